@@ -1,0 +1,40 @@
+# Layers and the libraries made of them.
+
+# tutti_layer(<name> [LINK <target>...])
+# Makes the object library tutti_<name> of src/<name>/*.cpp and src/<name>/*/*.cpp. A folder with
+# headers only, or one that does not exist yet, becomes an interface library.
+function(tutti_layer name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LINK")
+  file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/${name}/*.cpp"
+       "${PROJECT_SOURCE_DIR}/src/${name}/*/*.cpp")
+  set(target tutti_${name})
+  if(sources)
+    add_library(${target} OBJECT ${sources})
+    set(scope PRIVATE)
+    set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON
+                          CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+    target_compile_definitions(${target} PRIVATE "TUTTI_VERSION=\"${PROJECT_VERSION}\"")
+    tutti_defaults(${target})
+    set_property(GLOBAL APPEND PROPERTY TUTTI_LAYERS ${target})
+  else()
+    add_library(${target} INTERFACE)
+    set(scope INTERFACE)
+  endif()
+  target_include_directories(${target} ${scope} "${PROJECT_SOURCE_DIR}/include"
+                             "${PROJECT_SOURCE_DIR}/src")
+  target_link_libraries(${target} ${scope} Threads::Threads ${arg_LINK})
+endfunction()
+
+# tutti_library(<target> SHARED|STATIC): a library of all layers declared so far.
+function(tutti_library target type)
+  get_property(layers GLOBAL PROPERTY TUTTI_LAYERS)
+  list(TRANSFORM layers REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>" OUTPUT_VARIABLE objects)
+  add_library(${target} ${type} ${objects})
+  set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX)
+  target_compile_features(${target} INTERFACE cxx_std_23)
+  target_include_directories(
+    ${target} INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+                        $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_link_libraries(${target} PRIVATE Threads::Threads)
+  tutti_defaults(${target})
+endfunction()

@@ -1,0 +1,136 @@
+/// \file group.hpp
+/// One group (a "subgroup" of the node's members): send to it, learn what became of a message.
+///
+/// A Group is a light handle, valid while its Node lives. Claims, commits and sends may be made by
+/// any number of threads at once, without locks [Spindle, 3.1, 3.4]. With Drive::caller, waits turn
+/// the predicate loop themselves, so they belong to the thread that calls Node::poll.
+#pragma once
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "tutti/error.hpp"
+#include "tutti/export.hpp"
+#include "tutti/statistics.hpp"
+#include "tutti/types.hpp"
+
+namespace tutti {
+
+class GroupCore;
+
+/// What came of asking for space.
+enum class ClaimOutcome : std::uint8_t {
+  ok,
+  full,        ///< no space: not every member has delivered enough yet. Try again later.
+  too_large,   ///< larger than GroupOptions::message_max_bytes
+  not_sender,  ///< this member is not among the group's senders
+  stopped,     ///< before start, after finish, or after a member was lost
+};
+
+/// Space for one message in this member's ring buffer, to be filled and committed. A claim that is
+/// dropped without commit becomes a null: nothing is delivered for it. Commit soon: what this
+/// member claimed later waits for it.
+class TUTTI_API Claim {
+ public:
+  Claim() = default;
+  Claim(Claim&& other) noexcept { swap(other); }
+  Claim& operator=(Claim&& other) noexcept {
+    swap(other);
+    return *this;
+  }
+  Claim(const Claim&) = delete;
+  Claim& operator=(const Claim&) = delete;
+  ~Claim() {
+    if (core_ != nullptr) abandon();
+  }
+
+  [[nodiscard]] explicit operator bool() const { return core_ != nullptr; }
+  [[nodiscard]] ClaimOutcome outcome() const { return outcome_; }
+  /// The space, aligned to 8 bytes, with whatever was there before.
+  [[nodiscard]] std::byte* data() const { return data_; }
+  [[nodiscard]] std::uint32_t size() const { return size_; }
+  [[nodiscard]] std::span<std::byte> bytes() const { return {data_, size_}; }
+
+ private:
+  friend class Group;
+  friend class GroupCore;
+  void abandon() noexcept;
+  void swap(Claim& other) noexcept {
+    std::swap(core_, other.core_);
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    std::swap(end_, other.end_);
+    std::swap(index_, other.index_);
+    std::swap(outcome_, other.outcome_);
+  }
+
+  GroupCore* core_ = nullptr;
+  std::byte* data_ = nullptr;
+  std::uint32_t size_ = 0;
+  std::uint32_t end_ = 0;    // where the record ends in the ring, in granules
+  std::uint64_t index_ = 0;  // which record of this sender it is
+  ClaimOutcome outcome_ = ClaimOutcome::stopped;
+};
+
+class TUTTI_API Group {
+ public:
+  using Timeout = std::chrono::nanoseconds;
+
+  /// Asks for space for `size` bytes; never blocks. Claim::outcome says why there is none.
+  [[nodiscard]] Claim try_claim(std::uint32_t size) noexcept;
+
+  /// The same, waiting for space until the time-out.
+  [[nodiscard]] Result<Claim> claim(std::uint32_t size, Timeout timeout);
+
+  /// Hands the message over: every member delivers it, in the group's order. Never blocks.
+  /// The claim is empty afterwards.
+  Ticket commit(Claim&& claim) noexcept;
+
+  /// Copies `bytes` into claimed space and commits.
+  [[nodiscard]] Result<Ticket> send(std::span<const std::byte> bytes, Timeout timeout);
+  [[nodiscard]] Result<Ticket> send(std::string_view text, Timeout timeout);
+
+  /// Has `build(std::span<std::byte>)` write the message in place, then commits.
+  template <class Build>
+    requires std::is_invocable_v<Build, std::span<std::byte>>
+  [[nodiscard]] Result<Ticket> send(std::uint32_t size, Build&& build, Timeout timeout) {
+    Result<Claim> space = claim(size, timeout);
+    if (!space) return std::unexpected(std::move(space.error()));
+    std::forward<Build>(build)(space->bytes());
+    return commit(std::move(*space));
+  }
+
+  /// True once this member has delivered the message to its own callback; at Level::atomic every
+  /// member has it then. Never blocks.
+  [[nodiscard]] bool delivered(Ticket ticket) const noexcept;
+
+  /// Waits for delivered(ticket). Not for callbacks on the predicate thread.
+  [[nodiscard]] Result<void> wait(Ticket ticket, Timeout timeout);
+
+  /// This member sends no more; the others go on without waiting for it. Idempotent.
+  void finish() noexcept;
+
+  /// True once all senders finished and every member has delivered everything.
+  [[nodiscard]] bool complete() const noexcept;
+
+  /// Waits for complete(). Not for callbacks on the predicate thread.
+  [[nodiscard]] Result<void> wait_complete(Timeout timeout);
+
+  [[nodiscard]] const std::string& name() const;
+  [[nodiscard]] const std::vector<std::string>& members() const;  ///< names in rank order
+  [[nodiscard]] Rank rank() const;                                ///< this member's rank
+  [[nodiscard]] GroupStatistics statistics() const;
+
+ private:
+  friend class Node;
+  explicit Group(GroupCore* core) : core_(core) {}
+  GroupCore* core_;
+};
+
+}  // namespace tutti

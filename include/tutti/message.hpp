@@ -1,0 +1,36 @@
+/// \file message.hpp
+/// A delivered message, in place in the sender's ring buffer: no copy is made for the receiver.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string_view>
+
+#include "tutti/types.hpp"
+
+namespace tutti {
+
+/// Valid only during the delivery callback: afterwards the sender may use the space again.
+struct Message {
+  SeqNo seq;              ///< place in the group's sequence
+  const std::byte* data;  ///< aligned to 8 bytes
+  std::uint32_t size;     ///< in bytes, may be 0
+  Rank sender;            ///< rank in the group's member list
+
+  [[nodiscard]] std::span<const std::byte> bytes() const { return {data, size}; }
+  [[nodiscard]] std::string_view text() const {
+    return {reinterpret_cast<const char*>(data), size};
+  }
+};
+
+/// Takes a batch of messages in delivery order, never an empty one. Runs on the thread that
+/// GroupOptions::delivery names, one call at a time per group. It must not throw, and must not
+/// block on the same node when it runs on the predicate thread. Batches are as large as what was
+/// ready (opportunistic, [Spindle, 3.2]), at most kDeliveryBatchMax.
+using DeliveryCallback = std::function<void(std::span<const Message>)>;
+
+/// The largest batch handed to a DeliveryCallback at once.
+inline constexpr std::size_t kDeliveryBatchMax = 256;
+
+}  // namespace tutti

@@ -1,0 +1,79 @@
+/// \file options.hpp
+/// What a node and a group can be told: plain structs, each field with its unit and legal range.
+///
+/// validate() names the field, the value it has and what would be legal. Options that must be the
+/// same at all members are marked [same]; a difference is found at start and named.
+#pragma once
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tutti/error.hpp"
+#include "tutti/export.hpp"
+#include "tutti/message.hpp"
+#include "tutti/types.hpp"
+
+namespace tutti {
+
+/// How the predicate loop waits when there is nothing to do: it spins, then yields the processor
+/// on every turn, then sleeps until a doorbell rings. Sleeping costs no processor time; waking up
+/// costs some 20 us across cores.
+struct Idle {
+  std::chrono::nanoseconds spin{0};  ///< 0 .. 1 s; spinning burns a core: only with cores to spare
+  std::chrono::nanoseconds yield{100'000};  ///< 0 .. 1 s of yielding after that
+  bool sleep = true;                        ///< false: yields (or spins, if yield is 0) for ever
+};
+
+enum class LogLevel : std::uint8_t { debug, info, warning, error };
+
+/// Called for things worth telling a person, from any thread of the node.
+using LogCallback = std::function<void(LogLevel, std::string_view)>;
+
+/// One member of the node list, in rank order.
+struct MemberAddress {
+  std::string name{};     ///< 1 .. 255 bytes of letters, digits, '-', '_', '.'; unique [same]
+  std::string address{};  ///< HOST:PORT or [IPv6]:PORT where that member listens [same]
+};
+
+struct NodeOptions {
+  std::string name{};                    ///< which of the members this node is
+  std::vector<MemberAddress> members{};  ///< all members in rank order, 1 .. 256 [same]
+  FabricChoice fabric = FabricChoice::automatic;
+  Drive drive = Drive::own_thread;
+  Idle idle{};
+  std::chrono::nanoseconds start_timeout = std::chrono::seconds(30);  ///< 1 ms .. 1 day
+  LogCallback log{};                                                  ///< empty: silent
+
+  [[nodiscard]] TUTTI_API Result<void> validate() const;
+};
+
+struct GroupOptions {
+  std::string name{};                  ///< 1 .. 255 bytes, unique in the node [same]
+  std::vector<std::string> members{};  ///< names, in the group's rank order; empty: all [same]
+  std::vector<std::string> senders{};  ///< a subset of the members; empty: all of them [same]
+  Order order = Order::round_robin;    ///< [same]
+  Level level = Level::atomic;         ///< [same]
+  std::uint32_t message_max_bytes = 64 * 1024;  ///< 1 .. 16 MiB, at most window_bytes / 4 [same]
+  /// Ring buffer per sender: rounded up to a power of two, 4 KiB .. 1 GiB [same].
+  /// The default is the measured best over 64 B to 10 KB messages (docs/performance.md).
+  std::uint64_t window_bytes = 1024 * 1024;
+  std::uint32_t window_messages = 65536;  ///< a power of two, 2 .. 2^22 [same]
+  DeliveryThread delivery = DeliveryThread::predicate;
+  DeliveryCallback on_delivery{};  ///< may be empty: messages are then counted and dropped
+
+  [[nodiscard]] TUTTI_API Result<void> validate() const;
+};
+
+/// The name of a value as the command line spells it, and back. An unknown word is an error that
+/// lists the known ones.
+[[nodiscard]] TUTTI_API std::string_view to_string(Order order);
+[[nodiscard]] TUTTI_API std::string_view to_string(Level level);
+[[nodiscard]] TUTTI_API std::string_view to_string(FabricChoice fabric);
+[[nodiscard]] TUTTI_API Result<Order> order_from(std::string_view word);
+[[nodiscard]] TUTTI_API Result<Level> level_from(std::string_view word);
+[[nodiscard]] TUTTI_API Result<FabricChoice> fabric_from(std::string_view word);
+
+}  // namespace tutti

@@ -1,0 +1,11 @@
+/// \file tutti.hpp
+/// The whole public interface.
+#pragma once
+#include "tutti/error.hpp"
+#include "tutti/group.hpp"
+#include "tutti/message.hpp"
+#include "tutti/node.hpp"
+#include "tutti/options.hpp"
+#include "tutti/statistics.hpp"
+#include "tutti/types.hpp"
+#include "tutti/version.hpp"

@@ -1,0 +1,65 @@
+/// \file types.hpp
+/// The small types that every part of the interface shares: ranks, sequence numbers, orders,
+/// levels.
+///
+/// Order and level are separate choices: the order says who decides the sequence, the level says
+/// when a message of that sequence is handed to the application.
+#pragma once
+#include <compare>
+#include <cstdint>
+#include <string_view>
+
+namespace tutti {
+
+/// Position of a member in the list of members of its group: dense, from 0, the same everywhere.
+struct Rank {
+  std::uint32_t value = 0;
+  friend auto operator<=>(const Rank&, const Rank&) = default;
+};
+
+/// Position of a message in a group's sequence: 0, 1, 2, ... without gaps, the same at each member.
+/// At Level::unordered it counts the messages of one sender instead.
+struct SeqNo {
+  std::uint64_t value = 0;
+  friend auto operator<=>(const SeqNo&, const SeqNo&) = default;
+};
+
+/// Names one message of one's own: the n-th that this member committed to a group, from 1.
+struct Ticket {
+  std::uint64_t value = 0;
+  friend auto operator<=>(const Ticket&, const Ticket&) = default;
+};
+
+/// Who decides the sequence.
+enum class Order : std::uint8_t {
+  none,         ///< nobody: each sender's messages in its order, senders interleaved as they come
+  round_robin,  ///< the senders in turn, one message each a round [Spindle, 2.1]
+};
+
+/// When a message is handed to the application.
+enum class Level : std::uint8_t {
+  unordered,  ///< on receipt; goes with Order::none
+  agreed,     ///< once every earlier message of the order is here
+  atomic,     ///< once every member has it as well: delivered by one means had by all
+};
+
+/// Which fabric carries the table between this member and the others.
+enum class FabricChoice : std::uint8_t {
+  automatic,  ///< shared memory to members on this host, TCP to the rest
+  shm,        ///< shared memory only: all members must be on this host
+  tcp,        ///< TCP only, even to members on this host
+};
+
+/// Who runs the predicate loop.
+enum class Drive : std::uint8_t {
+  own_thread,  ///< a thread of the node's own (the default)
+  caller,      ///< the application, by Node::poll
+};
+
+/// On which thread messages are delivered.
+enum class DeliveryThread : std::uint8_t {
+  predicate,  ///< the one that runs the predicate loop: fastest, but a slow callback delays all
+  own,        ///< a thread of the group's own: a slow callback only fills the group's window
+};
+
+}  // namespace tutti

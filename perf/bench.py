@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+"""How fast Tutti is, beside what this machine can do at all.
+
+Question: does each figure reach its target, a ratio to a program with no library around it
+(perf/limits), or a time? Set-up: every repetition runs both in turn, A B A B, after a warm-up each;
+the ratio is taken per repetition. Unit: per row; the median of the repetitions and their spread.
+What is measured and why: docs/performance.md.
+
+Command: ./dev bench, or perf/bench.py after ./dev build. On a quiet machine: with other work on the
+cores the figures say nothing.
+"""
+
+import argparse
+import contextlib
+import os
+import shutil
+import signal
+import sys
+from pathlib import Path
+
+sys.dont_write_bytecode = True  # the source tree stays as it is
+
+from bench import catalogue, machine  # noqa: E402
+from bench.report import Progress, Report  # noqa: E402
+from bench.samples import MeasurementFailed  # noqa: E402
+from bench.session import PROGRAMS, Options, Session  # noqa: E402
+
+ROOT = Path(__file__).resolve().parents[1]
+DEFAULTS = Options(runs=5, seconds=1.5, warmup=0.5)
+QUICK = Options(runs=3, seconds=0.3, warmup=0.1)
+STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class Interrupted(BaseException):
+    def __init__(self, number):
+        super().__init__(signal.strsignal(number))
+        self.status = 128 + number
+
+
+def parse(words):
+    parser = argparse.ArgumentParser(
+        prog="bench", description="Measures Tutti beside the ceilings of this machine.",
+        epilog="Exit status: 0 all was measured, targets met or not; 1 a measurement failed; "
+               "2 wrong usage.")
+    parser.add_argument("--list", action="store_true", help="what there is to measure")
+    parser.add_argument("--only", metavar="NAME[,NAME]", default="*",
+                        help="measure these only; shm_* is understood")
+    parser.add_argument("--quick", action="store_true",
+                        help=f"{QUICK.runs} repetitions of {QUICK.seconds} s: does it work?")
+    parser.add_argument("--runs", type=whole, metavar="N",
+                        help=f"repetitions (default {DEFAULTS.runs})")
+    parser.add_argument("--seconds", type=duration, metavar="S",
+                        help=f"measured time of each run (default {DEFAULTS.seconds})")
+    parser.add_argument("--json", metavar="FILE", help="write all figures and commands there too")
+    parser.add_argument("--markdown", action="store_true", help="print the table as Markdown")
+    parser.add_argument("--programs", metavar="DIR", default=str(ROOT / "build/release/bin"),
+                        help="where tutti and the limit programs are (default build/release/bin)")
+    arguments = parser.parse_args(words)
+    try:
+        arguments.measurements = catalogue.choose(arguments.only)
+    except ValueError as error:
+        parser.error(f"--only: {error}")
+    base = QUICK if arguments.quick else DEFAULTS
+    arguments.options = Options(arguments.runs or base.runs, arguments.seconds or base.seconds,
+                                base.warmup)
+    return arguments
+
+
+def whole(text):
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= 1000:
+        raise argparse.ArgumentTypeError("must be 1 to 1000")
+    return int(text)
+
+
+def duration(text):
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0
+    if not 0.05 <= seconds <= 300:
+        raise argparse.ArgumentTypeError("must be 0.05 to 300 seconds")
+    return seconds
+
+
+def programs_folder(name):
+    """As it is to appear in commands: from the project's root where it is below that."""
+    folder = Path(name).resolve()
+    missing = [program for program in PROGRAMS if not shutil.which(folder / program)]
+    if missing:
+        sys.exit(f"bench: {folder} has no {', '.join(missing)}: run ./dev build, "
+                 "or name another folder with --programs")
+    return folder.relative_to(ROOT) if folder.is_relative_to(ROOT) else folder
+
+
+def interrupt(number, _frame):
+    for each in STOP_SIGNALS:
+        signal.signal(each, signal.SIG_IGN)  # once is enough: the table is still to be closed
+    raise Interrupted(number)
+
+
+def measure(arguments, programs):
+    """Returns the report and how it ended: None, or Interrupted."""
+    options = {**vars(arguments.options),
+               "only": [measurement.name for measurement in arguments.measurements]}
+    report = Report(machine.describe(ROOT), options, arguments.markdown)
+    progress = Progress(sys.stderr)
+    try:
+        for number, measurement in enumerate(arguments.measurements, 1):
+            place = f"{number} of {len(arguments.measurements)}, {measurement.name}: "
+            session = Session(arguments.options, ROOT, programs,
+                              lambda text, place=place: progress.show(place + text))
+            run_one(report, progress, session, measurement)
+    except Interrupted as interrupted:
+        progress.clear()
+        return report, interrupted
+    return report, None
+
+
+def run_one(report, progress, session, measurement):
+    load = machine.OtherLoad()
+    try:
+        outcome = measurement.run(session, measurement.name)
+    except MeasurementFailed as error:
+        progress.clear()
+        report.add_failure(measurement, session.commands, error)
+        return
+    progress.clear()
+    report.add(measurement, outcome, session.commands, load.share())
+
+
+def main():
+    arguments = parse(sys.argv[1:])
+    if arguments.list:
+        for measurement in arguments.measurements:
+            print(f"{measurement.name:<20} {measurement.target}")
+        return 0
+    programs = programs_folder(arguments.programs)
+    for number in STOP_SIGNALS:
+        signal.signal(number, interrupt)
+    with contextlib.ExitStack() as stack:
+        file = None
+        if arguments.json:  # now, not after the work
+            try:
+                file = stack.enter_context(open(arguments.json, "w", encoding="utf-8"))
+            except OSError as error:
+                sys.exit(f"bench: --json {arguments.json}: {error.strerror}")
+        report, interrupted = measure(arguments, programs)
+        report.close(interrupted is not None)
+        if file:
+            report.write(file)
+    if interrupted:
+        return interrupted.status
+    return 1 if report.failed else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except BrokenPipeError:  # nobody reads the table any more
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)

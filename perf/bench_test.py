@@ -1,0 +1,172 @@
+#!/usr/bin/env python3
+"""perf/bench.py with forged programs: verdicts, clear errors, no process left behind.
+
+No sleeps: wait_until() looks again until the condition holds, and fails loudly.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+
+from bench.process import ProgramFailed, run_program  # noqa: E402
+from bench.report import target_text, with_spread  # noqa: E402
+from bench.samples import MeasurementFailed, Row, Samples, at_least, at_most  # noqa: E402
+from bench.session import PROGRAMS, Options, Session, bytes_of, size_name  # noqa: E402
+
+BENCH = Path(__file__).with_name("bench.py")
+WATCHDOG = 60  # seconds; far above what anything takes
+
+
+def wait_until(condition, what):
+    deadline = time.monotonic() + WATCHDOG
+    while not condition():
+        if time.monotonic() > deadline:
+            raise AssertionError("waited in vain: " + what)
+        time.sleep(0.002)
+
+
+def alive(pid):
+    """A zombie is not."""
+    try:
+        status = Path(f"/proc/{pid}/stat").read_text(encoding="ascii")
+        return status.rsplit(")", 1)[1].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+class Rows(unittest.TestCase):
+    def test_the_median_of_the_ratios_of_each_repetition_decides(self):
+        row = Row("a", "messages/s", Samples.of([6, 1, 9]), Samples.of([10, 10, 10]), at_least(0.6))
+        self.assertEqual(row.ratio.values, (0.6, 0.1, 0.9))
+        self.assertTrue(row.met)
+        self.assertFalse(Row("a", "ns", row.figure, row.ceiling, at_most(0.5)).met)
+
+    def test_a_target_may_be_of_the_figure_itself(self):
+        figure = Samples.of([4000, 5000, 9000])
+        self.assertTrue(Row("a", "ns", figure, target=at_most(5000, of="figure")).met)
+        self.assertFalse(Row("a", "ns", figure, target=at_most(4999, of="figure")).met)
+
+    def test_a_row_without_target_has_no_verdict(self):
+        self.assertIsNone(Row("a", "ns", Samples.of([1])).met)
+
+    def test_a_comparison_with_nothing_is_a_failure(self):
+        with self.assertRaisesRegex(MeasurementFailed, "measured nothing"):
+            Row("a", "ns", Samples.of([1, 1]), Samples.of([1, 0]))
+
+    def test_the_unit_fits_the_median(self):
+        self.assertEqual(with_spread(Samples.of([900, 1500, 21000]), "ns"), "1.5 (0.9..21) us")
+        self.assertEqual(with_spread(Samples.of([0]), "count"), "0 (0..0)")
+        self.assertEqual(target_text(Row("a", "ns", Samples.of([1]),
+                                         target=at_most(5000, of="figure"))), "<= 5 us")
+
+
+class Commands(unittest.TestCase):
+    def setUp(self):
+        self.session = Session(Options(runs=1, seconds=2, warmup=0.5), "/", "bin", print)
+
+    def test_limits_measure_as_long_as_tutti(self):
+        self.assertIn("2.5", self.session.limit("ring", size=64))
+        self.assertEqual(self.session.tutti(pin=True, idle_spin_us=0)[1:8],
+                         ["perf", "multicast", "--pin", "--idle-spin-us", "0", "--seconds", "2"])
+
+    def test_large_windows_have_slots_for_small_messages(self):
+        self.assertEqual(self.session.window("4M", 64), {"window": "4M"})
+        self.assertEqual(self.session.window("16M", 64),
+                         {"window": "16M", "window_messages": 262144})
+
+    def test_sizes_have_names(self):
+        for name in ("100", "256K", "4M", "1G"):
+            self.assertEqual(size_name(bytes_of(name)), name)
+
+
+class Programs(unittest.TestCase):
+    def fails(self, script, *words, timeout=WATCHDOG):
+        with self.assertRaises(ProgramFailed) as caught:
+            run_program(["sh", "-c", script], timeout, "/")
+        for word in words:
+            self.assertIn(word, str(caught.exception))
+
+    def test_the_object_that_is_printed_is_returned(self):
+        self.assertEqual(run_program(["echo", '{"a": 1}'], WATCHDOG, "/"), {"a": 1})
+
+    def test_failures_say_command_ending_and_last_words(self):
+        self.fails("echo lost a member >&2; exit 3", "sh -c", "status 3", "lost a member")
+        self.fails("kill -SEGV $$", "signal 11")
+        self.fails("echo nonsense", "no JSON", "nonsense")
+        with self.assertRaisesRegex(ProgramFailed, "cannot be started"):
+            run_program(["/nowhere"], WATCHDOG, "/")
+
+    def test_what_takes_too_long_is_killed_with_its_children(self):
+        with tempfile.TemporaryDirectory() as folder:
+            pids = Path(folder, "pids")
+            self.fails(f"sleep 1000 & echo $! $$ > {pids}; wait", "did not end", timeout=0.5)
+            for pid in pids.read_text(encoding="ascii").split():
+                wait_until(lambda pid=pid: not alive(pid), "the end of all processes")
+
+
+class Bench(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.json = self.folder / "result.json"
+
+    def start(self, script, *words):
+        """perf/bench.py where every program is that script."""
+        for name in PROGRAMS:
+            program = self.folder / name
+            program.write_text("#!/bin/sh\n" + script, encoding="ascii")
+            program.chmod(0o755)
+        return subprocess.Popen(
+            [sys.executable, BENCH, "--programs", self.folder, "--json", self.json, *words],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def test_a_failure_is_told_and_the_rest_is_measured(self):
+        bench = self.start("echo no such fabric >&2; exit 1\n", "--only", "idle,silent_group")
+        printed, said = bench.communicate(timeout=WATCHDOG)
+        self.assertEqual((bench.returncode, said), (1, ""))
+        self.assertEqual(printed.count("FAILED"), 2)
+        self.assertIn("no such fabric", printed)
+        found = json.loads(self.json.read_text(encoding="utf-8"))["measurements"]
+        self.assertEqual([one["name"] for one in found], ["idle", "silent_group"])
+        self.assertIn("status 1", found[0]["error"])
+
+    def test_an_interrupt_kills_what_runs_and_keeps_what_was_found(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            pids = self.folder / "pids"
+            pids.unlink(missing_ok=True)
+            script = f"sleep 1000 & echo $! $$ > {pids}.new; mv {pids}.new {pids}; wait\n"
+            bench = self.start(script, "--only", "idle")
+            wait_until(pids.exists, "the program to start")
+            bench.send_signal(number)
+            printed, said = bench.communicate(timeout=WATCHDOG)
+            self.assertEqual((bench.returncode, said), (128 + number, ""))
+            self.assertIn("interrupted", printed)
+            self.assertTrue(json.loads(self.json.read_text(encoding="utf-8"))["interrupted"])
+            for pid in pids.read_text(encoding="ascii").split():
+                wait_until(lambda pid=pid: not alive(pid), "the end of all processes")
+
+    def test_wrong_options_say_what_is_legal(self):
+        for option, value, expected in (("--only", "shm_al", "shm_all_64"),
+                                        ("--runs", "0", "1 to 1000"),
+                                        ("--seconds", "x", "0.05 to 300")):
+            bench = self.start("", option, value)
+            _, said = bench.communicate(timeout=WATCHDOG)
+            self.assertEqual(bench.returncode, 2)
+            self.assertIn(expected, said)
+        missing = subprocess.run([sys.executable, BENCH, "--programs", os.devnull],
+                                 capture_output=True, text=True, check=False)
+        self.assertEqual(missing.returncode, 1)
+        self.assertIn("./dev build", missing.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,31 @@
+/// \file options.hpp
+/// What `tutti check` can be told, and how that becomes the checker's options.
+#pragma once
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "history/checker/options.hpp"
+#include "tutti/error.hpp"
+
+namespace tutti::cli {
+
+struct CheckCommand {
+  std::vector<std::string> files;
+  std::vector<std::string> levels;  ///< GROUP=LEVEL
+  bool incomplete = false;
+  bool round_robin = false;
+  bool json = false;
+  std::uint32_t shown = history::CheckOptions{}.shown_max;
+  double deliver_bound_s = 0;
+  double view_bound_s = 0;
+  double stop_bound_s = 0;
+  double leave_bound_s = 0;
+  double wake_bound_s = 0;
+};
+
+void add_options(CLI::App& app, CheckCommand& command);
+
+[[nodiscard]] Result<history::CheckOptions> check_options(const CheckCommand& command);
+
+}  // namespace tutti::cli

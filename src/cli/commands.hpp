@@ -1,0 +1,22 @@
+/// \file commands.hpp
+/// The subcommands. Each function adds one to the command line; when it was chosen and its options
+/// are read, it runs and puts its exit status into `status`.
+#pragma once
+#include <CLI/CLI.hpp>
+#include <string>
+
+namespace tutti::cli {
+
+void add_run(CLI::App& app, int& status);
+void add_demo(CLI::App& app, int& status);
+void add_perf(CLI::App& app, int& status);
+/// Hidden: one member of a measurement, started by `tutti perf` and told what to do by pipes.
+void add_perf_member(CLI::App& app, int& status);
+void add_check(CLI::App& app, int& status);
+void add_sim(CLI::App& app, int& status);
+void add_version(CLI::App& app, int& status);
+
+/// Such as "tutti 0.1.0".
+[[nodiscard]] std::string version_line();
+
+}  // namespace tutti::cli

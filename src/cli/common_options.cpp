@@ -1,0 +1,104 @@
+#include "cli/common_options.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <limits>
+#include <optional>
+#include <utility>
+
+namespace tutti::cli {
+namespace {
+
+constexpr std::string_view kUnits = "kmgt";  // each is 1024 of the one before
+
+/// 65536, 64K, 64KB and 64KiB are the same. CLI::AsSizeValue would take -1 for 2^64 - 1.
+std::optional<std::uint64_t> bytes_from(std::string text) {
+  std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
+  const char* const end = text.data() + text.size();
+  std::uint64_t count = 0;
+  const auto number = std::from_chars(text.data(), end, count);
+  if (number.ec != std::errc()) return std::nullopt;
+  std::string_view unit(number.ptr, end);
+  if (unit.empty()) return count;
+  const std::size_t power = kUnits.find(unit.front());
+  unit.remove_prefix(1);
+  if (power == std::string_view::npos || !(unit.empty() || unit == "b" || unit == "ib")) {
+    return std::nullopt;
+  }
+  const std::size_t shift = 10 * (power + 1);
+  if (count > std::numeric_limits<std::uint64_t>::max() >> shift) return std::nullopt;
+  return count << shift;
+}
+
+}  // namespace
+
+void add_fabric_and_level(CLI::App& command, FabricAndLevel& words) {
+  command
+      .add_option("--fabric", words.fabric,
+                  "what carries the messages: shm (shared memory, all members on this host), tcp, "
+                  "or auto (shm to members on this host, tcp to the others)")
+      ->capture_default_str();
+  command
+      .add_option("--level", words.level,
+                  "when a message is delivered: unordered (on receipt), agreed (once all before "
+                  "it are here), atomic (once every member has it)")
+      ->capture_default_str();
+}
+
+Result<void> apply(const FabricAndLevel& words, NodeOptions& node, GroupOptions& group) {
+  const Result<FabricChoice> fabric = fabric_from(words.fabric);
+  if (!fabric) return std::unexpected(fabric.error());
+  const Result<Level> level = level_from(words.level);
+  if (!level) return std::unexpected(level.error());
+  node.fabric = *fabric;
+  group.level = *level;
+  group.order = *level == Level::unordered ? Order::none : Order::round_robin;
+  return {};
+}
+
+Result<Idle> idle_from(std::string_view word) {
+  using std::chrono::nanoseconds;
+  if (word == "spin") return Idle{.spin = nanoseconds(0), .yield = nanoseconds(0), .sleep = false};
+  if (word == "yield") {
+    Idle idle;
+    idle.sleep = false;
+    return idle;
+  }
+  if (word == "sleep") return Idle{};
+  return fail(ErrorCode::invalid_argument,
+              "--idle: '" + std::string(word) + "' is not one of spin, yield, sleep");
+}
+
+Result<std::chrono::nanoseconds> duration_from(double seconds, std::string_view option) {
+  constexpr double kDay = 86'400;
+  if (!(seconds > 0) || seconds > kDay) {
+    return fail(ErrorCode::invalid_argument,
+                std::string(option) + ": must be more than 0 and at most 86400 seconds");
+  }
+  return std::chrono::nanoseconds(static_cast<std::int64_t>(seconds * 1e9));
+}
+
+CLI::Option* add_bytes(CLI::App& command, const std::string& name, std::uint64_t& value,
+                       const std::string& legal, const std::string& help) {
+  const auto with_unit = [legal](std::string& text) -> std::string {
+    const std::optional<std::uint64_t> bytes = bytes_from(text);
+    if (!bytes) {
+      return "'" + text + "' is not a number of bytes; legal: " + legal + ", such as 65536 or 64K";
+    }
+    text = std::to_string(*bytes);
+    return {};
+  };
+  return command.add_option(name, value, help + ", " + legal + "; 64K and 4M are understood")
+      ->transform(CLI::Validator(with_unit, ""))  // the type's name says what it is
+      ->type_name("BYTES")
+      ->capture_default_str();
+}
+
+CLI::Validator whole_number(std::int64_t least, std::int64_t most) {
+  CLI::Validator range = CLI::Range(least, most);
+  range.description("");  // the option's help says it
+  return range;
+}
+
+}  // namespace tutti::cli

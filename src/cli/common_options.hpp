@@ -1,0 +1,41 @@
+/// \file common_options.hpp
+/// The options that several subcommands share, from words to the library's structs.
+#pragma once
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "tutti/options.hpp"
+
+namespace tutti::cli {
+
+/// --fabric and --level, the same in all commands.
+struct FabricAndLevel {
+  std::string fabric = "auto";
+  std::string level = "atomic";
+};
+
+void add_fabric_and_level(CLI::App& command, FabricAndLevel& words);
+
+/// Puts the words into both structs; Level::unordered brings Order::none with it.
+[[nodiscard]] Result<void> apply(const FabricAndLevel& words, NodeOptions& node,
+                                 GroupOptions& group);
+
+/// spin: never leaves the core; yield: never sleeps; sleep: the library's default.
+[[nodiscard]] Result<Idle> idle_from(std::string_view word);
+
+/// Seconds as typed, where 0 < `seconds` <= a day; `option` is named in the error.
+[[nodiscard]] Result<std::chrono::nanoseconds> duration_from(double seconds,
+                                                             std::string_view option);
+
+/// An option in bytes that understands 64K and 4M and refuses what is no number, or a negative one.
+/// `legal`, such as "4K to 1G", is for the help and the error; the library checks the range.
+CLI::Option* add_bytes(CLI::App& command, const std::string& name, std::uint64_t& value,
+                       const std::string& legal, const std::string& help);
+
+/// For counts: refuses what is outside, and negative numbers before they wrap.
+[[nodiscard]] CLI::Validator whole_number(std::int64_t least, std::int64_t most);
+
+}  // namespace tutti::cli

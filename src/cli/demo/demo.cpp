@@ -1,0 +1,169 @@
+/// \file demo.cpp
+/// `tutti demo`: several members on this machine stream real text, then their outputs are compared.
+#include <array>
+#include <fstream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+
+#include "cli/commands.hpp"
+#include "cli/common_options.hpp"
+#include "cli/demo/check.hpp"
+#include "cli/demo/folder.hpp"
+#include "cli/demo/members.hpp"
+#include "cli/demo/text.hpp"
+#include "cli/exit_code.hpp"
+#include "cli/log.hpp"
+#include "cli/project_tree.hpp"
+#include "cli/signals.hpp"
+#include "cli/terminal.hpp"
+
+namespace tutti::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+constexpr std::int64_t kRepeatsMax = 1'000'000;
+
+struct DemoOptions {
+  std::vector<std::string> files;
+  unsigned members = 3;
+  FabricAndLevel words;
+  std::uint64_t repeats = 0;  ///< 0: chosen by size
+};
+
+Result<void> validate(const DemoOptions& options) {
+  NodeOptions node;
+  GroupOptions group;
+  return apply(options.words, node, group);
+}
+
+Result<std::vector<fs::path>> files_of(const DemoOptions& options) {
+  if (!options.files.empty())
+    return std::vector<fs::path>(options.files.begin(), options.files.end());
+  if (!in_project_tree()) {
+    return fail(ErrorCode::invalid_argument,
+                "no FILE given, and this is not the project's folder, whose files would be sent: "
+                "name some text files, such as `tutti demo /usr/share/common-licenses/*`");
+  }
+  return project_text_files();
+}
+
+std::vector<std::string> names(unsigned members) {
+  std::vector<std::string> names;
+  names.reserve(members);
+  for (unsigned i = 0; i < members; ++i) names.emplace_back(1, static_cast<char>('a' + i));
+  return names;
+}
+
+std::string description(const DemoOptions& options, const Text& text) {
+  return std::to_string(options.members) + " members, fabric " + options.words.fabric + ", level " +
+         options.words.level + ": " + std::to_string(text.files) +
+         (text.files == 1 ? " file, " : " files, ") +
+         short_bytes(static_cast<double>(text.file_bytes)) + ", " +
+         (text.repeats == 1 ? "sent once" : "sent " + grouped(text.repeats) + " times") + ": " +
+         grouped(text.lines()) + " lines in all\n";
+}
+
+/// `identical`, or at Level::unordered what takes its place; an error says what is wrong.
+Result<std::string> check(const DemoOptions& options, const DemoMembers& members) {
+  std::vector<MemberFiles> files;
+  for (const DemoMembers::Member& member : members.members()) {
+    files.push_back({member.name, member.input, member.output});
+  }
+  const std::string count = std::to_string(files.size());
+  if (options.words.level != "unordered") {
+    if (Result<void> same = check_identical(files); !same) return std::unexpected(same.error());
+    if (Result<void> whole = check_senders(files.front(), files); !whole) {
+      return std::unexpected(whole.error());
+    }
+    return "identical: the outputs of all " + count +
+           " members, each sender's lines complete and in order\n";
+  }
+  for (const MemberFiles& file : files) {
+    if (Result<void> whole = check_senders(file, files); !whole) {
+      return std::unexpected(whole.error());
+    }
+  }
+  return "complete: each of the " + count +
+         " members delivered all lines, each sender's in order; at level unordered the senders may "
+         "be interleaved differently\n";
+}
+
+std::string table(const DemoMembers& members) {
+  Table table({"member", "lines sent", "delivered", "bytes", "messages/s", "bytes/s", "latency p50",
+               "p99"});
+  for (const DemoMembers::Member& member : members.members()) {
+    std::ifstream file(member.report);
+    const json report = json::parse(file);
+    const json& latency = report["latency_ns"]["own"];
+    const bool sampled = latency["samples"].get<std::uint64_t>() > 0;
+    table.add({member.name, grouped(report["sent_lines"].get<std::uint64_t>()),
+               grouped(report["delivered_messages"].get<std::uint64_t>()),
+               short_bytes(report["delivered_bytes"].get<double>()),
+               short_number(report["delivered_messages_per_second"].get<double>()),
+               short_bytes(report["delivered_bytes_per_second"].get<double>()),
+               sampled ? short_time(latency["p50"].get<double>()) : "-",
+               sampled ? short_time(latency["p99"].get<double>()) : "-"});
+  }
+  return table.text() +
+         "(latency: from a line's send, waits for space included, to its delivery at "
+         "the sender, all members sending as fast as they can)\n";
+}
+
+int fail_and_keep(const Error& error, TemporaryFolder& folder) {
+  if (interrupted() != 0) {
+    log_error("interrupted; the members were stopped");
+    return 128 + interrupted();
+  }
+  folder.keep();
+  log_error(error.message);
+  log_error("inputs, outputs and messages are kept in " + folder.path().string());
+  return kExitError;
+}
+
+int demo(const DemoOptions& options) {
+  if (const Result<void> valid = validate(options); !valid) return report(valid.error());
+  const Result<std::vector<fs::path>> files = files_of(options);
+  if (!files) return report(files.error());
+  note_interrupt();
+  Result<TemporaryFolder> folder = TemporaryFolder::create();
+  if (!folder) return report(folder.error());
+  const Result<Text> text =
+      deal_text(*files, names(options.members), options.repeats, folder->path());
+  if (!text) return report(text.error());
+  if (!print(description(options, *text))) return kExitError;
+
+  Result<DemoMembers> members = DemoMembers::start(*text, options.words, folder->path());
+  if (!members) return report(members.error());
+  if (Result<void> ended = members->wait(); !ended) return fail_and_keep(ended.error(), *folder);
+  const Result<std::string> verdict = check(options, *members);
+  if (!verdict) return fail_and_keep(verdict.error(), *folder);
+  return print(*verdict + table(*members)) ? kExitOk : kExitError;
+}
+
+}  // namespace
+
+void add_demo(CLI::App& app, int& status) {
+  CLI::App* command = app.add_subcommand(
+      "demo", "Start some members on this machine, stream text, check that all deliver the same");
+  auto options = std::make_shared<DemoOptions>();
+  command->add_option("FILE", options->files,
+                      "text files to send, dealt to the members in turn; by default those of the "
+                      "project, if the current folder is its source tree");
+  command->add_option("--members", options->members, "how many member processes, 2 to 16")
+      ->check(whole_number(2, 16))
+      ->capture_default_str();
+  add_fabric_and_level(*command, options->words);
+  command
+      ->add_option("--repeat", options->repeats,
+                   "how many times each file is sent; 0: as often as rates need to mean "
+                   "something, some 32 MB in all")
+      ->check(whole_number(0, kRepeatsMax))
+      ->capture_default_str();
+  command->callback([options, &status] { status = demo(*options); });
+}
+
+}  // namespace tutti::cli

@@ -1,0 +1,186 @@
+#include "cli/demo/members.hpp"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <system_error>
+#include <utility>
+
+#include "base/unique_fd.hpp"
+#include "cli/clock.hpp"
+#include "cli/signals.hpp"
+#include "cli/terminal.hpp"
+
+namespace tutti::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::int64_t kLookNs = kNsPerSecond / 10;  // outputs are files: their growth wakes nobody
+constexpr std::int64_t kNoProgressNs = 60 * kNsPerSecond;
+constexpr std::int64_t kOthersEndNs = 3 * kNsPerSecond;  // after the first failure
+
+/// How many digits the numbers 0 .. count-1 have together.
+std::uint64_t digits_below(std::uint64_t count) {
+  std::uint64_t digits = count;
+  for (std::uint64_t power = 10; power < count; power *= 10) digits += count - power;
+  return digits;
+}
+
+/// How long one member's output becomes.
+std::uint64_t output_bytes(const Text& text, bool numbered_by_sender) {
+  constexpr std::uint64_t kSeparators = 3;  // two spaces and the newline
+  std::uint64_t bytes = numbered_by_sender ? 0 : digits_below(text.lines());
+  for (const MemberText& part : text.parts) {
+    bytes += part.bytes + part.lines * (part.member.size() + kSeparators);
+    if (numbered_by_sender) bytes += digits_below(part.lines);
+  }
+  return bytes;
+}
+
+std::vector<std::string> shared_arguments(const Text& text, const FabricAndLevel& words,
+                                          const std::vector<int>& ports) {
+  std::string list;
+  for (std::size_t i = 0; i < text.parts.size(); ++i) {
+    list += (i == 0 ? "" : ",") + text.parts[i].member + "=127.0.0.1:" + std::to_string(ports[i]);
+  }
+  std::vector<std::string> arguments = {"run",      "--members",  list,      "--group",  "demo",
+                                        "--fabric", words.fabric, "--level", words.level};
+  const GroupOptions defaults;
+  if (text.longest_line() > defaults.message_max_bytes) {
+    const std::uint64_t window = std::bit_ceil(4 * text.longest_line());
+    arguments.insert(arguments.end(),
+                     {"--message-max", std::to_string(text.longest_line()), "--window",
+                      std::to_string(std::max(window, defaults.window_bytes))});
+  }
+  return arguments;
+}
+
+std::string contents(const fs::path& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+}  // namespace
+
+Result<DemoMembers> DemoMembers::start(const Text& text, const FabricAndLevel& words,
+                                       const fs::path& folder) {
+  const Result<std::vector<int>> ports = free_loopback_ports(text.parts.size());
+  if (!ports) return std::unexpected(ports.error());
+  DemoMembers members;
+  members.expected_bytes_ = output_bytes(text, words.level == "unordered") * text.parts.size();
+  members.expected_lines_ = text.lines();
+  const std::vector<std::string> arguments = shared_arguments(text, words, *ports);
+  for (const MemberText& part : text.parts) {
+    Member member{.name = part.member,
+                  .input = part.file,
+                  .output = folder / (part.member + ".out"),
+                  .error = folder / (part.member + ".err"),
+                  .report = folder / (part.member + ".json"),
+                  .child = {}};
+    if (Result<void> started = members.start_one(member, arguments); !started) {
+      return std::unexpected(std::move(started.error()));
+    }
+    members.members_.push_back(std::move(member));
+  }
+  return members;
+}
+
+Result<void> DemoMembers::start_one(Member& member,
+                                    const std::vector<std::string>& shared_arguments) {
+  const auto open = [](const fs::path& path, int flags) {
+    return UniqueFd(::open(path.c_str(), flags | O_CLOEXEC, 0600));
+  };
+  const UniqueFd input = open(member.input, O_RDONLY);
+  const UniqueFd output = open(member.output, O_WRONLY | O_CREAT | O_EXCL);
+  const UniqueFd error = open(member.error, O_WRONLY | O_CREAT | O_EXCL);
+  if (!input || !output || !error) {
+    return fail(ErrorCode::system, "cannot open the files of member " + member.name + " in " +
+                                       member.output.parent_path().string() + ": " +
+                                       std::strerror(errno));
+  }
+  std::vector<std::string> arguments = shared_arguments;
+  arguments.insert(arguments.end(), {"--name", member.name, "--report", member.report.string()});
+  Result<Child> child =
+      Child::start(arguments, {.input = input.get(), .output = output.get(), .error = error.get()});
+  if (!child) return std::unexpected(std::move(child.error()));
+  member.child = std::move(*child);
+  return {};
+}
+
+Result<void> DemoMembers::wait() {
+  Progress progress;
+  std::uint64_t printed = 0;
+  std::int64_t deadline_ns = now_ns() + kNoProgressNs;
+  while (true) {
+    bool running = false;
+    bool failed = false;
+    for (Member& member : members_) {
+      const bool runs = member.child->running();
+      running |= runs;
+      failed |= !runs && !member.child->succeeded();
+    }
+    if (failed) return std::unexpected(failures());
+    if (!running) return {};
+    if (interrupted() != 0) return fail(ErrorCode::stopped, "interrupted");
+    if (const std::uint64_t now = printed_bytes(); now != printed) {
+      printed = now;
+      deadline_ns = now_ns() + kNoProgressNs;
+    }
+    if (now_ns() > deadline_ns) {
+      return fail(ErrorCode::timed_out, "the members have printed nothing for a minute");
+    }
+    const double done = static_cast<double>(printed) /
+                        static_cast<double>(std::max<std::uint64_t>(1, expected_bytes_));
+    progress.show(done, short_number(done * static_cast<double>(expected_lines_)) + " of " +
+                            short_number(static_cast<double>(expected_lines_)) +
+                            " lines delivered by each member");
+    wait_for_an_end(now_ns() + kLookNs);
+  }
+}
+
+void DemoMembers::wait_for_an_end(std::int64_t deadline_ns) const {
+  std::vector<const Child*> children;
+  children.reserve(members_.size());
+  for (const Member& member : members_) children.push_back(&*member.child);
+  Child::wait_for_an_end(children, deadline_ns);
+}
+
+std::uint64_t DemoMembers::printed_bytes() const {
+  std::uint64_t bytes = 0;
+  for (const Member& member : members_) {
+    std::error_code error;
+    const std::uintmax_t size = fs::file_size(member.output, error);
+    if (!error) bytes += size;
+  }
+  return bytes;
+}
+
+Error DemoMembers::failures() {
+  const std::int64_t deadline_ns = now_ns() + kOthersEndNs;
+  const auto any_runs = [this] {
+    return std::ranges::any_of(members_, [](Member& m) { return m.child->running(); });
+  };
+  while (any_runs() && now_ns() < deadline_ns) wait_for_an_end(deadline_ns);
+  std::string text;
+  for (Member& member : members_) {
+    Child& child = *member.child;
+    if (!child.running() && child.succeeded()) continue;
+    const bool hung = child.running();
+    child.kill();
+    text += (text.empty() ? "member " : "\nmember ") + member.name + " " +
+            (hung ? "did not end and was stopped" : child.ending());
+    if (const std::string said = contents(member.error); !said.empty()) {
+      text += ", saying:\n" + said;
+      if (text.back() == '\n') text.pop_back();
+    }
+  }
+  return {ErrorCode::peer_lost, text};
+}
+
+}  // namespace tutti::cli

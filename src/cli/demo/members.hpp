@@ -1,0 +1,51 @@
+/// \file members.hpp
+/// The member processes of a demo: starts them, follows their outputs, says which failed and why.
+/// Every wait has a deadline: members that print nothing for a minute are stopped.
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/child.hpp"
+#include "cli/common_options.hpp"
+#include "cli/demo/text.hpp"
+#include "tutti/error.hpp"
+
+namespace tutti::cli {
+
+class DemoMembers {
+ public:
+  /// Starts `tutti run` for each part of the text, on free ports of 127.0.0.1.
+  [[nodiscard]] static Result<DemoMembers> start(const Text& text, const FabricAndLevel& words,
+                                                 const std::filesystem::path& folder);
+
+  /// Waits until all have ended, showing progress. An error names those that failed, with what
+  /// they said; ErrorCode::stopped if a signal came (signals.hpp).
+  [[nodiscard]] Result<void> wait();
+
+  struct Member {
+    std::string name;
+    std::filesystem::path input;
+    std::filesystem::path output;
+    std::filesystem::path error;
+    std::filesystem::path report;
+    std::optional<Child> child;  ///< once started
+  };
+  [[nodiscard]] const std::vector<Member>& members() const { return members_; }
+
+ private:
+  DemoMembers() = default;
+  [[nodiscard]] Result<void> start_one(Member& member,
+                                       const std::vector<std::string>& shared_arguments);
+  void wait_for_an_end(std::int64_t deadline_ns) const;
+  [[nodiscard]] std::uint64_t printed_bytes() const;
+  [[nodiscard]] Error failures();
+
+  std::vector<Member> members_;
+  std::uint64_t expected_bytes_ = 0;  // of all outputs together
+  std::uint64_t expected_lines_ = 0;
+};
+
+}  // namespace tutti::cli

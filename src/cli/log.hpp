@@ -1,0 +1,28 @@
+/// \file log.hpp
+/// The lines that the command writes to standard error, each beginning with "tutti: ".
+#pragma once
+#include <string_view>
+
+#include "tutti/error.hpp"
+#include "tutti/options.hpp"
+
+namespace tutti::cli {
+
+enum class Verbosity { quiet, normal, verbose };
+
+/// quiet: errors only; normal: also what a person should know; verbose: everything, with times.
+/// `member` is named in each line if it is not empty. Call again to change it.
+void set_up_log(Verbosity verbosity, std::string_view member = {});
+
+void log_error(std::string_view message);
+void log_warning(std::string_view message);
+void log_info(std::string_view message);
+void log_debug(std::string_view message);
+
+/// For NodeOptions::log.
+[[nodiscard]] LogCallback library_log();
+
+/// Prints the error; returns the exit status that goes with it.
+int report(const Error& error);
+
+}  // namespace tutti::cli

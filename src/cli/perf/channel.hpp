@@ -1,0 +1,33 @@
+/// \file channel.hpp
+/// JSON objects, one a line, between `tutti perf` and its member processes. Each request of the
+/// parent has one reply: an object, {"error": text, "code": n} if the member failed.
+#pragma once
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "base/unique_fd.hpp"
+#include "tutti/error.hpp"
+
+namespace tutti::cli {
+
+class Channel {
+ public:
+  Channel(UniqueFd input, UniqueFd output) : input_(std::move(input)), output_(std::move(output)) {}
+
+  [[nodiscard]] Result<void> send(const nlohmann::json& object);
+
+  /// Waits for the next object until that time (now_ns). ErrorCode::stopped: the other side has
+  /// closed; timed_out: nothing yet.
+  [[nodiscard]] Result<nlohmann::json> receive(std::int64_t deadline_ns);
+
+  /// For poll(2).
+  [[nodiscard]] int input_fd() const { return input_.get(); }
+
+ private:
+  UniqueFd input_;
+  UniqueFd output_;
+  std::string received_;
+};
+
+}  // namespace tutti::cli

@@ -1,0 +1,89 @@
+#include "cli/perf/options.hpp"
+
+namespace tutti::cli {
+namespace {
+
+constexpr std::int64_t kMessagesMax = 1'000'000'000'000;
+
+}  // namespace
+
+void add_common_perf_options(CLI::App& command, PerfOptions& options) {
+  command.add_option("--members", options.members, "how many member processes, 1 to 256")
+      ->check(whole_number(1, 256))
+      ->capture_default_str();
+  command.add_option("--fabric", options.fabric, "what carries the messages: shm, tcp or auto")
+      ->capture_default_str();
+  command.add_option("--seconds", options.seconds, "measured time")->capture_default_str();
+  command.add_option("--warmup", options.warmup_s, "seconds of the same before the measured time")
+      ->capture_default_str();
+  command.add_option("--groups", options.groups, "groups with all members in each, 1 to 1024")
+      ->check(whole_number(1, 1024))
+      ->capture_default_str();
+  command
+      .add_option("--idle", options.idle,
+                  "how a member waits when there is nothing to do: spin, yield or sleep")
+      ->capture_default_str();
+  command.add_option("--idle-spin-us", options.idle_spin_us,
+                     "microseconds that it spins before it yields, instead of what --idle sets");
+  command.add_option("--idle-yield-us", options.idle_yield_us,
+                     "microseconds that it yields before it sleeps, instead of what --idle sets");
+  command
+      .add_option("--drive", options.drive,
+                  "own: the node has a thread; caller: one thread sends and drives the node")
+      ->capture_default_str();
+  command.add_flag("--pin", options.pin, "keep each member on one processor, in turn");
+  add_bytes(command, "--window", options.window_bytes, "4K to 1G", "ring buffer of each sender");
+  command
+      .add_option("--window-messages", options.window_messages,
+                  "messages in that ring, a power of two, 2 to 4194304")
+      ->check(whole_number(2, 4'194'304))
+      ->capture_default_str();
+  command
+      .add_option("--start-timeout", options.start_timeout_s,
+                  "seconds that members wait for each other at the start")
+      ->capture_default_str();
+}
+
+void add_multicast_options(CLI::App& command, PerfOptions& options) {
+  command
+      .add_option("--senders", options.senders,
+                  "members that may send: all, half (rounded up), one, or a number")
+      ->capture_default_str();
+  command
+      .add_option("--active", options.active,
+                  "of the senders, those that do send: all, half, one, or a number")
+      ->capture_default_str();
+  add_bytes(command, "--size", options.size_bytes, "0 to 16M", "size of each message");
+  command
+      .add_option("--messages", options.messages,
+                  "messages that each active sender sends to each group, instead of --seconds")
+      ->check(whole_number(0, kMessagesMax));
+  command
+      .add_option("--level", options.level,
+                  "when messages are delivered: unordered, agreed, atomic")
+      ->capture_default_str();
+  command.add_option("--active-groups", options.active_groups,
+                     "groups that are sent to, the others stay silent. Default: all");
+  command.add_option("--rate", options.rate,
+                     "messages per second of each sender to each group. Default: no limit");
+  command
+      .add_option("--touch", options.touch,
+                  "what each receiver reads of a message: all bytes, or header (the first 8). "
+                  "Senders write all bytes either way")
+      ->capture_default_str();
+  command
+      .add_option("--delivery", options.delivery,
+                  "which thread delivers: predicate (the node's), or own (one per group)")
+      ->capture_default_str();
+  command.add_option("--pausing", options.pausing, "how many active senders pause after each send");
+  command.add_option("--pause-us", options.pause_us, "how long they pause, in microseconds");
+  command.add_option("--in-flight", options.in_flight,
+                     "most own messages under way; 1: wait for each one's delivery");
+  command.add_option("--sample-every", options.sample_every,
+                     "time one message in so many. Default: chosen by load");
+  command.add_flag("--spin", options.spin, "senders and callers spin where they would yield");
+  command.add_flag("--verify", options.verify,
+                   "check every byte, and that all members deliver the same sequence");
+}
+
+}  // namespace tutti::cli

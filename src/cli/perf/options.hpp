@@ -1,0 +1,56 @@
+/// \file options.hpp
+/// What a measurement can be told. The parent reads it from the command line and hands it to its
+/// members as JSON, in which it also appears in the result.
+#pragma once
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "cli/common_options.hpp"
+#include "tutti/options.hpp"
+
+namespace tutti::cli {
+
+struct PerfOptions {
+  std::uint32_t members = 3;
+  std::string senders = "all";  ///< all, half, one or a number: declared as senders of the group
+  std::string active = "all";   ///< the same, of the senders: those that really send
+  std::uint64_t size_bytes = 1024;
+  std::uint64_t messages = 0;  ///< per active sender and group; 0: by time
+  double seconds = 2;          ///< measured time, if messages is 0
+  double warmup_s = 0.5;
+  std::string fabric = "auto";
+  std::string level = "atomic";
+  std::uint64_t window_bytes = GroupOptions{}.window_bytes;
+  std::uint32_t window_messages = GroupOptions{}.window_messages;
+  std::uint32_t groups = 1;
+  std::uint32_t active_groups = 0;  ///< those that are sent to; 0: all
+  double rate = 0;            ///< messages per second, sender and group; 0: as fast as it goes
+  std::string touch = "all";  ///< all or header: what receivers read
+  std::string idle = "sleep";
+  double idle_spin_us = -1;            ///< < 0: as --idle has it
+  double idle_yield_us = -1;           ///< < 0: as --idle has it
+  std::string drive = "own";           ///< own or caller
+  std::string delivery = "predicate";  ///< predicate or own
+  double pause_us = 0;                 ///< after each send of a pausing sender
+  std::uint32_t pausing = 0;           ///< how many of the active senders pause
+  std::uint32_t in_flight = 0;         ///< own messages under way at most; 0: what the window holds
+  std::uint32_t sample_every = 0;      ///< which messages carry a time stamp; 0: chosen by load
+  bool spin = false;                   ///< callers spin instead of yielding
+  bool pin = false;                    ///< each member stays on one processor
+  bool verify = false;
+  double start_timeout_s = 30;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PerfOptions, members, senders, active, size_bytes, messages,
+                                   seconds, warmup_s, fabric, level, window_bytes, window_messages,
+                                   groups, active_groups, rate, touch, idle, idle_spin_us,
+                                   idle_yield_us, drive, delivery, pause_us, pausing, in_flight,
+                                   sample_every, spin, pin, verify, start_timeout_s)
+
+/// The options that `perf multicast` and `perf idle` share.
+void add_common_perf_options(CLI::App& command, PerfOptions& options);
+/// Those of `perf multicast` alone.
+void add_multicast_options(CLI::App& command, PerfOptions& options);
+
+}  // namespace tutti::cli

@@ -1,0 +1,103 @@
+/// \file perf.cpp
+/// `tutti perf multicast` and `tutti perf idle`: measurements on this machine.
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+
+#include "cli/commands.hpp"
+#include "cli/exit_code.hpp"
+#include "cli/log.hpp"
+#include "cli/perf/measure.hpp"
+#include "cli/perf/members.hpp"
+#include "cli/perf/options.hpp"
+#include "cli/perf/plan.hpp"
+#include "cli/perf/result.hpp"
+#include "cli/signals.hpp"
+#include "cli/terminal.hpp"
+
+namespace tutti::cli {
+namespace {
+
+using nlohmann::json;
+
+struct PerfCommand {
+  PerfOptions options;
+  std::string json_file;  ///< "-": standard output, and no table
+  bool verbose = false;
+};
+
+void add_output_options(CLI::App& command, PerfCommand& perf) {
+  command.add_option("--json", perf.json_file,
+                     "write all results to this file as JSON; -: to standard output, no table");
+  command.add_flag("-v,--verbose", perf.verbose, "what the members say, on standard error");
+}
+
+/// A failed member is an error of the measurement, whatever it was for the member.
+int fail_measurement(const Error& error) {
+  log_error(error.message);
+  return error.code == ErrorCode::invalid_argument ? kExitUsage : kExitError;
+}
+
+int run(const PerfCommand& perf, const std::string& benchmark,
+        std::string (*table)(const json& result)) {
+  const Result<PerfPlan> plan = plan_for(perf.options);
+  if (!plan) return report(plan.error());
+  const bool to_file = !perf.json_file.empty() && perf.json_file != "-";
+  if (to_file && !write_file(perf.json_file, "")) return kExitError;  // now, not after the work
+  exit_on_interrupt();  // the members end with their parent
+  Result<PerfMembers> members = PerfMembers::start(perf.options, perf.verbose);
+  if (!members) return fail_measurement(members.error());
+  const Result<std::vector<json>> results = measure(*members, perf.options);
+  if (!results) return fail_measurement(results.error());
+  if (perf.options.verify) {
+    const bool ordered = plan->group.order != Order::none;
+    if (const Result<void> same = verify(*results, ordered); !same) {
+      return fail_measurement(same.error());
+    }
+  }
+  const json result = result_of(benchmark, perf.options, *results);
+  const std::string text = result.dump(2) + "\n";
+  if (perf.json_file == "-") return print(text) ? kExitOk : kExitError;
+  if (!print(table(result))) return kExitError;
+  if (perf.options.verify &&
+      !print("verified: every byte, and the same sequence at all members\n")) {
+    return kExitError;
+  }
+  return !to_file || write_file(perf.json_file, text) ? kExitOk : kExitError;
+}
+
+void add_multicast(CLI::App& app, int& status) {
+  CLI::App* command = app.add_subcommand(
+      "multicast", "Members multicast to each other: rates, latencies, processor time");
+  command->footer(
+      "Senders write every byte of each message in place, receivers read every byte. Latency runs\n"
+      "from the first attempt to send, waits for space included, to the delivery callback: `own`\n"
+      "at the sender, `others` elsewhere (for messages of 16 bytes or more).");
+  auto perf = std::make_shared<PerfCommand>();
+  add_common_perf_options(*command, perf->options);
+  add_multicast_options(*command, perf->options);
+  add_output_options(*command, *perf);
+  command->callback([perf, &status] { status = run(*perf, "multicast", multicast_table); });
+}
+
+void add_idle(CLI::App& app, int& status) {
+  CLI::App* command = app.add_subcommand(
+      "idle", "Members with nothing to do: processor time and writes, which should be none");
+  auto perf = std::make_shared<PerfCommand>();
+  perf->options.active = "0";
+  add_common_perf_options(*command, perf->options);
+  add_output_options(*command, *perf);
+  command->callback([perf, &status] { status = run(*perf, "idle", idle_table); });
+}
+
+}  // namespace
+
+void add_perf(CLI::App& app, int& status) {
+  CLI::App* command = app.add_subcommand("perf", "Measure on this machine");
+  command->require_subcommand(1);
+  add_multicast(*command, status);
+  add_idle(*command, status);
+}
+
+}  // namespace tutti::cli

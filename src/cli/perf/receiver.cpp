@@ -1,0 +1,96 @@
+#include "cli/perf/receiver.hpp"
+
+#include "cli/clock.hpp"
+#include "cli/payload.hpp"
+
+namespace tutti::cli {
+namespace {
+
+[[nodiscard]] std::uint64_t mixed(std::uint64_t digest, std::uint64_t word) {
+  digest = (digest ^ word) * 0x9FB21C651E98DF25;
+  return digest ^ (digest >> 29);
+}
+
+}  // namespace
+
+Receiver::Receiver(const PerfPlan& plan, const PerfOptions& options, Rank self,
+                   const Stamps* stamps)
+    : touch_all_(plan.touch_all),
+      carry_stamps_(options.size_bytes >= kStampedMinBytes),
+      verify_(options.verify),
+      ordered_(plan.group.order != Order::none),
+      sample_every_(plan.sample_every),
+      self_(self),
+      stamps_(stamps),
+      sender_digests_(options.members),
+      sender_counts_(options.members) {}
+
+void Receiver::deliver(std::span<const Message> batch) {
+  const bool measuring = measuring_.load(std::memory_order_relaxed);
+  touch(batch, measuring);
+  if (stamps_ != nullptr) time_small(batch, measuring);
+  if (verify_) {
+    for (const Message& message : batch) verify(message);
+  }
+  const std::uint64_t delivered = delivered_.load(std::memory_order_relaxed) + batch.size();
+  delivered_.store(delivered, std::memory_order_relaxed);
+  if (delivered == expected_.load(std::memory_order_relaxed)) {
+    reached_ns_.store(now_ns(), std::memory_order_relaxed);
+  }
+}
+
+void Receiver::touch(std::span<const Message> batch, bool measuring) {
+  std::uint64_t total = 0;
+  std::uint64_t bytes = 0;
+  for (const Message& message : batch) {
+    bytes += message.size;
+    if (carry_stamps_ && measuring && is_stamped(load_word(message.data))) [[unlikely]] {
+      time_stamped(message);
+    }
+    total += touch_all_ || message.size < kWordBytes ? sum(message.data, message.size)
+                                                     : load_word(message.data);
+  }
+  sum_ += total;
+  sink_.store(sum_, std::memory_order_relaxed);
+  bytes_.store(bytes_.load(std::memory_order_relaxed) + bytes, std::memory_order_relaxed);
+}
+
+void Receiver::time_stamped(const Message& message) {
+  Histogram& latency = message.sender == self_ ? own_latency_ : others_latency_;
+  latency.record(now_ns() - stamp_of(message.data));
+}
+
+void Receiver::time_small(std::span<const Message> batch, bool measuring) {
+  for (const Message& message : batch) {
+    if (message.sender != self_) continue;
+    const bool sampled = own_ % sample_every_ == 0;  // the same
+    const Ticket ticket{++own_};
+    if (sampled && measuring) own_latency_.record(now_ns() - stamps_->get(ticket));
+  }
+}
+
+void Receiver::expect(std::uint64_t total) {
+  reached_ns_.store(0, std::memory_order_relaxed);
+  expected_.store(total, std::memory_order_relaxed);
+}
+
+void Receiver::verify(const Message& message) {
+  const std::uint32_t sender = message.sender.value;
+  const std::uint64_t index = sender_counts_[sender]++;
+  const bool stamped = carry_stamps_ && index % sample_every_ == 0;  // as Sender decides
+  const std::uint64_t seed = seed_of(sender, index, stamped);
+  const std::uint64_t seq = ordered_ ? verified_ : index;
+  ++verified_;
+  if (problem_.empty() && message.seq.value != seq) {
+    problem_ = "sequence number " + std::to_string(message.seq.value) + " came in place of " +
+               std::to_string(seq);
+  }
+  if (problem_.empty() && !counts_from(seed, message.data, message.size)) {
+    problem_ = "message " + std::to_string(index) + " of m" + std::to_string(sender) +
+               " is not what was sent";
+  }
+  order_digest_ = mixed(mixed(mixed(order_digest_, message.seq.value), sender), seed);
+  sender_digests_[sender] = mixed(mixed(sender_digests_[sender], message.seq.value), seed);
+}
+
+}  // namespace tutti::cli

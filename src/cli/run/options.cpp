@@ -1,0 +1,72 @@
+#include "cli/run/options.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "cli/log.hpp"
+#include "cli/member_list.hpp"
+
+namespace tutti::cli {
+
+void add_options(CLI::App& command, RunOptions& options) {
+  command.add_option("--name", options.name, "which of the members this one is")->required();
+  command
+      .add_option("--members", options.members,
+                  "all members, the same list for each: a=HOST:PORT,b=HOST:PORT,...")
+      ->required();
+  command.add_option("--group", options.group, "name of the group, the same for each")->required();
+  add_fabric_and_level(command, options.words);
+  command.add_option("--senders", options.senders,
+                     "members that send, such as a,b; the others only deliver. Default: all");
+  add_bytes(command, "--window", options.window_bytes, "4K to 1G",
+            "ring buffer of each sender: how much may be under way");
+  add_bytes(command, "--message-max", options.message_max_bytes, "1 to 16M", "the longest line");
+  command
+      .add_option("--idle", options.idle,
+                  "how to wait when there is nothing to do: spin (burns a core), yield, sleep")
+      ->capture_default_str();
+  command
+      .add_option("--start-timeout", options.start_timeout_s,
+                  "seconds to wait for the other members at the start")
+      ->capture_default_str();
+  command.add_option("--report", options.report,
+                     "write counts, rate, latencies and statistics to this file, as JSON");
+  CLI::Option* quiet =
+      command.add_flag("-q,--quiet", options.quiet, "only errors on standard error");
+  command.add_flag("-v,--verbose", options.verbose, "more on standard error")->excludes(quiet);
+}
+
+Result<RunSetup> set_up(const RunOptions& options) {
+  RunSetup setup;
+  Result<std::vector<MemberAddress>> members = members_from(options.members);
+  if (!members) return std::unexpected(std::move(members.error()));
+  const Result<Idle> idle = idle_from(options.idle);
+  if (!idle) return std::unexpected(idle.error());
+  const Result<std::chrono::nanoseconds> timeout =
+      duration_from(options.start_timeout_s, "--start-timeout");
+  if (!timeout) return std::unexpected(timeout.error());
+  if (options.message_max_bytes > std::numeric_limits<std::uint32_t>::max()) {
+    return fail(ErrorCode::invalid_argument, "--message-max: at most 16 MiB");
+  }
+  setup.node.name = options.name;
+  setup.node.members = std::move(*members);
+  setup.node.idle = *idle;
+  setup.node.start_timeout = *timeout;
+  setup.node.log = library_log();
+  setup.group.name = options.group;
+  setup.group.senders = split_list(options.senders);
+  setup.group.window_bytes = options.window_bytes;
+  setup.group.message_max_bytes = static_cast<std::uint32_t>(options.message_max_bytes);
+  setup.group.delivery = DeliveryThread::own;  // a slow standard output then only fills the window
+  if (const Result<void> applied = apply(options.words, setup.node, setup.group); !applied) {
+    return std::unexpected(applied.error());
+  }
+  return setup;
+}
+
+bool is_sender(const GroupOptions& group, const std::string& name) {
+  return group.senders.empty() || std::ranges::find(group.senders, name) != group.senders.end();
+}
+
+}  // namespace tutti::cli

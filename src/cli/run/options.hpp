@@ -1,0 +1,40 @@
+/// \file options.hpp
+/// What `tutti run` can be told, and how that becomes the library's options.
+#pragma once
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+#include "cli/common_options.hpp"
+#include "tutti/options.hpp"
+
+namespace tutti::cli {
+
+struct RunOptions {
+  std::string name;
+  std::string members;
+  std::string group;
+  FabricAndLevel words;
+  std::string senders;
+  std::uint64_t window_bytes = GroupOptions{}.window_bytes;
+  std::uint64_t message_max_bytes = GroupOptions{}.message_max_bytes;
+  std::string idle = "sleep";
+  double start_timeout_s = 30;
+  std::string report;  ///< file for the JSON report, empty: none
+  bool quiet = false;
+  bool verbose = false;
+};
+
+void add_options(CLI::App& command, RunOptions& options);
+
+struct RunSetup {
+  NodeOptions node;
+  GroupOptions group;  ///< on_delivery is still empty
+};
+
+[[nodiscard]] Result<RunSetup> set_up(const RunOptions& options);
+
+/// Whether the member of that name may send.
+[[nodiscard]] bool is_sender(const GroupOptions& group, const std::string& name);
+
+}  // namespace tutti::cli

@@ -1,0 +1,187 @@
+/// \file run.cpp
+/// `tutti run`: one member that multicasts its standard input and prints what is delivered.
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <functional>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "cli/clock.hpp"
+#include "cli/commands.hpp"
+#include "cli/exit_code.hpp"
+#include "cli/json_fields.hpp"
+#include "cli/log.hpp"
+#include "cli/run/deliveries.hpp"
+#include "cli/run/input.hpp"
+#include "cli/run/options.hpp"
+#include "cli/signals.hpp"
+#include "cli/terminal.hpp"
+#include "tutti/node.hpp"
+#include "tutti/version.hpp"
+
+namespace tutti::cli {
+namespace {
+
+constexpr std::chrono::seconds kLeaveTimeout{30};
+constexpr unsigned kGiveUpSeconds = 5;
+constexpr std::chrono::milliseconds kLook{100};  // how soon an output that fails is noticed
+
+/// A node that has started, with the group that it serves.
+struct Member {
+  std::unique_ptr<Stamps> stamps;          // null: no report wanted
+  std::unique_ptr<Deliveries> deliveries;  // outlives the node, whose threads call it
+  std::optional<Node> node;
+  std::optional<Group> group;
+};
+
+std::uint32_t rank_of(const RunSetup& setup) {
+  std::uint32_t rank = 0;
+  while (rank < setup.node.members.size() && setup.node.members[rank].name != setup.node.name) {
+    ++rank;
+  }
+  return rank;
+}
+
+Result<Member> start(const RunSetup& setup, bool measure) {
+  Member member;
+  if (measure) member.stamps = std::make_unique<Stamps>(setup.group.window_messages);
+  std::vector<std::string> names;
+  names.reserve(setup.node.members.size());
+  for (const MemberAddress& address : setup.node.members) names.push_back(address.name);
+  member.deliveries =
+      std::make_unique<Deliveries>(names, Rank{rank_of(setup)}, member.stamps.get());
+  GroupOptions options = setup.group;
+  options.on_delivery = std::bind_front(&Deliveries::deliver, member.deliveries.get());
+
+  Result<Node> node = Node::create(setup.node);
+  if (!node) return std::unexpected(std::move(node.error()));
+  member.node.emplace(std::move(*node));
+  Result<Group> group = member.node->join(std::move(options));
+  if (!group) return std::unexpected(std::move(group.error()));
+  member.group = *group;
+  if (Result<void> started = member.node->start(); !started) {
+    return std::unexpected(std::move(started.error()));
+  }
+  return member;
+}
+
+bool broken(const Member& member) {
+  return member.deliveries->failed() || member.node->failure().has_value();
+}
+
+/// The node failed, or it must be left because of the input. Returns the exit status.
+int leave(Member& member, int status) {
+  // Whether its threads can be joined is unknown: one may be writing to a pipe that nobody reads.
+  exit_within(kGiveUpSeconds, status);
+  member.deliveries->abandon();
+  member.node.reset();  // leaves at once; the others see a lost member
+  member.deliveries->close();
+  return status;
+}
+
+/// Says why the member cannot go on; returns the exit status, if it returns.
+int leave_early(Member& member, const std::string& input_error) {
+  if (member.deliveries->failed()) {
+    log_error(member.deliveries->error());
+    std::_Exit(kExitError);  // no word to the others that the last messages were delivered (D1)
+  }
+  if (!input_error.empty()) {
+    log_error(input_error);
+    return leave(member, kExitError);
+  }
+  const std::optional<Error> failure = member.node->failure();
+  const int status =
+      report(failure.value_or(Error{ErrorCode::stopped, "the group takes no more messages"}));
+  if (status == kExitMemberLost) {
+    log_error(
+        "what was printed is a prefix of the group's sequence; to go on, start all members again");
+  }
+  return leave(member, status);
+}
+
+/// Waits until every member has reached the end of its input and all is delivered. There is no
+/// deadline: others may be typing. A failure ends it.
+bool wait_until_complete(Member& member) {
+  while (!member.group->wait_complete(kLook)) {
+    if (broken(member)) return false;
+  }
+  return true;
+}
+
+bool write_report(const RunOptions& options, const Member& member, std::uint64_t lines,
+                  const GroupStatistics& group, const NodeStatistics& node) {
+  const Deliveries& deliveries = *member.deliveries;
+  const double seconds = static_cast<double>(deliveries.last_ns() - deliveries.first_ns()) / 1e9;
+  const auto messages = static_cast<double>(deliveries.messages());
+  const auto bytes = static_cast<double>(deliveries.bytes());
+  const nlohmann::json report = {
+      {"version", version()},
+      {"name", options.name},
+      {"sent_lines", lines},
+      {"delivered_messages", deliveries.messages()},
+      {"delivered_bytes", deliveries.bytes()},
+      {"seconds", seconds},
+      {"delivered_messages_per_second", seconds > 0 ? messages / seconds : 0.0},
+      {"delivered_bytes_per_second", seconds > 0 ? bytes / seconds : 0.0},
+      {"latency_ns", {{"own", deliveries.latency().summary()}}},
+      {"group", to_json(group)},
+      {"node", to_json(node)},
+  };
+  return write_file(options.report, report.dump(2) + "\n");
+}
+
+int run(const RunOptions& options) {
+  const Verbosity verbosity = options.quiet     ? Verbosity::quiet
+                              : options.verbose ? Verbosity::verbose
+                                                : Verbosity::normal;
+  const Result<RunSetup> setup = set_up(options);
+  if (!setup) return report(setup.error());
+  set_up_log(verbosity);
+  if (!options.report.empty() && !write_file(options.report, "")) return kExitError;
+  exit_on_interrupt();
+  Result<Member> started = start(*setup, !options.report.empty());
+  if (!started) return report(started.error());
+  Member& member = *started;
+
+  Input input(*member.group, setup->group.message_max_bytes, member.stamps.get(),
+              [&member] { return broken(member); });
+  if (is_sender(setup->group, options.name)) {
+    if (input.send_all() != InputEnd::end_of_input) return leave_early(member, input.error());
+  } else {
+    log_info("not among --senders, so standard input is not read");
+  }
+  member.group->finish();
+  if (!wait_until_complete(member)) return leave_early(member, {});
+  const GroupStatistics group = member.group->statistics();
+  const NodeStatistics node = member.node->statistics();
+  if (const Result<void> stopped = member.node->stop(kLeaveTimeout); !stopped) {
+    return report(stopped.error());
+  }
+  member.node.reset();
+  member.deliveries->close();
+  if (member.deliveries->failed()) {
+    log_error(member.deliveries->error());
+    return kExitError;
+  }
+  if (options.report.empty()) return kExitOk;
+  return write_report(options, member, input.lines(), group, node) ? kExitOk : kExitError;
+}
+
+}  // namespace
+
+void add_run(CLI::App& app, int& status) {
+  CLI::App* command = app.add_subcommand(
+      "run", "Be one member: multicast each line of standard input, print each delivery");
+  command->footer(
+      "Prints `seq sender line` for each delivered message, the same at all members. Ends when\n"
+      "every member has reached the end of its input and all is delivered.");
+  auto options = std::make_shared<RunOptions>();
+  add_options(*command, *options);
+  command->callback([options, &status] { status = run(*options); });
+}
+
+}  // namespace tutti::cli

@@ -1,0 +1,60 @@
+#include "cli/signals.hpp"
+
+#include <unistd.h>
+
+#include <csignal>
+#include <string_view>
+
+namespace tutti::cli {
+namespace {
+
+// Handlers may only touch these: lock-free by the standard.
+volatile sig_atomic_t noted_signal = 0;
+volatile sig_atomic_t last_resort_status = 0;
+
+void handle(int signal_number, void (*handler)(int)) {
+  struct sigaction action = {};
+  action.sa_handler = handler;
+  sigemptyset(&action.sa_mask);
+  sigaction(signal_number, &action, nullptr);
+}
+
+void say(std::string_view text) {
+  [[maybe_unused]] const ssize_t ignored = write(STDERR_FILENO, text.data(), text.size());
+}
+
+void exit_at_once(int signal_number) {
+  say(signal_number == SIGINT ? "tutti: interrupted, stopping at once\n"
+                              : "tutti: terminated, stopping at once\n");
+  _exit(128 + signal_number);
+}
+
+void note(int signal_number) { noted_signal = signal_number; }
+
+void give_up(int) { _exit(last_resort_status); }
+
+}  // namespace
+
+void ignore_broken_pipes() { handle(SIGPIPE, SIG_IGN); }
+
+void exit_on_interrupt() {
+  handle(SIGINT, exit_at_once);
+  handle(SIGTERM, exit_at_once);
+}
+
+void note_interrupt() {
+  handle(SIGINT, note);
+  handle(SIGTERM, note);
+}
+
+int interrupted() { return noted_signal; }
+
+void ignore_interrupt() { handle(SIGINT, SIG_IGN); }
+
+void exit_within(unsigned seconds, int status) {
+  last_resort_status = status;
+  handle(SIGALRM, give_up);
+  alarm(seconds);
+}
+
+}  // namespace tutti::cli

@@ -1,0 +1,27 @@
+/// \file signals.hpp
+/// What signals do to the command. Call before any thread starts.
+#pragma once
+
+namespace tutti::cli {
+
+/// A closed pipe becomes an error of write(2) instead of the end of the process.
+void ignore_broken_pipes();
+
+/// SIGINT and SIGTERM end the process at once with a message, status 130 or 143. Our peers then
+/// see a lost member. Nothing needs to be cleaned up: all shared memory is anonymous.
+void exit_on_interrupt();
+
+/// SIGINT and SIGTERM only make interrupted() true, for a parent that tidies up first.
+void note_interrupt();
+
+/// The signal that came since note_interrupt, or 0.
+[[nodiscard]] int interrupted();
+
+/// A member that runs under a parent leaves Ctrl-C to it.
+void ignore_interrupt();
+
+/// Ends the process with `status` should it still run after that time: a last resort for ways out
+/// that must not hang, such as a write to a pipe that nobody reads.
+void exit_within(unsigned seconds, int status);
+
+}  // namespace tutti::cli

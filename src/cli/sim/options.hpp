@@ -1,0 +1,30 @@
+/// \file options.hpp
+/// What `tutti sim` is told.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "sim/scenario.hpp"
+#include "tutti/error.hpp"
+
+namespace tutti::cli {
+
+struct SimWords {
+  std::string seeds = "1..200";
+  std::string scenario = "swarm";
+  std::optional<std::uint64_t> replay{};
+  bool trace = false;
+  bool twice = false;
+  std::uint32_t jobs = 0;
+};
+
+struct SeedRange {
+  std::uint64_t first = 1;
+  std::uint64_t last = 1;
+};
+
+/// "A..B" or "A".
+[[nodiscard]] Result<SeedRange> seeds_from(const std::string& text);
+
+}  // namespace tutti::cli

@@ -1,0 +1,155 @@
+/// \file sim.cpp
+/// `tutti sim`: runs seeds of the simulated world on all processors, says which went wrong and how.
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "cli/commands.hpp"
+#include "cli/exit_code.hpp"
+#include "cli/log.hpp"
+#include "cli/sim/options.hpp"
+#include "cli/terminal.hpp"
+#include "sim/run.hpp"
+#include "sim/trace.hpp"
+
+namespace tutti::cli {
+namespace {
+
+struct Totals {
+  std::uint64_t seeds = 0;
+  std::uint64_t unsafe = 0;
+  std::uint64_t unfinished = 0;
+  std::uint64_t changed = 0;  // another hash the second time
+  std::uint64_t passes = 0;
+  std::uint64_t views = 0;
+  std::uint64_t messages = 0;
+};
+
+class Run {
+ public:
+  Run(const SeedRange& range, const sim::Scenario& scenario, bool twice)
+      : range_(range), scenario_(scenario), twice_(twice), next_(range.first) {}
+
+  void on_all(std::uint32_t jobs) {
+    std::vector<std::jthread> workers;
+    for (std::uint32_t job = 0; job < jobs; ++job) workers.emplace_back([this] { work(); });
+  }
+
+  [[nodiscard]] int report() {
+    progress_.clear();
+    const double seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+    const Totals& all = totals_;
+    std::string text =
+        grouped(all.seeds) + " seeds, " + grouped(all.unsafe + all.unfinished + all.changed) +
+        " violations; " + grouped(all.views) + " views, " + grouped(all.messages) + " messages, " +
+        grouped(all.passes) + " passes; " +
+        grouped(static_cast<std::uint64_t>(static_cast<double>(all.seeds) * 60 / seconds)) +
+        " seeds a minute\n";
+    if (!print(text)) return kExitError;
+    if (all.unsafe + all.changed != 0) return kExitUnsafe;
+    return all.unfinished != 0 ? kExitUnfinished : kExitOk;
+  }
+
+ private:
+  void work() {
+    for (;;) {
+      const std::uint64_t seed = next_.fetch_add(1);
+      if (seed > range_.last) return;
+      sim::Options options = sim::options_from(seed);
+      scenario_.apply(options);
+      const sim::Outcome outcome = sim::run(options);
+      const bool same = !twice_ || sim::run(options).hash == outcome.hash;
+      const std::lock_guard lock(mutex_);
+      add(seed, options, outcome, same);
+    }
+  }
+
+  void add(std::uint64_t seed, const sim::Options& options, const sim::Outcome& outcome,
+           bool same) {
+    ++totals_.seeds;
+    totals_.passes += outcome.passes;
+    totals_.views += outcome.views;
+    totals_.messages += outcome.messages;
+    totals_.unsafe += outcome.verdict == sim::Verdict::unsafe ? 1 : 0;
+    totals_.unfinished += outcome.verdict == sim::Verdict::unfinished ? 1 : 0;
+    totals_.changed += same ? 0 : 1;
+    if (outcome.verdict != sim::Verdict::good || !same) {
+      progress_.clear();
+      log_error("seed " + std::to_string(seed) + ": " +
+                (same ? outcome.text : "two runs of it differ: something is not drawn from it") +
+                "\n  (" + to_string(options) + ")\n  again: tutti sim --scenario " +
+                std::string(scenario_.name) + " --replay " + std::to_string(seed) + " --trace");
+    }
+    const auto count = static_cast<double>(range_.last - range_.first + 1);
+    progress_.show(static_cast<double>(totals_.seeds) / count,
+                   grouped(totals_.unsafe + totals_.unfinished) + " violations");
+  }
+
+  const SeedRange range_;
+  const sim::Scenario scenario_;
+  const bool twice_;
+  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  std::atomic<std::uint64_t> next_;
+  std::mutex mutex_;
+  Totals totals_;
+  Progress progress_;
+};
+
+int replay(std::uint64_t seed, const sim::Scenario& scenario, bool trace) {
+  sim::Options options = sim::options_from(seed);
+  scenario.apply(options);
+  std::string text = "seed " + std::to_string(seed) + ": " + to_string(options) + "\n";
+  const sim::Outcome outcome = trace ? sim::run_traced(options, text) : sim::run(options);
+  text += "hash " + std::to_string(outcome.hash) + ", " + grouped(outcome.passes) +
+          " passes, view " + std::to_string(outcome.views) + ": " +
+          (outcome.verdict == sim::Verdict::good ? "good" : outcome.text) + "\n";
+  if (!print(text)) return kExitError;
+  if (outcome.verdict == sim::Verdict::unsafe) return kExitUnsafe;
+  return outcome.verdict == sim::Verdict::unfinished ? kExitUnfinished : kExitOk;
+}
+
+int run_sim(const SimWords& words) {
+  const Result<SeedRange> range = seeds_from(words.seeds);
+  const Result<sim::Scenario> scenario = sim::scenario_from(words.scenario);
+  for (const auto* error :
+       {range ? nullptr : &range.error(), scenario ? nullptr : &scenario.error()}) {
+    if (error == nullptr) continue;
+    log_error(error->message);
+    return kExitUsage;
+  }
+  if (words.replay) return replay(*words.replay, *scenario, words.trace);
+  Run run(*range, *scenario, words.twice);
+  run.on_all(words.jobs != 0 ? words.jobs : std::max(1U, std::thread::hardware_concurrency()));
+  return run.report();
+}
+
+std::string about_scenarios() {
+  std::string text = "Scenarios:\n";
+  for (const sim::Scenario& scenario : sim::scenarios()) {
+    text += "  " + std::string(scenario.name) + ": " + std::string(scenario.about) + "\n";
+  }
+  return text +
+         "Exit status: 0 all good, 2 wrong usage, 4 something happened that must not, 5 "
+         "something did not come to its end.\n";
+}
+
+}  // namespace
+
+void add_sim(CLI::App& app, int& status) {
+  CLI::App* command =
+      app.add_subcommand("sim", "Run the protocol in a simulated world with faults, seed by seed");
+  auto words = std::make_shared<SimWords>();
+  command->add_option("--seeds", words->seeds, "a range of seeds, A..B")->capture_default_str();
+  command->add_option("--scenario", words->scenario, "which kind of runs")->capture_default_str();
+  command->add_option("--replay", words->replay, "this seed alone, with its options");
+  command->add_flag("--trace", words->trace, "with --replay: print all events");
+  command->add_flag("--twice", words->twice, "run each seed twice: both must be the same");
+  command->add_option("--jobs", words->jobs, "seeds at a time (default: one per processor)");
+  command->footer(about_scenarios());
+  command->callback([words, &status] { status = run_sim(*words); });
+}
+
+}  // namespace tutti::cli

@@ -1,0 +1,30 @@
+/// \file connection.hpp
+/// What bootstrap hands to a fabric for one peer: connected descriptors, nothing sent on them yet
+/// but the handshake, which ended with the other side's last byte.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "base/unique_fd.hpp"
+#include "tutti/types.hpp"
+
+namespace tutti {
+
+/// A peer reached through shared memory. The unix socket stays open: its hang-up is the kernel's
+/// word that the peer is gone.
+struct ShmConnection {
+  Rank peer;
+  UniqueFd socket;    ///< unix SOCK_SEQPACKET, connected
+  UniqueFd row_fd;    ///< the peer's segment, read-only
+  UniqueFd doorbell;  ///< the peer's Sleeper
+  std::size_t row_bytes = 0;
+};
+
+/// A peer reached through TCP.
+struct TcpConnection {
+  Rank peer;
+  UniqueFd socket;  ///< connected, TCP_NODELAY, non-blocking
+  std::size_t row_bytes = 0;
+};
+
+}  // namespace tutti

@@ -1,0 +1,83 @@
+/// \file fabric.hpp
+/// What the table needs of a network: one-sided writes into replicas of one's own row.
+///
+/// Contract, the same for every fabric (tests/conformance runs on all of them):
+///  F-order   A publish() lands at a peer after everything posted to it before: who sees the guard
+///            sees the data. A write() may land early, before control words posted before it, for
+///            it is not looked at until its guard is there. Bytes of one post land in any order;
+///            an aligned 8-byte word of a publish() whole.
+///  F-control publish() takes its bytes at the call; a later one never lands before an earlier.
+///  F-data    write() may read the row any time until it lands: the bytes must not change before.
+///  F-loss    A post lands, or the peer is reported lost, once, after all that landed from it.
+///  F-fence   After fence(peer) nothing that the peer posts changes what row(peer) shows.
+///  F-wake    A post to a peer that announced its sleep wakes it.
+/// A peer's row is read, never written; our row is written by us alone.
+/// Threads: the predicate thread only. Nothing blocks; a full queue merges posts instead.
+/// Sources: [Spindle, 2.2], DESIGN.md 2.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tutti/types.hpp"
+
+namespace tutti {
+
+/// A piece of our own row.
+struct Extent {
+  std::uint64_t offset = 0;
+  std::uint32_t bytes = 0;
+};
+
+struct PeerLoss {
+  Rank peer;
+  std::string reason;
+};
+
+struct FabricCounters {
+  std::uint64_t writes = 0;      ///< posts handed to the wire, merged ones once
+  std::uint64_t bytes = 0;       ///< their payload
+  std::uint64_t doorbells = 0;   ///< sleeping peers woken
+  std::uint64_t posting_ns = 0;  ///< time in system calls that post
+};
+
+class Fabric {
+ public:
+  virtual ~Fabric() = default;
+
+  /// Where the peer's row is read: fixed for the fabric's life, also after a loss.
+  [[nodiscard]] virtual const std::byte* row(Rank peer) const = 0;
+
+  /// Posts data of our row, in place (F-data).
+  virtual void write(Rank peer, Extent data) = 0;
+
+  /// Posts control words: `words` is copied now and lands at `offset` of our row's replica, after
+  /// everything posted to that peer before. Offset and size are multiples of 8.
+  virtual void publish(Rank peer, std::uint64_t offset, std::span<const std::byte> words) = 0;
+
+  /// Hands everything posted since the last flush to the wire and rings sleeping peers.
+  virtual void flush() = 0;
+
+  /// Makes progress: applies what has arrived, sends what waits. Returns how many posts landed.
+  virtual std::size_t poll() = 0;
+
+  /// True when nothing that was posted waits on this side any more.
+  [[nodiscard]] virtual bool drained() const = 0;
+
+  /// Peers found lost since the last call (F-loss). Almost always empty.
+  [[nodiscard]] virtual std::vector<PeerLoss> take_losses() = 0;
+
+  /// Cuts the peer off (F-fence); its row stays readable as it is now.
+  virtual void fence(Rank peer) = 0;
+
+  /// Before and after the node's thread sleeps: arm() makes whatever arrives from now on wake the
+  /// node's Sleeper. The caller polls once more between arm() and sleeping.
+  virtual void arm() = 0;
+  virtual void disarm() = 0;
+
+  [[nodiscard]] virtual FabricCounters counters() const = 0;
+};
+
+}  // namespace tutti

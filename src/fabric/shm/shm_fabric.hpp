@@ -1,0 +1,82 @@
+/// \file shm_fabric.hpp
+/// Members on one host: each maps the others' rows read-only, so a post has landed the moment the
+/// caller stored it. What is left is to ring peers that sleep and to notice those that died.
+///
+/// F-order, F-control: the caller stores data, then control words with release order; x86 and the
+///   acquire loads of the reader do the rest. publish() may therefore show newer words of the own
+///   row than those given, never older ones.
+/// F-loss: the kernel closes a dead peer's unix socket; seen at once when asleep, otherwise every
+///   kPollsPerCheck polls. F-fence: Segment::freeze.
+/// F-wake: arm(), which raises RowHeader::asleep, is RoutedFabric's work: a node has one row.
+/// Threads: the predicate thread only. The Sleeper and the own row outlive the fabric.
+#pragma once
+#include <poll.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "fabric/connection.hpp"
+#include "fabric/fabric.hpp"
+#include "fabric/segment.hpp"
+#include "fabric/sleeper.hpp"
+#include "tutti/error.hpp"
+
+namespace tutti {
+
+class ShmFabric final : public Fabric {
+ public:
+  /// poll(2) over the sockets costs about a microsecond: this often it does not show.
+  static constexpr std::uint32_t kPollsPerCheck = 4096;
+
+  /// Maps the peers' rows. Refuses an own row that peers cannot map, a peer given twice, and rows
+  /// that Segment::map_peer refuses.
+  [[nodiscard]] static Result<std::unique_ptr<ShmFabric>> create(Sleeper& sleeper,
+                                                                 const Segment& own_row,
+                                                                 std::vector<ShmConnection> peers);
+  ~ShmFabric() override;
+  ShmFabric(const ShmFabric&) = delete;
+  ShmFabric& operator=(const ShmFabric&) = delete;
+
+  [[nodiscard]] const std::byte* row(Rank peer) const override { return peers_[peer.value].row; }
+  void write(Rank peer, Extent data) override;
+  void publish(Rank peer, std::uint64_t offset, std::span<const std::byte> words) override;
+  void flush() override;
+  std::size_t poll() override;
+  [[nodiscard]] bool drained() const override { return posted_.empty(); }
+  [[nodiscard]] std::vector<PeerLoss> take_losses() override;
+  void fence(Rank peer) override;
+  void arm() override {}     // the sockets' hang-up is armed all the time
+  void disarm() override {}  // and costs nothing while nobody runs the Sleeper
+  [[nodiscard]] FabricCounters counters() const override { return counters_; }
+
+ private:
+  struct Link;  // the unix socket, the doorbell: gone once the peer is lost or fenced
+  struct Peer {
+    const std::byte* row = nullptr;
+    std::uint64_t rung = 0;  // the value of its `asleep` that was answered last
+    bool posted = false;     // it is in posted_
+    std::unique_ptr<Segment> segment;
+    std::unique_ptr<Link> link;
+  };
+
+  ShmFabric();
+  [[nodiscard]] Result<void> add(Sleeper& sleeper, ShmConnection connection);
+  void mark(Rank peer);
+  void ring_if_asleep(Peer& peer);
+  void find_losses();
+  void drop(Rank peer);
+
+  std::vector<Peer> peers_;        // by rank; those that are not ours are empty
+  std::vector<Rank> posted_;       // peers posted to since the last flush, each once
+  std::vector<pollfd> sockets_;    // by rank; -1 where there is nothing to watch
+  std::shared_ptr<bool> hang_up_;  // set by a wait on the Sleeper, which may outlive us
+  std::uint32_t polls_ = 0;
+  std::vector<PeerLoss> losses_;
+  FabricCounters counters_;
+};
+
+}  // namespace tutti

@@ -1,0 +1,75 @@
+/// \file frame.hpp
+/// What goes over a TCP connection: one-sided writes as frames, little-endian, no alignment.
+///
+///     data     header | bytes of the sender's row, for `place` of its replica
+///     control  header | records: { offset, bytes, the words themselves }, `place` is their check
+///
+/// All records of a control frame are applied together, once the whole frame is there: between two
+/// polls a reader sees all of them or none. So words published again may replace older ones of the
+/// same frame, whatever was published in between, and F-order still holds.
+/// The checks find broken software and strangers; bit errors on the way are TCP's own business.
+#pragma once
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+namespace tutti::tcp {
+
+static_assert(std::endian::native == std::endian::little, "frames are copied as they are");
+
+inline constexpr std::uint32_t kDataMagic = 0x44747554;     // "TutD"
+inline constexpr std::uint32_t kControlMagic = 0x43747554;  // "TutC"
+
+/// The largest control payload. A node with 100 groups of 256 senders needs a fifth of it.
+inline constexpr std::size_t kControlBytesMax = 1024 * 1024;
+
+struct FrameHeader {
+  std::uint32_t magic = 0;
+  std::uint32_t bytes = 0;  ///< of the payload, which follows
+  std::uint64_t epoch = 0;  ///< of the view; frames of other views are dropped
+  std::uint64_t place = 0;  ///< data: offset in the row; control: check of the payload
+  std::uint64_t check = 0;  ///< of the fields above
+};
+inline constexpr std::size_t kFrameHeaderBytes = 32;
+static_assert(sizeof(FrameHeader) == kFrameHeaderBytes);
+
+/// Stands before the words of each record of a control frame.
+struct ControlRecord {
+  std::uint64_t offset = 0;  ///< in the row, a multiple of 8
+  std::uint64_t bytes = 0;   ///< of the words, a multiple of 8
+};
+inline constexpr std::size_t kControlRecordBytes = 16;
+static_assert(sizeof(ControlRecord) == kControlRecordBytes);
+
+/// One round of a multiplicative mix: every bit of the input reaches the upper half.
+[[nodiscard]] constexpr std::uint64_t mix(std::uint64_t state, std::uint64_t word) {
+  const std::uint64_t product = (state ^ word) * 0x9E3779B97F4A7C15U;
+  return product ^ (product >> 29);
+}
+
+[[nodiscard]] constexpr std::uint64_t header_check(const FrameHeader& header) {
+  const std::uint64_t kind = header.magic | (std::uint64_t{header.bytes} << 32);
+  return mix(mix(mix(0x7475747469, kind), header.epoch), header.place);
+}
+
+/// `payload` is a multiple of 8 bytes long.
+[[nodiscard]] inline std::uint64_t payload_check(std::span<const std::byte> payload) {
+  std::uint64_t state = payload.size();
+  for (std::size_t at = 0; at + 8 <= payload.size(); at += 8) {
+    std::uint64_t word;
+    std::memcpy(&word, payload.data() + at, sizeof(word));
+    state = mix(state, word);
+  }
+  return state;
+}
+
+[[nodiscard]] constexpr FrameHeader make_header(std::uint32_t magic, std::uint32_t bytes,
+                                                std::uint64_t epoch, std::uint64_t place) {
+  FrameHeader header{.magic = magic, .bytes = bytes, .epoch = epoch, .place = place};
+  header.check = header_check(header);
+  return header;
+}
+
+}  // namespace tutti::tcp

@@ -1,0 +1,86 @@
+/// \file tcp_fabric.hpp
+/// One-sided writes over TCP: each peer's row has a replica here, and the node's own thread applies
+/// what the peer's frames say to it while it polls. No thread of its own, no copy of data on the
+/// way out.
+///
+/// How the contract of fabric.hpp is kept: F-order and F-control by the stream's order, and by
+/// send_queue.hpp (Q1) and frame_reader.hpp (R1, R2) at its ends. F-loss: a broken connection is
+/// reported only when nothing is left to read from it. F-fence: the socket is closed, and frames of
+/// other epochs are dropped. F-wake: an armed socket wakes the node by itself.
+/// Two things are weaker than with shared memory: data posted after control words may land before
+/// them (never the reverse), and a word of data, unlike a control word, may be seen half landed.
+/// Threads: the predicate thread only. Set-up and data path are in separate files.
+#pragma once
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "fabric/connection.hpp"
+#include "fabric/fabric.hpp"
+#include "fabric/sleeper.hpp"
+#include "tutti/error.hpp"
+
+namespace tutti {
+
+class TcpFabric final : public Fabric {
+ public:
+  /// Takes over the peers' sockets. `sleeper` and `own_row` must outlive the fabric. Errors: a peer
+  /// twice, a row without room for its header, a descriptor that is no connected TCP socket.
+  [[nodiscard]] static Result<std::unique_ptr<TcpFabric>> create(Sleeper& sleeper,
+                                                                 const std::byte* own_row,
+                                                                 std::size_t own_row_bytes,
+                                                                 std::uint64_t epoch,
+                                                                 std::vector<TcpConnection> peers);
+
+  /// Closes the connections, having read what has arrived. Unread input makes that a reset, which
+  /// destroys what was not drained(): the kernel sends the rest in the background only as long as
+  /// the peer posts nothing more.
+  ~TcpFabric() override;
+
+  [[nodiscard]] const std::byte* row(Rank peer) const override;
+  void write(Rank peer, Extent data) override;
+  void publish(Rank peer, std::uint64_t offset, std::span<const std::byte> words) override;
+  void flush() override;
+  std::size_t poll() override;
+  /// True once the kernels of all connected peers have everything. An acknowledgement wakes nobody:
+  /// look again. Costs a system call per peer, made only when all has been sent.
+  [[nodiscard]] bool drained() const override;
+  [[nodiscard]] std::vector<PeerLoss> take_losses() override;
+  void fence(Rank peer) override;
+  void arm() override;
+  void disarm() override { armed_ = false; }
+  [[nodiscard]] FabricCounters counters() const override;
+
+  /// Frames of other views that were dropped.
+  [[nodiscard]] std::uint64_t stale_frames() const;
+
+ private:
+  struct Peer;
+
+  explicit TcpFabric(std::size_t own_row_bytes);
+  [[nodiscard]] Result<void> add(Sleeper& sleeper, const std::byte* own_row, std::uint64_t epoch,
+                                 TcpConnection connection);
+  [[nodiscard]] Peer& peer_at(Rank peer) const;
+  void send(Peer& peer);
+  [[nodiscard]] std::size_t receive(Peer& peer);
+  /// What recvmsg returned, or zero or less at the end: then the peer may be lost now.
+  void receive_ended(Peer& peer, ssize_t result, int error);
+  /// A wait that is left over when the node goes on costs one spurious return of sleep() later.
+  void wait_readable(Peer& peer);
+  void wait_writable(Peer& peer);
+  void lose(Peer& peer, std::string reason);
+
+  std::size_t own_row_bytes_;
+  std::vector<std::unique_ptr<Peer>> peers_;
+  std::vector<Peer*> peer_of_rank_;  // null where no peer is
+  std::vector<PeerLoss> losses_;
+  std::uint64_t posting_ns_ = 0;
+  bool armed_ = false;
+};
+
+}  // namespace tutti

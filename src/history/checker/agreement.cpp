@@ -1,0 +1,189 @@
+// Who goes on from a view together delivered the same in it; at atomic, all that anyone did
+// (D4 D5 D11 F2); a member's first delivery follows what was before it (D7).
+#include <algorithm>
+#include <limits>
+
+#include "history/checker/families.hpp"
+
+namespace tutti::history {
+namespace {
+
+class InView {
+ public:
+  InView(Run& run, const Group& group, std::uint64_t view, std::span<const Tally> tallies)
+      : run_(run), group_(group), view_(view), tallies_(tallies) {
+    for (const std::uint32_t life : run_.survivors(view)) {
+      const ViewContent* content = run_.content_at(life, view);
+      if (content == nullptr || run_.lives[life].gaps() ||
+          content->group_member(group.id, run_.lives[life].who) == nullptr) {
+        continue;
+      }
+      survivors_.push_back(life);
+    }
+    const auto cut = run_.cuts.find({view, group.id});
+    if (cut != run_.cuts.end()) cut_ = cut->second.front();
+    longest_ = &*std::ranges::max_element(tallies_, {}, &Tally::end);
+  }
+
+  void check() {
+    check_cut();
+    if (survivors_.empty()) return;
+    check_survivors();
+    if (group_.atomic()) check_uniform();
+    check_zombies();
+  }
+
+ private:
+  [[nodiscard]] const Tally* tally(std::uint32_t life) const {
+    const auto found = std::ranges::lower_bound(tallies_, life, {}, &Tally::life);
+    return found != tallies_.end() && found->life == life ? &*found : nullptr;
+  }
+  [[nodiscard]] std::uint64_t count(std::uint32_t life) const {
+    const Tally* found = tally(life);
+    return found != nullptr ? found->count : 0;
+  }
+  static Place last(const Tally& tally) { return {tally.life, tally.last_index}; }
+  [[nodiscard]] std::string where() const {
+    return "view " + std::to_string(view_) + ", group " + std::to_string(group_.id);
+  }
+  [[nodiscard]] Place next_install(std::uint32_t life) const {
+    const Installation* install = run_.installation(life, view_ + 1);
+    return {life, install != nullptr ? install->index : 0};
+  }
+
+  void check_cut() {
+    if (!cut_) return;
+    const std::uint64_t position = run_.event(*cut_).position;
+    for (const Tally& tally : tallies_) {
+      const bool goes_on = std::ranges::binary_search(survivors_, tally.life);
+      const bool bound = goes_on || group_.atomic();  // others may have a tail of their own
+      if ((bound && tally.end > position) || (goes_on && tally.end < position)) {
+        run_.findings.add(Property::D11,
+                          run_.name(tally.life) + " delivers " +
+                              (tally.end > position ? "beyond" : "less than up to") +
+                              " the cut of " + where(),
+                          {last(tally), *cut_});
+      }
+    }
+  }
+
+  void check_survivors() {
+    const auto most =
+        *std::ranges::max_element(survivors_, {}, [&](auto life) { return count(life); });
+    const Tally* reference = tally(most);
+    if (reference == nullptr) return;  // no survivor delivered anything
+    for (const std::uint32_t life : survivors_) {
+      const Tally* own = tally(life);
+      if (own != nullptr && own->count == reference->count && own->end == reference->end) continue;
+      run_.findings.add(Property::D4,
+                        run_.name(life) + " delivered " + std::to_string(count(life)) +
+                            " messages in " + where() + ", " + run_.name(most) + " " +
+                            std::to_string(reference->count) + ", and both went on",
+                        {last(*reference), next_install(life)});
+    }
+  }
+
+  void check_uniform() {
+    for (const std::uint32_t life : survivors_) {
+      const Tally* own = tally(life);
+      if (own != nullptr && own->end >= longest_->end) continue;
+      run_.findings.add(Property::D5,
+                        run_.name(life) + " went on without messages that " +
+                            run_.name(longest_->life) + " delivered in " + where(),
+                        {last(*longest_), next_install(life)});
+    }
+  }
+
+  /// Those that were removed: no more than what was agreed, and not for long.
+  void check_zombies() {
+    const ViewContent* next = run_.content_at(survivors_.front(), view_ + 1);
+    std::uint64_t installed_ns = kNever;
+    std::uint64_t agreed = cut_ ? run_.event(*cut_).position : 0;
+    for (const std::uint32_t life : survivors_) {
+      installed_ns = std::min(installed_ns, run_.event(next_install(life)).time_ns);
+      if (!cut_ && tally(life) != nullptr) agreed = std::max(agreed, tally(life)->end);
+    }
+    if (next == nullptr) return;
+    for (const Tally& tally : tallies_) {
+      const NodeRef who = run_.lives[tally.life].who;
+      const bool removed = std::ranges::any_of(next->lefts, [&](auto& l) { return l.who == who; });
+      if (!removed) continue;
+      if (group_.atomic() && tally.end > agreed) {
+        run_.findings.add(Property::F2,
+                          run_.name(tally.life) +
+                              " was removed and delivered what"
+                              " the others did not, in " +
+                              where(),
+                          {last(tally)});
+      }
+      const std::uint64_t bound_ns = run_.options.evict_bound_ns;
+      if (bound_ns > 0 && tally.last_ns > installed_ns && tally.last_ns - installed_ns > bound_ns) {
+        run_.findings.add(Property::F2,
+                          run_.name(tally.life) + " delivers in " + where() +
+                              " long after the others went on without it",
+                          {last(tally)});
+      }
+    }
+  }
+
+  Run& run_;
+  const Group& group_;
+  const std::uint64_t view_;
+  std::span<const Tally> tallies_;  // by life
+  std::vector<std::uint32_t> survivors_;
+  std::optional<Place> cut_;
+  const Tally* longest_ = nullptr;
+};
+
+/// A member that comes later begins with the first message of its view, the first with the first.
+void check_begin(Run& run, const Group& group, const GroupTrace& trace, const Ending& ending) {
+  const Life& life = run.lives[ending.life];
+  if (life.installs.empty() || life.gaps()) return;
+  const std::uint64_t view = life.installs.front().view;
+  const Place place{ending.life, ending.first_index};
+  const auto at = [&](const std::map<Key, std::vector<Place>>& places, std::uint64_t of) {
+    const auto found = places.find({of, group.id});
+    return found != places.end() && run.event(found->second.front()).position == ending.first;
+  };
+  if (ending.first == group.first_ordinal) {
+    if (run.options.complete && ending.first != 0 && !at(run.snapshots, view) &&
+        !(view > 0 && at(run.cuts, view - 1))) {
+      run.findings.add(Property::D7,
+                       run.name(ending.life) + " begins with ordinal " +
+                           std::to_string(ending.first) + ", before which there is nothing",
+                       {place});
+    }
+    return;
+  }
+  if (ending.first - 1 - group.first_ordinal >= group.deliveries) return;  // named as a gap before
+  const Entry before = trace.sequence.get(ending.first - 1 - group.first_ordinal);
+  const auto ahead = static_cast<std::int32_t>(before.view - static_cast<std::uint32_t>(view));
+  if ((before.sender == 0 && run.options.complete) || (before.sender != 0 && ahead >= 0)) {
+    run.findings.add(Property::D7,
+                     run.name(ending.life) +
+                         " misses messages before its first, from"
+                         " its first view on",
+                     {place});
+  }
+}
+
+}  // namespace
+
+void check_agreement(Run& run, Trace& trace) {
+  for (auto& [id, traced] : trace.groups) {
+    const Group& group = run.groups.at(id);
+    if (!group.ordered()) continue;
+    std::vector<Tally>& tallies = traced.tallies;
+    std::ranges::sort(tallies, {}, [](const Tally& t) { return std::pair(t.view, t.life); });
+    for (auto begin = tallies.begin(); begin != tallies.end();) {
+      const std::uint64_t view = begin->view;
+      const auto end = std::ranges::find_if(begin, tallies.end(),
+                                            [&](const Tally& t) { return t.view != view; });
+      InView(run, group, view, {begin, end}).check();
+      begin = end;
+    }
+    for (const Ending& ending : traced.endings) check_begin(run, group, traced, ending);
+  }
+}
+
+}  // namespace tutti::history

@@ -1,0 +1,32 @@
+/// \file chunked.hpp
+/// A long array whose parts come into being when they are first written; others read as T{}.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace tutti::history {
+
+template <class T>
+class Chunked {
+ public:
+  /// The caller bounds `index`: memory is taken for the chunks touched and 8 bytes per 4096 before.
+  T& operator[](std::uint64_t index) {
+    const std::uint64_t chunk = index / kChunk;
+    if (chunk >= chunks_.size()) chunks_.resize(chunk + 1);
+    if (chunks_[chunk] == nullptr) chunks_[chunk] = std::make_unique<T[]>(kChunk);
+    return chunks_[chunk][index % kChunk];
+  }
+
+  [[nodiscard]] T get(std::uint64_t index) const {
+    const std::uint64_t chunk = index / kChunk;
+    if (chunk >= chunks_.size() || chunks_[chunk] == nullptr) return T{};
+    return chunks_[chunk][index % kChunk];
+  }
+
+ private:
+  static constexpr std::uint64_t kChunk = 4096;
+  std::vector<std::unique_ptr<T[]>> chunks_;
+};
+
+}  // namespace tutti::history

@@ -1,0 +1,100 @@
+// Who is removed: with a reason, for ever, and soon after a suspicion (M6).
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "history/checker/families.hpp"
+#include "history/text.hpp"
+
+namespace tutti::history {
+namespace {
+
+class Removals {
+ public:
+  explicit Removals(Run& run) : run_(run) {
+    for (const Place place : run_.suspects) {
+      const Event& event = run_.event(place);
+      const NodeRef whom{event.peer, event.number};
+      const auto [first, fresh] = suspected_.try_emplace(whom, event.view);
+      if (!fresh) first->second = std::min(first->second, event.view);
+    }
+  }
+
+  void check() {
+    for (const auto& [id, view] : run_.views) {
+      for (const View::Variant& variant : view.variants) {
+        check_members(id, variant);
+        for (const ViewLeft& left : variant.content.lefts) check_reason(id, variant, left);
+      }
+      for (const View::Variant& variant : view.variants) {
+        for (const ViewLeft& left : variant.content.lefts) removed_.insert(left.who);
+      }
+    }
+    for (const Place place : run_.suspects) check_sticks(place);
+  }
+
+ private:
+  void add(const View::Variant& variant, std::uint64_t id, const std::string& what) {
+    run_.findings.add(
+        Property::M6,
+        run_.name(variant.install.life) + " installs view " + std::to_string(id) + ", " + what,
+        {variant.install});
+  }
+
+  void check_members(std::uint64_t id, const View::Variant& variant) {
+    std::set<std::uint16_t> nodes;
+    for (const ViewMember& member : variant.content.members) {
+      if (removed_.contains(member.who)) {
+        add(variant, id,
+            "in which " + to_string(member.who) + " is again, which was removed before");
+      }
+      if (!nodes.insert(member.who.node).second) {
+        add(variant, id, "which has node " + std::to_string(member.who.node) + " twice");
+      }
+    }
+  }
+
+  void check_reason(std::uint64_t id, const View::Variant& variant, const ViewLeft& left) {
+    if (left.reason == LeftReason::leave) {
+      const std::uint32_t* life = run_.life_of(left.who);
+      if (life != nullptr && run_.lives[*life].leave == kNever && !run_.lives[*life].gaps()) {
+        add(variant, id, "from which " + to_string(left.who) + " has left without asking to");
+      }
+      return;
+    }
+    if (!run_.options.complete) return;
+    const auto suspicion = suspected_.find(left.who);
+    if (suspicion == suspected_.end() || suspicion->second >= id) {
+      add(variant, id,
+          "from which " + to_string(left.who) + " was removed though nobody had suspected it");
+    }
+  }
+
+  /// Once suspected, a member is gone after suspicion_views views of who suspects it.
+  void check_sticks(Place place) {
+    const Event& suspicion = run_.event(place);
+    const NodeRef whom{suspicion.peer, suspicion.number};
+    for (const Installation& install : run_.lives[place.life].installs) {
+      if (install.view < suspicion.view + run_.options.suspicion_views || !install.whole) continue;
+      if (run_.content(install).member(whom) == nullptr) return;
+      run_.findings.add(Property::M6,
+                        run_.name(place.life) + " suspected " + to_string(whom) +
+                            " and still has it in view " + std::to_string(install.view),
+                        {place, Place{place.life, install.index}});
+      return;
+    }
+  }
+
+  Run& run_;
+  std::map<NodeRef, std::uint64_t> suspected_;  // the first view in which someone did
+  std::set<NodeRef> removed_;
+};
+
+}  // namespace
+
+void check_removals(Run& run) {
+  if (!run.options.complete) run.findings.skip("M6: whether removals were suspected: not complete");
+  Removals(run).check();
+}
+
+}  // namespace tutti::history

@@ -1,0 +1,29 @@
+// What a member may still do after it stopped, was evicted or lost the majority (V3 V4 F2 M8).
+#include "history/checker/walk.hpp"
+
+namespace tutti::history {
+
+void Walk::check_act(const Event& event, std::uint64_t index) {
+  const Place place{number_, index};
+  if (event.kind == EventKind::send) {  // of any thread: its place is exact in simulators only
+    if (!run_.options.strict_wedge) return;
+    const InGroup* in = groups_.find(event.group);
+    if ((in != nullptr && in->wedged == event.view + 1) || wedged_all_ == event.view + 1) {
+      add(Property::M8, place, "sends in a view that it has wedged");
+    }
+  }
+  if (index > life_.stopped) {
+    const Event& stopped = run_.event({number_, life_.stopped});
+    const bool minority = stopped.detail == static_cast<std::uint8_t>(StopReason::minority);
+    run_.findings.add(minority ? Property::V3 : Property::V4,
+                      run_.name(number_) + " goes on after it has stopped",
+                      {place, Place{number_, life_.stopped}});
+  }
+  if (index > life_.evicted) {
+    run_.findings.add(Property::F2, run_.name(number_) + " goes on after it learnt of its eviction",
+                      {place, Place{number_, life_.evicted}});
+  }
+  if (event.kind != EventKind::send) timing_.act(place, event);
+}
+
+}  // namespace tutti::history

@@ -1,0 +1,119 @@
+/// \file event.hpp
+/// One record of a history: what a member did or saw, in 64 bytes, little-endian, the same in
+/// memory and in a file. make_event.hpp builds them; docs/histories.md lists which kind uses which
+/// field.
+///
+/// Order between members comes from the messages, never from time_ns: times only serve bounds
+/// ("within 5 s") and people. Nothing here allocates; an Event is copied as bytes.
+#pragma once
+#include <bit>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+namespace tutti::history {
+
+static_assert(std::endian::native == std::endian::little, "histories are little-endian");
+
+enum class EventKind : std::uint8_t {
+  none,            ///< a place that was never written
+  send,            ///< an application thread hands a message over; recorded before the commit
+  send_ok,         ///< the sender was told: delivered
+  send_fail,       ///< the sender was told: will never be delivered
+  deliver,         ///< recorded when the delivery callback starts
+  deliver_end,     ///< the payload was another one when the callback ended (only then)
+  wedge,           ///< counters frozen: from here nothing new in this view
+  decide,          ///< what comes next was decided: from here up to the cut, no further
+  cut,             ///< where the view ends was decided: at `position` (the trim)
+  install,         ///< a view is installed; the next records say which members it has
+  view_member,     ///< one per member of the view just installed, in rank order
+  view_left,       ///< one per member of the view before that is not in this one
+  group_member,    ///< one per member of a group that not all members of the view belong to
+  suspect,         ///< this member suspects another, for the first time in the view
+  leave,           ///< the application asked to leave
+  evicted,         ///< this member learnt that the others went on without it
+  stopped,         ///< it stopped and has told its application why; the last of its acts
+  snapshot_out,    ///< state given to joiners, as of the cut
+  snapshot_in,     ///< state taken over by a joiner, before its first delivery
+  nulls,           ///< so many nulls since the last such record
+  data_pushes,     ///< so many pushes of messages, nulls or acknowledgements since the last
+  heartbeats,      ///< so many heartbeats since the last
+  quiet_begin,     ///< the harness: all is delivered everywhere and nobody sends from here
+  quiet_end,       ///< the harness: up to here
+  heal,            ///< the harness: faults ended; these are connected and correct from here
+  heal_core,       ///< one per member of that core
+  write_landed,    ///< a remote write changed bytes that this member reads
+  write_rejected,  ///< a remote write was fenced off
+  resources,       ///< how much of something bounded is in use
+  fault_begin,     ///< the harness
+  fault_end,       ///< the harness
+};
+inline constexpr std::uint8_t kEventKinds = static_cast<std::uint8_t>(EventKind::fault_end) + 1;
+
+/// Event::node of a harness (simulator, nemesis): it belongs to no view.
+inline constexpr std::uint16_t kHarnessNode = std::numeric_limits<std::uint16_t>::max();
+/// Where a node id is optional.
+inline constexpr std::uint16_t kNoNode = std::numeric_limits<std::uint16_t>::max();
+
+/// Event::group of a wedge that holds for all groups.
+inline constexpr std::uint16_t kAllGroups = std::numeric_limits<std::uint16_t>::max();
+
+// What `detail` says, by kind.
+enum class FailReason : std::uint8_t { view_change, stopped, too_late };  // send_fail
+enum class LeftReason : std::uint8_t { leave, suspected };                // view_left
+enum class SuspectReason : std::uint8_t { connection, heartbeat, told, transport, process };
+enum class StopReason : std::uint8_t { minority, left, failure, shutdown };  // stopped
+enum class ResourceKind : std::uint8_t { memory, fds, threads, queue };      // resources
+/// minority: the harness's word that the node can reach no majority of its view. doorbell_lost: one
+/// doorbell to the node was lost, a moment and not a period.
+enum class FaultKind : std::uint8_t {
+  crash,
+  pause,
+  partition,
+  link,
+  slow,
+  minority,
+  doorbell_lost
+};
+/// What a remote write was to: the table, or one of the things that an epoch guards as well.
+enum class WriteClass : std::uint8_t { row, session, sequencer, token, leader };
+inline constexpr std::uint8_t kMemberJoined = 1;  ///< view_member: it was not in the view before
+inline constexpr std::uint8_t kMemberSends = 2;   ///< view_member, group_member: it may send
+
+struct Event {
+  EventKind kind = EventKind::none;
+  std::uint8_t detail = 0;             ///< a reason, a level, flags: by kind
+  std::uint16_t node = 0;              ///< whose event; put in by the Recorder
+  std::uint16_t group = 0;             ///< where a group is concerned, else 0
+  std::uint16_t peer = 0;              ///< another node: sender, suspect, member, source
+  std::uint64_t incarnation = 0;       ///< whose event; put in by the Recorder
+  std::uint64_t view = 0;              ///< id of the view the node is in
+  std::uint64_t time_ns = 0;           ///< virtual or monotonic, one clock for a run
+  std::uint64_t number = 0;            ///< ticket, digest, count, value or the peer's incarnation
+  std::uint64_t position = 0;          ///< ordinal, cut, limit or offset
+  std::uint32_t peer_incarnation = 0;  ///< of the peer, folded to 32 bits (fold)
+  std::uint32_t length = 0;            ///< in bytes; install: number of members
+  std::uint32_t crc = 0;               ///< CRC32C of the payload
+  std::uint32_t extra = 0;             ///< round, rank, epoch or second node
+
+  friend bool operator==(const Event&, const Event&) = default;
+};
+static_assert(sizeof(Event) == 64 && alignof(Event) == 8);
+static_assert(std::is_trivially_copyable_v<Event>);
+
+/// An incarnation in 32 bits, where space is short: two incarnations of one node that fold to the
+/// same would be taken for one (once in 2^32 pairs).
+[[nodiscard]] constexpr std::uint32_t fold(std::uint64_t incarnation) {
+  return static_cast<std::uint32_t>(incarnation ^ (incarnation >> 32));
+}
+
+// deliver packs into `detail` the level and how many views after its send view it was delivered.
+inline constexpr std::uint8_t kLevelBits = 2;
+inline constexpr std::uint8_t kViewsLateMax = 63;  ///< or more
+
+/// The view that the message was sent (or sent again) in, of a `deliver`.
+[[nodiscard]] constexpr std::uint64_t send_view(const Event& deliver) {
+  return deliver.view - (deliver.detail >> kLevelBits);
+}
+
+}  // namespace tutti::history

@@ -1,0 +1,210 @@
+/// \file make_event.hpp
+/// Builds each kind of event from named values. The Recorder adds whose event it is.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+
+#include "history/event.hpp"
+#include "tutti/types.hpp"
+
+namespace tutti::history {
+
+/// Where and when, the same for every kind. Kinds that concern no group leave it 0.
+struct At {
+  std::uint64_t view = 0;
+  std::uint64_t time_ns = 0;
+  std::uint16_t group = 0;
+};
+
+/// One incarnation of a node.
+struct NodeRef {
+  std::uint16_t node = 0;
+  std::uint64_t incarnation = 0;
+  friend auto operator<=>(const NodeRef&, const NodeRef&) = default;
+};
+
+[[nodiscard]] constexpr Event make_event(EventKind kind, At at) {
+  Event event;
+  event.kind = kind;
+  event.group = at.group;
+  event.view = at.view;
+  event.time_ns = at.time_ns;
+  return event;
+}
+
+template <class Detail>
+[[nodiscard]] constexpr Event make_event(EventKind kind, At at, Detail detail) {
+  Event event = make_event(kind, at);
+  event.detail = static_cast<std::uint8_t>(detail);
+  return event;
+}
+
+/// With another node and its whole incarnation in `number`.
+template <class Detail>
+[[nodiscard]] constexpr Event make_event(EventKind kind, At at, Detail detail, NodeRef peer) {
+  Event event = make_event(kind, at, detail);
+  event.peer = peer.node;
+  event.number = peer.incarnation;
+  return event;
+}
+
+/// `at.view`: the view in which it goes out, as far as the sending thread knows. Append it before
+/// the commit, so that no delivery of the message is recorded earlier.
+[[nodiscard]] constexpr Event make_send(At at, Ticket ticket, std::uint32_t length,
+                                        std::uint32_t crc) {
+  Event event = make_event(EventKind::send, at);
+  event.number = ticket.value;
+  event.length = length;
+  event.crc = crc;
+  return event;
+}
+
+[[nodiscard]] constexpr Event make_send_ok(At at, Ticket ticket) {
+  Event event = make_event(EventKind::send_ok, at);
+  event.number = ticket.value;
+  return event;
+}
+
+[[nodiscard]] constexpr Event make_send_fail(At at, Ticket ticket, FailReason reason) {
+  Event event = make_event(EventKind::send_fail, at, reason);
+  event.number = ticket.value;
+  return event;
+}
+
+struct Delivery {
+  NodeRef sender{};
+  Ticket ticket{};           ///< the n-th message of that incarnation in the group, from 1
+  SeqNo ordinal{};           ///< goes on over views; per sender at Level::unordered
+  std::uint32_t length = 0;  ///< in bytes
+  std::uint32_t crc = 0;     ///< of the payload, computed when the callback starts
+  Level level = Level::atomic;
+  std::uint64_t send_view = 0;  ///< in which it was sent, or last sent again
+  std::uint64_t round = 0;      ///< of the round-robin order, if that is to be checked; low 32 bits
+};
+
+[[nodiscard]] constexpr Event make_deliver(At at, const Delivery& delivery) {
+  const std::uint64_t late = at.view - delivery.send_view;
+  const auto bits = static_cast<std::uint8_t>(std::min<std::uint64_t>(late, kViewsLateMax));
+  Event event = make_event(EventKind::deliver, at);
+  event.detail = static_cast<std::uint8_t>(static_cast<std::uint8_t>(delivery.level) |
+                                           static_cast<std::uint8_t>(bits << kLevelBits));
+  event.peer = delivery.sender.node;
+  event.peer_incarnation = fold(delivery.sender.incarnation);
+  event.number = delivery.ticket.value;
+  event.position = delivery.ordinal.value;
+  event.length = delivery.length;
+  event.crc = delivery.crc;
+  event.extra = static_cast<std::uint32_t>(delivery.round);
+  return event;
+}
+
+/// Only when the CRC at the end of the callback, `delivery.crc` here, is not that of the start.
+[[nodiscard]] constexpr Event make_deliver_end(At at, const Delivery& delivery) {
+  Event event = make_deliver(at, delivery);
+  event.kind = EventKind::deliver_end;
+  return event;
+}
+
+/// `at.view` ends before ordinal `position`; `digest` is of all that was decided.
+[[nodiscard]] constexpr Event make_cut(At at, std::uint64_t digest, std::uint64_t position) {
+  Event event = make_event(EventKind::cut, at);
+  event.number = digest;
+  event.position = position;
+  return event;
+}
+
+/// `digest` covers members with incarnations, ranks, leader, senders, layout and the cut before.
+[[nodiscard]] constexpr Event make_install(At at, std::uint64_t digest, std::uint32_t members,
+                                           std::uint32_t leader_rank) {
+  Event event = make_event(EventKind::install, at);
+  event.number = digest;
+  event.length = members;
+  event.extra = leader_rank;
+  return event;
+}
+
+/// `flags`: kMemberJoined, kMemberSends.
+[[nodiscard]] constexpr Event make_view_member(At at, NodeRef member, std::uint32_t rank,
+                                               std::uint8_t flags) {
+  Event event = make_event(EventKind::view_member, at, flags, member);
+  event.extra = rank;
+  return event;
+}
+
+/// For groups of some of the members only; such a group lists all of its members in each view.
+[[nodiscard]] constexpr Event make_group_member(At at, NodeRef member, std::uint32_t rank,
+                                                std::uint8_t flags) {
+  Event event = make_event(EventKind::group_member, at, flags, member);
+  event.extra = rank;
+  return event;
+}
+
+[[nodiscard]] constexpr Event make_view_left(At at, NodeRef member, LeftReason reason) {
+  return make_event(EventKind::view_left, at, reason, member);
+}
+
+[[nodiscard]] constexpr Event make_suspect(At at, NodeRef whom, SuspectReason reason) {
+  return make_event(EventKind::suspect, at, reason, whom);
+}
+
+[[nodiscard]] constexpr Event make_stopped(At at, StopReason reason) {
+  return make_event(EventKind::stopped, at, reason);
+}
+
+/// snapshot_out or snapshot_in; `at.view`: the view of the joiners; `ordinal`: the first message
+/// that is not in the state.
+[[nodiscard]] constexpr Event make_snapshot(EventKind kind, At at, std::uint64_t digest,
+                                            std::uint64_t ordinal) {
+  Event event = make_event(kind, at);
+  event.number = digest;
+  event.position = ordinal;
+  return event;
+}
+
+/// nulls, data_pushes or heartbeats.
+[[nodiscard]] constexpr Event make_count(EventKind kind, At at, std::uint64_t count) {
+  Event event = make_event(kind, at);
+  event.number = count;
+  return event;
+}
+
+/// `incarnation` 0: whichever lives.
+[[nodiscard]] constexpr Event make_heal_core(At at, NodeRef member) {
+  return make_event(EventKind::heal_core, at, 0, member);
+}
+
+struct Write {
+  NodeRef source{};
+  std::uint64_t epoch = 0;  ///< the view it belongs to; low 32 bits are kept
+  std::uint64_t offset = 0;
+  std::uint32_t length = 0;
+  WriteClass what = WriteClass::row;
+};
+
+/// write_landed or write_rejected, in the history of the member written to.
+[[nodiscard]] constexpr Event make_write(EventKind kind, At at, const Write& write) {
+  Event event = make_event(kind, at, write.what, write.source);
+  event.position = write.offset;
+  event.length = write.length;
+  event.extra = static_cast<std::uint32_t>(write.epoch);
+  return event;
+}
+
+/// To show that something returned to where it was, `limit` is the value of then.
+[[nodiscard]] constexpr Event make_resources(At at, ResourceKind kind, std::uint64_t value,
+                                             std::uint64_t limit) {
+  Event event = make_event(EventKind::resources, at, kind);
+  event.number = value;
+  event.position = limit;
+  return event;
+}
+
+/// fault_begin or fault_end, in the harness's history.
+[[nodiscard]] constexpr Event make_fault(EventKind kind, At at, FaultKind fault, std::uint16_t node,
+                                         std::uint16_t second_node = kNoNode) {
+  Event event = make_event(kind, at, fault, NodeRef{node, 0});
+  event.extra = second_node;
+  return event;
+}
+
+}  // namespace tutti::history

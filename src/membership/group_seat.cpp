@@ -1,0 +1,89 @@
+#include "membership/group_seat.hpp"
+
+#include <algorithm>
+
+#include "base/assert.hpp"
+#include "smc/record.hpp"
+#include "sst/memory.hpp"
+
+namespace tutti {
+
+GroupSeat::GroupSeat(const GroupOptions& options, std::uint32_t self,
+                     const std::vector<std::string>& nodes, const std::vector<RowLayout>& layouts,
+                     std::byte* own_row)
+    : options_(options),
+      self_(self),
+      places_(nodes.size()),
+      sends_(nodes.size()),
+      own_row_(own_row) {
+  for (std::size_t slot = 0; slot < nodes.size(); ++slot) {
+    if (std::ranges::find(options.members, nodes[slot]) == options.members.end()) continue;
+    places_[slot] = layouts[slot].place(options.name);
+    sends_[slot] = std::ranges::find(options.senders, nodes[slot]) != options.senders.end();
+  }
+  TUTTI_ASSERT(places_[self].has_value(), self);
+}
+
+GroupSeat::Seated GroupSeat::in(const View& view, const RowOf& row_of) const {
+  const std::size_t parity = view.id % 2;
+  GroupShape shape;
+  SubgroupPlace place;
+  shape.view = view.id;
+  shape.level = options_.level;
+  shape.message_max_bytes = options_.message_max_bytes;
+  shape.window_records = options_.window_messages;
+  shape.ring_granules = static_cast<std::uint32_t>(ring_bytes(options_.window_bytes) / kGranule);
+  place.own_delivery_thread = options_.delivery == DeliveryThread::own;
+  if (sends_[self_]) shape.own_ring = own_row_ + places_[self_]->ring;
+  for (const ViewMember& member : view.members) {
+    if (!places_[member.slot]) continue;
+    const GroupPlace& there = *places_[member.slot];
+    const std::uint32_t rank = shape.members();
+    const bool own = member.slot == self_;
+    const std::byte* row = own ? own_row_ : row_of(member.slot);
+    shape.member_controls.push_back(row + there.control[parity]);
+    if (own) {
+      shape.self = rank;
+      shape.own_control = own_row_ + there.control[parity];
+      place.control_offset = there.control[parity];
+      place.ring_offset = there.ring;
+    } else {
+      place.peers.push_back(Rank{member.slot});
+    }
+    if (!sends_[member.slot]) continue;
+    if (own) shape.own_sender = shape.senders();
+    shape.sender_ranks.push_back(rank);
+    shape.sender_rings.push_back(row + there.ring);
+  }
+  return {std::move(shape), std::move(place)};
+}
+
+GroupSeat::Block GroupSeat::block(std::uint64_t view) const {
+  return {places_[self_]->control[view % 2], control_bytes(options_.senders.size())};
+}
+
+void GroupSeat::clear_block(std::uint64_t view, std::uint64_t base, std::uint64_t first_seq) const {
+  const Block at = block(view);
+  std::byte* words = own_row_ + at.offset;
+  // L3: first the epoch goes, then what it stood for.
+  store_cell(words + kEpochOffset, 0);
+  for (std::size_t offset = kSentOffset; offset < at.bytes; offset += 8) {
+    store_cell(words + offset, 0);
+  }
+  store_cell(words + kBaseOffset, base);
+  store_cell(words + kFirstSeqOffset, first_seq == kUnknownSeq ? 0 : first_seq + 1);
+}
+
+void GroupSeat::open_block(std::uint64_t view) const {
+  store_cell(own_row_ + block(view).offset + kEpochOffset, view);
+}
+
+std::vector<bool> GroupSeat::of_group(const View& view, const std::vector<bool>& flags) const {
+  std::vector<bool> out;
+  for (std::size_t rank = 0; rank < view.members.size(); ++rank) {
+    if (places_[view.members[rank].slot]) out.push_back(flags[rank]);
+  }
+  return out;
+}
+
+}  // namespace tutti

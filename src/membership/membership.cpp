@@ -1,0 +1,280 @@
+// How a node watches the others and comes to wedge: time, losses, suspicion, its own words.
+#include "membership/membership.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "base/assert.hpp"
+#include "sst/memory.hpp"
+
+namespace tutti {
+
+template <class Memory>
+Membership<Memory>::Membership(MembershipOptions options, const ViewWords& words,
+                               std::vector<Group> groups, std::byte* own_row, RowOf row_of,
+                               MembershipEvents& events, Memory memory)
+    : options_(std::move(options)),
+      words_(words),
+      groups_(std::move(groups)),
+      own_row_(own_row),
+      row_of_(std::move(row_of)),
+      events_(events),
+      memory_(memory),
+      ready_(options_.nodes.size()),
+      detector_(static_cast<std::uint32_t>(options_.nodes.size()), options_.suspect_after_ns) {}
+
+template <class Memory>
+const std::byte* Membership<Memory>::row(std::uint32_t slot) const {
+  return slot == options_.self ? own_row_ : row_of_(slot);
+}
+
+template <class Memory>
+std::uint64_t Membership<Memory>::word(std::uint32_t rank, std::size_t offset) const {
+  const std::byte* block = row(view_.members[rank].slot) + words_.block(view_.id);
+  const std::uint64_t value = memory_.load(block + offset);
+  return value != 0 && memory_.load(block + ViewWords::kEpoch) == view_.id ? value : 0;
+}
+
+template <class Memory>
+std::optional<Proposal> Membership<Memory>::proposal_of(std::uint32_t slot, std::uint64_t view,
+                                                        std::uint64_t accepted) const {
+  const std::byte* from = row(slot) + words_.block(view) + words_.proposal(accepted % 2);
+  const std::size_t most = words_.proposal_bytes() / 8;
+  std::vector<std::uint64_t> words;
+  std::size_t count = 2;
+  for (std::size_t i = 0; i < count; ++i) {
+    words.push_back(memory_.load(from + 8 * i));
+    if (i == 1) count = std::clamp<std::size_t>(words[1], 2, most);
+  }
+  std::optional<Proposal> out = decode(words);
+  if (out && (out->next.id != view + 1 || !sensible(*out))) out.reset();
+  return out;
+}
+
+// Words of another member are input: nothing in a proposal may name what is not there.
+template <class Memory>
+bool Membership<Memory>::sensible(const Proposal& proposal) const {
+  const std::vector<ViewMember>& members = proposal.next.members;
+  if (proposal.cuts.size() != groups_.size() || proposal.next.survivors > members.size() ||
+      proposal.in_order > proposal.left.size()) {
+    return false;
+  }
+  for (std::size_t rank = 0; rank < members.size(); ++rank) {
+    if (members[rank].slot >= options_.nodes.size()) return false;
+    if (proposal.next.rank_of(members[rank].slot) != rank) return false;
+  }
+  if (view_.id + 1 != proposal.next.id) return true;
+  for (std::size_t g = 0; g < groups_.size(); ++g) {
+    if (proposal.cuts[g].received.size() != groups_[g].subgroup->shape().senders()) return false;
+  }
+  return true;
+}
+
+template <class Memory>
+void Membership<Memory>::set(std::size_t offset, std::uint64_t value) {
+  store_cell(own_block() + offset, value);
+  dirty_ = true;
+}
+
+template <class Memory>
+void Membership<Memory>::set_life(std::size_t offset, std::uint64_t value) {
+  store_cell(own_row_ + offset, value);
+  dirty_ = true;
+}
+
+template <class Memory>
+bool Membership<Memory>::step(Fabric& fabric) {
+  if (stopped_) return false;
+  const bool was_changing = wedged_;
+  const std::uint64_t view = view_.id;
+  beat();
+  if (view_.id == 0) {
+    join_decided();
+  } else {
+    hear_decision();
+    if (view_.members.size() == 1 && life(options_.self, ViewWords::kLeaving) != 0) {
+      stop(StopReason::left);  // nobody is left to agree with
+      return true;
+    }
+    if (!decision_) {
+      watch_heartbeats();
+      hear_suspicions();
+      if (stopped_) return true;
+      if (!wedged_ && (wants_change() || others_wedge())) wedge();
+      if (wedged_) settle();
+      if (wedged_ && leader() == rank_) lead(fabric);
+      if (wedged_ && leader() != rank_) follow(fabric);
+    }
+  }
+  if (dirty_) publish(fabric);
+  if (decision_ && apply_decision(fabric)) publish(fabric);
+  return std::exchange(dirty_, false) || was_changing != wedged_ || view != view_.id;
+}
+
+template <class Memory>
+void Membership<Memory>::beat() {
+  if (now_ns_ < next_beat_ns_) return;
+  next_beat_ns_ = now_ns_ + options_.heartbeat_ns;
+  set_life(ViewWords::kHeartbeat, ++heartbeat_);
+}
+
+template <class Memory>
+void Membership<Memory>::watch_heartbeats() {
+  detector_.look(now_ns_);
+  for (std::uint32_t rank = 0; rank < view_.members.size(); ++rank) {
+    if (rank == rank_ || suspected_[rank]) continue;
+    const std::uint32_t slot = view_.members[rank].slot;
+    detector_.heard(slot, life(slot, ViewWords::kHeartbeat));
+    if (detector_.silent(slot)) suspect(rank);
+  }
+}
+
+// J1. In rank order: of two that suspect each other, all who hear both at once believe the lower.
+template <class Memory>
+void Membership<Memory>::hear_suspicions() {
+  for (std::uint32_t rank = 0; rank < view_.members.size() && !stopped_; ++rank) {
+    if (rank != rank_ && !suspected_[rank]) hear_suspicions_of(rank);
+  }
+}
+
+template <class Memory>
+void Membership<Memory>::hear_suspicions_of(std::uint32_t rank) {
+  std::vector<std::uint64_t> said(words_.suspected_words());
+  std::size_t many = 0;
+  for (std::size_t i = 0; i < said.size(); ++i) {
+    said[i] = word(rank, ViewWords::kSuspected + 8 * i);
+    many += static_cast<std::size_t>(std::popcount(said[i]));
+  }
+  if (many == 0 || 2 * many >= view_.members.size()) return;
+  for (std::uint32_t other = 0; other < view_.members.size(); ++other) {
+    const std::uint32_t slot = view_.members[other].slot;
+    const bool says = (said[slot / 64] >> slot % 64 & 1) != 0;
+    if (says && other != rank_) suspect(other);
+  }
+}
+
+template <class Memory>
+void Membership<Memory>::suspect(std::uint32_t rank) {
+  if (suspected_[rank] || stopped_) return;
+  suspected_[rank] = true;
+  const std::uint32_t slot = view_.members[rank].slot;
+  const std::size_t offset = ViewWords::kSuspected + 8 * (slot / 64);
+  set(offset, NativeMemory::load(own_block() + offset) | 1ULL << slot % 64);
+  events_.suspected(view_.members[rank]);
+  if (2 * unsuspected() <= view_.members.size()) stop(StopReason::minority);  // J6
+}
+
+template <class Memory>
+void Membership<Memory>::lost(std::uint32_t slot) {
+  if (stopped_) return;
+  ready(slot, 0);
+  const std::optional<std::uint32_t> rank = view_.rank_of(slot);
+  if (rank && *rank != rank_) suspect(*rank);
+  // Somebody who is in the next view, but was not in this one.
+  if (!rank && decision_ && decision_->next.rank_of(slot)) lost_.push_back(slot);
+}
+
+template <class Memory>
+void Membership<Memory>::ready(std::uint32_t slot, std::uint64_t incarnation) {
+  ready_[slot] = incarnation;
+  set_life(ViewWords::ready(slot), incarnation);
+}
+
+template <class Memory>
+bool Membership<Memory>::was_removed(std::uint64_t incarnation) const {
+  return std::ranges::find(removed_, incarnation) != removed_.end();
+}
+
+template <class Memory>
+void Membership<Memory>::leave() {
+  set_life(ViewWords::kLeaving, 1);
+}
+
+template <class Memory>
+std::uint32_t Membership<Memory>::leader() const {
+  return static_cast<std::uint32_t>(std::ranges::find(suspected_, false) - suspected_.begin());
+}
+
+template <class Memory>
+std::uint32_t Membership<Memory>::unsuspected() const {
+  return static_cast<std::uint32_t>(std::ranges::count(suspected_, false));
+}
+
+// A suspicion, or, at the leader, somebody who wants in or out.
+template <class Memory>
+bool Membership<Memory>::wants_change() const {
+  if (unsuspected() != view_.members.size()) return true;
+  if (leader() != rank_) return false;
+  const auto leaves = [this](const ViewMember& member) {
+    return life(member.slot, ViewWords::kLeaving) != 0;
+  };
+  return std::ranges::any_of(view_.members, leaves) || !joiners().empty();
+}
+
+template <class Memory>
+bool Membership<Memory>::others_wedge() const {
+  for (std::uint32_t rank = 0; rank < view_.members.size(); ++rank) {
+    if (rank != rank_ && !suspected_[rank] && word(rank, ViewWords::kWedged) != 0) return true;
+  }
+  return false;
+}
+
+// J2.
+template <class Memory>
+void Membership<Memory>::wedge() {
+  wedged_ = true;
+  for (Group& group : groups_) group.subgroup->wedge();
+  set(ViewWords::kWedged, 1);
+  events_.wedged(view_);
+}
+
+// Says for how many suspected members all groups have what the others sent.
+template <class Memory>
+void Membership<Memory>::settle() {
+  for (std::uint32_t rank = 0; rank < view_.members.size(); ++rank) {
+    if (rank == rank_ || suspected_[rank]) continue;
+    if (word(rank, ViewWords::kWedged) == 0) return;
+  }
+  const std::uint64_t level = 1 + view_.members.size() - unsuspected();
+  if (settled_ >= level) return;
+  for (const Group& group : groups_) {
+    if (!group.subgroup->settled(group.seat.of_group(view_, suspected_))) return;
+  }
+  settled_ = level;
+  set(ViewWords::kSettled, level);
+}
+
+template <class Memory>
+void Membership<Memory>::stop(StopReason reason) {
+  if (stopped_) return;
+  stopped_ = reason;
+  for (Group& group : groups_) group.subgroup->halt();
+  events_.stopped(reason);
+}
+
+// To all who are in the view or about to be: those who are suspected too, for they may only be
+// slow and should learn what was decided.
+template <class Memory>
+void Membership<Memory>::publish(Fabric& fabric) {
+  dirty_ = true;  // something was posted
+  const auto to = [&](std::uint32_t slot) {
+    if (slot == options_.self) return;
+    if (view_.id != 0) {
+      const std::size_t block = words_.block(view_.id);
+      fabric.publish(Rank{slot}, block, {own_row_ + block, words_.word_bytes()});
+    }
+    fabric.publish(Rank{slot}, ViewWords::kInstalled,
+                   {own_row_ + ViewWords::kInstalled, words_.life_bytes()});
+  };
+  for (const ViewMember& member : view_.members) to(member.slot);
+  for (std::uint32_t slot = 0; slot < ready_.size(); ++slot) {
+    if (ready_[slot] != 0 && !view_.rank_of(slot)) to(slot);
+  }
+}
+
+#ifndef TUTTI_DEFINITIONS_ONLY  // see sst/memory.hpp
+template class Membership<NativeMemory>;
+#endif
+
+}  // namespace tutti

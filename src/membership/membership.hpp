@@ -1,0 +1,188 @@
+/// \file membership.hpp
+/// The membership of one node: suspects, wedges, agrees with the others on the next view and on
+/// where the old one ends, and installs it.
+///
+/// In view k, every word below is in the node's own row, read by all others:
+///  J1  Suspicion is kept until the view ends, and passes on: a member takes over what others say,
+///      but not of itself, nor from one that has lost the majority. Words of those one suspects
+///      count no more, but for a decision, which is true whoever shows it. Who is suspected
+///      suspects nobody for it: else one false word could pass through a whole group.
+///  J2  Who suspects a member, or sees a member wedge that it does not suspect, wedges: its words
+///  of
+///      the groups stay as they are (Multicast, I5).
+///  J3  The leader is the lowest rank one does not suspect. A proposal is accepted from one's
+///  leader
+///      only. So to suspect all lower ranks is a promise to a leader: nothing from those is
+///      accepted afterwards; it shows in the row after anything accepted before it.
+///  J4  A leader proposes once all it does not suspect, a majority of the view, have wedged,
+///  settled
+///      and promised. If any of them has accepted a proposal, the one of the highest rank is
+///      proposed again, else a new one. The rank is the ballot; a leader proposes once.
+///  J5  A proposal that a majority of the view accepted from one leader is decided, and so is no
+///      other. It is installed after everything before its cut was delivered.
+///  J6  A minority decides nothing and stops.
+/// Hence one view follows each, with one cut, whoever leads and dies on the way.
+/// Threads: the predicate thread. Time comes by set_time(). Sources: [Spindle, 2.1]; DESIGN.md 2.
+#pragma once
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "membership/failure_detector.hpp"
+#include "membership/group_seat.hpp"
+#include "membership/proposal.hpp"
+#include "membership/view.hpp"
+#include "membership/view_words.hpp"
+#include "multicast/subgroup.hpp"
+#include "predicates/predicate_loop.hpp"
+
+namespace tutti {
+
+enum class StopReason : std::uint8_t {
+  left,      ///< it asked to leave, and was let go
+  evicted,   ///< the others suspected it and went on
+  minority,  ///< it is not connected to a majority of its view
+};
+
+/// What the driver is told. Called from step(), on the predicate thread.
+class MembershipEvents {
+ public:
+  virtual ~MembershipEvents() = default;
+  virtual void suspected(const ViewMember& /*member*/) {}
+  virtual void wedged(const View& /*view*/) {}
+  virtual void decided(const Proposal& /*proposal*/) {}
+  /// The view is in force. `before` is the last one, empty for the first.
+  virtual void installed(const View& view, const View& before) = 0;
+  virtual void stopped(StopReason reason) = 0;
+  /// A member that is gone: cut it off before anything of the new view is read (F1).
+  virtual void removed(const ViewMember& member) = 0;
+};
+
+struct MembershipOptions {
+  std::uint32_t self = 0;  ///< slot
+  std::uint64_t incarnation = 0;
+  std::vector<std::string> nodes{};  ///< names by slot
+  std::uint64_t heartbeat_ns = 20'000'000;
+  std::uint64_t suspect_after_ns = 500'000'000;
+};
+
+template <class Memory>
+class Membership final : public Stepped {
+ public:
+  struct Group {
+    GroupSeat seat;
+    Subgroup<Memory>* subgroup = nullptr;
+  };
+
+  /// `groups` are in the same order at all nodes. Not in any view yet.
+  Membership(MembershipOptions options, const ViewWords& words, std::vector<Group> groups,
+             std::byte* own_row, RowOf row_of, MembershipEvents& events, Memory memory = {});
+
+  /// Enters the view that everybody starts in.
+  void found(const View& first, Fabric& fabric);
+
+  void set_time(std::uint64_t now_ns) { now_ns_ = now_ns; }
+
+  /// The fabric lost the node in that slot.
+  void lost(std::uint32_t slot);
+
+  /// A node that is no member is connected to us, and we to it; 0: no more.
+  void ready(std::uint32_t slot, std::uint64_t incarnation);
+
+  /// It was in a view and was removed: it must not come again but as a new incarnation (M6).
+  [[nodiscard]] bool was_removed(std::uint64_t incarnation) const;
+
+  /// Asks to leave in order.
+  void leave();
+
+  bool step(Fabric& fabric) override;
+  bool deliver() override { return false; }
+
+  [[nodiscard]] const View& view() const { return view_; }
+  [[nodiscard]] bool changing() const { return wedged_; }
+  [[nodiscard]] std::optional<StopReason> stopped() const { return stopped_; }
+  /// When it wants to be stepped next although nothing happens.
+  [[nodiscard]] std::uint64_t next_step_ns() const { return next_beat_ns_; }
+
+ private:
+  static constexpr std::uint32_t kNoRank = ~0U;
+  static constexpr std::size_t kRemovedKept = 1024;
+
+  // Reading.
+  [[nodiscard]] const std::byte* row(std::uint32_t slot) const;
+  [[nodiscard]] std::uint64_t life(std::uint32_t slot, std::size_t offset) const {
+    return memory_.load(row(slot) + offset);
+  }
+  // A word of the member's block for our view, 0 if the block is not for it (L3).
+  [[nodiscard]] std::uint64_t word(std::uint32_t rank, std::size_t offset) const;
+  [[nodiscard]] std::optional<Proposal> proposal_of(std::uint32_t slot, std::uint64_t view,
+                                                    std::uint64_t accepted) const;
+  // Our own.
+  void set(std::size_t offset, std::uint64_t value);
+  void set_life(std::size_t offset, std::uint64_t value);
+  [[nodiscard]] std::byte* own_block() const { return own_row_ + words_.block(view_.id); }
+
+  // The course of a view.
+  void beat();
+  void watch_heartbeats();
+  void hear_suspicions();
+  void hear_suspicions_of(std::uint32_t rank);
+  void suspect(std::uint32_t rank);
+  [[nodiscard]] bool wants_change() const;
+  [[nodiscard]] bool others_wedge() const;
+  void wedge();
+  void settle();
+  [[nodiscard]] std::uint32_t leader() const;
+  [[nodiscard]] std::uint32_t unsuspected() const;
+  [[nodiscard]] bool all_promised() const;
+  void lead(Fabric& fabric);
+  [[nodiscard]] bool adopt_accepted(Proposal& out) const;
+  [[nodiscard]] std::optional<Proposal> new_proposal() const;
+  [[nodiscard]] std::vector<ViewMember> joiners() const;
+  void follow(Fabric& fabric);
+  void accept(const Proposal& proposal, std::uint32_t ballot, Fabric& fabric);
+  void count_votes();
+  void hear_decision();
+  void join_decided();
+  void adopt_decision(const Proposal& proposal, std::uint32_t ballot);
+  bool apply_decision(Fabric& fabric);
+  void enter(const View& next, Fabric& fabric);
+  void clear_next_blocks(Fabric& fabric);
+  void stop(StopReason reason);
+  void publish(Fabric& fabric);
+  [[nodiscard]] bool sensible(const Proposal& proposal) const;
+
+  const MembershipOptions options_;
+  const ViewWords words_;
+  std::vector<Group> groups_;
+  std::byte* own_row_;
+  RowOf row_of_;
+  MembershipEvents& events_;
+  Memory memory_;
+
+  View view_;  // id 0: in none yet
+  std::uint32_t rank_ = kNoRank;
+  std::vector<bool> suspected_;       // by rank
+  std::vector<std::uint64_t> ready_;  // by slot
+  std::vector<std::uint32_t> lost_;   // slots lost between the decision and their first view
+  bool wedged_ = false;
+  bool proposed_ = false;
+  bool cleared_ = false;         // blocks of the next view
+  std::uint64_t settled_ = 0;    // as published
+  std::uint64_t accepted_ = 0;   // as published
+  std::optional<Proposal> own_;  // the accepted one
+  std::optional<Proposal> decision_;
+  std::uint32_t decision_ballot_ = 0;
+  bool cut_applied_ = false;
+  bool dirty_ = false;
+  std::deque<std::uint64_t> removed_;  // incarnations, the newest kRemovedKept
+  std::optional<StopReason> stopped_;
+  FailureDetector detector_;
+  std::uint64_t now_ns_ = 0;
+  std::uint64_t next_beat_ns_ = 0;
+  std::uint64_t heartbeat_ = 0;
+};
+
+}  // namespace tutti

@@ -1,0 +1,44 @@
+/// \file view.hpp
+/// A view: who is in, in rank order, the same at everybody who installs it.
+///
+/// A node is known by its slot, its place in the node list, and by its incarnation, a random number
+/// of one start of it: the same node started again is another member. Survivors keep their order,
+/// joiners come after them in the order of their slots. Source: [Spindle, 2.1], DESIGN.md 2.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace tutti {
+
+struct ViewMember {
+  std::uint32_t slot = 0;
+  std::uint64_t incarnation = 0;
+
+  friend bool operator==(const ViewMember&, const ViewMember&) = default;
+};
+
+/// The id of the view that a group starts with.
+inline constexpr std::uint64_t kFirstView = 1;
+
+struct View {
+  std::uint64_t id = 0;
+  std::vector<ViewMember> members;
+  /// So many of them, the first in rank order, were in the view before; the others joined.
+  std::uint32_t survivors = 0;
+
+  /// Rank of the member in that slot; nothing if there is none.
+  [[nodiscard]] std::optional<std::uint32_t> rank_of(std::uint32_t slot) const {
+    const auto found = std::ranges::find(members, slot, &ViewMember::slot);
+    if (found == members.end()) return {};
+    return static_cast<std::uint32_t>(found - members.begin());
+  }
+  [[nodiscard]] bool contains(const ViewMember& member) const {
+    return std::ranges::find(members, member) != members.end();
+  }
+
+  friend bool operator==(const View&, const View&) = default;
+};
+
+}  // namespace tutti

@@ -1,0 +1,69 @@
+/// \file view_words.hpp
+/// The membership's words in a row: some for the life of the member, and two blocks for views of
+/// even and odd number, like the control blocks of groups (sst/row_layout.hpp, L3).
+///
+///     installed | heartbeat | leaving | ready ...
+///     per block: epoch | wedged | settled | accepted | decided | suspected ...
+///                | proposal 0 | proposal 1
+///
+/// Invariant L4: a block is cleared for view k + 1 only once all members of view k that are not
+/// suspected have left view k - 1. L5: a proposal is written where the last accepted one is not,
+/// before the word that says it is accepted. L6: what is accepted is published before the word that
+/// says it is decided, and read after it: words of one post land in any order.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "sst/row_layout.hpp"
+
+namespace tutti {
+
+class ViewWords {
+ public:
+  /// For so many nodes, and proposals of at most so many words.
+  ViewWords(std::uint32_t nodes, std::size_t proposal_words)
+      : nodes_(nodes), proposal_words_(proposal_words) {}
+
+  static constexpr std::size_t kInstalled = kMembershipOffset;      ///< number of the view it is in
+  static constexpr std::size_t kHeartbeat = kMembershipOffset + 8;  ///< grows while it runs
+  static constexpr std::size_t kLeaving = kMembershipOffset + 16;   ///< 1: wants to leave in order
+  /// Of a slot: the incarnation of the node there, if it is connected to us, and we to it.
+  [[nodiscard]] static constexpr std::size_t ready(std::uint32_t slot) {
+    return kMembershipOffset + 24 + 8 * std::size_t{slot};
+  }
+  /// Bytes of these, from kInstalled on.
+  [[nodiscard]] std::size_t life_bytes() const { return ready(nodes_) - kInstalled; }
+
+  // Offsets in a block.
+  static constexpr std::size_t kEpoch = 0;
+  static constexpr std::size_t kWedged = 8;
+  static constexpr std::size_t kSettled =
+      16;  ///< 1 + number of suspected members it settled without
+  static constexpr std::size_t kAccepted = 24;  ///< (1 + rank of the proposer) * 2 + which proposal
+  static constexpr std::size_t kDecided = 32;   ///< 1: the accepted proposal is decided
+  static constexpr std::size_t kSuspected = 40;  ///< a bit per slot
+
+  [[nodiscard]] std::size_t suspected_words() const { return (nodes_ + 63) / 64; }
+  /// Bytes of all but the proposals: what is published at once.
+  [[nodiscard]] std::size_t word_bytes() const { return kSuspected + 8 * suspected_words(); }
+  [[nodiscard]] std::size_t proposal(std::size_t which) const {
+    return word_bytes() + which * proposal_bytes();
+  }
+  [[nodiscard]] std::size_t proposal_bytes() const { return 8 * proposal_words_; }
+  [[nodiscard]] std::size_t block_bytes() const { return proposal(2); }
+
+  /// Where the block of a view is in the row.
+  [[nodiscard]] std::size_t block(std::uint64_t view) const {
+    return on_line(ready(nodes_)) + (view % 2) * on_line(block_bytes());
+  }
+  /// What a RowLayout leaves for all of this.
+  [[nodiscard]] std::size_t bytes() const { return block(1) + block_bytes() - kMembershipOffset; }
+
+ private:
+  static constexpr std::size_t on_line(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
+
+  std::uint32_t nodes_;
+  std::size_t proposal_words_;
+};
+
+}  // namespace tutti

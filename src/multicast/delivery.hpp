@@ -1,0 +1,140 @@
+/// \file delivery.hpp
+/// Walks the senders' rings in delivery order and hands messages to the application in batches, in
+/// place.
+///
+/// Invariants:
+///  Y1  The sequence is a function of the rings alone: (round, sender) order without the nulls.
+///      How far it goes is the bounds' business, so all members deliver prefixes of one sequence.
+///  Y2  A position is passed only if its content is known: a record that is stable, or a null.
+///  Y3  position() moves only after the callback returned: space is not used again before that.
+///  Y4  Headers come from another member: checked before use; one that is impossible ends the
+///      delivery with corrupt(), nothing is read outside the ring.
+/// Threads: run() one thread (the predicate thread or the group's own); the getters any.
+/// Source: [Spindle, 2.1 (rounds), 3.1 (in place), 3.2 (batches)].
+#pragma once
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/counter.hpp"
+#include "multicast/bounds.hpp"
+#include "multicast/ring_place.hpp"
+#include "multicast/shape.hpp"
+#include "smc/record.hpp"
+#include "sst/sent_word.hpp"
+#include "tutti/message.hpp"
+
+namespace tutti {
+
+/// Payload bytes after which a batch is handed over although it has room for more messages.
+inline constexpr std::size_t kDeliveryBatchBytes = 64 * 1024;
+
+struct DeliveryCounters {
+  Counter messages, bytes;
+  BatchCounter batches;
+};
+
+/// What outlives the view.
+struct DeliveryTotals {
+  DeliveryCounters counters;
+  /// Own records delivered so far: a Ticket is delivered once this reaches it.
+  std::atomic<std::uint64_t> own_records{0};
+};
+
+template <class Memory>
+class Delivery {
+ public:
+  Delivery(const GroupShape& shape, Memory memory, const Bounds& bounds, DeliveryCallback callback,
+           DeliveryTotals& totals);
+
+  /// Delivers what the bounds allow, at most about `max_batches` batches. True if anything moved.
+  bool run(std::size_t max_batches);
+
+  /// For Multicast::set_delivered: the next (round, sender) as round * senders + sender, or
+  /// kDeliveredAll.
+  [[nodiscard]] std::uint64_t position() const { return position_.load(std::memory_order_acquire); }
+  /// For Multicast::set_consumed (Level::unordered): rounds of that sender delivered.
+  [[nodiscard]] std::uint64_t consumed(std::size_t sender) const {
+    return consumed_[sender].load(std::memory_order_acquire);
+  }
+  /// Where delivery is in a sender's ring; nothing while it moves.
+  [[nodiscard]] std::optional<RingPlace> place(std::size_t sender) const {
+    return places_[sender].load();
+  }
+  /// For a joiner, before the first run().
+  void start_at(std::uint64_t seq) { seq_ = seq; }
+  /// The number that the next message gets. To be asked when delivery rests.
+  [[nodiscard]] std::uint64_t next_seq() const { return seq_; }
+  /// Rank of a sender whose ring holds nonsense, kNobody if none.
+  [[nodiscard]] std::uint32_t corrupt() const { return corrupt_.load(std::memory_order_acquire); }
+
+ private:
+  static constexpr std::uint64_t kUntold = ~0ULL;
+
+  // Where we are in one sender's ring: `round` is that of the record at `offset`, kNoRound if all
+  // records that the bounds tell of are done.
+  struct Cursor {
+    const std::byte* ring = nullptr;
+    std::uint32_t offset = 0;  // in granules
+    std::uint32_t granules = 1;
+    std::uint32_t length = 0;
+    bool abandoned = false;
+    bool entered = false;  // offset is set
+    std::uint64_t round = kNoRound;
+    std::uint64_t next_round = 0;  // that of the next record unless it is stamped
+    std::uint64_t records = 0;     // passed so far
+    std::uint64_t delivered = 0;   // of them, not abandoned
+    std::uint64_t told = kUntold;  // records when the place was last published
+    SenderBounds bounds;
+  };
+
+  // The batch being filled. A local of run(), so that the compiler can keep it in registers.
+  struct Filling {
+    Message* next;
+    Message* end;
+    std::uint64_t seq;
+    std::size_t bytes = 0;
+    [[nodiscard]] bool full() const { return next == end || bytes >= kDeliveryBatchBytes; }
+  };
+
+  void refresh();
+  void fill(Filling& filling);
+  void peek(Cursor& cursor);
+  static void drop(Cursor& cursor);
+  void peek_rare(Cursor& cursor, RecordHeader header);
+  void refuse(Cursor& cursor);
+  void pass(std::uint32_t sender, Filling& filling);
+  bool run_round(Filling& filling);
+  bool run_block(Filling& filling);
+  std::uint64_t lay_out(const Filling& filling, std::uint32_t a, std::uint32_t active,
+                        std::uint64_t rounds);
+  [[nodiscard]] std::uint64_t known_after(const Cursor& cursor) const;
+  [[nodiscard]] std::uint64_t records_before_wrap(const Cursor& cursor) const;
+  void skip(Cursor& cursor, std::uint64_t records);
+  bool skip_empty_rounds();
+  bool run_unordered(Filling& filling);
+  bool hand_over(const Filling& filling);
+  bool publish();
+  void tell_place(std::uint32_t sender);
+
+  const GroupShape shape_;
+  Memory memory_;
+  const Bounds& bounds_;
+  DeliveryCallback callback_;
+  DeliveryTotals& totals_;
+  std::vector<Cursor> cursors_;
+  std::vector<std::uint32_t> active_;  // of run_block: the senders that have records
+  std::uint64_t round_ = 0;
+  std::uint32_t sender_ = 0;
+  std::uint64_t seq_ = 0;
+  std::array<Message, kDeliveryBatchMax> batch_;
+
+  std::atomic<std::uint64_t> position_{0};
+  std::atomic<std::uint32_t> corrupt_{kNobody};
+  std::unique_ptr<std::atomic<std::uint64_t>[]> consumed_;
+  std::unique_ptr<RingPlaceCell[]> places_;
+};
+
+}  // namespace tutti

@@ -1,0 +1,266 @@
+#include "multicast/multicast.hpp"
+
+#include <algorithm>
+
+#include "base/assert.hpp"
+#include "sst/memory.hpp"
+#include "sst/row_layout.hpp"
+
+namespace tutti {
+
+template <class Memory>
+Multicast<Memory>::Multicast(const GroupShape& shape, Memory memory, SendRing* own_ring,
+                             Bounds& bounds, MulticastCounters& counters)
+    : shape_(shape),
+      memory_(memory),
+      ring_(own_ring),
+      bounds_(bounds),
+      sent_(shape.senders()),
+      received_(shape.senders()),
+      stable_(shape.senders()),
+      round_map_(shape.window_records),
+      base_(shape.senders()),
+      met_(shape.senders()),
+      unmet_(shape.senders()),
+      counters_(counters) {
+  TUTTI_ASSERT((shape.own_sender == kNobody) == (own_ring == nullptr), shape.own_sender);
+}
+
+template <class Memory>
+bool Multicast<Memory>::step(Outbox& out) {
+  out = {};
+  if (violation_) return false;
+  if (unmet_ != 0) meet();
+  bool advanced = false;
+  if (!wedged_ || shape_.level != Level::atomic) {
+    advanced = receive();
+    if (ring_ != nullptr && !wedged_) advanced |= send(out);
+    if (advanced) publish_received();
+    if (!wedged_) find_stable();
+  }
+  if (ring_ != nullptr) advanced |= release();
+  if (!complete_ && delivered_ >= kDeliveredAll) {
+    complete_ = complete_everywhere();
+    advanced |= complete_;
+  }
+  out.control = std::exchange(control_dirty_, false);
+  return advanced || out.control;
+}
+
+// A sender's records are looked at only once it is in this view and its base is known.
+template <class Memory>
+void Multicast<Memory>::meet() {
+  for (std::uint32_t s = 0; s < shape_.senders(); ++s) {
+    const std::uint32_t rank = shape_.sender_ranks[s];
+    if (met_[s] || !in_view(rank)) continue;
+    const std::uint64_t base = load(rank, kBaseOffset);
+    if (!in_view(rank)) continue;
+    if (base >= shape_.ring_granules) {
+      violation_ = {rank, "its ring starts outside its memory"};
+      return;
+    }
+    base_[s] = static_cast<std::uint32_t>(base);
+    met_[s] = true;
+    --unmet_;
+  }
+}
+
+template <class Memory>
+bool Multicast<Memory>::receive() {
+  bool advanced = false;
+  std::uint64_t fresh = 0;
+  for (std::uint32_t s = 0; s < shape_.senders(); ++s) {
+    if (s == shape_.own_sender) continue;
+    const std::uint64_t before = sent_[s].records;
+    const std::uint64_t word = load(shape_.sender_ranks[s], kSentOffset);
+    if (!met_[s] || !in_view(shape_.sender_ranks[s])) continue;  // I6
+    switch (tutti::advance(sent_[s], word, shape_.window_records)) {
+      case SentChange::none:
+        break;
+      case SentChange::advanced:
+        advanced = true;
+        fresh += sent_[s].records - before;
+        break;
+      case SentChange::impossible:
+        violation_ = {shape_.sender_ranks[s], "its sent counter is not one a member can write"};
+        return false;
+    }
+  }
+  if (fresh != 0) {
+    counters_.receive.record(fresh);
+    counters_.received_messages.add(fresh);
+  }
+  return advanced;
+}
+
+// I3. What we have seen of sender j up to round k asks for our round k if we come before j in the
+// order, for round k - 1 if we come after it.
+template <class Memory>
+std::uint64_t Multicast<Memory>::rounds_owed() const {
+  if (shape_.level == Level::unordered) return 0;
+  std::uint64_t owed = 0;
+  for (std::uint32_t j = 0; j < shape_.senders(); ++j) {
+    if (j == shape_.own_sender || sent_[j].rounds == 0) continue;
+    owed = std::max(owed, sent_[j].rounds - (shape_.own_sender < j ? 0 : 1));
+  }
+  return owed;
+}
+
+template <class Memory>
+bool Multicast<Memory>::send(Outbox& out) {
+  if (own_sent_.finished) return false;
+  const SendRing::Batch batch = ring_->take(kSendBatchBytes);
+  if (batch.count != 0) {
+    if (nulls_since_record_) ring_->stamp(batch, own_sent_.rounds, shape_.view);
+    nulls_since_record_ = false;
+    round_map_.add(batch.first - shape_.own_base_records, own_sent_.rounds);
+    own_sent_.records += batch.count;
+    own_sent_.rounds += batch.count;
+
+    const std::uint32_t mask = shape_.ring_granules - 1;
+    const std::uint32_t begin = batch.begin & mask;
+    const std::uint32_t length = batch.end - batch.begin;
+    const std::uint32_t first = std::min(length, shape_.ring_granules - begin);
+    out.data[0] = {begin, first};
+    out.data[1] = {0, length - first};
+    out.pieces = first == length ? 1 : 2;
+    counters_.sent_messages.add(batch.count);
+    counters_.received_messages.add(batch.count);
+    counters_.sent_bytes.add(static_cast<std::uint64_t>(length) * kGranule);
+    counters_.send.record(batch.count);
+  }
+  const std::uint64_t owed = rounds_owed();
+  const bool nulls = own_sent_.rounds < owed;
+  if (nulls) {
+    counters_.nulls_sent.add(owed - own_sent_.rounds);
+    if (batch.count == 0) counters_.null_pushes.add(1);
+    own_sent_.rounds = owed;
+    nulls_since_record_ = true;
+  }
+  own_sent_.finished = ring_->closed_and_empty();
+  if (batch.count == 0 && !nulls && !own_sent_.finished) return false;
+  sent_[shape_.own_sender] = own_sent_;
+  // The records' bytes were acquired by take(); this release publishes them to members on this
+  // host, the push to the others.
+  store_cell(shape_.own_control + kSentOffset, pack(own_sent_));
+  control_dirty_ = true;
+  return true;
+}
+
+template <class Memory>
+void Multicast<Memory>::publish_received() {
+  for (std::uint32_t s = 0; s < shape_.senders(); ++s) {
+    const std::uint64_t known = sent_[s].known_rounds();
+    if (shape_.level != Level::unordered && known != received_[s]) {
+      TUTTI_ASSERT(known > received_[s], known, received_[s], s);
+      received_[s] = known;
+      store_cell(shape_.own_control + kReceivedOffset + 8 * s, known);
+      control_dirty_ = true;
+    }
+    const bool frozen = wedged_ && shape_.level == Level::agreed;
+    if (shape_.level != Level::atomic && !frozen) {
+      stable_[s] = known;
+      set_bounds(s);
+    }
+  }
+}
+
+template <class Memory>
+void Multicast<Memory>::set_bounds(std::uint32_t sender) {
+  const std::uint64_t known = sent_[sender].known_rounds();
+  bounds_.set(sender, {.records = sent_[sender].records,
+                       .known = known,
+                       .stable = stable_[sender],
+                       .base = base_[sender]});
+}
+
+// I2. At the other levels what is known may be delivered, and publish_received() has said so.
+template <class Memory>
+void Multicast<Memory>::find_stable() {
+  if (shape_.level != Level::atomic) return;
+  for (std::uint32_t s = 0; s < shape_.senders(); ++s) {
+    if (stable_[s] == received_[s]) continue;
+    std::uint64_t stable = received_[s];
+    for (std::uint32_t m = 0; m < shape_.members(); ++m) {
+      stable = std::min(stable, received_by(m, s));
+    }
+    stable_[s] = std::max(stable, stable_[s]);
+    set_bounds(s);
+  }
+}
+
+template <class Memory>
+std::uint64_t Multicast<Memory>::own_rounds_delivered(std::uint32_t member) const {
+  if (shape_.level == Level::unordered) {
+    return member == shape_.self ? received_[shape_.own_sender]
+                                 : count(member, kReceivedOffset + 8 * shape_.own_sender);
+  }
+  const std::uint64_t position =
+      member == shape_.self ? delivered_ : count(member, kDeliveredOffset);
+  if (position >= kDeliveredAll) return kNoRound;
+  const std::uint64_t round = position / shape_.senders();
+  return round + (position % shape_.senders() > shape_.own_sender ? 1 : 0);
+}
+
+template <class Memory>
+bool Multicast<Memory>::release() {
+  const std::uint64_t base = shape_.own_base_records;
+  if (ring_->released() == base + own_sent_.records) return false;
+  if (!all_entered_ && !find_all_entered()) return false;
+  std::uint64_t rounds = kNoRound;
+  for (std::uint32_t m = 0; m < shape_.members(); ++m) {
+    rounds = std::min(rounds, own_rounds_delivered(m));
+  }
+  if (rounds <= released_rounds_ && ring_->released() >= base) return false;
+  released_rounds_ = rounds;
+  const std::uint64_t before = ring_->released();
+  ring_->release(std::max(before, base + round_map_.records_before(rounds, own_sent_.records)));
+  return ring_->released() != before;
+}
+
+// Who has not entered the view may still have to deliver what the last one ended with (R4).
+template <class Memory>
+bool Multicast<Memory>::find_all_entered() {
+  for (std::uint32_t m = 0; m < shape_.members(); ++m) {
+    if (m != shape_.self && !in_view(m)) return false;
+  }
+  all_entered_ = true;
+  return true;
+}
+
+template <class Memory>
+bool Multicast<Memory>::complete_at(std::uint32_t member) const {
+  return count(member, kDeliveredOffset) >= kDeliveredAll;
+}
+
+template <class Memory>
+bool Multicast<Memory>::complete_everywhere() const {
+  for (std::uint32_t m = 0; m < shape_.members(); ++m) {
+    if (m != shape_.self && !complete_at(m)) return false;
+  }
+  return true;
+}
+
+template <class Memory>
+void Multicast<Memory>::set_delivered(std::uint64_t position) {
+  if (position == delivered_) return;
+  TUTTI_ASSERT(position > delivered_, position, delivered_);
+  delivered_ = position;
+  // Release: our reads of the delivered records are done; pairs with the sender's load (I4).
+  store_cell(shape_.own_control + kDeliveredOffset, position);
+  control_dirty_ = true;
+}
+
+template <class Memory>
+void Multicast<Memory>::set_consumed(std::size_t sender, std::uint64_t rounds) {
+  if (rounds == received_[sender]) return;
+  received_[sender] = rounds;
+  store_cell(shape_.own_control + kReceivedOffset + 8 * sender, rounds);
+  control_dirty_ = true;
+}
+
+#ifndef TUTTI_DEFINITIONS_ONLY  // see sst/memory.hpp
+template class Multicast<NativeMemory>;
+#endif
+
+}  // namespace tutti

@@ -1,0 +1,169 @@
+/// \file multicast.hpp
+/// The predicates of one group: receive, send, stability. What they find is written to our own
+/// control words and to the delivery bounds; what must be pushed goes into the outbox.
+///
+/// Order round_robin: round k holds one message of each sender, in sender order; a sender with
+/// nothing to say gives its round up with a null [Spindle, 2.1, 3.3].
+/// Invariants:
+///  I1  received[s] is raised only over rounds whose records are in our memory (guard before data).
+///  I2  A record of round k is stable once every member's received[s] > k; then, at Level::atomic,
+///      it may be delivered. Nulls have no content and need no stability: knowing them is enough,
+///      because what a sender said about a round never changes.
+///  I3  Nulls: our rounds reach those of any sender we have received from, up to the place where
+///      our message would precede its newest one; never beyond. So nulls answer messages, a null is
+///      never answered by a later null, and a silent group is silent (quiescence).
+///  I4  Our space is released only once every member has delivered it.
+///  I5  Wedged, a member says nothing more in this view at atomic: its words stay as they are, so
+///      that a cut made from them is one that nobody delivers beyond.
+///  I6  Words of a member count only while its block is that of this view (L3).
+/// Threads: the predicate thread; finish() any. Source: [Spindle, 2.4, 3.2, 3.3].
+#pragma once
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "base/counter.hpp"
+#include "flow/round_map.hpp"
+#include "multicast/bounds.hpp"
+#include "multicast/cut.hpp"
+#include "multicast/delivery.hpp"
+#include "multicast/shape.hpp"
+#include "smc/send_ring.hpp"
+#include "sst/row_layout.hpp"
+#include "sst/sent_word.hpp"
+
+namespace tutti {
+
+/// Ring bytes that one send predicate takes at most: more wait for the next pass, so that peers can
+/// work on the first part meanwhile.
+inline constexpr std::uint32_t kSendBatchBytes = 256 * 1024;
+
+/// The delivered word of a member that has delivered everything there will be.
+inline constexpr std::uint64_t kDeliveredAll = kNoRound;
+
+/// What a step asks the driver to push to the group's other members: data first, then control.
+struct Outbox {
+  struct Piece {
+    std::uint32_t begin_granule = 0;  ///< within the ring
+    std::uint32_t granules = 0;
+  };
+  std::array<Piece, 2> data{};  ///< the second one if the batch wraps around the ring's end
+  std::uint32_t pieces = 0;
+  bool control = false;
+};
+
+/// A sender whose words no correct member writes.
+struct Violation {
+  std::uint32_t sender_rank = 0;
+  const char* what = "";
+};
+
+struct MulticastCounters {
+  Counter sent_messages, sent_bytes, received_messages, nulls_sent, null_pushes;
+  BatchCounter send, receive;
+};
+
+template <class Memory>
+class Multicast {
+ public:
+  Multicast(const GroupShape& shape, Memory memory, SendRing* own_ring, Bounds& bounds,
+            MulticastCounters& counters);
+
+  /// One pass over the predicates. True if anything advanced.
+  bool step(Outbox& out);
+
+  /// Tells how far delivery has come: the position (round, sender) of the next undelivered message
+  /// as round * senders + sender, or per sender for Level::unordered. The driver calls one of them
+  /// before step(); it is published with the next push.
+  void set_delivered(std::uint64_t position);
+  void set_consumed(std::size_t sender, std::uint64_t rounds);
+
+  /// Number of the view's first message, from one who was there before. Nothing: not known yet.
+  [[nodiscard]] std::optional<std::uint64_t> first_seq() const;
+
+  /// The view ends: nothing more is sent in it, nor at atomic received (I5).
+  void wedge() { wedged_ = true; }
+
+  /// True once nothing that members not suspected sent in this view is still to come: at once at
+  /// atomic, which does not ask for it. `suspected` by rank in the group. To be asked when the
+  /// others have wedged.
+  [[nodiscard]] bool settled(const std::vector<bool>& suspected) const;
+
+  /// The cut for the members that go on, from the words of those, once they have wedged and
+  /// settled. Nothing while one of them still lacks what another has delivered, or while our own
+  /// delivery moves.
+  [[nodiscard]] std::optional<Cut> find_cut(const std::vector<bool>& goes_on,
+                                            const Delivery<Memory>& delivery) const;
+
+  /// Lets delivery go up to the cut, and no further.
+  void apply_cut(const Cut& cut);
+
+  /// True if delivery, now at `position`, has reached the cut.
+  [[nodiscard]] bool at_cut(const Cut& cut, const Delivery<Memory>& delivery) const;
+
+  /// Every sender finished and every member has delivered everything.
+  [[nodiscard]] bool complete() const { return complete_; }
+
+  /// True if `member` has said that it delivered everything there will be.
+  [[nodiscard]] bool complete_at(std::uint32_t member) const;
+
+  [[nodiscard]] const std::optional<Violation>& violation() const { return violation_; }
+  [[nodiscard]] bool finished() const { return own_sent_.finished; }
+
+ private:
+  void meet();
+  bool receive();
+  bool send(Outbox& out);
+  std::uint64_t rounds_owed() const;
+  void publish_received();
+  void find_stable();
+  bool release();
+  bool find_all_entered();
+  [[nodiscard]] bool complete_everywhere() const;
+  std::uint64_t own_rounds_delivered(std::uint32_t member) const;
+  [[nodiscard]] std::uint64_t load(std::uint32_t member, std::size_t offset) const {
+    return memory_.load(shape_.member_controls[member] + offset);
+  }
+  // L3: to be asked after a word was read.
+  [[nodiscard]] bool in_view(std::uint32_t member) const {
+    return load(member, kEpochOffset) == shape_.view;
+  }
+  // A counter of a member, 0 unless its block is that of this view (I6).
+  [[nodiscard]] std::uint64_t count(std::uint32_t member, std::size_t offset) const {
+    const std::uint64_t value = load(member, offset);
+    return value != 0 && in_view(member) ? value : 0;
+  }
+  [[nodiscard]] std::uint64_t received_by(std::uint32_t member, std::uint32_t sender) const {
+    return member == shape_.self ? received_[sender] : count(member, kReceivedOffset + 8 * sender);
+  }
+  void set_bounds(std::uint32_t sender);
+  [[nodiscard]] std::optional<std::uint64_t> first_lacking(std::uint32_t sender, std::uint64_t from,
+                                                           const Delivery<Memory>& delivery) const;
+  [[nodiscard]] std::uint64_t place_in_order(std::uint64_t round, std::uint64_t sender) const;
+
+  const GroupShape shape_;
+  mutable Memory memory_;
+  SendRing* ring_;
+  Bounds& bounds_;
+  std::vector<SentState> sent_;          // by sender
+  std::vector<std::uint64_t> received_;  // by sender: rounds, as published (I1)
+  std::vector<std::uint64_t> stable_;    // by sender: rounds
+  SentState own_sent_;
+  RoundMap round_map_;
+  std::uint64_t delivered_ = 0;  // as published
+  std::uint64_t released_rounds_ = 0;
+  std::vector<std::uint32_t> base_;  // by sender: granule
+  std::vector<bool> met_;            // by sender: base_ is known
+  std::size_t unmet_ = 0;
+  bool all_entered_ = false;
+  bool wedged_ = false;
+  bool nulls_since_record_ = false;
+  bool control_dirty_ = false;
+  bool complete_ = false;
+  std::optional<Violation> violation_;
+  MulticastCounters& counters_;
+};
+
+}  // namespace tutti

@@ -1,0 +1,125 @@
+// How a view ends in a group: what is settled, where the cut lies, how delivery gets there.
+#include <algorithm>
+
+#include "multicast/multicast.hpp"
+#include "sst/memory.hpp"
+
+namespace tutti {
+
+template <class Memory>
+std::uint64_t Multicast<Memory>::place_in_order(std::uint64_t round, std::uint64_t sender) const {
+  return round * shape_.senders() + sender;
+}
+
+template <class Memory>
+std::optional<std::uint64_t> Multicast<Memory>::first_seq() const {
+  if (shape_.first_seq != kUnknownSeq) return shape_.first_seq;
+  for (std::uint32_t m = 0; m < shape_.members(); ++m) {
+    if (const std::uint64_t said = count(m, kFirstSeqOffset); said != 0) return said - 1;
+  }
+  return {};
+}
+
+template <class Memory>
+bool Multicast<Memory>::settled(const std::vector<bool>& suspected) const {
+  if (shape_.level == Level::atomic) return true;
+  for (std::uint32_t s = 0; s < shape_.senders(); ++s) {
+    const std::uint32_t rank = shape_.sender_ranks[s];
+    if (suspected[rank]) continue;
+    SentState last = sent_[s];
+    if (s != shape_.own_sender) {
+      const std::uint64_t word = load(rank, kSentOffset);
+      if (!met_[s] || !in_view(rank)) return false;
+      if (tutti::advance(last, word, shape_.window_records) == SentChange::impossible) return false;
+    }
+    if (received_[s] != last.known_rounds()) return false;
+  }
+  return true;
+}
+
+// The round of the first record of `sender` from round `from` on: kNoRound if it has none.
+// All that it sent before it wedged is in our memory.
+template <class Memory>
+std::optional<std::uint64_t> Multicast<Memory>::first_lacking(
+    std::uint32_t sender, std::uint64_t from, const Delivery<Memory>& delivery) const {
+  const std::uint32_t rank = shape_.sender_ranks[sender];
+  SentState last = sent_[sender];
+  if (sender != shape_.own_sender) {
+    const std::uint64_t word = load(rank, kSentOffset);
+    if (!met_[sender] || !in_view(rank)) return {};
+    if (tutti::advance(last, word, shape_.window_records) == SentChange::impossible) return {};
+  }
+  std::optional<RingPlace> place = delivery.place(sender);
+  if (!place) return {};
+  if (place->records == 0) place->offset = base_[sender];
+  return first_round_from(memory_, {shape_.sender_rings[sender], shape_.ring_granules}, *place,
+                          last.records, from, shape_.view);
+}
+
+template <class Memory>
+std::optional<Cut> Multicast<Memory>::find_cut(const std::vector<bool>& goes_on,
+                                               const Delivery<Memory>& delivery) const {
+  const std::uint32_t senders = shape_.senders();
+  Cut cut;
+  cut.received.assign(senders, kNoRound);
+  for (std::uint32_t s = 0; s < senders; ++s) {
+    for (std::uint32_t m = 0; m < shape_.members(); ++m) {
+      if (!goes_on[m]) continue;
+      const std::uint64_t received = received_by(m, s);
+      // At agreed one may have delivered what another has still to get.
+      if (shape_.level == Level::agreed && received != received_[s]) return {};
+      cut.received[s] = std::min(cut.received[s], received);
+    }
+  }
+  if (shape_.level == Level::unordered) {
+    for (std::uint32_t s = 0; s < senders; ++s) {
+      if (!goes_on[shape_.sender_ranks[s]]) cut.received[s] = kNoRound;  // as far as each has it
+    }
+    return cut;
+  }
+  for (std::uint32_t s = 0; s < senders; ++s) {
+    const std::uint64_t last = cut.received[s] == kNoRound ? sent_[s].rounds : cut.received[s];
+    cut.round = std::max(cut.round, last);
+  }
+  for (std::uint32_t s = 0; s < senders; ++s) {
+    // What a sender that does not go on sent beyond `received` is dropped: no place stops there.
+    if (!goes_on[shape_.sender_ranks[s]] || cut.received[s] == kNoRound) continue;
+    const std::optional<std::uint64_t> lacking = first_lacking(s, cut.received[s], delivery);
+    if (!lacking) return {};
+    if (place_in_order(*lacking, s) < place_in_order(cut.round, cut.sender)) {
+      cut.round = *lacking;
+      cut.sender = s;
+    }
+  }
+  return cut;
+}
+
+template <class Memory>
+void Multicast<Memory>::apply_cut(const Cut& cut) {
+  if (shape_.level == Level::unordered) return;
+  for (std::uint32_t s = 0; s < shape_.senders(); ++s) {
+    const std::uint64_t rounds = cut.round + (s < cut.sender ? 1 : 0);
+    bounds_.set(s, {.records = sent_[s].records,
+                    .known = rounds,
+                    .stable = rounds,
+                    .base = base_[s],
+                    .drop_from = cut.received[s]});
+  }
+}
+
+template <class Memory>
+bool Multicast<Memory>::at_cut(const Cut& cut, const Delivery<Memory>& delivery) const {
+  if (shape_.level != Level::unordered) {
+    return delivery.position() >= place_in_order(cut.round, cut.sender);
+  }
+  for (std::uint32_t s = 0; s < shape_.senders(); ++s) {
+    if (cut.received[s] != kNoRound && delivery.consumed(s) < cut.received[s]) return false;
+  }
+  return true;
+}
+
+#ifndef TUTTI_DEFINITIONS_ONLY  // see sst/memory.hpp
+template class Multicast<NativeMemory>;
+#endif
+
+}  // namespace tutti

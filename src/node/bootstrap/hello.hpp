@@ -1,0 +1,84 @@
+/// \file hello.hpp
+/// What two members tell each other when they meet, as bytes and back, and what must agree.
+///
+/// On the wire: 8 bytes of magic and protocol version, a 32-bit length, then JSON. Each side then
+/// answers with a verdict: a 32-bit length, 0 for "agreed", else an error code and a text. All
+/// integers are little-endian. Everything here is pure; bytes from a peer are input and are checked
+/// field by field, lengths before anything is allocated.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tutti/error.hpp"
+#include "tutti/options.hpp"
+
+namespace tutti {
+
+inline constexpr std::uint16_t kProtocolVersion = 1;
+inline constexpr std::uint32_t kHelloMax = 1U << 20;
+inline constexpr std::uint32_t kVerdictMax = 4096;
+
+/// Two processes can share memory if all of this is equal.
+struct HostIdentity {
+  std::string boot_id;  ///< empty: unknown, and never equal to another's
+  std::uint64_t user = 0;
+  std::uint64_t network_namespace = 0;
+};
+
+struct Hello {
+  std::uint16_t protocol = kProtocolVersion;
+  std::string library_version;
+  std::string name;
+  std::string to;  ///< whom the sender takes the other for; empty: it waits to be told
+  std::vector<MemberAddress> members;
+  std::uint64_t incarnation = 0;  ///< random, one per start
+  FabricChoice fabric = FabricChoice::automatic;
+  HostIdentity host;
+  std::uint64_t row_bytes = 0;
+  std::string unix_name;             ///< abstract socket where rows are exchanged; may be empty
+  std::vector<GroupOptions> groups;  ///< resolved, without callbacks
+};
+
+using HelloPrefix = std::array<std::byte, 12>;
+
+/// The whole frame. Fails if it would be larger than kHelloMax.
+[[nodiscard]] Result<std::string> encode_hello(const Hello& hello);
+
+/// The first 12 bytes of a hello frame.
+[[nodiscard]] std::string hello_prefix(std::uint16_t protocol, std::uint32_t length);
+
+/// The number of JSON bytes that follow the prefix. ErrorCode::mismatch: a member of another
+/// protocol version; invalid_argument: not a member at all.
+[[nodiscard]] Result<std::uint32_t> decode_prefix(const HelloPrefix& prefix);
+
+/// Checks types and limits, not agreement.
+[[nodiscard]] Result<Hello> decode_hello(std::string_view text);
+
+/// Whether the two may be members of one cluster. The error names the field, both values and both
+/// members.
+[[nodiscard]] Result<void> compatible(const Hello& mine, const Hello& theirs);
+
+enum class Transport : std::uint8_t { shm, tcp };
+
+/// Which fabric carries this pair: the same answer at both ends.
+[[nodiscard]] Result<Transport> choose_transport(const Hello& mine, const Hello& theirs);
+
+/// The frame that says "agreed", and the one that carries an error.
+[[nodiscard]] std::string encode_verdict();
+[[nodiscard]] std::string encode_verdict(const Error& error);
+
+/// The error of a verdict's body: one byte of code, then text.
+[[nodiscard]] Error decode_verdict(std::string_view body);
+
+/// Little-endian, as in every frame of the handshake.
+[[nodiscard]] std::uint32_t load_u32(std::span<const std::byte, 4> bytes);
+
+/// One number from all members' incarnations in rank order; never 0.
+[[nodiscard]] std::uint64_t mix_epoch(std::span<const std::uint64_t> incarnations);
+
+}  // namespace tutti

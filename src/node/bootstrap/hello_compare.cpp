@@ -1,0 +1,180 @@
+/// \file hello_compare.cpp
+/// What must agree between two members. Both ends run this with the roles swapped and reach the
+/// same verdict.
+#include <algorithm>
+#include <set>
+
+#include "node/bootstrap/hello.hpp"
+#include "node/text.hpp"
+
+namespace tutti {
+namespace {
+
+std::unexpected<Error> differs(const std::string& what) { return fail(ErrorCode::mismatch, what); }
+
+std::string quoted(std::string_view text) { return "'" + printable(text) + "'"; }
+
+std::string show(const std::string& text) { return quoted(text); }
+std::string show(Order order) { return quoted(to_string(order)); }
+std::string show(Level level) { return quoted(to_string(level)); }
+std::string show(std::uint64_t number) { return std::to_string(number); }
+
+std::string show(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ",") + name;
+  return quoted(text);
+}
+
+/// The two hellos, for error texts.
+struct Pair {
+  const Hello& mine;
+  const Hello& theirs;
+
+  template <class Value>
+  [[nodiscard]] Result<void> same(const std::string& field, const Value& here,
+                                  const Value& there) const {
+    if (here == there) return {};
+    return differs(field + " is " + show(here) + " at " + printable(mine.name) + " but " +
+                   show(there) + " at " + printable(theirs.name) +
+                   "; it must be the same at all members");
+  }
+};
+
+Result<void> check_identity(const Hello& mine, const Hello& theirs) {
+  const std::string peer = printable(theirs.name);
+  if (mine.incarnation == theirs.incarnation) {
+    return differs("the address of " + (mine.to.empty() ? quoted(theirs.to) : quoted(mine.to)) +
+                   " leads back to " + quoted(mine.name) + " itself; check the members' addresses");
+  }
+  if (mine.name == theirs.name) {
+    return differs("two processes were started as member " + quoted(mine.name) +
+                   "; each name may run once");
+  }
+  if (!mine.to.empty() && mine.to != theirs.name) {
+    return differs("wrong peer: " + quoted(mine.name) + " called the address of " +
+                   quoted(mine.to) + " but " + quoted(peer) + " answered there");
+  }
+  if (!theirs.to.empty() && theirs.to != mine.name) {
+    return differs("wrong peer: " + quoted(peer) + " called the address of " + quoted(theirs.to) +
+                   " but " + quoted(mine.name) + " answered there");
+  }
+  return {};
+}
+
+Result<void> check_members(const Pair& pair) {
+  const auto& here = pair.mine.members;
+  const auto& there = pair.theirs.members;
+  const std::size_t common = std::min(here.size(), there.size());
+  for (std::size_t i = 0; i < common; ++i) {
+    const std::string field = "member list: name of rank " + std::to_string(i);
+    if (Result<void> r = pair.same(field, here[i].name, there[i].name); !r) return r;
+    if (Result<void> r =
+            pair.same("member list: address of " + here[i].name, here[i].address, there[i].address);
+        !r) {
+      return r;
+    }
+  }
+  return pair.same<std::uint64_t>("member list: number of members", here.size(), there.size());
+}
+
+bool names(const GroupOptions& group, const std::string& member) {
+  return std::ranges::find(group.members, member) != group.members.end();
+}
+
+const GroupOptions* find_group(const Hello& hello, const std::string& name) {
+  const auto at = std::ranges::find(hello.groups, name, &GroupOptions::name);
+  return at == hello.groups.end() ? nullptr : &*at;
+}
+
+Result<void> check_group(const Pair& pair, const GroupOptions& here, const GroupOptions& there) {
+  const std::string group = "group " + quoted(here.name) + ": ";
+  Result<void> r = pair.same(group + "members", here.members, there.members);
+  if (r) r = pair.same(group + "senders", here.senders, there.senders);
+  if (r) r = pair.same(group + "order", here.order, there.order);
+  if (r) r = pair.same(group + "level", here.level, there.level);
+  if (r) {
+    r = pair.same<std::uint64_t>(group + "message_max_bytes", here.message_max_bytes,
+                                 there.message_max_bytes);
+  }
+  if (r) r = pair.same(group + "window_bytes", here.window_bytes, there.window_bytes);
+  if (r) {
+    r = pair.same<std::uint64_t>(group + "window_messages", here.window_messages,
+                                 there.window_messages);
+  }
+  return r;
+}
+
+Result<void> joined(const Hello& declares, const Hello& other) {
+  for (const GroupOptions& group : declares.groups) {
+    if (!names(group, other.name) || find_group(other, group.name) != nullptr) continue;
+    return differs("group " + quoted(group.name) + ": members: " + printable(declares.name) +
+                   " lists " + quoted(other.name) + ", but " + printable(other.name) +
+                   " has not joined it; every member of a group joins it before start");
+  }
+  return {};
+}
+
+Result<void> check_groups(const Pair& pair) {
+  for (const GroupOptions& here : pair.mine.groups) {
+    const GroupOptions* there = find_group(pair.theirs, here.name);
+    // Groups of one name may exist apart from each other, as long as they share no member.
+    if (there == nullptr) continue;
+    if (!names(here, pair.theirs.name) && !names(*there, pair.mine.name)) continue;
+    if (Result<void> r = check_group(pair, here, *there); !r) return r;
+  }
+  if (Result<void> r = joined(pair.mine, pair.theirs); !r) return r;
+  return joined(pair.theirs, pair.mine);
+}
+
+// Why the two cannot share memory; empty if they can.
+std::string why_apart(const HostIdentity& here, const HostIdentity& there) {
+  if (here.boot_id.empty() || there.boot_id.empty()) return "one of them cannot tell its host";
+  if (here.boot_id != there.boot_id) return "they run on different hosts";
+  if (here.user != there.user) return "they run as different users";
+  if (here.network_namespace != there.network_namespace) {
+    return "they run in different network namespaces";
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<void> compatible(const Hello& mine, const Hello& theirs) {
+  const Pair pair{mine, theirs};
+  if (Result<void> r = check_identity(mine, theirs); !r) return r;
+  Result<void> r = pair.same<std::uint64_t>("protocol version", mine.protocol, theirs.protocol);
+  if (r) r = pair.same("version of Tutti", mine.library_version, theirs.library_version);
+  if (r) r = check_members(pair);
+  if (!r) return r;
+  if (std::ranges::find(mine.members, theirs.name, &MemberAddress::name) == mine.members.end()) {
+    return differs(quoted(theirs.name) + " is not in the member list");
+  }
+  std::set<std::string_view> seen;
+  for (const GroupOptions& group : theirs.groups) {
+    if (!seen.insert(group.name).second) {
+      return differs("group " + quoted(group.name) + " stands twice in the hello of " +
+                     printable(theirs.name));
+    }
+  }
+  if (r = check_groups(pair); !r) return r;
+  if (Result<Transport> transport = choose_transport(mine, theirs); !transport) {
+    return std::unexpected(transport.error());
+  }
+  return {};
+}
+
+Result<Transport> choose_transport(const Hello& mine, const Hello& theirs) {
+  const bool shm = mine.fabric != FabricChoice::tcp && theirs.fabric != FabricChoice::tcp;
+  const bool tcp = mine.fabric != FabricChoice::shm && theirs.fabric != FabricChoice::shm;
+  const std::string apart = why_apart(mine.host, theirs.host);
+  if (shm && apart.empty()) return Transport::shm;
+  if (tcp) return Transport::tcp;
+  const std::string both = "fabric is " + quoted(to_string(mine.fabric)) + " at " +
+                           printable(mine.name) + " and " + quoted(to_string(theirs.fabric)) +
+                           " at " + printable(theirs.name);
+  if (!shm) return differs(both + ": they have none in common; 'auto' takes what both can");
+  return differs(both + ", but shared memory cannot join them: " + apart +
+                 "; 'auto' takes TCP between such members");
+}
+
+}  // namespace tutti

@@ -1,0 +1,234 @@
+/// \file hello_json.cpp
+/// The hello's body. Group members travel as ranks: 256 members with long names stay small.
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+
+#include "node/bootstrap/hello.hpp"
+#include "node/group_rules.hpp"
+
+namespace tutti {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t kNameMax = 255;
+constexpr std::size_t kAddressMax = 300;
+constexpr std::size_t kMembersMax = 256;
+constexpr std::size_t kGroupsMax = 4096;
+constexpr int kDepthMax = 6;
+constexpr std::uint64_t kRowBytesMax = 1ULL << 46U;
+
+json ranks_of(const std::vector<MemberAddress>& members, const std::vector<std::string>& names) {
+  json ranks = json::array();
+  for (const std::string& name : names) {
+    const auto at = std::ranges::find(members, name, &MemberAddress::name);
+    ranks.push_back(at - members.begin());
+  }
+  return ranks;
+}
+
+json group_to_json(const std::vector<MemberAddress>& members, const GroupOptions& group) {
+  return {{"name", group.name},
+          {"members", ranks_of(members, group.members)},
+          {"senders", ranks_of(members, group.senders)},
+          {"order", to_string(group.order)},
+          {"level", to_string(group.level)},
+          {"message_max_bytes", group.message_max_bytes},
+          {"window_bytes", group.window_bytes},
+          {"window_messages", group.window_messages}};
+}
+
+/// Reads fields of one JSON object; the first that is missing or of a wrong type is remembered.
+class Reader {
+ public:
+  Reader(const json& object, std::optional<std::string>& problem)
+      : object_(object), problem_(problem) {
+    if (!object.is_object()) note("is not an object");
+  }
+
+  [[nodiscard]] std::string text(const char* field, std::size_t max) {
+    const json* value = find(field);
+    if (value == nullptr) return {};
+    const auto* text = value->get_ptr<const std::string*>();
+    if (text == nullptr || text->size() > max) {
+      note(std::string(field) + " is not a text of at most " + std::to_string(max) + " bytes");
+      return {};
+    }
+    return *text;
+  }
+
+  [[nodiscard]] std::uint64_t number(const char* field, std::uint64_t max) {
+    const json* value = find(field);
+    if (value == nullptr) return 0;
+    const auto* number = value->get_ptr<const json::number_unsigned_t*>();
+    if (number == nullptr || *number > max) {
+      note(std::string(field) + " is not a number of at most " + std::to_string(max));
+      return 0;
+    }
+    return *number;
+  }
+
+  /// An empty array if it is none, or too long.
+  [[nodiscard]] const json& array(const char* field, std::size_t max) {
+    static const json none = json::array();
+    const json* value = find(field);
+    if (value == nullptr) return none;
+    if (value->is_array() && value->size() <= max) return *value;
+    note(std::string(field) + " is not a list of at most " + std::to_string(max));
+    return none;
+  }
+
+  [[nodiscard]] const json* find(const char* field) {
+    if (!object_.is_object()) return nullptr;
+    const auto at = object_.find(field);
+    if (at != object_.end()) return &*at;
+    note(std::string(field) + " is missing");
+    return nullptr;
+  }
+
+  void note(const std::string& what) {
+    if (!problem_) problem_ = what;
+  }
+
+ private:
+  const json& object_;
+  std::optional<std::string>& problem_;
+};
+
+std::vector<std::string> names_of(Reader& reader, const char* field,
+                                  const std::vector<MemberAddress>& members) {
+  std::vector<std::string> names;
+  for (const json& rank : reader.array(field, members.size())) {
+    const auto* value = rank.get_ptr<const json::number_unsigned_t*>();
+    if (value == nullptr || *value >= members.size()) {
+      reader.note(std::string(field) + " of a group has an entry that is no rank");
+      return {};
+    }
+    names.push_back(members[*value].name);
+  }
+  return names;
+}
+
+GroupOptions group_from_json(const json& object, const std::vector<MemberAddress>& members,
+                             std::optional<std::string>& problem) {
+  constexpr std::uint64_t kU32 = std::numeric_limits<std::uint32_t>::max();
+  Reader reader(object, problem);
+  GroupOptions group;
+  group.name = reader.text("name", kNameMax);
+  group.members = names_of(reader, "members", members);
+  group.senders = names_of(reader, "senders", members);
+  const Result<Order> order = order_from(reader.text("order", kNameMax));
+  const Result<Level> level = level_from(reader.text("level", kNameMax));
+  if (!order) reader.note(order.error().message);
+  if (!level) reader.note(level.error().message);
+  group.order = order.value_or(Order::round_robin);
+  group.level = level.value_or(Level::atomic);
+  group.message_max_bytes = static_cast<std::uint32_t>(reader.number("message_max_bytes", kU32));
+  group.window_bytes = reader.number("window_bytes", 1ULL << 62U);
+  group.window_messages = static_cast<std::uint32_t>(reader.number("window_messages", kU32));
+  if (problem) return group;
+  if (Result<void> valid = group.validate(); !valid) reader.note(valid.error().message);
+  if (group.members.empty() || group.senders.empty()) reader.note("a group without members");
+  return group;
+}
+
+FabricChoice fabric_from_json(Reader& reader) {
+  bool shm = false;
+  bool tcp = false;
+  for (const json& transport : reader.array("transports", 8)) {
+    shm = shm || transport == "shm";
+    tcp = tcp || transport == "tcp";
+  }
+  if (!shm && !tcp) reader.note("transports names none that is known");
+  if (shm && tcp) return FabricChoice::automatic;
+  return shm ? FabricChoice::shm : FabricChoice::tcp;
+}
+
+json transports_of(FabricChoice fabric) {
+  json transports = json::array();
+  if (fabric != FabricChoice::tcp) transports.push_back("shm");
+  if (fabric != FabricChoice::shm) transports.push_back("tcp");
+  return transports;
+}
+
+// No more nesting than a hello has, so that nothing done with the value later goes deep.
+json parse(std::string_view text) {
+  bool deep = false;
+  const auto limit = [&deep](int depth, json::parse_event_t, json&) {
+    deep = deep || depth > kDepthMax;
+    return !deep;
+  };
+  json value = json::parse(text, limit, false);
+  return deep ? json(json::value_t::discarded) : value;
+}
+
+}  // namespace
+
+Result<std::string> encode_hello(const Hello& hello) {
+  json members = json::array();
+  for (const MemberAddress& member : hello.members) {
+    members.push_back({{"name", member.name}, {"address", member.address}});
+  }
+  json groups = json::array();
+  for (const GroupOptions& group : hello.groups) {
+    groups.push_back(group_to_json(hello.members, group));
+  }
+  const json value = {{"protocol", hello.protocol},
+                      {"version", hello.library_version},
+                      {"name", hello.name},
+                      {"to", hello.to},
+                      {"members", std::move(members)},
+                      {"incarnation", hello.incarnation},
+                      {"transports", transports_of(hello.fabric)},
+                      {"host",
+                       {{"boot_id", hello.host.boot_id},
+                        {"user", hello.host.user},
+                        {"network_namespace", hello.host.network_namespace}}},
+                      {"row_bytes", hello.row_bytes},
+                      {"unix_name", hello.unix_name},
+                      {"groups", std::move(groups)}};
+  const std::string text = value.dump(-1, ' ', true, json::error_handler_t::replace);
+  if (text.size() > kHelloMax) {
+    return fail(ErrorCode::invalid_argument,
+                "the groups' options take " + std::to_string(text.size()) + " bytes; legal: " +
+                    std::to_string(kHelloMax) + "; join fewer groups, or with fewer members");
+  }
+  return hello_prefix(hello.protocol, static_cast<std::uint32_t>(text.size())) + text;
+}
+
+Result<Hello> decode_hello(std::string_view text) {
+  constexpr std::uint64_t kU64 = std::numeric_limits<std::uint64_t>::max();
+  std::optional<std::string> problem;
+  const json value = parse(text);
+  if (value.is_discarded()) return fail(ErrorCode::invalid_argument, "its hello is not JSON");
+  Reader reader(value, problem);
+  Hello hello;
+  hello.protocol = static_cast<std::uint16_t>(reader.number("protocol", 0xffff));
+  hello.library_version = reader.text("version", kNameMax);
+  hello.name = reader.text("name", kNameMax);
+  hello.to = reader.text("to", kNameMax);
+  for (const json& member : reader.array("members", kMembersMax)) {
+    Reader fields(member, problem);
+    hello.members.push_back({fields.text("name", kNameMax), fields.text("address", kAddressMax)});
+  }
+  hello.incarnation = reader.number("incarnation", kU64);
+  hello.fabric = fabric_from_json(reader);
+  if (const json* host = reader.find("host"); host != nullptr) {
+    Reader fields(*host, problem);
+    hello.host = {fields.text("boot_id", kNameMax), fields.number("user", kU64),
+                  fields.number("network_namespace", kU64)};
+  }
+  hello.row_bytes = reader.number("row_bytes", kRowBytesMax);
+  hello.unix_name = reader.text("unix_name", 100);
+  for (const json& group : reader.array("groups", kGroupsMax)) {
+    hello.groups.push_back(group_from_json(group, hello.members, problem));
+  }
+  if (problem) return fail(ErrorCode::invalid_argument, "its hello is malformed: " + *problem);
+  return hello;
+}
+
+}  // namespace tutti

@@ -1,0 +1,65 @@
+/// \file row_swap.cpp
+/// Two members on one host hand each other their row and doorbell.
+#include <boost/asio/use_awaitable.hpp>
+#include <utility>
+
+#include "node/bootstrap/fd_passing.hpp"
+#include "node/bootstrap/meeting.hpp"
+
+namespace tutti {
+namespace {
+
+std::unexpected<Error> gone() {
+  return fail(ErrorCode::peer_lost, "the other end went away or was silent for too long");
+}
+
+}  // namespace
+
+asio::awaitable<Result<void>> Meeting::open_unix(LinkPtr link, const Peer& peer, bool dialed) {
+  if (dialed) {
+    Result<UniqueFd> fd = connect_abstract(peer.hello.unix_name);
+    if (!fd) co_return std::unexpected(fd.error());
+    if (Result<void> user = check_same_user(fd->get()); !user) co_return user;
+    link->watch(std::move(*fd));
+    co_return Result<void>();
+  }
+  while (true) {
+    const bool ready = co_await link->unix_readable();
+    if (link->unix_fd() < 0) co_return gone();
+    Result<std::optional<UniqueFd>> fd = accept_same_user(link->unix_fd());
+    if (!fd) co_return std::unexpected(fd.error());
+    if (*fd) {
+      link->watch(std::move(**fd));  // closes the listener
+      co_return Result<void>();
+    }
+    if (!ready) co_return gone();
+  }
+}
+
+asio::awaitable<Result<void>> Meeting::swap_rows(LinkPtr link, std::uint32_t rank, bool dialed) {
+  Peer& peer = peers_[rank];
+  link->limit_silence(request_.silence_limit);
+  Result<void> opened = co_await open_unix(link, peer, dialed);
+  if (!opened) co_return opened;
+  Result<void> sent = send_offer(link->unix_fd(), base_.incarnation, peer.hello.incarnation,
+                                 request_.own_row.read_only_fd().get(), request_.doorbell_fd);
+  if (!sent) co_return sent;
+  while (true) {
+    // The row is sent before whatever follows on the connection: not ready, it may still be here.
+    const bool ready = co_await link->unix_readable();
+    if (link->unix_fd() < 0) co_return gone();
+    Result<std::optional<RowOffer>> offer = receive_offer(link->unix_fd());
+    if (!offer) co_return std::unexpected(offer.error());
+    if (!*offer && !ready) co_return gone();
+    if (!*offer) continue;
+    RowOffer& row = **offer;
+    if (row.from != peer.hello.incarnation || row.to != base_.incarnation) {
+      co_return tutti::fail(ErrorCode::mismatch, "the row that came belongs to someone else");
+    }
+    peer.row = std::move(row.row);
+    peer.doorbell = std::move(row.doorbell);
+    co_return Result<void>();
+  }
+}
+
+}  // namespace tutti

@@ -1,0 +1,58 @@
+#include "tutti/group.hpp"
+
+#include <cstring>
+#include <utility>
+
+#include "node/group_core.hpp"
+
+namespace tutti {
+
+void Claim::abandon() noexcept { core_->abandon(*this); }
+
+Claim Group::try_claim(std::uint32_t size) noexcept { return core_->try_claim(size); }
+
+Result<Claim> Group::claim(std::uint32_t size, Timeout timeout) {
+  return core_->claim(size, timeout);
+}
+
+Ticket Group::commit(Claim&& claim) noexcept {
+  if (!claim) return Ticket{0};
+  const Ticket ticket{claim.index_ + 1};
+  core_->commit(claim);
+  return ticket;
+}
+
+Result<Ticket> Group::send(std::span<const std::byte> bytes, Timeout timeout) {
+  if (bytes.size() > core_->options().message_max_bytes) {
+    return fail(ErrorCode::invalid_argument,
+                "group '" + name() + "': a message of " + std::to_string(bytes.size()) +
+                    " bytes is over the maximum of " +
+                    std::to_string(core_->options().message_max_bytes) +
+                    "; raise message_max_bytes at all members");
+  }
+  Result<Claim> space = claim(static_cast<std::uint32_t>(bytes.size()), timeout);
+  if (!space) return std::unexpected(std::move(space.error()));
+  if (!bytes.empty()) std::memcpy(space->data(), bytes.data(), bytes.size());
+  return commit(std::move(*space));
+}
+
+Result<Ticket> Group::send(std::string_view text, Timeout timeout) {
+  return send(std::as_bytes(std::span(text)), timeout);
+}
+
+bool Group::delivered(Ticket ticket) const noexcept { return core_->delivered(ticket); }
+Result<void> Group::wait(Ticket ticket, Timeout timeout) { return core_->wait(ticket, timeout); }
+void Group::finish() noexcept { core_->finish(); }
+
+bool Group::complete() const noexcept {
+  return core_->subgroup() != nullptr && core_->subgroup()->complete();
+}
+
+Result<void> Group::wait_complete(Timeout timeout) { return core_->wait_complete(timeout); }
+
+const std::string& Group::name() const { return core_->options().name; }
+const std::vector<std::string>& Group::members() const { return core_->options().members; }
+Rank Group::rank() const { return core_->rank(); }
+GroupStatistics Group::statistics() const { return core_->statistics(); }
+
+}  // namespace tutti

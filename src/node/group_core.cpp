@@ -1,0 +1,157 @@
+#include "node/group_core.hpp"
+
+#include <sched.h>
+
+#include <cstring>
+#include <utility>
+
+#include "node/node_core.hpp"
+
+namespace tutti {
+
+GroupCore::GroupCore(NodeCore& node, GroupOptions options, Rank rank)
+    : node_(node), options_(std::move(options)), rank_(rank) {}
+
+GroupCore::~GroupCore() {
+  halt();
+  join_delivery();
+}
+
+void GroupCore::abandon(Claim& claim) noexcept {
+  ring_.load(std::memory_order_relaxed)->abandon(space_of(claim));
+  claim.core_ = nullptr;
+  notify_work();
+}
+
+void GroupCore::ring_doorbell() noexcept { node_.ring_own_doorbell(); }
+
+Error GroupCore::refusal(ClaimOutcome outcome, std::uint32_t size) const {
+  switch (outcome) {
+    case ClaimOutcome::too_large:
+      return {ErrorCode::invalid_argument,
+              "group '" + options_.name + "': a message of " + std::to_string(size) +
+                  " bytes is over the maximum of " + std::to_string(options_.message_max_bytes) +
+                  "; raise message_max_bytes at all members"};
+    case ClaimOutcome::not_sender:
+      return {ErrorCode::invalid_argument, "group '" + options_.name +
+                                               "': this member is not among the senders; name "
+                                               "it in the group's senders at all members"};
+    case ClaimOutcome::full:
+      return {ErrorCode::timed_out,
+              "group '" + options_.name +
+                  "': no space in the window before the deadline: a member delivers slowly or not "
+                  "at all; wait longer or look for the slow member"};
+    default:
+      break;
+  }
+  if (std::optional<Error> failure = node_.failure()) return *failure;
+  return {ErrorCode::stopped,
+          "group '" + options_.name + "' takes no messages: it is not started, or finished"};
+}
+
+Result<Claim> GroupCore::claim(std::uint32_t size, std::chrono::nanoseconds timeout) {
+  Claim space = try_claim(size);
+  if (!space && space.outcome() == ClaimOutcome::full) {
+    const Deadline deadline(timeout);
+    node_.wait_until(
+        progress_,
+        [&] {
+          space = try_claim(size);
+          return space.outcome() != ClaimOutcome::full;
+        },
+        deadline);
+  }
+  if (space) return space;
+  return std::unexpected(refusal(space.outcome(), size));
+}
+
+bool GroupCore::delivered(Ticket ticket) const noexcept {
+  const Subgroup<NativeMemory>* subgroup = open_.load(std::memory_order_acquire);
+  return subgroup != nullptr && subgroup->own_records_delivered() >= ticket.value;
+}
+
+Result<void> GroupCore::wait(Ticket ticket, std::chrono::nanoseconds timeout) {
+  if (node_.wait_until(progress_, [&] { return delivered(ticket); }, Deadline(timeout))) return {};
+  if (std::optional<Error> failure = node_.failure()) return std::unexpected(*failure);
+  return fail(ErrorCode::timed_out, "group '" + options_.name + "': message " +
+                                        std::to_string(ticket.value) +
+                                        " was not delivered before the deadline; it may still be");
+}
+
+Result<void> GroupCore::wait_complete(std::chrono::nanoseconds timeout) {
+  const auto complete = [this] { return subgroup_ != nullptr && subgroup_->complete(); };
+  if (node_.wait_until(node_.changed(), complete, Deadline(timeout))) return {};
+  if (std::optional<Error> failure = node_.failure()) return std::unexpected(*failure);
+  return fail(ErrorCode::timed_out, "group '" + options_.name +
+                                        "': not every member had finished and delivered "
+                                        "everything before the deadline; they may still");
+}
+
+void GroupCore::finish() noexcept {
+  Subgroup<NativeMemory>* subgroup = open_.load(std::memory_order_acquire);
+  if (subgroup == nullptr || subgroup->ring() == nullptr) return;
+  subgroup->ring()->close();
+  notify_work();
+}
+
+GroupStatistics GroupCore::statistics() const {
+  const Subgroup<NativeMemory>* subgroup = open_.load(std::memory_order_acquire);
+  if (subgroup == nullptr) return {};
+  GroupStatistics out = subgroup->statistics();
+  out.sender_waits = sender_waits_.load(std::memory_order_relaxed);
+  return out;
+}
+
+void GroupCore::open(std::unique_ptr<Subgroup<NativeMemory>> subgroup,
+                     const std::atomic<std::uint64_t>& asleep) {
+  asleep_ = &asleep;
+  subgroup_ = std::move(subgroup);
+  ring_.store(subgroup_->ring(), std::memory_order_release);
+  open_.store(subgroup_.get(), std::memory_order_release);
+  if (options_.delivery == DeliveryThread::own) {
+    delivery_thread_ = std::thread([this] { run_delivery(); });
+  }
+}
+
+void GroupCore::after_pass() {
+  progress_.notify_fenced();
+  if (options_.delivery == DeliveryThread::own) deliverable_.notify_fenced();
+}
+
+void GroupCore::halt() {
+  if (subgroup_) subgroup_->halt();
+  halted_.store(true, std::memory_order_seq_cst);
+  progress_.notify();
+  deliverable_.notify();
+}
+
+void GroupCore::join_delivery() {
+  if (delivery_thread_.joinable()) delivery_thread_.join();
+}
+
+void GroupCore::run_delivery() {
+  IdlePolicy policy(node_.idle_options());
+  const auto deliver = [&] {
+    if (!subgroup_->deliver_here()) return false;
+    policy.worked();
+    std::atomic_thread_fence(std::memory_order_seq_cst);  // T3, and G1 for progress_
+    notify_work();
+    progress_.notify_fenced();
+    return true;
+  };
+  while (!halted_.load(std::memory_order_acquire)) {
+    if (deliver()) continue;
+    if (policy.next(now_ns()) != IdleAction::sleep) {
+      sched_yield();
+      continue;
+    }
+    const std::uint32_t seen = deliverable_.prepare();
+    if (halted_.load(std::memory_order_acquire) || deliver()) {
+      deliverable_.cancel();
+    } else {
+      deliverable_.wait(seen, std::chrono::seconds(1));
+    }
+  }
+}
+
+}  // namespace tutti

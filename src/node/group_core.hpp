@@ -1,0 +1,126 @@
+/// \file group_core.hpp
+/// What stands behind a Group: its subgroup on the predicate loop, the threads that wait for it,
+/// and its delivery thread if it has one.
+///
+/// Life: made by Node::join, given its subgroup by start, halted by a failure or stop; it lives as
+/// long as the node, so handles and claims never dangle before that.
+/// Threads: claims, commits and waits any; the node's side (open, after_pass, ...) as marked.
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/asymmetric_fence.hpp"
+#include "multicast/subgroup.hpp"
+#include "node/clock.hpp"
+#include "node/signal.hpp"
+#include "tutti/group.hpp"
+#include "tutti/options.hpp"
+
+namespace tutti {
+
+class NodeCore;
+
+class GroupCore {
+ public:
+  /// `options` are resolved: members, senders and window filled in.
+  GroupCore(NodeCore& node, GroupOptions options, Rank rank);
+  ~GroupCore();
+
+  [[nodiscard]] const GroupOptions& options() const { return options_; }
+  [[nodiscard]] Rank rank() const { return rank_; }
+  /// Null before start.
+  [[nodiscard]] Subgroup<NativeMemory>* subgroup() const { return subgroup_.get(); }
+
+  // The application's side. try_claim and commit are inline: see SendRing::claim.
+  [[nodiscard]] Claim try_claim(std::uint32_t size) noexcept;
+  [[nodiscard]] Result<Claim> claim(std::uint32_t size, std::chrono::nanoseconds timeout);
+  void commit(Claim& claim) noexcept;
+  void abandon(Claim& claim) noexcept;
+  [[nodiscard]] bool delivered(Ticket ticket) const noexcept;
+  [[nodiscard]] Result<void> wait(Ticket ticket, std::chrono::nanoseconds timeout);
+  [[nodiscard]] Result<void> wait_complete(std::chrono::nanoseconds timeout);
+  void finish() noexcept;
+  [[nodiscard]] GroupStatistics statistics() const;
+
+  // The node's side: open before the predicate thread runs, join_delivery after it ended.
+  void open(std::unique_ptr<Subgroup<NativeMemory>> subgroup,
+            const std::atomic<std::uint64_t>& asleep);
+  /// After a pass that did something (predicate thread): wakes those who wait for it.
+  void after_pass();
+  /// Ends the group: claims and waits fail from now on.
+  void halt();
+  void join_delivery();
+
+ private:
+  void run_delivery();
+  /// Something was committed or delivered: wakes the predicate thread if it sleeps.
+  void notify_work() noexcept;
+  void ring_doorbell() noexcept;
+  [[nodiscard]] static SendRing::Space space_of(const Claim& claim) {
+    return {claim.data_, claim.end_, claim.index_};
+  }
+  [[nodiscard]] Error refusal(ClaimOutcome outcome, std::uint32_t size) const;
+
+  NodeCore& node_;
+  const GroupOptions options_;
+  const Rank rank_;
+  std::unique_ptr<Subgroup<NativeMemory>> subgroup_;
+  std::atomic<Subgroup<NativeMemory>*> open_{
+      nullptr};                           // set once subgroup_ is ready, null again never
+  std::atomic<SendRing*> ring_{nullptr};  // likewise, if this member sends
+  const std::atomic<std::uint64_t>* asleep_ = nullptr;  // the node's RowHeader::asleep
+  AsymmetricFence fence_;
+  Signal progress_;     // space was released, or messages were delivered
+  Signal deliverable_;  // for the delivery thread
+  std::atomic<std::uint64_t> sender_waits_{0};
+  std::atomic<bool> halted_{false};
+  std::thread delivery_thread_;
+};
+
+inline Claim GroupCore::try_claim(std::uint32_t size) noexcept {
+  Claim claim;
+  // Acquire: pairs with open(): the ring is whole.
+  SendRing* ring = ring_.load(std::memory_order_acquire);
+  if (ring == nullptr) {
+    const bool open = open_.load(std::memory_order_acquire) != nullptr;
+    claim.outcome_ = open ? ClaimOutcome::not_sender : ClaimOutcome::stopped;
+    return claim;
+  }
+  if (size > options_.message_max_bytes) {
+    claim.outcome_ = ClaimOutcome::too_large;
+    return claim;
+  }
+  SendRing::Space space;
+  const SendRing::Outcome outcome = ring->claim(size, space);
+  if (outcome != SendRing::Outcome::ok) [[unlikely]] {
+    sender_waits_.fetch_add(outcome == SendRing::Outcome::full, std::memory_order_relaxed);
+    claim.outcome_ =
+        outcome == SendRing::Outcome::full ? ClaimOutcome::full : ClaimOutcome::stopped;
+    return claim;
+  }
+  claim.core_ = this;
+  claim.data_ = space.payload;
+  claim.size_ = size;
+  claim.end_ = space.end;
+  claim.index_ = space.index;
+  claim.outcome_ = ClaimOutcome::ok;
+  return claim;
+}
+
+inline void GroupCore::notify_work() noexcept {
+  fence_.light();  // T3: pairs with the heavy one in NodeCore::doze()
+  if (asleep_->load(std::memory_order_relaxed) % 2 != 0) [[unlikely]]
+    ring_doorbell();
+}
+
+inline void GroupCore::commit(Claim& claim) noexcept {
+  ring_.load(std::memory_order_relaxed)->commit(space_of(claim));
+  claim.core_ = nullptr;
+  notify_work();
+}
+
+}  // namespace tutti

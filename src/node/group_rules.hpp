@@ -1,0 +1,24 @@
+/// \file group_rules.hpp
+/// What a group's options mean inside a node: checked against the node, and written out in full.
+#pragma once
+#include <cstdint>
+#include <span>
+
+#include "tutti/error.hpp"
+#include "tutti/options.hpp"
+
+namespace tutti {
+
+/// Checks `group` by itself, then against a valid node and the groups joined before: all members
+/// are the node's, this node is one of them, the name is new.
+[[nodiscard]] Result<void> check_group(const NodeOptions& node,
+                                       std::span<const GroupOptions> joined,
+                                       const GroupOptions& group);
+
+/// The ring buffer's size for a legal GroupOptions::window_bytes: the next power of two.
+[[nodiscard]] std::uint64_t rounded_window_bytes(std::uint64_t window_bytes);
+
+/// The same group with nothing left implicit: members and senders listed, the window rounded.
+[[nodiscard]] GroupOptions resolve_group(const NodeOptions& node, GroupOptions group);
+
+}  // namespace tutti

@@ -1,0 +1,323 @@
+#include "node/node_core.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "fabric/row_header.hpp"
+#include "node/clock.hpp"
+#include "node/group_rules.hpp"
+#include "sst/memory.hpp"
+#include "sst/row_layout.hpp"
+
+namespace tutti {
+namespace {
+
+// A lost doorbell delays by this much, it never stalls (V5).
+constexpr std::chrono::milliseconds kLongestSleep{100};
+
+// A node that leaves waits for acknowledgements, which wake nobody.
+constexpr std::chrono::nanoseconds kLeavingSleep = std::chrono::milliseconds(1);
+
+// The clock is read once in this many idle turns while spinning.
+constexpr int kSpinsPerPause = 4;
+
+void pause_briefly() {
+  for (int i = 0; i < kSpinsPerPause; ++i) {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    asm volatile("yield");
+#endif
+  }
+}
+
+}  // namespace
+
+NodeCore::NodeCore(NodeOptions options)
+    : options_(std::move(options)), caller_idle_(options_.idle) {}
+
+NodeCore::~NodeCore() { close(); }
+
+Result<GroupCore*> NodeCore::join(GroupOptions options) {
+  if (state_ != State::created) {
+    return fail(ErrorCode::invalid_argument,
+                "group '" + options.name + "' was joined after start; join all groups before");
+  }
+  std::vector<GroupOptions> joined;
+  joined.reserve(groups_.size());
+  for (const auto& group : groups_) joined.push_back(group->options());
+  if (Result<void> checked = check_group(options_, joined, options); !checked) {
+    return std::unexpected(checked.error());
+  }
+  GroupOptions resolved = resolve_group(options_, std::move(options));
+  const auto rank = std::ranges::find(resolved.members, options_.name) - resolved.members.begin();
+  groups_.push_back(std::make_unique<GroupCore>(*this, std::move(resolved),
+                                                Rank{static_cast<std::uint32_t>(rank)}));
+  return groups_.back().get();
+}
+
+void NodeCore::run() {
+  IdlePolicy policy(options_.idle);
+  while (!quit_.load(std::memory_order_acquire)) {
+    if (turn() != 0) {
+      policy.worked();
+    } else {
+      idle(policy, kLongestSleep);
+    }
+  }
+}
+
+std::size_t NodeCore::poll() {
+  if (state_ != State::running || options_.drive != Drive::caller) return 0;
+  return turn();
+}
+
+void NodeCore::wait(std::chrono::nanoseconds timeout) {
+  if (state_ != State::running || options_.drive != Drive::caller) return;
+  doze(std::clamp<std::chrono::nanoseconds>(timeout, std::chrono::nanoseconds(0), kLongestSleep));
+}
+
+std::size_t NodeCore::turn() {
+  const std::size_t work = loop_->pass();
+  for (const PeerLoss& loss : loop_->take_losses()) lost(loss);
+  if (work != 0) {
+    std::atomic_thread_fence(std::memory_order_seq_cst);  // G1, for all signals of this turn
+    for (const auto& group : groups_) group->after_pass();
+    check_groups();
+  } else if (leaving_.load(std::memory_order_acquire) && fabric_->drained()) {
+    drained_.store(true, std::memory_order_release);
+    changed_.notify();
+  }
+  // At the end of each busy stretch, and now and then within a long one.
+  const bool rests = work == 0 && std::exchange(counters_stale_, false);
+  if (work != 0) counters_stale_ = true;
+  if (rests || loop_->passes() % 256 == 0) save_counters();
+  return work;
+}
+
+void NodeCore::check_groups() {
+  std::size_t complete = 0;
+  for (const auto& group : groups_) {
+    if (group->subgroup()->complete()) ++complete;
+    if (const std::optional<Violation> violation = group->subgroup()->violation()) {
+      const std::string& member = group->options().members[violation->sender_rank];
+      if (fail_with({ErrorCode::peer_lost, "member '" + member + "' is corrupt in group '" +
+                                               group->options().name + "': " + violation->what +
+                                               "; nothing more is delivered. Restart the group"})) {
+        suspect(Rank{index_of(member)});
+      }
+      return;
+    }
+  }
+  if (std::exchange(groups_complete_, complete) != complete) changed_.notify();
+}
+
+void NodeCore::idle(IdlePolicy& policy, std::chrono::nanoseconds longest) {
+  switch (policy.next(now_ns())) {
+    case IdleAction::spin:
+      pause_briefly();
+      break;
+    case IdleAction::yield:
+      sched_yield();
+      break;
+    case IdleAction::sleep:
+      if (leaving_.load(std::memory_order_acquire)) longest = std::min(longest, kLeavingSleep);
+      if (doze(longest)) policy.worked();
+      break;
+  }
+}
+
+// T3. True if the last look found work.
+bool NodeCore::doze(std::chrono::nanoseconds timeout) {
+  save_counters();
+  fabric_->arm();
+  fence_.heavy();  // T3: pairs with the light one in GroupCore::notify_work()
+  const bool worked = turn() != 0;
+  if (!worked && !quit_.load(std::memory_order_acquire)) {
+    sleeps_.add(1);
+    sleeper_->sleep(timeout);
+  }
+  fabric_->disarm();
+  return worked;
+}
+
+void NodeCore::ring_own_doorbell() noexcept {
+  const auto* header = reinterpret_cast<const RowHeader*>(row_->data());
+  const std::uint64_t asleep = header->asleep.load(std::memory_order_relaxed);
+  if (rung_.exchange(asleep, std::memory_order_relaxed) != asleep) sleeper_->wake();
+}
+
+bool NodeCore::wait_until(Signal& signal, const std::function<bool()>& ready,
+                          const Deadline& deadline) {
+  if (ready()) return true;
+  if (state_ != State::running) return false;
+  if (options_.drive == Drive::caller) return wait_turning(ready, deadline);
+  IdlePolicy policy(options_.idle);
+  for (;;) {
+    if (ready()) return true;
+    const std::uint64_t now = now_ns();
+    if (failed() || deadline.passed(now)) return false;
+    switch (policy.next(now)) {
+      case IdleAction::spin:
+        pause_briefly();
+        break;
+      case IdleAction::yield:
+        sched_yield();
+        break;
+      case IdleAction::sleep: {
+        const std::uint32_t seen = signal.prepare();
+        if (ready() || failed()) {
+          signal.cancel();
+        } else {
+          signal.wait(seen, std::min<std::chrono::nanoseconds>(deadline.left(now), kLongestSleep));
+        }
+        break;
+      }
+    }
+  }
+}
+
+bool NodeCore::wait_turning(const std::function<bool()>& ready, const Deadline& deadline) {
+  IdlePolicy policy(options_.idle);
+  for (;;) {
+    const std::size_t work = turn();
+    if (ready()) return true;
+    if (failed()) return false;
+    if (work != 0) {
+      policy.worked();
+      continue;
+    }
+    const std::uint64_t now = now_ns();
+    if (deadline.passed(now)) return false;
+    idle(policy, std::min<std::chrono::nanoseconds>(deadline.left(now), kLongestSleep));
+  }
+}
+
+void NodeCore::lost(const PeerLoss& loss) {
+  if (left_in_order(loss.peer)) return;
+  const Rank origin = origin_of(loss.peer);
+  const std::string& name = options_.members[origin.value].name;
+  const std::string reason = origin == loss.peer
+                                 ? loss.reason
+                                 : "member '" + options_.members[loss.peer.value].name +
+                                       "' noticed it and has stopped too";
+  if (fail_with({ErrorCode::peer_lost, "member '" + name + "' was lost: " + reason +
+                                           "; nothing more is delivered. Restart the group"})) {
+    suspect(origin);
+  }
+}
+
+// Whom a peer that is gone had lost itself, if it said so.
+Rank NodeCore::origin_of(Rank peer) const {
+  const std::uint64_t said = NativeMemory::load(fabric_->row(peer) + kSuspectedOffset);
+  const bool sensible = said != 0 && said <= options_.members.size() && said != self_ + 1;
+  return sensible ? Rank{static_cast<std::uint32_t>(said - 1)} : peer;
+}
+
+void NodeCore::suspect(Rank origin) {
+  std::byte* word = row_->data() + kSuspectedOffset;
+  store_cell(word, origin.value + 1);
+  for (std::uint32_t peer = 0; peer < options_.members.size(); ++peer) {
+    if (peer != self_)
+      fabric_->publish(Rank{peer}, kSuspectedOffset, {word, sizeof(std::uint64_t)});
+  }
+  fabric_->flush();
+}
+
+// A member that has delivered everything there will be is no loss: it owes nobody anything.
+bool NodeCore::left_in_order(Rank peer) const {
+  const std::string& name = options_.members[peer.value].name;
+  return std::ranges::all_of(groups_, [&](const auto& group) {
+    const std::vector<std::string>& members = group->options().members;
+    const auto found = std::ranges::find(members, name);
+    return found == members.end() ||
+           group->subgroup()->complete_at(static_cast<std::uint32_t>(found - members.begin()));
+  });
+}
+
+// True if this is the first failure (T2).
+bool NodeCore::fail_with(const Error& error) {
+  {
+    const std::lock_guard lock(failure_mutex_);
+    if (failure_) return false;
+    failure_ = error;
+  }
+  failed_.store(true, std::memory_order_release);
+  if (options_.log) options_.log(LogLevel::error, error.message);
+  halt_groups();
+  changed_.notify();
+  return true;
+}
+
+void NodeCore::halt_groups() {
+  for (const auto& group : groups_) group->halt();
+}
+
+std::optional<Error> NodeCore::failure() const {
+  const std::lock_guard lock(failure_mutex_);
+  return failure_;
+}
+
+bool NodeCore::all_complete() const {
+  return std::ranges::all_of(groups_,
+                             [](const auto& group) { return group->subgroup()->complete(); });
+}
+
+Result<void> NodeCore::stop(std::chrono::nanoseconds timeout) {
+  if (state_ != State::running) {
+    if (std::optional<Error> failure = this->failure()) return std::unexpected(*failure);
+    return {};
+  }
+  const Deadline deadline(timeout);
+  for (const auto& group : groups_) group->finish();
+  const bool complete = wait_until(changed_, [this] { return all_complete(); }, deadline);
+  if (complete) {
+    leaving_.store(true, std::memory_order_release);
+    sleeper_->wake();
+    wait_until(changed_, [this] { return drained_.load(std::memory_order_acquire); }, deadline);
+  }
+  close();
+  if (complete) return {};
+  if (std::optional<Error> failure = this->failure()) return std::unexpected(*failure);
+  return fail(ErrorCode::timed_out,
+              "not every member finished and delivered everything before the deadline; left at "
+              "once, the others will report member '" +
+                  options_.name + "' as lost");
+}
+
+void NodeCore::close() {
+  if (state_ != State::running) return;
+  quit_.store(true, std::memory_order_release);
+  sleeper_->wake();
+  if (thread_.joinable()) thread_.join();
+  halt_groups();
+  for (const auto& group : groups_) group->join_delivery();
+  save_counters();
+  state_ = State::stopped;
+  fabric_.reset();
+}
+
+void NodeCore::save_counters() {
+  const FabricCounters now = fabric_->counters();
+  fabric_counters_[0].store(now.writes, std::memory_order_relaxed);
+  fabric_counters_[1].store(now.bytes, std::memory_order_relaxed);
+  fabric_counters_[2].store(now.doorbells, std::memory_order_relaxed);
+  fabric_counters_[3].store(now.posting_ns, std::memory_order_relaxed);
+}
+
+NodeStatistics NodeCore::statistics() const {
+  NodeStatistics out;
+  if (state_ == State::created) return out;
+  out.passes = loop_->passes();
+  out.working_passes = loop_->working_passes();
+  out.sleeps = sleeps_.get();
+  out.writes_posted = fabric_counters_[0].load(std::memory_order_relaxed);
+  out.bytes_posted = fabric_counters_[1].load(std::memory_order_relaxed);
+  out.doorbells = fabric_counters_[2].load(std::memory_order_relaxed);
+  out.posting_ns = fabric_counters_[3].load(std::memory_order_relaxed);
+  return out;
+}
+
+}  // namespace tutti

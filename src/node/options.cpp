@@ -1,0 +1,246 @@
+/// \file options.cpp
+#include "tutti/options.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <chrono>
+#include <set>
+#include <utility>
+
+#include "node/bootstrap/address.hpp"
+#include "node/group_rules.hpp"
+#include "node/text.hpp"
+
+namespace tutti {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t kNameMax = 255;
+constexpr std::size_t kMembersMax = 256;
+constexpr std::uint32_t kMessageBytesMax = 16U << 20;
+constexpr std::uint64_t kWindowBytesMin = 4U << 10;
+constexpr std::uint64_t kWindowBytesMax = 1U << 30;
+constexpr std::uint32_t kWindowMessagesMax = 1U << 22;
+
+template <class Value>
+struct Word {
+  Value value;
+  std::string_view word;
+};
+
+// The first word is the default, so error texts list it first.
+constexpr std::array kOrders{Word{Order::round_robin, "round_robin"}, Word{Order::none, "none"}};
+constexpr std::array kLevels{Word{Level::atomic, "atomic"}, Word{Level::agreed, "agreed"},
+                             Word{Level::unordered, "unordered"}};
+constexpr std::array kFabrics{Word{FabricChoice::automatic, "auto"}, Word{FabricChoice::shm, "shm"},
+                              Word{FabricChoice::tcp, "tcp"}};
+
+std::unexpected<Error> bad(std::string message) {
+  return fail(ErrorCode::invalid_argument, std::move(message));
+}
+
+std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
+
+template <class Words, class Value>
+std::string_view word_of(const Words& words, Value value) {
+  for (const auto& known : words) {
+    if (known.value == value) return known.word;
+  }
+  return "?";
+}
+
+template <class Words>
+std::string listed(const Words& words) {
+  std::string text;
+  for (const auto& known : words) text += (text.empty() ? "" : ", ") + std::string(known.word);
+  return text;
+}
+
+template <class Words>
+auto value_of(const Words& words, std::string_view field, std::string_view word)
+    -> Result<decltype(words[0].value)> {
+  for (const auto& known : words) {
+    if (known.word == word) return known.value;
+  }
+  return bad(std::string(field) + " " + quoted(word) + " is unknown; known: " + listed(words));
+}
+
+// A value outside its enumeration: cast from an integer somewhere.
+template <class Words, class Value>
+Result<void> check_known(const Words& words, std::string_view field, Value value) {
+  if (word_of(words, value) != "?") return {};
+  return bad(std::string(field) + " " + std::to_string(std::to_underlying(value)) +
+             " is unknown; known: " + listed(words));
+}
+
+template <class Value>
+Result<void> check_range(std::string_view field, Value value, Value low, Value high) {
+  if (value >= low && value <= high) return {};
+  return bad(std::string(field) + " is " + std::to_string(value) +
+             "; legal: " + std::to_string(low) + " .. " + std::to_string(high));
+}
+
+Result<void> check_duration(std::string_view field, std::chrono::nanoseconds value,
+                            std::chrono::nanoseconds low, std::chrono::nanoseconds high,
+                            std::string_view legal) {
+  if (value >= low && value <= high) return {};
+  return bad(std::string(field) + " is " + std::to_string(value.count()) +
+             " ns; legal: " + std::string(legal));
+}
+
+bool is_member_name(std::string_view name) {
+  const auto legal = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '_' || c == '.';
+  };
+  return !name.empty() && name.size() <= kNameMax && std::ranges::all_of(name, legal);
+}
+
+Result<void> check_member_name(std::string_view field, std::string_view name) {
+  if (is_member_name(name)) return {};
+  return bad(std::string(field) + ": name " + quoted(name) +
+             " is not legal; legal: 1 .. 255 bytes of letters, digits, '-', '_', '.'");
+}
+
+Result<void> check_members(const std::vector<MemberAddress>& members) {
+  if (Result<void> r =
+          check_range<std::size_t>("number of members", members.size(), 1, kMembersMax);
+      !r) {
+    return r;
+  }
+  std::set<std::string_view> names;
+  std::vector<std::pair<Address, std::string_view>> addresses;
+  for (const MemberAddress& member : members) {
+    if (Result<void> r = check_member_name("members", member.name); !r) return r;
+    if (!names.insert(member.name).second) {
+      return bad("members: name " + quoted(member.name) + " stands there twice; names are unique");
+    }
+    Result<Address> address = address_from(member.address);
+    if (!address) return bad("members: " + member.name + ": " + address.error().message);
+    const auto same =
+        std::ranges::find(addresses, *address, &decltype(addresses)::value_type::first);
+    if (same != addresses.end()) {
+      return bad("members: address " + quoted(member.address) + " is given to both " +
+                 std::string(same->second) + " and " + member.name + "; each needs its own");
+    }
+    addresses.emplace_back(std::move(*address), member.name);
+  }
+  return {};
+}
+
+// Names in a group's list: legal and each once.
+Result<void> check_list(const std::string& field, const std::vector<std::string>& names) {
+  if (names.size() > kMembersMax) {
+    return check_range<std::size_t>("number of " + field, names.size(), 0, kMembersMax);
+  }
+  std::set<std::string_view> seen;
+  for (const std::string& name : names) {
+    if (Result<void> r = check_member_name(field, name); !r) return r;
+    if (!seen.insert(name).second) {
+      return bad(field + ": " + quoted(name) + " stands there twice");
+    }
+  }
+  return {};
+}
+
+Result<void> check_order_and_level(Order order, Level level) {
+  if (Result<void> r = check_known(kOrders, "order", order); !r) return r;
+  if (Result<void> r = check_known(kLevels, "level", level); !r) return r;
+  if (level == Level::unordered && order != Order::none) {
+    return bad("level 'unordered' goes with order 'none', not " + quoted(to_string(order)) +
+               ": it delivers on receipt, so there is nothing to order");
+  }
+  if (order == Order::none && level != Level::unordered) {
+    return bad("level " + quoted(to_string(level)) +
+               " goes with order 'round_robin', not 'none': without an order there are no earlier "
+               "messages to wait for; order 'none' goes with level 'unordered'");
+  }
+  return {};
+}
+
+Result<void> check_windows(const GroupOptions& group) {
+  if (Result<void> r =
+          check_range("message_max_bytes", group.message_max_bytes, 1U, kMessageBytesMax);
+      !r) {
+    return r;
+  }
+  if (Result<void> r =
+          check_range("window_bytes", group.window_bytes, kWindowBytesMin, kWindowBytesMax);
+      !r) {
+    return r;
+  }
+  const std::uint64_t largest = rounded_window_bytes(group.window_bytes) / 4;
+  if (group.message_max_bytes > largest) {
+    return bad("message_max_bytes is " + std::to_string(group.message_max_bytes) +
+               ", more than a quarter of window_bytes (" + std::to_string(group.window_bytes) +
+               "); legal: 1 .. " + std::to_string(largest) + ", or a larger window_bytes");
+  }
+  if (!std::has_single_bit(group.window_messages) || group.window_messages < 2 ||
+      group.window_messages > kWindowMessagesMax) {
+    return bad("window_messages is " + std::to_string(group.window_messages) +
+               "; legal: a power of two, 2 .. " + std::to_string(kWindowMessagesMax));
+  }
+  return {};
+}
+
+Result<void> check_group_fields(const GroupOptions& group) {
+  if (Result<void> r = check_list("members", group.members); !r) return r;
+  if (Result<void> r = check_list("senders", group.senders); !r) return r;
+  for (const std::string& sender : group.senders) {
+    const bool known = std::ranges::find(group.members, sender) != group.members.end();
+    if (!group.members.empty() && !known) {
+      return bad("senders: " + quoted(sender) + " is not among the group's members");
+    }
+  }
+  if (Result<void> r = check_order_and_level(group.order, group.level); !r) return r;
+  if (Result<void> r = check_windows(group); !r) return r;
+  if (group.delivery != DeliveryThread::predicate && group.delivery != DeliveryThread::own) {
+    return bad("delivery " + std::to_string(std::to_underlying(group.delivery)) +
+               " is unknown; known: predicate, own");
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<void> NodeOptions::validate() const {
+  if (Result<void> r = check_member_name("name", name); !r) return r;
+  if (Result<void> r = check_members(members); !r) return r;
+  if (std::ranges::find(members, name, &MemberAddress::name) == members.end()) {
+    std::string known;
+    for (const MemberAddress& member : members) known += (known.empty() ? "" : ", ") + member.name;
+    return bad("name " + quoted(name) + " is not among the members; members: " + known);
+  }
+  if (Result<void> r = check_known(kFabrics, "fabric", fabric); !r) return r;
+  if (drive != Drive::own_thread && drive != Drive::caller) {
+    return bad("drive " + std::to_string(std::to_underlying(drive)) +
+               " is unknown; known: own_thread, caller");
+  }
+  if (Result<void> r = check_duration("idle.spin", idle.spin, 0ns, 1s, "0 .. 1 s"); !r) return r;
+  if (Result<void> r = check_duration("idle.yield", idle.yield, 0ns, 1s, "0 .. 1 s"); !r) return r;
+  return check_duration("start_timeout", start_timeout, 1ms, 24h, "1 ms .. 1 day");
+}
+
+Result<void> GroupOptions::validate() const {
+  if (name.empty() || name.size() > kNameMax || !is_plain_text(name)) {
+    return bad("group name of " + std::to_string(name.size()) +
+               " bytes is not legal; legal: 1 .. 255 bytes of UTF-8 without control characters");
+  }
+  Result<void> fields = check_group_fields(*this);
+  if (!fields) return bad("group " + quoted(name) + ": " + fields.error().message);
+  return {};
+}
+
+std::string_view to_string(Order order) { return word_of(kOrders, order); }
+std::string_view to_string(Level level) { return word_of(kLevels, level); }
+std::string_view to_string(FabricChoice fabric) { return word_of(kFabrics, fabric); }
+
+Result<Order> order_from(std::string_view word) { return value_of(kOrders, "order", word); }
+Result<Level> level_from(std::string_view word) { return value_of(kLevels, "level", word); }
+Result<FabricChoice> fabric_from(std::string_view word) {
+  return value_of(kFabrics, "fabric", word);
+}
+
+}  // namespace tutti

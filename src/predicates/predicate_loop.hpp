@@ -1,0 +1,57 @@
+/// \file predicate_loop.hpp
+/// One pass over everything a node has to look at, in fixed order: what the fabric brought, then
+/// the predicates of every subgroup, then one flush of all they posted, then the deliveries.
+///
+/// Invariants:
+///  Q1  Writes are posted at the end of the predicates and handed to the fabric by one flush a
+///      pass; no lock is held then, or ever [Spindle, 3.4].
+///  Q2  Acknowledgements leave before callbacks run: a slow callback delays its own member's
+///      delivery, not what the others may deliver.
+///  Q3  A pass takes what it finds and waits for nothing [Spindle, 3.2].
+/// It has no thread and no clock: whoever drives it (the node's thread, the application, a test)
+/// idles by what pass() returns. Threads: one at a time.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "base/counter.hpp"
+#include "fabric/fabric.hpp"
+
+namespace tutti {
+
+/// What a subgroup (or another protocol object) does in a pass.
+class Stepped {
+ public:
+  virtual ~Stepped() = default;
+
+  /// Evaluates the predicates and posts what they ask for. True if anything advanced.
+  virtual bool step(Fabric& fabric) = 0;
+
+  /// Hands over what may be delivered. True if anything was.
+  virtual bool deliver() = 0;
+};
+
+class PredicateLoop {
+ public:
+  explicit PredicateLoop(Fabric& fabric) : fabric_(fabric) {}
+
+  void add(Stepped& stepped) { stepped_.push_back(&stepped); }
+
+  /// One pass. Returns how many things were done, 0 if there was nothing.
+  std::size_t pass();
+
+  /// Peers lost since the last call.
+  [[nodiscard]] std::vector<PeerLoss> take_losses() { return fabric_.take_losses(); }
+
+  [[nodiscard]] std::uint64_t passes() const { return passes_.get(); }
+  [[nodiscard]] std::uint64_t working_passes() const { return working_passes_.get(); }
+
+ private:
+  Fabric& fabric_;
+  std::vector<Stepped*> stepped_;
+  Counter passes_;
+  Counter working_passes_;
+};
+
+}  // namespace tutti

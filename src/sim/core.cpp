@@ -1,0 +1,19 @@
+// The protocol's templates for the simulator's Memory. Their definitions are in .cpp files, where
+// the library instantiates them for NativeMemory; this one file does it for the simulator.
+#define TUTTI_DEFINITIONS_ONLY
+#include "membership/membership.cpp"        // NOLINT(bugprone-suspicious-include)
+#include "membership/membership_agree.cpp"  // NOLINT(bugprone-suspicious-include)
+#include "multicast/delivery.cpp"           // NOLINT(bugprone-suspicious-include)
+#include "multicast/multicast.cpp"          // NOLINT(bugprone-suspicious-include)
+#include "multicast/multicast_cut.cpp"      // NOLINT(bugprone-suspicious-include)
+#include "multicast/subgroup.cpp"           // NOLINT(bugprone-suspicious-include)
+#include "sim/memory.hpp"
+
+namespace tutti {
+
+template class Multicast<sim::Memory>;
+template class Delivery<sim::Memory>;
+template class Subgroup<sim::Memory>;
+template class Membership<sim::Memory>;
+
+}  // namespace tutti

@@ -1,0 +1,247 @@
+#include "sim/member.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "history/crc32c.hpp"
+#include "history/make_event.hpp"
+
+namespace tutti::sim {
+namespace {
+
+using history::EventKind;
+
+// What a message says of itself; the rest is a pattern of the ticket.
+struct Mark {
+  std::uint64_t ticket = 0;
+  std::uint64_t incarnation = 0;
+};
+
+std::byte pattern(const Mark& mark, std::size_t at) {
+  return static_cast<std::byte>(mark.incarnation + mark.ticket * 31 + at * 7);
+}
+
+history::StopReason told(StopReason reason) {
+  switch (reason) {
+    case StopReason::left:
+      return history::StopReason::left;
+    case StopReason::minority:
+      return history::StopReason::minority;
+    default:
+      return history::StopReason::failure;
+  }
+}
+
+history::NodeRef ref(const ViewMember& member) {
+  return {static_cast<std::uint16_t>(member.slot), member.incarnation};
+}
+
+std::uint64_t digest_of(const Proposal& proposal) { return encode(proposal).front(); }
+
+}  // namespace
+
+Plan make_plan(std::uint32_t nodes, std::vector<GroupOptions> groups) {
+  std::vector<std::string> names;
+  for (std::uint32_t slot = 0; slot < nodes; ++slot) names.push_back("n" + std::to_string(slot));
+  std::vector<std::uint32_t> senders;
+  for (GroupOptions& group : groups) {
+    if (group.members.empty()) group.members = names;
+    if (group.senders.empty()) group.senders = group.members;
+    senders.push_back(static_cast<std::uint32_t>(group.senders.size()));
+  }
+  Plan plan{.nodes = names,
+            .groups = std::move(groups),
+            .words = ViewWords(nodes, proposal_words(nodes, senders)),
+            .layouts = {}};
+  for (const std::string& name : names) {
+    plan.layouts.emplace_back(name, plan.groups, plan.words.bytes());
+    plan.row_bytes = std::max(plan.row_bytes, plan.layouts.back().row_bytes());
+  }
+  return plan;
+}
+
+Member::Member(const Plan& plan, ViewMember self, Net& net, std::uint64_t seed)
+    : plan_(plan),
+      self_(self),
+      random_(seed),
+      recorder_(history::Recorder::in_memory({.name = plan.nodes[self.slot],
+                                              .node = static_cast<std::uint16_t>(self.slot),
+                                              .incarnation = self.incarnation})),
+      row_(plan.row_bytes),
+      fabric_(net.fabric(self.slot, row_.data())),
+      loop_(std::make_unique<PredicateLoop>(*fabric_)) {
+  const Memory memory{&net, self.slot};
+  const RowOf row_of = [this](std::uint32_t slot) { return fabric_->row(Rank{slot}); };
+  std::vector<Membership<Memory>::Group> groups;
+  for (std::uint16_t g = 0; g < plan.groups.size(); ++g) {
+    GroupSeat seat(plan.groups[g], self.slot, plan.nodes, plan.layouts, row_.data());
+    auto [shape, place] = seat.in(View{}, row_of);
+    Seat& own = seats_.emplace_back();
+    own.subgroup = std::make_unique<Subgroup<Memory>>(
+        shape, std::move(place), [this, g](std::span<const Message> batch) { deliver(g, batch); },
+        memory);
+    groups.push_back({std::move(seat), own.subgroup.get()});
+  }
+  membership_ = std::make_unique<Membership<Memory>>(
+      MembershipOptions{.self = self.slot,
+                        .incarnation = self.incarnation,
+                        .nodes = plan.nodes,
+                        .heartbeat_ns = plan.heartbeat_ns,
+                        .suspect_after_ns = plan.suspect_after_ns},
+      plan.words, std::move(groups), row_.data(), row_of, *this, memory);
+  loop_->add(*membership_);
+  for (const Seat& seat : seats_) loop_->add(*seat.subgroup);
+}
+
+history::Event Member::event(EventKind kind) const {
+  return history::make_event(kind, {.view = view_id(), .time_ns = now_ns_});
+}
+
+void Member::record(const history::Event& event) {
+  recorder_->append(event);
+  const history::Event& kept = recorder_->events().back();
+  hash_ = (hash_ << 5 | hash_ >> 59) ^
+          history::crc32c({reinterpret_cast<const std::byte*>(&kept), sizeof kept});
+}
+
+std::size_t Member::pass(std::uint64_t now_ns) {
+  now_ns_ = now_ns;
+  membership_->set_time(now_ns);
+  return loop_->pass();
+}
+
+void Member::send() {
+  const auto group = static_cast<std::uint16_t>(random_.below(seats_.size()));
+  Seat& seat = seats_[group];
+  SendRing* ring = seat.subgroup->ring();
+  if (ring == nullptr || view_id() == 0) return;
+  const std::uint32_t most = plan_.groups[group].message_max_bytes;
+  const auto size = static_cast<std::uint32_t>(
+      sizeof(Mark) + random_.below(random_.one_in(4) ? most - sizeof(Mark) : 16));
+  SendRing::Space space;
+  if (ring->claim(size, space) != SendRing::Outcome::ok) return;
+  const Mark mark{space.index + 1, self_.incarnation};
+  std::memcpy(space.payload, &mark, sizeof mark);
+  for (std::size_t at = sizeof mark; at < size; ++at) space.payload[at] = pattern(mark, at);
+  ++seat.sent;
+  record(history::make_send({.view = view_id(), .time_ns = now_ns_, .group = group},
+                            Ticket{mark.ticket}, size, history::crc32c({space.payload, size})));
+  ring->commit(space);
+}
+
+void Member::leave() {
+  record(event(EventKind::leave));
+  membership_->leave();
+}
+
+bool Member::idle() const {
+  return std::ranges::all_of(seats_, [](const Seat& seat) { return seat.sent == seat.delivered; });
+}
+
+std::uint64_t Member::messages_sent() const {
+  std::uint64_t sent = 0;
+  for (const Seat& seat : seats_) sent += seat.sent;
+  return sent;
+}
+
+void Member::deliver(std::uint16_t group, std::span<const Message> batch) {
+  const history::At at{.view = view_id(), .time_ns = now_ns_, .group = group};
+  const std::vector<std::uint32_t> ranks = [&] {
+    std::vector<std::uint32_t> slots;
+    for (const ViewMember& member : view().members) {
+      const auto& names = plan_.groups[group].members;
+      if (std::ranges::find(names, plan_.nodes[member.slot]) != names.end()) {
+        slots.push_back(member.slot);
+      }
+    }
+    return slots;
+  }();
+  for (const Message& message : batch) {
+    Mark mark{};
+    if (message.size >= sizeof mark) std::memcpy(&mark, message.data, sizeof mark);
+    const ViewMember& sender = view().members[*view().rank_of(ranks[message.sender.value])];
+    bool whole = message.size >= sizeof mark && mark.incarnation == sender.incarnation;
+    for (std::size_t i = sizeof mark; i < message.size && whole; ++i) {
+      whole = message.data[i] == pattern(mark, i);
+    }
+    if (!whole && finding_.empty()) {
+      finding_ = "D1: " + plan_.nodes[self_.slot] + " delivered a message of " +
+                 plan_.nodes[sender.slot] + " that was not sent so, number " +
+                 std::to_string(message.seq.value) + " in view " + std::to_string(view_id());
+    }
+    record(history::make_deliver(at, {.sender = ref(sender),
+                                      .ticket = Ticket{mark.ticket},
+                                      .ordinal = message.seq,
+                                      .length = message.size,
+                                      .crc = history::crc32c(message.bytes()),
+                                      .level = plan_.groups[group].level,
+                                      .send_view = at.view}));
+    if (sender == self_) {
+      ++seats_[group].delivered;
+      record(history::make_send_ok(at, Ticket{mark.ticket}));
+    }
+  }
+}
+
+void Member::suspected(const ViewMember& member) {
+  record(history::make_suspect({.view = view_id(), .time_ns = now_ns_}, ref(member),
+                               history::SuspectReason::told));
+}
+
+void Member::wedged(const View& /*view*/) {
+  history::Event wedge = event(EventKind::wedge);
+  wedge.group = history::kAllGroups;
+  record(wedge);
+}
+
+void Member::decided(const Proposal& proposal) {
+  cuts_.assign(1, proposal);
+  if (view_id() == 0) return;  // a joiner: it has no part in how the last view ends
+  history::Event decide = event(EventKind::decide);
+  decide.number = digest_of(proposal);
+  record(decide);
+}
+
+void Member::installed(const View& view, const View& before) {
+  const history::At at{.view = view.id, .time_ns = now_ns_};
+  std::uint64_t digest = 0x5EED;
+  if (!cuts_.empty()) digest = digest_of(cuts_.back());
+  if (before.id != 0) {
+    for (std::uint16_t g = 0; g < seats_.size(); ++g) {
+      record(history::make_cut(
+          {.view = before.id, .time_ns = now_ns_, .group = g}, digest,
+          plan_.groups[g].level == Level::unordered ? 0 : seats_[g].subgroup->shape().first_seq));
+    }
+  }
+  record(history::make_install(at, digest, static_cast<std::uint32_t>(view.members.size()), 0));
+  for (std::uint32_t rank = 0; rank < view.members.size(); ++rank) {
+    const ViewMember& member = view.members[rank];
+    const bool joined = rank >= view.survivors;
+    record(history::make_view_member(
+        at, ref(member), rank,
+        static_cast<std::uint8_t>((joined ? history::kMemberJoined : 0) | history::kMemberSends)));
+  }
+  if (cuts_.empty()) return;
+  for (const ViewMember& member : cuts_.back().left) {
+    const bool in_order = cuts_.back().leaves_in_order(member);
+    record(history::make_view_left(
+        at, ref(member), in_order ? history::LeftReason::leave : history::LeftReason::suspected));
+  }
+}
+
+void Member::stopped(StopReason reason) {
+  if (reason == StopReason::evicted) record(event(EventKind::evicted));
+  // Only who leaves in order knows that what it has not delivered never will be.
+  for (std::uint16_t g = 0; g < seats_.size() && reason == StopReason::left; ++g) {
+    for (std::uint64_t ticket = seats_[g].delivered + 1; ticket <= seats_[g].sent; ++ticket) {
+      record(history::make_send_fail({.view = view_id(), .time_ns = now_ns_, .group = g},
+                                     Ticket{ticket}, history::FailReason::stopped));
+    }
+  }
+  record(history::make_stopped({.view = view_id(), .time_ns = now_ns_}, told(reason)));
+}
+
+void Member::removed(const ViewMember& member) { fabric_->fence(Rank{member.slot}); }
+
+}  // namespace tutti::sim

@@ -1,0 +1,103 @@
+/// \file member.hpp
+/// One incarnation of a node in the simulated world: the library's own membership, groups and
+/// predicate loop over simulated memory, an application that sends and checks what it gets, and the
+/// history of all that.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/prng.hpp"
+#include "history/recorder.hpp"
+#include "membership/membership.hpp"
+#include "predicates/predicate_loop.hpp"
+#include "sim/memory.hpp"
+#include "sim/net.hpp"
+#include "sim/row.hpp"
+
+namespace tutti::sim {
+
+/// What all nodes of a world have in common.
+struct Plan {
+  std::vector<std::string> nodes;    ///< names by slot
+  std::vector<GroupOptions> groups;  ///< resolved
+  ViewWords words;
+  std::vector<RowLayout> layouts;  ///< by slot
+  std::size_t row_bytes = 0;       ///< the largest
+  std::uint64_t heartbeat_ns = 0;
+  std::uint64_t suspect_after_ns = 0;
+};
+
+class Member final : public MembershipEvents {
+ public:
+  Member(const Plan& plan, ViewMember self, Net& net, std::uint64_t seed);
+
+  void found(const View& first) { membership_->found(first, *fabric_); }
+
+  /// One pass at that time. Returns how much was done.
+  std::size_t pass(std::uint64_t now_ns);
+
+  /// The application sends to one of its groups if there is space.
+  void send();
+  void leave();
+
+  [[nodiscard]] bool was_removed(std::uint64_t incarnation) const {
+    return membership_->was_removed(incarnation);
+  }
+  void lost(std::uint32_t slot) { membership_->lost(slot); }
+  void connected(std::uint32_t slot, std::uint64_t incarnation) {
+    membership_->ready(slot, incarnation);
+  }
+
+  [[nodiscard]] const ViewMember& self() const { return self_; }
+  [[nodiscard]] const View& view() const { return membership_->view(); }
+  [[nodiscard]] bool changing() const { return membership_->changing(); }
+  [[nodiscard]] std::optional<StopReason> stopped() const { return membership_->stopped(); }
+  [[nodiscard]] std::uint64_t next_step_ns() const { return membership_->next_step_ns(); }
+  /// All that it sent has been delivered here.
+  [[nodiscard]] bool idle() const;
+  [[nodiscard]] std::uint64_t messages_sent() const;
+  [[nodiscard]] const history::Recorder& recorder() const { return *recorder_; }
+  /// Of the events so far.
+  [[nodiscard]] std::uint64_t hash() const { return hash_; }
+  /// What is wrong with what it was given; empty if nothing.
+  [[nodiscard]] const std::string& finding() const { return finding_; }
+
+ private:
+  struct Seat {
+    std::unique_ptr<Subgroup<Memory>> subgroup;
+    std::uint64_t sent = 0;       // messages
+    std::uint64_t delivered = 0;  // own, of them
+  };
+
+  void suspected(const ViewMember& member) override;
+  void wedged(const View& view) override;
+  void decided(const Proposal& proposal) override;
+  void installed(const View& view, const View& before) override;
+  void stopped(StopReason reason) override;
+  void removed(const ViewMember& member) override;
+  void deliver(std::uint16_t group, std::span<const Message> batch);
+  void record(const history::Event& event);
+  [[nodiscard]] history::Event event(history::EventKind kind) const;
+  [[nodiscard]] std::uint64_t view_id() const { return membership_ ? view().id : 0; }
+
+  const Plan& plan_;
+  const ViewMember self_;
+  Prng random_;
+  std::unique_ptr<history::Recorder> recorder_;
+  Row row_;
+  std::unique_ptr<Fabric> fabric_;
+  std::vector<Seat> seats_;
+  std::unique_ptr<Membership<Memory>> membership_;
+  std::unique_ptr<PredicateLoop> loop_;
+  std::vector<Proposal> cuts_;  // the one decided last
+  std::uint64_t now_ns_ = 0;
+  std::uint64_t hash_ = 0;
+  std::string finding_;
+};
+
+[[nodiscard]] Plan make_plan(std::uint32_t nodes, std::vector<GroupOptions> groups);
+
+}  // namespace tutti::sim

@@ -1,0 +1,177 @@
+#include "sim/net.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "base/assert.hpp"
+#include "sim/memory.hpp"
+#include "sst/memory.hpp"
+
+namespace tutti::sim {
+
+void Memory::land_some() const { net->land_some(reader); }
+
+class Net::NodeFabric final : public Fabric {
+ public:
+  NodeFabric(Net& net, std::uint32_t own) : net_(net), own_(own) {}
+
+  [[nodiscard]] const std::byte* row(Rank peer) const override {
+    const Link& link = net_.link(peer.value, own_);
+    return link.shared ? link.from : link.replica->data();
+  }
+  void write(Rank peer, Extent data) override {
+    Post post;
+    post.offset = data.offset;
+    post.words = data.bytes / 8;
+    net_.post(own_, peer.value, std::move(post));
+  }
+  void publish(Rank peer, std::uint64_t offset, std::span<const std::byte> words) override {
+    Post post;
+    post.offset = offset;
+    post.words = static_cast<std::uint32_t>(words.size() / 8);
+    post.bytes.assign(words.begin(), words.end());
+    net_.post(own_, peer.value, std::move(post));
+  }
+  void flush() override {}
+  std::size_t poll() override { return net_.land_due(own_); }
+  [[nodiscard]] bool drained() const override { return true; }
+  [[nodiscard]] std::vector<PeerLoss> take_losses() override { return {}; }
+  void fence(Rank peer) override { net_.close(own_, peer.value, 0); }
+  void arm() override {}
+  void disarm() override {}
+  [[nodiscard]] FabricCounters counters() const override { return {}; }
+
+ private:
+  Net& net_;
+  std::uint32_t own_;
+};
+
+Net::Net(std::uint32_t slots, std::size_t row_bytes, const NetOptions& options, std::uint64_t seed,
+         std::function<void(std::uint32_t, std::uint64_t)> wake)
+    : slots_(slots),
+      row_bytes_(row_bytes),
+      options_(options),
+      random_(seed),
+      wake_(std::move(wake)),
+      links_(std::size_t{slots} * slots),
+      rows_(slots),
+      landing_(slots) {}
+
+std::unique_ptr<Fabric> Net::fabric(std::uint32_t slot, const std::byte* own_row) {
+  rows_[slot] = own_row;
+  return std::make_unique<NodeFabric>(*this, slot);
+}
+
+void Net::connect(std::uint32_t a, std::uint32_t b, bool shared) {
+  for (const auto& [from, to] : {std::pair(a, b), std::pair(b, a)}) {
+    Link& fresh = link(from, to);
+    const bool held = fresh.held;
+    const std::uint64_t before = fresh.connections;
+    fresh = {};
+    fresh.connections = before + 1;
+    fresh.open = true;
+    fresh.held = held;
+    fresh.shared = shared;
+    fresh.from = rows_[from];
+    if (!shared) fresh.replica = std::make_unique<Row>(row_bytes_);
+  }
+}
+
+void Net::close(std::uint32_t a, std::uint32_t b, std::size_t late) {
+  for (const auto& [from, to] : {std::pair(a, b), std::pair(b, a)}) {
+    Link& old = link(from, to);
+    if (old.open) old.late = late;
+    if (!old.open) old.late = std::min(old.late, late);
+    old.open = false;
+    if (old.posts.size() > old.late) old.posts.resize(old.late);
+  }
+}
+
+void Net::cut(std::uint32_t from, std::uint32_t to, bool held) {
+  Link& cut = link(from, to);
+  if (cut.held == held) return;
+  cut.held = held;
+  if (held) return;
+  // What was held starts on its way now.
+  std::uint64_t at = now_ns_;
+  for (Post& post : cut.posts) {
+    at = std::max(at, now_ns_ + draw_delay());
+    post.at_ns = at;
+  }
+  cut.last_at_ns = at;
+  if (!cut.posts.empty()) wake_(to, at + options_.landing_ns);
+}
+
+void Net::mend_all() {
+  for (std::uint32_t from = 0; from < slots_; ++from) {
+    for (std::uint32_t to = 0; to < slots_; ++to) cut(from, to, false);
+  }
+}
+
+std::uint64_t Net::draw_delay() {
+  std::uint64_t delay = options_.delay_ns + random_.below(options_.jitter_ns + 1);
+  if (options_.slow_one_in != 0 && random_.one_in(options_.slow_one_in)) delay *= 100;
+  return delay;
+}
+
+void Net::post(std::uint32_t from, std::uint32_t to, Post post) {
+  ++posts_;
+  Link& way = link(from, to);
+  if (!way.open || post.words == 0) return;
+  if (way.shared) {
+    if (!way.held) wake_(to, now_ns_ + draw_delay());
+    return;
+  }
+  way.last_at_ns = std::max(way.last_at_ns, now_ns_ + draw_delay());
+  post.at_ns = way.last_at_ns;
+  post.start = static_cast<std::uint32_t>(random_.below(post.words));
+  do {
+    post.stride = static_cast<std::uint32_t>(1 + random_.below(post.words));
+  } while (std::gcd(post.stride, post.words) != 1);
+  way.posts.push_back(std::move(post));
+  if (!way.held) wake_(to, way.last_at_ns + options_.landing_ns);
+}
+
+// All whose time is over has landed; what is in its time lands word by word in land_words().
+std::size_t Net::land_due(std::uint32_t to) {
+  std::size_t landed = 0;
+  landing_[to] = 0;
+  for (std::uint32_t from = 0; from < slots_; ++from) {
+    Link& way = link(from, to);
+    if (way.held) continue;
+    while (!way.posts.empty() && way.posts.front().at_ns + options_.landing_ns <= now_ns_) {
+      const std::size_t before = way.posts.size();
+      while (way.posts.size() == before) land_word(way);
+      ++landed;
+    }
+    if (!way.posts.empty() && way.posts.front().at_ns <= now_ns_) ++landing_[to];
+  }
+  return landed;
+}
+
+void Net::land_words(std::uint32_t reader) {
+  if (random_.one_in(2)) return;
+  Link& way = link(static_cast<std::uint32_t>(random_.below(slots_)), reader);
+  if (way.held) return;
+  std::uint64_t words = random_.one_in(4) ? random_.below(60) : 1 + random_.below(2);
+  for (; words > 0; --words) {
+    if (way.posts.empty() || way.posts.front().at_ns > now_ns_) return;
+    land_word(way);
+  }
+}
+
+void Net::land_word(Link& way) {
+  Post& first = way.posts.front();
+  const std::uint64_t at = std::uint64_t{first.start} + std::uint64_t{first.landed} * first.stride;
+  const std::size_t offset = static_cast<std::size_t>(at % first.words) * 8;
+  TUTTI_ASSERT(first.offset + offset < row_bytes_, first.offset, offset);
+  const std::byte* from =
+      first.bytes.empty() ? way.from + first.offset + offset : &first.bytes[offset];
+  store_cell(way.replica->data() + first.offset + offset, NativeMemory::load(from));
+  if (++first.landed < first.words) return;
+  way.posts.pop_front();
+  if (!way.open && way.late > 0) --way.late;
+}
+
+}  // namespace tutti::sim

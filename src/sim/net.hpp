@@ -1,0 +1,113 @@
+/// \file net.hpp
+/// The network of the simulated world: one-sided writes into replicas, in virtual time.
+///
+/// Posts of one link land in order and nothing else is promised: each after a delay of its own, its
+/// 8-byte words in any order, between any two loads of the target's protocol code. A write() reads
+/// the poster's row as late as each word lands (F-data). Links of one host share the row instead.
+/// A cut link holds what is posted until it is mended; a closed one drops it. Posts that a stopped
+/// node made before still land: that is what a zombie is.
+/// Threads: one for all nodes.
+#pragma once
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "base/prng.hpp"
+#include "fabric/fabric.hpp"
+#include "sim/row.hpp"
+
+namespace tutti::sim {
+
+struct NetOptions {
+  std::uint64_t delay_ns = 2'000;    ///< one way, at least
+  std::uint64_t jitter_ns = 2'000;   ///< at most so much more
+  std::uint32_t slow_one_in = 0;     ///< so rarely a hundred times as long; 0: never
+  std::uint64_t landing_ns = 1'000;  ///< a post is seen in parts for so long
+};
+
+class Net {
+ public:
+  /// `wake` is called with a slot and the time at which something has landed there.
+  Net(std::uint32_t slots, std::size_t row_bytes, const NetOptions& options, std::uint64_t seed,
+      std::function<void(std::uint32_t, std::uint64_t)> wake);
+
+  void set_time(std::uint64_t now_ns) { now_ns_ = now_ns; }
+
+  /// The fabric of the node now in that slot, whose row is `own_row`.
+  [[nodiscard]] std::unique_ptr<Fabric> fabric(std::uint32_t slot, const std::byte* own_row);
+
+  /// A fresh connection between two nodes, with zeroed replicas or shared rows.
+  void connect(std::uint32_t a, std::uint32_t b, bool shared);
+  /// No write of either lands at the other any more, but for the first `late` posts of each that
+  /// are on their way.
+  void close(std::uint32_t a, std::uint32_t b, std::size_t late);
+  [[nodiscard]] bool connected(std::uint32_t from, std::uint32_t to) const {
+    return links_[from * slots_ + to].open;
+  }
+
+  /// How often the two were connected: tells one connection from the next.
+  [[nodiscard]] std::uint64_t connections(std::uint32_t a, std::uint32_t b) const {
+    return links_[a * slots_ + b].connections;
+  }
+
+  /// Holds what `from` posts to `to`, or lets it go on.
+  void cut(std::uint32_t from, std::uint32_t to, bool held);
+  void mend_all();
+  [[nodiscard]] bool is_cut(std::uint32_t from, std::uint32_t to) const {
+    return links_[from * slots_ + to].held;
+  }
+  void set_slow_one_in(std::uint32_t slow_one_in) { options_.slow_one_in = slow_one_in; }
+
+  /// For Memory.
+  void land_some(std::uint32_t reader) {
+    if (landing_[reader] != 0) land_words(reader);
+  }
+  [[nodiscard]] std::uint64_t posts() const { return posts_; }
+
+ private:
+  class NodeFabric;
+  struct Post {
+    std::uint64_t at_ns = 0;
+    std::uint64_t offset = 0;
+    std::uint32_t words = 0;
+    std::uint32_t landed = 0;  // of them
+    std::uint32_t start = 0;   // they land as start, start + stride, ... modulo words
+    std::uint32_t stride = 1;
+    std::vector<std::byte> bytes;  // of a publish(); empty for a write()
+  };
+  struct Link {
+    std::uint64_t connections = 0;
+    bool open = false;
+    bool held = false;
+    bool shared = false;
+    const std::byte* from = nullptr;  // the poster's row
+    std::unique_ptr<Row> replica;
+    std::deque<Post> posts;
+    std::size_t late = 0;  // of a closed link: how many may still land
+    std::uint64_t last_at_ns = 0;
+  };
+
+  [[nodiscard]] Link& link(std::uint32_t from, std::uint32_t to) {
+    return links_[from * slots_ + to];
+  }
+  void post(std::uint32_t from, std::uint32_t to, Post post);
+  std::size_t land_due(std::uint32_t to);
+  void land_words(std::uint32_t reader);
+  void land_word(Link& link);
+  [[nodiscard]] std::uint64_t draw_delay();
+
+  std::uint32_t slots_;
+  std::size_t row_bytes_;
+  NetOptions options_;
+  Prng random_;
+  std::function<void(std::uint32_t, std::uint64_t)> wake_;
+  std::uint64_t now_ns_ = 0;
+  std::uint64_t posts_ = 0;
+  std::vector<Link> links_;             // [from * slots + to]
+  std::vector<const std::byte*> rows_;  // by slot: that of the node now there
+  std::vector<std::uint32_t> landing_;  // by slot: links with posts that land just now
+};
+
+}  // namespace tutti::sim

@@ -1,0 +1,97 @@
+#include "sim/options.hpp"
+
+#include <algorithm>
+#include <array>
+#include <sstream>
+#include <string_view>
+
+#include "tutti/options.hpp"
+
+namespace tutti::sim {
+namespace {
+
+template <std::size_t n>
+std::uint64_t one_of(Prng& random, const std::array<std::uint64_t, n>& choices) {
+  return choices[random.below(n)];
+}
+
+Faults draw_faults(Prng& random) {
+  Faults faults;
+  const auto some = [&random](std::uint32_t most) {
+    return !random.one_in(3) ? 0 : static_cast<std::uint32_t>(1 + random.below(most));
+  };
+  faults.crashes = some(4);
+  faults.pauses = some(4);
+  faults.partitions = some(3);
+  faults.one_way_cuts = some(3);
+  faults.broken_links = some(3);
+  faults.leaves = some(3);
+  faults.lost_doorbells_percent = random.one_in(3) ? some(30) : 0;
+  faults.silent_crashes = random.one_in(3);
+  faults.late_writes = random.one_in(2);
+  faults.restarts = !random.one_in(8);
+  return faults;
+}
+
+}  // namespace
+
+Options options_from(std::uint64_t seed) {
+  Prng random(seed ^ 0x7475747469ULL);
+  Options options;
+  options.seed = seed;
+  // Two or less lose their majority with the first one lost, and there is no more to be seen.
+  options.nodes = static_cast<std::uint32_t>(random.one_in(10) ? 2 : 3 + random.below(5));
+  options.founders = static_cast<std::uint32_t>(
+      random.one_in(3) ? options.nodes - random.below(options.nodes / 2) : options.nodes);
+  options.hosts = random.one_in(3) ? static_cast<std::uint32_t>(1 + random.below(options.nodes))
+                                   : options.nodes;
+  options.groups = random.one_in(3) ? 2 : 1;
+  options.level =
+      random.one_in(4) ? (random.one_in(2) ? Level::agreed : Level::unordered) : Level::atomic;
+  // At agreed, what a dead member sent must be passed on by those who have it, which only shared
+  // rows do by themselves.
+  if (options.level == Level::agreed) options.hosts = 1;
+  options.window_messages = static_cast<std::uint32_t>(1U << (1 + random.below(5)));
+  const std::uint64_t delay = one_of<4>(random, {500, 2'000, 20'000, 500'000});
+  options.net.delay_ns = delay;
+  options.net.jitter_ns = delay * one_of<4>(random, {0, 1, 3, 10});
+  options.net.slow_one_in = random.one_in(3) ? 50 : 0;
+  options.net.landing_ns = 1 + random.below(delay);
+  options.step_ns = 1 + random.below(std::max<std::uint64_t>(delay / 2, 1));
+  const std::uint64_t unit = delay + options.net.jitter_ns;
+  options.send_every_ns = unit * one_of<4>(random, {1, 4, 10, 40});
+  options.heartbeat_ns = 10 * unit;
+  options.suspect_after_ns = options.heartbeat_ns * one_of<3>(random, {6, 10, 20});
+  options.poll_ns = options.heartbeat_ns * 2;
+  options.faults = draw_faults(random);
+  options.fault_ns = 200 * delay + 16 * options.suspect_after_ns;
+  options.calm_ns = 400 * delay + 14 * options.suspect_after_ns;
+  return options;
+}
+
+std::string to_string(const Options& options) {
+  std::ostringstream out;
+  const Faults& faults = options.faults;
+  out << "nodes " << options.nodes << " (" << options.founders << " found, " << options.hosts
+      << " hosts), groups " << options.groups << ", " << tutti::to_string(options.level)
+      << ", window " << options.window_messages << ", delay " << options.net.delay_ns << "+"
+      << options.net.jitter_ns << " ns, slow 1/" << options.net.slow_one_in << ", step "
+      << options.step_ns << " ns, send every " << options.send_every_ns << " ns, suspect after "
+      << options.suspect_after_ns << " ns; faults:";
+  const auto tell = [&out](std::string_view name, std::uint32_t value) {
+    if (value != 0) out << ' ' << name << ' ' << value;
+  };
+  tell("crashes", faults.crashes);
+  tell("pauses", faults.pauses);
+  tell("partitions", faults.partitions);
+  tell("one-way cuts", faults.one_way_cuts);
+  tell("broken links", faults.broken_links);
+  tell("leaves", faults.leaves);
+  tell("lost doorbells %", faults.lost_doorbells_percent);
+  tell("silent", faults.silent_crashes ? 1 : 0);
+  tell("late writes", faults.late_writes ? 1 : 0);
+  tell("restarts", faults.restarts ? 1 : 0);
+  return out.str();
+}
+
+}  // namespace tutti::sim

@@ -1,0 +1,55 @@
+/// \file options.hpp
+/// What a seed stands for: the size of the world, its speeds, and which faults happen how often.
+///
+/// Swarm testing: every seed switches on some of the faults and draws how strong they are, so that
+/// rare combinations come up and are printed with the seed that makes them.
+#pragma once
+#include <cstdint>
+#include <string>
+
+#include "sim/net.hpp"
+#include "tutti/types.hpp"
+
+namespace tutti::sim {
+
+/// How often in a run, on average, and how strong. 0: never.
+struct Faults {
+  std::uint32_t crashes = 0;
+  std::uint32_t pauses = 0;
+  std::uint32_t partitions = 0;    ///< of the nodes in two parts
+  std::uint32_t one_way_cuts = 0;  ///< of one link in one direction
+  std::uint32_t broken_links = 0;  ///< a connection breaks, both ends notice
+  std::uint32_t leaves = 0;
+  std::uint32_t lost_doorbells_percent = 0;
+  bool silent_crashes = false;  ///< nobody is told: only heartbeats stop
+  bool late_writes = false;     ///< what the dead posted lands long after
+  bool restarts = true;         ///< who crashed or was evicted comes back
+};
+
+struct Options {
+  std::uint64_t seed = 1;
+  std::uint32_t nodes = 3;     ///< slots
+  std::uint32_t founders = 3;  ///< of them, in the first view; the others join
+  std::uint32_t hosts = 3;     ///< nodes of one host share rows
+  std::uint32_t groups = 1;
+  Level level = Level::atomic;  ///< of the first group
+  std::uint32_t window_messages = 16;
+  std::uint32_t message_max_bytes = 200;
+  NetOptions net{};
+  std::uint64_t step_ns = 500;          ///< a pass takes at most so long
+  std::uint64_t send_every_ns = 5'000;  ///< and node, on average
+  std::uint64_t heartbeat_ns = 40'000;
+  std::uint64_t suspect_after_ns = 400'000;
+  std::uint64_t poll_ns = 200'000;     ///< a node that sleeps looks up at least so often
+  std::uint64_t fault_ns = 2'000'000;  ///< how long faults happen
+  std::uint64_t calm_ns = 4'000'000;   ///< and how long it is calm after that
+  Faults faults{};
+};
+
+/// The same seed, the same options.
+[[nodiscard]] Options options_from(std::uint64_t seed);
+
+/// One line, for people.
+[[nodiscard]] std::string to_string(const Options& options);
+
+}  // namespace tutti::sim

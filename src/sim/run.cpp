@@ -1,0 +1,68 @@
+#include "sim/run.hpp"
+
+#include <algorithm>
+
+#include "history/checker/check.hpp"
+#include "history/text.hpp"
+#include "sim/trace.hpp"
+#include "sim/world.hpp"
+
+namespace tutti::sim {
+namespace {
+
+std::string violations(const World& world) {
+  history::CheckOptions options;
+  options.shown_max = 2;
+  const Result<history::Report> report = history::check(world.histories(), options);
+  if (!report) return report.error().message;
+  std::string text;
+  for (const history::Violation& violation : report->violations) text += to_string(violation);
+  return text;
+}
+
+Outcome judge(const World& world) {
+  Outcome outcome;
+  outcome.hash = world.hash();
+  outcome.passes = world.passes();
+  outcome.views = world.views();
+  outcome.messages = world.messages();
+  if (outcome.text = world.finding(); !outcome.text.empty()) {
+    outcome.verdict = Verdict::unsafe;
+  } else if (outcome.text = violations(world); !outcome.text.empty()) {
+    outcome.verdict = Verdict::unsafe;
+  } else if (outcome.text = world.unfinished(); !outcome.text.empty()) {
+    outcome.verdict = Verdict::unfinished;
+  }
+  return outcome;
+}
+
+}  // namespace
+
+Outcome run(const Options& options) {
+  World world(options);
+  world.run();
+  return judge(world);
+}
+
+Outcome run_traced(const Options& options, std::string& text) {
+  World world(options);
+  world.run();
+  struct Line {
+    std::uint64_t time_ns;
+    std::string text;
+  };
+  std::vector<Line> lines;
+  for (const history::History& history : world.histories()) {
+    for (const history::Event& event : history.events) {
+      const std::string who = event.node == history::kHarnessNode
+                                  ? "world"
+                                  : to_string(history::NodeRef{event.node, event.incarnation});
+      lines.push_back({event.time_ns, who + " " + to_string(event)});
+    }
+  }
+  std::ranges::stable_sort(lines, {}, &Line::time_ns);
+  for (const Line& line : lines) text += std::to_string(line.time_ns) + " " + line.text + "\n";
+  return judge(world);
+}
+
+}  // namespace tutti::sim

@@ -1,0 +1,28 @@
+/// \file run.hpp
+/// One seed from beginning to end: the world runs, its histories are checked.
+#pragma once
+#include <cstdint>
+#include <string>
+
+#include "sim/options.hpp"
+
+namespace tutti::sim {
+
+enum class Verdict : std::uint8_t {
+  good,
+  unsafe,      ///< something happened that must not
+  unfinished,  ///< something did not happen in the calm
+};
+
+struct Outcome {
+  Verdict verdict = Verdict::good;
+  std::string text{};        ///< what is wrong, with the property's name
+  std::uint64_t hash = 0;    ///< of all that happened
+  std::uint64_t passes = 0;  ///< of predicate loops
+  std::uint64_t views = 0;   ///< number of the last view; 0: everybody had stopped
+  std::uint64_t messages = 0;
+};
+
+[[nodiscard]] Outcome run(const Options& options);
+
+}  // namespace tutti::sim

@@ -1,0 +1,44 @@
+#include "sim/scenario.hpp"
+
+#include <algorithm>
+
+namespace tutti::sim {
+
+const std::vector<Scenario>& scenarios() {
+  static const std::vector<Scenario> all{
+      {"swarm", "what the seed draws", [](Options&) {}},
+      {"calm", "no faults at all", [](Options& options) { options.faults = {}; }},
+      {"crash", "members die and come back",
+       [](Options& options) { options.faults = {.crashes = 4}; }},
+      {"zombie", "members pause until they are suspected; what the dead posted lands late",
+       [](Options& options) { options.faults = {.crashes = 2, .pauses = 4, .late_writes = true}; }},
+      {"partition", "the network parts, in both directions and in one",
+       [](Options& options) { options.faults = {.partitions = 3, .one_way_cuts = 3}; }},
+      {"join-storm", "most nodes join at once while others die",
+       [](Options& options) {
+         options.nodes = std::max(options.nodes, 6U);
+         options.founders = 3;
+         options.faults = {.crashes = 2, .broken_links = 2};
+       }},
+      {"leave", "members leave in order, some while others die",
+       [](Options& options) { options.faults = {.crashes = 2, .leaves = 4}; }},
+      {"doorbells", "a third of all doorbells is lost",
+       [](Options& options) { options.faults = {.crashes = 1, .lost_doorbells_percent = 33}; }},
+      {"shared", "all on one host: rows are shared, nothing is copied",
+       [](Options& options) { options.hosts = 1; }},
+  };
+  return all;
+}
+
+Result<Scenario> scenario_from(std::string_view name) {
+  const auto found = std::ranges::find(scenarios(), name, &Scenario::name);
+  if (found != scenarios().end()) return *found;
+  std::string known;
+  for (const Scenario& scenario : scenarios()) {
+    known += (known.empty() ? "" : ", ") + std::string(scenario.name);
+  }
+  return fail(ErrorCode::invalid_argument,
+              "there is no scenario '" + std::string(name) + "'; there are " + known);
+}
+
+}  // namespace tutti::sim

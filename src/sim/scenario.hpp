@@ -1,0 +1,25 @@
+/// \file scenario.hpp
+/// Named kinds of runs: the options of a seed, with some of them set.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/options.hpp"
+#include "tutti/error.hpp"
+
+namespace tutti::sim {
+
+struct Scenario {
+  std::string_view name;
+  std::string_view about;
+  void (*apply)(Options&);
+};
+
+/// The first one changes nothing.
+[[nodiscard]] const std::vector<Scenario>& scenarios();
+
+/// The error lists the known ones.
+[[nodiscard]] Result<Scenario> scenario_from(std::string_view name);
+
+}  // namespace tutti::sim

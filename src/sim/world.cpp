@@ -1,0 +1,399 @@
+#include "sim/world.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "history/crc32c.hpp"
+#include "history/make_event.hpp"
+
+namespace tutti::sim {
+namespace {
+
+std::vector<GroupOptions> groups_of(const Options& options) {
+  std::vector<GroupOptions> groups;
+  for (std::uint32_t g = 0; g < options.groups; ++g) {
+    GroupOptions group;
+    group.name = "g" + std::to_string(g);
+    group.level = g == 0 ? options.level : Level::atomic;
+    group.order = group.level == Level::unordered ? Order::none : Order::round_robin;
+    group.message_max_bytes = options.message_max_bytes;
+    group.window_bytes = 4096;
+    group.window_messages = options.window_messages;
+    groups.push_back(std::move(group));
+  }
+  return groups;
+}
+
+Plan plan_of(const Options& options) {
+  Plan plan = make_plan(options.nodes, groups_of(options));
+  plan.heartbeat_ns = options.heartbeat_ns;
+  plan.suspect_after_ns = options.suspect_after_ns;
+  return plan;
+}
+
+}  // namespace
+
+World::World(const Options& options)
+    : options_(options),
+      plan_(plan_of(options)),
+      random_(options.seed),
+      net_(options.nodes, plan_.row_bytes, options.net, random_.next(),
+           [this](std::uint32_t node, std::uint64_t at_ns) {
+             if (random_.below(100) >= options_.faults.lost_doorbells_percent || calm_) {
+               wake(node, at_ns);
+             }
+           }),
+      nodes_(options.nodes),
+      recorder_(history::Recorder::in_memory({.name = "world", .node = history::kHarnessNode})) {
+  View first{.id = kFirstView, .members = {}};
+  for (std::uint32_t node = 0; node < options_.founders; ++node) {
+    const ViewMember self{node, random_.next() | 1};
+    nodes_[node].member = std::make_unique<Member>(plan_, self, net_, random_.next());
+    first.members.push_back(self);
+  }
+  for (std::uint32_t a = 0; a < options_.founders; ++a) {
+    for (std::uint32_t b = 0; b < a; ++b) {
+      net_.connect(a, b, a % options_.hosts == b % options_.hosts);
+    }
+  }
+  for (std::uint32_t node = 0; node < options_.founders; ++node) {
+    member(node)->found(first);
+    wake(node, random_.below(options_.step_ns + 1));
+    at(soon(options_.send_every_ns), What::send, node);
+  }
+  for (std::uint32_t node = options_.founders; node < options_.nodes; ++node) {
+    at(soon(options_.fault_ns / 2), What::start, node);
+  }
+  plan_faults();
+}
+
+void World::at(std::uint64_t at_ns, What what, std::uint32_t node, std::uint32_t other,
+               std::uint64_t which) {
+  queue_.push({at_ns, order_++, what, node, other, which});
+}
+
+std::uint64_t World::soon(std::uint64_t most_ns) { return now_ns_ + 1 + random_.below(most_ns); }
+
+void World::wake(std::uint32_t node, std::uint64_t at_ns) {
+  Node& sleeper = nodes_[node];
+  if (at_ns >= sleeper.wake_at_ns) return;
+  sleeper.wake_at_ns = at_ns;
+  at(at_ns, What::wake, node);
+}
+
+void World::plan_faults() {
+  const Faults& faults = options_.faults;
+  const auto plan = [this](What what, std::uint32_t most) {
+    for (std::uint64_t n = most == 0 ? 0 : 1 + random_.below(most); n > 0; --n) {
+      at(soon(options_.fault_ns), what);
+    }
+  };
+  plan(What::crash, faults.crashes);
+  plan(What::pause, faults.pauses);
+  plan(What::partition, faults.partitions);
+  plan(What::one_way_cut, faults.one_way_cuts);
+  plan(What::break_link, faults.broken_links);
+  plan(What::leave, faults.leaves);
+  at(options_.fault_ns, What::heal);
+  at(options_.fault_ns + options_.calm_ns / 3, What::judge);
+}
+
+void World::run() {
+  const std::uint64_t end = options_.fault_ns + options_.calm_ns;
+  while (!queue_.empty() && queue_.top().at_ns <= end) {
+    const Happening next = queue_.top();
+    queue_.pop();
+    now_ns_ = next.at_ns;
+    net_.set_time(now_ns_);
+    happen(next);
+  }
+}
+
+std::vector<std::uint32_t> World::running() const {
+  std::vector<std::uint32_t> out;
+  for (std::uint32_t node = 0; node < nodes_.size(); ++node) {
+    if (nodes_[node].member) out.push_back(node);
+  }
+  return out;
+}
+
+std::uint32_t World::some_node() {
+  return static_cast<std::uint32_t>(random_.below(nodes_.size()));
+}
+
+void World::happen(const Happening& now) {
+  switch (now.what) {
+    case What::wake:
+      if (nodes_[now.node].wake_at_ns == now.at_ns) pass(now.node);
+      break;
+    case What::send:
+      if (calm_ && now_ns_ > options_.fault_ns + options_.calm_ns / 3) break;
+      at(soon(2 * options_.send_every_ns), What::send, now.node);
+      if (member(now.node) == nullptr || nodes_[now.node].paused_until_ns > now_ns_) break;
+      member(now.node)->send();
+      wake(now.node, now_ns_ + 1);
+      break;
+    case What::attach:
+      attach(now.node, now.which);
+      break;
+    case What::crash:
+      if (const std::uint32_t node = some_node(); member(node) != nullptr) crash(node);
+      break;
+    case What::pause:
+      nodes_[some_node()].paused_until_ns = soon(3 * options_.suspect_after_ns);
+      break;
+    case What::partition:
+      partition();
+      break;
+    case What::one_way_cut:
+      if (const std::uint32_t from = some_node(), to = some_node(); from != to) {
+        net_.cut(from, to, true);
+        at(soon(3 * options_.suspect_after_ns), What::mend, from, to);
+      }
+      break;
+    case What::mend:
+      net_.cut(now.node, now.other, false);
+      break;
+    case What::break_link:
+      break_link(some_node(), some_node());
+      break;
+    case What::leave:
+      if (const std::uint32_t node = some_node(); member(node) != nullptr) {
+        nodes_[node].left = true;
+        member(node)->leave();
+        wake(node, now_ns_ + 1);
+      }
+      break;
+    case What::start:
+      start(now.node);
+      break;
+    case What::lose:
+      if (member(now.node) != nullptr && net_.connections(now.node, now.other) == now.which) {
+        member(now.node)->lost(now.other);
+        wake(now.node, now_ns_ + 1);
+      }
+      break;
+    case What::heal:
+      heal();
+      break;
+    case What::judge:
+      if (views() != 0) record_core();
+      break;
+  }
+}
+
+void World::pass(std::uint32_t node) {
+  Node& runner = nodes_[node];
+  runner.wake_at_ns = ~0ULL;
+  if (!runner.member) return;
+  if (runner.paused_until_ns > now_ns_) return wake(node, runner.paused_until_ns);
+  ++passes_;
+  const std::size_t work = runner.member->pass(now_ns_);
+  if (runner.member->stopped()) {
+    const bool left = *runner.member->stopped() == StopReason::left;
+    gone(node, true);
+    if (!left) come_back(node);
+    return;
+  }
+  if (work != 0) return wake(node, now_ns_ + 1 + random_.below(options_.step_ns));
+  wake(node,
+       std::max(now_ns_ + 1, std::min(runner.member->next_step_ns(), now_ns_ + options_.poll_ns)));
+}
+
+void World::start(std::uint32_t node) {
+  if (member(node) != nullptr) return;
+  const ViewMember self{node, random_.next() | 1};
+  nodes_[node].member = std::make_unique<Member>(plan_, self, net_, random_.next());
+  nodes_[node].left = false;
+  at(soon(10 * options_.net.delay_ns), What::attach, node, 0, self.incarnation);
+  at(soon(options_.send_every_ns), What::send, node);
+  wake(node, now_ns_ + 1);
+}
+
+// Again and again until it is connected to all: others may not have parted yet from the one that
+// was here before.
+void World::attach(std::uint32_t node, std::uint64_t incarnation) {
+  if (member(node) == nullptr || member(node)->self().incarnation != incarnation) return;
+  bool all = true;
+  for (std::uint32_t other = 0; other < nodes_.size(); ++other) {
+    if (other == node || member(other) == nullptr) continue;
+    all &= try_attach(node, other);
+    if (member(node) == nullptr) return;
+  }
+  if (!all || member(node)->view().id == 0) {
+    at(now_ns_ + options_.heartbeat_ns, What::attach, node, 0, incarnation);
+  }
+}
+
+bool World::try_attach(std::uint32_t a, std::uint32_t b) {
+  if (net_.connected(a, b)) return true;
+  if (net_.is_cut(a, b) || net_.is_cut(b, a)) return false;
+  for (const auto& [one, other] : {std::pair(a, b), std::pair(b, a)}) {
+    if (nodes_[one].paused_until_ns > now_ns_) return false;
+    if (member(one)->view().rank_of(other) || member(one)->stopped()) return false;
+    if (member(one)->was_removed(member(other)->self().incarnation)) {
+      gone(other, true);
+      come_back(other);
+      return false;
+    }
+    // One that decided on a view with the other in it will part from that first.
+    if (member(one)->view().id != 0 && member(one)->changing()) return false;
+  }
+  net_.connect(a, b, a % options_.hosts == b % options_.hosts);
+  member(a)->connected(b, member(b)->self().incarnation);
+  member(b)->connected(a, member(a)->self().incarnation);
+  wake(a, now_ns_ + 1);
+  wake(b, now_ns_ + 1);
+  return true;
+}
+
+void World::crash(std::uint32_t node) {
+  record(history::make_fault(history::EventKind::fault_begin, {.time_ns = now_ns_},
+                             history::FaultKind::crash, static_cast<std::uint16_t>(node)));
+  gone(node, !options_.faults.silent_crashes);
+  crashed_.back() = true;
+  if (!nodes_[node].left) come_back(node);
+}
+
+void World::come_back(std::uint32_t node) {
+  if (options_.faults.restarts) at(soon(4 * options_.suspect_after_ns), What::start, node);
+}
+
+// The node runs no more. What it posted may still land, all or a part.
+void World::gone(std::uint32_t node, bool told) {
+  const bool late = options_.faults.late_writes;
+  for (std::uint32_t other = 0; other < nodes_.size(); ++other) {
+    if (other == node || !net_.connected(node, other)) continue;
+    // In order: what it posted before it stopped by itself arrives.
+    const bool crashed = !member(node)->stopped();
+    const std::size_t arrives = crashed && !late ? random_.below(20) : ~std::size_t{0};
+    net_.close(node, other, arrives);
+    if (!told || member(other) == nullptr) continue;
+    lose(other, node, 20 * options_.net.delay_ns);
+  }
+  gone_.push_back(std::move(nodes_[node].member));
+  crashed_.push_back(false);
+}
+
+void World::partition() {
+  const std::uint64_t until = soon(4 * options_.suspect_after_ns);
+  std::vector<bool> side(nodes_.size());
+  for (std::size_t host = 0; host < options_.hosts; ++host) {
+    const bool there = random_.one_in(2);
+    for (std::size_t node = host; node < side.size(); node += options_.hosts) side[node] = there;
+  }
+  for (std::uint32_t a = 0; a < nodes_.size(); ++a) {
+    for (std::uint32_t b = 0; b < nodes_.size(); ++b) {
+      if (side[a] == side[b]) continue;
+      net_.cut(a, b, true);
+      at(until, What::mend, a, b);
+    }
+  }
+}
+
+void World::break_link(std::uint32_t a, std::uint32_t b) {
+  if (a == b || !net_.connected(a, b) || member(a) == nullptr || member(b) == nullptr) return;
+  net_.close(a, b, random_.below(5));
+  lose(a, b, 5 * options_.net.delay_ns);
+  lose(b, a, 5 * options_.net.delay_ns);
+}
+
+// Soon the node is told that its connection to the other is no more.
+void World::lose(std::uint32_t node, std::uint32_t other, std::uint64_t most_ns) {
+  at(soon(most_ns), What::lose, node, other, net_.connections(node, other));
+}
+
+void World::heal() {
+  calm_ = true;
+  net_.mend_all();
+  net_.set_slow_one_in(0);
+  for (std::uint32_t node = 0; node < nodes_.size(); ++node) {
+    if (nodes_[node].paused_until_ns > now_ns_) {
+      nodes_[node].paused_until_ns = now_ns_;
+      wake(node, now_ns_ + 1);
+    }
+  }
+}
+
+// From here on those who run are connected and correct.
+void World::record_core() {
+  const history::At at{.view = 0, .time_ns = now_ns_};
+  record(history::make_event(history::EventKind::heal, at));
+  for (const std::uint32_t node : running()) {
+    record(history::make_heal_core(
+        at, {static_cast<std::uint16_t>(node), member(node)->self().incarnation}));
+  }
+}
+
+void World::record(const history::Event& event) { recorder_->append(event); }
+
+std::vector<history::History> World::histories() const {
+  std::vector<history::History> out{history_of(*recorder_)};
+  for (std::size_t i = 0; i < gone_.size(); ++i) {
+    out.push_back(history_of(gone_[i]->recorder(), crashed_[i]));
+  }
+  for (const Node& node : nodes_) {
+    if (node.member) out.push_back(history_of(node.member->recorder()));
+  }
+  return out;
+}
+
+std::uint64_t World::hash() const {
+  std::uint64_t hash = passes_ * 31 + net_.posts();
+  for (const auto& member : gone_) hash = (hash ^ member->hash()) * 0x9FB21C651E98DF25;
+  for (const Node& node : nodes_) {
+    if (node.member) hash = (hash ^ node.member->hash()) * 0x9FB21C651E98DF25;
+  }
+  return hash;
+}
+
+std::string World::finding() const {
+  for (const auto& member : gone_) {
+    if (!member->finding().empty()) return member->finding();
+  }
+  for (const Node& node : nodes_) {
+    if (node.member && !node.member->finding().empty()) return node.member->finding();
+  }
+  return {};
+}
+
+std::uint64_t World::views() const {
+  std::uint64_t newest = 0;
+  for (const Node& node : nodes_) {
+    if (node.member) newest = std::max(newest, node.member->view().id);
+  }
+  return newest;
+}
+
+std::uint64_t World::messages() const {
+  std::uint64_t sent = 0;
+  for (const auto& member : gone_) sent += member->messages_sent();
+  for (const Node& node : nodes_) sent += node.member ? node.member->messages_sent() : 0;
+  return sent;
+}
+
+// After the calm: all who run are in the newest view, nobody is missing from it, and all that was
+// sent is delivered. If everybody had to stop, there is no group left to join.
+std::string World::unfinished() const {
+  const std::uint64_t newest = views();
+  if (newest == 0) return {};
+  for (std::uint32_t node = 0; node < nodes_.size(); ++node) {
+    const Member* here = member(node);
+    if (here == nullptr) continue;
+    const std::string& name = plan_.nodes[node];
+    if (here->view().id != newest) {
+      return "M10: " + name + " is in view " + std::to_string(here->view().id) + ", others in " +
+             std::to_string(newest);
+    }
+    if (here->changing()) return "M10: " + name + " does not come to an end of a change of view";
+    for (const ViewMember& other : here->view().members) {
+      if (member(other.slot) == nullptr || member(other.slot)->self() != other) {
+        return "M10: the view of " + name + " has " + plan_.nodes[other.slot] + ", which is gone";
+      }
+    }
+    if (!here->idle()) return "V1: " + name + " has sent what it has not delivered";
+  }
+  return {};
+}
+
+}  // namespace tutti::sim

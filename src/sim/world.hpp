@@ -1,0 +1,115 @@
+/// \file world.hpp
+/// A simulated cluster: nodes that run the library's protocol objects in virtual time, an
+/// application that sends, faults that happen, and then calm, in which everything must come right.
+///
+/// All that happens is drawn from the seed: the same options give the same run, told by hash().
+/// Threads: one.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <queue>
+#include <string>
+#include <vector>
+
+#include "history/history.hpp"
+#include "sim/member.hpp"
+#include "sim/net.hpp"
+#include "sim/options.hpp"
+
+namespace tutti::sim {
+
+class World {
+ public:
+  explicit World(const Options& options);
+
+  /// Lets everything happen: faults, then calm.
+  void run();
+
+  /// Histories of all incarnations and of the world itself; valid while the world lives.
+  [[nodiscard]] std::vector<history::History> histories() const;
+  [[nodiscard]] std::uint64_t hash() const;
+  /// What a member noticed itself to be wrong; empty if nothing.
+  [[nodiscard]] std::string finding() const;
+  /// What is not as it should be after the calm; empty if all is.
+  [[nodiscard]] std::string unfinished() const;
+  [[nodiscard]] std::uint64_t passes() const { return passes_; }
+  /// Number of the newest view; 0 if everybody had to stop.
+  [[nodiscard]] std::uint64_t views() const;
+  /// How many the applications sent.
+  [[nodiscard]] std::uint64_t messages() const;
+
+ private:
+  enum class What : std::uint8_t {
+    wake,
+    send,
+    attach,
+    crash,
+    pause,
+    partition,
+    one_way_cut,
+    mend,
+    break_link,
+    leave,
+    start,
+    lose,
+    heal,
+    judge,
+  };
+  struct Happening {
+    std::uint64_t at_ns;
+    std::uint64_t order;  // among those of one time
+    What what;
+    std::uint32_t node = 0;
+    std::uint32_t other = 0;
+    std::uint64_t which = 0;  // an incarnation, or a connection
+    bool operator>(const Happening& than) const {
+      return at_ns != than.at_ns ? at_ns > than.at_ns : order > than.order;
+    }
+  };
+  struct Node {
+    std::unique_ptr<Member> member;  // null: not running
+    std::uint64_t paused_until_ns = 0;
+    std::uint64_t wake_at_ns = ~0ULL;
+    bool left = false;
+  };
+
+  void at(std::uint64_t at_ns, What what, std::uint32_t node = 0, std::uint32_t other = 0,
+          std::uint64_t which = 0);
+  void wake(std::uint32_t node, std::uint64_t at_ns);
+  void plan_faults();
+  void happen(const Happening& now);
+  void pass(std::uint32_t node);
+  void start(std::uint32_t node);
+  void attach(std::uint32_t node, std::uint64_t incarnation);
+  [[nodiscard]] bool try_attach(std::uint32_t a, std::uint32_t b);
+  void crash(std::uint32_t node);
+  void gone(std::uint32_t node, bool told);
+  void lose(std::uint32_t node, std::uint32_t other, std::uint64_t most_ns);
+  void come_back(std::uint32_t node);
+  void partition();
+  void break_link(std::uint32_t a, std::uint32_t b);
+  void heal();
+  void record_core();
+  [[nodiscard]] std::vector<std::uint32_t> running() const;
+  [[nodiscard]] std::uint32_t some_node();
+  [[nodiscard]] std::uint64_t soon(std::uint64_t most_ns);
+  [[nodiscard]] Member* member(std::uint32_t node) const { return nodes_[node].member.get(); }
+  void record(const history::Event& event);
+
+  const Options options_;
+  const Plan plan_;
+  Prng random_;
+  Net net_;
+  std::priority_queue<Happening, std::vector<Happening>, std::greater<>> queue_;
+  std::vector<Node> nodes_;
+  std::vector<std::unique_ptr<Member>> gone_;  // their histories and rows stay
+  std::vector<bool> crashed_;                  // of gone_
+  std::unique_ptr<history::Recorder> recorder_;
+  std::uint64_t now_ns_ = 0;
+  std::uint64_t order_ = 0;
+  std::uint64_t passes_ = 0;
+  std::uint64_t incarnations_ = 0;
+  bool calm_ = false;
+};
+
+}  // namespace tutti::sim

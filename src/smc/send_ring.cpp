@@ -1,0 +1,99 @@
+#include "smc/send_ring.hpp"
+
+#include <bit>
+
+#include "base/assert.hpp"
+#include "sst/memory.hpp"
+
+namespace tutti {
+
+SendRing::SendRing(std::byte* ring, std::uint32_t granules, std::uint32_t records)
+    : ring_(ring),
+      granule_mask_(granules - 1),
+      record_mask_(records - 1),
+      record_bits_(std::countr_zero(records)),
+      ready_(std::make_unique<std::atomic<std::uint64_t>[]>(records)) {
+  TUTTI_ASSERT(std::has_single_bit(granules), granules);
+  TUTTI_ASSERT(std::has_single_bit(records) && records <= (1U << 30), records);
+}
+
+SendRing::Outcome SendRing::claim_shared(std::uint32_t bytes, Space& space) noexcept {
+  return claim_as<Sharing::shared>(bytes, released_now(), space);
+}
+
+void SendRing::abandon(const Space& space) noexcept {
+  std::byte* header = space.payload - kGranule;
+  store_cell(header, NativeMemory::load(header) | kAbandonedBit);
+  commit(space);
+}
+
+SendRing::Batch SendRing::take(std::uint32_t max_bytes) {
+  Batch batch{taken_, 0, taken_granules_, taken_granules_};
+  const auto max_granules = static_cast<std::uint32_t>(max_bytes / kGranule);
+  for (;;) {
+    const std::uint64_t index = taken_ + batch.count;
+    // Acquire: pairs with commit(): the record's bytes are there.
+    const std::uint64_t entry = ready_[index & record_mask_].load(std::memory_order_acquire);
+    if (static_cast<std::uint32_t>(entry) != lap(index)) break;
+    const auto end = static_cast<std::uint32_t>(entry >> 32);
+    if (batch.count != 0 && end - batch.begin > max_granules) break;
+    batch.end = end;
+    ++batch.count;
+  }
+  taken_ += batch.count;
+  taken_granules_ = batch.end;
+  return batch;
+}
+
+void SendRing::stamp(const Batch& batch, std::uint64_t round, std::uint64_t view) {
+  TUTTI_ASSERT(batch.count != 0);
+  std::byte* header = at(batch.begin);
+  RecordHeader first = unpack_header(NativeMemory::load(header));
+  first.length_and_flags = (first.length_and_flags & ~kViewMask) | kStampedBit | view_tag(view);
+  first.round = static_cast<std::uint32_t>(round);
+  store_cell(header, pack_header(first));
+}
+
+void SendRing::release(std::uint64_t records) {
+  const std::uint64_t released = released_records_.load(std::memory_order_relaxed);
+  if (records == released) return;
+  TUTTI_ASSERT(records > released && records <= taken_, records, released, taken_);
+  const std::uint64_t entry = ready_[(records - 1) & record_mask_].load(std::memory_order_relaxed);
+  // Release: pairs with claim(). The members' reads of the space happened before their delivered
+  // counters, which the predicate thread has read.
+  released_granules_.store(static_cast<std::uint32_t>(entry >> 32), std::memory_order_release);
+  released_records_.store(records, std::memory_order_release);
+}
+
+std::uint32_t SendRing::rebase(std::uint64_t records, std::uint64_t view) {
+  const std::uint64_t released = released_records_.load(std::memory_order_relaxed);
+  TUTTI_ASSERT(records >= released && records <= taken_, records, released, taken_);
+  const std::uint32_t begin =
+      records == released
+          ? released_granules_.load(std::memory_order_relaxed)
+          : static_cast<std::uint32_t>(
+                ready_[(records - 1) & record_mask_].load(std::memory_order_relaxed) >> 32);
+  // Stamps of the view that ends stay, for members that have still to reach its end. Older ones go,
+  // before they are so old that they look like those of a later view.
+  for (std::uint32_t granule = begin; granule != taken_granules_;) {
+    const RecordHeader header = unpack_header(NativeMemory::load(at(granule)));
+    if (header.stamped() && header.stamp_seen_from(view - 1) == StampFrom::earlier) {
+      store_cell(at(granule),
+                 pack_header({header.length_and_flags & ~(kStampedBit | kViewMask), 0}));
+    }
+    granule += header.pad() ? granule_mask_ + 1 - (granule & granule_mask_)
+                            : record_granules(header.length());
+  }
+  taken_ = records;
+  taken_granules_ = begin;
+  return begin & granule_mask_;
+}
+
+bool SendRing::closed_and_empty() const {
+  if (!closing_.load(std::memory_order_acquire)) return false;
+  const std::uint64_t word = claimed_.load(std::memory_order_acquire);
+  return (word & kClosedBit) != 0 && (static_cast<std::uint32_t>(word) & kCountMask) ==
+                                         (static_cast<std::uint32_t>(taken_) & kCountMask);
+}
+
+}  // namespace tutti

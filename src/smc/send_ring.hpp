@@ -1,0 +1,204 @@
+/// \file send_ring.hpp
+/// One's own ring buffer: application threads claim space, fill it and commit; the predicate thread
+/// takes the longest committed prefix and gives space back.
+///
+/// Invariants:
+///  B1  Claims are handed out in ring order: by plain stores while one thread claims (ClaimBias),
+///      by one compare-and-swap once there are more; no lock anywhere.
+///  B2  Commits may finish in any order; take() returns only a prefix without holes.
+///  B3  claimed - released <= capacity, in granules and in records: space is claimed again only
+///      after release(), which the caller makes once every member has delivered it.
+///  B4  After close() no claim succeeds, and those made before it are all still taken.
+/// Threads: claim, commit, close: any. take, stamp, release, rebase, closed_and_empty: the
+/// predicate's.
+/// Source: [Spindle, 2.3, 3.1, 3.4]; records of variable length instead of fixed slots.
+#pragma once
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "smc/claim_bias.hpp"
+#include "smc/record.hpp"
+#include "sst/memory.hpp"
+
+namespace tutti {
+
+class SendRing {
+ public:
+  enum class Outcome : std::uint8_t { ok, full, closed };
+
+  struct Space {
+    std::byte* payload = nullptr;
+    std::uint32_t end = 0;    ///< granule after the record
+    std::uint64_t index = 0;  ///< record number, from 0
+  };
+
+  /// Records taken by one send predicate: `count` from number `first`, in the ring from granule
+  /// `begin` up to `end`, both modulo 2^32.
+  struct Batch {
+    std::uint64_t first = 0;
+    std::uint32_t count = 0;
+    std::uint32_t begin = 0;
+    std::uint32_t end = 0;
+  };
+
+  /// `granules` and `records` are powers of two; the ring is zeroed memory of our own row.
+  SendRing(std::byte* ring, std::uint32_t granules, std::uint32_t records);
+
+  /// Asks for `bytes` of payload, at most half the ring. Inline, like commit(): together they are
+  /// most of what a small message costs its sender.
+  [[nodiscard]] Outcome claim(std::uint32_t bytes, Space& space) noexcept;
+
+  /// Makes a claimed record ready for take().
+  void commit(const Space& space) noexcept;
+
+  /// The same for a record that shall not be delivered (R2).
+  void abandon(const Space& space) noexcept;
+
+  /// No claim succeeds from now on (B4).
+  void close() noexcept {
+    bias_.share();
+    claimed_.fetch_or(kClosedBit, std::memory_order_seq_cst);
+    closing_.store(true, std::memory_order_release);  // pairs with closed_and_empty()
+  }
+
+  /// The longest committed prefix, at most `max_bytes` of ring (but always one record if there is
+  /// one).
+  [[nodiscard]] Batch take(std::uint32_t max_bytes);
+
+  /// Writes into the batch's first header which round it takes up, since nulls came before (R3).
+  void stamp(const Batch& batch, std::uint64_t round, std::uint64_t view);
+
+  /// Space of all records before number `records` may be claimed again (B3).
+  void release(std::uint64_t records);
+
+  /// View `view` starts: it takes records from number `records` on again (R4). Returns the granule
+  /// where the next record starts. Nothing is released: others may still read what comes before.
+  std::uint32_t rebase(std::uint64_t records, std::uint64_t view);
+
+  /// True once closed and every claim made has been taken.
+  [[nodiscard]] bool closed_and_empty() const;
+
+  [[nodiscard]] std::uint64_t taken() const { return taken_; }
+  [[nodiscard]] std::uint64_t released() const {
+    return released_records_.load(std::memory_order_relaxed);
+  }
+
+ private:
+  struct Released {
+    std::uint64_t records = 0;
+    std::uint32_t granules = 0;
+  };
+  [[nodiscard]] Released released_now() const;
+
+  enum class Sharing : std::uint8_t { alone, shared };
+  template <Sharing sharing>
+  Outcome claim_as(std::uint32_t bytes, Released released, Space& space) noexcept;
+  Outcome claim_shared(std::uint32_t bytes, Space& space) noexcept;
+
+  // The claim word: granules claimed mod 2^32 | closed | records claimed mod 2^31.
+  static constexpr std::uint64_t kClosedBit = 1ULL << 31;
+  static constexpr std::uint32_t kCountMask = (1U << 31) - 1;
+
+  [[nodiscard]] std::byte* at(std::uint32_t granule) const {
+    return ring_ + static_cast<std::size_t>(granule & granule_mask_) * kGranule;
+  }
+  // A ready entry is end | lap: the lap (from 1) tells this record from the one before in its slot.
+  [[nodiscard]] std::uint32_t lap(std::uint64_t index) const {
+    return static_cast<std::uint32_t>(index >> record_bits_) + 1;
+  }
+
+  std::byte* ring_;
+  std::uint32_t granule_mask_;
+  std::uint32_t record_mask_;
+  int record_bits_;
+  std::unique_ptr<std::atomic<std::uint64_t>[]> ready_;
+
+  alignas(64) std::atomic<std::uint64_t> claimed_{0};
+  ClaimBias bias_;
+  Released seen_released_;                        // inside bias_ only
+  alignas(64) std::atomic<bool> closing_{false};  // so that asking need not touch claimed_
+  alignas(64) std::atomic<std::uint64_t> released_records_{0};
+  std::atomic<std::uint32_t> released_granules_{0};
+
+  alignas(64) std::uint64_t taken_ = 0;
+  std::uint32_t taken_granules_ = 0;
+};
+
+// Acquire: pairs with release(): readers of the old records are done before they are overwritten.
+inline SendRing::Released SendRing::released_now() const {
+  return {released_records_.load(std::memory_order_acquire),
+          released_granules_.load(std::memory_order_acquire)};
+}
+
+template <SendRing::Sharing sharing>
+[[gnu::always_inline]] inline SendRing::Outcome SendRing::claim_as(std::uint32_t bytes,
+                                                                   Released released,
+                                                                   Space& space) noexcept {
+  const std::uint32_t need = record_granules(bytes);
+  const std::uint32_t capacity = granule_mask_ + 1;
+  for (;;) {
+    // Loaded after `released`, so that it can not be behind it.
+    std::uint64_t word = claimed_.load(std::memory_order_relaxed);
+    if ((word & kClosedBit) != 0) return Outcome::closed;
+
+    const std::uint32_t count = static_cast<std::uint32_t>(word) & kCountMask;
+    const std::uint32_t in_use =
+        (count - static_cast<std::uint32_t>(released.records)) & kCountMask;
+    const auto begin = static_cast<std::uint32_t>(word >> 32);
+    const std::uint32_t granules_in_use = begin - released.granules;
+    if constexpr (sharing == Sharing::shared) {
+      // Held up meanwhile, while others claimed more than the ring: `released` is too old (B3).
+      if (in_use > record_mask_ + 1 || granules_in_use > capacity) [[unlikely]] {
+        released = released_now();
+        continue;
+      }
+    }
+    if (in_use > record_mask_) return Outcome::full;
+
+    const std::uint32_t left = capacity - (begin & granule_mask_);
+    const std::uint32_t pad = need > left ? left : 0;
+    if (pad + need > capacity - granules_in_use) return Outcome::full;
+
+    const std::uint32_t end = begin + pad + need;
+    // One addition, for the next claim waits for it; the rare overflow of the count is mended.
+    std::uint64_t next = word + ((static_cast<std::uint64_t>(pad + need) << 32) | 1);
+    if (count == kCountMask) next -= kClosedBit;
+    // Relaxed: nothing is published by a claim; commit() does that.
+    if constexpr (sharing == Sharing::alone) {
+      claimed_.store(next, std::memory_order_relaxed);
+    } else if (!claimed_.compare_exchange_weak(word, next, std::memory_order_relaxed)) {
+      released = released_now();
+      continue;
+    }
+
+    if (pad != 0) [[unlikely]]
+      store_cell(at(begin), pack_header({kPadBit, 0}));
+    std::byte* header = at(begin + pad);
+    store_cell(header, pack_header({bytes, 0}));
+    space = {header + kGranule, end, released.records + in_use};
+    return Outcome::ok;
+  }
+}
+
+inline SendRing::Outcome SendRing::claim(std::uint32_t bytes, Space& space) noexcept {
+  if (!bias_.enter()) return claim_shared(bytes, space);
+  // Alone, what was released is looked up only when space runs out: the predicate thread writes
+  // that line at every pass.
+  Outcome outcome = claim_as<Sharing::alone>(bytes, seen_released_, space);
+  if (outcome == Outcome::full) [[unlikely]] {
+    seen_released_ = released_now();
+    outcome = claim_as<Sharing::alone>(bytes, seen_released_, space);
+  }
+  bias_.leave();
+  return outcome;
+}
+
+inline void SendRing::commit(const Space& space) noexcept {
+  // Release: pairs with take(), which then sees the payload.
+  ready_[space.index & record_mask_].store(
+      (static_cast<std::uint64_t>(space.end) << 32) | lap(space.index), std::memory_order_release);
+}
+
+}  // namespace tutti

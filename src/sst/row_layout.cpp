@@ -1,0 +1,53 @@
+#include "sst/row_layout.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "base/assert.hpp"
+
+namespace tutti {
+namespace {
+
+constexpr std::size_t kLine = 64;
+constexpr std::size_t kPage = 4096;
+
+std::size_t round_up(std::size_t value, std::size_t unit) {
+  return (value + unit - 1) / unit * unit;
+}
+
+}  // namespace
+
+std::uint64_t ring_bytes(std::uint64_t window_bytes) {
+  return std::bit_ceil(std::max<std::uint64_t>(window_bytes, kPage));
+}
+
+RowLayout::RowLayout(std::string_view member, const std::vector<GroupOptions>& groups,
+                     std::size_t membership_bytes) {
+  std::vector<const GroupOptions*> sorted;
+  sorted.reserve(groups.size());
+  for (const GroupOptions& group : groups) sorted.push_back(&group);
+  std::ranges::sort(sorted, {}, [](const GroupOptions* group) { return group->name; });
+
+  static_assert(kMembershipOffset == kSuspectedOffset + kLine);
+  std::size_t at = kMembershipOffset + round_up(membership_bytes, kLine);
+  for (const GroupOptions* group : sorted) {
+    const std::size_t block = round_up(control_bytes(group->senders.size()), kLine);
+    places_.push_back({group->name, {.control = {at, at + block}, .ring = 0}});
+    at += 2 * block;
+  }
+  at = round_up(at, kPage);
+  for (std::size_t i = 0; i < sorted.size(); ++i) {
+    if (std::ranges::find(sorted[i]->senders, member) == sorted[i]->senders.end()) continue;
+    places_[i].place.ring = at;
+    at += ring_bytes(sorted[i]->window_bytes);
+  }
+  bytes_ = at;
+}
+
+GroupPlace RowLayout::place(std::string_view group) const {
+  const auto found = std::ranges::find(places_, group, &Named::name);
+  TUTTI_ASSERT(found != places_.end(), places_.size());
+  return found->place;
+}
+
+}  // namespace tutti

@@ -1,0 +1,77 @@
+/// \file row_layout.hpp
+/// Where things lie in a member's row: fixed for a view, computed the same way by everybody from
+/// the list of groups that member joined.
+///
+///     0            the fabric's line (row_header.hpp)
+///     64           the node's line: suspected
+///     128 ...      the membership's words, if views change
+///     ...          two control blocks per group, for views of even and odd number:
+///                  epoch | base | first_seq | sent | delivered | received[sender] ...
+///     4096 * k     a ring buffer per group in which the member sends
+///
+/// Invariant L1: the control words of one group are contiguous, so that one small write carries all
+/// of them. L2: blocks start on a cache line and rings on a page: nothing of two groups is shared.
+/// L3: a block's other words mean something only to a reader in the view that its epoch names. Who
+/// reads a word and after it the epoch of its own view has read a word of that view: the owner
+/// takes the epoch away before it clears the block for another view.
+/// Groups are laid out in the order of their names, not of joining.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "tutti/options.hpp"
+
+namespace tutti {
+
+/// Offset of a node's word that says which member it lost: that one's rank in the node list + 1, 0
+/// if none. So a member that goes because of another is not taken for the one that died.
+inline constexpr std::size_t kSuspectedOffset = 64;
+
+/// Offset of the membership's words.
+inline constexpr std::size_t kMembershipOffset = 128;
+
+/// Offsets within a group's control block.
+inline constexpr std::size_t kEpochOffset = 0;  // number of the view the block is for
+inline constexpr std::size_t kBaseOffset = 8;   // of a sender: where in its ring the view starts
+inline constexpr std::size_t kFirstSeqOffset = 16;  // of the view's first message, + 1; 0: unknown
+inline constexpr std::size_t kSentOffset = 24;
+inline constexpr std::size_t kDeliveredOffset = 32;
+inline constexpr std::size_t kReceivedOffset = 40;  // then one word per sender
+
+[[nodiscard]] constexpr std::size_t control_bytes(std::size_t senders) {
+  return kReceivedOffset + 8 * senders;
+}
+
+struct GroupPlace {
+  std::array<std::size_t, 2> control{};  ///< offsets of the control blocks, by view number mod 2
+  std::size_t ring = 0;  ///< offset of the ring, 0 if the member does not send in the group
+};
+
+class RowLayout {
+ public:
+  /// The layout of `member`'s row. Options have been validated and have members and senders
+  /// filled in. `membership_bytes` are left for the membership's words.
+  RowLayout(std::string_view member, const std::vector<GroupOptions>& groups,
+            std::size_t membership_bytes = 0);
+
+  [[nodiscard]] std::size_t row_bytes() const { return bytes_; }
+
+  /// Where the group with that name is. It must be one of those given.
+  [[nodiscard]] GroupPlace place(std::string_view group) const;
+
+ private:
+  struct Named {
+    std::string name;
+    GroupPlace place;
+  };
+  std::vector<Named> places_;
+  std::size_t bytes_ = 0;
+};
+
+/// The ring size for a window: the next power of two.
+[[nodiscard]] std::uint64_t ring_bytes(std::uint64_t window_bytes);
+
+}  // namespace tutti

@@ -1,0 +1,55 @@
+/// \file conformance.hpp
+/// The fixture of all conformance tests and the words they share.
+#pragma once
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "conformance/harness.hpp"
+
+namespace tutti::testing {
+
+inline constexpr Rank kFirst{0};
+inline constexpr Rank kSecond{1};
+inline constexpr std::size_t kSmallRow = 16384;
+inline constexpr std::uint64_t kWord = 64;
+inline constexpr std::uint64_t kOtherWord = 128;
+inline constexpr std::uint64_t kData = 4096;
+
+class FabricConformance : public ::testing::TestWithParam<FabricKind> {
+ protected:
+  /// The world of the test, connected.
+  World& start(std::size_t nodes, std::size_t row_bytes) {
+    world_ = std::make_unique<World>(nodes, row_bytes);
+    GetParam().connect(*world_);
+    return *world_;
+  }
+
+ private:
+  std::unique_ptr<World> world_;
+};
+
+inline std::string kind_name(const ::testing::TestParamInfo<FabricKind>& kind) {
+  return kind.param.name;
+}
+
+/// Writes a pattern into the own row.
+inline void fill(Node& node, const Extent& extent, std::uint8_t first) {
+  for (std::uint32_t i = 0; i < extent.bytes; ++i) {
+    node.row.data()[extent.offset + i] = static_cast<std::byte>(first + i * 7);
+  }
+}
+
+/// Whether that pattern is in the peer's row.
+inline bool shows(const Node& reader, Rank peer, const Extent& extent, std::uint8_t first) {
+  const std::byte* data = reader.fabric->row(peer) + extent.offset;
+  for (std::uint32_t i = 0; i < extent.bytes; ++i) {
+    if (data[i] != static_cast<std::byte>(first + i * 7)) return false;
+  }
+  return true;
+}
+
+}  // namespace tutti::testing

@@ -1,0 +1,78 @@
+#include "conformance/harness.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+namespace tutti::testing {
+
+Node::Node(Rank own, std::size_t row_bytes)
+    : rank(own), row(Segment::create(row_bytes).value()), sleeper(Sleeper::create().value()) {}
+
+void Node::store(std::uint64_t offset, std::uint64_t value) {
+  auto* word = reinterpret_cast<std::uint64_t*>(row.data() + offset);
+  // Pairs with load() at a peer that maps this row.
+  std::atomic_ref<std::uint64_t>(*word).store(value, std::memory_order_release);
+}
+
+void Node::publish(Rank peer, std::uint64_t offset, std::size_t words) {
+  fabric->publish(peer, offset, std::span(row.data() + offset, words * 8));
+}
+
+void Node::send(Rank peer, std::uint64_t offset, std::uint64_t value) {
+  store(offset, value);
+  publish(peer, offset);
+  fabric->flush();
+}
+
+std::uint64_t Node::load(Rank peer, std::uint64_t offset) const {
+  const auto* word =
+      reinterpret_cast<const std::atomic<std::uint64_t>*>(fabric->row(peer) + offset);
+  // Pairs with store() at the peer, or with the fabric's release store into the replica.
+  return word->load(std::memory_order_acquire);
+}
+
+void Node::poll() {
+  fabric->poll();
+  std::ranges::move(fabric->take_losses(), std::back_inserter(losses));
+}
+
+void Node::sleep_unless(const std::function<bool()>& ready) {
+  fabric->arm();
+  poll();
+  if (!ready()) sleeper->sleep(Deadline::kSleep);
+  fabric->disarm();
+}
+
+World::World(std::size_t count, std::size_t row_bytes) {
+  for (std::uint32_t i = 0; i < count; ++i) {
+    nodes.push_back(std::make_unique<Node>(Rank{i}, row_bytes));
+  }
+}
+
+void World::kill(std::size_t rank) {
+  nodes[rank]->fabric.reset();
+  if (on_kill) on_kill(nodes[rank]->rank);
+}
+
+bool World::eventually(const std::function<bool()>& condition) {
+  const Deadline deadline;
+  while (!condition()) {
+    if (deadline.passed()) return false;
+    for (const auto& node : nodes) {
+      if (node->fabric != nullptr) node->poll();
+    }
+  }
+  return true;
+}
+
+bool World::eventually_drained() {
+  return eventually([this] {
+    return std::ranges::all_of(
+        nodes, [](const auto& node) { return node->fabric == nullptr || node->fabric->drained(); });
+  });
+}
+
+}  // namespace tutti::testing

@@ -1,0 +1,95 @@
+/// \file harness.hpp
+/// What the conformance suite needs to run the same test on every fabric: a world of nodes in one
+/// process, each with a row, a Sleeper and a fabric to all the others, however they are connected.
+#pragma once
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "fabric/fabric.hpp"
+#include "fabric/segment.hpp"
+#include "fabric/sleeper.hpp"
+
+namespace tutti::testing {
+
+/// The watchdog of everything that is waited for. It ends a test that hangs, and measures nothing.
+class Deadline {
+ public:
+  [[nodiscard]] bool passed() const { return std::chrono::steady_clock::now() > end_; }
+  /// For Sleeper::sleep: longer than the deadline, so that a missed wake fails the test.
+  static constexpr std::chrono::seconds kSleep{31};
+
+ private:
+  std::chrono::steady_clock::time_point end_ =
+      std::chrono::steady_clock::now() + std::chrono::seconds(30);
+};
+
+/// One node. Its own row is written with store() and published; rows of others are only read.
+class Node {
+ public:
+  Node(Rank own, std::size_t row_bytes);
+
+  /// Stores a control word in the own row; nobody is told.
+  void store(std::uint64_t offset, std::uint64_t value);
+  /// Publishes `words` control words of the own row as they are now.
+  void publish(Rank peer, std::uint64_t offset, std::size_t words = 1);
+  /// Both, to one peer, and flushes.
+  void send(Rank peer, std::uint64_t offset, std::uint64_t value);
+  /// The control word of a peer's row.
+  [[nodiscard]] std::uint64_t load(Rank peer, std::uint64_t offset) const;
+  /// Polls, and keeps what losses there are.
+  void poll();
+  /// Sleeps, unless `ready` is true after a last poll.
+  void sleep_unless(const std::function<bool()>& ready);
+
+  Rank rank;
+  Segment row;
+  std::unique_ptr<Sleeper> sleeper;
+  std::unique_ptr<Fabric> fabric;  // empty once the node is dead
+  std::vector<PeerLoss> losses;
+};
+
+class World {
+ public:
+  World(std::size_t count, std::size_t row_bytes);
+
+  [[nodiscard]] std::size_t size() const { return nodes.size(); }
+  Node& operator[](std::size_t rank) { return *nodes[rank]; }
+
+  /// Ends a node as if its process had died: its fabric is gone.
+  void kill(std::size_t rank);
+
+  /// Polls all living nodes in turn until `condition` holds; false if it does not in time.
+  [[nodiscard]] bool eventually(const std::function<bool()>& condition);
+  /// Until nothing is on its way any more at the side of those who post.
+  [[nodiscard]] bool eventually_drained();
+
+  std::vector<std::unique_ptr<Node>> nodes;
+  std::function<void(Rank)> on_kill;  // what the fabric needs to be told; may be empty
+};
+
+/// A way to connect a world's nodes.
+struct FabricKind {
+  std::string name;
+  bool shares_rows = false;  ///< peers see the own row itself, also before it is published
+  std::function<void(World&)> connect;
+
+  /// How GoogleTest shows it, also in the names that ctest makes.
+  friend std::ostream& operator<<(std::ostream& out, const FabricKind& kind) {
+    return out << kind.name;
+  }
+};
+
+/// All that the suite runs on.
+[[nodiscard]] std::vector<FabricKind> fabric_kinds();
+
+/// Those where a peer has a replica of a row instead of the row itself.
+[[nodiscard]] std::vector<FabricKind> replicating_kinds();
+
+}  // namespace tutti::testing

@@ -1,0 +1,161 @@
+/// F-wake, F-loss and F-fence of fabric.hpp, on every fabric.
+#include <atomic>
+#include <thread>
+
+#include "conformance/conformance.hpp"
+
+namespace tutti::testing {
+namespace {
+
+class FabricPeers : public FabricConformance {};
+INSTANTIATE_TEST_SUITE_P(All, FabricPeers, ::testing::ValuesIn(fabric_kinds()), kind_name);
+
+TEST_P(FabricPeers, FWakeAPostWakesItsSleepingTarget) {
+  World& world = start(2, kSmallRow);
+  constexpr std::uint64_t kRounds = 300;
+  std::atomic<bool> failed = false;
+  // Word by word: each answers the other's last one, and sleeps until it is there.
+  const auto play = [&](Node& node, Rank peer, std::uint64_t lead) {
+    const Deadline deadline;
+    for (std::uint64_t round = 1; round <= kRounds && !failed; ++round) {
+      if (lead == 1) node.send(peer, kWord, round);
+      while (node.load(peer, kWord) < round && !failed) {
+        node.sleep_unless([&] { return node.load(peer, kWord) >= round; });
+        if (deadline.passed()) failed = true;
+      }
+      if (lead == 0) node.send(peer, kWord, round);
+    }
+    while (!node.fabric->drained() && !deadline.passed()) node.poll();
+  };
+  std::thread second([&] { play(world[1], kFirst, 0); });
+  play(world[0], kSecond, 1);
+  second.join();
+  EXPECT_FALSE(failed);
+}
+
+TEST_P(FabricPeers, FWakeAPostMadeBeforeTheSleepIsSeenByTheLastPoll) {
+  World& world = start(2, kSmallRow);
+  for (std::uint64_t round = 1; round <= 50; ++round) {
+    world[0].send(kSecond, kWord, round);
+    ASSERT_TRUE(world.eventually([&] { return world[0].fabric->drained(); }));
+    const Deadline deadline;
+    while (world[1].load(kFirst, kWord) < round) {
+      ASSERT_FALSE(deadline.passed());
+      world[1].sleep_unless([&] { return world[1].load(kFirst, kWord) == round; });
+    }
+  }
+}
+
+TEST_P(FabricPeers, FLossIsReportedOnceAndAfterAllThatLanded) {
+  World& world = start(3, kSmallRow);
+  world[0].send(kSecond, kWord, 5);
+  world[2].send(kSecond, kWord, 6);
+  ASSERT_TRUE(world.eventually_drained());
+  world.kill(0);
+  ASSERT_TRUE(world.eventually([&] { return !world[1].losses.empty(); }));
+  EXPECT_EQ(world[1].losses[0].peer, kFirst);
+  EXPECT_FALSE(world[1].losses[0].reason.empty());
+  EXPECT_EQ(world[1].load(kFirst, kWord), 5U) << "what landed is seen with the loss";
+  EXPECT_EQ(world[1].load(Rank{2}, kWord), 6U);
+  ASSERT_TRUE(world.eventually([&] { return !world[2].losses.empty(); }));
+  for (int i = 0; i < 10'000; ++i) {
+    world[1].poll();
+    world[2].poll();
+  }
+  EXPECT_EQ(world[1].losses.size(), 1U);
+  EXPECT_EQ(world[2].losses.size(), 1U);
+}
+
+TEST_P(FabricPeers, FLossDestroysNothingThatWasDrained) {
+  constexpr std::uint32_t kMuch = 4U << 20;  // more than a leaver still reads
+  for (int round = 0; round < 10; ++round) {
+    World& world = start(2, kData + kMuch);
+    world[0].send(kSecond, kWord, 5);
+    const Deadline deadline;
+    while (!world[0].fabric->drained() && !deadline.passed()) world[0].poll();
+    // The one that leaves has not read this: over TCP it resets the connection.
+    world[1].fabric->write(kFirst, {kData, kMuch});
+    world[1].fabric->flush();
+    world.kill(0);
+    ASSERT_TRUE(world.eventually([&] { return !world[1].losses.empty(); }));
+    EXPECT_EQ(world[1].load(kFirst, kWord), 5U);
+  }
+}
+
+TEST_P(FabricPeers, FLossSurvivorsGoOn) {
+  World& world = start(3, kSmallRow);
+  world.kill(0);
+  world[1].send(kFirst, kWord, 1);  // to the dead: lands nowhere, harms nothing
+  world[1].send(Rank{2}, kWord, 1);
+  ASSERT_TRUE(
+      world.eventually([&] { return !world[1].losses.empty() && !world[2].losses.empty(); }));
+  world[1].send(kFirst, kWord, 2);
+  world[1].send(Rank{2}, kWord, 2);
+  ASSERT_TRUE(world.eventually([&] { return world[2].load(kSecond, kWord) == 2; }));
+  EXPECT_TRUE(world.eventually_drained());
+  world[1].fabric->fence(kFirst);
+  world[1].poll();
+  EXPECT_EQ(world[1].losses.size(), 1U);
+}
+
+TEST_P(FabricPeers, FLossWakesASleeper) {
+  World& world = start(2, kSmallRow);
+  std::atomic<bool> asleep = false;
+  std::thread sleeper([&] {
+    Node& node = world[1];
+    const Deadline deadline;
+    while (node.losses.empty() && !deadline.passed()) {
+      node.sleep_unless([&] {
+        asleep = true;
+        return !node.losses.empty();
+      });
+      node.poll();
+    }
+  });
+  while (!asleep) std::this_thread::yield();
+  world.kill(0);
+  sleeper.join();
+  ASSERT_EQ(world[1].losses.size(), 1U);
+  EXPECT_EQ(world[1].losses[0].peer, kFirst);
+}
+
+TEST_P(FabricPeers, FFenceKeepsTheRowAsItIs) {
+  World& world = start(3, kSmallRow);
+  world[0].send(kSecond, kWord, 1);
+  ASSERT_TRUE(world.eventually([&] { return world[1].load(kFirst, kWord) == 1; }));
+  const std::byte* row = world[1].fabric->row(kFirst);
+  world[1].fabric->fence(kFirst);
+  world[0].send(kSecond, kWord, 2);
+  world[0].send(Rank{2}, kWord, 2);
+  ASSERT_TRUE(world.eventually([&] { return world[2].load(kFirst, kWord) == 2; }));
+  ASSERT_TRUE(world.eventually([&] { return !world[0].losses.empty(); }));
+  for (int i = 0; i < 100; ++i) world[1].poll();
+  EXPECT_EQ(world[1].fabric->row(kFirst), row);
+  EXPECT_EQ(world[1].load(kFirst, kWord), 1U);
+  EXPECT_EQ(world[0].losses[0].peer, kSecond);
+  EXPECT_TRUE(world[1].losses.empty()) << "who fences knows already";
+  EXPECT_TRUE(world[2].losses.empty());
+}
+
+TEST_P(FabricPeers, FFenceDuringTrafficLeavesAGuardedRow) {
+  World& world = start(2, kSmallRow);
+  const Extent data{kData, 3000};
+  for (std::uint8_t round = 1; round <= 20; ++round) {
+    fill(world[0], data, 1);  // always the same bytes: only whether they are there is asked
+    world[0].fabric->write(kSecond, data);
+    world[0].send(kSecond, kWord, round);
+    world[0].poll();
+    world[1].poll();
+  }
+  world[1].fabric->fence(kFirst);
+  const std::uint64_t guard = world[1].load(kFirst, kWord);
+  if (guard > 0) {
+    EXPECT_TRUE(shows(world[1], kFirst, data, 1));
+  }
+  for (int i = 0; i < 1000; ++i) world[0].poll();
+  world[1].poll();
+  EXPECT_EQ(world[1].load(kFirst, kWord), guard);
+}
+
+}  // namespace
+}  // namespace tutti::testing

@@ -1,0 +1,184 @@
+/// F-order, F-control and F-data of fabric.hpp, on every fabric.
+#include <algorithm>
+
+#include "conformance/conformance.hpp"
+
+namespace tutti::testing {
+namespace {
+
+class FabricPosts : public FabricConformance {};
+INSTANTIATE_TEST_SUITE_P(All, FabricPosts, ::testing::ValuesIn(fabric_kinds()), kind_name);
+
+class FabricReplicas : public FabricConformance {};
+INSTANTIATE_TEST_SUITE_P(All, FabricReplicas, ::testing::ValuesIn(replicating_kinds()), kind_name);
+
+TEST_P(FabricPosts, RowsAreZeroAtFirst) {
+  World& world = start(3, kSmallRow);
+  for (std::uint32_t reader = 0; reader < 3; ++reader) {
+    for (std::uint32_t peer = 0; peer < 3; ++peer) {
+      if (peer == reader) continue;
+      const std::byte* row = world[reader].fabric->row(Rank{peer});
+      EXPECT_TRUE(std::all_of(row, row + kSmallRow, [](std::byte b) { return b == std::byte{0}; }));
+    }
+  }
+}
+
+TEST_P(FabricPosts, APublishedWordArrives) {
+  World& world = start(2, kSmallRow);
+  world[0].send(kSecond, kWord, 42);
+  EXPECT_TRUE(world.eventually([&] { return world[1].load(kFirst, kWord) == 42; }));
+  EXPECT_TRUE(world.eventually_drained());
+  EXPECT_TRUE(world[0].losses.empty() && world[1].losses.empty());
+}
+
+TEST_P(FabricReplicas, PollCountsWhatLands) {
+  World& world = start(2, kSmallRow);
+  const Deadline deadline;
+  world[0].send(kSecond, kWord, 42);
+  std::size_t landed = 0;
+  while (landed == 0 && !deadline.passed()) {
+    world[0].poll();
+    landed = world[1].fabric->poll();
+  }
+  EXPECT_GT(landed, 0U);
+}
+
+TEST_P(FabricPosts, FControlPublishTakesItsBytesAtTheCall) {
+  World& world = start(2, kSmallRow);
+  world[0].store(kWord, 1);
+  world[0].publish(kSecond, kWord);
+  world[0].store(kWord, 2);
+  world[0].send(kSecond, kOtherWord, 1);
+  ASSERT_TRUE(world.eventually([&] { return world[1].load(kFirst, kOtherWord) == 1; }));
+  EXPECT_EQ(world[1].load(kFirst, kWord), GetParam().shares_rows ? 2U : 1U);
+}
+
+TEST_P(FabricPosts, FControlAnOlderValueNeverOvertakesANewer) {
+  World& world = start(2, kSmallRow);
+  constexpr std::uint64_t kLast = 3000;
+  std::uint64_t posted = 0;
+  std::uint64_t seen = 0;
+  bool backwards = false;
+  ASSERT_TRUE(world.eventually([&] {
+    for (int i = 0; i < 3 && posted < kLast; ++i) world[0].send(kSecond, kWord, ++posted);
+    const std::uint64_t now = world[1].load(kFirst, kWord);
+    backwards |= now < seen;
+    seen = now;
+    return seen == kLast;
+  }));
+  EXPECT_FALSE(backwards);
+}
+
+TEST_P(FabricPosts, FControlManyWordsOfOnePostAllArrive) {
+  World& world = start(2, kSmallRow);
+  constexpr std::uint64_t kWords = 200;
+  for (std::uint64_t round = 1; round <= 20; ++round) {
+    for (std::uint64_t i = 0; i < kWords; ++i) world[0].store(kWord + 8 * i, round * 1000 + i);
+    world[0].publish(kSecond, kWord, kWords);
+    world[0].fabric->flush();
+    ASSERT_TRUE(world.eventually([&] {
+      for (std::uint64_t i = 0; i < kWords; ++i) {
+        if (world[1].load(kFirst, kWord + 8 * i) != round * 1000 + i) return false;
+      }
+      return true;
+    }));
+  }
+}
+
+TEST_P(FabricPosts, FOrderWhoSeesTheSecondPostSeesTheFirst) {
+  World& world = start(2, kSmallRow);
+  constexpr std::uint64_t kLast = 2000;
+  std::uint64_t posted = 0;
+  bool overtaken = false;
+  ASSERT_TRUE(world.eventually([&] {
+    if (posted < kLast) {
+      ++posted;
+      world[0].send(kSecond, kWord, posted);
+      world[0].send(kSecond, kOtherWord, posted);
+    }
+    const std::uint64_t second = world[1].load(kFirst, kOtherWord);  // read before the first
+    const std::uint64_t first = world[1].load(kFirst, kWord);
+    overtaken |= second > first;
+    return second == kLast;
+  }));
+  EXPECT_FALSE(overtaken);
+}
+
+TEST_P(FabricPosts, FOrderDataIsThereWhenItsGuardIs) {
+  World& world = start(2, kSmallRow);
+  const Extent data{kData + 3, 1001};
+  for (std::uint8_t round = 1; round <= 100; ++round) {
+    fill(world[0], data, round);
+    world[0].fabric->write(kSecond, data);
+    world[0].send(kSecond, kWord, round);
+    ASSERT_TRUE(world.eventually([&] { return world[1].load(kFirst, kWord) == round; }));
+    ASSERT_TRUE(shows(world[1], kFirst, data, round)) << "round " << int{round};
+  }
+}
+
+TEST_P(FabricPosts, FDataAWriteOfMegabytesArrives) {
+  constexpr std::size_t kBytes = 5 * 1024 * 1024 + 13;
+  World& world = start(2, kData + kBytes);
+  const Extent data{kData, kBytes};
+  for (std::uint8_t round = 1; round <= 3; ++round) {
+    fill(world[0], data, round);
+    world[0].fabric->write(kSecond, data);
+    world[0].send(kSecond, kWord, round);
+    ASSERT_TRUE(world.eventually([&] { return world[1].load(kFirst, kWord) == round; }));
+    ASSERT_TRUE(shows(world[1], kFirst, data, round)) << "round " << int{round};
+  }
+}
+
+TEST_P(FabricReplicas, FDataNeighboursOfAWriteStayAsTheyAre) {
+  World& world = start(2, kSmallRow);
+  fill(world[0], {kData, 100}, 1);
+  const Extent middle{kData + 33, 34};
+  world[0].fabric->write(kSecond, middle);
+  world[0].send(kSecond, kWord, 1);
+  ASSERT_TRUE(world.eventually([&] { return world[1].load(kFirst, kWord) == 1; }));
+  EXPECT_TRUE(shows(world[1], kFirst, middle, static_cast<std::uint8_t>(1 + 33 * 7)));
+  EXPECT_EQ(world[1].fabric->row(kFirst)[kData + 32], std::byte{0});
+  EXPECT_EQ(world[1].fabric->row(kFirst)[kData + 67], std::byte{0});
+}
+
+TEST_P(FabricPosts, TheRowsLastBytesCanBePosted) {
+  World& world = start(2, kSmallRow);
+  const Extent end{kSmallRow - 21, 13};
+  fill(world[0], end, 9);
+  world[0].fabric->write(kSecond, end);
+  world[0].send(kSecond, kSmallRow - 8, 77);
+  ASSERT_TRUE(world.eventually([&] { return world[1].load(kFirst, kSmallRow - 8) == 77; }));
+  EXPECT_TRUE(shows(world[1], kFirst, end, 9));
+}
+
+TEST_P(FabricPosts, ManyPostsWithoutAPollAllLand) {
+  constexpr std::uint64_t kPosts = 20000;
+  constexpr std::uint32_t kBytes = 64;
+  World& world = start(2, kData + kPosts * kBytes);
+  for (std::uint64_t i = 0; i < kPosts; ++i) {
+    const Extent data{kData + i * kBytes, kBytes - 1};
+    fill(world[0], data, static_cast<std::uint8_t>(i));
+    world[0].fabric->write(kSecond, data);
+    world[0].store(kWord, i + 1);
+    world[0].publish(kSecond, kWord);
+    if (i % 100 == 0) world[0].fabric->flush();
+  }
+  world[0].fabric->flush();
+  ASSERT_TRUE(world.eventually([&] { return world[1].load(kFirst, kWord) == kPosts; }));
+  for (std::uint64_t i = 0; i < kPosts; ++i) {
+    const Extent data{kData + i * kBytes, kBytes - 1};
+    ASSERT_TRUE(shows(world[1], kFirst, data, static_cast<std::uint8_t>(i))) << i;
+  }
+  EXPECT_TRUE(world.eventually_drained());
+}
+
+TEST_P(FabricPosts, PostsAreCountedAndNobodyAwakeIsRung) {
+  World& world = start(2, kSmallRow);
+  for (std::uint64_t i = 1; i <= 10; ++i) world[0].send(kSecond, kWord, i);
+  ASSERT_TRUE(world.eventually([&] { return world[1].load(kFirst, kWord) == 10; }));
+  EXPECT_GT(world[0].fabric->counters().writes, 0U);
+  EXPECT_EQ(world[0].fabric->counters().doorbells, 0U) << "nobody slept";
+}
+
+}  // namespace
+}  // namespace tutti::testing

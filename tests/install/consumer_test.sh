@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# consumer_test.sh CMAKE BUILD_DIR CXX
+# Installs the build into a scratch folder, then builds and runs a consumer four ways: with
+# find_package and with pkg-config, each against the shared and the static library.
+set -euo pipefail
+
+cmake=$1 build=$2 cxx=$3
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+"$cmake" --install "$build" --prefix "$scratch/installed" >"$scratch/install.log" ||
+  { cat "$scratch/install.log"; exit 1; }
+# Moved, to prove that nothing installed remembers where it was first.
+mv "$scratch/installed" "$scratch/prefix"
+prefix=$scratch/prefix
+pc=$(find "$prefix" -name tutti.pc)
+libdir=$(dirname "$(dirname "$pc")")
+export PKG_CONFIG_PATH=${pc%/*}
+version=$(pkg-config --modversion tutti)
+
+expect_version() {
+  local said
+  said=$("$@")
+  if [[ $said != "$version" ]]; then
+    echo "$1 says version '$said', the package says '$version'" >&2
+    exit 1
+  fi
+  echo "${1##*/}: $said"
+}
+
+"$cmake" -S "$here/consumer" -B "$scratch/build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
+  -DCMAKE_CXX_COMPILER="$cxx" -DCMAKE_PREFIX_PATH="$prefix"
+"$cmake" --build "$scratch/build" -j 1
+expect_version "$scratch/build/consumer_shared"
+expect_version "$scratch/build/consumer_static"
+
+read -ra cflags <<<"$(pkg-config --cflags tutti)"
+read -ra libs <<<"$(pkg-config --libs tutti)"
+"$cxx" -std=c++23 "${cflags[@]}" "$here/consumer/main.cpp" "${libs[@]}" -o "$scratch/pc_shared"
+LD_LIBRARY_PATH=$libdir expect_version "$scratch/pc_shared"
+
+read -ra libs <<<"$(pkg-config --static --libs tutti)"
+"$cxx" -std=c++23 "${cflags[@]}" "$here/consumer/main.cpp" -Wl,-Bstatic "${libs[@]}" \
+  -Wl,-Bdynamic -o "$scratch/pc_static"
+expect_version "$scratch/pc_static"

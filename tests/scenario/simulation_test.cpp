@@ -1,0 +1,60 @@
+/// Some seeds of the simulated world, for the sanitizers; `tutti sim` runs thousands.
+#include <gtest/gtest.h>
+
+#include "sim/run.hpp"
+#include "sim/scenario.hpp"
+
+namespace tutti::testing {
+namespace {
+
+// One thread does it all: ThreadSanitizer has nothing to find here and is slow.
+#ifdef __SANITIZE_THREAD__
+constexpr std::uint64_t kSeeds = 2;
+#else
+constexpr std::uint64_t kSeeds = 8;
+#endif
+
+class Simulation : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(Simulation, SeedsAreGood) {
+  const Result<sim::Scenario> scenario = sim::scenario_from(GetParam());
+  ASSERT_TRUE(scenario.has_value());
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    sim::Options options = sim::options_from(seed);
+    scenario->apply(options);
+    const sim::Outcome outcome = sim::run(options);
+    EXPECT_EQ(outcome.verdict, sim::Verdict::good)
+        << "seed " << seed << ": " << outcome.text << "\n  " << to_string(options);
+  }
+}
+
+std::string name_of(const ::testing::TestParamInfo<std::string>& scenario) {
+  std::string name = scenario.param;
+  std::erase(name, '-');
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Scenarios, Simulation,
+                         ::testing::Values("swarm", "crash", "zombie", "partition", "join-storm",
+                                           "leave"),
+                         name_of);
+
+TEST(SimulationDeterminism, TheSameSeedIsTheSameRun) {
+  for (std::uint64_t seed = 1; seed <= kSeeds / 2; ++seed) {
+    const sim::Options options = sim::options_from(seed);
+    const sim::Outcome first = sim::run(options);
+    const sim::Outcome second = sim::run(options);
+    EXPECT_EQ(first.hash, second.hash);
+    EXPECT_EQ(first.passes, second.passes);
+  }
+  EXPECT_NE(sim::run(sim::options_from(1)).hash, sim::run(sim::options_from(2)).hash);
+}
+
+TEST(SimulationScenario, ThatIsUnknownIsRefusedWithTheKnownOnes) {
+  const Result<sim::Scenario> scenario = sim::scenario_from("flood");
+  ASSERT_FALSE(scenario.has_value());
+  EXPECT_NE(scenario.error().message.find("join-storm"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tutti::testing

@@ -1,0 +1,128 @@
+/// \file forged_table.hpp
+/// The table of one group as plain arrays: tests write what other members would have written, let
+/// one machine make a step, and read what it wrote. Rows are shared, so that several machines can
+/// also play together over one table.
+#pragma once
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "multicast/shape.hpp"
+#include "smc/record.hpp"
+#include "sst/memory.hpp"
+#include "sst/row_layout.hpp"
+#include "sst/sent_word.hpp"
+#include "support/aligned_row.hpp"
+
+namespace tutti::testing {
+
+struct ForgedOptions {
+  std::uint32_t members = 3;
+  std::vector<std::uint32_t> sender_ranks{0, 1, 2};
+  Level level = Level::atomic;
+  std::uint32_t ring_granules = 64;
+  std::uint32_t window_records = 16;
+  std::uint32_t message_max_bytes = 128;
+};
+
+class ForgedTable {
+ public:
+  explicit ForgedTable(const ForgedOptions& options) : options_(options) {
+    for (std::uint32_t m = 0; m < options.members; ++m) {
+      controls_.emplace_back(control_bytes(options.sender_ranks.size()));
+    }
+    for (std::size_t s = 0; s < options.sender_ranks.size(); ++s) {
+      rings_.emplace_back(options.ring_granules * kGranule);
+    }
+  }
+
+  /// The group as `self` sees it.
+  [[nodiscard]] GroupShape shape(std::uint32_t self) {
+    GroupShape shape;
+    shape.self = self;
+    shape.sender_ranks = options_.sender_ranks;
+    shape.own_control = controls_[self].data();
+    shape.ring_granules = options_.ring_granules;
+    shape.window_records = options_.window_records;
+    shape.message_max_bytes = options_.message_max_bytes;
+    shape.level = options_.level;
+    for (AlignedRow& control : controls_) shape.member_controls.push_back(control.data());
+    for (std::uint32_t s = 0; s < rings_.size(); ++s) {
+      shape.sender_rings.push_back(rings_[s].data());
+      if (options_.sender_ranks[s] != self) continue;
+      shape.own_sender = s;
+      shape.own_ring = rings_[s].data();
+    }
+    return shape;
+  }
+
+  void sent(std::uint32_t sender, const SentState& state) {
+    store_cell(controls_[options_.sender_ranks[sender]].data() + kSentOffset, pack(state));
+  }
+  void received(std::uint32_t member, std::uint32_t sender, std::uint64_t rounds) {
+    store_cell(controls_[member].data() + kReceivedOffset + 8 * sender, rounds);
+  }
+  void delivered(std::uint32_t member, std::uint64_t position) {
+    store_cell(controls_[member].data() + kDeliveredOffset, position);
+  }
+
+  [[nodiscard]] std::uint64_t sent_word(std::uint32_t member) const {
+    return NativeMemory::load(controls_[member].data() + kSentOffset);
+  }
+  [[nodiscard]] std::uint64_t received(std::uint32_t member, std::uint32_t sender) const {
+    return NativeMemory::load(controls_[member].data() + kReceivedOffset + 8 * sender);
+  }
+  [[nodiscard]] std::uint64_t delivered(std::uint32_t member) const {
+    return NativeMemory::load(controls_[member].data() + kDeliveredOffset);
+  }
+  [[nodiscard]] AlignedRow& ring(std::uint32_t sender) { return rings_[sender]; }
+
+ private:
+  ForgedOptions options_;
+  std::vector<AlignedRow> controls_;
+  std::vector<AlignedRow> rings_;
+};
+
+/// Writes records into a ring as a sender does, and nonsense where a test wants it.
+class RingWriter {
+ public:
+  explicit RingWriter(AlignedRow& ring)
+      : ring_(ring), granules_(static_cast<std::uint32_t>(ring.size() / kGranule)) {}
+
+  /// The next record, in that round. Stamps and pads as R1 and R3 say. Returns its message.
+  std::byte* put(std::uint32_t bytes, std::uint64_t round, bool abandoned = false) {
+    const std::uint32_t stamp = round == next_round_ ? 0 : kStampedBit;
+    const auto mod = static_cast<std::uint32_t>(stamp == 0 ? 0 : round);
+    next_round_ = round + 1;
+    ++records_;
+    const std::uint32_t flags = abandoned ? kAbandonedBit : 0;
+    if (at_ + record_granules(bytes) > granules_) {
+      raw({kPadBit | stamp, mod});
+      at_ = 0;
+      raw({bytes | flags, 0});
+    } else {
+      raw({bytes | flags | stamp, mod});
+    }
+    std::byte* message = ring_.data() + (std::size_t{at_} + 1) * kGranule;
+    at_ = (at_ + record_granules(bytes)) % granules_;
+    return message;
+  }
+
+  /// A header at the place of the next record, or somewhere else.
+  void raw(RecordHeader header) { raw_at(at_, header); }
+  void raw_at(std::uint32_t granule, RecordHeader header) {
+    const std::uint64_t word = pack_header(header);
+    std::memcpy(ring_.data() + std::size_t{granule} * kGranule, &word, sizeof word);
+  }
+
+  [[nodiscard]] std::uint64_t records() const { return records_; }
+
+ private:
+  AlignedRow& ring_;
+  std::uint32_t granules_;
+  std::uint32_t at_ = 0;  // in granules
+  std::uint64_t next_round_ = 0;
+  std::uint64_t records_ = 0;
+};
+
+}  // namespace tutti::testing

@@ -1,0 +1,16 @@
+// The protocol's templates for the tests' Memory. Their definitions are in .cpp files, where the
+// library instantiates them for NativeMemory; this one file does it for LandingMemory.
+#define TUTTI_DEFINITIONS_ONLY
+#include "multicast/delivery.cpp"       // NOLINT(bugprone-suspicious-include)
+#include "multicast/multicast.cpp"      // NOLINT(bugprone-suspicious-include)
+#include "multicast/multicast_cut.cpp"  // NOLINT(bugprone-suspicious-include)
+#include "multicast/subgroup.cpp"       // NOLINT(bugprone-suspicious-include)
+#include "support/landing_memory.hpp"
+
+namespace tutti {
+
+template class Multicast<testing::LandingMemory>;
+template class Delivery<testing::LandingMemory>;
+template class Subgroup<testing::LandingMemory>;
+
+}  // namespace tutti

@@ -1,0 +1,30 @@
+/// \file landing_memory.hpp
+/// A Memory for the protocol code (sst/memory.hpp) that lets the world go on between any two loads
+/// of one step: remote writes land, or, where rows are shared, other members run.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "sst/memory.hpp"
+#include "tutti/types.hpp"
+
+namespace tutti::testing {
+
+/// What happens between two loads of the member `reader`.
+class BetweenLoads {
+ public:
+  virtual ~BetweenLoads() = default;
+  virtual void before_load(Rank reader) = 0;
+};
+
+struct LandingMemory {
+  BetweenLoads* world = nullptr;
+  Rank reader;
+
+  [[nodiscard]] std::uint64_t load(const std::byte* cell) const {
+    world->before_load(reader);
+    return NativeMemory::load(cell);
+  }
+};
+
+}  // namespace tutti::testing

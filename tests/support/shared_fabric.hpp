@@ -1,0 +1,32 @@
+/// \file shared_fabric.hpp
+/// Rows that everybody maps: there is nothing to post. As shm does it, in one address space.
+#pragma once
+#include <vector>
+
+#include "fabric/fabric.hpp"
+#include "support/aligned_row.hpp"
+
+namespace tutti::testing {
+
+class SharedFabric final : public Fabric {
+ public:
+  explicit SharedFabric(const std::vector<AlignedRow>& rows) : rows_(rows) {}
+
+  [[nodiscard]] const std::byte* row(Rank peer) const override { return rows_[peer.value].data(); }
+  void write(Rank, Extent) override { ++counters_.writes; }
+  void publish(Rank, std::uint64_t, std::span<const std::byte>) override { ++counters_.writes; }
+  void flush() override {}
+  std::size_t poll() override { return 0; }
+  [[nodiscard]] bool drained() const override { return true; }
+  [[nodiscard]] std::vector<PeerLoss> take_losses() override { return {}; }
+  void fence(Rank) override {}
+  void arm() override {}
+  void disarm() override {}
+  [[nodiscard]] FabricCounters counters() const override { return counters_; }
+
+ private:
+  const std::vector<AlignedRow>& rows_;
+  FabricCounters counters_;
+};
+
+}  // namespace tutti::testing

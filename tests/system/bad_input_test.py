@@ -1,0 +1,309 @@
+"""What is wrong with a command line, with the other members or with a line of input is said
+clearly: which field, which value, what would be legal. Exit 2 for usage, other non-zero statuses
+else."""
+
+import signal
+import socket
+import subprocess
+import unittest
+
+from support import FABRICS, SystemTest, free_ports, numbered, tutti, wait_until
+
+GOOD = {"--name": "a", "--members": "a=127.0.0.1:7001,b=127.0.0.1:7002", "--group": "log"}
+
+
+class WrongUsage(unittest.TestCase):
+    def expect_refused(self, words, *parts):
+        """Exit 2, nothing printed, and each of `parts` is said."""
+        done = tutti(*words)
+        self.assertEqual(done.returncode, 2, f"{words}: {done.stderr}")
+        self.assertEqual(done.stdout, "")
+        for part in parts:
+            self.assertIn(part, done.stderr, f"{words}")
+
+    def expect_run_refused(self, changes, *parts):
+        options = {**GOOD, **changes}
+        words = [w for name, value in options.items() if value is not None for w in (name, value)]
+        self.expect_refused(["run", *words], *parts)
+
+    def test_names(self):
+        self.expect_run_refused({"--name": "z"}, "name 'z' is not among the members", "a, b")
+        self.expect_run_refused({"--name": ""}, "name ''", "1 .. 255 bytes of letters")
+        self.expect_run_refused({"--name": "a b"}, "name 'a b'", "letters")
+        self.expect_run_refused({"--members": "a=h:1,a=h:2"}, "name 'a'", "twice", "unique")
+        self.expect_run_refused({"--members": "a=h:1,b/c=h:2"}, "'b/c'", "letters")
+        long_name = "n" * 256
+        self.expect_run_refused({"--members": f"a=h:1,{long_name}=h:2"}, long_name, "255")
+
+    def test_addresses(self):
+        for address in ("h:0", "h:65536", "h:-1", "h:99999999999999999999", "h:x", "h:", "h", ":7",
+                        "[::1:7", "::1", "h:7:8", "[]:7", "h: 7", "h :7", "h:+7", "h:7 "):
+            with self.subTest(address=address):
+                self.expect_run_refused({"--members": f"a=127.0.0.1:7001,b={address}"},
+                                        "members: b", address)
+        self.expect_run_refused({"--members": "a=h:7,b=h:7"}, "'h:7'", "both a and b")
+        self.expect_run_refused({"--members": "a=[::1]:7,b=[::1]:7"}, "[::1]:7", "both a and b")
+
+    def test_member_lists(self):
+        for text, part in (("a=h:7,", "''"), (",a=h:7", "''"), ("a=h:7,,b=h:8", "''"),
+                           ("a", "'a'"), ("=h:7", "'=h:7'"), ("a=", "'a='"), ("a:7", "'a:7'")):
+            with self.subTest(text=text):
+                self.expect_run_refused({"--members": text}, "--members", part, "NAME=HOST:PORT")
+        self.expect_run_refused({"--members": ""}, "--members")
+        many = ",".join(f"m{i}=h:{i + 1}" for i in range(257))
+        self.expect_run_refused({"--members": many, "--name": "m0"}, "257", "1 .. 256")
+
+    def test_words(self):
+        self.expect_run_refused({"--level": "strong"}, "level 'strong'",
+                                "atomic, agreed, unordered")
+        self.expect_run_refused({"--fabric": "rdma"}, "fabric 'rdma'", "auto, shm, tcp")
+        self.expect_run_refused({"--idle": "never"}, "--idle", "'never'", "spin, yield, sleep")
+        self.expect_run_refused({"--order": "total"}, "--order")
+        self.expect_run_refused({"--senders": "a,z"}, "senders", "'z'", "a, b")
+        self.expect_run_refused({"--senders": "a,a"}, "senders", "'a'", "twice")
+        self.expect_run_refused({"--senders": "a,"}, "senders", "''")
+        self.expect_run_refused({"--group": ""}, "group name", "1 .. 255 bytes")
+        self.expect_run_refused({"--group": "a\nb"}, "group name", "control characters")
+
+    def test_sizes(self):
+        self.expect_run_refused({"--window": "4095"}, "window_bytes", "4095", "4096 .. 1073741824")
+        self.expect_run_refused({"--window": "2G"}, "window_bytes", "2147483648")
+        self.expect_run_refused({"--window": "8K", "--message-max": "2049"}, "message_max_bytes",
+                                "2049", "window_bytes", "1 .. 2048")
+        self.expect_run_refused({"--message-max": "0"}, "message_max_bytes", "1 .. 16777216")
+        self.expect_run_refused({"--message-max": "16777217"}, "message_max_bytes", "16777217")
+        self.expect_run_refused({"--message-max": "5G"}, "--message-max", "16 MiB")
+
+    def test_what_is_no_size(self):
+        for text in ("-1", "-4K", "x", "", "1.5", "99999999999999999999", "20000000T", "4Q", "4KK"):
+            for option, legal in (("--window", "4K to 1G"), ("--message-max", "1 to 16M")):
+                with self.subTest(option=option, text=text):
+                    self.expect_run_refused({option: text}, f"{option}: '{text}'", legal)
+            for option, legal in (("--window", "4K to 1G"), ("--size", "0 to 16M")):
+                with self.subTest(command="perf", option=option, text=text):
+                    self.expect_refused(["perf", "multicast", option, text],
+                                        f"{option}: '{text}'", legal)
+
+    def test_counts_below_zero(self):
+        for option, legal in (("--members", "1 to 256"), ("--groups", "1 to 1024"),
+                              ("--window-messages", "2 to 4194304"),
+                              ("--messages", "0 to 1000000000000")):
+            with self.subTest(option=option):
+                self.expect_refused(["perf", "multicast", option, -1], f"{option}: Value -1", legal)
+        for option, legal in (("--members", "2 to 16"), ("--repeat", "0 to 1000000")):
+            with self.subTest(option=option):
+                self.expect_refused(["demo", option, -1, __file__], f"{option}: Value -1", legal)
+
+    def test_times(self):
+        for text in ("0", "-1", "86401", "nan", "inf", "x", ""):
+            with self.subTest(text=text):
+                self.expect_run_refused({"--start-timeout": text}, "--start-timeout")
+        self.expect_run_refused({"--start-timeout": "0.0000001"}, "start_timeout", "1 ms .. 1 day")
+
+    def test_what_is_missing_or_unknown(self):
+        for option in GOOD:
+            self.expect_run_refused({option: None}, option)
+        self.expect_refused([], "subcommand")
+        self.expect_refused(["sing"], "sing")
+        self.expect_refused(["run", "--nmae", "a"])
+        self.expect_refused(["perf"], "subcommand")
+
+    def test_a_report_that_cannot_be_written(self):
+        address = f"a=127.0.0.1:{free_ports(1)[0]}"
+        done = tutti("run", "--name", "a", "--members", address, "--group", "g", "--report",
+                     "/nonexistent/report.json")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("/nonexistent/report.json", done.stderr)
+
+
+class MembersThatDiffer(SystemTest):
+    def expect_both_fail(self, first, second, *parts, lists=(None, None), groups=("log", "log")):
+        addresses = self.address_list(["a", "b"])
+        started = [self.start_member(name, members or addresses, "--start-timeout", 60, *arguments,
+                                     group=group)
+                   for name, members, arguments, group in zip("ab", lists, (first, second), groups)]
+        for member in started:
+            self.assertNotIn(member.wait(), (0, 143), member.said())
+            self.assertNotIn("start_timeout", member.said())
+            for part in parts:
+                self.assertIn(part, member.said())
+
+    def test_options_of_the_group(self):
+        cases = ((["--level", "agreed"], [], "level", "'agreed'", "'atomic'"),
+                 (["--level", "unordered"], [], "order", "'none'", "'round_robin'"),
+                 (["--window", "1M"], ["--window", "2M"], "window_bytes", "1048576", "2097152"),
+                 (["--message-max", "99"], [], "message_max_bytes", "99", "65536"),
+                 (["--senders", "a"], ["--senders", "b"], "senders", "'a'", "'b'"),
+                 (["--senders", "a,b"], ["--senders", "b,a"], "senders", "'a,b'", "'b,a'"))
+        for fabric in ("auto", "tcp"):
+            for first, second, *parts in cases:
+                with self.subTest(fabric=fabric, option=parts[0]):
+                    word = ["--fabric", fabric]
+                    self.expect_both_fail(first + word, second + word, *parts, "at a", "at b")
+
+    def test_windows_that_are_rounded_to_the_same_do_not_differ(self):
+        inputs = {"a": b"one\n", "b": b"two\n"}
+        windows = {"a": ["--window", "3M"], "b": ["--window", "4M"]}
+        members = self.start_cluster(inputs, each=windows)
+        self.expect_all_exit(members)
+        self.expect_same_outputs(members, inputs)
+
+    def test_the_groups_name(self):
+        self.expect_both_fail([], [], "group '", "has not joined it", groups=("log", "other"))
+
+    def test_the_fabric(self):
+        self.expect_both_fail(["--fabric", "shm"], ["--fabric", "tcp"], "shm", "tcp")
+
+    def test_the_member_list(self):
+        one, two, other = free_ports(3)
+        a, b = f"a=127.0.0.1:{one}", f"b=127.0.0.1:{two}"
+        self.expect_both_fail([], [], "number of members", "2", "3",
+                              lists=(f"{a},{b}", f"{a},{b},c=127.0.0.1:{other}"))
+        self.expect_both_fail([], [], "member list", "address", f"127.0.0.1:{other}",
+                              lists=(f"{a},{b},c=127.0.0.1:{other}",
+                                     f"{a},{b},c=127.0.0.2:{other}"))
+
+    def test_one_of_three_differs_and_all_end(self):
+        for fabric in FABRICS:
+            with self.subTest(fabric=fabric):
+                addresses = self.address_list("abc")
+                start = lambda name, *more: self.start_member(
+                    name, addresses, "--start-timeout", 60, "--fabric",
+                    "tcp" if fabric == "tcp" or (name, fabric) == ("b", "mixed") else "auto", *more)
+                members = [start("a"), start("c")]
+                wait_until(lambda: all("waiting for" in m.said() for m in members),
+                           "the two that agree have met")
+                members.append(start("b", "--message-max", 99))
+                for member in members:
+                    self.assertEqual(member.wait(), 1, member.said())
+                    for part in ("message_max_bytes", "99", "65536"):
+                        self.assertIn(part, member.said())
+
+
+class WrongPeers(SystemTest):
+    def test_a_member_that_never_comes(self):
+        addresses = self.address_list(["a", "b", "c", "d"])
+        members = [self.start_member(name, addresses, "--start-timeout", 2) for name in "bd"]
+        for member in members:
+            self.expect_exit(member, 1)
+            self.assertIn("start_timeout of 2", member.said())
+            self.assertRegex(member.said(), r"a \(127.0.0.1:\d+: connection refused at 127.*"
+                             r"c \(127.0.0.1:\d+: (connection refused|it never connected)")
+
+    def test_a_host_that_does_not_resolve(self):
+        port = free_ports(1)[0]
+        members = f"a=no-such-host.invalid:7001,b=127.0.0.1:{port}"
+        member = self.start_member("b", members, "--start-timeout", 1)
+        self.expect_exit(member, 1)
+        self.assertIn("no-such-host.invalid", member.said())
+
+    def test_another_member_answers_at_the_address(self):
+        one, two = free_ports(2)
+        # x thinks that it is alone with y; b takes x's port for the one of a.
+        members = [self.start_member("x", f"x=127.0.0.1:{one},y=127.0.0.1:{two}",
+                                     "--start-timeout", 5),
+                   self.start_member("b", f"a=127.0.0.1:{one},b=127.0.0.1:{two}",
+                                     "--start-timeout", 60)]
+        self.expect_exit(members[1], 1)
+        self.assertIn("wrong peer", members[1].said())
+        for part in ("'a'", "'x'"):
+            self.assertIn(part, members[1].said())
+        self.assertEqual(members[0].wait(), 1)
+
+    def test_something_else_answers_at_the_address(self):
+        one, two = free_ports(2)
+        with socket.create_server(("127.0.0.1", one)) as server:
+            member = self.start_member("b", f"a=127.0.0.1:{one},b=127.0.0.1:{two}",
+                                       "--start-timeout", 2)
+            server.settimeout(60)
+            connection, _ = server.accept()
+            connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+            self.expect_exit(member, 1)
+            connection.close()
+        self.assertIn("wrong peer", member.said())
+        self.assertIn(f"127.0.0.1:{one}", member.said())
+
+    def test_a_port_in_use(self):
+        one, two = free_ports(2)
+        with socket.create_server(("127.0.0.1", one)):
+            member = self.start_member("a", f"a=127.0.0.1:{one},b=127.0.0.1:{two}")
+            self.expect_exit(member, 1)
+            for part in (f"cannot listen at 127.0.0.1:{one}", "in use", "another port"):
+                self.assertIn(part, member.said())
+
+    def test_an_address_of_another_host(self):
+        member = self.start_member("a", "a=192.0.2.1:7001,b=127.0.0.1:7002")
+        self.expect_exit(member, 1)
+        self.assertIn("cannot listen at 192.0.2.1:7001", member.said())
+
+    def test_a_name_that_runs_twice(self):
+        addresses = self.address_list(["a", "b", "c"])
+        first = self.start_member("b", addresses, data=b"first\n")
+        wait_until(lambda: "waiting for" in first.said(), "b listens")
+        second = self.start_member("b", addresses, data=b"second\n")
+        self.expect_exit(second, 1)
+        self.assertIn("in use", second.said())
+        others = [self.start_member(name, addresses, data=b"x\n") for name in "ac"]
+        self.expect_all_exit([first, *others])
+
+    def test_a_member_that_comes_back_is_refused(self):
+        addresses = self.address_list(["a", "b"])
+        running = [self.start_member(name, addresses, data=subprocess.PIPE) for name in "ab"]
+        running[0].process.stdin.write(b"line\n")
+        running[0].process.stdin.flush()
+        wait_until(lambda: running[1].output_size() > 0, "the group runs")
+        running[1].kill()
+        self.expect_exit(running[0], 3)
+        again = self.start_member("b", addresses, "--start-timeout", 1)
+        self.expect_exit(again, 1)
+        self.assertIn("a (127.0.0.1:", again.said())
+
+
+class LinesThatAreTooLong(SystemTest):
+    def expect_line_refused(self, data, *parts, arguments=()):
+        for fabric in FABRICS:
+            with self.subTest(fabric=fabric):
+                members = self.start_cluster({"a": data, "b": b"", "c": b""}, *arguments,
+                                             fabric=fabric)
+                self.expect_exit(members[0], 1)
+                for part in parts:
+                    self.assertIn(part, members[0].said())
+                for member in members[1:]:
+                    self.expect_exit(member, 3)
+                    self.assertIn("'a'", member.said())
+
+    def test_by_one_byte(self):
+        self.expect_line_refused(b"ok\n" + b"x" * 65537 + b"\nok\n", "line 2", "65537 bytes",
+                                 "maximum is 65536", "--message-max 65537")
+
+    def test_the_last_one_without_newline(self):
+        self.expect_line_refused(b"\n\n\n12345678901", "line 4", "11 bytes", "maximum is 10",
+                                 arguments=("--message-max", 10))
+
+    def test_without_an_end(self):
+        self.expect_line_refused(b"x" * 20_000_000, "line 1", "more than", "maximum is 65536",
+                                 "split the line")
+
+
+class OddStarts(SystemTest):
+    def test_standard_input_that_cannot_be_read(self):
+        addresses = self.address_list(["a"])
+        with open(self.folder + "/write-only", "wb") as file:
+            member = self.start_member("a", addresses, data=file)
+            self.expect_exit(member, 1)
+        self.assertIn("cannot read standard input", member.said())
+
+    def test_quiet_says_nothing(self):
+        members = self.start_cluster({"a": numbered(10, b"a"), "b": b""}, "--quiet")
+        self.expect_all_exit(members)
+        self.assertEqual([member.said() for member in members], ["", ""])
+
+    def test_a_member_that_is_interrupted_at_the_start(self):
+        member = self.start_member("a", self.address_list(["a", "b"]))
+        wait_until(lambda: "waiting for b" in member.said(), "it waits")
+        member.process.send_signal(signal.SIGINT)
+        self.expect_exit(member, 130)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,277 @@
+"""What the system tests share: free ports, member processes, waits with a deadline, and the check
+that outputs are one sequence.
+
+Nothing here sleeps in place of a condition: wait_until() looks again until the condition holds, and
+every wait fails loudly after WATCHDOG seconds, with what the processes said.
+"""
+
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+import threading
+import time
+import unittest
+
+TUTTI = os.environ.get("TUTTI", "tutti")
+WATCHDOG = 100  # seconds; far above what anything takes, below the watchdog of the test run
+FABRICS = ("shm", "tcp", "mixed")
+
+_PORTS = range(10000, 32000)  # below the ports that the kernel gives to outgoing connections
+_next_port = os.getpid() * 64  # test processes that run side by side begin in different places
+
+
+def free_ports(count):
+    """Ports of 127.0.0.1 at which nobody listens. A test process never gives one out twice."""
+    global _next_port
+    found = []
+    tried = 0
+    while len(found) < count:
+        port = _PORTS[_next_port % len(_PORTS)]
+        _next_port += 1
+        tried += 1
+        if tried > len(_PORTS):
+            raise RuntimeError("no free ports")
+        with socket.socket() as probe:
+            try:
+                probe.bind(("0.0.0.0", port))
+                found.append(port)
+            except OSError:
+                pass
+    return found
+
+
+def wait_until(condition, what):
+    """Looks until condition() is true, and returns what it returned."""
+    deadline = time.monotonic() + WATCHDOG
+    while True:
+        value = condition()
+        if value:
+            return value
+        if time.monotonic() > deadline:
+            raise AssertionError("waited in vain: " + what)
+        time.sleep(0.002)
+
+
+def tutti(*arguments, timeout=WATCHDOG, **options):
+    """Runs the command to its end; text in and out."""
+    options.setdefault("stdin", subprocess.DEVNULL)
+    return subprocess.run([TUTTI, *map(str, arguments)], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, errors="backslashreplace",
+                          timeout=timeout, check=False, **options)
+
+
+class Member:
+    """One `tutti run` process. Its output and messages go to files, unless told otherwise."""
+
+    def __init__(self, name, arguments, folder, data, stdout=None, command=None):
+        self.name = name
+        self.output_path = os.path.join(folder, name + ".out")
+        self.error_path = os.path.join(folder, name + ".err")
+        self.killed = False
+        own_stdin = None
+        if isinstance(data, bytes):
+            input_path = os.path.join(folder, name + ".in")
+            with open(input_path, "wb") as file:
+                file.write(data)
+            own_stdin = data = open(input_path, "rb")
+        own_stdout = open(self.output_path, "wb") if stdout is None else None
+        with open(self.error_path, "wb") as error:
+            self.process = subprocess.Popen(
+                (command or [TUTTI]) + ["run", "--name", name] + arguments, stdin=data,
+                stdout=own_stdout or stdout, stderr=error)
+        for file in (own_stdin, own_stdout):
+            if file:
+                file.close()
+
+    def output(self):
+        with open(self.output_path, "rb") as file:
+            return file.read()
+
+    def output_size(self):
+        return os.path.getsize(self.output_path)
+
+    def said(self):
+        with open(self.error_path, encoding="utf-8", errors="replace") as file:
+            return file.read()
+
+    def running(self):
+        return self.process.poll() is None
+
+    def state(self):
+        """R, S, T, ...: see proc(5)."""
+        with open(f"/proc/{self.process.pid}/stat", encoding="utf-8") as file:
+            return file.read().rpartition(")")[2].split()[0]
+
+    def kill(self):
+        self.killed = True
+        self.process.kill()
+
+    def wait(self):
+        """The exit status."""
+        try:
+            return self.process.wait(timeout=WATCHDOG)
+        except subprocess.TimeoutExpired:
+            raise AssertionError(f"member {self.name} hangs; it said:\n{self.said()}") from None
+
+    def clean_up(self):
+        if self.running():
+            self.process.kill()
+        self.process.wait()
+        for stream in (self.process.stdin, self.process.stdout):
+            if stream:
+                try:
+                    stream.close()
+                except OSError:
+                    pass
+
+
+class Feeder(threading.Thread):
+    """Writes numbered lines to a member's standard input until told to stop, or it ends. With
+    `close` the input then ends, else it stays open."""
+
+    LINES_MAX = 3_000_000  # a test that hangs does not fill the disk
+
+    def __init__(self, member, prefix=b""):
+        super().__init__(daemon=True)
+        self.member = member
+        self._pipe = member.process.stdin
+        self._prefix = prefix
+        self._told_to_stop = threading.Event()
+        self.sent = []
+        self.start()
+
+    def run(self):
+        for first in range(0, self.LINES_MAX, 500):
+            if self._told_to_stop.is_set():
+                return
+            block = b"".join(b"%s%d\n" % (self._prefix, i) for i in range(first, first + 500))
+            try:
+                self._pipe.write(block)
+                self._pipe.flush()
+            except (OSError, ValueError):
+                return
+            self.sent.append(block)
+
+    def finish(self, close=True):
+        self._told_to_stop.set()
+        self.join(WATCHDOG)
+        if close:
+            try:
+                self._pipe.close()
+            except OSError:
+                pass
+        return b"".join(self.sent)
+
+
+class SystemTest(unittest.TestCase):
+    """Each test has a folder of its own, and leaves no process behind."""
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="system-test-")
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+        self.members = []
+        self.feeders = []
+        self.addCleanup(self._end_all)
+
+    def _end_all(self):
+        for member in self.members:
+            if member.running():
+                member.process.kill()
+            member.process.wait()
+        for feeder in self.feeders:
+            feeder.finish()
+        for member in self.members:
+            member.clean_up()
+
+    def address_list(self, names):
+        ports = free_ports(len(names))
+        return ",".join(f"{name}=127.0.0.1:{port}" for name, port in zip(names, ports))
+
+    def start_member(self, name, addresses, *arguments, data=b"", group="log", **how):
+        """`data`: bytes, or what Popen takes as stdin."""
+        options = ["--members", addresses, "--group", group, *map(str, arguments)]
+        member = Member(name, options, self.folder, data, **how)
+        self.members.append(member)
+        return member
+
+    def start_cluster(self, inputs, *arguments, fabric="auto", each=None):
+        """Members with these inputs (name -> data). fabric "mixed": auto, but for the second, which
+        takes tcp. `each`: name -> further arguments."""
+        addresses = self.address_list(list(inputs))
+        started = []
+        for i, (name, data) in enumerate(inputs.items()):
+            word = ("tcp" if i == 1 else "auto") if fabric == "mixed" else fabric
+            more = (each or {}).get(name, [])
+            started.append(self.start_member(name, addresses, "--fabric", word, *arguments, *more,
+                                             data=data))
+        return started
+
+    def start_streaming(self, names, *arguments, fabric="auto", **how):
+        """Members that are fed without an end; returns them once all have printed something."""
+        members = self.start_cluster({name: subprocess.PIPE for name in names}, *arguments,
+                                     fabric=fabric, **how)
+        for member in members:
+            self.feeders.append(Feeder(member, member.name.encode() + b" says "))
+        wait_until(lambda: all(m.output_size() > 0 for m in members) or
+                   any(not m.running() for m in members), "all members print")
+        return members
+
+    def expect_exit(self, member, status):
+        ended = member.wait()
+        self.assertEqual(ended, status, f"member {member.name} said:\n{member.said()}")
+
+    def expect_all_exit(self, members, status=0):
+        for member in members:
+            self.expect_exit(member, status)
+
+    def expect_prefixes(self, members):
+        """All outputs are prefixes of the longest one, those of survivors end with a whole line,
+        and sequence numbers and each sender's numbered lines have no gap."""
+        outputs = {member.name: member.output() for member in members}
+        longest = max(outputs.values(), key=len)
+        for member in members:
+            text = outputs[member.name]
+            if not longest.startswith(text):
+                self.fail(f"{member.name} has another sequence, from byte "
+                          f"{len(os.path.commonprefix([longest, text]))} on")
+            if text and not member.killed:
+                self.assertTrue(text.endswith(b"\n"), f"{member.name} ends in mid-line")
+        counts = {}
+        lines = longest.split(b"\n")[:-1]
+        for number, line in enumerate(lines):
+            seq, sender, text = line.split(b" ", 2)
+            self.assertEqual(int(seq), number)
+            index = counts.get(sender, 0)
+            self.assertEqual(text, b"%s says %d" % (sender, index))
+            counts[sender] = index + 1
+        return lines
+
+    def expect_same_outputs(self, members, inputs):
+        """All members printed the same: every line of each sender once and in order, numbered from
+        0 without gaps."""
+        reference = members[0].output()
+        for member in members[1:]:
+            if member.output() != reference:
+                self.fail(f"{member.name} and {members[0].name} printed different sequences")
+        rows = [line.split(b" ", 2) for line in reference.split(b"\n")[:-1]]
+        self.assertEqual([int(row[0]) for row in rows], list(range(len(rows))))
+        self.expect_lines_of_senders(rows, inputs)
+
+    def expect_lines_of_senders(self, rows, inputs):
+        by_sender = {name: [] for name in inputs}
+        for _, sender, line in rows:
+            by_sender[sender.decode()].append(line)
+        for name, data in inputs.items():
+            self.assertEqual(by_sender[name], lines_of(data), f"the lines of {name}")
+
+
+def lines_of(data):
+    """What counts as a line: a last one without newline does."""
+    lines = data.split(b"\n")
+    return lines if lines[-1] else lines[:-1]
+
+
+def numbered(count, prefix):
+    return b"".join(b"%s %d\n" % (prefix, i) for i in range(1, count + 1))

@@ -1,0 +1,113 @@
+#include "fabric/routed.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "fabric/row_header.hpp"
+
+namespace tutti {
+namespace {
+
+constexpr std::size_t kBytes = 256;
+
+/// Writes down what it is asked to do.
+class RecordingFabric final : public Fabric {
+ public:
+  explicit RecordingFabric(const RowHeader* header) : header_(header) {}
+
+  [[nodiscard]] const std::byte* row(Rank) const override { return row_.data(); }
+  void write(Rank peer, Extent) override { log += "w" + std::to_string(peer.value); }
+  void publish(Rank peer, std::uint64_t, std::span<const std::byte>) override {
+    log += "p" + std::to_string(peer.value);
+  }
+  void flush() override { log += "f"; }
+  std::size_t poll() override { return landed; }
+  [[nodiscard]] bool drained() const override { return is_drained; }
+  [[nodiscard]] std::vector<PeerLoss> take_losses() override { return std::exchange(losses, {}); }
+  void fence(Rank peer) override { log += "x" + std::to_string(peer.value); }
+  void arm() override { log += header_->asleep % 2 == 1 ? "a" : "?"; }
+  void disarm() override { log += header_->asleep % 2 == 0 ? "d" : "?"; }
+  [[nodiscard]] FabricCounters counters() const override { return {1, 20, 3, 40}; }
+
+  std::string log;
+  std::size_t landed = 0;
+  bool is_drained = true;
+  std::vector<PeerLoss> losses;
+
+ private:
+  const RowHeader* header_;
+  std::array<std::byte, kBytes> row_{};
+};
+
+/// Rank 1 is oneself, 0 and 3 are reached through one fabric, 2 through the other.
+class RoutedFabricTest : public ::testing::Test {
+ protected:
+  RoutedFabricTest() {
+    std::vector<std::unique_ptr<Fabric>> fabrics;
+    for (RecordingFabric*& inner : inner_) {
+      auto fabric = std::make_unique<RecordingFabric>(&header());
+      inner = fabric.get();
+      fabrics.push_back(std::move(fabric));
+    }
+    routed_ =
+        std::make_unique<RoutedFabric>(own_row_.data(), std::move(fabrics),
+                                       std::vector<std::size_t>{0, RoutedFabric::kNoFabric, 1, 0});
+  }
+
+  RowHeader& header() { return *reinterpret_cast<RowHeader*>(own_row_.data()); }
+
+  alignas(64) std::array<std::byte, kBytes> own_row_{};
+  std::array<RecordingFabric*, 2> inner_{};
+  std::unique_ptr<RoutedFabric> routed_;
+};
+
+TEST_F(RoutedFabricTest, SendsEachPeersPostsToItsFabric) {
+  routed_->write(Rank{0}, {64, 8});
+  routed_->publish(Rank{2}, 64, {});
+  routed_->write(Rank{3}, {64, 8});
+  routed_->fence(Rank{2});
+  routed_->flush();
+  EXPECT_EQ(inner_[0]->log, "w0w3f");
+  EXPECT_EQ(inner_[1]->log, "p2x2f");
+  EXPECT_EQ(routed_->row(Rank{3}), inner_[0]->row(Rank{3}));
+  EXPECT_EQ(routed_->row(Rank{2}), inner_[1]->row(Rank{2}));
+}
+
+TEST_F(RoutedFabricTest, MergesWhatTheFabricsSay) {
+  inner_[0]->landed = 2;
+  inner_[1]->landed = 3;
+  EXPECT_EQ(routed_->poll(), 5U);
+  EXPECT_TRUE(routed_->drained());
+  inner_[1]->is_drained = false;
+  EXPECT_FALSE(routed_->drained());
+  inner_[0]->losses = {{Rank{3}, "x"}};
+  inner_[1]->losses = {{Rank{2}, "y"}};
+  EXPECT_EQ(routed_->take_losses().size(), 2U);
+  EXPECT_TRUE(routed_->take_losses().empty());
+  const FabricCounters sum = routed_->counters();
+  EXPECT_EQ(sum.writes, 2U);
+  EXPECT_EQ(sum.bytes, 40U);
+  EXPECT_EQ(sum.doorbells, 6U);
+  EXPECT_EQ(sum.posting_ns, 80U);
+}
+
+TEST_F(RoutedFabricTest, AnnouncesItsSleepInTheOwnRow) {
+  EXPECT_EQ(header().asleep, 0U);
+  routed_->arm();
+  EXPECT_EQ(header().asleep, 1U);
+  routed_->disarm();
+  EXPECT_EQ(header().asleep, 2U);
+  routed_->arm();
+  EXPECT_EQ(header().asleep, 3U);
+  routed_->disarm();
+  EXPECT_EQ(inner_[0]->log, "adad");
+  EXPECT_EQ(inner_[1]->log, "adad");
+}
+
+}  // namespace
+}  // namespace tutti

@@ -1,0 +1,191 @@
+/// What only the shared-memory fabric has: processes that die, doorbells, descriptors from a peer.
+#include "fabric/shm/shm_fabric.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <cstdint>
+#include <utility>
+
+#include "fabric/row_header.hpp"
+
+namespace tutti {
+namespace {
+
+constexpr std::size_t kBytes = 4096;
+constexpr Rank kPeer{1};
+constexpr std::chrono::hours kForEver{1};
+
+/// Our side of one pair; the peer's side is played by the test.
+class ShmFabricTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    int sockets[2];
+    ASSERT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, sockets), 0);
+    own_socket_ = UniqueFd(sockets[0]);
+    peer_socket_ = UniqueFd(sockets[1]);
+  }
+
+  static UniqueFd duplicate(int fd) { return UniqueFd(::fcntl(fd, F_DUPFD_CLOEXEC, 0)); }
+
+  ShmConnection connection() {
+    return {.peer = kPeer,
+            .socket = std::move(own_socket_),
+            .row_fd = duplicate(peer_row_.read_only_fd().get()),
+            .doorbell = duplicate(peer_->doorbell_fd()),
+            .row_bytes = kBytes};
+  }
+
+  std::unique_ptr<ShmFabric> make() {
+    std::vector<ShmConnection> peers;
+    peers.push_back(connection());
+    return ShmFabric::create(*sleeper_, own_row_, std::move(peers)).value();
+  }
+
+  /// How often the peer's doorbell was rung since it was asked last.
+  std::uint64_t rings() {
+    std::uint64_t count = 0;
+    if (::read(peer_->doorbell_fd(), &count, sizeof count) < 0) return 0;
+    return count;
+  }
+
+  void set_asleep(std::uint64_t value) {
+    reinterpret_cast<RowHeader*>(peer_row_.data())->asleep = value;
+  }
+
+  static void post(ShmFabric& fabric) {
+    fabric.publish(kPeer, 64, {});
+    fabric.flush();
+  }
+
+  /// A process that holds the peer's socket and does nothing.
+  pid_t fork_peer() {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      own_socket_ = UniqueFd();
+      for (;;) ::pause();
+    }
+    peer_socket_ = UniqueFd();
+    return child;
+  }
+
+  Segment own_row_ = Segment::create(kBytes).value();
+  Segment peer_row_ = Segment::create(kBytes).value();
+  std::unique_ptr<Sleeper> sleeper_ = Sleeper::create().value();
+  std::unique_ptr<Sleeper> peer_ = Sleeper::create().value();
+  UniqueFd own_socket_;
+  UniqueFd peer_socket_;
+};
+
+TEST_F(ShmFabricTest, WakesASleeperWhenAPeersProcessIsKilled) {
+  const pid_t child = fork_peer();
+  const auto fabric = make();
+  fabric->arm();
+  fabric->poll();
+  ASSERT_TRUE(fabric->take_losses().empty());
+  ASSERT_EQ(::kill(child, SIGKILL), 0);
+  std::vector<PeerLoss> losses;
+  while (losses.empty()) {
+    sleeper_->sleep(kForEver);
+    fabric->poll();
+    losses = fabric->take_losses();
+  }
+  EXPECT_EQ(losses.size(), 1U);
+  EXPECT_EQ(losses[0].peer, kPeer);
+  EXPECT_EQ(losses[0].reason, "its process ended or closed the connection");
+  EXPECT_EQ(::waitpid(child, nullptr, 0), child);
+}
+
+TEST_F(ShmFabricTest, NoticesADeadProcessAlsoWhileItOnlyPolls) {
+  const pid_t child = fork_peer();
+  const auto fabric = make();
+  ASSERT_EQ(::kill(child, SIGKILL), 0);
+  ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+  std::size_t losses = 0;
+  for (std::uint32_t i = 0; i < 3 * ShmFabric::kPollsPerCheck; ++i) {
+    fabric->poll();
+    losses += fabric->take_losses().size();
+  }
+  EXPECT_EQ(losses, 1U);
+}
+
+TEST_F(ShmFabricTest, NoticesAPeerThatWasGoneBeforeItStarted) {
+  peer_socket_ = UniqueFd();
+  const auto fabric = make();
+  sleeper_->sleep(kForEver);
+  fabric->poll();
+  EXPECT_EQ(fabric->take_losses().size(), 1U);
+}
+
+TEST_F(ShmFabricTest, RingsOnlySleepersAndOncePerSleep) {
+  const auto fabric = make();
+  post(*fabric);
+  EXPECT_EQ(rings(), 0U);
+  set_asleep(1);
+  fabric->flush();
+  EXPECT_EQ(rings(), 0U) << "nothing was posted";
+  post(*fabric);
+  post(*fabric);
+  EXPECT_EQ(rings(), 1U);
+  set_asleep(2);
+  post(*fabric);
+  EXPECT_EQ(rings(), 0U);
+  set_asleep(3);
+  post(*fabric);
+  EXPECT_EQ(rings(), 1U);
+  EXPECT_EQ(fabric->counters().doorbells, 2U);
+}
+
+TEST_F(ShmFabricTest, DoesNotRingAPeerItHasFenced) {
+  const auto fabric = make();
+  fabric->fence(kPeer);
+  set_asleep(1);
+  post(*fabric);
+  EXPECT_EQ(rings(), 0U);
+  char byte = 0;
+  EXPECT_EQ(::recv(peer_socket_.get(), &byte, 1, MSG_DONTWAIT), 0) << "the peer sees a hang-up";
+}
+
+TEST_F(ShmFabricTest, LeavesNothingBehindOnTheSleeper) {
+  auto fabric = make();
+  peer_socket_ = UniqueFd();
+  fabric.reset();
+  sleeper_->wake();
+  sleeper_->sleep(kForEver);
+  sleeper_->sleep(std::chrono::milliseconds(1));
+}
+
+TEST_F(ShmFabricTest, RefusesAPeerGivenTwice) {
+  std::vector<ShmConnection> peers;
+  peers.push_back(connection());
+  peers.push_back(connection());
+  const auto fabric = ShmFabric::create(*sleeper_, own_row_, std::move(peers));
+  ASSERT_FALSE(fabric);
+  EXPECT_EQ(fabric.error().code, ErrorCode::invalid_argument);
+}
+
+TEST_F(ShmFabricTest, RefusesABadRowAndSaysWhose) {
+  std::vector<ShmConnection> peers;
+  peers.push_back(connection());
+  peers[0].row_bytes = 2 * kBytes;
+  const auto fabric = ShmFabric::create(*sleeper_, own_row_, std::move(peers));
+  ASSERT_FALSE(fabric);
+  EXPECT_EQ(fabric.error().code, ErrorCode::mismatch);
+  EXPECT_EQ(fabric.error().message.find("rank 1: "), 0U) << fabric.error().message;
+}
+
+TEST_F(ShmFabricTest, RefusesAnOwnRowThatPeersCannotMap) {
+  const Segment mapped =
+      Segment::map_peer(duplicate(own_row_.read_only_fd().get()), kBytes).value();
+  const auto fabric = ShmFabric::create(*sleeper_, mapped, {});
+  ASSERT_FALSE(fabric);
+  EXPECT_EQ(fabric.error().code, ErrorCode::invalid_argument);
+}
+
+}  // namespace
+}  // namespace tutti

@@ -1,0 +1,168 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "unit/membership/forged_cluster.hpp"
+
+namespace tutti::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+std::vector<std::uint32_t> slots_of(const View& view) {
+  std::vector<std::uint32_t> slots;
+  for (const ViewMember& member : view.members) slots.push_back(member.slot);
+  return slots;
+}
+
+TEST(Membership, DeliversInTheFirstView) {
+  ForgedCluster cluster(3);
+  ASSERT_TRUE(cluster.nodes[0].send("one") && cluster.nodes[2].send("two"));
+  cluster.run({0, 1, 2});
+  for (const ForgedNode& node : cluster.nodes) {
+    EXPECT_THAT(node.delivered, ElementsAre("one", "two"));
+    EXPECT_EQ(node.views.size(), 1U);
+  }
+}
+
+TEST(Membership, GoesOnWithoutAMemberThatIsLost) {
+  ForgedCluster cluster(3);
+  cluster.nodes[1].membership->lost(2);
+  cluster.run({0, 1});
+  for (const std::uint32_t slot : {0U, 1U}) {
+    const ForgedNode& node = cluster.nodes[slot];
+    ASSERT_EQ(node.views.size(), 2U);
+    EXPECT_EQ(node.views[1].id, 2U);
+    EXPECT_THAT(slots_of(node.views[1]), ElementsAre(0, 1));
+    EXPECT_THAT(node.gone, ElementsAre(ViewMember{2, 102}));
+  }
+}
+
+TEST(Membership, GoesOnWithoutItsLeader) {
+  ForgedCluster cluster(4);
+  cluster.nodes[3].membership->lost(0);
+  cluster.run({1, 2, 3});
+  for (const std::uint32_t slot : {1U, 2U, 3U}) {
+    EXPECT_THAT(slots_of(cluster.nodes[slot].views.back()), ElementsAre(1, 2, 3));
+  }
+}
+
+// M7, J4: the leader has proposed, and some have accepted, when it dies.
+TEST(Membership, ANewLeaderProposesAgainWhatWasAccepted) {
+  ForgedCluster cluster(5);
+  cluster.nodes[0].membership->lost(4);
+  for (int i = 0; i < 2; ++i) cluster.run({0, 1, 2, 3}, 1);  // all have wedged
+  cluster.nodes[0].pass();                                   // it proposes
+  cluster.nodes[3].pass();                                   // one accepts
+  for (const std::uint32_t slot : {1U, 2U, 3U}) cluster.nodes[slot].membership->lost(0);
+  cluster.run({1, 2, 3});
+  for (const std::uint32_t slot : {1U, 2U, 3U}) {
+    const std::vector<View>& views = cluster.nodes[slot].views;
+    ASSERT_EQ(views.size(), 3U);
+    EXPECT_THAT(slots_of(views[1]), ElementsAre(0, 1, 2, 3)) << "the dead leader's proposal";
+    EXPECT_THAT(slots_of(views[2]), ElementsAre(1, 2, 3)) << "then without it";
+  }
+}
+
+// J6.
+TEST(Membership, AMinorityStops) {
+  ForgedCluster cluster(3);
+  cluster.nodes[0].membership->lost(1);
+  cluster.nodes[0].membership->lost(2);
+  cluster.run({0});
+  EXPECT_EQ(cluster.nodes[0].why_stopped, StopReason::minority);
+  EXPECT_EQ(cluster.nodes[0].views.size(), 1U);
+  EXPECT_FALSE(cluster.nodes[0].send("nobody hears this"));
+}
+
+TEST(Membership, WhoIsEvictedLearnsIt) {
+  ForgedCluster cluster(3);
+  cluster.nodes[0].membership->lost(2);
+  cluster.run({0, 1});
+  cluster.run({2}, 3);
+  EXPECT_EQ(cluster.nodes[2].why_stopped, StopReason::evicted);
+}
+
+TEST(Membership, WhoIsEvictedLearnsItEvenLate) {
+  ForgedCluster cluster(5);
+  cluster.nodes[0].membership->lost(4);
+  cluster.run({0, 1, 2, 3});
+  cluster.nodes[0].membership->lost(3);
+  cluster.run({0, 1, 2});
+  cluster.run({4}, 3);
+  EXPECT_EQ(cluster.nodes[4].why_stopped, StopReason::evicted);
+}
+
+TEST(Membership, AMemberLeavesInOrder) {
+  ForgedCluster cluster(3);
+  ASSERT_TRUE(cluster.nodes[0].send("before"));
+  cluster.nodes[0].membership->leave();
+  cluster.run({0, 1, 2});
+  EXPECT_EQ(cluster.nodes[0].why_stopped, StopReason::left);
+  EXPECT_THAT(slots_of(cluster.nodes[1].views.back()), ElementsAre(1, 2));
+  EXPECT_EQ(cluster.nodes[1].delivered, cluster.nodes[0].delivered);
+}
+
+TEST(Membership, TheLastOneMayLeave) {
+  ForgedCluster cluster(1);
+  cluster.nodes[0].membership->leave();
+  cluster.run({0}, 3);
+  EXPECT_EQ(cluster.nodes[0].why_stopped, StopReason::left);
+}
+
+TEST(Membership, AJoinerComesInWhenAllAreConnectedToIt) {
+  ForgedCluster cluster(3, 1);
+  ASSERT_TRUE(cluster.nodes[0].send("before"));
+  cluster.run({0, 1, 2});
+  for (const std::uint32_t slot : {0U, 1U}) cluster.nodes[2].membership->ready(slot, 100 + slot);
+  cluster.nodes[0].membership->ready(2, 102);
+  cluster.run({0, 1, 2});
+  EXPECT_THAT(cluster.nodes[2].views, IsEmpty()) << "1 is not connected to it";
+  cluster.nodes[1].membership->ready(2, 102);
+  cluster.run({0, 1, 2});
+  ASSERT_EQ(cluster.nodes[2].views.size(), 1U);
+  EXPECT_THAT(slots_of(cluster.nodes[2].views[0]), ElementsAre(0, 1, 2));
+  EXPECT_EQ(cluster.nodes[2].views[0].survivors, 2U);
+  ASSERT_TRUE(cluster.nodes[2].send("after"));
+  cluster.run({0, 1, 2});
+  EXPECT_THAT(cluster.nodes[0].delivered, ElementsAre("before", "after"));
+  EXPECT_THAT(cluster.nodes[2].delivered, ElementsAre("after"));
+}
+
+// What a view did not deliver is delivered in the next, once, in order.
+TEST(Membership, MessagesOfSurvivorsAreSentAgain) {
+  ForgedCluster cluster(3);
+  cluster.run({0, 1, 2}, 3);
+  ASSERT_TRUE(cluster.nodes[0].send("a") && cluster.nodes[0].send("b"));
+  cluster.run({0}, 2);                   // sent; nobody has received it
+  cluster.nodes[1].membership->lost(2);  // and now nobody will in this view
+  cluster.run({1, 0}, 1);
+  ASSERT_TRUE(cluster.nodes[0].send("c")) << "claims go on during the change";
+  cluster.run({0, 1});
+  for (const std::uint32_t slot : {0U, 1U}) {
+    EXPECT_EQ(cluster.nodes[slot].views.size(), 2U);
+    EXPECT_THAT(cluster.nodes[slot].delivered, ElementsAre("a", "b", "c"));
+  }
+  EXPECT_THAT(cluster.nodes[2].delivered, IsEmpty());
+}
+
+// J1.
+TEST(Membership, SuspicionPassesOn) {
+  ForgedCluster cluster(5);
+  cluster.nodes[3].membership->lost(1);
+  cluster.run({3, 0, 2, 4}, 1);
+  EXPECT_TRUE(cluster.nodes[0].membership->changing());
+  cluster.run({0, 2, 3, 4});
+  EXPECT_THAT(slots_of(cluster.nodes[4].views.back()), ElementsAre(0, 2, 3, 4));
+}
+
+TEST(Membership, WhoIsSuspectedSuspectsNobodyForIt) {
+  ForgedCluster cluster(5);
+  cluster.nodes[4].membership->lost(2);
+  cluster.run({4, 2, 3, 0, 1});
+  EXPECT_EQ(cluster.nodes[2].why_stopped, StopReason::evicted);
+  EXPECT_THAT(slots_of(cluster.nodes[0].views.back()), ElementsAre(0, 1, 3, 4));
+}
+
+}  // namespace
+}  // namespace tutti::testing

@@ -1,0 +1,84 @@
+#include "membership/proposal.hpp"
+
+#include <gtest/gtest.h>
+
+#include "base/prng.hpp"
+
+namespace tutti {
+namespace {
+
+Proposal some(Prng& random) {
+  Proposal proposal;
+  proposal.next.id = random.next();
+  for (std::uint64_t n = random.below(8); n > 0; --n) {
+    proposal.next.members.push_back({static_cast<std::uint32_t>(n), random.next()});
+  }
+  proposal.next.survivors = static_cast<std::uint32_t>(proposal.next.members.size() / 2);
+  for (std::uint64_t n = random.below(4); n > 0; --n) {
+    proposal.left.push_back({static_cast<std::uint32_t>(20 + n), random.next()});
+  }
+  proposal.in_order = static_cast<std::uint32_t>(proposal.left.size() / 2);
+  for (std::uint64_t n = random.below(4); n > 0; --n) {
+    Cut& cut = proposal.cuts.emplace_back();
+    cut.round = random.next();
+    cut.sender = static_cast<std::uint32_t>(random.below(9));
+    for (std::uint64_t s = random.below(9); s > 0; --s) cut.received.push_back(random.next());
+  }
+  return proposal;
+}
+
+TEST(Proposal, ComesBackAsItWas) {
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    Prng random(seed);
+    const Proposal proposal = some(random);
+    std::vector<std::uint64_t> words = encode(proposal);
+    EXPECT_EQ(decode(words), proposal);
+    words.resize(words.size() + 7, 0xdead);
+    EXPECT_EQ(decode(words), proposal) << "what lies behind it does not matter";
+  }
+}
+
+// L5: a proposal that is not whole yet, or is being overwritten, is none.
+TEST(Proposal, IsRefusedUnlessEveryWordIsThere) {
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    SCOPED_TRACE(seed);
+    Prng random(seed);
+    const std::vector<std::uint64_t> words = encode(some(random));
+    const std::vector<std::uint64_t> other = encode(some(random));
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      std::vector<std::uint64_t> torn = words;
+      torn[i] = i < other.size() && other[i] != words[i] ? other[i] : words[i] ^ 1;
+      EXPECT_EQ(decode(torn), std::nullopt) << "word " << i;
+      EXPECT_EQ(decode(std::span(words).first(i)), std::nullopt) << "cut at " << i;
+    }
+  }
+}
+
+TEST(Proposal, IsNotZeroedMemory) {
+  const std::vector<std::uint64_t> zeros(32);
+  EXPECT_EQ(decode(zeros), std::nullopt);
+  EXPECT_EQ(decode({}), std::nullopt);
+}
+
+TEST(Proposal, FitsIntoTheWordsThatAreReserved) {
+  Proposal proposal;
+  for (std::uint32_t slot = 0; slot < 5; ++slot) {
+    proposal.next.members.push_back({slot, slot});
+    proposal.left.push_back({slot, slot});
+  }
+  proposal.cuts = {{.received = {1, 2, 3}}, {.received = {1, 2, 3, 4, 5}}};
+  const std::vector<std::uint32_t> senders{3, 5};
+  EXPECT_EQ(encode(proposal).size(), proposal_words(5, senders));
+}
+
+TEST(Proposal, KnowsWhoLeavesInOrder) {
+  const Proposal proposal{.left = {{1, 10}, {2, 20}, {3, 30}}, .in_order = 2};
+  EXPECT_TRUE(proposal.leaves_in_order({1, 10}));
+  EXPECT_TRUE(proposal.leaves_in_order({2, 20}));
+  EXPECT_FALSE(proposal.leaves_in_order({3, 30}));
+  EXPECT_FALSE(proposal.leaves_in_order({2, 21})) << "another incarnation";
+  EXPECT_FALSE(proposal.leaves_in_order({9, 90}));
+}
+
+}  // namespace
+}  // namespace tutti

@@ -1,0 +1,51 @@
+#include "multicast/bounds.hpp"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+namespace tutti {
+namespace {
+
+TEST(Bounds, AreZeroAtFirst) {
+  const Bounds bounds(2);
+  EXPECT_EQ(bounds.get(1).records, 0U);
+  EXPECT_EQ(bounds.get(1).known, 0U);
+  EXPECT_EQ(bounds.get(1).stable, 0U);
+}
+
+TEST(Bounds, KeepSendersApart) {
+  Bounds bounds(2);
+  bounds.set(1, {.records = 1, .known = 3, .stable = 2});
+  EXPECT_EQ(bounds.get(0).known, 0U);
+  EXPECT_EQ(bounds.get(1).records, 1U);
+  EXPECT_EQ(bounds.get(1).known, 3U);
+  EXPECT_EQ(bounds.get(1).stable, 2U);
+}
+
+// N1. A record of every round, so that each count bounds the next; and the records' bytes, plain
+// memory, are there as soon as the count tells of them (for ThreadSanitizer).
+TEST(Bounds, N1ShowRecordsBeforeTheRoundsTheyAreIn) {
+  constexpr std::uint64_t kRecords = 20'000;
+  Bounds bounds(1);
+  std::vector<std::uint64_t> ring(kRecords);
+  std::thread writer([&] {
+    for (std::uint64_t i = 0; i < kRecords; ++i) {
+      ring[i] = i + 1;
+      bounds.set(0, {.records = i + 1, .known = i + 1, .stable = i});
+    }
+  });
+  SenderBounds seen;
+  while (seen.records < kRecords) {
+    const SenderBounds now = bounds.get(0);
+    ASSERT_LE(now.stable, now.known);
+    ASSERT_LE(now.known, now.records);
+    ASSERT_GE(now.records, seen.records);
+    for (std::uint64_t i = seen.records; i < now.records; ++i) ASSERT_EQ(ring[i], i + 1);
+    seen = now;
+  }
+  writer.join();
+}
+
+}  // namespace
+}  // namespace tutti

@@ -1,0 +1,74 @@
+#include "multicast/ring_place.hpp"
+
+#include <gtest/gtest.h>
+
+#include "sst/memory.hpp"
+#include "support/forged_table.hpp"
+
+namespace tutti::testing {
+namespace {
+
+class Walk : public ::testing::Test {
+ protected:
+  std::optional<std::uint64_t> from(std::uint64_t round, std::uint64_t records,
+                                    RingPlace place = {}, std::uint64_t view = 0) {
+    return first_round_from(NativeMemory{}, {table.ring(0).data(), 64}, place, records, round,
+                            view);
+  }
+
+  ForgedTable table{{}};
+  RingWriter writer{table.ring(0)};
+};
+
+TEST_F(Walk, FindsTheFirstRecordInARoundOrLater) {
+  writer.put(8, 0);
+  writer.put(8, 1);
+  writer.put(8, 5);  // after three nulls
+  EXPECT_EQ(from(0, 3), 0U);
+  EXPECT_EQ(from(1, 3), 1U);
+  EXPECT_EQ(from(2, 3), 5U);
+  EXPECT_EQ(from(6, 3), kNoRound);
+  EXPECT_EQ(from(2, 2), kNoRound) << "the third is not there yet";
+}
+
+TEST_F(Walk, GoesOnBehindAPad) {
+  for (std::uint64_t round = 0; round < 3; ++round) writer.put(128, round);
+  writer.put(128, 9);  // does not fit before the end
+  EXPECT_EQ(from(3, 4), 9U);
+}
+
+TEST_F(Walk, StartsAnywhere) {
+  writer.put(8, 0);
+  writer.put(16, 1);
+  writer.put(8, 2);
+  EXPECT_EQ(from(2, 3, {.records = 2, .round = 2, .offset = 5}), 2U);
+}
+
+// R4.
+TEST_F(Walk, IgnoresStampsOfOtherViews) {
+  writer.put(8, 4);  // stamped in view 0
+  EXPECT_EQ(from(0, 1), 4U);
+  EXPECT_EQ(from(0, 1, {}, 1), 0U);
+}
+
+// Y4.
+TEST_F(Walk, RefusesHeadersThatCannotBe) {
+  writer.raw({1000, 0});
+  EXPECT_EQ(from(1, 2), std::nullopt) << "beyond the end of the ring";
+  writer.raw({kPadBit, 0});
+  writer.raw_at(0, {kPadBit, 0});
+  EXPECT_EQ(from(1, 2), std::nullopt) << "two pads in a row";
+}
+
+TEST(RingPlaceCell, GivesBackWhatWasStored) {
+  RingPlaceCell cell;
+  cell.store({.records = 3, .round = 1ULL << 40, .offset = 7});
+  const std::optional<RingPlace> place = cell.load();
+  ASSERT_TRUE(place.has_value());
+  EXPECT_EQ(place->records, 3U);
+  EXPECT_EQ(place->round, 1ULL << 40);
+  EXPECT_EQ(place->offset, 7U);
+}
+
+}  // namespace
+}  // namespace tutti::testing

@@ -1,0 +1,73 @@
+/// \file group_rules_test.cpp
+#include "node/group_rules.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace tutti {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+NodeOptions node() {
+  NodeOptions options;
+  options.name = "b";
+  options.members = {{"a", "h:1"}, {"b", "h:2"}, {"c", "h:3"}};
+  return options;
+}
+
+GroupOptions group(std::vector<std::string> members, std::vector<std::string> senders = {}) {
+  GroupOptions options;
+  options.name = "log";
+  options.members = std::move(members);
+  options.senders = std::move(senders);
+  return options;
+}
+
+std::string error_of(const GroupOptions& options, std::span<const GroupOptions> joined = {}) {
+  const Result<void> r = check_group(node(), joined, options);
+  return r ? "accepted" : r.error().message;
+}
+
+TEST(GroupRules, AcceptsAnySubsetWithThisNode) {
+  EXPECT_EQ(error_of(group({})), "accepted");
+  EXPECT_EQ(error_of(group({"c", "b"}, {"c"})), "accepted");
+  EXPECT_EQ(error_of(group({}, {"a"})), "accepted");
+}
+
+TEST(GroupRules, MembersAreTheNodes) {
+  EXPECT_EQ(error_of(group({"b", "z"})),
+            "group 'log': members: 'z' is not a member of the node; known: a, b, c");
+  EXPECT_THAT(error_of(group({}, {"z"})), HasSubstr("senders: 'z' is not a member"));
+}
+
+TEST(GroupRules, ThisNodeIsOneOfTheMembers) {
+  EXPECT_THAT(error_of(group({"a", "c"})), HasSubstr("this node, 'b', is not among them"));
+}
+
+TEST(GroupRules, NamesAreUniqueInTheNode) {
+  const std::vector<GroupOptions> joined{group({})};
+  EXPECT_THAT(error_of(group({"b"}), joined), HasSubstr("group 'log': name is taken"));
+}
+
+TEST(GroupRules, WhatIsWrongByItselfIsWrongHere) {
+  GroupOptions options = group({});
+  options.window_messages = 3;
+  EXPECT_THAT(error_of(options), HasSubstr("window_messages is 3"));
+}
+
+TEST(GroupRules, ResolvingLeavesNothingImplicit) {
+  GroupOptions options = group({});
+  options.window_bytes = 5000;
+  const GroupOptions full = resolve_group(node(), options);
+  EXPECT_THAT(full.members, ElementsAre("a", "b", "c"));
+  EXPECT_THAT(full.senders, ElementsAre("a", "b", "c"));
+  EXPECT_EQ(full.window_bytes, 8192U);
+  EXPECT_THAT(resolve_group(node(), group({"c", "b"})).senders, ElementsAre("c", "b"));
+}
+
+}  // namespace
+}  // namespace tutti

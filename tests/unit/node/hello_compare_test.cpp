@@ -1,0 +1,138 @@
+/// \file hello_compare_test.cpp
+/// What must agree between two members, and which transport they take.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "hellos.hpp"
+
+namespace tutti {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+// The error of a's check against a changed b; b's own check must fail over the same field.
+std::string mismatch(const std::function<void(Hello& a, Hello& b)>& change,
+                     const std::string& field) {
+  Hello a = hello("a", 1);
+  Hello b = hello("b", 2);
+  change(a, b);
+  const Result<void> at_a = compatible(a, b);
+  const Result<void> at_b = compatible(b, a);
+  if (at_a || at_b) return "accepted";
+  EXPECT_EQ(at_a.error().code, ErrorCode::mismatch);
+  EXPECT_THAT(at_a.error().message, HasSubstr(field));
+  EXPECT_THAT(at_b.error().message, HasSubstr(field));
+  return at_a.error().message;
+}
+
+TEST(Compatible, MembersWithTheSameOptionsAre) {
+  const Result<void> r = compatible(hello("a", 1), hello("b", 2));
+  EXPECT_TRUE(r) << r.error().message;
+}
+
+TEST(Compatible, VersionsMustBeEqual) {
+  EXPECT_EQ(mismatch([](Hello&, Hello& b) { b.library_version = "2.0"; }, "version"),
+            "version of Tutti is '1.2.3' at a but '2.0' at b; it must be the same at all members");
+  EXPECT_THAT(mismatch([](Hello&, Hello& b) { b.protocol = 9; }, "protocol version"),
+              HasSubstr("is 1 at a but 9 at b"));
+}
+
+TEST(Compatible, MemberListsMustBeEqual) {
+  EXPECT_THAT(mismatch([](Hello&, Hello& b) { b.members[2].address = "h:9"; }, "address of c"),
+              HasSubstr("'h:3' at a but 'h:9' at b"));
+  EXPECT_THAT(mismatch([](Hello&, Hello& b) { b.members[2].name = "d"; }, "member list"),
+              HasSubstr("'c' at a but 'd' at b"));
+  EXPECT_THAT(mismatch(
+                  [](Hello&, Hello& b) {
+                    b.members.pop_back();
+                    b.groups.clear();
+                  },
+                  "number of members"),
+              HasSubstr("3 at a but 2 at b"));
+}
+
+TEST(Compatible, EachGroupOptionMustBeEqual) {
+  const auto with = [](const std::string& field, const std::function<void(GroupOptions&)>& change) {
+    return mismatch([&](Hello&, Hello& b) { change(b.groups[0]); }, "group 'log': " + field);
+  };
+  EXPECT_EQ(with("level", [](auto& g) { g.level = Level::agreed; }),
+            "group 'log': level is 'atomic' at a but 'agreed' at b; it must be the same at all "
+            "members");
+  EXPECT_THAT(with("order", [](auto& g) { g.order = Order::none; }),
+              HasSubstr("'round_robin' at a but 'none' at b"));
+  EXPECT_THAT(with("message_max_bytes", [](auto& g) { g.message_max_bytes = 9; }),
+              HasSubstr("is 65536 at a but 9 at b"));
+  EXPECT_THAT(with("window_bytes", [](auto& g) { g.window_bytes = 8192; }), HasSubstr("8192"));
+  EXPECT_THAT(with("window_messages", [](auto& g) { g.window_messages = 8; }), HasSubstr("8 at b"));
+  EXPECT_THAT(with("members", [](auto& g) { g.members = {"a", "b"}; }),
+              HasSubstr("'a,b,c' at a but 'a,b' at b"));
+  EXPECT_THAT(with("senders", [](auto& g) { g.senders = {"a"}; }), HasSubstr("'a' at b"));
+}
+
+TEST(Compatible, EveryMemberOfAGroupHasJoinedIt) {
+  EXPECT_THAT(mismatch([](Hello&, Hello& b) { b.groups.clear(); }, "has not joined"),
+              AllOf(HasSubstr("a lists 'b'"), HasSubstr("b has not joined it")));
+}
+
+TEST(Compatible, GroupsOfOthersDoNotMatter) {
+  Hello a = hello("a", 1);
+  Hello b = hello("b", 2);
+  a.groups.push_back(group("x", {"a", "c"}));
+  b.groups.push_back(group("y", {"b", "c"}));
+  EXPECT_TRUE(compatible(a, b));
+  EXPECT_TRUE(compatible(b, a));
+}
+
+TEST(Compatible, PeersAreWhoTheyShouldBe) {
+  EXPECT_THAT(mismatch([](Hello& a, Hello&) { a.to = "c"; }, "wrong peer"),
+              HasSubstr("'a' called the address of 'c' but 'b' answered there"));
+  EXPECT_THAT(mismatch([](Hello&, Hello& b) { b.name = "a"; }, "member 'a'"),
+              HasSubstr("two processes"));
+  EXPECT_THAT(mismatch([](Hello& a, Hello& b) { a.incarnation = b.incarnation; }, "itself"),
+              HasSubstr("leads back"));
+  EXPECT_THAT(mismatch([](Hello&, Hello& b) { b.name = "z"; }, "member"), ::testing::_);
+}
+
+TEST(Transport, SharedMemoryNeedsBothToWantItOnOneHost) {
+  const auto pair = [](FabricChoice fa, FabricChoice fb, bool far) {
+    Hello a = hello("a", 1);
+    Hello b = hello("b", 2);
+    a.fabric = fa;
+    b.fabric = fb;
+    if (far) b.host.boot_id = "other";
+    const Result<Transport> here = choose_transport(a, b);
+    const Result<Transport> there = choose_transport(b, a);
+    EXPECT_EQ(here.has_value(), there.has_value());
+    if (!here) return here.error().message;
+    EXPECT_EQ(*here, *there);
+    return std::string(*here == Transport::shm ? "shm" : "tcp");
+  };
+  using enum FabricChoice;
+  EXPECT_EQ(pair(automatic, automatic, false), "shm");
+  EXPECT_EQ(pair(automatic, automatic, true), "tcp");
+  EXPECT_EQ(pair(shm, automatic, false), "shm");
+  EXPECT_EQ(pair(tcp, automatic, false), "tcp");
+  EXPECT_EQ(pair(tcp, tcp, false), "tcp");
+  EXPECT_THAT(pair(shm, tcp, false), HasSubstr("none in common"));
+  EXPECT_THAT(pair(shm, automatic, true),
+              AllOf(HasSubstr("fabric is 'shm' at a"), HasSubstr("different hosts")));
+}
+
+TEST(Transport, SharedMemoryNeedsOneUserAndNetworkNamespace) {
+  Hello a = hello("a", 1);
+  Hello b = hello("b", 2);
+  a.fabric = FabricChoice::shm;
+  b.host.user = 7;
+  EXPECT_THAT(choose_transport(a, b).error().message, HasSubstr("different users"));
+  b.host = a.host;
+  b.host.network_namespace = 7;
+  EXPECT_THAT(choose_transport(a, b).error().message, HasSubstr("network namespaces"));
+  a.host.boot_id = b.host.boot_id = "";
+  EXPECT_THAT(choose_transport(a, b).error().message, HasSubstr("cannot tell its host"));
+}
+
+}  // namespace
+}  // namespace tutti

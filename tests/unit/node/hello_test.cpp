@@ -1,0 +1,144 @@
+/// \file hello_test.cpp
+/// Hellos as bytes and back, hostile bytes, and what must agree.
+#include "node/bootstrap/hello.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <random>
+
+#include "hellos.hpp"
+
+namespace tutti {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+std::string body_of(const Hello& h) { return encode_hello(h).value().substr(12); }
+
+HelloPrefix prefix_of(std::string_view frame) {
+  HelloPrefix prefix{};
+  std::memcpy(prefix.data(), frame.data(), std::min(frame.size(), prefix.size()));
+  return prefix;
+}
+
+TEST(Hello, IsReadBack) {
+  Hello h = hello("a", 0xffffffffffffffffU);
+  h.to = "b";
+  h.fabric = FabricChoice::shm;
+  h.groups.push_back(group("gr\xc3\xbc", {"c", "a"}));
+  h.groups.back().senders = {"a"};
+  h.groups.back().order = Order::none;
+  h.groups.back().level = Level::unordered;
+  const std::string frame = encode_hello(h).value();
+  EXPECT_EQ(decode_prefix(prefix_of(frame)), frame.size() - 12);
+  const Result<Hello> read = decode_hello(frame.substr(12));
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->name, "a");
+  EXPECT_EQ(read->to, "b");
+  EXPECT_EQ(read->incarnation, h.incarnation);
+  EXPECT_EQ(read->fabric, FabricChoice::shm);
+  EXPECT_EQ(read->host.boot_id, "boot");
+  EXPECT_EQ(read->row_bytes, 4096U);
+  ASSERT_EQ(read->members.size(), 3U);
+  EXPECT_EQ(read->members[2].address, "h:3");
+  ASSERT_EQ(read->groups.size(), 2U);
+  EXPECT_EQ(read->groups[1].name, h.groups[1].name);
+  EXPECT_THAT(read->groups[1].members, ElementsAre("c", "a"));
+  EXPECT_THAT(read->groups[1].senders, ElementsAre("a"));
+  EXPECT_EQ(read->groups[1].level, Level::unordered);
+}
+
+TEST(Hello, TooManyGroupsForOneFrameAreAnError) {
+  Hello h = hello("a", 1);
+  for (int i = 0; i < 4096; ++i) h.groups.push_back(group(std::string(255, 'g'), {"a"}));
+  const Result<std::string> frame = encode_hello(h);
+  ASSERT_FALSE(frame);
+  EXPECT_THAT(frame.error().message, HasSubstr("legal: 1048576"));
+}
+
+TEST(Hello, StrangersAreToldFromOtherVersions) {
+  EXPECT_EQ(decode_prefix(prefix_of("GET / HTTP/1.1")).error().code, ErrorCode::invalid_argument);
+  const Error version = decode_prefix(prefix_of(hello_prefix(7, 10))).error();
+  EXPECT_EQ(version.code, ErrorCode::mismatch);
+  EXPECT_THAT(version.message, HasSubstr("protocol version is 7 there but 1 here"));
+  EXPECT_FALSE(decode_prefix(prefix_of(hello_prefix(kProtocolVersion, 0))));
+  EXPECT_FALSE(decode_prefix(prefix_of(hello_prefix(kProtocolVersion, kHelloMax + 1))));
+  EXPECT_FALSE(decode_prefix(prefix_of(hello_prefix(kProtocolVersion, 0xffffffffU))));
+}
+
+TEST(Hello, WrongTypesAndMissingFieldsAreErrors) {
+  const std::string good = body_of(hello("a", 1));
+  const auto changed = [&](const std::string& from, const std::string& to) {
+    std::string text = good;
+    const std::size_t at = text.find(from);
+    EXPECT_NE(at, std::string::npos) << from;
+    text.replace(at, from.size(), to);
+    const Result<Hello> r = decode_hello(text);
+    return r ? std::string("accepted") : r.error().message;
+  };
+  EXPECT_EQ(changed("\"to\":\"\"", "\"to\":\"b\""), "accepted");
+  EXPECT_THAT(changed("\"version\":\"1.2.3\"", "\"version\":7"),
+              HasSubstr("version is not a text"));
+  EXPECT_THAT(changed("\"incarnation\":1", "\"incarnation\":-1"), HasSubstr("incarnation"));
+  EXPECT_THAT(changed("\"incarnation\":1", "\"incarnation\":1.5"), HasSubstr("incarnation"));
+  EXPECT_THAT(changed("\"incarnation\":1", "\"incarnations\":1"), HasSubstr("missing"));
+  EXPECT_THAT(changed("\"row_bytes\":4096", "\"row_bytes\":99999999999999999"),
+              HasSubstr("row_bytes"));
+  EXPECT_THAT(changed("\"order\":\"round_robin\"", "\"order\":\"lcr\""),
+              HasSubstr("order 'lcr' is unknown"));
+  EXPECT_THAT(changed("\"members\":[0,1,2]", "\"members\":[0,1,3]"), HasSubstr("no rank"));
+  EXPECT_THAT(changed("\"members\":[0,1,2]", "\"members\":[0,0,2]"), HasSubstr("twice"));
+  EXPECT_THAT(changed("\"members\":[0,1,2]", "\"members\":{}"), HasSubstr("members"));
+  EXPECT_THAT(changed("\"members\":[0,1,2]", "\"members\":[]"), HasSubstr("without members"));
+  EXPECT_THAT(changed("\"transports\":[\"shm\",\"tcp\"]", "\"transports\":[1]"),
+              HasSubstr("transports"));
+  EXPECT_THAT(changed("\"window_messages\":65536", "\"window_messages\":65535"),
+              HasSubstr("window_messages"));
+}
+
+TEST(Hello, GarbageIsRefusedWithoutHarm) {
+  for (const std::string& text :
+       {std::string(), std::string("{}"), std::string("[]"), std::string("null"), std::string("7"),
+        std::string("{\"name\":"), std::string("\xff\xfe"), std::string(kHelloMax, '['),
+        std::string("{\"groups\":[[[[[[[[[[]]]]]]]]]]}")}) {
+    EXPECT_FALSE(decode_hello(text)) << text.substr(0, 40);
+  }
+}
+
+TEST(Hello, DamagedHellosNeverCrashTheReader) {
+  const std::string good = body_of(hello("a", 1));
+  std::mt19937 random(7);
+  for (int round = 0; round < 3000; ++round) {
+    std::string text = good;
+    for (int k = 0; k < 3; ++k) text[random() % text.size()] = static_cast<char>(random());
+    if (round % 3 == 0) text.resize(random() % text.size());
+    if (const Result<Hello> read = decode_hello(text)) {
+      [[maybe_unused]] const Result<void> verdict = compatible(hello("b", 2), *read);
+    }
+  }
+}
+
+TEST(Verdict, IsReadBackAndMadePrintable) {
+  const std::string frame = encode_verdict({ErrorCode::peer_lost, "why \x1b[2J not"});
+  EXPECT_EQ(load_u32(std::as_bytes(std::span(frame)).subspan<0, 4>()), frame.size() - 4);
+  const Error error = decode_verdict(frame.substr(4));
+  EXPECT_EQ(error.code, ErrorCode::peer_lost);
+  EXPECT_EQ(error.message, "why ?[2J not");
+  EXPECT_EQ(decode_verdict("").code, ErrorCode::mismatch);
+  EXPECT_EQ(decode_verdict("\xffzz").code, ErrorCode::mismatch);
+  EXPECT_LE(encode_verdict({ErrorCode::system, std::string(9999, 'x')}).size(), 4 + kVerdictMax);
+}
+
+TEST(Epoch, DependsOnEveryIncarnationAndIsNeverZero) {
+  const auto mix = [](std::vector<std::uint64_t> v) { return mix_epoch(v); };
+  EXPECT_EQ(mix({1, 2, 3}), mix({1, 2, 3}));
+  EXPECT_NE(mix({1, 2, 3}), mix({2, 1, 3}));
+  EXPECT_NE(mix({1, 2, 3}), mix({1, 2, 4}));
+  EXPECT_NE(mix({}), 0U);
+}
+
+}  // namespace
+}  // namespace tutti

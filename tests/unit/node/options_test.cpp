@@ -1,0 +1,198 @@
+/// \file options_test.cpp
+/// Every wrong option is named, with its value and what would be legal.
+#include "tutti/options.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+
+namespace tutti {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using namespace std::chrono_literals;
+
+NodeOptions good_node() {
+  NodeOptions node;
+  node.name = "a";
+  node.members = {{"a", "127.0.0.1:7001"}, {"b", "[::1]:7002"}, {"c", "host-3.example:7003"}};
+  return node;
+}
+
+GroupOptions good_group() {
+  GroupOptions group;
+  group.name = "log";
+  return group;
+}
+
+std::string node_error(const std::function<void(NodeOptions&)>& change) {
+  NodeOptions node = good_node();
+  change(node);
+  const Result<void> r = node.validate();
+  if (r) return "accepted";
+  EXPECT_EQ(r.error().code, ErrorCode::invalid_argument);
+  return r.error().message;
+}
+
+std::string group_error(const std::function<void(GroupOptions&)>& change) {
+  GroupOptions group = good_group();
+  change(group);
+  const Result<void> r = group.validate();
+  if (r) return "accepted";
+  EXPECT_EQ(r.error().code, ErrorCode::invalid_argument);
+  return r.error().message;
+}
+
+TEST(Options, GoodOnesAreAccepted) {
+  EXPECT_TRUE(good_node().validate());
+  EXPECT_TRUE(good_group().validate());
+}
+
+TEST(Options, WordsAreReadBack) {
+  for (const Order order : {Order::none, Order::round_robin}) {
+    EXPECT_EQ(order_from(to_string(order)), order);
+  }
+  for (const Level level : {Level::unordered, Level::agreed, Level::atomic}) {
+    EXPECT_EQ(level_from(to_string(level)), level);
+  }
+  for (const auto fabric : {FabricChoice::automatic, FabricChoice::shm, FabricChoice::tcp}) {
+    EXPECT_EQ(fabric_from(to_string(fabric)), fabric);
+  }
+  EXPECT_EQ(to_string(FabricChoice::automatic), "auto");
+}
+
+TEST(Options, UnknownWordsListTheKnownOnes) {
+  EXPECT_EQ(order_from("lcr").error().message, "order 'lcr' is unknown; known: round_robin, none");
+  EXPECT_EQ(level_from("safe").error().message,
+            "level 'safe' is unknown; known: atomic, agreed, unordered");
+  EXPECT_EQ(fabric_from("ib").error().message, "fabric 'ib' is unknown; known: auto, shm, tcp");
+}
+
+TEST(Options, ValuesOutsideAnEnumerationAreRefused) {
+  EXPECT_THAT(node_error([](auto& n) { n.fabric = static_cast<FabricChoice>(9); }),
+              HasSubstr("fabric 9 is unknown"));
+  EXPECT_THAT(node_error([](auto& n) { n.drive = static_cast<Drive>(9); }),
+              HasSubstr("drive 9 is unknown"));
+  EXPECT_THAT(group_error([](auto& g) { g.order = static_cast<Order>(9); }),
+              HasSubstr("order 9 is unknown"));
+  EXPECT_THAT(group_error([](auto& g) { g.level = static_cast<Level>(9); }),
+              HasSubstr("level 9 is unknown"));
+  EXPECT_THAT(group_error([](auto& g) { g.delivery = static_cast<DeliveryThread>(9); }),
+              HasSubstr("delivery 9 is unknown"));
+}
+
+TEST(Options, MemberNamesAreLegalUniqueAndContainTheNode) {
+  EXPECT_THAT(node_error([](auto& n) { n.name = "z"; }),
+              HasSubstr("name 'z' is not among the members; members: a, b, c"));
+  EXPECT_THAT(node_error([](auto& n) { n.name = ""; }), HasSubstr("legal: 1 .. 255 bytes"));
+  EXPECT_THAT(node_error([](auto& n) { n.members[1].name = "b b"; }), HasSubstr("'b b'"));
+  EXPECT_THAT(node_error([](auto& n) { n.members[1].name = std::string(256, 'x'); }),
+              HasSubstr("255"));
+  EXPECT_THAT(node_error([](auto& n) { n.members[1].name = "c"; }),
+              HasSubstr("'c' stands there twice"));
+  EXPECT_THAT(node_error([](auto& n) { n.members.clear(); }),
+              HasSubstr("number of members is 0; legal: 1 .. 256"));
+  EXPECT_THAT(node_error([](auto& n) {
+                n.members.clear();
+                for (int i = 0; i < 257; ++i) {
+                  n.members.push_back({"m" + std::to_string(i), "h:" + std::to_string(1000 + i)});
+                }
+              }),
+              HasSubstr("257"));
+}
+
+TEST(Options, AddressesAreCheckedAndUnique) {
+  const auto with = [](const std::string& address) {
+    return node_error([&](auto& n) { n.members[1].address = address; });
+  };
+  EXPECT_THAT(with("127.0.0.1"), AllOf(HasSubstr("b: address '127.0.0.1'"), HasSubstr("no port")));
+  EXPECT_THAT(with("127.0.0.1:"), HasSubstr("no port"));
+  EXPECT_THAT(with("[::1]"), HasSubstr("no port"));
+  EXPECT_THAT(with(":7002"), HasSubstr("no host"));
+  EXPECT_THAT(with("[]:7002"), HasSubstr("no host"));
+  EXPECT_THAT(with("::1:7002"), HasSubstr("brackets"));
+  EXPECT_THAT(with("h:0"), HasSubstr("port '0', which is not in 1 .. 65535"));
+  EXPECT_THAT(with("h:65536"), HasSubstr("65536"));
+  EXPECT_THAT(with("h:99999999999999"), HasSubstr("99999999999999"));
+  EXPECT_THAT(with("h:-1"), HasSubstr("-1"));
+  EXPECT_THAT(with("h:80x"), HasSubstr("80x"));
+  EXPECT_THAT(with("h h:80"), HasSubstr("characters"));
+  EXPECT_THAT(with(""), HasSubstr("no port"));
+  EXPECT_THAT(with("127.0.0.1:07001"), HasSubstr("given to both a and b"));
+  EXPECT_EQ(with("[fe80::1%eth0]:65535"), "accepted");
+}
+
+TEST(Options, TimesHaveRanges) {
+  EXPECT_THAT(node_error([](auto& n) { n.start_timeout = 0ns; }),
+              HasSubstr("start_timeout is 0 ns; legal: 1 ms .. 1 day"));
+  EXPECT_THAT(node_error([](auto& n) { n.start_timeout = 25h; }), HasSubstr("start_timeout"));
+  EXPECT_THAT(node_error([](auto& n) { n.idle.spin = 2s; }), HasSubstr("idle.spin"));
+  EXPECT_THAT(node_error([](auto& n) { n.idle.yield = -1ns; }), HasSubstr("idle.yield is -1 ns"));
+}
+
+TEST(Options, LevelAndOrderMustMakeSense) {
+  EXPECT_EQ(group_error([](auto& g) { g.level = Level::unordered; }),
+            "group 'log': level 'unordered' goes with order 'none', not 'round_robin': it delivers "
+            "on receipt, so there is nothing to order");
+  EXPECT_THAT(group_error([](auto& g) { g.order = Order::none; }),
+              HasSubstr("level 'atomic' goes with order 'round_robin', not 'none'"));
+  EXPECT_EQ(group_error([](auto& g) {
+              g.order = Order::none;
+              g.level = Level::unordered;
+            }),
+            "accepted");
+}
+
+TEST(Options, GroupListsAreUniqueAndSendersAreMembers) {
+  EXPECT_THAT(group_error([](auto& g) { g.members = {"a", "a"}; }),
+              HasSubstr("members: 'a' stands there twice"));
+  EXPECT_THAT(group_error([](auto& g) { g.senders = {"a", "b", "a"}; }),
+              HasSubstr("senders: 'a' stands there twice"));
+  EXPECT_THAT(group_error([](auto& g) {
+                g.members = {"a", "b"};
+                g.senders = {"c"};
+              }),
+              HasSubstr("senders: 'c' is not among the group's members"));
+  EXPECT_THAT(group_error([](auto& g) { g.members = {"a b"}; }), HasSubstr("'a b'"));
+}
+
+TEST(Options, GroupNamesAreText) {
+  for (const std::string& name :
+       {std::string(), std::string(256, 'x'), std::string("a\nb"), std::string("\xff"),
+        std::string("\xc0\x80"), std::string("\xed\xa0\x80"), std::string("\xe2\x82")}) {
+    EXPECT_THAT(group_error([&](auto& g) { g.name = name; }), HasSubstr("group name of")) << name;
+  }
+  EXPECT_EQ(group_error([](auto& g) { g.name = "gr\xc3\xbc\xc3\x9f \xe2\x82\xac"; }), "accepted");
+}
+
+TEST(Options, SizesHaveRanges) {
+  EXPECT_THAT(group_error([](auto& g) { g.message_max_bytes = 0; }),
+              HasSubstr("message_max_bytes is 0; legal: 1 .. 16777216"));
+  EXPECT_THAT(group_error([](auto& g) { g.message_max_bytes = (16U << 20U) + 1; }),
+              HasSubstr("16777217"));
+  EXPECT_THAT(group_error([](auto& g) { g.window_bytes = 4095; }),
+              HasSubstr("window_bytes is 4095; legal: 4096 .. 1073741824"));
+  EXPECT_THAT(group_error([](auto& g) { g.window_bytes = (1U << 30U) + 1; }),
+              HasSubstr("window_bytes"));
+  EXPECT_THAT(group_error([](auto& g) {
+                g.message_max_bytes = 1025;
+                g.window_bytes = 4096;
+              }),
+              AllOf(HasSubstr("message_max_bytes is 1025"), HasSubstr("legal: 1 .. 1024")));
+  // The window is rounded up first.
+  EXPECT_EQ(group_error([](auto& g) {
+              g.message_max_bytes = 2048;
+              g.window_bytes = 5000;
+            }),
+            "accepted");
+  for (const std::uint32_t messages : {0U, 1U, 3U, (1U << 22U) + 1, 1U << 23U}) {
+    EXPECT_THAT(group_error([&](auto& g) { g.window_messages = messages; }),
+                HasSubstr("window_messages is " + std::to_string(messages) +
+                          "; legal: a power of two, 2 .. 4194304"));
+  }
+}
+
+}  // namespace
+}  // namespace tutti

@@ -1,0 +1,120 @@
+/// The order of one pass. Q1 .. Q3 are the invariants of predicate_loop.hpp.
+#include "predicates/predicate_loop.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace tutti {
+namespace {
+
+using ::testing::_;
+using ::testing::InSequence;
+using ::testing::NiceMock;
+using ::testing::Ref;
+using ::testing::Return;
+
+class MockFabric : public Fabric {
+ public:
+  MOCK_METHOD(const std::byte*, row, (Rank), (const, override));
+  MOCK_METHOD(void, write, (Rank, Extent), (override));
+  MOCK_METHOD(void, publish, (Rank, std::uint64_t, std::span<const std::byte>), (override));
+  MOCK_METHOD(void, flush, (), (override));
+  MOCK_METHOD(std::size_t, poll, (), (override));
+  MOCK_METHOD(bool, drained, (), (const, override));
+  MOCK_METHOD(std::vector<PeerLoss>, take_losses, (), (override));
+  MOCK_METHOD(void, fence, (Rank), (override));
+  MOCK_METHOD(void, arm, (), (override));
+  MOCK_METHOD(void, disarm, (), (override));
+  MOCK_METHOD(FabricCounters, counters, (), (const, override));
+};
+
+class MockStepped : public Stepped {
+ public:
+  MOCK_METHOD(bool, step, (Fabric&), (override));
+  MOCK_METHOD(bool, deliver, (), (override));
+};
+
+TEST(PredicateLoop, Q1Q2PollsStepsAllFlushesOnceAndThenDelivers) {
+  MockFabric fabric;
+  MockStepped first;
+  MockStepped second;
+  PredicateLoop loop(fabric);
+  loop.add(first);
+  loop.add(second);
+  const InSequence in_this_order;
+  EXPECT_CALL(fabric, poll());
+  EXPECT_CALL(first, step(Ref(fabric))).WillOnce(Return(true));
+  EXPECT_CALL(second, step(Ref(fabric))).WillOnce(Return(true));
+  EXPECT_CALL(fabric, flush());
+  EXPECT_CALL(first, deliver());
+  EXPECT_CALL(second, deliver());
+  loop.pass();
+}
+
+TEST(PredicateLoop, Q1FlushesNothingWhenNobodyPosted) {
+  NiceMock<MockFabric> fabric;
+  NiceMock<MockStepped> group;
+  PredicateLoop loop(fabric);
+  loop.add(group);
+  EXPECT_CALL(fabric, flush()).Times(0);
+  EXPECT_CALL(group, deliver()).WillOnce(Return(true));
+  EXPECT_EQ(loop.pass(), 1U);
+}
+
+TEST(PredicateLoop, Q1FlushesWhicheverGroupPosted) {
+  for (const bool first_posts : {true, false}) {
+    NiceMock<MockFabric> fabric;
+    NiceMock<MockStepped> first;
+    NiceMock<MockStepped> second;
+    PredicateLoop loop(fabric);
+    loop.add(first);
+    loop.add(second);
+    EXPECT_CALL(first, step(_)).WillOnce(Return(first_posts));
+    EXPECT_CALL(second, step(_)).WillOnce(Return(!first_posts));
+    EXPECT_CALL(fabric, flush());
+    loop.pass();
+  }
+}
+
+TEST(PredicateLoop, Q3EvaluatesEachOncePerPass) {
+  NiceMock<MockFabric> fabric;
+  NiceMock<MockStepped> group;
+  PredicateLoop loop(fabric);
+  loop.add(group);
+  EXPECT_CALL(group, step(_)).Times(1).WillRepeatedly(Return(true));
+  EXPECT_CALL(group, deliver()).Times(1).WillRepeatedly(Return(true));
+  loop.pass();
+}
+
+TEST(PredicateLoop, ReturnsHowMuchItDid) {
+  NiceMock<MockFabric> fabric;
+  NiceMock<MockStepped> group;
+  PredicateLoop loop(fabric);
+  loop.add(group);
+  EXPECT_EQ(loop.pass(), 0U);
+  EXPECT_CALL(fabric, poll()).WillOnce(Return(3));
+  EXPECT_CALL(group, step(_)).WillOnce(Return(true));
+  EXPECT_CALL(group, deliver()).WillOnce(Return(true));
+  EXPECT_EQ(loop.pass(), 5U);
+  EXPECT_EQ(loop.passes(), 2U);
+  EXPECT_EQ(loop.working_passes(), 1U);
+}
+
+TEST(PredicateLoop, CountsWhatOnlyLandedAsWork) {
+  NiceMock<MockFabric> fabric;
+  PredicateLoop loop(fabric);
+  EXPECT_CALL(fabric, poll()).WillOnce(Return(1));
+  EXPECT_EQ(loop.pass(), 1U);
+}
+
+TEST(PredicateLoop, HandsOnTheLossesOfItsFabric) {
+  NiceMock<MockFabric> fabric;
+  PredicateLoop loop(fabric);
+  EXPECT_CALL(fabric, take_losses()).WillOnce(Return(std::vector<PeerLoss>{{Rank{2}, "gone"}}));
+  const std::vector<PeerLoss> losses = loop.take_losses();
+  ASSERT_EQ(losses.size(), 1U);
+  EXPECT_EQ(losses[0].peer, Rank{2});
+}
+
+}  // namespace
+}  // namespace tutti

@@ -1,0 +1,120 @@
+#include "sst/row_layout.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "base/prng.hpp"
+
+namespace tutti {
+namespace {
+
+GroupOptions group(const std::string& name, std::vector<std::string> senders,
+                   std::uint64_t window_bytes = 8192) {
+  GroupOptions options;
+  options.name = name;
+  options.members = {"a", "b", "c"};
+  options.senders = std::move(senders);
+  options.window_bytes = window_bytes;
+  return options;
+}
+
+struct Span {
+  std::size_t begin;
+  std::size_t end;
+};
+
+// All parts of a row, in order of place.
+std::vector<Span> parts(const RowLayout& layout, const std::string& member,
+                        const std::vector<GroupOptions>& groups) {
+  std::vector<Span> all{{0, 64}};
+  for (const GroupOptions& options : groups) {
+    const GroupPlace place = layout.place(options.name);
+    for (const std::size_t control : place.control) {
+      all.push_back({control, control + control_bytes(options.senders.size())});
+    }
+    if (std::ranges::find(options.senders, member) == options.senders.end()) continue;
+    all.push_back({place.ring, place.ring + ring_bytes(options.window_bytes)});
+  }
+  std::ranges::sort(all, {}, &Span::begin);
+  return all;
+}
+
+TEST(RowLayout, IsTheSameWhateverTheOrderOfJoining) {
+  std::vector<GroupOptions> groups{group("topic", {"a", "b"}), group("log", {"a"}),
+                                   group("x", {"c"}), group("audit", {"b", "c", "a"})};
+  const RowLayout first("a", groups);
+  std::ranges::sort(groups, {}, &GroupOptions::name);
+  do {
+    const RowLayout other("a", groups);
+    EXPECT_EQ(other.row_bytes(), first.row_bytes());
+    for (const GroupOptions& options : groups) {
+      EXPECT_EQ(other.place(options.name).control, first.place(options.name).control);
+      EXPECT_EQ(other.place(options.name).ring, first.place(options.name).ring);
+    }
+  } while (std::ranges::next_permutation(groups, {}, &GroupOptions::name).found);
+}
+
+TEST(RowLayout, HasNoRingWhereTheMemberDoesNotSend) {
+  const std::vector<GroupOptions> groups{group("log", {"b"}), group("topic", {"a"})};
+  const RowLayout a("a", groups);
+  EXPECT_EQ(a.place("log").ring, 0U);
+  EXPECT_NE(a.place("topic").ring, 0U);
+  EXPECT_EQ(a.row_bytes(), 4096U + 8192U);
+  const RowLayout c("c", groups);
+  EXPECT_EQ(c.place("topic").ring, 0U);
+  EXPECT_EQ(c.row_bytes(), 4096U) << "control words only";
+}
+
+// L1, L2.
+TEST(RowLayout, PutsControlBlocksOnCacheLinesAndRingsOnPagesWithoutOverlap) {
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    SCOPED_TRACE(seed);
+    Prng random(seed);
+    std::vector<GroupOptions> groups;
+    for (std::uint64_t i = random.below(6) + 1; i > 0; --i) {
+      std::vector<std::string> senders;
+      for (std::uint64_t s = random.below(70); s > 0; --s) senders.push_back(std::to_string(s));
+      if (random.one_in(2)) senders.emplace_back("me");
+      if (senders.empty()) senders.emplace_back("1");
+      groups.push_back(group("g" + std::to_string(i), senders, 4096 + random.below(100'000)));
+    }
+    const RowLayout layout("me", groups);
+    for (const GroupOptions& options : groups) {
+      EXPECT_EQ(layout.place(options.name).control[0] % 64, 0U);
+      EXPECT_EQ(layout.place(options.name).ring % 4096, 0U);
+    }
+    const std::vector<Span> all = parts(layout, "me", groups);
+    for (std::size_t i = 1; i < all.size(); ++i) {
+      EXPECT_GE(all[i].begin, all[i - 1].end);
+      EXPECT_GE(all[i].begin / 64, (all[i - 1].end + 63) / 64) << "a line shared";
+    }
+    EXPECT_GE(layout.row_bytes(), all.back().end);
+    EXPECT_EQ(layout.row_bytes() % 64, 0U);
+  }
+}
+
+TEST(RowLayout, RoundsWindowsUpToPowersOfTwoAndPages) {
+  EXPECT_EQ(ring_bytes(1), 4096U);
+  EXPECT_EQ(ring_bytes(4096), 4096U);
+  EXPECT_EQ(ring_bytes(4097), 8192U);
+  EXPECT_EQ(ring_bytes((1ULL << 30) - 1), 1ULL << 30);
+}
+
+TEST(RowLayout, KeepsTheControlWordsOfAGroupTogether) {
+  EXPECT_EQ(kEpochOffset, 0U);
+  EXPECT_EQ(kSentOffset, 24U);
+  EXPECT_EQ(kDeliveredOffset, 32U);
+  EXPECT_EQ(kReceivedOffset, 40U);
+  EXPECT_EQ(control_bytes(3), 64U) << "three senders: one cache line";
+}
+
+TEST(RowLayoutDeathTest, RefusesAGroupThatWasNotJoined) {
+  const RowLayout layout("a", {group("log", {"a"})});
+  EXPECT_DEATH((void)layout.place("other"), "broken invariant");
+}
+
+}  // namespace
+}  // namespace tutti
