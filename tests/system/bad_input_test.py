@@ -261,10 +261,20 @@ class WrongPeers(SystemTest):
 
 class LinesThatAreTooLong(SystemTest):
     def expect_line_refused(self, data, *parts, arguments=()):
+        """Line 1 is `ok`; `data` follows once all have delivered that."""
         for fabric in FABRICS:
             with self.subTest(fabric=fabric):
-                members = self.start_cluster({"a": data, "b": b"", "c": b""}, *arguments,
+                members = self.start_cluster({"a": subprocess.PIPE, "b": b"", "c": b""}, *arguments,
                                              fabric=fabric)
+                lines = members[0].process.stdin
+                lines.write(b"ok\n")
+                lines.flush()
+                wait_until(lambda: all(m.output_size() > 0 for m in members), "the group runs")
+                try:
+                    lines.write(data)
+                    lines.close()
+                except BrokenPipeError:
+                    pass  # it had seen enough
                 self.expect_exit(members[0], 1)
                 for part in parts:
                     self.assertIn(part, members[0].said())
@@ -273,15 +283,15 @@ class LinesThatAreTooLong(SystemTest):
                     self.assertIn("'a'", member.said())
 
     def test_by_one_byte(self):
-        self.expect_line_refused(b"ok\n" + b"x" * 65537 + b"\nok\n", "line 2", "65537 bytes",
+        self.expect_line_refused(b"x" * 65537 + b"\nok\n", "line 2", "65537 bytes",
                                  "maximum is 65536", "--message-max 65537")
 
     def test_the_last_one_without_newline(self):
-        self.expect_line_refused(b"\n\n\n12345678901", "line 4", "11 bytes", "maximum is 10",
+        self.expect_line_refused(b"\n\n12345678901", "line 4", "11 bytes", "maximum is 10",
                                  arguments=("--message-max", 10))
 
     def test_without_an_end(self):
-        self.expect_line_refused(b"x" * 20_000_000, "line 1", "more than", "maximum is 65536",
+        self.expect_line_refused(b"x" * 20_000_000, "line 2", "more than", "maximum is 65536",
                                  "split the line")
 
 

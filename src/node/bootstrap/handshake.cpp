@@ -156,7 +156,8 @@ asio::awaitable<void> Meeting::watch_ready(LinkPtr link, std::uint32_t rank) {
 }
 
 void Meeting::fail_left(std::uint32_t rank, const std::string& how) {
-  fail({ErrorCode::peer_lost, member(rank).name + " left while the members met: " + how});
+  fail({ErrorCode::peer_lost,
+        "member '" + member(rank).name + "' left while the members met: " + how});
 }
 
 asio::awaitable<void> Meeting::refuse(LinkPtr link, Error error) {

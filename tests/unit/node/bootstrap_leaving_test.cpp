@@ -73,7 +73,7 @@ class Leaving : public ::testing::Test {
   }
 
   void expect_that_a_loses(const std::string& name) {
-    EXPECT_THAT(a.outcome(), HasSubstr(name + " left while the members met: "));
+    EXPECT_THAT(a.outcome(), HasSubstr("member '" + name + "' left while the members met: "));
     EXPECT_EQ(a.result().error().code, ErrorCode::peer_lost);
   }
 
@@ -116,7 +116,7 @@ TEST_F(Leaving, WithoutListeningForTheRow) {
   dead.unix_name = random_socket_name().value();
   b.start();
   answer_once(addresses[0].address, encode_hello(dead).value() + encode_verdict());
-  EXPECT_THAT(b.outcome(), HasSubstr("a left while the members met: "));
+  EXPECT_THAT(b.outcome(), HasSubstr("member 'a' left while the members met: "));
   EXPECT_EQ(b.result().error().code, ErrorCode::peer_lost);
 }
 
@@ -169,10 +169,10 @@ TEST_F(Leaving, OfOneThatOnlyAnotherHasMetEndsTheStartOfAll) {
     EXPECT_EQ(client.receive_verdict(), "");
     EXPECT_EQ(client.receive_verdict(), "");  // b has met a and c, and has told a so
     client.close();
-    const std::string lost = "c left while the members met: ";
+    const std::string lost = "member 'c' left while the members met: ";
     EXPECT_THAT(second.outcome(), HasSubstr(lost));
     EXPECT_THAT(first.outcome(),
-                HasSubstr(fabric == FabricChoice::tcp ? "b left while the members met: "
+                HasSubstr(fabric == FabricChoice::tcp ? "member 'b' left while the members met: "
                                                       : "b gave up the start: " + lost));
     EXPECT_EQ(first.result().error().code, ErrorCode::peer_lost);
   }

@@ -159,7 +159,7 @@ TEST_F(Strangers, AMemberThatLeavesAfterAgreementEndsTheStart) {
   EXPECT_EQ(client.receive_verdict(), "");
   EXPECT_EQ(client.receive_verdict(), "");
   client.close();
-  EXPECT_THAT(a.outcome(), HasSubstr("b left while the members met"));
+  EXPECT_THAT(a.outcome(), HasSubstr("member 'b' left while the members met"));
   EXPECT_EQ(a.result().error().code, ErrorCode::peer_lost);
 }
 
