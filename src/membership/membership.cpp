@@ -21,8 +21,14 @@ Membership<Memory>::Membership(MembershipOptions options, const ViewWords& words
       row_of_(std::move(row_of)),
       events_(events),
       memory_(memory),
+      rank_(options_.self),
+      suspected_(options_.nodes.size()),
       ready_(options_.nodes.size()),
-      detector_(static_cast<std::uint32_t>(options_.nodes.size()), options_.suspect_after_ns) {}
+      detector_(static_cast<std::uint32_t>(options_.nodes.size()), options_.suspect_after_ns) {
+  for (std::uint32_t slot = 0; slot < options_.nodes.size(); ++slot) {
+    view_.members.push_back({slot, slot == options_.self ? options_.incarnation : 0});
+  }
+}
 
 template <class Memory>
 const std::byte* Membership<Memory>::row(std::uint32_t slot) const {
@@ -31,9 +37,12 @@ const std::byte* Membership<Memory>::row(std::uint32_t slot) const {
 
 template <class Memory>
 std::uint64_t Membership<Memory>::word(std::uint32_t rank, std::size_t offset) const {
-  const std::byte* block = row(view_.members[rank].slot) + words_.block(view_.id);
+  const std::uint32_t slot = view_.members[rank].slot;
+  const std::byte* block = row(slot) + words_.block(view_.id);
   const std::uint64_t value = memory_.load(block + offset);
-  return value != 0 && memory_.load(block + ViewWords::kEpoch) == view_.id ? value : 0;
+  if (value == 0 || memory_.load(block + ViewWords::kEpoch) != view_.id) return 0;
+  // A block that is new to us, or cleared, has no epoch either.
+  return view_.id == 0 && life(slot, ViewWords::kInstalled) != 0 ? 0 : value;
 }
 
 template <class Memory>
@@ -89,27 +98,35 @@ bool Membership<Memory>::step(Fabric& fabric) {
   const bool was_changing = wedged_;
   const std::uint64_t view = view_.id;
   beat();
+  if (!greeted_.empty()) greet(fabric);
   if (view_.id == 0) {
-    join_decided();
+    begin(fabric);
   } else {
     hear_decision();
     if (view_.members.size() == 1 && life(options_.self, ViewWords::kLeaving) != 0) {
       stop(StopReason::left);  // nobody is left to agree with
-      return true;
     }
-    if (!decision_) {
-      watch_heartbeats();
-      hear_suspicions();
-      if (stopped_) return true;
-      if (!wedged_ && (wants_change() || others_wedge())) wedge();
-      if (wedged_) settle();
-      if (wedged_ && leader() == rank_) lead(fabric);
-      if (wedged_ && leader() != rank_) follow(fabric);
-    }
+    if (!stopped_ && !decision_) follow_course(fabric);
   }
+  if (stopped_) return true;
   if (dirty_) publish(fabric);
   if (decision_ && apply_decision(fabric)) publish(fabric);
   return std::exchange(dirty_, false) || was_changing != wedged_ || view != view_.id;
+}
+
+template <class Memory>
+void Membership<Memory>::follow_course(Fabric& fabric) {
+  watch_heartbeats();
+  hear_suspicions();
+  if (stopped_) return;
+  if (!wedged_ && (wants_change() || others_wedge())) wedge();
+  if (!wedged_) return;
+  settle();
+  if (leader() == rank_) {
+    lead(fabric);
+  } else {
+    follow(fabric);
+  }
 }
 
 template <class Memory>
@@ -161,7 +178,7 @@ void Membership<Memory>::suspect(std::uint32_t rank) {
   const std::uint32_t slot = view_.members[rank].slot;
   const std::size_t offset = ViewWords::kSuspected + 8 * (slot / 64);
   set(offset, NativeMemory::load(own_block() + offset) | 1ULL << slot % 64);
-  events_.suspected(view_.members[rank]);
+  if (view_.id != 0) events_.suspected(view_.members[rank]);
   if (2 * unsuspected() <= view_.members.size()) stop(StopReason::minority);  // J6
 }
 
@@ -169,6 +186,8 @@ template <class Memory>
 void Membership<Memory>::lost(std::uint32_t slot) {
   if (stopped_) return;
   ready(slot, 0);
+  // J7: before it is time to found, it may come again; and who joins awaits what others decide.
+  if (view_.id == 0 && (!wedged_ || group_exists())) return;
   const std::optional<std::uint32_t> rank = view_.rank_of(slot);
   if (rank && *rank != rank_) suspect(*rank);
   // Somebody who is in the next view, but was not in this one.
@@ -179,6 +198,10 @@ template <class Memory>
 void Membership<Memory>::ready(std::uint32_t slot, std::uint64_t incarnation) {
   ready_[slot] = incarnation;
   set_life(ViewWords::ready(slot), incarnation);
+  if (incarnation == 0) return;
+  greeted_.push_back(slot);
+  last_came_ns_ = now_ns_;
+  detector_.watch(slot);
 }
 
 template <class Memory>
@@ -226,7 +249,7 @@ void Membership<Memory>::wedge() {
   wedged_ = true;
   for (Group& group : groups_) group.subgroup->wedge();
   set(ViewWords::kWedged, 1);
-  events_.wedged(view_);
+  if (view_.id != 0) events_.wedged(view_);
 }
 
 // Says for how many suspected members all groups have what the others sent.
@@ -260,10 +283,8 @@ void Membership<Memory>::publish(Fabric& fabric) {
   dirty_ = true;  // something was posted
   const auto to = [&](std::uint32_t slot) {
     if (slot == options_.self) return;
-    if (view_.id != 0) {
-      const std::size_t block = words_.block(view_.id);
-      fabric.publish(Rank{slot}, block, {own_row_ + block, words_.word_bytes()});
-    }
+    const std::size_t block = words_.block(view_.id);
+    fabric.publish(Rank{slot}, block, {own_row_ + block, words_.word_bytes()});
     fabric.publish(Rank{slot}, ViewWords::kInstalled,
                    {own_row_ + ViewWords::kInstalled, words_.life_bytes()});
   };

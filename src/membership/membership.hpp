@@ -8,19 +8,19 @@
 ///      count no more, but for a decision, which is true whoever shows it. Who is suspected
 ///      suspects nobody for it: else one false word could pass through a whole group.
 ///  J2  Who suspects a member, or sees a member wedge that it does not suspect, wedges: its words
-///  of
-///      the groups stay as they are (Multicast, I5).
+///      of the groups stay as they are (Multicast, I5).
 ///  J3  The leader is the lowest rank one does not suspect. A proposal is accepted from one's
-///  leader
-///      only. So to suspect all lower ranks is a promise to a leader: nothing from those is
+///      leader only. So to suspect all lower ranks is a promise to a leader: nothing from those is
 ///      accepted afterwards; it shows in the row after anything accepted before it.
 ///  J4  A leader proposes once all it does not suspect, a majority of the view, have wedged,
-///  settled
-///      and promised. If any of them has accepted a proposal, the one of the highest rank is
-///      proposed again, else a new one. The rank is the ballot; a leader proposes once.
+///      settled and promised. If any of them has accepted a proposal, the one of the highest rank
+///      is proposed again, else a new one. The rank is the ballot; a leader proposes once.
 ///  J5  A proposal that a majority of the view accepted from one leader is decided, and so is no
 ///      other. It is installed after everything before its cut was delivered.
 ///  J6  A minority decides nothing and stops.
+///  J7  A group begins with view 0: all nodes, by slot. It ends like any other, once enough of them
+///      are connected to each other; who is not is suspected. Who comes later, or is started again,
+///      finds that there is a group and joins.
 /// Hence one view follows each, with one cut, whoever leads and dies on the way.
 /// Threads: the predicate thread. Time comes by set_time(). Sources: [Spindle, 2.1]; DESIGN.md 2.
 #pragma once
@@ -66,6 +66,12 @@ struct MembershipOptions {
   std::vector<std::string> nodes{};  ///< names by slot
   std::uint64_t heartbeat_ns = 20'000'000;
   std::uint64_t suspect_after_ns = 500'000'000;
+  /// So many nodes found the group, more than half of all; 0: all of them.
+  std::uint32_t founders = 0;
+  /// False: it joins a group that there is, and founds none.
+  bool may_found = true;
+  /// Once so many are there, others are waited for so long after the last one came.
+  std::uint64_t found_after_ns = 500'000'000;
 };
 
 template <class Memory>
@@ -76,19 +82,16 @@ class Membership final : public Stepped {
     Subgroup<Memory>* subgroup = nullptr;
   };
 
-  /// `groups` are in the same order at all nodes. Not in any view yet.
+  /// `groups` are in the same order at all nodes. In view 0: it founds a group, or joins one.
   Membership(MembershipOptions options, const ViewWords& words, std::vector<Group> groups,
              std::byte* own_row, RowOf row_of, MembershipEvents& events, Memory memory = {});
-
-  /// Enters the view that everybody starts in.
-  void found(const View& first, Fabric& fabric);
 
   void set_time(std::uint64_t now_ns) { now_ns_ = now_ns; }
 
   /// The fabric lost the node in that slot.
   void lost(std::uint32_t slot);
 
-  /// A node that is no member is connected to us, and we to it; 0: no more.
+  /// A node that is not in our view is connected to us, and we to it; 0: no more.
   void ready(std::uint32_t slot, std::uint64_t incarnation);
 
   /// It was in a view and was removed: it must not come again but as a new incarnation (M6).
@@ -100,6 +103,7 @@ class Membership final : public Stepped {
   bool step(Fabric& fabric) override;
   bool deliver() override { return false; }
 
+  /// Its id is 0 before the first.
   [[nodiscard]] const View& view() const { return view_; }
   [[nodiscard]] bool changing() const { return wedged_; }
   [[nodiscard]] std::optional<StopReason> stopped() const { return stopped_; }
@@ -107,7 +111,6 @@ class Membership final : public Stepped {
   [[nodiscard]] std::uint64_t next_step_ns() const { return next_beat_ns_; }
 
  private:
-  static constexpr std::uint32_t kNoRank = ~0U;
   static constexpr std::size_t kRemovedKept = 1024;
 
   // Reading.
@@ -124,7 +127,15 @@ class Membership final : public Stepped {
   void set_life(std::size_t offset, std::uint64_t value);
   [[nodiscard]] std::byte* own_block() const { return own_row_ + words_.block(view_.id); }
 
+  // How a group begins.
+  void begin(Fabric& fabric);
+  [[nodiscard]] bool group_exists() const;
+  [[nodiscard]] bool time_to_found() const;
+  [[nodiscard]] std::optional<Proposal> first_proposal();
+  void greet(Fabric& fabric);
+
   // The course of a view.
+  void follow_course(Fabric& fabric);
   void beat();
   void watch_heartbeats();
   void hear_suspicions();
@@ -139,7 +150,7 @@ class Membership final : public Stepped {
   [[nodiscard]] bool all_promised() const;
   void lead(Fabric& fabric);
   [[nodiscard]] bool adopt_accepted(Proposal& out) const;
-  [[nodiscard]] std::optional<Proposal> new_proposal() const;
+  [[nodiscard]] std::optional<Proposal> next_proposal() const;
   [[nodiscard]] std::vector<ViewMember> joiners() const;
   void follow(Fabric& fabric);
   void accept(const Proposal& proposal, std::uint32_t ballot, Fabric& fabric);
@@ -149,7 +160,7 @@ class Membership final : public Stepped {
   void adopt_decision(const Proposal& proposal, std::uint32_t ballot);
   bool apply_decision(Fabric& fabric);
   void enter(const View& next, Fabric& fabric);
-  void clear_next_blocks(Fabric& fabric);
+  void clear_blocks(std::uint64_t id, const std::vector<ViewMember>& members, Fabric& fabric);
   void stop(StopReason reason);
   void publish(Fabric& fabric);
   [[nodiscard]] bool sensible(const Proposal& proposal) const;
@@ -162,11 +173,13 @@ class Membership final : public Stepped {
   MembershipEvents& events_;
   Memory memory_;
 
-  View view_;  // id 0: in none yet
-  std::uint32_t rank_ = kNoRank;
-  std::vector<bool> suspected_;       // by rank
-  std::vector<std::uint64_t> ready_;  // by slot
-  std::vector<std::uint32_t> lost_;   // slots lost between the decision and their first view
+  View view_;
+  std::uint32_t rank_;
+  std::vector<bool> suspected_;         // by rank
+  std::vector<std::uint64_t> ready_;    // by slot
+  std::vector<std::uint32_t> greeted_;  // slots that came, and have not been told all yet
+  std::uint64_t last_came_ns_ = 0;
+  std::vector<std::uint32_t> lost_;  // slots lost between the decision and their first view
   bool wedged_ = false;
   bool proposed_ = false;
   bool cleared_ = false;         // blocks of the next view

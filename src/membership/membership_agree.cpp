@@ -36,7 +36,7 @@ void Membership<Memory>::lead(Fabric& fabric) {
     if (accepted.next.id == 0) return;  // it is there, but not whole yet
     proposal = std::move(accepted);
   } else {
-    proposal = new_proposal();
+    proposal = view_.id == 0 ? first_proposal() : next_proposal();
   }
   if (!proposal) return;
   proposed_ = true;
@@ -83,7 +83,7 @@ std::vector<ViewMember> Membership<Memory>::joiners() const {
 }
 
 template <class Memory>
-std::optional<Proposal> Membership<Memory>::new_proposal() const {
+std::optional<Proposal> Membership<Memory>::next_proposal() const {
   Proposal proposal;
   proposal.next.id = view_.id + 1;
   std::vector<bool> goes_on(view_.members.size());
@@ -131,7 +131,8 @@ void Membership<Memory>::follow(Fabric& fabric) {
 // L5: the proposal first, where the last one is not, then the word that says so.
 template <class Memory>
 void Membership<Memory>::accept(const Proposal& proposal, std::uint32_t ballot, Fabric& fabric) {
-  if (!cleared_) clear_next_blocks(fabric);
+  // L4: all whom we do not suspect have wedged in this view: nobody needs our words of the last.
+  if (!std::exchange(cleared_, true)) clear_blocks(view_.id + 1, view_.members, fabric);
   const std::uint64_t which = accepted_ == 0 ? 0 : 1 - accepted_ % 2;
   const std::size_t offset = words_.block(view_.id) + words_.proposal(which);
   const std::vector<std::uint64_t> words = encode(proposal);
@@ -192,11 +193,12 @@ void Membership<Memory>::join_decided() {
       const std::uint64_t decided = memory_.load(block + ViewWords::kDecided);
       const std::uint64_t accepted = memory_.load(block + ViewWords::kAccepted);
       const std::uint64_t view = memory_.load(block + ViewWords::kEpoch);
-      if (decided == 0 || accepted == 0 || view == 0 || view % 2 != parity) continue;
+      if (decided == 0 || accepted == 0 || view % 2 != parity) continue;
       const std::optional<Proposal> proposal = proposal_of(slot, view, accepted);
       if (!proposal || !proposal->next.contains(self)) continue;
       if (memory_.load(block + ViewWords::kEpoch) != view) continue;
       decision_ = *proposal;
+      decision_ballot_ = static_cast<std::uint32_t>(accepted / 2 - 1);
       events_.decided(*decision_);
       return;
     }
@@ -215,7 +217,7 @@ void Membership<Memory>::adopt_decision(const Proposal& proposal, std::uint32_t 
 template <class Memory>
 bool Membership<Memory>::apply_decision(Fabric& fabric) {
   const ViewMember self{options_.self, options_.incarnation};
-  if (view_.id != 0) {
+  if (view_.id + 1 == decision_->next.id) {  // else we join
     if (!cut_applied_) {
       if (!own_ || *own_ != *decision_) {
         accept(*decision_, decision_ballot_, fabric);
@@ -246,43 +248,43 @@ bool Membership<Memory>::apply_decision(Fabric& fabric) {
   return true;
 }
 
-// L4: all whom we do not suspect have wedged in this view, so nobody needs our words of the last.
 template <class Memory>
-void Membership<Memory>::clear_next_blocks(Fabric& fabric) {
-  cleared_ = true;
-  const std::uint64_t next = view_.id + 1;
-  std::byte* block = own_row_ + words_.block(next);
+void Membership<Memory>::clear_blocks(std::uint64_t id, const std::vector<ViewMember>& members,
+                                      Fabric& fabric) {
+  std::byte* block = own_row_ + words_.block(id);
   store_cell(block + ViewWords::kEpoch, 0);
   for (std::size_t offset = 8; offset < words_.word_bytes(); offset += 8) {
     store_cell(block + offset, 0);
   }
-  for (const Group& group : groups_) group.seat.clear_block(next, 0, 0);
-  for (const ViewMember& member : view_.members) {
+  for (const Group& group : groups_) group.seat.clear_block(id, 0, 0);
+  for (const ViewMember& member : members) {
     if (member.slot == options_.self) continue;
-    fabric.publish(Rank{member.slot}, words_.block(next), {block, words_.word_bytes()});
+    fabric.publish(Rank{member.slot}, words_.block(id), {block, words_.word_bytes()});
     for (const Group& group : groups_) {
-      const GroupSeat::Block words = group.seat.block(next);
+      const GroupSeat::Block words = group.seat.block(id);
       fabric.publish(Rank{member.slot}, words.offset, {own_row_ + words.offset, words.bytes});
     }
   }
 }
 
 template <class Memory>
-void Membership<Memory>::found(const View& first, Fabric& fabric) {
-  enter(first, fabric);
-  publish(fabric);
-}
-
-template <class Memory>
 void Membership<Memory>::enter(const View& next, Fabric& fabric) {
-  const View before = std::exchange(view_, next);
+  const View before = view_.id == 0 ? View{} : view_;
   std::vector<ViewMember> suspects;
-  for (std::size_t rank = 0; rank < suspected_.size(); ++rank) {
+  for (std::size_t rank = 0; rank < before.members.size(); ++rank) {
     if (suspected_[rank]) suspects.push_back(before.members[rank]);
+  }
+  // Who is new here must have found all others, who are new to it.
+  for (const ViewMember& member : next.members) {
+    const bool known = before.id != 0 || member.slot == options_.self;
+    if (!known && ready_[member.slot] != member.incarnation) suspects.push_back(member);
   }
   for (const ViewMember& member : before.members) {
     if (!next.contains(member)) events_.removed(member);
   }
+  view_ = next;
+  // Who joins may have taken part in founding, in a block that is now this view's.
+  if (before.id == 0 && next.id != kFirstView) clear_blocks(next.id, next.members, fabric);
   for (const ViewMember& member : decision_ ? decision_->left : std::vector<ViewMember>{}) {
     if (removed_.size() == kRemovedKept) removed_.pop_front();
     removed_.push_back(member.incarnation);
@@ -312,8 +314,8 @@ void Membership<Memory>::enter(const View& next, Fabric& fabric) {
     group.seat.open_block(next.id);
     publish_block();
   }
-  for (std::uint32_t slot = 0; slot < ready_.size(); ++slot) {
-    if (next.rank_of(slot)) ready_[slot] = 0;
+  for (const ViewMember& member : next.members) {
+    if (ready_[member.slot] == member.incarnation) ready_[member.slot] = 0;
   }
   for (const ViewMember& member : next.members) {
     if (!before.contains(member)) detector_.watch(member.slot);

@@ -3,6 +3,7 @@
 #define TUTTI_DEFINITIONS_ONLY
 #include "membership/membership.cpp"        // NOLINT(bugprone-suspicious-include)
 #include "membership/membership_agree.cpp"  // NOLINT(bugprone-suspicious-include)
+#include "membership/membership_begin.cpp"  // NOLINT(bugprone-suspicious-include)
 #include "multicast/delivery.cpp"           // NOLINT(bugprone-suspicious-include)
 #include "multicast/multicast.cpp"          // NOLINT(bugprone-suspicious-include)
 #include "multicast/multicast_cut.cpp"      // NOLINT(bugprone-suspicious-include)

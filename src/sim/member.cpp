@@ -61,7 +61,7 @@ Plan make_plan(std::uint32_t nodes, std::vector<GroupOptions> groups) {
   return plan;
 }
 
-Member::Member(const Plan& plan, ViewMember self, Net& net, std::uint64_t seed)
+Member::Member(const Plan& plan, ViewMember self, bool may_found, Net& net, std::uint64_t seed)
     : plan_(plan),
       self_(self),
       random_(seed),
@@ -70,6 +70,7 @@ Member::Member(const Plan& plan, ViewMember self, Net& net, std::uint64_t seed)
                                               .incarnation = self.incarnation})),
       row_(plan.row_bytes),
       fabric_(net.fabric(self.slot, row_.data())),
+      connected_(plan.nodes.size()),
       loop_(std::make_unique<PredicateLoop>(*fabric_)) {
   const Memory memory{&net, self.slot};
   const RowOf row_of = [this](std::uint32_t slot) { return fabric_->row(Rank{slot}); };
@@ -88,7 +89,10 @@ Member::Member(const Plan& plan, ViewMember self, Net& net, std::uint64_t seed)
                         .incarnation = self.incarnation,
                         .nodes = plan.nodes,
                         .heartbeat_ns = plan.heartbeat_ns,
-                        .suspect_after_ns = plan.suspect_after_ns},
+                        .suspect_after_ns = plan.suspect_after_ns,
+                        .founders = plan.founders,
+                        .may_found = may_found,
+                        .found_after_ns = plan.found_after_ns},
       plan.words, std::move(groups), row_.data(), row_of, *this, memory);
   loop_->add(*membership_);
   for (const Seat& seat : seats_) loop_->add(*seat.subgroup);
@@ -242,6 +246,8 @@ void Member::stopped(StopReason reason) {
   record(history::make_stopped({.view = view_id(), .time_ns = now_ns_}, told(reason)));
 }
 
-void Member::removed(const ViewMember& member) { fabric_->fence(Rank{member.slot}); }
+void Member::removed(const ViewMember& member) {
+  if (connected_[member.slot] == member.incarnation) fabric_->fence(Rank{member.slot});
+}
 
 }  // namespace tutti::sim

@@ -28,13 +28,13 @@ struct Plan {
   std::size_t row_bytes = 0;       ///< the largest
   std::uint64_t heartbeat_ns = 0;
   std::uint64_t suspect_after_ns = 0;
+  std::uint32_t founders = 0;
+  std::uint64_t found_after_ns = 0;
 };
 
 class Member final : public MembershipEvents {
  public:
-  Member(const Plan& plan, ViewMember self, Net& net, std::uint64_t seed);
-
-  void found(const View& first) { membership_->found(first, *fabric_); }
+  Member(const Plan& plan, ViewMember self, bool may_found, Net& net, std::uint64_t seed);
 
   /// One pass at that time. Returns how much was done.
   std::size_t pass(std::uint64_t now_ns);
@@ -48,6 +48,7 @@ class Member final : public MembershipEvents {
   }
   void lost(std::uint32_t slot) { membership_->lost(slot); }
   void connected(std::uint32_t slot, std::uint64_t incarnation) {
+    connected_[slot] = incarnation;
     membership_->ready(slot, incarnation);
   }
 
@@ -89,6 +90,7 @@ class Member final : public MembershipEvents {
   std::unique_ptr<history::Recorder> recorder_;
   Row row_;
   std::unique_ptr<Fabric> fabric_;
+  std::vector<std::uint64_t> connected_;  // by slot: the incarnation there, the last one
   std::vector<Seat> seats_;
   std::unique_ptr<Membership<Memory>> membership_;
   std::unique_ptr<PredicateLoop> loop_;

@@ -18,6 +18,7 @@ class Net::NodeFabric final : public Fabric {
 
   [[nodiscard]] const std::byte* row(Rank peer) const override {
     const Link& link = net_.link(peer.value, own_);
+    if (link.connections == 0) return net_.nobody_.data();
     return link.shared ? link.from : link.replica->data();
   }
   void write(Rank peer, Extent data) override {
@@ -54,6 +55,7 @@ Net::Net(std::uint32_t slots, std::size_t row_bytes, const NetOptions& options, 
       options_(options),
       random_(seed),
       wake_(std::move(wake)),
+      nobody_(row_bytes),
       links_(std::size_t{slots} * slots),
       rows_(slots),
       landing_(slots) {}

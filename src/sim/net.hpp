@@ -105,6 +105,7 @@ class Net {
   std::function<void(std::uint32_t, std::uint64_t)> wake_;
   std::uint64_t now_ns_ = 0;
   std::uint64_t posts_ = 0;
+  Row nobody_;                          // what is seen where nobody was ever connected
   std::vector<Link> links_;             // [from * slots + to]
   std::vector<const std::byte*> rows_;  // by slot: that of the node now there
   std::vector<std::uint32_t> landing_;  // by slot: links with posts that land just now

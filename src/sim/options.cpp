@@ -65,7 +65,7 @@ Options options_from(std::uint64_t seed) {
   options.poll_ns = options.heartbeat_ns * 2;
   options.faults = draw_faults(random);
   options.fault_ns = 200 * delay + 16 * options.suspect_after_ns;
-  options.calm_ns = 400 * delay + 14 * options.suspect_after_ns;
+  options.calm_ns = 400 * delay + 24 * options.suspect_after_ns;
   return options;
 }
 

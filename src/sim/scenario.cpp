@@ -16,9 +16,16 @@ const std::vector<Scenario>& scenarios() {
        [](Options& options) { options.faults = {.partitions = 3, .one_way_cuts = 3}; }},
       {"join-storm", "most nodes join at once while others die",
        [](Options& options) {
-         options.nodes = std::max(options.nodes, 6U);
-         options.founders = 3;
+         options.nodes = 7;
+         options.founders = 4;
          options.faults = {.crashes = 2, .broken_links = 2};
+       }},
+      {"founding", "members die and links break from the very start",
+       [](Options& options) {
+         options.fault_ns = 20 * options.net.delay_ns + 2 * options.suspect_after_ns;
+         options.calm_ns += 10 * options.suspect_after_ns;
+         options.founders = options.nodes;
+         options.faults = {.crashes = 3, .pauses = 1, .one_way_cuts = 1, .broken_links = 2};
        }},
       {"leave", "members leave in order, some while others die",
        [](Options& options) { options.faults = {.crashes = 2, .leaves = 4}; }},

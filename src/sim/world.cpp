@@ -28,6 +28,8 @@ Plan plan_of(const Options& options) {
   Plan plan = make_plan(options.nodes, groups_of(options));
   plan.heartbeat_ns = options.heartbeat_ns;
   plan.suspect_after_ns = options.suspect_after_ns;
+  plan.founders = options.founders;
+  plan.found_after_ns = options.suspect_after_ns;
   return plan;
 }
 
@@ -45,22 +47,7 @@ World::World(const Options& options)
            }),
       nodes_(options.nodes),
       recorder_(history::Recorder::in_memory({.name = "world", .node = history::kHarnessNode})) {
-  View first{.id = kFirstView, .members = {}};
-  for (std::uint32_t node = 0; node < options_.founders; ++node) {
-    const ViewMember self{node, random_.next() | 1};
-    nodes_[node].member = std::make_unique<Member>(plan_, self, net_, random_.next());
-    first.members.push_back(self);
-  }
-  for (std::uint32_t a = 0; a < options_.founders; ++a) {
-    for (std::uint32_t b = 0; b < a; ++b) {
-      net_.connect(a, b, a % options_.hosts == b % options_.hosts);
-    }
-  }
-  for (std::uint32_t node = 0; node < options_.founders; ++node) {
-    member(node)->found(first);
-    wake(node, random_.below(options_.step_ns + 1));
-    at(soon(options_.send_every_ns), What::send, node);
-  }
+  for (std::uint32_t node = 0; node < options_.founders; ++node) start(node);
   for (std::uint32_t node = options_.founders; node < options_.nodes; ++node) {
     at(soon(options_.fault_ns / 2), What::start, node);
   }
@@ -189,6 +176,7 @@ void World::pass(std::uint32_t node) {
   if (runner.paused_until_ns > now_ns_) return wake(node, runner.paused_until_ns);
   ++passes_;
   const std::size_t work = runner.member->pass(now_ns_);
+  founded_ = founded_ || runner.member->view().id != 0;
   if (runner.member->stopped()) {
     const bool left = *runner.member->stopped() == StopReason::left;
     gone(node, true);
@@ -203,7 +191,8 @@ void World::pass(std::uint32_t node) {
 void World::start(std::uint32_t node) {
   if (member(node) != nullptr) return;
   const ViewMember self{node, random_.next() | 1};
-  nodes_[node].member = std::make_unique<Member>(plan_, self, net_, random_.next());
+  // Who starts again has forgotten what it agreed to: it founds no second group.
+  nodes_[node].member = std::make_unique<Member>(plan_, self, !founded_, net_, random_.next());
   nodes_[node].left = false;
   at(soon(10 * options_.net.delay_ns), What::attach, node, 0, self.incarnation);
   at(soon(options_.send_every_ns), What::send, node);
@@ -230,7 +219,8 @@ bool World::try_attach(std::uint32_t a, std::uint32_t b) {
   if (net_.is_cut(a, b) || net_.is_cut(b, a)) return false;
   for (const auto& [one, other] : {std::pair(a, b), std::pair(b, a)}) {
     if (nodes_[one].paused_until_ns > now_ns_) return false;
-    if (member(one)->view().rank_of(other) || member(one)->stopped()) return false;
+    if (member(one)->stopped()) return false;
+    if (member(one)->view().id != 0 && member(one)->view().rank_of(other)) return false;
     if (member(one)->was_removed(member(other)->self().incarnation)) {
       gone(other, true);
       come_back(other);
@@ -376,6 +366,7 @@ std::uint64_t World::messages() const {
 // sent is delivered. If everybody had to stop, there is no group left to join.
 std::string World::unfinished() const {
   const std::uint64_t newest = views();
+  if (!founded_) return running().size() < plan_.founders ? "" : "M10: no group was founded";
   if (newest == 0) return {};
   for (std::uint32_t node = 0; node < nodes_.size(); ++node) {
     const Member* here = member(node);

@@ -109,6 +109,7 @@ class World {
   std::uint64_t order_ = 0;
   std::uint64_t passes_ = 0;
   std::uint64_t incarnations_ = 0;
+  bool founded_ = false;
   bool calm_ = false;
 };
 

@@ -28,8 +28,12 @@ class ForgedNode final : public MembershipEvents {
     std::vector<Membership<NativeMemory>::Group> groups;
     groups.push_back({std::move(seat), group.get()});
     membership = std::make_unique<Membership<NativeMemory>>(
-        MembershipOptions{.self = slot, .incarnation = 100 + slot, .nodes = plan.nodes}, plan.words,
-        std::move(groups), rows[slot].data(), row_of, *this);
+        MembershipOptions{.self = slot,
+                          .incarnation = 100 + slot,
+                          .nodes = plan.nodes,
+                          .founders = plan.founders,
+                          .found_after_ns = 0},
+        plan.words, std::move(groups), rows[slot].data(), row_of, *this);
   }
 
   void pass() {
@@ -59,20 +63,22 @@ class ForgedNode final : public MembershipEvents {
   std::unique_ptr<Membership<NativeMemory>> membership;
 };
 
-/// All nodes are founders but the last `joining`.
+/// All nodes are founders but the last `joining`, which are connected to nobody.
 class ForgedCluster {
  public:
   explicit ForgedCluster(std::uint32_t count, std::uint32_t joining = 0)
       : plan(sim::make_plan(count, {group_options()})) {
     for (std::uint32_t slot = 0; slot < count; ++slot) rows.emplace_back(plan.row_bytes);
-    View first{.id = kFirstView, .members = {}, .survivors = 0};
-    for (std::uint32_t slot = 0; slot < count; ++slot) {
-      nodes.emplace_back(plan, slot, rows);
-      if (slot + joining < count) first.members.push_back({slot, 100 + slot});
+    plan.founders = count - joining;
+    for (std::uint32_t slot = 0; slot < count; ++slot) nodes.emplace_back(plan, slot, rows);
+    std::vector<std::uint32_t> founders;
+    for (std::uint32_t slot = 0; slot < plan.founders; ++slot) {
+      founders.push_back(slot);
+      for (std::uint32_t other = 0; other < plan.founders; ++other) {
+        if (other != slot) nodes[slot].membership->ready(other, 100 + other);
+      }
     }
-    for (const ViewMember& member : first.members) {
-      nodes[member.slot].membership->found(first, nodes[member.slot].fabric);
-    }
+    run(founders, 5);
   }
 
   /// So many passes of each of these, in turn.

@@ -1,0 +1,91 @@
+// How a group begins (J7), and how a node finds the group that there is.
+#include <algorithm>
+
+#include "membership/membership.hpp"
+#include "sst/memory.hpp"
+
+namespace tutti {
+
+template <class Memory>
+void Membership<Memory>::begin(Fabric& fabric) {
+  join_decided();
+  if (decision_ || group_exists()) return;
+  if (!wedged_) {
+    if (life(options_.self, ViewWords::kLeaving) != 0) return stop(StopReason::left);
+    if (!time_to_found()) return;
+    for (std::uint32_t slot = 0; slot < ready_.size(); ++slot) {
+      if (slot != options_.self && ready_[slot] == 0) suspect(slot);
+    }
+    if (stopped_) return;
+    wedge();
+  }
+  follow_course(fabric);
+}
+
+// Somebody is in a view.
+template <class Memory>
+bool Membership<Memory>::group_exists() const {
+  for (std::uint32_t slot = 0; slot < ready_.size(); ++slot) {
+    if (ready_[slot] != 0 && life(slot, ViewWords::kInstalled) != 0) return true;
+  }
+  return false;
+}
+
+template <class Memory>
+bool Membership<Memory>::time_to_found() const {
+  if (!options_.may_found) return false;
+  const auto here = ready_.size() - static_cast<std::size_t>(std::ranges::count(ready_, 0)) + 1;
+  if (here == ready_.size()) return true;
+  const bool enough = options_.founders != 0 && here >= options_.founders;
+  return enough && now_ns_ - last_came_ns_ >= options_.found_after_ns;
+}
+
+// All whom we do not suspect, once they are connected to each other. Nothing was sent in view 0, so
+// there is nothing to cut.
+template <class Memory>
+std::optional<Proposal> Membership<Memory>::first_proposal() {
+  Proposal proposal;
+  proposal.next.id = kFirstView;
+  for (std::uint32_t slot = 0; slot < ready_.size(); ++slot) {
+    if (suspected_[slot]) continue;
+    const bool own = slot == options_.self;
+    proposal.next.members.push_back({slot, own ? options_.incarnation : ready_[slot]});
+  }
+  for (const ViewMember& one : proposal.next.members) {
+    for (const ViewMember& other : proposal.next.members) {
+      if (one == other) continue;
+      if (life(one.slot, ViewWords::ready(other.slot)) != other.incarnation) return {};
+    }
+  }
+  const std::size_t enough = options_.founders == 0 ? ready_.size() : options_.founders;
+  if (proposal.next.members.size() < enough) {
+    stop(StopReason::minority);
+    return {};
+  }
+  proposal.cuts.resize(groups_.size());
+  return proposal;
+}
+
+// Who has just come knows nothing of us. That we are in a view it must know first: see word().
+template <class Memory>
+void Membership<Memory>::greet(Fabric& fabric) {
+  dirty_ = true;
+  for (const std::uint32_t slot : greeted_) {
+    const Rank peer{slot};
+    fabric.publish(peer, ViewWords::kInstalled,
+                   {own_row_ + ViewWords::kInstalled, words_.life_bytes()});
+    for (const std::uint64_t parity : {0, 1}) {
+      const std::size_t block = words_.block(parity);
+      const auto bytes = static_cast<std::uint32_t>(2 * words_.proposal_bytes());
+      fabric.write(peer, {block + words_.proposal(0), bytes});
+      fabric.publish(peer, block, {own_row_ + block, words_.word_bytes()});
+    }
+  }
+  greeted_.clear();
+}
+
+#ifndef TUTTI_DEFINITIONS_ONLY  // see sst/memory.hpp
+template class Membership<NativeMemory>;
+#endif
+
+}  // namespace tutti
