@@ -28,8 +28,8 @@ class Alone {
   explicit Alone(std::uint32_t size)
       : size_(size),
         memory_((kRingAt + kWindowBytes) / sizeof(std::uint64_t)),
-        fabric_(row(), {}, {RoutedFabric::kNoFabric}),
-        loop_(fabric_),
+        fabric_(RoutedFabric::create(row(), 1, kRingAt, {}).value()),
+        loop_(*fabric_),
         subgroup_(shape(), {.control_offset = kControlAt, .ring_offset = kRingAt, .peers = {}},
                   [this](std::span<const Message> batch) { read(batch); }) {
     loop_.add(subgroup_);
@@ -84,7 +84,7 @@ class Alone {
 
   std::uint32_t size_;
   std::vector<std::uint64_t> memory_;
-  RoutedFabric fabric_;
+  std::unique_ptr<RoutedFabric> fabric_;
   PredicateLoop loop_;
   Subgroup<NativeMemory> subgroup_;
   std::uint64_t sum_ = 0;

@@ -1,6 +1,7 @@
 /// \file connection.hpp
 /// What bootstrap hands to a fabric for one peer: connected descriptors, nothing sent on them yet
-/// but the handshake, which ended with the other side's last byte.
+/// but the handshake, which ended with the other side's last byte. `peer` is the peer's slot in the
+/// list of nodes.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -25,6 +26,7 @@ struct TcpConnection {
   Rank peer;
   UniqueFd socket;  ///< connected, TCP_NODELAY, non-blocking
   std::size_t row_bytes = 0;
+  std::uint64_t epoch = 0;  ///< tags the frames: the same at both ends, never used before
 };
 
 }  // namespace tutti

@@ -2,6 +2,10 @@
 /// What the table needs of a network: one-sided writes into replicas of one's own row.
 ///
 /// Contract, the same for every fabric (tests/conformance runs on all of them):
+///  F-slot    A Rank is a slot, and one peer from attach() to detach(), which every kind of fabric
+///            has in its own form. So long, also after a loss, its row stays where it is: zeros at
+///            first, then what this peer posts to us, or, in shared memory, all that it stores.
+///            No word or loss of one peer is ever seen at the next one of its slot.
 ///  F-order   A publish() lands at a peer after everything posted to it before: who sees the guard
 ///            sees the data. A write() may land early, before control words posted before it, for
 ///            it is not looked at until its guard is there. Bytes of one post land in any order;
@@ -47,7 +51,8 @@ class Fabric {
  public:
   virtual ~Fabric() = default;
 
-  /// Where the peer's row is read: fixed for the fabric's life, also after a loss.
+  /// Where the peer's row is read: fixed as long as it is attached (F-slot), gone afterwards. Here
+  /// and below the peer is attached; only a RoutedFabric has a meaning for slots without one.
   [[nodiscard]] virtual const std::byte* row(Rank peer) const = 0;
 
   /// Posts data of our row, in place (F-data).

@@ -19,13 +19,31 @@ std::uint64_t advance_asleep(std::byte* own_row) {
 
 }  // namespace
 
-RoutedFabric::RoutedFabric(std::byte* own_row, std::vector<std::unique_ptr<Fabric>> fabrics,
-                           const std::vector<std::size_t>& route)
-    : own_row_(own_row), fabrics_(std::move(fabrics)) {
-  for (const std::size_t index : route) {
-    TUTTI_ASSERT(index == kNoFabric || index < fabrics_.size(), index, fabrics_.size());
-    by_rank_.push_back(index == kNoFabric ? nullptr : fabrics_[index].get());
-  }
+Result<std::unique_ptr<RoutedFabric>> RoutedFabric::create(
+    std::byte* own_row, std::size_t slots, std::size_t row_bytes_max,
+    std::vector<std::unique_ptr<Fabric>> fabrics) {
+  Result<Pages> nobody = Pages::read_only(row_bytes_max);
+  if (!nobody) return std::unexpected(std::move(nobody.error()));
+  return std::unique_ptr<RoutedFabric>(
+      new RoutedFabric(own_row, slots, std::move(*nobody), std::move(fabrics)));
+}
+
+RoutedFabric::RoutedFabric(std::byte* own_row, std::size_t slots, Pages nobody,
+                           std::vector<std::unique_ptr<Fabric>> fabrics)
+    : own_row_(own_row),
+      nobody_(std::move(nobody)),
+      fabrics_(std::move(fabrics)),
+      slots_(slots, Slot{.fabric = nullptr, .row = nobody_.bytes().data()}) {}
+
+void RoutedFabric::route(Rank peer, Fabric& fabric) {
+  TUTTI_ASSERT(peer.value < slots_.size(), peer.value, slots_.size());
+  TUTTI_ASSERT(slots_[peer.value].fabric == nullptr, peer.value);
+  slots_[peer.value] = {.fabric = &fabric, .row = fabric.row(peer)};
+}
+
+void RoutedFabric::unroute(Rank peer) {
+  TUTTI_ASSERT(peer.value < slots_.size(), peer.value, slots_.size());
+  slots_[peer.value] = {.fabric = nullptr, .row = nobody_.bytes().data()};
 }
 
 void RoutedFabric::flush() {

@@ -1,6 +1,7 @@
 /// \file routed.hpp
 /// One node's fabrics as one: each peer is reached through its own, shared memory or a network.
 ///
+/// A slot without a peer may be named like any other: its row shows zeros, posts to it go nowhere.
 /// Also keeps the own row's RowHeader::asleep, which is the node's and not any one fabric's.
 /// Threads: the predicate thread only. The own row outlives the fabric.
 #pragma once
@@ -11,38 +12,56 @@
 #include <vector>
 
 #include "fabric/fabric.hpp"
+#include "fabric/pages.hpp"
+#include "tutti/error.hpp"
 
 namespace tutti {
 
 class RoutedFabric final : public Fabric {
  public:
-  /// In a route: there is no such peer (oneself).
-  static constexpr std::size_t kNoFabric = static_cast<std::size_t>(-1);
+  /// Has `slots` slots, none with a peer, that show rows of `row_bytes_max` zeros, which cost no
+  /// memory. Error: no room for them in the address space.
+  [[nodiscard]] static Result<std::unique_ptr<RoutedFabric>> create(
+      std::byte* own_row, std::size_t slots, std::size_t row_bytes_max,
+      std::vector<std::unique_ptr<Fabric>> fabrics);
 
-  /// `route` gives for each rank the index of its fabric, or kNoFabric.
-  RoutedFabric(std::byte* own_row, std::vector<std::unique_ptr<Fabric>> fabrics,
-               const std::vector<std::size_t>& route);
+  /// The peer, just attached to this one of the fabrics, is reached through it. Its slot was free.
+  void route(Rank peer, Fabric& fabric);
 
-  [[nodiscard]] const std::byte* row(Rank peer) const override { return to(peer).row(peer); }
-  void write(Rank peer, Extent data) override { to(peer).write(peer, data); }
+  /// To be called before the peer is detached: its slot is free. Nothing happens if it was.
+  void unroute(Rank peer);
+
+  [[nodiscard]] const std::byte* row(Rank peer) const override { return slots_[peer.value].row; }
+  void write(Rank peer, Extent data) override {
+    if (Fabric* fabric = slots_[peer.value].fabric) fabric->write(peer, data);
+  }
   void publish(Rank peer, std::uint64_t offset, std::span<const std::byte> words) override {
-    to(peer).publish(peer, offset, words);
+    if (Fabric* fabric = slots_[peer.value].fabric) fabric->publish(peer, offset, words);
   }
   void flush() override;
   std::size_t poll() override;
   [[nodiscard]] bool drained() const override;
   [[nodiscard]] std::vector<PeerLoss> take_losses() override;
-  void fence(Rank peer) override { to(peer).fence(peer); }
+  void fence(Rank peer) override {
+    if (Fabric* fabric = slots_[peer.value].fabric) fabric->fence(peer);
+  }
   void arm() override;
   void disarm() override;
   [[nodiscard]] FabricCounters counters() const override;
 
  private:
-  [[nodiscard]] Fabric& to(Rank peer) const { return *by_rank_[peer.value]; }
+  struct Slot {
+    Fabric* fabric = nullptr;  // where its peer is reached; null if there is none
+    const std::byte* row = nullptr;
+  };
+
+  RoutedFabric(std::byte* own_row, std::size_t slots, Pages nobody,
+               std::vector<std::unique_ptr<Fabric>> fabrics);
 
   std::byte* own_row_;
+  Pages nobody_;  // the row of every slot without a peer
   std::vector<std::unique_ptr<Fabric>> fabrics_;
-  std::vector<Fabric*> by_rank_;  // nullptr where there is no such peer
+  std::vector<Slot> slots_;
 };
 
 }  // namespace tutti

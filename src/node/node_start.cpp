@@ -62,28 +62,38 @@ Result<void> NodeCore::build_fabric(Cluster& cluster) {
                                          std::to_string(expected) +
                                          "; run the same version at all members");
   };
-  std::vector<std::size_t> route(options_.members.size(), RoutedFabric::kNoFabric);
   std::vector<std::unique_ptr<Fabric>> fabrics;
-  for (ShmConnection& peer : cluster.shm) {
-    if (Result<void> row = check_row(peer.peer, peer.row_bytes); !row) return row;
-    route[peer.peer.value] = 0;
-  }
-  for (TcpConnection& peer : cluster.tcp) {
-    if (Result<void> row = check_row(peer.peer, peer.row_bytes); !row) return row;
-    route[peer.peer.value] = cluster.shm.empty() ? 0 : 1;
-  }
+  std::vector<std::pair<Rank, Fabric*>> routes;
+  std::size_t row_bytes_max = 1;
+  const auto attach = [&](auto& fabric, auto connection) -> Result<void> {
+    const Rank peer = connection.peer;
+    if (Result<void> row = check_row(peer, connection.row_bytes); !row) return row;
+    row_bytes_max = std::max(row_bytes_max, connection.row_bytes);
+    routes.emplace_back(peer, &fabric);
+    return fabric.attach(std::move(connection));
+  };
   if (!cluster.shm.empty()) {
-    auto shm = ShmFabric::create(*sleeper_, *row_, std::move(cluster.shm));
+    auto shm = ShmFabric::create(*sleeper_, *row_);
     if (!shm) return std::unexpected(shm.error());
+    for (ShmConnection& peer : cluster.shm) {
+      if (Result<void> attached = attach(**shm, std::move(peer)); !attached) return attached;
+    }
     fabrics.push_back(std::move(*shm));
   }
   if (!cluster.tcp.empty()) {
-    auto tcp = TcpFabric::create(*sleeper_, row_->data(), row_->size(), cluster.epoch,
-                                 std::move(cluster.tcp));
+    auto tcp = TcpFabric::create(*sleeper_, row_->data(), row_->size());
     if (!tcp) return std::unexpected(tcp.error());
+    for (TcpConnection& peer : cluster.tcp) {
+      peer.epoch = cluster.epoch;
+      if (Result<void> attached = attach(**tcp, std::move(peer)); !attached) return attached;
+    }
     fabrics.push_back(std::move(*tcp));
   }
-  fabric_ = std::make_unique<RoutedFabric>(row_->data(), std::move(fabrics), route);
+  auto fabric = RoutedFabric::create(row_->data(), options_.members.size(), row_bytes_max,
+                                     std::move(fabrics));
+  if (!fabric) return std::unexpected(fabric.error());
+  fabric_ = std::move(*fabric);
+  for (const auto& [peer, through] : routes) fabric_->route(peer, *through);
   return {};
 }
 

@@ -1,35 +1,36 @@
 /// How the nodes of a world are connected, for each kind of fabric.
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "conformance/harness.hpp"
 #include "fabric/connection.hpp"
 #include "fabric/faulty.hpp"
 #include "fabric/local/local_fabric.hpp"
-#include "fabric/routed.hpp"
-#include "fabric/shm/shm_fabric.hpp"
-#if __has_include("fabric/tcp/tcp_fabric.hpp")
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-
-#include "fabric/tcp/tcp_fabric.hpp"
-#define TUTTI_CONFORMANCE_TCP 1
-#endif
 
 namespace tutti::testing {
 namespace {
 
-/// Each node's fabric goes behind a RoutedFabric, which keeps its RowHeader, as in a real node.
+/// Each node's fabrics go behind a RoutedFabric, which keeps its RowHeader, as in a real node.
+void route(Node& node, std::size_t nodes, std::vector<std::unique_ptr<Fabric>> fabrics) {
+  node.fabric =
+      RoutedFabric::create(node.row.data(), nodes, node.row.size(), std::move(fabrics)).value();
+}
+
 void route_all(Node& node, std::size_t nodes, std::unique_ptr<Fabric> fabric) {
+  Fabric& only = *fabric;
   std::vector<std::unique_ptr<Fabric>> fabrics;
   fabrics.push_back(std::move(fabric));
-  std::vector<std::size_t> route(nodes, 0);
-  route[node.rank.value] = RoutedFabric::kNoFabric;
-  node.fabric = std::make_unique<RoutedFabric>(node.row.data(), std::move(fabrics), route);
+  route(node, nodes, std::move(fabrics));
+  for (std::uint32_t peer = 0; peer < nodes; ++peer) {
+    if (peer != node.rank.value) node.fabric->route(Rank{peer}, only);
+  }
 }
 
 void connect_local(World& world, const FaultyOptions* faults) {
@@ -66,97 +67,84 @@ ShmConnection shm_connection(const Node& peer, int socket) {
           .row_bytes = peer.row.size()};
 }
 
-/// Adds the connections of one pair to the lists of both.
-void pair_shm(World& world, std::size_t a, std::size_t b,
-              std::vector<std::vector<ShmConnection>>& connections) {
-  int sockets[2];
+Result<void> join_shm(World& world, std::size_t a, std::size_t b) {
+  int sockets[2] = {-1, -1};
   const int type = SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK;
-  ASSERT_EQ(::socketpair(AF_UNIX, type, 0, sockets), 0);
-  connections[a].push_back(shm_connection(world[b], sockets[0]));
-  connections[b].push_back(shm_connection(world[a], sockets[1]));
-}
-
-std::unique_ptr<Fabric> make_shm(Node& node, std::vector<ShmConnection> connections) {
-  return ShmFabric::create(*node.sleeper, node.row, std::move(connections)).value();
-}
-
-void connect_shm(World& world) {
-  std::vector<std::vector<ShmConnection>> connections(world.size());
-  for (std::size_t a = 0; a < world.size(); ++a) {
-    for (std::size_t b = a + 1; b < world.size(); ++b) pair_shm(world, a, b, connections);
+  EXPECT_EQ(::socketpair(AF_UNIX, type, 0, sockets), 0);
+  ShmConnection to_a = shm_connection(world[a], sockets[1]);
+  if (Result<void> first = world[a].attach(shm_connection(world[b], sockets[0])); !first) {
+    return first;
   }
-  for (std::size_t i = 0; i < world.size(); ++i) {
-    route_all(world[i], world.size(), make_shm(world[i], std::move(connections[i])));
-  }
+  return world[b].attach(std::move(to_a));
 }
 
-#if defined(TUTTI_CONFORMANCE_TCP)
-constexpr std::uint64_t kEpoch = 7;
-
-TcpConnection tcp_connection(const Node& peer, int socket) {
+TcpConnection tcp_connection(const Node& peer, int socket, std::uint64_t epoch) {
   const int on = 1;
   ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   ::fcntl(socket, F_SETFL, ::fcntl(socket, F_GETFL) | O_NONBLOCK);
-  return {.peer = peer.rank, .socket = UniqueFd(socket), .row_bytes = peer.row.size()};
+  return {
+      .peer = peer.rank, .socket = UniqueFd(socket), .row_bytes = peer.row.size(), .epoch = epoch};
 }
 
-void pair_tcp(World& world, std::size_t a, std::size_t b,
-              std::vector<std::vector<TcpConnection>>& connections) {
+Result<void> join_tcp(World& world, std::size_t a, std::size_t b) {
   const UniqueFd listener(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   auto* generic = reinterpret_cast<sockaddr*>(&address);
   socklen_t bytes = sizeof address;
-  ASSERT_EQ(::bind(listener.get(), generic, bytes), 0);
-  ASSERT_EQ(::listen(listener.get(), 1), 0);
-  ASSERT_EQ(::getsockname(listener.get(), generic, &bytes), 0);
+  EXPECT_EQ(::bind(listener.get(), generic, bytes), 0);
+  EXPECT_EQ(::listen(listener.get(), 1), 0);
+  EXPECT_EQ(::getsockname(listener.get(), generic, &bytes), 0);
   const int connected = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  ASSERT_EQ(::connect(connected, generic, bytes), 0);
+  EXPECT_EQ(::connect(connected, generic, bytes), 0);
   const int accepted = ::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC);
-  ASSERT_GE(accepted, 0);
-  connections[a].push_back(tcp_connection(world[b], connected));
-  connections[b].push_back(tcp_connection(world[a], accepted));
-}
-
-std::unique_ptr<Fabric> make_tcp(Node& node, std::vector<TcpConnection> connections) {
-  return TcpFabric::create(*node.sleeper, node.row.data(), node.row.size(), kEpoch,
-                           std::move(connections))
-      .value();
-}
-
-void connect_tcp(World& world) {
-  std::vector<std::vector<TcpConnection>> connections(world.size());
-  for (std::size_t a = 0; a < world.size(); ++a) {
-    for (std::size_t b = a + 1; b < world.size(); ++b) pair_tcp(world, a, b, connections);
+  EXPECT_GE(accepted, 0);
+  const std::uint64_t epoch = ++world.last_epoch;
+  TcpConnection to_a = tcp_connection(world[a], accepted, epoch);
+  if (Result<void> first = world[a].attach(tcp_connection(world[b], connected, epoch)); !first) {
+    return first;
   }
-  for (std::size_t i = 0; i < world.size(); ++i) {
-    route_all(world[i], world.size(), make_tcp(world[i], std::move(connections[i])));
-  }
+  return world[b].attach(std::move(to_a));
 }
 
 /// Nodes 0 and 1 share memory, all other pairs use TCP.
-void connect_mixed(World& world) {
-  std::vector<std::vector<ShmConnection>> near(world.size());
-  std::vector<std::vector<TcpConnection>> far(world.size());
-  pair_shm(world, 0, 1, near);
-  for (std::size_t a = 0; a < world.size(); ++a) {
-    for (std::size_t b = std::max<std::size_t>(a + 1, 2); b < world.size(); ++b) {
-      pair_tcp(world, a, b, far);
-    }
-  }
-  for (std::size_t i = 0; i < world.size(); ++i) {
-    std::vector<std::unique_ptr<Fabric>> fabrics;
-    std::vector<std::size_t> route(world.size(), 1);
-    if (i < 2) route[1 - i] = 0;
-    route[i] = RoutedFabric::kNoFabric;
-    fabrics.push_back(make_shm(world[i], std::move(near[i])));
-    fabrics.push_back(make_tcp(world[i], std::move(far[i])));
-    world[i].fabric =
-        std::make_unique<RoutedFabric>(world[i].row.data(), std::move(fabrics), route);
-  }
+Result<void> join_mixed(World& world, std::size_t a, std::size_t b) {
+  return a < 2 && b < 2 ? join_shm(world, a, b) : join_tcp(world, a, b);
 }
-#endif
+
+void open_fabrics(Node& node, std::size_t nodes, bool with_shm, bool with_tcp) {
+  std::vector<std::unique_ptr<Fabric>> fabrics;
+  if (with_shm) {
+    auto shm = ShmFabric::create(*node.sleeper, node.row).value();
+    node.shm = shm.get();
+    fabrics.push_back(std::move(shm));
+  }
+  if (with_tcp) {
+    auto tcp = TcpFabric::create(*node.sleeper, node.row.data(), node.row.size()).value();
+    node.tcp = tcp.get();
+    fabrics.push_back(std::move(tcp));
+  }
+  route(node, nodes, std::move(fabrics));
+}
+
+FabricKind attaching_kind(std::string name, bool with_shm, bool with_tcp,
+                          Result<void> (*join)(World&, std::size_t, std::size_t)) {
+  const auto open = [=](Node& node, std::size_t nodes) {
+    open_fabrics(node, nodes, with_shm, with_tcp);
+  };
+  const auto connect = [=](World& world) {
+    for (const auto& node : world.nodes) open(*node, world.size());
+    for (std::size_t a = 0; a < world.size(); ++a) {
+      for (std::size_t b = a + 1; b < world.size(); ++b) ASSERT_TRUE(join(world, a, b));
+    }
+  };
+  return {.name = std::move(name),
+          .shares_rows = with_shm,
+          .connect = connect,
+          .open = open,
+          .join = join};
+}
 
 }  // namespace
 
@@ -171,11 +159,15 @@ std::vector<FabricKind> fabric_kinds() {
   }
   kinds.push_back(faulty_kind(
       "faulty_whole", {.seed = 5, .delay_polls_max = 40, .pieces_max = 1, .split_publish = false}));
-  kinds.push_back({.name = "shm", .shares_rows = true, .connect = connect_shm});
-#if defined(TUTTI_CONFORMANCE_TCP)
-  kinds.push_back({.name = "tcp", .connect = connect_tcp});
-  kinds.push_back({.name = "shm_and_tcp", .shares_rows = true, .connect = connect_mixed});
-#endif
+  std::ranges::move(attaching_kinds(), std::back_inserter(kinds));
+  return kinds;
+}
+
+std::vector<FabricKind> attaching_kinds() {
+  std::vector<FabricKind> kinds;
+  kinds.push_back(attaching_kind("shm", true, false, join_shm));
+  kinds.push_back(attaching_kind("tcp", false, true, join_tcp));
+  kinds.push_back(attaching_kind("shm_and_tcp", true, true, join_mixed));
   return kinds;
 }
 

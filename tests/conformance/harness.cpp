@@ -46,6 +46,26 @@ void Node::sleep_unless(const std::function<bool()>& ready) {
   fabric->disarm();
 }
 
+Result<void> Node::attach(ShmConnection peer) {
+  const Rank slot = peer.peer;
+  Result<void> attached = shm->attach(std::move(peer));
+  if (attached) fabric->route(slot, *shm);
+  return attached;
+}
+
+Result<void> Node::attach(TcpConnection peer) {
+  const Rank slot = peer.peer;
+  Result<void> attached = tcp->attach(std::move(peer));
+  if (attached) fabric->route(slot, *tcp);
+  return attached;
+}
+
+void Node::detach(Rank peer) {
+  fabric->unroute(peer);
+  if (shm != nullptr) shm->detach(peer);
+  if (tcp != nullptr) tcp->detach(peer);
+}
+
 World::World(std::size_t count, std::size_t row_bytes) {
   for (std::uint32_t i = 0; i < count; ++i) {
     nodes.push_back(std::make_unique<Node>(Rank{i}, row_bytes));
@@ -53,6 +73,8 @@ World::World(std::size_t count, std::size_t row_bytes) {
 }
 
 void World::kill(std::size_t rank) {
+  nodes[rank]->shm = nullptr;
+  nodes[rank]->tcp = nullptr;
   nodes[rank]->fabric.reset();
   if (on_kill) on_kill(nodes[rank]->rank);
 }

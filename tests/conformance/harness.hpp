@@ -12,9 +12,11 @@
 #include <string>
 #include <vector>
 
-#include "fabric/fabric.hpp"
+#include "fabric/routed.hpp"
 #include "fabric/segment.hpp"
+#include "fabric/shm/shm_fabric.hpp"
 #include "fabric/sleeper.hpp"
+#include "fabric/tcp/tcp_fabric.hpp"
 
 namespace tutti::testing {
 
@@ -48,10 +50,17 @@ class Node {
   /// Sleeps, unless `ready` is true after a last poll.
   void sleep_unless(const std::function<bool()>& ready);
 
+  /// Attaches a peer, if its fabric takes it.
+  [[nodiscard]] Result<void> attach(ShmConnection peer);
+  [[nodiscard]] Result<void> attach(TcpConnection peer);
+  void detach(Rank peer);
+
   Rank rank;
   Segment row;
   std::unique_ptr<Sleeper> sleeper;
-  std::unique_ptr<Fabric> fabric;  // empty once the node is dead
+  std::unique_ptr<RoutedFabric> fabric;  // empty once the node is dead
+  ShmFabric* shm = nullptr;              // in `fabric`, if it has them
+  TcpFabric* tcp = nullptr;
   std::vector<PeerLoss> losses;
 };
 
@@ -72,6 +81,7 @@ class World {
 
   std::vector<std::unique_ptr<Node>> nodes;
   std::function<void(Rank)> on_kill;  // what the fabric needs to be told; may be empty
+  std::uint64_t last_epoch = 0;       // of a TCP connection
 };
 
 /// A way to connect a world's nodes.
@@ -79,6 +89,10 @@ struct FabricKind {
   std::string name;
   bool shares_rows = false;  ///< peers see the own row itself, also before it is published
   std::function<void(World&)> connect;
+  /// Only for kinds whose peers come and go. A fabric without peers for a node among so many:
+  std::function<void(Node&, std::size_t)> open = {};
+  /// Two nodes attach each other, unless the first one refuses.
+  std::function<Result<void>(World&, std::size_t, std::size_t)> join = {};
 
   /// How GoogleTest shows it, also in the names that ctest makes.
   friend std::ostream& operator<<(std::ostream& out, const FabricKind& kind) {
@@ -88,6 +102,9 @@ struct FabricKind {
 
 /// All that the suite runs on.
 [[nodiscard]] std::vector<FabricKind> fabric_kinds();
+
+/// Those with open() and join().
+[[nodiscard]] std::vector<FabricKind> attaching_kinds();
 
 /// Those where a peer has a replica of a row instead of the row itself.
 [[nodiscard]] std::vector<FabricKind> replicating_kinds();

@@ -22,53 +22,59 @@ struct ShmFabric::Link {
   UniqueFd doorbell;
 };
 
-ShmFabric::ShmFabric() : hang_up_(std::make_shared<bool>(false)) {}
+ShmFabric::ShmFabric(Sleeper& sleeper)
+    : sleeper_(sleeper), hang_up_(std::make_shared<bool>(false)) {}
 ShmFabric::~ShmFabric() = default;
 
-Result<std::unique_ptr<ShmFabric>> ShmFabric::create(Sleeper& sleeper, const Segment& own_row,
-                                                     std::vector<ShmConnection> peers) {
+Result<std::unique_ptr<ShmFabric>> ShmFabric::create(Sleeper& sleeper, const Segment& own_row) {
   if (!own_row.read_only_fd() || own_row.size() < kRowHeaderBytes) {
     return fail(ErrorCode::invalid_argument,
                 "the own row must be a segment made by Segment::create, for peers to map");
   }
-  std::unique_ptr<ShmFabric> fabric(new ShmFabric());
-  for (ShmConnection& peer : peers) {
-    if (Result<void> added = fabric->add(sleeper, std::move(peer)); !added) {
-      return std::unexpected(std::move(added.error()));
-    }
-  }
-  fabric->posted_.reserve(peers.size());
-  return fabric;
+  return std::unique_ptr<ShmFabric>(new ShmFabric(sleeper));
 }
 
-Result<void> ShmFabric::add(Sleeper& sleeper, ShmConnection connection) {
+Result<void> ShmFabric::attach(ShmConnection connection) {
   const std::string name = "rank " + std::to_string(connection.peer.value);
   const std::size_t index = connection.peer.value;
-  if (index >= peers_.size()) {
-    peers_.resize(index + 1);
-    sockets_.resize(index + 1, pollfd{.fd = -1, .events = 0, .revents = 0});
+  if (index < peers_.size() && peers_[index].row != nullptr) {
+    return fail(ErrorCode::invalid_argument, name + " is there twice");
   }
-  Peer& peer = peers_[index];
-  if (peer.row != nullptr) return fail(ErrorCode::invalid_argument, name + " is there twice");
   if (connection.row_bytes < kRowHeaderBytes) {
     return fail(ErrorCode::mismatch, name + " has a row without a header");
   }
   Result<Segment> segment = Segment::map_peer(std::move(connection.row_fd), connection.row_bytes);
   if (!segment) return fail(segment.error().code, name + ": " + segment.error().message);
-  peer.segment = std::make_unique<Segment>(std::move(*segment));
-  peer.row = peer.segment->data();
-
-  peer.link = std::make_unique<Link>(sleeper, std::move(connection.doorbell));
+  auto link = std::make_unique<Link>(sleeper_, std::move(connection.doorbell));
   boost::system::error_code error;
-  peer.link->socket.assign(connection.socket.get(), error);
+  link->socket.assign(connection.socket.get(), error);
   if (error) return fail(ErrorCode::system, name + ": cannot watch its socket: " + error.message());
-  sockets_[index].fd = connection.socket.release();
   // Ends on a hang-up only: peers send nothing any more. The flag is shared because the handler
-  // may still be queued on the Sleeper when this fabric goes.
-  peer.link->socket.async_wait(
+  // may still be queued on the Sleeper when the peer is detached or this fabric goes.
+  link->socket.async_wait(
       boost::asio::posix::stream_descriptor::wait_error,
       [flag = hang_up_](const boost::system::error_code& failure) { *flag = *flag || !failure; });
+
+  if (index >= peers_.size()) {
+    peers_.resize(index + 1);
+    sockets_.resize(index + 1, pollfd{.fd = -1, .events = 0, .revents = 0});
+    posted_.reserve(index + 1);
+  }
+  sockets_[index].fd = connection.socket.release();
+  Peer& peer = peers_[index];
+  peer.segment = std::make_unique<Segment>(std::move(*segment));
+  peer.row = peer.segment->data();
+  peer.link = std::move(link);
   return {};
+}
+
+void ShmFabric::detach(Rank peer) {
+  if (peer.value >= peers_.size() || peers_[peer.value].row == nullptr) return;
+  drop(peer);
+  std::erase(posted_, peer);
+  std::erase_if(losses_, [peer](const PeerLoss& loss) { return loss.peer == peer; });
+  // `rung` too: the next peer, or this one again, may sleep with the same `asleep`.
+  peers_[peer.value] = Peer();
 }
 
 void ShmFabric::mark(Rank peer) {

@@ -32,14 +32,20 @@ class ShmFabric final : public Fabric {
   /// poll(2) over the sockets costs about a microsecond: this often it does not show.
   static constexpr std::uint32_t kPollsPerCheck = 4096;
 
-  /// Maps the peers' rows. Refuses an own row that peers cannot map, a peer given twice, and rows
-  /// that Segment::map_peer refuses.
+  /// Starts without peers. Refuses an own row that peers cannot map.
   [[nodiscard]] static Result<std::unique_ptr<ShmFabric>> create(Sleeper& sleeper,
-                                                                 const Segment& own_row,
-                                                                 std::vector<ShmConnection> peers);
+                                                                 const Segment& own_row);
   ~ShmFabric() override;
   ShmFabric(const ShmFabric&) = delete;
   ShmFabric& operator=(const ShmFabric&) = delete;
+
+  /// Maps the peer's row. Refuses a slot that has a peer, a row without a header, and what
+  /// Segment::map_peer refuses: then nothing has changed and the descriptors are closed.
+  [[nodiscard]] Result<void> attach(ShmConnection connection);
+
+  /// Hangs up, unmaps the row, which nobody reads any more, and forgets posts and a loss not yet
+  /// taken: the slot is free. Nothing happens if it was.
+  void detach(Rank peer);
 
   [[nodiscard]] const std::byte* row(Rank peer) const override { return peers_[peer.value].row; }
   void write(Rank peer, Extent data) override;
@@ -63,16 +69,16 @@ class ShmFabric final : public Fabric {
     std::unique_ptr<Link> link;
   };
 
-  ShmFabric();
-  [[nodiscard]] Result<void> add(Sleeper& sleeper, ShmConnection connection);
+  explicit ShmFabric(Sleeper& sleeper);
   void mark(Rank peer);
   void ring_if_asleep(Peer& peer);
   void find_losses();
   void drop(Rank peer);
 
-  std::vector<Peer> peers_;        // by rank; those that are not ours are empty
+  Sleeper& sleeper_;
+  std::vector<Peer> peers_;        // by slot; without a row where no peer is attached
   std::vector<Rank> posted_;       // peers posted to since the last flush, each once
-  std::vector<pollfd> sockets_;    // by rank; -1 where there is nothing to watch
+  std::vector<pollfd> sockets_;    // by slot; -1 where there is nothing to watch
   std::shared_ptr<bool> hang_up_;  // set by a wait on the Sleeper, which may outlive us
   std::uint32_t polls_ = 0;
   std::vector<PeerLoss> losses_;

@@ -28,7 +28,7 @@ inline constexpr std::size_t kControlBytesMax = 1024 * 1024;
 struct FrameHeader {
   std::uint32_t magic = 0;
   std::uint32_t bytes = 0;  ///< of the payload, which follows
-  std::uint64_t epoch = 0;  ///< of the view; frames of other views are dropped
+  std::uint64_t epoch = 0;  ///< of the connection; frames of another are dropped
   std::uint64_t place = 0;  ///< data: offset in the row; control: check of the payload
   std::uint64_t check = 0;  ///< of the fields above
 };

@@ -41,7 +41,7 @@ class FrameReader {
   /// True when the stream ended inside a frame, if it ended here.
   [[nodiscard]] bool in_frame() const;
 
-  /// Frames of other views, dropped.
+  /// Frames of other epochs, dropped.
   [[nodiscard]] std::uint64_t stale_frames() const { return stale_frames_; }
 
  private:

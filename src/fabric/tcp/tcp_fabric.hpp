@@ -5,11 +5,11 @@
 ///
 /// How the contract of fabric.hpp is kept: F-order and F-control by the stream's order, and by
 /// send_queue.hpp (Q1) and frame_reader.hpp (R1, R2) at its ends. F-loss: a broken connection is
-/// reported only when nothing is left to read from it. F-fence: the socket is closed, and frames of
-/// other epochs are dropped. F-wake: an armed socket wakes the node by itself.
-/// Two things are weaker than with shared memory: data posted after control words may land before
-/// them (never the reverse), and a word of data, unlike a control word, may be seen half landed.
-/// Threads: the predicate thread only. Set-up and data path are in separate files.
+/// reported only when nothing is left to read from it. F-fence: the socket is closed. F-slot: a
+/// replica of its own, and frames of other epochs are dropped. F-wake: an armed socket wakes the
+/// node by itself. Two things are weaker than with shared memory: data posted after control words
+/// may land before them (never the reverse), and a word of data, unlike a control word, may be seen
+/// half landed. Threads: the predicate thread only. Set-up and data path are in separate files.
 #pragma once
 #include <sys/types.h>
 
@@ -29,18 +29,23 @@ namespace tutti {
 
 class TcpFabric final : public Fabric {
  public:
-  /// Takes over the peers' sockets. `sleeper` and `own_row` must outlive the fabric. Errors: a peer
-  /// twice, a row without room for its header, a descriptor that is no connected TCP socket.
+  /// Starts without peers. `sleeper` and `own_row` must outlive the fabric. Refuses an own row
+  /// without a header.
   [[nodiscard]] static Result<std::unique_ptr<TcpFabric>> create(Sleeper& sleeper,
                                                                  const std::byte* own_row,
-                                                                 std::size_t own_row_bytes,
-                                                                 std::uint64_t epoch,
-                                                                 std::vector<TcpConnection> peers);
-
-  /// Closes the connections, having read what has arrived. Unread input makes that a reset, which
-  /// destroys what was not drained(): the kernel sends the rest in the background only as long as
-  /// the peer posts nothing more.
+                                                                 std::size_t own_row_bytes);
+  /// Hangs up on all peers, as detach() does.
   ~TcpFabric() override;
+
+  /// Takes over the peer's socket. Refuses a slot that has a peer, a row without a header, and a
+  /// descriptor that is no TCP socket: then nothing has changed and the descriptor is closed.
+  [[nodiscard]] Result<void> attach(TcpConnection connection);
+
+  /// Closes the connection, having read what has arrived, and frees the replica, which nobody reads
+  /// any more. Input after that makes it a reset, which destroys what was not drained(): the kernel
+  /// sends the rest in the background only as long as the peer posts nothing more. Forgets queued
+  /// posts and a loss not yet taken: the slot is free. Nothing happens if it was.
+  void detach(Rank peer);
 
   [[nodiscard]] const std::byte* row(Rank peer) const override;
   void write(Rank peer, Extent data) override;
@@ -56,15 +61,13 @@ class TcpFabric final : public Fabric {
   void disarm() override { armed_ = false; }
   [[nodiscard]] FabricCounters counters() const override;
 
-  /// Frames of other views that were dropped.
+  /// Frames of other epochs that were dropped.
   [[nodiscard]] std::uint64_t stale_frames() const;
 
  private:
   struct Peer;
 
-  explicit TcpFabric(std::size_t own_row_bytes);
-  [[nodiscard]] Result<void> add(Sleeper& sleeper, const std::byte* own_row, std::uint64_t epoch,
-                                 TcpConnection connection);
+  TcpFabric(Sleeper& sleeper, std::span<const std::byte> own_row);
   [[nodiscard]] Peer& peer_at(Rank peer) const;
   void send(Peer& peer);
   [[nodiscard]] std::size_t receive(Peer& peer);
@@ -74,12 +77,15 @@ class TcpFabric final : public Fabric {
   void wait_readable(Peer& peer);
   void wait_writable(Peer& peer);
   void lose(Peer& peer, std::string reason);
+  void hang_up(Peer& peer);
 
-  std::size_t own_row_bytes_;
+  Sleeper& sleeper_;
+  std::span<const std::byte> own_row_;
   std::vector<std::unique_ptr<Peer>> peers_;
   std::vector<Peer*> peer_of_rank_;  // null where no peer is
   std::vector<PeerLoss> losses_;
-  std::uint64_t posting_ns_ = 0;
+  FabricCounters counters_;         // of peers detached meanwhile; posting_ns of all
+  std::uint64_t stale_frames_ = 0;  // of peers detached meanwhile
   bool armed_ = false;
 };
 

@@ -53,14 +53,14 @@ TcpFabric::Peer& TcpFabric::peer_at(Rank peer) const {
 const std::byte* TcpFabric::row(Rank peer) const { return peer_at(peer).row.bytes().data(); }
 
 void TcpFabric::write(Rank peer, Extent data) {
-  TUTTI_ASSERT(data.offset <= own_row_bytes_ && data.bytes <= own_row_bytes_ - data.offset,
+  TUTTI_ASSERT(data.offset <= own_row_.size() && data.bytes <= own_row_.size() - data.offset,
                data.offset, data.bytes);
   Peer& target = peer_at(peer);
   if (target.alive && target.send_error == 0) target.queue.write(data);
 }
 
 void TcpFabric::publish(Rank peer, std::uint64_t offset, std::span<const std::byte> words) {
-  TUTTI_ASSERT(offset <= own_row_bytes_ && words.size() <= own_row_bytes_ - offset, offset,
+  TUTTI_ASSERT(offset <= own_row_.size() && words.size() <= own_row_.size() - offset, offset,
                words.size());
   Peer& target = peer_at(peer);
   if (target.alive && target.send_error == 0) target.queue.publish(offset, words);
@@ -78,7 +78,7 @@ void TcpFabric::send(Peer& peer) {
   const auto start = std::chrono::steady_clock::now();
   const ssize_t sent = ::sendmsg(peer.fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
   const int error = errno;
-  posting_ns_ += nanoseconds_since(start);
+  counters_.posting_ns += nanoseconds_since(start);
   if (sent >= 0) {
     peer.queue.advance(static_cast<std::size_t>(sent));
   } else if (!would_block(error) && error != EINTR && error != ENOBUFS) {
@@ -163,17 +163,16 @@ void TcpFabric::fence(Rank peer) {
 }
 
 FabricCounters TcpFabric::counters() const {
-  FabricCounters sum;
+  FabricCounters sum = counters_;
   for (const auto& peer : peers_) {
     sum.writes += peer->queue.frames_sent();
     sum.bytes += peer->queue.payload_sent();
   }
-  sum.posting_ns = posting_ns_;
   return sum;
 }
 
 std::uint64_t TcpFabric::stale_frames() const {
-  std::uint64_t frames = 0;
+  std::uint64_t frames = stale_frames_;
   for (const auto& peer : peers_) frames += peer->reader.stale_frames();
   return frames;
 }

@@ -1,6 +1,5 @@
 // Making and ending a TcpFabric: memory, sockets, sleeping. The data path is in
 // tcp_fabric_datapath.cpp.
-#include <sys/mman.h>
 #include <sys/socket.h>
 
 #include <boost/asio/bind_allocator.hpp>
@@ -65,34 +64,19 @@ Result<Socket> adopt(Sleeper& sleeper, UniqueFd fd, Rank peer) {
 
 }  // namespace
 
-Result<Replica> Replica::create(std::size_t bytes) {
-  void* const memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) {
-    return fail(ErrorCode::system, "cannot get " + std::to_string(bytes) +
-                                       " bytes of memory for a member's row: " +
-                                       std::strerror(errno) + "; use a smaller window");
-  }
-  return Replica({static_cast<std::byte*>(memory), bytes});
-}
-
-Replica::~Replica() {
-  if (!bytes_.empty()) ::munmap(bytes_.data(), bytes_.size());
-}
+TcpFabric::TcpFabric(Sleeper& sleeper, std::span<const std::byte> own_row)
+    : sleeper_(sleeper), own_row_(own_row) {}
 
 Result<std::unique_ptr<TcpFabric>> TcpFabric::create(Sleeper& sleeper, const std::byte* own_row,
-                                                     std::size_t own_row_bytes, std::uint64_t epoch,
-                                                     std::vector<TcpConnection> peers) {
-  std::unique_ptr<TcpFabric> fabric(new TcpFabric(own_row_bytes));
-  for (TcpConnection& connection : peers) {
-    Result<void> added = fabric->add(sleeper, own_row, epoch, std::move(connection));
-    if (!added) return std::unexpected(std::move(added.error()));
+                                                     std::size_t own_row_bytes) {
+  if (own_row_bytes < kRowHeaderBytes) {
+    return fail(ErrorCode::invalid_argument, "the own row of " + std::to_string(own_row_bytes) +
+                                                 " bytes has no room for its header");
   }
-  return fabric;
+  return std::unique_ptr<TcpFabric>(new TcpFabric(sleeper, {own_row, own_row_bytes}));
 }
 
-Result<void> TcpFabric::add(Sleeper& sleeper, const std::byte* own_row, std::uint64_t epoch,
-                            TcpConnection connection) {
+Result<void> TcpFabric::attach(TcpConnection connection) {
   const Rank rank = connection.peer;
   if (rank.value > kRankMax) {
     return fail(ErrorCode::invalid_argument, peer_name(rank) + " is beyond any group's size");
@@ -105,15 +89,40 @@ Result<void> TcpFabric::add(Sleeper& sleeper, const std::byte* own_row, std::uin
                                          std::to_string(connection.row_bytes) +
                                          " bytes, less than its header");
   }
-  Result<Replica> replica = Replica::create(connection.row_bytes);
+  Result<Pages> replica = Pages::writable(connection.row_bytes);
   if (!replica) return std::unexpected(std::move(replica.error()));
-  Result<Socket> socket = adopt(sleeper, std::move(connection.socket), rank);
+  Result<Socket> socket = adopt(sleeper_, std::move(connection.socket), rank);
   if (!socket) return std::unexpected(std::move(socket.error()));
   if (peer_of_rank_.size() <= rank.value) peer_of_rank_.resize(rank.value + 1, nullptr);
-  peers_.push_back(
-      std::make_unique<Peer>(rank, std::move(*replica), std::move(*socket), own_row, epoch));
+  peers_.push_back(std::make_unique<Peer>(rank, std::move(*replica), std::move(*socket),
+                                          own_row_.data(), connection.epoch));
   peer_of_rank_[rank.value] = peers_.back().get();
+  if (armed_) wait_readable(*peers_.back());
   return {};
+}
+
+void TcpFabric::detach(Rank peer) {
+  if (peer.value >= peer_of_rank_.size() || peer_of_rank_[peer.value] == nullptr) return;
+  Peer& parting = *std::exchange(peer_of_rank_[peer.value], nullptr);
+  hang_up(parting);
+  std::erase_if(losses_, [peer](const PeerLoss& loss) { return loss.peer == peer; });
+  counters_.writes += parting.queue.frames_sent();
+  counters_.bytes += parting.queue.payload_sent();
+  stale_frames_ += parting.reader.stale_frames();
+  std::erase_if(peers_, [&parting](const auto& owned) { return owned.get() == &parting; });
+}
+
+TcpFabric::~TcpFabric() {
+  for (const auto& peer : peers_) hang_up(*peer);
+}
+
+void TcpFabric::hang_up(Peer& peer) {
+  if (!peer.alive) return;
+  // A socket closed with unread bytes resets the connection, and the peer would lose what it has
+  // not read of ours.
+  ::shutdown(peer.fd, SHUT_WR);
+  static_cast<void>(receive(peer));
+  if (peer.alive) peer.close();
 }
 
 void TcpFabric::Peer::close() {
@@ -122,19 +131,6 @@ void TcpFabric::Peer::close() {
   boost::system::error_code ignored;
   socket.close(ignored);
   fd = -1;
-}
-
-TcpFabric::TcpFabric(std::size_t own_row_bytes) : own_row_bytes_(own_row_bytes) {}
-
-TcpFabric::~TcpFabric() {
-  for (const auto& peer : peers_) {
-    if (!peer->alive) continue;
-    // A socket closed with unread bytes resets the connection, and the peer would lose what it has
-    // not read of ours.
-    ::shutdown(peer->fd, SHUT_WR);
-    static_cast<void>(receive(*peer));
-    if (peer->alive) peer->close();
-  }
 }
 
 void TcpFabric::arm() {

@@ -7,8 +7,8 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <cstddef>
 #include <memory>
-#include <span>
 
+#include "fabric/pages.hpp"
 #include "fabric/tcp/frame_reader.hpp"
 #include "fabric/tcp/handler_memory.hpp"
 #include "fabric/tcp/send_queue.hpp"
@@ -16,22 +16,8 @@
 
 namespace tutti {
 
-/// Zeroed pages.
-class Replica {
- public:
-  [[nodiscard]] static Result<Replica> create(std::size_t bytes);
-  Replica(Replica&& other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}
-  Replica& operator=(Replica&&) = delete;
-  ~Replica();
-  [[nodiscard]] std::span<std::byte> bytes() const { return bytes_; }
-
- private:
-  explicit Replica(std::span<std::byte> bytes) : bytes_(bytes) {}
-  std::span<std::byte> bytes_;
-};
-
 /// Which waits Asio holds for a socket, and the memory they live in. Shared with their handlers,
-/// which may run, or be dropped, when the fabric is gone.
+/// which may run, or be dropped, when the peer is detached or the fabric gone.
 struct SocketWaits {
   bool readable = false;
   bool writable = false;
@@ -40,10 +26,10 @@ struct SocketWaits {
 };
 
 struct TcpFabric::Peer {
-  Peer(Rank peer_rank, Replica&& peer_row, boost::asio::ip::tcp::socket&& connected,
+  Peer(Rank peer_rank, Pages&& replica, boost::asio::ip::tcp::socket&& connected,
        const std::byte* own_row, std::uint64_t epoch)
       : rank(peer_rank),
-        row(std::move(peer_row)),
+        row(std::move(replica)),
         socket(std::move(connected)),
         fd(socket.native_handle()),
         queue(own_row, epoch),
@@ -56,7 +42,7 @@ struct TcpFabric::Peer {
   [[nodiscard]] bool acknowledged() const;
 
   Rank rank;
-  Replica row;
+  Pages row;
   boost::asio::ip::tcp::socket socket;
   int fd;
   bool alive = true;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -44,7 +45,7 @@ class RecordingFabric final : public Fabric {
   std::array<std::byte, kBytes> row_{};
 };
 
-/// Rank 1 is oneself, 0 and 3 are reached through one fabric, 2 through the other.
+/// 0 and 3 are reached through one fabric, 2 through the other; slot 1 has no peer.
 class RoutedFabricTest : public ::testing::Test {
  protected:
   RoutedFabricTest() {
@@ -54,9 +55,15 @@ class RoutedFabricTest : public ::testing::Test {
       inner = fabric.get();
       fabrics.push_back(std::move(fabric));
     }
-    routed_ =
-        std::make_unique<RoutedFabric>(own_row_.data(), std::move(fabrics),
-                                       std::vector<std::size_t>{0, RoutedFabric::kNoFabric, 1, 0});
+    routed_ = RoutedFabric::create(own_row_.data(), 4, kBytes, std::move(fabrics)).value();
+    routed_->route(Rank{0}, *inner_[0]);
+    routed_->route(Rank{2}, *inner_[1]);
+    routed_->route(Rank{3}, *inner_[0]);
+  }
+
+  [[nodiscard]] bool shows_zeros(Rank peer) const {
+    const std::byte* row = routed_->row(peer);
+    return std::all_of(row, row + kBytes, [](std::byte byte) { return byte == std::byte{0}; });
   }
 
   RowHeader& header() { return *reinterpret_cast<RowHeader*>(own_row_.data()); }
@@ -76,6 +83,26 @@ TEST_F(RoutedFabricTest, SendsEachPeersPostsToItsFabric) {
   EXPECT_EQ(inner_[1]->log, "p2x2f");
   EXPECT_EQ(routed_->row(Rank{3}), inner_[0]->row(Rank{3}));
   EXPECT_EQ(routed_->row(Rank{2}), inner_[1]->row(Rank{2}));
+}
+
+TEST_F(RoutedFabricTest, TakesPostsToASlotWithoutAPeerAndShowsZerosThere) {
+  routed_->write(Rank{1}, {64, 8});
+  routed_->publish(Rank{1}, 64, {});
+  routed_->fence(Rank{1});
+  EXPECT_EQ(inner_[0]->log + inner_[1]->log, "");
+  EXPECT_TRUE(shows_zeros(Rank{1}));
+}
+
+TEST_F(RoutedFabricTest, ASlotChangesItsPeerAndFabric) {
+  routed_->unroute(Rank{3});
+  routed_->unroute(Rank{3});
+  routed_->write(Rank{3}, {64, 8});
+  EXPECT_TRUE(shows_zeros(Rank{3}));
+  routed_->route(Rank{3}, *inner_[1]);
+  routed_->write(Rank{3}, {64, 8});
+  EXPECT_EQ(routed_->row(Rank{3}), inner_[1]->row(Rank{3}));
+  EXPECT_EQ(inner_[0]->log, "");
+  EXPECT_EQ(inner_[1]->log, "w3");
 }
 
 TEST_F(RoutedFabricTest, MergesWhatTheFabricsSay) {

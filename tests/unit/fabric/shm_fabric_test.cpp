@@ -24,7 +24,10 @@ constexpr std::chrono::hours kForEver{1};
 /// Our side of one pair; the peer's side is played by the test.
 class ShmFabricTest : public ::testing::Test {
  protected:
-  void SetUp() override {
+  void SetUp() override { connect(); }
+
+  /// A new pair of sockets.
+  void connect() {
     int sockets[2];
     ASSERT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, sockets), 0);
     own_socket_ = UniqueFd(sockets[0]);
@@ -42,9 +45,9 @@ class ShmFabricTest : public ::testing::Test {
   }
 
   std::unique_ptr<ShmFabric> make() {
-    std::vector<ShmConnection> peers;
-    peers.push_back(connection());
-    return ShmFabric::create(*sleeper_, own_row_, std::move(peers)).value();
+    auto fabric = ShmFabric::create(*sleeper_, own_row_).value();
+    EXPECT_TRUE(fabric->attach(connection()));
+    return fabric;
   }
 
   /// How often the peer's doorbell was rung since it was asked last.
@@ -160,29 +163,90 @@ TEST_F(ShmFabricTest, LeavesNothingBehindOnTheSleeper) {
   sleeper_->sleep(std::chrono::milliseconds(1));
 }
 
-TEST_F(ShmFabricTest, RefusesAPeerGivenTwice) {
-  std::vector<ShmConnection> peers;
-  peers.push_back(connection());
-  peers.push_back(connection());
-  const auto fabric = ShmFabric::create(*sleeper_, own_row_, std::move(peers));
-  ASSERT_FALSE(fabric);
-  EXPECT_EQ(fabric.error().code, ErrorCode::invalid_argument);
+TEST_F(ShmFabricTest, RingsThePeerAttachedNextForTheSleepThatTheOneBeforeWasRungFor) {
+  const auto fabric = make();
+  set_asleep(1);
+  post(*fabric);
+  ASSERT_EQ(rings(), 1U);
+  fabric->publish(kPeer, 64, {});
+  fabric->detach(kPeer);
+  EXPECT_TRUE(fabric->drained()) << "posts go with the peer";
+  connect();
+  ASSERT_TRUE(fabric->attach(connection()));
+  fabric->flush();
+  EXPECT_EQ(rings(), 0U) << "nothing was posted to this one";
+  post(*fabric);
+  EXPECT_EQ(rings(), 1U);
+  EXPECT_EQ(fabric->counters().doorbells, 2U) << "counted on over the detach";
+  EXPECT_EQ(fabric->counters().writes, 2U);
 }
 
-TEST_F(ShmFabricTest, RefusesABadRowAndSaysWhose) {
-  std::vector<ShmConnection> peers;
-  peers.push_back(connection());
-  peers[0].row_bytes = 2 * kBytes;
-  const auto fabric = ShmFabric::create(*sleeper_, own_row_, std::move(peers));
-  ASSERT_FALSE(fabric);
-  EXPECT_EQ(fabric.error().code, ErrorCode::mismatch);
-  EXPECT_EQ(fabric.error().message.find("rank 1: "), 0U) << fabric.error().message;
+TEST_F(ShmFabricTest, RefusesASecondPeerInOneSlotAndHangsUpOnIt) {
+  const auto fabric = make();
+  const UniqueFd first = std::move(peer_socket_);
+  connect();
+  const Result<void> again = fabric->attach(connection());
+  ASSERT_FALSE(again);
+  EXPECT_EQ(again.error().code, ErrorCode::invalid_argument);
+  char byte = 0;
+  EXPECT_EQ(::recv(peer_socket_.get(), &byte, 1, MSG_DONTWAIT), 0);
+  EXPECT_LT(::recv(first.get(), &byte, 1, MSG_DONTWAIT), 0) << "the first stays";
+  set_asleep(1);
+  post(*fabric);
+  EXPECT_EQ(rings(), 1U);
+}
+
+TEST_F(ShmFabricTest, RefusesABadRowSaysWhoseAndKeepsTheSlotFree) {
+  const auto fabric = ShmFabric::create(*sleeper_, own_row_).value();
+  for (const std::size_t bytes : {2 * kBytes, std::size_t{8}}) {
+    ShmConnection bad = connection();
+    bad.row_bytes = bytes;
+    const Result<void> attached = fabric->attach(std::move(bad));
+    ASSERT_FALSE(attached);
+    EXPECT_EQ(attached.error().code, ErrorCode::mismatch);
+    EXPECT_EQ(attached.error().message.find("rank 1"), 0U) << attached.error().message;
+    char byte = 0;
+    EXPECT_EQ(::recv(peer_socket_.get(), &byte, 1, MSG_DONTWAIT), 0);
+    connect();
+  }
+  EXPECT_TRUE(fabric->attach(connection()));
+}
+
+TEST_F(ShmFabricTest, ForgetsAHangUpOfADetachedPeer) {
+  const auto fabric = make();
+  peer_socket_ = UniqueFd();
+  sleeper_->sleep(kForEver);  // its hang-up was noticed
+  fabric->poll();             // and its loss found, but not taken
+  fabric->detach(kPeer);
+  fabric->detach(kPeer);
+  fabric->detach(Rank{77});
+  connect();
+  ASSERT_TRUE(fabric->attach(connection()));
+  fabric->poll();
+  EXPECT_TRUE(fabric->take_losses().empty());
+  peer_socket_ = UniqueFd();
+  std::vector<PeerLoss> losses;
+  while (losses.empty()) {
+    sleeper_->sleep(kForEver);
+    fabric->poll();
+    losses = fabric->take_losses();
+  }
+  EXPECT_EQ(losses.size(), 1U);
+}
+
+TEST_F(ShmFabricTest, SurvivesAHangUpHandledAfterTheDetach) {
+  const auto fabric = make();
+  peer_socket_ = UniqueFd();
+  fabric->detach(kPeer);
+  for (int i = 0; i < 5; ++i) sleeper_->sleep(std::chrono::nanoseconds(0));
+  fabric->poll();
+  EXPECT_TRUE(fabric->take_losses().empty());
 }
 
 TEST_F(ShmFabricTest, RefusesAnOwnRowThatPeersCannotMap) {
   const Segment mapped =
       Segment::map_peer(duplicate(own_row_.read_only_fd().get()), kBytes).value();
-  const auto fabric = ShmFabric::create(*sleeper_, mapped, {});
+  const auto fabric = ShmFabric::create(*sleeper_, mapped);
   ASSERT_FALSE(fabric);
   EXPECT_EQ(fabric.error().code, ErrorCode::invalid_argument);
 }

@@ -39,10 +39,14 @@ std::pair<int, int> connected_sockets(int receive_bytes = 0) {
   return {connecting, ::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC)};
 }
 
-std::unique_ptr<TcpFabric> make(Sleeper& sleeper, const std::byte* row, Rank peer, int fd) {
-  std::vector<TcpConnection> peers;
-  peers.push_back({.peer = peer, .socket = UniqueFd(fd), .row_bytes = kRowBytes});
-  return TcpFabric::create(sleeper, row, kRowBytes, kEpoch, std::move(peers)).value();
+TcpConnection connection(int fd, std::uint64_t epoch = kEpoch) {
+  return {.peer = kPeer, .socket = UniqueFd(fd), .row_bytes = kRowBytes, .epoch = epoch};
+}
+
+std::unique_ptr<TcpFabric> make(Sleeper& sleeper, const std::byte* row, int fd) {
+  auto fabric = TcpFabric::create(sleeper, row, kRowBytes).value();
+  EXPECT_TRUE(fabric->attach(connection(fd)));
+  return fabric;
 }
 
 /// A fabric whose peer is a bare socket, which may send anything.
@@ -51,7 +55,7 @@ class TcpFabricTest : public ::testing::Test {
   TcpFabricTest() {
     auto [ours, theirs] = connected_sockets();
     stranger = UniqueFd(theirs);
-    fabric = make(*sleeper, row.data(), kPeer, ours);
+    fabric = make(*sleeper, row.data(), ours);
   }
 
   void send(const void* bytes, std::size_t count) {
@@ -70,9 +74,10 @@ class TcpFabricTest : public ::testing::Test {
     }
   }
 
-  void send_data(std::uint64_t offset, const std::vector<char>& data) {
+  void send_data(std::uint64_t offset, const std::vector<char>& data,
+                 std::uint64_t epoch = kEpoch) {
     const tcp::FrameHeader header =
-        tcp::make_header(tcp::kDataMagic, static_cast<std::uint32_t>(data.size()), kEpoch, offset);
+        tcp::make_header(tcp::kDataMagic, static_cast<std::uint32_t>(data.size()), epoch, offset);
     send(&header, sizeof(header));
     send(data.data(), data.size());
   }
@@ -126,7 +131,7 @@ TEST_F(TcpFabricTest, AppliesAllThatCameBeforeAReset) {
 TEST_F(TcpFabricTest, IsDrainedOnceThePeersKernelHasEverything) {
   auto [ours, theirs] = connected_sockets(16 * 1024);
   stranger = UniqueFd(theirs);
-  fabric = make(*sleeper, row.data(), kPeer, ours);
+  fabric = make(*sleeper, row.data(), ours);
   constexpr std::uint32_t kBytes = 200'000;
   fabric->write(kPeer, {4096, kBytes});
   while (fabric->counters().writes == 0) fabric->poll();
@@ -146,7 +151,7 @@ TEST_F(TcpFabricTest, IsDrainedWhenThePeerIsGone) {
   EXPECT_TRUE(fabric->drained());
 }
 
-TEST_F(TcpFabricTest, CountsFramesOfOtherViewsAndDropsThem) {
+TEST_F(TcpFabricTest, CountsFramesOfOtherEpochsAndDropsThem) {
   const tcp::FrameHeader header = tcp::make_header(tcp::kDataMagic, 3, kEpoch - 1, 4096);
   send(&header, sizeof(header));
   send("abc", 3);
@@ -162,11 +167,88 @@ TEST_F(TcpFabricTest, RefusesWhatIsNoTcpConnection) {
   int pair[2];
   ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
   const UniqueFd other(pair[1]);
-  std::vector<TcpConnection> peers;
-  peers.push_back({.peer = kPeer, .socket = UniqueFd(pair[0]), .row_bytes = kRowBytes});
-  const auto made = TcpFabric::create(*sleeper, row.data(), kRowBytes, kEpoch, std::move(peers));
-  ASSERT_FALSE(made.has_value());
-  EXPECT_EQ(made.error().code, ErrorCode::invalid_argument);
+  const auto empty = TcpFabric::create(*sleeper, row.data(), kRowBytes).value();
+  const Result<void> attached = empty->attach(connection(pair[0]));
+  ASSERT_FALSE(attached);
+  EXPECT_EQ(attached.error().code, ErrorCode::invalid_argument);
+  char byte = 0;
+  EXPECT_EQ(::recv(other.get(), &byte, 1, MSG_DONTWAIT), 0) << "and closes it";
+  EXPECT_TRUE(empty->attach(connection(connected_sockets().first))) << "the slot is still free";
+}
+
+TEST_F(TcpFabricTest, RefusesASecondConnectionInOneSlotAndClosesIt) {
+  auto [ours, theirs] = connected_sockets();
+  const UniqueFd second(theirs);
+  const Result<void> again = fabric->attach(connection(ours));
+  ASSERT_FALSE(again);
+  EXPECT_EQ(again.error().code, ErrorCode::invalid_argument);
+  char byte = 0;
+  EXPECT_EQ(::recv(second.get(), &byte, 1, 0), 0);
+  send_data(4096, {'x'});
+  while (fabric->poll() == 0) {
+  }
+  EXPECT_EQ(fabric->row(kPeer)[4096], std::byte{'x'}) << "the first stays";
+}
+
+TEST_F(TcpFabricTest, RefusesRowsWithoutAHeader) {
+  EXPECT_FALSE(TcpFabric::create(*sleeper, row.data(), 8));
+  const auto empty = TcpFabric::create(*sleeper, row.data(), kRowBytes).value();
+  TcpConnection bad = connection(connected_sockets().first);
+  bad.row_bytes = 8;
+  const Result<void> attached = empty->attach(std::move(bad));
+  ASSERT_FALSE(attached);
+  EXPECT_EQ(attached.error().code, ErrorCode::mismatch);
+}
+
+TEST_F(TcpFabricTest, DropsFramesOfTheConnectionBefore) {
+  send_data(4096, {'x'});
+  while (fabric->poll() == 0) {
+  }
+  fabric->detach(kPeer);
+  auto [ours, theirs] = connected_sockets();
+  stranger = UniqueFd(theirs);
+  ASSERT_TRUE(fabric->attach(connection(ours, kEpoch + 1)));
+  EXPECT_EQ(fabric->row(kPeer)[4096], std::byte{0});
+  send_data(4096, {'y', 'y'}, kEpoch);
+  send_data(4097, {'z'}, kEpoch + 1);
+  while (fabric->poll() == 0) {
+  }
+  EXPECT_EQ(fabric->row(kPeer)[4096], std::byte{0});
+  EXPECT_EQ(fabric->row(kPeer)[4097], std::byte{'z'});
+  EXPECT_EQ(fabric->stale_frames(), 1U);
+  fabric->detach(kPeer);
+  EXPECT_EQ(fabric->stale_frames(), 1U) << "counted on over the detach";
+}
+
+TEST_F(TcpFabricTest, DetachForgetsWhatWaitsAndTheLossNotTaken) {
+  fabric->write(kPeer, {4096, 100});
+  EXPECT_FALSE(fabric->drained());
+  stranger = UniqueFd();
+  for (int i = 0; i < 100; ++i) fabric->poll();
+  fabric->write(kPeer, {4096, 100});
+  const FabricCounters before = fabric->counters();
+  fabric->detach(kPeer);
+  fabric->detach(kPeer);
+  fabric->detach(Rank{77});
+  EXPECT_TRUE(fabric->drained());
+  EXPECT_TRUE(fabric->take_losses().empty());
+  EXPECT_EQ(fabric->counters().writes, before.writes);
+  EXPECT_EQ(fabric->counters().bytes, before.bytes);
+}
+
+TEST_F(TcpFabricTest, WaitsOfADetachedPeerEndWithoutHarm) {
+  fabric->arm();
+  fabric->detach(kPeer);
+  auto [ours, theirs] = connected_sockets();
+  stranger = UniqueFd(theirs);
+  ASSERT_TRUE(fabric->attach(connection(ours)));
+  send_data(4096, {'x'});
+  while (fabric->row(kPeer)[4096] != std::byte{'x'}) {
+    sleeper->sleep(std::chrono::hours(1));
+    fabric->poll();
+    fabric->arm();
+  }
+  fabric->disarm();
 }
 
 }  // namespace

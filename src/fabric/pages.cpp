@@ -1,0 +1,29 @@
+#include "fabric/pages.hpp"
+
+#include <sys/mman.h>
+
+#include <string>
+
+#include "base/system_error.hpp"
+
+namespace tutti {
+
+Result<Pages> Pages::map(std::size_t bytes, int protection) {
+  void* const memory =
+      ::mmap(nullptr, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) {
+    return fail_system("cannot get " + std::to_string(bytes) +
+                       " bytes of memory for a member's row; use a smaller window");
+  }
+  return Pages({static_cast<std::byte*>(memory), bytes});
+}
+
+Result<Pages> Pages::writable(std::size_t bytes) { return map(bytes, PROT_READ | PROT_WRITE); }
+
+Result<Pages> Pages::read_only(std::size_t bytes) { return map(bytes, PROT_READ); }
+
+Pages::~Pages() {
+  if (!bytes_.empty()) ::munmap(bytes_.data(), bytes_.size());
+}
+
+}  // namespace tutti
