@@ -3,6 +3,7 @@
 #pragma once
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -28,6 +29,25 @@ class FabricConformance : public ::testing::TestWithParam<FabricKind> {
     return *world_;
   }
 
+  /// For kinds whose peers come and go: a world in which nobody knows anybody.
+  World& open(std::size_t nodes, std::size_t row_bytes) {
+    world_ = std::make_unique<World>(nodes, row_bytes);
+    for (const auto& node : world_->nodes) GetParam().open(*node, nodes);
+    return *world_;
+  }
+
+  /// Two nodes attach each other.
+  [[nodiscard]] Result<void> join(std::size_t a, std::size_t b) {
+    return GetParam().join(*world_, a, b);
+  }
+
+  /// A new incarnation of a dead node, with a new row and without peers.
+  void restart(std::size_t rank) {
+    std::unique_ptr<Node>& node = world_->nodes[rank];
+    node = std::make_unique<Node>(node->rank, node->row.size());
+    GetParam().open(*node, world_->size());
+  }
+
  private:
   std::unique_ptr<World> world_;
 };
@@ -50,6 +70,13 @@ inline bool shows(const Node& reader, Rank peer, const Extent& extent, std::uint
     if (data[i] != static_cast<std::byte>(first + i * 7)) return false;
   }
   return true;
+}
+
+/// Whether the peer's row is all zeros from there to its end.
+inline bool shows_zeros(const Node& reader, Rank peer, std::uint64_t from = 0) {
+  const std::byte* row = reader.fabric->row(peer);
+  return std::all_of(row + from, row + reader.row.size(),
+                     [](std::byte byte) { return byte == std::byte{0}; });
 }
 
 }  // namespace tutti::testing

@@ -1,6 +1,4 @@
 /// F-order, F-control and F-data of fabric.hpp, on every fabric.
-#include <algorithm>
-
 #include "conformance/conformance.hpp"
 
 namespace tutti::testing {
@@ -17,8 +15,7 @@ TEST_P(FabricPosts, RowsAreZeroAtFirst) {
   for (std::uint32_t reader = 0; reader < 3; ++reader) {
     for (std::uint32_t peer = 0; peer < 3; ++peer) {
       if (peer == reader) continue;
-      const std::byte* row = world[reader].fabric->row(Rank{peer});
-      EXPECT_TRUE(std::all_of(row, row + kSmallRow, [](std::byte b) { return b == std::byte{0}; }));
+      EXPECT_TRUE(shows_zeros(world[reader], Rank{peer}));
     }
   }
 }
