@@ -1,16 +1,18 @@
 /// \file dial.cpp
-/// Calling the members of lower rank until they answer.
+/// Calling the members of lower slots whenever they are not connected, until they answer.
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <cerrno>
+#include <exception>
 #include <memory>
 #include <system_error>
 #include <utility>
 
-#include "node/bootstrap/address.hpp"
-#include "node/bootstrap/meeting.hpp"
+#include "node/bootstrap/reception.hpp"
+#include "node/bootstrap/resolve.hpp"
 
 namespace tutti {
 namespace {
@@ -19,8 +21,6 @@ using namespace std::chrono_literals;
 using asio::ip::tcp;
 using boost::system::error_code;
 
-constexpr auto kRetryEvery = 30ms;
-constexpr auto kRetrySlowly = 250ms;  // where something answered that is no member, or no name
 constexpr auto kConnectTimeout = 3s;  // the kernel would go on for minutes
 constexpr auto kAsTuple = asio::as_tuple(asio::use_awaitable);
 
@@ -32,6 +32,10 @@ tcp::socket open_socket(asio::io_context& context, const tcp::endpoint& endpoint
     error = error_code(errno, boost::system::system_category());
     return socket;
   }
+  // The kernel may give us the port of a member of this host that is just down: it must be able to
+  // listen there when it comes back.
+  const int on = 1;
+  ::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   socket.assign(endpoint.protocol(), fd.get(), error);
   if (error) return socket;
   (void)fd.release();
@@ -48,42 +52,47 @@ bool is_connected_to_itself(const tcp::socket& socket) {
 
 }  // namespace
 
-asio::awaitable<void> Meeting::dial(std::uint32_t rank) {
-  asio::steady_timer pause(context_);
-  while (!over() && !peers_[rank].ready) {
-    const LinkPtr link = co_await connect(rank);
-    if (over()) co_return;
-    if (link != nullptr) {
-      links_.push_back(link);
-      co_await greet(link, rank);
-      drop(link);
-      if (over()) co_return;
+asio::awaitable<void> Reception::dial(std::uint32_t slot) {
+  Peer& peer = peers_[slot];
+  while (!over_) {
+    if (peer.attached || giving_up_) {
+      peer.again.expires_at(asio::steady_timer::time_point::max());
+    } else {
+      try {
+        co_await call(slot);
+      } catch (const std::exception& problem) {  // no memory, no thread for the resolver
+        desk_.note(slot, problem.what());
+      }
+      if (over_) co_return;
+      peer.again.expires_after(peer.pause);
+      peer.pause = std::min(peer.pause * 9 / 8, kRetrySlowly);
     }
-    if (peers_[rank].ready) co_return;
-    pause.expires_after(link ? asio::steady_timer::duration(kRetrySlowly)
-                             : asio::steady_timer::duration(kRetryEvery));
-    const auto [error] = co_await pause.async_wait(kAsTuple);
-    if (error) co_return;
+    co_await peer.again.async_wait(kAsTuple);  // or until cancelled, to look again
   }
 }
 
-asio::awaitable<Meeting::LinkPtr> Meeting::connect(std::uint32_t rank) {
-  const std::string& address = member(rank).address;
-  Peer& peer = peers_[rank];
-  const auto endpoints = co_await resolve(address);
+asio::awaitable<void> Reception::call(std::uint32_t slot) {
+  const LinkPtr link = co_await connect(slot);
+  if (link == nullptr || over_) co_return;
+  links_.push_back(link);
+  co_await serve(link, slot);
+}
+
+asio::awaitable<Reception::LinkPtr> Reception::connect(std::uint32_t slot) {
+  const std::string& address = member(slot).address;
+  const Result<Endpoints> endpoints = co_await resolve(context_, address);
   if (!endpoints) {
-    peer.trouble = endpoints.error().message;
-    asio::steady_timer pause(context_, asio::steady_timer::duration(kRetrySlowly));
-    co_await pause.async_wait(kAsTuple);
+    peers_[slot].pause = kRetrySlowly;
+    desk_.note(slot, endpoints.error().message);
     co_return nullptr;
   }
   for (const tcp::endpoint& endpoint : *endpoints) {
-    if (over()) break;
+    if (over_) break;
     error_code error;
     // Shared with the time limit, which may fire just as the connection is there.
     const auto socket = std::make_shared<tcp::socket>(open_socket(context_, endpoint, error));
     if (error) {
-      peer.trouble = error.message();
+      desk_.note(slot, error.message());
       continue;
     }
     asio::steady_timer limit(context_, asio::steady_timer::duration(kConnectTimeout));
@@ -97,33 +106,12 @@ asio::awaitable<Meeting::LinkPtr> Meeting::connect(std::uint32_t rank) {
       co_return std::make_shared<Link>(context_, std::move(*socket), address);
     }
     const bool silent = failed == asio::error::operation_aborted;
-    peer.trouble = silent ? "no answer from " + address
-                   : failed && failed != asio::error::connection_refused
-                       ? failed.message() + " at " + address
-                       : "connection refused at " + address;
+    desk_.note(slot, silent ? "no answer from " + address
+                     : failed && failed != asio::error::connection_refused
+                         ? failed.message() + " at " + address
+                         : "connection refused at " + address);
   }
   co_return nullptr;
-}
-
-asio::awaitable<Result<std::vector<tcp::endpoint>>> Meeting::resolve(std::string text) {
-  const Result<Address> address = address_from(text);
-  if (!address) co_return std::unexpected(address.error());
-  std::vector<tcp::endpoint> endpoints;
-  error_code error;
-  const asio::ip::address numeric = asio::ip::make_address(address->host, error);
-  if (!error) {
-    endpoints.emplace_back(numeric, address->port);
-    co_return endpoints;
-  }
-  tcp::resolver resolver(context_);
-  const auto [problem, found] = co_await resolver.async_resolve(
-      address->host, std::to_string(address->port), tcp::resolver::numeric_service, kAsTuple);
-  for (const auto& entry : found) endpoints.push_back(entry.endpoint());
-  if (problem || endpoints.empty()) {
-    co_return tutti::fail(ErrorCode::unreachable,
-                          "cannot resolve host '" + address->host + "': " + problem.message());
-  }
-  co_return endpoints;
 }
 
 }  // namespace tutti

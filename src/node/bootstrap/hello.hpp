@@ -2,7 +2,7 @@
 /// What two members tell each other when they meet, as bytes and back, and what must agree.
 ///
 /// On the wire: 8 bytes of magic and protocol version, a 32-bit length, then JSON. Each side then
-/// answers with a verdict: a 32-bit length, 0 for "agreed", else an error code and a text. All
+/// answers with a verdict: a 32-bit length, 0 for "agreed", else one byte of kind and a text. All
 /// integers are little-endian. Everything here is pure; bytes from a peer are input and are checked
 /// field by field, lengths before anything is allocated.
 #pragma once
@@ -37,6 +37,7 @@ struct Hello {
   std::string to;  ///< whom the sender takes the other for; empty: it waits to be told
   std::vector<MemberAddress> members;
   std::uint64_t incarnation = 0;  ///< random, one per start
+  bool running = false;           ///< it is in a group already
   FabricChoice fabric = FabricChoice::automatic;
   HostIdentity host;
   std::uint64_t row_bytes = 0;
@@ -68,12 +69,26 @@ enum class Transport : std::uint8_t { shm, tcp };
 /// Which fabric carries this pair: the same answer at both ends.
 [[nodiscard]] Result<Transport> choose_transport(const Hello& mine, const Hello& theirs);
 
-/// The frame that says "agreed", and the one that carries an error.
+struct Verdict {
+  enum class Kind : std::uint8_t {
+    agreed,
+    refused,  ///< a contradiction; the other end says in what, in `error`
+    not_now,  ///< the slot is taken; to be tried again. `error` says by whom
+    removed,  ///< the group has removed this incarnation for good
+    broken,   ///< there is none: `error` says what happened to the connection
+  };
+  Kind kind = Kind::agreed;
+  Error error{};
+};
+
+/// The frames that say "agreed", "refused", "not now" and "removed".
 [[nodiscard]] std::string encode_verdict();
 [[nodiscard]] std::string encode_verdict(const Error& error);
+[[nodiscard]] std::string encode_not_now(std::string_view why);
+[[nodiscard]] std::string encode_removed();
 
-/// The error of a verdict's body: one byte of code, then text.
-[[nodiscard]] Error decode_verdict(std::string_view body);
+/// A verdict's body, if it has one: a byte that is an error's code or the kind, then text.
+[[nodiscard]] Verdict decode_verdict(std::string_view body);
 
 /// Little-endian, as in every frame of the handshake.
 [[nodiscard]] std::uint32_t load_u32(std::span<const std::byte, 4> bytes);

@@ -77,10 +77,6 @@ Result<void> check_members(const Pair& pair) {
   return pair.same<std::uint64_t>("member list: number of members", here.size(), there.size());
 }
 
-bool names(const GroupOptions& group, const std::string& member) {
-  return std::ranges::find(group.members, member) != group.members.end();
-}
-
 const GroupOptions* find_group(const Hello& hello, const std::string& name) {
   const auto at = std::ranges::find(hello.groups, name, &GroupOptions::name);
   return at == hello.groups.end() ? nullptr : &*at;
@@ -106,10 +102,10 @@ Result<void> check_group(const Pair& pair, const GroupOptions& here, const Group
 
 Result<void> joined(const Hello& declares, const Hello& other) {
   for (const GroupOptions& group : declares.groups) {
-    if (!names(group, other.name) || find_group(other, group.name) != nullptr) continue;
-    return differs("group " + quoted(group.name) + ": members: " + printable(declares.name) +
-                   " lists " + quoted(other.name) + ", but " + printable(other.name) +
-                   " has not joined it; every member of a group joins it before start");
+    if (find_group(other, group.name) != nullptr) continue;
+    return differs("group " + quoted(group.name) + ": " + printable(declares.name) +
+                   " has joined it, but " + printable(other.name) +
+                   " has not joined it; every member joins all groups before start");
   }
   return {};
 }
@@ -117,9 +113,7 @@ Result<void> joined(const Hello& declares, const Hello& other) {
 Result<void> check_groups(const Pair& pair) {
   for (const GroupOptions& here : pair.mine.groups) {
     const GroupOptions* there = find_group(pair.theirs, here.name);
-    // Groups of one name may exist apart from each other, as long as they share no member.
     if (there == nullptr) continue;
-    if (!names(here, pair.theirs.name) && !names(*there, pair.mine.name)) continue;
     if (Result<void> r = check_group(pair, here, *there); !r) return r;
   }
   if (Result<void> r = joined(pair.mine, pair.theirs); !r) return r;

@@ -17,6 +17,19 @@ void append_u32(std::string& frame, std::uint32_t value) {
   }
 }
 
+// Beyond all error codes.
+constexpr std::uint8_t kNotNow = 0x40;
+constexpr std::uint8_t kRemoved = 0x41;
+
+std::string verdict_frame(std::uint8_t kind, std::string_view text) {
+  text = text.substr(0, kVerdictMax - 1);
+  std::string frame;
+  append_u32(frame, static_cast<std::uint32_t>(text.size()) + 1);
+  frame.push_back(static_cast<char>(kind));
+  frame += text;
+  return frame;
+}
+
 }  // namespace
 
 std::string hello_prefix(std::uint16_t protocol, std::uint32_t length) {
@@ -57,20 +70,21 @@ Result<std::uint32_t> decode_prefix(const HelloPrefix& prefix) {
 std::string encode_verdict() { return std::string(4, '\0'); }
 
 std::string encode_verdict(const Error& error) {
-  const std::string_view text = std::string_view(error.message).substr(0, kVerdictMax - 1);
-  std::string frame;
-  append_u32(frame, static_cast<std::uint32_t>(text.size()) + 1);
-  frame.push_back(static_cast<char>(std::to_underlying(error.code)));
-  frame += text;
-  return frame;
+  return verdict_frame(std::to_underlying(error.code), error.message);
 }
 
-Error decode_verdict(std::string_view body) {
-  const auto code = body.empty() ? 0xffU : static_cast<unsigned char>(body.front());
+std::string encode_not_now(std::string_view why) { return verdict_frame(kNotNow, why); }
+
+std::string encode_removed() { return verdict_frame(kRemoved, {}); }
+
+Verdict decode_verdict(std::string_view body) {
+  const std::uint8_t code = body.empty() ? 0xff : static_cast<std::uint8_t>(body.front());
+  const std::string text = printable(body.substr(body.empty() ? 0 : 1), kVerdictMax);
+  if (code == kNotNow) return {Verdict::Kind::not_now, {ErrorCode::mismatch, text}};
+  if (code == kRemoved) return {Verdict::Kind::removed, {ErrorCode::stopped, text}};
   const bool known = code <= std::to_underlying(ErrorCode::system);
-  const std::string_view text = body.empty() ? body : body.substr(1);
-  return Error{known ? static_cast<ErrorCode>(code) : ErrorCode::mismatch,
-               printable(text, kVerdictMax)};
+  return {Verdict::Kind::refused,
+          {known ? static_cast<ErrorCode>(code) : ErrorCode::mismatch, text}};
 }
 
 std::uint64_t mix_epoch(std::span<const std::uint64_t> incarnations) {

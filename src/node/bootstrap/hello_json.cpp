@@ -72,6 +72,13 @@ class Reader {
     return *number;
   }
 
+  [[nodiscard]] bool flag(const char* field) {
+    const json* value = find(field);
+    if (value != nullptr && !value->is_boolean())
+      note(std::string(field) + " is not true or false");
+    return value != nullptr && value->is_boolean() && value->get<bool>();
+  }
+
   /// An empty array if it is none, or too long.
   [[nodiscard]] const json& array(const char* field, std::size_t max) {
     static const json none = json::array();
@@ -183,6 +190,7 @@ Result<std::string> encode_hello(const Hello& hello) {
                       {"to", hello.to},
                       {"members", std::move(members)},
                       {"incarnation", hello.incarnation},
+                      {"running", hello.running},
                       {"transports", transports_of(hello.fabric)},
                       {"host",
                        {{"boot_id", hello.host.boot_id},
@@ -216,6 +224,7 @@ Result<Hello> decode_hello(std::string_view text) {
     hello.members.push_back({fields.text("name", kNameMax), fields.text("address", kAddressMax)});
   }
   hello.incarnation = reader.number("incarnation", kU64);
+  hello.running = reader.flag("running");
   hello.fabric = fabric_from_json(reader);
   if (const json* host = reader.find("host"); host != nullptr) {
     Reader fields(*host, problem);

@@ -1,51 +1,54 @@
 /// \file judge.cpp
-/// After a hello: is this the member we wait for, a newcomer too many, or a contradiction?
+/// After a hello: is this a member we wait for, one that comes too early, or a contradiction?
 #include <algorithm>
 
-#include "node/bootstrap/meeting.hpp"
+#include "node/bootstrap/reception.hpp"
 #include "node/text.hpp"
 
 namespace tutti {
 
-Meeting::Judged Meeting::judge(const Hello& mine, const Hello& theirs, bool dialed) {
-  if (!dialed) {
-    if (std::optional<Error> error = newcomer(mine, theirs)) {
-      return {Judgement::refuse, 0, std::move(*error)};
+Reception::Judged Reception::judge(const Hello& mine, const Hello& theirs, Dialed dialed) {
+  // A member that called itself, or its namesake: it fails at its calling end, where the address is
+  // known.
+  if (!dialed && (theirs.incarnation == mine.incarnation || theirs.name == mine.name)) {
+    return {Judgement::refuse, 0, compatible(mine, theirs).error()};  // such a pair never is
+  }
+  if (std::ranges::find(refused_, theirs.incarnation) != refused_.end()) {
+    return {Judgement::removed,
+            0,
+            {ErrorCode::stopped, "it was removed from the group and has to be started again"}};
+  }
+  const auto at = std::ranges::find(base_.members, theirs.name, &MemberAddress::name);
+  const auto slot = static_cast<std::uint32_t>(at - base_.members.begin());
+  if (!dialed && at != base_.members.end()) {
+    if (std::optional<std::string> why = taken(peers_[slot], theirs)) {
+      return {Judgement::not_now, slot, {ErrorCode::mismatch, std::move(*why)}};
     }
   }
   if (Result<void> agreed = compatible(mine, theirs); !agreed) {
-    return {Judgement::fail, 0, std::move(agreed.error())};
+    return {Judgement::contradiction, 0, std::move(agreed.error())};
   }
-  const auto at = std::ranges::find(base_.members, theirs.name, &MemberAddress::name);
-  const auto rank = static_cast<std::uint32_t>(at - base_.members.begin());
-  if (!dialed && rank < rank_) {
+  if (!dialed && slot < self_) {
     return {Judgement::refuse,
-            rank,
+            slot,
             {ErrorCode::mismatch, "'" + theirs.name + "' has a lower rank than '" + base_.name +
                                       "' and waits to be called"}};
   }
-  return {Judgement::accept, rank, {}};
+  return {Judgement::agree, slot, {}};
 }
 
-// A caller that cannot be meant for us is sent away without ending our own start.
-std::optional<Error> Meeting::newcomer(const Hello& mine, const Hello& theirs) {
-  // A member that called itself: it fails at its calling end, where the address is known.
-  if (theirs.incarnation == mine.incarnation || theirs.name == mine.name) {
-    return compatible(mine, theirs).error();  // such a pair never is
-  }
-  const auto at = std::ranges::find(base_.members, theirs.name, &MemberAddress::name);
-  if (at == base_.members.end()) return std::nullopt;
-  Peer& peer = peers_[static_cast<std::size_t>(at - base_.members.begin())];
+// Why a caller has to come later (B1); nothing if it need not.
+std::optional<std::string> Reception::taken(Peer& peer, const Hello& theirs) const {
+  const bool same = peer.incarnation == theirs.incarnation;
+  const std::string name = "'" + printable(theirs.name) + "'";
+  if (peer.attached && same) return name + " is still connected";
+  if (peer.attached) return "another " + name + " is connected; each name may run once";
   if (peer.link == nullptr) return std::nullopt;
-  if (peer.hello.incarnation == theirs.incarnation && !peer.agreed) {
-    // It lost the first connection and calls again.
-    peer.link->close();
-    peer.link.reset();
-    return std::nullopt;
-  }
-  return Error{ErrorCode::mismatch, "the name '" + printable(theirs.name) +
-                                        "' is taken: another process was here first as " +
-                                        printable(theirs.name) + "; each name may run once"};
+  if (!same) return "another " + name + " is about to be connected; each name may run once";
+  // It lost the first connection and calls again.
+  peer.link->close();
+  peer.link.reset();
+  return std::nullopt;
 }
 
 }  // namespace tutti

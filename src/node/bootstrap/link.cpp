@@ -1,15 +1,10 @@
 /// \file link.cpp
 #include "node/bootstrap/link.hpp"
 
-#include <sys/socket.h>
-
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/read.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
-#include <cerrno>
-#include <system_error>
-#include <tuple>
 #include <utility>
 
 namespace tutti {
@@ -26,7 +21,11 @@ std::string describe(const error_code& error) {
 }  // namespace
 
 Link::Link(asio::io_context& context, asio::ip::tcp::socket socket, std::string where)
-    : socket_(std::move(socket)), unix_(context), limit_(context), where_(std::move(where)) {}
+    : socket_(std::move(socket)),
+      unix_(context),
+      limit_(context),
+      sent_(context, asio::steady_timer::time_point::max()),
+      where_(std::move(where)) {}
 
 void Link::send(std::string frame) {
   if (finishing_) return;
@@ -39,15 +38,17 @@ void Link::write_next() {
                     [self = shared_from_this()](const error_code& error, std::size_t) {
                       if (error) {
                         self->outbox_.clear();
-                        return;
+                      } else {
+                        self->outbox_.pop_front();
                       }
-                      self->outbox_.pop_front();
                       if (!self->outbox_.empty()) {
                         self->write_next();
-                      } else if (self->finishing_) {
-                        error_code ignored;
-                        self->socket_.shutdown(asio::socket_base::shutdown_send, ignored);
+                        return;
                       }
+                      self->sent_.cancel();
+                      error_code ignored;
+                      if (!self->finishing_) return;
+                      self->socket_.shutdown(asio::socket_base::shutdown_send, ignored);
                     });
 }
 
@@ -55,6 +56,10 @@ void Link::finish_sending() {
   finishing_ = true;
   error_code ignored;
   if (outbox_.empty()) socket_.shutdown(asio::socket_base::shutdown_send, ignored);
+}
+
+asio::awaitable<void> Link::flush() {
+  while (!outbox_.empty()) co_await sent_.async_wait(kAsTuple);
 }
 
 void Link::limit_silence(std::chrono::nanoseconds limit) {
@@ -67,8 +72,6 @@ void Link::limit_silence(std::chrono::nanoseconds limit) {
     self->close();
   });
 }
-
-void Link::lift_limit() { limit_.expires_at(asio::steady_timer::time_point::max()); }
 
 asio::awaitable<std::string> Link::read(std::span<std::byte> bytes) {
   const auto [error, size] =
@@ -103,7 +106,7 @@ asio::awaitable<Verdict> Link::read_verdict() {
   std::string body(length, '\0');
   problem = co_await read(std::as_writable_bytes(std::span(body)));
   if (!problem.empty()) co_return Verdict{broken, {ErrorCode::peer_lost, std::move(problem)}};
-  co_return Verdict{refused, decode_verdict(body)};
+  co_return decode_verdict(body);
 }
 
 asio::awaitable<void> Link::drain() {
@@ -131,30 +134,6 @@ asio::awaitable<bool> Link::unix_readable() {
                      });
   const auto [error] = co_await unix_.async_wait(asio::posix::descriptor_base::wait_read, kAsTuple);
   co_return !error;
-}
-
-asio::awaitable<std::string> Link::left() {
-  const bool by_unix = unix_.is_open();
-  while (by_unix ? unix_.is_open() : socket_.is_open()) {
-    error_code error;
-    if (by_unix) {
-      std::tie(error) =
-          co_await unix_.async_wait(asio::posix::descriptor_base::wait_read, kAsTuple);
-    } else {
-      std::tie(error) = co_await socket_.async_wait(asio::socket_base::wait_read, kAsTuple);
-    }
-    // What unix_readable() left behind may cancel a wait.
-    if (error == asio::error::operation_aborted) continue;
-    if (error) break;
-    char byte = 0;
-    const int fd = by_unix ? unix_.native_handle() : socket_.native_handle();
-    const ssize_t size = ::recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-    if (size > 0) break;
-    if (size == 0) co_return describe(asio::error::eof);
-    if (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR) continue;
-    co_return std::system_category().message(errno);
-  }
-  co_return std::string();
 }
 
 void Link::close_unix() {

@@ -2,7 +2,7 @@
 /// One TCP connection during the handshake: queued sending, reading with a limit on silence.
 ///
 /// Not part of the data path: after the handshake the descriptor is handed on, the link goes.
-/// Threads: the one that runs the meeting.
+/// Threads: the lobby's.
 #pragma once
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/io_context.hpp>
@@ -30,16 +30,6 @@ namespace tutti {
 
 namespace asio = boost::asio;
 
-struct Verdict {
-  enum class Kind : std::uint8_t {
-    agreed,
-    refused,  ///< the other end says why, in `error`
-    broken,   ///< there is none: `error` says what happened to the connection
-  };
-  Kind kind = Kind::agreed;
-  Error error{};
-};
-
 class Link : public std::enable_shared_from_this<Link> {
  public:
   /// `where` is the other end's address, for messages.
@@ -50,12 +40,11 @@ class Link : public std::enable_shared_from_this<Link> {
 
   /// After all that was sent, tells the other end that no more comes. Sends nothing from now on.
   void finish_sending();
-  [[nodiscard]] bool sent_all() const { return outbox_.empty(); }
+  /// Returns when all that was sent is in the kernel, or lost with the connection.
+  asio::awaitable<void> flush();
 
   /// Closes the link unless the limit is set anew or lifted before it ends.
   void limit_silence(std::chrono::nanoseconds limit);
-  void lift_limit();
-  [[nodiscard]] bool was_silent() const { return silent_; }
 
   /// ErrorCode::peer_lost: the connection ended; others as decode_prefix and decode_hello.
   asio::awaitable<Result<Hello>> read_hello();
@@ -70,13 +59,9 @@ class Link : public std::enable_shared_from_this<Link> {
   [[nodiscard]] int unix_fd() { return unix_.is_open() ? unix_.native_handle() : -1; }
   [[nodiscard]] UniqueFd release_unix() { return UniqueFd(unix_.release()); }
 
-  /// Once the peer is met: waits on what outlives the handshake, the unix socket if there is one,
-  /// else the connection, and reads nothing from it. Returns how the other end left; "" if data
-  /// came, which is the fabric's, or if the socket was closed or released here.
-  asio::awaitable<std::string> left();
-
   void close();
   void close_unix();
+  [[nodiscard]] bool is_open() const { return socket_.is_open(); }
   [[nodiscard]] UniqueFd release();
   [[nodiscard]] const std::string& where() const { return where_; }
 
@@ -88,6 +73,7 @@ class Link : public std::enable_shared_from_this<Link> {
   asio::ip::tcp::socket socket_;
   asio::posix::stream_descriptor unix_;
   asio::steady_timer limit_;
+  asio::steady_timer sent_;         // never expires; cancelled when the outbox is empty
   std::deque<std::string> outbox_;  // the front is being written
   std::string where_;
   bool finishing_ = false;

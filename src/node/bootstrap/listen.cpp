@@ -4,16 +4,16 @@
 
 #include <algorithm>
 #include <boost/asio/as_tuple.hpp>
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <cerrno>
+#include <exception>
 #include <system_error>
 #include <utility>
 
 #include "node/bootstrap/fd_passing.hpp"
 #include "node/bootstrap/host.hpp"
-#include "node/bootstrap/meeting.hpp"
+#include "node/bootstrap/reception.hpp"
+#include "node/bootstrap/resolve.hpp"
 
 namespace tutti {
 namespace {
@@ -22,7 +22,7 @@ using namespace std::chrono_literals;
 using asio::ip::tcp;
 using boost::system::error_code;
 
-constexpr std::size_t kHalfOpenMax = 64;
+constexpr std::size_t kUnclaimedMax = 64;
 constexpr auto kAsTuple = asio::as_tuple(asio::use_awaitable);
 
 std::string describe_remote(const tcp::socket& socket) {
@@ -35,31 +35,24 @@ std::string describe_remote(const tcp::socket& socket) {
 
 }  // namespace
 
-asio::awaitable<void> Meeting::listen() {
-  const std::string& address = member(rank_).address;
-  const auto endpoints = co_await resolve(address);
-  if (over()) co_return;
-  Result<void> opened = tutti::fail(ErrorCode::system, "no address");
+Result<void> Reception::listen() {
+  const std::string& address = member(self_).address;
+  const Result<std::vector<tcp::endpoint>> endpoints = resolve_now(context_, address);
+  Result<void> opened = fail(ErrorCode::system, "no address");
   if (!endpoints) opened = std::unexpected(endpoints.error());
   for (std::size_t i = 0; endpoints && i < endpoints->size() && !opened; ++i) {
     opened = open_listener((*endpoints)[i]);
   }
-  if (!opened) {
-    fail({ErrorCode::system, "cannot listen at " + address + ", the address of " + base_.name +
-                                 " (this member): " + opened.error().message});
-    co_return;
-  }
-  for (std::uint32_t rank = 0; rank < rank_; ++rank) {
-    asio::co_spawn(context_, dial(rank), asio::detached);
-  }
-  co_await accept_all();
+  if (opened) return opened;
+  return fail(ErrorCode::system, "cannot listen at " + address + ", the address of " + base_.name +
+                                     " (this member): " + opened.error().message);
 }
 
-Result<void> Meeting::open_listener(const tcp::endpoint& endpoint) {
+Result<void> Reception::open_listener(const tcp::endpoint& endpoint) {
   const auto refused = [](int error) {
     std::string text = std::system_category().message(error);
     if (error == EADDRINUSE) text += "; end the process that uses it, or take another port";
-    return tutti::fail(ErrorCode::system, text);
+    return fail(ErrorCode::system, text);
   };
   UniqueFd fd(::socket(endpoint.data()->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!fd) return refused(errno);
@@ -71,39 +64,44 @@ Result<void> Meeting::open_listener(const tcp::endpoint& endpoint) {
   }
   error_code error;
   listener_.assign(fd.get(), error);
-  if (error) return tutti::fail(ErrorCode::system, error.message());
+  if (error) return fail(ErrorCode::system, error.message());
   (void)fd.release();
   return {};
 }
 
-asio::awaitable<void> Meeting::accept_all() {
+asio::awaitable<void> Reception::accept_all() {
   asio::steady_timer pause(context_);
-  while (!over()) {
+  while (!over_) {
     const auto [error] =
         co_await listener_.async_wait(asio::posix::descriptor_base::wait_read, kAsTuple);
     if (error) co_return;
     UniqueFd fd(
         ::accept4(listener_.native_handle(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    std::string problem;
     if (fd) {
-      admit(std::move(fd));
-      continue;
+      try {
+        admit(std::move(fd));
+      } catch (const std::exception& what) {  // no memory
+        problem = what.what();
+      }
+    } else if (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR && errno != ECONNABORTED) {
+      problem = std::system_category().message(errno);
     }
-    if (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR || errno == ECONNABORTED)
-      continue;
+    if (problem.empty()) continue;
     // Out of descriptors or memory: the connection waits in the queue, we must not spin on it.
-    warn_of_stranger("cannot accept a connection: " + std::system_category().message(errno));
+    warn("cannot accept a connection: " + problem);
     pause.expires_after(50ms);
     const auto [cancelled] = co_await pause.async_wait(kAsTuple);
     if (cancelled) co_return;
   }
 }
 
-void Meeting::admit(UniqueFd fd) {
-  if (half_open_.size() >= kHalfOpenMax) {
-    const LinkPtr oldest = half_open_.front();
-    warn_of_stranger("closing " + oldest->where() + ": " + std::to_string(kHalfOpenMax) +
-                     " connections wait without having said hello");
-    half_open_.pop_front();
+void Reception::admit(UniqueFd fd) {
+  if (unclaimed_.size() >= kUnclaimedMax) {
+    const LinkPtr oldest = unclaimed_.front();
+    warn("closing " + oldest->where() + ": " + std::to_string(kUnclaimedMax) +
+         " connections wait that are no member's");
+    unclaimed_.pop_front();
     oldest->close();  // its coroutine ends and drops it
   }
   sockaddr_storage storage{};
@@ -118,23 +116,19 @@ void Meeting::admit(UniqueFd fd) {
   const std::string where = describe_remote(socket);
   auto link = std::make_shared<Link>(context_, std::move(socket), where);
   links_.push_back(link);
-  half_open_.push_back(link);
-  asio::co_spawn(context_, receive(std::move(link)), asio::detached);
+  unclaimed_.push_back(link);
+  spawn(serve(std::move(link), std::nullopt));
 }
 
-asio::awaitable<void> Meeting::receive(LinkPtr link) {
-  std::string unix_name;
-  if (base_.fabric != FabricChoice::tcp) {
-    // A name of its own for every connection: whoever comes there was told by us.
-    const Result<std::string> name = random_socket_name();
-    Result<UniqueFd> listener = name ? listen_abstract(*name) : std::unexpected(name.error());
-    if (listener) {
-      unix_name = *name;
-      link->watch(std::move(*listener));
-    }
-  }
-  co_await welcome(link, unix_name);
-  drop(link);
+// A name of its own for every connection: whoever comes there was told by us.
+Result<std::string> Reception::open_row_listener(Link& link) {
+  if (base_.fabric == FabricChoice::tcp) return std::string();
+  Result<std::string> name = random_socket_name();
+  if (!name) return name;
+  Result<UniqueFd> listener = listen_abstract(*name);
+  if (!listener) return std::unexpected(listener.error());
+  link.watch(std::move(*listener));
+  return name;
 }
 
 }  // namespace tutti

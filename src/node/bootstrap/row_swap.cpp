@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "node/bootstrap/fd_passing.hpp"
-#include "node/bootstrap/meeting.hpp"
+#include "node/bootstrap/reception.hpp"
 
 namespace tutti {
 namespace {
@@ -15,9 +15,9 @@ std::unexpected<Error> gone() {
 
 }  // namespace
 
-asio::awaitable<Result<void>> Meeting::open_unix(LinkPtr link, const Peer& peer, bool dialed) {
+asio::awaitable<Result<void>> Reception::open_unix(LinkPtr link, std::string name, bool dialed) {
   if (dialed) {
-    Result<UniqueFd> fd = connect_abstract(peer.hello.unix_name);
+    Result<UniqueFd> fd = connect_abstract(name);
     if (!fd) co_return std::unexpected(fd.error());
     if (Result<void> user = check_same_user(fd->get()); !user) co_return user;
     link->watch(std::move(*fd));
@@ -36,12 +36,12 @@ asio::awaitable<Result<void>> Meeting::open_unix(LinkPtr link, const Peer& peer,
   }
 }
 
-asio::awaitable<Result<void>> Meeting::swap_rows(LinkPtr link, std::uint32_t rank, bool dialed) {
-  Peer& peer = peers_[rank];
+asio::awaitable<Result<void>> Reception::swap_rows(LinkPtr link, std::uint32_t slot, bool dialed) {
+  const std::uint64_t incarnation = peers_[slot].incarnation;
   link->limit_silence(request_.silence_limit);
-  Result<void> opened = co_await open_unix(link, peer, dialed);
+  Result<void> opened = co_await open_unix(link, peers_[slot].unix_name, dialed);
   if (!opened) co_return opened;
-  Result<void> sent = send_offer(link->unix_fd(), base_.incarnation, peer.hello.incarnation,
+  Result<void> sent = send_offer(link->unix_fd(), base_.incarnation, incarnation,
                                  request_.own_row.read_only_fd().get(), request_.doorbell_fd);
   if (!sent) co_return sent;
   while (true) {
@@ -53,11 +53,11 @@ asio::awaitable<Result<void>> Meeting::swap_rows(LinkPtr link, std::uint32_t ran
     if (!*offer && !ready) co_return gone();
     if (!*offer) continue;
     RowOffer& row = **offer;
-    if (row.from != peer.hello.incarnation || row.to != base_.incarnation) {
-      co_return tutti::fail(ErrorCode::mismatch, "the row that came belongs to someone else");
+    if (row.from != incarnation || row.to != base_.incarnation) {
+      co_return fail(ErrorCode::mismatch, "the row that came belongs to someone else");
     }
-    peer.row = std::move(row.row);
-    peer.doorbell = std::move(row.doorbell);
+    peers_[slot].row = std::move(row.row);
+    peers_[slot].doorbell = std::move(row.doorbell);
     co_return Result<void>();
   }
 }

@@ -1,0 +1,108 @@
+/// \file desk.cpp
+#include "node/bootstrap/desk.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace tutti {
+
+Desk::Desk(const NodeOptions& node, std::function<void()> wake)
+    : node_(node), wake_(std::move(wake)), places_(node.members.size()) {
+  bool higher = false;
+  for (std::size_t slot = 0; slot < places_.size(); ++slot) {
+    places_[slot].there = node.members[slot].name == node.name;
+    higher = higher || places_[slot].there;
+    places_[slot].trouble = higher ? "it never connected to us" : "no answer yet";
+  }
+}
+
+std::vector<Arrival> Desk::take_arrivals() {
+  const std::lock_guard lock(mutex_);
+  news_.store(false, std::memory_order_relaxed);  // what it tells of is behind the mutex
+  return std::exchange(arrivals_, {});
+}
+
+bool Desk::depart(std::uint32_t slot) {
+  const std::lock_guard lock(mutex_);
+  if (!places_[slot].there) return false;
+  if (std::ranges::find(arrivals_, slot, &Arrival::slot) != arrivals_.end()) return false;
+  places_[slot] = {.there = false, .trouble = "it was lost and has not come again"};
+  return true;
+}
+
+void Desk::set_running() {
+  const std::lock_guard lock(mutex_);
+  running_ = true;
+}
+
+bool Desk::running() const {
+  const std::lock_guard lock(mutex_);
+  return running_;
+}
+
+std::optional<Error> Desk::failure() const {
+  const std::lock_guard lock(mutex_);
+  return failure_;
+}
+
+std::string Desk::awaited() const {
+  const std::lock_guard lock(mutex_);
+  std::string text;
+  for (std::size_t slot = 0; slot < places_.size(); ++slot) {
+    if (places_[slot].there) continue;
+    const MemberAddress& member = node_.members[slot];
+    text += (text.empty() ? "" : ", ") + member.name + " (" + member.address + ": " +
+            places_[slot].trouble + ")";
+  }
+  return text;
+}
+
+std::string Desk::missing() const {
+  const std::lock_guard lock(mutex_);
+  std::string text;
+  for (std::size_t slot = 0; slot < places_.size(); ++slot) {
+    if (places_[slot].there) continue;
+    const MemberAddress& member = node_.members[slot];
+    text += (text.empty() ? "" : ", ") + member.name + " (" + member.address + ")";
+  }
+  return text;
+}
+
+void Desk::arrive(Arrival arrival) {
+  {
+    const std::lock_guard lock(mutex_);
+    places_[arrival.slot].there = true;
+    arrivals_.push_back(std::move(arrival));
+  }
+  tell();
+}
+
+void Desk::note(std::uint32_t slot, std::string trouble) {
+  const std::lock_guard lock(mutex_);
+  places_[slot].trouble = std::move(trouble);
+}
+
+bool Desk::fail_start(const Error& error) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (running_) return false;
+    if (!failure_) failure_ = error;
+  }
+  tell();
+  return true;
+}
+
+void Desk::fail(const Error& error) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!failure_) failure_ = error;
+  }
+  tell();
+}
+
+void Desk::tell() {
+  news_.store(true, std::memory_order_release);  // pairs with the acquire in has_news()
+  if (wake_) wake_();
+}
+
+}  // namespace tutti

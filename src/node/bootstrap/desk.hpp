@@ -1,0 +1,74 @@
+/// \file desk.hpp
+/// What the lobby's thread and the node's other threads share: who came, who is missing, and how
+/// it ended.
+///
+/// Threads: any; behind one mutex, but for the look whether there is news.
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "fabric/connection.hpp"
+#include "tutti/error.hpp"
+#include "tutti/options.hpp"
+
+namespace tutti {
+
+/// A node that is connected with us, and we with it.
+struct Arrival {
+  std::uint32_t slot = 0;
+  std::uint64_t incarnation = 0;
+  std::variant<ShmConnection, TcpConnection> connection;
+};
+
+class Desk {
+ public:
+  Desk(const NodeOptions& node, std::function<void()> wake);
+
+  // The node's side.
+  [[nodiscard]] bool has_news() const noexcept {
+    return news_.load(std::memory_order_acquire);  // pairs with the releases in arrive() and fail()
+  }
+  [[nodiscard]] std::vector<Arrival> take_arrivals();
+  /// False if there is nothing to release: its last arrival was released, or not yet taken.
+  [[nodiscard]] bool depart(std::uint32_t slot);
+  void set_running();
+  [[nodiscard]] std::optional<Error> failure() const;
+  [[nodiscard]] std::string awaited() const;
+
+  // The lobby's side.
+  void arrive(Arrival arrival);
+  /// Why the slot's node is not there yet.
+  void note(std::uint32_t slot, std::string trouble);
+  [[nodiscard]] bool running() const;
+  /// The first failure counts. False if it changes nothing: we are in a group already.
+  bool fail_start(const Error& error);
+  void fail(const Error& error);
+  /// The names and addresses of those that are not connected, for the log; empty if all are.
+  [[nodiscard]] std::string missing() const;
+
+ private:
+  struct Place {
+    bool there = false;  // between arrival and release
+    std::string trouble;
+  };
+
+  void set_failure(const Error& error);
+  void tell();
+
+  const NodeOptions& node_;
+  const std::function<void()> wake_;
+  std::atomic<bool> news_{false};
+  mutable std::mutex mutex_;
+  std::vector<Place> places_;  // by slot; our own is there
+  std::vector<Arrival> arrivals_;
+  std::optional<Error> failure_;
+  bool running_ = false;
+};
+
+}  // namespace tutti

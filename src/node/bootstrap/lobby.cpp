@@ -1,0 +1,43 @@
+/// \file lobby.cpp
+#include "node/bootstrap/lobby.hpp"
+
+#include <exception>
+#include <utility>
+
+#include "node/bootstrap/reception.hpp"
+
+namespace tutti {
+
+Lobby::Lobby(const LobbyRequest& request)
+    : desk_(request.node, request.wake), reception_(std::make_unique<Reception>(request, desk_)) {}
+
+Result<std::unique_ptr<Lobby>> Lobby::open(const LobbyRequest& request) {
+  try {
+    std::unique_ptr<Lobby> lobby(new Lobby(request));
+    if (Result<void> ready = lobby->reception_->prepare(); !ready) {
+      return std::unexpected(ready.error());
+    }
+    lobby->thread_ = std::thread([reception = lobby->reception_.get()] { reception->run(); });
+    return lobby;
+  } catch (const std::exception& problem) {  // no memory, no thread
+    return fail(ErrorCode::system, std::string("cannot meet the other members: ") + problem.what());
+  }
+}
+
+Lobby::~Lobby() {
+  reception_->stop();
+  if (thread_.joinable()) thread_.join();
+}
+
+void Lobby::release(std::uint32_t slot) {
+  if (desk_.depart(slot)) reception_->release(slot);
+}
+
+void Lobby::refuse(std::uint64_t incarnation) { reception_->refuse(incarnation); }
+
+void Lobby::set_running() {
+  desk_.set_running();
+  reception_->run_on();
+}
+
+}  // namespace tutti

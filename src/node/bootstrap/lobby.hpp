@@ -1,0 +1,86 @@
+/// \file lobby.hpp
+/// Where the members of a cluster find each other, from the start of a node to its end.
+///
+/// Every node listens on its own address; of each pair the higher slot (place in the member list)
+/// calls the lower, again and again until they are connected. Both say hello, compare all that must
+/// agree, answer with a verdict, and choose shared memory or TCP for the pair; a pair on one host
+/// swaps descriptors over a unix socket. Then the connection is handed over, at both ends, as an
+/// Arrival. Who forms a group with whom is not decided here.
+/// Invariants: B1 a slot has one connection at most: between an arrival and its release every other
+/// caller of that slot is told to come later. B2 two nodes with different options are never
+/// connected: whichever of them is not in a group yet ends its start, with the same reason. B3 a
+/// stranger's connection is closed and does no harm.
+/// Not authenticated yet: who can reach the address and speaks the protocol can end the start.
+/// Threads: one of its own; the calls below may come from any.
+#pragma once
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "fabric/segment.hpp"
+#include "node/bootstrap/desk.hpp"
+#include "tutti/error.hpp"
+#include "tutti/options.hpp"
+
+namespace tutti {
+
+class Reception;
+
+struct LobbyRequest {
+  const NodeOptions& node;                  ///< valid; outlives the lobby, as all that is here
+  const std::vector<GroupOptions>& groups;  ///< checked and resolved, see resolve_group
+  const Segment& own_row;
+  int doorbell_fd;
+  std::uint64_t incarnation;   ///< of this start, see random_u64
+  std::function<void()> wake;  ///< news has come; called on the lobby's thread, must not wait
+  /// How long a connection may be silent in the middle of the handshake.
+  std::chrono::nanoseconds silence_limit = std::chrono::seconds(5);
+};
+
+class Lobby {
+ public:
+  /// Listens and starts to call the others. Blocks only to resolve the node's own host name.
+  [[nodiscard]] static Result<std::unique_ptr<Lobby>> open(const LobbyRequest& request);
+
+  /// Closes everything that was not handed over. Resolving a host name cannot be interrupted: only
+  /// while that hangs may this take long.
+  ~Lobby();
+  Lobby(const Lobby&) = delete;
+  Lobby& operator=(const Lobby&) = delete;
+
+  /// Whether something came since the last take_arrivals(): an arrival or a failure.
+  [[nodiscard]] bool has_news() const noexcept { return desk_.has_news(); }
+  /// The connections that came since the last call.
+  [[nodiscard]] std::vector<Arrival> take_arrivals() { return desk_.take_arrivals(); }
+
+  /// Once for each arrival that was taken, when its connection is of no more use: the slot's node
+  /// may come again, be it the same incarnation or another.
+  void release(std::uint32_t slot);
+
+  /// That incarnation was removed from the group for good, and is told so if we meet it again.
+  void refuse(std::uint64_t incarnation);
+
+  /// We are in a group now: from here on a contradiction ends the other's start only.
+  void set_running();
+
+  /// What ended our start; no more comes after it. mismatch: other options than another member;
+  /// stopped: the group has removed this incarnation, which may come while we run, too.
+  [[nodiscard]] std::optional<Error> failure() const { return desk_.failure(); }
+
+  /// Who is not connected, and why: "b (HOST:PORT: why), ..."; empty if all are.
+  [[nodiscard]] std::string awaited() const { return desk_.awaited(); }
+
+ private:
+  explicit Lobby(const LobbyRequest& request);
+
+  Desk desk_;
+  std::unique_ptr<Reception> reception_;
+  std::thread thread_;
+};
+
+}  // namespace tutti

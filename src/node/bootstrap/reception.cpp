@@ -1,0 +1,203 @@
+/// \file reception.cpp
+#include "node/bootstrap/reception.hpp"
+
+#include <algorithm>
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <exception>
+#include <utility>
+
+#include "node/bootstrap/host.hpp"
+#include "tutti/version.hpp"
+
+namespace tutti {
+namespace {
+
+using namespace std::chrono_literals;
+using boost::system::error_code;
+
+// How long a node whose start fails stays to tell the others why.
+constexpr auto kFarewell = 500ms;
+constexpr std::size_t kRefusedMax = 1024;
+
+}  // namespace
+
+Reception::Reception(const LobbyRequest& request, Desk& desk) : request_(request), desk_(desk) {
+  peers_.reserve(request.node.members.size());
+  while (peers_.size() < request.node.members.size()) peers_.emplace_back(context_);
+}
+
+Result<void> Reception::prepare() {
+  const NodeOptions& node = request_.node;
+  const auto self = std::ranges::find(node.members, node.name, &MemberAddress::name);
+  if (self == node.members.end()) {
+    return fail(ErrorCode::invalid_argument, "name '" + node.name + "' is not a member");
+  }
+  self_ = static_cast<std::uint32_t>(self - node.members.begin());
+  base_.library_version = version();
+  base_.name = node.name;
+  base_.members = node.members;
+  base_.incarnation = request_.incarnation;
+  base_.fabric = node.fabric;
+  base_.host = this_host();
+  base_.row_bytes = request_.own_row.size();
+  base_.groups = request_.groups;
+  for (GroupOptions& group : base_.groups) group.on_delivery = nullptr;
+  // The largest hello we may have to send must fit.
+  Hello largest = base_;
+  largest.to.assign(255, 'x');
+  largest.unix_name.assign(100, 'x');
+  if (Result<std::string> frame = encode_hello(largest); !frame) {
+    return std::unexpected(frame.error());
+  }
+  if (peers_.size() == 1) return {};  // nobody will come
+  if (Result<void> listening = listen(); !listening) return listening;
+  spawn(accept_all());
+  spawn(tell_progress());
+  for (std::uint32_t slot = 0; slot < self_; ++slot) spawn(dial(slot));
+  return {};
+}
+
+void Reception::run() {
+  while (!context_.stopped()) {
+    try {
+      context_.run();
+    } catch (const std::exception& problem) {
+      broke(problem.what());
+    }
+  }
+}
+
+void Reception::stop() { context_.stop(); }
+
+void Reception::release(std::uint32_t slot) {
+  asio::post(context_, [this, slot] {
+    peers_[slot].attached = false;
+    peers_[slot].pause = kRetryAtFirst;
+    peers_[slot].again.cancel();
+  });
+}
+
+void Reception::refuse(std::uint64_t incarnation) {
+  asio::post(context_, [this, incarnation] {
+    if (refused_.size() == kRefusedMax) refused_.pop_front();
+    refused_.push_back(incarnation);
+    for (Peer& peer : peers_) {
+      if (peer.link != nullptr && peer.incarnation == incarnation) peer.link->close();
+    }
+  });
+}
+
+void Reception::run_on() {
+  asio::post(context_, [this] {
+    progress_.cancel();
+    if (giving_up_) end_start();
+  });
+}
+
+void Reception::spawn(asio::awaitable<void> work) {
+  asio::co_spawn(context_, std::move(work), [this](const std::exception_ptr& problem) {
+    if (!problem) return;
+    try {
+      std::rethrow_exception(problem);
+    } catch (const std::exception& what) {
+      broke(what.what());
+    }
+  });
+}
+
+// No memory, or no thread for the resolver.
+void Reception::broke(const std::string& what) {
+  give_up({ErrorCode::system, "cannot meet the other members: " + what});
+}
+
+void Reception::give_up(Error error) {
+  if (over_ || giving_up_) return;
+  if (desk_.running()) {
+    warn(error.message);
+    return;
+  }
+  giving_up_ = std::move(error);
+  farewell_.expires_after(kFarewell);
+  farewell_.async_wait([this](const error_code& cancelled) {
+    if (!cancelled && giving_up_) end_start();
+  });
+  if (links_.empty()) end_start();
+}
+
+void Reception::end_start() {
+  const Error error = *std::exchange(giving_up_, std::nullopt);
+  farewell_.cancel();
+  if (over_) return;
+  if (desk_.fail_start(error)) {
+    close_all();
+    return;
+  }
+  warn(error.message);  // we are in a group meanwhile
+  call_again();
+}
+
+void Reception::removed_by(const std::string& name) {
+  if (over_) return;
+  close_all();
+  desk_.fail({ErrorCode::stopped, "'" + name + "' says that this start of '" + base_.name +
+                                      "' was removed from the group, which went on without it; "
+                                      "start it again to join anew"});
+}
+
+void Reception::close_all() {
+  over_ = true;
+  error_code ignored;
+  if (listener_.is_open()) listener_.close(ignored);
+  progress_.cancel();
+  for (const LinkPtr& link : links_) link->close();
+  call_again();  // only to see that all is over
+}
+
+void Reception::call_again() {
+  for (Peer& peer : peers_) peer.again.cancel();
+}
+
+void Reception::drop(const LinkPtr& link) {
+  link->close();
+  std::erase(links_, link);
+  std::erase(unclaimed_, link);
+  if (giving_up_ && links_.empty()) end_start();
+}
+
+asio::awaitable<void> Reception::tell_progress() {
+  while (!over_ && !desk_.running()) {
+    progress_.expires_after(1s);
+    const auto [error] = co_await progress_.async_wait(asio::as_tuple(asio::use_awaitable));
+    if (error || over_ || desk_.running()) continue;
+    const std::string missing = desk_.missing();
+    log(LogLevel::info,
+        "waiting for " + (missing.empty() ? "the members to form a group" : missing));
+  }
+}
+
+const MemberAddress& Reception::member(std::uint32_t slot) const {
+  return request_.node.members[slot];
+}
+
+void Reception::log(LogLevel level, const std::string& text) const {
+  if (request_.node.log) request_.node.log(level, text);
+}
+
+void Reception::warn(const std::string& text) {
+  const auto now = std::chrono::steady_clock::now();
+  if (last_warning_ && now - *last_warning_ < 1s) {
+    ++warnings_left_out_;
+    return;
+  }
+  last_warning_ = now;
+  std::string more;
+  if (const std::uint64_t count = std::exchange(warnings_left_out_, 0); count > 0) {
+    more = " (and " + std::to_string(count) + " more like it before)";
+  }
+  log(LogLevel::warning, text + more);
+}
+
+}  // namespace tutti

@@ -1,0 +1,154 @@
+/// \file reception.hpp
+/// What the lobby does on its own thread: listens, calls, shakes hands, pair by pair.
+///
+///   hello ->  <- hello      compare                        (handshake.cpp, judge.cpp)
+///   verdict -> <- verdict   this pair agrees, or why not   (settle.cpp)
+///   row ->  <- row          shm pairs only, on a unix socket (row_swap.cpp)
+///
+/// After that the connection is handed over and no more is said on it here. A pair may end up with
+/// one end that has handed over and one that has not, if the other died or was too slow: the first
+/// learns it from its connection, which is closed, and releases the slot.
+/// A contradiction between two that are in no group ends both starts; each first waits a moment so
+/// that the other reads why.
+/// Threads: all runs inside run(), on a private Asio context; what other threads may call says so.
+#pragma once
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "node/bootstrap/desk.hpp"
+#include "node/bootstrap/hello.hpp"
+#include "node/bootstrap/link.hpp"
+#include "node/bootstrap/lobby.hpp"
+
+namespace tutti {
+
+class Reception {
+ public:
+  Reception(const LobbyRequest& request, Desk& desk);
+
+  /// Before run(): what can be wrong with the request, and listening.
+  [[nodiscard]] Result<void> prepare();
+  void run();
+
+  // Any thread.
+  void stop();
+  void release(std::uint32_t slot);
+  void refuse(std::uint64_t incarnation);
+  void run_on();  ///< after Desk::set_running()
+
+ private:
+  using LinkPtr = std::shared_ptr<Link>;
+  using Pause = asio::steady_timer::duration;
+
+  static constexpr Pause kRetryAtFirst = std::chrono::milliseconds(30);
+  static constexpr Pause kRetrySlowly = std::chrono::milliseconds(250);
+
+  struct Peer {
+    explicit Peer(asio::io_context& context) : again(context) {}
+    LinkPtr link;           // the one whose hello we agreed with
+    bool attached = false;  // B1: handed over, not released
+    // Of the last two.
+    std::uint64_t incarnation = 0;
+    std::uint64_t row_bytes = 0;
+    std::string unix_name{};
+    Transport transport = Transport::tcp;
+    UniqueFd row{}, doorbell{};
+    // Lower slots only: when to call again.
+    asio::steady_timer again;
+    Pause pause = kRetryAtFirst;
+  };
+
+  enum class Judgement : std::uint8_t {
+    agree,
+    not_now,        ///< its slot is taken
+    removed,        ///< it may never come again
+    refuse,         ///< harms the caller only
+    contradiction,  ///< harms whoever is in no group yet (B2)
+  };
+  struct Judged {
+    Judgement judgement = Judgement::agree;
+    std::uint32_t slot = 0;
+    Error error{};
+  };
+
+  // reception.cpp
+  void spawn(asio::awaitable<void> work);
+  void broke(const std::string& what);
+  void give_up(Error error);
+  void end_start();
+  void removed_by(const std::string& name);
+  void close_all();
+  void drop(const LinkPtr& link);
+  void call_again();
+  asio::awaitable<void> tell_progress();
+  void log(LogLevel level, const std::string& text) const;
+  void warn(const std::string& text);
+  [[nodiscard]] const MemberAddress& member(std::uint32_t slot) const;
+
+  // listen.cpp
+  [[nodiscard]] Result<void> listen();
+  [[nodiscard]] Result<void> open_listener(const asio::ip::tcp::endpoint& endpoint);
+  asio::awaitable<void> accept_all();
+  void admit(UniqueFd fd);
+  [[nodiscard]] Result<std::string> open_row_listener(Link& link);
+
+  // dial.cpp
+  asio::awaitable<void> dial(std::uint32_t slot);
+  asio::awaitable<void> call(std::uint32_t slot);
+  asio::awaitable<LinkPtr> connect(std::uint32_t slot);
+
+  // handshake.cpp; `dialed` is the slot that we called, empty if we were called
+  using Dialed = std::optional<std::uint32_t>;
+  asio::awaitable<void> serve(LinkPtr link, Dialed dialed);
+  asio::awaitable<void> converse(LinkPtr link, Dialed dialed);
+  asio::awaitable<void> unreadable(LinkPtr link, Error error, Dialed dialed);
+  asio::awaitable<void> contradict(LinkPtr link, Error error);
+  asio::awaitable<void> send_away(LinkPtr link, std::string verdict, std::string peer);
+  [[nodiscard]] Hello hello_to(const std::string& name, const std::string& unix_name) const;
+
+  // judge.cpp
+  [[nodiscard]] Judged judge(const Hello& mine, const Hello& theirs, Dialed dialed);
+  [[nodiscard]] std::optional<std::string> taken(Peer& peer, const Hello& theirs) const;
+
+  // settle.cpp
+  asio::awaitable<void> settle(LinkPtr link, std::uint32_t slot, bool dialed);
+  asio::awaitable<void> disagreed(LinkPtr link, std::uint32_t slot, Verdict verdict);
+  asio::awaitable<bool> complete(LinkPtr link, std::uint32_t slot, bool dialed);
+  void claim(const LinkPtr& link, std::uint32_t slot, const Hello& mine, const Hello& theirs);
+  void unclaim(const LinkPtr& link, std::uint32_t slot, std::string trouble);
+  void hand_over(const LinkPtr& link, std::uint32_t slot);
+
+  // row_swap.cpp
+  asio::awaitable<Result<void>> swap_rows(LinkPtr link, std::uint32_t slot, bool dialed);
+  asio::awaitable<Result<void>> open_unix(LinkPtr link, std::string name, bool dialed);
+
+  const LobbyRequest request_;
+  Desk& desk_;
+  asio::io_context context_{1};
+  asio::executor_work_guard<asio::io_context::executor_type> work_{context_.get_executor()};
+  asio::steady_timer farewell_{context_};
+  asio::steady_timer progress_{context_};
+  asio::posix::stream_descriptor listener_{context_};
+  Hello base_;  // what is the same in every hello of ours
+  std::uint32_t self_ = 0;
+  std::vector<Peer> peers_;            // by slot; our own entry stays empty
+  std::vector<LinkPtr> links_;         // all that are open
+  std::deque<LinkPtr> unclaimed_;      // accepted, and not (yet) of any peer; oldest first
+  std::deque<std::uint64_t> refused_;  // incarnations, the newest kRefusedMax
+  std::optional<Error> giving_up_;     // told to the others, not yet to the node
+  bool over_ = false;
+  std::optional<std::chrono::steady_clock::time_point> last_warning_;
+  std::uint64_t warnings_left_out_ = 0;
+};
+
+}  // namespace tutti

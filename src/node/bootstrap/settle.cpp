@@ -1,0 +1,130 @@
+/// \file settle.cpp
+/// With a peer that we agree with: its verdict, its row, and the connection is handed over.
+#include <fcntl.h>
+
+#include <algorithm>
+#include <array>
+#include <boost/asio/use_awaitable.hpp>
+#include <utility>
+
+#include "node/bootstrap/reception.hpp"
+
+namespace tutti {
+
+void Reception::claim(const LinkPtr& link, std::uint32_t slot, const Hello& mine,
+                      const Hello& theirs) {
+  Peer& peer = peers_[slot];
+  std::erase(unclaimed_, link);
+  peer.link = link;
+  peer.incarnation = theirs.incarnation;
+  peer.row_bytes = theirs.row_bytes;
+  peer.unix_name = theirs.unix_name;
+  peer.transport = choose_transport(mine, theirs).value_or(Transport::tcp);
+  desk_.note(slot, "it has not answered our hello");
+}
+
+// The peer may come again, or be started again. It has perhaps done the first already.
+void Reception::unclaim(const LinkPtr& link, std::uint32_t slot, std::string trouble) {
+  if (peers_[slot].link != link) return;
+  peers_[slot].link.reset();
+  desk_.note(slot, std::move(trouble));
+}
+
+asio::awaitable<void> Reception::settle(LinkPtr link, std::uint32_t slot, bool dialed) {
+  link->send(encode_verdict());
+  link->limit_silence(request_.silence_limit);
+  Verdict verdict = co_await link->read_verdict();
+  if (over_ || peers_[slot].link != link) co_return;
+  if (verdict.kind == Verdict::Kind::agreed) {
+    const bool all_there = co_await complete(link, slot, dialed);
+    if (over_ || peers_[slot].link != link) co_return;
+    if (all_there && !giving_up_) {
+      hand_over(link, slot);
+      co_return;
+    }
+    unclaim(link, slot, "its connection ended in the handshake");
+    co_return;
+  }
+  co_await disagreed(link, slot, std::move(verdict));
+}
+
+asio::awaitable<void> Reception::disagreed(LinkPtr link, std::uint32_t slot, Verdict verdict) {
+  const std::string& name = member(slot).name;
+  switch (verdict.kind) {
+    case Verdict::Kind::agreed:
+      break;
+    case Verdict::Kind::broken:
+      unclaim(link, slot, "its connection ended in the handshake: " + verdict.error.message);
+      break;
+    case Verdict::Kind::not_now:
+      unclaim(link, slot, "it says that " + verdict.error.message);
+      break;
+    case Verdict::Kind::removed:
+      unclaim(link, slot, "it has removed us");
+      removed_by(name);
+      break;
+    case Verdict::Kind::refused:
+      unclaim(link, slot, verdict.error.message);
+      peers_[slot].pause = kRetrySlowly;
+      give_up(std::move(verdict.error));
+      link->finish_sending();
+      co_await link->drain();
+      break;
+  }
+}
+
+// True if the pair has all that it needs. Else the peer's slot is free again, but for a connection
+// that ended.
+asio::awaitable<bool> Reception::complete(LinkPtr link, std::uint32_t slot, bool dialed) {
+  if (peers_[slot].transport == Transport::tcp) {
+    link->close_unix();
+    co_await link->flush();
+    co_return link->is_open();
+  }
+  desk_.note(slot, "its row has not come");
+  const Result<void> swapped = co_await swap_rows(link, slot, dialed);
+  if (swapped) co_return true;
+  if (over_ || peers_[slot].link != link) co_return false;
+  link->close_unix();
+  const std::string apart =
+      base_.name + " and " + member(slot).name + " cannot share memory: " + swapped.error().message;
+  if (swapped.error().code != ErrorCode::peer_lost) {
+    unclaim(link, slot, apart);
+    Error error{swapped.error().code, std::move(apart)};
+    co_await contradict(link, std::move(error));
+    co_return false;
+  }
+  // A peer that failed closes the unix socket and says here why.
+  Verdict verdict = co_await link->read_verdict();
+  if (over_ || peers_[slot].link != link) co_return false;
+  const bool told = verdict.kind != Verdict::Kind::agreed && verdict.kind != Verdict::Kind::broken;
+  if (told) {
+    co_await disagreed(link, slot, std::move(verdict));
+  } else {
+    unclaim(link, slot, std::move(apart));
+  }
+  co_return false;
+}
+
+void Reception::hand_over(const LinkPtr& link, std::uint32_t slot) {
+  Peer& peer = peers_[slot];
+  peer.link.reset();
+  peer.attached = true;
+  peer.pause = kRetryAtFirst;
+  const Rank rank{slot};
+  if (peer.transport == Transport::shm) {
+    desk_.arrive({slot, peer.incarnation,
+                  ShmConnection{rank, link->release_unix(), std::move(peer.row),
+                                std::move(peer.doorbell), peer.row_bytes}});
+    return;
+  }
+  UniqueFd socket = link->release();
+  const int flags = ::fcntl(socket.get(), F_GETFL);
+  ::fcntl(socket.get(), F_SETFL, flags | O_NONBLOCK);
+  std::array<std::uint64_t, 2> incarnations{base_.incarnation, peer.incarnation};
+  if (slot < self_) std::swap(incarnations[0], incarnations[1]);
+  desk_.arrive({slot, peer.incarnation,
+                TcpConnection{rank, std::move(socket), peer.row_bytes, mix_epoch(incarnations)}});
+}
+
+}  // namespace tutti
