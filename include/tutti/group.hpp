@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -110,8 +111,14 @@ class TUTTI_API Group {
   /// member has it then. Never blocks.
   [[nodiscard]] bool delivered(Ticket ticket) const noexcept;
 
-  /// Waits for delivered(ticket). Not for callbacks on the predicate thread.
+  /// Waits for delivered(ticket), through changes of view: what was sent before one and not
+  /// delivered is sent again after it. An error that is no time-out says why it never will be, or
+  /// that it may have been: a member that was cut off cannot know what the others delivered.
+  /// Not for callbacks on the predicate thread.
   [[nodiscard]] Result<void> wait(Ticket ticket, Timeout timeout);
+
+  /// The view in which this member delivered the message; nothing if it has not.
+  [[nodiscard]] std::optional<std::uint64_t> view_of(Ticket ticket) const;
 
   /// This member sends no more; the others go on without waiting for it. Idempotent.
   void finish() noexcept;
@@ -123,8 +130,8 @@ class TUTTI_API Group {
   [[nodiscard]] Result<void> wait_complete(Timeout timeout);
 
   [[nodiscard]] const std::string& name() const;
-  [[nodiscard]] const std::vector<std::string>& members() const;  ///< names in rank order
-  [[nodiscard]] Rank rank() const;                                ///< this member's rank
+  [[nodiscard]] const std::vector<std::string>& members() const;  ///< as it was joined with
+  [[nodiscard]] Rank rank() const;  ///< place among them; their number if it is not there
   [[nodiscard]] GroupStatistics statistics() const;
 
  private:

@@ -1,10 +1,11 @@
 /// \file node.hpp
 /// One member of a cluster: joins groups, meets the other members, drives the protocol, stops.
 ///
-/// Life: create, join (once per group), start, then Group calls from any thread, then stop.
-/// Membership is fixed from start to stop: if a member dies, the others deliver nothing more, and
-/// every later call says which one was lost. Several nodes may live in one process.
-/// Threads: create, join, start, stop and the destructor from one thread at a time.
+/// Life: create, join (once per group), start, then Group calls from any thread, then stop or
+/// leave. If members die, are cut off or leave, those that are a majority of the last view go on
+/// without them in the next; a minority stops and says so. Whoever was removed may be started
+/// again. Several nodes may live in one process. Threads: create, join, start, stop and the
+/// destructor from one thread at a time.
 #pragma once
 #include <chrono>
 #include <cstddef>
@@ -16,6 +17,7 @@
 #include "tutti/group.hpp"
 #include "tutti/options.hpp"
 #include "tutti/statistics.hpp"
+#include "tutti/view.hpp"
 
 namespace tutti {
 
@@ -28,12 +30,13 @@ class TUTTI_API Node {
   /// Checks the options; opens nothing yet.
   [[nodiscard]] static Result<Node> create(NodeOptions options);
 
-  /// Declares a group this member takes part in; before start only. Every member named in it must
-  /// join it with the same options [same].
+  /// Declares a group; before start only. Every node joins every group with the same options
+  /// [same], those too that are not among its members: they are delivered nothing.
   [[nodiscard]] Result<Group> join(GroupOptions options);
 
-  /// Meets all other members, compares options, maps or connects the tables. Blocks until all are
-  /// there or NodeOptions::start_timeout; then the error names who is missing or what differs.
+  /// Meets the others, compares options, maps or connects the tables, and founds a group with them
+  /// or joins the one that there is. Blocks until it is in a view or NodeOptions::start_timeout;
+  /// then the error names who is missing or what differs.
   [[nodiscard]] Result<void> start();
 
   /// Drive::caller: makes one pass over all groups and returns how much was done, 0 if nothing.
@@ -43,11 +46,20 @@ class TUTTI_API Node {
   /// Drive::caller: sleeps until there may be something to do for poll, or the time-out.
   void wait(Timeout timeout);
 
-  /// Finishes all groups, waits until every member did so and all is delivered everywhere, and
-  /// leaves in order. On a time-out or a lost member it leaves at once and returns why.
+  /// Ends the groups together: finishes all of them, waits until every member did so and all is
+  /// delivered everywhere. On a time-out or a failure it leaves at once and returns why.
   [[nodiscard]] Result<void> stop(Timeout timeout);
 
-  /// The error that ended the groups, if one did: a lost member, a corrupt peer.
+  /// Leaves the others, who go on: finishes all groups, waits until what this member has sent is
+  /// delivered and the next view is without it. On a time-out or a failure it leaves at once and
+  /// returns why; what it sent last may then be delivered or not.
+  [[nodiscard]] Result<void> leave(Timeout timeout);
+
+  /// The view this node is in, as ViewCallback was told; its number is 0 before the first.
+  [[nodiscard]] ViewChange view() const;
+
+  /// The error that ended the groups, if one did: a majority lost, removed by the others, a
+  /// corrupt peer.
   [[nodiscard]] std::optional<Error> failure() const;
 
   [[nodiscard]] NodeStatistics statistics() const;

@@ -15,6 +15,7 @@
 #include "tutti/export.hpp"
 #include "tutti/message.hpp"
 #include "tutti/types.hpp"
+#include "tutti/view.hpp"
 
 namespace tutti {
 
@@ -32,7 +33,7 @@ enum class LogLevel : std::uint8_t { debug, info, warning, error };
 /// Called for things worth telling a person, from any thread of the node.
 using LogCallback = std::function<void(LogLevel, std::string_view)>;
 
-/// One member of the node list, in rank order.
+/// One of the nodes that may be members.
 struct MemberAddress {
   std::string name{};     ///< 1 .. 255 bytes of letters, digits, '-', '_', '.'; unique [same]
   std::string address{};  ///< HOST:PORT or [IPv6]:PORT where that member listens [same]
@@ -40,19 +41,28 @@ struct MemberAddress {
 
 struct NodeOptions {
   std::string name{};                    ///< which of the members this node is
-  std::vector<MemberAddress> members{};  ///< all members in rank order, 1 .. 256 [same]
+  std::vector<MemberAddress> members{};  ///< all that may ever be members, 1 .. 256 [same]
   FabricChoice fabric = FabricChoice::automatic;
   Drive drive = Drive::own_thread;
   Idle idle{};
   std::chrono::nanoseconds start_timeout = std::chrono::seconds(30);  ///< 1 ms .. 1 day
-  LogCallback log{};                                                  ///< empty: silent
+  /// So many members found the group: more than half of all; 0: all of them. Others join later.
+  std::uint32_t founders = 0;
+  /// Waits for a group to join and founds none: for a node that is started again. It has forgotten
+  /// what it agreed to, so it must not found a second group while the first one lives elsewhere.
+  bool join_only = false;
+  /// A member that shows no sign of life for so long is suspected and removed; 10 ms .. 1 h. One
+  /// whose process has died is noticed at once, where the kernel says so.
+  std::chrono::nanoseconds suspect_after = std::chrono::seconds(1);
+  ViewCallback on_view{};  ///< may be empty
+  LogCallback log{};       ///< empty: silent
 
   [[nodiscard]] TUTTI_API Result<void> validate() const;
 };
 
 struct GroupOptions {
   std::string name{};                  ///< 1 .. 255 bytes, unique in the node [same]
-  std::vector<std::string> members{};  ///< names, in the group's rank order; empty: all [same]
+  std::vector<std::string> members{};  ///< names of those that are delivered to; empty: all [same]
   std::vector<std::string> senders{};  ///< a subset of the members; empty: all of them [same]
   Order order = Order::round_robin;    ///< [same]
   Level level = Level::atomic;         ///< [same]

@@ -9,3 +9,4 @@
 #include "tutti/statistics.hpp"
 #include "tutti/types.hpp"
 #include "tutti/version.hpp"
+#include "tutti/view.hpp"

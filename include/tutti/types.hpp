@@ -11,7 +11,8 @@
 
 namespace tutti {
 
-/// Position of a member in the list of members of its group: dense, from 0, the same everywhere.
+/// Position in a list of members: dense, from 0, the same everywhere. In a Message, the sender's
+/// place in Group::members(), which no change of view moves.
 struct Rank {
   std::uint32_t value = 0;
   friend auto operator<=>(const Rank&, const Rank&) = default;

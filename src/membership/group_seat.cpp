@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/assert.hpp"
 #include "smc/record.hpp"
 #include "sst/memory.hpp"
 
@@ -11,17 +10,14 @@ namespace tutti {
 GroupSeat::GroupSeat(const GroupOptions& options, std::uint32_t self,
                      const std::vector<std::string>& nodes, const std::vector<RowLayout>& layouts,
                      std::byte* own_row)
-    : options_(options),
-      self_(self),
-      places_(nodes.size()),
-      sends_(nodes.size()),
-      own_row_(own_row) {
+    : options_(options), self_(self), own_row_(own_row) {
   for (std::size_t slot = 0; slot < nodes.size(); ++slot) {
-    if (std::ranges::find(options.members, nodes[slot]) == options.members.end()) continue;
-    places_[slot] = layouts[slot].place(options.name);
-    sends_[slot] = std::ranges::find(options.senders, nodes[slot]) != options.senders.end();
+    places_.push_back(layouts[slot].place(options.name));
+    const auto rank = std::ranges::find(options.members, nodes[slot]) - options.members.begin();
+    const bool sends = std::ranges::find(options.senders, nodes[slot]) != options.senders.end();
+    send_as_.push_back(sends ? std::optional(Rank{static_cast<std::uint32_t>(rank)})
+                             : std::nullopt);
   }
-  TUTTI_ASSERT(places_[self].has_value(), self);
 }
 
 GroupSeat::Seated GroupSeat::in(const View& view, const RowOf& row_of) const {
@@ -34,10 +30,9 @@ GroupSeat::Seated GroupSeat::in(const View& view, const RowOf& row_of) const {
   shape.window_records = options_.window_messages;
   shape.ring_granules = static_cast<std::uint32_t>(ring_bytes(options_.window_bytes) / kGranule);
   place.own_delivery_thread = options_.delivery == DeliveryThread::own;
-  if (sends_[self_]) shape.own_ring = own_row_ + places_[self_]->ring;
+  if (send_as_[self_]) shape.own_ring = own_row_ + places_[self_].ring;
   for (const ViewMember& member : view.members) {
-    if (!places_[member.slot]) continue;
-    const GroupPlace& there = *places_[member.slot];
+    const GroupPlace& there = places_[member.slot];
     const std::uint32_t rank = shape.members();
     const bool own = member.slot == self_;
     const std::byte* row = own ? own_row_ : row_of(member.slot);
@@ -50,16 +45,17 @@ GroupSeat::Seated GroupSeat::in(const View& view, const RowOf& row_of) const {
     } else {
       place.peers.push_back(Rank{member.slot});
     }
-    if (!sends_[member.slot]) continue;
+    if (!send_as_[member.slot]) continue;
     if (own) shape.own_sender = shape.senders();
     shape.sender_ranks.push_back(rank);
+    shape.sender_ids.push_back(send_as_[member.slot]->value);
     shape.sender_rings.push_back(row + there.ring);
   }
   return {std::move(shape), std::move(place)};
 }
 
 GroupSeat::Block GroupSeat::block(std::uint64_t view) const {
-  return {places_[self_]->control[view % 2], control_bytes(options_.senders.size())};
+  return {places_[self_].control[view % 2], control_bytes(options_.senders.size())};
 }
 
 void GroupSeat::clear_block(std::uint64_t view, std::uint64_t base, std::uint64_t first_seq) const {
@@ -76,14 +72,6 @@ void GroupSeat::clear_block(std::uint64_t view, std::uint64_t base, std::uint64_
 
 void GroupSeat::open_block(std::uint64_t view) const {
   store_cell(own_row_ + block(view).offset + kEpochOffset, view);
-}
-
-std::vector<bool> GroupSeat::of_group(const View& view, const std::vector<bool>& flags) const {
-  std::vector<bool> out;
-  for (std::size_t rank = 0; rank < view.members.size(); ++rank) {
-    if (places_[view.members[rank].slot]) out.push_back(flags[rank]);
-  }
-  return out;
 }
 
 }  // namespace tutti

@@ -1,6 +1,10 @@
 /// \file group_seat.hpp
-/// A group's place in the rows of all nodes, and from it the shape of the group in any view: which
-/// of its nodes are in, at which rank, where their words are.
+/// A group's place in the rows of all nodes, and from it the shape of the group in any view: at
+/// which rank a node is, where its words are.
+///
+/// All nodes of a view take part, those too that are not among the group's members: whoever leads a
+/// change of view must know where the group's last view ends. Only members send and are delivered
+/// to.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -43,10 +47,6 @@ class GroupSeat {
   };
   [[nodiscard]] Block block(std::uint64_t view) const;
 
-  /// Of the view's members, by rank in the view, those that are members of the group, by rank in
-  /// the group: `flags` of the former as those of the latter.
-  [[nodiscard]] std::vector<bool> of_group(const View& view, const std::vector<bool>& flags) const;
-
   [[nodiscard]] std::uint32_t senders_max() const {
     return static_cast<std::uint32_t>(options_.senders.size());
   }
@@ -55,8 +55,8 @@ class GroupSeat {
  private:
   GroupOptions options_;
   std::uint32_t self_;
-  std::vector<std::optional<GroupPlace>> places_;  // by slot; none: not a member of the group
-  std::vector<bool> sends_;                        // by slot
+  std::vector<GroupPlace> places_;            // by slot
+  std::vector<std::optional<Rank>> send_as_;  // by slot: rank in the group's list of those who send
   std::byte* own_row_;
 };
 

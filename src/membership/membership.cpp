@@ -95,6 +95,8 @@ void Membership<Memory>::set_life(std::size_t offset, std::uint64_t value) {
 template <class Memory>
 bool Membership<Memory>::step(Fabric& fabric) {
   if (stopped_) return false;
+  if (now_ns_ < next_look_ns_ && !dirty_ && !wedged_) return false;
+  next_look_ns_ = now_ns_ + options_.look_every_ns;
   const bool was_changing = wedged_;
   const std::uint64_t view = view_.id;
   beat();
@@ -262,7 +264,7 @@ void Membership<Memory>::settle() {
   const std::uint64_t level = 1 + view_.members.size() - unsuspected();
   if (settled_ >= level) return;
   for (const Group& group : groups_) {
-    if (!group.subgroup->settled(group.seat.of_group(view_, suspected_))) return;
+    if (!group.subgroup->settled(suspected_)) return;
   }
   settled_ = level;
   set(ViewWords::kSettled, level);

@@ -66,6 +66,8 @@ struct MembershipOptions {
   std::vector<std::string> nodes{};  ///< names by slot
   std::uint64_t heartbeat_ns = 20'000'000;
   std::uint64_t suspect_after_ns = 500'000'000;
+  /// While nothing changes, the others' words are looked at so often.
+  std::uint64_t look_every_ns = 0;
   /// So many nodes found the group, more than half of all; 0: all of them.
   std::uint32_t founders = 0;
   /// False: it joins a group that there is, and founds none.
@@ -105,6 +107,8 @@ class Membership final : public Stepped {
 
   /// Its id is 0 before the first.
   [[nodiscard]] const View& view() const { return view_; }
+  /// By rank in the view.
+  [[nodiscard]] bool suspects(std::uint32_t rank) const { return suspected_[rank]; }
   [[nodiscard]] bool changing() const { return wedged_; }
   [[nodiscard]] std::optional<StopReason> stopped() const { return stopped_; }
   /// When it wants to be stepped next although nothing happens.
@@ -195,6 +199,7 @@ class Membership final : public Stepped {
   FailureDetector detector_;
   std::uint64_t now_ns_ = 0;
   std::uint64_t next_beat_ns_ = 0;
+  std::uint64_t next_look_ns_ = 0;
   std::uint64_t heartbeat_ = 0;
 };
 

@@ -112,7 +112,7 @@ std::optional<Proposal> Membership<Memory>::next_proposal() const {
   proposal.next.survivors = static_cast<std::uint32_t>(proposal.next.members.size());
   for (const ViewMember& joiner : joiners()) proposal.next.members.push_back(joiner);
   for (const Group& group : groups_) {
-    std::optional<Cut> cut = group.subgroup->find_cut(group.seat.of_group(view_, goes_on));
+    std::optional<Cut> cut = group.subgroup->find_cut(goes_on);
     if (!cut) return {};
     proposal.cuts.push_back(std::move(*cut));
   }

@@ -141,7 +141,7 @@ template <class Memory>
     message.seq = {shape_.level == Level::unordered ? cursor.delivered : filling.seq};
     message.data = cursor.ring + static_cast<std::size_t>(cursor.offset + 1) * kGranule;
     message.size = cursor.length;
-    message.sender = {shape_.sender_ranks[sender]};
+    message.sender = {shape_.sender_ids[sender]};
     ++filling.seq;
     ++cursor.delivered;
     filling.bytes += cursor.length;
@@ -226,7 +226,7 @@ std::uint64_t Delivery<Memory>::lay_out(const Filling& filling, std::uint32_t a,
   const std::byte* at = cursor.ring + static_cast<std::size_t>(cursor.offset) * kGranule;
   const std::size_t size = static_cast<std::size_t>(cursor.granules) * kGranule;
   const std::uint32_t length = cursor.length;
-  const Rank rank{shape_.sender_ranks[sender]};
+  const Rank rank{shape_.sender_ids[sender]};
   const bool far = size >= kPrefetchFrom;
   Message* message = filling.next + a;
   std::uint64_t seq = filling.seq + a;

@@ -24,7 +24,6 @@ Subgroup<Memory>::InView::InView(Subgroup& group, const GroupShape& of_view, Sub
       multicast(shape, group.memory_, shape.own_sender == kNobody ? nullptr : group.ring(), bounds,
                 group.counters_),
       delivery(shape, group.memory_, bounds, group.callback_, group.totals_),
-      open(shape.members() != 0 && shape.first_seq != kUnknownSeq),
       started(shape.first_seq != kUnknownSeq) {}
 
 template <class Memory>

@@ -99,8 +99,9 @@ class Subgroup final : public Stepped {
     Bounds bounds;
     Multicast<Memory> multicast;
     Delivery<Memory> delivery;
-    // Delivery may run: the number of the first message is known, and the view is not wedged.
-    std::atomic<bool> open;
+    // Delivery may run: the view was stepped once, the number of its first message is known, and
+    // it is not wedged.
+    std::atomic<bool> open{false};
     bool started;  // delivery knows the number of the first message
     bool wedged = false;
   };

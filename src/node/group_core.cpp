@@ -79,7 +79,7 @@ Result<void> GroupCore::wait(Ticket ticket, std::chrono::nanoseconds timeout) {
 }
 
 Result<void> GroupCore::wait_complete(std::chrono::nanoseconds timeout) {
-  const auto complete = [this] { return subgroup_ != nullptr && subgroup_->complete(); };
+  const auto complete = [this] { return subgroup() != nullptr && subgroup()->complete(); };
   if (node_.wait_until(node_.changed(), complete, Deadline(timeout))) return {};
   if (std::optional<Error> failure = node_.failure()) return std::unexpected(*failure);
   return fail(ErrorCode::timed_out, "group '" + options_.name +
@@ -102,15 +102,32 @@ GroupStatistics GroupCore::statistics() const {
   return out;
 }
 
-void GroupCore::open(std::unique_ptr<Subgroup<NativeMemory>> subgroup,
-                     const std::atomic<std::uint64_t>& asleep) {
+void GroupCore::open(Subgroup<NativeMemory>& subgroup, const std::atomic<std::uint64_t>& asleep) {
   asleep_ = &asleep;
-  subgroup_ = std::move(subgroup);
-  ring_.store(subgroup_->ring(), std::memory_order_release);
-  open_.store(subgroup_.get(), std::memory_order_release);
+  ring_.store(subgroup.ring(), std::memory_order_release);
+  open_.store(&subgroup, std::memory_order_release);
   if (options_.delivery == DeliveryThread::own) {
     delivery_thread_ = std::thread([this] { run_delivery(); });
   }
+}
+
+void GroupCore::entered(std::uint64_t view) {
+  const std::lock_guard lock(eras_mutex_);
+  eras_.push_back({view, subgroup()->own_records_delivered()});
+}
+
+std::optional<std::uint64_t> GroupCore::view_of(Ticket ticket) const {
+  if (ticket.value == 0 || !delivered(ticket)) return {};
+  const std::lock_guard lock(eras_mutex_);
+  for (auto era = eras_.rbegin(); era != eras_.rend(); ++era) {
+    if (ticket.value > era->records_before) return era->view;
+  }
+  return {};
+}
+
+bool GroupCore::sent_all() const noexcept {
+  const SendRing* ring = ring_.load(std::memory_order_acquire);
+  return ring == nullptr || subgroup()->own_records_delivered() >= ring->claimed();
 }
 
 void GroupCore::after_pass() {
@@ -119,7 +136,7 @@ void GroupCore::after_pass() {
 }
 
 void GroupCore::halt() {
-  if (subgroup_) subgroup_->halt();
+  if (subgroup() != nullptr) subgroup()->halt();
   halted_.store(true, std::memory_order_seq_cst);
   progress_.notify();
   deliverable_.notify();
@@ -132,7 +149,7 @@ void GroupCore::join_delivery() {
 void GroupCore::run_delivery() {
   IdlePolicy policy(node_.idle_options());
   const auto deliver = [&] {
-    if (!subgroup_->deliver_here()) return false;
+    if (!subgroup()->deliver_here()) return false;
     policy.worked();
     std::atomic_thread_fence(std::memory_order_seq_cst);  // T3, and G1 for progress_
     notify_work();

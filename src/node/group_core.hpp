@@ -2,13 +2,15 @@
 /// What stands behind a Group: its subgroup on the predicate loop, the threads that wait for it,
 /// and its delivery thread if it has one.
 ///
-/// Life: made by Node::join, given its subgroup by start, halted by a failure or stop; it lives as
-/// long as the node, so handles and claims never dangle before that.
+/// Life: made by Node::join, opened in the node's first view, halted by a failure or stop; it lives
+/// as long as the node, so handles and claims never dangle before that.
 /// Threads: claims, commits and waits any; the node's side (open, after_pass, ...) as marked.
 #pragma once
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -32,8 +34,10 @@ class GroupCore {
 
   [[nodiscard]] const GroupOptions& options() const { return options_; }
   [[nodiscard]] Rank rank() const { return rank_; }
-  /// Null before start.
-  [[nodiscard]] Subgroup<NativeMemory>* subgroup() const { return subgroup_.get(); }
+  /// Null before the first view.
+  [[nodiscard]] Subgroup<NativeMemory>* subgroup() const {
+    return open_.load(std::memory_order_acquire);
+  }
 
   // The application's side. try_claim and commit are inline: see SendRing::claim.
   [[nodiscard]] Claim try_claim(std::uint32_t size) noexcept;
@@ -42,13 +46,17 @@ class GroupCore {
   void abandon(Claim& claim) noexcept;
   [[nodiscard]] bool delivered(Ticket ticket) const noexcept;
   [[nodiscard]] Result<void> wait(Ticket ticket, std::chrono::nanoseconds timeout);
+  [[nodiscard]] std::optional<std::uint64_t> view_of(Ticket ticket) const;
+  /// All that this member has committed is delivered here.
+  [[nodiscard]] bool sent_all() const noexcept;
   [[nodiscard]] Result<void> wait_complete(std::chrono::nanoseconds timeout);
   void finish() noexcept;
   [[nodiscard]] GroupStatistics statistics() const;
 
-  // The node's side: open before the predicate thread runs, join_delivery after it ended.
-  void open(std::unique_ptr<Subgroup<NativeMemory>> subgroup,
-            const std::atomic<std::uint64_t>& asleep);
+  // The node's side, on the predicate thread; join_delivery after that ended.
+  void open(Subgroup<NativeMemory>& subgroup, const std::atomic<std::uint64_t>& asleep);
+  /// A view begins.
+  void entered(std::uint64_t view);
   /// After a pass that did something (predicate thread): wakes those who wait for it.
   void after_pass();
   /// Ends the group: claims and waits fail from now on.
@@ -68,10 +76,8 @@ class GroupCore {
   NodeCore& node_;
   const GroupOptions options_;
   const Rank rank_;
-  std::unique_ptr<Subgroup<NativeMemory>> subgroup_;
-  std::atomic<Subgroup<NativeMemory>*> open_{
-      nullptr};                           // set once subgroup_ is ready, null again never
-  std::atomic<SendRing*> ring_{nullptr};  // likewise, if this member sends
+  std::atomic<Subgroup<NativeMemory>*> open_{nullptr};  // set in the first view, then for good
+  std::atomic<SendRing*> ring_{nullptr};                // likewise, if this member sends
   const std::atomic<std::uint64_t>* asleep_ = nullptr;  // the node's RowHeader::asleep
   AsymmetricFence fence_;
   Signal progress_;     // space was released, or messages were delivered
@@ -79,6 +85,13 @@ class GroupCore {
   std::atomic<std::uint64_t> sender_waits_{0};
   std::atomic<bool> halted_{false};
   std::thread delivery_thread_;
+
+  struct Era {
+    std::uint64_t view = 0;
+    std::uint64_t records_before = 0;  // own ones, delivered in earlier views
+  };
+  mutable std::mutex eras_mutex_;
+  std::vector<Era> eras_;  // by view, the newest last
 };
 
 inline Claim GroupCore::try_claim(std::uint32_t size) noexcept {

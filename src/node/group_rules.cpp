@@ -8,10 +8,6 @@
 namespace tutti {
 namespace {
 
-bool has(const std::vector<std::string>& names, const std::string& name) {
-  return std::ranges::find(names, name) != names.end();
-}
-
 bool is_member(const NodeOptions& node, const std::string& name) {
   return std::ranges::find(node.members, name, &MemberAddress::name) != node.members.end();
 }
@@ -41,10 +37,6 @@ Result<void> check_group(const NodeOptions& node, std::span<const GroupOptions> 
       return bad(group, "members: '" + member +
                             "' is not a member of the node; known: " + known_members(node));
     }
-  }
-  if (!group.members.empty() && !has(group.members, node.name)) {
-    return bad(group, "members: this node, '" + node.name +
-                          "', is not among them; a node joins only groups it is a member of");
   }
   for (const std::string& sender : group.senders) {
     if (!is_member(node, sender)) {

@@ -29,6 +29,8 @@ Result<void> Node::start() { return core_->start(); }
 std::size_t Node::poll() { return core_->poll(); }
 void Node::wait(Timeout timeout) { core_->wait(timeout); }
 Result<void> Node::stop(Timeout timeout) { return core_->stop(timeout); }
+Result<void> Node::leave(Timeout timeout) { return core_->leave(timeout); }
+ViewChange Node::view() const { return core_->view(); }
 std::optional<Error> Node::failure() const { return core_->failure(); }
 NodeStatistics Node::statistics() const { return core_->statistics(); }
 

@@ -5,11 +5,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "fabric/row_header.hpp"
 #include "node/clock.hpp"
 #include "node/group_rules.hpp"
-#include "sst/memory.hpp"
-#include "sst/row_layout.hpp"
 
 namespace tutti {
 namespace {
@@ -53,9 +50,13 @@ Result<GroupCore*> NodeCore::join(GroupOptions options) {
   }
   GroupOptions resolved = resolve_group(options_, std::move(options));
   const auto rank = std::ranges::find(resolved.members, options_.name) - resolved.members.begin();
-  groups_.push_back(std::make_unique<GroupCore>(*this, std::move(resolved),
-                                                Rank{static_cast<std::uint32_t>(rank)}));
-  return groups_.back().get();
+  const auto at = std::ranges::lower_bound(groups_, resolved.name, {}, [](const auto& group) {
+    return std::string_view(group->options().name);
+  });
+  return groups_
+      .insert(at, std::make_unique<GroupCore>(*this, std::move(resolved),
+                                              Rank{static_cast<std::uint32_t>(rank)}))
+      ->get();
 }
 
 void NodeCore::run() {
@@ -80,21 +81,41 @@ void NodeCore::wait(std::chrono::nanoseconds timeout) {
 }
 
 std::size_t NodeCore::turn() {
-  const std::size_t work = loop_->pass();
-  for (const PeerLoss& loss : loop_->take_losses()) lost(loss);
+  if (hung_up_) return 0;
+  if (asks_to_leave_.load(std::memory_order_relaxed) &&
+      asks_to_leave_.exchange(false, std::memory_order_acquire)) [[unlikely]] {
+    incarnation_->leave();
+  }
+  if (incarnation_->lobby().has_news()) [[unlikely]]
+    check_lobby();
+  const std::size_t work = incarnation_->pass();
   if (work != 0) {
     std::atomic_thread_fence(std::memory_order_seq_cst);  // G1, for all signals of this turn
-    for (const auto& group : groups_) group->after_pass();
-    check_groups();
-  } else if (leaving_.load(std::memory_order_acquire) && fabric_->drained()) {
+    if (in_view_.load(std::memory_order_relaxed)) {
+      for (const auto& group : groups_) group->after_pass();
+      check_groups();
+    }
+    if (finishing_.load(std::memory_order_relaxed)) changed_.notify_fenced();
+  } else if (draining_.load(std::memory_order_acquire) && incarnation_->fabric().drained()) {
     drained_.store(true, std::memory_order_release);
     changed_.notify();
+  }
+  if (failed() && in_view_.load(std::memory_order_relaxed)) [[unlikely]] {
+    // The others learn at once that they must go on without us.
+    hung_up_ = true;
+    incarnation_->hang_up();
+    return 0;
   }
   // At the end of each busy stretch, and now and then within a long one.
   const bool rests = work == 0 && std::exchange(counters_stale_, false);
   if (work != 0) counters_stale_ = true;
-  if (rests || loop_->passes() % 256 == 0) save_counters();
+  if (rests || incarnation_->loop().passes() % 256 == 0) save_counters();
   return work;
+}
+
+// Contradicted by another member, or removed for good.
+void NodeCore::check_lobby() {
+  if (const std::optional<Error> failure = incarnation_->lobby().failure()) fail_with(*failure);
 }
 
 void NodeCore::check_groups() {
@@ -102,12 +123,10 @@ void NodeCore::check_groups() {
   for (const auto& group : groups_) {
     if (group->subgroup()->complete()) ++complete;
     if (const std::optional<Violation> violation = group->subgroup()->violation()) {
-      const std::string& member = group->options().members[violation->sender_rank];
-      if (fail_with({ErrorCode::peer_lost, "member '" + member + "' is corrupt in group '" +
-                                               group->options().name + "': " + violation->what +
-                                               "; nothing more is delivered. Restart the group"})) {
-        suspect(Rank{index_of(member)});
-      }
+      fail_with({ErrorCode::peer_lost, "member '" + incarnation_->member(violation->sender_rank) +
+                                           "' is corrupt in group '" + group->options().name +
+                                           "': " + violation->what +
+                                           "; nothing more is delivered. Restart the group"});
       return;
     }
   }
@@ -123,7 +142,7 @@ void NodeCore::idle(IdlePolicy& policy, std::chrono::nanoseconds longest) {
       sched_yield();
       break;
     case IdleAction::sleep:
-      if (leaving_.load(std::memory_order_acquire)) longest = std::min(longest, kLeavingSleep);
+      if (draining_.load(std::memory_order_acquire)) longest = std::min(longest, kLeavingSleep);
       if (doze(longest)) policy.worked();
       break;
   }
@@ -132,21 +151,24 @@ void NodeCore::idle(IdlePolicy& policy, std::chrono::nanoseconds longest) {
 // T3. True if the last look found work.
 bool NodeCore::doze(std::chrono::nanoseconds timeout) {
   save_counters();
-  fabric_->arm();
+  Fabric& fabric = incarnation_->fabric();
+  fabric.arm();
   fence_.heavy();  // T3: pairs with the light one in GroupCore::notify_work()
   const bool worked = turn() != 0;
   if (!worked && !quit_.load(std::memory_order_acquire)) {
+    const std::uint64_t now = now_ns();
+    const std::uint64_t next = incarnation_->next_pass_ns();
     sleeps_.add(1);
-    sleeper_->sleep(timeout);
+    incarnation_->sleeper().sleep(std::min<std::chrono::nanoseconds>(
+        timeout, std::chrono::nanoseconds(next > now ? next - now : 0)));
   }
-  fabric_->disarm();
+  fabric.disarm();
   return worked;
 }
 
 void NodeCore::ring_own_doorbell() noexcept {
-  const auto* header = reinterpret_cast<const RowHeader*>(row_->data());
-  const std::uint64_t asleep = header->asleep.load(std::memory_order_relaxed);
-  if (rung_.exchange(asleep, std::memory_order_relaxed) != asleep) sleeper_->wake();
+  const std::uint64_t asleep = incarnation_->asleep().load(std::memory_order_relaxed);
+  if (rung_.exchange(asleep, std::memory_order_relaxed) != asleep) incarnation_->sleeper().wake();
 }
 
 bool NodeCore::wait_until(Signal& signal, const std::function<bool()>& ready,
@@ -195,48 +217,6 @@ bool NodeCore::wait_turning(const std::function<bool()>& ready, const Deadline& 
   }
 }
 
-void NodeCore::lost(const PeerLoss& loss) {
-  if (left_in_order(loss.peer)) return;
-  const Rank origin = origin_of(loss.peer);
-  const std::string& name = options_.members[origin.value].name;
-  const std::string reason = origin == loss.peer
-                                 ? loss.reason
-                                 : "member '" + options_.members[loss.peer.value].name +
-                                       "' noticed it and has stopped too";
-  if (fail_with({ErrorCode::peer_lost, "member '" + name + "' was lost: " + reason +
-                                           "; nothing more is delivered. Restart the group"})) {
-    suspect(origin);
-  }
-}
-
-// Whom a peer that is gone had lost itself, if it said so.
-Rank NodeCore::origin_of(Rank peer) const {
-  const std::uint64_t said = NativeMemory::load(fabric_->row(peer) + kSuspectedOffset);
-  const bool sensible = said != 0 && said <= options_.members.size() && said != self_ + 1;
-  return sensible ? Rank{static_cast<std::uint32_t>(said - 1)} : peer;
-}
-
-void NodeCore::suspect(Rank origin) {
-  std::byte* word = row_->data() + kSuspectedOffset;
-  store_cell(word, origin.value + 1);
-  for (std::uint32_t peer = 0; peer < options_.members.size(); ++peer) {
-    if (peer != self_)
-      fabric_->publish(Rank{peer}, kSuspectedOffset, {word, sizeof(std::uint64_t)});
-  }
-  fabric_->flush();
-}
-
-// A member that has delivered everything there will be is no loss: it owes nobody anything.
-bool NodeCore::left_in_order(Rank peer) const {
-  const std::string& name = options_.members[peer.value].name;
-  return std::ranges::all_of(groups_, [&](const auto& group) {
-    const std::vector<std::string>& members = group->options().members;
-    const auto found = std::ranges::find(members, name);
-    return found == members.end() ||
-           group->subgroup()->complete_at(static_cast<std::uint32_t>(found - members.begin()));
-  });
-}
-
 // True if this is the first failure (T2).
 bool NodeCore::fail_with(const Error& error) {
   {
@@ -265,21 +245,16 @@ bool NodeCore::all_complete() const {
                              [](const auto& group) { return group->subgroup()->complete(); });
 }
 
-Result<void> NodeCore::stop(std::chrono::nanoseconds timeout) {
-  if (state_ != State::running) {
-    if (std::optional<Error> failure = this->failure()) return std::unexpected(*failure);
-    return {};
-  }
-  const Deadline deadline(timeout);
-  for (const auto& group : groups_) group->finish();
-  const bool complete = wait_until(changed_, [this] { return all_complete(); }, deadline);
-  if (complete) {
-    leaving_.store(true, std::memory_order_release);
-    sleeper_->wake();
+// Waits until `ready`, then hands all that is posted to the others, and closes.
+Result<void> NodeCore::finish_by(const std::function<bool()>& ready, const Deadline& deadline) {
+  const bool done = wait_until(changed_, ready, deadline);
+  if (done) {
+    draining_.store(true, std::memory_order_release);
+    incarnation_->sleeper().wake();
     wait_until(changed_, [this] { return drained_.load(std::memory_order_acquire); }, deadline);
   }
   close();
-  if (complete) return {};
+  if (done) return {};
   if (std::optional<Error> failure = this->failure()) return std::unexpected(*failure);
   return fail(ErrorCode::timed_out,
               "not every member finished and delivered everything before the deadline; left at "
@@ -287,20 +262,53 @@ Result<void> NodeCore::stop(std::chrono::nanoseconds timeout) {
                   options_.name + "' as lost");
 }
 
+Result<void> NodeCore::stop(std::chrono::nanoseconds timeout) {
+  if (state_ != State::running) {
+    if (std::optional<Error> failure = this->failure()) return std::unexpected(*failure);
+    return {};
+  }
+  const Deadline deadline(timeout);
+  for (const auto& group : groups_) group->finish();
+  return finish_by([this] { return all_complete(); }, deadline);
+}
+
+Result<void> NodeCore::leave(std::chrono::nanoseconds timeout) {
+  if (state_ != State::running) {
+    if (std::optional<Error> failure = this->failure()) return std::unexpected(*failure);
+    return {};
+  }
+  const Deadline deadline(timeout);
+  for (const auto& group : groups_) group->finish();
+  const auto sent = [this] {
+    return std::ranges::all_of(groups_, [](const auto& group) { return group->sent_all(); });
+  };
+  finishing_.store(true, std::memory_order_release);
+  if (wait_until(changed_, sent, deadline)) {
+    asks_to_leave_.store(true, std::memory_order_release);
+    incarnation_->sleeper().wake();
+  }
+  return finish_by([this] { return left_.load(std::memory_order_acquire); }, deadline);
+}
+
+// Ends the thread that drives the node.
+void NodeCore::quit() {
+  quit_.store(true, std::memory_order_release);
+  incarnation_->sleeper().wake();
+  if (thread_.joinable()) thread_.join();
+}
+
 void NodeCore::close() {
   if (state_ != State::running) return;
-  quit_.store(true, std::memory_order_release);
-  sleeper_->wake();
-  if (thread_.joinable()) thread_.join();
+  quit();
   halt_groups();
   for (const auto& group : groups_) group->join_delivery();
   save_counters();
   state_ = State::stopped;
-  fabric_.reset();
+  if (!hung_up_) incarnation_->hang_up();
 }
 
 void NodeCore::save_counters() {
-  const FabricCounters now = fabric_->counters();
+  const FabricCounters now = incarnation_->fabric().counters();
   fabric_counters_[0].store(now.writes, std::memory_order_relaxed);
   fabric_counters_[1].store(now.bytes, std::memory_order_relaxed);
   fabric_counters_[2].store(now.doorbells, std::memory_order_relaxed);
@@ -309,9 +317,9 @@ void NodeCore::save_counters() {
 
 NodeStatistics NodeCore::statistics() const {
   NodeStatistics out;
-  if (state_ == State::created) return out;
-  out.passes = loop_->passes();
-  out.working_passes = loop_->working_passes();
+  if (incarnation_ == nullptr) return out;
+  out.passes = incarnation_->loop().passes();
+  out.working_passes = incarnation_->loop().working_passes();
   out.sleeps = sleeps_.get();
   out.writes_posted = fabric_counters_[0].load(std::memory_order_relaxed);
   out.bytes_posted = fabric_counters_[1].load(std::memory_order_relaxed);

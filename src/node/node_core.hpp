@@ -1,6 +1,6 @@
 /// \file node_core.hpp
-/// What stands behind a Node: the row's memory, the fabrics, the predicate loop and the thread that
-/// drives it.
+/// What stands behind a Node: its incarnation and the thread that drives it, those that wait for
+/// it, and how it starts and ends.
 ///
 /// Invariants: T1 the predicate loop is turned by one thread at a time: the node's own, or whoever
 /// calls poll(). T2 a failure is kept for good, the first one counts; after it nothing is
@@ -21,22 +21,17 @@
 
 #include "base/asymmetric_fence.hpp"
 #include "base/counter.hpp"
-#include "fabric/routed.hpp"
-#include "fabric/segment.hpp"
-#include "fabric/sleeper.hpp"
 #include "node/group_core.hpp"
+#include "node/incarnation.hpp"
 #include "predicates/idle_policy.hpp"
-#include "predicates/predicate_loop.hpp"
 #include "tutti/node.hpp"
 
 namespace tutti {
 
-struct Cluster;
-
-class NodeCore {
+class NodeCore final : private IncarnationEvents {
  public:
   explicit NodeCore(NodeOptions options);
-  ~NodeCore();
+  ~NodeCore() override;
 
   // Node's side of things, see node.hpp.
   [[nodiscard]] Result<GroupCore*> join(GroupOptions options);
@@ -44,6 +39,8 @@ class NodeCore {
   std::size_t poll();
   void wait(std::chrono::nanoseconds timeout);
   [[nodiscard]] Result<void> stop(std::chrono::nanoseconds timeout);
+  [[nodiscard]] Result<void> leave(std::chrono::nanoseconds timeout);
+  [[nodiscard]] ViewChange view() const;
   [[nodiscard]] std::optional<Error> failure() const;
   [[nodiscard]] NodeStatistics statistics() const;
 
@@ -59,10 +56,12 @@ class NodeCore {
 
  private:
   // node_start.cpp
-  [[nodiscard]] Result<void> build(Cluster cluster);
-  [[nodiscard]] Result<void> build_fabric(Cluster& cluster);
-  [[nodiscard]] Result<void> open_group(GroupCore& group, const Cluster& cluster);
-  [[nodiscard]] std::uint32_t index_of(const std::string& member) const;
+  [[nodiscard]] Result<void> try_start(const Deadline& deadline);
+  [[nodiscard]] Error why_not_started() const;
+  void abandon_start();
+  void installed(const ViewChange& change) override;
+  void ended(StopReason reason) override;
+  [[nodiscard]] std::string why_minority(const std::string& view) const;
   // node_core.cpp
   void run();
   std::size_t turn();
@@ -70,35 +69,38 @@ class NodeCore {
   void idle(IdlePolicy& policy, std::chrono::nanoseconds longest);
   bool doze(std::chrono::nanoseconds timeout);
   void save_counters();
+  void quit();
   void close();
   void check_groups();
-  void lost(const PeerLoss& loss);
-  void suspect(Rank origin);
-  [[nodiscard]] Rank origin_of(Rank peer) const;
-  [[nodiscard]] bool left_in_order(Rank peer) const;
+  void check_lobby();
   bool fail_with(const Error& error);
   void halt_groups();
+  [[nodiscard]] Result<void> finish_by(const std::function<bool()>& ready,
+                                       const Deadline& deadline);
   [[nodiscard]] bool all_complete() const;
 
   const NodeOptions options_;
-  std::uint32_t self_ = 0;
-  std::vector<std::unique_ptr<GroupCore>> groups_;
-  std::optional<Segment> row_;
-  std::unique_ptr<Sleeper> sleeper_;
-  std::unique_ptr<RoutedFabric> fabric_;
-  std::unique_ptr<PredicateLoop> loop_;
+  std::vector<std::unique_ptr<GroupCore>> groups_;  // by name
+  std::vector<GroupOptions> group_options_;         // likewise
+  std::unique_ptr<Incarnation> incarnation_;        // from start on
 
   enum class State : std::uint8_t { created, running, stopped };
   std::atomic<State> state_{State::created};
   std::thread thread_;
   std::atomic<bool> quit_{false};
-  std::atomic<bool> leaving_{false};  // stop() wants to know when all is drained
+  std::atomic<bool> in_view_{false};
+  std::atomic<bool> unfounded_{false};  // this incarnation came into no view: try another
+  std::atomic<bool> finishing_{false};  // leave() waits for what was sent
+  std::atomic<bool> asks_to_leave_{false};
+  std::atomic<bool> left_{false};
+  std::atomic<bool> draining_{false};  // stop() wants to know when all is drained
   std::atomic<bool> drained_{false};
   AsymmetricFence fence_;
   Signal changed_;  // a group completed, the fabric drained, a failure
   std::atomic<std::uint64_t> rung_{0};
   Counter sleeps_;
   std::size_t groups_complete_ = 0;
+  bool hung_up_ = false;
   bool counters_stale_ = false;
   std::array<std::atomic<std::uint64_t>, 4> fabric_counters_{};  // a copy other threads may read
   IdlePolicy caller_idle_;
@@ -106,6 +108,9 @@ class NodeCore {
   std::atomic<bool> failed_{false};
   mutable std::mutex failure_mutex_;
   std::optional<Error> failure_;
+
+  mutable std::mutex view_mutex_;
+  ViewChange view_;
 };
 
 }  // namespace tutti

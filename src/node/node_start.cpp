@@ -1,150 +1,123 @@
-// How a node is put together at start: memory, members, fabrics, subgroups, thread.
+// How a node comes into its first view, and what it makes of its views.
 #include <algorithm>
 #include <utility>
 
-#include "fabric/row_header.hpp"
-#include "fabric/shm/shm_fabric.hpp"
-#include "fabric/tcp/tcp_fabric.hpp"
-#include "node/bootstrap/bootstrap.hpp"
 #include "node/node_core.hpp"
-#include "smc/record.hpp"
-#include "sst/row_layout.hpp"
 
 namespace tutti {
+namespace {
+
+std::string in_seconds(std::chrono::nanoseconds time) {
+  const std::chrono::duration<double> seconds = time;
+  std::string text = std::to_string(seconds.count());
+  text.resize(text.find('.') + 4);
+  return text;
+}
+
+}  // namespace
 
 Result<void> NodeCore::start() {
-  if (state_ != State::created || row_) {
+  if (state_ != State::created) {
     return fail(ErrorCode::invalid_argument, "a node is started once; create a new one");
   }
-  self_ = index_of(options_.name);
-  std::vector<GroupOptions> groups;
-  groups.reserve(groups_.size());
-  for (const auto& group : groups_) groups.push_back(group->options());
-
-  const RowLayout layout(options_.name, groups);
-  Result<Segment> row = Segment::create(layout.row_bytes());
-  if (!row) return std::unexpected(row.error());
-  row_.emplace(std::move(*row));
-  Result<std::unique_ptr<Sleeper>> sleeper = Sleeper::create();
-  if (!sleeper) return std::unexpected(sleeper.error());
-  sleeper_ = std::move(*sleeper);
-
-  Result<Cluster> cluster = meet({.node = options_,
-                                  .groups = groups,
-                                  .own_row = *row_,
-                                  .doorbell_fd = sleeper_->doorbell_fd()});
-  if (!cluster) return std::unexpected(cluster.error());
-  return build(std::move(*cluster));
+  for (const auto& group : groups_) group_options_.push_back(group->options());
+  const Deadline deadline(options_.start_timeout);
+  for (;;) {
+    Result<void> started = try_start(deadline);
+    // Others were lost while the group was founded: nobody may go on with what he had agreed to.
+    if (started || !unfounded_.exchange(false)) return started;
+  }
 }
 
-Result<void> NodeCore::build(Cluster cluster) {
-  if (Result<void> built = build_fabric(cluster); !built) return built;
-  loop_ = std::make_unique<PredicateLoop>(*fabric_);
-  for (const auto& group : groups_) {
-    if (Result<void> opened = open_group(*group, cluster); !opened) return opened;
+Result<void> NodeCore::try_start(const Deadline& deadline) {
+  Result<std::unique_ptr<Incarnation>> incarnation =
+      Incarnation::open(options_, group_options_, *this);
+  if (!incarnation) {
+    state_ = State::stopped;
+    return std::unexpected(incarnation.error());
   }
+  incarnation_ = std::move(*incarnation);
   state_ = State::running;
   if (options_.drive == Drive::own_thread) thread_ = std::thread([this] { run(); });
-  return {};
+  const auto decided = [this] {
+    return in_view_.load(std::memory_order_acquire) || unfounded_.load(std::memory_order_acquire);
+  };
+  wait_until(changed_, decided, deadline);
+  if (in_view_.load(std::memory_order_acquire)) return {};
+  Error error = why_not_started();
+  abandon_start();
+  return std::unexpected(std::move(error));
 }
 
-Result<void> NodeCore::build_fabric(Cluster& cluster) {
-  // What a peer says of its row's size is input: what its groups need is what counts.
-  const auto check_row = [&](Rank peer, std::size_t& bytes) -> Result<void> {
-    const std::string& name = options_.members[peer.value].name;
-    const std::size_t expected = RowLayout(name, cluster.groups[peer.value]).row_bytes();
-    if (expected <= bytes) {
-      bytes = expected;
-      return {};
-    }
-    return fail(ErrorCode::mismatch, "member '" + name + "' has a row of " + std::to_string(bytes) +
-                                         " bytes where its groups need " +
-                                         std::to_string(expected) +
-                                         "; run the same version at all members");
-  };
-  std::vector<std::unique_ptr<Fabric>> fabrics;
-  std::vector<std::pair<Rank, Fabric*>> routes;
-  std::size_t row_bytes_max = 1;
-  const auto attach = [&](auto& fabric, auto connection) -> Result<void> {
-    const Rank peer = connection.peer;
-    if (Result<void> row = check_row(peer, connection.row_bytes); !row) return row;
-    row_bytes_max = std::max(row_bytes_max, connection.row_bytes);
-    routes.emplace_back(peer, &fabric);
-    return fabric.attach(std::move(connection));
-  };
-  if (!cluster.shm.empty()) {
-    auto shm = ShmFabric::create(*sleeper_, *row_);
-    if (!shm) return std::unexpected(shm.error());
-    for (ShmConnection& peer : cluster.shm) {
-      if (Result<void> attached = attach(**shm, std::move(peer)); !attached) return attached;
-    }
-    fabrics.push_back(std::move(*shm));
-  }
-  if (!cluster.tcp.empty()) {
-    auto tcp = TcpFabric::create(*sleeper_, row_->data(), row_->size());
-    if (!tcp) return std::unexpected(tcp.error());
-    for (TcpConnection& peer : cluster.tcp) {
-      peer.epoch = cluster.epoch;
-      if (Result<void> attached = attach(**tcp, std::move(peer)); !attached) return attached;
-    }
-    fabrics.push_back(std::move(*tcp));
-  }
-  auto fabric = RoutedFabric::create(row_->data(), options_.members.size(), row_bytes_max,
-                                     std::move(fabrics));
-  if (!fabric) return std::unexpected(fabric.error());
-  fabric_ = std::move(*fabric);
-  for (const auto& [peer, through] : routes) fabric_->route(peer, *through);
-  return {};
+Error NodeCore::why_not_started() const {
+  if (std::optional<Error> failure = this->failure()) return *failure;
+  const std::string awaited = incarnation_->lobby().awaited();
+  return {ErrorCode::unreachable,
+          "start_timeout of " + in_seconds(options_.start_timeout) + " s is over; " +
+              (awaited.empty() ? "all members are connected, but did not agree on a view yet"
+                               : "still waiting for " + awaited +
+                                     "; start the missing members, or check their addresses")};
 }
 
-Result<void> NodeCore::open_group(GroupCore& group, const Cluster& cluster) {
-  const GroupOptions& options = group.options();
-  const auto row_of = [&](std::uint32_t member) -> const std::byte* {
-    return member == self_ ? row_->data() : fabric_->row(Rank{member});
-  };
-  GroupShape shape;
-  SubgroupPlace place;
-  shape.self = group.rank().value;
-  shape.level = options.level;
-  shape.message_max_bytes = options.message_max_bytes;
-  shape.window_records = options.window_messages;
-  shape.ring_granules = static_cast<std::uint32_t>(ring_bytes(options.window_bytes) / kGranule);
-  shape.sender_ranks.resize(options.senders.size());
-  shape.sender_rings.resize(options.senders.size());
-
-  for (std::uint32_t rank = 0; rank < options.members.size(); ++rank) {
-    const std::uint32_t member = index_of(options.members[rank]);
-    const RowLayout layout(options.members[rank], cluster.groups[member]);
-    const GroupPlace there = layout.place(options.name);
-    shape.member_controls.push_back(row_of(member) + there.control[0]);
-    const auto sender = std::ranges::find(options.senders, options.members[rank]);
-    const auto index = static_cast<std::uint32_t>(sender - options.senders.begin());
-    if (sender != options.senders.end()) {
-      shape.sender_ranks[index] = rank;
-      shape.sender_rings[index] = row_of(member) + there.ring;
-    }
-    if (member != self_) {
-      place.peers.push_back(Rank{member});
-      continue;
-    }
-    place.control_offset = there.control[0];
-    place.ring_offset = there.ring;
-    shape.own_control = row_->data() + there.control[0];
-    if (sender != options.senders.end()) {
-      shape.own_sender = index;
-      shape.own_ring = row_->data() + there.ring;
-    }
-  }
-  place.own_delivery_thread = options.delivery == DeliveryThread::own;
-  group.open(std::make_unique<Subgroup<NativeMemory>>(shape, std::move(place), options.on_delivery),
-             reinterpret_cast<const RowHeader*>(row_->data())->asleep);
-  loop_->add(*group.subgroup());
-  return {};
+void NodeCore::abandon_start() {
+  quit();
+  quit_.store(false, std::memory_order_release);
+  state_ = State::stopped;
+  incarnation_.reset();
 }
 
-std::uint32_t NodeCore::index_of(const std::string& member) const {
-  return static_cast<std::uint32_t>(
-      std::ranges::find(options_.members, member, &MemberAddress::name) - options_.members.begin());
+void NodeCore::installed(const ViewChange& change) {
+  {
+    const std::lock_guard lock(view_mutex_);
+    view_ = change;
+  }
+  const bool first = !in_view_.load(std::memory_order_relaxed);
+  for (std::size_t g = 0; g < groups_.size(); ++g) {
+    if (first) groups_[g]->open(incarnation_->subgroup(g), incarnation_->asleep());
+    groups_[g]->entered(change.view);
+  }
+  if (options_.on_view) options_.on_view(change);
+  if (!first) return;
+  in_view_.store(true, std::memory_order_release);
+  changed_.notify();
+}
+
+void NodeCore::ended(StopReason reason) {
+  if (!in_view_.load(std::memory_order_relaxed)) {
+    unfounded_.store(true, std::memory_order_release);
+    changed_.notify();
+    return;
+  }
+  if (reason == StopReason::left) {
+    left_.store(true, std::memory_order_release);
+    changed_.notify();
+    return;
+  }
+  // Who has delivered everything there will be has lost nothing with the others.
+  if (all_complete()) return;
+  const std::string view = "view " + std::to_string(incarnation_->view().id);
+  fail_with(reason == StopReason::evicted
+                ? Error{ErrorCode::stopped,
+                        "removed by the other members after " + view +
+                            ": they could not reach this one for too long; nothing more is "
+                            "delivered here. Start this member again to join them"}
+                : Error{ErrorCode::peer_lost, why_minority(view)});
+}
+
+// Which members were lost.
+std::string NodeCore::why_minority(const std::string& view) const {
+  std::string names;
+  for (const std::string& name : incarnation_->suspected()) {
+    names += (names.empty() ? "'" : ", '") + name + "'";
+  }
+  return "lost the majority of " + view + ": " + names +
+         (names.find(',') == std::string::npos ? " was" : " were") +
+         " lost; nothing more is delivered. Start this member again to join the others";
+}
+
+ViewChange NodeCore::view() const {
+  const std::lock_guard lock(view_mutex_);
+  return view_;
 }
 
 }  // namespace tutti

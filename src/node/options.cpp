@@ -220,6 +220,14 @@ Result<void> NodeOptions::validate() const {
   }
   if (Result<void> r = check_duration("idle.spin", idle.spin, 0ns, 1s, "0 .. 1 s"); !r) return r;
   if (Result<void> r = check_duration("idle.yield", idle.yield, 0ns, 1s, "0 .. 1 s"); !r) return r;
+  const auto all = static_cast<std::uint32_t>(members.size());
+  if (founders != 0) {
+    if (Result<void> r = check_range("founders", founders, all / 2 + 1, all); !r) return r;
+  }
+  if (Result<void> r = check_duration("suspect_after", suspect_after, 10ms, 1h, "10 ms .. 1 h");
+      !r) {
+    return r;
+  }
   return check_duration("start_timeout", start_timeout, 1ms, 24h, "1 ms .. 1 day");
 }
 
@@ -231,6 +239,10 @@ Result<void> GroupOptions::validate() const {
   Result<void> fields = check_group_fields(*this);
   if (!fields) return bad("group " + quoted(name) + ": " + fields.error().message);
   return {};
+}
+
+std::string_view to_string(LeftReason reason) {
+  return reason == LeftReason::left ? "left" : "suspected";
 }
 
 std::string_view to_string(Order order) { return word_of(kOrders, order); }

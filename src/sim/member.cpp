@@ -151,20 +151,10 @@ std::uint64_t Member::messages_sent() const {
 
 void Member::deliver(std::uint16_t group, std::span<const Message> batch) {
   const history::At at{.view = view_id(), .time_ns = now_ns_, .group = group};
-  const std::vector<std::uint32_t> ranks = [&] {
-    std::vector<std::uint32_t> slots;
-    for (const ViewMember& member : view().members) {
-      const auto& names = plan_.groups[group].members;
-      if (std::ranges::find(names, plan_.nodes[member.slot]) != names.end()) {
-        slots.push_back(member.slot);
-      }
-    }
-    return slots;
-  }();
   for (const Message& message : batch) {
     Mark mark{};
     if (message.size >= sizeof mark) std::memcpy(&mark, message.data, sizeof mark);
-    const ViewMember& sender = view().members[*view().rank_of(ranks[message.sender.value])];
+    const ViewMember& sender = view().members[*view().rank_of(message.sender.value)];
     bool whole = message.size >= sizeof mark && mark.incarnation == sender.incarnation;
     for (std::size_t i = sizeof mark; i < message.size && whole; ++i) {
       whole = message.data[i] == pattern(mark, i);

@@ -77,6 +77,13 @@ class SendRing {
   /// where the next record starts. Nothing is released: others may still read what comes before.
   std::uint32_t rebase(std::uint64_t records, std::uint64_t view);
 
+  /// Records that were ever claimed. Any thread; exact once closed.
+  [[nodiscard]] std::uint64_t claimed() const {
+    const std::uint64_t released = released_records_.load(std::memory_order_acquire);
+    const auto count = static_cast<std::uint32_t>(claimed_.load(std::memory_order_acquire));
+    return released + ((count - static_cast<std::uint32_t>(released)) & kCountMask);
+  }
+
   /// True once closed and every claim made has been taken.
   [[nodiscard]] bool closed_and_empty() const;
 

@@ -28,7 +28,7 @@ RowLayout::RowLayout(std::string_view member, const std::vector<GroupOptions>& g
   for (const GroupOptions& group : groups) sorted.push_back(&group);
   std::ranges::sort(sorted, {}, [](const GroupOptions* group) { return group->name; });
 
-  static_assert(kMembershipOffset == kSuspectedOffset + kLine);
+  static_assert(kMembershipOffset == kLine);
   std::size_t at = kMembershipOffset + round_up(membership_bytes, kLine);
   for (const GroupOptions* group : sorted) {
     const std::size_t block = round_up(control_bytes(group->senders.size()), kLine);

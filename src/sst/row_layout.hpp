@@ -3,8 +3,7 @@
 /// the list of groups that member joined.
 ///
 ///     0            the fabric's line (row_header.hpp)
-///     64           the node's line: suspected
-///     128 ...      the membership's words, if views change
+///     64 ...       the membership's words
 ///     ...          two control blocks per group, for views of even and odd number:
 ///                  epoch | base | first_seq | sent | delivered | received[sender] ...
 ///     4096 * k     a ring buffer per group in which the member sends
@@ -26,12 +25,8 @@
 
 namespace tutti {
 
-/// Offset of a node's word that says which member it lost: that one's rank in the node list + 1, 0
-/// if none. So a member that goes because of another is not taken for the one that died.
-inline constexpr std::size_t kSuspectedOffset = 64;
-
 /// Offset of the membership's words.
-inline constexpr std::size_t kMembershipOffset = 128;
+inline constexpr std::size_t kMembershipOffset = 64;
 
 /// Offsets within a group's control block.
 inline constexpr std::size_t kEpochOffset = 0;  // number of the view the block is for

@@ -41,6 +41,7 @@ class ForgedTable {
     GroupShape shape;
     shape.self = self;
     shape.sender_ranks = options_.sender_ranks;
+    shape.sender_ids = options_.sender_ranks;
     shape.own_control = controls_[self].data();
     shape.ring_granules = options_.ring_granules;
     shape.window_records = options_.window_records;

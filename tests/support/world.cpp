@@ -135,6 +135,7 @@ void World::open_group(std::uint32_t node, std::uint32_t number) {
   place.control_offset = here.control[0];
   place.ring_offset = here.ring;
   place.own_delivery_thread = part.own_thread;
+  shape.sender_ids = shape.sender_ranks;
   shape.own_control = rows_[node].data() + here.control[0];
   if (part.sender != kNobody) shape.own_ring = rows_[node].data() + here.ring;
 

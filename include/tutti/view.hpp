@@ -1,0 +1,45 @@
+/// \file view.hpp
+/// Which nodes are members now: views, and what changed from one to the next.
+///
+/// Every member installs the same views in the same order. Between two views, all members that are
+/// in both deliver the same messages; what a survivor had sent and nobody had delivered is sent
+/// again in the next, once. Source: virtual synchrony, [Spindle, 2.1].
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tutti/export.hpp"
+#include "tutti/types.hpp"
+
+namespace tutti {
+
+/// Why a member is not in the view any more.
+enum class LeftReason : std::uint8_t {
+  left,       ///< it asked to, with Node::leave
+  suspected,  ///< it died, or could not be reached for too long
+};
+
+struct Departure {
+  std::string member;
+  LeftReason reason = LeftReason::suspected;
+};
+
+struct ViewChange {
+  std::uint64_t view = 0;              ///< number of the view that begins: 1, 2, 3, ...
+  std::vector<std::string> members{};  ///< names in rank order: survivors first, then who joined
+  Rank rank{};                         ///< this node's place among them
+  std::vector<std::string> joined{};   ///< members that were not in the view before
+  std::vector<Departure> left{};       ///< who was, and is not now
+};
+
+/// Called once for each view this node installs: after the last message of the view before, and
+/// before the first of the new one. On the predicate thread: it must not throw, nor wait for
+/// anything of the same node.
+using ViewCallback = std::function<void(const ViewChange&)>;
+
+[[nodiscard]] TUTTI_API std::string_view to_string(LeftReason reason);
+
+}  // namespace tutti

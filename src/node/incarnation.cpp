@@ -1,0 +1,184 @@
+#include "node/incarnation.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "fabric/row_header.hpp"
+#include "node/clock.hpp"
+
+namespace tutti {
+namespace {
+
+std::vector<std::string> names_of(const std::vector<MemberAddress>& members) {
+  std::vector<std::string> names;
+  names.reserve(members.size());
+  for (const MemberAddress& member : members) names.push_back(member.name);
+  return names;
+}
+
+}  // namespace
+
+Incarnation::~Incarnation() = default;
+
+const std::atomic<std::uint64_t>& Incarnation::asleep() const {
+  return reinterpret_cast<const RowHeader*>(row_->data())->asleep;
+}
+
+const std::string& Incarnation::member(std::uint32_t rank) const {
+  return names_[view().members[rank].slot];
+}
+
+std::size_t Incarnation::pass() {
+  if (lobby_->has_news()) [[unlikely]]
+    take_arrivals();
+  membership_->set_time(now_ns());
+  const std::size_t work = loop_->pass();
+  for (const PeerLoss& loss : loop_->take_losses()) lost(loss);
+  while (!parting_.empty()) [[unlikely]] {
+    part(parting_.back());
+    parting_.pop_back();
+  }
+  return work;
+}
+
+void Incarnation::take_arrivals() {
+  for (Arrival& arrival : lobby_->take_arrivals()) {
+    const std::uint32_t slot = arrival.slot;
+    const std::uint64_t incarnation = arrival.incarnation;
+    if (Result<void> attached = attach(std::move(arrival)); !attached) {
+      log(LogLevel::error, "cannot connect to '" + names_[slot] + "': " + attached.error().message);
+      lobby_->release(slot);
+      continue;
+    }
+    attached_[slot] = incarnation;
+    membership_->ready(slot, incarnation);
+  }
+}
+
+// What a peer says of its row's size is input: what its groups need is what counts.
+Result<void> Incarnation::attach(Arrival arrival) {
+  const Rank peer{arrival.slot};
+  const auto check_row = [&](std::size_t& bytes) -> Result<void> {
+    const std::size_t needed = layouts_[peer.value].row_bytes();
+    if (needed > bytes) {
+      return fail(ErrorCode::mismatch,
+                  "it has a row of " + std::to_string(bytes) + " bytes where its groups need " +
+                      std::to_string(needed) + "; run the same version at all members");
+    }
+    bytes = needed;
+    return {};
+  };
+  return std::visit(
+      [&](auto& connection) -> Result<void> {
+        if (Result<void> row = check_row(connection.row_bytes); !row) return row;
+        Result<void> attached;
+        Fabric* fabric = nullptr;
+        if constexpr (std::is_same_v<std::decay_t<decltype(connection)>, ShmConnection>) {
+          attached = shm_->attach(std::move(connection));
+          fabric = shm_;
+        } else {
+          attached = tcp_->attach(std::move(connection));
+          fabric = tcp_;
+        }
+        if (attached) fabric_->route(peer, *fabric);
+        return attached;
+      },
+      arrival.connection);
+}
+
+// P1: nothing points into its row any more.
+void Incarnation::part(std::uint32_t slot) {
+  if (std::exchange(attached_[slot], 0) == 0) return;
+  const Rank peer{slot};
+  fabric_->unroute(peer);
+  shm_->detach(peer);
+  tcp_->detach(peer);
+  lobby_->release(slot);
+}
+
+void Incarnation::lost(const PeerLoss& loss) {
+  const std::uint32_t slot = loss.peer.value;
+  if (attached_[slot] == 0) return;
+  if (!in_view(slot)) {
+    membership_->lost(slot);
+    part(slot);
+    return;
+  }
+  if (is_done(slot)) return;  // P2
+  log(LogLevel::warning, "member '" + names_[slot] + "' was lost: " + loss.reason);
+  membership_->lost(slot);
+}
+
+void Incarnation::hang_up() {
+  lobby_.reset();
+  for (std::uint32_t slot = 0; slot < attached_.size(); ++slot) {
+    if (std::exchange(attached_[slot], 0) == 0) continue;
+    fabric_->unroute(Rank{slot});
+    shm_->detach(Rank{slot});
+    tcp_->detach(Rank{slot});
+  }
+}
+
+std::vector<std::string> Incarnation::suspected() const {
+  std::vector<std::string> names;
+  for (std::uint32_t rank = 0; rank < view().members.size(); ++rank) {
+    if (membership_->suspects(rank)) names.push_back(member(rank));
+  }
+  return names;
+}
+
+bool Incarnation::in_view(std::uint32_t slot) const {
+  return view().id != 0 && view().contains({slot, attached_[slot]});
+}
+
+bool Incarnation::is_done(std::uint32_t slot) const {
+  const std::uint32_t rank = *view().rank_of(slot);
+  return std::ranges::all_of(subgroups_,
+                             [rank](const auto& subgroup) { return subgroup->complete_at(rank); });
+}
+
+void Incarnation::removed(const ViewMember& member) {
+  lobby_->refuse(member.incarnation);
+  if (attached_[member.slot] == member.incarnation) parting_.push_back(member.slot);
+}
+
+void Incarnation::installed(const View& view, const View& before) {
+  ViewChange change{.view = view.id, .rank = {*view.rank_of(self_)}};
+  for (std::uint32_t rank = 0; rank < view.members.size(); ++rank) {
+    const std::string& name = names_[view.members[rank].slot];
+    change.members.push_back(name);
+    if (rank >= view.survivors) change.joined.push_back(name);
+  }
+  for (const ViewMember& member : decided_->left) {
+    change.left.push_back({names_[member.slot], decided_->leaves_in_order(member)
+                                                    ? LeftReason::left
+                                                    : LeftReason::suspected});
+  }
+  if (before.id == 0) lobby_->set_running();
+  events_.installed(change);
+}
+
+void Incarnation::log(LogLevel level, const std::string& text) const {
+  if (node_.log) node_.log(level, text);
+}
+
+Incarnation::Incarnation(const NodeOptions& node, const std::vector<GroupOptions>& groups,
+                         IncarnationEvents& events)
+    : node_(node),
+      groups_(groups),
+      events_(events),
+      names_(names_of(node.members)),
+      self_(static_cast<std::uint32_t>(std::ranges::find(names_, node.name) - names_.begin())),
+      words_(static_cast<std::uint32_t>(names_.size()),
+             [&] {
+               std::vector<std::uint32_t> senders;
+               for (const GroupOptions& group : groups) {
+                 senders.push_back(static_cast<std::uint32_t>(group.senders.size()));
+               }
+               return proposal_words(names_.size(), senders);
+             }()),
+      attached_(names_.size()) {
+  for (const std::string& name : names_) layouts_.emplace_back(name, groups, words_.bytes());
+}
+
+}  // namespace tutti

@@ -1,0 +1,123 @@
+/// \file incarnation.hpp
+/// One start of a node as a member of its cluster: the memory of its row, the ways to the other
+/// nodes, the membership and the groups' protocol, turned by whoever drives the node.
+///
+/// Invariants: P1 a node that is gone keeps its slot, and its row stays readable, until no view has
+/// it; only then may it, or another incarnation, come again (F-fence: what the removed one writes
+/// is not looked at, its connection is closed). P2 who has been delivered everything there will be
+/// and goes is not suspected: it owes nobody anything.
+/// Threads: pass() and the events one at a time, the predicate thread; others as marked.
+#pragma once
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fabric/routed.hpp"
+#include "fabric/segment.hpp"
+#include "fabric/shm/shm_fabric.hpp"
+#include "fabric/sleeper.hpp"
+#include "fabric/tcp/tcp_fabric.hpp"
+#include "membership/membership.hpp"
+#include "node/bootstrap/lobby.hpp"
+#include "predicates/predicate_loop.hpp"
+#include "tutti/options.hpp"
+#include "tutti/view.hpp"
+
+namespace tutti {
+
+/// What the node is told, on the predicate thread.
+class IncarnationEvents {
+ public:
+  virtual ~IncarnationEvents() = default;
+  virtual void installed(const ViewChange& change) = 0;
+  /// It is in no view any more, or has come into none.
+  virtual void ended(StopReason reason) = 0;
+};
+
+class Incarnation final : private MembershipEvents {
+ public:
+  /// Opens the row, the fabrics and the lobby. `groups` are resolved, in the order of their names;
+  /// all that is given outlives this.
+  [[nodiscard]] static Result<std::unique_ptr<Incarnation>> open(
+      const NodeOptions& node, const std::vector<GroupOptions>& groups, IncarnationEvents& events);
+  ~Incarnation() override;
+
+  /// One pass over all there is to do. Returns how much was done.
+  std::size_t pass();
+
+  /// Closes all connections and frees what they showed; not to be passed any more.
+  void hang_up();
+
+  /// Asks to leave the group in order; StopReason::left follows.
+  void leave() { membership_->leave(); }
+
+  [[nodiscard]] Subgroup<NativeMemory>& subgroup(std::size_t group) { return *subgroups_[group]; }
+  /// Name of the member at that rank of the view.
+  [[nodiscard]] const std::string& member(std::uint32_t rank) const;
+  [[nodiscard]] const View& view() const { return membership_->view(); }
+  /// Names of the members that this one has suspected in its last view.
+  [[nodiscard]] std::vector<std::string> suspected() const;
+  /// When it wants to be passed next although nothing happens.
+  [[nodiscard]] std::uint64_t next_pass_ns() const { return membership_->next_step_ns(); }
+
+  // Any thread.
+  [[nodiscard]] Sleeper& sleeper() { return *sleeper_; }
+  [[nodiscard]] const Lobby& lobby() const { return *lobby_; }
+  [[nodiscard]] const std::atomic<std::uint64_t>& asleep() const;
+  [[nodiscard]] const PredicateLoop& loop() const { return *loop_; }
+
+  // The predicate thread.
+  [[nodiscard]] Fabric& fabric() { return *fabric_; }
+
+ private:
+  Incarnation(const NodeOptions& node, const std::vector<GroupOptions>& groups,
+              IncarnationEvents& events);
+  [[nodiscard]] Result<void> open_row();
+  [[nodiscard]] Result<void> open_fabrics();
+  void seat_groups();
+  [[nodiscard]] Result<void> open_lobby();
+  [[nodiscard]] MembershipOptions membership_options() const;
+
+  void take_arrivals();
+  [[nodiscard]] Result<void> attach(Arrival arrival);
+  void part(std::uint32_t slot);
+  void lost(const PeerLoss& loss);
+  [[nodiscard]] bool in_view(std::uint32_t slot) const;
+  [[nodiscard]] bool is_done(std::uint32_t slot) const;
+  void log(LogLevel level, const std::string& text) const;
+
+  void decided(const Proposal& proposal) override { decided_ = proposal; }
+  void installed(const View& view, const View& before) override;
+  void stopped(StopReason reason) override { events_.ended(reason); }
+  void removed(const ViewMember& member) override;
+
+  const NodeOptions& node_;
+  const std::vector<GroupOptions>& groups_;
+  IncarnationEvents& events_;
+  std::vector<std::string> names_;  // by slot
+  std::uint32_t self_ = 0;          // slot
+  std::uint64_t incarnation_ = 0;
+  ViewWords words_;
+  std::vector<RowLayout> layouts_;  // by slot
+
+  std::optional<Segment> row_;
+  std::unique_ptr<Sleeper> sleeper_;
+  ShmFabric* shm_ = nullptr;
+  TcpFabric* tcp_ = nullptr;
+  std::unique_ptr<RoutedFabric> fabric_;
+  std::vector<std::unique_ptr<Subgroup<NativeMemory>>> subgroups_;
+  std::unique_ptr<Membership<NativeMemory>> membership_;
+  std::unique_ptr<PredicateLoop> loop_;
+  std::unique_ptr<Lobby> lobby_;
+
+  std::vector<std::uint64_t> attached_;  // by slot: the incarnation connected there, 0 if none
+  std::vector<std::uint32_t> parting_;   // slots whose node was removed in this pass
+  std::optional<Proposal> decided_;
+};
+
+}  // namespace tutti

@@ -1,0 +1,109 @@
+// How an incarnation is put together: memory, fabrics, groups, membership, lobby.
+#include <algorithm>
+#include <utility>
+
+#include "node/bootstrap/host.hpp"
+#include "node/incarnation.hpp"
+
+namespace tutti {
+namespace {
+
+// How often members show that they live, as part of the time after which they are suspected: some
+// of their words may be late, or their processor given to others for a while.
+constexpr std::uint64_t kBeatsPerTimeout = 40;
+
+// While nothing changes, the others' words are looked at so often: in between, a pass costs nothing
+// for the membership.
+constexpr std::uint64_t kLookEveryNs = 20'000;
+
+// How long more than the least number of founders are waited for.
+constexpr std::uint64_t kFoundAfterNs = 500'000'000;
+
+}  // namespace
+
+Result<std::unique_ptr<Incarnation>> Incarnation::open(const NodeOptions& node,
+                                                       const std::vector<GroupOptions>& groups,
+                                                       IncarnationEvents& events) {
+  std::unique_ptr<Incarnation> out(new Incarnation(node, groups, events));
+  const Result<std::uint64_t> number = random_u64();
+  if (!number) return std::unexpected(number.error());
+  out->incarnation_ = *number;
+  if (Result<void> r = out->open_row(); !r) return std::unexpected(r.error());
+  if (Result<void> r = out->open_fabrics(); !r) return std::unexpected(r.error());
+  out->seat_groups();
+  if (Result<void> r = out->open_lobby(); !r) return std::unexpected(r.error());
+  return out;
+}
+
+Result<void> Incarnation::open_row() {
+  Result<Segment> row = Segment::create(layouts_[self_].row_bytes());
+  if (!row) return std::unexpected(row.error());
+  row_.emplace(std::move(*row));
+  Result<std::unique_ptr<Sleeper>> sleeper = Sleeper::create();
+  if (!sleeper) return std::unexpected(sleeper.error());
+  sleeper_ = std::move(*sleeper);
+  return {};
+}
+
+Result<void> Incarnation::open_fabrics() {
+  auto shm = ShmFabric::create(*sleeper_, *row_);
+  if (!shm) return std::unexpected(shm.error());
+  auto tcp = TcpFabric::create(*sleeper_, row_->data(), row_->size());
+  if (!tcp) return std::unexpected(tcp.error());
+  shm_ = shm->get();
+  tcp_ = tcp->get();
+  std::vector<std::unique_ptr<Fabric>> both;
+  both.push_back(std::move(*shm));
+  both.push_back(std::move(*tcp));
+  const auto largest = std::ranges::max(layouts_, {}, &RowLayout::row_bytes).row_bytes();
+  auto fabric = RoutedFabric::create(row_->data(), names_.size(), largest, std::move(both));
+  if (!fabric) return std::unexpected(fabric.error());
+  fabric_ = std::move(*fabric);
+  return {};
+}
+
+MembershipOptions Incarnation::membership_options() const {
+  const auto suspect_after = static_cast<std::uint64_t>(node_.suspect_after.count());
+  return {.self = self_,
+          .incarnation = incarnation_,
+          .nodes = names_,
+          .heartbeat_ns = suspect_after / kBeatsPerTimeout,
+          .suspect_after_ns = suspect_after,
+          .look_every_ns = kLookEveryNs,
+          .founders = node_.founders,
+          .may_found = !node_.join_only,
+          .found_after_ns = kFoundAfterNs};
+}
+
+void Incarnation::seat_groups() {
+  loop_ = std::make_unique<PredicateLoop>(*fabric_);
+  const RowOf row_of = [this](std::uint32_t slot) { return fabric_->row(Rank{slot}); };
+  std::vector<Membership<NativeMemory>::Group> seated;
+  for (const GroupOptions& group : groups_) {
+    GroupSeat seat(group, self_, names_, layouts_, row_->data());
+    auto [shape, place] = seat.in(View{}, row_of);
+    const bool member = std::ranges::find(group.members, node_.name) != group.members.end();
+    subgroups_.push_back(std::make_unique<Subgroup<NativeMemory>>(
+        shape, std::move(place), member ? group.on_delivery : DeliveryCallback{}));
+    seated.push_back({std::move(seat), subgroups_.back().get()});
+  }
+  MembershipEvents& events = *this;
+  membership_ = std::make_unique<Membership<NativeMemory>>(
+      membership_options(), words_, std::move(seated), row_->data(), row_of, events);
+  loop_->add(*membership_);
+  for (const auto& subgroup : subgroups_) loop_->add(*subgroup);
+}
+
+Result<void> Incarnation::open_lobby() {
+  Result<std::unique_ptr<Lobby>> lobby = Lobby::open({.node = node_,
+                                                      .groups = groups_,
+                                                      .own_row = *row_,
+                                                      .doorbell_fd = sleeper_->doorbell_fd(),
+                                                      .incarnation = incarnation_,
+                                                      .wake = [this] { sleeper_->wake(); }});
+  if (!lobby) return std::unexpected(lobby.error());
+  lobby_ = std::move(*lobby);
+  return {};
+}
+
+}  // namespace tutti
