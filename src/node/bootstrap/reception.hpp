@@ -122,7 +122,7 @@ class Reception {
 
   // settle.cpp
   asio::awaitable<void> settle(LinkPtr link, std::uint32_t slot, bool dialed);
-  asio::awaitable<void> disagreed(LinkPtr link, std::uint32_t slot, Verdict verdict);
+  void disagreed(const LinkPtr& link, std::uint32_t slot, Verdict verdict);
   asio::awaitable<bool> complete(LinkPtr link, std::uint32_t slot, bool dialed);
   void claim(const LinkPtr& link, std::uint32_t slot, const Hello& mine, const Hello& theirs);
   void unclaim(const LinkPtr& link, std::uint32_t slot, std::string trouble);

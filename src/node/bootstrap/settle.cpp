@@ -45,10 +45,10 @@ asio::awaitable<void> Reception::settle(LinkPtr link, std::uint32_t slot, bool d
     unclaim(link, slot, "its connection ended in the handshake");
     co_return;
   }
-  co_await disagreed(link, slot, std::move(verdict));
+  disagreed(link, slot, std::move(verdict));
 }
 
-asio::awaitable<void> Reception::disagreed(LinkPtr link, std::uint32_t slot, Verdict verdict) {
+void Reception::disagreed(const LinkPtr& link, std::uint32_t slot, Verdict verdict) {
   const std::string& name = member(slot).name;
   switch (verdict.kind) {
     case Verdict::Kind::agreed:
@@ -67,8 +67,6 @@ asio::awaitable<void> Reception::disagreed(LinkPtr link, std::uint32_t slot, Ver
       unclaim(link, slot, verdict.error.message);
       peers_[slot].pause = kRetrySlowly;
       give_up(std::move(verdict.error));
-      link->finish_sending();
-      co_await link->drain();
       break;
   }
 }
@@ -99,7 +97,7 @@ asio::awaitable<bool> Reception::complete(LinkPtr link, std::uint32_t slot, bool
   if (over_ || peers_[slot].link != link) co_return false;
   const bool told = verdict.kind != Verdict::Kind::agreed && verdict.kind != Verdict::Kind::broken;
   if (told) {
-    co_await disagreed(link, slot, std::move(verdict));
+    disagreed(link, slot, std::move(verdict));
   } else {
     unclaim(link, slot, std::move(apart));
   }

@@ -28,6 +28,7 @@ TEST(Hello, IsReadBack) {
   Hello h = hello("a", 0xffffffffffffffffU);
   h.to = "b";
   h.fabric = FabricChoice::shm;
+  h.running = true;
   h.groups.push_back(group("gr\xc3\xbc", {"c", "a"}));
   h.groups.back().senders = {"a"};
   h.groups.back().order = Order::none;
@@ -40,6 +41,7 @@ TEST(Hello, IsReadBack) {
   EXPECT_EQ(read->to, "b");
   EXPECT_EQ(read->incarnation, h.incarnation);
   EXPECT_EQ(read->fabric, FabricChoice::shm);
+  EXPECT_TRUE(read->running);
   EXPECT_EQ(read->host.boot_id, "boot");
   EXPECT_EQ(read->row_bytes, 4096U);
   ASSERT_EQ(read->members.size(), 3U);
@@ -85,6 +87,7 @@ TEST(Hello, WrongTypesAndMissingFieldsAreErrors) {
   EXPECT_THAT(changed("\"incarnation\":1", "\"incarnation\":-1"), HasSubstr("incarnation"));
   EXPECT_THAT(changed("\"incarnation\":1", "\"incarnation\":1.5"), HasSubstr("incarnation"));
   EXPECT_THAT(changed("\"incarnation\":1", "\"incarnations\":1"), HasSubstr("missing"));
+  EXPECT_THAT(changed("\"running\":false", "\"running\":0"), HasSubstr("running"));
   EXPECT_THAT(changed("\"row_bytes\":4096", "\"row_bytes\":99999999999999999"),
               HasSubstr("row_bytes"));
   EXPECT_THAT(changed("\"order\":\"round_robin\"", "\"order\":\"lcr\""),
@@ -124,12 +127,20 @@ TEST(Hello, DamagedHellosNeverCrashTheReader) {
 TEST(Verdict, IsReadBackAndMadePrintable) {
   const std::string frame = encode_verdict({ErrorCode::peer_lost, "why \x1b[2J not"});
   EXPECT_EQ(load_u32(std::as_bytes(std::span(frame)).subspan<0, 4>()), frame.size() - 4);
-  const Error error = decode_verdict(frame.substr(4));
-  EXPECT_EQ(error.code, ErrorCode::peer_lost);
-  EXPECT_EQ(error.message, "why ?[2J not");
-  EXPECT_EQ(decode_verdict("").code, ErrorCode::mismatch);
-  EXPECT_EQ(decode_verdict("\xffzz").code, ErrorCode::mismatch);
+  const Verdict verdict = decode_verdict(frame.substr(4));
+  EXPECT_EQ(verdict.kind, Verdict::Kind::refused);
+  EXPECT_EQ(verdict.error.code, ErrorCode::peer_lost);
+  EXPECT_EQ(verdict.error.message, "why ?[2J not");
+  EXPECT_EQ(decode_verdict("").error.code, ErrorCode::mismatch);
+  EXPECT_EQ(decode_verdict("\xffzz").error.code, ErrorCode::mismatch);
   EXPECT_LE(encode_verdict({ErrorCode::system, std::string(9999, 'x')}).size(), 4 + kVerdictMax);
+}
+
+TEST(Verdict, HasKindsThatAreNoError) {
+  const Verdict not_now = decode_verdict(encode_not_now("another 'b'").substr(4));
+  EXPECT_EQ(not_now.kind, Verdict::Kind::not_now);
+  EXPECT_EQ(not_now.error.message, "another 'b'");
+  EXPECT_EQ(decode_verdict(encode_removed().substr(4)).kind, Verdict::Kind::removed);
 }
 
 TEST(Epoch, DependsOnEveryIncarnationAndIsNeverZero) {

@@ -2,7 +2,9 @@
 #include "members.hpp"
 
 #include <arpa/inet.h>
+#include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -10,6 +12,8 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
+#include <thread>
 
 #include "base/assert.hpp"
 #include "node/bootstrap/address.hpp"
@@ -32,35 +36,110 @@ UniqueFd tcp_socket() { return UniqueFd(::socket(AF_INET, SOCK_STREAM | SOCK_CLO
 
 }  // namespace
 
-TestMember::TestMember(const std::vector<MemberAddress>& members, std::size_t rank)
-    : row(Segment::create(8192).value()),
-      doorbell(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-      result_(fail(ErrorCode::stopped, "not started")) {
-  node.name = members[rank].name;
+TestMember::TestMember(const std::vector<MemberAddress>& members, std::size_t slot)
+    : row(Segment::create(8192).value()), doorbell(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  node.name = members[slot].name;
   node.members = members;
-  node.start_timeout = std::chrono::seconds(60);  // ends a test that failed half-way
   node.log = [this](LogLevel level, std::string_view text) {
     const std::lock_guard lock(mutex_);
     log_.emplace_back(level, text);
+    changed_.notify_all();
   };
   groups.resize(1);
   groups[0].name = "log";
-  std::memset(row.data(), static_cast<int>('a' + rank), row.size());
+  std::memset(row.data(), static_cast<int>('a' + slot), row.size());
+}
+
+Result<void> TestMember::try_start() {
+  incarnation = random_u64().value();
+  resolved_.clear();
+  for (const GroupOptions& group : groups) resolved_.push_back(resolve_group(node, group));
+  const auto wake = [this] {
+    const std::lock_guard lock(mutex_);
+    changed_.notify_all();
+  };
+  auto lobby =
+      Lobby::open({node, resolved_, row, doorbell.get(), incarnation, wake, silence_limit});
+  if (!lobby) return std::unexpected(lobby.error());
+  lobby_ = std::move(*lobby);
+  return {};
 }
 
 void TestMember::start() {
-  thread_ = std::jthread([this] {
-    const BootstrapRequest request{node, groups, row, doorbell.get(), silence_limit};
-    result_ = meet(request);
+  const Result<void> started = try_start();
+  ASSERT_TRUE(started) << node.name << ": " << started.error().message;
+}
+
+void TestMember::stop() {
+  lobby_.reset();
+  connections_.clear();
+}
+
+void TestMember::collect() {
+  for (Arrival& arrival : lobby_->take_arrivals()) {
+    const std::uint32_t slot = arrival.slot;
+    EXPECT_TRUE(connections_.emplace(slot, std::move(arrival)).second) << "slot " << slot;
+  }
+}
+
+const Arrival* TestMember::connection(std::uint32_t slot) const {
+  const auto found = connections_.find(slot);
+  return found == connections_.end() ? nullptr : &found->second;
+}
+
+bool TestMember::alive(std::uint32_t slot) const {
+  const auto& here = connection(slot)->connection;
+  const auto* shm = std::get_if<ShmConnection>(&here);
+  const int fd = shm != nullptr ? shm->socket.get() : std::get<TcpConnection>(here).socket.get();
+  pollfd entry{.fd = fd, .events = POLLIN | POLLRDHUP, .revents = 0};
+  return ::poll(&entry, 1, 0) == 0;
+}
+
+void TestMember::wait_until(const std::function<bool()>& done) {
+  std::unique_lock lock(mutex_);
+  // Whoever waits in vain is ended by the watchdog of the tests.
+  changed_.wait(lock, done);
+}
+
+const Arrival& TestMember::await(std::uint32_t slot) {
+  collect();
+  while (connection(slot) == nullptr) {
+    wait_until([this] { return lobby_->has_news(); });
+    collect();
+  }
+  return *connection(slot);
+}
+
+std::string TestMember::outcome() {
+  while (true) {
+    collect();
+    if (connections_.size() + 1 == node.members.size()) return "met";
+    if (const std::optional<Error> failure = lobby_->failure()) return failure->message;
+    wait_until([this] { return lobby_->has_news(); });
+  }
+}
+
+Error TestMember::await_failure() {
+  wait_until([this] { return lobby_->failure().has_value(); });
+  return *lobby_->failure();
+}
+
+void TestMember::release(std::uint32_t slot) {
+  connections_.erase(slot);
+  lobby_->release(slot);
+}
+
+void TestMember::await_trouble(const std::string& part) {
+  while (lobby_->awaited().find(part) == std::string::npos) std::this_thread::yield();
+}
+
+void TestMember::await_log(LogLevel level, const std::string& part) {
+  wait_until([&] {
+    return std::ranges::any_of(log_, [&](const auto& entry) {
+      return entry.first == level && entry.second.find(part) != std::string::npos;
+    });
   });
 }
-
-Result<Cluster>& TestMember::result() {
-  if (thread_.joinable()) thread_.join();
-  return result_;
-}
-
-std::string TestMember::outcome() { return result() ? "met" : result().error().message; }
 
 std::vector<std::string> TestMember::logged(LogLevel level) {
   const std::lock_guard lock(mutex_);
@@ -71,18 +150,18 @@ std::vector<std::string> TestMember::logged(LogLevel level) {
   return texts;
 }
 
-RawClient::RawClient(const std::string& address) {
+RawPeer::RawPeer(const std::string& address) {
   const Address parts = address_from(address).value();
   const sockaddr_in target = ipv4(parts.host, parts.port);
   while (true) {
-    socket_ = UniqueFd(tcp_socket());
+    socket_ = tcp_socket();
     const auto* raw = reinterpret_cast<const sockaddr*>(&target);
     if (::connect(socket_.get(), raw, sizeof target) == 0) return;
     std::this_thread::yield();
   }
 }
 
-void RawClient::send(std::string_view bytes) {
+void RawPeer::send(std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t sent = ::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
     if (sent <= 0) return;
@@ -90,14 +169,14 @@ void RawClient::send(std::string_view bytes) {
   }
 }
 
-std::string RawClient::receive(std::size_t count) {
+std::string RawPeer::receive(std::size_t count) {
   std::string bytes(count, '\0');
   const ssize_t got = ::recv(socket_.get(), bytes.data(), count, MSG_WAITALL);
   bytes.resize(got < 0 ? 0 : static_cast<std::size_t>(got));
   return bytes;
 }
 
-Result<Hello> RawClient::receive_hello() {
+Result<Hello> RawPeer::receive_hello() {
   const std::string bytes = receive(12);
   HelloPrefix prefix{};
   std::memcpy(prefix.data(), bytes.data(), bytes.size());
@@ -106,23 +185,42 @@ Result<Hello> RawClient::receive_hello() {
   return decode_hello(receive(*length));
 }
 
-std::string RawClient::receive_verdict() {
+Verdict RawPeer::receive_verdict() {
   const std::string header = receive(4);
-  if (header.size() != 4) return "closed";
+  if (header.size() != 4) return {Verdict::Kind::broken, {ErrorCode::peer_lost, "closed"}};
   const std::uint32_t length = load_u32(std::as_bytes(std::span(header)).first<4>());
-  return length == 0 ? "" : decode_verdict(receive(length)).message;
+  return length == 0 ? Verdict{} : decode_verdict(receive(length));
 }
 
-void RawClient::wait_for_close() {
+void RawPeer::wait_for_close() {
   while (!receive(1).empty()) {
   }
 }
 
-Hello hello_of(const TestMember& member, std::uint64_t incarnation) {
+void RawPeer::reset() {
+  const linger at_once{.l_onoff = 1, .l_linger = 0};
+  ::setsockopt(socket_.get(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+  close();
+}
+
+RawServer::RawServer(const std::string& address) : listener_(tcp_socket()) {
+  const Address parts = address_from(address).value();
+  const sockaddr_in here = ipv4(parts.host, parts.port);
+  const int on = 1;
+  ::setsockopt(listener_.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  EXPECT_EQ(::bind(listener_.get(), reinterpret_cast<const sockaddr*>(&here), sizeof here), 0);
+  EXPECT_EQ(::listen(listener_.get(), 64), 0);
+}
+
+RawPeer RawServer::accept() const {
+  return RawPeer(UniqueFd(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC)));
+}
+
+Hello hello_of(const TestMember& member, std::uint64_t incarnation, const std::string& to) {
   Hello hello;
   hello.library_version = version();
   hello.name = member.node.name;
-  hello.to = "a";
+  hello.to = to;
   hello.members = member.node.members;
   hello.incarnation = incarnation;
   hello.fabric = member.node.fabric;
@@ -132,6 +230,11 @@ Hello hello_of(const TestMember& member, std::uint64_t incarnation) {
     hello.groups.push_back(resolve_group(member.node, group));
   }
   return hello;
+}
+
+void await_input(int fd) {
+  pollfd entry{.fd = fd, .events = POLLIN, .revents = 0};
+  EXPECT_EQ(::poll(&entry, 1, -1), 1);
 }
 
 }  // namespace tutti

@@ -1,87 +1,130 @@
 /// \file members.hpp
-/// For the bootstrap tests: members as threads on loopback addresses of this process's own, and a
-/// hand-driven client that says whatever a test wants.
+/// For the lobby tests: members on loopback addresses of this process's own, and hand-driven peers
+/// that say whatever a test wants.
 #pragma once
+#include <condition_variable>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "base/unique_fd.hpp"
 #include "fabric/segment.hpp"
-#include "node/bootstrap/bootstrap.hpp"
 #include "node/bootstrap/hello.hpp"
+#include "node/bootstrap/lobby.hpp"
 #include "support/loopback.hpp"
 
 namespace tutti {
 
-/// One member that can be started in a thread.
+/// One member: its lobby, and what stands for its node behind it.
 class TestMember {
  public:
-  TestMember(const std::vector<MemberAddress>& members, std::size_t rank);
+  TestMember(const std::vector<MemberAddress>& members, std::size_t slot);
+  ~TestMember() { stop(); }
 
+  /// Opens the lobby, each time as a new incarnation.
+  [[nodiscard]] Result<void> try_start();
+  /// The same; an error is a failure of the test.
   void start();
-  /// Waits for the end of meet().
-  Result<Cluster>& result();
-  /// The error's text, "met" if there was none.
+  /// Closes the lobby and all connections.
+  void stop();
+
+  /// Takes what has come. A second connection for one slot is a failure of the test (B1).
+  void collect();
+  /// The connection with that slot, if it has come.
+  [[nodiscard]] const Arrival* connection(std::uint32_t slot) const;
+  /// Whether its other end is still open.
+  [[nodiscard]] bool alive(std::uint32_t slot) const;
+  /// Waits for it.
+  const Arrival& await(std::uint32_t slot);
+  /// Waits until every other is connected, then "met"; or until the start fails, then why.
   std::string outcome();
+  /// Waits for the failure.
+  Error await_failure();
+  /// Closes the connection and lets the next one come.
+  void release(std::uint32_t slot);
+
+  /// Waits until awaited() says so.
+  void await_trouble(const std::string& part);
+  /// Waits until something like it was logged.
+  void await_log(LogLevel level, const std::string& part);
   /// All that was logged at a level so far.
-  std::vector<std::string> logged(LogLevel level);
+  [[nodiscard]] std::vector<std::string> logged(LogLevel level);
+
+  [[nodiscard]] Lobby& lobby() const { return *lobby_; }
+  [[nodiscard]] bool started() const { return lobby_ != nullptr; }
 
   NodeOptions node;
   std::vector<GroupOptions> groups;
   std::chrono::nanoseconds silence_limit = std::chrono::seconds(60);
   Segment row;
   UniqueFd doorbell;
+  std::uint64_t incarnation = 0;
 
  private:
+  void wait_until(const std::function<bool()>& done);
+
   std::mutex mutex_;
+  std::condition_variable changed_;
   std::vector<std::pair<LogLevel, std::string>> log_;
-  Result<Cluster> result_;
-  std::jthread thread_;
+  std::vector<GroupOptions> resolved_;
+  std::map<std::uint32_t, Arrival> connections_;
+  std::unique_ptr<Lobby> lobby_;
 };
 
 /// Speaks to a member byte by byte, blocking.
-class RawClient {
+class RawPeer {
  public:
-  /// Tries until the member listens.
-  explicit RawClient(const std::string& address);
+  /// Calls; tries until the member listens.
+  explicit RawPeer(const std::string& address);
+  explicit RawPeer(UniqueFd socket) : socket_(std::move(socket)) {}
   void send(std::string_view bytes);
   /// Exactly that many, fewer only if the connection ends.
   std::string receive(std::size_t count);
-  /// The member's hello; empty if it is none.
+  /// The member's hello; an error if it is none.
   Result<Hello> receive_hello();
-  /// "" for an agreement, else the text.
-  std::string receive_verdict();
+  Verdict receive_verdict();
   /// Reads until the member closes.
   void wait_for_close();
   void close() { socket_ = UniqueFd(); }
+  /// Closes without a farewell, as a machine does that crashed and came back.
+  void reset();
+  [[nodiscard]] int fd() const { return socket_.get(); }
 
  private:
   UniqueFd socket_;
 };
 
-/// Starts `count` members with one group "log", each changed by `change(member, rank)` before.
+/// Waits at a member's address to be called.
+class RawServer {
+ public:
+  explicit RawServer(const std::string& address);
+  [[nodiscard]] RawPeer accept() const;
+
+ private:
+  UniqueFd listener_;
+};
+
+/// `count` members with one group "log", each changed by `change(member, slot)`, then all started.
 template <class Change>
 std::vector<std::unique_ptr<TestMember>> start_members(std::size_t count, const Change& change) {
   const std::vector<MemberAddress> addresses = loopback_members(count);
   std::vector<std::unique_ptr<TestMember>> members;
-  for (std::size_t rank = 0; rank < count; ++rank) {
-    members.push_back(std::make_unique<TestMember>(addresses, rank));
-    change(*members.back(), rank);
+  for (std::size_t slot = 0; slot < count; ++slot) {
+    members.push_back(std::make_unique<TestMember>(addresses, slot));
+    change(*members.back(), slot);
   }
-  for (auto& member : members) {
-    member->start();
-    // The first listens before the others come: none can fail and be gone before it is there.
-    if (member == members.front() && count > 1) RawClient(member->node.members[0].address).close();
-  }
+  for (auto& member : members) member->start();
   return members;
 }
 
-/// What `member`, as set up, would say. For RawClient.
-[[nodiscard]] Hello hello_of(const TestMember& member, std::uint64_t incarnation);
+/// What `member`, as set up, would say when it calls `to`. For RawPeer.
+[[nodiscard]] Hello hello_of(const TestMember& member, std::uint64_t incarnation,
+                             const std::string& to = "a");
+
+void await_input(int fd);
 
 }  // namespace tutti

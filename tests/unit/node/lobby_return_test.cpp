@@ -1,0 +1,187 @@
+/// \file lobby_return_test.cpp
+/// Members that go and come again: one at a time in each slot (B1), and not once removed.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "members.hpp"
+
+namespace tutti {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+class Return : public ::testing::TestWithParam<FabricChoice> {
+ protected:
+  void SetUp() override {
+    for (TestMember* member : {&a, &b, &c}) member->node.fabric = GetParam();
+  }
+
+  void start_all() {
+    for (TestMember* member : {&a, &b, &c}) member->start();
+    for (TestMember* member : {&a, &b, &c}) ASSERT_EQ(member->outcome(), "met");
+  }
+
+  std::vector<MemberAddress> addresses = loopback_members(3);
+  TestMember a{addresses, 0};
+  TestMember b{addresses, 1};
+  TestMember c{addresses, 2};
+};
+
+TEST_P(Return, AsANewIncarnationIsConnectedOnceTheOldIsReleased) {
+  start_all();
+  for (int round = 0; round < 3; ++round) {
+    b.stop();
+    b.start();  // calls a at once, which does not know yet
+    a.release(1);
+    c.release(1);
+    EXPECT_EQ(a.await(1).incarnation, b.incarnation);
+    EXPECT_EQ(c.await(1).incarnation, b.incarnation);
+    EXPECT_EQ(b.outcome(), "met");
+    EXPECT_TRUE(a.alive(2));
+  }
+}
+
+TEST_P(Return, OfTheOneThatIsCalledIsSeenByItsCaller) {
+  start_all();
+  a.stop();
+  b.release(0);
+  c.release(0);
+  b.await_trouble("a (" + addresses[0].address + ": connection refused");
+  a.start();
+  EXPECT_EQ(a.outcome(), "met");
+  EXPECT_EQ(b.await(0).incarnation, a.incarnation);
+  EXPECT_EQ(c.await(0).incarnation, a.incarnation);
+}
+
+TEST_P(Return, OfTheSameIncarnationIsPossible) {
+  start_all();
+  a.release(2);
+  c.release(0);
+  EXPECT_EQ(a.await(2).incarnation, c.incarnation);
+  EXPECT_EQ(c.await(0).incarnation, a.incarnation);
+}
+
+TEST_P(Return, WithoutAReleaseIsNotNow) {
+  a.start();
+  c.start();
+  a.await(2);
+  TestMember& old = b;
+  old.start();
+  a.await(1);
+  old.stop();
+  TestMember again(addresses, 1);
+  again.node.fabric = GetParam();
+  again.start();
+  again.await_trouble("a (" + addresses[0].address + ": it says that another 'b' is connected");
+  EXPECT_EQ(a.lobby().take_arrivals().size(), 0U);
+  EXPECT_FALSE(again.lobby().failure());
+  a.release(1);
+  EXPECT_EQ(a.await(1).incarnation, again.incarnation);
+  again.await(0);
+}
+
+TEST_P(Return, OfWhoIsStillConnectedIsNotNow) {
+  start_all();
+  b.release(0);  // a has not noticed, or does not care
+  b.await_trouble("it says that 'b' is still connected");
+  a.release(1);
+  EXPECT_EQ(a.await(1).incarnation, b.incarnation);
+  b.await(0);
+}
+
+TEST_P(Return, OfARemovedIncarnationIsRefused) {
+  start_all();
+  a.lobby().refuse(c.incarnation);
+  a.release(2);
+  EXPECT_FALSE(c.lobby().failure());
+  c.release(0);
+  const Error failure = c.await_failure();
+  EXPECT_EQ(failure.code, ErrorCode::stopped);
+  EXPECT_THAT(failure.message,
+              AllOf(HasSubstr("'a' says that this start of 'c' was removed"), HasSubstr("again")));
+  c.stop();
+  c.start();
+  EXPECT_EQ(a.await(2).incarnation, c.incarnation);
+}
+
+TEST_P(Return, OfARemovedIncarnationIsRefusedByItsCallerToo) {
+  start_all();
+  b.lobby().set_running();  // it matters not
+  a.lobby().set_running();
+  b.lobby().refuse(a.incarnation);
+  c.lobby().refuse(a.incarnation);
+  b.release(0);  // it calls a, which says "not now"
+  EXPECT_EQ(a.await_failure().code, ErrorCode::stopped);
+  EXPECT_FALSE(b.lobby().failure());
+  a.stop();
+  a.start();
+  EXPECT_EQ(b.await(0).incarnation, a.incarnation);
+  c.release(0);
+  EXPECT_EQ(c.await(0).incarnation, a.incarnation);
+  EXPECT_EQ(a.outcome(), "met");
+}
+
+TEST_P(Return, ThatWasNeverTakenIsNotReleased) {
+  start_all();
+  b.stop();
+  a.release(1);
+  b.start();
+  while (!a.lobby().has_news()) std::this_thread::yield();
+  a.lobby().release(1);  // too late: this was meant for the one before
+  EXPECT_EQ(a.await(1).incarnation, b.incarnation);
+  EXPECT_TRUE(a.alive(1));
+  b.await(0);
+  b.release(0);
+  b.await_trouble("still connected");
+}
+
+TEST_P(Return, OfACallerInItsHandshakeReplacesItsFirstConnection) {
+  b.node.fabric = FabricChoice::tcp;
+  a.start();
+  RawPeer first(addresses[0].address);
+  first.send(encode_hello(hello_of(b, 1)).value());
+  ASSERT_TRUE(first.receive_hello());
+  EXPECT_EQ(first.receive_verdict().kind, Verdict::Kind::agreed);
+  RawPeer other(addresses[0].address);
+  other.send(encode_hello(hello_of(b, 2)).value());
+  ASSERT_TRUE(other.receive_hello());
+  const Verdict verdict = other.receive_verdict();
+  EXPECT_EQ(verdict.kind, Verdict::Kind::not_now);
+  EXPECT_THAT(verdict.error.message, HasSubstr("another 'b' is about to be connected"));
+  RawPeer again(addresses[0].address);
+  again.send(encode_hello(hello_of(b, 1)).value());
+  ASSERT_TRUE(again.receive_hello());
+  EXPECT_EQ(again.receive_verdict().kind, Verdict::Kind::agreed);
+  first.wait_for_close();
+  again.send(encode_verdict());
+  EXPECT_EQ(a.await(1).incarnation, 1U);
+  EXPECT_TRUE(a.alive(1));
+}
+
+TEST_P(Return, OfARemovedIncarnationInItsHandshakeIsRefused) {
+  b.node.fabric = FabricChoice::tcp;
+  a.start();
+  RawPeer first(addresses[0].address);
+  first.send(encode_hello(hello_of(b, 1)).value());
+  ASSERT_TRUE(first.receive_hello());
+  EXPECT_EQ(first.receive_verdict().kind, Verdict::Kind::agreed);
+  a.lobby().refuse(1);
+  first.wait_for_close();
+  RawPeer again(addresses[0].address);
+  again.send(encode_hello(hello_of(b, 1)).value());
+  ASSERT_TRUE(again.receive_hello());
+  EXPECT_EQ(again.receive_verdict().kind, Verdict::Kind::removed);
+  b.start();
+  EXPECT_EQ(a.await(1).incarnation, b.incarnation);
+}
+
+INSTANTIATE_TEST_SUITE_P(On, Return, ::testing::Values(FabricChoice::automatic, FabricChoice::tcp),
+                         [](const auto& test) {
+                           return test.param == FabricChoice::tcp ? "tcp" : "shm";
+                         });
+
+}  // namespace
+}  // namespace tutti
