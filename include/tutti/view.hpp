@@ -24,15 +24,17 @@ enum class LeftReason : std::uint8_t {
 
 struct Departure {
   std::string member;
+  std::uint64_t incarnation = 0;
   LeftReason reason = LeftReason::suspected;
 };
 
 struct ViewChange {
   std::uint64_t view = 0;              ///< number of the view that begins: 1, 2, 3, ...
   std::vector<std::string> members{};  ///< names in rank order: survivors first, then who joined
-  Rank rank{};                         ///< this node's place among them
-  std::vector<std::string> joined{};   ///< members that were not in the view before
-  std::vector<Departure> left{};       ///< who was, and is not now
+  std::vector<std::uint64_t> incarnations{};  ///< of each: another number for each of its starts
+  Rank rank{};                                ///< this node's place among them
+  std::vector<std::string> joined{};          ///< members that were not in the view before
+  std::vector<Departure> left{};              ///< who was, and is not now
 };
 
 /// Called once for each view this node installs: after the last message of the view before, and

@@ -147,12 +147,13 @@ void Incarnation::installed(const View& view, const View& before) {
   for (std::uint32_t rank = 0; rank < view.members.size(); ++rank) {
     const std::string& name = names_[view.members[rank].slot];
     change.members.push_back(name);
+    change.incarnations.push_back(view.members[rank].incarnation);
     if (rank >= view.survivors) change.joined.push_back(name);
   }
   for (const ViewMember& member : decided_->left) {
-    change.left.push_back({names_[member.slot], decided_->leaves_in_order(member)
-                                                    ? LeftReason::left
-                                                    : LeftReason::suspected});
+    change.left.push_back(
+        {names_[member.slot], member.incarnation,
+         decided_->leaves_in_order(member) ? LeftReason::left : LeftReason::suspected});
   }
   if (before.id == 0) lobby_->set_running();
   events_.installed(change);

@@ -6,6 +6,7 @@
 
 #include "cli/log.hpp"
 #include "cli/member_list.hpp"
+#include "cli/view_text.hpp"
 
 namespace tutti::cli {
 
@@ -30,6 +31,18 @@ void add_options(CLI::App& command, RunOptions& options) {
       .add_option("--start-timeout", options.start_timeout_s,
                   "seconds to wait for the other members at the start")
       ->capture_default_str();
+  command
+      .add_option("--founders", options.founders,
+                  "how many members begin the group, more than half of all; others join later. "
+                  "0: all of them")
+      ->check(whole_number(0, 256))
+      ->capture_default_str();
+  command.add_flag("--join", options.join_only,
+                   "only join a group that is there: for a member that is started again");
+  command
+      .add_option("--suspect-after", options.suspect_after_s,
+                  "seconds without a sign of life after which a member is removed")
+      ->capture_default_str();
   command.add_option("--report", options.report,
                      "write counts, rate, latencies and statistics to this file, as JSON");
   CLI::Option* quiet =
@@ -46,6 +59,9 @@ Result<RunSetup> set_up(const RunOptions& options) {
   const Result<std::chrono::nanoseconds> timeout =
       duration_from(options.start_timeout_s, "--start-timeout");
   if (!timeout) return std::unexpected(timeout.error());
+  const Result<std::chrono::nanoseconds> suspect_after =
+      duration_from(options.suspect_after_s, "--suspect-after");
+  if (!suspect_after) return std::unexpected(suspect_after.error());
   if (options.message_max_bytes > std::numeric_limits<std::uint32_t>::max()) {
     return fail(ErrorCode::invalid_argument, "--message-max: at most 16 MiB");
   }
@@ -53,6 +69,10 @@ Result<RunSetup> set_up(const RunOptions& options) {
   setup.node.members = std::move(*members);
   setup.node.idle = *idle;
   setup.node.start_timeout = *timeout;
+  setup.node.founders = options.founders;
+  setup.node.join_only = options.join_only;
+  setup.node.suspect_after = *suspect_after;
+  setup.node.on_view = [](const ViewChange& change) { log_info(to_string(change)); };
   setup.node.log = library_log();
   setup.group.name = options.group;
   setup.group.senders = split_list(options.senders);

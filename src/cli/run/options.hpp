@@ -20,6 +20,9 @@ struct RunOptions {
   std::uint64_t message_max_bytes = GroupOptions{}.message_max_bytes;
   std::string idle = "sleep";
   double start_timeout_s = 30;
+  std::uint32_t founders = 0;
+  bool join_only = false;
+  double suspect_after_s = 1;
   std::string report;  ///< file for the JSON report, empty: none
   bool quiet = false;
   bool verbose = false;

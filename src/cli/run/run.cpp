@@ -28,6 +28,7 @@ namespace {
 
 constexpr std::chrono::seconds kLeaveTimeout{30};
 constexpr unsigned kGiveUpSeconds = 5;
+constexpr std::chrono::seconds kLeaveEarly{3};   // below that
 constexpr std::chrono::milliseconds kLook{100};  // how soon an output that fails is noticed
 
 /// A node that has started, with the group that it serves.
@@ -73,12 +74,14 @@ bool broken(const Member& member) {
   return member.deliveries->failed() || member.node->failure().has_value();
 }
 
-/// The node failed, or it must be left because of the input. Returns the exit status.
+/// The node failed, or it must be left because of the input: then the others go on without it.
+/// Returns the exit status.
 int leave(Member& member, int status) {
   // Whether its threads can be joined is unknown: one may be writing to a pipe that nobody reads.
   exit_within(kGiveUpSeconds, status);
+  if (!broken(member)) static_cast<void>(member.node->leave(kLeaveEarly));
   member.deliveries->abandon();
-  member.node.reset();  // leaves at once; the others see a lost member
+  member.node.reset();
   member.deliveries->close();
   return status;
 }
@@ -98,7 +101,7 @@ int leave_early(Member& member, const std::string& input_error) {
       report(failure.value_or(Error{ErrorCode::stopped, "the group takes no more messages"}));
   if (status == kExitMemberLost) {
     log_error(
-        "what was printed is a prefix of the group's sequence; to go on, start all members again");
+        "what was printed is a prefix of the group's sequence; to go on, start this member again");
   }
   return leave(member, status);
 }
