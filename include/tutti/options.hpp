@@ -14,6 +14,7 @@
 #include "tutti/error.hpp"
 #include "tutti/export.hpp"
 #include "tutti/message.hpp"
+#include "tutti/state.hpp"
 #include "tutti/types.hpp"
 #include "tutti/view.hpp"
 
@@ -73,6 +74,11 @@ struct GroupOptions {
   std::uint32_t window_messages = 65536;  ///< a power of two, 2 .. 2^22 [same]
   DeliveryThread delivery = DeliveryThread::predicate;
   DeliveryCallback on_delivery{};  ///< may be empty: messages are then counted and dropped
+  /// Members that join are given the application's state. Needs both callbacks, and an order
+  /// [same].
+  bool stateful = false;
+  SaveState save_state{};
+  LoadState load_state{};
 
   [[nodiscard]] TUTTI_API Result<void> validate() const;
 };

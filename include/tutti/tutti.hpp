@@ -6,6 +6,7 @@
 #include "tutti/message.hpp"
 #include "tutti/node.hpp"
 #include "tutti/options.hpp"
+#include "tutti/state.hpp"
 #include "tutti/statistics.hpp"
 #include "tutti/types.hpp"
 #include "tutti/version.hpp"

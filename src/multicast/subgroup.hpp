@@ -51,6 +51,9 @@ class Subgroup final : public Stepped {
   /// Ends the group for good: nothing is stepped or delivered from now on.
   void halt();
 
+  /// While held, nothing is delivered in a view that was just entered: its state has yet to come.
+  void hold(bool held) { held_ = held; }
+
   // How a view ends, in this order; see Multicast.
   void wedge();
   [[nodiscard]] bool settled(const std::vector<bool>& suspected) const {
@@ -117,6 +120,7 @@ class Subgroup final : public Stepped {
   DeliveryTotals totals_;
   Counter pushes_;
   std::unique_ptr<InView> now_;
+  bool held_ = false;
   std::atomic<bool> complete_{false};
   std::atomic<bool> halted_{false};
 

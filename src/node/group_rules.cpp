@@ -38,6 +38,11 @@ Result<void> check_group(const NodeOptions& node, std::span<const GroupOptions> 
                             "' is not a member of the node; known: " + known_members(node));
     }
   }
+  if (group.stateful && !group.members.empty() && group.members.size() != node.members.size()) {
+    return bad(group,
+               "stateful: whoever is there first gives the state, so all nodes must be "
+               "members; leave members empty");
+  }
   for (const std::string& sender : group.senders) {
     if (!is_member(node, sender)) {
       return bad(group, "senders: '" + sender + "' is not a member; known: " + known_members(node));

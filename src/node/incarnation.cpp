@@ -9,6 +9,9 @@
 namespace tutti {
 namespace {
 
+// What of a state is under way at most.
+constexpr std::size_t kStateRingBytes = 256 * 1024;
+
 std::vector<std::string> names_of(const std::vector<MemberAddress>& members) {
   std::vector<std::string> names;
   names.reserve(members.size());
@@ -34,6 +37,8 @@ std::size_t Incarnation::pass() {
   membership_->set_time(now_ns());
   const std::size_t work = loop_->pass();
   for (const PeerLoss& loss : loop_->take_losses()) lost(loss);
+  if (awaits_state_) [[unlikely]]
+    follow_states();
   while (!parting_.empty()) [[unlikely]] {
     part(parting_.back());
     parting_.pop_back();
@@ -90,6 +95,7 @@ Result<void> Incarnation::attach(Arrival arrival) {
 void Incarnation::part(std::uint32_t slot) {
   if (std::exchange(attached_[slot], 0) == 0) return;
   const Rank peer{slot};
+  states_->gone(slot);
   fabric_->unroute(peer);
   shm_->detach(peer);
   tcp_->detach(peer);
@@ -106,6 +112,7 @@ void Incarnation::lost(const PeerLoss& loss) {
   }
   if (is_done(slot)) return;  // P2
   log(LogLevel::warning, "member '" + names_[slot] + "' was lost: " + loss.reason);
+  states_->gone(slot);
   membership_->lost(slot);
 }
 
@@ -156,7 +163,34 @@ void Incarnation::installed(const View& view, const View& before) {
          decided_->leaves_in_order(member) ? LeftReason::left : LeftReason::suspected});
   }
   if (before.id == 0) lobby_->set_running();
-  events_.installed(change);
+  if (!states_->begin(view, self_)) {
+    events_.installed(change);
+    return;
+  }
+  awaits_state_ = std::move(change);
+  for (std::size_t group = 0; group < subgroups_.size(); ++group) {
+    subgroups_[group]->hold(states_->has_state(group));
+  }
+}
+
+void Incarnation::follow_states() {
+  using Taking = StateTransfer<NativeMemory>::Taking;
+  switch (states_->taking()) {
+    case Taking::done:
+      for (const auto& subgroup : subgroups_) subgroup->hold(false);
+      events_.installed(*std::exchange(awaits_state_, {}));
+      break;
+    case Taking::lost:
+      awaits_state_.reset();
+      events_.ended(StopReason::minority);
+      break;
+    case Taking::failed:
+      awaits_state_.reset();
+      events_.no_state(states_->error());
+      break;
+    default:
+      break;
+  }
 }
 
 void Incarnation::log(LogLevel level, const std::string& text) const {
@@ -179,7 +213,13 @@ Incarnation::Incarnation(const NodeOptions& node, const std::vector<GroupOptions
                return proposal_words(names_.size(), senders);
              }()),
       attached_(names_.size()) {
-  for (const std::string& name : names_) layouts_.emplace_back(name, groups, words_.bytes());
+  const auto on_line = [](std::size_t bytes) { return (bytes + 63) / 64 * 64; };
+  std::size_t bytes = on_line(words_.bytes());
+  if (std::ranges::any_of(groups, &GroupOptions::stateful)) {
+    state_words_ = {.offset = kMembershipOffset + bytes, .ring_bytes = kStateRingBytes};
+    bytes += state_words_.bytes();
+  }
+  for (const std::string& name : names_) layouts_.emplace_back(name, groups, bytes);
 }
 
 }  // namespace tutti

@@ -23,6 +23,7 @@
 #include "fabric/sleeper.hpp"
 #include "fabric/tcp/tcp_fabric.hpp"
 #include "membership/membership.hpp"
+#include "membership/state_transfer.hpp"
 #include "node/bootstrap/lobby.hpp"
 #include "predicates/predicate_loop.hpp"
 #include "tutti/options.hpp"
@@ -37,6 +38,8 @@ class IncarnationEvents {
   virtual void installed(const ViewChange& change) = 0;
   /// It is in no view any more, or has come into none.
   virtual void ended(StopReason reason) = 0;
+  /// It joined, but the state it needs cannot be had.
+  virtual void no_state(const std::string& why) = 0;
 };
 
 class Incarnation final : private MembershipEvents {
@@ -93,6 +96,8 @@ class Incarnation final : private MembershipEvents {
 
   void decided(const Proposal& proposal) override { decided_ = proposal; }
   void installed(const View& view, const View& before) override;
+  void suspected(const ViewMember& member) override { states_->gone(member.slot); }
+  void follow_states();
   void stopped(StopReason reason) override { events_.ended(reason); }
   void removed(const ViewMember& member) override;
 
@@ -103,6 +108,7 @@ class Incarnation final : private MembershipEvents {
   std::uint32_t self_ = 0;          // slot
   std::uint64_t incarnation_ = 0;
   ViewWords words_;
+  StateWords state_words_;
   std::vector<RowLayout> layouts_;  // by slot
 
   std::optional<Segment> row_;
@@ -112,12 +118,14 @@ class Incarnation final : private MembershipEvents {
   std::unique_ptr<RoutedFabric> fabric_;
   std::vector<std::unique_ptr<Subgroup<NativeMemory>>> subgroups_;
   std::unique_ptr<Membership<NativeMemory>> membership_;
+  std::unique_ptr<StateTransfer<NativeMemory>> states_;
   std::unique_ptr<PredicateLoop> loop_;
   std::unique_ptr<Lobby> lobby_;
 
   std::vector<std::uint64_t> attached_;  // by slot: the incarnation connected there, 0 if none
   std::vector<std::uint32_t> parting_;   // slots whose node was removed in this pass
   std::optional<Proposal> decided_;
+  std::optional<ViewChange> awaits_state_;  // told once the state is here
 };
 
 }  // namespace tutti

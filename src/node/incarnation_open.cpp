@@ -90,7 +90,23 @@ void Incarnation::seat_groups() {
   MembershipEvents& events = *this;
   membership_ = std::make_unique<Membership<NativeMemory>>(
       membership_options(), words_, std::move(seated), row_->data(), row_of, events);
+  std::vector<GroupState> states;
+  for (const GroupOptions& group : groups_) {
+    const auto save = [this, &group](const StateSink& write) {
+      Result<void> saved = group.save_state(write);
+      if (!saved) {
+        log(LogLevel::error, "group '" + group.name + "': cannot save the state for members that " +
+                                 "join: " + saved.error().message);
+      }
+      return saved;
+    };
+    states.push_back(
+        {group.name, group.stateful ? SaveState(save) : SaveState(), group.load_state});
+  }
+  states_ = std::make_unique<StateTransfer<NativeMemory>>(state_words_, std::move(states),
+                                                          row_->data(), row_of);
   loop_->add(*membership_);
+  loop_->add(*states_);
   for (const auto& subgroup : subgroups_) loop_->add(*subgroup);
 }
 

@@ -104,6 +104,11 @@ void NodeCore::ended(StopReason reason) {
                 : Error{ErrorCode::peer_lost, why_minority(view)});
 }
 
+void NodeCore::no_state(const std::string& why) {
+  fail_with({ErrorCode::peer_lost, "joined, but did not get the group's state: " + why +
+                                       "; mend what is wrong there and start this node again"});
+}
+
 // Which members were lost.
 std::string NodeCore::why_minority(const std::string& view) const {
   std::string names;

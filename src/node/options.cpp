@@ -196,6 +196,15 @@ Result<void> check_group_fields(const GroupOptions& group) {
   }
   if (Result<void> r = check_order_and_level(group.order, group.level); !r) return r;
   if (Result<void> r = check_windows(group); !r) return r;
+  if (group.stateful != (group.save_state && group.load_state) ||
+      static_cast<bool>(group.save_state) != static_cast<bool>(group.load_state)) {
+    return bad("stateful, save_state and load_state go together: set all three, or none");
+  }
+  if (group.stateful && group.order == Order::none) {
+    return bad(
+        "stateful needs an order: without one there is no place at which all have the same "
+        "state; use level 'agreed' or 'atomic'");
+  }
   if (group.delivery != DeliveryThread::predicate && group.delivery != DeliveryThread::own) {
     return bad("delivery " + std::to_string(std::to_underlying(group.delivery)) +
                " is unknown; known: predicate, own");

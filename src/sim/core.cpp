@@ -4,6 +4,7 @@
 #include "membership/membership.cpp"        // NOLINT(bugprone-suspicious-include)
 #include "membership/membership_agree.cpp"  // NOLINT(bugprone-suspicious-include)
 #include "membership/membership_begin.cpp"  // NOLINT(bugprone-suspicious-include)
+#include "membership/state_transfer.cpp"    // NOLINT(bugprone-suspicious-include)
 #include "multicast/delivery.cpp"           // NOLINT(bugprone-suspicious-include)
 #include "multicast/multicast.cpp"          // NOLINT(bugprone-suspicious-include)
 #include "multicast/multicast_cut.cpp"      // NOLINT(bugprone-suspicious-include)
@@ -16,5 +17,6 @@ template class Multicast<sim::Memory>;
 template class Delivery<sim::Memory>;
 template class Subgroup<sim::Memory>;
 template class Membership<sim::Memory>;
+template class StateTransfer<sim::Memory>;
 
 }  // namespace tutti

@@ -54,8 +54,10 @@ Plan make_plan(std::uint32_t nodes, std::vector<GroupOptions> groups) {
             .groups = std::move(groups),
             .words = ViewWords(nodes, proposal_words(nodes, senders)),
             .layouts = {}};
+  const std::size_t words = (plan.words.bytes() + 63) / 64 * 64;
+  plan.state_words = {.offset = kMembershipOffset + words, .ring_bytes = 128};
   for (const std::string& name : names) {
-    plan.layouts.emplace_back(name, plan.groups, plan.words.bytes());
+    plan.layouts.emplace_back(name, plan.groups, words + plan.state_words.bytes());
     plan.row_bytes = std::max(plan.row_bytes, plan.layouts.back().row_bytes());
   }
   return plan;
@@ -94,7 +96,19 @@ Member::Member(const Plan& plan, ViewMember self, bool may_found, Net& net, std:
                         .may_found = may_found,
                         .found_after_ns = plan.found_after_ns},
       plan.words, std::move(groups), row_.data(), row_of, *this, memory);
+  std::vector<GroupState> states;
+  for (std::uint16_t g = 0; g < plan.groups.size(); ++g) {
+    GroupState state{plan.groups[g].name, {}, {}};
+    if (plan.groups[g].level != Level::unordered) {
+      state.save = [this, g](const StateSink& write) { return save(g, write); };
+      state.load = [this, g](const StatePiece& piece) { return load(g, piece); };
+    }
+    states.push_back(std::move(state));
+  }
+  states_ = std::make_unique<StateTransfer<Memory>>(plan.state_words, std::move(states),
+                                                    row_.data(), row_of, memory);
   loop_->add(*membership_);
+  loop_->add(*states_);
   for (const Seat& seat : seats_) loop_->add(*seat.subgroup);
 }
 
@@ -112,7 +126,47 @@ void Member::record(const history::Event& event) {
 std::size_t Member::pass(std::uint64_t now_ns) {
   now_ns_ = now_ns;
   membership_->set_time(now_ns);
-  return loop_->pass();
+  const std::size_t work = loop_->pass();
+  if (states_->taking() == StateTransfer<Memory>::Taking::done) {
+    for (const Seat& seat : seats_) seat.subgroup->hold(false);
+  }
+  if (states_->taking() == StateTransfer<Memory>::Taking::failed && finding_.empty()) {
+    finding_ = "M9: " + plan_.nodes[self_.slot] + " cannot take the state: " + states_->error();
+  }
+  return work;
+}
+
+std::optional<StopReason> Member::stopped() const {
+  if (states_->taking() == StateTransfer<Memory>::Taking::lost) return StopReason::minority;
+  return membership_->stopped();
+}
+
+// Of some length, which says where it ends.
+Result<void> Member::save(std::uint16_t group, const StateSink& write) {
+  const State& state = seats_[group].state;
+  write(std::as_bytes(std::span(&state, 1)));
+  const std::vector<std::byte> more(state.messages * 13 % 600, std::byte{7});
+  write(more);
+  record(history::make_snapshot(EventKind::snapshot_out,
+                                {.view = view_id(), .time_ns = now_ns_, .group = group},
+                                state.digest, state.messages));
+  return {};
+}
+
+Result<void> Member::load(std::uint16_t group, const StatePiece& piece) {
+  if (piece.first) loaded_.clear();
+  loaded_.insert(loaded_.end(), piece.bytes.begin(), piece.bytes.end());
+  if (!piece.last) return {};
+  State& state = seats_[group].state;
+  if (loaded_.size() < sizeof state) return fail(ErrorCode::mismatch, "too short");
+  std::memcpy(&state, loaded_.data(), sizeof state);
+  if (loaded_.size() != sizeof state + state.messages * 13 % 600) {
+    return fail(ErrorCode::mismatch, "of a wrong length");
+  }
+  record(history::make_snapshot(EventKind::snapshot_in,
+                                {.view = view_id(), .time_ns = now_ns_, .group = group},
+                                state.digest, state.messages));
+  return {};
 }
 
 void Member::send() {
@@ -164,6 +218,9 @@ void Member::deliver(std::uint16_t group, std::span<const Message> batch) {
                  plan_.nodes[sender.slot] + " that was not sent so, number " +
                  std::to_string(message.seq.value) + " in view " + std::to_string(view_id());
     }
+    State& state = seats_[group].state;
+    state.digest = (state.digest ^ history::crc32c(message.bytes())) * 0x9FB21C651E98DF25;
+    state.messages = message.seq.value + 1;
     record(history::make_deliver(at, {.sender = ref(sender),
                                       .ticket = Ticket{mark.ticket},
                                       .ordinal = message.seq,
@@ -179,6 +236,7 @@ void Member::deliver(std::uint16_t group, std::span<const Message> batch) {
 }
 
 void Member::suspected(const ViewMember& member) {
+  states_->gone(member.slot);
   record(history::make_suspect({.view = view_id(), .time_ns = now_ns_}, ref(member),
                                history::SuspectReason::told));
 }
@@ -216,6 +274,10 @@ void Member::installed(const View& view, const View& before) {
         at, ref(member), rank,
         static_cast<std::uint8_t>((joined ? history::kMemberJoined : 0) | history::kMemberSends)));
   }
+  const bool takes = states_->begin(view, self_.slot);
+  for (std::size_t g = 0; g < seats_.size(); ++g) {
+    seats_[g].subgroup->hold(takes && states_->has_state(g));
+  }
   if (cuts_.empty()) return;
   for (const ViewMember& member : cuts_.back().left) {
     const bool in_order = cuts_.back().leaves_in_order(member);
@@ -237,6 +299,7 @@ void Member::stopped(StopReason reason) {
 }
 
 void Member::removed(const ViewMember& member) {
+  states_->gone(member.slot);
   if (connected_[member.slot] == member.incarnation) fabric_->fence(Rank{member.slot});
 }
 

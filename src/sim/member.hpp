@@ -12,6 +12,7 @@
 #include "base/prng.hpp"
 #include "history/recorder.hpp"
 #include "membership/membership.hpp"
+#include "membership/state_transfer.hpp"
 #include "predicates/predicate_loop.hpp"
 #include "sim/memory.hpp"
 #include "sim/net.hpp"
@@ -24,6 +25,7 @@ struct Plan {
   std::vector<std::string> nodes;    ///< names by slot
   std::vector<GroupOptions> groups;  ///< resolved
   ViewWords words;
+  StateWords state_words{};
   std::vector<RowLayout> layouts;  ///< by slot
   std::size_t row_bytes = 0;       ///< the largest
   std::uint64_t heartbeat_ns = 0;
@@ -46,7 +48,10 @@ class Member final : public MembershipEvents {
   [[nodiscard]] bool was_removed(std::uint64_t incarnation) const {
     return membership_->was_removed(incarnation);
   }
-  void lost(std::uint32_t slot) { membership_->lost(slot); }
+  void lost(std::uint32_t slot) {
+    states_->gone(slot);
+    membership_->lost(slot);
+  }
   void connected(std::uint32_t slot, std::uint64_t incarnation) {
     connected_[slot] = incarnation;
     membership_->ready(slot, incarnation);
@@ -55,7 +60,7 @@ class Member final : public MembershipEvents {
   [[nodiscard]] const ViewMember& self() const { return self_; }
   [[nodiscard]] const View& view() const { return membership_->view(); }
   [[nodiscard]] bool changing() const { return membership_->changing(); }
-  [[nodiscard]] std::optional<StopReason> stopped() const { return membership_->stopped(); }
+  [[nodiscard]] std::optional<StopReason> stopped() const;
   [[nodiscard]] std::uint64_t next_step_ns() const { return membership_->next_step_ns(); }
   /// All that it sent has been delivered here.
   [[nodiscard]] bool idle() const;
@@ -67,10 +72,16 @@ class Member final : public MembershipEvents {
   [[nodiscard]] const std::string& finding() const { return finding_; }
 
  private:
+  // The application's: a digest of all that was delivered, and how much that was.
+  struct State {
+    std::uint64_t digest = 0;
+    std::uint64_t messages = 0;
+  };
   struct Seat {
     std::unique_ptr<Subgroup<Memory>> subgroup;
     std::uint64_t sent = 0;       // messages
     std::uint64_t delivered = 0;  // own, of them
+    State state{};
   };
 
   void suspected(const ViewMember& member) override;
@@ -79,6 +90,8 @@ class Member final : public MembershipEvents {
   void installed(const View& view, const View& before) override;
   void stopped(StopReason reason) override;
   void removed(const ViewMember& member) override;
+  [[nodiscard]] Result<void> save(std::uint16_t group, const StateSink& write);
+  [[nodiscard]] Result<void> load(std::uint16_t group, const StatePiece& piece);
   void deliver(std::uint16_t group, std::span<const Message> batch);
   void record(const history::Event& event);
   [[nodiscard]] history::Event event(history::EventKind kind) const;
@@ -93,6 +106,8 @@ class Member final : public MembershipEvents {
   std::vector<std::uint64_t> connected_;  // by slot: the incarnation there, the last one
   std::vector<Seat> seats_;
   std::unique_ptr<Membership<Memory>> membership_;
+  std::unique_ptr<StateTransfer<Memory>> states_;
+  std::vector<std::byte> loaded_;  // of a state, so far
   std::unique_ptr<PredicateLoop> loop_;
   std::vector<Proposal> cuts_;  // the one decided last
   std::uint64_t now_ns_ = 0;

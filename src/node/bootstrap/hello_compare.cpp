@@ -97,6 +97,7 @@ Result<void> check_group(const Pair& pair, const GroupOptions& here, const Group
     r = pair.same<std::uint64_t>(group + "window_messages", here.window_messages,
                                  there.window_messages);
   }
+  if (r) r = pair.same<std::uint64_t>(group + "stateful", here.stateful, there.stateful);
   return r;
 }
 

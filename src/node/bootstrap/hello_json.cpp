@@ -39,7 +39,8 @@ json group_to_json(const std::vector<MemberAddress>& members, const GroupOptions
           {"level", to_string(group.level)},
           {"message_max_bytes", group.message_max_bytes},
           {"window_bytes", group.window_bytes},
-          {"window_messages", group.window_messages}};
+          {"window_messages", group.window_messages},
+          {"stateful", group.stateful ? 1 : 0}};
 }
 
 /// Reads fields of one JSON object; the first that is missing or of a wrong type is remembered.
@@ -137,8 +138,10 @@ GroupOptions group_from_json(const json& object, const std::vector<MemberAddress
   group.message_max_bytes = static_cast<std::uint32_t>(reader.number("message_max_bytes", kU32));
   group.window_bytes = reader.number("window_bytes", 1ULL << 62U);
   group.window_messages = static_cast<std::uint32_t>(reader.number("window_messages", kU32));
+  const bool stateful = reader.number("stateful", 1) != 0;
   if (problem) return group;
   if (Result<void> valid = group.validate(); !valid) reader.note(valid.error().message);
+  group.stateful = stateful;  // its callbacks stay at home
   if (group.members.empty() || group.senders.empty()) reader.note("a group without members");
   return group;
 }

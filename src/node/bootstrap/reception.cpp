@@ -44,7 +44,11 @@ Result<void> Reception::prepare() {
   base_.host = this_host();
   base_.row_bytes = request_.own_row.size();
   base_.groups = request_.groups;
-  for (GroupOptions& group : base_.groups) group.on_delivery = nullptr;
+  for (GroupOptions& group : base_.groups) {
+    group.on_delivery = nullptr;
+    group.save_state = nullptr;
+    group.load_state = nullptr;
+  }
   // The largest hello we may have to send must fit.
   Hello largest = base_;
   largest.to.assign(255, 'x');
