@@ -46,8 +46,9 @@ class Desk {
   /// Why the slot's node is not there yet.
   void note(std::uint32_t slot, std::string trouble);
   [[nodiscard]] bool running() const;
-  /// The first failure counts. False if it changes nothing: we are in a group already.
-  bool fail_start(const Error& error);
+  /// The first failure counts. False if this is none: we are in a group already.
+  [[nodiscard]] bool fail_start(const Error& error);
+  /// The same whether we are in a group or not.
   void fail(const Error& error);
   /// The names and addresses of those that are not connected, for the log; empty if all are.
   [[nodiscard]] std::string missing() const;
@@ -58,7 +59,6 @@ class Desk {
     std::string trouble;
   };
 
-  void set_failure(const Error& error);
   void tell();
 
   const NodeOptions& node_;

@@ -20,7 +20,7 @@ Reception::Judged Reception::judge(const Hello& mine, const Hello& theirs, Diale
   }
   const auto at = std::ranges::find(base_.members, theirs.name, &MemberAddress::name);
   const auto slot = static_cast<std::uint32_t>(at - base_.members.begin());
-  if (!dialed && at != base_.members.end()) {
+  if (!dialed && at != base_.members.end() && slot > self_) {
     if (std::optional<std::string> why = taken(peers_[slot], theirs)) {
       return {Judgement::not_now, slot, {ErrorCode::mismatch, std::move(*why)}};
     }

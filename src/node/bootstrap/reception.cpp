@@ -18,7 +18,8 @@ namespace {
 using namespace std::chrono_literals;
 using boost::system::error_code;
 
-// How long a node whose start fails stays to tell the others why.
+// How long a node whose start fails stays to tell why: longer than any pause between two calls, so
+// that whoever looks for it and differs from it, too, learns it.
 constexpr auto kFarewell = 500ms;
 constexpr std::size_t kRefusedMax = 1024;
 
@@ -86,6 +87,7 @@ void Reception::release(std::uint32_t slot) {
 
 void Reception::refuse(std::uint64_t incarnation) {
   asio::post(context_, [this, incarnation] {
+    if (std::ranges::find(refused_, incarnation) != refused_.end()) return;
     if (refused_.size() == kRefusedMax) refused_.pop_front();
     refused_.push_back(incarnation);
     for (Peer& peer : peers_) {
@@ -128,7 +130,6 @@ void Reception::give_up(Error error) {
   farewell_.async_wait([this](const error_code& cancelled) {
     if (!cancelled && giving_up_) end_start();
   });
-  if (links_.empty()) end_start();
 }
 
 void Reception::end_start() {
@@ -168,7 +169,6 @@ void Reception::drop(const LinkPtr& link) {
   link->close();
   std::erase(links_, link);
   std::erase(unclaimed_, link);
-  if (giving_up_ && links_.empty()) end_start();
 }
 
 asio::awaitable<void> Reception::tell_progress() {

@@ -8,8 +8,8 @@
 /// After that the connection is handed over and no more is said on it here. A pair may end up with
 /// one end that has handed over and one that has not, if the other died or was too slow: the first
 /// learns it from its connection, which is closed, and releases the slot.
-/// A contradiction between two that are in no group ends both starts; each first waits a moment so
-/// that the other reads why.
+/// A contradiction between two that are in no group ends both starts; each first stays a moment, to
+/// tell the other why, and to contradict whoever else calls.
 /// Threads: all runs inside run(), on a private Asio context; what other threads may call says so.
 #pragma once
 #include <boost/asio/awaitable.hpp>

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <functional>
+#include <thread>
 
 #include "members.hpp"
 
@@ -112,6 +113,24 @@ TEST_F(Contradiction, LeavesAThirdThatAgreesWithBothWaiting) {
   b.node.fabric = FabricChoice::automatic;
   b.start();
   EXPECT_EQ(b.await(0).incarnation, a.incarnation);
+}
+
+TEST_F(Contradiction, IsToldToAllThatCallWhoeverDiffers) {
+  a.start();
+  c.start();
+  a.await(2);
+  c.await(0);
+  b.groups[0].message_max_bytes = 99;
+  b.start();
+  while (!c.lobby().failure()) {
+    std::this_thread::yield();
+    if (!b.lobby().failure()) continue;
+    // It stays for a moment only; a machine that is too slow has more than one try.
+    b.stop();
+    b.start();
+  }
+  EXPECT_THAT(a.await_failure().message, HasSubstr("99 at b"));
+  EXPECT_THAT(c.await_failure().message, HasSubstr("99 at b"));
 }
 
 TEST_F(Contradiction, WithAMemberThatRunsEndsTheCallersStartOnly) {
