@@ -109,6 +109,8 @@ class Membership final : public Stepped {
   [[nodiscard]] const View& view() const { return view_; }
   /// By rank in the view.
   [[nodiscard]] bool suspects(std::uint32_t rank) const { return suspected_[rank]; }
+  /// The next view is decided: what comes before the cut is being delivered.
+  [[nodiscard]] bool has_decided() const { return decision_.has_value(); }
   [[nodiscard]] bool changing() const { return wedged_; }
   [[nodiscard]] std::optional<StopReason> stopped() const { return stopped_; }
   /// When it wants to be stepped next although nothing happens.

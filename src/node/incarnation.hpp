@@ -65,6 +65,8 @@ class Incarnation final : private MembershipEvents {
   [[nodiscard]] const View& view() const { return membership_->view(); }
   /// Names of the members that this one has suspected in its last view.
   [[nodiscard]] std::vector<std::string> suspected() const;
+  /// What comes after this view is decided, and not reached yet.
+  [[nodiscard]] bool decided() const { return membership_->has_decided(); }
   /// When it wants to be passed next although nothing happens.
   [[nodiscard]] std::uint64_t next_pass_ns() const { return membership_->next_step_ns(); }
 

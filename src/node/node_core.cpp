@@ -87,8 +87,10 @@ std::size_t NodeCore::turn() {
     incarnation_->leave();
   }
   if (incarnation_->lobby().has_news()) [[unlikely]]
-    check_lobby();
+    notice_ = incarnation_->lobby().failure();
   const std::size_t work = incarnation_->pass();
+  if (notice_) [[unlikely]]
+    heed_notice(work == 0);
   if (work != 0) {
     std::atomic_thread_fence(std::memory_order_seq_cst);  // G1, for all signals of this turn
     if (in_view_.load(std::memory_order_relaxed)) {
@@ -113,9 +115,15 @@ std::size_t NodeCore::turn() {
   return work;
 }
 
-// Contradicted by another member, or removed for good.
-void NodeCore::check_lobby() {
-  if (const std::optional<Error> failure = incarnation_->lobby().failure()) fail_with(*failure);
+// Contradicted by another member, or removed for good. In a view, the decision says more, and
+// whether we left in order: it was posted before the notice, so it is here once nothing is left to
+// do.
+void NodeCore::heed_notice(bool idle) {
+  if (in_view_.load(std::memory_order_relaxed)) {
+    if (!idle || incarnation_->decided()) return;
+    if (left_.load(std::memory_order_relaxed)) return;
+  }
+  fail_with(*std::exchange(notice_, {}));
 }
 
 void NodeCore::check_groups() {

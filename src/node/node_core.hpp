@@ -73,7 +73,7 @@ class NodeCore final : private IncarnationEvents {
   void quit();
   void close();
   void check_groups();
-  void check_lobby();
+  void heed_notice(bool idle);
   bool fail_with(const Error& error);
   void halt_groups();
   [[nodiscard]] Result<void> finish_by(const std::function<bool()>& ready,
@@ -102,6 +102,7 @@ class NodeCore final : private IncarnationEvents {
   Counter sleeps_;
   std::size_t groups_complete_ = 0;
   bool hung_up_ = false;
+  std::optional<Error> notice_;  // of the lobby
   bool counters_stale_ = false;
   std::array<std::atomic<std::uint64_t>, 4> fabric_counters_{};  // a copy other threads may read
   IdlePolicy caller_idle_;

@@ -1,0 +1,168 @@
+/// \file replicated.hpp
+/// A state machine that every member of a group has a copy of: commands are applied at all of them
+/// in the same order, queries read the copy here, and members that join are given the state.
+///
+/// Header-only, above Group: what it does can be done with a Group's callbacks alone.
+#pragma once
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <shared_mutex>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "tutti/error.hpp"
+#include "tutti/group.hpp"
+#include "tutti/node.hpp"
+#include "tutti/options.hpp"
+#include "tutti/state.hpp"
+
+namespace tutti {
+
+/// What Replicated needs of a state machine. Two copies that are in the same state and apply the
+/// same command must come to the same state: no clocks, no random numbers, no addresses.
+///   Command::encode   appends the command as bytes
+///   Command::decode   the command from those, nothing if they are none
+///   apply             changes the state; its value goes to whoever executes the command
+///   save, load        see state.hpp
+template <class T>
+concept StateMachine = requires(T machine, const T& copy, const typename T::Command& command,
+                                std::vector<std::byte>& out, std::span<const std::byte> in,
+                                const StateSink& write, const StatePiece& piece) {
+  typename T::Reply;
+  { command.encode(out) };
+  { T::Command::decode(in) } -> std::same_as<std::optional<typename T::Command>>;
+  { machine.apply(command) } -> std::same_as<typename T::Reply>;
+  { copy.save(write) } -> std::same_as<Result<void>>;
+  { machine.load(piece) } -> std::same_as<Result<void>>;
+};
+
+template <StateMachine T>
+class Replicated {
+ public:
+  using Command = typename T::Command;
+  using Reply = typename T::Reply;
+  using Timeout = std::chrono::nanoseconds;
+
+  /// Joins the group with `machine` as the state it begins with; before Node::start. The callbacks
+  /// and `stateful` of the options are filled in here. To be used while the node lives.
+  [[nodiscard]] static Result<Replicated> join(Node& node, GroupOptions options, T machine = {}) {
+    auto core = std::make_shared<Core>(std::move(machine));
+    options.on_delivery = [core](std::span<const Message> batch) { core->deliver(batch); };
+    options.stateful = true;
+    options.save_state = [core](const StateSink& write) { return core->save(write); };
+    options.load_state = [core](const StatePiece& piece) { return core->load(piece); };
+    Result<Group> group = node.join(std::move(options));
+    if (!group) return std::unexpected(std::move(group.error()));
+    core->own = group->rank();
+    return Replicated(std::move(core), *group);
+  }
+
+  /// Applies the command at all members; the reply of the copy here. Blocks until it is applied
+  /// here, a failure or the time-out, after which it may still be applied. Any thread, but not
+  /// inside apply().
+  [[nodiscard]] Result<Reply> execute(const Command& command, Timeout timeout) {
+    std::vector<std::byte> bytes(sizeof(std::uint64_t));
+    command.encode(bytes);
+    Pending pending(*core_);
+    const std::uint64_t number = pending.number();
+    std::memcpy(bytes.data(), &number, sizeof number);
+    const Result<Ticket> ticket = group_.send(std::span<const std::byte>(bytes), timeout);
+    if (!ticket) return std::unexpected(ticket.error());
+    if (Result<void> applied = group_.wait(*ticket, timeout); !applied) {
+      return std::unexpected(std::move(applied.error()));
+    }
+    return pending.take_reply();
+  }
+
+  /// Reads the copy here, which may be behind the others'. Any thread.
+  template <std::invocable<const T&> Read>
+  auto query(Read&& read) const {
+    const std::shared_lock lock(core_->machine_mutex);
+    return std::forward<Read>(read)(std::as_const(core_->machine));
+  }
+
+  [[nodiscard]] Group& group() { return group_; }
+
+ private:
+  struct Core {
+    explicit Core(T initial) : machine(std::move(initial)) {}
+
+    void deliver(std::span<const Message> batch) {
+      const std::unique_lock lock(machine_mutex);
+      for (const Message& message : batch) {
+        std::uint64_t number = 0;
+        if (message.size < sizeof number) continue;  // not sent by execute()
+        std::memcpy(&number, message.data, sizeof number);
+        const std::optional<Command> command =
+            Command::decode(message.bytes().subspan(sizeof number));
+        if (!command) continue;
+        Reply reply = machine.apply(*command);
+        if (message.sender != own) continue;
+        const std::lock_guard replies_lock(replies_mutex);
+        if (const auto at = replies.find(number); at != replies.end()) {
+          at->second = std::move(reply);
+        }
+      }
+    }
+    Result<void> save(const StateSink& write) {
+      const std::shared_lock lock(machine_mutex);
+      return std::as_const(machine).save(write);
+    }
+    Result<void> load(const StatePiece& piece) {
+      const std::unique_lock lock(machine_mutex);
+      return machine.load(piece);
+    }
+
+    Rank own;
+    mutable std::shared_mutex machine_mutex;
+    T machine;
+    std::mutex replies_mutex;
+    std::uint64_t numbers = 0;
+    std::map<std::uint64_t, std::optional<Reply>> replies;  // by number: of those who wait
+  };
+
+  // Somebody who waits for a reply.
+  class Pending {
+   public:
+    explicit Pending(Core& core) : core_(core) {
+      const std::lock_guard lock(core_.replies_mutex);
+      number_ = ++core_.numbers;
+      core_.replies[number_];
+    }
+    ~Pending() {
+      const std::lock_guard lock(core_.replies_mutex);
+      core_.replies.erase(number_);
+    }
+    Pending(const Pending&) = delete;
+    Pending& operator=(const Pending&) = delete;
+
+    [[nodiscard]] std::uint64_t number() const { return number_; }
+    [[nodiscard]] Result<Reply> take_reply() {
+      const std::lock_guard lock(core_.replies_mutex);
+      std::optional<Reply>& reply = core_.replies[number_];
+      if (reply) return std::move(*reply);
+      return fail(ErrorCode::mismatch,
+                  "the command was delivered, but its bytes are none: Command::decode must "
+                  "understand what Command::encode writes");
+    }
+
+   private:
+    Core& core_;
+    std::uint64_t number_ = 0;
+  };
+
+  Replicated(std::shared_ptr<Core> core, Group group) : core_(std::move(core)), group_(group) {}
+
+  std::shared_ptr<Core> core_;  // the node's threads call it, however long they run
+  Group group_;
+};
+
+}  // namespace tutti

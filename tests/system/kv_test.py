@@ -1,0 +1,124 @@
+"""The key-value example as its users try it: set here, get there, kill, go on, join again."""
+
+import contextlib
+import os
+import subprocess
+import unittest
+
+from support import TUTTI, WATCHDOG, SystemTest, free_ports, wait_until
+
+KV = os.path.join(os.path.dirname(TUTTI), "example_kv")
+
+
+class Store:
+    """One member. Commands are answered in order, so each waits for its answer."""
+
+    def __init__(self, name, addresses, folder, *arguments):
+        self.path = os.path.join(folder, f"{name}.{len(os.listdir(folder))}")
+        with open(self.path, "wb") as output:
+            self.process = subprocess.Popen([KV, name, addresses, *arguments],
+                                            stdin=subprocess.PIPE, stdout=output, stderr=output)
+        self.answered = 0
+
+    def lines(self):
+        with open(self.path, encoding="utf-8") as file:
+            return file.read().splitlines()
+
+    def next_line(self):
+        wait_until(lambda: len(self.lines()) > self.answered or self.process.poll() is not None,
+                   f"an answer after {self.lines()}")
+        self.answered += 1
+        return self.lines()[self.answered - 1]
+
+    def tell(self, command):
+        self.process.stdin.write(command.encode() + b"\n")
+        self.process.stdin.flush()
+
+    def ask(self, command):
+        self.tell(command)
+        return self.next_line()
+
+    def end(self):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        with contextlib.suppress(BrokenPipeError):
+            self.process.stdin.close()
+
+
+class KeyValueStore(SystemTest):
+    def start(self, name, *arguments):
+        store = Store(name, self.addresses, self.folder, *arguments)
+        self.addCleanup(store.end)
+        return store
+
+    def setUp(self):
+        super().setUp()
+        self.addresses = self.address_list("abc")
+
+    def start_all(self):
+        stores = [self.start(name) for name in "abc"]
+        for store in stores:
+            self.assertEqual(store.next_line(), "ready")
+        return stores
+
+    def wait_for_members(self, store, members):
+        wait_until(lambda: set(store.ask("members").split()[2:]) == set(members), members)
+
+    def test_what_one_sets_all_have(self):
+        a, b, c = self.start_all()
+        self.assertEqual(a.ask("set color deep blue"), "ok")
+        self.assertEqual(b.ask("set color red"), "ok, was deep blue")
+        self.assertEqual(b.ask("get color"), "red")
+        self.assertEqual(c.ask("del color"), "ok, was red")
+        self.assertEqual(c.ask("get color"), "(none)")
+        self.assertEqual(a.ask("del color"), "ok")
+
+    def test_a_member_is_killed_and_comes_back_with_the_state(self):
+        for victim in range(3):
+            with self.subTest(victim="abc"[victim]):
+                stores = self.start_all()
+                others = [store for store in stores if store is not stores[victim]]
+                for i in range(300):
+                    self.assertEqual(others[i % 2].ask(f"set key{i} {'x' * 4000}{i}"), "ok")
+                stores[victim].process.kill()
+                self.assertEqual(others[0].ask("set after the kill"), "ok")
+                back = self.start("abc"[victim], "--join")
+                self.assertEqual(back.next_line(), "ready")
+                self.assertEqual(back.ask("get after"), "the kill")
+                for i in range(300):
+                    self.assertEqual(back.ask(f"get key{i}"), f"{'x' * 4000}{i}")
+                self.assertEqual(back.ask("set key0 new"), f"ok, was {'x' * 4000}0")
+                self.assertEqual(others[1].ask("set key0 newer"), "ok, was new")
+                for store in [back, *others]:
+                    store.tell("quit")
+                for store in [back, *others]:
+                    self.assertEqual(store.process.wait(WATCHDOG), 0, store.lines()[-1:])
+                self.addresses = self.address_list("abc")
+
+    def test_a_member_leaves_and_the_others_go_on(self):
+        a, b, c = self.start_all()
+        self.assertEqual(b.ask("set k v"), "ok")
+        b.tell("quit")
+        self.assertEqual(b.process.wait(WATCHDOG), 0, b.lines())
+        self.wait_for_members(a, "ac")
+        self.assertEqual(c.ask("set k w"), "ok, was v")
+        self.wait_for_members(c, "ac")
+
+    def test_a_minority_says_so_and_ends(self):
+        a, b, c = self.start_all()
+        b.process.kill()
+        c.process.kill()
+        wait_until(lambda: "lost the majority" in a.ask("set k v"), "it knows")
+        with contextlib.suppress(BrokenPipeError):
+            a.tell("get k")
+        self.assertEqual(a.process.wait(WATCHDOG), 1)
+
+    def test_usage(self):
+        done = subprocess.run([KV], capture_output=True, text=True, timeout=WATCHDOG, check=False)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("usage: kv", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
