@@ -79,7 +79,11 @@ void Incarnation::seat_groups() {
   loop_ = std::make_unique<PredicateLoop>(*fabric_);
   const RowOf row_of = [this](std::uint32_t slot) { return fabric_->row(Rank{slot}); };
   std::vector<Membership<NativeMemory>::Group> seated;
-  for (const GroupOptions& group : groups_) {
+  for (GroupOptions group : groups_) {
+    // At agreed, what a dead member sent may have been delivered where it is, so those who lack it
+    // must get it: they do where its row is shared.
+    const bool shared = node_.fabric == FabricChoice::shm;
+    if (group.level == Level::agreed && !shared) group.level = Level::atomic;
     GroupSeat seat(group, self_, names_, layouts_, row_->data());
     auto [shape, place] = seat.in(View{}, row_of);
     const bool member = std::ranges::find(group.members, node_.name) != group.members.end();

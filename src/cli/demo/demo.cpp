@@ -32,11 +32,22 @@ struct DemoOptions {
   unsigned members = 3;
   FabricAndLevel words;
   std::uint64_t repeats = 0;  ///< 0: chosen by size
+  bool kill = false;
 };
 
 Result<void> validate(const DemoOptions& options) {
   NodeOptions node;
   GroupOptions group;
+  if (options.kill && options.words.level == "unordered") {
+    return fail(ErrorCode::invalid_argument,
+                "--kill: at level unordered there is no common sequence of which a killed member "
+                "has a part; use level atomic");
+  }
+  if (options.kill && options.members < 3) {
+    return fail(
+        ErrorCode::invalid_argument,
+        "--kill: of 2 members, one alone is no majority and stops; use --members 3 or more");
+  }
   return apply(options.words, node, group);
 }
 
@@ -67,12 +78,33 @@ std::string description(const DemoOptions& options, const Text& text) {
          grouped(text.lines()) + " lines in all\n";
 }
 
+/// The killed member's two parts against what the others delivered.
+Result<std::string> check_with_killed(const std::vector<MemberFiles>& files) {
+  const auto killed = std::ranges::find(files, true, &MemberFiles::killed);
+  std::vector<MemberFiles> survivors;
+  for (const MemberFiles& file : files) {
+    if (file.member != killed->member) survivors.push_back(file);
+  }
+  if (Result<void> same = check_identical(survivors); !same) return std::unexpected(same.error());
+  if (Result<void> parts = check_killed(survivors.front(), *killed, files.back()); !parts) {
+    return std::unexpected(parts.error());
+  }
+  const std::vector<MemberFiles> senders(files.begin(), files.end() - 1);
+  if (Result<void> whole = check_senders(survivors.front(), senders); !whole) {
+    return std::unexpected(whole.error());
+  }
+  return "identical: the outputs of the " + std::to_string(survivors.size()) +
+         " members that went on, each of their lines complete and in order; " + killed->member +
+         " was killed and joined again: what it delivered is the beginning and the end of that\n";
+}
+
 /// `identical`, or at Level::unordered what takes its place; an error says what is wrong.
 Result<std::string> check(const DemoOptions& options, const DemoMembers& members) {
   std::vector<MemberFiles> files;
   for (const DemoMembers::Member& member : members.members()) {
-    files.push_back({member.name, member.input, member.output});
+    files.push_back({member.name, member.input, member.output, member.killed});
   }
+  if (options.kill) return check_with_killed(files);
   const std::string count = std::to_string(files.size());
   if (options.words.level != "unordered") {
     if (Result<void> same = check_identical(files); !same) return std::unexpected(same.error());
@@ -96,6 +128,7 @@ std::string table(const DemoMembers& members) {
   Table table({"member", "lines sent", "delivered", "bytes", "messages/s", "bytes/s", "latency p50",
                "p99"});
   for (const DemoMembers::Member& member : members.members()) {
+    if (member.killed) continue;  // it could not report any more
     std::ifstream file(member.report);
     const json report = json::parse(file);
     const json& latency = report["latency_ns"]["own"];
@@ -136,7 +169,8 @@ int demo(const DemoOptions& options) {
   if (!text) return report(text.error());
   if (!print(description(options, *text))) return kExitError;
 
-  Result<DemoMembers> members = DemoMembers::start(*text, options.words, folder->path());
+  Result<DemoMembers> members =
+      DemoMembers::start(*text, options.words, options.kill, folder->path());
   if (!members) return report(members.error());
   if (Result<void> ended = members->wait(); !ended) return fail_and_keep(ended.error(), *folder);
   const Result<std::string> verdict = check(options, *members);
@@ -157,6 +191,9 @@ void add_demo(CLI::App& app, int& status) {
       ->check(whole_number(2, 16))
       ->capture_default_str();
   add_fabric_and_level(*command, options->words);
+  command->add_flag("--kill", options->kill,
+                    "kill one member on the way, with no warning, and start it again: the others "
+                    "go on, and it joins them");
   command
       ->add_option("--repeat", options->repeats,
                    "how many times each file is sent; 0: as often as rates need to mean "

@@ -23,6 +23,7 @@ namespace fs = std::filesystem;
 
 constexpr std::int64_t kLookNs = kNsPerSecond / 10;  // outputs are files: their growth wakes nobody
 constexpr std::int64_t kNoProgressNs = 60 * kNsPerSecond;
+constexpr std::uint64_t kKilledAfter = 5;                // when this part of all is printed
 constexpr std::int64_t kOthersEndNs = 3 * kNsPerSecond;  // after the first failure
 
 /// How many digits the numbers 0 .. count-1 have together.
@@ -68,22 +69,24 @@ std::string contents(const fs::path& path) {
 
 }  // namespace
 
-Result<DemoMembers> DemoMembers::start(const Text& text, const FabricAndLevel& words,
+Result<DemoMembers> DemoMembers::start(const Text& text, const FabricAndLevel& words, bool kill,
                                        const fs::path& folder) {
   const Result<std::vector<int>> ports = free_loopback_ports(text.parts.size());
   if (!ports) return std::unexpected(ports.error());
   DemoMembers members;
   members.expected_bytes_ = output_bytes(text, words.level == "unordered") * text.parts.size();
   members.expected_lines_ = text.lines();
-  const std::vector<std::string> arguments = shared_arguments(text, words, *ports);
+  members.will_kill_ = kill;
+  members.arguments_ = shared_arguments(text, words, *ports);
   for (const MemberText& part : text.parts) {
     Member member{.name = part.member,
                   .input = part.file,
                   .output = folder / (part.member + ".out"),
                   .error = folder / (part.member + ".err"),
                   .report = folder / (part.member + ".json"),
-                  .child = {}};
-    if (Result<void> started = members.start_one(member, arguments); !started) {
+                  .child = {},
+                  .killed = false};
+    if (Result<void> started = members.start_one(member, members.arguments_); !started) {
       return std::unexpected(std::move(started.error()));
     }
     members.members_.push_back(std::move(member));
@@ -123,7 +126,7 @@ Result<void> DemoMembers::wait() {
     for (Member& member : members_) {
       const bool runs = member.child->running();
       running |= runs;
-      failed |= !runs && !member.child->succeeded();
+      failed |= !runs && !member.killed && !member.child->succeeded();
     }
     if (failed) return std::unexpected(failures());
     if (!running) return {};
@@ -131,6 +134,10 @@ Result<void> DemoMembers::wait() {
     if (const std::uint64_t now = printed_bytes(); now != printed) {
       printed = now;
       deadline_ns = now_ns() + kNoProgressNs;
+    }
+    if (will_kill_ && printed > expected_bytes_ / kKilledAfter) {
+      will_kill_ = false;
+      if (Result<void> again = kill_and_start_again(); !again) return again;
     }
     if (now_ns() > deadline_ns) {
       return fail(ErrorCode::timed_out, "the members have printed nothing for a minute");
@@ -142,6 +149,25 @@ Result<void> DemoMembers::wait() {
                             " lines delivered by each member");
     wait_for_an_end(now_ns() + kLookNs);
   }
+}
+
+// The second member: neither the one that leads the change of view, nor the last.
+Result<void> DemoMembers::kill_and_start_again() {
+  Member& victim = members_[1];
+  victim.killed = true;
+  victim.child->kill();
+  Member again = {.name = victim.name,
+                  .input = "/dev/null",
+                  .output = victim.output.string() + ".again",
+                  .error = victim.error.string() + ".again",
+                  .report = victim.report.string() + ".again",
+                  .child = {},
+                  .killed = false};
+  std::vector<std::string> arguments = arguments_;
+  arguments.emplace_back("--join");
+  if (Result<void> started = start_one(again, arguments); !started) return started;
+  members_.push_back(std::move(again));
+  return {};
 }
 
 void DemoMembers::wait_for_an_end(std::int64_t deadline_ns) const {
@@ -170,7 +196,7 @@ Error DemoMembers::failures() {
   std::string text;
   for (Member& member : members_) {
     Child& child = *member.child;
-    if (!child.running() && child.succeeded()) continue;
+    if (member.killed || (!child.running() && child.succeeded())) continue;
     const bool hung = child.running();
     child.kill();
     text += (text.empty() ? "member " : "\nmember ") + member.name + " " +

@@ -18,8 +18,9 @@ namespace tutti::cli {
 class DemoMembers {
  public:
   /// Starts `tutti run` for each part of the text, on free ports of 127.0.0.1.
+  /// With `kill`, one of them is killed on the way and started again, to join the others.
   [[nodiscard]] static Result<DemoMembers> start(const Text& text, const FabricAndLevel& words,
-                                                 const std::filesystem::path& folder);
+                                                 bool kill, const std::filesystem::path& folder);
 
   /// Waits until all have ended, showing progress. An error names those that failed, with what
   /// they said; ErrorCode::stopped if a signal came (signals.hpp).
@@ -32,18 +33,23 @@ class DemoMembers {
     std::filesystem::path error;
     std::filesystem::path report;
     std::optional<Child> child;  ///< once started
+    bool killed = false;
   };
+  /// The last one is the killed member's second start, if one was killed.
   [[nodiscard]] const std::vector<Member>& members() const { return members_; }
 
  private:
   DemoMembers() = default;
   [[nodiscard]] Result<void> start_one(Member& member,
                                        const std::vector<std::string>& shared_arguments);
+  [[nodiscard]] Result<void> kill_and_start_again();
   void wait_for_an_end(std::int64_t deadline_ns) const;
   [[nodiscard]] std::uint64_t printed_bytes() const;
   [[nodiscard]] Error failures();
 
   std::vector<Member> members_;
+  std::vector<std::string> arguments_;  // that all of them get
+  bool will_kill_ = false;
   std::uint64_t expected_bytes_ = 0;  // of all outputs together
   std::uint64_t expected_lines_ = 0;
 };
