@@ -23,6 +23,7 @@ Membership<Memory>::Membership(MembershipOptions options, const ViewWords& words
       memory_(memory),
       rank_(options_.self),
       suspected_(options_.nodes.size()),
+      said_(words_.suspected_words()),
       ready_(options_.nodes.size()),
       detector_(static_cast<std::uint32_t>(options_.nodes.size()), options_.suspect_after_ns) {
   for (std::uint32_t slot = 0; slot < options_.nodes.size(); ++slot) {
@@ -159,16 +160,15 @@ void Membership<Memory>::hear_suspicions() {
 
 template <class Memory>
 void Membership<Memory>::hear_suspicions_of(std::uint32_t rank) {
-  std::vector<std::uint64_t> said(words_.suspected_words());
   std::size_t many = 0;
-  for (std::size_t i = 0; i < said.size(); ++i) {
-    said[i] = word(rank, ViewWords::kSuspected + 8 * i);
-    many += static_cast<std::size_t>(std::popcount(said[i]));
+  for (std::size_t i = 0; i < said_.size(); ++i) {
+    said_[i] = word(rank, ViewWords::kSuspected + 8 * i);
+    many += static_cast<std::size_t>(std::popcount(said_[i]));
   }
   if (many == 0 || 2 * many >= view_.members.size()) return;
   for (std::uint32_t other = 0; other < view_.members.size(); ++other) {
     const std::uint32_t slot = view_.members[other].slot;
-    const bool says = (said[slot / 64] >> slot % 64 & 1) != 0;
+    const bool says = (said_[slot / 64] >> slot % 64 & 1) != 0;
     if (says && other != rank_) suspect(other);
   }
 }

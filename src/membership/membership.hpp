@@ -182,6 +182,7 @@ class Membership final : public Stepped {
   View view_;
   std::uint32_t rank_;
   std::vector<bool> suspected_;         // by rank
+  std::vector<std::uint64_t> said_;     // what one member says of all: read at every look
   std::vector<std::uint64_t> ready_;    // by slot
   std::vector<std::uint32_t> greeted_;  // slots that came, and have not been told all yet
   std::uint64_t last_came_ns_ = 0;
