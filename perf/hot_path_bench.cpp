@@ -62,6 +62,7 @@ class Alone {
     GroupShape shape;
     shape.own_sender = 0;
     shape.sender_ranks = {0};
+    shape.sender_ids = {0};
     shape.own_control = row() + kControlAt;
     shape.own_ring = row() + kRingAt;
     shape.member_controls = {shape.own_control};

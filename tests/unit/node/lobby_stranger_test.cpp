@@ -142,12 +142,18 @@ TEST_F(Strangers, ANamesakeIsRefusedAndTheFirstStays) {
   expect_that_members_meet();
 }
 
-TEST_F(Strangers, AMemberThatShouldWaitToBeCalledIsRefused) {
-  b.start();
+// Before b has called a itself: then it would say that a is about to be connected.
+class StrangersOfB : public Strangers {
+ protected:
+  void SetUp() override { b.start(); }
+};
+
+TEST_F(StrangersOfB, AMemberThatShouldWaitToBeCalledIsRefused) {
   RawPeer caller(addresses[1].address);
   caller.send(encode_hello(hello_of(a, 3, "b")).value());
   ASSERT_TRUE(caller.receive_hello());
   EXPECT_THAT(caller.receive_verdict().error.message, HasSubstr("waits to be called"));
+  a.start();
   EXPECT_EQ(a.outcome(), "met");
   EXPECT_EQ(b.outcome(), "met");
 }
