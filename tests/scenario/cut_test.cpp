@@ -1,6 +1,7 @@
 /// Members that are cut off or die: what everybody has delivered so far, the dead included, are
 /// prefixes of one sequence; at Level::atomic nothing was delivered that some member lacks. (The
-/// members here go on after a loss, which a node would not: the protocol is safe even so.)
+/// members here stay in their view after a loss, which nodes would not: it is safe even so. How a
+/// view ends is tested in the simulated world.)
 #include <gtest/gtest.h>
 
 #include <functional>

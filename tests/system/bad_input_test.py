@@ -163,21 +163,38 @@ class MembersThatDiffer(SystemTest):
                               lists=(f"{a},{b},c=127.0.0.1:{other}",
                                      f"{a},{b},c=127.0.0.2:{other}"))
 
-    def test_one_of_three_differs_and_all_end(self):
+    def test_one_of_three_differs_and_ends_with_whom_it_met(self):
+        """The other waits on, for the two to come again with the right options."""
         for fabric in FABRICS:
             with self.subTest(fabric=fabric):
                 addresses = self.address_list("abc")
+                inputs = {name: numbered(100, name.encode()) for name in "abc"}
                 start = lambda name, *more: self.start_member(
                     name, addresses, "--start-timeout", 60, "--fabric",
-                    "tcp" if fabric == "tcp" or (name, fabric) == ("b", "mixed") else "auto", *more)
-                members = [start("a"), start("c")]
-                wait_until(lambda: all("waiting for" in m.said() for m in members),
+                    "tcp" if fabric == "tcp" or (name, fabric) == ("b", "mixed") else "auto", *more,
+                    data=inputs[name])
+                members = {name: start(name) for name in "ac"}
+                wait_until(lambda: all("waiting for b" in m.said() for m in members.values()),
                            "the two that agree have met")
-                members.append(start("b", "--message-max", 99))
-                for member in members:
-                    self.assertEqual(member.wait(), 1, member.said())
+                members["b"] = start("b", "--message-max", 99)
+                self.expect_exit(members["b"], 1)
+                wait_until(lambda: any(not members[name].running() for name in "ac"),
+                           "whom it met ends as well")
+                ended = [name for name in "ac" if not members[name].running()]
+                for name in ["b", *ended]:
+                    self.expect_exit(members[name], 1)
                     for part in ("message_max_bytes", "99", "65536"):
-                        self.assertIn(part, member.said())
+                        self.assertIn(part, members[name].said())
+                # If b met both of them, the other may be about to end.
+                for name in ["b", *ended]:
+                    members[name] = start(name)
+                wait_until(lambda: any(not m.running() for m in members.values()), "one ends")
+                for name in "ac":
+                    if not members[name].running() and members[name].wait() == 1:
+                        self.assertIn("message_max_bytes", members[name].said())
+                        members[name] = start(name)
+                self.expect_all_exit(members.values())
+                self.expect_same_outputs(list(members.values()), inputs)
 
 
 class WrongPeers(SystemTest):
@@ -246,7 +263,7 @@ class WrongPeers(SystemTest):
         others = [self.start_member(name, addresses, data=b"x\n") for name in "ac"]
         self.expect_all_exit([first, *others])
 
-    def test_a_member_that_comes_back_is_refused(self):
+    def test_a_group_of_two_ends_with_one_of_them_and_can_be_started_again(self):
         addresses = self.address_list(["a", "b"])
         running = [self.start_member(name, addresses, data=subprocess.PIPE) for name in "ab"]
         running[0].process.stdin.write(b"line\n")
@@ -254,17 +271,22 @@ class WrongPeers(SystemTest):
         wait_until(lambda: running[1].output_size() > 0, "the group runs")
         running[1].kill()
         self.expect_exit(running[0], 3)
-        again = self.start_member("b", addresses, "--start-timeout", 1)
-        self.expect_exit(again, 1)
-        self.assertIn("a (127.0.0.1:", again.said())
+        alone = self.start_member("b", addresses, "--start-timeout", 1)
+        self.expect_exit(alone, 1)
+        self.assertIn("a (127.0.0.1:", alone.said())
+        inputs = {"a": b"one\n", "b": b"two\n"}
+        again = [self.start_member(name, addresses, data=inputs[name]) for name in "ba"]
+        self.expect_all_exit(again)
+        self.expect_same_outputs(again, inputs)
 
 
 class LinesThatAreTooLong(SystemTest):
-    def expect_line_refused(self, data, *parts, arguments=()):
-        """Line 1 is `ok`; `data` follows once all have delivered that."""
+    def expect_line_refused(self, data, *parts, good=b"", arguments=()):
+        """Line 1 is `ok`; `data` follows once all have delivered that. What is `good` of it, before
+        the bad line, is sent; then the member leaves in order and the others go on without it."""
         for fabric in FABRICS:
             with self.subTest(fabric=fabric):
-                members = self.start_cluster({"a": subprocess.PIPE, "b": b"", "c": b""}, *arguments,
+                members = self.start_cluster(dict.fromkeys("abc", subprocess.PIPE), *arguments,
                                              fabric=fabric)
                 lines = members[0].process.stdin
                 lines.write(b"ok\n")
@@ -278,9 +300,15 @@ class LinesThatAreTooLong(SystemTest):
                 self.expect_exit(members[0], 1)
                 for part in parts:
                     self.assertIn(part, members[0].said())
+                inputs = {"a": b"ok\n" + good, "b": b"b\n", "c": b"c\n"}
                 for member in members[1:]:
-                    self.expect_exit(member, 3)
-                    self.assertIn("'a'", member.said())
+                    wait_until(lambda m=member: "view 2" in m.said(), "the view without a")
+                    self.assertIn("view 2: b, c (a left)", member.said())
+                for member in members[1:]:
+                    member.process.stdin.write(inputs[member.name])
+                    member.process.stdin.close()
+                self.expect_all_exit(members[1:])
+                self.expect_same_outputs(members[1:], inputs)
 
     def test_by_one_byte(self):
         self.expect_line_refused(b"x" * 65537 + b"\nok\n", "line 2", "65537 bytes",
@@ -288,7 +316,7 @@ class LinesThatAreTooLong(SystemTest):
 
     def test_the_last_one_without_newline(self):
         self.expect_line_refused(b"\n\n12345678901", "line 4", "11 bytes", "maximum is 10",
-                                 arguments=("--message-max", 10))
+                                 good=b"\n\n", arguments=("--message-max", 10))
 
     def test_without_an_end(self):
         self.expect_line_refused(b"x" * 20_000_000, "line 2", "more than", "maximum is 65536",

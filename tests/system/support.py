@@ -16,6 +16,7 @@ import unittest
 
 TUTTI = os.environ.get("TUTTI", "tutti")
 WATCHDOG = 100  # seconds; far above what anything takes, below the watchdog of the test run
+SUSPECT_AFTER = "40"  # longer than any process is kept from running, so that only the dead are lost
 FABRICS = ("shm", "tcp", "mixed")
 
 _PORTS = range(10000, 32000)  # below the ports that the kernel gives to outgoing connections
@@ -65,14 +66,16 @@ def tutti(*arguments, timeout=WATCHDOG, **options):
 class Member:
     """One `tutti run` process. Its output and messages go to files, unless told otherwise."""
 
-    def __init__(self, name, arguments, folder, data, stdout=None, command=None):
+    def __init__(self, name, arguments, folder, data, stdout=None, command=None, start=0):
         self.name = name
-        self.output_path = os.path.join(folder, name + ".out")
-        self.error_path = os.path.join(folder, name + ".err")
+        file_name = name if start == 0 else f"{name}.{start}"
+        self.output_path = os.path.join(folder, file_name + ".out")
+        self.error_path = os.path.join(folder, file_name + ".err")
         self.killed = False
+        self.feeder = None
         own_stdin = None
         if isinstance(data, bytes):
-            input_path = os.path.join(folder, name + ".in")
+            input_path = os.path.join(folder, file_name + ".in")
             with open(input_path, "wb") as file:
                 file.write(data)
             own_stdin = data = open(input_path, "rb")
@@ -136,6 +139,7 @@ class Feeder(threading.Thread):
     def __init__(self, member, prefix=b""):
         super().__init__(daemon=True)
         self.member = member
+        member.feeder = self
         self._pipe = member.process.stdin
         self._prefix = prefix
         self._told_to_stop = threading.Event()
@@ -190,9 +194,13 @@ class SystemTest(unittest.TestCase):
         return ",".join(f"{name}=127.0.0.1:{port}" for name, port in zip(names, ports))
 
     def start_member(self, name, addresses, *arguments, data=b"", group="log", **how):
-        """`data`: bytes, or what Popen takes as stdin."""
+        """`data`: bytes, or what Popen takes as stdin. A name that was started before has other
+        files each time."""
         options = ["--members", addresses, "--group", group, *map(str, arguments)]
-        member = Member(name, options, self.folder, data, **how)
+        if "--suspect-after" not in options:
+            options += ["--suspect-after", SUSPECT_AFTER]
+        starts = sum(member.name == name for member in self.members)
+        member = Member(name, options, self.folder, data, start=starts, **how)
         self.members.append(member)
         return member
 

@@ -53,7 +53,8 @@ void run(FabricChoice fabric) {
   const auto member = [&](int index) {
     auto node = Node::create({.name = addresses[static_cast<std::size_t>(index)].name,
                               .members = addresses,
-                              .fabric = fabric});
+                              .fabric = fabric,
+                              .suspect_after = 60s});
     ASSERT_TRUE(node);
     auto group = node->join({.name = "log"});
     ASSERT_TRUE(group);

@@ -13,6 +13,7 @@
 namespace tutti {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 void expect_ok(const std::vector<Result<void>>& results) {
@@ -76,16 +77,37 @@ TEST_P(OnFabric, ATicketTellsWhenOnesOwnMessageWasDelivered) {
   expect_ok(cluster.stop());
 }
 
-TEST_P(OnFabric, AMemberThatLeavesAtOnceIsReportedByName) {
+TEST_P(OnFabric, AMemberThatEndsAtOnceIsLostByNameAndTheOthersGoOn) {
   TestCluster cluster({.fabric = GetParam()});
   cluster.start();
-  {
-    const Node gone = std::move(cluster.node(1));
-  }
-  while (!cluster.node(0).failure() || !cluster.node(2).failure()) std::this_thread::yield();
+  cluster.kill(1);
+  ASSERT_TRUE(until([&] { return cluster.are_in_view_of({0, 2}); }));
+  const ViewChange view = cluster.node(2).view();
+  EXPECT_EQ(view.view, 2);
+  EXPECT_THAT(view.members, ElementsAre("a", "c"));
+  EXPECT_EQ(view.rank.value, 1);
+  ASSERT_EQ(view.left.size(), 1);
+  EXPECT_EQ(view.left[0].member, "b");
+  EXPECT_EQ(view.left[0].reason, LeftReason::suspected);
+  const Result<Ticket> later = cluster.group(2).send("later", kPatience);
+  ASSERT_TRUE(later);
+  EXPECT_TRUE(cluster.group(2).wait(*later, kPatience));
+  EXPECT_FALSE(cluster.node(0).failure());
+  EXPECT_FALSE(cluster.node(2).failure());
+  expect_ok(cluster.stop());
+  EXPECT_EQ(cluster.deliveries(0), Deliveries{"0 2 later"}) << "ranks in the group stay";
+  EXPECT_EQ(cluster.deliveries(2), Deliveries{"0 2 later"});
+}
+
+TEST_P(OnFabric, WhoLosesTheMajorityStopsAndSaysWhomItLost) {
+  TestCluster cluster({.members = 2, .fabric = GetParam()});
+  cluster.start();
+  cluster.kill(1);
+  ASSERT_TRUE(until([&] { return cluster.node(0).failure().has_value(); }));
   EXPECT_EQ(cluster.node(0).failure()->code, ErrorCode::peer_lost);
-  EXPECT_THAT(cluster.node(0).failure()->message, HasSubstr("member 'b' was lost"));
-  const Result<Ticket> refused = cluster.group(2).send("late", kPatience);
+  EXPECT_THAT(cluster.node(0).failure()->message,
+              HasSubstr("lost the majority of view 1: 'b' was lost; nothing more is delivered"));
+  const Result<Ticket> refused = cluster.group(0).send("late", kPatience);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::peer_lost);
   const Result<void> stopped = cluster.node(0).stop(kPatience);
@@ -142,18 +164,23 @@ TEST_P(OnFabric, TheApplicationCanDriveTheLoopItself) {
   EXPECT_EQ(cluster.deliveries(0), cluster.deliveries(1));
 }
 
-TEST(Node, OverlappingGroupsDeliverEachToItsMembersOnly) {
-  GroupOptions left{.name = "left", .members = {"a", "b"}};
-  GroupOptions right{.name = "right", .members = {"c", "b"}, .senders = {"c"}};
-  TestCluster cluster({.groups = {left, right}});
+TEST_P(OnFabric, OverlappingGroupsDeliverEachToItsMembersOnly) {
+  const GroupOptions left{.name = "left", .members = {"a", "b"}};
+  const GroupOptions right{.name = "right", .members = {"c", "b"}, .senders = {"c"}};
+  TestCluster cluster({.fabric = GetParam(), .groups = {left, right}});
   cluster.start();
-  EXPECT_TRUE(cluster.group(0).send("from a", kPatience));
-  EXPECT_TRUE(cluster.group(2).send("from c", kPatience));
+  EXPECT_TRUE(cluster.group(0, 0).send("from a", kPatience));
+  EXPECT_TRUE(cluster.group(2, 1).send("from c", kPatience));
   EXPECT_EQ(cluster.group(1, 1).rank().value, 1);
   EXPECT_EQ(cluster.group(1, 1).try_claim(1).outcome(), ClaimOutcome::not_sender);
+  // Who is in no group's members joins it all the same, but neither sends nor is delivered to.
+  EXPECT_EQ(cluster.group(2, 0).rank().value, 2) << "their number: it has no place";
+  EXPECT_EQ(cluster.group(2, 0).try_claim(1).outcome(), ClaimOutcome::not_sender);
   expect_ok(cluster.stop());
   EXPECT_EQ(cluster.deliveries(0, 0), Deliveries{"0 0 from a"});
   EXPECT_EQ(cluster.deliveries(1, 0), Deliveries{"0 0 from a"});
+  EXPECT_EQ(cluster.deliveries(2, 0), Deliveries{});
+  EXPECT_EQ(cluster.deliveries(0, 1), Deliveries{});
   EXPECT_EQ(cluster.deliveries(1, 1), Deliveries{"0 0 from c"});
   EXPECT_EQ(cluster.deliveries(2, 1), Deliveries{"0 0 from c"});
 }

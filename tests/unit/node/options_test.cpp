@@ -132,6 +132,43 @@ TEST(Options, TimesHaveRanges) {
   EXPECT_THAT(node_error([](auto& n) { n.idle.yield = -1ns; }), HasSubstr("idle.yield is -1 ns"));
 }
 
+TEST(Options, SuspicionTakesAReasonableTime) {
+  for (const std::chrono::nanoseconds time : {0ns, -1ns, std::chrono::nanoseconds(10ms) - 1ns}) {
+    EXPECT_THAT(
+        node_error([&](auto& n) { n.suspect_after = time; }),
+        HasSubstr("suspect_after is " + std::to_string(time.count()) + " ns; legal: 10 ms .. 1 h"));
+  }
+  EXPECT_THAT(node_error([](auto& n) { n.suspect_after = 1h + 1ns; }), HasSubstr("suspect_after"));
+  EXPECT_EQ(node_error([](auto& n) { n.suspect_after = 10ms; }), "accepted");
+  EXPECT_EQ(node_error([](auto& n) { n.suspect_after = 1h; }), "accepted");
+}
+
+// Fewer could found two groups that know nothing of each other.
+TEST(Options, FoundersAreMoreThanHalfOfTheMembers) {
+  const auto with = [](std::uint32_t founders, std::size_t members) {
+    return node_error([&](auto& n) {
+      while (n.members.size() < members) {
+        n.members.push_back(
+            {"m" + std::to_string(n.members.size()), "h:" + std::to_string(1 + n.members.size())});
+      }
+      n.founders = founders;
+    });
+  };
+  EXPECT_EQ(with(0, 3), "accepted") << "all of them";
+  EXPECT_THAT(with(1, 3), HasSubstr("founders is 1; legal: 2 .. 3"));
+  EXPECT_EQ(with(2, 3), "accepted");
+  EXPECT_EQ(with(3, 3), "accepted");
+  EXPECT_THAT(with(4, 3), HasSubstr("founders is 4; legal: 2 .. 3"));
+  EXPECT_THAT(with(2, 4), HasSubstr("founders is 2; legal: 3 .. 4"));
+  EXPECT_EQ(with(3, 4), "accepted");
+  EXPECT_EQ(with(3, 5), "accepted");
+}
+
+TEST(Options, ReasonsForLeavingHaveWords) {
+  EXPECT_EQ(to_string(LeftReason::left), "left");
+  EXPECT_EQ(to_string(LeftReason::suspected), "suspected");
+}
+
 TEST(Options, LevelAndOrderMustMakeSense) {
   EXPECT_EQ(group_error([](auto& g) { g.level = Level::unordered; }),
             "group 'log': level 'unordered' goes with order 'none', not 'round_robin': it delivers "

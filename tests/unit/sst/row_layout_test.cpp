@@ -96,6 +96,24 @@ TEST(RowLayout, PutsControlBlocksOnCacheLinesAndRingsOnPagesWithoutOverlap) {
   }
 }
 
+TEST(RowLayout, LeavesSpaceForTheMembershipBetweenTheHeaderAndTheGroups) {
+  const std::vector<GroupOptions> groups{group("log", {"b"}), group("topic", {"a"})};
+  for (const std::size_t bytes : {0U, 8U, 64U, 65U, 5000U}) {
+    const RowLayout layout("a", groups, bytes);
+    EXPECT_EQ(kMembershipOffset, 64U);
+    std::size_t first = layout.row_bytes();
+    for (const GroupOptions& options : groups) {
+      for (const std::size_t control : layout.place(options.name).control) {
+        EXPECT_EQ(control % 64, 0U);
+        first = std::min(first, control);
+      }
+    }
+    EXPECT_GE(first, kMembershipOffset + bytes);
+    EXPECT_LT(first, kMembershipOffset + bytes + 64) << "no more than that";
+    EXPECT_GT(layout.place("topic").ring, first);
+  }
+}
+
 TEST(RowLayout, RoundsWindowsUpToPowersOfTwoAndPages) {
   EXPECT_EQ(ring_bytes(1), 4096U);
   EXPECT_EQ(ring_bytes(4096), 4096U);
