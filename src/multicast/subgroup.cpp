@@ -130,6 +130,7 @@ template <class Memory>
 std::uint32_t Subgroup<Memory>::enter(const GroupShape& shape, SubgroupPlace place) {
   const std::uint32_t base = ring_ ? ring_->rebase(shape.own_base_records, shape.view) : 0;
   now_ = std::make_unique<InView>(*this, shape, std::move(place));
+  complete_.store(false, std::memory_order_release);  // who has joined may send
   open_.store(now_.get(), std::memory_order_release);
   return base;
 }

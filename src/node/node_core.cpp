@@ -295,7 +295,9 @@ Result<void> NodeCore::leave(std::chrono::nanoseconds timeout) {
     asks_to_leave_.store(true, std::memory_order_release);
     incarnation_->sleeper().wake();
   }
-  return finish_by([this] { return left_.load(std::memory_order_acquire); }, deadline);
+  // If all end together, nobody may be there any more who would let us go.
+  const auto gone = [this] { return left_.load(std::memory_order_acquire) || all_complete(); };
+  return finish_by(gone, deadline);
 }
 
 // Ends the thread that drives the node.
