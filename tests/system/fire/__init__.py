@@ -1,0 +1,1 @@
+"""Real processes under fire: members that are killed, stopped, cut off and started again."""

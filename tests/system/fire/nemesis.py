@@ -1,0 +1,275 @@
+"""One round: members are started, a seed decides what befalls them, then all heals and is checked.
+
+The nemesis takes care that those it leaves alone are a majority of the newest view: the group must
+go on through all of it.
+"""
+
+import os
+import random
+import subprocess
+import time
+from dataclasses import asdict, dataclass
+
+from fire.histories import fill_unknown_cuts, write_harness
+from fire.member import FireMember
+from support import TUTTI, WATCHDOG, free_ports
+
+BOUNDS = ("--view-bound", "20", "--deliver-bound", "20", "--leave-bound", "40")
+MORE_MESSAGES = 20  # so many of each member's own are delivered after the last fault
+TICK = 0.002
+
+
+class Failure(AssertionError):
+    """A violation or a hang."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a seed stands for."""
+
+    seed: int
+    fabric: str
+    partitions: bool
+    members: int
+    levels: str
+    rate: int
+    size_max: int
+    suspect_after: float
+    founders: int
+    faults: int
+
+    @staticmethod
+    def of(seed, fabric, partitions):
+        draw = random.Random(f"{seed} {fabric} {partitions}")
+        members = draw.choice((3, 3, 4, 5))
+        return Options(
+            seed=seed, fabric=fabric, partitions=partitions, members=members,
+            levels=draw.choice(("atomic", "atomic", "atomic,atomic", "atomic,agreed",
+                                "unordered,atomic")),
+            rate=draw.choice((50, 300, 1000, 3000)), size_max=draw.choice((64, 300, 5000)),
+            suspect_after=draw.choice((0.4, 0.6, 0.8)),
+            founders=draw.choice((0, members // 2 + 1)), faults=draw.randint(4, 7))
+
+    def __str__(self):
+        return " ".join(f"{name}={value}" for name, value in asdict(self).items())
+
+
+class Round:
+    def __init__(self, options, folder, network=None):
+        self.options = options
+        self.folder = folder
+        self.names = [chr(ord("a") + i) for i in range(options.members)]
+        self.log = []
+        self._network = network
+        self._random = random.Random(options.seed)
+        self._addresses = network.addresses() if network else ",".join(
+            f"{name}=127.0.0.1:{port}"
+            for name, port in zip(self.names, free_ports(len(self.names))))
+        self._members = {}    # name -> the FireMember that runs, or ran last
+        self._lives = []      # all that ever ran
+        self._faulty = {}     # name -> what befell it
+        self._due = []        # (time, action)
+        self._begin = time.monotonic()
+
+    # What happens.
+
+    def run(self):
+        """Raises Failure; else returns how many views and deliveries there were."""
+        try:
+            for name in self.names:
+                self._start(name, join=False)
+            self._wait(self._whole, "all members are in one first view")
+            for _ in range(self.options.faults):
+                self._wait_for(self._random.uniform(0.0, 1.2))
+                self._strike()
+            self._heal()
+            core = self._wait(self._whole, "all members are in one view after the last fault")
+            sent = self._counts()
+            healed_ns = time.monotonic_ns()
+            self._note(f"healed: view {core.number} of {len(core.members)}")
+            self._wait(lambda: all(
+                own >= before[0] + MORE_MESSAGES for (_, own, _), before
+                in zip(self._counts(), sent)), "messages of all are delivered after the last fault")
+            deliveries = sum(count[2] for count in self._counts())
+            self._stop_all()
+            self._check(healed_ns, core)
+            return core.number, deliveries
+        except subprocess.SubprocessError as error:
+            raise Failure(str(error)) from error
+        finally:
+            for member in self._lives:
+                member.clean_up()
+
+    def _start(self, name, join=True):
+        options = self.options
+        life = sum(member.name == name for member in self._lives)
+        arguments = ["--members", self._addresses, "--fabric", options.fabric, "--levels",
+                     options.levels, "--rate", options.rate, "--size-max", options.size_max,
+                     "--suspect-after", options.suspect_after, "--founders", options.founders,
+                     "--seed", options.seed * 1000 + len(self._lives), "--history",
+                     os.path.join(self.folder, f"{name}.{life}.history")]
+        prefix = self._network.prefix(name) if self._network else ()
+        member = FireMember(name, life, arguments + ["--join"] * join, self.folder, prefix)
+        self._members[name] = member
+        self._lives.append(member)
+        self._faulty[name] = "starts"
+
+    def _strike(self):
+        kinds = ["kill", "kill", "zombie", "pause", "leave"]
+        if self._network:
+            kinds += ["cut", "cut", "cut", "one way"]
+        kind = self._random.choice(kinds)
+        count = self._random.choice((1, 1, 1, 2))
+        if kind == "one way":
+            count = 2  # whom of the two the others part with is theirs to say
+        victims = self._wait(lambda: self._victims(count) or
+                             (not self._faulty and self._victims(1)), "there are members to spare")
+        if kind == "one way" and len(victims) < 2:
+            kind = "cut"
+        self._note(f"{kind} {','.join(victims)}")
+        for name in victims:
+            self._faulty[name] = kind
+        lasts = self.options.suspect_after * (
+            self._random.uniform(0.05, 0.4) if kind == "pause" else self._random.uniform(0.6, 3.5))
+        self._begin_fault(kind, victims, lasts)
+
+    def _begin_fault(self, kind, victims, lasts):
+        if kind == "cut":
+            self._network.move(victims, 1)
+            return self._later(lasts, lambda: self._mend(victims, lambda: self._network.move(
+                victims, 0)))
+        if kind == "one way":
+            self._network.cut_way(*victims)
+            return self._later(lasts, lambda: self._mend(victims, lambda: self._network.heal_way(
+                *victims)))
+        for name in victims:
+            member = self._members[name]
+            if kind == "kill":
+                member.kill()
+            elif kind == "leave":
+                member.tell("leave")
+            else:
+                member.pause()
+                self._later(lasts, lambda name=name, member=member: self._mend(
+                    [name], member.go_on))
+        return None
+
+    def _mend(self, victims, action):
+        self._note(f"mended {','.join(victims)}")
+        action()
+        for name in victims:
+            self._faulty[name] = "mended"
+
+    def _heal(self):
+        """What was to end later ends now; who is down is started."""
+        self._note("heals")
+        for _, action in sorted(self._due, key=lambda due: due[0]):
+            action()
+        self._due.clear()
+
+    def _stop_all(self):
+        for member in self._members.values():
+            member.tell("stop")
+        self._wait(lambda: all(not member.running() for member in self._members.values()),
+                   "all members stop", ends=True)
+        for member in self._members.values():
+            if member.process.returncode != 0:
+                raise Failure(f"{member.name} ended with {member.process.returncode}: "
+                              f"{member.said()}")
+
+    def _check(self, healed_ns, core):
+        files = [member.history for member in self._lives if os.path.exists(member.history)]
+        for member in self._lives:
+            member.clean_up()
+        fill_unknown_cuts(files)
+        nemesis = os.path.join(self.folder, "nemesis.history")
+        write_harness(nemesis, healed_ns, [(self.names.index(name), incarnation)
+                                           for name, incarnation in core.members.items()])
+        done = subprocess.run([TUTTI, "check", *BOUNDS, nemesis, *files], capture_output=True,
+                              text=True, timeout=WATCHDOG, check=False)
+        self._note(done.stdout.split("\n", 1)[0])
+        if done.returncode != 0:
+            raise Failure(done.stdout + done.stderr)
+
+    # What is.
+
+    def _newest(self):
+        return max((member.view for member in self._members.values()), key=lambda v: v.number)
+
+    def _victims(self, count):
+        """Members that may be struck now; the rest of the newest view is still a majority of it."""
+        newest = self._newest()
+        fit = [name for name in self.names if name in newest.members and name not in self._faulty]
+        if len(newest.members) - len(fit) + count > (len(newest.members) - 1) // 2:
+            return None
+        return self._random.sample(fit, count)
+
+    def _whole(self):
+        """The view, if all members run and are in one of all of them."""
+        views = [member.view for member in self._members.values()]
+        same = all(view.number == views[0].number for view in views)
+        return views[0] if same and not self._faulty and len(views[0].members) == len(
+            self.names) else None
+
+    def _counts(self):
+        members = [self._members[name] for name in self.names]
+        for member in members:
+            member.count = None
+            member.tell("count")
+        self._wait(lambda: all(member.count for member in members), "all members answer")
+        return [member.count for member in members]
+
+    # Time.
+
+    def _note(self, what):
+        self.log.append(f"{time.monotonic() - self._begin:7.3f} {what}")
+
+    def _later(self, seconds, action):
+        self._due.append((time.monotonic() + seconds, action))
+
+    def _wait_for(self, seconds):
+        end = time.monotonic() + seconds
+        self._wait(lambda: time.monotonic() >= end, "time goes by")
+
+    def _wait(self, condition, what, ends=False):
+        deadline = time.monotonic() + WATCHDOG
+        while True:
+            if not ends:
+                self._tick()
+            value = condition()
+            if value:
+                return value
+            if time.monotonic() > deadline:
+                raise Failure(f"waited in vain: {what}; {self._state()}")
+            time.sleep(TICK)
+
+    def _tick(self):
+        now = time.monotonic()
+        for due in [due for due in self._due if due[0] <= now]:
+            self._due.remove(due)
+            due[1]()
+        newest = self._newest()
+        for name, member in list(self._members.items()):
+            state = self._faulty.get(name)
+            if not member.running():
+                self._ended(name, member)
+            elif state in ("starts", "mended") and name in newest.members and \
+                    member.view.number == newest.number:
+                del self._faulty[name]
+        if self._members and not any(member.running() for member in self._members.values()):
+            raise Failure("nobody is left: " + self._state())
+
+    def _ended(self, name, member):
+        if self._faulty.get(name) == "down":
+            return
+        status = member.process.returncode
+        if status not in (-9, 0, 3) or (status == 0) != (member.ending == "left"):
+            raise Failure(f"{name} ended with {status}: {member.said()}")
+        self._note(f"{name} is down: {member.ending or 'killed'}")
+        self._faulty[name] = "down"
+        self._later(self._random.uniform(0.0, 1.5), lambda: self._start(name))
+
+    def _state(self):
+        return "; ".join(
+            f"{name}: {self._faulty.get(name, 'fit')}, view {member.view.number} of "
+            f"{','.join(member.view.members)}" for name, member in self._members.items())

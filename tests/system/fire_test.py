@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+"""Real processes under fire: a group goes on while members are killed, stopped, cut off, leave and
+come again, and what all of them recorded is what the library promises.
+
+    fire_test.py                                      the seeds of every run of CI
+    fire_test.py --seeds A..B [--fabric shm|tcp|net]  those seeds; net: tcp, with partitions
+
+Each seed prints its options and, if it fails, what happened when and the folder with the histories,
+which then stays. Environment: TUTTI, FIRE_MEMBER: the programs.
+"""
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+from fire.nemesis import Failure, Options, Round
+from fire.network import UNSHARE, Network, why_impossible
+
+FABRICS = ("shm", "tcp", "net")
+SEEDS = {"shm": (1, 2), "tcp": (1, 2), "net": (1, 2)}
+
+
+def run_seed(seed, fabric):
+    """Returns a line of what happened; raises Failure with all that is known."""
+    partitions = fabric == "net"
+    options = Options.of(seed, "tcp" if partitions else fabric, partitions)
+    print(options, flush=True)
+    folder = tempfile.mkdtemp(prefix=f"fire-{fabric}-{seed}-")
+    network = None
+    begin = time.monotonic()
+    try:
+        names = [chr(ord("a") + i) for i in range(options.members)]
+        network = Network(names) if partitions else None
+        fire = Round(options, folder, network)
+        try:
+            views, deliveries = fire.run()
+        except Failure as failure:
+            raise Failure("\n".join([f"{options}", *fire.log, str(failure), folder])) from None
+    finally:
+        if network:
+            network.close()
+    shutil.rmtree(folder)
+    return (f"seed {seed}, {fabric}: {views} views, {deliveries} deliveries, "
+            f"{time.monotonic() - begin:.1f} s")
+
+
+class Fire(unittest.TestCase):
+    def run_seeds(self, fabric):
+        for seed in SEEDS[fabric]:
+            with self.subTest(seed=seed):
+                print(run_seed(seed, fabric), flush=True)
+
+    def test_on_shared_memory(self):
+        self.run_seeds("shm")
+
+    def test_on_tcp(self):
+        self.run_seeds("tcp")
+
+    def test_with_partitions(self):
+        reason = why_impossible()
+        if reason:
+            print(f"NO PARTITIONS ARE TESTED: no network namespaces here: {reason}")
+            self.skipTest(reason)
+        first, last = SEEDS["net"][0], SEEDS["net"][-1]
+        self.assertEqual(in_namespace(first, last), 0)
+
+
+def in_namespace(first, last):
+    """Runs the seeds with partitions as root of a namespace of their own; the exit status."""
+    return subprocess.run([*UNSHARE, sys.executable, os.path.abspath(__file__), "--within",
+                           "--fabric", "net", "--seeds", f"{first}..{last}"],
+                          check=False).returncode
+
+
+def run_range(first, last, fabric):
+    failed = []
+    for seed in range(first, last + 1):
+        try:
+            print(run_seed(seed, fabric), flush=True)
+        except Failure as failure:
+            print(f"FAILED: {failure}", flush=True)
+            failed.append(seed)
+    print(f"{fabric}: {last - first + 1 - len(failed)} seeds passed, failed: {failed or 'none'}")
+    return 1 if failed else 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seeds", metavar="A..B")
+    parser.add_argument("--fabric", choices=FABRICS, help="default: all")
+    parser.add_argument("--within", action="store_true", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if not arguments.seeds:
+        unittest.main(argv=sys.argv[:1])
+    first, _, last = arguments.seeds.partition("..")
+    first, last = int(first), int(last or first)
+    status = 0
+    for fabric in [arguments.fabric] if arguments.fabric else FABRICS:
+        outside = fabric == "net" and not arguments.within
+        run = in_namespace if outside else lambda a, b, fabric=fabric: run_range(a, b, fabric)
+        status |= run(first, last)
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())
