@@ -57,7 +57,11 @@ void Delivery<Memory>::refresh() {
       cursor.told = kUntold;
     }
     if (cursor.round != kNoRound && cursor.round >= cursor.bounds.drop_from) drop(cursor);
-    if (cursor.round == kNoRound && cursor.records < cursor.bounds.records) peek(cursor);
+    // What was dropped is not looked at again: delivery may be past its round by now.
+    const bool dropped = cursor.next_round >= cursor.bounds.drop_from;
+    if (cursor.round == kNoRound && cursor.records < cursor.bounds.records && !dropped) {
+      peek(cursor);
+    }
   }
 }
 

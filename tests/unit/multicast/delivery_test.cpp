@@ -287,6 +287,26 @@ TEST(Delivery, DropsRecordsOfRoundsFromTheCutOn) {
   EXPECT_EQ(group.senders(), "0120120120120202020202");
 }
 
+// On the way to a far cut, delivery looks anew at senders whose records it has dropped.
+TEST(Delivery, PassesDroppedRecordsInSeveralRuns) {
+  ForgedDelivery group;
+  for (std::uint64_t round = 0; round < 9; ++round) {
+    for (RingWriter& ring : group.rings) ring.put(8, round);
+  }
+  for (const std::uint64_t known : {6, 9}) {
+    for (std::uint32_t s = 0; s < 3; ++s) {
+      group.bounds.set(s, {.records = 9,
+                           .known = known,
+                           .stable = known,
+                           .base = 0,
+                           .drop_from = s == 1 ? 4 : kNoRound});
+    }
+    group.run();
+  }
+  EXPECT_EQ(group.delivery->corrupt(), kNobody);
+  EXPECT_EQ(group.senders(), "0120120120120202020202");
+}
+
 TEST(Delivery, GoesWithoutACallback) {
   ForgedTable table({});
   const GroupShape shape = table.shape(0);
