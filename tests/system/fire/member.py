@@ -54,7 +54,10 @@ class FireMember:
                 self.ending = words[1]
 
     def running(self):
-        return self.process.poll() is None
+        if self.process.poll() is None:
+            return True
+        self._reader.join()  # all that it said is known
+        return False
 
     def said(self):
         with open(self.error_path, encoding="utf-8", errors="replace") as file:

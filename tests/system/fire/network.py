@@ -7,7 +7,6 @@ cut, one way or both, by blackhole routes. All of that lives inside a user names
 process is root (`unshare -Urn`), so that it needs no rights and leaves nothing behind.
 """
 
-import os
 import subprocess
 
 BRIDGES = ("side0", "side1")
@@ -88,12 +87,9 @@ class Network:
             self._routes.remove((source, target))
 
     def close(self):
-        for bridge in BRIDGES:
-            run("ip", "link", "del", bridge)
+        for link in [*BRIDGES, *(self._outer(name) for name in self._holders)]:
+            run("ip", "link", "del", link)
         for holder in self._holders.values():
             holder.stdin.close()
             holder.wait()
             holder.stdout.close()
-        for name in self._index:
-            if os.path.exists(f"/sys/class/net/{self._outer(name)}"):
-                run("ip", "link", "del", self._outer(name))
