@@ -198,11 +198,12 @@ bool NodeCore::wait_until(Signal& signal, const std::function<bool()>& ready,
         break;
       case IdleAction::sleep: {
         const std::uint32_t seen = signal.prepare();
-        if (ready() || failed()) {
+        const bool done = ready();  // not to be asked again: it may have taken what it waited for
+        if (done || failed()) {
           signal.cancel();
-        } else {
-          signal.wait(seen, std::min<std::chrono::nanoseconds>(deadline.left(now), kLongestSleep));
+          return done;
         }
+        signal.wait(seen, std::min<std::chrono::nanoseconds>(deadline.left(now), kLongestSleep));
         break;
       }
     }

@@ -51,7 +51,7 @@ class NodeCore final : private IncarnationEvents {
   /// Wakes the predicate thread, once per sleep (T3).
   void ring_own_doorbell() noexcept;
   /// Waits on `signal` until `ready()`, a failure or the deadline: turns the loop itself with
-  /// Drive::caller. True if ready.
+  /// Drive::caller. True if ready, which is asked no more once it has said so.
   bool wait_until(Signal& signal, const std::function<bool()>& ready, const Deadline& deadline);
 
  private:
