@@ -69,11 +69,15 @@ class Cluster:
         while not condition():
             for member in self.members.values():
                 if not member.running():
-                    raise Failed("\n".join(f"{each.name} said: {each.said()}"
-                                           for each in [member, *self.members.values()]))
+                    raise Failed(f"{member.name} ended\n" + self._state())
             if time.monotonic() > deadline:
-                raise Failed("waited in vain: " + what)
+                raise Failed(f"waited in vain: {what}\n" + self._state())
             time.sleep(LOOK)
+
+    def _state(self):
+        return "\n".join(f"{member.name}, view {member.view.number} of "
+                         f"{','.join(member.view.members)}: {member.said()}"
+                         for member in self.members.values())
 
     def kill(self, name):
         """{"view": ms to each survivor's next view, "delivery": to its first delivery there}."""

@@ -12,6 +12,7 @@ which then stays. Environment: TUTTI, FIRE_MEMBER: the programs.
 import argparse
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -97,6 +98,7 @@ def main():
     arguments = parser.parse_args()
     if not arguments.seeds:
         unittest.main(argv=sys.argv[:1])
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # leaves no process behind
     first, _, last = arguments.seeds.partition("..")
     first, last = int(first), int(last or first)
     status = 0
