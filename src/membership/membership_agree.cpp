@@ -61,7 +61,8 @@ bool Membership<Memory>::adopt_accepted(Proposal& out) const {
   return highest != 0;
 }
 
-// Those that are connected to all of us, and to each other.
+// Those that are connected to all of us, and to each other, by the word of both sides: a joiner
+// that does not know a member yet would take it for lost.
 template <class Memory>
 std::vector<ViewMember> Membership<Memory>::joiners() const {
   std::vector<ViewMember> out;
@@ -70,8 +71,10 @@ std::vector<ViewMember> Membership<Memory>::joiners() const {
     if (incarnation == 0 || view_.rank_of(slot)) continue;
     bool all = true;
     for (std::uint32_t rank = 0; rank < view_.members.size() && all; ++rank) {
-      if (rank == rank_ || suspected_[rank]) continue;
-      all = life(view_.members[rank].slot, ViewWords::ready(slot)) == incarnation;
+      if (suspected_[rank]) continue;
+      const ViewMember& member = view_.members[rank];
+      all = life(slot, ViewWords::ready(member.slot)) == member.incarnation &&
+            (rank == rank_ || life(member.slot, ViewWords::ready(slot)) == incarnation);
     }
     for (const ViewMember& other : out) {
       all = all && life(slot, ViewWords::ready(other.slot)) == other.incarnation &&

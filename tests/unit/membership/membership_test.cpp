@@ -129,6 +129,21 @@ TEST(Membership, AJoinerComesInWhenAllAreConnectedToIt) {
   EXPECT_THAT(cluster.nodes[2].delivered, ElementsAre("after"));
 }
 
+// One that came in before would suspect at once the member that it does not know.
+TEST(Membership, AJoinerComesInWhenItIsConnectedToAll) {
+  ForgedCluster cluster(3, 1);
+  for (const std::uint32_t slot : {0U, 1U}) cluster.nodes[slot].membership->ready(2, 102);
+  cluster.nodes[2].membership->ready(0, 100);
+  cluster.run({0, 1, 2});
+  EXPECT_THAT(cluster.nodes[2].views, IsEmpty()) << "it is not connected to 1";
+  cluster.nodes[2].membership->ready(1, 101);
+  cluster.run({0, 1, 2});
+  for (const ForgedNode& node : cluster.nodes) {
+    EXPECT_THAT(slots_of(node.views.back()), ElementsAre(0, 1, 2));
+    EXPECT_EQ(node.views.back().id, 2U);
+  }
+}
+
 // What a view did not deliver is delivered in the next, once, in order.
 TEST(Membership, MessagesOfSurvivorsAreSentAgain) {
   ForgedCluster cluster(3);
