@@ -121,7 +121,7 @@ template <class Memory>
 void Membership<Memory>::follow_course(Fabric& fabric) {
   watch_heartbeats();
   hear_suspicions();
-  if (stopped_) return;
+  if (stopped_ || decision_) return;
   if (!wedged_ && (wants_change() || others_wedge())) wedge();
   if (!wedged_) return;
   settle();
@@ -181,7 +181,10 @@ void Membership<Memory>::suspect(std::uint32_t rank) {
   const std::size_t offset = ViewWords::kSuspected + 8 * (slot / 64);
   set(offset, NativeMemory::load(own_block() + offset) | 1ULL << slot % 64);
   if (view_.id != 0) events_.suspected(view_.members[rank]);
-  if (2 * unsuspected() <= view_.members.size()) stop(StopReason::minority);  // J6
+  if (2 * unsuspected() > view_.members.size()) return;
+  // What was decided with a majority stands: whether there still is one, the next view will tell.
+  if (view_.id != 0 && !decision_) hear_decision();
+  if (!decision_) stop(StopReason::minority);  // J6
 }
 
 template <class Memory>

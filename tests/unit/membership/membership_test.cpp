@@ -129,6 +129,21 @@ TEST(Membership, AJoinerComesInWhenAllAreConnectedToIt) {
   EXPECT_THAT(cluster.nodes[2].delivered, ElementsAre("after"));
 }
 
+// Two of four are lost to it, but three had agreed on the next view before.
+TEST(Membership, ADecisionStandsThoughItsMajorityIsGone) {
+  ForgedCluster cluster(4);
+  for (const std::uint32_t slot : {0U, 1U, 2U}) cluster.nodes[slot].membership->lost(3);
+  for (int i = 0; i < 20 && cluster.nodes[0].views.size() == 1; ++i) cluster.run({1, 2, 0}, 1);
+  ASSERT_EQ(cluster.nodes[0].views.size(), 2U);
+  ASSERT_EQ(cluster.nodes[1].views.size(), 1U) << "it has not heard of the decision";
+  cluster.nodes[1].membership->lost(2);
+  EXPECT_EQ(cluster.nodes[1].why_stopped, std::nullopt);
+  cluster.run({0, 1});
+  EXPECT_THAT(slots_of(cluster.nodes[1].views.back()), ElementsAre(0, 1));
+  EXPECT_EQ(cluster.nodes[1].views.back().id, 3U);
+  EXPECT_EQ(cluster.nodes[0].views.back().id, 3U);
+}
+
 // One that came in before would suspect at once the member that it does not know.
 TEST(Membership, AJoinerComesInWhenItIsConnectedToAll) {
   ForgedCluster cluster(3, 1);
