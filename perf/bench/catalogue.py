@@ -54,7 +54,8 @@ ALL = [
                 costs.nulls_one_active),
     Measurement("nulls_pausing", "one of 3 senders pauses: the others keep >= 0.9 of their rate",
                 costs.nulls_pausing),
-    Measurement("idle", "at most 1 % of a core per member, no pushes, no writes", costs.idle),
+    Measurement("idle", "at most 1 % of a core per member, no pushes, no nulls, heartbeats only",
+                costs.idle),
     Measurement("silent_group", "a silent group beside: >= 0.98 of the rate", costs.silent_group),
 ]
 
