@@ -30,6 +30,7 @@ Faults draw_faults(Prng& random) {
   faults.silent_crashes = random.one_in(3);
   faults.late_writes = random.one_in(2);
   faults.restarts = !random.one_in(8);
+  faults.in_changes = some(6);
   return faults;
 }
 
@@ -87,6 +88,7 @@ std::string to_string(const Options& options) {
   tell("one-way cuts", faults.one_way_cuts);
   tell("broken links", faults.broken_links);
   tell("leaves", faults.leaves);
+  tell("in changes", faults.in_changes);
   tell("lost doorbells %", faults.lost_doorbells_percent);
   tell("silent", faults.silent_crashes ? 1 : 0);
   tell("late writes", faults.late_writes ? 1 : 0);

@@ -27,6 +27,12 @@ const std::vector<Scenario>& scenarios() {
          options.founders = options.nodes;
          options.faults = {.crashes = 3, .pauses = 1, .one_way_cuts = 1, .broken_links = 2};
        }},
+      {"takeover", "more goes wrong just when members change their view, leaders die",
+       [](Options& options) {
+         options.nodes = std::max(options.nodes, 5U);
+         options.founders = options.nodes;
+         options.faults = {.crashes = 1, .broken_links = 1, .leaves = 2, .in_changes = 8};
+       }},
       {"leave", "members leave in order, some while others die",
        [](Options& options) { options.faults = {.crashes = 2, .leaves = 4}; }},
       {"doorbells", "a third of all doorbells is lost",

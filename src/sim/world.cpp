@@ -68,23 +68,6 @@ void World::wake(std::uint32_t node, std::uint64_t at_ns) {
   at(at_ns, What::wake, node);
 }
 
-void World::plan_faults() {
-  const Faults& faults = options_.faults;
-  const auto plan = [this](What what, std::uint32_t most) {
-    for (std::uint64_t n = most == 0 ? 0 : 1 + random_.below(most); n > 0; --n) {
-      at(soon(options_.fault_ns), what);
-    }
-  };
-  plan(What::crash, faults.crashes);
-  plan(What::pause, faults.pauses);
-  plan(What::partition, faults.partitions);
-  plan(What::one_way_cut, faults.one_way_cuts);
-  plan(What::break_link, faults.broken_links);
-  plan(What::leave, faults.leaves);
-  at(options_.fault_ns, What::heal);
-  at(options_.fault_ns + options_.calm_ns / 3, What::judge);
-}
-
 void World::run() {
   const std::uint64_t end = options_.fault_ns + options_.calm_ns;
   while (!queue_.empty() && queue_.top().at_ns <= end) {
@@ -108,6 +91,8 @@ std::uint32_t World::some_node() {
   return static_cast<std::uint32_t>(random_.below(nodes_.size()));
 }
 
+std::uint32_t World::one(std::uint32_t node) { return node == kAnyNode ? some_node() : node; }
+
 void World::happen(const Happening& now) {
   switch (now.what) {
     case What::wake:
@@ -124,16 +109,16 @@ void World::happen(const Happening& now) {
       attach(now.node, now.which);
       break;
     case What::crash:
-      if (const std::uint32_t node = some_node(); member(node) != nullptr) crash(node);
+      if (const std::uint32_t node = one(now.node); member(node) != nullptr) crash(node);
       break;
     case What::pause:
-      nodes_[some_node()].paused_until_ns = soon(3 * options_.suspect_after_ns);
+      nodes_[one(now.node)].paused_until_ns = soon(3 * options_.suspect_after_ns);
       break;
     case What::partition:
       partition();
       break;
     case What::one_way_cut:
-      if (const std::uint32_t from = some_node(), to = some_node(); from != to) {
+      if (const std::uint32_t from = one(now.node), to = one(now.other); from != to) {
         net_.cut(from, to, true);
         at(soon(3 * options_.suspect_after_ns), What::mend, from, to);
       }
@@ -142,10 +127,10 @@ void World::happen(const Happening& now) {
       net_.cut(now.node, now.other, false);
       break;
     case What::break_link:
-      break_link(some_node(), some_node());
+      break_link(one(now.node), one(now.other));
       break;
     case What::leave:
-      if (const std::uint32_t node = some_node(); member(node) != nullptr) {
+      if (const std::uint32_t node = one(now.node); member(node) != nullptr) {
         nodes_[node].left = true;
         member(node)->leave();
         wake(node, now_ns_ + 1);
@@ -177,6 +162,8 @@ void World::pass(std::uint32_t node) {
   ++passes_;
   const std::size_t work = runner.member->pass(now_ns_);
   founded_ = founded_ || runner.member->view().id != 0;
+  const bool changes = runner.member->changing();
+  if (!std::exchange(runner.changing, changes) && changes) hit_change(runner.member->view());
   if (runner.member->stopped()) {
     const bool left = *runner.member->stopped() == StopReason::left;
     gone(node, true);
@@ -237,14 +224,6 @@ bool World::try_attach(std::uint32_t a, std::uint32_t b) {
   return true;
 }
 
-void World::crash(std::uint32_t node) {
-  record(history::make_fault(history::EventKind::fault_begin, {.time_ns = now_ns_},
-                             history::FaultKind::crash, static_cast<std::uint16_t>(node)));
-  gone(node, !options_.faults.silent_crashes);
-  crashed_.back() = true;
-  if (!nodes_[node].left) come_back(node);
-}
-
 void World::come_back(std::uint32_t node) {
   if (options_.faults.restarts) at(soon(4 * options_.suspect_after_ns), What::start, node);
 }
@@ -263,46 +242,6 @@ void World::gone(std::uint32_t node, bool told) {
   }
   gone_.push_back(std::move(nodes_[node].member));
   crashed_.push_back(false);
-}
-
-void World::partition() {
-  const std::uint64_t until = soon(4 * options_.suspect_after_ns);
-  std::vector<bool> side(nodes_.size());
-  for (std::size_t host = 0; host < options_.hosts; ++host) {
-    const bool there = random_.one_in(2);
-    for (std::size_t node = host; node < side.size(); node += options_.hosts) side[node] = there;
-  }
-  for (std::uint32_t a = 0; a < nodes_.size(); ++a) {
-    for (std::uint32_t b = 0; b < nodes_.size(); ++b) {
-      if (side[a] == side[b]) continue;
-      net_.cut(a, b, true);
-      at(until, What::mend, a, b);
-    }
-  }
-}
-
-void World::break_link(std::uint32_t a, std::uint32_t b) {
-  if (a == b || !net_.connected(a, b) || member(a) == nullptr || member(b) == nullptr) return;
-  net_.close(a, b, random_.below(5));
-  lose(a, b, 5 * options_.net.delay_ns);
-  lose(b, a, 5 * options_.net.delay_ns);
-}
-
-// Soon the node is told that its connection to the other is no more.
-void World::lose(std::uint32_t node, std::uint32_t other, std::uint64_t most_ns) {
-  at(soon(most_ns), What::lose, node, other, net_.connections(node, other));
-}
-
-void World::heal() {
-  calm_ = true;
-  net_.mend_all();
-  net_.set_slow_one_in(0);
-  for (std::uint32_t node = 0; node < nodes_.size(); ++node) {
-    if (nodes_[node].paused_until_ns > now_ns_) {
-      nodes_[node].paused_until_ns = now_ns_;
-      wake(node, now_ns_ + 1);
-    }
-  }
 }
 
 // From here on those who run are connected and correct.

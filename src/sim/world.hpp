@@ -71,6 +71,7 @@ class World {
     std::uint64_t paused_until_ns = 0;
     std::uint64_t wake_at_ns = ~0ULL;
     bool left = false;
+    bool changing = false;
   };
 
   void at(std::uint64_t at_ns, What what, std::uint32_t node = 0, std::uint32_t other = 0,
@@ -87,11 +88,14 @@ class World {
   void lose(std::uint32_t node, std::uint32_t other, std::uint64_t most_ns);
   void come_back(std::uint32_t node);
   void partition();
+  void hit_change(const View& view);
   void break_link(std::uint32_t a, std::uint32_t b);
   void heal();
   void record_core();
   [[nodiscard]] std::vector<std::uint32_t> running() const;
+  static constexpr std::uint32_t kAnyNode = ~0U;
   [[nodiscard]] std::uint32_t some_node();
+  [[nodiscard]] std::uint32_t one(std::uint32_t node);  // that one, or any
   [[nodiscard]] std::uint64_t soon(std::uint64_t most_ns);
   [[nodiscard]] Member* member(std::uint32_t node) const { return nodes_[node].member.get(); }
   void record(const history::Event& event);
@@ -109,6 +113,7 @@ class World {
   std::uint64_t order_ = 0;
   std::uint64_t passes_ = 0;
   std::uint64_t incarnations_ = 0;
+  std::uint32_t hits_left_ = 0;  // of faults in changes of view
   bool founded_ = false;
   bool calm_ = false;
 };

@@ -1,0 +1,95 @@
+// What goes wrong in the world, and when.
+#include <algorithm>
+#include <array>
+
+#include "history/make_event.hpp"
+#include "sim/world.hpp"
+
+namespace tutti::sim {
+
+void World::plan_faults() {
+  const Faults& faults = options_.faults;
+  const auto plan = [this](What what, std::uint32_t most) {
+    for (std::uint64_t n = most == 0 ? 0 : 1 + random_.below(most); n > 0; --n) {
+      at(soon(options_.fault_ns), what, kAnyNode, kAnyNode);
+    }
+  };
+  plan(What::crash, faults.crashes);
+  plan(What::pause, faults.pauses);
+  plan(What::partition, faults.partitions);
+  plan(What::one_way_cut, faults.one_way_cuts);
+  plan(What::break_link, faults.broken_links);
+  plan(What::leave, faults.leaves);
+  hits_left_ = faults.in_changes;
+  at(options_.fault_ns, What::heal);
+  at(options_.fault_ns + options_.calm_ns / 3, What::judge);
+}
+
+void World::crash(std::uint32_t node) {
+  record(history::make_fault(history::EventKind::fault_begin, {.time_ns = now_ns_},
+                             history::FaultKind::crash, static_cast<std::uint16_t>(node)));
+  gone(node, !options_.faults.silent_crashes);
+  crashed_.back() = true;
+  if (!nodes_[node].left) come_back(node);
+}
+
+void World::partition() {
+  const std::uint64_t until = soon(4 * options_.suspect_after_ns);
+  std::vector<bool> side(nodes_.size());
+  for (std::size_t host = 0; host < options_.hosts; ++host) {
+    const bool there = random_.one_in(2);
+    for (std::size_t node = host; node < side.size(); node += options_.hosts) side[node] = there;
+  }
+  for (std::uint32_t a = 0; a < nodes_.size(); ++a) {
+    for (std::uint32_t b = 0; b < nodes_.size(); ++b) {
+      if (side[a] == side[b]) continue;
+      net_.cut(a, b, true);
+      at(until, What::mend, a, b);
+    }
+  }
+}
+
+void World::break_link(std::uint32_t a, std::uint32_t b) {
+  if (a == b || !net_.connected(a, b) || member(a) == nullptr || member(b) == nullptr) return;
+  net_.close(a, b, random_.below(5));
+  lose(a, b, 5 * options_.net.delay_ns);
+  lose(b, a, 5 * options_.net.delay_ns);
+}
+
+// A change of view takes some five one-way delays. Meanwhile its leader dies, stops for a while or
+// is cut off, often when somebody has not heard all that it said.
+void World::hit_change(const View& view) {
+  if (hits_left_ == 0 || calm_ || random_.one_in(3)) return;
+  --hits_left_;
+  std::vector<std::uint32_t> there;
+  for (const ViewMember& one : view.members) {
+    if (member(one.slot) != nullptr) there.push_back(one.slot);
+  }
+  const std::uint64_t one_way_ns = options_.net.delay_ns + options_.net.jitter_ns;
+  const std::uint64_t early = soon(5 * one_way_ns);
+  const std::uint32_t leader = random_.one_in(4) ? some_node() : there.front();
+  const std::uint32_t heir = random_.one_in(2) ? there[1 % there.size()] : some_node();
+  if (!random_.one_in(3)) at(early, What::one_way_cut, leader, heir);
+  static constexpr std::array kWhats{What::crash, What::pause, What::break_link, What::one_way_cut};
+  const What what = kWhats[random_.below(kWhats.size())];
+  at(early + random_.below(5 * one_way_ns), what, leader, some_node());
+}
+
+// Soon the node is told that its connection to the other is no more.
+void World::lose(std::uint32_t node, std::uint32_t other, std::uint64_t most_ns) {
+  at(soon(most_ns), What::lose, node, other, net_.connections(node, other));
+}
+
+void World::heal() {
+  calm_ = true;
+  net_.mend_all();
+  net_.set_slow_one_in(0);
+  for (std::uint32_t node = 0; node < nodes_.size(); ++node) {
+    if (nodes_[node].paused_until_ns > now_ns_) {
+      nodes_[node].paused_until_ns = now_ns_;
+      wake(node, now_ns_ + 1);
+    }
+  }
+}
+
+}  // namespace tutti::sim

@@ -1,0 +1,282 @@
+#!/usr/bin/env python3
+"""Plants one protocol bug after the other and wants the simulator to find each.
+
+    mutants.py [NAME...]        all of tests/sim/mutants, or those
+    mutants.py --rotate 4       as many of the quick ones: which, is chosen by the day
+    mutants.py --rotate 4 --day 7
+    mutants.py --table          the results as a table for docs/protocol.md
+    mutants.py --apply          only: does each still apply?
+
+A mutant is a file: a line that says what is broken, `key: value` lines (breaks: the invariants;
+file: where; scenario: where else than in swarm it may show; quick: yes, if it is found in few
+seeds), then the change: texts after `--- find`, each to be found exactly once, and what stands
+instead after `--- replace`. Its program is the simulator of the build folder (--build, the default is
+build/release) with only those objects compiled anew that have the changed file in them.
+
+Seeds run in rising chunks, in turn in swarm and the mutant's scenario, at most 2,000 in all, until
+one is wrong: a violation, an assertion, a crash, or far more processor time than any seed takes.
+One line per mutant. Exits 1 if one is not found, 2 if one no longer applies or does not compile.
+"""
+
+import argparse
+import concurrent.futures
+import datetime
+import json
+import os
+import random
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDER = Path(__file__).resolve().with_name("mutants")
+SEEDS_MAX = 2000
+CHUNK_FIRST = 10
+CPU_S = 60          # a seed takes 0.2 s of processor time on average
+CPU_PER_SEED_S = 3
+MEMORY_BYTES = 4 << 30
+# What the simulator runs; of the library, the rest is only linked.
+LAYERS = {"base", "sst", "flow", "smc", "predicates", "multicast", "membership", "sim"}
+VIOLATION = re.compile(r"seed (\d+): (\w+)")
+
+
+class Refused(Exception):
+    """The mutant must be renewed."""
+
+
+class Mutant:
+    def __init__(self, path):
+        self.name = path.stem
+        head, *changes = re.split(r"^--- find\n", path.read_text(encoding="utf-8"), flags=re.M)
+        self.title, *lines = head.strip().split("\n")
+        keys = dict(line.split(": ", 1) for line in lines)
+        self.breaks = keys["breaks"]
+        self.file = keys["file"]
+        self.scenario = keys.get("scenario")
+        self.quick = keys.get("quick") == "yes"
+        self.changes = [tuple(change.split("--- replace\n")) for change in changes]
+        if not self.changes or any(len(change) != 2 for change in self.changes):
+            raise Refused("it is not: find, replace")
+
+    def source(self):
+        """The changed file."""
+        text = (ROOT / self.file).read_text(encoding="utf-8")
+        for find, replace in self.changes:
+            if text.count(find) != 1:
+                raise Refused(f"{self.file} has {text.count(find)} times, not once:\n{find}")
+            text = text.replace(find, replace)
+        return text
+
+    def runs(self, seeds):
+        """Chunks (scenario, first, last) in the order in which they run."""
+        scenarios = ["swarm"] + ([self.scenario] if self.scenario else [])
+        left, first, size = seeds, 1, CHUNK_FIRST
+        while left > 0:
+            for scenario in scenarios:
+                count = min(size, left)
+                if count > 0:
+                    yield scenario, first, first + count - 1
+                left -= count
+            first += size
+            size *= 2
+
+
+class Build:
+    """The built simulator: how its objects were compiled and linked, and from what."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        commands = json.loads((folder / "compile_commands.json").read_text(encoding="utf-8"))
+        self.compile = {}
+        for entry in commands:
+            source = Path(entry["file"])
+            if source.is_relative_to(ROOT / "src") and source.parts[len(ROOT.parts) + 1] in LAYERS:
+                command = shlex.split(entry["command"])
+                self.compile[command[command.index("-o") + 1]] = (source, command)
+        self.link = shlex.split(self.ninja("-t", "commands", "bin/tutti").splitlines()[-1])
+        self.needs = {}
+        for line in self.ninja("-t", "deps").splitlines():
+            if line.endswith(")") and ": #deps" in line:
+                needs = self.needs.setdefault(line.split(":")[0], set())
+            elif line.strip():
+                needs.add(os.path.normpath(folder / line.strip()))
+
+    def ninja(self, *arguments):
+        return subprocess.run(["ninja", "-C", self.folder, "--quiet", *arguments], check=True,
+                              capture_output=True, text=True).stdout
+
+    def outputs(self, file):
+        """Objects of the simulator that have the file in them."""
+        changed = os.path.normpath(ROOT / file)
+        found = [out for out in self.compile if changed in self.needs.get(out, ())]
+        core = next(out for out in self.compile if out.endswith("sim/core.cpp.o"))
+        # The templates of those .cpp files are instantiated for the simulator's memory in core.cpp.
+        return [out for out in found
+                if out == core or str(self.compile[out][0]) not in self.needs[core]]
+
+    def program(self, mutant, folder):
+        changed = folder / mutant.file
+        changed.parent.mkdir(parents=True)
+        changed.write_text(mutant.source(), encoding="utf-8")
+        objects = []
+        for number, output in enumerate(self.outputs(mutant.file)):
+            source, command = self.compile[output]
+            source = changed if source == ROOT / mutant.file else source
+            objects.append(str(folder / f"{number}.o"))
+            flags = command[:command.index("-o")]
+            include = next(i for i, flag in enumerate(flags) if flag.startswith("-I"))
+            flags.insert(include, f"-I{folder / 'src'}")
+            self.run([*flags, "-w", "-O1", "-g0", "-o", objects[-1], "-c", str(source)])
+        if not objects:
+            raise Refused(f"{mutant.file} is not a part of the simulator")
+        program = folder / "tutti"
+        link = [*self.link]
+        link[link.index("-o") + 1] = str(program)
+        library = next(i for i, word in enumerate(link) if word.endswith("libtutti.a"))
+        link[library:library] = objects
+        self.run(link[:link.index("&&", 2)] if "&&" in link[2:] else link)
+        return program
+
+    def run(self, command):
+        command = [word for word in command if word not in (":", "&&")]
+        done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise Refused(f"{shlex.join(command)}\n{done.stderr}")
+
+
+def simulate(program, scenario, first, last):
+    """What went wrong first: (seed, property); seed None: some of them. Nothing if all is well."""
+    limit = CPU_S + CPU_PER_SEED_S * (last - first)
+    command = ["prlimit", f"--cpu={limit}", "--core=0", f"--as={MEMORY_BYTES}", program, "sim",
+               "--scenario", scenario, "--seeds", f"{first}..{last}", "--jobs", "1"]
+    text = []
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                          text=True) as process:
+        for line in process.stderr:
+            if found := VIOLATION.search(line):
+                process.kill()
+                return int(found[1]), found[2]
+            text.append(line)
+    if process.returncode == 0:
+        return None
+    if process.returncode > 0:
+        raise Refused(f"{shlex.join(map(str, command))}\n{''.join(text)}")
+    ended = -process.returncode
+    what = {6: "assertion", 9: "no end", 24: "no end"}.get(ended, f"signal {ended}")
+    if first == last:
+        return first, what
+    for seed in range(first, last + 1):
+        if found := simulate(program, scenario, seed, seed):
+            return found
+    return None, what
+
+
+class Result:
+    def __init__(self, mutant):
+        self.mutant = mutant
+        self.found = None   # property, or how the program ended
+        self.where = ""
+        self.seeds = 0
+        self.refused = None
+
+
+def judge(build, mutant, seeds):
+    result = Result(mutant)
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            program = build.program(mutant, Path(folder))
+            for scenario, first, last in mutant.runs(seeds):
+                found = simulate(program, scenario, first, last)
+                if found:
+                    seed, result.found = found
+                    result.seeds += (last if seed is None else seed) - first + 1
+                    result.where = f"{scenario} {last if seed is None else seed}"
+                    break
+                result.seeds += last - first + 1
+    except Refused as refused:
+        result.refused = str(refused)
+    return result
+
+
+def line_of(result):
+    if result.refused:
+        return f"{result.mutant.name:32} MUST BE RENEWED: {result.refused}"
+    if not result.found:
+        return f"{result.mutant.name:32} SURVIVED {result.seeds} seeds: {result.mutant.title}"
+    return (f"{result.mutant.name:32} {result.found:10} {result.where:16} "
+            f"after {result.seeds:4} seeds")
+
+
+def table_of(results):
+    rows = ["| mutant | what is broken | breaks | found as | seeds |",
+            "| --- | --- | --- | --- | --- |"]
+    for one in results:
+        rows.append(f"| `{one.mutant.name}` | {one.mutant.title} | {one.mutant.breaks} | "
+                    f"{one.found or 'not'} ({one.where}) | {one.seeds} |")
+    return "\n".join(rows)
+
+
+def chosen(options):
+    mutants = []
+    for path in sorted(FOLDER.glob("*.mutant")):
+        try:
+            mutants.append(Mutant(path))
+        except (KeyError, ValueError, Refused) as error:
+            sys.exit(f"{path}: {error}")
+    unknown = set(options.names) - {mutant.name for mutant in mutants}
+    if unknown:
+        sys.exit(f"there is no mutant {', '.join(sorted(unknown))}")
+    if options.names:
+        return [mutant for mutant in mutants if mutant.name in options.names]
+    if options.rotate:
+        day = datetime.date.today().toordinal() if options.day is None else options.day
+        quick = [mutant for mutant in mutants if mutant.quick]
+        random.Random(0).shuffle(quick)
+        print(f"day {day}: {options.rotate} of {len(quick)}")
+        return [quick[(day * options.rotate + i) % len(quick)] for i in range(options.rotate)]
+    return mutants
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("names", nargs="*", metavar="NAME")
+    parser.add_argument("--all", action="store_true", help="all of them (the default)")
+    parser.add_argument("--rotate", type=int, metavar="N", help="N quick ones, others every day")
+    parser.add_argument("--day", type=int, help="with --rotate: the day's number")
+    parser.add_argument("--apply", action="store_true", help="only apply them, run nothing")
+    parser.add_argument("--seeds", type=int, default=SEEDS_MAX, help="at most, for each")
+    parser.add_argument("--table", action="store_true", help="print a table, too")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="mutants at a time")
+    parser.add_argument("--build", type=Path, default=ROOT / "build" / "release")
+    options = parser.parse_args()
+    mutants = chosen(options)
+    results = []
+    if options.apply:
+        for mutant in mutants:
+            try:
+                mutant.source()
+            except Refused as refused:
+                results.append(Result(mutant))
+                results[-1].refused = str(refused)
+                print(line_of(results[-1]))
+    else:
+        build = Build(options.build.resolve())
+        with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+            for done in concurrent.futures.as_completed(
+                    [pool.submit(judge, build, mutant, options.seeds) for mutant in mutants]):
+                results.append(done.result())
+                print(line_of(results[-1]), flush=True)
+    results.sort(key=lambda one: one.mutant.name)
+    refused = sum(one.refused is not None for one in results)
+    survived = 0 if options.apply else sum(not one.found for one in results) - refused
+    if options.table:
+        print(table_of(results))
+    print(f"{len(mutants)} mutants, {survived} survived, {refused} to be renewed")
+    return 2 if refused else 1 if survived else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
