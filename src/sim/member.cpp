@@ -237,6 +237,7 @@ void Member::deliver(std::uint16_t group, std::span<const Message> batch) {
 
 void Member::suspected(const ViewMember& member) {
   states_->gone(member.slot);
+  suspected_any_ = true;
   record(history::make_suspect({.view = view_id(), .time_ns = now_ns_}, ref(member),
                                history::SuspectReason::told));
 }

@@ -64,6 +64,8 @@ class Member final : public MembershipEvents {
   [[nodiscard]] std::uint64_t next_step_ns() const { return membership_->next_step_ns(); }
   /// All that it sent has been delivered here.
   [[nodiscard]] bool idle() const;
+  /// It suspected somebody, ever.
+  [[nodiscard]] bool suspected_any() const { return suspected_any_; }
   [[nodiscard]] std::uint64_t messages_sent() const;
   [[nodiscard]] const history::Recorder& recorder() const { return *recorder_; }
   /// Of the events so far.
@@ -113,6 +115,7 @@ class Member final : public MembershipEvents {
   std::uint64_t now_ns_ = 0;
   std::uint64_t hash_ = 0;
   std::string finding_;
+  bool suspected_any_ = false;
 };
 
 [[nodiscard]] Plan make_plan(std::uint32_t nodes, std::vector<GroupOptions> groups);

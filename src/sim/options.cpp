@@ -31,6 +31,7 @@ Faults draw_faults(Prng& random) {
   faults.late_writes = random.one_in(2);
   faults.restarts = !random.one_in(8);
   faults.in_changes = some(6);
+  faults.standstills = some(2);
   return faults;
 }
 
@@ -70,6 +71,14 @@ Options options_from(std::uint64_t seed) {
   return options;
 }
 
+bool harmless(const Options& options) {
+  const Faults& faults = options.faults;
+  return options.net.slow_one_in == 0 && faults.lost_doorbells_percent == 0 &&
+         faults.crashes + faults.pauses + faults.partitions + faults.one_way_cuts +
+                 faults.broken_links + faults.leaves + faults.in_changes ==
+             0;
+}
+
 std::string to_string(const Options& options) {
   std::ostringstream out;
   const Faults& faults = options.faults;
@@ -84,6 +93,7 @@ std::string to_string(const Options& options) {
   };
   tell("crashes", faults.crashes);
   tell("pauses", faults.pauses);
+  tell("standstills", faults.standstills);
   tell("partitions", faults.partitions);
   tell("one-way cuts", faults.one_way_cuts);
   tell("broken links", faults.broken_links);

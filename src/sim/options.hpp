@@ -16,6 +16,7 @@ namespace tutti::sim {
 struct Faults {
   std::uint32_t crashes = 0;
   std::uint32_t pauses = 0;
+  std::uint32_t standstills = 0;   ///< all nodes pause at once, as one machine does
   std::uint32_t partitions = 0;    ///< of the nodes in two parts
   std::uint32_t one_way_cuts = 0;  ///< of one link in one direction
   std::uint32_t broken_links = 0;  ///< a connection breaks, both ends notice
@@ -49,6 +50,9 @@ struct Options {
 
 /// The same seed, the same options.
 [[nodiscard]] Options options_from(std::uint64_t seed);
+
+/// Nothing in it gives anybody a reason to suspect another.
+[[nodiscard]] bool harmless(const Options& options);
 
 /// One line, for people.
 [[nodiscard]] std::string to_string(const Options& options);

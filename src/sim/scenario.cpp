@@ -10,6 +10,11 @@ const std::vector<Scenario>& scenarios() {
       {"calm", "no faults at all", [](Options& options) { options.faults = {}; }},
       {"crash", "members die and come back",
        [](Options& options) { options.faults = {.crashes = 4}; }},
+      {"standstill", "all nodes stand still at once: no reason to suspect anybody",
+       [](Options& options) {
+         options.net.slow_one_in = 0;
+         options.faults = {.standstills = 4};
+       }},
       {"zombie", "members pause until they are suspected; what the dead posted lands late",
        [](Options& options) { options.faults = {.crashes = 2, .pauses = 4, .late_writes = true}; }},
       {"partition", "the network parts, in both directions and in one",

@@ -114,6 +114,9 @@ void World::happen(const Happening& now) {
     case What::pause:
       nodes_[one(now.node)].paused_until_ns = soon(3 * options_.suspect_after_ns);
       break;
+    case What::standstill:
+      stand_still();
+      break;
     case What::partition:
       partition();
       break;
@@ -277,11 +280,18 @@ std::uint64_t World::hash() const {
 }
 
 std::string World::finding() const {
+  const auto of = [this](const Member* member) -> std::string {
+    if (member == nullptr) return {};
+    if (member->finding().empty() && member->suspected_any() && harmless(options_)) {
+      return "V6: " + plan_.nodes[member->self().slot] + " suspected somebody for nothing";
+    }
+    return member->finding();
+  };
   for (const auto& member : gone_) {
-    if (!member->finding().empty()) return member->finding();
+    if (std::string found = of(member.get()); !found.empty()) return found;
   }
   for (const Node& node : nodes_) {
-    if (node.member && !node.member->finding().empty()) return node.member->finding();
+    if (std::string found = of(node.member.get()); !found.empty()) return found;
   }
   return {};
 }

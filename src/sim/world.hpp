@@ -45,6 +45,7 @@ class World {
     attach,
     crash,
     pause,
+    standstill,
     partition,
     one_way_cut,
     mend,
@@ -87,6 +88,7 @@ class World {
   void gone(std::uint32_t node, bool told);
   void lose(std::uint32_t node, std::uint32_t other, std::uint64_t most_ns);
   void come_back(std::uint32_t node);
+  void stand_still();
   void partition();
   void hit_change(const View& view);
   void break_link(std::uint32_t a, std::uint32_t b);

@@ -16,6 +16,7 @@ void World::plan_faults() {
   };
   plan(What::crash, faults.crashes);
   plan(What::pause, faults.pauses);
+  plan(What::standstill, faults.standstills);
   plan(What::partition, faults.partitions);
   plan(What::one_way_cut, faults.one_way_cuts);
   plan(What::break_link, faults.broken_links);
@@ -31,6 +32,11 @@ void World::crash(std::uint32_t node) {
   gone(node, !options_.faults.silent_crashes);
   crashed_.back() = true;
   if (!nodes_[node].left) come_back(node);
+}
+
+void World::stand_still() {
+  const std::uint64_t until = soon(3 * options_.suspect_after_ns);
+  for (Node& node : nodes_) node.paused_until_ns = std::max(node.paused_until_ns, until);
 }
 
 void World::partition() {
