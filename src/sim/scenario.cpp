@@ -25,6 +25,13 @@ const std::vector<Scenario>& scenarios() {
          options.founders = 4;
          options.faults = {.crashes = 2, .broken_links = 2};
        }},
+      {"arrivals", "nodes join one after the other: no reason to suspect anybody",
+       [](Options& options) {
+         options.nodes = 7;
+         options.founders = 4;
+         options.net.slow_one_in = 0;
+         options.faults = {};
+       }},
       {"founding", "members die and links break from the very start",
        [](Options& options) {
          options.fault_ns = 20 * options.net.delay_ns + 2 * options.suspect_after_ns;
