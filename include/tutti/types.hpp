@@ -40,8 +40,8 @@ enum class Order : std::uint8_t {
 /// When a message is handed to the application.
 enum class Level : std::uint8_t {
   unordered,  ///< on receipt; goes with Order::none
-  agreed,     ///< once every earlier message of the order is here; with FabricChoice::shm only, else
-              ///< as atomic: what a dead member sent to some must be there for all, in its memory
+  agreed,     ///< once every earlier message is here; over copied rows (not FabricChoice::shm) only
+              ///< as atomic: what a dead member sent to some could not be passed on to the others
   atomic,     ///< once every member has it as well: delivered by one means had by all
 };
 
