@@ -1,5 +1,6 @@
 #include "fabric/shm/shm_fabric.hpp"
 
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -121,12 +122,20 @@ void ShmFabric::ring_if_asleep(Peer& peer) {
 }
 
 std::size_t ShmFabric::poll() {
-  if (++polls_ >= kPollsPerCheck || *hang_up_) [[unlikely]] {
-    polls_ = 0;
-    *hang_up_ = false;
-    find_losses();
-  }
+  if (++polls_ % kPollsPerLook == 0 || *hang_up_) [[unlikely]]
+    look_around();
   return 0;  // what peers post is there without our doing
+}
+
+void ShmFabric::look_around() {
+  timespec now;
+  ::clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+  const bool later = now.tv_sec != last_check_.tv_sec || now.tv_nsec != last_check_.tv_nsec;
+  if (!later && polls_ < kPollsPerCheck && !*hang_up_) return;
+  last_check_ = now;
+  polls_ = 0;
+  *hang_up_ = false;
+  find_losses();
 }
 
 void ShmFabric::find_losses() {

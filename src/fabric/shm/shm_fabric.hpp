@@ -6,11 +6,12 @@
 ///   acquire loads of the reader do the rest. publish() may therefore show newer words of the own
 ///   row than those given, never older ones.
 /// F-loss: the kernel closes a dead peer's unix socket; seen at once when asleep, otherwise every
-///   kPollsPerCheck polls. F-fence: Segment::freeze.
+///   kPollsPerCheck polls or tick of the clock. F-fence: Segment::freeze.
 /// F-wake: arm(), which raises RowHeader::asleep, is RoutedFabric's work: a node has one row.
 /// Threads: the predicate thread only. The Sleeper and the own row outlive the fabric.
 #pragma once
 #include <poll.h>
+#include <time.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -31,6 +32,8 @@ class ShmFabric final : public Fabric {
  public:
   /// poll(2) over the sockets costs about a microsecond: this often it does not show.
   static constexpr std::uint32_t kPollsPerCheck = 4096;
+  /// So often the coarse clock is read: where others have the processor, polls are far apart.
+  static constexpr std::uint32_t kPollsPerLook = 8;
 
   /// Starts without peers. Refuses an own row that peers cannot map.
   [[nodiscard]] static Result<std::unique_ptr<ShmFabric>> create(Sleeper& sleeper,
@@ -72,6 +75,7 @@ class ShmFabric final : public Fabric {
   explicit ShmFabric(Sleeper& sleeper);
   void mark(Rank peer);
   void ring_if_asleep(Peer& peer);
+  void look_around();
   void find_losses();
   void drop(Rank peer);
 
@@ -80,7 +84,8 @@ class ShmFabric final : public Fabric {
   std::vector<Rank> posted_;       // peers posted to since the last flush, each once
   std::vector<pollfd> sockets_;    // by slot; -1 where there is nothing to watch
   std::shared_ptr<bool> hang_up_;  // set by a wait on the Sleeper, which may outlive us
-  std::uint32_t polls_ = 0;
+  std::uint32_t polls_ = 0;        // since the last check
+  timespec last_check_{};
   std::vector<PeerLoss> losses_;
   FabricCounters counters_;
 };

@@ -3,11 +3,14 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <chrono>
 
 #include <atomic>
+#include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <utility>
@@ -111,6 +114,23 @@ TEST_F(ShmFabricTest, NoticesADeadProcessAlsoWhileItOnlyPolls) {
   ASSERT_EQ(::waitpid(child, nullptr, 0), child);
   std::size_t losses = 0;
   for (std::uint32_t i = 0; i < 3 * ShmFabric::kPollsPerCheck; ++i) {
+    fabric->poll();
+    losses += fabric->take_losses().size();
+  }
+  EXPECT_EQ(losses, 1U);
+}
+
+// As where so many want the processor that a poll comes once in a while.
+TEST_F(ShmFabricTest, NoticesADeadProcessWithFewPollsOverALongTime) {
+  const pid_t child = fork_peer();
+  const auto fabric = make();
+  ASSERT_EQ(::kill(child, SIGKILL), 0);
+  ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+  std::size_t losses = 0;
+  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(50);
+  while (std::chrono::steady_clock::now() < end) {  // several ticks of the coarse clock
+  }
+  for (std::uint32_t i = 0; i < ShmFabric::kPollsPerLook; ++i) {
     fabric->poll();
     losses += fabric->take_losses().size();
   }
