@@ -190,6 +190,8 @@ std::uint64_t StateTransfer<Memory>::least_taken(const Offer& offer) const {
 template <class Memory>
 bool StateTransfer<Memory>::receive(Fabric& fabric) {
   const std::uint32_t slot = *givers_[giver_];
+  // L7, from both sides: its last stream is cleared before it shows our view.
+  if (load(slot, StateWords::kView) != view_) return false;
   const std::uint64_t sent = load(slot, StateWords::kSent);
   const std::uint64_t end = load(slot, StateWords::kEnd);
   const bool failed = load(slot, StateWords::kFailed) != 0;
