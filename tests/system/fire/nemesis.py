@@ -24,6 +24,11 @@ class Failure(AssertionError):
     """A violation or a hang."""
 
 
+class Disturbed(Failure):
+    """The machine stood still for so long that members took others for dead which nobody had
+    struck, and no majority was left; what was delivered until then is right."""
+
+
 @dataclass(frozen=True)
 class Options:
     """What a seed stands for."""
@@ -40,7 +45,8 @@ class Options:
     faults: int
 
     @staticmethod
-    def of(seed, fabric, partitions):
+    def of(seed, fabric, partitions, patience=1):
+        """`patience`: how much longer than usual until a member is suspected."""
         draw = random.Random(f"{seed} {fabric} {partitions}")
         members = draw.choice((3, 3, 4, 5))
         levels = ["atomic", "atomic", "atomic,atomic", "unordered,atomic"]
@@ -52,7 +58,7 @@ class Options:
             seed=seed, fabric=fabric, partitions=partitions, members=members,
             levels=draw.choice(levels),
             rate=draw.choice((50, 300, 1000, 3000)), size_max=draw.choice((64, 300, 5000)),
-            suspect_after=draw.choice((0.4, 0.6, 0.8)),
+            suspect_after=draw.choice((0.4, 0.6, 0.8)) * patience,
             founders=draw.choice((0, members // 2 + 1)), faults=draw.randint(4, 7))
 
     def __str__(self):
@@ -74,36 +80,45 @@ class Round:
         self._lives = []      # all that ever ran
         self._faulty = {}     # name -> what befell it
         self._due = []        # (time, action)
-        self._begin = time.monotonic()
+        self._begin = self._last_tick = time.monotonic()
+        self._stall = 0.0     # the longest time between two ticks
 
     # What happens.
 
     def run(self):
         """Raises Failure; else returns how many views and deliveries there were."""
         try:
-            for name in self.names:
-                self._start(name, join=False)
-            self._wait(self._whole, "all members are in one first view")
-            for _ in range(self.options.faults):
-                self._wait_for(self._random.uniform(0.0, 1.2))
-                self._strike()
-            self._heal()
-            core = self._wait(self._whole, "all members are in one view after the last fault")
-            sent = self._counts()
-            healed_ns = time.monotonic_ns()
-            self._note(f"healed: view {core.number} of {len(core.members)}")
-            self._wait(lambda: all(
-                own >= before[0] + MORE_MESSAGES for (_, own, _), before
-                in zip(self._counts(), sent)), "messages of all are delivered after the last fault")
-            deliveries = sum(count[2] for count in self._counts())
-            self._stop_all()
-            self._check(healed_ns, core)
-            return core.number, deliveries
+            return self._run()
+        except Failure as failure:
+            if not self._is_disturbed():
+                raise
+            self._check()
+            raise Disturbed(f"{failure}\nthe machine stood still for {self._stall:.2f} s") from None
         except subprocess.SubprocessError as error:
             raise Failure(str(error)) from error
         finally:
             for member in self._lives:
                 member.clean_up()
+
+    def _run(self):
+        for name in self.names:
+            self._start(name, join=False)
+        self._wait(self._whole, "all members are in one first view")
+        for _ in range(self.options.faults):
+            self._wait_for(self._random.uniform(0.0, 1.2))
+            self._strike()
+        self._heal()
+        core = self._wait(self._whole, "all members are in one view after the last fault")
+        sent = self._counts()
+        healed_ns = time.monotonic_ns()
+        self._note(f"healed: view {core.number} of {len(core.members)}")
+        self._wait(lambda: all(
+            own >= before[0] + MORE_MESSAGES for (_, own, _), before
+            in zip(self._counts(), sent)), "messages of all are delivered after the last fault")
+        deliveries = sum(count[2] for count in self._counts())
+        self._stop_all()
+        self._check(healed_ns, core)
+        return core.number, deliveries
 
     def _start(self, name, join=True):
         options = self.options
@@ -190,16 +205,19 @@ class Round:
                 raise Failure(f"{member.name} ended with {member.process.returncode}: "
                               f"{member.said()}")
 
-    def _check(self, healed_ns, core):
-        files = [member.history for member in self._lives if os.path.exists(member.history)]
+    def _check(self, healed_ns=0, core=None):
+        """Without a core: only what holds in a run that ends anyhow."""
         for member in self._lives:
             member.clean_up()
+        files = [member.history for member in self._lives if os.path.exists(member.history)]
         fill_unknown_cuts(files)
-        nemesis = os.path.join(self.folder, "nemesis.history")
-        write_harness(nemesis, healed_ns, [(self.names.index(name), incarnation)
-                                           for name, incarnation in core.members.items()])
-        done = subprocess.run([TUTTI, "check", *BOUNDS, nemesis, *files], capture_output=True,
-                              text=True, timeout=WATCHDOG, check=False)
+        if core:
+            nemesis = os.path.join(self.folder, "nemesis.history")
+            write_harness(nemesis, healed_ns, [(self.names.index(name), incarnation)
+                                               for name, incarnation in core.members.items()])
+            files = [*BOUNDS, nemesis, *files]
+        done = subprocess.run([TUTTI, "check", *files], capture_output=True, text=True,
+                              timeout=WATCHDOG, check=False)
         self._note(done.stdout.split("\n", 1)[0])
         if done.returncode != 0:
             raise Failure(done.stdout + done.stderr)
@@ -232,6 +250,12 @@ class Round:
         self._wait(lambda: all(member.count for member in members), "all members answer")
         return [member.count for member in members]
 
+    def _is_disturbed(self):
+        """Whoever is not in the newest view stopped for want of a majority, or was not let in."""
+        stopped = [life for life in self._lives if life.ending == "minority"]
+        corrupt = any("corrupt" in life.said() for life in self._lives)
+        return bool(stopped) and not corrupt and self._stall > self.options.suspect_after / 8
+
     # Time.
 
     def _note(self, what):
@@ -258,6 +282,8 @@ class Round:
 
     def _tick(self):
         now = time.monotonic()
+        self._stall = max(self._stall, now - self._last_tick)
+        self._last_tick = now
         for due in [due for due in self._due if due[0] <= now]:
             self._due.remove(due)
             due[1]()
@@ -269,8 +295,9 @@ class Round:
             elif state in ("starts", "settled") and name in newest.members and \
                     member.view.number == newest.number:
                 del self._faulty[name]
-        if self._members and not any(member.running() for member in self._members.values()):
-            raise Failure("nobody is left: " + self._state())
+        if newest.number > 0 and not any(
+                member.running() and member.view.number > 0 for member in self._members.values()):
+            raise Failure("nobody is left in a view: " + self._state())
 
     def _ended(self, name, member):
         if self._faulty.get(name) == "down":

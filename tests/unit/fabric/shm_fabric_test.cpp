@@ -3,11 +3,9 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
-
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <chrono>
 
 #include <atomic>
 #include <chrono>
