@@ -81,9 +81,9 @@ class NodeCore final : private IncarnationEvents {
   [[nodiscard]] bool all_complete() const;
 
   const NodeOptions options_;
+  std::vector<GroupOptions> group_options_;         // by name
+  std::unique_ptr<Incarnation> incarnation_;        // from start on; has what the groups point to
   std::vector<std::unique_ptr<GroupCore>> groups_;  // by name
-  std::vector<GroupOptions> group_options_;         // likewise
-  std::unique_ptr<Incarnation> incarnation_;        // from start on
 
   enum class State : std::uint8_t { created, running, stopped };
   std::atomic<State> state_{State::created};
