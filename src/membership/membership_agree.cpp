@@ -239,7 +239,9 @@ bool Membership<Memory>::apply_decision(Fabric& fabric) {
     }
     bool all = true;
     for (std::size_t g = 0; g < groups_.size(); ++g) {
-      all &= groups_[g].subgroup->at_cut(decision_->cuts[g]);
+      // Who leaves before it got the state it joined for has nothing to deliver.
+      const bool nothing = groups_[g].subgroup->held() && !decision_->next.contains(self);
+      all &= nothing || groups_[g].subgroup->at_cut(decision_->cuts[g]);
     }
     if (!all) return false;
     if (!decision_->next.contains(self)) {

@@ -53,6 +53,7 @@ class Subgroup final : public Stepped {
 
   /// While held, nothing is delivered in a view that was just entered: its state has yet to come.
   void hold(bool held) { held_ = held; }
+  [[nodiscard]] bool held() const { return held_; }
 
   // How a view ends, in this order; see Multicast.
   void wedge();
