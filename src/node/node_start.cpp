@@ -52,11 +52,12 @@ Result<void> NodeCore::try_start(const Deadline& deadline) {
 Error NodeCore::why_not_started() const {
   if (std::optional<Error> failure = this->failure()) return *failure;
   const std::string awaited = incarnation_->lobby().awaited();
+  std::string why = awaited.empty() ? "all members are connected, but did not agree on a view yet"
+                                    : "still waiting for " + awaited +
+                                          "; start the missing members, or check their addresses";
+  if (options_.join_only) why = "there is no group to join, or it did not take us in yet: " + why;
   return {ErrorCode::unreachable,
-          "start_timeout of " + in_seconds(options_.start_timeout) + " s is over; " +
-              (awaited.empty() ? "all members are connected, but did not agree on a view yet"
-                               : "still waiting for " + awaited +
-                                     "; start the missing members, or check their addresses")};
+          "start_timeout of " + in_seconds(options_.start_timeout) + " s is over; " + why};
 }
 
 void NodeCore::abandon_start() {

@@ -182,12 +182,19 @@ bool TestCluster::are_in_view_of(const std::vector<std::size_t>& members) const 
 bool TestCluster::hear_more(const std::vector<std::size_t>& members, std::size_t messages) {
   std::vector<std::size_t> goals;
   for (const std::size_t member : members) goals.push_back(journal(member).messages() + messages);
-  return until([&] {
+  const bool heard = until([&] {
     for (std::size_t i = 0; i < members.size(); ++i) {
       if (journal(members[i]).messages() < goals[i]) return false;
     }
     return true;
   });
+  for (std::size_t i = 0; i < members.size() && !heard; ++i) {
+    const std::optional<Error> failure = node(members[i]).failure();
+    ADD_FAILURE() << life(members[i]).name << " in view " << node(members[i]).view().view << " has "
+                  << journal(members[i]).messages() << " messages of " << goals[i]
+                  << (failure ? ": " + failure->message : "");
+  }
+  return heard;
 }
 
 void TestCluster::expect_one_story() {
