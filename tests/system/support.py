@@ -132,16 +132,18 @@ class Member:
 
 class Feeder(threading.Thread):
     """Writes numbered lines to a member's standard input until told to stop, or it ends. With
-    `close` the input then ends, else it stays open."""
+    `close` the input then ends, else it stays open. `pause`: seconds after each 500 lines, for
+    tests that would else have more to look at than they have time for."""
 
     LINES_MAX = 3_000_000  # a test that hangs does not fill the disk
 
-    def __init__(self, member, prefix=b""):
+    def __init__(self, member, prefix=b"", pause=0):
         super().__init__(daemon=True)
         self.member = member
         member.feeder = self
         self._pipe = member.process.stdin
         self._prefix = prefix
+        self._pause = pause
         self._told_to_stop = threading.Event()
         self.sent = []
         self.start()
@@ -157,6 +159,8 @@ class Feeder(threading.Thread):
             except (OSError, ValueError):
                 return
             self.sent.append(block)
+            if self._pause:
+                self._told_to_stop.wait(self._pause)
 
     def finish(self, close=True):
         self._told_to_stop.set()
