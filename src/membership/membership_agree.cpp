@@ -181,8 +181,12 @@ void Membership<Memory>::hear_decision() {
       adopt_decision(*proposal, static_cast<std::uint32_t>(accepted / 2 - 1));
     }
   }
-  // They have left the view behind that comes after ours: that needed all who are in it.
-  if (!decision_ && ahead >= view_.id + 2) stop(StopReason::evicted);
+  // They have left the view behind that comes after ours: that needed all who are in it. Who asked
+  // to leave was let go, then, or suspected: that makes no difference to it any more.
+  if (!decision_ && ahead >= view_.id + 2) {
+    const bool leaves = life(options_.self, ViewWords::kLeaving) != 0;
+    stop(leaves ? StopReason::left : StopReason::evicted);
+  }
 }
 
 // Looks in all rows for a decided view that has us in it.
