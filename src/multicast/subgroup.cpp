@@ -142,6 +142,12 @@ void Subgroup<Memory>::halt() {
 }
 
 template <class Memory>
+bool Subgroup<Memory>::at_rest() {
+  open_.store(nullptr, std::memory_order_seq_cst);  // see deliver_here()
+  return !busy_.load(std::memory_order_seq_cst);
+}
+
+template <class Memory>
 std::optional<Violation> Subgroup<Memory>::violation() const {
   if (now_->delivery.corrupt() != kNobody) {
     return Violation{now_->delivery.corrupt(), "its ring buffer holds a record that cannot be"};

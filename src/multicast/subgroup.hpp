@@ -51,6 +51,9 @@ class Subgroup final : public Stepped {
   /// Ends the group for good: nothing is stepped or delivered from now on.
   void halt();
 
+  /// After halt(), on the predicate thread: true once no other thread reads the others' rows.
+  [[nodiscard]] bool at_rest();
+
   /// While held, nothing is delivered in a view that was just entered: its state has yet to come.
   void hold(bool held) { held_ = held; }
   [[nodiscard]] bool held() const { return held_; }

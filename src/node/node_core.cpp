@@ -103,7 +103,10 @@ std::size_t NodeCore::turn() {
     changed_.notify();
   }
   if (failed() && in_view_.load(std::memory_order_relaxed)) [[unlikely]] {
-    // The others learn at once that they must go on without us.
+    // The others learn at once that they must go on without us; but a callback that still runs
+    // reads in their rows.
+    const auto rests = [](const auto& group) { return group->subgroup()->at_rest(); };
+    if (!std::ranges::all_of(groups_, rests)) return 0;
     hung_up_ = true;
     incarnation_->hang_up();
     return 0;

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "cluster.hpp"
+#include "support/loopback.hpp"
 
 namespace tutti {
 namespace {
@@ -179,6 +180,43 @@ TEST_P(Loss, OfTheMajorityStopsTheRestWhichDeliversNothingMore) {
     EXPECT_EQ(cluster.journal(member).stretches().size(), 1);
   }
   cluster.expect_one_story();
+}
+
+// The node hangs up once the majority is lost, but what is being delivered stays where it is.
+TEST(LossOfTheMajority, LeavesWhatIsBeingDeliveredInPlace) {
+  for (const FabricChoice fabric : {FabricChoice::shm, FabricChoice::tcp}) {
+    std::atomic<bool> arrived{false};
+    std::atomic<bool> read_on{false};
+    std::string text;
+    const std::vector<MemberAddress> members = loopback_members(2);
+    auto created = Node::create({.name = "b", .members = members, .fabric = fabric});
+    ASSERT_TRUE(created);
+    std::optional<Node> b(std::move(*created));
+    Group from = *b->join({.name = "log"});
+    auto blocked = Node::create({.name = "a", .members = members, .fabric = fabric});
+    ASSERT_TRUE(blocked);
+    Node a = std::move(*blocked);
+    GroupOptions group{.name = "log", .delivery = DeliveryThread::own};
+    group.on_delivery = [&](std::span<const Message> batch) {
+      arrived = true;
+      while (!read_on) std::this_thread::yield();
+      text = batch[0].text();
+    };
+    ASSERT_TRUE(a.join(group));
+    std::jthread other([&b] { EXPECT_TRUE(b->start()); });
+    EXPECT_TRUE(a.start());
+    other.join();
+    EXPECT_TRUE(from.send("still here", kPatience));
+    EXPECT_TRUE(until([&] { return arrived.load(); }));
+    b.reset();
+    EXPECT_TRUE(until([&] { return a.failure().has_value(); }));
+    // Its loop has turned since.
+    const std::uint64_t sleeps = a.statistics().sleeps;
+    EXPECT_TRUE(until([&] { return a.statistics().sleeps > sleeps + 2; }));
+    read_on = true;
+    EXPECT_FALSE(a.stop(kPatience));
+    EXPECT_EQ(text, "still here");
+  }
 }
 
 }  // namespace
