@@ -144,7 +144,7 @@ void TestCluster::kill(std::size_t member) {
 Result<void> TestCluster::leave(std::size_t member) {
   hush(member);
   Result<void> left = node(member).leave(kPatience);
-  life(member).ended = left.has_value();
+  life(member).ended = life(member).left = left.has_value();
   return left;
 }
 
@@ -202,7 +202,7 @@ void TestCluster::expect_one_story() {
   for (const auto* lives : {&past_, &now_}) {
     for (const auto& life : *lives) {
       accounts.push_back(
-          {life->journals[0].get(), life->name, life->ended, life->sent, life->prefix});
+          {life->journals[0].get(), life->name, life->ended, life->left, life->sent, life->prefix});
     }
   }
   tutti::expect_one_story(accounts, options_.groups[0].level);

@@ -67,6 +67,7 @@ struct Life {
   std::unique_ptr<Talker> talker{};
   std::optional<std::uint64_t> sent{};
   bool ended = false;
+  bool left = false;
 };
 
 class TestCluster {

@@ -125,7 +125,7 @@ std::vector<Told> Journal::sequence() const {
 void expect_one_story(const std::vector<Account>& accounts, Level level) {
   std::map<std::uint64_t, InView> views;
   const auto is_whole = [](const Account& account, const std::vector<Stretch>& all, std::size_t i) {
-    return account.ended || i + 1 < all.size();
+    return (account.ended && !account.left) || i + 1 < all.size();
   };
   // At other levels who dies may have been delivered what nobody else will be.
   const auto counts = [&](bool whole) { return whole || level == Level::atomic; };

@@ -47,7 +47,8 @@ class Journal {
 struct Account {
   const Journal* journal = nullptr;
   std::string who{};   ///< name of the member
-  bool ended = false;  ///< by stop() or leave(), and that went well
+  bool ended = false;  ///< by stop() or leave(), and that went well: all that it sent is there
+  bool left = false;   ///< by leave(): the others may have been delivered more in its last view
   /// It sent so many messages, "PREFIX NUMBER" with numbers from 0; nothing if others did as well.
   std::optional<std::uint64_t> sent{};
   std::string prefix{};

@@ -133,7 +133,10 @@ TEST_P(ViewCallbacks, ComeInsidePollWithDriveCaller) {
       }
       cluster.life(member).sent = sent;
       if (dies[member].load()) {
-        if (member == 3) cluster.life(member).ended = node.leave(kPatience).has_value();
+        if (member == 3) {
+          cluster.life(member).ended = cluster.life(member).left =
+              node.leave(kPatience).has_value();
+        }
         return cluster.life(member).node.reset();
       }
       const Result<void> stopped = node.stop(kPatience);
