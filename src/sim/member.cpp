@@ -250,6 +250,7 @@ void Member::wedged(const View& /*view*/) {
 
 void Member::decided(const Proposal& proposal) {
   cuts_.assign(1, proposal);
+  ++decisions_;
   if (view_id() == 0) return;  // a joiner: it has no part in how the last view ends
   history::Event decide = event(EventKind::decide);
   decide.number = digest_of(proposal);

@@ -64,6 +64,8 @@ class Member final : public MembershipEvents {
   [[nodiscard]] std::uint64_t next_step_ns() const { return membership_->next_step_ns(); }
   /// All that it sent has been delivered here.
   [[nodiscard]] bool idle() const;
+  /// How many decisions it has made or heard of.
+  [[nodiscard]] std::uint64_t decisions() const { return decisions_; }
   /// It suspected somebody, ever.
   [[nodiscard]] bool suspected_any() const { return suspected_any_; }
   [[nodiscard]] std::uint64_t messages_sent() const;
@@ -115,6 +117,7 @@ class Member final : public MembershipEvents {
   std::uint64_t now_ns_ = 0;
   std::uint64_t hash_ = 0;
   std::string finding_;
+  std::uint64_t decisions_ = 0;
   bool suspected_any_ = false;
 };
 

@@ -41,12 +41,23 @@ const std::vector<Scenario>& scenarios() {
        }},
       {"takeover", "more goes wrong just when members change their view, leaders die",
        [](Options& options) {
-         options.nodes = std::max(options.nodes, 5U);
+         options.nodes = std::max(options.nodes, 3U);
          options.founders = options.nodes;
          options.faults = {.crashes = 1, .broken_links = 1, .leaves = 2, .in_changes = 8};
        }},
       {"leave", "members leave in order, some while others die",
        [](Options& options) { options.faults = {.crashes = 2, .leaves = 4}; }},
+      {"unordered", "a group that promises no order, while members die and leave",
+       [](Options& options) {
+         options.level = Level::unordered;
+         options.faults = {.crashes = 2, .broken_links = 1, .leaves = 2, .in_changes = 2};
+       }},
+      {"agreed", "a group that does not wait for all, on one host, while members die and leave",
+       [](Options& options) {
+         options.level = Level::agreed;
+         options.hosts = 1;
+         options.faults = {.crashes = 2, .broken_links = 1, .leaves = 2, .in_changes = 2};
+       }},
       {"doorbells", "a third of all doorbells is lost",
        [](Options& options) { options.faults = {.crashes = 1, .lost_doorbells_percent = 33}; }},
       {"shared", "all on one host: rows are shared, nothing is copied",

@@ -109,7 +109,9 @@ void World::happen(const Happening& now) {
       attach(now.node, now.which);
       break;
     case What::crash:
-      if (const std::uint32_t node = one(now.node); member(node) != nullptr) crash(node);
+      if (const std::uint32_t node = one(now.node); member(node) != nullptr) {
+        crash(node, now.which != 0);
+      }
       break;
     case What::pause:
       nodes_[one(now.node)].paused_until_ns = soon(3 * options_.suspect_after_ns);
@@ -167,6 +169,8 @@ void World::pass(std::uint32_t node) {
   founded_ = founded_ || runner.member->view().id != 0;
   const bool changes = runner.member->changing();
   if (!std::exchange(runner.changing, changes) && changes) hit_change(runner.member->view());
+  const std::uint64_t decisions = runner.member->decisions();
+  if (std::exchange(runner.decisions, decisions) < decisions) hit_decision(node);
   if (runner.member->stopped()) {
     const bool left = *runner.member->stopped() == StopReason::left;
     gone(node, true);
@@ -232,15 +236,15 @@ void World::come_back(std::uint32_t node) {
   if (options_.faults.restarts) at(soon(4 * options_.suspect_after_ns), What::start, node);
 }
 
-// The node runs no more. What it posted may still land, all or a part.
-void World::gone(std::uint32_t node, bool told) {
+// The node runs no more. What it posted may still land, all or a part; secretly: nothing.
+void World::gone(std::uint32_t node, bool told, bool secretly) {
   const bool late = options_.faults.late_writes;
   for (std::uint32_t other = 0; other < nodes_.size(); ++other) {
     if (other == node || !net_.connected(node, other)) continue;
     // In order: what it posted before it stopped by itself arrives.
     const bool crashed = !member(node)->stopped();
     const std::size_t arrives = crashed && !late ? random_.below(20) : ~std::size_t{0};
-    net_.close(node, other, arrives);
+    net_.close(node, other, secretly ? 0 : arrives);
     if (!told || member(other) == nullptr) continue;
     lose(other, node, 20 * options_.net.delay_ns);
   }

@@ -62,7 +62,7 @@ class World {
     What what;
     std::uint32_t node = 0;
     std::uint32_t other = 0;
-    std::uint64_t which = 0;  // an incarnation, or a connection
+    std::uint64_t which = 0;  // an incarnation, a connection; of a crash: 1 if secretly
     bool operator>(const Happening& than) const {
       return at_ns != than.at_ns ? at_ns > than.at_ns : order > than.order;
     }
@@ -73,6 +73,7 @@ class World {
     std::uint64_t wake_at_ns = ~0ULL;
     bool left = false;
     bool changing = false;
+    std::uint64_t decisions = 0;
   };
 
   void at(std::uint64_t at_ns, What what, std::uint32_t node = 0, std::uint32_t other = 0,
@@ -84,13 +85,14 @@ class World {
   void start(std::uint32_t node);
   void attach(std::uint32_t node, std::uint64_t incarnation);
   [[nodiscard]] bool try_attach(std::uint32_t a, std::uint32_t b);
-  void crash(std::uint32_t node);
-  void gone(std::uint32_t node, bool told);
+  void crash(std::uint32_t node, bool secretly);
+  void gone(std::uint32_t node, bool told, bool secretly = false);
   void lose(std::uint32_t node, std::uint32_t other, std::uint64_t most_ns);
   void come_back(std::uint32_t node);
   void stand_still();
   void partition();
   void hit_change(const View& view);
+  void hit_decision(std::uint32_t node);
   void break_link(std::uint32_t a, std::uint32_t b);
   void heal();
   void record_core();

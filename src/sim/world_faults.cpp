@@ -26,10 +26,10 @@ void World::plan_faults() {
   at(options_.fault_ns + options_.calm_ns / 3, What::judge);
 }
 
-void World::crash(std::uint32_t node) {
+void World::crash(std::uint32_t node, bool secretly) {
   record(history::make_fault(history::EventKind::fault_begin, {.time_ns = now_ns_},
                              history::FaultKind::crash, static_cast<std::uint16_t>(node)));
-  gone(node, !options_.faults.silent_crashes);
+  gone(node, !options_.faults.silent_crashes, secretly);
   crashed_.back() = true;
   if (!nodes_[node].left) come_back(node);
 }
@@ -79,6 +79,17 @@ void World::hit_change(const View& view) {
   static constexpr std::array kWhats{What::crash, What::pause, What::break_link, What::one_way_cut};
   const What what = kWhats[random_.below(kWhats.size())];
   at(early + random_.below(5 * one_way_ns), what, leader, some_node());
+}
+
+// The node has just decided, or heard so: it is gone before anybody hears of it from it, for ever
+// or for a while.
+void World::hit_decision(std::uint32_t node) {
+  if (hits_left_ == 0 || calm_ || !random_.one_in(3)) return;
+  --hits_left_;
+  if (random_.one_in(2)) return at(now_ns_, What::crash, node, kAnyNode, 1);
+  for (std::uint32_t other = 0; other < nodes_.size(); ++other) {
+    if (other != node) at(now_ns_, What::one_way_cut, node, other);
+  }
 }
 
 // Soon the node is told that its connection to the other is no more.
