@@ -81,12 +81,13 @@ void World::hit_change(const View& view) {
   at(early + random_.below(5 * one_way_ns), what, leader, some_node());
 }
 
-// The node has just decided, or heard so: it is gone before anybody hears of it from it, for ever
-// or for a while.
+// The node has just decided, or heard so, and goes on without anybody hearing of it from it: for a
+// while, or until it is gone for ever.
 void World::hit_decision(std::uint32_t node) {
   if (hits_left_ == 0 || calm_ || !random_.one_in(3)) return;
   --hits_left_;
-  if (random_.one_in(2)) return at(now_ns_, What::crash, node, kAnyNode, 1);
+  const std::uint64_t one_way_ns = options_.net.delay_ns + options_.net.jitter_ns;
+  if (random_.one_in(2)) at(soon(8 * one_way_ns), What::crash, node, kAnyNode, 1);
   for (std::uint32_t other = 0; other < nodes_.size(); ++other) {
     if (other != node) at(now_ns_, What::one_way_cut, node, other);
   }
