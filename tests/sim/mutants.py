@@ -10,12 +10,13 @@
 A mutant is a file: a line that says what is broken, `key: value` lines (breaks: the invariants;
 file: where; scenario: where else than in swarm it may show; quick: yes, if it is found in few
 seeds), then the change: texts after `--- find`, each to be found exactly once, and what stands
-instead after `--- replace`. Its program is the simulator of the build folder (--build, the default is
-build/release) with only those objects compiled anew that have the changed file in them.
+instead after `--- replace`. Its program is the simulator of the build folder (--build, default
+build/release), of which only the objects that have the changed file in them are compiled anew.
 
 Seeds run in rising chunks, in turn in swarm and the mutant's scenario, at most 2,000 in all, until
 one is wrong: a violation, an assertion, a crash, or far more processor time than any seed takes.
-One line per mutant. Exits 1 if one is not found, 2 if one no longer applies or does not compile.
+One line per mutant. Exits 1 if one is not found, 2 if one cannot be judged: it no
+longer applies, does not compile, or somebody else ended its run.
 """
 
 import argparse
@@ -26,6 +27,7 @@ import os
 import random
 import re
 import shlex
+import signal
 import subprocess
 import sys
 import tempfile
@@ -44,7 +46,7 @@ VIOLATION = re.compile(r"seed (\d+): (\w+)")
 
 
 class Refused(Exception):
-    """The mutant must be renewed."""
+    """The mutant could not be judged; mostly it must be renewed."""
 
 
 class Mutant:
@@ -150,7 +152,7 @@ class Build:
 def simulate(program, scenario, first, last):
     """What went wrong first: (seed, property); seed None: some of them. Nothing if all is well."""
     limit = CPU_S + CPU_PER_SEED_S * (last - first)
-    command = ["prlimit", f"--cpu={limit}", "--core=0", f"--as={MEMORY_BYTES}", program, "sim",
+    command = ["prlimit", f"--cpu={limit}:{limit + CPU_S}", "--core=0", f"--as={MEMORY_BYTES}", program, "sim",
                "--scenario", scenario, "--seeds", f"{first}..{last}", "--jobs", "1"]
     text = []
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
@@ -164,8 +166,10 @@ def simulate(program, scenario, first, last):
         return None
     if process.returncode > 0:
         raise Refused(f"{shlex.join(map(str, command))}\n{''.join(text)}")
-    ended = -process.returncode
-    what = {6: "assertion", 9: "no end", 24: "no end"}.get(ended, f"signal {ended}")
+    ended = signal.Signals(-process.returncode)
+    if ended in (signal.SIGKILL, signal.SIGTERM, signal.SIGINT):
+        raise Refused(f"{shlex.join(map(str, command))}\nwas ended by somebody else: {ended.name}")
+    what = {signal.SIGABRT: "assertion", signal.SIGXCPU: "no end"}.get(ended, ended.name)
     if first == last:
         return first, what
     for seed in range(first, last + 1):
@@ -203,7 +207,7 @@ def judge(build, mutant, seeds):
 
 def line_of(result):
     if result.refused:
-        return f"{result.mutant.name:32} MUST BE RENEWED: {result.refused}"
+        return f"{result.mutant.name:32} NOT JUDGED, renew it: {result.refused}"
     if not result.found:
         return f"{result.mutant.name:32} SURVIVED {result.seeds} seeds: {result.mutant.title}"
     return (f"{result.mutant.name:32} {result.found:10} {result.where:16} "
@@ -274,7 +278,7 @@ def main():
     survived = 0 if options.apply else sum(not one.found for one in results) - refused
     if options.table:
         print(table_of(results))
-    print(f"{len(mutants)} mutants, {survived} survived, {refused} to be renewed")
+    print(f"{len(mutants)} mutants, {survived} survived, {refused} not judged")
     return 2 if refused else 1 if survived else 0
 
 
