@@ -15,8 +15,8 @@ build/release), of which only the objects that have the changed file in them are
 
 Seeds run in rising chunks, in turn in swarm and the mutant's scenario, at most 2,000 in all, until
 one is wrong: a violation, an assertion, a crash, or far more processor time than any seed takes.
-One line per mutant. Exits 1 if one is not found, 2 if one cannot be judged: it no
-longer applies, does not compile, or somebody else ended its run.
+One line per mutant. Exits 1 if one is not found, 2 if one cannot be judged: it no longer applies,
+does not compile, or somebody else ended its run.
 """
 
 import argparse
@@ -152,8 +152,8 @@ class Build:
 def simulate(program, scenario, first, last):
     """What went wrong first: (seed, property); seed None: some of them. Nothing if all is well."""
     limit = CPU_S + CPU_PER_SEED_S * (last - first)
-    command = ["prlimit", f"--cpu={limit}:{limit + CPU_S}", "--core=0", f"--as={MEMORY_BYTES}", program, "sim",
-               "--scenario", scenario, "--seeds", f"{first}..{last}", "--jobs", "1"]
+    command = ["prlimit", f"--cpu={limit}:{limit + CPU_S}", "--core=0", f"--as={MEMORY_BYTES}",
+               program, "sim", "--scenario", scenario, "--seeds", f"{first}..{last}", "--jobs", "1"]
     text = []
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                           text=True) as process:
