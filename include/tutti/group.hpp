@@ -120,6 +120,13 @@ class TUTTI_API Group {
   /// The view in which this member delivered the message; nothing if it has not.
   [[nodiscard]] std::optional<std::uint64_t> view_of(Ticket ticket) const;
 
+  /// For delivery callbacks: true if what they have read of their messages so far is what was sent.
+  /// It turns false if this process was stopped during the callback for longer than
+  /// NodeOptions::suspect_after, and members on this host, whose memory it reads, went on without
+  /// it and used the space again; the node is about to stop as removed then. To be asked after
+  /// reading and before acting, by callbacks that act on the world outside the node.
+  [[nodiscard]] bool intact() const noexcept;
+
   /// This member sends no more; the others go on without waiting for it. Idempotent.
   void finish() noexcept;
 

@@ -11,7 +11,8 @@
 
 namespace tutti {
 
-/// Valid only during the delivery callback: afterwards the sender may use the space again.
+/// Valid only during the delivery callback: afterwards the sender may use the space again. (Of a
+/// process that is stopped in a callback, see Group::intact.)
 struct Message {
   SeqNo seq;              ///< place in the group's sequence
   const std::byte* data;  ///< aligned to 8 bytes

@@ -40,6 +40,7 @@ GroupSeat::Seated GroupSeat::in(const View& view, const RowOf& row_of) const {
     if (own) {
       shape.self = rank;
       shape.own_control = own_row_ + there.control[parity];
+      shape.own_other_control = own_row_ + there.control[1 - parity];
       place.control_offset = there.control[parity];
       place.ring_offset = there.ring;
     } else {

@@ -5,6 +5,7 @@
 #include "base/assert.hpp"
 #include "multicast/multicast.hpp"
 #include "sst/memory.hpp"
+#include "sst/row_layout.hpp"
 
 namespace tutti {
 namespace {
@@ -33,7 +34,7 @@ Delivery<Memory>::Delivery(const GroupShape& shape, Memory memory, const Bounds&
 
 template <class Memory>
 bool Delivery<Memory>::run(std::size_t max_batches) {
-  if (corrupt() != kNobody || position() >= kDeliveredAll) return false;
+  if (corrupt() != kNobody || stale() || position() >= kDeliveredAll) return false;
   refresh();
   bool moved = false;
   for (std::size_t i = 0; i < max_batches; ++i) {
@@ -131,7 +132,11 @@ template <class Memory>
 template <class Memory>
 [[gnu::noinline]] void Delivery<Memory>::refuse(Cursor& cursor) {
   const auto sender = static_cast<std::size_t>(&cursor - cursors_.data());
-  corrupt_.store(shape_.sender_ranks[sender], std::memory_order_release);
+  if (in_place()) {
+    corrupt_.store(shape_.sender_ranks[sender], std::memory_order_release);
+  } else {
+    stale_.store(true, std::memory_order_release);
+  }
   cursor.round = kNoRound;
   cursor.bounds = {};
 }
@@ -298,12 +303,29 @@ template <class Memory>
 bool Delivery<Memory>::hand_over(const Filling& filling) {
   const auto size = static_cast<std::size_t>(filling.next - batch_.data());
   if (size != 0) {
+    if (!in_place()) [[unlikely]] {
+      stale_.store(true, std::memory_order_release);
+      return false;
+    }
     if (callback_) callback_({batch_.data(), size});
     totals_.counters.messages.add(size);
     totals_.counters.bytes.add(filling.bytes);
     totals_.counters.batches.record(size);
   }
   return publish();
+}
+
+template <class Memory>
+bool Delivery<Memory>::in_place() const {
+  // What was read of the rings was read before the epochs are: the reader's half of a seqlock, of
+  // which Multicast::find_all_entered and SendRing::release are the writer's.
+  std::atomic_thread_fence(std::memory_order_acquire);
+  for (std::uint32_t s = 0; s < shape_.senders(); ++s) {
+    if (!cursors_[s].entered || s == shape_.own_sender) continue;
+    const std::byte* control = shape_.member_controls[shape_.sender_ranks[s]];
+    if (memory_.load(control + kEpochOffset) != shape_.view) return false;
+  }
+  return true;
 }
 
 // Release: the callback's reads are done; pairs with the getters on the predicate thread (Y3).

@@ -9,6 +9,11 @@
 ///  Y3  position() moves only after the callback returned: space is not used again before that.
 ///  Y4  Headers come from another member: checked before use; one that is impossible ends the
 ///      delivery with corrupt(), nothing is read outside the ring.
+///  Y5  Where rows are shared, a member that was stopped for so long that the others went on
+///  without
+///      it may find rings used again. Their owner takes its epoch away before that: a batch is
+///      handed over, or a header called impossible, only if the epoch is there after the reading.
+///      Else the delivery is stale() and ends.
 /// Threads: run() one thread (the predicate thread or the group's own); the getters any.
 /// Source: [Spindle, 2.1 (rounds), 3.1 (in place), 3.2 (batches)].
 #pragma once
@@ -69,6 +74,11 @@ class Delivery {
   [[nodiscard]] std::uint64_t next_seq() const { return seq_; }
   /// Rank of a sender whose ring holds nonsense, kNobody if none.
   [[nodiscard]] std::uint32_t corrupt() const { return corrupt_.load(std::memory_order_acquire); }
+  /// The others went on without us, and their rings with them (Y5).
+  [[nodiscard]] bool stale() const { return stale_.load(std::memory_order_acquire); }
+  /// True if all that was read of the rings so far was what the view's members sent in it. For the
+  /// thread that is in run().
+  [[nodiscard]] bool in_place() const;
 
  private:
   static constexpr std::uint64_t kUntold = ~0ULL;
@@ -120,7 +130,7 @@ class Delivery {
   void tell_place(std::uint32_t sender);
 
   const GroupShape shape_;
-  Memory memory_;
+  mutable Memory memory_;
   const Bounds& bounds_;
   DeliveryCallback callback_;
   DeliveryTotals& totals_;
@@ -133,6 +143,7 @@ class Delivery {
 
   std::atomic<std::uint64_t> position_{0};
   std::atomic<std::uint32_t> corrupt_{kNobody};
+  std::atomic<bool> stale_{false};
   std::unique_ptr<std::atomic<std::uint64_t>[]> consumed_;
   std::unique_ptr<RingPlaceCell[]> places_;
 };

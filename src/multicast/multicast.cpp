@@ -218,12 +218,14 @@ bool Multicast<Memory>::release() {
   return ring_->released() != before;
 }
 
-// Who has not entered the view may still have to deliver what the last one ended with (R4).
+// Who has not entered the view may still have to deliver what the last one ended with (R4). Who is
+// not in it has lost the right to: it finds our epoch gone before our records (Y5).
 template <class Memory>
 bool Multicast<Memory>::find_all_entered() {
   for (std::uint32_t m = 0; m < shape_.members(); ++m) {
     if (m != shape_.self && !in_view(m)) return false;
   }
+  if (shape_.own_other_control != nullptr) store_cell(shape_.own_other_control + kEpochOffset, 0);
   all_entered_ = true;
   return true;
 }

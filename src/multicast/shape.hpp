@@ -25,6 +25,7 @@ struct GroupShape {
   std::vector<const std::byte*> member_controls;  ///< control block, by rank in the group
   std::vector<const std::byte*> sender_rings;     ///< ring, by sender index
   std::byte* own_control = nullptr;               ///< member_controls[self], writable
+  std::byte* own_other_control = nullptr;         ///< our block of the view before, or null
   std::byte* own_ring = nullptr;                  ///< own ring, if a sender in some view
   std::uint32_t ring_granules = 0;                ///< a power of two
   std::uint32_t window_records = 0;               ///< a power of two

@@ -82,6 +82,11 @@ class Subgroup final : public Stepped {
   /// Returns the granule where our ring starts in it, 0 if we are no sender.
   std::uint32_t enter(const GroupShape& shape, SubgroupPlace place);
 
+  /// The others went on without us (Delivery, Y5): nothing more is delivered.
+  [[nodiscard]] bool stale() const { return now_->delivery.stale(); }
+  /// For delivery callbacks: what they were handed is still what was sent.
+  [[nodiscard]] bool in_place() const { return now_->delivery.in_place(); }
+
   [[nodiscard]] bool complete() const { return complete_.load(std::memory_order_acquire); }
   /// `member` (rank in the group) has told us that it delivered everything there will be.
   [[nodiscard]] bool complete_at(std::uint32_t member) const {

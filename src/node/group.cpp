@@ -43,6 +43,7 @@ Result<Ticket> Group::send(std::string_view text, Timeout timeout) {
 bool Group::delivered(Ticket ticket) const noexcept { return core_->delivered(ticket); }
 Result<void> Group::wait(Ticket ticket, Timeout timeout) { return core_->wait(ticket, timeout); }
 std::optional<std::uint64_t> Group::view_of(Ticket ticket) const { return core_->view_of(ticket); }
+bool Group::intact() const noexcept { return core_->intact(); }
 void Group::finish() noexcept { core_->finish(); }
 
 bool Group::complete() const noexcept {

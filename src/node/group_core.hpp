@@ -47,6 +47,7 @@ class GroupCore {
   [[nodiscard]] bool delivered(Ticket ticket) const noexcept;
   [[nodiscard]] Result<void> wait(Ticket ticket, std::chrono::nanoseconds timeout);
   [[nodiscard]] std::optional<std::uint64_t> view_of(Ticket ticket) const;
+  [[nodiscard]] bool intact() const noexcept { return subgroup()->in_place(); }
   /// All that this member has committed is delivered here.
   [[nodiscard]] bool sent_all() const noexcept;
   [[nodiscard]] Result<void> wait_complete(std::chrono::nanoseconds timeout);

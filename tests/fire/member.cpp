@@ -167,19 +167,19 @@ int run(const Options& options) {
   setup->node.log = [](LogLevel, std::string_view text) {
     std::fprintf(stderr, "%.*s\n", static_cast<int>(text.size()), text.data());
   };
+  std::vector<Group> groups;  // of which callbacks ask, so until the node has ended
   Result<Node> node = Node::create(setup->node);
   if (!node) return complain(node.error());
-  std::vector<Group> groups;
   for (std::uint16_t i = 0; i < setup->groups.size(); ++i) {
-    setup->groups[i].on_delivery = [&witness, i](std::span<const Message> batch) {
-      witness.delivered(i, batch);
+    setup->groups[i].on_delivery = [&witness, &groups, i](std::span<const Message> batch) {
+      witness.delivered(i, batch, [&] { return groups[i].intact(); });
     };
     Result<Group> group = node->join(setup->groups[i]);
     if (!group) return complain(group.error());
     groups.push_back(*group);
   }
   if (Result<void> started = node->start(); !started) return complain(started.error());
-  Sender sender(options, std::move(groups), witness);
+  Sender sender(options, groups, witness);
   return serve(*node, sender, witness);
 }
 

@@ -117,17 +117,16 @@ void Witness::view_changed(const ViewChange& change) {
   std::printf("%s\n", told.c_str());
 }
 
-void Witness::delivered(std::uint16_t group, std::span<const Message> batch) {
+void Witness::delivered(std::uint16_t group, std::span<const Message> batch,
+                        const std::function<bool()>& intact) {
   const history::At here = at(group);
-  if (std::exchange(first_of_view_, here.view) != here.view) {
-    std::printf("first %llu %llu\n", static_cast<unsigned long long>(here.view),
-                static_cast<unsigned long long>(here.time_ns));
-  }
+  const std::uint64_t self = incarnation_.load(std::memory_order_relaxed);
+  std::vector<history::Event> events;
   std::uint64_t own = 0;
   for (const Message& message : batch) {
     Mark mark{};
     if (message.size >= sizeof mark) std::memcpy(&mark, message.data, sizeof mark);
-    own += mark.incarnation == incarnation_.load(std::memory_order_relaxed) ? 1 : 0;
+    own += mark.incarnation == self ? 1 : 0;
     if (recorder_ == nullptr) continue;
     // The sender is the one that the bytes name: if that is none of the view's, it is a violation.
     history::Delivery delivery{
@@ -138,15 +137,19 @@ void Witness::delivered(std::uint16_t group, std::span<const Message> batch) {
         .crc = history::crc32c(message.bytes()),
         .level = levels_[group],
         .send_view = here.view};
-    record(history::make_deliver(here, delivery));
-    if (mark.incarnation == incarnation_.load(std::memory_order_relaxed)) {
-      record(history::make_send_ok(here, delivery.ticket));
-    }
+    events.push_back(history::make_deliver(here, delivery));
+    if (mark.incarnation == self) events.push_back(history::make_send_ok(here, delivery.ticket));
     const std::uint32_t at_end = history::crc32c(message.bytes());
     if (std::exchange(delivery.crc, at_end) != at_end) {
-      record(history::make_deliver_end(here, delivery));
+      events.push_back(history::make_deliver_end(here, delivery));
     }
   }
+  if (!intact()) return;
+  if (std::exchange(first_of_view_, here.view) != here.view) {
+    std::printf("first %llu %llu\n", static_cast<unsigned long long>(here.view),
+                static_cast<unsigned long long>(here.time_ns));
+  }
+  for (const history::Event& event : events) record(event);
   next_ordinal_[group] = batch.back().seq.value + 1;
   own_.fetch_add(own);
   all_.fetch_add(batch.size());

@@ -13,6 +13,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -40,7 +41,10 @@ class Witness {
   ~Witness();
 
   void view_changed(const ViewChange& change);
-  void delivered(std::uint16_t group, std::span<const Message> batch);
+  /// `intact`: asked after the messages were read; if not, they may be what others wrote there since
+  /// they went on without us, and none of them counts.
+  void delivered(std::uint16_t group, std::span<const Message> batch,
+                 const std::function<bool()>& intact);
 
   /// Fills the message and records that it is sent next.
   void sends(std::uint16_t group, std::uint64_t ticket, std::span<std::byte> message);

@@ -27,7 +27,8 @@ struct ForgedOptions {
 
 class ForgedTable {
  public:
-  explicit ForgedTable(const ForgedOptions& options) : options_(options) {
+  explicit ForgedTable(const ForgedOptions& options)
+      : options_(options), other_control_(control_bytes(options.sender_ranks.size())) {
     for (std::uint32_t m = 0; m < options.members; ++m) {
       controls_.emplace_back(control_bytes(options.sender_ranks.size()));
     }
@@ -43,6 +44,7 @@ class ForgedTable {
     shape.sender_ranks = options_.sender_ranks;
     shape.sender_ids = options_.sender_ranks;
     shape.own_control = controls_[self].data();
+    shape.own_other_control = other_control_.data();
     shape.ring_granules = options_.ring_granules;
     shape.window_records = options_.window_records;
     shape.message_max_bytes = options_.message_max_bytes;
@@ -60,6 +62,9 @@ class ForgedTable {
   void sent(std::uint32_t sender, const SentState& state) {
     store_cell(controls_[options_.sender_ranks[sender]].data() + kSentOffset, pack(state));
   }
+  void epoch(std::uint32_t member, std::uint64_t view) {
+    store_cell(controls_[member].data() + kEpochOffset, view);
+  }
   void received(std::uint32_t member, std::uint32_t sender, std::uint64_t rounds) {
     store_cell(controls_[member].data() + kReceivedOffset + 8 * sender, rounds);
   }
@@ -76,11 +81,14 @@ class ForgedTable {
   [[nodiscard]] std::uint64_t delivered(std::uint32_t member) const {
     return NativeMemory::load(controls_[member].data() + kDeliveredOffset);
   }
+  /// The block of the view before, whoever is `self`.
+  [[nodiscard]] AlignedRow& other_control() { return other_control_; }
   [[nodiscard]] AlignedRow& ring(std::uint32_t sender) { return rings_[sender]; }
 
  private:
   ForgedOptions options_;
   std::vector<AlignedRow> controls_;
+  AlignedRow other_control_;
   std::vector<AlignedRow> rings_;
 };
 

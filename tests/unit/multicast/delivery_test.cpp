@@ -307,6 +307,53 @@ TEST(Delivery, PassesDroppedRecordsInSeveralRuns) {
   EXPECT_EQ(group.senders(), "0120120120120202020202");
 }
 
+// Sender 1 went on to the next view without us, and may write where its records were.
+TEST(Delivery, Y5HandsNothingOverOnceASenderHasGoneOn) {
+  ForgedDelivery group;
+  for (std::uint32_t s = 0; s < 3; ++s) {
+    group.rings[s].put(8, 0);
+    group.rings[s].put(8, 1);
+    group.known(s, 1);
+  }
+  group.run();
+  EXPECT_EQ(group.senders(), "012");
+  EXPECT_FALSE(group.delivery->stale());
+  group.table.epoch(1, 7);
+  for (std::uint32_t s = 0; s < 3; ++s) group.known(s, 2);
+  EXPECT_FALSE(group.run());
+  EXPECT_TRUE(group.delivery->stale());
+  EXPECT_EQ(group.senders(), "012");
+  EXPECT_EQ(group.delivery->position(), 3U);
+}
+
+TEST(Delivery, Y5CallsNobodyCorruptWhoseRingIsUsedAgain) {
+  ForgedDelivery group;
+  group.rings[1].put(8, 0);
+  group.rings[1].raw_at(0, {kLengthMask, 0});
+  group.table.epoch(1, 7);
+  group.known(1, 1);
+  group.run();
+  EXPECT_TRUE(group.delivery->stale());
+  EXPECT_EQ(group.delivery->corrupt(), kNobody);
+}
+
+TEST(Delivery, Y5TellsACallbackThatItsMessagesMayBeOverwritten) {
+  ForgedDelivery group;
+  group.rings[0].put(8, 0);
+  std::vector<bool> in_place;
+  group.on_batch = [&] {
+    in_place.push_back(group.delivery->in_place());
+    group.table.epoch(0, 7);
+    in_place.push_back(group.delivery->in_place());
+  };
+  group.shape.own_sender = 2;
+  group.known(0, 1);
+  group.delivery.emplace(
+      group.shape, NativeMemory{}, group.bounds, [&](auto) { group.on_batch(); }, group.totals);
+  group.run();
+  EXPECT_EQ(in_place, (std::vector<bool>{true, false}));
+}
+
 TEST(Delivery, GoesWithoutACallback) {
   ForgedTable table({});
   const GroupShape shape = table.shape(0);

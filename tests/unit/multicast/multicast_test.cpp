@@ -238,6 +238,26 @@ TEST(Multicast, I4ReleasesWhatEveryMemberHasDelivered) {
   EXPECT_EQ(member.ring().released(), 3U);
 }
 
+// Y5: whoever is still in the view before has nothing of it to read once space is used again.
+TEST(Multicast, I4TakesTheLastViewsEpochAwayBeforeItReleases) {
+  ForgedTable table({});
+  std::byte* const last_epoch = table.other_control().data() + kEpochOffset;
+  store_cell(last_epoch, 41);
+  table.epoch(2, 41);
+  ForgedMember member(table, 1);
+  member.commit();
+  member.step();
+  member->set_delivered(3);
+  for (const std::uint32_t other : {0, 2}) table.delivered(other, 3);
+  member.step();
+  EXPECT_EQ(member.ring().released(), 0U) << "member 2 has not entered this view";
+  EXPECT_EQ(NativeMemory::load(last_epoch), 41U);
+  table.epoch(2, 0);
+  member.step();
+  EXPECT_EQ(NativeMemory::load(last_epoch), 0U);
+  EXPECT_EQ(member.ring().released(), 1U);
+}
+
 TEST(Multicast, I4ReleasesOnlyOnceItsOwnDeliveryIsThere) {
   ForgedTable table({});
   ForgedMember member(table, 0);
