@@ -83,6 +83,9 @@ class Multicast {
   /// Number of the view's first message, from one who was there before. Nothing: not known yet.
   [[nodiscard]] std::optional<std::uint64_t> first_seq() const;
 
+  /// No other member is in this view, or none any more.
+  [[nodiscard]] bool alone() const;
+
   /// The view ends: nothing more is sent in it, nor at atomic received (I5).
   void wedge() { wedged_ = true; }
 

@@ -21,6 +21,14 @@ std::optional<std::uint64_t> Multicast<Memory>::first_seq() const {
 }
 
 template <class Memory>
+bool Multicast<Memory>::alone() const {
+  for (std::uint32_t m = 0; m < shape_.members(); ++m) {
+    if (m != shape_.self && in_view(m)) return false;
+  }
+  return true;
+}
+
+template <class Memory>
 bool Multicast<Memory>::settled(const std::vector<bool>& suspected) const {
   if (shape_.level == Level::atomic) return true;
   for (std::uint32_t s = 0; s < shape_.senders(); ++s) {

@@ -67,9 +67,12 @@ void Subgroup<Memory>::apply_cut(const Cut& cut) {
 template <class Memory>
 void Subgroup<Memory>::open(InView& view) {
   if (view.wedged || held_) return;
-  const std::uint64_t first = view.multicast.first_seq().value_or(kUnknownSeq);
-  if (first == kUnknownSeq) return;
-  if (!std::exchange(view.started, true)) view.delivery.start_at(first);
+  if (!view.started) {
+    const std::optional<std::uint64_t> first = view.multicast.first_seq();
+    if (!first) return;
+    view.delivery.start_at(*first);
+    view.started = true;
+  }
   view.open.store(true, std::memory_order_release);
 }
 

@@ -82,8 +82,11 @@ class Subgroup final : public Stepped {
   /// Returns the granule where our ring starts in it, 0 if we are no sender.
   std::uint32_t enter(const GroupShape& shape, SubgroupPlace place);
 
-  /// The others went on without us (Delivery, Y5): nothing more is delivered.
-  [[nodiscard]] bool stale() const { return now_->delivery.stale(); }
+  /// Once the view's end is decided: the others went on without us (Delivery, Y5), and nothing more
+  /// will be delivered.
+  [[nodiscard]] bool stale() const {
+    return now_->delivery.stale() || (!now_->started && now_->multicast.alone());
+  }
   /// For delivery callbacks: what they were handed is still what was sent.
   [[nodiscard]] bool in_place() const { return now_->delivery.in_place(); }
 

@@ -19,26 +19,19 @@ import tempfile
 import time
 import unittest
 
-from fire.nemesis import Disturbed, Failure, Options, Round
+from fire.nemesis import Failure, Options, Round
 from fire.network import UNSHARE, Network, why_impossible
 
 FABRICS = ("shm", "tcp", "net")
 SEEDS = {"shm": (1, 2), "tcp": (1, 2), "net": (1, 2)}  # first and last
-PATIENCE = (1, 3, 9)  # times the seed's suspect_after
 
 
 def run_seed(seed, fabric):
-    """Returns a line of what happened; raises Failure with all that is known. Where the machine was
-    too slow for the members' patience, they are given more."""
-    for patience in PATIENCE:
-        partitions = fabric == "net"
-        options = Options.of(seed, "tcp" if partitions else fabric, partitions, patience)
-        print(options, flush=True)
-        try:
-            return run_round(options, fabric)
-        except Disturbed as disturbed:
-            print(f"DISTURBED: {disturbed}", flush=True)
-    raise Failure(f"{options}: disturbed each time")
+    """Returns a line of what happened; raises Failure with all that is known."""
+    partitions = fabric == "net"
+    options = Options.of(seed, "tcp" if partitions else fabric, partitions)
+    print(options, flush=True)
+    return run_round(options, fabric)
 
 
 def run_round(options, fabric):

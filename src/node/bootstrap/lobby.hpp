@@ -40,6 +40,9 @@ struct LobbyRequest {
   std::function<void()> wake;  ///< news has come; called on the lobby's thread, must not wait
   /// How long a connection may be silent in the middle of the handshake.
   std::chrono::nanoseconds silence_limit = std::chrono::seconds(5);
+  /// How long a lobby that gives up the start stays to tell why: longer than any pause between two
+  /// calls, so that whoever looks for it and differs from it, too, learns it.
+  std::chrono::nanoseconds farewell = std::chrono::milliseconds(500);
 };
 
 class Lobby {

@@ -18,9 +18,6 @@ namespace {
 using namespace std::chrono_literals;
 using boost::system::error_code;
 
-// How long a node whose start fails stays to tell why: longer than any pause between two calls, so
-// that whoever looks for it and differs from it, too, learns it.
-constexpr auto kFarewell = 500ms;
 constexpr std::size_t kRefusedMax = 1024;
 
 }  // namespace
@@ -126,7 +123,7 @@ void Reception::give_up(Error error) {
     return;
   }
   giving_up_ = std::move(error);
-  farewell_.expires_after(kFarewell);
+  farewell_.expires_after(request_.farewell);
   farewell_.async_wait([this](const error_code& cancelled) {
     if (!cancelled && giving_up_) end_start();
   });

@@ -24,9 +24,8 @@ class Failure(AssertionError):
     """A violation or a hang."""
 
 
-class Disturbed(Failure):
-    """The machine stood still for so long that members took others for dead which nobody had
-    struck, and no majority was left; what was delivered until then is right."""
+class GroupLost(Failure):
+    """No majority is left that could go on."""
 
 
 @dataclass(frozen=True)
@@ -45,8 +44,7 @@ class Options:
     faults: int
 
     @staticmethod
-    def of(seed, fabric, partitions, patience=1):
-        """`patience`: how much longer than usual until a member is suspected."""
+    def of(seed, fabric, partitions):
         draw = random.Random(f"{seed} {fabric} {partitions}")
         members = draw.choice((3, 3, 4, 5))
         levels = ["atomic", "atomic", "atomic,atomic", "unordered,atomic"]
@@ -58,7 +56,7 @@ class Options:
             seed=seed, fabric=fabric, partitions=partitions, members=members,
             levels=draw.choice(levels),
             rate=draw.choice((50, 300, 1000, 3000)), size_max=draw.choice((64, 300, 5000)),
-            suspect_after=draw.choice((0.4, 0.6, 0.8)) * patience,
+            suspect_after=draw.choice((0.4, 0.6, 0.8)),
             founders=draw.choice((0, members // 2 + 1)), faults=draw.randint(4, 7))
 
     def __str__(self):
@@ -82,18 +80,19 @@ class Round:
         self._due = []        # (time, action)
         self._begin = self._last_tick = time.monotonic()
         self._stall = 0.0     # the longest time between two ticks
+        self._faults_left = options.faults
+        self._starts = dict.fromkeys(self.names, 0)
 
     # What happens.
 
     def run(self):
         """Raises Failure; else returns how many views and deliveries there were."""
         try:
-            return self._run()
-        except Failure as failure:
-            if not self._is_disturbed():
-                raise
-            self._check()
-            raise Disturbed(f"{failure}\nthe machine stood still for {self._stall:.2f} s") from None
+            while True:
+                try:
+                    return self._run()
+                except GroupLost as lost:
+                    self._bury(lost)
         except subprocess.SubprocessError as error:
             raise Failure(str(error)) from error
         finally:
@@ -104,9 +103,10 @@ class Round:
         for name in self.names:
             self._start(name, join=False)
         self._wait(self._whole, "all members are in one first view")
-        for _ in range(self.options.faults):
+        while self._faults_left > 0:
             self._wait_for(self._random.uniform(0.0, 1.2))
             self._strike()
+            self._faults_left -= 1
         self._heal()
         core = self._wait(self._whole, "all members are in one view after the last fault")
         sent = self._counts()
@@ -120,13 +120,27 @@ class Round:
         self._check(healed_ns, core)
         return core.number, deliveries
 
+    def _bury(self, lost):
+        """A machine that stands still takes members for dead which nobody has struck. If that cost
+        the majority, the group is over, as it must be: what it delivered is checked, and what
+        faults are left befall a new one."""
+        if not self._is_disturbed():
+            raise lost
+        self._check()
+        self._note(f"{lost}\nthe machine stood still for {self._stall:.2f} s: a new group")
+        if self._network:
+            self._network.heal_all()
+        self._members, self._lives, self._faulty, self._due = {}, [], {}, []
+        self._stall, self._last_tick = 0.0, time.monotonic()
+
     def _start(self, name, join=True):
         options = self.options
-        life = sum(member.name == name for member in self._lives)
+        life = self._starts[name]
+        self._starts[name] += 1
         arguments = ["--members", self._addresses, "--fabric", options.fabric, "--levels",
                      options.levels, "--rate", options.rate, "--size-max", options.size_max,
                      "--suspect-after", options.suspect_after, "--founders", options.founders,
-                     "--seed", options.seed * 1000 + len(self._lives), "--history",
+                     "--seed", options.seed * 1000 + sum(self._starts.values()), "--history",
                      os.path.join(self.folder, f"{name}.{life}.history")]
         prefix = self._network.prefix(name) if self._network else ()
         member = FireMember(name, life, arguments + ["--join"] * join, self.folder, prefix)
@@ -297,7 +311,7 @@ class Round:
                 del self._faulty[name]
         if newest.number > 0 and not any(
                 member.running() and member.view.number > 0 for member in self._members.values()):
-            raise Failure("nobody is left in a view: " + self._state())
+            raise GroupLost("nobody is left in a view: " + self._state())
 
     def _ended(self, name, member):
         if self._faulty.get(name) == "down":

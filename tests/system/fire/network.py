@@ -86,6 +86,11 @@ class Network:
             self._within(source, "ip", "route", "del", "blackhole", self.host(target) + "/32")
             self._routes.remove((source, target))
 
+    def heal_all(self):
+        self.move(self._holders, 0)
+        for source, target in list(self._routes):
+            self.heal_way(source, target)
+
     def close(self):
         for link in [*BRIDGES, *(self._outer(name) for name in self._holders)]:
             run("ip", "link", "del", link)

@@ -182,6 +182,7 @@ TEST_F(Contradiction, BetweenTwoThatRunEndsNothing) {
 }
 
 TEST_F(Contradiction, ThatIsStillBeingToldIsForgottenOnceTheMemberRuns) {
+  a.farewell = std::chrono::seconds(60);
   a.start();
   RawPeer other(addresses[0].address);
   b.groups[0].level = Level::agreed;
@@ -189,7 +190,6 @@ TEST_F(Contradiction, ThatIsStillBeingToldIsForgottenOnceTheMemberRuns) {
   ASSERT_TRUE(other.receive_hello());
   EXPECT_THAT(other.receive_verdict().error.message, HasSubstr("a gave up the start"));
   a.lobby().set_running();
-  if (a.lobby().failure()) GTEST_SKIP() << "this machine is too slow to be in time";
   other.close();
   c.start();
   EXPECT_EQ(a.await(2).incarnation, c.incarnation);

@@ -59,7 +59,7 @@ Result<void> TestMember::try_start() {
     changed_.notify_all();
   };
   auto lobby =
-      Lobby::open({node, resolved_, row, doorbell.get(), incarnation, wake, silence_limit});
+      Lobby::open({node, resolved_, row, doorbell.get(), incarnation, wake, silence_limit, farewell});
   if (!lobby) return std::unexpected(lobby.error());
   lobby_ = std::move(*lobby);
   return {};

@@ -60,6 +60,7 @@ class TestMember {
   NodeOptions node;
   std::vector<GroupOptions> groups;
   std::chrono::nanoseconds silence_limit = std::chrono::seconds(60);
+  std::chrono::nanoseconds farewell = std::chrono::milliseconds(500);
   Segment row;
   UniqueFd doorbell;
   std::uint64_t incarnation = 0;
