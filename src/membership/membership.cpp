@@ -98,6 +98,7 @@ bool Membership<Memory>::step(Fabric& fabric) {
   if (stopped_) return false;
   if (now_ns_ < next_look_ns_ && !dirty_ && !wedged_) return false;
   next_look_ns_ = now_ns_ + options_.look_every_ns;
+  if (!leavers_.empty()) see_off({});
   const bool was_changing = wedged_;
   const std::uint64_t view = view_.id;
   beat();
@@ -187,9 +188,22 @@ void Membership<Memory>::suspect(std::uint32_t rank) {
   if (!decision_) stop(StopReason::minority);  // J6
 }
 
+// J8: those of whom nothing more is awaited, because they are lost or their time is over.
+template <class Memory>
+void Membership<Memory>::see_off(std::optional<std::uint32_t> lost) {
+  const auto [gone, end] = std::ranges::stable_partition(leavers_, [&](const Leaver& leaver) {
+    return lost != leaver.member.slot && now_ns_ < leaver.until_ns;
+  });
+  for (auto leaver = gone; leaver != end; ++leaver) events_.removed(leaver->member);
+  leavers_.erase(gone, end);
+  if (!leavers_.empty()) return;
+  for (Group& group : groups_) group.subgroup->hold_space(false);
+}
+
 template <class Memory>
 void Membership<Memory>::lost(std::uint32_t slot) {
   if (stopped_) return;
+  if (!leavers_.empty()) see_off(slot);
   ready(slot, 0);
   // J7: before it is time to found, it may come again; and who joins awaits what others decide.
   if (view_.id == 0 && (!wedged_ || group_exists())) return;

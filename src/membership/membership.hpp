@@ -21,6 +21,10 @@
 ///  J7  A group begins with view 0: all nodes, by slot. It ends like any other, once enough of them
 ///      are connected to each other; who is not is suspected. Who comes later, or is started again,
 ///      finds that there is a group and joins.
+///  J8  Who was let go in order reads in our rows until it has come to the cut. Until it is gone,
+///  or
+///      has had as much time as a member that is not suspected, it is not removed and no space is
+///      used again.
 /// Hence one view follows each, with one cut, whoever leads and dies on the way.
 /// Threads: the predicate thread. Time comes by set_time(). Sources: [Spindle, 2.1]; DESIGN.md 2.
 #pragma once
@@ -166,6 +170,7 @@ class Membership final : public Stepped {
   void adopt_decision(const Proposal& proposal, std::uint32_t ballot);
   bool apply_decision(Fabric& fabric);
   void enter(const View& next, Fabric& fabric);
+  void see_off(std::optional<std::uint32_t> lost);
   void clear_blocks(std::uint64_t id, const std::vector<ViewMember>& members, Fabric& fabric);
   void stop(StopReason reason);
   void publish(Fabric& fabric);
@@ -186,6 +191,11 @@ class Membership final : public Stepped {
   std::vector<std::uint64_t> ready_;    // by slot
   std::vector<std::uint32_t> greeted_;  // slots that came, and have not been told all yet
   std::uint64_t last_came_ns_ = 0;
+  struct Leaver {
+    ViewMember member;
+    std::uint64_t until_ns;
+  };
+  std::vector<Leaver> leavers_;
   std::vector<std::uint32_t> lost_;  // slots lost between the decision and their first view
   bool wedged_ = false;
   bool proposed_ = false;

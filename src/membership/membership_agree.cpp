@@ -293,7 +293,12 @@ void Membership<Memory>::enter(const View& next, Fabric& fabric) {
     if (!known && ready_[member.slot] != member.incarnation) suspects.push_back(member);
   }
   for (const ViewMember& member : before.members) {
-    if (!next.contains(member)) events_.removed(member);
+    if (next.contains(member)) continue;
+    if (decision_ && decision_->leaves_in_order(member)) {
+      leavers_.push_back({member, now_ns_ + options_.suspect_after_ns});
+    } else {
+      events_.removed(member);
+    }
   }
   view_ = next;
   // Who joins may have taken part in founding, in a block that is now this view's.
@@ -316,6 +321,7 @@ void Membership<Memory>::enter(const View& next, Fabric& fabric) {
     shape.own_base_records = group.subgroup->own_records_delivered();
     const std::vector<Rank> peers = place.peers;
     const std::uint32_t base = group.subgroup->enter(shape, std::move(place));
+    group.subgroup->hold_space(!leavers_.empty());
     group.seat.clear_block(next.id, base, shape.first_seq);
     const GroupSeat::Block block = group.seat.block(next.id);
     const auto publish_block = [&] {

@@ -206,7 +206,7 @@ template <class Memory>
 bool Multicast<Memory>::release() {
   const std::uint64_t base = shape_.own_base_records;
   if (ring_->released() == base + own_sent_.records) return false;
-  if (!all_entered_ && !find_all_entered()) return false;
+  if (!all_entered_ && (space_held_ || !find_all_entered())) return false;
   std::uint64_t rounds = kNoRound;
   for (std::uint32_t m = 0; m < shape_.members(); ++m) {
     rounds = std::min(rounds, own_rounds_delivered(m));

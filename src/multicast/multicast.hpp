@@ -86,6 +86,9 @@ class Multicast {
   /// No other member is in this view, or none any more.
   [[nodiscard]] bool alone() const;
 
+  /// While held, nothing that the last view delivered is released, nor what came after it.
+  void hold_space(bool held) { space_held_ = held; }
+
   /// The view ends: nothing more is sent in it, nor at atomic received (I5).
   void wedge() { wedged_ = true; }
 
@@ -161,6 +164,7 @@ class Multicast {
   std::vector<bool> met_;            // by sender: base_ is known
   std::size_t unmet_ = 0;
   bool all_entered_ = false;
+  bool space_held_ = false;
   bool wedged_ = false;
   bool nulls_since_record_ = false;
   bool control_dirty_ = false;

@@ -58,6 +58,9 @@ class Subgroup final : public Stepped {
   void hold(bool held) { held_ = held; }
   [[nodiscard]] bool held() const { return held_; }
 
+  /// While held, no space of our ring is used again.
+  void hold_space(bool held) { now_->multicast.hold_space(held); }
+
   // How a view ends, in this order; see Multicast.
   void wedge();
   [[nodiscard]] bool settled(const std::vector<bool>& suspected) const {

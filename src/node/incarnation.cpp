@@ -111,7 +111,9 @@ void Incarnation::lost(const PeerLoss& loss) {
     return;
   }
   if (is_done(slot)) return;  // P2
-  log(LogLevel::warning, "member '" + names_[slot] + "' was lost: " + loss.reason);
+  const bool let_go =
+      membership_->has_decided() && decided_->leaves_in_order({slot, attached_[slot]});
+  if (!let_go) log(LogLevel::warning, "member '" + names_[slot] + "' was lost: " + loss.reason);
   states_->gone(slot);
   membership_->lost(slot);
 }
