@@ -41,8 +41,8 @@ class Witness {
   ~Witness();
 
   void view_changed(const ViewChange& change);
-  /// `intact`: asked after the messages were read; if not, they may be what others wrote there since
-  /// they went on without us, and none of them counts.
+  /// `intact`: asked after the messages were read; if not, they may be what others wrote there
+  /// since they went on without us, and none of them counts.
   void delivered(std::uint16_t group, std::span<const Message> batch,
                  const std::function<bool()>& intact);
 

@@ -58,8 +58,8 @@ Result<void> TestMember::try_start() {
     const std::lock_guard lock(mutex_);
     changed_.notify_all();
   };
-  auto lobby =
-      Lobby::open({node, resolved_, row, doorbell.get(), incarnation, wake, silence_limit, farewell});
+  auto lobby = Lobby::open(
+      {node, resolved_, row, doorbell.get(), incarnation, wake, silence_limit, farewell});
   if (!lobby) return std::unexpected(lobby.error());
   lobby_ = std::move(*lobby);
   return {};
