@@ -166,9 +166,11 @@ void Incarnation::installed(const View& view, const View& before) {
   }
   if (before.id == 0) lobby_->set_running();
   if (!states_->begin(view, self_)) {
+    show(NodeState::in_view, change);
     events_.installed(change);
     return;
   }
+  show(NodeState::joining, change);
   awaits_state_ = std::move(change);
   for (std::size_t group = 0; group < subgroups_.size(); ++group) {
     subgroups_[group]->hold(states_->has_state(group));
@@ -180,6 +182,7 @@ void Incarnation::follow_states() {
   switch (states_->taking()) {
     case Taking::done:
       for (const auto& subgroup : subgroups_) subgroup->hold(false);
+      show(NodeState::in_view, *awaits_state_);
       events_.installed(*std::exchange(awaits_state_, {}));
       break;
     case Taking::lost:
@@ -193,6 +196,13 @@ void Incarnation::follow_states() {
     default:
       break;
   }
+}
+
+void Incarnation::show(NodeState state, const ViewChange& change) {
+  lobby_->show({.state = state,
+                .view = change.view,
+                .members = change.members,
+                .incarnations = change.incarnations});
 }
 
 void Incarnation::log(LogLevel level, const std::string& text) const {

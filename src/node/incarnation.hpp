@@ -56,6 +56,9 @@ class Incarnation final : private MembershipEvents {
   /// Closes all connections and frees what they showed; not to be passed any more.
   void hang_up();
 
+  /// Tells whoever looks at this node that it has stopped. The predicate thread.
+  void show_stopped(const std::string& why) { lobby_->show_stopped(why); }
+
   /// Asks to leave the group in order; StopReason::left follows.
   void leave() { membership_->leave(); }
 
@@ -100,6 +103,7 @@ class Incarnation final : private MembershipEvents {
   void installed(const View& view, const View& before) override;
   void suspected(const ViewMember& member) override { states_->gone(member.slot); }
   void follow_states();
+  void show(NodeState state, const ViewChange& change);
   void stopped(StopReason reason) override { events_.ended(reason); }
   void removed(const ViewMember& member) override;
 

@@ -237,6 +237,7 @@ bool NodeCore::fail_with(const Error& error) {
     failure_ = error;
   }
   failed_.store(true, std::memory_order_release);
+  incarnation_->show_stopped(error.message);
   if (options_.log) options_.log(LogLevel::error, error.message);
   halt_groups();
   changed_.notify();

@@ -35,6 +35,22 @@ void Desk::set_running() {
   running_ = true;
 }
 
+void Desk::show(Standing standing) {
+  const std::lock_guard lock(mutex_);
+  standing_ = std::move(standing);
+}
+
+void Desk::show_stopped(std::string why) {
+  const std::lock_guard lock(mutex_);
+  standing_.state = NodeState::stopped;
+  standing_.why = std::move(why);
+}
+
+Standing Desk::standing() const {
+  const std::lock_guard lock(mutex_);
+  return standing_;
+}
+
 bool Desk::running() const {
   const std::lock_guard lock(mutex_);
   return running_;

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "fabric/connection.hpp"
+#include "node/bootstrap/standing.hpp"
 #include "tutti/error.hpp"
 #include "tutti/options.hpp"
 
@@ -38,6 +39,8 @@ class Desk {
   /// False if there is nothing to release: its last arrival was released, or not yet taken.
   [[nodiscard]] bool depart(std::uint32_t slot);
   void set_running();
+  void show(Standing standing);
+  void show_stopped(std::string why);
   [[nodiscard]] std::optional<Error> failure() const;
   [[nodiscard]] std::string awaited() const;
 
@@ -50,6 +53,8 @@ class Desk {
   [[nodiscard]] bool fail_start(const Error& error);
   /// The same whether we are in a group or not.
   void fail(const Error& error);
+  /// What whoever looks at us is told.
+  [[nodiscard]] Standing standing() const;
   /// The names and addresses of those that are not connected, for the log; empty if all are.
   [[nodiscard]] std::string missing() const;
 
@@ -69,6 +74,7 @@ class Desk {
   std::vector<Arrival> arrivals_;
   std::optional<Error> failure_;
   bool running_ = false;
+  Standing standing_;
 };
 
 }  // namespace tutti

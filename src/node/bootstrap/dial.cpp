@@ -1,18 +1,15 @@
 /// \file dial.cpp
 /// Calling the members of lower slots whenever they are not connected, until they answer.
-#include <sys/socket.h>
-
 #include <algorithm>
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/use_awaitable.hpp>
-#include <cerrno>
 #include <exception>
 #include <memory>
-#include <system_error>
 #include <utility>
 
 #include "node/bootstrap/reception.hpp"
 #include "node/bootstrap/resolve.hpp"
+#include "node/bootstrap/tcp_socket.hpp"
 
 namespace tutti {
 namespace {
@@ -23,32 +20,6 @@ using boost::system::error_code;
 
 constexpr auto kConnectTimeout = 3s;  // the kernel would go on for minutes
 constexpr auto kAsTuple = asio::as_tuple(asio::use_awaitable);
-
-tcp::socket open_socket(asio::io_context& context, const tcp::endpoint& endpoint,
-                        error_code& error) {
-  tcp::socket socket(context);
-  UniqueFd fd(::socket(endpoint.data()->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!fd) {
-    error = error_code(errno, boost::system::system_category());
-    return socket;
-  }
-  // The kernel may give us the port of a member of this host that is just down: it must be able to
-  // listen there when it comes back.
-  const int on = 1;
-  ::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-  socket.assign(endpoint.protocol(), fd.get(), error);
-  if (error) return socket;
-  (void)fd.release();
-  socket.set_option(tcp::no_delay(true), error);
-  return socket;
-}
-
-// TCP can connect a socket to itself when nobody listens at a port of the ephemeral range.
-bool is_connected_to_itself(const tcp::socket& socket) {
-  error_code error;
-  const tcp::endpoint local = socket.local_endpoint(error);
-  return !error && local == socket.remote_endpoint(error);
-}
 
 }  // namespace
 

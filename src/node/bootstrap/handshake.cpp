@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "node/bootstrap/reception.hpp"
+#include "node/bootstrap/standing.hpp"
 #include "node/text.hpp"
 
 namespace tutti {
@@ -33,8 +34,13 @@ asio::awaitable<void> Reception::converse(LinkPtr link, Dialed dialed) {
   const Hello mine = hello_to(dialed ? member(*dialed).name : "", *unix_name);
   link->limit_silence(request_.silence_limit);
   link->send(encode_hello(mine).value_or(""));  // prepare() has seen that it fits
-  const Result<Hello> theirs = co_await link->read_hello();
+  const Result<std::string> body = co_await link->read_frame();
   if (over_) co_return;
+  if (!dialed && body && is_question(*body)) {
+    co_await tell(link);
+    co_return;
+  }
+  const Result<Hello> theirs = body ? decode_hello(*body) : std::unexpected(body.error());
   if (!theirs) {
     co_await unreadable(link, theirs.error(), dialed);
     co_return;
@@ -100,6 +106,15 @@ asio::awaitable<void> Reception::contradict(LinkPtr link, Error error) {
   }
   std::string nobody;
   co_await send_away(link, std::move(verdict), std::move(nobody));
+}
+
+// Somebody looks at us, who is no member and needs no place of one.
+asio::awaitable<void> Reception::tell(LinkPtr link) {
+  link->send(encode_standing(desk_.standing()).value_or(""));
+  link->finish_sending();
+  link->close_unix();
+  link->limit_silence(request_.silence_limit);
+  co_await link->drain();
 }
 
 // Closing earlier than the other end could destroy what we sent. The peer's name is empty if what

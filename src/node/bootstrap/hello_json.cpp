@@ -1,12 +1,12 @@
 /// \file hello_json.cpp
 /// The hello's body. Group members travel as ranks: 256 members with long names stay small.
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "node/bootstrap/hello.hpp"
+#include "node/bootstrap/json_reader.hpp"
 #include "node/group_rules.hpp"
 
 namespace tutti {
@@ -19,7 +19,6 @@ constexpr std::size_t kNameMax = 255;
 constexpr std::size_t kAddressMax = 300;
 constexpr std::size_t kMembersMax = 256;
 constexpr std::size_t kGroupsMax = 4096;
-constexpr int kDepthMax = 6;
 constexpr std::uint64_t kRowBytesMax = 1ULL << 46U;
 
 json ranks_of(const std::vector<MemberAddress>& members, const std::vector<std::string>& names) {
@@ -43,71 +42,7 @@ json group_to_json(const std::vector<MemberAddress>& members, const GroupOptions
           {"stateful", group.stateful ? 1 : 0}};
 }
 
-/// Reads fields of one JSON object; the first that is missing or of a wrong type is remembered.
-class Reader {
- public:
-  Reader(const json& object, std::optional<std::string>& problem)
-      : object_(object), problem_(problem) {
-    if (!object.is_object()) note("is not an object");
-  }
-
-  [[nodiscard]] std::string text(const char* field, std::size_t max) {
-    const json* value = find(field);
-    if (value == nullptr) return {};
-    const auto* text = value->get_ptr<const std::string*>();
-    if (text == nullptr || text->size() > max) {
-      note(std::string(field) + " is not a text of at most " + std::to_string(max) + " bytes");
-      return {};
-    }
-    return *text;
-  }
-
-  [[nodiscard]] std::uint64_t number(const char* field, std::uint64_t max) {
-    const json* value = find(field);
-    if (value == nullptr) return 0;
-    const auto* number = value->get_ptr<const json::number_unsigned_t*>();
-    if (number == nullptr || *number > max) {
-      note(std::string(field) + " is not a number of at most " + std::to_string(max));
-      return 0;
-    }
-    return *number;
-  }
-
-  [[nodiscard]] bool flag(const char* field) {
-    const json* value = find(field);
-    if (value != nullptr && !value->is_boolean())
-      note(std::string(field) + " is not true or false");
-    return value != nullptr && value->is_boolean() && value->get<bool>();
-  }
-
-  /// An empty array if it is none, or too long.
-  [[nodiscard]] const json& array(const char* field, std::size_t max) {
-    static const json none = json::array();
-    const json* value = find(field);
-    if (value == nullptr) return none;
-    if (value->is_array() && value->size() <= max) return *value;
-    note(std::string(field) + " is not a list of at most " + std::to_string(max));
-    return none;
-  }
-
-  [[nodiscard]] const json* find(const char* field) {
-    if (!object_.is_object()) return nullptr;
-    const auto at = object_.find(field);
-    if (at != object_.end()) return &*at;
-    note(std::string(field) + " is missing");
-    return nullptr;
-  }
-
-  void note(const std::string& what) {
-    if (!problem_) problem_ = what;
-  }
-
- private:
-  const json& object_;
-  std::optional<std::string>& problem_;
-};
-
-std::vector<std::string> names_of(Reader& reader, const char* field,
+std::vector<std::string> names_of(JsonReader& reader, const char* field,
                                   const std::vector<MemberAddress>& members) {
   std::vector<std::string> names;
   for (const json& rank : reader.array(field, members.size())) {
@@ -124,7 +59,7 @@ std::vector<std::string> names_of(Reader& reader, const char* field,
 GroupOptions group_from_json(const json& object, const std::vector<MemberAddress>& members,
                              std::optional<std::string>& problem) {
   constexpr std::uint64_t kU32 = std::numeric_limits<std::uint32_t>::max();
-  Reader reader(object, problem);
+  JsonReader reader(object, problem);
   GroupOptions group;
   group.name = reader.text("name", kNameMax);
   group.members = names_of(reader, "members", members);
@@ -146,7 +81,7 @@ GroupOptions group_from_json(const json& object, const std::vector<MemberAddress
   return group;
 }
 
-FabricChoice fabric_from_json(Reader& reader) {
+FabricChoice fabric_from_json(JsonReader& reader) {
   bool shm = false;
   bool tcp = false;
   for (const json& transport : reader.array("transports", 8)) {
@@ -163,17 +98,6 @@ json transports_of(FabricChoice fabric) {
   if (fabric != FabricChoice::tcp) transports.push_back("shm");
   if (fabric != FabricChoice::shm) transports.push_back("tcp");
   return transports;
-}
-
-// No more nesting than a hello has, so that nothing done with the value later goes deep.
-json parse(std::string_view text) {
-  bool deep = false;
-  const auto limit = [&deep](int depth, json::parse_event_t, json&) {
-    deep = deep || depth > kDepthMax;
-    return !deep;
-  };
-  json value = json::parse(text, limit, false);
-  return deep ? json(json::value_t::discarded) : value;
 }
 
 }  // namespace
@@ -214,23 +138,23 @@ Result<std::string> encode_hello(const Hello& hello) {
 Result<Hello> decode_hello(std::string_view text) {
   constexpr std::uint64_t kU64 = std::numeric_limits<std::uint64_t>::max();
   std::optional<std::string> problem;
-  const json value = parse(text);
+  const json value = parse_json(text);
   if (value.is_discarded()) return fail(ErrorCode::invalid_argument, "its hello is not JSON");
-  Reader reader(value, problem);
+  JsonReader reader(value, problem);
   Hello hello;
   hello.protocol = static_cast<std::uint16_t>(reader.number("protocol", 0xffff));
   hello.library_version = reader.text("version", kNameMax);
   hello.name = reader.text("name", kNameMax);
   hello.to = reader.text("to", kNameMax);
   for (const json& member : reader.array("members", kMembersMax)) {
-    Reader fields(member, problem);
+    JsonReader fields(member, problem);
     hello.members.push_back({fields.text("name", kNameMax), fields.text("address", kAddressMax)});
   }
   hello.incarnation = reader.number("incarnation", kU64);
   hello.running = reader.flag("running");
   hello.fabric = fabric_from_json(reader);
   if (const json* host = reader.find("host"); host != nullptr) {
-    Reader fields(*host, problem);
+    JsonReader fields(*host, problem);
     hello.host = {fields.text("boot_id", kNameMax), fields.number("user", kU64),
                   fields.number("network_namespace", kU64)};
   }

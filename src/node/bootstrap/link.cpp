@@ -81,7 +81,7 @@ asio::awaitable<std::string> Link::read(std::span<std::byte> bytes) {
   co_return describe(error);
 }
 
-asio::awaitable<Result<Hello>> Link::read_hello() {
+asio::awaitable<Result<std::string>> Link::read_frame() {
   HelloPrefix prefix{};
   std::string problem = co_await read(prefix);
   if (!problem.empty()) co_return fail(ErrorCode::peer_lost, std::move(problem));
@@ -90,7 +90,13 @@ asio::awaitable<Result<Hello>> Link::read_hello() {
   std::string body(*length, '\0');
   problem = co_await read(std::as_writable_bytes(std::span(body)));
   if (!problem.empty()) co_return fail(ErrorCode::peer_lost, std::move(problem));
-  co_return decode_hello(body);
+  co_return body;
+}
+
+asio::awaitable<Result<Hello>> Link::read_hello() {
+  const Result<std::string> body = co_await read_frame();
+  if (!body) co_return std::unexpected(body.error());
+  co_return decode_hello(*body);
 }
 
 asio::awaitable<Verdict> Link::read_verdict() {

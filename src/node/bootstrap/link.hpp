@@ -46,7 +46,10 @@ class Link : public std::enable_shared_from_this<Link> {
   /// Closes the link unless the limit is set anew or lifted before it ends.
   void limit_silence(std::chrono::nanoseconds limit);
 
-  /// ErrorCode::peer_lost: the connection ended; others as decode_prefix and decode_hello.
+  /// The body of a frame with a hello's prefix. ErrorCode::peer_lost: the connection ended; others
+  /// as decode_prefix.
+  asio::awaitable<Result<std::string>> read_frame();
+  /// The same, of a hello: others as decode_hello, too.
   asio::awaitable<Result<Hello>> read_hello();
   asio::awaitable<Verdict> read_verdict();
   /// Reads and forgets until the other end closes: closing earlier could destroy what we sent.

@@ -20,6 +20,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "fabric/segment.hpp"
@@ -70,6 +71,11 @@ class Lobby {
 
   /// We are in a group now: from here on a contradiction ends the other's start only.
   void set_running();
+
+  /// What whoever looks at this node is told from now on, see look_at(). The view stays when it
+  /// stops.
+  void show(Standing standing) { desk_.show(std::move(standing)); }
+  void show_stopped(std::string why) { desk_.show_stopped(std::move(why)); }
 
   /// What ended our start; no more comes after it. mismatch: other options than another member;
   /// stopped: the group has removed this incarnation, which may come while we run, too.

@@ -5,7 +5,8 @@
 ///   verdict -> <- verdict   this pair agrees, or why not   (settle.cpp)
 ///   row ->  <- row          shm pairs only, on a unix socket (row_swap.cpp)
 ///
-/// After that the connection is handed over and no more is said on it here. A pair may end up with
+/// After that the connection is handed over and no more is said on it here. Who asks for the view
+/// in the place of its hello is told, and hangs up (standing.hpp). A pair may end up with
 /// one end that has handed over and one that has not, if the other died or was too slow: the first
 /// learns it from its connection, which is closed, and releases the slot.
 /// A contradiction between two that are in no group ends both starts; each first stays a moment, to
@@ -112,6 +113,7 @@ class Reception {
   asio::awaitable<void> serve(LinkPtr link, Dialed dialed);
   asio::awaitable<void> converse(LinkPtr link, Dialed dialed);
   asio::awaitable<void> unreadable(LinkPtr link, Error error, Dialed dialed);
+  asio::awaitable<void> tell(LinkPtr link);
   asio::awaitable<void> contradict(LinkPtr link, Error error);
   asio::awaitable<void> send_away(LinkPtr link, std::string verdict, std::string peer);
   [[nodiscard]] Hello hello_to(const std::string& name, const std::string& unix_name) const;

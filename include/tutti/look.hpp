@@ -1,0 +1,54 @@
+/// \file look.hpp
+/// Asks a running node, from outside, which view it is in: for tools and tests.
+///
+/// A look joins nothing and disturbs nobody; whoever can reach the address may take one. What a
+/// node says is its own view at that moment: another may be a view ahead or behind.
+#pragma once
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tutti/error.hpp"
+#include "tutti/export.hpp"
+#include "tutti/options.hpp"
+
+namespace tutti {
+
+enum class NodeState : std::uint8_t {
+  waiting,  ///< in no view yet: for others to found a group with, or to be let into one
+  joining,  ///< in a view, and on its way to the groups' states; delivers nothing yet
+  in_view,  ///< sends and delivers
+  stopped,  ///< it failed, NodeLook::why says how, and a callback has still to return
+};
+
+struct SeenMember {
+  std::string name{};
+  std::string address{};
+  std::uint64_t incarnation = 0;  ///< another number for each of its starts
+};
+
+struct NodeLook {
+  std::string name{};             ///< of the node that answered
+  std::string version{};          ///< of Tutti, there
+  std::uint64_t incarnation = 0;  ///< of this start of the node
+  NodeState state = NodeState::waiting;
+  std::string why{};                   ///< the failure, of a node that stopped
+  std::vector<std::string> groups{};   ///< names of those it joined
+  std::vector<MemberAddress> nodes{};  ///< all that may be members, as the node was told
+  std::uint64_t view = 0;              ///< number of its newest view; 0: none yet
+  std::vector<SeenMember> members{};   ///< of that view, in rank order
+};
+
+/// Looks at the node that listens at HOST:PORT. Blocks up to the time-out, longer only while the
+/// system resolves a host name. A node that is alone in its list, or has stopped, does not listen.
+/// unreachable: nobody listens, or it hung up; timed_out: it did not answer; mismatch: no node of
+/// Tutti, or of another protocol version; invalid_argument: the address or the time-out.
+[[nodiscard]] TUTTI_API Result<NodeLook> look_at(std::string_view address,
+                                                 std::chrono::nanoseconds timeout);
+
+/// `waiting`, `joining`, `in_view`, `stopped`.
+[[nodiscard]] TUTTI_API std::string_view to_string(NodeState state);
+
+}  // namespace tutti

@@ -1,0 +1,108 @@
+/// \file standing.cpp
+#include "node/bootstrap/standing.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+
+#include "node/bootstrap/json_reader.hpp"
+#include "node/text.hpp"
+
+namespace tutti {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::string_view kQuestion = R"({"question":"view"})";
+constexpr std::size_t kNameMax = 255;
+constexpr NodeState kStates[] = {NodeState::waiting, NodeState::joining, NodeState::in_view,
+                                 NodeState::stopped};
+
+std::string frame_of(std::string_view body) {
+  return hello_prefix(kProtocolVersion, static_cast<std::uint32_t>(body.size())) +
+         std::string(body);
+}
+
+NodeState state_from(JsonReader& reader) {
+  const std::string word = reader.text("state", kNameMax);
+  const auto* const at = std::ranges::find(kStates, word, [](NodeState s) { return to_string(s); });
+  if (at != std::end(kStates)) return *at;
+  reader.note("state is none that is known");
+  return NodeState::waiting;
+}
+
+// What is wrong with the view; empty if nothing.
+std::string why_no_view(const Standing& standing, const Hello& hello) {
+  const std::set<std::string_view> names(standing.members.begin(), standing.members.end());
+  if (names.size() != standing.members.size()) return "a member stands twice in its view";
+  for (const std::string& name : standing.members) {
+    if (std::ranges::find(hello.members, name, &MemberAddress::name) == hello.members.end()) {
+      return "a member of its view is not in its member list";
+    }
+  }
+  if ((standing.view == 0) != standing.members.empty()) return "its view has no members";
+  if (standing.view != 0 && !names.contains(hello.name)) return "its view is without it";
+  return {};
+}
+
+}  // namespace
+
+std::string_view to_string(NodeState state) {
+  switch (state) {
+    case NodeState::waiting:
+      return "waiting";
+    case NodeState::joining:
+      return "joining";
+    case NodeState::in_view:
+      return "in_view";
+    case NodeState::stopped:
+      return "stopped";
+  }
+  return "?";
+}
+
+std::string encode_question() { return frame_of(kQuestion); }
+
+bool is_question(std::string_view body) { return body == kQuestion; }
+
+Result<std::string> encode_standing(const Standing& standing) {
+  json members = json::array();
+  for (std::size_t rank = 0; rank < standing.members.size(); ++rank) {
+    members.push_back(
+        {{"name", standing.members[rank]}, {"incarnation", standing.incarnations[rank]}});
+  }
+  const json value = {{"state", to_string(standing.state)},
+                      {"view", standing.view},
+                      {"members", std::move(members)},
+                      {"why", standing.why.substr(0, kVerdictMax)}};
+  const std::string text = value.dump(-1, ' ', true, json::error_handler_t::replace);
+  if (text.size() > kHelloMax) return fail(ErrorCode::system, "the view does not fit a frame");
+  return frame_of(text);
+}
+
+Result<Standing> decode_standing(std::string_view text, const Hello& hello) {
+  constexpr std::uint64_t kU64 = std::numeric_limits<std::uint64_t>::max();
+  std::optional<std::string> problem;
+  const json value = parse_json(text);
+  if (value.is_discarded()) return fail(ErrorCode::mismatch, "its answer is not JSON");
+  JsonReader reader(value, problem);
+  Standing standing;
+  standing.state = state_from(reader);
+  standing.view = reader.number("view", kU64);
+  for (const json& member : reader.array("members", hello.members.size())) {
+    JsonReader fields(member, problem);
+    standing.members.push_back(fields.text("name", kNameMax));
+    standing.incarnations.push_back(fields.number("incarnation", kU64));
+  }
+  // Each byte of it may have become three (U+FFFD).
+  standing.why = printable(reader.text("why", std::size_t{3} * kVerdictMax), kVerdictMax);
+  if (!problem) {
+    if (const std::string wrong = why_no_view(standing, hello); !wrong.empty()) problem = wrong;
+  }
+  if (problem) return fail(ErrorCode::mismatch, "its answer is malformed: " + *problem);
+  return standing;
+}
+
+}  // namespace tutti
