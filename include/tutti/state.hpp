@@ -18,7 +18,7 @@ using StateSink = std::function<void(std::span<const std::byte>)>;
 
 /// Writes the whole state, of any size, by any number of calls of `write`. Runs on the predicate
 /// thread while nothing is delivered: the group waits for it, so it should be as fast as copying.
-/// An error ends the start of those who join, not this member.
+/// An error, or an exception, ends the start of those who join, not this member.
 using SaveState = std::function<Result<void>(const StateSink& write)>;
 
 struct StatePiece {
@@ -27,7 +27,8 @@ struct StatePiece {
   bool last = false;                   ///< it is whole with this one
 };
 
-/// Takes over a state, a piece at a time, on the predicate thread. An error ends this node's start.
+/// Takes over a state, a piece at a time, on the predicate thread. An error, or an exception, ends
+/// this node's start.
 /// If the member that sends it dies on the way, another state begins.
 using LoadState = std::function<Result<void>(const StatePiece& piece)>;
 

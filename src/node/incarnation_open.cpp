@@ -1,5 +1,7 @@
 // How an incarnation is put together: memory, fabrics, groups, membership, lobby.
 #include <algorithm>
+#include <exception>
+#include <string>
 #include <utility>
 
 #include "node/bootstrap/host.hpp"
@@ -18,6 +20,18 @@ constexpr std::uint64_t kLookEveryNs = 20'000;
 
 // How long more than the least number of founders are waited for.
 constexpr std::uint64_t kFoundAfterNs = 500'000'000;
+
+// An exception of the application's, as an error: it must not end the thread that it came to.
+template <class Work>
+Result<void> guarded(const Work& work) {
+  try {
+    return work();
+  } catch (const std::exception& problem) {
+    return fail(ErrorCode::system, std::string("it threw: ") + problem.what());
+  } catch (...) {
+    return fail(ErrorCode::system, "it threw what is no std::exception");
+  }
+}
 
 }  // namespace
 
@@ -97,15 +111,18 @@ void Incarnation::seat_groups() {
   std::vector<GroupState> states;
   for (const GroupOptions& group : groups_) {
     const auto save = [this, &group](const StateSink& write) {
-      Result<void> saved = group.save_state(write);
+      Result<void> saved = guarded([&] { return group.save_state(write); });
       if (!saved) {
         log(LogLevel::error, "group '" + group.name + "': cannot save the state for members that " +
                                  "join: " + saved.error().message);
       }
       return saved;
     };
-    states.push_back(
-        {group.name, group.stateful ? SaveState(save) : SaveState(), group.load_state});
+    const auto load = [&group](const StatePiece& piece) {
+      return guarded([&] { return group.load_state(piece); });
+    };
+    states.push_back({group.name, group.stateful ? SaveState(save) : SaveState(),
+                      group.stateful ? LoadState(load) : LoadState()});
   }
   states_ = std::make_unique<StateTransfer<NativeMemory>>(state_words_, std::move(states),
                                                           row_->data(), row_of);

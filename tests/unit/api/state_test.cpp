@@ -1,0 +1,210 @@
+/// \file state_test.cpp
+/// What members that join take over, and what comes of callbacks that fail and members that die on
+/// the way: the others go on, and who failed can come again.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <stdexcept>
+#include <thread>
+
+#include "cluster.hpp"
+
+namespace tutti {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+
+constexpr std::size_t kStateBytes = 1'000'000;  // several times what may be under way at once
+
+std::byte byte_at(std::size_t index) { return static_cast<std::byte>(index * 131 / 7); }
+
+void expect_ok(const std::vector<Result<void>>& results) {
+  for (const Result<void>& result : results) EXPECT_TRUE(result) << result.error().message;
+}
+
+class State : public ::testing::TestWithParam<FabricChoice> {
+ protected:
+  using Failure = std::function<Result<void>()>;  // what a callback does instead of its work
+
+  ClusterOptions options(std::size_t members, std::uint32_t founders) {
+    GroupOptions group = small_group();
+    group.stateful = true;
+    group.save_state = [this](const StateSink& write) { return save(write); };
+    group.load_state = [this](const StatePiece& piece) { return load(piece); };
+    return {.members = members, .fabric = GetParam(), .groups = {group}, .founders = founders};
+  }
+
+  // In two pieces, of which a failure follows the first.
+  Result<void> save(const StateSink& write) {
+    std::vector<std::byte> state(kStateBytes);
+    for (std::size_t i = 0; i < state.size(); ++i) state[i] = byte_at(i);
+    write(std::span(state).first(1000));
+    if (const Failure fails = failure(save_fails_)) return fails();
+    write(std::span(state).subspan(1000));
+    return {};
+  }
+
+  Result<void> load(const StatePiece& piece) {
+    if (piece.first) {
+      ++begun_;
+      loaded_ = 0;
+    }
+    for (const std::byte byte : piece.bytes) {
+      if (byte != byte_at(loaded_++)) ++wrong_;
+    }
+    if (piece.last) ++whole_;
+    half_way_ = true;
+    while (holds_) std::this_thread::yield();
+    if (const Failure fails = failure(load_fails_)) return fails();
+    return {};
+  }
+
+  Failure failure(const Failure& of) {
+    const std::lock_guard lock(mutex_);
+    return of;
+  }
+  void set(Failure& which, Failure to) {
+    const std::lock_guard lock(mutex_);
+    which = std::move(to);
+  }
+
+  TestCluster::Adjust with_log() {
+    return [this](std::size_t, NodeOptions& node) {
+      addresses_ = node.members;
+      node.log = [this](LogLevel level, std::string_view text) {
+        const std::lock_guard lock(mutex_);
+        if (level == LogLevel::error) errors_.emplace_back(text);
+      };
+    };
+  }
+
+  // c joins while `which` fails: it says `part`. The others say `logged`, if anything, and go on.
+  void expect_failure(Failure& which, const Failure& fails, const std::string& part,
+                      const std::string& logged = {}) {
+    TestCluster cluster(options(3, 2), with_log());
+    cluster.start({0, 1});
+    cluster.talk({0, 1});
+    ASSERT_TRUE(cluster.hear_more({0, 1}));
+    set(which, fails);
+    const Result<void> started = cluster.node(2).start();
+    ASSERT_FALSE(started);
+    EXPECT_EQ(started.error().code, ErrorCode::peer_lost);
+    EXPECT_THAT(started.error().message,
+                AllOf(HasSubstr("joined, but did not get the group's state: " + part),
+                      HasSubstr("start this node again")));
+    EXPECT_TRUE(cluster.journal(2).stretches().empty());
+    if (!logged.empty()) {
+      const std::lock_guard lock(mutex_);
+      EXPECT_THAT(errors_, Contains(HasSubstr(logged)));
+    }
+    ASSERT_TRUE(until([&] { return cluster.are_in_view_of({0, 1}); }));
+    ASSERT_TRUE(cluster.hear_more({0, 1}));
+
+    set(which, {});
+    cluster.renew(2);
+    cluster.start({2});
+    EXPECT_EQ(loaded_, kStateBytes);
+    cluster.talk(2);
+    ASSERT_TRUE(until([&] { return cluster.are_in_view_of({0, 1, 2}); }));
+    ASSERT_TRUE(cluster.hear_more({0, 1, 2}));
+    expect_ok(cluster.stop());
+    cluster.expect_one_story();
+    EXPECT_EQ(wrong_, 0);
+  }
+
+  Failure save_fails_, load_fails_;
+  std::atomic<bool> holds_{false};     // load() does not return
+  std::atomic<bool> half_way_{false};  // it was called
+  std::atomic<std::size_t> loaded_{0}, begun_{0}, whole_{0}, wrong_{0};
+  std::vector<MemberAddress> addresses_;
+  std::mutex mutex_;
+  std::vector<std::string> errors_;
+};
+
+INSTANTIATE_TEST_SUITE_P(On, State, ::testing::Values(FabricChoice::shm, FabricChoice::tcp),
+                         [](const auto& fabric) { return std::string(to_string(fabric.param)); });
+
+TEST_P(State, ThatCannotBeSavedEndsTheStartOfWhoJoinsOnly) {
+  expect_failure(
+      save_fails_, [] { return fail(ErrorCode::system, "out of ink"); },
+      "the member that has it could not save it",
+      "group 'log': cannot save the state for members that join: out of ink");
+}
+
+TEST_P(State, WhoseSavingThrowsEndsTheStartOfWhoJoinsOnly) {
+  expect_failure(
+      save_fails_, []() -> Result<void> { throw std::runtime_error("no paper"); },
+      "the member that has it could not save it",
+      "group 'log': cannot save the state for members that join: it threw: no paper");
+}
+
+TEST_P(State, WhoseSavingThrowsAnythingEndsTheStartOfWhoJoinsOnly) {
+  expect_failure(
+      save_fails_, []() -> Result<void> { throw 7; }, "the member that has it could not save it",
+      "it threw what is no std::exception");
+}
+
+TEST_P(State, ThatCannotBeLoadedEndsTheStartAndTheOthersGoOn) {
+  expect_failure(
+      load_fails_, [] { return fail(ErrorCode::system, "no room"); }, "group 'log': no room");
+}
+
+TEST_P(State, WhoseLoadingThrowsEndsTheStartAndTheOthersGoOn) {
+  expect_failure(
+      load_fails_, []() -> Result<void> { throw std::runtime_error("no shelf"); },
+      "group 'log': it threw: no shelf");
+}
+
+TEST_P(State, IsSeenToComeByWhoLooks) {
+  TestCluster cluster(options(3, 2), with_log());
+  cluster.start({0, 1});
+  holds_ = true;
+  std::jthread joiner([&] { cluster.start({2}); });
+  EXPECT_TRUE(until([&] { return half_way_.load(); }));
+  const Result<NodeLook> on_its_way = look_at(addresses_[2].address, kPatience);
+  ASSERT_TRUE(on_its_way) << on_its_way.error().message;
+  EXPECT_EQ(on_its_way->state, NodeState::joining);
+  EXPECT_EQ(on_its_way->view, 2);
+  ASSERT_EQ(on_its_way->members.size(), 3);
+  EXPECT_EQ(on_its_way->members[2].name, "c");
+  EXPECT_EQ(on_its_way->members[2].incarnation, on_its_way->incarnation);
+  holds_ = false;
+  joiner.join();
+  const Result<NodeLook> there = look_at(addresses_[2].address, kPatience);
+  ASSERT_TRUE(there) << there.error().message;
+  EXPECT_EQ(there->state, NodeState::in_view);
+  expect_ok(cluster.stop());
+}
+
+// It holds the first piece while a goes: what comes then is of b, from the beginning.
+TEST_P(State, ComesFromAnotherIfWhoGivesItDiesHalfWay) {
+  TestCluster cluster(options(4, 3), with_log());
+  cluster.start({0, 1, 2});
+  ASSERT_EQ(cluster.node(1).view().members[0], "a") << "the first in rank gives";
+  cluster.talk({1, 2});
+  ASSERT_TRUE(cluster.hear_more({1, 2}));
+  holds_ = true;
+  std::jthread joiner([&] { cluster.start({3}); });
+  EXPECT_TRUE(until([&] { return half_way_.load(); }));
+  EXPECT_EQ(begun_, 1);
+  cluster.kill(0);
+  holds_ = false;
+  joiner.join();
+  EXPECT_EQ(begun_, 2);
+  EXPECT_EQ(whole_, 1);
+  EXPECT_EQ(wrong_, 0);
+  EXPECT_EQ(loaded_, kStateBytes);
+  cluster.talk(3);
+  ASSERT_TRUE(until([&] { return cluster.are_in_view_of({1, 2, 3}); }));
+  ASSERT_TRUE(cluster.hear_more({1, 2, 3}));
+  expect_ok(cluster.stop());
+  cluster.expect_one_story();
+}
+
+}  // namespace
+}  // namespace tutti
