@@ -5,7 +5,7 @@ import os
 import subprocess
 import unittest
 
-from support import TUTTI, WATCHDOG, SystemTest, free_ports, wait_until
+from support import TUTTI, WATCHDOG, SystemTest, look_at, wait_until
 
 KV = os.path.join(os.path.dirname(TUTTI), "example_kv")
 
@@ -95,6 +95,38 @@ class KeyValueStore(SystemTest):
                 for store in [back, *others]:
                     self.assertEqual(store.process.wait(WATCHDOG), 0, store.lines()[-1:])
                 self.addresses = self.address_list("abc")
+
+    def test_a_member_is_killed_while_the_state_comes(self):
+        """The state is a hundred times what is under way at once, so its coming takes a while."""
+        keys, value = 800, "x" * 30_000
+        where = dict(part.split("=") for part in self.addresses.split(","))
+        a, b, c = self.start_all()
+        for i in range(keys):
+            a.tell(f"set key{i} {value}{i}")
+        for i in range(keys):
+            self.assertEqual(a.next_line(), "ok")
+        c.end()
+        caught = 0
+        for i in range(3):
+            self.wait_for_members(a, "ab")
+            joiner = self.start("c", "--join")
+            seen = wait_until(lambda: (s := look_at(where["c"])) and s["state"] != "waiting" and s,
+                              "c is let in")
+            joiner.end()
+            caught += seen["state"] == "joining"
+            self.assertEqual(b.ask(f"set kills {i}"), f"ok, was {i - 1}" if i else "ok")
+        self.assertGreater(caught, 0, "the state came too quickly: make it larger")
+        self.wait_for_members(a, "ab")
+        back = self.start("c", "--join")
+        self.assertEqual(back.next_line(), "ready")
+        self.assertEqual(back.ask("get kills"), "2")
+        for i in (0, *range(7, keys, 50), keys - 1):
+            self.assertEqual(back.ask(f"get key{i}"), f"{value}{i}")
+        self.assertEqual(back.ask("set kills none"), "ok, was 2")
+        for store in (a, b, back):
+            store.tell("quit")
+        for store in (a, b, back):
+            self.assertEqual(store.process.wait(WATCHDOG), 0, store.lines()[-1:])
 
     def test_a_member_leaves_and_the_others_go_on(self):
         a, b, c = self.start_all()

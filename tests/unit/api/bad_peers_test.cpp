@@ -128,7 +128,7 @@ TEST(GroupNames, AreUniqueInTheNode) {
   const Result<Group> again = cluster.node(0).join({.name = "log"});
   ASSERT_FALSE(again);
   EXPECT_EQ(again.error().code, ErrorCode::invalid_argument);
-  EXPECT_THAT(again.error().message, HasSubstr("'log'"));
+  EXPECT_THAT(again.error().message, HasSubstr("group 'log': name is taken"));
   cluster.start();
   EXPECT_TRUE(cluster.group(0).send("still good", kPatience));
   for (const Result<void>& stopped : cluster.stop()) EXPECT_TRUE(stopped);
