@@ -201,16 +201,20 @@ bool StateTransfer<Memory>::receive(Fabric& fabric) {
     return true;
   }
   if (sent > end - 1 || sent < taken_ || sent - taken_ > words_.ring_bytes || sent % kWord != 0) {
-    fail("the member that has it counts wrongly");
+    leave_giver(fabric);
     return true;
   }
   const bool moved = sent != taken_;
-  while (taken_ != sent && taking_ == Taking::under_way) {
+  while (taken_ != sent && taking_ == Taking::under_way && !damaged_) {
     const std::uint64_t at = taken_ % words_.ring_bytes;
     const std::uint64_t piece = std::min(sent - taken_, words_.ring_bytes - at);
     const std::byte* ring = row_of_(slot) + words_.offset + StateWords::kRing;
     accept({ring + at, static_cast<std::size_t>(piece)});
     taken_ += piece;
+  }
+  if (std::exchange(damaged_, false)) {
+    leave_giver(fabric);
+    return true;
   }
   if (taking_ != Taking::under_way) return true;
   if (taken_ + 1 == end) {
@@ -222,6 +226,13 @@ bool StateTransfer<Memory>::receive(Fabric& fabric) {
   }
   if (moved) say_taken(giver_, taken_, fabric);
   return moved;
+}
+
+// What it sends is of no use. It need not wait for us, if it still does.
+template <class Memory>
+void StateTransfer<Memory>::leave_giver(Fabric& fabric) {
+  say_taken(giver_, StateWords::kTakenAll, fabric);
+  gone(*givers_[giver_]);
 }
 
 template <class Memory>
@@ -236,7 +247,7 @@ void StateTransfer<Memory>::say_taken(std::size_t giver, std::uint64_t taken, Fa
 
 template <class Memory>
 void StateTransfer<Memory>::accept(std::span<const std::byte> bytes) {
-  while (!bytes.empty() && taking_ == Taking::under_way) {
+  while (!bytes.empty() && taking_ == Taking::under_way && !damaged_) {
     if (!incoming_) {
       const std::size_t wanted = std::min(bytes.size(), kHeaderBytes - header_.size());
       header_.insert(header_.end(), bytes.begin(),
@@ -260,7 +271,8 @@ void StateTransfer<Memory>::accept_header() {
                .crc = 0,
                .first = true};
   header_.clear();
-  if (group >= groups_.size() || !has_state(group)) return fail("it is for no group");
+  damaged_ = group >= groups_.size() || !has_state(group);
+  if (damaged_) return;
   if (bytes == 0) static_cast<void>(accept_piece({}));
 }
 
@@ -275,7 +287,7 @@ std::size_t StateTransfer<Memory>::accept_piece(std::span<const std::byte> bytes
     now.crc = history::crc32c(piece, now.crc);
     now.left -= used;
     if (now.left == 0 && now.crc != now.expected_crc) {
-      fail("group '" + groups_[now.group].name + "': it was damaged on the way");
+      damaged_ = true;
       return used;
     }
     const Result<void> loaded = groups_[now.group].load(

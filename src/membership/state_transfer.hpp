@@ -6,8 +6,11 @@
 /// row, as fast as the slowest who takes frees it. If the first giver is lost, all of the other's
 /// is taken: two members need not write the same state as the same bytes. All groups follow each
 /// other in one stream: group | bytes | crc32c, then the bytes, padded to 8. A giver that goes on
-/// to another view still gives the state of the one before to those who have not gone on. Threads:
-/// the predicate thread.
+/// to another view still gives the state of the one before to those who have not gone on.
+///
+/// A giver that suspects a taker goes on in its ring without it: what it posted to that one before
+/// then lands with other bytes (F-data). So damage is taken for the loss of the giver.
+/// Threads: the predicate thread.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -94,6 +97,7 @@ class StateTransfer final : public Stepped {
   void drop_the_done(Offer& offer);
   void say_taken(std::size_t giver, std::uint64_t taken, Fabric& fabric);
   bool receive(Fabric& fabric);
+  void leave_giver(Fabric& fabric);
   void accept(std::span<const std::byte> bytes);
   void accept_header();
   std::size_t accept_piece(std::span<const std::byte> bytes);
@@ -121,6 +125,7 @@ class StateTransfer final : public Stepped {
   std::uint64_t taken_ = 0;
   std::vector<std::byte> header_;  // as far as it has come
   std::optional<Incoming> incoming_;
+  bool damaged_ = false;  // what came is not what a giver sends
 };
 
 }  // namespace tutti
