@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <ranges>
 #include <utility>
 
 #include "history/crc32c.hpp"
@@ -66,6 +67,7 @@ Plan make_plan(std::uint32_t nodes, std::vector<GroupOptions> groups) {
 Member::Member(const Plan& plan, ViewMember self, bool may_found, Net& net, std::uint64_t seed)
     : plan_(plan),
       self_(self),
+      net_(net),
       random_(seed),
       recorder_(history::Recorder::in_memory({.name = plan.nodes[self.slot],
                                               .node = static_cast<std::uint16_t>(self.slot),
@@ -113,7 +115,7 @@ Member::Member(const Plan& plan, ViewMember self, bool may_found, Net& net, std:
 }
 
 history::Event Member::event(EventKind kind) const {
-  return history::make_event(kind, {.view = view_id(), .time_ns = now_ns_});
+  return history::make_event(kind, {.view = view_id(), .time_ns = net_.now_ns()});
 }
 
 void Member::record(const history::Event& event) {
@@ -123,9 +125,8 @@ void Member::record(const history::Event& event) {
           history::crc32c({reinterpret_cast<const std::byte*>(&kept), sizeof kept});
 }
 
-std::size_t Member::pass(std::uint64_t now_ns) {
-  now_ns_ = now_ns;
-  membership_->set_time(now_ns);
+std::size_t Member::pass() {
+  membership_->set_time(net_.now_ns());
   const std::size_t work = loop_->pass();
   if (states_->taking() == StateTransfer<Memory>::Taking::done) {
     for (const Seat& seat : seats_) seat.subgroup->hold(false);
@@ -148,7 +149,7 @@ Result<void> Member::save(std::uint16_t group, const StateSink& write) {
   const std::vector<std::byte> more(state.messages * 13 % 600, std::byte{7});
   write(more);
   record(history::make_snapshot(EventKind::snapshot_out,
-                                {.view = view_id(), .time_ns = now_ns_, .group = group},
+                                {.view = view_id(), .time_ns = net_.now_ns(), .group = group},
                                 state.digest, state.messages));
   return {};
 }
@@ -164,7 +165,7 @@ Result<void> Member::load(std::uint16_t group, const StatePiece& piece) {
     return fail(ErrorCode::mismatch, "of a wrong length");
   }
   record(history::make_snapshot(EventKind::snapshot_in,
-                                {.view = view_id(), .time_ns = now_ns_, .group = group},
+                                {.view = view_id(), .time_ns = net_.now_ns(), .group = group},
                                 state.digest, state.messages));
   return {};
 }
@@ -183,14 +184,34 @@ void Member::send() {
   std::memcpy(space.payload, &mark, sizeof mark);
   for (std::size_t at = sizeof mark; at < size; ++at) space.payload[at] = pattern(mark, at);
   ++seat.sent;
-  record(history::make_send({.view = view_id(), .time_ns = now_ns_, .group = group},
+  record(history::make_send({.view = view_id(), .time_ns = net_.now_ns(), .group = group},
                             Ticket{mark.ticket}, size, history::crc32c({space.payload, size})));
   ring->commit(space);
 }
 
 void Member::leave() {
   record(event(EventKind::leave));
+  leave_ns_ = net_.now_ns();
   membership_->leave();
+}
+
+void Member::lost(std::uint32_t slot) {
+  membership_->set_time(net_.now_ns());
+  states_->gone(slot);
+  membership_->lost(slot);
+}
+
+void Member::connected(std::uint32_t slot, std::uint64_t incarnation) {
+  membership_->set_time(net_.now_ns());
+  connected_[slot] = incarnation;
+  connections_.push_back({{slot, incarnation}, net_.now_ns()});
+  membership_->ready(slot, incarnation);
+}
+
+std::optional<std::uint64_t> Member::connected_ns(const ViewMember& other) const {
+  const auto found = std::ranges::find(connections_ | std::views::reverse, other, &Connection::to);
+  if (found == connections_.rend()) return {};
+  return found->at_ns;
 }
 
 bool Member::idle() const {
@@ -204,7 +225,7 @@ std::uint64_t Member::messages_sent() const {
 }
 
 void Member::deliver(std::uint16_t group, std::span<const Message> batch) {
-  const history::At at{.view = view_id(), .time_ns = now_ns_, .group = group};
+  const history::At at{.view = view_id(), .time_ns = net_.now_ns(), .group = group};
   for (const Message& message : batch) {
     Mark mark{};
     if (message.size >= sizeof mark) std::memcpy(&mark, message.data, sizeof mark);
@@ -238,7 +259,7 @@ void Member::deliver(std::uint16_t group, std::span<const Message> batch) {
 void Member::suspected(const ViewMember& member) {
   states_->gone(member.slot);
   suspected_any_ = true;
-  record(history::make_suspect({.view = view_id(), .time_ns = now_ns_}, ref(member),
+  record(history::make_suspect({.view = view_id(), .time_ns = net_.now_ns()}, ref(member),
                                history::SuspectReason::told));
 }
 
@@ -258,13 +279,13 @@ void Member::decided(const Proposal& proposal) {
 }
 
 void Member::installed(const View& view, const View& before) {
-  const history::At at{.view = view.id, .time_ns = now_ns_};
+  const history::At at{.view = view.id, .time_ns = net_.now_ns()};
   std::uint64_t digest = 0x5EED;
   if (!cuts_.empty()) digest = digest_of(cuts_.back());
   if (before.id != 0) {
     for (std::uint16_t g = 0; g < seats_.size(); ++g) {
       record(history::make_cut(
-          {.view = before.id, .time_ns = now_ns_, .group = g}, digest,
+          {.view = before.id, .time_ns = net_.now_ns(), .group = g}, digest,
           plan_.groups[g].level == Level::unordered ? 0 : seats_[g].subgroup->shape().first_seq));
     }
   }
@@ -290,14 +311,21 @@ void Member::installed(const View& view, const View& before) {
 
 void Member::stopped(StopReason reason) {
   if (reason == StopReason::evicted) record(event(EventKind::evicted));
-  // Only who leaves in order knows that what it has not delivered never will be.
-  for (std::uint16_t g = 0; g < seats_.size() && reason == StopReason::left; ++g) {
+  // Who leaves in order and got to the cut, or is alone, knows that what it has not delivered never
+  // will be.
+  const bool alone = view_id() == 0 || view().members.size() == 1;
+  const bool knows =
+      reason == StopReason::left && (alone || membership_->has_decided()) &&
+      std::ranges::none_of(seats_, [](const Seat& s) { return s.subgroup->stale(); });
+  for (std::uint16_t g = 0; g < seats_.size() && knows; ++g) {
     for (std::uint64_t ticket = seats_[g].delivered + 1; ticket <= seats_[g].sent; ++ticket) {
-      record(history::make_send_fail({.view = view_id(), .time_ns = now_ns_, .group = g},
+      record(history::make_send_fail({.view = view_id(), .time_ns = net_.now_ns(), .group = g},
                                      Ticket{ticket}, history::FailReason::stopped));
     }
   }
-  record(history::make_stopped({.view = view_id(), .time_ns = now_ns_}, told(reason)));
+  record(history::make_stopped(
+      {.view = view_id(), .time_ns = net_.now_ns()},
+      reason == StopReason::left && !knows ? history::StopReason::failure : told(reason)));
 }
 
 void Member::removed(const ViewMember& member) {

@@ -38,8 +38,8 @@ class Member final : public MembershipEvents {
  public:
   Member(const Plan& plan, ViewMember self, bool may_found, Net& net, std::uint64_t seed);
 
-  /// One pass at that time. Returns how much was done.
-  std::size_t pass(std::uint64_t now_ns);
+  /// One pass. Returns how much was done.
+  std::size_t pass();
 
   /// The application sends to one of its groups if there is space.
   void send();
@@ -48,16 +48,11 @@ class Member final : public MembershipEvents {
   [[nodiscard]] bool was_removed(std::uint64_t incarnation) const {
     return membership_->was_removed(incarnation);
   }
-  void lost(std::uint32_t slot) {
-    states_->gone(slot);
-    membership_->lost(slot);
-  }
-  void connected(std::uint32_t slot, std::uint64_t incarnation) {
-    connected_[slot] = incarnation;
-    membership_->ready(slot, incarnation);
-  }
+  void lost(std::uint32_t slot);
+  void connected(std::uint32_t slot, std::uint64_t incarnation);
 
   [[nodiscard]] const ViewMember& self() const { return self_; }
+  [[nodiscard]] const std::string& name() const { return plan_.nodes[self_.slot]; }
   [[nodiscard]] const View& view() const { return membership_->view(); }
   [[nodiscard]] bool changing() const { return membership_->changing(); }
   [[nodiscard]] std::optional<StopReason> stopped() const;
@@ -66,6 +61,9 @@ class Member final : public MembershipEvents {
   [[nodiscard]] bool idle() const;
   /// How many decisions it has made or heard of.
   [[nodiscard]] std::uint64_t decisions() const { return decisions_; }
+  [[nodiscard]] std::optional<std::uint64_t> asked_to_leave_ns() const { return leave_ns_; }
+  /// When it learned last that it is connected to the other.
+  [[nodiscard]] std::optional<std::uint64_t> connected_ns(const ViewMember& other) const;
   /// It suspected somebody, ever.
   [[nodiscard]] bool suspected_any() const { return suspected_any_; }
   [[nodiscard]] std::uint64_t messages_sent() const;
@@ -80,6 +78,10 @@ class Member final : public MembershipEvents {
   struct State {
     std::uint64_t digest = 0;
     std::uint64_t messages = 0;
+  };
+  struct Connection {
+    ViewMember to;
+    std::uint64_t at_ns;
   };
   struct Seat {
     std::unique_ptr<Subgroup<Memory>> subgroup;
@@ -103,6 +105,7 @@ class Member final : public MembershipEvents {
 
   const Plan& plan_;
   const ViewMember self_;
+  Net& net_;
   Prng random_;
   std::unique_ptr<history::Recorder> recorder_;
   Row row_;
@@ -114,11 +117,12 @@ class Member final : public MembershipEvents {
   std::vector<std::byte> loaded_;  // of a state, so far
   std::unique_ptr<PredicateLoop> loop_;
   std::vector<Proposal> cuts_;  // the one decided last
-  std::uint64_t now_ns_ = 0;
   std::uint64_t hash_ = 0;
   std::string finding_;
   std::uint64_t decisions_ = 0;
   bool suspected_any_ = false;
+  std::optional<std::uint64_t> leave_ns_;
+  std::vector<Connection> connections_;
 };
 
 [[nodiscard]] Plan make_plan(std::uint32_t nodes, std::vector<GroupOptions> groups);

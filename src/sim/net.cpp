@@ -49,7 +49,7 @@ class Net::NodeFabric final : public Fabric {
 };
 
 Net::Net(std::uint32_t slots, std::size_t row_bytes, const NetOptions& options, std::uint64_t seed,
-         std::function<void(std::uint32_t, std::uint64_t)> wake)
+         Wake wake)
     : slots_(slots),
       row_bytes_(row_bytes),
       options_(options),
@@ -58,7 +58,8 @@ Net::Net(std::uint32_t slots, std::size_t row_bytes, const NetOptions& options, 
       nobody_(row_bytes),
       links_(std::size_t{slots} * slots),
       rows_(slots),
-      landing_(slots) {}
+      landing_(slots),
+      rings_at_ns_(slots) {}
 
 std::unique_ptr<Fabric> Net::fabric(std::uint32_t slot, const std::byte* own_row) {
   rows_[slot] = own_row;
@@ -98,11 +99,12 @@ void Net::cut(std::uint32_t from, std::uint32_t to, bool held) {
   // What was held starts on its way now.
   std::uint64_t at = now_ns_;
   for (Post& post : cut.posts) {
-    at = std::max(at, now_ns_ + draw_delay());
+    at = draw_arrival(at);
     post.at_ns = at;
+    post.rings = false;
   }
   cut.last_at_ns = at;
-  if (!cut.posts.empty()) wake_(to, at + options_.landing_ns);
+  if (!cut.posts.empty()) cut.posts.back().rings = wake_(to, at + options_.landing_ns);
 }
 
 void Net::mend_all() {
@@ -111,10 +113,24 @@ void Net::mend_all() {
   }
 }
 
-std::uint64_t Net::draw_delay() {
+std::uint64_t Net::draw_arrival(std::uint64_t last_at_ns) {
   std::uint64_t delay = options_.delay_ns + random_.below(options_.jitter_ns + 1);
-  if (options_.slow_one_in != 0 && random_.one_in(options_.slow_one_in)) delay *= 100;
-  return delay;
+  if (options_.slow_one_in != 0 && random_.one_in(options_.slow_one_in)) {
+    delay *= 100;
+    late_until_ns_ = std::max(late_until_ns_, now_ns_ + delay + options_.landing_ns);
+  }
+  return std::max(last_at_ns, now_ns_ + delay);
+}
+
+std::uint64_t Net::next_ring_ns(std::uint32_t to) const {
+  std::uint64_t next = rings_at_ns_[to] > now_ns_ ? rings_at_ns_[to] : ~0ULL;
+  for (std::uint32_t from = 0; from < slots_; ++from) {
+    const Link& way = links_[from * slots_ + to];
+    if (way.held) continue;
+    const auto rings = std::ranges::find(way.posts, true, &Post::rings);
+    if (rings != way.posts.end()) next = std::min(next, rings->at_ns + options_.landing_ns);
+  }
+  return next;
 }
 
 void Net::post(std::uint32_t from, std::uint32_t to, Post post) {
@@ -122,17 +138,17 @@ void Net::post(std::uint32_t from, std::uint32_t to, Post post) {
   Link& way = link(from, to);
   if (!way.open || post.words == 0) return;
   if (way.shared) {
-    if (!way.held) wake_(to, now_ns_ + draw_delay());
+    if (!way.held) static_cast<void>(wake_(to, draw_arrival(0)));
     return;
   }
-  way.last_at_ns = std::max(way.last_at_ns, now_ns_ + draw_delay());
+  way.last_at_ns = draw_arrival(way.last_at_ns);
   post.at_ns = way.last_at_ns;
   post.start = static_cast<std::uint32_t>(random_.below(post.words));
   do {
     post.stride = static_cast<std::uint32_t>(1 + random_.below(post.words));
   } while (std::gcd(post.stride, post.words) != 1);
+  post.rings = !way.held && wake_(to, way.last_at_ns + options_.landing_ns);
   way.posts.push_back(std::move(post));
-  if (!way.held) wake_(to, way.last_at_ns + options_.landing_ns);
 }
 
 // All whose time is over has landed; what is in its time lands word by word in land_words().
@@ -153,14 +169,22 @@ std::size_t Net::land_due(std::uint32_t to) {
 }
 
 void Net::land_words(std::uint32_t reader) {
-  if (random_.one_in(2)) return;
-  Link& way = link(static_cast<std::uint32_t>(random_.below(slots_)), reader);
+  // One number for all: this is called at every load.
+  const std::uint64_t drawn = random_.next();
+  if (drawn % 2 == 0) return;
+  Link& way = link(static_cast<std::uint32_t>((drawn >> 32) * slots_ >> 32), reader);
   if (way.held) return;
-  std::uint64_t words = random_.one_in(4) ? random_.below(60) : 1 + random_.below(2);
-  for (; words > 0; --words) {
-    if (way.posts.empty() || way.posts.front().at_ns > now_ns_) return;
+  std::uint64_t words = drawn / 2 % 4 == 0 ? drawn / 8 % 64 : 1 + drawn / 8 % 2;
+  const auto due = [&] { return !way.posts.empty() && way.posts.front().at_ns <= now_ns_; };
+  if (!due()) return;
+  for (; words > 0 && due(); --words) {
+    const Post& first = way.posts.front();
+    if (first.rings) {
+      rings_at_ns_[reader] = std::max(rings_at_ns_[reader], first.at_ns + options_.landing_ns);
+    }
     land_word(way);
   }
+  if (!due()) --landing_[reader];
 }
 
 void Net::land_word(Link& way) {

@@ -29,11 +29,13 @@ struct NetOptions {
 
 class Net {
  public:
-  /// `wake` is called with a slot and the time at which something has landed there.
+  /// Called with a slot and the time at which something has landed there. False: nobody hears it.
+  using Wake = std::function<bool(std::uint32_t, std::uint64_t)>;
   Net(std::uint32_t slots, std::size_t row_bytes, const NetOptions& options, std::uint64_t seed,
-      std::function<void(std::uint32_t, std::uint64_t)> wake);
+      Wake wake);
 
   void set_time(std::uint64_t now_ns) { now_ns_ = now_ns; }
+  [[nodiscard]] std::uint64_t now_ns() const { return now_ns_; }
 
   /// The fabric of the node now in that slot, whose row is `own_row`.
   [[nodiscard]] std::unique_ptr<Fabric> fabric(std::uint32_t slot, const std::byte* own_row);
@@ -60,6 +62,11 @@ class Net {
   }
   void set_slow_one_in(std::uint32_t slow_one_in) { options_.slow_one_in = slow_one_in; }
 
+  /// When the node hears next that something has landed; never: the largest number.
+  [[nodiscard]] std::uint64_t next_ring_ns(std::uint32_t to) const;
+  /// Up to then something is on its way for longer than the options' longest delay.
+  [[nodiscard]] std::uint64_t late_until_ns() const { return late_until_ns_; }
+
   /// For Memory.
   void land_some(std::uint32_t reader) {
     if (landing_[reader] != 0) land_words(reader);
@@ -75,6 +82,7 @@ class Net {
     std::uint32_t landed = 0;  // of them
     std::uint32_t start = 0;   // they land as start, start + stride, ... modulo words
     std::uint32_t stride = 1;
+    bool rings = false;
     std::vector<std::byte> bytes;  // of a publish(); empty for a write()
   };
   struct Link {
@@ -96,19 +104,22 @@ class Net {
   std::size_t land_due(std::uint32_t to);
   void land_words(std::uint32_t reader);
   void land_word(Link& link);
-  [[nodiscard]] std::uint64_t draw_delay();
+  // When a post of now has arrived behind those before it.
+  [[nodiscard]] std::uint64_t draw_arrival(std::uint64_t last_at_ns);
 
   std::uint32_t slots_;
   std::size_t row_bytes_;
   NetOptions options_;
   Prng random_;
-  std::function<void(std::uint32_t, std::uint64_t)> wake_;
+  Wake wake_;
   std::uint64_t now_ns_ = 0;
   std::uint64_t posts_ = 0;
-  Row nobody_;                          // what is seen where nobody was ever connected
-  std::vector<Link> links_;             // [from * slots + to]
-  std::vector<const std::byte*> rows_;  // by slot: that of the node now there
-  std::vector<std::uint32_t> landing_;  // by slot: links with posts that land just now
+  std::uint64_t late_until_ns_ = 0;
+  Row nobody_;                              // what is seen where nobody was ever connected
+  std::vector<Link> links_;                 // [from * slots + to]
+  std::vector<const std::byte*> rows_;      // by slot: that of the node now there
+  std::vector<std::uint32_t> landing_;      // by slot: links with posts that land just now
+  std::vector<std::uint64_t> rings_at_ns_;  // by slot: of what landed before its time was over
 };
 
 }  // namespace tutti::sim

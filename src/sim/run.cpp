@@ -26,11 +26,14 @@ Outcome judge(const World& world) {
   outcome.passes = world.passes();
   outcome.views = world.views();
   outcome.messages = world.messages();
+  outcome.delays = world.delays();
   if (outcome.text = world.finding(); !outcome.text.empty()) {
     outcome.verdict = Verdict::unsafe;
   } else if (outcome.text = violations(world); !outcome.text.empty()) {
     outcome.verdict = Verdict::unsafe;
   } else if (outcome.text = world.unfinished(); !outcome.text.empty()) {
+    outcome.verdict = Verdict::unfinished;
+  } else if (outcome.text = outcome.delays.too_long; !outcome.text.empty()) {
     outcome.verdict = Verdict::unfinished;
   }
   return outcome;

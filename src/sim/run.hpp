@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "sim/delays.hpp"
 #include "sim/options.hpp"
 
 namespace tutti::sim {
@@ -21,6 +22,7 @@ struct Outcome {
   std::uint64_t passes = 0;  ///< of predicate loops
   std::uint64_t views = 0;   ///< number of the last view; 0: everybody had stopped
   std::uint64_t messages = 0;
+  Delays delays{};
 };
 
 [[nodiscard]] Outcome run(const Options& options);

@@ -41,9 +41,10 @@ World::World(const Options& options)
       random_(options.seed),
       net_(options.nodes, plan_.row_bytes, options.net, random_.next(),
            [this](std::uint32_t node, std::uint64_t at_ns) {
-             if (random_.below(100) >= options_.faults.lost_doorbells_percent || calm_) {
-               wake(node, at_ns);
-             }
+             const bool rings =
+                 random_.below(100) >= options_.faults.lost_doorbells_percent || calm_;
+             if (rings) wake(node, at_ns + random_.below(options_.step_ns));
+             return rings;
            }),
       nodes_(options.nodes),
       recorder_(history::Recorder::in_memory({.name = "world", .node = history::kHarnessNode})) {
@@ -76,6 +77,7 @@ void World::run() {
     now_ns_ = next.at_ns;
     net_.set_time(now_ns_);
     happen(next);
+    if (net_.late_until_ns() > now_ns_) disturbances_.add(now_ns_, net_.late_until_ns());
   }
 }
 
@@ -114,7 +116,7 @@ void World::happen(const Happening& now) {
       }
       break;
     case What::pause:
-      nodes_[one(now.node)].paused_until_ns = soon(3 * options_.suspect_after_ns);
+      pause(one(now.node), soon(3 * options_.suspect_after_ns));
       break;
     case What::standstill:
       stand_still();
@@ -124,8 +126,7 @@ void World::happen(const Happening& now) {
       break;
     case What::one_way_cut:
       if (const std::uint32_t from = one(now.node), to = one(now.other); from != to) {
-        net_.cut(from, to, true);
-        at(soon(3 * options_.suspect_after_ns), What::mend, from, to);
+        cut(from, to, soon(3 * options_.suspect_after_ns));
       }
       break;
     case What::mend:
@@ -165,7 +166,7 @@ void World::pass(std::uint32_t node) {
   if (!runner.member) return;
   if (runner.paused_until_ns > now_ns_) return wake(node, runner.paused_until_ns);
   ++passes_;
-  const std::size_t work = runner.member->pass(now_ns_);
+  const std::size_t work = runner.member->pass();
   founded_ = founded_ || runner.member->view().id != 0;
   const bool changes = runner.member->changing();
   if (!std::exchange(runner.changing, changes) && changes) hit_change(runner.member->view());
@@ -178,8 +179,11 @@ void World::pass(std::uint32_t node) {
     return;
   }
   if (work != 0) return wake(node, now_ns_ + 1 + random_.below(options_.step_ns));
-  wake(node,
-       std::max(now_ns_ + 1, std::min(runner.member->next_step_ns(), now_ns_ + options_.poll_ns)));
+  // It hears of what lands a little later, of several things at once.
+  const std::uint64_t ring_ns = net_.next_ring_ns(node);
+  std::uint64_t next_ns = std::min(runner.member->next_step_ns(), now_ns_ + options_.poll_ns);
+  if (ring_ns < next_ns) next_ns = std::min(next_ns, ring_ns + random_.below(options_.step_ns));
+  wake(node, std::max(now_ns_ + 1, next_ns));
 }
 
 void World::start(std::uint32_t node) {
@@ -273,6 +277,15 @@ std::vector<history::History> World::histories() const {
     if (node.member) out.push_back(history_of(node.member->recorder()));
   }
   return out;
+}
+
+Delays World::delays() const {
+  std::vector<const Member*> members;
+  for (const auto& member : gone_) members.push_back(member.get());
+  for (const Node& node : nodes_) {
+    if (node.member) members.push_back(node.member.get());
+  }
+  return delays_of(members, disturbances_, one_way_ns());
 }
 
 std::uint64_t World::hash() const {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "history/history.hpp"
+#include "sim/delays.hpp"
 #include "sim/member.hpp"
 #include "sim/net.hpp"
 #include "sim/options.hpp"
@@ -28,6 +29,7 @@ class World {
   /// Histories of all incarnations and of the world itself; valid while the world lives.
   [[nodiscard]] std::vector<history::History> histories() const;
   [[nodiscard]] std::uint64_t hash() const;
+  [[nodiscard]] Delays delays() const;
   /// What a member noticed itself to be wrong; empty if nothing.
   [[nodiscard]] std::string finding() const;
   /// What is not as it should be after the calm; empty if all is.
@@ -89,6 +91,8 @@ class World {
   void gone(std::uint32_t node, bool told, bool secretly = false);
   void lose(std::uint32_t node, std::uint32_t other, std::uint64_t most_ns);
   void come_back(std::uint32_t node);
+  void pause(std::uint32_t node, std::uint64_t until_ns);
+  void cut(std::uint32_t from, std::uint32_t to, std::uint64_t until_ns);
   void stand_still();
   void partition();
   void hit_change(const View& view);
@@ -101,6 +105,11 @@ class World {
   [[nodiscard]] std::uint32_t some_node();
   [[nodiscard]] std::uint32_t one(std::uint32_t node);  // that one, or any
   [[nodiscard]] std::uint64_t soon(std::uint64_t most_ns);
+  // See sim/delays.hpp.
+  [[nodiscard]] std::uint64_t one_way_ns() const {
+    const NetOptions& net = options_.net;
+    return net.delay_ns + net.jitter_ns + net.landing_ns + options_.step_ns;
+  }
   [[nodiscard]] Member* member(std::uint32_t node) const { return nodes_[node].member.get(); }
   void record(const history::Event& event);
 
@@ -113,6 +122,7 @@ class World {
   std::vector<std::unique_ptr<Member>> gone_;  // their histories and rows stay
   std::vector<bool> crashed_;                  // of gone_
   std::unique_ptr<history::Recorder> recorder_;
+  Disturbances disturbances_;
   std::uint64_t now_ns_ = 0;
   std::uint64_t order_ = 0;
   std::uint64_t passes_ = 0;

@@ -9,6 +9,7 @@ namespace tutti::sim {
 
 void World::plan_faults() {
   const Faults& faults = options_.faults;
+  if (faults.lost_doorbells_percent != 0) disturbances_.add(0, options_.fault_ns);
   const auto plan = [this](What what, std::uint32_t most) {
     for (std::uint64_t n = most == 0 ? 0 : 1 + random_.below(most); n > 0; --n) {
       at(soon(options_.fault_ns), what, kAnyNode, kAnyNode);
@@ -34,9 +35,23 @@ void World::crash(std::uint32_t node, bool secretly) {
   if (!nodes_[node].left) come_back(node);
 }
 
+void World::pause(std::uint32_t node, std::uint64_t until_ns) {
+  nodes_[node].paused_until_ns = until_ns;
+  disturbances_.add(now_ns_, until_ns);
+}
+
+// Holds what the one posts to the other.
+void World::cut(std::uint32_t from, std::uint32_t to, std::uint64_t until_ns) {
+  net_.cut(from, to, true);
+  at(until_ns, What::mend, from, to);
+  disturbances_.add(now_ns_, until_ns + one_way_ns());
+}
+
 void World::stand_still() {
   const std::uint64_t until = soon(3 * options_.suspect_after_ns);
-  for (Node& node : nodes_) node.paused_until_ns = std::max(node.paused_until_ns, until);
+  for (std::uint32_t node = 0; node < nodes_.size(); ++node) {
+    pause(node, std::max(nodes_[node].paused_until_ns, until));
+  }
 }
 
 void World::partition() {
@@ -49,8 +64,7 @@ void World::partition() {
   for (std::uint32_t a = 0; a < nodes_.size(); ++a) {
     for (std::uint32_t b = 0; b < nodes_.size(); ++b) {
       if (side[a] == side[b]) continue;
-      net_.cut(a, b, true);
-      at(until, What::mend, a, b);
+      cut(a, b, until);
     }
   }
 }
@@ -102,6 +116,10 @@ void World::heal() {
   calm_ = true;
   net_.mend_all();
   net_.set_slow_one_in(0);
+  disturbances_.end(now_ns_ + one_way_ns());
+  if (options_.faults.lost_doorbells_percent != 0) {
+    disturbances_.add(now_ns_, now_ns_ + options_.poll_ns);
+  }
   for (std::uint32_t node = 0; node < nodes_.size(); ++node) {
     if (nodes_[node].paused_until_ns > now_ns_) {
       nodes_[node].paused_until_ns = now_ns_;

@@ -1,5 +1,7 @@
 /// \file sim.cpp
 /// `tutti sim`: runs seeds of the simulated world on all processors, says which went wrong and how.
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <mutex>
@@ -25,7 +27,19 @@ struct Totals {
   std::uint64_t passes = 0;
   std::uint64_t views = 0;
   std::uint64_t messages = 0;
+  sim::Delays delays{};
+  std::array<std::uint64_t, sim::kChangeKinds> worst_seed{};
 };
+
+// "2.50 (seed 7)" of so many changes.
+std::string worst_of(const Totals& totals, sim::ChangeKind of) {
+  const auto kind = static_cast<std::size_t>(of);
+  const std::uint64_t worst = totals.delays.worst[kind];
+  if (totals.delays.counted[kind] == 0) return "none seen";
+  return std::to_string(worst / 100) + "." + std::to_string(worst / 10 % 10) +
+         std::to_string(worst % 10) + " (seed " + std::to_string(totals.worst_seed[kind]) + ", " +
+         grouped(totals.delays.counted[kind]) + " seen)";
+}
 
 class Run {
  public:
@@ -47,7 +61,10 @@ class Run {
         " violations; " + grouped(all.views) + " views, " + grouped(all.messages) + " messages, " +
         grouped(all.passes) + " passes; " +
         grouped(static_cast<std::uint64_t>(static_cast<double>(all.seeds) * 60 / seconds)) +
-        " seeds a minute\n";
+        " seeds a minute\nlongest change of view, in one-way delays: after a suspicion " +
+        worst_of(all, sim::ChangeKind::suspicion) + ", after a request " +
+        worst_of(all, sim::ChangeKind::request) + ", if its leader died " +
+        worst_of(all, sim::ChangeKind::leader_died) + "\n";
     if (!print(text)) return kExitError;
     if (all.unsafe + all.changed != 0) return kExitUnsafe;
     return all.unfinished != 0 ? kExitUnfinished : kExitOk;
@@ -76,6 +93,17 @@ class Run {
     totals_.unsafe += outcome.verdict == sim::Verdict::unsafe ? 1 : 0;
     totals_.unfinished += outcome.verdict == sim::Verdict::unfinished ? 1 : 0;
     totals_.changed += same ? 0 : 1;
+    for (std::size_t kind = 0; kind < sim::kChangeKinds; ++kind) {
+      const std::uint64_t worst = outcome.delays.worst[kind];
+      std::uint64_t& known = totals_.worst_seed[kind];
+      // Of two alike the first, however the seeds were shared out.
+      if (worst > totals_.delays.worst[kind] ||
+          (worst == totals_.delays.worst[kind] && (known == 0 || seed < known))) {
+        known = seed;
+      }
+      totals_.delays.worst[kind] = std::max(totals_.delays.worst[kind], worst);
+      totals_.delays.counted[kind] += outcome.delays.counted[kind];
+    }
     if (outcome.verdict != sim::Verdict::good || !same) {
       progress_.clear();
       log_error("seed " + std::to_string(seed) + ": " +

@@ -1,0 +1,64 @@
+/// \file delays.hpp
+/// How long changes of view took, in one-way delays: is the bound of docs/protocol.md kept?
+///
+/// A one-way delay is the longest that a word needs from the step that posts it to the step of
+/// another member that acts on it: the network's longest delay, the time in which a post lands, and
+/// the time until the receiver's next pass. For a survivor of view k, one that enters view k + 1,
+/// the change
+///  - starts with the last of: a member is suspected for the first time by a survivor; somebody who
+///    leaves asks to; somebody who joins is connected to all; a survivor enters view k. What comes
+///    after its own entry into k + 1 does not count. If there is none, with the first wedge.
+///  - ends when it enters view k + 1; for one that joined in k and still lacks what came before,
+///    when it hears the decision.
+/// Changes in which the network or a node was disturbed meanwhile are not counted: cuts, pauses,
+/// late posts and lost doorbells say nothing about the protocol.
+/// Threads: one.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tutti::sim {
+
+class Member;
+
+/// Times in which the network or a node is worse than its options say.
+class Disturbances {
+ public:
+  /// `from` never goes back.
+  void add(std::uint64_t from_ns, std::uint64_t until_ns);
+  /// None lasts any longer.
+  void end(std::uint64_t at_ns);
+  [[nodiscard]] bool any_in(std::uint64_t from_ns, std::uint64_t until_ns) const;
+
+ private:
+  struct Span {
+    std::uint64_t from_ns;
+    std::uint64_t until_ns;
+  };
+  std::vector<Span> spans_;  // apart from each other, in order
+};
+
+/// What started the change last, and who led it.
+enum class ChangeKind : std::uint8_t {
+  suspicion,
+  request,      ///< somebody joins or leaves; the leader hears of it one delay later
+  leader_died,  ///< one that led it was suspected on the way
+};
+inline constexpr std::size_t kChangeKinds = 3;
+
+/// In hundredths of a one-way delay.
+inline constexpr std::array<std::uint64_t, kChangeKinds> kDelayBounds{600, 700, 1200};
+
+struct Delays {
+  std::array<std::uint64_t, kChangeKinds> worst{};    ///< in hundredths of a one-way delay
+  std::array<std::uint64_t, kChangeKinds> counted{};  ///< survivors' changes
+  std::string too_long{};                             ///< the first one beyond its bound
+};
+
+/// Of a run's members, all incarnations of all nodes.
+[[nodiscard]] Delays delays_of(const std::vector<const Member*>& members,
+                               const Disturbances& disturbances, std::uint64_t one_way_ns);
+
+}  // namespace tutti::sim
