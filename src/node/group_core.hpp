@@ -85,6 +85,7 @@ class GroupCore {
   Signal deliverable_;  // for the delivery thread
   std::atomic<std::uint64_t> sender_waits_{0};
   std::atomic<bool> halted_{false};
+  std::atomic<bool> finished_{false};  // by the application
   std::thread delivery_thread_;
 
   struct Era {

@@ -46,7 +46,6 @@ asio::awaitable<void> Reception::call(std::uint32_t slot) {
   const LinkPtr link = co_await connect(slot);
   if (link == nullptr || over_) co_return;
   links_.push_back(link);
-  desk_.note(slot, "something took our connection at " + link->where() + ", but has said nothing");
   co_await serve(link, slot);
 }
 

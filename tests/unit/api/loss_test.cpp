@@ -123,6 +123,24 @@ TEST_P(Loss, OfAMemberThatComesAgainAndAgainDisturbsNobody) {
   cluster.expect_one_story();
 }
 
+// The ring is closed a moment before the node knows why: nobody is told of the first only.
+TEST_P(Loss, OfTheMajorityIsWhatWhoSendsIsTold) {
+  for (int round = 0; round < 5; ++round) {
+    TestCluster cluster(options(3));
+    cluster.start();
+    cluster.talk({0, 1, 2});
+    ASSERT_TRUE(cluster.hear_more({0, 1, 2}, 20));
+    cluster.kill(0);
+    cluster.kill(1);
+    ASSERT_TRUE(until([&] { return cluster.node(2).failure().has_value(); }));
+    cluster.hush(2);
+    const std::optional<Error>& told = cluster.life(2).talker->error();
+    if (!told) continue;  // it was not sending at that moment
+    EXPECT_EQ(told->message, cluster.node(2).failure()->message);
+    EXPECT_EQ(told->code, ErrorCode::peer_lost);
+  }
+}
+
 // Turns two nodes, until told to rest: then they do not see what happens meanwhile.
 class Turner {
  public:

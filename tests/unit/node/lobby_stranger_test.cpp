@@ -90,6 +90,21 @@ TEST_F(Strangers, WhereAMemberShouldBeAreTrouble) {
   EXPECT_EQ(d.outcome(), "met");
 }
 
+TEST_F(Strangers, WhereAMemberShouldBeThatAreMuteAreTrouble) {
+  a.stop();
+  b.silence_limit = 200ms;
+  {
+    const RawServer mute(address());
+    b.start();
+    const RawPeer called = mute.accept();
+    b.await_trouble("a (" + address() + ": no answer from " + address() +
+                    ": it was silent for too long");
+  }
+  a.start();
+  EXPECT_EQ(a.outcome(), "met");
+  EXPECT_EQ(b.outcome(), "met");
+}
+
 class SilentStrangers : public Strangers {
  protected:
   void SetUp() override {
