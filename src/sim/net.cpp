@@ -18,7 +18,7 @@ class Net::NodeFabric final : public Fabric {
 
   [[nodiscard]] const std::byte* row(Rank peer) const override {
     const Link& link = net_.link(peer.value, own_);
-    if (link.connections == 0) return net_.nobody_.data();
+    if (!link.reads) return net_.nobody_.data();
     return link.shared ? link.from : link.replica->data();
   }
   void write(Rank peer, Extent data) override {
@@ -81,6 +81,20 @@ void Net::connect(std::uint32_t a, std::uint32_t b, bool shared) {
   }
 }
 
+void Net::meet(std::uint32_t node, std::uint32_t other) {
+  link(node, other).posts_to = true;
+  Link& back = link(other, node);
+  back.reads = true;
+  if (!back.held) set_off(back, node);
+}
+
+void Net::forget(std::uint32_t node) {
+  for (std::uint32_t other = 0; other < slots_; ++other) {
+    link(node, other).posts_to = false;
+    link(other, node).reads = false;
+  }
+}
+
 void Net::close(std::uint32_t a, std::uint32_t b, std::size_t late) {
   for (const auto& [from, to] : {std::pair(a, b), std::pair(b, a)}) {
     Link& old = link(from, to);
@@ -95,16 +109,18 @@ void Net::cut(std::uint32_t from, std::uint32_t to, bool held) {
   Link& cut = link(from, to);
   if (cut.held == held) return;
   cut.held = held;
-  if (held) return;
-  // What was held starts on its way now.
+  if (!cut.waits()) set_off(cut, to);
+}
+
+void Net::set_off(Link& way, std::uint32_t to) {
   std::uint64_t at = now_ns_;
-  for (Post& post : cut.posts) {
+  for (Post& post : way.posts) {
     at = draw_arrival(at);
     post.at_ns = at;
     post.rings = false;
   }
-  cut.last_at_ns = at;
-  if (!cut.posts.empty()) cut.posts.back().rings = wake_(to, at + options_.landing_ns);
+  way.last_at_ns = at;
+  if (!way.posts.empty()) way.posts.back().rings = wake_(to, at + options_.landing_ns);
 }
 
 void Net::mend_all() {
@@ -126,7 +142,7 @@ std::uint64_t Net::next_ring_ns(std::uint32_t to) const {
   std::uint64_t next = rings_at_ns_[to] > now_ns_ ? rings_at_ns_[to] : ~0ULL;
   for (std::uint32_t from = 0; from < slots_; ++from) {
     const Link& way = links_[from * slots_ + to];
-    if (way.held) continue;
+    if (way.waits()) continue;
     const auto rings = std::ranges::find(way.posts, true, &Post::rings);
     if (rings != way.posts.end()) next = std::min(next, rings->at_ns + options_.landing_ns);
   }
@@ -136,9 +152,9 @@ std::uint64_t Net::next_ring_ns(std::uint32_t to) const {
 void Net::post(std::uint32_t from, std::uint32_t to, Post post) {
   ++posts_;
   Link& way = link(from, to);
-  if (!way.open || post.words == 0) return;
+  if (!way.open || !way.posts_to || post.words == 0) return;
   if (way.shared) {
-    if (!way.held) static_cast<void>(wake_(to, draw_arrival(0)));
+    if (!way.waits()) static_cast<void>(wake_(to, draw_arrival(0)));
     return;
   }
   way.last_at_ns = draw_arrival(way.last_at_ns);
@@ -147,7 +163,7 @@ void Net::post(std::uint32_t from, std::uint32_t to, Post post) {
   do {
     post.stride = static_cast<std::uint32_t>(1 + random_.below(post.words));
   } while (std::gcd(post.stride, post.words) != 1);
-  post.rings = !way.held && wake_(to, way.last_at_ns + options_.landing_ns);
+  post.rings = !way.waits() && wake_(to, way.last_at_ns + options_.landing_ns);
   way.posts.push_back(std::move(post));
 }
 
@@ -157,7 +173,7 @@ std::size_t Net::land_due(std::uint32_t to) {
   landing_[to] = 0;
   for (std::uint32_t from = 0; from < slots_; ++from) {
     Link& way = link(from, to);
-    if (way.held) continue;
+    if (way.waits()) continue;
     while (!way.posts.empty() && way.posts.front().at_ns + options_.landing_ns <= now_ns_) {
       const std::size_t before = way.posts.size();
       while (way.posts.size() == before) land_word(way);
@@ -173,7 +189,7 @@ void Net::land_words(std::uint32_t reader) {
   const std::uint64_t drawn = random_.next();
   if (drawn % 2 == 0) return;
   Link& way = link(static_cast<std::uint32_t>((drawn >> 32) * slots_ >> 32), reader);
-  if (way.held) return;
+  if (way.waits()) return;
   std::uint64_t words = drawn / 2 % 4 == 0 ? drawn / 8 % 64 : 1 + drawn / 8 % 2;
   const auto due = [&] { return !way.posts.empty() && way.posts.front().at_ns <= now_ns_; };
   if (!due()) return;

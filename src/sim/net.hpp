@@ -5,7 +5,8 @@
 /// 8-byte words in any order, between any two loads of the target's protocol code. A write() reads
 /// the poster's row as late as each word lands (F-data). Links of one host share the row instead.
 /// A cut link holds what is posted until it is mended; a closed one drops it. Posts that a stopped
-/// node made before still land: that is what a zombie is.
+/// node made before still land: that is what a zombie is. Each end of a connection learns of it at
+/// its own time; what was posted before the reader did waits for it (F-loss).
 /// Threads: one for all nodes.
 #pragma once
 #include <cstdint>
@@ -40,8 +41,16 @@ class Net {
   /// The fabric of the node now in that slot, whose row is `own_row`.
   [[nodiscard]] std::unique_ptr<Fabric> fabric(std::uint32_t slot, const std::byte* own_row);
 
-  /// A fresh connection between two nodes, with zeroed replicas or shared rows.
+  /// A fresh connection between two nodes, with zeroed replicas or shared rows, of which neither
+  /// knows yet.
   void connect(std::uint32_t a, std::uint32_t b, bool shared);
+  /// The node attaches to its end: from now on it posts, and what the other has posted lands.
+  void meet(std::uint32_t node, std::uint32_t other);
+  /// The node has no end of any connection any more.
+  void forget(std::uint32_t node);
+  [[nodiscard]] bool has_met(std::uint32_t node, std::uint32_t other) const {
+    return links_[node * slots_ + other].posts_to;
+  }
   /// No write of either lands at the other any more, but for the first `late` posts of each that
   /// are on their way.
   void close(std::uint32_t a, std::uint32_t b, std::size_t late);
@@ -89,18 +98,24 @@ class Net {
     std::uint64_t connections = 0;
     bool open = false;
     bool held = false;
+    bool posts_to = false;  // the poster has met the reader
+    bool reads = false;     // and the reader the poster
     bool shared = false;
     const std::byte* from = nullptr;  // the poster's row
     std::unique_ptr<Row> replica;
     std::deque<Post> posts;
     std::size_t late = 0;  // of a closed link: how many may still land
     std::uint64_t last_at_ns = 0;
+
+    [[nodiscard]] bool waits() const { return held || !reads; }
   };
 
   [[nodiscard]] Link& link(std::uint32_t from, std::uint32_t to) {
     return links_[from * slots_ + to];
   }
   void post(std::uint32_t from, std::uint32_t to, Post post);
+  // What waited at the link starts on its way now.
+  void set_off(Link& way, std::uint32_t to);
   std::size_t land_due(std::uint32_t to);
   void land_words(std::uint32_t reader);
   void land_word(Link& link);

@@ -68,6 +68,7 @@ Options options_from(std::uint64_t seed) {
   options.faults = draw_faults(random);
   options.fault_ns = 200 * delay + 16 * options.suspect_after_ns;
   options.calm_ns = 400 * delay + 24 * options.suspect_after_ns;
+  options.learn_within_ns = one_of<4>(random, {0, 0, 4 * unit, options.suspect_after_ns});
   return options;
 }
 
@@ -87,7 +88,8 @@ std::string to_string(const Options& options) {
       << ", window " << options.window_messages << ", delay " << options.net.delay_ns << "+"
       << options.net.jitter_ns << " ns, slow 1/" << options.net.slow_one_in << ", step "
       << options.step_ns << " ns, send every " << options.send_every_ns << " ns, suspect after "
-      << options.suspect_after_ns << " ns; faults:";
+      << options.suspect_after_ns << " ns, learn within " << options.learn_within_ns
+      << " ns; faults:";
   const auto tell = [&out](std::string_view name, std::uint32_t value) {
     if (value != 0) out << ' ' << name << ' ' << value;
   };

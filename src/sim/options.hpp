@@ -42,7 +42,9 @@ struct Options {
   std::uint64_t send_every_ns = 5'000;  ///< and node, on average
   std::uint64_t heartbeat_ns = 40'000;
   std::uint64_t suspect_after_ns = 400'000;
-  std::uint64_t poll_ns = 200'000;     ///< a node that sleeps looks up at least so often
+  std::uint64_t poll_ns = 200'000;  ///< a node that sleeps looks up at least so often
+  /// Each end of a connection learns of it so much later at most.
+  std::uint64_t learn_within_ns = 0;
   std::uint64_t fault_ns = 2'000'000;  ///< how long faults happen
   std::uint64_t calm_ns = 4'000'000;   ///< and how long it is calm after that
   Faults faults{};

@@ -32,6 +32,13 @@ const std::vector<Scenario>& scenarios() {
          options.net.slow_one_in = 0;
          options.faults = {};
        }},
+      {"apart", "one end of a connection learns of it long before the other",
+       [](Options& options) {
+         options.nodes = 7;
+         options.founders = 4;
+         options.learn_within_ns = 2 * options.suspect_after_ns;
+         options.faults = {.crashes = 3, .broken_links = 2, .leaves = 1};
+       }},
       {"founding", "members die and links break from the very start",
        [](Options& options) {
          options.fault_ns = 20 * options.net.delay_ns + 2 * options.suspect_after_ns;

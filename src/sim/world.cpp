@@ -110,6 +110,9 @@ void World::happen(const Happening& now) {
     case What::attach:
       attach(now.node, now.which);
       break;
+    case What::meet:
+      meet(now);
+      break;
     case What::crash:
       if (const std::uint32_t node = one(now.node); member(node) != nullptr) {
         crash(node, now.which != 0);
@@ -146,7 +149,8 @@ void World::happen(const Happening& now) {
       start(now.node);
       break;
     case What::lose:
-      if (member(now.node) != nullptr && net_.connections(now.node, now.other) == now.which) {
+      if (member(now.node) != nullptr && net_.connections(now.node, now.other) == now.which &&
+          net_.has_met(now.node, now.other)) {
         member(now.node)->lost(now.other);
         wake(now.node, now_ns_ + 1);
       }
@@ -192,6 +196,7 @@ void World::start(std::uint32_t node) {
   // Who starts again has forgotten what it agreed to: it founds no second group.
   nodes_[node].member = std::make_unique<Member>(plan_, self, !founded_, net_, random_.next());
   nodes_[node].left = false;
+  nodes_[node].peers.assign(nodes_.size(), 0);
   at(soon(10 * options_.net.delay_ns), What::attach, node, 0, self.incarnation);
   at(soon(options_.send_every_ns), What::send, node);
   wake(node, now_ns_ + 1);
@@ -229,11 +234,27 @@ bool World::try_attach(std::uint32_t a, std::uint32_t b) {
     if (member(one)->view().id != 0 && member(one)->changing()) return false;
   }
   net_.connect(a, b, a % options_.hosts == b % options_.hosts);
-  member(a)->connected(b, member(b)->self().incarnation);
-  member(b)->connected(a, member(a)->self().incarnation);
-  wake(a, now_ns_ + 1);
-  wake(b, now_ns_ + 1);
+  const std::uint64_t which = net_.connections(a, b);
+  for (const auto& [one, other] : {std::pair(a, b), std::pair(b, a)}) {
+    nodes_[one].peers[other] = member(other)->self().incarnation;
+    const std::uint64_t later_ns = random_.below(options_.learn_within_ns + 1);
+    at(now_ns_ + later_ns, What::meet, one, other, which);
+  }
   return true;
+}
+
+// The node learns of a connection, which may be broken by now.
+void World::meet(const Happening& now) {
+  Node& node = nodes_[now.node];
+  if (!node.member || net_.connections(now.node, now.other) != now.which) return;
+  if (node.peers[now.other] == 0) return;  // it was made by the one that was here before
+  if (node.paused_until_ns > now_ns_) {
+    return at(node.paused_until_ns, What::meet, now.node, now.other, now.which);
+  }
+  net_.meet(now.node, now.other);
+  node.member->connected(now.other, node.peers[now.other]);
+  if (!net_.connected(now.node, now.other)) lose(now.node, now.other, 5 * options_.net.delay_ns);
+  wake(now.node, now_ns_ + 1);
 }
 
 void World::come_back(std::uint32_t node) {
@@ -252,6 +273,7 @@ void World::gone(std::uint32_t node, bool told, bool secretly) {
     if (!told || member(other) == nullptr) continue;
     lose(other, node, 20 * options_.net.delay_ns);
   }
+  net_.forget(node);
   gone_.push_back(std::move(nodes_[node].member));
   crashed_.push_back(false);
 }

@@ -45,6 +45,7 @@ class World {
     wake,
     send,
     attach,
+    meet,
     crash,
     pause,
     standstill,
@@ -75,6 +76,7 @@ class World {
     std::uint64_t wake_at_ns = ~0ULL;
     bool left = false;
     bool changing = false;
+    std::vector<std::uint64_t> peers{};  // by slot: the incarnation it is connected to, or about to
     std::uint64_t decisions = 0;
   };
 
@@ -87,6 +89,7 @@ class World {
   void start(std::uint32_t node);
   void attach(std::uint32_t node, std::uint64_t incarnation);
   [[nodiscard]] bool try_attach(std::uint32_t a, std::uint32_t b);
+  void meet(const Happening& now);
   void crash(std::uint32_t node, bool secretly);
   void gone(std::uint32_t node, bool told, bool secretly = false);
   void lose(std::uint32_t node, std::uint32_t other, std::uint64_t most_ns);
