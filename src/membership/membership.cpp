@@ -111,6 +111,8 @@ bool Membership<Memory>::step(Fabric& fabric) {
       stop(StopReason::left);  // nobody is left to agree with
     }
     if (!stopped_ && !decision_) follow_course(fabric);
+    // Who still lacks what comes before the cut must find out if nobody will give it to us.
+    if (!stopped_ && decision_) watch_heartbeats();
   }
   if (stopped_) return true;
   if (dirty_) publish(fabric);
