@@ -7,6 +7,7 @@
 
 #include "history/crc32c.hpp"
 #include "history/make_event.hpp"
+#include "sst/memory.hpp"
 
 namespace tutti::sim {
 namespace {
@@ -214,6 +215,36 @@ std::optional<std::uint64_t> Member::connected_ns(const ViewMember& other) const
   return found->at_ns;
 }
 
+bool Member::at_cut() {
+  for (std::size_t g = 0; g < seats_.size(); ++g) {
+    Subgroup<Memory>& subgroup = *seats_[g].subgroup;
+    if (subgroup.stale() || !subgroup.at_cut(cuts_.back().cuts[g])) return false;
+  }
+  return true;
+}
+
+// From its row, as the others see it.
+Progress Member::progress() {
+  const auto word = [this](std::size_t offset) { return NativeMemory::load(row_.data() + offset); };
+  const std::size_t block = plan_.words.block(view_id());
+  const std::size_t state = plan_.state_words.offset;
+  Progress out{.view = view_id(),
+               .connections = connections_.size(),
+               .suspicions = suspicions_,
+               .wedged = changing(),
+               .settled = word(block + ViewWords::kSettled),
+               .ballot = word(block + ViewWords::kAccepted) / 2,
+               .decided = view_id() != 0 && membership_->has_decided()};
+  out.leads = out.ballot == 1 + view().rank_of(self_.slot).value_or(0);
+  out.at_cut = out.decided && at_cut();
+  const std::uint64_t sent = word(state + StateWords::kSent);
+  if (sent + 1 < word(state + StateWords::kEnd)) out.given = sent;
+  if (states_->taking() == StateTransfer<Memory>::Taking::under_way) {
+    out.taken = word(state + StateWords::kTaken) + word(state + StateWords::kTaken + 8);
+  }
+  return out;
+}
+
 bool Member::idle() const {
   return std::ranges::all_of(seats_, [](const Seat& seat) { return seat.sent == seat.delivered; });
 }
@@ -258,7 +289,7 @@ void Member::deliver(std::uint16_t group, std::span<const Message> batch) {
 
 void Member::suspected(const ViewMember& member) {
   states_->gone(member.slot);
-  suspected_any_ = true;
+  ++suspicions_;
   record(history::make_suspect({.view = view_id(), .time_ns = net_.now_ns()}, ref(member),
                                history::SuspectReason::told));
 }
@@ -315,8 +346,7 @@ void Member::stopped(StopReason reason) {
   // will be.
   const bool alone = view_id() == 0 || view().members.size() == 1;
   const bool knows =
-      reason == StopReason::left && (alone || membership_->has_decided()) &&
-      std::ranges::none_of(seats_, [](const Seat& s) { return s.subgroup->stale(); });
+      reason == StopReason::left && (alone || (membership_->has_decided() && at_cut()));
   for (std::uint16_t g = 0; g < seats_.size() && knows; ++g) {
     for (std::uint64_t ticket = seats_[g].delivered + 1; ticket <= seats_[g].sent; ++ticket) {
       record(history::make_send_fail({.view = view_id(), .time_ns = net_.now_ns(), .group = g},

@@ -14,6 +14,7 @@
 #include "membership/membership.hpp"
 #include "membership/state_transfer.hpp"
 #include "predicates/predicate_loop.hpp"
+#include "sim/failpoints.hpp"
 #include "sim/memory.hpp"
 #include "sim/net.hpp"
 #include "sim/row.hpp"
@@ -64,8 +65,9 @@ class Member final : public MembershipEvents {
   [[nodiscard]] std::optional<std::uint64_t> asked_to_leave_ns() const { return leave_ns_; }
   /// When it learned last that it is connected to the other.
   [[nodiscard]] std::optional<std::uint64_t> connected_ns(const ViewMember& other) const;
+  [[nodiscard]] Progress progress();
   /// It suspected somebody, ever.
-  [[nodiscard]] bool suspected_any() const { return suspected_any_; }
+  [[nodiscard]] bool suspected_any() const { return suspicions_ != 0; }
   [[nodiscard]] std::uint64_t messages_sent() const;
   [[nodiscard]] const history::Recorder& recorder() const { return *recorder_; }
   /// Of the events so far.
@@ -98,6 +100,7 @@ class Member final : public MembershipEvents {
   void removed(const ViewMember& member) override;
   [[nodiscard]] Result<void> save(std::uint16_t group, const StateSink& write);
   [[nodiscard]] Result<void> load(std::uint16_t group, const StatePiece& piece);
+  [[nodiscard]] bool at_cut();
   void deliver(std::uint16_t group, std::span<const Message> batch);
   void record(const history::Event& event);
   [[nodiscard]] history::Event event(history::EventKind kind) const;
@@ -120,7 +123,7 @@ class Member final : public MembershipEvents {
   std::uint64_t hash_ = 0;
   std::string finding_;
   std::uint64_t decisions_ = 0;
-  bool suspected_any_ = false;
+  std::uint64_t suspicions_ = 0;
   std::optional<std::uint64_t> leave_ns_;
   std::vector<Connection> connections_;
 };

@@ -68,6 +68,11 @@ Options options_from(std::uint64_t seed) {
   options.faults = draw_faults(random);
   options.fault_ns = 200 * delay + 16 * options.suspect_after_ns;
   options.calm_ns = 400 * delay + 24 * options.suspect_after_ns;
+  if (random.one_in(3)) {
+    options.faults.failpoint = kFailpoints[random.below(kFailpoints.size())].first;
+    options.faults.failpoint_times = static_cast<std::uint32_t>(1 + random.below(2));
+    options.faults.failpoint_after = static_cast<std::uint32_t>(random.below(12));
+  }
   options.learn_within_ns = one_of<4>(random, {0, 0, 4 * unit, options.suspect_after_ns});
   return options;
 }
@@ -77,7 +82,8 @@ bool harmless(const Options& options) {
   return options.net.slow_one_in == 0 && faults.lost_doorbells_percent == 0 &&
          faults.crashes + faults.pauses + faults.partitions + faults.one_way_cuts +
                  faults.broken_links + faults.leaves + faults.in_changes ==
-             0;
+             0 &&
+         faults.failpoint == Failpoint::none;
 }
 
 std::string to_string(const Options& options) {
@@ -101,6 +107,10 @@ std::string to_string(const Options& options) {
   tell("broken links", faults.broken_links);
   tell("leaves", faults.leaves);
   tell("in changes", faults.in_changes);
+  if (faults.failpoint != Failpoint::none) {
+    out << ' ' << faults.failpoint_times << " die " << to_string(faults.failpoint) << " after "
+        << faults.failpoint_after;
+  }
   tell("lost doorbells %", faults.lost_doorbells_percent);
   tell("silent", faults.silent_crashes ? 1 : 0);
   tell("late writes", faults.late_writes ? 1 : 0);

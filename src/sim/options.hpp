@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 
+#include "sim/failpoints.hpp"
 #include "sim/net.hpp"
 #include "tutti/types.hpp"
 
@@ -21,7 +22,10 @@ struct Faults {
   std::uint32_t one_way_cuts = 0;  ///< of one link in one direction
   std::uint32_t broken_links = 0;  ///< a connection breaks, both ends notice
   std::uint32_t leaves = 0;
-  std::uint32_t in_changes = 0;  ///< more of them, just when members change their view
+  std::uint32_t in_changes = 0;           ///< more of them, just when members change their view
+  Failpoint failpoint = Failpoint::none;  ///< who gets there dies
+  std::uint32_t failpoint_times = 1;      ///< so many
+  std::uint32_t failpoint_after = 0;      ///< after so many others got there
   std::uint32_t lost_doorbells_percent = 0;
   bool silent_crashes = false;  ///< nobody is told: only heartbeats stop
   bool late_writes = false;     ///< what the dead posted lands long after

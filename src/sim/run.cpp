@@ -26,6 +26,7 @@ Outcome judge(const World& world) {
   outcome.passes = world.passes();
   outcome.views = world.views();
   outcome.messages = world.messages();
+  outcome.deaths = world.deaths();
   outcome.delays = world.delays();
   if (outcome.text = world.finding(); !outcome.text.empty()) {
     outcome.verdict = Verdict::unsafe;

@@ -22,6 +22,7 @@ struct Outcome {
   std::uint64_t passes = 0;  ///< of predicate loops
   std::uint64_t views = 0;   ///< number of the last view; 0: everybody had stopped
   std::uint64_t messages = 0;
+  std::uint64_t deaths = 0;  ///< at the options' failpoint
   Delays delays{};
 };
 

@@ -39,6 +39,22 @@ const std::vector<Scenario>& scenarios() {
          options.learn_within_ns = 2 * options.suspect_after_ns;
          options.faults = {.crashes = 3, .broken_links = 2, .leaves = 1};
        }},
+      {"failpoints", "members die right at named places of the protocol, each seed at the next",
+       [](Options& options) {
+         const std::uint64_t seed = options.seed;
+         options.net.slow_one_in = 0;
+         options.nodes = std::max(options.nodes, 4U);
+         options.founders = options.nodes - 1;
+         options.faults = {
+             .crashes = 1,
+             .broken_links = 1,
+             .leaves = 2,
+             .failpoint = kFailpoints[seed % kFailpoints.size()].first,
+             .failpoint_times = static_cast<std::uint32_t>(1 + seed / 7 % 2),
+             .failpoint_after = static_cast<std::uint32_t>(seed / kFailpoints.size() % 12),
+             .silent_crashes = seed / 5 % 2 == 0,
+             .late_writes = seed / 3 % 2 == 0};
+       }},
       {"founding", "members die and links break from the very start",
        [](Options& options) {
          options.fault_ns = 20 * options.net.delay_ns + 2 * options.suspect_after_ns;

@@ -176,6 +176,7 @@ void World::pass(std::uint32_t node) {
   if (!std::exchange(runner.changing, changes) && changes) hit_change(runner.member->view());
   const std::uint64_t decisions = runner.member->decisions();
   if (std::exchange(runner.decisions, decisions) < decisions) hit_decision(node);
+  if (dies(runner)) return crash(node, random_.one_in(3));
   if (runner.member->stopped()) {
     const bool left = *runner.member->stopped() == StopReason::left;
     gone(node, true);
@@ -196,6 +197,7 @@ void World::start(std::uint32_t node) {
   // Who starts again has forgotten what it agreed to: it founds no second group.
   nodes_[node].member = std::make_unique<Member>(plan_, self, !founded_, net_, random_.next());
   nodes_[node].left = false;
+  nodes_[node].progress = {};
   nodes_[node].peers.assign(nodes_.size(), 0);
   at(soon(10 * options_.net.delay_ns), What::attach, node, 0, self.incarnation);
   at(soon(options_.send_every_ns), What::send, node);

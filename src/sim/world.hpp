@@ -37,6 +37,8 @@ class World {
   [[nodiscard]] std::uint64_t passes() const { return passes_; }
   /// Number of the newest view; 0 if everybody had to stop.
   [[nodiscard]] std::uint64_t views() const;
+  /// How many members died at the run's failpoint.
+  [[nodiscard]] std::uint64_t deaths() const { return deaths_; }
   /// How many the applications sent.
   [[nodiscard]] std::uint64_t messages() const;
 
@@ -76,6 +78,7 @@ class World {
     std::uint64_t wake_at_ns = ~0ULL;
     bool left = false;
     bool changing = false;
+    Progress progress{};
     std::vector<std::uint64_t> peers{};  // by slot: the incarnation it is connected to, or about to
     std::uint64_t decisions = 0;
   };
@@ -98,6 +101,7 @@ class World {
   void cut(std::uint32_t from, std::uint32_t to, std::uint64_t until_ns);
   void stand_still();
   void partition();
+  [[nodiscard]] bool dies(Node& node);
   void hit_change(const View& view);
   void hit_decision(std::uint32_t node);
   void break_link(std::uint32_t a, std::uint32_t b);
@@ -130,7 +134,10 @@ class World {
   std::uint64_t order_ = 0;
   std::uint64_t passes_ = 0;
   std::uint64_t incarnations_ = 0;
-  std::uint32_t hits_left_ = 0;  // of faults in changes of view
+  std::uint32_t hits_left_ = 0;        // of faults in changes of view
+  std::uint32_t failpoint_after_ = 0;  // so many pass it yet
+  std::uint32_t failpoint_left_ = 0;   // and so many die there then
+  std::uint64_t deaths_ = 0;           // that did
   bool founded_ = false;
   bool calm_ = false;
 };

@@ -1,6 +1,7 @@
 // What goes wrong in the world, and when.
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "history/make_event.hpp"
 #include "sim/world.hpp"
@@ -23,6 +24,8 @@ void World::plan_faults() {
   plan(What::break_link, faults.broken_links);
   plan(What::leave, faults.leaves);
   hits_left_ = faults.in_changes;
+  failpoint_after_ = faults.failpoint_after;
+  failpoint_left_ = faults.failpoint == Failpoint::none ? 0 : faults.failpoint_times;
   at(options_.fault_ns, What::heal);
   at(options_.fault_ns + options_.calm_ns / 3, What::judge);
 }
@@ -76,7 +79,21 @@ void World::break_link(std::uint32_t a, std::uint32_t b) {
   lose(b, a, 5 * options_.net.delay_ns);
 }
 
-// A change of view takes some five one-way delays. Meanwhile its leader dies, stops for a while or
+// It has just got to the run's failpoint, and it is its turn.
+bool World::dies(Node& node) {
+  if (failpoint_left_ == 0 || calm_ || node.member->stopped()) return false;
+  const Progress before = std::exchange(node.progress, node.member->progress());
+  if (!reached(options_.faults.failpoint, before, node.progress)) return false;
+  if (failpoint_after_ != 0) {
+    --failpoint_after_;
+    return false;
+  }
+  --failpoint_left_;
+  ++deaths_;
+  return true;
+}
+
+// A change of view takes some six one-way delays. Meanwhile its leader dies, stops for a while or
 // is cut off, often when somebody has not heard all that it said.
 void World::hit_change(const View& view) {
   if (hits_left_ == 0 || calm_ || random_.one_in(3)) return;

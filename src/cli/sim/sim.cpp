@@ -29,6 +29,7 @@ struct Totals {
   std::uint64_t messages = 0;
   sim::Delays delays{};
   std::array<std::uint64_t, sim::kChangeKinds> worst_seed{};
+  std::array<std::uint64_t, sim::kFailpoints.size() + 1> deaths{};  // by failpoint
 };
 
 // "2.50 (seed 7)" of so many changes.
@@ -65,7 +66,11 @@ class Run {
         worst_of(all, sim::ChangeKind::suspicion) + ", after a request " +
         worst_of(all, sim::ChangeKind::request) + ", if its leader died " +
         worst_of(all, sim::ChangeKind::leader_died) + "\n";
-    if (!print(text)) return kExitError;
+    text += "died when:";
+    for (const auto& [point, name] : sim::kFailpoints) {
+      text += ' ' + std::string(name) + ' ' + grouped(all.deaths[static_cast<std::size_t>(point)]);
+    }
+    if (!print(text + "\n")) return kExitError;
     if (all.unsafe + all.changed != 0) return kExitUnsafe;
     return all.unfinished != 0 ? kExitUnfinished : kExitOk;
   }
@@ -93,6 +98,7 @@ class Run {
     totals_.unsafe += outcome.verdict == sim::Verdict::unsafe ? 1 : 0;
     totals_.unfinished += outcome.verdict == sim::Verdict::unfinished ? 1 : 0;
     totals_.changed += same ? 0 : 1;
+    totals_.deaths[static_cast<std::size_t>(options.faults.failpoint)] += outcome.deaths;
     for (std::size_t kind = 0; kind < sim::kChangeKinds; ++kind) {
       const std::uint64_t worst = outcome.delays.worst[kind];
       std::uint64_t& known = totals_.worst_seed[kind];
