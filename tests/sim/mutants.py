@@ -42,6 +42,8 @@ CPU_PER_SEED_S = 3
 MEMORY_BYTES = 4 << 30
 # What the simulator runs; of the library, the rest is only linked.
 LAYERS = {"base", "sst", "flow", "smc", "predicates", "multicast", "membership", "sim"}
+# Where a compiler notes what it read: Ninja's business.
+DEPENDENCIES = re.compile(r" -MD -MT \S+ -MF \S+")
 VIOLATION = re.compile(r"seed (\d+): (\w+)")
 
 
@@ -91,13 +93,15 @@ class Build:
 
     def __init__(self, folder):
         self.folder = folder
-        commands = json.loads((folder / "compile_commands.json").read_text(encoding="utf-8"))
+        cache = (folder / "CMakeCache.txt").read_text(encoding="utf-8")
+        self.program_of_ninja = re.search(r"^CMAKE_MAKE_PROGRAM:\w+=(.*)$", cache, re.M)[1]
         self.compile = {}
-        for entry in commands:
-            source = Path(entry["file"])
-            if source.is_relative_to(ROOT / "src") and source.parts[len(ROOT.parts) + 1] in LAYERS:
-                command = shlex.split(entry["command"])
-                self.compile[command[command.index("-o") + 1]] = (source, command)
+        for entry in json.loads(self.ninja("-t", "compdb")):
+            source = Path(os.path.normpath(folder / entry["file"]))
+            if (source.suffix == ".cpp" and source.is_relative_to(ROOT / "src")
+                    and source.parts[len(ROOT.parts) + 1] in LAYERS):
+                command = shlex.split(DEPENDENCIES.sub("", entry["command"]))
+                self.compile[entry["output"]] = (source, command)
         self.link = shlex.split(self.ninja("-t", "commands", "bin/tutti").splitlines()[-1])
         self.needs = {}
         for line in self.ninja("-t", "deps").splitlines():
@@ -107,8 +111,8 @@ class Build:
                 needs.add(os.path.normpath(folder / line.strip()))
 
     def ninja(self, *arguments):
-        return subprocess.run(["ninja", "-C", self.folder, "--quiet", *arguments], check=True,
-                              capture_output=True, text=True).stdout
+        return subprocess.run([self.program_of_ninja, "-C", self.folder, "--quiet", *arguments],
+                              check=True, capture_output=True, text=True).stdout
 
     def outputs(self, file):
         """Objects of the simulator that have the file in them."""
