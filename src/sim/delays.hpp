@@ -2,9 +2,9 @@
 /// How long changes of view took, in one-way delays: is the bound of docs/protocol.md kept?
 ///
 /// A one-way delay is the longest that a word needs from the step that posts it to the step of
-/// another member that acts on it: the network's longest delay, the time in which a post lands, and
-/// the time until the receiver's next pass. For a survivor of view k, one that enters view k + 1,
-/// the change
+/// another member that acts on it: the network's longest delay, the time in which a post lands, the
+/// time until the receiver's next pass, and that pass. For a survivor of view k, one that enters
+/// view k + 1, the change
 ///  - starts with the last of: a member is suspected for the first time by a survivor; somebody who
 ///    leaves asks to; somebody who joins is connected to all; a survivor enters view k. What comes
 ///    after its own entry into k + 1 does not count. If there is none, with the first wedge.

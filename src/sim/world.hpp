@@ -115,7 +115,7 @@ class World {
   // See sim/delays.hpp.
   [[nodiscard]] std::uint64_t one_way_ns() const {
     const NetOptions& net = options_.net;
-    return net.delay_ns + net.jitter_ns + net.landing_ns + options_.step_ns;
+    return net.delay_ns + net.jitter_ns + net.landing_ns + 2 * options_.step_ns;
   }
   [[nodiscard]] Member* member(std::uint32_t node) const { return nodes_[node].member.get(); }
   void record(const history::Event& event);
