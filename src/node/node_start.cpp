@@ -64,6 +64,13 @@ void NodeCore::abandon_start() {
   quit();
   quit_.store(false, std::memory_order_release);
   state_ = State::stopped;
+  if (in_view_.load(std::memory_order_acquire)) {
+    // It came into a view just when its time was over: the groups know what is in there.
+    halt_groups();
+    for (const auto& group : groups_) group->join_delivery();
+    if (!hung_up_) incarnation_->hang_up();
+    return;
+  }
   incarnation_.reset();
 }
 
