@@ -183,7 +183,11 @@ void World::pass(std::uint32_t node) {
     if (!left) come_back(node);
     return;
   }
-  if (work != 0) return wake(node, now_ns_ + 1 + random_.below(options_.step_ns));
+  // Before it sleeps it looks once more, as a node does: what the groups found just now, the
+  // membership has not seen yet. Only in a change of view may somebody wait for that.
+  runner.looks_again = changes && work == 0 && !runner.looks_again;
+  if (work != 0 || runner.looks_again)
+    return wake(node, now_ns_ + 1 + random_.below(options_.step_ns));
   // It hears of what lands a little later, of several things at once.
   const std::uint64_t ring_ns = net_.next_ring_ns(node);
   std::uint64_t next_ns = std::min(runner.member->next_step_ns(), now_ns_ + options_.poll_ns);

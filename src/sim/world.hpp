@@ -78,6 +78,7 @@ class World {
     std::uint64_t wake_at_ns = ~0ULL;
     bool left = false;
     bool changing = false;
+    bool looks_again = false;  // before it sleeps
     Progress progress{};
     std::vector<std::uint64_t> peers{};  // by slot: the incarnation it is connected to, or about to
     std::uint64_t decisions = 0;
