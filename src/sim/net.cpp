@@ -38,7 +38,10 @@ class Net::NodeFabric final : public Fabric {
   std::size_t poll() override { return net_.land_due(own_); }
   [[nodiscard]] bool drained() const override { return true; }
   [[nodiscard]] std::vector<PeerLoss> take_losses() override { return {}; }
-  void fence(Rank peer) override { net_.close(own_, peer.value, 0); }
+  void fence(Rank peer) override {
+    net_.close(own_, peer.value, 0);
+    net_.part(own_, peer.value);
+  }
   void arm() override {}
   void disarm() override {}
   [[nodiscard]] FabricCounters counters() const override { return {}; }
@@ -74,6 +77,7 @@ void Net::connect(std::uint32_t a, std::uint32_t b, bool shared) {
     fresh = {};
     fresh.connections = before + 1;
     fresh.open = true;
+    fresh.is_new = true;
     fresh.held = held;
     fresh.shared = shared;
     fresh.from = rows_[from];
@@ -82,17 +86,21 @@ void Net::connect(std::uint32_t a, std::uint32_t b, bool shared) {
 }
 
 void Net::meet(std::uint32_t node, std::uint32_t other) {
+  link(node, other).is_new = false;
   link(node, other).posts_to = true;
   Link& back = link(other, node);
   back.reads = true;
   if (!back.held) set_off(back, node);
 }
 
-void Net::forget(std::uint32_t node) {
-  for (std::uint32_t other = 0; other < slots_; ++other) {
-    link(node, other).posts_to = false;
-    link(other, node).reads = false;
-  }
+void Net::part(std::uint32_t node, std::uint32_t other) {
+  link(node, other).is_new = false;
+  link(node, other).posts_to = false;
+  link(other, node).reads = false;
+}
+
+void Net::part_from_all(std::uint32_t node) {
+  for (std::uint32_t other = 0; other < slots_; ++other) part(node, other);
 }
 
 void Net::close(std::uint32_t a, std::uint32_t b, std::size_t late) {

@@ -46,10 +46,15 @@ class Net {
   void connect(std::uint32_t a, std::uint32_t b, bool shared);
   /// The node attaches to its end: from now on it posts, and what the other has posted lands.
   void meet(std::uint32_t node, std::uint32_t other);
-  /// The node has no end of any connection any more.
-  void forget(std::uint32_t node);
+  /// The node lets go of its end of a connection, or of all.
+  void part(std::uint32_t node, std::uint32_t other);
+  void part_from_all(std::uint32_t node);
   [[nodiscard]] bool has_met(std::uint32_t node, std::uint32_t other) const {
     return links_[node * slots_ + other].posts_to;
+  }
+  /// It has an end, open or not, or is about to learn of one.
+  [[nodiscard]] bool has_end(std::uint32_t node, std::uint32_t other) const {
+    return has_met(node, other) || links_[node * slots_ + other].is_new;
   }
   /// No write of either lands at the other any more, but for the first `late` posts of each that
   /// are on their way.
@@ -98,6 +103,7 @@ class Net {
     std::uint64_t connections = 0;
     bool open = false;
     bool held = false;
+    bool is_new = false;    // the poster has yet to learn of it
     bool posts_to = false;  // the poster has met the reader
     bool reads = false;     // and the reader the poster
     bool shared = false;

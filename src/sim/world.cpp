@@ -149,11 +149,7 @@ void World::happen(const Happening& now) {
       start(now.node);
       break;
     case What::lose:
-      if (member(now.node) != nullptr && net_.connections(now.node, now.other) == now.which &&
-          net_.has_met(now.node, now.other)) {
-        member(now.node)->lost(now.other);
-        wake(now.node, now_ns_ + 1);
-      }
+      lost(now);
       break;
     case What::heal:
       heal();
@@ -228,7 +224,7 @@ bool World::try_attach(std::uint32_t a, std::uint32_t b) {
   if (net_.connected(a, b)) return true;
   if (net_.is_cut(a, b) || net_.is_cut(b, a)) return false;
   for (const auto& [one, other] : {std::pair(a, b), std::pair(b, a)}) {
-    if (nodes_[one].paused_until_ns > now_ns_) return false;
+    if (nodes_[one].paused_until_ns > now_ns_ || net_.has_end(one, other)) return false;
     if (member(one)->stopped()) return false;
     if (member(one)->view().id != 0 && member(one)->view().rank_of(other)) return false;
     if (member(one)->was_removed(member(other)->self().incarnation)) {
@@ -253,7 +249,7 @@ bool World::try_attach(std::uint32_t a, std::uint32_t b) {
 void World::meet(const Happening& now) {
   Node& node = nodes_[now.node];
   if (!node.member || net_.connections(now.node, now.other) != now.which) return;
-  if (node.peers[now.other] == 0) return;  // it was made by the one that was here before
+  if (!net_.has_end(now.node, now.other)) return;  // it was made by the one that was here before
   if (node.paused_until_ns > now_ns_) {
     return at(node.paused_until_ns, What::meet, now.node, now.other, now.which);
   }
@@ -279,7 +275,7 @@ void World::gone(std::uint32_t node, bool told, bool secretly) {
     if (!told || member(other) == nullptr) continue;
     lose(other, node, 20 * options_.net.delay_ns);
   }
-  net_.forget(node);
+  net_.part_from_all(node);
   gone_.push_back(std::move(nodes_[node].member));
   crashed_.push_back(false);
 }

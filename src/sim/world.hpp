@@ -80,7 +80,7 @@ class World {
     bool changing = false;
     bool looks_again = false;  // before it sleeps
     Progress progress{};
-    std::vector<std::uint64_t> peers{};  // by slot: the incarnation it is connected to, or about to
+    std::vector<std::uint64_t> peers{};  // by slot: the incarnation it was connected to last
     std::uint64_t decisions = 0;
   };
 
@@ -97,6 +97,7 @@ class World {
   void crash(std::uint32_t node, bool secretly);
   void gone(std::uint32_t node, bool told, bool secretly = false);
   void lose(std::uint32_t node, std::uint32_t other, std::uint64_t most_ns);
+  void lost(const Happening& now);
   void come_back(std::uint32_t node);
   void pause(std::uint32_t node, std::uint64_t until_ns);
   void cut(std::uint32_t from, std::uint32_t to, std::uint64_t until_ns);

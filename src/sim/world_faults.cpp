@@ -129,6 +129,17 @@ void World::lose(std::uint32_t node, std::uint32_t other, std::uint64_t most_ns)
   at(soon(most_ns), What::lose, node, other, net_.connections(node, other));
 }
 
+// What a member of its view has written stays until that is removed.
+void World::lost(const Happening& now) {
+  Member* loser = member(now.node);
+  if (loser == nullptr || net_.connections(now.node, now.other) != now.which) return;
+  if (!net_.has_met(now.node, now.other)) return;
+  loser->lost(now.other);
+  const View& view = loser->view();
+  if (view.id == 0 || !view.rank_of(now.other)) net_.part(now.node, now.other);
+  wake(now.node, now_ns_ + 1);
+}
+
 void World::heal() {
   calm_ = true;
   net_.mend_all();
