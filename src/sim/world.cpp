@@ -224,7 +224,12 @@ bool World::try_attach(std::uint32_t a, std::uint32_t b) {
   if (net_.connected(a, b)) return true;
   if (net_.is_cut(a, b) || net_.is_cut(b, a)) return false;
   for (const auto& [one, other] : {std::pair(a, b), std::pair(b, a)}) {
-    if (nodes_[one].paused_until_ns > now_ns_ || net_.has_end(one, other)) return false;
+    if (nodes_[one].paused_until_ns > now_ns_) return false;
+    if (net_.has_end(one, other)) {
+      // The other end is gone, and what this one posts is answered so.
+      lose(one, other, options_.net.delay_ns);
+      return false;
+    }
     if (member(one)->stopped()) return false;
     if (member(one)->view().id != 0 && member(one)->view().rank_of(other)) return false;
     if (member(one)->was_removed(member(other)->self().incarnation)) {
