@@ -124,7 +124,8 @@ class TUTTI_API Group {
   /// It turns false if this process was stopped during the callback for longer than
   /// NodeOptions::suspect_after, and members on this host, whose memory it reads, went on without
   /// it and used the space again; the node is about to stop as removed then. To be asked after
-  /// reading and before acting, by callbacks that act on the world outside the node.
+  /// reading and before acting, by callbacks that act on the world outside the node; elsewhere it
+  /// says nothing.
   [[nodiscard]] bool intact() const noexcept;
 
   /// This member sends no more; the others go on without waiting for it. Idempotent.

@@ -293,8 +293,8 @@ template <class Memory>
 void Membership<Memory>::stop(StopReason reason) {
   if (stopped_) return;
   stopped_ = reason;
+  events_.stopped(reason);  // first: who finds its ring closed asks why
   for (Group& group : groups_) group.subgroup->halt();
-  events_.stopped(reason);
 }
 
 // To all who are in the view or about to be: those who are suspected too, for they may only be

@@ -21,10 +21,8 @@
 ///  J7  A group begins with view 0: all nodes, by slot. It ends like any other, once enough of them
 ///      are connected to each other; who is not is suspected. Who comes later, or is started again,
 ///      finds that there is a group and joins.
-///  J8  Who was let go in order reads in our rows until it has come to the cut. Until it is gone,
-///  or
-///      has had as much time as a member that is not suspected, it is not removed and no space is
-///      used again.
+///  J8  Who was let go in order reads in our rows until it has come to the cut. It is not removed,
+///      and no space is used again, until it is gone or has had suspect_after_ns for that.
 /// Hence one view follows each, with one cut, whoever leads and dies on the way.
 /// Threads: the predicate thread. Time comes by set_time(). Sources: [Spindle, 2.1]; DESIGN.md 2.
 #pragma once

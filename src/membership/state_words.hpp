@@ -6,9 +6,10 @@
 /// The first four are the giver's: the view of those who join, how many bytes of the state were
 /// ever put into the ring, 1 + how many there will be, and whether it could not be saved. The last
 /// two are the joiner's: what it has taken of each giver, kTakenAll once it needs no more of
-/// either. Invariant L7: a word of
-/// the giver means something only to who reads its own view before it and after it: the giver takes
-/// the view away before it clears the others, and shows the next one after that.
+/// either.
+/// Invariant L7: a word of the giver means something only to who reads its own view before it and
+/// after it: the giver takes the view away before it clears the others, and shows the next one
+/// after that.
 #pragma once
 #include <cstddef>
 #include <cstdint>

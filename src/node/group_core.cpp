@@ -25,9 +25,6 @@ void GroupCore::abandon(Claim& claim) noexcept {
 
 void GroupCore::ring_doorbell() noexcept { node_.ring_own_doorbell(); }
 
-// How long the reason of a group that was closed is waited for; it comes within a pass.
-constexpr std::chrono::seconds kReasonTimeout{1};
-
 Error GroupCore::refusal(ClaimOutcome outcome, std::uint32_t size) const {
   switch (outcome) {
     case ClaimOutcome::too_large:
@@ -46,11 +43,6 @@ Error GroupCore::refusal(ClaimOutcome outcome, std::uint32_t size) const {
                   "at all; wait longer or look for the slow member"};
     default:
       break;
-  }
-  // The membership closes the rings first, then the node is told why: a moment later.
-  const bool open = open_.load(std::memory_order_acquire) != nullptr;
-  if (open && !finished_.load(std::memory_order_acquire)) {  // pairs with finish()
-    node_.wait_until(node_.changed(), [this] { return node_.failed(); }, Deadline(kReasonTimeout));
   }
   if (std::optional<Error> failure = node_.failure()) return *failure;
   return {ErrorCode::stopped,
@@ -98,7 +90,6 @@ Result<void> GroupCore::wait_complete(std::chrono::nanoseconds timeout) {
 void GroupCore::finish() noexcept {
   Subgroup<NativeMemory>* subgroup = open_.load(std::memory_order_acquire);
   if (subgroup == nullptr || subgroup->ring() == nullptr) return;
-  finished_.store(true, std::memory_order_release);  // pairs with refusal()
   subgroup->ring()->close();
   notify_work();
 }

@@ -47,7 +47,9 @@ class GroupCore {
   [[nodiscard]] bool delivered(Ticket ticket) const noexcept;
   [[nodiscard]] Result<void> wait(Ticket ticket, std::chrono::nanoseconds timeout);
   [[nodiscard]] std::optional<std::uint64_t> view_of(Ticket ticket) const;
-  [[nodiscard]] bool intact() const noexcept { return subgroup()->in_place(); }
+  [[nodiscard]] bool intact() const noexcept {
+    return subgroup() != nullptr && subgroup()->in_place();
+  }
   /// All that this member has committed is delivered here.
   [[nodiscard]] bool sent_all() const noexcept;
   [[nodiscard]] Result<void> wait_complete(std::chrono::nanoseconds timeout);
@@ -85,7 +87,6 @@ class GroupCore {
   Signal deliverable_;  // for the delivery thread
   std::atomic<std::uint64_t> sender_waits_{0};
   std::atomic<bool> halted_{false};
-  std::atomic<bool> finished_{false};  // by the application
   std::thread delivery_thread_;
 
   struct Era {

@@ -3,18 +3,9 @@
 #include <utility>
 
 #include "node/node_core.hpp"
+#include "node/text.hpp"
 
 namespace tutti {
-namespace {
-
-std::string in_seconds(std::chrono::nanoseconds time) {
-  const std::chrono::duration<double> seconds = time;
-  std::string text = std::to_string(seconds.count());
-  text.resize(text.find('.') + 4);
-  return text;
-}
-
-}  // namespace
 
 Result<void> NodeCore::start() {
   if (state_ != State::created) {
@@ -62,15 +53,10 @@ Error NodeCore::why_not_started() const {
 
 void NodeCore::abandon_start() {
   quit();
+  // It came into a view just when its time was over: the groups know what is in there.
+  if (in_view_.load(std::memory_order_acquire)) return close();
   quit_.store(false, std::memory_order_release);
   state_ = State::stopped;
-  if (in_view_.load(std::memory_order_acquire)) {
-    // It came into a view just when its time was over: the groups know what is in there.
-    halt_groups();
-    for (const auto& group : groups_) group->join_delivery();
-    if (!hung_up_) incarnation_->hang_up();
-    return;
-  }
   incarnation_.reset();
 }
 

@@ -38,4 +38,10 @@ std::string printable(std::string_view text, std::size_t max) {
   return shown;
 }
 
+std::string in_seconds(std::chrono::nanoseconds time) {
+  std::string text = std::to_string(std::chrono::duration<double>(time).count());
+  text.resize(text.find('.') + 4);
+  return text;
+}
+
 }  // namespace tutti

@@ -1,6 +1,7 @@
 /// \file text.hpp
 /// Text from users and peers: what may travel between members, and what may be shown to a person.
 #pragma once
+#include <chrono>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -13,5 +14,8 @@ namespace tutti {
 /// At most `max` bytes of `text` with all that is not printable ASCII as '?': for logs and error
 /// messages, so that a peer's bytes cannot play tricks on a terminal. "..." marks a cut.
 [[nodiscard]] std::string printable(std::string_view text, std::size_t max = 300);
+
+/// With three decimals.
+[[nodiscard]] std::string in_seconds(std::chrono::nanoseconds time);
 
 }  // namespace tutti

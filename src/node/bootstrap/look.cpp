@@ -116,12 +116,6 @@ class Call {
   std::optional<Result<NodeLook>> outcome_;
 };
 
-std::string in_seconds(nanoseconds time) {
-  std::string text = std::to_string(std::chrono::duration<double>(time).count());
-  text.resize(text.find('.') + 4);
-  return text;
-}
-
 }  // namespace
 
 Result<NodeLook> look_at(std::string_view address, nanoseconds timeout) {
