@@ -176,12 +176,12 @@ class Course {
   std::uint64_t wedged_ns_ = ~0ULL;
 };
 
-std::string in_words(std::uint64_t hundredths) {
+}  // namespace
+
+std::string in_delays(std::uint64_t hundredths) {
   return std::to_string(hundredths / 100) + "." + std::to_string(hundredths / 10 % 10) +
          std::to_string(hundredths % 10);
 }
-
-}  // namespace
 
 void Disturbances::add(std::uint64_t from_ns, std::uint64_t until_ns) {
   if (spans_.empty() || spans_.back().until_ns < from_ns) {
@@ -220,9 +220,9 @@ Delays delays_of(const std::vector<const Member*>& members, const Disturbances& 
       delays.worst[kind] = std::max(delays.worst[kind], took);
       if (took <= kDelayBounds[kind] || !delays.too_long.empty()) continue;
       delays.too_long = "G12: " + stay.who->name() + " entered view " + std::to_string(id + 1) +
-                        " " + in_words(took) + " one-way delays after the change began, at " +
+                        " " + in_delays(took) + " one-way delays after the change began, at " +
                         std::to_string(change.from_ns) + " ns; at most " +
-                        in_words(kDelayBounds[kind]) + " are due";
+                        in_delays(kDelayBounds[kind]) + " are due";
     }
   }
   return delays;

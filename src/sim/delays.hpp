@@ -57,6 +57,9 @@ struct Delays {
   std::string too_long{};                             ///< the first one beyond its bound
 };
 
+/// As "5.90".
+[[nodiscard]] std::string in_delays(std::uint64_t hundredths);
+
 /// Of a run's members, all incarnations of all nodes.
 [[nodiscard]] Delays delays_of(const std::vector<const Member*>& members,
                                const Disturbances& disturbances, std::uint64_t one_way_ns);

@@ -37,8 +37,7 @@ std::string worst_of(const Totals& totals, sim::ChangeKind of) {
   const auto kind = static_cast<std::size_t>(of);
   const std::uint64_t worst = totals.delays.worst[kind];
   if (totals.delays.counted[kind] == 0) return "none seen";
-  return std::to_string(worst / 100) + "." + std::to_string(worst / 10 % 10) +
-         std::to_string(worst % 10) + " (seed " + std::to_string(totals.worst_seed[kind]) + ", " +
+  return sim::in_delays(worst) + " (seed " + std::to_string(totals.worst_seed[kind]) + ", " +
          grouped(totals.delays.counted[kind]) + " seen)";
 }
 
@@ -57,19 +56,21 @@ class Run {
     const double seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
     const Totals& all = totals_;
-    std::string text =
-        grouped(all.seeds) + " seeds, " + grouped(all.unsafe + all.unfinished + all.changed) +
-        " violations; " + grouped(all.views) + " views, " + grouped(all.messages) + " messages, " +
-        grouped(all.passes) + " passes; " +
-        grouped(static_cast<std::uint64_t>(static_cast<double>(all.seeds) * 60 / seconds)) +
-        " seeds a minute\nlongest change of view, in one-way delays: after a suspicion " +
-        worst_of(all, sim::ChangeKind::suspicion) + ", after a request " +
-        worst_of(all, sim::ChangeKind::request) + ", if its leader died " +
-        worst_of(all, sim::ChangeKind::leader_died) + "\n";
-    text += "died when:";
+    std::string text = "longest change of view, in one-way delays: after a suspicion " +
+                       worst_of(all, sim::ChangeKind::suspicion) + ", after a request " +
+                       worst_of(all, sim::ChangeKind::request) + ", if its leader died " +
+                       worst_of(all, sim::ChangeKind::leader_died) + "\n";
+    std::string deaths;
     for (const auto& [point, name] : sim::kFailpoints) {
-      text += ' ' + std::string(name) + ' ' + grouped(all.deaths[static_cast<std::size_t>(point)]);
+      const std::uint64_t count = all.deaths[static_cast<std::size_t>(point)];
+      if (count != 0) deaths += ' ' + std::string(name) + ' ' + grouped(count);
     }
+    if (!deaths.empty()) text += "died when:" + deaths + "\n";
+    text += grouped(all.seeds) + " seeds, " + grouped(all.unsafe + all.unfinished + all.changed) +
+            " violations; " + grouped(all.views) + " views, " + grouped(all.messages) +
+            " messages, " + grouped(all.passes) + " passes; " +
+            grouped(static_cast<std::uint64_t>(static_cast<double>(all.seeds) * 60 / seconds)) +
+            " seeds a minute";
     if (!print(text + "\n")) return kExitError;
     if (all.unsafe + all.changed != 0) return kExitUnsafe;
     return all.unfinished != 0 ? kExitUnfinished : kExitOk;
