@@ -21,8 +21,9 @@ class Store:
         self.answered = 0
 
     def lines(self):
+        """Those that are whole: a long one may be written in parts."""
         with open(self.path, encoding="utf-8") as file:
-            return file.read().splitlines()
+            return file.read().split("\n")[:-1]
 
     def next_line(self):
         wait_until(lambda: len(self.lines()) > self.answered or self.process.poll() is not None,
