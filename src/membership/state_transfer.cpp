@@ -197,7 +197,9 @@ bool StateTransfer<Memory>::receive(Fabric& fabric) {
   const bool failed = load(slot, StateWords::kFailed) != 0;
   if (load(slot, StateWords::kView) != view_) return false;
   if (failed) {
-    fail("the member that has it could not save it");
+    leave_giver(fabric);
+    if (taking_ == Taking::lost)
+      fail(ErrorCode::peer_lost, "no member that gives it could save it");
     return true;
   }
   if (sent > end - 1 || sent < taken_ || sent - taken_ > words_.ring_bytes || sent % kWord != 0) {
@@ -293,7 +295,8 @@ std::size_t StateTransfer<Memory>::accept_piece(std::span<const std::byte> bytes
     const Result<void> loaded = groups_[now.group].load(
         {.bytes = piece, .first = std::exchange(now.first, false), .last = now.left == 0});
     if (!loaded) {
-      fail("group '" + groups_[now.group].name + "': " + loaded.error().message);
+      fail(loaded.error().code,
+           "group '" + groups_[now.group].name + "': " + loaded.error().message);
       return used;
     }
   }
@@ -305,9 +308,9 @@ std::size_t StateTransfer<Memory>::accept_piece(std::span<const std::byte> bytes
 }
 
 template <class Memory>
-void StateTransfer<Memory>::fail(std::string error) {
+void StateTransfer<Memory>::fail(ErrorCode code, std::string message) {
   taking_ = Taking::failed;
-  error_ = std::move(error);
+  error_ = {code, std::move(message)};
 }
 
 #ifndef TUTTI_DEFINITIONS_ONLY  // see sst/memory.hpp

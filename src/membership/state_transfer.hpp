@@ -3,10 +3,11 @@
 /// view give, those who joined it take from the first of them that lives.
 ///
 /// The state is saved at once, when the view begins (M9), and goes through a ring in the giver's
-/// row, as fast as the slowest who takes frees it. If the first giver is lost, all of the other's
-/// is taken: two members need not write the same state as the same bytes. All groups follow each
-/// other in one stream: group | bytes | crc32c, then the bytes, padded to 8. A giver that goes on
-/// to another view still gives the state of the one before to those who have not gone on.
+/// row, as fast as the slowest who takes frees it. If the first giver is lost or cannot save, all
+/// of the other's is taken: two members need not write the same state as the same bytes. All groups
+/// follow each other in one stream: group | bytes | crc32c, then the bytes, padded to 8. A giver
+/// that goes on to another view still gives the state of the one before to those who have not gone
+/// on.
 ///
 /// A giver that suspects a taker goes on in its ring without it: what it posted to that one before
 /// then lands with other bytes (F-data). So damage is taken for the loss of the giver.
@@ -24,6 +25,7 @@
 #include "membership/state_words.hpp"
 #include "membership/view.hpp"
 #include "predicates/predicate_loop.hpp"
+#include "tutti/error.hpp"
 #include "tutti/state.hpp"
 
 namespace tutti {
@@ -59,7 +61,7 @@ class StateTransfer final : public Stepped {
     failed,  ///< see error()
   };
   [[nodiscard]] Taking taking() const { return taking_; }
-  [[nodiscard]] const std::string& error() const { return error_; }
+  [[nodiscard]] const Error& error() const { return error_; }
 
   bool step(Fabric& fabric) override;
   bool deliver() override { return false; }
@@ -101,7 +103,7 @@ class StateTransfer final : public Stepped {
   void accept(std::span<const std::byte> bytes);
   void accept_header();
   std::size_t accept_piece(std::span<const std::byte> bytes);
-  void fail(std::string error);
+  void fail(ErrorCode code, std::string message);
   [[nodiscard]] std::uint64_t load(std::uint32_t slot, std::size_t offset) const {
     return memory_.load(row_of_(slot) + words_.offset + offset);
   }
@@ -118,7 +120,7 @@ class StateTransfer final : public Stepped {
   std::deque<Offer> offers_;
 
   Taking taking_ = Taking::nothing;
-  std::string error_;
+  Error error_{};
   std::uint64_t view_ = 0;                            // of the state that is taken
   std::vector<std::optional<std::uint32_t>> givers_;  // slots; nothing: gone
   std::size_t giver_ = 0;                             // the one that is taken from

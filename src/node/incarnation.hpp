@@ -39,7 +39,7 @@ class IncarnationEvents {
   /// It is in no view any more, or has come into none.
   virtual void ended(StopReason reason) = 0;
   /// It joined, but the state it needs cannot be had.
-  virtual void no_state(const std::string& why) = 0;
+  virtual void no_state(const Error& why) = 0;
 };
 
 class Incarnation final : private MembershipEvents {

@@ -98,9 +98,9 @@ void NodeCore::ended(StopReason reason) {
                 : Error{ErrorCode::peer_lost, why_minority(view)});
 }
 
-void NodeCore::no_state(const std::string& why) {
-  fail_with({ErrorCode::peer_lost, "joined, but did not get the group's state: " + why +
-                                       "; mend what is wrong there and start this node again"});
+void NodeCore::no_state(const Error& why) {
+  fail_with({why.code, "joined, but did not get the group's state: " + why.message +
+                           "; mend what is wrong there and start this node again"});
 }
 
 // Which members were lost.

@@ -133,7 +133,8 @@ std::size_t Member::pass() {
     for (const Seat& seat : seats_) seat.subgroup->hold(false);
   }
   if (states_->taking() == StateTransfer<Memory>::Taking::failed && finding_.empty()) {
-    finding_ = "M9: " + plan_.nodes[self_.slot] + " cannot take the state: " + states_->error();
+    finding_ =
+        "M9: " + plan_.nodes[self_.slot] + " cannot take the state: " + states_->error().message;
   }
   return work;
 }

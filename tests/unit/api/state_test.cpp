@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <atomic>
 #include <mutex>
+#include <optional>
 #include <stdexcept>
 #include <thread>
 
@@ -17,9 +18,13 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::Contains;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 constexpr std::size_t kStateBytes = 1'000'000;  // several times what may be under way at once
+
+// Of the node whose thread this is, in its last view.
+thread_local std::optional<Rank> rank_here;
 
 std::byte byte_at(std::size_t index) { return static_cast<std::byte>(index * 131 / 7); }
 
@@ -44,7 +49,9 @@ class State : public ::testing::TestWithParam<FabricChoice> {
     std::vector<std::byte> state(kStateBytes);
     for (std::size_t i = 0; i < state.size(); ++i) state[i] = byte_at(i);
     write(std::span(state).first(1000));
-    if (const Failure fails = failure(save_fails_)) return fails();
+    if (const Failure fails = failure(save_fails_)) {
+      if (Result<void> r = fails(); !r) return r;
+    }
     write(std::span(state).subspan(1000));
     return {};
   }
@@ -80,11 +87,12 @@ class State : public ::testing::TestWithParam<FabricChoice> {
         const std::lock_guard lock(mutex_);
         if (level == LogLevel::error) errors_.emplace_back(text);
       };
+      node.on_view = [](const ViewChange& change) { rank_here = change.rank; };
     };
   }
 
   // c joins while `which` fails: it says `part`. The others say `logged`, if anything, and go on.
-  void expect_failure(Failure& which, const Failure& fails, const std::string& part,
+  void expect_failure(Failure& which, const Failure& fails, ErrorCode code, const std::string& part,
                       const std::string& logged = {}) {
     TestCluster cluster(options(3, 2), with_log());
     cluster.start({0, 1});
@@ -93,7 +101,7 @@ class State : public ::testing::TestWithParam<FabricChoice> {
     set(which, fails);
     const Result<void> started = cluster.node(2).start();
     ASSERT_FALSE(started);
-    EXPECT_EQ(started.error().code, ErrorCode::peer_lost);
+    EXPECT_EQ(started.error().code, code);
     EXPECT_THAT(started.error().message,
                 AllOf(HasSubstr("joined, but did not get the group's state: " + part),
                       HasSubstr("start this node again")));
@@ -131,33 +139,34 @@ INSTANTIATE_TEST_SUITE_P(On, State, ::testing::Values(FabricChoice::shm, FabricC
 
 TEST_P(State, ThatCannotBeSavedEndsTheStartOfWhoJoinsOnly) {
   expect_failure(
-      save_fails_, [] { return fail(ErrorCode::system, "out of ink"); },
-      "the member that has it could not save it",
+      save_fails_, [] { return fail(ErrorCode::system, "out of ink"); }, ErrorCode::peer_lost,
+      "no member that gives it could save it",
       "group 'log': cannot save the state for members that join: out of ink");
 }
 
 TEST_P(State, WhoseSavingThrowsEndsTheStartOfWhoJoinsOnly) {
   expect_failure(
       save_fails_, []() -> Result<void> { throw std::runtime_error("no paper"); },
-      "the member that has it could not save it",
+      ErrorCode::peer_lost, "no member that gives it could save it",
       "group 'log': cannot save the state for members that join: it threw: no paper");
 }
 
 TEST_P(State, WhoseSavingThrowsAnythingEndsTheStartOfWhoJoinsOnly) {
   expect_failure(
-      save_fails_, []() -> Result<void> { throw 7; }, "the member that has it could not save it",
-      "it threw what is no std::exception");
+      save_fails_, []() -> Result<void> { throw 7; }, ErrorCode::peer_lost,
+      "no member that gives it could save it", "it threw what is no std::exception");
 }
 
 TEST_P(State, ThatCannotBeLoadedEndsTheStartAndTheOthersGoOn) {
   expect_failure(
-      load_fails_, [] { return fail(ErrorCode::system, "no room"); }, "group 'log': no room");
+      load_fails_, [] { return fail(ErrorCode::invalid_argument, "no room"); },
+      ErrorCode::invalid_argument, "group 'log': no room");
 }
 
 TEST_P(State, WhoseLoadingThrowsEndsTheStartAndTheOthersGoOn) {
   expect_failure(
       load_fails_, []() -> Result<void> { throw std::runtime_error("no shelf"); },
-      "group 'log': it threw: no shelf");
+      ErrorCode::system, "group 'log': it threw: no shelf");
 }
 
 TEST_P(State, IsSeenToComeByWhoLooks) {
@@ -179,6 +188,29 @@ TEST_P(State, IsSeenToComeByWhoLooks) {
   ASSERT_TRUE(there) << there.error().message;
   EXPECT_EQ(there->state, NodeState::in_view);
   expect_ok(cluster.stop());
+}
+
+TEST_P(State, ComesFromAnotherIfTheFirstCannotSaveIt) {
+  TestCluster cluster(options(3, 2), with_log());
+  cluster.start({0, 1});
+  cluster.talk({0, 1});
+  ASSERT_TRUE(cluster.hear_more({0, 1}));
+  set(save_fails_, [&]() -> Result<void> {
+    if (rank_here == Rank{0}) return fail(ErrorCode::system, "out of ink");
+    return {};
+  });
+  cluster.start({2});
+  {
+    const std::lock_guard lock(mutex_);
+    EXPECT_THAT(errors_, ElementsAre(HasSubstr("out of ink")));
+  }
+  EXPECT_EQ(loaded_, kStateBytes);
+  EXPECT_EQ(wrong_, 0);
+  cluster.talk(2);
+  ASSERT_TRUE(until([&] { return cluster.are_in_view_of({0, 1, 2}); }));
+  ASSERT_TRUE(cluster.hear_more({0, 1, 2}));
+  expect_ok(cluster.stop());
+  cluster.expect_one_story();
 }
 
 // It holds the first piece while a goes: what comes then is of b, from the beginning.
