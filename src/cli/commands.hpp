@@ -9,6 +9,7 @@ namespace tutti::cli {
 
 void add_run(CLI::App& app, int& status);
 void add_members(CLI::App& app, int& status);
+void add_doctor(CLI::App& app, int& status);
 void add_demo(CLI::App& app, int& status);
 void add_perf(CLI::App& app, int& status);
 /// Hidden: one member of a measurement, started by `tutti perf` and told what to do by pipes.

@@ -24,6 +24,7 @@ constexpr const char* kExamples =
     "  seq 1 1000 | tutti run --name a --members a=127.0.0.1:7001,b=127.0.0.1:7002 --group log\n"
     "  seq 1 1000 | tutti run --name b --members a=127.0.0.1:7001,b=127.0.0.1:7002 --group log\n"
     "  tutti members 127.0.0.1:7001\n"
+    "  tutti doctor\n"
     "  tutti perf multicast --members 3 --size 1024 --seconds 2\n\n"
     "`tutti COMMAND --help` explains the options of a command.\n"
     "Exit status: 0 all went well, 1 error, 2 wrong usage, 3 another member was lost.\n";
@@ -54,6 +55,7 @@ int run(int argc, char** argv) {
   int status = kExitOk;
   add_run(app, status);
   add_members(app, status);
+  add_doctor(app, status);
   add_demo(app, status);
   add_perf(app, status);
   add_perf_member(app, status);

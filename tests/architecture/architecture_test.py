@@ -17,7 +17,7 @@ from pathlib import Path
 
 # Each folder of src/ may include itself and what stands before it; tutti/ is open to all.
 LAYERS = ("base history fabric sst flow smc predicates multicast ring membership log node dds relay "
-          "sim cli").split()
+          "doctor sim cli").split()
 
 # Single-threaded state machines: time and effects come and go through step().
 CORE = {"sst", "flow", "smc", "predicates", "multicast", "ring", "membership"}

@@ -1,0 +1,127 @@
+/// \file doctor.cpp
+/// `tutti doctor`: what to know of this host before the first run.
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "cli/child.hpp"
+#include "cli/commands.hpp"
+#include "cli/exit_code.hpp"
+#include "cli/log.hpp"
+#include "cli/terminal.hpp"
+#include "doctor/finding.hpp"
+#include "doctor/host.hpp"
+#include "doctor/loopback.hpp"
+#include "doctor/rdma.hpp"
+
+namespace tutti::cli {
+namespace {
+
+using doctor::Finding;
+using doctor::Findings;
+using doctor::Grade;
+
+struct DoctorOptions {
+  bool json = false;
+  bool loopback = true;
+};
+
+std::string name_of(Grade grade) {
+  switch (grade) {
+    case Grade::good:
+      return "good";
+    case Grade::could_be_better:
+      return "could be better";
+    case Grade::broken:
+      return "broken";
+  }
+  return "?";
+}
+
+Finding loopback_finding(FabricChoice fabric) {
+  Finding finding{.subject = "loopback " + std::string(to_string(fabric))};
+  const auto broken = [&](const std::string& what) {
+    finding.grade = Grade::broken;
+    finding.what = what;
+    finding.how = "groups will not work over it on this host: mend what is said here first";
+    return finding;
+  };
+  const Result<std::vector<int>> ports = free_loopback_ports(2);
+  if (!ports) return broken(ports.error().message);
+  const doctor::LoopbackOptions options{.fabric = fabric,
+                                        .addresses = {"127.0.0.1:" + std::to_string(ports->at(0)),
+                                                      "127.0.0.1:" + std::to_string(ports->at(1))}};
+  const Result<doctor::LoopbackResult> result = doctor::loopback(options);
+  if (!result) return broken(result.error().message);
+  if (result->wrong != 0) {
+    return broken(grouped(result->wrong) + " deliveries of other bytes than were sent");
+  }
+  finding.what = grouped(options.rounds) + " messages came as they were sent; 8 bytes take " +
+                 short_time(result->median_ns) + ", at most " + short_time(result->p99_ns) +
+                 " for 99 of 100";
+  return finding;
+}
+
+void append(Findings& all, Findings more) { std::ranges::move(more, std::back_inserter(all)); }
+
+Findings examine(const DoctorOptions& options) {
+  Findings all = doctor::findings_of(doctor::read_host());
+  append(all, doctor::findings_of(doctor::read_rdma()));
+  if (!options.loopback) return all;
+  for (const FabricChoice fabric : {FabricChoice::shm, FabricChoice::tcp}) {
+    all.push_back(loopback_finding(fabric));
+  }
+  return all;
+}
+
+std::string text_of(const Findings& findings) {
+  std::size_t widest = 0;
+  for (const Finding& finding : findings) widest = std::max(widest, finding.subject.size());
+  std::string text;
+  for (const Finding& finding : findings) {
+    std::string subject = finding.subject;
+    subject.resize(widest, ' ');
+    std::string grade = name_of(finding.grade);
+    grade.resize(name_of(Grade::could_be_better).size(), ' ');
+    text += subject + "  " + grade + "  " + finding.what + "\n";
+    if (!finding.how.empty()) text += std::string(widest + 2, ' ') + "-> " + finding.how + "\n";
+  }
+  return text;
+}
+
+std::string json_of(const Findings& findings) {
+  nlohmann::json lines = nlohmann::json::array();
+  for (const Finding& finding : findings) {
+    lines.push_back({{"subject", finding.subject},
+                     {"grade", name_of(finding.grade)},
+                     {"what", finding.what},
+                     {"how", finding.how}});
+  }
+  const nlohmann::json value = {{"findings", std::move(lines)}};
+  return value.dump(2, ' ', true, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+int examine_and_print(const DoctorOptions& options) {
+  const Findings findings = examine(options);
+  if (!print(options.json ? json_of(findings) : text_of(findings))) return kExitError;
+  const bool broken = std::ranges::find(findings, Grade::broken, &Finding::grade) != findings.end();
+  return broken ? kExitError : kExitOk;
+}
+
+}  // namespace
+
+void add_doctor(CLI::App& app, int& status) {
+  CLI::App* command = app.add_subcommand(
+      "doctor", "Look at this host: what is good for members here, what is not, what to do");
+  command->footer("Exit status 1 if anything is broken. Nothing is changed.");
+  auto options = std::make_shared<DoctorOptions>();
+  command->add_flag("--json", options->json, "for programs");
+  command->add_flag("!--no-loopback", options->loopback,
+                    "without the two members that talk to each other for a second per fabric");
+  command->callback([options, &status] { status = examine_and_print(*options); });
+}
+
+}  // namespace tutti::cli

@@ -1,0 +1,150 @@
+#include "doctor/loopback.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <thread>
+#include <vector>
+
+#include "tutti/tutti.hpp"
+
+namespace tutti::doctor {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using namespace std::chrono_literals;
+
+constexpr std::array<std::uint32_t, 4> kSizes{8, 64, 1000, 10'000};
+constexpr auto kPatience = 20s;
+
+std::uint64_t word_of(std::uint64_t round, std::uint64_t at) {
+  return (round + 1) * 0x9E3779B97F4A7C15ULL + at;
+}
+
+void fill(std::span<std::byte> message, std::uint64_t round) {
+  for (std::size_t at = 0; at < message.size(); at += 8) {
+    const std::uint64_t word = word_of(round, at);
+    std::memcpy(message.data() + at, &word, 8);
+  }
+}
+
+bool is_round(const Message& message, std::uint64_t round) {
+  for (std::size_t at = 0; at < message.size; at += 8) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, message.data + at, 8);
+    if (word != word_of(round, at)) return false;
+  }
+  return message.size == kSizes[round % kSizes.size()];
+}
+
+// What one member has been delivered. Its callback writes, the one who waits for `heard` reads.
+struct Ear {
+  std::uint64_t wrong = 0;
+  std::vector<Clock::time_point> times;
+  std::atomic<std::uint64_t> heard{0};
+
+  void hear(std::span<const Message> batch) {
+    const Clock::time_point now = Clock::now();
+    for (const Message& message : batch) {
+      if (!is_round(message, times.size())) ++wrong;
+      times.push_back(now);
+      heard.store(times.size(), std::memory_order_release);  // pairs with wait_for
+    }
+    heard.notify_one();
+  }
+
+  void wait_for(std::uint64_t count) const {
+    for (std::uint64_t seen = 0; seen < count;) {
+      seen = heard.load(std::memory_order_acquire);
+      if (seen < count) heard.wait(seen, std::memory_order_acquire);
+    }
+  }
+};
+
+class Pair {
+ public:
+  explicit Pair(const LoopbackOptions& options) {
+    for (const char* name : {"a", "b"}) {
+      NodeOptions node{.name = name,
+                       .members = {{"a", options.addresses[0]}, {"b", options.addresses[1]}},
+                       .fabric = options.fabric,
+                       .start_timeout = kPatience};
+      node.idle.yield = 1ms;
+      options_.push_back(std::move(node));
+    }
+  }
+
+  Result<void> start() {
+    for (std::size_t i = 0; i < 2; ++i) {
+      Result<Node> node = Node::create(options_[i]);
+      if (!node) return std::unexpected(node.error());
+      nodes_.push_back(std::move(*node));
+      GroupOptions group{.name = "loopback", .senders = {"a"}};
+      group.on_delivery = [ear = &ears_[i]](std::span<const Message> batch) { ear->hear(batch); };
+      Result<Group> joined = nodes_[i].join(group);
+      if (!joined) return std::unexpected(joined.error());
+      if (i == 0) group_.emplace(*joined);
+    }
+    return both([](Node& node) { return node.start(); });
+  }
+
+  // The times that the 8-byte messages took, in ascending order.
+  Result<std::vector<double>> talk(std::uint32_t rounds) {
+    std::vector<double> took_ns;
+    for (std::uint32_t round = 0; round < rounds; ++round) {
+      const std::uint32_t size = kSizes[round % kSizes.size()];
+      const Clock::time_point begin = Clock::now();
+      const Result<Ticket> sent =
+          group_->send(size, [&](std::span<std::byte> bytes) { fill(bytes, round); }, kPatience);
+      if (!sent) return std::unexpected(sent.error());
+      if (Result<void> ok = group_->wait(*sent, kPatience); !ok) return std::unexpected(ok.error());
+      ears_[1].wait_for(round + 1);
+      if (size != kSizes[0]) continue;
+      took_ns.push_back(
+          std::chrono::duration<double, std::nano>(ears_[1].times[round] - begin).count());
+    }
+    std::ranges::sort(took_ns);
+    return took_ns;
+  }
+
+  Result<void> stop() {
+    return both([](Node& node) { return node.stop(kPatience); });
+  }
+
+  [[nodiscard]] std::uint64_t wrong() const { return ears_[0].wrong + ears_[1].wrong; }
+
+ private:
+  template <class Work>
+  Result<void> both(const Work& work) {
+    Result<void> other;
+    {
+      const std::jthread thread([&] { other = work(nodes_[1]); });
+      if (Result<void> own = work(nodes_[0]); !own) return own;
+    }
+    return other;
+  }
+
+  std::array<Ear, 2> ears_;
+  std::vector<NodeOptions> options_;
+  std::optional<Group> group_;
+  std::vector<Node> nodes_;  // last: gone before what their callbacks use
+};
+
+}  // namespace
+
+Result<LoopbackResult> loopback(const LoopbackOptions& options) {
+  Pair pair(options);
+  if (const Result<void> ok = pair.start(); !ok) return std::unexpected(ok.error());
+  const Result<std::vector<double>> times = pair.talk(options.rounds);
+  if (!times) return std::unexpected(times.error());
+  if (const Result<void> ok = pair.stop(); !ok) return std::unexpected(ok.error());
+  return LoopbackResult{.wrong = pair.wrong(),
+                        .median_ns = (*times)[times->size() / 2],
+                        .p99_ns = (*times)[times->size() * 99 / 100]};
+}
+
+}  // namespace tutti::doctor

@@ -1,0 +1,30 @@
+/// \file loopback.hpp
+/// Two members in this process, over one fabric: does what arrives match what was sent, and how
+/// long does it take?
+#pragma once
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include "tutti/error.hpp"
+#include "tutti/types.hpp"
+
+namespace tutti::doctor {
+
+struct LoopbackOptions {
+  FabricChoice fabric = FabricChoice::shm;
+  std::array<std::string, 2> addresses{};  ///< HOST:PORT, used by nobody
+  std::uint32_t rounds = 2000;             ///< messages of 8 bytes to 10 KB, one after the other
+};
+
+struct LoopbackResult {
+  std::uint64_t wrong = 0;  ///< deliveries of other bytes than were sent
+  double median_ns = 0;     ///< of the 8-byte messages, from the call that sends to the callback
+  double p99_ns = 0;        ///< at the other member
+};
+
+/// Each message is looked at whole when it is delivered: a fabric that shows a guard before its
+/// data would show what was there before. Blocks for a second or so; a minute at most.
+[[nodiscard]] Result<LoopbackResult> loopback(const LoopbackOptions& options);
+
+}  // namespace tutti::doctor

@@ -1,0 +1,60 @@
+/// \file rdma.hpp
+/// RDMA devices, as the kernel shows them: what is needed before a queue pair can be made.
+/// Sources: STATE_OF_THE_ART 2; the kernel's sysfs-class-infiniband.
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "doctor/finding.hpp"
+
+namespace tutti::doctor {
+
+/// An address of a port. Of those that a RoCE port has, rdma_cm takes the one that belongs to the
+/// IP address that is bound, as RoCE v2.
+struct Gid {
+  std::uint32_t index = 0;
+  std::string address{};     ///< IPv4 as such, else as IPv6
+  std::string type{};        ///< "RoCE v2", "IB/RoCE v1"
+  std::string net_device{};  ///< of the IP address; empty for InfiniBand
+};
+
+struct RdmaPort {
+  std::uint32_t number = 0;
+  std::string state{};        ///< "ACTIVE", "DOWN", ...
+  std::string link{};         ///< "Ethernet" or "InfiniBand"
+  std::string rate{};         ///< "100 Gb/sec (4X EDR)"
+  std::vector<Gid> gids{};    ///< without the empty ones
+  std::uint32_t net_mtu = 0;  ///< of the net device of its GIDs, in bytes; 0: none
+};
+
+struct RdmaDevice {
+  std::string name{};
+  std::vector<RdmaPort> ports{};
+};
+
+struct Rdma {
+  std::vector<RdmaDevice> devices{};
+  bool verbs_nodes = false;         ///< /dev/infiniband has what libibverbs opens ...
+  bool verbs_nodes_usable = false;  ///< ... and this user may
+  bool connection_manager = false;  ///< the same for librdmacm's
+  std::optional<std::uint64_t> lock_limit_bytes{};  ///< of memory; nothing: unlimited
+  bool may_lock_all = false;                        ///< CAP_IPC_LOCK: the limit is not looked at
+};
+
+/// Reads it. `root` has dev/, proc/ and sys/ in it.
+[[nodiscard]] Rdma read_rdma(const std::filesystem::path& root = "/");
+
+/// The GID that RDMA over this port uses unless another address is asked for: RoCE v2 with IPv4
+/// first, then with IPv6 that is not link-local, then any; of InfiniBand the first.
+[[nodiscard]] const Gid* chosen_gid(const RdmaPort& port);
+
+/// Bytes of a packet's payload: the largest of 256 .. 4096 that fits the net device's frames with
+/// RoCE v2's headers, 0 if none does.
+[[nodiscard]] std::uint32_t path_mtu(std::uint32_t net_mtu);
+
+[[nodiscard]] Findings findings_of(const Rdma& rdma);
+
+}  // namespace tutti::doctor

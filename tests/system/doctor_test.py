@@ -1,0 +1,48 @@
+"""`tutti doctor`: what it says of this host, whatever host that is."""
+
+import json
+import unittest
+
+from support import SystemTest, tutti
+
+GRADES = ("good", "could be better", "broken")
+ALWAYS = ("cores", "isolated cores", "clock rate", "memory", "huge pages")
+LOOPBACKS = ("loopback shm", "loopback tcp")
+
+
+class DoctorTest(SystemTest):
+    def examine(self, *arguments):
+        """The findings by subject; also that the exit status goes with them."""
+        done = tutti("doctor", "--json", *arguments)
+        findings = json.loads(done.stdout)["findings"]
+        broken = any(finding["grade"] == "broken" for finding in findings)
+        self.assertEqual(done.returncode, 1 if broken else 0)
+        return {finding["subject"]: finding for finding in findings}
+
+    def test_every_line_says_what_was_found_and_what_to_do(self):
+        findings = self.examine("--no-loopback")
+        for subject in ALWAYS:
+            self.assertIn(subject, findings)
+        self.assertTrue(any("RDMA" in subject for subject in findings))
+        for subject, finding in findings.items():
+            self.assertIn(finding["grade"], GRADES)
+            self.assertNotEqual(finding["what"], "", subject)
+            self.assertEqual(finding["how"] == "", finding["grade"] == "good", subject)
+
+    def test_members_on_this_host_understand_each_other(self):
+        findings = self.examine()
+        for subject in LOOPBACKS:
+            self.assertEqual(findings[subject]["grade"], "good", findings[subject]["what"])
+            self.assertIn("came as they were sent", findings[subject]["what"])
+        self.assertFalse(set(LOOPBACKS) & set(self.examine("--no-loopback")))
+
+    def test_people_read_a_line_for_each_and_what_to_do_below_it(self):
+        text = tutti("doctor", "--no-loopback").stdout
+        for finding in self.examine("--no-loopback").values():
+            self.assertIn(finding["subject"], text)
+            if finding["how"]:
+                self.assertIn("-> " + finding["how"], text)
+
+
+if __name__ == "__main__":
+    unittest.main()
