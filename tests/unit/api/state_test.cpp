@@ -87,7 +87,10 @@ class State : public ::testing::TestWithParam<FabricChoice> {
         const std::lock_guard lock(mutex_);
         if (level == LogLevel::error) errors_.emplace_back(text);
       };
-      node.on_view = [](const ViewChange& change) { rank_here = change.rank; };
+      node.on_view = [journal = node.on_view](const ViewChange& change) {
+        rank_here = change.rank;
+        journal(change);
+      };
     };
   }
 
