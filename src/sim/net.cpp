@@ -165,14 +165,32 @@ void Net::post(std::uint32_t from, std::uint32_t to, Post post) {
     if (!way.waits()) static_cast<void>(wake_(to, draw_arrival(0)));
     return;
   }
-  way.last_at_ns = draw_arrival(way.last_at_ns);
-  post.at_ns = way.last_at_ns;
   post.start = static_cast<std::uint32_t>(random_.below(post.words));
   do {
     post.stride = static_cast<std::uint32_t>(1 + random_.below(post.words));
   } while (std::gcd(post.stride, post.words) != 1);
+  if (overtakes(way, post)) return;
+  way.last_at_ns = draw_arrival(way.last_at_ns);
+  post.at_ns = way.last_at_ns;
   post.rings = !way.waits() && wake_(to, way.last_at_ns + options_.landing_ns);
   way.posts.push_back(std::move(post));
+}
+
+// It takes the place of one of the publishes at the end that have not arrived yet, and rings
+// nobody: those do that.
+bool Net::overtakes(Link& way, Post& post) {
+  if (options_.early_one_in == 0 || !post.bytes.empty() || way.waits()) return false;
+  if (!random_.one_in(options_.early_one_in)) return false;
+  const auto stays = [this](const Post& other) {
+    return other.bytes.empty() || other.at_ns < now_ns_ + options_.delay_ns;
+  };
+  const auto last = std::find_if(way.posts.rbegin(), way.posts.rend(), stays).base();
+  const auto publishes = static_cast<std::uint64_t>(way.posts.end() - last);
+  if (publishes == 0) return false;
+  const auto place = last + static_cast<std::ptrdiff_t>(random_.below(publishes));
+  post.at_ns = place->at_ns;
+  way.posts.insert(place, std::move(post));
+  return true;
 }
 
 // All whose time is over has landed; what is in its time lands word by word in land_words().

@@ -1,13 +1,14 @@
 /// \file net.hpp
 /// The network of the simulated world: one-sided writes into replicas, in virtual time.
 ///
-/// Posts of one link land in order and nothing else is promised: each after a delay of its own, its
-/// 8-byte words in any order, between any two loads of the target's protocol code. A write() reads
-/// the poster's row as late as each word lands (F-data). Links of one host share the row instead.
-/// A cut link holds what is posted until it is mended; a closed one drops it. Posts that a stopped
-/// node made before still land: that is what a zombie is. Each end of a connection learns of it at
-/// its own time; what was posted before the reader did waits for it (F-loss).
-/// Threads: one for all nodes.
+/// Of what one link carries, publishes land in the order of posting and after the writes before
+/// them, and nothing else is promised (F-order): each after a delay of its own, its 8-byte words in
+/// any order, between any two loads of the target's protocol code. A write() may overtake
+/// publishes, and reads the poster's row as late as each word lands (F-data). Links of one host
+/// share the row instead. A cut link holds what is posted until it is mended; a closed one drops
+/// it. Posts that a stopped node made before still land: that is what a zombie is. Each end of a
+/// connection learns of it at its own time; what was posted before the reader did waits for it
+/// (F-loss). Threads: one for all nodes.
 #pragma once
 #include <cstdint>
 #include <deque>
@@ -25,6 +26,7 @@ struct NetOptions {
   std::uint64_t delay_ns = 2'000;    ///< one way, at least
   std::uint64_t jitter_ns = 2'000;   ///< at most so much more
   std::uint32_t slow_one_in = 0;     ///< so rarely a hundred times as long; 0: never
+  std::uint32_t early_one_in = 0;    ///< so many writes overtake publishes; 0: none
   std::uint64_t landing_ns = 1'000;  ///< a post is seen in parts for so long
 };
 
@@ -120,6 +122,8 @@ class Net {
     return links_[from * slots_ + to];
   }
   void post(std::uint32_t from, std::uint32_t to, Post post);
+  // Whether a write landed among the publishes that it overtook.
+  bool overtakes(Link& way, Post& post);
   // What waited at the link starts on its way now.
   void set_off(Link& way, std::uint32_t to);
   std::size_t land_due(std::uint32_t to);

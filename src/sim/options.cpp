@@ -74,6 +74,7 @@ Options options_from(std::uint64_t seed) {
     options.faults.failpoint_after = static_cast<std::uint32_t>(random.below(12));
   }
   options.learn_within_ns = one_of<4>(random, {0, 0, 4 * unit, options.suspect_after_ns});
+  options.net.early_one_in = static_cast<std::uint32_t>(random.one_in(2) ? 1 + random.below(4) : 0);
   return options;
 }
 
@@ -92,10 +93,10 @@ std::string to_string(const Options& options) {
   out << "nodes " << options.nodes << " (" << options.founders << " found, " << options.hosts
       << " hosts), groups " << options.groups << ", " << tutti::to_string(options.level)
       << ", window " << options.window_messages << ", delay " << options.net.delay_ns << "+"
-      << options.net.jitter_ns << " ns, slow 1/" << options.net.slow_one_in << ", step "
-      << options.step_ns << " ns, send every " << options.send_every_ns << " ns, suspect after "
-      << options.suspect_after_ns << " ns, learn within " << options.learn_within_ns
-      << " ns; faults:";
+      << options.net.jitter_ns << " ns, slow 1/" << options.net.slow_one_in << ", early writes 1/"
+      << options.net.early_one_in << ", step " << options.step_ns << " ns, send every "
+      << options.send_every_ns << " ns, suspect after " << options.suspect_after_ns
+      << " ns, learn within " << options.learn_within_ns << " ns; faults:";
   const auto tell = [&out](std::string_view name, std::uint32_t value) {
     if (value != 0) out << ' ' << name << ' ' << value;
   };
