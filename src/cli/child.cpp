@@ -22,13 +22,14 @@ std::unexpected<Error> fail_with_errno(const std::string& what) {
 }
 
 /// In the child, between fork and exec: async-signal-safe calls only.
-[[noreturn]] void become(char** arguments, const ChildStreams& streams, pid_t parent) {
+[[noreturn]] void become(const char* file, char** arguments, const ChildStreams& streams,
+                         pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);   // C1
   if (getppid() != parent) _exit(1);  // it died before the line above
   const bool connected = (streams.input < 0 || dup2(streams.input, STDIN_FILENO) >= 0) &&
                          (streams.output < 0 || dup2(streams.output, STDOUT_FILENO) >= 0) &&
                          (streams.error < 0 || dup2(streams.error, STDERR_FILENO) >= 0);
-  if (connected) execv("/proc/self/exe", arguments);
+  if (connected) execvp(file, arguments);
   std::perror("tutti: cannot start a member process");
   _exit(127);
 }
@@ -38,6 +39,16 @@ std::unexpected<Error> fail_with_errno(const std::string& what) {
 Result<Child> Child::start(const std::vector<std::string>& arguments, const ChildStreams& streams) {
   std::vector<std::string> words = arguments;
   words.insert(words.begin(), "tutti");
+  return fork_and_exec("/proc/self/exe", std::move(words), streams);
+}
+
+Result<Child> Child::start_other(const std::vector<std::string>& words,
+                                 const ChildStreams& streams) {
+  return fork_and_exec(words.front().c_str(), words, streams);
+}
+
+Result<Child> Child::fork_and_exec(const char* file, std::vector<std::string> words,
+                                   const ChildStreams& streams) {
   std::vector<char*> pointers;
   pointers.reserve(words.size() + 1);
   for (std::string& word : words) pointers.push_back(word.data());
@@ -45,7 +56,7 @@ Result<Child> Child::start(const std::vector<std::string>& arguments, const Chil
   const pid_t parent = getpid();
   const pid_t pid = fork();
   if (pid < 0) return fail_with_errno("cannot start a member process");
-  if (pid == 0) become(pointers.data(), streams, parent);
+  if (pid == 0) become(file, pointers.data(), streams, parent);
   // By number: the pidfd_open of glibc 2.36 is declared for C only.
   Child child(pid, UniqueFd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0))));
   if (!child.end_) return fail_with_errno("cannot watch a member process");

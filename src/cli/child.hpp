@@ -1,6 +1,7 @@
 /// \file child.hpp
-/// A process of this same program. Invariants: C1 it never outlives this one; C2 nor its Child: the
-/// destructor kills and reaps it. Threads: the main thread (C1 hangs on the thread that forked).
+/// A process of this same program, or another. Invariants: C1 it never outlives this one; C2 nor
+/// its Child: the destructor kills and reaps it. Threads: the main thread (C1 hangs on the thread
+/// that forked).
 #pragma once
 #include <sys/types.h>
 
@@ -28,6 +29,9 @@ class Child {
   /// Runs this program with these arguments (without the program's name).
   [[nodiscard]] static Result<Child> start(const std::vector<std::string>& arguments,
                                            const ChildStreams& streams);
+  /// Runs another one, by its name as a shell would find it, with its arguments.
+  [[nodiscard]] static Result<Child> start_other(const std::vector<std::string>& words,
+                                                 const ChildStreams& streams);
 
   Child(Child&& other) noexcept
       : pid_(std::exchange(other.pid_, -1)), end_(std::move(other.end_)), status_(other.status_) {}
@@ -59,6 +63,8 @@ class Child {
 
  private:
   Child(pid_t pid, UniqueFd end) : pid_(pid), end_(std::move(end)) {}
+  [[nodiscard]] static Result<Child> fork_and_exec(const char* file, std::vector<std::string> words,
+                                                   const ChildStreams& streams);
   pid_t pid_;                  // -1: reaped, or moved from
   UniqueFd end_;               // a pidfd: readable once the process has ended
   std::optional<int> status_;  // of waitpid, once reaped

@@ -14,6 +14,8 @@ void add_demo(CLI::App& app, int& status);
 void add_perf(CLI::App& app, int& status);
 /// Hidden: one member of a measurement, started by `tutti perf` and told what to do by pipes.
 void add_perf_member(CLI::App& app, int& status);
+/// Of `tutti perf`: a member that comes by itself.
+void add_perf_join(CLI::App& app, int& status);
 void add_check(CLI::App& app, int& status);
 void add_sim(CLI::App& app, int& status);
 void add_version(CLI::App& app, int& status);

@@ -14,7 +14,7 @@
 namespace tutti::cli {
 
 Result<void> Channel::send(const nlohmann::json& object) {
-  Output output(output_.get(), "a member's pipe");
+  Output output(output_.get(), "a member");
   output.append(object.dump());
   output.append("\n");
   output.flush();
@@ -28,8 +28,9 @@ Result<nlohmann::json> Channel::receive(std::int64_t deadline_ns) {
       nlohmann::json object = nlohmann::json::parse(received_.substr(0, newline), nullptr, false);
       received_.erase(0, newline + 1);
       if (object.is_object()) return object;
-      return fail(ErrorCode::system, "a line that is no JSON object came through the pipe");
+      return fail(ErrorCode::system, "a line came that is no JSON object");
     }
+    if (received_.size() > kLineBytesMax) return fail(ErrorCode::system, "a line without end came");
     const std::int64_t left_ms = (deadline_ns - now_ns() + 999'999) / 1'000'000;
     pollfd input{.fd = input_.get(), .events = POLLIN, .revents = 0};
     const int ready =
@@ -40,7 +41,7 @@ Result<nlohmann::json> Channel::receive(std::int64_t deadline_ns) {
     std::array<char, 65536> block;
     const ssize_t count = ::read(input_.get(), block.data(), block.size());
     if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return fail(ErrorCode::stopped, "the pipe was closed");
+    if (count <= 0) return fail(ErrorCode::stopped, "it closed the connection");
     received_.append(block.data(), static_cast<std::size_t>(count));
   }
 }

@@ -125,7 +125,16 @@ Replies measure(PerfMembers& members, const PerfOptions& options) {
   const Result<void> measured =
       options.messages > 0 ? measurement.by_count() : measurement.by_time();
   if (!measured) return std::unexpected(measured.error());
-  return members.ask(request("stop"), kStopTimeoutS);
+  Replies results = members.ask(request("stop"), kStopTimeoutS);
+  if (!results) return results;
+  for (std::size_t rank = 0; rank < results->size(); ++rank) {
+    json& result = (*results)[rank];
+    result["host"] = members.host(rank);
+    for (const char* time : {"begin_ns", "end_ns", "first_send_ns", "reached_ns"}) {
+      result[time] = result.at(time).get<std::int64_t>() - members.clock_ahead_ns(rank);
+    }
+  }
+  return results;
 }
 
 Result<void> verify(const std::vector<json>& results, bool ordered) {

@@ -9,7 +9,8 @@
 
 namespace tutti::cli {
 
-/// Runs it and returns what each member counted (PerfMember::result), in rank order.
+/// Runs it and returns what each member counted (PerfMember::result), in rank order, with the name
+/// of its host and with its times on this process's clock.
 [[nodiscard]] Result<std::vector<nlohmann::json>> measure(PerfMembers& members,
                                                           const PerfOptions& options);
 

@@ -44,6 +44,10 @@ Result<std::unique_ptr<PerfMember>> PerfMember::start(const json& setup) {
   std::unique_ptr<PerfMember> member(new PerfMember());
   member->options_ = setup.at("options").get<PerfOptions>();
   member->self_.value = setup.at("rank").get<std::uint32_t>();
+  const json& clocks = setup.at("clocks");
+  for (const json& clock : clocks) {
+    member->same_clock_.push_back(clock == clocks.at(member->self_.value));
+  }
   Result<PerfPlan> plan = plan_for(member->options_);
   if (!plan) return std::unexpected(std::move(plan.error()));
   member->plan_ = std::move(*plan);
@@ -67,7 +71,7 @@ Result<void> PerfMember::join(const NodeOptions& node_options) {
   for (std::uint32_t i = 0; i < options_.groups; ++i) {
     const bool small = options_.size_bytes < kStampedMinBytes;
     stamps_.push_back(small ? std::make_unique<Stamps>(options_.window_messages) : nullptr);
-    receivers_.emplace_back(plan_, options_, self_, stamps_.back().get());
+    receivers_.emplace_back(plan_, options_, self_, stamps_.back().get(), same_clock_);
     GroupOptions group_options = plan_.group;
     group_options.name = "g" + std::to_string(i);
     group_options.senders = names;
@@ -100,6 +104,7 @@ Result<json> PerfMember::handle(const json& request) {
     }
     return json::object();
   }
+  if (what == "clock") return json{{"ns", now_ns()}};
   if (what == "count") return json{{"delivered", delivered()}};
   if (what == "begin" || what == "end") {
     (what == "begin" ? begin_ : end_) = mark();

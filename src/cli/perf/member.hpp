@@ -19,7 +19,8 @@ namespace tutti::cli {
 
 class PerfMember {
  public:
-  /// `setup` has "options", "rank" and "addresses". Blocks until all members are there.
+  /// `setup` has "options", "rank", and of all members "addresses" and "clocks". Blocks until all
+  /// members are there.
   [[nodiscard]] static Result<std::unique_ptr<PerfMember>> start(const nlohmann::json& setup);
 
   /// Carries out one request and returns the reply.
@@ -53,6 +54,7 @@ class PerfMember {
   PerfOptions options_;
   PerfPlan plan_;
   Rank self_;
+  std::vector<bool> same_clock_;                 // by rank: whose times can be compared with ours
   std::vector<std::unique_ptr<Stamps>> stamps_;  // of small messages, per group; else null
   std::deque<Receiver> receivers_;               // outlive the node, whose threads call them
   std::optional<Node> node_;

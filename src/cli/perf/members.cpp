@@ -1,17 +1,10 @@
 #include "cli/perf/members.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <array>
-#include <cerrno>
-#include <cmath>
-#include <cstring>
+#include <limits>
 #include <utility>
 
 #include "cli/clock.hpp"
-#include "cli/perf/plan.hpp"
 #include "cli/poll_until.hpp"
 
 namespace tutti::cli {
@@ -22,61 +15,89 @@ using nlohmann::json;
 constexpr std::int64_t kLookNs = kNsPerSecond / 5;
 // Once one has failed, the others say so, or end, as soon as they notice; who does not is well.
 constexpr std::int64_t kOthersSpeakNs = kNsPerSecond;
+constexpr int kClockRounds = 10;
 
 std::int64_t ns_from(double seconds) { return static_cast<std::int64_t>(seconds * 1e9); }
-
-struct Pipe {
-  UniqueFd read;
-  UniqueFd write;
-};
-
-Result<Pipe> make_pipe() {
-  std::array<int, 2> ends;
-  if (pipe2(ends.data(), O_CLOEXEC) != 0) {
-    return fail(ErrorCode::system, std::string("cannot make a pipe: ") + std::strerror(errno));
-  }
-  return Pipe{UniqueFd(ends[0]), UniqueFd(ends[1])};
-}
 
 pollfd input_of(const Channel& channel) {
   return {.fd = channel.input_fd(), .events = POLLIN, .revents = 0};
 }
 
+bool killed(const Participant& member) { return member.child && member.child->killed_by_signal(); }
+
 }  // namespace
 
-Result<PerfMembers> PerfMembers::start(const PerfOptions& options, bool verbose) {
-  const Result<std::vector<int>> ports = free_loopback_ports(options.members);
-  if (!ports) return std::unexpected(ports.error());
-  json addresses = json::array();
-  for (const int port : *ports) addresses.push_back("127.0.0.1:" + std::to_string(port));
-
+Result<PerfMembers> PerfMembers::start(const PerfOptions& options, const PerfPlaces& places,
+                                       bool verbose) {
+  const std::int64_t deadline_ns = now_ns() + ns_from(options.start_timeout_s);
+  Result<Participants> all = !places.listen.empty()
+                                 ? await_joiners(places.listen, options.members, deadline_ns)
+                             : !places.hosts.empty() ? start_by_ssh(places)
+                                                     : start_here(options.members);
+  if (!all) return std::unexpected(all.error());
   PerfMembers members;
-  for (const std::string& name : perf_member_names(options.members)) {
-    if (Result<void> ok = members.start_one(name); !ok) return std::unexpected(ok.error());
+  members.members_ = std::move(*all);
+  if (Result<void> ok = members.hear_hellos(now_ns() + ns_from(options.start_timeout_s)); !ok) {
+    return std::unexpected(ok.error());
   }
   for (std::size_t rank = 0; rank < members.members_.size(); ++rank) {
-    Member& member = members.members_[rank];
-    const Result<void> told = members.tell(
-        member,
-        {{"options", options}, {"rank", rank}, {"addresses", addresses}, {"verbose", verbose}});
+    const Result<void> told =
+        members.tell(members.members_[rank], members.setup_for(rank, options, verbose));
     if (!told) return std::unexpected(told.error());
   }
-  const std::int64_t deadline_ns = now_ns() + ns_from(options.start_timeout_s + 30);
-  const Result<std::vector<json>> ready = members.replies(deadline_ns);
+  const Result<std::vector<json>> ready =
+      members.replies(now_ns() + ns_from(options.start_timeout_s + 30));
   if (!ready) return std::unexpected(ready.error());
+  if (Result<void> ok = members.compare_clocks(); !ok) return std::unexpected(ok.error());
   return members;
 }
 
-Result<void> PerfMembers::start_one(const std::string& name) {
-  Result<Pipe> requests = make_pipe();
-  if (!requests) return std::unexpected(requests.error());
-  Result<Pipe> replies = make_pipe();
-  if (!replies) return std::unexpected(replies.error());
-  Result<Child> child = Child::start(
-      {"perf-member"}, {.input = requests->read.get(), .output = replies->write.get()});
-  if (!child) return std::unexpected(child.error());
-  members_.push_back(
-      {name, std::move(*child), Channel(std::move(replies->read), std::move(requests->write))});
+Result<void> PerfMembers::hear_hellos(std::int64_t deadline_ns) {
+  if (members_.front().hello) return {};  // those that joined have said it already
+  const Result<std::vector<json>> said = replies(deadline_ns);
+  if (!said) return std::unexpected(said.error());
+  for (std::size_t rank = 0; rank < members_.size(); ++rank) {
+    Result<Hello> hello = hello_from(said->at(rank));
+    if (!hello) {
+      return std::unexpected(
+          explain(members_[rank], {hello.error().code, ": " + hello.error().message}));
+    }
+    members_[rank].hello = std::move(*hello);
+  }
+  return {};
+}
+
+json PerfMembers::setup_for(std::size_t rank, const PerfOptions& options, bool verbose) const {
+  json addresses = json::array();
+  json clocks = json::array();
+  for (const Member& member : members_) {
+    addresses.push_back(member.address);
+    clocks.push_back(member.hello->clock);
+  }
+  const auto before = std::ranges::count(
+      members_.begin(), members_.begin() + static_cast<std::ptrdiff_t>(rank),
+      members_[rank].hello->clock, [](const Member& member) { return member.hello->clock; });
+  return {{"options", options}, {"rank", rank},    {"addresses", addresses},
+          {"clocks", clocks},   {"place", before}, {"verbose", verbose}};
+}
+
+Result<void> PerfMembers::compare_clocks() {
+  const std::string own_clock = hello_here().clock;
+  for (Member& member : members_) {
+    std::int64_t shortest_ns = std::numeric_limits<std::int64_t>::max();
+    std::int64_t ahead_ns = 0;
+    for (int i = 0; i < kClockRounds && member.hello->clock != own_clock; ++i) {
+      const std::int64_t begin_ns = now_ns();
+      if (const Result<void> told = tell(member, {{"do", "clock"}}); !told) return told;
+      const Result<json> reply = reply_of(member, begin_ns + 30 * kNsPerSecond);
+      if (!reply) return std::unexpected(reply.error());
+      const std::int64_t took_ns = now_ns() - begin_ns;
+      if (took_ns >= shortest_ns) continue;
+      shortest_ns = took_ns;
+      ahead_ns = reply->at("ns").get<std::int64_t>() - (begin_ns + took_ns / 2);
+    }
+    clocks_ahead_ns_.push_back(ahead_ns);
+  }
   return {};
 }
 
@@ -143,10 +164,10 @@ Result<json> PerfMembers::reply_of(Member& member, std::int64_t deadline_ns) {
   Result<json> reply = member.channel.receive(deadline_ns);
   if (!reply) {
     if (reply.error().code == ErrorCode::stopped) wait_for_end(member, now_ns() + kOthersSpeakNs);
-    const bool ended = !member.child.running();
+    const bool ended = member.child && !member.child->running();
     return std::unexpected(explain(
         member,
-        {reply.error().code, ended ? " " + member.child.ending() : ": " + reply.error().message}));
+        {reply.error().code, ended ? " " + member.child->ending() : ": " + reply.error().message}));
   }
   if (!reply->contains("error")) return reply;
   const auto code = static_cast<ErrorCode>(reply->at("code").get<int>());
@@ -158,8 +179,8 @@ Error PerfMembers::explain(const Member& member, const Error& error) {
   hear_the_others(member);
   std::string text;
   for (const Member& other : members_) {
-    if (&other != &member && other.child.killed_by_signal()) {
-      text += "member " + other.name + " " + other.child.ending() + "\n";
+    if (&other != &member && killed(other)) {
+      text += "member " + other.name + " " + other.child->ending() + "\n";
     }
   }
   return {error.code, text + "member " + member.name + error.message};
@@ -168,7 +189,6 @@ Error PerfMembers::explain(const Member& member, const Error& error) {
 /// Until one that was killed is known, or all others have said what failed, or have ended.
 void PerfMembers::hear_the_others(const Member& first) {
   const std::int64_t deadline_ns = now_ns() + kOthersSpeakNs;
-  const auto killed = [](const Member& member) { return member.child.killed_by_signal(); };
   std::vector<Member*> silent;
   for (Member& member : members_) {
     if (&member != &first) silent.push_back(&member);
@@ -195,8 +215,9 @@ bool PerfMembers::has_spoken(Member& member, std::int64_t deadline_ns) {
 
 /// For a member that has closed its pipe, as it does at its very end.
 void PerfMembers::wait_for_end(Member& member, std::int64_t deadline_ns) {
-  const Child* const child = &member.child;
-  while (member.child.running() && now_ns() < deadline_ns) {
+  if (!member.child) return;
+  const Child* const child = &*member.child;
+  while (member.child->running() && now_ns() < deadline_ns) {
     Child::wait_for_an_end({&child, 1}, deadline_ns);
   }
 }

@@ -31,7 +31,12 @@ void add_common_perf_options(CLI::App& command, PerfOptions& options) {
       .add_option("--drive", options.drive,
                   "own: the node has a thread; caller: one thread sends and drives the node")
       ->capture_default_str();
-  command.add_flag("--pin", options.pin, "keep each member on one processor, in turn");
+  command.add_flag("--pin", options.pin, "keep each member on one processor of its host, in turn");
+  command
+      .add_option("--numa-node", options.numa_node,
+                  "keep each member on the processors and in the memory of this NUMA node, such as "
+                  "the one of the RDMA device")
+      ->check(whole_number(0, 1023));
   add_bytes(command, "--window", options.window_bytes, "4K to 1G", "ring buffer of each sender");
   command
       .add_option("--window-messages", options.window_messages,

@@ -39,6 +39,7 @@ struct PerfOptions {
   std::uint32_t sample_every = 0;      ///< which messages carry a time stamp; 0: chosen by load
   bool spin = false;                   ///< callers spin instead of yielding
   bool pin = false;                    ///< each member stays on one processor
+  std::int64_t numa_node = -1;         ///< that each member stays on; < 0: any
   bool verify = false;
   double start_timeout_s = 30;
 };
@@ -46,7 +47,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PerfOptions, members, senders, active, size_b
                                    seconds, warmup_s, fabric, level, window_bytes, window_messages,
                                    groups, active_groups, rate, touch, idle, idle_spin_us,
                                    idle_yield_us, drive, delivery, pause_us, pausing, in_flight,
-                                   sample_every, spin, pin, verify, start_timeout_s)
+                                   sample_every, spin, pin, numa_node, verify, start_timeout_s)
 
 /// The options that `perf multicast` and `perf idle` share.
 void add_common_perf_options(CLI::App& command, PerfOptions& options);

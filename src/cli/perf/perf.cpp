@@ -1,5 +1,5 @@
 /// \file perf.cpp
-/// `tutti perf multicast` and `tutti perf idle`: measurements on this machine.
+/// `tutti perf multicast` and `tutti perf idle`: measurements on this host or several.
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -8,9 +8,11 @@
 #include "cli/commands.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/log.hpp"
+#include "cli/member_list.hpp"
 #include "cli/perf/measure.hpp"
 #include "cli/perf/members.hpp"
 #include "cli/perf/options.hpp"
+#include "cli/perf/places.hpp"
 #include "cli/perf/plan.hpp"
 #include "cli/perf/result.hpp"
 #include "cli/signals.hpp"
@@ -23,6 +25,7 @@ using nlohmann::json;
 
 struct PerfCommand {
   PerfOptions options;
+  PerfPlaces places;
   std::string json_file;  ///< "-": standard output, and no table
   bool verbose = false;
 };
@@ -39,14 +42,16 @@ int fail_measurement(const Error& error) {
   return error.code == ErrorCode::invalid_argument ? kExitUsage : kExitError;
 }
 
-int run(const PerfCommand& perf, const std::string& benchmark,
-        std::string (*table)(const json& result)) {
+int run(PerfCommand& perf, const std::string& benchmark, std::string (*table)(const json& result)) {
+  if (!perf.places.hosts.empty()) {
+    perf.options.members = static_cast<std::uint32_t>(split_list(perf.places.hosts).size());
+  }
   const Result<PerfPlan> plan = plan_for(perf.options);
   if (!plan) return report(plan.error());
   const bool to_file = !perf.json_file.empty() && perf.json_file != "-";
   if (to_file && !write_file(perf.json_file, "")) return kExitError;  // now, not after the work
   exit_on_interrupt();  // the members end with their parent
-  Result<PerfMembers> members = PerfMembers::start(perf.options, perf.verbose);
+  Result<PerfMembers> members = PerfMembers::start(perf.options, perf.places, perf.verbose);
   if (!members) return fail_measurement(members.error());
   const Result<std::vector<json>> results = measure(*members, perf.options);
   if (!results) return fail_measurement(results.error());
@@ -77,6 +82,7 @@ void add_multicast(CLI::App& app, int& status) {
   auto perf = std::make_shared<PerfCommand>();
   add_common_perf_options(*command, perf->options);
   add_multicast_options(*command, perf->options);
+  add_place_options(*command, perf->places);
   add_output_options(*command, *perf);
   command->callback([perf, &status] { status = run(*perf, "multicast", multicast_table); });
 }
@@ -87,6 +93,7 @@ void add_idle(CLI::App& app, int& status) {
   auto perf = std::make_shared<PerfCommand>();
   perf->options.active = "0";
   add_common_perf_options(*command, perf->options);
+  add_place_options(*command, perf->places);
   add_output_options(*command, *perf);
   command->callback([perf, &status] { status = run(*perf, "idle", idle_table); });
 }
@@ -94,10 +101,11 @@ void add_idle(CLI::App& app, int& status) {
 }  // namespace
 
 void add_perf(CLI::App& app, int& status) {
-  CLI::App* command = app.add_subcommand("perf", "Measure on this machine");
+  CLI::App* command = app.add_subcommand("perf", "Measure, on this host or several");
   command->require_subcommand(1);
   add_multicast(*command, status);
   add_idle(*command, status);
+  add_perf_join(*command, status);
 }
 
 }  // namespace tutti::cli

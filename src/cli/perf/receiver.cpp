@@ -1,5 +1,7 @@
 #include "cli/perf/receiver.hpp"
 
+#include <utility>
+
 #include "cli/clock.hpp"
 #include "cli/payload.hpp"
 
@@ -14,7 +16,7 @@ namespace {
 }  // namespace
 
 Receiver::Receiver(const PerfPlan& plan, const PerfOptions& options, Rank self,
-                   const Stamps* stamps)
+                   const Stamps* stamps, std::vector<bool> same_clock)
     : touch_all_(plan.touch_all),
       carry_stamps_(options.size_bytes >= kStampedMinBytes),
       verify_(options.verify),
@@ -22,6 +24,7 @@ Receiver::Receiver(const PerfPlan& plan, const PerfOptions& options, Rank self,
       sample_every_(plan.sample_every),
       self_(self),
       stamps_(stamps),
+      same_clock_(std::move(same_clock)),
       sender_digests_(options.members),
       sender_counts_(options.members) {}
 
@@ -56,6 +59,7 @@ void Receiver::touch(std::span<const Message> batch, bool measuring) {
 }
 
 void Receiver::time_stamped(const Message& message) {
+  if (!same_clock_[message.sender.value]) return;
   Histogram& latency = message.sender == self_ ? own_latency_ : others_latency_;
   latency.record(now_ns() - stamp_of(message.data));
 }

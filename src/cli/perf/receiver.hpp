@@ -18,8 +18,10 @@ namespace tutti::cli {
 
 class Receiver {
  public:
-  /// `stamps` has the times of own messages that are too small to carry one; else it is null.
-  Receiver(const PerfPlan& plan, const PerfOptions& options, Rank self, const Stamps* stamps);
+  /// `stamps` has the times of own messages that are too small to carry one; else it is null. Only
+  /// messages of members on the `same_clock`, by rank, are timed.
+  Receiver(const PerfPlan& plan, const PerfOptions& options, Rank self, const Stamps* stamps,
+           std::vector<bool> same_clock);
 
   void deliver(std::span<const Message> batch);
 
@@ -60,6 +62,7 @@ class Receiver {
   const std::uint64_t sample_every_;
   const Rank self_;
   const Stamps* const stamps_;
+  const std::vector<bool> same_clock_;
 
   // Written by the delivery thread only.
   std::uint64_t sum_ = 0;
