@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <fstream>
-#include <iterator>
+#include <sstream>
 #include <system_error>
 #include <utility>
 
@@ -29,8 +29,10 @@ std::pair<std::string_view, std::uint64_t> sorted_by(std::string_view name) {
 
 std::optional<std::string> text_of(const std::filesystem::path& file) {
   std::ifstream stream(file, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(stream), {}};
-  if (!stream.is_open() || stream.bad()) return {};
+  if (!stream) return {};
+  std::ostringstream out;
+  out << stream.rdbuf();  // of a file that cannot be read, nothing
+  std::string text = std::move(out).str();
   text.erase(text.find_last_not_of(kBlank) + 1);
   return text;
 }

@@ -34,7 +34,7 @@ class ClusterTest(SystemTest):
     def join(self, *arguments):
         return self.begin("join", self.parent_address, *arguments)
 
-    def result_of(self, parent, members):
+    def result_of(self, parent, members, senders=None):
         """What the parent measured, once it has ended well with all of its members."""
         out, said = parent.communicate(timeout=WATCHDOG)
         self.assertEqual(parent.returncode, 0, said)
@@ -42,7 +42,7 @@ class ClusterTest(SystemTest):
             self.assertEqual(member.wait(WATCHDOG), 0, member.stderr.read())
         result = json.loads(out)
         for measured in result["members"]:
-            self.assertEqual(measured["delivered_messages"], 500 * len(result["members"]))
+            self.assertEqual(measured["delivered_messages"], 500 * (senders or len(result["members"])))
             self.assertEqual(measured["host"], socket.gethostname())
         return result
 
@@ -65,7 +65,8 @@ class ThatJoin(ClusterTest):
     def test_ranks_are_as_asked_for(self):
         parent = self.begin_parent(2, "--senders", "one")
         second = self.join("--rank", 1)
-        self.result_of(parent, [self.join("--rank", 0), second])
+        result = self.result_of(parent, [self.join("--rank", 0), second], senders=1)
+        self.assertEqual([member["active"] for member in result["members"]], [True, False])
 
     def test_strangers_are_let_go(self):
         parent = self.begin_parent(2)

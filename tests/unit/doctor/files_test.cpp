@@ -23,7 +23,7 @@ TEST(Files, ThatCannotBeReadAreNothing) {
   const ForgedSystem system;
   system.put("folder/file", "");
   EXPECT_EQ(text_of(system.root() / "missing"), std::nullopt);
-  EXPECT_EQ(text_of(system.root() / "folder").value_or(""), "");
+  EXPECT_EQ(text_of(system.root() / "folder"), "");
   EXPECT_THAT(names_in(system.root() / "missing"), IsEmpty());
 }
 
