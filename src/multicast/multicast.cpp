@@ -22,6 +22,7 @@ Multicast<Memory>::Multicast(const GroupShape& shape, Memory memory, SendRing* o
       base_(shape.senders()),
       met_(shape.senders()),
       unmet_(shape.senders()),
+      started_(shape.level != Level::agreed),
       counters_(counters) {
   TUTTI_ASSERT((shape.own_sender == kNobody) == (own_ring == nullptr), shape.own_sender);
 }
@@ -31,9 +32,9 @@ bool Multicast<Memory>::step(Outbox& out) {
   out = {};
   if (violation_) return false;
   if (unmet_ != 0) meet();
-  bool advanced = false;
+  bool advanced = !started_ && start();
   if (!wedged_ || shape_.level != Level::atomic) {
-    advanced = receive();
+    advanced |= receive();
     if (ring_ != nullptr && !wedged_) advanced |= send(out);
     if (advanced) publish_received();
     if (!wedged_) find_stable();
@@ -53,7 +54,7 @@ void Multicast<Memory>::meet() {
   for (std::uint32_t s = 0; s < shape_.senders(); ++s) {
     const std::uint32_t rank = shape_.sender_ranks[s];
     if (met_[s] || !in_view(rank)) continue;
-    const std::uint64_t base = load(rank, kBaseOffset);
+    const std::uint64_t base = load(rank, kBaseOffset) & ~kMetAll;
     if (!in_view(rank)) continue;
     if (base >= shape_.ring_granules) {
       violation_ = {rank, "its ring starts outside its memory"};
@@ -63,6 +64,25 @@ void Multicast<Memory>::meet() {
     met_[s] = true;
     --unmet_;
   }
+}
+
+// I7.
+template <class Memory>
+bool Multicast<Memory>::start() {
+  if (unmet_ != 0 || wedged_) return false;
+  if (!has_met_all(shape_.self)) {
+    store_cell(shape_.own_control + kBaseOffset, load(shape_.self, kBaseOffset) | kMetAll);
+    control_dirty_ = true;
+  }
+  for (std::uint32_t m = 0; m < shape_.members(); ++m) {
+    if (!has_met_all(m)) return false;
+  }
+  started_ = true;
+  for (std::uint32_t s = 0; s < shape_.senders(); ++s) {
+    stable_[s] = received_[s];
+    set_bounds(s);
+  }
+  return true;
 }
 
 template <class Memory>
@@ -158,7 +178,7 @@ void Multicast<Memory>::publish_received() {
       control_dirty_ = true;
     }
     const bool frozen = wedged_ && shape_.level == Level::agreed;
-    if (shape_.level != Level::atomic && !frozen) {
+    if (shape_.level != Level::atomic && started_ && !frozen) {
       stable_[s] = known;
       set_bounds(s);
     }

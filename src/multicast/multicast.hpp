@@ -16,6 +16,9 @@
 ///  I5  Wedged, a member says nothing more in this view at atomic: its words stay as they are, so
 ///      that a cut made from them is one that nobody delivers beyond.
 ///  I6  Words of a member count only while its block is that of this view (L3).
+///  I7  At agreed nothing is delivered before every member has said that it has all senders' rows
+///      (kMetAll), which it keeps as long as it is in the view: then whatever one has received of
+///      a member that is lost, the others can receive as well. Wedged, nobody begins to say so.
 /// Threads: the predicate thread; finish() any. Source: [Spindle, 2.4, 3.2, 3.3].
 #pragma once
 #include <array>
@@ -120,6 +123,10 @@ class Multicast {
 
  private:
   void meet();
+  bool start();
+  [[nodiscard]] bool has_met_all(std::uint32_t member) const {
+    return (count(member, kBaseOffset) & kMetAll) != 0;
+  }
   bool receive();
   bool send(Outbox& out);
   std::uint64_t rounds_owed() const;
@@ -165,6 +172,7 @@ class Multicast {
   std::size_t unmet_ = 0;
   bool all_entered_ = false;
   bool space_held_ = false;
+  bool started_;  // I7
   bool wedged_ = false;
   bool nulls_since_record_ = false;
   bool control_dirty_ = false;

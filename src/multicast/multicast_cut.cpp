@@ -70,12 +70,16 @@ std::optional<Cut> Multicast<Memory>::find_cut(const std::vector<bool>& goes_on,
   const std::uint32_t senders = shape_.senders();
   Cut cut;
   cut.received.assign(senders, kNoRound);
+  // At agreed one may have delivered what another has still to get, and can (I7).
+  bool delivered_alone = shape_.level == Level::agreed;
+  for (std::uint32_t m = 0; m < shape_.members(); ++m) {
+    if (goes_on[m]) delivered_alone = delivered_alone && has_met_all(m);
+  }
   for (std::uint32_t s = 0; s < senders; ++s) {
     for (std::uint32_t m = 0; m < shape_.members(); ++m) {
       if (!goes_on[m]) continue;
       const std::uint64_t received = received_by(m, s);
-      // At agreed one may have delivered what another has still to get.
-      if (shape_.level == Level::agreed && received != received_[s]) return {};
+      if (delivered_alone && received != received_[s]) return {};
       cut.received[s] = std::min(cut.received[s], received);
     }
   }

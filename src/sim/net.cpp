@@ -1,6 +1,7 @@
 #include "sim/net.hpp"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <utility>
 
@@ -9,6 +10,13 @@
 #include "sst/memory.hpp"
 
 namespace tutti::sim {
+namespace {
+
+// Of a word: which bytes of it land first.
+constexpr std::array<std::uint64_t, 4> kSomeBytes{0x00000000000000FF, 0xFF00000000000000,
+                                                  0x00000000FFFFFFFF, 0xFFFF0000FF00FF00};
+
+}  // namespace
 
 void Memory::land_some() const { net->land_some(reader); }
 
@@ -236,7 +244,13 @@ void Net::land_word(Link& way) {
   TUTTI_ASSERT(first.offset + offset < row_bytes_, first.offset, offset);
   const std::byte* from =
       first.bytes.empty() ? way.from + first.offset + offset : &first.bytes[offset];
-  store_cell(way.replica->data() + first.offset + offset, NativeMemory::load(from));
+  std::byte* const to = way.replica->data() + first.offset + offset;
+  const std::uint64_t word = NativeMemory::load(from);
+  if (options_.torn && first.bytes.empty() && !std::exchange(first.torn, !first.torn)) {
+    const std::uint64_t there = kSomeBytes[random_.below(kSomeBytes.size())];
+    return store_cell(to, (word & there) | (NativeMemory::load(to) & ~there));
+  }
+  store_cell(to, word);
   if (++first.landed < first.words) return;
   way.posts.pop_front();
   if (!way.open && way.late > 0) --way.late;

@@ -3,12 +3,12 @@
 ///
 /// Of what one link carries, publishes land in the order of posting and after the writes before
 /// them, and nothing else is promised (F-order): each after a delay of its own, its 8-byte words in
-/// any order, between any two loads of the target's protocol code. A write() may overtake
-/// publishes, and reads the poster's row as late as each word lands (F-data). Links of one host
-/// share the row instead. A cut link holds what is posted until it is mended; a closed one drops
-/// it. Posts that a stopped node made before still land: that is what a zombie is. Each end of a
-/// connection learns of it at its own time; what was posted before the reader did waits for it
-/// (F-loss). Threads: one for all nodes.
+/// any order, between any two loads of the target's protocol code; a write()'s in parts of words,
+/// where the options say so. A write() may overtake publishes, and reads the poster's row as late
+/// as each word lands (F-data). Links of one host share the row instead. A cut link holds what is
+/// posted until it is mended; a closed one drops it. Posts that a stopped node made before still
+/// land: that is what a zombie is. Each end of a connection learns of it at its own time; what was
+/// posted before the reader did waits for it (F-loss). Threads: one for all nodes.
 #pragma once
 #include <cstdint>
 #include <deque>
@@ -27,6 +27,7 @@ struct NetOptions {
   std::uint64_t jitter_ns = 2'000;   ///< at most so much more
   std::uint32_t slow_one_in = 0;     ///< so rarely a hundred times as long; 0: never
   std::uint32_t early_one_in = 0;    ///< so many writes overtake publishes; 0: none
+  bool torn = false;                 ///< words of writes land in two parts, of any bytes
   std::uint64_t landing_ns = 1'000;  ///< a post is seen in parts for so long
 };
 
@@ -98,6 +99,7 @@ class Net {
     std::uint32_t landed = 0;  // of them
     std::uint32_t start = 0;   // they land as start, start + stride, ... modulo words
     std::uint32_t stride = 1;
+    bool torn = false;  // of the next word, some bytes have landed
     bool rings = false;
     std::vector<std::byte> bytes;  // of a publish(); empty for a write()
   };

@@ -75,14 +75,17 @@ Options options_from(std::uint64_t seed) {
   }
   options.learn_within_ns = one_of<4>(random, {0, 0, 4 * unit, options.suspect_after_ns});
   options.net.early_one_in = static_cast<std::uint32_t>(random.one_in(2) ? 1 + random.below(4) : 0);
+  options.net.torn = random.one_in(2);
+  options.faults.flaps = static_cast<std::uint32_t>(random.one_in(4) ? 1 + random.below(3) : 0);
+  options.faults.lies = static_cast<std::uint32_t>(random.one_in(4) ? 1 + random.below(3) : 0);
   return options;
 }
 
 bool harmless(const Options& options) {
   const Faults& faults = options.faults;
   return options.net.slow_one_in == 0 && faults.lost_doorbells_percent == 0 &&
-         faults.crashes + faults.pauses + faults.partitions + faults.one_way_cuts +
-                 faults.broken_links + faults.leaves + faults.in_changes ==
+         faults.crashes + faults.pauses + faults.partitions + faults.one_way_cuts + faults.flaps +
+                 faults.broken_links + faults.lies + faults.leaves + faults.in_changes ==
              0 &&
          faults.failpoint == Failpoint::none;
 }
@@ -100,12 +103,15 @@ std::string to_string(const Options& options) {
   const auto tell = [&out](std::string_view name, std::uint32_t value) {
     if (value != 0) out << ' ' << name << ' ' << value;
   };
+  tell("torn", options.net.torn ? 1 : 0);
   tell("crashes", faults.crashes);
   tell("pauses", faults.pauses);
   tell("standstills", faults.standstills);
   tell("partitions", faults.partitions);
   tell("one-way cuts", faults.one_way_cuts);
+  tell("flaps", faults.flaps);
   tell("broken links", faults.broken_links);
+  tell("lies", faults.lies);
   tell("leaves", faults.leaves);
   tell("in changes", faults.in_changes);
   if (faults.failpoint != Failpoint::none) {

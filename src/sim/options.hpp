@@ -20,7 +20,9 @@ struct Faults {
   std::uint32_t standstills = 0;   ///< all nodes pause at once, as one machine does
   std::uint32_t partitions = 0;    ///< of the nodes in two parts
   std::uint32_t one_way_cuts = 0;  ///< of one link in one direction
+  std::uint32_t flaps = 0;         ///< a link comes and goes several times
   std::uint32_t broken_links = 0;  ///< a connection breaks, both ends notice
+  std::uint32_t lies = 0;          ///< a node is told that it lost another, or all, which is not so
   std::uint32_t leaves = 0;
   std::uint32_t in_changes = 0;           ///< more of them, just when members change their view
   Failpoint failpoint = Failpoint::none;  ///< who gets there dies

@@ -19,6 +19,10 @@ const std::vector<Scenario>& scenarios() {
        [](Options& options) { options.faults = {.crashes = 2, .pauses = 4, .late_writes = true}; }},
       {"partition", "the network parts, in both directions and in one",
        [](Options& options) { options.faults = {.partitions = 3, .one_way_cuts = 3}; }},
+      {"flapping", "links come and go, in both directions and in one",
+       [](Options& options) { options.faults = {.one_way_cuts = 1, .flaps = 4}; }},
+      {"lies", "members believe that they have lost others, or all, who are there",
+       [](Options& options) { options.faults = {.crashes = 1, .lies = 4}; }},
       {"join-storm", "most nodes join at once while others die",
        [](Options& options) {
          options.nodes = 7;
@@ -75,11 +79,13 @@ const std::vector<Scenario>& scenarios() {
          options.level = Level::unordered;
          options.faults = {.crashes = 2, .broken_links = 1, .leaves = 2, .in_changes = 2};
        }},
-      {"agreed", "a group that does not wait for all, on one host, while members die and leave",
+      {"agreed", "a group that does not wait for all, on one host, while members die, leave, join",
        [](Options& options) {
          options.level = Level::agreed;
          options.hosts = 1;
-         options.faults = {.crashes = 2, .broken_links = 1, .leaves = 2, .in_changes = 2};
+         options.nodes = std::max(options.nodes, 5U);
+         options.founders = options.nodes - 2;
+         options.faults = {.crashes = 3, .broken_links = 3, .leaves = 1, .in_changes = 6};
        }},
       {"doorbells", "a third of all doorbells is lost",
        [](Options& options) { options.faults = {.crashes = 1, .lost_doorbells_percent = 33}; }},

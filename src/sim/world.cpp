@@ -135,8 +135,17 @@ void World::happen(const Happening& now) {
     case What::mend:
       net_.cut(now.node, now.other, false);
       break;
+    case What::flap:
+      flap(one(now.node), one(now.other));
+      break;
+    case What::blink:
+      if (!calm_) cut(now.node, now.other, now_ns_ + now.which);
+      break;
     case What::break_link:
       break_link(one(now.node), one(now.other));
+      break;
+    case What::lie:
+      lie(one(now.node));
       break;
     case What::leave:
       if (const std::uint32_t node = one(now.node); member(node) != nullptr) {

@@ -54,7 +54,10 @@ class World {
     partition,
     one_way_cut,
     mend,
+    flap,
+    blink,
     break_link,
+    lie,
     leave,
     start,
     lose,
@@ -67,7 +70,8 @@ class World {
     What what;
     std::uint32_t node = 0;
     std::uint32_t other = 0;
-    std::uint64_t which = 0;  // an incarnation, a connection; of a crash: 1 if secretly
+    // An incarnation, a connection; of a crash: 1 if secretly; of a blink: how long.
+    std::uint64_t which = 0;
     bool operator>(const Happening& than) const {
       return at_ns != than.at_ns ? at_ns > than.at_ns : order > than.order;
     }
@@ -101,12 +105,14 @@ class World {
   void come_back(std::uint32_t node);
   void pause(std::uint32_t node, std::uint64_t until_ns);
   void cut(std::uint32_t from, std::uint32_t to, std::uint64_t until_ns);
+  void flap(std::uint32_t a, std::uint32_t b);
   void stand_still();
   void partition();
   [[nodiscard]] bool dies(Node& node);
   void hit_change(const View& view);
   void hit_decision(std::uint32_t node);
   void break_link(std::uint32_t a, std::uint32_t b);
+  void lie(std::uint32_t node);
   void heal();
   void record_core();
   [[nodiscard]] std::vector<std::uint32_t> running() const;

@@ -21,7 +21,9 @@ void World::plan_faults() {
   plan(What::standstill, faults.standstills);
   plan(What::partition, faults.partitions);
   plan(What::one_way_cut, faults.one_way_cuts);
+  plan(What::flap, faults.flaps);
   plan(What::break_link, faults.broken_links);
+  plan(What::lie, faults.lies);
   plan(What::leave, faults.leaves);
   hits_left_ = faults.in_changes;
   failpoint_after_ = faults.failpoint_after;
@@ -48,6 +50,19 @@ void World::cut(std::uint32_t from, std::uint32_t to, std::uint64_t until_ns) {
   net_.cut(from, to, true);
   at(until_ns, What::mend, from, to);
   disturbances_.add(now_ns_, until_ns + one_way_ns());
+}
+
+// Between the two, in one direction or both, now it goes through and now it does not.
+void World::flap(std::uint32_t a, std::uint32_t b) {
+  if (a == b) return;
+  const bool both_ways = random_.one_in(2);
+  std::uint64_t at_ns = now_ns_;
+  for (std::uint64_t n = 2 + random_.below(6); n > 0; --n) {
+    const std::uint64_t lasts_ns = 1 + random_.below(options_.suspect_after_ns);
+    at(at_ns, What::blink, a, b, lasts_ns);
+    if (both_ways) at(at_ns, What::blink, b, a, lasts_ns);
+    at_ns += lasts_ns + 1 + random_.below(options_.suspect_after_ns / 2);
+  }
 }
 
 void World::stand_still() {
@@ -77,6 +92,20 @@ void World::break_link(std::uint32_t a, std::uint32_t b) {
   net_.close(a, b, random_.below(5));
   lose(a, b, 5 * options_.net.delay_ns);
   lose(b, a, 5 * options_.net.delay_ns);
+}
+
+// The node believes that it has lost another member of its view, or all of them, from whom it still
+// hears.
+void World::lie(std::uint32_t node) {
+  if (member(node) == nullptr || member(node)->stopped()) return;
+  const View view = member(node)->view();
+  if (view.id == 0) return;  // it would wait for the other to come again, who does not know
+  const bool all = random_.one_in(4);
+  const std::uint32_t other = some_node();
+  for (const ViewMember& there : view.members) {
+    if (there.slot != node && (all || there.slot == other)) member(node)->lost(there.slot);
+  }
+  wake(node, now_ns_ + 1);
 }
 
 // It has just got to the run's failpoint, and it is its turn.

@@ -30,7 +30,8 @@ inline constexpr std::size_t kMembershipOffset = 64;
 
 /// Offsets within a group's control block.
 inline constexpr std::size_t kEpochOffset = 0;  // number of the view the block is for
-inline constexpr std::size_t kBaseOffset = 8;   // of a sender: where in its ring the view starts
+inline constexpr std::size_t kBaseOffset = 8;   // of a sender: where in its ring the view starts,
+inline constexpr std::uint64_t kMetAll = 1ULL << 63;  // and whether it has all senders' rows
 inline constexpr std::size_t kFirstSeqOffset = 16;  // of the view's first message, + 1; 0: unknown
 inline constexpr std::size_t kSentOffset = 24;
 inline constexpr std::size_t kDeliveredOffset = 32;

@@ -65,6 +65,9 @@ class ForgedTable {
   void epoch(std::uint32_t member, std::uint64_t view) {
     store_cell(controls_[member].data() + kEpochOffset, view);
   }
+  void met_all(std::uint32_t member) {
+    store_cell(controls_[member].data() + kBaseOffset, kMetAll);
+  }
   void received(std::uint32_t member, std::uint32_t sender, std::uint64_t rounds) {
     store_cell(controls_[member].data() + kReceivedOffset + 8 * sender, rounds);
   }
@@ -74,6 +77,9 @@ class ForgedTable {
 
   [[nodiscard]] std::uint64_t sent_word(std::uint32_t member) const {
     return NativeMemory::load(controls_[member].data() + kSentOffset);
+  }
+  [[nodiscard]] bool has_met_all(std::uint32_t member) const {
+    return NativeMemory::load(controls_[member].data() + kBaseOffset) == kMetAll;
   }
   [[nodiscard]] std::uint64_t received(std::uint32_t member, std::uint32_t sender) const {
     return NativeMemory::load(controls_[member].data() + kReceivedOffset + 8 * sender);

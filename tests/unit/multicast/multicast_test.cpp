@@ -194,16 +194,6 @@ TEST(Multicast, I2NeverTakesStabilityBack) {
   EXPECT_EQ(member.bounds(1).stable, 5U);
 }
 
-TEST(Multicast, DeliversWhatItHasAtLevelAgreed) {
-  ForgedTable table({.level = Level::agreed});
-  ForgedMember member(table, 0);
-  table.sent(1, {.records = 2, .rounds = 6});
-  member.step();
-  EXPECT_EQ(member.bounds(1).records, 2U);
-  EXPECT_EQ(member.bounds(1).stable, 6U);
-  EXPECT_EQ(table.received(0, 1), 6U);
-}
-
 TEST(Multicast, AcknowledgesWhatWasConsumedAtLevelUnordered) {
   ForgedTable table({.level = Level::unordered});
   ForgedMember member(table, 0);
