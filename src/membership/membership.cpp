@@ -127,6 +127,8 @@ void Membership<Memory>::follow_course(Fabric& fabric) {
   if (stopped_ || decision_) return;
   if (!wedged_ && (wants_change() || others_wedge())) wedge();
   if (!wedged_) return;
+  give_up_alone();
+  if (stopped_) return;
   settle();
   if (leader() == rank_) {
     lead(fabric);
@@ -271,6 +273,21 @@ void Membership<Memory>::wedge() {
   for (Group& group : groups_) group.subgroup->wedge();
   set(ViewWords::kWedged, 1);
   if (view_.id != 0) events_.wedged(view_);
+}
+
+// J9. In the end those who go on trust each other, and the others hear so.
+template <class Memory>
+void Membership<Memory>::give_up_alone() {
+  const std::uint32_t self = options_.self;
+  std::size_t together = 1;
+  for (std::uint32_t rank = 0; rank < view_.members.size(); ++rank) {
+    if (rank == rank_ || suspected_[rank]) continue;
+    const std::uint64_t said = word(rank, ViewWords::kSuspected + 8 * (self / 64));
+    if ((said >> self % 64 & 1) == 0) ++together;
+  }
+  if (2 * together > view_.members.size()) return alone_since_ns_.reset();
+  if (!alone_since_ns_) alone_since_ns_ = now_ns_;
+  if (now_ns_ - *alone_since_ns_ >= options_.suspect_after_ns) stop(StopReason::minority);
 }
 
 // Says for how many suspected members all groups have what the others sent.

@@ -23,6 +23,11 @@
 ///      finds that there is a group and joins.
 ///  J8  Who was let go in order reads in our rows until it has come to the cut. It is not removed,
 ///      and no space is used again, until it is gone or has had suspect_after_ns for that.
+///  J9  Suspicions are never taken back, so those who decide are a majority that trust each other.
+///  A
+///      wedged member that has had suspect_after_ns without so many whom it does not suspect and
+///      who do not suspect it stops, as in a minority: three that suspect each other in a circle
+///      would wait for ever.
 /// Hence one view follows each, with one cut, whoever leads and dies on the way.
 /// Threads: the predicate thread. Time comes by set_time(). Sources: [Spindle, 2.1]; DESIGN.md 2.
 #pragma once
@@ -153,6 +158,7 @@ class Membership final : public Stepped {
   [[nodiscard]] bool others_wedge() const;
   void wedge();
   void settle();
+  void give_up_alone();
   [[nodiscard]] std::uint32_t leader() const;
   [[nodiscard]] std::uint32_t unsuspected() const;
   [[nodiscard]] bool all_promised() const;
@@ -195,6 +201,7 @@ class Membership final : public Stepped {
   };
   std::vector<Leaver> leavers_;
   std::vector<std::uint32_t> lost_;  // slots lost between the decision and their first view
+  std::optional<std::uint64_t> alone_since_ns_;  // J9
   bool wedged_ = false;
   bool proposed_ = false;
   bool cleared_ = false;         // blocks of the next view

@@ -310,6 +310,7 @@ void Membership<Memory>::enter(const View& next, Fabric& fabric) {
   rank_ = *next.rank_of(options_.self);
   suspected_.assign(next.members.size(), false);
   wedged_ = proposed_ = cleared_ = cut_applied_ = false;
+  alone_since_ns_.reset();
   settled_ = accepted_ = 0;
   own_.reset();
   decision_.reset();

@@ -109,6 +109,7 @@ std::string NodeCore::why_minority(const std::string& view) const {
   for (const std::string& name : incarnation_->suspected()) {
     names += (names.empty() ? "'" : ", '") + name + "'";
   }
+  if (names.empty()) names = "this member";  // by the word of the others: J9
   return "lost the majority of " + view + ": " + names +
          (names.find(',') == std::string::npos ? " was" : " were") +
          " lost; nothing more is delivered. Start this member again to join the others";

@@ -113,6 +113,7 @@ class World {
   void hit_decision(std::uint32_t node);
   void break_link(std::uint32_t a, std::uint32_t b);
   void lie(std::uint32_t node);
+  void believe_lost(std::uint32_t node, std::uint32_t other);
   void heal();
   void record_core();
   [[nodiscard]] std::vector<std::uint32_t> running() const;

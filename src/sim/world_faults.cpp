@@ -95,16 +95,28 @@ void World::break_link(std::uint32_t a, std::uint32_t b) {
 }
 
 // The node believes that it has lost another member of its view, or all of them, from whom it still
-// hears.
+// hears; or each member that it has lost the next.
 void World::lie(std::uint32_t node) {
   if (member(node) == nullptr || member(node)->stopped()) return;
   const View view = member(node)->view();
   if (view.id == 0) return;  // it would wait for the other to come again, who does not know
-  const bool all = random_.one_in(4);
+  const std::uint64_t kind = random_.below(8);
   const std::uint32_t other = some_node();
-  for (const ViewMember& there : view.members) {
-    if (there.slot != node && (all || there.slot == other)) member(node)->lost(there.slot);
+  for (std::size_t rank = 0; rank < view.members.size(); ++rank) {
+    const std::uint32_t there = view.members[rank].slot;
+    const std::uint32_t next = view.members[(rank + 1) % view.members.size()].slot;
+    if (kind == 0) {
+      believe_lost(there, next);
+    } else if (kind <= 2 || there == other) {
+      believe_lost(node, there);
+    }
   }
+}
+
+void World::believe_lost(std::uint32_t node, std::uint32_t other) {
+  if (node == other || member(node) == nullptr || member(node)->stopped()) return;
+  if (!member(node)->view().rank_of(other)) return;
+  member(node)->lost(other);
   wake(node, now_ns_ + 1);
 }
 

@@ -75,6 +75,27 @@ TEST(Membership, AMinorityStops) {
   EXPECT_FALSE(cluster.nodes[0].send("nobody hears this"));
 }
 
+// J9: each trusts one of the others, and no two trust each other.
+TEST(Membership, ThoseThatSuspectEachOtherInACircleStop) {
+  ForgedCluster cluster(3);
+  cluster.nodes[0].membership->lost(2);
+  cluster.nodes[1].membership->lost(0);
+  cluster.nodes[2].membership->lost(1);
+  const auto run_until = [&](std::uint64_t ms) {
+    for (std::uint64_t now = 0; now <= ms; now += 10) {
+      for (ForgedNode& node : cluster.nodes) node.membership->set_time(now * 1'000'000);
+      cluster.run({0, 1, 2}, 1);
+    }
+  };
+  run_until(490);
+  for (const ForgedNode& node : cluster.nodes) EXPECT_FALSE(node.why_stopped);
+  run_until(510);
+  for (const ForgedNode& node : cluster.nodes) {
+    EXPECT_EQ(node.why_stopped, StopReason::minority);
+    EXPECT_EQ(node.views.size(), 1U);
+  }
+}
+
 TEST(Membership, WhoIsEvictedLearnsIt) {
   ForgedCluster cluster(3);
   cluster.nodes[0].membership->lost(2);
