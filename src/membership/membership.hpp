@@ -13,8 +13,9 @@
 ///      leader only. So to suspect all lower ranks is a promise to a leader: nothing from those is
 ///      accepted afterwards; it shows in the row after anything accepted before it.
 ///  J4  A leader proposes once all it does not suspect, a majority of the view, have wedged,
-///      settled and promised. If any of them has accepted a proposal, the one of the highest rank
-///      is proposed again, else a new one. The rank is the ballot; a leader proposes once.
+///      promised, and settled for just those whom it suspects. If any of them has accepted a
+///      proposal, the one of the highest rank is proposed again, else a new one. The rank is the
+///      ballot; a leader proposes once.
 ///  J5  A proposal that a majority of the view accepted from one leader is decided, and so is no
 ///      other. It is installed after everything before its cut was delivered.
 ///  J6  A minority decides nothing and stops.
@@ -161,6 +162,7 @@ class Membership final : public Stepped {
   void give_up_alone();
   [[nodiscard]] std::uint32_t leader() const;
   [[nodiscard]] std::uint32_t unsuspected() const;
+  [[nodiscard]] bool settled_as_we(std::uint32_t rank) const;
   [[nodiscard]] bool all_promised() const;
   void lead(Fabric& fabric);
   [[nodiscard]] bool adopt_accepted(Proposal& out) const;

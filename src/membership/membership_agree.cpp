@@ -8,6 +8,23 @@
 
 namespace tutti {
 
+// Whether it has settled for just those whom we suspect: what it lacks of others that it suspects,
+// us perhaps, it did not wait for. Its words may be some of this push, some of the last, hence the
+// count.
+template <class Memory>
+bool Membership<Memory>::settled_as_we(std::uint32_t rank) const {
+  const std::uint64_t settled = word(rank, ViewWords::kSettled);
+  std::uint64_t many = 0;
+  for (std::uint32_t other = 0; other < view_.members.size(); ++other) {
+    const std::uint32_t slot = view_.members[other].slot;
+    const std::uint64_t said = word(rank, ViewWords::kSuspected + 8 * (slot / 64));
+    if ((said >> slot % 64 & 1) == 0) continue;
+    if (!suspected_[other]) return false;
+    ++many;
+  }
+  return settled == 1 + many && many == view_.members.size() - unsuspected();
+}
+
 // J3: who suspects all below us has promised us to accept nothing of theirs.
 template <class Memory>
 bool Membership<Memory>::all_promised() const {
@@ -18,10 +35,7 @@ bool Membership<Memory>::all_promised() const {
       const std::uint64_t said = word(rank, ViewWords::kSuspected + 8 * (slot / 64));
       if ((said >> slot % 64 & 1) == 0) return false;
     }
-    const std::uint64_t level = 1 + view_.members.size() - unsuspected();
-    if (word(rank, ViewWords::kWedged) == 0 || word(rank, ViewWords::kSettled) < level) {
-      return false;
-    }
+    if (word(rank, ViewWords::kWedged) == 0 || !settled_as_we(rank)) return false;
   }
   return settled_ != 0;
 }

@@ -77,7 +77,8 @@ const std::vector<Scenario>& scenarios() {
       {"unordered", "a group that promises no order, while members die and leave",
        [](Options& options) {
          options.level = Level::unordered;
-         options.faults = {.crashes = 2, .broken_links = 1, .leaves = 2, .in_changes = 2};
+         options.net.slow_one_in = 20;
+         options.faults = {.crashes = 2, .broken_links = 4, .leaves = 1, .in_changes = 6};
        }},
       {"agreed", "a group that does not wait for all, on one host, while members die, leave, join",
        [](Options& options) {
