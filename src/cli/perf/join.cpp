@@ -42,7 +42,9 @@ int join(const JoinOptions& options) {
   hello.address = address_text(host, *port);
   if (options.rank >= 0) hello.rank = static_cast<std::uint32_t>(options.rank);
   UniqueFd output(::fcntl(connection->get(), F_DUPFD_CLOEXEC, 3));
-  return take_part(Channel(std::move(*connection), std::move(output)), hello, deadline_ns);
+  const Result<int> status =
+      take_part(Channel(std::move(*connection), std::move(output)), hello, deadline_ns);
+  return status ? *status : report(status.error());
 }
 
 }  // namespace

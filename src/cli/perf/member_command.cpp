@@ -6,6 +6,7 @@
 
 #include "cli/clock.hpp"
 #include "cli/commands.hpp"
+#include "cli/exit_code.hpp"
 #include "cli/perf/take_part.hpp"
 #include "cli/signals.hpp"
 
@@ -16,9 +17,11 @@ constexpr std::int64_t kSetupTimeoutNs = 30 * kNsPerSecond;
 
 int perf_member() {
   ignore_interrupt();
+  // A parent that starts its members says itself why it gave up before they were all there.
   return take_part(Channel(UniqueFd(fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)),
                            UniqueFd(fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3))),
-                   hello_here(), now_ns() + kSetupTimeoutNs);
+                   hello_here(), now_ns() + kSetupTimeoutNs)
+      .value_or(kExitError);
 }
 
 }  // namespace

@@ -47,17 +47,18 @@ int serve(Channel& channel, PerfMember& member) {
 
 }  // namespace
 
-int take_part(Channel channel, const Hello& hello, std::int64_t deadline_ns) {
-  if (const Result<void> said = channel.send(to_json(hello)); !said) return report(said.error());
+Result<int> take_part(Channel channel, const Hello& hello, std::int64_t deadline_ns) {
+  if (const Result<void> said = channel.send(to_json(hello)); !said) {
+    return std::unexpected(said.error());
+  }
   const Result<json> setup = channel.receive(deadline_ns);
   if (!setup) {
-    log_error("there is no measurement to take part in: " + setup.error().message);
-    return kExitError;
+    return fail(setup.error().code,
+                "there is no measurement to take part in: " + setup.error().message);
   }
   if (setup->contains("error")) {
-    log_error("the measurement does not want this member: " +
-              setup->at("error").get<std::string>());
-    return kExitError;
+    return fail(ErrorCode::mismatch, "the measurement does not want this member: " +
+                                         setup->at("error").get<std::string>());
   }
   const auto rank = setup->at("rank").get<std::uint32_t>();
   set_up_log(setup->at("verbose") == true ? Verbosity::verbose : Verbosity::quiet,

@@ -9,7 +9,8 @@
 namespace tutti::cli {
 
 /// Says hello, learns what to do, until that time (now_ns), and does it to the end. Returns the
-/// exit status. Errors are told to the parent, which prints them.
-[[nodiscard]] int take_part(Channel channel, const Hello& hello, std::int64_t deadline_ns);
+/// exit status; an error if the parent never said what to do, or does not want this member. Later
+/// errors are told to the parent, which prints them.
+[[nodiscard]] Result<int> take_part(Channel channel, const Hello& hello, std::int64_t deadline_ns);
 
 }  // namespace tutti::cli
