@@ -1,10 +1,12 @@
 #include "fabric/pages.hpp"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <string>
 
 #include "base/system_error.hpp"
+#include "fabric/freeze.hpp"
 
 namespace tutti {
 
@@ -15,15 +17,18 @@ Result<Pages> Pages::map(std::size_t bytes, int protection) {
     return fail_system("cannot get " + std::to_string(bytes) +
                        " bytes of memory for a member's row; use a smaller window");
   }
-  return Pages({static_cast<std::byte*>(memory), bytes});
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  return Pages({static_cast<std::byte*>(memory), bytes}, (bytes + page - 1) / page * page);
 }
 
 Result<Pages> Pages::writable(std::size_t bytes) { return map(bytes, PROT_READ | PROT_WRITE); }
 
 Result<Pages> Pages::read_only(std::size_t bytes) { return map(bytes, PROT_READ); }
 
+Result<void> Pages::freeze() { return freeze_mapping({bytes_.data(), mapped_}); }
+
 Pages::~Pages() {
-  if (!bytes_.empty()) ::munmap(bytes_.data(), bytes_.size());
+  if (!bytes_.empty()) ::munmap(bytes_.data(), mapped_);
 }
 
 }  // namespace tutti

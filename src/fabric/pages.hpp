@@ -15,17 +15,21 @@ class Pages {
   [[nodiscard]] static Result<Pages> writable(std::size_t bytes);
   [[nodiscard]] static Result<Pages> read_only(std::size_t bytes);
 
-  Pages(Pages&& other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}
+  Pages(Pages&& other) noexcept : bytes_(std::exchange(other.bytes_, {})), mapped_(other.mapped_) {}
   Pages& operator=(Pages&&) = delete;
   ~Pages();
 
   [[nodiscard]] std::span<std::byte> bytes() const { return bytes_; }
 
+  /// The bytes change no more, whoever else can write them: see freeze_mapping().
+  [[nodiscard]] Result<void> freeze();
+
  private:
-  explicit Pages(std::span<std::byte> bytes) : bytes_(bytes) {}
+  Pages(std::span<std::byte> bytes, std::size_t mapped) : bytes_(bytes), mapped_(mapped) {}
   static Result<Pages> map(std::size_t bytes, int protection);
 
   std::span<std::byte> bytes_;
+  std::size_t mapped_;  // bytes_, up to the end of its last page
 };
 
 }  // namespace tutti

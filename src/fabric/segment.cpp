@@ -5,13 +5,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <atomic>
-#include <cstdint>
 #include <string>
 #include <utility>
 
 #include "base/assert.hpp"
 #include "base/system_error.hpp"
+#include "fabric/freeze.hpp"
 
 namespace tutti {
 namespace {
@@ -30,17 +29,6 @@ std::size_t rounded_to_pages(std::size_t bytes) {
 std::byte* map_shared(int fd, std::size_t bytes, int protection) {
   void* data = ::mmap(nullptr, bytes, protection, MAP_SHARED | MAP_POPULATE, fd, 0);
   return data == MAP_FAILED ? nullptr : static_cast<std::byte*>(data);
-}
-
-/// Copies in ascending order, each word loaded before any after it (acquire; pairs with the
-/// owner's release stores): a guard that lies before its data is never newer than the data copied,
-/// even if the owner is alive and writing.
-void copy_words(const std::byte* from, std::byte* to, std::size_t bytes) {
-  const auto* words = reinterpret_cast<const std::atomic<std::uint64_t>*>(from);
-  auto* copies = reinterpret_cast<std::uint64_t*>(to);
-  for (std::size_t i = 0; i < bytes / sizeof(std::uint64_t); ++i) {
-    copies[i] = words[i].load(std::memory_order_acquire);
-  }
 }
 
 }  // namespace
@@ -115,18 +103,7 @@ Segment::~Segment() {
 
 Result<void> Segment::freeze() {
   TUTTI_ASSERT(data_ != nullptr && !fd_);  // one's own segment is never frozen
-  void* copy = ::mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (copy == MAP_FAILED) {
-    return fail_system("no memory to keep a peer's row of " + std::to_string(size_) + " bytes");
-  }
-  copy_words(data_, static_cast<std::byte*>(copy), size_);
-  if (::mprotect(copy, size_, PROT_READ) != 0 ||
-      ::mremap(copy, size_, size_, MREMAP_MAYMOVE | MREMAP_FIXED, data_) == MAP_FAILED) {
-    const int error_number = errno;
-    ::munmap(copy, size_);
-    return fail_system("cannot put the copy of a peer's row in its place", error_number);
-  }
-  return {};
+  return freeze_mapping({data_, size_});
 }
 
 }  // namespace tutti
