@@ -1,15 +1,20 @@
 /// \file connection.hpp
-/// What bootstrap hands to a fabric for one peer: connected descriptors, nothing sent on them yet
+/// What bootstrap hands to a fabric for one peer: connected, and nothing sent on it by us yet
 /// but the handshake, which ended with the other side's last byte. `peer` is the peer's slot in the
 /// list of nodes.
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 #include "base/unique_fd.hpp"
 #include "tutti/types.hpp"
 
 namespace tutti {
+
+namespace verbs {
+struct Pair;
+}  // namespace verbs
 
 /// A peer reached through shared memory. The unix socket stays open: its hang-up is the kernel's
 /// word that the peer is gone.
@@ -27,6 +32,13 @@ struct TcpConnection {
   UniqueFd socket;  ///< connected, TCP_NODELAY, non-blocking
   std::size_t row_bytes = 0;
   std::uint64_t epoch = 0;  ///< tags the frames: the same at both ends, never used before
+};
+
+/// A peer reached by RDMA. It may have written through the queue pair already.
+struct VerbsConnection {
+  Rank peer;
+  std::shared_ptr<verbs::Pair> pair;
+  std::size_t row_bytes = 0;
 };
 
 }  // namespace tutti

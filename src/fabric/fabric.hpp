@@ -14,7 +14,8 @@
 ///  F-data    write() may read the row any time until it lands: the bytes must not change before.
 ///  F-loss    A post lands, or the peer is reported lost, once, after all that landed from it.
 ///  F-fence   After fence(peer) nothing that the peer posts changes what row(peer) shows.
-///  F-wake    A post to a peer that announced its sleep wakes it.
+///  F-wake    A post to a peer that announced its sleep wakes it, at the latest once who posted has
+///            polled until it was drained(), or sleeps, too.
 /// A peer's row is read, never written; our row is written by us alone.
 /// Threads: the predicate thread only. Nothing blocks; a full queue merges posts instead.
 /// Sources: [Spindle, 2.2], DESIGN.md 2.

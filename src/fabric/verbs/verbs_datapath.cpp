@@ -1,0 +1,270 @@
+// Posting and completions. Making and ending connections is in verbs_setup.cpp.
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "base/assert.hpp"
+#include "fabric/row_header.hpp"
+#include "fabric/verbs/verbs_peer.hpp"
+
+namespace tutti {
+namespace {
+
+using verbs::kReceiveMark;
+using verbs::kStagingSlotBytes;
+using verbs::kStagingSlots;
+
+constexpr int kCompletionsPerPoll = 32;
+// So that copies are free again before all are under way.
+constexpr std::size_t kCopiesPerSignal = kStagingSlots / 4;
+
+[[nodiscard]] std::uint64_t nanoseconds_since(std::chrono::steady_clock::time_point start) {
+  const auto elapsed = std::chrono::steady_clock::now() - start;
+  return static_cast<std::uint64_t>(std::chrono::nanoseconds(elapsed).count());
+}
+
+[[nodiscard]] std::string why(ibv_wc_status status) {
+  switch (status) {
+    case IBV_WC_WR_FLUSH_ERR:
+      return "its connection broke";
+    case IBV_WC_RETRY_EXC_ERR:
+      return "it does not answer: what was sent to it again and again is not acknowledged";
+    case IBV_WC_REM_ACCESS_ERR:
+      return "it does not let us write into its memory any more";
+    default:
+      return std::string("its connection failed: ") + ::ibv_wc_status_str(status);
+  }
+}
+
+}  // namespace
+
+VerbsFabric::Peer& VerbsFabric::peer_at(Rank peer) const {
+  TUTTI_ASSERT(peer.value < peer_of_rank_.size() && peer_of_rank_[peer.value] != nullptr,
+               peer.value);
+  return *peer_of_rank_[peer.value];
+}
+
+const std::byte* VerbsFabric::row(Rank peer) const {
+  return peer_at(peer).pair->region.bytes().data();
+}
+
+void VerbsFabric::write(Rank peer, Extent data) {
+  const std::size_t row_bytes = device_->own_row().size();
+  TUTTI_ASSERT(data.offset >= kRowHeaderBytes && data.offset <= row_bytes &&
+                   data.bytes <= row_bytes - data.offset,
+               data.offset, data.bytes);
+  Peer& target = peer_at(peer);
+  if (target.alive) target.queue.write(data);
+}
+
+void VerbsFabric::publish(Rank peer, std::uint64_t offset, std::span<const std::byte> words) {
+  const std::size_t row_bytes = device_->own_row().size();
+  TUTTI_ASSERT(
+      offset >= kRowHeaderBytes && offset <= row_bytes && words.size() <= row_bytes - offset,
+      offset, words.size());
+  Peer& target = peer_at(peer);
+  if (!target.alive || !target.failure.empty()) return;
+  if (!target.queue.publish(offset, words)) {
+    target.failure = "it has not taken " + std::to_string(verbs::PostQueue::kCellsMax) +
+                     " posts that wait for it";
+  }
+}
+
+void VerbsFabric::flush() {
+  for (const auto& peer : peers_) {
+    if (!peer->queue.empty()) post(*peer);
+  }
+}
+
+// Hands over as much as there is room for: chains, each behind one doorbell.
+void VerbsFabric::post(Peer& peer) {
+  while (!peer.queue.empty() && peer.failure.empty()) {
+    if (peer.room() == 0) reap(peer);
+    const std::size_t count = fill_chain(peer);
+    if (count == 0) return;
+    hand_over(peer, count);
+    peer.queue.forget_popped();
+  }
+}
+
+std::size_t VerbsFabric::fill_chain(Peer& peer) {
+  const auto most = static_cast<std::size_t>(std::min<std::uint64_t>(kChainMax, peer.room()));
+  std::size_t count = 0;
+  while (count < most && !peer.queue.empty() && fill(peer, count)) ++count;
+  if (count == 0) return 0;
+  peer.owed = peer.posted;
+  ibv_send_wr& last = peer.chain[count - 1];
+  if (owes_ring(peer)) {
+    // Landed after all before it, so that who is woken finds it.
+    fill_extra(peer, count - 1, Extra::ring);
+  } else if (armed_) {
+    last.send_flags |= IBV_SEND_SIGNALED;  // W2: our completion wakes us to look at the bell
+  }
+  return count;
+}
+
+// The next piece as work request; false if it has to wait for a copy's place.
+bool VerbsFabric::fill(Peer& peer, std::size_t index) {
+  const verbs::Pair& pair = *peer.pair;
+  const std::uint32_t words_max = std::max(kStagingSlotBytes, pair.inline_bytes);
+  const auto piece = peer.queue.front(device_->limits().write_bytes_max, words_max);
+  const bool is_inline = piece.bytes <= pair.inline_bytes;
+  const std::byte* from = device_->own_row().data() + piece.offset;
+  std::uint32_t key = device_->own_row_key();
+  if (piece.words != nullptr) from = piece.words;
+  if (piece.words != nullptr && !is_inline) {
+    std::byte* const copy = peer.free_copy();
+    if (copy == nullptr) return false;
+    std::memcpy(copy, piece.words, piece.bytes);
+    from = copy;
+    key = pair.staging_key->lkey;
+    peer.copy_of[peer.next_copy] = peer.posted + 1;
+    peer.next_copy = (peer.next_copy + 1) % kStagingSlots;
+    ++peer.copies_unsignalled;
+  }
+  ibv_send_wr& request = peer.chain[index];
+  peer.pieces[index] = {reinterpret_cast<std::uint64_t>(from), piece.bytes, key};
+  request.wr_id = ++peer.posted;
+  request.num_sge = 1;
+  request.opcode = IBV_WR_RDMA_WRITE;
+  request.send_flags = is_inline ? unsigned{IBV_SEND_INLINE} : 0U;
+  request.wr.rdma.remote_addr = pair.remote_row + piece.offset;
+  counters_.bytes += piece.bytes;
+  peer.queue.pop(piece.bytes);
+  if (peer.posted - peer.signalled >= kPostsPerSignal ||
+      peer.copies_unsignalled >= kCopiesPerSignal) {
+    request.send_flags |= IBV_SEND_SIGNALED;
+    peer.signalled = peer.posted;
+    peer.copies_unsignalled = 0;
+  }
+  return true;
+}
+
+// What a work request does besides, or instead.
+void VerbsFabric::fill_extra(Peer& peer, std::size_t index, Extra extra) {
+  ibv_send_wr& request = peer.chain[index];
+  request.send_flags |= IBV_SEND_SIGNALED;
+  if (extra == Extra::ring) {
+    peer.rung = peer.bell();
+    peer.answered = request.wr_id;
+    request.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
+    request.imm_data = 0;
+    ++counters_.doorbells;
+  }
+}
+
+// A work request that carries none of the row: a ring, our bell, or nothing but its completion.
+void VerbsFabric::post_extra(Peer& peer, Extra extra) {
+  if (peer.room() == 0) return;  // then completions are awaited anyway, and it is tried again
+  ibv_send_wr& request = peer.chain[0];
+  request.wr_id = ++peer.posted;
+  request.num_sge = 0;
+  request.opcode = IBV_WR_RDMA_WRITE;
+  request.send_flags = 0;
+  request.wr.rdma.remote_addr = peer.pair->remote_bell;
+  if (extra == Extra::raise) {
+    const auto bytes = static_cast<std::uint32_t>(sizeof peer.raised);
+    peer.raised += 1;
+    peer.is_raised = true;
+    std::byte* place = reinterpret_cast<std::byte*>(&peer.raised);
+    std::uint32_t key = 0;
+    if (peer.pair->inline_bytes >= bytes) {
+      request.send_flags = IBV_SEND_INLINE;
+    } else {
+      place = peer.pair->staging.bytes().data() + peer.pair->staging.bytes().size() - bytes;
+      key = peer.pair->staging_key->lkey;
+      std::memcpy(place, &peer.raised, bytes);  // the last was rung, so it is not under way
+    }
+    peer.pieces[0] = {reinterpret_cast<std::uint64_t>(place), bytes, key};
+    request.num_sge = 1;
+  }
+  fill_extra(peer, 0, extra);
+  hand_over(peer, 1);
+}
+
+void VerbsFabric::hand_over(Peer& peer, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) {
+    peer.chain[i].next = i + 1 < count ? &peer.chain[i + 1] : nullptr;
+    if ((peer.chain[i].send_flags & IBV_SEND_SIGNALED) == 0) continue;
+    ++signalled_;
+    peer.signalled = peer.chain[i].wr_id;
+  }
+  counters_.writes += count;
+  ibv_send_wr* refused = nullptr;
+  const auto start = std::chrono::steady_clock::now();
+  const int error = ::ibv_post_send(peer.pair->id->qp, peer.chain.data(), &refused);
+  counters_.posting_ns += nanoseconds_since(start);
+  // Some may be under way: their completions say why, if the connection broke.
+  if (error != 0) peer.failure = std::string("cannot post a write to it: ") + std::strerror(error);
+}
+
+std::size_t VerbsFabric::poll() {
+  if (completions_watch_->take_ready()) hear_completions();
+  bool hurry = device_watch_->take_ready();
+  for (const auto& peer : peers_) {
+    if (!peer->alive) continue;
+    reap(*peer);
+    if (armed_ && !peer->is_raised) post_extra(*peer, Extra::raise);  // a late ring took it down
+    if (!peer->queue.empty()) post(*peer);
+    answer_bell(*peer);
+    if (drain_asked_ && peer->signalled < peer->posted) post_extra(*peer, Extra::confirm);
+    hurry = peer->watch.take_ready() || hurry || !peer->failure.empty();
+  }
+  drain_asked_ = false;
+  if (++polls_ % kPollsPerLook == 0 || hurry) [[unlikely]] {
+    if (hurry) polls_ = kPollsPerCheck;
+    look_around();
+  }
+  return 0;
+}
+
+void VerbsFabric::reap(Peer& peer) {
+  ibv_wc completions[kCompletionsPerPoll];
+  const int count = ::ibv_poll_cq(peer.pair->completions.get(), kCompletionsPerPoll, completions);
+  for (int i = 0; i < count; ++i) {
+    const ibv_wc& completion = completions[i];
+    if (completion.status != IBV_WC_SUCCESS) {
+      if (peer.failure.empty()) peer.failure = why(completion.status);
+    } else if (completion.wr_id == kReceiveMark) {
+      peer.is_raised = false;  // it was rung
+      if (Result<void> r = peer.pair->post_receive(); !r) peer.failure = r.error().message;
+    } else {
+      peer.completed = completion.wr_id;
+    }
+  }
+  if (count < 0 && peer.failure.empty()) peer.failure = "its completion queue broke";
+}
+
+// W2.
+void VerbsFabric::answer_bell(Peer& peer) {
+  if (peer.owed <= peer.answered) return;
+  if (owes_ring(peer)) {
+    post_extra(peer, Extra::ring);
+  } else {
+    peer.answered = std::max(peer.answered, peer.completed);
+  }
+}
+
+bool VerbsFabric::owes_ring(const Peer& peer) const {
+  return peer.owed > peer.answered && peer.bell() != peer.rung && peer.failure.empty();
+}
+
+bool VerbsFabric::drained() const {
+  const auto has_all = [](const auto& peer) {
+    return !peer->alive || (peer->queue.empty() && peer->completed == peer->posted);
+  };
+  const bool all = std::ranges::all_of(peers_, has_all);
+  drain_asked_ = !all;
+  return all;
+}
+
+std::vector<PeerLoss> VerbsFabric::take_losses() {
+  if (losses_.empty()) [[likely]]
+    return {};
+  return std::exchange(losses_, {});
+}
+
+}  // namespace tutti
