@@ -168,6 +168,7 @@ std::vector<FabricKind> attaching_kinds() {
   kinds.push_back(attaching_kind("shm", true, false, join_shm));
   kinds.push_back(attaching_kind("tcp", false, true, join_tcp));
   kinds.push_back(attaching_kind("shm_and_tcp", true, true, join_mixed));
+  std::ranges::move(verbs_kinds(), std::back_inserter(kinds));
   return kinds;
 }
 

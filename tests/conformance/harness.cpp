@@ -60,10 +60,18 @@ Result<void> Node::attach(TcpConnection peer) {
   return attached;
 }
 
+Result<void> Node::attach(VerbsConnection peer) {
+  const Rank slot = peer.peer;
+  Result<void> attached = verbs->attach(std::move(peer));
+  if (attached) fabric->route(slot, *verbs);
+  return attached;
+}
+
 void Node::detach(Rank peer) {
   fabric->unroute(peer);
   if (shm != nullptr) shm->detach(peer);
   if (tcp != nullptr) tcp->detach(peer);
+  if (verbs != nullptr) verbs->detach(peer);
 }
 
 World::World(std::size_t count, std::size_t row_bytes) {
@@ -75,6 +83,7 @@ World::World(std::size_t count, std::size_t row_bytes) {
 void World::kill(std::size_t rank) {
   nodes[rank]->shm = nullptr;
   nodes[rank]->tcp = nullptr;
+  nodes[rank]->verbs = nullptr;
   nodes[rank]->fabric.reset();
   if (on_kill) on_kill(nodes[rank]->rank);
 }

@@ -17,6 +17,8 @@
 #include "fabric/shm/shm_fabric.hpp"
 #include "fabric/sleeper.hpp"
 #include "fabric/tcp/tcp_fabric.hpp"
+#include "fabric/verbs/device.hpp"
+#include "fabric/verbs/verbs_fabric.hpp"
 
 namespace tutti::testing {
 
@@ -53,14 +55,17 @@ class Node {
   /// Attaches a peer, if its fabric takes it.
   [[nodiscard]] Result<void> attach(ShmConnection peer);
   [[nodiscard]] Result<void> attach(TcpConnection peer);
+  [[nodiscard]] Result<void> attach(VerbsConnection peer);
   void detach(Rank peer);
 
   Rank rank;
   Segment row;
   std::unique_ptr<Sleeper> sleeper;
-  std::unique_ptr<RoutedFabric> fabric;  // empty once the node is dead
-  ShmFabric* shm = nullptr;              // in `fabric`, if it has them
+  std::shared_ptr<verbs::Device> device;  // if it is reached by RDMA
+  std::unique_ptr<RoutedFabric> fabric;   // empty once the node is dead
+  ShmFabric* shm = nullptr;               // in `fabric`, if it has them
   TcpFabric* tcp = nullptr;
+  VerbsFabric* verbs = nullptr;
   std::vector<PeerLoss> losses;
 };
 
@@ -88,6 +93,7 @@ class World {
 struct FabricKind {
   std::string name;
   bool shares_rows = false;  ///< peers see the own row itself, also before it is published
+  bool one_sided = false;    ///< posts land without the target's doing: it cannot count them
   std::function<void(World&)> connect;
   /// Only for kinds whose peers come and go. A fabric without peers for a node among so many:
   std::function<void(Node&, std::size_t)> open = {};
@@ -99,6 +105,10 @@ struct FabricKind {
     return out << kind.name;
   }
 };
+
+/// RDMA, on the devices that have the addresses in the environment variable TUTTI_TEST_RDMA,
+/// "10.9.0.1,10.9.0.2": each node takes the next one. None if it is not set.
+[[nodiscard]] std::vector<FabricKind> verbs_kinds();
 
 /// All that the suite runs on.
 [[nodiscard]] std::vector<FabricKind> fabric_kinds();
