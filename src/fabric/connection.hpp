@@ -41,4 +41,13 @@ struct VerbsConnection {
   std::size_t row_bytes = 0;
 };
 
+/// A peer reached through libfabric. On the TCP connection the two tell each other where to write;
+/// its end is the end of the peer.
+struct OfiConnection {
+  Rank peer;
+  UniqueFd socket;  ///< connected
+  std::size_t row_bytes = 0;
+  std::uint64_t epoch = 0;  ///< the same at both ends, never used before
+};
+
 }  // namespace tutti

@@ -1,0 +1,39 @@
+/// \file handles.hpp
+/// libfabric's objects, closed when their owner goes, and its errors as text.
+#pragma once
+#include <rdma/fabric.h>
+#include <rdma/fi_cm.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_errno.h>
+#include <rdma/fi_rma.h>
+
+#include <memory>
+#include <string>
+
+#include "tutti/error.hpp"
+
+namespace tutti::ofi {
+
+/// Closing fails only while something that was made of the object is still open: an order of
+/// members that would do that shows in the first test.
+struct CloseFid {
+  template <class Fid>
+  void operator()(Fid* object) const {
+    fi_close(&object->fid);
+  }
+};
+template <class Fid>
+using Owned = std::unique_ptr<Fid, CloseFid>;
+
+struct FreeInfo {
+  void operator()(fi_info* info) const { fi_freeinfo(info); }
+};
+using Info = std::unique_ptr<fi_info, FreeInfo>;
+
+/// `status` is what a call returned: a negative errno of libfabric's.
+[[nodiscard]] inline std::unexpected<Error> fail_ofi(const std::string& what, long status) {
+  return fail(ErrorCode::system, what + ": " + fi_strerror(static_cast<int>(-status)));
+}
+
+}  // namespace tutti::ofi

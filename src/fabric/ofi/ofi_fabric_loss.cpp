@@ -1,0 +1,117 @@
+// Losses, fences and sleep of an OfiFabric.
+#include <algorithm>
+#include <atomic>
+#include <utility>
+
+#include "fabric/ofi/ofi_peer.hpp"
+#include "fabric/row_header.hpp"
+
+namespace tutti {
+namespace {
+
+constexpr const char* kClosed = "its process ended or closed the connection";
+
+// A look at the connections costs system calls: so often it does not show.
+constexpr std::uint32_t kPollsPerLook = 4096;
+// So often the coarse clock is read: where others have the processor, polls are far apart.
+constexpr std::uint32_t kPollsPerClock = 8;
+
+}  // namespace
+
+// Rarely, unless the Sleeper was told that there is something, or a connection is being made.
+void OfiFabric::look_around() {
+  ++polls_;
+  bool now = false;
+  for (ofi::Watch& watch : watches_) now = watch.take_fired() || now;
+  for (const auto& peer : peers_) {
+    if (!peer->alive) continue;
+    now = peer->bell->take_fired() || now || !peer->opened;
+    if (peer->endpoint_watch) static_cast<void>(peer->endpoint_watch->take_fired());
+  }
+  if (!now) {
+    if (polls_ % kPollsPerClock != 0) return;
+    timespec time;
+    ::clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
+    const bool later = time.tv_sec != last_look_.tv_sec || time.tv_nsec != last_look_.tv_nsec;
+    if (!later && polls_ < kPollsPerLook) return;
+    last_look_ = time;
+  }
+  polls_ = 0;
+  take_events();
+  sockets_.clear();
+  for (const auto& peer : peers_) {
+    if (peer->alive) sockets_.push_back({.fd = peer->bell->fd(), .events = POLLIN, .revents = 0});
+  }
+  if (sockets_.empty() || ::poll(sockets_.data(), sockets_.size(), 0) <= 0) return;
+  for (const auto& peer : peers_) {
+    if (peer->alive) listen_to(*peer);
+  }
+}
+
+void OfiFabric::listen_to(Peer& peer) {
+  if (peer.bell->read() || (!peer.failure.empty() && !peer.failed_by_provider)) return;
+  // A better reason than what the provider makes of it.
+  peer.failure = kClosed;
+}
+
+void OfiFabric::provider_failed(Peer& peer, const std::string& what) {
+  if (!peer.failure.empty()) return;
+  peer.failure = "libfabric's provider '" + peer.ours.provider + "' " + what;
+  peer.failed_by_provider = true;
+}
+
+void OfiFabric::lose_the_failed() {
+  for (const auto& peer : peers_) {
+    if (!peer->alive || peer->failure.empty()) continue;
+    listen_to(*peer);
+    static_cast<void>(receive(*peer));
+    lose(*peer, std::move(peer->failure));
+  }
+}
+
+void OfiFabric::lose(Peer& peer, std::string reason) {
+  peer.close();
+  losses_.push_back({peer.rank, std::move(reason)});
+}
+
+void OfiFabric::fence(Rank peer) {
+  Peer& target = peer_at(peer);
+  if (target.alive) target.close();
+}
+
+void OfiFabric::arm() {
+  armed_ = true;
+  for (const auto& peer : peers_) {
+    if (peer->alive) wait_for(*peer);
+  }
+  for (ofi::Watch& watch : watches_) watch.wait();
+  let_sleep();
+}
+
+void OfiFabric::wait_for(Peer& peer) {
+  peer.bell->wait();
+  if (peer.endpoint_watch) peer.endpoint_watch->wait();
+}
+
+// Makes sure that what comes from now on wakes the Sleeper; if it cannot, the Sleeper does not
+// sleep.
+void OfiFabric::let_sleep() {
+  bool may = station_->may_sleep();
+  for (const auto& peer : peers_) may = may && (!peer->alive || may_sleep(*peer));
+  if (!may) sleeper_.wake();
+}
+
+bool OfiFabric::may_sleep(Peer& peer) {
+  if (!peer.endpoint || !peer.endpoint->completions()) return true;
+  if (!peer.rings) return peer.endpoint->completions()->may_sleep();
+  if (!peer.opened) return true;
+  const auto* own = reinterpret_cast<const RowHeader*>(own_row_.data());
+  const std::uint64_t asleep = own->asleep.load(std::memory_order_relaxed);
+  if (peer.told_asleep != asleep && is_usable(peer) && tell(peer, Word::asleep, asleep)) {
+    peer.told_asleep = asleep;
+  }
+  // What waits here for room leaves by polling only.
+  return peer.told_asleep == asleep && peer.queue.empty();
+}
+
+}  // namespace tutti

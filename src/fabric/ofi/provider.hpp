@@ -1,0 +1,71 @@
+/// \file provider.hpp
+/// One of libfabric's providers, opened: what it promises, and memory registered with it.
+///
+/// Asked for: one-sided writes that land in the order they were posted (FI_ORDER_RMA_WAW on both
+/// sides), without which a guard could be seen before its data: a provider that does not promise
+/// it is refused. Of endpoints, connected ones (FI_EP_MSG) are taken before reliable datagrams
+/// (FI_EP_RDM): they tell the end of a connection and never make it again on their own. A name with
+/// a layer, such as "tcp;ofi_rxm", takes that one.
+/// Memory registration is whatever the provider wants: keys and addresses of its own or of ours,
+/// local buffers registered or not, regions bound to an endpoint.
+/// Threads: the predicate thread only.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "fabric/ofi/handles.hpp"
+#include "tutti/error.hpp"
+
+namespace tutti::ofi {
+
+/// Writes of this size at least must be ordered.
+inline constexpr std::size_t kOrderedBytesMin = 4096;
+
+/// Whether writes through it land in order. The error says which promise is missing.
+[[nodiscard]] Result<void> check_order(const fi_info& info);
+
+class Provider {
+ public:
+  /// `name` as fi_info shows it. `host`: where this node's endpoints shall be, for providers with
+  /// internet addresses; empty: anywhere. Errors: no such provider here, none with the order.
+  [[nodiscard]] static Result<Provider> open(const std::string& name, const std::string& host);
+
+  [[nodiscard]] fi_info& info() const { return *info_; }
+  [[nodiscard]] fid_fabric& fabric() const { return *fabric_; }
+  [[nodiscard]] fid_domain& domain() const { return *domain_; }
+  [[nodiscard]] std::string name() const { return info_->fabric_attr->prov_name; }
+
+  [[nodiscard]] bool has_connections() const { return info_->ep_attr->type == FI_EP_MSG; }
+  /// A layer makes broken connections again without a word: then a write may be missing among those
+  /// that land, and only its own completion tells.
+  [[nodiscard]] bool reconnects() const;
+  /// Endpoints of one process reach into each other's memory without asking whether it is there:
+  /// one that has been closed must not be written to, nor be heard any more.
+  [[nodiscard]] bool is_fragile_within_a_process() const;
+  /// Larger writes must be cut.
+  [[nodiscard]] std::size_t write_bytes_max() const;
+
+  /// Registers memory that a peer may write, and nobody read, under a key never used before.
+  /// `endpoint`: the one it writes to, if there is one already.
+  [[nodiscard]] Result<Owned<fid_mr>> expose(std::span<std::byte> memory, fid_ep* endpoint);
+  /// The address that a peer gives for the memory's begin.
+  [[nodiscard]] std::uint64_t base_of(std::span<std::byte> memory) const;
+  /// Registers memory that is written from; null if the provider does not want that.
+  [[nodiscard]] Result<Owned<fid_mr>> use(std::span<const std::byte> memory, fid_ep* endpoint);
+
+ private:
+  Provider(Info info, Owned<fid_fabric> fabric, Owned<fid_domain> domain, std::uint64_t first_key);
+  [[nodiscard]] bool wants(int mr_mode_bit) const {
+    return (info_->domain_attr->mr_mode & mr_mode_bit) != 0;
+  }
+  [[nodiscard]] Result<Owned<fid_mr>> enable(Owned<fid_mr> region, fid_ep* endpoint) const;
+
+  Info info_;
+  Owned<fid_fabric> fabric_;
+  Owned<fid_domain> domain_;
+  std::uint64_t next_key_;
+};
+
+}  // namespace tutti::ofi
