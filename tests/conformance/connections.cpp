@@ -7,6 +7,8 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <array>
+#include <span>
 #include <utility>
 
 #include "conformance/harness.hpp"
@@ -78,15 +80,8 @@ Result<void> join_shm(World& world, std::size_t a, std::size_t b) {
   return world[b].attach(std::move(to_a));
 }
 
-TcpConnection tcp_connection(const Node& peer, int socket, std::uint64_t epoch) {
-  const int on = 1;
-  ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-  ::fcntl(socket, F_SETFL, ::fcntl(socket, F_GETFL) | O_NONBLOCK);
-  return {
-      .peer = peer.rank, .socket = UniqueFd(socket), .row_bytes = peer.row.size(), .epoch = epoch};
-}
-
-Result<void> join_tcp(World& world, std::size_t a, std::size_t b) {
+/// Two ends of a connection over the loopback.
+std::array<UniqueFd, 2> tcp_pair() {
   const UniqueFd listener(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address{};
   address.sin_family = AF_INET;
@@ -96,16 +91,45 @@ Result<void> join_tcp(World& world, std::size_t a, std::size_t b) {
   EXPECT_EQ(::bind(listener.get(), generic, bytes), 0);
   EXPECT_EQ(::listen(listener.get(), 1), 0);
   EXPECT_EQ(::getsockname(listener.get(), generic, &bytes), 0);
-  const int connected = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  EXPECT_EQ(::connect(connected, generic, bytes), 0);
-  const int accepted = ::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC);
-  EXPECT_GE(accepted, 0);
-  const std::uint64_t epoch = ++world.last_epoch;
-  TcpConnection to_a = tcp_connection(world[a], accepted, epoch);
-  if (Result<void> first = world[a].attach(tcp_connection(world[b], connected, epoch)); !first) {
-    return first;
+  UniqueFd connected(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  EXPECT_EQ(::connect(connected.get(), generic, bytes), 0);
+  UniqueFd accepted(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
+  EXPECT_TRUE(accepted);
+  const int on = 1;
+  for (const int socket : {connected.get(), accepted.get()}) {
+    ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    ::fcntl(socket, F_SETFL, ::fcntl(socket, F_GETFL) | O_NONBLOCK);
   }
+  return {std::move(connected), std::move(accepted)};
+}
+
+/// Of a kind that takes over a TCP connection.
+template <class Connection>
+Result<void> join_by_tcp(World& world, std::size_t a, std::size_t b) {
+  std::array<UniqueFd, 2> ends = tcp_pair();
+  const std::uint64_t epoch = ++world.last_epoch;
+  const auto to = [&](const Node& peer, UniqueFd& end) {
+    return Connection{
+        .peer = peer.rank, .socket = std::move(end), .row_bytes = peer.row.size(), .epoch = epoch};
+  };
+  Connection to_a = to(world[a], ends[1]);
+  if (Result<void> first = world[a].attach(to(world[b], ends[0])); !first) return first;
   return world[b].attach(std::move(to_a));
+}
+
+constexpr auto join_tcp = join_by_tcp<TcpConnection>;
+
+/// Libfabric's connections are made by polls of both. Tests that count on one side alone, as when
+/// it wakes the other, begin after that.
+Result<void> join_ofi(World& world, std::size_t a, std::size_t b) {
+  if (Result<void> joined = join_by_tcp<OfiConnection>(world, a, b); !joined) return joined;
+  const Deadline deadline;
+  while (!world[a].ofi->is_open(world[b].rank) || !world[b].ofi->is_open(world[a].rank)) {
+    if (deadline.passed()) return fail(ErrorCode::timed_out, "the connection is not made");
+    world[a].poll();
+    world[b].poll();
+  }
+  return {};
 }
 
 /// Nodes 0 and 1 share memory, all other pairs use TCP.
@@ -128,11 +152,9 @@ void open_fabrics(Node& node, std::size_t nodes, bool with_shm, bool with_tcp) {
   route(node, nodes, std::move(fabrics));
 }
 
-FabricKind attaching_kind(std::string name, bool with_shm, bool with_tcp,
+FabricKind attaching_kind(std::string name, bool shares_rows,
+                          std::function<void(Node&, std::size_t)> open,
                           Result<void> (*join)(World&, std::size_t, std::size_t)) {
-  const auto open = [=](Node& node, std::size_t nodes) {
-    open_fabrics(node, nodes, with_shm, with_tcp);
-  };
   const auto connect = [=](World& world) {
     for (const auto& node : world.nodes) open(*node, world.size());
     for (std::size_t a = 0; a < world.size(); ++a) {
@@ -140,10 +162,32 @@ FabricKind attaching_kind(std::string name, bool with_shm, bool with_tcp,
     }
   };
   return {.name = std::move(name),
-          .shares_rows = with_shm,
+          .shares_rows = shares_rows,
           .connect = connect,
-          .open = open,
+          .open = std::move(open),
           .join = join};
+}
+
+FabricKind shm_and_tcp_kind(std::string name, bool with_shm, bool with_tcp,
+                            Result<void> (*join)(World&, std::size_t, std::size_t)) {
+  const auto open = [=](Node& node, std::size_t nodes) {
+    open_fabrics(node, nodes, with_shm, with_tcp);
+  };
+  return attaching_kind(std::move(name), with_shm, open, join);
+}
+
+FabricKind ofi_kind(std::string name, const std::string& provider) {
+  const auto open = [provider](Node& node, std::size_t nodes) {
+    const std::span<const std::byte> row(node.row.data(), node.row.size());
+    auto ofi = OfiFabric::create(*node.sleeper, row, provider, "127.0.0.1").value();
+    node.ofi = ofi.get();
+    std::vector<std::unique_ptr<Fabric>> fabrics;
+    fabrics.push_back(std::move(ofi));
+    route(node, nodes, std::move(fabrics));
+  };
+  FabricKind kind = attaching_kind(std::move(name), false, open, join_ofi);
+  kind.lands_by_polling = true;
+  return kind;
 }
 
 }  // namespace
@@ -165,9 +209,12 @@ std::vector<FabricKind> fabric_kinds() {
 
 std::vector<FabricKind> attaching_kinds() {
   std::vector<FabricKind> kinds;
-  kinds.push_back(attaching_kind("shm", true, false, join_shm));
-  kinds.push_back(attaching_kind("tcp", false, true, join_tcp));
-  kinds.push_back(attaching_kind("shm_and_tcp", true, true, join_mixed));
+  kinds.push_back(shm_and_tcp_kind("shm", true, false, join_shm));
+  kinds.push_back(shm_and_tcp_kind("tcp", false, true, join_tcp));
+  kinds.push_back(shm_and_tcp_kind("shm_and_tcp", true, true, join_mixed));
+  kinds.push_back(ofi_kind("ofi_tcp", "tcp"));
+  kinds.push_back(ofi_kind("ofi_tcp_rxm", "tcp;ofi_rxm"));
+  kinds.push_back(ofi_kind("ofi_shm", "shm"));
   std::ranges::move(verbs_kinds(), std::back_inserter(kinds));
   return kinds;
 }

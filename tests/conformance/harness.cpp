@@ -67,11 +67,19 @@ Result<void> Node::attach(VerbsConnection peer) {
   return attached;
 }
 
+Result<void> Node::attach(OfiConnection peer) {
+  const Rank slot = peer.peer;
+  Result<void> attached = ofi->attach(std::move(peer));
+  if (attached) fabric->route(slot, *ofi);
+  return attached;
+}
+
 void Node::detach(Rank peer) {
   fabric->unroute(peer);
   if (shm != nullptr) shm->detach(peer);
   if (tcp != nullptr) tcp->detach(peer);
   if (verbs != nullptr) verbs->detach(peer);
+  if (ofi != nullptr) ofi->detach(peer);
 }
 
 World::World(std::size_t count, std::size_t row_bytes) {
@@ -84,6 +92,7 @@ void World::kill(std::size_t rank) {
   nodes[rank]->shm = nullptr;
   nodes[rank]->tcp = nullptr;
   nodes[rank]->verbs = nullptr;
+  nodes[rank]->ofi = nullptr;
   nodes[rank]->fabric.reset();
   if (on_kill) on_kill(nodes[rank]->rank);
 }

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "fabric/ofi/ofi_fabric.hpp"
 #include "fabric/routed.hpp"
 #include "fabric/segment.hpp"
 #include "fabric/shm/shm_fabric.hpp"
@@ -56,6 +57,7 @@ class Node {
   [[nodiscard]] Result<void> attach(ShmConnection peer);
   [[nodiscard]] Result<void> attach(TcpConnection peer);
   [[nodiscard]] Result<void> attach(VerbsConnection peer);
+  [[nodiscard]] Result<void> attach(OfiConnection peer);
   void detach(Rank peer);
 
   Rank rank;
@@ -66,7 +68,26 @@ class Node {
   ShmFabric* shm = nullptr;               // in `fabric`, if it has them
   TcpFabric* tcp = nullptr;
   VerbsFabric* verbs = nullptr;
+  OfiFabric* ofi = nullptr;
   std::vector<PeerLoss> losses;
+};
+
+/// Threads that poll until all of them are drained: what one has posted may need the others' polls.
+class Draining {
+ public:
+  explicit Draining(std::size_t threads) : left_(threads) {}
+  /// Polls the node; false once all are drained.
+  [[nodiscard]] bool step(Node& node, bool& drained) {
+    node.poll();
+    if (!drained && node.fabric->drained()) {
+      drained = true;
+      --left_;
+    }
+    return left_ > 0;
+  }
+
+ private:
+  std::atomic<std::size_t> left_;
 };
 
 class World {
@@ -92,8 +113,9 @@ class World {
 /// A way to connect a world's nodes.
 struct FabricKind {
   std::string name;
-  bool shares_rows = false;  ///< peers see the own row itself, also before it is published
-  bool one_sided = false;    ///< posts land without the target's doing: it cannot count them
+  bool shares_rows = false;       ///< peers see the own row itself, also before it is published
+  bool lands_by_polling = false;  ///< a post lands, and is drained, only while its target polls
+  bool one_sided = false;         ///< posts land without the target's doing: it cannot count them
   std::function<void(World&)> connect;
   /// Only for kinds whose peers come and go. A fabric without peers for a node among so many:
   std::function<void(Node&, std::size_t)> open = {};

@@ -36,6 +36,7 @@ void run_streams(World& world, const StreamOptions& options) {
 /// Drives each node by a thread of its own; those with nothing to do sleep if `sleeping`.
 void run_streams_in_threads(World& world, const StreamOptions& options, bool sleeping) {
   std::atomic<std::size_t> running = world.size();
+  Draining draining(world.size());
   std::atomic<bool> failed = false;
   const Deadline deadline;
   const auto run = [&](Node& node) {
@@ -50,8 +51,9 @@ void run_streams_in_threads(World& world, const StreamOptions& options, bool sle
     }
     // The others may still need what waits here.
     --running;
-    while ((running > 0 || !node.fabric->drained()) && !failed) {
-      node.poll();
+    bool drained = false;
+    while ((running > 0 || draining.step(node, drained)) && !failed) {
+      if (running > 0) node.poll();
       std::this_thread::yield();
       if (deadline.passed()) failed = true;
     }
