@@ -45,6 +45,9 @@ class Endpoint {
   [[nodiscard]] fid_ep& get() const { return *endpoint_; }
   /// A datagram endpoint's; null for one with a connection.
   [[nodiscard]] CompletionQueue* completions() { return completions_ ? &*completions_ : nullptr; }
+  [[nodiscard]] const CompletionQueue* completions() const {
+    return completions_ ? &*completions_ : nullptr;
+  }
 
   [[nodiscard]] Outcome write(const Write& what);
 

@@ -114,9 +114,10 @@ class OfiFabric final : public Fabric {
   static void provider_failed(Peer& peer, const std::string& what);
   void lose(Peer& peer, std::string reason);
   void lose_the_failed();
-  void wait_for(Peer& peer);
-  void let_sleep();
-  [[nodiscard]] bool may_sleep(Peer& peer);
+  static void wait_for(Peer& peer);
+  [[nodiscard]] bool may_sleep(const Peer& peer) const;
+  void tell_asleep(Peer& peer);
+  [[nodiscard]] std::uint64_t own_asleep() const;
 
   Sleeper& sleeper_;
   std::span<const std::byte> own_row_;

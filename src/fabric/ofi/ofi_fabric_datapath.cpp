@@ -163,10 +163,12 @@ std::size_t OfiFabric::poll() {
     landed += receive(peer);
     if (!peer.queue.empty()) push(peer);
     acknowledge(peer);
-    if (peer.rings) ring_if_asleep(peer);
+    if (!peer.rings) continue;
+    ring_if_asleep(peer);
+    // Not told in time for this poll to be the last one, or with posts that wait for room.
+    if (armed_ && !may_sleep(peer)) sleeper_.wake();
   }
   lose_the_failed();
-  if (armed_) let_sleep();
   return landed;
 }
 

@@ -81,11 +81,15 @@ void OfiFabric::fence(Rank peer) {
 
 void OfiFabric::arm() {
   armed_ = true;
+  bool may = station_->may_sleep();
   for (const auto& peer : peers_) {
-    if (peer->alive) wait_for(*peer);
+    if (!peer->alive) continue;
+    wait_for(*peer);
+    tell_asleep(*peer);
+    may = may_sleep(*peer) && may;
   }
   for (ofi::Watch& watch : watches_) watch.wait();
-  let_sleep();
+  if (!may) sleeper_.wake();
 }
 
 void OfiFabric::wait_for(Peer& peer) {
@@ -93,25 +97,24 @@ void OfiFabric::wait_for(Peer& peer) {
   if (peer.endpoint_watch) peer.endpoint_watch->wait();
 }
 
-// Makes sure that what comes from now on wakes the Sleeper; if it cannot, the Sleeper does not
-// sleep.
-void OfiFabric::let_sleep() {
-  bool may = station_->may_sleep();
-  for (const auto& peer : peers_) may = may && (!peer->alive || may_sleep(*peer));
-  if (!may) sleeper_.wake();
+// Asking makes progress: what lands by it is seen by the poll that follows arm(), so it is not
+// asked again after that.
+bool OfiFabric::may_sleep(const Peer& peer) const {
+  if (!peer.endpoint || peer.endpoint->completions() == nullptr) return true;
+  if (!peer.rings) return peer.endpoint->completions()->may_sleep();
+  // What waits here for room leaves by polling only.
+  return !peer.opened || (peer.told_asleep == own_asleep() && peer.queue.empty());
 }
 
-bool OfiFabric::may_sleep(Peer& peer) {
-  if (!peer.endpoint || !peer.endpoint->completions()) return true;
-  if (!peer.rings) return peer.endpoint->completions()->may_sleep();
-  if (!peer.opened) return true;
+void OfiFabric::tell_asleep(Peer& peer) {
+  if (!peer.rings || !peer.opened || !is_usable(peer)) return;
+  const std::uint64_t asleep = own_asleep();
+  if (tell(peer, Word::asleep, asleep)) peer.told_asleep = asleep;
+}
+
+std::uint64_t OfiFabric::own_asleep() const {
   const auto* own = reinterpret_cast<const RowHeader*>(own_row_.data());
-  const std::uint64_t asleep = own->asleep.load(std::memory_order_relaxed);
-  if (peer.told_asleep != asleep && is_usable(peer) && tell(peer, Word::asleep, asleep)) {
-    peer.told_asleep = asleep;
-  }
-  // What waits here for room leaves by polling only.
-  return peer.told_asleep == asleep && peer.queue.empty();
+  return own->asleep.load(std::memory_order_relaxed);
 }
 
 }  // namespace tutti

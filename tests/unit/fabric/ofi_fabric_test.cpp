@@ -1,0 +1,204 @@
+// What OfiFabric makes of a peer that says wrong things, and what a closed registration does to
+// whoever still writes (F-fence).
+#include "fabric/ofi/ofi_fabric.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "fabric/ofi/endpoint.hpp"
+#include "fabric/ofi/greeting.hpp"
+
+namespace tutti {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr std::uint64_t kEpoch = 7;
+constexpr std::size_t kRowBytes = 64 * 1024;
+constexpr Rank kPeer{1};
+
+/// A watchdog: ends a test that hangs, and measures nothing.
+template <class Condition>
+bool eventually(const Condition& holds) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (!holds()) {
+    if (std::chrono::steady_clock::now() > end) return false;
+  }
+  return true;
+}
+
+/// A fabric whose peer is a bare socket, which may say anything.
+class OfiFabricTest : public ::testing::Test {
+ protected:
+  OfiFabricTest() {
+    int ends[2] = {-1, -1};
+    EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+    stranger = UniqueFd(ends[1]);
+    EXPECT_TRUE(fabric->attach(
+        {.peer = kPeer, .socket = UniqueFd(ends[0]), .row_bytes = kRowBytes, .epoch = kEpoch}));
+  }
+
+  /// What the fabric told the stranger.
+  ofi::Greeting heard() {
+    ofi::GreetingBytes bytes;
+    EXPECT_EQ(::recv(stranger.get(), bytes.data(), bytes.size(), MSG_WAITALL),
+              static_cast<ssize_t>(bytes.size()));
+    return ofi::decode(bytes).value();
+  }
+
+  void say(const ofi::GreetingBytes& bytes) {
+    EXPECT_EQ(::send(stranger.get(), bytes.data(), bytes.size(), 0),
+              static_cast<ssize_t>(bytes.size()));
+  }
+
+  std::string loss() {
+    std::vector<PeerLoss> losses;
+    EXPECT_TRUE(eventually([&] {
+      fabric->poll();
+      losses = fabric->take_losses();
+      return !losses.empty();
+    }));
+    return losses.size() == 1 ? losses[0].reason : "";
+  }
+
+  std::vector<std::uint64_t> row = std::vector<std::uint64_t>(kRowBytes / 8);
+  std::unique_ptr<Sleeper> sleeper = Sleeper::create().value();
+  std::unique_ptr<OfiFabric> fabric =
+      OfiFabric::create(*sleeper, std::as_bytes(std::span(row)), "tcp", "127.0.0.1").value();
+  UniqueFd stranger;
+};
+
+TEST_F(OfiFabricTest, TellsWhereItsMemoryIs) {
+  const ofi::Greeting greeting = heard();
+  EXPECT_EQ(greeting.epoch, kEpoch);
+  EXPECT_EQ(greeting.row_bytes, kRowBytes);
+  EXPECT_EQ(greeting.provider, "tcp");
+  EXPECT_FALSE(greeting.address.empty());
+  EXPECT_FALSE(fabric->is_open(kPeer));
+}
+
+TEST_F(OfiFabricTest, APeerThatRegistersTooLittleMemoryIsLost) {
+  ofi::Greeting greeting = heard();
+  greeting.row_bytes = kRowBytes - 8;
+  say(ofi::encode(greeting));
+  EXPECT_THAT(loss(), HasSubstr("it has registered 65528 bytes for our row, which has 65536"));
+  EXPECT_TRUE(fabric->drained());
+}
+
+TEST_F(OfiFabricTest, APeerWithAnotherProviderIsLost) {
+  ofi::Greeting greeting = heard();
+  greeting.provider = "verbs";
+  say(ofi::encode(greeting));
+  EXPECT_THAT(loss(), HasSubstr("'verbs' where we use 'tcp'"));
+}
+
+TEST_F(OfiFabricTest, APeerThatSaysRubbishIsLost) {
+  ofi::GreetingBytes rubbish{};
+  rubbish.fill(std::byte{0x5a});
+  say(rubbish);
+  EXPECT_THAT(loss(), HasSubstr("malformed"));
+}
+
+TEST_F(OfiFabricTest, APeerWithAnAddressThatIsNoneIsLost) {
+  ofi::Greeting greeting = heard();
+  greeting.address = std::string(16, '\x7f');  // behind ours: so it is ours to call it
+  say(ofi::encode(greeting));
+  EXPECT_NE(loss(), "");
+}
+
+TEST_F(OfiFabricTest, APeerThatHangsUpBeforeItSaysAnythingIsLost) {
+  fabric->write(kPeer, {4096, 100});
+  fabric->flush();
+  EXPECT_FALSE(fabric->drained());
+  stranger = UniqueFd();
+  EXPECT_EQ(loss(), "its process ended or closed the connection");
+  EXPECT_TRUE(fabric->drained());
+}
+
+TEST_F(OfiFabricTest, ARowWithoutAHeaderIsRefused) {
+  int ends[2] = {-1, -1};
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+  const UniqueFd other(ends[1]);
+  const Result<void> attached = fabric->attach(
+      {.peer = Rank{2}, .socket = UniqueFd(ends[0]), .row_bytes = 8, .epoch = kEpoch});
+  ASSERT_FALSE(attached);
+  EXPECT_EQ(attached.error().code, ErrorCode::mismatch);
+}
+
+/// Two connected endpoints, and memory that the second one lets the first one write.
+class OfiZombie : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    writer.emplace(
+        ofi::Endpoint::calling(*ours, 1, theirs->listener_address().value(), kEpoch).value());
+    bool connected = false;
+    ASSERT_TRUE(eventually([&] {
+      while (auto event = theirs->next_event()) {
+        if (event->kind != ofi::ConnectionEvent::Kind::called) continue;
+        EXPECT_EQ(event->token, kEpoch);
+        target.emplace(ofi::Endpoint::answering(*theirs, 2, *event->request).value());
+      }
+      while (auto event = ours->next_event()) {
+        connected = connected || event->kind == ofi::ConnectionEvent::Kind::connected;
+      }
+      return connected && target.has_value();
+    }));
+  }
+
+  /// Writes a word and waits for what becomes of it: its error, "" if it landed.
+  std::string write(std::uint64_t value, std::uint64_t key) {
+    word[0] = value;
+    std::string error = "nothing";
+    const ofi::Write write{.from = reinterpret_cast<const std::byte*>(word.data()),
+                           .bytes = 8,
+                           .to = ours->provider().base_of(memory()),
+                           .key = key,
+                           .signalled = true};
+    if (writer->write(write) == ofi::Outcome::failed) return writer->error();
+    EXPECT_TRUE(eventually([&] {
+      static_cast<void>(theirs->completions()->progress());
+      const auto ended = ours->completions()->progress();
+      if (!ended.empty()) error = ended.front().error;
+      return error != "nothing";
+    }));
+    return error;
+  }
+  std::span<std::byte> memory() { return std::as_writable_bytes(std::span(shown)); }
+
+  std::array<std::uint64_t, 512> shown{};
+  std::array<std::uint64_t, 1> word{};
+  std::unique_ptr<ofi::Station> ours = ofi::Station::open("tcp", "127.0.0.1").value();
+  std::unique_ptr<ofi::Station> theirs = ofi::Station::open("tcp", "127.0.0.1").value();
+  std::optional<ofi::Endpoint> writer, target;
+};
+
+TEST_F(OfiZombie, WritesNothingOnceTheRegistrationIsClosed) {
+  ofi::Owned<fid_mr> region = theirs->provider().expose(memory(), nullptr).value();
+  const std::uint64_t key = fi_mr_key(region.get());
+  EXPECT_EQ(write(5, key), "");
+  EXPECT_EQ(shown[0], 5U);
+  region.reset();
+  EXPECT_NE(write(6, key), "") << "the connection was still open";
+  EXPECT_EQ(shown[0], 5U);
+}
+
+TEST_F(OfiZombie, DoesNotReachTheNextRegistrationOfTheSameMemory) {
+  ofi::Owned<fid_mr> region = theirs->provider().expose(memory(), nullptr).value();
+  const std::uint64_t key = fi_mr_key(region.get());
+  region.reset();
+  region = theirs->provider().expose(memory(), nullptr).value();
+  EXPECT_NE(fi_mr_key(region.get()), key);
+  EXPECT_NE(write(6, key), "");
+  EXPECT_EQ(shown[0], 0U);
+}
+
+}  // namespace
+}  // namespace tutti
