@@ -8,7 +8,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <span>
+#include <sstream>
 #include <utility>
 
 #include "conformance/harness.hpp"
@@ -190,6 +192,19 @@ FabricKind ofi_kind(std::string name, const std::string& provider) {
   return kind;
 }
 
+/// One for each of libfabric's providers that the environment names: TUTTI_TEST_OFI="tcp shm".
+std::vector<FabricKind> ofi_kinds() {
+  const char* const named = std::getenv("TUTTI_TEST_OFI");
+  std::istringstream providers(named == nullptr ? "" : named);
+  std::vector<FabricKind> kinds;
+  for (std::string provider; providers >> provider;) {
+    std::string name = "ofi_" + provider;
+    std::ranges::replace_if(name, [](char c) { return c == ';'; }, '_');
+    kinds.push_back(ofi_kind(name, provider));
+  }
+  return kinds;
+}
+
 }  // namespace
 
 std::vector<FabricKind> fabric_kinds() {
@@ -212,9 +227,7 @@ std::vector<FabricKind> attaching_kinds() {
   kinds.push_back(shm_and_tcp_kind("shm", true, false, join_shm));
   kinds.push_back(shm_and_tcp_kind("tcp", false, true, join_tcp));
   kinds.push_back(shm_and_tcp_kind("shm_and_tcp", true, true, join_mixed));
-  kinds.push_back(ofi_kind("ofi_tcp", "tcp"));
-  kinds.push_back(ofi_kind("ofi_tcp_rxm", "tcp;ofi_rxm"));
-  kinds.push_back(ofi_kind("ofi_shm", "shm"));
+  std::ranges::move(ofi_kinds(), std::back_inserter(kinds));
   std::ranges::move(verbs_kinds(), std::back_inserter(kinds));
   return kinds;
 }

@@ -34,7 +34,7 @@ fi
 skip() {
   {
     echo "SKIPPED: no SoftRoCE guest: $*"
-    echo "(RDMA is NOT tested by this run; ./dev test installs what the guest needs)"
+    echo "(RDMA is NOT tested by this run)"
   } >&2
   exit 77
 }
