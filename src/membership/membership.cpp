@@ -101,7 +101,7 @@ bool Membership<Memory>::step(Fabric& fabric) {
   if (!leavers_.empty()) see_off({});
   const bool was_changing = wedged_;
   const std::uint64_t view = view_.id;
-  beat();
+  const bool beats = beat();
   if (!greeted_.empty()) greet(fabric);
   if (view_.id == 0) {
     begin(fabric);
@@ -115,7 +115,13 @@ bool Membership<Memory>::step(Fabric& fabric) {
     if (!stopped_ && decision_) watch_heartbeats();
   }
   if (stopped_) return true;
-  if (dirty_) publish(fabric);
+  if (dirty_) {
+    publish(fabric);
+  } else if (beats) {
+    publish(fabric);
+    fabric.flush();
+    dirty_ = false;  // a heartbeat alone is no work: nobody answers it
+  }
   if (decision_ && apply_decision(fabric)) publish(fabric);
   return std::exchange(dirty_, false) || was_changing != wedged_ || view != view_.id;
 }
@@ -138,10 +144,11 @@ void Membership<Memory>::follow_course(Fabric& fabric) {
 }
 
 template <class Memory>
-void Membership<Memory>::beat() {
-  if (now_ns_ < next_beat_ns_) return;
+bool Membership<Memory>::beat() {
+  if (now_ns_ < next_beat_ns_) return false;
   next_beat_ns_ = now_ns_ + options_.heartbeat_ns;
-  set_life(ViewWords::kHeartbeat, ++heartbeat_);
+  store_cell(own_row_ + ViewWords::kHeartbeat, ++heartbeat_);
+  return true;
 }
 
 template <class Memory>

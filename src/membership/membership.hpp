@@ -150,7 +150,7 @@ class Membership final : public Stepped {
 
   // The course of a view.
   void follow_course(Fabric& fabric);
-  void beat();
+  bool beat();
   void watch_heartbeats();
   void hear_suspicions();
   void hear_suspicions_of(std::uint32_t rank);

@@ -62,12 +62,18 @@ Result<GroupCore*> NodeCore::join(GroupOptions options) {
 void NodeCore::run() {
   IdlePolicy policy(options_.idle);
   while (!quit_.load(std::memory_order_acquire)) {
-    if (turn() != 0) {
-      policy.worked();
-    } else {
-      idle(policy, kLongestSleep);
-    }
+    if (!stays_awake(policy, turn())) idle(policy, kLongestSleep);
   }
+}
+
+bool NodeCore::stays_awake(IdlePolicy& policy, std::size_t work) const {
+  if (work == 0) return false;
+  if (incarnation_->loop().advanced()) {
+    policy.worked();
+  } else {
+    policy.landed();
+  }
+  return true;
 }
 
 std::size_t NodeCore::poll() {
@@ -154,19 +160,19 @@ void NodeCore::idle(IdlePolicy& policy, std::chrono::nanoseconds longest) {
       break;
     case IdleAction::sleep:
       if (draining_.load(std::memory_order_acquire)) longest = std::min(longest, kLeavingSleep);
-      if (doze(longest)) policy.worked();
+      stays_awake(policy, doze(longest));
       break;
   }
 }
 
-// T3. True if the last look found work.
-bool NodeCore::doze(std::chrono::nanoseconds timeout) {
+// T3. What the last look found: if anything, it did not sleep.
+std::size_t NodeCore::doze(std::chrono::nanoseconds timeout) {
   save_counters();
   Fabric& fabric = incarnation_->fabric();
   fabric.arm();
   fence_.heavy();  // T3: pairs with the light one in GroupCore::notify_work()
-  const bool worked = turn() != 0;
-  if (!worked && !quit_.load(std::memory_order_acquire)) {
+  const std::size_t work = turn();
+  if (work == 0 && !quit_.load(std::memory_order_acquire)) {
     const std::uint64_t now = now_ns();
     const std::uint64_t next = incarnation_->next_pass_ns();
     sleeps_.add(1);
@@ -174,7 +180,7 @@ bool NodeCore::doze(std::chrono::nanoseconds timeout) {
         timeout, std::chrono::nanoseconds(next > now ? next - now : 0)));
   }
   fabric.disarm();
-  return worked;
+  return work;
 }
 
 void NodeCore::ring_own_doorbell() noexcept {
@@ -219,10 +225,7 @@ bool NodeCore::wait_turning(const std::function<bool()>& ready, const Deadline& 
     const std::size_t work = turn();
     if (ready()) return true;
     if (failed()) return false;
-    if (work != 0) {
-      policy.worked();
-      continue;
-    }
+    if (stays_awake(policy, work)) continue;
     const std::uint64_t now = now_ns();
     if (deadline.passed(now)) return false;
     idle(policy, std::min<std::chrono::nanoseconds>(deadline.left(now), kLongestSleep));

@@ -68,7 +68,8 @@ class NodeCore final : private IncarnationEvents {
   std::size_t turn();
   bool wait_turning(const std::function<bool()>& ready, const Deadline& deadline);
   void idle(IdlePolicy& policy, std::chrono::nanoseconds longest);
-  bool doze(std::chrono::nanoseconds timeout);
+  std::size_t doze(std::chrono::nanoseconds timeout);
+  bool stays_awake(IdlePolicy& policy, std::size_t work) const;
   void save_counters();
   void quit();
   void close();

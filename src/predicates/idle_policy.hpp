@@ -17,8 +17,17 @@ class IdlePolicy {
         yield_ns_(static_cast<std::uint64_t>(idle.yield.count())),
         sleep_(idle.sleep) {}
 
-  /// A pass found work.
-  void worked() { idle_ = false; }
+  /// A pass got on with something: more is likely to come soon.
+  void worked() {
+    idle_ = false;
+    slept_ = false;
+  }
+
+  /// A pass found only that bytes have landed. They keep awake who is awake; but who was woken by
+  /// them may sleep on: a heartbeat is not followed by anything.
+  void landed() {
+    if (!slept_) idle_ = false;
+  }
 
   /// A pass at `now_ns` found nothing.
   [[nodiscard]] IdleAction next(std::uint64_t now_ns) {
@@ -29,7 +38,10 @@ class IdlePolicy {
     const std::uint64_t idle_ns = now_ns - since_ns_;
     if (idle_ns < spin_ns_) return IdleAction::spin;
     if (idle_ns < spin_ns_ + yield_ns_) return IdleAction::yield;
-    if (sleep_) return IdleAction::sleep;
+    if (sleep_) {
+      slept_ = true;
+      return IdleAction::sleep;
+    }
     return yield_ns_ == 0 ? IdleAction::spin : IdleAction::yield;
   }
 
@@ -38,6 +50,7 @@ class IdlePolicy {
   std::uint64_t yield_ns_;
   bool sleep_;
   bool idle_ = false;
+  bool slept_ = false;
   std::uint64_t since_ns_ = 0;
 };
 

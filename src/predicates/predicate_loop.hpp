@@ -25,7 +25,8 @@ class Stepped {
  public:
   virtual ~Stepped() = default;
 
-  /// Evaluates the predicates and posts what they ask for. True if anything advanced.
+  /// Evaluates the predicates and posts what they ask for. True if anything advanced: then what
+  /// was posted is flushed.
   virtual bool step(Fabric& fabric) = 0;
 
   /// Hands over what may be delivered. True if anything was.
@@ -41,6 +42,9 @@ class PredicateLoop {
   /// One pass. Returns how many things were done, 0 if there was nothing.
   std::size_t pass();
 
+  /// Whether the last pass did more than take in what the fabric brought.
+  [[nodiscard]] bool advanced() const { return advanced_; }
+
   /// Peers lost since the last call.
   [[nodiscard]] std::vector<PeerLoss> take_losses() { return fabric_.take_losses(); }
 
@@ -50,6 +54,7 @@ class PredicateLoop {
  private:
   Fabric& fabric_;
   std::vector<Stepped*> stepped_;
+  bool advanced_ = false;
   Counter passes_;
   Counter working_passes_;
 };

@@ -30,6 +30,27 @@ TEST(IdlePolicy, StartsAgainAfterWork) {
   EXPECT_EQ(policy.next(700), IdleAction::yield);
 }
 
+TEST(IdlePolicy, StaysAwakeWhileBytesLand) {
+  IdlePolicy policy(idle(0, 50, true));
+  EXPECT_EQ(policy.next(0), IdleAction::yield);
+  EXPECT_EQ(policy.next(49), IdleAction::yield);
+  policy.landed();
+  EXPECT_EQ(policy.next(60), IdleAction::yield);
+  EXPECT_EQ(policy.next(110), IdleAction::sleep);
+}
+
+TEST(IdlePolicy, SleepsOnAfterBytesThatNothingCameOf) {
+  IdlePolicy policy(idle(0, 50, true));
+  EXPECT_EQ(policy.next(0), IdleAction::yield);
+  EXPECT_EQ(policy.next(50), IdleAction::sleep);
+  policy.landed();
+  EXPECT_EQ(policy.next(1000), IdleAction::sleep);
+  policy.worked();
+  EXPECT_EQ(policy.next(2000), IdleAction::yield);
+  policy.landed();
+  EXPECT_EQ(policy.next(2060), IdleAction::yield) << "it has not slept since it worked";
+}
+
 TEST(IdlePolicy, SleepsAtOnceWithoutSpinAndYield) {
   IdlePolicy policy(idle(0, 0, true));
   EXPECT_EQ(policy.next(0), IdleAction::sleep);

@@ -92,10 +92,12 @@ TEST(PredicateLoop, ReturnsHowMuchItDid) {
   PredicateLoop loop(fabric);
   loop.add(group);
   EXPECT_EQ(loop.pass(), 0U);
+  EXPECT_FALSE(loop.advanced());
   EXPECT_CALL(fabric, poll()).WillOnce(Return(3));
   EXPECT_CALL(group, step(_)).WillOnce(Return(true));
   EXPECT_CALL(group, deliver()).WillOnce(Return(true));
   EXPECT_EQ(loop.pass(), 5U);
+  EXPECT_TRUE(loop.advanced());
   EXPECT_EQ(loop.passes(), 2U);
   EXPECT_EQ(loop.working_passes(), 1U);
 }
@@ -105,6 +107,7 @@ TEST(PredicateLoop, CountsWhatOnlyLandedAsWork) {
   PredicateLoop loop(fabric);
   EXPECT_CALL(fabric, poll()).WillOnce(Return(1));
   EXPECT_EQ(loop.pass(), 1U);
+  EXPECT_FALSE(loop.advanced());
 }
 
 TEST(PredicateLoop, HandsOnTheLossesOfItsFabric) {
