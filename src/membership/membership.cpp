@@ -111,8 +111,6 @@ bool Membership<Memory>::step(Fabric& fabric) {
       stop(StopReason::left);  // nobody is left to agree with
     }
     if (!stopped_ && !decision_) follow_course(fabric);
-    // Who still lacks what comes before the cut must find out if nobody will give it to us.
-    if (!stopped_ && decision_) watch_heartbeats();
   }
   if (stopped_) return true;
   if (dirty_) {
@@ -122,8 +120,23 @@ bool Membership<Memory>::step(Fabric& fabric) {
     fabric.flush();
     dirty_ = false;  // a heartbeat alone is no work: nobody answers it
   }
-  if (decision_ && apply_decision(fabric)) publish(fabric);
+  if (decision_) {
+    if (apply_decision(fabric)) {
+      publish(fabric);
+    } else if (!stopped_) {
+      await_cut();
+    }
+  }
   return std::exchange(dirty_, false) || was_changing != wedged_ || view != view_.id;
+}
+
+// Who still lacks what comes before the cut must find out if nobody will give it to us. One that is
+// taken for dead may still see the others live, in rows that they share.
+template <class Memory>
+void Membership<Memory>::await_cut() {
+  watch_heartbeats();
+  const ViewMember self{options_.self, options_.incarnation};
+  if (decision_->next.contains(self) && is_left_behind()) stop(StopReason::evicted);
 }
 
 template <class Memory>

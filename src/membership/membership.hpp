@@ -149,6 +149,7 @@ class Membership final : public Stepped {
   void greet(Fabric& fabric);
 
   // The course of a view.
+  void await_cut();
   void follow_course(Fabric& fabric);
   bool beat();
   void watch_heartbeats();
@@ -172,6 +173,7 @@ class Membership final : public Stepped {
   void accept(const Proposal& proposal, std::uint32_t ballot, Fabric& fabric);
   void count_votes();
   void hear_decision();
+  [[nodiscard]] bool is_left_behind() const;
   void join_decided();
   void adopt_decision(const Proposal& proposal, std::uint32_t ballot);
   bool apply_decision(Fabric& fabric);

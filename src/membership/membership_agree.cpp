@@ -182,11 +182,9 @@ void Membership<Memory>::count_votes() {
 
 template <class Memory>
 void Membership<Memory>::hear_decision() {
-  std::uint64_t ahead = 0;
   for (std::uint32_t rank = 0; rank < view_.members.size() && !decision_; ++rank) {
     if (rank == rank_) continue;
     const std::uint32_t slot = view_.members[rank].slot;
-    ahead = std::max(ahead, life(slot, ViewWords::kInstalled));
     if (word(rank, ViewWords::kDecided) == 0) continue;
     const std::uint64_t accepted = word(rank, ViewWords::kAccepted);
     if (accepted == 0) continue;
@@ -195,12 +193,19 @@ void Membership<Memory>::hear_decision() {
       adopt_decision(*proposal, static_cast<std::uint32_t>(accepted / 2 - 1));
     }
   }
-  // They have left the view behind that comes after ours: that needed all who are in it. Who asked
-  // to leave was let go, then, or suspected: that makes no difference to it any more.
-  if (!decision_ && ahead >= view_.id + 2) {
+  // Who asked to leave was let go, then, or suspected: that makes no difference to it any more.
+  if (!decision_ && is_left_behind()) {
     const bool leaves = life(options_.self, ViewWords::kLeaving) != 0;
     stop(leaves ? StopReason::left : StopReason::evicted);
   }
+}
+
+// Others have left the view that comes after ours: that needed all who are in it and not suspected.
+template <class Memory>
+bool Membership<Memory>::is_left_behind() const {
+  return std::ranges::any_of(view_.members, [this](const ViewMember& member) {
+    return member.slot != options_.self && life(member.slot, ViewWords::kInstalled) >= view_.id + 2;
+  });
 }
 
 // Looks in all rows for a decided view that has us in it.
