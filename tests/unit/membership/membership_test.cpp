@@ -119,6 +119,7 @@ TEST(Membership, WhoIsEvictedBeforeItIsAtTheCutLearnsIt) {
   ForgedCluster cluster(4);
   cluster.nodes[3].group->hold(true);
   ASSERT_TRUE(cluster.nodes[1].send("what it cannot deliver yet"));
+  cluster.run({0, 1, 2, 3}, 5);
   cluster.nodes[1].membership->lost(0);
   cluster.run({1, 2, 3});
   ASSERT_EQ(cluster.nodes[1].views.size(), 2U);
