@@ -25,8 +25,7 @@
 ///  J8  Who was let go in order reads in our rows until it has come to the cut. It is not removed,
 ///      and no space is used again, until it is gone or has had suspect_after_ns for that.
 ///  J9  Suspicions are never taken back, so those who decide are a majority that trust each other.
-///  A
-///      wedged member that has had suspect_after_ns without so many whom it does not suspect and
+///      A wedged member that has had suspect_after_ns without so many whom it does not suspect and
 ///      who do not suspect it stops, as in a minority: three that suspect each other in a circle
 ///      would wait for ever.
 /// Hence one view follows each, with one cut, whoever leads and dies on the way.
