@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+
 #include "unit/membership/forged_cluster.hpp"
 
 namespace tutti::testing {
@@ -62,6 +64,28 @@ TEST(Membership, ANewLeaderProposesAgainWhatWasAccepted) {
     EXPECT_THAT(slots_of(views[1]), ElementsAre(0, 1, 2, 3)) << "the dead leader's proposal";
     EXPECT_THAT(slots_of(views[2]), ElementsAre(1, 2, 3)) << "then without it";
   }
+}
+
+// J4. Words of one post land in any order: it has settled without somebody, but for whom? Perhaps
+// it suspects the leader itself, and did not wait for what it lacks of it.
+TEST(Membership, ALeaderWaitsForTheNamesOfThoseWhomOthersSettledWithout) {
+  ForgedCluster cluster(4);
+  cluster.run({0, 1, 2, 3}, 5);
+  cluster.nodes[0].membership->lost(1);
+  cluster.run({0, 2}, 5);
+  const std::size_t block = cluster.plan.words.block(1);
+  const auto word = [&](std::uint32_t slot, std::size_t offset) {
+    return std::atomic_ref(
+        *reinterpret_cast<std::uint64_t*>(cluster.rows[slot].data() + block + offset));
+  };
+  word(3, ViewWords::kWedged) = 1;
+  word(3, ViewWords::kSettled) = 2;
+  cluster.run({0, 2}, 5);
+  ASSERT_EQ(word(2, ViewWords::kSettled).load(), 2U);
+  EXPECT_EQ(word(0, ViewWords::kAccepted).load(), 0U) << "it has proposed";
+  word(3, ViewWords::kSuspected) = 1 << 1;
+  cluster.run({0, 2}, 5);
+  EXPECT_NE(word(0, ViewWords::kAccepted).load(), 0U);
 }
 
 // J6.
