@@ -56,6 +56,7 @@ class Member final : public MembershipEvents {
   [[nodiscard]] const std::string& name() const { return plan_.nodes[self_.slot]; }
   [[nodiscard]] const View& view() const { return membership_->view(); }
   [[nodiscard]] bool changing() const { return membership_->changing(); }
+  [[nodiscard]] bool drained() const { return fabric_->drained(); }
   [[nodiscard]] std::optional<StopReason> stopped() const;
   [[nodiscard]] std::uint64_t next_step_ns() const { return membership_->next_step_ns(); }
   /// All that it sent has been delivered here.

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <numeric>
 #include <utility>
 
 #include "base/assert.hpp"
+#include "fabric/tcp/frame.hpp"
 #include "sim/memory.hpp"
 #include "sst/memory.hpp"
 
@@ -42,9 +44,13 @@ class Net::NodeFabric final : public Fabric {
     post.bytes.assign(words.begin(), words.end());
     net_.post(own_, peer.value, std::move(post));
   }
-  void flush() override {}
-  std::size_t poll() override { return net_.land_due(own_); }
-  [[nodiscard]] bool drained() const override { return true; }
+  void flush() override { net_.send_queued(own_); }
+  std::size_t poll() override {
+    const std::size_t landed = net_.land_due(own_);
+    net_.send_queued(own_);
+    return landed;
+  }
+  [[nodiscard]] bool drained() const override { return net_.drained(own_); }
   [[nodiscard]] std::vector<PeerLoss> take_losses() override { return {}; }
   void fence(Rank peer) override {
     net_.close(own_, peer.value, 0);
@@ -89,7 +95,12 @@ void Net::connect(std::uint32_t a, std::uint32_t b, bool shared) {
     fresh.held = held;
     fresh.shared = shared;
     fresh.from = rows_[from];
-    if (!shared) fresh.replica = std::make_unique<Row>(row_bytes_);
+    fresh.poster = from;
+    if (shared) continue;
+    fresh.replica = std::make_unique<Row>(row_bytes_);
+    if (options_.ordering == Ordering::none) {
+      fresh.queue = std::make_unique<ofi::PostQueue>(options_.ordering);
+    }
   }
 }
 
@@ -131,10 +142,11 @@ void Net::cut(std::uint32_t from, std::uint32_t to, bool held) {
 void Net::set_off(Link& way, std::uint32_t to) {
   std::uint64_t at = now_ns_;
   for (Post& post : way.posts) {
-    at = draw_arrival(at);
-    post.at_ns = at;
+    post.at_ns = draw_arrival(way.queue == nullptr ? at : 0);
+    at = std::max(at, post.at_ns);
     post.rings = false;
   }
+  if (way.queue != nullptr) std::ranges::stable_sort(way.posts, {}, &Post::at_ns);
   way.last_at_ns = at;
   if (!way.posts.empty()) way.posts.back().rings = wake_(to, at + options_.landing_ns);
 }
@@ -173,21 +185,72 @@ void Net::post(std::uint32_t from, std::uint32_t to, Post post) {
     if (!way.waits()) static_cast<void>(wake_(to, draw_arrival(0)));
     return;
   }
+  if (way.queue == nullptr) return send(from, to, std::move(post));
+  if (post.bytes.empty()) {
+    way.queue->write({post.offset, 8 * post.words});
+  } else {
+    way.queue->publish(post.offset, post.bytes);
+  }
+}
+
+bool Net::drained(std::uint32_t from) const {
+  for (std::uint32_t to = 0; to < slots_; ++to) {
+    const Link& way = links_[from * slots_ + to];
+    if (way.queue == nullptr || !way.open || !way.posts_to) continue;
+    if (!way.queue->empty() || way.unknown != 0) return false;
+  }
+  return true;
+}
+
+void Net::send_queued(std::uint32_t from) {
+  if (options_.ordering != Ordering::none) return;
+  for (std::uint32_t to = 0; to < slots_; ++to) {
+    Link& way = link(from, to);
+    if (way.queue == nullptr || !way.open || !way.posts_to) continue;
+    if (!link(to, from).held) {
+      way.unknown -= std::erase_if(way.known_at_ns, [&](auto at) { return at <= now_ns_; });
+    }
+    while (true) {
+      Post post;
+      if (const std::optional<Extent> data = way.queue->next_data()) {
+        post.offset = data->offset;
+        post.words = data->bytes / 8;
+        way.queue->data_sent(data->bytes);
+      } else {
+        const std::span<const std::byte> frame = way.queue->next_frame(way.unknown == 0);
+        if (frame.empty()) break;
+        post.frame = true;
+        post.words = static_cast<std::uint32_t>(frame.size() / 8);
+        post.bytes.assign(frame.begin(), frame.end());
+        way.queue->frame_sent(frame.size());
+      }
+      ++way.unknown;
+      send(from, to, std::move(post));
+    }
+  }
+}
+
+void Net::send(std::uint32_t from, std::uint32_t to, Post post) {
+  Link& way = link(from, to);
   post.start = static_cast<std::uint32_t>(random_.below(post.words));
   do {
     post.stride = static_cast<std::uint32_t>(1 + random_.below(post.words));
   } while (std::gcd(post.stride, post.words) != 1);
   if (overtakes(way, post)) return;
-  way.last_at_ns = draw_arrival(way.last_at_ns);
-  post.at_ns = way.last_at_ns;
-  post.rings = !way.waits() && wake_(to, way.last_at_ns + options_.landing_ns);
-  way.posts.push_back(std::move(post));
+  const bool ordered = way.queue == nullptr;
+  post.at_ns = draw_arrival(ordered ? way.last_at_ns : 0);
+  if (ordered) way.last_at_ns = post.at_ns;
+  post.rings = !way.waits() && wake_(to, post.at_ns + options_.landing_ns);
+  const auto place =
+      ordered ? way.posts.end() : std::ranges::upper_bound(way.posts, post.at_ns, {}, &Post::at_ns);
+  way.posts.insert(place, std::move(post));
 }
 
 // It takes the place of one of the publishes at the end that have not arrived yet, and rings
 // nobody: those do that.
 bool Net::overtakes(Link& way, Post& post) {
-  if (options_.early_one_in == 0 || !post.bytes.empty() || way.waits()) return false;
+  if (options_.early_one_in == 0 || way.queue != nullptr || !post.bytes.empty() || way.waits())
+    return false;
   if (!random_.one_in(options_.early_one_in)) return false;
   const auto stays = [this](const Post& other) {
     return other.bytes.empty() || other.at_ns < now_ns_ + options_.delay_ns;
@@ -210,6 +273,7 @@ std::size_t Net::land_due(std::uint32_t to) {
     if (way.waits()) continue;
     while (!way.posts.empty() && way.posts.front().at_ns + options_.landing_ns <= now_ns_) {
       const std::size_t before = way.posts.size();
+      if (way.posts.front().frame) land_frame(way);
       while (way.posts.size() == before) land_word(way);
       ++landed;
     }
@@ -229,6 +293,7 @@ void Net::land_words(std::uint32_t reader) {
   if (!due()) return;
   for (; words > 0 && due(); --words) {
     const Post& first = way.posts.front();
+    if (first.frame) return;
     if (first.rings) {
       rings_at_ns_[reader] = std::max(rings_at_ns_[reader], first.at_ns + options_.landing_ns);
     }
@@ -251,9 +316,31 @@ void Net::land_word(Link& way) {
     return store_cell(to, (word & there) | (NativeMemory::load(to) & ~there));
   }
   store_cell(to, word);
-  if (++first.landed < first.words) return;
+  if (++first.landed == first.words) has_landed(way);
+}
+
+// The reader has checked that it is whole (fabric/ofi/control_ring.hpp).
+void Net::land_frame(Link& way) {
+  const std::span<const std::byte> frame = way.posts.front().bytes;
+  for (std::size_t at = 0; at < frame.size();) {
+    tcp::ControlRecord record;
+    std::memcpy(&record, &frame[at], sizeof record);
+    at += sizeof record;
+    for (const std::size_t end = at + record.bytes; at < end; at += 8, record.offset += 8) {
+      TUTTI_ASSERT(record.offset < row_bytes_, record.offset);
+      store_cell(way.replica->data() + record.offset, NativeMemory::load(&frame[at]));
+    }
+  }
+  has_landed(way);
+}
+
+void Net::has_landed(Link& way) {
   way.posts.pop_front();
   if (!way.open && way.late > 0) --way.late;
+  if (way.queue == nullptr) return;
+  const std::uint64_t known_ns = draw_arrival(0);
+  way.known_at_ns.push_back(known_ns);
+  static_cast<void>(wake_(way.poster, known_ns));
 }
 
 }  // namespace tutti::sim

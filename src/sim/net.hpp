@@ -5,7 +5,10 @@
 /// them, and nothing else is promised (F-order): each after a delay of its own, its 8-byte words in
 /// any order, between any two loads of the target's protocol code; a write()'s in parts of words,
 /// where the options say so. A write() may overtake publishes, and reads the poster's row as late
-/// as each word lands (F-data). Links of one host share the row instead. A cut link holds what is
+/// as each word lands (F-data). Where the options promise no order, each write and each frame of
+/// words goes its own way at its own speed, and the poster learns later that it is there: between
+/// it and the protocol stands the queue that libfabric's fabric has for such providers
+/// (fabric/ofi/post_queue.hpp). Links of one host share the row instead. A cut link holds what is
 /// posted until it is mended; a closed one drops it. Posts that a stopped node made before still
 /// land: that is what a zombie is. Each end of a connection learns of it at its own time; what was
 /// posted before the reader did waits for it (F-loss). Threads: one for all nodes.
@@ -18,15 +21,18 @@
 
 #include "base/prng.hpp"
 #include "fabric/fabric.hpp"
+#include "fabric/ofi/post_queue.hpp"
+#include "fabric/ordering.hpp"
 #include "sim/row.hpp"
 
 namespace tutti::sim {
 
 struct NetOptions {
-  std::uint64_t delay_ns = 2'000;    ///< one way, at least
-  std::uint64_t jitter_ns = 2'000;   ///< at most so much more
-  std::uint32_t slow_one_in = 0;     ///< so rarely a hundred times as long; 0: never
-  std::uint32_t early_one_in = 0;    ///< so many writes overtake publishes; 0: none
+  std::uint64_t delay_ns = 2'000;   ///< one way, at least
+  std::uint64_t jitter_ns = 2'000;  ///< at most so much more
+  std::uint32_t slow_one_in = 0;    ///< so rarely a hundred times as long; 0: never
+  std::uint32_t early_one_in = 0;   ///< so many writes overtake publishes; 0: none
+  Ordering ordering = Ordering::writes;
   bool torn = false;                 ///< words of writes land in two parts, of any bytes
   std::uint64_t landing_ns = 1'000;  ///< a post is seen in parts for so long
 };
@@ -101,7 +107,8 @@ class Net {
     std::uint32_t stride = 1;
     bool torn = false;  // of the next word, some bytes have landed
     bool rings = false;
-    std::vector<std::byte> bytes;  // of a publish(); empty for a write()
+    bool frame = false;            // seen whole, when the reader polls
+    std::vector<std::byte> bytes;  // of a publish() or frame; empty for a write()
   };
   struct Link {
     std::uint64_t connections = 0;
@@ -112,10 +119,14 @@ class Net {
     bool reads = false;     // and the reader the poster
     bool shared = false;
     const std::byte* from = nullptr;  // the poster's row
+    std::uint32_t poster = 0;         // its slot
     std::unique_ptr<Row> replica;
     std::deque<Post> posts;
     std::size_t late = 0;  // of a closed link: how many may still land
     std::uint64_t last_at_ns = 0;
+    std::unique_ptr<ofi::PostQueue> queue;  // where no order is promised
+    std::size_t unknown = 0;  // posts of which the poster does not know that they landed
+    std::vector<std::uint64_t> known_at_ns;  // it learns so of some
 
     [[nodiscard]] bool waits() const { return held || !reads; }
   };
@@ -124,6 +135,10 @@ class Net {
     return links_[from * slots_ + to];
   }
   void post(std::uint32_t from, std::uint32_t to, Post post);
+  void send(std::uint32_t from, std::uint32_t to, Post post);
+  // Of a link without order: what its queue lets go.
+  void send_queued(std::uint32_t from);
+  [[nodiscard]] bool drained(std::uint32_t from) const;
   // Whether a write landed among the publishes that it overtook.
   bool overtakes(Link& way, Post& post);
   // What waited at the link starts on its way now.
@@ -131,6 +146,8 @@ class Net {
   std::size_t land_due(std::uint32_t to);
   void land_words(std::uint32_t reader);
   void land_word(Link& link);
+  void land_frame(Link& link);
+  void has_landed(Link& link);
   // When a post of now has arrived behind those before it.
   [[nodiscard]] std::uint64_t draw_arrival(std::uint64_t last_at_ns);
 

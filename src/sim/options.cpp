@@ -103,6 +103,7 @@ std::string to_string(const Options& options) {
   const auto tell = [&out](std::string_view name, std::uint32_t value) {
     if (value != 0) out << ' ' << name << ' ' << value;
   };
+  tell("any order", options.net.ordering == Ordering::none ? 1 : 0);
   tell("torn", options.net.torn ? 1 : 0);
   tell("crashes", faults.crashes);
   tell("pauses", faults.pauses);

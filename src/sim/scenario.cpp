@@ -80,6 +80,13 @@ const std::vector<Scenario>& scenarios() {
          options.net.slow_one_in = 20;
          options.faults = {.crashes = 2, .broken_links = 4, .leaves = 1, .in_changes = 6};
        }},
+      {"any-order", "a network that promises no order of writes, while members die and leave",
+       [](Options& options) {
+         options.hosts = options.nodes;
+         if (options.level == Level::agreed) options.level = Level::atomic;  // rows are copied
+         options.net.ordering = Ordering::none;
+         options.faults = {.crashes = 2, .broken_links = 2, .leaves = 1, .in_changes = 4};
+       }},
       {"agreed", "a group that does not wait for all, on one host, while members die, leave, join",
        [](Options& options) {
          options.level = Level::agreed;

@@ -184,6 +184,8 @@ void World::pass(std::uint32_t node) {
   if (dies(runner)) return crash(node, random_.one_in(3));
   if (runner.member->stopped()) {
     const bool left = *runner.member->stopped() == StopReason::left;
+    // As a node does: the others learn the end from what it still has to say.
+    if (left && !runner.member->drained()) return wake(node, now_ns_ + options_.step_ns);
     gone(node, true);
     if (!left) come_back(node);
     return;

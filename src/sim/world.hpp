@@ -121,10 +121,12 @@ class World {
   [[nodiscard]] std::uint32_t some_node();
   [[nodiscard]] std::uint32_t one(std::uint32_t node);  // that one, or any
   [[nodiscard]] std::uint64_t soon(std::uint64_t most_ns);
-  // See sim/delays.hpp.
+  // See sim/delays.hpp. Where no order is promised, words wait until what went out before them,
+  // then what they guard, is known to have landed: the data and the frame before, their own data.
   [[nodiscard]] std::uint64_t one_way_ns() const {
     const NetOptions& net = options_.net;
-    return net.delay_ns + net.jitter_ns + net.landing_ns + 2 * options_.step_ns;
+    const std::uint64_t trips = net.ordering == Ordering::writes ? 1 : 3 * 2 + 1;
+    return trips * (net.delay_ns + net.jitter_ns + net.landing_ns + 2 * options_.step_ns);
   }
   [[nodiscard]] Member* member(std::uint32_t node) const { return nodes_[node].member.get(); }
   void record(const history::Event& event);

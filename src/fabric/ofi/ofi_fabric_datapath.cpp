@@ -82,7 +82,7 @@ bool OfiFabric::push_next(Peer& peer) {
     out.descriptor = descriptor_of(peer.own_row_region);
     out.to = peer.theirs->base + data->offset;
   } else {
-    const std::span<const std::byte> rest = peer.queue.next_frame();
+    const std::span<const std::byte> rest = peer.queue.next_frame(peer.all_acknowledged());
     if (rest.empty()) return false;
     const auto built =
         peer.writer.build(rest, peer.words->consumed.load(std::memory_order_acquire));

@@ -55,7 +55,7 @@ struct OfiFabric::Peer {
   Pages window;
   Pages mirror;             // the ring at the peer (RingWriter), then the words we write there
   ofi::WindowWords* words;  // in the window
-  ofi::PostQueue queue;
+  ofi::PostQueue queue{Ordering::writes};
   ofi::RingWriter writer;
   ofi::RingReader reader;
 

@@ -22,7 +22,7 @@ constexpr std::ptrdiff_t kMergeDepth =
 
 }  // namespace
 
-PostQueue::PostQueue() {
+PostQueue::PostQueue(Ordering ordering) : ordering_(ordering) {
   for (Chunk& chunk : chunks_) {
     chunk.data.reserve(kReservedPosts);
     chunk.cells.reserve(kReservedPosts);
@@ -99,8 +99,10 @@ std::optional<Extent> PostQueue::next_data() const {
   return Extent{extent.offset + extent_sent_, extent.bytes - extent_sent_};
 }
 
-std::span<const std::byte> PostQueue::next_frame() const {
+std::span<const std::byte> PostQueue::next_frame(bool landed) const {
   if (count_ == 0 || extent_ < front().data.size()) return {};
+  // Its later parts need not wait: it is applied once all of them are there.
+  if (ordering_ == Ordering::none && frame_sent_ == 0 && !landed) return {};
   return std::span(front().frame).subspan(frame_sent_);
 }
 

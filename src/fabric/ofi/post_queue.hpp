@@ -5,11 +5,11 @@
 ///     chunk = data extents, in place in our row | a frame of control records (control_ring.hpp)
 ///
 /// Invariants: Q1 a chunk's frame goes out after all data posted before any of its records, and
-/// before any later chunk; Q2 a chunk of which a byte has gone out changes no more; Q3 at most
-/// kChunksMax chunks: then posts merge into the last one. Words published again replace those of
-/// the same frame: it is applied at once.
-/// Steady state allocates nothing: chunks and their buffers are used again.
-/// Threads: the predicate thread only.
+/// before any later chunk; where writes land in any order, once all that went out has landed; Q2 a
+/// chunk of which a byte has gone out changes no more; Q3 at most kChunksMax chunks: then posts
+/// merge into the last one. Words published again replace those of the same frame: it is applied at
+/// once. Steady state allocates nothing: chunks and their buffers are used again. Threads: the
+/// predicate thread only.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "fabric/fabric.hpp"
+#include "fabric/ordering.hpp"
 
 namespace tutti::ofi {
 
@@ -29,7 +30,7 @@ class PostQueue {
   /// records are not held back long.
   static constexpr std::size_t kChunkBytes = 128 * 1024;
 
-  PostQueue();
+  explicit PostQueue(Ordering ordering);
 
   /// Posts data in place: read when it is sent.
   void write(Extent data);
@@ -39,12 +40,14 @@ class PostQueue {
   [[nodiscard]] bool empty() const { return count_ == 0; }
 
   /// What goes out next: data, or, if there is none before it, what is left of a frame. Neither
-  /// only if the queue is empty.
+  /// only if the queue is empty, or the frame has to wait. `landed`: whether all that went out to
+  /// the peer is known to be there.
   [[nodiscard]] std::optional<Extent> next_data() const;
-  [[nodiscard]] std::span<const std::byte> next_frame() const;
-  /// Whether next_data() is the last before a frame.
+  [[nodiscard]] std::span<const std::byte> next_frame(bool landed) const;
+  /// Whether a frame goes out right behind next_data().
   [[nodiscard]] bool has_frame_next() const {
-    return extent_ + 1 == front().data.size() && !front().frame.empty();
+    return ordering_ == Ordering::writes && extent_ + 1 == front().data.size() &&
+           !front().frame.empty();
   }
 
   /// So much of it has gone out.
@@ -81,6 +84,7 @@ class PostQueue {
   static void remove_covered(Chunk& chunk, std::uint64_t offset, std::size_t bytes);
   void pop_if_sent();
 
+  Ordering ordering_;
   std::array<Chunk, kChunksMax> chunks_;
   std::size_t first_ = 0;  // index of the oldest chunk
   std::size_t count_ = 0;

@@ -31,7 +31,7 @@ struct Link {
   }
   /// Posts the next part, if the queue has one and the ring room; lands its first `bytes`.
   bool post(std::size_t bytes = kPartBytesMax) {
-    const std::span<const std::byte> rest = queue.next_frame();
+    const std::span<const std::byte> rest = queue.next_frame(false);
     if (rest.empty()) return false;
     const auto part = writer.build(rest, consumed);
     if (!part) return false;
@@ -50,7 +50,7 @@ struct Link {
   Words mirror{kRingBytes};
   Words ring{kRingBytes};
   Words row{kRowBytes};
-  PostQueue queue;
+  PostQueue queue{Ordering::writes};
   RingWriter writer{{mirror.data(), kRingBytes}};
   RingReader reader{{ring.data(), kRingBytes}, {row.data(), kRowBytes}};
   std::uint64_t consumed = 0;
