@@ -44,6 +44,10 @@ struct NodeOptions {
   std::string name{};                    ///< which of the members this node is
   std::vector<MemberAddress> members{};  ///< all that may ever be members, 1 .. 256 [same]
   FabricChoice fabric = FabricChoice::automatic;
+  /// libfabric's provider, by its name there, such as "tcp" or "tcp;ofi_rxm": with
+  /// FabricChoice::ofi, and only then [same]. start() refuses one that is not there or that does
+  /// not keep writes in order, and lists those that would do.
+  std::string provider{};
   Drive drive = Drive::own_thread;
   Idle idle{};
   std::chrono::nanoseconds start_timeout = std::chrono::seconds(30);  ///< 1 ms .. 1 day
@@ -91,5 +95,10 @@ struct GroupOptions {
 [[nodiscard]] TUTTI_API Result<Order> order_from(std::string_view word);
 [[nodiscard]] TUTTI_API Result<Level> level_from(std::string_view word);
 [[nodiscard]] TUTTI_API Result<FabricChoice> fabric_from(std::string_view word);
+
+/// A fabric with all that belongs to it, as the command line spells it: "auto", "shm", "tcp" or
+/// "ofi:PROVIDER"; into the options, and back.
+[[nodiscard]] TUTTI_API Result<void> set_fabric(NodeOptions& node, std::string_view text);
+[[nodiscard]] TUTTI_API std::string fabric_text(const NodeOptions& node);
 
 }  // namespace tutti

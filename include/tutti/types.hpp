@@ -50,6 +50,7 @@ enum class FabricChoice : std::uint8_t {
   automatic,  ///< shared memory to members on this host, TCP to the rest
   shm,        ///< shared memory only: all members must be on this host
   tcp,        ///< TCP only, even to members on this host
+  ofi,        ///< libfabric only, by NodeOptions::provider, even to members on this host
 };
 
 /// Who runs the predicate loop.

@@ -37,7 +37,8 @@ void add_fabric_and_level(CLI::App& command, FabricAndLevel& words) {
   command
       .add_option("--fabric", words.fabric,
                   "what carries the messages: shm (shared memory, all members on this host), tcp, "
-                  "or auto (shm to members on this host, tcp to the others)")
+                  "auto (shm to members on this host, tcp to the others), or ofi:PROVIDER "
+                  "(libfabric with that provider of its own, such as ofi:tcp)")
       ->capture_default_str();
   command
       .add_option("--level", words.level,
@@ -47,11 +48,9 @@ void add_fabric_and_level(CLI::App& command, FabricAndLevel& words) {
 }
 
 Result<void> apply(const FabricAndLevel& words, NodeOptions& node, GroupOptions& group) {
-  const Result<FabricChoice> fabric = fabric_from(words.fabric);
-  if (!fabric) return std::unexpected(fabric.error());
+  if (Result<void> fabric = set_fabric(node, words.fabric); !fabric) return fabric;
   const Result<Level> level = level_from(words.level);
   if (!level) return std::unexpected(level.error());
-  node.fabric = *fabric;
   group.level = *level;
   group.order = *level == Level::unordered ? Order::none : Order::round_robin;
   return {};

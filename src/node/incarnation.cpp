@@ -76,16 +76,9 @@ Result<void> Incarnation::attach(Arrival arrival) {
   return std::visit(
       [&](auto& connection) -> Result<void> {
         if (Result<void> row = check_row(connection.row_bytes); !row) return row;
-        Result<void> attached;
-        Fabric* fabric = nullptr;
-        if constexpr (std::is_same_v<std::decay_t<decltype(connection)>, ShmConnection>) {
-          attached = shm_->attach(std::move(connection));
-          fabric = shm_;
-        } else {
-          attached = tcp_->attach(std::move(connection));
-          fabric = tcp_;
-        }
-        if (attached) fabric_->route(peer, *fabric);
+        auto& fabric = fabric_for(connection);
+        Result<void> attached = fabric.attach(std::move(connection));
+        if (attached) fabric_->route(peer, fabric);
         return attached;
       },
       arrival.connection);
@@ -94,12 +87,16 @@ Result<void> Incarnation::attach(Arrival arrival) {
 // P1: nothing points into its row any more.
 void Incarnation::part(std::uint32_t slot) {
   if (std::exchange(attached_[slot], 0) == 0) return;
-  const Rank peer{slot};
   states_->gone(slot);
+  detach(Rank{slot});
+  lobby_->release(slot);
+}
+
+void Incarnation::detach(Rank peer) {
   fabric_->unroute(peer);
   shm_->detach(peer);
   tcp_->detach(peer);
-  lobby_->release(slot);
+  if (ofi_ != nullptr) ofi_->detach(peer);
 }
 
 void Incarnation::lost(const PeerLoss& loss) {
@@ -121,10 +118,7 @@ void Incarnation::lost(const PeerLoss& loss) {
 void Incarnation::hang_up() {
   lobby_.reset();
   for (std::uint32_t slot = 0; slot < attached_.size(); ++slot) {
-    if (std::exchange(attached_[slot], 0) == 0) continue;
-    fabric_->unroute(Rank{slot});
-    shm_->detach(Rank{slot});
-    tcp_->detach(Rank{slot});
+    if (std::exchange(attached_[slot], 0) != 0) detach(Rank{slot});
   }
 }
 

@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "fabric/ofi/ofi_fabric.hpp"
 #include "fabric/routed.hpp"
 #include "fabric/segment.hpp"
 #include "fabric/shm/shm_fabric.hpp"
@@ -87,12 +88,18 @@ class Incarnation final : private MembershipEvents {
               IncarnationEvents& events);
   [[nodiscard]] Result<void> open_row();
   [[nodiscard]] Result<void> open_fabrics();
+  [[nodiscard]] Result<std::unique_ptr<OfiFabric>> open_ofi();
   void seat_groups();
   [[nodiscard]] Result<void> open_lobby();
   [[nodiscard]] MembershipOptions membership_options() const;
 
   void take_arrivals();
   [[nodiscard]] Result<void> attach(Arrival arrival);
+  // Which of the fabrics takes over a connection.
+  [[nodiscard]] ShmFabric& fabric_for(const ShmConnection&) { return *shm_; }
+  [[nodiscard]] TcpFabric& fabric_for(const TcpConnection&) { return *tcp_; }
+  [[nodiscard]] OfiFabric& fabric_for(const OfiConnection&) { return *ofi_; }
+  void detach(Rank peer);
   void part(std::uint32_t slot);
   void lost(const PeerLoss& loss);
   [[nodiscard]] bool in_view(std::uint32_t slot) const;
@@ -121,6 +128,7 @@ class Incarnation final : private MembershipEvents {
   std::unique_ptr<Sleeper> sleeper_;
   ShmFabric* shm_ = nullptr;
   TcpFabric* tcp_ = nullptr;
+  OfiFabric* ofi_ = nullptr;  // only where it is asked for
   std::unique_ptr<RoutedFabric> fabric_;
   std::vector<std::unique_ptr<Subgroup<NativeMemory>>> subgroups_;
   std::unique_ptr<Membership<NativeMemory>> membership_;

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "node/bootstrap/address.hpp"
 #include "node/bootstrap/host.hpp"
 #include "node/incarnation.hpp"
 
@@ -66,14 +67,27 @@ Result<void> Incarnation::open_fabrics() {
   if (!tcp) return std::unexpected(tcp.error());
   shm_ = shm->get();
   tcp_ = tcp->get();
-  std::vector<std::unique_ptr<Fabric>> both;
-  both.push_back(std::move(*shm));
-  both.push_back(std::move(*tcp));
+  std::vector<std::unique_ptr<Fabric>> fabrics;
+  fabrics.push_back(std::move(*shm));
+  fabrics.push_back(std::move(*tcp));
+  if (node_.fabric == FabricChoice::ofi) {
+    auto ofi = open_ofi();
+    if (!ofi) return std::unexpected(ofi.error());
+    ofi_ = ofi->get();
+    fabrics.push_back(std::move(*ofi));
+  }
   const auto largest = std::ranges::max(layouts_, {}, &RowLayout::row_bytes).row_bytes();
-  auto fabric = RoutedFabric::create(row_->data(), names_.size(), largest, std::move(both));
+  auto fabric = RoutedFabric::create(row_->data(), names_.size(), largest, std::move(fabrics));
   if (!fabric) return std::unexpected(fabric.error());
   fabric_ = std::move(*fabric);
   return {};
+}
+
+Result<std::unique_ptr<OfiFabric>> Incarnation::open_ofi() {
+  const Result<Address> address = address_from(node_.members[self_].address);
+  if (!address) return std::unexpected(address.error());
+  const std::span<const std::byte> row(row_->data(), row_->size());
+  return OfiFabric::create(*sleeper_, row, node_.provider, address->host);
 }
 
 MembershipOptions Incarnation::membership_options() const {

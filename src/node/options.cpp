@@ -19,6 +19,7 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t kNameMax = 255;
 constexpr std::size_t kMembersMax = 256;
+constexpr std::size_t kProviderMax = 64;
 constexpr std::uint32_t kMessageBytesMax = 16U << 20;
 constexpr std::uint64_t kWindowBytesMin = 4U << 10;
 constexpr std::uint64_t kWindowBytesMax = 1U << 30;
@@ -35,7 +36,7 @@ constexpr std::array kOrders{Word{Order::round_robin, "round_robin"}, Word{Order
 constexpr std::array kLevels{Word{Level::atomic, "atomic"}, Word{Level::agreed, "agreed"},
                              Word{Level::unordered, "unordered"}};
 constexpr std::array kFabrics{Word{FabricChoice::automatic, "auto"}, Word{FabricChoice::shm, "shm"},
-                              Word{FabricChoice::tcp, "tcp"}};
+                              Word{FabricChoice::tcp, "tcp"}, Word{FabricChoice::ofi, "ofi"}};
 
 std::unexpected<Error> bad(std::string message) {
   return fail(ErrorCode::invalid_argument, std::move(message));
@@ -160,6 +161,21 @@ Result<void> check_order_and_level(Order order, Level level) {
   return {};
 }
 
+Result<void> check_fabric(const NodeOptions& node) {
+  if (Result<void> r = check_known(kFabrics, "fabric", node.fabric); !r) return r;
+  if (node.fabric != FabricChoice::ofi) {
+    if (node.provider.empty()) return {};
+    return bad("provider is " + quoted(printable(node.provider)) + " with fabric " +
+               quoted(to_string(node.fabric)) + "; it goes with fabric 'ofi' only");
+  }
+  if (node.provider.empty()) {
+    return bad("fabric 'ofi' needs one of libfabric's providers: ofi:PROVIDER, such as 'ofi:tcp'");
+  }
+  if (node.provider.size() <= kProviderMax && printable(node.provider) == node.provider) return {};
+  return bad("provider " + quoted(printable(node.provider)) + " is not legal; legal: 1 .. " +
+             std::to_string(kProviderMax) + " bytes of text, such as 'tcp'");
+}
+
 Result<void> check_windows(const GroupOptions& group) {
   if (Result<void> r =
           check_range("message_max_bytes", group.message_max_bytes, 1U, kMessageBytesMax);
@@ -222,7 +238,7 @@ Result<void> NodeOptions::validate() const {
     for (const MemberAddress& member : members) known += (known.empty() ? "" : ", ") + member.name;
     return bad("name " + quoted(name) + " is not among the members; members: " + known);
   }
-  if (Result<void> r = check_known(kFabrics, "fabric", fabric); !r) return r;
+  if (Result<void> r = check_fabric(*this); !r) return r;
   if (drive != Drive::own_thread && drive != Drive::caller) {
     return bad("drive " + std::to_string(std::to_underlying(drive)) +
                " is unknown; known: own_thread, caller");
@@ -262,6 +278,29 @@ Result<Order> order_from(std::string_view word) { return value_of(kOrders, "orde
 Result<Level> level_from(std::string_view word) { return value_of(kLevels, "level", word); }
 Result<FabricChoice> fabric_from(std::string_view word) {
   return value_of(kFabrics, "fabric", word);
+}
+
+Result<void> set_fabric(NodeOptions& node, std::string_view text) {
+  const std::size_t colon = std::min(text.find(':'), text.size());
+  const Result<FabricChoice> fabric = fabric_from(text.substr(0, colon));
+  if (!fabric) return std::unexpected(fabric.error());
+  if (colon < text.size() && *fabric != FabricChoice::ofi) {
+    return bad("fabric " + quoted(printable(text)) + ": nothing belongs after " +
+               quoted(to_string(*fabric)));
+  }
+  NodeOptions asked;
+  asked.fabric = *fabric;
+  asked.provider = text.substr(std::min(colon + 1, text.size()));
+  if (Result<void> checked = check_fabric(asked); !checked) return checked;
+  node.fabric = asked.fabric;
+  node.provider = std::move(asked.provider);
+  return {};
+}
+
+std::string fabric_text(const NodeOptions& node) {
+  std::string text(to_string(node.fabric));
+  if (!node.provider.empty()) text += ":" + node.provider;
+  return text;
 }
 
 }  // namespace tutti

@@ -17,7 +17,8 @@ std::chrono::nanoseconds in_ns(double seconds) {
 void add_options(CLI::App& app, Options& options) {
   app.add_option("--name", options.name, "which of the members this one is")->required();
   app.add_option("--members", options.members, "a=HOST:PORT,b=HOST:PORT,...")->required();
-  app.add_option("--fabric", options.fabric, "auto, shm or tcp")->capture_default_str();
+  app.add_option("--fabric", options.fabric, "auto, shm, tcp or ofi:PROVIDER")
+      ->capture_default_str();
   app.add_option("--levels", options.levels, "one group for each, such as atomic,agreed")
       ->capture_default_str();
   app.add_option("--history", options.history, "record to this file");
@@ -37,15 +38,15 @@ Result<Setup> set_up(const Options& options) {
   Setup setup;
   Result<std::vector<MemberAddress>> members = cli::members_from(options.members);
   if (!members) return std::unexpected(std::move(members.error()));
-  const Result<FabricChoice> fabric = fabric_from(options.fabric);
-  if (!fabric) return std::unexpected(fabric.error());
   setup.node = {.name = options.name,
                 .members = std::move(*members),
-                .fabric = *fabric,
                 .start_timeout = in_ns(options.start_timeout_s),
                 .founders = options.founders,
                 .join_only = options.join_only,
                 .suspect_after = in_ns(options.suspect_after_s)};
+  if (Result<void> fabric = set_fabric(setup.node, options.fabric); !fabric) {
+    return std::unexpected(fabric.error());
+  }
   for (const std::string& word : cli::split_list(options.levels)) {
     const Result<Level> level = level_from(word);
     if (!level) return std::unexpected(level.error());

@@ -11,7 +11,9 @@ void add_common_perf_options(CLI::App& command, PerfOptions& options) {
   command.add_option("--members", options.members, "how many member processes, 1 to 256")
       ->check(whole_number(1, 256))
       ->capture_default_str();
-  command.add_option("--fabric", options.fabric, "what carries the messages: shm, tcp or auto")
+  command
+      .add_option("--fabric", options.fabric,
+                  "what carries the messages: shm, tcp, auto or ofi:PROVIDER")
       ->capture_default_str();
   command.add_option("--seconds", options.seconds, "measured time")->capture_default_str();
   command.add_option("--warmup", options.warmup_s, "seconds of the same before the measured time")

@@ -3,6 +3,7 @@
 #include <sys/random.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <set>
 #include <string_view>
@@ -10,6 +11,11 @@
 
 namespace tutti::ofi {
 namespace {
+
+constexpr const char* kNoMemory = "no memory to ask libfabric for a provider";
+
+// A connected endpoint first, see the header.
+constexpr std::array kTypes{FI_EP_MSG, FI_EP_RDM};
 
 constexpr std::uint32_t kApi = FI_VERSION(1, 17);
 
@@ -22,11 +28,13 @@ constexpr int kMemoryModes =
 
 bool has_layer(std::string_view name) { return name.find(';') != std::string_view::npos; }
 
-Result<Info> hints_for(const std::string& name, fi_ep_type type, std::uint64_t order) {
+/// An empty name: of any provider. Null: no memory.
+Info hints_for(const std::string& name, fi_ep_type type, std::uint64_t order) {
   Info hints(fi_allocinfo());
-  if (hints != nullptr) hints->fabric_attr->prov_name = ::strdup(name.c_str());
-  if (hints == nullptr || hints->fabric_attr->prov_name == nullptr) {
-    return fail(ErrorCode::system, "no memory to ask libfabric for a provider");
+  if (hints == nullptr) return hints;
+  if (!name.empty()) {
+    hints->fabric_attr->prov_name = ::strdup(name.c_str());
+    if (hints->fabric_attr->prov_name == nullptr) return nullptr;
   }
   hints->caps = FI_RMA | FI_WRITE | FI_REMOTE_WRITE;
   hints->ep_attr->type = type;
@@ -57,40 +65,40 @@ Info offered(const fi_info& hints, const std::string& host) {
   return Info(found);
 }
 
+/// Those that will do.
 std::string known_providers() {
-  fi_info* found = nullptr;
-  if (fi_getinfo(kApi, nullptr, nullptr, 0, nullptr, &found) != 0) return "none";
-  const Info all(found);
   std::set<std::string> names;
-  for (const fi_info* info = all.get(); info != nullptr; info = info->next) {
-    names.insert(info->fabric_attr->prov_name);
+  for (const fi_ep_type type : kTypes) {
+    const Info hints = hints_for("", type, FI_ORDER_RMA_WAW);
+    const Info all = hints == nullptr ? nullptr : offered(*hints, "");
+    for (const fi_info* info = all.get(); info != nullptr; info = info->next) {
+      if (check_order(*info)) names.insert(info->fabric_attr->prov_name);
+    }
   }
   std::string text;
   for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
+  return text.empty() ? "none" : text;
 }
 
 Result<Info> find(const std::string& name, const std::string& host) {
-  // A connected endpoint first, see the header.
-  const fi_ep_type types[] = {FI_EP_MSG, FI_EP_RDM};
-  for (const fi_ep_type type : types) {
+  for (const fi_ep_type type : kTypes) {
     if (type == FI_EP_MSG && has_layer(name)) continue;
-    Result<Info> hints = hints_for(name, type, FI_ORDER_RMA_WAW);
-    if (!hints) return hints;
-    if (Info info = offered(**hints, host)) return info;
+    const Info hints = hints_for(name, type, FI_ORDER_RMA_WAW);
+    if (hints == nullptr) return fail(ErrorCode::system, kNoMemory);
+    if (Info info = offered(*hints, host)) return info;
   }
-  for (const fi_ep_type type : types) {  // is it the order?
-    Result<Info> hints = hints_for(name, type, FI_ORDER_NONE);
-    if (!hints) return hints;
-    const Info info = offered(**hints, host);
+  for (const fi_ep_type type : kTypes) {  // is it the order?
+    const Info hints = hints_for(name, type, FI_ORDER_NONE);
+    const Info info = hints == nullptr ? nullptr : offered(*hints, host);
     if (info == nullptr) continue;
     if (Result<void> ordered = check_order(*info); !ordered) {
       return std::unexpected(ordered.error());
     }
   }
-  return fail(ErrorCode::invalid_argument,
-              "libfabric has no provider '" + name + "' for one-sided writes" +
-                  (host.empty() ? "" : " at " + host) + "; it has here: " + known_providers());
+  return fail(ErrorCode::invalid_argument, "libfabric has no provider '" + name +
+                                               "' for one-sided writes" +
+                                               (host.empty() ? "" : " at " + host) +
+                                               "; those that will do here: " + known_providers());
 }
 
 }  // namespace

@@ -39,6 +39,7 @@ struct Hello {
   std::uint64_t incarnation = 0;  ///< random, one per start
   bool running = false;           ///< it is in a group already
   FabricChoice fabric = FabricChoice::automatic;
+  std::string provider{};  ///< libfabric's, with FabricChoice::ofi
   HostIdentity host;
   std::uint64_t row_bytes = 0;
   std::string unix_name;             ///< abstract socket where rows are exchanged; may be empty
@@ -64,7 +65,7 @@ using HelloPrefix = std::array<std::byte, 12>;
 /// members.
 [[nodiscard]] Result<void> compatible(const Hello& mine, const Hello& theirs);
 
-enum class Transport : std::uint8_t { shm, tcp };
+enum class Transport : std::uint8_t { shm, tcp, ofi };
 
 /// Which fabric carries this pair: the same answer at both ends.
 [[nodiscard]] Result<Transport> choose_transport(const Hello& mine, const Hello& theirs);

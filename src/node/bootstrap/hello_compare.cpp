@@ -132,6 +132,34 @@ std::string why_apart(const HostIdentity& here, const HostIdentity& there) {
   return {};
 }
 
+std::string fabric_of(const Hello& hello) {
+  NodeOptions node;
+  node.fabric = hello.fabric;
+  node.provider = hello.provider;
+  return quoted(fabric_text(node));
+}
+
+std::string both_fabrics(const Hello& mine, const Hello& theirs) {
+  return "fabric is " + fabric_of(mine) + " at " + printable(mine.name) + " and " +
+         fabric_of(theirs) + " at " + printable(theirs.name);
+}
+
+// Providers of libfabric's that reach no further than shared memory does.
+bool needs_one_host(std::string_view provider) { return provider == "shm"; }
+
+Result<Transport> choose_ofi(const Hello& mine, const Hello& theirs, const std::string& apart) {
+  if (mine.fabric != theirs.fabric || mine.provider != theirs.provider) {
+    return differs(both_fabrics(mine, theirs) +
+                   ": libfabric joins members with the same provider only; it must be the same at "
+                   "all members");
+  }
+  if (needs_one_host(mine.provider) && !apart.empty()) {
+    return differs(both_fabrics(mine, theirs) + ", but this provider cannot join them: " + apart +
+                   "; take one that goes over a network, such as 'ofi:tcp'");
+  }
+  return Transport::ofi;
+}
+
 }  // namespace
 
 Result<void> compatible(const Hello& mine, const Hello& theirs) {
@@ -158,22 +186,22 @@ Result<void> compatible(const Hello& mine, const Hello& theirs) {
   const bool agreed =
       std::ranges::find(mine.groups, Level::agreed, &GroupOptions::level) != mine.groups.end();
   if (agreed && (mine.fabric == FabricChoice::shm) != (theirs.fabric == FabricChoice::shm)) {
-    return differs("fabric is " + quoted(to_string(mine.fabric)) + " at " + printable(mine.name) +
-                   " and " + quoted(to_string(theirs.fabric)) + " at " + printable(theirs.name) +
+    return differs(both_fabrics(mine, theirs) +
                    ", with a group at level 'agreed': then 'shm' is for all or for none");
   }
   return {};
 }
 
 Result<Transport> choose_transport(const Hello& mine, const Hello& theirs) {
+  const std::string apart = why_apart(mine.host, theirs.host);
+  if (mine.fabric == FabricChoice::ofi || theirs.fabric == FabricChoice::ofi) {
+    return choose_ofi(mine, theirs, apart);
+  }
   const bool shm = mine.fabric != FabricChoice::tcp && theirs.fabric != FabricChoice::tcp;
   const bool tcp = mine.fabric != FabricChoice::shm && theirs.fabric != FabricChoice::shm;
-  const std::string apart = why_apart(mine.host, theirs.host);
   if (shm && apart.empty()) return Transport::shm;
   if (tcp) return Transport::tcp;
-  const std::string both = "fabric is " + quoted(to_string(mine.fabric)) + " at " +
-                           printable(mine.name) + " and " + quoted(to_string(theirs.fabric)) +
-                           " at " + printable(theirs.name);
+  const std::string both = both_fabrics(mine, theirs);
   if (!shm) return differs(both + ": they have none in common; 'auto' takes what both can");
   return differs(both + ", but shared memory cannot join them: " + apart +
                  "; 'auto' takes TCP between such members");

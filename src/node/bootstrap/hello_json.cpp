@@ -20,6 +20,7 @@ constexpr std::size_t kAddressMax = 300;
 constexpr std::size_t kMembersMax = 256;
 constexpr std::size_t kGroupsMax = 4096;
 constexpr std::uint64_t kRowBytesMax = 1ULL << 46U;
+constexpr std::string_view kOfi = "ofi:";
 
 json ranks_of(const std::vector<MemberAddress>& members, const std::vector<std::string>& names) {
   json ranks = json::array();
@@ -81,23 +82,42 @@ GroupOptions group_from_json(const json& object, const std::vector<MemberAddress
   return group;
 }
 
-FabricChoice fabric_from_json(JsonReader& reader) {
+// "shm", "tcp" or both; or "ofi:PROVIDER" alone.
+void read_fabric(JsonReader& reader, Hello& hello) {
   bool shm = false;
   bool tcp = false;
   for (const json& transport : reader.array("transports", 8)) {
-    shm = shm || transport == "shm";
-    tcp = tcp || transport == "tcp";
+    const auto* text = transport.get_ptr<const json::string_t*>();
+    if (text == nullptr) continue;
+    shm = shm || *text == "shm";
+    tcp = tcp || *text == "tcp";
+    if (text->starts_with(kOfi)) hello.provider = text->substr(kOfi.size());
   }
-  if (!shm && !tcp) reader.note("transports names none that is known");
-  if (shm && tcp) return FabricChoice::automatic;
-  return shm ? FabricChoice::shm : FabricChoice::tcp;
+  const bool ofi = !hello.provider.empty();
+  if (!shm && !tcp && !ofi) reader.note("transports names none that is known");
+  if ((shm || tcp) && ofi) reader.note("transports names some that do not go together");
+  if (hello.provider.size() > kNameMax) reader.note("transports names one that is too long");
+  if (ofi) {
+    hello.fabric = FabricChoice::ofi;
+  } else if (shm && tcp) {
+    hello.fabric = FabricChoice::automatic;
+  } else {
+    hello.fabric = shm ? FabricChoice::shm : FabricChoice::tcp;
+  }
 }
 
-json transports_of(FabricChoice fabric) {
-  json transports = json::array();
-  if (fabric != FabricChoice::tcp) transports.push_back("shm");
-  if (fabric != FabricChoice::shm) transports.push_back("tcp");
-  return transports;
+json transports_of(const Hello& hello) {
+  switch (hello.fabric) {
+    case FabricChoice::automatic:
+      return json::array({"shm", "tcp"});
+    case FabricChoice::shm:
+      return json::array({"shm"});
+    case FabricChoice::tcp:
+      return json::array({"tcp"});
+    case FabricChoice::ofi:
+      return json::array({std::string(kOfi) + hello.provider});
+  }
+  return json::array();
 }
 
 }  // namespace
@@ -118,7 +138,7 @@ Result<std::string> encode_hello(const Hello& hello) {
                       {"members", std::move(members)},
                       {"incarnation", hello.incarnation},
                       {"running", hello.running},
-                      {"transports", transports_of(hello.fabric)},
+                      {"transports", transports_of(hello)},
                       {"host",
                        {{"boot_id", hello.host.boot_id},
                         {"user", hello.host.user},
@@ -152,7 +172,7 @@ Result<Hello> decode_hello(std::string_view text) {
   }
   hello.incarnation = reader.number("incarnation", kU64);
   hello.running = reader.flag("running");
-  hello.fabric = fabric_from_json(reader);
+  read_fabric(reader, hello);
   if (const json* host = reader.find("host"); host != nullptr) {
     JsonReader fields(*host, problem);
     hello.host = {fields.text("boot_id", kNameMax), fields.number("user", kU64),

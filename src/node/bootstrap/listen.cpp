@@ -120,9 +120,12 @@ void Reception::admit(UniqueFd fd) {
   spawn(serve(std::move(link), std::nullopt));
 }
 
-// A name of its own for every connection: whoever comes there was told by us.
+// A name of its own for every connection: whoever comes there was told by us. Empty if we share no
+// memory.
 Result<std::string> Reception::open_row_listener(Link& link) {
-  if (base_.fabric == FabricChoice::tcp) return std::string();
+  const bool may_share =
+      base_.fabric == FabricChoice::automatic || base_.fabric == FabricChoice::shm;
+  if (!may_share) return std::string();
   Result<std::string> name = random_socket_name();
   if (!name) return name;
   Result<UniqueFd> listener = listen_abstract(*name);

@@ -3,7 +3,7 @@
 ///
 /// Every node listens on its own address; of each pair the higher slot (place in the member list)
 /// calls the lower, again and again until they are connected. Both say hello, compare all that must
-/// agree, answer with a verdict, and choose shared memory or TCP for the pair; a pair on one host
+/// agree, answer with a verdict, and choose what carries the pair's writes; a pair on one host
 /// swaps descriptors over a unix socket. Then the connection is handed over, at both ends, as an
 /// Arrival. Who forms a group with whom is not decided here.
 /// Invariants: B1 a slot has one connection at most: between an arrival and its release every other

@@ -74,7 +74,7 @@ void Reception::disagreed(const LinkPtr& link, std::uint32_t slot, Verdict verdi
 // True if the pair has all that it needs. Else the peer's slot is free again, but for a connection
 // that ended.
 asio::awaitable<bool> Reception::complete(LinkPtr link, std::uint32_t slot, bool dialed) {
-  if (peers_[slot].transport == Transport::tcp) {
+  if (peers_[slot].transport != Transport::shm) {
     link->close_unix();
     co_await link->flush();
     co_return link->is_open();
@@ -121,8 +121,14 @@ void Reception::hand_over(const LinkPtr& link, std::uint32_t slot) {
   ::fcntl(socket.get(), F_SETFL, flags | O_NONBLOCK);
   std::array<std::uint64_t, 2> incarnations{base_.incarnation, peer.incarnation};
   if (slot < self_) std::swap(incarnations[0], incarnations[1]);
-  desk_.arrive({slot, peer.incarnation,
-                TcpConnection{rank, std::move(socket), peer.row_bytes, mix_epoch(incarnations)}});
+  const std::uint64_t epoch = mix_epoch(incarnations);
+  if (peer.transport == Transport::ofi) {
+    desk_.arrive(
+        {slot, peer.incarnation, OfiConnection{rank, std::move(socket), peer.row_bytes, epoch}});
+    return;
+  }
+  desk_.arrive(
+      {slot, peer.incarnation, TcpConnection{rank, std::move(socket), peer.row_bytes, epoch}});
 }
 
 }  // namespace tutti

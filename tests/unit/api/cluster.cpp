@@ -68,6 +68,7 @@ std::unique_ptr<Life> TestCluster::make(std::size_t member, const Adjust& adjust
   NodeOptions options{.name = life->name,
                       .members = addresses_,
                       .fabric = options_.fabric,
+                      .provider = options_.fabric == FabricChoice::ofi ? "tcp" : "",
                       .drive = options_.drive,
                       .idle = options_.idle,
                       .start_timeout = kPatience,

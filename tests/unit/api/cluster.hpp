@@ -24,7 +24,7 @@ using Deliveries = std::vector<std::string>;
 
 struct ClusterOptions {
   std::size_t members = 3;
-  FabricChoice fabric = FabricChoice::shm;
+  FabricChoice fabric = FabricChoice::shm;  ///< ofi: with its provider tcp
   Drive drive = Drive::own_thread;
   Idle idle{};
   std::vector<GroupOptions> groups = {GroupOptions{.name = "log"}};

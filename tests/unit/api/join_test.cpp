@@ -28,7 +28,8 @@ class Joining : public ::testing::TestWithParam<FabricChoice> {
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(On, Joining, ::testing::Values(FabricChoice::shm, FabricChoice::tcp),
+INSTANTIATE_TEST_SUITE_P(On, Joining,
+                         ::testing::Values(FabricChoice::shm, FabricChoice::tcp, FabricChoice::ofi),
                          [](const auto& fabric) { return std::string(to_string(fabric.param)); });
 
 TEST_P(Joining, ThreeOfFiveFoundTheGroupAndTheOthersComeLater) {

@@ -35,7 +35,8 @@ class Leaving : public ::testing::TestWithParam<FabricChoice> {
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(Of, Leaving, ::testing::Values(FabricChoice::shm, FabricChoice::tcp),
+INSTANTIATE_TEST_SUITE_P(Of, Leaving,
+                         ::testing::Values(FabricChoice::shm, FabricChoice::tcp, FabricChoice::ofi),
                          [](const auto& fabric) { return std::string(to_string(fabric.param)); });
 
 TEST_P(Leaving, InOrderLosesNothingAndIsNoLoss) {

@@ -22,7 +22,8 @@ void expect_ok(const std::vector<Result<void>>& results) {
 
 class OnFabric : public ::testing::TestWithParam<FabricChoice> {};
 
-INSTANTIATE_TEST_SUITE_P(Node, OnFabric, ::testing::Values(FabricChoice::shm, FabricChoice::tcp),
+INSTANTIATE_TEST_SUITE_P(Node, OnFabric,
+                         ::testing::Values(FabricChoice::shm, FabricChoice::tcp, FabricChoice::ofi),
                          [](const auto& fabric) { return std::string(to_string(fabric.param)); });
 
 TEST_P(OnFabric, AllMembersDeliverTheSameSequence) {

@@ -137,7 +137,8 @@ class State : public ::testing::TestWithParam<FabricChoice> {
   std::vector<std::string> errors_;
 };
 
-INSTANTIATE_TEST_SUITE_P(On, State, ::testing::Values(FabricChoice::shm, FabricChoice::tcp),
+INSTANTIATE_TEST_SUITE_P(On, State,
+                         ::testing::Values(FabricChoice::shm, FabricChoice::tcp, FabricChoice::ofi),
                          [](const auto& fabric) { return std::string(to_string(fabric.param)); });
 
 TEST_P(State, ThatCannotBeSavedEndsTheStartOfWhoJoinsOnly) {

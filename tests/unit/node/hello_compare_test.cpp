@@ -116,6 +116,38 @@ TEST(Transport, SharedMemoryNeedsBothToWantItOnOneHost) {
               AllOf(HasSubstr("fabric is 'shm' at a"), HasSubstr("different hosts")));
 }
 
+TEST(Transport, LibfabricNeedsTheSameProviderAtBoth) {
+  const auto pair = [](const char* fa, const char* fb, bool far) {
+    const auto with = [](const char* name, std::uint64_t incarnation, const char* fabric) {
+      Hello h = hello(name, incarnation);
+      NodeOptions node;
+      EXPECT_TRUE(set_fabric(node, fabric));
+      h.fabric = node.fabric;
+      h.provider = node.provider;
+      return h;
+    };
+    Hello a = with("a", 1, fa);
+    Hello b = with("b", 2, fb);
+    if (far) b.host.boot_id = "other";
+    const Result<Transport> here = choose_transport(a, b);
+    EXPECT_EQ(here.has_value(), choose_transport(b, a).has_value());
+    EXPECT_EQ(here.has_value(), compatible(a, b).has_value());
+    if (!here) return here.error().message;
+    return std::string(*here == Transport::ofi ? "ofi" : "another");
+  };
+  EXPECT_EQ(pair("ofi:tcp", "ofi:tcp", false), "ofi");
+  EXPECT_EQ(pair("ofi:tcp", "ofi:tcp", true), "ofi");
+  EXPECT_EQ(pair("ofi:shm", "ofi:shm", false), "ofi");
+  EXPECT_THAT(pair("ofi:shm", "ofi:shm", true), HasSubstr("different hosts"));
+  EXPECT_EQ(pair("ofi:tcp", "ofi:tcp;ofi_rxm", false),
+            "fabric is 'ofi:tcp' at a and 'ofi:tcp;ofi_rxm' at b: libfabric joins members with the "
+            "same provider only; it must be the same at all members");
+  for (const char* other : {"auto", "shm", "tcp"}) {
+    EXPECT_THAT(pair(other, "ofi:tcp", false),
+                HasSubstr(std::string("fabric is '") + other + "' at a and 'ofi:tcp' at b"));
+  }
+}
+
 TEST(Transport, SharedMemoryNeedsOneUserAndNetworkNamespace) {
   Hello a = hello("a", 1);
   Hello b = hello("b", 2);

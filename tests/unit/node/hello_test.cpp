@@ -53,6 +53,20 @@ TEST(Hello, IsReadBack) {
   EXPECT_EQ(read->groups[1].level, Level::unordered);
 }
 
+TEST(Hello, NamesTheFabricAndWhatBelongsToIt) {
+  for (const std::string text : {"auto", "shm", "tcp", "ofi:tcp;ofi_rxm"}) {
+    NodeOptions node;
+    ASSERT_TRUE(set_fabric(node, text));
+    Hello h = hello("a", 1);
+    h.fabric = node.fabric;
+    h.provider = node.provider;
+    const Result<Hello> read = decode_hello(body_of(h));
+    ASSERT_TRUE(read) << text << ": " << read.error().message;
+    EXPECT_EQ(read->fabric, h.fabric) << text;
+    EXPECT_EQ(read->provider, h.provider) << text;
+  }
+}
+
 TEST(Hello, TooManyGroupsForOneFrameAreAnError) {
   Hello h = hello("a", 1);
   for (int i = 0; i < 4096; ++i) h.groups.push_back(group(std::string(255, 'g'), {"a"}));
@@ -98,6 +112,11 @@ TEST(Hello, WrongTypesAndMissingFieldsAreErrors) {
   EXPECT_THAT(changed("\"members\":[0,1,2]", "\"members\":[]"), HasSubstr("without members"));
   EXPECT_THAT(changed("\"transports\":[\"shm\",\"tcp\"]", "\"transports\":[1]"),
               HasSubstr("transports"));
+  EXPECT_THAT(changed("[\"shm\",\"tcp\"]", "[\"ofi:tcp\",\"tcp\"]"), HasSubstr("go together"));
+  EXPECT_THAT(changed("[\"shm\",\"tcp\"]", "[\"ofi:\"]"), HasSubstr("none that is known"));
+  EXPECT_THAT(changed("[\"shm\",\"tcp\"]", "[\"ofi:" + std::string(256, 'x') + "\"]"),
+              HasSubstr("too long"));
+  EXPECT_EQ(changed("[\"shm\",\"tcp\"]", "[\"ofi:tcp\"]"), "accepted");
   EXPECT_THAT(changed("\"window_messages\":65536", "\"window_messages\":65535"),
               HasSubstr("window_messages"));
 }

@@ -69,6 +69,15 @@ TEST(LobbyMismatch, FabricsThatExcludeEachOtherAreNamed) {
   EXPECT_THAT(members[1]->outcome(), HasSubstr("fabric is 'tcp' at b and 'shm' at a"));
 }
 
+TEST(LobbyMismatch, ProvidersThatDifferAreNamed) {
+  const auto members = start_members(2, [](TestMember& m, std::size_t slot) {
+    m.node.fabric = FabricChoice::ofi;
+    m.node.provider = slot == 0 ? "tcp" : "shm";
+  });
+  EXPECT_THAT(members[0]->outcome(), HasSubstr("fabric is 'ofi:tcp' at a and 'ofi:shm' at b"));
+  EXPECT_THAT(members[1]->outcome(), HasSubstr("fabric is 'ofi:shm' at b and 'ofi:tcp' at a"));
+}
+
 TEST(LobbyMismatch, AnAddressThatLeadsToAnotherMemberIsNamed) {
   std::vector<MemberAddress> addresses = loopback_members(2);
   TestMember b(addresses, 1);

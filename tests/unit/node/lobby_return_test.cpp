@@ -16,7 +16,12 @@ using ::testing::HasSubstr;
 class Return : public ::testing::TestWithParam<FabricChoice> {
  protected:
   void SetUp() override {
-    for (TestMember* member : {&a, &b, &c}) member->node.fabric = GetParam();
+    for (TestMember* member : {&a, &b, &c}) choose_fabric(*member);
+  }
+
+  static void choose_fabric(TestMember& member) {
+    member.node.fabric = GetParam();
+    if (GetParam() == FabricChoice::ofi) member.node.provider = "tcp";
   }
 
   void start_all() {
@@ -73,7 +78,7 @@ TEST_P(Return, WithoutAReleaseIsNotNow) {
   a.await(1);
   old.stop();
   TestMember again(addresses, 1);
-  again.node.fabric = GetParam();
+  choose_fabric(again);
   again.start();
   again.await_trouble("a (" + addresses[0].address + ": it says that another 'b' is connected");
   EXPECT_EQ(a.lobby().take_arrivals().size(), 0U);
@@ -139,7 +144,7 @@ TEST_P(Return, ThatWasNeverTakenIsNotReleased) {
 }
 
 TEST_P(Return, OfACallerInItsHandshakeReplacesItsFirstConnection) {
-  b.node.fabric = FabricChoice::tcp;
+  if (b.node.fabric == FabricChoice::automatic) b.node.fabric = FabricChoice::tcp;
   a.start();
   RawPeer first(addresses[0].address);
   first.send(encode_hello(hello_of(b, 1)).value());
@@ -162,7 +167,7 @@ TEST_P(Return, OfACallerInItsHandshakeReplacesItsFirstConnection) {
 }
 
 TEST_P(Return, OfARemovedIncarnationInItsHandshakeIsRefused) {
-  b.node.fabric = FabricChoice::tcp;
+  if (b.node.fabric == FabricChoice::automatic) b.node.fabric = FabricChoice::tcp;
   a.start();
   RawPeer first(addresses[0].address);
   first.send(encode_hello(hello_of(b, 1)).value());
@@ -178,9 +183,12 @@ TEST_P(Return, OfARemovedIncarnationInItsHandshakeIsRefused) {
   EXPECT_EQ(a.await(1).incarnation, b.incarnation);
 }
 
-INSTANTIATE_TEST_SUITE_P(On, Return, ::testing::Values(FabricChoice::automatic, FabricChoice::tcp),
+INSTANTIATE_TEST_SUITE_P(On, Return,
+                         ::testing::Values(FabricChoice::automatic, FabricChoice::tcp,
+                                           FabricChoice::ofi),
                          [](const auto& test) {
-                           return test.param == FabricChoice::tcp ? "tcp" : "shm";
+                           const bool shares = test.param == FabricChoice::automatic;
+                           return std::string(shares ? "shm" : to_string(test.param));
                          });
 
 }  // namespace

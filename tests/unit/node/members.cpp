@@ -89,8 +89,7 @@ const Arrival* TestMember::connection(std::uint32_t slot) const {
 
 bool TestMember::alive(std::uint32_t slot) const {
   const auto& here = connection(slot)->connection;
-  const auto* shm = std::get_if<ShmConnection>(&here);
-  const int fd = shm != nullptr ? shm->socket.get() : std::get<TcpConnection>(here).socket.get();
+  const int fd = std::visit([](const auto& connection) { return connection.socket.get(); }, here);
   pollfd entry{.fd = fd, .events = POLLIN | POLLRDHUP, .revents = 0};
   return ::poll(&entry, 1, 0) == 0;
 }
@@ -224,6 +223,7 @@ Hello hello_of(const TestMember& member, std::uint64_t incarnation, const std::s
   hello.members = member.node.members;
   hello.incarnation = incarnation;
   hello.fabric = member.node.fabric;
+  hello.provider = member.node.provider;
   hello.host = this_host();
   hello.row_bytes = member.row.size();
   for (const GroupOptions& group : member.groups) {

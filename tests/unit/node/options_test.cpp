@@ -57,17 +57,56 @@ TEST(Options, WordsAreReadBack) {
   for (const Level level : {Level::unordered, Level::agreed, Level::atomic}) {
     EXPECT_EQ(level_from(to_string(level)), level);
   }
-  for (const auto fabric : {FabricChoice::automatic, FabricChoice::shm, FabricChoice::tcp}) {
+  for (const auto fabric :
+       {FabricChoice::automatic, FabricChoice::shm, FabricChoice::tcp, FabricChoice::ofi}) {
     EXPECT_EQ(fabric_from(to_string(fabric)), fabric);
   }
   EXPECT_EQ(to_string(FabricChoice::automatic), "auto");
+}
+
+TEST(Options, AFabricIsReadWithWhatBelongsToIt) {
+  NodeOptions node = good_node();
+  for (const std::string text : {"auto", "ofi:tcp", "shm", "ofi:tcp;ofi_rxm", "tcp"}) {
+    EXPECT_TRUE(set_fabric(node, text)) << text;
+    EXPECT_EQ(fabric_text(node), text);
+    EXPECT_TRUE(node.validate()) << text;
+  }
+  ASSERT_TRUE(set_fabric(node, "ofi:tcp;ofi_rxm"));
+  EXPECT_EQ(node.fabric, FabricChoice::ofi);
+  EXPECT_EQ(node.provider, "tcp;ofi_rxm");
+}
+
+TEST(Options, AFabricThatIsNoneChangesNothing) {
+  NodeOptions node = good_node();
+  ASSERT_TRUE(set_fabric(node, "ofi:shm"));
+  const auto refused = [&node](std::string_view text) {
+    const Result<void> read = set_fabric(node, text);
+    EXPECT_FALSE(read) << text;
+    EXPECT_EQ(fabric_text(node), "ofi:shm") << text;
+    return read ? "" : read.error().message;
+  };
+  EXPECT_THAT(refused("ofi"), HasSubstr("ofi:PROVIDER, such as 'ofi:tcp'"));
+  EXPECT_THAT(refused("ofi:"), HasSubstr("ofi:PROVIDER"));
+  EXPECT_EQ(refused("tcp:eth0"), "fabric 'tcp:eth0': nothing belongs after 'tcp'");
+  EXPECT_THAT(refused("shm:"), HasSubstr("nothing belongs after 'shm'"));
+  EXPECT_THAT(refused("ofi:a\nb"), HasSubstr("provider 'a?b' is not legal"));
+  EXPECT_THAT(refused("ofi:" + std::string(65, 'x')), HasSubstr("legal: 1 .. 64 bytes"));
+  EXPECT_THAT(refused("libfabric:tcp"), HasSubstr("fabric 'libfabric' is unknown"));
+}
+
+TEST(Options, AProviderGoesWithItsFabric) {
+  EXPECT_THAT(node_error([](auto& n) { n.fabric = FabricChoice::ofi; }),
+              HasSubstr("fabric 'ofi' needs one of libfabric's providers"));
+  EXPECT_EQ(node_error([](auto& n) { n.provider = "tcp"; }),
+            "provider is 'tcp' with fabric 'auto'; it goes with fabric 'ofi' only");
 }
 
 TEST(Options, UnknownWordsListTheKnownOnes) {
   EXPECT_EQ(order_from("lcr").error().message, "order 'lcr' is unknown; known: round_robin, none");
   EXPECT_EQ(level_from("safe").error().message,
             "level 'safe' is unknown; known: atomic, agreed, unordered");
-  EXPECT_EQ(fabric_from("ib").error().message, "fabric 'ib' is unknown; known: auto, shm, tcp");
+  EXPECT_EQ(fabric_from("ib").error().message,
+            "fabric 'ib' is unknown; known: auto, shm, tcp, ofi");
 }
 
 TEST(Options, ValuesOutsideAnEnumerationAreRefused) {
