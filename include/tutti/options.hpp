@@ -59,6 +59,11 @@ struct NodeOptions {
   /// A member that shows no sign of life for so long is suspected and removed; 10 ms .. 1 h. One
   /// whose process has died is noticed at once, where the kernel says so.
   std::chrono::nanoseconds suspect_after = std::chrono::seconds(1);
+  /// Before another node is let into a view, the path to it and back is tried in so many rounds,
+  /// some 10 us each: is a message's data ever seen after what says that it is there? For hardware
+  /// and drivers that are new; a path that fails ends the node, with an error that says how.
+  /// 0 .. 1,000,000; 0: no trial [same].
+  std::uint32_t litmus_rounds = 0;
   ViewCallback on_view{};  ///< may be empty
   LogCallback log{};       ///< empty: silent
 

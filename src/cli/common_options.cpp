@@ -41,6 +41,12 @@ void add_fabric_and_level(CLI::App& command, FabricAndLevel& words) {
                   "(libfabric with that provider of its own, such as ofi:tcp)")
       ->capture_default_str();
   command
+      .add_option("--litmus", words.litmus_rounds,
+                  "try each path in so many rounds before it is used, 0 to 1000000: is data ever "
+                  "seen after what says that it is there?")
+      ->check(whole_number(0, 1'000'000))
+      ->capture_default_str();
+  command
       .add_option("--level", words.level,
                   "when a message is delivered: unordered (on receipt), agreed (once all before "
                   "it are here), atomic (once every member has it)")
@@ -48,6 +54,7 @@ void add_fabric_and_level(CLI::App& command, FabricAndLevel& words) {
 }
 
 Result<void> apply(const FabricAndLevel& words, NodeOptions& node, GroupOptions& group) {
+  node.litmus_rounds = words.litmus_rounds;
   if (Result<void> fabric = set_fabric(node, words.fabric); !fabric) return fabric;
   const Result<Level> level = level_from(words.level);
   if (!level) return std::unexpected(level.error());

@@ -11,10 +11,11 @@
 
 namespace tutti::cli {
 
-/// --fabric and --level, the same in all commands.
+/// --fabric, --litmus and --level, the same in all commands.
 struct FabricAndLevel {
   std::string fabric = "auto";
   std::string level = "atomic";
+  std::uint32_t litmus_rounds = 0;
 };
 
 void add_fabric_and_level(CLI::App& command, FabricAndLevel& words);

@@ -74,7 +74,8 @@ class Pair {
       NodeOptions node{.name = name,
                        .members = {{"a", options.addresses[0]}, {"b", options.addresses[1]}},
                        .fabric = options.fabric,
-                       .start_timeout = kPatience};
+                       .start_timeout = kPatience,
+                       .litmus_rounds = options.litmus_rounds};
       node.idle.yield = 1ms;
       options_.push_back(std::move(node));
     }

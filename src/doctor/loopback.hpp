@@ -14,6 +14,7 @@ namespace tutti::doctor {
 struct LoopbackOptions {
   FabricChoice fabric = FabricChoice::shm;
   std::array<std::string, 2> addresses{};  ///< HOST:PORT, used by nobody
+  std::uint32_t litmus_rounds = 2000;      ///< before that, see NodeOptions
   std::uint32_t rounds = 2000;             ///< messages of 8 bytes to 10 KB, one after the other
 };
 
@@ -23,8 +24,8 @@ struct LoopbackResult {
   double p99_ns = 0;        ///< at the other member
 };
 
-/// Each message is looked at whole when it is delivered: a fabric that shows a guard before its
-/// data would show what was there before. Blocks for a second or so; a minute at most.
+/// A path that shows a guard before its data is an error. Each message is looked at whole when it
+/// is delivered, too. Blocks for a second or so; a minute at most.
 [[nodiscard]] Result<LoopbackResult> loopback(const LoopbackOptions& options);
 
 }  // namespace tutti::doctor

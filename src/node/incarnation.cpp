@@ -39,6 +39,7 @@ std::size_t Incarnation::pass() {
   for (const PeerLoss& loss : loop_->take_losses()) lost(loss);
   if (awaits_state_) [[unlikely]]
     follow_states();
+  if (litmus_ != nullptr) follow_litmus();
   while (!parting_.empty()) [[unlikely]] {
     part(parting_.back());
     parting_.pop_back();
@@ -56,7 +57,11 @@ void Incarnation::take_arrivals() {
       continue;
     }
     attached_[slot] = incarnation;
-    membership_->ready(slot, incarnation);
+    if (litmus_ != nullptr) {
+      litmus_->begin(slot, incarnation);
+    } else {
+      membership_->ready(slot, incarnation);
+    }
   }
 }
 
@@ -88,6 +93,7 @@ Result<void> Incarnation::attach(Arrival arrival) {
 void Incarnation::part(std::uint32_t slot) {
   if (std::exchange(attached_[slot], 0) == 0) return;
   states_->gone(slot);
+  if (litmus_ != nullptr) litmus_->end(slot);
   detach(Rank{slot});
   lobby_->release(slot);
 }
@@ -192,6 +198,14 @@ void Incarnation::follow_states() {
   }
 }
 
+void Incarnation::follow_litmus() {
+  for (const std::uint32_t slot : litmus_->take_good()) membership_->ready(slot, attached_[slot]);
+  if (const std::optional<Litmus::Finding>& finding = litmus_->finding()) {
+    events_.distrusted({ErrorCode::mismatch, "the path from '" + names_[finding->slot] +
+                                                 "' cannot be trusted: " + finding->what});
+  }
+}
+
 void Incarnation::show(NodeState state, const ViewChange& change) {
   lobby_->show({.state = state,
                 .view = change.view,
@@ -224,6 +238,10 @@ Incarnation::Incarnation(const NodeOptions& node, const std::vector<GroupOptions
   if (std::ranges::any_of(groups, &GroupOptions::stateful)) {
     state_words_ = {.offset = kMembershipOffset + bytes, .ring_bytes = kStateRingBytes};
     bytes += state_words_.bytes();
+  }
+  if (node.litmus_rounds != 0) {
+    litmus_offset_ = kMembershipOffset + bytes;
+    bytes += Litmus::bytes(names_.size());
   }
   for (const std::string& name : names_) layouts_.emplace_back(name, groups, bytes);
 }

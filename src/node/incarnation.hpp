@@ -26,6 +26,7 @@
 #include "membership/membership.hpp"
 #include "membership/state_transfer.hpp"
 #include "node/bootstrap/lobby.hpp"
+#include "node/litmus.hpp"
 #include "predicates/predicate_loop.hpp"
 #include "tutti/options.hpp"
 #include "tutti/view.hpp"
@@ -41,6 +42,8 @@ class IncarnationEvents {
   virtual void ended(StopReason reason) = 0;
   /// It joined, but the state it needs cannot be had.
   virtual void no_state(const Error& why) = 0;
+  /// The path from another node does not keep what the fabric promised.
+  virtual void distrusted(const Error& why) = 0;
 };
 
 class Incarnation final : private MembershipEvents {
@@ -110,6 +113,7 @@ class Incarnation final : private MembershipEvents {
   void installed(const View& view, const View& before) override;
   void suspected(const ViewMember& member) override { states_->gone(member.slot); }
   void follow_states();
+  void follow_litmus();
   void show(NodeState state, const ViewChange& change);
   void stopped(StopReason reason) override { events_.ended(reason); }
   void removed(const ViewMember& member) override;
@@ -122,6 +126,7 @@ class Incarnation final : private MembershipEvents {
   std::uint64_t incarnation_ = 0;
   ViewWords words_;
   StateWords state_words_;
+  std::size_t litmus_offset_ = 0;
   std::vector<RowLayout> layouts_;  // by slot
 
   std::optional<Segment> row_;
@@ -133,6 +138,7 @@ class Incarnation final : private MembershipEvents {
   std::vector<std::unique_ptr<Subgroup<NativeMemory>>> subgroups_;
   std::unique_ptr<Membership<NativeMemory>> membership_;
   std::unique_ptr<StateTransfer<NativeMemory>> states_;
+  std::unique_ptr<Litmus> litmus_;  // only where it is asked for
   std::unique_ptr<PredicateLoop> loop_;
   std::unique_ptr<Lobby> lobby_;
 

@@ -140,6 +140,11 @@ void Incarnation::seat_groups() {
   }
   states_ = std::make_unique<StateTransfer<NativeMemory>>(state_words_, std::move(states),
                                                           row_->data(), row_of);
+  if (node_.litmus_rounds != 0) {
+    litmus_ = std::make_unique<Litmus>(self_, incarnation_, names_.size(), node_.litmus_rounds,
+                                       row_->data(), litmus_offset_, row_of);
+    loop_->add(*litmus_);
+  }
   loop_->add(*membership_);
   loop_->add(*states_);
   for (const auto& subgroup : subgroups_) loop_->add(*subgroup);

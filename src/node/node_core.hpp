@@ -62,6 +62,7 @@ class NodeCore final : private IncarnationEvents {
   void installed(const ViewChange& change) override;
   void ended(StopReason reason) override;
   void no_state(const Error& why) override;
+  void distrusted(const Error& why) override;
   [[nodiscard]] std::string why_minority(const std::string& view) const;
   // node_core.cpp
   void run();

@@ -103,6 +103,13 @@ void NodeCore::no_state(const Error& why) {
                            "; mend what is wrong there and start this node again"});
 }
 
+void NodeCore::distrusted(const Error& why) {
+  if (failed()) return;
+  fail_with({why.code, why.message +
+                           "; nothing was delivered over it. Run `tutti doctor`, and take " +
+                           "another fabric"});
+}
+
 // Which members were lost.
 std::string NodeCore::why_minority(const std::string& view) const {
   std::string names;

@@ -20,6 +20,7 @@ using namespace std::chrono_literals;
 constexpr std::size_t kNameMax = 255;
 constexpr std::size_t kMembersMax = 256;
 constexpr std::size_t kProviderMax = 64;
+constexpr std::uint32_t kLitmusRoundsMax = 1'000'000;
 constexpr std::uint32_t kMessageBytesMax = 16U << 20;
 constexpr std::uint64_t kWindowBytesMin = 4U << 10;
 constexpr std::uint64_t kWindowBytesMax = 1U << 30;
@@ -248,6 +249,9 @@ Result<void> NodeOptions::validate() const {
   const auto all = static_cast<std::uint32_t>(members.size());
   if (founders != 0) {
     if (Result<void> r = check_range("founders", founders, all / 2 + 1, all); !r) return r;
+  }
+  if (Result<void> r = check_range("litmus_rounds", litmus_rounds, 0U, kLitmusRoundsMax); !r) {
+    return r;
   }
   if (Result<void> r = check_duration("suspect_after", suspect_after, 10ms, 1h, "10 ms .. 1 h");
       !r) {

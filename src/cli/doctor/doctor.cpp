@@ -59,9 +59,10 @@ Finding loopback_finding(FabricChoice fabric) {
   if (result->wrong != 0) {
     return broken(grouped(result->wrong) + " deliveries of other bytes than were sent");
   }
-  finding.what = grouped(options.rounds) + " messages came as they were sent; 8 bytes take " +
-                 short_time(result->median_ns) + ", at most " + short_time(result->p99_ns) +
-                 " for 99 of 100";
+  finding.what = "in " + grouped(options.litmus_rounds) +
+                 " rounds no guard was seen before its data; " + grouped(options.rounds) +
+                 " messages came as they were sent; 8 bytes take " + short_time(result->median_ns) +
+                 ", at most " + short_time(result->p99_ns) + " for 99 of 100";
   return finding;
 }
 

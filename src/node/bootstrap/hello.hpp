@@ -40,6 +40,7 @@ struct Hello {
   bool running = false;           ///< it is in a group already
   FabricChoice fabric = FabricChoice::automatic;
   std::string provider{};  ///< libfabric's, with FabricChoice::ofi
+  std::uint32_t litmus_rounds = 0;
   HostIdentity host;
   std::uint64_t row_bytes = 0;
   std::string unix_name;             ///< abstract socket where rows are exchanged; may be empty

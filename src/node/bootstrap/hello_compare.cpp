@@ -180,6 +180,8 @@ Result<void> compatible(const Hello& mine, const Hello& theirs) {
     }
   }
   if (r = check_groups(pair); !r) return r;
+  r = pair.same<std::uint64_t>("litmus_rounds", mine.litmus_rounds, theirs.litmus_rounds);
+  if (!r) return r;
   if (Result<Transport> transport = choose_transport(mine, theirs); !transport) {
     return std::unexpected(transport.error());
   }

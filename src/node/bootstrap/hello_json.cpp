@@ -139,6 +139,7 @@ Result<std::string> encode_hello(const Hello& hello) {
                       {"incarnation", hello.incarnation},
                       {"running", hello.running},
                       {"transports", transports_of(hello)},
+                      {"litmus_rounds", hello.litmus_rounds},
                       {"host",
                        {{"boot_id", hello.host.boot_id},
                         {"user", hello.host.user},
@@ -157,6 +158,7 @@ Result<std::string> encode_hello(const Hello& hello) {
 
 Result<Hello> decode_hello(std::string_view text) {
   constexpr std::uint64_t kU64 = std::numeric_limits<std::uint64_t>::max();
+  constexpr std::uint64_t kU32 = std::numeric_limits<std::uint32_t>::max();
   std::optional<std::string> problem;
   const json value = parse_json(text);
   if (value.is_discarded()) return fail(ErrorCode::invalid_argument, "its hello is not JSON");
@@ -173,6 +175,7 @@ Result<Hello> decode_hello(std::string_view text) {
   hello.incarnation = reader.number("incarnation", kU64);
   hello.running = reader.flag("running");
   read_fabric(reader, hello);
+  hello.litmus_rounds = static_cast<std::uint32_t>(reader.number("litmus_rounds", kU32));
   if (const json* host = reader.find("host"); host != nullptr) {
     JsonReader fields(*host, problem);
     hello.host = {fields.text("boot_id", kNameMax), fields.number("user", kU64),

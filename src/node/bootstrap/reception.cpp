@@ -39,6 +39,7 @@ Result<void> Reception::prepare() {
   base_.members = node.members;
   base_.incarnation = request_.incarnation;
   base_.fabric = node.fabric;
+  base_.litmus_rounds = node.litmus_rounds;
   base_.provider = node.provider;
   base_.host = this_host();
   base_.row_bytes = request_.own_row.size();

@@ -50,6 +50,20 @@ TEST_P(Joining, ThreeOfFiveFoundTheGroupAndTheOthersComeLater) {
   cluster.expect_one_story();
 }
 
+TEST_P(Joining, PathsAreTriedBeforeTheyAreUsed) {
+  TestCluster cluster(options(4, 3),
+                      [](std::size_t, NodeOptions& node) { node.litmus_rounds = 30; });
+  cluster.start({0, 1, 2});
+  cluster.talk({0, 1, 2});
+  ASSERT_TRUE(cluster.hear_more({0, 1, 2}));
+  cluster.start({3});
+  cluster.talk({3});
+  ASSERT_TRUE(until([&] { return cluster.are_in_view_of({0, 1, 2, 3}); }));
+  ASSERT_TRUE(cluster.hear_more({0, 1, 2, 3}));
+  expect_ok(cluster.stop());
+  cluster.expect_one_story();
+}
+
 TEST_P(Joining, AllStartInAnyOrder) {
   std::vector<std::size_t> order{0, 1, 2};
   do {

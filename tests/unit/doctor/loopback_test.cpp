@@ -10,7 +10,10 @@ namespace {
 
 LoopbackOptions options(FabricChoice fabric) {
   const std::vector<MemberAddress> members = loopback_members(2);
-  return {.fabric = fabric, .addresses = {members[0].address, members[1].address}, .rounds = 40};
+  return {.fabric = fabric,
+          .addresses = {members[0].address, members[1].address},
+          .litmus_rounds = 40,
+          .rounds = 40};
 }
 
 class EachLoopback : public ::testing::TestWithParam<FabricChoice> {};

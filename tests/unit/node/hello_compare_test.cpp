@@ -54,6 +54,11 @@ TEST(Compatible, MemberListsMustBeEqual) {
               HasSubstr("3 at a but 2 at b"));
 }
 
+TEST(Compatible, RoundsOfTheLitmusMustBeEqual) {
+  EXPECT_THAT(mismatch([](Hello&, Hello& b) { b.litmus_rounds = 7; }, "litmus_rounds"),
+              HasSubstr("is 0 at a but 7 at b"));
+}
+
 TEST(Compatible, EachGroupOptionMustBeEqual) {
   const auto with = [](const std::string& field, const std::function<void(GroupOptions&)>& change) {
     return mismatch([&](Hello&, Hello& b) { change(b.groups[0]); }, "group 'log': " + field);

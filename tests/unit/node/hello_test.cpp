@@ -29,6 +29,7 @@ TEST(Hello, IsReadBack) {
   h.to = "b";
   h.fabric = FabricChoice::shm;
   h.running = true;
+  h.litmus_rounds = 1000;
   h.groups.push_back(group("gr\xc3\xbc", {"c", "a"}));
   h.groups.back().senders = {"a"};
   h.groups.back().order = Order::none;
@@ -42,6 +43,7 @@ TEST(Hello, IsReadBack) {
   EXPECT_EQ(read->incarnation, h.incarnation);
   EXPECT_EQ(read->fabric, FabricChoice::shm);
   EXPECT_TRUE(read->running);
+  EXPECT_EQ(read->litmus_rounds, 1000U);
   EXPECT_EQ(read->host.boot_id, "boot");
   EXPECT_EQ(read->row_bytes, 4096U);
   ASSERT_EQ(read->members.size(), 3U);

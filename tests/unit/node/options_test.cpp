@@ -182,6 +182,12 @@ TEST(Options, SuspicionTakesAReasonableTime) {
   EXPECT_EQ(node_error([](auto& n) { n.suspect_after = 1h; }), "accepted");
 }
 
+TEST(Options, ALitmusHasAnEnd) {
+  EXPECT_EQ(node_error([](auto& n) { n.litmus_rounds = 1'000'000; }), "accepted");
+  EXPECT_THAT(node_error([](auto& n) { n.litmus_rounds = 1'000'001; }),
+              HasSubstr("litmus_rounds is 1000001; legal: 0 .. 1000000"));
+}
+
 // Fewer could found two groups that know nothing of each other.
 TEST(Options, FoundersAreMoreThanHalfOfTheMembers) {
   const auto with = [](std::uint32_t founders, std::size_t members) {

@@ -1,0 +1,163 @@
+#include "node/litmus.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "sst/memory.hpp"
+
+namespace tutti {
+namespace {
+
+constexpr std::size_t kWord = 8;
+constexpr std::size_t kLine = 64;
+constexpr std::size_t kGuard = 0;
+
+constexpr std::size_t since(std::uint32_t slot) { return kWord * (1 + 2 * std::size_t{slot}); }
+constexpr std::size_t seen(std::uint32_t slot) { return since(slot) + kWord; }
+
+// T2: rounds are far fewer than 2^32.
+constexpr std::uint64_t tagged(std::uint64_t incarnation, std::uint64_t round) {
+  return incarnation << 32 | round;
+}
+// The round of a word that is meant for this incarnation, else 0.
+constexpr std::uint64_t round_for(std::uint64_t incarnation, std::uint64_t word) {
+  return word >> 32 == (incarnation & 0xFFFFFFFF) ? word & 0xFFFFFFFF : 0;
+}
+
+// Different in every round, at every place.
+constexpr std::uint64_t pattern(std::uint64_t round, std::size_t at) {
+  return round * 0x9E3779B97F4A7C15 + at + 1;
+}
+
+std::size_t words_bytes(std::size_t nodes) {
+  return (kWord * (1 + 2 * nodes) + kLine - 1) / kLine * kLine;
+}
+
+}  // namespace
+
+std::size_t Litmus::bytes(std::size_t nodes) { return words_bytes(nodes) + kBlockBytes; }
+
+Litmus::Litmus(std::uint32_t self, std::uint64_t incarnation, std::size_t nodes,
+               std::uint32_t rounds, std::byte* own_row, std::size_t offset, RowOf row_of)
+    : self_(self),
+      incarnation_(incarnation),
+      rounds_(rounds),
+      own_row_(own_row),
+      offset_(offset),
+      row_of_(std::move(row_of)),
+      paths_(nodes) {}
+
+std::uint64_t Litmus::load(std::uint32_t slot, std::size_t word) const {
+  return NativeMemory::load(row_of_(slot) + offset_ + word);
+}
+
+void Litmus::store(std::size_t word, std::uint64_t value) {
+  store_cell(own_row_ + offset_ + word, value);
+}
+
+std::size_t Litmus::block_at() const { return words_bytes(paths_.size()); }
+
+void Litmus::begin(std::uint32_t slot, std::uint64_t incarnation) {
+  paths_[slot] = {.incarnation = incarnation, .since = round_ + 1, .news = true};
+  store(since(slot), tagged(incarnation, round_ + 1));
+}
+
+void Litmus::end(std::uint32_t slot) {
+  paths_[slot] = {};
+  store(since(slot), 0);
+}
+
+std::vector<std::uint32_t> Litmus::take_good() { return std::exchange(good_, {}); }
+
+std::uint64_t Litmus::seen_by(std::uint32_t slot) const {
+  return round_for(incarnation_, load(slot, seen(self_)));
+}
+
+// Looks at the round that it is in, if we take part.
+void Litmus::hear(std::uint32_t slot) {
+  Path& path = paths_[slot];
+  const std::uint64_t guard = load(slot, kGuard);
+  if (guard == path.heard || path.checked == rounds_) return;
+  const std::uint64_t from = round_for(incarnation_, load(slot, since(self_)));
+  if (from == 0 || guard < from) return;
+  std::size_t wrong = 0;
+  std::size_t first = 0;
+  for (std::size_t at = 0; at < kBlockBytes; at += kWord) {
+    if (load(slot, block_at() + at) == pattern(guard, at)) continue;
+    if (wrong++ == 0) first = at;
+  }
+  // Unless it has given us up: then it goes on without us.
+  const bool counts =
+      load(slot, kGuard) == guard && round_for(incarnation_, load(slot, since(self_))) == from;
+  if (!counts) return;
+  if (wrong != 0) {
+    finding_ = {slot, "in round " + std::to_string(path.checked + 1) + " of " +
+                          std::to_string(rounds_) + " its guard was seen before " +
+                          std::to_string(wrong * kWord) + " bytes of its data, from byte " +
+                          std::to_string(first) + " of " + std::to_string(kBlockBytes) + " on"};
+    return;
+  }
+  path.heard = guard;
+  ++path.checked;
+  path.news = true;
+  store(seen(slot), tagged(path.incarnation, guard));
+}
+
+// T3.
+bool Litmus::done_with(std::uint32_t slot) const {
+  const Path& path = paths_[slot];
+  return path.checked == rounds_ && seen_by(slot) >= last_round_of(path);
+}
+
+// T1: of all who have not seen their last one yet.
+bool Litmus::may_begin_round() const {
+  bool wanted = false;
+  for (std::uint32_t slot = 0; slot < paths_.size(); ++slot) {
+    const Path& path = paths_[slot];
+    if (path.incarnation == 0) continue;
+    const std::uint64_t last = last_round_of(path);
+    const std::uint64_t seen = std::max(seen_by(slot), path.since - 1);
+    if (seen < std::min(round_, last)) return false;
+    wanted = wanted || round_ < last;
+  }
+  return wanted;
+}
+
+void Litmus::begin_round(Fabric& fabric) {
+  ++round_;
+  for (std::size_t at = 0; at < kBlockBytes; at += kWord) {
+    store(block_at() + at, pattern(round_, at));
+  }
+  store(kGuard, round_);
+  for (std::uint32_t slot = 0; slot < paths_.size(); ++slot) {
+    Path& path = paths_[slot];
+    if (path.incarnation == 0 || round_ > last_round_of(path)) continue;
+    fabric.write(Rank{slot}, {offset_ + block_at(), kBlockBytes});
+    path.news = true;
+  }
+}
+
+bool Litmus::step(Fabric& fabric) {
+  if (finding_) return false;
+  for (std::uint32_t slot = 0; slot < paths_.size() && !finding_; ++slot) {
+    if (paths_[slot].incarnation != 0) hear(slot);
+  }
+  if (finding_) return true;
+  if (may_begin_round()) begin_round(fabric);
+  bool posted = false;
+  for (std::uint32_t slot = 0; slot < paths_.size(); ++slot) {
+    Path& path = paths_[slot];
+    if (!std::exchange(path.news, false)) continue;
+    fabric.publish(Rank{slot}, offset_, {own_row_ + offset_, block_at()});
+    posted = true;
+  }
+  for (std::uint32_t slot = 0; slot < paths_.size(); ++slot) {
+    if (paths_[slot].incarnation == 0 || !done_with(slot)) continue;
+    paths_[slot].incarnation = 0;
+    good_.push_back(slot);
+    posted = true;
+  }
+  return posted;
+}
+
+}  // namespace tutti

@@ -1,0 +1,89 @@
+/// \file litmus.hpp
+/// Tries, before another node is trusted with anything, whether the path from it ever shows a guard
+/// before its data (fabric.hpp, F-order): many rounds of a block and a guard, in both directions.
+///
+///     guard | by slot: since, seen | block of kBlockBytes, on a line of its own
+///
+/// A round writes all of the block and then publishes the guard, its number. Who takes part from
+/// which round on is in `since`; what this node has seen of another's rounds is in `seen`.
+/// Invariants: T1 the block is not written again before all who take part have seen it. T2 both
+/// words name the incarnation that they are for, so that the next one in that slot is not meant.
+/// T3 a path is good once each end has seen as many rounds of the other as were asked for, and
+/// knows that the other has: then both are done with it.
+/// Threads: the predicate thread.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "predicates/predicate_loop.hpp"
+
+namespace tutti {
+
+class Litmus final : public Stepped {
+ public:
+  /// Larger than one packet of any network.
+  static constexpr std::size_t kBlockBytes = 8192;
+
+  /// What it needs of a row, with so many nodes.
+  [[nodiscard]] static std::size_t bytes(std::size_t nodes);
+
+  using RowOf = std::function<const std::byte*(std::uint32_t slot)>;
+
+  /// `offset`: of its words in all rows, on a line. `own_row` outlives this and is zero there.
+  Litmus(std::uint32_t self, std::uint64_t incarnation, std::size_t nodes, std::uint32_t rounds,
+         std::byte* own_row, std::size_t offset, RowOf row_of);
+
+  /// The node is connected; or is not any more.
+  void begin(std::uint32_t slot, std::uint64_t incarnation);
+  void end(std::uint32_t slot);
+
+  /// Paths that were found good since the last call: their slots.
+  [[nodiscard]] std::vector<std::uint32_t> take_good();
+  /// What was wrong first, and with the path from which slot. Nothing is tried after that.
+  struct Finding {
+    std::uint32_t slot = 0;
+    std::string what;
+  };
+  [[nodiscard]] const std::optional<Finding>& finding() const { return finding_; }
+
+  bool step(Fabric& fabric) override;
+  bool deliver() override { return false; }
+
+ private:
+  struct Path {
+    std::uint64_t incarnation = 0;  // 0: not on trial
+    std::uint64_t since = 0;        // the first of our rounds that it takes part in
+    std::uint64_t heard = 0;        // the last of its rounds that we have seen
+    std::uint32_t checked = 0;      // how many of them
+    bool news = false;              // it has to be told
+  };
+
+  [[nodiscard]] std::uint64_t last_round_of(const Path& path) const {
+    return path.since + rounds_ - 1;
+  }
+  [[nodiscard]] std::uint64_t load(std::uint32_t slot, std::size_t word) const;
+  void store(std::size_t word, std::uint64_t value);
+  [[nodiscard]] std::size_t block_at() const;
+  [[nodiscard]] std::uint64_t seen_by(std::uint32_t slot) const;
+  void hear(std::uint32_t slot);
+  [[nodiscard]] bool done_with(std::uint32_t slot) const;
+  [[nodiscard]] bool may_begin_round() const;
+  void begin_round(Fabric& fabric);
+
+  std::uint32_t self_;
+  std::uint64_t incarnation_;
+  std::uint32_t rounds_;
+  std::byte* own_row_;
+  std::size_t offset_;
+  RowOf row_of_;
+  std::uint64_t round_ = 0;
+  std::vector<Path> paths_;  // by slot
+  std::vector<std::uint32_t> good_;
+  std::optional<Finding> finding_;
+};
+
+}  // namespace tutti
