@@ -263,7 +263,7 @@ bool Membership<Memory>::apply_decision(Fabric& fabric) {
     bool all = true;
     for (std::size_t g = 0; g < groups_.size(); ++g) {
       if (groups_[g].subgroup->stale()) {
-        stop(decision_->leaves_in_order(self) ? StopReason::left : StopReason::evicted);
+        stop(StopReason::evicted);
         return false;
       }
       // Who leaves before it got the state it joined for has nothing to deliver.

@@ -115,6 +115,7 @@ std::string to_string(const Options& options) {
   tell("lies", faults.lies);
   tell("leaves", faults.leaves);
   tell("in changes", faults.in_changes);
+  tell("heirs", faults.heirs);
   if (faults.failpoint != Failpoint::none) {
     out << ' ' << faults.failpoint_times << " die " << to_string(faults.failpoint) << " after "
         << faults.failpoint_after;

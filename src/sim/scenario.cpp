@@ -72,6 +72,15 @@ const std::vector<Scenario>& scenarios() {
          options.founders = options.nodes;
          options.faults = {.crashes = 1, .broken_links = 1, .leaves = 2, .in_changes = 8};
        }},
+      {"heirs", "the next in line misses what is proposed; who has decided it is heard no more",
+       [](Options& options) {
+         options.nodes = std::max(options.nodes, 5U);
+         options.founders = options.nodes;
+         options.hosts = options.nodes;
+         if (options.level == Level::agreed) options.level = Level::atomic;  // rows are copied
+         options.net.slow_one_in = 0;
+         options.faults = {.broken_links = 1, .leaves = 2, .heirs = 1};
+       }},
       {"leave", "members leave in order, some while others die",
        [](Options& options) { options.faults = {.crashes = 2, .leaves = 4}; }},
       {"unordered", "a group that promises no order, while members die and leave",

@@ -179,6 +179,7 @@ void World::pass(std::uint32_t node) {
   founded_ = founded_ || runner.member->view().id != 0;
   const bool changes = runner.member->changing();
   if (!std::exchange(runner.changing, changes) && changes) hit_change(runner.member->view());
+  if (heirs_left_ != 0 && !runner.member->stopped()) cut_off_heir(node);
   const std::uint64_t decisions = runner.member->decisions();
   if (std::exchange(runner.decisions, decisions) < decisions) hit_decision(node);
   if (dies(runner)) return crash(node, random_.one_in(3));

@@ -110,6 +110,8 @@ class World {
   void partition();
   [[nodiscard]] bool dies(Node& node);
   void hit_change(const View& view);
+  void cut_off_heir(std::uint32_t node);
+  void silence(std::uint32_t node);
   void hit_decision(std::uint32_t node);
   void break_link(std::uint32_t a, std::uint32_t b);
   void lie(std::uint32_t node);
@@ -146,6 +148,8 @@ class World {
   std::uint64_t passes_ = 0;
   std::uint64_t incarnations_ = 0;
   std::uint32_t hits_left_ = 0;        // of faults in changes of view
+  std::uint32_t heirs_left_ = 0;       // to be cut off
+  std::uint32_t testator_ = kAnyNode;  // whom the last of them did not hear
   std::uint32_t failpoint_after_ = 0;  // so many pass it yet
   std::uint32_t failpoint_left_ = 0;   // and so many die there then
   std::uint64_t deaths_ = 0;           // that did

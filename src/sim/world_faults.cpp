@@ -26,6 +26,7 @@ void World::plan_faults() {
   plan(What::lie, faults.lies);
   plan(What::leave, faults.leaves);
   hits_left_ = faults.in_changes;
+  heirs_left_ = faults.heirs;
   failpoint_after_ = faults.failpoint_after;
   failpoint_left_ = faults.failpoint == Failpoint::none ? 0 : faults.failpoint_times;
   at(options_.fault_ns, What::heal);
@@ -156,13 +157,34 @@ void World::hit_change(const View& view) {
 // The node has just decided, or heard so, and goes on without anybody hearing of it from it: for a
 // while, or until it is gone for ever.
 void World::hit_decision(std::uint32_t node) {
-  if (hits_left_ == 0 || calm_ || !random_.one_in(3)) return;
+  if (calm_) return;
+  if (testator_ == node) {
+    testator_ = kAnyNode;
+    return silence(node);
+  }
+  if (hits_left_ == 0 || !random_.one_in(3)) return;
   --hits_left_;
+  silence(node);
+}
+
+void World::silence(std::uint32_t node) {
   const std::uint64_t one_way_ns = options_.net.delay_ns + options_.net.jitter_ns;
   if (random_.one_in(2)) at(soon(8 * one_way_ns), What::crash, node, kAnyNode, 1);
   for (std::uint32_t other = 0; other < nodes_.size(); ++other) {
     if (other != node) at(now_ns_, What::one_way_cut, node, other);
   }
+}
+
+// It has just proposed, and the next in line does not hear of it until that takes its place.
+void World::cut_off_heir(std::uint32_t node) {
+  const Progress before = std::exchange(nodes_[node].progress, member(node)->progress());
+  if (calm_ || !reached(Failpoint::proposed, before, nodes_[node].progress)) return;
+  const View view = member(node)->view();
+  const std::optional<std::uint32_t> rank = view.rank_of(node);
+  if (view.id == 0 || !rank || *rank + 1 >= view.members.size()) return;
+  --heirs_left_;
+  testator_ = node;
+  cut(node, view.members[*rank + 1].slot, now_ns_ + 3 * options_.suspect_after_ns);
 }
 
 // Soon the node is told that its connection to the other is no more.

@@ -42,6 +42,12 @@ class InView {
     const Tally* found = tally(life);
     return found != nullptr ? found->count : 0;
   }
+  /// It asked to, in this view, and its application was told that it has.
+  [[nodiscard]] bool left_in_order(std::uint32_t life) const {
+    const Life& member = run_.lives[life];
+    return member.stopped != kNever && member.installs.back().view == view_ &&
+           static_cast<StopReason>(run_.event({life, member.stopped}).detail) == StopReason::left;
+  }
   static Place last(const Tally& tally) { return {tally.life, tally.last_index}; }
   [[nodiscard]] std::string where() const {
     return "view " + std::to_string(view_) + ", group " + std::to_string(group_.id);
@@ -57,7 +63,8 @@ class InView {
     for (const Tally& tally : tallies_) {
       const bool goes_on = std::ranges::binary_search(survivors_, tally.life);
       const bool bound = goes_on || group_.atomic();  // others may have a tail of their own
-      if ((bound && tally.end > position) || (goes_on && tally.end < position)) {
+      const bool all = goes_on || left_in_order(tally.life);
+      if ((bound && tally.end > position) || (all && tally.end < position)) {
         run_.findings.add(Property::D11,
                           run_.name(tally.life) + " delivers " +
                               (tally.end > position ? "beyond" : "less than up to") +

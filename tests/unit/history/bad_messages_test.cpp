@@ -109,7 +109,9 @@ TEST(BadMessages, D11AnotherEndOfTheView) {
           deliver_more(s, kC, kAtomic, 2);
         }},
        {"D delivers more", [](Story& s) { deliver_more(s, kD, kAgreed, 4); }},
-       {"B delivers less", [](Story& s) { erase_last_delivery(s, kB, kSome, 3); }}});
+       {"B delivers less", [](Story& s) { erase_last_delivery(s, kB, kSome, 3); }},
+       {"B delivers less before it leaves",
+        [](Story& s) { erase_last_delivery(s, kB, kAtomic, 4); }}});
 }
 
 void end_otherwise(Story& s, LifeId life, int nth, std::uint16_t group) {

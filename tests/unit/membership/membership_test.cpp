@@ -66,6 +66,34 @@ TEST(Membership, ANewLeaderProposesAgainWhatWasAccepted) {
   }
 }
 
+std::atomic_ref<std::uint64_t> word_of(ForgedCluster& cluster, std::uint32_t slot,
+                                       std::size_t offset) {
+  const std::size_t block = cluster.plan.words.block(1);
+  return std::atomic_ref(
+      *reinterpret_cast<std::uint64_t*>(cluster.rows[slot].data() + block + offset));
+}
+
+// J5: two have accepted what the dead leader proposed; to its heir they have not said yes yet.
+TEST(Membership, AcceptancesOfEarlierBallotsDoNotCount) {
+  ForgedCluster cluster(5);
+  cluster.nodes[0].membership->lost(4);
+  for (int i = 0; i < 2; ++i) cluster.run({0, 1, 2, 3}, 1);
+  cluster.nodes[0].pass();
+  cluster.run({2, 3}, 1);
+  for (const std::uint32_t slot : {1U, 2U, 3U}) cluster.nodes[slot].membership->lost(0);
+  const auto ballot = [&](std::uint32_t slot) {
+    return word_of(cluster, slot, ViewWords::kAccepted).load() / 2;
+  };
+  for (int i = 0; i < 20 && ballot(1) != 2; ++i) cluster.run({2, 3, 1}, 1);
+  ASSERT_EQ(ballot(1), 2U) << "it has proposed";
+  ASSERT_EQ(ballot(2), 1U);
+  ASSERT_EQ(ballot(3), 1U);
+  cluster.run({1}, 5);
+  EXPECT_EQ(word_of(cluster, 1, ViewWords::kDecided).load(), 0U);
+  cluster.run({1, 2, 3});
+  EXPECT_EQ(cluster.nodes[1].views.size(), 3U);
+}
+
 // J4. Words of one post land in any order: it has settled without somebody, but for whom? Perhaps
 // it suspects the leader itself, and did not wait for what it lacks of it.
 TEST(Membership, ALeaderWaitsForTheNamesOfThoseWhomOthersSettledWithout) {
@@ -73,10 +101,8 @@ TEST(Membership, ALeaderWaitsForTheNamesOfThoseWhomOthersSettledWithout) {
   cluster.run({0, 1, 2, 3}, 5);
   cluster.nodes[0].membership->lost(1);
   cluster.run({0, 2}, 5);
-  const std::size_t block = cluster.plan.words.block(1);
   const auto word = [&](std::uint32_t slot, std::size_t offset) {
-    return std::atomic_ref(
-        *reinterpret_cast<std::uint64_t*>(cluster.rows[slot].data() + block + offset));
+    return word_of(cluster, slot, offset);
   };
   word(3, ViewWords::kWedged) = 1;
   word(3, ViewWords::kSettled) = 2;
