@@ -2,13 +2,13 @@
 /// One-sided writes through libfabric: data goes straight from our row into the replica at the
 /// peer; control words go into a ring beside it, and the peer applies them when it polls.
 ///
-/// How the contract of fabric.hpp is kept: F-order by the provider's order of writes (provider.hpp
-/// refuses one without) and by post_queue.hpp (Q1) and control_ring.hpp at its ends. F-control:
-/// frames are copied and applied whole. F-data: written in place. F-slot: each attachment has its
-/// own memory, key and endpoint. F-fence: its registration and its endpoint are closed. F-loss:
-/// the end of the TCP connection beside it (bell.hpp), an error of the provider's, or rubbish, is a
-/// loss; what landed before is applied first. F-wake: the provider's descriptors wake a sleeper;
-/// where it has none, members tell each other that they sleep, and ring.
+/// How the contract of fabric.hpp is kept: F-order by the provider's order of writes
+/// (provider_search.hpp refuses one without) and by post_queue.hpp (Q1) and control_ring.hpp at its
+/// ends. F-control: frames are copied and applied whole. F-data: written in place. F-slot: each
+/// attachment has its own memory, key and endpoint. F-fence: its registration and its endpoint are
+/// closed. F-loss: the end of the TCP connection beside it (bell.hpp), an error of the provider's,
+/// or rubbish, is a loss; what landed before is applied first. F-wake: the provider's descriptors
+/// wake a sleeper; where it has none, members tell each other that they sleep, and ring.
 /// Writes of most providers land only while their target polls, and are acknowledged then:
 /// drained() waits for that. Data posted after control words may land before them (never the
 /// reverse), and a word of data may be seen half landed. Threads: the predicate thread only. Set-up

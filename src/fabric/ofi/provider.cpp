@@ -3,126 +3,18 @@
 #include <sys/random.h>
 
 #include <algorithm>
-#include <array>
-#include <cstring>
-#include <set>
 #include <string_view>
 #include <utility>
+
+#include "fabric/ofi/provider_search.hpp"
 
 namespace tutti::ofi {
 namespace {
 
-constexpr const char* kNoMemory = "no memory to ask libfabric for a provider";
-
-// A connected endpoint first, see the header.
-constexpr std::array kTypes{FI_EP_MSG, FI_EP_RDM};
-
-constexpr std::uint32_t kApi = FI_VERSION(1, 17);
-
 // One write of at most so much, so that control words do not wait long behind it.
 constexpr std::size_t kWriteBytesMax = 1024 * 1024;
 
-// All that we can do for a provider; it takes what it needs.
-constexpr int kMemoryModes =
-    FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT;
-
-bool has_layer(std::string_view name) { return name.find(';') != std::string_view::npos; }
-
-/// An empty name: of any provider. Null: no memory.
-Info hints_for(const std::string& name, fi_ep_type type, std::uint64_t order) {
-  Info hints(fi_allocinfo());
-  if (hints == nullptr) return hints;
-  if (!name.empty()) {
-    hints->fabric_attr->prov_name = ::strdup(name.c_str());
-    if (hints->fabric_attr->prov_name == nullptr) return nullptr;
-  }
-  hints->caps = FI_RMA | FI_WRITE | FI_REMOTE_WRITE;
-  hints->ep_attr->type = type;
-  hints->tx_attr->msg_order = order;
-  hints->rx_attr->msg_order = order;
-  hints->domain_attr->mr_mode = kMemoryModes;
-  hints->domain_attr->threading = FI_THREAD_DOMAIN;
-  // We poll in every turn of the loop, so a provider needs no thread of its own.
-  hints->domain_attr->control_progress = FI_PROGRESS_MANUAL;
-  hints->domain_attr->data_progress = FI_PROGRESS_MANUAL;
-  hints->domain_attr->resource_mgmt = FI_RM_ENABLED;
-  return hints;
-}
-
-bool has_internet_addresses(const fi_info& info) {
-  return info.addr_format == FI_SOCKADDR || info.addr_format == FI_SOCKADDR_IN ||
-         info.addr_format == FI_SOCKADDR_IN6;
-}
-
-/// The first that libfabric offers, with endpoints at `host`; null if it offers none.
-Info offered(const fi_info& hints, const std::string& host) {
-  fi_info* found = nullptr;
-  if (fi_getinfo(kApi, nullptr, nullptr, 0, &hints, &found) != 0) return nullptr;
-  Info anywhere(found);
-  if (host.empty() || !has_internet_addresses(*anywhere)) return anywhere;
-  found = nullptr;
-  if (fi_getinfo(kApi, host.c_str(), nullptr, FI_SOURCE, &hints, &found) != 0) return nullptr;
-  return Info(found);
-}
-
-/// Those that will do.
-std::string known_providers() {
-  std::set<std::string> names;
-  for (const fi_ep_type type : kTypes) {
-    const Info hints = hints_for("", type, FI_ORDER_RMA_WAW);
-    const Info all = hints == nullptr ? nullptr : offered(*hints, "");
-    for (const fi_info* info = all.get(); info != nullptr; info = info->next) {
-      if (check_order(*info)) names.insert(info->fabric_attr->prov_name);
-    }
-  }
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text.empty() ? "none" : text;
-}
-
-Result<Info> find(const std::string& name, const std::string& host) {
-  for (const fi_ep_type type : kTypes) {
-    if (type == FI_EP_MSG && has_layer(name)) continue;
-    const Info hints = hints_for(name, type, FI_ORDER_RMA_WAW);
-    if (hints == nullptr) return fail(ErrorCode::system, kNoMemory);
-    if (Info info = offered(*hints, host)) return info;
-  }
-  for (const fi_ep_type type : kTypes) {  // is it the order?
-    const Info hints = hints_for(name, type, FI_ORDER_NONE);
-    const Info info = hints == nullptr ? nullptr : offered(*hints, host);
-    if (info == nullptr) continue;
-    if (Result<void> ordered = check_order(*info); !ordered) {
-      return std::unexpected(ordered.error());
-    }
-  }
-  return fail(ErrorCode::invalid_argument, "libfabric has no provider '" + name +
-                                               "' for one-sided writes" +
-                                               (host.empty() ? "" : " at " + host) +
-                                               "; those that will do here: " + known_providers());
-}
-
 }  // namespace
-
-Result<void> check_order(const fi_info& info) {
-  const std::string name = info.fabric_attr->prov_name;
-  const std::string so =
-      "; without it a member could see that a message is there before its "
-      "bytes are: use another provider, or tcp";
-  // The older bit speaks for writes of both kinds.
-  constexpr std::uint64_t kEither = FI_ORDER_RMA_WAW | FI_ORDER_WAW;
-  if ((info.tx_attr->msg_order & kEither) == 0 || (info.rx_attr->msg_order & kEither) == 0) {
-    return fail(ErrorCode::invalid_argument,
-                "libfabric's provider '" + name +
-                    "' does not keep writes in order (FI_ORDER_RMA_WAW)" + so);
-  }
-  if (info.ep_attr->max_order_waw_size < kOrderedBytesMin) {
-    return fail(ErrorCode::invalid_argument,
-                "libfabric's provider '" + name + "' keeps writes in order up to " +
-                    std::to_string(info.ep_attr->max_order_waw_size) + " bytes only, needed are " +
-                    std::to_string(kOrderedBytesMin) + so);
-  }
-  return {};
-}
 
 Provider::Provider(Info info, Owned<fid_fabric> fabric, Owned<fid_domain> domain,
                    std::uint64_t first_key)
@@ -132,11 +24,8 @@ Provider::Provider(Info info, Owned<fid_fabric> fabric, Owned<fid_domain> domain
       next_key_(first_key) {}
 
 Result<Provider> Provider::open(const std::string& name, const std::string& host) {
-  Result<Info> info = find(name, host);
+  Result<Info> info = find_provider(name, host);
   if (!info) return std::unexpected(std::move(info.error()));
-  if (Result<void> ordered = check_order(**info); !ordered) {
-    return std::unexpected(ordered.error());
-  }
   fid_fabric* fabric = nullptr;
   if (const int status = fi_fabric((*info)->fabric_attr, &fabric, nullptr); status != 0) {
     return fail_ofi("cannot open libfabric's provider '" + name + "'", status);

@@ -1,11 +1,6 @@
 /// \file provider.hpp
 /// One of libfabric's providers, opened: what it promises, and memory registered with it.
 ///
-/// Asked for: one-sided writes that land in the order they were posted (FI_ORDER_RMA_WAW on both
-/// sides), without which a guard could be seen before its data: a provider that does not promise
-/// it is refused. Of endpoints, connected ones (FI_EP_MSG) are taken before reliable datagrams
-/// (FI_EP_RDM): they tell the end of a connection and never make it again on their own. A name with
-/// a layer, such as "tcp;ofi_rxm", takes that one.
 /// Memory registration is whatever the provider wants: keys and addresses of its own or of ours,
 /// local buffers registered or not, regions bound to an endpoint.
 /// Threads: the predicate thread only.
@@ -20,16 +15,9 @@
 
 namespace tutti::ofi {
 
-/// Writes of this size at least must be ordered.
-inline constexpr std::size_t kOrderedBytesMin = 4096;
-
-/// Whether writes through it land in order. The error says which promise is missing.
-[[nodiscard]] Result<void> check_order(const fi_info& info);
-
 class Provider {
  public:
-  /// `name` as fi_info shows it. `host`: where this node's endpoints shall be, for providers with
-  /// internet addresses; empty: anywhere. Errors: no such provider here, none with the order.
+  /// As find_provider(), whose errors these are.
   [[nodiscard]] static Result<Provider> open(const std::string& name, const std::string& host);
 
   [[nodiscard]] fi_info& info() const { return *info_; }

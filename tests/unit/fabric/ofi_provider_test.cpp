@@ -7,12 +7,15 @@
 #include <cstring>
 #include <memory>
 
+#include "fabric/ofi/provider_search.hpp"
 #include "fabric/ofi/station.hpp"
 
 namespace tutti::ofi {
 namespace {
 
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 /// What libfabric would say of a provider with this order.
 Info described(std::uint64_t order, std::size_t ordered_bytes) {
@@ -54,11 +57,30 @@ TEST(OfiProvider, OrderOfSmallWritesOnlyIsRefused) {
 }
 
 TEST(OfiProvider, OneThatIsNotThereIsRefusedAndTheOthersAreNamed) {
-  const Result<Provider> opened = Provider::open("no-such-thing", "127.0.0.1");
-  ASSERT_FALSE(opened);
-  EXPECT_EQ(opened.error().code, ErrorCode::invalid_argument);
-  EXPECT_THAT(opened.error().message, HasSubstr("'no-such-thing'"));
-  EXPECT_THAT(opened.error().message, HasSubstr("tcp"));
+  for (const std::string name : {"no-such-thing", "tcp;no-such-layer"}) {
+    const Result<Info> found = find_provider(name, "127.0.0.1");
+    ASSERT_FALSE(found) << name;
+    EXPECT_EQ(found.error().code, ErrorCode::invalid_argument);
+    EXPECT_THAT(found.error().message, HasSubstr("libfabric has no provider '" + name + "' here"));
+    EXPECT_THAT(found.error().message, ContainsRegex("those that will do here: .*tcp"));
+  }
+}
+
+TEST(OfiProvider, OneThatSendsMessagesOnlyIsRefusedAndTheOthersAreNamed) {
+  const Result<Info> found = find_provider("udp", "127.0.0.1");
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.error().code, ErrorCode::invalid_argument);
+  EXPECT_THAT(
+      found.error().message,
+      HasSubstr("libfabric's provider 'udp' makes no one-sided writes; those that will do"));
+}
+
+TEST(OfiProvider, OneWithNothingToSleepOnIsRefused) {
+  const Result<Info> found = find_provider("udp;ofi_rxd", "127.0.0.1");
+  ASSERT_FALSE(found);
+  EXPECT_THAT(found.error().message,
+              HasSubstr("'udp;ofi_rxd' has nothing that members could sleep"));
+  EXPECT_THAT(found.error().message, Not(ContainsRegex("will do here: .*udp")));
 }
 
 TEST(OfiProvider, AHostThatIsNotOursIsRefused) {

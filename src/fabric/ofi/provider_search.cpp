@@ -1,0 +1,152 @@
+#include "fabric/ofi/provider_search.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <set>
+#include <string_view>
+
+namespace tutti::ofi {
+namespace {
+
+constexpr std::uint32_t kApi = FI_VERSION(1, 17);
+
+// A connected endpoint first, see the header.
+constexpr std::array kTypes{FI_EP_MSG, FI_EP_RDM};
+
+// All that we can do for a provider; it takes what it needs.
+constexpr int kMemoryModes =
+    FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT;
+
+// They say that their queues have descriptors to sleep on, and have none.
+constexpr std::array<std::string_view, 2> kSleepless{"sockets", "udp;ofi_rxd"};
+
+bool is_sleepless(std::string_view name) {
+  return std::ranges::find(kSleepless, name) != kSleepless.end();
+}
+
+/// An empty name: of any provider. Null: no memory.
+Info named(const std::string& name) {
+  Info hints(fi_allocinfo());
+  if (hints == nullptr || name.empty()) return hints;
+  hints->fabric_attr->prov_name = ::strdup(name.c_str());
+  return hints->fabric_attr->prov_name == nullptr ? nullptr : std::move(hints);
+}
+
+Info hints_for(const std::string& name, fi_ep_type type, std::uint64_t order) {
+  Info hints = named(name);
+  if (hints == nullptr) return hints;
+  hints->caps = FI_RMA | FI_WRITE | FI_REMOTE_WRITE;
+  hints->ep_attr->type = type;
+  hints->tx_attr->msg_order = order;
+  hints->rx_attr->msg_order = order;
+  hints->domain_attr->mr_mode = kMemoryModes;
+  hints->domain_attr->threading = FI_THREAD_DOMAIN;
+  // We poll in every turn of the loop, so a provider needs no thread of its own.
+  hints->domain_attr->control_progress = FI_PROGRESS_MANUAL;
+  hints->domain_attr->data_progress = FI_PROGRESS_MANUAL;
+  hints->domain_attr->resource_mgmt = FI_RM_ENABLED;
+  return hints;
+}
+
+/// Null if there is nothing.
+Info ask(const Info& hints, const char* host, std::uint64_t flags) {
+  fi_info* found = nullptr;
+  if (hints == nullptr || fi_getinfo(kApi, host, nullptr, flags, hints.get(), &found) != 0) {
+    return nullptr;
+  }
+  return Info(found);
+}
+
+bool has_internet_addresses(const fi_info& info) {
+  return info.addr_format == FI_SOCKADDR || info.addr_format == FI_SOCKADDR_IN ||
+         info.addr_format == FI_SOCKADDR_IN6;
+}
+
+/// All that libfabric offers, with endpoints at `host`; null if it offers none.
+Info offered(const Info& hints, const std::string& host) {
+  Info anywhere = ask(hints, nullptr, 0);
+  if (anywhere == nullptr || host.empty() || !has_internet_addresses(*anywhere)) return anywhere;
+  return ask(hints, host.c_str(), FI_SOURCE);
+}
+
+/// The first of that very name: libfabric also offers layers upon it. Null if there is none.
+Info by_name(const Info& all, const std::string& name) {
+  for (const fi_info* info = all.get(); info != nullptr; info = info->next) {
+    if (info->fabric_attr->prov_name == name) return Info(fi_dupinfo(info));
+  }
+  return nullptr;
+}
+
+/// The first with these endpoints.
+Info first_of(const std::string& name, const std::string& host, std::uint64_t order) {
+  for (const fi_ep_type type : kTypes) {
+    if (Info info = by_name(offered(hints_for(name, type, order), host), name)) return info;
+  }
+  return nullptr;
+}
+
+std::string those_that_will_do() {
+  std::set<std::string> names;
+  for (const fi_ep_type type : kTypes) {
+    const Info all = offered(hints_for("", type, FI_ORDER_RMA_WAW), "");
+    for (const fi_info* info = all.get(); info != nullptr; info = info->next) {
+      const std::string name = info->fabric_attr->prov_name;
+      if (check_order(*info) && !is_sleepless(name)) names.insert(name);
+    }
+  }
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text.empty() ? "none" : text;
+}
+
+Error why_not(const std::string& name, const std::string& host) {
+  const std::string provider = "libfabric's provider '" + name + "'";
+  std::string why = provider + " makes no one-sided writes";
+  if (by_name(ask(named(name), nullptr, 0), name) == nullptr) {
+    why = "libfabric has no provider '" + name +
+          "' here: none by that name was built in, or there is no device for it";
+  } else if (is_sleepless(name)) {
+    why = provider + " has nothing that members could sleep on";
+  } else if (first_of(name, "", FI_ORDER_RMA_WAW) != nullptr) {
+    return {ErrorCode::system, provider + " has no device at " + host +
+                                   ", the address of this member: is it one of this host's?"};
+  } else if (const Info info = first_of(name, host, FI_ORDER_NONE); info != nullptr) {
+    if (Result<void> ordered = check_order(*info); !ordered) return ordered.error();
+  }
+  return {ErrorCode::invalid_argument, why + "; those that will do here: " + those_that_will_do()};
+}
+
+}  // namespace
+
+Result<void> check_order(const fi_info& info) {
+  const std::string name = info.fabric_attr->prov_name;
+  const std::string so =
+      "; without it a member could see that a message is there before its "
+      "bytes are: use another provider, or tcp";
+  // The older bit speaks for writes of both kinds.
+  constexpr std::uint64_t kEither = FI_ORDER_RMA_WAW | FI_ORDER_WAW;
+  if ((info.tx_attr->msg_order & kEither) == 0 || (info.rx_attr->msg_order & kEither) == 0) {
+    return fail(ErrorCode::invalid_argument,
+                "libfabric's provider '" + name +
+                    "' does not keep writes in order (FI_ORDER_RMA_WAW)" + so);
+  }
+  if (info.ep_attr->max_order_waw_size < kOrderedBytesMin) {
+    return fail(ErrorCode::invalid_argument,
+                "libfabric's provider '" + name + "' keeps writes in order up to " +
+                    std::to_string(info.ep_attr->max_order_waw_size) + " bytes only, needed are " +
+                    std::to_string(kOrderedBytesMin) + so);
+  }
+  return {};
+}
+
+Result<Info> find_provider(const std::string& name, const std::string& host) {
+  Info info = is_sleepless(name) ? nullptr : first_of(name, host, FI_ORDER_RMA_WAW);
+  if (info == nullptr) return std::unexpected(why_not(name, host));
+  if (Result<void> ordered = check_order(*info); !ordered) {
+    return std::unexpected(ordered.error());
+  }
+  return info;
+}
+
+}  // namespace tutti::ofi
