@@ -70,6 +70,27 @@ class Libfabric(SystemTest):
                                      [900] * 3)
 
 
+class TheLibrary(SystemTest):
+    def test_is_loaded_by_those_that_use_it(self):
+        for fabric, uses_it in (("auto", False), ("tcp", False), ("ofi:tcp", True)):
+            with self.subTest(fabric=fabric):
+                member = self.start_member("a", self.address_list("ab"), "--fabric", fabric)
+                wait_until(lambda: "waiting for b" in member.said(), "it has started")
+                with open(f"/proc/{member.process.pid}/maps", encoding="utf-8") as maps:
+                    self.assertEqual("libfabric" in maps.read(), uses_it)
+                member.kill()
+
+    def test_is_asked_for_where_it_is_missing(self):
+        with open(os.path.join(self.folder, "libfabric.so.1"), "wb"):
+            pass  # found first, and no library
+        env = {**os.environ, "LD_LIBRARY_PATH": self.folder}
+        done = tutti("run", "--name", "a", "--members", self.address_list("ab"), "--group", "log",
+                     "--fabric", "ofi:tcp", env=env)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("cannot load libfabric: ", done.stderr)
+        self.assertIn("install it (libfabric1 of Debian 12), or use another fabric", done.stderr)
+
+
 class WrongProviders(SystemTest):
     def refused(self, fabric):
         member = self.start_member("a", self.address_list("ab"), "--fabric", fabric)

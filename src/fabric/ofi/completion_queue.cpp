@@ -62,7 +62,7 @@ void CompletionQueue::read_error() {
   if (fi_cq_readerr(queue_.get(), &entry, 0) <= 0) return;
   Completion& ended = ended_[ended_count_++];
   ended.attachment = reinterpret_cast<std::uintptr_t>(entry.op_context);
-  ended.error = fi_strerror(entry.err);
+  ended.error = text_of(-entry.err);
   const char* more = fi_cq_strerror(queue_.get(), entry.prov_errno, entry.err_data, nullptr, 0);
   if (entry.prov_errno != 0 && more != nullptr && *more != '\0') {
     ended.error += std::string(" (") + more + ")";

@@ -98,6 +98,6 @@ Outcome Endpoint::write(const Write& what) {
   return status_ == -FI_EAGAIN ? Outcome::later : Outcome::failed;
 }
 
-std::string Endpoint::error() const { return fi_strerror(static_cast<int>(-status_)); }
+std::string Endpoint::error() const { return text_of(status_); }
 
 }  // namespace tutti::ofi

@@ -11,6 +11,7 @@
 #include <memory>
 #include <string>
 
+#include "fabric/ofi/library.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::ofi {
@@ -27,13 +28,17 @@ template <class Fid>
 using Owned = std::unique_ptr<Fid, CloseFid>;
 
 struct FreeInfo {
-  void operator()(fi_info* info) const { fi_freeinfo(info); }
+  void operator()(fi_info* info) const { loaded().freeinfo(info); }
 };
 using Info = std::unique_ptr<fi_info, FreeInfo>;
 
-/// `status` is what a call returned: a negative errno of libfabric's.
+/// In libfabric's words; `status` is what a call returned: a negative errno of its.
+[[nodiscard]] inline std::string text_of(long status) {
+  return loaded().strerror(static_cast<int>(-status));
+}
+
 [[nodiscard]] inline std::unexpected<Error> fail_ofi(const std::string& what, long status) {
-  return fail(ErrorCode::system, what + ": " + fi_strerror(static_cast<int>(-status)));
+  return fail(ErrorCode::system, what + ": " + text_of(status));
 }
 
 }  // namespace tutti::ofi

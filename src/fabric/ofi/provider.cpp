@@ -27,7 +27,7 @@ Result<Provider> Provider::open(const std::string& name, const std::string& host
   Result<Info> info = find_provider(name, host);
   if (!info) return std::unexpected(std::move(info.error()));
   fid_fabric* fabric = nullptr;
-  if (const int status = fi_fabric((*info)->fabric_attr, &fabric, nullptr); status != 0) {
+  if (const int status = loaded().fabric((*info)->fabric_attr, &fabric, nullptr); status != 0) {
     return fail_ofi("cannot open libfabric's provider '" + name + "'", status);
   }
   Owned<fid_fabric> owned(fabric);

@@ -27,7 +27,7 @@ bool is_sleepless(std::string_view name) {
 
 /// An empty name: of any provider. Null: no memory.
 Info named(const std::string& name) {
-  Info hints(fi_allocinfo());
+  Info hints(loaded().dupinfo(nullptr));
   if (hints == nullptr || name.empty()) return hints;
   hints->fabric_attr->prov_name = ::strdup(name.c_str());
   return hints->fabric_attr->prov_name == nullptr ? nullptr : std::move(hints);
@@ -52,7 +52,7 @@ Info hints_for(const std::string& name, fi_ep_type type, std::uint64_t order) {
 /// Null if there is nothing.
 Info ask(const Info& hints, const char* host, std::uint64_t flags) {
   fi_info* found = nullptr;
-  if (hints == nullptr || fi_getinfo(kApi, host, nullptr, flags, hints.get(), &found) != 0) {
+  if (hints == nullptr || loaded().getinfo(kApi, host, nullptr, flags, hints.get(), &found) != 0) {
     return nullptr;
   }
   return Info(found);
@@ -73,7 +73,7 @@ Info offered(const Info& hints, const std::string& host) {
 /// The first of that very name: libfabric also offers layers upon it. Null if there is none.
 Info by_name(const Info& all, const std::string& name) {
   for (const fi_info* info = all.get(); info != nullptr; info = info->next) {
-    if (info->fabric_attr->prov_name == name) return Info(fi_dupinfo(info));
+    if (info->fabric_attr->prov_name == name) return Info(loaded().dupinfo(info));
   }
   return nullptr;
 }
@@ -141,6 +141,7 @@ Result<void> check_order(const fi_info& info) {
 }
 
 Result<Info> find_provider(const std::string& name, const std::string& host) {
+  if (!library()) return std::unexpected(library().error());
   Info info = is_sleepless(name) ? nullptr : first_of(name, host, FI_ORDER_RMA_WAW);
   if (info == nullptr) return std::unexpected(why_not(name, host));
   if (Result<void> ordered = check_order(*info); !ordered) {

@@ -19,7 +19,7 @@ using ::testing::Not;
 
 /// What libfabric would say of a provider with this order.
 Info described(std::uint64_t order, std::size_t ordered_bytes) {
-  Info info(fi_allocinfo());
+  Info info(loaded().dupinfo(nullptr));
   info->fabric_attr->prov_name = ::strdup("made-up");
   info->tx_attr->msg_order = order;
   info->rx_attr->msg_order = order;
