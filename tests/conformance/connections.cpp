@@ -192,10 +192,13 @@ FabricKind ofi_kind(std::string name, const std::string& provider) {
   return kind;
 }
 
-/// One for each of libfabric's providers that the environment names: TUTTI_TEST_OFI="tcp shm".
+constexpr const char* kProviders = "tcp tcp;ofi_rxm shm";
+
+/// libfabric's providers that go everywhere, and those that the environment names besides:
+/// TUTTI_TEST_OFI="net verbs".
 std::vector<FabricKind> ofi_kinds() {
   const char* const named = std::getenv("TUTTI_TEST_OFI");
-  std::istringstream providers(named == nullptr ? "" : named);
+  std::istringstream providers(std::string(kProviders) + " " + (named == nullptr ? "" : named));
   std::vector<FabricKind> kinds;
   for (std::string provider; providers >> provider;) {
     std::string name = "ofi_" + provider;
