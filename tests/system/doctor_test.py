@@ -1,6 +1,7 @@
 """`tutti doctor`: what it says of this host, whatever host that is."""
 
 import json
+import os
 import unittest
 
 from support import SystemTest, tutti
@@ -28,6 +29,24 @@ class DoctorTest(SystemTest):
             self.assertIn(finding["grade"], GRADES)
             self.assertNotEqual(finding["what"], "", subject)
             self.assertEqual(finding["how"] == "", finding["grade"] == "good", subject)
+
+    def test_the_providers_of_libfabric_say_what_they_promise(self):
+        findings = self.examine("--no-loopback")
+        self.assertRegex(findings["libfabric"]["what"], r"version \d+\.\d+")
+        tcp = findings["libfabric tcp"]
+        self.assertEqual(tcp["grade"], "good", tcp["what"])
+        for part in ("FI_EP_MSG", "FI_ORDER_RMA_WAW", "--fabric 'ofi:tcp'"):
+            self.assertIn(part, tcp["what"])
+
+    def test_members_without_libfabric_need_not_have_it(self):
+        with open(os.path.join(self.folder, "libfabric.so.1"), "wb"):
+            pass  # found first, and no library
+        done = tutti("doctor", "--json", "--no-loopback",
+                     env={**os.environ, "LD_LIBRARY_PATH": self.folder})
+        findings = {finding["subject"]: finding for finding in json.loads(done.stdout)["findings"]}
+        self.assertEqual(findings["libfabric"]["grade"], "could be better")
+        self.assertIn("cannot load libfabric", findings["libfabric"]["what"])
+        self.assertNotIn("libfabric tcp", findings)
 
     def test_members_on_this_host_understand_each_other(self):
         findings = self.examine()

@@ -14,6 +14,7 @@
 #include "cli/terminal.hpp"
 #include "doctor/finding.hpp"
 #include "doctor/host.hpp"
+#include "doctor/libfabric.hpp"
 #include "doctor/loopback.hpp"
 #include "doctor/rdma.hpp"
 
@@ -71,6 +72,7 @@ void append(Findings& all, Findings more) { std::ranges::move(more, std::back_in
 Findings examine(const DoctorOptions& options) {
   Findings all = doctor::findings_of(doctor::read_host());
   append(all, doctor::findings_of(doctor::read_rdma()));
+  append(all, doctor::findings_of(ofi::offers()));
   if (!options.loopback) return all;
   for (const FabricChoice fabric : {FabricChoice::shm, FabricChoice::tcp}) {
     all.push_back(loopback_finding(fabric));

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <set>
+#include <map>
 #include <string_view>
+#include <utility>
+
+#include "fabric/ofi/offers.hpp"
 
 namespace tutti::ofi {
 namespace {
@@ -86,17 +89,40 @@ Info first_of(const std::string& name, const std::string& host, std::uint64_t or
   return nullptr;
 }
 
-std::string those_that_will_do() {
-  std::set<std::string> names;
-  for (const fi_ep_type type : kTypes) {
-    const Info all = offered(hints_for("", type, FI_ORDER_RMA_WAW), "");
-    for (const fi_info* info = all.get(); info != nullptr; info = info->next) {
-      const std::string name = info->fabric_attr->prov_name;
-      if (check_order(*info) && !is_sleepless(name)) names.insert(name);
+Offer offer_of(const fi_info& info) {
+  constexpr std::uint64_t kEither = FI_ORDER_RMA_WAW | FI_ORDER_WAW;
+  Offer offer{.provider = info.fabric_attr->prov_name,
+              .connected = info.ep_attr->type == FI_EP_MSG,
+              .ordered = (info.tx_attr->msg_order & info.rx_attr->msg_order & kEither) != 0,
+              .ordered_bytes = info.ep_attr->max_order_waw_size};
+  if (is_sleepless(offer.provider)) {
+    offer.why_not = "it has nothing that members could sleep on";
+  } else if (Result<void> ordered = check_order(info); !ordered) {
+    offer.why_not = std::move(ordered.error().message);
+  }
+  return offer;
+}
+
+/// By name. With what a node would take of each: in order first, then as in kTypes.
+std::map<std::string, Offer> all_offers() {
+  std::map<std::string, Offer> out;
+  for (const std::uint64_t order :
+       {std::uint64_t{FI_ORDER_RMA_WAW}, std::uint64_t{FI_ORDER_NONE}}) {
+    for (const fi_ep_type type : kTypes) {
+      const Info all = offered(hints_for("", type, order), "");
+      for (const fi_info* info = all.get(); info != nullptr; info = info->next) {
+        out.try_emplace(info->fabric_attr->prov_name, offer_of(*info));
+      }
     }
   }
+  return out;
+}
+
+std::string those_that_will_do() {
   std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  for (const auto& [name, offer] : all_offers()) {
+    if (offer.why_not.empty()) text += (text.empty() ? "" : ", ") + name;
+  }
   return text.empty() ? "none" : text;
 }
 
@@ -148,6 +174,15 @@ Result<Info> find_provider(const std::string& name, const std::string& host) {
     return std::unexpected(ordered.error());
   }
   return info;
+}
+
+Result<Offers> offers() {
+  if (!library()) return std::unexpected(library().error());
+  const std::uint32_t version = loaded().version();
+  Offers out{.version =
+                 std::to_string(FI_MAJOR(version)) + "." + std::to_string(FI_MINOR(version))};
+  for (auto& [name, offer] : all_offers()) out.providers.push_back(offer);
+  return out;
 }
 
 }  // namespace tutti::ofi
