@@ -48,6 +48,8 @@ ALL = [
                 latencies.shm_latency_asleep),
     *sized("tcp_all", rates.tcp_all, shares(b64=0.3, b1k=0.6, b10k=0.6),
            "3 members, all send: >= {} of the bytes of raw TCP fan-out"),
+    *sized("ofi_all", rates.ofi_all, shares(b1k=0.6, b10k=0.6),
+           "3 members, all send, libfabric's tcp: >= {} of the bytes of our own tcp"),
     Measurement("tcp_latency", "3 members, one sends 500/s: <= 2.5 round trips of raw TCP",
                 latencies.tcp_latency),
     Measurement("nulls_one_active", "one of 3 senders is active: >= 0.9 of one declared sender",

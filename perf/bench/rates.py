@@ -101,6 +101,18 @@ def tcp_all(session, name, size, share):
         [f"raw TCP: blocks of {block}, the best of {', '.join(BLOCKS)} in short runs"])
 
 
+def ofi_all(session, name, size, share):
+    common = {"members": 3, "senders": "all", "size": size}
+    results = session.side_by_side({
+        "tcp": session.tutti(**common, fabric="tcp"),
+        "ofi": session.tutti(**common, fabric="ofi:tcp"),
+    })
+    return Outcome(
+        [Row(name, "bytes/s", samples(results["ofi"], delivered_bytes),
+             samples(results["tcp"], delivered_bytes), at_least(share))],
+        ["the ceiling is our own tcp: the same protocol, without libfabric"])
+
+
 def window_choice(session, name):
     """Per window and size the rate, as a share of the size's best; the window whose worst share is
     the highest is the best choice for all sizes."""
