@@ -3,10 +3,16 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <span>
 #include <utility>
 
 namespace tutti::testing {
+
+std::chrono::seconds Deadline::limit() {
+  const char* const seconds = std::getenv("TUTTI_TEST_WATCHDOG");
+  return std::chrono::seconds(seconds == nullptr ? 30 : std::atoi(seconds));
+}
 
 Node::Node(Rank own, std::size_t row_bytes)
     : rank(own), row(Segment::create(row_bytes).value()), sleeper(Sleeper::create().value()) {}
@@ -42,7 +48,7 @@ void Node::poll() {
 void Node::sleep_unless(const std::function<bool()>& ready) {
   fabric->arm();
   poll();
-  if (!ready()) sleeper->sleep(Deadline::kSleep);
+  if (!ready()) sleeper->sleep(Deadline::sleep());
   fabric->disarm();
 }
 

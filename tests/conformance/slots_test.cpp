@@ -230,7 +230,7 @@ TEST_P(FabricSlots, FWakeAPeerThatSleepsAlreadyWhenItIsAttachedIsWoken) {
     ASSERT_TRUE(join(0, 1));
     world[0].send(kSecond, kWord, round);
     drain(world[0]);
-    node.sleeper->sleep(Deadline::kSleep);
+    node.sleeper->sleep(Deadline::sleep());
     node.fabric->disarm();
     while (node.load(kFirst, kWord) < round) {
       ASSERT_FALSE(deadline.passed());
@@ -256,7 +256,7 @@ TEST_P(FabricSlots, APeerDetachedWhileArmedLeavesNoHarmOnTheSleeper) {
     const Deadline deadline;
     while (node.load(kThird, kWord) < round) {
       ASSERT_FALSE(deadline.passed());
-      node.sleeper->sleep(Deadline::kSleep);
+      node.sleeper->sleep(Deadline::sleep());
       node.poll();
       node.fabric->disarm();
       node.fabric->arm();

@@ -2,40 +2,45 @@
 # Runs a command on real verbs where there is no RDMA hardware: boots a QEMU guest with Debian's own
 # kernel, which has SoftRoCE (rdma_rxe), and runs this machine's programs in it.
 #
-#   guest.sh [-n DEVICES] [-m MIB] [-t SECONDS] -- COMMAND...
+#   guest.sh [-n DEVICES] [-c CPUS] [-m MIB] [-t SECONDS] -- COMMAND...
+#   guest.sh -k      only fetches the kernel
 #
 # The guest sees this machine's files; what it writes is lost with it. The command runs as root, in
 # the current folder, with DEVICES (default 3) devices rxe0, rxe1, ..., whose addresses 10.9.0.1,
 # 10.9.0.2, ... are in one Ethernet (veth pairs on a bridge). Exits with the command's status, with
 # 124 after SECONDS (default 600), with 77, for "skipped", where no guest can be had.
 #
+# It has one processor unless told otherwise: where the machine below is busy, one of several stands
+# still while another waits for it, or finds it dead; a single one stands still as a whole.
+#
 # Needs the packages of the section [softroce] of packages.txt. The kernel's package is downloaded
 # once and unpacked, not installed, into ${XDG_CACHE_HOME:-~/.cache}/tutti/softroce.
 set -euo pipefail
 
 devices=3
+cpus=1
 memory=3072
 limit=600
-while getopts n:m:t: flag; do
+only_fetch=
+while getopts n:c:m:t:k flag; do
   case $flag in
     n) devices=$OPTARG ;;
+    c) cpus=$OPTARG ;;
     m) memory=$OPTARG ;;
     t) limit=$OPTARG ;;
+    k) only_fetch=yes ;;
     *) exit 2 ;;
   esac
 done
 shift $((OPTIND - 1))
 if [[ ${1:-} == -- ]]; then shift; fi
-if (($# == 0)); then
+if (($# == 0)) && [[ -z $only_fetch ]]; then
   echo "guest.sh: no command" >&2
   exit 2
 fi
 
 skip() {
-  {
-    echo "SKIPPED: no SoftRoCE guest: $*"
-    echo "(RDMA is NOT tested by this run)"
-  } >&2
+  echo "SKIPPED: RDMA is NOT tested by this run, no SoftRoCE guest: $*" >&2
   exit 77
 }
 
@@ -52,7 +57,8 @@ mkdir -p "$cache"
 exec 9>"$cache/lock"
 flock 9
 if ! compgen -G "$cache/root/boot/vmlinuz-*" >/dev/null; then
-  package=$(apt-cache depends linux-image-amd64 2>/dev/null | awk '/Depends:/ { print $2; exit }')
+  package=$(apt-cache depends linux-image-amd64 2>/dev/null |
+    awk '/Depends:/ && !found { print $2; found = 1 }') || package=
   if [[ -z $package ]]; then skip "apt knows no package linux-image-amd64"; fi
   rm -rf "$cache/new"
   mkdir -p "$cache/new"
@@ -67,6 +73,7 @@ if ! compgen -G "$cache/root/boot/vmlinuz-*" >/dev/null; then
   rm -rf "$cache/new"
 fi
 exec 9>&-
+if [[ -n $only_fetch ]]; then exit 0; fi
 kernel=$(compgen -G "$cache/root/boot/vmlinuz-*" | tail -n 1)
 version=${kernel##*/vmlinuz-}
 
@@ -148,7 +155,7 @@ RUN
 (cd "$work/root" && find . | cpio -o -H newc 2>/dev/null | gzip -1) >"$work/initrd.gz"
 
 # 3. The guest. Its last word is the status; what it says in between is the console's.
-timeout "$limit" qemu-system-x86_64 -accel tcg,thread=multi -cpu max -smp 2 -m "$memory" \
+timeout "$limit" qemu-system-x86_64 -accel tcg,thread=multi -cpu max -smp "$cpus" -m "$memory" \
   -kernel "$kernel" -initrd "$work/initrd.gz" \
   -append "console=ttyS0 quiet panic=-1 random.trust_cpu=1" \
   -nographic -no-reboot -nic none \
