@@ -1,6 +1,9 @@
 /// F-wake, F-loss and F-fence of fabric.hpp, on every fabric.
+#include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <thread>
+#include <vector>
 
 #include "conformance/conformance.hpp"
 
@@ -142,6 +145,33 @@ TEST_P(FabricPeers, FFenceKeepsTheRowAsItIs) {
   EXPECT_EQ(world[0].losses[0].peer, kSecond);
   EXPECT_TRUE(world[1].losses.empty()) << "who fences knows already";
   EXPECT_TRUE(world[2].losses.empty());
+}
+
+// Some of what it posted is still here, some on its way, some at the peer, which has not looked;
+// and it does not know, or does not care, and goes on.
+TEST_P(FabricPeers, FFenceKeepsOutAZombieWithPostsOnTheirWay) {
+  constexpr std::uint32_t kMuch = 256U << 10;
+  World& world = start(2, kData + kMuch);
+  const std::byte* const row = world[1].fabric->row(kFirst);
+  std::uint64_t word = 0;
+  for (; word < 200; ++word) {
+    world[0].fabric->write(kSecond, {kData, kMuch});
+    world[0].send(kSecond, kWord, word + 1);
+    if (word % 16 == 0) world[0].poll();
+  }
+  world[1].fabric->fence(kFirst);
+  const std::vector<std::byte> before(row, row + kData + kMuch);
+  const Deadline deadline;
+  for (int after = 0; after < 200 || world[0].losses.empty(); ++after) {
+    ASSERT_FALSE(deadline.passed());
+    fill(world[0], {kData, 4000}, static_cast<std::uint8_t>(++word));
+    world[0].fabric->write(kSecond, {kData, 4000});
+    world[0].send(kSecond, kWord, word);
+    world[0].poll();
+    world[1].poll();
+  }
+  EXPECT_EQ(world[1].fabric->row(kFirst), row);
+  EXPECT_TRUE(std::equal(before.begin(), before.end(), row));
 }
 
 TEST_P(FabricPeers, FFenceDuringTrafficLeavesAGuardedRow) {

@@ -27,21 +27,46 @@ class FabricVerbsFence : public FabricVerbs {
  protected:
   /// Fences the first node by that means, while it writes: from then on its row stands still.
   void test(void (VerbsFabric::*means)(Rank)) {
-    World& world = start(2, kSmallRow);
-    std::uint64_t word = 0;
-    ASSERT_TRUE(world.eventually([&] {
-      world[0].send(kSecond, kWord, ++word);
-      return world[1].load(kFirst, kWord) > 100;
-    }));
+    World& world = start_writing();
     // Nothing under way: whatever lands now was posted after the fence.
     ASSERT_TRUE(world.eventually([&] { return world[0].fabric->drained(); }));
     (world[1].verbs->*means)(kFirst);
     const std::uint64_t last = world[1].load(kFirst, kWord);
-    ASSERT_NO_FATAL_FAILURE(write_as_a_zombie(world, word));
+    ASSERT_NO_FATAL_FAILURE(write_as_a_zombie(world, word_));
     EXPECT_EQ(world[1].load(kFirst, kWord), last);
     EXPECT_TRUE(shows_zeros(world[1], kFirst, kData));
     EXPECT_FALSE(world[0].losses[0].reason.empty());
   }
+
+  /// The same with all its queues full: what is in them lands neither.
+  void test_queued(void (VerbsFabric::*means)(Rank)) {
+    World& world = start_writing();
+    // More than one queue pair takes; large ones, each of many packets, so that most are not sent.
+    for (int i = 0; i < 1000; ++i) {
+      world[0].fabric->write(kSecond, {kData, kLarge});
+      world[0].send(kSecond, kWord, ++word_);
+    }
+    (world[1].verbs->*means)(kFirst);
+    const std::uint64_t last = world[1].load(kFirst, kWord);
+    EXPECT_LT(last, word_) << "nothing was queued any more";
+    ASSERT_NO_FATAL_FAILURE(write_as_a_zombie(world, word_));
+    EXPECT_EQ(world[1].load(kFirst, kWord), last);
+    EXPECT_FALSE(world[0].losses[0].reason.empty());
+  }
+
+ private:
+  static constexpr std::uint32_t kLarge = 256 * 1024;
+
+  World& start_writing() {
+    World& world = start(2, kData + kLarge);
+    EXPECT_TRUE(world.eventually([&] {
+      world[0].send(kSecond, kWord, ++word_);
+      return world[1].load(kFirst, kWord) > 100;
+    }));
+    return world;
+  }
+
+  std::uint64_t word_ = 0;
 };
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(FabricVerbsFence);
 INSTANTIATE_TEST_SUITE_P(All, FabricVerbsFence, ::testing::ValuesIn(verbs_kinds()), kind_name);
@@ -55,6 +80,14 @@ TEST_P(FabricVerbsFence, TheDeregisteredRegionAloneKeepsAZombieOut) {
 }
 
 TEST_P(FabricVerbsFence, BothAndTheCopyKeepAZombieOut) { test(&VerbsFabric::fence); }
+
+TEST_P(FabricVerbsFence, TheQueuePairInErrorAloneKeepsOutWhatWasQueued) {
+  test_queued(&VerbsFabric::fence_queue_pair);
+}
+
+TEST_P(FabricVerbsFence, TheDeregisteredRegionAloneKeepsOutWhatWasQueued) {
+  test_queued(&VerbsFabric::fence_region);
+}
 
 TEST_P(FabricVerbs, OneCompletionInManyIsAskedFor) {
   World& world = start(2, kSmallRow);

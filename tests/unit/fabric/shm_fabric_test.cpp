@@ -162,6 +162,28 @@ TEST_F(ShmFabricTest, RingsOnlySleepersAndOncePerSleep) {
   EXPECT_EQ(fabric->counters().doorbells, 2U);
 }
 
+// F-fence: nothing keeps a process from writing its own row but that nobody looks there any more.
+TEST_F(ShmFabricTest, AZombieProcessWritesOnAndTheCopyAloneKeepsItOut) {
+  auto* const word = reinterpret_cast<std::atomic<std::uint64_t>*>(peer_row_.data() + 64);
+  const pid_t zombie = ::fork();
+  if (zombie == 0) {
+    own_socket_ = UniqueFd();
+    for (;;) word->fetch_add(1, std::memory_order_release);
+  }
+  peer_socket_ = UniqueFd();
+  const auto fabric = make();
+  const auto* const seen =
+      reinterpret_cast<const std::atomic<std::uint64_t>*>(fabric->row(kPeer) + 64);
+  while (seen->load(std::memory_order_acquire) == 0) fabric->poll();
+  fabric->fence(kPeer);
+  const std::uint64_t last = seen->load(std::memory_order_acquire);
+  const std::uint64_t written = word->load(std::memory_order_acquire);
+  while (word->load(std::memory_order_acquire) < written + 1000) fabric->poll();
+  EXPECT_EQ(seen->load(std::memory_order_acquire), last);
+  ASSERT_EQ(::kill(zombie, SIGKILL), 0);
+  EXPECT_EQ(::waitpid(zombie, nullptr, 0), zombie);
+}
+
 TEST_F(ShmFabricTest, DoesNotRingAPeerItHasFenced) {
   const auto fabric = make();
   fabric->fence(kPeer);
