@@ -38,13 +38,14 @@ struct GroupStatistics {
 };
 
 struct NodeStatistics {
-  std::uint64_t passes = 0;          ///< turns of the predicate loop
-  std::uint64_t working_passes = 0;  ///< those that found something to do
-  std::uint64_t sleeps = 0;          ///< times it went to sleep
-  std::uint64_t writes_posted = 0;   ///< one-sided writes posted to remote peers
-  std::uint64_t bytes_posted = 0;    ///< their bytes
-  std::uint64_t doorbells = 0;       ///< sleeping peers woken
-  std::uint64_t posting_ns = 0;      ///< time spent handing writes to the fabric
+  std::uint64_t passes = 0;            ///< turns of the predicate loop
+  std::uint64_t working_passes = 0;    ///< those that found something to do
+  std::uint64_t sleeps = 0;            ///< times it went to sleep
+  std::uint64_t writes_posted = 0;     ///< one-sided writes posted to remote peers
+  std::uint64_t bytes_posted = 0;      ///< their bytes
+  std::uint64_t doorbells = 0;         ///< sleeping peers woken
+  std::uint64_t posting_ns = 0;        ///< time spent handing writes to the fabric
+  std::uint64_t signalled_writes = 0;  ///< of the writes, those whose completion was asked for
 };
 
 }  // namespace tutti

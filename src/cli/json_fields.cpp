@@ -36,6 +36,7 @@ void each_node_field(Visit visit) {
   visit("bytes_posted", &NodeStatistics::bytes_posted);
   visit("doorbells", &NodeStatistics::doorbells);
   visit("posting_ns", &NodeStatistics::posting_ns);
+  visit("signalled_writes", &NodeStatistics::signalled_writes);
 }
 
 /// total += sign * more, where the counters wrap as unsigned numbers do.

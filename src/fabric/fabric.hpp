@@ -46,6 +46,7 @@ struct FabricCounters {
   std::uint64_t bytes = 0;       ///< their payload
   std::uint64_t doorbells = 0;   ///< sleeping peers woken
   std::uint64_t posting_ns = 0;  ///< time in system calls that post
+  std::uint64_t signalled = 0;   ///< of the writes, those whose completion was asked for
 };
 
 class Fabric {

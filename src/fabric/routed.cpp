@@ -93,6 +93,7 @@ FabricCounters RoutedFabric::counters() const {
     sum.bytes += counters.bytes;
     sum.doorbells += counters.doorbells;
     sum.posting_ns += counters.posting_ns;
+    sum.signalled += counters.signalled;
   }
   return sum;
 }

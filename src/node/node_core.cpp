@@ -331,6 +331,7 @@ void NodeCore::save_counters() {
   fabric_counters_[1].store(now.bytes, std::memory_order_relaxed);
   fabric_counters_[2].store(now.doorbells, std::memory_order_relaxed);
   fabric_counters_[3].store(now.posting_ns, std::memory_order_relaxed);
+  fabric_counters_[4].store(now.signalled, std::memory_order_relaxed);
 }
 
 NodeStatistics NodeCore::statistics() const {
@@ -343,6 +344,7 @@ NodeStatistics NodeCore::statistics() const {
   out.bytes_posted = fabric_counters_[1].load(std::memory_order_relaxed);
   out.doorbells = fabric_counters_[2].load(std::memory_order_relaxed);
   out.posting_ns = fabric_counters_[3].load(std::memory_order_relaxed);
+  out.signalled_writes = fabric_counters_[4].load(std::memory_order_relaxed);
   return out;
 }
 

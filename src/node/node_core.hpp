@@ -106,7 +106,7 @@ class NodeCore final : private IncarnationEvents {
   bool hung_up_ = false;
   std::optional<Error> notice_;  // of the lobby
   bool counters_stale_ = false;
-  std::array<std::atomic<std::uint64_t>, 4> fabric_counters_{};  // a copy other threads may read
+  std::array<std::atomic<std::uint64_t>, 5> fabric_counters_{};  // a copy other threads may read
   IdlePolicy caller_idle_;
 
   std::atomic<bool> failed_{false};

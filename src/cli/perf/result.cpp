@@ -139,7 +139,8 @@ json result_of(const std::string& benchmark, const PerfOptions& options,
   for (const char* field : {"pushes", "nulls_sent", "null_pushes", "sender_waits"}) {
     result[field] = sum_of(detailed, "group", field);
   }
-  for (const char* field : {"sleeps", "writes_posted", "bytes_posted", "doorbells", "posting_ns"}) {
+  for (const char* field :
+       {"sleeps", "writes_posted", "signalled_writes", "bytes_posted", "doorbells", "posting_ns"}) {
     result[field] = sum_of(detailed, "node", field);
   }
   result["members"] = std::move(detailed);

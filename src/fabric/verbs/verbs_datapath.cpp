@@ -189,7 +189,7 @@ void VerbsFabric::hand_over(Peer& peer, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
     peer.chain[i].next = i + 1 < count ? &peer.chain[i + 1] : nullptr;
     if ((peer.chain[i].send_flags & IBV_SEND_SIGNALED) == 0) continue;
-    ++signalled_;
+    ++counters_.signalled;
     peer.signalled = peer.chain[i].wr_id;
   }
   counters_.writes += count;

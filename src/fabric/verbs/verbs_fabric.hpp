@@ -44,7 +44,7 @@ class Undertaker;
 class VerbsFabric final : public Fabric {
  public:
   /// At least one work request in so many is signalled.
-  static constexpr std::uint64_t kPostsPerSignal = 16;
+  static constexpr std::uint64_t kPostsPerSignal = 24;
   /// So many work requests go behind one doorbell.
   static constexpr std::size_t kChainMax = 32;
   /// rdma_cm's descriptors are looked at so often, or with each tick of the coarse clock, which is
@@ -81,9 +81,6 @@ class VerbsFabric final : public Fabric {
   void arm() override;
   void disarm() override;
   [[nodiscard]] FabricCounters counters() const override { return counters_; }
-
-  /// Work requests whose completion was asked for.
-  [[nodiscard]] std::uint64_t signalled() const { return signalled_; }
 
   /// The two ways in which hardware keeps a removed peer out, each alone; fence() does more than
   /// either. For tests.
@@ -126,7 +123,6 @@ class VerbsFabric final : public Fabric {
   std::vector<Peer*> peer_of_rank_;  // null where no peer is
   std::vector<PeerLoss> losses_;
   FabricCounters counters_;
-  std::uint64_t signalled_ = 0;
   std::vector<pollfd> sockets_;  // of look_around(), kept for its memory
   std::uint32_t polls_ = 0;      // since the last look at rdma_cm
   timespec last_check_{};
