@@ -48,6 +48,10 @@ struct NodeOptions {
   /// FabricChoice::ofi, and only then [same]. start() refuses one that is not there or that does
   /// not keep writes in order, and lists those that would do.
   std::string provider{};
+  /// The RDMA device for FabricChoice::verbs or automatic: NAME, NAME:PORT or NAME:PORT:GID (the
+  /// GID's index), or one of this host's addresses. Empty: the one that has the address where this
+  /// node listens, or else the first one that is up.
+  std::string rdma_device{};
   Drive drive = Drive::own_thread;
   Idle idle{};
   std::chrono::nanoseconds start_timeout = std::chrono::seconds(30);  ///< 1 ms .. 1 day
@@ -101,8 +105,8 @@ struct GroupOptions {
 [[nodiscard]] TUTTI_API Result<Level> level_from(std::string_view word);
 [[nodiscard]] TUTTI_API Result<FabricChoice> fabric_from(std::string_view word);
 
-/// A fabric with all that belongs to it, as the command line spells it: "auto", "shm", "tcp" or
-/// "ofi:PROVIDER"; into the options, and back.
+/// A fabric with all that belongs to it, as the command line spells it: "auto", "shm", "tcp",
+/// "verbs" or "ofi:PROVIDER"; into the options, and back.
 [[nodiscard]] TUTTI_API Result<void> set_fabric(NodeOptions& node, std::string_view text);
 [[nodiscard]] TUTTI_API std::string fabric_text(const NodeOptions& node);
 

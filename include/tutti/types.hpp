@@ -47,10 +47,13 @@ enum class Level : std::uint8_t {
 
 /// Which fabric carries the table between this member and the others.
 enum class FabricChoice : std::uint8_t {
-  automatic,  ///< shared memory to members on this host, TCP to the rest
-  shm,        ///< shared memory only: all members must be on this host
-  tcp,        ///< TCP only, even to members on this host
-  ofi,        ///< libfabric only, by NodeOptions::provider, even to members on this host
+  /// Shared memory to members on this host; to others RDMA if both have a device for it that
+  /// works, else TCP.
+  automatic,
+  shm,    ///< shared memory only: all members must be on this host
+  tcp,    ///< TCP only, even to members on this host
+  verbs,  ///< RDMA only, by NodeOptions::rdma_device, even to members on this host
+  ofi,    ///< libfabric only, by NodeOptions::provider, even to members on this host
 };
 
 /// Who runs the predicate loop.

@@ -37,9 +37,11 @@ void add_fabric_and_level(CLI::App& command, FabricAndLevel& words) {
   command
       .add_option("--fabric", words.fabric,
                   "what carries the messages: shm (shared memory, all members on this host), tcp, "
-                  "auto (shm to members on this host, tcp to the others), or ofi:PROVIDER "
-                  "(libfabric with that provider of its own, such as ofi:tcp)")
+                  "verbs (RDMA), auto (shm to members on this host; to the others verbs if both "
+                  "have a device that works, else tcp), or ofi:PROVIDER (libfabric with that "
+                  "provider of its own, such as ofi:tcp)")
       ->capture_default_str();
+  command.add_option("--rdma-device", words.rdma_device, kRdmaDeviceHelp);
   command
       .add_option("--litmus", words.litmus_rounds,
                   "try each path in so many rounds before it is used, 0 to 1000000: is data ever "
@@ -56,6 +58,7 @@ void add_fabric_and_level(CLI::App& command, FabricAndLevel& words) {
 Result<void> apply(const FabricAndLevel& words, NodeOptions& node, GroupOptions& group) {
   node.litmus_rounds = words.litmus_rounds;
   if (Result<void> fabric = set_fabric(node, words.fabric); !fabric) return fabric;
+  node.rdma_device = words.rdma_device;
   const Result<Level> level = level_from(words.level);
   if (!level) return std::unexpected(level.error());
   group.level = *level;

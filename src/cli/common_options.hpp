@@ -11,12 +11,18 @@
 
 namespace tutti::cli {
 
-/// --fabric, --litmus and --level, the same in all commands.
+/// --fabric, --litmus, --level and --rdma-device, the same in all commands.
 struct FabricAndLevel {
   std::string fabric = "auto";
   std::string level = "atomic";
   std::uint32_t litmus_rounds = 0;
+  std::string rdma_device{};
 };
+
+/// What the last one's help says.
+inline constexpr const char* kRdmaDeviceHelp =
+    "the RDMA device for verbs or auto: NAME[:PORT[:GID]] or one of this host's addresses. "
+    "Default: the one that has the address where the member listens, or else the first that is up";
 
 void add_fabric_and_level(CLI::App& command, FabricAndLevel& words);
 

@@ -103,6 +103,7 @@ void Incarnation::detach(Rank peer) {
   shm_->detach(peer);
   tcp_->detach(peer);
   if (ofi_ != nullptr) ofi_->detach(peer);
+  if (verbs_ != nullptr) verbs_->detach(peer);
 }
 
 void Incarnation::lost(const PeerLoss& loss) {

@@ -23,6 +23,7 @@
 #include "fabric/shm/shm_fabric.hpp"
 #include "fabric/sleeper.hpp"
 #include "fabric/tcp/tcp_fabric.hpp"
+#include "fabric/verbs/verbs_fabric.hpp"
 #include "membership/membership.hpp"
 #include "membership/state_transfer.hpp"
 #include "node/bootstrap/lobby.hpp"
@@ -92,6 +93,7 @@ class Incarnation final : private MembershipEvents {
   [[nodiscard]] Result<void> open_row();
   [[nodiscard]] Result<void> open_fabrics();
   [[nodiscard]] Result<std::unique_ptr<OfiFabric>> open_ofi();
+  [[nodiscard]] Result<std::unique_ptr<VerbsFabric>> open_verbs();
   void seat_groups();
   [[nodiscard]] Result<void> open_lobby();
   [[nodiscard]] MembershipOptions membership_options() const;
@@ -101,6 +103,7 @@ class Incarnation final : private MembershipEvents {
   // Which of the fabrics takes over a connection.
   [[nodiscard]] ShmFabric& fabric_for(const ShmConnection&) { return *shm_; }
   [[nodiscard]] TcpFabric& fabric_for(const TcpConnection&) { return *tcp_; }
+  [[nodiscard]] VerbsFabric& fabric_for(const VerbsConnection&) { return *verbs_; }
   [[nodiscard]] OfiFabric& fabric_for(const OfiConnection&) { return *ofi_; }
   void detach(Rank peer);
   void part(std::uint32_t slot);
@@ -133,7 +136,9 @@ class Incarnation final : private MembershipEvents {
   std::unique_ptr<Sleeper> sleeper_;
   ShmFabric* shm_ = nullptr;
   TcpFabric* tcp_ = nullptr;
-  OfiFabric* ofi_ = nullptr;  // only where it is asked for
+  OfiFabric* ofi_ = nullptr;               // only where it is asked for
+  VerbsFabric* verbs_ = nullptr;           // only where there is RDMA
+  std::shared_ptr<verbs::Device> device_;  // the same
   std::unique_ptr<RoutedFabric> fabric_;
   std::vector<std::unique_ptr<Subgroup<NativeMemory>>> subgroups_;
   std::unique_ptr<Membership<NativeMemory>> membership_;

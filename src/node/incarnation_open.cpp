@@ -4,8 +4,10 @@
 #include <string>
 #include <utility>
 
+#include "fabric/verbs/device.hpp"
 #include "node/bootstrap/address.hpp"
 #include "node/bootstrap/host.hpp"
+#include "node/bootstrap/resolve.hpp"
 #include "node/incarnation.hpp"
 
 namespace tutti {
@@ -76,6 +78,12 @@ Result<void> Incarnation::open_fabrics() {
     ofi_ = ofi->get();
     fabrics.push_back(std::move(*ofi));
   }
+  auto verbs = open_verbs();
+  if (!verbs) return std::unexpected(verbs.error());
+  if (*verbs != nullptr) {
+    verbs_ = verbs->get();
+    fabrics.push_back(std::move(*verbs));
+  }
   const auto largest = std::ranges::max(layouts_, {}, &RowLayout::row_bytes).row_bytes();
   auto fabric = RoutedFabric::create(row_->data(), names_.size(), largest, std::move(fabrics));
   if (!fabric) return std::unexpected(fabric.error());
@@ -88,6 +96,28 @@ Result<std::unique_ptr<OfiFabric>> Incarnation::open_ofi() {
   if (!address) return std::unexpected(address.error());
   const std::span<const std::byte> row(row_->data(), row_->size());
   return OfiFabric::create(*sleeper_, row, node_.provider, address->host);
+}
+
+// Null if the choice is ours and there is no RDMA here.
+Result<std::unique_ptr<VerbsFabric>> Incarnation::open_verbs() {
+  const bool may_do_without = node_.fabric == FabricChoice::automatic && node_.rdma_device.empty();
+  const bool may_do_with =
+      node_.fabric == FabricChoice::automatic || node_.fabric == FabricChoice::verbs;
+  if (!may_do_with || (may_do_without && !verbs::is_there())) return nullptr;
+  boost::asio::io_context resolver;
+  std::string near;
+  if (const auto own = resolve_now(resolver, node_.members[self_].address)) {
+    near = own->front().address().to_string();
+  }
+  const std::span<const std::byte> row(row_->data(), row_->size());
+  auto device = verbs::Device::open(node_.rdma_device, near, row);
+  if (!device) {
+    if (!may_do_without) return std::unexpected(device.error());
+    log(LogLevel::info, "no RDMA to members on other hosts: " + device.error().message);
+    return nullptr;
+  }
+  device_ = std::move(*device);
+  return VerbsFabric::create(*sleeper_, device_);
 }
 
 MembershipOptions Incarnation::membership_options() const {
@@ -156,7 +186,8 @@ Result<void> Incarnation::open_lobby() {
                                                       .own_row = *row_,
                                                       .doorbell_fd = sleeper_->doorbell_fd(),
                                                       .incarnation = incarnation_,
-                                                      .wake = [this] { sleeper_->wake(); }});
+                                                      .wake = [this] { sleeper_->wake(); },
+                                                      .rdma = device_});
   if (!lobby) return std::unexpected(lobby.error());
   lobby_ = std::move(*lobby);
   return {};

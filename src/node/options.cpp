@@ -37,7 +37,8 @@ constexpr std::array kOrders{Word{Order::round_robin, "round_robin"}, Word{Order
 constexpr std::array kLevels{Word{Level::atomic, "atomic"}, Word{Level::agreed, "agreed"},
                              Word{Level::unordered, "unordered"}};
 constexpr std::array kFabrics{Word{FabricChoice::automatic, "auto"}, Word{FabricChoice::shm, "shm"},
-                              Word{FabricChoice::tcp, "tcp"}, Word{FabricChoice::ofi, "ofi"}};
+                              Word{FabricChoice::tcp, "tcp"}, Word{FabricChoice::verbs, "verbs"},
+                              Word{FabricChoice::ofi, "ofi"}};
 
 std::unexpected<Error> bad(std::string message) {
   return fail(ErrorCode::invalid_argument, std::move(message));
@@ -164,6 +165,12 @@ Result<void> check_order_and_level(Order order, Level level) {
 
 Result<void> check_fabric(const NodeOptions& node) {
   if (Result<void> r = check_known(kFabrics, "fabric", node.fabric); !r) return r;
+  const bool may_be_rdma =
+      node.fabric == FabricChoice::verbs || node.fabric == FabricChoice::automatic;
+  if (!node.rdma_device.empty() && !may_be_rdma) {
+    return bad("rdma_device is " + quoted(printable(node.rdma_device)) + " with fabric " +
+               quoted(to_string(node.fabric)) + "; it goes with 'verbs' and 'auto' only");
+  }
   if (node.fabric != FabricChoice::ofi) {
     if (node.provider.empty()) return {};
     return bad("provider is " + quoted(printable(node.provider)) + " with fabric " +

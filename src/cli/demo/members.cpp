@@ -52,6 +52,9 @@ std::vector<std::string> shared_arguments(const Text& text, const FabricAndLevel
   }
   std::vector<std::string> arguments = {"run",      "--members",  list,      "--group",  "demo",
                                         "--fabric", words.fabric, "--level", words.level};
+  if (!words.rdma_device.empty()) {
+    arguments.insert(arguments.end(), {"--rdma-device", words.rdma_device});
+  }
   const GroupOptions defaults;
   if (text.longest_line() > defaults.message_max_bytes) {
     const std::uint64_t window = std::bit_ceil(4 * text.longest_line());

@@ -13,8 +13,9 @@ void add_common_perf_options(CLI::App& command, PerfOptions& options) {
       ->capture_default_str();
   command
       .add_option("--fabric", options.fabric,
-                  "what carries the messages: shm, tcp, auto or ofi:PROVIDER")
+                  "what carries the messages: shm, tcp, verbs, auto or ofi:PROVIDER")
       ->capture_default_str();
+  command.add_option("--rdma-device", options.rdma_device, kRdmaDeviceHelp);
   command.add_option("--seconds", options.seconds, "measured time")->capture_default_str();
   command.add_option("--warmup", options.warmup_s, "seconds of the same before the measured time")
       ->capture_default_str();

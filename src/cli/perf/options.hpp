@@ -21,6 +21,7 @@ struct PerfOptions {
   double seconds = 2;          ///< measured time, if messages is 0
   double warmup_s = 0.5;
   std::string fabric = "auto";
+  std::string rdma_device{};  ///< of each member's host
   std::string level = "atomic";
   std::uint64_t window_bytes = GroupOptions{}.window_bytes;
   std::uint32_t window_messages = GroupOptions{}.window_messages;
@@ -44,10 +45,11 @@ struct PerfOptions {
   double start_timeout_s = 30;
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PerfOptions, members, senders, active, size_bytes, messages,
-                                   seconds, warmup_s, fabric, level, window_bytes, window_messages,
-                                   groups, active_groups, rate, touch, idle, idle_spin_us,
-                                   idle_yield_us, drive, delivery, pause_us, pausing, in_flight,
-                                   sample_every, spin, pin, numa_node, verify, start_timeout_s)
+                                   seconds, warmup_s, fabric, rdma_device, level, window_bytes,
+                                   window_messages, groups, active_groups, rate, touch, idle,
+                                   idle_spin_us, idle_yield_us, drive, delivery, pause_us, pausing,
+                                   in_flight, sample_every, spin, pin, numa_node, verify,
+                                   start_timeout_s)
 
 /// The options that `perf multicast` and `perf idle` share.
 void add_common_perf_options(CLI::App& command, PerfOptions& options);

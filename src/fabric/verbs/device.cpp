@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -43,6 +44,8 @@ std::string locked_memory_advice() {
 }
 
 }  // namespace
+
+bool is_there() { return ::access("/dev/infiniband/rdma_cm", R_OK | W_OK) == 0; }
 
 Result<void> set_non_blocking(int fd) {
   const int flags = ::fcntl(fd, F_GETFL);

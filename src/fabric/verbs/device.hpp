@@ -31,8 +31,9 @@ struct Call {
 
 class Device {
  public:
-  /// `choice` is the name of a device ("mlx5_0") or one of our addresses ("10.0.0.1"); empty: the
-  /// device that has the address `near`, where a node listens, or else the first one that is up.
+  /// `choice` is a device, NAME[:PORT[:GID]] ("mlx5_0:1:3", the GID by its index), or one of our
+  /// addresses ("10.0.0.1"); empty: the device that has the address `near`, where a node listens,
+  /// or else the first one that is up.
   /// Errors name each device that was looked at and why it is not used.
   [[nodiscard]] static Result<std::shared_ptr<Device>> open(const std::string& choice,
                                                             const std::string& near,
@@ -78,6 +79,9 @@ class Device {
   std::string name_;
   std::string address_;
 };
+
+/// Whether this host offers RDMA to this process at all; costs a look into /dev.
+[[nodiscard]] bool is_there();
 
 /// What is read from it does not wait.
 [[nodiscard]] Result<void> set_non_blocking(int fd);

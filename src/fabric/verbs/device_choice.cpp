@@ -7,8 +7,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
+#include <cstdint>
 #include <cstring>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -71,6 +74,62 @@ bool is_address(const std::string& text) {
          ::inet_pton(AF_INET6, text.c_str(), &ignored) == 1;
 }
 
+/// NAME[:PORT[:GID]], or one of our addresses.
+struct Wish {
+  std::string address;
+  std::string name;
+  std::optional<std::uint8_t> port;
+  std::optional<std::uint32_t> gid;
+};
+
+template <class Number>
+bool read_number(std::string_view text, std::optional<Number>& out) {
+  Number number = 0;
+  const auto end = std::from_chars(text.data(), text.data() + text.size(), number);
+  out = number;
+  return end.ec == std::errc() && end.ptr == text.data() + text.size() && !text.empty();
+}
+
+Result<Wish> wish_from(const std::string& text) {
+  Wish wish;
+  if (is_address(text)) {
+    wish.address = text;
+    return wish;
+  }
+  const std::size_t colon = text.find(':');
+  wish.name = text.substr(0, colon);
+  if (colon == std::string::npos) return wish;
+  std::string_view rest = std::string_view(text).substr(colon + 1);
+  const std::size_t second = rest.find(':');
+  bool good = read_number(rest.substr(0, second), wish.port);
+  if (second != std::string_view::npos) {
+    good = read_number(rest.substr(second + 1), wish.gid) && good;
+  }
+  if (good && !wish.name.empty()) return wish;
+  return fail(ErrorCode::invalid_argument,
+              "RDMA device '" + text +
+                  "' is not legal; legal: NAME, NAME:PORT, NAME:PORT:GID (such as mlx5_0:1:3), or "
+                  "an address of this host");
+}
+
+// Why the address at that device is not what is wished; empty if it is.
+std::string why_not(const Wish& wish, const rdma_cm_id& id) {
+  const std::string name = ::ibv_get_device_name(id.verbs->device);
+  if (!wish.name.empty() && name != wish.name) return "belongs to '" + name + "'";
+  if (wish.port && *wish.port != id.port_num) {
+    return "belongs to port " + std::to_string(id.port_num) + " of '" + name + "'";
+  }
+  if (!wish.gid) return {};
+  ibv_gid gid{};
+  if (::ibv_query_gid(id.verbs, id.port_num, static_cast<int>(*wish.gid), &gid) != 0) {
+    return "belongs to '" + name + "', which has no GID of index " + std::to_string(*wish.gid) +
+           "; 'ibv_devinfo -v' lists them";
+  }
+  if (std::memcmp(&gid, &id.route.addr.addr.ibaddr.sgid, sizeof gid) == 0) return {};
+  return "belongs to '" + name + "', but not with the GID of index " + std::to_string(*wish.gid) +
+         "; 'ibv_devinfo -v' lists them: take one that has this address";
+}
+
 std::string port_state(const rdma_cm_id& id) {
   ibv_port_attr port{};
   if (::ibv_query_port(id.verbs, id.port_num, &port) != 0) return "its port cannot be asked";
@@ -85,10 +144,11 @@ Result<CmId> choose_device(rdma_event_channel* channel, const std::string& choic
                            const std::string& near) {
   const Result<std::vector<Candidate>> all = candidates(near);
   if (!all) return std::unexpected(all.error());
-  const bool by_address = is_address(choice);
+  const Result<Wish> wish = wish_from(choice);
+  if (!wish) return std::unexpected(wish.error());
   std::string seen;
   for (const Candidate& candidate : *all) {
-    if (by_address && candidate.text != choice) continue;
+    if (!wish->address.empty() && candidate.text != wish->address) continue;
     rdma_cm_id* raw = nullptr;
     if (::rdma_create_id(channel, &raw, nullptr, RDMA_PS_TCP) != 0) {
       return fail_system("cannot ask for RDMA devices");
@@ -99,15 +159,11 @@ Result<CmId> choose_device(rdma_event_channel* channel, const std::string& choic
     std::string why;
     if (bound != 0 || id->verbs == nullptr) {
       why = "belongs to no RDMA device";
-    } else {
-      const std::string name = ::ibv_get_device_name(id->verbs->device);
-      if (!choice.empty() && !by_address && name != choice) {
-        why = "belongs to '" + name + "'";
-      } else if (std::string state = port_state(*id); !state.empty()) {
-        why = "belongs to '" + name + "', but " + state;
-      } else {
-        return id;
-      }
+    } else if (why = why_not(*wish, *id); why.empty()) {
+      const std::string state = port_state(*id);
+      if (state.empty()) return id;
+      why = std::string("belongs to '") + ::ibv_get_device_name(id->verbs->device) + "', but " +
+            state;
     }
     seen += (seen.empty() ? "" : "; ") + candidate.text + " " + why;
   }

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <charconv>
+#include <chrono>
 #include <cstring>
 #include <optional>
 #include <utility>
@@ -16,11 +17,22 @@ namespace {
 
 constexpr int kResolveMs = 2000;
 
-// What is not acknowledged for 4.096 us * 2^14, some 70 ms, is sent again, six times: a lost packet
-// is made good long before anybody is suspected, a dead link is found in half a second. Not seven
-// times: SoftRoCE takes 7 for ever.
-constexpr std::uint8_t kAckTimeout = 14;
+// What is not acknowledged for 4.096 us * 2^14, some 70 ms, or up to 2^18, a second, is sent again,
+// six times. Not seven times: SoftRoCE takes 7 for ever.
+constexpr std::uint8_t kAckTimeoutMin = 14;
+constexpr std::uint8_t kAckTimeoutMax = 18;
 constexpr std::uint8_t kRetries = 6;
+
+// The transport's word that a peer is dead comes last: after it was suspected, if that is soon. A
+// lost packet does not wait so long, for the next one that arrives tells of it.
+std::uint8_t ack_timeout(std::chrono::nanoseconds give_up_after) {
+  std::uint8_t exponent = kAckTimeoutMin;
+  const auto gives_up = [&] {
+    return std::chrono::nanoseconds(4096) * (std::int64_t{1} << exponent) * (kRetries + 1);
+  };
+  while (exponent < kAckTimeoutMax && gives_up() < give_up_after) ++exponent;
+  return exponent;
+}
 
 std::optional<sockaddr_storage> parse(const std::string& text) {
   const std::size_t colon = text.rfind(':');
@@ -90,7 +102,7 @@ Result<std::unique_ptr<Meeting>> Meeting::call(std::shared_ptr<Device> device,
   out->id_.reset(id);
   // Before the route is resolved, which is told the other end, too. Older kernels cannot: then the
   // default, some seconds, stands.
-  std::uint8_t timeout = kAckTimeout;
+  std::uint8_t timeout = ack_timeout(who.give_up_after);
   static_cast<void>(
       ::rdma_set_option(id, RDMA_OPTION_ID, RDMA_OPTION_ID_ACK_TIMEOUT, &timeout, sizeof timeout));
   // From our device's address, so that the connection goes through this device.

@@ -5,6 +5,7 @@
 /// A state machine that never waits: step() goes on as far as the events that came allow.
 /// Threads: one at a time; not the predicate thread, for registering memory takes its time.
 #pragma once
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -22,6 +23,9 @@ struct Acquaintance {
   std::uint64_t incarnation = 0;  ///< our own
   std::uint64_t peer_incarnation = 0;
   std::size_t peer_row_bytes = 0;  ///< what we make room for
+  /// A peer that does not answer is given up after that: half a second to 7.5 s, the next longer
+  /// time that the hardware knows. What the caller says counts for both.
+  std::chrono::nanoseconds give_up_after{0};
 };
 
 class Meeting {

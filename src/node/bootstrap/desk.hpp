@@ -24,7 +24,7 @@ namespace tutti {
 struct Arrival {
   std::uint32_t slot = 0;
   std::uint64_t incarnation = 0;
-  std::variant<ShmConnection, TcpConnection, OfiConnection> connection;
+  std::variant<ShmConnection, TcpConnection, VerbsConnection, OfiConnection> connection;
 };
 
 class Desk {

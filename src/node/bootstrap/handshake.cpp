@@ -31,7 +31,7 @@ asio::awaitable<void> Reception::converse(LinkPtr link, Dialed dialed) {
     warn("closing " + link->where() + ": " + unix_name.error().message);
     co_return;
   }
-  const Hello mine = hello_to(dialed ? member(*dialed).name : "", *unix_name);
+  const Hello mine = hello_to(dialed, *unix_name);
   link->limit_silence(request_.silence_limit);
   link->send(encode_hello(mine).value_or(""));  // prepare() has seen that it fits
   const Result<std::string> body = co_await link->read_frame();
@@ -129,9 +129,10 @@ asio::awaitable<void> Reception::send_away(LinkPtr link, std::string verdict, st
   co_await link->drain();
 }
 
-Hello Reception::hello_to(const std::string& name, const std::string& unix_name) const {
+Hello Reception::hello_to(Dialed dialed, const std::string& unix_name) const {
   Hello hello = base_;
-  hello.to = name;
+  if (dialed) hello.to = member(*dialed).name;
+  if (dialed && peers_[*dialed].without_rdma) hello.rdma_address.clear();
   hello.unix_name = unix_name;
   hello.running = desk_.running();
   return hello;

@@ -39,7 +39,8 @@ struct Hello {
   std::uint64_t incarnation = 0;  ///< random, one per start
   bool running = false;           ///< it is in a group already
   FabricChoice fabric = FabricChoice::automatic;
-  std::string provider{};  ///< libfabric's, with FabricChoice::ofi
+  std::string provider{};      ///< libfabric's, with FabricChoice::ofi
+  std::string rdma_address{};  ///< where it is called by RDMA; empty if it has none
   std::uint32_t litmus_rounds = 0;
   HostIdentity host;
   std::uint64_t row_bytes = 0;
@@ -66,7 +67,7 @@ using HelloPrefix = std::array<std::byte, 12>;
 /// members.
 [[nodiscard]] Result<void> compatible(const Hello& mine, const Hello& theirs);
 
-enum class Transport : std::uint8_t { shm, tcp, ofi };
+enum class Transport : std::uint8_t { shm, tcp, verbs, ofi };
 
 /// Which fabric carries this pair: the same answer at both ends.
 [[nodiscard]] Result<Transport> choose_transport(const Hello& mine, const Hello& theirs);

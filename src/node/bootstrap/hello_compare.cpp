@@ -194,14 +194,33 @@ Result<void> compatible(const Hello& mine, const Hello& theirs) {
   return {};
 }
 
+namespace {
+
+// One of them wants RDMA and nothing else.
+Result<Transport> choose_verbs(const Hello& mine, const Hello& theirs) {
+  if (!mine.rdma_address.empty() && !theirs.rdma_address.empty()) return Transport::verbs;
+  const Hello& without = mine.rdma_address.empty() ? mine : theirs;
+  const bool would = without.fabric == FabricChoice::automatic;
+  return differs(both_fabrics(mine, theirs) + ": they have none in common; " +
+                 (would ? printable(without.name) + " has no RDMA device that works"
+                        : std::string("'verbs' is for all members or for none")));
+}
+
+}  // namespace
+
 Result<Transport> choose_transport(const Hello& mine, const Hello& theirs) {
   const std::string apart = why_apart(mine.host, theirs.host);
   if (mine.fabric == FabricChoice::ofi || theirs.fabric == FabricChoice::ofi) {
     return choose_ofi(mine, theirs, apart);
   }
+  if (mine.fabric == FabricChoice::verbs || theirs.fabric == FabricChoice::verbs) {
+    return choose_verbs(mine, theirs);
+  }
   const bool shm = mine.fabric != FabricChoice::tcp && theirs.fabric != FabricChoice::tcp;
   const bool tcp = mine.fabric != FabricChoice::shm && theirs.fabric != FabricChoice::shm;
   if (shm && apart.empty()) return Transport::shm;
+  // Only who has the choice says where it is called by RDMA.
+  if (!mine.rdma_address.empty() && !theirs.rdma_address.empty()) return Transport::verbs;
   if (tcp) return Transport::tcp;
   const std::string both = both_fabrics(mine, theirs);
   if (!shm) return differs(both + ": they have none in common; 'auto' takes what both can");

@@ -82,23 +82,27 @@ GroupOptions group_from_json(const json& object, const std::vector<MemberAddress
   return group;
 }
 
-// "shm", "tcp" or both; or "ofi:PROVIDER" alone.
+// "shm", "tcp" or both; or "verbs" or "ofi:PROVIDER" alone.
 void read_fabric(JsonReader& reader, Hello& hello) {
   bool shm = false;
   bool tcp = false;
+  bool verbs = false;
   for (const json& transport : reader.array("transports", 8)) {
     const auto* text = transport.get_ptr<const json::string_t*>();
     if (text == nullptr) continue;
     shm = shm || *text == "shm";
     tcp = tcp || *text == "tcp";
+    verbs = verbs || *text == "verbs";
     if (text->starts_with(kOfi)) hello.provider = text->substr(kOfi.size());
   }
   const bool ofi = !hello.provider.empty();
-  if (!shm && !tcp && !ofi) reader.note("transports names none that is known");
-  if ((shm || tcp) && ofi) reader.note("transports names some that do not go together");
+  if (!shm && !tcp && !verbs && !ofi) reader.note("transports names none that is known");
+  if ((shm || tcp) + verbs + ofi > 1) reader.note("transports names some that do not go together");
   if (hello.provider.size() > kNameMax) reader.note("transports names one that is too long");
   if (ofi) {
     hello.fabric = FabricChoice::ofi;
+  } else if (verbs) {
+    hello.fabric = FabricChoice::verbs;
   } else if (shm && tcp) {
     hello.fabric = FabricChoice::automatic;
   } else {
@@ -114,6 +118,8 @@ json transports_of(const Hello& hello) {
       return json::array({"shm"});
     case FabricChoice::tcp:
       return json::array({"tcp"});
+    case FabricChoice::verbs:
+      return json::array({"verbs"});
     case FabricChoice::ofi:
       return json::array({std::string(kOfi) + hello.provider});
   }
@@ -140,6 +146,7 @@ Result<std::string> encode_hello(const Hello& hello) {
                       {"running", hello.running},
                       {"transports", transports_of(hello)},
                       {"litmus_rounds", hello.litmus_rounds},
+                      {"rdma_address", hello.rdma_address},
                       {"host",
                        {{"boot_id", hello.host.boot_id},
                         {"user", hello.host.user},
@@ -176,6 +183,10 @@ Result<Hello> decode_hello(std::string_view text) {
   hello.running = reader.flag("running");
   read_fabric(reader, hello);
   hello.litmus_rounds = static_cast<std::uint32_t>(reader.number("litmus_rounds", kU32));
+  hello.rdma_address = reader.text("rdma_address", kNameMax);
+  if (hello.fabric == FabricChoice::verbs && hello.rdma_address.empty()) {
+    reader.note("transports names verbs, but there is no rdma_address");
+  }
   if (const json* host = reader.find("host"); host != nullptr) {
     JsonReader fields(*host, problem);
     hello.host = {fields.text("boot_id", kNameMax), fields.number("user", kU64),

@@ -142,9 +142,23 @@ asio::awaitable<bool> Link::unix_readable() {
   co_return !error;
 }
 
+// Released first: what is watched may be a duplicate, which epoll would not forget by itself.
 void Link::close_unix() {
+  if (unix_.is_open()) static_cast<void>(release_unix());
+}
+
+asio::awaitable<void> Link::watched_readable() {
+  co_await unix_.async_wait(asio::posix::descriptor_base::wait_read, kAsTuple);
+}
+
+asio::awaitable<bool> Link::readable() {
+  const auto [error] = co_await socket_.async_wait(asio::socket_base::wait_read, kAsTuple);
+  co_return !error;
+}
+
+void Link::poke() {
   error_code ignored;
-  if (unix_.is_open()) unix_.close(ignored);
+  socket_.cancel(ignored);
 }
 
 void Link::close() {

@@ -59,6 +59,12 @@ class Link : public std::enable_shared_from_this<Link> {
   /// came on the connection instead, or the link was closed or silent.
   void watch(UniqueFd unix_fd);
   asio::awaitable<bool> unix_readable();
+  /// Waits for what is watched, and for nothing else; returns too when the link is closed.
+  asio::awaitable<void> watched_readable();
+  /// Waits until something comes on the connection, once all is flushed: false if the link was
+  /// poked or closed instead.
+  asio::awaitable<bool> readable();
+  void poke();
   [[nodiscard]] int unix_fd() { return unix_.is_open() ? unix_.native_handle() : -1; }
   [[nodiscard]] UniqueFd release_unix() { return UniqueFd(unix_.release()); }
 

@@ -32,6 +32,10 @@ namespace tutti {
 
 class Reception;
 
+namespace verbs {
+class Device;
+}  // namespace verbs
+
 struct LobbyRequest {
   const NodeOptions& node;                  ///< valid; outlives the lobby, as all that is here
   const std::vector<GroupOptions>& groups;  ///< checked and resolved, see resolve_group
@@ -44,6 +48,8 @@ struct LobbyRequest {
   /// How long a lobby that gives up the start stays to tell why: longer than any pause between two
   /// calls, so that whoever looks for it and differs from it, too, learns it.
   std::chrono::nanoseconds farewell = std::chrono::milliseconds(500);
+  /// The node's RDMA device; null: no peer is met by RDMA.
+  std::shared_ptr<verbs::Device> rdma{};
 };
 
 class Lobby {

@@ -41,6 +41,7 @@ Result<void> Reception::prepare() {
   base_.fabric = node.fabric;
   base_.litmus_rounds = node.litmus_rounds;
   base_.provider = node.provider;
+  if (request_.rdma != nullptr) base_.rdma_address = request_.rdma->address();
   base_.host = this_host();
   base_.row_bytes = request_.own_row.size();
   base_.groups = request_.groups;
@@ -58,6 +59,7 @@ Result<void> Reception::prepare() {
   }
   if (peers_.size() == 1) return {};  // nobody will come
   if (Result<void> listening = listen(); !listening) return listening;
+  if (Result<void> listening = listen_for_rdma(); !listening) return listening;
   spawn(accept_all());
   spawn(tell_progress());
   for (std::uint32_t slot = 0; slot < self_; ++slot) spawn(dial(slot));
@@ -79,6 +81,7 @@ void Reception::stop() { context_.stop(); }
 void Reception::release(std::uint32_t slot) {
   asio::post(context_, [this, slot] {
     peers_[slot].attached = false;
+    peers_[slot].without_rdma = false;
     peers_[slot].pause = kRetryAtFirst;
     peers_[slot].again.cancel();
   });

@@ -4,6 +4,7 @@
 ///   hello ->  <- hello      compare                        (handshake.cpp, judge.cpp)
 ///   verdict -> <- verdict   this pair agrees, or why not   (settle.cpp)
 ///   row ->  <- row          shm pairs only, on a unix socket (row_swap.cpp)
+///   queue pairs             RDMA pairs only, by rdma_cm (rdma_meeting.cpp)
 ///
 /// After that the connection is handed over and no more is said on it here. Who asks for the view
 /// in the place of its hello is told, and hangs up (standing.hpp). A pair may end up with
@@ -26,6 +27,7 @@
 #include <string>
 #include <vector>
 
+#include "fabric/verbs/device.hpp"
 #include "node/bootstrap/desk.hpp"
 #include "node/bootstrap/hello.hpp"
 #include "node/bootstrap/link.hpp"
@@ -64,6 +66,12 @@ class Reception {
     std::string unix_name{};
     Transport transport = Transport::tcp;
     UniqueFd row{}, doorbell{};
+    bool tcp_would_do = false;          // both leave it to us: without RDMA it is TCP
+    std::string rdma_address{};         // where it is called
+    std::optional<verbs::Call> call{};  // its own, not answered yet
+    LinkPtr awaits_call{};              // the link that is to be poked when it comes
+    std::shared_ptr<verbs::Pair> pair{};
+    bool without_rdma = false;  // it was tried, and does not work between us
     // Lower slots only: when to call again.
     asio::steady_timer again;
     Pause pause = kRetryAtFirst;
@@ -116,7 +124,7 @@ class Reception {
   asio::awaitable<void> tell(LinkPtr link);
   asio::awaitable<void> contradict(LinkPtr link, Error error);
   asio::awaitable<void> send_away(LinkPtr link, std::string verdict, std::string peer);
-  [[nodiscard]] Hello hello_to(const std::string& name, const std::string& unix_name) const;
+  [[nodiscard]] Hello hello_to(Dialed dialed, const std::string& unix_name) const;
 
   // judge.cpp
   [[nodiscard]] Judged judge(const Hello& mine, const Hello& theirs, Dialed dialed);
@@ -134,6 +142,13 @@ class Reception {
   asio::awaitable<Result<void>> swap_rows(LinkPtr link, std::uint32_t slot, bool dialed);
   asio::awaitable<Result<void>> open_unix(LinkPtr link, std::string name, bool dialed);
 
+  // rdma_meeting.cpp
+  [[nodiscard]] Result<void> listen_for_rdma();
+  asio::awaitable<void> accept_rdma_calls();
+  void take_rdma_calls();
+  asio::awaitable<Result<void>> meet_by_rdma(LinkPtr link, std::uint32_t slot, bool dialed);
+  asio::awaitable<bool> complete_rdma(LinkPtr link, std::uint32_t slot, bool dialed);
+
   const LobbyRequest request_;
   Desk& desk_;
   asio::io_context context_{1};
@@ -141,6 +156,7 @@ class Reception {
   asio::steady_timer farewell_{context_};
   asio::steady_timer progress_{context_};
   asio::posix::stream_descriptor listener_{context_};
+  asio::posix::stream_descriptor rdma_calls_{context_};
   Hello base_;  // what is the same in every hello of ours
   std::uint32_t self_ = 0;
   std::vector<Peer> peers_;            // by slot; our own entry stays empty

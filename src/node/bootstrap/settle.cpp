@@ -19,6 +19,11 @@ void Reception::claim(const LinkPtr& link, std::uint32_t slot, const Hello& mine
   peer.incarnation = theirs.incarnation;
   peer.row_bytes = theirs.row_bytes;
   peer.unix_name = theirs.unix_name;
+  peer.rdma_address = theirs.rdma_address;
+  peer.call.reset();
+  peer.pair.reset();
+  peer.tcp_would_do =
+      mine.fabric == FabricChoice::automatic && theirs.fabric == FabricChoice::automatic;
   peer.transport = choose_transport(mine, theirs).value_or(Transport::tcp);
   desk_.note(slot, "it has not answered our hello");
 }
@@ -74,6 +79,10 @@ void Reception::disagreed(const LinkPtr& link, std::uint32_t slot, Verdict verdi
 // True if the pair has all that it needs. Else the peer's slot is free again, but for a connection
 // that ended.
 asio::awaitable<bool> Reception::complete(LinkPtr link, std::uint32_t slot, bool dialed) {
+  if (peers_[slot].transport == Transport::verbs) {
+    link->close_unix();
+    co_return co_await complete_rdma(link, slot, dialed);
+  }
   if (peers_[slot].transport != Transport::shm) {
     link->close_unix();
     co_await link->flush();
@@ -114,6 +123,12 @@ void Reception::hand_over(const LinkPtr& link, std::uint32_t slot) {
     desk_.arrive({slot, peer.incarnation,
                   ShmConnection{rank, link->release_unix(), std::move(peer.row),
                                 std::move(peer.doorbell), peer.row_bytes}});
+    return;
+  }
+  if (peer.transport == Transport::verbs) {
+    link->close();
+    desk_.arrive(
+        {slot, peer.incarnation, VerbsConnection{rank, std::move(peer.pair), peer.row_bytes}});
     return;
   }
   UniqueFd socket = link->release();

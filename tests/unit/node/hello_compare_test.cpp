@@ -153,6 +153,44 @@ TEST(Transport, LibfabricNeedsTheSameProviderAtBoth) {
   }
 }
 
+TEST(Transport, RdmaNeedsADeviceAtBoth) {
+  struct End {
+    FabricChoice fabric;
+    const char* rdma;
+  };
+  const auto pair = [](End ea, End eb, bool far) {
+    Hello a = hello("a", 1);
+    Hello b = hello("b", 2);
+    a.fabric = ea.fabric;
+    a.rdma_address = ea.rdma;
+    b.fabric = eb.fabric;
+    b.rdma_address = eb.rdma;
+    if (far) b.host.boot_id = "other";
+    const Result<Transport> here = choose_transport(a, b);
+    EXPECT_EQ(here.has_value(), choose_transport(b, a).has_value());
+    EXPECT_EQ(here.has_value(), compatible(a, b).has_value());
+    if (!here) return here.error().message;
+    EXPECT_EQ(*here, *choose_transport(b, a));
+    return std::string(*here == Transport::verbs ? "verbs"
+                       : *here == Transport::shm ? "shm"
+                                                 : "tcp");
+  };
+  using enum FabricChoice;
+  EXPECT_EQ(pair({verbs, "1:1"}, {verbs, "2:2"}, false), "verbs");
+  EXPECT_EQ(pair({verbs, "1:1"}, {automatic, "2:2"}, false), "verbs");
+  EXPECT_EQ(pair({automatic, "1:1"}, {automatic, "2:2"}, true), "verbs");
+  EXPECT_EQ(pair({automatic, "1:1"}, {automatic, "2:2"}, false), "shm");
+  EXPECT_EQ(pair({automatic, "1:1"}, {automatic, ""}, true), "tcp");
+  EXPECT_EQ(pair({automatic, "1:1"}, {tcp, ""}, true), "tcp");
+  EXPECT_EQ(pair({verbs, "1:1"}, {automatic, ""}, true),
+            "fabric is 'verbs' at a and 'auto' at b: they have none in common; b has no RDMA "
+            "device that works");
+  for (const FabricChoice other : {shm, tcp}) {
+    EXPECT_THAT(pair({verbs, "1:1"}, {other, ""}, false),
+                HasSubstr("'verbs' is for all members or for none"));
+  }
+}
+
 TEST(Transport, SharedMemoryNeedsOneUserAndNetworkNamespace) {
   Hello a = hello("a", 1);
   Hello b = hello("b", 2);

@@ -56,16 +56,18 @@ TEST(Hello, IsReadBack) {
 }
 
 TEST(Hello, NamesTheFabricAndWhatBelongsToIt) {
-  for (const std::string text : {"auto", "shm", "tcp", "ofi:tcp;ofi_rxm"}) {
+  for (const std::string text : {"auto", "shm", "tcp", "verbs", "ofi:tcp;ofi_rxm"}) {
     NodeOptions node;
     ASSERT_TRUE(set_fabric(node, text));
     Hello h = hello("a", 1);
     h.fabric = node.fabric;
     h.provider = node.provider;
+    h.rdma_address = "10.0.0.1:77";
     const Result<Hello> read = decode_hello(body_of(h));
     ASSERT_TRUE(read) << text << ": " << read.error().message;
     EXPECT_EQ(read->fabric, h.fabric) << text;
     EXPECT_EQ(read->provider, h.provider) << text;
+    EXPECT_EQ(read->rdma_address, h.rdma_address) << text;
   }
 }
 
@@ -119,6 +121,8 @@ TEST(Hello, WrongTypesAndMissingFieldsAreErrors) {
   EXPECT_THAT(changed("[\"shm\",\"tcp\"]", "[\"ofi:" + std::string(256, 'x') + "\"]"),
               HasSubstr("too long"));
   EXPECT_EQ(changed("[\"shm\",\"tcp\"]", "[\"ofi:tcp\"]"), "accepted");
+  EXPECT_THAT(changed("[\"shm\",\"tcp\"]", "[\"verbs\",\"tcp\"]"), HasSubstr("go together"));
+  EXPECT_THAT(changed("[\"shm\",\"tcp\"]", "[\"verbs\"]"), HasSubstr("no rdma_address"));
   EXPECT_THAT(changed("\"window_messages\":65536", "\"window_messages\":65535"),
               HasSubstr("window_messages"));
 }

@@ -89,7 +89,12 @@ const Arrival* TestMember::connection(std::uint32_t slot) const {
 
 bool TestMember::alive(std::uint32_t slot) const {
   const auto& here = connection(slot)->connection;
-  const int fd = std::visit([](const auto& connection) { return connection.socket.get(); }, here);
+  const int fd = std::visit(
+      [](const auto& connection) {
+        if constexpr (requires { connection.socket; }) return connection.socket.get();
+        return -1;
+      },
+      here);
   pollfd entry{.fd = fd, .events = POLLIN | POLLRDHUP, .revents = 0};
   return ::poll(&entry, 1, 0) == 0;
 }

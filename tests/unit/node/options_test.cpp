@@ -57,8 +57,8 @@ TEST(Options, WordsAreReadBack) {
   for (const Level level : {Level::unordered, Level::agreed, Level::atomic}) {
     EXPECT_EQ(level_from(to_string(level)), level);
   }
-  for (const auto fabric :
-       {FabricChoice::automatic, FabricChoice::shm, FabricChoice::tcp, FabricChoice::ofi}) {
+  for (const auto fabric : {FabricChoice::automatic, FabricChoice::shm, FabricChoice::tcp,
+                            FabricChoice::verbs, FabricChoice::ofi}) {
     EXPECT_EQ(fabric_from(to_string(fabric)), fabric);
   }
   EXPECT_EQ(to_string(FabricChoice::automatic), "auto");
@@ -66,7 +66,7 @@ TEST(Options, WordsAreReadBack) {
 
 TEST(Options, AFabricIsReadWithWhatBelongsToIt) {
   NodeOptions node = good_node();
-  for (const std::string text : {"auto", "ofi:tcp", "shm", "ofi:tcp;ofi_rxm", "tcp"}) {
+  for (const std::string text : {"auto", "ofi:tcp", "shm", "verbs", "ofi:tcp;ofi_rxm", "tcp"}) {
     EXPECT_TRUE(set_fabric(node, text)) << text;
     EXPECT_EQ(fabric_text(node), text);
     EXPECT_TRUE(node.validate()) << text;
@@ -101,12 +101,25 @@ TEST(Options, AProviderGoesWithItsFabric) {
             "provider is 'tcp' with fabric 'auto'; it goes with fabric 'ofi' only");
 }
 
+TEST(Options, AnRdmaDeviceGoesWithRdma) {
+  const auto with = [](FabricChoice fabric) {
+    return node_error([fabric](auto& n) {
+      n.fabric = fabric;
+      n.rdma_device = "mlx5_0:1:3";
+    });
+  };
+  EXPECT_EQ(with(FabricChoice::verbs), "accepted");
+  EXPECT_EQ(with(FabricChoice::automatic), "accepted");
+  EXPECT_EQ(with(FabricChoice::tcp),
+            "rdma_device is 'mlx5_0:1:3' with fabric 'tcp'; it goes with 'verbs' and 'auto' only");
+}
+
 TEST(Options, UnknownWordsListTheKnownOnes) {
   EXPECT_EQ(order_from("lcr").error().message, "order 'lcr' is unknown; known: round_robin, none");
   EXPECT_EQ(level_from("safe").error().message,
             "level 'safe' is unknown; known: atomic, agreed, unordered");
   EXPECT_EQ(fabric_from("ib").error().message,
-            "fabric 'ib' is unknown; known: auto, shm, tcp, ofi");
+            "fabric 'ib' is unknown; known: auto, shm, tcp, verbs, ofi");
 }
 
 TEST(Options, ValuesOutsideAnEnumerationAreRefused) {
