@@ -3,12 +3,16 @@
 # kernel, which has SoftRoCE (rdma_rxe), and runs this machine's programs in it.
 #
 #   guest.sh [-n DEVICES] [-c CPUS] [-m MIB] [-t SECONDS] -- COMMAND...
-#   guest.sh -k      only fetches the kernel
+#   guest.sh -w FOLDER:NUMBER ...    on a wire with other guests
+#   guest.sh -k                      only fetches the kernel
 #
 # The guest sees this machine's files; what it writes is lost with it. The command runs as root, in
 # the current folder, with DEVICES (default 3) devices rxe0, rxe1, ..., whose addresses 10.9.0.1,
 # 10.9.0.2, ... are in one Ethernet (veth pairs on a bridge). Exits with the command's status, with
 # 124 after SECONDS (default 600), with 77, for "skipped", where no guest can be had.
+#
+# -w: instead of those it has one device, wire0, with the address 10.9.1.NUMBER; NUMBER is 1 or 2, and
+# the other guest, with the same FOLDER, is at the other end.
 #
 # It has one processor unless told otherwise: where the machine below is busy, one of several stands
 # still while another waits for it, or finds it dead; a single one stands still as a whole.
@@ -22,12 +26,14 @@ cpus=1
 memory=3072
 limit=600
 only_fetch=
-while getopts n:c:m:t:k flag; do
+wire=
+while getopts n:c:m:t:w:k flag; do
   case $flag in
     n) devices=$OPTARG ;;
     c) cpus=$OPTARG ;;
     m) memory=$OPTARG ;;
     t) limit=$OPTARG ;;
+    w) wire=$OPTARG ;;
     k) only_fetch=yes ;;
     *) exit 2 ;;
   esac
@@ -79,11 +85,12 @@ version=${kernel##*/vmlinuz-}
 
 # 2. The initial file system: busybox, the modules in the order in which they need each other, and
 # what to do.
+network=(-nic none)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$work"/{root/{bin,modules,proc,sys,dev,host,mnt},out}
 cp "$(command -v busybox)" "$work/root/bin/busybox"
-for module in crc32_generic virtio_pci 9p 9pnet_virtio overlay veth bridge sch_netem rdma_rxe \
+for module in crc32_generic virtio_pci virtio_net 9p 9pnet_virtio overlay veth bridge sch_netem rdma_rxe \
   rdma_ucm; do
   modprobe -d "$cache/root" -S "$version" --show-depends "$module" |
     awk '$1 == "insmod" { print $2 }'
@@ -99,6 +106,7 @@ cat >"$work/root/init" <<INIT
 mount -t proc p /proc
 mount -t sysfs s /sys
 mount -t devtmpfs d /dev
+echo # the firmware's last line has no end
 for module in \$(cat /modules/order); do insmod /modules/\$module; done
 mount -t 9p -o trans=virtio,version=9p2000.L,msize=262144,ro,cache=loose host /host
 mount -t tmpfs t /mnt
@@ -152,13 +160,30 @@ done
 cd $(printf '%q' "$PWD")
 eval "\$(cat /.guest-command)"
 RUN
+if [[ -n $wire ]]; then
+  number=${wire##*:}
+  mac=52:54:00:00:00:0$number
+  network=(-netdev "dgram,id=w,local.type=unix,local.path=${wire%:*}/$number" \
+    -device "virtio-net-pci,netdev=w,mac=$mac,romfile=")
+  network[1]+=",remote.type=unix,remote.path=${wire%:*}/$((3 - number))"
+  cat >"$work/root/run" <<RUN
+export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root
+ulimit -l unlimited
+ip link set lo up
+ip addr add 10.9.1.$number/24 dev eth0
+ip link set eth0 up
+rdma link add wire0 type rxe netdev eth0
+cd $(printf '%q' "$PWD")
+eval "\$(cat /.guest-command)"
+RUN
+fi
 (cd "$work/root" && find . | cpio -o -H newc 2>/dev/null | gzip -1) >"$work/initrd.gz"
 
 # 3. The guest. Its last word is the status; what it says in between is the console's.
-timeout "$limit" qemu-system-x86_64 -accel tcg,thread=multi -cpu max -smp "$cpus" -m "$memory" \
+timeout --foreground "$limit" qemu-system-x86_64 -accel tcg,thread=multi -cpu max -smp "$cpus" -m "$memory" \
   -kernel "$kernel" -initrd "$work/initrd.gz" \
   -append "console=ttyS0 quiet panic=-1 random.trust_cpu=1" \
-  -nographic -no-reboot -nic none \
+  -nographic -no-reboot "${network[@]}" \
   -fsdev local,id=h,path=/,security_model=none,readonly=on,multidevs=remap \
   -device virtio-9p-pci,fsdev=h,mount_tag=host \
   -fsdev local,id=o,path="$work/out",security_model=none \

@@ -17,7 +17,8 @@ import time
 import unittest
 
 TUTTI = os.environ.get("TUTTI", "tutti")
-WATCHDOG = 100  # seconds; far above what anything takes, below the watchdog of the test run
+# Seconds: far above what anything takes, below the watchdog of the test run.
+WATCHDOG = int(os.environ.get("TUTTI_TEST_WATCHDOG", "100"))
 SUSPECT_AFTER = "40"  # longer than any process is kept from running, so that only the dead are lost
 FABRICS = ("shm", "tcp", "mixed")
 
