@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+"""What Tutti adds to RDMA: ratios to perftest's programs on the same devices.
+
+Questions: how long does a push of 8 bytes through our fabric take, against ib_write_lat (64 bytes)?
+How many bytes does a multicast of 10 KB among 3 members, all of which send, move over the links,
+against ib_write_bw? Targets: at most 1.25, at least 0.7.
+Set-up: three devices of one host, in a guest with SoftRoCE (tests/softroce/guest.sh) with two emulated
+processors, unless --here says that this host has them. Each figure is measured RUNS times, ours and
+theirs in turn; the median of the ratios counts. In a guest the ratios mean something, the figures
+do not.
+Unit: ns for latencies, MB/s for bandwidths: of all links together.
+
+Command: perf/rdma.py after ./dev build. Needs the packages of [softroce] and perftest.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+GUEST = ROOT / "tests" / "softroce" / "guest.sh"
+LATENCY_ROUNDS = 5000
+BANDWIDTH_BYTES = 65536
+SECONDS = 120  # a watchdog
+
+
+def run(command):
+    done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, check=True,
+                          text=True, timeout=SECONDS)
+    return done.stdout
+
+
+def perftest(program, addresses, *options):
+    """A server at the second address, a client at the first; the one number that it prints."""
+    common = [program, "-R", "-F", *options]
+    with subprocess.Popen([*common, "--bind_source_ip", addresses[1]],
+                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
+        try:
+            while True:  # until the server listens
+                client = subprocess.run([*common, "--bind_source_ip", addresses[0], addresses[1]],
+                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                        timeout=SECONDS, check=False)
+                if client.returncode == 0:
+                    return float(client.stdout.split()[-1])
+                if server.poll() is not None:
+                    raise SystemExit(f"{program} failed: {client.stderr}")
+        finally:
+            server.kill()
+
+
+def latency(addresses, programs):
+    theirs = 1000 * perftest("ib_write_lat", addresses, "-s", "64", "-n", str(LATENCY_ROUNDS),
+                             "--output=latency")
+    ours = json.loads(run([programs / "push_round_trip", *addresses[:2], LATENCY_ROUNDS]))["p50"]
+    return ours, theirs
+
+
+def bandwidth(addresses, programs):
+    """Ours: what the two others sent, at each of the three. Theirs goes over one link, with nothing
+    else on the processors: the same that the six links of ours have to share."""
+    theirs = perftest("ib_write_bw", addresses, "-s", str(BANDWIDTH_BYTES), "-n", "1000",
+                      "--output=bandwidth") * 1.048576
+    result = json.loads(run([programs / "tutti", "perf", "multicast", "--members", 3, "--fabric",
+                             "verbs", "--size", "10K", "--seconds", 3, "--json", "-"]))
+    ours = result["delivered_bytes_per_second"] * 2 / 3 * 3 / 1e6
+    return ours, theirs
+
+
+def report(name, measure, runs, meets):
+    pairs = [measure() for _ in range(runs)]
+    ratios = sorted(ours / theirs for ours, theirs in pairs)
+    ratio = statistics.median(ratios)
+    ours, theirs = (statistics.median(figures) for figures in zip(*pairs))
+    print(f"{name:36} ours {ours:10.0f}  theirs {theirs:10.0f}  ratio {ratio:.2f} "
+          f"({ratios[0]:.2f}..{ratios[-1]:.2f})  {'met' if meets(ratio) else 'NOT MET'}", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--here", action="store_true", help="on this host's devices")
+    parser.add_argument("--addresses", default="10.9.0.1,10.9.0.2",
+                        help="of two devices (default: the guest's)")
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--programs", type=Path, default=ROOT / "build" / "release" / "bin")
+    options = parser.parse_args()
+    if not options.here:
+        os.execv(GUEST, [str(GUEST), "-c", "2", "-t", "1800", "--", sys.executable, __file__,
+                         "--here", *sys.argv[1:]])
+    addresses = options.addresses.split(",")
+    report("one way of a push of 8 bytes, ns", lambda: latency(addresses, options.programs),
+           options.runs, lambda ratio: ratio <= 1.25)
+    report("multicast of 10 KB among 3, MB/s", lambda: bandwidth(addresses, options.programs),
+           options.runs, lambda ratio: ratio >= 0.7)
+
+
+if __name__ == "__main__":
+    main()
