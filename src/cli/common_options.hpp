@@ -11,7 +11,7 @@
 
 namespace tutti::cli {
 
-/// --fabric, --litmus, --level and --rdma-device, the same in all commands.
+/// --fabric, --level, --rdma-device and, where a group is to be trusted, --litmus.
 struct FabricAndLevel {
   std::string fabric = "auto";
   std::string level = "atomic";
@@ -19,7 +19,7 @@ struct FabricAndLevel {
   std::string rdma_device{};
 };
 
-/// What the last one's help says.
+/// What the help of --rdma-device says.
 inline constexpr const char* kRdmaDeviceHelp =
     "the RDMA device for verbs or auto: NAME[:PORT[:GID]] or one of this host's addresses. "
     "Default: the one that has the address where the member listens, or else the first that is up";

@@ -52,6 +52,9 @@ std::vector<std::string> shared_arguments(const Text& text, const FabricAndLevel
   }
   std::vector<std::string> arguments = {"run",      "--members",  list,      "--group",  "demo",
                                         "--fabric", words.fabric, "--level", words.level};
+  if (words.litmus_rounds != 0) {
+    arguments.insert(arguments.end(), {"--litmus", std::to_string(words.litmus_rounds)});
+  }
   if (!words.rdma_device.empty()) {
     arguments.insert(arguments.end(), {"--rdma-device", words.rdma_device});
   }
