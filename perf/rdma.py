@@ -29,23 +29,38 @@ SECONDS = 120  # a watchdog
 
 
 def run(command):
-    done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, check=True,
-                          text=True, timeout=SECONDS)
+    done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL, check=True, text=True, timeout=SECONDS)
     return done.stdout
 
 
+def device_of(address):
+    """The options that name the device and the GID with that IPv4 address."""
+    parts = [int(part) for part in address.split(".")]
+    ending = "ffff:{:02x}{:02x}:{:02x}{:02x}".format(*parts)
+    for gid in Path("/sys/class/infiniband").glob("*/ports/1/gids/*"):
+        try:
+            if gid.read_text(encoding="ascii").strip().endswith(ending):
+                return ["-d", gid.parts[4], "-x", gid.name]
+        except OSError:  # an entry that is not used
+            pass
+    raise SystemExit(f"no RDMA device has the address {address}")
+
+
 def perftest(program, addresses, *options):
-    """A server at the second address, a client at the first; the one number that it prints."""
-    common = [program, "-R", "-F", *options]
-    with subprocess.Popen([*common, "--bind_source_ip", addresses[1]],
+    """A server at the second address, a client at the first; the numbers of its table's line."""
+    common = [program, "-F", *options]
+    with subprocess.Popen([*common, *device_of(addresses[1])],
                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
         try:
             while True:  # until the server listens
-                client = subprocess.run([*common, "--bind_source_ip", addresses[0], addresses[1]],
+                client = subprocess.run([*common, *device_of(addresses[0]), addresses[1]],
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                         timeout=SECONDS, check=False)
                 if client.returncode == 0:
-                    return float(client.stdout.split()[-1])
+                    lines = [line.split() for line in client.stdout.splitlines()]
+                    return next([float(word) for word in line] for line in lines
+                                if line and line[0] == options[1])
                 if server.poll() is not None:
                     raise SystemExit(f"{program} failed: {client.stderr}")
         finally:
@@ -53,8 +68,8 @@ def perftest(program, addresses, *options):
 
 
 def latency(addresses, programs):
-    theirs = 1000 * perftest("ib_write_lat", addresses, "-s", "64", "-n", str(LATENCY_ROUNDS),
-                             "--output=latency")
+    # Bytes, rounds, least, most, typical (the median): one way, in us.
+    theirs = 1000 * perftest("ib_write_lat", addresses, "-s", "64", "-n", str(LATENCY_ROUNDS))[4]
     ours = json.loads(run([programs / "push_round_trip", *addresses[:2], LATENCY_ROUNDS]))["p50"]
     return ours, theirs
 
@@ -62,8 +77,9 @@ def latency(addresses, programs):
 def bandwidth(addresses, programs):
     """Ours: what the two others sent, at each of the three. Theirs goes over one link, with nothing
     else on the processors: the same that the six links of ours have to share."""
-    theirs = perftest("ib_write_bw", addresses, "-s", str(BANDWIDTH_BYTES), "-n", "1000",
-                      "--output=bandwidth") * 1.048576
+    # Bytes, rounds, peak, average: in MiB/s.
+    theirs = 1.048576 * perftest("ib_write_bw", addresses, "-s", str(BANDWIDTH_BYTES), "-n",
+                                 "1000")[3]
     result = json.loads(run([programs / "tutti", "perf", "multicast", "--members", 3, "--fabric",
                              "verbs", "--size", "10K", "--seconds", 3, "--json", "-"]))
     ours = result["delivered_bytes_per_second"] * 2 / 3 * 3 / 1e6
