@@ -9,6 +9,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 
@@ -16,6 +17,11 @@
 
 namespace tutti::cli {
 namespace {
+
+// Below those that the kernel gives to who asks for any, as connections and libfabric do: one of
+// those may be gone before the member listens that it was meant for.
+constexpr std::uint16_t kFirstPort = 10000;
+constexpr std::uint32_t kPorts = 22000;
 
 std::unexpected<Error> fail_with_errno(const std::string& what) {
   return fail(ErrorCode::system, what + ": " + std::strerror(errno));
@@ -105,21 +111,26 @@ void Child::kill() {
 Result<std::vector<int>> free_loopback_ports(std::size_t count) {
   std::vector<UniqueFd> sockets;  // all open until the end, so that no port comes twice
   std::vector<int> ports;
-  while (ports.size() < count) {
+  // Processes that do this at the same time begin in different places.
+  const auto first = static_cast<std::uint32_t>(::getpid()) * 64;
+  for (std::uint32_t tried = 0; ports.size() < count && tried < kPorts; ++tried) {
     UniqueFd socket{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+    if (!socket) return fail_with_errno("cannot find a free port on 127.0.0.1");
+    const auto port = static_cast<std::uint16_t>(kFirstPort + (first + tried) % kPorts);
     sockaddr_in address = {};
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof(address);
-    auto* const generic = reinterpret_cast<sockaddr*>(&address);
-    if (!socket || ::bind(socket.get(), generic, size) != 0 ||
-        ::getsockname(socket.get(), generic, &size) != 0) {
-      return fail_with_errno("cannot find a free port on 127.0.0.1");
+    address.sin_port = htons(port);
+    if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+      continue;
     }
-    ports.push_back(ntohs(address.sin_port));
+    ports.push_back(port);
     sockets.push_back(std::move(socket));
   }
-  return ports;
+  if (ports.size() == count) return ports;
+  return fail(ErrorCode::system, "cannot find free ports on 127.0.0.1: none is left of " +
+                                     std::to_string(kFirstPort) + " to " +
+                                     std::to_string(kFirstPort + kPorts - 1));
 }
 
 }  // namespace tutti::cli
