@@ -94,6 +94,27 @@ TEST(Membership, AcceptancesOfEarlierBallotsDoNotCount) {
   EXPECT_EQ(cluster.nodes[1].views.size(), 3U);
 }
 
+// J8: it reads what the others keep for it, on shared memory in their own rows.
+TEST(Membership, SpaceIsNotUsedAgainBeforeWhoLeavesIsGone) {
+  ForgedCluster cluster(3);
+  cluster.nodes[2].membership->leave();
+  for (int i = 0; i < 20 && cluster.nodes[0].views.size() == 1; ++i) cluster.run({2, 1, 0}, 1);
+  cluster.run({0, 1});
+  ASSERT_EQ(cluster.nodes[0].views.size(), 2U);
+  const auto send_many = [&cluster] {
+    int sent = 0;
+    for (int i = 0; i < 100; ++i) {
+      if (cluster.nodes[0].send("on")) ++sent;
+      cluster.run({0, 1}, 1);
+    }
+    return sent;
+  };
+  EXPECT_LE(send_many(), 16) << "its window";
+  for (const std::uint32_t slot : {0U, 1U}) cluster.nodes[slot].membership->lost(2);
+  cluster.run({0, 1});
+  EXPECT_EQ(send_many(), 100);
+}
+
 // J4. Words of one post land in any order: it has settled without somebody, but for whom? Perhaps
 // it suspects the leader itself, and did not wait for what it lacks of it.
 TEST(Membership, ALeaderWaitsForTheNamesOfThoseWhomOthersSettledWithout) {
