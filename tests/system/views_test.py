@@ -40,6 +40,17 @@ class ViewsTest(SystemTest):
                        f"{member.name} prints on")
             self.assertTrue(member.running(), f"member {member.name} said:\n{member.said()}")
 
+    def make_leave(self, member):
+        """By a line that is too long, after which it leaves in order. How many it has sent."""
+        sent = member.feeder.finish(close=False)
+        try:
+            member.process.stdin.write(b"x" * 100_000 + b"\n")
+            member.process.stdin.close()
+        except OSError:
+            pass
+        self.expect_exit(member, 1)
+        return sent
+
     def first_number(self, member):
         printed = member.output()
         return int(printed.split(b" ", 1)[0]) if printed else 0
@@ -188,13 +199,7 @@ class MembersJoin(ViewsTest):
                 members = {name: self.start_fed(name, addresses, fabric=fabric) for name in NAMES}
                 self.await_more(members.values())
                 leaver = members.pop("a")
-                sent = leaver.feeder.finish(close=False)
-                try:
-                    leaver.process.stdin.write(b"x" * 100_000 + b"\n")
-                    leaver.process.stdin.close()
-                except OSError:
-                    pass
-                self.expect_exit(leaver, 1)
+                sent = self.make_leave(leaver)
                 others = list(members.values())
                 self.await_view(others, "b, c (a left)")
                 self.await_more(others)
