@@ -9,7 +9,6 @@
 /// Sources: STATE_OF_THE_ART.md 2 (what is ordered and what is not), libfabric's fi_endpoint(3).
 #pragma once
 #include <cstdint>
-#include <string_view>
 
 namespace tutti {
 
@@ -17,9 +16,5 @@ enum class Ordering : std::uint8_t {
   writes,  ///< writes land in the order of posting
   none,    ///< they land in any order, but their completion tells that they have
 };
-
-[[nodiscard]] constexpr std::string_view to_string(Ordering ordering) {
-  return ordering == Ordering::writes ? "writes land in order" : "writes land in any order";
-}
 
 }  // namespace tutti

@@ -106,8 +106,8 @@ void NodeCore::no_state(const Error& why) {
 void NodeCore::distrusted(const Error& why) {
   if (failed()) return;
   fail_with({why.code, why.message +
-                           "; nothing was delivered over it. Run `tutti doctor`, and take " +
-                           "another fabric"});
+                           "; nothing was delivered over it. Run `tutti doctor`, and take another "
+                           "fabric"});
 }
 
 // Which members were lost.

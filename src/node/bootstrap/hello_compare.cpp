@@ -160,6 +160,16 @@ Result<Transport> choose_ofi(const Hello& mine, const Hello& theirs, const std::
   return Transport::ofi;
 }
 
+// One of them wants RDMA and nothing else.
+Result<Transport> choose_verbs(const Hello& mine, const Hello& theirs) {
+  if (!mine.rdma_address.empty() && !theirs.rdma_address.empty()) return Transport::verbs;
+  const Hello& without = mine.rdma_address.empty() ? mine : theirs;
+  const bool would = without.fabric == FabricChoice::automatic;
+  return differs(both_fabrics(mine, theirs) + ": they have none in common; " +
+                 (would ? printable(without.name) + " has no RDMA device that works"
+                        : std::string("'verbs' is for all members or for none")));
+}
+
 }  // namespace
 
 Result<void> compatible(const Hello& mine, const Hello& theirs) {
@@ -193,20 +203,6 @@ Result<void> compatible(const Hello& mine, const Hello& theirs) {
   }
   return {};
 }
-
-namespace {
-
-// One of them wants RDMA and nothing else.
-Result<Transport> choose_verbs(const Hello& mine, const Hello& theirs) {
-  if (!mine.rdma_address.empty() && !theirs.rdma_address.empty()) return Transport::verbs;
-  const Hello& without = mine.rdma_address.empty() ? mine : theirs;
-  const bool would = without.fabric == FabricChoice::automatic;
-  return differs(both_fabrics(mine, theirs) + ": they have none in common; " +
-                 (would ? printable(without.name) + " has no RDMA device that works"
-                        : std::string("'verbs' is for all members or for none")));
-}
-
-}  // namespace
 
 Result<Transport> choose_transport(const Hello& mine, const Hello& theirs) {
   const std::string apart = why_apart(mine.host, theirs.host);
