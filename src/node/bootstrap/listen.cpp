@@ -14,6 +14,7 @@
 #include "node/bootstrap/host.hpp"
 #include "node/bootstrap/reception.hpp"
 #include "node/bootstrap/resolve.hpp"
+#include "node/bootstrap/tcp_socket.hpp"
 
 namespace tutti {
 namespace {
@@ -49,23 +50,12 @@ Result<void> Reception::listen() {
 }
 
 Result<void> Reception::open_listener(const tcp::endpoint& endpoint) {
-  const auto refused = [](int error) {
-    std::string text = std::system_category().message(error);
-    if (error == EADDRINUSE) text += "; end the process that uses it, or take another port";
-    return fail(ErrorCode::system, text);
-  };
-  UniqueFd fd(::socket(endpoint.data()->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!fd) return refused(errno);
-  const int on = 1;
-  ::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-  if (::bind(fd.get(), endpoint.data(), static_cast<socklen_t>(endpoint.size())) != 0 ||
-      ::listen(fd.get(), SOMAXCONN) != 0) {
-    return refused(errno);
-  }
+  Result<UniqueFd> fd = listen_at(endpoint);
+  if (!fd) return std::unexpected(fd.error());
   error_code error;
-  listener_.assign(fd.get(), error);
+  listener_.assign(fd->get(), error);
   if (error) return fail(ErrorCode::system, error.message());
-  (void)fd.release();
+  (void)fd->release();
   return {};
 }
 
