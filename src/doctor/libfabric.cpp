@@ -19,6 +19,10 @@ Finding provider_finding(const ofi::Offer& offer) {
                  (offer.connected ? "FI_EP_MSG" : "FI_EP_RDM") + "), " + order_text(offer);
   if (offer.why_not.empty()) {
     finding.what += "; --fabric 'ofi:" + offer.provider + "'";
+    if (const std::string caution = ofi::caution_of(offer.provider); !caution.empty()) {
+      finding.grade = Grade::could_be_better;
+      finding.how = caution;
+    }
     return finding;
   }
   finding.grade = Grade::could_be_better;

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "fabric/ofi/offers.hpp"
 #include "fabric/verbs/device.hpp"
 #include "node/bootstrap/address.hpp"
 #include "node/bootstrap/host.hpp"
@@ -95,7 +96,11 @@ Result<std::unique_ptr<OfiFabric>> Incarnation::open_ofi() {
   const Result<Address> address = address_from(node_.members[self_].address);
   if (!address) return std::unexpected(address.error());
   const std::span<const std::byte> row(row_->data(), row_->size());
-  return OfiFabric::create(*sleeper_, row, node_.provider, address->host);
+  auto fabric = OfiFabric::create(*sleeper_, row, node_.provider, address->host);
+  if (!fabric) return fabric;
+  const std::string caution = ofi::caution_of(node_.provider);
+  if (!caution.empty()) log(LogLevel::warning, caution);
+  return fabric;
 }
 
 // Null if the choice is ours and there is no RDMA here.

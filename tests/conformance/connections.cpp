@@ -178,10 +178,11 @@ FabricKind shm_and_tcp_kind(std::string name, bool with_shm, bool with_tcp,
   return attaching_kind(std::move(name), with_shm, open, join);
 }
 
-FabricKind ofi_kind(std::string name, const std::string& provider) {
-  const auto open = [provider](Node& node, std::size_t nodes) {
+FabricKind ofi_kind(std::string name, const std::string& provider,
+                    Ordering most = Ordering::writes) {
+  const auto open = [provider, most](Node& node, std::size_t nodes) {
     const std::span<const std::byte> row(node.row.data(), node.row.size());
-    auto ofi = OfiFabric::create(*node.sleeper, row, provider, "127.0.0.1").value();
+    auto ofi = OfiFabric::create(*node.sleeper, row, provider, "127.0.0.1", most).value();
     node.ofi = ofi.get();
     std::vector<std::unique_ptr<Fabric>> fabrics;
     fabrics.push_back(std::move(ofi));
@@ -211,6 +212,7 @@ std::vector<FabricKind> ofi_kinds() {
     std::ranges::replace_if(name, [](char c) { return c == ';'; }, '_');
     kinds.push_back(ofi_kind(name, provider));
   }
+  kinds.push_back(ofi_kind("ofi_tcp_without_order", "tcp", Ordering::none));
   return kinds;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tutti/error.hpp"
@@ -17,6 +18,9 @@ struct Offer {
   std::uint64_t ordered_bytes = 0;  ///< max_order_waw_size
   std::string why_not{};            ///< it will not do; empty: it will
 };
+
+/// What a user of that provider should know before relying on it; empty: nothing.
+[[nodiscard]] std::string caution_of(std::string_view provider);
 
 struct Offers {
   std::string version{};           ///< libfabric's, such as "1.17"

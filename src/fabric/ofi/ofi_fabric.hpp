@@ -2,17 +2,17 @@
 /// One-sided writes through libfabric: data goes straight from our row into the replica at the
 /// peer; control words go into a ring beside it, and the peer applies them when it polls.
 ///
-/// How the contract of fabric.hpp is kept: F-order by the provider's order of writes
-/// (provider_search.hpp refuses one without) and by post_queue.hpp (Q1) and control_ring.hpp at its
-/// ends. F-control: frames are copied and applied whole. F-data: written in place. F-slot: each
-/// attachment has its own memory, key and endpoint. F-fence: its registration and its endpoint are
-/// closed. F-loss: the end of the TCP connection beside it (bell.hpp), an error of the provider's,
-/// or rubbish, is a loss; what landed before is applied first. F-wake: the provider's descriptors
-/// wake a sleeper; where it has none, members tell each other that they sleep, and ring.
-/// Writes of most providers land only while their target polls, and are acknowledged then:
-/// drained() waits for that. Data posted after control words may land before them (never the
-/// reverse), and a word of data may be seen half landed. Threads: the predicate thread only. Set-up
-/// and data path are in separate files.
+/// How the contract of fabric.hpp is kept: F-order by the provider's order of writes, or where it
+/// promises none by its word that they have landed (provider_search.hpp), and by post_queue.hpp
+/// (Q1) and control_ring.hpp at its ends. F-control: frames are copied and applied whole. F-data:
+/// written in place. F-slot: each attachment has its own memory, key and endpoint. F-fence: its
+/// registration and its endpoint are closed. F-loss: the end of the TCP connection beside it
+/// (bell.hpp), an error of the provider's, or rubbish, is a loss; what landed before is applied
+/// first. F-wake: the provider's descriptors wake a sleeper; where it has none, members tell each
+/// other that they sleep, and ring. Writes of most providers land only while their target polls,
+/// and are acknowledged then: drained() waits for that. Data posted after control words may land
+/// before them (never the reverse), and a word of data may be seen half landed. Threads: the
+/// predicate thread only. Set-up and data path are in separate files.
 #pragma once
 #include <poll.h>
 #include <time.h>
@@ -26,6 +26,7 @@
 
 #include "fabric/connection.hpp"
 #include "fabric/fabric.hpp"
+#include "fabric/ordering.hpp"
 #include "fabric/sleeper.hpp"
 #include "tutti/error.hpp"
 
@@ -43,10 +44,12 @@ class OfiFabric final : public Fabric {
  public:
   /// Starts without peers. `sleeper` and `own_row` outlive the fabric. `provider` and `host` as for
   /// ofi::Provider::open, whose errors these are; also refuses an own row without a header.
+  /// `most`: no more than that is asked of the provider's order.
   [[nodiscard]] static Result<std::unique_ptr<OfiFabric>> create(Sleeper& sleeper,
                                                                  std::span<const std::byte> own_row,
                                                                  const std::string& provider,
-                                                                 const std::string& host);
+                                                                 const std::string& host,
+                                                                 Ordering most = Ordering::writes);
   /// Hangs up on all peers, as detach() does.
   ~OfiFabric() override;
 
@@ -105,6 +108,7 @@ class OfiFabric final : public Fabric {
   void progress(ofi::CompletionQueue& queue);
   void progress(Peer& peer);
   [[nodiscard]] std::size_t receive(Peer& peer);
+  [[nodiscard]] bool must_signal() const;
   void acknowledge(Peer& peer);
   void ring_if_asleep(Peer& peer);
 

@@ -93,8 +93,7 @@ bool OfiFabric::push_next(Peer& peer) {
     out.descriptor = descriptor_of(peer.mirror_region);
     out.to = peer.theirs->base + ofi::window_ring(peer.theirs->row_bytes) + part.offset;
   }
-  out.signalled = station_->provider().reconnects() || peer.signalled == 0 ||
-                  peer.unsignalled + 1 >= kWritesPerSignal;
+  out.signalled = must_signal() || peer.signalled == 0 || peer.unsignalled + 1 >= kWritesPerSignal;
   // A frame follows data at once, unless no completion is left for it.
   out.more = data && taken == data->bytes && peer.queue.has_frame_next() &&
              peer.signalled + 1 < ofi::CompletionQueue::kSignalledMax;
@@ -111,7 +110,14 @@ bool OfiFabric::push_next(Peer& peer) {
   return true;
 }
 
-// Words of the window are written on their own: they only grow, and need no order.
+// Whether only a write's own completion tells that it has landed.
+bool OfiFabric::must_signal() const {
+  const ofi::Provider& provider = station_->provider();
+  return provider.reconnects() || provider.ordering() == Ordering::none;
+}
+
+// Words of the window are written on their own: they only grow, and need no order but among
+// themselves.
 bool OfiFabric::tell(Peer& peer, Word word, std::uint64_t value) {
   // Whether the peer knows that we sleep is not waited for, nor is it woken for that.
   const bool counts = word != Word::asleep;
@@ -127,7 +133,7 @@ bool OfiFabric::tell(Peer& peer, Word word, std::uint64_t value) {
       .descriptor = descriptor_of(peer.mirror_region),
       .to = peer.theirs->base + ofi::window_control(peer.theirs->row_bytes) + place,
       .key = peer.theirs->key,
-      .signalled = counts && (station_->provider().reconnects() || peer.signalled == 0)};
+      .signalled = counts && (must_signal() || peer.signalled == 0)};
   const bool posted = post(peer, out);
   if (posted && counts) count(peer, out.signalled);
   return posted;
@@ -161,8 +167,8 @@ std::size_t OfiFabric::poll() {
     if (!peer.opened) [[unlikely]]
       open(peer);
     landed += receive(peer);
-    if (!peer.queue.empty()) push(peer);
     acknowledge(peer);
+    if (!peer.queue.empty()) push(peer);
     if (!peer.rings) continue;
     ring_if_asleep(peer);
     // Not told in time for this poll to be the last one, or with posts that wait for room.
@@ -218,7 +224,9 @@ void OfiFabric::acknowledge(Peer& peer) {
   const std::uint64_t consumed = peer.reader.consumed();
   const bool due = consumed - peer.acknowledged >= kAcknowledgeBytes;
   const bool untold = peer.signalled == 0 && peer.unsignalled > 0 && peer.queue.empty();
-  if ((due || untold) && tell(peer, Word::consumed, consumed)) peer.acknowledged = consumed;
+  // An older value must not overtake a newer one. Before each frame all is acknowledged for once.
+  const bool may = station_->provider().keeps_newer_words() || peer.all_acknowledged();
+  if (may && (due || untold) && tell(peer, Word::consumed, consumed)) peer.acknowledged = consumed;
 }
 
 void OfiFabric::ring_if_asleep(Peer& peer) {

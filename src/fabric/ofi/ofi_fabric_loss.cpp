@@ -108,6 +108,8 @@ bool OfiFabric::may_sleep(const Peer& peer) const {
 
 void OfiFabric::tell_asleep(Peer& peer) {
   if (!peer.rings || !peer.opened || !is_usable(peer)) return;
+  // An older value that overtakes a newer one would leave us asleep: then we stay awake.
+  if (!station_->provider().keeps_newer_words()) return;
   const std::uint64_t asleep = own_asleep();
   if (tell(peer, Word::asleep, asleep)) peer.told_asleep = asleep;
 }

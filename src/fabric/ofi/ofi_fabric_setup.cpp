@@ -29,12 +29,12 @@ OfiFabric::~OfiFabric() = default;
 Result<std::unique_ptr<OfiFabric>> OfiFabric::create(Sleeper& sleeper,
                                                      std::span<const std::byte> own_row,
                                                      const std::string& provider,
-                                                     const std::string& host) {
+                                                     const std::string& host, Ordering most) {
   if (own_row.size() < kRowHeaderBytes) {
     return fail(ErrorCode::invalid_argument, "the own row of " + std::to_string(own_row.size()) +
                                                  " bytes has no room for its header");
   }
-  auto station = ofi::Station::open(provider, host);
+  auto station = ofi::Station::open(provider, host, most);
   if (!station) return std::unexpected(std::move(station.error()));
   std::unique_ptr<OfiFabric> fabric(new OfiFabric(sleeper, own_row, std::move(*station)));
   if (Result<void> r = fabric->open_watches(); !r) return std::unexpected(r.error());
@@ -82,7 +82,7 @@ Result<std::unique_ptr<OfiFabric::Peer>> OfiFabric::make_peer(OfiConnection conn
   Result<Pages> mirror = Pages::writable(ofi::kRingBytes + ofi::kWindowWordsBytes);
   if (!mirror) return std::unexpected(std::move(mirror.error()));
   auto peer = std::make_unique<Peer>(connection.peer, ++last_attachment_, connection.row_bytes,
-                                     std::move(*window), std::move(*mirror));
+                                     provider.ordering(), std::move(*window), std::move(*mirror));
   fid_ep* bound = nullptr;
   if (!provider.has_connections()) {
     Result<ofi::Endpoint> endpoint = ofi::Endpoint::datagram(*station_, peer->attachment);

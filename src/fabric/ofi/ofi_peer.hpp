@@ -23,14 +23,15 @@
 namespace tutti {
 
 struct OfiFabric::Peer {
-  Peer(Rank peer_rank, std::uint64_t number, std::size_t row_bytes, Pages&& window_pages,
-       Pages&& mirror_pages)
+  Peer(Rank peer_rank, std::uint64_t number, std::size_t row_bytes, Ordering ordering,
+       Pages&& window_pages, Pages&& mirror_pages)
       : rank(peer_rank),
         attachment(number),
         window(std::move(window_pages)),
         mirror(std::move(mirror_pages)),
         words(reinterpret_cast<ofi::WindowWords*>(window.bytes().data() +
                                                   ofi::window_control(row_bytes))),
+        queue(ordering),
         writer(mirror.bytes().first(ofi::kRingBytes)),
         reader(window.bytes().subspan(ofi::window_ring(row_bytes), ofi::kRingBytes),
                window.bytes().first(row_bytes)) {}
@@ -55,7 +56,7 @@ struct OfiFabric::Peer {
   Pages window;
   Pages mirror;             // the ring at the peer (RingWriter), then the words we write there
   ofi::WindowWords* words;  // in the window
-  ofi::PostQueue queue{Ordering::writes};
+  ofi::PostQueue queue;
   ofi::RingWriter writer;
   ofi::RingReader reader;
 

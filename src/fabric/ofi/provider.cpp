@@ -17,13 +17,15 @@ constexpr std::size_t kWriteBytesMax = 1024 * 1024;
 }  // namespace
 
 Provider::Provider(Info info, Owned<fid_fabric> fabric, Owned<fid_domain> domain,
-                   std::uint64_t first_key)
+                   std::uint64_t first_key, Ordering most)
     : info_(std::move(info)),
       fabric_(std::move(fabric)),
       domain_(std::move(domain)),
-      next_key_(first_key) {}
+      next_key_(first_key),
+      ordering_(most == Ordering::none ? most : ordering_of(*info_)),
+      keeps_newer_words_(most != Ordering::none && promises_order(*info_)) {}
 
-Result<Provider> Provider::open(const std::string& name, const std::string& host) {
+Result<Provider> Provider::open(const std::string& name, const std::string& host, Ordering most) {
   Result<Info> info = find_provider(name, host);
   if (!info) return std::unexpected(std::move(info.error()));
   fid_fabric* fabric = nullptr;
@@ -40,7 +42,7 @@ Result<Provider> Provider::open(const std::string& name, const std::string& host
   std::uint32_t first_key = 0;
   if (::getrandom(&first_key, sizeof first_key, GRND_NONBLOCK) != sizeof first_key) first_key = 1;
   if ((*info)->domain_attr->mr_key_size < sizeof first_key) first_key &= 0xff;
-  return Provider(std::move(*info), std::move(owned), std::move(owned_domain), first_key);
+  return Provider(std::move(*info), std::move(owned), std::move(owned_domain), first_key, most);
 }
 
 bool Provider::reconnects() const {
@@ -50,8 +52,9 @@ bool Provider::reconnects() const {
 bool Provider::is_fragile_within_a_process() const { return name() == "shm"; }
 
 std::size_t Provider::write_bytes_max() const {
-  return std::min(
-      {info_->ep_attr->max_msg_size, info_->ep_attr->max_order_waw_size, kWriteBytesMax});
+  const std::size_t ordered =
+      ordering_ == Ordering::writes ? info_->ep_attr->max_order_waw_size : kWriteBytesMax;
+  return std::min({info_->ep_attr->max_msg_size, ordered, kWriteBytesMax});
 }
 
 Result<Owned<fid_mr>> Provider::expose(std::span<std::byte> memory, fid_ep* endpoint) {

@@ -11,20 +11,26 @@
 #include <string>
 
 #include "fabric/ofi/handles.hpp"
+#include "fabric/ordering.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::ofi {
 
 class Provider {
  public:
-  /// As find_provider(), whose errors these are.
-  [[nodiscard]] static Result<Provider> open(const std::string& name, const std::string& host);
+  /// As find_provider(), whose errors these are. `most`: it is taken to promise no more than that.
+  [[nodiscard]] static Result<Provider> open(const std::string& name, const std::string& host,
+                                             Ordering most = Ordering::writes);
 
   [[nodiscard]] fi_info& info() const { return *info_; }
   [[nodiscard]] fid_fabric& fabric() const { return *fabric_; }
   [[nodiscard]] fid_domain& domain() const { return *domain_; }
   [[nodiscard]] std::string name() const { return info_->fabric_attr->prov_name; }
 
+  /// What guards may rely on. With Ordering::none all writes are signalled.
+  [[nodiscard]] Ordering ordering() const { return ordering_; }
+  /// Whether a word written twice ends up with the newer value while both sides live.
+  [[nodiscard]] bool keeps_newer_words() const { return keeps_newer_words_; }
   [[nodiscard]] bool has_connections() const { return info_->ep_attr->type == FI_EP_MSG; }
   /// A layer makes broken connections again without a word: then a write may be missing among those
   /// that land, and only its own completion tells.
@@ -44,7 +50,8 @@ class Provider {
   [[nodiscard]] Result<Owned<fid_mr>> use(std::span<const std::byte> memory, fid_ep* endpoint);
 
  private:
-  Provider(Info info, Owned<fid_fabric> fabric, Owned<fid_domain> domain, std::uint64_t first_key);
+  Provider(Info info, Owned<fid_fabric> fabric, Owned<fid_domain> domain, std::uint64_t first_key,
+           Ordering most);
   [[nodiscard]] bool wants(int mr_mode_bit) const {
     return (info_->domain_attr->mr_mode & mr_mode_bit) != 0;
   }
@@ -54,6 +61,8 @@ class Provider {
   Owned<fid_fabric> fabric_;
   Owned<fid_domain> domain_;
   std::uint64_t next_key_;
+  Ordering ordering_;
+  bool keeps_newer_words_;
 };
 
 }  // namespace tutti::ofi

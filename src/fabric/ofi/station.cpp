@@ -21,9 +21,9 @@ Result<std::string> name_of(fid& object) {
   return name;
 }
 
-Result<std::unique_ptr<Station>> Station::open(const std::string& provider,
-                                               const std::string& host) {
-  Result<Provider> opened = Provider::open(provider, host);
+Result<std::unique_ptr<Station>> Station::open(const std::string& provider, const std::string& host,
+                                               Ordering most) {
+  Result<Provider> opened = Provider::open(provider, host, most);
   if (!opened) return std::unexpected(std::move(opened.error()));
   std::unique_ptr<Station> station(new Station(std::move(*opened)));
   if (!station->provider_.has_connections()) return station;

@@ -30,7 +30,8 @@ class Station {
  public:
   /// As Provider::open, and it listens.
   [[nodiscard]] static Result<std::unique_ptr<Station>> open(const std::string& provider,
-                                                             const std::string& host);
+                                                             const std::string& host,
+                                                             Ordering most = Ordering::writes);
 
   [[nodiscard]] Provider& provider() { return provider_; }
   /// Null without connections, as events().

@@ -14,8 +14,8 @@ namespace tutti {
                                                 const asio::ip::tcp::endpoint& endpoint,
                                                 boost::system::error_code& error);
 
-/// A socket that listens at `endpoint`. Of all that ask for one endpoint at the same moment, one gets
-/// it; the others are told that it is in use.
+/// A socket that listens at `endpoint`. Of all that ask for one endpoint at the same moment, one
+/// gets it; the others are told that it is in use.
 [[nodiscard]] Result<UniqueFd> listen_at(const asio::ip::tcp::endpoint& endpoint);
 
 /// TCP can connect a socket to itself when nobody listens at a port of the ephemeral range.

@@ -48,6 +48,15 @@ TEST(Libfabric, AProviderThatWillNotDoSaysWhy) {
   EXPECT_THAT(all[1].how, HasSubstr("another"));
 }
 
+TEST(Libfabric, AProviderThatDoesNotSurviveAKillSaysSo) {
+  const Findings all = findings_of(
+      ofi::Offers{.version = "1.17", .providers = {{.provider = "shm", .ordered = true}}});
+  ASSERT_THAT(all, SizeIs(2));
+  EXPECT_EQ(all[1].grade, Grade::could_be_better);
+  EXPECT_THAT(all[1].what, HasSubstr("--fabric 'ofi:shm'"));
+  EXPECT_THAT(all[1].how, HasSubstr("a member that is killed there may hang"));
+}
+
 TEST(Libfabric, WithoutProvidersCouldBeBetter) {
   const Findings all = findings_of(ofi::Offers{.version = "1.17"});
   ASSERT_THAT(all, SizeIs(1));

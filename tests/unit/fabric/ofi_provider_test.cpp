@@ -27,33 +27,51 @@ Info described(std::uint64_t order, std::size_t ordered_bytes) {
   return info;
 }
 
-TEST(OfiProvider, OneThatKeepsTheOrderIsTaken) {
-  EXPECT_TRUE(check_order(*described(FI_ORDER_RMA_WAW, SIZE_MAX)));
-  EXPECT_TRUE(check_order(*described(FI_ORDER_RMA_WAW, 4096)));
-  EXPECT_TRUE(check_order(*described(FI_ORDER_WAW, SIZE_MAX)));
+TEST(OfiProvider, OrderIsReliedOnWhereItIsPromised) {
+  for (const auto& [order, bytes] :
+       {std::pair<std::uint64_t, std::size_t>{FI_ORDER_RMA_WAW, SIZE_MAX},
+        {FI_ORDER_RMA_WAW, 4096},
+        {FI_ORDER_WAW, SIZE_MAX}}) {
+    const Info info = described(order, bytes);
+    EXPECT_TRUE(promises_order(*info)) << order << " " << bytes;
+    EXPECT_EQ(ordering_of(*info), Ordering::writes) << order << " " << bytes;
+  }
 }
 
-TEST(OfiProvider, OneWithoutOrderIsRefusedWithTheReason) {
-  const Result<void> checked = check_order(*described(FI_ORDER_SAS, SIZE_MAX));
-  ASSERT_FALSE(checked);
-  EXPECT_EQ(checked.error().code, ErrorCode::invalid_argument);
-  EXPECT_THAT(checked.error().message, HasSubstr("'made-up'"));
-  EXPECT_THAT(checked.error().message, HasSubstr("FI_ORDER_RMA_WAW"));
+TEST(OfiProvider, OrderThatIsNotPromisedIsNotReliedOn) {
+  for (const auto& [order, bytes] :
+       {std::pair<std::uint64_t, std::size_t>{FI_ORDER_SAS, SIZE_MAX}, {FI_ORDER_RMA_WAW, 8}}) {
+    const Info info = described(order, bytes);
+    EXPECT_FALSE(promises_order(*info)) << order << " " << bytes;
+    EXPECT_EQ(ordering_of(*info), Ordering::none) << order << " " << bytes;
+  }
 }
 
 TEST(OfiProvider, OrderAtOneSideOnlyIsNone) {
   const Info info = described(FI_ORDER_RMA_WAW, SIZE_MAX);
   info->rx_attr->msg_order = 0;
-  EXPECT_FALSE(check_order(*info));
+  EXPECT_EQ(ordering_of(*info), Ordering::none);
   info->rx_attr->msg_order = FI_ORDER_RMA_WAW;
   info->tx_attr->msg_order = 0;
-  EXPECT_FALSE(check_order(*info));
+  EXPECT_EQ(ordering_of(*info), Ordering::none);
 }
 
-TEST(OfiProvider, OrderOfSmallWritesOnlyIsRefused) {
-  const Result<void> checked = check_order(*described(FI_ORDER_RMA_WAW, 8));
-  ASSERT_FALSE(checked);
-  EXPECT_THAT(checked.error().message, HasSubstr("up to 8 bytes"));
+TEST(OfiProvider, OrderThatEndsWithTheWriterIsNone) {
+  const Result<Provider> shm = Provider::open("shm", "127.0.0.1");
+  ASSERT_TRUE(shm) << shm.error().message;
+  EXPECT_TRUE(shm->keeps_newer_words());
+  EXPECT_EQ(shm->ordering(), Ordering::none);
+}
+
+TEST(OfiProvider, NoMoreIsReliedOnThanWasAskedFor) {
+  const Result<Provider> tcp = Provider::open("tcp", "127.0.0.1");
+  ASSERT_TRUE(tcp) << tcp.error().message;
+  EXPECT_EQ(tcp->ordering(), Ordering::writes);
+  EXPECT_TRUE(tcp->keeps_newer_words());
+  const Result<Provider> less = Provider::open("tcp", "127.0.0.1", Ordering::none);
+  ASSERT_TRUE(less) << less.error().message;
+  EXPECT_EQ(less->ordering(), Ordering::none);
+  EXPECT_FALSE(less->keeps_newer_words());
 }
 
 TEST(OfiProvider, OneThatIsNotThereIsRefusedAndTheOthersAreNamed) {
@@ -72,7 +90,8 @@ TEST(OfiProvider, OneThatSendsMessagesOnlyIsRefusedAndTheOthersAreNamed) {
   EXPECT_EQ(found.error().code, ErrorCode::invalid_argument);
   EXPECT_THAT(
       found.error().message,
-      HasSubstr("libfabric's provider 'udp' makes no one-sided writes; those that will do"));
+      HasSubstr("libfabric's provider 'udp' makes no one-sided writes that land in order or tell "
+                "when they have; those that will do"));
 }
 
 TEST(OfiProvider, OneWithNothingToSleepOnIsRefused) {
