@@ -178,11 +178,14 @@ FabricKind shm_and_tcp_kind(std::string name, bool with_shm, bool with_tcp,
   return attaching_kind(std::move(name), with_shm, open, join);
 }
 
+/// `hosts`: each node takes the next one.
 FabricKind ofi_kind(std::string name, const std::string& provider,
+                    const std::vector<std::string>& hosts = {"127.0.0.1"},
                     Ordering most = Ordering::writes) {
-  const auto open = [provider, most](Node& node, std::size_t nodes) {
+  const auto open = [=](Node& node, std::size_t nodes) {
     const std::span<const std::byte> row(node.row.data(), node.row.size());
-    auto ofi = OfiFabric::create(*node.sleeper, row, provider, "127.0.0.1", most).value();
+    const std::string& host = hosts[node.rank.value % hosts.size()];
+    auto ofi = OfiFabric::create(*node.sleeper, row, provider, host, most).value();
     node.ofi = ofi.get();
     std::vector<std::unique_ptr<Fabric>> fabrics;
     fabrics.push_back(std::move(ofi));
@@ -212,7 +215,9 @@ std::vector<FabricKind> ofi_kinds() {
     std::ranges::replace_if(name, [](char c) { return c == ';'; }, '_');
     kinds.push_back(ofi_kind(name, provider));
   }
-  kinds.push_back(ofi_kind("ofi_tcp_without_order", "tcp", Ordering::none));
+  kinds.push_back(ofi_kind("ofi_tcp_without_order", "tcp", {"127.0.0.1"}, Ordering::none));
+  const std::vector<std::string> rdma = rdma_addresses();
+  if (!rdma.empty()) kinds.push_back(ofi_kind("ofi_verbs", "verbs", rdma));
   return kinds;
 }
 

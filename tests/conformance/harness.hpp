@@ -130,8 +130,11 @@ struct FabricKind {
   }
 };
 
-/// RDMA, on the devices that have the addresses in the environment variable TUTTI_TEST_RDMA,
-/// "10.9.0.1,10.9.0.2": each node takes the next one. None if it is not set.
+/// Addresses of RDMA devices, from the environment variable TUTTI_TEST_RDMA, "10.9.0.1,10.9.0.2".
+/// None if it is not set.
+[[nodiscard]] std::vector<std::string> rdma_addresses();
+
+/// RDMA, if there are such addresses: each node takes the device of the next one.
 [[nodiscard]] std::vector<FabricKind> verbs_kinds();
 
 /// All that the suite runs on.

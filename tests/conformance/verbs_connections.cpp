@@ -20,18 +20,6 @@ using verbs::Pair;
 
 constexpr int kLookEveryMs = 100;
 
-std::vector<std::string> rdma_addresses() {
-  const char* const list = std::getenv("TUTTI_TEST_RDMA");
-  std::vector<std::string> addresses;
-  std::string rest = list == nullptr ? "" : list;
-  while (!rest.empty()) {
-    const std::size_t comma = rest.find(',');
-    addresses.push_back(rest.substr(0, comma));
-    rest = comma == std::string::npos ? "" : rest.substr(comma + 1);
-  }
-  return addresses;
-}
-
 /// A number that stands for the node's start.
 std::uint64_t incarnation(const Node& node) { return 100 + node.rank.value; }
 
@@ -122,6 +110,18 @@ FabricKind verbs_kind(std::string name, const std::vector<std::string>& addresse
 }
 
 }  // namespace
+
+std::vector<std::string> rdma_addresses() {
+  const char* const list = std::getenv("TUTTI_TEST_RDMA");
+  std::vector<std::string> addresses;
+  std::string rest = list == nullptr ? "" : list;
+  while (!rest.empty()) {
+    const std::size_t comma = rest.find(',');
+    addresses.push_back(rest.substr(0, comma));
+    rest = comma == std::string::npos ? "" : rest.substr(comma + 1);
+  }
+  return addresses;
+}
 
 std::vector<FabricKind> verbs_kinds() {
   const std::vector<std::string> addresses = rdma_addresses();

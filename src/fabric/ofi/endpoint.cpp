@@ -1,5 +1,7 @@
 #include "fabric/ofi/endpoint.hpp"
 
+#include <cstdlib>
+#include <cstring>
 #include <utility>
 
 namespace tutti::ofi {
@@ -54,7 +56,17 @@ Result<Endpoint> Endpoint::datagram(Station& station, std::uint64_t attachment) 
 
 Result<Endpoint> Endpoint::calling(Station& station, std::uint64_t attachment,
                                    const std::string& address, std::uint64_t token) {
-  Result<Endpoint> out = make(station, attachment, station.provider().info());
+  // Some providers (verbs) make the endpoint for whom it will call.
+  Info info(loaded().dupinfo(&station.provider().info()));
+  void* const called = std::malloc(address.size());  // libfabric frees it with the rest
+  if (info == nullptr || called == nullptr) {
+    std::free(called);
+    return cannot("describe", -FI_ENOMEM);
+  }
+  std::memcpy(called, address.data(), address.size());
+  std::free(std::exchange(info->dest_addr, called));
+  info->dest_addrlen = address.size();
+  Result<Endpoint> out = make(station, attachment, *info);
   if (!out) return out;
   const int status = fi_connect(out->endpoint_.get(), address.data(), &token, sizeof token);
   if (status != 0) return cannot("connect", status);

@@ -8,8 +8,8 @@
 /// written in place. F-slot: each attachment has its own memory, key and endpoint. F-fence: its
 /// registration and its endpoint are closed. F-loss: the end of the TCP connection beside it
 /// (bell.hpp), an error of the provider's, or rubbish, is a loss; what landed before is applied
-/// first. F-wake: the provider's descriptors wake a sleeper; where it has none, members tell each
-/// other that they sleep, and ring. Writes of most providers land only while their target polls,
+/// first. F-wake: the provider's descriptors wake a sleeper; where they do not, members tell each
+/// other that they sleep, and ring. Writes of many providers land only while their target polls,
 /// and are acknowledged then: drained() waits for that. Data posted after control words may land
 /// before them (never the reverse), and a word of data may be seen half landed. Threads: the
 /// predicate thread only. Set-up and data path are in separate files.
@@ -121,6 +121,7 @@ class OfiFabric final : public Fabric {
   static void wait_for(Peer& peer);
   [[nodiscard]] bool may_sleep(const Peer& peer) const;
   void tell_asleep(Peer& peer);
+  void await_known();
   [[nodiscard]] std::uint64_t own_asleep() const;
 
   Sleeper& sleeper_;

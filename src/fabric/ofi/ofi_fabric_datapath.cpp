@@ -105,6 +105,7 @@ bool OfiFabric::push_next(Peer& peer) {
     peer.queue.frame_sent(part.payload);
   }
   count(peer, out.signalled);
+  peer.posted = true;
   ++counters_.writes;
   counters_.bytes += out.bytes;
   return true;
@@ -119,8 +120,9 @@ bool OfiFabric::must_signal() const {
 // Words of the window are written on their own: they only grow, and need no order but among
 // themselves.
 bool OfiFabric::tell(Peer& peer, Word word, std::uint64_t value) {
-  // Whether the peer knows that we sleep is not waited for, nor is it woken for that.
-  const bool counts = word != Word::asleep;
+  // Whether the peer knows that we sleep is waited for only where nothing else tells, nor is it
+  // woken for that.
+  const bool counts = word != Word::asleep || peer.unnoticed;
   if (counts && peer.signalled == ofi::CompletionQueue::kSignalledMax) return false;
   const std::size_t place = std::to_underlying(word) * sizeof value;
   std::byte* const copy = peer.mirror.bytes().data() + ofi::kRingBytes + place;
@@ -133,9 +135,10 @@ bool OfiFabric::tell(Peer& peer, Word word, std::uint64_t value) {
       .descriptor = descriptor_of(peer.mirror_region),
       .to = peer.theirs->base + ofi::window_control(peer.theirs->row_bytes) + place,
       .key = peer.theirs->key,
-      .signalled = counts && (must_signal() || peer.signalled == 0)};
+      .signalled = counts && (must_signal() || peer.signalled == 0 || word == Word::asleep)};
   const bool posted = post(peer, out);
   if (posted && counts) count(peer, out.signalled);
+  if (posted && word != Word::asleep) peer.posted = true;
   return posted;
 }
 
@@ -148,7 +151,6 @@ bool OfiFabric::post(Peer& peer, const ofi::Write& what) {
 }
 
 void OfiFabric::count(Peer& peer, bool signalled) {
-  peer.posted = true;
   if (signalled) {
     ++peer.signalled;
     peer.unsignalled = 0;
@@ -188,9 +190,12 @@ void OfiFabric::progress() {
   }
 }
 
-// Of a datagram endpoint.
 void OfiFabric::progress(Peer& peer) {
-  if (is_usable(peer)) progress(*peer.endpoint->completions());
+  if (ofi::CompletionQueue* all = station_->completions()) {
+    progress(*all);
+  } else if (is_usable(peer)) {
+    progress(*peer.endpoint->completions());
+  }
 }
 
 void OfiFabric::progress(ofi::CompletionQueue& queue) {
@@ -200,6 +205,7 @@ void OfiFabric::progress(ofi::CompletionQueue& queue) {
     if (ended.error.empty()) {
       TUTTI_ASSERT(peer->signalled > 0, peer->rank.value);
       --peer->signalled;
+      if (peer->all_acknowledged()) peer->known_asleep = peer->told_asleep;
     } else {
       provider_failed(*peer, "says: " + ended.error);
     }

@@ -1,6 +1,7 @@
 // Losses, fences and sleep of an OfiFabric.
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <utility>
 
 #include "fabric/ofi/ofi_peer.hpp"
@@ -15,6 +16,9 @@ constexpr const char* kClosed = "its process ended or closed the connection";
 constexpr std::uint32_t kPollsPerLook = 4096;
 // So often the coarse clock is read: where others have the processor, polls are far apart.
 constexpr std::uint32_t kPollsPerClock = 8;
+
+// Many times as long as adapters take to acknowledge a write.
+constexpr std::chrono::microseconds kAwaitKnown{100};
 
 }  // namespace
 
@@ -86,8 +90,9 @@ void OfiFabric::arm() {
     if (!peer->alive) continue;
     wait_for(*peer);
     tell_asleep(*peer);
-    may = may_sleep(*peer) && may;
   }
+  await_known();
+  for (const auto& peer : peers_) may = (!peer->alive || may_sleep(*peer)) && may;
   for (ofi::Watch& watch : watches_) watch.wait();
   if (!may) sleeper_.wake();
 }
@@ -100,10 +105,34 @@ void OfiFabric::wait_for(Peer& peer) {
 // Asking makes progress: what lands by it is seen by the poll that follows arm(), so it is not
 // asked again after that.
 bool OfiFabric::may_sleep(const Peer& peer) const {
-  if (!peer.endpoint || peer.endpoint->completions() == nullptr) return true;
-  if (!peer.rings) return peer.endpoint->completions()->may_sleep();
+  if (!peer.rings) {
+    const bool has_own = peer.endpoint && peer.endpoint->completions() != nullptr;
+    return !has_own || peer.endpoint->completions()->may_sleep();
+  }
+  // Nothing tells when the peer has opened its way.
+  if (!peer.opened) return !(peer.unnoticed && peer.connected);
   // What waits here for room leaves by polling only.
-  return !peer.opened || (peer.told_asleep == own_asleep() && peer.queue.empty());
+  if (!peer.queue.empty()) return false;
+  if (!peer.unnoticed) return peer.told_asleep == own_asleep();
+  // It may have to be rung for what we posted.
+  return peer.known_asleep == own_asleep() && !peer.posted;
+}
+
+// Where writes land unnoticed, the peer must know that we sleep before we look for the last time:
+// what we do not see then landed later, so that the peer, who looks at our word when it is told so,
+// rings. A peer that does not answer in time keeps us awake.
+void OfiFabric::await_known() {
+  const auto is_waited_for = [this](const auto& peer) {
+    return peer->alive && peer->unnoticed && peer->told_asleep == own_asleep() &&
+           peer->known_asleep != peer->told_asleep && peer->failure.empty();
+  };
+  std::chrono::steady_clock::time_point end{};
+  while (std::ranges::any_of(peers_, is_waited_for)) {
+    const auto now = std::chrono::steady_clock::now();
+    if (end == std::chrono::steady_clock::time_point{}) end = now + kAwaitKnown;
+    if (now > end) return;
+    progress();
+  }
 }
 
 void OfiFabric::tell_asleep(Peer& peer) {

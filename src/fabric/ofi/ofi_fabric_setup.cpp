@@ -93,6 +93,11 @@ Result<std::unique_ptr<OfiFabric::Peer>> OfiFabric::make_peer(OfiConnection conn
       return std::unexpected(watched.error());
     }
   }
+  if (!provider.wakes_targets()) {
+    peer->rings = true;
+    peer->unnoticed = provider.has_connections() || peer->endpoint_watch.has_value() ||
+                      !provider.lands_by_polling();
+  }
   Result<ofi::Owned<fid_mr>> region = provider.expose(peer->window.bytes(), bound);
   if (!region) return std::unexpected(std::move(region.error()));
   peer->window_region = std::move(*region);
@@ -124,8 +129,10 @@ Result<std::unique_ptr<OfiFabric::Peer>> OfiFabric::make_peer(OfiConnection conn
 
 Result<void> OfiFabric::watch_endpoint(Peer& peer) {
   const ofi::CompletionQueue& queue = *peer.endpoint->completions();
-  peer.rings = !queue.can_wait();
-  if (peer.rings) return {};
+  if (!queue.can_wait()) {
+    peer.rings = true;
+    return {};
+  }
   Result<UniqueFd> descriptor = queue.wait_fd();
   if (!descriptor) return std::unexpected(descriptor.error());
   Result<ofi::Watch> watch = ofi::Watch::of(sleeper_, std::move(*descriptor));

@@ -64,6 +64,7 @@ struct OfiFabric::Peer {
   std::optional<ofi::Greeting> theirs;
   bool fragile = false;    // see Provider::is_fragile_within_a_process
   bool rings = false;      // only the bell wakes it, and us for it
+  bool unnoticed = false;  // and what it writes lands without our doing, as ours does there
   bool calls = false;      // it is ours to open the connection
   bool connected = false;  // the endpoint can be written through
   bool said_open = false;  // the first write went out
@@ -77,6 +78,7 @@ struct OfiFabric::Peer {
   std::uint64_t acknowledged = 0;  // of the peer's ring: what it was told
   std::uint64_t rung = 0;          // the value of its `asleep` that was answered last
   std::uint64_t told_asleep = 0;   // of ours: what it was told
+  std::uint64_t known_asleep = 0;  // and what it knows (`unnoticed`)
   bool posted = false;             // since it was last asked whether it sleeps
 
   // Closed in close() order: the registration that lets the peer write goes first.

@@ -51,6 +51,12 @@ bool Provider::reconnects() const {
 
 bool Provider::is_fragile_within_a_process() const { return name() == "shm"; }
 
+bool Provider::wakes_targets() const {
+  const std::string_view name = info_->fabric_attr->prov_name;
+  const std::string_view core = name.substr(0, name.find(';'));
+  return core == "tcp" || core == "net";
+}
+
 std::size_t Provider::write_bytes_max() const {
   const std::size_t ordered =
       ordering_ == Ordering::writes ? info_->ep_attr->max_order_waw_size : kWriteBytesMax;

@@ -38,6 +38,13 @@ class Provider {
   /// Endpoints of one process reach into each other's memory without asking whether it is there:
   /// one that has been closed must not be written to, nor be heard any more.
   [[nodiscard]] bool is_fragile_within_a_process() const;
+  /// A write wakes who sleeps on the target's descriptor: it is made of messages. Where adapters
+  /// write, nothing does; a provider that we do not know is taken for one of those.
+  [[nodiscard]] bool wakes_targets() const;
+  /// Writes land, and are acknowledged, while the target polls only.
+  [[nodiscard]] bool lands_by_polling() const {
+    return info_->domain_attr->data_progress == FI_PROGRESS_MANUAL;
+  }
   /// Larger writes must be cut.
   [[nodiscard]] std::size_t write_bytes_max() const;
 

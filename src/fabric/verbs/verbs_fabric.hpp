@@ -112,6 +112,7 @@ class VerbsFabric final : public Fabric {
   void hear_device();
   void hear_completions();
   void lose(Peer& peer, std::string reason);
+  void lose_all(const std::string& reason);
   void close(Peer& peer);
 
   Sleeper& sleeper_;

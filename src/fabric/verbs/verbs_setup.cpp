@@ -190,7 +190,15 @@ void VerbsFabric::hear_connection(Peer& peer) {
     ::rdma_ack_cm_event(event);
     if (!peer.alive) continue;  // it takes its leave, too
     if (type == RDMA_CM_EVENT_DISCONNECTED) lose(peer, kClosed);
-    if (type == RDMA_CM_EVENT_DEVICE_REMOVAL) lose(peer, kRemoved);
+    if (type == RDMA_CM_EVENT_DEVICE_REMOVAL) lose_all(kRemoved);
+  }
+}
+
+// All at once: else those that are reached for a moment longer would hear that we have lost the
+// others, and give them up as well.
+void VerbsFabric::lose_all(const std::string& reason) {
+  for (const auto& peer : peers_) {
+    if (peer->alive) lose(*peer, reason);
   }
 }
 

@@ -26,6 +26,12 @@ class Multicast(RdmaTest):
     def test_among_four(self):
         self.expect_multicast("abcd")
 
+    def test_through_libfabric(self):
+        inputs = {name: numbered(2000, name.encode() + b" says") for name in NAMES}
+        members = self.start_cluster(inputs, fabric="ofi:verbs")
+        self.expect_all_exit(members)
+        self.expect_same_outputs(members, inputs)
+
     def test_over_a_wire_that_loses_packets(self):
         """RDMA's reliable connections send them again: nobody notices."""
         for i in (1, 2, 3):
@@ -46,10 +52,16 @@ class Multicast(RdmaTest):
 
 class Views(RdmaTest):
     def test_members_die_and_come_again_and_the_others_go_on(self):
+        self.expect_returns("verbs", ("b", "c", "a"))
+
+    def test_they_do_so_through_libfabric(self):
+        self.expect_returns("ofi:verbs", ("b",))
+
+    def expect_returns(self, fabric, victims):
         addresses = self.address_list(NAMES)
-        members = {name: self.start_fed(name, addresses, fabric="verbs") for name in NAMES}
+        members = {name: self.start_fed(name, addresses, fabric=fabric) for name in NAMES}
         dead = []
-        for i, victim in enumerate(("b", "c", "a")):
+        for i, victim in enumerate(victims):
             self.await_more(members.values())
             members[victim].kill()
             members[victim].wait()
@@ -57,7 +69,7 @@ class Views(RdmaTest):
             others = [m for m in members.values() if m.name != victim]
             self.await_view(others, f"view {2 * i + 2}:", f"{victim} was lost")
             self.await_more(others)
-            members[victim] = self.start_fed(victim, addresses, "--join", fabric="verbs")
+            members[victim] = self.start_fed(victim, addresses, "--join", fabric=fabric)
             self.await_view(members.values(), f"view {2 * i + 3}:", victim)
         self.await_more(members.values())
         self.expect_one_sequence(list(members.values()), dead)
