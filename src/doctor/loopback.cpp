@@ -68,12 +68,13 @@ struct Ear {
 
 class Pair {
  public:
-  explicit Pair(const LoopbackOptions& options) {
+  Pair(const LoopbackOptions& options, const NodeOptions& fabric) {
     for (Ear& ear : ears_) ear.times.resize(options.rounds);
     for (const char* name : {"a", "b"}) {
       NodeOptions node{.name = name,
                        .members = {{"a", options.addresses[0]}, {"b", options.addresses[1]}},
-                       .fabric = options.fabric,
+                       .fabric = fabric.fabric,
+                       .provider = fabric.provider,
                        .start_timeout = kPatience,
                        .litmus_rounds = options.litmus_rounds};
       node.idle.yield = 1ms;
@@ -140,7 +141,11 @@ class Pair {
 }  // namespace
 
 Result<LoopbackResult> loopback(const LoopbackOptions& options) {
-  Pair pair(options);
+  NodeOptions fabric;
+  if (const Result<void> ok = set_fabric(fabric, options.fabric); !ok) {
+    return std::unexpected(ok.error());
+  }
+  Pair pair(options, fabric);
   if (const Result<void> ok = pair.start(); !ok) return std::unexpected(ok.error());
   const Result<std::vector<double>> times = pair.talk(options.rounds);
   if (!times) return std::unexpected(times.error());

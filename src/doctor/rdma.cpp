@@ -118,6 +118,18 @@ const Gid* chosen_gid(const RdmaPort& port) {
   return best == port.gids.end() ? nullptr : &*best;
 }
 
+std::string host_to_try(const Rdma& rdma) {
+  if (!rdma.verbs_nodes_usable || !rdma.connection_manager) return {};
+  for (const RdmaDevice& device : rdma.devices) {
+    for (const RdmaPort& port : device.ports) {
+      if (port.state != "ACTIVE") continue;
+      const Gid* gid = chosen_gid(port);
+      return gid != nullptr && is_ipv4(*gid) ? gid->address : "127.0.0.1";
+    }
+  }
+  return {};
+}
+
 std::uint32_t path_mtu(std::uint32_t net_mtu) {
   std::uint32_t packet = kPacketBytesMax;
   while (packet >= kPacketBytesMin && packet + kRoceHeaderBytes > net_mtu) packet /= 2;

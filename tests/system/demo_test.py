@@ -46,6 +46,16 @@ class DemoTest(SystemTest):
                     said = self.expect_success(word, "--fabric", fabric, "--level", level, *files)
                     self.assertIn("3,000 lines in all", said)
 
+    def test_a_member_is_killed_and_comes_again(self):
+        """However short the text: its last line waits for the one that comes again."""
+        texts = (b"one line\n", numbered(20_000, b"line"))
+        for fabric in ("shm", "tcp", "ofi:tcp"):
+            for text in texts:
+                with self.subTest(fabric=fabric, bytes=len(text)):
+                    path = self.file(f"{len(text)}.txt", text)
+                    said = self.expect_success("identical", "--kill", "--fabric", fabric, path)
+                    self.assertIn("b was killed and joined again", said)
+
     def test_the_table_has_a_row_for_each_member(self):
         said = self.expect_success("identical", "--members", 4, self.file("t", b"one\ntwo\n"))
         table = said[said.index("lines sent"):]

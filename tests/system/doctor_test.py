@@ -55,6 +55,15 @@ class DoctorTest(SystemTest):
             self.assertIn("came as they were sent", findings[subject]["what"])
         self.assertFalse(set(LOOPBACKS) & set(self.examine("--no-loopback")))
 
+    def test_members_talk_over_the_fabrics_that_are_named(self):
+        findings = self.examine("--fabric", "ofi:tcp", "--fabric", "shm")
+        self.assertEqual({subject for subject in findings if subject.startswith("loopback")},
+                         {"loopback ofi:tcp", "loopback shm"})
+        self.assertEqual(findings["loopback ofi:tcp"]["grade"], "good")
+        findings = self.examine("--fabric", "ofi:no-such")
+        self.assertEqual(findings["loopback ofi:no-such"]["grade"], "broken")
+        self.assertIn("has no provider 'no-such'", findings["loopback ofi:no-such"]["what"])
+
     def test_people_read_a_line_for_each_and_what_to_do_below_it(self):
         text = tutti("doctor", "--no-loopback").stdout
         for finding in self.examine("--no-loopback").values():

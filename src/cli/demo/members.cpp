@@ -23,7 +23,8 @@ namespace fs = std::filesystem;
 
 constexpr std::int64_t kLookNs = kNsPerSecond / 10;  // outputs are files: their growth wakes nobody
 constexpr std::int64_t kNoProgressNs = 60 * kNsPerSecond;
-constexpr std::uint64_t kKilledAfter = 5;                // when this part of all is printed
+constexpr std::uint64_t kKilledAfter = 5;  // when this part of all is printed
+constexpr std::size_t kVictim = 1;  // neither the one that leads the change of view, nor the last
 constexpr std::int64_t kOthersEndNs = 3 * kNsPerSecond;  // after the first failure
 
 /// How many digits the numbers 0 .. count-1 have together.
@@ -68,6 +69,15 @@ std::vector<std::string> shared_arguments(const Text& text, const FabricAndLevel
   return arguments;
 }
 
+/// Whose last line is held back: of those that are not killed, the one with the most.
+std::size_t held_back(const Text& text) {
+  std::size_t most = 0;
+  for (std::size_t i = 0; i < text.parts.size(); ++i) {
+    if (i != kVictim && text.parts[i].lines > text.parts[most].lines) most = i;
+  }
+  return most;
+}
+
 std::string contents(const fs::path& path) {
   std::ifstream file(path);
   return {std::istreambuf_iterator<char>(file), {}};
@@ -84,6 +94,7 @@ Result<DemoMembers> DemoMembers::start(const Text& text, const FabricAndLevel& w
   members.expected_lines_ = text.lines();
   members.will_kill_ = kill;
   members.arguments_ = shared_arguments(text, words, *ports);
+  const std::size_t held = held_back(text);
   for (const MemberText& part : text.parts) {
     Member member{.name = part.member,
                   .input = part.file,
@@ -92,7 +103,14 @@ Result<DemoMembers> DemoMembers::start(const Text& text, const FabricAndLevel& w
                   .report = folder / (part.member + ".json"),
                   .child = {},
                   .killed = false};
-    if (Result<void> started = members.start_one(member, members.arguments_); !started) {
+    HeldInput* input = nullptr;
+    if (kill && members.members_.size() == held) {
+      Result<std::unique_ptr<HeldInput>> opened = HeldInput::open(member.input);
+      if (!opened) return std::unexpected(std::move(opened.error()));
+      members.held_ = std::move(*opened);
+      input = members.held_.get();
+    }
+    if (Result<void> started = members.start_one(member, members.arguments_, input); !started) {
       return std::unexpected(std::move(started.error()));
     }
     members.members_.push_back(std::move(member));
@@ -101,7 +119,8 @@ Result<DemoMembers> DemoMembers::start(const Text& text, const FabricAndLevel& w
 }
 
 Result<void> DemoMembers::start_one(Member& member,
-                                    const std::vector<std::string>& shared_arguments) {
+                                    const std::vector<std::string>& shared_arguments,
+                                    HeldInput* held) {
   const auto open = [](const fs::path& path, int flags) {
     return UniqueFd(::open(path.c_str(), flags | O_CLOEXEC, 0600));
   };
@@ -115,8 +134,10 @@ Result<void> DemoMembers::start_one(Member& member,
   }
   std::vector<std::string> arguments = shared_arguments;
   arguments.insert(arguments.end(), {"--name", member.name, "--report", member.report.string()});
+  const int reads = held == nullptr ? input.get() : held->reading_end().get();
   Result<Child> child =
-      Child::start(arguments, {.input = input.get(), .output = output.get(), .error = error.get()});
+      Child::start(arguments, {.input = reads, .output = output.get(), .error = error.get()});
+  if (held != nullptr) held->close_reading_end();
   if (!child) return std::unexpected(std::move(child.error()));
   member.child = std::move(*child);
   return {};
@@ -145,6 +166,7 @@ Result<void> DemoMembers::wait() {
       will_kill_ = false;
       if (Result<void> again = kill_and_start_again(); !again) return again;
     }
+    if (held_ != nullptr && killed_has_joined()) held_->let_go();
     if (now_ns() > deadline_ns) {
       return fail(ErrorCode::timed_out, "the members have printed nothing for a minute");
     }
@@ -157,9 +179,8 @@ Result<void> DemoMembers::wait() {
   }
 }
 
-// The second member: neither the one that leads the change of view, nor the last.
 Result<void> DemoMembers::kill_and_start_again() {
-  Member& victim = members_[1];
+  Member& victim = members_[kVictim];
   victim.killed = true;
   victim.child->kill();
   Member again = {.name = victim.name,
@@ -174,6 +195,10 @@ Result<void> DemoMembers::kill_and_start_again() {
   if (Result<void> started = start_one(again, arguments); !started) return started;
   members_.push_back(std::move(again));
   return {};
+}
+
+bool DemoMembers::killed_has_joined() const {
+  return members_[kVictim].killed && contents(members_.back().error).contains("view ");
 }
 
 void DemoMembers::wait_for_an_end(std::int64_t deadline_ns) const {

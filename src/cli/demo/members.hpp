@@ -4,12 +4,14 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/child.hpp"
 #include "cli/common_options.hpp"
+#include "cli/demo/held_input.hpp"
 #include "cli/demo/text.hpp"
 #include "tutti/error.hpp"
 
@@ -40,9 +42,12 @@ class DemoMembers {
 
  private:
   DemoMembers() = default;
+  /// `held`: what it reads instead of its file.
   [[nodiscard]] Result<void> start_one(Member& member,
-                                       const std::vector<std::string>& shared_arguments);
+                                       const std::vector<std::string>& shared_arguments,
+                                       HeldInput* held = nullptr);
   [[nodiscard]] Result<void> kill_and_start_again();
+  [[nodiscard]] bool killed_has_joined() const;
   void wait_for_an_end(std::int64_t deadline_ns) const;
   [[nodiscard]] std::uint64_t printed_bytes() const;
   [[nodiscard]] Error failures();
@@ -50,6 +55,7 @@ class DemoMembers {
   std::vector<Member> members_;
   std::vector<std::string> arguments_;  // that all of them get
   bool will_kill_ = false;
+  std::unique_ptr<HeldInput> held_;   // until the killed one has joined again
   std::uint64_t expected_bytes_ = 0;  // of all outputs together
   std::uint64_t expected_lines_ = 0;
 };

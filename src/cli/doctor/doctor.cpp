@@ -28,6 +28,7 @@ using doctor::Grade;
 struct DoctorOptions {
   bool json = false;
   bool loopback = true;
+  std::vector<std::string> fabrics{};  ///< to talk over; empty: what each host has
 };
 
 std::string name_of(Grade grade) {
@@ -42,8 +43,9 @@ std::string name_of(Grade grade) {
   return "?";
 }
 
-Finding loopback_finding(FabricChoice fabric) {
-  Finding finding{.subject = "loopback " + std::string(to_string(fabric))};
+/// `rdma_host`: see host_to_try().
+Finding loopback_finding(const std::string& fabric, const std::string& rdma_host) {
+  Finding finding{.subject = "loopback " + fabric};
   const auto broken = [&](const std::string& what) {
     finding.grade = Grade::broken;
     finding.what = what;
@@ -52,9 +54,11 @@ Finding loopback_finding(FabricChoice fabric) {
   };
   const Result<std::vector<int>> ports = free_loopback_ports(2);
   if (!ports) return broken(ports.error().message);
-  const doctor::LoopbackOptions options{.fabric = fabric,
-                                        .addresses = {"127.0.0.1:" + std::to_string(ports->at(0)),
-                                                      "127.0.0.1:" + std::to_string(ports->at(1))}};
+  const bool by_rdma = fabric.find("verbs") != std::string::npos && !rdma_host.empty();
+  const std::string host = (by_rdma ? rdma_host : "127.0.0.1") + ":";
+  const doctor::LoopbackOptions options{
+      .fabric = fabric,
+      .addresses = {host + std::to_string(ports->at(0)), host + std::to_string(ports->at(1))}};
   const Result<doctor::LoopbackResult> result = doctor::loopback(options);
   if (!result) return broken(result.error().message);
   if (result->wrong != 0) {
@@ -71,12 +75,17 @@ void append(Findings& all, Findings more) { std::ranges::move(more, std::back_in
 
 Findings examine(const DoctorOptions& options) {
   Findings all = doctor::findings_of(doctor::read_host());
-  append(all, doctor::findings_of(doctor::read_rdma()));
+  const doctor::Rdma rdma = doctor::read_rdma();
+  append(all, doctor::findings_of(rdma));
   append(all, doctor::findings_of(ofi::offers()));
   if (!options.loopback) return all;
-  for (const FabricChoice fabric : {FabricChoice::shm, FabricChoice::tcp}) {
-    all.push_back(loopback_finding(fabric));
+  const std::string rdma_host = doctor::host_to_try(rdma);
+  std::vector<std::string> fabrics = options.fabrics;
+  if (fabrics.empty()) {
+    fabrics = {"shm", "tcp"};
+    if (!rdma_host.empty()) fabrics.emplace_back("verbs");
   }
+  for (const std::string& fabric : fabrics) all.push_back(loopback_finding(fabric, rdma_host));
   return all;
 }
 
@@ -124,6 +133,11 @@ void add_doctor(CLI::App& app, int& status) {
   command->add_flag("--json", options->json, "for programs");
   command->add_flag("!--no-loopback", options->loopback,
                     "without the two members that talk to each other for a second per fabric");
+  command
+      ->add_option("--fabric", options->fabrics,
+                   "what the two talk over, such as ofi:tcp; may be given several times "
+                   "(shm, tcp, and verbs where a device is up)")
+      ->allow_extra_args(false);
   command->callback([options, &status] { status = examine_and_print(*options); });
 }
 

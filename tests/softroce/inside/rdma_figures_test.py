@@ -26,9 +26,19 @@ class Figures(RdmaTest):
 
 
 class Doctor(RdmaTest):
+    def examine(self, *arguments):
+        done = tutti("doctor", "--json", *arguments)
+        return {f["subject"]: f for f in json.loads(done.stdout)["findings"]}
+
+    def test_tries_the_devices(self):
+        for fabrics in (), ("--fabric", "ofi:verbs"):
+            findings = self.examine(*fabrics)
+            tried = findings["loopback " + (fabrics[1] if fabrics else "verbs")]
+            self.assertEqual(tried["grade"], "good", tried)
+            self.assertIn("no guard was seen before its data", tried["what"])
+
     def test_sees_the_devices(self):
-        done = tutti("doctor", "--json")
-        findings = {f["subject"]: f for f in json.loads(done.stdout)["findings"]}
+        findings = self.examine("--no-loopback")
         for i in range(DEVICES):
             port = findings[f"rxe{i} port 1"]
             self.assertEqual(port["grade"], "good", port)

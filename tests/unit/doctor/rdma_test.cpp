@@ -96,6 +96,14 @@ TEST_F(RoceHost, TakesRoutableIpv6IfThereIsNoIpv4) {
   EXPECT_THAT(about("mlx5_0 port 1"), is(Grade::good, "uses GID 7 2001:db8::1", ""));
 }
 
+TEST_F(RoceHost, IsTriedAtItsIpv4AddressOrOnLoopback) {
+  EXPECT_EQ(host_to_try(read_rdma(system_.root())), "10.9.0.1");
+  port("gids/3", kNoGid);
+  EXPECT_EQ(host_to_try(read_rdma(system_.root())), "127.0.0.1");
+  port("state", "1: DOWN");
+  EXPECT_EQ(host_to_try(read_rdma(system_.root())), "");
+}
+
 TEST_F(RoceHost, WithLinkLocalAddressesOnlyIsBroken) {
   port("gids/3", kNoGid);
   EXPECT_THAT(about("mlx5_0 port 1"), is(Grade::broken, "uses GID 1 fe80:", "an IP address"));

@@ -1,0 +1,47 @@
+/// \file held_input.hpp
+/// What a member reads on its standard input: a file, of which the last line waits until it is let
+/// go. While it waits the groups go on, for whoever comes later.
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <thread>
+
+#include "base/unique_fd.hpp"
+#include "tutti/error.hpp"
+
+namespace tutti::cli {
+
+class HeldInput {
+ public:
+  [[nodiscard]] static Result<std::unique_ptr<HeldInput>> open(const std::filesystem::path& path);
+  HeldInput(const HeldInput&) = delete;
+  HeldInput& operator=(const HeldInput&) = delete;
+  /// What was not read is lost.
+  ~HeldInput();
+
+  /// For the member.
+  [[nodiscard]] const UniqueFd& reading_end() const { return reading_end_; }
+  /// Once the member has its copy: its end, and no other, is then the end of the input.
+  void close_reading_end() { reading_end_ = UniqueFd(); }
+  /// Lets the last line go, once.
+  void let_go() {
+    may_go_.store(true);
+    may_go_.notify_one();
+  }
+
+ private:
+  HeldInput() = default;
+  void send_all();
+  [[nodiscard]] bool send_until(std::uint64_t end);
+
+  UniqueFd file_;
+  UniqueFd reading_end_;
+  UniqueFd writing_end_;
+  std::uint64_t sent_ = 0;
+  std::atomic<bool> may_go_{false};
+  std::jthread sender_;
+};
+
+}  // namespace tutti::cli
