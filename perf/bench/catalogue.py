@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Callable
 
-from bench import costs, latencies, rates
+from bench import costs, latencies, rates, rdma
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,8 @@ ALL = [
            "3 members, all send, libfabric's tcp: >= {} of the bytes of our own tcp"),
     Measurement("tcp_latency", "3 members, one sends 500/s: <= 2.5 round trips of raw TCP",
                 latencies.tcp_latency),
+    Measurement("rdma", "SoftRoCE: push of 8 bytes <= 1.25 of ib_write_lat, 10 KB among 3 >= 0.7 of "
+                "ib_write_bw", rdma.rdma),
     Measurement("nulls_one_active", "one of 3 senders is active: >= 0.9 of one declared sender",
                 costs.nulls_one_active),
     Measurement("nulls_pausing", "one of 3 senders pauses: the others keep >= 0.9 of their rate",

@@ -74,11 +74,11 @@ class Session:
         return [f"{self.programs}/limit_cache_line",
                 *words_of({"wait": wait, **options, "samples": max(100, int(samples))})]
 
-    def run(self, command):
+    def run(self, command, timeout=None):
         text = shlex.join(command)
         if text not in self.commands:
             self.commands.append(text)
-        return run_program(command, self.options.seconds * 10 + GRACE_SECONDS, self.root)
+        return run_program(command, timeout or self.options.seconds * 10 + GRACE_SECONDS, self.root)
 
     def side_by_side(self, commands):
         """{name: command} -> {name: [result of each repetition]}; A B C A B C ..."""
