@@ -1,9 +1,12 @@
 /// \file hello_compare.cpp
 /// What must agree between two members. Both ends run this with the roles swapped and reach the
 /// same verdict.
+#include <arpa/inet.h>
+
 #include <algorithm>
 #include <set>
 
+#include "node/bootstrap/address.hpp"
 #include "node/bootstrap/hello.hpp"
 #include "node/text.hpp"
 
@@ -144,6 +147,20 @@ std::string both_fabrics(const Hello& mine, const Hello& theirs) {
          fabric_of(theirs) + " at " + printable(theirs.name);
 }
 
+// As the member list says; empty if it does not.
+std::string address_of(const Hello& hello) {
+  const auto member = std::ranges::find(hello.members, hello.name, &MemberAddress::name);
+  return member == hello.members.end() ? std::string() : member->address;
+}
+
+// [IPv6]:PORT, or IPv4:PORT; of a host's name the resolver decides.
+bool is_ipv6(const std::string& address) { return address.starts_with('['); }
+bool is_literal(const std::string& address) {
+  const Result<Address> parts = address_from(address);
+  in_addr ignored{};
+  return parts && (is_ipv6(address) || ::inet_pton(AF_INET, parts->host.c_str(), &ignored) == 1);
+}
+
 // Providers of libfabric's that reach no further than shared memory does.
 bool needs_one_host(std::string_view provider) { return provider == "shm"; }
 
@@ -156,6 +173,14 @@ Result<Transport> choose_ofi(const Hello& mine, const Hello& theirs, const std::
   if (needs_one_host(mine.provider) && !apart.empty()) {
     return differs(both_fabrics(mine, theirs) + ", but this provider cannot join them: " + apart +
                    "; take one that goes over a network, such as 'ofi:tcp'");
+  }
+  const std::string own = address_of(mine);
+  const std::string other = address_of(theirs);
+  if (!needs_one_host(mine.provider) && is_ipv6(own) != is_ipv6(other) && is_literal(own) &&
+      is_literal(other)) {
+    return differs(printable(mine.name) + " is at " + printable(own) + " and " +
+                   printable(theirs.name) + " at " + printable(other) +
+                   ", but libfabric joins IPv4 with IPv4 only, and IPv6 with IPv6");
   }
   return Transport::ofi;
 }

@@ -153,6 +153,28 @@ TEST(Transport, LibfabricNeedsTheSameProviderAtBoth) {
   }
 }
 
+TEST(Transport, LibfabricNeedsAddressesOfOneKind) {
+  const auto pair = [](const char* provider, const char* at_a, const char* at_b) {
+    Hello a = hello("a", 1);
+    Hello b = hello("b", 2);
+    for (Hello* one : {&a, &b}) {
+      one->fabric = FabricChoice::ofi;
+      one->provider = provider;
+      one->members = {{"a", at_a}, {"b", at_b}, {"c", "h:3"}};
+    }
+    const Result<Transport> here = choose_transport(a, b);
+    EXPECT_EQ(here.has_value(), choose_transport(b, a).has_value());
+    return here ? "taken" : here.error().message;
+  };
+  EXPECT_EQ(pair("tcp", "10.0.0.1:1", "[fd00::2]:1"),
+            "a is at 10.0.0.1:1 and b at [fd00::2]:1, but libfabric joins IPv4 with IPv4 only, and "
+            "IPv6 with IPv6");
+  EXPECT_EQ(pair("tcp", "10.0.0.1:1", "10.0.0.2:1"), "taken");
+  EXPECT_EQ(pair("tcp", "[fd00::1]:1", "[fd00::2]:1"), "taken");
+  EXPECT_EQ(pair("tcp", "host-of-a:1", "[fd00::2]:1"), "taken") << "it may have such an address";
+  EXPECT_EQ(pair("shm", "127.0.0.1:1", "[::1]:1"), "taken") << "it goes over no network";
+}
+
 TEST(Transport, RdmaNeedsADeviceAtBoth) {
   struct End {
     FabricChoice fabric;
