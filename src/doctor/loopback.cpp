@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <chrono>
 #include <cstring>
 #include <optional>
+#include <semaphore>
 #include <span>
 #include <thread>
 #include <vector>
@@ -41,28 +41,22 @@ bool is_round(const Message& message, std::uint64_t round) {
   return message.size == kSizes[round % kSizes.size()];
 }
 
-// What one member has been delivered. Its callback writes, the one who waits for `heard` reads.
+// What one member has been delivered. Its callback writes, who has taken a message of `heard`
+// reads.
 struct Ear {
   std::uint64_t wrong = 0;
   std::vector<Clock::time_point> times;  // of each round: its size stays
-  std::atomic<std::uint64_t> heard{0};
+  std::uint64_t rounds = 0;
+  std::counting_semaphore<> heard{0};
 
   void hear(std::span<const Message> batch) {
     const Clock::time_point now = Clock::now();
-    std::uint64_t round = heard.load(std::memory_order_relaxed);  // nobody else writes it
     for (const Message& message : batch) {
-      if (!is_round(message, round)) ++wrong;
-      if (round < times.size()) times[round] = now;
-      heard.store(++round, std::memory_order_release);  // pairs with wait_for
+      if (!is_round(message, rounds)) ++wrong;
+      if (rounds < times.size()) times[rounds] = now;
+      ++rounds;
     }
-    heard.notify_one();
-  }
-
-  void wait_for(std::uint64_t count) const {
-    for (std::uint64_t seen = 0; seen < count;) {
-      seen = heard.load(std::memory_order_acquire);
-      if (seen < count) heard.wait(seen, std::memory_order_acquire);
-    }
+    heard.release(std::ssize(batch));
   }
 };
 
@@ -106,7 +100,11 @@ class Pair {
           group_->send(size, [&](std::span<std::byte> bytes) { fill(bytes, round); }, kPatience);
       if (!sent) return std::unexpected(sent.error());
       if (Result<void> ok = group_->wait(*sent, kPatience); !ok) return std::unexpected(ok.error());
-      ears_[1].wait_for(round + 1);
+      if (!ears_[1].heard.try_acquire_for(kPatience)) {
+        if (const std::optional<Error> why = nodes_[1].failure()) return std::unexpected(*why);
+        return fail(ErrorCode::timed_out,
+                    "round " + std::to_string(round) + ": the one delivers, the other does not");
+      }
       if (size != kSizes[0]) continue;
       took_ns.push_back(
           std::chrono::duration<double, std::nano>(ears_[1].times[round] - begin).count());

@@ -120,14 +120,16 @@ const Gid* chosen_gid(const RdmaPort& port) {
 
 std::string host_to_try(const Rdma& rdma) {
   if (!rdma.verbs_nodes_usable || !rdma.connection_manager) return {};
+  std::string host;
   for (const RdmaDevice& device : rdma.devices) {
     for (const RdmaPort& port : device.ports) {
       if (port.state != "ACTIVE") continue;
       const Gid* gid = chosen_gid(port);
-      return gid != nullptr && is_ipv4(*gid) ? gid->address : "127.0.0.1";
+      if (gid != nullptr && is_ipv4(*gid)) return gid->address;
+      host = "127.0.0.1";
     }
   }
-  return {};
+  return host;
 }
 
 std::uint32_t path_mtu(std::uint32_t net_mtu) {

@@ -51,9 +51,9 @@ struct Rdma {
 /// first, then with IPv6 that is not link-local, then any; of InfiniBand the first.
 [[nodiscard]] const Gid* chosen_gid(const RdmaPort& port);
 
-/// Where two members of this host would listen to try RDMA: at an IPv4 address of the first port
-/// that is up, or, if it has none (InfiniBand), on loopback. Empty: there is no such port, or it
-/// may not be opened.
+/// Where two members of this host would listen to try RDMA: at the first IPv4 address of a port
+/// that is up, or, if none has one (InfiniBand), on loopback. Empty: no port is up, or RDMA may not
+/// be used.
 [[nodiscard]] std::string host_to_try(const Rdma& rdma);
 
 /// Bytes of a packet's payload: the largest of 256 .. 4096 that fits the net device's frames with

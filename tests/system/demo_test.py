@@ -48,7 +48,7 @@ class DemoTest(SystemTest):
 
     def test_a_member_is_killed_and_comes_again(self):
         """However short the text: its last line waits for the one that comes again."""
-        texts = (b"one line\n", numbered(20_000, b"line"))
+        texts = (b"one line\n", b"x\n" + b"long " * 10_000 + b"\n", numbered(20_000, b"line"))
         for fabric in ("shm", "tcp", "ofi:tcp"):
             for text in texts:
                 with self.subTest(fabric=fabric, bytes=len(text)):

@@ -44,7 +44,12 @@ Result<std::unique_ptr<HeldInput>> HeldInput::open(const std::filesystem::path& 
   }
   input->reading_end_ = UniqueFd(ends[0]);
   input->writing_end_ = UniqueFd(ends[1]);
-  input->sender_ = std::jthread([self = input.get()] { self->send_all(); });
+  struct stat status{};
+  ::fstat(input->file_.get(), &status);
+  const auto bytes = static_cast<std::uint64_t>(status.st_size);
+  const std::uint64_t held_from = last_line(input->file_, bytes);
+  input->held_bytes_ = bytes - held_from;
+  input->sender_ = std::jthread([self = input.get(), held_from] { self->send_all(held_from); });
   return input;
 }
 
@@ -53,10 +58,8 @@ HeldInput::~HeldInput() {
   let_go();
 }
 
-void HeldInput::send_all() {
-  struct stat status{};
-  if (::fstat(file_.get(), &status) == 0 &&
-      send_until(last_line(file_, static_cast<std::uint64_t>(status.st_size)))) {
+void HeldInput::send_all(std::uint64_t held_from) {
+  if (send_until(held_from)) {
     may_go_.wait(false);
     static_cast<void>(send_until(kToTheEnd));
   }

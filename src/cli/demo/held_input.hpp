@@ -21,6 +21,8 @@ class HeldInput {
   /// What was not read is lost.
   ~HeldInput();
 
+  /// Of the last line; 0 if the file is empty.
+  [[nodiscard]] std::uint64_t held_bytes() const { return held_bytes_; }
   /// For the member.
   [[nodiscard]] const UniqueFd& reading_end() const { return reading_end_; }
   /// Once the member has its copy: its end, and no other, is then the end of the input.
@@ -33,12 +35,13 @@ class HeldInput {
 
  private:
   HeldInput() = default;
-  void send_all();
+  void send_all(std::uint64_t held_from);
   [[nodiscard]] bool send_until(std::uint64_t end);
 
   UniqueFd file_;
   UniqueFd reading_end_;
   UniqueFd writing_end_;
+  std::uint64_t held_bytes_ = 0;
   std::uint64_t sent_ = 0;
   std::atomic<bool> may_go_{false};
   std::jthread sender_;

@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 constexpr std::int64_t kLookNs = kNsPerSecond / 10;  // outputs are files: their growth wakes nobody
 constexpr std::int64_t kNoProgressNs = 60 * kNsPerSecond;
-constexpr std::uint64_t kKilledAfter = 5;  // when this part of all is printed
+constexpr std::uint64_t kKilledAfter = 5;  // when this part of what can be is printed
 constexpr std::size_t kVictim = 1;  // neither the one that leads the change of view, nor the last
 constexpr std::int64_t kOthersEndNs = 3 * kNsPerSecond;  // after the first failure
 
@@ -83,6 +83,10 @@ std::string contents(const fs::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
+bool is_in_view(const DemoMembers::Member& member) {
+  return contents(member.error).contains("view ");
+}
+
 }  // namespace
 
 Result<DemoMembers> DemoMembers::start(const Text& text, const FabricAndLevel& words, bool kill,
@@ -114,6 +118,12 @@ Result<DemoMembers> DemoMembers::start(const Text& text, const FabricAndLevel& w
       return std::unexpected(std::move(started.error()));
     }
     members.members_.push_back(std::move(member));
+  }
+  if (kill) {
+    // An upper bound of what the line that is held back becomes in all outputs.
+    const std::uint64_t held_bytes = 2 * members.held_->held_bytes() * text.parts.size();
+    members.killed_at_bytes_ =
+        (members.expected_bytes_ - std::min(members.expected_bytes_, held_bytes)) / kKilledAfter;
   }
   return members;
 }
@@ -162,7 +172,7 @@ Result<void> DemoMembers::wait() {
       printed = now;
       deadline_ns = now_ns() + kNoProgressNs;
     }
-    if (will_kill_ && printed > expected_bytes_ / kKilledAfter) {
+    if (will_kill_ && is_time_to_kill(printed)) {
       will_kill_ = false;
       if (Result<void> again = kill_and_start_again(); !again) return again;
     }
@@ -197,8 +207,12 @@ Result<void> DemoMembers::kill_and_start_again() {
   return {};
 }
 
+bool DemoMembers::is_time_to_kill(std::uint64_t printed) const {
+  return printed >= killed_at_bytes_ && std::ranges::all_of(members_, is_in_view);
+}
+
 bool DemoMembers::killed_has_joined() const {
-  return members_[kVictim].killed && contents(members_.back().error).contains("view ");
+  return members_[kVictim].killed && is_in_view(members_.back());
 }
 
 void DemoMembers::wait_for_an_end(std::int64_t deadline_ns) const {

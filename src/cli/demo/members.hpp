@@ -47,6 +47,7 @@ class DemoMembers {
                                        const std::vector<std::string>& shared_arguments,
                                        HeldInput* held = nullptr);
   [[nodiscard]] Result<void> kill_and_start_again();
+  [[nodiscard]] bool is_time_to_kill(std::uint64_t printed) const;
   [[nodiscard]] bool killed_has_joined() const;
   void wait_for_an_end(std::int64_t deadline_ns) const;
   [[nodiscard]] std::uint64_t printed_bytes() const;
@@ -55,8 +56,9 @@ class DemoMembers {
   std::vector<Member> members_;
   std::vector<std::string> arguments_;  // that all of them get
   bool will_kill_ = false;
-  std::unique_ptr<HeldInput> held_;   // until the killed one has joined again
-  std::uint64_t expected_bytes_ = 0;  // of all outputs together
+  std::uint64_t killed_at_bytes_ = 0;  // that all have printed together
+  std::unique_ptr<HeldInput> held_;    // until the killed one has joined again
+  std::uint64_t expected_bytes_ = 0;   // of all outputs together
   std::uint64_t expected_lines_ = 0;
 };
 

@@ -131,13 +131,15 @@ void add_doctor(CLI::App& app, int& status) {
   command->footer("Exit status 1 if anything is broken. Nothing is changed.");
   auto options = std::make_shared<DoctorOptions>();
   command->add_flag("--json", options->json, "for programs");
-  command->add_flag("!--no-loopback", options->loopback,
-                    "without the two members that talk to each other for a second per fabric");
+  CLI::Option* none =
+      command->add_flag("!--no-loopback", options->loopback,
+                        "without the two members that talk to each other for a second per fabric");
   command
       ->add_option("--fabric", options->fabrics,
                    "what the two talk over, such as ofi:tcp; may be given several times "
                    "(shm, tcp, and verbs where a device is up)")
-      ->allow_extra_args(false);
+      ->allow_extra_args(false)
+      ->excludes(none);
   command->callback([options, &status] { status = examine_and_print(*options); });
 }
 

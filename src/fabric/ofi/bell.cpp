@@ -42,6 +42,7 @@ bool Bell::read() {
     const ssize_t bytes = ::recv(fd_, place.data(), place.size(), MSG_DONTWAIT);
     if (bytes == 0) return false;
     if (bytes < 0) return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
+    rung_ = rung_ || greeted_ == kGreetingBytes;
     greeted_ = std::min(greeted_ + static_cast<std::size_t>(bytes), kGreetingBytes);
     if (static_cast<std::size_t>(bytes) < place.size()) return true;
   }

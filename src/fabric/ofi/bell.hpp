@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <utility>
 
 #include "fabric/ofi/greeting.hpp"
 #include "fabric/ofi/watch.hpp"
@@ -22,6 +23,9 @@ class Bell {
   [[nodiscard]] static Result<Bell> open(Sleeper& sleeper, UniqueFd socket,
                                          const GreetingBytes& greeting);
 
+  /// Whether it was rung, as far as read() has seen, since take_rung().
+  [[nodiscard]] bool has_rung() const { return rung_; }
+  [[nodiscard]] bool take_rung() { return std::exchange(rung_, false); }
   /// Takes what has come. False: the connection has ended.
   [[nodiscard]] bool read();
   /// The peer's greeting, once it is whole.
@@ -43,6 +47,7 @@ class Bell {
   int fd_;  // the socket, owned by `watch_`
   GreetingBytes greeting_{};
   std::size_t greeted_ = 0;
+  bool rung_ = false;
 };
 
 }  // namespace tutti::ofi

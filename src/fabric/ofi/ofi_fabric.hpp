@@ -91,7 +91,7 @@ class OfiFabric final : public Fabric {
   // ofi_fabric_setup.cpp
   [[nodiscard]] Result<void> open_watches();
   [[nodiscard]] Result<std::unique_ptr<Peer>> make_peer(OfiConnection connection);
-  [[nodiscard]] Result<void> watch_endpoint(Peer& peer);
+  [[nodiscard]] Result<void> prepare_sleep(Peer& peer);
   void open(Peer& peer);
   [[nodiscard]] Result<void> greeted(Peer& peer);
   void take_events();
@@ -122,7 +122,6 @@ class OfiFabric final : public Fabric {
   [[nodiscard]] bool may_sleep(const Peer& peer) const;
   void tell_asleep(Peer& peer);
   void await_known();
-  [[nodiscard]] std::uint64_t own_asleep() const;
 
   Sleeper& sleeper_;
   std::span<const std::byte> own_row_;

@@ -52,6 +52,7 @@ void OfiFabric::flush() {
     // Pairs with arm(): what says that it sleeps lands by this, or its last poll sees the posts.
     progress(peer);
     if (!peer.queue.empty()) {  // there may be room now
+      acknowledge(peer);
       push(peer);
       progress(peer);
     }
@@ -173,8 +174,9 @@ std::size_t OfiFabric::poll() {
     if (!peer.queue.empty()) push(peer);
     if (!peer.rings) continue;
     ring_if_asleep(peer);
-    // Not told in time for this poll to be the last one, or with posts that wait for room.
-    if (armed_ && !may_sleep(peer)) sleeper_.wake();
+    // Rung, and not seen why; not told in time for this poll to be the last one; or with posts that
+    // wait for room.
+    if (armed_ && (peer.bell->has_rung() || !may_sleep(peer))) sleeper_.wake();
   }
   lose_the_failed();
   return landed;
@@ -240,7 +242,7 @@ void OfiFabric::ring_if_asleep(Peer& peer) {
   const std::uint64_t asleep = peer.words->asleep.load(std::memory_order_acquire);
   // It may still fall asleep before it has seen them.
   if (peer.all_acknowledged()) peer.posted = false;
-  if (asleep % 2 == 0 || asleep == peer.rung) return;
+  if (asleep == peer.rung) return;
   peer.bell->ring();
   peer.rung = asleep;
   ++counters_.doorbells;
@@ -248,7 +250,8 @@ void OfiFabric::ring_if_asleep(Peer& peer) {
 
 bool OfiFabric::drained() const {
   return std::ranges::all_of(peers_, [](const auto& peer) {
-    return !peer->alive || (peer->queue.empty() && peer->all_acknowledged());
+    const bool owes_a_ring = peer->rings && peer->posted;
+    return !peer->alive || (peer->queue.empty() && peer->all_acknowledged() && !owes_a_ring);
   });
 }
 

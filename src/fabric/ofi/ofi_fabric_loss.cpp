@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "fabric/ofi/ofi_peer.hpp"
-#include "fabric/row_header.hpp"
 
 namespace tutti {
 namespace {
@@ -85,13 +84,14 @@ void OfiFabric::fence(Rank peer) {
 
 void OfiFabric::arm() {
   armed_ = true;
-  bool may = station_->may_sleep();
   for (const auto& peer : peers_) {
     if (!peer->alive) continue;
     wait_for(*peer);
     tell_asleep(*peer);
   }
   await_known();
+  // Last: what was told before has completions, which are to wake nobody.
+  bool may = station_->may_sleep();
   for (const auto& peer : peers_) may = (!peer->alive || may_sleep(*peer)) && may;
   for (ofi::Watch& watch : watches_) watch.wait();
   if (!may) sleeper_.wake();
@@ -113,18 +113,18 @@ bool OfiFabric::may_sleep(const Peer& peer) const {
   if (!peer.opened) return !(peer.unnoticed && peer.connected);
   // What waits here for room leaves by polling only.
   if (!peer.queue.empty()) return false;
-  if (!peer.unnoticed) return peer.told_asleep == own_asleep();
+  if (peer.told_asleep == 0) return false;
   // It may have to be rung for what we posted.
-  return peer.known_asleep == own_asleep() && !peer.posted;
+  return !peer.unnoticed || (peer.known_asleep == peer.told_asleep && !peer.posted);
 }
 
 // Where writes land unnoticed, the peer must know that we sleep before we look for the last time:
 // what we do not see then landed later, so that the peer, who looks at our word when it is told so,
 // rings. A peer that does not answer in time keeps us awake.
 void OfiFabric::await_known() {
-  const auto is_waited_for = [this](const auto& peer) {
-    return peer->alive && peer->unnoticed && peer->told_asleep == own_asleep() &&
-           peer->known_asleep != peer->told_asleep && peer->failure.empty();
+  const auto is_waited_for = [](const auto& peer) {
+    return peer->alive && peer->unnoticed && peer->known_asleep != peer->told_asleep &&
+           peer->failure.empty();
   };
   std::chrono::steady_clock::time_point end{};
   while (std::ranges::any_of(peers_, is_waited_for)) {
@@ -135,17 +135,16 @@ void OfiFabric::await_known() {
   }
 }
 
+// What a peer was told stands until it rings for it, also while we are awake: then it rings once in
+// vain. So a peer that sleeps itself is not told again and again what it does not hear.
 void OfiFabric::tell_asleep(Peer& peer) {
   if (!peer.rings || !peer.opened || !is_usable(peer)) return;
+  if (peer.bell->take_rung()) peer.told_asleep = 0;
+  if (peer.told_asleep != 0) return;
   // An older value that overtakes a newer one would leave us asleep: then we stay awake.
   if (!station_->provider().keeps_newer_words()) return;
-  const std::uint64_t asleep = own_asleep();
-  if (tell(peer, Word::asleep, asleep)) peer.told_asleep = asleep;
-}
-
-std::uint64_t OfiFabric::own_asleep() const {
-  const auto* own = reinterpret_cast<const RowHeader*>(own_row_.data());
-  return own->asleep.load(std::memory_order_relaxed);
+  if (!tell(peer, Word::asleep, peer.next_asleep)) return;
+  peer.told_asleep = peer.next_asleep++;
 }
 
 }  // namespace tutti

@@ -89,15 +89,8 @@ Result<std::unique_ptr<OfiFabric::Peer>> OfiFabric::make_peer(OfiConnection conn
     if (!endpoint) return std::unexpected(std::move(endpoint.error()));
     peer->endpoint.emplace(std::move(*endpoint));
     bound = &peer->endpoint->get();
-    if (Result<void> watched = watch_endpoint(*peer); !watched) {
-      return std::unexpected(watched.error());
-    }
   }
-  if (!provider.wakes_targets()) {
-    peer->rings = true;
-    peer->unnoticed = provider.has_connections() || peer->endpoint_watch.has_value() ||
-                      !provider.lands_by_polling();
-  }
+  if (Result<void> ready = prepare_sleep(*peer); !ready) return std::unexpected(ready.error());
   Result<ofi::Owned<fid_mr>> region = provider.expose(peer->window.bytes(), bound);
   if (!region) return std::unexpected(std::move(region.error()));
   peer->window_region = std::move(*region);
@@ -127,13 +120,16 @@ Result<std::unique_ptr<OfiFabric::Peer>> OfiFabric::make_peer(OfiConnection conn
   return peer;
 }
 
-Result<void> OfiFabric::watch_endpoint(Peer& peer) {
-  const ofi::CompletionQueue& queue = *peer.endpoint->completions();
-  if (!queue.can_wait()) {
-    peer.rings = true;
-    return {};
-  }
-  Result<UniqueFd> descriptor = queue.wait_fd();
+// How the peer's writes wake us, and ours the peer.
+Result<void> OfiFabric::prepare_sleep(Peer& peer) {
+  ofi::Provider& provider = station_->provider();
+  const ofi::CompletionQueue* queue = peer.endpoint ? peer.endpoint->completions() : nullptr;
+  const bool has_descriptor = queue == nullptr || queue->can_wait();
+  peer.rings = !provider.wakes_targets() || !has_descriptor;
+  // Without a descriptor, and by polling: then it is acknowledged only once the target looks.
+  peer.unnoticed = peer.rings && (has_descriptor || !provider.lands_by_polling());
+  if (peer.rings || queue == nullptr) return {};
+  Result<UniqueFd> descriptor = queue->wait_fd();
   if (!descriptor) return std::unexpected(descriptor.error());
   Result<ofi::Watch> watch = ofi::Watch::of(sleeper_, std::move(*descriptor));
   if (!watch) return std::unexpected(watch.error());

@@ -77,8 +77,9 @@ struct OfiFabric::Peer {
   std::uint32_t unsignalled = 0;   // writes since the last signalled one
   std::uint64_t acknowledged = 0;  // of the peer's ring: what it was told
   std::uint64_t rung = 0;          // the value of its `asleep` that was answered last
-  std::uint64_t told_asleep = 0;   // of ours: what it was told
-  std::uint64_t known_asleep = 0;  // and what it knows (`unnoticed`)
+  std::uint64_t next_asleep = 1;   // of ours: never used before
+  std::uint64_t told_asleep = 0;   // what it was told, and has not rung for; 0: nothing
+  std::uint64_t known_asleep = 0;  // what it knows of that (`unnoticed`)
   bool posted = false;             // since it was last asked whether it sleeps
 
   // Closed in close() order: the registration that lets the peer write goes first.

@@ -88,7 +88,8 @@ Info by_name(const Info& all, const std::string& name) {
 Info first_of(const std::string& name, const std::string& host) {
   for (const std::uint64_t order : kOrders) {
     for (const fi_ep_type type : kTypes) {
-      if (Info info = by_name(offered(hints_for(name, type, order), host), name)) return info;
+      Info info = by_name(offered(hints_for(name, type, order), host), name);
+      if (info != nullptr && (order == FI_ORDER_NONE || promises_order(*info))) return info;
     }
   }
   return nullptr;

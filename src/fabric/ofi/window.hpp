@@ -3,7 +3,8 @@
 /// a ring in which the peer's control words come.
 ///
 ///     0            row, zeros at first; data lands here by itself
-///     control      words: `consumed` by the peer of what we put into its ring, its `asleep`,
+///     control      words: `consumed` by the peer of what we put into its ring, `asleep`: a
+///                  number for each time that it asks to be rung once,
 ///                  `open` once the connection has carried a write
 ///     + 64         ring of parts (control_ring.hpp)
 #pragma once

@@ -153,12 +153,22 @@ std::string address_of(const Hello& hello) {
   return member == hello.members.end() ? std::string() : member->address;
 }
 
-// [IPv6]:PORT, or IPv4:PORT; of a host's name the resolver decides.
-bool is_ipv6(const std::string& address) { return address.starts_with('['); }
-bool is_literal(const std::string& address) {
+// AF_INET, AF_INET6, or, of a host's name, which the resolver decides, AF_UNSPEC.
+int family_of(const std::string& address) {
   const Result<Address> parts = address_from(address);
-  in_addr ignored{};
-  return parts && (is_ipv6(address) || ::inet_pton(AF_INET, parts->host.c_str(), &ignored) == 1);
+  if (!parts) return AF_UNSPEC;
+  const std::string host = parts->host.substr(0, parts->host.find('%'));
+  in6_addr ignored{};
+  for (const int family : {AF_INET, AF_INET6}) {
+    if (::inet_pton(family, host.c_str(), &ignored) == 1) return family;
+  }
+  return AF_UNSPEC;
+}
+
+// Providers of libfabric's whose endpoints have a node's own internet address.
+bool has_internet_addresses(std::string_view provider) {
+  const std::string_view core = provider.substr(0, provider.find(';'));
+  return core == "tcp" || core == "net" || core == "verbs";
 }
 
 // Providers of libfabric's that reach no further than shared memory does.
@@ -176,8 +186,9 @@ Result<Transport> choose_ofi(const Hello& mine, const Hello& theirs, const std::
   }
   const std::string own = address_of(mine);
   const std::string other = address_of(theirs);
-  if (!needs_one_host(mine.provider) && is_ipv6(own) != is_ipv6(other) && is_literal(own) &&
-      is_literal(other)) {
+  const bool of_one_kind = family_of(own) == family_of(other) || family_of(own) == AF_UNSPEC ||
+                           family_of(other) == AF_UNSPEC;
+  if (has_internet_addresses(mine.provider) && !of_one_kind) {
     return differs(printable(mine.name) + " is at " + printable(own) + " and " +
                    printable(theirs.name) + " at " + printable(other) +
                    ", but libfabric joins IPv4 with IPv4 only, and IPv6 with IPv6");

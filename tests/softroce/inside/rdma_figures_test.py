@@ -25,6 +25,17 @@ class Figures(RdmaTest):
         self.assertLessEqual(result["signalled_writes"], writes / 16)
 
 
+class Idleness(RdmaTest):
+    def test_who_has_nothing_to_do_sleeps(self):
+        """What members tell each other in order to sleep must not end their sleep."""
+        for fabric in ("verbs", "ofi:verbs"):
+            done = tutti("perf", "idle", "--fabric", fabric, "--seconds", 2, "--json", "-")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            result = json.loads(done.stdout)
+            print(f"{fabric}: {result['sleeps']} sleeps, {result['doorbells']} doorbells")
+            self.assertLess(result["sleeps"], 3000)  # of three members: heartbeats end some
+
+
 class Doctor(RdmaTest):
     def examine(self, *arguments):
         done = tutti("doctor", "--json", *arguments)

@@ -172,7 +172,11 @@ TEST(Transport, LibfabricNeedsAddressesOfOneKind) {
   EXPECT_EQ(pair("tcp", "10.0.0.1:1", "10.0.0.2:1"), "taken");
   EXPECT_EQ(pair("tcp", "[fd00::1]:1", "[fd00::2]:1"), "taken");
   EXPECT_EQ(pair("tcp", "host-of-a:1", "[fd00::2]:1"), "taken") << "it may have such an address";
-  EXPECT_EQ(pair("shm", "127.0.0.1:1", "[::1]:1"), "taken") << "it goes over no network";
+  EXPECT_EQ(pair("tcp", "10.0.0.1:1", "[10.0.0.2]:1"), "taken");
+  EXPECT_THAT(pair("verbs;ofi_rxm", "10.0.0.1:1", "[fe80::2%eth0]:1"), HasSubstr("IPv6 with IPv6"));
+  for (const char* other : {"shm", "efa"}) {
+    EXPECT_EQ(pair(other, "127.0.0.1:1", "[::1]:1"), "taken") << "has other addresses";
+  }
 }
 
 TEST(Transport, RdmaNeedsADeviceAtBoth) {
