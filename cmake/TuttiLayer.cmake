@@ -15,13 +15,6 @@ function(tutti_layer name)
                           CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
     target_compile_definitions(${target} PRIVATE "TUTTI_VERSION=\"${PROJECT_VERSION}\"")
     tutti_defaults(${target})
-    # As for the tests (tests/CMakeLists.txt).
-    if(NOT CMAKE_CXX_COMPILER_LAUNCHER AND tutti_asio IN_LIST arg_LINK)
-      target_precompile_headers(
-        ${target} PRIVATE <boost/asio/awaitable.hpp> <boost/asio/io_context.hpp>
-        <boost/asio/ip/tcp.hpp> <boost/asio/posix/stream_descriptor.hpp>
-        <boost/asio/steady_timer.hpp> <expected> <functional> <memory> <span> <string> <vector>)
-    endif()
     set_property(GLOBAL APPEND PROPERTY TUTTI_LAYERS ${target})
   else()
     add_library(${target} INTERFACE)
