@@ -44,20 +44,19 @@ void Worker::call(std::function<void()> task) {
   changed_.wait(lock, [this] { return task_ == nullptr; });
 }
 
-void Worker::run_task() {
+bool Worker::run_task() {
   const std::lock_guard lock(mutex_);
   if (task_ != nullptr) task_();
   task_ = nullptr;
-  has_task_.store(stopping_, std::memory_order_relaxed);
+  has_task_.store(false, std::memory_order_relaxed);
   changed_.notify_all();
+  return !stopping_;
 }
 
 void Worker::loop() {
   while (true) {
-    if (has_task_.load(std::memory_order_relaxed)) {
-      run_task();
-      if (has_task_.load(std::memory_order_relaxed)) return;  // stopping
-    }
+    // What run_task() says, and not the hint: the next task may have come since.
+    if (has_task_.load(std::memory_order_relaxed) && !run_task()) return;
     std::uint64_t done = 0;
     for (Sender& sender : senders_) done += sender.step();
     if (drives_) done += node_.poll();

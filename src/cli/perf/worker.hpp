@@ -31,7 +31,8 @@ class Worker {
 
  private:
   void loop();
-  void run_task();
+  /// False: it is to stop.
+  [[nodiscard]] bool run_task();
   [[nodiscard]] Sender* most_urgent();
   void back_off_as_sender();
   void back_off_as_driver();
