@@ -57,7 +57,7 @@ class DemoMembers {
   std::vector<std::string> arguments_;  // that all of them get
   bool will_kill_ = false;
   std::uint64_t killed_at_bytes_ = 0;  // that all have printed together
-  std::unique_ptr<HeldInput> held_;    // until the killed one has joined again
+  std::unique_ptr<HeldInput> held_;    // its last line waits for the killed one
   std::uint64_t expected_bytes_ = 0;   // of all outputs together
   std::uint64_t expected_lines_ = 0;
 };
