@@ -233,8 +233,6 @@ void Membership<Memory>::lost(std::uint32_t slot) {
   if (view_.id == 0 && (!wedged_ || group_exists())) return;
   const std::optional<std::uint32_t> rank = view_.rank_of(slot);
   if (rank && *rank != rank_) suspect(*rank);
-  // Somebody who is in the next view, but was not in this one.
-  if (!rank && decision_ && decision_->next.rank_of(slot)) lost_.push_back(slot);
 }
 
 template <class Memory>

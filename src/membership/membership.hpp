@@ -203,7 +203,6 @@ class Membership final : public Stepped {
     std::uint64_t until_ns;
   };
   std::vector<Leaver> leavers_;
-  std::vector<std::uint32_t> lost_;  // slots lost between the decision and their first view
   std::optional<std::uint64_t> alone_since_ns_;  // J9
   bool wedged_ = false;
   bool proposed_ = false;

@@ -306,9 +306,9 @@ void Membership<Memory>::enter(const View& next, Fabric& fabric) {
   for (std::size_t rank = 0; rank < before.members.size(); ++rank) {
     if (suspected_[rank]) suspects.push_back(before.members[rank]);
   }
-  // Who is new here must have found all others, who are new to it.
+  // Who is new to us was connected to us when it was chosen; if it is no more, it was lost since.
   for (const ViewMember& member : next.members) {
-    const bool known = before.id != 0 || member.slot == options_.self;
+    const bool known = before.contains(member) || member.slot == options_.self;
     if (!known && ready_[member.slot] != member.incarnation) suspects.push_back(member);
   }
   for (const ViewMember& member : before.members) {
@@ -365,7 +365,6 @@ void Membership<Memory>::enter(const View& next, Fabric& fabric) {
   for (const ViewMember& member : suspects) {
     if (next.contains(member)) suspect(*next.rank_of(member.slot));
   }
-  for (const std::uint32_t slot : std::exchange(lost_, {})) lost(slot);
 }
 
 #ifndef TUTTI_DEFINITIONS_ONLY  // see sst/memory.hpp

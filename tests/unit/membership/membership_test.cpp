@@ -269,6 +269,44 @@ TEST(Membership, AJoinerComesInWhenItIsConnectedToAll) {
   }
 }
 
+// It is in the next view already, which who loses it does not know yet. No time passes here: only
+// who lost it can tell that it is gone.
+TEST(Membership, AJoinerLostBeforeItsViewIsKnownIsSuspectedInIt) {
+  ForgedCluster cluster(4, 1);
+  for (const std::uint32_t slot : {0U, 1U, 2U}) {
+    cluster.nodes[slot].membership->ready(3, 103);
+    cluster.nodes[3].membership->ready(slot, 100 + slot);
+  }
+  cluster.run({3}, 1);
+  for (int i = 0; i < 20 && cluster.nodes[0].views.size() == 1; ++i) cluster.run({1, 2, 0}, 1);
+  ASSERT_THAT(slots_of(cluster.nodes[0].views.back()), ElementsAre(0, 1, 2, 3));
+  ASSERT_EQ(cluster.nodes[1].views.size(), 1U) << "it has not heard of the decision";
+  cluster.nodes[1].membership->lost(3);
+  cluster.run({0, 1, 2});
+  for (const std::uint32_t slot : {0U, 1U, 2U}) {
+    EXPECT_THAT(slots_of(cluster.nodes[slot].views.back()), ElementsAre(0, 1, 2));
+    EXPECT_EQ(cluster.nodes[slot].views.back().id, 3U);
+  }
+}
+
+// It was started again, and is connected again, before its view came.
+TEST(Membership, AJoinerThatCameAgainIsSuspectedAsTheOneThatItWas) {
+  ForgedCluster cluster(4, 1);
+  for (const std::uint32_t slot : {0U, 1U, 2U}) {
+    cluster.nodes[slot].membership->ready(3, 103);
+    cluster.nodes[3].membership->ready(slot, 100 + slot);
+  }
+  cluster.run({3}, 1);
+  for (int i = 0; i < 20 && cluster.nodes[0].views.size() == 1; ++i) cluster.run({1, 2, 0}, 1);
+  cluster.nodes[1].membership->lost(3);
+  cluster.nodes[1].membership->ready(3, 203);
+  cluster.run({0, 1, 2});
+  EXPECT_THAT(slots_of(cluster.nodes[1].views.back()), ElementsAre(0, 1, 2));
+  for (const std::uint32_t slot : {0U, 2U}) cluster.nodes[slot].membership->ready(3, 203);
+  cluster.run({0, 1, 2});
+  EXPECT_TRUE(cluster.nodes[1].views.back().contains({3, 203}));
+}
+
 // What a view did not deliver is delivered in the next, once, in order.
 TEST(Membership, MessagesOfSurvivorsAreSentAgain) {
   ForgedCluster cluster(3);
