@@ -1,5 +1,8 @@
 #include "fabric/ofi/provider_search.hpp"
 
+#include <sys/random.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -64,16 +67,30 @@ Info ask(const Info& hints, const char* host, std::uint64_t flags) {
   return Info(found);
 }
 
+bool is_shared_memory(const fi_info& info) {
+  return std::string_view(info.fabric_attr->prov_name) == "shm";
+}
+
 bool has_internet_addresses(const fi_info& info) {
   return info.addr_format == FI_SOCKADDR || info.addr_format == FI_SOCKADDR_IN ||
          info.addr_format == FI_SOCKADDR_IN6;
 }
 
+// Shared memory is named for the process id, unless we name it. Ids come again: of a process that
+// was killed, whose memory is left, and in another container, whose memory would be taken away.
+std::string name_of_its_own() {
+  std::uint64_t number = 0;
+  if (::getrandom(&number, sizeof number, 0) != sizeof number) number = 0;
+  return "tutti-" + std::to_string(::getpid()) + "-" + std::to_string(number);
+}
+
 /// All that libfabric offers, with endpoints at `host`; null if it offers none.
 Info offered(const Info& hints, const std::string& host) {
   Info anywhere = ask(hints, nullptr, 0);
-  if (anywhere == nullptr || host.empty() || !has_internet_addresses(*anywhere)) return anywhere;
-  return ask(hints, host.c_str(), FI_SOURCE);
+  if (anywhere == nullptr || host.empty()) return anywhere;
+  if (is_shared_memory(*anywhere)) return ask(hints, name_of_its_own().c_str(), FI_SOURCE);
+  return has_internet_addresses(*anywhere) ? ask(hints, host.c_str(), FI_SOURCE)
+                                           : std::move(anywhere);
 }
 
 /// The first of that very name: libfabric also offers layers upon it. Null if there is none.
@@ -154,7 +171,7 @@ bool promises_order(const fi_info& info) {
 Ordering ordering_of(const fi_info& info) {
   // Its larger writes are read by the target, out of the writer's memory: if the writer has died,
   // they are skipped, and smaller ones behind them land.
-  if (std::string_view(info.fabric_attr->prov_name) == "shm") return Ordering::none;
+  if (is_shared_memory(info)) return Ordering::none;
   return promises_order(info) ? Ordering::writes : Ordering::none;
 }
 

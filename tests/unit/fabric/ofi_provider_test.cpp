@@ -3,10 +3,16 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <memory>
+#include <string>
+#include <vector>
 
+#include "fabric/ofi/endpoint.hpp"
 #include "fabric/ofi/provider_search.hpp"
 #include "fabric/ofi/station.hpp"
 
@@ -117,6 +123,25 @@ TEST(OfiProvider, TcpHasConnectionsAndItsLayerMakesThemAgain) {
   ASSERT_TRUE(layered) << layered.error().message;
   EXPECT_FALSE(layered->has_connections());
   EXPECT_TRUE(layered->reconnects());
+}
+
+// What a process with our id has left, or has in another container.
+TEST(OfiProvider, SharedMemoryUnderOurProcessIdIsNobodysHindrance) {
+  std::vector<std::string> taken;
+  for (int endpoint = 0; endpoint < 16; ++endpoint) {
+    taken.push_back("/dev/shm/" + std::to_string(::getpid()) + ":" + std::to_string(::getuid()) +
+                    ":" + std::to_string(endpoint));
+    std::ofstream(taken.back()) << std::string(64 * 1024, '\1');
+  }
+  const Result<std::unique_ptr<Station>> station = Station::open("shm", "127.0.0.1");
+  ASSERT_TRUE(station) << station.error().message;
+  for (std::uint64_t attachment = 1; attachment <= 3; ++attachment) {
+    const Result<Endpoint> endpoint = Endpoint::datagram(**station, attachment);
+    EXPECT_TRUE(endpoint) << endpoint.error().message;
+  }
+  for (const std::string& name : taken) {
+    EXPECT_TRUE(std::filesystem::remove(name)) << name << " was not ours to take away";
+  }
 }
 
 TEST(OfiProvider, KeysAreNeverUsedTwice) {
