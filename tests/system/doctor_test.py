@@ -64,6 +64,12 @@ class DoctorTest(SystemTest):
         self.assertEqual(findings["loopback ofi:no-such"]["grade"], "broken")
         self.assertIn("has no provider 'no-such'", findings["loopback ofi:no-such"]["what"])
 
+    def test_a_fabric_that_tutti_does_not_have_is_a_mistake_in_the_command(self):
+        done = tutti("doctor", "--fabric", "shm", "--fabric", "ofy:tcp")
+        self.assertEqual(done.returncode, 2, done)
+        self.assertEqual(done.stdout, "")
+        self.assertIn("fabric 'ofy' is unknown", done.stderr)
+
     def test_people_read_a_line_for_each_and_what_to_do_below_it(self):
         text = tutti("doctor", "--no-loopback").stdout
         for finding in self.examine("--no-loopback").values():

@@ -17,6 +17,7 @@
 #include "doctor/libfabric.hpp"
 #include "doctor/loopback.hpp"
 #include "doctor/rdma.hpp"
+#include "tutti/options.hpp"
 
 namespace tutti::cli {
 namespace {
@@ -117,6 +118,10 @@ std::string json_of(const Findings& findings) {
 }
 
 int examine_and_print(const DoctorOptions& options) {
+  for (const std::string& fabric : options.fabrics) {
+    NodeOptions node;
+    if (const Result<void> known = set_fabric(node, fabric); !known) return report(known.error());
+  }
   const Findings findings = examine(options);
   if (!print(options.json ? json_of(findings) : text_of(findings))) return kExitError;
   const bool broken = std::ranges::find(findings, Grade::broken, &Finding::grade) != findings.end();
