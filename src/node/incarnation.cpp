@@ -35,8 +35,11 @@ std::size_t Incarnation::pass() {
   if (lobby_->has_news()) [[unlikely]]
     take_arrivals();
   membership_->set_time(now_ns());
-  const std::size_t work = loop_->pass();
-  for (const PeerLoss& loss : loop_->take_losses()) lost(loss);
+  std::size_t work = loop_->pass();
+  for (const PeerLoss& loss : loop_->take_losses()) {
+    lost(loss);
+    ++work;  // the next pass acts on it
+  }
   if (awaits_state_) [[unlikely]]
     follow_states();
   if (litmus_ != nullptr) follow_litmus();

@@ -29,6 +29,7 @@ struct Write {
   std::uint64_t key = 0;
   bool signalled = false;  ///< a Completion tells when it has landed
   bool more = false;       ///< another write follows at once
+  bool copied = false;     ///< taken at once, if the provider can: `from` may change afterwards
 };
 
 class Endpoint {

@@ -9,7 +9,7 @@
 namespace tutti::ofi {
 namespace {
 
-constexpr std::uint64_t kMagic = 0x3149464f49545455;  // "UTTIOFI1"
+constexpr std::uint64_t kMagic = 0x3249464f49545455;  // "UTTIOFI2"
 
 struct Wire {
   std::uint64_t magic = kMagic;
@@ -18,6 +18,7 @@ struct Wire {
   std::uint64_t base = 0;
   std::uint64_t key = 0;
   std::uint64_t process = 0;
+  std::uint64_t token = 0;
   std::uint32_t provider_bytes = 0;
   std::uint32_t address_bytes = 0;
   std::array<char, Greeting::kProviderMax> provider{};
@@ -46,6 +47,7 @@ GreetingBytes encode(const Greeting& greeting) {
             .base = greeting.base,
             .key = greeting.key,
             .process = greeting.process,
+            .token = greeting.token,
             .provider_bytes = static_cast<std::uint32_t>(greeting.provider.size()),
             .address_bytes = static_cast<std::uint32_t>(greeting.address.size())};
   std::ranges::copy(greeting.provider, wire.provider.begin());
@@ -70,6 +72,7 @@ Result<Greeting> decode(std::span<const std::byte, kGreetingBytes> bytes) {
                   .base = wire.base,
                   .key = wire.key,
                   .process = wire.process,
+                  .token = wire.token,
                   .provider = std::string(wire.provider.data(), wire.provider_bytes),
                   .address = std::string(wire.address.data(), wire.address_bytes)};
 }

@@ -22,12 +22,13 @@ struct Greeting {
   std::uint64_t base = 0;       ///< what the window's begin is called in a write
   std::uint64_t key = 0;        ///< of the window
   std::uint64_t process = 0;    ///< id of the process, on its host
+  std::uint64_t token = 0;      ///< what who calls it must say: of this attachment only
   std::string provider;         ///< as libfabric names it
   std::string address;          ///< of the endpoint, or of where it listens
 };
 
 inline constexpr std::size_t kGreetingBytes =
-    8 * 8 + Greeting::kProviderMax + Greeting::kAddressMax;
+    9 * 8 + Greeting::kProviderMax + Greeting::kAddressMax;
 using GreetingBytes = std::array<std::byte, kGreetingBytes>;
 
 /// Name and address fit.

@@ -107,6 +107,7 @@ bool OfiFabric::push_next(Peer& peer) {
   }
   count(peer, out.signalled);
   peer.posted = true;
+  if (out.signalled) ++counters_.signalled;
   ++counters_.writes;
   counters_.bytes += out.bytes;
   return true;
@@ -127,7 +128,6 @@ bool OfiFabric::tell(Peer& peer, Word word, std::uint64_t value) {
   if (counts && peer.signalled == ofi::CompletionQueue::kSignalledMax) return false;
   const std::size_t place = std::to_underlying(word) * sizeof value;
   std::byte* const copy = peer.mirror.bytes().data() + ofi::kRingBytes + place;
-  // The provider may still read an older value there: it then writes the newer one twice.
   std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t*>(copy))
       .store(value, std::memory_order_relaxed);
   const ofi::Write out{
@@ -136,7 +136,8 @@ bool OfiFabric::tell(Peer& peer, Word word, std::uint64_t value) {
       .descriptor = descriptor_of(peer.mirror_region),
       .to = peer.theirs->base + ofi::window_control(peer.theirs->row_bytes) + place,
       .key = peer.theirs->key,
-      .signalled = counts && (must_signal() || peer.signalled == 0 || word == Word::asleep)};
+      .signalled = counts && (must_signal() || peer.signalled == 0 || word == Word::asleep),
+      .copied = true};
   const bool posted = post(peer, out);
   if (posted && counts) count(peer, out.signalled);
   if (posted && word != Word::asleep) peer.posted = true;
@@ -148,6 +149,8 @@ bool OfiFabric::post(Peer& peer, const ofi::Write& what) {
   if (outcome == ofi::Outcome::failed) {
     provider_failed(peer, "refused a write: " + peer.endpoint->error());
   }
+  // The provider was asked whether we may sleep before this was posted.
+  if (armed_ && !peer.rings) sleeper_.wake();
   return outcome == ofi::Outcome::posted;
 }
 

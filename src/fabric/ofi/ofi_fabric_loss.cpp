@@ -109,8 +109,8 @@ bool OfiFabric::may_sleep(const Peer& peer) const {
     const bool has_own = peer.endpoint && peer.endpoint->completions() != nullptr;
     return !has_own || peer.endpoint->completions()->may_sleep();
   }
-  // Nothing tells when the peer has opened its way.
-  if (!peer.opened) return !(peer.unnoticed && peer.connected);
+  // Nothing tells when the peer has opened its way, nor the peer when we have.
+  if (!peer.opened) return !peer.connected;
   // What waits here for room leaves by polling only.
   if (!peer.queue.empty()) return false;
   if (peer.told_asleep == 0) return false;

@@ -111,6 +111,7 @@ Result<std::unique_ptr<OfiFabric::Peer>> OfiFabric::make_peer(OfiConnection conn
                 .base = provider.base_of(peer->window.bytes()),
                 .key = fi_mr_key(peer->window_region.get()),
                 .process = static_cast<std::uint64_t>(::getpid()),
+                .token = connection.epoch + peer->attachment,
                 .provider = provider.name(),
                 .address = std::move(*address)};
   Result<ofi::Bell> bell =
@@ -148,7 +149,7 @@ void OfiFabric::open(Peer& peer) {
       return;
     }
   }
-  if (!peer.connected) return;
+  if (!peer.connected || !is_usable(peer)) return;
   const bool may_say = peer.calls || peer.words->open.load(std::memory_order_acquire) == 1;
   if (may_say && !peer.said_open) peer.said_open = tell(peer, Word::open, 1);
   peer.opened = peer.said_open && peer.all_acknowledged();
@@ -159,6 +160,10 @@ Result<void> OfiFabric::greeted(Peer& peer) {
   if (!theirs) return std::unexpected(std::move(theirs.error()));
   if (Result<void> same = ofi::check_greeting(peer.ours, *theirs, own_row_.size()); !same) {
     return same;
+  }
+  if (!station_->provider().understands(theirs->address, peer.ours.address)) {
+    return fail(ErrorCode::mismatch,
+                "the address that it gives for its endpoint is none of that provider's");
   }
   peer.theirs = std::move(*theirs);
   peer.fragile = station_->provider().is_fragile_within_a_process() &&
@@ -171,7 +176,7 @@ Result<void> OfiFabric::greeted(Peer& peer) {
   }
   if (!peer.calls) return {};
   Result<ofi::Endpoint> endpoint =
-      ofi::Endpoint::calling(*station_, peer.attachment, peer.theirs->address, peer.ours.epoch);
+      ofi::Endpoint::calling(*station_, peer.attachment, peer.theirs->address, peer.theirs->token);
   if (!endpoint) return std::unexpected(std::move(endpoint.error()));
   peer.endpoint.emplace(std::move(*endpoint));
   return {};
@@ -194,10 +199,10 @@ void OfiFabric::take_events() {
   }
 }
 
-// Whoever calls knows the epoch of an attachment that waits for it, or is a stranger, or late.
+// Whoever calls knows the token of an attachment that waits for it, or is a stranger, or late.
 void OfiFabric::answer(ofi::ConnectionEvent& call) {
   const auto called = std::ranges::find_if(peers_, [&call](const auto& peer) {
-    return peer->alive && peer->ours.epoch == call.token && !peer->endpoint;
+    return peer->alive && peer->ours.token == call.token && !peer->endpoint;
   });
   if (called == peers_.end()) {
     station_->reject(call);

@@ -1,8 +1,10 @@
 #include "fabric/ofi/provider.hpp"
 
 #include <sys/random.h>
+#include <sys/socket.h>
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 #include <utility>
 
@@ -55,6 +57,16 @@ bool Provider::wakes_targets() const {
   const std::string_view name = info_->fabric_attr->prov_name;
   const std::string_view core = name.substr(0, name.find(';'));
   return core == "tcp" || core == "net";
+}
+
+bool Provider::understands(const std::string& theirs, const std::string& ours) const {
+  if (theirs.empty() || theirs == ours) return false;
+  if (info_->addr_format == FI_ADDR_STR) return true;
+  if (theirs.size() != ours.size()) return false;
+  constexpr std::array<std::uint32_t, 4> sockets{FI_SOCKADDR, FI_SOCKADDR_IN, FI_SOCKADDR_IN6,
+                                                 FI_SOCKADDR_IB};
+  return std::ranges::find(sockets, info_->addr_format) == sockets.end() ||
+         theirs.compare(0, sizeof(sa_family_t), ours, 0, sizeof(sa_family_t)) == 0;
 }
 
 std::size_t Provider::write_bytes_max() const {

@@ -45,6 +45,9 @@ class Provider {
   [[nodiscard]] bool lands_by_polling() const {
     return info_->domain_attr->data_progress == FI_PROGRESS_MANUAL;
   }
+  /// Whether a peer's endpoint may be at that address, for all that can be told from its form and
+  /// from ours. libfabric itself reads as much of one as its first bytes say.
+  [[nodiscard]] bool understands(const std::string& theirs, const std::string& ours) const;
   /// Larger writes must be cut.
   [[nodiscard]] std::size_t write_bytes_max() const;
 

@@ -114,6 +114,26 @@ TEST_F(OfiFabricTest, APeerWithAnAddressThatIsNoneIsLost) {
   EXPECT_NE(loss(), "");
 }
 
+// libfabric reads as much of an address as its family says.
+class OfiAddress : public OfiFabricTest, public ::testing::WithParamInterface<std::string> {};
+const std::string kLonger(reinterpret_cast<const char*>(std::array{sa_family_t{AF_INET6}}.data()),
+                          sizeof(sa_family_t));
+INSTANTIATE_TEST_SUITE_P(NotLikeOurs, OfiAddress,
+                         ::testing::Values("", kLonger, kLonger + std::string(14, '\x7f'),
+                                           std::string(28, '\x7f')));
+
+TEST_P(OfiAddress, OfAPeerThatCannotBeIsALoss) {
+  ofi::Greeting greeting = heard();
+  greeting.address = GetParam();
+  say(ofi::encode(greeting));
+  EXPECT_THAT(loss(), HasSubstr("the address that it gives"));
+}
+
+TEST_F(OfiFabricTest, APeerWithOurOwnAddressIsLost) {
+  say(ofi::encode(heard()));
+  EXPECT_THAT(loss(), HasSubstr("the address that it gives"));
+}
+
 TEST_F(OfiFabricTest, APeerThatHangsUpBeforeItSaysAnythingIsLost) {
   fabric->write(kPeer, {4096, 100});
   fabric->flush();
@@ -131,6 +151,44 @@ TEST_F(OfiFabricTest, ARowWithoutAHeaderIsRefused) {
       {.peer = Rank{2}, .socket = UniqueFd(ends[0]), .row_bytes = 8, .epoch = kEpoch});
   ASSERT_FALSE(attached);
   EXPECT_EQ(attached.error().code, ErrorCode::mismatch);
+}
+
+/// Two over shared memory: each reaches into the other's, which is gone with its endpoint.
+struct OneProcess {
+  OneProcess() {
+    int ends[2] = {-1, -1};
+    EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+    for (std::uint32_t i = 0; i < 2; ++i) {
+      rows[i].resize(kRowBytes / 8);
+      sleepers[i] = Sleeper::create().value();
+      const auto row = std::as_bytes(std::span(rows[i]));
+      fabrics[i] = OfiFabric::create(*sleepers[i], row, "shm", "127.0.0.1").value();
+      EXPECT_TRUE(fabrics[i]->attach({.peer = Rank{1 - i},
+                                      .socket = UniqueFd(ends[i]),
+                                      .row_bytes = kRowBytes,
+                                      .epoch = kEpoch}));
+    }
+  }
+  std::array<std::vector<std::uint64_t>, 2> rows;
+  std::array<std::unique_ptr<Sleeper>, 2> sleepers;
+  std::array<std::unique_ptr<OfiFabric>, 2> fabrics;
+};
+
+TEST(OfiFabricOfOneProcess, APeerThatGoesWhileItsWayIsOpenedIsNotTouched) {
+  // Which of the two writes first is drawn anew in each round.
+  for (int round = 0; round < 10; ++round) {
+    OneProcess one;
+    for (const auto& fabric : one.fabrics) fabric->poll();  // no first write goes through
+    ASSERT_FALSE(one.fabrics[0]->is_open(Rank{1}) || one.fabrics[1]->is_open(Rank{0}));
+    one.fabrics[0].reset();
+    std::vector<PeerLoss> losses;
+    ASSERT_TRUE(eventually([&] {
+      one.fabrics[1]->poll();
+      losses = one.fabrics[1]->take_losses();
+      return !losses.empty();
+    }));
+    EXPECT_EQ(losses[0].peer, Rank{0});
+  }
 }
 
 /// Two connected endpoints, and memory that the second one lets the first one write.

@@ -17,6 +17,7 @@ Greeting greeting() {
           .row_bytes = 65536,
           .base = 0x7f0000001000,
           .key = 42,
+          .token = 43,
           .provider = "tcp",
           .address = std::string("\x02\x00\x1f\x90", 4)};
 }
@@ -28,6 +29,7 @@ TEST(OfiGreeting, BytesAndBack) {
   EXPECT_EQ(read->row_bytes, 65536U);
   EXPECT_EQ(read->base, 0x7f0000001000U);
   EXPECT_EQ(read->key, 42U);
+  EXPECT_EQ(read->token, 43U);
   EXPECT_EQ(read->provider, "tcp");
   EXPECT_EQ(read->address, greeting().address);
 }
