@@ -57,7 +57,8 @@ struct Store {
   // KEY NUL VALUE NUL, again and again.
   tutti::Result<void> save(const tutti::StateSink& write) const {
     for (const auto& [key, value] : entries) {
-      const std::string text = key + '\0' + value + '\0';
+      std::string text = key;
+      text.append(1, '\0').append(value).append(1, '\0');
       write(std::as_bytes(std::span(text)));
     }
     return {};

@@ -11,13 +11,13 @@
 namespace tutti::cli {
 
 /// Listens at HOST:PORT. Accepting never blocks; the connections do.
-[[nodiscard]] Result<UniqueFd> listen_at(const std::string& address);
+[[nodiscard]] Result<UniqueFd> listen_at(const std::string& text);
 
 /// The next that has called, if there is one.
 [[nodiscard]] UniqueFd accept_at(const UniqueFd& listener);
 
 /// Calls HOST:PORT until somebody answers there, until that time (now_ns).
-[[nodiscard]] Result<UniqueFd> call(const std::string& address, std::int64_t deadline_ns);
+[[nodiscard]] Result<UniqueFd> call(const std::string& text, std::int64_t deadline_ns);
 
 /// The hosts at both ends of a connection, as numbers.
 [[nodiscard]] std::string own_host(const UniqueFd& connection);

@@ -111,7 +111,7 @@ class Subgroup final : public Stepped {
 
   // All that ends with a view.
   struct InView {
-    InView(Subgroup& group, const GroupShape& shape, SubgroupPlace place);
+    InView(Subgroup& group, const GroupShape& of_view, SubgroupPlace at);
     const GroupShape shape;
     const SubgroupPlace place;
     Bounds bounds;

@@ -145,9 +145,9 @@ class Net {
   void set_off(Link& way, std::uint32_t to);
   std::size_t land_due(std::uint32_t to);
   void land_words(std::uint32_t reader);
-  void land_word(Link& link);
-  void land_frame(Link& link);
-  void has_landed(Link& link);
+  void land_word(Link& way);
+  void land_frame(Link& way);
+  void has_landed(Link& way);
   // When a post of now has arrived behind those before it.
   [[nodiscard]] std::uint64_t draw_arrival(std::uint64_t last_at_ns);
 

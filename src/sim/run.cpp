@@ -28,15 +28,15 @@ Outcome judge(const World& world) {
   outcome.messages = world.messages();
   outcome.deaths = world.deaths();
   outcome.delays = world.delays();
-  if (outcome.text = world.finding(); !outcome.text.empty()) {
+  outcome.text = world.finding();
+  if (outcome.text.empty()) outcome.text = violations(world);
+  if (!outcome.text.empty()) {
     outcome.verdict = Verdict::unsafe;
-  } else if (outcome.text = violations(world); !outcome.text.empty()) {
-    outcome.verdict = Verdict::unsafe;
-  } else if (outcome.text = world.unfinished(); !outcome.text.empty()) {
-    outcome.verdict = Verdict::unfinished;
-  } else if (outcome.text = outcome.delays.too_long; !outcome.text.empty()) {
-    outcome.verdict = Verdict::unfinished;
+    return outcome;
   }
+  outcome.text = world.unfinished();
+  if (outcome.text.empty()) outcome.text = outcome.delays.too_long;
+  if (!outcome.text.empty()) outcome.verdict = Verdict::unfinished;
   return outcome;
 }
 

@@ -4,6 +4,7 @@
 
 namespace tutti::sim {
 
+// NOLINTNEXTLINE(readability-function-size): a table
 const std::vector<Scenario>& scenarios() {
   static const std::vector<Scenario> all{
       {"swarm", "what the seed draws", [](Options&) {}},

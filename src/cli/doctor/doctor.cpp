@@ -99,8 +99,9 @@ std::string text_of(const Findings& findings) {
     subject.resize(widest, ' ');
     std::string grade = name_of(finding.grade);
     grade.resize(name_of(Grade::could_be_better).size(), ' ');
-    text += subject + "  " + grade + "  " + finding.what + "\n";
-    if (!finding.how.empty()) text += std::string(widest + 2, ' ') + "-> " + finding.how + "\n";
+    text.append(subject).append("  ").append(grade).append("  ").append(finding.what).append("\n");
+    if (finding.how.empty()) continue;
+    text.append(widest + 2, ' ').append("-> ").append(finding.how).append("\n");
   }
   return text;
 }

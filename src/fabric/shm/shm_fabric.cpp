@@ -1,7 +1,7 @@
 #include "fabric/shm/shm_fabric.hpp"
 
-#include <time.h>
 #include <unistd.h>
+#include <ctime>
 
 #include <algorithm>
 #include <atomic>

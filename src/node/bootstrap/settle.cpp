@@ -93,7 +93,7 @@ asio::awaitable<bool> Reception::complete(LinkPtr link, std::uint32_t slot, bool
   if (swapped) co_return true;
   if (over_ || peers_[slot].link != link) co_return false;
   link->close_unix();
-  const std::string apart =
+  std::string apart =
       base_.name + " and " + member(slot).name + " cannot share memory: " + swapped.error().message;
   if (swapped.error().code != ErrorCode::peer_lost) {
     unclaim(link, slot, apart);

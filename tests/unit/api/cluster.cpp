@@ -52,7 +52,7 @@ std::uint64_t Talker::stop() {
   return sent_;
 }
 
-TestCluster::TestCluster(const ClusterOptions& options, Adjust adjust)
+TestCluster::TestCluster(const ClusterOptions& options, const Adjust& adjust)
     : options_(options), addresses_(loopback_members(options.members)) {
   for (std::size_t member = 0; member < options.members; ++member) {
     now_.push_back(make(member, adjust));

@@ -74,7 +74,7 @@ class TestCluster {
  public:
   using Adjust = std::function<void(std::size_t member, NodeOptions&)>;
 
-  explicit TestCluster(const ClusterOptions& options, Adjust adjust = {});
+  explicit TestCluster(const ClusterOptions& options, const Adjust& adjust = {});
   ~TestCluster();
 
   /// Starts all nodes, or these; fails the test if one does not.

@@ -57,7 +57,7 @@ TEST_P(Joining, PathsAreTriedBeforeTheyAreUsed) {
   cluster.talk({0, 1, 2});
   ASSERT_TRUE(cluster.hear_more({0, 1, 2}));
   cluster.start({3});
-  cluster.talk({3});
+  cluster.talk(3);
   ASSERT_TRUE(until([&] { return cluster.are_in_view_of({0, 1, 2, 3}); }));
   ASSERT_TRUE(cluster.hear_more({0, 1, 2, 3}));
   expect_ok(cluster.stop());

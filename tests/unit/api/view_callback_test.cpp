@@ -119,7 +119,6 @@ TEST_P(ViewCallbacks, ComeInsidePollWithDriveCaller) {
   cluster.start();
   std::vector<std::atomic<bool>> dies(4);
   std::atomic<bool> done{false};
-  std::atomic<int> finished{0};
   std::vector<std::jthread> drivers;
   for (std::size_t member = 0; member < 4; ++member) {
     drivers.emplace_back([&, member] {
