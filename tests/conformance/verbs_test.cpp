@@ -38,17 +38,13 @@ class FabricVerbsFence : public FabricVerbs {
     EXPECT_FALSE(world[0].losses[0].reason.empty());
   }
 
-  /// The same with all its queues full: what is in them lands neither.
+  /// The same with its queue pair full: what is in that lands neither, nor what waits behind it.
   void test_queued(void (VerbsFabric::*means)(Rank)) {
     World& world = start_writing();
-    // More than one queue pair takes; large ones, each of many packets, so that most are not sent.
-    for (int i = 0; i < 1000; ++i) {
-      world[0].fabric->write(kSecond, {kData, kLarge});
-      world[0].send(kSecond, kWord, ++word_);
-    }
+    ASSERT_NO_FATAL_FAILURE(fill_queue_pair(world[0]));
     (world[1].verbs->*means)(kFirst);
     const std::uint64_t last = world[1].load(kFirst, kWord);
-    EXPECT_LT(last, word_) << "nothing was queued any more";
+    EXPECT_LT(last, word_) << "which waits until we post or poll again";
     ASSERT_NO_FATAL_FAILURE(write_as_a_zombie(world, word_));
     EXPECT_EQ(world[1].load(kFirst, kWord), last);
     EXPECT_FALSE(world[0].losses[0].reason.empty());
@@ -64,6 +60,18 @@ class FabricVerbsFence : public FabricVerbs {
       return world[1].load(kFirst, kWord) > 100;
     }));
     return world;
+  }
+
+  /// Posts until there is no room for more: writes of many packets each, so that most are not sent.
+  void fill_queue_pair(Node& node) {
+    const Deadline deadline;
+    std::uint64_t handed_over = 0;
+    do {
+      ASSERT_FALSE(deadline.passed());
+      handed_over = node.fabric->counters().writes;
+      node.fabric->write(kSecond, {kData, kLarge});
+      node.send(kSecond, kWord, ++word_);
+    } while (node.fabric->counters().writes != handed_over);
   }
 
   std::uint64_t word_ = 0;
