@@ -85,7 +85,8 @@ bool harmless(const Options& options) {
   const Faults& faults = options.faults;
   return options.net.slow_one_in == 0 && faults.lost_doorbells_percent == 0 &&
          faults.crashes + faults.pauses + faults.partitions + faults.one_way_cuts + faults.flaps +
-                 faults.broken_links + faults.lies + faults.leaves + faults.in_changes ==
+                 faults.broken_links + faults.lies + faults.leaves + faults.in_changes +
+                 faults.newcomers ==
              0 &&
          faults.failpoint == Failpoint::none;
 }
@@ -115,6 +116,7 @@ std::string to_string(const Options& options) {
   tell("lies", faults.lies);
   tell("leaves", faults.leaves);
   tell("in changes", faults.in_changes);
+  tell("newcomers", faults.newcomers);
   tell("heirs", faults.heirs);
   if (faults.failpoint != Failpoint::none) {
     out << ' ' << faults.failpoint_times << " die " << to_string(faults.failpoint) << " after "

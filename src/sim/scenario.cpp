@@ -103,7 +103,8 @@ const std::vector<Scenario>& scenarios() {
          options.hosts = 1;
          options.nodes = std::max(options.nodes, 5U);
          options.founders = options.nodes - 2;
-         options.faults = {.crashes = 3, .broken_links = 3, .leaves = 1, .in_changes = 6};
+         options.faults = {
+             .crashes = 3, .broken_links = 3, .leaves = 1, .in_changes = 6, .newcomers = 20};
        }},
       {"doorbells", "a third of all doorbells is lost",
        [](Options& options) { options.faults = {.crashes = 1, .lost_doorbells_percent = 33}; }},

@@ -111,6 +111,7 @@ class World {
   [[nodiscard]] bool dies(Node& node);
   void hit_change(const View& view);
   void cut_off_heir(std::uint32_t node);
+  void part_a_newcomer();
   void silence(std::uint32_t node);
   void hit_decision(std::uint32_t node);
   void break_link(std::uint32_t a, std::uint32_t b);
@@ -148,6 +149,7 @@ class World {
   std::uint64_t passes_ = 0;
   std::uint64_t incarnations_ = 0;
   std::uint32_t hits_left_ = 0;        // of faults in changes of view
+  std::uint32_t newcomers_left_ = 0;   // to lose another
   std::uint32_t heirs_left_ = 0;       // to be cut off
   std::uint32_t testator_ = kAnyNode;  // whom the last of them did not hear
   std::uint32_t failpoint_after_ = 0;  // so many pass it yet

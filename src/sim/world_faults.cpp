@@ -26,6 +26,7 @@ void World::plan_faults() {
   plan(What::lie, faults.lies);
   plan(What::leave, faults.leaves);
   hits_left_ = faults.in_changes;
+  newcomers_left_ = faults.newcomers;
   heirs_left_ = faults.heirs;
   failpoint_after_ = faults.failpoint_after;
   failpoint_left_ = faults.failpoint == Failpoint::none ? 0 : faults.failpoint_times;
@@ -162,9 +163,24 @@ void World::hit_decision(std::uint32_t node) {
     testator_ = kAnyNode;
     return silence(node);
   }
+  if (newcomers_left_ != 0) part_a_newcomer();
   if (hits_left_ == 0 || !random_.one_in(3)) return;
   --hits_left_;
   silence(node);
+}
+
+// A view is decided, and one that is to come in does not know it yet. It loses another, which may
+// be heard in that view by the others already.
+void World::part_a_newcomer() {
+  std::vector<std::uint32_t> newcomers;
+  for (std::uint32_t node = 0; node < nodes_.size(); ++node) {
+    const Member* one = member(node);
+    if (one != nullptr && !one->stopped() && one->view().id == 0) newcomers.push_back(node);
+  }
+  if (newcomers.empty()) return;
+  --newcomers_left_;
+  const std::uint64_t one_way_ns = options_.net.delay_ns + options_.net.jitter_ns;
+  at(soon(one_way_ns), What::break_link, newcomers[random_.below(newcomers.size())], some_node());
 }
 
 void World::silence(std::uint32_t node) {
