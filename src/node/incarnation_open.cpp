@@ -4,10 +4,10 @@
 #include <string>
 #include <utility>
 
+#include "base/random.hpp"
 #include "fabric/ofi/offers.hpp"
 #include "fabric/verbs/device.hpp"
 #include "node/bootstrap/address.hpp"
-#include "node/bootstrap/host.hpp"
 #include "node/bootstrap/resolve.hpp"
 #include "node/incarnation.hpp"
 

@@ -1,6 +1,5 @@
 #include "fabric/ofi/provider.hpp"
 
-#include <sys/random.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -8,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/random.hpp"
 #include "fabric/ofi/provider_search.hpp"
 
 namespace tutti::ofi {
@@ -41,8 +41,9 @@ Result<Provider> Provider::open(const std::string& name, const std::string& host
   }
   Owned<fid_domain> owned_domain(domain);
   // Keys start somewhere else at each start, so that a write for an earlier one meets none of ours.
-  std::uint32_t first_key = 0;
-  if (::getrandom(&first_key, sizeof first_key, GRND_NONBLOCK) != sizeof first_key) first_key = 1;
+  const Result<std::uint64_t> random = random_u64();
+  if (!random) return std::unexpected(random.error());
+  auto first_key = static_cast<std::uint32_t>(*random);
   if ((*info)->domain_attr->mr_key_size < sizeof first_key) first_key &= 0xff;
   return Provider(std::move(*info), std::move(owned), std::move(owned_domain), first_key, most);
 }

@@ -1,6 +1,5 @@
 #include "fabric/ofi/provider_search.hpp"
 
-#include <sys/random.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/random.hpp"
 #include "fabric/ofi/offers.hpp"
 
 namespace tutti::ofi {
@@ -79,8 +79,7 @@ bool has_internet_addresses(const fi_info& info) {
 // Shared memory is named for the process id, unless we name it. Ids come again: of a process that
 // was killed, whose memory is left, and in another container, whose memory would be taken away.
 std::string name_of_its_own() {
-  std::uint64_t number = 0;
-  if (::getrandom(&number, sizeof number, 0) != sizeof number) number = 0;
+  const std::uint64_t number = random_u64().value_or(0);  // then there is the id still
   return "tutti-" + std::to_string(::getpid()) + "-" + std::to_string(number);
 }
 

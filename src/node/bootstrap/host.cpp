@@ -2,14 +2,12 @@
 #include "node/bootstrap/host.hpp"
 
 #include <fcntl.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
-#include <cerrno>
-#include <system_error>
 
+#include "base/random.hpp"
 #include "base/unique_fd.hpp"
 
 namespace tutti {
@@ -26,17 +24,6 @@ HostIdentity this_host() {
     host.boot_id.assign(text.data(), text.size());
   }
   return host;
-}
-
-Result<std::uint64_t> random_u64() {
-  std::uint64_t value = 0;
-  while (value == 0) {
-    if (::getrandom(&value, sizeof value, 0) < 0 && errno != EINTR) {
-      return fail(ErrorCode::system,
-                  "cannot get random numbers: " + std::system_category().message(errno));
-    }
-  }
-  return value;
 }
 
 Result<std::string> random_socket_name() {

@@ -1,5 +1,5 @@
 /// \file host.hpp
-/// What the operating system knows about where this process runs, and its random numbers.
+/// What the operating system knows about where this process runs.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -11,9 +11,6 @@ namespace tutti {
 
 /// The boot id is empty where the system does not tell it.
 [[nodiscard]] HostIdentity this_host();
-
-/// Never 0. Fails only if the kernel has no random numbers.
-[[nodiscard]] Result<std::uint64_t> random_u64();
 
 /// "tutti-" and 128 random bits: a name for an abstract unix socket that nobody guesses.
 [[nodiscard]] Result<std::string> random_socket_name();

@@ -12,6 +12,7 @@
 #include <array>
 #include <cstring>
 
+#include "base/random.hpp"
 #include "node/bootstrap/host.hpp"
 
 namespace tutti {

@@ -16,6 +16,7 @@
 #include <thread>
 
 #include "base/assert.hpp"
+#include "base/random.hpp"
 #include "node/bootstrap/address.hpp"
 #include "node/bootstrap/host.hpp"
 #include "node/group_rules.hpp"
