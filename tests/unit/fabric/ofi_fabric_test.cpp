@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -38,7 +39,9 @@ bool eventually(const Condition& holds) {
 /// A fabric whose peer is a bare socket, which may say anything.
 class OfiFabricTest : public ::testing::Test {
  protected:
-  OfiFabricTest() {
+  OfiFabricTest() { attach_a_stranger(); }
+
+  void attach_a_stranger() {
     int ends[2] = {-1, -1};
     EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
     stranger = UniqueFd(ends[1]);
@@ -107,9 +110,10 @@ TEST_F(OfiFabricTest, APeerThatSaysRubbishIsLost) {
   EXPECT_THAT(loss(), HasSubstr("malformed"));
 }
 
-TEST_F(OfiFabricTest, APeerWithAnAddressThatIsNoneIsLost) {
+TEST_F(OfiFabricTest, APeerAtAnAddressWhereNobodyListensIsLost) {
   ofi::Greeting greeting = heard();
-  greeting.address = std::string(16, '\x7f');  // behind ours: so it is ours to call it
+  // Another port of this host, and the last: its address is behind ours, so it is ours to call it.
+  greeting.address.replace(sizeof(sa_family_t), sizeof(in_port_t), "\xff\xff");
   say(ofi::encode(greeting));
   EXPECT_NE(loss(), "");
 }
@@ -120,7 +124,7 @@ const std::string kLonger(reinterpret_cast<const char*>(std::array{sa_family_t{A
                           sizeof(sa_family_t));
 INSTANTIATE_TEST_SUITE_P(NotLikeOurs, OfiAddress,
                          ::testing::Values("", kLonger, kLonger + std::string(14, '\x7f'),
-                                           std::string(28, '\x7f')));
+                                           std::string(16, '\x7f'), std::string(28, '\x7f')));
 
 TEST_P(OfiAddress, OfAPeerThatCannotBeIsALoss) {
   ofi::Greeting greeting = heard();
@@ -141,6 +145,28 @@ TEST_F(OfiFabricTest, APeerThatHangsUpBeforeItSaysAnythingIsLost) {
   stranger = UniqueFd();
   EXPECT_EQ(loss(), "its process ended or closed the connection");
   EXPECT_TRUE(fabric->drained());
+}
+
+// The same two met again: a call that was for the first time is not taken for the second.
+TEST_F(OfiFabricTest, ACallForAnEarlierAttachmentIsRefused) {
+  const ofi::Greeting first = heard();
+  fabric->detach(kPeer);
+  attach_a_stranger();
+  const ofi::Greeting second = heard();
+  ASSERT_EQ(second.epoch, first.epoch);
+  const auto caller = ofi::Station::open("tcp", "127.0.0.1").value();
+  const auto outcome_of_a_call = [&](std::uint64_t token) {
+    const auto endpoint = ofi::Endpoint::calling(*caller, 1, second.address, token).value();
+    std::optional<ofi::ConnectionEvent> event;
+    EXPECT_TRUE(eventually([&] {
+      fabric->poll();
+      event = caller->next_event();
+      return event.has_value();
+    }));
+    return event->kind;
+  };
+  EXPECT_EQ(outcome_of_a_call(first.token), ofi::ConnectionEvent::Kind::ended);
+  EXPECT_EQ(outcome_of_a_call(second.token), ofi::ConnectionEvent::Kind::connected);
 }
 
 TEST_F(OfiFabricTest, ARowWithoutAHeaderIsRefused) {
