@@ -1,13 +1,13 @@
 #include "fabric/shm/shm_fabric.hpp"
 
 #include <unistd.h>
-#include <ctime>
 
 #include <algorithm>
 #include <atomic>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <chrono>
+#include <ctime>
 #include <utility>
 
 #include "base/assert.hpp"

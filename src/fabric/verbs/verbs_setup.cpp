@@ -1,10 +1,10 @@
 // Making and ending a VerbsFabric and its connections, sleeping, and what is heard of connections.
 // The data path is in verbs_datapath.cpp.
 #include <poll.h>
-#include <ctime>
 
 #include <algorithm>
 #include <cerrno>
+#include <ctime>
 #include <string>
 #include <utility>
 
