@@ -2,8 +2,9 @@
 /// The subcommands. Each function adds one to the command line; when it was chosen and its options
 /// are read, it runs and puts its exit status into `status`.
 #pragma once
-#include <CLI/CLI.hpp>
 #include <string>
+
+#include "cli/cli11_fwd.hpp"
 
 namespace tutti::cli {
 

@@ -1,5 +1,6 @@
 #include "cli/common_options.hpp"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
 #include <charconv>

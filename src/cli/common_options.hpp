@@ -1,12 +1,12 @@
 /// \file common_options.hpp
 /// The options that several subcommands share, from words to the library's structs.
 #pragma once
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
+#include "cli/cli11_fwd.hpp"
 #include "tutti/options.hpp"
 
 namespace tutti::cli {

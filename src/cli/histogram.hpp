@@ -2,6 +2,7 @@
 /// A log-linear histogram of times: exact below 64, then 64 buckets to a power of two, so that a
 /// percentile is off by at most 1/64 of itself at any scale. Fixed size, no allocation to record.
 /// Threads: one at a time; merge histograms of several threads afterwards.
+/// What makes JSON is defined in histogram_json.hpp, for those who call it.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -9,7 +10,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 
 namespace tutti::cli {
@@ -47,42 +48,13 @@ class Histogram {
   }
 
   /// {"max": n, "buckets": [[bucket, count], ...]}, without the empty ones.
-  [[nodiscard]] nlohmann::json to_json() const {
-    nlohmann::json filled = nlohmann::json::array();
-    for (std::size_t i = 0; i < kBuckets; ++i) {
-      if (buckets_[i] > 0) filled.push_back({i, buckets_[i]});
-    }
-    return {{"max", max_}, {"buckets", std::move(filled)}};
-  }
+  [[nodiscard]] nlohmann::json to_json() const;
 
   /// Nothing if `json` is not what to_json makes.
-  [[nodiscard]] static std::optional<Histogram> from_json(const nlohmann::json& json) {
-    if (!json.is_object() || !json.contains("max") || !json["max"].is_number_unsigned() ||
-        !json.contains("buckets") || !json["buckets"].is_array()) {
-      return std::nullopt;
-    }
-    Histogram histogram;
-    histogram.max_ = json["max"].get<std::uint64_t>();
-    for (const nlohmann::json& filled : json["buckets"]) {
-      if (!filled.is_array() || filled.size() != 2 || !filled[0].is_number_unsigned() ||
-          !filled[1].is_number_unsigned() || filled[0].get<std::uint64_t>() >= kBuckets) {
-        return std::nullopt;
-      }
-      histogram.buckets_[filled[0].get<std::size_t>()] = filled[1].get<std::uint64_t>();
-      histogram.count_ += filled[1].get<std::uint64_t>();
-    }
-    return histogram;
-  }
+  [[nodiscard]] static std::optional<Histogram> from_json(const nlohmann::json& json);
 
   /// The figures that people read.
-  [[nodiscard]] nlohmann::json summary() const {
-    return {{"p50", percentile(0.5)},
-            {"p90", percentile(0.9)},
-            {"p99", percentile(0.99)},
-            {"p99.9", percentile(0.999)},
-            {"max", max_},
-            {"samples", count_}};
-  }
+  [[nodiscard]] nlohmann::json summary() const;
 
  private:
   static constexpr unsigned kSubBits = 6;

@@ -1,6 +1,7 @@
 #include "cli/json_fields.hpp"
 
 #include <cstdint>
+#include <nlohmann/json.hpp>
 
 namespace tutti::cli {
 namespace {

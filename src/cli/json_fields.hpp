@@ -1,7 +1,7 @@
 /// \file json_fields.hpp
 /// The library's statistics as JSON, and what they grew by between two snapshots.
 #pragma once
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include "tutti/statistics.hpp"
 

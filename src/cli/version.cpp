@@ -1,5 +1,6 @@
 #include "tutti/version.hpp"
 
+#include <CLI/CLI.hpp>
 #include <string>
 
 #include "cli/commands.hpp"

@@ -47,6 +47,12 @@ FOREIGN = {
     "rdma": {"fabric"},
 }
 
+# Headers that cost a compiler seconds: included in .cpp files only. What they declare is named in
+# headers by a forward declaration (cli/cli11_fwd.hpp, <nlohmann/json_fwd.hpp>).
+HEAVY = re.compile(r"CLI/.*|spdlog/.*|nlohmann/json\.hpp|boost/asio\.hpp")
+# Headers that exist for the .cpp files that convert to JSON and back.
+HEAVY_ALLOWED = re.compile(r".*_json\.hpp")
+
 CODE = {".hpp", ".h", ".cpp"}
 TEXT = CODE | {".py", ".sh", ".md", ".txt", ".cmake", ".in", ".json", ".yml", ".map",
                ".pml"}
@@ -106,6 +112,8 @@ class Tree:
             if path.suffix in CODE:
                 parts = path.relative_to(self.root).parts
                 code = code_only(text)
+                if path.suffix != ".cpp" and parts[0] != "include":
+                    self.check_weight(path, code)
                 if parts[0] == "src":
                     self.check_layer(path, parts, code)
                 elif parts[:2] == ("include", "tutti"):
@@ -148,6 +156,12 @@ class Tree:
                 for match in pattern.finditer(code):
                     self.report(path, line_of(code, match.start()),
                                 f"{word} in the core: {match[0].strip()}")
+
+    def check_weight(self, path, code):
+        for match in INCLUDE.finditer(code):
+            if HEAVY.fullmatch(match[2]) and not HEAVY_ALLOWED.fullmatch(path.name):
+                self.report(path, line_of(code, match.start(2)),
+                            f"<{match[2]}> takes seconds to compile: include it in .cpp files only")
 
     def check_public(self, path, code):
         for match in INCLUDE.finditer(code):
@@ -213,6 +227,16 @@ class SelfTest(unittest.TestCase):
     def test_refuses_foreign_headers_where_they_do_not_belong(self):
         self.refuses("src/multicast/a.cpp", "#include <boost/asio.hpp>\n", "<boost/asio.hpp>")
         self.refuses("src/node/a.cpp", "#include <spdlog/spdlog.h>\n", "spdlog")
+
+    def test_refuses_heavy_headers_in_headers(self):
+        for name in ("CLI/CLI.hpp", "nlohmann/json.hpp", "spdlog/spdlog.h", "boost/asio.hpp"):
+            folder = "tests/support" if name.startswith("boost") else "src/cli"
+            with self.subTest(name=name):
+                self.refuses(f"{folder}/a.hpp", f"#pragma once\n#include <{name}>\n", ":2:",
+                             "in .cpp files only")
+                self.accepts({f"{folder}/a.cpp": f"#include <{name}>\n"})
+        self.accepts({"src/cli/a.hpp": "#include <nlohmann/json_fwd.hpp>\n",
+                      "src/cli/a_json.hpp": "#include <nlohmann/json.hpp>\n"})
 
     def test_refuses_foreign_headers_in_public_ones(self):
         for name in ("<infiniband/verbs.h>", "<spdlog/spdlog.h>", '"sst/table.hpp"'):

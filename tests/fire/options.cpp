@@ -1,5 +1,6 @@
 #include "fire/options.hpp"
 
+#include <CLI/CLI.hpp>
 #include <chrono>
 #include <utility>
 

@@ -1,11 +1,11 @@
 /// \file options.hpp
 /// The command line of the member that the tests set on fire.
 #pragma once
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "cli/cli11_fwd.hpp"
 #include "tutti/options.hpp"
 
 namespace tutti::fire {

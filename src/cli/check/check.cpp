@@ -1,5 +1,6 @@
 /// \file check.cpp
 /// `tutti check`: is what the members of a run recorded what the library promises?
+#include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>

@@ -1,5 +1,6 @@
 #include "cli/check/options.hpp"
 
+#include <CLI/CLI.hpp>
 #include <charconv>
 #include <cstdint>
 #include <string_view>

@@ -1,10 +1,10 @@
 /// \file options.hpp
 /// What `tutti check` can be told, and how that becomes the checker's options.
 #pragma once
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
+#include "cli/cli11_fwd.hpp"
 #include "history/checker/options.hpp"
 #include "tutti/error.hpp"
 

@@ -1,5 +1,6 @@
 /// \file demo.cpp
 /// `tutti demo`: several members on this machine stream real text, then their outputs are compared.
+#include <CLI/CLI.hpp>
 #include <array>
 #include <fstream>
 #include <memory>

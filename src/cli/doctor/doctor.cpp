@@ -1,5 +1,6 @@
 /// \file doctor.cpp
 /// `tutti doctor`: what to know of this host before the first run.
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <memory>

@@ -1,5 +1,6 @@
 /// \file members.cpp
 /// `tutti members`: asks a running member which view it is in.
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <memory>

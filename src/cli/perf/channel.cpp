@@ -7,6 +7,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <nlohmann/json.hpp>
 
 #include "cli/clock.hpp"
 #include "cli/output.hpp"

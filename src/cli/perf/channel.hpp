@@ -4,7 +4,7 @@
 /// {"error": text, "code": n} if the member failed. A line is at most kLineBytesMax long.
 #pragma once
 #include <cstdint>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "base/unique_fd.hpp"

@@ -2,7 +2,7 @@
 /// What a member of a measurement says first, before it knows anything of the measurement.
 #pragma once
 #include <cstdint>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 

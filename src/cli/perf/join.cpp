@@ -3,6 +3,7 @@
 /// elsewhere.
 #include <fcntl.h>
 
+#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 #include <utility>

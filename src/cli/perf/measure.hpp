@@ -1,7 +1,7 @@
 /// \file measure.hpp
 /// The course of a measurement: warm up, measure, stop, collect.
 #pragma once
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <vector>
 
 #include "cli/perf/members.hpp"

@@ -4,13 +4,16 @@
 
 #include <chrono>
 #include <functional>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 
 #include "cli/clock.hpp"
+#include "cli/histogram_json.hpp"
 #include "cli/json_fields.hpp"
 #include "cli/log.hpp"
 #include "cli/payload.hpp"
+#include "cli/perf/options_json.hpp"
 
 namespace tutti::cli {
 namespace {

@@ -4,6 +4,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
+
 #include "cli/clock.hpp"
 #include "cli/commands.hpp"
 #include "cli/exit_code.hpp"

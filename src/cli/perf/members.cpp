@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "cli/clock.hpp"
+#include "cli/perf/options_json.hpp"
 #include "cli/poll_until.hpp"
 
 namespace tutti::cli {

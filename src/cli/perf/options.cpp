@@ -1,5 +1,7 @@
 #include "cli/perf/options.hpp"
 
+#include <CLI/CLI.hpp>
+
 namespace tutti::cli {
 namespace {
 

@@ -1,12 +1,11 @@
 /// \file options.hpp
 /// What a measurement can be told. The parent reads it from the command line and hands it to its
-/// members as JSON, in which it also appears in the result.
+/// members as JSON (options_json.hpp), in which it also appears in the result.
 #pragma once
-#include <CLI/CLI.hpp>
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <string>
 
+#include "cli/cli11_fwd.hpp"
 #include "cli/common_options.hpp"
 #include "tutti/options.hpp"
 
@@ -44,12 +43,6 @@ struct PerfOptions {
   bool verify = false;
   double start_timeout_s = 30;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PerfOptions, members, senders, active, size_bytes, messages,
-                                   seconds, warmup_s, fabric, rdma_device, level, window_bytes,
-                                   window_messages, groups, active_groups, rate, touch, idle,
-                                   idle_spin_us, idle_yield_us, drive, delivery, pause_us, pausing,
-                                   in_flight, sample_every, spin, pin, numa_node, verify,
-                                   start_timeout_s)
 
 /// The options that `perf multicast` and `perf idle` share.
 void add_common_perf_options(CLI::App& command, PerfOptions& options);

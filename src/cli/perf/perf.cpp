@@ -1,5 +1,6 @@
 /// \file perf.cpp
 /// `tutti perf multicast` and `tutti perf idle`: measurements on this host or several.
+#include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>

@@ -1,5 +1,7 @@
 #include "cli/perf/places.hpp"
 
+#include <CLI/CLI.hpp>
+
 #include "cli/common_options.hpp"
 
 namespace tutti::cli {

@@ -1,9 +1,10 @@
 /// \file places.hpp
 /// Where the members of a measurement run: on this host unless told otherwise.
 #pragma once
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <string>
+
+#include "cli/cli11_fwd.hpp"
 
 namespace tutti::cli {
 

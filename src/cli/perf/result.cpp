@@ -6,9 +6,11 @@
 #include <cstdint>
 #include <fstream>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <string>
 
-#include "cli/histogram.hpp"
+#include "cli/histogram_json.hpp"
+#include "cli/perf/options_json.hpp"
 #include "cli/perf/plan.hpp"
 #include "cli/project_tree.hpp"
 #include "tutti/version.hpp"

@@ -1,7 +1,7 @@
 /// \file result.hpp
 /// What a measurement found: as JSON for programs, as a table for people.
 #pragma once
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 

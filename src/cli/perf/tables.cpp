@@ -1,4 +1,5 @@
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "cli/perf/result.hpp"

@@ -9,6 +9,7 @@
 #include "cli/exit_code.hpp"
 #include "cli/log.hpp"
 #include "cli/perf/member.hpp"
+#include "cli/perf/options_json.hpp"
 #include "cli/perf/pinning.hpp"
 #include "cli/signals.hpp"
 

@@ -1,5 +1,6 @@
 #include "cli/run/options.hpp"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <limits>
 #include <utility>

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "cli/cli11_fwd.hpp"
 #include "cli/common_options.hpp"
 #include "tutti/options.hpp"
 

@@ -1,5 +1,6 @@
 /// \file run.cpp
 /// `tutti run`: one member that multicasts its standard input and prints what is delivered.
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
@@ -13,6 +14,7 @@
 #include "cli/clock.hpp"
 #include "cli/commands.hpp"
 #include "cli/exit_code.hpp"
+#include "cli/histogram_json.hpp"
 #include "cli/json_fields.hpp"
 #include "cli/log.hpp"
 #include "cli/run/deliveries.hpp"

@@ -1,5 +1,6 @@
 /// \file sim.cpp
 /// `tutti sim`: runs seeds of the simulated world on all processors, says which went wrong and how.
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <atomic>

@@ -1,6 +1,8 @@
 /// \file json_reader.cpp
 #include "node/bootstrap/json_reader.hpp"
 
+#include <nlohmann/json.hpp>
+
 namespace tutti {
 namespace {
 

@@ -1,4 +1,4 @@
-#include "cli/histogram.hpp"
+#include "cli/histogram_json.hpp"
 
 #include <gtest/gtest.h>
 
