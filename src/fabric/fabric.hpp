@@ -17,7 +17,8 @@
 ///  F-wake    A post to a peer that announced its sleep wakes it, at the latest once who posted has
 ///            polled until it was drained(), or sleeps, too.
 /// A peer's row is read, never written; our row is written by us alone.
-/// Threads: the predicate thread only. Nothing blocks; a full queue merges posts instead.
+/// Threads: the predicate thread only. Nothing blocks; a full queue merges posts instead,
+/// where no reader can tell.
 /// Sources: [Spindle, 2.2], DESIGN.md 2.
 #pragma once
 #include <cstddef>

@@ -1,4 +1,7 @@
 /// F-order, F-control and F-data of fabric.hpp, on every fabric.
+#include <atomic>
+#include <thread>
+
 #include "conformance/conformance.hpp"
 
 namespace tutti::testing {
@@ -100,6 +103,45 @@ TEST_P(FabricPosts, FOrderWhoSeesTheSecondPostSeesTheFirst) {
     return second == kLast;
   }));
   EXPECT_FALSE(overtaken);
+}
+
+// A block whose guard is taken away, refilled and guarded anew, all in one burst. The reader has a
+// thread of its own, so that it may look in the middle of what lands.
+TEST_P(FabricPosts, FOrderAGuardThatGoesAndComesBackIsNeverSeenAsOneStep) {
+  constexpr std::size_t kWords = 1500;  // the guard is the first of them
+  constexpr std::uint64_t kLast = 100;
+  World& world = start(2, kData + kWords * 8);
+  std::atomic<std::uint64_t> seen = 0;
+  std::atomic<bool> stop = false;
+  std::atomic<bool> as_one_step = false;
+  std::thread reader([&] {
+    while (!stop) {
+      world[1].poll();
+      const std::uint64_t guard = world[1].load(kFirst, kData);
+      for (std::size_t i = kWords; i-- > 1;) {
+        if (world[1].load(kFirst, kData + 8 * i) < guard) as_one_step = true;
+      }
+      if (guard != 0) seen = guard;
+      std::this_thread::yield();
+    }
+  });
+  const Deadline deadline;
+  for (std::uint64_t round = 1; round <= kLast && !deadline.passed(); ++round) {
+    world[0].store(kData, 0);
+    for (std::size_t i = 1; i < kWords; ++i) world[0].store(kData + 8 * i, round);
+    world[0].publish(kSecond, kData, kWords);
+    world[0].store(kData, round);
+    world[0].publish(kSecond, kData, kWords);
+    world[0].fabric->flush();
+    while (seen < round && !deadline.passed()) {
+      world[0].poll();
+      std::this_thread::yield();
+    }
+  }
+  stop = true;
+  reader.join();
+  EXPECT_EQ(seen, kLast);
+  EXPECT_FALSE(as_one_step);
 }
 
 TEST_P(FabricPosts, FOrderDataIsThereWhenItsGuardIs) {

@@ -7,9 +7,9 @@
 /// Invariants: Q1 a chunk's frame goes out after all data posted before any of its records, and
 /// before any later chunk; where writes land in any order, once all that went out has landed; Q2 a
 /// chunk of which a byte has gone out changes no more; Q3 at most kChunksMax chunks: then posts
-/// merge into the last one. Words published again replace those of the same frame: it is applied at
-/// once. Steady state allocates nothing: chunks and their buffers are used again. Threads: the
-/// predicate thread only.
+/// merge into the last one. Words published again replace those of the same frame: the reader
+/// applies it at once, before it looks again, and sees none of the steps between. Steady state
+/// allocates nothing: chunks and their buffers are used again. Threads: the predicate thread only.
 #pragma once
 #include <array>
 #include <cstddef>

@@ -7,9 +7,10 @@
 /// Invariants: Q1 a control record goes out after all data posted before it, and a later one never
 /// before an earlier; Q2 a chunk of which a byte has gone out changes no more; Q3 at most
 /// kChunksMax chunks: then posts merge into the last one. Merging may hold a control record back
-/// behind later data, never let it overtake earlier data.
-/// Steady state allocates nothing: chunks and their buffers are used again.
-/// Threads: the predicate thread only.
+/// behind later data, never let it overtake earlier data. Records that newer ones cover are left
+/// out: the reader stores all of a frame at once, before it looks again (frame_reader.hpp), so it
+/// sees none of the steps between. Steady state allocates nothing: chunks and their buffers are
+/// used again. Threads: the predicate thread only.
 #pragma once
 #include <sys/uio.h>
 

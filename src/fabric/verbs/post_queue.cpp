@@ -38,14 +38,12 @@ void PostQueue::write(Extent data) {
 bool PostQueue::publish(std::uint64_t offset, std::span<const std::byte> words) {
   TUTTI_ASSERT(offset % 8 == 0 && words.size() % 8 == 0, offset, words.size());
   if (words.empty()) return true;
-  const std::size_t waiting = cells_.size() - cell_at_;
-  if (waiting > 1 || (waiting == 1 && popped_ == 0)) {
+  if (words.size() == 8 && cell_at_ < cells_.size()) {
     const Cell& last = cells_.back();
-    const bool replaced =
-        offset <= last.offset && last.offset + last.bytes <= offset + words.size();
-    if (replaced) {
-      words_.resize(last.position);
-      cells_.pop_back();
+    // Of one word: nothing of it was popped.
+    if (last.offset == offset && last.bytes == 8) {
+      std::ranges::copy(words, words_.begin() + static_cast<std::ptrdiff_t>(last.position));
+      return true;
     }
   }
   if (cells_.size() - cell_at_ >= kCellsMax) return false;

@@ -3,10 +3,12 @@
 /// Knows nothing of verbs.
 ///
 /// Invariants: V1 data goes before control words, so words go out after all data posted before
-/// them (data may land early, F-order). V2 words go out in the order of their posts: only what
-/// replaces the newest post is merged with it. A reader looks at the row while they land, so an
-/// older post may neither be left out nor be moved behind a newer one of other words.
-/// Threads: the predicate thread only.
+/// them (data may land early, F-order). V2 words go out in the order of their posts, and only a
+/// post of one word takes the place of the newest, if that is of the same word. A reader looks at
+/// the row while they land, so an older post may neither be left out nor be moved behind a newer
+/// one of other words. Nor may a post of several words stand for the one before it: its words land
+/// in any order, so what the first did, such as taking an epoch away, need no longer be seen before
+/// what the second does. Threads: the predicate thread only.
 #pragma once
 #include <cstddef>
 #include <cstdint>

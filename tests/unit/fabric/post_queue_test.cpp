@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <numeric>
 #include <random>
 #include <vector>
 
@@ -80,13 +81,23 @@ TEST(PostQueue, WordsBetweenWhichOthersWerePostedAreNotMerged) {
   EXPECT_EQ(drain(queue), (std::vector{word(64, 1), word(128, 1), word(64, 2)}));
 }
 
-TEST(PostQueue, APostThatCoversTheLastReplacesIt) {
+TEST(PostQueue, AGuardThatGoesAndComesBackIsTwoWrites) {
+  PostQueue queue;
+  const std::array<std::uint64_t, 2> cleared{0, 7};  // the guard goes; then a new word
+  const std::array<std::uint64_t, 2> opened{3, 7};
+  ASSERT_TRUE(queue.publish(64, std::as_bytes(std::span(cleared))));
+  ASSERT_TRUE(queue.publish(64, std::as_bytes(std::span(opened))));
+  EXPECT_EQ(drain(queue), (std::vector{word(64, 0), word(72, 7), word(64, 3), word(72, 7)}));
+}
+
+TEST(PostQueue, APostThatCoversTheLastComesAfterIt) {
   PostQueue queue;
   publish(queue, 72, 1);
   const std::array<std::uint64_t, 3> words{5, 6, 7};
   ASSERT_TRUE(queue.publish(64, std::as_bytes(std::span(words))));
-  publish(queue, 72, 9);  // only a part of the last: comes after it
-  EXPECT_EQ(drain(queue), (std::vector{word(64, 5), word(72, 6), word(80, 7), word(72, 9)}));
+  publish(queue, 72, 9);
+  EXPECT_EQ(drain(queue),
+            (std::vector{word(72, 1), word(64, 5), word(72, 6), word(80, 7), word(72, 9)}));
 }
 
 TEST(PostQueue, WhatHasPartlyGoneOutIsNotReplaced) {
@@ -126,30 +137,43 @@ TEST(PostQueue, TooManyWordsAreRefusedAndHarmNothing) {
   EXPECT_TRUE(queue.empty());
 }
 
+// Each word's value is the number of its post, and a write's words land in any order.
 TEST(PostQueue, AtRandomNoPostIsSeenBeforeAnEarlierOne) {
   constexpr std::size_t kWords = 4;
   std::mt19937_64 random(1);
   PostQueue queue;
   std::array<std::uint64_t, kWords> row{};
-  std::uint64_t post = 0;                    // each word's value is the number of its post
-  std::vector<std::size_t> word_of_post{0};  // by post
+  std::array<std::vector<std::uint64_t>, kWords> posts_of;  // by word
+  std::uint64_t post = 0;
+  const auto expect_all_before = [&](std::uint64_t seen) {
+    for (std::size_t i = 0; i < kWords; ++i) {
+      const auto newer = std::ranges::lower_bound(posts_of[i], seen);
+      if (newer == posts_of[i].begin()) continue;
+      ASSERT_GE(row[i], *(newer - 1)) << "post " << seen;
+    }
+  };
   for (int turn = 0; turn < 50'000; ++turn) {
     if (random() % 3 != 0) {
-      const std::size_t which = random() % kWords;
-      word_of_post.push_back(which);
-      publish(queue, 64 * (which + 1), ++post);
+      const std::size_t first = random() % kWords;
+      const std::size_t count = random() % 2 == 0 ? 1 : 1 + random() % (kWords - first);
+      const std::vector<std::uint64_t> words(count, ++post);
+      for (std::size_t i = first; i < first + count; ++i) posts_of[i].push_back(post);
+      ASSERT_TRUE(queue.publish(64 + 8 * first, std::as_bytes(std::span(words))));
       continue;
     }
-    for (const Sent& sent : drain(queue, random() % 4)) {
-      std::uint64_t& landed = row[sent.offset / 64 - 1];
-      ASSERT_GT(sent.value, landed);
-      // All posts since the last one that landed were of this word, and merged into it.
-      const std::uint64_t newest = *std::ranges::max_element(row);
-      for (std::uint64_t between = newest + 1; between < sent.value; ++between) {
-        ASSERT_EQ(word_of_post[between], sent.offset / 64 - 1);
+    for (std::uint64_t left = random() % 4; left > 0 && !queue.empty(); --left) {
+      const PostQueue::Piece piece = queue.front(kNoLimit, kNoLimit);
+      std::vector<std::size_t> order(piece.bytes / 8);
+      std::iota(order.begin(), order.end(), 0);
+      std::ranges::shuffle(order, random);
+      for (const std::size_t i : order) {
+        std::uint64_t& landed = row[(piece.offset - 64) / 8 + i];
+        std::memcpy(&landed, piece.words + 8 * i, sizeof landed);
+        ASSERT_NO_FATAL_FAILURE(expect_all_before(landed));
       }
-      landed = sent.value;
+      queue.pop(piece.bytes);
     }
+    queue.forget_popped();
   }
 }
 
