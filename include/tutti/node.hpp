@@ -40,7 +40,10 @@ class TUTTI_API Node {
   [[nodiscard]] Result<void> start();
 
   /// Drive::caller: makes one pass over all groups and returns how much was done, 0 if nothing.
-  /// Delivery callbacks run inside. One thread at a time.
+  /// Delivery callbacks run inside. One thread at a time. Nothing else makes this member answer
+  /// the others: it must be called, or waited in, at least four times per
+  /// NodeOptions::suspect_after, the time in callbacks included, or they remove it. Without wait()
+  /// in between, it is to be called as often as messages are to be moved.
   std::size_t poll();
 
   /// Drive::caller: sleeps until there may be something to do for poll, or the time-out.

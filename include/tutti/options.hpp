@@ -31,7 +31,8 @@ struct Idle {
 
 enum class LogLevel : std::uint8_t { debug, info, warning, error };
 
-/// Called for things worth telling a person, from any thread of the node.
+/// Called for things worth telling a person, from any thread of the node, which waits for it: it
+/// must not block.
 using LogCallback = std::function<void(LogLevel, std::string_view)>;
 
 /// One of the nodes that may be members.

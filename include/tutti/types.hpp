@@ -58,13 +58,14 @@ enum class FabricChoice : std::uint8_t {
 
 /// Who runs the predicate loop.
 enum class Drive : std::uint8_t {
-  own_thread,  ///< a thread of the node's own (the default)
-  caller,      ///< the application, by Node::poll
+  own_thread,  ///< a thread of the node's own (the default), with one that stands in for it
+  caller,      ///< the application, by Node::poll, which says how often
 };
 
 /// On which thread messages are delivered.
 enum class DeliveryThread : std::uint8_t {
-  predicate,  ///< the one that runs the predicate loop: fastest, but a slow callback delays all
+  predicate,  ///< the one that runs the predicate loop: fastest; a slow callback delays the
+              ///< deliveries of all groups here, and as `own` does it fills windows
   own,        ///< a thread of the group's own: a slow callback only fills the group's window
 };
 

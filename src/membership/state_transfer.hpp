@@ -65,6 +65,7 @@ class StateTransfer final : public Stepped {
 
   bool step(Fabric& fabric) override;
   bool deliver() override { return false; }
+  [[nodiscard]] bool calls_application() const override { return taking_ == Taking::under_way; }
 
  private:
   static constexpr std::size_t kHeaderBytes = 24;

@@ -105,7 +105,11 @@ template <class Memory>
 bool Subgroup<Memory>::deliver() {
   if (now_->place.own_delivery_thread || halted_.load(std::memory_order_relaxed)) return false;
   if (!now_->open.load(std::memory_order_relaxed)) return false;
-  return now_->delivery.run(kBatchesPerTurn);
+  // Relaxed: only a thread that has the loop from us in the middle of the callback sees it.
+  busy_.store(true, std::memory_order_relaxed);
+  const bool delivered = now_->delivery.run(kBatchesPerTurn);
+  busy_.store(false, std::memory_order_relaxed);
+  return delivered;
 }
 
 // Both sides store, then look at the other's word, all in one order: either at_cut() sees that we

@@ -3,7 +3,9 @@
 /// of the view it is in, put together.
 ///
 /// Threads: step(), deliver() and what changes the view the predicate thread; deliver_here() the
-/// group's own delivery thread if it has one; ring() and the getters any.
+/// group's own delivery thread if it has one; ring() and the getters any. In the middle of a
+/// callback that deliver() makes, another thread may take over the predicate thread's part,
+/// deliver() excepted: what the callback's thread goes on with is not touched while busy_.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -139,7 +141,8 @@ class Subgroup final : public Stepped {
   std::atomic<bool> complete_{false};
   std::atomic<bool> halted_{false};
 
-  // The delivery thread works on `open_` while `busy_`; closed (null) between two views.
+  // The delivery thread works on `open_` while `busy_`; closed (null) between two views. deliver()
+  // is busy, too: at_cut() and at_rest() may be asked while it is in a callback.
   std::atomic<InView*> open_{nullptr};
   std::atomic<bool> busy_{false};
 };

@@ -31,23 +31,26 @@ const std::string& Incarnation::member(std::uint32_t rank) const {
   return names_[view().members[rank].slot];
 }
 
-std::size_t Incarnation::pass() {
+// Whoever must not call the application leaves the deliveries, and what the state of a joiner is
+// waiting for, to the next pass that may. All else is done before the calls: they may take long.
+std::size_t Incarnation::pass(Calls calls) {
   if (lobby_->has_news()) [[unlikely]]
     take_arrivals();
   membership_->set_time(now_ns());
-  std::size_t work = loop_->pass();
+  std::size_t work = loop_->step(calls);
   for (const PeerLoss& loss : loop_->take_losses()) {
     lost(loss);
     ++work;  // the next pass acts on it
   }
-  if (awaits_state_) [[unlikely]]
-    follow_states();
   if (litmus_ != nullptr) follow_litmus();
   while (!parting_.empty()) [[unlikely]] {
     part(parting_.back());
     parting_.pop_back();
   }
-  return work;
+  if (calls == Calls::forbidden) return work;
+  if (awaits_state_) [[unlikely]]
+    follow_states();
+  return work + loop_->deliver();
 }
 
 void Incarnation::take_arrivals() {

@@ -45,6 +45,10 @@ class IncarnationEvents {
   virtual void no_state(const Error& why) = 0;
   /// The path from another node does not keep what the fabric promised.
   virtual void distrusted(const Error& why) = 0;
+  /// Around a call of the application that pass() makes and that may take its time: until
+  /// take_back() returns, another thread may pass with Calls::forbidden.
+  virtual void lend() = 0;
+  virtual void take_back() = 0;
 };
 
 class Incarnation final : private MembershipEvents {
@@ -56,7 +60,7 @@ class Incarnation final : private MembershipEvents {
   ~Incarnation() override;
 
   /// One pass over all there is to do. Returns how much was done.
-  std::size_t pass();
+  std::size_t pass(Calls calls);
 
   /// Closes all connections and frees what they showed; not to be passed any more.
   void hang_up();
@@ -97,6 +101,7 @@ class Incarnation final : private MembershipEvents {
   void seat_groups();
   [[nodiscard]] Result<void> open_lobby();
   [[nodiscard]] MembershipOptions membership_options() const;
+  [[nodiscard]] DeliveryCallback delivery_of(const GroupOptions& group) const;
 
   void take_arrivals();
   [[nodiscard]] Result<void> attach(Arrival arrival);

@@ -138,6 +138,18 @@ MembershipOptions Incarnation::membership_options() const {
           .found_after_ns = kFoundAfterNs};
 }
 
+// On the predicate thread, the loop is lent for as long as the callback takes.
+DeliveryCallback Incarnation::delivery_of(const GroupOptions& group) const {
+  const bool member = std::ranges::find(group.members, node_.name) != group.members.end();
+  if (!member || !group.on_delivery) return {};
+  if (group.delivery == DeliveryThread::own) return group.on_delivery;
+  return [&events = events_, &deliver = group.on_delivery](std::span<const Message> batch) {
+    events.lend();
+    deliver(batch);
+    events.take_back();
+  };
+}
+
 void Incarnation::seat_groups() {
   loop_ = std::make_unique<PredicateLoop>(*fabric_);
   const RowOf row_of = [this](std::uint32_t slot) { return fabric_->row(Rank{slot}); };
@@ -149,9 +161,8 @@ void Incarnation::seat_groups() {
     if (group.level == Level::agreed && !shared) group.level = Level::atomic;
     GroupSeat seat(group, self_, names_, layouts_, row_->data());
     auto [shape, place] = seat.in(View{}, row_of);
-    const bool member = std::ranges::find(group.members, node_.name) != group.members.end();
     subgroups_.push_back(std::make_unique<Subgroup<NativeMemory>>(
-        shape, std::move(place), member ? group.on_delivery : DeliveryCallback{}));
+        shape, std::move(place), delivery_of(groups_[subgroups_.size()])));
     seated.push_back({std::move(seat), subgroups_.back().get()});
   }
   MembershipEvents& events = *this;

@@ -11,9 +11,6 @@
 namespace tutti {
 namespace {
 
-// A lost doorbell delays by this much, it never stalls (V5).
-constexpr std::chrono::milliseconds kLongestSleep{100};
-
 // A node that leaves waits for acknowledgements, which wake nobody.
 constexpr std::chrono::nanoseconds kLeavingSleep = std::chrono::milliseconds(1);
 
@@ -94,7 +91,7 @@ std::size_t NodeCore::turn() {
   }
   if (incarnation_->lobby().has_news()) [[unlikely]]
     notice_ = incarnation_->lobby().failure();
-  const std::size_t work = incarnation_->pass();
+  const std::size_t work = incarnation_->pass(standing_in_ ? Calls::forbidden : Calls::allowed);
   if (notice_) [[unlikely]]
     heed_notice(work == 0);
   if (work != 0) {
@@ -165,22 +162,28 @@ void NodeCore::idle(IdlePolicy& policy, std::chrono::nanoseconds longest) {
   }
 }
 
-// T3. What the last look found: if anything, it did not sleep.
+// T3. What the last look found: if anything, it did not sleep. An application that was called in it
+// found the fabric disarmed, see lend().
 std::size_t NodeCore::doze(std::chrono::nanoseconds timeout) {
   save_counters();
   Fabric& fabric = incarnation_->fabric();
   fabric.arm();
+  armed_ = true;
   fence_.heavy();  // T3: pairs with the light one in GroupCore::notify_work()
   const std::size_t work = turn();
-  if (work == 0 && !quit_.load(std::memory_order_acquire)) {
+  if (work == 0 && armed_) {
     const std::uint64_t now = now_ns();
     const std::uint64_t next = incarnation_->next_pass_ns();
     sleeps_.add(1);
     incarnation_->sleeper().sleep(std::min<std::chrono::nanoseconds>(
         timeout, std::chrono::nanoseconds(next > now ? next - now : 0)));
   }
-  fabric.disarm();
+  rise();
   return work;
+}
+
+void NodeCore::rise() {
+  if (std::exchange(armed_, false)) incarnation_->fabric().disarm();
 }
 
 void NodeCore::ring_own_doorbell() noexcept {
@@ -313,6 +316,9 @@ void NodeCore::quit() {
   quit_.store(true, std::memory_order_release);
   incarnation_->sleeper().wake();
   if (thread_.joinable()) thread_.join();
+  dismissed_.store(true, std::memory_order_release);
+  dismissal_.notify();
+  if (stand_in_.joinable()) stand_in_.join();
 }
 
 void NodeCore::close() {

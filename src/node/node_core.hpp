@@ -2,11 +2,13 @@
 /// What stands behind a Node: its incarnation and the thread that drives it, those that wait for
 /// it, and how it starts and ends.
 ///
-/// Invariants: T1 the predicate loop is turned by one thread at a time: the node's own, or whoever
-/// calls poll(). T2 a failure is kept for good, the first one counts; after it nothing is
-/// delivered. T3 while the loop's thread sleeps, GroupCore::notify_work() wakes it: the thread
-/// raises RowHeader::asleep before its last look, the notifier reads it after its change (an
-/// AsymmetricFence in between).
+/// Invariants: T1 the predicate loop is turned by one thread at a time, which has the baton: the
+/// node's own, or whoever calls poll(). While that thread is in a call of the application that it
+/// makes from a pass, the stand-in may have the baton: a second thread that does all of a pass but
+/// calls of the application, so that this member goes on answering the others. T2 a failure is kept
+/// for good, the first one counts; after it nothing is delivered. T3 while the loop's thread
+/// sleeps, GroupCore::notify_work() wakes it: the thread raises RowHeader::asleep before its last
+/// look, the notifier reads it after its change (an AsymmetricFence in between).
 #pragma once
 #include <array>
 #include <atomic>
@@ -21,6 +23,7 @@
 
 #include "base/asymmetric_fence.hpp"
 #include "base/counter.hpp"
+#include "node/baton.hpp"
 #include "node/group_core.hpp"
 #include "node/incarnation.hpp"
 #include "predicates/idle_policy.hpp"
@@ -55,6 +58,9 @@ class NodeCore final : private IncarnationEvents {
   bool wait_until(Signal& signal, const std::function<bool()>& ready, const Deadline& deadline);
 
  private:
+  // A lost doorbell delays by this much, it never stalls (V5).
+  static constexpr std::chrono::milliseconds kLongestSleep{100};
+
   // node_start.cpp
   [[nodiscard]] Result<void> try_start(const Deadline& deadline);
   [[nodiscard]] Error why_not_started() const;
@@ -63,6 +69,8 @@ class NodeCore final : private IncarnationEvents {
   void ended(StopReason reason) override;
   void no_state(const Error& why) override;
   void distrusted(const Error& why) override;
+  void lend() override;
+  void take_back() override;
   [[nodiscard]] std::string why_minority(const std::string& view) const;
   // node_core.cpp
   void run();
@@ -72,6 +80,7 @@ class NodeCore final : private IncarnationEvents {
   std::size_t doze(std::chrono::nanoseconds timeout);
   bool stays_awake(IdlePolicy& policy, std::size_t work) const;
   void save_counters();
+  void rise();
   void quit();
   void close();
   void check_groups();
@@ -81,6 +90,9 @@ class NodeCore final : private IncarnationEvents {
   [[nodiscard]] Result<void> finish_by(const std::function<bool()>& ready,
                                        const Deadline& deadline);
   [[nodiscard]] bool all_complete() const;
+  // node_stand_in.cpp
+  void stand_by();
+  void stand_in();
 
   const NodeOptions options_;
   std::vector<GroupOptions> group_options_;         // by name
@@ -91,6 +103,12 @@ class NodeCore final : private IncarnationEvents {
   std::atomic<State> state_{State::created};
   std::thread thread_;
   std::atomic<bool> quit_{false};
+  Baton baton_;               // T1; Drive::caller: nobody else takes it
+  std::thread stand_in_;      // Drive::own_thread
+  bool standing_in_ = false;  // the stand-in has the baton
+  bool armed_ = false;        // the fabric is
+  std::atomic<bool> dismissed_{false};
+  Signal dismissal_;  // of the stand-in
   std::atomic<bool> in_view_{false};
   std::atomic<bool> unfounded_{false};  // this incarnation came into no view: try another
   std::atomic<bool> finishing_{false};  // leave() waits for what was sent

@@ -29,7 +29,10 @@ Result<void> NodeCore::try_start(const Deadline& deadline) {
   }
   incarnation_ = std::move(*incarnation);
   state_ = State::running;
-  if (options_.drive == Drive::own_thread) thread_ = std::thread([this] { run(); });
+  if (options_.drive == Drive::own_thread) {
+    stand_in_ = std::thread([this] { stand_by(); });
+    thread_ = std::thread([this] { run(); });
+  }
   const auto decided = [this] {
     return in_view_.load(std::memory_order_acquire) || unfounded_.load(std::memory_order_acquire);
   };
@@ -56,6 +59,7 @@ void NodeCore::abandon_start() {
   // It came into a view just when its time was over: the groups know what is in there.
   if (in_view_.load(std::memory_order_acquire)) return close();
   quit_.store(false, std::memory_order_release);
+  dismissed_.store(false, std::memory_order_release);
   state_ = State::stopped;
   incarnation_.reset();
 }

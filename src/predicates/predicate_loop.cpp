@@ -2,18 +2,30 @@
 
 namespace tutti {
 
-std::size_t PredicateLoop::pass() {
+std::size_t PredicateLoop::step(Calls calls) {
   const std::size_t landed = fabric_.poll();
   bool posted = false;
-  for (Stepped* stepped : stepped_) posted |= stepped->step(fabric_);
+  for (Stepped* stepped : stepped_) {
+    if (calls == Calls::forbidden && stepped->calls_application()) [[unlikely]]
+      continue;
+    posted |= stepped->step(fabric_);
+  }
   if (posted) fabric_.flush();
-  std::size_t advances = posted ? 1 : 0;
-  for (Stepped* stepped : stepped_) advances += stepped->deliver() ? 1 : 0;
-  advanced_ = advances != 0;
-  const std::size_t work = landed + advances;
+  advanced_ = posted;
+  const std::size_t work = landed + (posted ? 1 : 0);
+  worked_ = work != 0;
   passes_.add(1);
-  if (work != 0) working_passes_.add(1);
+  if (worked_) working_passes_.add(1);
   return work;
+}
+
+std::size_t PredicateLoop::deliver() {
+  std::size_t delivered = 0;
+  for (Stepped* stepped : stepped_) delivered += stepped->deliver() ? 1 : 0;
+  if (delivered == 0) return 0;
+  advanced_ = true;
+  if (!worked_) working_passes_.add(1);
+  return delivered;
 }
 
 }  // namespace tutti

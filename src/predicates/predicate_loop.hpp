@@ -1,6 +1,7 @@
 /// \file predicate_loop.hpp
 /// One pass over everything a node has to look at, in fixed order: what the fabric brought, then
 /// the predicates of every subgroup, then one flush of all they posted, then the deliveries.
+/// The two halves, step() and deliver(), are apart for a driver that must not call the application.
 ///
 /// Invariants:
 ///  Q1  Writes are posted at the end of the predicates and handed to the fabric by one flush a
@@ -31,7 +32,13 @@ class Stepped {
 
   /// Hands over what may be delivered. True if anything was.
   virtual bool deliver() = 0;
+
+  /// Whether step() may call the application now.
+  [[nodiscard]] virtual bool calls_application() const { return false; }
 };
+
+/// Whether whoever makes a pass may call the application in it.
+enum class Calls : std::uint8_t { allowed, forbidden };
 
 class PredicateLoop {
  public:
@@ -40,7 +47,15 @@ class PredicateLoop {
   void add(Stepped& stepped) { stepped_.push_back(&stepped); }
 
   /// One pass. Returns how many things were done, 0 if there was nothing.
-  std::size_t pass();
+  std::size_t pass() {
+    const std::size_t work = step(Calls::allowed);
+    return work + deliver();
+  }
+
+  /// Its halves. What may not be called now waits for a step that may. While deliver() is in a call
+  /// of the application, another thread may step, if the driver sees to Threads below.
+  std::size_t step(Calls calls);
+  std::size_t deliver();
 
   /// Whether the last pass did more than take in what the fabric brought.
   [[nodiscard]] bool advanced() const { return advanced_; }
@@ -55,6 +70,7 @@ class PredicateLoop {
   Fabric& fabric_;
   std::vector<Stepped*> stepped_;
   bool advanced_ = false;
+  bool worked_ = false;
   Counter passes_;
   Counter working_passes_;
 };

@@ -79,6 +79,7 @@ std::unique_ptr<Life> TestCluster::make(std::size_t member, const Adjust& adjust
   }
   options.on_view = [of = life.get()](const ViewChange& change) {
     for (const auto& journal : of->journals) journal->note(change);
+    if (of->in_view) of->in_view();
   };
   if (adjust) adjust(member, options);
   auto node = Node::create(std::move(options));
@@ -87,8 +88,9 @@ std::unique_ptr<Life> TestCluster::make(std::size_t member, const Adjust& adjust
   for (std::size_t index = 0; index < options_.groups.size(); ++index) {
     GroupOptions group = options_.groups[index];
     if (!group.on_delivery) {
-      group.on_delivery = [journal = life->journals[index].get()](std::span<const Message> batch) {
-        journal->note(batch);
+      group.on_delivery = [of = life.get(), index](std::span<const Message> batch) {
+        if (of->in_delivery) of->in_delivery();
+        of->journals[index]->note(batch);
       };
     }
     auto joined = life->node->join(group);

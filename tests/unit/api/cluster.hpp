@@ -62,6 +62,10 @@ struct Life {
   std::string name{};
   std::string prefix{};  ///< of what its talker sends: another one for each start
   std::vector<std::unique_ptr<Journal>> journals{};  ///< by group
+  /// Called in each delivery callback before the journal notes the batch, in on_view after it has
+  /// noted the view. To be set before the start.
+  std::function<void()> in_delivery{};
+  std::function<void()> in_view{};
   std::vector<Group> groups{};
   std::optional<Node> node{};  ///< empty once killed
   std::unique_ptr<Talker> talker{};

@@ -1,0 +1,165 @@
+/// \file stuck_callback_test.cpp
+/// A callback that does not return, or takes long: the member goes on answering the others, who
+/// feel a full window and no failure.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <latch>
+
+#include "cluster.hpp"
+
+namespace tutti {
+namespace {
+
+// Short against what a callback takes here, long against what a busy machine keeps a thread
+// waiting.
+constexpr auto kSuspectAfter = 250ms;
+
+// A callback runs into it once, and stays until it is opened.
+class Gate {
+ public:
+  void pass() {
+    if (shut_.exchange(false)) {
+      reached_ = true;
+      opened_.wait();
+    }
+  }
+  void shut() { shut_ = true; }
+  void open() { opened_.count_down(); }
+  [[nodiscard]] bool reached() const { return reached_.load(); }
+
+ private:
+  std::atomic<bool> shut_{false};
+  std::atomic<bool> reached_{false};
+  std::latch opened_{1};
+};
+
+// So long that each member that is silent all the while is removed.
+bool long_after(std::chrono::steady_clock::time_point begin) {
+  return until([&] { return std::chrono::steady_clock::now() - begin > 6 * kSuspectAfter; });
+}
+
+void expect_ok(const std::vector<Result<void>>& results) {
+  for (const Result<void>& result : results) EXPECT_TRUE(result) << result.error().message;
+}
+
+// Nobody was removed, and all were delivered the same.
+void expect_one_view(TestCluster& cluster) {
+  cluster.expect_one_story();
+  for (std::size_t member = 0; member < cluster.size(); ++member) {
+    EXPECT_EQ(cluster.journal(member).stretches().size(), 1U) << "member " << member;
+  }
+}
+
+class StuckCallback : public ::testing::TestWithParam<FabricChoice> {};
+
+INSTANTIATE_TEST_SUITE_P(On, StuckCallback, ::testing::Values(FabricChoice::shm, FabricChoice::tcp),
+                         [](const auto& fabric) { return std::string(to_string(fabric.param)); });
+
+TEST_P(StuckCallback, RemovesNobodyAndLosesNothing) {
+  TestCluster cluster(
+      {.fabric = GetParam(), .groups = {small_group()}, .suspect_after = kSuspectAfter});
+  Gate gate;
+  cluster.life(2).in_delivery = [&] { gate.pass(); };
+  cluster.start();
+  gate.shut();
+  cluster.talk({0, 1, 2});
+  ASSERT_TRUE(until([&] { return gate.reached(); }));
+  const std::size_t there = cluster.journal(2).messages();
+  ASSERT_TRUE(long_after(std::chrono::steady_clock::now()));
+  // What it has received is stable, so the others were delivered it.
+  EXPECT_GT(cluster.journal(0).messages(), there);
+  EXPECT_EQ(cluster.journal(2).messages(), there);
+  for (std::size_t member = 0; member < 3; ++member) {
+    EXPECT_FALSE(cluster.node(member).failure());
+    EXPECT_EQ(cluster.node(member).view().members.size(), 3U);
+  }
+  gate.open();
+  ASSERT_TRUE(cluster.hear_more({0, 1, 2}));
+  expect_ok(cluster.stop());
+  expect_one_view(cluster);
+}
+
+// It has given all that it will give in one pass, and each call alone is short.
+TEST_P(StuckCallback, ManyShortOnesInARowAreAsOne) {
+  std::vector<GroupOptions> groups;
+  for (const char* name : {"log", "b", "c", "d", "e", "f", "g", "h"}) {
+    groups.push_back(small_group());
+    groups.back().name = name;
+  }
+  const auto each = kSuspectAfter / 5;
+  TestCluster cluster({.fabric = GetParam(), .groups = groups, .suspect_after = kSuspectAfter});
+  cluster.life(2).in_delivery = [&] {
+    const auto end = std::chrono::steady_clock::now() + each;
+    static_cast<void>(until([&] { return std::chrono::steady_clock::now() > end; }));
+  };
+  cluster.start();
+  const auto begin = std::chrono::steady_clock::now();
+  while (std::chrono::steady_clock::now() - begin < 6 * kSuspectAfter) {
+    for (std::size_t group = 0; group < groups.size(); ++group) {
+      ASSERT_TRUE(cluster.group(0, group).send("x", kPatience));
+    }
+  }
+  expect_ok(cluster.stop());
+  for (std::size_t group = 0; group < groups.size(); ++group) {
+    ASSERT_EQ(cluster.journal(2, group).stretches().size(), 1U);
+    EXPECT_EQ(cluster.deliveries(2, group), cluster.deliveries(0, group));
+  }
+}
+
+TEST_P(StuckCallback, ItsMemberSendsOn) {
+  TestCluster cluster(
+      {.fabric = GetParam(), .groups = {small_group()}, .suspect_after = kSuspectAfter});
+  Gate gate;
+  cluster.life(2).in_delivery = [&] { gate.pass(); };
+  cluster.start();
+  gate.shut();
+  ASSERT_TRUE(cluster.group(0).send("first", kPatience));
+  ASSERT_TRUE(until([&] { return gate.reached(); }));
+  ASSERT_TRUE(cluster.group(2).send("second", kPatience));
+  ASSERT_TRUE(until([&] { return cluster.deliveries(1).size() == 2; }));
+  EXPECT_EQ(cluster.deliveries(1).back(), "1 2 second");
+  EXPECT_TRUE(cluster.deliveries(2).empty());
+  gate.open();
+  expect_ok(cluster.stop());
+  EXPECT_EQ(cluster.deliveries(2), cluster.deliveries(1));
+}
+
+TEST_P(StuckCallback, ItsMemberLearnsOfAFailure) {
+  TestCluster cluster(
+      {.fabric = GetParam(), .groups = {small_group()}, .suspect_after = kSuspectAfter});
+  Gate gate;
+  cluster.life(2).in_delivery = [&] { gate.pass(); };
+  cluster.start();
+  gate.shut();
+  ASSERT_TRUE(cluster.group(0).send("first", kPatience));
+  ASSERT_TRUE(until([&] { return gate.reached(); }));
+  cluster.kill(0);
+  cluster.kill(1);
+  ASSERT_TRUE(until([&] { return cluster.node(2).failure().has_value(); }));
+  EXPECT_NE(cluster.node(2).failure()->message.find("lost the majority"), std::string::npos);
+  gate.open();
+  EXPECT_FALSE(cluster.node(2).stop(kPatience));
+}
+
+// The group's own thread is stuck, and the loop's is not.
+TEST_P(StuckCallback, OnAThreadOfItsOwnRemovesNobodyEither) {
+  TestCluster cluster({.fabric = GetParam(),
+                       .groups = {small_group(Level::atomic, DeliveryThread::own)},
+                       .suspect_after = kSuspectAfter});
+  Gate gate;
+  cluster.life(2).in_delivery = [&] { gate.pass(); };
+  cluster.start();
+  gate.shut();
+  cluster.talk({0, 1, 2});
+  ASSERT_TRUE(until([&] { return gate.reached(); }));
+  ASSERT_TRUE(long_after(std::chrono::steady_clock::now()));
+  gate.open();
+  ASSERT_TRUE(cluster.hear_more({0, 1, 2}));
+  expect_ok(cluster.stop());
+  expect_one_view(cluster);
+}
+
+}  // namespace
+}  // namespace tutti
