@@ -120,8 +120,8 @@ class Membership final : public Stepped {
   [[nodiscard]] bool has_decided() const { return decision_.has_value(); }
   [[nodiscard]] bool changing() const { return wedged_; }
   [[nodiscard]] std::optional<StopReason> stopped() const { return stopped_; }
-  /// When it wants to be stepped next although nothing happens.
-  [[nodiscard]] std::uint64_t next_step_ns() const { return next_beat_ns_; }
+  /// When it wants to be stepped next although nothing happens: never, once stopped.
+  [[nodiscard]] std::uint64_t next_step_ns() const { return stopped_ ? ~0ULL : next_beat_ns_; }
 
  private:
   static constexpr std::size_t kRemovedKept = 1024;
