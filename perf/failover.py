@@ -27,11 +27,11 @@ sys.path.insert(0, str(ROOT / "tests" / "system"))
 
 from bench import machine  # noqa: E402
 from fire import member as fire  # noqa: E402
+from fire.times import distribution  # noqa: E402
 from support import free_ports  # noqa: E402
 
 NAMES = ("a", "b", "c")
 TARGETS_MS = {"shm": 10, "tcp": 120}  # p99
-SHARES = (("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("max", 1.0))
 PATIENCE = 60  # seconds; then something hangs
 LOOK = 0.001
 
@@ -89,7 +89,8 @@ class Cluster:
                   "the survivors deliver")
         survivors = self.members.values()
         found = {
-            "view": [(dict(member.views)[view] - begin) / 1e6 for member in survivors],
+            "view": [(installed.time_ns - begin) / 1e6 for member in survivors
+                     for installed in member.views if installed.number == view],
             "delivery": [(member.first[view] - begin) / 1e6 for member in survivors],
         }
         victim.clean_up()
@@ -103,11 +104,6 @@ class Cluster:
     def close(self):
         for member in self.members.values():
             member.clean_up()
-
-
-def distribution(samples):
-    ordered = sorted(samples)
-    return {name: ordered[max(0, -int(-share * len(ordered) // 1) - 1)] for name, share in SHARES}
 
 
 def measure(fabric, kills, rate, seed):

@@ -4,7 +4,8 @@
 ///
 /// Standard input: `count` prints `count SENT OWN_DELIVERIES DELIVERIES`; `leave` leaves the others
 /// in order; `stop` ends the group with all of them; the end of the input ends the process at once.
-/// Standard output: witness.hpp, and last `stopped WHY`. Exit status: 0 left or stopped, 1 it could
+/// Standard output: witness.hpp, and last `stopped WHY`. Standard error: what the node logs, each
+/// line after its time in seconds of CLOCK_MONOTONIC. Exit status: 0 left or stopped, 1 it could
 /// not start or stop, 3 a failure ended its groups.
 #include <poll.h>
 #include <unistd.h>
@@ -166,7 +167,8 @@ int run(const Options& options) {
   Witness witness(options.name, names, levels, options.history);
   setup->node.on_view = [&](const ViewChange& change) { witness.view_changed(change); };
   setup->node.log = [](LogLevel, std::string_view text) {
-    std::fprintf(stderr, "%.*s\n", static_cast<int>(text.size()), text.data());
+    std::fprintf(stderr, "%.6f %.*s\n", static_cast<double>(cli::now_ns()) / 1e9,
+                 static_cast<int>(text.size()), text.data());
   };
   std::vector<Group> groups;  // of which callbacks ask, so until the node has ended
   Result<Node> node = Node::create(setup->node);

@@ -11,16 +11,14 @@ which then stays. Environment: TUTTI, FIRE_MEMBER: the programs.
 
 import argparse
 import os
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
-import time
 import unittest
 
-from fire.nemesis import Failure, Options, Round
-from fire.network import UNSHARE, Network, why_impossible
+from fire.nemesis import Failure, Options
+from fire.network import UNSHARE, why_impossible
+from fire.rounds import run_round
 
 FABRICS = ("shm", "tcp", "net")
 SEEDS = {"shm": (1, 2), "tcp": (1, 2), "net": (1, 2)}  # first and last
@@ -32,26 +30,6 @@ def run_seed(seed, fabric):
     options = Options.of(seed, "tcp" if partitions else fabric, partitions)
     print(options, flush=True)
     return run_round(options, fabric)
-
-
-def run_round(options, fabric):
-    folder = tempfile.mkdtemp(prefix=f"fire-{fabric}-{options.seed}-")
-    network = None
-    begin = time.monotonic()
-    try:
-        names = [chr(ord("a") + i) for i in range(options.members)]
-        network = Network(names) if options.partitions else None
-        fire = Round(options, folder, network)
-        try:
-            views, deliveries = fire.run()
-        except Failure as failure:
-            raise type(failure)("\n".join([*fire.log, str(failure), folder])) from None
-    finally:
-        if network:
-            network.close()
-    shutil.rmtree(folder)
-    return (f"seed {options.seed}, {fabric}: {views} views, {deliveries} deliveries, "
-            f"{time.monotonic() - begin:.1f} s")
 
 
 class Fire(unittest.TestCase):

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import threading
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -27,10 +28,13 @@ class FireMember:
         self.history = base + ".history"
         self.error_path = base + ".err"
         self.view = View()
-        self.views = []          # (number, time_ns) of each
+        self.views = []          # all of them, the first one first
         self.first = {}          # view -> time_ns of the first delivery in it
         self.count = None        # the last answer to `count`
         self.ending = ""         # what it said of its end
+        self.joins = "--join" in arguments
+        self.struck_ns = []      # when something befell it
+        self.started_ns = time.monotonic_ns()
         with open(self.error_path, "wb") as error:
             self.process = subprocess.Popen(
                 [*prefix, PROGRAM, "--name", name, *map(str, arguments)],
@@ -43,9 +47,9 @@ class FireMember:
             words = line.split()
             if words[0] == "view":
                 members = dict(word.rsplit(":", 1) for word in words[3].split(","))
-                self.views.append((int(words[1]), int(words[2])))
                 self.view = View(int(words[1]), int(words[2]),
                                  {name: int(number) for name, number in members.items()})
+                self.views.append(self.view)
             elif words[0] == "first":
                 self.first[int(words[1])] = int(words[2])
             elif words[0] == "count":

@@ -21,7 +21,15 @@ TICK = 0.002
 
 
 class Failure(AssertionError):
-    """A violation or a hang."""
+    """A member ended as it must not, or something worse."""
+
+
+class Violation(Failure):
+    """The histories are not what the library promises."""
+
+
+class Hang(Failure):
+    """What must come did not come."""
 
 
 class GroupLost(Failure):
@@ -30,7 +38,7 @@ class GroupLost(Failure):
 
 @dataclass(frozen=True)
 class Options:
-    """What a seed stands for."""
+    """What a round is made of, most of it drawn by its seed. Times are in seconds."""
 
     seed: int
     fabric: str
@@ -42,9 +50,15 @@ class Options:
     suspect_after: float
     founders: int
     faults: int
+    kinds: tuple
+    wait_max: float = 1.2  # from one fault to the next
+    down_max: float = 1.5  # from the end of a process to its next start
 
     @staticmethod
     def of(seed, fabric, partitions):
+        kinds = ("kill", "kill", "zombie", "pause", "leave")
+        if partitions:
+            kinds += ("cut", "cut", "cut", "one way")
         draw = random.Random(f"{seed} {fabric} {partitions}")
         members = draw.choice((3, 3, 4, 5))
         levels = ["atomic", "atomic", "atomic,atomic", "unordered,atomic"]
@@ -57,10 +71,20 @@ class Options:
             levels=draw.choice(levels),
             rate=draw.choice((50, 300, 1000, 3000)), size_max=draw.choice((64, 300, 5000)),
             suspect_after=draw.choice((0.4, 0.6, 0.8)),
-            founders=draw.choice((0, members // 2 + 1)), faults=draw.randint(4, 7))
+            founders=draw.choice((0, members // 2 + 1)), faults=draw.randint(4, 7), kinds=kinds)
 
     def __str__(self):
         return " ".join(f"{name}={value}" for name, value in asdict(self).items())
+
+
+@dataclass(frozen=True)
+class Kill:
+    """Of one member, and the FireMembers that nothing had befallen."""
+
+    name: str
+    incarnation: int
+    time_ns: int
+    survivors: list
 
 
 class Round:
@@ -69,13 +93,18 @@ class Round:
         self.folder = folder
         self.names = [chr(ord("a") + i) for i in range(options.members)]
         self.log = []
+        self.lives = []       # all that ever ran
+        self.kills = []
+        self.stops = 0
+        self.groups_lost = 0  # to a machine that stood still
+        self.removed_unstruck = 0
         self._network = network
         self._random = random.Random(options.seed)
         self._addresses = network.addresses() if network else ",".join(
             f"{name}=127.0.0.1:{port}"
             for name, port in zip(self.names, free_ports(len(self.names))))
         self._members = {}    # name -> the FireMember that runs, or ran last
-        self._lives = []      # all that ever ran
+        self._lives = []      # all that ran in this group
         self._faulty = {}     # name -> what befell it
         self._due = []        # (time, action)
         self._begin = self._last_tick = time.monotonic()
@@ -96,7 +125,7 @@ class Round:
         except subprocess.SubprocessError as error:
             raise Failure(str(error)) from error
         finally:
-            for member in self._lives:
+            for member in self.lives:
                 member.clean_up()
 
     def _run(self):
@@ -104,7 +133,7 @@ class Round:
             self._start(name, join=False)
         self._wait(self._whole, "all members are in one first view")
         while self._faults_left > 0:
-            self._wait_for(self._random.uniform(0.0, 1.2))
+            self._wait_for(self._random.uniform(0.0, self.options.wait_max))
             self._strike()
             self._faults_left -= 1
         self._heal()
@@ -127,6 +156,7 @@ class Round:
         if not self._is_disturbed():
             raise lost
         self._check()
+        self.groups_lost += 1
         self._note(f"{lost}\nthe machine stood still for {self._stall:.2f} s: a new group")
         if self._network:
             self._network.heal_all()
@@ -146,13 +176,11 @@ class Round:
         member = FireMember(name, life, arguments + ["--join"] * join, self.folder, prefix)
         self._members[name] = member
         self._lives.append(member)
+        self.lives.append(member)
         self._faulty[name] = "starts"
 
     def _strike(self):
-        kinds = ["kill", "kill", "zombie", "pause", "leave"]
-        if self._network:
-            kinds += ["cut", "cut", "cut", "one way"]
-        kind = self._random.choice(kinds)
+        kind = self._random.choice(self.options.kinds)
         count = self._random.choice((1, 1, 1, 2))
         if kind == "one way":
             count = 2  # whom of the two the others part with is theirs to say
@@ -161,8 +189,10 @@ class Round:
         if kind == "one way" and len(victims) < 2:
             kind = "cut"
         self._note(f"{kind} {','.join(victims)}")
+        now_ns = time.monotonic_ns()
         for name in victims:
             self._faulty[name] = kind
+            self._members[name].struck_ns.append(now_ns)
         lasts = self.options.suspect_after * (
             self._random.uniform(0.05, 0.4) if kind == "pause" else self._random.uniform(0.6, 3.5))
         self._begin_fault(kind, victims, lasts)
@@ -179,10 +209,13 @@ class Round:
         for name in victims:
             member = self._members[name]
             if kind == "kill":
+                self.kills.append(Kill(name, self._newest().members[name], time.monotonic_ns(), [
+                    other for other in self._members.values() if other.name not in self._faulty]))
                 member.kill()
             elif kind == "leave":
                 member.tell("leave")
             else:
+                self.stops += 1
                 member.pause()
                 self._later(lasts, lambda name=name, member=member: self._mend(
                     [name], member.go_on))
@@ -234,7 +267,7 @@ class Round:
                               timeout=WATCHDOG, check=False)
         self._note(done.stdout.split("\n", 1)[0])
         if done.returncode != 0:
-            raise Failure(done.stdout + done.stderr)
+            raise Violation(done.stdout + done.stderr)
 
     # What is.
 
@@ -291,7 +324,7 @@ class Round:
             if value:
                 return value
             if time.monotonic() > deadline:
-                raise Failure(f"waited in vain: {what}; {self._state()}")
+                raise Hang(f"waited in vain: {what}; {self._state()}")
             time.sleep(TICK)
 
     def _tick(self):
@@ -320,8 +353,10 @@ class Round:
         if status not in (-9, 0, 3) or (status == 0) != (member.ending == "left"):
             raise Failure(f"{name} ended with {status}: {member.said()}")
         self._note(f"{name} is down: {member.ending or 'killed'}")
+        if name not in self._faulty and member.ending == "evicted":
+            self.removed_unstruck += 1
         self._faulty[name] = "down"
-        self._later(self._random.uniform(0.0, 1.5), lambda: self._start(name))
+        self._later(self._random.uniform(0.0, self.options.down_max), lambda: self._start(name))
 
     def _state(self):
         return "; ".join(

@@ -1,0 +1,66 @@
+"""How long groups under fire stood still and how long joiners waited, by what the members said."""
+
+from dataclasses import dataclass
+
+SHARES = (("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("max", 1.0))
+
+
+def distribution(samples):
+    ordered = sorted(samples)
+    return {name: ordered[max(0, -int(-share * len(ordered) // 1) - 1)] for name, share in SHARES}
+
+
+def failovers(kills):
+    """Seconds from each kill to each survivor's first delivery in a view without the victim."""
+    found = []
+    for kill in kills:
+        for member in kill.survivors:
+            delivered_ns = next_delivery_ns(member, kill)
+            # What befalls the survivor meanwhile is not the first victim's doing.
+            if delivered_ns and not any(kill.time_ns <= struck_ns <= delivered_ns
+                                        for struck_ns in member.struck_ns):
+                found.append((delivered_ns - kill.time_ns) / 1e9)
+    return found
+
+
+def next_delivery_ns(member, kill):
+    """None if that member was not in a view with the victim, or delivered nothing after it."""
+    met = False
+    for view in member.views:
+        if view.members.get(kill.name) == kill.incarnation:
+            met = True
+        elif met and view.number in member.first:
+            return member.first[view.number]
+    return None
+
+
+@dataclass(frozen=True)
+class Join:
+    """Of a member that was started again, from the start of its process to its first view."""
+
+    seconds: float
+    name: str
+    history: str
+    said: str  # the last thing before it was let in
+
+
+def joins(lives):
+    return [Join((member.views[0].time_ns - member.started_ns) / 1e9, member.name, member.history,
+                 last_said(member.said(), member.views[0].time_ns / 1e9))
+            for member in lives if member.joins and member.views]
+
+
+def last_said(text, before):
+    """The last line that was said before that time; of those that name what is waited for, if there
+    are any."""
+    lines = []
+    for line in text.splitlines():
+        stamp, _, words = line.partition(" ")
+        try:
+            if float(stamp) > before:
+                break
+            lines.append(words)
+        except ValueError:
+            lines.append(line)
+    waits = [line for line in lines if "waiting" in line]
+    return (waits or lines or ["nothing"])[-1]
