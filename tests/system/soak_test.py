@@ -8,11 +8,12 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 from pathlib import Path
 from types import SimpleNamespace
 
-from fire.member import View
+from fire.member import FireMember, View
 from fire.nemesis import Kill
 from fire.times import distribution, failovers, last_said
 from support import WATCHDOG
@@ -20,10 +21,15 @@ from support import WATCHDOG
 SOAK = Path(__file__).with_name("soak.py")
 
 
+def folder_for(test):
+    folder = tempfile.mkdtemp(prefix="soak-test-")
+    test.addCleanup(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
 class Soak(unittest.TestCase):
     def setUp(self):
-        self.folder = tempfile.mkdtemp(prefix="soak-test-")
-        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+        self.folder = folder_for(self)
 
     def soak(self, *arguments, **environment):
         return subprocess.run([sys.executable, SOAK, *arguments], stdout=subprocess.PIPE,
@@ -73,6 +79,20 @@ class Times(unittest.TestCase):
         stranger = SimpleNamespace(views=views[1:], first={4: 210}, struck_ns=[])
         kill = Kill("b", 1, 120, [fit, struck, stranger])
         self.assertEqual(failovers([kill]), [200 / 1e9])
+
+    def test_a_member_stands_still_from_stop_to_continue(self):
+        member = FireMember("a", 0, [], folder_for(self))
+        self.addCleanup(member.clean_up)
+        before = time.monotonic_ns()
+        member.pause()
+        between = time.monotonic_ns()
+        member.go_on()
+        after = time.monotonic_ns()
+        self.assertTrue(member.stood_still(before, after))
+        self.assertTrue(member.stood_still(between, between + 1))
+        self.assertTrue(member.stood_still(before, between))
+        self.assertFalse(member.stood_still(before - 1, before))
+        self.assertFalse(member.stood_still(after, after + 1))
 
     def test_a_wait_is_the_last_one_named_before_the_join(self):
         said = ("1.5 waiting for b\n2.5 waiting for c\n2.6 member 'b' was lost\n"

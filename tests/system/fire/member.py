@@ -34,6 +34,7 @@ class FireMember:
         self.ending = ""         # what it said of its end
         self.joins = "--join" in arguments
         self.struck_ns = []      # when something befell it
+        self._stops_ns = []      # (when, whether it was let go on)
         self.started_ns = time.monotonic_ns()
         with open(self.error_path, "wb") as error:
             self.process = subprocess.Popen(
@@ -77,11 +78,18 @@ class FireMember:
     def kill(self):
         self.process.kill()
 
+    def stood_still(self, begin_ns, end_ns):
+        """Whether it was stopped at some time between these."""
+        last = [goes_on for time_ns, goes_on in self._stops_ns if time_ns <= begin_ns][-1:]
+        return last == [False] or any(begin_ns < time_ns < end_ns for time_ns, _ in self._stops_ns)
+
     def pause(self):
+        self._stops_ns.append((time.monotonic_ns(), False))
         self.process.send_signal(signal.SIGSTOP)
 
     def go_on(self):
         self.process.send_signal(signal.SIGCONT)
+        self._stops_ns.append((time.monotonic_ns(), True))
 
     def clean_up(self):
         if self.running():

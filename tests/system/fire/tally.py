@@ -23,7 +23,8 @@ class Tally:
     groups_lost: int = 0        # to a machine that stood still
     failover_s: list = field(default_factory=list)
     join_s: list = field(default_factory=list)
-    slow: list = field(default_factory=list)  # (seconds, seed, joiner, what it said), slowest first
+    alone_s: list = field(default_factory=list)  # of join_s, those while nobody stood still
+    slow: list = field(default_factory=list)     # [seconds, seed, joiner, stopped, said]
 
     def add(self, fire):
         """Returns the slowest join of the round, or None."""
@@ -35,8 +36,10 @@ class Tally:
         self.failover_s += failovers(fire.kills)
         found = joins(fire.lives)
         self.join_s += [join.seconds for join in found]
-        self.slow = sorted(self.slow + [(join.seconds, fire.options.seed, join.name, join.said)
-                                        for join in found], reverse=True)[:SLOWEST]
+        self.alone_s += [join.seconds for join in found if join.stopped == "nobody"]
+        self.slow = slowest(self.slow + [
+            [join.seconds, fire.options.seed, join.name, join.stopped, join.said]
+            for join in found])
         return max(found, key=lambda join: join.seconds, default=None)
 
     def add_failure(self, failure):
@@ -78,12 +81,19 @@ def table(tallies):
     lines += [tally.line() for tally in tallies]
     if len(tallies) > 1:
         lines.append(sum_of(tallies).line())
-    slow = sorted(((*join, tally) for tally in tallies for join in tally.slow),
-                  key=lambda join: join[0], reverse=True)[:SLOWEST]
-    lines += ["", "slowest joins, and the last thing the joiner said before it was let in:"]
-    lines += [f"  {took:6.3f} s  {tally.fabric} of {tally.members}, seed {seed}, {name}: {said}"
-              for took, seed, name, said, tally in slow]
+    alone = sum_of(tallies).alone_s
+    lines += ["", f"{len(alone)} joins while no other member was stopped: p50 p99 max s  " +
+              seconds(alone, "p50", "p99", "max"),
+              "slowest joins, and the last thing the joiner said before it was let in:"]
+    lines += [f"  {took:6.3f} s  {tally.fabric} of {tally.members}, seed {seed}, {name} "
+              f"({stopped} stopped): {said}"
+              for took, seed, name, stopped, said, tally in slowest(
+                  [*join, tally] for tally in tallies for join in tally.slow)]
     return "\n".join(lines)
+
+
+def slowest(found):
+    return sorted(found, key=lambda join: join[0], reverse=True)[:SLOWEST]
 
 
 def sum_of(tallies):

@@ -41,13 +41,20 @@ class Join:
     seconds: float
     name: str
     history: str
-    said: str  # the last thing before it was let in
+    said: str     # the last thing before it was let in
+    stopped: str  # the others that stood still at some time meanwhile
 
 
 def joins(lives):
-    return [Join((member.views[0].time_ns - member.started_ns) / 1e9, member.name, member.history,
-                 last_said(member.said(), member.views[0].time_ns / 1e9))
-            for member in lives if member.joins and member.views]
+    return [join_of(member, lives) for member in lives if member.joins and member.views]
+
+
+def join_of(member, lives):
+    begin_ns, end_ns = member.started_ns, member.views[0].time_ns
+    stopped = {other.name for other in lives
+               if other is not member and other.stood_still(begin_ns, end_ns)}
+    return Join((end_ns - begin_ns) / 1e9, member.name, member.history,
+                last_said(member.said(), end_ns / 1e9), ",".join(sorted(stopped)) or "nobody")
 
 
 def last_said(text, before):
