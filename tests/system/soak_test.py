@@ -74,11 +74,12 @@ class Soak(unittest.TestCase):
 class Times(unittest.TestCase):
     def test_a_failover_ends_with_the_first_delivery_without_the_victim(self):
         views = [View(3, 100, {"a": 1, "b": 1}), View(4, 200, {"a": 1}), View(5, 300, {"a": 1})]
-        fit = SimpleNamespace(views=views, first={3: 110, 5: 320}, struck_ns=[90, 330])
+        fit = SimpleNamespace(views=views, first={3: 110, 5: 320}, struck_ns=[90, 330],
+                              stood_still=lambda begin_ns, end_ns: end_ns > 320)
         struck = SimpleNamespace(views=views, first={3: 110, 4: 220}, struck_ns=[150])
         stranger = SimpleNamespace(views=views[1:], first={4: 210}, struck_ns=[])
         kill = Kill("b", 1, 120, [fit, struck, stranger])
-        self.assertEqual(failovers([kill]), [200 / 1e9])
+        self.assertEqual(failovers([kill], [fit]), [(200 / 1e9, True)])
 
     def test_a_member_stands_still_from_stop_to_continue(self):
         member = FireMember("a", 0, [], folder_for(self))

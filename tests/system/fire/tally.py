@@ -23,8 +23,9 @@ class Tally:
     groups_lost: int = 0        # to a machine that stood still
     failover_s: list = field(default_factory=list)
     join_s: list = field(default_factory=list)
-    alone_s: list = field(default_factory=list)  # of join_s, those while nobody stood still
-    slow: list = field(default_factory=list)     # [seconds, seed, joiner, stopped, said]
+    awake_failover_s: list = field(default_factory=list)  # those while nobody else stood still
+    awake_join_s: list = field(default_factory=list)
+    slow: list = field(default_factory=list)  # [seconds, seed, joiner, stopped, said]
 
     def add(self, fire):
         """Returns the slowest join of the round, or None."""
@@ -33,10 +34,13 @@ class Tally:
         self.stops += fire.stops
         self.removed_unstruck += fire.removed_unstruck
         self.groups_lost += fire.groups_lost
-        self.failover_s += failovers(fire.kills)
+        for took, awake in failovers(fire.kills, fire.lives):
+            self.failover_s.append(took)
+            if awake:
+                self.awake_failover_s.append(took)
         found = joins(fire.lives)
         self.join_s += [join.seconds for join in found]
-        self.alone_s += [join.seconds for join in found if join.stopped == "nobody"]
+        self.awake_join_s += [join.seconds for join in found if join.stopped == "nobody"]
         self.slow = slowest(self.slow + [
             [join.seconds, fire.options.seed, join.name, join.stopped, join.said]
             for join in found])
@@ -81,9 +85,10 @@ def table(tallies):
     lines += [tally.line() for tally in tallies]
     if len(tallies) > 1:
         lines.append(sum_of(tallies).line())
-    alone = sum_of(tallies).alone_s
-    lines += ["", f"{len(alone)} joins while no other member was stopped: p50 p99 max s  " +
-              seconds(alone, "p50", "p99", "max"),
+    total = sum_of(tallies)
+    lines += ["", "while no other member was stopped, p50 p99 max s: " + ", ".join(
+        f"{len(samples)} {what} {seconds(samples, 'p50', 'p99', 'max')}" for what, samples in (
+            ("failovers", total.awake_failover_s), ("joins", total.awake_join_s))),
               "slowest joins, and the last thing the joiner said before it was let in:"]
     lines += [f"  {took:6.3f} s  {tally.fabric} of {tally.members}, seed {seed}, {name} "
               f"({stopped} stopped): {said}"

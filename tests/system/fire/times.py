@@ -10,8 +10,9 @@ def distribution(samples):
     return {name: ordered[max(0, -int(-share * len(ordered) // 1) - 1)] for name, share in SHARES}
 
 
-def failovers(kills):
-    """Seconds from each kill to each survivor's first delivery in a view without the victim."""
+def failovers(kills, lives):
+    """(seconds from a kill to a survivor's first delivery in a view without the victim, whether
+    nobody stood still meanwhile), for each kill and survivor."""
     found = []
     for kill in kills:
         for member in kill.survivors:
@@ -19,7 +20,9 @@ def failovers(kills):
             # What befalls the survivor meanwhile is not the first victim's doing.
             if delivered_ns and not any(kill.time_ns <= struck_ns <= delivered_ns
                                         for struck_ns in member.struck_ns):
-                found.append((delivered_ns - kill.time_ns) / 1e9)
+                found.append(((delivered_ns - kill.time_ns) / 1e9,
+                              not any(other.stood_still(kill.time_ns, delivered_ns)
+                                      for other in lives)))
     return found
 
 
