@@ -59,14 +59,20 @@ GroupSeat::Block GroupSeat::block(std::uint64_t view) const {
   return {places_[self_].control[view % 2], control_bytes(options_.senders.size())};
 }
 
-void GroupSeat::clear_block(std::uint64_t view, std::uint64_t base, std::uint64_t first_seq) const {
+void GroupSeat::clear_block(std::uint64_t view) const {
   const Block at = block(view);
   std::byte* words = own_row_ + at.offset;
-  // L3: first the epoch goes, then what it stood for.
+  // L3: first the epoch goes, then what it stood for. In a replica both may land in any order: what
+  // is cleared here says nothing where it is 0, and the base, where 0 is a place, stays.
   store_cell(words + kEpochOffset, 0);
-  for (std::size_t offset = kSentOffset; offset < at.bytes; offset += 8) {
+  for (std::size_t offset = kFirstSeqOffset; offset < at.bytes; offset += 8) {
     store_cell(words + offset, 0);
   }
+}
+
+void GroupSeat::prepare_block(std::uint64_t view, std::uint64_t base,
+                              std::uint64_t first_seq) const {
+  std::byte* words = own_row_ + block(view).offset;
   store_cell(words + kBaseOffset, base);
   store_cell(words + kFirstSeqOffset, first_seq == kUnknownSeq ? 0 : first_seq + 1);
 }

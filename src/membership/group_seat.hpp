@@ -36,8 +36,11 @@ class GroupSeat {
   /// The group in that view. First_seq and own_base_records are left to the caller.
   [[nodiscard]] Seated in(const View& view, const RowOf& row_of) const;
 
-  /// Clears our control block for that view and gives it its base, not yet its epoch.
-  void clear_block(std::uint64_t view, std::uint64_t base, std::uint64_t first_seq) const;
+  /// Clears our control block for that view: nobody is to read in it what stood there before.
+  void clear_block(std::uint64_t view) const;
+  /// Says in the cleared block where our ring starts in that view, and which number its first
+  /// message has, if we know (else kUnknownSeq). Not yet the block's epoch.
+  void prepare_block(std::uint64_t view, std::uint64_t base, std::uint64_t first_seq) const;
   /// From now on the block is that view's (L3).
   void open_block(std::uint64_t view) const;
   /// The block of that view, for publishing.

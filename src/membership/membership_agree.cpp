@@ -288,7 +288,7 @@ void Membership<Memory>::clear_blocks(std::uint64_t id, const std::vector<ViewMe
   for (std::size_t offset = 8; offset < words_.word_bytes(); offset += 8) {
     store_cell(block + offset, 0);
   }
-  for (const Group& group : groups_) group.seat.clear_block(id, 0, 0);
+  for (const Group& group : groups_) group.seat.clear_block(id);
   for (const ViewMember& member : members) {
     if (member.slot == options_.self) continue;
     fabric.publish(Rank{member.slot}, words_.block(id), {block, words_.word_bytes()});
@@ -342,7 +342,7 @@ void Membership<Memory>::enter(const View& next, Fabric& fabric) {
     const std::vector<Rank> peers = place.peers;
     const std::uint32_t base = group.subgroup->enter(shape, std::move(place));
     group.subgroup->hold_space(!leavers_.empty());
-    group.seat.clear_block(next.id, base, shape.first_seq);
+    group.seat.prepare_block(next.id, base, shape.first_seq);
     const GroupSeat::Block block = group.seat.block(next.id);
     const auto publish_block = [&] {
       for (const Rank peer : peers) {
