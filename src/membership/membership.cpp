@@ -40,6 +40,7 @@ template <class Memory>
 std::uint64_t Membership<Memory>::word(std::uint32_t rank, std::size_t offset) const {
   const std::uint32_t slot = view_.members[rank].slot;
   const std::byte* block = row(slot) + words_.block(view_.id);
+  if (memory_.load(block + ViewWords::kEpoch) != view_.id) return 0;
   const std::uint64_t value = memory_.load(block + offset);
   if (value == 0 || memory_.load(block + ViewWords::kEpoch) != view_.id) return 0;
   // A block that is new to us, or cleared, has no epoch either.

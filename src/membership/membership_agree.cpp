@@ -216,9 +216,9 @@ void Membership<Memory>::join_decided() {
     if (ready_[slot] == 0 || slot == options_.self) continue;
     for (const std::uint64_t parity : {0, 1}) {
       const std::byte* block = row(slot) + words_.block(parity);
+      const std::uint64_t view = memory_.load(block + ViewWords::kEpoch);  // and again below (L3)
       const std::uint64_t decided = memory_.load(block + ViewWords::kDecided);
       const std::uint64_t accepted = memory_.load(block + ViewWords::kAccepted);
-      const std::uint64_t view = memory_.load(block + ViewWords::kEpoch);
       if (decided == 0 || accepted == 0 || view % 2 != parity) continue;
       const std::optional<Proposal> proposal = proposal_of(slot, view, accepted);
       if (!proposal || !proposal->next.contains(self)) continue;

@@ -22,6 +22,7 @@ Multicast<Memory>::Multicast(const GroupShape& shape, Memory memory, SendRing* o
       base_(shape.senders()),
       met_(shape.senders()),
       unmet_(shape.senders()),
+      entered_(shape.members()),
       started_(shape.level != Level::agreed),
       counters_(counters) {
   TUTTI_ASSERT((shape.own_sender == kNobody) == (own_ring == nullptr), shape.own_sender);

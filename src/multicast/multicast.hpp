@@ -139,12 +139,17 @@ class Multicast {
   [[nodiscard]] std::uint64_t load(std::uint32_t member, std::size_t offset) const {
     return memory_.load(shape_.member_controls[member] + offset);
   }
-  // L3: to be asked after a word was read.
+  // L3: a word is of this view if this held once before it was read, and holds after it.
   [[nodiscard]] bool in_view(std::uint32_t member) const {
     return load(member, kEpochOffset) == shape_.view;
   }
+  [[nodiscard]] bool has_entered(std::uint32_t member) const {
+    if (!entered_[member]) entered_[member] = in_view(member);
+    return entered_[member];
+  }
   // A counter of a member, 0 unless its block is that of this view (I6).
   [[nodiscard]] std::uint64_t count(std::uint32_t member, std::size_t offset) const {
+    if (!has_entered(member)) return 0;
     const std::uint64_t value = load(member, offset);
     return value != 0 && in_view(member) ? value : 0;
   }
@@ -170,6 +175,7 @@ class Multicast {
   std::vector<std::uint32_t> base_;  // by sender: granule
   std::vector<bool> met_;            // by sender: base_ is known
   std::size_t unmet_ = 0;
+  mutable std::vector<bool> entered_;  // by member: its block was seen to be that of this view
   bool all_entered_ = false;
   bool space_held_ = false;
   bool started_;  // I7

@@ -10,9 +10,10 @@
 ///
 /// Invariant L1: the control words of one group are contiguous, so that one small write carries all
 /// of them. L2: blocks start on a cache line and rings on a page: nothing of two groups is shared.
-/// L3: a block's other words mean something only to a reader in the view that its epoch names. Who
-/// reads a word and after it the epoch of its own view has read a word of that view: the owner
-/// takes the epoch away before it clears the block for another view.
+/// L3: a block's other words mean something only to a reader in the view that its epoch names. A
+/// reader that found the epoch of its own view before it read a word, at any time, and finds it
+/// again after the word, has read a word of that view. The first look excludes an owner that is
+/// two views behind, the second an owner that is two views ahead. docs/protocol.md argues it.
 /// Groups are laid out in the order of their names, not of joining.
 #pragma once
 #include <array>

@@ -1,10 +1,13 @@
 // The protocol's templates for the tests' Memory. Their definitions are in .cpp files, where the
 // library instantiates them for NativeMemory; this one file does it for LandingMemory.
 #define TUTTI_DEFINITIONS_ONLY
-#include "multicast/delivery.cpp"       // NOLINT(bugprone-suspicious-include)
-#include "multicast/multicast.cpp"      // NOLINT(bugprone-suspicious-include)
-#include "multicast/multicast_cut.cpp"  // NOLINT(bugprone-suspicious-include)
-#include "multicast/subgroup.cpp"       // NOLINT(bugprone-suspicious-include)
+#include "membership/membership.cpp"        // NOLINT(bugprone-suspicious-include)
+#include "membership/membership_agree.cpp"  // NOLINT(bugprone-suspicious-include)
+#include "membership/membership_begin.cpp"  // NOLINT(bugprone-suspicious-include)
+#include "multicast/delivery.cpp"           // NOLINT(bugprone-suspicious-include)
+#include "multicast/multicast.cpp"          // NOLINT(bugprone-suspicious-include)
+#include "multicast/multicast_cut.cpp"      // NOLINT(bugprone-suspicious-include)
+#include "multicast/subgroup.cpp"           // NOLINT(bugprone-suspicious-include)
 #include "support/landing_memory.hpp"
 
 namespace tutti {
@@ -12,5 +15,6 @@ namespace tutti {
 template class Multicast<testing::LandingMemory>;
 template class Delivery<testing::LandingMemory>;
 template class Subgroup<testing::LandingMemory>;
+template class Membership<testing::LandingMemory>;
 
 }  // namespace tutti

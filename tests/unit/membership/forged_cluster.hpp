@@ -13,27 +13,30 @@
 
 namespace tutti::testing {
 
-class ForgedNode final : public MembershipEvents {
+template <class Memory>
+class ForgedNodeOver final : public MembershipEvents {
  public:
-  ForgedNode(const sim::Plan& plan, std::uint32_t slot, std::vector<AlignedRow>& rows)
+  ForgedNodeOver(const sim::Plan& plan, std::uint32_t slot, std::vector<AlignedRow>& rows,
+                 Memory memory)
       : fabric(rows) {
     const RowOf row_of = [&rows](std::uint32_t peer) { return rows[peer].data(); };
     GroupSeat seat(plan.groups[0], slot, plan.nodes, plan.layouts, rows[slot].data());
     auto [shape, place] = seat.in(View{}, row_of);
-    group = std::make_unique<Subgroup<NativeMemory>>(shape, std::move(place),
-                                                     [this](std::span<const Message> batch) {
-                                                       for (const Message& message : batch)
-                                                         delivered.emplace_back(message.text());
-                                                     });
-    std::vector<Membership<NativeMemory>::Group> groups;
+    group = std::make_unique<Subgroup<Memory>>(
+        shape, std::move(place),
+        [this](std::span<const Message> batch) {
+          for (const Message& message : batch) delivered.emplace_back(message.text());
+        },
+        memory);
+    std::vector<typename Membership<Memory>::Group> groups;
     groups.push_back({std::move(seat), group.get()});
-    membership = std::make_unique<Membership<NativeMemory>>(
-        MembershipOptions{.self = slot,
-                          .incarnation = 100 + slot,
-                          .nodes = plan.nodes,
-                          .founders = plan.founders,
-                          .found_after_ns = 0},
-        plan.words, std::move(groups), rows[slot].data(), row_of, *this);
+    membership = std::make_unique<Membership<Memory>>(MembershipOptions{.self = slot,
+                                                                        .incarnation = 100 + slot,
+                                                                        .nodes = plan.nodes,
+                                                                        .founders = plan.founders,
+                                                                        .found_after_ns = 0},
+                                                      plan.words, std::move(groups),
+                                                      rows[slot].data(), row_of, *this, memory);
   }
 
   void pass() {
@@ -59,18 +62,23 @@ class ForgedNode final : public MembershipEvents {
   std::vector<View> views;
   std::vector<ViewMember> gone;
   std::optional<StopReason> why_stopped;
-  std::unique_ptr<Subgroup<NativeMemory>> group;
-  std::unique_ptr<Membership<NativeMemory>> membership;
+  std::unique_ptr<Subgroup<Memory>> group;
+  std::unique_ptr<Membership<Memory>> membership;
 };
 
 /// All nodes are founders but the last `joining`, which are connected to nobody.
-class ForgedCluster {
+template <class Memory>
+class ForgedClusterOver {
  public:
-  explicit ForgedCluster(std::uint32_t count, std::uint32_t joining = 0)
+  /// Each node reads through the memory, which is told its slot if it asks for that.
+  explicit ForgedClusterOver(std::uint32_t count, std::uint32_t joining = 0, Memory memory = {})
       : plan(sim::make_plan(count, {group_options()})) {
     for (std::uint32_t slot = 0; slot < count; ++slot) rows.emplace_back(plan.row_bytes);
     plan.founders = count - joining;
-    for (std::uint32_t slot = 0; slot < count; ++slot) nodes.emplace_back(plan, slot, rows);
+    for (std::uint32_t slot = 0; slot < count; ++slot) {
+      if constexpr (requires { memory.reader; }) memory.reader = Rank{slot};
+      nodes.emplace_back(plan, slot, rows, memory);
+    }
     std::vector<std::uint32_t> founders;
     for (std::uint32_t slot = 0; slot < plan.founders; ++slot) {
       founders.push_back(slot);
@@ -90,7 +98,7 @@ class ForgedCluster {
 
   sim::Plan plan;
   std::vector<AlignedRow> rows;
-  std::deque<ForgedNode> nodes;
+  std::deque<ForgedNodeOver<Memory>> nodes;
 
  private:
   static GroupOptions group_options() {
@@ -102,5 +110,8 @@ class ForgedCluster {
     return group;
   }
 };
+
+using ForgedNode = ForgedNodeOver<NativeMemory>;
+using ForgedCluster = ForgedClusterOver<NativeMemory>;
 
 }  // namespace tutti::testing

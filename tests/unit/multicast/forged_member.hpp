@@ -10,8 +10,9 @@ namespace tutti::testing {
 
 class ForgedMember {
  public:
-  ForgedMember(ForgedTable& table, std::uint32_t self)
+  ForgedMember(ForgedTable& table, std::uint32_t self, std::uint64_t view = 0)
       : shape_(table.shape(self)), bounds_(shape_.senders()) {
+    shape_.view = view;
     if (shape_.own_sender != kNobody) {
       ring_.emplace(shape_.own_ring, shape_.ring_granules, shape_.window_records);
     }

@@ -1,0 +1,119 @@
+/// Members come from view k - 2 into view k, whose words lie in the same block, while one that is
+/// in view k already reads them: L3, I6.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "support/landing_memory.hpp"
+#include "unit/multicast/forged_member.hpp"
+
+namespace tutti::testing {
+namespace {
+
+constexpr std::uint64_t kView = 3;
+
+// What the owner of a block does between view k - 2 and its first words of view k, as
+// GroupSeat::clear_block and open_block do.
+void come_from_two_views_ago(ForgedTable& table, std::uint32_t member) {
+  table.epoch(member, 0);
+  for (std::uint32_t s = 0; s < 3; ++s) table.received(member, s, 0);
+  table.delivered(member, 0);
+  table.epoch(member, kView);
+}
+
+// Of three members the first is in view 3, and the last has received and delivered its five
+// rounds. The other one said the same in view 1; it comes into view 3, in which it has said nothing
+// yet, before one of the first one's loads.
+class NextView final : private BetweenLoads {
+ public:
+  explicit NextView(std::uint64_t at_load) : at_load_(at_load) {
+    table_.epoch(2, kView);
+    table_.epoch(1, kView - 2);
+    for (const std::uint32_t member : {1U, 2U}) {
+      for (std::uint32_t s = 0; s < 3; ++s) table_.received(member, s, 5);
+      table_.delivered(member, 15);
+    }
+    table_.epoch(0, kView);
+    GroupShape shape = table_.shape(0);
+    shape.view = kView;
+    SendRing ring(shape.own_ring, shape.ring_granules, shape.window_records);
+    Bounds bounds(shape.senders());
+    MulticastCounters counters;
+    Multicast<LandingMemory> multicast(shape, {this, Rank{0}}, &ring, bounds, counters);
+    SendRing::Space space;
+    for (int i = 0; i < 5; ++i) {
+      if (ring.claim(8, space) == SendRing::Outcome::ok) ring.commit(space);
+    }
+    Outbox out;
+    multicast.step(out);
+    multicast.set_delivered(15);
+    multicast.step(out);
+    stable = bounds.get(0).stable;
+    released = ring.released();
+  }
+
+  [[nodiscard]] bool over() const { return loads_ <= at_load_; }
+  std::uint64_t stable = 0;
+  std::uint64_t released = 0;
+
+ private:
+  void before_load(Rank /*reader*/) override {
+    if (loads_++ != at_load_) return;
+    come_from_two_views_ago(table_, 1);
+  }
+
+  const std::uint64_t at_load_;
+  std::uint64_t loads_ = 0;
+  ForgedTable table_{{}};
+};
+
+TEST(NextView, WordsOfTwoViewsAgoNeverCountWheneverTheirOwnerMovesOn) {
+  std::uint64_t at = 0;
+  for (;; ++at) {
+    const NextView world(at);
+    ASSERT_EQ(world.stable, 0U) << "it came before load " << at;
+    ASSERT_EQ(world.released, 0U) << "it came before load " << at;
+    if (world.over()) break;
+  }
+  EXPECT_GT(at, 10U) << "so many loads there were to come between";
+}
+
+// The same with a thread that moves on, again and again, and one that reads: over shared memory.
+TEST(NextView, WordsOfTwoViewsAgoNeverCountWhileAnotherThreadMovesOn) {
+  constexpr std::uint64_t kChanges = 30'000;
+  ForgedTable table({});
+  std::atomic<std::uint64_t> forged{0};  // so many changes of view are prepared
+  std::atomic<std::uint64_t> moved{0};   // and over
+  const auto wait = [](const std::atomic<std::uint64_t>& turn, std::uint64_t change) {
+    while (turn.load(std::memory_order_acquire) < change) std::this_thread::yield();
+  };
+  const std::jthread owner([&] {
+    for (std::uint64_t change = 1; change <= kChanges; ++change) {
+      wait(forged, change);
+      come_from_two_views_ago(table, 1);
+      moved.store(change, std::memory_order_release);
+    }
+  });
+  table.epoch(0, kView);
+  table.epoch(2, kView);
+  table.sent(2, {.records = 5, .rounds = 5});
+  table.received(2, 2, 5);
+  std::uint64_t wrong = 0;
+  for (std::uint64_t change = 1; change <= kChanges; ++change) {
+    table.epoch(1, kView - 2);
+    table.received(1, 2, 5);
+    table.received(0, 2, 0);
+    ForgedMember member(table, 0, kView);
+    forged.store(change, std::memory_order_release);
+    for (bool last = false; !last;) {
+      last = moved.load(std::memory_order_acquire) == change;
+      member.step();
+    }
+    if (member.bounds(2).stable != 0) ++wrong;
+  }
+  EXPECT_EQ(wrong, 0U) << "of " << kChanges << " changes of view";
+}
+
+}  // namespace
+}  // namespace tutti::testing
