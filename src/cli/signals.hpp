@@ -23,5 +23,7 @@ void ignore_interrupt();
 /// Ends the process with `status` should it still run after that time: a last resort for ways out
 /// that must not hang, such as a write to a pipe that nobody reads.
 void exit_within(unsigned seconds, int status);
+/// What a failed command allows itself for that.
+inline constexpr unsigned kGiveUpSeconds = 5;
 
 }  // namespace tutti::cli

@@ -44,7 +44,7 @@ std::unexpected<Error> bad(std::string message) {
   return fail(ErrorCode::invalid_argument, std::move(message));
 }
 
-std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
+std::string in_quotes(std::string_view text) { return "'" + std::string(text) + "'"; }
 
 template <class Words, class Value>
 std::string_view word_of(const Words& words, Value value) {
@@ -67,7 +67,7 @@ auto value_of(const Words& words, std::string_view field, std::string_view word)
   for (const auto& known : words) {
     if (known.word == word) return known.value;
   }
-  return bad(std::string(field) + " " + quoted(word) + " is unknown; known: " + listed(words));
+  return bad(std::string(field) + " " + in_quotes(word) + " is unknown; known: " + listed(words));
 }
 
 // A value outside its enumeration: cast from an integer somewhere.
@@ -103,7 +103,7 @@ bool is_member_name(std::string_view name) {
 
 Result<void> check_member_name(std::string_view field, std::string_view name) {
   if (is_member_name(name)) return {};
-  return bad(std::string(field) + ": name " + quoted(name) +
+  return bad(std::string(field) + ": name " + in_quotes(name) +
              " is not legal; legal: 1 .. 255 bytes of letters, digits, '-', '_', '.'");
 }
 
@@ -118,14 +118,15 @@ Result<void> check_members(const std::vector<MemberAddress>& members) {
   for (const MemberAddress& member : members) {
     if (Result<void> r = check_member_name("members", member.name); !r) return r;
     if (!names.insert(member.name).second) {
-      return bad("members: name " + quoted(member.name) + " stands there twice; names are unique");
+      return bad("members: name " + in_quotes(member.name) +
+                 " stands there twice; names are unique");
     }
     Result<Address> address = address_from(member.address);
     if (!address) return bad("members: " + member.name + ": " + address.error().message);
     const auto same =
         std::ranges::find(addresses, *address, &decltype(addresses)::value_type::first);
     if (same != addresses.end()) {
-      return bad("members: address " + quoted(member.address) + " is given to both " +
+      return bad("members: address " + in_quotes(member.address) + " is given to both " +
                  std::string(same->second) + " and " + member.name + "; each needs its own");
     }
     addresses.emplace_back(std::move(*address), member.name);
@@ -142,7 +143,7 @@ Result<void> check_list(const std::string& field, const std::vector<std::string>
   for (const std::string& name : names) {
     if (Result<void> r = check_member_name(field, name); !r) return r;
     if (!seen.insert(name).second) {
-      return bad(field + ": " + quoted(name) + " stands there twice");
+      return bad(field + ": " + in_quotes(name) + " stands there twice");
     }
   }
   return {};
@@ -152,11 +153,11 @@ Result<void> check_order_and_level(Order order, Level level) {
   if (Result<void> r = check_known(kOrders, "order", order); !r) return r;
   if (Result<void> r = check_known(kLevels, "level", level); !r) return r;
   if (level == Level::unordered && order != Order::none) {
-    return bad("level 'unordered' goes with order 'none', not " + quoted(to_string(order)) +
+    return bad("level 'unordered' goes with order 'none', not " + in_quotes(to_string(order)) +
                ": it delivers on receipt, so there is nothing to order");
   }
   if (order == Order::none && level != Level::unordered) {
-    return bad("level " + quoted(to_string(level)) +
+    return bad("level " + in_quotes(to_string(level)) +
                " goes with order 'round_robin', not 'none': without an order there are no earlier "
                "messages to wait for; order 'none' goes with level 'unordered'");
   }
@@ -168,19 +169,19 @@ Result<void> check_fabric(const NodeOptions& node) {
   const bool may_be_rdma =
       node.fabric == FabricChoice::verbs || node.fabric == FabricChoice::automatic;
   if (!node.rdma_device.empty() && !may_be_rdma) {
-    return bad("rdma_device is " + quoted(printable(node.rdma_device)) + " with fabric " +
-               quoted(to_string(node.fabric)) + "; it goes with 'verbs' and 'auto' only");
+    return bad("rdma_device is " + in_quotes(printable(node.rdma_device)) + " with fabric " +
+               in_quotes(to_string(node.fabric)) + "; it goes with 'verbs' and 'auto' only");
   }
   if (node.fabric != FabricChoice::ofi) {
     if (node.provider.empty()) return {};
-    return bad("provider is " + quoted(printable(node.provider)) + " with fabric " +
-               quoted(to_string(node.fabric)) + "; it goes with fabric 'ofi' only");
+    return bad("provider is " + in_quotes(printable(node.provider)) + " with fabric " +
+               in_quotes(to_string(node.fabric)) + "; it goes with fabric 'ofi' only");
   }
   if (node.provider.empty()) {
     return bad("fabric 'ofi' needs one of libfabric's providers: ofi:PROVIDER, such as 'ofi:tcp'");
   }
   if (node.provider.size() <= kProviderMax && printable(node.provider) == node.provider) return {};
-  return bad("provider " + quoted(printable(node.provider)) + " is not legal; legal: 1 .. " +
+  return bad("provider " + in_quotes(printable(node.provider)) + " is not legal; legal: 1 .. " +
              std::to_string(kProviderMax) + " bytes of text, such as 'tcp'");
 }
 
@@ -215,7 +216,7 @@ Result<void> check_group_fields(const GroupOptions& group) {
   for (const std::string& sender : group.senders) {
     const bool known = std::ranges::find(group.members, sender) != group.members.end();
     if (!group.members.empty() && !known) {
-      return bad("senders: " + quoted(sender) + " is not among the group's members");
+      return bad("senders: " + in_quotes(sender) + " is not among the group's members");
     }
   }
   if (Result<void> r = check_order_and_level(group.order, group.level); !r) return r;
@@ -244,7 +245,7 @@ Result<void> NodeOptions::validate() const {
   if (std::ranges::find(members, name, &MemberAddress::name) == members.end()) {
     std::string known;
     for (const MemberAddress& member : members) known += (known.empty() ? "" : ", ") + member.name;
-    return bad("name " + quoted(name) + " is not among the members; members: " + known);
+    return bad("name " + in_quotes(name) + " is not among the members; members: " + known);
   }
   if (Result<void> r = check_fabric(*this); !r) return r;
   if (drive != Drive::own_thread && drive != Drive::caller) {
@@ -273,7 +274,7 @@ Result<void> GroupOptions::validate() const {
                " bytes is not legal; legal: 1 .. 255 bytes of UTF-8 without control characters");
   }
   Result<void> fields = check_group_fields(*this);
-  if (!fields) return bad("group " + quoted(name) + ": " + fields.error().message);
+  if (!fields) return bad("group " + in_quotes(name) + ": " + fields.error().message);
   return {};
 }
 
@@ -296,8 +297,8 @@ Result<void> set_fabric(NodeOptions& node, std::string_view text) {
   const Result<FabricChoice> fabric = fabric_from(text.substr(0, colon));
   if (!fabric) return std::unexpected(fabric.error());
   if (colon < text.size() && *fabric != FabricChoice::ofi) {
-    return bad("fabric " + quoted(printable(text)) + ": nothing belongs after " +
-               quoted(to_string(*fabric)));
+    return bad("fabric " + in_quotes(printable(text)) + ": nothing belongs after " +
+               in_quotes(to_string(*fabric)));
   }
   NodeOptions asked;
   asked.fabric = *fabric;

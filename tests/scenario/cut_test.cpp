@@ -11,7 +11,7 @@
 namespace tutti::testing {
 namespace {
 
-constexpr std::uint64_t kSeeds = 150;
+constexpr std::uint64_t kCutSeeds = 150;
 
 std::vector<std::uint64_t> delivered(World& world) {
   std::vector<std::uint64_t> counts;
@@ -40,7 +40,7 @@ void run(std::uint64_t seed, Level level, const std::function<void(World&, Prng&
 }
 
 TEST(Cut, ALinkThatBreaksLeavesPrefixesOfOneSequence) {
-  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+  for (std::uint64_t seed = 1; seed <= kCutSeeds; ++seed) {
     for (const Level level : {Level::atomic, Level::agreed, Level::unordered}) {
       run(seed, level, [](World& world, Prng& random) {
         const auto a = static_cast<std::uint32_t>(random.below(4));
@@ -51,7 +51,7 @@ TEST(Cut, ALinkThatBreaksLeavesPrefixesOfOneSequence) {
 }
 
 TEST(Cut, AMemberThatDiesLeavesPrefixesOfOneSequence) {
-  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+  for (std::uint64_t seed = 1; seed <= kCutSeeds; ++seed) {
     for (const Level level : {Level::atomic, Level::agreed, Level::unordered}) {
       run(seed, level, [](World& world, Prng& random) {
         world.kill(static_cast<std::uint32_t>(random.below(4)));
@@ -61,7 +61,7 @@ TEST(Cut, AMemberThatDiesLeavesPrefixesOfOneSequence) {
 }
 
 TEST(Cut, ManyLinksThatBreakLeavePrefixesOfOneSequence) {
-  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+  for (std::uint64_t seed = 1; seed <= kCutSeeds; ++seed) {
     run(seed, Level::atomic, [](World& world, Prng& random) {
       for (std::uint32_t a = 0; a < 4; ++a) {
         for (std::uint32_t b = a + 1; b < 4; ++b) {

@@ -135,12 +135,13 @@ TEST_P(Quiescence, NullsNeverOutnumberTheMessagesOfTheOthers) {
   }
 }
 
-std::string name_of(const ::testing::TestParamInfo<Wires>& wires) {
+std::string wires_name(const ::testing::TestParamInfo<Wires>& wires) {
   return std::array{"Faulty", "Landing", "Shared"}[static_cast<std::size_t>(wires.param)];
 }
 
 INSTANTIATE_TEST_SUITE_P(Wires, Quiescence,
-                         ::testing::Values(Wires::faulty, Wires::landing, Wires::shared), name_of);
+                         ::testing::Values(Wires::faulty, Wires::landing, Wires::shared),
+                         wires_name);
 
 }  // namespace
 }  // namespace tutti::testing

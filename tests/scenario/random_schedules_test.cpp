@@ -10,7 +10,7 @@
 namespace tutti::testing {
 namespace {
 
-constexpr std::uint64_t kSeeds = 150;
+constexpr std::uint64_t kScheduleSeeds = 150;
 
 struct Case {
   std::string name;
@@ -56,7 +56,7 @@ std::vector<Case> cases() {
 class RandomSchedules : public ::testing::TestWithParam<Case> {
  protected:
   static void run(Wires wires) {
-    const std::uint64_t seeds = kSeeds * 3 / GetParam().nodes / GetParam().groups.size();
+    const std::uint64_t seeds = kScheduleSeeds * 3 / GetParam().nodes / GetParam().groups.size();
     for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
       const std::string findings = run_to_the_end(
           {.seed = seed, .nodes = GetParam().nodes, .groups = GetParam().groups, .wires = wires});

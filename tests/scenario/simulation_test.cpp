@@ -9,9 +9,9 @@ namespace {
 
 // One thread does it all: ThreadSanitizer has nothing to find here and is slow.
 #ifdef __SANITIZE_THREAD__
-constexpr std::uint64_t kSeeds = 2;
+constexpr std::uint64_t kSimulationSeeds = 2;
 #else
-constexpr std::uint64_t kSeeds = 8;
+constexpr std::uint64_t kSimulationSeeds = 8;
 #endif
 
 class Simulation : public ::testing::TestWithParam<std::string> {};
@@ -19,7 +19,7 @@ class Simulation : public ::testing::TestWithParam<std::string> {};
 TEST_P(Simulation, SeedsAreGood) {
   const Result<sim::Scenario> scenario = sim::scenario_from(GetParam());
   ASSERT_TRUE(scenario.has_value());
-  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+  for (std::uint64_t seed = 1; seed <= kSimulationSeeds; ++seed) {
     sim::Options options = sim::options_from(seed);
     scenario->apply(options);
     const sim::Outcome outcome = sim::run(options);
@@ -28,7 +28,7 @@ TEST_P(Simulation, SeedsAreGood) {
   }
 }
 
-std::string name_of(const ::testing::TestParamInfo<std::string>& scenario) {
+std::string scenario_name(const ::testing::TestParamInfo<std::string>& scenario) {
   std::string name = scenario.param;
   std::erase(name, '-');
   return name;
@@ -37,10 +37,10 @@ std::string name_of(const ::testing::TestParamInfo<std::string>& scenario) {
 INSTANTIATE_TEST_SUITE_P(Scenarios, Simulation,
                          ::testing::Values("swarm", "crash", "zombie", "partition", "join-storm",
                                            "leave"),
-                         name_of);
+                         scenario_name);
 
 TEST(SimulationDeterminism, TheSameSeedIsTheSameRun) {
-  for (std::uint64_t seed = 1; seed <= kSeeds / 2; ++seed) {
+  for (std::uint64_t seed = 1; seed <= kSimulationSeeds / 2; ++seed) {
     const sim::Options options = sim::options_from(seed);
     const sim::Outcome first = sim::run(options);
     const sim::Outcome second = sim::run(options);

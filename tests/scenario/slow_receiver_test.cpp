@@ -80,13 +80,13 @@ TEST_P(SlowReceiver, FindsItsMessagesAfterALongSleep) {
   }
 }
 
-std::string name_of(const ::testing::TestParamInfo<Level>& level) {
+std::string level_name(const ::testing::TestParamInfo<Level>& level) {
   return std::array{"Unordered", "Agreed", "Atomic"}[static_cast<std::size_t>(level.param)];
 }
 
 INSTANTIATE_TEST_SUITE_P(Levels, SlowReceiver,
                          ::testing::Values(Level::atomic, Level::agreed, Level::unordered),
-                         name_of);
+                         level_name);
 
 }  // namespace
 }  // namespace tutti::testing

@@ -134,7 +134,8 @@ TEST_P(Threads, DeliverTheSameEverywhere) {
   }
 }
 
-std::string name_of(const ::testing::TestParamInfo<std::tuple<Level, DeliveryThread>>& group) {
+std::string level_and_thread_name(
+    const ::testing::TestParamInfo<std::tuple<Level, DeliveryThread>>& group) {
   const std::string level = std::array{
       "Unordered", "Agreed", "Atomic"}[static_cast<std::size_t>(std::get<0>(group.param))];
   return level + (std::get<1>(group.param) == DeliveryThread::own ? "OwnThread" : "");
@@ -144,7 +145,7 @@ INSTANTIATE_TEST_SUITE_P(
     Groups, Threads,
     ::testing::Combine(::testing::Values(Level::atomic, Level::agreed, Level::unordered),
                        ::testing::Values(DeliveryThread::predicate, DeliveryThread::own)),
-    name_of);
+    level_and_thread_name);
 
 }  // namespace
 }  // namespace tutti::testing

@@ -20,7 +20,7 @@ namespace {
 
 using nlohmann::json;
 
-json to_json(const history::Violation& violation) {
+json json_of(const history::Violation& violation) {
   json events = json::array();
   for (const history::Witness& witness : violation.events) {
     events.push_back({{"source", witness.source},
@@ -33,7 +33,7 @@ json to_json(const history::Violation& violation) {
           {"events", std::move(events)}};
 }
 
-json to_json(const history::Report& report) {
+json json_of(const history::Report& report) {
   json by_property = json::object();
   for (std::size_t i = 0; i < history::kProperties; ++i) {
     if (report.count_of[i] == 0) continue;
@@ -41,7 +41,7 @@ json to_json(const history::Report& report) {
         report.count_of[i];
   }
   json shown = json::array();
-  for (const history::Violation& violation : report.violations) shown.push_back(to_json(violation));
+  for (const history::Violation& violation : report.violations) shown.push_back(json_of(violation));
   return {{"events", report.events},
           {"members", report.members},
           {"violations", report.violation_count},
@@ -80,7 +80,7 @@ int run(const CheckCommand& command) {
   const Result<history::Report> checked = history::check(histories, *options);
   if (!checked) return report(checked.error());
   const std::string text =
-      command.json ? to_json(*checked).dump(2) + "\n" : history::to_string(*checked);
+      command.json ? json_of(*checked).dump(2) + "\n" : history::to_string(*checked);
   if (!print(text)) return kExitError;
   return checked->good() ? kExitOk : kExitError;
 }

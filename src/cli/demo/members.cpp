@@ -21,8 +21,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::int64_t kLookNs = kNsPerSecond / 10;  // outputs are files: their growth wakes nobody
-constexpr std::int64_t kNoProgressNs = 60 * kNsPerSecond;
+constexpr std::int64_t kLookAtOutputsNs =
+    kNsPerSecond / 10;  // outputs are files: their growth wakes nobody
+constexpr std::int64_t kDemoStallNs = 60 * kNsPerSecond;
 constexpr std::uint64_t kKilledAfter = 5;  // when this part of what can be is printed
 constexpr std::size_t kVictim = 1;  // neither the one that leads the change of view, nor the last
 constexpr std::int64_t kOthersEndNs = 3 * kNsPerSecond;  // after the first failure
@@ -156,7 +157,7 @@ Result<void> DemoMembers::start_one(Member& member,
 Result<void> DemoMembers::wait() {
   Progress progress;
   std::uint64_t printed = 0;
-  std::int64_t deadline_ns = now_ns() + kNoProgressNs;
+  std::int64_t deadline_ns = now_ns() + kDemoStallNs;
   while (true) {
     bool running = false;
     bool failed = false;
@@ -170,7 +171,7 @@ Result<void> DemoMembers::wait() {
     if (interrupted() != 0) return fail(ErrorCode::stopped, "interrupted");
     if (const std::uint64_t now = printed_bytes(); now != printed) {
       printed = now;
-      deadline_ns = now_ns() + kNoProgressNs;
+      deadline_ns = now_ns() + kDemoStallNs;
     }
     if (will_kill_ && is_time_to_kill(printed)) {
       will_kill_ = false;
@@ -185,7 +186,7 @@ Result<void> DemoMembers::wait() {
     progress.show(done, short_number(done * static_cast<double>(expected_lines_)) + " of " +
                             short_number(static_cast<double>(expected_lines_)) +
                             " lines delivered by each member");
-    wait_for_an_end(now_ns() + kLookNs);
+    wait_for_an_end(now_ns() + kLookAtOutputsNs);
   }
 }
 

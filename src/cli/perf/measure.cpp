@@ -18,7 +18,7 @@ using Replies = Result<std::vector<json>>;
 
 constexpr double kStopTimeoutS = 90;  // longer than the members' own
 constexpr double kLookS = 0.05;
-constexpr std::int64_t kNoProgressNs = 30 * kNsPerSecond;
+constexpr std::int64_t kMeasureStallNs = 30 * kNsPerSecond;
 
 json request(const char* what) { return {{"do", what}}; }
 
@@ -90,13 +90,13 @@ class Measurement {
     for (const std::uint64_t total : totals) wanted += total * options_.members;
     const std::uint64_t before = delivered_before_;
     std::uint64_t seen = 0;
-    std::int64_t deadline_ns = now_ns() + kNoProgressNs;
+    std::int64_t deadline_ns = now_ns() + kMeasureStallNs;
     while (true) {
       const Replies counts = members_.ask(request("count"));
       if (!counts) return std::unexpected(counts.error());
       const std::uint64_t delivered = sum_of(*counts, "delivered");
       if (delivered == wanted) break;
-      if (std::exchange(seen, delivered) != delivered) deadline_ns = now_ns() + kNoProgressNs;
+      if (std::exchange(seen, delivered) != delivered) deadline_ns = now_ns() + kMeasureStallNs;
       if (now_ns() > deadline_ns) {
         return fail(ErrorCode::timed_out, "nothing was delivered for 30 s");
       }

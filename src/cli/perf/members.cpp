@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::int64_t kLookNs = kNsPerSecond / 5;
+constexpr std::int64_t kLookAtMembersNs = kNsPerSecond / 5;
 // Once one has failed, the others say so, or end, as soon as they notice; who does not is well.
 constexpr std::int64_t kOthersSpeakNs = kNsPerSecond;
 constexpr int kClockRounds = 10;
@@ -145,7 +145,8 @@ Result<void> PerfMembers::watch(double seconds, const std::function<void(double)
   std::vector<pollfd> inputs = all_inputs();
   for (std::int64_t passed = 0; passed < length_ns; passed = now_ns() - begin_ns) {
     look(static_cast<double>(passed) / static_cast<double>(length_ns));
-    if (poll_until(inputs, now_ns() + std::min(kLookNs, length_ns - passed)) == 0) continue;
+    if (poll_until(inputs, now_ns() + std::min(kLookAtMembersNs, length_ns - passed)) == 0)
+      continue;
     for (std::size_t i = 0; i < members_.size(); ++i) {  // nobody was asked: it can only be bad
       if (inputs[i].revents == 0) continue;
       const Result<json> news = reply_of(members_[i], now_ns() + kNsPerSecond);

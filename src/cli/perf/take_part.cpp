@@ -18,8 +18,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::int64_t kSliceNs = kNsPerSecond / 10;
-constexpr unsigned kGiveUpSeconds = 5;
+constexpr std::int64_t kReceiveSliceNs = kNsPerSecond / 10;
 
 /// Tells the parent, which prints it.
 int give_up(Channel& channel, const Error& error) {
@@ -33,7 +32,7 @@ int give_up(Channel& channel, const Error& error) {
 /// Serves requests until "stop" is done or something fails.
 int serve(Channel& channel, PerfMember& member) {
   while (true) {
-    const Result<json> request = channel.receive(now_ns() + kSliceNs);
+    const Result<json> request = channel.receive(now_ns() + kReceiveSliceNs);
     if (!request && request.error().code == ErrorCode::timed_out) {
       if (const std::optional<Error> failure = member.failure()) return give_up(channel, *failure);
       continue;

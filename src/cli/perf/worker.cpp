@@ -8,8 +8,8 @@
 namespace tutti::cli {
 namespace {
 
-constexpr std::chrono::milliseconds kSlice{10};  // W2
-constexpr std::int64_t kSliceNs = std::chrono::nanoseconds(kSlice).count();
+constexpr std::chrono::milliseconds kTurn{10};  // W2
+constexpr std::int64_t kTurnNs = std::chrono::nanoseconds(kTurn).count();
 
 // Without space: the first turns only pause, then other threads are let run, then it blocks.
 constexpr std::uint32_t kPauses = 16;
@@ -85,28 +85,28 @@ void Worker::back_off_as_sender() {
   Sender* const sender = most_urgent();
   if (sender == nullptr || sender->blocked() == Blocked::finished) return wait_for_task();
   if (sender->blocked() == Blocked::not_due) {
-    const std::int64_t until = std::min(sender->due_ns(), now_ns() + kSliceNs);
+    const std::int64_t until = std::min(sender->due_ns(), now_ns() + kTurnNs);
     return sender->pauses() ? busy_wait_until(until, spin_) : wait_until(until, spin_);
   }
   const bool alone = senders_.size() == 1;
   if (spin_ || !may_sleep_ || !alone) return wait_a_turn(spin_);
-  if (sender->blocked() == Blocked::in_flight) return sender->wait_for_delivery(kSlice);
+  if (sender->blocked() == Blocked::in_flight) return sender->wait_for_delivery(kTurn);
   wait_for_space(*sender);
 }
 
 void Worker::wait_for_space(Sender& sender) {
   if (idle_turns_ <= kPauses) return cpu_pause();
   if (idle_turns_ <= kPauses + kYields) return wait_a_turn(false);
-  sender.send_when_space(kSlice);
+  sender.send_when_space(kTurn);
   idle_turns_ = 0;
 }
 
 void Worker::back_off_as_driver() {
   if (spin_ || !may_sleep_ || idle_turns_ < kDriverYields) return wait_a_turn(spin_);
-  std::int64_t sleep_ns = kSliceNs;
+  std::int64_t sleep_ns = kTurnNs;
   if (Sender* const sender = most_urgent();
       sender != nullptr && sender->blocked() == Blocked::not_due) {
-    sleep_ns = std::clamp<std::int64_t>(sender->due_ns() - now_ns(), 0, kSliceNs);
+    sleep_ns = std::clamp<std::int64_t>(sender->due_ns() - now_ns(), 0, kTurnNs);
   }
   node_.wait(std::chrono::nanoseconds(sleep_ns));
 }

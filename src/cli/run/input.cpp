@@ -18,8 +18,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr std::size_t kBlockBytes = 256 * 1024;
-constexpr milliseconds kSlice{50};
+constexpr std::size_t kInputBlockBytes = 256 * 1024;
+constexpr milliseconds kInputSlice{50};
 constexpr std::int64_t kWarnEveryNs = 10 * kNsPerSecond;
 constexpr std::uint32_t kLegalMessageMax = 16 * 1024 * 1024;  // GroupOptions::message_max_bytes
 
@@ -31,7 +31,7 @@ Input::Input(Group group, std::uint32_t message_max_bytes, Stamps* stamps,
       message_max_(message_max_bytes),
       stamps_(stamps),
       broken_(std::move(broken)),
-      splitter_(message_max_bytes, kBlockBytes) {}
+      splitter_(message_max_bytes, kInputBlockBytes) {}
 
 InputEnd Input::send_all() {
   while (true) {
@@ -58,7 +58,7 @@ Input::Ready Input::wait_readable() const {
   pollfd input{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
   while (true) {
     if (broken_()) return Ready::given_up;
-    if (::poll(&input, 1, static_cast<int>(kSlice.count())) != 0) return Ready::readable;
+    if (::poll(&input, 1, static_cast<int>(kInputSlice.count())) != 0) return Ready::readable;
   }
 }
 
@@ -94,7 +94,7 @@ bool Input::send(const Line& line) {
 Claim Input::wait_for_space(std::uint32_t size) {
   std::int64_t warn_ns = now_ns() + kWarnEveryNs;
   while (!broken_()) {
-    Result<Claim> claim = group_.claim(size, kSlice);
+    Result<Claim> claim = group_.claim(size, kInputSlice);
     if (claim) return std::move(*claim);
     if (claim.error().code != ErrorCode::timed_out) break;  // the node says why: see broken_
     if (now_ns() < warn_ns) continue;

@@ -29,7 +29,6 @@ namespace tutti::cli {
 namespace {
 
 constexpr std::chrono::seconds kLeaveTimeout{30};
-constexpr unsigned kGiveUpSeconds = 5;
 constexpr std::chrono::seconds kLeaveEarly{3};   // below that
 constexpr std::chrono::milliseconds kLook{100};  // how soon an output that fails is noticed
 

@@ -14,22 +14,20 @@ namespace {
 
 constexpr std::align_val_t kRowAlignment{64};
 
-struct RowDelete {
-  void operator()(std::byte* row) const { ::operator delete[](row, kRowAlignment); }
-};
-using RowMemory = std::unique_ptr<std::byte[], RowDelete>;
-
-RowMemory make_row(std::size_t bytes) {
-  RowMemory row(new (kRowAlignment) std::byte[bytes]);
-  std::memset(row.get(), 0, bytes);
-  return row;
-}
-
 }  // namespace
 
 /// One direction of a pair: the poster's row as the target sees it.
 struct LocalCluster::Link {
-  RowMemory replica;
+  struct RowDelete {
+    void operator()(std::byte* row) const { ::operator delete[](row, kRowAlignment); }
+  };
+
+  void make_replica(std::size_t bytes) {
+    replica.reset(new (kRowAlignment) std::byte[bytes]);
+    std::memset(replica.get(), 0, bytes);
+  }
+
+  std::unique_ptr<std::byte[], RowDelete> replica;
   std::mutex mutex;  // held while a post lands
   bool cut = false;  // under the mutex
 };
@@ -52,7 +50,7 @@ struct LocalCluster::State {
         nodes(row_bytes.size()),
         links(row_bytes.size() * row_bytes.size()) {
     for (std::size_t i = 0; i < links.size(); ++i) {
-      links[i].replica = make_row(row_bytes[i / row_bytes.size()]);
+      links[i].make_replica(row_bytes[i / row_bytes.size()]);
     }
   }
 

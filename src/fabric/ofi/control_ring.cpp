@@ -11,7 +11,7 @@
 namespace tutti::ofi {
 namespace {
 
-constexpr std::size_t kReservedFrameBytes = 2 * kPartBytesMax;
+constexpr std::size_t kReservedPartsBytes = 2 * kPartBytesMax;
 
 /// The peer's provider stores here while we look: each word once, and the position before all else
 /// (acquire: what its order of writes says, we see).
@@ -54,7 +54,7 @@ std::optional<RingWriter::Part> RingWriter::build(std::span<const std::byte> res
 RingReader::RingReader(std::span<const std::byte> ring, std::span<std::byte> row)
     : ring_(ring), row_(row) {
   TUTTI_ASSERT(ring.size() == kRingBytes, ring.size());
-  frame_.reserve(kReservedFrameBytes);
+  frame_.reserve(kReservedPartsBytes);
 }
 
 std::size_t RingReader::poll() {

@@ -6,6 +6,7 @@
 
 #include "base/assert.hpp"
 #include "fabric/ofi/ofi_peer.hpp"
+#include "fabric/peers.hpp"
 
 namespace tutti {
 namespace {
@@ -15,11 +16,6 @@ constexpr std::uint32_t kWritesPerSignal = 16;
 
 // A peer is told so often how much of its ring is free again: a quarter, so that it never waits.
 constexpr std::uint64_t kAcknowledgeBytes = ofi::kRingBytes / 4;
-
-[[nodiscard]] std::uint64_t nanoseconds_since(std::chrono::steady_clock::time_point start) {
-  const auto elapsed = std::chrono::steady_clock::now() - start;
-  return static_cast<std::uint64_t>(std::chrono::nanoseconds(elapsed).count());
-}
 
 void* descriptor_of(const ofi::Owned<fid_mr>& region) {
   return region == nullptr ? nullptr : fi_mr_desc(region.get());

@@ -5,11 +5,10 @@
 #include <utility>
 
 #include "fabric/ofi/ofi_peer.hpp"
+#include "fabric/peers.hpp"
 
 namespace tutti {
 namespace {
-
-constexpr const char* kClosed = "its process ended or closed the connection";
 
 // A look at the connections costs system calls: so often it does not show.
 constexpr std::uint32_t kPollsPerLook = 4096;
@@ -54,7 +53,7 @@ void OfiFabric::look_around() {
 void OfiFabric::listen_to(Peer& peer) {
   if (peer.bell->read() || (!peer.failure.empty() && !peer.failed_by_provider)) return;
   // A better reason than what the provider makes of it.
-  peer.failure = kClosed;
+  peer.failure = kPeerClosed;
 }
 
 void OfiFabric::provider_failed(Peer& peer, const std::string& what) {

@@ -8,18 +8,10 @@
 
 #include "base/assert.hpp"
 #include "fabric/ofi/ofi_peer.hpp"
+#include "fabric/peers.hpp"
 #include "fabric/row_header.hpp"
 
 namespace tutti {
-namespace {
-
-// Enough for a row of 256 members many times over, far below what a corrupt list would say.
-constexpr std::uint32_t kRankMax = 65535;
-
-std::string peer_name(Rank peer) { return "the member of rank " + std::to_string(peer.value); }
-
-}  // namespace
-
 OfiFabric::OfiFabric(Sleeper& sleeper, std::span<const std::byte> own_row,
                      std::unique_ptr<ofi::Station> station)
     : sleeper_(sleeper), own_row_(own_row), station_(std::move(station)) {}

@@ -16,7 +16,7 @@ using tcp::ControlRecord;
 using tcp::kControlRecordBytes;
 
 constexpr std::size_t kReservedPosts = 64;
-constexpr std::size_t kReservedFrameBytes = 4096;
+constexpr std::size_t kReservedChunkFrameBytes = 4096;
 constexpr std::ptrdiff_t kMergeDepth =
     16;  // extents looked at for one that ends where a post starts
 
@@ -26,7 +26,7 @@ PostQueue::PostQueue(Ordering ordering) : ordering_(ordering) {
   for (Chunk& chunk : chunks_) {
     chunk.data.reserve(kReservedPosts);
     chunk.cells.reserve(kReservedPosts);
-    chunk.frame.reserve(kReservedFrameBytes);
+    chunk.frame.reserve(kReservedChunkFrameBytes);
   }
 }
 

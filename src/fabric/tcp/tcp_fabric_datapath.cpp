@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/assert.hpp"
+#include "fabric/peers.hpp"
 #include "fabric/tcp/tcp_peer.hpp"
 
 namespace tutti {
@@ -19,13 +20,7 @@ namespace {
 // What one poll takes from one peer: about 0.4 ms of copying, so that no peer starves the others.
 constexpr std::size_t kReceiveBytesPerPoll = 1024 * 1024;
 
-constexpr const char* kClosed = "its process ended or closed the connection";
 constexpr const char* kTruncated = "connection closed in the middle of a frame";
-
-[[nodiscard]] std::uint64_t nanoseconds_since(std::chrono::steady_clock::time_point start) {
-  const auto elapsed = std::chrono::steady_clock::now() - start;
-  return static_cast<std::uint64_t>(std::chrono::nanoseconds(elapsed).count());
-}
 
 [[nodiscard]] bool would_block(int error) { return error == EAGAIN || error == EWOULDBLOCK; }
 
@@ -131,7 +126,7 @@ void TcpFabric::receive_ended(Peer& peer, ssize_t result, int error) {
   if (peer.reader.in_frame()) {
     lose(peer, kTruncated);
   } else if (closed) {
-    lose(peer, kClosed);
+    lose(peer, kPeerClosed);
   } else {
     lose(peer, std::string("its connection failed: ") + std::strerror(error));
   }

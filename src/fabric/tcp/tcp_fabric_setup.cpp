@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/assert.hpp"
+#include "fabric/peers.hpp"
 #include "fabric/row_header.hpp"
 #include "fabric/tcp/tcp_peer.hpp"
 
@@ -19,16 +20,11 @@ namespace asio = boost::asio;
 using Protocol = asio::ip::tcp;
 using Socket = Protocol::socket;
 
-// Enough for a row of 256 members many times over, far below what a corrupt list would say.
-constexpr std::uint32_t kRankMax = 65535;
-
 // What the kernel may hold of ours per peer (it doubles the figure). Small, so that what is sent
 // and received stays in cache and new control words do not queue behind megabytes: half again as
 // fast as the kernel's own choice on a loopback. At a round trip of 100 us it still allows 4 GB/s.
 // The receive buffer is left to the kernel: a size of our own would be cut by net.core.rmem_max.
 constexpr int kSendBufferBytes = 256 * 1024;
-
-std::string peer_name(Rank peer) { return "the member of rank " + std::to_string(peer.value); }
 
 Result<Socket> adopt(Sleeper& sleeper, UniqueFd fd, Rank peer) {
   sockaddr_storage address{};

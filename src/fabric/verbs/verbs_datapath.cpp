@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/assert.hpp"
+#include "fabric/peers.hpp"
 #include "fabric/row_header.hpp"
 #include "fabric/verbs/verbs_peer.hpp"
 
@@ -20,11 +21,6 @@ using verbs::kStagingSlots;
 constexpr int kCompletionsPerPoll = 32;
 // So that copies are free again before all are under way.
 constexpr std::size_t kCopiesPerSignal = kStagingSlots / 4;
-
-[[nodiscard]] std::uint64_t nanoseconds_since(std::chrono::steady_clock::time_point start) {
-  const auto elapsed = std::chrono::steady_clock::now() - start;
-  return static_cast<std::uint64_t>(std::chrono::nanoseconds(elapsed).count());
-}
 
 [[nodiscard]] std::string why(ibv_wc_status status) {
   switch (status) {

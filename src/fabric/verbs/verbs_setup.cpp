@@ -10,6 +10,7 @@
 
 #include "base/assert.hpp"
 #include "base/system_error.hpp"
+#include "fabric/peers.hpp"
 #include "fabric/row_header.hpp"
 #include "fabric/verbs/undertaker.hpp"
 #include "fabric/verbs/verbs_peer.hpp"
@@ -17,13 +18,7 @@
 namespace tutti {
 namespace {
 
-// Enough for a row of 256 members many times over, far below what a corrupt list would say.
-constexpr std::uint32_t kRankMax = 65535;
-
-constexpr const char* kClosed = "its process ended or closed the connection";
 constexpr const char* kRemoved = "the RDMA device was removed";
-
-std::string peer_name(Rank peer) { return "the member of rank " + std::to_string(peer.value); }
 
 }  // namespace
 
@@ -189,7 +184,7 @@ void VerbsFabric::hear_connection(Peer& peer) {
     const rdma_cm_event_type type = event->event;
     ::rdma_ack_cm_event(event);
     if (!peer.alive) continue;  // it takes its leave, too
-    if (type == RDMA_CM_EVENT_DISCONNECTED) lose(peer, kClosed);
+    if (type == RDMA_CM_EVENT_DISCONNECTED) lose(peer, kPeerClosed);
     if (type == RDMA_CM_EVENT_DEVICE_REMOVAL) lose_all(kRemoved);
   }
 }

@@ -9,10 +9,6 @@ std::string milliseconds(std::uint64_t ns) {
   return std::to_string(ns / 1'000'000) + "." + std::to_string(ns / 100'000 % 10) + " ms";
 }
 
-std::uint64_t plus(std::uint64_t at_ns, std::uint64_t bound_ns) {
-  return at_ns > kNever - bound_ns ? kNever : at_ns + bound_ns;
-}
-
 }  // namespace
 
 Timing::Timing(Run& run) : run_(run), silences_(run.lives.size()), doorbells_(run.lives.size()) {

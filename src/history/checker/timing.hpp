@@ -26,6 +26,11 @@ struct Fault {
   Place begin;
 };
 
+/// kNever, should the sum be beyond it.
+[[nodiscard]] inline std::uint64_t plus(std::uint64_t at_ns, std::uint64_t more_ns) {
+  return at_ns > kNever - more_ns ? kNever : at_ns + more_ns;
+}
+
 class Timing {
  public:
   explicit Timing(Run& run);

@@ -9,10 +9,6 @@ namespace {
 
 constexpr std::uint64_t kQuietBounds = 10;  // no further view for so many times the bound
 
-std::uint64_t plus(std::uint64_t at_ns, std::uint64_t more_ns) {
-  return at_ns > kNever - more_ns ? kNever : at_ns + more_ns;
-}
-
 class ViewTimes {
  public:
   ViewTimes(Run& run, const Timing& timing) : run_(run), timing_(timing) {}

@@ -1,12 +1,11 @@
 /// \file dial.cpp
 /// Calling the members of lower slots whenever they are not connected, until they answer.
 #include <algorithm>
-#include <boost/asio/as_tuple.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <exception>
 #include <memory>
 #include <utility>
 
+#include "node/bootstrap/as_tuple.hpp"
 #include "node/bootstrap/reception.hpp"
 #include "node/bootstrap/resolve.hpp"
 #include "node/bootstrap/tcp_socket.hpp"
@@ -19,7 +18,6 @@ using asio::ip::tcp;
 using boost::system::error_code;
 
 constexpr auto kConnectTimeout = 3s;  // the kernel would go on for minutes
-constexpr auto kAsTuple = asio::as_tuple(asio::use_awaitable);
 
 }  // namespace
 

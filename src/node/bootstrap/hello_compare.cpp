@@ -15,17 +15,17 @@ namespace {
 
 std::unexpected<Error> differs(const std::string& what) { return fail(ErrorCode::mismatch, what); }
 
-std::string quoted(std::string_view text) { return "'" + printable(text) + "'"; }
+std::string quoted_printable(std::string_view text) { return "'" + printable(text) + "'"; }
 
-std::string show(const std::string& text) { return quoted(text); }
-std::string show(Order order) { return quoted(to_string(order)); }
-std::string show(Level level) { return quoted(to_string(level)); }
+std::string show(const std::string& text) { return quoted_printable(text); }
+std::string show(Order order) { return quoted_printable(to_string(order)); }
+std::string show(Level level) { return quoted_printable(to_string(level)); }
 std::string show(std::uint64_t number) { return std::to_string(number); }
 
 std::string show(const std::vector<std::string>& names) {
   std::string text;
   for (const std::string& name : names) text += (text.empty() ? "" : ",") + name;
-  return quoted(text);
+  return quoted_printable(text);
 }
 
 /// The two hellos, for error texts.
@@ -46,20 +46,24 @@ struct Pair {
 Result<void> check_identity(const Hello& mine, const Hello& theirs) {
   const std::string peer = printable(theirs.name);
   if (mine.incarnation == theirs.incarnation) {
-    return differs("the address of " + (mine.to.empty() ? quoted(theirs.to) : quoted(mine.to)) +
-                   " leads back to " + quoted(mine.name) + " itself; check the members' addresses");
+    return differs("the address of " +
+                   (mine.to.empty() ? quoted_printable(theirs.to) : quoted_printable(mine.to)) +
+                   " leads back to " + quoted_printable(mine.name) +
+                   " itself; check the members' addresses");
   }
   if (mine.name == theirs.name) {
-    return differs("two processes were started as member " + quoted(mine.name) +
+    return differs("two processes were started as member " + quoted_printable(mine.name) +
                    "; each name may run once");
   }
   if (!mine.to.empty() && mine.to != theirs.name) {
-    return differs("wrong peer: " + quoted(mine.name) + " called the address of " +
-                   quoted(mine.to) + " but " + quoted(peer) + " answered there");
+    return differs("wrong peer: " + quoted_printable(mine.name) + " called the address of " +
+                   quoted_printable(mine.to) + " but " + quoted_printable(peer) +
+                   " answered there");
   }
   if (!theirs.to.empty() && theirs.to != mine.name) {
-    return differs("wrong peer: " + quoted(peer) + " called the address of " + quoted(theirs.to) +
-                   " but " + quoted(mine.name) + " answered there");
+    return differs("wrong peer: " + quoted_printable(peer) + " called the address of " +
+                   quoted_printable(theirs.to) + " but " + quoted_printable(mine.name) +
+                   " answered there");
   }
   return {};
 }
@@ -86,7 +90,7 @@ const GroupOptions* find_group(const Hello& hello, const std::string& name) {
 }
 
 Result<void> check_group(const Pair& pair, const GroupOptions& here, const GroupOptions& there) {
-  const std::string group = "group " + quoted(here.name) + ": ";
+  const std::string group = "group " + quoted_printable(here.name) + ": ";
   Result<void> r = pair.same(group + "members", here.members, there.members);
   if (r) r = pair.same(group + "senders", here.senders, there.senders);
   if (r) r = pair.same(group + "order", here.order, there.order);
@@ -107,7 +111,7 @@ Result<void> check_group(const Pair& pair, const GroupOptions& here, const Group
 Result<void> joined(const Hello& declares, const Hello& other) {
   for (const GroupOptions& group : declares.groups) {
     if (find_group(other, group.name) != nullptr) continue;
-    return differs("group " + quoted(group.name) + ": " + printable(declares.name) +
+    return differs("group " + quoted_printable(group.name) + ": " + printable(declares.name) +
                    " has joined it, but " + printable(other.name) +
                    " has not joined it; every member joins all groups before start");
   }
@@ -139,7 +143,7 @@ std::string fabric_of(const Hello& hello) {
   NodeOptions node;
   node.fabric = hello.fabric;
   node.provider = hello.provider;
-  return quoted(fabric_text(node));
+  return quoted_printable(fabric_text(node));
 }
 
 std::string both_fabrics(const Hello& mine, const Hello& theirs) {
@@ -216,12 +220,12 @@ Result<void> compatible(const Hello& mine, const Hello& theirs) {
   if (r) r = check_members(pair);
   if (!r) return r;
   if (std::ranges::find(mine.members, theirs.name, &MemberAddress::name) == mine.members.end()) {
-    return differs(quoted(theirs.name) + " is not in the member list");
+    return differs(quoted_printable(theirs.name) + " is not in the member list");
   }
   std::set<std::string_view> seen;
   for (const GroupOptions& group : theirs.groups) {
     if (!seen.insert(group.name).second) {
-      return differs("group " + quoted(group.name) + " stands twice in the hello of " +
+      return differs("group " + quoted_printable(group.name) + " stands twice in the hello of " +
                      printable(theirs.name));
     }
   }

@@ -15,9 +15,9 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t kNameMax = 255;
+constexpr std::size_t kHelloTextMax = 255;
 constexpr std::size_t kAddressMax = 300;
-constexpr std::size_t kMembersMax = 256;
+constexpr std::size_t kHelloMembersMax = 256;
 constexpr std::size_t kGroupsMax = 4096;
 constexpr std::uint64_t kRowBytesMax = 1ULL << 46U;
 constexpr std::string_view kOfi = "ofi:";
@@ -62,11 +62,11 @@ GroupOptions group_from_json(const json& object, const std::vector<MemberAddress
   constexpr std::uint64_t kU32 = std::numeric_limits<std::uint32_t>::max();
   JsonReader reader(object, problem);
   GroupOptions group;
-  group.name = reader.text("name", kNameMax);
+  group.name = reader.text("name", kHelloTextMax);
   group.members = names_of(reader, "members", members);
   group.senders = names_of(reader, "senders", members);
-  const Result<Order> order = order_from(reader.text("order", kNameMax));
-  const Result<Level> level = level_from(reader.text("level", kNameMax));
+  const Result<Order> order = order_from(reader.text("order", kHelloTextMax));
+  const Result<Level> level = level_from(reader.text("level", kHelloTextMax));
   if (!order) reader.note(order.error().message);
   if (!level) reader.note(level.error().message);
   group.order = order.value_or(Order::round_robin);
@@ -98,7 +98,7 @@ void read_fabric(JsonReader& reader, Hello& hello) {
   const bool ofi = !hello.provider.empty();
   if (!shm && !tcp && !verbs && !ofi) reader.note("transports names none that is known");
   if ((shm || tcp) + verbs + ofi > 1) reader.note("transports names some that do not go together");
-  if (hello.provider.size() > kNameMax) reader.note("transports names one that is too long");
+  if (hello.provider.size() > kHelloTextMax) reader.note("transports names one that is too long");
   if (ofi) {
     hello.fabric = FabricChoice::ofi;
   } else if (verbs) {
@@ -172,24 +172,25 @@ Result<Hello> decode_hello(std::string_view text) {
   JsonReader reader(value, problem);
   Hello hello;
   hello.protocol = static_cast<std::uint16_t>(reader.number("protocol", 0xffff));
-  hello.library_version = reader.text("version", kNameMax);
-  hello.name = reader.text("name", kNameMax);
-  hello.to = reader.text("to", kNameMax);
-  for (const json& member : reader.array("members", kMembersMax)) {
+  hello.library_version = reader.text("version", kHelloTextMax);
+  hello.name = reader.text("name", kHelloTextMax);
+  hello.to = reader.text("to", kHelloTextMax);
+  for (const json& member : reader.array("members", kHelloMembersMax)) {
     JsonReader fields(member, problem);
-    hello.members.push_back({fields.text("name", kNameMax), fields.text("address", kAddressMax)});
+    hello.members.push_back(
+        {fields.text("name", kHelloTextMax), fields.text("address", kAddressMax)});
   }
   hello.incarnation = reader.number("incarnation", kU64);
   hello.running = reader.flag("running");
   read_fabric(reader, hello);
   hello.litmus_rounds = static_cast<std::uint32_t>(reader.number("litmus_rounds", kU32));
-  hello.rdma_address = reader.text("rdma_address", kNameMax);
+  hello.rdma_address = reader.text("rdma_address", kHelloTextMax);
   if (hello.fabric == FabricChoice::verbs && hello.rdma_address.empty()) {
     reader.note("transports names verbs, but there is no rdma_address");
   }
   if (const json* host = reader.find("host"); host != nullptr) {
     JsonReader fields(*host, problem);
-    hello.host = {fields.text("boot_id", kNameMax), fields.number("user", kU64),
+    hello.host = {fields.text("boot_id", kHelloTextMax), fields.number("user", kU64),
                   fields.number("network_namespace", kU64)};
   }
   hello.row_bytes = reader.number("row_bytes", kRowBytesMax);

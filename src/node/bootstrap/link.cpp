@@ -1,9 +1,8 @@
 /// \file link.cpp
 #include "node/bootstrap/link.hpp"
+#include "node/bootstrap/as_tuple.hpp"
 
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/read.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
 #include <utility>
 
@@ -11,7 +10,6 @@ namespace tutti {
 namespace {
 
 using boost::system::error_code;
-constexpr auto kAsTuple = asio::as_tuple(asio::use_awaitable);
 
 std::string describe(const error_code& error) {
   if (error == asio::error::eof) return "it closed the connection";

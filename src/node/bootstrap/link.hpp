@@ -89,4 +89,9 @@ class Link : public std::enable_shared_from_this<Link> {
   bool silent_ = false;
 };
 
+/// The error of whatever needed a link that has ended.
+[[nodiscard]] inline std::unexpected<Error> link_gone() {
+  return fail(ErrorCode::peer_lost, "the other end went away or was silent for too long");
+}
+
 }  // namespace tutti

@@ -3,13 +3,12 @@
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <boost/asio/as_tuple.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <cerrno>
 #include <exception>
 #include <system_error>
 #include <utility>
 
+#include "node/bootstrap/as_tuple.hpp"
 #include "node/bootstrap/fd_passing.hpp"
 #include "node/bootstrap/host.hpp"
 #include "node/bootstrap/reception.hpp"
@@ -24,7 +23,6 @@ using asio::ip::tcp;
 using boost::system::error_code;
 
 constexpr std::size_t kUnclaimedMax = 64;
-constexpr auto kAsTuple = asio::as_tuple(asio::use_awaitable);
 
 std::string describe_remote(const tcp::socket& socket) {
   error_code error;

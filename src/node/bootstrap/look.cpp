@@ -1,12 +1,11 @@
 /// \file look.cpp
 /// The other end of a lobby's answer: calls a node, hears its hello, asks, and reads the answer.
 #include "tutti/look.hpp"
+#include "node/bootstrap/as_tuple.hpp"
 
 #include <algorithm>
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <exception>
 #include <memory>
 #include <optional>
@@ -28,7 +27,6 @@ using std::chrono::nanoseconds;
 
 constexpr nanoseconds kShortest = std::chrono::milliseconds(1);
 constexpr nanoseconds kLongest = std::chrono::hours(24);
-constexpr auto kAsTuple = asio::as_tuple(asio::use_awaitable);
 
 NodeLook look_from(const Hello& hello, Standing standing) {
   NodeLook look{.name = printable(hello.name),

@@ -3,22 +3,15 @@
 /// would do as well, a meeting that fails makes the pair come again without RDMA.
 #include <fcntl.h>
 
-#include <boost/asio/as_tuple.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <utility>
 
 #include "base/system_error.hpp"
 #include "fabric/verbs/meeting.hpp"
+#include "node/bootstrap/as_tuple.hpp"
 #include "node/bootstrap/reception.hpp"
 
 namespace tutti {
 namespace {
-
-constexpr auto kAsTuple = asio::as_tuple(asio::use_awaitable);
-
-std::unexpected<Error> gone() {
-  return fail(ErrorCode::peer_lost, "the other end went away or was silent for too long");
-}
 
 UniqueFd duplicate(int fd) { return UniqueFd(::fcntl(fd, F_DUPFD_CLOEXEC, 0)); }
 
@@ -79,7 +72,7 @@ asio::awaitable<Result<void>> Reception::meet_by_rdma(LinkPtr link, std::uint32_
     peer.awaits_call = link;
     const bool said = co_await link->readable();
     if (peer.awaits_call == link) peer.awaits_call.reset();
-    if (over_ || peer.link != link || said || !link->is_open()) co_return gone();
+    if (over_ || peer.link != link || said || !link->is_open()) co_return link_gone();
   }
   Result<std::unique_ptr<verbs::Meeting>> meeting =
       dialed ? verbs::Meeting::call(request_.rdma, who, peer.rdma_address)
@@ -97,7 +90,7 @@ asio::awaitable<Result<void>> Reception::meet_by_rdma(LinkPtr link, std::uint32_
       co_return Result<void>();
     }
     co_await link->watched_readable();
-    if (over_ || peer.link != link || !link->is_open()) co_return gone();
+    if (over_ || peer.link != link || !link->is_open()) co_return link_gone();
   }
 }
 

@@ -7,14 +7,6 @@
 #include "node/bootstrap/reception.hpp"
 
 namespace tutti {
-namespace {
-
-std::unexpected<Error> gone() {
-  return fail(ErrorCode::peer_lost, "the other end went away or was silent for too long");
-}
-
-}  // namespace
-
 asio::awaitable<Result<void>> Reception::open_unix(LinkPtr link, std::string name, bool dialed) {
   if (dialed) {
     Result<UniqueFd> fd = connect_abstract(name);
@@ -25,14 +17,14 @@ asio::awaitable<Result<void>> Reception::open_unix(LinkPtr link, std::string nam
   }
   while (true) {
     const bool ready = co_await link->unix_readable();
-    if (link->unix_fd() < 0) co_return gone();
+    if (link->unix_fd() < 0) co_return link_gone();
     Result<std::optional<UniqueFd>> fd = accept_same_user(link->unix_fd());
     if (!fd) co_return std::unexpected(fd.error());
     if (*fd) {
       link->watch(std::move(**fd));  // closes the listener
       co_return Result<void>();
     }
-    if (!ready) co_return gone();
+    if (!ready) co_return link_gone();
   }
 }
 
@@ -47,10 +39,10 @@ asio::awaitable<Result<void>> Reception::swap_rows(LinkPtr link, std::uint32_t s
   while (true) {
     // The row is sent before whatever follows on the connection: not ready, it may still be here.
     const bool ready = co_await link->unix_readable();
-    if (link->unix_fd() < 0) co_return gone();
+    if (link->unix_fd() < 0) co_return link_gone();
     Result<std::optional<RowOffer>> offer = receive_offer(link->unix_fd());
     if (!offer) co_return std::unexpected(offer.error());
-    if (!*offer && !ready) co_return gone();
+    if (!*offer && !ready) co_return link_gone();
     if (!*offer) continue;
     RowOffer& row = **offer;
     if (row.from != incarnation || row.to != base_.incarnation) {

@@ -16,7 +16,7 @@ namespace {
 using nlohmann::json;
 
 constexpr std::string_view kQuestion = R"({"question":"view"})";
-constexpr std::size_t kNameMax = 255;
+constexpr std::size_t kStandingTextMax = 255;
 constexpr NodeState kStates[] = {NodeState::waiting, NodeState::joining, NodeState::in_view,
                                  NodeState::stopped};
 
@@ -26,7 +26,7 @@ std::string frame_of(std::string_view body) {
 }
 
 NodeState state_from(JsonReader& reader) {
-  const std::string word = reader.text("state", kNameMax);
+  const std::string word = reader.text("state", kStandingTextMax);
   const auto* const at = std::ranges::find(kStates, word, [](NodeState s) { return to_string(s); });
   if (at != std::end(kStates)) return *at;
   reader.note("state is none that is known");
@@ -93,7 +93,7 @@ Result<Standing> decode_standing(std::string_view text, const Hello& hello) {
   standing.view = reader.number("view", kU64);
   for (const json& member : reader.array("members", hello.members.size())) {
     JsonReader fields(member, problem);
-    standing.members.push_back(fields.text("name", kNameMax));
+    standing.members.push_back(fields.text("name", kStandingTextMax));
     standing.incarnations.push_back(fields.number("incarnation", kU64));
   }
   // Each byte of it may have become three (U+FFFD).

@@ -20,6 +20,10 @@ GroupOptions small_group(Level level, DeliveryThread delivery) {
   return group;
 }
 
+void expect_ok(const std::vector<Result<void>>& results) {
+  for (const Result<void>& result : results) EXPECT_TRUE(result) << result.error().message;
+}
+
 bool until(const std::function<bool()>& holds) {
   const auto deadline = std::chrono::steady_clock::now() + kPatience;
   while (!holds()) {

@@ -40,6 +40,9 @@ struct ClusterOptions {
 /// Looks until it holds. False, and the test fails, if that takes too long.
 [[nodiscard]] bool until(const std::function<bool()>& holds);
 
+/// The test fails with the message of each that is an error.
+void expect_ok(const std::vector<Result<void>>& results);
+
 /// Sends "PREFIX 0", "PREFIX 1", ... in a thread of its own until told to stop or an error.
 class Talker {
  public:

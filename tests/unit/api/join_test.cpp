@@ -16,10 +16,6 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::UnorderedElementsAre;
 
-void expect_ok(const std::vector<Result<void>>& results) {
-  for (const Result<void>& result : results) EXPECT_TRUE(result) << result.error().message;
-}
-
 class Joining : public ::testing::TestWithParam<FabricChoice> {
  protected:
   static ClusterOptions options(std::size_t members, std::uint32_t founders = 0) {

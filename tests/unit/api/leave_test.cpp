@@ -12,10 +12,6 @@ namespace {
 
 using ::testing::HasSubstr;
 
-void expect_ok(const std::vector<Result<void>>& results) {
-  for (const Result<void>& result : results) EXPECT_TRUE(result) << result.error().message;
-}
-
 class Leaving : public ::testing::TestWithParam<FabricChoice> {
  protected:
   static ClusterOptions options(std::size_t members) {

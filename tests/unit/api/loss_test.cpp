@@ -15,10 +15,6 @@ namespace {
 using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 
-void expect_ok(const std::vector<Result<void>>& results) {
-  for (const Result<void>& result : results) EXPECT_TRUE(result) << result.error().message;
-}
-
 std::vector<std::size_t> all_but(std::size_t members, const std::vector<std::size_t>& gone) {
   std::vector<std::size_t> left;
   for (std::size_t member = 0; member < members; ++member) {
@@ -27,14 +23,14 @@ std::vector<std::size_t> all_but(std::size_t members, const std::vector<std::siz
   return left;
 }
 
-struct How {
+struct LossWay {
   FabricChoice fabric;
   Level level;
   DeliveryThread delivery;
 };
 
-std::vector<How> ways() {
-  std::vector<How> out;
+std::vector<LossWay> ways() {
+  std::vector<LossWay> out;
   for (const auto fabric : {FabricChoice::shm, FabricChoice::tcp, FabricChoice::ofi}) {
     out.push_back({fabric, Level::atomic, DeliveryThread::predicate});
 #ifdef __SANITIZE_THREAD__
@@ -49,7 +45,7 @@ std::vector<How> ways() {
   return out;
 }
 
-class Loss : public ::testing::TestWithParam<How> {
+class Loss : public ::testing::TestWithParam<LossWay> {
  protected:
   static ClusterOptions options(std::size_t members) {
     return {.members = members,

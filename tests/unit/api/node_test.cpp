@@ -16,10 +16,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-void expect_ok(const std::vector<Result<void>>& results) {
-  for (const Result<void>& result : results) EXPECT_TRUE(result) << result.error().message;
-}
-
 class OnFabric : public ::testing::TestWithParam<FabricChoice> {};
 
 INSTANTIATE_TEST_SUITE_P(Node, OnFabric,

@@ -28,10 +28,6 @@ thread_local std::optional<Rank> rank_here;
 
 std::byte byte_at(std::size_t index) { return static_cast<std::byte>(index * 131 / 7); }
 
-void expect_ok(const std::vector<Result<void>>& results) {
-  for (const Result<void>& result : results) EXPECT_TRUE(result) << result.error().message;
-}
-
 class State : public ::testing::TestWithParam<FabricChoice> {
  protected:
   using Failure = std::function<Result<void>()>;  // what a callback does instead of its work

@@ -40,10 +40,6 @@ bool long_after(std::chrono::steady_clock::time_point begin) {
   return until([&] { return std::chrono::steady_clock::now() - begin > 3 * kSuspectAfter; });
 }
 
-void expect_ok(const std::vector<Result<void>>& results) {
-  for (const Result<void>& result : results) EXPECT_TRUE(result) << result.error().message;
-}
-
 // Nobody was removed, and all were delivered the same.
 void expect_one_view(TestCluster& cluster) {
   cluster.expect_one_story();

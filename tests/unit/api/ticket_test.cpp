@@ -12,16 +12,12 @@
 namespace tutti {
 namespace {
 
-void expect_ok(const std::vector<Result<void>>& results) {
-  for (const Result<void>& result : results) EXPECT_TRUE(result) << result.error().message;
-}
-
-struct How {
+struct TicketWay {
   FabricChoice fabric;
   Level level;
 };
 
-class Tickets : public ::testing::TestWithParam<How> {
+class Tickets : public ::testing::TestWithParam<TicketWay> {
  protected:
   static ClusterOptions options() {
     return {.fabric = GetParam().fabric, .groups = {small_group(GetParam().level)}};
@@ -40,11 +36,11 @@ class Tickets : public ::testing::TestWithParam<How> {
 };
 
 INSTANTIATE_TEST_SUITE_P(Of, Tickets,
-                         ::testing::Values(How{FabricChoice::shm, Level::atomic},
-                                           How{FabricChoice::tcp, Level::atomic},
-                                           How{FabricChoice::shm, Level::agreed},
-                                           How{FabricChoice::tcp, Level::agreed},
-                                           How{FabricChoice::shm, Level::unordered}),
+                         ::testing::Values(TicketWay{FabricChoice::shm, Level::atomic},
+                                           TicketWay{FabricChoice::tcp, Level::atomic},
+                                           TicketWay{FabricChoice::shm, Level::agreed},
+                                           TicketWay{FabricChoice::tcp, Level::agreed},
+                                           TicketWay{FabricChoice::shm, Level::unordered}),
                          [](const auto& how) {
                            return std::string(to_string(how.param.fabric)) + "_" +
                                   std::string(to_string(how.param.level));

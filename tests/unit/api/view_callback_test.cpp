@@ -14,10 +14,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-void expect_ok(const std::vector<Result<void>>& results) {
-  for (const Result<void>& result : results) EXPECT_TRUE(result) << result.error().message;
-}
-
 class ViewCallbacks : public ::testing::TestWithParam<FabricChoice> {};
 
 INSTANTIATE_TEST_SUITE_P(On, ViewCallbacks, ::testing::Values(FabricChoice::shm, FabricChoice::tcp),

@@ -6,14 +6,12 @@
 #include <algorithm>
 
 #include "forged_system.hpp"
+#include "matchers.hpp"
 
 namespace tutti::doctor {
 namespace {
 
-using ::testing::AllOf;
 using ::testing::ElementsAre;
-using ::testing::Field;
-using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
@@ -32,11 +30,6 @@ Finding about(const Host& host, std::string_view subject) {
   const auto found = std::ranges::find(all, subject, &Finding::subject);
   EXPECT_NE(found, all.end()) << subject;
   return found == all.end() ? Finding{} : *found;
-}
-
-auto is(Grade grade, const std::string& what, const std::string& how) {
-  return AllOf(Field(&Finding::grade, grade), Field(&Finding::what, HasSubstr(what)),
-               Field(&Finding::how, HasSubstr(how)));
 }
 
 TEST(Host, IsReadFromTheKernelsFiles) {

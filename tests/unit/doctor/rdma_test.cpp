@@ -6,14 +6,12 @@
 #include <algorithm>
 
 #include "forged_system.hpp"
+#include "matchers.hpp"
 
 namespace tutti::doctor {
 namespace {
 
-using ::testing::AllOf;
 using ::testing::ElementsAre;
-using ::testing::Field;
-using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
@@ -56,11 +54,6 @@ class RoceHost : public ::testing::Test {
 
   ForgedSystem system_;
 };
-
-auto is(Grade grade, const std::string& what, const std::string& how) {
-  return AllOf(Field(&Finding::grade, grade), Field(&Finding::what, HasSubstr(what)),
-               Field(&Finding::how, HasSubstr(how)));
-}
 
 TEST_F(RoceHost, IsRead) {
   const Rdma rdma = read_rdma(system_.root());

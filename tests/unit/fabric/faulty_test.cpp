@@ -13,7 +13,7 @@
 namespace tutti {
 namespace {
 
-constexpr std::size_t kBytes = 4096;
+constexpr std::size_t kFaultyRowBytes = 4096;
 constexpr Rank kFirst{0};
 constexpr Rank kSecond{1};
 constexpr Rank kThird{2};
@@ -37,9 +37,9 @@ class FaultyFabricTest : public ::testing::Test {
     return value;
   }
 
-  LocalCluster cluster_{{kBytes, kBytes, kBytes}};
-  alignas(64) std::array<std::byte, kBytes> row_{};
-  alignas(64) std::array<std::byte, kBytes> other_row_{};
+  LocalCluster cluster_{{kFaultyRowBytes, kFaultyRowBytes, kFaultyRowBytes}};
+  alignas(64) std::array<std::byte, kFaultyRowBytes> row_{};
+  alignas(64) std::array<std::byte, kFaultyRowBytes> other_row_{};
   std::unique_ptr<FaultyFabric> faulty_;
   std::unique_ptr<Fabric> second_;
   std::unique_ptr<Fabric> third_;
@@ -106,7 +106,7 @@ TEST_F(FaultyFabricTest, TakesTheWordsOfAPublishAtTheCall) {
 TEST_F(FaultyFabricTest, DoesTheSameForTheSameSeed) {
   std::array<std::uint64_t, 2> polls{};
   for (std::uint64_t& count : polls) {
-    cluster_ = LocalCluster({kBytes, kBytes, kBytes});
+    cluster_ = LocalCluster({kFaultyRowBytes, kFaultyRowBytes, kFaultyRowBytes});
     start({.seed = 11});
     for (std::uint64_t i = 1; i <= 100; ++i) publish(kSecond, 64, i);
     for (; !faulty_->drained(); ++count) faulty_->poll();

@@ -14,8 +14,8 @@
 namespace tutti::tcp {
 namespace {
 
-constexpr std::uint64_t kEpoch = 7;
-constexpr std::size_t kRowBytes = 256 * 1024;
+constexpr std::uint64_t kReadEpoch = 7;
+constexpr std::size_t kReadRowBytes = 256 * 1024;
 
 using Bytes = std::vector<std::byte>;
 
@@ -35,11 +35,11 @@ void append_frame(Bytes& stream, const FrameHeader& header, const Bytes& payload
   append(stream, payload.data(), payload.size());
 }
 
-FrameHeader data_header(std::uint64_t offset, std::size_t bytes, std::uint64_t epoch = kEpoch) {
+FrameHeader data_header(std::uint64_t offset, std::size_t bytes, std::uint64_t epoch = kReadEpoch) {
   return make_header(kDataMagic, static_cast<std::uint32_t>(bytes), epoch, offset);
 }
 
-FrameHeader control_header(const Bytes& payload, std::uint64_t epoch = kEpoch) {
+FrameHeader control_header(const Bytes& payload, std::uint64_t epoch = kReadEpoch) {
   return make_header(kControlMagic, static_cast<std::uint32_t>(payload.size()), epoch,
                      payload_check(payload));
 }
@@ -52,10 +52,10 @@ void append_record(Bytes& payload, std::uint64_t offset, const Bytes& words) {
 
 /// A reader and the replica it writes. The row ends where its allocation does, for the sanitizer.
 struct Receiver {
-  explicit Receiver(std::size_t row_bytes = kRowBytes)
+  explicit Receiver(std::size_t row_bytes = kReadRowBytes)
       : words(std::make_unique<std::uint64_t[]>(row_bytes / 8)),
         row(reinterpret_cast<std::byte*>(words.get()), row_bytes),
-        reader(row, kEpoch) {}
+        reader(row, kReadEpoch) {}
 
   /// Feeds up to `count` bytes, as a socket would; returns how many were taken.
   std::size_t feed(std::span<const std::byte> bytes) {
@@ -86,30 +86,31 @@ struct Receiver {
 
 /// A random stream, the row that it should leave, and how many posts it holds.
 struct Script {
-  explicit Script(std::uint64_t seed) : random(seed), row(kRowBytes) {
+  explicit Script(std::uint64_t seed) : random(seed), row(kReadRowBytes) {
     for (int frame = 0; frame < 60; ++frame) add_frame();
   }
 
   void add_frame() {
-    const std::uint64_t epoch = random() % 8 == 0 ? kEpoch + 1 : kEpoch;
+    const std::uint64_t epoch = random() % 8 == 0 ? kReadEpoch + 1 : kReadEpoch;
     if (random() % 2 == 0) {
       const std::size_t bytes_max = random() % 4 == 0 ? 100'000 : 500;
       const Bytes payload = random_bytes(random, 1 + random() % bytes_max);
-      const std::uint64_t offset = 64 + random() % (kRowBytes - 64 - payload.size() + 1);
+      const std::uint64_t offset = 64 + random() % (kReadRowBytes - 64 - payload.size() + 1);
       append_frame(stream, data_header(offset, payload.size(), epoch), payload);
-      if (epoch == kEpoch) land(offset, payload);
+      if (epoch == kReadEpoch) land(offset, payload);
     } else {
       Bytes payload;
       for (std::size_t record = 1 + random() % 5; record > 0; --record) {
         const std::size_t word_max = random() % 10 == 0 ? 5000 : 8;
         const Bytes words = random_bytes(random, 8 * (1 + random() % word_max));
-        const std::uint64_t offset = 64 + 8 * (random() % ((kRowBytes - 64 - words.size()) / 8));
+        const std::uint64_t offset =
+            64 + 8 * (random() % ((kReadRowBytes - 64 - words.size()) / 8));
         append_record(payload, offset, words);
-        if (epoch == kEpoch) land(offset, words);
+        if (epoch == kReadEpoch) land(offset, words);
       }
       append_frame(stream, control_header(payload, epoch), payload);
     }
-    if (epoch != kEpoch) ++stale;
+    if (epoch != kReadEpoch) ++stale;
   }
 
   void land(std::uint64_t offset, const Bytes& bytes) {
@@ -234,8 +235,8 @@ TEST(FrameReader, RefusesControlRecordsThatDoNotFit) {
 TEST(FrameReader, RefusesControlFramesOfAnImpossibleLength) {
   for (const std::size_t bytes : {std::size_t{4}, kControlBytesMax + 8}) {
     Bytes stream;
-    append_frame(stream, make_header(kControlMagic, static_cast<std::uint32_t>(bytes), kEpoch, 0),
-                 {});
+    append_frame(stream,
+                 make_header(kControlMagic, static_cast<std::uint32_t>(bytes), kReadEpoch, 0), {});
     Receiver receiver(1024);
     receiver.feed_all(stream);
     EXPECT_EQ(receiver.reader.error(),
@@ -275,7 +276,7 @@ TEST(FrameReader, SurvivesGarbage) {
 TEST(FrameReader, KnowsWhetherTheStreamEndedInsideAFrame) {
   Bytes stream;
   append_frame(stream, data_header(64, 100), Bytes(100, std::byte{9}));
-  append_frame(stream, data_header(64, 100, kEpoch + 1), Bytes(100, std::byte{9}));
+  append_frame(stream, data_header(64, 100, kReadEpoch + 1), Bytes(100, std::byte{9}));
   Bytes payload;
   append_record(payload, 64, Bytes(8, std::byte{1}));
   append_frame(stream, control_header(payload), payload);

@@ -12,7 +12,7 @@
 namespace tutti {
 namespace {
 
-constexpr std::size_t kBytes = 4096;
+constexpr std::size_t kLocalRowBytes = 4096;
 constexpr std::uint32_t kNodes = 3;
 
 class LocalFabricTest : public ::testing::Test {
@@ -38,8 +38,8 @@ class LocalFabricTest : public ::testing::Test {
     return fabrics_.at(at)->take_losses();
   }
 
-  LocalCluster cluster_{std::vector<std::size_t>(kNodes, kBytes)};
-  std::array<std::array<std::byte, kBytes>, kNodes> rows_{};
+  LocalCluster cluster_{std::vector<std::size_t>(kNodes, kLocalRowBytes)};
+  std::array<std::array<std::byte, kLocalRowBytes>, kNodes> rows_{};
   std::array<std::atomic<int>, kNodes> wakes_{};
   std::array<std::unique_ptr<Fabric>, kNodes> fabrics_;
 };

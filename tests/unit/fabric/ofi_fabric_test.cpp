@@ -22,9 +22,9 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr std::uint64_t kEpoch = 7;
-constexpr std::size_t kRowBytes = 64 * 1024;
-constexpr Rank kPeer{1};
+constexpr std::uint64_t kOfiEpoch = 7;
+constexpr std::size_t kOfiRowBytes = 64 * 1024;
+constexpr Rank kStrangersRank{1};
 
 /// A watchdog: ends a test that hangs, and measures nothing.
 template <class Condition>
@@ -45,8 +45,10 @@ class OfiFabricTest : public ::testing::Test {
     int ends[2] = {-1, -1};
     EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
     stranger = UniqueFd(ends[1]);
-    EXPECT_TRUE(fabric->attach(
-        {.peer = kPeer, .socket = UniqueFd(ends[0]), .row_bytes = kRowBytes, .epoch = kEpoch}));
+    EXPECT_TRUE(fabric->attach({.peer = kStrangersRank,
+                                .socket = UniqueFd(ends[0]),
+                                .row_bytes = kOfiRowBytes,
+                                .epoch = kOfiEpoch}));
   }
 
   /// What the fabric told the stranger.
@@ -72,7 +74,7 @@ class OfiFabricTest : public ::testing::Test {
     return losses.size() == 1 ? losses[0].reason : "";
   }
 
-  std::vector<std::uint64_t> row = std::vector<std::uint64_t>(kRowBytes / 8);
+  std::vector<std::uint64_t> row = std::vector<std::uint64_t>(kOfiRowBytes / 8);
   std::unique_ptr<Sleeper> sleeper = Sleeper::create().value();
   std::unique_ptr<OfiFabric> fabric =
       OfiFabric::create(*sleeper, std::as_bytes(std::span(row)), "tcp", "127.0.0.1").value();
@@ -81,16 +83,16 @@ class OfiFabricTest : public ::testing::Test {
 
 TEST_F(OfiFabricTest, TellsWhereItsMemoryIs) {
   const ofi::Greeting greeting = heard();
-  EXPECT_EQ(greeting.epoch, kEpoch);
-  EXPECT_EQ(greeting.row_bytes, kRowBytes);
+  EXPECT_EQ(greeting.epoch, kOfiEpoch);
+  EXPECT_EQ(greeting.row_bytes, kOfiRowBytes);
   EXPECT_EQ(greeting.provider, "tcp");
   EXPECT_FALSE(greeting.address.empty());
-  EXPECT_FALSE(fabric->is_open(kPeer));
+  EXPECT_FALSE(fabric->is_open(kStrangersRank));
 }
 
 TEST_F(OfiFabricTest, APeerThatRegistersTooLittleMemoryIsLost) {
   ofi::Greeting greeting = heard();
-  greeting.row_bytes = kRowBytes - 8;
+  greeting.row_bytes = kOfiRowBytes - 8;
   say(ofi::encode(greeting));
   EXPECT_THAT(loss(), HasSubstr("it has registered 65528 bytes for our row, which has 65536"));
   EXPECT_TRUE(fabric->drained());
@@ -139,7 +141,7 @@ TEST_F(OfiFabricTest, APeerWithOurOwnAddressIsLost) {
 }
 
 TEST_F(OfiFabricTest, APeerThatHangsUpBeforeItSaysAnythingIsLost) {
-  fabric->write(kPeer, {4096, 100});
+  fabric->write(kStrangersRank, {4096, 100});
   fabric->flush();
   EXPECT_FALSE(fabric->drained());
   stranger = UniqueFd();
@@ -150,7 +152,7 @@ TEST_F(OfiFabricTest, APeerThatHangsUpBeforeItSaysAnythingIsLost) {
 // The same two met again: a call that was for the first time is not taken for the second.
 TEST_F(OfiFabricTest, ACallForAnEarlierAttachmentIsRefused) {
   const ofi::Greeting first = heard();
-  fabric->detach(kPeer);
+  fabric->detach(kStrangersRank);
   attach_a_stranger();
   const ofi::Greeting second = heard();
   ASSERT_EQ(second.epoch, first.epoch);
@@ -174,7 +176,7 @@ TEST_F(OfiFabricTest, ARowWithoutAHeaderIsRefused) {
   ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
   const UniqueFd other(ends[1]);
   const Result<void> attached = fabric->attach(
-      {.peer = Rank{2}, .socket = UniqueFd(ends[0]), .row_bytes = 8, .epoch = kEpoch});
+      {.peer = Rank{2}, .socket = UniqueFd(ends[0]), .row_bytes = 8, .epoch = kOfiEpoch});
   ASSERT_FALSE(attached);
   EXPECT_EQ(attached.error().code, ErrorCode::mismatch);
 }
@@ -185,14 +187,14 @@ struct OneProcess {
     int ends[2] = {-1, -1};
     EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
     for (std::uint32_t i = 0; i < 2; ++i) {
-      rows[i].resize(kRowBytes / 8);
+      rows[i].resize(kOfiRowBytes / 8);
       sleepers[i] = Sleeper::create().value();
       const auto row = std::as_bytes(std::span(rows[i]));
       fabrics[i] = OfiFabric::create(*sleepers[i], row, "shm", "127.0.0.1").value();
       EXPECT_TRUE(fabrics[i]->attach({.peer = Rank{1 - i},
                                       .socket = UniqueFd(ends[i]),
-                                      .row_bytes = kRowBytes,
-                                      .epoch = kEpoch}));
+                                      .row_bytes = kOfiRowBytes,
+                                      .epoch = kOfiEpoch}));
     }
   }
   std::array<std::vector<std::uint64_t>, 2> rows;
@@ -222,12 +224,12 @@ class OfiZombie : public ::testing::Test {
  protected:
   void SetUp() override {
     writer.emplace(
-        ofi::Endpoint::calling(*ours, 1, theirs->listener_address().value(), kEpoch).value());
+        ofi::Endpoint::calling(*ours, 1, theirs->listener_address().value(), kOfiEpoch).value());
     bool connected = false;
     ASSERT_TRUE(eventually([&] {
       while (auto event = theirs->next_event()) {
         if (event->kind != ofi::ConnectionEvent::Kind::called) continue;
-        EXPECT_EQ(event->token, kEpoch);
+        EXPECT_EQ(event->token, kOfiEpoch);
         target.emplace(ofi::Endpoint::answering(*theirs, 2, *event->request).value());
       }
       while (auto event = ours->next_event()) {

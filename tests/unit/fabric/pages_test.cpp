@@ -9,7 +9,7 @@
 namespace tutti {
 namespace {
 
-constexpr std::size_t kBytes = 10'000;
+constexpr std::size_t kPagesBytes = 10'000;
 
 bool all_zero(const Pages& pages) {
   return std::ranges::all_of(pages.bytes(), [](std::byte byte) { return byte == std::byte{0}; });
@@ -17,20 +17,20 @@ bool all_zero(const Pages& pages) {
 
 TEST(Pages, AreZeroAtFirst) {
   for (const auto make : {&Pages::writable, &Pages::read_only}) {
-    const Result<Pages> pages = make(kBytes);
+    const Result<Pages> pages = make(kPagesBytes);
     ASSERT_TRUE(pages);
-    EXPECT_EQ(pages->bytes().size(), kBytes);
+    EXPECT_EQ(pages->bytes().size(), kPagesBytes);
     EXPECT_TRUE(all_zero(*pages));
   }
 }
 
 TEST(Pages, KeepWhatIsWrittenWhenTheyMove) {
-  Pages pages = Pages::writable(kBytes).value();
-  pages.bytes()[kBytes - 1] = std::byte{7};
+  Pages pages = Pages::writable(kPagesBytes).value();
+  pages.bytes()[kPagesBytes - 1] = std::byte{7};
   const std::byte* const there = pages.bytes().data();
   const Pages moved = std::move(pages);
   EXPECT_EQ(moved.bytes().data(), there);
-  EXPECT_EQ(moved.bytes()[kBytes - 1], std::byte{7});
+  EXPECT_EQ(moved.bytes()[kPagesBytes - 1], std::byte{7});
 }
 
 TEST(Pages, SayThatThereIsNoMemory) {

@@ -14,7 +14,7 @@
 namespace tutti {
 namespace {
 
-constexpr std::size_t kBytes = 256;
+constexpr std::size_t kRoutedRowBytes = 256;
 
 /// Writes down what it is asked to do.
 class RecordingFabric final : public Fabric {
@@ -42,7 +42,7 @@ class RecordingFabric final : public Fabric {
 
  private:
   const RowHeader* header_;
-  std::array<std::byte, kBytes> row_{};
+  std::array<std::byte, kRoutedRowBytes> row_{};
 };
 
 /// 0 and 3 are reached through one fabric, 2 through the other; slot 1 has no peer.
@@ -55,7 +55,7 @@ class RoutedFabricTest : public ::testing::Test {
       inner = fabric.get();
       fabrics.push_back(std::move(fabric));
     }
-    routed_ = RoutedFabric::create(own_row_.data(), 4, kBytes, std::move(fabrics)).value();
+    routed_ = RoutedFabric::create(own_row_.data(), 4, kRoutedRowBytes, std::move(fabrics)).value();
     routed_->route(Rank{0}, *inner_[0]);
     routed_->route(Rank{2}, *inner_[1]);
     routed_->route(Rank{3}, *inner_[0]);
@@ -63,12 +63,13 @@ class RoutedFabricTest : public ::testing::Test {
 
   [[nodiscard]] bool shows_zeros(Rank peer) const {
     const std::byte* row = routed_->row(peer);
-    return std::all_of(row, row + kBytes, [](std::byte byte) { return byte == std::byte{0}; });
+    return std::all_of(row, row + kRoutedRowBytes,
+                       [](std::byte byte) { return byte == std::byte{0}; });
   }
 
   RowHeader& header() { return *reinterpret_cast<RowHeader*>(own_row_.data()); }
 
-  alignas(64) std::array<std::byte, kBytes> own_row_{};
+  alignas(64) std::array<std::byte, kRoutedRowBytes> own_row_{};
   std::array<RecordingFabric*, 2> inner_{};
   std::unique_ptr<RoutedFabric> routed_;
 };

@@ -17,12 +17,12 @@
 namespace tutti::tcp {
 namespace {
 
-constexpr std::uint64_t kEpoch = 3;
-constexpr std::size_t kRowBytes = 4 * 1024 * 1024;
+constexpr std::uint64_t kSentEpoch = 3;
+constexpr std::size_t kSentRowBytes = 4 * 1024 * 1024;
 
 /// Zeroed memory for a row.
 struct Row {
-  std::unique_ptr<std::uint64_t[]> words = std::make_unique<std::uint64_t[]>(kRowBytes / 8);
+  std::unique_ptr<std::uint64_t[]> words = std::make_unique<std::uint64_t[]>(kSentRowBytes / 8);
   [[nodiscard]] std::byte* data() { return reinterpret_cast<std::byte*>(words.get()); }
   [[nodiscard]] std::uint64_t& word(std::uint64_t offset) { return words[offset / 8]; }
 };
@@ -56,7 +56,7 @@ struct Link {
   }
 
   void drain_all() {
-    while (!queue.empty()) ASSERT_GT(drain(kRowBytes), 0U);
+    while (!queue.empty()) ASSERT_GT(drain(kSentRowBytes), 0U);
     EXPECT_FALSE(reader.in_frame());
   }
 
@@ -66,8 +66,8 @@ struct Link {
 
   Row ours;
   Row replica;
-  SendQueue queue{ours.data(), kEpoch};
-  FrameReader reader{{replica.data(), kRowBytes}, kEpoch};
+  SendQueue queue{ours.data(), kSentEpoch};
+  FrameReader reader{{replica.data(), kSentRowBytes}, kSentEpoch};
 };
 
 /// Several rings in one row, as groups have them: records are appended, then a counter published;
@@ -200,7 +200,7 @@ TEST(SendQueue, StaysBoundedWhenThePeerReadsNothing) {
     if (post <= 50'000) link.queue.write({200'000 + post * 64, 64});
     link.publish(64 + (post % 10) * 8, {post});
   }
-  while (link.drain(kRowBytes) > 0) {
+  while (link.drain(kSentRowBytes) > 0) {
   }
   EXPECT_TRUE(link.queue.empty());
   for (std::uint64_t post = 99'991; post <= 100'000; ++post) {

@@ -18,9 +18,9 @@
 namespace tutti {
 namespace {
 
-constexpr std::size_t kBytes = 4096;
-constexpr Rank kPeer{1};
-constexpr std::chrono::hours kForEver{1};
+constexpr std::size_t kShmRowBytes = 4096;
+constexpr Rank kShmPeer{1};
+constexpr std::chrono::hours kNeverByItself{1};
 
 /// Our side of one pair; the peer's side is played by the test.
 class ShmFabricTest : public ::testing::Test {
@@ -38,11 +38,11 @@ class ShmFabricTest : public ::testing::Test {
   static UniqueFd duplicate(int fd) { return UniqueFd(::fcntl(fd, F_DUPFD_CLOEXEC, 0)); }
 
   ShmConnection connection() {
-    return {.peer = kPeer,
+    return {.peer = kShmPeer,
             .socket = std::move(own_socket_),
             .row_fd = duplicate(peer_row_.read_only_fd().get()),
             .doorbell = duplicate(peer_->doorbell_fd()),
-            .row_bytes = kBytes};
+            .row_bytes = kShmRowBytes};
   }
 
   std::unique_ptr<ShmFabric> make() {
@@ -63,7 +63,7 @@ class ShmFabricTest : public ::testing::Test {
   }
 
   static void post(ShmFabric& fabric) {
-    fabric.publish(kPeer, 64, {});
+    fabric.publish(kShmPeer, 64, {});
     fabric.flush();
   }
 
@@ -78,8 +78,8 @@ class ShmFabricTest : public ::testing::Test {
     return child;
   }
 
-  Segment own_row_ = Segment::create(kBytes).value();
-  Segment peer_row_ = Segment::create(kBytes).value();
+  Segment own_row_ = Segment::create(kShmRowBytes).value();
+  Segment peer_row_ = Segment::create(kShmRowBytes).value();
   std::unique_ptr<Sleeper> sleeper_ = Sleeper::create().value();
   std::unique_ptr<Sleeper> peer_ = Sleeper::create().value();
   UniqueFd own_socket_;
@@ -95,12 +95,12 @@ TEST_F(ShmFabricTest, WakesASleeperWhenAPeersProcessIsKilled) {
   ASSERT_EQ(::kill(child, SIGKILL), 0);
   std::vector<PeerLoss> losses;
   while (losses.empty()) {
-    sleeper_->sleep(kForEver);
+    sleeper_->sleep(kNeverByItself);
     fabric->poll();
     losses = fabric->take_losses();
   }
   EXPECT_EQ(losses.size(), 1U);
-  EXPECT_EQ(losses[0].peer, kPeer);
+  EXPECT_EQ(losses[0].peer, kShmPeer);
   EXPECT_EQ(losses[0].reason, "its process ended or closed the connection");
   EXPECT_EQ(::waitpid(child, nullptr, 0), child);
 }
@@ -138,7 +138,7 @@ TEST_F(ShmFabricTest, NoticesADeadProcessWithFewPollsOverALongTime) {
 TEST_F(ShmFabricTest, NoticesAPeerThatWasGoneBeforeItStarted) {
   peer_socket_ = UniqueFd();
   const auto fabric = make();
-  sleeper_->sleep(kForEver);
+  sleeper_->sleep(kNeverByItself);
   fabric->poll();
   EXPECT_EQ(fabric->take_losses().size(), 1U);
 }
@@ -173,9 +173,9 @@ TEST_F(ShmFabricTest, AZombieProcessWritesOnAndTheCopyAloneKeepsItOut) {
   peer_socket_ = UniqueFd();
   const auto fabric = make();
   const auto* const seen =
-      reinterpret_cast<const std::atomic<std::uint64_t>*>(fabric->row(kPeer) + 64);
+      reinterpret_cast<const std::atomic<std::uint64_t>*>(fabric->row(kShmPeer) + 64);
   while (seen->load(std::memory_order_acquire) == 0) fabric->poll();
-  fabric->fence(kPeer);
+  fabric->fence(kShmPeer);
   const std::uint64_t last = seen->load(std::memory_order_acquire);
   const std::uint64_t written = word->load(std::memory_order_acquire);
   while (word->load(std::memory_order_acquire) < written + 1000) fabric->poll();
@@ -186,7 +186,7 @@ TEST_F(ShmFabricTest, AZombieProcessWritesOnAndTheCopyAloneKeepsItOut) {
 
 TEST_F(ShmFabricTest, DoesNotRingAPeerItHasFenced) {
   const auto fabric = make();
-  fabric->fence(kPeer);
+  fabric->fence(kShmPeer);
   set_asleep(1);
   post(*fabric);
   EXPECT_EQ(rings(), 0U);
@@ -199,7 +199,7 @@ TEST_F(ShmFabricTest, LeavesNothingBehindOnTheSleeper) {
   peer_socket_ = UniqueFd();
   fabric.reset();
   sleeper_->wake();
-  sleeper_->sleep(kForEver);
+  sleeper_->sleep(kNeverByItself);
   sleeper_->sleep(std::chrono::milliseconds(1));
 }
 
@@ -208,8 +208,8 @@ TEST_F(ShmFabricTest, RingsThePeerAttachedNextForTheSleepThatTheOneBeforeWasRung
   set_asleep(1);
   post(*fabric);
   ASSERT_EQ(rings(), 1U);
-  fabric->publish(kPeer, 64, {});
-  fabric->detach(kPeer);
+  fabric->publish(kShmPeer, 64, {});
+  fabric->detach(kShmPeer);
   EXPECT_TRUE(fabric->drained()) << "posts go with the peer";
   connect();
   ASSERT_TRUE(fabric->attach(connection()));
@@ -238,7 +238,7 @@ TEST_F(ShmFabricTest, RefusesASecondPeerInOneSlotAndHangsUpOnIt) {
 
 TEST_F(ShmFabricTest, RefusesABadRowSaysWhoseAndKeepsTheSlotFree) {
   const auto fabric = ShmFabric::create(*sleeper_, own_row_).value();
-  for (const std::size_t bytes : {2 * kBytes, std::size_t{8}}) {
+  for (const std::size_t bytes : {2 * kShmRowBytes, std::size_t{8}}) {
     ShmConnection bad = connection();
     bad.row_bytes = bytes;
     const Result<void> attached = fabric->attach(std::move(bad));
@@ -255,10 +255,10 @@ TEST_F(ShmFabricTest, RefusesABadRowSaysWhoseAndKeepsTheSlotFree) {
 TEST_F(ShmFabricTest, ForgetsAHangUpOfADetachedPeer) {
   const auto fabric = make();
   peer_socket_ = UniqueFd();
-  sleeper_->sleep(kForEver);  // its hang-up was noticed
-  fabric->poll();             // and its loss found, but not taken
-  fabric->detach(kPeer);
-  fabric->detach(kPeer);
+  sleeper_->sleep(kNeverByItself);  // its hang-up was noticed
+  fabric->poll();                   // and its loss found, but not taken
+  fabric->detach(kShmPeer);
+  fabric->detach(kShmPeer);
   fabric->detach(Rank{77});
   connect();
   ASSERT_TRUE(fabric->attach(connection()));
@@ -267,7 +267,7 @@ TEST_F(ShmFabricTest, ForgetsAHangUpOfADetachedPeer) {
   peer_socket_ = UniqueFd();
   std::vector<PeerLoss> losses;
   while (losses.empty()) {
-    sleeper_->sleep(kForEver);
+    sleeper_->sleep(kNeverByItself);
     fabric->poll();
     losses = fabric->take_losses();
   }
@@ -277,7 +277,7 @@ TEST_F(ShmFabricTest, ForgetsAHangUpOfADetachedPeer) {
 TEST_F(ShmFabricTest, SurvivesAHangUpHandledAfterTheDetach) {
   const auto fabric = make();
   peer_socket_ = UniqueFd();
-  fabric->detach(kPeer);
+  fabric->detach(kShmPeer);
   for (int i = 0; i < 5; ++i) sleeper_->sleep(std::chrono::nanoseconds(0));
   fabric->poll();
   EXPECT_TRUE(fabric->take_losses().empty());
@@ -285,7 +285,7 @@ TEST_F(ShmFabricTest, SurvivesAHangUpHandledAfterTheDetach) {
 
 TEST_F(ShmFabricTest, RefusesAnOwnRowThatPeersCannotMap) {
   const Segment mapped =
-      Segment::map_peer(duplicate(own_row_.read_only_fd().get()), kBytes).value();
+      Segment::map_peer(duplicate(own_row_.read_only_fd().get()), kShmRowBytes).value();
   const auto fabric = ShmFabric::create(*sleeper_, mapped);
   ASSERT_FALSE(fabric);
   EXPECT_EQ(fabric.error().code, ErrorCode::invalid_argument);

@@ -16,15 +16,15 @@ using std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
 // Longer than the watchdog of the tests: a sleep that was not woken fails by that.
-constexpr auto kForEver = 1h;
+constexpr auto kPastTheWatchdog = 1h;
 
 TEST(Sleeper, ReturnsAtOnceIfItWasWokenBefore) {
   const auto sleeper = Sleeper::create().value();
   sleeper->wake();
-  sleeper->sleep(kForEver);
+  sleeper->sleep(kPastTheWatchdog);
   sleeper->wake();
   sleeper->wake();
-  sleeper->sleep(kForEver);
+  sleeper->sleep(kPastTheWatchdog);
 }
 
 TEST(Sleeper, ReturnsAfterItsTimeOut) {
@@ -43,7 +43,7 @@ TEST(Sleeper, DoesNotSleepWithoutATimeOut) {
 TEST(Sleeper, ForgetsAWakeItHasReturnedFor) {
   const auto sleeper = Sleeper::create().value();
   sleeper->wake();
-  sleeper->sleep(kForEver);
+  sleeper->sleep(kPastTheWatchdog);
   const auto start = steady_clock::now();
   sleeper->sleep(5ms);
   EXPECT_GE(steady_clock::now() - start, 5ms);
@@ -54,14 +54,14 @@ TEST(Sleeper, KeepsAWakeThatAPolledContextHasSeen) {
   sleeper->wake();
   while (sleeper->context().poll() == 0) {  // as a fabric does that looks after its sockets
   }
-  sleeper->sleep(kForEver);
+  sleeper->sleep(kPastTheWatchdog);
 }
 
 TEST(Sleeper, IsWokenThroughItsDescriptorAsByAnotherProcess) {
   const auto sleeper = Sleeper::create().value();
   const std::uint64_t one = 1;
   ASSERT_EQ(::write(sleeper->doorbell_fd(), &one, sizeof one), ssize_t{sizeof one});
-  sleeper->sleep(kForEver);
+  sleeper->sleep(kPastTheWatchdog);
 }
 
 TEST(Sleeper, IsWokenEachTimeByAnotherThread) {
@@ -71,14 +71,14 @@ TEST(Sleeper, IsWokenEachTimeByAnotherThread) {
   std::atomic<int> answered = 0;
   std::thread other([&] {
     for (int round = 1; round <= kRounds; ++round) {
-      ping->sleep(kForEver);
+      ping->sleep(kPastTheWatchdog);
       answered = round;
       pong->wake();
     }
   });
   for (int round = 1; round <= kRounds; ++round) {
     ping->wake();
-    pong->sleep(kForEver);
+    pong->sleep(kPastTheWatchdog);
     ASSERT_EQ(answered, round);
   }
   other.join();

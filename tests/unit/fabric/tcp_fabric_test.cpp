@@ -16,9 +16,9 @@
 namespace tutti {
 namespace {
 
-constexpr std::uint64_t kEpoch = 7;
-constexpr std::size_t kRowBytes = 1 << 20;
-constexpr Rank kPeer{1};
+constexpr std::uint64_t kTcpEpoch = 7;
+constexpr std::size_t kTcpRowBytes = 1 << 20;
+constexpr Rank kTcpPeer{1};
 
 /// `receive_bytes`: what the second one's kernel holds, about; 0: its own choice.
 std::pair<int, int> connected_sockets(int receive_bytes = 0) {
@@ -39,12 +39,12 @@ std::pair<int, int> connected_sockets(int receive_bytes = 0) {
   return {connecting, ::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC)};
 }
 
-TcpConnection connection(int fd, std::uint64_t epoch = kEpoch) {
-  return {.peer = kPeer, .socket = UniqueFd(fd), .row_bytes = kRowBytes, .epoch = epoch};
+TcpConnection connection(int fd, std::uint64_t epoch = kTcpEpoch) {
+  return {.peer = kTcpPeer, .socket = UniqueFd(fd), .row_bytes = kTcpRowBytes, .epoch = epoch};
 }
 
 std::unique_ptr<TcpFabric> make(Sleeper& sleeper, const std::byte* row, int fd) {
-  auto fabric = TcpFabric::create(sleeper, row, kRowBytes).value();
+  auto fabric = TcpFabric::create(sleeper, row, kTcpRowBytes).value();
   EXPECT_TRUE(fabric->attach(connection(fd)));
   return fabric;
 }
@@ -69,20 +69,20 @@ class TcpFabricTest : public ::testing::Test {
       const std::vector<PeerLoss> losses = fabric->take_losses();
       if (losses.empty()) continue;
       EXPECT_EQ(losses.size(), 1U);
-      EXPECT_EQ(losses[0].peer, kPeer);
+      EXPECT_EQ(losses[0].peer, kTcpPeer);
       return losses[0].reason;
     }
   }
 
   void send_data(std::uint64_t offset, const std::vector<char>& data,
-                 std::uint64_t epoch = kEpoch) {
+                 std::uint64_t epoch = kTcpEpoch) {
     const tcp::FrameHeader header =
         tcp::make_header(tcp::kDataMagic, static_cast<std::uint32_t>(data.size()), epoch, offset);
     send(&header, sizeof(header));
     send(data.data(), data.size());
   }
 
-  std::vector<std::byte> row = std::vector<std::byte>(kRowBytes);
+  std::vector<std::byte> row = std::vector<std::byte>(kTcpRowBytes);
   std::unique_ptr<Sleeper> sleeper = Sleeper::create().value();
   UniqueFd stranger;
   std::unique_ptr<TcpFabric> fabric;
@@ -96,7 +96,7 @@ TEST_F(TcpFabricTest, LosesAPeerThatSendsGarbage) {
 }
 
 TEST_F(TcpFabricTest, LosesAPeerThatStopsInTheMiddleOfAFrame) {
-  const tcp::FrameHeader header = tcp::make_header(tcp::kDataMagic, 1000, kEpoch, 4096);
+  const tcp::FrameHeader header = tcp::make_header(tcp::kDataMagic, 1000, kTcpEpoch, 4096);
   send(&header, sizeof(header));
   send("abc", 3);
   stranger = UniqueFd();
@@ -108,23 +108,23 @@ TEST_F(TcpFabricTest, AppliesAllThatCameBeforeTheEnd) {
   for (std::uint64_t at = 0; at < 4; ++at) send_data(4096 + at * 200'000, data);
   stranger = UniqueFd();
   EXPECT_EQ(reason_of_loss(), "its process ended or closed the connection");
-  EXPECT_EQ(fabric->row(kPeer)[4096 + 4 * 200'000 - 1], std::byte{'x'});
+  EXPECT_EQ(fabric->row(kTcpPeer)[4096 + 4 * 200'000 - 1], std::byte{'x'});
 }
 
 TEST_F(TcpFabricTest, AppliesAllThatCameBeforeAReset) {
   // Unread bytes at the stranger's side make its close a reset.
-  fabric->write(kPeer, {4096, 100});
+  fabric->write(kTcpPeer, {4096, 100});
   fabric->flush();
   char byte = 0;
   ASSERT_EQ(::recv(stranger.get(), &byte, 1, 0), 1);
   send_data(4096, std::vector<char>(20'000, 'x'));
   stranger = UniqueFd();
   for (int i = 0; i < 10; ++i) {
-    fabric->write(kPeer, {4096, 100});
+    fabric->write(kTcpPeer, {4096, 100});
     fabric->flush();  // fails: but what arrived is not lost
   }
   EXPECT_EQ(reason_of_loss(), "its process ended or closed the connection");
-  EXPECT_EQ(fabric->row(kPeer)[4096 + 20'000 - 1], std::byte{'x'});
+  EXPECT_EQ(fabric->row(kTcpPeer)[4096 + 20'000 - 1], std::byte{'x'});
   EXPECT_TRUE(fabric->drained());
 }
 
@@ -133,7 +133,7 @@ TEST_F(TcpFabricTest, IsDrainedOnceThePeersKernelHasEverything) {
   stranger = UniqueFd(theirs);
   fabric = make(*sleeper, row.data(), ours);
   constexpr std::uint32_t kBytes = 200'000;
-  fabric->write(kPeer, {4096, kBytes});
+  fabric->write(kTcpPeer, {4096, kBytes});
   while (fabric->counters().writes == 0) fabric->poll();
   EXPECT_FALSE(fabric->drained()) << "all has been sent, but not received";
 
@@ -144,7 +144,7 @@ TEST_F(TcpFabricTest, IsDrainedOnceThePeersKernelHasEverything) {
 }
 
 TEST_F(TcpFabricTest, IsDrainedWhenThePeerIsGone) {
-  fabric->write(kPeer, {4096, 100});
+  fabric->write(kTcpPeer, {4096, 100});
   fabric->flush();
   stranger = UniqueFd();
   reason_of_loss();
@@ -152,22 +152,22 @@ TEST_F(TcpFabricTest, IsDrainedWhenThePeerIsGone) {
 }
 
 TEST_F(TcpFabricTest, CountsFramesOfOtherEpochsAndDropsThem) {
-  const tcp::FrameHeader header = tcp::make_header(tcp::kDataMagic, 3, kEpoch - 1, 4096);
+  const tcp::FrameHeader header = tcp::make_header(tcp::kDataMagic, 3, kTcpEpoch - 1, 4096);
   send(&header, sizeof(header));
   send("abc", 3);
   send_data(4096, {'x'});
   while (fabric->poll() == 0) {
   }
   EXPECT_EQ(fabric->stale_frames(), 1U);
-  EXPECT_EQ(fabric->row(kPeer)[4096], std::byte{'x'});
-  EXPECT_EQ(fabric->row(kPeer)[4097], std::byte{0});
+  EXPECT_EQ(fabric->row(kTcpPeer)[4096], std::byte{'x'});
+  EXPECT_EQ(fabric->row(kTcpPeer)[4097], std::byte{0});
 }
 
 TEST_F(TcpFabricTest, RefusesWhatIsNoTcpConnection) {
   int pair[2];
   ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
   const UniqueFd other(pair[1]);
-  const auto empty = TcpFabric::create(*sleeper, row.data(), kRowBytes).value();
+  const auto empty = TcpFabric::create(*sleeper, row.data(), kTcpRowBytes).value();
   const Result<void> attached = empty->attach(connection(pair[0]));
   ASSERT_FALSE(attached);
   EXPECT_EQ(attached.error().code, ErrorCode::invalid_argument);
@@ -187,12 +187,12 @@ TEST_F(TcpFabricTest, RefusesASecondConnectionInOneSlotAndClosesIt) {
   send_data(4096, {'x'});
   while (fabric->poll() == 0) {
   }
-  EXPECT_EQ(fabric->row(kPeer)[4096], std::byte{'x'}) << "the first stays";
+  EXPECT_EQ(fabric->row(kTcpPeer)[4096], std::byte{'x'}) << "the first stays";
 }
 
 TEST_F(TcpFabricTest, RefusesRowsWithoutAHeader) {
   EXPECT_FALSE(TcpFabric::create(*sleeper, row.data(), 8));
-  const auto empty = TcpFabric::create(*sleeper, row.data(), kRowBytes).value();
+  const auto empty = TcpFabric::create(*sleeper, row.data(), kTcpRowBytes).value();
   TcpConnection bad = connection(connected_sockets().first);
   bad.row_bytes = 8;
   const Result<void> attached = empty->attach(std::move(bad));
@@ -204,31 +204,31 @@ TEST_F(TcpFabricTest, DropsFramesOfTheConnectionBefore) {
   send_data(4096, {'x'});
   while (fabric->poll() == 0) {
   }
-  fabric->detach(kPeer);
+  fabric->detach(kTcpPeer);
   auto [ours, theirs] = connected_sockets();
   stranger = UniqueFd(theirs);
-  ASSERT_TRUE(fabric->attach(connection(ours, kEpoch + 1)));
-  EXPECT_EQ(fabric->row(kPeer)[4096], std::byte{0});
-  send_data(4096, {'y', 'y'}, kEpoch);
-  send_data(4097, {'z'}, kEpoch + 1);
+  ASSERT_TRUE(fabric->attach(connection(ours, kTcpEpoch + 1)));
+  EXPECT_EQ(fabric->row(kTcpPeer)[4096], std::byte{0});
+  send_data(4096, {'y', 'y'}, kTcpEpoch);
+  send_data(4097, {'z'}, kTcpEpoch + 1);
   while (fabric->poll() == 0) {
   }
-  EXPECT_EQ(fabric->row(kPeer)[4096], std::byte{0});
-  EXPECT_EQ(fabric->row(kPeer)[4097], std::byte{'z'});
+  EXPECT_EQ(fabric->row(kTcpPeer)[4096], std::byte{0});
+  EXPECT_EQ(fabric->row(kTcpPeer)[4097], std::byte{'z'});
   EXPECT_EQ(fabric->stale_frames(), 1U);
-  fabric->detach(kPeer);
+  fabric->detach(kTcpPeer);
   EXPECT_EQ(fabric->stale_frames(), 1U) << "counted on over the detach";
 }
 
 TEST_F(TcpFabricTest, DetachForgetsWhatWaitsAndTheLossNotTaken) {
-  fabric->write(kPeer, {4096, 100});
+  fabric->write(kTcpPeer, {4096, 100});
   EXPECT_FALSE(fabric->drained());
   stranger = UniqueFd();
   for (int i = 0; i < 100; ++i) fabric->poll();
-  fabric->write(kPeer, {4096, 100});
+  fabric->write(kTcpPeer, {4096, 100});
   const FabricCounters before = fabric->counters();
-  fabric->detach(kPeer);
-  fabric->detach(kPeer);
+  fabric->detach(kTcpPeer);
+  fabric->detach(kTcpPeer);
   fabric->detach(Rank{77});
   EXPECT_TRUE(fabric->drained());
   EXPECT_TRUE(fabric->take_losses().empty());
@@ -238,12 +238,12 @@ TEST_F(TcpFabricTest, DetachForgetsWhatWaitsAndTheLossNotTaken) {
 
 TEST_F(TcpFabricTest, WaitsOfADetachedPeerEndWithoutHarm) {
   fabric->arm();
-  fabric->detach(kPeer);
+  fabric->detach(kTcpPeer);
   auto [ours, theirs] = connected_sockets();
   stranger = UniqueFd(theirs);
   ASSERT_TRUE(fabric->attach(connection(ours)));
   send_data(4096, {'x'});
-  while (fabric->row(kPeer)[4096] != std::byte{'x'}) {
+  while (fabric->row(kTcpPeer)[4096] != std::byte{'x'}) {
     sleeper->sleep(std::chrono::hours(1));
     fabric->poll();
     fabric->arm();

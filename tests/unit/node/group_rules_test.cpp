@@ -19,7 +19,7 @@ NodeOptions node() {
   return options;
 }
 
-GroupOptions group(std::vector<std::string> members, std::vector<std::string> senders = {}) {
+GroupOptions group_with(std::vector<std::string> members, std::vector<std::string> senders = {}) {
   GroupOptions options;
   options.name = "log";
   options.members = std::move(members);
@@ -33,39 +33,39 @@ std::string error_of(const GroupOptions& options, std::span<const GroupOptions> 
 }
 
 TEST(GroupRules, AcceptsAnySubsetWithThisNodeOrWithoutIt) {
-  EXPECT_EQ(error_of(group({})), "accepted");
-  EXPECT_EQ(error_of(group({"a", "c"})), "accepted");
-  EXPECT_EQ(error_of(group({"a", "c"}, {"c"})), "accepted");
-  EXPECT_EQ(error_of(group({"c", "b"}, {"c"})), "accepted");
-  EXPECT_EQ(error_of(group({}, {"a"})), "accepted");
+  EXPECT_EQ(error_of(group_with({})), "accepted");
+  EXPECT_EQ(error_of(group_with({"a", "c"})), "accepted");
+  EXPECT_EQ(error_of(group_with({"a", "c"}, {"c"})), "accepted");
+  EXPECT_EQ(error_of(group_with({"c", "b"}, {"c"})), "accepted");
+  EXPECT_EQ(error_of(group_with({}, {"a"})), "accepted");
 }
 
 TEST(GroupRules, MembersAreTheNodes) {
-  EXPECT_EQ(error_of(group({"b", "z"})),
-            "group 'log': members: 'z' is not a member of the node; known: a, b, c");
-  EXPECT_THAT(error_of(group({}, {"z"})), HasSubstr("senders: 'z' is not a member"));
+  EXPECT_EQ(error_of(group_with({"b", "z"})),
+            "group_with 'log': members: 'z' is not a member of the node; known: a, b, c");
+  EXPECT_THAT(error_of(group_with({}, {"z"})), HasSubstr("senders: 'z' is not a member"));
 }
 
 TEST(GroupRules, NamesAreUniqueInTheNode) {
-  const std::vector<GroupOptions> joined{group({})};
-  EXPECT_THAT(error_of(group({"b"}), joined), HasSubstr("group 'log': name is taken"));
+  const std::vector<GroupOptions> joined{group_with({})};
+  EXPECT_THAT(error_of(group_with({"b"}), joined), HasSubstr("group_with 'log': name is taken"));
 }
 
 TEST(GroupRules, WhatIsWrongByItselfIsWrongHere) {
-  GroupOptions options = group({});
+  GroupOptions options = group_with({});
   options.window_messages = 3;
   EXPECT_THAT(error_of(options), HasSubstr("window_messages is 3"));
 }
 
 TEST(GroupRules, ResolvingLeavesNothingImplicit) {
-  GroupOptions options = group({});
+  GroupOptions options = group_with({});
   options.window_bytes = 5000;
   const GroupOptions full = resolve_group(node(), options);
   EXPECT_THAT(full.members, ElementsAre("a", "b", "c"));
   EXPECT_THAT(full.senders, ElementsAre("a", "b", "c"));
   EXPECT_EQ(full.window_bytes, 8192U);
-  EXPECT_THAT(resolve_group(node(), group({"c", "b"})).senders, ElementsAre("c", "b"));
-  EXPECT_THAT(resolve_group(node(), group({"c", "a"})).senders, ElementsAre("c", "a"));
+  EXPECT_THAT(resolve_group(node(), group_with({"c", "b"})).senders, ElementsAre("c", "b"));
+  EXPECT_THAT(resolve_group(node(), group_with({"c", "a"})).senders, ElementsAre("c", "a"));
 }
 
 }  // namespace

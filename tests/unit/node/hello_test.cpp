@@ -16,7 +16,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-std::string body_of(const Hello& h) { return encode_hello(h).value().substr(12); }
+std::string hello_body(const Hello& h) { return encode_hello(h).value().substr(12); }
 
 HelloPrefix prefix_of(std::string_view frame) {
   HelloPrefix prefix{};
@@ -63,7 +63,7 @@ TEST(Hello, NamesTheFabricAndWhatBelongsToIt) {
     h.fabric = node.fabric;
     h.provider = node.provider;
     h.rdma_address = "10.0.0.1:77";
-    const Result<Hello> read = decode_hello(body_of(h));
+    const Result<Hello> read = decode_hello(hello_body(h));
     ASSERT_TRUE(read) << text << ": " << read.error().message;
     EXPECT_EQ(read->fabric, h.fabric) << text;
     EXPECT_EQ(read->provider, h.provider) << text;
@@ -90,7 +90,7 @@ TEST(Hello, StrangersAreToldFromOtherVersions) {
 }
 
 TEST(Hello, WrongTypesAndMissingFieldsAreErrors) {
-  const std::string good = body_of(hello("a", 1));
+  const std::string good = hello_body(hello("a", 1));
   const auto changed = [&](const std::string& from, const std::string& to) {
     std::string text = good;
     const std::size_t at = text.find(from);
@@ -137,7 +137,7 @@ TEST(Hello, GarbageIsRefusedWithoutHarm) {
 }
 
 TEST(Hello, DamagedHellosNeverCrashTheReader) {
-  const std::string good = body_of(hello("a", 1));
+  const std::string good = hello_body(hello("a", 1));
   std::mt19937 random(7);
   for (int round = 0; round < 3000; ++round) {
     std::string text = good;

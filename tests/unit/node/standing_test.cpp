@@ -22,7 +22,7 @@ Standing in_view_of(std::vector<std::string> members) {
   return standing;
 }
 
-std::string body_of(const Standing& standing) {
+std::string standing_body(const Standing& standing) {
   return encode_standing(standing).value().substr(kPrefix);
 }
 
@@ -31,7 +31,7 @@ TEST(Standing, IsReadBack) {
     Standing standing = in_view_of({"c", "a"});
     standing.state = state;
     standing.why = "lost 'b'";
-    const Result<Standing> read = decode_standing(body_of(standing), hello("a", 1));
+    const Result<Standing> read = decode_standing(standing_body(standing), hello("a", 1));
     ASSERT_TRUE(read) << read.error().message;
     EXPECT_EQ(read->state, state);
     EXPECT_EQ(read->view, 7);
@@ -42,7 +42,7 @@ TEST(Standing, IsReadBack) {
 }
 
 TEST(Standing, WithoutAViewHasNoMembers) {
-  const Result<Standing> read = decode_standing(body_of({}), hello("a", 1));
+  const Result<Standing> read = decode_standing(standing_body({}), hello("a", 1));
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_EQ(read->state, NodeState::waiting);
   EXPECT_EQ(read->view, 0);
@@ -58,7 +58,7 @@ TEST(Standing, OfTheLargestViewFitsAFrame) {
 TEST(Standing, AFailureOfAnyLengthAndBytesIsCutAndMadePrintable) {
   Standing standing{.state = NodeState::stopped};
   standing.why = "\x1b[2J" + std::string(100'000, '\xff');
-  const Result<Standing> read = decode_standing(body_of(standing), hello("a", 1));
+  const Result<Standing> read = decode_standing(standing_body(standing), hello("a", 1));
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_TRUE(read->why.starts_with("?[2J?")) << read->why;
   EXPECT_LE(read->why.size(), kVerdictMax + 3);
@@ -66,7 +66,7 @@ TEST(Standing, AFailureOfAnyLengthAndBytesIsCutAndMadePrintable) {
 
 TEST(Standing, IsRefusedUnlessItCanBeThatNodes) {
   const auto why = [](const Standing& standing) {
-    const Result<Standing> read = decode_standing(body_of(standing), hello("a", 1));
+    const Result<Standing> read = decode_standing(standing_body(standing), hello("a", 1));
     EXPECT_FALSE(read);
     EXPECT_EQ(read.error().code, ErrorCode::mismatch);
     return read.error().message;
@@ -95,7 +95,7 @@ TEST(Standing, OfWrongTypesOrFieldsIsRefused) {
 }
 
 TEST(Standing, ThatIsDamagedNeverCrashesTheReader) {
-  const std::string good = body_of(in_view_of({"a", "b"}));
+  const std::string good = standing_body(in_view_of({"a", "b"}));
   std::mt19937_64 random(3);
   for (int round = 0; round < 20'000; ++round) {
     std::string text = good;
