@@ -1,5 +1,16 @@
 # Layers and the libraries made of them.
 
+# A file that defines templates for sim/core.cpp too instantiates them for the library at its end.
+# A unity build could not have two such files of one class in one translation unit.
+function(tutti_keep_templates_apart)
+  foreach(source IN LISTS ARGN)
+    file(STRINGS "${source}" marks REGEX "TUTTI_DEFINITIONS_ONLY" LIMIT_COUNT 1)
+    if(marks)
+      set_source_files_properties("${source}" PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+    endif()
+  endforeach()
+endfunction()
+
 # tutti_layer(<name> [LINK <target>...])
 # Makes the object library tutti_<name> of src/<name>/*.cpp and src/<name>/*/*.cpp. A folder with
 # headers only, or one that does not exist yet, becomes an interface library.
@@ -10,6 +21,7 @@ function(tutti_layer name)
   set(target tutti_${name})
   if(sources)
     add_library(${target} OBJECT ${sources})
+    tutti_keep_templates_apart(${sources})
     set(scope PRIVATE)
     set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON
                           CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)

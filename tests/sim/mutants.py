@@ -42,6 +42,7 @@ CPU_PER_SEED_S = 3
 MEMORY_BYTES = 4 << 30
 # What the simulator runs; of the library, the rest is only linked.
 LAYERS = {"base", "fabric", "sst", "flow", "smc", "predicates", "multicast", "membership", "sim"}
+OBJECT = re.compile(r"CMakeFiles/tutti_(\w+)\.dir/.*\.o$")
 # Where a compiler notes what it read: Ninja's business.
 DEPENDENCIES = re.compile(r" -MD -MT \S+ -MF \S+")
 VIOLATION = re.compile(r"seed (\d+): (\w+)")
@@ -97,9 +98,9 @@ class Build:
         self.program_of_ninja = re.search(r"^CMAKE_MAKE_PROGRAM:\w+=(.*)$", cache, re.M)[1]
         self.compile = {}
         for entry in json.loads(self.ninja("-t", "compdb")):
-            source = Path(os.path.normpath(folder / entry["file"]))
-            if (source.suffix == ".cpp" and source.is_relative_to(ROOT / "src")
-                    and source.parts[len(ROOT.parts) + 1] in LAYERS):
+            layer = OBJECT.match(entry["output"])
+            if layer and layer[1] in LAYERS:
+                source = Path(os.path.normpath(folder / entry["file"]))
                 command = shlex.split(DEPENDENCIES.sub("", entry["command"]))
                 self.compile[entry["output"]] = (source, command)
         self.link = shlex.split(self.ninja("-t", "commands", "bin/tutti").splitlines()[-1])
@@ -130,7 +131,7 @@ class Build:
         objects = []
         for number, output in enumerate(self.outputs(mutant.file)):
             source, command = self.compile[output]
-            source = changed if source == ROOT / mutant.file else source
+            source = self.mutated(source, mutant, folder)
             objects.append(str(folder / f"{number}.o"))
             flags = command[:command.index("-o")]
             include = next(i for i, flag in enumerate(flags) if flag.startswith("-I"))
@@ -145,6 +146,20 @@ class Build:
         link[library:library] = objects
         self.run(link[:link.index("&&", 2)] if "&&" in link[2:] else link)
         return program
+
+    @staticmethod
+    def mutated(source, mutant, folder):
+        """What is compiled instead: the changed file, or the unity build's list with it in it."""
+        original, changed = ROOT / mutant.file, folder / mutant.file
+        if source == original:
+            return changed
+        if source.parent.name != "Unity":
+            return source
+        listed = folder / source.parent.parent.name / source.name
+        listed.parent.mkdir(exist_ok=True)
+        text = source.read_text(encoding="utf-8").replace(f'"{original}"', f'"{changed}"')
+        listed.write_text(text, encoding="utf-8")
+        return listed
 
     def run(self, command):
         command = [word for word in command if word not in (":", "&&")]
