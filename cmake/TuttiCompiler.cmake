@@ -9,8 +9,16 @@ endif()
 if(TUTTI_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   find_program(TUTTI_CCACHE_PROGRAM ccache)
   if(TUTTI_CCACHE_PROGRAM)
-    set(CMAKE_CXX_COMPILER_LAUNCHER "${TUTTI_CCACHE_PROGRAM}")
+    # Paths below the tree do not count, so that clones elsewhere find what this one compiled.
+    set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env
+                                    "CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}"
+                                    "${TUTTI_CCACHE_PROGRAM}")
   endif()
+endif()
+
+# Debug information and assertions name files from the top of the tree, wherever that is.
+if(PROJECT_IS_TOP_LEVEL)
+  add_compile_options("-ffile-prefix-map=${PROJECT_SOURCE_DIR}/=")
 endif()
 
 # Sanitizers must see all code, so they go on every target.
