@@ -5,7 +5,9 @@
 /// are each exact, at moments that may differ by a pass of the loop.
 #pragma once
 #include <array>
+#include <chrono>
 #include <cstdint>
+#include <string>
 
 namespace tutti {
 
@@ -35,6 +37,20 @@ struct GroupStatistics {
   BatchHistogram send;                   ///< messages per send predicate that fired
   BatchHistogram receive;                ///< per receive predicate that fired
   BatchHistogram delivery;               ///< per delivery predicate that fired
+};
+
+/// How far a member is behind in a group, as another one sees it. Estimates, good to what passes in
+/// 50 ms; of a member that stands still, good to the message where it stands but for the first 50
+/// ms after a pause of the group.
+struct MemberLag {
+  std::string member{};
+  /// Delivered here, and not yet there. At Level::unordered: sent from here. Of the node that is
+  /// asked: received, and not yet delivered, rounds given up counted as messages.
+  std::uint64_t messages = 0;
+  std::uint64_t bytes = 0;             ///< their payload; at Level::unordered with headers
+  std::chrono::nanoseconds behind{0};  ///< since the first of them was delivered (sent) here
+  /// The node that is asked has no space for another message until this member has delivered more.
+  bool holds_window = false;
 };
 
 struct NodeStatistics {

@@ -282,6 +282,29 @@ void Multicast<Memory>::set_consumed(std::size_t sender, std::uint64_t rounds) {
   control_dirty_ = true;
 }
 
+template <class Memory>
+std::uint64_t Multicast<Memory>::undelivered() const {
+  if (shape_.level == Level::unordered || delivered_ >= kDeliveredAll) return 0;
+  std::uint64_t sum = 0;
+  for (std::uint32_t s = 0; s < shape_.senders(); ++s) {
+    const std::uint64_t done =
+        delivered_ / shape_.senders() + (s < delivered_ % shape_.senders() ? 1 : 0);
+    if (sent_[s].rounds > done) sum += sent_[s].rounds - done;
+  }
+  return sum;
+}
+
+template <class Memory>
+bool Multicast<Memory>::holds_space(std::uint32_t member) const {
+  if (ring_ == nullptr) return false;
+  const std::uint64_t there = own_rounds_delivered(member);
+  if (there >= own_sent_.rounds) return false;
+  for (std::uint32_t m = 0; m < shape_.members(); ++m) {
+    if (own_rounds_delivered(m) < there) return false;
+  }
+  return true;
+}
+
 #ifndef TUTTI_DEFINITIONS_ONLY  // see sst/memory.hpp
 template class Multicast<NativeMemory>;
 #endif

@@ -118,6 +118,23 @@ class Multicast {
   /// True if `member` has said that it delivered everything there will be.
   [[nodiscard]] bool complete_at(std::uint32_t member) const;
 
+  /// How far `member` has come, in what grows alike at all: the position of its delivery, or at
+  /// Level::unordered what it has delivered of our own records.
+  [[nodiscard]] std::uint64_t place_of(std::uint32_t member) const {
+    if (shape_.level == Level::unordered) {
+      return shape_.own_sender == kNobody ? 0 : own_rounds_delivered(member);
+    }
+    return member == shape_.self ? delivered_ : count(member, kDeliveredOffset);
+  }
+  /// Where we are, as members are compared with it.
+  [[nodiscard]] std::uint64_t own_place() const {
+    return shape_.level == Level::unordered ? own_sent_.rounds : delivered_;
+  }
+  /// Rounds of all senders that we know and have not delivered.
+  [[nodiscard]] std::uint64_t undelivered() const;
+  /// Space of ours waits for `member`, and for no other one longer.
+  [[nodiscard]] bool holds_space(std::uint32_t member) const;
+
   [[nodiscard]] const std::optional<Violation>& violation() const { return violation_; }
   [[nodiscard]] bool finished() const { return own_sent_.finished; }
 

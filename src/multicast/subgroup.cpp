@@ -1,5 +1,6 @@
 #include "multicast/subgroup.hpp"
 
+#include <algorithm>
 #include <span>
 #include <utility>
 
@@ -137,6 +138,7 @@ template <class Memory>
 std::uint32_t Subgroup<Memory>::enter(const GroupShape& shape, SubgroupPlace place) {
   const std::uint32_t base = ring_ ? ring_->rebase(shape.own_base_records, shape.view) : 0;
   now_ = std::make_unique<InView>(*this, shape, std::move(place));
+  course_.clear();
   complete_.store(false, std::memory_order_release);  // who has joined may send
   open_.store(now_.get(), std::memory_order_release);
   return base;
@@ -152,6 +154,43 @@ template <class Memory>
 bool Subgroup<Memory>::at_rest() {
   open_.store(nullptr, std::memory_order_seq_cst);  // see deliver_here()
   return !busy_.load(std::memory_order_seq_cst);
+}
+
+template <class Memory>
+void Subgroup<Memory>::note_course(std::uint64_t now_ns) {
+  const Multicast<Memory>& multicast = now_->multicast;
+  const bool unordered = now_->shape.level == Level::unordered;
+  course_.note(now_ns, multicast.own_place(),
+               unordered ? counters_.sent_messages.get() : totals_.counters.messages.get(),
+               unordered ? counters_.sent_bytes.get() : totals_.counters.bytes.get());
+  std::uint64_t last = multicast.own_place();
+  for (std::uint32_t m = 0; m < now_->shape.members(); ++m) {
+    last = std::min(last, multicast.place_of(m));
+  }
+  course_.forget_before(last);
+  const std::uint64_t place = multicast.place_of(now_->shape.self);
+  if (place != noted_place_ || multicast.undelivered() == 0) not_behind_ns_ = now_ns;
+  noted_place_ = place;
+  noted_ns_ = now_ns;
+}
+
+template <class Memory>
+Lag Subgroup<Memory>::lag(std::uint32_t member) const {
+  const Multicast<Memory>& multicast = now_->multicast;
+  if (member != now_->shape.self || now_->shape.level == Level::unordered) {
+    return course_.of(multicast.place_of(member));
+  }
+  const std::uint64_t messages = multicast.undelivered();
+  const std::uint64_t delivered = std::max<std::uint64_t>(totals_.counters.messages.get(), 1);
+  return {.messages = messages,
+          .bytes = messages * (totals_.counters.bytes.get() / delivered),
+          .ns = noted_ns_ - not_behind_ns_};
+}
+
+template <class Memory>
+bool Subgroup<Memory>::holds_window(std::uint32_t member) const {
+  return ring_ && now_->multicast.holds_space(member) &&
+         !ring_->has_space_for(now_->shape.message_max_bytes);
 }
 
 template <class Memory>

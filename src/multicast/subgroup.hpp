@@ -16,6 +16,7 @@
 #include "multicast/bounds.hpp"
 #include "multicast/cut.hpp"
 #include "multicast/delivery.hpp"
+#include "multicast/lag.hpp"
 #include "multicast/multicast.hpp"
 #include "multicast/shape.hpp"
 #include "predicates/predicate_loop.hpp"
@@ -101,6 +102,18 @@ class Subgroup final : public Stepped {
     return now_->multicast.complete_at(member);
   }
 
+  /// To be called now and then, before lag(): notes how far we have come.
+  void note_course(std::uint64_t now_ns);
+  /// How far `member` (rank in the view) is behind us; how far we are, if it is ourselves. On the
+  /// predicate thread.
+  [[nodiscard]] Lag lag(std::uint32_t member) const;
+  /// Where `member` is: it grows in a view whenever that one delivers.
+  [[nodiscard]] std::uint64_t place_of(std::uint32_t member) const {
+    return now_->multicast.place_of(member);
+  }
+  /// We have no space left, and wait for `member`.
+  [[nodiscard]] bool holds_window(std::uint32_t member) const;
+
   /// A member whose words or records no correct member writes.
   [[nodiscard]] std::optional<Violation> violation() const;
   [[nodiscard]] GroupStatistics statistics() const;
@@ -138,6 +151,10 @@ class Subgroup final : public Stepped {
   Counter pushes_;
   std::unique_ptr<InView> now_;
   bool held_ = false;
+  LagHistory course_;  // of this view
+  std::uint64_t noted_ns_ = 0;
+  std::uint64_t not_behind_ns_ = 0;  // when we last were not, or got on
+  std::uint64_t noted_place_ = 0;
   std::atomic<bool> complete_{false};
   std::atomic<bool> halted_{false};
 

@@ -89,6 +89,19 @@ std::uint32_t SendRing::rebase(std::uint64_t records, std::uint64_t view) {
   return begin & granule_mask_;
 }
 
+bool SendRing::has_space_for(std::uint32_t bytes) const {
+  const Released released = released_now();
+  const std::uint64_t word = claimed_.load(std::memory_order_relaxed);
+  const std::uint32_t in_use =
+      (static_cast<std::uint32_t>(word) - static_cast<std::uint32_t>(released.records)) &
+      kCountMask;
+  const auto begin = static_cast<std::uint32_t>(word >> 32);
+  const std::uint32_t need = record_granules(bytes);
+  const std::uint32_t left = granule_mask_ + 1 - (begin & granule_mask_);
+  const std::uint32_t pad = need > left ? left : 0;
+  return in_use <= record_mask_ && begin - released.granules + pad + need <= granule_mask_ + 1;
+}
+
 bool SendRing::closed_and_empty() const {
   if (!closing_.load(std::memory_order_acquire)) return false;
   const std::uint64_t word = claimed_.load(std::memory_order_acquire);

@@ -84,6 +84,9 @@ class SendRing {
     return released + ((count - static_cast<std::uint32_t>(released)) & kCountMask);
   }
 
+  /// Whether a claim of so many bytes would find space now. Any thread.
+  [[nodiscard]] bool has_space_for(std::uint32_t bytes) const;
+
   /// True once closed and every claim made has been taken.
   [[nodiscard]] bool closed_and_empty() const;
 
