@@ -257,6 +257,13 @@ void Membership<Memory>::leave() {
 }
 
 template <class Memory>
+void Membership<Memory>::expel(std::uint32_t slot) {
+  if (stopped_ || view_.id == 0) return;
+  const std::optional<std::uint32_t> rank = view_.rank_of(slot);
+  if (rank && *rank != rank_) suspect(*rank);
+}
+
+template <class Memory>
 std::uint32_t Membership<Memory>::leader() const {
   return static_cast<std::uint32_t>(std::ranges::find(suspected_, false) - suspected_.begin());
 }

@@ -109,6 +109,10 @@ class Membership final : public Stepped {
   /// Asks to leave in order.
   void leave();
 
+  /// Suspects the node in that slot although it answers, if it is in the view: it takes nothing of
+  /// what it should.
+  void expel(std::uint32_t slot);
+
   bool step(Fabric& fabric) override;
   bool deliver() override { return false; }
 
