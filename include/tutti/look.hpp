@@ -13,6 +13,7 @@
 #include "tutti/error.hpp"
 #include "tutti/export.hpp"
 #include "tutti/options.hpp"
+#include "tutti/statistics.hpp"
 
 namespace tutti {
 
@@ -29,6 +30,12 @@ struct SeenMember {
   std::uint64_t incarnation = 0;  ///< another number for each of its starts
 };
 
+/// A member that is behind in a group, as the node that answered sees it.
+struct SeenLag {
+  std::string group{};
+  MemberLag lag{};
+};
+
 struct NodeLook {
   std::string name{};             ///< of the node that answered
   std::string version{};          ///< of Tutti, there
@@ -39,6 +46,7 @@ struct NodeLook {
   std::vector<MemberAddress> nodes{};  ///< all that may be members, as the node was told
   std::uint64_t view = 0;              ///< number of its newest view; 0: none yet
   std::vector<SeenMember> members{};   ///< of that view, in rank order
+  std::vector<SeenLag> lags{};         ///< by 50 ms or more, at most 256, the longest first
 };
 
 /// Looks at the node that listens at HOST:PORT. Blocks up to the time-out, longer only while the

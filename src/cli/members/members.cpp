@@ -63,6 +63,13 @@ std::string text_of(const NodeLook& look) {
     }
     text += table.text();
   }
+  for (const SeenLag& seen : look.lags) {
+    text += "behind in group " + seen.group + ": " + seen.lag.member + ", " +
+            std::to_string(seen.lag.messages) + " messages, " + std::to_string(seen.lag.bytes) +
+            " bytes, " + std::to_string(seen.lag.behind / std::chrono::milliseconds(1)) + " ms" +
+            (seen.lag.holds_window ? "; " + look.name + " waits for it with a full window" : "") +
+            "\n";
+  }
   std::string absent;
   for (const MemberAddress& node : absent_of(look)) {
     absent += (absent.empty() ? "" : ", ") + node.name + " (" + node.address + ")";
@@ -84,6 +91,15 @@ std::string json_of(const NodeLook& look) {
   for (const MemberAddress& node : absent_of(look)) {
     absent.push_back({{"name", node.name}, {"address", node.address}});
   }
+  nlohmann::json lags = nlohmann::json::array();
+  for (const SeenLag& seen : look.lags) {
+    lags.push_back({{"group", seen.group},
+                    {"member", seen.lag.member},
+                    {"messages", seen.lag.messages},
+                    {"bytes", seen.lag.bytes},
+                    {"behind_ms", seen.lag.behind / std::chrono::milliseconds(1)},
+                    {"holds_window", seen.lag.holds_window}});
+  }
   const nlohmann::json value = {{"name", look.name},
                                 {"version", look.version},
                                 {"incarnation", look.incarnation},
@@ -92,7 +108,8 @@ std::string json_of(const NodeLook& look) {
                                 {"groups", look.groups},
                                 {"view", look.view},
                                 {"members", std::move(members)},
-                                {"absent", std::move(absent)}};
+                                {"absent", std::move(absent)},
+                                {"lags", std::move(lags)}};
   return value.dump(2, ' ', true, nlohmann::json::error_handler_t::replace) + "\n";
 }
 

@@ -110,7 +110,9 @@ asio::awaitable<void> Reception::contradict(LinkPtr link, Error error) {
 
 // Somebody looks at us, who is no member and needs no place of one.
 asio::awaitable<void> Reception::tell(LinkPtr link) {
-  link->send(encode_standing(desk_.standing()).value_or(""));
+  Standing standing = desk_.standing();
+  if (request_.lags) standing.lags = request_.lags();
+  link->send(encode_standing(standing).value_or(""));
   link->finish_sending();
   link->close_unix();
   link->limit_silence(request_.silence_limit);

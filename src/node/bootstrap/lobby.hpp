@@ -48,6 +48,8 @@ struct LobbyRequest {
   /// How long a lobby that gives up the start stays to tell why: longer than any pause between two
   /// calls, so that whoever looks for it and differs from it, too, learns it.
   std::chrono::nanoseconds farewell = std::chrono::milliseconds(500);
+  /// Who is behind, for whoever looks at this node; on the lobby's thread. May be empty.
+  std::function<std::vector<SeenLag>()> lags{};
   /// The node's RDMA device; null: no peer is met by RDMA.
   std::shared_ptr<verbs::Device> rdma{};
 };

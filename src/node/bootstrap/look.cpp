@@ -34,7 +34,8 @@ NodeLook look_from(const Hello& hello, Standing standing) {
                 .incarnation = hello.incarnation,
                 .state = standing.state,
                 .why = std::move(standing.why),
-                .view = standing.view};
+                .view = standing.view,
+                .lags = std::move(standing.lags)};
   for (const GroupOptions& group : hello.groups) look.groups.push_back(group.name);
   for (const MemberAddress& node : hello.members) {
     look.nodes.push_back({printable(node.name), printable(node.address)});

@@ -2,6 +2,7 @@
 #include "node/bootstrap/standing.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -73,7 +74,18 @@ Result<std::string> encode_standing(const Standing& standing) {
     members.push_back(
         {{"name", standing.members[rank]}, {"incarnation", standing.incarnations[rank]}});
   }
+  json lags = json::array();
+  for (const SeenLag& seen : standing.lags) {
+    if (lags.size() == kSeenLagsMax) break;
+    lags.push_back({{"group", seen.group},
+                    {"member", seen.lag.member},
+                    {"messages", seen.lag.messages},
+                    {"bytes", seen.lag.bytes},
+                    {"behind_ns", static_cast<std::uint64_t>(seen.lag.behind.count())},
+                    {"holds_window", seen.lag.holds_window}});
+  }
   const json value = {{"state", to_string(standing.state)},
+                      {"lags", std::move(lags)},
                       {"view", standing.view},
                       {"members", std::move(members)},
                       {"why", standing.why.substr(0, kVerdictMax)}};
@@ -95,6 +107,18 @@ Result<Standing> decode_standing(std::string_view text, const Hello& hello) {
     JsonReader fields(member, problem);
     standing.members.push_back(fields.text("name", kStandingTextMax));
     standing.incarnations.push_back(fields.number("incarnation", kU64));
+  }
+  const bool tells_lags = value.is_object() && value.contains("lags");
+  for (const json& lag : tells_lags ? reader.array("lags", kSeenLagsMax) : json::array()) {
+    JsonReader fields(lag, problem);
+    SeenLag& seen = standing.lags.emplace_back();
+    seen.group =
+        printable(fields.text("group", std::size_t{3} * kStandingTextMax), kStandingTextMax);
+    seen.lag.member = printable(fields.text("member", kStandingTextMax), kStandingTextMax);
+    seen.lag.messages = fields.number("messages", kU64);
+    seen.lag.bytes = fields.number("bytes", kU64);
+    seen.lag.behind = std::chrono::nanoseconds(fields.number("behind_ns", kU64 / 2));
+    seen.lag.holds_window = fields.flag("holds_window");
   }
   // Each byte of it may have become three (U+FFFD).
   standing.why = printable(reader.text("why", std::size_t{3} * kVerdictMax), kVerdictMax);

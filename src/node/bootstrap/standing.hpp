@@ -22,7 +22,10 @@ struct Standing {
   std::vector<std::string> members{};  ///< of the view, in rank order
   std::vector<std::uint64_t> incarnations{};
   std::string why{};  ///< it stopped
+  std::vector<SeenLag> lags{};
 };
+
+inline constexpr std::size_t kSeenLagsMax = 256;
 
 /// The frame that asks, and whether a frame's body does.
 [[nodiscard]] std::string encode_question();

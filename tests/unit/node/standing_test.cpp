@@ -41,6 +41,22 @@ TEST(Standing, IsReadBack) {
   }
 }
 
+TEST(Standing, TellsWhoIsBehind) {
+  Standing standing = in_view_of({"c", "a"});
+  MemberLag lag{.member = "c", .messages = 7, .bytes = 700, .holds_window = true};
+  lag.behind = std::chrono::milliseconds(1234);
+  standing.lags = {{"log", lag}};
+  const Result<Standing> read = decode_standing(standing_body(standing), hello("a", 1));
+  ASSERT_TRUE(read) << read.error().message;
+  ASSERT_EQ(read->lags.size(), 1U);
+  EXPECT_EQ(read->lags[0].group, "log");
+  EXPECT_EQ(read->lags[0].lag.member, "c");
+  EXPECT_EQ(read->lags[0].lag.messages, 7U);
+  EXPECT_EQ(read->lags[0].lag.bytes, 700U);
+  EXPECT_EQ(read->lags[0].lag.behind, lag.behind);
+  EXPECT_TRUE(read->lags[0].lag.holds_window);
+}
+
 TEST(Standing, WithoutAViewHasNoMembers) {
   const Result<Standing> read = decode_standing(standing_body({}), hello("a", 1));
   ASSERT_TRUE(read) << read.error().message;
