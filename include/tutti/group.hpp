@@ -141,6 +141,9 @@ class TUTTI_API Group {
   [[nodiscard]] const std::vector<std::string>& members() const;  ///< as it was joined with
   [[nodiscard]] Rank rank() const;  ///< place among them; their number if it is not there
   [[nodiscard]] GroupStatistics statistics() const;
+  /// Of each member of the view, in rank order, this one included; at most 0.1 s old. Empty before
+  /// the first view.
+  [[nodiscard]] std::vector<MemberLag> lags() const;
 
  private:
   friend class Node;

@@ -64,6 +64,14 @@ struct NodeOptions {
   /// A member that shows no sign of life for so long is suspected and removed; 10 ms .. 1 h. One
   /// whose process has died is noticed at once, where the kernel says so.
   std::chrono::nanoseconds suspect_after = std::chrono::seconds(1);
+  /// Warns through `log` of a callback of this node that runs for so long, and of another member
+  /// that has not delivered what this one delivered so long ago; and says when that is over. Who is
+  /// slow is not removed for it. 1 ms .. 1 h; 0: never warns.
+  std::chrono::nanoseconds slow_after = std::chrono::seconds(1);
+  /// Removes another member that has delivered nothing for so long, although there was something,
+  /// even if only its application is slow; one that joins and loads its state that long, too. To be
+  /// the same at all members: then the removed one is told why. suspect_after .. 1 day; 0: never.
+  std::chrono::nanoseconds remove_after{0};
   /// Before another node is let into a view, the path to it and back is tried in so many rounds,
   /// some 10 us each: is a message's data ever seen after what says that it is there? For hardware
   /// and drivers that are new; a path that fails ends the node, with an error that says how.

@@ -56,5 +56,6 @@ const std::string& Group::name() const { return core_->options().name; }
 const std::vector<std::string>& Group::members() const { return core_->options().members; }
 Rank Group::rank() const { return core_->rank(); }
 GroupStatistics Group::statistics() const { return core_->statistics(); }
+std::vector<MemberLag> Group::lags() const { return core_->lags(); }
 
 }  // namespace tutti

@@ -102,6 +102,11 @@ GroupStatistics GroupCore::statistics() const {
   return out;
 }
 
+std::vector<MemberLag> GroupCore::lags() const {
+  if (subgroup() == nullptr) return {};
+  return node_.lags(*this);
+}
+
 void GroupCore::open(Subgroup<NativeMemory>& subgroup, const std::atomic<std::uint64_t>& asleep) {
   asleep_ = &asleep;
   ring_.store(subgroup.ring(), std::memory_order_release);

@@ -55,6 +55,7 @@ class GroupCore {
   [[nodiscard]] Result<void> wait_complete(std::chrono::nanoseconds timeout);
   void finish() noexcept;
   [[nodiscard]] GroupStatistics statistics() const;
+  [[nodiscard]] std::vector<MemberLag> lags() const;
 
   // The node's side, on the predicate thread; join_delivery after that ended.
   void open(Subgroup<NativeMemory>& subgroup, const std::atomic<std::uint64_t>& asleep);

@@ -5,12 +5,16 @@
 
 #include "fabric/row_header.hpp"
 #include "node/clock.hpp"
+#include "node/text.hpp"
 
 namespace tutti {
 namespace {
 
 // What of a state is under way at most.
 constexpr std::size_t kStateRingBytes = 256 * 1024;
+
+// How often members are compared with each other, while there are passes.
+constexpr std::uint64_t kLagsEveryNs = 50'000'000;
 
 std::vector<std::string> names_of(const std::vector<MemberAddress>& members) {
   std::vector<std::string> names;
@@ -36,7 +40,8 @@ const std::string& Incarnation::member(std::uint32_t rank) const {
 std::size_t Incarnation::pass(Calls calls) {
   if (lobby_->has_news()) [[unlikely]]
     take_arrivals();
-  membership_->set_time(now_ns());
+  passed_ns_ = now_ns();
+  membership_->set_time(passed_ns_);
   std::size_t work = loop_->step(calls);
   for (const PeerLoss& loss : loop_->take_losses()) {
     lost(loss);
@@ -47,6 +52,8 @@ std::size_t Incarnation::pass(Calls calls) {
     part(parting_.back());
     parting_.pop_back();
   }
+  if (passed_ns_ >= next_lags_ns_) [[unlikely]]
+    watch_lags(passed_ns_);
   if (calls == Calls::forbidden) return work;
   if (awaits_state_) [[unlikely]]
     follow_states();
@@ -171,6 +178,7 @@ void Incarnation::installed(const View& view, const View& before) {
         {names_[member.slot], member.incarnation,
          decided_->leaves_in_order(member) ? LeftReason::left : LeftReason::suspected});
   }
+  next_lags_ns_ = 0;  // the course in a view is known from its beginning
   if (before.id == 0) lobby_->set_running();
   if (!states_->begin(view, self_)) {
     show(NodeState::in_view, change);
@@ -213,6 +221,40 @@ void Incarnation::follow_litmus() {
   }
 }
 
+void Incarnation::watch_lags(std::uint64_t now_ns) {
+  next_lags_ns_ = now_ns + kLagsEveryNs;
+  if (view().id == 0) return;
+  for (std::size_t g = 0; g < subgroups_.size(); ++g) {
+    Subgroup<NativeMemory>& group = *subgroups_[g];
+    group.note_course(now_ns);
+    std::vector<MemberLag> lags;
+    std::vector<std::uint64_t> places;
+    for (std::uint32_t rank = 0; rank < view().members.size(); ++rank) {
+      const Lag lag = group.lag(rank);
+      lags.push_back({.member = member(rank),
+                      .messages = lag.messages,
+                      .bytes = lag.bytes,
+                      .behind = std::chrono::nanoseconds(lag.ns),
+                      .holds_window = group.holds_window(rank)});
+      places.push_back(group.place_of(rank));
+    }
+    lags_.take(now_ns, groups_[g].name, std::move(lags), places);
+    if (node_.remove_after.count() != 0) remove_the_still(now_ns, groups_[g].name);
+  }
+}
+
+void Incarnation::remove_the_still(std::uint64_t now_ns, const std::string& group) {
+  for (std::uint32_t rank = 0; rank < view().members.size(); ++rank) {
+    const std::uint32_t slot = view().members[rank].slot;
+    const std::chrono::nanoseconds still = lags_.still(now_ns, group, names_[slot]);
+    if (slot == self_ || membership_->suspects(rank) || still < node_.remove_after) continue;
+    log(LogLevel::warning, "member '" + names_[slot] + "' is to be removed: it has delivered " +
+                               "nothing of group '" + group + "' for " + in_seconds(still) +
+                               " s, and remove_after is " + in_seconds(node_.remove_after) + " s");
+    membership_->expel(slot);
+  }
+}
+
 void Incarnation::show(NodeState state, const ViewChange& change) {
   lobby_->show({.state = state,
                 .view = change.view,
@@ -239,6 +281,8 @@ Incarnation::Incarnation(const NodeOptions& node, const std::vector<GroupOptions
                }
                return proposal_words(names_.size(), senders);
              }()),
+      calls_(groups.size()),
+      lags_(node.name, node.slow_after, node.log),
       attached_(names_.size()) {
   const auto on_line = [](std::size_t bytes) { return (bytes + 63) / 64 * 64; };
   std::size_t bytes = on_line(words_.bytes());

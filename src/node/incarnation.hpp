@@ -27,7 +27,9 @@
 #include "membership/membership.hpp"
 #include "membership/state_transfer.hpp"
 #include "node/bootstrap/lobby.hpp"
+#include "node/lag_watch.hpp"
 #include "node/litmus.hpp"
+#include "node/slowness.hpp"
 #include "predicates/predicate_loop.hpp"
 #include "tutti/options.hpp"
 #include "tutti/view.hpp"
@@ -81,12 +83,17 @@ class Incarnation final : private MembershipEvents {
   [[nodiscard]] bool decided() const { return membership_->has_decided(); }
   /// When it wants to be passed next although nothing happens.
   [[nodiscard]] std::uint64_t next_pass_ns() const { return membership_->next_step_ns(); }
+  /// When the last pass began, 0 if there was none.
+  [[nodiscard]] std::uint64_t passed_ns() const { return passed_ns_; }
 
   // Any thread.
   [[nodiscard]] Sleeper& sleeper() { return *sleeper_; }
   [[nodiscard]] const Lobby& lobby() const { return *lobby_; }
   [[nodiscard]] const std::atomic<std::uint64_t>& asleep() const;
   [[nodiscard]] const PredicateLoop& loop() const { return *loop_; }
+  [[nodiscard]] const LagWatch& lags() const { return lags_; }
+  /// Of the group's delivery callback.
+  [[nodiscard]] const CallMark& call(std::size_t group) const { return calls_[group]; }
 
   // The predicate thread.
   [[nodiscard]] Fabric& fabric() { return *fabric_; }
@@ -101,7 +108,7 @@ class Incarnation final : private MembershipEvents {
   void seat_groups();
   [[nodiscard]] Result<void> open_lobby();
   [[nodiscard]] MembershipOptions membership_options() const;
-  [[nodiscard]] DeliveryCallback delivery_of(const GroupOptions& group) const;
+  [[nodiscard]] DeliveryCallback delivery_of(std::size_t group);
 
   void take_arrivals();
   [[nodiscard]] Result<void> attach(Arrival arrival);
@@ -122,6 +129,8 @@ class Incarnation final : private MembershipEvents {
   void suspected(const ViewMember& member) override { states_->gone(member.slot); }
   void follow_states();
   void follow_litmus();
+  void watch_lags(std::uint64_t now_ns);
+  void remove_the_still(std::uint64_t now_ns, const std::string& group);
   void show(NodeState state, const ViewChange& change);
   void stopped(StopReason reason) override { events_.ended(reason); }
   void removed(const ViewMember& member) override;
@@ -136,6 +145,10 @@ class Incarnation final : private MembershipEvents {
   StateWords state_words_;
   std::size_t litmus_offset_ = 0;
   std::vector<RowLayout> layouts_;  // by slot
+  std::vector<CallMark> calls_;     // by group
+  LagWatch lags_;
+  std::uint64_t next_lags_ns_ = 0;
+  std::uint64_t passed_ns_ = 0;
 
   std::optional<Segment> row_;
   std::unique_ptr<Sleeper> sleeper_;

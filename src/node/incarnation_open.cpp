@@ -139,14 +139,25 @@ MembershipOptions Incarnation::membership_options() const {
 }
 
 // On the predicate thread, the loop is lent for as long as the callback takes.
-DeliveryCallback Incarnation::delivery_of(const GroupOptions& group) const {
+DeliveryCallback Incarnation::delivery_of(std::size_t index) {
+  const GroupOptions& group = groups_[index];
+  CallMark& mark = calls_[index];
   const bool member = std::ranges::find(group.members, node_.name) != group.members.end();
   if (!member || !group.on_delivery) return {};
-  if (group.delivery == DeliveryThread::own) return group.on_delivery;
-  return [&events = events_, &deliver = group.on_delivery](std::span<const Message> batch) {
+  const DeliveryCallback& deliver = group.on_delivery;
+  if (group.delivery == DeliveryThread::own) {
+    return [&mark, &deliver](std::span<const Message> batch) {
+      mark.begin();
+      deliver(batch);
+      mark.end();
+    };
+  }
+  return [&events = events_, &mark, &deliver](std::span<const Message> batch) {
+    mark.begin();
     events.lend();
     deliver(batch);
     events.take_back();
+    mark.end();
   };
 }
 
@@ -161,8 +172,8 @@ void Incarnation::seat_groups() {
     if (group.level == Level::agreed && !shared) group.level = Level::atomic;
     GroupSeat seat(group, self_, names_, layouts_, row_->data());
     auto [shape, place] = seat.in(View{}, row_of);
-    subgroups_.push_back(std::make_unique<Subgroup<NativeMemory>>(
-        shape, std::move(place), delivery_of(groups_[subgroups_.size()])));
+    subgroups_.push_back(std::make_unique<Subgroup<NativeMemory>>(shape, std::move(place),
+                                                                  delivery_of(subgroups_.size())));
     seated.push_back({std::move(seat), subgroups_.back().get()});
   }
   MembershipEvents& events = *this;
@@ -203,6 +214,7 @@ Result<void> Incarnation::open_lobby() {
                                                       .doorbell_fd = sleeper_->doorbell_fd(),
                                                       .incarnation = incarnation_,
                                                       .wake = [this] { sleeper_->wake(); },
+                                                      .lags = [this] { return lags_.behind(); },
                                                       .rdma = device_});
   if (!lobby) return std::unexpected(lobby.error());
   lobby_ = std::move(*lobby);

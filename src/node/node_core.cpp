@@ -7,6 +7,7 @@
 
 #include "node/clock.hpp"
 #include "node/group_rules.hpp"
+#include "node/text.hpp"
 
 namespace tutti {
 namespace {
@@ -91,7 +92,9 @@ std::size_t NodeCore::turn() {
   }
   if (incarnation_->lobby().has_news()) [[unlikely]]
     notice_ = incarnation_->lobby().failure();
+  const std::uint64_t before_ns = incarnation_->passed_ns();
   const std::size_t work = incarnation_->pass(standing_in_ ? Calls::forbidden : Calls::allowed);
+  if (options_.drive == Drive::caller) note_turn(before_ns);
   if (notice_) [[unlikely]]
     heed_notice(work == 0);
   if (work != 0) {
@@ -119,6 +122,22 @@ std::size_t NodeCore::turn() {
   if (work != 0) counters_stale_ = true;
   if (rests || incarnation_->loop().passes() % 256 == 0) save_counters();
   return work;
+}
+
+// Drive::caller: says so if the application has kept the others waiting.
+void NodeCore::note_turn(std::uint64_t since_ns) {
+  constexpr std::uint64_t kQuietNs = 10'000'000'000;
+  const std::uint64_t now = incarnation_->passed_ns();
+  const auto limit_ns = static_cast<std::uint64_t>(options_.suspect_after.count()) / 2;
+  if (since_ns == 0 || now - since_ns < limit_ns || !options_.log) return;
+  if (late_told_ns_ != 0 && now - late_told_ns_ < kQuietNs) return;
+  late_told_ns_ = now;
+  options_.log(LogLevel::warning,
+               "Node::poll was called " + in_seconds(std::chrono::nanoseconds(now - since_ns)) +
+                   " s after the pass before it; suspect_after is " +
+                   in_seconds(options_.suspect_after) +
+                   " s: poll or wait four times as often, or the others may remove this member; "
+                   "or let it have a thread of its own (Drive::own_thread)");
 }
 
 // Contradicted by another member, or removed for good. In a view, the decision says more, and

@@ -24,6 +24,7 @@
 #include "base/asymmetric_fence.hpp"
 #include "base/counter.hpp"
 #include "node/baton.hpp"
+#include "node/call_watch.hpp"
 #include "node/group_core.hpp"
 #include "node/incarnation.hpp"
 #include "predicates/idle_policy.hpp"
@@ -48,6 +49,9 @@ class NodeCore final : private IncarnationEvents {
   [[nodiscard]] NodeStatistics statistics() const;
 
   // For the groups.
+  [[nodiscard]] std::vector<MemberLag> lags(const GroupCore& group) const {
+    return incarnation_->lags().of(group.options().name);
+  }
   [[nodiscard]] const Idle& idle_options() const { return options_.idle; }
   [[nodiscard]] Signal& changed() { return changed_; }
   [[nodiscard]] bool failed() const { return failed_.load(std::memory_order_acquire); }
@@ -72,6 +76,7 @@ class NodeCore final : private IncarnationEvents {
   void lend() override;
   void take_back() override;
   [[nodiscard]] std::string why_minority(const std::string& view) const;
+  [[nodiscard]] std::string why_evicted(const std::string& view) const;
   // node_core.cpp
   void run();
   std::size_t turn();
@@ -80,6 +85,7 @@ class NodeCore final : private IncarnationEvents {
   std::size_t doze(std::chrono::nanoseconds timeout);
   bool stays_awake(IdlePolicy& policy, std::size_t work) const;
   void save_counters();
+  void note_turn(std::uint64_t since_ns);
   void rise();
   void quit();
   void close();
@@ -92,7 +98,8 @@ class NodeCore final : private IncarnationEvents {
   [[nodiscard]] bool all_complete() const;
   // node_stand_in.cpp
   void stand_by();
-  void stand_in();
+  void stand_in(CallWatch& watch);
+  [[nodiscard]] std::chrono::nanoseconds look_every() const;
 
   const NodeOptions options_;
   std::vector<GroupOptions> group_options_;         // by name
@@ -108,7 +115,9 @@ class NodeCore final : private IncarnationEvents {
   bool standing_in_ = false;  // the stand-in has the baton
   bool armed_ = false;        // the fabric is
   std::atomic<bool> dismissed_{false};
-  Signal dismissal_;  // of the stand-in
+  Signal dismissal_;                // of the stand-in
+  CallMark view_call_;              // of on_view
+  std::uint64_t late_told_ns_ = 0;  // that poll() came late
   std::atomic<bool> in_view_{false};
   std::atomic<bool> unfounded_{false};  // this incarnation came into no view: try another
   std::atomic<bool> finishing_{false};  // leave() waits for what was sent

@@ -11,7 +11,7 @@ namespace {
 constexpr int kLooksPerTimeout = 8;
 
 // However long suspect_after is, the others wait for us with a change of view.
-constexpr std::chrono::nanoseconds kLongestLook = std::chrono::milliseconds(100);
+constexpr std::chrono::nanoseconds kLongestPause = std::chrono::milliseconds(100);
 
 }  // namespace
 
@@ -24,25 +24,44 @@ void NodeCore::take_back() {
   baton_.take_back([this] { incarnation_->sleeper().wake(); });
 }
 
+std::chrono::nanoseconds NodeCore::look_every() const {
+  std::chrono::nanoseconds every =
+      std::min(options_.suspect_after / kLooksPerTimeout, kLongestPause);
+  if (options_.slow_after.count() != 0) every = std::min(every, options_.slow_after / 4);
+  return every;
+}
+
 // The stand-in's thread. It counts passes and not calls: of many short calls in a row, each with
 // another number, all might be made in one pass.
 void NodeCore::stand_by() {
-  const auto look_every = std::min(options_.suspect_after / kLooksPerTimeout, kLongestLook);
+  CallWatch watch(options_.slow_after, options_.log);
+  watch.add(view_call_, "the view callback");
+  for (std::size_t g = 0; g < groups_.size(); ++g) {
+    watch.add(incarnation_->call(g),
+              "the delivery callback of group '" + groups_[g]->options().name + "'");
+  }
   std::uint64_t passes = 0;
   while (!dismissed_.load(std::memory_order_acquire)) {
     const std::uint32_t seen = dismissal_.prepare();
     if (dismissed_.load(std::memory_order_acquire)) return dismissal_.cancel();
-    dismissal_.wait(seen, look_every);
-    if (incarnation_->loop().passes() == passes && baton_.take()) stand_in();
+    dismissal_.wait(seen, look_every());
+    watch.look(now_ns());
+    if (incarnation_->loop().passes() == passes && baton_.take()) stand_in(watch);
     passes = incarnation_->loop().passes();
   }
 }
 
-void NodeCore::stand_in() {
+void NodeCore::stand_in(CallWatch& watch) {
   standing_in_ = true;
+  const auto every_ns = static_cast<std::uint64_t>(look_every().count());
+  std::uint64_t next_ns = now_ns() + every_ns;
   IdlePolicy policy(options_.idle);
   while (!baton_.asked()) {
     if (!stays_awake(policy, turn())) idle(policy, kLongestSleep);
+    const std::uint64_t now = now_ns();
+    if (now < next_ns) continue;
+    next_ns = now + every_ns;
+    watch.look(now);
   }
   standing_in_ = false;
   baton_.give_back();

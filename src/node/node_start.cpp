@@ -74,7 +74,11 @@ void NodeCore::installed(const ViewChange& change) {
     if (first) groups_[g]->open(incarnation_->subgroup(g), incarnation_->asleep());
     groups_[g]->entered(change.view);
   }
-  if (options_.on_view) options_.on_view(change);
+  if (options_.on_view) {
+    view_call_.begin();
+    options_.on_view(change);
+    view_call_.end();
+  }
   if (!first) return;
   in_view_.store(true, std::memory_order_release);
   changed_.notify();
@@ -94,12 +98,8 @@ void NodeCore::ended(StopReason reason) {
   // Who has delivered everything there will be has lost nothing with the others.
   if (all_complete()) return;
   const std::string view = "view " + std::to_string(incarnation_->view().id);
-  fail_with(reason == StopReason::evicted
-                ? Error{ErrorCode::stopped,
-                        "removed by the other members after " + view +
-                            ": they could not reach this one for too long; nothing more is "
-                            "delivered here. Start this member again to join them"}
-                : Error{ErrorCode::peer_lost, why_minority(view)});
+  fail_with(reason == StopReason::evicted ? Error{ErrorCode::stopped, why_evicted(view)}
+                                          : Error{ErrorCode::peer_lost, why_minority(view)});
 }
 
 void NodeCore::no_state(const Error& why) {
@@ -112,6 +112,22 @@ void NodeCore::distrusted(const Error& why) {
   fail_with({why.code, why.message +
                            "; nothing was delivered over it. Run `tutti doctor`, and take another "
                            "fabric"});
+}
+
+// The others' reason is theirs; with the same remove_after it shows here as well.
+std::string NodeCore::why_evicted(const std::string& view) const {
+  std::string why = "they could not reach this one for too long";
+  for (const auto& group : groups_) {
+    if (options_.remove_after.count() == 0) break;
+    for (const MemberLag& lag : lags(*group)) {
+      if (lag.member != options_.name || 2 * lag.behind < options_.remove_after) continue;
+      why = "it has delivered nothing of group '" + group->options().name + "' for " +
+            in_seconds(lag.behind) + " s, and remove_after is " +
+            in_seconds(options_.remove_after) + " s: its callbacks take too long";
+    }
+  }
+  return "removed by the other members after " + view + ": " + why +
+         "; nothing more is delivered here. Start this member again to join them";
 }
 
 // Which members were lost.

@@ -265,6 +265,15 @@ Result<void> NodeOptions::validate() const {
       !r) {
     return r;
   }
+  if (slow_after != 0ns) {
+    const auto checked = check_duration("slow_after", slow_after, 1ms, 1h, "0, or 1 ms .. 1 h");
+    if (!checked) return checked;
+  }
+  if (remove_after != 0ns && (remove_after < suspect_after || remove_after > 24h)) {
+    return bad("remove_after is " + std::to_string(remove_after.count()) +
+               " ns; legal: 0, or suspect_after (" + std::to_string(suspect_after.count()) +
+               " ns) .. 1 day");
+  }
   return check_duration("start_timeout", start_timeout, 1ms, 24h, "1 ms .. 1 day");
 }
 

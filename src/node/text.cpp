@@ -38,6 +38,12 @@ std::string printable(std::string_view text, std::size_t max) {
   return shown;
 }
 
+std::string grouped(std::uint64_t number) {
+  std::string text = std::to_string(number);
+  for (std::size_t at = text.size(); at > 3;) text.insert(at -= 3, ",");
+  return text;
+}
+
 std::string in_seconds(std::chrono::nanoseconds time) {
   std::string text = std::to_string(std::chrono::duration<double>(time).count());
   text.resize(text.find('.') + 4);

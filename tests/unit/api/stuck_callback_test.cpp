@@ -3,11 +3,10 @@
 /// feel a full window and no failure.
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <chrono>
-#include <latch>
 
 #include "cluster.hpp"
+#include "gate.hpp"
 
 namespace tutti {
 namespace {
@@ -15,25 +14,6 @@ namespace {
 // Short against what a callback takes here, long against what a busy machine keeps a thread
 // waiting.
 constexpr auto kSuspectAfter = 1000ms;
-
-// A callback runs into it once, and stays until it is opened.
-class Gate {
- public:
-  void pass() {
-    if (shut_.exchange(false)) {
-      reached_ = true;
-      opened_.wait();
-    }
-  }
-  void shut() { shut_ = true; }
-  void open() { opened_.count_down(); }
-  [[nodiscard]] bool reached() const { return reached_.load(); }
-
- private:
-  std::atomic<bool> shut_{false};
-  std::atomic<bool> reached_{false};
-  std::latch opened_{1};
-};
 
 // So long that each member that is silent all the while is removed.
 bool long_after(std::chrono::steady_clock::time_point begin) {

@@ -191,6 +191,12 @@ TEST(Options, SuspicionTakesAReasonableTime) {
         HasSubstr("suspect_after is " + std::to_string(time.count()) + " ns; legal: 10 ms .. 1 h"));
   }
   EXPECT_THAT(node_error([](auto& n) { n.suspect_after = 1h + 1ns; }), HasSubstr("suspect_after"));
+  EXPECT_EQ(node_error([](auto& n) { n.slow_after = 0ns; }), "accepted");
+  EXPECT_THAT(node_error([](auto& n) { n.slow_after = 999us; }),
+              HasSubstr("slow_after is 999000 ns; legal: 0, or 1 ms .. 1 h"));
+  EXPECT_EQ(node_error([](auto& n) { n.remove_after = 1s; }), "accepted");
+  EXPECT_THAT(node_error([](auto& n) { n.remove_after = 999ms; }),
+              HasSubstr("remove_after is 999000000 ns; legal: 0, or suspect_after"));
   EXPECT_EQ(node_error([](auto& n) { n.suspect_after = 10ms; }), "accepted");
   EXPECT_EQ(node_error([](auto& n) { n.suspect_after = 1h; }), "accepted");
 }

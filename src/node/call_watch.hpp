@@ -1,0 +1,60 @@
+/// \file call_watch.hpp
+/// Tells a person which call of the application takes long, and when it is over.
+///
+/// Threads: add() before the others begin; look() one.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "node/slowness.hpp"
+#include "node/text.hpp"
+#include "tutti/options.hpp"
+
+namespace tutti {
+
+class CallWatch {
+ public:
+  CallWatch(std::chrono::nanoseconds slow_after, const LogCallback& log)
+      : slow_after_ns_(static_cast<std::uint64_t>(slow_after.count())), log_(log) {}
+
+  /// `what` is called: "the delivery callback of group 'x'". The mark outlives this.
+  void add(const CallMark& mark, std::string what) {
+    calls_.push_back({.mark = &mark, .what = std::move(what)});
+  }
+
+  void look(std::uint64_t now_ns) {
+    for (Call& call : calls_) {
+      const std::uint64_t taken_ns = call.time.look(now_ns, *call.mark);
+      const Slowness::Say say = call.slowness.look(now_ns, taken_ns, slow_after_ns_);
+      if (say == Slowness::Say::slow) {
+        log(call.what + " has been running for " + in_seconds(std::chrono::nanoseconds(taken_ns)) +
+            " s; nothing is delivered on its thread meanwhile, and the others wait once they are "
+            "out of window");
+      } else if (say == Slowness::Say::over) {
+        log(call.what + " is over: it ran for " +
+            in_seconds(std::chrono::nanoseconds(call.taken_ns)) + " s");
+      }
+      if (taken_ns != 0) call.taken_ns = taken_ns;
+    }
+  }
+
+ private:
+  struct Call {
+    const CallMark* mark = nullptr;
+    std::string what;
+    CallTime time{};
+    Slowness slowness{};
+    std::uint64_t taken_ns = 0;
+  };
+
+  void log(const std::string& text) const {
+    if (log_) log_(LogLevel::warning, text);
+  }
+
+  std::uint64_t slow_after_ns_;
+  const LogCallback& log_;
+  std::vector<Call> calls_;
+};
+
+}  // namespace tutti

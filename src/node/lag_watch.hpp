@@ -1,0 +1,66 @@
+/// \file lag_watch.hpp
+/// Keeps how far each member is behind in each group, for whoever asks, and tells a person who is
+/// slow and when that is over.
+///
+/// Threads: take() and still() the predicate thread; of() and behind() any.
+#pragma once
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "node/slowness.hpp"
+#include "tutti/look.hpp"
+#include "tutti/options.hpp"
+#include "tutti/statistics.hpp"
+
+namespace tutti {
+
+class LagWatch {
+ public:
+  /// `self` is this node's name, of which no one is warned.
+  LagWatch(std::string self, std::chrono::nanoseconds slow_after, const LogCallback& log)
+      : self_(std::move(self)),
+        slow_after_ns_(static_cast<std::uint64_t>(slow_after.count())),
+        log_(log) {}
+
+  /// What is now known of a group: all members of the view, and the place of each, which grows
+  /// when it delivers.
+  void take(std::uint64_t now_ns, const std::string& group, std::vector<MemberLag> lags,
+            const std::vector<std::uint64_t>& places);
+
+  /// For how long a member has delivered nothing of that group although it lacks something.
+  [[nodiscard]] std::chrono::nanoseconds still(std::uint64_t now_ns, const std::string& group,
+                                               const std::string& member);
+
+  /// As it was taken last.
+  [[nodiscard]] std::vector<MemberLag> of(const std::string& group) const;
+
+  /// All that are behind for longer than the figures are good to, the longest first.
+  [[nodiscard]] std::vector<SeenLag> behind() const;
+
+ private:
+  struct Watched {
+    std::string member;
+    Slowness slowness{};
+    std::uint64_t place = 0;
+    std::uint64_t moved_ns = 0;  // or lacked nothing
+  };
+  struct Group {
+    std::string name;
+    std::vector<MemberLag> lags{};
+    std::vector<Watched> watched{};  // those of the view
+  };
+
+  [[nodiscard]] Group& group_of(const std::string& name);
+  void follow(std::uint64_t now_ns, Group& group, const std::vector<std::uint64_t>& places) const;
+  void tell(std::uint64_t now_ns, const Group& group, const MemberLag& lag, Watched& watched) const;
+
+  const std::string self_;
+  const std::uint64_t slow_after_ns_;
+  const LogCallback& log_;
+  mutable std::mutex mutex_;  // of what groups_ holds but `watched`
+  std::vector<Group> groups_;
+};
+
+}  // namespace tutti

@@ -1,0 +1,147 @@
+/// \file slow_member_test.cpp
+/// Who is slow is named: to its own application, and to the others, by warnings and by figures.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <chrono>
+#include <optional>
+
+#include "cluster.hpp"
+#include "gate.hpp"
+
+namespace tutti {
+namespace {
+
+class SlowMember : public ::testing::TestWithParam<DeliveryThread> {
+ protected:
+  void SetUp() override {
+    cluster_.emplace(ClusterOptions{.groups = {small_group(Level::atomic, GetParam())}},
+                     [this](std::size_t member, NodeOptions& options) {
+                       options.slow_after = 100ms;
+                       options.log = [&book = books_[member]](LogLevel level,
+                                                              std::string_view text) {
+                         book.note(level, text);
+                       };
+                     });
+    cluster_->life(2).in_delivery = [this] { gate_.pass(); };
+    cluster_->start();
+    gate_.shut();
+    cluster_->talk({0, 1});
+    ASSERT_TRUE(until([&] { return gate_.reached(); }));
+  }
+  void TearDown() override {
+    gate_.open();
+    for (const Result<void>& stopped : cluster_->stop()) {
+      EXPECT_TRUE(stopped) << stopped.error().message;
+    }
+    cluster_->expect_one_story();
+  }
+
+  std::array<LogBook, 3> books_;
+  Gate gate_;
+  std::optional<TestCluster> cluster_;
+};
+
+INSTANTIATE_TEST_SUITE_P(On, SlowMember,
+                         ::testing::Values(DeliveryThread::predicate, DeliveryThread::own),
+                         [](const auto& thread) {
+                           return thread.param == DeliveryThread::own ? "own" : "predicate";
+                         });
+
+TEST_P(SlowMember, IsToldWhichOfItsCallbacksTakesLong) {
+  const std::string callback = "the delivery callback of group 'log' ";
+  ASSERT_TRUE(until([&] { return books_[2].with(callback + "has been running for") != 0; }));
+  EXPECT_EQ(books_[2].with("is over"), 0U);
+  gate_.open();
+  ASSERT_TRUE(until([&] { return books_[2].with(callback + "is over: it ran for") != 0; }));
+  EXPECT_EQ(books_[0].with("callback"), 0U);
+}
+
+TEST_P(SlowMember, IsNamedToTheOthersAndIsWhenItHasCaughtUp) {
+  for (const std::size_t other : {0U, 1U}) {
+    ASSERT_TRUE(until(
+        [&] { return books_[other].with("member 'c' holds the window of group 'log': ") != 0; }));
+    EXPECT_EQ(books_[other].with("caught up"), 0U);
+  }
+  gate_.open();
+  for (const std::size_t other : {0U, 1U}) {
+    ASSERT_TRUE(
+        until([&] { return books_[other].with("member 'c' has caught up in group 'log'") != 0; }));
+    EXPECT_EQ(books_[other].with("member 'a'") + books_[other].with("member 'b'"), 0U);
+  }
+}
+
+TEST_P(SlowMember, IsSeenInTheFiguresOfAll) {
+  const auto lag = [&](std::size_t at, std::size_t of) {
+    const std::vector<MemberLag> lags = cluster_->group(at).lags();
+    return of < lags.size() ? lags[of] : MemberLag{};
+  };
+  ASSERT_TRUE(until([&] { return lag(0, 2).holds_window && lag(0, 2).behind > 200ms; }));
+  // The window has 64 messages of each; what was sent before the last point in time is a guess.
+  EXPECT_GT(lag(0, 2).messages, 0U);
+  EXPECT_LE(lag(0, 2).messages, 128U);
+  EXPECT_GT(lag(0, 2).bytes, 0U);
+  EXPECT_EQ(lag(0, 2).member, "c");
+  EXPECT_FALSE(lag(0, 1).holds_window);
+  ASSERT_TRUE(until([&] { return lag(2, 2).messages > 0 && lag(2, 2).behind > 200ms; }));
+  gate_.open();
+  ASSERT_TRUE(until([&] { return !lag(0, 2).holds_window && lag(0, 2).behind < 100ms; }));
+}
+
+class RemoveAfter : public ::testing::TestWithParam<DeliveryThread> {};
+
+INSTANTIATE_TEST_SUITE_P(On, RemoveAfter,
+                         ::testing::Values(DeliveryThread::predicate, DeliveryThread::own),
+                         [](const auto& thread) {
+                           return thread.param == DeliveryThread::own ? "own" : "predicate";
+                         });
+
+TEST_P(RemoveAfter, IsTheEndOfWhoTakesNothingAndItIsToldWhy) {
+  std::array<LogBook, 3> books;
+  TestCluster cluster({.groups = {small_group(Level::atomic, GetParam())}, .suspect_after = 1s},
+                      [&](std::size_t member, NodeOptions& options) {
+                        options.remove_after = 1500ms;
+                        options.log = [&book = books[member]](LogLevel level,
+                                                              std::string_view text) {
+                          book.note(level, text);
+                        };
+                      });
+  Gate gate;
+  cluster.life(2).in_delivery = [&] { gate.pass(); };
+  cluster.start();
+  gate.shut();
+  cluster.talk({0, 1});
+  ASSERT_TRUE(until([&] { return gate.reached(); }));
+  ASSERT_TRUE(until([&] { return cluster.node(2).failure().has_value(); }));
+  EXPECT_NE(cluster.node(2).failure()->message.find("it has delivered nothing of group 'log' for"),
+            std::string::npos)
+      << cluster.node(2).failure()->message;
+  ASSERT_TRUE(until([&] { return cluster.are_in_view_of({0, 1}); }));
+  EXPECT_GE(books[0].with("member 'c' is to be removed: it has delivered nothing of group 'log'") +
+                books[1].with("member 'c' is to be removed"),
+            1U);
+  ASSERT_TRUE(cluster.hear_more({0, 1}));
+  gate.open();
+  static_cast<void>(cluster.stop());
+  cluster.expect_one_story();
+}
+
+TEST(LatePolls, AreNamed) {
+  LogBook book;
+  TestCluster cluster({.members = 1, .drive = Drive::caller, .suspect_after = 100ms},
+                      [&](std::size_t, NodeOptions& options) {
+                        options.log = [&](LogLevel level, std::string_view text) {
+                          book.note(level, text);
+                        };
+                      });
+  cluster.start();
+  cluster.node(0).poll();
+  const auto begin = std::chrono::steady_clock::now();
+  ASSERT_TRUE(until([&] { return std::chrono::steady_clock::now() - begin > 100ms; }));
+  cluster.node(0).poll();
+  EXPECT_EQ(book.with("s after the pass before it; suspect_after is 0.100 s"), 1U);
+  EXPECT_TRUE(cluster.node(0).stop(kPatience));
+}
+
+}  // namespace
+}  // namespace tutti
