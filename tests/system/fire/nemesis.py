@@ -18,6 +18,7 @@ BOUNDS = ("--view-bound", "20", "--deliver-bound", "20", "--leave-bound", "40")
 MORE_MESSAGES = 20  # so many of each member's own are delivered after the last fault
 SETTLE = 0.4  # seconds
 TICK = 0.002
+STALL = 0.25  # seconds; so long no tick: then members may not have run either, which is noted
 
 
 class Failure(AssertionError):
@@ -329,8 +330,10 @@ class Round:
 
     def _tick(self):
         now = time.monotonic()
-        self._stall = max(self._stall, now - self._last_tick)
-        self._last_tick = now
+        stall, self._last_tick = now - self._last_tick, now
+        self._stall = max(self._stall, stall)
+        if stall > STALL:
+            self._note(f"the machine stood still for {stall:.2f} s")
         for due in [due for due in self._due if due[0] <= now]:
             self._due.remove(due)
             due[1]()
