@@ -227,18 +227,20 @@ void Incarnation::watch_lags(std::uint64_t now_ns) {
   for (std::size_t g = 0; g < subgroups_.size(); ++g) {
     Subgroup<NativeMemory>& group = *subgroups_[g];
     group.note_course(now_ns);
-    std::vector<MemberLag> lags;
-    std::vector<std::uint64_t> places;
-    for (std::uint32_t rank = 0; rank < view().members.size(); ++rank) {
+    const std::size_t members = view().members.size();
+    lag_figures_.resize(members);
+    places_.resize(members);
+    for (std::uint32_t rank = 0; rank < members; ++rank) {
       const Lag lag = group.lag(rank);
-      lags.push_back({.member = member(rank),
-                      .messages = lag.messages,
-                      .bytes = lag.bytes,
-                      .behind = std::chrono::nanoseconds(lag.ns),
-                      .holds_window = group.holds_window(rank)});
-      places.push_back(group.place_of(rank));
+      MemberLag& figures = lag_figures_[rank];
+      figures.member = member(rank);
+      figures.messages = lag.messages;
+      figures.bytes = lag.bytes;
+      figures.behind = std::chrono::nanoseconds(lag.ns);
+      figures.holds_window = group.holds_window(rank);
+      places_[rank] = group.place_of(rank);
     }
-    lags_.take(now_ns, groups_[g].name, std::move(lags), places);
+    lags_.take(now_ns, groups_[g].name, lag_figures_, places_);
     if (node_.remove_after.count() != 0) remove_the_still(now_ns, groups_[g].name);
   }
 }

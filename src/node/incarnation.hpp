@@ -148,6 +148,8 @@ class Incarnation final : private MembershipEvents {
   std::vector<CallMark> calls_;     // by group
   LagWatch lags_;
   std::uint64_t next_lags_ns_ = 0;
+  std::vector<MemberLag> lag_figures_;  // of one group at a time, memory to be used again
+  std::vector<std::uint64_t> places_;   // the same
   std::uint64_t passed_ns_ = 0;
 
   std::optional<Segment> row_;

@@ -14,13 +14,13 @@ constexpr std::chrono::milliseconds kToldFrom{50};
 
 }  // namespace
 
-void LagWatch::take(std::uint64_t now_ns, const std::string& group, std::vector<MemberLag> lags,
+void LagWatch::take(std::uint64_t now_ns, const std::string& group, std::vector<MemberLag>& lags,
                     const std::vector<std::uint64_t>& places) {
   Group* at = nullptr;
   {
     const std::lock_guard lock(mutex_);
     at = &group_of(group);
-    at->lags = std::move(lags);
+    at->lags.swap(lags);
   }
   follow(now_ns, *at, places);
 }

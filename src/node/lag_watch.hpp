@@ -25,8 +25,9 @@ class LagWatch {
         log_(log) {}
 
   /// What is now known of a group: all members of the view, and the place of each, which grows
-  /// when it delivers.
-  void take(std::uint64_t now_ns, const std::string& group, std::vector<MemberLag> lags,
+  /// when it delivers. `lags` are exchanged for older ones, whose memory may be used again: in the
+  /// long run nothing is allocated.
+  void take(std::uint64_t now_ns, const std::string& group, std::vector<MemberLag>& lags,
             const std::vector<std::uint64_t>& places);
 
   /// For how long a member has delivered nothing of that group although it lacks something.
