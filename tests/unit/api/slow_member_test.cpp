@@ -17,7 +17,7 @@ class SlowMember : public ::testing::TestWithParam<DeliveryThread> {
   void SetUp() override {
     cluster_.emplace(ClusterOptions{.groups = {small_group(Level::atomic, GetParam())}},
                      [this](std::size_t member, NodeOptions& options) {
-                       options.slow_after = 100ms;
+                       options.slow_after = 1s;
                        options.log = [&book = books_[member]](LogLevel level,
                                                               std::string_view text) {
                          book.note(level, text);
