@@ -38,7 +38,8 @@ struct ViewChange {
 };
 
 /// Called once for each view this node installs: after the last message of the view before, and
-/// before the first of the new one. On the predicate thread: it must not throw, nor wait for
+/// before the first of the new one, in all groups. The members may be in a later view by then, if
+/// callbacks of this node take long. On the predicate thread: it must not throw, nor wait for
 /// anything of the same node.
 using ViewCallback = std::function<void(const ViewChange&)>;
 

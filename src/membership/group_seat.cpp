@@ -41,6 +41,7 @@ GroupSeat::Seated GroupSeat::in(const View& view, const RowOf& row_of) const {
       shape.self = rank;
       shape.own_control = own_row_ + there.control[parity];
       shape.own_other_control = own_row_ + there.control[1 - parity];
+      shape.own_reclaimed = own_row_ + there.reclaimed;
       place.control_offset = there.control[parity];
       place.ring_offset = there.ring;
     } else {
@@ -51,6 +52,7 @@ GroupSeat::Seated GroupSeat::in(const View& view, const RowOf& row_of) const {
     shape.sender_ranks.push_back(rank);
     shape.sender_ids.push_back(send_as_[member.slot]->value);
     shape.sender_rings.push_back(row + there.ring);
+    shape.sender_reclaimed.push_back(row + there.reclaimed);
   }
   return {std::move(shape), std::move(place)};
 }

@@ -108,9 +108,7 @@ bool Membership<Memory>::step(Fabric& fabric) {
     begin(fabric);
   } else {
     hear_decision();
-    if (view_.members.size() == 1 && life(options_.self, ViewWords::kLeaving) != 0) {
-      stop(StopReason::left);  // nobody is left to agree with
-    }
+    leave_alone();
     if (!stopped_ && !decision_) follow_course(fabric);
   }
   if (stopped_) return true;
@@ -129,6 +127,16 @@ bool Membership<Memory>::step(Fabric& fabric) {
     }
   }
   return std::exchange(dirty_, false) || was_changing != wedged_ || view != view_.id;
+}
+
+// Nobody is left to agree with; but what earlier views ended with is still delivered.
+template <class Memory>
+void Membership<Memory>::leave_alone() {
+  if (view_.members.size() != 1 || life(options_.self, ViewWords::kLeaving) == 0) return;
+  const bool over = std::ranges::all_of(groups_, [](const Group& group) {
+    return group.subgroup->lacks_state() || group.subgroup->caught_up();
+  });
+  if (over) stop(StopReason::left);
 }
 
 // Who still lacks what comes before the cut must find out if nobody will give it to us. One that is

@@ -17,7 +17,7 @@
 ///      proposal, the one of the highest rank is proposed again, else a new one. The rank is the
 ///      ballot; a leader proposes once.
 ///  J5  A proposal that a majority of the view accepted from one leader is decided, and so is no
-///      other. It is installed after everything before its cut was delivered.
+///      other. It is installed once each group knows what comes before its cut; delivery follows.
 ///  J6  A minority decides nothing and stops.
 ///  J7  A group begins with view 0: all nodes, by slot. It ends like any other, once enough of them
 ///      are connected to each other; who is not is suspected. Who comes later, or is started again,
@@ -60,10 +60,11 @@ class MembershipEvents {
   virtual void suspected(const ViewMember& /*member*/) {}
   virtual void wedged(const View& /*view*/) {}
   virtual void decided(const Proposal& /*proposal*/) {}
-  /// The view is in force. `before` is the last one, empty for the first.
+  /// The view is in force. `before` is the last one, empty for the first. Its messages, and those
+  /// of earlier views, may still have to be delivered (Subgroup::delivered_before).
   virtual void installed(const View& view, const View& before) = 0;
   virtual void stopped(StopReason reason) = 0;
-  /// A member that is gone: cut it off before anything of the new view is read (F1).
+  /// A member that is gone. Deliveries of views that it was in may still read its row.
   virtual void removed(const ViewMember& member) = 0;
 };
 
@@ -120,7 +121,7 @@ class Membership final : public Stepped {
   [[nodiscard]] const View& view() const { return view_; }
   /// By rank in the view.
   [[nodiscard]] bool suspects(std::uint32_t rank) const { return suspected_[rank]; }
-  /// The next view is decided: what comes before the cut is being delivered.
+  /// The next view is decided, and not entered yet.
   [[nodiscard]] bool has_decided() const { return decision_.has_value(); }
   [[nodiscard]] bool changing() const { return wedged_; }
   [[nodiscard]] std::optional<StopReason> stopped() const { return stopped_; }
@@ -152,6 +153,7 @@ class Membership final : public Stepped {
   void greet(Fabric& fabric);
 
   // The course of a view.
+  void leave_alone();
   void await_cut();
   void follow_course(Fabric& fabric);
   bool beat();
@@ -216,7 +218,7 @@ class Membership final : public Stepped {
   std::optional<Proposal> own_;  // the accepted one
   std::optional<Proposal> decision_;
   std::uint32_t decision_ballot_ = 0;
-  bool cut_applied_ = false;
+  bool decision_shown_ = false;
   bool dirty_ = false;
   std::deque<std::uint64_t> removed_;  // incarnations, the newest kRemovedKept
   std::optional<StopReason> stopped_;

@@ -239,12 +239,13 @@ void Membership<Memory>::adopt_decision(const Proposal& proposal, std::uint32_t 
   events_.decided(proposal);
 }
 
-// Shows the decision, delivers up to the cut, goes on to the next view. True when that is reached.
+// Shows the decision, lets delivery go up to the cut, and enters the next view. The application may
+// be behind; only one that leaves waits until everything is delivered. True once it has entered.
 template <class Memory>
 bool Membership<Memory>::apply_decision(Fabric& fabric) {
   const ViewMember self{options_.self, options_.incarnation};
   if (view_.id + 1 == decision_->next.id) {  // else we join
-    if (!cut_applied_) {
+    if (!decision_shown_) {
       if (!own_ || *own_ != *decision_) {
         accept(*decision_, decision_ballot_, fabric);
         publish(fabric);  // L6
@@ -255,23 +256,22 @@ bool Membership<Memory>::apply_decision(Fabric& fabric) {
         stop(StopReason::evicted);
         return false;
       }
-      for (std::size_t g = 0; g < groups_.size(); ++g) {
-        groups_[g].subgroup->apply_cut(decision_->cuts[g]);
-      }
-      cut_applied_ = true;
+      decision_shown_ = true;
     }
+    const bool goes_on = decision_->next.contains(self);
     bool all = true;
     for (std::size_t g = 0; g < groups_.size(); ++g) {
-      if (groups_[g].subgroup->stale()) {
+      Subgroup<Memory>& subgroup = *groups_[g].subgroup;
+      const bool ended = subgroup.end(decision_->cuts[g]);
+      if (subgroup.stale()) {
         stop(StopReason::evicted);
         return false;
       }
       // Who leaves before it got the state it joined for has nothing to deliver.
-      const bool nothing = groups_[g].subgroup->held() && !decision_->next.contains(self);
-      all &= nothing || groups_[g].subgroup->at_cut(decision_->cuts[g]);
+      all &= goes_on ? ended : subgroup.lacks_state() || (ended && subgroup.delivered_all());
     }
     if (!all) return false;
-    if (!decision_->next.contains(self)) {
+    if (!goes_on) {
       stop(StopReason::left);
       return false;
     }
@@ -328,7 +328,7 @@ void Membership<Memory>::enter(const View& next, Fabric& fabric) {
   }
   rank_ = *next.rank_of(options_.self);
   suspected_.assign(next.members.size(), false);
-  wedged_ = proposed_ = cleared_ = cut_applied_ = false;
+  wedged_ = proposed_ = cleared_ = decision_shown_ = false;
   alone_since_ns_.reset();
   settled_ = accepted_ = 0;
   own_.reset();
@@ -338,7 +338,7 @@ void Membership<Memory>::enter(const View& next, Fabric& fabric) {
     auto [shape, place] = group.seat.in(next, row_of_);
     const bool joins = before.id == 0 && next.id != kFirstView;
     shape.first_seq = joins ? kUnknownSeq : before.id == 0 ? 0 : group.subgroup->next_seq();
-    shape.own_base_records = group.subgroup->own_records_delivered();
+    shape.own_base_records = joins || before.id == 0 ? 0 : group.subgroup->own_records_before();
     const std::vector<Rank> peers = place.peers;
     const std::uint32_t base = group.subgroup->enter(shape, std::move(place));
     group.subgroup->hold_space(!leavers_.empty());

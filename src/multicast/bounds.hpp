@@ -3,11 +3,13 @@
 /// whichever thread delivers.
 ///
 /// `known` rounds have a settled content (a record or a null), `stable` rounds may be delivered,
-/// `records` are in the ring, of which the view's first starts at granule `base`. Records of rounds
-/// from `drop_from` on are nulls to everybody: the view ended without them.
-/// Invariant N1: base and records are raised before known, known before stable, and drop_from is
-/// lowered before known is raised over it. So a reader that loads them in the opposite order never
-/// takes a record that it has not been told of for a null, nor delivers one that is dropped.
+/// `records` are in the ring, of which the view's first starts at granule `base`. Delivery runs
+/// while the bounds are open. They are final once they are those of the view's end: then `records`
+/// come before it, and those behind them are nulls to everybody. Invariant N1: base and records are
+/// raised before known, and known before stable. So a reader that loads them in the opposite order
+/// never takes a record that it has not been told of for a null. N2: the final bounds are set while
+/// they are closed and nobody reads them (Subgroup::end), for they may have fewer records than
+/// those before.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -22,7 +24,6 @@ struct SenderBounds {
   std::uint64_t known = 0;
   std::uint64_t stable = 0;
   std::uint32_t base = 0;
-  std::uint64_t drop_from = kNoRound;
 };
 
 class Bounds {
@@ -32,7 +33,6 @@ class Bounds {
   void set(std::size_t sender, const SenderBounds& bounds) {
     Cell& cell = cells_[sender];
     cell.base.store(bounds.base, std::memory_order_relaxed);
-    cell.drop_from.store(bounds.drop_from, std::memory_order_relaxed);
     // Release: each pairs with its acquire load in get(), which sees what was stored before (N1).
     // get() may see records before known: then the headers of those records are there as well.
     cell.records.store(bounds.records, std::memory_order_release);
@@ -47,19 +47,29 @@ class Bounds {
     bounds.known = cell.known.load(std::memory_order_acquire);
     bounds.records = cell.records.load(std::memory_order_acquire);
     bounds.base = cell.base.load(std::memory_order_relaxed);
-    bounds.drop_from = cell.drop_from.load(std::memory_order_relaxed);
     return bounds;
   }
+
+  // All in one order: either the thread that delivers sees that the bounds are closed, or the one
+  // that has closed them sees that the other is reading (N2).
+  void open() { open_.store(true, std::memory_order_seq_cst); }
+  void close() { open_.store(false, std::memory_order_seq_cst); }
+  [[nodiscard]] bool is_open() const { return open_.load(std::memory_order_seq_cst); }
+
+  /// Before they are opened again.
+  void make_final() { final_.store(true, std::memory_order_relaxed); }
+  [[nodiscard]] bool is_final() const { return final_.load(std::memory_order_relaxed); }
 
  private:
   struct Cell {
     std::atomic<std::uint64_t> records{0};
     std::atomic<std::uint64_t> known{0};
     std::atomic<std::uint64_t> stable{0};
-    std::atomic<std::uint64_t> drop_from{kNoRound};
     std::atomic<std::uint32_t> base{0};
   };
   std::vector<Cell> cells_;
+  std::atomic<bool> open_{true};
+  std::atomic<bool> final_{false};
 };
 
 }  // namespace tutti

@@ -42,13 +42,16 @@ bool Delivery<Memory>::run(std::size_t max_batches) {
     fill(filling);
     seq_ = filling.seq;
     moved |= hand_over(filling);
-    if (!filling.full()) break;
+    // N2: the view may have come to its end during the callback.
+    if (!filling.full() || !bounds_.is_open()) break;
+    if (bounds_.is_final() != final_) refresh();
   }
   return moved;
 }
 
 template <class Memory>
 void Delivery<Memory>::refresh() {
+  final_ = bounds_.is_final();
   for (std::uint32_t s = 0; s < shape_.senders(); ++s) {
     Cursor& cursor = cursors_[s];
     cursor.bounds = bounds_.get(s);
@@ -57,12 +60,8 @@ void Delivery<Memory>::refresh() {
       cursor.entered = true;
       cursor.told = kUntold;
     }
-    if (cursor.round != kNoRound && cursor.round >= cursor.bounds.drop_from) drop(cursor);
-    // What was dropped is not looked at again: delivery may be past its round by now.
-    const bool dropped = cursor.next_round >= cursor.bounds.drop_from;
-    if (cursor.round == kNoRound && cursor.records < cursor.bounds.records && !dropped) {
-      peek(cursor);
-    }
+    if (final_ && cursor.records >= cursor.bounds.records) cursor.round = kNoRound;  // it was there
+    if (cursor.round == kNoRound && cursor.records < cursor.bounds.records) peek(cursor);
   }
 }
 
@@ -92,15 +91,8 @@ template <class Memory>
     return;
   }
   cursor.round = cursor.next_round;
-  if (cursor.round >= cursor.bounds.drop_from) [[unlikely]]
-    drop(cursor);
-}
-
-// The sender has no more records in this view.
-template <class Memory>
-void Delivery<Memory>::drop(Cursor& cursor) {
-  cursor.round = kNoRound;
-  cursor.bounds.records = cursor.records;
+  if (cursor.round == kNoRound) [[unlikely]]
+    cursor.bounds.records = cursor.records;  // R4: this view has no more
 }
 
 // A header with flags: stamped with a round, modulo 2^32 and never behind ours (R3); a pad (R1);
@@ -123,7 +115,7 @@ template <class Memory>
     header = unpack_header(memory_.load(cursor.ring));
     stamp(header);
   }
-  if (beyond) cursor.next_round = kNoRound;  // R4: peek() drops it
+  if (beyond) cursor.next_round = kNoRound;
   cursor.abandoned = header.abandoned();
   cursor.length = header.pad() ? kLengthMask : header.length();  // two pads in a row: refused
 }
@@ -132,7 +124,7 @@ template <class Memory>
 template <class Memory>
 [[gnu::noinline]] void Delivery<Memory>::refuse(Cursor& cursor) {
   const auto sender = static_cast<std::size_t>(&cursor - cursors_.data());
-  if (in_place()) {
+  if (as_sent()) {
     corrupt_.store(shape_.sender_ranks[sender], std::memory_order_release);
   } else {
     stale_.store(true, std::memory_order_release);
@@ -201,7 +193,7 @@ bool Delivery<Memory>::run_block(Filling& filling) {
       continue;
     }
     if (cursor.abandoned || cursor.bounds.stable <= round_) return false;
-    rounds = std::min({rounds, cursor.bounds.stable - round_, cursor.bounds.drop_from - round_,
+    rounds = std::min({rounds, cursor.bounds.stable - round_,
                        cursor.bounds.records - cursor.records, records_before_wrap(cursor)});
     active_[active++] = s;
     round_bytes += cursor.length;
@@ -303,7 +295,7 @@ template <class Memory>
 bool Delivery<Memory>::hand_over(const Filling& filling) {
   const auto size = static_cast<std::size_t>(filling.next - batch_.data());
   if (size != 0) {
-    if (!in_place()) [[unlikely]] {
+    if (!as_sent()) [[unlikely]] {
       stale_.store(true, std::memory_order_release);
       return false;
     }
@@ -317,9 +309,21 @@ bool Delivery<Memory>::hand_over(const Filling& filling) {
 
 template <class Memory>
 bool Delivery<Memory>::in_place() const {
-  // What was read of the rings was read before the epochs are: the reader's half of a seqlock, of
-  // which Multicast::find_all_entered and SendRing::release are the writer's.
+  // What was read of the rings was read before the words are: the reader's half of a seqlock, of
+  // which Multicast::find_all_drained and SendRing::release are the writer's.
   std::atomic_thread_fence(std::memory_order_acquire);
+  for (std::uint32_t s = 0; s < shape_.senders(); ++s) {
+    if (!cursors_[s].entered || s == shape_.own_sender) continue;
+    if (memory_.load(shape_.sender_reclaimed[s]) > shape_.view) return false;
+  }
+  return true;
+}
+
+// Y5.
+template <class Memory>
+bool Delivery<Memory>::as_sent() const {
+  if (final_) return in_place();
+  std::atomic_thread_fence(std::memory_order_acquire);  // as in in_place()
   for (std::uint32_t s = 0; s < shape_.senders(); ++s) {
     if (!cursors_[s].entered || s == shape_.own_sender) continue;
     const std::byte* control = shape_.member_controls[shape_.sender_ranks[s]];
@@ -360,7 +364,7 @@ template <class Memory>
 void Delivery<Memory>::tell_place(std::uint32_t sender) {
   Cursor& cursor = cursors_[sender];
   const std::uint64_t next = cursor.round != kNoRound ? cursor.round : cursor.next_round;
-  places_[sender].store({cursor.records, next, cursor.offset});
+  places_[sender].store({cursor.records, cursor.delivered, next, cursor.offset});
   cursor.told = cursor.records;
 }
 

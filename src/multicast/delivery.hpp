@@ -9,11 +9,13 @@
 ///  Y3  position() moves only after the callback returned: space is not used again before that.
 ///  Y4  Headers come from another member: checked before use; one that is impossible ends the
 ///      delivery with corrupt(), nothing is read outside the ring.
-///  Y5  Where rows are shared, a member that was stopped for so long that the others went on
-///  without
-///      it may find rings used again. Their owner takes its epoch away before that: a batch is
-///      handed over, or a header called impossible, only if the epoch is there after the reading.
-///      Else the delivery is stale() and ends.
+///  Y5  Where rows are shared, a member without which the others went on may find rings used again,
+///      or headers changed. A batch is handed over, or a header called impossible, only if nothing
+///      of the kind had begun after the reading; else the delivery is stale() and ends. While the
+///      view has no end yet, the owner's epoch tells: it is taken away before either. Up to the
+///      view's end, which may be behind several views, `reclaimed` does: no header before the end
+///      changes, and space of a view k is used again only in a view v > k of which `reclaimed` was
+///      told first.
 /// Threads: run() one thread (the predicate thread or the group's own); the getters any.
 /// Source: [Spindle, 2.1 (rounds), 3.1 (in place), 3.2 (batches)].
 #pragma once
@@ -76,8 +78,8 @@ class Delivery {
   [[nodiscard]] std::uint32_t corrupt() const { return corrupt_.load(std::memory_order_acquire); }
   /// The others went on without us, and their rings with them (Y5).
   [[nodiscard]] bool stale() const { return stale_.load(std::memory_order_acquire); }
-  /// True if all that was read of the rings so far was what the view's members sent in it. For the
-  /// thread that is in run().
+  /// True if the messages handed over last are still what was sent: their space was not used
+  /// again. For the thread that is in run().
   [[nodiscard]] bool in_place() const;
 
  private:
@@ -112,9 +114,9 @@ class Delivery {
   void refresh();
   void fill(Filling& filling);
   void peek(Cursor& cursor);
-  static void drop(Cursor& cursor);
   void peek_rare(Cursor& cursor, RecordHeader header);
   void refuse(Cursor& cursor);
+  [[nodiscard]] bool as_sent() const;
   void pass(std::uint32_t sender, Filling& filling);
   bool run_round(Filling& filling);
   bool run_block(Filling& filling);
@@ -139,6 +141,7 @@ class Delivery {
   std::uint64_t round_ = 0;
   std::uint32_t sender_ = 0;
   std::uint64_t seq_ = 0;
+  bool final_ = false;  // the bounds are those of the view's end
   std::array<Message, kDeliveryBatchMax> batch_;
 
   std::atomic<std::uint64_t> position_{0};

@@ -18,11 +18,13 @@ Multicast<Memory>::Multicast(const GroupShape& shape, Memory memory, SendRing* o
       sent_(shape.senders()),
       received_(shape.senders()),
       stable_(shape.senders()),
+      ends_(shape.senders()),
       round_map_(shape.window_records),
       base_(shape.senders()),
       met_(shape.senders()),
       unmet_(shape.senders()),
       entered_(shape.members()),
+      drained_(shape.view == 0),
       started_(shape.level != Level::agreed),
       counters_(counters) {
   TUTTI_ASSERT((shape.own_sender == kNobody) == (own_ring == nullptr), shape.own_sender);
@@ -55,7 +57,7 @@ void Multicast<Memory>::meet() {
   for (std::uint32_t s = 0; s < shape_.senders(); ++s) {
     const std::uint32_t rank = shape_.sender_ranks[s];
     if (met_[s] || !in_view(rank)) continue;
-    const std::uint64_t base = load(rank, kBaseOffset) & ~kMetAll;
+    const std::uint64_t base = load(rank, kBaseOffset) & ~kBaseFlags;
     if (!in_view(rank)) continue;
     if (base >= shape_.ring_granules) {
       violation_ = {rank, "its ring starts outside its memory"};
@@ -227,7 +229,7 @@ template <class Memory>
 bool Multicast<Memory>::release() {
   const std::uint64_t base = shape_.own_base_records;
   if (ring_->released() == base + own_sent_.records) return false;
-  if (!all_entered_ && (space_held_ || !find_all_entered())) return false;
+  if (!all_drained_ && (space_held_ || !find_all_drained())) return false;
   std::uint64_t rounds = kNoRound;
   for (std::uint32_t m = 0; m < shape_.members(); ++m) {
     rounds = std::min(rounds, own_rounds_delivered(m));
@@ -239,16 +241,27 @@ bool Multicast<Memory>::release() {
   return ring_->released() != before;
 }
 
-// Who has not entered the view may still have to deliver what the last one ended with (R4). Who is
-// not in it has lost the right to: it finds our epoch gone before our records (Y5).
+// A member of the view may still have to deliver what earlier ones ended with (I4). Who is not in
+// it has lost the right to: it finds our epoch of the last view gone, and the word raised that
+// tells who is further behind, before our records are (Y5).
 template <class Memory>
-bool Multicast<Memory>::find_all_entered() {
-  for (std::uint32_t m = 0; m < shape_.members(); ++m) {
-    if (m != shape_.self && !in_view(m)) return false;
+bool Multicast<Memory>::find_all_drained() {
+  if (!drained_) return false;
+  for (std::uint32_t m = 0; m < shape_.members() && shape_.view != 0; ++m) {
+    if (m != shape_.self && (count(m, kBaseOffset) & kDrained) == 0) return false;
   }
   if (shape_.own_other_control != nullptr) store_cell(shape_.own_other_control + kEpochOffset, 0);
-  all_entered_ = true;
+  if (shape_.own_reclaimed != nullptr) store_cell(shape_.own_reclaimed, shape_.view);
+  all_drained_ = true;
   return true;
+}
+
+template <class Memory>
+void Multicast<Memory>::set_drained() {
+  drained_ = true;
+  // Release: our reads of the earlier views' records are done; pairs with find_all_drained().
+  store_cell(shape_.own_control + kBaseOffset, load(shape_.self, kBaseOffset) | kDrained);
+  control_dirty_ = true;
 }
 
 template <class Memory>

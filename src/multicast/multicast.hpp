@@ -12,7 +12,8 @@
 ///  I3  Nulls: our rounds reach those of any sender we have received from, up to the place where
 ///      our message would precede its newest one; never beyond. So nulls answer messages, a null is
 ///      never answered by a later null, and a silent group is silent (quiescence).
-///  I4  Our space is released only once every member has delivered it.
+///  I4  Our space is released only once every member has delivered it; that of records of earlier
+///      views once every member of this one has delivered all of those (kDrained).
 ///  I5  Wedged, a member says nothing more in this view at atomic: its words stay as they are, so
 ///      that a cut made from them is one that nobody delivers beyond.
 ///  I6  Words of a member count only while its block is that of this view (L3).
@@ -61,6 +62,7 @@ struct Outbox {
 struct Violation {
   std::uint32_t sender_rank = 0;
   const char* what = "";
+  std::uint32_t sender_id = 0;  ///< what Message::sender says of it (Subgroup fills it in)
 };
 
 struct MulticastCounters {
@@ -89,8 +91,12 @@ class Multicast {
   /// No other member is in this view, or none any more.
   [[nodiscard]] bool alone() const;
 
-  /// While held, nothing that the last view delivered is released, nor what came after it.
+  /// While held, nothing that earlier views delivered is released, nor what came after it.
   void hold_space(bool held) { space_held_ = held; }
+
+  /// Tells the others that this member has delivered all of the views before this one (I4).
+  void set_drained();
+  [[nodiscard]] bool drained() const { return drained_; }
 
   /// The view ends: nothing more is sent in it, nor at atomic received (I5).
   void wedge() { wedged_ = true; }
@@ -101,15 +107,27 @@ class Multicast {
   [[nodiscard]] bool settled(const std::vector<bool>& suspected) const;
 
   /// The cut for the members that go on, from the words of those, once they have wedged and
-  /// settled. Nothing while one of them still lacks what another has delivered, or while our own
-  /// delivery moves.
+  /// settled. Nothing while one of them still lacks what another may have delivered, or while our
+  /// own delivery moves.
   [[nodiscard]] std::optional<Cut> find_cut(const std::vector<bool>& goes_on,
                                             const Delivery<Memory>& delivery) const;
 
-  /// Lets delivery go up to the cut, and no further.
-  void apply_cut(const Cut& cut);
+  /// Lets delivery go up to the cut, and no further: tells it which records come before. The bounds
+  /// are closed, and nobody reads them (N2). False: to be tried again, delivery moves just now or
+  /// what it reads is not what was sent (overtaken()).
+  [[nodiscard]] bool apply_cut(const Cut& cut, const Delivery<Memory>& delivery);
+  /// The others went on without us while the cut was applied (Y5).
+  [[nodiscard]] bool overtaken() const { return overtaken_; }
 
-  /// True if delivery, now at `position`, has reached the cut.
+  // Once the cut is applied: where the next view starts.
+  /// The number of its first message. Undefined at unordered.
+  [[nodiscard]] std::uint64_t next_seq() const { return next_seq_; }
+  /// Our own records that come before it, of all views.
+  [[nodiscard]] std::uint64_t own_records_before_cut() const {
+    return shape_.own_base_records + (shape_.own_sender == kNobody ? 0 : ends_[shape_.own_sender]);
+  }
+
+  /// True if delivery has reached the cut that was applied.
   [[nodiscard]] bool at_cut(const Cut& cut, const Delivery<Memory>& delivery) const;
 
   /// Every sender finished and every member has delivered everything.
@@ -150,7 +168,7 @@ class Multicast {
   void publish_received();
   void find_stable();
   bool release();
-  bool find_all_entered();
+  bool find_all_drained();
   [[nodiscard]] bool complete_everywhere() const;
   std::uint64_t own_rounds_delivered(std::uint32_t member) const;
   [[nodiscard]] std::uint64_t load(std::uint32_t member, std::size_t offset) const {
@@ -176,6 +194,9 @@ class Multicast {
   void set_bounds(std::uint32_t sender);
   [[nodiscard]] std::optional<std::uint64_t> first_lacking(std::uint32_t sender, std::uint64_t from,
                                                            const Delivery<Memory>& delivery) const;
+  [[nodiscard]] std::optional<RingWalk<Memory>> walk(std::uint32_t sender,
+                                                     const Delivery<Memory>& delivery) const;
+  [[nodiscard]] bool find_ends(const Cut& cut, const Delivery<Memory>& delivery);
   [[nodiscard]] std::uint64_t place_in_order(std::uint64_t round, std::uint64_t sender) const;
 
   const GroupShape shape_;
@@ -185,6 +206,9 @@ class Multicast {
   std::vector<SentState> sent_;          // by sender
   std::vector<std::uint64_t> received_;  // by sender: rounds, as published (I1)
   std::vector<std::uint64_t> stable_;    // by sender: rounds
+  std::vector<std::uint64_t> ends_;      // by sender: records before the cut, once it is applied
+  std::uint64_t next_seq_ = 0;           // likewise
+  bool overtaken_ = false;
   SentState own_sent_;
   RoundMap round_map_;
   std::uint64_t delivered_ = 0;  // as published
@@ -193,7 +217,8 @@ class Multicast {
   std::vector<bool> met_;            // by sender: base_ is known
   std::size_t unmet_ = 0;
   mutable std::vector<bool> entered_;  // by member: its block was seen to be that of this view
-  bool all_entered_ = false;
+  bool drained_;                       // as published; nothing comes before view 0
+  bool all_drained_ = false;           // every member
   bool space_held_ = false;
   bool started_;  // I7
   bool wedged_ = false;

@@ -1,5 +1,6 @@
 // How a view ends in a group: what is settled, where the cut lies, how delivery gets there.
 #include <algorithm>
+#include <atomic>
 
 #include "multicast/multicast.hpp"
 #include "sst/memory.hpp"
@@ -40,7 +41,10 @@ bool Multicast<Memory>::settled(const std::vector<bool>& suspected) const {
       if (!met_[s] || !in_view(rank)) return false;
       if (tutti::advance(last, word, shape_.window_records) == SentChange::impossible) return false;
     }
-    if (received_[s] != last.known_rounds()) return false;
+    // At unordered `received` tells what was delivered, which nobody waits for.
+    const bool consumed = shape_.level == Level::unordered;
+    const std::uint64_t here = consumed ? sent_[s].known_rounds() : received_[s];
+    if (here != last.known_rounds()) return false;
   }
   return true;
 }
@@ -57,11 +61,21 @@ std::optional<std::uint64_t> Multicast<Memory>::first_lacking(
     if (!met_[sender] || !in_view(rank)) return {};
     if (tutti::advance(last, word, shape_.window_records) == SentChange::impossible) return {};
   }
+  const std::optional<RingWalk<Memory>> start = walk(sender, delivery);
+  if (!start) return {};
+  return first_round_from(*start, last.records, from);
+}
+
+// From where delivery is in the sender's ring; nothing while it moves.
+template <class Memory>
+std::optional<RingWalk<Memory>> Multicast<Memory>::walk(std::uint32_t sender,
+                                                        const Delivery<Memory>& delivery) const {
   std::optional<RingPlace> place = delivery.place(sender);
   if (!place) return {};
   if (place->records == 0) place->offset = base_[sender];
-  return first_round_from(memory_, {shape_.sender_rings[sender], shape_.ring_granules}, *place,
-                          last.records, from, shape_.view);
+  return std::optional<RingWalk<Memory>>(
+      std::in_place, memory_, RingExtent{shape_.sender_rings[sender], shape_.ring_granules}, *place,
+      shape_.view);
 }
 
 template <class Memory>
@@ -70,6 +84,13 @@ std::optional<Cut> Multicast<Memory>::find_cut(const std::vector<bool>& goes_on,
   const std::uint32_t senders = shape_.senders();
   Cut cut;
   cut.received.assign(senders, kNoRound);
+  if (shape_.level == Level::unordered) {
+    // All have received all that those who go on sent; of the others, each what it has (kNoRound).
+    for (std::uint32_t s = 0; s < senders; ++s) {
+      if (goes_on[shape_.sender_ranks[s]]) cut.received[s] = sent_[s].rounds;
+    }
+    return cut;
+  }
   // At agreed one may have delivered what another has still to get, and can (I7).
   bool delivered_alone = shape_.level == Level::agreed;
   for (std::uint32_t m = 0; m < shape_.members(); ++m) {
@@ -82,12 +103,6 @@ std::optional<Cut> Multicast<Memory>::find_cut(const std::vector<bool>& goes_on,
       if (delivered_alone && received != received_[s]) return {};
       cut.received[s] = std::min(cut.received[s], received);
     }
-  }
-  if (shape_.level == Level::unordered) {
-    for (std::uint32_t s = 0; s < senders; ++s) {
-      if (!goes_on[shape_.sender_ranks[s]]) cut.received[s] = kNoRound;  // as far as each has it
-    }
-    return cut;
   }
   for (std::uint32_t s = 0; s < senders; ++s) {
     const std::uint64_t last = cut.received[s] == kNoRound ? sent_[s].rounds : cut.received[s];
@@ -107,16 +122,50 @@ std::optional<Cut> Multicast<Memory>::find_cut(const std::vector<bool>& goes_on,
 }
 
 template <class Memory>
-void Multicast<Memory>::apply_cut(const Cut& cut) {
-  if (shape_.level == Level::unordered) return;
+bool Multicast<Memory>::apply_cut(const Cut& cut, const Delivery<Memory>& delivery) {
+  if (!find_ends(cut, delivery)) return false;
   for (std::uint32_t s = 0; s < shape_.senders(); ++s) {
-    const std::uint64_t rounds = cut.round + (s < cut.sender ? 1 : 0);
-    bounds_.set(s, {.records = sent_[s].records,
-                    .known = rounds,
-                    .stable = rounds,
-                    .base = base_[s],
-                    .drop_from = cut.received[s]});
+    SenderBounds end{.records = ends_[s], .base = base_[s]};
+    if (shape_.level == Level::unordered) {
+      end.known = end.stable = sent_[s].known_rounds();
+    } else {
+      end.known = end.stable = cut.round + (s < cut.sender ? 1 : 0);
+    }
+    bounds_.set(s, end);
   }
+  bounds_.make_final();
+  return true;
+}
+
+// Counts what comes before the cut. Later views may stamp anew, or unstamp, what comes after it:
+// delivery, which may still have far to go, does not look there.
+template <class Memory>
+bool Multicast<Memory>::find_ends(const Cut& cut, const Delivery<Memory>& delivery) {
+  const std::optional<std::uint64_t> first = first_seq();
+  if (!first) return false;
+  next_seq_ = *first;
+  for (std::uint32_t s = 0; s < shape_.senders(); ++s) {
+    if (shape_.level == Level::unordered) {
+      ends_[s] = std::min(cut.received[s], sent_[s].records);
+      continue;
+    }
+    const std::optional<RingWalk<Memory>> start = walk(s, delivery);
+    if (!start) return false;
+    const std::uint64_t rounds = cut.round + (s < cut.sender ? 1 : 0);
+    const std::optional<RingPlace> end =
+        place_before(*start, sent_[s].records, std::min(rounds, cut.received[s]));
+    // Y5: who reads the epoch after the headers has read those that were sent in this view.
+    std::atomic_thread_fence(std::memory_order_acquire);
+    overtaken_ = met_[s] && s != shape_.own_sender && !in_view(shape_.sender_ranks[s]);
+    if (overtaken_) return false;
+    if (!end) {
+      violation_ = {shape_.sender_ranks[s], "its ring buffer holds a record that cannot be"};
+      return false;
+    }
+    ends_[s] = end->records;
+    next_seq_ += end->messages;
+  }
+  return true;
 }
 
 template <class Memory>
@@ -125,7 +174,7 @@ bool Multicast<Memory>::at_cut(const Cut& cut, const Delivery<Memory>& delivery)
     return delivery.position() >= place_in_order(cut.round, cut.sender);
   }
   for (std::uint32_t s = 0; s < shape_.senders(); ++s) {
-    if (cut.received[s] != kNoRound && delivery.consumed(s) < cut.received[s]) return false;
+    if (delivery.consumed(s) < ends_[s]) return false;
   }
   return true;
 }

@@ -17,9 +17,10 @@
 namespace tutti {
 
 struct RingPlace {
-  std::uint64_t records = 0;  ///< of the view, before this place
-  std::uint64_t round = 0;    ///< of the next record, unless it is stamped
-  std::uint32_t offset = 0;   ///< of the next record, in granules
+  std::uint64_t records = 0;   ///< of the view, before this place
+  std::uint64_t messages = 0;  ///< of them, not abandoned
+  std::uint64_t round = 0;     ///< of the next record, unless it is stamped
+  std::uint32_t offset = 0;    ///< of the next record, in granules
 };
 
 /// One writer, any readers, nobody waits.
@@ -30,6 +31,7 @@ class RingPlaceCell {
     version_.store(version + 1, std::memory_order_relaxed);
     // Release: none of these is seen without the odd version before it.
     records_.store(place.records, std::memory_order_release);
+    messages_.store(place.messages, std::memory_order_release);
     round_.store(place.round, std::memory_order_release);
     offset_.store(place.offset, std::memory_order_release);
     version_.store(version + 2, std::memory_order_release);
@@ -41,6 +43,7 @@ class RingPlaceCell {
     RingPlace place;
     // Acquire: the second look at the version comes after these.
     place.records = records_.load(std::memory_order_acquire);
+    place.messages = messages_.load(std::memory_order_acquire);
     place.round = round_.load(std::memory_order_acquire);
     place.offset = offset_.load(std::memory_order_acquire);
     if (version % 2 != 0 || version_.load(std::memory_order_relaxed) != version) return {};
@@ -50,6 +53,7 @@ class RingPlaceCell {
  private:
   std::atomic<std::uint64_t> version_{0};
   std::atomic<std::uint64_t> records_{0};
+  std::atomic<std::uint64_t> messages_{0};
   std::atomic<std::uint64_t> round_{0};
   std::atomic<std::uint32_t> offset_{0};
 };
@@ -59,37 +63,86 @@ struct RingExtent {
   std::uint32_t granules = 0;
 };
 
-/// The round of the first record from `place` on that is in round `from` or later: kNoRound if the
-/// first `records_end` records of `view` have none, nothing if a header is impossible.
+/// Walks over the records of `view` in a sender's ring, header by header.
 template <class Memory>
-[[nodiscard]] std::optional<std::uint64_t> first_round_from(const Memory& memory,
-                                                            const RingExtent& ring, RingPlace place,
-                                                            std::uint64_t records_end,
-                                                            std::uint64_t from,
-                                                            std::uint64_t view) {
-  const auto header_at = [&](std::uint32_t offset) {
-    return unpack_header(memory.load(ring.ring + std::size_t{offset} * kGranule));
-  };
-  for (; place.records < records_end; ++place.records) {
-    RecordHeader header = header_at(place.offset);
-    const auto stamp = [&place, view](RecordHeader seen) {
-      if (!seen.stamped() || seen.stamp_seen_from(view) != StampFrom::this_view) return;
-      place.round += seen.round - static_cast<std::uint32_t>(place.round);
-    };
-    stamp(header);
-    if (header.pad()) {
-      place.offset = 0;
-      header = header_at(0);
-      if (header.pad()) return {};
-      stamp(header);
+class RingWalk {
+ public:
+  RingWalk(const Memory& memory, const RingExtent& ring, const RingPlace& from, std::uint64_t view)
+      : memory_(memory), ring_(ring), view_(view), place_(from) {}
+
+  /// Looks at the record at the place. False if no record is there.
+  [[nodiscard]] bool look() {
+    header_ = header_at(place_.offset);
+    take_stamp();
+    if (header_.pad()) {
+      place_.offset = 0;
+      header_ = header_at(0);
+      if (header_.pad()) return false;
+      take_stamp();
     }
-    if (place.round >= from) return place.round;
-    const std::uint64_t end = std::uint64_t{place.offset} + record_granules(header.length());
-    if (end > ring.granules) return {};
-    place.offset = static_cast<std::uint32_t>(end) & (ring.granules - 1);
-    ++place.round;
+    return true;
+  }
+  /// Passes the record that look() has found. False if it does not fit into the ring.
+  [[nodiscard]] bool pass() {
+    const std::uint64_t end = std::uint64_t{place_.offset} + record_granules(header_.length());
+    if (end > ring_.granules) return false;
+    if (!header_.abandoned()) ++place_.messages;
+    ++place_.records;
+    ++place_.round;
+    place_.offset = static_cast<std::uint32_t>(end) & (ring_.granules - 1);
+    return true;
+  }
+  [[nodiscard]] const RingPlace& place() const { return place_; }
+  /// The record that look() has found is sent again in a later view: this one ended before it.
+  [[nodiscard]] bool beyond() const { return beyond_; }
+
+ private:
+  [[nodiscard]] RecordHeader header_at(std::uint32_t offset) const {
+    return unpack_header(memory_.load(ring_.ring + std::size_t{offset} * kGranule));
+  }
+  void take_stamp() {
+    if (!header_.stamped()) return;
+    const StampFrom from = header_.stamp_seen_from(view_);
+    if (from == StampFrom::later) beyond_ = true;
+    if (from != StampFrom::this_view) return;
+    place_.round += header_.round - static_cast<std::uint32_t>(place_.round);
+  }
+
+  const Memory& memory_;
+  const RingExtent ring_;
+  const std::uint64_t view_;
+  RingPlace place_;
+  RecordHeader header_;
+  bool beyond_ = false;
+};
+
+/// The round of the first record from the walk's place on that is in round `from` or later:
+/// kNoRound if the first `records_end` records of the view have none, nothing if a header is
+/// impossible.
+template <class Memory>
+[[nodiscard]] std::optional<std::uint64_t> first_round_from(RingWalk<Memory> walk,
+                                                            std::uint64_t records_end,
+                                                            std::uint64_t from) {
+  while (walk.place().records < records_end) {
+    if (!walk.look()) return {};
+    if (walk.place().round >= from) return walk.place().round;
+    if (!walk.pass()) return {};
   }
   return kNoRound;
+}
+
+/// The place behind the last of the first `records_end` records of the view that is in a round
+/// before `rounds`; nothing if a header is impossible.
+template <class Memory>
+[[nodiscard]] std::optional<RingPlace> place_before(RingWalk<Memory> walk,
+                                                    std::uint64_t records_end,
+                                                    std::uint64_t rounds) {
+  while (walk.place().records < records_end) {
+    if (!walk.look()) return {};
+    if (walk.beyond() || walk.place().round >= rounds) break;
+    if (!walk.pass()) return {};
+  }
+  return walk.place();
 }
 
 }  // namespace tutti

@@ -17,18 +17,20 @@ inline constexpr std::uint64_t kUnknownSeq = ~0ULL;
 inline constexpr std::uint32_t kNobody = std::numeric_limits<std::uint32_t>::max();
 
 struct GroupShape {
-  std::uint64_t view = 0;                         ///< the epoch of its control blocks (L3)
-  std::uint32_t self = 0;                         ///< own rank in the group
-  std::uint32_t own_sender = kNobody;             ///< own index among the senders, if one
-  std::vector<std::uint32_t> sender_ranks;        ///< rank in the group, by sender index
-  std::vector<std::uint32_t> sender_ids;          ///< what Message::sender says, likewise
-  std::vector<const std::byte*> member_controls;  ///< control block, by rank in the group
-  std::vector<const std::byte*> sender_rings;     ///< ring, by sender index
-  std::byte* own_control = nullptr;               ///< member_controls[self], writable
-  std::byte* own_other_control = nullptr;         ///< our block of the view before, or null
-  std::byte* own_ring = nullptr;                  ///< own ring, if a sender in some view
-  std::uint32_t ring_granules = 0;                ///< a power of two
-  std::uint32_t window_records = 0;               ///< a power of two
+  std::uint64_t view = 0;                          ///< the epoch of its control blocks (L3)
+  std::uint32_t self = 0;                          ///< own rank in the group
+  std::uint32_t own_sender = kNobody;              ///< own index among the senders, if one
+  std::vector<std::uint32_t> sender_ranks;         ///< rank in the group, by sender index
+  std::vector<std::uint32_t> sender_ids;           ///< what Message::sender says, likewise
+  std::vector<const std::byte*> member_controls;   ///< control block, by rank in the group
+  std::vector<const std::byte*> sender_rings;      ///< ring, by sender index
+  std::vector<const std::byte*> sender_reclaimed;  ///< GroupPlace::reclaimed, by sender index
+  std::byte* own_control = nullptr;                ///< member_controls[self], writable
+  std::byte* own_other_control = nullptr;          ///< our block of the view before, or null
+  std::byte* own_reclaimed = nullptr;              ///< ours of sender_reclaimed, writable
+  std::byte* own_ring = nullptr;                   ///< own ring, if a sender in some view
+  std::uint32_t ring_granules = 0;                 ///< a power of two
+  std::uint32_t window_records = 0;                ///< a power of two
   std::uint32_t message_max_bytes = 0;
   Level level = Level::atomic;
   std::uint64_t first_seq = 0;         ///< number of the view's first message, or kUnknownSeq

@@ -25,56 +25,117 @@ Subgroup<Memory>::InView::InView(Subgroup& group, const GroupShape& of_view, Sub
       multicast(shape, group.memory_, shape.own_sender == kNobody ? nullptr : group.ring(), bounds,
                 group.counters_),
       delivery(shape, group.memory_, bounds, group.callback_, group.totals_),
-      started(shape.first_seq != kUnknownSeq) {}
+      started(shape.first_seq != kUnknownSeq) {
+  bounds.close();
+}
 
 template <class Memory>
 Subgroup<Memory>::Subgroup(const GroupShape& shape, SubgroupPlace place, DeliveryCallback callback,
                            Memory memory)
     : memory_(memory),
-      callback_(std::move(callback)),
-      ring_(make_ring(shape)),
-      now_(std::make_unique<InView>(*this, shape, std::move(place))),
-      open_(now_.get()) {}
+      callback_(place.own_delivery_thread ? marked(std::move(callback)) : std::move(callback)),
+      ring_(make_ring(shape)) {
+  now_ = views_.emplace_back(std::make_unique<InView>(*this, shape, std::move(place))).get();
+  oldest_.store(now_, std::memory_order_release);
+  open_.store(now_, std::memory_order_release);
+}
 
 template <class Memory>
 Subgroup<Memory>::~Subgroup() = default;
 
+// For the delivery thread: Z3 does not wait for the application.
+template <class Memory>
+DeliveryCallback Subgroup<Memory>::marked(DeliveryCallback callback) {
+  if (!callback) return callback;
+  return [this, callback = std::move(callback)](std::span<const Message> batch) {
+    busy_.store(Busy::calling, std::memory_order_release);
+    callback(batch);
+    busy_.store(Busy::reading, std::memory_order_seq_cst);  // then it looks whether it may go on
+  };
+}
+
 template <class Memory>
 bool Subgroup<Memory>::step(Fabric& fabric) {
   if (halted_.load(std::memory_order_relaxed) || now_->shape.members() == 0) return false;
-  if (!now_->open.load(std::memory_order_relaxed)) open(*now_);
+  if (!now_->started) [[unlikely]]
+    start(*now_);
+  bool advanced = false;
+  if (!now_->multicast.drained()) [[unlikely]]
+    advanced = retire();
+  if (!views_.front()->bounds.is_open()) advanced |= open_oldest();
   take_over_delivered();
   Outbox out;
-  const bool advanced = now_->multicast.step(out);
+  advanced |= now_->multicast.step(out);
   if (out.control) post(fabric, out);
   if (now_->multicast.complete()) complete_.store(true, std::memory_order_release);
   return advanced;
 }
 
-// Nothing is delivered between the wedge and the decision, but where delivery is what settles.
+// Nothing is delivered between the wedge and the decision: the cut is found from where it stands.
 template <class Memory>
 void Subgroup<Memory>::wedge() {
   now_->multicast.wedge();
   if (now_->shape.level != Level::unordered) now_->wedged = true;
-  if (now_->wedged) now_->open.store(false, std::memory_order_relaxed);
+  if (now_->wedged) now_->bounds.close();
 }
 
+// Z3. Both sides store, then look at the other's word, all in one order: either we see that the
+// delivery thread is reading, or that sees that the bounds are closed.
 template <class Memory>
-void Subgroup<Memory>::apply_cut(const Cut& cut) {
-  now_->multicast.apply_cut(cut);
+bool Subgroup<Memory>::end(const Cut& cut) {
+  if (now_->cut) return true;
+  now_->wedged = true;
+  now_->bounds.close();
+  if (busy_.load(std::memory_order_seq_cst) == Busy::reading) return false;
+  if (!now_->multicast.apply_cut(cut, now_->delivery)) return false;
+  now_->cut = cut;
   now_->wedged = false;
+  return true;
 }
 
 template <class Memory>
-void Subgroup<Memory>::open(InView& view) {
-  if (view.wedged || held_) return;
-  if (!view.started) {
-    const std::optional<std::uint64_t> first = view.multicast.first_seq();
-    if (!first) return;
-    view.delivery.start_at(*first);
-    view.started = true;
+void Subgroup<Memory>::start(InView& view) {
+  const std::optional<std::uint64_t> first = view.multicast.first_seq();
+  if (!first) return;
+  view.delivery.start_at(*first);
+  view.started = true;
+}
+
+template <class Memory>
+bool Subgroup<Memory>::is_at_cut(const InView& view) const {
+  return view.cut && view.multicast.at_cut(*view.cut, view.delivery);
+}
+
+// Z1. True if anything changed.
+template <class Memory>
+bool Subgroup<Memory>::retire() {
+  bool changed = false;
+  while (views_.size() > 1) {
+    const InView& oldest = *views_.front();
+    // Nothing is delivered in the view before the first, of which a joiner knows no cut.
+    if (oldest.shape.members() != 0 && !is_at_cut(oldest)) break;
+    changed = true;  // as soon as the delivery thread has noticed it
+    if (!at_rest()) break;
+    views_.pop_front();
+    oldest_.store(views_.front().get(), std::memory_order_release);
+    open_.store(views_.front().get(), std::memory_order_release);
   }
-  view.open.store(true, std::memory_order_release);
+  if (views_.size() == 1) now_->multicast.set_drained();
+  return changed;
+}
+
+template <class Memory>
+void Subgroup<Memory>::allow(std::uint64_t view) {
+  allowed_ = view;
+  if (!views_.front()->bounds.is_open()) open_oldest();
+}
+
+template <class Memory>
+bool Subgroup<Memory>::open_oldest() {
+  InView& view = *views_.front();
+  if (!view.started || view.wedged || view.shape.view > allowed_) return false;
+  view.bounds.open();
+  return true;
 }
 
 template <class Memory>
@@ -104,43 +165,38 @@ void Subgroup<Memory>::post(Fabric& fabric, const Outbox& out) {
 
 template <class Memory>
 bool Subgroup<Memory>::deliver() {
-  if (now_->place.own_delivery_thread || halted_.load(std::memory_order_relaxed)) return false;
-  if (!now_->open.load(std::memory_order_relaxed)) return false;
+  InView& view = *views_.front();
+  if (view.place.own_delivery_thread || halted_.load(std::memory_order_relaxed)) return false;
+  if (!view.bounds.is_open()) return false;
   // Relaxed: only a thread that has the loop from us in the middle of the callback sees it.
-  busy_.store(true, std::memory_order_relaxed);
-  const bool delivered = now_->delivery.run(kBatchesPerTurn);
-  busy_.store(false, std::memory_order_relaxed);
+  busy_.store(Busy::calling, std::memory_order_relaxed);
+  const bool delivered = view.delivery.run(kBatchesPerTurn);
+  busy_.store(Busy::no, std::memory_order_relaxed);
   return delivered;
 }
 
-// Both sides store, then look at the other's word, all in one order: either at_cut() sees that we
-// are busy, or we see that the view is closed.
+// As in end() and at_rest(): first it says that it reads, then it looks whether it may.
 template <class Memory>
 bool Subgroup<Memory>::deliver_here() {
-  busy_.store(true, std::memory_order_seq_cst);
+  busy_.store(Busy::reading, std::memory_order_seq_cst);
   InView* const view = open_.load(std::memory_order_seq_cst);
-  // Acquire: pairs with open().
-  const bool delivered = view != nullptr && view->open.load(std::memory_order_acquire) &&
-                         view->delivery.run(kBatchesPerTurn);
-  busy_.store(false, std::memory_order_release);
+  const bool delivered =
+      view != nullptr && view->bounds.is_open() && view->delivery.run(kBatchesPerTurn);
+  busy_.store(Busy::no, std::memory_order_release);
   return delivered;
 }
 
 template <class Memory>
-bool Subgroup<Memory>::at_cut(const Cut& cut) {
-  // A joiner must know its first number, if only to tell the next joiner.
-  if (!now_->started || !now_->multicast.at_cut(cut, now_->delivery)) return false;
-  open_.store(nullptr, std::memory_order_seq_cst);
-  return !busy_.load(std::memory_order_seq_cst);
+bool Subgroup<Memory>::delivered_all() {
+  return caught_up() && is_at_cut(*now_) && at_rest();
 }
 
 template <class Memory>
 std::uint32_t Subgroup<Memory>::enter(const GroupShape& shape, SubgroupPlace place) {
   const std::uint32_t base = ring_ ? ring_->rebase(shape.own_base_records, shape.view) : 0;
-  now_ = std::make_unique<InView>(*this, shape, std::move(place));
+  now_ = views_.emplace_back(std::make_unique<InView>(*this, shape, std::move(place))).get();
   course_.clear();
   complete_.store(false, std::memory_order_release);  // who has joined may send
-  open_.store(now_.get(), std::memory_order_release);
   return base;
 }
 
@@ -153,7 +209,7 @@ void Subgroup<Memory>::halt() {
 template <class Memory>
 bool Subgroup<Memory>::at_rest() {
   open_.store(nullptr, std::memory_order_seq_cst);  // see deliver_here()
-  return !busy_.load(std::memory_order_seq_cst);
+  return busy_.load(std::memory_order_seq_cst) == Busy::no;
 }
 
 template <class Memory>
@@ -169,7 +225,8 @@ void Subgroup<Memory>::note_course(std::uint64_t now_ns) {
   }
   course_.forget_before(last);
   const std::uint64_t place = multicast.place_of(now_->shape.self);
-  if (place != noted_place_ || multicast.undelivered() == 0) not_behind_ns_ = now_ns;
+  const bool behind = multicast.undelivered() != 0 || views_.size() > 1;
+  if (place != noted_place_ || !behind) not_behind_ns_ = now_ns;
   noted_place_ = place;
   noted_ns_ = now_ns;
 }
@@ -195,10 +252,17 @@ bool Subgroup<Memory>::holds_window(std::uint32_t member) const {
 
 template <class Memory>
 std::optional<Violation> Subgroup<Memory>::violation() const {
-  if (now_->delivery.corrupt() != kNobody) {
-    return Violation{now_->delivery.corrupt(), "its ring buffer holds a record that cannot be"};
+  const InView& oldest = *views_.front();
+  const InView& found = oldest.delivery.corrupt() != kNobody ? oldest : *now_;
+  std::optional<Violation> out = found.multicast.violation();
+  if (oldest.delivery.corrupt() != kNobody) {
+    out = {oldest.delivery.corrupt(), "its ring buffer holds a record that cannot be"};
   }
-  return now_->multicast.violation();
+  if (!out) return out;
+  const auto sender = std::ranges::find(found.shape.sender_ranks, out->sender_rank);
+  out->sender_id =
+      found.shape.sender_ids[static_cast<std::size_t>(sender - found.shape.sender_ranks.begin())];
+  return out;
 }
 
 template <class Memory>

@@ -1,14 +1,23 @@
 /// \file subgroup.hpp
 /// One group on a node's predicate loop: its ring, which lasts, and the predicates and the delivery
-/// of the view it is in, put together.
+/// of its views, put together.
 ///
+/// The protocol is in the newest view. The application may be behind: views that it has not been
+/// delivered all of are kept, oldest first, each with its bounds fixed by its cut (end()).
+/// Invariants:
+///  Z1  Deliveries follow the order of views: only the oldest view kept is delivered in, and it
+///  goes
+///      once all before its cut was delivered and the callback returned.
+///  Z2  Nothing is delivered in a view before allow() named it, or a later one.
+///  Z3  The bounds of a view's end are set while no thread reads them (N2).
 /// Threads: step(), deliver() and what changes the view the predicate thread; deliver_here() the
 /// group's own delivery thread if it has one; ring() and the getters any. In the middle of a
 /// callback that deliver() makes, another thread may take over the predicate thread's part,
-/// deliver() excepted: what the callback's thread goes on with is not touched while busy_.
+/// deliver() excepted: the view that it delivers in stays (Z1).
 #pragma once
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -57,9 +66,18 @@ class Subgroup final : public Stepped {
   /// After halt(), on the predicate thread: true once no other thread reads the others' rows.
   [[nodiscard]] bool at_rest();
 
-  /// While held, nothing is delivered in a view that was just entered: its state has yet to come.
-  void hold(bool held) { held_ = held; }
-  [[nodiscard]] bool held() const { return held_; }
+  /// Messages of that view, and of those before it, may be delivered. Before the first call those
+  /// of every view may; allow(0) before the first view makes each wait to be named.
+  void allow(std::uint64_t view);
+
+  /// Everything that comes before that view was delivered here.
+  [[nodiscard]] bool delivered_before(std::uint64_t view) const {
+    return views_.front()->shape.view >= view;
+  }
+
+  /// The state that this member joined for has yet to come: it has nothing to deliver if it leaves.
+  void set_lacks_state(bool lacks) { lacks_state_ = lacks; }
+  [[nodiscard]] bool lacks_state() const { return lacks_state_; }
 
   /// While held, no space of our ring is used again.
   void hold_space(bool held) { now_->multicast.hold_space(held); }
@@ -72,29 +90,43 @@ class Subgroup final : public Stepped {
   [[nodiscard]] std::optional<Cut> find_cut(const std::vector<bool>& goes_on) const {
     return now_->multicast.find_cut(goes_on, now_->delivery);
   }
-  void apply_cut(const Cut& cut);
-  /// True once all before the cut is delivered and the delivery thread is not about to deliver
-  /// more: then enter() may follow.
-  [[nodiscard]] bool at_cut(const Cut& cut);
+  /// Fixes what is delivered in this view, which may go on after it. False: not possible yet, to be
+  /// called again. True: enter() may follow, or, for one that leaves, the wait for delivered_all().
+  [[nodiscard]] bool end(const Cut& cut);
+  /// After end(): everything up to the cut was delivered, and no thread is about to read more.
+  [[nodiscard]] bool delivered_all();
+  /// Nothing of earlier views is still to be delivered, and this one is allowed.
+  [[nodiscard]] bool caught_up() const {
+    return views_.size() == 1 && now_->shape.view <= allowed_;
+  }
 
-  /// Where the next view starts: the sequence number of its first message, and our own records
-  /// delivered before it. To be asked at the cut.
-  [[nodiscard]] std::uint64_t next_seq() const { return now_->delivery.next_seq(); }
+  // Where the next view starts, after end().
+  /// The number of its first message.
+  [[nodiscard]] std::uint64_t next_seq() const { return now_->multicast.next_seq(); }
+  /// Our own records that come before it.
+  [[nodiscard]] std::uint64_t own_records_before() const {
+    return now_->multicast.own_records_before_cut();
+  }
+
+  /// Of our own records, those that were delivered here. Any thread.
   [[nodiscard]] std::uint64_t own_records_delivered() const {
     return totals_.own_records.load(std::memory_order_acquire);
   }
 
-  /// Starts the next view. Own records that the last one did not deliver are sent again, in order.
+  /// Starts the next view. Own records that come after the last one's cut are sent again, in order.
   /// Returns the granule where our ring starts in it, 0 if we are no sender.
   std::uint32_t enter(const GroupShape& shape, SubgroupPlace place);
 
   /// Once the view's end is decided: the others went on without us (Delivery, Y5), and nothing more
   /// will be delivered.
   [[nodiscard]] bool stale() const {
-    return now_->delivery.stale() || (!now_->started && now_->multicast.alone());
+    return views_.front()->delivery.stale() || now_->delivery.stale() ||
+           now_->multicast.overtaken() || (!now_->started && now_->multicast.alone());
   }
   /// For delivery callbacks: what they were handed is still what was sent.
-  [[nodiscard]] bool in_place() const { return now_->delivery.in_place(); }
+  [[nodiscard]] bool in_place() const {
+    return oldest_.load(std::memory_order_acquire)->delivery.in_place();
+  }
 
   [[nodiscard]] bool complete() const { return complete_.load(std::memory_order_acquire); }
   /// `member` (rank in the group) has told us that it delivered everything there will be.
@@ -124,7 +156,7 @@ class Subgroup final : public Stepped {
   // few enough that acknowledgements keep flowing.
   static constexpr std::size_t kBatchesPerTurn = 4;
 
-  // All that ends with a view.
+  // All that ends with a view, once it is delivered.
   struct InView {
     InView(Subgroup& group, const GroupShape& of_view, SubgroupPlace at);
     const GroupShape shape;
@@ -132,15 +164,19 @@ class Subgroup final : public Stepped {
     Bounds bounds;
     Multicast<Memory> multicast;
     Delivery<Memory> delivery;
-    // Delivery may run: the view was stepped once, the number of its first message is known, and
-    // it is not wedged.
-    std::atomic<bool> open{false};
     bool started;  // delivery knows the number of the first message
     bool wedged = false;
+    std::optional<Cut> cut{};  // applied
+    // Delivery may run if the bounds are open: the view was stepped once, is the oldest, is
+    // allowed, the number of its first message is known, and it is not wedged.
   };
 
+  [[nodiscard]] DeliveryCallback marked(DeliveryCallback callback);
+  void start(InView& view);
+  bool retire();
+  bool open_oldest();
   void take_over_delivered();
-  void open(InView& view);
+  [[nodiscard]] bool is_at_cut(const InView& view) const;
   void post(Fabric& fabric, const Outbox& out);
 
   Memory memory_;
@@ -149,8 +185,10 @@ class Subgroup final : public Stepped {
   MulticastCounters counters_;
   DeliveryTotals totals_;
   Counter pushes_;
-  std::unique_ptr<InView> now_;
-  bool held_ = false;
+  std::deque<std::unique_ptr<InView>> views_;  // oldest first
+  InView* now_;                                // the newest
+  std::uint64_t allowed_ = ~0ULL;
+  bool lacks_state_ = false;
   LagHistory course_;  // of this view
   std::uint64_t noted_ns_ = 0;
   std::uint64_t not_behind_ns_ = 0;  // when we last were not, or got on
@@ -158,10 +196,14 @@ class Subgroup final : public Stepped {
   std::atomic<bool> complete_{false};
   std::atomic<bool> halted_{false};
 
-  // The delivery thread works on `open_` while `busy_`; closed (null) between two views. deliver()
-  // is busy, too: at_cut() and at_rest() may be asked while it is in a callback.
+  // The oldest view, for callbacks; for the delivery thread `open_`: null while that must not
+  // begin.
+  std::atomic<InView*> oldest_{nullptr};
   std::atomic<InView*> open_{nullptr};
-  std::atomic<bool> busy_{false};
+  // What the delivery thread does. In a callback it reads messages, but no bounds and no headers.
+  // deliver() is always calling: whoever asks has the loop from it in the middle of a callback.
+  enum class Busy : std::uint8_t { no, reading, calling };
+  std::atomic<Busy> busy_{Busy::no};
 };
 
 }  // namespace tutti

@@ -48,15 +48,14 @@ std::size_t Incarnation::pass(Calls calls) {
     ++work;  // the next pass acts on it
   }
   if (litmus_ != nullptr) follow_litmus();
-  while (!parting_.empty()) [[unlikely]] {
-    part(parting_.back());
-    parting_.pop_back();
-  }
+  if (!parting_.empty()) [[unlikely]]
+    part_from_removed();
   if (passed_ns_ >= next_lags_ns_) [[unlikely]]
     watch_lags(passed_ns_);
+  // Only from here on the application is called.
   if (calls == Calls::forbidden) return work;
-  if (awaits_state_) [[unlikely]]
-    follow_states();
+  if (!untold_.empty()) [[unlikely]]
+    work += follow_views();
   return work + loop_->deliver();
 }
 
@@ -102,6 +101,14 @@ Result<void> Incarnation::attach(Arrival arrival) {
       arrival.connection);
 }
 
+void Incarnation::part_from_removed() {
+  std::erase_if(parting_, [this](const Parting& gone) {
+    if (!delivered_before(gone.view)) return false;
+    part(gone.slot);
+    return true;
+  });
+}
+
 // P1: nothing points into its row any more.
 void Incarnation::part(std::uint32_t slot) {
   if (std::exchange(attached_[slot], 0) == 0) return;
@@ -124,6 +131,7 @@ void Incarnation::lost(const PeerLoss& loss) {
   if (attached_[slot] == 0) return;
   if (!in_view(slot)) {
     membership_->lost(slot);
+    if (std::ranges::find(parting_, slot, &Parting::slot) != parting_.end()) return;
     part(slot);
     return;
   }
@@ -162,7 +170,10 @@ bool Incarnation::is_done(std::uint32_t slot) const {
 
 void Incarnation::removed(const ViewMember& member) {
   lobby_->refuse(member.incarnation);
-  if (attached_[member.slot] == member.incarnation) parting_.push_back(member.slot);
+  states_->gone(member.slot);
+  if (attached_[member.slot] != member.incarnation) return;
+  const bool entering = decided_ && decided_->next.id == view().id + 1;
+  parting_.push_back({member.slot, entering ? view().id + 1 : view().id});
 }
 
 void Incarnation::installed(const View& view, const View& before) {
@@ -180,36 +191,63 @@ void Incarnation::installed(const View& view, const View& before) {
   }
   next_lags_ns_ = 0;  // the course in a view is known from its beginning
   if (before.id == 0) lobby_->set_running();
-  if (!states_->begin(view, self_)) {
-    show(NodeState::in_view, change);
+  show(told_any_ ? NodeState::in_view : NodeState::joining, change);
+  untold_.push_back({.view = view, .change = std::move(change)});
+}
+
+bool Incarnation::delivered_before(std::uint64_t view) const {
+  return std::ranges::all_of(
+      subgroups_, [view](const auto& subgroup) { return subgroup->delivered_before(view); });
+}
+
+// P3. Returns of how many views it told.
+std::size_t Incarnation::follow_views() {
+  std::size_t told = 0;
+  while (!untold_.empty() && !membership_->stopped()) {
+    Untold& next = untold_.front();
+    if (!delivered_before(next.view.id)) break;
+    if (!std::exchange(next.begun, true)) begin_states(next.view);
+    if (next.awaits && !has_state()) break;
+    const ViewChange change = std::move(next.change);
+    if (!std::exchange(told_any_, true)) {
+      show(NodeState::in_view, untold_.size() == 1 ? change : untold_.back().change);
+    }
+    untold_.pop_front();
     events_.installed(change);
-    return;
+    for (const auto& subgroup : subgroups_) subgroup->allow(change.view);
+    ++told;
   }
-  show(NodeState::joining, change);
-  awaits_state_ = std::move(change);
-  for (std::size_t group = 0; group < subgroups_.size(); ++group) {
-    subgroups_[group]->hold(states_->has_state(group));
+  return told;
+}
+
+// Some of its members may be gone by now: who joined takes nothing, who was there gives nothing.
+void Incarnation::begin_states(const View& view) {
+  untold_.front().awaits = states_->begin(view, self_);
+  for (const auto& subgroup : subgroups_) subgroup->set_lacks_state(untold_.front().awaits);
+  for (const ViewMember& member : view.members) {
+    const View& now = this->view();
+    const bool here = now.contains(member) && !membership_->suspects(*now.rank_of(member.slot));
+    if (!here) states_->gone(member.slot);
   }
 }
 
-void Incarnation::follow_states() {
+// False as long as it does not come, or if it cannot be had: then the node hears so.
+bool Incarnation::has_state() {
   using Taking = StateTransfer<NativeMemory>::Taking;
   switch (states_->taking()) {
     case Taking::done:
-      for (const auto& subgroup : subgroups_) subgroup->hold(false);
-      show(NodeState::in_view, *awaits_state_);
-      events_.installed(*std::exchange(awaits_state_, {}));
-      break;
+      for (const auto& subgroup : subgroups_) subgroup->set_lacks_state(false);
+      return true;
     case Taking::lost:
-      awaits_state_.reset();
+      untold_.clear();
       events_.ended(StopReason::minority);
-      break;
+      return false;
     case Taking::failed:
-      awaits_state_.reset();
+      untold_.clear();
       events_.no_state(states_->error());
-      break;
+      return false;
     default:
-      break;
+      return false;
   }
 }
 

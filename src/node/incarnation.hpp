@@ -3,14 +3,18 @@
 /// nodes, the membership and the groups' protocol, turned by whoever drives the node.
 ///
 /// Invariants: P1 a node that is gone keeps its slot, and its row stays readable, until no view has
-/// it; only then may it, or another incarnation, come again (F-fence: what the removed one writes
-/// is not looked at, its connection is closed). P2 who has been delivered everything there will be
-/// and goes is not suspected: it owes nobody anything.
-/// Threads: pass() and the events one at a time, the predicate thread; others as marked.
+/// it and all messages of the views that had it are delivered here; only then may it, or another
+/// incarnation, come again. What it still writes changes no byte that we deliver: as long as it
+/// runs it holds its space for us, whose words of it do not move any more. P2 who has been
+/// delivered everything there will be and goes is not suspected: it owes nobody anything. P3 the
+/// application is told of a view once all groups have delivered what comes before it, and before
+/// any delivers what comes in it, from follow_views() alone: never from a step. Threads: pass() and
+/// the events one at a time, the predicate thread; others as marked.
 #pragma once
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -118,6 +122,7 @@ class Incarnation final : private MembershipEvents {
   [[nodiscard]] VerbsFabric& fabric_for(const VerbsConnection&) { return *verbs_; }
   [[nodiscard]] OfiFabric& fabric_for(const OfiConnection&) { return *ofi_; }
   void detach(Rank peer);
+  void part_from_removed();
   void part(std::uint32_t slot);
   void lost(const PeerLoss& loss);
   [[nodiscard]] bool in_view(std::uint32_t slot) const;
@@ -127,7 +132,10 @@ class Incarnation final : private MembershipEvents {
   void decided(const Proposal& proposal) override { decided_ = proposal; }
   void installed(const View& view, const View& before) override;
   void suspected(const ViewMember& member) override { states_->gone(member.slot); }
-  void follow_states();
+  std::size_t follow_views();
+  [[nodiscard]] bool delivered_before(std::uint64_t view) const;
+  void begin_states(const View& view);
+  [[nodiscard]] bool has_state();
   void follow_litmus();
   void watch_lags(std::uint64_t now_ns);
   void remove_the_still(std::uint64_t now_ns, const std::string& group);
@@ -168,9 +176,21 @@ class Incarnation final : private MembershipEvents {
   std::unique_ptr<Lobby> lobby_;
 
   std::vector<std::uint64_t> attached_;  // by slot: the incarnation connected there, 0 if none
-  std::vector<std::uint32_t> parting_;   // slots whose node was removed in this pass
+  struct Parting {
+    std::uint32_t slot = 0;
+    std::uint64_t view = 0;  // the first that it is not in
+  };
+  std::vector<Parting> parting_;
   std::optional<Proposal> decided_;
-  std::optional<ViewChange> awaits_state_;  // told once the state is here
+  // Views that the application has not been told of, the oldest first.
+  struct Untold {
+    View view;
+    ViewChange change;
+    bool begun = false;   // states_ knows it
+    bool awaits = false;  // the state that we joined for
+  };
+  std::deque<Untold> untold_;
+  bool told_any_ = false;
 };
 
 }  // namespace tutti

@@ -174,6 +174,7 @@ void Incarnation::seat_groups() {
     auto [shape, place] = seat.in(View{}, row_of);
     subgroups_.push_back(std::make_unique<Subgroup<NativeMemory>>(shape, std::move(place),
                                                                   delivery_of(subgroups_.size())));
+    subgroups_.back()->allow(0);  // P3
     seated.push_back({std::move(seat), subgroups_.back().get()});
   }
   MembershipEvents& events = *this;

@@ -156,7 +156,7 @@ void NodeCore::check_groups() {
   for (const auto& group : groups_) {
     if (group->subgroup()->complete()) ++complete;
     if (const std::optional<Violation> violation = group->subgroup()->violation()) {
-      fail_with({ErrorCode::peer_lost, "member '" + incarnation_->member(violation->sender_rank) +
+      fail_with({ErrorCode::peer_lost, "member '" + group->options().members[violation->sender_id] +
                                            "' is corrupt in group '" + group->options().name +
                                            "': " + violation->what +
                                            "; nothing more is delivered. Restart the group"});

@@ -76,7 +76,9 @@ void NodeCore::installed(const ViewChange& change) {
   }
   if (options_.on_view) {
     view_call_.begin();
+    lend();
     options_.on_view(change);
+    take_back();
     view_call_.end();
   }
   if (!first) return;

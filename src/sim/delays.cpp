@@ -22,12 +22,8 @@ struct Stay {
   const Member* who = nullptr;
   std::uint64_t entered_ns = 0;
   std::optional<std::uint64_t> wedged_ns{};
-  std::optional<std::uint64_t> decided_ns{};
   std::optional<std::uint64_t> left_ns{};  // entered the next view
-  bool lacked_state = false;               // when it heard the decision
   std::vector<Suspicion> suspicions{};
-
-  [[nodiscard]] std::uint64_t end_ns() const { return lacked_state ? *decided_ns : *left_ns; }
 };
 
 struct InView {
@@ -42,39 +38,22 @@ struct InView {
 using Views = std::map<std::uint64_t, InView>;
 
 void read(const Member& member, Views& views) {
-  std::optional<std::uint64_t> now;
-  for (const Event& event : member.recorder().events()) {
-    switch (event.kind) {
-      case EventKind::install:
-        if (now) views[*now].stays.back().left_ns = event.time_ns;
-        now = event.view;
-        views[*now].stays.push_back({.who = &member, .entered_ns = event.time_ns});
-        break;
-      case EventKind::view_member:
-        if (InView& view = views[event.view]; view.members.size() == event.extra) {
-          view.members.push_back({event.peer, event.number});
-        }
-        break;
-      case EventKind::wedge:
-        if (now) views[*now].stays.back().wedged_ns = event.time_ns;
-        break;
-      case EventKind::decide:
-        if (now) views[*now].stays.back().decided_ns = event.time_ns;
-        break;
-      case EventKind::snapshot_in:
-        if (now && views[*now].stays.back().decided_ns)
-          views[*now].stays.back().lacked_state = true;
-        break;
-      case EventKind::suspect:
-        if (now) {
-          views[*now].stays.back().suspicions.push_back(
-              {{event.peer, event.number}, event.time_ns});
-        }
-        break;
-      default:
-        break;
+  std::map<std::uint64_t, Stay> stays;
+  for (const Member::Entry& entry : member.entries()) {
+    if (const auto before = stays.find(entry.view.id - 1); before != stays.end()) {
+      before->second.left_ns = entry.at_ns;
     }
+    stays[entry.view.id] = {.who = &member, .entered_ns = entry.at_ns};
+    views[entry.view.id].members = entry.view.members;
   }
+  for (const Event& event : member.recorder().events()) {
+    const auto found = stays.find(event.view);
+    if (found == stays.end()) continue;
+    if (event.kind == EventKind::wedge) found->second.wedged_ns = event.time_ns;
+    if (event.kind != EventKind::suspect) continue;
+    found->second.suspicions.push_back({{event.peer, event.number}, event.time_ns});
+  }
+  for (auto& [id, stay] : stays) views[id].stays.push_back(std::move(stay));
 }
 
 // When each member that a survivor suspects was suspected by one of them first, in order of time.
@@ -212,9 +191,9 @@ Delays delays_of(const std::vector<const Member*>& members, const Disturbances& 
     const Course course(members, view, next->second);
     for (const Stay& stay : view.stays) {
       if (!stay.left_ns) continue;
-      const Change change = course.until(stay.end_ns());
-      if (disturbances.any_in(change.from_ns, stay.end_ns())) continue;
-      const std::uint64_t took = (stay.end_ns() - change.from_ns) * 100 / one_way_ns;
+      const Change change = course.until(*stay.left_ns);
+      if (disturbances.any_in(change.from_ns, *stay.left_ns)) continue;
+      const std::uint64_t took = (*stay.left_ns - change.from_ns) * 100 / one_way_ns;
       const auto kind = static_cast<std::size_t>(change.kind);
       ++delays.counted[kind];
       delays.worst[kind] = std::max(delays.worst[kind], took);

@@ -29,7 +29,7 @@ bool reached(Failpoint point, const Progress& before, const Progress& after) {
     case Failpoint::decided:
       return after.decided && (moved || !before.decided);
     case Failpoint::at_cut:
-      return after.at_cut && (moved || !before.at_cut);
+      return before.told != after.told;
     case Failpoint::entered:
       return moved;
     case Failpoint::joined:

@@ -21,7 +21,7 @@ enum class Failpoint : std::uint8_t {
   proposed,  ///< as leader
   accepted,  ///< another's proposal
   decided,   ///< or heard of a decision; not in the next view yet
-  at_cut,    ///< the same, with all delivered that comes before the cut
+  at_cut,    ///< all is delivered that comes before its view, and the application told of that
   entered,   ///< a view, the first one too
   joined,    ///< its first view, of a group that there was
   giving,    ///< a part of the state is with those who join
@@ -55,7 +55,7 @@ struct Progress {
   std::uint64_t ballot = 0;  ///< 1 + rank of the leader whose proposal it accepted
   bool leads = false;        ///< that one is itself
   bool decided = false;
-  bool at_cut = false;
+  std::uint64_t told = 0;   ///< the view that the application is in
   std::uint64_t given = 0;  ///< bytes, of a state that is not all there yet
   std::uint64_t taken = 0;
 };

@@ -35,12 +35,6 @@ history::StopReason told(StopReason reason) {
   }
 }
 
-history::NodeRef ref(const ViewMember& member) {
-  return {static_cast<std::uint16_t>(member.slot), member.incarnation};
-}
-
-std::uint64_t digest_of(const Proposal& proposal) { return encode(proposal).front(); }
-
 }  // namespace
 
 Plan make_plan(std::uint32_t nodes, std::vector<GroupOptions> groups) {
@@ -87,6 +81,8 @@ Member::Member(const Plan& plan, ViewMember self, bool may_found, Net& net, std:
     own.subgroup = std::make_unique<Subgroup<Memory>>(
         shape, std::move(place), [this, g](std::span<const Message> batch) { deliver(g, batch); },
         memory);
+    own.subgroup->allow(0);
+    own.own_thread = plan.groups[g].delivery == DeliveryThread::own;
     groups.push_back({std::move(seat), own.subgroup.get()});
   }
   membership_ = std::make_unique<Membership<Memory>>(
@@ -128,9 +124,11 @@ void Member::record(const history::Event& event) {
 
 std::size_t Member::pass() {
   membership_->set_time(net_.now_ns());
-  const std::size_t work = loop_->pass();
-  if (states_->taking() == StateTransfer<Memory>::Taking::done) {
-    for (const Seat& seat : seats_) seat.subgroup->hold(false);
+  std::size_t work = loop_->step(Calls::allowed);
+  part_from_removed();
+  if (net_.now_ns() >= stuck_until_ns_ && !membership_->stopped()) {
+    work += follow_views();
+    work += loop_->deliver();
   }
   if (states_->taking() == StateTransfer<Memory>::Taking::failed && finding_.empty()) {
     finding_ =
@@ -150,9 +148,8 @@ Result<void> Member::save(std::uint16_t group, const StateSink& write) {
   write(std::as_bytes(std::span(&state, 1)));
   const std::vector<std::byte> more(state.messages * 13 % 600, std::byte{7});
   write(more);
-  record(history::make_snapshot(EventKind::snapshot_out,
-                                {.view = view_id(), .time_ns = net_.now_ns(), .group = group},
-                                state.digest, state.messages));
+  record(history::make_snapshot(EventKind::snapshot_out, told_at(group), state.digest,
+                                state.messages));
   return {};
 }
 
@@ -166,9 +163,8 @@ Result<void> Member::load(std::uint16_t group, const StatePiece& piece) {
   if (loaded_.size() != sizeof state + state.messages * 13 % 600) {
     return fail(ErrorCode::mismatch, "of a wrong length");
   }
-  record(history::make_snapshot(EventKind::snapshot_in,
-                                {.view = view_id(), .time_ns = net_.now_ns(), .group = group},
-                                state.digest, state.messages));
+  record(
+      history::make_snapshot(EventKind::snapshot_in, told_at(group), state.digest, state.messages));
   return {};
 }
 
@@ -176,7 +172,7 @@ void Member::send() {
   const auto group = static_cast<std::uint16_t>(random_.below(seats_.size()));
   Seat& seat = seats_[group];
   SendRing* ring = seat.subgroup->ring();
-  if (ring == nullptr || view_id() == 0) return;
+  if (ring == nullptr || told_.id == 0) return;
   const std::uint32_t most = plan_.groups[group].message_max_bytes;
   const auto size = static_cast<std::uint32_t>(
       sizeof(Mark) + random_.below(random_.one_in(4) ? most - sizeof(Mark) : 16));
@@ -186,8 +182,8 @@ void Member::send() {
   std::memcpy(space.payload, &mark, sizeof mark);
   for (std::size_t at = sizeof mark; at < size; ++at) space.payload[at] = pattern(mark, at);
   ++seat.sent;
-  record(history::make_send({.view = view_id(), .time_ns = net_.now_ns(), .group = group},
-                            Ticket{mark.ticket}, size, history::crc32c({space.payload, size})));
+  record(history::make_send(told_at(group), Ticket{mark.ticket}, size,
+                            history::crc32c({space.payload, size})));
   ring->commit(space);
 }
 
@@ -216,14 +212,6 @@ std::optional<std::uint64_t> Member::connected_ns(const ViewMember& other) const
   return found->at_ns;
 }
 
-bool Member::at_cut() {
-  for (std::size_t g = 0; g < seats_.size(); ++g) {
-    Subgroup<Memory>& subgroup = *seats_[g].subgroup;
-    if (subgroup.stale() || !subgroup.at_cut(cuts_.back().cuts[g])) return false;
-  }
-  return true;
-}
-
 // From its row, as the others see it.
 Progress Member::progress() {
   const auto word = [this](std::size_t offset) { return NativeMemory::load(row_.data() + offset); };
@@ -235,9 +223,9 @@ Progress Member::progress() {
                .wedged = changing(),
                .settled = word(block + ViewWords::kSettled),
                .ballot = word(block + ViewWords::kAccepted) / 2,
-               .decided = view_id() != 0 && membership_->has_decided()};
+               .decided = view_id() != 0 && membership_->has_decided(),
+               .told = told_.id};
   out.leads = out.ballot == 1 + view().rank_of(self_.slot).value_or(0);
-  out.at_cut = out.decided && at_cut();
   const std::uint64_t sent = word(state + StateWords::kSent);
   if (sent + 1 < word(state + StateWords::kEnd)) out.given = sent;
   if (states_->taking() == StateTransfer<Memory>::Taking::under_way) {
@@ -257,11 +245,11 @@ std::uint64_t Member::messages_sent() const {
 }
 
 void Member::deliver(std::uint16_t group, std::span<const Message> batch) {
-  const history::At at{.view = view_id(), .time_ns = net_.now_ns(), .group = group};
+  const history::At at = told_at(group);
   for (const Message& message : batch) {
     Mark mark{};
     if (message.size >= sizeof mark) std::memcpy(&mark, message.data, sizeof mark);
-    const ViewMember& sender = view().members[*view().rank_of(message.sender.value)];
+    const ViewMember& sender = told_.members[*told_.rank_of(message.sender.value)];
     bool whole = message.size >= sizeof mark && mark.incarnation == sender.incarnation;
     for (std::size_t i = sizeof mark; i < message.size && whole; ++i) {
       whole = message.data[i] == pattern(mark, i);
@@ -269,7 +257,7 @@ void Member::deliver(std::uint16_t group, std::span<const Message> batch) {
     if (!whole && finding_.empty()) {
       finding_ = "D1: " + plan_.nodes[self_.slot] + " delivered a message of " +
                  plan_.nodes[sender.slot] + " that was not sent so, number " +
-                 std::to_string(message.seq.value) + " in view " + std::to_string(view_id());
+                 std::to_string(message.seq.value) + " in view " + std::to_string(told_.id);
     }
     State& state = seats_[group].state;
     state.digest = (state.digest ^ history::crc32c(message.bytes())) * 0x9FB21C651E98DF25;
@@ -310,58 +298,21 @@ void Member::decided(const Proposal& proposal) {
   record(decide);
 }
 
-void Member::installed(const View& view, const View& before) {
-  const history::At at{.view = view.id, .time_ns = net_.now_ns()};
-  std::uint64_t digest = 0x5EED;
-  if (!cuts_.empty()) digest = digest_of(cuts_.back());
-  if (before.id != 0) {
-    for (std::uint16_t g = 0; g < seats_.size(); ++g) {
-      record(history::make_cut(
-          {.view = before.id, .time_ns = net_.now_ns(), .group = g}, digest,
-          plan_.groups[g].level == Level::unordered ? 0 : seats_[g].subgroup->shape().first_seq));
-    }
-  }
-  record(history::make_install(at, digest, static_cast<std::uint32_t>(view.members.size()), 0));
-  for (std::uint32_t rank = 0; rank < view.members.size(); ++rank) {
-    const ViewMember& member = view.members[rank];
-    const bool joined = rank >= view.survivors;
-    record(history::make_view_member(
-        at, ref(member), rank,
-        static_cast<std::uint8_t>((joined ? history::kMemberJoined : 0) | history::kMemberSends)));
-  }
-  const bool takes = states_->begin(view, self_.slot);
-  for (std::size_t g = 0; g < seats_.size(); ++g) {
-    seats_[g].subgroup->hold(takes && states_->has_state(g));
-  }
-  if (cuts_.empty()) return;
-  for (const ViewMember& member : cuts_.back().left) {
-    const bool in_order = cuts_.back().leaves_in_order(member);
-    record(history::make_view_left(
-        at, ref(member), in_order ? history::LeftReason::leave : history::LeftReason::suspected));
-  }
-}
-
 void Member::stopped(StopReason reason) {
   if (reason == StopReason::evicted) record(event(EventKind::evicted));
   // Who leaves in order and got to the cut, or is alone, knows that what it has not delivered never
   // will be.
   const bool alone = view_id() == 0 || view().members.size() == 1;
   const bool knows =
-      reason == StopReason::left && (alone || (membership_->has_decided() && at_cut()));
+      reason == StopReason::left && (alone || (membership_->has_decided() && delivered_all()));
   for (std::uint16_t g = 0; g < seats_.size() && knows; ++g) {
     for (std::uint64_t ticket = seats_[g].delivered + 1; ticket <= seats_[g].sent; ++ticket) {
-      record(history::make_send_fail({.view = view_id(), .time_ns = net_.now_ns(), .group = g},
-                                     Ticket{ticket}, history::FailReason::stopped));
+      record(history::make_send_fail(told_at(g), Ticket{ticket}, history::FailReason::stopped));
     }
   }
   record(history::make_stopped(
       {.view = view_id(), .time_ns = net_.now_ns()},
       reason == StopReason::left && !knows ? history::StopReason::failure : told(reason)));
-}
-
-void Member::removed(const ViewMember& member) {
-  states_->gone(member.slot);
-  if (connected_[member.slot] == member.incarnation) fabric_->fence(Rank{member.slot});
 }
 
 }  // namespace tutti::sim

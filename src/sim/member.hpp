@@ -1,15 +1,19 @@
 /// \file member.hpp
 /// One incarnation of a node in the simulated world: the library's own membership, groups and
 /// predicate loop over simulated memory, an application that sends and checks what it gets, and the
-/// history of all that.
+/// history of all that. The history's views, deliveries and sends are the application's, which may
+/// be behind the protocol; suspicions, wedges and decisions are the protocol's.
 #pragma once
+#include <algorithm>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/prng.hpp"
+#include "history/make_event.hpp"
 #include "history/recorder.hpp"
 #include "membership/membership.hpp"
 #include "membership/state_transfer.hpp"
@@ -42,6 +46,15 @@ class Member final : public MembershipEvents {
   /// One pass. Returns how much was done.
   std::size_t pass();
 
+  /// A turn of the groups' own delivery threads. True if anything was delivered.
+  bool turn_delivery_threads();
+
+  /// Until then the application does not return from a callback: on the predicate thread, or on the
+  /// delivery threads.
+  void get_stuck(std::uint64_t until_ns, bool on_own_threads) {
+    (on_own_threads ? threads_stuck_until_ns_ : stuck_until_ns_) = until_ns;
+  }
+
   /// The application sends to one of its groups if there is space.
   void send();
   void leave();
@@ -56,6 +69,20 @@ class Member final : public MembershipEvents {
   [[nodiscard]] const std::string& name() const { return plan_.nodes[self_.slot]; }
   [[nodiscard]] const View& view() const { return membership_->view(); }
   [[nodiscard]] bool changing() const { return membership_->changing(); }
+  /// The view that the application is in, behind or at view().
+  [[nodiscard]] const View& told_view() const { return told_; }
+  /// Deliveries may still read the row of a node that was in that slot, and is in no view any more.
+  [[nodiscard]] bool reads(std::uint32_t slot) const {
+    return std::ranges::find(parting_, slot, [](const Parting& gone) {
+             return gone.member.slot;
+           }) != parting_.end();
+  }
+  struct Entry {
+    View view;
+    std::uint64_t at_ns;
+  };
+  /// When the protocol entered which view.
+  [[nodiscard]] const std::vector<Entry>& entries() const { return entries_; }
   [[nodiscard]] bool drained() const { return fabric_->drained(); }
   [[nodiscard]] std::optional<StopReason> stopped() const;
   [[nodiscard]] std::uint64_t next_step_ns() const { return membership_->next_step_ns(); }
@@ -91,8 +118,27 @@ class Member final : public MembershipEvents {
     std::uint64_t sent = 0;       // messages
     std::uint64_t delivered = 0;  // own, of them
     State state{};
+    bool own_thread = false;
+  };
+  struct Untold {
+    View view;
+    View before;
+    Proposal decision;
+    std::vector<std::uint64_t> first_seqs;  // by group
+    bool begun = false;
+    bool awaits = false;  // a state
+  };
+  struct Parting {
+    ViewMember member;
+    std::uint64_t view;  // the first without it
   };
 
+  [[nodiscard]] static history::NodeRef ref(const ViewMember& member) {
+    return {static_cast<std::uint16_t>(member.slot), member.incarnation};
+  }
+  [[nodiscard]] static std::uint64_t digest_of(const Proposal& proposal) {
+    return encode(proposal).front();
+  }
   void suspected(const ViewMember& member) override;
   void wedged(const View& view) override;
   void decided(const Proposal& proposal) override;
@@ -101,11 +147,18 @@ class Member final : public MembershipEvents {
   void removed(const ViewMember& member) override;
   [[nodiscard]] Result<void> save(std::uint16_t group, const StateSink& write);
   [[nodiscard]] Result<void> load(std::uint16_t group, const StatePiece& piece);
-  [[nodiscard]] bool at_cut();
+  std::size_t follow_views();
+  void tell(const Untold& next);
+  void part_from_removed();
+  [[nodiscard]] bool delivered_before(std::uint64_t view) const;
+  [[nodiscard]] bool delivered_all() const;
   void deliver(std::uint16_t group, std::span<const Message> batch);
   void record(const history::Event& event);
   [[nodiscard]] history::Event event(history::EventKind kind) const;
   [[nodiscard]] std::uint64_t view_id() const { return membership_ ? view().id : 0; }
+  [[nodiscard]] history::At told_at(std::uint16_t group) const {
+    return {.view = told_.id, .time_ns = net_.now_ns(), .group = group};
+  }
 
   const Plan& plan_;
   const ViewMember self_;
@@ -127,6 +180,12 @@ class Member final : public MembershipEvents {
   std::uint64_t suspicions_ = 0;
   std::optional<std::uint64_t> leave_ns_;
   std::vector<Connection> connections_;
+  std::vector<Entry> entries_;
+  View told_;
+  std::deque<Untold> untold_;  // views that the application has not been told of
+  std::vector<Parting> parting_;
+  std::uint64_t stuck_until_ns_ = 0;
+  std::uint64_t threads_stuck_until_ns_ = 0;
 };
 
 [[nodiscard]] Plan make_plan(std::uint32_t nodes, std::vector<GroupOptions> groups);

@@ -78,6 +78,8 @@ Options options_from(std::uint64_t seed) {
   options.net.torn = random.one_in(2);
   options.faults.flaps = static_cast<std::uint32_t>(random.one_in(4) ? 1 + random.below(3) : 0);
   options.faults.lies = static_cast<std::uint32_t>(random.one_in(4) ? 1 + random.below(3) : 0);
+  options.own_threads = random.one_in(4);
+  options.faults.stuck = static_cast<std::uint32_t>(random.one_in(4) ? 1 + random.below(6) : 0);
   return options;
 }
 
@@ -94,6 +96,7 @@ bool harmless(const Options& options) {
 std::string to_string(const Options& options) {
   std::ostringstream out;
   const Faults& faults = options.faults;
+  if (options.own_threads) out << "own delivery threads, ";
   out << "nodes " << options.nodes << " (" << options.founders << " found, " << options.hosts
       << " hosts), groups " << options.groups << ", " << tutti::to_string(options.level)
       << ", window " << options.window_messages << ", delay " << options.net.delay_ns << "+"
@@ -115,6 +118,7 @@ std::string to_string(const Options& options) {
   tell("broken links", faults.broken_links);
   tell("lies", faults.lies);
   tell("leaves", faults.leaves);
+  tell("stuck", faults.stuck);
   tell("in changes", faults.in_changes);
   tell("newcomers", faults.newcomers);
   tell("heirs", faults.heirs);

@@ -24,6 +24,7 @@ struct Faults {
   std::uint32_t broken_links = 0;  ///< a connection breaks, both ends notice
   std::uint32_t lies = 0;          ///< a node is told that it lost another, or all, which is not so
   std::uint32_t leaves = 0;
+  std::uint32_t stuck = 0;       ///< an application does not return from a callback for some time
   std::uint32_t in_changes = 0;  ///< more of them, just when members change their view
   std::uint32_t newcomers = 0;   ///< so many that join lose another just before their first view
   std::uint32_t heirs = 0;  ///< so many proposals the next in line misses, and the decision all
@@ -42,6 +43,7 @@ struct Options {
   std::uint32_t founders = 3;  ///< of them, in the first view; the others join
   std::uint32_t hosts = 3;     ///< nodes of one host share rows
   std::uint32_t groups = 1;
+  bool own_threads = false;     ///< groups deliver on threads of their own
   Level level = Level::atomic;  ///< of the first group
   std::uint32_t window_messages = 16;
   std::uint32_t message_max_bytes = 200;

@@ -84,6 +84,19 @@ const std::vector<Scenario>& scenarios() {
        }},
       {"leave", "members leave in order, some while others die",
        [](Options& options) { options.faults = {.crashes = 2, .leaves = 4}; }},
+      {"stuck", "applications do not return from callbacks over changes of view",
+       [](Options& options) {
+         options.nodes = std::max(options.nodes, 4U);
+         options.founders = options.nodes - 1;
+         options.own_threads = options.seed % 3 == 0;
+         options.hosts = options.seed % 2 == 0 ? 1 : options.hosts;
+         options.net.slow_one_in = 0;
+         options.faults = {.crashes = 3,
+                           .broken_links = 3,
+                           .leaves = 1,
+                           .stuck = 12,
+                           .late_writes = options.seed % 5 == 0};
+       }},
       {"unordered", "a group that promises no order, while members die and leave",
        [](Options& options) {
          options.level = Level::unordered;

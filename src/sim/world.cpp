@@ -19,6 +19,7 @@ std::vector<GroupOptions> groups_of(const Options& options) {
     group.message_max_bytes = options.message_max_bytes;
     group.window_bytes = 4096;
     group.window_messages = options.window_messages;
+    if (options.own_threads) group.delivery = DeliveryThread::own;
     groups.push_back(std::move(group));
   }
   return groups;
@@ -100,6 +101,9 @@ void World::happen(const Happening& now) {
     case What::wake:
       if (nodes_[now.node].wake_at_ns == now.at_ns) pass(now.node);
       break;
+    case What::turn:
+      turn(now.node);
+      break;
     case What::send:
       if (calm_ && now_ns_ > options_.fault_ns + options_.calm_ns / 3) break;
       at(soon(2 * options_.send_every_ns), What::send, now.node);
@@ -154,6 +158,9 @@ void World::happen(const Happening& now) {
         wake(node, now_ns_ + 1);
       }
       break;
+    case What::stick:
+      stick(one(now.node));
+      break;
     case What::start:
       start(now.node);
       break;
@@ -176,6 +183,9 @@ void World::pass(std::uint32_t node) {
   if (runner.paused_until_ns > now_ns_) return wake(node, runner.paused_until_ns);
   ++passes_;
   const std::size_t work = runner.member->pass();
+  if (options_.own_threads && !std::exchange(runner.turns, true)) {
+    at(soon(2 * options_.step_ns), What::turn, node);
+  }
   founded_ = founded_ || runner.member->view().id != 0;
   const bool changes = runner.member->changing();
   if (!std::exchange(runner.changing, changes) && changes) hit_change(runner.member->view());
@@ -203,77 +213,14 @@ void World::pass(std::uint32_t node) {
   wake(node, std::max(now_ns_ + 1, next_ns));
 }
 
-void World::start(std::uint32_t node) {
-  if (member(node) != nullptr) return;
-  const ViewMember self{node, random_.next() | 1};
-  // Who starts again has forgotten what it agreed to: it founds no second group.
-  nodes_[node].member = std::make_unique<Member>(plan_, self, !founded_, net_, random_.next());
-  nodes_[node].left = false;
-  nodes_[node].progress = {};
-  nodes_[node].peers.assign(nodes_.size(), 0);
-  at(soon(10 * options_.net.delay_ns), What::attach, node, 0, self.incarnation);
-  at(soon(options_.send_every_ns), What::send, node);
+// The node's delivery threads. They have a pass follow on what they did.
+void World::turn(std::uint32_t node) {
+  Node& runner = nodes_[node];
+  runner.turns = false;
+  if (!runner.member || runner.paused_until_ns > now_ns_) return;
+  if (!runner.member->turn_delivery_threads()) return;
   wake(node, now_ns_ + 1);
-}
-
-// Again and again until it is connected to all, some sooner, some later: others may not have parted
-// yet from the one that was here before.
-void World::attach(std::uint32_t node, std::uint64_t incarnation) {
-  if (member(node) == nullptr || member(node)->self().incarnation != incarnation) return;
-  bool all = true;
-  for (std::uint32_t other = 0; other < nodes_.size(); ++other) {
-    if (other == node || member(other) == nullptr) continue;
-    const bool later = !net_.connected(node, other) && random_.one_in(3);
-    all &= !later && try_attach(node, other);
-    if (member(node) == nullptr) return;
-  }
-  if (!all || member(node)->view().id == 0) {
-    at(now_ns_ + options_.heartbeat_ns, What::attach, node, 0, incarnation);
-  }
-}
-
-bool World::try_attach(std::uint32_t a, std::uint32_t b) {
-  if (net_.connected(a, b)) return true;
-  if (net_.is_cut(a, b) || net_.is_cut(b, a)) return false;
-  for (const auto& [one, other] : {std::pair(a, b), std::pair(b, a)}) {
-    if (nodes_[one].paused_until_ns > now_ns_) return false;
-    if (net_.has_end(one, other)) {
-      // The other end is gone, and what this one posts is answered so.
-      lose(one, other, options_.net.delay_ns);
-      return false;
-    }
-    if (member(one)->stopped()) return false;
-    if (member(one)->view().id != 0 && member(one)->view().rank_of(other)) return false;
-    if (member(one)->was_removed(member(other)->self().incarnation)) {
-      gone(other, true);
-      come_back(other);
-      return false;
-    }
-    // One that decided on a view with the other in it will part from that first.
-    if (member(one)->view().id != 0 && member(one)->changing()) return false;
-  }
-  net_.connect(a, b, a % options_.hosts == b % options_.hosts);
-  const std::uint64_t which = net_.connections(a, b);
-  for (const auto& [one, other] : {std::pair(a, b), std::pair(b, a)}) {
-    nodes_[one].peers[other] = member(other)->self().incarnation;
-    const std::uint64_t later_ns = random_.below(options_.learn_within_ns + 1);
-    at(now_ns_ + later_ns, What::meet, one, other, which);
-  }
-  return true;
-}
-
-// The node learns of a connection, which may be broken by now.
-void World::meet(const Happening& now) {
-  Node& node = nodes_[now.node];
-  if (!node.member || net_.connections(now.node, now.other) != now.which) return;
-  if (!net_.has_end(now.node, now.other)) return;  // it was made by the one that was here before
-  if (node.paused_until_ns > now_ns_) {
-    return at(node.paused_until_ns, What::meet, now.node, now.other, now.which);
-  }
-  net_.meet(now.node, now.other);
-  node.member->connected(now.other, node.peers[now.other]);
-  if (!net_.connected(now.node, now.other)) lose(now.node, now.other, 5 * options_.net.delay_ns);
-  wake(now.node, now_ns_ + 1);
+  if (!std::exchange(runner.turns, true)) at(soon(2 * options_.step_ns), What::turn, node);
 }
 
 void World::come_back(std::uint32_t node) {
@@ -383,6 +330,10 @@ std::string World::unfinished() const {
     if (here->view().id != newest) {
       return "M10: " + name + " is in view " + std::to_string(here->view().id) + ", others in " +
              std::to_string(newest);
+    }
+    if (here->told_view().id != newest) {
+      return "M10: the application of " + name + " is in view " +
+             std::to_string(here->told_view().id) + ", others in " + std::to_string(newest);
     }
     if (here->changing()) return "M10: " + name + " does not come to an end of a change of view";
     for (const ViewMember& other : here->view().members) {

@@ -45,6 +45,7 @@ class World {
  private:
   enum class What : std::uint8_t {
     wake,
+    turn,
     send,
     attach,
     meet,
@@ -59,6 +60,7 @@ class World {
     break_link,
     lie,
     leave,
+    stick,
     start,
     lose,
     heal,
@@ -83,6 +85,7 @@ class World {
     bool left = false;
     bool changing = false;
     bool looks_again = false;  // before it sleeps
+    bool turns = false;        // its delivery threads have yet to look
     Progress progress{};
     std::vector<std::uint64_t> peers{};  // by slot: the incarnation it was connected to last
     std::uint64_t decisions = 0;
@@ -94,6 +97,8 @@ class World {
   void plan_faults();
   void happen(const Happening& now);
   void pass(std::uint32_t node);
+  void turn(std::uint32_t node);
+  void stick(std::uint32_t node);
   void start(std::uint32_t node);
   void attach(std::uint32_t node, std::uint64_t incarnation);
   [[nodiscard]] bool try_attach(std::uint32_t a, std::uint32_t b);

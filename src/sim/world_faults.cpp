@@ -25,6 +25,7 @@ void World::plan_faults() {
   plan(What::break_link, faults.broken_links);
   plan(What::lie, faults.lies);
   plan(What::leave, faults.leaves);
+  plan(What::stick, faults.stuck);
   hits_left_ = faults.in_changes;
   newcomers_left_ = faults.newcomers;
   heirs_left_ = faults.heirs;
@@ -45,6 +46,12 @@ void World::crash(std::uint32_t node, bool secretly) {
 void World::pause(std::uint32_t node, std::uint64_t until_ns) {
   nodes_[node].paused_until_ns = until_ns;
   disturbances_.add(now_ns_, until_ns);
+}
+
+// Its application does not come back from a callback, its protocol goes on.
+void World::stick(std::uint32_t node) {
+  if (member(node) == nullptr || calm_) return;
+  member(node)->get_stuck(soon(8 * options_.suspect_after_ns), random_.one_in(2));
 }
 
 // Holds what the one posts to the other.
@@ -215,7 +222,8 @@ void World::lost(const Happening& now) {
   if (!net_.has_met(now.node, now.other)) return;
   loser->lost(now.other);
   const View& view = loser->view();
-  if (view.id == 0 || !view.rank_of(now.other)) net_.part(now.node, now.other);
+  const bool needed = view.id != 0 && view.rank_of(now.other).has_value();
+  if (!needed && !loser->reads(now.other)) net_.part(now.node, now.other);
   wake(now.node, now_ns_ + 1);
 }
 
@@ -228,6 +236,11 @@ void World::heal() {
     disturbances_.add(now_ns_, now_ns_ + options_.poll_ns);
   }
   for (std::uint32_t node = 0; node < nodes_.size(); ++node) {
+    if (Member* one = member(node)) {
+      one->get_stuck(now_ns_, false);
+      one->get_stuck(now_ns_, true);
+      wake(node, now_ns_ + 1);
+    }
     if (nodes_[node].paused_until_ns > now_ns_) {
       nodes_[node].paused_until_ns = now_ns_;
       wake(node, now_ns_ + 1);

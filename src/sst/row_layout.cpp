@@ -32,8 +32,8 @@ RowLayout::RowLayout(std::string_view member, const std::vector<GroupOptions>& g
   std::size_t at = kMembershipOffset + round_up(membership_bytes, kLine);
   for (const GroupOptions* group : sorted) {
     const std::size_t block = round_up(control_bytes(group->senders.size()), kLine);
-    places_.push_back({group->name, {.control = {at, at + block}, .ring = 0}});
-    at += 2 * block;
+    places_.push_back({group->name, {.control = {at, at + block}, .reclaimed = at + 2 * block}});
+    at += 2 * block + kLine;
   }
   at = round_up(at, kPage);
   for (std::size_t i = 0; i < sorted.size(); ++i) {

@@ -6,6 +6,7 @@
 ///     64 ...       the membership's words
 ///     ...          two control blocks per group, for views of even and odd number:
 ///                  epoch | base | first_seq | sent | delivered | received[sender] ...
+///                  and after them a line for the member's life: reclaimed
 ///     4096 * k     a ring buffer per group in which the member sends
 ///
 /// Invariant L1: the control words of one group are contiguous, so that one small write carries all
@@ -32,7 +33,9 @@ inline constexpr std::size_t kMembershipOffset = 64;
 /// Offsets within a group's control block.
 inline constexpr std::size_t kEpochOffset = 0;  // number of the view the block is for
 inline constexpr std::size_t kBaseOffset = 8;   // of a sender: where in its ring the view starts,
-inline constexpr std::uint64_t kMetAll = 1ULL << 63;  // and whether it has all senders' rows
+inline constexpr std::uint64_t kMetAll = 1ULL << 63;   // and whether it has all senders' rows,
+inline constexpr std::uint64_t kDrained = 1ULL << 62;  // and has delivered all earlier views
+inline constexpr std::uint64_t kBaseFlags = kMetAll | kDrained;
 inline constexpr std::size_t kFirstSeqOffset = 16;  // of the view's first message, + 1; 0: unknown
 inline constexpr std::size_t kSentOffset = 24;
 inline constexpr std::size_t kDeliveredOffset = 32;
@@ -44,6 +47,9 @@ inline constexpr std::size_t kReceivedOffset = 40;  // then one word per sender
 
 struct GroupPlace {
   std::array<std::size_t, 2> control{};  ///< offsets of the control blocks, by view number mod 2
+  /// Offset of the number of the newest view in which space of records of the views before it may
+  /// have been used again; it lasts as long as the row (Y5).
+  std::size_t reclaimed = 0;
   std::size_t ring = 0;  ///< offset of the ring, 0 if the member does not send in the group
 };
 

@@ -34,6 +34,7 @@ class ForgedTable {
     }
     for (std::size_t s = 0; s < options.sender_ranks.size(); ++s) {
       rings_.emplace_back(options.ring_granules * kGranule);
+      reclaimed_.emplace_back(8);
     }
   }
 
@@ -55,7 +56,9 @@ class ForgedTable {
       if (options_.sender_ranks[s] != self) continue;
       shape.own_sender = s;
       shape.own_ring = rings_[s].data();
+      shape.own_reclaimed = reclaimed_[s].data();
     }
+    for (AlignedRow& word : reclaimed_) shape.sender_reclaimed.push_back(word.data());
     return shape;
   }
 
@@ -65,8 +68,10 @@ class ForgedTable {
   void epoch(std::uint32_t member, std::uint64_t view) {
     store_cell(controls_[member].data() + kEpochOffset, view);
   }
-  void met_all(std::uint32_t member) {
-    store_cell(controls_[member].data() + kBaseOffset, kMetAll);
+  void met_all(std::uint32_t member) { raise_flag(member, kMetAll); }
+  void drained(std::uint32_t member) { raise_flag(member, kDrained); }
+  void reclaimed(std::uint32_t sender, std::uint64_t view) {
+    store_cell(reclaimed_[sender].data(), view);
   }
   void received(std::uint32_t member, std::uint32_t sender, std::uint64_t rounds) {
     store_cell(controls_[member].data() + kReceivedOffset + 8 * sender, rounds);
@@ -78,8 +83,10 @@ class ForgedTable {
   [[nodiscard]] std::uint64_t sent_word(std::uint32_t member) const {
     return NativeMemory::load(controls_[member].data() + kSentOffset);
   }
-  [[nodiscard]] bool has_met_all(std::uint32_t member) const {
-    return NativeMemory::load(controls_[member].data() + kBaseOffset) == kMetAll;
+  [[nodiscard]] bool has_met_all(std::uint32_t member) const { return has_flag(member, kMetAll); }
+  [[nodiscard]] bool has_drained(std::uint32_t member) const { return has_flag(member, kDrained); }
+  [[nodiscard]] std::uint64_t reclaimed(std::uint32_t sender) const {
+    return NativeMemory::load(reclaimed_[sender].data());
   }
   [[nodiscard]] std::uint64_t received(std::uint32_t member, std::uint32_t sender) const {
     return NativeMemory::load(controls_[member].data() + kReceivedOffset + 8 * sender);
@@ -92,10 +99,19 @@ class ForgedTable {
   [[nodiscard]] AlignedRow& ring(std::uint32_t sender) { return rings_[sender]; }
 
  private:
+  void raise_flag(std::uint32_t member, std::uint64_t flag) {
+    std::byte* base = controls_[member].data() + kBaseOffset;
+    store_cell(base, NativeMemory::load(base) | flag);
+  }
+  [[nodiscard]] bool has_flag(std::uint32_t member, std::uint64_t flag) const {
+    return (NativeMemory::load(controls_[member].data() + kBaseOffset) & flag) != 0;
+  }
+
   ForgedOptions options_;
   std::vector<AlignedRow> controls_;
   AlignedRow other_control_;
   std::vector<AlignedRow> rings_;
+  std::vector<AlignedRow> reclaimed_;
 };
 
 /// Writes records into a ring as a sender does, and nonsense where a test wants it.

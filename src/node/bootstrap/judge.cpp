@@ -42,6 +42,9 @@ std::optional<std::string> Reception::taken(Peer& peer, const Hello& theirs) con
   const bool same = peer.incarnation == theirs.incarnation;
   const std::string name = "'" + printable(theirs.name) + "'";
   if (peer.attached && same) return name + " is still connected";
+  if (peer.attached && std::ranges::find(refused_, peer.incarnation) != refused_.end()) {
+    return "the last " + name + " was removed, and its messages are still being delivered here";
+  }
   if (peer.attached) return "another " + name + " is connected; each name may run once";
   if (peer.link == nullptr) return std::nullopt;
   if (!same) return "another " + name + " is about to be connected; each name may run once";

@@ -13,6 +13,12 @@
 
 namespace tutti::testing {
 
+inline std::vector<std::uint32_t> slots_of(const View& view) {
+  std::vector<std::uint32_t> slots;
+  for (const ViewMember& member : view.members) slots.push_back(member.slot);
+  return slots;
+}
+
 template <class Memory>
 class ForgedNodeOver final : public MembershipEvents {
  public:
@@ -42,7 +48,7 @@ class ForgedNodeOver final : public MembershipEvents {
   void pass() {
     membership->step(fabric);
     group->step(fabric);
-    group->deliver();
+    if (!stuck) group->deliver();
   }
   bool send(const std::string& text) {
     SendRing::Space space;
@@ -58,6 +64,7 @@ class ForgedNodeOver final : public MembershipEvents {
   void removed(const ViewMember& member) override { gone.push_back(member); }
 
   SharedFabric fabric;
+  bool stuck = false;  // the application does not come back
   std::vector<std::string> delivered;
   std::vector<View> views;
   std::vector<ViewMember> gone;

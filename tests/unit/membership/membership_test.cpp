@@ -11,12 +11,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-std::vector<std::uint32_t> slots_of(const View& view) {
-  std::vector<std::uint32_t> slots;
-  for (const ViewMember& member : view.members) slots.push_back(member.slot);
-  return slots;
-}
-
 TEST(Membership, DeliversInTheFirstView) {
   ForgedCluster cluster(3);
   ASSERT_TRUE(cluster.nodes[0].send("one") && cluster.nodes[2].send("two"));
@@ -183,24 +177,6 @@ TEST(Membership, WhoIsEvictedLearnsItEvenLate) {
   cluster.run({0, 1, 2});
   cluster.run({4}, 3);
   EXPECT_EQ(cluster.nodes[4].why_stopped, StopReason::evicted);
-}
-
-// It waits for its state, which those who had it to give do not keep for one they took for dead.
-TEST(Membership, WhoIsEvictedBeforeItIsAtTheCutLearnsIt) {
-  ForgedCluster cluster(4);
-  cluster.nodes[3].group->hold(true);
-  ASSERT_TRUE(cluster.nodes[1].send("what it cannot deliver yet"));
-  cluster.run({0, 1, 2, 3}, 5);
-  cluster.nodes[1].membership->lost(0);
-  cluster.run({1, 2, 3});
-  ASSERT_EQ(cluster.nodes[1].views.size(), 2U);
-  ASSERT_TRUE(cluster.nodes[3].membership->has_decided());
-  ASSERT_EQ(cluster.nodes[3].views.size(), 1U);
-  cluster.nodes[1].membership->lost(3);
-  cluster.run({1, 2});
-  ASSERT_EQ(cluster.nodes[1].views.size(), 3U);
-  cluster.run({3}, 3);
-  EXPECT_EQ(cluster.nodes[3].why_stopped, StopReason::evicted);
 }
 
 TEST(Membership, AMemberLeavesInOrder) {

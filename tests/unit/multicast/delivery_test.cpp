@@ -271,40 +271,57 @@ TEST(Delivery, CountsWhatItHandsOver) {
   EXPECT_EQ(group.totals.counters.batches.snapshot().batches, 1U);
 }
 
-// The cut of a view: what a dead sender sent beyond it is delivered by nobody, in blocks neither.
-TEST(Delivery, DropsRecordsOfRoundsFromTheCutOn) {
-  ForgedDelivery group;
-  for (std::uint64_t round = 0; round < 9; ++round) {
-    group.rings[0].put(8, round);
-    group.rings[1].put(8, round);
-    group.rings[2].put(8, round);
-  }
+// The end of a view: what a dead sender sent beyond it is delivered by nobody, in blocks neither.
+void end_with_four_of_sender_1(ForgedDelivery& group) {
   for (std::uint32_t s = 0; s < 3; ++s) {
-    group.bounds.set(
-        s, {.records = 9, .known = 9, .stable = 9, .base = 0, .drop_from = s == 1 ? 4 : kNoRound});
+    group.bounds.set(s, {.records = s == 1 ? 4U : 9U, .known = 9, .stable = 9});
   }
-  group.run();
-  EXPECT_EQ(group.senders(), "0120120120120202020202");
+  group.bounds.make_final();
 }
 
-// On the way to a far cut, delivery looks anew at senders whose records it has dropped.
-TEST(Delivery, PassesDroppedRecordsInSeveralRuns) {
-  ForgedDelivery group;
-  for (std::uint64_t round = 0; round < 9; ++round) {
-    for (RingWriter& ring : group.rings) ring.put(8, round);
-  }
-  for (const std::uint64_t known : {6, 9}) {
-    for (std::uint32_t s = 0; s < 3; ++s) {
-      group.bounds.set(s, {.records = 9,
-                           .known = known,
-                           .stable = known,
-                           .base = 0,
-                           .drop_from = s == 1 ? 4 : kNoRound});
+TEST(Delivery, DeliversNoRecordBehindTheFinalBounds) {
+  for (const std::uint64_t before : {0, 4, 3}) {
+    ForgedDelivery group;
+    for (std::uint64_t round = 0; round < 9; ++round) {
+      for (RingWriter& ring : group.rings) ring.put(8, round);
     }
+    for (std::uint32_t s = 0; s < 3; ++s) group.known(s, before);
+    group.run();  // it has found the record behind those
+    end_with_four_of_sender_1(group);
     group.run();
+    EXPECT_EQ(group.delivery->corrupt(), kNobody);
+    EXPECT_EQ(group.senders(), "0120120120120202020202") << before;
+    EXPECT_EQ(group.delivery->position(), 27U);
   }
-  EXPECT_EQ(group.delivery->corrupt(), kNobody);
-  EXPECT_EQ(group.senders(), "0120120120120202020202");
+}
+
+// N2: during a callback the view has come to its end, and is delivered in further.
+TEST(Delivery, HeedsBoundsThatBecomeFinalDuringACallback) {
+  ForgedDelivery group({.ring_granules = 1024, .window_records = 512});
+  for (std::uint64_t round = 0; round < 200; ++round) {
+    for (RingWriter& ring : group.rings) ring.put(0, round);
+  }
+  for (std::uint32_t s = 0; s < 3; ++s) group.known(s, 200, 150);
+  group.on_batch = [&] {
+    if (group.batches.size() > 1) return;
+    for (std::uint32_t s = 0; s < 3; ++s) {
+      group.bounds.set(s, {.records = s == 1 ? 100U : 170U, .known = 170, .stable = 170});
+    }
+    group.bounds.make_final();
+  };
+  group.run();
+  EXPECT_EQ(group.messages.size(), 440U);
+}
+
+TEST(Delivery, StopsAfterACallbackDuringWhichTheBoundsWereClosed) {
+  ForgedDelivery group({.ring_granules = 1024, .window_records = 512});
+  for (std::uint64_t round = 0; round < 200; ++round) {
+    for (RingWriter& ring : group.rings) ring.put(0, round);
+  }
+  for (std::uint32_t s = 0; s < 3; ++s) group.known(s, 200);
+  group.on_batch = [&] { group.bounds.close(); };
+  EXPECT_TRUE(group.run());
+  EXPECT_EQ(group.batches.size(), 1U);
 }
 
 // Sender 1 went on to the next view without us, and may write where its records were.
@@ -345,13 +362,15 @@ TEST(Delivery, Y5TellsACallbackThatItsMessagesMayBeOverwritten) {
     in_place.push_back(group.delivery->in_place());
     group.table.epoch(0, 7);
     in_place.push_back(group.delivery->in_place());
+    group.table.reclaimed(0, 1);
+    in_place.push_back(group.delivery->in_place());
   };
   group.shape.own_sender = 2;
   group.known(0, 1);
   group.delivery.emplace(
       group.shape, NativeMemory{}, group.bounds, [&](auto) { group.on_batch(); }, group.totals);
   group.run();
-  EXPECT_EQ(in_place, (std::vector<bool>{true, false}));
+  EXPECT_EQ(in_place, (std::vector<bool>{true, true, false}));
 }
 
 TEST(Delivery, GoesWithoutACallback) {

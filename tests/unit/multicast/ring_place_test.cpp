@@ -12,9 +12,17 @@ class Walk : public ::testing::Test {
  protected:
   std::optional<std::uint64_t> from(std::uint64_t round, std::uint64_t records,
                                     RingPlace place = {}, std::uint64_t view = 0) {
-    return first_round_from(NativeMemory{}, {table.ring(0).data(), 64}, place, records, round,
-                            view);
+    return first_round_from(walk(place, view), records, round);
   }
+  std::optional<RingPlace> before(std::uint64_t rounds, std::uint64_t records, RingPlace place = {},
+                                  std::uint64_t view = 0) {
+    return place_before(walk(place, view), records, rounds);
+  }
+  RingWalk<NativeMemory> walk(const RingPlace& place, std::uint64_t view) {
+    return {memory, {table.ring(0).data(), 64}, place, view};
+  }
+
+  NativeMemory memory;
 
   ForgedTable table{{}};
   RingWriter writer{table.ring(0)};
@@ -58,6 +66,29 @@ TEST_F(Walk, RefusesHeadersThatCannotBe) {
   writer.raw({kPadBit, 0});
   writer.raw_at(0, {kPadBit, 0});
   EXPECT_EQ(from(1, 2), std::nullopt) << "two pads in a row";
+  EXPECT_EQ(before(1, 2), std::nullopt);
+}
+
+TEST_F(Walk, CountsTheRecordsBeforeARound) {
+  writer.put(8, 0);
+  writer.put(8, 1, true);  // abandoned
+  writer.put(8, 5);
+  EXPECT_EQ(before(0, 3)->records, 0U);
+  EXPECT_EQ(before(2, 3)->records, 2U);
+  EXPECT_EQ(before(2, 3)->messages, 1U);
+  EXPECT_EQ(before(5, 3)->records, 2U);
+  EXPECT_EQ(before(6, 3)->records, 3U);
+  EXPECT_EQ(before(6, 2)->records, 2U) << "the third is not there yet";
+  const RingPlace second{.records = 1, .messages = 1, .round = 1, .offset = 2};
+  EXPECT_EQ(before(6, 3, second)->messages, 2U);
+}
+
+// R4: the first to go on may have stamped what it sends again, while another counts still.
+TEST_F(Walk, StopsAtARecordThatIsSentAgainInALaterView) {
+  writer.put(8, 0);
+  writer.raw_at(2, {8 | kStampedBit | view_tag(4), 1});
+  EXPECT_EQ(before(9, 2, {}, 3)->records, 1U);
+  EXPECT_EQ(before(9, 2, {}, 4)->records, 2U);
 }
 
 TEST(RingPlaceCell, GivesBackWhatWasStored) {

@@ -88,6 +88,25 @@ TEST_P(Return, WithoutAReleaseIsNotNow) {
   again.await(0);
 }
 
+// Its row is still read.
+TEST_P(Return, OfOneWhoseLastStartWasRemovedAwaitsTheEndOfItsMessages) {
+  a.start();
+  c.start();
+  a.await(2);
+  TestMember& old = b;
+  old.start();
+  a.await(1);
+  a.lobby().refuse(old.incarnation);
+  old.stop();
+  TestMember again(addresses, 1);
+  choose_fabric(again);
+  again.start();
+  again.await_trouble("it says that the last 'b' was removed, and its messages");
+  a.release(1);
+  EXPECT_EQ(a.await(1).incarnation, again.incarnation);
+  again.await(0);
+}
+
 TEST_P(Return, OfWhoIsStillConnectedIsNotNow) {
   start_all();
   b.release(0);  // a has not noticed, or does not care

@@ -1,0 +1,82 @@
+// How nodes of the world start, and come to be connected to each other.
+#include <utility>
+
+#include "sim/world.hpp"
+
+namespace tutti::sim {
+
+void World::start(std::uint32_t node) {
+  if (member(node) != nullptr) return;
+  const ViewMember self{node, random_.next() | 1};
+  // Who starts again has forgotten what it agreed to: it founds no second group.
+  nodes_[node].member = std::make_unique<Member>(plan_, self, !founded_, net_, random_.next());
+  nodes_[node].left = false;
+  nodes_[node].progress = {};
+  nodes_[node].peers.assign(nodes_.size(), 0);
+  at(soon(10 * options_.net.delay_ns), What::attach, node, 0, self.incarnation);
+  at(soon(options_.send_every_ns), What::send, node);
+  wake(node, now_ns_ + 1);
+}
+
+// Again and again until it is connected to all, some sooner, some later: others may not have parted
+// yet from the one that was here before.
+void World::attach(std::uint32_t node, std::uint64_t incarnation) {
+  if (member(node) == nullptr || member(node)->self().incarnation != incarnation) return;
+  bool all = true;
+  for (std::uint32_t other = 0; other < nodes_.size(); ++other) {
+    if (other == node || member(other) == nullptr) continue;
+    const bool later = !net_.connected(node, other) && random_.one_in(3);
+    all &= !later && try_attach(node, other);
+    if (member(node) == nullptr) return;
+  }
+  if (!all || member(node)->view().id == 0) {
+    at(now_ns_ + options_.heartbeat_ns, What::attach, node, 0, incarnation);
+  }
+}
+
+bool World::try_attach(std::uint32_t a, std::uint32_t b) {
+  if (net_.connected(a, b)) return true;
+  if (net_.is_cut(a, b) || net_.is_cut(b, a)) return false;
+  for (const auto& [one, other] : {std::pair(a, b), std::pair(b, a)}) {
+    if (nodes_[one].paused_until_ns > now_ns_) return false;
+    if (net_.has_end(one, other)) {
+      // The other end is gone, and what this one posts is answered so.
+      lose(one, other, options_.net.delay_ns);
+      return false;
+    }
+    if (member(one)->stopped()) return false;
+    if (member(one)->view().id != 0 && member(one)->view().rank_of(other)) return false;
+    if (member(one)->reads(other)) return false;
+    if (member(one)->was_removed(member(other)->self().incarnation)) {
+      gone(other, true);
+      come_back(other);
+      return false;
+    }
+    // One that decided on a view with the other in it will part from that first.
+    if (member(one)->view().id != 0 && member(one)->changing()) return false;
+  }
+  net_.connect(a, b, a % options_.hosts == b % options_.hosts);
+  const std::uint64_t which = net_.connections(a, b);
+  for (const auto& [one, other] : {std::pair(a, b), std::pair(b, a)}) {
+    nodes_[one].peers[other] = member(other)->self().incarnation;
+    const std::uint64_t later_ns = random_.below(options_.learn_within_ns + 1);
+    at(now_ns_ + later_ns, What::meet, one, other, which);
+  }
+  return true;
+}
+
+// The node learns of a connection, which may be broken by now.
+void World::meet(const Happening& now) {
+  Node& node = nodes_[now.node];
+  if (!node.member || net_.connections(now.node, now.other) != now.which) return;
+  if (!net_.has_end(now.node, now.other)) return;  // it was made by the one that was here before
+  if (node.paused_until_ns > now_ns_) {
+    return at(node.paused_until_ns, What::meet, now.node, now.other, now.which);
+  }
+  net_.meet(now.node, now.other);
+  node.member->connected(now.other, node.peers[now.other]);
+  if (!net_.connected(now.node, now.other)) lose(now.node, now.other, 5 * options_.net.delay_ns);
+  wake(now.node, now_ns_ + 1);
+}
+
+}  // namespace tutti::sim
