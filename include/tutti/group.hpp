@@ -122,10 +122,10 @@ class TUTTI_API Group {
 
   /// For delivery callbacks: true if what they have read of their messages so far is what was sent.
   /// It turns false if this process was stopped during the callback for longer than
-  /// NodeOptions::suspect_after, and members on this host, whose memory it reads, went on without
-  /// it and used the space again; the node is about to stop as removed then. To be asked after
-  /// reading and before acting, by callbacks that act on the world outside the node; elsewhere it
-  /// says nothing.
+  /// NodeOptions::suspect_after, or the callback took NodeOptions::remove_after, and members on
+  /// this host, whose memory it reads, went on without it and used the space again; the node is
+  /// about to stop as removed then. To be asked after reading and before acting, by callbacks that
+  /// act on the world outside the node; elsewhere it says nothing.
   [[nodiscard]] bool intact() const noexcept;
 
   /// This member sends no more; the others go on without waiting for it. Idempotent.
