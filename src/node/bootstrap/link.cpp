@@ -72,11 +72,12 @@ void Link::limit_silence(std::chrono::nanoseconds limit) {
 }
 
 asio::awaitable<std::string> Link::read(std::span<std::byte> bytes) {
+  if (!ended_.empty()) co_return ended_;
   const auto [error, size] =
       co_await asio::async_read(socket_, asio::buffer(bytes.data(), bytes.size()), kAsTuple);
   if (!error) co_return std::string();
-  if (silent_) co_return std::string("it was silent for too long");
-  co_return describe(error);
+  ended_ = silent_ ? "it was silent for too long" : describe(error);
+  co_return ended_;
 }
 
 asio::awaitable<Result<std::string>> Link::read_frame() {
@@ -115,10 +116,10 @@ asio::awaitable<Verdict> Link::read_verdict() {
 
 asio::awaitable<void> Link::drain() {
   std::array<std::byte, 4096> scratch{};
-  while (true) {
+  while (ended_.empty()) {
     const auto [error, size] =
         co_await socket_.async_read_some(asio::buffer(scratch.data(), scratch.size()), kAsTuple);
-    if (error) co_return;
+    if (error) ended_ = describe(error);
   }
 }
 

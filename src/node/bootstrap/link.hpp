@@ -53,6 +53,7 @@ class Link : public std::enable_shared_from_this<Link> {
   asio::awaitable<Result<Hello>> read_hello();
   asio::awaitable<Verdict> read_verdict();
   /// Reads and forgets until the other end closes: closing earlier could destroy what we sent.
+  /// Returns at once if that was seen before.
   asio::awaitable<void> drain();
 
   /// Where rows are exchanged. unix_readable waits until something came there: false if something
@@ -76,7 +77,8 @@ class Link : public std::enable_shared_from_this<Link> {
 
  private:
   void write_next();
-  /// Fills `bytes`; returns what went wrong, "" if nothing.
+  /// Fills `bytes`; returns what went wrong, "" if nothing. Once something has, it is said again
+  /// without a look at the socket: Asio waits for news of it, and the kernel tells its end once.
   asio::awaitable<std::string> read(std::span<std::byte> bytes);
 
   asio::ip::tcp::socket socket_;
@@ -85,6 +87,7 @@ class Link : public std::enable_shared_from_this<Link> {
   asio::steady_timer sent_;         // never expires; cancelled when the outbox is empty
   std::deque<std::string> outbox_;  // the front is being written
   std::string where_;
+  std::string ended_{};  // what ended the reading; empty if nothing did
   bool finishing_ = false;
   bool silent_ = false;
 };

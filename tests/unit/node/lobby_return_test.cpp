@@ -202,6 +202,23 @@ TEST_P(Return, OfARemovedIncarnationInItsHandshakeIsRefused) {
   EXPECT_EQ(a.await(1).incarnation, b.incarnation);
 }
 
+// A member that was stopped and removed runs on, meets us, and dies: its successor is at its
+// address in a moment, and must not wait until we tire of the dead one.
+TEST_P(Return, AfterARemovedIncarnationHasDiedIsCalledAtOnce) {
+  b.silence_limit = std::chrono::hours(1);
+  const RawServer old(addresses[0].address);
+  b.start();
+  RawPeer first = old.accept();
+  b.lobby().refuse(7);
+  ASSERT_TRUE(first.receive_hello());
+  first.send(encode_hello(hello_of(a, 7, "")).value());
+  EXPECT_EQ(first.receive_verdict().kind, Verdict::Kind::removed);
+  EXPECT_EQ(first.receive(1), "");  // b has said all and waits for an answer
+  first.reset();
+  RawPeer second = old.accept();
+  EXPECT_TRUE(second.receive_hello());
+}
+
 INSTANTIATE_TEST_SUITE_P(On, Return,
                          ::testing::Values(FabricChoice::automatic, FabricChoice::tcp,
                                            FabricChoice::ofi),
