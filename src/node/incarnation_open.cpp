@@ -209,6 +209,8 @@ void Incarnation::seat_groups() {
 }
 
 Result<void> Incarnation::open_lobby() {
+  std::vector<std::size_t> row_bytes;
+  for (const RowLayout& layout : layouts_) row_bytes.push_back(layout.row_bytes());
   Result<std::unique_ptr<Lobby>> lobby = Lobby::open({.node = node_,
                                                       .groups = groups_,
                                                       .own_row = *row_,
@@ -216,7 +218,8 @@ Result<void> Incarnation::open_lobby() {
                                                       .incarnation = incarnation_,
                                                       .wake = [this] { sleeper_->wake(); },
                                                       .lags = [this] { return lags_.behind(); },
-                                                      .rdma = device_});
+                                                      .rdma = device_,
+                                                      .row_bytes = std::move(row_bytes)});
   if (!lobby) return std::unexpected(lobby.error());
   lobby_ = std::move(*lobby);
   return {};

@@ -49,6 +49,9 @@ Error NodeCore::why_not_started() const {
   std::string why = awaited.empty() ? "all members are connected, but did not agree on a view yet"
                                     : "still waiting for " + awaited +
                                           "; start the missing members, or check their addresses";
+  if (const std::string refused = incarnation_->lobby().refused(); !refused.empty()) {
+    why += "; " + refused;
+  }
   if (options_.join_only) why = "there is no group to join, or it did not take us in yet: " + why;
   return {ErrorCode::unreachable,
           "start_timeout of " + in_seconds(options_.start_timeout) + " s is over; " + why};

@@ -5,6 +5,12 @@
 #include <utility>
 
 namespace tutti {
+namespace {
+
+// Of those who are not there, so many are named: more would hide what else is said.
+constexpr std::size_t kNamedMax = 8;
+
+}  // namespace
 
 Desk::Desk(const NodeOptions& node, std::function<void()> wake)
     : node_(node), wake_(std::move(wake)), places_(node.members.size()) {
@@ -63,25 +69,38 @@ std::optional<Error> Desk::failure() const {
 
 std::string Desk::awaited() const {
   const std::lock_guard lock(mutex_);
-  std::string text;
-  for (std::size_t slot = 0; slot < places_.size(); ++slot) {
-    if (places_[slot].there) continue;
-    const MemberAddress& member = node_.members[slot];
-    text += (text.empty() ? "" : ", ") + member.name + " (" + member.address + ": " +
-            places_[slot].trouble + ")";
-  }
-  return text;
+  return absent(true);
 }
 
 std::string Desk::missing() const {
   const std::lock_guard lock(mutex_);
+  return absent(false);
+}
+
+std::string Desk::absent(bool with_trouble) const {
   std::string text;
+  std::size_t count = 0;
   for (std::size_t slot = 0; slot < places_.size(); ++slot) {
-    if (places_[slot].there) continue;
+    if (places_[slot].there || ++count > kNamedMax) continue;
     const MemberAddress& member = node_.members[slot];
-    text += (text.empty() ? "" : ", ") + member.name + " (" + member.address + ")";
+    text += (text.empty() ? "" : ", ") + member.name + " (" + member.address +
+            (with_trouble ? ": " + places_[slot].trouble : "") + ")";
   }
+  if (count > kNamedMax) text += " and " + std::to_string(count - kNamedMax) + " more";
   return text;
+}
+
+std::string Desk::refused() const {
+  const std::lock_guard lock(mutex_);
+  if (refused_ == 0) return {};
+  return std::to_string(refused_) + (refused_ == 1 ? " caller was" : " callers were") +
+         " refused, the last because " + last_refused_;
+}
+
+void Desk::note_refused(std::string why) {
+  const std::lock_guard lock(mutex_);
+  ++refused_;
+  last_refused_ = std::move(why);
 }
 
 void Desk::arrive(Arrival arrival) {

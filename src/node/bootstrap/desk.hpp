@@ -43,11 +43,14 @@ class Desk {
   void show_stopped(std::string why);
   [[nodiscard]] std::optional<Error> failure() const;
   [[nodiscard]] std::string awaited() const;
+  [[nodiscard]] std::string refused() const;
 
   // The lobby's side.
   void arrive(Arrival arrival);
   /// Why the slot's node is not there yet.
   void note(std::uint32_t slot, std::string trouble);
+  /// A caller was refused that can be no member, or is not the one it says.
+  void note_refused(std::string why);
   [[nodiscard]] bool running() const;
   /// The first failure counts. False if this is none: we are in a group already.
   [[nodiscard]] bool fail_start(const Error& error);
@@ -65,6 +68,7 @@ class Desk {
   };
 
   void tell();
+  [[nodiscard]] std::string absent(bool with_trouble) const;
 
   const NodeOptions& node_;
   const std::function<void()> wake_;
@@ -73,6 +77,8 @@ class Desk {
   std::vector<Place> places_;  // by slot; our own is there
   std::vector<Arrival> arrivals_;
   std::optional<Error> failure_;
+  std::uint64_t refused_ = 0;
+  std::string last_refused_;  // why
   bool running_ = false;
   Standing standing_;
 };

@@ -16,7 +16,7 @@ asio::awaitable<void> Reception::serve(LinkPtr link, Dialed dialed) {
   try {
     co_await converse(link, dialed);
   } catch (const std::exception& problem) {  // no memory: this connection has to go
-    warn("closing " + link->where() + ": " + problem.what());
+    warn("closing", "closing " + link->where() + ": " + problem.what());
     for (Peer& peer : peers_) {
       if (peer.link == link) peer.link.reset();
     }
@@ -28,7 +28,7 @@ asio::awaitable<void> Reception::converse(LinkPtr link, Dialed dialed) {
   Result<std::string> unix_name = std::string();
   if (!dialed) unix_name = open_row_listener(*link);
   if (!unix_name) {
-    warn("closing " + link->where() + ": " + unix_name.error().message);
+    warn("closing", "closing " + link->where() + ": " + unix_name.error().message);
     co_return;
   }
   const Hello mine = hello_to(dialed, *unix_name);
@@ -61,10 +61,10 @@ asio::awaitable<void> Reception::converse(LinkPtr link, Dialed dialed) {
         judged.error.message +=
             "; " + printable(theirs->name) + " runs already and goes on without " + base_.name;
       }
-      co_await contradict(link, std::move(judged.error));
+      co_await contradict(link, *theirs, std::move(judged.error), dialed);
       co_return;
     case Judgement::refuse:
-      warn("refused " + link->where() + ": " + judged.error.message);
+      warn("refused", "refused " + link->where() + ": " + judged.error.message);
       verdict = encode_verdict(judged.error);
       break;
     case Judgement::not_now:
@@ -83,11 +83,14 @@ asio::awaitable<void> Reception::unreadable(LinkPtr link, Error error, Dialed di
     const std::string who = dialed ? member(*dialed).name + " (" + link->where() + ")"
                                    : "a member that called from " + link->where();
     error.message = who + ": " + error.message;
-    co_await contradict(link, std::move(error));
+    std::string verdict = encode_verdict(error);
+    end_with(std::move(error), link, dialed);
+    std::string nobody;
+    co_await send_away(link, std::move(verdict), std::move(nobody));
     co_return;
   }
   if (!dialed) {
-    warn("closed a stranger's connection from " + link->where() + ": " + error.message);
+    warn("stranger", "closed a stranger's connection from " + link->where() + ": " + error.message);
     co_return;
   }
   const bool lost = error.code == ErrorCode::peer_lost;
@@ -96,16 +99,55 @@ asio::awaitable<void> Reception::unreadable(LinkPtr link, Error error, Dialed di
                           link->where() + ": " + error.message);
 }
 
-asio::awaitable<void> Reception::contradict(LinkPtr link, Error error) {
+// B2. The caller ends its start, for it called the right address. Who was called cannot know who
+// calls: it asks at the address of that name.
+asio::awaitable<void> Reception::contradict(LinkPtr link, const Hello& theirs, Error error,
+                                            Dialed dialed) {
+  const auto at = std::ranges::find(base_.members, theirs.name, &MemberAddress::name);
+  Dialed named;
+  if (at != base_.members.end()) named = static_cast<std::uint32_t>(at - base_.members.begin());
+  bool real = dialed.has_value();
+  if (!real && named && *named > self_ && !desk_.running()) {
+    real = co_await confirm(*named, error, theirs.incarnation);
+    if (over_) co_return;
+  }
   std::string verdict = encode_verdict(error);
-  if (desk_.running()) {
-    warn("refused " + link->where() + ": " + error.message);
+  if (!real || desk_.running()) {
+    refused(named, link->where(), error);
   } else {
     verdict = encode_verdict({error.code, base_.name + " gave up the start: " + error.message});
     give_up(std::move(error));
   }
-  std::string nobody;
-  co_await send_away(link, std::move(verdict), std::move(nobody));
+  ++telling_;
+  try {
+    std::string nobody;
+    co_await send_away(link, std::move(verdict), std::move(nobody));
+  } catch (const std::exception&) {  // no memory: this connection has to go
+    link->close();
+  }
+  --telling_;
+  end_start_if_told();
+}
+
+// What we called contradicts us, or what called us; this cannot be asked for.
+void Reception::end_with(Error error, const LinkPtr& link, Dialed dialed) {
+  if (dialed && !desk_.running()) {
+    give_up(std::move(error));
+  } else {
+    refused(std::nullopt, link->where(), error);
+  }
+}
+
+// By a name that is in the list it may be a member, whose trouble this is then.
+void Reception::refused(Dialed named, const std::string& where, const Error& error) {
+  const std::string name = named ? member(*named).name : std::string();
+  warn("refused " + name, "refused " + where + ": " + error.message);
+  if (desk_.running()) return;
+  if (named && *named > self_ && !peers_[*named].attached) {
+    desk_.note(*named, "refused: " + error.message);
+  } else {
+    desk_.note_refused(error.message);
+  }
 }
 
 // Somebody looks at us, who is no member and needs no place of one.

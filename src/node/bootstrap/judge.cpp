@@ -28,6 +28,14 @@ Reception::Judged Reception::judge(const Hello& mine, const Hello& theirs, Diale
   if (Result<void> agreed = compatible(mine, theirs); !agreed) {
     return {Judgement::contradiction, 0, std::move(agreed.error())};
   }
+  if (!request_.row_bytes.empty() && theirs.row_bytes < request_.row_bytes[slot]) {
+    return {Judgement::contradiction,
+            slot,
+            {ErrorCode::mismatch,
+             "row_bytes is " + std::to_string(theirs.row_bytes) + " at " + theirs.name + " but " +
+                 std::to_string(request_.row_bytes[slot]) + " for it at " + base_.name +
+                 ", with the same groups; run the same version at all members"}};
+  }
   if (!dialed && slot < self_) {
     return {Judgement::refuse,
             slot,

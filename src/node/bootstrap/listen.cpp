@@ -77,7 +77,7 @@ asio::awaitable<void> Reception::accept_all() {
     }
     if (problem.empty()) continue;
     // Out of descriptors or memory: the connection waits in the queue, we must not spin on it.
-    warn("cannot accept a connection: " + problem);
+    warn("accept", "cannot accept a connection: " + problem);
     pause.expires_after(50ms);
     const auto [cancelled] = co_await pause.async_wait(kAsTuple);
     if (cancelled) co_return;
@@ -87,8 +87,8 @@ asio::awaitable<void> Reception::accept_all() {
 void Reception::admit(UniqueFd fd) {
   if (unclaimed_.size() >= kUnclaimedMax) {
     const LinkPtr oldest = unclaimed_.front();
-    warn("closing " + oldest->where() + ": " + std::to_string(kUnclaimedMax) +
-         " connections wait that are no member's");
+    warn("crowd", "closing " + oldest->where() + ": " + std::to_string(kUnclaimedMax) +
+                      " connections wait that are no member's");
     unclaimed_.pop_front();
     oldest->close();  // its coroutine ends and drops it
   }

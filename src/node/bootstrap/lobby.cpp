@@ -27,6 +27,7 @@ Result<std::unique_ptr<Lobby>> Lobby::open(const LobbyRequest& request) {
 Lobby::~Lobby() {
   reception_->stop();
   if (thread_.joinable()) thread_.join();
+  reception_->say_the_rest();
 }
 
 void Lobby::release(std::uint32_t slot) {

@@ -8,9 +8,11 @@
 /// Arrival. Who forms a group with whom is not decided here.
 /// Invariants: B1 a slot has one connection at most: between an arrival and its release every other
 /// caller of that slot is told to come later. B2 two nodes with different options are never
-/// connected: whichever of them is not in a group yet ends its start, with the same reason. B3 a
-/// stranger's connection is closed and does no harm.
-/// Not authenticated yet: who can reach the address and speaks the protocol can end the start.
+/// connected: whichever of them is not in a group yet ends its start, with the same reason. Who was
+/// called first asks at the caller's address in the member list whether it is really so. B3 a
+/// stranger's connection is closed and does no harm, whatever name it gives.
+/// Not authenticated yet: who listens at a member's address can end the start, and who can reach us
+/// can take the place of a member that is not there, as long as it behaves like one.
 /// Threads: one of its own; the calls below may come from any.
 #pragma once
 #include <chrono>
@@ -52,6 +54,8 @@ struct LobbyRequest {
   std::function<std::vector<SeenLag>()> lags{};
   /// The node's RDMA device; null: no peer is met by RDMA.
   std::shared_ptr<verbs::Device> rdma{};
+  /// By slot: the bytes that a member's row has at least, with our groups. Empty: any will do.
+  std::vector<std::size_t> row_bytes{};
 };
 
 class Lobby {
@@ -89,8 +93,10 @@ class Lobby {
   /// stopped: the group has removed this incarnation, which may come while we run, too.
   [[nodiscard]] std::optional<Error> failure() const { return desk_.failure(); }
 
-  /// Who is not connected, and why: "b (HOST:PORT: why), ..."; empty if all are.
+  /// Who is not connected, and why: "b (HOST:PORT: why), ... and 9 more"; empty if all are.
   [[nodiscard]] std::string awaited() const { return desk_.awaited(); }
+  /// How many callers were refused, and why the last; empty if none was.
+  [[nodiscard]] std::string refused() const { return desk_.refused(); }
 
  private:
   explicit Lobby(const LobbyRequest& request);

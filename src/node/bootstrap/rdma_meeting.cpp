@@ -42,7 +42,7 @@ void Reception::take_rdma_calls() {
   while (true) {
     Result<std::optional<verbs::Call>> came = request_.rdma->next_call();
     if (!came) {
-      warn("refused a call by RDMA: " + came.error().message);
+      warn("rdma", "refused a call by RDMA: " + came.error().message);
       continue;
     }
     if (!*came) return;
@@ -105,8 +105,7 @@ asio::awaitable<bool> Reception::complete_rdma(LinkPtr link, std::uint32_t slot,
   error.message =
       base_.name + " and " + member(slot).name + " cannot be connected by RDMA: " + error.message;
   if (error.code != ErrorCode::peer_lost && !peer.tcp_would_do) {
-    unclaim(link, slot, error.message);
-    co_await contradict(link, std::move(error));
+    co_await cannot_be_joined(link, slot, dialed, std::move(error));
     co_return false;
   }
   // Whose end failed says why.
@@ -116,10 +115,12 @@ asio::awaitable<bool> Reception::complete_rdma(LinkPtr link, std::uint32_t slot,
   if (over_ || peer.link != link) co_return false;
   const bool told = verdict.kind != Verdict::Kind::agreed && verdict.kind != Verdict::Kind::broken;
   if (peer.tcp_would_do && (told || error.code != ErrorCode::peer_lost)) {
-    if (!std::exchange(peer.without_rdma, true)) warn(error.message + "; they take TCP");
+    if (!std::exchange(peer.without_rdma, true)) {
+      warn("no rdma", error.message + "; they take TCP");
+    }
   }
   if (told) {
-    disagreed(link, slot, std::move(verdict));
+    disagreed(link, slot, dialed, std::move(verdict));
   } else {
     unclaim(link, slot, std::move(error.message));
   }

@@ -124,14 +124,21 @@ void Reception::broke(const std::string& what) {
 void Reception::give_up(Error error) {
   if (over_ || giving_up_) return;
   if (desk_.running()) {
-    warn(error.message);
+    warn("start", error.message);
     return;
   }
   giving_up_ = std::move(error);
+  farewell_over_ = false;
   farewell_.expires_after(request_.farewell);
   farewell_.async_wait([this](const error_code& cancelled) {
-    if (!cancelled && giving_up_) end_start();
+    if (cancelled) return;
+    farewell_over_ = true;
+    end_start_if_told();
   });
+}
+
+void Reception::end_start_if_told() {
+  if (giving_up_ && farewell_over_ && telling_ == 0) end_start();
 }
 
 void Reception::end_start() {
@@ -142,7 +149,7 @@ void Reception::end_start() {
     close_all();
     return;
   }
-  warn(error.message);  // we are in a group meanwhile
+  warn("start", error.message);  // we are in a group meanwhile
   call_again();
 }
 
@@ -192,18 +199,22 @@ void Reception::log(LogLevel level, const std::string& text) const {
   if (request_.node.log) request_.node.log(level, text);
 }
 
-void Reception::warn(const std::string& text) {
-  const auto now = std::chrono::steady_clock::now();
-  if (last_warning_ && now - *last_warning_ < 1s) {
-    ++warnings_left_out_;
-    return;
-  }
-  last_warning_ = now;
-  std::string more;
-  if (const std::uint64_t count = std::exchange(warnings_left_out_, 0); count > 0) {
-    more = " (and " + std::to_string(count) + " more like it before)";
-  }
-  log(LogLevel::warning, text + more);
+void Reception::warn(const std::string& kind, std::string text) {
+  warnings_.warn(kind, std::move(text), std::chrono::steady_clock::now());
+  warn_later();
+}
+
+void Reception::warn_later() {
+  const std::optional<Warnings::Time> due = warnings_.due();
+  if (!due || flush_is_due_) return;
+  flush_is_due_ = true;
+  held_back_.expires_at(*due);
+  held_back_.async_wait([this](const error_code& cancelled) {
+    flush_is_due_ = false;
+    if (cancelled) return;
+    warnings_.flush(std::chrono::steady_clock::now());
+    warn_later();
+  });
 }
 
 }  // namespace tutti

@@ -10,8 +10,10 @@
 /// in the place of its hello is told, and hangs up (standing.hpp). A pair may end up with
 /// one end that has handed over and one that has not, if the other died or was too slow: the first
 /// learns it from its connection, which is closed, and releases the slot.
-/// A contradiction between two that are in no group ends both starts; each first stays a moment, to
-/// tell the other why, and to contradict whoever else calls.
+/// Who calls a member and is contradicted ends its start, and first stays a moment: to tell the
+/// other why, to contradict whoever else calls, and to be asked. For anybody may call in a member's
+/// name: who is called refuses, and ends its start only if that member says the same at its own
+/// address (confirm.cpp).
 /// Threads: all runs inside run(), on a private Asio context; what other threads may call says so.
 #pragma once
 #include <boost/asio/awaitable.hpp>
@@ -32,6 +34,7 @@
 #include "node/bootstrap/hello.hpp"
 #include "node/bootstrap/link.hpp"
 #include "node/bootstrap/lobby.hpp"
+#include "node/bootstrap/warnings.hpp"
 
 namespace tutti {
 
@@ -49,6 +52,9 @@ class Reception {
   void refuse(std::uint64_t incarnation);
   void run_on();  ///< after Desk::set_running()
 
+  /// After run(): says what was held back.
+  void say_the_rest() { warnings_.flush(Warnings::Time::max()); }
+
  private:
   using LinkPtr = std::shared_ptr<Link>;
   using Pause = asio::steady_timer::duration;
@@ -60,6 +66,7 @@ class Reception {
     explicit Peer(asio::io_context& context) : again(context) {}
     LinkPtr link;           // the one whose hello we agreed with
     bool attached = false;  // B1: handed over, not released
+    bool asked = false;     // confirm() is under way
     // Of the last two.
     std::uint64_t incarnation = 0;
     std::uint64_t row_bytes = 0;
@@ -81,8 +88,8 @@ class Reception {
     agree,
     not_now,        ///< its slot is taken
     removed,        ///< it may never come again
-    refuse,         ///< harms the caller only
-    contradiction,  ///< harms whoever is in no group yet (B2)
+    refuse,         ///< what is wrong is seen at the other end, too
+    contradiction,  ///< B2
   };
   struct Judged {
     Judgement judgement = Judgement::agree;
@@ -94,6 +101,7 @@ class Reception {
   void spawn(asio::awaitable<void> work);
   void broke(const std::string& what);
   void give_up(Error error);
+  void end_start_if_told();
   void end_start();
   void removed_by(const std::string& name);
   void close_all();
@@ -101,7 +109,9 @@ class Reception {
   void call_again();
   asio::awaitable<void> tell_progress();
   void log(LogLevel level, const std::string& text) const;
-  void warn(const std::string& text);
+  // Of each kind now and then, see warnings.hpp.
+  void warn(const std::string& kind, std::string text);
+  void warn_later();
   [[nodiscard]] const MemberAddress& member(std::uint32_t slot) const;
 
   // listen.cpp
@@ -122,9 +132,15 @@ class Reception {
   asio::awaitable<void> converse(LinkPtr link, Dialed dialed);
   asio::awaitable<void> unreadable(LinkPtr link, Error error, Dialed dialed);
   asio::awaitable<void> tell(LinkPtr link);
-  asio::awaitable<void> contradict(LinkPtr link, Error error);
+  asio::awaitable<void> contradict(LinkPtr link, const Hello& theirs, Error error, Dialed dialed);
+  void end_with(Error error, const LinkPtr& link, Dialed dialed);
+  void refused(Dialed slot, const std::string& where, const Error& error);
   asio::awaitable<void> send_away(LinkPtr link, std::string verdict, std::string peer);
   [[nodiscard]] Hello hello_to(Dialed dialed, const std::string& unix_name) const;
+
+  // confirm.cpp
+  asio::awaitable<bool> confirm(std::uint32_t slot, Error& error, std::uint64_t incarnation);
+  asio::awaitable<Result<Hello>> ask(std::uint32_t slot);
 
   // judge.cpp
   [[nodiscard]] Judged judge(const Hello& mine, const Hello& theirs, Dialed dialed);
@@ -132,7 +148,9 @@ class Reception {
 
   // settle.cpp
   asio::awaitable<void> settle(LinkPtr link, std::uint32_t slot, bool dialed);
-  void disagreed(const LinkPtr& link, std::uint32_t slot, Verdict verdict);
+  void disagreed(const LinkPtr& link, std::uint32_t slot, bool dialed, Verdict verdict);
+  asio::awaitable<void> cannot_be_joined(LinkPtr link, std::uint32_t slot, bool dialed,
+                                         Error error);
   asio::awaitable<bool> complete(LinkPtr link, std::uint32_t slot, bool dialed);
   void claim(const LinkPtr& link, std::uint32_t slot, const Hello& mine, const Hello& theirs);
   void unclaim(const LinkPtr& link, std::uint32_t slot, std::string trouble);
@@ -164,9 +182,12 @@ class Reception {
   std::deque<LinkPtr> unclaimed_;      // accepted, and not (yet) of any peer; oldest first
   std::deque<std::uint64_t> refused_;  // incarnations, the newest kRefusedMax
   std::optional<Error> giving_up_;     // told to the others, not yet to the node
+  bool farewell_over_ = false;
+  std::uint32_t telling_ = 0;  // links to those that may ask us yet why we give up
   bool over_ = false;
-  std::optional<std::chrono::steady_clock::time_point> last_warning_;
-  std::uint64_t warnings_left_out_ = 0;
+  Warnings warnings_{[this](const std::string& text) { log(LogLevel::warning, text); }};
+  asio::steady_timer held_back_{context_};
+  bool flush_is_due_ = false;
 };
 
 }  // namespace tutti

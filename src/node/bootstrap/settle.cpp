@@ -50,10 +50,10 @@ asio::awaitable<void> Reception::settle(LinkPtr link, std::uint32_t slot, bool d
     unclaim(link, slot, "its connection ended in the handshake");
     co_return;
   }
-  disagreed(link, slot, std::move(verdict));
+  disagreed(link, slot, dialed, std::move(verdict));
 }
 
-void Reception::disagreed(const LinkPtr& link, std::uint32_t slot, Verdict verdict) {
+void Reception::disagreed(const LinkPtr& link, std::uint32_t slot, bool dialed, Verdict verdict) {
   const std::string& name = member(slot).name;
   switch (verdict.kind) {
     case Verdict::Kind::agreed:
@@ -69,9 +69,14 @@ void Reception::disagreed(const LinkPtr& link, std::uint32_t slot, Verdict verdi
       removed_by(name);
       break;
     case Verdict::Kind::refused:
-      unclaim(link, slot, verdict.error.message);
+      unclaim(link, slot, "it refused us: " + verdict.error.message);
       peers_[slot].pause = kRetrySlowly;
-      give_up(std::move(verdict.error));
+      if (dialed) {
+        give_up(std::move(verdict.error));
+      } else if (!desk_.running()) {  // whoever it is that called: the start goes on
+        warn("refused us: " + name,
+             name + " (" + link->where() + ") called and refused us: " + verdict.error.message);
+      }
       break;
   }
 }
@@ -96,9 +101,8 @@ asio::awaitable<bool> Reception::complete(LinkPtr link, std::uint32_t slot, bool
   std::string apart =
       base_.name + " and " + member(slot).name + " cannot share memory: " + swapped.error().message;
   if (swapped.error().code != ErrorCode::peer_lost) {
-    unclaim(link, slot, apart);
     Error error{swapped.error().code, std::move(apart)};
-    co_await contradict(link, std::move(error));
+    co_await cannot_be_joined(link, slot, dialed, std::move(error));
     co_return false;
   }
   // A peer that failed closes the unix socket and says here why.
@@ -106,11 +110,21 @@ asio::awaitable<bool> Reception::complete(LinkPtr link, std::uint32_t slot, bool
   if (over_ || peers_[slot].link != link) co_return false;
   const bool told = verdict.kind != Verdict::Kind::agreed && verdict.kind != Verdict::Kind::broken;
   if (told) {
-    disagreed(link, slot, std::move(verdict));
+    disagreed(link, slot, dialed, std::move(verdict));
   } else {
     unclaim(link, slot, std::move(apart));
   }
   co_return false;
+}
+
+// They agree, but nothing can carry their writes.
+asio::awaitable<void> Reception::cannot_be_joined(LinkPtr link, std::uint32_t slot, bool dialed,
+                                                  Error error) {
+  unclaim(link, slot, error.message);
+  std::string verdict = encode_verdict(error);
+  end_with(std::move(error), link, dialed ? Dialed(slot) : std::nullopt);
+  std::string nobody;
+  co_await send_away(link, std::move(verdict), std::move(nobody));
 }
 
 void Reception::hand_over(const LinkPtr& link, std::uint32_t slot) {

@@ -157,6 +157,98 @@ TEST_F(Strangers, ANamesakeIsRefusedAndTheFirstStays) {
   expect_that_members_meet();
 }
 
+// A caller that contradicts a, which waits. Nobody is at the address of the name that it gives.
+class StrangersThatSpeak : public Strangers {
+ protected:
+  // What they are told.
+  std::string refusal_of(const std::string& frame) {
+    RawPeer stranger(address());
+    stranger.send(frame);
+    EXPECT_TRUE(stranger.receive_hello());
+    const Verdict verdict = stranger.receive_verdict();
+    EXPECT_EQ(verdict.kind, Verdict::Kind::refused);
+    return verdict.error.message;
+  }
+  std::string refusal_of(const Hello& hello) { return refusal_of(encode_hello(hello).value()); }
+
+  void expect_that_a_waits_on(const std::string& said) {
+    a.await_log(LogLevel::warning, said);
+    EXPECT_FALSE(a.lobby().failure());
+    expect_that_members_meet();
+  }
+};
+
+TEST_F(StrangersThatSpeak, OfAnotherProtocolVersionAreRefused) {
+  const std::string why = "protocol version is 9 there but 1 here";
+  EXPECT_THAT(refusal_of(hello_prefix(9, 100)), HasSubstr(why));
+  EXPECT_THAT(a.lobby().refused(), AllOf(HasSubstr("1 caller was refused"), HasSubstr(why)));
+  expect_that_a_waits_on(why);
+}
+
+TEST_F(StrangersThatSpeak, OfAnUnknownNameAreRefused) {
+  Hello hello = hello_of(b, 7);
+  hello.name = "x";
+  EXPECT_THAT(refusal_of(hello), HasSubstr("'x' is not in the member list"));
+  EXPECT_THAT(a.lobby().refused(), HasSubstr("'x' is not in the member list"));
+  expect_that_a_waits_on("'x' is not in the member list");
+}
+
+TEST_F(StrangersThatSpeak, InAMembersNameWithOtherOptionsAreRefused) {
+  Hello hello = hello_of(b, 7);
+  --hello.groups[0].message_max_bytes;
+  EXPECT_THAT(refusal_of(hello), HasSubstr("message_max_bytes is 65536 at a but 65535 at b"));
+  EXPECT_THAT(a.lobby().awaited(), HasSubstr(": refused: group 'log': message_max_bytes is"));
+  expect_that_a_waits_on("message_max_bytes is 65536 at a but 65535 at b");
+}
+
+TEST_F(StrangersThatSpeak, InTheNameOfAMemberThatIsThereAreRefused) {
+  Hello hello = hello_of(b, 7);
+  hello.groups.clear();
+  expect_that_members_meet();
+  a.release(1);
+  b.stop();
+  b.start();
+  EXPECT_EQ(a.await(1).incarnation, b.incarnation);
+  a.release(1);  // b keeps its end, so that it does not come in between
+  EXPECT_THAT(refusal_of(hello), HasSubstr("b has not joined it"));
+  EXPECT_FALSE(a.lobby().failure());
+  b.await(0);
+  b.release(0);
+  a.await(1);
+}
+
+TEST_F(StrangersThatSpeak, ThatRefuseAMemberAreNotBelieved) {
+  RawPeer stranger(address());
+  stranger.send(encode_hello(hello_of(b, 7)).value());
+  stranger.send(encode_verdict({ErrorCode::mismatch, "b does not like this"}));
+  a.await_trouble("b (" + addresses[1].address + ": it refused us: b does not like this");
+  stranger.wait_for_close();
+  expect_that_a_waits_on("called and refused us: b does not like this");
+}
+
+TEST_F(StrangersThatSpeak, WithTooSmallARowAreToldSo) {
+  a.stop();
+  a.row_bytes = {0, 8192};
+  a.start();
+  Hello hello = hello_of(b, 7);
+  hello.row_bytes = 4096;
+  EXPECT_THAT(refusal_of(hello), HasSubstr("row_bytes is 4096 at b but 8192 for it at a"));
+  expect_that_a_waits_on("row_bytes is 4096 at b but 8192 for it at a");
+}
+
+TEST_F(StrangersThatSpeak, DoNotHideEachOther) {
+  for (int i = 0; i < 20; ++i) {
+    Hello hello = hello_of(b, 7);
+    hello.name = "x" + std::to_string(i);
+    refusal_of(hello);
+  }
+  EXPECT_THAT(a.lobby().refused(), HasSubstr("20 callers were refused"));
+  RawPeer stranger(address());
+  stranger.send("GET / HTTP/1.1\r\n\r\n");
+  a.await_log(LogLevel::warning, "closed a stranger's connection");
+  a.await_log(LogLevel::warning, "more like it before)");  // though no other comes
+}
+
 // Before b has called a itself: then it would say that a is about to be connected.
 class StrangersOfB : public Strangers {
  protected:

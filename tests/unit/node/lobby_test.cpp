@@ -226,6 +226,20 @@ TEST(Lobby, WhoIsMissingIsListedWithTheReason) {
   b.await_log(LogLevel::info, "waiting for a (" + addresses[0].address + ")");
 }
 
+TEST(Lobby, OfManyThatAreMissingSomeAreNamedAndTheRestCounted) {
+  std::vector<MemberAddress> addresses = loopback_members(2);
+  while (addresses.size() < 256) {
+    addresses.push_back({"m" + std::to_string(addresses.size()), "127.0.0.1:1"});
+  }
+  TestMember a(addresses, 0);
+  a.start();
+  const std::string awaited = a.lobby().awaited();
+  EXPECT_THAT(awaited, ::testing::StartsWith("b (" + addresses[1].address + ": it never"));
+  EXPECT_THAT(awaited,
+              ::testing::EndsWith("m8 (127.0.0.1:1: it never connected to us) and 247 more"));
+  a.await_log(LogLevel::info, "m8 (127.0.0.1:1) and 247 more");
+}
+
 TEST(Lobby, NewsAreAnnouncedOnce) {
   const auto addresses = loopback_members(2);
   TestMember a(addresses, 0);

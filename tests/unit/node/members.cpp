@@ -59,8 +59,15 @@ Result<void> TestMember::try_start() {
     const std::lock_guard lock(mutex_);
     changed_.notify_all();
   };
-  auto lobby = Lobby::open(
-      {node, resolved_, row, doorbell.get(), incarnation, wake, silence_limit, farewell});
+  auto lobby = Lobby::open({.node = node,
+                            .groups = resolved_,
+                            .own_row = row,
+                            .doorbell_fd = doorbell.get(),
+                            .incarnation = incarnation,
+                            .wake = wake,
+                            .silence_limit = silence_limit,
+                            .farewell = farewell,
+                            .row_bytes = row_bytes});
   if (!lobby) return std::unexpected(lobby.error());
   lobby_ = std::move(*lobby);
   return {};

@@ -61,6 +61,7 @@ class TestMember {
   std::vector<GroupOptions> groups;
   std::chrono::nanoseconds silence_limit = std::chrono::seconds(60);
   std::chrono::nanoseconds farewell = std::chrono::milliseconds(500);
+  std::vector<std::size_t> row_bytes{};
   Segment row;
   UniqueFd doorbell;
   std::uint64_t incarnation = 0;

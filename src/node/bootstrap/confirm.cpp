@@ -1,0 +1,47 @@
+/// \file confirm.cpp
+/// Somebody that called us in a member's name contradicts us. Is it that member? Its own address is
+/// the one thing that a stranger cannot take.
+#include <boost/asio/use_awaitable.hpp>
+#include <exception>
+#include <utility>
+
+#include "node/bootstrap/reception.hpp"
+#include "node/bootstrap/standing.hpp"
+#include "node/text.hpp"
+
+namespace tutti {
+
+// True if the member there contradicts us, too. `error` is what the caller, which said that it is
+// that incarnation, was refused for; if another is there, it becomes what that one differs in.
+asio::awaitable<bool> Reception::confirm(std::uint32_t slot, Error& error,
+                                         std::uint64_t incarnation) {
+  if (std::exchange(peers_[slot].asked, true)) co_return false;
+  const Result<Hello> theirs = co_await ask(slot);
+  peers_[slot].asked = false;
+  if (over_ || !theirs) co_return false;
+  Result<void> agreed = compatible(hello_to(slot, {}), *theirs);
+  if (agreed) co_return false;
+  if (theirs->incarnation != incarnation) error = std::move(agreed.error());
+  co_return true;
+}
+
+// It says hello to all that call, also to those that only look at it.
+asio::awaitable<Result<Hello>> Reception::ask(std::uint32_t slot) {
+  Result<Hello> hello = fail(ErrorCode::unreachable, {});
+  LinkPtr link;
+  try {
+    link = co_await connect(slot);
+    if (link != nullptr && !over_) {
+      links_.push_back(link);
+      link->limit_silence(request_.silence_limit);
+      link->send(encode_question());
+      hello = co_await link->read_hello();
+    }
+  } catch (const std::exception& problem) {  // no memory
+    hello = fail(ErrorCode::system, problem.what());
+  }
+  if (link != nullptr) drop(link);
+  co_return hello;
+}
+
+}  // namespace tutti
