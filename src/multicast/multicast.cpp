@@ -40,7 +40,7 @@ bool Multicast<Memory>::step(Outbox& out) {
     advanced |= receive();
     if (ring_ != nullptr && !wedged_) advanced |= send(out);
     if (advanced) publish_received();
-    if (!wedged_) find_stable();
+    if (!wedged_) advanced |= find_stable();
   }
   if (ring_ != nullptr) advanced |= release();
   if (!complete_ && delivered_ >= kDeliveredAll) {
@@ -197,19 +197,23 @@ void Multicast<Memory>::set_bounds(std::uint32_t sender) {
                        .base = base_[sender]});
 }
 
-// I2. At the other levels what is known may be delivered, and publish_received() has said so.
+// I2. At the other levels what is known may be delivered, and publish_received() has said so. True
+// if there is more to deliver: a delivery thread has to be told.
 template <class Memory>
-void Multicast<Memory>::find_stable() {
-  if (shape_.level != Level::atomic) return;
+bool Multicast<Memory>::find_stable() {
+  if (shape_.level != Level::atomic) return false;
+  bool advanced = false;
   for (std::uint32_t s = 0; s < shape_.senders(); ++s) {
     if (stable_[s] == received_[s]) continue;
     std::uint64_t stable = received_[s];
     for (std::uint32_t m = 0; m < shape_.members(); ++m) {
       stable = std::min(stable, received_by(m, s));
     }
+    advanced |= stable > stable_[s];
     stable_[s] = std::max(stable, stable_[s]);
     set_bounds(s);
   }
+  return advanced;
 }
 
 template <class Memory>

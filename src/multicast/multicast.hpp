@@ -166,7 +166,7 @@ class Multicast {
   bool send(Outbox& out);
   std::uint64_t rounds_owed() const;
   void publish_received();
-  void find_stable();
+  bool find_stable();
   bool release();
   bool find_all_drained();
   [[nodiscard]] bool complete_everywhere() const;

@@ -50,6 +50,22 @@ TEST(Multicast, TakesNewsOfAllSendersInOneStepAndOnePush) {
   EXPECT_FALSE(member.out.control);
 }
 
+// Nobody else wakes a delivery thread, where rows are shared and so nothing lands.
+TEST(Multicast, CallsItProgressIfARecordHasBecomeStable) {
+  ForgedTable table({});
+  ForgedMember member(table, 0);
+  table.sent(2, {.records = 3, .rounds = 5});
+  EXPECT_TRUE(member.step());
+  EXPECT_FALSE(member.step());
+  table.received(1, 2, 5);
+  EXPECT_FALSE(member.step()) << "member 2 has still to say so";
+  table.received(2, 2, 5);
+  EXPECT_TRUE(member.step());
+  EXPECT_EQ(member.bounds(2).stable, 5U);
+  EXPECT_FALSE(member.out.control) << "there is nothing to tell";
+  EXPECT_FALSE(member.step());
+}
+
 TEST(Multicast, IgnoresWordsThatAreOlder) {
   ForgedTable table({});
   ForgedMember member(table, 0);
