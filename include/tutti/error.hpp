@@ -18,6 +18,7 @@ enum class ErrorCode : std::uint8_t {
   timed_out,         ///< a wait ended at its deadline; what was waited for may still come
   peer_lost,         ///< a member died or its connection broke
   stopped,           ///< the node or the group no longer takes messages
+  in_callback,       ///< a call that waits, made inside a callback of its node; nothing was changed
   system,            ///< the operating system refused: memory, descriptors, sockets
 };
 

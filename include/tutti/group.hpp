@@ -1,13 +1,16 @@
 /// \file group.hpp
 /// One group (a "subgroup" of the node's members): send to it, learn what became of a message.
 ///
-/// A Group is a light handle, valid while its Node lives. Claims, commits and sends may be made by
-/// any number of threads at once, without locks [Spindle, 3.1, 3.4]. With Drive::caller, waits turn
-/// the predicate loop themselves, so they belong to the thread that calls Node::poll.
+/// A Group is a light handle. It may outlive its Node: then it takes no messages and says that the
+/// node was destroyed; the memory of the node's row goes with the last handle. Claims, commits and
+/// sends may be made by any number of threads at once, without locks [Spindle, 3.1, 3.4]. With
+/// Drive::caller, waits turn the predicate loop themselves, so they belong to the thread that calls
+/// Node::poll. Inside a callback of the same node nothing waits: see node.hpp.
 #pragma once
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -36,7 +39,8 @@ enum class ClaimOutcome : std::uint8_t {
 
 /// Space for one message in this member's ring buffer, to be filled and committed. A claim that is
 /// dropped without commit becomes a null: nothing is delivered for it. Commit soon: what this
-/// member claimed later waits for it.
+/// member claimed later waits for it. Claims end before their Node does: one that outlives it is
+/// reported in the log, and what is written to it or committed then goes nowhere.
 class TUTTI_API Claim {
  public:
   Claim() = default;
@@ -83,6 +87,10 @@ class TUTTI_API Group {
  public:
   using Timeout = std::chrono::nanoseconds;
 
+  Group(const Group&) = default;  // a move copies: there is no empty handle
+  Group& operator=(const Group&) = default;
+  ~Group() = default;
+
   /// Asks for space for `size` bytes; never blocks. Claim::outcome says why there is none.
   [[nodiscard]] Claim try_claim(std::uint32_t size) noexcept;
 
@@ -90,7 +98,8 @@ class TUTTI_API Group {
   [[nodiscard]] Result<Claim> claim(std::uint32_t size, Timeout timeout);
 
   /// Hands the message over: every member delivers it, in the group's order. Never blocks.
-  /// The claim is empty afterwards.
+  /// The claim is empty afterwards. A claim on another group is given up as if it were dropped: an
+  /// error in the log names both groups, and the ticket is 0. So is that of an empty claim.
   Ticket commit(Claim&& claim) noexcept;
 
   /// Copies `bytes` into claimed space and commits.
@@ -108,13 +117,12 @@ class TUTTI_API Group {
   }
 
   /// True once this member has delivered the message to its own callback; at Level::atomic every
-  /// member has it then. Never blocks.
+  /// member has it then. Never blocks. Ticket 0 names no message and is never delivered.
   [[nodiscard]] bool delivered(Ticket ticket) const noexcept;
 
   /// Waits for delivered(ticket), through changes of view: what was sent before one and not
   /// delivered is sent again after it. An error that is no time-out says why it never will be, or
   /// that it may have been: a member that was cut off cannot know what the others delivered.
-  /// Not for callbacks on the predicate thread.
   [[nodiscard]] Result<void> wait(Ticket ticket, Timeout timeout);
 
   /// The view in which this member delivered the message; nothing if it has not.
@@ -134,7 +142,7 @@ class TUTTI_API Group {
   /// True once all senders finished and every member has delivered everything.
   [[nodiscard]] bool complete() const noexcept;
 
-  /// Waits for complete(). Not for callbacks on the predicate thread.
+  /// Waits for complete().
   [[nodiscard]] Result<void> wait_complete(Timeout timeout);
 
   [[nodiscard]] const std::string& name() const;
@@ -147,8 +155,8 @@ class TUTTI_API Group {
 
  private:
   friend class Node;
-  explicit Group(GroupCore* core) : core_(core) {}
-  GroupCore* core_;
+  explicit Group(std::shared_ptr<GroupCore> core) : core_(std::move(core)) {}
+  std::shared_ptr<GroupCore> core_;  // never null; keeps what stands behind the node
 };
 
 }  // namespace tutti

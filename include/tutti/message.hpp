@@ -26,11 +26,11 @@ struct Message {
 };
 
 /// Takes a batch of messages in delivery order, never an empty one. Runs on the thread that
-/// GroupOptions::delivery names, one call at a time per group. It must not throw, and must not
-/// wait for the same node when it runs on the predicate thread. It may take long: the others go on
-/// until the group's window is full, and then wait; nobody is removed for it (but see
-/// Drive::caller). Batches are as large as what was ready (opportunistic, [Spindle, 3.2]), at most
-/// kDeliveryBatchMax.
+/// GroupOptions::delivery names, one call at a time per group. It must not throw: if it does, the
+/// node fails, and the batch does not count as delivered. Calls of the same node that wait are
+/// refused inside (node.hpp). It may take long: the others go on until the group's window is full,
+/// and then wait; nobody is removed for it (but see Drive::caller). Batches are as large as what
+/// was ready (opportunistic, [Spindle, 3.2]), at most kDeliveryBatchMax.
 using DeliveryCallback = std::function<void(std::span<const Message>)>;
 
 /// The largest batch handed to a DeliveryCallback at once.

@@ -6,6 +6,14 @@
 /// without them in the next; a minority stops and says so. Whoever was removed may be started
 /// again. Several nodes may live in one process. Threads: create, join, start, stop and the
 /// destructor from one thread at a time.
+///
+/// Callbacks: inside a callback of a node (delivery, view, log, save, load), on whichever thread it
+/// runs, that node's calls that wait return at once with ErrorCode::in_callback, which names the
+/// call and the callback: start, stop, leave, Group::wait, wait_complete, and a claim or send that
+/// finds no space. All other calls, and all calls of other nodes, are allowed. A delivery, view or
+/// log callback that throws fails the node: failure() names callback and group, nothing more is
+/// delivered, and the others go on without this member. A node that was moved from does nothing
+/// and says so.
 #pragma once
 #include <chrono>
 #include <cstddef>
@@ -43,7 +51,8 @@ class TUTTI_API Node {
   /// Delivery callbacks run inside. One thread at a time. Nothing else makes this member answer
   /// the others: it must be called, or waited in, at least four times per
   /// NodeOptions::suspect_after, the time in callbacks included, or they remove it. Without wait()
-  /// in between, it is to be called as often as messages are to be moved.
+  /// in between, it is to be called as often as messages are to be moved. Inside a callback: does
+  /// nothing, and says so in the log.
   std::size_t poll();
 
   /// Drive::caller: sleeps until there may be something to do for poll, or the time-out.
@@ -69,12 +78,14 @@ class TUTTI_API Node {
 
   Node(Node&&) noexcept;
   Node& operator=(Node&&) noexcept;
-  /// Leaves at once if stop was not called: the others see a lost member.
+  /// Leaves at once if stop was not called: the others see a lost member. Waits for callbacks that
+  /// run, and destroys them. Inside one of them it returns at once: from then on no callback
+  /// begins, and a thread of its own ends the node once this one has returned; the log says so.
   ~Node();
 
  private:
-  explicit Node(std::unique_ptr<NodeCore> core);
-  std::unique_ptr<NodeCore> core_;
+  explicit Node(std::shared_ptr<NodeCore> core);
+  std::shared_ptr<NodeCore> core_;
 };
 
 }  // namespace tutti

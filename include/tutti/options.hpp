@@ -31,8 +31,9 @@ struct Idle {
 
 enum class LogLevel : std::uint8_t { debug, info, warning, error };
 
-/// Called for things worth telling a person, from any thread of the node, which waits for it: it
-/// must not block.
+/// Called for things worth telling a person, from any thread of the node, which waits for it, and
+/// from those that call the node, several at once: it must not block. It must not throw: if it
+/// does, the node fails, and it is not called again.
 using LogCallback = std::function<void(LogLevel, std::string_view)>;
 
 /// One of the nodes that may be members.

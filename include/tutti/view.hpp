@@ -39,8 +39,8 @@ struct ViewChange {
 
 /// Called once for each view this node installs: after the last message of the view before, and
 /// before the first of the new one, in all groups. The members may be in a later view by then, if
-/// callbacks of this node take long. On the predicate thread: it must not throw, nor wait for
-/// anything of the same node.
+/// callbacks of this node take long. On the predicate thread. It must not throw: if it does, the
+/// node fails. Calls of the same node that wait are refused inside (node.hpp).
 using ViewCallback = std::function<void(const ViewChange&)>;
 
 [[nodiscard]] TUTTI_API std::string_view to_string(LeftReason reason);

@@ -299,7 +299,11 @@ bool Delivery<Memory>::hand_over(const Filling& filling) {
       stale_.store(true, std::memory_order_release);
       return false;
     }
+    if (totals_.halted.load(std::memory_order_acquire)) [[unlikely]]
+      return false;
     if (callback_) callback_({batch_.data(), size});
+    if (totals_.halted.load(std::memory_order_acquire)) [[unlikely]]
+      return false;
     totals_.counters.messages.add(size);
     totals_.counters.bytes.add(filling.bytes);
     totals_.counters.batches.record(size);

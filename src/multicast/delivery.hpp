@@ -48,6 +48,9 @@ struct DeliveryTotals {
   DeliveryCounters counters;
   /// Own records delivered so far: a Ticket is delivered once this reaches it.
   std::atomic<std::uint64_t> own_records{0};
+  /// The group has ended: nothing more is handed over, and what is being handed over does not
+  /// count as delivered, for the callback may have failed.
+  std::atomic<bool> halted{false};
 };
 
 template <class Memory>

@@ -56,7 +56,7 @@ DeliveryCallback Subgroup<Memory>::marked(DeliveryCallback callback) {
 
 template <class Memory>
 bool Subgroup<Memory>::step(Fabric& fabric) {
-  if (halted_.load(std::memory_order_relaxed) || now_->shape.members() == 0) return false;
+  if (totals_.halted.load(std::memory_order_relaxed) || now_->shape.members() == 0) return false;
   if (!now_->started) [[unlikely]]
     start(*now_);
   bool advanced = false;
@@ -166,7 +166,8 @@ void Subgroup<Memory>::post(Fabric& fabric, const Outbox& out) {
 template <class Memory>
 bool Subgroup<Memory>::deliver() {
   InView& view = *views_.front();
-  if (view.place.own_delivery_thread || halted_.load(std::memory_order_relaxed)) return false;
+  if (view.place.own_delivery_thread || totals_.halted.load(std::memory_order_relaxed))
+    return false;
   if (!view.bounds.is_open()) return false;
   // Relaxed: only a thread that has the loop from us in the middle of the callback sees it.
   busy_.store(Busy::calling, std::memory_order_relaxed);
@@ -202,7 +203,7 @@ std::uint32_t Subgroup<Memory>::enter(const GroupShape& shape, SubgroupPlace pla
 
 template <class Memory>
 void Subgroup<Memory>::halt() {
-  halted_.store(true, std::memory_order_release);
+  totals_.halted.store(true, std::memory_order_release);
   if (ring_) ring_->close();
 }
 

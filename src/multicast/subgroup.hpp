@@ -194,7 +194,6 @@ class Subgroup final : public Stepped {
   std::uint64_t not_behind_ns_ = 0;  // when we last were not, or got on
   std::uint64_t noted_place_ = 0;
   std::atomic<bool> complete_{false};
-  std::atomic<bool> halted_{false};
 
   // The oldest view, for callbacks; for the delivery thread `open_`: null while that must not
   // begin.

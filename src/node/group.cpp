@@ -12,11 +12,17 @@ void Claim::abandon() noexcept { core_->abandon(*this); }
 Claim Group::try_claim(std::uint32_t size) noexcept { return core_->try_claim(size); }
 
 Result<Claim> Group::claim(std::uint32_t size, Timeout timeout) {
-  return core_->claim(size, timeout);
+  Claim space = core_->try_claim(size);
+  if (space) return space;
+  const std::shared_ptr<GroupCore> core = core_;  // what waits may call the application
+  return core->claim(std::move(space), size, timeout);
 }
 
 Ticket Group::commit(Claim&& claim) noexcept {
-  if (!claim) return Ticket{0};
+  if (claim.core_ != core_.get()) [[unlikely]] {
+    core_->refuse(claim);
+    return Ticket{0};
+  }
   const Ticket ticket{claim.index_ + 1};
   core_->commit(claim);
   return ticket;
@@ -41,7 +47,12 @@ Result<Ticket> Group::send(std::string_view text, Timeout timeout) {
 }
 
 bool Group::delivered(Ticket ticket) const noexcept { return core_->delivered(ticket); }
-Result<void> Group::wait(Ticket ticket, Timeout timeout) { return core_->wait(ticket, timeout); }
+
+Result<void> Group::wait(Ticket ticket, Timeout timeout) {
+  const std::shared_ptr<GroupCore> core = core_;
+  return core->wait(ticket, timeout);
+}
+
 std::optional<std::uint64_t> Group::view_of(Ticket ticket) const { return core_->view_of(ticket); }
 bool Group::intact() const noexcept { return core_->intact(); }
 void Group::finish() noexcept { core_->finish(); }
@@ -50,7 +61,10 @@ bool Group::complete() const noexcept {
   return core_->subgroup() != nullptr && core_->subgroup()->complete();
 }
 
-Result<void> Group::wait_complete(Timeout timeout) { return core_->wait_complete(timeout); }
+Result<void> Group::wait_complete(Timeout timeout) {
+  const std::shared_ptr<GroupCore> core = core_;
+  return core->wait_complete(timeout);
+}
 
 const std::string& Group::name() const { return core_->options().name; }
 const std::vector<std::string>& Group::members() const { return core_->options().members; }

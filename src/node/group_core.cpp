@@ -20,10 +20,26 @@ GroupCore::~GroupCore() {
 void GroupCore::abandon(Claim& claim) noexcept {
   ring_.load(std::memory_order_relaxed)->abandon(space_of(claim));
   claim.core_ = nullptr;
-  notify_work();
+  notify_claim_ended();
+}
+
+void GroupCore::refuse(Claim& claim) noexcept {
+  if (!claim) return;
+  const std::string of = claim.core_->options_.name;
+  claim.core_->abandon(claim);
+  node_.log(LogLevel::error, "group '" + options_.name + "': a claim on group '" + of +
+                                 "' was committed here; it is given up, nothing is delivered for "
+                                 "it. Commit a claim to the Group that gave it");
 }
 
 void GroupCore::ring_doorbell() noexcept { node_.ring_own_doorbell(); }
+void GroupCore::late_claim_ended() noexcept { node_.late_claim_ended(); }
+
+std::uint64_t GroupCore::count_late_claims() {
+  const SendRing* ring = ring_.load(std::memory_order_acquire);
+  over_.store(true, std::memory_order_relaxed);
+  return ring == nullptr ? 0 : ring->count_unfinished();
+}
 
 Error GroupCore::refusal(ClaimOutcome outcome, std::uint32_t size) const {
   switch (outcome) {
@@ -36,22 +52,28 @@ Error GroupCore::refusal(ClaimOutcome outcome, std::uint32_t size) const {
       return {ErrorCode::invalid_argument, "group '" + options_.name +
                                                "': this member is not among the senders; name "
                                                "it in the group's senders at all members"};
-    case ClaimOutcome::full:
-      return {ErrorCode::timed_out,
-              "group '" + options_.name +
-                  "': no space in the window before the deadline: a member delivers slowly or not "
-                  "at all; wait longer or look for the slow member"};
     default:
       break;
   }
-  if (std::optional<Error> failure = node_.failure()) return *failure;
+  if (std::optional<Error> over = node_.why_over()) return *over;
   return {ErrorCode::stopped,
           "group '" + options_.name + "' takes no messages: it is not started, or finished"};
 }
 
-Result<Claim> GroupCore::claim(std::uint32_t size, std::chrono::nanoseconds timeout) {
-  Claim space = try_claim(size);
-  if (!space && space.outcome() == ClaimOutcome::full) {
+// What a wait ended without: the groups are over, it was no place to wait, or time is up.
+Error GroupCore::why_in_vain(std::string_view call, std::chrono::nanoseconds timeout,
+                             std::string late) const {
+  if (std::optional<Error> over = node_.why_over()) return std::move(*over);
+  if (timeout.count() > 0) {
+    if (std::optional<Error> refusal = node_.refusal_here(call)) {
+      return {refusal->code, "group '" + options_.name + "': " + refusal->message};
+    }
+  }
+  return {ErrorCode::timed_out, "group '" + options_.name + "': " + std::move(late)};
+}
+
+Result<Claim> GroupCore::claim(Claim space, std::uint32_t size, std::chrono::nanoseconds timeout) {
+  if (space.outcome() == ClaimOutcome::full) {
     const Deadline deadline(timeout);
     node_.wait_until(
         progress_,
@@ -62,29 +84,40 @@ Result<Claim> GroupCore::claim(std::uint32_t size, std::chrono::nanoseconds time
         deadline);
   }
   if (space) return space;
-  return std::unexpected(refusal(space.outcome(), size));
+  if (space.outcome() != ClaimOutcome::full) {
+    return std::unexpected(refusal(space.outcome(), size));
+  }
+  return std::unexpected(why_in_vain(
+      "a claim that has to wait for space", timeout,
+      "no space in the window before the deadline: a member delivers slowly or not at all; wait "
+      "longer or look for the slow member"));
 }
 
 bool GroupCore::delivered(Ticket ticket) const noexcept {
   const Subgroup<NativeMemory>* subgroup = open_.load(std::memory_order_acquire);
-  return subgroup != nullptr && subgroup->own_records_delivered() >= ticket.value;
+  return subgroup != nullptr && ticket.value != 0 &&
+         subgroup->own_records_delivered() >= ticket.value;
 }
 
 Result<void> GroupCore::wait(Ticket ticket, std::chrono::nanoseconds timeout) {
+  if (ticket.value == 0) {
+    return fail(ErrorCode::invalid_argument, "group '" + options_.name +
+                                                 "': ticket 0 names no message: nothing was "
+                                                 "committed with it");
+  }
   if (node_.wait_until(progress_, [&] { return delivered(ticket); }, Deadline(timeout))) return {};
-  if (std::optional<Error> failure = node_.failure()) return std::unexpected(*failure);
-  return fail(ErrorCode::timed_out, "group '" + options_.name + "': message " +
-                                        std::to_string(ticket.value) +
-                                        " was not delivered before the deadline; it may still be");
+  return std::unexpected(why_in_vain("Group::wait", timeout,
+                                     "message " + std::to_string(ticket.value) +
+                                         " was not delivered before the deadline; it may still "
+                                         "be"));
 }
 
 Result<void> GroupCore::wait_complete(std::chrono::nanoseconds timeout) {
   const auto complete = [this] { return subgroup() != nullptr && subgroup()->complete(); };
   if (node_.wait_until(node_.changed(), complete, Deadline(timeout))) return {};
-  if (std::optional<Error> failure = node_.failure()) return std::unexpected(*failure);
-  return fail(ErrorCode::timed_out, "group '" + options_.name +
-                                        "': not every member had finished and delivered "
-                                        "everything before the deadline; they may still");
+  return std::unexpected(why_in_vain("Group::wait_complete", timeout,
+                                     "not every member had finished and delivered everything "
+                                     "before the deadline; they may still"));
 }
 
 void GroupCore::finish() noexcept {

@@ -2,8 +2,8 @@
 /// What stands behind a Group: its subgroup on the predicate loop, the threads that wait for it,
 /// and its delivery thread if it has one.
 ///
-/// Life: made by Node::join, opened in the node's first view, halted by a failure or stop; it lives
-/// as long as the node, so handles and claims never dangle before that.
+/// Life: made by Node::join, opened in the node's first view, halted by a failure or stop. It lives
+/// as long as the NodeCore, which the Node, each Group and the last claims keep.
 /// Threads: claims, commits and waits any; the node's side (open, after_pass, ...) as marked.
 #pragma once
 #include <atomic>
@@ -41,7 +41,11 @@ class GroupCore {
 
   // The application's side. try_claim and commit are inline: see SendRing::claim.
   [[nodiscard]] Claim try_claim(std::uint32_t size) noexcept;
-  [[nodiscard]] Result<Claim> claim(std::uint32_t size, std::chrono::nanoseconds timeout);
+  /// Goes on from `space`, which try_claim() has returned.
+  [[nodiscard]] Result<Claim> claim(Claim space, std::uint32_t size,
+                                    std::chrono::nanoseconds timeout);
+  /// Gives up a claim that was committed to this group, if it is another group's.
+  void refuse(Claim& claim) noexcept;
   void commit(Claim& claim) noexcept;
   void abandon(Claim& claim) noexcept;
   [[nodiscard]] bool delivered(Ticket ticket) const noexcept;
@@ -66,16 +70,22 @@ class GroupCore {
   /// Ends the group: claims and waits fail from now on.
   void halt();
   void join_delivery();
+  /// After the node has ended: how many claims have not. The node is told when they do.
+  [[nodiscard]] std::uint64_t count_late_claims();
 
  private:
   void run_delivery();
   /// Something was committed or delivered: wakes the predicate thread if it sleeps.
   void notify_work() noexcept;
   void ring_doorbell() noexcept;
+  void notify_claim_ended() noexcept;
+  void late_claim_ended() noexcept;
   [[nodiscard]] static SendRing::Space space_of(const Claim& claim) {
     return {claim.data_, claim.end_, claim.index_};
   }
   [[nodiscard]] Error refusal(ClaimOutcome outcome, std::uint32_t size) const;
+  [[nodiscard]] Error why_in_vain(std::string_view call, std::chrono::nanoseconds timeout,
+                                  std::string late) const;
 
   NodeCore& node_;
   const GroupOptions options_;
@@ -88,6 +98,7 @@ class GroupCore {
   Signal deliverable_;  // for the delivery thread
   std::atomic<std::uint64_t> sender_waits_{0};
   std::atomic<bool> halted_{false};
+  std::atomic<bool> over_{false};  // claims that end now are late
   std::thread delivery_thread_;
 
   struct Era {
@@ -137,6 +148,13 @@ inline void GroupCore::notify_work() noexcept {
 inline void GroupCore::commit(Claim& claim) noexcept {
   ring_.load(std::memory_order_relaxed)->commit(space_of(claim));
   claim.core_ = nullptr;
+  notify_claim_ended();
+}
+
+// The last that a late claim does here: the node may be gone afterwards.
+inline void GroupCore::notify_claim_ended() noexcept {
+  if (over_.load(std::memory_order_relaxed)) [[unlikely]]
+    return late_claim_ended();
   notify_work();
 }
 

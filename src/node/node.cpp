@@ -9,29 +9,76 @@ namespace tutti {
 
 std::string_view version() { return TUTTI_VERSION; }
 
-Node::Node(std::unique_ptr<NodeCore> core) : core_(std::move(core)) {}
+namespace {
+
+Error moved_from() {
+  return {ErrorCode::invalid_argument,
+          "this Node was moved from: the node lives in the object that it was moved to"};
+}
+
+}  // namespace
+
+Node::Node(std::shared_ptr<NodeCore> core) : core_(std::move(core)) {}
 Node::Node(Node&&) noexcept = default;
-Node& Node::operator=(Node&&) noexcept = default;
-Node::~Node() = default;
+
+Node& Node::operator=(Node&& other) noexcept {
+  if (this == &other) return *this;
+  if (std::shared_ptr<NodeCore> old = std::exchange(core_, std::move(other.core_))) {
+    NodeCore::end(std::move(old));
+  }
+  return *this;
+}
+
+Node::~Node() {
+  if (core_ != nullptr) NodeCore::end(std::move(core_));
+}
 
 Result<Node> Node::create(NodeOptions options) {
   if (Result<void> valid = options.validate(); !valid) return std::unexpected(valid.error());
-  return Node(std::make_unique<NodeCore>(std::move(options)));
+  return Node(std::make_shared<NodeCore>(std::move(options)));
 }
 
 Result<Group> Node::join(GroupOptions options) {
+  if (core_ == nullptr) return std::unexpected(moved_from());
   Result<GroupCore*> core = core_->join(std::move(options));
   if (!core) return std::unexpected(core.error());
-  return Group(*core);
+  return Group(std::shared_ptr<GroupCore>(core_, *core));
 }
 
-Result<void> Node::start() { return core_->start(); }
-std::size_t Node::poll() { return core_->poll(); }
-void Node::wait(Timeout timeout) { core_->wait(timeout); }
-Result<void> Node::stop(Timeout timeout) { return core_->stop(timeout); }
-Result<void> Node::leave(Timeout timeout) { return core_->leave(timeout); }
-ViewChange Node::view() const { return core_->view(); }
-std::optional<Error> Node::failure() const { return core_->failure(); }
-NodeStatistics Node::statistics() const { return core_->statistics(); }
+// What calls the application holds on to the core: a callback may destroy the Node.
+Result<void> Node::start() {
+  const std::shared_ptr<NodeCore> core = core_;
+  return core != nullptr ? core->start() : std::unexpected(moved_from());
+}
+
+std::size_t Node::poll() {
+  const std::shared_ptr<NodeCore> core = core_;
+  return core != nullptr ? core->poll() : 0;
+}
+
+void Node::wait(Timeout timeout) {
+  const std::shared_ptr<NodeCore> core = core_;
+  if (core != nullptr) core->wait(timeout);
+}
+
+Result<void> Node::stop(Timeout timeout) {
+  const std::shared_ptr<NodeCore> core = core_;
+  return core != nullptr ? core->stop(timeout) : std::unexpected(moved_from());
+}
+
+Result<void> Node::leave(Timeout timeout) {
+  const std::shared_ptr<NodeCore> core = core_;
+  return core != nullptr ? core->leave(timeout) : std::unexpected(moved_from());
+}
+
+ViewChange Node::view() const { return core_ != nullptr ? core_->view() : ViewChange{}; }
+
+std::optional<Error> Node::failure() const {
+  return core_ != nullptr ? core_->failure() : moved_from();
+}
+
+NodeStatistics Node::statistics() const {
+  return core_ != nullptr ? core_->statistics() : NodeStatistics{};
+}
 
 }  // namespace tutti

@@ -31,7 +31,9 @@ void pause_briefly() {
 }  // namespace
 
 NodeCore::NodeCore(NodeOptions options)
-    : options_(std::move(options)), caller_idle_(options_.idle) {}
+    : callbacks_(options.name, [this](const Error& thrown) { fail_with(thrown); }),
+      options_(callbacks_.wrap(std::move(options))),
+      caller_idle_(options_.idle) {}
 
 NodeCore::~NodeCore() { close(); }
 
@@ -46,7 +48,7 @@ Result<GroupCore*> NodeCore::join(GroupOptions options) {
   if (Result<void> checked = check_group(options_, joined, options); !checked) {
     return std::unexpected(checked.error());
   }
-  GroupOptions resolved = resolve_group(options_, std::move(options));
+  GroupOptions resolved = callbacks_.wrap(resolve_group(options_, std::move(options)));
   const auto rank = std::ranges::find(resolved.members, options_.name) - resolved.members.begin();
   const auto at = std::ranges::lower_bound(groups_, resolved.name, {}, [](const auto& group) {
     return std::string_view(group->options().name);
@@ -75,12 +77,17 @@ bool NodeCore::stays_awake(IdlePolicy& policy, std::size_t work) const {
 }
 
 std::size_t NodeCore::poll() {
-  if (state_ != State::running || options_.drive != Drive::caller) return 0;
-  return turn();
+  if (options_.drive != Drive::caller) return 0;
+  if (refuses_turn("Node::poll")) return 0;
+  const std::lock_guard lock(turning_);
+  return state_ == State::running ? turn() : 0;
 }
 
 void NodeCore::wait(std::chrono::nanoseconds timeout) {
-  if (state_ != State::running || options_.drive != Drive::caller) return;
+  if (options_.drive != Drive::caller) return;
+  if (refuses_turn("Node::wait")) return;
+  const std::lock_guard lock(turning_);
+  if (state_ != State::running) return;
   doze(std::clamp<std::chrono::nanoseconds>(timeout, std::chrono::nanoseconds(0), kLongestSleep));
 }
 
@@ -108,6 +115,8 @@ std::size_t NodeCore::turn() {
     drained_.store(true, std::memory_order_release);
     changed_.notify();
   }
+  if (failed() && !std::exchange(shown_stopped_, true)) [[unlikely]]
+    incarnation_->show_stopped(failure()->message);
   if (failed() && in_view_.load(std::memory_order_relaxed)) [[unlikely]] {
     // The others learn at once that they must go on without us; but a callback that still runs
     // reads in their rows.
@@ -213,13 +222,13 @@ void NodeCore::ring_own_doorbell() noexcept {
 bool NodeCore::wait_until(Signal& signal, const std::function<bool()>& ready,
                           const Deadline& deadline) {
   if (ready()) return true;
-  if (state_ != State::running) return false;
+  if (state_ != State::running || callbacks_.running_here() != nullptr) return false;
   if (options_.drive == Drive::caller) return wait_turning(ready, deadline);
   IdlePolicy policy(options_.idle);
   for (;;) {
     if (ready()) return true;
     const std::uint64_t now = now_ns();
-    if (failed() || deadline.passed(now)) return false;
+    if (failed() || state_ != State::running || deadline.passed(now)) return false;
     switch (policy.next(now)) {
       case IdleAction::spin:
         pause_briefly();
@@ -242,8 +251,10 @@ bool NodeCore::wait_until(Signal& signal, const std::function<bool()>& ready,
 }
 
 bool NodeCore::wait_turning(const std::function<bool()>& ready, const Deadline& deadline) {
+  const std::lock_guard lock(turning_);
   IdlePolicy policy(options_.idle);
   for (;;) {
+    if (state_ != State::running) return false;
     const std::size_t work = turn();
     if (ready()) return true;
     if (failed()) return false;
@@ -254,7 +265,7 @@ bool NodeCore::wait_turning(const std::function<bool()>& ready, const Deadline& 
   }
 }
 
-// True if this is the first failure (T2).
+// Any thread. True if this is the first failure (T2).
 bool NodeCore::fail_with(const Error& error) {
   {
     const std::lock_guard lock(failure_mutex_);
@@ -262,10 +273,11 @@ bool NodeCore::fail_with(const Error& error) {
     failure_ = error;
   }
   failed_.store(true, std::memory_order_release);
-  incarnation_->show_stopped(error.message);
-  if (options_.log) options_.log(LogLevel::error, error.message);
+  log(LogLevel::error, error.message);
   halt_groups();
   changed_.notify();
+  // Acquire: pairs with installed(): the incarnation is there.
+  if (in_view_.load(std::memory_order_acquire)) incarnation_->sleeper().wake();
   return true;
 }
 
@@ -301,6 +313,7 @@ Result<void> NodeCore::finish_by(const std::function<bool()>& ready, const Deadl
 }
 
 Result<void> NodeCore::stop(std::chrono::nanoseconds timeout) {
+  if (std::optional<Error> refusal = refusal_here("Node::stop")) return std::unexpected(*refusal);
   if (state_ != State::running) {
     if (std::optional<Error> failure = this->failure()) return std::unexpected(*failure);
     return {};
@@ -311,6 +324,7 @@ Result<void> NodeCore::stop(std::chrono::nanoseconds timeout) {
 }
 
 Result<void> NodeCore::leave(std::chrono::nanoseconds timeout) {
+  if (std::optional<Error> refusal = refusal_here("Node::leave")) return std::unexpected(*refusal);
   if (state_ != State::running) {
     if (std::optional<Error> failure = this->failure()) return std::unexpected(*failure);
     return {};
@@ -341,6 +355,7 @@ void NodeCore::quit() {
 }
 
 void NodeCore::close() {
+  const std::lock_guard lock(turning_);
   if (state_ != State::running) return;
   quit();
   halt_groups();
@@ -348,6 +363,8 @@ void NodeCore::close() {
   save_counters();
   state_ = State::stopped;
   if (!hung_up_) incarnation_->hang_up();
+  hung_up_ = true;
+  changed_.notify();
 }
 
 void NodeCore::save_counters() {

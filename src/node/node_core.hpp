@@ -18,6 +18,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -25,6 +26,7 @@
 #include "base/counter.hpp"
 #include "node/baton.hpp"
 #include "node/call_watch.hpp"
+#include "node/callbacks.hpp"
 #include "node/group_core.hpp"
 #include "node/incarnation.hpp"
 #include "predicates/idle_policy.hpp"
@@ -32,7 +34,7 @@
 
 namespace tutti {
 
-class NodeCore final : private IncarnationEvents {
+class NodeCore final : public std::enable_shared_from_this<NodeCore>, private IncarnationEvents {
  public:
   explicit NodeCore(NodeOptions options);
   ~NodeCore() override;
@@ -48,6 +50,11 @@ class NodeCore final : private IncarnationEvents {
   [[nodiscard]] std::optional<Error> failure() const;
   [[nodiscard]] NodeStatistics statistics() const;
 
+  /// The Node is gone: ends all it has running and drops the callbacks. Inside a callback of this
+  /// node another thread does so, once the callback has returned. Handles and claims that are still
+  /// there keep the memory.
+  static void end(std::shared_ptr<NodeCore> core) noexcept;
+
   // For the groups.
   [[nodiscard]] std::vector<MemberLag> lags(const GroupCore& group) const {
     return incarnation_->lags().of(group.options().name);
@@ -55,10 +62,18 @@ class NodeCore final : private IncarnationEvents {
   [[nodiscard]] const Idle& idle_options() const { return options_.idle; }
   [[nodiscard]] Signal& changed() { return changed_; }
   [[nodiscard]] bool failed() const { return failed_.load(std::memory_order_acquire); }
+  /// Why `call`, which waits, must not do so on this thread: a callback of this node runs on it.
+  [[nodiscard]] std::optional<Error> refusal_here(std::string_view call) const;
+  /// Why nothing more comes of the groups; nothing while they go on, or have not begun.
+  [[nodiscard]] std::optional<Error> why_over() const;
+  void log(LogLevel level, std::string_view text) const;
+  /// A claim on one of the groups has ended after the Node (node_end.cpp).
+  void late_claim_ended() noexcept;
   /// Wakes the predicate thread, once per sleep (T3).
   void ring_own_doorbell() noexcept;
   /// Waits on `signal` until `ready()`, a failure or the deadline: turns the loop itself with
-  /// Drive::caller. True if ready, which is asked no more once it has said so.
+  /// Drive::caller. True if ready, which is asked no more once it has said so. Inside a callback of
+  /// this node it does not wait.
   bool wait_until(Signal& signal, const std::function<bool()>& ready, const Deadline& deadline);
 
  private:
@@ -100,7 +115,12 @@ class NodeCore final : private IncarnationEvents {
   void stand_by();
   void stand_in(CallWatch& watch);
   [[nodiscard]] std::chrono::nanoseconds look_every() const;
+  // node_end.cpp
+  [[nodiscard]] bool refuses_turn(std::string_view call);
+  void shut_down();
+  void keep_for_claims();
 
+  Callbacks callbacks_;
   const NodeOptions options_;
   std::vector<GroupOptions> group_options_;         // by name
   std::unique_ptr<Incarnation> incarnation_;        // from start on; has what the groups point to
@@ -118,6 +138,11 @@ class NodeCore final : private IncarnationEvents {
   Signal dismissal_;                // of the stand-in
   CallMark view_call_;              // of on_view
   std::uint64_t late_told_ns_ = 0;  // that poll() came late
+  std::mutex turning_;  // T1 with Drive::caller; and of two that close, one waits for the other
+  std::atomic<bool> destroyed_{false};     // the Node
+  std::atomic<bool> turn_refused_{false};  // and said so
+  std::atomic<std::uint64_t> late_claims_{0};
+  std::shared_ptr<NodeCore> kept_;  // by itself, for these
   std::atomic<bool> in_view_{false};
   std::atomic<bool> unfounded_{false};  // this incarnation came into no view: try another
   std::atomic<bool> finishing_{false};  // leave() waits for what was sent
@@ -131,6 +156,7 @@ class NodeCore final : private IncarnationEvents {
   Counter sleeps_;
   std::size_t groups_complete_ = 0;
   bool hung_up_ = false;
+  bool shown_stopped_ = false;
   std::optional<Error> notice_;  // of the lobby
   bool counters_stale_ = false;
   std::array<std::atomic<std::uint64_t>, 5> fabric_counters_{};  // a copy other threads may read

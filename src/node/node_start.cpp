@@ -8,6 +8,7 @@
 namespace tutti {
 
 Result<void> NodeCore::start() {
+  if (std::optional<Error> refusal = refusal_here("Node::start")) return std::unexpected(*refusal);
   if (state_ != State::created) {
     return fail(ErrorCode::invalid_argument, "a node is started once; create a new one");
   }
@@ -16,7 +17,7 @@ Result<void> NodeCore::start() {
   for (;;) {
     Result<void> started = try_start(deadline);
     // Others were lost while the group was founded: nobody may go on with what he had agreed to.
-    if (started || !unfounded_.exchange(false)) return started;
+    if (started || failed() || !unfounded_.exchange(false)) return started;
   }
 }
 
@@ -37,7 +38,7 @@ Result<void> NodeCore::try_start(const Deadline& deadline) {
     return in_view_.load(std::memory_order_acquire) || unfounded_.load(std::memory_order_acquire);
   };
   wait_until(changed_, decided, deadline);
-  if (in_view_.load(std::memory_order_acquire)) return {};
+  if (in_view_.load(std::memory_order_acquire) && !failed()) return {};
   Error error = why_not_started();
   abandon_start();
   return std::unexpected(std::move(error));
@@ -58,13 +59,19 @@ Error NodeCore::why_not_started() const {
 }
 
 void NodeCore::abandon_start() {
-  quit();
-  // It came into a view just when its time was over: the groups know what is in there.
-  if (in_view_.load(std::memory_order_acquire)) return close();
-  quit_.store(false, std::memory_order_release);
-  dismissed_.store(false, std::memory_order_release);
-  state_ = State::stopped;
-  incarnation_.reset();
+  {
+    const std::lock_guard lock(turning_);
+    quit();
+    // If not, it came into a view just when its time was over: the groups know what is in there.
+    if (!in_view_.load(std::memory_order_acquire)) {
+      quit_.store(false, std::memory_order_release);
+      dismissed_.store(false, std::memory_order_release);
+      state_ = State::stopped;
+      incarnation_.reset();
+      return;
+    }
+  }
+  close();
 }
 
 void NodeCore::installed(const ViewChange& change) {

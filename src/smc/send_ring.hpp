@@ -87,6 +87,9 @@ class SendRing {
   /// Whether a claim of so many bytes would find space now. Any thread.
   [[nodiscard]] bool has_space_for(std::uint32_t bytes) const;
 
+  /// Claims that were neither committed nor abandoned so far. For when nobody takes any more.
+  [[nodiscard]] std::uint64_t count_unfinished() const;
+
   /// True once closed and every claim made has been taken.
   [[nodiscard]] bool closed_and_empty() const;
 

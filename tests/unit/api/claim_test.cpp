@@ -1,6 +1,9 @@
 /// \file claim_test.cpp
-/// What a sender gets that has to wait for space.
+/// What a sender gets that has to wait for space, and what becomes of a claim in wrong hands.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <mutex>
 
 #include "cluster.hpp"
 
@@ -21,6 +24,53 @@ TEST(Claim, ThatHadToWaitTakesTheNextTicket) {
   }
   for (const Result<void>& stopped : cluster.stop()) {
     EXPECT_TRUE(stopped) << stopped.error().message;
+  }
+}
+
+// The claim is given up; both groups go on as if there had been none.
+TEST(Claim, OfAnotherGroupIsRefusedWithoutHarm) {
+  std::mutex mutex;
+  std::vector<std::string> logged;
+  GroupOptions other = small_group();
+  other.name = "other";
+  TestCluster cluster({.members = 2, .groups = {small_group(), other}},
+                      [&](std::size_t, NodeOptions& node) {
+                        node.log = [&](LogLevel, std::string_view text) {
+                          const std::lock_guard lock(mutex);
+                          logged.emplace_back(text);
+                        };
+                      });
+  cluster.start();
+  Claim claim = cluster.group(0, 0).try_claim(8);
+  ASSERT_TRUE(claim);
+  const Ticket none = cluster.group(0, 1).commit(std::move(claim));
+  EXPECT_EQ(none, Ticket{0});
+  EXPECT_FALSE(claim);
+  EXPECT_FALSE(cluster.group(0, 1).delivered(none)) << "it names no message";
+  EXPECT_EQ(cluster.group(0, 1).wait(none, kPatience).error().code, ErrorCode::invalid_argument);
+  {
+    const std::lock_guard lock(mutex);
+    EXPECT_THAT(logged, ::testing::Contains(::testing::AllOf(
+                            ::testing::HasSubstr("group 'other'"),
+                            ::testing::HasSubstr("a claim on group 'log' was committed here"))));
+  }
+  // Another node's group of the same name is another group, too.
+  EXPECT_EQ(cluster.group(0, 0).commit(cluster.group(1, 0).try_claim(8)), Ticket{0});
+  EXPECT_EQ(cluster.group(0, 0).commit(Claim()), Ticket{0}) << "nothing was claimed";
+  for (const std::size_t group : {0U, 1U}) {
+    for (const std::size_t member : {0U, 1U}) {
+      const Result<Ticket> sent = cluster.group(member, group).send("x", kPatience);
+      ASSERT_TRUE(sent) << sent.error().message;
+      const Result<void> waited = cluster.group(member, group).wait(*sent, kPatience);
+      EXPECT_TRUE(waited) << waited.error().message;
+    }
+  }
+  for (const Result<void>& stopped : cluster.stop()) {
+    EXPECT_TRUE(stopped) << stopped.error().message;
+  }
+  for (const std::size_t group : {0U, 1U}) {
+    EXPECT_EQ(cluster.deliveries(0, group).size(), 2) << "no phantom in group " << group;
+    EXPECT_EQ(cluster.deliveries(1, group).size(), 2);
   }
 }
 

@@ -1,0 +1,134 @@
+#include "node/callbacks.hpp"
+
+#include <exception>
+#include <utility>
+
+namespace tutti {
+
+// What runs on this thread, of all nodes of the process: a callback may call another node, which
+// calls its own callbacks.
+class Callbacks::Mark {
+ public:
+  Mark(const Callbacks& of, const std::string& name)
+      : of_(&of), name_(&name), outer_(std::exchange(innermost, this)) {}
+  ~Mark() { innermost = outer_; }
+  Mark(const Mark&) = delete;
+  Mark& operator=(const Mark&) = delete;
+
+  [[nodiscard]] static const std::string* find(const Callbacks& of) {
+    for (const Mark* mark = innermost; mark != nullptr; mark = mark->outer_) {
+      if (mark->of_ == &of) return mark->name_;
+    }
+    return nullptr;
+  }
+  [[nodiscard]] static bool is_running(const std::string& name) {
+    for (const Mark* mark = innermost; mark != nullptr; mark = mark->outer_) {
+      if (mark->name_ == &name) return true;
+    }
+    return false;
+  }
+
+ private:
+  static thread_local const Mark* innermost;
+
+  const Callbacks* of_;
+  const std::string* name_;
+  const Mark* outer_;
+};
+
+thread_local const Callbacks::Mark* Callbacks::Mark::innermost = nullptr;
+
+namespace {
+
+// Calls it; what it throws, as text; empty if it threw nothing.
+template <class Call>
+std::string thrown_by(const Call& call) {
+  try {
+    call();
+  } catch (const std::exception& problem) {
+    return std::string("it threw: ") + problem.what();
+  } catch (...) {
+    return "it threw what is no std::exception";
+  }
+  return {};
+}
+
+}  // namespace
+
+Callbacks::Callbacks(std::string node, Failed failed)
+    : node_(std::move(node)), failed_(std::move(failed)) {}
+
+template <Callbacks::Throwing throwing, class Function>
+void Callbacks::wrap(Function& callback, std::string name) {
+  if (!callback) return;
+  auto entry =
+      std::make_shared<Entry<Function>>(*this, std::move(name), std::exchange(callback, {}));
+  drops_.emplace_back([entry] { entry->call = {}; });
+  callback = [entry](const auto&... arguments) {
+    using Outcome = decltype(entry->call(arguments...));
+    if constexpr (throwing == Throwing::is_handled_above) {
+      if (entry->of.muted_.load(std::memory_order_acquire)) {
+        return Outcome(fail(ErrorCode::stopped, "the node was destroyed"));
+      }
+      const Mark mark(entry->of, entry->name);
+      return entry->call(arguments...);
+    } else {
+      if (entry->of.muted_.load(std::memory_order_acquire)) return;
+      const std::string what = thrown_by([&] {
+        const Mark mark(entry->of, entry->name);
+        entry->call(arguments...);
+      });
+      if (!what.empty()) [[unlikely]]
+        entry->of.report(entry->name, what);
+    }
+  };
+}
+
+// One that has thrown is not called again, least of all with its own failure; nor is one that is
+// running called by what it calls.
+LogCallback Callbacks::wrap_log(LogCallback log) {
+  if (!log) return {};
+  auto entry = std::make_shared<Entry<LogCallback>>(*this, "the log callback", std::move(log));
+  drops_.emplace_back([entry] { entry->call = {}; });
+  return [this, entry](LogLevel level, std::string_view text) {
+    if (muted_.load(std::memory_order_acquire) || log_threw_.load(std::memory_order_acquire)) {
+      return;
+    }
+    if (Mark::is_running(entry->name)) return;
+    const std::string what = thrown_by([&] {
+      const Mark mark(*this, entry->name);
+      entry->call(level, text);
+    });
+    if (what.empty()) return;
+    if (!log_threw_.exchange(true)) report(entry->name, what);
+  };
+}
+
+void Callbacks::report(const std::string& name, const std::string& what) {
+  failed_({ErrorCode::stopped,
+           name + " of node '" + node_ + "' failed: " + what +
+               "; nothing more is delivered here, and the other members go on without this one. "
+               "Callbacks must not throw: mend it and start this member again"});
+}
+
+NodeOptions Callbacks::wrap(NodeOptions options) {
+  wrap<Throwing::fails_the_node>(options.on_view, "the view callback");
+  options.log = wrap_log(std::move(options.log));
+  return options;
+}
+
+GroupOptions Callbacks::wrap(GroupOptions options) {
+  const std::string of_group = " of group '" + options.name + "'";
+  wrap<Throwing::fails_the_node>(options.on_delivery, "the delivery callback" + of_group);
+  wrap<Throwing::is_handled_above>(options.save_state, "save_state" + of_group);
+  wrap<Throwing::is_handled_above>(options.load_state, "load_state" + of_group);
+  return options;
+}
+
+const std::string* Callbacks::running_here() const { return Mark::find(*this); }
+
+void Callbacks::drop() {
+  for (const auto& drop : drops_) drop();
+}
+
+}  // namespace tutti

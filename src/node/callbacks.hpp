@@ -1,0 +1,63 @@
+/// \file callbacks.hpp
+/// The application's callbacks of one node, as the rest of the node calls them.
+///
+/// Invariants: A1 while a callback runs, its thread is marked with the callback's name, so that a
+/// call that would wait for this very thread can be refused. A2 what a callback throws goes no
+/// further: it becomes the node's failure, which names callback, group and node (save_state and
+/// load_state are but marked: who calls them makes an error of what they throw). A3 after mute() no
+/// callback begins; after drop() none is left.
+/// Threads: the wrapped callbacks, running_here() and mute() any; the rest before start, and drop()
+/// after the last thread of the node has ended.
+#pragma once
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tutti/options.hpp"
+
+namespace tutti {
+
+class Callbacks {
+ public:
+  using Failed = std::function<void(const Error&)>;
+
+  /// `failed` takes what a callback threw, on the callback's thread.
+  Callbacks(std::string node, Failed failed);
+
+  /// The same options, with callbacks that keep A1 to A3; an empty one stays empty.
+  [[nodiscard]] NodeOptions wrap(NodeOptions options);
+  [[nodiscard]] GroupOptions wrap(GroupOptions options);
+
+  /// Name of the callback of this node that runs on the calling thread, the innermost; null if
+  /// none does.
+  [[nodiscard]] const std::string* running_here() const;
+
+  void mute() { muted_.store(true, std::memory_order_release); }
+  void drop();
+
+ private:
+  // One callback of the application's.
+  template <class Function>
+  struct Entry {
+    Callbacks& of;
+    const std::string name;
+    Function call;
+  };
+  class Mark;
+  enum class Throwing : std::uint8_t { fails_the_node, is_handled_above };
+
+  template <Throwing throwing, class Function>
+  void wrap(Function& callback, std::string name);
+  [[nodiscard]] LogCallback wrap_log(LogCallback log);
+  void report(const std::string& name, const std::string& what);
+
+  const std::string node_;
+  const Failed failed_;
+  std::atomic<bool> muted_{false};
+  std::atomic<bool> log_threw_{false};
+  std::vector<std::function<void()>> drops_;
+};
+
+}  // namespace tutti

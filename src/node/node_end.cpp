@@ -1,0 +1,89 @@
+// How a node ends when its Node goes, and what it says to calls from the wrong place.
+#include <system_error>
+#include <utility>
+
+#include "node/node_core.hpp"
+
+namespace tutti {
+
+std::optional<Error> NodeCore::refusal_here(std::string_view call) const {
+  const std::string* callback = callbacks_.running_here();
+  if (callback == nullptr) return {};
+  return Error{ErrorCode::in_callback,
+               std::string(call) + " was called inside " + *callback + " of node '" +
+                   options_.name +
+                   "', on a thread that it would wait for; nothing was done. Call it from another "
+                   "thread, outside the callbacks"};
+}
+
+// Of calls that can return no error, the first is told.
+bool NodeCore::refuses_turn(std::string_view call) {
+  const std::optional<Error> refusal = refusal_here(call);
+  if (refusal && !turn_refused_.exchange(true)) log(LogLevel::warning, refusal->message);
+  return refusal.has_value();
+}
+
+std::optional<Error> NodeCore::why_over() const {
+  if (std::optional<Error> failure = this->failure()) return failure;
+  if (destroyed_.load(std::memory_order_acquire)) {
+    return Error{ErrorCode::stopped, "node '" + options_.name +
+                                         "' was destroyed; its groups take and deliver nothing "
+                                         "more"};
+  }
+  if (state_ == State::stopped) {
+    return Error{ErrorCode::stopped, "node '" + options_.name +
+                                         "' has stopped; its groups take and deliver nothing "
+                                         "more"};
+  }
+  return {};
+}
+
+void NodeCore::log(LogLevel level, std::string_view text) const {
+  if (options_.log) options_.log(level, text);
+}
+
+void NodeCore::end(std::shared_ptr<NodeCore> core) noexcept {
+  const std::string* callback = core->callbacks_.running_here();
+  if (callback == nullptr) return core->shut_down();
+  const Error error{ErrorCode::in_callback,
+                    "node '" + core->options_.name + "' was destroyed inside " + *callback +
+                        ": nothing more is delivered, it ends once the callback has returned, and "
+                        "the others see a lost member. Destroy a node outside its callbacks"};
+  if (!core->fail_with(error)) core->log(LogLevel::error, error.message);
+  core->callbacks_.mute();
+  try {
+    std::thread([core] { core->shut_down(); }).detach();
+  } catch (const std::system_error&) {
+    core->kept_ = core;  // it has failed, and so leaves the others; only its memory stays
+  }
+}
+
+void NodeCore::shut_down() {
+  destroyed_.store(true, std::memory_order_release);
+  close();
+  keep_for_claims();
+  callbacks_.mute();
+  callbacks_.drop();
+}
+
+void NodeCore::keep_for_claims() {
+  std::uint64_t claims = 0;
+  for (const auto& group : groups_) {
+    const std::uint64_t open = group->count_late_claims();
+    if (open == 0) continue;
+    claims += open;
+    log(LogLevel::warning, "group '" + group->options().name + "' of node '" + options_.name +
+                               "': claims outlive the node: " + std::to_string(open) +
+                               "; its memory is kept until they end. Commit or drop claims before "
+                               "the node is destroyed");
+  }
+  if (claims == 0) return;
+  late_claims_.store(claims, std::memory_order_release);
+  kept_ = shared_from_this();
+}
+
+void NodeCore::late_claim_ended() noexcept {
+  if (late_claims_.fetch_sub(1, std::memory_order_acq_rel) == 1) std::exchange(kept_, nullptr);
+}
+
+}  // namespace tutti
