@@ -3,8 +3,15 @@
 /// in the same order, queries read the copy here, and members that join are given the state.
 ///
 /// Header-only, above Group: what it does can be done with a Group's callbacks alone.
+///
+/// Who waits for whom: commands are applied on the thread that delivers; queries read beside each
+/// other, and hold up this member's deliveries while they run, so they should be short (held_up()).
+/// A delivery that waits goes before all queries that come later: however many there are, they do
+/// not keep it out. A slow apply() is a slow delivery callback.
 #pragma once
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -44,6 +51,58 @@ concept StateMachine = requires(T machine, const T& copy, const typename T::Comm
   { machine.load(piece) } -> std::same_as<Result<void>>;
 };
 
+namespace detail {
+
+/// Which state machines this thread is using, in query() or apply().
+class InUse {
+ public:
+  explicit InUse(const void* machine) : machine_(machine), outer_(innermost) { innermost = this; }
+  ~InUse() { innermost = outer_; }
+  InUse(const InUse&) = delete;
+  InUse& operator=(const InUse&) = delete;
+
+  [[nodiscard]] static bool here(const void* machine) {
+    for (const InUse* use = innermost; use != nullptr; use = use->outer_) {
+      if (use->machine_ == machine) return true;
+    }
+    return false;
+  }
+
+ private:
+  static inline thread_local const InUse* innermost = nullptr;
+  const void* machine_;
+  const InUse* outer_;
+};
+
+/// A writer that waits goes before readers to come.
+class ReadersAndWriter {
+ public:
+  void lock() {
+    turnstile_.lock();
+    if (readers_.try_lock()) return;
+    held_up_.store(true, std::memory_order_relaxed);
+    readers_.lock();
+    held_up_.store(false, std::memory_order_relaxed);
+  }
+  void unlock() {
+    readers_.unlock();
+    turnstile_.unlock();
+  }
+  void lock_shared() {
+    const std::lock_guard turn(turnstile_);
+    readers_.lock_shared();
+  }
+  void unlock_shared() { readers_.unlock_shared(); }
+  [[nodiscard]] bool held_up() const { return held_up_.load(std::memory_order_relaxed); }
+
+ private:
+  std::mutex turnstile_;  // held by a writer as long as it waits and writes
+  std::shared_mutex readers_;
+  std::atomic<bool> held_up_{false};
+};
+
+}  // namespace detail
+
 template <StateMachine T>
 class Replicated {
  public:
@@ -52,7 +111,7 @@ class Replicated {
   using Timeout = std::chrono::nanoseconds;
 
   /// Joins the group with `machine` as the state it begins with; before Node::start. The callbacks
-  /// and `stateful` of the options are filled in here. To be used while the node lives.
+  /// and `stateful` of the options are filled in here.
   [[nodiscard]] static Result<Replicated> join(Node& node, GroupOptions options, T machine = {}) {
     auto core = std::make_shared<Core>(std::move(machine));
     options.on_delivery = [core](std::span<const Message> batch) { core->deliver(batch); };
@@ -66,28 +125,46 @@ class Replicated {
   }
 
   /// Applies the command at all members; the reply of the copy here. Blocks until it is applied
-  /// here, a failure or the time-out, after which it may still be applied. Any thread, but not
-  /// inside apply().
+  /// here, a failure or the time-out, after which it may still be applied. Any thread; inside
+  /// query() or apply() of this copy it sends nothing: ErrorCode::in_callback.
   [[nodiscard]] Result<Reply> execute(const Command& command, Timeout timeout) {
+    const auto deadline = std::chrono::steady_clock::now() + timeout;
+    if (detail::InUse::here(core_.get())) {
+      return fail(ErrorCode::in_callback,
+                  "group '" + group_.name() +
+                      "': execute was called inside query or apply of the same Replicated, for "
+                      "which it would wait; nothing was sent");
+    }
     std::vector<std::byte> bytes(sizeof(std::uint64_t));
     command.encode(bytes);
     Pending pending(*core_);
     const std::uint64_t number = pending.number();
     std::memcpy(bytes.data(), &number, sizeof number);
-    const Result<Ticket> ticket = group_.send(std::span<const std::byte>(bytes), timeout);
+    if (time_until(deadline) == Timeout(0)) {
+      return fail(ErrorCode::timed_out,
+                  "group '" + group_.name() + "': time was over before anything was sent");
+    }
+    const Result<Ticket> ticket =
+        group_.send(std::span<const std::byte>(bytes), time_until(deadline));
     if (!ticket) return std::unexpected(ticket.error());
-    if (Result<void> applied = group_.wait(*ticket, timeout); !applied) {
+    if (Result<void> applied = group_.wait(*ticket, time_until(deadline)); !applied) {
       return std::unexpected(std::move(applied.error()));
     }
     return pending.take_reply();
   }
 
-  /// Reads the copy here, which may be behind the others'. Any thread.
+  /// Reads the copy here, which may be behind the others'. Any thread, also inside query() and
+  /// apply(), else it waits for an apply() that runs or is about to.
   template <std::invocable<const T&> Read>
   auto query(Read&& read) const {
-    const std::shared_lock lock(core_->machine_mutex);
+    std::shared_lock lock(core_->machine_mutex, std::defer_lock);
+    if (!detail::InUse::here(core_.get())) lock.lock();
+    const detail::InUse use(core_.get());
     return std::forward<Read>(read)(std::as_const(core_->machine));
   }
+
+  /// A delivery waits at this moment for queries to end. Any thread.
+  [[nodiscard]] bool held_up() const { return core_->machine_mutex.held_up(); }
 
   [[nodiscard]] Group& group() { return group_; }
 
@@ -97,6 +174,7 @@ class Replicated {
 
     void deliver(std::span<const Message> batch) {
       const std::unique_lock lock(machine_mutex);
+      const detail::InUse use(this);
       for (const Message& message : batch) {
         std::uint64_t number = 0;
         if (message.size < sizeof number) continue;  // not sent by execute()
@@ -122,7 +200,7 @@ class Replicated {
     }
 
     Rank own;
-    mutable std::shared_mutex machine_mutex;
+    mutable detail::ReadersAndWriter machine_mutex;
     T machine;
     std::mutex replies_mutex;
     std::uint64_t numbers = 0;
@@ -158,6 +236,10 @@ class Replicated {
     Core& core_;
     std::uint64_t number_ = 0;
   };
+
+  static Timeout time_until(std::chrono::steady_clock::time_point deadline) {
+    return std::max<Timeout>(deadline - std::chrono::steady_clock::now(), Timeout(0));
+  }
 
   Replicated(std::shared_ptr<Core> core, Group group) : core_(std::move(core)), group_(group) {}
 

@@ -1,0 +1,195 @@
+/// \file replicated_test.cpp
+/// What waits for what in a replicated state machine: queries do not keep deliveries out, nothing
+/// waits for itself, and a command has one time-out.
+#include "tutti/replicated.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <functional>
+#include <thread>
+
+#include "cluster.hpp"
+#include "support/loopback.hpp"
+
+namespace tutti {
+namespace {
+
+using ::testing::HasSubstr;
+
+// Adds up what it is told.
+struct Sum {
+  struct Command {
+    std::uint64_t add = 0;
+    std::function<void()> while_encoding{};
+
+    void encode(std::vector<std::byte>& out) const {
+      if (while_encoding) while_encoding();
+      const auto* begin = reinterpret_cast<const std::byte*>(&add);
+      out.insert(out.end(), begin, begin + sizeof add);
+    }
+    static std::optional<Command> decode(std::span<const std::byte> in) {
+      Command command;
+      if (in.size() != sizeof command.add) return {};
+      std::memcpy(&command.add, in.data(), in.size());
+      return command;
+    }
+  };
+  using Reply = std::uint64_t;
+
+  Reply apply(const Command& command) {
+    value += command.add;
+    if (while_applying != nullptr && *while_applying) (*while_applying)();
+    return value;
+  }
+  Result<void> save(const StateSink& write) const {
+    write(std::as_bytes(std::span(&value, 1)));
+    return {};
+  }
+  Result<void> load(const StatePiece& piece) {
+    std::memcpy(&value, piece.bytes.data(), sizeof value);
+    return {};
+  }
+
+  std::uint64_t value = 0;
+  std::function<void()>* while_applying = nullptr;
+};
+
+class ReplicatedSum : public ::testing::TestWithParam<DeliveryThread> {
+ protected:
+  ReplicatedSum() {
+    const std::vector<MemberAddress> alone = loopback_members(1);
+    auto node = Node::create({.name = "a", .members = alone});
+    EXPECT_TRUE(node);
+    node_ = std::move(*node);
+    auto joined = Replicated<Sum>::join(*node_, small_group(Level::atomic, GetParam()),
+                                        Sum{.while_applying = &while_applying_});
+    EXPECT_TRUE(joined);
+    sum_ = std::move(*joined);
+    EXPECT_TRUE(node_->start());
+  }
+  ~ReplicatedSum() override { EXPECT_TRUE(node_->stop(kPatience)); }
+
+  Result<std::uint64_t> add(std::uint64_t value) { return sum_->execute({value}, kPatience); }
+  std::uint64_t read() {
+    return sum_->query([](const Sum& sum) { return sum.value; });
+  }
+
+  // A query that goes on until it is released.
+  struct LongQuery {
+    explicit LongQuery(Replicated<Sum>& of)
+        : thread([this, &of] {
+            of.query([this](const Sum&) {
+              begun = true;
+              while (!released) std::this_thread::yield();
+            });
+          }) {
+      EXPECT_TRUE(until([this] { return begun.load(); }));
+    }
+    void release() {
+      released = true;
+      thread.join();
+    }
+    std::atomic<bool> begun{false};
+    std::atomic<bool> released{false};
+    std::thread thread;
+  };
+
+  std::function<void()> while_applying_;
+  std::optional<Node> node_;
+  std::optional<Replicated<Sum>> sum_;
+};
+
+INSTANTIATE_TEST_SUITE_P(On, ReplicatedSum,
+                         ::testing::Values(DeliveryThread::predicate, DeliveryThread::own),
+                         [](const auto& thread) {
+                           return thread.param == DeliveryThread::own ? "OwnThread" : "Predicate";
+                         });
+
+TEST_P(ReplicatedSum, ADeliveryGoesBeforeTheQueriesThatComeLater) {
+  LongQuery first(*sum_);
+  EXPECT_FALSE(sum_->held_up());
+  std::jthread writer([this] { EXPECT_EQ(add(1), 1); });
+  ASSERT_TRUE(until([this] { return sum_->held_up(); })) << "the query holds it up, and says so";
+  std::atomic<bool> reads{false};
+  std::jthread reader([&] {
+    reads = true;
+    EXPECT_EQ(read(), 1) << "the reader came after the delivery";
+  });
+  ASSERT_TRUE(until([&] { return reads.load(); }));
+  first.release();
+  reader.join();
+  EXPECT_FALSE(sum_->held_up());
+}
+
+TEST_P(ReplicatedSum, NothingIsExecutedInsideAQuery) {
+  const Result<std::uint64_t> inside =
+      sum_->query([this](const Sum&) { return sum_->execute({1}, kPatience); });
+  ASSERT_FALSE(inside);
+  EXPECT_EQ(inside.error().code, ErrorCode::in_callback);
+  EXPECT_THAT(inside.error().message, HasSubstr("inside query or apply"));
+  EXPECT_EQ(add(5), 5) << "nothing was sent";
+}
+
+TEST_P(ReplicatedSum, NothingIsExecutedInsideApply) {
+  std::optional<Result<std::uint64_t>> inside;
+  std::uint64_t seen = 0;
+  while_applying_ = [&] {
+    if (inside) return;
+    inside = sum_->execute({1}, kPatience);
+    seen = read();
+  };
+  EXPECT_EQ(add(5), 5);
+  ASSERT_TRUE(inside);
+  ASSERT_FALSE(*inside);
+  EXPECT_EQ(inside->error().code, ErrorCode::in_callback);
+  EXPECT_EQ(seen, 5);
+  EXPECT_EQ(add(1), 6) << "nothing was sent";
+}
+
+TEST_P(ReplicatedSum, AQueryInsideAQueryWaitsForNobody) {
+  std::jthread writer;
+  const std::uint64_t seen = sum_->query([&](const Sum&) {
+    writer = std::jthread([this] { EXPECT_EQ(add(1), 1); });
+    EXPECT_TRUE(until([this] { return sum_->held_up(); }));
+    return read();
+  });
+  EXPECT_EQ(seen, 0);
+  writer.join();
+  EXPECT_EQ(read(), 1);
+}
+
+TEST_P(ReplicatedSum, ACommandHasOneTimeOut) {
+  constexpr auto kTimeout = 10ms;
+  const Sum::Command slow{1, [=] {
+                            const auto begin = std::chrono::steady_clock::now();
+                            while (std::chrono::steady_clock::now() < begin + 2 * kTimeout) {
+                              std::this_thread::yield();
+                            }
+                          }};
+  const Result<std::uint64_t> late = sum_->execute(slow, kTimeout);
+  ASSERT_FALSE(late) << "encoding took all of it";
+  EXPECT_EQ(late.error().code, ErrorCode::timed_out);
+  EXPECT_EQ(add(5), 5) << "nothing was sent";
+}
+
+TEST_P(ReplicatedSum, ThatOutlivesItsNodeSaysSo) {
+  std::optional<Replicated<Sum>> outlives;
+  {
+    auto node = Node::create({.name = "a", .members = loopback_members(1)});
+    ASSERT_TRUE(node);
+    auto joined = Replicated<Sum>::join(*node, small_group());
+    ASSERT_TRUE(joined);
+    outlives = std::move(*joined);
+    ASSERT_TRUE(node->start());
+    EXPECT_EQ(outlives->execute({2}, kPatience), 2);
+  }
+  const Result<std::uint64_t> late = outlives->execute({1}, kPatience);
+  ASSERT_FALSE(late);
+  EXPECT_EQ(late.error().code, ErrorCode::stopped);
+  EXPECT_EQ(outlives->query([](const Sum& sum) { return sum.value; }), 2);
+}
+
+}  // namespace
+}  // namespace tutti
