@@ -10,6 +10,14 @@
 
 namespace tutti::cli {
 
+std::string visible(std::string_view text) {
+  std::string shown(text);
+  for (char& c : shown) {
+    if ((c >= 0 && c < ' ' && c != '\n') || c == '\x7f') c = '?';
+  }
+  return shown;
+}
+
 void set_up_log(Verbosity verbosity, std::string_view member) {
   static const auto logger = [] {
     auto made = std::make_shared<spdlog::logger>("tutti",
@@ -26,10 +34,10 @@ void set_up_log(Verbosity verbosity, std::string_view member) {
   logger->flush_on(spdlog::level::debug);
 }
 
-void log_error(std::string_view message) { spdlog::error("{}", message); }
-void log_warning(std::string_view message) { spdlog::warn("{}", message); }
-void log_info(std::string_view message) { spdlog::info("{}", message); }
-void log_debug(std::string_view message) { spdlog::debug("{}", message); }
+void log_error(std::string_view message) { spdlog::error("{}", visible(message)); }
+void log_warning(std::string_view message) { spdlog::warn("{}", visible(message)); }
+void log_info(std::string_view message) { spdlog::info("{}", visible(message)); }
+void log_debug(std::string_view message) { spdlog::debug("{}", visible(message)); }
 
 LogCallback library_log() {
   return [](LogLevel level, std::string_view message) {

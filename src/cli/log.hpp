@@ -1,6 +1,7 @@
 /// \file log.hpp
 /// The lines that the command writes to standard error, each beginning with "tutti: ".
 #pragma once
+#include <string>
 #include <string_view>
 
 #include "tutti/error.hpp"
@@ -13,6 +14,10 @@ enum class Verbosity { quiet, normal, verbose };
 /// quiet: errors only; normal: also what a person should know; verbose: everything, with times.
 /// `member` is named in each line if it is not empty. Call again to change it.
 void set_up_log(Verbosity verbosity, std::string_view member = {});
+
+/// The text with '?' in the place of control characters, line ends excepted: names and words come
+/// from strangers, and must not play tricks on a terminal. All lines of the log go through it.
+[[nodiscard]] std::string visible(std::string_view text);
 
 void log_error(std::string_view message);
 void log_warning(std::string_view message);

@@ -44,7 +44,7 @@ std::unexpected<Error> bad(std::string message) {
   return fail(ErrorCode::invalid_argument, std::move(message));
 }
 
-std::string in_quotes(std::string_view text) { return "'" + std::string(text) + "'"; }
+std::string in_quotes(std::string_view text) { return "'" + printable(text) + "'"; }
 
 template <class Words, class Value>
 std::string_view word_of(const Words& words, Value value) {
@@ -169,19 +169,19 @@ Result<void> check_fabric(const NodeOptions& node) {
   const bool may_be_rdma =
       node.fabric == FabricChoice::verbs || node.fabric == FabricChoice::automatic;
   if (!node.rdma_device.empty() && !may_be_rdma) {
-    return bad("rdma_device is " + in_quotes(printable(node.rdma_device)) + " with fabric " +
+    return bad("rdma_device is " + in_quotes(node.rdma_device) + " with fabric " +
                in_quotes(to_string(node.fabric)) + "; it goes with 'verbs' and 'auto' only");
   }
   if (node.fabric != FabricChoice::ofi) {
     if (node.provider.empty()) return {};
-    return bad("provider is " + in_quotes(printable(node.provider)) + " with fabric " +
+    return bad("provider is " + in_quotes(node.provider) + " with fabric " +
                in_quotes(to_string(node.fabric)) + "; it goes with fabric 'ofi' only");
   }
   if (node.provider.empty()) {
     return bad("fabric 'ofi' needs one of libfabric's providers: ofi:PROVIDER, such as 'ofi:tcp'");
   }
   if (node.provider.size() <= kProviderMax && printable(node.provider) == node.provider) return {};
-  return bad("provider " + in_quotes(printable(node.provider)) + " is not legal; legal: 1 .. " +
+  return bad("provider " + in_quotes(node.provider) + " is not legal; legal: 1 .. " +
              std::to_string(kProviderMax) + " bytes of text, such as 'tcp'");
 }
 
@@ -306,7 +306,7 @@ Result<void> set_fabric(NodeOptions& node, std::string_view text) {
   const Result<FabricChoice> fabric = fabric_from(text.substr(0, colon));
   if (!fabric) return std::unexpected(fabric.error());
   if (colon < text.size() && *fabric != FabricChoice::ofi) {
-    return bad("fabric " + in_quotes(printable(text)) + ": nothing belongs after " +
+    return bad("fabric " + in_quotes(text) + ": nothing belongs after " +
                in_quotes(to_string(*fabric)));
   }
   NodeOptions asked;

@@ -35,6 +35,30 @@ class WrongUsage(unittest.TestCase):
         long_name = "n" * 256
         self.expect_run_refused({"--members": f"a=h:1,{long_name}=h:2"}, long_name, "255")
 
+    def test_control_characters_are_never_printed(self):
+        for words in (["run", "--name", "\x1b[2J", "--members", GOOD["--members"]],
+                      ["run", "--name", "a", "--members", "a=h:1,\x1b]0;x\x07=h:2"],
+                      ["run", "--name", "a", "--members", "a=h:1,b=\x1b[31m"],
+                      ["run", "--name", "a", "--members", "a=h:1,b\x1b[31m"],
+                      ["run", "--name", "a", "--members", "a=h:1,b=h:2", "--senders", "\r\x1b[K"],
+                      ["members", "\x1b[2J:1"], ["\x1b[2J"], ["sim", "--scenario", "\x1b[2J"]):
+            with self.subTest(words=words):
+                group = ["--group", "log"] if words[0] == "run" else []
+                done = tutti(*words, *group)
+                self.assertEqual(done.returncode, 2, done.stderr)
+                self.assertNotRegex(done.stderr + done.stdout, r"[\x00-\x09\x0b-\x1f\x7f]")
+
+    def test_jobs_of_the_simulator(self):
+        for jobs in ("100000", "0", "-1", "x"):
+            self.expect_refused(["sim", "--seeds", "1..2", "--jobs", jobs], "--jobs", jobs)
+        self.expect_refused(["sim", "--jobs", "257"], "[1 - 256]")
+
+    def test_the_help_says_what_a_status_means(self):
+        """3 is for who had to stop: FailureTest shows that survivors end with 0."""
+        said = " ".join(tutti("--help").stdout.split())
+        self.assertIn("0 all went well, even if the group went on without a member", said)
+        self.assertIn("3 so many members were lost that this one had to stop", said)
+
     def test_addresses(self):
         for address in ("h:0", "h:65536", "h:-1", "h:99999999999999999999", "h:x", "h:", "h", ":7",
                         "[::1:7", "::1", "h:7:8", "[]:7", "h: 7", "h :7", "h:+7", "h:7 "):

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cli/commands.hpp"
+#include "cli/common_options.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/log.hpp"
 #include "cli/sim/options.hpp"
@@ -183,7 +184,9 @@ void add_sim(CLI::App& app, int& status) {
   command->add_option("--replay", words->replay, "this seed alone, with its options");
   command->add_flag("--trace", words->trace, "with --replay: print all events");
   command->add_flag("--twice", words->twice, "run each seed twice: both must be the same");
-  command->add_option("--jobs", words->jobs, "seeds at a time (default: one per processor)");
+  command
+      ->add_option("--jobs", words->jobs, "seeds at a time, 1 to 256 (default: one per processor)")
+      ->check(whole_number(1, 256));
   command->footer(about_scenarios());
   command->callback([words, &status] { status = run_sim(*words); });
 }

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "node/text.hpp"
+
 namespace tutti {
 namespace {
 
@@ -20,8 +22,7 @@ bool is_host_char(char c) {
 bool is_ipv6_char(char c) { return is_host_char(c) || c == ':' || c == '%'; }
 
 std::unexpected<Error> bad(std::string_view text, std::string_view why) {
-  return fail(ErrorCode::invalid_argument, "address '" + std::string(text) + "' " +
-                                               std::string(why) +
+  return fail(ErrorCode::invalid_argument, "address '" + printable(text) + "' " + std::string(why) +
                                                "; legal: HOST:PORT or [IPv6]:PORT");
 }
 
@@ -49,7 +50,7 @@ Result<Address> address_from(std::string_view text) {
   const auto [end, problem] = std::from_chars(port.data(), port.data() + port.size(), number);
   const bool all_digits = is_digit(port.front()) && end == port.data() + port.size();
   if (!all_digits || problem != std::errc() || number < 1 || number > 65535) {
-    return bad(text, "has port '" + std::string(port) + "', which is not in 1 .. 65535");
+    return bad(text, "has port '" + printable(port) + "', which is not in 1 .. 65535");
   }
   return Address{std::string(host), static_cast<std::uint16_t>(number)};
 }

@@ -155,6 +155,17 @@ TEST(Options, MemberNamesAreLegalUniqueAndContainTheNode) {
               HasSubstr("257"));
 }
 
+TEST(Options, NamesAreShownWithoutTheirControlCharacters) {
+  for (const std::string& error :
+       {node_error([](NodeOptions& node) { node.name = "a\x1b[2J"; }),
+        node_error([](NodeOptions& node) { node.members[1].name = "a\x1b[2J"; }),
+        node_error([](NodeOptions& node) { node.members[1].address = "a\x1b[2J:1"; }),
+        group_error([](GroupOptions& group) { group.senders = {"a\x1b[2J"}; })}) {
+    EXPECT_THAT(error, HasSubstr("'a?[2J"));
+    EXPECT_EQ(error.find('\x1b'), std::string::npos);
+  }
+}
+
 TEST(Options, AddressesAreCheckedAndUnique) {
   const auto with = [](const std::string& address) {
     return node_error([&](auto& n) { n.members[1].address = address; });
