@@ -9,7 +9,7 @@ enum ExitCode : int {
   kExitOk = 0,
   kExitError = 1,
   kExitUsage = 2,       ///< the command line is wrong; nothing was started
-  kExitMemberLost = 3,  ///< another member died: what was printed is a prefix of the sequence
+  kExitMemberLost = 3,  ///< the majority was lost: what was printed is a prefix of the sequence
   kExitUnsafe = 4,      ///< sim: something happened that must not
   kExitUnfinished = 5,  ///< sim: something did not come to its end
 };

@@ -27,7 +27,8 @@ constexpr const char* kExamples =
     "  tutti doctor\n"
     "  tutti perf multicast --members 3 --size 1024 --seconds 2\n\n"
     "`tutti COMMAND --help` explains the options of a command.\n"
-    "Exit status: 0 all went well, 1 error, 2 wrong usage, 3 another member was lost.\n";
+    "Exit status: 0 all went well, even if the group went on without a member; 1 error; 2 wrong\n"
+    "usage; 3 so many members were lost that this one had to stop; 128 + N ended by signal N.\n";
 
 /// The innermost command that was chosen: the one whose help to point at.
 const CLI::App* chosen(const CLI::App* app) {

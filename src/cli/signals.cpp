@@ -11,6 +11,7 @@ namespace {
 // Handlers may only touch these: lock-free by the standard.
 volatile sig_atomic_t noted_signal = 0;
 volatile sig_atomic_t last_resort_status = 0;
+volatile sig_atomic_t seconds_to_leave = 0;
 
 void handle(int signal_number, void (*handler)(int)) {
   struct sigaction action = {};
@@ -24,27 +25,40 @@ void say(std::string_view text) {
 }
 
 void exit_at_once(int signal_number) {
-  say(signal_number == SIGINT ? "tutti: interrupted, stopping at once\n"
-                              : "tutti: terminated, stopping at once\n");
+  say(signal_number == SIGINT   ? "tutti: interrupted, stopping at once\n"
+      : signal_number == SIGHUP ? "tutti: hung up, stopping at once\n"
+                                : "tutti: terminated, stopping at once\n");
   _exit(128 + signal_number);
 }
 
-void note(int signal_number) { noted_signal = signal_number; }
+void note(int signal_number) {
+  if (noted_signal != 0) exit_at_once(signal_number);
+  noted_signal = signal_number;
+  if (seconds_to_leave == 0) return;
+  last_resort_status = 128 + signal_number;
+  alarm(static_cast<unsigned>(seconds_to_leave));
+}
 
 void give_up(int) { _exit(last_resort_status); }
+
+void handle_ends(void (*handler)(int)) {
+  handle(SIGINT, handler);
+  handle(SIGTERM, handler);
+  struct sigaction inherited = {};
+  sigaction(SIGHUP, nullptr, &inherited);
+  if (inherited.sa_handler != SIG_IGN) handle(SIGHUP, handler);
+}
 
 }  // namespace
 
 void ignore_broken_pipes() { handle(SIGPIPE, SIG_IGN); }
 
-void exit_on_interrupt() {
-  handle(SIGINT, exit_at_once);
-  handle(SIGTERM, exit_at_once);
-}
+void exit_on_interrupt() { handle_ends(exit_at_once); }
 
-void note_interrupt() {
-  handle(SIGINT, note);
-  handle(SIGTERM, note);
+void note_interrupt(unsigned seconds) {
+  seconds_to_leave = static_cast<sig_atomic_t>(seconds);
+  if (seconds != 0) handle(SIGALRM, give_up);
+  handle_ends(note);
 }
 
 int interrupted() { return noted_signal; }

@@ -7,14 +7,17 @@ namespace tutti::cli {
 /// A closed pipe becomes an error of write(2) instead of the end of the process.
 void ignore_broken_pipes();
 
-/// SIGINT and SIGTERM end the process at once with a message, status 130 or 143. Our peers then
-/// see a lost member. Nothing needs to be cleaned up: all shared memory is anonymous.
+/// SIGINT, SIGTERM and SIGHUP end the process at once with a message, status 128 + the signal. Our
+/// peers then see a lost member. Nothing needs to be cleaned up: all shared memory is anonymous.
+/// Here and below, a SIGHUP that the process was started to ignore (nohup) stays ignored.
 void exit_on_interrupt();
 
-/// SIGINT and SIGTERM only make interrupted() true, for a parent that tidies up first.
-void note_interrupt();
+/// The first of these signals only makes interrupted() true, for who tidies up or leaves first; the
+/// second one ends the process at once, as above. So does, if `seconds` is not 0, that much time
+/// after the first.
+void note_interrupt(unsigned seconds = 0);
 
-/// The signal that came since note_interrupt, or 0.
+/// The first signal that came since note_interrupt, or 0.
 [[nodiscard]] int interrupted();
 
 /// A member that runs under a parent leaves Ctrl-C to it.

@@ -210,15 +210,45 @@ class AMemberPauses(FailureTest):
 
 class AMemberIsToldToEnd(FailureTest):
     def test_by_a_signal(self):
-        for number, word in ((signal.SIGTERM, "terminated"), (signal.SIGINT, "interrupted")):
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             for fabric in FABRICS:
                 with self.subTest(signal=number, fabric=fabric):
                     members = self.start_streaming(NAMES, fabric=fabric)
                     members[2].process.send_signal(number)
                     self.expect_exit(members[2], 128 + number)
-                    self.assertIn(word, members[2].said())
-                    self.expect_survivors_go_on(members[2], members)
+                    self.assertIn("told to end: leaving the group", members[2].said())
+                    self.expect_survivors_go_on(members[2], members, how="left")
                     self.expect_prefix_of(members[0], members[2])
+
+    def test_at_once_by_a_second_signal(self):
+        """The others are stopped, so it cannot leave in order."""
+        members = self.start_streaming(NAMES)
+        for member in members[:2]:
+            member.process.send_signal(signal.SIGSTOP)
+        members[2].process.send_signal(signal.SIGTERM)
+        wait_until(lambda: "told to end" in members[2].said(), "it leaves")
+        members[2].process.send_signal(signal.SIGINT)
+        self.expect_exit(members[2], 130)
+        self.assertIn("interrupted, stopping at once", members[2].said())
+
+    def test_at_once_when_it_cannot_leave_in_order(self):
+        members = self.start_streaming(NAMES)
+        for member in members[:2]:
+            member.process.send_signal(signal.SIGSTOP)
+        members[2].process.send_signal(signal.SIGTERM)
+        self.expect_exit(members[2], 143)
+
+    def test_but_not_by_a_hangup_that_it_was_started_to_ignore(self):
+        addresses = self.address_list(["a", "b"])
+        ignored = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        try:
+            member = self.start_member("a", addresses)
+        finally:
+            signal.signal(signal.SIGHUP, ignored)
+        wait_until(lambda: "waiting for b" in member.said(), "it waits")
+        member.process.send_signal(signal.SIGHUP)
+        other = self.start_member("b", addresses)
+        self.expect_all_exit([member, other])
 
     def test_while_it_waits_for_the_others(self):
         member = self.start_member("a", self.address_list(NAMES))

@@ -58,7 +58,8 @@ Input::Ready Input::wait_readable() const {
   pollfd input{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
   while (true) {
     if (broken_()) return Ready::given_up;
-    if (::poll(&input, 1, static_cast<int>(kInputSlice.count())) != 0) return Ready::readable;
+    // A signal that interrupts it is for broken() to see: reading might wait for ever.
+    if (::poll(&input, 1, static_cast<int>(kInputSlice.count())) > 0) return Ready::readable;
   }
 }
 

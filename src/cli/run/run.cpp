@@ -75,6 +75,8 @@ bool broken(const Member& member) {
   return member.deliveries->failed() || member.node->failure().has_value();
 }
 
+bool told_to_end(const Member& member) { return broken(member) || interrupted() != 0; }
+
 /// The node failed, or it must be left because of the input: then the others go on without it.
 /// Returns the exit status.
 int leave(Member& member, int status) {
@@ -98,6 +100,11 @@ int leave_early(Member& member, const std::string& input_error) {
     return leave(member, kExitError);
   }
   const std::optional<Error> failure = member.node->failure();
+  if (!failure && interrupted() != 0) {
+    log_warning("told to end: leaving the group, for at most " + std::to_string(kGiveUpSeconds) +
+                " s; another signal ends this member at once");
+    return leave(member, 128 + interrupted());
+  }
   const int status =
       report(failure.value_or(Error{ErrorCode::stopped, "the group takes no more messages"}));
   if (status == kExitMemberLost) {
@@ -111,7 +118,7 @@ int leave_early(Member& member, const std::string& input_error) {
 /// deadline: others may be typing. A failure ends it.
 bool wait_until_complete(Member& member) {
   while (!member.group->wait_complete(kLook)) {
-    if (broken(member)) return false;
+    if (told_to_end(member)) return false;
   }
   return true;
 }
@@ -150,9 +157,10 @@ int run(const RunOptions& options) {
   Result<Member> started = start(*setup, !options.report.empty());
   if (!started) return report(started.error());
   Member& member = *started;
+  note_interrupt(kGiveUpSeconds);  // from now on there is a group to leave
 
   Input input(*member.group, setup->group.message_max_bytes, member.stamps.get(),
-              [&member] { return broken(member); });
+              [&member] { return told_to_end(member); });
   if (is_sender(setup->group, options.name)) {
     if (input.send_all() != InputEnd::end_of_input) return leave_early(member, input.error());
   } else {
@@ -182,7 +190,9 @@ void add_run(CLI::App& app, int& status) {
       "run", "Be one member: multicast each line of standard input, print each delivery");
   command->footer(
       "Prints `seq sender line` for each delivered message, the same at all members. Ends when\n"
-      "every member has reached the end of its input and all is delivered.");
+      "every member has reached the end of its input and all is delivered. On SIGINT, SIGTERM or\n"
+      "SIGHUP it leaves the group in order, for at most 5 seconds, and the others go on; on a\n"
+      "second one it ends at once. Status: 128 + the signal.");
   auto options = std::make_shared<RunOptions>();
   add_options(*command, *options);
   command->callback([options, &status] { status = run(*options); });
