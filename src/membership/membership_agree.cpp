@@ -264,7 +264,9 @@ bool Membership<Memory>::apply_decision(Fabric& fabric) {
       Subgroup<Memory>& subgroup = *groups_[g].subgroup;
       const bool ended = subgroup.end(decision_->cuts[g]);
       if (subgroup.stale()) {
-        stop(StopReason::evicted);
+        // The members of the next view may be a view further by now. What was let go in order has
+        // left then, without the last of what the others sent (J8).
+        stop(goes_on ? StopReason::evicted : StopReason::left);
         return false;
       }
       // Who leaves before it got the state it joined for has nothing to deliver.

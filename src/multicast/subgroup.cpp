@@ -227,7 +227,7 @@ void Subgroup<Memory>::note_course(std::uint64_t now_ns) {
   course_.forget_before(last);
   const std::uint64_t place = multicast.place_of(now_->shape.self);
   const bool behind = multicast.undelivered() != 0 || views_.size() > 1;
-  if (place != noted_place_ || !behind) not_behind_ns_ = now_ns;
+  if (place != noted_place_ || !behind || noted_ns_ == 0) not_behind_ns_ = now_ns;
   noted_place_ = place;
   noted_ns_ = now_ns;
 }

@@ -273,8 +273,8 @@ bool NodeCore::fail_with(const Error& error) {
     failure_ = error;
   }
   failed_.store(true, std::memory_order_release);
+  halt_groups();  // first: a log callback that has the failure finds all groups stopped
   log(LogLevel::error, error.message);
-  halt_groups();
   changed_.notify();
   // Acquire: pairs with installed(): the incarnation is there.
   if (in_view_.load(std::memory_order_acquire)) incarnation_->sleeper().wake();

@@ -54,7 +54,8 @@ CallbackNode::CallbackNode(std::vector<MemberAddress> members, std::size_t membe
   }
 }
 
-CallbackNode::~CallbackNode() { rest(); }
+// The node first: its threads log to the end.
+CallbackNode::~CallbackNode() { destroy(); }
 
 Result<void> CallbackNode::start() {
   Result<void> started = node_->start();

@@ -42,13 +42,13 @@ TEST(GroupRules, AcceptsAnySubsetWithThisNodeOrWithoutIt) {
 
 TEST(GroupRules, MembersAreTheNodes) {
   EXPECT_EQ(error_of(group_with({"b", "z"})),
-            "group_with 'log': members: 'z' is not a member of the node; known: a, b, c");
+            "group 'log': members: 'z' is not a member of the node; known: a, b, c");
   EXPECT_THAT(error_of(group_with({}, {"z"})), HasSubstr("senders: 'z' is not a member"));
 }
 
 TEST(GroupRules, NamesAreUniqueInTheNode) {
   const std::vector<GroupOptions> joined{group_with({})};
-  EXPECT_THAT(error_of(group_with({"b"}), joined), HasSubstr("group_with 'log': name is taken"));
+  EXPECT_THAT(error_of(group_with({"b"}), joined), HasSubstr("group 'log': name is taken"));
 }
 
 TEST(GroupRules, WhatIsWrongByItselfIsWrongHere) {
