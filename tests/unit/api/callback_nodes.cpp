@@ -16,8 +16,8 @@ CallbackNode::CallbackNode(std::vector<MemberAddress> members, std::size_t membe
                       .start_timeout = kPatience,
                       .founders = founders,
                       .suspect_after = 20s};
-  const auto held = std::make_shared<int>(0);
-  callbacks_ = held;
+  const std::shared_ptr<void> held(
+      nullptr, [gone = gone_](void*) { gone->store(true, std::memory_order_release); });
   options.on_view = [this, held](const ViewChange& change) {
     if (hooks_.in_view) hooks_.in_view(change);
   };
@@ -61,6 +61,7 @@ Result<void> CallbackNode::start() {
   Result<void> started = node_->start();
   if (!started || threads_.drive != Drive::caller) return started;
   rests_ = false;
+  const std::lock_guard lock(poller_mutex_);
   poller_ = std::thread([this] {
     while (!rests_.load()) {
       if (node_->poll() == 0 && !rests_.load()) node_->wait(1ms);
@@ -71,7 +72,11 @@ Result<void> CallbackNode::start() {
 
 void CallbackNode::rest() {
   rests_ = true;
-  if (poller_.joinable() && poller_.get_id() != std::this_thread::get_id()) poller_.join();
+  {
+    const std::lock_guard lock(poller_mutex_);
+    if (!poller_.joinable() || poller_.get_id() == std::this_thread::get_id()) return;
+  }
+  poller_.join();
 }
 
 Result<void> CallbackNode::stop() {

@@ -50,18 +50,20 @@ class CallbackNode {
   [[nodiscard]] std::size_t delivered() const { return delivered_.load(); }
   [[nodiscard]] std::vector<std::string> logged() const;
   /// The node and its callbacks are no more.
-  [[nodiscard]] bool is_gone() const { return callbacks_.expired(); }
+  [[nodiscard]] bool is_gone() const { return gone_->load(std::memory_order_acquire); }
 
  private:
   Threads threads_;
   Hooks hooks_;
   std::optional<Node> node_;
   std::vector<Group> groups_;
-  std::weak_ptr<int> callbacks_;  // what they hold
+  // The last callback that goes stores it: what the callbacks did is seen by then.
+  std::shared_ptr<std::atomic<bool>> gone_ = std::make_shared<std::atomic<bool>>(false);
   std::atomic<std::size_t> delivered_{0};
   mutable std::mutex mutex_;
   std::vector<std::string> logged_;
   std::atomic<bool> rests_{true};
+  std::mutex poller_mutex_;  // whether it is there, and which it is
   std::thread poller_;
 };
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <mutex>
 #include <stdexcept>
 #include <thread>
 
@@ -167,29 +168,38 @@ TEST_P(Callback, MayUseAnotherNode) {
 
 TEST_P(Callback, OfAViewAStateOrTheLogIsRefusedCallsThatWait) {
   founders_ = 2;
+  std::mutex mutex;
   std::array<std::vector<Error>, 4> errors;
+  const auto keep = [&](std::size_t which, std::vector<Error> of_calls) {
+    const std::lock_guard lock(mutex);
+    errors.at(which) = std::move(of_calls);
+  };
   std::unique_ptr<CallbackNode> a;
   std::unique_ptr<CallbackNode> c;
   a = node(0, {.in_view =
                    [&](const ViewChange& view) {
-                     if (view.view == 1) errors[0] = errors_of_calls(*a);
+                     if (view.view == 1) keep(0, errors_of_calls(*a));
                    },
-               .in_save = [&] { errors[1] = errors_of_calls(*a); },
+               .in_save = [&] { keep(1, errors_of_calls(*a)); },
                .in_log =
                    [&](std::string_view text) {
                      if (text.find("was committed here") == std::string_view::npos) return;
-                     errors[2] = errors_of_calls(*a);
+                     keep(2, errors_of_calls(*a));
                    }});
   const auto b = node(1, {});
   start_all({a.get(), b.get()});
   c = std::make_unique<CallbackNode>(members_, 2, 2, GetParam(),
-                                     Hooks{.in_load = [&] { errors[3] = errors_of_calls(*c); }});
+                                     Hooks{.in_load = [&] { keep(3, errors_of_calls(*c)); }});
   start_all({c.get()});
   a->group().commit(a->group(1).try_claim(1));  // is told in the log
-  expect_refused(errors[0], "the view callback");
-  expect_refused(errors[1], "save_state of group 'log'");
-  expect_refused(errors[2], "the log callback");
-  expect_refused(errors[3], "load_state of group 'log'", 5);
+  const auto kept = [&] {
+    const std::lock_guard lock(mutex);
+    return errors;
+  }();
+  expect_refused(kept[0], "the view callback");
+  expect_refused(kept[1], "save_state of group 'log'");
+  expect_refused(kept[2], "the log callback");
+  expect_refused(kept[3], "load_state of group 'log'", 5);
   expect_goes_on(*c, *a);
   stop_all({a.get(), b.get(), c.get()});
 }
