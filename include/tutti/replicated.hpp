@@ -4,7 +4,7 @@
 ///
 /// Header-only, above Group: what it does can be done with a Group's callbacks alone.
 ///
-/// Who waits for whom: commands are applied on the thread that delivers; queries read beside each
+/// What waits for what: commands are applied on the thread that delivers; queries read beside each
 /// other, and hold up this member's deliveries while they run, so they should be short (held_up()).
 /// A delivery that waits goes before all queries that come later: however many there are, they do
 /// not keep it out. A slow apply() is a slow delivery callback.

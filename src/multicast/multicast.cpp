@@ -245,9 +245,9 @@ bool Multicast<Memory>::release() {
   return ring_->released() != before;
 }
 
-// A member of the view may still have to deliver what earlier ones ended with (I4). Who is not in
-// it has lost the right to: it finds our epoch of the last view gone, and the word raised that
-// tells who is further behind, before our records are (Y5).
+// A member of the view may still have to deliver what earlier ones ended with (I4). A node
+// that is not in it has lost the right to: before our records go, our epoch of the last view goes,
+// and `reclaimed` rises for a node that is further behind (Y5).
 template <class Memory>
 bool Multicast<Memory>::find_all_drained() {
   if (!drained_) return false;

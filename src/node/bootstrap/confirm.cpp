@@ -12,7 +12,8 @@
 namespace tutti {
 
 // True if the member there contradicts us, too. `error` is what the caller, which said that it is
-// that incarnation, was refused for; if another is there, it becomes what that one differs in.
+// that incarnation, was refused for. If another incarnation answers, `error` becomes what that one
+// differs in.
 asio::awaitable<bool> Reception::confirm(std::uint32_t slot, Error& error,
                                          std::uint64_t incarnation) {
   if (std::exchange(peers_[slot].asked, true)) co_return false;
