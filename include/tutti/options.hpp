@@ -97,9 +97,10 @@ struct GroupOptions {
   std::uint32_t window_messages = 65536;  ///< a power of two, 2 .. 2^22 [same]
   DeliveryThread delivery = DeliveryThread::predicate;
   DeliveryCallback on_delivery{};  ///< may be empty: messages are then counted and dropped
-  /// Members that join are given the application's state. Needs both callbacks, and an order
-  /// [same].
+  /// Members that join are given the application's state. Needs load_state, one of snapshot and
+  /// save_state (state.hpp says which), and an order [same].
   bool stateful = false;
+  TakeSnapshot snapshot{};
   SaveState save_state{};
   LoadState load_state{};
 

@@ -1,11 +1,17 @@
 /// \file state.hpp
 /// How an application hands its state to members that join: as bytes, piece by piece.
 ///
-/// The state is saved between the last message of one view and the first of the next, and loaded
-/// by those who join that view before their first message: what they are then delivered follows
-/// exactly on what the state holds. Source: DESIGN.md 2, Derecho's state transfer.
+/// The state is taken between the last message of one view and the first of the next, at the two
+/// lowest ranks that go on, and loaded by those who join that view before their first message: what
+/// they are then delivered follows exactly on what the state holds. All of these callbacks run on
+/// one thread of the node's, one at a time. While a state is taken or loaded, nothing is delivered
+/// at this member, in any group, and on_view waits. However long that takes, nobody is removed for
+/// it (but see remove_after), and views go on; the others can fill each window once, then they wait
+/// for this member. Stopping the node waits for the callback that runs. Source: DESIGN.md 2,
+/// Derecho's state transfer.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <span>
 
@@ -13,12 +19,28 @@
 
 namespace tutti {
 
+/// Fills `into` with the bytes of a snapshot from `offset` on and returns how many those are. Fewer
+/// than asked for are fine; 0 says that the snapshot ends there. Called with growing offsets, but
+/// the first may be any, and a piece may be read twice. The state that it reads must not change,
+/// though messages are delivered meanwhile.
+using ReadSnapshot =
+    std::function<Result<std::size_t>(std::uint64_t offset, std::span<std::byte> into)>;
+
+/// Returns the state as it is now, at once, for states that are immutable, copied on write or cheap
+/// to copy: this member's deliveries wait until it returns. What it returns is destroyed once all
+/// who join have the state.
+/// Members in the same state must take snapshots of the same bytes: if the member that gives one
+/// dies, another goes on in the middle of its own. One that turns out to differ is read from the
+/// beginning.
+using TakeSnapshot = std::function<Result<ReadSnapshot>()>;
+
 /// Takes the next bytes of a state that is being saved. They are copied.
 using StateSink = std::function<void(std::span<const std::byte>)>;
 
-/// Writes the whole state, of any size, by any number of calls of `write`. Runs on the predicate
-/// thread while nothing is delivered: the group waits for it, so it should be as fast as copying.
-/// An error, or an exception, ends the start of those who join, not this member.
+/// For all other states: writes the whole of it by any number of calls of `write`. Nothing is
+/// delivered at this member until it returns, and all of it is in memory then, until
+/// all who join have it. An error, or an exception, ends the start of those who join, not this
+/// member.
 using SaveState = std::function<Result<void>(const StateSink& write)>;
 
 struct StatePiece {
@@ -27,9 +49,9 @@ struct StatePiece {
   bool last = false;                   ///< it is whole with this one
 };
 
-/// Takes over a state, a piece at a time, on the predicate thread. An error, or an exception, ends
-/// this node's start.
-/// If the member that sends it dies on the way, another state begins.
+/// Takes over a state, a piece at a time. An error, or an exception, ends this node's start.
+/// If the member that sends it dies on the way, the state of another goes on where it ended, or
+/// begins again.
 using LoadState = std::function<Result<void>(const StatePiece& piece)>;
 
 }  // namespace tutti

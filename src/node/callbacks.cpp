@@ -1,6 +1,10 @@
 #include "node/callbacks.hpp"
 
+#include <cstddef>
+#include <cstdint>
 #include <exception>
+#include <span>
+#include <type_traits>
 #include <utility>
 
 namespace tutti {
@@ -58,6 +62,21 @@ std::string thrown_by(const Call& call) {
 Callbacks::Callbacks(std::string node, Failed failed)
     : node_(std::move(node)), failed_(std::move(failed)) {}
 
+// What a snapshot is read with is called like the callback that returned it.
+template <class Function>
+Result<ReadSnapshot> Callbacks::wrap_reader(const std::shared_ptr<Entry<Function>>& entry,
+                                            Result<ReadSnapshot> taken) {
+  if (!taken || !*taken) return taken;
+  return [entry, read = std::move(*taken)](std::uint64_t offset,
+                                           std::span<std::byte> into) -> Result<std::size_t> {
+    if (entry->of.muted_.load(std::memory_order_acquire)) {
+      return fail(ErrorCode::stopped, "the node was destroyed");
+    }
+    const Mark mark(entry->of, entry->name);
+    return read(offset, into);
+  };
+}
+
 template <Callbacks::Throwing throwing, class Function>
 void Callbacks::wrap(Function& callback, std::string name) {
   if (!callback) return;
@@ -71,7 +90,11 @@ void Callbacks::wrap(Function& callback, std::string name) {
         return Outcome(fail(ErrorCode::stopped, "the node was destroyed"));
       }
       const Mark mark(entry->of, entry->name);
-      return entry->call(arguments...);
+      if constexpr (std::is_same_v<Outcome, Result<ReadSnapshot>>) {
+        return wrap_reader(entry, entry->call(arguments...));
+      } else {
+        return entry->call(arguments...);
+      }
     } else {
       if (entry->of.muted_.load(std::memory_order_acquire)) return;
       const std::string what = thrown_by([&] {
@@ -120,6 +143,7 @@ NodeOptions Callbacks::wrap(NodeOptions options) {
 GroupOptions Callbacks::wrap(GroupOptions options) {
   const std::string of_group = " of group '" + options.name + "'";
   wrap<Throwing::fails_the_node>(options.on_delivery, "the delivery callback" + of_group);
+  wrap<Throwing::is_handled_above>(options.snapshot, "snapshot" + of_group);
   wrap<Throwing::is_handled_above>(options.save_state, "save_state" + of_group);
   wrap<Throwing::is_handled_above>(options.load_state, "load_state" + of_group);
   return options;

@@ -3,11 +3,11 @@
 ///
 /// Invariants: A1 while a callback runs, its thread is marked with the callback's name, so that a
 /// call that would wait for this very thread can be refused. A2 what a callback throws goes no
-/// further: it becomes the node's failure, which names callback, group and node (save_state and
-/// load_state are but marked: who calls them makes an error of what they throw). A3 after mute() no
-/// callback begins; after drop() none is left.
-/// Threads: the wrapped callbacks, running_here() and mute() any; the rest before start, and drop()
-/// after the last thread of the node has ended.
+/// further: it becomes the node's failure, which names callback, group and node (snapshot,
+/// save_state and load_state are but marked: their caller makes an error of what they throw). A3
+/// after mute() no callback begins; after drop() none is left. Threads: the wrapped callbacks,
+/// running_here() and mute() any; the rest before start, and drop() after the last thread of the
+/// node has ended.
 #pragma once
 #include <atomic>
 #include <functional>
@@ -50,6 +50,9 @@ class Callbacks {
 
   template <Throwing throwing, class Function>
   void wrap(Function& callback, std::string name);
+  template <class Function>
+  [[nodiscard]] static Result<ReadSnapshot> wrap_reader(
+      const std::shared_ptr<Entry<Function>>& entry, Result<ReadSnapshot> taken);
   [[nodiscard]] LogCallback wrap_log(LogCallback log);
   void report(const std::string& name, const std::string& what);
 

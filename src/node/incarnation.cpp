@@ -35,14 +35,14 @@ const std::string& Incarnation::member(std::uint32_t rank) const {
   return names_[view().members[rank].slot];
 }
 
-// Whoever must not call the application leaves the deliveries, and what the state of a joiner is
-// waiting for, to the next pass that may. All else is done before the calls: they may take long.
+// Whoever must not call the application leaves the deliveries to the next pass that may. All else
+// is done before the calls: they may take long.
 std::size_t Incarnation::pass(Calls calls) {
   if (lobby_->has_news()) [[unlikely]]
     take_arrivals();
   passed_ns_ = now_ns();
   membership_->set_time(passed_ns_);
-  std::size_t work = loop_->step(calls);
+  std::size_t work = loop_->step();
   for (const PeerLoss& loss : loop_->take_losses()) {
     lost(loss);
     ++work;  // the next pass acts on it
@@ -150,6 +150,11 @@ void Incarnation::hang_up() {
   }
 }
 
+void Incarnation::end_states() {
+  state_thread_.reset();
+  state_jobs_->forget();
+}
+
 std::vector<std::string> Incarnation::suspected() const {
   std::vector<std::string> names;
   for (std::uint32_t rank = 0; rank < view().members.size(); ++rank) {
@@ -207,7 +212,11 @@ std::size_t Incarnation::follow_views() {
     Untold& next = untold_.front();
     if (!delivered_before(next.view.id)) break;
     if (!std::exchange(next.begun, true)) begin_states(next.view);
-    if (next.awaits && !has_state()) break;
+    if (states_->holds()) {  // M9
+      if (next.awaits) heed_lost_state();
+      break;
+    }
+    for (const auto& subgroup : subgroups_) subgroup->set_lacks_state(false);
     const ViewChange change = std::move(next.change);
     if (!std::exchange(told_any_, true)) {
       show(NodeState::in_view, untold_.size() == 1 ? change : untold_.back().change);
@@ -231,23 +240,14 @@ void Incarnation::begin_states(const View& view) {
   }
 }
 
-// False as long as it does not come, or if it cannot be had: then the node hears so.
-bool Incarnation::has_state() {
-  using Taking = StateTransfer<NativeMemory>::Taking;
-  switch (states_->taking()) {
-    case Taking::done:
-      for (const auto& subgroup : subgroups_) subgroup->set_lacks_state(false);
-      return true;
-    case Taking::lost:
-      untold_.clear();
-      events_.ended(StopReason::minority);
-      return false;
-    case Taking::failed:
-      untold_.clear();
-      events_.no_state(states_->error());
-      return false;
-    default:
-      return false;
+// The state that we joined for cannot be had: the node hears so.
+void Incarnation::heed_lost_state() {
+  if (states_->taking() == Taking::lost) {
+    untold_.clear();
+    events_.ended(StopReason::minority);
+  } else if (states_->taking() == Taking::failed) {
+    untold_.clear();
+    events_.no_state(states_->error());
   }
 }
 

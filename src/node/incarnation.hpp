@@ -34,11 +34,15 @@
 #include "node/lag_watch.hpp"
 #include "node/litmus.hpp"
 #include "node/slowness.hpp"
+#include "node/state_thread.hpp"
 #include "predicates/predicate_loop.hpp"
 #include "tutti/options.hpp"
 #include "tutti/view.hpp"
 
 namespace tutti {
+
+/// Whether whoever makes a pass may call the application in it.
+enum class Calls : std::uint8_t { allowed, forbidden };
 
 /// What the node is told, on the predicate thread.
 class IncarnationEvents {
@@ -70,6 +74,8 @@ class Incarnation final : private MembershipEvents {
 
   /// Closes all connections and frees what they showed; not to be passed any more.
   void hang_up();
+  /// After the last pass: waits for the callback for states that runs, and drops all snapshots.
+  void end_states();
 
   /// Tells whoever looks at this node that it has stopped. The predicate thread.
   void show_stopped(const std::string& why) { lobby_->show_stopped(why); }
@@ -110,6 +116,9 @@ class Incarnation final : private MembershipEvents {
   [[nodiscard]] Result<std::unique_ptr<OfiFabric>> open_ofi();
   [[nodiscard]] Result<std::unique_ptr<VerbsFabric>> open_verbs();
   void seat_groups();
+  void seat_states(const RowOf& row_of);
+  [[nodiscard]] Result<void> start_state_thread();
+  [[nodiscard]] GroupState state_of(const GroupOptions& group) const;
   [[nodiscard]] Result<void> open_lobby();
   [[nodiscard]] MembershipOptions membership_options() const;
   [[nodiscard]] DeliveryCallback delivery_of(std::size_t group);
@@ -135,7 +144,7 @@ class Incarnation final : private MembershipEvents {
   std::size_t follow_views();
   [[nodiscard]] bool delivered_before(std::uint64_t view) const;
   void begin_states(const View& view);
-  [[nodiscard]] bool has_state();
+  void heed_lost_state();
   void follow_litmus();
   void watch_lags(std::uint64_t now_ns);
   void remove_the_still(std::uint64_t now_ns, const std::string& group);
@@ -170,8 +179,10 @@ class Incarnation final : private MembershipEvents {
   std::unique_ptr<RoutedFabric> fabric_;
   std::vector<std::unique_ptr<Subgroup<NativeMemory>>> subgroups_;
   std::unique_ptr<Membership<NativeMemory>> membership_;
+  std::unique_ptr<StateJobs> state_jobs_;
   std::unique_ptr<StateTransfer<NativeMemory>> states_;
-  std::unique_ptr<Litmus> litmus_;  // only where it is asked for
+  std::unique_ptr<StateThread> state_thread_;  // only where a group has a state
+  std::unique_ptr<Litmus> litmus_;             // only where it is asked for
   std::unique_ptr<PredicateLoop> loop_;
   std::unique_ptr<Lobby> lobby_;
 

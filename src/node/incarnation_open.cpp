@@ -27,7 +27,7 @@ constexpr std::uint64_t kFoundAfterNs = 500'000'000;
 
 // An exception of the application's, as an error: it must not end the thread that it came to.
 template <class Work>
-Result<void> guarded(const Work& work) {
+auto guarded(const Work& work) -> decltype(work()) {
   try {
     return work();
   } catch (const std::exception& problem) {
@@ -49,6 +49,7 @@ Result<std::unique_ptr<Incarnation>> Incarnation::open(const NodeOptions& node,
   if (Result<void> r = out->open_row(); !r) return std::unexpected(r.error());
   if (Result<void> r = out->open_fabrics(); !r) return std::unexpected(r.error());
   out->seat_groups();
+  if (Result<void> r = out->start_state_thread(); !r) return std::unexpected(r.error());
   if (Result<void> r = out->open_lobby(); !r) return std::unexpected(r.error());
   return out;
 }
@@ -180,24 +181,7 @@ void Incarnation::seat_groups() {
   MembershipEvents& events = *this;
   membership_ = std::make_unique<Membership<NativeMemory>>(
       membership_options(), words_, std::move(seated), row_->data(), row_of, events);
-  std::vector<GroupState> states;
-  for (const GroupOptions& group : groups_) {
-    const auto save = [this, &group](const StateSink& write) {
-      Result<void> saved = guarded([&] { return group.save_state(write); });
-      if (!saved) {
-        log(LogLevel::error, "group '" + group.name + "': cannot save the state for members that " +
-                                 "join: " + saved.error().message);
-      }
-      return saved;
-    };
-    const auto load = [&group](const StatePiece& piece) {
-      return guarded([&] { return group.load_state(piece); });
-    };
-    states.push_back({group.name, group.stateful ? SaveState(save) : SaveState(),
-                      group.stateful ? LoadState(load) : LoadState()});
-  }
-  states_ = std::make_unique<StateTransfer<NativeMemory>>(state_words_, std::move(states),
-                                                          row_->data(), row_of);
+  seat_states(row_of);
   if (node_.litmus_rounds != 0) {
     litmus_ = std::make_unique<Litmus>(self_, incarnation_, names_.size(), node_.litmus_rounds,
                                        row_->data(), litmus_offset_, row_of);
@@ -206,6 +190,54 @@ void Incarnation::seat_groups() {
   loop_->add(*membership_);
   loop_->add(*states_);
   for (const auto& subgroup : subgroups_) loop_->add(*subgroup);
+}
+
+void Incarnation::seat_states(const RowOf& row_of) {
+  std::vector<GroupState> states;
+  for (const GroupOptions& group : groups_) {
+    states.push_back(group.stateful ? state_of(group) : GroupState{.name = group.name});
+  }
+  state_jobs_ = std::make_unique<StateJobs>(std::move(states), state_words_.piece_bytes(),
+                                            [this] { state_thread_->wake(); });
+  states_ = std::make_unique<StateTransfer<NativeMemory>>(state_words_, *state_jobs_, row_->data(),
+                                                          row_of);
+}
+
+// The application's callbacks; what goes wrong in saving is known here only.
+GroupState Incarnation::state_of(const GroupOptions& group) const {
+  const auto told = [this, &group](auto result) {
+    if (!result) {
+      log(LogLevel::error, "group '" + group.name + "': cannot save the state for members that " +
+                               "join: " + result.error().message);
+    }
+    return result;
+  };
+  GroupState state{.name = group.name};
+  if (group.snapshot) {
+    state.snapshot = [told, &group]() -> Result<ReadSnapshot> {
+      Result<ReadSnapshot> taken = told(guarded(group.snapshot));
+      if (!taken || !*taken) return taken;
+      return [told, read = std::move(*taken)](std::uint64_t offset, std::span<std::byte> into) {
+        return told(guarded([&] { return read(offset, into); }));
+      };
+    };
+  } else {
+    state.save = [told, &group](const StateSink& write) {
+      return told(guarded([&] { return group.save_state(write); }));
+    };
+  }
+  state.load = [&group](const StatePiece& piece) {
+    return guarded([&] { return group.load_state(piece); });
+  };
+  return state;
+}
+
+Result<void> Incarnation::start_state_thread() {
+  if (std::ranges::none_of(groups_, &GroupOptions::stateful)) return {};
+  auto thread = StateThread::start(*state_jobs_, [this] { sleeper_->wake(); });
+  if (!thread) return std::unexpected(thread.error());
+  state_thread_ = std::move(*thread);
+  return {};
 }
 
 Result<void> Incarnation::open_lobby() {

@@ -364,6 +364,7 @@ void NodeCore::close() {
   state_ = State::stopped;
   if (!hung_up_) incarnation_->hang_up();
   hung_up_ = true;
+  incarnation_->end_states();
   changed_.notify();
 }
 

@@ -221,9 +221,15 @@ Result<void> check_group_fields(const GroupOptions& group) {
   }
   if (Result<void> r = check_order_and_level(group.order, group.level); !r) return r;
   if (Result<void> r = check_windows(group); !r) return r;
-  if (group.stateful != (group.save_state && group.load_state) ||
-      static_cast<bool>(group.save_state) != static_cast<bool>(group.load_state)) {
-    return bad("stateful, save_state and load_state go together: set all three, or none");
+  const bool gives = group.save_state || group.snapshot;
+  const bool loads = static_cast<bool>(group.load_state);
+  if (group.stateful != gives || group.stateful != loads) {
+    return bad(
+        "stateful, load_state and one of snapshot and save_state go together: set all three, or "
+        "none");
+  }
+  if (group.save_state && group.snapshot) {
+    return bad("snapshot and save_state are two ways to give the same state: set one of them");
   }
   if (group.stateful && group.order == Order::none) {
     return bad(

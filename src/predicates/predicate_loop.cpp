@@ -2,14 +2,10 @@
 
 namespace tutti {
 
-std::size_t PredicateLoop::step(Calls calls) {
+std::size_t PredicateLoop::step() {
   const std::size_t landed = fabric_.poll();
   bool posted = false;
-  for (Stepped* stepped : stepped_) {
-    if (calls == Calls::forbidden && stepped->calls_application()) [[unlikely]]
-      continue;
-    posted |= stepped->step(fabric_);
-  }
+  for (Stepped* stepped : stepped_) posted |= stepped->step(fabric_);
   if (posted) fabric_.flush();
   advanced_ = posted;
   const std::size_t work = landed + (posted ? 1 : 0);

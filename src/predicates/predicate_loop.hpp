@@ -27,18 +27,12 @@ class Stepped {
   virtual ~Stepped() = default;
 
   /// Evaluates the predicates and posts what they ask for. True if anything advanced: then what
-  /// was posted is flushed.
+  /// was posted is flushed. Never calls the application.
   virtual bool step(Fabric& fabric) = 0;
 
   /// Hands over what may be delivered. True if anything was.
   virtual bool deliver() = 0;
-
-  /// Whether step() may call the application now.
-  [[nodiscard]] virtual bool calls_application() const { return false; }
 };
-
-/// Whether whoever makes a pass may call the application in it.
-enum class Calls : std::uint8_t { allowed, forbidden };
 
 class PredicateLoop {
  public:
@@ -48,13 +42,13 @@ class PredicateLoop {
 
   /// One pass. Returns how many things were done, 0 if there was nothing.
   std::size_t pass() {
-    const std::size_t work = step(Calls::allowed);
+    const std::size_t work = step();
     return work + deliver();
   }
 
-  /// Its halves. What may not be called now waits for a step that may. While deliver() is in a call
-  /// of the application, another thread may step, if the driver sees to Threads below.
-  std::size_t step(Calls calls);
+  /// Its halves. Only deliver() calls the application. While it is in such a call, another thread
+  /// may step, if the driver sees to Threads below.
+  std::size_t step();
   std::size_t deliver();
 
   /// Whether the last pass did more than take in what the fabric brought.

@@ -4,6 +4,8 @@
 #include "membership/membership.cpp"        // NOLINT(bugprone-suspicious-include)
 #include "membership/membership_agree.cpp"  // NOLINT(bugprone-suspicious-include)
 #include "membership/membership_begin.cpp"  // NOLINT(bugprone-suspicious-include)
+#include "membership/state_giver.cpp"       // NOLINT(bugprone-suspicious-include)
+#include "membership/state_taker.cpp"       // NOLINT(bugprone-suspicious-include)
 #include "membership/state_transfer.cpp"    // NOLINT(bugprone-suspicious-include)
 #include "multicast/delivery.cpp"           // NOLINT(bugprone-suspicious-include)
 #include "multicast/multicast.cpp"          // NOLINT(bugprone-suspicious-include)
@@ -17,6 +19,8 @@ template class Multicast<sim::Memory>;
 template class Delivery<sim::Memory>;
 template class Subgroup<sim::Memory>;
 template class Membership<sim::Memory>;
+template class StateGiver<sim::Memory>;
+template class StateTaker<sim::Memory>;
 template class StateTransfer<sim::Memory>;
 
 }  // namespace tutti

@@ -51,7 +51,7 @@ Plan make_plan(std::uint32_t nodes, std::vector<GroupOptions> groups) {
             .words = ViewWords(nodes, proposal_words(nodes, senders)),
             .layouts = {}};
   const std::size_t words = (plan.words.bytes() + 63) / 64 * 64;
-  plan.state_words = {.offset = kMembershipOffset + words, .ring_bytes = 128};
+  plan.state_words = {.offset = kMembershipOffset + words, .ring_bytes = 256};
   for (const std::string& name : names) {
     plan.layouts.emplace_back(name, plan.groups, words + plan.state_words.bytes());
     plan.row_bytes = std::max(plan.row_bytes, plan.layouts.back().row_bytes());
@@ -95,17 +95,7 @@ Member::Member(const Plan& plan, ViewMember self, bool may_found, Net& net, std:
                         .may_found = may_found,
                         .found_after_ns = plan.found_after_ns},
       plan.words, std::move(groups), row_.data(), row_of, *this, memory);
-  std::vector<GroupState> states;
-  for (std::uint16_t g = 0; g < plan.groups.size(); ++g) {
-    GroupState state{plan.groups[g].name, {}, {}};
-    if (plan.groups[g].level != Level::unordered) {
-      state.save = [this, g](const StateSink& write) { return save(g, write); };
-      state.load = [this, g](const StatePiece& piece) { return load(g, piece); };
-    }
-    states.push_back(std::move(state));
-  }
-  states_ = std::make_unique<StateTransfer<Memory>>(plan.state_words, std::move(states),
-                                                    row_.data(), row_of, memory);
+  make_states(row_of, memory);
   loop_->add(*membership_);
   loop_->add(*states_);
   for (const Seat& seat : seats_) loop_->add(*seat.subgroup);
@@ -124,13 +114,13 @@ void Member::record(const history::Event& event) {
 
 std::size_t Member::pass() {
   membership_->set_time(net_.now_ns());
-  std::size_t work = loop_->step(Calls::allowed);
+  std::size_t work = (work_on_states() ? 1 : 0) + loop_->step();
   part_from_removed();
   if (net_.now_ns() >= stuck_until_ns_ && !membership_->stopped()) {
     work += follow_views();
     work += loop_->deliver();
   }
-  if (states_->taking() == StateTransfer<Memory>::Taking::failed && finding_.empty()) {
+  if (states_->taking() == Taking::failed && finding_.empty()) {
     finding_ =
         "M9: " + plan_.nodes[self_.slot] + " cannot take the state: " + states_->error().message;
   }
@@ -138,34 +128,8 @@ std::size_t Member::pass() {
 }
 
 std::optional<StopReason> Member::stopped() const {
-  if (states_->taking() == StateTransfer<Memory>::Taking::lost) return StopReason::minority;
+  if (states_->taking() == Taking::lost) return StopReason::minority;
   return membership_->stopped();
-}
-
-// Of some length, which says where it ends.
-Result<void> Member::save(std::uint16_t group, const StateSink& write) {
-  const State& state = seats_[group].state;
-  write(std::as_bytes(std::span(&state, 1)));
-  const std::vector<std::byte> more(state.messages * 13 % 600, std::byte{7});
-  write(more);
-  record(history::make_snapshot(EventKind::snapshot_out, told_at(group), state.digest,
-                                state.messages));
-  return {};
-}
-
-Result<void> Member::load(std::uint16_t group, const StatePiece& piece) {
-  if (piece.first) loaded_.clear();
-  loaded_.insert(loaded_.end(), piece.bytes.begin(), piece.bytes.end());
-  if (!piece.last) return {};
-  State& state = seats_[group].state;
-  if (loaded_.size() < sizeof state) return fail(ErrorCode::mismatch, "too short");
-  std::memcpy(&state, loaded_.data(), sizeof state);
-  if (loaded_.size() != sizeof state + state.messages * 13 % 600) {
-    return fail(ErrorCode::mismatch, "of a wrong length");
-  }
-  record(
-      history::make_snapshot(EventKind::snapshot_in, told_at(group), state.digest, state.messages));
-  return {};
 }
 
 void Member::send() {
@@ -226,9 +190,8 @@ Progress Member::progress() {
                .decided = view_id() != 0 && membership_->has_decided(),
                .told = told_.id};
   out.leads = out.ballot == 1 + view().rank_of(self_.slot).value_or(0);
-  const std::uint64_t sent = word(state + StateWords::kSent);
-  if (sent + 1 < word(state + StateWords::kEnd)) out.given = sent;
-  if (states_->taking() == StateTransfer<Memory>::Taking::under_way) {
+  if (states_->gives()) out.given = word(state + StateWords::kSent);
+  if (states_->taking() == Taking::under_way) {
     out.taken = word(state + StateWords::kTaken) + word(state + StateWords::kTaken + 8);
   }
   return out;

@@ -21,6 +21,7 @@
 #include "sim/failpoints.hpp"
 #include "sim/memory.hpp"
 #include "sim/net.hpp"
+#include "sim/options.hpp"
 #include "sim/row.hpp"
 
 namespace tutti::sim {
@@ -31,6 +32,7 @@ struct Plan {
   std::vector<GroupOptions> groups;  ///< resolved
   ViewWords words;
   StateWords state_words{};
+  StateTimes states{};
   std::vector<RowLayout> layouts;  ///< by slot
   std::size_t row_bytes = 0;       ///< the largest
   std::uint64_t heartbeat_ns = 0;
@@ -85,7 +87,9 @@ class Member final : public MembershipEvents {
   [[nodiscard]] const std::vector<Entry>& entries() const { return entries_; }
   [[nodiscard]] bool drained() const { return fabric_->drained(); }
   [[nodiscard]] std::optional<StopReason> stopped() const;
-  [[nodiscard]] std::uint64_t next_step_ns() const { return membership_->next_step_ns(); }
+  [[nodiscard]] std::uint64_t next_step_ns() const {
+    return std::min(membership_->next_step_ns(), state_job_ns_);
+  }
   /// All that it sent has been delivered here.
   [[nodiscard]] bool idle() const;
   /// How many decisions it has made or heard of.
@@ -104,6 +108,7 @@ class Member final : public MembershipEvents {
   [[nodiscard]] const std::string& finding() const { return finding_; }
 
  private:
+  static constexpr std::uint64_t kNever = ~0ULL;
   // The application's: a digest of all that was delivered, and how much that was.
   struct State {
     std::uint64_t digest = 0;
@@ -145,7 +150,10 @@ class Member final : public MembershipEvents {
   void installed(const View& view, const View& before) override;
   void stopped(StopReason reason) override;
   void removed(const ViewMember& member) override;
+  void make_states(const RowOf& row_of, Memory memory);
+  bool work_on_states();
   [[nodiscard]] Result<void> save(std::uint16_t group, const StateSink& write);
+  [[nodiscard]] Result<ReadSnapshot> take_snapshot(std::uint16_t group);
   [[nodiscard]] Result<void> load(std::uint16_t group, const StatePiece& piece);
   std::size_t follow_views();
   void tell(const Untold& next);
@@ -170,8 +178,10 @@ class Member final : public MembershipEvents {
   std::vector<std::uint64_t> connected_;  // by slot: the incarnation there, the last one
   std::vector<Seat> seats_;
   std::unique_ptr<Membership<Memory>> membership_;
+  std::unique_ptr<StateJobs> jobs_;
   std::unique_ptr<StateTransfer<Memory>> states_;
-  std::vector<std::byte> loaded_;  // of a state, so far
+  std::uint64_t state_job_ns_ = kNever;  // when the oldest job is done
+  std::vector<std::byte> loaded_;        // of a state, so far
   std::unique_ptr<PredicateLoop> loop_;
   std::vector<Proposal> cuts_;  // the one decided last
   std::uint64_t hash_ = 0;

@@ -40,7 +40,7 @@ std::size_t Member::follow_views() {
         if (!here) states_->gone(member.slot);
       }
     }
-    if (next.awaits && states_->taking() != StateTransfer<Memory>::Taking::done) break;
+    if (states_->holds()) break;
     for (const Seat& seat : seats_) {
       seat.subgroup->set_lacks_state(false);
       seat.subgroup->allow(next.view.id);

@@ -80,6 +80,8 @@ Options options_from(std::uint64_t seed) {
   options.faults.lies = static_cast<std::uint32_t>(random.one_in(4) ? 1 + random.below(3) : 0);
   options.own_threads = random.one_in(4);
   options.faults.stuck = static_cast<std::uint32_t>(random.one_in(4) ? 1 + random.below(6) : 0);
+  options.states.save_ns = one_of<3>(random, {0, unit, 2 * options.suspect_after_ns});
+  options.states.piece_ns = unit * one_of<3>(random, {0, 1, 4});
   return options;
 }
 
@@ -103,7 +105,8 @@ std::string to_string(const Options& options) {
       << options.net.jitter_ns << " ns, slow 1/" << options.net.slow_one_in << ", early writes 1/"
       << options.net.early_one_in << ", step " << options.step_ns << " ns, send every "
       << options.send_every_ns << " ns, suspect after " << options.suspect_after_ns
-      << " ns, learn within " << options.learn_within_ns << " ns; faults:";
+      << " ns, learn within " << options.learn_within_ns << " ns, save within "
+      << options.states.save_ns << " ns, a piece " << options.states.piece_ns << " ns; faults:";
   const auto tell = [&out](std::string_view name, std::uint32_t value) {
     if (value != 0) out << ' ' << name << ' ' << value;
   };

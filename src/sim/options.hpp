@@ -37,6 +37,12 @@ struct Faults {
   bool restarts = true;         ///< who crashed or was evicted comes back
 };
 
+/// How long an application needs at most.
+struct StateTimes {
+  std::uint64_t save_ns = 0;   ///< to save a group's state
+  std::uint64_t piece_ns = 0;  ///< to read or load a piece of it
+};
+
 struct Options {
   std::uint64_t seed = 1;
   std::uint32_t nodes = 3;     ///< slots
@@ -55,6 +61,7 @@ struct Options {
   std::uint64_t poll_ns = 200'000;  ///< a node that sleeps looks up at least so often
   /// Each end of a connection learns of it so much later at most.
   std::uint64_t learn_within_ns = 0;
+  StateTimes states{};
   std::uint64_t fault_ns = 2'000'000;  ///< how long faults happen
   std::uint64_t calm_ns = 4'000'000;   ///< and how long it is calm after that
   Faults faults{};

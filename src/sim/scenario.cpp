@@ -37,6 +37,21 @@ const std::vector<Scenario>& scenarios() {
          options.net.slow_one_in = 0;
          options.faults = {};
        }},
+      {"states", "who gives the state to those who join, or takes it, dies; slow saves and loads",
+       [](Options& options) {
+         const std::uint64_t seed = options.seed;
+         options.nodes = 7;
+         options.founders = 4;
+         options.groups = 2;
+         options.states = {.save_ns = options.suspect_after_ns * (seed % 3),
+                           .piece_ns = options.net.delay_ns * (1 + seed / 3 % 4)};
+         options.calm_ns += 20 * options.suspect_after_ns;
+         options.faults = {.crashes = 1,
+                           .broken_links = static_cast<std::uint32_t>(seed / 5 % 2),
+                           .failpoint = seed % 4 == 0 ? Failpoint::taking : Failpoint::giving,
+                           .failpoint_times = static_cast<std::uint32_t>(1 + seed / 7 % 2),
+                           .failpoint_after = static_cast<std::uint32_t>(seed / 4 % 30)};
+       }},
       {"apart", "one end of a connection learns of it long before the other",
        [](Options& options) {
          options.nodes = 7;

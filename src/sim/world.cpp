@@ -31,6 +31,7 @@ Plan plan_of(const Options& options) {
   plan.suspect_after_ns = options.suspect_after_ns;
   plan.founders = options.founders;
   plan.found_after_ns = options.suspect_after_ns;
+  plan.states = options.states;
   return plan;
 }
 

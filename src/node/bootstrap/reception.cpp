@@ -47,6 +47,7 @@ Result<void> Reception::prepare() {
   base_.groups = request_.groups;
   for (GroupOptions& group : base_.groups) {
     group.on_delivery = nullptr;
+    group.snapshot = nullptr;
     group.save_state = nullptr;
     group.load_state = nullptr;
   }

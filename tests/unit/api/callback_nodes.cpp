@@ -45,6 +45,15 @@ CallbackNode::CallbackNode(std::vector<MemberAddress> members, std::size_t membe
     if (hooks_.in_load) hooks_.in_load();
     return {};
   };
+  if (hooks_.in_read) {
+    log.save_state = nullptr;
+    log.snapshot = [this, held]() -> Result<ReadSnapshot> {
+      return [this, held](std::uint64_t, std::span<std::byte>) -> Result<std::size_t> {
+        hooks_.in_read();
+        return 0;
+      };
+    };
+  }
   GroupOptions other = small_group();
   other.name = "other";
   for (const GroupOptions& group : {log, other}) {

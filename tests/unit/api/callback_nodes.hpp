@@ -27,6 +27,7 @@ struct Hooks {
   std::function<void(const ViewChange&)> in_view{};
   std::function<void()> in_save{};
   std::function<void()> in_load{};
+  std::function<void()> in_read{};  ///< of a snapshot, which is then taken instead of a save
   std::function<void(std::string_view)> in_log{};
 };
 

@@ -204,6 +204,40 @@ TEST_P(Callback, OfAViewAStateOrTheLogIsRefusedCallsThatWait) {
   stop_all({a.get(), b.get(), c.get()});
 }
 
+// Both of what a snapshot is taken with: what the callback returns is called like it.
+TEST_P(Callback, WaitsForNothingWhereASnapshotIsRead) {
+  founders_ = 2;
+  std::vector<std::vector<Error>> errors;
+  std::unique_ptr<CallbackNode> a;
+  a = node(0, {.in_read = [&] { errors.push_back(errors_of_calls(*a)); }});
+  const auto b = node(1, {});
+  start_all({a.get(), b.get()});
+  const auto c = node(2, {});
+  start_all({c.get()});
+  expect_goes_on(*c, *a);
+  stop_all({a.get(), b.get(), c.get()});
+  ASSERT_FALSE(errors.empty());
+  for (const auto& refused : errors) expect_refused(refused, "snapshot of group 'log'");
+}
+
+// It runs on a thread that the end of the node waits for.
+TEST_P(Callback, OfAStateMayDestroyItsNodeWhichThenEnds) {
+  founders_ = 2;
+  std::unique_ptr<CallbackNode> a;
+  a = node(0, {.in_save = [&] {
+             a->destroy();
+             EXPECT_FALSE(a->is_gone()) << "this callback runs";
+           }});
+  const auto b = node(1, {});
+  start_all({a.get(), b.get()});
+  const auto c = node(2, {});
+  start_all({c.get()});
+  EXPECT_TRUE(until([&] { return a->is_gone(); }));
+  expect_view(*c, {"b", "c"});
+  expect_goes_on(*c, *b);
+  stop_all({b.get(), c.get()});
+}
+
 TEST_P(Callback, MayDestroyItsNodeWhichThenEnds) {
   std::unique_ptr<CallbackNode> a;
   std::atomic<bool> done{false};

@@ -97,6 +97,7 @@ std::unique_ptr<Life> TestCluster::make(std::size_t member, const Adjust& adjust
         of->journals[index]->note(batch);
       };
     }
+    if (options_.adjust_group) options_.adjust_group(member, group);
     auto joined = life->node->join(group);
     EXPECT_TRUE(joined) << joined.error().message;
     life->groups.push_back(*joined);

@@ -31,6 +31,8 @@ struct ClusterOptions {
   std::uint32_t founders = 0;
   /// Longer than any member is kept from the processor: nobody is suspected who has not died.
   std::chrono::nanoseconds suspect_after = 20s;
+  /// What one member has of its own in its groups.
+  std::function<void(std::size_t member, GroupOptions&)> adjust_group{};
 };
 
 /// A group of few and short messages under way: what is lost with a member is soon missed.

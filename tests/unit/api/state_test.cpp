@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <stdexcept>
@@ -23,9 +25,6 @@ using ::testing::HasSubstr;
 
 constexpr std::size_t kStateBytes = 1'000'000;  // several times what may be under way at once
 
-// Of the node whose thread this is, in its last view.
-thread_local std::optional<Rank> rank_here;
-
 std::byte byte_at(std::size_t index) { return static_cast<std::byte>(index * 131 / 7); }
 
 class State : public ::testing::TestWithParam<FabricChoice> {
@@ -35,17 +34,29 @@ class State : public ::testing::TestWithParam<FabricChoice> {
   ClusterOptions options(std::size_t members, std::uint32_t founders) {
     GroupOptions group = small_group();
     group.stateful = true;
-    group.save_state = [this](const StateSink& write) { return save(write); };
+    group.save_state = [this](const StateSink& write) { return save(0, write); };
     group.load_state = [this](const StatePiece& piece) { return load(piece); };
-    return {.members = members, .fabric = GetParam(), .groups = {group}, .founders = founders};
+    return {.members = members,
+            .fabric = GetParam(),
+            .groups = {group},
+            .founders = founders,
+            .adjust_group = [this](std::size_t member, GroupOptions& of) {
+              if (of.save_state)
+                of.save_state = [this, member](const StateSink& write) {
+                  return save(member, write);
+                };
+            }};
   }
 
   // In two pieces, of which a failure follows the first.
-  Result<void> save(const StateSink& write) {
+  Result<void> save(std::size_t member, const StateSink& write) {
+    saving_ = true;
+    while (holds_saves_) std::this_thread::yield();
     std::vector<std::byte> state(kStateBytes);
     for (std::size_t i = 0; i < state.size(); ++i) state[i] = byte_at(i);
     write(std::span(state).first(1000));
-    if (const Failure fails = failure(save_fails_)) {
+    const Failure fails = failure(save_fails_);
+    if (fails && !(only_a_fails_ && member != 0)) {
       if (Result<void> r = fails(); !r) return r;
     }
     write(std::span(state).subspan(1000));
@@ -82,10 +93,6 @@ class State : public ::testing::TestWithParam<FabricChoice> {
       node.log = [this](LogLevel level, std::string_view text) {
         const std::lock_guard lock(mutex_);
         if (level == LogLevel::error) errors_.emplace_back(text);
-      };
-      node.on_view = [journal = node.on_view](const ViewChange& change) {
-        rank_here = change.rank;
-        journal(change);
       };
     };
   }
@@ -125,8 +132,11 @@ class State : public ::testing::TestWithParam<FabricChoice> {
   }
 
   Failure save_fails_, load_fails_;
-  std::atomic<bool> holds_{false};     // load() does not return
-  std::atomic<bool> half_way_{false};  // it was called
+  bool only_a_fails_ = false;             // of those that save
+  std::atomic<bool> holds_saves_{false};  // save() does not return
+  std::atomic<bool> saving_{false};       // it was called
+  std::atomic<bool> holds_{false};        // load() does not return
+  std::atomic<bool> half_way_{false};     // it was called
   std::atomic<std::size_t> loaded_{0}, begun_{0}, whole_{0}, wrong_{0};
   std::vector<MemberAddress> addresses_;
   std::mutex mutex_;
@@ -195,10 +205,9 @@ TEST_P(State, ComesFromAnotherIfTheFirstCannotSaveIt) {
   cluster.start({0, 1});
   cluster.talk({0, 1});
   ASSERT_TRUE(cluster.hear_more({0, 1}));
-  set(save_fails_, [&]() -> Result<void> {
-    if (rank_here == Rank{0}) return fail(ErrorCode::system, "out of ink");
-    return {};
-  });
+  ASSERT_EQ(cluster.node(1).view().members[0], "a") << "the first in rank gives";
+  only_a_fails_ = true;
+  set(save_fails_, [] { return fail(ErrorCode::system, "out of ink"); });
   cluster.start({2});
   {
     const std::lock_guard lock(mutex_);
@@ -231,6 +240,133 @@ TEST_P(State, ComesFromAnotherIfWhoGivesItDiesHalfWay) {
   EXPECT_EQ(whole_, 1);
   EXPECT_EQ(wrong_, 0);
   EXPECT_EQ(loaded_, kStateBytes);
+  cluster.talk(3);
+  ASSERT_TRUE(until([&] { return cluster.are_in_view_of({1, 2, 3}); }));
+  ASSERT_TRUE(cluster.hear_more({1, 2, 3}));
+  expect_ok(cluster.stop());
+  cluster.expect_one_story();
+}
+
+// Both givers save, and a majority needs one of them.
+TEST_P(State, ThatIsSavedForLongRemovesNobodyAndHoldsUpNoView) {
+  TestCluster cluster(options(5, 4), with_log());
+  cluster.start({0, 1, 2, 3});
+  cluster.talk({0, 1, 2, 3});
+  ASSERT_TRUE(cluster.hear_more({0, 1, 2, 3}));
+  cluster.hush();
+  holds_saves_ = true;
+  std::jthread joiner([&] { cluster.start({4}); });
+  ASSERT_TRUE(until([&] { return saving_.load(); }));
+  expect_ok({cluster.leave(3)});
+  EXPECT_TRUE(until([&] { return cluster.node(2).view().left.size() == 1; }));
+  EXPECT_EQ(cluster.node(2).view().members, (std::vector<std::string>{"a", "b", "c", "e"}));
+  EXPECT_EQ(cluster.node(0).view().members.size(), 4) << "told of no view before it has saved";
+  EXPECT_EQ(loaded_, 0);
+  holds_saves_ = false;
+  joiner.join();
+  EXPECT_EQ(loaded_, kStateBytes);
+  cluster.talk(4);
+  ASSERT_TRUE(cluster.hear_more({0, 1, 2, 4}));
+  EXPECT_TRUE(cluster.are_in_view_of({0, 1, 2, 4})) << "nobody was removed";
+  expect_ok(cluster.stop());
+  cluster.expect_one_story();
+}
+
+TEST_P(State, ThatIsLoadedForLongRemovesNobodyAndHoldsUpNoView) {
+  TestCluster cluster(options(4, 3), with_log());
+  cluster.start({0, 1, 2});
+  holds_ = true;
+  std::jthread joiner([&] { cluster.start({3}); });
+  ASSERT_TRUE(until([&] { return half_way_.load(); }));
+  expect_ok({cluster.leave(2)});
+  EXPECT_TRUE(until([&] {
+    return cluster.node(0).view().left.size() == 1 && cluster.node(1).view().left.size() == 1;
+  })) << "two of four: the joiner votes";
+  holds_ = false;
+  joiner.join();
+  EXPECT_EQ(loaded_, kStateBytes);
+  cluster.talk({0, 1, 3});
+  ASSERT_TRUE(cluster.hear_more({0, 1, 3}));
+  EXPECT_TRUE(cluster.are_in_view_of({0, 1, 3})) << "nobody was removed";
+  expect_ok(cluster.stop());
+  cluster.expect_one_story();
+}
+
+// Takes a snapshot in no time and no memory, of any size.
+class Snapshots : public State {
+ protected:
+  static constexpr std::size_t kBytes = 8'000'000;
+
+  ClusterOptions options(std::size_t members, std::uint32_t founders) {
+    ClusterOptions out = State::options(members, founders);
+    out.groups[0].save_state = nullptr;
+    out.groups[0].snapshot = [] { return Result<ReadSnapshot>(); };
+    out.adjust_group = [this](std::size_t member, GroupOptions& of) {
+      of.snapshot = [this, member]() -> Result<ReadSnapshot> {
+        ++snapshots_;
+        return [this, member, held = held_](std::uint64_t offset, std::span<std::byte> into) {
+          return read(member, offset, into);
+        };
+      };
+    };
+    return out;
+  }
+
+  Result<std::size_t> read(std::size_t member, std::uint64_t offset, std::span<std::byte> into) {
+    const std::size_t size = std::min<std::size_t>(into.size(), kBytes - offset);
+    for (std::size_t i = 0; i < size; ++i) into[i] = byte_at(offset + i);
+    read_[member] += size;
+    const std::size_t ahead = offset + size - std::min<std::size_t>(loaded_, offset + size);
+    most_ahead_ = std::max(most_ahead_, ahead);
+    return size;
+  }
+
+  std::atomic<std::size_t> snapshots_{0};
+  std::array<std::atomic<std::size_t>, 4> read_{};  // bytes, by member
+  std::size_t most_ahead_ = 0;                      // of what is loaded; one reads at a time
+  std::shared_ptr<int> held_ = std::make_shared<int>();
+};
+
+INSTANTIATE_TEST_SUITE_P(On, Snapshots, ::testing::Values(FabricChoice::shm, FabricChoice::tcp),
+                         [](const auto& fabric) { return std::string(to_string(fabric.param)); });
+
+TEST_P(Snapshots, OfAnySizeComeThroughLittleMemory) {
+  TestCluster cluster(options(3, 2), with_log());
+  cluster.start({0, 1});
+  cluster.talk({0, 1});
+  ASSERT_TRUE(cluster.hear_more({0, 1}));
+  cluster.start({2});
+  EXPECT_EQ(snapshots_, 2);
+  EXPECT_EQ(loaded_, kBytes);
+  EXPECT_EQ(read_[0], kBytes);
+  EXPECT_EQ(read_[1], 0) << "one gives at a time";
+  EXPECT_LE(most_ahead_, 1024 * 1024) << "rings and pieces under way, not the state";
+  EXPECT_TRUE(until([&] { return held_.use_count() == 1; })) << "snapshots are given up";
+  cluster.talk(2);
+  ASSERT_TRUE(cluster.hear_more({0, 1, 2}));
+  expect_ok(cluster.stop());
+  cluster.expect_one_story();
+  EXPECT_EQ(wrong_, 0);
+}
+
+TEST_P(Snapshots, GoOnInTheMiddleIfWhoGivesThemDies) {
+  TestCluster cluster(options(4, 3), with_log());
+  cluster.start({0, 1, 2});
+  ASSERT_EQ(cluster.node(1).view().members[0], "a") << "the first in rank gives";
+  cluster.talk({1, 2});
+  ASSERT_TRUE(cluster.hear_more({1, 2}));
+  std::jthread joiner([&] { cluster.start({3}); });
+  EXPECT_TRUE(until([&] { return loaded_ > kBytes / 2; }));
+  holds_ = true;
+  const std::size_t before = loaded_;
+  cluster.kill(0);
+  holds_ = false;
+  joiner.join();
+  EXPECT_EQ(begun_, 1) << "what was loaded is not void";
+  EXPECT_EQ(whole_, 1);
+  EXPECT_EQ(wrong_, 0);
+  EXPECT_EQ(loaded_, kBytes);
+  EXPECT_LE(read_[1], kBytes - before + 100'000) << "but for one piece, which is compared";
   cluster.talk(3);
   ASSERT_TRUE(until([&] { return cluster.are_in_view_of({1, 2, 3}); }));
   ASSERT_TRUE(cluster.hear_more({1, 2, 3}));

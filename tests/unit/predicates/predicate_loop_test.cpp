@@ -32,7 +32,6 @@ class MockStepped : public Stepped {
  public:
   MOCK_METHOD(bool, step, (Fabric&), (override));
   MOCK_METHOD(bool, deliver, (), (override));
-  MOCK_METHOD(bool, calls_application, (), (const, override));
 };
 
 TEST(PredicateLoop, Q1Q2PollsStepsAllFlushesOnceAndThenDelivers) {
@@ -77,20 +76,15 @@ TEST(PredicateLoop, Q1FlushesWhicheverGroupPosted) {
   }
 }
 
-TEST(PredicateLoop, StepDeliversNothingAndLeavesOutCallsThatAreForbidden) {
+TEST(PredicateLoop, StepDeliversNothing) {
   NiceMock<MockFabric> fabric;
-  NiceMock<MockStepped> calls;
   NiceMock<MockStepped> group;
   PredicateLoop loop(fabric);
-  loop.add(calls);
   loop.add(group);
-  ON_CALL(calls, calls_application()).WillByDefault(Return(true));
-  EXPECT_CALL(calls, step(_)).Times(1);
-  EXPECT_CALL(group, step(_)).Times(2).WillRepeatedly(Return(true));
+  EXPECT_CALL(group, step(_)).Times(1).WillRepeatedly(Return(true));
   EXPECT_CALL(group, deliver()).Times(0);
-  EXPECT_EQ(loop.step(Calls::forbidden), 1U);
+  EXPECT_EQ(loop.step(), 1U);
   EXPECT_TRUE(loop.advanced());
-  EXPECT_EQ(loop.step(Calls::allowed), 1U);
 }
 
 TEST(PredicateLoop, Q3EvaluatesEachOncePerPass) {

@@ -1,0 +1,231 @@
+#include "membership/state_giver.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <utility>
+
+#include "membership/state_frame.hpp"
+#include "sst/memory.hpp"
+
+namespace tutti {
+
+template <class Memory>
+StateGiver<Memory>::StateGiver(const StateWords& words, StateJobs& jobs, std::byte* own_row,
+                               RowOf row_of, Memory memory)
+    : words_(words), jobs_(jobs), own_row_(own_row), row_of_(std::move(row_of)), memory_(memory) {}
+
+template <class Memory>
+void StateGiver<Memory>::begin(const View& view, std::size_t giver) {
+  Offer offer;
+  offer.view = view.id;
+  offer.giver = giver;
+  for (std::size_t rank = view.survivors; rank < view.members.size(); ++rank) {
+    offer.takers.push_back({.slot = view.members[rank].slot});
+  }
+  for (std::uint64_t group = 0; group < jobs_.groups().size(); ++group) {
+    if (has_state(group)) offer.unsaved.push_back(group);
+  }
+  offers_.push_back(std::move(offer));
+}
+
+template <class Memory>
+void StateGiver<Memory>::gone(std::uint32_t slot) {
+  for (Offer& offer : offers_)
+    std::erase_if(offer.takers, [slot](const Taker& taker) { return taker.slot == slot; });
+}
+
+template <class Memory>
+bool StateGiver<Memory>::holds() const {
+  return std::ranges::any_of(offers_, [](const Offer& offer) { return !offer.unsaved.empty(); });
+}
+
+template <class Memory>
+bool StateGiver<Memory>::step(Fabric& fabric) {
+  bool moved = false;
+  for (Offer& offer : offers_) moved |= ask_to_save(offer);
+  Offer& offer = offers_.front();
+  std::erase_if(offer.takers, [&](const Taker& taker) {
+    return load(taker.slot, StateWords::kTaken + 8 * offer.giver) == StateWords::kTakenAll;
+  });
+  if (offer.takers.empty()) return end(offer) || moved;
+  if (!offer.unsaved.empty()) return moved;
+  if (!offer.begun) {
+    open(offer, fabric);
+    moved = true;
+  }
+  if (offer.failed) return moved;
+  moved |= look_at_wanted(offer);
+  return ask_to_read(offer) || moved;
+}
+
+// Of several groups as many as there are jobs free, the others later.
+template <class Memory>
+bool StateGiver<Memory>::ask_to_save(Offer& offer) {
+  bool asked = false;
+  while (offer.saving < offer.unsaved.size()) {
+    StateJob* job = jobs_.free();
+    if (job == nullptr) break;
+    job->kind = StateJob::Kind::save;
+    job->view = offer.view;
+    job->at = {offer.unsaved[offer.saving++], 0};
+    jobs_.ask();
+    asked = true;
+  }
+  return asked;
+}
+
+// Nobody takes any more. What is being saved still holds.
+template <class Memory>
+bool StateGiver<Memory>::end(Offer& offer) {
+  offer.unsaved.resize(offer.saving);
+  StateJob* job = jobs_.free();
+  if (offer.saving != 0 || job == nullptr) return false;
+  job->kind = StateJob::Kind::drop;
+  job->view = offer.view;
+  jobs_.ask();
+  offers_.pop_front();
+  return true;
+}
+
+// L7: each of the three steps lands before the next.
+template <class Memory>
+void StateGiver<Memory>::open(Offer& offer, Fabric& fabric) {
+  offer.begun = true;
+  store_cell(own(StateWords::kView), 0);
+  publish_words(offer, fabric);
+  store_cell(own(StateWords::kSent), 0);
+  store_cell(own(StateWords::kFailed), offer.failed ? 1 : 0);
+  publish_words(offer, fabric);
+  store_cell(own(StateWords::kView), offer.view);
+  publish_words(offer, fabric);
+}
+
+// A joiner that comes to us from another giver, or finds that our state is not that one's, may want
+// an earlier piece than the next.
+template <class Memory>
+bool StateGiver<Memory>::look_at_wanted(Offer& offer) {
+  bool moved = false;
+  for (Taker& taker : offer.takers) {
+    const std::uint64_t wanted = load(taker.slot, StateWords::kWanted + 8 * offer.giver);
+    if (wanted == taker.wanted) continue;
+    taker.wanted = wanted;
+    const PieceAt at = PieceAt::from(wanted - 1);
+    if (wanted == 0 || !has_state(at.group) || (offer.next && *offer.next <= at)) continue;
+    offer.next = offer.reading = at;
+    moved = true;
+  }
+  return moved;
+}
+
+template <class Memory>
+bool StateGiver<Memory>::ask_to_read(Offer& offer) {
+  bool asked = false;
+  const std::uint64_t largest = StateWords::kFrameHeaderBytes + words_.piece_bytes();
+  while (offer.next && has_state(offer.reading.group) && (reads_ + 1) * largest <= room(offer)) {
+    StateJob* job = jobs_.free();
+    if (job == nullptr) break;
+    job->kind = StateJob::Kind::read;
+    job->view = offer.view;
+    job->at = offer.reading;
+    jobs_.ask();
+    ++reads_;
+    ++offer.reading.index;
+    asked = true;
+  }
+  return asked;
+}
+
+template <class Memory>
+void StateGiver<Memory>::finished(const StateJob& job, Fabric& fabric) {
+  const auto offer = std::ranges::find(offers_, job.view, &Offer::view);
+  if (job.kind == StateJob::Kind::save) {
+    offer->unsaved.erase(offer->unsaved.begin());
+    --offer->saving;
+    if (job.result) return;
+    offer->failed = true;
+    offer->unsaved.resize(offer->saving);
+    return;
+  }
+  if (job.kind != StateJob::Kind::read) return;
+  --reads_;
+  // Asked for before the ring went back, or for joiners that are gone: nobody waits for it.
+  if (offer == offers_.end() || offer->failed || offer->next != job.at) return;
+  if (!job.result) {
+    offer->failed = true;
+    store_cell(own(StateWords::kFailed), 1);
+    publish_words(*offer, fabric);
+    return;
+  }
+  put(*offer, job, fabric);
+  if (job.last) {
+    offer->next = offer->reading = begin_of_next(job.at.group);
+  } else {
+    ++offer->next->index;
+  }
+}
+
+template <class Memory>
+void StateGiver<Memory>::put(Offer& offer, const StateJob& job, Fabric& fabric) {
+  const auto header = std::as_bytes(std::span(job.header));
+  put_bytes(offer, offer.sent, header, fabric);
+  put_bytes(offer, offer.sent + header.size(), std::span(job.bytes).first(padded(job.size)),
+            fabric);
+  offer.sent += header.size() + padded(job.size);
+  store_cell(own(StateWords::kSent), offer.sent);
+  publish_words(offer, fabric);
+}
+
+template <class Memory>
+void StateGiver<Memory>::put_bytes(const Offer& offer, std::uint64_t at,
+                                   std::span<const std::byte> bytes, Fabric& fabric) {
+  for (std::uint64_t done = 0; done < bytes.size();) {
+    const std::uint64_t begin = (at + done) % words_.ring_bytes;
+    const std::uint64_t piece = std::min(bytes.size() - done, words_.ring_bytes - begin);
+    for (std::uint64_t i = 0; i < piece; i += 8) {
+      std::uint64_t word = 0;
+      std::memcpy(&word, bytes.data() + done + i, sizeof word);
+      store_cell(own(StateWords::kRing + begin + i), word);
+    }
+    for (const Taker& taker : offer.takers) {
+      fabric.write(Rank{taker.slot},
+                   {words_.offset + StateWords::kRing + begin, static_cast<std::uint32_t>(piece)});
+    }
+    done += piece;
+  }
+}
+
+template <class Memory>
+void StateGiver<Memory>::publish_words(const Offer& offer, Fabric& fabric) {
+  for (const Taker& taker : offer.takers) {
+    fabric.publish(Rank{taker.slot}, words_.offset, {own(0), StateWords::kGiverBytes});
+  }
+}
+
+template <class Memory>
+std::uint64_t StateGiver<Memory>::room(const Offer& offer) const {
+  std::uint64_t least = offer.sent;
+  for (const Taker& taker : offer.takers) {
+    least = std::min(least, load(taker.slot, StateWords::kTaken + 8 * offer.giver));
+  }
+  return words_.ring_bytes - std::min(offer.sent - least, words_.ring_bytes);
+}
+
+template <class Memory>
+bool StateGiver<Memory>::has_state(std::uint64_t group) const {
+  return group < jobs_.groups().size() && jobs_.groups()[group].load != nullptr;
+}
+
+template <class Memory>
+PieceAt StateGiver<Memory>::begin_of_next(std::uint64_t group) const {
+  do {
+    ++group;
+  } while (group < jobs_.groups().size() && !has_state(group));
+  return {group, 0};
+}
+
+#ifndef TUTTI_DEFINITIONS_ONLY  // see sst/memory.hpp
+template class StateGiver<NativeMemory>;
+#endif
+
+}  // namespace tutti

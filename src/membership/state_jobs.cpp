@@ -1,0 +1,146 @@
+#include "membership/state_jobs.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+#include "base/assert.hpp"
+#include "membership/state_frame.hpp"
+
+namespace tutti {
+namespace {
+
+// A state that was saved at once, as a snapshot.
+ReadSnapshot reader_of(std::vector<std::byte> state) {
+  auto kept = std::make_shared<const std::vector<std::byte>>(std::move(state));
+  return [kept](std::uint64_t offset, std::span<std::byte> into) -> Result<std::size_t> {
+    const std::uint64_t left = kept->size() - std::min<std::uint64_t>(offset, kept->size());
+    const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(left, into.size()));
+    if (size != 0) std::memcpy(into.data(), kept->data() + offset, size);
+    return size;
+  };
+}
+
+}  // namespace
+
+StateJobs::StateJobs(std::vector<GroupState> groups, std::size_t piece_bytes,
+                     std::function<void()> wake)
+    : groups_(std::move(groups)), piece_bytes_(piece_bytes), wake_(std::move(wake)) {}
+
+StateJob* StateJobs::free() {
+  const std::uint64_t asked = asked_.load(std::memory_order_relaxed);
+  return asked - taken_ < kJobs ? &jobs_[asked % kJobs] : nullptr;
+}
+
+// Release: what was written into the job; pairs with work().
+void StateJobs::ask() {
+  asked_.store(asked_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+  if (wake_) wake_();
+}
+
+// Acquire: pairs with the end of work().
+StateJob* StateJobs::done() {
+  return taken_ != done_.load(std::memory_order_acquire) ? &jobs_[taken_ % kJobs] : nullptr;
+}
+
+bool StateJobs::waits() const {
+  return done_.load(std::memory_order_relaxed) != asked_.load(std::memory_order_acquire);
+}
+
+const StateJob& StateJobs::next() const {
+  return jobs_[done_.load(std::memory_order_relaxed) % kJobs];
+}
+
+bool StateJobs::work() {
+  if (!waits()) return false;
+  const std::uint64_t now = done_.load(std::memory_order_relaxed);
+  StateJob& job = jobs_[now % kJobs];
+  job.result = {};
+  switch (job.kind) {
+    case StateJob::Kind::save:
+      save(job);
+      break;
+    case StateJob::Kind::read:
+      read(job);
+      break;
+    case StateJob::Kind::drop:
+      std::erase_if(snapshots_, [&](const Snapshot& held) { return held.view == job.view; });
+      break;
+    case StateJob::Kind::load:
+      load(job);
+      break;
+  }
+  // Release: what the job brought, and what the callback did; pairs with done().
+  done_.store(now + 1, std::memory_order_release);
+  return true;
+}
+
+void StateJobs::save(StateJob& job) {
+  const GroupState& group = groups_[job.at.group];
+  if (group.snapshot) {
+    Result<ReadSnapshot> taken = group.snapshot();
+    if (taken && *taken) {
+      snapshots_.push_back({job.view, job.at.group, std::move(*taken)});
+    } else {
+      job.result = taken ? fail(ErrorCode::invalid_argument, "snapshot returned nothing to read")
+                         : std::unexpected(std::move(taken.error()));
+    }
+    return;
+  }
+  std::vector<std::byte> state;
+  job.result = group.save([&state](std::span<const std::byte> bytes) {
+    state.insert(state.end(), bytes.begin(), bytes.end());
+  });
+  if (job.result) snapshots_.push_back({job.view, job.at.group, reader_of(std::move(state))});
+}
+
+Result<std::size_t> StateJobs::read_on(Snapshot& from, std::uint64_t offset,
+                                       std::span<std::byte> into) {
+  if (from.ended && offset >= from.end) return 0;
+  Result<std::size_t> size = from.read(offset, into);
+  if (size && *size > into.size()) {
+    return fail(ErrorCode::invalid_argument, "a snapshot returned more bytes than there was room");
+  }
+  if (size && *size == 0) {
+    from.ended = true;
+    from.end = offset;
+  }
+  return size;
+}
+
+// A piece is full unless the state ends with it, however little the application returns at a time.
+void StateJobs::read(StateJob& job) {
+  const auto held = std::ranges::find_if(snapshots_, [&](const Snapshot& snapshot) {
+    return snapshot.view == job.view && snapshot.group == job.at.group;
+  });
+  TUTTI_ASSERT(held != snapshots_.end(), job.view, job.at.group);
+  job.bytes.resize(piece_bytes_);
+  for (job.size = 0; job.size < piece_bytes_;) {
+    const Result<std::size_t> size = read_on(*held, job.at.index * piece_bytes_ + job.size,
+                                             std::span(job.bytes).subspan(job.size));
+    if (!size) {
+      job.result = std::unexpected(size.error());
+      return;
+    }
+    if (*size == 0) break;
+    job.size += *size;
+  }
+  job.last = job.size < piece_bytes_;
+  const StateFrame frame{.at = job.at,
+                         .size = job.size,
+                         .last = job.last,
+                         .steady = groups_[job.at.group].snapshot != nullptr};
+  job.header = frame.words(std::span(job.bytes).first(job.size));
+}
+
+// Of a piece that is refused there are no others: the start ends.
+void StateJobs::load(StateJob& job) {
+  if (refused_) return;
+  job.result = groups_[job.at.group].load({.bytes = std::span(job.bytes).first(job.size),
+                                           .first = job.at.index == 0,
+                                           .last = job.last});
+  refused_ = !job.result;
+}
+
+}  // namespace tutti

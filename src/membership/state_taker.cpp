@@ -1,0 +1,198 @@
+#include "membership/state_taker.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <utility>
+
+#include "membership/state_frame.hpp"
+#include "sst/memory.hpp"
+
+namespace tutti {
+
+template <class Memory>
+StateTaker<Memory>::StateTaker(const StateWords& words, StateJobs& jobs, std::byte* own_row,
+                               RowOf row_of, Memory memory)
+    : words_(words), jobs_(jobs), own_row_(own_row), row_of_(std::move(row_of)), memory_(memory) {}
+
+template <class Memory>
+void StateTaker<Memory>::begin(const View& view, std::size_t givers) {
+  taking_ = Taking::under_way;
+  view_ = view.id;
+  next_ = begin_from(0);
+  for (std::size_t giver = 0; giver < givers; ++giver) {
+    givers_.emplace_back(view.members[giver].slot);
+  }
+}
+
+template <class Memory>
+void StateTaker<Memory>::gone(std::uint32_t slot) {
+  for (std::size_t giver = 0; giver < givers_.size(); ++giver) {
+    if (givers_[giver] != slot) continue;
+    givers_[giver].reset();
+    if (taking_ != Taking::under_way || has_all_ || giver != giver_) continue;
+    giver_ = giver + 1;
+    taken_ = 0;
+    asked_ = false;
+    compares_ = steady_ && last_.has_value();
+    if (!compares_) next_.index = 0;
+    if (giver_ == givers_.size() || !givers_[giver_]) taking_ = Taking::lost;
+  }
+}
+
+template <class Memory>
+bool StateTaker<Memory>::step(Fabric& fabric) {
+  if (has_all_) return false;
+  if (!std::exchange(asked_, true)) want(compares_ ? last_->at : next_, fabric);
+  return receive(fabric);
+}
+
+template <class Memory>
+void StateTaker<Memory>::want(const PieceAt& at, Fabric& fabric) {
+  say(StateWords::kWanted + 8 * giver_, 1 + at.word(), fabric);
+}
+
+// A piece in a pass: others wait for our words meanwhile.
+template <class Memory>
+bool StateTaker<Memory>::receive(Fabric& fabric) {
+  // L7, from both sides: its last words are cleared before it shows our view.
+  if (load(StateWords::kView) != view_) return false;
+  const std::uint64_t sent = load(StateWords::kSent);
+  const bool failed = load(StateWords::kFailed) != 0;
+  if (load(StateWords::kView) != view_) return false;
+  if (failed) {
+    leave_giver(fabric);
+    if (taking_ == Taking::lost)
+      fail(ErrorCode::peer_lost, "no member that gives it could save it");
+    return true;
+  }
+  if (sent == taken_) return false;
+  if (sent < taken_ || sent - taken_ > words_.ring_bytes) {
+    leave_giver(fabric);
+    return true;
+  }
+  StateJob* job = jobs_.free();
+  if (job == nullptr || loads_ == kLoads) return false;
+  if (!accept_frame(sent, *job, fabric)) leave_giver(fabric);
+  return true;
+}
+
+// False if no giver writes what came.
+template <class Memory>
+bool StateTaker<Memory>::accept_frame(std::uint64_t sent, StateJob& job, Fabric& fabric) {
+  std::array<std::uint64_t, 3> header{};
+  if (sent - taken_ < sizeof header) return false;
+  copy_out(taken_, reinterpret_cast<std::byte*>(header.data()), sizeof header);
+  const StateFrame frame = StateFrame::from(header);
+  if (!has_state(frame.at.group) || frame.size > words_.piece_bytes()) return false;
+  if (sent - taken_ < sizeof header + padded(frame.size)) return false;
+  job.bytes.resize(padded(frame.size));
+  copy_out(taken_ + sizeof header, job.bytes.data(), job.bytes.size());
+  if (frame.words({job.bytes.data(), frame.size}) != header) return false;
+  taken_ += sizeof header + job.bytes.size();
+  job.kind = StateJob::Kind::load;
+  job.view = view_;
+  job.at = frame.at;
+  job.size = frame.size;
+  job.last = frame.last;
+  const std::size_t giver = giver_;
+  use(job, header[2], frame.steady, fabric);
+  // Release: what was read is done with; pairs with StateGiver::room().
+  if (!has_all_) say(StateWords::kTaken + 8 * giver, taken_, fabric);
+  return true;
+}
+
+// What is not the piece that is wanted now is skipped: others want it, or it was put into the ring
+// before the giver heard what we want.
+template <class Memory>
+void StateTaker<Memory>::use(StateJob& job, std::uint64_t crc, bool steady, Fabric& fabric) {
+  if (compares_) {
+    if (job.at != last_->at) return;
+    compares_ = false;
+    if (crc == last_->crc) return;
+    // Its state is not the one that came before.
+    last_.reset();
+    next_.index = 0;
+    want(next_, fabric);
+    return;
+  }
+  if (job.at != next_) return;
+  last_ = Taken{job.at, crc};
+  steady_ = steady;
+  if (job.last) {
+    next_ = begin_from(job.at.group + 1);
+    last_.reset();
+  } else {
+    ++next_.index;
+  }
+  ++loads_;
+  jobs_.ask();
+  if (next_.group != jobs_.groups().size()) return;
+  has_all_ = true;
+  for (std::size_t giver = 0; giver < givers_.size(); ++giver) {
+    if (givers_[giver]) {
+      store_cell(own_row_ + words_.offset + StateWords::kTaken + 8 * giver, StateWords::kTakenAll);
+      fabric.publish(Rank{*givers_[giver]}, words_.offset + StateWords::kTaken + 8 * giver,
+                     {own_row_ + words_.offset + StateWords::kTaken + 8 * giver, 8});
+    }
+  }
+}
+
+template <class Memory>
+void StateTaker<Memory>::finished(const StateJob& job) {
+  --loads_;
+  if (taking_ != Taking::under_way) return;
+  if (!job.result) {
+    fail(job.result.error().code,
+         "group '" + jobs_.groups()[job.at.group].name + "': " + job.result.error().message);
+  } else if (has_all_ && loads_ == 0) {
+    taking_ = Taking::done;
+  }
+}
+
+// What it sends is of no use. It need not wait for us, if it still does.
+template <class Memory>
+void StateTaker<Memory>::leave_giver(Fabric& fabric) {
+  say(StateWords::kTaken + 8 * giver_, StateWords::kTakenAll, fabric);
+  gone(*givers_[giver_]);
+}
+
+// To the giver that is taken from.
+template <class Memory>
+void StateTaker<Memory>::say(std::size_t offset, std::uint64_t value, Fabric& fabric) {
+  std::byte* const word = own_row_ + words_.offset + offset;
+  store_cell(word, value);
+  fabric.publish(Rank{*givers_[giver_]}, words_.offset + offset, {word, 8});
+}
+
+template <class Memory>
+void StateTaker<Memory>::copy_out(std::uint64_t at, std::byte* into, std::uint64_t size) const {
+  const std::byte* ring = row_of_(*givers_[giver_]) + words_.offset + StateWords::kRing;
+  const std::uint64_t begin = at % words_.ring_bytes;
+  const std::uint64_t piece = std::min(size, words_.ring_bytes - begin);
+  std::memcpy(into, ring + begin, piece);
+  std::memcpy(into + piece, ring, size - piece);
+}
+
+template <class Memory>
+bool StateTaker<Memory>::has_state(std::uint64_t group) const {
+  return group < jobs_.groups().size() && jobs_.groups()[group].load != nullptr;
+}
+
+template <class Memory>
+PieceAt StateTaker<Memory>::begin_from(std::uint64_t group) const {
+  while (group < jobs_.groups().size() && !has_state(group)) ++group;
+  return {group, 0};
+}
+
+template <class Memory>
+void StateTaker<Memory>::fail(ErrorCode code, std::string message) {
+  taking_ = Taking::failed;
+  error_ = {code, std::move(message)};
+}
+
+#ifndef TUTTI_DEFINITIONS_ONLY  // see sst/memory.hpp
+template class StateTaker<NativeMemory>;
+#endif
+
+}  // namespace tutti

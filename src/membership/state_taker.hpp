@@ -1,0 +1,95 @@
+/// \file state_taker.hpp
+/// The side of a state transfer that takes: reads the pieces of the first giver that lives, in
+/// order, and has them loaded; from another giver it goes on in the middle.
+///
+/// What is new of it begins with the last piece that was taken, once more: if that is the same, so
+/// is what came before, as far as the application keeps its word (state.hpp); if not, or if nothing
+/// is promised, the group's state begins again. Groups that are whole stay as they are: all givers
+/// gave the state of one cut.
+/// Invariants: L7, see state_words. What is copied out of the ring is checked, then used.
+/// Threads: the predicate thread.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fabric/fabric.hpp"
+#include "membership/group_seat.hpp"
+#include "membership/state_jobs.hpp"
+#include "membership/state_words.hpp"
+#include "membership/view.hpp"
+#include "tutti/error.hpp"
+
+namespace tutti {
+
+enum class Taking : std::uint8_t {
+  nothing,
+  under_way,
+  done,
+  lost,    ///< all givers are gone: another start may find others
+  failed,  ///< see error()
+};
+
+template <class Memory>
+class StateTaker {
+ public:
+  StateTaker(const StateWords& words, StateJobs& jobs, std::byte* own_row, RowOf row_of,
+             Memory memory);
+
+  void begin(const View& view, std::size_t givers);
+  /// The node in that slot gives nothing more.
+  void gone(std::uint32_t slot);
+  [[nodiscard]] Taking taking() const { return taking_; }
+  [[nodiscard]] const Error& error() const { return error_; }
+  bool step(Fabric& fabric);
+  /// A piece is loaded.
+  void finished(const StateJob& job);
+
+ private:
+  // So many pieces wait to be loaded, at most.
+  static constexpr std::size_t kLoads = 4;
+  // What must be the same in a piece that comes again.
+  struct Taken {
+    PieceAt at;
+    std::uint64_t crc;
+  };
+
+  bool receive(Fabric& fabric);
+  [[nodiscard]] bool accept_frame(std::uint64_t sent, StateJob& job, Fabric& fabric);
+  void use(StateJob& job, std::uint64_t crc, bool steady, Fabric& fabric);
+  void want(const PieceAt& at, Fabric& fabric);
+  void leave_giver(Fabric& fabric);
+  void say(std::size_t offset, std::uint64_t value, Fabric& fabric);
+  void copy_out(std::uint64_t at, std::byte* into, std::uint64_t size) const;
+  [[nodiscard]] bool has_state(std::uint64_t group) const;
+  [[nodiscard]] PieceAt begin_from(std::uint64_t group) const;
+  void fail(ErrorCode code, std::string message);
+  [[nodiscard]] std::uint64_t load(std::size_t offset) const {
+    return memory_.load(row_of_(*givers_[giver_]) + words_.offset + offset);
+  }
+
+  const StateWords words_;
+  StateJobs& jobs_;
+  std::byte* own_row_;
+  RowOf row_of_;
+  Memory memory_;
+
+  Taking taking_ = Taking::nothing;
+  Error error_{};
+  std::uint64_t view_ = 0;
+  std::vector<std::optional<std::uint32_t>> givers_;  // slots; nothing: gone
+  std::size_t giver_ = 0;                             // the one that is taken from
+  std::uint64_t taken_ = 0;                           // bytes of its ring
+  bool asked_ = false;                                // it was told where to begin
+  PieceAt next_{};                                    // to be loaded
+  bool steady_ = false;                               // what came last is the same at every giver
+  std::optional<Taken> last_;                         // of this state
+  bool compares_ = false;  // nothing is used before the last piece came again
+  bool has_all_ = false;   // all is there, some yet to be loaded
+  std::size_t loads_ = 0;  // under way
+};
+
+}  // namespace tutti

@@ -1,0 +1,42 @@
+/// \file state_thread.hpp
+/// The node's thread for the application's states: does the jobs that the state transfer asks for,
+/// so that neither a slow save nor a slow load holds up the predicate thread.
+///
+/// Threads: construction, wake() and destruction the one that asks for the jobs.
+#pragma once
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <thread>
+
+#include "membership/state_jobs.hpp"
+#include "node/signal.hpp"
+#include "tutti/error.hpp"
+
+namespace tutti {
+
+class StateThread {
+ public:
+  /// `done` is called on the thread after each job. Both outlive this.
+  [[nodiscard]] static Result<std::unique_ptr<StateThread>> start(StateJobs& jobs,
+                                                                  std::function<void()> done);
+  /// Waits for the callback that runs, if one does; what else was asked for is left undone.
+  ~StateThread();
+  StateThread(const StateThread&) = delete;
+  StateThread& operator=(const StateThread&) = delete;
+
+  /// Something was asked for.
+  void wake() { asked_.notify(); }
+
+ private:
+  StateThread(StateJobs& jobs, std::function<void()> done);
+  void run();
+
+  StateJobs& jobs_;
+  const std::function<void()> done_;
+  Signal asked_;
+  std::atomic<bool> quit_{false};
+  std::thread thread_;
+};
+
+}  // namespace tutti
