@@ -62,8 +62,11 @@ inline constexpr std::uint16_t kAllGroups = std::numeric_limits<std::uint16_t>::
 enum class FailReason : std::uint8_t { view_change, stopped, too_late };  // send_fail
 enum class LeftReason : std::uint8_t { leave, suspected };                // view_left
 enum class SuspectReason : std::uint8_t { connection, heartbeat, told, transport, process };
-enum class StopReason : std::uint8_t { minority, left, failure, shutdown };  // stopped
-enum class ResourceKind : std::uint8_t { memory, fds, threads, queue };      // resources
+/// Of a wedge: what the member saw that ends the view, first of these; told: only that others
+/// wedge. unsaid: its recorder does not say.
+enum class WedgeReason : std::uint8_t { unsaid, told, suspicion, leave, join };  // wedge
+enum class StopReason : std::uint8_t { minority, left, failure, shutdown };      // stopped
+enum class ResourceKind : std::uint8_t { memory, fds, threads, queue };          // resources
 /// minority: the harness's word that the node can reach no majority of its view. doorbell_lost: one
 /// doorbell to the node was lost, a moment and not a period.
 enum class FaultKind : std::uint8_t {

@@ -147,6 +147,12 @@ struct Delivery {
   return make_event(EventKind::suspect, at, reason, whom);
 }
 
+/// In all groups; `joiner`: who wants in, if that is the reason.
+[[nodiscard]] constexpr Event make_wedge(At at, WedgeReason reason, NodeRef joiner = {}) {
+  at.group = kAllGroups;
+  return make_event(EventKind::wedge, at, reason, joiner);
+}
+
 [[nodiscard]] constexpr Event make_stopped(At at, StopReason reason) {
   return make_event(EventKind::stopped, at, reason);
 }

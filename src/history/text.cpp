@@ -78,7 +78,13 @@ std::string reason(const Event& event) {
                                                                 "transport", "process"};
   static constexpr std::array<std::string_view, 4> kStops = {"minority", "left", "failure",
                                                              "shutdown"};
+  static constexpr std::array<std::string_view, 5> kWedges = {"unsaid", "told", "suspicion",
+                                                              "leave", "join"};
   switch (event.kind) {
+    case EventKind::wedge:
+      return word(kWedges, event.detail) +
+             (event.detail == static_cast<std::uint8_t>(WedgeReason::join) ? " " + peer(event)
+                                                                           : std::string());
     case EventKind::send_fail:
       return "ticket " + number(event.number) + ", " + word(kFails, event.detail);
     case EventKind::view_left:
@@ -98,6 +104,7 @@ std::string contents(const Event& event) {
       return "ticket " + number(event.number) + ", " + payload(event);
     case EventKind::send_ok:
       return "ticket " + number(event.number);
+    case EventKind::wedge:
     case EventKind::send_fail:
     case EventKind::view_left:
     case EventKind::suspect:

@@ -153,7 +153,7 @@ void Membership<Memory>::follow_course(Fabric& fabric) {
   watch_heartbeats();
   hear_suspicions();
   if (stopped_ || decision_) return;
-  if (!wedged_ && (wants_change() || others_wedge())) wedge();
+  if (!wedged_ && (reason_to_wedge() != WedgeReason::told || others_wedge())) wedge();
   if (!wedged_) return;
   give_up_alone();
   if (stopped_) return;
@@ -281,15 +281,16 @@ std::uint32_t Membership<Memory>::unsuspected() const {
   return static_cast<std::uint32_t>(std::ranges::count(suspected_, false));
 }
 
-// A suspicion, or, at the leader, somebody who wants in or out.
+// What this member sees itself: a suspicion, or, at the leader, somebody who wants in or out.
 template <class Memory>
-bool Membership<Memory>::wants_change() const {
-  if (unsuspected() != view_.members.size()) return true;
-  if (leader() != rank_) return false;
+WedgeReason Membership<Memory>::reason_to_wedge() const {
+  if (unsuspected() != view_.members.size()) return WedgeReason::suspicion;
+  if (leader() != rank_) return WedgeReason::told;
   const auto leaves = [this](const ViewMember& member) {
     return life(member.slot, ViewWords::kLeaving) != 0;
   };
-  return std::ranges::any_of(view_.members, leaves) || !joiners().empty();
+  if (std::ranges::any_of(view_.members, leaves)) return WedgeReason::leave;
+  return joiners().empty() ? WedgeReason::told : WedgeReason::join;
 }
 
 template <class Memory>
@@ -303,10 +304,12 @@ bool Membership<Memory>::others_wedge() const {
 // J2.
 template <class Memory>
 void Membership<Memory>::wedge() {
+  const WedgeReason reason = reason_to_wedge();
+  const ViewMember joiner = reason == WedgeReason::join ? joiners().front() : ViewMember{};
   wedged_ = true;
   for (Group& group : groups_) group.subgroup->wedge();
   set(ViewWords::kWedged, 1);
-  if (view_.id != 0) events_.wedged(view_);
+  if (view_.id != 0) events_.wedged(reason, joiner);
 }
 
 // J9. In the end those who go on trust each other, and the others hear so.

@@ -53,12 +53,16 @@ enum class StopReason : std::uint8_t {
   minority,  ///< it is not connected to a majority of its view
 };
 
+/// Why a member ends its view: the first of these that holds. `told` is only that others wedge.
+enum class WedgeReason : std::uint8_t { told, suspicion, leave, join };
+
 /// What the driver is told. Called from step(), on the predicate thread.
 class MembershipEvents {
  public:
   virtual ~MembershipEvents() = default;
   virtual void suspected(const ViewMember& /*member*/) {}
-  virtual void wedged(const View& /*view*/) {}
+  /// `joiner`: one that wants in, if that is the reason.
+  virtual void wedged(WedgeReason /*reason*/, const ViewMember& /*joiner*/) {}
   virtual void decided(const Proposal& /*proposal*/) {}
   /// The view is in force. `before` is the last one, empty for the first. Its messages, and those
   /// of earlier views, may still have to be delivered (Subgroup::delivered_before).
@@ -161,7 +165,7 @@ class Membership final : public Stepped {
   void hear_suspicions();
   void hear_suspicions_of(std::uint32_t rank);
   void suspect(std::uint32_t rank);
-  [[nodiscard]] bool wants_change() const;
+  [[nodiscard]] WedgeReason reason_to_wedge() const;
   [[nodiscard]] bool others_wedge() const;
   void wedge();
   void settle();

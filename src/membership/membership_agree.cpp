@@ -291,13 +291,20 @@ void Membership<Memory>::clear_blocks(std::uint64_t id, const std::vector<ViewMe
     store_cell(block + offset, 0);
   }
   for (const Group& group : groups_) group.seat.clear_block(id);
-  for (const ViewMember& member : members) {
-    if (member.slot == options_.self) continue;
-    fabric.publish(Rank{member.slot}, words_.block(id), {block, words_.word_bytes()});
+  const auto to = [&](std::uint32_t slot) {
+    if (slot == options_.self) return;
+    fabric.publish(Rank{slot}, words_.block(id), {block, words_.word_bytes()});
     for (const Group& group : groups_) {
       const GroupSeat::Block words = group.seat.block(id);
-      fabric.publish(Rank{member.slot}, words.offset, {own_row_ + words.offset, words.bytes});
+      fabric.publish(Rank{slot}, words.offset, {own_row_ + words.offset, words.bytes});
     }
+  };
+  for (const ViewMember& member : members) to(member.slot);
+  const auto listed = [&](std::uint32_t slot) {
+    return std::ranges::find(members, slot, &ViewMember::slot) != members.end();
+  };
+  for (std::uint32_t slot = 0; slot < ready_.size(); ++slot) {
+    if (ready_[slot] != 0 && !listed(slot)) to(slot);
   }
 }
 

@@ -7,9 +7,10 @@
 ///                | proposal 0 | proposal 1
 ///
 /// Invariant L4: a block is cleared for view k + 1 only once all members of view k that are not
-/// suspected have left view k - 1. L5: a proposal is written where the last accepted one is not,
-/// before the word that says it is accepted. L6: what is accepted is published before the word that
-/// says it is decided, and read after it: words of one post land in any order.
+/// suspected have left view k - 1, and at all that may be in view k + 1, joiners too, before the
+/// words of that view come: words of one post land in any order. L5: a proposal is written where
+/// the last accepted one is not, before the word that says it is accepted. L6: what is accepted is
+/// published before the word that says it is decided, and read after it.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -35,6 +35,19 @@ history::StopReason told(StopReason reason) {
   }
 }
 
+history::WedgeReason told(WedgeReason reason) {
+  switch (reason) {
+    case WedgeReason::suspicion:
+      return history::WedgeReason::suspicion;
+    case WedgeReason::leave:
+      return history::WedgeReason::leave;
+    case WedgeReason::join:
+      return history::WedgeReason::join;
+    default:
+      return history::WedgeReason::told;
+  }
+}
+
 }  // namespace
 
 Plan make_plan(std::uint32_t nodes, std::vector<GroupOptions> groups) {
@@ -246,10 +259,9 @@ void Member::suspected(const ViewMember& member) {
                                history::SuspectReason::told));
 }
 
-void Member::wedged(const View& /*view*/) {
-  history::Event wedge = event(EventKind::wedge);
-  wedge.group = history::kAllGroups;
-  record(wedge);
+void Member::wedged(WedgeReason reason, const ViewMember& joiner) {
+  record(history::make_wedge({.view = view_id(), .time_ns = net_.now_ns()}, told(reason),
+                             ref(joiner)));
 }
 
 void Member::decided(const Proposal& proposal) {

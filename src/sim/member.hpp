@@ -145,7 +145,7 @@ class Member final : public MembershipEvents {
     return encode(proposal).front();
   }
   void suspected(const ViewMember& member) override;
-  void wedged(const View& view) override;
+  void wedged(WedgeReason reason, const ViewMember& joiner) override;
   void decided(const Proposal& proposal) override;
   void installed(const View& view, const View& before) override;
   void stopped(StopReason reason) override;

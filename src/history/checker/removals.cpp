@@ -1,4 +1,4 @@
-// Who is removed: with a reason, for ever, and soon after a suspicion (M6).
+// Each view has a reason. Who is removed: with a reason, for ever, and soon after a suspicion (M6).
 #include <algorithm>
 #include <map>
 #include <set>
@@ -22,6 +22,7 @@ class Removals {
 
   void check() {
     for (const auto& [id, view] : run_.views) {
+      if (id > 0) check_why(id, view);
       for (const View::Variant& variant : view.variants) {
         check_members(id, variant);
         for (const ViewLeft& left : variant.content.lefts) check_reason(id, variant, left);
@@ -39,6 +40,30 @@ class Removals {
         Property::M6,
         run_.name(variant.install.life) + " installs view " + std::to_string(id) + ", " + what,
         {variant.install});
+  }
+
+  /// Somebody saw why the view before had to end; where nobody has come or gone, a joiner that was
+  /// lost before it was taken in.
+  void check_why(std::uint64_t id, const View& view) {
+    const auto before = run_.views.find(id - 1);
+    const auto wedges = run_.wedges.find(id - 1);
+    if (before == run_.views.end() || wedges == run_.wedges.end() || !run_.options.complete) return;
+    if (view.variants.empty() || before->second.variants.empty()) return;
+    const ViewContent& from = before->second.variants.front().content;
+    const ViewContent& to = view.variants.front().content;
+    const bool same = to.lefts.empty() && to.members.size() == from.members.size();
+    for (const Place place : wedges->second) {
+      const Event& wedge = run_.event(place);
+      const auto reason = static_cast<WedgeReason>(wedge.detail);
+      if (reason == WedgeReason::unsaid) return;
+      const NodeRef joiner{wedge.peer, wedge.number};
+      const bool joins = reason == WedgeReason::join && from.member(joiner) == nullptr &&
+                         run_.life_of(joiner) != nullptr;
+      if (joins || (!same && reason != WedgeReason::told)) return;
+    }
+    add(view.variants.front(), id,
+        same ? "into which nobody has come and from which nobody has gone"
+             : "for which nobody had a reason");
   }
 
   void check_members(std::uint64_t id, const View::Variant& variant) {

@@ -23,6 +23,7 @@ class Run::Scan {
         return deliver(event);
       case EventKind::wedge:
         wedged_[event.group] = event.view + 1;
+        run_.wedges[event.view].push_back({number_, index});
         return;
       case EventKind::install:
         return install(event, index);

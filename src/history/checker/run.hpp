@@ -77,6 +77,7 @@ class Run {
   std::map<std::uint64_t, View> views;
   std::map<std::uint16_t, Group> groups;
   std::map<Key, std::vector<Place>> cuts;
+  std::map<std::uint64_t, std::vector<Place>> wedges;  ///< by view
   std::map<Key, std::vector<Place>> snapshots;
   std::vector<Place> suspects, counts, resources;
   std::vector<Place> harness;  ///< faults, heals, quiet times, in the order of their times

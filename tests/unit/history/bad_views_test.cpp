@@ -168,6 +168,36 @@ TEST(BadViews, M6RemovalsWithoutReasonOrEnd) {
         }}});
 }
 
+TEST(BadViews, M6AViewForNoReason) {
+  using Reason = WedgeReason;
+  const auto same_again = [](Reason reason, LifeId joiner) {
+    Story story = fails(3, 1);
+    const LifeId lost = story.begin("lost", 7);
+    story.change_view({});
+    const std::vector<LifeId> all{2, 3, lost};
+    Event& wedge = story.get(2, EventKind::wedge, -1);
+    wedge =
+        make_wedge({.view = wedge.view, .time_ns = wedge.time_ns}, reason, story.ref(all[joiner]));
+    Event& other = story.get(3, EventKind::wedge, -1);
+    other = make_wedge({.view = other.view, .time_ns = other.time_ns}, Reason::told);
+    return story.check();
+  };
+  for (const Reason reason : {Reason::told, Reason::suspicion, Reason::leave}) {
+    EXPECT_TRUE(same_again(reason, 2).found(Property::M6));
+  }
+  EXPECT_TRUE(same_again(Reason::join, 0).found(Property::M6)) << "a member joins again";
+  EXPECT_FALSE(same_again(Reason::join, 2).found(Property::M6));
+  EXPECT_FALSE(same_again(Reason::unsaid, 2).found(Property::M6)) << "its recorder says nothing";
+
+  Story changed = fails(3, 1);
+  EXPECT_FALSE(changed.check().found(Property::M6));
+  for (const LifeId life : {2, 3}) {
+    Event& wedge = changed.get(life, EventKind::wedge, -1);
+    wedge = make_wedge({.view = wedge.view, .time_ns = wedge.time_ns}, Reason::told);
+  }
+  EXPECT_TRUE(changed.check().found(Property::M6)) << "all say that others wedged";
+}
+
 TEST(BadViews, M7DecisionsThatDiffer) {
   expect_rejected(
       Property::M7,
