@@ -5,9 +5,9 @@
 /// call that would wait for this very thread can be refused. A2 what a callback throws goes no
 /// further: it becomes the node's failure, which names callback, group and node (snapshot,
 /// save_state and load_state are but marked: their caller makes an error of what they throw). A3
-/// after mute() no callback begins; after drop() none is left. Threads: the wrapped callbacks,
-/// running_here() and mute() any; the rest before start, and drop() after the last thread of the
-/// node has ended.
+/// after mute() no callback begins; after drop() none is left.
+/// Threads: the wrapped callbacks, running_here() and mute() any; the rest before start, and drop()
+/// after the last thread of the node has ended.
 #pragma once
 #include <atomic>
 #include <functional>

@@ -333,20 +333,24 @@ TEST_F(StateTransferTest, ARefusedPieceIsTheLast) {
   EXPECT_EQ(app(2).loaded_bytes, 0U);
 }
 
+// Wherever it is: of a frame's header, or of the piece.
 TEST_F(StateTransferTest, DamageInTheRingIsTakenForTheLossOfTheGiver) {
-  make(2, 1, {text_of(2'000)}, {true});
-  begin();
-  run_until_loaded({0, 1, 2}, 2, 1'000);
-  for (int round = 0; round < 10; ++round) {  // the ring fills up
-    site(0).pass();
-    site(0).work();
+  for (std::size_t at = 0; at < kWords.ring_bytes; ++at) {
+    sites_.clear();
+    rows_.clear();
+    make(2, 1, {text_of(2'000)}, {true});
+    begin();
+    run_until_loaded({0, 1, 2}, 2, 1'000);
+    for (int round = 0; round < 10; ++round) {  // the ring fills up
+      site(0).pass();
+      site(0).work();
+    }
+    rows_[0].data()[kWords.offset + StateWords::kRing + at] ^= std::byte{1};
+    ASSERT_TRUE(run({0, 1, 2}));
+    EXPECT_EQ(taking(2), Taking::done);
+    ASSERT_EQ(app(2).loaded[0], "|" + text_of(2'000) + ".") << "byte " << at;
+    EXPECT_NE(app(1).read_bytes, 0U);
   }
-  std::byte* ring = rows_[0].data() + kWords.offset + StateWords::kRing;
-  for (std::size_t at = 0; at < kWords.ring_bytes; ++at) ring[at] ^= std::byte{1};
-  ASSERT_TRUE(run({0, 1, 2}));
-  EXPECT_EQ(taking(2), Taking::done);
-  EXPECT_EQ(app(2).loaded[0], "|" + text_of(2'000) + ".");
-  EXPECT_NE(app(1).read_bytes, 0U);
 }
 
 // The next view has a joiner of its own, whose turn comes once the others have what they need.
