@@ -189,6 +189,28 @@ TEST(Membership, AMemberLeavesInOrder) {
   EXPECT_EQ(cluster.nodes[1].delivered, cluster.nodes[0].delivered);
 }
 
+// J8: its application is busy while those who stay go on without it for two views.
+TEST(Membership, ALeaverThatIsOvertakenHasLeft) {
+  ForgedCluster cluster(5);
+  cluster.nodes[4].stuck = true;
+  ASSERT_TRUE(cluster.nodes[0].send("the last of what others sent"));
+  cluster.run({0, 1, 2, 3, 4}, 5);
+  cluster.nodes[4].membership->leave();
+  for (int i = 0; i < 20 && !cluster.nodes[4].membership->has_decided(); ++i) {
+    cluster.run({0, 1, 2, 3, 4}, 1);
+  }
+  ASSERT_TRUE(cluster.nodes[4].membership->has_decided());
+  for (const std::uint32_t slot : {0U, 1U, 2U, 3U}) cluster.nodes[slot].membership->lost(4);
+  cluster.run({0, 1, 2, 3});
+  cluster.nodes[0].membership->lost(3);
+  cluster.run({0, 1, 2});
+  ASSERT_EQ(cluster.nodes[0].views.size(), 3U);
+  EXPECT_EQ(cluster.nodes[4].why_stopped, std::nullopt);
+  cluster.nodes[4].stuck = false;
+  cluster.run({4}, 3);
+  EXPECT_EQ(cluster.nodes[4].why_stopped, StopReason::left);
+}
+
 TEST(Membership, TheLastOneMayLeave) {
   ForgedCluster cluster(1);
   cluster.nodes[0].membership->leave();
