@@ -83,6 +83,17 @@ bool Membership<Memory>::sensible(const Proposal& proposal) const {
 }
 
 template <class Memory>
+bool Membership<Memory>::says_suspected(std::uint32_t rank, std::uint32_t slot) const {
+  return (word(rank, ViewWords::kSuspected + 8 * (slot / 64)) >> slot % 64 & 1) != 0;
+}
+
+template <class Memory>
+void Membership<Memory>::say_suspected(std::uint32_t slot) {
+  const std::size_t offset = ViewWords::kSuspected + 8 * (slot / 64);
+  set(offset, NativeMemory::load(own_block() + offset) | 1ULL << slot % 64);
+}
+
+template <class Memory>
 void Membership<Memory>::set(std::size_t offset, std::uint64_t value) {
   store_cell(own_block() + offset, value);
   dirty_ = true;
@@ -212,8 +223,7 @@ void Membership<Memory>::suspect(std::uint32_t rank) {
   if (suspected_[rank] || stopped_) return;
   suspected_[rank] = true;
   const std::uint32_t slot = view_.members[rank].slot;
-  const std::size_t offset = ViewWords::kSuspected + 8 * (slot / 64);
-  set(offset, NativeMemory::load(own_block() + offset) | 1ULL << slot % 64);
+  say_suspected(slot);
   if (view_.id != 0) events_.suspected(view_.members[rank]);
   if (2 * unsuspected() > view_.members.size()) return;
   // What was decided with a majority stands: whether there still is one, the next view will tell.
@@ -315,12 +325,10 @@ void Membership<Memory>::wedge() {
 // J9. In the end those who go on trust each other, and the others hear so.
 template <class Memory>
 void Membership<Memory>::give_up_alone() {
-  const std::uint32_t self = options_.self;
   std::size_t together = 1;
   for (std::uint32_t rank = 0; rank < view_.members.size(); ++rank) {
     if (rank == rank_ || suspected_[rank]) continue;
-    const std::uint64_t said = word(rank, ViewWords::kSuspected + 8 * (self / 64));
-    if ((said >> self % 64 & 1) == 0) ++together;
+    if (!says_suspected(rank, options_.self)) ++together;
   }
   if (2 * together > view_.members.size()) return alone_since_ns_.reset();
   if (!alone_since_ns_) alone_since_ns_ = now_ns_;

@@ -21,7 +21,8 @@
 ///  J6  A minority decides nothing and stops.
 ///  J7  A group begins with view 0: all nodes, by slot. It ends like any other, once enough of them
 ///      are connected to each other; who is not is suspected. Who comes later, or is started again,
-///      finds that there is a group and joins.
+///      finds that there is a group and joins; a node that only joins says that it is suspected, so
+///      founders do not wait for it.
 ///  J8  Who was let go in order reads in our rows until it has come to the cut. It is not removed,
 ///      and no space is used again, until it is gone or has had suspect_after_ns for that.
 ///  J9  Suspicions are never taken back, so those who decide are a majority that trust each other.
@@ -142,16 +143,19 @@ class Membership final : public Stepped {
   }
   // A word of the member's block for our view, 0 if the block is not for it (L3).
   [[nodiscard]] std::uint64_t word(std::uint32_t rank, std::size_t offset) const;
+  [[nodiscard]] bool says_suspected(std::uint32_t rank, std::uint32_t slot) const;
   [[nodiscard]] std::optional<Proposal> proposal_of(std::uint32_t slot, std::uint64_t view,
                                                     std::uint64_t accepted) const;
   // Our own.
   void set(std::size_t offset, std::uint64_t value);
   void set_life(std::size_t offset, std::uint64_t value);
+  void say_suspected(std::uint32_t slot);
   [[nodiscard]] std::byte* own_block() const { return own_row_ + words_.block(view_.id); }
 
   // How a group begins.
   void begin(Fabric& fabric);
   [[nodiscard]] bool group_exists() const;
+  [[nodiscard]] bool founds(std::uint32_t slot) const;
   [[nodiscard]] bool time_to_found() const;
   [[nodiscard]] std::optional<Proposal> first_proposal();
   void greet(Fabric& fabric);

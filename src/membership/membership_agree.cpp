@@ -17,8 +17,7 @@ bool Membership<Memory>::settled_as_we(std::uint32_t rank) const {
   std::uint64_t many = 0;
   for (std::uint32_t other = 0; other < view_.members.size(); ++other) {
     const std::uint32_t slot = view_.members[other].slot;
-    const std::uint64_t said = word(rank, ViewWords::kSuspected + 8 * (slot / 64));
-    if ((said >> slot % 64 & 1) == 0) continue;
+    if (!says_suspected(rank, slot)) continue;
     if (!suspected_[other]) return false;
     ++many;
   }
@@ -31,9 +30,7 @@ bool Membership<Memory>::all_promised() const {
   for (std::uint32_t rank = 0; rank < view_.members.size(); ++rank) {
     if (suspected_[rank] || rank == rank_) continue;
     for (std::uint32_t lower = 0; lower < rank_; ++lower) {
-      const std::uint32_t slot = view_.members[lower].slot;
-      const std::uint64_t said = word(rank, ViewWords::kSuspected + 8 * (slot / 64));
-      if ((said >> slot % 64 & 1) == 0) return false;
+      if (!says_suspected(rank, view_.members[lower].slot)) return false;
     }
     if (word(rank, ViewWords::kWedged) == 0 || !settled_as_we(rank)) return false;
   }

@@ -14,7 +14,7 @@ void Membership<Memory>::begin(Fabric& fabric) {
     if (life(options_.self, ViewWords::kLeaving) != 0) return stop(StopReason::left);
     if (!time_to_found()) return;
     for (std::uint32_t slot = 0; slot < ready_.size(); ++slot) {
-      if (slot != options_.self && ready_[slot] == 0) suspect(slot);
+      if (slot != options_.self && !founds(slot)) suspect(slot);
     }
     if (stopped_) return;
     wedge();
@@ -31,10 +31,17 @@ bool Membership<Memory>::group_exists() const {
   return false;
 }
 
+// It is there, and does not only join.
+template <class Memory>
+bool Membership<Memory>::founds(std::uint32_t slot) const {
+  return ready_[slot] != 0 && !says_suspected(slot, slot);
+}
+
 template <class Memory>
 bool Membership<Memory>::time_to_found() const {
   if (!options_.may_found) return false;
-  const auto here = ready_.size() - static_cast<std::size_t>(std::ranges::count(ready_, 0)) + 1;
+  std::size_t here = 1;
+  for (std::uint32_t slot = 0; slot < ready_.size(); ++slot) here += founds(slot) ? 1 : 0;
   if (here == ready_.size()) return true;
   const bool enough = options_.founders != 0 && here >= options_.founders;
   return enough && now_ns_ - last_came_ns_ >= options_.found_after_ns;
@@ -70,6 +77,8 @@ std::optional<Proposal> Membership<Memory>::first_proposal() {
 template <class Memory>
 void Membership<Memory>::greet(Fabric& fabric) {
   dirty_ = true;
+  // J7: to those who found it is as if it were not there yet.
+  if (view_.id == 0 && !options_.may_found) say_suspected(options_.self);
   for (const std::uint32_t slot : greeted_) {
     const Rank peer{slot};
     fabric.publish(peer, ViewWords::kInstalled,

@@ -23,7 +23,7 @@ template <class Memory>
 class ForgedNodeOver final : public MembershipEvents {
  public:
   ForgedNodeOver(const sim::Plan& plan, std::uint32_t slot, std::vector<AlignedRow>& rows,
-                 Memory memory)
+                 Memory memory, bool may_found = true)
       : fabric(rows) {
     const RowOf row_of = [&rows](std::uint32_t peer) { return rows[peer].data(); };
     GroupSeat seat(plan.groups[0], slot, plan.nodes, plan.layouts, rows[slot].data());
@@ -40,6 +40,7 @@ class ForgedNodeOver final : public MembershipEvents {
                                                                         .incarnation = 100 + slot,
                                                                         .nodes = plan.nodes,
                                                                         .founders = plan.founders,
+                                                                        .may_found = may_found,
                                                                         .found_after_ns = 0},
                                                       plan.words, std::move(groups),
                                                       rows[slot].data(), row_of, *this, memory);

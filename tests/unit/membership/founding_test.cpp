@@ -1,0 +1,79 @@
+// J7: how a group is founded.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "unit/membership/forged_cluster.hpp"
+
+namespace tutti::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+GroupOptions small_group() {
+  GroupOptions group;
+  group.name = "g";
+  group.message_max_bytes = 100;
+  group.window_bytes = 4096;
+  group.window_messages = 16;
+  return group;
+}
+
+// Nodes that are not connected yet; those of `joining` found no group.
+class Start {
+ public:
+  Start(std::uint32_t count, std::uint32_t founders, const std::vector<std::uint32_t>& joining = {})
+      : plan_(sim::make_plan(count, {small_group()})) {
+    plan_.founders = founders;
+    for (std::uint32_t slot = 0; slot < count; ++slot) rows_.emplace_back(plan_.row_bytes);
+    for (std::uint32_t slot = 0; slot < count; ++slot) {
+      const bool may_found = std::ranges::find(joining, slot) == joining.end();
+      nodes_.emplace_back(plan_, slot, rows_, NativeMemory{}, may_found);
+    }
+  }
+
+  void connect(const std::vector<std::uint32_t>& slots) {
+    for (const std::uint32_t one : slots) {
+      for (const std::uint32_t other : slots) {
+        if (one != other) nodes_[one].membership->ready(other, 100 + other);
+      }
+    }
+  }
+  void run(const std::vector<std::uint32_t>& slots, int passes) {
+    for (int i = 0; i < passes; ++i) {
+      for (const std::uint32_t slot : slots) nodes_[slot].pass();
+    }
+  }
+  ForgedNode& node(std::uint32_t slot) { return nodes_[slot]; }
+  [[nodiscard]] std::vector<std::uint32_t> members(std::uint32_t slot) const {
+    return slots_of(nodes_[slot].membership->view());
+  }
+
+ private:
+  sim::Plan plan_;
+  std::vector<AlignedRow> rows_;
+  std::deque<ForgedNode> nodes_;
+};
+
+TEST(Founding, DoesNotWaitForNodesThatOnlyJoin) {
+  Start start(5, 3, {0, 3});
+  start.connect({0, 1, 2, 3, 4});
+  start.run({0, 1, 2, 3, 4}, 30);
+  for (const std::uint32_t slot : {0U, 1U, 2U, 3U, 4U}) {
+    ASSERT_FALSE(start.node(slot).views.empty()) << slot;
+    EXPECT_THAT(start.members(slot), ElementsAre(1, 2, 4, 0, 3)) << slot;
+  }
+}
+
+TEST(Founding, DoesNotCountNodesThatOnlyJoin) {
+  Start start(5, 3, {0, 3});
+  start.connect({0, 1, 2, 3});
+  start.run({0, 1, 2, 3}, 30);
+  for (const std::uint32_t slot : {0U, 1U, 2U, 3U}) {
+    EXPECT_THAT(start.node(slot).views, IsEmpty()) << slot;
+    EXPECT_FALSE(start.node(slot).why_stopped.has_value()) << slot << " waits for another founder";
+  }
+}
+
+}  // namespace
+}  // namespace tutti::testing
