@@ -22,7 +22,8 @@
 ///  J7  A group begins with view 0: all nodes, by slot. It ends like any other, once enough of them
 ///      are connected to each other; who is not is suspected. Who comes later, or is started again,
 ///      finds that there is a group and joins; a node that only joins says that it is suspected, so
-///      founders do not wait for it.
+///      founders do not wait for it. In view 0 a node accepts only what has it in it, and once it
+///      has accepted anything, no later incarnation of it founds.
 ///  J8  Who was let go in order reads in our rows until it has come to the cut. It is not removed,
 ///      and no space is used again, until it is gone or has had suspect_after_ns for that.
 ///  J9  Suspicions are never taken back, so those who decide are a majority that trust each other.
@@ -129,6 +130,8 @@ class Membership final : public Stepped {
   /// The next view is decided, and not entered yet.
   [[nodiscard]] bool has_decided() const { return decision_.has_value(); }
   [[nodiscard]] bool changing() const { return wedged_; }
+  /// It may have had part in founding a group: what comes after it in its place only joins (J7).
+  [[nodiscard]] bool may_have_founded() const { return view_.id != 0 || accepted_ != 0; }
   [[nodiscard]] std::optional<StopReason> stopped() const { return stopped_; }
   /// When it wants to be stepped next although nothing happens: never, once stopped.
   [[nodiscard]] std::uint64_t next_step_ns() const { return stopped_ ? ~0ULL : next_beat_ns_; }

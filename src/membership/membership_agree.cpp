@@ -139,7 +139,11 @@ void Membership<Memory>::follow(Fabric& fabric) {
   const std::uint64_t said = word(leader, ViewWords::kAccepted);
   if (said / 2 != leader + 1 || accepted_ / 2 >= leader + 1) return;
   const std::optional<Proposal> proposal = proposal_of(view_.members[leader].slot, view_.id, said);
-  if (proposal) accept(*proposal, leader, fabric);
+  const ViewMember self{options_.self, options_.incarnation};
+  // J7: an incarnation that was here before us may be in it; then it is not for us to accept.
+  if (proposal && (view_.id != 0 || proposal->next.contains(self))) {
+    accept(*proposal, leader, fabric);
+  }
 }
 
 // L5: the proposal first, where the last one is not, then the word that says so.

@@ -12,7 +12,8 @@ void Membership<Memory>::begin(Fabric& fabric) {
   if (decision_ || group_exists()) return;
   if (!wedged_) {
     if (life(options_.self, ViewWords::kLeaving) != 0) return stop(StopReason::left);
-    if (!time_to_found()) return;
+    // What we say of who is connected to us lands before our wedge: see first_proposal().
+    if (dirty_ || !time_to_found()) return;
     for (std::uint32_t slot = 0; slot < ready_.size(); ++slot) {
       if (slot != options_.self && !founds(slot)) suspect(slot);
     }

@@ -307,10 +307,11 @@ void Incarnation::log(LogLevel level, const std::string& text) const {
 }
 
 Incarnation::Incarnation(const NodeOptions& node, const std::vector<GroupOptions>& groups,
-                         IncarnationEvents& events)
+                         IncarnationEvents& events, bool may_found)
     : node_(node),
       groups_(groups),
       events_(events),
+      may_found_(may_found),
       names_(names_of(node.members)),
       self_(static_cast<std::uint32_t>(std::ranges::find(names_, node.name) - names_.begin())),
       words_(static_cast<std::uint32_t>(names_.size()),

@@ -66,7 +66,8 @@ class Incarnation final : private MembershipEvents {
   /// Opens the row, the fabrics and the lobby. `groups` are resolved, in the order of their names;
   /// all that is given outlives this.
   [[nodiscard]] static Result<std::unique_ptr<Incarnation>> open(
-      const NodeOptions& node, const std::vector<GroupOptions>& groups, IncarnationEvents& events);
+      const NodeOptions& node, const std::vector<GroupOptions>& groups, IncarnationEvents& events,
+      bool may_found);
   ~Incarnation() override;
 
   /// One pass over all there is to do. Returns how much was done.
@@ -87,6 +88,8 @@ class Incarnation final : private MembershipEvents {
   /// Name of the member at that rank of the view.
   [[nodiscard]] const std::string& member(std::uint32_t rank) const;
   [[nodiscard]] const View& view() const { return membership_->view(); }
+  /// See Membership.
+  [[nodiscard]] bool may_have_founded() const { return membership_->may_have_founded(); }
   /// Names of the members that this one has suspected in its last view.
   [[nodiscard]] std::vector<std::string> suspected() const;
   /// What comes after this view is decided, and not reached yet.
@@ -110,7 +113,7 @@ class Incarnation final : private MembershipEvents {
 
  private:
   Incarnation(const NodeOptions& node, const std::vector<GroupOptions>& groups,
-              IncarnationEvents& events);
+              IncarnationEvents& events, bool may_found);
   [[nodiscard]] Result<void> open_row();
   [[nodiscard]] Result<void> open_fabrics();
   [[nodiscard]] Result<std::unique_ptr<OfiFabric>> open_ofi();
@@ -155,6 +158,7 @@ class Incarnation final : private MembershipEvents {
   const NodeOptions& node_;
   const std::vector<GroupOptions>& groups_;
   IncarnationEvents& events_;
+  const bool may_found_;
   std::vector<std::string> names_;  // by slot
   std::uint32_t self_ = 0;          // slot
   std::uint64_t incarnation_ = 0;

@@ -41,8 +41,8 @@ auto guarded(const Work& work) -> decltype(work()) {
 
 Result<std::unique_ptr<Incarnation>> Incarnation::open(const NodeOptions& node,
                                                        const std::vector<GroupOptions>& groups,
-                                                       IncarnationEvents& events) {
-  std::unique_ptr<Incarnation> out(new Incarnation(node, groups, events));
+                                                       IncarnationEvents& events, bool may_found) {
+  std::unique_ptr<Incarnation> out(new Incarnation(node, groups, events, may_found));
   const Result<std::uint64_t> number = random_u64();
   if (!number) return std::unexpected(number.error());
   out->incarnation_ = *number;
@@ -135,7 +135,7 @@ MembershipOptions Incarnation::membership_options() const {
           .suspect_after_ns = suspect_after,
           .look_every_ns = kLookEveryNs,
           .founders = node_.founders,
-          .may_found = !node_.join_only,
+          .may_found = may_found_,
           .found_after_ns = kFoundAfterNs};
 }
 

@@ -144,7 +144,8 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
   std::atomic<std::uint64_t> late_claims_{0};
   std::shared_ptr<NodeCore> kept_;  // by itself, for these
   std::atomic<bool> in_view_{false};
-  std::atomic<bool> unfounded_{false};  // this incarnation came into no view: try another
+  std::atomic<bool> unfounded_{false};  // this incarnation came into no view: try another,
+  bool may_found_;                      // which may found a group, or else only join one
   std::atomic<bool> finishing_{false};  // leave() waits for what was sent
   std::atomic<bool> asks_to_leave_{false};
   std::atomic<bool> left_{false};

@@ -23,7 +23,7 @@ Result<void> NodeCore::start() {
 
 Result<void> NodeCore::try_start(const Deadline& deadline) {
   Result<std::unique_ptr<Incarnation>> incarnation =
-      Incarnation::open(options_, group_options_, *this);
+      Incarnation::open(options_, group_options_, *this, may_found_);
   if (!incarnation) {
     state_ = State::stopped;
     return std::unexpected(incarnation.error());
@@ -53,7 +53,13 @@ Error NodeCore::why_not_started() const {
   if (const std::string refused = incarnation_->lobby().refused(); !refused.empty()) {
     why += "; " + refused;
   }
-  if (options_.join_only) why = "there is no group to join, or it did not take us in yet: " + why;
+  if (!may_found_) why = "there is no group to join, or it has not admitted this node yet: " + why;
+  if (!may_found_ && !options_.join_only) {
+    why =
+        "this node agreed to found a group and lost the others; that group may exist, so it founds "
+        "no other one. If no member runs, start all of them again; " +
+        why;
+  }
   return {ErrorCode::unreachable,
           "start_timeout of " + in_seconds(options_.start_timeout) + " s is over; " + why};
 }
@@ -98,6 +104,7 @@ void NodeCore::installed(const ViewChange& change) {
 
 void NodeCore::ended(StopReason reason) {
   if (!in_view_.load(std::memory_order_relaxed)) {
+    if (incarnation_->may_have_founded()) may_found_ = false;  // J7
     unfounded_.store(true, std::memory_order_release);
     changed_.notify();
     return;
@@ -107,8 +114,12 @@ void NodeCore::ended(StopReason reason) {
     changed_.notify();
     return;
   }
-  // Who has delivered everything there will be has lost nothing with the others.
-  if (all_complete()) return;
+  // Who has delivered everything there will be has lost nothing with the others. Where nobody is
+  // left who sends, that is not known: whoever joins may send.
+  const auto has_senders = [](const auto& group) {
+    return group->subgroup()->shape().senders() != 0;
+  };
+  if (all_complete() && std::ranges::all_of(groups_, has_senders)) return;
   const std::string view = "view " + std::to_string(incarnation_->view().id);
   fail_with(reason == StopReason::evicted ? Error{ErrorCode::stopped, why_evicted(view)}
                                           : Error{ErrorCode::peer_lost, why_minority(view)});

@@ -71,6 +71,7 @@ class Member final : public MembershipEvents {
   [[nodiscard]] const std::string& name() const { return plan_.nodes[self_.slot]; }
   [[nodiscard]] const View& view() const { return membership_->view(); }
   [[nodiscard]] bool changing() const { return membership_->changing(); }
+  [[nodiscard]] bool may_have_founded() const { return membership_->may_have_founded(); }
   /// The view that the application is in, behind or at view().
   [[nodiscard]] const View& told_view() const { return told_; }
   /// Deliveries may still read the row of a node that was in that slot, and is in no view any more.

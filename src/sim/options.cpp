@@ -90,7 +90,7 @@ bool harmless(const Options& options) {
   return options.net.slow_one_in == 0 && faults.lost_doorbells_percent == 0 &&
          faults.crashes + faults.pauses + faults.partitions + faults.one_way_cuts + faults.flaps +
                  faults.broken_links + faults.lies + faults.leaves + faults.in_changes +
-                 faults.newcomers ==
+                 faults.newcomers + faults.splits ==
              0 &&
          faults.failpoint == Failpoint::none;
 }
@@ -125,6 +125,7 @@ std::string to_string(const Options& options) {
   tell("in changes", faults.in_changes);
   tell("newcomers", faults.newcomers);
   tell("heirs", faults.heirs);
+  tell("splits", faults.splits);
   if (faults.failpoint != Failpoint::none) {
     out << ' ' << faults.failpoint_times << " die " << to_string(faults.failpoint) << " after "
         << faults.failpoint_after;

@@ -27,7 +27,8 @@ struct Faults {
   std::uint32_t stuck = 0;       ///< an application does not return from a callback for some time
   std::uint32_t in_changes = 0;  ///< more of them, just when members change their view
   std::uint32_t newcomers = 0;   ///< so many that join lose another just before their first view
-  std::uint32_t heirs = 0;  ///< so many proposals the next in line misses, and the decision all
+  std::uint32_t heirs = 0;   ///< so many proposals the next in line misses, and the decision all
+  std::uint32_t splits = 0;  ///< so many that have just agreed to found a group are parted from it
   Failpoint failpoint = Failpoint::none;  ///< who gets there dies
   std::uint32_t failpoint_times = 1;      ///< so many
   std::uint32_t failpoint_after = 0;      ///< after so many others got there

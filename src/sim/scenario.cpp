@@ -82,6 +82,27 @@ const std::vector<Scenario>& scenarios() {
          options.founders = options.nodes;
          options.faults = {.crashes = 3, .pauses = 1, .one_way_cuts = 1, .broken_links = 2};
        }},
+      {"halves", "one that has agreed to found a group is parted from it, with those who come late",
+       [](Options& options) {
+         options.nodes = std::max(options.nodes, 5U);
+         options.founders = options.nodes / 2 + 1;
+         options.hosts = options.nodes;
+         if (options.level == Level::agreed) options.level = Level::atomic;  // rows are copied
+         options.fault_ns = 20 * options.net.delay_ns + 16 * options.suspect_after_ns;
+         options.calm_ns += 10 * options.suspect_after_ns;
+         options.faults = {.partitions = 1,
+                           .broken_links = 1,
+                           .splits = static_cast<std::uint32_t>(1 + options.seed % 3)};
+       }},
+      {"orphans", "both members that give the state to who joins die",
+       [](Options& options) {
+         options.nodes = 5;
+         options.founders = 4;
+         options.hosts = options.nodes;
+         options.net.slow_one_in = 0;
+         options.level = Level::atomic;
+         options.faults = {.failpoint = Failpoint::giving, .failpoint_times = 2};
+       }},
       {"takeover", "more goes wrong just when members change their view, leaders die",
        [](Options& options) {
          options.nodes = std::max(options.nodes, 3U);

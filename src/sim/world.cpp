@@ -191,6 +191,7 @@ void World::pass(std::uint32_t node) {
   const bool changes = runner.member->changing();
   if (!std::exchange(runner.changing, changes) && changes) hit_change(runner.member->view());
   if (heirs_left_ != 0 && !runner.member->stopped()) cut_off_heir(node);
+  if (splits_left_ != 0 && !runner.member->stopped()) split_founders(node);
   const std::uint64_t decisions = runner.member->decisions();
   if (std::exchange(runner.decisions, decisions) < decisions) hit_decision(node);
   if (dies(runner)) return crash(node, random_.one_in(3));
@@ -241,6 +242,7 @@ void World::gone(std::uint32_t node, bool told, bool secretly) {
     lose(other, node, 20 * options_.net.delay_ns);
   }
   net_.part_from_all(node);
+  nodes_[node].may_have_founded |= member(node)->may_have_founded();
   gone_.push_back(std::move(nodes_[node].member));
   crashed_.push_back(false);
 }
@@ -284,67 +286,6 @@ std::uint64_t World::hash() const {
     if (node.member) hash = (hash ^ node.member->hash()) * 0x9FB21C651E98DF25;
   }
   return hash;
-}
-
-std::string World::finding() const {
-  const auto of = [this](const Member* member) -> std::string {
-    if (member == nullptr) return {};
-    if (member->finding().empty() && member->suspected_any() && harmless(options_)) {
-      return "V6: " + plan_.nodes[member->self().slot] + " suspected somebody for nothing";
-    }
-    return member->finding();
-  };
-  for (const auto& member : gone_) {
-    if (std::string found = of(member.get()); !found.empty()) return found;
-  }
-  for (const Node& node : nodes_) {
-    if (std::string found = of(node.member.get()); !found.empty()) return found;
-  }
-  return {};
-}
-
-std::uint64_t World::views() const {
-  std::uint64_t newest = 0;
-  for (const Node& node : nodes_) {
-    if (node.member) newest = std::max(newest, node.member->view().id);
-  }
-  return newest;
-}
-
-std::uint64_t World::messages() const {
-  std::uint64_t sent = 0;
-  for (const auto& member : gone_) sent += member->messages_sent();
-  for (const Node& node : nodes_) sent += node.member ? node.member->messages_sent() : 0;
-  return sent;
-}
-
-// After the calm: all who run are in the newest view, nobody is missing from it, and all that was
-// sent is delivered. If everybody had to stop, there is no group left to join.
-std::string World::unfinished() const {
-  const std::uint64_t newest = views();
-  if (!founded_) return running().size() < plan_.founders ? "" : "M10: no group was founded";
-  if (newest == 0) return {};
-  for (std::uint32_t node = 0; node < nodes_.size(); ++node) {
-    const Member* here = member(node);
-    if (here == nullptr) continue;
-    const std::string& name = plan_.nodes[node];
-    if (here->view().id != newest) {
-      return "M10: " + name + " is in view " + std::to_string(here->view().id) + ", others in " +
-             std::to_string(newest);
-    }
-    if (here->told_view().id != newest) {
-      return "M10: the application of " + name + " is in view " +
-             std::to_string(here->told_view().id) + ", others in " + std::to_string(newest);
-    }
-    if (here->changing()) return "M10: " + name + " does not come to an end of a change of view";
-    for (const ViewMember& other : here->view().members) {
-      if (member(other.slot) == nullptr || member(other.slot)->self() != other) {
-        return "M10: the view of " + name + " has " + plan_.nodes[other.slot] + ", which is gone";
-      }
-    }
-    if (!here->idle()) return "V1: " + name + " has sent what it has not delivered";
-  }
-  return {};
 }
 
 }  // namespace tutti::sim

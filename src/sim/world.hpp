@@ -83,6 +83,7 @@ class World {
     std::uint64_t paused_until_ns = 0;
     std::uint64_t wake_at_ns = ~0ULL;
     bool left = false;
+    bool may_have_founded = false;  // one of its incarnations
     bool changing = false;
     bool looks_again = false;  // before it sleeps
     bool turns = false;        // its delivery threads have yet to look
@@ -117,6 +118,7 @@ class World {
   void hit_change(const View& view);
   void cut_off_heir(std::uint32_t node);
   void part_a_newcomer();
+  void split_founders(std::uint32_t node);
   void silence(std::uint32_t node);
   void hit_decision(std::uint32_t node);
   void break_link(std::uint32_t a, std::uint32_t b);
@@ -156,11 +158,12 @@ class World {
   std::uint32_t hits_left_ = 0;        // of faults in changes of view
   std::uint32_t newcomers_left_ = 0;   // to lose another
   std::uint32_t heirs_left_ = 0;       // to be cut off
+  std::uint32_t splits_left_ = 0;      // of those who found
   std::uint32_t testator_ = kAnyNode;  // whom the last of them did not hear
   std::uint32_t failpoint_after_ = 0;  // so many pass it yet
   std::uint32_t failpoint_left_ = 0;   // and so many die there then
   std::uint64_t deaths_ = 0;           // that did
-  bool founded_ = false;
+  bool founded_ = false;               // somebody was in a view
   bool calm_ = false;
 };
 

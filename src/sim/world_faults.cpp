@@ -29,6 +29,7 @@ void World::plan_faults() {
   hits_left_ = faults.in_changes;
   newcomers_left_ = faults.newcomers;
   heirs_left_ = faults.heirs;
+  splits_left_ = faults.splits;
   failpoint_after_ = faults.failpoint_after;
   failpoint_left_ = faults.failpoint == Failpoint::none ? 0 : faults.failpoint_times;
   at(options_.fault_ns, What::heal);
@@ -140,6 +141,10 @@ bool World::dies(Node& node) {
   }
   --failpoint_left_;
   ++deaths_;
+  // Who gives has just decided, as leader: some may hear of it only from those who have heard it.
+  if (options_.faults.failpoint == Failpoint::giving) {
+    disturbances_.add(now_ns_, now_ns_ + one_way_ns());
+  }
   return true;
 }
 
@@ -208,6 +213,27 @@ void World::cut_off_heir(std::uint32_t node) {
   --heirs_left_;
   testator_ = node;
   cut(node, view.members[*rank + 1].slot, now_ns_ + 3 * options_.suspect_after_ns);
+}
+
+// It has just agreed to found a group, says so, and hears no more of the others that do. With those
+// that are not among them it may come to be as many as found a group.
+void World::split_founders(std::uint32_t node) {
+  const Progress before = std::exchange(nodes_[node].progress, member(node)->progress());
+  const Progress& after = nodes_[node].progress;
+  if (calm_ || after.view != 0 || !reached(Failpoint::accepted, before, after)) return;
+  --splits_left_;
+  const std::uint64_t until_ns = now_ns_ + 10 * options_.suspect_after_ns;
+  const auto founds = [&](std::uint32_t other) {
+    const Member* there = member(other);
+    return other != node && there != nullptr && (there->changing() || there->view().id != 0);
+  };
+  for (std::uint32_t one = 0; one < nodes_.size(); ++one) {
+    for (std::uint32_t other = 0; other < nodes_.size(); ++other) {
+      if (!founds(one) || founds(other)) continue;
+      cut(one, other, until_ns);
+      if (other != node) cut(other, one, until_ns);
+    }
+  }
 }
 
 // Soon the node is told that its connection to the other is no more.

@@ -8,8 +8,9 @@ namespace tutti::sim {
 void World::start(std::uint32_t node) {
   if (member(node) != nullptr) return;
   const ViewMember self{node, random_.next() | 1};
-  // Who starts again has forgotten what it agreed to: it founds no second group.
-  nodes_[node].member = std::make_unique<Member>(plan_, self, !founded_, net_, random_.next());
+  // J7, as NodeCore and those who start processes keep it.
+  nodes_[node].member =
+      std::make_unique<Member>(plan_, self, !nodes_[node].may_have_founded, net_, random_.next());
   nodes_[node].left = false;
   nodes_[node].progress = {};
   nodes_[node].peers.assign(nodes_.size(), 0);

@@ -1,4 +1,4 @@
-// J7: how a group is founded.
+// J7: of one start comes at most one group.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -73,6 +73,34 @@ TEST(Founding, DoesNotCountNodesThatOnlyJoin) {
     EXPECT_THAT(start.node(slot).views, IsEmpty()) << slot;
     EXPECT_FALSE(start.node(slot).why_stopped.has_value()) << slot << " waits for another founder";
   }
+}
+
+TEST(Founding, ANodeThatHasAcceptedMayHaveFoundedAGroup) {
+  Start start(5, 3);
+  start.connect({0, 1, 3});
+  start.run({0, 1, 3}, 1);  // all have wedged
+  for (const std::uint32_t slot : {0U, 1U, 3U}) {
+    EXPECT_FALSE(start.node(slot).membership->may_have_founded()) << slot << " accepted nothing";
+  }
+  while (!start.node(0).membership->may_have_founded()) start.run({0, 1, 3}, 1);
+  start.node(3).pass();
+  ForgedNode& parted = start.node(3);
+  EXPECT_TRUE(parted.membership->may_have_founded());
+  for (const std::uint32_t lost : {0U, 1U}) parted.membership->lost(lost);
+  EXPECT_EQ(parted.why_stopped, StopReason::minority);
+  EXPECT_TRUE(parted.membership->may_have_founded()) << "although it is in no view";
+}
+
+// It comes after an incarnation that the others agreed with, and finds what they agreed to.
+TEST(Founding, ANodeAcceptsNothingThatItIsNotIn) {
+  Start start(5, 3);
+  start.connect({0, 1, 2});
+  while (!start.node(0).membership->may_have_founded()) start.run({0, 1, 2}, 1);
+  start.node(4).membership->ready(0, 100);
+  start.node(4).membership->ready(1, 101);
+  start.node(4).membership->ready(2, 102);
+  start.run({4}, 5);
+  EXPECT_FALSE(start.node(4).membership->may_have_founded());
 }
 
 }  // namespace

@@ -1,0 +1,73 @@
+// How a run is judged: what members found, and what is not as it should be at the end.
+#include <algorithm>
+
+#include "sim/world.hpp"
+
+namespace tutti::sim {
+
+std::string World::finding() const {
+  const auto of = [this](const Member* member) -> std::string {
+    if (member == nullptr) return {};
+    if (member->finding().empty() && member->suspected_any() && harmless(options_)) {
+      return "V6: " + plan_.nodes[member->self().slot] + " suspected somebody for nothing";
+    }
+    return member->finding();
+  };
+  for (const auto& member : gone_) {
+    if (std::string found = of(member.get()); !found.empty()) return found;
+  }
+  for (const Node& node : nodes_) {
+    if (std::string found = of(node.member.get()); !found.empty()) return found;
+  }
+  return {};
+}
+
+std::uint64_t World::views() const {
+  std::uint64_t newest = 0;
+  for (const Node& node : nodes_) {
+    if (node.member) newest = std::max(newest, node.member->view().id);
+  }
+  return newest;
+}
+
+std::uint64_t World::messages() const {
+  std::uint64_t sent = 0;
+  for (const auto& member : gone_) sent += member->messages_sent();
+  for (const Node& node : nodes_) sent += node.member ? node.member->messages_sent() : 0;
+  return sent;
+}
+
+// After the calm: all who run are in the newest view, nobody is missing from it, and all that was
+// sent is delivered. If everybody had to stop, there is no group left to join.
+std::string World::unfinished() const {
+  const std::uint64_t newest = views();
+  if (!founded_) {
+    const auto may_found = static_cast<std::size_t>(std::ranges::count_if(
+        running(), [this](std::uint32_t node) { return !nodes_[node].may_have_founded; }));
+    return may_found < plan_.founders ? "" : "M10: no group was founded";
+  }
+  if (newest == 0) return {};
+  for (std::uint32_t node = 0; node < nodes_.size(); ++node) {
+    const Member* here = member(node);
+    if (here == nullptr) continue;
+    const std::string& name = plan_.nodes[node];
+    if (here->view().id != newest) {
+      return "M10: " + name + " is in view " + std::to_string(here->view().id) + ", others in " +
+             std::to_string(newest);
+    }
+    if (here->told_view().id != newest) {
+      return "M10: the application of " + name + " is in view " +
+             std::to_string(here->told_view().id) + ", others in " + std::to_string(newest);
+    }
+    if (here->changing()) return "M10: " + name + " does not come to an end of a change of view";
+    for (const ViewMember& other : here->view().members) {
+      if (member(other.slot) == nullptr || member(other.slot)->self() != other) {
+        return "M10: the view of " + name + " has " + plan_.nodes[other.slot] + ", which is gone";
+      }
+    }
+    if (!here->idle()) return "V1: " + name + " has sent what it has not delivered";
+  }
+  return {};
+}
+
+}  // namespace tutti::sim
