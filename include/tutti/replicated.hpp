@@ -10,7 +10,6 @@
 /// not keep it out. A slow apply() is a slow delivery callback.
 #pragma once
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <concepts>
 #include <cstddef>
@@ -29,79 +28,39 @@
 #include "tutti/group.hpp"
 #include "tutti/node.hpp"
 #include "tutti/options.hpp"
+#include "tutti/replicated_locks.hpp"
 #include "tutti/state.hpp"
 
 namespace tutti {
+
+/// Two ways to give a state; state.hpp says which is for what.
+template <class T>
+concept GivesSnapshots = requires(const T& copy) {
+  { copy.snapshot() } -> std::same_as<Result<ReadSnapshot>>;
+};
+template <class T>
+concept SavesState = requires(const T& copy, const StateSink& write) {
+  { copy.save(write) } -> std::same_as<Result<void>>;
+};
 
 /// What Replicated needs of a state machine. Two copies that are in the same state and apply the
 /// same command must come to the same state: no clocks, no random numbers, no addresses.
 ///   Command::encode   appends the command as bytes
 ///   Command::decode   the command from those, nothing if they are none
 ///   apply             changes the state; its value goes to whoever executes the command
-///   save, load        see state.hpp
+///   load              see state.hpp
+///   snapshot or save  the same: one of the two; of a machine that has both, snapshot is used
 template <class T>
-concept StateMachine = requires(T machine, const T& copy, const typename T::Command& command,
-                                std::vector<std::byte>& out, std::span<const std::byte> in,
-                                const StateSink& write, const StatePiece& piece) {
-  typename T::Reply;
-  { command.encode(out) };
-  { T::Command::decode(in) } -> std::same_as<std::optional<typename T::Command>>;
-  { machine.apply(command) } -> std::same_as<typename T::Reply>;
-  { copy.save(write) } -> std::same_as<Result<void>>;
-  { machine.load(piece) } -> std::same_as<Result<void>>;
-};
-
-namespace detail {
-
-/// Which state machines this thread is using, in query() or apply().
-class InUse {
- public:
-  explicit InUse(const void* machine) : machine_(machine), outer_(innermost) { innermost = this; }
-  ~InUse() { innermost = outer_; }
-  InUse(const InUse&) = delete;
-  InUse& operator=(const InUse&) = delete;
-
-  [[nodiscard]] static bool here(const void* machine) {
-    for (const InUse* use = innermost; use != nullptr; use = use->outer_) {
-      if (use->machine_ == machine) return true;
-    }
-    return false;
-  }
-
- private:
-  static inline thread_local const InUse* innermost = nullptr;
-  const void* machine_;
-  const InUse* outer_;
-};
-
-/// A writer that waits goes before readers to come.
-class ReadersAndWriter {
- public:
-  void lock() {
-    turnstile_.lock();
-    if (readers_.try_lock()) return;
-    held_up_.store(true, std::memory_order_relaxed);
-    readers_.lock();
-    held_up_.store(false, std::memory_order_relaxed);
-  }
-  void unlock() {
-    readers_.unlock();
-    turnstile_.unlock();
-  }
-  void lock_shared() {
-    const std::lock_guard turn(turnstile_);
-    readers_.lock_shared();
-  }
-  void unlock_shared() { readers_.unlock_shared(); }
-  [[nodiscard]] bool held_up() const { return held_up_.load(std::memory_order_relaxed); }
-
- private:
-  std::mutex turnstile_;  // held by a writer as long as it waits and writes
-  std::shared_mutex readers_;
-  std::atomic<bool> held_up_{false};
-};
-
-}  // namespace detail
+concept StateMachine =
+    requires(T machine, const typename T::Command& command, std::vector<std::byte>& out,
+             std::span<const std::byte> in, const StatePiece& piece) {
+      typename T::Reply;
+      { command.encode(out) };
+      { T::Command::decode(in) } -> std::same_as<std::optional<typename T::Command>>;
+      { machine.apply(command) } -> std::same_as<typename T::Reply>;
+      { machine.load(piece) } -> std::same_as<Result<void>>;
+      requires GivesSnapshots<T> || SavesState<T>;
+    };
 
 template <StateMachine T>
 class Replicated {
@@ -116,7 +75,11 @@ class Replicated {
     auto core = std::make_shared<Core>(std::move(machine));
     options.on_delivery = [core](std::span<const Message> batch) { core->deliver(batch); };
     options.stateful = true;
-    options.save_state = [core](const StateSink& write) { return core->save(write); };
+    if constexpr (GivesSnapshots<T>) {
+      options.snapshot = [core] { return core->snapshot(); };
+    } else {
+      options.save_state = [core](const StateSink& write) { return core->save(write); };
+    }
     options.load_state = [core](const StatePiece& piece) { return core->load(piece); };
     Result<Group> group = node.join(std::move(options));
     if (!group) return std::unexpected(std::move(group.error()));
@@ -189,6 +152,10 @@ class Replicated {
           at->second = std::move(reply);
         }
       }
+    }
+    Result<ReadSnapshot> snapshot() {
+      const std::shared_lock lock(machine_mutex);
+      return std::as_const(machine).snapshot();
     }
     Result<void> save(const StateSink& write) {
       const std::shared_lock lock(machine_mutex);

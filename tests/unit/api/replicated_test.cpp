@@ -191,5 +191,43 @@ TEST_P(ReplicatedSum, ThatOutlivesItsNodeSaysSo) {
   EXPECT_EQ(outlives->query([](const Sum& sum) { return sum.value; }), 2);
 }
 
+// A sum that gives snapshots, and could save as well.
+struct SnapshotSum : Sum {
+  Result<ReadSnapshot> snapshot() const {
+    return [kept = value](std::uint64_t offset, std::span<std::byte> into) -> Result<std::size_t> {
+      if (offset >= sizeof kept) return 0;
+      const std::size_t size = std::min<std::size_t>(into.size(), sizeof kept - offset);
+      std::memcpy(into.data(), reinterpret_cast<const std::byte*>(&kept) + offset, size);
+      return size;
+    };
+  }
+  Result<void> save(const StateSink&) const { return fail(ErrorCode::system, "not to be called"); }
+  Result<void> load(const StatePiece& piece) {
+    return piece.bytes.empty() ? Result<void>() : Sum::load(piece);
+  }
+};
+
+TEST(ReplicatedSnapshots, AreWhatJoinersGet) {
+  const std::vector<MemberAddress> addresses = loopback_members(3);
+  std::vector<Node> nodes;
+  std::vector<Replicated<SnapshotSum>> sums;
+  for (const MemberAddress& own : addresses) {
+    auto node = Node::create({.name = own.name, .members = addresses, .founders = 2});
+    ASSERT_TRUE(node) << node.error().message;
+    nodes.push_back(std::move(*node));
+    auto joined = Replicated<SnapshotSum>::join(nodes.back(), small_group());
+    ASSERT_TRUE(joined) << joined.error().message;
+    sums.push_back(std::move(*joined));
+  }
+  {
+    const std::jthread other([&] { EXPECT_TRUE(nodes[1].start()); });
+    ASSERT_TRUE(nodes[0].start());
+  }
+  ASSERT_EQ(sums[0].execute({.add = 5}, kPatience).value_or(0), 5);
+  ASSERT_TRUE(nodes[2].start());
+  EXPECT_EQ(sums[2].execute({.add = 2}, kPatience).value_or(0), 7);
+  for (Node& node : nodes) EXPECT_TRUE(node.leave(kPatience));
+}
+
 }  // namespace
 }  // namespace tutti
