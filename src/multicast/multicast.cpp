@@ -18,16 +18,21 @@ Multicast<Memory>::Multicast(const GroupShape& shape, Memory memory, SendRing* o
       sent_(shape.senders()),
       received_(shape.senders()),
       stable_(shape.senders()),
+      least_(shape.senders()),
       ends_(shape.senders()),
       round_map_(shape.window_records),
       base_(shape.senders()),
       met_(shape.senders()),
       unmet_(shape.senders()),
       entered_(shape.members()),
+      unentered_(shape.members()),
       drained_(shape.view == 0),
       started_(shape.level != Level::agreed),
       counters_(counters) {
   TUTTI_ASSERT((shape.own_sender == kNobody) == (own_ring == nullptr), shape.own_sender);
+  if (shape.members() == 0) return;
+  entered_[shape.self] = true;  // our words are those of the view that we are in
+  --unentered_;
 }
 
 template <class Memory>
@@ -202,31 +207,64 @@ void Multicast<Memory>::set_bounds(std::uint32_t sender) {
 template <class Memory>
 bool Multicast<Memory>::find_stable() {
   if (shape_.level != Level::atomic) return false;
+  const bool entered = unentered_ == 0 || have_all_entered();
+  bool unstable = false;
+  for (std::uint32_t s = 0; s < shape_.senders(); ++s) {
+    if (stable_[s] == received_[s]) continue;
+    unstable = true;
+    std::uint64_t least = received_[s];
+    for (std::uint32_t m = 0; m < shape_.members(); ++m) {
+      if (m != shape_.self) least = std::min(least, load(m, kReceivedOffset + 8 * s));
+    }
+    least_[s] = least;
+  }
+  if (!unstable) return false;
+  const bool counts = entered && are_all_in_view();  // L3: one look for all words
   bool advanced = false;
   for (std::uint32_t s = 0; s < shape_.senders(); ++s) {
     if (stable_[s] == received_[s]) continue;
-    std::uint64_t stable = received_[s];
-    for (std::uint32_t m = 0; m < shape_.members(); ++m) {
-      stable = std::min(stable, received_by(m, s));
+    if (counts && least_[s] > stable_[s]) {
+      stable_[s] = least_[s];
+      advanced = true;
     }
-    advanced |= stable > stable_[s];
-    stable_[s] = std::max(stable, stable_[s]);
     set_bounds(s);
   }
   return advanced;
 }
 
 template <class Memory>
-std::uint64_t Multicast<Memory>::own_rounds_delivered(std::uint32_t member) const {
-  if (shape_.level == Level::unordered) {
-    return member == shape_.self ? received_[shape_.own_sender]
-                                 : count(member, kReceivedOffset + 8 * shape_.own_sender);
+bool Multicast<Memory>::are_all_in_view() const {
+  for (std::uint32_t m = 0; m < shape_.members(); ++m) {
+    if (m != shape_.self && !in_view(m)) return false;
   }
-  const std::uint64_t position =
-      member == shape_.self ? delivered_ : count(member, kDeliveredOffset);
-  if (position >= kDeliveredAll) return kNoRound;
-  const std::uint64_t round = position / shape_.senders();
-  return round + (position % shape_.senders() > shape_.own_sender ? 1 : 0);
+  return true;
+}
+
+template <class Memory>
+bool Multicast<Memory>::have_all_entered() const {
+  for (std::uint32_t m = 0; m < shape_.members(); ++m) {
+    if (!look_whether_entered(m)) return false;
+  }
+  return true;
+}
+
+// Who has entered need not be looked at again: L3 asks for one look before the word, at any time.
+template <class Memory>
+[[gnu::noinline]] bool Multicast<Memory>::look_whether_entered(std::uint32_t member) const {
+  if (entered_[member]) return true;
+  if (!in_view(member)) return false;
+  entered_[member] = true;
+  --unentered_;
+  return true;
+}
+
+// Of our rounds, those before a place (place_of). Who is at a later place has passed no fewer.
+template <class Memory>
+std::uint64_t Multicast<Memory>::own_rounds_before(std::uint64_t place) const {
+  if (place >= kDeliveredAll) return kNoRound;
+  if (shape_.level == Level::unordered) return place;
+  const std::uint64_t round = place / shape_.senders();
+  return round + (place % shape_.senders() > shape_.own_sender ? 1 : 0);
 }
 
 template <class Memory>
@@ -234,10 +272,9 @@ bool Multicast<Memory>::release() {
   const std::uint64_t base = shape_.own_base_records;
   if (ring_->released() == base + own_sent_.records) return false;
   if (!all_drained_ && (space_held_ || !find_all_drained())) return false;
-  std::uint64_t rounds = kNoRound;
-  for (std::uint32_t m = 0; m < shape_.members(); ++m) {
-    rounds = std::min(rounds, own_rounds_delivered(m));
-  }
+  std::uint64_t place = kDeliveredAll;
+  for (std::uint32_t m = 0; m < shape_.members(); ++m) place = std::min(place, place_of(m));
+  const std::uint64_t rounds = own_rounds_before(place);
   if (rounds <= released_rounds_ && ring_->released() >= base) return false;
   released_rounds_ = rounds;
   const std::uint64_t before = ring_->released();
@@ -314,10 +351,10 @@ std::uint64_t Multicast<Memory>::undelivered() const {
 template <class Memory>
 bool Multicast<Memory>::holds_space(std::uint32_t member) const {
   if (ring_ == nullptr) return false;
-  const std::uint64_t there = own_rounds_delivered(member);
+  const std::uint64_t there = own_rounds_before(place_of(member));
   if (there >= own_sent_.rounds) return false;
   for (std::uint32_t m = 0; m < shape_.members(); ++m) {
-    if (own_rounds_delivered(m) < there) return false;
+    if (own_rounds_before(place_of(m)) < there) return false;
   }
   return true;
 }

@@ -140,7 +140,7 @@ class Multicast {
   /// Level::unordered what it has delivered of our own records.
   [[nodiscard]] std::uint64_t place_of(std::uint32_t member) const {
     if (shape_.level == Level::unordered) {
-      return shape_.own_sender == kNobody ? 0 : own_rounds_delivered(member);
+      return shape_.own_sender == kNobody ? 0 : received_by(member, shape_.own_sender);
     }
     return member == shape_.self ? delivered_ : count(member, kDeliveredOffset);
   }
@@ -170,18 +170,20 @@ class Multicast {
   bool release();
   bool find_all_drained();
   [[nodiscard]] bool complete_everywhere() const;
-  std::uint64_t own_rounds_delivered(std::uint32_t member) const;
+  [[nodiscard]] std::uint64_t own_rounds_before(std::uint64_t place) const;
   [[nodiscard]] std::uint64_t load(std::uint32_t member, std::size_t offset) const {
     return memory_.load(shape_.member_controls[member] + offset);
   }
-  // L3: a word is of this view if this held once before it was read, and holds after it.
+  // L3: words are of this view if this held once before they were read, and holds after them.
   [[nodiscard]] bool in_view(std::uint32_t member) const {
     return load(member, kEpochOffset) == shape_.view;
   }
   [[nodiscard]] bool has_entered(std::uint32_t member) const {
-    if (!entered_[member]) entered_[member] = in_view(member);
-    return entered_[member];
+    return unentered_ == 0 || look_whether_entered(member);
   }
+  bool look_whether_entered(std::uint32_t member) const;
+  [[nodiscard]] bool have_all_entered() const;
+  [[nodiscard]] bool are_all_in_view() const;
   // A counter of a member, 0 unless its block is that of this view (I6).
   [[nodiscard]] std::uint64_t count(std::uint32_t member, std::size_t offset) const {
     if (!has_entered(member)) return 0;
@@ -206,6 +208,7 @@ class Multicast {
   std::vector<SentState> sent_;          // by sender
   std::vector<std::uint64_t> received_;  // by sender: rounds, as published (I1)
   std::vector<std::uint64_t> stable_;    // by sender: rounds
+  std::vector<std::uint64_t> least_;     // for find_stable(): by sender
   std::vector<std::uint64_t> ends_;      // by sender: records before the cut, once it is applied
   std::uint64_t next_seq_ = 0;           // likewise
   bool overtaken_ = false;
@@ -217,6 +220,7 @@ class Multicast {
   std::vector<bool> met_;            // by sender: base_ is known
   std::size_t unmet_ = 0;
   mutable std::vector<bool> entered_;  // by member: its block was seen to be that of this view
+  mutable std::uint32_t unentered_;    // of how many it was not
   bool drained_;                       // as published; nothing comes before view 0
   bool all_drained_ = false;           // every member
   bool space_held_ = false;

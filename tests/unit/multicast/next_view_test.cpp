@@ -1,5 +1,5 @@
-/// Members come from view k - 2 into view k, whose words lie in the same block, while one that is
-/// in view k already reads them: L3, I6.
+/// Members come from view k - 2 into view k, or from view k into view k + 2, whose words lie in the
+/// same block, while one that is in view k reads them: L3, I6.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -22,18 +22,30 @@ void come_from_two_views_ago(ForgedTable& table, std::uint32_t member) {
   table.epoch(member, kView);
 }
 
+void say_all_five(ForgedTable& table, std::uint32_t member) {
+  for (std::uint32_t s = 0; s < 3; ++s) table.received(member, s, 5);
+  table.delivered(member, 15);
+}
+
+// The same between views k and k + 2, in which it soon says a lot.
+void go_two_views_on(ForgedTable& table, std::uint32_t member) {
+  table.epoch(member, 0);
+  table.epoch(member, kView + 2);
+  say_all_five(table, member);
+}
+
 // Of three members the first is in view 3, and the last has received and delivered its five
-// rounds. The other one said the same in view 1; it comes into view 3, in which it has said nothing
-// yet, before one of the first one's loads.
+// rounds. The other one says so in another view only: in view 1, from which it comes into view 3
+// before one of the first one's loads, or in view 5, into which it goes then from view 3.
+enum class From : std::uint8_t { two_views_ago, this_view };
+
 class NextView final : private BetweenLoads {
  public:
-  explicit NextView(std::uint64_t at_load) : at_load_(at_load) {
+  NextView(From from, std::uint64_t at_load) : from_(from), at_load_(at_load) {
     table_.epoch(2, kView);
-    table_.epoch(1, kView - 2);
-    for (const std::uint32_t member : {1U, 2U}) {
-      for (std::uint32_t s = 0; s < 3; ++s) table_.received(member, s, 5);
-      table_.delivered(member, 15);
-    }
+    say_all_five(table_, 2);
+    table_.epoch(1, from == From::this_view ? kView : kView - 2);
+    if (from == From::two_views_ago) say_all_five(table_, 1);
     table_.epoch(0, kView);
     GroupShape shape = table_.shape(0);
     shape.view = kView;
@@ -60,23 +72,33 @@ class NextView final : private BetweenLoads {
  private:
   void before_load(Rank /*reader*/) override {
     if (loads_++ != at_load_) return;
-    come_from_two_views_ago(table_, 1);
+    if (from_ == From::two_views_ago) come_from_two_views_ago(table_, 1);
+    if (from_ == From::this_view) go_two_views_on(table_, 1);
   }
 
+  const From from_;
   const std::uint64_t at_load_;
   std::uint64_t loads_ = 0;
   ForgedTable table_{{}};
 };
 
-TEST(NextView, WordsOfTwoViewsAgoNeverCountWheneverTheirOwnerMovesOn) {
+void move_on_before_each_load(From from) {
   std::uint64_t at = 0;
   for (;; ++at) {
-    const NextView world(at);
-    ASSERT_EQ(world.stable, 0U) << "it came before load " << at;
-    ASSERT_EQ(world.released, 0U) << "it came before load " << at;
+    const NextView world(from, at);
+    ASSERT_EQ(world.stable, 0U) << "it moved on before load " << at;
+    ASSERT_EQ(world.released, 0U) << "it moved on before load " << at;
     if (world.over()) break;
   }
   EXPECT_GT(at, 10U) << "so many loads there were to come between";
+}
+
+TEST(NextView, WordsOfTwoViewsAgoNeverCountWheneverTheirOwnerMovesOn) {
+  move_on_before_each_load(From::two_views_ago);
+}
+
+TEST(NextView, WordsOfTwoViewsOnNeverCountWheneverTheirOwnerMovesOn) {
+  move_on_before_each_load(From::this_view);
 }
 
 // The same with a thread that moves on, again and again, and one that reads: over shared memory.
