@@ -18,9 +18,9 @@ std::optional<Error> NodeCore::refusal_here(std::string_view call) const {
 
 // Of calls that can return no error, the first is told.
 bool NodeCore::refuses_turn(std::string_view call) {
-  const std::optional<Error> refusal = refusal_here(call);
-  if (refusal && !turn_refused_.exchange(true)) log(LogLevel::warning, refusal->message);
-  return refusal.has_value();
+  if (callbacks_.running_here() == nullptr) return false;
+  if (!turn_refused_.exchange(true)) log(LogLevel::warning, refusal_here(call)->message);
+  return true;
 }
 
 std::optional<Error> NodeCore::why_over() const {

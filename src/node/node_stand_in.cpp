@@ -17,10 +17,11 @@ constexpr std::chrono::nanoseconds kLongestPause = std::chrono::milliseconds(100
 
 void NodeCore::lend() {
   rise();
-  baton_.lend();
+  if (options_.drive == Drive::own_thread) baton_.lend();
 }
 
 void NodeCore::take_back() {
+  if (options_.drive != Drive::own_thread) return;  // nobody else takes it
   baton_.take_back([this] { incarnation_->sleeper().wake(); });
 }
 
