@@ -44,6 +44,9 @@ class StateTaker {
   void gone(std::uint32_t slot);
   [[nodiscard]] Taking taking() const { return taking_; }
   [[nodiscard]] const Error& error() const { return error_; }
+  /// The slot of the one that is taken from; nothing if it is gone and no more is needed of it.
+  /// Only while under way.
+  [[nodiscard]] std::optional<std::uint32_t> giver() const { return givers_[giver_]; }
   bool step(Fabric& fabric);
   /// A piece is loaded.
   void finished(const StateJob& job);

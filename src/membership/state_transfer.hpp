@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "membership/state_giver.hpp"
 #include "membership/state_taker.hpp"
@@ -52,6 +53,7 @@ class StateTransfer final : public Stepped {
   }
   [[nodiscard]] bool gives() const { return giver_.gives(); }
   [[nodiscard]] Taking taking() const { return taker_.taking(); }
+  [[nodiscard]] std::optional<std::uint32_t> giver() const { return taker_.giver(); }
   [[nodiscard]] const Error& error() const { return taker_.error(); }
 
   bool step(Fabric& fabric) override;

@@ -18,9 +18,10 @@ class CallWatch {
   CallWatch(std::chrono::nanoseconds slow_after, const LogCallback& log)
       : slow_after_ns_(static_cast<std::uint64_t>(slow_after.count())), log_(log) {}
 
-  /// `what` is called: "the delivery callback of group 'x'". The mark outlives this.
-  void add(const CallMark& mark, std::string what) {
-    calls_.push_back({.mark = &mark, .what = std::move(what)});
+  /// `what` is called: "the delivery callback of group 'x'"; meanwhile nothing is delivered
+  /// `where`. The mark outlives this.
+  void add(const CallMark& mark, std::string what, std::string where) {
+    calls_.push_back({.mark = &mark, .what = std::move(what), .where = std::move(where)});
   }
 
   void look(std::uint64_t now_ns) {
@@ -29,8 +30,8 @@ class CallWatch {
       const Slowness::Say say = call.slowness.look(now_ns, taken_ns, slow_after_ns_);
       if (say == Slowness::Say::slow) {
         log(call.what + " has been running for " + in_seconds(std::chrono::nanoseconds(taken_ns)) +
-            " s; nothing is delivered on its thread meanwhile, and the others wait once they are "
-            "out of window");
+            " s; nothing is delivered " + call.where +
+            " meanwhile, and the others wait once they are out of window");
       } else if (say == Slowness::Say::over) {
         log(call.what + " is over: it ran for " +
             in_seconds(std::chrono::nanoseconds(call.taken_ns)) + " s");
@@ -43,6 +44,7 @@ class CallWatch {
   struct Call {
     const CallMark* mark = nullptr;
     std::string what;
+    std::string where;
     CallTime time{};
     Slowness slowness{};
     std::uint64_t taken_ns = 0;

@@ -213,9 +213,10 @@ std::size_t Incarnation::follow_views() {
     if (!delivered_before(next.view.id)) break;
     if (!std::exchange(next.begun, true)) begin_states(next.view);
     if (states_->holds()) {  // M9
-      if (next.awaits) heed_lost_state();
+      if (next.awaits) follow_taking();
       break;
     }
+    gives_state_.store(0, std::memory_order_relaxed);
     for (const auto& subgroup : subgroups_) subgroup->set_lacks_state(false);
     const ViewChange change = std::move(next.change);
     if (!std::exchange(told_any_, true)) {
@@ -240,15 +241,30 @@ void Incarnation::begin_states(const View& view) {
   }
 }
 
-// The state that we joined for cannot be had: the node hears so.
-void Incarnation::heed_lost_state() {
-  if (states_->taking() == Taking::lost) {
-    untold_.clear();
-    events_.ended(StopReason::minority);
-  } else if (states_->taking() == Taking::failed) {
-    untold_.clear();
-    events_.no_state(states_->error());
+// The state that we joined for is yet to come; if it cannot be had, the node hears so.
+void Incarnation::follow_taking() {
+  switch (states_->taking()) {
+    case Taking::under_way:
+      if (const auto giver = states_->giver()) {
+        gives_state_.store(1 + *giver, std::memory_order_relaxed);
+      }
+      break;
+    case Taking::lost:
+      untold_.clear();
+      events_.ended(StopReason::minority);
+      break;
+    case Taking::failed:
+      untold_.clear();
+      events_.no_state(states_->error());
+      break;
+    default:
+      break;
   }
+}
+
+std::string Incarnation::gives_state() const {
+  const std::uint32_t giver = gives_state_.load(std::memory_order_relaxed);
+  return giver == 0 ? std::string() : names_[giver - 1];
 }
 
 void Incarnation::follow_litmus() {
@@ -323,6 +339,8 @@ Incarnation::Incarnation(const NodeOptions& node, const std::vector<GroupOptions
                return proposal_words(names_.size(), senders);
              }()),
       calls_(groups.size()),
+      save_calls_(groups.size()),
+      load_calls_(groups.size()),
       lags_(node.name, node.slow_after, node.log),
       attached_(names_.size()) {
   const auto on_line = [](std::size_t bytes) { return (bytes + 63) / 64 * 64; };

@@ -105,8 +105,12 @@ class Incarnation final : private MembershipEvents {
   [[nodiscard]] const std::atomic<std::uint64_t>& asleep() const;
   [[nodiscard]] const PredicateLoop& loop() const { return *loop_; }
   [[nodiscard]] const LagWatch& lags() const { return lags_; }
-  /// Of the group's delivery callback.
+  /// Of the group's delivery callback, of what takes its state, and of what loads it.
   [[nodiscard]] const CallMark& call(std::size_t group) const { return calls_[group]; }
+  [[nodiscard]] const CallMark& save_call(std::size_t group) const { return save_calls_[group]; }
+  [[nodiscard]] const CallMark& load_call(std::size_t group) const { return load_calls_[group]; }
+  /// Name of the member whose state this one, which joins, has yet to get; empty if none.
+  [[nodiscard]] std::string gives_state() const;
 
   // The predicate thread.
   [[nodiscard]] Fabric& fabric() { return *fabric_; }
@@ -121,7 +125,7 @@ class Incarnation final : private MembershipEvents {
   void seat_groups();
   void seat_states(const RowOf& row_of);
   [[nodiscard]] Result<void> start_state_thread();
-  [[nodiscard]] GroupState state_of(const GroupOptions& group) const;
+  [[nodiscard]] GroupState state_of(std::size_t index);
   [[nodiscard]] Result<void> open_lobby();
   [[nodiscard]] MembershipOptions membership_options() const;
   [[nodiscard]] DeliveryCallback delivery_of(std::size_t group);
@@ -147,7 +151,7 @@ class Incarnation final : private MembershipEvents {
   std::size_t follow_views();
   [[nodiscard]] bool delivered_before(std::uint64_t view) const;
   void begin_states(const View& view);
-  void heed_lost_state();
+  void follow_taking();
   void follow_litmus();
   void watch_lags(std::uint64_t now_ns);
   void remove_the_still(std::uint64_t now_ns, const std::string& group);
@@ -165,8 +169,9 @@ class Incarnation final : private MembershipEvents {
   ViewWords words_;
   StateWords state_words_;
   std::size_t litmus_offset_ = 0;
-  std::vector<RowLayout> layouts_;  // by slot
-  std::vector<CallMark> calls_;     // by group
+  std::vector<RowLayout> layouts_;                 // by slot
+  std::vector<CallMark> calls_;                    // by group
+  std::vector<CallMark> save_calls_, load_calls_;  // the same
   LagWatch lags_;
   std::uint64_t next_lags_ns_ = 0;
   std::vector<MemberLag> lag_figures_;  // of one group at a time, memory to be used again
@@ -206,6 +211,7 @@ class Incarnation final : private MembershipEvents {
   };
   std::deque<Untold> untold_;
   bool told_any_ = false;
+  std::atomic<std::uint32_t> gives_state_{0};  // 1 + the slot of who does
 };
 
 }  // namespace tutti

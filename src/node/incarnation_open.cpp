@@ -37,6 +37,15 @@ auto guarded(const Work& work) -> decltype(work()) {
   }
 }
 
+// The same, and for how long it runs.
+template <class Work>
+auto timed(CallMark& mark, const Work& work) -> decltype(work()) {
+  mark.begin();
+  auto result = guarded(work);
+  mark.end();
+  return result;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Incarnation>> Incarnation::open(const NodeOptions& node,
@@ -194,8 +203,8 @@ void Incarnation::seat_groups() {
 
 void Incarnation::seat_states(const RowOf& row_of) {
   std::vector<GroupState> states;
-  for (const GroupOptions& group : groups_) {
-    states.push_back(group.stateful ? state_of(group) : GroupState{.name = group.name});
+  for (std::size_t g = 0; g < groups_.size(); ++g) {
+    states.push_back(groups_[g].stateful ? state_of(g) : GroupState{.name = groups_[g].name});
   }
   state_jobs_ = std::make_unique<StateJobs>(std::move(states), state_words_.piece_bytes(),
                                             [this] { state_thread_->wake(); });
@@ -204,7 +213,8 @@ void Incarnation::seat_states(const RowOf& row_of) {
 }
 
 // The application's callbacks; what goes wrong in saving is known here only.
-GroupState Incarnation::state_of(const GroupOptions& group) const {
+GroupState Incarnation::state_of(std::size_t index) {
+  const GroupOptions& group = groups_[index];
   const auto told = [this, &group](auto result) {
     if (!result) {
       log(LogLevel::error, "group '" + group.name + "': cannot save the state for members that " +
@@ -214,20 +224,20 @@ GroupState Incarnation::state_of(const GroupOptions& group) const {
   };
   GroupState state{.name = group.name};
   if (group.snapshot) {
-    state.snapshot = [told, &group]() -> Result<ReadSnapshot> {
-      Result<ReadSnapshot> taken = told(guarded(group.snapshot));
+    state.snapshot = [told, &group, &mark = save_calls_[index]]() -> Result<ReadSnapshot> {
+      Result<ReadSnapshot> taken = told(timed(mark, group.snapshot));
       if (!taken || !*taken) return taken;
       return [told, read = std::move(*taken)](std::uint64_t offset, std::span<std::byte> into) {
         return told(guarded([&] { return read(offset, into); }));
       };
     };
   } else {
-    state.save = [told, &group](const StateSink& write) {
-      return told(guarded([&] { return group.save_state(write); }));
+    state.save = [told, &group, &mark = save_calls_[index]](const StateSink& write) {
+      return told(timed(mark, [&] { return group.save_state(write); }));
     };
   }
-  state.load = [&group](const StatePiece& piece) {
-    return guarded([&] { return group.load_state(piece); });
+  state.load = [&group, &mark = load_calls_[index]](const StatePiece& piece) {
+    return timed(mark, [&] { return group.load_state(piece); });
   };
   return state;
 }

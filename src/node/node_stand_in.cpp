@@ -36,10 +36,14 @@ std::chrono::nanoseconds NodeCore::look_every() const {
 // another number, all might be made in one pass.
 void NodeCore::stand_by() {
   CallWatch watch(options_.slow_after, options_.log);
-  watch.add(view_call_, "the view callback");
+  watch.add(view_call_, "the view callback", "on its thread");
   for (std::size_t g = 0; g < groups_.size(); ++g) {
-    watch.add(incarnation_->call(g),
-              "the delivery callback of group '" + groups_[g]->options().name + "'");
+    const GroupOptions& group = groups_[g]->options();
+    const std::string of_group = " of group '" + group.name + "'";
+    watch.add(incarnation_->call(g), "the delivery callback" + of_group, "on its thread");
+    watch.add(incarnation_->save_call(g), (group.snapshot ? "snapshot" : "save_state") + of_group,
+              "at this member");
+    watch.add(incarnation_->load_call(g), "load_state" + of_group, "at this member");
   }
   std::uint64_t passes = 0;
   while (!dismissed_.load(std::memory_order_acquire)) {

@@ -50,6 +50,15 @@ Error NodeCore::why_not_started() const {
   std::string why = awaited.empty() ? "all members are connected, but did not agree on a view yet"
                                     : "still waiting for " + awaited +
                                           "; start the missing members, or check their addresses";
+  if (const std::string giver = incarnation_->gives_state(); !giver.empty()) {
+    return {ErrorCode::unreachable,
+            "start_timeout of " + in_seconds(options_.start_timeout) +
+                " s is over; this node was admitted, but has not got all of the group's state from "
+                "member '" +
+                giver +
+                "' yet; see whether a callback or save_state takes long there, or load_state here, "
+                "or raise start_timeout"};
+  }
   if (const std::string refused = incarnation_->lobby().refused(); !refused.empty()) {
     why += "; " + refused;
   }

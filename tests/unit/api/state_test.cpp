@@ -9,7 +9,6 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <stdexcept>
 #include <thread>
 
@@ -20,7 +19,6 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::Contains;
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 constexpr std::size_t kStateBytes = 1'000'000;  // several times what may be under way at once
@@ -90,9 +88,9 @@ class State : public ::testing::TestWithParam<FabricChoice> {
   TestCluster::Adjust with_log() {
     return [this](std::size_t, NodeOptions& node) {
       addresses_ = node.members;
-      node.log = [this](LogLevel level, std::string_view text) {
+      node.log = [this](LogLevel, std::string_view text) {
         const std::lock_guard lock(mutex_);
-        if (level == LogLevel::error) errors_.emplace_back(text);
+        logged_.emplace_back(text);
       };
     };
   }
@@ -114,7 +112,7 @@ class State : public ::testing::TestWithParam<FabricChoice> {
     EXPECT_TRUE(cluster.journal(2).stretches().empty());
     if (!logged.empty()) {
       const std::lock_guard lock(mutex_);
-      EXPECT_THAT(errors_, Contains(HasSubstr(logged)));
+      EXPECT_THAT(logged_, Contains(HasSubstr(logged)));
     }
     ASSERT_TRUE(until([&] { return cluster.are_in_view_of({0, 1}); }));
     ASSERT_TRUE(cluster.hear_more({0, 1}));
@@ -140,7 +138,7 @@ class State : public ::testing::TestWithParam<FabricChoice> {
   std::atomic<std::size_t> loaded_{0}, begun_{0}, whole_{0}, wrong_{0};
   std::vector<MemberAddress> addresses_;
   std::mutex mutex_;
-  std::vector<std::string> errors_;
+  std::vector<std::string> logged_;
 };
 
 INSTANTIATE_TEST_SUITE_P(On, State,
@@ -211,7 +209,7 @@ TEST_P(State, ComesFromAnotherIfTheFirstCannotSaveIt) {
   cluster.start({2});
   {
     const std::lock_guard lock(mutex_);
-    EXPECT_THAT(errors_, ElementsAre(HasSubstr("out of ink")));
+    EXPECT_THAT(logged_, Contains(HasSubstr("out of ink")));
   }
   EXPECT_EQ(loaded_, kStateBytes);
   EXPECT_EQ(wrong_, 0);
@@ -272,6 +270,30 @@ TEST_P(State, ThatIsSavedForLongRemovesNobodyAndHoldsUpNoView) {
   cluster.expect_one_story();
 }
 
+TEST_P(State, ThatIsSavedForLongIsNamedWhereItIsAndByWhoWaits) {
+  TestCluster cluster(options(3, 2), [this](std::size_t member, NodeOptions& node) {
+    with_log()(member, node);
+    node.slow_after = 10ms;
+    if (member == 2) node.start_timeout = 1s;
+  });
+  cluster.start({0, 1});
+  holds_saves_ = true;
+  const Result<void> started = cluster.node(2).start();
+  ASSERT_FALSE(started);
+  EXPECT_THAT(started.error().message,
+              AllOf(HasSubstr("has not got all of the group's state from member 'a' yet"),
+                    HasSubstr("or raise start_timeout")));
+  const auto warned = [&](const std::string& part) {
+    return until([&] {
+      const std::lock_guard lock(mutex_);
+      return std::ranges::any_of(logged_, [&](auto& text) { return text.contains(part); });
+    });
+  };
+  EXPECT_TRUE(warned("save_state of group 'log' has been running for "));
+  holds_saves_ = false;
+  EXPECT_TRUE(warned("save_state of group 'log' is over: it ran for "));
+}
+
 TEST_P(State, ThatIsLoadedForLongRemovesNobodyAndHoldsUpNoView) {
   TestCluster cluster(options(4, 3), with_log());
   cluster.start({0, 1, 2});
@@ -317,13 +339,13 @@ class Snapshots : public State {
     for (std::size_t i = 0; i < size; ++i) into[i] = byte_at(offset + i);
     read_[member] += size;
     const std::size_t ahead = offset + size - std::min<std::size_t>(loaded_, offset + size);
-    most_ahead_ = std::max(most_ahead_, ahead);
+    most_ahead_ = std::max(most_ahead_.load(), ahead);
     return size;
   }
 
   std::atomic<std::size_t> snapshots_{0};
   std::array<std::atomic<std::size_t>, 4> read_{};  // bytes, by member
-  std::size_t most_ahead_ = 0;                      // of what is loaded; one reads at a time
+  std::atomic<std::size_t> most_ahead_{0};          // of what is loaded; one reads at a time
   std::shared_ptr<int> held_ = std::make_shared<int>();
 };
 
