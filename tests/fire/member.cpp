@@ -181,9 +181,11 @@ int run(const Options& options) {
     if (!group) return complain(group.error());
     groups.push_back(*group);
   }
-  if (Result<void> started = node->start(); !started) return complain(started.error());
+  // Stopped right after it came into its view, it may be removed before start() returns.
+  const Result<void> started = node->start();
+  if (!started && !node->failure()) return complain(started.error());
   Sender sender(options, groups, witness);
-  return serve(*node, sender, witness);
+  return started ? serve(*node, sender, witness) : failed(*node, sender, witness);
 }
 
 }  // namespace
