@@ -237,5 +237,18 @@ TEST(LossOfTheMajority, LeavesWhatIsBeingDeliveredInPlace) {
   }
 }
 
+// All that the only sender sent is delivered, so the group counts as complete without it. The two
+// that are left wait for others who may join and send, until one of them is lost as well.
+TEST(LossOfTheOnlySender, DoesNotHideALaterLossOfTheMajority) {
+  GroupOptions group = small_group();
+  group.senders = {"a"};
+  TestCluster cluster({.groups = {group}, .suspect_after = 2s});
+  cluster.start();
+  cluster.kill(0);
+  ASSERT_TRUE(until([&] { return cluster.are_in_view_of({1, 2}); }));
+  cluster.kill(2);
+  EXPECT_TRUE(until([&] { return cluster.node(1).failure().has_value(); }));
+}
+
 }  // namespace
 }  // namespace tutti
