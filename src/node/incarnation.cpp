@@ -250,8 +250,9 @@ void Incarnation::follow_taking() {
       }
       break;
     case Taking::lost:
-      untold_.clear();
-      events_.ended(StopReason::minority);
+      // The others may need its vote to go on without those givers, so it leaves in order.
+      gives_state_.store(0, std::memory_order_relaxed);
+      if (!std::exchange(leaves_, true)) membership_->leave();
       break;
     case Taking::failed:
       untold_.clear();

@@ -212,6 +212,7 @@ class Incarnation final : private MembershipEvents {
   std::deque<Untold> untold_;
   bool told_any_ = false;
   std::atomic<std::uint32_t> gives_state_{0};  // 1 + the slot of who does
+  bool leaves_ = false;                        // without the state that it joined for
 };
 
 }  // namespace tutti

@@ -74,6 +74,14 @@ Error NodeCore::why_not_started() const {
 }
 
 void NodeCore::abandon_start() {
+  // What it said last the others hear before its connections end: they may need its vote.
+  if (unfounded_.load(std::memory_order_acquire) && !may_found_) {
+    draining_.store(true, std::memory_order_release);
+    const auto drained = [this] { return drained_.load(std::memory_order_acquire); };
+    wait_until(changed_, drained, Deadline(options_.suspect_after));
+    draining_.store(false, std::memory_order_release);
+    drained_.store(false, std::memory_order_release);
+  }
   {
     const std::lock_guard lock(turning_);
     quit();

@@ -133,6 +133,8 @@ std::size_t Member::pass() {
     work += follow_views();
     work += loop_->deliver();
   }
+  // As Incarnation does.
+  if (states_->taking() == Taking::lost && !leave_ns_ && !membership_->stopped()) leave();
   if (states_->taking() == Taking::failed && finding_.empty()) {
     finding_ =
         "M9: " + plan_.nodes[self_.slot] + " cannot take the state: " + states_->error().message;
@@ -140,10 +142,7 @@ std::size_t Member::pass() {
   return work;
 }
 
-std::optional<StopReason> Member::stopped() const {
-  if (states_->taking() == Taking::lost) return StopReason::minority;
-  return membership_->stopped();
-}
+std::optional<StopReason> Member::stopped() const { return membership_->stopped(); }
 
 void Member::send() {
   const auto group = static_cast<std::uint16_t>(random_.below(seats_.size()));

@@ -199,8 +199,9 @@ void World::pass(std::uint32_t node) {
     const bool left = *runner.member->stopped() == StopReason::left;
     // As a node does: the others learn the end from what it still has to say.
     if (left && !runner.member->drained()) return wake(node, now_ns_ + options_.step_ns);
+    const bool for_good = left && runner.left;  // else it lost those who give it the state
     gone(node, true);
-    if (!left) come_back(node);
+    if (!for_good) come_back(node);
     return;
   }
   // Before it sleeps it looks once more, as a node does: what the groups found just now, the

@@ -39,6 +39,19 @@ INSTANTIATE_TEST_SUITE_P(Scenarios, Simulation,
                                            "leave"),
                          scenario_name);
 
+// Both members that give the state to the fifth one die: three of five are left, and go on.
+TEST(SimulationOrphans, VoteBeforeTheyGo) {
+  const Result<sim::Scenario> orphans = sim::scenario_from("orphans");
+  ASSERT_TRUE(orphans.has_value());
+  for (std::uint64_t seed = 1; seed <= kSimulationSeeds; ++seed) {
+    sim::Options options = sim::options_from(seed);
+    orphans->apply(options);
+    const sim::Outcome outcome = sim::run(options);
+    EXPECT_EQ(outcome.verdict, sim::Verdict::good) << "seed " << seed << ": " << outcome.text;
+    EXPECT_NE(outcome.views, 0U) << "seed " << seed << ": all had to stop";
+  }
+}
+
 TEST(SimulationDeterminism, TheSameSeedIsTheSameRun) {
   for (std::uint64_t seed = 1; seed <= kSimulationSeeds / 2; ++seed) {
     const sim::Options options = sim::options_from(seed);
