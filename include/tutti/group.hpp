@@ -28,6 +28,10 @@ namespace tutti {
 
 class GroupCore;
 
+/// Group::view_of knows of so many views: the newest one, and those before it in which this member
+/// delivered messages of its own.
+inline constexpr std::size_t kViewsRemembered = 1024;
+
 /// What came of asking for space.
 enum class ClaimOutcome : std::uint8_t {
   ok,
@@ -125,7 +129,8 @@ class TUTTI_API Group {
   /// that it may have been: a member that was cut off cannot know what the others delivered.
   [[nodiscard]] Result<void> wait(Ticket ticket, Timeout timeout);
 
-  /// The view in which this member delivered the message; nothing if it has not.
+  /// The view in which this member delivered the message; nothing if it has not, or in a view that
+  /// is forgotten (kViewsRemembered).
   [[nodiscard]] std::optional<std::uint64_t> view_of(Ticket ticket) const;
 
   /// For delivery callbacks: true if what they have read of their messages so far is what was sent.

@@ -151,16 +151,13 @@ void GroupCore::open(Subgroup<NativeMemory>& subgroup, const std::atomic<std::ui
 
 void GroupCore::entered(std::uint64_t view) {
   const std::lock_guard lock(eras_mutex_);
-  eras_.push_back({view, subgroup()->own_records_delivered()});
+  eras_.entered(view, subgroup()->own_records_delivered());
 }
 
 std::optional<std::uint64_t> GroupCore::view_of(Ticket ticket) const {
   if (ticket.value == 0 || !delivered(ticket)) return {};
   const std::lock_guard lock(eras_mutex_);
-  for (auto era = eras_.rbegin(); era != eras_.rend(); ++era) {
-    if (ticket.value > era->records_before) return era->view;
-  }
-  return {};
+  return eras_.view_of(ticket.value);
 }
 
 bool GroupCore::sent_all() const noexcept {

@@ -18,6 +18,7 @@
 #include "base/asymmetric_fence.hpp"
 #include "multicast/subgroup.hpp"
 #include "node/clock.hpp"
+#include "node/eras.hpp"
 #include "node/signal.hpp"
 #include "tutti/group.hpp"
 #include "tutti/options.hpp"
@@ -101,12 +102,8 @@ class GroupCore {
   std::atomic<bool> over_{false};  // claims that end now are late
   std::thread delivery_thread_;
 
-  struct Era {
-    std::uint64_t view = 0;
-    std::uint64_t records_before = 0;  // own ones, delivered in earlier views
-  };
   mutable std::mutex eras_mutex_;
-  std::vector<Era> eras_;  // by view, the newest last
+  Eras eras_;
 };
 
 inline Claim GroupCore::try_claim(std::uint32_t size) noexcept {
