@@ -19,7 +19,9 @@ struct Rank {
 };
 
 /// Position of a message in a group's sequence: 0, 1, 2, ... without gaps, the same at each member.
-/// At Level::unordered it counts the messages of one sender instead.
+/// At Level::unordered it counts the messages of one sender instead, as this member delivered them:
+/// from 0, through changes of view as long as the sender stays. A member that joined after the
+/// sender counts fewer.
 struct SeqNo {
   std::uint64_t value = 0;
   friend auto operator<=>(const SeqNo&, const SeqNo&) = default;

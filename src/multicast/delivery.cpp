@@ -139,7 +139,8 @@ template <class Memory>
   Cursor& cursor = cursors_[sender];
   if (!cursor.abandoned) {
     Message& message = *filling.next++;
-    message.seq = {shape_.level == Level::unordered ? cursor.delivered : filling.seq};
+    const bool by_sender = shape_.level == Level::unordered;
+    message.seq = {by_sender ? cursor.earlier + cursor.delivered : filling.seq};
     message.data = cursor.ring + static_cast<std::size_t>(cursor.offset + 1) * kGranule;
     message.size = cursor.length;
     message.sender = {shape_.sender_ids[sender]};

@@ -116,12 +116,26 @@ bool Subgroup<Memory>::retire() {
     if (oldest.shape.members() != 0 && !is_at_cut(oldest)) break;
     changed = true;  // as soon as the delivery thread has noticed it
     if (!at_rest()) break;
+    go_on_counting(oldest, *views_[1]);
     views_.pop_front();
     oldest_.store(views_.front().get(), std::memory_order_release);
     open_.store(views_.front().get(), std::memory_order_release);
   }
   if (views_.size() == 1) now_->multicast.set_drained();
   return changed;
+}
+
+// Z4. A sender that comes back was in no view in between.
+template <class Memory>
+void Subgroup<Memory>::go_on_counting(const InView& before, InView& next) {
+  if (next.shape.level != Level::unordered) return;
+  const std::vector<std::uint32_t>& were = before.shape.sender_ids;
+  for (std::uint32_t s = 0; s < next.shape.senders(); ++s) {
+    const auto was = std::ranges::find(were, next.shape.sender_ids[s]);
+    if (was == were.end()) continue;
+    next.delivery.count_from(s,
+                             before.delivery.counted(static_cast<std::size_t>(was - were.begin())));
+  }
 }
 
 template <class Memory>

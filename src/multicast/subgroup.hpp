@@ -10,6 +10,8 @@
 ///      once all before its cut was delivered and the callback returned.
 ///  Z2  Nothing is delivered in a view before allow() named it, or a later one.
 ///  Z3  The bounds of a view's end are set while no thread reads them (N2).
+///  Z4  Numbers go on over views: those of the group's order by the cut, those of each sender, at
+///      Level::unordered, by what was delivered here.
 /// Threads: step(), deliver() and what changes the view the predicate thread; deliver_here() the
 /// group's own delivery thread if it has one; ring() and the getters any. In the middle of a
 /// callback that deliver() makes, another thread may take over the predicate thread's part,
@@ -174,6 +176,7 @@ class Subgroup final : public Stepped {
   [[nodiscard]] DeliveryCallback marked(DeliveryCallback callback);
   void start(InView& view);
   bool retire();
+  static void go_on_counting(const InView& before, InView& next);
   bool open_oldest();
   void take_over_delivered();
   [[nodiscard]] bool is_at_cut(const InView& view) const;
