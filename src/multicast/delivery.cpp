@@ -25,6 +25,7 @@ Delivery<Memory>::Delivery(const GroupShape& shape, Memory memory, const Bounds&
       callback_(std::move(callback)),
       totals_(totals),
       cursors_(shape.senders()),
+      earlier_(shape.senders()),
       active_(shape.senders()),
       seq_(shape.first_seq),
       consumed_(std::make_unique<std::atomic<std::uint64_t>[]>(shape.senders())),
@@ -140,7 +141,7 @@ template <class Memory>
   if (!cursor.abandoned) {
     Message& message = *filling.next++;
     const bool by_sender = shape_.level == Level::unordered;
-    message.seq = {by_sender ? cursor.earlier + cursor.delivered : filling.seq};
+    message.seq = {by_sender ? earlier_[sender] + cursor.delivered : filling.seq};
     message.data = cursor.ring + static_cast<std::size_t>(cursor.offset + 1) * kGranule;
     message.size = cursor.length;
     message.sender = {shape_.sender_ids[sender]};

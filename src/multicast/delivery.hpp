@@ -78,12 +78,10 @@ class Delivery {
   /// The number that the next message gets. To be asked when delivery rests.
   [[nodiscard]] std::uint64_t next_seq() const { return seq_; }
   /// At Level::unordered, before the first run(): so many messages of that sender came before.
-  void count_from(std::size_t sender, std::uint64_t messages) {
-    cursors_[sender].earlier = messages;
-  }
+  void count_from(std::size_t sender, std::uint64_t messages) { earlier_[sender] = messages; }
   /// Those, and the ones delivered here. To be asked when delivery rests.
   [[nodiscard]] std::uint64_t counted(std::size_t sender) const {
-    return cursors_[sender].earlier + cursors_[sender].delivered;
+    return earlier_[sender] + cursors_[sender].delivered;
   }
   /// Rank of a sender whose ring holds nonsense, kNobody if none.
   [[nodiscard]] std::uint32_t corrupt() const { return corrupt_.load(std::memory_order_acquire); }
@@ -109,7 +107,6 @@ class Delivery {
     std::uint64_t next_round = 0;  // that of the next record unless it is stamped
     std::uint64_t records = 0;     // passed so far
     std::uint64_t delivered = 0;   // of them, not abandoned
-    std::uint64_t earlier = 0;     // messages, in the views before this one: see count_from()
     std::uint64_t told = kUntold;  // records when the place was last published
     SenderBounds bounds;
   };
@@ -149,7 +146,8 @@ class Delivery {
   DeliveryCallback callback_;
   DeliveryTotals& totals_;
   std::vector<Cursor> cursors_;
-  std::vector<std::uint32_t> active_;  // of run_block: the senders that have records
+  std::vector<std::uint64_t> earlier_;  // by sender: messages in earlier views, see count_from()
+  std::vector<std::uint32_t> active_;   // of run_block: the senders that have records
   std::uint64_t round_ = 0;
   std::uint32_t sender_ = 0;
   std::uint64_t seq_ = 0;
