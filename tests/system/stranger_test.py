@@ -90,6 +90,20 @@ class AtTheStart(StrangerTest):
             with self.subTest(fabric=fabric):
                 self.run_with(lambda port: [self.connect(port) for _ in range(100)], fabric)
 
+    def test_more_of_them_than_a_has_descriptors(self):
+        ports = free_ports(2)
+        addresses = ",".join(f"{n}=127.0.0.1:{p}" for n, p in zip("ab", ports))
+        inputs = {name: numbered(2000, name.encode()) for name in "ab"}
+        first = self.start_member("a", addresses, data=inputs["a"],
+                                  command=["prlimit", "--nofile=64:64", TUTTI])
+        wait_until(lambda: "waiting for" in first.said(), "a listens")
+        for _ in range(100):
+            self.connect(ports[0])
+        members = [first, self.start_member("b", addresses, data=inputs["b"])]
+        self.expect_all_exit(members)
+        self.expect_same_outputs(members, inputs)
+        self.assertRegex(first.said(), "closing 127.0.0.1:.*(descriptor|Too many open files)")
+
     def test_strangers_that_reset(self):
         def reset(port):
             for greeting in GREETINGS.values():

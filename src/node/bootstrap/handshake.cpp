@@ -27,6 +27,9 @@ asio::awaitable<void> Reception::serve(LinkPtr link, Dialed dialed) {
 asio::awaitable<void> Reception::converse(LinkPtr link, Dialed dialed) {
   Result<std::string> unix_name = std::string();
   if (!dialed) unix_name = open_row_listener(*link);
+  while (!unix_name && unclaimed_.front() != link && make_room(unix_name.error().message)) {
+    unix_name = open_row_listener(*link);
+  }
   if (!unix_name) {
     warn("closing", "closing " + link->where() + ": " + unix_name.error().message);
     co_return;

@@ -1,8 +1,10 @@
 /// \file listen.cpp
 /// Our own address: opened once, then everyone who calls is let in, a bounded number at a time.
+#include <fcntl.h>
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <exception>
 #include <system_error>
@@ -23,6 +25,19 @@ using asio::ip::tcp;
 using boost::system::error_code;
 
 constexpr std::size_t kUnclaimedMax = 64;
+
+// What a member needs to be connected, beyond its call: sockets, its row, its doorbell. Strangers
+// must leave so many.
+constexpr std::size_t kSpareDescriptors = 16;
+
+bool are_descriptors_few(int any) {
+  std::array<UniqueFd, kSpareDescriptors> spare;
+  for (UniqueFd& one : spare) {
+    one = UniqueFd(::fcntl(any, F_DUPFD_CLOEXEC, 0));
+    if (!one) return true;
+  }
+  return false;
+}
 
 std::string describe_remote(const tcp::socket& socket) {
   error_code error;
@@ -66,6 +81,9 @@ asio::awaitable<void> Reception::accept_all() {
     UniqueFd fd(
         ::accept4(listener_.native_handle(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     std::string problem;
+    const bool full = fd ? are_descriptors_few(fd.get()) : errno == EMFILE || errno == ENFILE;
+    const bool more = full && make_room("hardly any descriptor is free, see ulimit -n");
+    if (!fd && more) continue;
     if (fd) {
       try {
         admit(std::move(fd));
@@ -84,13 +102,20 @@ asio::awaitable<void> Reception::accept_all() {
   }
 }
 
+// Closes the oldest connection that is no member's yet; false if there is none. A member calls
+// again.
+bool Reception::make_room(const std::string& why) {
+  if (unclaimed_.empty()) return false;
+  const LinkPtr oldest = unclaimed_.front();
+  warn("crowd", "closing " + oldest->where() + ": " + why);
+  unclaimed_.pop_front();
+  oldest->close();  // its coroutine ends and drops it
+  return true;
+}
+
 void Reception::admit(UniqueFd fd) {
   if (unclaimed_.size() >= kUnclaimedMax) {
-    const LinkPtr oldest = unclaimed_.front();
-    warn("crowd", "closing " + oldest->where() + ": " + std::to_string(kUnclaimedMax) +
-                      " connections wait that are no member's");
-    unclaimed_.pop_front();
-    oldest->close();  // its coroutine ends and drops it
+    make_room(std::to_string(kUnclaimedMax) + " connections wait that are no member's");
   }
   sockaddr_storage storage{};
   socklen_t size = sizeof storage;

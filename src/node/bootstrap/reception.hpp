@@ -118,6 +118,7 @@ class Reception {
   [[nodiscard]] Result<void> listen();
   [[nodiscard]] Result<void> open_listener(const asio::ip::tcp::endpoint& endpoint);
   asio::awaitable<void> accept_all();
+  bool make_room(const std::string& why);
   void admit(UniqueFd fd);
   [[nodiscard]] Result<std::string> open_row_listener(Link& link);
 
