@@ -52,6 +52,8 @@ std::size_t Incarnation::pass(Calls calls) {
     part_from_removed();
   if (passed_ns_ >= next_lags_ns_) [[unlikely]]
     watch_lags(passed_ns_);
+  if (passed_ns_ >= next_outsiders_ns_) [[unlikely]]
+    watch_outsiders();
   // Only from here on the application is called.
   if (calls == Calls::forbidden) return work;
   if (!untold_.empty()) [[unlikely]]
@@ -69,6 +71,7 @@ void Incarnation::take_arrivals() {
       continue;
     }
     attached_[slot] = incarnation;
+    outsiders_.watch(slot);
     if (litmus_ != nullptr) {
       litmus_->begin(slot, incarnation);
     } else {
@@ -126,15 +129,15 @@ void Incarnation::detach(Rank peer) {
   if (verbs_ != nullptr) verbs_->detach(peer);
 }
 
+void Incarnation::lost_outsider(std::uint32_t slot) {
+  membership_->lost(slot);
+  if (std::ranges::find(parting_, slot, &Parting::slot) == parting_.end()) part(slot);
+}
+
 void Incarnation::lost(const PeerLoss& loss) {
   const std::uint32_t slot = loss.peer.value;
   if (attached_[slot] == 0) return;
-  if (!in_view(slot)) {
-    membership_->lost(slot);
-    if (std::ranges::find(parting_, slot, &Parting::slot) != parting_.end()) return;
-    part(slot);
-    return;
-  }
+  if (!in_view(slot)) return lost_outsider(slot);
   if (is_done(slot)) return;  // P2
   const bool let_go =
       membership_->has_decided() && decided_->leaves_in_order({slot, attached_[slot]});
@@ -300,6 +303,26 @@ void Incarnation::watch_lags(std::uint64_t now_ns) {
   }
 }
 
+// A node that is connected and says nothing keeps another one of its name out. Without its beats it
+// is not admitted either; if it lives, it calls again. On a path that is being tried there are
+// none.
+void Incarnation::watch_outsiders() {
+  const std::chrono::nanoseconds patience = node_.suspect_after;
+  next_outsiders_ns_ = passed_ns_ + static_cast<std::uint64_t>(patience.count()) / 16;
+  outsiders_.look(passed_ns_);
+  if (litmus_ != nullptr) return;
+  for (std::uint32_t slot = 0; slot < attached_.size(); ++slot) {
+    if (attached_[slot] == 0 || in_view(slot)) continue;
+    if (std::ranges::find(parting_, slot, &Parting::slot) != parting_.end()) continue;
+    outsiders_.heard(slot, NativeMemory::load(fabric_->row(Rank{slot}) + ViewWords::kHeartbeat));
+    if (!outsiders_.silent(slot)) continue;
+    log(LogLevel::warning, "'" + names_[slot] + "' is connected and not in the group, and has " +
+                               "shown no sign of life for suspect_after, " + in_seconds(patience) +
+                               " s: its connection is closed");
+    lost_outsider(slot);
+  }
+}
+
 void Incarnation::remove_the_still(std::uint64_t now_ns, const std::string& group) {
   for (std::uint32_t rank = 0; rank < view().members.size(); ++rank) {
     const std::uint32_t slot = view().members[rank].slot;
@@ -343,7 +366,9 @@ Incarnation::Incarnation(const NodeOptions& node, const std::vector<GroupOptions
       save_calls_(groups.size()),
       load_calls_(groups.size()),
       lags_(node.name, node.slow_after, node.log),
-      attached_(names_.size()) {
+      attached_(names_.size()),
+      outsiders_(static_cast<std::uint32_t>(names_.size()),
+                 static_cast<std::uint64_t>(node.suspect_after.count())) {
   const auto on_line = [](std::size_t bytes) { return (bytes + 63) / 64 * 64; };
   std::size_t bytes = on_line(words_.bytes());
   if (std::ranges::any_of(groups, &GroupOptions::stateful)) {

@@ -154,6 +154,8 @@ class Incarnation final : private MembershipEvents {
   void follow_taking();
   void follow_litmus();
   void watch_lags(std::uint64_t now_ns);
+  void watch_outsiders();
+  void lost_outsider(std::uint32_t slot);
   void remove_the_still(std::uint64_t now_ns, const std::string& group);
   void show(NodeState state, const ViewChange& change);
   void stopped(StopReason reason) override { events_.ended(reason); }
@@ -196,6 +198,8 @@ class Incarnation final : private MembershipEvents {
   std::unique_ptr<Lobby> lobby_;
 
   std::vector<std::uint64_t> attached_;  // by slot: the incarnation connected there, 0 if none
+  FailureDetector outsiders_;            // of nodes that are connected and not in our view
+  std::uint64_t next_outsiders_ns_ = 0;
   struct Parting {
     std::uint32_t slot = 0;
     std::uint64_t view = 0;  // the first that it is not in

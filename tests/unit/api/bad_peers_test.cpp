@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 
 #include <thread>
@@ -13,6 +14,8 @@
 #include "cluster.hpp"
 #include "node/bootstrap/address.hpp"
 #include "node/bootstrap/hello.hpp"
+#include "node/bootstrap/lobby.hpp"
+#include "node/group_rules.hpp"
 #include "support/loopback.hpp"
 
 namespace tutti {
@@ -155,7 +158,7 @@ class AGroupThatRuns : public ::testing::Test {
   }
 
   std::vector<MemberAddress> members;
-  TestCluster cluster{{.groups = {small_group()}, .founders = 2},
+  TestCluster cluster{{.groups = {small_group()}, .founders = 2, .suspect_after = 3s},
                       [this](std::size_t, NodeOptions& node) { members = node.members; }};
 };
 
@@ -169,6 +172,29 @@ TEST_F(AGroupThatRuns, DoesNotTakeAMemberWithOtherOptions) {
               AllOf(HasSubstr("group 'log': message_max_bytes is 99 at c but 256 at "),
                     HasSubstr("it must be the same at all members"),
                     HasSubstr("runs already and goes on without c")));
+  expect_undisturbed();
+}
+
+// It says all that c would say until it is connected, and nothing after that.
+TEST_F(AGroupThatRuns, IsKeptFromNobodyByACallerInTheirName) {
+  NodeOptions node{.name = "c", .members = members, .fabric = FabricChoice::shm, .founders = 2};
+  const std::vector<GroupOptions> groups{resolve_group(node, small_group())};
+  const Segment row = Segment::create(std::size_t{1} << 24).value();
+  const UniqueFd doorbell(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  std::vector<Arrival> silent;
+  {
+    const auto lobby = Lobby::open({.node = node,
+                                    .groups = groups,
+                                    .own_row = row,
+                                    .doorbell_fd = doorbell.get(),
+                                    .incarnation = 7,
+                                    .wake = [] {}});
+    ASSERT_TRUE(lobby) << lobby.error().message;
+    ASSERT_TRUE(until([&] {
+      for (Arrival& arrival : (*lobby)->take_arrivals()) silent.push_back(std::move(arrival));
+      return silent.size() == 2;
+    }));
+  }
   expect_undisturbed();
 }
 
