@@ -86,8 +86,10 @@ template <class Memory>
   cursor.abandoned = false;
   if (header.length_and_flags > kLengthMask) peek_rare(cursor, header);
   cursor.granules = record_granules(cursor.length);
+  // Of senders before sender_, delivery has passed this round too.
+  const std::uint64_t passed = round_ + (&cursor < cursors_.data() + sender_ ? 1 : 0);
   if (cursor.length > shape_.message_max_bytes ||
-      cursor.offset + cursor.granules > shape_.ring_granules || cursor.next_round < round_) {
+      cursor.offset + cursor.granules > shape_.ring_granules || cursor.next_round < passed) {
     refuse(cursor);
     return;
   }

@@ -75,6 +75,21 @@ TEST(DeliveryHeaders, Y4DeliversNothingForAStampThatIsBehind) {
   EXPECT_LE(group.delivery->position(), 10U);
 }
 
+// Delivery stands in the middle of a round, behind a sender that had a null there. If the sender
+// comes with a record for that round all the same, and finishes, no later round is its record's.
+TEST(DeliveryHeaders, Y4RefusesARecordInARoundThatWasPassed) {
+  ForgedDelivery group({.members = 2, .sender_ranks = {0, 1}});
+  group.bounds.set(0, {.records = 0, .known = 1, .stable = 1});
+  group.run();
+  EXPECT_EQ(group.delivery->position(), 1U) << "the other's round is not known";
+  group.rings[0].put(8, 0);
+  group.bounds.set(0, {.records = 1, .known = kNoRound, .stable = kNoRound});
+  group.bounds.set(1, {.records = 0, .known = kNoRound, .stable = kNoRound});
+  group.run();
+  EXPECT_EQ(group.delivery->corrupt(), 0U);
+  EXPECT_TRUE(group.messages.empty());
+}
+
 // Any bytes as a ring, any bounds: messages lie wholly within it, and are not over the maximum.
 void run_on_noise(std::uint64_t seed, Level level) {
   Prng random(seed);
