@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/start_thread.hpp"
 #include "node/node_core.hpp"
 
 namespace tutti {
@@ -140,13 +141,17 @@ std::vector<MemberLag> GroupCore::lags() const {
   return node_.lags(*this);
 }
 
-void GroupCore::open(Subgroup<NativeMemory>& subgroup, const std::atomic<std::uint64_t>& asleep) {
+Result<void> GroupCore::open(Subgroup<NativeMemory>& subgroup,
+                             const std::atomic<std::uint64_t>& asleep) {
   asleep_ = &asleep;
   ring_.store(subgroup.ring(), std::memory_order_release);
   open_.store(&subgroup, std::memory_order_release);
-  if (options_.delivery == DeliveryThread::own) {
-    delivery_thread_ = std::thread([this] { run_delivery(); });
-  }
+  if (options_.delivery != DeliveryThread::own) return {};
+  Result<std::thread> thread = start_thread("the delivery thread of group '" + options_.name + "'",
+                                            [this] { run_delivery(); });
+  if (!thread) return std::unexpected(thread.error());
+  delivery_thread_ = std::move(*thread);
+  return {};
 }
 
 void GroupCore::entered(std::uint64_t view) {

@@ -63,7 +63,8 @@ class GroupCore {
   [[nodiscard]] std::vector<MemberLag> lags() const;
 
   // The node's side, on the predicate thread; join_delivery after that ended.
-  void open(Subgroup<NativeMemory>& subgroup, const std::atomic<std::uint64_t>& asleep);
+  [[nodiscard]] Result<void> open(Subgroup<NativeMemory>& subgroup,
+                                  const std::atomic<std::uint64_t>& asleep);
   /// A view begins.
   void entered(std::uint64_t view);
   /// After a pass that did something (predicate thread): wakes those who wait for it.

@@ -119,9 +119,8 @@ Result<std::unique_ptr<VerbsFabric>> Incarnation::open_verbs() {
   const bool may_do_with =
       node_.fabric == FabricChoice::automatic || node_.fabric == FabricChoice::verbs;
   if (!may_do_with || (may_do_without && !verbs::is_there())) return nullptr;
-  boost::asio::io_context resolver;
   std::string near;
-  if (const auto own = resolve_now(resolver, node_.members[self_].address)) {
+  if (const auto own = resolve_now(sleeper_->context(), node_.members[self_].address)) {
     near = own->front().address().to_string();
   }
   const std::span<const std::byte> row(row_->data(), row_->size());

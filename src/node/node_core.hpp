@@ -82,6 +82,7 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
 
   // node_start.cpp
   [[nodiscard]] Result<void> try_start(const Deadline& deadline);
+  [[nodiscard]] Result<void> start_threads();
   [[nodiscard]] Error why_not_started() const;
   void abandon_start();
   void installed(const ViewChange& change) override;

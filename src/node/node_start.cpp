@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/start_thread.hpp"
 #include "node/node_core.hpp"
 #include "node/text.hpp"
 
@@ -31,8 +32,10 @@ Result<void> NodeCore::try_start(const Deadline& deadline) {
   incarnation_ = std::move(*incarnation);
   state_ = State::running;
   if (options_.drive == Drive::own_thread) {
-    stand_in_ = std::thread([this] { stand_by(); });
-    thread_ = std::thread([this] { run(); });
+    if (Result<void> r = start_threads(); !r) {
+      abandon_start();
+      return r;
+    }
   }
   const auto decided = [this] {
     return in_view_.load(std::memory_order_acquire) || unfounded_.load(std::memory_order_acquire);
@@ -42,6 +45,16 @@ Result<void> NodeCore::try_start(const Deadline& deadline) {
   Error error = why_not_started();
   abandon_start();
   return std::unexpected(std::move(error));
+}
+
+Result<void> NodeCore::start_threads() {
+  Result<std::thread> stand_in = start_thread("its stand-in thread", [this] { stand_by(); });
+  if (!stand_in) return std::unexpected(stand_in.error());
+  stand_in_ = std::move(*stand_in);
+  Result<std::thread> own = start_thread("its predicate thread", [this] { run(); });
+  if (!own) return std::unexpected(own.error());
+  thread_ = std::move(*own);
+  return {};
 }
 
 Error NodeCore::why_not_started() const {
@@ -104,7 +117,11 @@ void NodeCore::installed(const ViewChange& change) {
   }
   const bool first = !in_view_.load(std::memory_order_relaxed);
   for (std::size_t g = 0; g < groups_.size(); ++g) {
-    if (first) groups_[g]->open(incarnation_->subgroup(g), incarnation_->asleep());
+    if (first) {
+      const Result<void> opened =
+          groups_[g]->open(incarnation_->subgroup(g), incarnation_->asleep());
+      if (!opened) fail_with(opened.error());
+    }
     groups_[g]->entered(change.view);
   }
   if (options_.on_view) {

@@ -1,8 +1,9 @@
 #include "node/state_thread.hpp"
 
 #include <chrono>
-#include <system_error>
 #include <utility>
+
+#include "base/start_thread.hpp"
 
 namespace tutti {
 
@@ -12,12 +13,10 @@ StateThread::StateThread(StateJobs& jobs, std::function<void()> done)
 Result<std::unique_ptr<StateThread>> StateThread::start(StateJobs& jobs,
                                                         std::function<void()> done) {
   std::unique_ptr<StateThread> out(new StateThread(jobs, std::move(done)));
-  try {
-    out->thread_ = std::thread([self = out.get()] { self->run(); });
-  } catch (const std::system_error& problem) {
-    return fail(ErrorCode::system,
-                std::string("cannot start the thread for states: ") + problem.what());
-  }
+  Result<std::thread> thread =
+      start_thread("the thread for states", [self = out.get()] { self->run(); });
+  if (!thread) return std::unexpected(thread.error());
+  out->thread_ = std::move(*thread);
   return out;
 }
 
