@@ -286,11 +286,11 @@ template <class Memory>
 bool Delivery<Memory>::run_unordered(Filling& filling) {
   const std::uint32_t senders = shape_.senders();
   for (std::uint32_t tried = 0; tried < senders; ++tried) {
-    while (cursors_[sender_].round != kNoRound) {
+    while (cursors_[turn_].round != kNoRound) {
       if (filling.full()) return true;
-      pass(sender_, filling);
+      pass(turn_, filling);
     }
-    sender_ = sender_ + 1 == senders ? 0 : sender_ + 1;
+    turn_ = turn_ + 1 == senders ? 0 : turn_ + 1;
   }
   return false;
 }

@@ -150,6 +150,7 @@ class Delivery {
   std::vector<std::uint32_t> active_;   // of run_block: the senders that have records
   std::uint64_t round_ = 0;
   std::uint32_t sender_ = 0;
+  std::uint32_t turn_ = 0;  // at Level::unordered, instead of those two: whose records come next
   std::uint64_t seq_ = 0;
   bool final_ = false;  // the bounds are those of the view's end
   std::array<Message, kDeliveryBatchMax> batch_;

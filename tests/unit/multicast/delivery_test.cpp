@@ -251,6 +251,20 @@ TEST(Delivery, UnorderedDeliversEachSenderByItself) {
   EXPECT_EQ(group.delivery->position(), 0U);
 }
 
+TEST(Delivery, UnorderedTakesASenderThatWasPassedWhenTheBatchWasFull) {
+  ForgedDelivery group({.level = Level::unordered, .ring_granules = 1024, .window_records = 1024});
+  const std::uint64_t many = kDeliveryBatchMax + 1;
+  for (std::uint64_t i = 0; i < many; ++i) group.rings[1].put(0, i);
+  group.known(1, many);
+  group.run(1);
+  ASSERT_EQ(group.messages.size(), kDeliveryBatchMax);
+  group.rings[0].put(8, 0);
+  group.known(0, 1);
+  group.run();
+  EXPECT_EQ(group.delivery->corrupt(), kNobody);
+  EXPECT_EQ(group.messages.size(), many + 1);
+}
+
 TEST(Delivery, UnorderedHasConsumedAllOfAFinishedSender) {
   ForgedDelivery group({.level = Level::unordered});
   group.rings[1].put(8, 0);
