@@ -130,6 +130,8 @@ class Membership final : public Stepped {
   /// The next view is decided, and not entered yet.
   [[nodiscard]] bool has_decided() const { return decision_.has_value(); }
   [[nodiscard]] bool changing() const { return wedged_; }
+  /// One of those that are connected to us, and we to it, is in a view.
+  [[nodiscard]] bool group_exists() const;
   /// It may have had part in founding a group: what comes after it in its place only joins (J7).
   [[nodiscard]] bool may_have_founded() const { return view_.id != 0 || accepted_ != 0; }
   [[nodiscard]] std::optional<StopReason> stopped() const { return stopped_; }
@@ -157,7 +159,6 @@ class Membership final : public Stepped {
 
   // How a group begins.
   void begin(Fabric& fabric);
-  [[nodiscard]] bool group_exists() const;
   [[nodiscard]] bool founds(std::uint32_t slot) const;
   [[nodiscard]] bool time_to_found() const;
   [[nodiscard]] std::optional<Proposal> first_proposal();

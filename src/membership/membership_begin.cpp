@@ -23,7 +23,6 @@ void Membership<Memory>::begin(Fabric& fabric) {
   follow_course(fabric);
 }
 
-// Somebody is in a view.
 template <class Memory>
 bool Membership<Memory>::group_exists() const {
   for (std::uint32_t slot = 0; slot < ready_.size(); ++slot) {

@@ -54,6 +54,8 @@ std::size_t Incarnation::pass(Calls calls) {
     watch_lags(passed_ns_);
   if (passed_ns_ >= next_outsiders_ns_) [[unlikely]]
     watch_outsiders();
+  if (view().id == 0) [[unlikely]]
+    sees_group_.store(membership_->group_exists(), std::memory_order_relaxed);
   // Only from here on the application is called.
   if (calls == Calls::forbidden) return work;
   if (!untold_.empty()) [[unlikely]]

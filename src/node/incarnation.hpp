@@ -111,6 +111,8 @@ class Incarnation final : private MembershipEvents {
   [[nodiscard]] const CallMark& load_call(std::size_t group) const { return load_calls_[group]; }
   /// Name of the member whose state this one, which joins, has yet to get; empty if none.
   [[nodiscard]] std::string gives_state() const;
+  /// Before its first view: one of the members that it is connected to is in a view. Any thread.
+  [[nodiscard]] bool sees_group() const { return sees_group_.load(std::memory_order_relaxed); }
 
   // The predicate thread.
   [[nodiscard]] Fabric& fabric() { return *fabric_; }
@@ -215,6 +217,7 @@ class Incarnation final : private MembershipEvents {
   };
   std::deque<Untold> untold_;
   bool told_any_ = false;
+  std::atomic<bool> sees_group_{false};
   std::atomic<std::uint32_t> gives_state_{0};  // 1 + the slot of who does
   bool leaves_ = false;                        // without the state that it joined for
 };

@@ -75,7 +75,14 @@ Error NodeCore::why_not_started() const {
   if (const std::string refused = incarnation_->lobby().refused(); !refused.empty()) {
     why += "; " + refused;
   }
-  if (!may_found_) why = "there is no group to join, or it has not admitted this node yet: " + why;
+  if (!may_found_ && incarnation_->sees_group()) {
+    why = "there is a group, which has not admitted this node yet: " + why;
+  } else if (!may_found_) {
+    why =
+        "there is no group to join: no member that answers is in one. If none runs anywhere, start "
+        "its founders anew without join_only (--join); " +
+        why;
+  }
   if (!may_found_ && !options_.join_only) {
     why =
         "this node agreed to found a group and lost the others; that group may exist, so it founds "

@@ -69,22 +69,13 @@ std::optional<Error> Desk::failure() const {
 
 std::string Desk::awaited() const {
   const std::lock_guard lock(mutex_);
-  return absent(true);
-}
-
-std::string Desk::missing() const {
-  const std::lock_guard lock(mutex_);
-  return absent(false);
-}
-
-std::string Desk::absent(bool with_trouble) const {
   std::string text;
   std::size_t count = 0;
   for (std::size_t slot = 0; slot < places_.size(); ++slot) {
     if (places_[slot].there || ++count > kNamedMax) continue;
     const MemberAddress& member = node_.members[slot];
-    text += (text.empty() ? "" : ", ") + member.name + " (" + member.address +
-            (with_trouble ? ": " + places_[slot].trouble : "") + ")";
+    text += (text.empty() ? "" : ", ") + member.name + " (" + member.address + ": " +
+            places_[slot].trouble + ")";
   }
   if (count > kNamedMax) text += " and " + std::to_string(count - kNamedMax) + " more";
   return text;

@@ -42,6 +42,7 @@ class Desk {
   void show(Standing standing);
   void show_stopped(std::string why);
   [[nodiscard]] std::optional<Error> failure() const;
+  /// Names, addresses and troubles of those that are not connected; empty if all are.
   [[nodiscard]] std::string awaited() const;
   [[nodiscard]] std::string refused() const;
 
@@ -58,8 +59,6 @@ class Desk {
   void fail(const Error& error);
   /// What whoever looks at us is told.
   [[nodiscard]] Standing standing() const;
-  /// The names and addresses of those that are not connected, for the log; empty if all are.
-  [[nodiscard]] std::string missing() const;
 
  private:
   struct Place {
@@ -68,7 +67,6 @@ class Desk {
   };
 
   void tell();
-  [[nodiscard]] std::string absent(bool with_trouble) const;
 
   const NodeOptions& node_;
   const std::function<void()> wake_;

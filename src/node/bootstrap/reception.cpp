@@ -186,9 +186,9 @@ asio::awaitable<void> Reception::tell_progress() {
     progress_.expires_after(1s);
     const auto [error] = co_await progress_.async_wait(asio::as_tuple(asio::use_awaitable));
     if (error || over_ || desk_.running()) continue;
-    const std::string missing = desk_.missing();
+    const std::string awaited = desk_.awaited();
     log(LogLevel::info,
-        "waiting for " + (missing.empty() ? "the members to form a group" : missing));
+        "waiting for " + (awaited.empty() ? "the members to form a group" : awaited));
   }
 }
 

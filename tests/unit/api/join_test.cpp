@@ -101,7 +101,7 @@ TEST_P(Joining, OnlyMakesNoGroupEvenIfAllAreThere) {
     threads.emplace_back([&cluster, member] {
       const Result<void> started = cluster.node(member).start();
       ASSERT_FALSE(started);
-      EXPECT_THAT(started.error().message, HasSubstr("there is no group to join"));
+      EXPECT_THAT(started.error().message, HasSubstr("no member that answers is in one"));
     });
   }
 }

@@ -215,15 +215,15 @@ TEST(Lobby, WhoIsMissingIsListedWithTheReason) {
   b.await_trouble("a (" + addresses[0].address + ": connection refused at ");
   EXPECT_THAT(b.lobby().awaited(),
               HasSubstr("c (" + addresses[2].address + ": it never connected to us)"));
-  const std::string line =
-      "waiting for a (" + addresses[0].address + "), c (" + addresses[2].address + ")";
-  b.await_log(LogLevel::info, line);
-  EXPECT_EQ(b.logged(LogLevel::info)[0], line);
+  const std::string c_is = ", c (" + addresses[2].address + ": it never connected to us)";
+  b.await_log(LogLevel::info, c_is);
+  EXPECT_THAT(b.logged(LogLevel::info)[0], HasSubstr("waiting for a (" + addresses[0].address));
   TestMember c(addresses, 2);
   c.start();
   b.await(2);
   EXPECT_THAT(b.lobby().awaited(), ::testing::Not(HasSubstr("c (")));
-  b.await_log(LogLevel::info, "waiting for a (" + addresses[0].address + ")");
+  b.await_log(LogLevel::info, "waiting for a (" + addresses[0].address +
+                                  ": connection refused at " + addresses[0].address + ")");
 }
 
 TEST(Lobby, OfManyThatAreMissingSomeAreNamedAndTheRestCounted) {
@@ -237,7 +237,7 @@ TEST(Lobby, OfManyThatAreMissingSomeAreNamedAndTheRestCounted) {
   EXPECT_THAT(awaited, ::testing::StartsWith("b (" + addresses[1].address + ": it never"));
   EXPECT_THAT(awaited,
               ::testing::EndsWith("m8 (127.0.0.1:1: it never connected to us) and 247 more"));
-  a.await_log(LogLevel::info, "m8 (127.0.0.1:1) and 247 more");
+  a.await_log(LogLevel::info, "m8 (127.0.0.1:1: it never connected to us) and 247 more");
 }
 
 TEST(Lobby, NewsAreAnnouncedOnce) {
