@@ -20,9 +20,10 @@
 namespace tutti {
 
 /// Fills `into` with the bytes of a snapshot from `offset` on and returns how many those are. Fewer
-/// than asked for are fine; 0 says that the snapshot ends there. Called with growing offsets, but
-/// the first may be any, and a piece may be read twice. The state that it reads must not change,
-/// though messages are delivered meanwhile.
+/// than asked for are fine; 0 says that the snapshot ends there. The offsets mostly grow, but the
+/// first may be any, and they may go back: another joiner, or one that lost the other giver, may
+/// need an earlier piece. The state that it reads must not change, though messages are delivered
+/// meanwhile.
 using ReadSnapshot =
     std::function<Result<std::size_t>(std::uint64_t offset, std::span<std::byte> into)>;
 

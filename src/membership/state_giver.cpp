@@ -42,14 +42,11 @@ bool StateGiver<Memory>::holds() const {
 
 template <class Memory>
 bool StateGiver<Memory>::step(Fabric& fabric) {
-  bool moved = false;
+  bool moved = end_untaken();
+  if (offers_.empty()) return moved;
   for (Offer& offer : offers_) moved |= ask_to_save(offer);
   Offer& offer = offers_.front();
-  std::erase_if(offer.takers, [&](const Taker& taker) {
-    return load(taker.slot, StateWords::kTaken + 8 * offer.giver) == StateWords::kTakenAll;
-  });
-  if (offer.takers.empty()) return end(offer) || moved;
-  if (!offer.unsaved.empty()) return moved;
+  if (offer.takers.empty() || !offer.unsaved.empty()) return moved;
   if (!offer.begun) {
     open(offer, fabric);
     moved = true;
@@ -75,17 +72,31 @@ bool StateGiver<Memory>::ask_to_save(Offer& offer) {
   return asked;
 }
 
-// Nobody takes any more. What is being saved still holds.
+// Offers of which nobody takes any more, not only the first: each keeps a snapshot. What is being
+// saved still holds.
 template <class Memory>
-bool StateGiver<Memory>::end(Offer& offer) {
-  offer.unsaved.resize(offer.saving);
-  StateJob* job = jobs_.free();
-  if (offer.saving != 0 || job == nullptr) return false;
-  job->kind = StateJob::Kind::drop;
-  job->view = offer.view;
-  jobs_.ask();
-  offers_.pop_front();
-  return true;
+bool StateGiver<Memory>::end_untaken() {
+  const std::size_t before = offers_.size();
+  for (auto offer = offers_.begin(); offer != offers_.end();) {
+    std::erase_if(offer->takers, [&](const Taker& taker) {
+      return load(taker.slot, StateWords::kTaken + 8 * offer->giver) == StateWords::kTakenAll;
+    });
+    if (!offer->takers.empty()) {
+      ++offer;
+      continue;
+    }
+    offer->unsaved.resize(offer->saving);
+    StateJob* job = offer->saving == 0 ? jobs_.free() : nullptr;
+    if (job == nullptr) {
+      ++offer;
+      continue;
+    }
+    job->kind = StateJob::Kind::drop;
+    job->view = offer->view;
+    jobs_.ask();
+    offer = offers_.erase(offer);
+  }
+  return offers_.size() != before;
 }
 
 // L7: each of the three steps lands before the next.

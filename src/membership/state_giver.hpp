@@ -61,7 +61,7 @@ class StateGiver {
   };
 
   bool ask_to_save(Offer& offer);
-  bool end(Offer& offer);
+  bool end_untaken();
   void open(Offer& offer, Fabric& fabric);
   bool look_at_wanted(Offer& offer);
   bool ask_to_read(Offer& offer);

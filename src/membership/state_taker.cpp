@@ -43,8 +43,9 @@ void StateTaker<Memory>::gone(std::uint32_t slot) {
 template <class Memory>
 bool StateTaker<Memory>::step(Fabric& fabric) {
   if (has_all_) return false;
-  if (!std::exchange(asked_, true)) want(compares_ ? last_->at : next_, fabric);
-  return receive(fabric);
+  const bool asks = !std::exchange(asked_, true);
+  if (asks) want(compares_ ? last_->at : next_, fabric);
+  return receive(fabric) || asks;
 }
 
 template <class Memory>
@@ -110,11 +111,11 @@ void StateTaker<Memory>::use(StateJob& job, std::uint64_t crc, bool steady, Fabr
     if (job.at != last_->at) return;
     compares_ = false;
     if (crc == last_->crc) return;
-    // Its state is not the one that came before.
+    // Its state is not the one that came before. Its first piece is the one that came just now, or
+    // one that we have not asked for yet: the giver heeds a word that changes.
     last_.reset();
     next_.index = 0;
-    want(next_, fabric);
-    return;
+    if (job.at != next_) return want(next_, fabric);
   }
   if (job.at != next_) return;
   last_ = Taken{job.at, crc};
@@ -167,6 +168,7 @@ void StateTaker<Memory>::say(std::size_t offset, std::uint64_t value, Fabric& fa
 
 template <class Memory>
 void StateTaker<Memory>::copy_out(std::uint64_t at, std::byte* into, std::uint64_t size) const {
+  if (size == 0) return;  // then `into` may be null
   const std::byte* ring = row_of_(*givers_[giver_]) + words_.offset + StateWords::kRing;
   const std::uint64_t begin = at % words_.ring_bytes;
   const std::uint64_t piece = std::min(size, words_.ring_bytes - begin);

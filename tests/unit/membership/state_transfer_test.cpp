@@ -107,6 +107,8 @@ class StateTransferTest : public ::testing::Test {
  protected:
   void make(std::uint32_t survivors, std::uint32_t joiners, const std::vector<std::string>& states,
             const std::vector<bool>& snapshots) {
+    sites_.clear();
+    rows_.clear();
     view_ = {.id = 2, .members = {}, .survivors = survivors};
     for (std::uint32_t slot = 0; slot < survivors + joiners; ++slot) {
       rows_.emplace_back(kWords.offset + kWords.bytes());
@@ -249,6 +251,21 @@ TEST_F(StateTransferTest, AnotherGiverWhoseSnapshotDiffersBeginsAgain) {
   EXPECT_TRUE(app(2).loaded[1].ends_with("|" + other + "."));
   EXPECT_TRUE(app(2).loaded[1].starts_with("|" + text_of(900)));
   EXPECT_EQ(app(2).loaded[0], "|" + text_of(300) + ".") << "that one was whole";
+}
+
+// The first piece that the other gives may be the one that is compared, and the next one wanted.
+TEST_F(StateTransferTest, AnotherGiverWhoseFirstPieceDiffersBeginsAgain) {
+  for (std::size_t loaded = 1; loaded <= 900; loaded += 50) {
+    make(2, 1, {text_of(2'000)}, {true});
+    const std::string other = text_of(2'000, 'A');
+    app(1).states[0] = other;
+    begin();
+    run_until_loaded({0, 1, 2}, 2, loaded);
+    lose(0);
+    ASSERT_TRUE(run({1, 2})) << "lost after " << loaded << " bytes";
+    EXPECT_EQ(taking(2), Taking::done) << "lost after " << loaded << " bytes";
+    EXPECT_TRUE(app(2).loaded[0].ends_with("|" + other + "."));
+  }
 }
 
 TEST_F(StateTransferTest, AStateThatIsSavedAtOnceBeginsAgainAndWholeOnesStay) {
