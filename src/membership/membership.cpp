@@ -164,7 +164,10 @@ void Membership<Memory>::follow_course(Fabric& fabric) {
   watch_heartbeats();
   hear_suspicions();
   if (stopped_ || decision_) return;
-  if (!wedged_ && (reason_to_wedge() != WedgeReason::told || others_wedge())) wedge();
+  if (!wedged_) {
+    const Wedge why = reason_to_wedge();
+    if (why.reason != WedgeReason::told || others_wedge()) wedge(why);
+  }
   if (!wedged_) return;
   give_up_alone();
   if (stopped_) return;
@@ -291,16 +294,21 @@ std::uint32_t Membership<Memory>::unsuspected() const {
   return static_cast<std::uint32_t>(std::ranges::count(suspected_, false));
 }
 
-// What this member sees itself: a suspicion, or, at the leader, somebody who wants in or out.
+// What this member sees itself: a suspicion, or, at the leader, somebody who wants in or out. One
+// that is alone and leaves waits until it has delivered everything (leave_alone()). Others change
+// their words meanwhile, so they are read once.
 template <class Memory>
-WedgeReason Membership<Memory>::reason_to_wedge() const {
-  if (unsuspected() != view_.members.size()) return WedgeReason::suspicion;
-  if (leader() != rank_) return WedgeReason::told;
+typename Membership<Memory>::Wedge Membership<Memory>::reason_to_wedge() const {
+  if (unsuspected() != view_.members.size()) return {WedgeReason::suspicion, {}};
+  if (leader() != rank_) return {};
   const auto leaves = [this](const ViewMember& member) {
     return life(member.slot, ViewWords::kLeaving) != 0;
   };
-  if (std::ranges::any_of(view_.members, leaves)) return WedgeReason::leave;
-  return joiners().empty() ? WedgeReason::told : WedgeReason::join;
+  if (view_.members.size() > 1 && std::ranges::any_of(view_.members, leaves)) {
+    return {WedgeReason::leave, {}};
+  }
+  const std::vector<ViewMember> joiners = this->joiners();
+  return joiners.empty() ? Wedge{} : Wedge{WedgeReason::join, joiners.front()};
 }
 
 template <class Memory>
@@ -313,13 +321,11 @@ bool Membership<Memory>::others_wedge() const {
 
 // J2.
 template <class Memory>
-void Membership<Memory>::wedge() {
-  const WedgeReason reason = reason_to_wedge();
-  const ViewMember joiner = reason == WedgeReason::join ? joiners().front() : ViewMember{};
+void Membership<Memory>::wedge(const Wedge& why) {
   wedged_ = true;
   for (Group& group : groups_) group.subgroup->wedge();
   set(ViewWords::kWedged, 1);
-  if (view_.id != 0) events_.wedged(reason, joiner);
+  if (view_.id != 0) events_.wedged(why.reason, why.joiner);
 }
 
 // J9. In the end those who go on trust each other, and the others hear so.

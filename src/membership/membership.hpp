@@ -173,9 +173,13 @@ class Membership final : public Stepped {
   void hear_suspicions();
   void hear_suspicions_of(std::uint32_t rank);
   void suspect(std::uint32_t rank);
-  [[nodiscard]] WedgeReason reason_to_wedge() const;
+  struct Wedge {
+    WedgeReason reason = WedgeReason::told;
+    ViewMember joiner{};
+  };
+  [[nodiscard]] Wedge reason_to_wedge() const;
   [[nodiscard]] bool others_wedge() const;
-  void wedge();
+  void wedge(const Wedge& why);
   void settle();
   void give_up_alone();
   [[nodiscard]] std::uint32_t leader() const;

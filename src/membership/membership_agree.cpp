@@ -234,7 +234,7 @@ void Membership<Memory>::join_decided() {
 
 template <class Memory>
 void Membership<Memory>::adopt_decision(const Proposal& proposal, std::uint32_t ballot) {
-  if (!wedged_) wedge();
+  if (!wedged_) wedge({});
   decision_ = proposal;
   decision_ballot_ = ballot;
   events_.decided(proposal);

@@ -18,7 +18,7 @@ void Membership<Memory>::begin(Fabric& fabric) {
       if (slot != options_.self && !founds(slot)) suspect(slot);
     }
     if (stopped_) return;
-    wedge();
+    wedge({});
   }
   follow_course(fabric);
 }

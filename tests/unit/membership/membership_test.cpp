@@ -218,6 +218,30 @@ TEST(Membership, TheLastOneMayLeave) {
   EXPECT_EQ(cluster.nodes[0].why_stopped, StopReason::left);
 }
 
+// Its application is behind: the others are gone, and what they sent is not delivered yet.
+TEST(Membership, TheLastOneThatLeavesWaitsForItsApplicationInOneView) {
+  ForgedCluster cluster(2);
+  cluster.nodes[1].stuck = true;
+  ASSERT_TRUE(cluster.nodes[0].send("not delivered yet"));
+  cluster.run({0, 1}, 5);
+  cluster.nodes[0].membership->leave();
+  cluster.run({0, 1});
+  ASSERT_EQ(cluster.nodes[0].why_stopped, StopReason::left);
+  ASSERT_THAT(slots_of(cluster.nodes[1].views.back()), ElementsAre(1));
+  const std::size_t views = cluster.nodes[1].views.size();
+  cluster.nodes[1].membership->leave();
+  cluster.run({1}, 50);
+  EXPECT_EQ(cluster.nodes[1].views.size(), views);
+  EXPECT_EQ(cluster.nodes[1].why_stopped, std::nullopt);
+  cluster.nodes[1].stuck = false;
+  for (int i = 0; i < 50; ++i) {
+    cluster.nodes[1].group->allow(cluster.nodes[1].views.back().id);
+    cluster.run({1}, 1);
+  }
+  EXPECT_EQ(cluster.nodes[1].why_stopped, StopReason::left);
+  EXPECT_EQ(cluster.nodes[1].views.size(), views);
+}
+
 TEST(Membership, AJoinerComesInWhenAllAreConnectedToIt) {
   ForgedCluster cluster(3, 1);
   ASSERT_TRUE(cluster.nodes[0].send("before"));
