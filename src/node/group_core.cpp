@@ -145,7 +145,8 @@ Result<void> GroupCore::open(Subgroup<NativeMemory>& subgroup,
                              const std::atomic<std::uint64_t>& asleep) {
   asleep_ = &asleep;
   ring_.store(subgroup.ring(), std::memory_order_release);
-  open_.store(&subgroup, std::memory_order_release);
+  open_.store(&subgroup, std::memory_order_seq_cst);
+  if (halted_.load(std::memory_order_seq_cst)) subgroup.halt();
   if (options_.delivery != DeliveryThread::own) return {};
   Result<std::thread> thread = start_thread("the delivery thread of group '" + options_.name + "'",
                                             [this] { run_delivery(); });
@@ -176,8 +177,9 @@ void GroupCore::after_pass() {
 }
 
 void GroupCore::halt() {
-  if (subgroup() != nullptr) subgroup()->halt();
+  // Sequentially consistent: pairs with open(), one of the two sees the other.
   halted_.store(true, std::memory_order_seq_cst);
+  if (Subgroup<NativeMemory>* open = open_.load(std::memory_order_seq_cst)) open->halt();
   progress_.notify();
   deliverable_.notify();
 }

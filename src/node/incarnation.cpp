@@ -140,11 +140,11 @@ void Incarnation::lost(const PeerLoss& loss) {
   const std::uint32_t slot = loss.peer.value;
   if (attached_[slot] == 0) return;
   if (!in_view(slot)) return lost_outsider(slot);
+  states_->gone(slot);
   if (is_done(slot)) return;  // P2
   const bool let_go =
       membership_->has_decided() && decided_->leaves_in_order({slot, attached_[slot]});
   if (!let_go) log(LogLevel::warning, "member '" + names_[slot] + "' was lost: " + loss.reason);
-  states_->gone(slot);
   membership_->lost(slot);
 }
 
@@ -318,9 +318,10 @@ void Incarnation::watch_outsiders() {
     if (std::ranges::find(parting_, slot, &Parting::slot) != parting_.end()) continue;
     outsiders_.heard(slot, NativeMemory::load(fabric_->row(Rank{slot}) + ViewWords::kHeartbeat));
     if (!outsiders_.silent(slot)) continue;
-    log(LogLevel::warning, "'" + names_[slot] + "' is connected and not in the group, and has " +
-                               "shown no sign of life for suspect_after, " + in_seconds(patience) +
-                               " s: its connection is closed");
+    const std::string is = view().id == 0 ? "' is connected, and has "
+                                          : "' is connected and not in the group, and has ";
+    log(LogLevel::warning, "'" + names_[slot] + is + "shown no sign of life for suspect_after, " +
+                               in_seconds(patience) + " s: its connection is closed");
     lost_outsider(slot);
   }
 }

@@ -84,7 +84,7 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
   [[nodiscard]] Result<void> try_start(const Deadline& deadline);
   [[nodiscard]] Result<void> start_threads();
   [[nodiscard]] Error why_not_started() const;
-  void abandon_start();
+  Error abandon_start();
   void installed(const ViewChange& change) override;
   void ended(StopReason reason) override;
   void no_state(const Error& why) override;
@@ -145,8 +145,10 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
   std::atomic<std::uint64_t> late_claims_{0};
   std::shared_ptr<NodeCore> kept_;  // by itself, for these
   std::atomic<bool> in_view_{false};
-  std::atomic<bool> unfounded_{false};  // this incarnation came into no view: try another,
-  bool may_found_;                      // which may found a group, or else only join one
+  std::atomic<bool> unfounded_{false};  // this incarnation came into no view: try another
+  // The next incarnation of this start may found a group, or else only join one.
+  std::atomic<bool> may_found_;
+  std::atomic<bool> agreed_to_found_{false};
   std::atomic<bool> finishing_{false};  // leave() waits for what was sent
   std::atomic<bool> asks_to_leave_{false};
   std::atomic<bool> left_{false};

@@ -7,6 +7,12 @@
 #include "node/text.hpp"
 
 namespace tutti {
+namespace {
+
+// So long a start that is abandoned waits until what it said last has gone out.
+constexpr std::chrono::nanoseconds kLongestDrain = std::chrono::seconds(1);
+
+}  // namespace
 
 Result<void> NodeCore::start() {
   if (std::optional<Error> refusal = refusal_here("Node::start")) return std::unexpected(*refusal);
@@ -33,7 +39,7 @@ Result<void> NodeCore::try_start(const Deadline& deadline) {
   state_ = State::running;
   if (options_.drive == Drive::own_thread) {
     if (Result<void> r = start_threads(); !r) {
-      abandon_start();
+      static_cast<void>(abandon_start());
       return r;
     }
   }
@@ -42,9 +48,7 @@ Result<void> NodeCore::try_start(const Deadline& deadline) {
   };
   wait_until(changed_, decided, deadline);
   if (in_view_.load(std::memory_order_acquire) && !failed()) return {};
-  Error error = why_not_started();
-  abandon_start();
-  return std::unexpected(std::move(error));
+  return std::unexpected(abandon_start());
 }
 
 Result<void> NodeCore::start_threads() {
@@ -83,7 +87,7 @@ Error NodeCore::why_not_started() const {
         "its founders anew without join_only (--join); " +
         why;
   }
-  if (!may_found_ && !options_.join_only) {
+  if (agreed_to_found_ && !incarnation_->sees_group()) {
     why =
         "this node agreed to found a group and lost the others; that group may exist, so it founds "
         "no other one. If no member runs, start all of them again; " +
@@ -93,28 +97,33 @@ Error NodeCore::why_not_started() const {
           "start_timeout of " + in_seconds(options_.start_timeout) + " s is over; " + why};
 }
 
-void NodeCore::abandon_start() {
+// Returns why it is abandoned.
+Error NodeCore::abandon_start() {
   // What it said last the others hear before its connections end: they may need its vote.
   if (unfounded_.load(std::memory_order_acquire) && !may_found_) {
     draining_.store(true, std::memory_order_release);
+    incarnation_->sleeper().wake();
     const auto drained = [this] { return drained_.load(std::memory_order_acquire); };
-    wait_until(changed_, drained, Deadline(options_.suspect_after));
-    draining_.store(false, std::memory_order_release);
-    drained_.store(false, std::memory_order_release);
+    wait_until(changed_, drained, Deadline(std::min(options_.suspect_after, kLongestDrain)));
   }
+  std::optional<Error> why;
   {
     const std::lock_guard lock(turning_);
-    quit();
+    quit();  // first: from here on nobody else turns, or changes what is read below
+    draining_.store(false, std::memory_order_release);
+    drained_.store(false, std::memory_order_release);
+    why = why_not_started();
     // If not, it came into a view just when its time was over: the groups know what is in there.
     if (!in_view_.load(std::memory_order_acquire)) {
       quit_.store(false, std::memory_order_release);
       dismissed_.store(false, std::memory_order_release);
       state_ = State::stopped;
       incarnation_.reset();
-      return;
+      return *why;
     }
   }
   close();
+  return *why;
 }
 
 void NodeCore::installed(const ViewChange& change) {
@@ -131,7 +140,7 @@ void NodeCore::installed(const ViewChange& change) {
     }
     groups_[g]->entered(change.view);
   }
-  if (options_.on_view) {
+  if (options_.on_view && !failed()) {
     view_call_.begin();
     lend();
     options_.on_view(change);
@@ -145,7 +154,10 @@ void NodeCore::installed(const ViewChange& change) {
 
 void NodeCore::ended(StopReason reason) {
   if (!in_view_.load(std::memory_order_relaxed)) {
-    if (incarnation_->may_have_founded()) may_found_ = false;  // J7
+    if (incarnation_->may_have_founded()) {  // J7
+      may_found_ = false;
+      agreed_to_found_ = incarnation_->view().id == 0;
+    }
     unfounded_.store(true, std::memory_order_release);
     changed_.notify();
     return;

@@ -28,13 +28,14 @@ namespace {
 using ::testing::HasSubstr;
 
 // A group of one. The threads: state, lobby, stand-in, predicate, delivery.
-Result<void> start_with_threads(int threads) {
+Result<void> start_with_threads(int threads, std::atomic<int>& views) {
   GroupOptions group{.name = "g", .delivery = DeliveryThread::own, .stateful = true};
   group.save_state = [](const StateSink&) { return Result<void>(); };
   group.load_state = [](const StatePiece&) { return Result<void>(); };
   NodeOptions options;
   options.name = "a";
   options.members = loopback_members(1);
+  options.on_view = [&views](const ViewChange&) { ++views; };
   Result<Node> node = Node::create(options);
   if (!node) return std::unexpected(node.error());
   if (Result<Group> joined = node->join(group); !joined) return std::unexpected(joined.error());
@@ -49,8 +50,10 @@ TEST(Threads, AStartSaysThatItGotNone) {
   std::string messages;
   for (;; ++refused) {
     ASSERT_LT(refused, 20);
-    const Result<void> started = start_with_threads(refused);
+    std::atomic<int> views{0};
+    const Result<void> started = start_with_threads(refused, views);
     if (started) break;
+    EXPECT_EQ(views, 0) << "nothing is told after a failure";
     EXPECT_EQ(started.error().code, ErrorCode::system) << started.error().message;
     messages += started.error().message + "\n";
   }
