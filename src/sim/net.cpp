@@ -196,8 +196,12 @@ void Net::post(std::uint32_t from, std::uint32_t to, Post post) {
 bool Net::drained(std::uint32_t from) const {
   for (std::uint32_t to = 0; to < slots_; ++to) {
     const Link& way = links_[from * slots_ + to];
-    if (way.queue == nullptr || !way.open || !way.posts_to) continue;
-    if (!way.queue->empty() || way.unknown != 0) return false;
+    if (!way.open || !way.posts_to) continue;
+    if (way.queue == nullptr) {  // in order: the end of a connection comes after its last words
+      if (!way.waits() && way.last_at_ns > now_ns_) return false;
+    } else if (!way.queue->empty() || way.unknown != 0) {
+      return false;
+    }
   }
   return true;
 }
