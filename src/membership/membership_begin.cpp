@@ -31,7 +31,7 @@ bool Membership<Memory>::group_exists() const {
   return false;
 }
 
-// It is there, and does not only join.
+// The node in that slot is connected, and does not only join.
 template <class Memory>
 bool Membership<Memory>::founds(std::uint32_t slot) const {
   return ready_[slot] != 0 && !says_suspected(slot, slot);

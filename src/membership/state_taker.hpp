@@ -91,7 +91,7 @@ class StateTaker {
   bool steady_ = false;                               // what came last is the same at every giver
   std::optional<Taken> last_;                         // of this state
   bool compares_ = false;  // nothing is used before the last piece came again
-  bool has_all_ = false;   // all is there, some yet to be loaded
+  bool has_all_ = false;   // every piece has come; some are yet to be loaded
   std::size_t loads_ = 0;  // under way
 };
 

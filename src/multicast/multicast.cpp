@@ -248,7 +248,8 @@ bool Multicast<Memory>::have_all_entered() const {
   return true;
 }
 
-// Who has entered need not be looked at again: L3 asks for one look before the word, at any time.
+// A member that has entered need not be looked at again: L3 asks for one look before the word, at
+// any time.
 template <class Memory>
 [[gnu::noinline]] bool Multicast<Memory>::look_whether_entered(std::uint32_t member) const {
   if (entered_[member]) return true;
@@ -258,7 +259,8 @@ template <class Memory>
   return true;
 }
 
-// Of our rounds, those before a place (place_of). Who is at a later place has passed no fewer.
+// How many of our rounds come before a place (place_of). A member at a later place has passed no
+// fewer of them.
 template <class Memory>
 std::uint64_t Multicast<Memory>::own_rounds_before(std::uint64_t place) const {
   if (place >= kDeliveredAll) return kNoRound;

@@ -35,8 +35,8 @@ const std::string& Incarnation::member(std::uint32_t rank) const {
   return names_[view().members[rank].slot];
 }
 
-// Whoever must not call the application leaves the deliveries to the next pass that may. All else
-// is done before the calls: they may take long.
+// A pass that must not call the application leaves the deliveries to the next one that may. It does
+// all else before the calls: they may take long.
 std::size_t Incarnation::pass(Calls calls) {
   if (lobby_->has_news()) [[unlikely]]
     take_arrivals();

@@ -167,8 +167,8 @@ void NodeCore::ended(StopReason reason) {
     changed_.notify();
     return;
   }
-  // Who has delivered everything there will be has lost nothing with the others. Where nobody is
-  // left who sends, that is not known: whoever joins may send.
+  // A node that has delivered everything there will be has lost nothing with the others. Where no
+  // sender is left, it cannot know that: a node that joins may send.
   const auto has_senders = [](const auto& group) {
     return group->subgroup()->shape().senders() != 0;
   };

@@ -1,4 +1,5 @@
-// Each view has a reason. Who is removed: with a reason, for ever, and soon after a suspicion (M6).
+// M6: somebody saw a reason for each view; a member is removed with a reason, for ever, and soon
+// after the first suspicion.
 #include <algorithm>
 #include <map>
 #include <set>
