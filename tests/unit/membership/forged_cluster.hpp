@@ -19,6 +19,15 @@ inline std::vector<std::uint32_t> slots_of(const View& view) {
   return slots;
 }
 
+inline GroupOptions forged_group() {
+  GroupOptions group;
+  group.name = "g";
+  group.message_max_bytes = 100;
+  group.window_bytes = 4096;
+  group.window_messages = 16;
+  return group;
+}
+
 template <class Memory>
 class ForgedNodeOver final : public MembershipEvents {
  public:
@@ -80,7 +89,7 @@ class ForgedClusterOver {
  public:
   /// Each node reads through the memory, which is told its slot if it asks for that.
   explicit ForgedClusterOver(std::uint32_t count, std::uint32_t joining = 0, Memory memory = {})
-      : plan(sim::make_plan(count, {group_options()})) {
+      : plan(sim::make_plan(count, {forged_group()})) {
     for (std::uint32_t slot = 0; slot < count; ++slot) rows.emplace_back(plan.row_bytes);
     plan.founders = count - joining;
     for (std::uint32_t slot = 0; slot < count; ++slot) {
@@ -107,16 +116,6 @@ class ForgedClusterOver {
   sim::Plan plan;
   std::vector<AlignedRow> rows;
   std::deque<ForgedNodeOver<Memory>> nodes;
-
- private:
-  static GroupOptions group_options() {
-    GroupOptions group;
-    group.name = "g";
-    group.message_max_bytes = 100;
-    group.window_bytes = 4096;
-    group.window_messages = 16;
-    return group;
-  }
 };
 
 using ForgedNode = ForgedNodeOver<NativeMemory>;

@@ -10,20 +10,11 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-GroupOptions small_group() {
-  GroupOptions group;
-  group.name = "g";
-  group.message_max_bytes = 100;
-  group.window_bytes = 4096;
-  group.window_messages = 16;
-  return group;
-}
-
 // Nodes that are not connected yet; those of `joining` found no group.
 class Start {
  public:
   Start(std::uint32_t count, std::uint32_t founders, const std::vector<std::uint32_t>& joining = {})
-      : plan_(sim::make_plan(count, {small_group()})) {
+      : plan_(sim::make_plan(count, {forged_group()})) {
     plan_.founders = founders;
     for (std::uint32_t slot = 0; slot < count; ++slot) rows_.emplace_back(plan_.row_bytes);
     for (std::uint32_t slot = 0; slot < count; ++slot) {
