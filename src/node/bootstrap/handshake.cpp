@@ -27,7 +27,7 @@ asio::awaitable<void> Reception::serve(LinkPtr link, Dialed dialed) {
 asio::awaitable<void> Reception::converse(LinkPtr link, Dialed dialed) {
   Result<std::string> unix_name = std::string();
   if (!dialed) unix_name = open_row_listener(*link);
-  while (!unix_name && unclaimed_.front() != link && make_room(unix_name.error().message)) {
+  while (!unix_name && make_room(unix_name.error().message, link)) {
     unix_name = open_row_listener(*link);
   }
   if (!unix_name) {

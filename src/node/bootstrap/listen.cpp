@@ -80,18 +80,18 @@ asio::awaitable<void> Reception::accept_all() {
     if (error) co_return;
     UniqueFd fd(
         ::accept4(listener_.native_handle(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    const int failed = fd ? 0 : errno;
     std::string problem;
-    const bool full = fd ? are_descriptors_few(fd.get()) : errno == EMFILE || errno == ENFILE;
-    const bool more = full && make_room("hardly any descriptor is free, see ulimit -n");
-    if (!fd && more) continue;
+    if (spare_descriptors(failed == EMFILE || failed == ENFILE) && !fd) continue;
     if (fd) {
       try {
         admit(std::move(fd));
       } catch (const std::exception& what) {  // no memory
         problem = what.what();
       }
-    } else if (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR && errno != ECONNABORTED) {
-      problem = std::system_category().message(errno);
+    } else if (failed != EAGAIN && failed != EWOULDBLOCK && failed != EINTR &&
+               failed != ECONNABORTED) {
+      problem = std::system_category().message(failed);
     }
     if (problem.empty()) continue;
     // Out of descriptors or memory: the connection waits in the queue, we must not spin on it.
@@ -102,10 +102,22 @@ asio::awaitable<void> Reception::accept_all() {
   }
 }
 
-// Closes the oldest connection that is no member's yet; false if there is none. A member calls
-// again.
-bool Reception::make_room(const std::string& why) {
-  if (unclaimed_.empty()) return false;
+// Closes the oldest strangers until members have the descriptors that they need. `full`: none could
+// be had, so one stranger goes in any case: of those that all processes have together, none can be
+// counted. True if one was closed.
+bool Reception::spare_descriptors(bool full) {
+  bool closed = false;
+  while ((full && !closed) || are_descriptors_few(listener_.native_handle())) {
+    if (!make_room("hardly any descriptor is free, see ulimit -n")) break;
+    closed = true;
+  }
+  return closed;
+}
+
+// Closes the oldest connection that is no member's yet, and not `but`; false if there is none. A
+// member calls again.
+bool Reception::make_room(const std::string& why, const LinkPtr& but) {
+  if (unclaimed_.empty() || unclaimed_.front() == but) return false;
   const LinkPtr oldest = unclaimed_.front();
   warn("crowd", "closing " + oldest->where() + ": " + why);
   unclaimed_.pop_front();

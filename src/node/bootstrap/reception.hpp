@@ -118,7 +118,8 @@ class Reception {
   [[nodiscard]] Result<void> listen();
   [[nodiscard]] Result<void> open_listener(const asio::ip::tcp::endpoint& endpoint);
   asio::awaitable<void> accept_all();
-  bool make_room(const std::string& why);
+  bool spare_descriptors(bool full);
+  bool make_room(const std::string& why, const LinkPtr& but = nullptr);
   void admit(UniqueFd fd);
   [[nodiscard]] Result<std::string> open_row_listener(Link& link);
 
