@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/system_error.hpp"
 #include "node/bootstrap/as_tuple.hpp"
 #include "node/bootstrap/reception.hpp"
 #include "node/bootstrap/resolve.hpp"
@@ -61,7 +62,8 @@ asio::awaitable<Reception::LinkPtr> Reception::connect(std::uint32_t slot) {
     // Shared with the time limit, which may fire just as the connection is there.
     const auto socket = std::make_shared<tcp::socket>(open_socket(context_, endpoint, error));
     if (error) {
-      desk_.note(slot, error.message());
+      const bool none = lacks_descriptors(error.value());
+      desk_.note(slot, none ? "cannot call it: " + std::string(kFreeDescriptors) : error.message());
       continue;
     }
     asio::steady_timer limit(context_, asio::steady_timer::duration(kConnectTimeout));

@@ -13,12 +13,16 @@
 #include <system_error>
 #include <vector>
 
+#include "base/system_error.hpp"
+
 namespace tutti {
 namespace {
 
 constexpr std::uint64_t kOfferMagic = 0x30574f5249545554;  // "TUTIROW0"
 constexpr std::size_t kDescriptors = 2;
 constexpr std::size_t kDescriptorsMax = 16;  // room to see, and close, more than were asked for
+
+constexpr const char* kReceiving = "cannot receive the row";
 
 struct OfferBytes {
   std::uint64_t magic;
@@ -27,6 +31,7 @@ struct OfferBytes {
 };
 
 std::unexpected<Error> refused(const std::string& what, int error) {
+  if (lacks_descriptors(error)) return fail(kNoDescriptor, what + ": " + kFreeDescriptors);
   // These are the other end's doing: it closed its socket, or was killed.
   const bool gone = error == ECONNRESET || error == ECONNREFUSED || error == EPIPE;
   return fail(gone ? ErrorCode::peer_lost : ErrorCode::system,
@@ -153,12 +158,15 @@ Result<std::optional<RowOffer>> receive_offer(int socket) {
     size = ::recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
   } while (size < 0 && errno == EINTR);
   if (size < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return std::nullopt;
-  if (size < 0) return refused("cannot receive the row", errno);
+  if (size < 0) return refused(kReceiving, errno);
   std::vector<UniqueFd> descriptors = take_descriptors(message);
   if (size == 0) return fail(ErrorCode::peer_lost, "the unix socket was closed");
-  const bool cut = (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0;
-  if (cut || size != sizeof bytes || bytes.magic != kOfferMagic ||
-      descriptors.size() != kDescriptors) {
+  const bool is_offer =
+      (message.msg_flags & MSG_TRUNC) == 0 && size == sizeof bytes && bytes.magic == kOfferMagic;
+  const bool cut = (message.msg_flags & MSG_CTRUNC) != 0;
+  // There was room for more, so the kernel could not open them here.
+  if (is_offer && cut && descriptors.size() < kDescriptors) return refused(kReceiving, EMFILE);
+  if (!is_offer || cut || descriptors.size() != kDescriptors) {
     return fail(ErrorCode::mismatch, "what came on the unix socket is not a row");
   }
   return RowOffer{bytes.from, bytes.to, std::move(descriptors[0]), std::move(descriptors[1])};

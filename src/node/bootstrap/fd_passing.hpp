@@ -4,7 +4,8 @@
 /// Abstract names: nothing is left in any file system. All descriptors are close-on-exec and
 /// non-blocking. Who may connect is checked by user id, who it is by the incarnations in the
 /// message.
-/// ErrorCode::peer_lost: the other end is gone; mismatch: it is not who or what it should be.
+/// ErrorCode::peer_lost: the other end is gone; mismatch: it is not who or what it should be;
+/// kNoDescriptor: none is free here.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -14,6 +15,9 @@
 #include "tutti/error.hpp"
 
 namespace tutti {
+
+/// The same may succeed later.
+inline constexpr ErrorCode kNoDescriptor = ErrorCode::timed_out;
 
 /// What one member hands to another: its row, read-only, and its doorbell.
 struct RowOffer {

@@ -151,6 +151,7 @@ class Reception {
   // settle.cpp
   asio::awaitable<void> settle(LinkPtr link, std::uint32_t slot, bool dialed);
   void disagreed(const LinkPtr& link, std::uint32_t slot, bool dialed, Verdict verdict);
+  asio::awaitable<void> try_later(LinkPtr link, std::uint32_t slot, std::string why);
   asio::awaitable<void> cannot_be_joined(LinkPtr link, std::uint32_t slot, bool dialed,
                                          Error error);
   asio::awaitable<bool> complete(LinkPtr link, std::uint32_t slot, bool dialed);

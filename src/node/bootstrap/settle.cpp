@@ -7,6 +7,7 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <utility>
 
+#include "node/bootstrap/fd_passing.hpp"
 #include "node/bootstrap/reception.hpp"
 
 namespace tutti {
@@ -98,8 +99,13 @@ asio::awaitable<bool> Reception::complete(LinkPtr link, std::uint32_t slot, bool
   if (swapped) co_return true;
   if (over_ || peers_[slot].link != link) co_return false;
   link->close_unix();
-  std::string apart =
-      base_.name + " and " + member(slot).name + " cannot share memory: " + swapped.error().message;
+  std::string apart = base_.name + " and " + member(slot).name + " cannot share memory";
+  if (swapped.error().code == kNoDescriptor) {
+    apart += " yet: at " + base_.name + ", " + swapped.error().message;
+    co_await try_later(link, slot, std::move(apart));
+    co_return false;
+  }
+  apart += ": " + swapped.error().message;
   if (swapped.error().code != ErrorCode::peer_lost) {
     Error error{swapped.error().code, std::move(apart)};
     co_await cannot_be_joined(link, slot, dialed, std::move(error));
@@ -115,6 +121,15 @@ asio::awaitable<bool> Reception::complete(LinkPtr link, std::uint32_t slot, bool
     unclaim(link, slot, std::move(apart));
   }
   co_return false;
+}
+
+// What is missing is ours, and may come: the pair meets again.
+asio::awaitable<void> Reception::try_later(LinkPtr link, std::uint32_t slot, std::string why) {
+  warn("later " + member(slot).name, why);
+  std::string verdict = encode_not_now(why);
+  unclaim(link, slot, std::move(why));
+  std::string nobody;
+  co_await send_away(link, std::move(verdict), std::move(nobody));
 }
 
 // They agree, but nothing can carry their writes.

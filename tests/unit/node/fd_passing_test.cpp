@@ -13,6 +13,7 @@
 #include <cstring>
 
 #include "base/random.hpp"
+#include "descriptors.hpp"
 #include "node/bootstrap/host.hpp"
 
 namespace tutti {
@@ -88,6 +89,28 @@ TEST(FdPassing, SurplusDescriptorsAreClosed) {
   const int after = ::dup(0);
   ::close(after);
   EXPECT_EQ(after, next);
+}
+
+TEST(FdPassing, WhatLacksDescriptorsMaySucceedLater) {
+  const Ends ends = unix_pair();
+  const std::string name = random_socket_name().value();
+  const UniqueFd listener = listen_abstract(name).value();
+  const UniqueFd caller = connect_abstract(name).value();
+  const UniqueFd row(::eventfd(11, EFD_CLOEXEC));
+  NoDescriptors none;
+  const auto expect_later = [](const auto& refused) {
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, kNoDescriptor);
+    EXPECT_THAT(refused.error().message, HasSubstr("raise the limit (ulimit -n)"));
+  };
+  expect_later(connect_abstract(name));
+  expect_later(accept_same_user(listener.get()));
+  for (const std::size_t enough : {0U, 1U}) {
+    none.spare(enough);
+    ASSERT_TRUE(send_offer(ends.here.get(), 1, 2, row.get(), row.get()));
+    expect_later(receive_offer(ends.there.get()));
+    EXPECT_EQ(NoDescriptors::free(), enough);
+  }
 }
 
 TEST(FdPassing, AClosedSocketIsSaidToBe) {

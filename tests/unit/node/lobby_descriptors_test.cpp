@@ -9,15 +9,49 @@
 
 #include "descriptors.hpp"
 #include "members.hpp"
+#include "node/bootstrap/fd_passing.hpp"
+#include "node/bootstrap/host.hpp"
 
 namespace tutti {
 namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
 
 class Descriptors : public ::testing::Test {
  protected:
   std::vector<MemberAddress> addresses = loopback_members(2);
   TestMember a{addresses, 0};
   TestMember b{addresses, 1};
+
+  // What the member, which had none, says instead of sharing memory.
+  void expect_later(RawPeer& peer, const std::string& at) {
+    EXPECT_EQ(peer.receive_verdict().kind, Verdict::Kind::agreed);
+    const Verdict verdict = peer.receive_verdict();
+    EXPECT_EQ(verdict.kind, Verdict::Kind::not_now);
+    EXPECT_THAT(verdict.error.message,
+                AllOf(HasSubstr("cannot share memory yet: at " + at + ", "),
+                      HasSubstr("no file descriptor is free: raise the limit (ulimit -n)")));
+  }
+
+  // Of whoever answers b in the place of a, which is not there yet, and shares memory here.
+  Hello hello_of_a(const std::string& unix_name) {
+    Hello hello = hello_of(a, 7, {});
+    hello.unix_name = unix_name;
+    return hello;
+  }
+  static void answer(RawPeer& called, const Hello& hello) {
+    ASSERT_TRUE(called.receive_hello());
+    called.send(encode_hello(hello).value());
+    called.send(encode_verdict());
+  }
+
+  void expect_that_b_meets_a() {
+    ASSERT_EQ(b.lobby().failure().value_or(Error{}).message, "");
+    a.start();
+    ASSERT_EQ(b.outcome(), "met");
+    EXPECT_EQ(a.outcome(), "met");
+  }
 };
 
 TEST_F(Descriptors, ThatAMemberNeedsAreTakenFromAsManyStrangersAsHaveThem) {
@@ -39,6 +73,59 @@ TEST_F(Descriptors, ThatAMemberNeedsAreTakenFromAsManyStrangersAsHaveThem) {
   b.start();
   EXPECT_EQ(a.outcome(), "met");
   EXPECT_EQ(b.outcome(), "met");
+}
+
+TEST_F(Descriptors, ThatADialingMemberLacksForItsSocketAreWaitedFor) {
+  {
+    const RawServer server(addresses[0].address);
+    b.start();
+    RawPeer called = server.accept();
+    const std::string name = random_socket_name().value();
+    const UniqueFd listener = listen_abstract(name).value();
+    const Hello hello = hello_of_a(name);
+    const NoDescriptors none;
+    answer(called, hello);
+    expect_later(called, "b");
+    b.await_trouble("no file descriptor is free");
+  }
+  b.await_log(LogLevel::warning, "b and a cannot share memory yet: at b, ");
+  expect_that_b_meets_a();
+}
+
+TEST_F(Descriptors, ThatADialingMemberLacksForARowAreWaitedFor) {
+  {
+    const RawServer server(addresses[0].address);
+    b.start();
+    RawPeer called = server.accept();
+    const std::string name = random_socket_name().value();
+    const UniqueFd listener = listen_abstract(name).value();
+    answer(called, hello_of_a(name));
+    await_input(listener.get());
+    const UniqueFd there = std::move(*accept_same_user(listener.get()).value());
+    const NoDescriptors none;
+    ASSERT_TRUE(
+        send_offer(there.get(), 7, b.incarnation, a.row.read_only_fd().get(), a.doorbell.get()));
+    expect_later(called, "b");
+  }
+  expect_that_b_meets_a();
+}
+
+TEST_F(Descriptors, ThatAMemberLacksThatIsCalledAreWaitedFor) {
+  a.start();
+  RawPeer caller(addresses[0].address);
+  caller.send(encode_hello(hello_of(b, 7)).value());
+  const Result<Hello> hello = caller.receive_hello();
+  ASSERT_TRUE(hello);
+  const UniqueFd here = connect_abstract(hello->unix_name).value();
+  {
+    const NoDescriptors none;
+    caller.send(encode_verdict());
+    expect_later(caller, "a");
+  }
+  caller.close();
+  b.start();
+  ASSERT_EQ(b.outcome(), "met");
+  EXPECT_EQ(a.outcome(), "met");
 }
 
 }  // namespace
