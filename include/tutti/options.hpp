@@ -63,7 +63,8 @@ struct NodeOptions {
   /// what it agreed to, so it must not found a second group while the first one lives elsewhere.
   bool join_only = false;
   /// A member that shows no sign of life for so long is suspected and removed; 10 ms .. 1 h. One
-  /// whose process has died is noticed at once, where the kernel says so.
+  /// whose process has died is noticed at once, where the kernel says so. A node that is connected
+  /// and in no view yet is given 1 s at least: then its connection is closed.
   std::chrono::nanoseconds suspect_after = std::chrono::seconds(1);
   /// Warns through `log` of a callback of this node that runs for so long, and of another member
   /// that has not delivered what this one delivered so long ago; and says when that is over. No

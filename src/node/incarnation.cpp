@@ -131,11 +131,6 @@ void Incarnation::detach(Rank peer) {
   if (verbs_ != nullptr) verbs_->detach(peer);
 }
 
-void Incarnation::lost_outsider(std::uint32_t slot) {
-  membership_->lost(slot);
-  if (std::ranges::find(parting_, slot, &Parting::slot) == parting_.end()) part(slot);
-}
-
 void Incarnation::lost(const PeerLoss& loss) {
   const std::uint32_t slot = loss.peer.value;
   if (attached_[slot] == 0) return;
@@ -305,27 +300,6 @@ void Incarnation::watch_lags(std::uint64_t now_ns) {
   }
 }
 
-// A node that is connected and says nothing keeps another one of its name out. Without its beats it
-// is not admitted either; if it lives, it calls again. On a path that is being tried there are
-// none.
-void Incarnation::watch_outsiders() {
-  const std::chrono::nanoseconds patience = node_.suspect_after;
-  next_outsiders_ns_ = passed_ns_ + static_cast<std::uint64_t>(patience.count()) / 16;
-  outsiders_.look(passed_ns_);
-  if (litmus_ != nullptr) return;
-  for (std::uint32_t slot = 0; slot < attached_.size(); ++slot) {
-    if (attached_[slot] == 0 || in_view(slot)) continue;
-    if (std::ranges::find(parting_, slot, &Parting::slot) != parting_.end()) continue;
-    outsiders_.heard(slot, NativeMemory::load(fabric_->row(Rank{slot}) + ViewWords::kHeartbeat));
-    if (!outsiders_.silent(slot)) continue;
-    const std::string is = view().id == 0 ? "' is connected, and has "
-                                          : "' is connected and not in the group, and has ";
-    log(LogLevel::warning, "'" + names_[slot] + is + "shown no sign of life for suspect_after, " +
-                               in_seconds(patience) + " s: its connection is closed");
-    lost_outsider(slot);
-  }
-}
-
 void Incarnation::remove_the_still(std::uint64_t now_ns, const std::string& group) {
   for (std::uint32_t rank = 0; rank < view().members.size(); ++rank) {
     const std::uint32_t slot = view().members[rank].slot;
@@ -371,7 +345,7 @@ Incarnation::Incarnation(const NodeOptions& node, const std::vector<GroupOptions
       lags_(node.name, node.slow_after, node.log),
       attached_(names_.size()),
       outsiders_(static_cast<std::uint32_t>(names_.size()),
-                 static_cast<std::uint64_t>(node.suspect_after.count())) {
+                 static_cast<std::uint64_t>(patience_with_outsiders().count())) {
   const auto on_line = [](std::size_t bytes) { return (bytes + 63) / 64 * 64; };
   std::size_t bytes = on_line(words_.bytes());
   if (std::ranges::any_of(groups, &GroupOptions::stateful)) {

@@ -13,6 +13,7 @@
 #pragma once
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -156,6 +157,7 @@ class Incarnation final : private MembershipEvents {
   void follow_taking();
   void follow_litmus();
   void watch_lags(std::uint64_t now_ns);
+  [[nodiscard]] std::chrono::nanoseconds patience_with_outsiders() const;
   void watch_outsiders();
   void lost_outsider(std::uint32_t slot);
   void remove_the_still(std::uint64_t now_ns, const std::string& group);

@@ -53,8 +53,7 @@ TestMember::TestMember(const std::vector<MemberAddress>& members, std::size_t sl
 
 Result<void> TestMember::try_start() {
   incarnation = random_u64().value();
-  resolved_.clear();
-  for (const GroupOptions& group : groups) resolved_.push_back(resolve_group(node, group));
+  resolved_ = resolved();
   const auto wake = [this] {
     const std::lock_guard lock(mutex_);
     changed_.notify_all();
@@ -71,6 +70,12 @@ Result<void> TestMember::try_start() {
   if (!lobby) return std::unexpected(lobby.error());
   lobby_ = std::move(*lobby);
   return {};
+}
+
+std::vector<GroupOptions> TestMember::resolved() const {
+  std::vector<GroupOptions> out;
+  for (const GroupOptions& group : groups) out.push_back(resolve_group(node, group));
+  return out;
 }
 
 void TestMember::start() {
@@ -239,9 +244,7 @@ Hello hello_of(const TestMember& member, std::uint64_t incarnation, const std::s
   hello.provider = member.node.provider;
   hello.host = this_host();
   hello.row_bytes = member.row.size();
-  for (const GroupOptions& group : member.groups) {
-    hello.groups.push_back(resolve_group(member.node, group));
-  }
+  hello.groups = member.resolved();
   return hello;
 }
 

@@ -55,6 +55,8 @@ class TestMember {
   [[nodiscard]] std::vector<std::string> logged(LogLevel level);
 
   [[nodiscard]] Lobby& lobby() const { return *lobby_; }
+  /// Its groups as it joins them.
+  [[nodiscard]] std::vector<GroupOptions> resolved() const;
   [[nodiscard]] bool started() const { return lobby_ != nullptr; }
 
   NodeOptions node;
