@@ -268,14 +268,6 @@ std::string Incarnation::gives_state() const {
   return giver == 0 ? std::string() : names_[giver - 1];
 }
 
-void Incarnation::follow_litmus() {
-  for (const std::uint32_t slot : litmus_->take_good()) membership_->ready(slot, attached_[slot]);
-  if (const std::optional<Litmus::Finding>& finding = litmus_->finding()) {
-    events_.distrusted({ErrorCode::mismatch, "the path from '" + names_[finding->slot] +
-                                                 "' cannot be trusted: " + finding->what});
-  }
-}
-
 void Incarnation::watch_lags(std::uint64_t now_ns) {
   next_lags_ns_ = now_ns + kLagsEveryNs;
   if (view().id == 0) return;

@@ -156,6 +156,7 @@ class Incarnation final : private MembershipEvents {
   void begin_states(const View& view);
   void follow_taking();
   void follow_litmus();
+  void beat_on_trial();
   void watch_lags(std::uint64_t now_ns);
   [[nodiscard]] std::chrono::nanoseconds patience_with_outsiders() const;
   void watch_outsiders();
@@ -204,6 +205,7 @@ class Incarnation final : private MembershipEvents {
   std::vector<std::uint64_t> attached_;  // by slot: the incarnation connected there, 0 if none
   FailureDetector outsiders_;            // of nodes that are connected and not in our view
   std::uint64_t next_outsiders_ns_ = 0;
+  std::uint64_t shown_beat_ = 0;  // to those on whose path there is a trial
   struct Parting {
     std::uint32_t slot = 0;
     std::uint64_t view = 0;  // the first that it is not in

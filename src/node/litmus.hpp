@@ -40,6 +40,8 @@ class Litmus final : public Stepped {
   /// The node is connected; or is not any more.
   void begin(std::uint32_t slot, std::uint64_t incarnation);
   void end(std::uint32_t slot);
+  /// The path from the node is on trial.
+  [[nodiscard]] bool tries(std::uint32_t slot) const { return paths_[slot].incarnation != 0; }
 
   /// Paths that were found good since the last call: their slots.
   [[nodiscard]] std::vector<std::uint32_t> take_good();

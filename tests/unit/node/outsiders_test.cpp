@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <atomic>
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <vector>
@@ -20,9 +20,8 @@ using Clock = std::chrono::steady_clock;
 /// An incarnation of a member, passed by the test, which notes when it closed whose connection.
 class Watcher final : public IncarnationEvents {
  public:
-  Watcher(const TestMember& as, std::chrono::nanoseconds suspect_after)
+  explicit Watcher(const TestMember& as)
       : node_(as.node), groups_(as.resolved()), closed_at_(as.node.members.size()) {
-    node_.suspect_after = suspect_after;
     node_.log = [this](LogLevel, std::string_view text) {
       if (text.find("shown no sign of life") == std::string_view::npos) return;
       for (std::size_t slot = 0; slot < closed_at_.size(); ++slot) {
@@ -40,6 +39,8 @@ class Watcher final : public IncarnationEvents {
     return closed_at_[slot];
   }
 
+  [[nodiscard]] bool in_view() const { return incarnation_->view().id != 0; }
+
   void installed(const ViewChange&) override {}
   void ended(StopReason) override {}
   void no_state(const Error&) override {}
@@ -56,18 +57,67 @@ class Watcher final : public IncarnationEvents {
 
 class Outsiders : public ::testing::Test {
  protected:
-  std::vector<MemberAddress> addresses = loopback_members(3);
-  TestMember a{addresses, 0};
-  TestMember b{addresses, 1};
+  Outsiders() {
+    for (std::size_t slot = 0; slot < addresses.size(); ++slot) {
+      TestMember& member = *members.emplace_back(std::make_unique<TestMember>(addresses, slot));
+      member.row = Segment::create(std::size_t{1} << 24).value();
+      member.node.suspect_after = 10ms;
+    }
+  }
+
+  // Until it goes, it is connected with all who run, and says nothing.
+  TestMember& silent(std::size_t slot) {
+    members[slot]->start();
+    return *members[slot];
+  }
+
+  void try_paths() {
+    for (const auto& member : members) member->node.litmus_rounds = 3;
+  }
+
+  std::vector<MemberAddress> addresses = loopback_members(5);
+  std::vector<std::unique_ptr<TestMember>> members;
 };
 
 TEST_F(Outsiders, AreGivenASecondHoweverShortSuspectAfterIs) {
-  Watcher watcher(a, 10ms);
-  b.row = Segment::create(std::size_t{1} << 24).value();
+  Watcher a(*members[0]);
   const Clock::time_point before = Clock::now();
-  b.start();  // it is connected, and says nothing
-  while (!watcher.closed_at(1)) watcher.pass();
-  EXPECT_GE(*watcher.closed_at(1) - before, 1s);
+  silent(1);
+  while (!a.closed_at(1)) a.pass();
+  EXPECT_GE(*a.closed_at(1) - before, 1s);
+}
+
+TEST_F(Outsiders, ThatAreSilentOnAPathThatIsTriedAreClosedAsWell) {
+  try_paths();
+  Watcher a(*members[0]);
+  silent(1);
+  while (!a.closed_at(1)) a.pass();
+}
+
+// The trial between a and d stands still until a has closed the silent e, longer than d bears with
+// silence. Over TCP, for in a row that is shared all is seen that its owner writes.
+TEST_F(Outsiders, OfATrialThatAnotherHoldsUpSeeThatTheOtherLives) {
+  try_paths();
+  for (const auto& member : members) member->node.fabric = FabricChoice::tcp;
+  std::vector<std::unique_ptr<Watcher>> nodes;
+  const auto pass = [&] {
+    for (const auto& node : nodes) node->pass();
+  };
+  const auto are_in_view = [&] { return std::ranges::all_of(nodes, &Watcher::in_view); };
+  for (std::size_t slot = 0; slot < 3; ++slot) {
+    members[slot]->node.founders = 3;
+    members[slot]->node.suspect_after = 3s;
+    nodes.push_back(std::make_unique<Watcher>(*members[slot]));
+  }
+  while (!are_in_view()) pass();
+  silent(4).await(0);
+  nodes.push_back(std::make_unique<Watcher>(*members[3]));
+  while (!nodes[0]->closed_at(4)) pass();
+  for (std::size_t slot = 0; slot < 3; ++slot) {
+    EXPECT_FALSE(nodes[slot]->closed_at(3));
+    EXPECT_FALSE(nodes[3]->closed_at(slot)) << slot;
+  }
+  while (!are_in_view()) pass();
 }
 
 }  // namespace
