@@ -6,6 +6,8 @@
 
 #include <thread>
 
+#include "support/effort.hpp"
+
 namespace tutti {
 namespace {
 
@@ -60,7 +62,8 @@ TEST(Baton, H1H2HandsOverWhatItsHolderHasDone) {
     }
   });
   std::uint64_t own = 0;
-  for (int i = 0; i < kTurns; ++i) {
+  const testing::Effort effort;
+  for (int i = 0; i < kTurns && !effort.spent(); ++i) {
     ++turns;
     ++own;
     baton.lend();

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/prng.hpp"
+#include "support/effort.hpp"
 #include "support/payload.hpp"
 #include "unit/smc/ring_fixture.hpp"
 
@@ -144,7 +145,8 @@ void run(const Load& load) {
         [&, thread] { send_many(fixture, thread, load.messages, load.max_bytes, give_up); });
   }
   const std::uint64_t all = load.threads * load.messages;
-  while (taker.messages() < all && taker.wrong() == 0) {
+  const Effort effort;
+  while (taker.messages() < all && taker.wrong() == 0 && !effort.spent()) {
     if (!taker.turn()) sched_yield();
   }
   give_up.store(true);
@@ -203,7 +205,8 @@ TEST(SendRingThreads, ClaimsNoSpaceInUseHoweverLongItIsHeldUp) {
       send_many(fixture, thread, 1 << 30, kMaxBytes, give_up, thread == 0 ? 1U << 30 : 1);
     });
   }
-  for (int i = 0; i < kHoldUps && taker.wrong() == 0; ++i) {
+  const Effort effort;
+  for (int i = 0; i < kHoldUps && taker.wrong() == 0 && !effort.spent(); ++i) {
     g_let_go.store(false);
     pthread_kill(threads[0].native_handle(), SIGUSR1);
     // ThreadSanitizer puts the signal off until the thread fills a message: that needs space.
@@ -226,7 +229,8 @@ TEST(SendRingThreads, ClaimsNoSpaceInUseHoweverLongItIsHeldUp) {
 TEST(SendRingThreads, TakesExactlyWhatWasGrantedBeforeClose) {
   constexpr std::uint32_t kThreads = 3;
   constexpr std::uint32_t kMaxBytes = 100;
-  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+  const Effort effort;
+  for (std::uint64_t seed = 1; seed <= 50 && !effort.spent(); ++seed) {
     SCOPED_TRACE(seed);
     RingFixture fixture(256, 64);
     Taker taker(fixture, kThreads, kMaxBytes);
@@ -254,7 +258,8 @@ TEST(SendRingThreads, TakesExactlyWhatWasGrantedBeforeClose) {
 
 // The first thread that claims owns the ring until a second one comes (ClaimBias).
 TEST(SendRingThreads, PassesFromItsFirstThreadToManyAtAnyMoment) {
-  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+  const Effort effort;
+  for (std::uint64_t seed = 1; seed <= 100 && !effort.spent(); ++seed) {
     SCOPED_TRACE(seed);
     RingFixture fixture(256, 64);
     Taker taker(fixture, 3, 64);
