@@ -8,8 +8,8 @@
 namespace tutti {
 namespace {
 
-// Who has just come may be slow to map the others' rows, and does not beat meanwhile. It is in no
-// view, so nobody waits for it but another one of its name.
+// A node that has just come may be slow to map the others' rows, and does not beat meanwhile. It is
+// in no view, so nobody waits for it but another node of its name.
 constexpr std::chrono::nanoseconds kLeastPatience = std::chrono::seconds(1);
 
 }  // namespace
@@ -23,8 +23,8 @@ void Incarnation::follow_litmus() {
   }
 }
 
-// Who is tried is not known to the membership yet, and sees by these that we live: how far a trial
-// is says nothing, for it stands still while another one that takes part is silent (T1).
+// A node on trial is not known to the membership yet, and sees by these beats that we live. How far
+// its trial has come proves nothing: it stands still while another node in it is silent (T1).
 void Incarnation::beat_on_trial() {
   const auto beat = NativeMemory::load(row_->data() + ViewWords::kHeartbeat);
   if (std::exchange(shown_beat_, beat) == beat) return;
