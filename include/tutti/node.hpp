@@ -63,8 +63,10 @@ class TUTTI_API Node {
   [[nodiscard]] Result<void> stop(Timeout timeout);
 
   /// Leaves the others, who go on: finishes all groups, waits until what this member has sent is
-  /// delivered and the next view is without it. On a time-out or a failure it leaves at once and
-  /// returns why; what it sent last may then be delivered or not.
+  /// delivered and the next view is without it. If it gives its state to members that join, it
+  /// first waits until they have taken all of it, or are gone. On a time-out or a failure it leaves
+  /// at once and returns why; what it sent last may then be delivered or not, and a joiner that
+  /// finds no other member with the state starts anew.
   [[nodiscard]] Result<void> leave(Timeout timeout);
 
   /// The view this node is in, as ViewCallback was told; its number is 0 before the first.

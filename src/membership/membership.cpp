@@ -111,6 +111,8 @@ bool Membership<Memory>::step(Fabric& fabric) {
   if (now_ns_ < next_look_ns_ && !dirty_ && !wedged_) return false;
   next_look_ns_ = now_ns_ + options_.look_every_ns;
   if (!leavers_.empty()) see_off({});
+  if (leaves_) [[unlikely]]
+    ask_to_leave();
   const bool was_changing = wedged_;
   const std::uint64_t view = view_.id;
   const bool beats = beat();
@@ -138,16 +140,6 @@ bool Membership<Memory>::step(Fabric& fabric) {
     }
   }
   return std::exchange(dirty_, false) || was_changing != wedged_ || view != view_.id;
-}
-
-// Nobody is left to agree with; but what earlier views ended with is still delivered.
-template <class Memory>
-void Membership<Memory>::leave_alone() {
-  if (view_.members.size() != 1 || life(options_.self, ViewWords::kLeaving) == 0) return;
-  const bool over = std::ranges::all_of(groups_, [](const Group& group) {
-    return group.subgroup->lacks_state() || group.subgroup->caught_up();
-  });
-  if (over) stop(StopReason::left);
 }
 
 // Who still lacks what comes before the cut must find out if nobody will give it to us. One that is
@@ -270,11 +262,6 @@ void Membership<Memory>::ready(std::uint32_t slot, std::uint64_t incarnation) {
 template <class Memory>
 bool Membership<Memory>::was_removed(std::uint64_t incarnation) const {
   return std::ranges::find(removed_, incarnation) != removed_.end();
-}
-
-template <class Memory>
-void Membership<Memory>::leave() {
-  set_life(ViewWords::kLeaving, 1);
 }
 
 template <class Memory>

@@ -72,6 +72,8 @@ class MembershipEvents {
   virtual void stopped(StopReason reason) = 0;
   /// A member that is gone. Deliveries of views that it was in may still read its row.
   virtual void removed(const ViewMember& member) = 0;
+  /// Asked of one that wants to leave: while others need it, it does not ask them to let it go.
+  [[nodiscard]] virtual bool is_needed() const { return false; }
 };
 
 struct MembershipOptions {
@@ -113,7 +115,7 @@ class Membership final : public Stepped {
   /// It was in a view and was removed: it must not come again but as a new incarnation (M6).
   [[nodiscard]] bool was_removed(std::uint64_t incarnation) const;
 
-  /// Asks to leave in order.
+  /// Asks to leave in order, as soon as nobody needs it.
   void leave();
 
   /// Suspects the node in that slot although it answers, if it is in the view: it takes nothing of
@@ -165,6 +167,7 @@ class Membership final : public Stepped {
   void greet(Fabric& fabric);
 
   // The course of a view.
+  void ask_to_leave();
   void leave_alone();
   void await_cut();
   void follow_course(Fabric& fabric);
@@ -226,8 +229,7 @@ class Membership final : public Stepped {
   };
   std::vector<Leaver> leavers_;
   std::optional<std::uint64_t> alone_since_ns_;  // J9
-  bool wedged_ = false;
-  bool proposed_ = false;
+  bool leaves_ = false, wedged_ = false, proposed_ = false;
   bool cleared_ = false;         // blocks of the next view
   std::uint64_t settled_ = 0;    // as published
   std::uint64_t accepted_ = 0;   // as published

@@ -196,8 +196,7 @@ void Membership<Memory>::hear_decision() {
   }
   // Who asked to leave was let go, then, or suspected: that makes no difference to it any more.
   if (!decision_ && is_left_behind()) {
-    const bool leaves = life(options_.self, ViewWords::kLeaving) != 0;
-    stop(leaves ? StopReason::left : StopReason::evicted);
+    stop(leaves_ ? StopReason::left : StopReason::evicted);
   }
 }
 

@@ -1,4 +1,4 @@
-// How a group begins (J7), and how a node finds the group that there is.
+// How a group begins (J7), how a node finds the group that there is, and asks to leave it (J8).
 #include <algorithm>
 
 #include "membership/membership.hpp"
@@ -91,6 +91,32 @@ void Membership<Memory>::greet(Fabric& fabric) {
     }
   }
   greeted_.clear();
+}
+
+template <class Memory>
+void Membership<Memory>::leave() {
+  leaves_ = true;
+  dirty_ = true;  // to be heeded in the next step
+}
+
+// J8. A view may begin in which some need it although it has asked. It takes that back where it
+// leads, so that nobody else acts on it: who leads is the one whom nobody lets go.
+template <class Memory>
+void Membership<Memory>::ask_to_leave() {
+  const bool asks = life(options_.self, ViewWords::kLeaving) != 0;
+  const bool needed = events_.is_needed();
+  if (asks != needed) return;
+  if (!needed || leader() == rank_) set_life(ViewWords::kLeaving, needed ? 0 : 1);
+}
+
+// Nobody is left to agree with; but what earlier views ended with is still delivered.
+template <class Memory>
+void Membership<Memory>::leave_alone() {
+  if (view_.members.size() != 1 || life(options_.self, ViewWords::kLeaving) == 0) return;
+  const bool over = std::ranges::all_of(groups_, [](const Group& group) {
+    return group.subgroup->lacks_state() || group.subgroup->caught_up();
+  });
+  if (over) stop(StopReason::left);
 }
 
 #ifndef TUTTI_DEFINITIONS_ONLY  // see sst/memory.hpp

@@ -41,6 +41,15 @@ bool StateGiver<Memory>::holds() const {
 }
 
 template <class Memory>
+std::vector<std::uint32_t> StateGiver<Memory>::takers() const {
+  std::vector<std::uint32_t> slots;
+  for (const Offer& offer : offers_) {
+    for (const Taker& taker : offer.takers) slots.push_back(taker.slot);
+  }
+  return slots;
+}
+
+template <class Memory>
 bool StateGiver<Memory>::step(Fabric& fabric) {
   bool moved = end_untaken();
   if (offers_.empty()) return moved;

@@ -37,6 +37,8 @@ class StateGiver {
   /// A state is yet to be saved, or is being saved.
   [[nodiscard]] bool holds() const;
   [[nodiscard]] bool gives() const { return !offers_.empty(); }
+  /// Slots of those that have not taken all.
+  [[nodiscard]] std::vector<std::uint32_t> takers() const;
   /// Only while it gives.
   bool step(Fabric& fabric);
   /// One of our jobs is done.

@@ -1,19 +1,29 @@
 #include "membership/state_transfer.hpp"
 
+#include "base/assert.hpp"
 #include "sst/memory.hpp"
 
 namespace tutti {
 
+// Some who want a state, and some who have it.
 template <class Memory>
-bool StateTransfer<Memory>::begin(const View& view, std::uint32_t slot) {
+bool StateTransfer<Memory>::has_joiners(const View& view) const {
   const bool any = std::ranges::any_of(
       jobs_.groups(), [](const GroupState& group) { return group.load != nullptr; });
-  if (!any || view.survivors == 0 || view.survivors == view.members.size()) return false;
+  return any && view.survivors != 0 && view.survivors != view.members.size();
+}
+
+template <class Memory>
+bool StateTransfer<Memory>::begin(const View& view, std::uint32_t slot) {
+  if (!has_joiners(view)) return false;
   const std::uint32_t rank = *view.rank_of(slot);
-  const std::size_t givers = std::min<std::size_t>(kGivers, view.survivors);
-  if (rank < givers) giver_.begin(view, rank);
+  if (gives_in(view, slot)) {
+    TUTTI_ASSERT(expected_ != 0, view.id, rank);
+    --expected_;
+    giver_.begin(view, rank);
+  }
   if (rank < view.survivors) return false;
-  taker_.begin(view, givers);
+  taker_.begin(view, givers_in(view));
   takes_ = true;
   return true;
 }

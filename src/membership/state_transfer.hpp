@@ -19,6 +19,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "membership/state_giver.hpp"
 #include "membership/state_taker.hpp"
@@ -36,6 +37,9 @@ class StateTransfer final : public Stepped {
         giver_(words, jobs, own_row, row_of, memory),
         taker_(words, jobs, own_row, row_of, memory) {}
 
+  /// The view is in force: begin() follows once its turn has come.
+  void expect(const View& view, std::uint32_t slot) { expected_ += gives_in(view, slot) ? 1 : 0; }
+
   /// All that comes before the view has been delivered here, and nothing in it: gives to those who
   /// joined it, or takes, as befits the rank of this node's slot. True if it takes.
   bool begin(const View& view, std::uint32_t slot);
@@ -52,6 +56,13 @@ class StateTransfer final : public Stepped {
     return giver_.holds() || (takes_ && taking() != Taking::done);
   }
   [[nodiscard]] bool gives() const { return giver_.gives(); }
+  /// It gives, or is yet to give: if this node leaves, some may be left without their state. One
+  /// that lost its own givers has none to give.
+  [[nodiscard]] bool is_needed() const {
+    return taking() != Taking::lost && (gives() || expected_ != 0);
+  }
+  /// Slots of those that have yet to take some of what it gives.
+  [[nodiscard]] std::vector<std::uint32_t> takers() const { return giver_.takers(); }
   [[nodiscard]] Taking taking() const { return taker_.taking(); }
   [[nodiscard]] std::optional<std::uint32_t> giver() const { return taker_.giver(); }
   [[nodiscard]] const Error& error() const { return taker_.error(); }
@@ -62,10 +73,19 @@ class StateTransfer final : public Stepped {
  private:
   static constexpr std::size_t kGivers = 2;
 
+  [[nodiscard]] bool has_joiners(const View& view) const;
+  [[nodiscard]] bool gives_in(const View& view, std::uint32_t slot) const {
+    return has_joiners(view) && *view.rank_of(slot) < givers_in(view);
+  }
+  [[nodiscard]] static std::size_t givers_in(const View& view) {
+    return std::min<std::size_t>(kGivers, view.survivors);
+  }
+
   StateJobs& jobs_;
   StateGiver<Memory> giver_;
   StateTaker<Memory> taker_;
   bool takes_ = false;
+  std::size_t expected_ = 0;  // views that it is to give in and that have not begun
 };
 
 }  // namespace tutti

@@ -197,6 +197,7 @@ void Incarnation::installed(const View& view, const View& before) {
   next_lags_ns_ = 0;  // the course in a view is known from its beginning
   if (before.id == 0) lobby_->set_running();
   show(told_any_ ? NodeState::in_view : NodeState::joining, change);
+  states_->expect(view, self_);
   untold_.push_back({.view = view, .change = std::move(change)});
 }
 
@@ -266,6 +267,12 @@ void Incarnation::follow_taking() {
 std::string Incarnation::gives_state() const {
   const std::uint32_t giver = gives_state_.load(std::memory_order_relaxed);
   return giver == 0 ? std::string() : names_[giver - 1];
+}
+
+std::vector<std::string> Incarnation::takes_state() const {
+  std::vector<std::string> names;
+  for (const std::uint32_t slot : states_->takers()) names.push_back(names_[slot]);
+  return names;
 }
 
 void Incarnation::watch_lags(std::uint64_t now_ns) {

@@ -82,7 +82,8 @@ class Incarnation final : private MembershipEvents {
   /// Tells whoever looks at this node that it has stopped. The predicate thread.
   void show_stopped(const std::string& why) { lobby_->show_stopped(why); }
 
-  /// Asks to leave the group in order; StopReason::left follows.
+  /// Asks to leave the group in order, once those who take a state from here have it;
+  /// StopReason::left follows.
   void leave() { membership_->leave(); }
 
   [[nodiscard]] Subgroup<NativeMemory>& subgroup(std::size_t group) { return *subgroups_[group]; }
@@ -112,6 +113,9 @@ class Incarnation final : private MembershipEvents {
   [[nodiscard]] const CallMark& load_call(std::size_t group) const { return load_calls_[group]; }
   /// Name of the member whose state this one, which joins, has yet to get; empty if none.
   [[nodiscard]] std::string gives_state() const;
+  /// Names of the members that have yet to take some of the state from this one. The predicate
+  /// thread, or any after the last pass.
+  [[nodiscard]] std::vector<std::string> takes_state() const;
   /// Before its first view: one of the members that it is connected to is in a view. Any thread.
   [[nodiscard]] bool sees_group() const { return sees_group_.load(std::memory_order_relaxed); }
 
@@ -165,6 +169,7 @@ class Incarnation final : private MembershipEvents {
   void show(NodeState state, const ViewChange& change);
   void stopped(StopReason reason) override { events_.ended(reason); }
   void removed(const ViewMember& member) override;
+  [[nodiscard]] bool is_needed() const override { return states_->is_needed(); }
 
   const NodeOptions& node_;
   const std::vector<GroupOptions>& groups_;

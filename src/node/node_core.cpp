@@ -307,10 +307,7 @@ Result<void> NodeCore::finish_by(const std::function<bool()>& ready, const Deadl
   close();
   if (done) return {};
   if (std::optional<Error> failure = this->failure()) return std::unexpected(*failure);
-  return fail(ErrorCode::timed_out,
-              "not every member finished and delivered everything before the deadline; left at "
-              "once, the others will report member '" +
-                  options_.name + "' as lost");
+  return std::unexpected(why_not_finished());
 }
 
 Result<void> NodeCore::stop(std::chrono::nanoseconds timeout) {

@@ -16,6 +16,22 @@ std::optional<Error> NodeCore::refusal_here(std::string_view call) const {
                    "thread, outside the callbacks"};
 }
 
+// After the last pass.
+Error NodeCore::why_not_finished() const {
+  std::string why = "not every member finished and delivered everything before the deadline";
+  std::string takers;
+  for (const std::string& name : incarnation_->takes_state()) {
+    takers += (takers.empty() ? "'" : ", '") + name + "'";
+  }
+  if (!takers.empty()) {
+    why += "; this member waited for " + takers +
+           ", which joined, to take the group's state from here: see whether snapshot or "
+           "save_state takes long here, or load_state there";
+  }
+  return {ErrorCode::timed_out,
+          why + "; left at once, the others will report member '" + options_.name + "' as lost"};
+}
+
 // Of calls that can return no error, the first is told.
 bool NodeCore::refuses_turn(std::string_view call) {
   if (callbacks_.running_here() == nullptr) return false;

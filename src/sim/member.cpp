@@ -128,13 +128,18 @@ void Member::record(const history::Event& event) {
 std::size_t Member::pass() {
   membership_->set_time(net_.now_ns());
   std::size_t work = (work_on_states() ? 1 : 0) + loop_->step();
+  if (NativeMemory::load(row_.data() + ViewWords::kLeaving) == 0) {
+    asked_ns_.reset();
+  } else if (!asked_ns_) {
+    asked_ns_ = net_.now_ns();
+  }
   part_from_removed();
   if (net_.now_ns() >= stuck_until_ns_ && !membership_->stopped()) {
     work += follow_views();
     work += loop_->deliver();
   }
   // As Incarnation does.
-  if (states_->taking() == Taking::lost && !leave_ns_ && !membership_->stopped()) leave();
+  if (states_->taking() == Taking::lost && !leaves_ && !membership_->stopped()) leave();
   if (states_->taking() == Taking::failed && finding_.empty()) {
     finding_ =
         "M9: " + plan_.nodes[self_.slot] + " cannot take the state: " + states_->error().message;
@@ -165,7 +170,7 @@ void Member::send() {
 
 void Member::leave() {
   record(event(EventKind::leave));
-  leave_ns_ = net_.now_ns();
+  leaves_ = true;
   membership_->leave();
 }
 
@@ -275,8 +280,10 @@ void Member::decided(const Proposal& proposal) {
 void Member::stopped(StopReason reason) {
   if (reason == StopReason::evicted) record(event(EventKind::evicted));
   // Who leaves in order and got to the cut, or is alone, knows that what it has not delivered never
-  // will be.
-  const bool alone = view_id() == 0 || view().members.size() == 1;
+  // will be; but not one that has yet to get the state that it joined for.
+  const bool lacks_state =
+      std::ranges::any_of(seats_, [](const Seat& seat) { return seat.subgroup->lacks_state(); });
+  const bool alone = !lacks_state && (view_id() == 0 || view().members.size() == 1);
   const bool knows =
       reason == StopReason::left && (alone || (membership_->has_decided() && delivered_all()));
   for (std::uint16_t g = 0; g < seats_.size() && knows; ++g) {

@@ -95,7 +95,10 @@ class Member final : public MembershipEvents {
   [[nodiscard]] bool idle() const;
   /// How many decisions it has made or heard of.
   [[nodiscard]] std::uint64_t decisions() const { return decisions_; }
-  [[nodiscard]] std::optional<std::uint64_t> asked_to_leave_ns() const { return leave_ns_; }
+  /// In its row; it waits before that until nobody needs it.
+  [[nodiscard]] std::optional<std::uint64_t> asked_to_leave_ns() const { return asked_ns_; }
+  /// It joined, and those who gave it the state are gone.
+  [[nodiscard]] bool lost_state() const { return states_->taking() == Taking::lost; }
   /// When it learned last that it is connected to the other.
   [[nodiscard]] std::optional<std::uint64_t> connected_ns(const ViewMember& other) const;
   [[nodiscard]] Progress progress();
@@ -151,6 +154,7 @@ class Member final : public MembershipEvents {
   void installed(const View& view, const View& before) override;
   void stopped(StopReason reason) override;
   void removed(const ViewMember& member) override;
+  [[nodiscard]] bool is_needed() const override { return states_->is_needed(); }
   void make_states(const RowOf& row_of, Memory memory);
   bool work_on_states();
   [[nodiscard]] Result<void> save(std::uint16_t group, const StateSink& write);
@@ -189,7 +193,8 @@ class Member final : public MembershipEvents {
   std::string finding_;
   std::uint64_t decisions_ = 0;
   std::uint64_t suspicions_ = 0;
-  std::optional<std::uint64_t> leave_ns_;
+  bool leaves_ = false;
+  std::optional<std::uint64_t> asked_ns_;
   std::vector<Connection> connections_;
   std::vector<Entry> entries_;
   View told_;

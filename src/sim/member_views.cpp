@@ -62,6 +62,7 @@ void Member::part_from_removed() {
 
 void Member::installed(const View& view, const View& before) {
   entries_.push_back({view, net_.now_ns()});
+  states_->expect(view, self_.slot);
   Untold& next = untold_.emplace_back();
   next.view = view;
   next.before = before;

@@ -85,15 +85,17 @@ Options options_from(std::uint64_t seed) {
   return options;
 }
 
-bool harmless(const Options& options) {
+bool orderly(const Options& options) {
   const Faults& faults = options.faults;
   return options.net.slow_one_in == 0 && faults.lost_doorbells_percent == 0 &&
          faults.crashes + faults.pauses + faults.partitions + faults.one_way_cuts + faults.flaps +
-                 faults.broken_links + faults.lies + faults.leaves + faults.in_changes +
-                 faults.newcomers + faults.splits ==
+                 faults.broken_links + faults.lies + faults.in_changes + faults.newcomers +
+                 faults.heirs + faults.splits ==
              0 &&
          faults.failpoint == Failpoint::none;
 }
+
+bool harmless(const Options& options) { return orderly(options) && options.faults.leaves == 0; }
 
 std::string to_string(const Options& options) {
   std::ostringstream out;

@@ -71,6 +71,9 @@ struct Options {
 /// The same seed, the same options.
 [[nodiscard]] Options options_from(std::uint64_t seed);
 
+/// Nobody fails in it, nor gives another a reason to believe so, but members may leave.
+[[nodiscard]] bool orderly(const Options& options);
+
 /// Nothing in it gives anybody a reason to suspect another.
 [[nodiscard]] bool harmless(const Options& options);
 

@@ -120,6 +120,18 @@ const std::vector<Scenario>& scenarios() {
        }},
       {"leave", "members leave in order, some while others die",
        [](Options& options) { options.faults = {.crashes = 2, .leaves = 4}; }},
+      {"handover", "members leave in order while others take the state from them",
+       [](Options& options) {
+         const std::uint64_t seed = options.seed;
+         options.nodes = static_cast<std::uint32_t>(3 + seed % 4);
+         options.founders = options.nodes / 2 + 1;
+         options.groups = 2;
+         options.net.slow_one_in = 0;
+         options.states = {.save_ns = options.suspect_after_ns * (seed % 3) / 2,
+                           .piece_ns = options.suspect_after_ns * (1 + seed / 3 % 4) / 4};
+         options.calm_ns += 60 * options.suspect_after_ns;
+         options.faults = {.leaves = 2 * options.nodes};
+       }},
       {"stuck", "applications do not return from callbacks over changes of view",
        [](Options& options) {
          options.nodes = std::max(options.nodes, 4U);

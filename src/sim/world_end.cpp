@@ -11,6 +11,10 @@ std::string World::finding() const {
     if (member->finding().empty() && member->suspected_any() && harmless(options_)) {
       return "V6: " + plan_.nodes[member->self().slot] + " suspected somebody for nothing";
     }
+    if (member->finding().empty() && member->lost_state() && orderly(options_)) {
+      return "M9: " + plan_.nodes[member->self().slot] +
+             " joined and was left without the state, although nobody failed";
+    }
     return member->finding();
   };
   for (const auto& member : gone_) {

@@ -72,9 +72,11 @@ class ForgedNodeOver final : public MembershipEvents {
   void installed(const View& view, const View& /*before*/) override { views.push_back(view); }
   void stopped(StopReason reason) override { why_stopped = reason; }
   void removed(const ViewMember& member) override { gone.push_back(member); }
+  [[nodiscard]] bool is_needed() const override { return membership->view().id == needed_in; }
 
   SharedFabric fabric;
-  bool stuck = false;  // the application does not come back
+  std::uint64_t needed_in = 0;  // in that view others need it
+  bool stuck = false;           // the application does not come back
   std::vector<std::string> delivered;
   std::vector<View> views;
   std::vector<ViewMember> gone;

@@ -53,7 +53,10 @@ class Site {
         std::make_unique<StateTransfer<NativeMemory>>(kWords, *jobs, rows[slot].data(), row_of);
   }
 
-  bool begin(const View& view) { return transfer->begin(view, slot_); }
+  bool begin(const View& view) {
+    transfer->expect(view, slot_);
+    return transfer->begin(view, slot_);
+  }
   bool pass() { return transfer->step(fabric); }
   bool work() { return jobs->work(); }
 

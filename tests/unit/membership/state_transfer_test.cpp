@@ -249,6 +249,37 @@ TEST_F(StateTransferTest, DamageInTheRingIsTakenForTheLossOfTheGiver) {
   }
 }
 
+// Of two views, one of which has not begun here; whoever gives is needed, also the second giver.
+TEST_F(StateTransferTest, GiversAreNeededFromTheViewOnUntilAllWhoJoinHaveTheState) {
+  make(3, 2, {text_of(2'000)}, {true});
+  View first = view_;
+  first.members.pop_back();
+  for (const std::size_t at : {0, 1, 2, 3}) {
+    site(at).transfer->expect(first, static_cast<std::uint32_t>(at));
+    EXPECT_EQ(site(at).transfer->is_needed(), at < 2) << at;
+    site(at).transfer->begin(first, static_cast<std::uint32_t>(at));
+    EXPECT_EQ(site(at).transfer->is_needed(), at < 2) << at;
+  }
+  run_until_loaded({0, 1, 3}, 3, 500);
+  EXPECT_THAT(site(0).transfer->takers(), ElementsAre(3));
+  View second = view_;
+  second.id = 3;
+  second.survivors = 4;
+  for (const std::size_t at : {0, 1}) {
+    site(at).transfer->expect(second, static_cast<std::uint32_t>(at));
+  }
+  ASSERT_TRUE(run({0, 1, 3}));
+  EXPECT_EQ(taking(3), Taking::done);
+  EXPECT_TRUE(site(0).transfer->is_needed()) << "by the one of the next view";
+  for (const std::size_t at : {0, 1}) {
+    site(at).transfer->begin(second, static_cast<std::uint32_t>(at));
+    EXPECT_TRUE(site(at).transfer->is_needed());
+    site(at).transfer->gone(4);
+  }
+  ASSERT_TRUE(run({0, 1}));
+  for (const std::size_t at : {0, 1}) EXPECT_FALSE(site(at).transfer->is_needed()) << at;
+}
+
 // The next view has a joiner of its own, whose turn comes once the others have what they need.
 TEST_F(StateTransferTest, AJoinerOfTheNextViewComesAfterThoseOfThisOne) {
   make(2, 2, {text_of(2'000)}, {true});
