@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/start_thread.hpp"
+#include "node/clock.hpp"
 #include "node/node_core.hpp"
 #include "node/text.hpp"
 
@@ -24,7 +25,8 @@ Result<void> NodeCore::start() {
   for (;;) {
     Result<void> started = try_start(deadline);
     // Others were lost while the group was founded: nobody may go on with what he had agreed to.
-    if (started || failed() || !unfounded_.exchange(false)) return started;
+    const bool again = unfounded_.exchange(false) && !deadline.passed(now_ns());
+    if (started || failed() || !again) return started;
   }
 }
 

@@ -1,0 +1,95 @@
+/// \file start_test.cpp
+/// Starts that come to nothing: they end at start_timeout, and say why.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/eventfd.h>
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include "base/unique_fd.hpp"
+#include "cluster.hpp"
+#include "node/bootstrap/lobby.hpp"
+#include "node/group_rules.hpp"
+#include "support/loopback.hpp"
+
+namespace tutti {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using Clock = std::chrono::steady_clock;
+
+/// A node's start in a thread of its own.
+class Start {
+ public:
+  explicit Start(NodeOptions options) : node_(Node::create(std::move(options)).value()) {
+    EXPECT_TRUE(node_.join(small_group()));
+    thread_ = std::thread([this] {
+      const Result<void> started = node_.start();
+      if (!started) error_ = started.error();
+    });
+  }
+  ~Start() {
+    if (thread_.joinable()) thread_.join();
+  }
+  /// Once it has failed.
+  Error error() {
+    thread_.join();
+    return error_;
+  }
+
+ private:
+  Node node_;
+  Error error_{};
+  std::thread thread_;
+};
+
+/// As much of a member as the others see before it says anything.
+std::vector<Arrival> connect_silently(const NodeOptions& node) {
+  const std::vector<GroupOptions> groups{resolve_group(node, small_group())};
+  const Segment row = Segment::create(std::size_t{1} << 24).value();
+  const UniqueFd doorbell(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  const auto lobby = Lobby::open({.node = node,
+                                  .groups = groups,
+                                  .own_row = row,
+                                  .doorbell_fd = doorbell.get(),
+                                  .incarnation = 7,
+                                  .wake = [] {}})
+                         .value();
+  std::vector<Arrival> arrivals;
+  EXPECT_TRUE(until([&] {
+    arrivals = lobby->take_arrivals();
+    return !arrivals.empty();
+  }));
+  return arrivals;
+}
+
+// a agrees with b and loses it; then its log, which must not block, blocks until the time is over.
+TEST(Starts, ThatLoseTheOthersDoNotBeginAgainAfterTheirTime) {
+  constexpr auto kTimeout = 2s;
+  std::atomic<bool> logs{false};
+  NodeOptions a{.name = "a", .members = loopback_members(2), .fabric = FabricChoice::shm};
+  NodeOptions b = a;
+  b.name = "b";
+  a.start_timeout = kTimeout;
+  a.suspect_after = kPatience;
+  a.log = [&](LogLevel, std::string_view text) {
+    if (!text.starts_with("waiting for") || logs.exchange(true)) return;
+    for (const auto over = Clock::now() + kTimeout; Clock::now() < over;) std::this_thread::yield();
+  };
+  Start start(a);
+  std::vector<Arrival> connected = connect_silently(b);
+  ASSERT_TRUE(until([&] { return logs.load(); }));
+  connected.clear();
+  const Error error = start.error();
+  EXPECT_EQ(error.code, ErrorCode::unreachable);
+  // As an incarnation would say that had been opened since.
+  EXPECT_THAT(error.message, AllOf(HasSubstr("start_timeout of 2.000 s is over"),
+                                   Not(HasSubstr("it never connected to us"))));
+}
+
+}  // namespace
+}  // namespace tutti
