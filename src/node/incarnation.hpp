@@ -133,6 +133,7 @@ class Incarnation final : private MembershipEvents {
   void seat_states(const RowOf& row_of);
   [[nodiscard]] Result<void> start_state_thread();
   [[nodiscard]] GroupState state_of(std::size_t index);
+  [[nodiscard]] Founding founding() const;
   [[nodiscard]] Result<void> open_lobby();
   [[nodiscard]] MembershipOptions membership_options() const;
   [[nodiscard]] DeliveryCallback delivery_of(std::size_t group);

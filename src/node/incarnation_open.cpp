@@ -249,6 +249,11 @@ Result<void> Incarnation::start_state_thread() {
   return {};
 }
 
+Founding Incarnation::founding() const {
+  if (may_found_) return Founding::founds;
+  return node_.join_only ? Founding::join_only : Founding::agreed;
+}
+
 Result<void> Incarnation::open_lobby() {
   std::vector<std::size_t> row_bytes;
   for (const RowLayout& layout : layouts_) row_bytes.push_back(layout.row_bytes());
@@ -257,6 +262,7 @@ Result<void> Incarnation::open_lobby() {
                                                       .own_row = *row_,
                                                       .doorbell_fd = sleeper_->doorbell_fd(),
                                                       .incarnation = incarnation_,
+                                                      .founding = founding(),
                                                       .wake = [this] { sleeper_->wake(); },
                                                       .lags = [this] { return lags_.behind(); },
                                                       .rdma = device_,

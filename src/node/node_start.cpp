@@ -81,6 +81,11 @@ Error NodeCore::why_not_started() const {
   if (const std::string refused = incarnation_->lobby().refused(); !refused.empty()) {
     why += "; " + refused;
   }
+  if (may_found_ && !incarnation_->sees_group()) {
+    if (const std::string others = incarnation_->lobby().only_join(); !others.empty()) {
+      why += "; " + others;
+    }
+  }
   if (!may_found_ && incarnation_->sees_group()) {
     why = "there is a group, which has not admitted this node yet: " + why;
   } else if (!may_found_) {

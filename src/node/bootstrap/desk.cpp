@@ -10,6 +10,19 @@ namespace {
 // Of those who are not there, so many are named: more would hide what else is said.
 constexpr std::size_t kNamedMax = 8;
 
+// Why a node founds no group, and what to do.
+std::string why_not(Founding founding) {
+  if (founding == Founding::join_only) {
+    return "it was started with join_only (--join); if no group runs anywhere, start it without";
+  }
+  return "earlier in its start it agreed to found one, which may exist, and lost the others; if no "
+         "member runs, start it again";
+}
+
+std::string and_more(std::size_t count) {
+  return count > kNamedMax ? " and " + std::to_string(count - kNamedMax) + " more" : "";
+}
+
 }  // namespace
 
 Desk::Desk(const NodeOptions& node, std::function<void()> wake)
@@ -77,8 +90,20 @@ std::string Desk::awaited() const {
     text += (text.empty() ? "" : ", ") + member.name + " (" + member.address + ": " +
             places_[slot].trouble + ")";
   }
-  if (count > kNamedMax) text += " and " + std::to_string(count - kNamedMax) + " more";
-  return text;
+  return text + and_more(count);
+}
+
+std::string Desk::only_join() const {
+  const std::lock_guard lock(mutex_);
+  std::string text;
+  std::size_t count = 0;
+  for (std::size_t slot = 0; slot < places_.size(); ++slot) {
+    const Place& place = places_[slot];
+    if (!place.there || place.founding == Founding::founds || ++count > kNamedMax) continue;
+    text += (text.empty() ? "" : "; ") + node_.members[slot].name +
+            " is connected but founds no group: " + why_not(place.founding);
+  }
+  return text + and_more(count);
 }
 
 std::string Desk::refused() const {
@@ -106,6 +131,11 @@ void Desk::arrive(Arrival arrival) {
 void Desk::note(std::uint32_t slot, std::string trouble) {
   const std::lock_guard lock(mutex_);
   places_[slot].trouble = std::move(trouble);
+}
+
+void Desk::note(std::uint32_t slot, Founding founding) {
+  const std::lock_guard lock(mutex_);
+  places_[slot].founding = founding;
 }
 
 bool Desk::fail_start(const Error& error) {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "fabric/connection.hpp"
+#include "node/bootstrap/hello.hpp"
 #include "node/bootstrap/standing.hpp"
 #include "tutti/error.hpp"
 #include "tutti/options.hpp"
@@ -45,11 +46,15 @@ class Desk {
   /// Names, addresses and troubles of those that are not connected; empty if all are.
   [[nodiscard]] std::string awaited() const;
   [[nodiscard]] std::string refused() const;
+  /// Of those that are connected, who founds no group, why, and what to do; empty if all do.
+  [[nodiscard]] std::string only_join() const;
 
   // The lobby's side.
   void arrive(Arrival arrival);
   /// Why the slot's node is not there yet.
   void note(std::uint32_t slot, std::string trouble);
+  /// What the slot's node, which arrives, says of that.
+  void note(std::uint32_t slot, Founding founding);
   /// A caller was refused that can be no member, or is not the one it says.
   void note_refused(std::string why);
   [[nodiscard]] bool running() const;
@@ -64,6 +69,7 @@ class Desk {
   struct Place {
     bool there = false;  // between arrival and release
     std::string trouble;
+    Founding founding = Founding::founds;
   };
 
   void tell();

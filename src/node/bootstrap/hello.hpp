@@ -30,6 +30,13 @@ struct HostIdentity {
   std::uint64_t network_namespace = 0;
 };
 
+/// Whether a node founds a group where there is none; if not, why not.
+enum class Founding : std::uint8_t {
+  founds,
+  join_only,  ///< it was told to
+  agreed,     ///< it did so earlier in its start, and lost the others: that group may exist
+};
+
 struct Hello {
   std::uint16_t protocol = kProtocolVersion;
   std::string library_version;
@@ -38,6 +45,7 @@ struct Hello {
   std::vector<MemberAddress> members;
   std::uint64_t incarnation = 0;  ///< random, one per start
   bool running = false;           ///< it is in a group already
+  Founding founding = Founding::founds;
   FabricChoice fabric = FabricChoice::automatic;
   std::string provider{};      ///< libfabric's, with FabricChoice::ofi
   std::string rdma_address{};  ///< where it is called by RDMA; empty if it has none

@@ -4,6 +4,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <utility>
 
 #include "node/bootstrap/hello.hpp"
 #include "node/bootstrap/json_reader.hpp"
@@ -20,6 +21,7 @@ constexpr std::size_t kAddressMax = 300;
 constexpr std::size_t kHelloMembersMax = 256;
 constexpr std::size_t kGroupsMax = 4096;
 constexpr std::uint64_t kRowBytesMax = 1ULL << 46U;
+constexpr std::uint64_t kFoundingMax = std::to_underlying(Founding::agreed);
 constexpr std::string_view kOfi = "ofi:";
 
 json ranks_of(const std::vector<MemberAddress>& members, const std::vector<std::string>& names) {
@@ -144,6 +146,7 @@ Result<std::string> encode_hello(const Hello& hello) {
                       {"members", std::move(members)},
                       {"incarnation", hello.incarnation},
                       {"running", hello.running},
+                      {"founding", std::to_underlying(hello.founding)},
                       {"transports", transports_of(hello)},
                       {"litmus_rounds", hello.litmus_rounds},
                       {"rdma_address", hello.rdma_address},
@@ -182,6 +185,7 @@ Result<Hello> decode_hello(std::string_view text) {
   }
   hello.incarnation = reader.number("incarnation", kU64);
   hello.running = reader.flag("running");
+  hello.founding = static_cast<Founding>(reader.number("founding", kFoundingMax));
   read_fabric(reader, hello);
   hello.litmus_rounds = static_cast<std::uint32_t>(reader.number("litmus_rounds", kU32));
   hello.rdma_address = reader.text("rdma_address", kHelloTextMax);

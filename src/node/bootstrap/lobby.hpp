@@ -27,6 +27,7 @@
 
 #include "fabric/segment.hpp"
 #include "node/bootstrap/desk.hpp"
+#include "node/bootstrap/hello.hpp"
 #include "tutti/error.hpp"
 #include "tutti/options.hpp"
 
@@ -43,7 +44,8 @@ struct LobbyRequest {
   const std::vector<GroupOptions>& groups;  ///< checked and resolved, see resolve_group
   const Segment& own_row;
   int doorbell_fd;
-  std::uint64_t incarnation;   ///< of this start, see random_u64
+  std::uint64_t incarnation;             ///< of this start, see random_u64
+  Founding founding = Founding::founds;  ///< of this start
   std::function<void()> wake;  ///< news has come; called on the lobby's thread, must not wait
   /// How long a connection may be silent in the middle of the handshake.
   std::chrono::nanoseconds silence_limit = std::chrono::seconds(5);
@@ -95,6 +97,8 @@ class Lobby {
 
   /// Who is not connected, and why: "b (HOST:PORT: why), ... and 9 more"; empty if all are.
   [[nodiscard]] std::string awaited() const { return desk_.awaited(); }
+  /// Who is connected but founds no group, why, and what to do; empty if nobody is.
+  [[nodiscard]] std::string only_join() const { return desk_.only_join(); }
   /// How many callers were refused, and why the last; empty if none was.
   [[nodiscard]] std::string refused() const { return desk_.refused(); }
 

@@ -38,6 +38,7 @@ Result<void> Reception::prepare() {
   base_.name = node.name;
   base_.members = node.members;
   base_.incarnation = request_.incarnation;
+  base_.founding = request_.founding;
   base_.fabric = node.fabric;
   base_.litmus_rounds = node.litmus_rounds;
   base_.provider = node.provider;
@@ -187,8 +188,11 @@ asio::awaitable<void> Reception::tell_progress() {
     const auto [error] = co_await progress_.async_wait(asio::as_tuple(asio::use_awaitable));
     if (error || over_ || desk_.running()) continue;
     const std::string awaited = desk_.awaited();
-    log(LogLevel::info,
-        "waiting for " + (awaited.empty() ? "the members to form a group" : awaited));
+    std::string text = "waiting for " + (awaited.empty() ? "the members to form a group" : awaited);
+    if (request_.founding == Founding::founds) {
+      if (const std::string others = desk_.only_join(); !others.empty()) text += "; " + others;
+    }
+    log(LogLevel::info, text);
   }
 }
 

@@ -70,6 +70,7 @@ class Reception {
     // Of the last two.
     std::uint64_t incarnation = 0;
     std::uint64_t row_bytes = 0;
+    Founding founding = Founding::founds;
     std::string unix_name{};
     Transport transport = Transport::tcp;
     UniqueFd row{}, doorbell{};

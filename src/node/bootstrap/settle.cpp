@@ -19,6 +19,7 @@ void Reception::claim(const LinkPtr& link, std::uint32_t slot, const Hello& mine
   peer.link = link;
   peer.incarnation = theirs.incarnation;
   peer.row_bytes = theirs.row_bytes;
+  peer.founding = theirs.running ? Founding::founds : theirs.founding;  // who runs has its group
   peer.unix_name = theirs.unix_name;
   peer.rdma_address = theirs.rdma_address;
   peer.call.reset();
@@ -148,6 +149,7 @@ void Reception::hand_over(const LinkPtr& link, std::uint32_t slot) {
   peer.attached = true;
   peer.pause = kRetryAtFirst;
   const Rank rank{slot};
+  desk_.note(slot, peer.founding);
   if (peer.transport == Transport::shm) {
     desk_.arrive({slot, peer.incarnation,
                   ShmConnection{rank, link->release_unix(), std::move(peer.row),

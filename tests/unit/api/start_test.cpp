@@ -91,5 +91,28 @@ TEST(Starts, ThatLoseTheOthersDoNotBeginAgainAfterTheirTime) {
                                    Not(HasSubstr("it never connected to us"))));
 }
 
+TEST(Starts, ThatAwaitFoundersNameThoseThatOnlyJoin) {
+  NodeOptions a{.name = "a", .members = loopback_members(2)};
+  NodeOptions b = a;
+  b.name = "b";
+  b.join_only = true;
+  a.start_timeout = 2s;
+  b.start_timeout = 5s;  // a is to find it connected to the end
+  std::atomic<bool> told{false};
+  b.log = [&](LogLevel, std::string_view text) {
+    if (text.find("founds no group") != std::string_view::npos) told = true;
+  };
+  Start joins(b);
+  const Error error = Start(a).error();
+  EXPECT_EQ(error.code, ErrorCode::unreachable);
+  EXPECT_THAT(
+      error.message,
+      HasSubstr("all members are connected, but did not agree on a view yet; b is connected but "
+                "founds no group: it was started with join_only (--join); if no group runs "
+                "anywhere, start it without"));
+  EXPECT_THAT(joins.error().message, Not(HasSubstr("founds no group")));
+  EXPECT_FALSE(told) << "it founds none either";
+}
+
 }  // namespace
 }  // namespace tutti

@@ -29,6 +29,7 @@ TEST(Hello, IsReadBack) {
   h.to = "b";
   h.fabric = FabricChoice::shm;
   h.running = true;
+  h.founding = Founding::agreed;
   h.litmus_rounds = 1000;
   h.groups.push_back(group("gr\xc3\xbc", {"c", "a"}));
   h.groups.back().senders = {"a"};
@@ -43,6 +44,7 @@ TEST(Hello, IsReadBack) {
   EXPECT_EQ(read->incarnation, h.incarnation);
   EXPECT_EQ(read->fabric, FabricChoice::shm);
   EXPECT_TRUE(read->running);
+  EXPECT_EQ(read->founding, Founding::agreed);
   EXPECT_EQ(read->litmus_rounds, 1000U);
   EXPECT_EQ(read->host.boot_id, "boot");
   EXPECT_EQ(read->row_bytes, 4096U);
@@ -106,6 +108,7 @@ TEST(Hello, WrongTypesAndMissingFieldsAreErrors) {
   EXPECT_THAT(changed("\"incarnation\":1", "\"incarnation\":1.5"), HasSubstr("incarnation"));
   EXPECT_THAT(changed("\"incarnation\":1", "\"incarnations\":1"), HasSubstr("missing"));
   EXPECT_THAT(changed("\"running\":false", "\"running\":0"), HasSubstr("running"));
+  EXPECT_THAT(changed("\"founding\":0", "\"founding\":3"), HasSubstr("founding"));
   EXPECT_THAT(changed("\"row_bytes\":4096", "\"row_bytes\":99999999999999999"),
               HasSubstr("row_bytes"));
   EXPECT_THAT(changed("\"order\":\"round_robin\"", "\"order\":\"lcr\""),

@@ -63,6 +63,7 @@ Result<void> TestMember::try_start() {
                             .own_row = row,
                             .doorbell_fd = doorbell.get(),
                             .incarnation = incarnation,
+                            .founding = founding,
                             .wake = wake,
                             .silence_limit = silence_limit,
                             .farewell = farewell,

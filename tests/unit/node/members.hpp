@@ -64,6 +64,7 @@ class TestMember {
   std::chrono::nanoseconds silence_limit = std::chrono::seconds(60);
   std::chrono::nanoseconds farewell = std::chrono::milliseconds(500);
   std::vector<std::size_t> row_bytes{};
+  Founding founding = Founding::founds;
   Segment row;
   UniqueFd doorbell;
   std::uint64_t incarnation = 0;

@@ -20,7 +20,7 @@ using Clock = std::chrono::steady_clock;
 /// An incarnation of a member, passed by the test, which notes when it closed whose connection.
 class Watcher final : public IncarnationEvents {
  public:
-  explicit Watcher(const TestMember& as)
+  explicit Watcher(const TestMember& as, bool may_found = true)
       : node_(as.node), groups_(as.resolved()), closed_at_(as.node.members.size()) {
     node_.log = [this](LogLevel, std::string_view text) {
       if (text.find("shown no sign of life") == std::string_view::npos) return;
@@ -28,7 +28,7 @@ class Watcher final : public IncarnationEvents {
         if (text.starts_with("'" + node_.members[slot].name + "'")) closed_at_[slot] = Clock::now();
       }
     };
-    auto opened = Incarnation::open(node_, groups_, *this, true);
+    auto opened = Incarnation::open(node_, groups_, *this, may_found);
     EXPECT_TRUE(opened) << opened.error().message;
     incarnation_ = std::move(*opened);
   }
@@ -92,6 +92,15 @@ TEST_F(Outsiders, ThatAreSilentOnAPathThatIsTriedAreClosedAsWell) {
   Watcher a(*members[0]);
   silent(1);
   while (!a.closed_at(1)) a.pass();
+}
+
+TEST_F(Outsiders, ThatAgreedToFoundAGroupBeforeAreNamedWithTheCause) {
+  const Watcher b(*members[1], false);
+  silent(0).await(1);
+  members[0]->await_log(LogLevel::info,
+                        "; b is connected but founds no group: earlier in its start it agreed to "
+                        "found one, which may exist, and lost the others; if no member runs, start "
+                        "it again");
 }
 
 // The trial between a and d stands still until a has closed the silent e, longer than d bears with
