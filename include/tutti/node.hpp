@@ -7,13 +7,14 @@
 /// again. Several nodes may live in one process. Threads: create, join, start, stop and the
 /// destructor from one thread at a time.
 ///
-/// Callbacks: inside a callback of a node (delivery, view, log, snapshot and what reads it, save,
-/// load), on whichever thread it runs, that node's calls that wait return at once with
-/// ErrorCode::in_callback, which names the call and the callback: start, stop, leave, Group::wait,
-/// wait_complete, and a claim or send that finds no space. All other calls, and all calls of other
-/// nodes, are allowed. A delivery, view or log callback that throws fails the node: failure() names
-/// callback and group, nothing more is delivered, and the others go on without this member. A node
-/// that was moved from does nothing and says so.
+/// Callbacks: inside a callback of a node (delivery, view, log, snapshot, what reads it and its
+/// destructor, save, load; NodeOptions::slow_after warns of slow ones), on whichever thread it
+/// runs, that node's calls that wait return at once with ErrorCode::in_callback, which names the
+/// call and the callback: start, stop, leave, Group::wait, wait_complete, and a claim or send that
+/// finds no space. All other calls, and all calls of other nodes, are allowed. A delivery, view or
+/// log callback that throws fails the node: failure() names callback and group, nothing more is
+/// delivered, and the others go on without this member. A node that was moved from does nothing
+/// and says so.
 #pragma once
 #include <chrono>
 #include <cstddef>

@@ -66,9 +66,10 @@ struct NodeOptions {
   /// whose process has died is noticed at once, where the kernel says so. A node that is connected
   /// and in no view yet is given 1 s at least: then its connection is closed.
   std::chrono::nanoseconds suspect_after = std::chrono::seconds(1);
-  /// Warns through `log` of a callback of this node that runs for so long, and of another member
-  /// that has not delivered what this one delivered so long ago; and says when that is over. No
-  /// member is removed for it. 1 ms .. 1 h; 0: never warns.
+  /// Warns through `log` of a callback of this node that runs for so long (of those for states,
+  /// what reads a snapshot and the snapshot's destructor, too), and of another member that has not
+  /// delivered what this one delivered so long ago; and says when that is over. No member is
+  /// removed for it. 1 ms .. 1 h; 0: never warns.
   std::chrono::nanoseconds slow_after = std::chrono::seconds(1);
   /// Removes another member that has delivered nothing for so long, although there was something,
   /// even if only its application is slow; one that joins and loads its state that long, too. To be

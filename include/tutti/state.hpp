@@ -23,7 +23,7 @@ namespace tutti {
 /// than asked for are fine; 0 says that the snapshot ends there. The offsets mostly grow, but the
 /// first may be any, and they may go back: another joiner, or one that lost the other giver, may
 /// need an earlier piece. The state that it reads must not change, though messages are delivered
-/// meanwhile.
+/// meanwhile. It is destroyed on the same thread, or on the one that ends the node.
 using ReadSnapshot =
     std::function<Result<std::size_t>(std::uint64_t offset, std::span<std::byte> into)>;
 

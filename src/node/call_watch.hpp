@@ -18,10 +18,10 @@ class CallWatch {
   CallWatch(std::chrono::nanoseconds slow_after, const LogCallback& log)
       : slow_after_ns_(static_cast<std::uint64_t>(slow_after.count())), log_(log) {}
 
-  /// `what` is called: "the delivery callback of group 'x'"; meanwhile nothing is delivered
-  /// `where`. The mark outlives this.
-  void add(const CallMark& mark, std::string what, std::string where) {
-    calls_.push_back({.mark = &mark, .what = std::move(what), .where = std::move(where)});
+  /// `what` is called: "the delivery callback of group 'x'"; `meanwhile` says what comes of it. The
+  /// mark outlives this.
+  void add(const CallMark& mark, std::string what, std::string meanwhile) {
+    calls_.push_back({.mark = &mark, .what = std::move(what), .meanwhile = std::move(meanwhile)});
   }
 
   void look(std::uint64_t now_ns) {
@@ -30,8 +30,7 @@ class CallWatch {
       const Slowness::Say say = call.slowness.look(now_ns, taken_ns, slow_after_ns_);
       if (say == Slowness::Say::slow) {
         log(call.what + " has been running for " + in_seconds(std::chrono::nanoseconds(taken_ns)) +
-            " s; nothing is delivered " + call.where +
-            " meanwhile, and the others wait once they are out of window");
+            " s; " + call.meanwhile);
       } else if (say == Slowness::Say::over) {
         log(call.what + " is over: it ran for " +
             in_seconds(std::chrono::nanoseconds(call.taken_ns)) + " s");
@@ -44,7 +43,7 @@ class CallWatch {
   struct Call {
     const CallMark* mark = nullptr;
     std::string what;
-    std::string where;
+    std::string meanwhile;
     CallTime time{};
     Slowness slowness{};
     std::uint64_t taken_ns = 0;

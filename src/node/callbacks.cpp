@@ -60,18 +60,35 @@ namespace {
 Callbacks::Callbacks(std::string node, Failed failed)
     : node_(std::move(node)), failed_(std::move(failed)) {}
 
+// What reads a snapshot, the application's: destroying it calls the application, too.
+template <class Function>
+struct Callbacks::Reader {
+  Reader(std::shared_ptr<Entry<Function>> entry, ReadSnapshot read)
+      : of(std::move(entry)), call(std::move(read)) {}
+  ~Reader() {
+    const Mark mark(of->of, of->name);
+    call = {};
+  }
+  Reader(const Reader&) = delete;
+  Reader& operator=(const Reader&) = delete;
+
+  const std::shared_ptr<Entry<Function>> of;
+  ReadSnapshot call;
+};
+
 // What a snapshot is read with is called like the callback that returned it.
 template <class Function>
 Result<ReadSnapshot> Callbacks::wrap_reader(const std::shared_ptr<Entry<Function>>& entry,
                                             Result<ReadSnapshot> taken) {
   if (!taken || !*taken) return taken;
-  return [entry, read = std::move(*taken)](std::uint64_t offset,
-                                           std::span<std::byte> into) -> Result<std::size_t> {
-    if (entry->of.muted_.load(std::memory_order_acquire)) {
+  auto reader = std::make_shared<Reader<Function>>(entry, std::move(*taken));
+  return [reader](std::uint64_t offset, std::span<std::byte> into) -> Result<std::size_t> {
+    const Entry<Function>& of = *reader->of;
+    if (of.of.muted_.load(std::memory_order_acquire)) {
       return fail(ErrorCode::stopped, "the node was destroyed");
     }
-    const Mark mark(entry->of, entry->name);
-    return read(offset, into);
+    const Mark mark(of.of, of.name);
+    return reader->call(offset, into);
   };
 }
 

@@ -45,6 +45,8 @@ class Callbacks {
     const std::string name;
     Function call;
   };
+  template <class Function>
+  struct Reader;
   class Mark;
   enum class Throwing : std::uint8_t { fails_the_node, is_handled_above };
 

@@ -339,8 +339,7 @@ Incarnation::Incarnation(const NodeOptions& node, const std::vector<GroupOptions
                return proposal_words(names_.size(), senders);
              }()),
       calls_(groups.size()),
-      save_calls_(groups.size()),
-      load_calls_(groups.size()),
+      state_calls_(groups.size()),
       lags_(node.name, node.slow_after, node.log),
       attached_(names_.size()),
       outsiders_(static_cast<std::uint32_t>(names_.size()),

@@ -45,6 +45,14 @@ namespace tutti {
 /// Whether whoever makes a pass may call the application in it.
 enum class Calls : std::uint8_t { allowed, forbidden };
 
+/// The calls for one group's state.
+struct StateCalls {
+  CallMark save;  ///< takes it
+  CallMark read;  ///< reads a snapshot
+  CallMark end;   ///< destroys one
+  CallMark load;
+};
+
 /// What the node is told, on the predicate thread.
 class IncarnationEvents {
  public:
@@ -107,10 +115,11 @@ class Incarnation final : private MembershipEvents {
   [[nodiscard]] const std::atomic<std::uint64_t>& asleep() const;
   [[nodiscard]] const PredicateLoop& loop() const { return *loop_; }
   [[nodiscard]] const LagWatch& lags() const { return lags_; }
-  /// Of the group's delivery callback, of what takes its state, and of what loads it.
+  /// Of the group's delivery callback.
   [[nodiscard]] const CallMark& call(std::size_t group) const { return calls_[group]; }
-  [[nodiscard]] const CallMark& save_call(std::size_t group) const { return save_calls_[group]; }
-  [[nodiscard]] const CallMark& load_call(std::size_t group) const { return load_calls_[group]; }
+  [[nodiscard]] const StateCalls& state_calls(std::size_t group) const {
+    return state_calls_[group];
+  }
   /// Name of the member whose state this one, which joins, has yet to get; empty if none.
   [[nodiscard]] std::string gives_state() const;
   /// Names of the members that have yet to take some of the state from this one. The predicate
@@ -182,9 +191,9 @@ class Incarnation final : private MembershipEvents {
   ViewWords words_;
   StateWords state_words_;
   std::size_t litmus_offset_ = 0;
-  std::vector<RowLayout> layouts_;                 // by slot
-  std::vector<CallMark> calls_;                    // by group
-  std::vector<CallMark> save_calls_, load_calls_;  // the same
+  std::vector<RowLayout> layouts_;       // by slot
+  std::vector<CallMark> calls_;          // by group
+  std::vector<StateCalls> state_calls_;  // the same
   LagWatch lags_;
   std::uint64_t next_lags_ns_ = 0;
   std::vector<MemberLag> lag_figures_;  // of one group at a time, memory to be used again

@@ -46,6 +46,27 @@ auto timed(CallMark& mark, const Work& work) -> decltype(work()) {
   return result;
 }
 
+// An application's snapshot, whose calls are marked, the last one too.
+class MarkedSnapshot {
+ public:
+  MarkedSnapshot(ReadSnapshot read, StateCalls& calls) : read_(std::move(read)), calls_(calls) {}
+  ~MarkedSnapshot() {
+    calls_.end.begin();
+    read_ = {};
+    calls_.end.end();
+  }
+  MarkedSnapshot(const MarkedSnapshot&) = delete;
+  MarkedSnapshot& operator=(const MarkedSnapshot&) = delete;
+
+  [[nodiscard]] Result<std::size_t> read(std::uint64_t offset, std::span<std::byte> into) {
+    return timed(calls_.read, [&] { return read_(offset, into); });
+  }
+
+ private:
+  ReadSnapshot read_;
+  StateCalls& calls_;
+};
+
 }  // namespace
 
 Result<std::unique_ptr<Incarnation>> Incarnation::open(const NodeOptions& node,
@@ -214,6 +235,7 @@ void Incarnation::seat_states(const RowOf& row_of) {
 // The application's callbacks; what goes wrong in saving is known here only.
 GroupState Incarnation::state_of(std::size_t index) {
   const GroupOptions& group = groups_[index];
+  StateCalls& calls = state_calls_[index];
   const auto told = [this, &group](auto result) {
     if (!result) {
       log(LogLevel::error, "group '" + group.name + "': cannot save the state for members that " +
@@ -223,20 +245,21 @@ GroupState Incarnation::state_of(std::size_t index) {
   };
   GroupState state{.name = group.name};
   if (group.snapshot) {
-    state.snapshot = [told, &group, &mark = save_calls_[index]]() -> Result<ReadSnapshot> {
-      Result<ReadSnapshot> taken = told(timed(mark, group.snapshot));
+    state.snapshot = [told, &group, &calls]() -> Result<ReadSnapshot> {
+      Result<ReadSnapshot> taken = told(timed(calls.save, group.snapshot));
       if (!taken || !*taken) return taken;
-      return [told, read = std::move(*taken)](std::uint64_t offset, std::span<std::byte> into) {
-        return told(guarded([&] { return read(offset, into); }));
+      auto held = std::make_shared<MarkedSnapshot>(std::move(*taken), calls);
+      return [told, held](std::uint64_t offset, std::span<std::byte> into) {
+        return told(held->read(offset, into));
       };
     };
   } else {
-    state.save = [told, &group, &mark = save_calls_[index]](const StateSink& write) {
-      return told(timed(mark, [&] { return group.save_state(write); }));
+    state.save = [told, &group, &calls](const StateSink& write) {
+      return told(timed(calls.save, [&] { return group.save_state(write); }));
     };
   }
-  state.load = [&group, &mark = load_calls_[index]](const StatePiece& piece) {
-    return timed(mark, [&] { return group.load_state(piece); });
+  state.load = [&group, &calls](const StatePiece& piece) {
+    return timed(calls.load, [&] { return group.load_state(piece); });
   };
   return state;
 }

@@ -36,14 +36,24 @@ std::chrono::nanoseconds NodeCore::look_every() const {
 // another number, all might be made in one pass.
 void NodeCore::stand_by() {
   CallWatch watch(options_.slow_after, options_.log);
-  watch.add(view_call_, "the view callback", "on its thread");
+  const auto nothing_delivered = [](const std::string& where) {
+    return "nothing is delivered " + where +
+           " meanwhile, and the others wait once they are out of window";
+  };
+  watch.add(view_call_, "the view callback", nothing_delivered("on its thread"));
   for (std::size_t g = 0; g < groups_.size(); ++g) {
     const GroupOptions& group = groups_[g]->options();
     const std::string of_group = " of group '" + group.name + "'";
-    watch.add(incarnation_->call(g), "the delivery callback" + of_group, "on its thread");
-    watch.add(incarnation_->save_call(g), (group.snapshot ? "snapshot" : "save_state") + of_group,
-              "at this member");
-    watch.add(incarnation_->load_call(g), "load_state" + of_group, "at this member");
+    const StateCalls& states = incarnation_->state_calls(g);
+    const std::string others_wait =
+        "members that join wait for it, and so does this member when it is to take or give a state";
+    watch.add(incarnation_->call(g), "the delivery callback" + of_group,
+              nothing_delivered("on its thread"));
+    watch.add(states.save, (group.snapshot ? "snapshot" : "save_state") + of_group,
+              nothing_delivered("at this member"));
+    watch.add(states.read, "what reads a snapshot" + of_group, others_wait);
+    watch.add(states.end, "the destructor of a snapshot" + of_group, others_wait);
+    watch.add(states.load, "load_state" + of_group, nothing_delivered("at this member"));
   }
   std::uint64_t passes = 0;
   while (!dismissed_.load(std::memory_order_acquire)) {

@@ -1,13 +1,17 @@
 /// \file state_givers_test.cpp
-/// Members that give a state to those who join, and leave.
+/// Members that give a state to those who join: they leave, their snapshots are slow to read or to
+/// destroy, or destroy the node.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
+#include <memory>
 #include <thread>
 
 #include "cluster.hpp"
+#include "gate.hpp"
 
 namespace tutti {
 namespace {
@@ -21,8 +25,11 @@ class Givers : public ::testing::Test {
   ClusterOptions options(std::size_t members, std::uint32_t founders) {
     GroupOptions group = small_group();
     group.stateful = true;
-    group.snapshot = []() -> Result<ReadSnapshot> {
-      return [](std::uint64_t offset, std::span<std::byte> into) -> Result<std::size_t> {
+    group.snapshot = [this]() -> Result<ReadSnapshot> {
+      const auto ends = [this](const void*) { at_end_(); };
+      return [this, held = std::shared_ptr<const void>(this, ends)](
+                 std::uint64_t offset, std::span<std::byte> into) -> Result<std::size_t> {
+        in_read_.pass();
         const std::size_t size = std::min<std::size_t>(into.size(), kBytes - offset);
         std::ranges::fill(into.first(size), std::byte{1});
         return size;
@@ -36,7 +43,27 @@ class Givers : public ::testing::Test {
     return {.members = members, .groups = {group}, .founders = founders};
   }
 
-  std::atomic<bool> holds_{true};  // load_state does not return
+  // c joins a and b, while the callback passes the gate.
+  void expect_named(Gate& gate, const std::string& callback) {
+    LogBook log;
+    TestCluster cluster(options(3, 2), [&log](std::size_t, NodeOptions& node) {
+      node.slow_after = 10ms;
+      node.log = [&log](LogLevel level, std::string_view text) { log.note(level, text); };
+    });
+    holds_ = false;
+    cluster.start({0, 1});
+    gate.shut();
+    std::jthread joiner([&] { cluster.start({2}); });
+    EXPECT_TRUE(until([&] { return gate.reached(); }));
+    EXPECT_TRUE(until([&] { return log.with(callback + " has been running for ") != 0; }));
+    EXPECT_EQ(log.with(callback + " is over"), 0);
+    gate.open();
+    EXPECT_TRUE(until([&] { return log.with(callback + " is over: it ran for ") != 0; }));
+  }
+
+  Gate in_read_;
+  std::function<void()> at_end_ = [] {};  // when a snapshot is destroyed
+  std::atomic<bool> holds_{true};         // load_state does not return
   std::atomic<std::size_t> loaded_{0};
 };
 
@@ -86,6 +113,46 @@ TEST_F(Givers, WhoCannotWaitToLeaveSayForWhom) {
   holds_ = false;
   joiner.join();
   EXPECT_EQ(loaded_, kBytes) << "of a";
+}
+
+TEST_F(Givers, WhoseSnapshotIsReadForLongSaySo) {
+  expect_named(in_read_, "what reads a snapshot of group 'log'");
+}
+
+TEST_F(Givers, WhoseSnapshotIsDestroyedForLongSaySo) {
+  Gate gate;
+  at_end_ = [&gate] { gate.pass(); };
+  expect_named(gate, "the destructor of a snapshot of group 'log'");
+}
+
+// On the thread for states, which ends with the node.
+TEST_F(Givers, MayDestroyTheNodeWithTheSnapshot) {
+  LogBook log;
+  std::atomic<bool> destroyed = false;
+  std::function<void()> destroy;
+  ClusterOptions with_b = options(3, 2);
+  with_b.adjust_group = [&destroy](std::size_t member, GroupOptions& group) {
+    if (member != 1) return;
+    group.snapshot = [&destroy]() -> Result<ReadSnapshot> {
+      return [held = std::shared_ptr<const void>(&destroy, [&destroy](const void*) { destroy(); })](
+                 std::uint64_t /*offset*/, std::span<std::byte> /*into*/) -> Result<std::size_t> {
+        return 0;
+      };
+    };
+  };
+  TestCluster cluster(with_b, [&log](std::size_t member, NodeOptions& node) {
+    if (member == 1) node.log = [&log](LogLevel of, std::string_view text) { log.note(of, text); };
+  });
+  destroy = [&] {
+    cluster.life(1).node.reset();
+    destroyed = true;
+  };
+  holds_ = false;
+  cluster.start({0, 1});
+  cluster.start({2});
+  EXPECT_TRUE(until([&] { return destroyed.load(); }));
+  EXPECT_EQ(log.with("node 'b' was destroyed inside snapshot of group 'log'"), 1);
+  EXPECT_TRUE(until([&] { return cluster.are_in_view_of({0, 2}); }));
 }
 
 }  // namespace
