@@ -1,6 +1,7 @@
 /// \file confirm.cpp
-/// Somebody that called us in a member's name contradicts us. Is it that member? Its own address is
-/// the one thing that a stranger cannot take.
+/// Somebody that called us in a member's name contradicts us, or says that we were removed. Is it
+/// that member? Its own address is the one thing that a stranger cannot take.
+#include <algorithm>
 #include <boost/asio/use_awaitable.hpp>
 #include <exception>
 #include <utility>
@@ -43,6 +44,37 @@ asio::awaitable<Result<Hello>> Reception::ask(std::uint32_t slot) {
   }
   if (link != nullptr) drop(link);
   co_return hello;
+}
+
+// Who has removed us says so whoever of the two calls. A member of a lower slot never calls us.
+void Reception::told_removed(const std::string& name, Dialed dialed) {
+  if (over_) return;
+  if (dialed) return removed_by(name);
+  const auto at = std::ranges::find(base_.members, name, &MemberAddress::name);
+  const auto slot = static_cast<std::uint32_t>(at - base_.members.begin());
+  if (at != base_.members.end() && slot > self_) spawn(confirm_removal(slot));
+}
+
+asio::awaitable<void> Reception::confirm_removal(std::uint32_t slot) {
+  if (std::exchange(peers_[slot].asked, true)) co_return;
+  LinkPtr link;
+  bool removed = false;
+  try {
+    link = co_await connect(slot);
+    if (link != nullptr && !over_) {
+      links_.push_back(link);
+      link->limit_silence(request_.silence_limit);
+      link->send(encode_hello(hello_to(slot, {})).value_or(""));
+      const Result<Hello> theirs = co_await link->read_hello();
+      if (theirs && compatible(hello_to(slot, {}), *theirs)) {
+        removed = (co_await link->read_verdict()).kind == Verdict::Kind::removed;
+      }
+    }
+  } catch (const std::exception&) {  // no memory: it will call again
+  }
+  if (link != nullptr) drop(link);
+  peers_[slot].asked = false;
+  if (removed) removed_by(member(slot).name);
 }
 
 }  // namespace tutti

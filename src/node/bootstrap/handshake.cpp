@@ -49,8 +49,6 @@ asio::awaitable<void> Reception::converse(LinkPtr link, Dialed dialed) {
     co_return;
   }
   Judged judged = judge(mine, *theirs, dialed);
-  std::string credible;
-  if (compatible(mine, *theirs)) credible = theirs->name;
   std::string verdict;
   switch (judged.judgement) {
     case Judgement::agree:
@@ -78,7 +76,9 @@ asio::awaitable<void> Reception::converse(LinkPtr link, Dialed dialed) {
       verdict = encode_removed();
       break;
   }
-  co_await send_away(link, std::move(verdict), std::move(credible));
+  const bool credible = compatible(mine, *theirs).has_value();
+  const Verdict said = co_await send_away(link, std::move(verdict));
+  if (said.kind == Verdict::Kind::removed && credible) told_removed(theirs->name, dialed);
 }
 
 asio::awaitable<void> Reception::unreadable(LinkPtr link, Error error, Dialed dialed) {
@@ -88,8 +88,7 @@ asio::awaitable<void> Reception::unreadable(LinkPtr link, Error error, Dialed di
     error.message = who + ": " + error.message;
     std::string verdict = encode_verdict(error);
     end_with(std::move(error), link, dialed);
-    std::string nobody;
-    co_await send_away(link, std::move(verdict), std::move(nobody));
+    co_await send_away(link, std::move(verdict));
     co_return;
   }
   if (!dialed) {
@@ -123,8 +122,7 @@ asio::awaitable<void> Reception::contradict(LinkPtr link, const Hello& theirs, E
   }
   ++telling_;
   try {
-    std::string nobody;
-    co_await send_away(link, std::move(verdict), std::move(nobody));
+    co_await send_away(link, std::move(verdict));
   } catch (const std::exception&) {  // no memory: this connection has to go
     link->close();
   }
@@ -164,16 +162,15 @@ asio::awaitable<void> Reception::tell(LinkPtr link) {
   co_await link->drain();
 }
 
-// Closing earlier than the other end could destroy what we sent. The peer's name is empty if what
-// it says does not count.
-asio::awaitable<void> Reception::send_away(LinkPtr link, std::string verdict, std::string peer) {
+// Closing earlier than the other end could destroy what we sent. Returns what it said.
+asio::awaitable<Verdict> Reception::send_away(LinkPtr link, std::string verdict) {
   link->send(std::move(verdict));
   link->finish_sending();
   link->close_unix();
   link->limit_silence(request_.silence_limit);
-  const Verdict theirs = co_await link->read_verdict();
-  if (theirs.kind == Verdict::Kind::removed && !peer.empty()) removed_by(peer);
+  Verdict theirs = co_await link->read_verdict();
   co_await link->drain();
+  co_return theirs;
 }
 
 Hello Reception::hello_to(Dialed dialed, const std::string& unix_name) const {

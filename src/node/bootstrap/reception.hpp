@@ -13,7 +13,7 @@
 /// Who calls a member and is contradicted ends its start, and first stays a moment: to tell the
 /// other why, to contradict whoever else calls, and to be asked. For anybody may call in a member's
 /// name: who is called refuses, and ends its start only if that member says the same at its own
-/// address (confirm.cpp).
+/// address (confirm.cpp). So it is with who says that this incarnation was removed.
 /// Threads: all runs inside run(), on a private Asio context; what other threads may call says so.
 #pragma once
 #include <boost/asio/awaitable.hpp>
@@ -138,12 +138,14 @@ class Reception {
   asio::awaitable<void> contradict(LinkPtr link, const Hello& theirs, Error error, Dialed dialed);
   void end_with(Error error, const LinkPtr& link, Dialed dialed);
   void refused(Dialed slot, const std::string& where, const Error& error);
-  asio::awaitable<void> send_away(LinkPtr link, std::string verdict, std::string peer);
+  asio::awaitable<Verdict> send_away(LinkPtr link, std::string verdict);
   [[nodiscard]] Hello hello_to(Dialed dialed, const std::string& unix_name) const;
 
   // confirm.cpp
   asio::awaitable<bool> confirm(std::uint32_t slot, Error& error, std::uint64_t incarnation);
   asio::awaitable<Result<Hello>> ask(std::uint32_t slot);
+  void told_removed(const std::string& name, Dialed dialed);
+  asio::awaitable<void> confirm_removal(std::uint32_t slot);
 
   // judge.cpp
   [[nodiscard]] Judged judge(const Hello& mine, const Hello& theirs, Dialed dialed);

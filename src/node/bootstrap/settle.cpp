@@ -68,7 +68,7 @@ void Reception::disagreed(const LinkPtr& link, std::uint32_t slot, bool dialed, 
       break;
     case Verdict::Kind::removed:
       unclaim(link, slot, "it has removed us");
-      removed_by(name);
+      told_removed(name, dialed ? Dialed(slot) : std::nullopt);
       break;
     case Verdict::Kind::refused:
       unclaim(link, slot, "it refused us: " + verdict.error.message);
@@ -129,8 +129,7 @@ asio::awaitable<void> Reception::try_later(LinkPtr link, std::uint32_t slot, std
   warn("later " + member(slot).name, why);
   std::string verdict = encode_not_now(why);
   unclaim(link, slot, std::move(why));
-  std::string nobody;
-  co_await send_away(link, std::move(verdict), std::move(nobody));
+  co_await send_away(link, std::move(verdict));
 }
 
 // They agree, but nothing can carry their writes.
@@ -139,8 +138,7 @@ asio::awaitable<void> Reception::cannot_be_joined(LinkPtr link, std::uint32_t sl
   unclaim(link, slot, error.message);
   std::string verdict = encode_verdict(error);
   end_with(std::move(error), link, dialed ? Dialed(slot) : std::nullopt);
-  std::string nobody;
-  co_await send_away(link, std::move(verdict), std::move(nobody));
+  co_await send_away(link, std::move(verdict));
 }
 
 void Reception::hand_over(const LinkPtr& link, std::uint32_t slot) {

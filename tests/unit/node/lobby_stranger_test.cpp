@@ -226,6 +226,28 @@ TEST_F(StrangersThatSpeak, ThatRefuseAMemberAreNotBelieved) {
   expect_that_a_waits_on("called and refused us: b does not like this");
 }
 
+TEST_F(StrangersThatSpeak, OfARemovalAreNotBelieved) {
+  RawPeer stranger(address());
+  stranger.send(encode_hello(hello_of(b, 7)).value());
+  stranger.send(encode_removed());
+  stranger.wait_for_close();
+  expect_that_members_meet();
+}
+
+TEST_F(StrangersThatSpeak, OfARemovalFromAGroupThatRunsAreNotBelieved) {
+  expect_that_members_meet();
+  a.lobby().set_running();
+  b.lobby().set_running();
+  RawPeer stranger(address());
+  stranger.send(encode_hello(hello_of(b, 7)).value());
+  stranger.send(encode_removed());
+  ASSERT_TRUE(stranger.receive_hello());
+  EXPECT_EQ(stranger.receive_verdict().kind, Verdict::Kind::not_now);
+  stranger.close();
+  b.await_log(LogLevel::warning, "waits to be called");  // by a, which asks it
+  EXPECT_FALSE(a.lobby().failure());
+}
+
 TEST_F(StrangersThatSpeak, WithTooSmallARowAreToldSo) {
   a.stop();
   a.row_bytes = {0, 8192};
