@@ -10,6 +10,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/system_error.hpp"
 #include "node/bootstrap/as_tuple.hpp"
 #include "node/bootstrap/fd_passing.hpp"
 #include "node/bootstrap/host.hpp"
@@ -91,7 +92,8 @@ asio::awaitable<void> Reception::accept_all() {
       }
     } else if (failed != EAGAIN && failed != EWOULDBLOCK && failed != EINTR &&
                failed != ECONNABORTED) {
-      problem = std::system_category().message(failed);
+      problem =
+          lacks_descriptors(failed) ? kFreeDescriptors : std::system_category().message(failed);
     }
     if (problem.empty()) continue;
     // Out of descriptors or memory: the connection waits in the queue, we must not spin on it.

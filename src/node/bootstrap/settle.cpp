@@ -30,9 +30,11 @@ void Reception::claim(const LinkPtr& link, std::uint32_t slot, const Hello& mine
   desk_.note(slot, "it has not answered our hello");
 }
 
-// The peer may come again, or be started again. It has perhaps done the first already.
+// The peer may come again, or be started again. It has perhaps done the first already. What is left
+// to say on that connection is said to a stranger, and strangers are bounded.
 void Reception::unclaim(const LinkPtr& link, std::uint32_t slot, std::string trouble) {
   if (peers_[slot].link != link) return;
+  if (slot > self_) unclaimed_.push_back(link);  // it called
   peers_[slot].link.reset();
   desk_.note(slot, std::move(trouble));
 }

@@ -2,10 +2,14 @@
 /// Who connects and is no member does no harm (B3).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 
+#include <filesystem>
+#include <iterator>
 #include <memory>
 
 #include "members.hpp"
+#include "node/bootstrap/fd_passing.hpp"
 
 namespace tutti {
 namespace {
@@ -145,6 +149,33 @@ TEST_F(Strangers, ManyThatAreSentAwayAndStayDoNotKeepMembersOut) {
     ASSERT_TRUE(namesakes.back()->receive_hello());
     EXPECT_EQ(namesakes.back()->receive_verdict().kind, Verdict::Kind::refused);
   }
+  expect_that_members_meet();
+}
+
+std::ptrdiff_t open_descriptors() {
+  return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
+}
+
+// Each is taken for b until it has said that, and would stay as long as it likes.
+TEST_F(Strangers, ManyThatAgreeAndFailAndStayAreBounded) {
+  a.stop();
+  a.silence_limit = 24h;
+  a.start();
+  const auto before = open_descriptors();
+  std::vector<std::unique_ptr<RawPeer>> strangers;
+  for (std::uint64_t i = 1; i <= 100; ++i) {
+    strangers.push_back(std::make_unique<RawPeer>(address()));
+    strangers.back()->send(encode_hello(hello_of(b, i)).value());
+    const Result<Hello> hello = strangers.back()->receive_hello();
+    ASSERT_TRUE(hello);
+    const UniqueFd row = connect_abstract(hello->unix_name).value();
+    ASSERT_EQ(::send(row.get(), "x", 1, MSG_NOSIGNAL), 1);
+    strangers.back()->send(encode_verdict());
+    EXPECT_EQ(strangers.back()->receive_verdict().kind, Verdict::Kind::agreed);
+    EXPECT_EQ(strangers.back()->receive_verdict().kind, Verdict::Kind::refused);
+  }
+  // Their own ends, the newest 64 at a, and a few of the last one's.
+  EXPECT_LE(open_descriptors(), before + 100 + 64 + 8);
   expect_that_members_meet();
 }
 
