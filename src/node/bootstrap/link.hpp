@@ -72,6 +72,10 @@ class Link : public std::enable_shared_from_this<Link> {
   void close();
   void close_unix();
   [[nodiscard]] bool is_open() const { return socket_.is_open(); }
+  /// How many are free once it is closed.
+  [[nodiscard]] std::size_t descriptors() const {
+    return (socket_.is_open() ? 1U : 0U) + (unix_.is_open() ? 1U : 0U);
+  }
   [[nodiscard]] UniqueFd release();
   [[nodiscard]] const std::string& where() const { return where_; }
 

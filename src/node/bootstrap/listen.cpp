@@ -31,13 +31,16 @@ constexpr std::size_t kUnclaimedMax = 64;
 // must leave so many.
 constexpr std::size_t kSpareDescriptors = 16;
 
-bool are_descriptors_few(int any) {
+// How many of them there are not.
+std::size_t lacking_descriptors(int any) {
   std::array<UniqueFd, kSpareDescriptors> spare;
+  std::size_t lacking = spare.size();
   for (UniqueFd& one : spare) {
     one = UniqueFd(::fcntl(any, F_DUPFD_CLOEXEC, 0));
-    if (!one) return true;
+    if (!one) break;
+    --lacking;
   }
-  return false;
+  return lacking;
 }
 
 std::string describe_remote(const tcp::socket& socket) {
@@ -104,14 +107,20 @@ asio::awaitable<void> Reception::accept_all() {
   }
 }
 
-// Closes the oldest strangers until members have the descriptors that they need. `full`: none could
-// be had, so one stranger goes in any case: of those that all processes have together, none can be
-// counted. True if one was closed.
+// Closes the oldest strangers until members have the descriptors that they need; if strangers do
+// not have so many, it is not for them that there are few, and among them may be members in their
+// handshake: none goes. `full`: none could be had at all, so one goes in any case. True if one was
+// closed.
 bool Reception::spare_descriptors(bool full) {
+  std::size_t lacking = lacking_descriptors(listener_.native_handle());
+  std::size_t held = 0;
+  for (const LinkPtr& link : unclaimed_) held += link->descriptors();
+  const bool enough = lacking <= held;
   bool closed = false;
-  while ((full && !closed) || are_descriptors_few(listener_.native_handle())) {
+  while ((full && !closed) || (enough && lacking != 0)) {
     if (!make_room("hardly any descriptor is free, see ulimit -n")) break;
     closed = true;
+    lacking = lacking_descriptors(listener_.native_handle());
   }
   return closed;
 }

@@ -75,6 +75,23 @@ TEST_F(Descriptors, ThatAMemberNeedsAreTakenFromAsManyStrangersAsHaveThem) {
   EXPECT_EQ(b.outcome(), "met");
 }
 
+// Of which one would be a member that has just called.
+TEST_F(Descriptors, ThatStrangersDoNotHaveAreNotTakenFromAllOfThem) {
+  a.start();
+  std::vector<std::unique_ptr<RawPeer>> strangers;
+  for (int i = 0; i < 3; ++i) {
+    strangers.push_back(std::make_unique<RawPeer>(addresses[0].address));
+    ASSERT_TRUE(strangers.back()->receive_hello());
+  }
+  const std::string hello = encode_hello(hello_of(b, 7)).value();
+  NoDescriptors none;
+  none.spare(1);
+  RawPeer caller(addresses[0].address);
+  ASSERT_TRUE(caller.receive_hello());  // the oldest went for it
+  strangers[1]->send(hello);
+  EXPECT_EQ(strangers[1]->receive_verdict().kind, Verdict::Kind::agreed);
+}
+
 TEST_F(Descriptors, ThatADialingMemberLacksForItsSocketAreWaitedFor) {
   {
     const RawServer server(addresses[0].address);
