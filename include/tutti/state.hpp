@@ -21,9 +21,9 @@ namespace tutti {
 
 /// Fills `into` with the bytes of a snapshot from `offset` on and returns how many those are. Fewer
 /// than asked for are fine; 0 says that the snapshot ends there. The offsets mostly grow, but the
-/// first may be any, and they may go back: another joiner, or one that lost the other giver, may
-/// need an earlier piece. The state that it reads must not change, though messages are delivered
-/// meanwhile. It is destroyed on the same thread, or on the one that ends the node.
+/// first may be any, and they may go back: another joiner, or one that lost or left the other
+/// giver, may need an earlier piece. The state that it reads must not change, though messages are
+/// delivered meanwhile. It is destroyed on the same thread, or on the one that ends the node.
 using ReadSnapshot =
     std::function<Result<std::size_t>(std::uint64_t offset, std::span<std::byte> into)>;
 
@@ -51,8 +51,8 @@ struct StatePiece {
 };
 
 /// Takes over a state, a piece at a time. An error, or an exception, ends this node's start.
-/// If the member that sends it dies on the way, the state of another goes on where it ended, or
-/// begins again.
+/// If the member that sends it dies on the way, or sends nothing for suspect_after while another is
+/// ready, the state of that one goes on where it ended, or begins again.
 using LoadState = std::function<Result<void>(const StatePiece& piece)>;
 
 }  // namespace tutti

@@ -12,8 +12,13 @@ namespace tutti {
 
 template <class Memory>
 StateTaker<Memory>::StateTaker(const StateWords& words, StateJobs& jobs, std::byte* own_row,
-                               RowOf row_of, Memory memory)
-    : words_(words), jobs_(jobs), own_row_(own_row), row_of_(std::move(row_of)), memory_(memory) {}
+                               RowOf row_of, std::uint64_t patience_ns, Memory memory)
+    : words_(words),
+      jobs_(jobs),
+      own_row_(own_row),
+      row_of_(std::move(row_of)),
+      memory_(memory),
+      patience_ns_(patience_ns) {}
 
 template <class Memory>
 void StateTaker<Memory>::begin(const View& view, std::size_t givers) {
@@ -45,7 +50,26 @@ bool StateTaker<Memory>::step(Fabric& fabric) {
   if (has_all_) return false;
   const bool asks = !std::exchange(asked_, true);
   if (asks) want(compares_ ? last_->at : next_, fabric);
-  return receive(fabric) || asks;
+  awaits_ = false;
+  const bool received = receive(fabric);
+  if (asks || !awaits_) {
+    since_ns_ = now_ns_;
+  } else if (now_ns_ - since_ns_ >= patience_ns_ && another_is_ready()) {
+    left_one_ = true;
+    leave_giver(fabric);
+    return true;
+  }
+  return received || asks;
+}
+
+// It has saved all, and gives to our view.
+template <class Memory>
+bool StateTaker<Memory>::another_is_ready() const {
+  if (giver_ + 1 == givers_.size() || !givers_[giver_ + 1]) return false;
+  const std::byte* words = row_of_(*givers_[giver_ + 1]) + words_.offset;
+  if (memory_.load(words + StateWords::kView) != view_) return false;
+  const bool failed = memory_.load(words + StateWords::kFailed) != 0;
+  return !failed && memory_.load(words + StateWords::kView) == view_;  // L7
 }
 
 template <class Memory>
@@ -57,13 +81,15 @@ void StateTaker<Memory>::want(const PieceAt& at, Fabric& fabric) {
 template <class Memory>
 bool StateTaker<Memory>::receive(Fabric& fabric) {
   // L7, from both sides: its last words are cleared before it shows our view.
+  awaits_ = true;
   if (load(StateWords::kView) != view_) return false;
   const std::uint64_t sent = load(StateWords::kSent);
   const bool failed = load(StateWords::kFailed) != 0;
   if (load(StateWords::kView) != view_) return false;
+  awaits_ = sent == taken_;
   if (failed) {
     leave_giver(fabric);
-    if (taking_ == Taking::lost)
+    if (taking_ == Taking::lost && !left_one_)
       fail(ErrorCode::peer_lost, "no member that gives it could save it");
     return true;
   }

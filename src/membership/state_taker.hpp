@@ -6,6 +6,8 @@
 /// is what came before, as far as the application keeps its word (state.hpp); if not, or if nothing
 /// is promised, the group's state begins again. Groups that are whole stay as they are: all givers
 /// gave the state of one cut.
+/// A giver whose application is stuck while the other one's is not is left for good, as if it were
+/// lost: what it has of our words must not hold up others that take from it.
 /// Invariants: L7, see state_words. What is copied out of the ring is checked, then used.
 /// Threads: the predicate thread.
 #pragma once
@@ -36,8 +38,11 @@ enum class Taking : std::uint8_t {
 template <class Memory>
 class StateTaker {
  public:
+  /// A giver that has put nothing into its ring for `patience_ns` is left for one that is ready.
   StateTaker(const StateWords& words, StateJobs& jobs, std::byte* own_row, RowOf row_of,
-             Memory memory);
+             std::uint64_t patience_ns, Memory memory);
+
+  void set_time(std::uint64_t now_ns) { now_ns_ = now_ns; }
 
   void begin(const View& view, std::size_t givers);
   /// The node in that slot gives nothing more.
@@ -60,6 +65,7 @@ class StateTaker {
     std::uint64_t crc;
   };
 
+  [[nodiscard]] bool another_is_ready() const;
   bool receive(Fabric& fabric);
   [[nodiscard]] bool accept_frame(std::uint64_t sent, StateJob& job, Fabric& fabric);
   void use(StateJob& job, std::uint64_t crc, bool steady, Fabric& fabric);
@@ -79,7 +85,12 @@ class StateTaker {
   std::byte* own_row_;
   RowOf row_of_;
   Memory memory_;
+  const std::uint64_t patience_ns_;
 
+  std::uint64_t now_ns_ = 0;
+  bool awaits_ = false;         // the giver: all that it has given so far is taken
+  std::uint64_t since_ns_ = 0;  // it has awaited it
+  bool left_one_ = false;       // that may yet have given it
   Taking taking_ = Taking::nothing;
   Error error_{};
   std::uint64_t view_ = 0;

@@ -30,12 +30,15 @@ namespace tutti {
 template <class Memory>
 class StateTransfer final : public Stepped {
  public:
-  /// `jobs` outlives this, which asks for all that is done there.
+  /// `jobs` outlives this, which asks for all that is done there. Who takes leaves a giver that has
+  /// given nothing for `patience_ns`, if another one is ready.
   StateTransfer(const StateWords& words, StateJobs& jobs, std::byte* own_row, const RowOf& row_of,
-                Memory memory = {})
+                std::uint64_t patience_ns, Memory memory = {})
       : jobs_(jobs),
         giver_(words, jobs, own_row, row_of, memory),
-        taker_(words, jobs, own_row, row_of, memory) {}
+        taker_(words, jobs, own_row, row_of, patience_ns, memory) {}
+
+  void set_time(std::uint64_t now_ns) { taker_.set_time(now_ns); }
 
   /// The view is in force: begin() follows once its turn has come.
   void expect(const View& view, std::uint32_t slot) { expected_ += gives_in(view, slot) ? 1 : 0; }

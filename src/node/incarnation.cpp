@@ -42,6 +42,7 @@ std::size_t Incarnation::pass(Calls calls) {
     take_arrivals();
   passed_ns_ = now_ns();
   membership_->set_time(passed_ns_);
+  states_->set_time(passed_ns_);
   std::size_t work = loop_->step();
   for (const PeerLoss& loss : loop_->take_losses()) {
     lost(loss);

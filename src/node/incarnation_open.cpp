@@ -228,8 +228,9 @@ void Incarnation::seat_states(const RowOf& row_of) {
   }
   state_jobs_ = std::make_unique<StateJobs>(std::move(states), state_words_.piece_bytes(),
                                             [this] { state_thread_->wake(); });
-  states_ = std::make_unique<StateTransfer<NativeMemory>>(state_words_, *state_jobs_, row_->data(),
-                                                          row_of);
+  states_ = std::make_unique<StateTransfer<NativeMemory>>(
+      state_words_, *state_jobs_, row_->data(), row_of,
+      static_cast<std::uint64_t>(node_.suspect_after.count()));
 }
 
 // The application's callbacks; what goes wrong in saving is known here only.

@@ -127,6 +127,7 @@ void Member::record(const history::Event& event) {
 
 std::size_t Member::pass() {
   membership_->set_time(net_.now_ns());
+  states_->set_time(net_.now_ns());
   std::size_t work = (work_on_states() ? 1 : 0) + loop_->step();
   if (NativeMemory::load(row_.data() + ViewWords::kLeaving) == 0) {
     asked_ns_.reset();

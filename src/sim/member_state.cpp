@@ -35,7 +35,7 @@ void Member::make_states(const RowOf& row_of, Memory memory) {
   }
   jobs_ = std::make_unique<StateJobs>(std::move(states), plan_.state_words.piece_bytes());
   states_ = std::make_unique<StateTransfer<Memory>>(plan_.state_words, *jobs_, row_.data(), row_of,
-                                                    memory);
+                                                    plan_.suspect_after_ns, memory);
 }
 
 // One job after the other. Here a state is as it was when the job ended: M9 does not hold if

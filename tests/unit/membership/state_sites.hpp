@@ -18,6 +18,7 @@ namespace tutti::testing {
 
 inline constexpr StateWords kWords{.offset = 64, .ring_bytes = 256};
 inline constexpr std::size_t kPiece = 40;
+inline constexpr std::uint64_t kPatienceNs = 1'000;
 
 inline std::string text_of(std::size_t bytes, char first = 'a') {
   std::string text;
@@ -49,8 +50,8 @@ class Site {
     for (std::size_t g = 0; g < application.states.size(); ++g) groups.push_back(state(g));
     jobs = std::make_unique<StateJobs>(std::move(groups), kWords.piece_bytes());
     const RowOf row_of = [&rows](std::uint32_t peer) { return rows[peer].data(); };
-    transfer =
-        std::make_unique<StateTransfer<NativeMemory>>(kWords, *jobs, rows[slot].data(), row_of);
+    transfer = std::make_unique<StateTransfer<NativeMemory>>(kWords, *jobs, rows[slot].data(),
+                                                             row_of, kPatienceNs);
   }
 
   bool begin(const View& view) {
