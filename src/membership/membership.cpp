@@ -253,7 +253,7 @@ template <class Memory>
 void Membership<Memory>::ready(std::uint32_t slot, std::uint64_t incarnation) {
   ready_[slot] = incarnation;
   set_life(ViewWords::ready(slot), incarnation);
-  if (incarnation == 0) return;
+  if (incarnation == 0 || stopped_) return;
   greeted_.push_back(slot);
   last_came_ns_ = now_ns_;
   detector_.watch(slot);
