@@ -56,7 +56,7 @@ void Reception::told_removed(const std::string& name, Dialed dialed) {
 }
 
 asio::awaitable<void> Reception::confirm_removal(std::uint32_t slot) {
-  if (std::exchange(peers_[slot].asked, true)) co_return;
+  if (std::exchange(peers_[slot].asked_removal, true)) co_return;
   LinkPtr link;
   bool removed = false;
   try {
@@ -73,8 +73,10 @@ asio::awaitable<void> Reception::confirm_removal(std::uint32_t slot) {
   } catch (const std::exception&) {  // no memory: it will call again
   }
   if (link != nullptr) drop(link);
-  peers_[slot].asked = false;
+  peers_[slot].asked_removal = false;
   if (removed) removed_by(member(slot).name);
+  if (removed || over_ || peers_[slot].link != nullptr || peers_[slot].attached) co_return;
+  desk_.note(slot, "it says that it has removed us, which could not be confirmed at its address");
 }
 
 }  // namespace tutti

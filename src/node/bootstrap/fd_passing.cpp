@@ -1,6 +1,7 @@
 /// \file fd_passing.cpp
 #include "node/bootstrap/fd_passing.hpp"
 
+#include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -144,6 +145,16 @@ Result<void> send_offer(int socket, std::uint64_t from, std::uint64_t to, int ro
   return {};
 }
 
+Result<std::vector<UniqueFd>> room_for_offer(int any) {
+  std::vector<UniqueFd> room;
+  while (room.size() < kDescriptors) {
+    UniqueFd one(::fcntl(any, F_DUPFD_CLOEXEC, 0));
+    if (!one) return refused(kReceiving, errno);
+    room.push_back(std::move(one));
+  }
+  return room;
+}
+
 Result<std::optional<RowOffer>> receive_offer(int socket) {
   OfferBytes bytes{};
   iovec part{&bytes, sizeof bytes};
@@ -164,8 +175,10 @@ Result<std::optional<RowOffer>> receive_offer(int socket) {
   const bool is_offer =
       (message.msg_flags & MSG_TRUNC) == 0 && size == sizeof bytes && bytes.magic == kOfferMagic;
   const bool cut = (message.msg_flags & MSG_CTRUNC) != 0;
-  // There was room for more, so the kernel could not open them here.
-  if (is_offer && cut && descriptors.size() < kDescriptors) return refused(kReceiving, EMFILE);
+  if (is_offer && cut && descriptors.size() < kDescriptors) {
+    // The kernel could not open them here, for want of descriptors or because it must not.
+    if (!UniqueFd(::fcntl(socket, F_DUPFD_CLOEXEC, 0))) return refused(kReceiving, errno);
+  }
   if (!is_offer || cut || descriptors.size() != kDescriptors) {
     return fail(ErrorCode::mismatch, "what came on the unix socket is not a row");
   }

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/unique_fd.hpp"
 #include "tutti/error.hpp"
@@ -39,6 +40,11 @@ struct RowOffer {
 /// The descriptors stay the caller's.
 [[nodiscard]] Result<void> send_offer(int socket, std::uint64_t from, std::uint64_t to, int row,
                                       int doorbell);
+
+/// As many descriptors as an offer brings, copies of that one: they keep its places free until it
+/// is received. A process that cannot take a row must not hand over its own: the other end would
+/// take itself for connected.
+[[nodiscard]] Result<std::vector<UniqueFd>> room_for_offer(int any);
 
 /// Empty if nothing has arrived yet. A message of another shape is an error, and what descriptors
 /// it brought are closed.

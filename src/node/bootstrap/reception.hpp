@@ -67,6 +67,7 @@ class Reception {
     LinkPtr link;           // the one whose hello we agreed with
     bool attached = false;  // B1: handed over, not released
     bool asked = false;     // confirm() is under way
+    bool asked_removal = false;
     // Of the last two.
     std::uint64_t incarnation = 0;
     std::uint64_t row_bytes = 0;

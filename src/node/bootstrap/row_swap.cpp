@@ -33,6 +33,8 @@ asio::awaitable<Result<void>> Reception::swap_rows(LinkPtr link, std::uint32_t s
   link->limit_silence(request_.silence_limit);
   Result<void> opened = co_await open_unix(link, peers_[slot].unix_name, dialed);
   if (!opened) co_return opened;
+  Result<std::vector<UniqueFd>> room = room_for_offer(link->unix_fd());
+  if (!room) co_return std::unexpected(room.error());
   Result<void> sent = send_offer(link->unix_fd(), base_.incarnation, incarnation,
                                  request_.own_row.read_only_fd().get(), request_.doorbell_fd);
   if (!sent) co_return sent;
@@ -40,6 +42,7 @@ asio::awaitable<Result<void>> Reception::swap_rows(LinkPtr link, std::uint32_t s
     // The row is sent before whatever follows on the connection: not ready, it may still be here.
     const bool ready = co_await link->unix_readable();
     if (link->unix_fd() < 0) co_return link_gone();
+    room->clear();
     Result<std::optional<RowOffer>> offer = receive_offer(link->unix_fd());
     if (!offer) co_return std::unexpected(offer.error());
     if (!*offer && !ready) co_return link_gone();

@@ -109,6 +109,7 @@ TEST_F(Descriptors, ThatADialingMemberLacksForItsSocketAreWaitedFor) {
   expect_that_b_meets_a();
 }
 
+// It keeps its own row: the other end would take itself for connected.
 TEST_F(Descriptors, ThatADialingMemberLacksForARowAreWaitedFor) {
   {
     const RawServer server(addresses[0].address);
@@ -116,13 +117,17 @@ TEST_F(Descriptors, ThatADialingMemberLacksForARowAreWaitedFor) {
     RawPeer called = server.accept();
     const std::string name = random_socket_name().value();
     const UniqueFd listener = listen_abstract(name).value();
-    answer(called, hello_of_a(name));
+    const Hello hello = hello_of_a(name);
+    {
+      NoDescriptors none;
+      none.spare(1);  // its unix socket
+      answer(called, hello);
+      expect_later(called, "b");
+    }
     await_input(listener.get());
     const UniqueFd there = std::move(*accept_same_user(listener.get()).value());
-    const NoDescriptors none;
-    ASSERT_TRUE(
-        send_offer(there.get(), 7, b.incarnation, a.row.read_only_fd().get(), a.doorbell.get()));
-    expect_later(called, "b");
+    await_input(there.get());
+    EXPECT_EQ(receive_offer(there.get()).error().code, ErrorCode::peer_lost);
   }
   expect_that_b_meets_a();
 }
