@@ -165,6 +165,7 @@ void Membership<Memory>::follow_course(Fabric& fabric) {
   if (stopped_) return;
   settle();
   if (leader() == rank_) {
+    if (leaves_) ask_to_leave();  // it may lead since this step
     lead(fabric);
   } else {
     follow(fabric);

@@ -194,9 +194,10 @@ void Membership<Memory>::hear_decision() {
       adopt_decision(*proposal, static_cast<std::uint32_t>(accepted / 2 - 1));
     }
   }
-  // Who asked to leave was let go, then, or suspected: that makes no difference to it any more.
+  // One that asked to leave was let go, then, or suspected: that makes no difference to it any
+  // more. One that is needed has not asked yet, so it was suspected.
   if (!decision_ && is_left_behind()) {
-    stop(leaves_ ? StopReason::left : StopReason::evicted);
+    stop(leaves_ && !events_.is_needed() ? StopReason::left : StopReason::evicted);
   }
 }
 

@@ -106,6 +106,7 @@ void Membership<Memory>::ask_to_leave() {
   const bool asks = life(options_.self, ViewWords::kLeaving) != 0;
   const bool needed = events_.is_needed();
   if (asks != needed) return;
+  if (!asks && wedged_) return;  // it may be needed in the view that is about to begin
   if (!needed || leader() == rank_) set_life(ViewWords::kLeaving, needed ? 0 : 1);
 }
 

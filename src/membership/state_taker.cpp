@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "membership/state_frame.hpp"
+#include "membership/view_words.hpp"
 #include "sst/memory.hpp"
 
 namespace tutti {
@@ -52,9 +53,10 @@ bool StateTaker<Memory>::step(Fabric& fabric) {
   if (asks) want(compares_ ? last_->at : next_, fabric);
   awaits_ = false;
   const bool received = receive(fabric);
-  if (asks || !awaits_) {
-    since_ns_ = now_ns_;
-  } else if (now_ns_ - since_ns_ >= patience_ns_ && another_is_ready()) {
+  // While we stood still ourselves, the giver may have, too: a look counts a part of the patience.
+  const std::uint64_t passed_ns = now_ns_ - std::exchange(looked_ns_, now_ns_);
+  waited_ns_ = asks || !awaits_ ? 0 : waited_ns_ + std::min(passed_ns, patience_ns_ / kLooks);
+  if (waited_ns_ >= patience_ns_ && another_is_ready()) {
     left_one_ = true;
     leave_giver(fabric);
     return true;
@@ -62,14 +64,17 @@ bool StateTaker<Memory>::step(Fabric& fabric) {
   return received || asks;
 }
 
-// It has saved all, and gives to our view.
+// It has saved all, gives to our view, and had not asked to leave before it did (J8): the others
+// may be about to let it go.
 template <class Memory>
 bool StateTaker<Memory>::another_is_ready() const {
-  if (giver_ + 1 == givers_.size() || !givers_[giver_ + 1]) return false;
-  const std::byte* words = row_of_(*givers_[giver_ + 1]) + words_.offset;
+  if (giver_ + 1 >= givers_.size() || !givers_[giver_ + 1]) return false;
+  const std::byte* row = row_of_(*givers_[giver_ + 1]);
+  const std::byte* words = row + words_.offset;
   if (memory_.load(words + StateWords::kView) != view_) return false;
   const bool failed = memory_.load(words + StateWords::kFailed) != 0;
-  return !failed && memory_.load(words + StateWords::kView) == view_;  // L7
+  const bool leaves = memory_.load(row + ViewWords::kLeaving) != 0;
+  return !failed && !leaves && memory_.load(words + StateWords::kView) == view_;  // L7
 }
 
 template <class Memory>
@@ -86,7 +91,7 @@ bool StateTaker<Memory>::receive(Fabric& fabric) {
   const std::uint64_t sent = load(StateWords::kSent);
   const bool failed = load(StateWords::kFailed) != 0;
   if (load(StateWords::kView) != view_) return false;
-  awaits_ = sent == taken_;
+  awaits_ = !failed && sent == taken_;
   if (failed) {
     leave_giver(fabric);
     if (taking_ == Taking::lost && !left_one_)

@@ -59,6 +59,8 @@ class StateTaker {
  private:
   // So many pieces wait to be loaded, at most.
   static constexpr std::size_t kLoads = 4;
+  // A look at the giver counts at most this part of our patience, however long ago the last was.
+  static constexpr std::uint64_t kLooks = 8;
   // What must be the same in a piece that comes again.
   struct Taken {
     PieceAt at;
@@ -88,9 +90,10 @@ class StateTaker {
   const std::uint64_t patience_ns_;
 
   std::uint64_t now_ns_ = 0;
-  bool awaits_ = false;         // the giver: all that it has given so far is taken
-  std::uint64_t since_ns_ = 0;  // it has awaited it
-  bool left_one_ = false;       // that may yet have given it
+  bool awaits_ = false;  // the giver: all that it has given so far is taken
+  std::uint64_t waited_ns_ = 0;
+  std::uint64_t looked_ns_ = 0;
+  bool left_one_ = false;  // that may yet have given it
   Taking taking_ = Taking::nothing;
   Error error_{};
   std::uint64_t view_ = 0;

@@ -16,7 +16,7 @@
 
 namespace tutti::testing {
 
-inline constexpr StateWords kWords{.offset = 64, .ring_bytes = 256};
+inline constexpr StateWords kWords{.offset = 128, .ring_bytes = 256};
 inline constexpr std::size_t kPiece = 40;
 inline constexpr std::uint64_t kPatienceNs = 1'000;
 

@@ -1,6 +1,9 @@
 // The transfer of states from a giver whose application does not come back.
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
+#include "membership/view_words.hpp"
 #include "unit/membership/state_sites.hpp"
 
 namespace tutti::testing {
@@ -15,14 +18,22 @@ class StuckGiver : public StateTransferTest {
       for (std::size_t at = 1; at < sites_.size(); ++at) site(at).work();
     }
   }
+  // In small steps, with passes at each.
   void set_time(std::uint64_t now_ns) {
-    for (Site& each : sites_) each.transfer->set_time(now_ns);
+    while (now_ns_ < now_ns) {
+      now_ns_ = std::min(now_ns, now_ns_ + kPatienceNs / 16);
+      for (Site& each : sites_) each.transfer->set_time(now_ns_);
+      for (Site& each : sites_) each.pass();
+    }
   }
+
+  std::uint64_t now_ns_ = 0;
 };
 
 TEST_F(StuckGiver, ThatCannotSaveIsLeftForTheOtherAfterSomePatience) {
   for (const bool snapshots : {true, false}) {
     make(2, 2, {text_of(2'000)}, {snapshots});
+    now_ns_ = 0;
     begin();
     run_stuck();
     set_time(kPatienceNs - 1);
@@ -73,11 +84,49 @@ TEST_F(StuckGiver, IsNotLeftForOneThatIsNotReady) {
   begin();
   for (std::uint64_t now = 0; now < 3 * kPatienceNs; ++now) {
     set_time(now);
-    for (Site& each : sites_) each.pass();
     EXPECT_EQ(site(2).transfer->giver(), 0U);
   }
   ASSERT_TRUE(run({0, 2}));
   EXPECT_EQ(taking(2), Taking::done);
+}
+
+// The others let that one go.
+TEST_F(StuckGiver, IsNotLeftForOneThatLeaves) {
+  make(2, 1, {text_of(2'000)}, {true});
+  begin();
+  store_cell(rows_[1].data() + ViewWords::kLeaving, 1);
+  run_stuck();  // the second has saved
+  set_time(2 * kPatienceNs);
+  EXPECT_EQ(site(2).transfer->giver(), 0U);
+  ASSERT_TRUE(run({0, 2}));
+  EXPECT_EQ(taking(2), Taking::done);
+}
+
+// The joiner stood still with all others: that says nothing of the giver.
+TEST_F(StuckGiver, IsNotLeftAfterAStandstill) {
+  make(2, 1, {text_of(2'000)}, {true});
+  begin();
+  run_stuck();
+  for (Site& each : sites_) each.transfer->set_time(100 * kPatienceNs);
+  run_stuck();
+  EXPECT_EQ(site(2).transfer->giver(), 0U);
+}
+
+// There is none to go to.
+TEST_F(StuckGiver, ThatFailsInTheEndWasTheLast) {
+  for (const std::uint32_t givers : {1U, 2U}) {
+    make(givers, 1, {text_of(2'000)}, {true});
+    now_ns_ = 0;
+    for (std::uint32_t giver = 0; giver < givers; ++giver) app(giver).save_fails = true;
+    begin();
+    if (givers == 2) {
+      ASSERT_TRUE(run({0, 2}));
+    }
+    site(givers).pass();  // it has asked the last one
+    set_time(2 * kPatienceNs);
+    ASSERT_TRUE(run({givers - 1, givers}));
+    EXPECT_EQ(taking(givers), Taking::failed);
+  }
 }
 
 // The giver waits for room: that is no reason to leave it.
@@ -86,7 +135,6 @@ TEST_F(StuckGiver, IsNoneThatWaitsForTheJoiner) {
   begin();
   for (std::uint64_t now = 0; now < 3 * kPatienceNs; ++now) {
     set_time(now);
-    for (Site& each : sites_) each.pass();
     for (const std::size_t giver : {0, 1}) site(giver).work();
   }
   EXPECT_EQ(site(2).transfer->giver(), 0U);
