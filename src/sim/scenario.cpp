@@ -127,7 +127,8 @@ const std::vector<Scenario>& scenarios() {
          options.founders = options.nodes / 2 + 1;
          options.groups = 2;
          options.net.slow_one_in = 0;
-         options.states = {.save_ns = options.suspect_after_ns * (seed % 3) / 2,
+         // A joiner leaves a giver that saves for longer than suspect_after.
+         options.states = {.save_ns = options.suspect_after_ns * (seed % 4) * (seed % 4) / 2,
                            .piece_ns = options.suspect_after_ns * (1 + seed / 3 % 4) / 4};
          options.calm_ns += 60 * options.suspect_after_ns;
          options.faults = {.leaves = 2 * options.nodes};
