@@ -1,5 +1,5 @@
 /// \file descriptors.hpp
-/// For tests of what happens where a process has no file descriptor left.
+/// For tests of how many file descriptors are open, and of what happens where none is left.
 #pragma once
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -11,6 +11,13 @@
 #include "base/unique_fd.hpp"
 
 namespace tutti {
+
+/// How many this process has open.
+inline std::size_t open_descriptors() {
+  std::size_t count = 0;
+  for (int fd = 0; fd < 1024; ++fd) count += ::fcntl(fd, F_GETFD) >= 0 ? 1U : 0U;
+  return count;
+}
 
 /// Takes all descriptors that this process may have, until it goes.
 class NoDescriptors {

@@ -4,10 +4,9 @@
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 
-#include <filesystem>
-#include <iterator>
 #include <memory>
 
+#include "descriptors.hpp"
 #include "members.hpp"
 #include "node/bootstrap/fd_passing.hpp"
 
@@ -152,16 +151,12 @@ TEST_F(Strangers, ManyThatAreSentAwayAndStayDoNotKeepMembersOut) {
   expect_that_members_meet();
 }
 
-std::ptrdiff_t open_descriptors() {
-  return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
-}
-
 // Each is taken for b until it has said that, and would stay as long as it likes.
 TEST_F(Strangers, ManyThatAgreeAndFailAndStayAreBounded) {
   a.stop();
   a.silence_limit = 24h;
   a.start();
-  const auto before = open_descriptors();
+  const std::size_t before = open_descriptors();
   std::vector<std::unique_ptr<RawPeer>> strangers;
   for (std::uint64_t i = 1; i <= 100; ++i) {
     strangers.push_back(std::make_unique<RawPeer>(address()));

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <array>
 
+#include "descriptors.hpp"
 #include "members.hpp"
 
 namespace tutti {
@@ -249,12 +250,6 @@ TEST(Lobby, NewsAreAnnouncedOnce) {
   b.start();
   a.await(1);
   EXPECT_TRUE(a.lobby().take_arrivals().empty());
-}
-
-std::size_t open_descriptors() {
-  std::size_t count = 0;
-  for (int fd = 0; fd < 1024; ++fd) count += ::fcntl(fd, F_GETFD) >= 0 ? 1U : 0U;
-  return count;
 }
 
 TEST(Lobby, NothingStaysOpenAfterwards) {
