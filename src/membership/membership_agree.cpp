@@ -194,10 +194,12 @@ void Membership<Memory>::hear_decision() {
       adopt_decision(*proposal, static_cast<std::uint32_t>(accepted / 2 - 1));
     }
   }
-  // One that asked to leave was let go, then, or suspected: that makes no difference to it any
-  // more. One that is needed has not asked yet, so it was suspected.
+  // One that wants to leave was let go, then, or suspected: that makes no difference to it any
+  // more. But one that is needed and has not asked was suspected.
   if (!decision_ && is_left_behind()) {
-    stop(leaves_ && !events_.is_needed() ? StopReason::left : StopReason::evicted);
+    const bool asked = life(options_.self, ViewWords::kLeaving) != 0;
+    const bool goes = asked || (leaves_ && !events_.is_needed());
+    stop(goes ? StopReason::left : StopReason::evicted);
   }
 }
 

@@ -72,11 +72,13 @@ asio::awaitable<void> Reception::confirm_removal(std::uint32_t slot) {
     }
   } catch (const std::exception&) {  // no memory: it will call again
   }
-  if (link != nullptr) drop(link);
+  const bool answers = link != nullptr;
+  if (answers) drop(link);
   peers_[slot].asked_removal = false;
   if (removed) removed_by(member(slot).name);
-  if (removed || over_ || peers_[slot].link != nullptr || peers_[slot].attached) co_return;
-  desk_.note(slot, "it says that it has removed us, which could not be confirmed at its address");
+  // If its address does not answer, connect() has noted why.
+  if (removed || over_ || !answers || peers_[slot].link || peers_[slot].attached) co_return;
+  desk_.note(slot, "a caller in its name says that it has removed us; it does not at its address");
 }
 
 }  // namespace tutti

@@ -178,6 +178,7 @@ Result<std::optional<RowOffer>> receive_offer(int socket) {
   if (is_offer && cut && descriptors.size() < kDescriptors) {
     // The kernel could not open them here, for want of descriptors or because it must not.
     if (!UniqueFd(::fcntl(socket, F_DUPFD_CLOEXEC, 0))) return refused(kReceiving, errno);
+    return fail(ErrorCode::peer_lost, "the kernel did not hand over all that belongs to the row");
   }
   if (!is_offer || cut || descriptors.size() != kDescriptors) {
     return fail(ErrorCode::mismatch, "what came on the unix socket is not a row");

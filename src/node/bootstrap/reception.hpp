@@ -166,6 +166,8 @@ class Reception {
   // row_swap.cpp
   asio::awaitable<Result<void>> swap_rows(LinkPtr link, std::uint32_t slot, bool dialed);
   asio::awaitable<Result<void>> open_unix(LinkPtr link, std::string name, bool dialed);
+  template <class Take>
+  auto take_descriptors(Take take) -> decltype(take());
 
   // rdma_meeting.cpp
   [[nodiscard]] Result<void> listen_for_rdma();

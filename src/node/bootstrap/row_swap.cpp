@@ -7,9 +7,19 @@
 #include "node/bootstrap/reception.hpp"
 
 namespace tutti {
+// Where descriptors run out, strangers give way, one by one.
+template <class Take>
+auto Reception::take_descriptors(Take take) -> decltype(take()) {
+  auto taken = take();
+  while (!taken && taken.error().code == kNoDescriptor && make_room(taken.error().message)) {
+    taken = take();
+  }
+  return taken;
+}
+
 asio::awaitable<Result<void>> Reception::open_unix(LinkPtr link, std::string name, bool dialed) {
   if (dialed) {
-    Result<UniqueFd> fd = connect_abstract(name);
+    Result<UniqueFd> fd = take_descriptors([&] { return connect_abstract(name); });
     if (!fd) co_return std::unexpected(fd.error());
     if (Result<void> user = check_same_user(fd->get()); !user) co_return user;
     link->watch(std::move(*fd));
@@ -18,7 +28,8 @@ asio::awaitable<Result<void>> Reception::open_unix(LinkPtr link, std::string nam
   while (true) {
     const bool ready = co_await link->unix_readable();
     if (link->unix_fd() < 0) co_return link_gone();
-    Result<std::optional<UniqueFd>> fd = accept_same_user(link->unix_fd());
+    Result<std::optional<UniqueFd>> fd =
+        take_descriptors([&] { return accept_same_user(link->unix_fd()); });
     if (!fd) co_return std::unexpected(fd.error());
     if (*fd) {
       link->watch(std::move(**fd));  // closes the listener
@@ -33,7 +44,7 @@ asio::awaitable<Result<void>> Reception::swap_rows(LinkPtr link, std::uint32_t s
   link->limit_silence(request_.silence_limit);
   Result<void> opened = co_await open_unix(link, peers_[slot].unix_name, dialed);
   if (!opened) co_return opened;
-  Result<std::vector<UniqueFd>> room = room_for_offer(link->unix_fd());
+  auto room = take_descriptors([&] { return room_for_offer(link->unix_fd()); });
   if (!room) co_return std::unexpected(room.error());
   Result<void> sent = send_offer(link->unix_fd(), base_.incarnation, incarnation,
                                  request_.own_row.read_only_fd().get(), request_.doorbell_fd);

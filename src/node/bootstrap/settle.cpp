@@ -104,8 +104,6 @@ asio::awaitable<bool> Reception::complete(LinkPtr link, std::uint32_t slot, bool
   link->close_unix();
   std::string apart = base_.name + " and " + member(slot).name + " cannot share memory";
   if (swapped.error().code == kNoDescriptor) {
-    // Its callers have some of them.
-    make_room(swapped.error().message);
     apart += " yet: at " + base_.name + ", " + swapped.error().message;
     co_await try_later(link, slot, std::move(apart));
     co_return false;
