@@ -51,5 +51,23 @@ TEST(Leave, IsNotTakenBackOnceAnotherMayActOnIt) {
   EXPECT_THAT(slots_of(cluster.nodes[0].views.back()), ElementsAre(0, 1));
 }
 
+// It stood still meanwhile. If it has asked, that it is gone is what it wanted.
+TEST(Leave, IsOverForOneThatHadAskedAndComesTwoViewsLate) {
+  for (const bool asked : {true, false}) {
+    ForgedCluster cluster(5);
+    ForgedNode& leaver = cluster.nodes[4];
+    if (!asked) leaver.needed_in = 1;
+    leaver.membership->leave();
+    cluster.run({4}, 1);
+    leaver.needed_in = 1;
+    cluster.nodes[0].membership->lost(4);
+    cluster.run({0, 1, 2, 3});
+    cluster.nodes[0].membership->lost(3);
+    cluster.run({0, 1, 2});
+    cluster.run({4}, 3);
+    EXPECT_EQ(leaver.why_stopped, asked ? StopReason::left : StopReason::evicted);
+  }
+}
+
 }  // namespace
 }  // namespace tutti::testing
