@@ -54,17 +54,21 @@ TEST(Leave, IsNotTakenBackOnceAnotherMayActOnIt) {
 // It stood still meanwhile. If it has asked, that it is gone is what it wanted.
 TEST(Leave, IsOverForOneThatHadAskedAndComesTwoViewsLate) {
   for (const bool asked : {true, false}) {
-    ForgedCluster cluster(5);
-    ForgedNode& leaver = cluster.nodes[4];
+    ForgedCluster cluster(5, 1);
+    ForgedNode& leaver = cluster.nodes[3];
     if (!asked) leaver.needed_in = 1;
     leaver.membership->leave();
-    cluster.run({4}, 1);
+    cluster.run({3}, 1);
     leaver.needed_in = 1;
-    cluster.nodes[0].membership->lost(4);
-    cluster.run({0, 1, 2, 3});
     cluster.nodes[0].membership->lost(3);
     cluster.run({0, 1, 2});
-    cluster.run({4}, 3);
+    for (const std::uint32_t slot : {0U, 1U, 2U}) {
+      cluster.nodes[slot].membership->ready(4, 104);
+      cluster.nodes[4].membership->ready(slot, 100 + slot);
+    }
+    cluster.run({0, 1, 2, 4});
+    ASSERT_EQ(cluster.nodes[0].views.size(), 3U);
+    cluster.run({3}, 3);
     EXPECT_EQ(leaver.why_stopped, asked ? StopReason::left : StopReason::evicted);
   }
 }
