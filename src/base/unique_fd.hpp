@@ -1,6 +1,7 @@
 /// \file unique_fd.hpp
 /// Owns a file descriptor: closed when the owner goes.
 #pragma once
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <utility>
@@ -29,5 +30,10 @@ class UniqueFd {
  private:
   int fd_ = -1;
 };
+
+/// A copy, closed on exec; empty if there is none to be had, and errno says why.
+[[nodiscard]] inline UniqueFd duplicate(int fd) {
+  return UniqueFd(::fcntl(fd, F_DUPFD_CLOEXEC, 0));
+}
 
 }  // namespace tutti

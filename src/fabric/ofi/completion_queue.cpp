@@ -13,7 +13,7 @@ Result<UniqueFd> wait_fd_of(fid& object) {
   if (const int status = fi_control(&object, FI_GETWAIT, &descriptor); status != 0) {
     return fail_ofi("libfabric gives no descriptor to sleep on", status);
   }
-  UniqueFd copy(::fcntl(descriptor, F_DUPFD_CLOEXEC, 0));
+  UniqueFd copy = duplicate(descriptor);
   if (!copy) return fail_system("cannot copy the descriptor that libfabric sleeps on");
   return copy;
 }

@@ -12,41 +12,50 @@
 
 namespace tutti {
 
+// What the member says at its own address: to a question, or to our hello if `as_member`. Empty if
+// nobody answers there: connect() has noted why.
+asio::awaitable<std::optional<Reception::Answer>> Reception::ask(std::uint32_t slot,
+                                                                 bool as_member) {
+  std::optional<Answer> answer;
+  LinkPtr link;
+  try {
+    link = co_await connect(slot);
+    if (link != nullptr) answer.emplace();
+    if (link != nullptr && !over_) {
+      links_.push_back(link);
+      link->limit_silence(request_.silence_limit);
+      const Hello mine = hello_to(slot, {});
+      link->send(as_member ? encode_hello(mine).value_or("") : encode_question());
+      answer->hello = co_await link->read_hello();
+      if (as_member && answer->hello && compatible(mine, *answer->hello)) {
+        answer->removed = (co_await link->read_verdict()).kind == Verdict::Kind::removed;
+      }
+    }
+  } catch (const std::exception&) {  // no memory: the caller that is asked about will call again
+  }
+  if (link != nullptr) drop(link);
+  co_return answer;
+}
+
 // True if the member there contradicts us, too. `error` is what the caller, which said that it is
 // that incarnation, was refused for. If another incarnation answers, `error` becomes what that one
 // differs in.
 asio::awaitable<bool> Reception::confirm(std::uint32_t slot, Error& error,
                                          std::uint64_t incarnation) {
   if (std::exchange(peers_[slot].asked, true)) co_return false;
-  const Result<Hello> theirs = co_await ask(slot);
+  // It says hello to all that call, also to those that only look at it.
+  const std::optional<Answer> answer = co_await ask(slot, false);
   peers_[slot].asked = false;
-  if (over_ || !theirs) co_return false;
-  Result<void> agreed = compatible(hello_to(slot, {}), *theirs);
+  if (over_ || !answer || !answer->hello) co_return false;
+  const Hello& theirs = *answer->hello;
+  Result<void> agreed = compatible(hello_to(slot, {}), theirs);
   if (agreed) co_return false;
-  if (theirs->incarnation != incarnation) error = std::move(agreed.error());
+  if (theirs.incarnation != incarnation) error = std::move(agreed.error());
   co_return true;
 }
 
-// It says hello to all that call, also to those that only look at it.
-asio::awaitable<Result<Hello>> Reception::ask(std::uint32_t slot) {
-  Result<Hello> hello = fail(ErrorCode::unreachable, {});
-  LinkPtr link;
-  try {
-    link = co_await connect(slot);
-    if (link != nullptr && !over_) {
-      links_.push_back(link);
-      link->limit_silence(request_.silence_limit);
-      link->send(encode_question());
-      hello = co_await link->read_hello();
-    }
-  } catch (const std::exception& problem) {  // no memory
-    hello = fail(ErrorCode::system, problem.what());
-  }
-  if (link != nullptr) drop(link);
-  co_return hello;
-}
-
-// Who has removed us says so whoever of the two calls. A member of a lower slot never calls us.
+// A member that has removed us says so, whether it has called or we have. One of a lower slot never
+// calls us.
 void Reception::told_removed(const std::string& name, Dialed dialed) {
   if (over_) return;
   if (dialed) return removed_by(name);
@@ -57,27 +66,11 @@ void Reception::told_removed(const std::string& name, Dialed dialed) {
 
 asio::awaitable<void> Reception::confirm_removal(std::uint32_t slot) {
   if (std::exchange(peers_[slot].asked_removal, true)) co_return;
-  LinkPtr link;
-  bool removed = false;
-  try {
-    link = co_await connect(slot);
-    if (link != nullptr && !over_) {
-      links_.push_back(link);
-      link->limit_silence(request_.silence_limit);
-      link->send(encode_hello(hello_to(slot, {})).value_or(""));
-      const Result<Hello> theirs = co_await link->read_hello();
-      if (theirs && compatible(hello_to(slot, {}), *theirs)) {
-        removed = (co_await link->read_verdict()).kind == Verdict::Kind::removed;
-      }
-    }
-  } catch (const std::exception&) {  // no memory: it will call again
-  }
-  const bool answers = link != nullptr;
-  if (answers) drop(link);
+  const std::optional<Answer> answer = co_await ask(slot, true);
   peers_[slot].asked_removal = false;
+  const bool removed = answer && answer->removed;
   if (removed) removed_by(member(slot).name);
-  // If its address does not answer, connect() has noted why.
-  if (removed || over_ || !answers || peers_[slot].link || peers_[slot].attached) co_return;
+  if (removed || over_ || !answer || peers_[slot].link || peers_[slot].attached) co_return;
   desk_.note(slot, "a caller in its name says that it has removed us; it does not at its address");
 }
 

@@ -1,7 +1,6 @@
 /// \file fd_passing.cpp
 #include "node/bootstrap/fd_passing.hpp"
 
-#include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -145,14 +144,19 @@ Result<void> send_offer(int socket, std::uint64_t from, std::uint64_t to, int ro
   return {};
 }
 
-Result<std::vector<UniqueFd>> room_for_offer(int any) {
-  std::vector<UniqueFd> room;
-  while (room.size() < kDescriptors) {
-    UniqueFd one(::fcntl(any, F_DUPFD_CLOEXEC, 0));
-    if (!one) return refused(kReceiving, errno);
-    room.push_back(std::move(one));
+Result<std::vector<UniqueFd>> reserve_descriptors(std::size_t count, int any,
+                                                  const std::string& what) {
+  std::vector<UniqueFd> reserved;
+  while (reserved.size() < count) {
+    UniqueFd one = duplicate(any);
+    if (!one) return refused(what, errno);
+    reserved.push_back(std::move(one));
   }
-  return room;
+  return reserved;
+}
+
+Result<std::vector<UniqueFd>> room_for_offer(int any) {
+  return reserve_descriptors(kDescriptors, any, kReceiving);
 }
 
 Result<std::optional<RowOffer>> receive_offer(int socket) {
@@ -177,7 +181,7 @@ Result<std::optional<RowOffer>> receive_offer(int socket) {
   const bool cut = (message.msg_flags & MSG_CTRUNC) != 0;
   if (is_offer && cut && descriptors.size() < kDescriptors) {
     // The kernel could not open them here, for want of descriptors or because it must not.
-    if (!UniqueFd(::fcntl(socket, F_DUPFD_CLOEXEC, 0))) return refused(kReceiving, errno);
+    if (!duplicate(socket)) return refused(kReceiving, errno);
     return fail(ErrorCode::peer_lost, "the kernel did not hand over all that belongs to the row");
   }
   if (!is_offer || cut || descriptors.size() != kDescriptors) {

@@ -7,6 +7,7 @@
 /// ErrorCode::peer_lost: the other end is gone; mismatch: it is not who or what it should be;
 /// kNoDescriptor: none is free here.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -41,9 +42,13 @@ struct RowOffer {
 [[nodiscard]] Result<void> send_offer(int socket, std::uint64_t from, std::uint64_t to, int row,
                                       int doorbell);
 
-/// As many descriptors as an offer brings, copies of that one: they keep its places free until it
-/// is received. A process that cannot take a row must not hand over its own: the other end would
-/// take itself for connected.
+/// Copies of the descriptor `any`: they keep `count` places free until they are closed. Otherwise
+/// kNoDescriptor: `what`, "cannot ...", has to wait.
+[[nodiscard]] Result<std::vector<UniqueFd>> reserve_descriptors(std::size_t count, int any,
+                                                                const std::string& what);
+
+/// For what an offer brings. A process that cannot take a row must not hand over its own: the other
+/// end would take itself for connected.
 [[nodiscard]] Result<std::vector<UniqueFd>> room_for_offer(int any);
 
 /// Empty if nothing has arrived yet. A message of another shape is an error, and what descriptors

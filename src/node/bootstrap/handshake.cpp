@@ -26,10 +26,7 @@ asio::awaitable<void> Reception::serve(LinkPtr link, Dialed dialed) {
 
 asio::awaitable<void> Reception::converse(LinkPtr link, Dialed dialed) {
   Result<std::string> unix_name = std::string();
-  if (!dialed) unix_name = open_row_listener(*link);
-  while (!unix_name && make_room(unix_name.error().message, link)) {
-    unix_name = open_row_listener(*link);
-  }
+  if (!dialed) unix_name = take_descriptors([&] { return open_row_listener(*link); }, link);
   if (!unix_name) {
     warn("closing", "closing " + link->where() + ": " + unix_name.error().message);
     co_return;
@@ -101,8 +98,8 @@ asio::awaitable<void> Reception::unreadable(LinkPtr link, Error error, Dialed di
                           link->where() + ": " + error.message);
 }
 
-// B2. The caller ends its start, for it called the right address. Who was called cannot know who
-// calls: it asks at the address of that name.
+// B2. The caller ends its start, for it called the right address. The node that was
+// called cannot know who calls: it asks at the address of that name.
 asio::awaitable<void> Reception::contradict(LinkPtr link, const Hello& theirs, Error error,
                                             Dialed dialed) {
   const auto at = std::ranges::find(base_.members, theirs.name, &MemberAddress::name);

@@ -1,6 +1,5 @@
 /// \file listen.cpp
 /// Our own address: opened once, then everyone who calls is let in, a bounded number at a time.
-#include <fcntl.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -36,7 +35,7 @@ std::size_t lacking_descriptors(int any) {
   std::array<UniqueFd, kSpareDescriptors> spare;
   std::size_t lacking = spare.size();
   for (UniqueFd& one : spare) {
-    one = UniqueFd(::fcntl(any, F_DUPFD_CLOEXEC, 0));
+    one = duplicate(any);
     if (!one) break;
     --lacking;
   }

@@ -1,8 +1,6 @@
 /// \file rdma_meeting.cpp
 /// Two members that agreed connect their queue pairs: who dialed calls by RDMA, too. Where TCP
 /// would do as well, a meeting that fails makes the pair come again without RDMA.
-#include <fcntl.h>
-
 #include <utility>
 
 #include "base/system_error.hpp"
@@ -13,7 +11,7 @@
 namespace tutti {
 namespace {
 
-UniqueFd duplicate(int fd) { return UniqueFd(::fcntl(fd, F_DUPFD_CLOEXEC, 0)); }
+constexpr std::size_t kMeetingDescriptors = 2;  // its own, and the one with which we watch it
 
 }  // namespace
 
@@ -37,7 +35,7 @@ asio::awaitable<void> Reception::accept_rdma_calls() {
   }
 }
 
-// Who calls has our verdict, so it is claimed. All others are hung up on (B3).
+// A member that calls has our verdict, so its slot is claimed. All other calls are refused (B3).
 void Reception::take_rdma_calls() {
   while (true) {
     Result<std::optional<verbs::Call>> came = request_.rdma->next_call();
@@ -68,12 +66,18 @@ asio::awaitable<Result<void>> Reception::meet_by_rdma(LinkPtr link, std::uint32_
   link->limit_silence(request_.silence_limit);
   co_await link->flush();
   while (!dialed && !peer.call) {
-    // Who fails says so on the connection, and does not call.
+    // A member that fails says so on the connection, and does not call.
     peer.awaits_call = link;
     const bool said = co_await link->readable();
     if (peer.awaits_call == link) peer.awaits_call.reset();
     if (over_ || peer.link != link || said || !link->is_open()) co_return link_gone();
   }
+  auto room = take_descriptors([&] {
+    return reserve_descriptors(kMeetingDescriptors, request_.rdma->calls_fd(),
+                               "cannot open the RDMA connection");
+  });
+  if (!room) co_return std::unexpected(room.error());
+  room->clear();
   Result<std::unique_ptr<verbs::Meeting>> meeting =
       dialed ? verbs::Meeting::call(request_.rdma, who, peer.rdma_address)
              : verbs::Meeting::answer(request_.rdma, who, std::move(*peer.call));
@@ -102,8 +106,13 @@ asio::awaitable<bool> Reception::complete_rdma(LinkPtr link, std::uint32_t slot,
   if (met) co_return true;
   link->close_unix();
   Error error = met.error();
-  error.message =
-      base_.name + " and " + member(slot).name + " cannot be connected by RDMA: " + error.message;
+  std::string apart = base_.name + " and " + member(slot).name + " cannot be connected by RDMA";
+  if (error.code == kNoDescriptor && !peer.tcp_would_do) {
+    apart += " yet: at " + base_.name + ", " + error.message;
+    co_await try_later(link, slot, std::move(apart));
+    co_return false;
+  }
+  error.message = std::move(apart) + ": " + error.message;
   if (error.code != ErrorCode::peer_lost && !peer.tcp_would_do) {
     co_await cannot_be_joined(link, slot, dialed, std::move(error));
     co_return false;

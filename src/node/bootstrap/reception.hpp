@@ -6,14 +6,15 @@
 ///   row ->  <- row          shm pairs only, on a unix socket (row_swap.cpp)
 ///   queue pairs             RDMA pairs only, by rdma_cm (rdma_meeting.cpp)
 ///
-/// After that the connection is handed over and no more is said on it here. Who asks for the view
-/// in the place of its hello is told, and hangs up (standing.hpp). A pair may end up with
-/// one end that has handed over and one that has not, if the other died or was too slow: the first
-/// learns it from its connection, which is closed, and releases the slot.
-/// Who calls a member and is contradicted ends its start, and first stays a moment: to tell the
-/// other why, to contradict whoever else calls, and to be asked. For anybody may call in a member's
-/// name: who is called refuses, and ends its start only if that member says the same at its own
-/// address (confirm.cpp). So it is with who says that this incarnation was removed.
+/// After that the connection is handed over and no more is said on it here. A caller that asks
+/// for the view in the place of its hello is told, and hangs up (standing.hpp). A pair may end
+/// up with one end that has handed over and one that has not, if the other died or was too slow:
+/// the first learns it from its connection, which is closed, and releases the slot.
+/// A node that calls a member and is contradicted ends its start, and first stays a moment: to tell
+/// the other why, to contradict whoever else calls, and to be asked. For anybody may call in a
+/// member's name: the node that is called refuses, and ends its start only if that member says the
+/// same at its own address (confirm.cpp). It does the same if a caller says that this incarnation
+/// was removed.
 /// Threads: all runs inside run(), on a private Asio context; what other threads may call says so.
 #pragma once
 #include <boost/asio/awaitable.hpp>
@@ -31,6 +32,7 @@
 
 #include "fabric/verbs/device.hpp"
 #include "node/bootstrap/desk.hpp"
+#include "node/bootstrap/fd_passing.hpp"
 #include "node/bootstrap/hello.hpp"
 #include "node/bootstrap/link.hpp"
 #include "node/bootstrap/lobby.hpp"
@@ -122,6 +124,15 @@ class Reception {
   asio::awaitable<void> accept_all();
   bool spare_descriptors(bool full);
   bool make_room(const std::string& why, const LinkPtr& but = nullptr);
+  // Where descriptors run out, strangers but `but` give way, the oldest first.
+  template <class Take>
+  [[nodiscard]] auto take_descriptors(Take take, const LinkPtr& but = nullptr) -> decltype(take()) {
+    auto taken = take();
+    while (!taken && taken.error().code == kNoDescriptor && make_room(taken.error().message, but)) {
+      taken = take();
+    }
+    return taken;
+  }
   void admit(UniqueFd fd);
   [[nodiscard]] Result<std::string> open_row_listener(Link& link);
 
@@ -144,7 +155,11 @@ class Reception {
 
   // confirm.cpp
   asio::awaitable<bool> confirm(std::uint32_t slot, Error& error, std::uint64_t incarnation);
-  asio::awaitable<Result<Hello>> ask(std::uint32_t slot);
+  struct Answer {
+    Result<Hello> hello = fail(ErrorCode::peer_lost, {});
+    bool removed = false;
+  };
+  asio::awaitable<std::optional<Answer>> ask(std::uint32_t slot, bool as_member);
   void told_removed(const std::string& name, Dialed dialed);
   asio::awaitable<void> confirm_removal(std::uint32_t slot);
 
@@ -166,8 +181,6 @@ class Reception {
   // row_swap.cpp
   asio::awaitable<Result<void>> swap_rows(LinkPtr link, std::uint32_t slot, bool dialed);
   asio::awaitable<Result<void>> open_unix(LinkPtr link, std::string name, bool dialed);
-  template <class Take>
-  auto take_descriptors(Take take) -> decltype(take());
 
   // rdma_meeting.cpp
   [[nodiscard]] Result<void> listen_for_rdma();

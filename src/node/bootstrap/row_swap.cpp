@@ -7,15 +7,6 @@
 #include "node/bootstrap/reception.hpp"
 
 namespace tutti {
-// Where descriptors run out, strangers give way, one by one.
-template <class Take>
-auto Reception::take_descriptors(Take take) -> decltype(take()) {
-  auto taken = take();
-  while (!taken && taken.error().code == kNoDescriptor && make_room(taken.error().message)) {
-    taken = take();
-  }
-  return taken;
-}
 
 asio::awaitable<Result<void>> Reception::open_unix(LinkPtr link, std::string name, bool dialed) {
   if (dialed) {

@@ -1,9 +1,21 @@
 """What cannot work over RDMA is refused with the reason."""
 
+import os
+import resource
 import unittest
 
 from rdma import TUTTI, RdmaTest, run
-from support import numbered
+from support import numbered, wait_until
+
+
+def leave_one_descriptor(member):
+    """The member may open one more, wherever in its table that is. Returns the limits it had."""
+    pid = member.process.pid
+    taken = {int(fd) for fd in os.listdir(f"/proc/{pid}/fd")}
+    free = min(set(range(len(taken) + 1)) - taken)
+    beyond = min(set(range(free + 1, free + len(taken) + 2)) - taken)
+    _, hard = resource.prlimit(pid, resource.RLIMIT_NOFILE)
+    return resource.prlimit(pid, resource.RLIMIT_NOFILE, (beyond, hard))
 
 
 class Refused(RdmaTest):
@@ -88,6 +100,22 @@ class Accepted(RdmaTest):
         self.expect_all_exit(members)
         self.expect_same_outputs(members, inputs)
         self.expect_rdma(members)
+
+    def test_a_member_that_lacks_descriptors_for_a_while(self):
+        inputs = {name: numbered(200, name.encode()) for name in "ab"}
+        addresses = self.address_list(inputs)
+        each = self.reports("ab")
+        b = self.start_member("b", addresses, "--fabric", "verbs", *each["b"], data=inputs["b"])
+        wait_until(lambda: "waiting for a" in b.said() or not b.running(), "b waits for a")
+        limits = leave_one_descriptor(b)  # for the socket with which it calls
+        a = self.start_member("a", addresses, "--fabric", "verbs", *each["a"], data=inputs["a"])
+        wait_until(lambda: "b and a cannot be connected by RDMA yet: at b, cannot open the RDMA "
+                           "connection: no file descriptor is free" in b.said() or
+                   not b.running(), "b says what it lacks")
+        resource.prlimit(b.process.pid, resource.RLIMIT_NOFILE, limits)
+        self.expect_all_exit([a, b])
+        self.expect_same_outputs([a, b], inputs)
+        self.expect_rdma([a, b])
 
 
 if __name__ == "__main__":

@@ -1,7 +1,6 @@
 /// What only the shared-memory fabric has: processes that die, doorbells, descriptors from a peer.
 #include "fabric/shm/shm_fabric.hpp"
 
-#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -34,8 +33,6 @@ class ShmFabricTest : public ::testing::Test {
     own_socket_ = UniqueFd(sockets[0]);
     peer_socket_ = UniqueFd(sockets[1]);
   }
-
-  static UniqueFd duplicate(int fd) { return UniqueFd(::fcntl(fd, F_DUPFD_CLOEXEC, 0)); }
 
   ShmConnection connection() {
     return {.peer = kShmPeer,

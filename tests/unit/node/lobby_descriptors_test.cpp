@@ -46,6 +46,16 @@ class Descriptors : public ::testing::Test {
     called.send(encode_verdict());
   }
 
+  // Strangers at a, for which a has done all that it does.
+  std::vector<std::unique_ptr<RawPeer>> strangers_at_a(int count) {
+    std::vector<std::unique_ptr<RawPeer>> strangers;
+    for (int i = 0; i < count; ++i) {
+      strangers.push_back(std::make_unique<RawPeer>(addresses[0].address));
+      EXPECT_TRUE(strangers.back()->receive_hello());
+    }
+    return strangers;
+  }
+
   void expect_that_b_meets_a() {
     ASSERT_EQ(b.lobby().failure().value_or(Error{}).message, "");
     a.start();
@@ -56,11 +66,7 @@ class Descriptors : public ::testing::Test {
 
 TEST_F(Descriptors, ThatAMemberNeedsAreTakenFromAsManyStrangersAsHaveThem) {
   a.start();
-  std::vector<std::unique_ptr<RawPeer>> strangers;
-  for (int i = 0; i < 30; ++i) {
-    strangers.push_back(std::make_unique<RawPeer>(addresses[0].address));
-    ASSERT_TRUE(strangers.back()->receive_hello());  // a has done all for it that it does
-  }
+  auto strangers = strangers_at_a(30);
   {
     NoDescriptors none;
     none.spare(1);  // the caller's own
@@ -78,11 +84,7 @@ TEST_F(Descriptors, ThatAMemberNeedsAreTakenFromAsManyStrangersAsHaveThem) {
 // Of which one would be a member that has just called.
 TEST_F(Descriptors, ThatStrangersDoNotHaveAreNotTakenFromAllOfThem) {
   a.start();
-  std::vector<std::unique_ptr<RawPeer>> strangers;
-  for (int i = 0; i < 3; ++i) {
-    strangers.push_back(std::make_unique<RawPeer>(addresses[0].address));
-    ASSERT_TRUE(strangers.back()->receive_hello());
-  }
+  const auto strangers = strangers_at_a(3);
   const std::string hello = encode_hello(hello_of(b, 7)).value();
   NoDescriptors none;
   none.spare(1);
