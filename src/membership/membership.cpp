@@ -142,8 +142,8 @@ bool Membership<Memory>::step(Fabric& fabric) {
   return std::exchange(dirty_, false) || was_changing != wedged_ || view != view_.id;
 }
 
-// Who still lacks what comes before the cut must find out if nobody will give it to us. One that is
-// taken for dead may still see the others live, in rows that they share.
+// A member that still lacks what comes before the cut must find out if nobody will give it that.
+// One that is taken for dead may still see the others live, in rows that they share.
 template <class Memory>
 void Membership<Memory>::await_cut() {
   watch_heartbeats();

@@ -5,10 +5,10 @@
 /// In view k, every word below is in the node's own row, read by all others:
 ///  J1  Suspicion is kept until the view ends, and passes on: a member takes over what others say,
 ///      but not of itself, nor from one that has lost the majority. Words of those one suspects
-///      count no more, but for a decision, which is true whoever shows it. Who is suspected
-///      suspects nobody for it: else one false word could pass through a whole group.
-///  J2  Who suspects a member, or sees a member wedge that it does not suspect, wedges: its words
-///      of the groups stay as they are (Multicast, I5).
+///      count no more, but for a decision, which is true whoever shows it. A suspected
+///      member suspects nobody for it: else one false word could pass through a whole group.
+///  J2  A member that suspects another, or sees one wedge that it does not suspect, wedges: its
+///      words of the groups stay as they are (Multicast, I5).
 ///  J3  The leader is the lowest rank one does not suspect. A proposal is accepted from one's
 ///      leader only. So to suspect all lower ranks is a promise to a leader: nothing from those is
 ///      accepted afterwards; it shows in the row after anything accepted before it.
@@ -20,11 +20,11 @@
 ///      other. It is installed once each group knows what comes before its cut; delivery follows.
 ///  J6  A minority decides nothing and stops.
 ///  J7  A group begins with view 0: all nodes, by slot. It ends like any other, once enough of them
-///      are connected to each other; who is not is suspected. Who comes later, or is started again,
-///      finds that there is a group and joins; a node that only joins says that it is suspected, so
-///      founders do not wait for it. In view 0 a node accepts only what has it in it, and once it
-///      has accepted anything, no later incarnation of it founds.
-///  J8  Who was let go in order reads in our rows until it has come to the cut. It is not removed,
+///      are connected to each other; those that are not are suspected. A node that comes later, or
+///      is started again, finds that there is a group and joins; a node that only joins says that
+///      it is suspected, so founders do not wait for it. In view 0 a node accepts only what has it
+///      in it, and once it has accepted anything, no later incarnation of it founds.
+///  J8  A member let go in order reads in our rows until it has come to the cut. It is not removed,
 ///      and no space is used again, until it is gone or has had suspect_after_ns for that.
 ///  J9  Suspicions are never taken back, so those who decide are a majority that trust each other.
 ///      A wedged member that has had suspect_after_ns without so many whom it does not suspect and

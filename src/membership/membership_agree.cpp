@@ -107,8 +107,8 @@ std::optional<Proposal> Membership<Memory>::next_proposal() const {
     const ViewMember& member = view_.members[rank];
     if (goes_on[rank] && life(member.slot, ViewWords::kLeaving) != 0) leavers.push_back(member);
   }
-  // J6, for those who stay: a majority of the view without those who leave in order (M4). Who must
-  // stay for that leaves a view later.
+  // J6, for those who stay: a majority of the view without those who leave in order (M4). A leaver
+  // that must stay for that leaves a view later.
   const std::size_t all = view_.members.size();
   while (!leavers.empty() && 2 * (unsuspected() - leavers.size()) <= all - leavers.size()) {
     leavers.pop_back();
@@ -272,7 +272,7 @@ bool Membership<Memory>::apply_decision(Fabric& fabric) {
         stop(goes_on ? StopReason::evicted : StopReason::left);
         return false;
       }
-      // Who leaves before it got the state it joined for has nothing to deliver.
+      // A member that leaves before it got the state it joined for has nothing to deliver.
       all &= goes_on ? ended : subgroup.lacks_state() || (ended && subgroup.delivered_all());
     }
     if (!all) return false;
@@ -318,7 +318,7 @@ void Membership<Memory>::enter(const View& next, Fabric& fabric) {
   for (std::size_t rank = 0; rank < before.members.size(); ++rank) {
     if (suspected_[rank]) suspects.push_back(before.members[rank]);
   }
-  // Who is new to us was connected to us when it was chosen; if it is no more, it was lost since.
+  // A new member was connected to us when it was chosen; if it is no more, it was lost since.
   for (const ViewMember& member : next.members) {
     const bool known = before.contains(member) || member.slot == options_.self;
     if (!known && ready_[member.slot] != member.incarnation) suspects.push_back(member);
@@ -332,7 +332,7 @@ void Membership<Memory>::enter(const View& next, Fabric& fabric) {
     }
   }
   view_ = next;
-  // Who joins may have taken part in founding, in a block that is now this view's.
+  // A joiner may have taken part in founding, in a block that is now this view's.
   if (before.id == 0 && next.id != kFirstView) clear_blocks(next.id, next.members, fabric);
   for (const ViewMember& member : decision_ ? decision_->left : std::vector<ViewMember>{}) {
     if (removed_.size() == kRemovedKept) removed_.pop_front();

@@ -73,7 +73,8 @@ std::optional<Proposal> Membership<Memory>::first_proposal() {
   return proposal;
 }
 
-// Who has just come knows nothing of us. That we are in a view it must know first: see word().
+// A node that has just come knows nothing of us. That we are in a view it must know first: see
+// word().
 template <class Memory>
 void Membership<Memory>::greet(Fabric& fabric) {
   dirty_ = true;

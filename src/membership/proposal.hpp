@@ -18,7 +18,7 @@ namespace tutti {
 
 struct Proposal {
   View next{};
-  /// Who is in the old view and not in the next: first those that leave in order, so many.
+  /// Those in the old view and not in the next: first those that leave in order, so many.
   std::vector<ViewMember> left{};
   std::uint32_t in_order = 0;
   std::vector<Cut> cuts{};  ///< by group

@@ -3,8 +3,8 @@
 /// view give, those who joined it take from the first of them that lives.
 ///
 /// Both givers take the state at the cut (M9), before they deliver anything in the view; then it
-/// goes piece by piece through a ring in the giver's row, as fast as the slowest who takes frees
-/// it. Only the one that is taken from is read: the other keeps its snapshot, and goes on where the
+/// goes piece by piece through a ring in the giver's row, as fast as the slowest taker frees it.
+/// Only the one that is taken from is read: the other keeps its snapshot, and goes on where the
 /// first one ended if that is lost. A giver that goes on to another view still gives the state of
 /// the one before to those who have not gone on.
 ///
@@ -30,8 +30,8 @@ namespace tutti {
 template <class Memory>
 class StateTransfer final : public Stepped {
  public:
-  /// `jobs` outlives this, which asks for all that is done there. Who takes leaves a giver that has
-  /// given nothing for `patience_ns`, if another one is ready.
+  /// `jobs` outlives this, which asks for all that is done there. A taker leaves a giver that
+  /// has given nothing for `patience_ns`, if another one is ready.
   StateTransfer(const StateWords& words, StateJobs& jobs, std::byte* own_row, const RowOf& row_of,
                 std::uint64_t patience_ns, Memory memory = {})
       : jobs_(jobs),

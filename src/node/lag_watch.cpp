@@ -60,8 +60,8 @@ LagWatch::Group& LagWatch::group_of(const std::string& name) {
   return groups_.emplace_back(Group{.name = name});
 }
 
-// Who left is forgotten: that it has caught up would not be true. Places begin anew with a view,
-// which does not mean that anything was delivered.
+// A member that left is forgotten: that it has caught up would not be true. Places begin anew with
+// a view, which does not mean that anything was delivered.
 void LagWatch::follow(std::uint64_t now_ns, Group& group,
                       const std::vector<std::uint64_t>& places) const {
   std::erase_if(group.watched, [&](const Watched& watched) {

@@ -280,8 +280,8 @@ void Member::decided(const Proposal& proposal) {
 
 void Member::stopped(StopReason reason) {
   if (reason == StopReason::evicted) record(event(EventKind::evicted));
-  // Who leaves in order and got to the cut, or is alone, knows that what it has not delivered never
-  // will be; but not one that has yet to get the state that it joined for.
+  // A member that leaves in order and got to the cut, or is alone, knows that what it has not
+  // delivered never will be; but not one that has yet to get the state that it joined for.
   const bool lacks_state =
       std::ranges::any_of(seats_, [](const Seat& seat) { return seat.subgroup->lacks_state(); });
   const bool alone = !lacks_state && (view_id() == 0 || view().members.size() == 1);

@@ -141,7 +141,7 @@ bool World::dies(Node& node) {
   }
   --failpoint_left_;
   ++deaths_;
-  // Who gives has just decided, as leader: some may hear of it only from those who have heard it.
+  // The giver has just decided, as leader: some may hear of it only from those who have heard it.
   if (options_.faults.failpoint == Failpoint::giving) {
     disturbances_.add(now_ns_, now_ns_ + one_way_ns());
   }

@@ -162,7 +162,7 @@ Result<std::shared_ptr<Pair>> Meeting::step() {
     const rdma_cm_event_type type = event->event;
     const int status = event->status;
     Result<void> done;
-    // Who called learns the other's row with this; who answered knows it from the call.
+    // The end that called learns the other's row with this; the other knows it from the call.
     if (type == RDMA_CM_EVENT_ESTABLISHED && !address_.empty()) {
       const rdma_conn_param& said = event->param.conn;
       const Result<Greeting> greeting = decode_greeting(

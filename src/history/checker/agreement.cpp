@@ -1,4 +1,4 @@
-// Who goes on from a view together delivered the same in it; at atomic, all that anyone did
+// Those that go on from a view together delivered the same in it; at atomic, all that anyone did
 // (D4 D5 D11 F2); a member's first delivery follows what was before it (D7).
 #include <algorithm>
 #include <limits>

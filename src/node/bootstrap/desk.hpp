@@ -46,7 +46,7 @@ class Desk {
   /// Names, addresses and troubles of those that are not connected; empty if all are.
   [[nodiscard]] std::string awaited() const;
   [[nodiscard]] std::string refused() const;
-  /// Of those that are connected, who founds no group, why, and what to do; empty if all do.
+  /// The nodes that are connected but found no group, why, and what to do; empty if there is none.
   [[nodiscard]] std::string only_join() const;
 
   // The lobby's side.

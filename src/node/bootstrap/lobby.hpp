@@ -8,9 +8,9 @@
 /// Arrival. Who forms a group with whom is not decided here.
 /// Invariants: B1 a slot has one connection at most: between an arrival and its release every other
 /// caller of that slot is told to come later. B2 two nodes with different options are never
-/// connected: whichever of them is not in a group yet ends its start, with the same reason. Who was
-/// called first asks at the caller's address in the member list whether it is really so. B3 a
-/// stranger's connection is closed and does no harm, whatever name it gives.
+/// connected: whichever of them is not in a group yet ends its start, with the same reason. The
+/// one that was called first asks at the caller's address in the member list whether it is really
+/// so. B3 a stranger's connection is closed and does no harm, whatever name it gives.
 /// Not authenticated yet: who listens at a member's address can end the start, and who can reach us
 /// can take the place of a member that is not there, as long as it behaves like one.
 /// Threads: one of its own; the calls below may come from any.
@@ -97,7 +97,7 @@ class Lobby {
 
   /// Who is not connected, and why: "b (HOST:PORT: why), ... and 9 more"; empty if all are.
   [[nodiscard]] std::string awaited() const { return desk_.awaited(); }
-  /// Who is connected but founds no group, why, and what to do; empty if nobody is.
+  /// The nodes that are connected but found no group, why, and what to do; empty if there is none.
   [[nodiscard]] std::string only_join() const { return desk_.only_join(); }
   /// How many callers were refused, and why the last; empty if none was.
   [[nodiscard]] std::string refused() const { return desk_.refused(); }

@@ -57,8 +57,8 @@ Result<UniqueFd> listen_at(const tcp::endpoint& endpoint) {
     }
     if (::listen(fd.get(), SOMAXCONN) == 0) return fd;
     // bind() refuses an address at which somebody listens. It did not, so another was in listen()
-    // at the same moment, and Linux may have refused both. Who was refused there begins again: the
-    // last one that does finds the address free.
+    // at the same moment, and Linux may have refused both. A node that was refused there begins
+    // again: the last one that does finds the address free.
     if (errno != EADDRINUSE || attempt == kListenAttempts) return refused(errno);
   }
 }

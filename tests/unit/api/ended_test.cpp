@@ -1,6 +1,7 @@
 /// \file ended_test.cpp
-/// A member whose groups are complete outlives the others, who lost it nothing: its node says no
-/// failure and runs on, in no group any more. Those that come to it wait no longer than they said.
+/// All other members of a node are lost after its groups were complete, so it has lost no message:
+/// it reports no failure and runs on, in no group any more. Those that come to it wait no longer
+/// than they said.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
