@@ -6,7 +6,7 @@ import signal
 import subprocess
 import unittest
 
-from support import TUTTI, WATCHDOG, SystemTest, tutti, wait_until
+from support import SUSPECT_AFTER, TUTTI, WATCHDOG, SystemTest, tutti, wait_until
 
 SENDERS = {"all": 3, "half": 2, "one": 1}
 
@@ -20,7 +20,7 @@ class PerfTest(SystemTest):
 
     def multicast(self, messages, *arguments, size=64, warmup=0):
         return self.perf("multicast", "--verify", "--warmup", warmup, "--messages", messages,
-                         "--size", size, *arguments)
+                         "--size", size, "--suspect-after", SUSPECT_AFTER, *arguments)
 
     def expect_figures(self, result, delivered, size):
         """`delivered`: messages by each member."""

@@ -52,6 +52,10 @@ void add_common_perf_options(CLI::App& command, PerfOptions& options) {
       .add_option("--start-timeout", options.start_timeout_s,
                   "seconds that members wait for each other at the start")
       ->capture_default_str();
+  command
+      .add_option("--suspect-after", options.suspect_after_s,
+                  "seconds without a sign of life after which a member is removed")
+      ->capture_default_str();
 }
 
 void add_multicast_options(CLI::App& command, PerfOptions& options) {

@@ -12,6 +12,6 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PerfOptions, members, senders, active, size_b
                                    window_messages, groups, active_groups, rate, touch, idle,
                                    idle_spin_us, idle_yield_us, drive, delivery, pause_us, pausing,
                                    in_flight, sample_every, spin, pin, numa_node, verify,
-                                   start_timeout_s)
+                                   start_timeout_s, suspect_after_s)
 
 }  // namespace tutti::cli

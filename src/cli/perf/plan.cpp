@@ -128,11 +128,14 @@ Result<PerfPlan> plan_for(const PerfOptions& options) {
   }
   const auto timeout = duration_from(options.start_timeout_s, "--start-timeout");
   if (!timeout) return std::unexpected(timeout.error());
+  const auto suspect_after = duration_from(options.suspect_after_s, "--suspect-after");
+  if (!suspect_after) return std::unexpected(suspect_after.error());
   plan.active_groups = options.active_groups > 0 ? options.active_groups : options.groups;
   plan.sample_every = sample_every(options);
   plan.node.drive = plan.drive;
   plan.node.idle = plan.idle;
   plan.node.start_timeout = *timeout;
+  plan.node.suspect_after = *suspect_after;
   plan.group.delivery = plan.delivery;
   plan.group.window_bytes = options.window_bytes;
   plan.group.window_messages = options.window_messages;

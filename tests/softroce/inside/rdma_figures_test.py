@@ -4,6 +4,7 @@ import json
 import unittest
 
 from rdma import RdmaTest, tutti
+from support import SUSPECT_AFTER
 
 DEVICES = 4
 
@@ -12,7 +13,8 @@ class Figures(RdmaTest):
     def test_writes_and_completions_of_three_saturated_senders(self):
         # Who sleeps asks for completions, to be woken by them; who has enough to do does not sleep.
         done = tutti("perf", "multicast", "--members", 3, "--fabric", "verbs", "--size", "1K",
-                     "--messages", 20_000, "--warmup", 0, "--idle", "yield", "--json", "-")
+                     "--messages", 20_000, "--warmup", 0, "--idle", "yield", "--suspect-after",
+                     SUSPECT_AFTER, "--json", "-")
         self.assertEqual(done.returncode, 0, done.stderr)
         result = json.loads(done.stdout)
         writes = result["writes_posted"]
@@ -29,7 +31,8 @@ class Idleness(RdmaTest):
     def test_who_has_nothing_to_do_sleeps(self):
         """What members tell each other in order to sleep must not end their sleep."""
         for fabric in ("verbs", "ofi:verbs"):
-            done = tutti("perf", "idle", "--fabric", fabric, "--seconds", 2, "--json", "-")
+            done = tutti("perf", "idle", "--fabric", fabric, "--seconds", 2, "--suspect-after",
+                         SUSPECT_AFTER, "--json", "-")
             self.assertEqual(done.returncode, 0, done.stderr)
             result = json.loads(done.stdout)
             print(f"{fabric}: {result['sleeps']} sleeps, {result['doorbells']} doorbells")
