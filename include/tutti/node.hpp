@@ -51,8 +51,9 @@ class TUTTI_API Node {
   /// Drive::caller: makes one pass over all groups and returns how much was done, 0 if nothing.
   /// Delivery callbacks run inside. One thread at a time. Nothing else makes this member answer
   /// the others: it must be called, or waited in, at least four times per
-  /// NodeOptions::suspect_after, the time in callbacks included, or they remove it. Without wait()
-  /// in between, it is to be called as often as messages are to be moved. Inside a callback: does
+  /// NodeOptions::suspect_after, the time in callbacks included, or they remove it; the log tells
+  /// of a call that comes half of suspect_after or more after the one before it. Without wait() in
+  /// between, it is to be called as often as messages are to be moved. Inside a callback: does
   /// nothing, and says so in the log.
   std::size_t poll();
 

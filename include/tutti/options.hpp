@@ -69,7 +69,9 @@ struct NodeOptions {
   /// Warns through `log` of a callback of this node that runs for so long (of those for states,
   /// what reads a snapshot and the snapshot's destructor, too), and of another member that has not
   /// delivered what this one delivered so long ago; and says when that is over. No member is
-  /// removed for it. 1 ms .. 1 h; 0: never warns.
+  /// removed for it. With Drive::caller the look is taken in poll() and in what waits: a callback
+  /// that runs inside these is not named, but the late poll that comes of it is (Node::poll).
+  /// 1 ms .. 1 h; 0: never warns.
   std::chrono::nanoseconds slow_after = std::chrono::seconds(1);
   /// Removes another member that has delivered nothing for so long, although there was something,
   /// even if only its application is slow; one that joins and loads its state that long, too. To be

@@ -1,7 +1,7 @@
 /// \file call_watch.hpp
 /// Tells a person which call of the application takes long, and when it is over.
 ///
-/// Threads: add() before the others begin; look() one.
+/// Threads: add() before the others begin; look() one at a time.
 #pragma once
 #include <cstdint>
 #include <string>

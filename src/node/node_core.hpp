@@ -115,6 +115,8 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
   // node_stand_in.cpp
   void stand_by();
   void stand_in(CallWatch& watch);
+  [[nodiscard]] CallWatch watch_of_calls() const;
+  void watch_beside(std::uint64_t now_ns);
   [[nodiscard]] std::chrono::nanoseconds look_every() const;
   // node_end.cpp
   [[nodiscard]] bool refuses_turn(std::string_view call);
@@ -139,6 +141,8 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
   std::atomic<bool> dismissed_{false};
   Signal dismissal_;                // of the stand-in
   CallMark view_call_;              // of on_view
+  std::optional<CallWatch> watch_;  // Drive::caller: of calls on other threads than the caller's
+  std::uint64_t next_watch_ns_ = 0;
   std::uint64_t late_told_ns_ = 0;  // that poll() came late
   std::mutex turning_;  // T1 with Drive::caller; and of two that close, one waits for the other
   std::atomic<bool> destroyed_{false};     // the Node

@@ -32,9 +32,7 @@ std::chrono::nanoseconds NodeCore::look_every() const {
   return every;
 }
 
-// The stand-in's thread. It counts passes and not calls: of many short calls in a row, each with
-// another number, all might be made in one pass.
-void NodeCore::stand_by() {
+CallWatch NodeCore::watch_of_calls() const {
   CallWatch watch(options_.slow_after, options_.log);
   const auto nothing_delivered = [](const std::string& where) {
     return "nothing is delivered " + where +
@@ -55,6 +53,21 @@ void NodeCore::stand_by() {
     watch.add(states.end, "the destructor of a snapshot" + of_group, others_wait);
     watch.add(states.load, "load_state" + of_group, nothing_delivered("at this member"));
   }
+  return watch;
+}
+
+// Drive::caller, which has no stand-in: after a pass, when no call is going on but on the threads
+// for states and for deliveries.
+void NodeCore::watch_beside(std::uint64_t now_ns) {
+  if (now_ns < next_watch_ns_) return;
+  next_watch_ns_ = now_ns + static_cast<std::uint64_t>(look_every().count());
+  watch_->look(now_ns);
+}
+
+// The stand-in's thread. It counts passes and not calls: of many short calls in a row, each with
+// another number, all might be made in one pass.
+void NodeCore::stand_by() {
+  CallWatch watch = watch_of_calls();
   std::uint64_t passes = 0;
   while (!dismissed_.load(std::memory_order_acquire)) {
     const std::uint32_t seen = dismissal_.prepare();

@@ -38,6 +38,7 @@ Result<void> NodeCore::try_start(const Deadline& deadline) {
     return std::unexpected(incarnation.error());
   }
   incarnation_ = std::move(*incarnation);
+  if (options_.drive == Drive::caller) watch_.emplace(watch_of_calls());
   state_ = State::running;
   if (options_.drive == Drive::own_thread) {
     if (Result<void> r = start_threads(); !r) {

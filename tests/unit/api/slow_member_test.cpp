@@ -5,6 +5,7 @@
 #include <array>
 #include <chrono>
 #include <optional>
+#include <string>
 
 #include "cluster.hpp"
 #include "gate.hpp"
@@ -142,6 +143,35 @@ TEST(LatePolls, AreNamed) {
   ASSERT_TRUE(until([&] { return std::chrono::steady_clock::now() - begin > 100ms; }));
   cluster.node(0).poll();
   EXPECT_EQ(book.with("s after the pass before it; suspect_after is 0.100 s"), 1U);
+  EXPECT_TRUE(cluster.node(0).stop(kPatience));
+}
+
+// It runs beside poll, not in it.
+TEST(SlowCallbacks, OnThreadsOfTheirOwnAreNamedByPoll) {
+  LogBook book;
+  Gate gate;
+  TestCluster cluster({.members = 1,
+                       .drive = Drive::caller,
+                       .groups = {small_group(Level::atomic, DeliveryThread::own)}},
+                      [&](std::size_t, NodeOptions& options) {
+                        options.slow_after = 10ms;
+                        options.log = [&](LogLevel level, std::string_view text) {
+                          book.note(level, text);
+                        };
+                      });
+  cluster.life(0).in_delivery = [&] { gate.pass(); };
+  cluster.start();
+  gate.shut();
+  ASSERT_TRUE(cluster.group(0).send("x", kPatience));
+  const auto polling_until = [&](const std::string& said) {
+    return until([&] {
+      cluster.node(0).poll();
+      return book.with("the delivery callback of group 'log' " + said) != 0;
+    });
+  };
+  EXPECT_TRUE(polling_until("has been running for"));
+  gate.open();
+  EXPECT_TRUE(polling_until("is over: it ran for"));
   EXPECT_TRUE(cluster.node(0).stop(kPatience));
 }
 

@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <thread>
+#include <vector>
 
 #include "cluster.hpp"
 #include "gate.hpp"
@@ -44,14 +45,24 @@ class Givers : public ::testing::Test {
   }
 
   // c joins a and b, while the callback passes the gate.
-  void expect_named(Gate& gate, const std::string& callback) {
+  void expect_named(Gate& gate, const std::string& callback, Drive drive = Drive::own_thread) {
     LogBook log;
-    TestCluster cluster(options(3, 2), [&log](std::size_t, NodeOptions& node) {
+    TestCluster cluster(options(3, 2), [&](std::size_t member, NodeOptions& node) {
+      if (member != 2) node.drive = drive;
       node.slow_after = 10ms;
       node.log = [&log](LogLevel level, std::string_view text) { log.note(level, text); };
     });
     holds_ = false;
     cluster.start({0, 1});
+    std::atomic<bool> done{false};
+    std::vector<std::jthread> drivers;
+    for (std::size_t giver = 0; giver < 2 && drive == Drive::caller; ++giver) {
+      drivers.emplace_back([&, giver] {
+        while (!done) {
+          if (cluster.node(giver).poll() == 0) cluster.node(giver).wait(1ms);
+        }
+      });
+    }
     gate.shut();
     std::jthread joiner([&] { cluster.start({2}); });
     EXPECT_TRUE(until([&] { return gate.reached(); }));
@@ -59,6 +70,8 @@ class Givers : public ::testing::Test {
     EXPECT_EQ(log.with(callback + " is over"), 0);
     gate.open();
     EXPECT_TRUE(until([&] { return log.with(callback + " is over: it ran for ") != 0; }));
+    joiner.join();
+    done = true;
   }
 
   Gate in_read_;
@@ -123,6 +136,10 @@ TEST_F(Givers, WhoseSnapshotIsDestroyedForLongSaySo) {
   Gate gate;
   at_end_ = [&gate] { gate.pass(); };
   expect_named(gate, "the destructor of a snapshot of group 'log'");
+}
+
+TEST_F(Givers, ThatTheApplicationDrivesSaySoAsWell) {
+  expect_named(in_read_, "what reads a snapshot of group 'log'", Drive::caller);
 }
 
 // On the thread for states, which ends with the node.
