@@ -215,7 +215,8 @@ class Incarnation final : private MembershipEvents {
   std::unique_ptr<StateThread> state_thread_;  // only where a group has a state
   std::unique_ptr<Litmus> litmus_;             // only where it is asked for
   std::unique_ptr<PredicateLoop> loop_;
-  std::unique_ptr<Lobby> lobby_;
+  std::atomic<bool> sees_group_{false};
+  std::unique_ptr<Lobby> lobby_;  // its thread asks for what stands above
 
   std::vector<std::uint64_t> attached_;  // by slot: the incarnation connected there, 0 if none
   FailureDetector outsiders_;            // of nodes that are connected and not in our view
@@ -236,7 +237,6 @@ class Incarnation final : private MembershipEvents {
   };
   std::deque<Untold> untold_;
   bool told_any_ = false;
-  std::atomic<bool> sees_group_{false};
   std::atomic<std::uint32_t> gives_state_{0};  // 1 + the slot of who does
   bool leaves_ = false;                        // without the state that it joined for
 };

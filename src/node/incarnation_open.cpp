@@ -289,6 +289,7 @@ Result<void> Incarnation::open_lobby() {
                                                       .founding = founding(),
                                                       .wake = [this] { sleeper_->wake(); },
                                                       .lags = [this] { return lags_.behind(); },
+                                                      .sees_group = [this] { return sees_group(); },
                                                       .rdma = device_,
                                                       .row_bytes = std::move(row_bytes)});
   if (!lobby) return std::unexpected(lobby.error());

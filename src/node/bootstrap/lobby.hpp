@@ -54,6 +54,8 @@ struct LobbyRequest {
   std::chrono::nanoseconds farewell = std::chrono::milliseconds(500);
   /// Who is behind, for whoever looks at this node; on the lobby's thread. May be empty.
   std::function<std::vector<SeenLag>()> lags{};
+  /// Whether one of those that are connected is in a group; on the lobby's thread. Empty: none is.
+  std::function<bool()> sees_group{};
   /// The node's RDMA device; null: no peer is met by RDMA.
   std::shared_ptr<verbs::Device> rdma{};
   /// By slot: the bytes that a member's row has at least, with our groups. Empty: any will do.

@@ -187,9 +187,13 @@ asio::awaitable<void> Reception::tell_progress() {
     progress_.expires_after(1s);
     const auto [error] = co_await progress_.async_wait(asio::as_tuple(asio::use_awaitable));
     if (error || over_ || desk_.running()) continue;
-    const std::string awaited = desk_.awaited();
-    std::string text = "waiting for " + (awaited.empty() ? "the members to form a group" : awaited);
-    if (request_.founding == Founding::founds) {
+    const bool group = request_.sees_group && request_.sees_group();
+    std::string awaited = desk_.awaited();
+    if (awaited.empty()) {
+      awaited = group ? "the group to admit this node" : "the members to form a group";
+    }
+    std::string text = "waiting for " + awaited;
+    if (request_.founding == Founding::founds && !group) {  // else nobody need found one
       if (const std::string others = desk_.only_join(); !others.empty()) text += "; " + others;
     }
     log(LogLevel::info, text);

@@ -5,10 +5,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
+#include <cstring>
 #include <memory>
 #include <vector>
 
 #include "members.hpp"
+#include "membership/view_words.hpp"
 #include "node/incarnation.hpp"
 
 namespace tutti {
@@ -22,7 +25,8 @@ class Watcher final : public IncarnationEvents {
  public:
   explicit Watcher(const TestMember& as, bool may_found = true)
       : node_(as.node), groups_(as.resolved()), closed_at_(as.node.members.size()) {
-    node_.log = [this](LogLevel, std::string_view text) {
+    node_.log = [this, note = as.node.log](LogLevel level, std::string_view text) {
+      note(level, text);
       if (text.find("shown no sign of life") == std::string_view::npos) return;
       for (std::size_t slot = 0; slot < closed_at_.size(); ++slot) {
         if (text.starts_with("'" + node_.members[slot].name + "'")) closed_at_[slot] = Clock::now();
@@ -40,6 +44,7 @@ class Watcher final : public IncarnationEvents {
   }
 
   [[nodiscard]] bool in_view() const { return incarnation_->view().id != 0; }
+  [[nodiscard]] bool sees_group() const { return incarnation_->sees_group(); }
 
   void installed(const ViewChange&) override {}
   void ended(StopReason) override {}
@@ -101,6 +106,21 @@ TEST_F(Outsiders, ThatAgreedToFoundAGroupBeforeAreNamedWithTheCause) {
                         "; b is connected but founds no group: earlier in its start it agreed to "
                         "found one, which may exist, and lost the others; if no member runs, start "
                         "it again");
+}
+
+// A founder that came late: of the others, one is in a group, as its row says, and one only joins.
+TEST_F(Outsiders, ThatOnlyJoinAreNotNamedOnceThereIsAGroup) {
+  members[2]->node.suspect_after = 60s;
+  members[1]->founding = Founding::join_only;
+  const std::uint64_t in_a_view = 1;
+  std::memcpy(members[0]->row.data() + ViewWords::kInstalled, &in_a_view, sizeof in_a_view);
+  Watcher c(*members[2]);
+  for (const std::size_t slot : {0, 1, 3, 4}) silent(slot).await(2);
+  while (!c.sees_group()) c.pass();
+  const auto lines = [&] { return members[2]->logged(LogLevel::info); };
+  const std::size_t before = lines().size();
+  while (lines().size() < before + 2) c.pass();  // the first may have been begun before
+  EXPECT_EQ(lines().back(), "waiting for the group to admit this node");
 }
 
 // The trial between a and d stands still until a has closed the silent e, longer than d bears with
