@@ -89,6 +89,8 @@ class Incarnation final : private MembershipEvents {
 
   /// Tells whoever looks at this node that it has stopped. The predicate thread.
   void show_stopped(const std::string& why) { lobby_->show_stopped(why); }
+  /// Tells all that come why they are not connected. After stopped().
+  void turn_away(std::string why) { lobby_->set_ended(std::move(why)); }
 
   /// Asks to leave the group in order, once those who take a state from here have it;
   /// StopReason::left follows.

@@ -180,7 +180,11 @@ void NodeCore::ended(StopReason reason) {
   const auto has_senders = [](const auto& group) {
     return group->subgroup()->shape().senders() != 0;
   };
-  if (all_complete() && std::ranges::all_of(groups_, has_senders)) return;
+  if (all_complete() && std::ranges::all_of(groups_, has_senders)) {
+    return incarnation_->turn_away(
+        "its groups are complete and it has lost the others, so it admits nobody; stop it and "
+        "start it again");
+  }
   const std::string view = "view " + std::to_string(incarnation_->view().id);
   fail_with(reason == StopReason::evicted ? Error{ErrorCode::stopped, why_evicted(view)}
                                           : Error{ErrorCode::peer_lost, why_minority(view)});

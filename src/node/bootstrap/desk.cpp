@@ -54,6 +54,16 @@ void Desk::set_running() {
   running_ = true;
 }
 
+void Desk::set_ended(std::string why) {
+  const std::lock_guard lock(mutex_);
+  ended_ = std::move(why);
+}
+
+std::optional<std::string> Desk::ended() const {
+  const std::lock_guard lock(mutex_);
+  return ended_;
+}
+
 void Desk::show(Standing standing) {
   const std::lock_guard lock(mutex_);
   standing_ = std::move(standing);

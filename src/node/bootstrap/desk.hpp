@@ -40,6 +40,7 @@ class Desk {
   /// False if there is nothing to release: its last arrival was released, or not yet taken.
   [[nodiscard]] bool depart(std::uint32_t slot);
   void set_running();
+  void set_ended(std::string why);
   void show(Standing standing);
   void show_stopped(std::string why);
   [[nodiscard]] std::optional<Error> failure() const;
@@ -58,6 +59,8 @@ class Desk {
   /// A caller was refused that can be no member, or is not the one it says.
   void note_refused(std::string why);
   [[nodiscard]] bool running() const;
+  /// Why nobody is to be connected any more.
+  [[nodiscard]] std::optional<std::string> ended() const;
   /// The first failure counts. False if this is none: we are in a group already.
   [[nodiscard]] bool fail_start(const Error& error);
   /// The same whether we are in a group or not.
@@ -84,6 +87,7 @@ class Desk {
   std::uint64_t refused_ = 0;
   std::string last_refused_;  // why
   bool running_ = false;
+  std::optional<std::string> ended_;
   Standing standing_;
 };
 

@@ -18,9 +18,10 @@ Reception::Judged Reception::judge(const Hello& mine, const Hello& theirs, Diale
             0,
             {ErrorCode::stopped, "it was removed from the group and has to be started again"}};
   }
+  const std::optional<std::string> ended = desk_.ended();
   const auto at = std::ranges::find(base_.members, theirs.name, &MemberAddress::name);
   const auto slot = static_cast<std::uint32_t>(at - base_.members.begin());
-  if (!dialed && at != base_.members.end() && slot > self_) {
+  if (!ended && !dialed && at != base_.members.end() && slot > self_) {
     if (std::optional<std::string> why = taken(peers_[slot], theirs)) {
       return {Judgement::not_now, slot, {ErrorCode::mismatch, std::move(*why)}};
     }
@@ -42,6 +43,7 @@ Reception::Judged Reception::judge(const Hello& mine, const Hello& theirs, Diale
             {ErrorCode::mismatch, "'" + theirs.name + "' has a lower rank than '" + base_.name +
                                       "' and waits to be called"}};
   }
+  if (ended) return {Judgement::not_now, slot, {ErrorCode::stopped, *ended}};
   return {Judgement::agree, slot, {}};
 }
 

@@ -88,6 +88,10 @@ class Lobby {
   /// We are in a group now: from here on a contradiction ends the other's start only.
   void set_running();
 
+  /// We shall admit nobody any more: whoever comes from here on is not connected, and is told
+  /// `why`, which says what to do.
+  void set_ended(std::string why) { desk_.set_ended(std::move(why)); }
+
   /// What whoever looks at this node is told from now on, see look_at(). The view stays when it
   /// stops.
   void show(Standing standing) { desk_.show(std::move(standing)); }

@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <string_view>
 #include <thread>
 
 #include "cluster.hpp"
@@ -48,6 +50,40 @@ TEST_P(Ended, AllThatComeAreToldInTheirTimeAndMayFoundAnotherGroup) {
   EXPECT_FALSE(cluster.node(0).failure());
   const std::vector<Result<void>> stopped = cluster.stop();
   expect_ok(stopped);
+}
+
+struct Comer {
+  std::size_t ended = 0;
+  std::size_t comes = 0;
+};
+
+// In a place of its last view, and in two that it never met: one calls it, one is called by it.
+TEST(EndedMember, TellsAllThatComeWhyItAdmitsNobodyAndWhatToDo) {
+  for (const auto& [ended, comes] : {Comer{0, 1}, Comer{0, 2}, Comer{2, 0}}) {
+    std::atomic<bool> told{false};
+    TestCluster cluster(
+        {.members = 3, .groups = {small_group()}, .founders = 2, .suspect_after = 1s});
+    cluster.start({ended, 1});
+    for (const std::size_t member : {ended, std::size_t{1}}) cluster.group(member).finish();
+    for (const std::size_t member : {ended, std::size_t{1}}) {
+      EXPECT_TRUE(cluster.group(member).wait_complete(kPatience));
+    }
+    cluster.kill(1);
+    cluster.renew(comes, [&](std::size_t, NodeOptions& node) {
+      node.log = [&](LogLevel, std::string_view text) {
+        if (!text.starts_with("waiting for ")) return;
+        if (text.contains(": it says that its groups are complete and it has lost the others, so "
+                          "it admits nobody; stop it and start it again)")) {
+          told = true;
+        }
+      };
+    });
+    std::jthread starts([&] { cluster.start({comes}); });
+    EXPECT_TRUE(until([&] { return told.load(); }));
+    expect_ok({cluster.node(ended).stop(kPatience)});
+    cluster.renew(ended);
+    cluster.start({ended});
+  }
 }
 
 }  // namespace
