@@ -5,23 +5,19 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "sim/net.hpp"
 #include "sst/memory.hpp"
 
 namespace tutti::sim {
-
-class Net;
 
 struct Memory {
   Net* net = nullptr;
   std::uint32_t reader = 0;  ///< slot
 
   [[nodiscard]] std::uint64_t load(const std::byte* cell) const {
-    land_some();
+    net->land_some(reader);
     return NativeMemory::load(cell);
   }
-
- private:
-  void land_some() const;
 };
 
 }  // namespace tutti::sim

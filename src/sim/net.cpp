@@ -20,8 +20,6 @@ constexpr std::array<std::uint64_t, 4> kSomeBytes{0x00000000000000FF, 0xFF000000
 
 }  // namespace
 
-void Memory::land_some() const { net->land_some(reader); }
-
 class Net::NodeFabric final : public Fabric {
  public:
   NodeFabric(Net& net, std::uint32_t own) : net_(net), own_(own) {}
