@@ -122,17 +122,46 @@ void Callbacks::wrap(Function& callback, std::string name) {
   };
 }
 
+// Calls of the log callback that are going on, for drop(). Sequentially consistent with muted_: a
+// call that comes in here before drop() looks is waited for, one that comes later sees that the
+// node is mute.
+struct Callbacks::LogCalls {
+  std::atomic<std::uint32_t> count{0};
+
+  void await_none() const {
+    for (std::uint32_t now = count.load(); now != 0; now = count.load()) count.wait(now);
+  }
+};
+
+class Callbacks::LogCall {
+ public:
+  explicit LogCall(std::shared_ptr<LogCalls> calls) : calls_(std::move(calls)) {
+    calls_->count.fetch_add(1);
+  }
+  ~LogCall() {
+    if (calls_->count.fetch_sub(1) == 1) calls_->count.notify_all();
+  }
+  LogCall(const LogCall&) = delete;
+  LogCall& operator=(const LogCall&) = delete;
+
+ private:
+  const std::shared_ptr<LogCalls> calls_;  // may outlive the node
+};
+
 // One that has thrown is not called again, least of all with its own failure; nor is one that is
 // running called by what it calls.
 LogCallback Callbacks::wrap_log(LogCallback log) {
   if (!log) return {};
   auto entry = std::make_shared<Entry<LogCallback>>(*this, "the log callback", std::move(log));
-  drops_.emplace_back([entry] { entry->call = {}; });
-  return [this, entry](LogLevel level, std::string_view text) {
-    if (muted_.load(std::memory_order_acquire) || log_threw_.load(std::memory_order_acquire)) {
-      return;
-    }
+  auto calls = std::make_shared<LogCalls>();
+  drops_.emplace_back([entry, calls] {
+    calls->await_none();
+    entry->call = {};
+  });
+  return [this, entry, calls](LogLevel level, std::string_view text) {
     if (Mark::is_running(entry->name)) return;
+    const LogCall call(calls);
+    if (muted_.load() || log_threw_.load(std::memory_order_acquire)) return;
     try {
       const Mark mark(*this, entry->name);
       entry->call(level, text);

@@ -5,9 +5,11 @@
 /// call that would wait for this very thread can be refused. A2 what a callback throws goes no
 /// further: it becomes the node's failure, which names callback, group and node (snapshot,
 /// save_state and load_state are but marked: their caller makes an error of what they throw). A3
-/// after mute() no callback begins; after drop() none is left.
+/// after mute() no callback begins; after drop() none is left. The node's threads have ended by
+/// then, but a call that the application makes of a group may log on any thread: drop() waits for
+/// the log callback.
 /// Threads: the wrapped callbacks, running_here() and mute() any; the rest before start, and drop()
-/// after the last thread of the node has ended.
+/// after the last thread of the node has ended, never inside a callback.
 #pragma once
 #include <atomic>
 #include <functional>
@@ -34,7 +36,7 @@ class Callbacks {
   /// none does.
   [[nodiscard]] const std::string* running_here() const;
 
-  void mute() { muted_.store(true, std::memory_order_release); }
+  void mute() { muted_.store(true); }
   void drop();
 
  private:
@@ -48,6 +50,8 @@ class Callbacks {
   template <class Function>
   struct Reader;
   class Mark;
+  struct LogCalls;
+  class LogCall;
   enum class Throwing : std::uint8_t { fails_the_node, is_handled_above };
 
   template <Throwing throwing, class Function>

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "callback_nodes.hpp"
+#include "gate.hpp"
 #include "support/loopback.hpp"
 
 namespace tutti {
@@ -130,6 +131,59 @@ TEST(Lifetime, ANodeThatWasNeverStartedGoesQuietly) {
   EXPECT_TRUE(owner.is_gone());
   EXPECT_THAT(owner.logged(), IsEmpty());
   EXPECT_FALSE(group.complete());
+}
+
+// A log callback that runs on a thread of the application's, in a commit to the wrong group.
+struct LogOnACallersThread : ::testing::Test {
+  void commit_to_another_group() {
+    Group from = owner->group(0);
+    Group to = owner->group(1);
+    Claim claim = from.try_claim(8);
+    ASSERT_TRUE(claim);
+    EXPECT_EQ(to.commit(std::move(claim)), Ticket{0});
+  }
+
+  std::function<void()> in_log;
+  std::optional<CallbackNode> owner{std::in_place,
+                                    loopback_members(1),
+                                    0,
+                                    0,
+                                    Threads{},
+                                    Hooks{.in_log = [this](std::string_view text) {
+                                      if (text.find("was committed here") != std::string_view::npos)
+                                        in_log();
+                                    }}};
+};
+
+TEST_F(LogOnACallersThread, IsWaitedForByWhoDestroysTheNode) {
+  Gate gate;
+  gate.shut();
+  in_log = [&] {
+    gate.pass();
+    EXPECT_FALSE(owner->is_gone());
+  };
+  ASSERT_TRUE(owner->start());
+  Group group = owner->group();
+  std::thread caller([this] { commit_to_another_group(); });
+  EXPECT_TRUE(until([&] { return gate.reached(); }));
+  std::thread destroyer([this] { owner->destroy(); });
+  EXPECT_TRUE(until([&] { return group.try_claim(1).outcome() == ClaimOutcome::stopped; }));
+  for (int look = 0; look < 100 && !owner->is_gone(); ++look) std::this_thread::sleep_for(1ms);
+  gate.open();
+  caller.join();
+  destroyer.join();
+  EXPECT_TRUE(owner->is_gone());
+}
+
+TEST_F(LogOnACallersThread, MayDestroyItsNode) {
+  in_log = [this] {
+    owner->destroy();
+    for (int look = 0; look < 100 && !owner->is_gone(); ++look) std::this_thread::sleep_for(1ms);
+    EXPECT_FALSE(owner->is_gone());
+  };
+  ASSERT_TRUE(owner->start());
+  commit_to_another_group();
+  EXPECT_TRUE(until([this] { return owner->is_gone(); }));
 }
 
 }  // namespace
