@@ -45,7 +45,8 @@ class TUTTI_API Node {
 
   /// Meets the others, compares options, maps or connects the tables, and founds a group with them
   /// or joins the one that there is. Blocks until it is in a view or NodeOptions::start_timeout;
-  /// then the error names who is missing or what differs.
+  /// then the error names who is missing or what differs. on_view has returned from the first view
+  /// by then, unless it takes longer than there is time.
   [[nodiscard]] Result<void> start();
 
   /// Drive::caller: makes one pass over all groups and returns how much was done, 0 if nothing.

@@ -150,6 +150,7 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
   std::atomic<std::uint64_t> late_claims_{0};
   std::shared_ptr<NodeCore> kept_;  // by itself, for these
   std::atomic<bool> in_view_{false};
+  std::atomic<bool> told_first_view_{false};  // on_view has returned from it
   std::atomic<bool> unfounded_{false};  // this incarnation came into no view: try another
   // The next incarnation of this start may found a group, or else only join one.
   std::atomic<bool> may_found_;

@@ -46,8 +46,11 @@ Result<void> NodeCore::try_start(const Deadline& deadline) {
       return r;
     }
   }
+  // The application hears of the first view before this returns; but if it takes longer for that
+  // than there is time, the node has started all the same.
   const auto decided = [this] {
-    return in_view_.load(std::memory_order_acquire) || unfounded_.load(std::memory_order_acquire);
+    return told_first_view_.load(std::memory_order_acquire) ||
+           unfounded_.load(std::memory_order_acquire);
   };
   wait_until(changed_, decided, deadline);
   if (in_view_.load(std::memory_order_acquire) && !failed()) return {};
@@ -148,6 +151,7 @@ void NodeCore::installed(const ViewChange& change) {
     }
     groups_[g]->entered(change.view);
   }
+  if (first) in_view_.store(true, std::memory_order_release);
   if (options_.on_view && !failed()) {
     view_call_.begin();
     lend();
@@ -156,7 +160,7 @@ void NodeCore::installed(const ViewChange& change) {
     view_call_.end();
   }
   if (!first) return;
-  in_view_.store(true, std::memory_order_release);
+  told_first_view_.store(true, std::memory_order_release);
   changed_.notify();
 }
 

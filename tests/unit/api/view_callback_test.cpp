@@ -153,5 +153,22 @@ TEST_P(ViewCallbacks, ComeInsidePollWithDriveCaller) {
   EXPECT_EQ(cluster.journal(1).stretches().back().view.left[0].reason, LeftReason::left);
 }
 
+TEST(SlowViewCallback, IsNoReasonForAStartToFail) {
+  std::atomic<bool> started{false};
+  TestCluster cluster({.members = 2, .groups = {small_group()}},
+                      [](std::size_t member, NodeOptions& node) {
+                        if (member == 0) node.start_timeout = 2s;
+                      });
+  cluster.life(0).in_view = [&] { EXPECT_TRUE(until([&] { return started.load(); })); };
+  std::thread other([&] { EXPECT_TRUE(cluster.node(1).start()); });
+  const Result<void> result = cluster.node(0).start();
+  started = true;
+  other.join();
+  ASSERT_TRUE(result) << result.error().message;
+  ASSERT_TRUE(cluster.group(0).send("x", kPatience));
+  EXPECT_TRUE(until([&] { return cluster.journal(0).messages() == 1; }));
+  expect_ok(cluster.stop());
+}
+
 }  // namespace
 }  // namespace tutti
