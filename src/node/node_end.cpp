@@ -83,19 +83,22 @@ void NodeCore::shut_down() {
 }
 
 void NodeCore::keep_for_claims() {
-  std::uint64_t claims = 0;
+  // Claims end while they are counted, and while the application is told of them.
+  constexpr std::uint64_t kStillCounting = std::uint64_t{1} << 63;
+  kept_ = shared_from_this();
+  late_claims_.store(kStillCounting, std::memory_order_release);
   for (const auto& group : groups_) {
     const std::uint64_t open = group->count_late_claims();
     if (open == 0) continue;
-    claims += open;
+    late_claims_.fetch_add(open, std::memory_order_acq_rel);
     log(LogLevel::warning, "group '" + group->options().name + "' of node '" + options_.name +
                                "': claims outlive the node: " + std::to_string(open) +
                                "; its memory is kept until they end. Commit or drop claims before "
                                "the node is destroyed");
   }
-  if (claims == 0) return;
-  late_claims_.store(claims, std::memory_order_release);
-  kept_ = shared_from_this();
+  if (late_claims_.fetch_sub(kStillCounting, std::memory_order_acq_rel) == kStillCounting) {
+    kept_ = nullptr;
+  }
 }
 
 void NodeCore::late_claim_ended() noexcept {

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <string>
 #include <thread>
 
 #include "callback_nodes.hpp"
@@ -17,6 +19,16 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
+
+// Of all nodes of this process.
+std::size_t mapped_rows() {
+  std::ifstream maps("/proc/self/maps");
+  std::size_t count = 0;
+  for (std::string line; std::getline(maps, line);) {
+    count += line.find("tutti-row") != std::string::npos ? 1 : 0;
+  }
+  return count;
+}
 
 CallbackNode alone(Threads threads = {}) { return {loopback_members(1), 0, 0, threads, {}}; }
 
@@ -131,6 +143,24 @@ TEST(Lifetime, ANodeThatWasNeverStartedGoesQuietly) {
   EXPECT_TRUE(owner.is_gone());
   EXPECT_THAT(owner.logged(), IsEmpty());
   EXPECT_FALSE(group.complete());
+}
+
+TEST(Lifetime, AClaimThatEndsWhileTheApplicationIsToldOfItKeepsNothing) {
+  Claim claim;
+  std::optional<Group> group;
+  CallbackNode owner(loopback_members(1), 0, 0, {}, {.in_log = [&](std::string_view text) {
+                       if (text.find("outlive") == std::string_view::npos) return;
+                       std::thread([&] { group->commit(std::move(claim)); }).join();
+                     }});
+  const std::size_t mapped = mapped_rows();
+  ASSERT_TRUE(owner.start());
+  EXPECT_GT(mapped_rows(), mapped);
+  group = owner.group();
+  claim = group->try_claim(8);
+  owner.destroy();
+  EXPECT_FALSE(claim);
+  group.reset();
+  EXPECT_EQ(mapped_rows(), mapped);
 }
 
 // A log callback that runs on a thread of the application's, in a commit to the wrong group.
