@@ -62,14 +62,15 @@ class TUTTI_API Node {
   void wait(Timeout timeout);
 
   /// Ends the groups together: finishes all of them, waits until every member did so and all is
-  /// delivered everywhere. On a time-out or a failure it leaves at once and returns why.
+  /// delivered everywhere. On a time-out or a failure it leaves at once and returns why. Waits for
+  /// callbacks that run, beyond the time-out, too.
   [[nodiscard]] Result<void> stop(Timeout timeout);
 
   /// Leaves the others, who go on: finishes all groups, waits until what this member has sent is
   /// delivered and the next view is without it. If it gives its state to members that join, it
   /// first waits until they have taken all of it, or are gone. On a time-out or a failure it leaves
   /// at once and returns why; what it sent last may then be delivered or not, and a joiner that
-  /// finds no other member with the state starts anew.
+  /// finds no other member with the state starts anew. Waits for callbacks as stop() does.
   [[nodiscard]] Result<void> leave(Timeout timeout);
 
   /// The view this node is in, as ViewCallback was told; its number is 0 before the first.

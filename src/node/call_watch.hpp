@@ -24,6 +24,14 @@ class CallWatch {
     calls_.push_back({.mark = &mark, .what = std::move(what), .meanwhile = std::move(meanwhile)});
   }
 
+  /// A call that is going on, by what it was added as; empty if none is.
+  [[nodiscard]] std::string going_on() const {
+    for (const Call& call : calls_) {
+      if (call.mark->changes() % 2 != 0) return call.what;
+    }
+    return {};
+  }
+
   void look(std::uint64_t now_ns) {
     for (Call& call : calls_) {
       const std::uint64_t taken_ns = call.time.look(now_ns, *call.mark);

@@ -306,10 +306,12 @@ Result<void> NodeCore::finish_by(const std::function<bool()>& ready, const Deadl
     incarnation_->sleeper().wake();
     wait_until(changed_, [this] { return drained_.load(std::memory_order_acquire); }, deadline);
   }
+  const std::string call = done ? std::string() : watch_of_calls().going_on();
+  if (!call.empty()) log(LogLevel::warning, call + " is waited for, beyond the time-out");
   close();
   if (done) return {};
   if (std::optional<Error> failure = this->failure()) return std::unexpected(*failure);
-  return std::unexpected(why_not_finished());
+  return std::unexpected(why_not_finished(call));
 }
 
 Result<void> NodeCore::stop(std::chrono::nanoseconds timeout) {

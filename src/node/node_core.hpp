@@ -120,7 +120,7 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
   [[nodiscard]] std::chrono::nanoseconds look_every() const;
   // node_end.cpp
   [[nodiscard]] bool refuses_turn(std::string_view call);
-  [[nodiscard]] Error why_not_finished() const;
+  [[nodiscard]] Error why_not_finished(const std::string& call) const;
   void shut_down();
   void keep_for_claims();
 

@@ -16,8 +16,8 @@ std::optional<Error> NodeCore::refusal_here(std::string_view call) const {
                    "thread, outside the callbacks"};
 }
 
-// After the last pass.
-Error NodeCore::why_not_finished() const {
+// After the last pass. `call`: the callback that was running at the deadline; empty if none was.
+Error NodeCore::why_not_finished(const std::string& call) const {
   std::string why = "not every member finished and delivered everything before the deadline";
   std::string takers;
   for (const std::string& name : incarnation_->takes_state()) {
@@ -27,6 +27,14 @@ Error NodeCore::why_not_finished() const {
     why += "; this member waited for " + takers +
            ", which joined, to take the group's state from here: see whether snapshot or "
            "save_state takes long here, or load_state there";
+  }
+  if (!call.empty()) {
+    return {ErrorCode::timed_out,
+            why + "; " + call +
+                " was still running, so this member could leave only when that "
+                "had returned. The others may have gone on without it before then, or report "
+                "member '" +
+                options_.name + "' as lost"};
   }
   return {ErrorCode::timed_out,
           why + "; left at once, the others will report member '" + options_.name + "' as lost"};

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "cluster.hpp"
+#include "gate.hpp"
 
 namespace tutti {
 namespace {
@@ -151,6 +152,29 @@ TEST_P(Leaving, WithoutAnAnswerEndsAtItsDeadline) {
   ASSERT_FALSE(left);
   EXPECT_EQ(left.error().code, ErrorCode::timed_out);
   EXPECT_THAT(left.error().message, HasSubstr("left at once"));
+}
+
+TEST(StopInTime, IsNotClaimedWhereACallbackHadToReturnFirst) {
+  LogBook log;
+  TestCluster cluster(
+      {.members = 2, .groups = {small_group()}}, [&](std::size_t, NodeOptions& node) {
+        node.log = [&](LogLevel level, std::string_view text) { log.note(level, text); };
+      });
+  Gate gate;
+  gate.shut();
+  cluster.life(0).in_delivery = [&] { gate.pass(); };
+  cluster.start();
+  ASSERT_TRUE(cluster.group(1).send("x", kPatience));
+  ASSERT_TRUE(until([&] { return gate.reached(); }));
+  Result<void> stopped;
+  std::thread stopper([&] { stopped = cluster.node(0).stop(1ms); });
+  const std::string call = "the delivery callback of group 'log'";
+  EXPECT_TRUE(until([&] { return log.with(call + " is waited for, beyond the time-out") == 1; }));
+  gate.open();
+  stopper.join();
+  ASSERT_FALSE(stopped);
+  EXPECT_EQ(stopped.error().code, ErrorCode::timed_out);
+  EXPECT_THAT(stopped.error().message, HasSubstr(call + " was still running"));
 }
 
 // Of three that all finished, a lost one is not waited for.
