@@ -7,11 +7,13 @@
 #include <thread>
 
 #include "cluster.hpp"
+#include "gate.hpp"
 
 namespace tutti {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 class ViewCallbacks : public ::testing::TestWithParam<FabricChoice> {};
@@ -168,6 +170,29 @@ TEST(SlowViewCallback, IsNoReasonForAStartToFail) {
   ASSERT_TRUE(cluster.group(0).send("x", kPatience));
   EXPECT_TRUE(until([&] { return cluster.journal(0).messages() == 1; }));
   expect_ok(cluster.stop());
+}
+
+TEST(SlowViewCallback, HidesNoLossOfTheOthers) {
+  LogBook log;
+  TestCluster cluster(
+      {.members = 3, .groups = {small_group()}}, [&](std::size_t member, NodeOptions& node) {
+        if (member != 0) return;
+        node.log = [&](LogLevel level, std::string_view text) { log.note(level, text); };
+      });
+  Gate gate;
+  gate.shut();
+  cluster.life(0).in_view = [&] { gate.pass(); };
+  Result<void> started;
+  std::thread starter([&] { started = cluster.node(0).start(); });
+  cluster.start({1, 2});
+  EXPECT_TRUE(until([&] { return gate.reached(); }));
+  cluster.kill(1);
+  cluster.kill(2);
+  EXPECT_TRUE(until([&] { return log.with("' was lost: ") == 2; }));
+  gate.open();
+  starter.join();
+  EXPECT_TRUE(!started || until([&] { return cluster.node(0).failure().has_value(); }));
+  EXPECT_THAT(cluster.node(0).failure().value_or(Error{}).message, HasSubstr("lost the majority"));
 }
 
 }  // namespace
