@@ -141,6 +141,11 @@ class TUTTI_API Group {
   /// act on the world outside the node; elsewhere it says nothing.
   [[nodiscard]] bool intact() const noexcept;
 
+  /// For what sends and then waits: an error where this node's calls that wait are refused, as
+  /// Group::wait is inside a callback. It has ErrorCode::in_callback and names `call` and the
+  /// callback.
+  [[nodiscard]] Result<void> may_wait(std::string_view call) const;
+
   /// This member sends no more; the others go on without waiting for it. Idempotent.
   void finish() noexcept;
 

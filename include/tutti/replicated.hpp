@@ -88,15 +88,18 @@ class Replicated {
   }
 
   /// Applies the command at all members; the reply of the copy here. Blocks until it is applied
-  /// here, a failure or the time-out, after which it may still be applied. Any thread; inside
-  /// query() or apply() of this copy it sends nothing: ErrorCode::in_callback.
+  /// here, a failure or the time-out, after which it may still be applied. Any thread; inside a
+  /// callback of the node, apply() too, or query() it sends nothing: ErrorCode::in_callback.
   [[nodiscard]] Result<Reply> execute(const Command& command, Timeout timeout) {
     const auto deadline = std::chrono::steady_clock::now() + timeout;
+    if (Result<void> may = group_.may_wait("Replicated::execute"); !may) {
+      return std::unexpected(std::move(may.error()));
+    }
     if (detail::InUse::here(core_.get())) {
       return fail(ErrorCode::in_callback,
                   "group '" + group_.name() +
-                      "': execute was called inside query or apply of the same Replicated, for "
-                      "which it would wait; nothing was sent");
+                      "': execute was called inside query of the same Replicated, for which "
+                      "it would wait; nothing was sent");
     }
     std::vector<std::byte> bytes(sizeof(std::uint64_t));
     command.encode(bytes);

@@ -53,6 +53,8 @@ Result<void> Group::wait(Ticket ticket, Timeout timeout) {
   return core->wait(ticket, timeout);
 }
 
+Result<void> Group::may_wait(std::string_view call) const { return core_->may_wait(call); }
+
 std::optional<std::uint64_t> Group::view_of(Ticket ticket) const { return core_->view_of(ticket); }
 bool Group::intact() const noexcept { return core_->intact(); }
 void Group::finish() noexcept { core_->finish(); }

@@ -66,9 +66,7 @@ Error GroupCore::why_in_vain(std::string_view call, std::chrono::nanoseconds tim
                              std::string late) const {
   if (std::optional<Error> over = node_.why_over()) return std::move(*over);
   if (timeout.count() > 0) {
-    if (std::optional<Error> refusal = node_.refusal_here(call)) {
-      return {refusal->code, "group '" + options_.name + "': " + refusal->message};
-    }
+    if (Result<void> may = may_wait(call); !may) return std::move(may.error());
   }
   return {ErrorCode::timed_out, "group '" + options_.name + "': " + std::move(late)};
 }
@@ -111,6 +109,12 @@ Result<void> GroupCore::wait(Ticket ticket, std::chrono::nanoseconds timeout) {
                                      "message " + std::to_string(ticket.value) +
                                          " was not delivered before the deadline; it may still "
                                          "be"));
+}
+
+Result<void> GroupCore::may_wait(std::string_view call) const {
+  const std::optional<Error> refusal = node_.refusal_here(call);
+  if (!refusal) return {};
+  return fail(refusal->code, "group '" + options_.name + "': " + refusal->message);
 }
 
 Result<void> GroupCore::wait_complete(std::chrono::nanoseconds timeout) {

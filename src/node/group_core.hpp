@@ -51,6 +51,7 @@ class GroupCore {
   void abandon(Claim& claim) noexcept;
   [[nodiscard]] bool delivered(Ticket ticket) const noexcept;
   [[nodiscard]] Result<void> wait(Ticket ticket, std::chrono::nanoseconds timeout);
+  [[nodiscard]] Result<void> may_wait(std::string_view call) const;
   [[nodiscard]] std::optional<std::uint64_t> view_of(Ticket ticket) const;
   [[nodiscard]] bool intact() const noexcept {
     return subgroup() != nullptr && subgroup()->in_place();

@@ -1,13 +1,17 @@
 /// \file replicated_test.cpp
 /// What waits for what in a replicated state machine: queries do not keep deliveries out, nothing
-/// waits for itself, and a command has one time-out.
+/// waits for itself, nothing is sent where its delivery cannot be waited for, and a command has one
+/// time-out.
 #include "tutti/replicated.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
 #include <functional>
+#include <map>
+#include <mutex>
 #include <thread>
 
 #include "cluster.hpp"
@@ -16,6 +20,7 @@
 namespace tutti {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 // Adds up what it is told.
@@ -45,15 +50,19 @@ struct Sum {
   }
   Result<void> save(const StateSink& write) const {
     write(std::as_bytes(std::span(&value, 1)));
+    if (while_saving != nullptr && *while_saving) (*while_saving)();
     return {};
   }
   Result<void> load(const StatePiece& piece) {
     std::memcpy(&value, piece.bytes.data(), sizeof value);
+    if (while_loading != nullptr && *while_loading) (*while_loading)();
     return {};
   }
 
   std::uint64_t value = 0;
   std::function<void()>* while_applying = nullptr;
+  std::function<void()>* while_saving = nullptr;
+  std::function<void()>* while_loading = nullptr;
 };
 
 class ReplicatedSum : public ::testing::TestWithParam<DeliveryThread> {
@@ -128,7 +137,7 @@ TEST_P(ReplicatedSum, NothingIsExecutedInsideAQuery) {
       sum_->query([this](const Sum&) { return sum_->execute({1}, kPatience); });
   ASSERT_FALSE(inside);
   EXPECT_EQ(inside.error().code, ErrorCode::in_callback);
-  EXPECT_THAT(inside.error().message, HasSubstr("inside query or apply"));
+  EXPECT_THAT(inside.error().message, HasSubstr("inside query"));
   EXPECT_EQ(add(5), 5) << "nothing was sent";
 }
 
@@ -227,6 +236,91 @@ TEST(ReplicatedSnapshots, AreWhatJoinersGet) {
   ASSERT_TRUE(nodes[2].start());
   EXPECT_EQ(sums[2].execute({.add = 2}, kPatience).value_or(0), 7);
   for (Node& node : nodes) EXPECT_TRUE(node.leave(kPatience));
+}
+
+// Two nodes that found a group, and one that joins it, with what executes in their callbacks: it
+// is told what that came to.
+class ReplicatedInCallbacks : public ::testing::Test {
+ protected:
+  struct Member {
+    std::optional<Node> node;
+    std::optional<Replicated<Sum>> sum;
+    std::optional<Group> events;
+    std::function<void()> while_saving, while_loading;
+  };
+
+  ReplicatedInCallbacks() {
+    for (std::size_t i = 0; i < members_.size(); ++i) make(i);
+  }
+  ~ReplicatedInCallbacks() override {
+    for (Member& member : members_) member.node.reset();  // its callbacks use the rest
+  }
+
+  void make(std::size_t i) {
+    Member& member = members_[i];
+    auto node =
+        Node::create({.name = addresses_[i].name,
+                      .members = addresses_,
+                      .founders = 2,
+                      .on_view = [this, i](const ViewChange&) { execute("the view callback", i); },
+                      .log =
+                          [this, i](LogLevel, std::string_view text) {
+                            if (text.contains("was committed here")) execute("the log callback", i);
+                          }});
+    ASSERT_TRUE(node) << node.error().message;
+    member.node = std::move(*node);
+    auto joined = Replicated<Sum>::join(
+        *member.node, small_group(),
+        Sum{.while_saving = &member.while_saving, .while_loading = &member.while_loading});
+    ASSERT_TRUE(joined) << joined.error().message;
+    member.sum = std::move(*joined);
+    GroupOptions events = small_group();
+    events.name = "events";
+    events.on_delivery = [this, i](std::span<const Message>) {
+      execute("the delivery callback of group 'events'", i);
+    };
+    auto other = member.node->join(events);
+    ASSERT_TRUE(other) << other.error().message;
+    member.events = *other;
+  }
+
+  void start_founders() {
+    const std::jthread other([&] { EXPECT_TRUE(members_[1].node->start()); });
+    ASSERT_TRUE(members_[0].node->start());
+  }
+
+  void execute(const std::string& callback, std::size_t member) {
+    const Result<std::uint64_t> done = members_[member].sum->execute({100}, kPatience);
+    const std::lock_guard lock(mutex_);
+    said_[callback] = done ? Error{ErrorCode::stopped, "it was done"} : done.error();
+  }
+  [[nodiscard]] std::map<std::string, Error> said() {
+    const std::lock_guard lock(mutex_);
+    return said_;
+  }
+
+  const std::vector<MemberAddress> addresses_ = loopback_members(3);
+  std::mutex mutex_;
+  std::map<std::string, Error> said_;  // by callback, what execute() said in it
+  std::array<Member, 3> members_;
+};
+
+TEST_F(ReplicatedInCallbacks, NothingIsSent) {
+  members_[0].while_saving = [this] { execute("save_state of group 'log'", 0); };
+  members_[2].while_loading = [this] { execute("load_state of group 'log'", 2); };
+  start_founders();
+  Member& first = members_[0];
+  first.events->commit(first.sum->group().try_claim(1));  // is told in the log
+  ASSERT_TRUE(first.events->send("x", kPatience));
+  ASSERT_TRUE(members_[2].node->start());
+  ASSERT_TRUE(until([this] { return said().size() == 5; }));
+  for (const auto& [callback, error] : said()) {
+    EXPECT_EQ(error.code, ErrorCode::in_callback) << error.message;
+    EXPECT_THAT(error.message,
+                AllOf(HasSubstr("group 'log': Replicated::execute was called inside " + callback),
+                      HasSubstr("nothing was done")));
+  }
+  EXPECT_EQ(first.sum->execute({5}, kPatience).value_or(0), 5) << "nothing else was sent";
 }
 
 }  // namespace
