@@ -165,8 +165,25 @@ class TUTTI_API Group {
 
  private:
   friend class Node;
+  friend class HoldsDeliveries;
   explicit Group(std::shared_ptr<GroupCore> core) : core_(std::move(core)) {}
   std::shared_ptr<GroupCore> core_;  // never null; keeps what stands behind the node
+};
+
+/// While it lives, its thread counts as being inside a callback of the group's node: calls that
+/// wait are refused there. For what deliveries wait for, such as whoever holds a lock that the
+/// delivery callback takes: a call that waits for the delivery would never return there. It is
+/// destroyed on its own thread, the newest of several first.
+class TUTTI_API HoldsDeliveries {
+ public:
+  /// `what` is what the errors say that the call was inside of. Both outlive this.
+  HoldsDeliveries(const Group& group, const std::string& what);
+  ~HoldsDeliveries();
+  HoldsDeliveries(const HoldsDeliveries&) = delete;
+  HoldsDeliveries& operator=(const HoldsDeliveries&) = delete;
+
+ private:
+  alignas(void*) std::byte mark_[3 * sizeof(void*)];  // the library's own
 };
 
 }  // namespace tutti

@@ -11,10 +11,10 @@
 /// destructor, save, load; NodeOptions::slow_after warns of slow ones), on whichever thread it
 /// runs, that node's calls that wait return at once with ErrorCode::in_callback, which names the
 /// call and the callback: start, stop, leave, Group::wait, wait_complete, and a claim or send that
-/// finds no space. All other calls, and all calls of other nodes, are allowed. A delivery, view or
-/// log callback that throws fails the node: failure() names callback and group, nothing more is
-/// delivered, and the others go on without this member. A node that was moved from does nothing
-/// and says so.
+/// finds no space. So they do inside Replicated::query. All other calls, and all calls of other
+/// nodes, are allowed. A delivery, view or log callback that throws fails the node: failure() names
+/// callback and group, nothing more is delivered, and the others go on without this member. A node
+/// that was moved from does nothing and says so.
 #pragma once
 #include <chrono>
 #include <cstddef>

@@ -21,6 +21,7 @@
 #include <optional>
 #include <shared_mutex>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -84,6 +85,7 @@ class Replicated {
     Result<Group> group = node.join(std::move(options));
     if (!group) return std::unexpected(std::move(group.error()));
     core->own = group->rank();
+    core->query_name = "a query of group '" + group->name() + "'";
     return Replicated(std::move(core), *group);
   }
 
@@ -94,12 +96,6 @@ class Replicated {
     const auto deadline = std::chrono::steady_clock::now() + timeout;
     if (Result<void> may = group_.may_wait("Replicated::execute"); !may) {
       return std::unexpected(std::move(may.error()));
-    }
-    if (detail::InUse::here(core_.get())) {
-      return fail(ErrorCode::in_callback,
-                  "group '" + group_.name() +
-                      "': execute was called inside query of the same Replicated, for which "
-                      "it would wait; nothing was sent");
     }
     std::vector<std::byte> bytes(sizeof(std::uint64_t));
     command.encode(bytes);
@@ -119,13 +115,15 @@ class Replicated {
     return pending.take_reply();
   }
 
-  /// Reads the copy here, which may be behind the others'. Any thread, also inside query() and
-  /// apply(), else it waits for an apply() that runs or is about to.
+  /// Reads the copy here, which may be behind the others'. Any thread. It waits for an apply(),
+  /// load or save that runs or is about to; inside of one of these and of query() it waits for
+  /// nothing. What it calls counts as a callback of the node: calls that wait are refused.
   template <std::invocable<const T&> Read>
   auto query(Read&& read) const {
     std::shared_lock lock(core_->machine_mutex, std::defer_lock);
     if (!detail::InUse::here(core_.get())) lock.lock();
     const detail::InUse use(core_.get());
+    const HoldsDeliveries holds(group_, core_->query_name);
     return std::forward<Read>(read)(std::as_const(core_->machine));
   }
 
@@ -158,18 +156,22 @@ class Replicated {
     }
     Result<ReadSnapshot> snapshot() {
       const std::shared_lock lock(machine_mutex);
+      const detail::InUse use(this);
       return std::as_const(machine).snapshot();
     }
     Result<void> save(const StateSink& write) {
       const std::shared_lock lock(machine_mutex);
+      const detail::InUse use(this);
       return std::as_const(machine).save(write);
     }
     Result<void> load(const StatePiece& piece) {
       const std::unique_lock lock(machine_mutex);
+      const detail::InUse use(this);
       return machine.load(piece);
     }
 
     Rank own;
+    std::string query_name;  // in errors
     mutable detail::ReadersAndWriter machine_mutex;
     T machine;
     std::mutex replies_mutex;

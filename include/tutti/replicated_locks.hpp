@@ -10,7 +10,7 @@ namespace tutti {
 
 namespace detail {
 
-/// Which state machines this thread is using, in query() or apply().
+/// Which state machines this thread is using: in query(), apply(), load, save or snapshot.
 class InUse {
  public:
   explicit InUse(const void* machine) : machine_(machine), outer_(innermost) { innermost = this; }

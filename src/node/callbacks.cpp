@@ -9,38 +9,26 @@
 
 namespace tutti {
 
-// What runs on this thread, of all nodes of the process: a callback may call another node, which
-// calls its own callbacks.
-class Callbacks::Mark {
- public:
-  Mark(const Callbacks& of, const std::string& name)
-      : of_(&of), name_(&name), outer_(std::exchange(innermost, this)) {}
-  ~Mark() { innermost = outer_; }
-  Mark(const Mark&) = delete;
-  Mark& operator=(const Mark&) = delete;
-
-  [[nodiscard]] static const std::string* find(const Callbacks& of) {
-    for (const Mark* mark = innermost; mark != nullptr; mark = mark->outer_) {
-      if (mark->of_ == &of) return mark->name_;
-    }
-    return nullptr;
-  }
-  [[nodiscard]] static bool is_running(const std::string& name) {
-    for (const Mark* mark = innermost; mark != nullptr; mark = mark->outer_) {
-      if (mark->name_ == &name) return true;
-    }
-    return false;
-  }
-
- private:
-  static thread_local const Mark* innermost;
-
-  const Callbacks* of_;
-  const std::string* name_;
-  const Mark* outer_;
-};
-
 thread_local const Callbacks::Mark* Callbacks::Mark::innermost = nullptr;
+
+Callbacks::Mark::Mark(const Callbacks& of, const std::string& name)
+    : of_(&of), name_(&name), outer_(std::exchange(innermost, this)) {}
+
+Callbacks::Mark::~Mark() { innermost = outer_; }
+
+const std::string* Callbacks::Mark::find(const Callbacks& of) {
+  for (const Mark* mark = innermost; mark != nullptr; mark = mark->outer_) {
+    if (mark->of_ == &of) return mark->name_;
+  }
+  return nullptr;
+}
+
+bool Callbacks::Mark::is_running(const std::string& name) {
+  for (const Mark* mark = innermost; mark != nullptr; mark = mark->outer_) {
+    if (mark->name_ == &name) return true;
+  }
+  return false;
+}
 
 namespace {
 

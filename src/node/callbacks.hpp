@@ -8,8 +8,8 @@
 /// after mute() no callback begins; after drop() none is left. The node's threads have ended by
 /// then, but a call that the application makes of a group may log on any thread: drop() waits for
 /// the log callback.
-/// Threads: the wrapped callbacks, running_here() and mute() any; the rest before start, and drop()
-/// after the last thread of the node has ended, never inside a callback.
+/// Threads: marks, the wrapped callbacks, running_here() and mute() any; the rest before start, and
+/// drop() after the last thread of the node has ended, never inside a callback.
 #pragma once
 #include <atomic>
 #include <functional>
@@ -24,6 +24,27 @@ namespace tutti {
 class Callbacks {
  public:
   using Failed = std::function<void(const Error&)>;
+
+  /// That the callback `name` of a node runs on this thread, which also ends the mark, the newest
+  /// first. There may be marks of all nodes of the process: a callback may call another node, which
+  /// calls its own callbacks.
+  class Mark {
+   public:
+    Mark(const Callbacks& of, const std::string& name);
+    ~Mark();
+    Mark(const Mark&) = delete;
+    Mark& operator=(const Mark&) = delete;
+
+    [[nodiscard]] static const std::string* find(const Callbacks& of);
+    [[nodiscard]] static bool is_running(const std::string& name);
+
+   private:
+    static thread_local const Mark* innermost;
+
+    const Callbacks* of_;
+    const std::string* name_;
+    const Mark* outer_;
+  };
 
   /// `failed` takes what a callback threw, on the callback's thread.
   Callbacks(std::string node, Failed failed);
@@ -49,7 +70,6 @@ class Callbacks {
   };
   template <class Function>
   struct Reader;
-  class Mark;
   struct LogCalls;
   class LogCall;
   enum class Throwing : std::uint8_t { fails_the_node, is_handled_above };

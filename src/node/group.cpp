@@ -1,8 +1,10 @@
 #include "tutti/group.hpp"
 
 #include <cstring>
+#include <new>
 #include <utility>
 
+#include "node/callbacks.hpp"
 #include "node/group_core.hpp"
 
 namespace tutti {
@@ -73,5 +75,15 @@ const std::vector<std::string>& Group::members() const { return core_->options()
 Rank Group::rank() const { return core_->rank(); }
 GroupStatistics Group::statistics() const { return core_->statistics(); }
 std::vector<MemberLag> Group::lags() const { return core_->lags(); }
+
+HoldsDeliveries::HoldsDeliveries(const Group& group, const std::string& what) {
+  static_assert(sizeof(Callbacks::Mark) == sizeof mark_);
+  static_assert(alignof(Callbacks::Mark) == alignof(void*));
+  new (mark_) Callbacks::Mark(group.core_->callbacks(), what);
+}
+
+HoldsDeliveries::~HoldsDeliveries() {
+  std::launder(reinterpret_cast<Callbacks::Mark*>(mark_))->~Mark();
+}
 
 }  // namespace tutti

@@ -117,6 +117,8 @@ Result<void> GroupCore::may_wait(std::string_view call) const {
   return fail(refusal->code, "group '" + options_.name + "': " + refusal->message);
 }
 
+const Callbacks& GroupCore::callbacks() const { return node_.callbacks(); }
+
 Result<void> GroupCore::wait_complete(std::chrono::nanoseconds timeout) {
   const auto complete = [this] { return subgroup() != nullptr && subgroup()->complete(); };
   if (node_.wait_until(node_.changed(), complete, Deadline(timeout))) return {};

@@ -25,6 +25,7 @@
 
 namespace tutti {
 
+class Callbacks;
 class NodeCore;
 
 class GroupCore {
@@ -52,6 +53,7 @@ class GroupCore {
   [[nodiscard]] bool delivered(Ticket ticket) const noexcept;
   [[nodiscard]] Result<void> wait(Ticket ticket, std::chrono::nanoseconds timeout);
   [[nodiscard]] Result<void> may_wait(std::string_view call) const;
+  [[nodiscard]] const Callbacks& callbacks() const;
   [[nodiscard]] std::optional<std::uint64_t> view_of(Ticket ticket) const;
   [[nodiscard]] bool intact() const noexcept {
     return subgroup() != nullptr && subgroup()->in_place();

@@ -62,6 +62,8 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
   [[nodiscard]] const Idle& idle_options() const { return options_.idle; }
   [[nodiscard]] Signal& changed() { return changed_; }
   [[nodiscard]] bool failed() const { return failed_.load(std::memory_order_acquire); }
+  /// For marks of what counts as a callback.
+  [[nodiscard]] const Callbacks& callbacks() const { return callbacks_; }
   /// Why `call`, which waits, must not do so on this thread: a callback of this node runs on it.
   [[nodiscard]] std::optional<Error> refusal_here(std::string_view call) const;
   /// Why nothing more comes of the groups; nothing while they go on, or have not begun.

@@ -71,8 +71,8 @@ void NodeCore::end(std::shared_ptr<NodeCore> core) noexcept {
   if (callback == nullptr) return core->shut_down();
   const Error error{ErrorCode::in_callback,
                     "node '" + core->options_.name + "' was destroyed inside " + *callback +
-                        ": nothing more is delivered, it ends once the callback has returned, and "
-                        "the others see a lost member. Destroy a node outside its callbacks"};
+                        ": nothing more is delivered, it ends once that has returned, and the "
+                        "others see a lost member. Destroy a node outside its callbacks"};
   if (!core->fail_with(error)) core->log(LogLevel::error, error.message);
   core->callbacks_.mute();
   try {

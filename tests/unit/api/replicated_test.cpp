@@ -1,69 +1,24 @@
 /// \file replicated_test.cpp
 /// What waits for what in a replicated state machine: queries do not keep deliveries out, nothing
-/// waits for itself, nothing is sent where its delivery cannot be waited for, and a command has one
-/// time-out.
+/// waits for itself, and a command has one time-out.
 #include "tutti/replicated.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <array>
 #include <atomic>
 #include <functional>
-#include <map>
-#include <mutex>
 #include <thread>
 
 #include "cluster.hpp"
+#include "gate.hpp"
+#include "replicated_sum.hpp"
 #include "support/loopback.hpp"
 
 namespace tutti {
 namespace {
 
-using ::testing::AllOf;
 using ::testing::HasSubstr;
-
-// Adds up what it is told.
-struct Sum {
-  struct Command {
-    std::uint64_t add = 0;
-    std::function<void()> while_encoding{};
-
-    void encode(std::vector<std::byte>& out) const {
-      if (while_encoding) while_encoding();
-      const auto* begin = reinterpret_cast<const std::byte*>(&add);
-      out.insert(out.end(), begin, begin + sizeof add);
-    }
-    static std::optional<Command> decode(std::span<const std::byte> in) {
-      Command command;
-      if (in.size() != sizeof command.add) return {};
-      std::memcpy(&command.add, in.data(), in.size());
-      return command;
-    }
-  };
-  using Reply = std::uint64_t;
-
-  Reply apply(const Command& command) {
-    value += command.add;
-    if (while_applying != nullptr && *while_applying) (*while_applying)();
-    return value;
-  }
-  Result<void> save(const StateSink& write) const {
-    write(std::as_bytes(std::span(&value, 1)));
-    if (while_saving != nullptr && *while_saving) (*while_saving)();
-    return {};
-  }
-  Result<void> load(const StatePiece& piece) {
-    std::memcpy(&value, piece.bytes.data(), sizeof value);
-    if (while_loading != nullptr && *while_loading) (*while_loading)();
-    return {};
-  }
-
-  std::uint64_t value = 0;
-  std::function<void()>* while_applying = nullptr;
-  std::function<void()>* while_saving = nullptr;
-  std::function<void()>* while_loading = nullptr;
-};
 
 class ReplicatedSum : public ::testing::TestWithParam<DeliveryThread> {
  protected:
@@ -137,7 +92,8 @@ TEST_P(ReplicatedSum, NothingIsExecutedInsideAQuery) {
       sum_->query([this](const Sum&) { return sum_->execute({1}, kPatience); });
   ASSERT_FALSE(inside);
   EXPECT_EQ(inside.error().code, ErrorCode::in_callback);
-  EXPECT_THAT(inside.error().message, HasSubstr("inside query"));
+  EXPECT_THAT(inside.error().message,
+              HasSubstr("Replicated::execute was called inside a query of group 'log'"));
   EXPECT_EQ(add(5), 5) << "nothing was sent";
 }
 
@@ -169,6 +125,24 @@ TEST_P(ReplicatedSum, AQueryInsideAQueryWaitsForNobody) {
   EXPECT_EQ(read(), 1);
 }
 
+// The delivery that waits for the query is what they would wait for.
+TEST_P(ReplicatedSum, AQueryIsRefusedCallsThatWait) {
+  std::jthread writer;
+  sum_->query([&](const Sum&) {
+    writer = std::jthread([this] { EXPECT_EQ(add(1), 1); });
+    EXPECT_TRUE(until([this] { return sum_->held_up(); }));
+    for (const auto& refused : {node_->stop(kPatience), node_->leave(kPatience),
+                                sum_->group().wait(Ticket{1'000'000}, kPatience),
+                                sum_->group().wait_complete(kPatience)}) {
+      ASSERT_FALSE(refused);
+      EXPECT_EQ(refused.error().code, ErrorCode::in_callback);
+      EXPECT_THAT(refused.error().message, HasSubstr("inside a query of group 'log' of node 'a'"));
+    }
+  });
+  writer.join();
+  EXPECT_EQ(add(1), 2) << "nothing was done";
+}
+
 TEST_P(ReplicatedSum, ACommandHasOneTimeOut) {
   constexpr auto kTimeout = 10ms;
   const Sum::Command slow{1, [=] {
@@ -198,6 +172,45 @@ TEST_P(ReplicatedSum, ThatOutlivesItsNodeSaysSo) {
   ASSERT_FALSE(late);
   EXPECT_EQ(late.error().code, ErrorCode::stopped);
   EXPECT_EQ(outlives->query([](const Sum& sum) { return sum.value; }), 2);
+}
+
+TEST(ReplicatedDrivenByItsCaller, DoesNotDeliverInsideAQuery) {
+  LogBook log;
+  auto node = Node::create(
+      {.name = "a",
+       .members = loopback_members(1),
+       .drive = Drive::caller,
+       .log = [&log](LogLevel level, std::string_view text) { log.note(level, text); }});
+  ASSERT_TRUE(node);
+  auto sum = Replicated<Sum>::join(*node, small_group());
+  ASSERT_TRUE(sum);
+  ASSERT_TRUE(node->start());
+  const Result<Ticket> sent = sum->group().send("as long as any command", kPatience);
+  ASSERT_TRUE(sent);
+  sum->query([&](const Sum&) {
+    EXPECT_EQ(node->poll(), 0);
+    node->wait(kPatience);
+  });
+  EXPECT_EQ(log.with("Node::poll was called inside a query of group 'log' of node 'a'"), 1);
+  EXPECT_TRUE(sum->group().wait(*sent, kPatience));
+}
+
+TEST_P(ReplicatedSum, AQueryMayDestroyTheNodeWhichThenEnds) {
+  const auto held = std::make_shared<int>();
+  auto made = Node::create(
+      {.name = "a", .members = loopback_members(1), .on_view = [held](const ViewChange&) {}});
+  ASSERT_TRUE(made);
+  std::optional<Node> node = std::move(*made);
+  auto sum = Replicated<Sum>::join(*node, small_group(Level::atomic, GetParam()));
+  ASSERT_TRUE(sum);
+  ASSERT_TRUE(node->start());
+  std::jthread writer;
+  sum->query([&](const Sum&) {
+    writer = std::jthread([&] { EXPECT_FALSE(sum->execute({1}, kPatience)); });
+    EXPECT_TRUE(until([&] { return sum->held_up(); }));
+    node.reset();
+  });
+  EXPECT_TRUE(until([&] { return held.use_count() == 1; })) << "its callbacks are no more";
 }
 
 // A sum that gives snapshots, and could save as well.
@@ -236,91 +249,6 @@ TEST(ReplicatedSnapshots, AreWhatJoinersGet) {
   ASSERT_TRUE(nodes[2].start());
   EXPECT_EQ(sums[2].execute({.add = 2}, kPatience).value_or(0), 7);
   for (Node& node : nodes) EXPECT_TRUE(node.leave(kPatience));
-}
-
-// Two nodes that found a group, and one that joins it, with what executes in their callbacks: it
-// is told what that came to.
-class ReplicatedInCallbacks : public ::testing::Test {
- protected:
-  struct Member {
-    std::optional<Node> node;
-    std::optional<Replicated<Sum>> sum;
-    std::optional<Group> events;
-    std::function<void()> while_saving, while_loading;
-  };
-
-  ReplicatedInCallbacks() {
-    for (std::size_t i = 0; i < members_.size(); ++i) make(i);
-  }
-  ~ReplicatedInCallbacks() override {
-    for (Member& member : members_) member.node.reset();  // its callbacks use the rest
-  }
-
-  void make(std::size_t i) {
-    Member& member = members_[i];
-    auto node =
-        Node::create({.name = addresses_[i].name,
-                      .members = addresses_,
-                      .founders = 2,
-                      .on_view = [this, i](const ViewChange&) { execute("the view callback", i); },
-                      .log =
-                          [this, i](LogLevel, std::string_view text) {
-                            if (text.contains("was committed here")) execute("the log callback", i);
-                          }});
-    ASSERT_TRUE(node) << node.error().message;
-    member.node = std::move(*node);
-    auto joined = Replicated<Sum>::join(
-        *member.node, small_group(),
-        Sum{.while_saving = &member.while_saving, .while_loading = &member.while_loading});
-    ASSERT_TRUE(joined) << joined.error().message;
-    member.sum = std::move(*joined);
-    GroupOptions events = small_group();
-    events.name = "events";
-    events.on_delivery = [this, i](std::span<const Message>) {
-      execute("the delivery callback of group 'events'", i);
-    };
-    auto other = member.node->join(events);
-    ASSERT_TRUE(other) << other.error().message;
-    member.events = *other;
-  }
-
-  void start_founders() {
-    const std::jthread other([&] { EXPECT_TRUE(members_[1].node->start()); });
-    ASSERT_TRUE(members_[0].node->start());
-  }
-
-  void execute(const std::string& callback, std::size_t member) {
-    const Result<std::uint64_t> done = members_[member].sum->execute({100}, kPatience);
-    const std::lock_guard lock(mutex_);
-    said_[callback] = done ? Error{ErrorCode::stopped, "it was done"} : done.error();
-  }
-  [[nodiscard]] std::map<std::string, Error> said() {
-    const std::lock_guard lock(mutex_);
-    return said_;
-  }
-
-  const std::vector<MemberAddress> addresses_ = loopback_members(3);
-  std::mutex mutex_;
-  std::map<std::string, Error> said_;  // by callback, what execute() said in it
-  std::array<Member, 3> members_;
-};
-
-TEST_F(ReplicatedInCallbacks, NothingIsSent) {
-  members_[0].while_saving = [this] { execute("save_state of group 'log'", 0); };
-  members_[2].while_loading = [this] { execute("load_state of group 'log'", 2); };
-  start_founders();
-  Member& first = members_[0];
-  first.events->commit(first.sum->group().try_claim(1));  // is told in the log
-  ASSERT_TRUE(first.events->send("x", kPatience));
-  ASSERT_TRUE(members_[2].node->start());
-  ASSERT_TRUE(until([this] { return said().size() == 5; }));
-  for (const auto& [callback, error] : said()) {
-    EXPECT_EQ(error.code, ErrorCode::in_callback) << error.message;
-    EXPECT_THAT(error.message,
-                AllOf(HasSubstr("group 'log': Replicated::execute was called inside " + callback),
-                      HasSubstr("nothing was done")));
-  }
-  EXPECT_EQ(first.sum->execute({5}, kPatience).value_or(0), 5) << "nothing else was sent";
 }
 
 }  // namespace
