@@ -93,7 +93,7 @@ class Replicated {
   /// here, a failure or the time-out, after which it may still be applied. Any thread; inside a
   /// callback of the node, apply() too, or query() it sends nothing: ErrorCode::in_callback.
   [[nodiscard]] Result<Reply> execute(const Command& command, Timeout timeout) {
-    const auto deadline = std::chrono::steady_clock::now() + timeout;
+    const std::chrono::steady_clock::time_point deadline = deadline_in(timeout);
     if (Result<void> may = group_.may_wait("Replicated::execute"); !may) {
       return std::unexpected(std::move(may.error()));
     }
@@ -209,6 +209,12 @@ class Replicated {
     std::uint64_t number_ = 0;
   };
 
+  // Any time-out is legal, also the largest and the smallest that there are.
+  static std::chrono::steady_clock::time_point deadline_in(Timeout timeout) {
+    const auto now = std::chrono::steady_clock::now();
+    const Timeout longest = std::chrono::steady_clock::time_point::max() - now;
+    return now + std::clamp(timeout, Timeout(0), longest);
+  }
   static Timeout time_until(std::chrono::steady_clock::time_point deadline) {
     return std::max<Timeout>(deadline - std::chrono::steady_clock::now(), Timeout(0));
   }

@@ -157,6 +157,16 @@ TEST_P(ReplicatedSum, ACommandHasOneTimeOut) {
   EXPECT_EQ(add(5), 5) << "nothing was sent";
 }
 
+TEST_P(ReplicatedSum, ACommandMayHaveAnyTimeOut) {
+  EXPECT_EQ(sum_->execute({5}, std::chrono::nanoseconds::max()).value_or(0), 5);
+  for (const auto none : {0ns, -1ns, std::chrono::nanoseconds::min()}) {
+    const Result<std::uint64_t> late = sum_->execute({1}, none);
+    ASSERT_FALSE(late);
+    EXPECT_EQ(late.error().code, ErrorCode::timed_out);
+  }
+  EXPECT_EQ(add(1), 6) << "nothing else was sent";
+}
+
 TEST_P(ReplicatedSum, ThatOutlivesItsNodeSaysSo) {
   std::optional<Replicated<Sum>> outlives;
   {
