@@ -20,10 +20,12 @@
 namespace tutti {
 
 /// Fills `into` with the bytes of a snapshot from `offset` on and returns how many those are. Fewer
-/// than asked for are fine; 0 says that the snapshot ends there. The offsets mostly grow, but the
-/// first may be any, and they may go back: another joiner, or one that lost or left the other
-/// giver, may need an earlier piece. The state that it reads must not change, though messages are
-/// delivered meanwhile. It is destroyed on the same thread, or on the one that ends the node.
+/// than asked for are fine; 0 says that the snapshot ends there. After an error, an exception or
+/// more bytes than asked for it is not called again, and another member gives. The offsets mostly
+/// grow, but the first may be any, and they may go back: another joiner, or one that lost or left
+/// the other giver, may need an earlier piece. The state that it reads must not change, though
+/// messages are delivered meanwhile. It is destroyed on the same thread, or on the one that ends
+/// the node.
 using ReadSnapshot =
     std::function<Result<std::size_t>(std::uint64_t offset, std::span<std::byte> into)>;
 

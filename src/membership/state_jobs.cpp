@@ -80,11 +80,14 @@ void StateJobs::save(StateJob& job) {
   const GroupState& group = groups_[job.at.group];
   if (group.snapshot) {
     Result<ReadSnapshot> taken = group.snapshot();
-    if (taken && *taken) {
+    if (taken && !*taken) {
+      taken = fail(ErrorCode::invalid_argument,
+                   "it returned an empty function; return one that reads the state, or an error");
+    }
+    if (taken) {
       snapshots_.push_back({job.view, job.at.group, std::move(*taken)});
     } else {
-      job.result = taken ? fail(ErrorCode::invalid_argument, "snapshot returned nothing to read")
-                         : std::unexpected(std::move(taken.error()));
+      job.result = cannot_give(job.at.group, "snapshot", taken.error());
     }
     return;
   }
@@ -92,17 +95,36 @@ void StateJobs::save(StateJob& job) {
   job.result = group.save([&state](std::span<const std::byte> bytes) {
     state.insert(state.end(), bytes.begin(), bytes.end());
   });
-  if (job.result) snapshots_.push_back({job.view, job.at.group, reader_of(std::move(state))});
+  if (job.result) {
+    snapshots_.push_back({job.view, job.at.group, reader_of(std::move(state))});
+  } else {
+    job.result = cannot_give(job.at.group, "save_state", job.result.error());
+  }
 }
 
+std::unexpected<Error> StateJobs::cannot_give(std::uint64_t group, const std::string& callback,
+                                              const Error& error) const {
+  Error named{error.code, callback + ": " + error.message};
+  if (groups_[group].cannot_give) groups_[group].cannot_give(named);
+  return std::unexpected(std::move(named));
+}
+
+// Pieces are asked for ahead: after a failure there are jobs that read the same snapshot.
 Result<std::size_t> StateJobs::read_on(Snapshot& from, std::uint64_t offset,
                                        std::span<std::byte> into) {
+  if (from.failed) return std::unexpected(*from.failed);
   if (from.ended && offset >= from.end) return 0;
   Result<std::size_t> size = from.read(offset, into);
   if (size && *size > into.size()) {
-    return fail(ErrorCode::invalid_argument, "a snapshot returned more bytes than there was room");
+    size = fail(ErrorCode::invalid_argument, "it returned " + std::to_string(*size) +
+                                                 " bytes, but only " + std::to_string(into.size()) +
+                                                 " were asked for; fill no more than that");
   }
-  if (size && *size == 0) {
+  if (!size) {
+    from.failed = cannot_give(from.group, "what reads a snapshot", size.error()).error();
+    return std::unexpected(*from.failed);
+  }
+  if (*size == 0) {
     from.ended = true;
     from.end = offset;
   }

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -30,6 +31,9 @@ struct GroupState {
   TakeSnapshot snapshot{};  ///< at most one of these two
   SaveState save{};
   LoadState load{};  ///< empty: the group has no state
+  /// Told, by the worker, why the state cannot be given, once for each time that it was to be
+  /// saved: the message begins with which callback it was. May be empty.
+  std::function<void(const Error&)> cannot_give{};
 };
 
 struct StateJob {
@@ -83,12 +87,16 @@ class StateJobs {
     std::uint64_t view = 0;
     std::uint64_t group = 0;
     ReadSnapshot read;
-    bool ended = false;     // it has said where
-    std::uint64_t end = 0;  // then
+    bool ended = false;             // it has said where
+    std::uint64_t end = 0;          // then
+    std::optional<Error> failed{};  // reading did: it is read no more
   };
   void save(StateJob& job);
-  [[nodiscard]] static Result<std::size_t> read_on(Snapshot& from, std::uint64_t offset,
-                                                   std::span<std::byte> into);
+  // The error that it could not, of `callback`; tells it.
+  [[nodiscard]] std::unexpected<Error> cannot_give(std::uint64_t group, const std::string& callback,
+                                                   const Error& error) const;
+  [[nodiscard]] Result<std::size_t> read_on(Snapshot& from, std::uint64_t offset,
+                                            std::span<std::byte> into);
   void read(StateJob& job);
   void load(StateJob& job);
 

@@ -237,26 +237,23 @@ void Incarnation::seat_states(const RowOf& row_of) {
 GroupState Incarnation::state_of(std::size_t index) {
   const GroupOptions& group = groups_[index];
   StateCalls& calls = state_calls_[index];
-  const auto told = [this, &group](auto result) {
-    if (!result) {
-      log(LogLevel::error, "group '" + group.name + "': cannot save the state for members that " +
-                               "join: " + result.error().message);
-    }
-    return result;
-  };
   GroupState state{.name = group.name};
+  state.cannot_give = [this, &group](const Error& error) {
+    log(LogLevel::error, "group '" + group.name + "': cannot save the state for members that " +
+                             "join: " + error.message);
+  };
   if (group.snapshot) {
-    state.snapshot = [told, &group, &calls]() -> Result<ReadSnapshot> {
-      Result<ReadSnapshot> taken = told(timed(calls.save, group.snapshot));
+    state.snapshot = [&group, &calls]() -> Result<ReadSnapshot> {
+      Result<ReadSnapshot> taken = timed(calls.save, group.snapshot);
       if (!taken || !*taken) return taken;
       auto held = std::make_shared<MarkedSnapshot>(std::move(*taken), calls);
-      return [told, held](std::uint64_t offset, std::span<std::byte> into) {
-        return told(held->read(offset, into));
+      return [held](std::uint64_t offset, std::span<std::byte> into) {
+        return held->read(offset, into);
       };
     };
   } else {
-    state.save = [told, &group, &calls](const StateSink& write) {
-      return told(timed(calls.save, [&] { return group.save_state(write); }));
+    state.save = [&group, &calls](const StateSink& write) {
+      return timed(calls.save, [&] { return group.save_state(write); });
     };
   }
   state.load = [&group, &calls](const StatePiece& piece) {

@@ -8,6 +8,8 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <stdexcept>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -140,6 +142,54 @@ TEST_F(Givers, WhoseSnapshotIsDestroyedForLongSaySo) {
 
 TEST_F(Givers, ThatTheApplicationDrivesSaySoAsWell) {
   expect_named(in_read_, "what reads a snapshot of group 'log'", Drive::caller);
+}
+
+// c joins a and b, which both give: a cannot, and says why once.
+TEST_F(Givers, WhoCannotGiveSayOnceWhatWasWrongInWhich) {
+  const auto reader = [](const ReadSnapshot& read) {
+    return [read]() -> Result<ReadSnapshot> { return read; };
+  };
+  std::atomic<int> reads{0};
+  struct Case {
+    TakeSnapshot snapshot;
+    std::string logged;
+    int reads;
+  };
+  const std::vector<Case> cases = {
+      {reader({}), "snapshot: it returned an empty function", 0},
+      {[]() -> Result<ReadSnapshot> { return fail(ErrorCode::system, "no ink"); },
+       "snapshot: no ink", 0},
+      {reader([&reads](std::uint64_t, std::span<std::byte> into) -> Result<std::size_t> {
+         ++reads;
+         return into.size() + 1;
+       }),
+       "what reads a snapshot: it returned ", 1},
+      {reader([&reads](std::uint64_t, std::span<std::byte>) -> Result<std::size_t> {
+         ++reads;
+         throw std::runtime_error("no light");
+       }),
+       "what reads a snapshot: it threw: no light", 1}};
+  for (const auto& [snapshot, logged, expected_reads] : cases) {
+    SCOPED_TRACE(logged);
+    reads = 0;
+    LogBook log;
+    ClusterOptions with_a = options(3, 2);
+    with_a.adjust_group = [&snapshot](std::size_t member, GroupOptions& group) {
+      if (member == 0) group.snapshot = snapshot;
+    };
+    TestCluster cluster(with_a, [&log](std::size_t member, NodeOptions& node) {
+      if (member != 0) return;
+      node.log = [&log](LogLevel of, std::string_view text) { log.note(of, text); };
+    });
+    holds_ = false;
+    cluster.start({0, 1});
+    cluster.start({2});
+    cluster.kill(0);  // so that no job is under way
+    const std::string cannot = "group 'log': cannot save the state for members that join: ";
+    EXPECT_EQ(log.with(cannot + logged), 1);
+    EXPECT_EQ(log.with(cannot), 1);
+    EXPECT_EQ(reads, expected_reads);
+  }
 }
 
 // On the thread for states, which ends with the node.

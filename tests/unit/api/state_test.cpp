@@ -149,14 +149,14 @@ TEST_P(State, ThatCannotBeSavedEndsTheStartOfWhoJoinsOnly) {
   expect_failure(
       save_fails_, [] { return fail(ErrorCode::system, "out of ink"); }, ErrorCode::peer_lost,
       "no member that gives it could save it",
-      "group 'log': cannot save the state for members that join: out of ink");
+      "group 'log': cannot save the state for members that join: save_state: out of ink");
 }
 
 TEST_P(State, WhoseSavingThrowsEndsTheStartOfWhoJoinsOnly) {
   expect_failure(
       save_fails_, []() -> Result<void> { throw std::runtime_error("no paper"); },
       ErrorCode::peer_lost, "no member that gives it could save it",
-      "group 'log': cannot save the state for members that join: it threw: no paper");
+      "group 'log': cannot save the state for members that join: save_state: it threw: no paper");
 }
 
 TEST_P(State, WhoseSavingThrowsAnythingEndsTheStartOfWhoJoinsOnly) {
