@@ -1,5 +1,9 @@
 /// \file log.hpp
 /// The lines that the command writes to standard error, each beginning with "tutti: ".
+///
+/// A thread of the log's own writes them. Where nobody reads standard error, or a terminal was
+/// stopped, no other thread waits for it: the oldest lines give way, and their number is told once
+/// there is room.
 #pragma once
 #include <string>
 #include <string_view>
@@ -18,6 +22,10 @@ void set_up_log(Verbosity verbosity, std::string_view member = {});
 /// The text with '?' in the place of control characters, line ends excepted: names and words come
 /// from strangers, and must not play tricks on a terminal. All lines of the log go through it.
 [[nodiscard]] std::string visible(std::string_view text);
+
+/// Waits until all lines so far are written, for at most a second or so; false: some are not. Call
+/// it before a direct write to a terminal, and at the end. Async-signal-safe.
+bool drain_log();
 
 void log_error(std::string_view message);
 void log_warning(std::string_view message);

@@ -94,5 +94,7 @@ int main(int argc, char** argv) {
   tutti::cli::occupy_standard_streams();
   tutti::cli::set_up_log(tutti::cli::Verbosity::normal);
   tutti::cli::ignore_broken_pipes();
-  return tutti::cli::run_guarded(argc, argv);
+  const int status = tutti::cli::run_guarded(argc, argv);
+  tutti::cli::drain_log();
+  return status;
 }

@@ -1,9 +1,12 @@
 #include "cli/signals.hpp"
 
+#include <poll.h>
 #include <unistd.h>
 
 #include <csignal>
 #include <string_view>
+
+#include "cli/log.hpp"
 
 namespace tutti::cli {
 namespace {
@@ -20,7 +23,11 @@ void handle(int signal_number, void (*handler)(int)) {
   sigaction(signal_number, &action, nullptr);
 }
 
+/// After what was logged. Says nothing where nobody reads: a process that is told to end ends.
 void say(std::string_view text) {
+  if (!drain_log()) return;
+  pollfd room{.fd = STDERR_FILENO, .events = POLLOUT, .revents = 0};
+  if (poll(&room, 1, 0) != 1) return;
   [[maybe_unused]] const ssize_t ignored = write(STDERR_FILENO, text.data(), text.size());
 }
 

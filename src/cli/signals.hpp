@@ -1,5 +1,6 @@
 /// \file signals.hpp
-/// What signals do to the command. Call before any thread starts.
+/// What signals do to the command. Call before any thread starts, but for the log's, which takes no
+/// signal. A last word on standard error follows what was logged, and is dropped if nobody reads.
 #pragma once
 
 namespace tutti::cli {

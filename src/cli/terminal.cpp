@@ -75,6 +75,7 @@ Progress::Progress() : visible_(isatty(STDERR_FILENO) == 1) {}
 void Progress::show(double fraction, const std::string& note) {
   if (!visible_) return;
   constexpr int kWidth = 30;
+  drain_log();
   const double shown = std::clamp(fraction, 0.0, 1.0);
   std::string bar(static_cast<std::size_t>(shown * kWidth), '#');
   bar.resize(kWidth, '.');
@@ -85,12 +86,14 @@ void Progress::show(double fraction, const std::string& note) {
 
 void Progress::clear() {
   if (!drawn_) return;
+  drain_log();
   std::fputs("\r\033[K", stderr);
   std::fflush(stderr);
   drawn_ = false;
 }
 
 bool print(const std::string& text) {
+  drain_log();  // a terminal shows both in the order in which they were said
   Output output(STDOUT_FILENO, "standard output");
   output.append(text);
   output.flush();

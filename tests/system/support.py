@@ -97,7 +97,8 @@ def look_at(address):
 class Member:
     """One `tutti run` process. Its output and messages go to files, unless told otherwise."""
 
-    def __init__(self, name, arguments, folder, data, stdout=None, command=None, start=0):
+    def __init__(self, name, arguments, folder, data, stdout=None, stderr=None, command=None,
+                 start=0):
         self.name = name
         file_name = name if start == 0 else f"{name}.{start}"
         self.output_path = os.path.join(folder, file_name + ".out")
@@ -114,7 +115,7 @@ class Member:
         with open(self.error_path, "wb") as error:
             self.process = subprocess.Popen(
                 (command or [TUTTI]) + ["run", "--name", name] + arguments, stdin=data,
-                stdout=own_stdout or stdout, stderr=error)
+                stdout=own_stdout or stdout, stderr=error if stderr is None else stderr)
         for file in (own_stdin, own_stdout):
             if file:
                 file.close()

@@ -93,6 +93,7 @@ int leave(Member& member, int status) {
 int leave_early(Member& member, const std::string& input_error) {
   if (member.deliveries->failed()) {
     log_error(member.deliveries->error());
+    drain_log();
     std::_Exit(kExitError);  // no word to the others that the last messages were delivered (D1)
   }
   if (!input_error.empty()) {
