@@ -33,7 +33,7 @@ enum class LogLevel : std::uint8_t { debug, info, warning, error };
 
 /// Called for things worth telling a person, from any thread of the node, which waits for it, and
 /// from those that call the node, several at once: it must not block. It must not throw: if it
-/// does, the node fails, and it is not called again.
+/// does, the node fails, and it is not called again. LogLevel::error: the node has failed.
 using LogCallback = std::function<void(LogLevel, std::string_view)>;
 
 /// One of the nodes that may be members.

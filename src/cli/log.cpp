@@ -153,7 +153,7 @@ LogCallback library_log() {
   return [](LogLevel level, std::string_view message) {
     switch (level) {
       case LogLevel::debug:
-      case LogLevel::error:  // comes back as a value too, and is reported where that is handled
+      case LogLevel::error:  // comes back as a value too, and is reported there
         return log_debug(message);
       case LogLevel::info:
         return log_info(message);

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <string>
 #include <utility>
 
@@ -31,6 +32,17 @@ std::byte* map_shared(int fd, std::size_t bytes, int protection) {
   return data == MAP_FAILED ? nullptr : static_cast<std::byte*>(data);
 }
 
+/// The system's refusal, and what to do where a limit is its reason.
+std::unexpected<Error> fail_at_limit(const std::string& what) {
+  const int reason = errno;
+  std::unexpected<Error> error = fail_system(what, reason);
+  if (reason == ENOMEM) {
+    error.error().message +=
+        "; raise the limit on address space (ulimit -v), free memory, or use a smaller window";
+  }
+  return error;
+}
+
 }  // namespace
 
 Result<Segment> Segment::create(std::size_t bytes) {
@@ -47,7 +59,7 @@ Result<Segment> Segment::create(std::size_t bytes) {
   // Mapped before it is sealed: F_SEAL_FUTURE_WRITE spares this mapping and refuses all later ones.
   std::byte* data = map_shared(writable.get(), size, PROT_READ | PROT_WRITE);
   if (data == nullptr) {
-    return fail_system("cannot map a row of " + std::to_string(size) + " bytes");
+    return fail_at_limit("cannot map a row of " + std::to_string(size) + " bytes");
   }
   Segment segment(data, size, UniqueFd());
   if (::fcntl(writable.get(), F_ADD_SEALS, kSeals) != 0) {
@@ -80,7 +92,7 @@ Result<Segment> Segment::map_peer(UniqueFd fd, std::size_t bytes) {
   const std::size_t size = rounded_to_pages(bytes);
   std::byte* data = map_shared(fd.get(), size, PROT_READ);
   if (data == nullptr) {
-    return fail_system("cannot map a peer's segment of " + std::to_string(size) + " bytes");
+    return fail_at_limit("cannot map a peer's segment of " + std::to_string(size) + " bytes");
   }
   return Segment(data, size, UniqueFd());
 }

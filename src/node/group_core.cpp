@@ -28,9 +28,9 @@ void GroupCore::refuse(Claim& claim) noexcept {
   if (!claim) return;
   const std::string of = claim.core_->options_.name;
   claim.core_->abandon(claim);
-  node_.log(LogLevel::error, "group '" + options_.name + "': a claim on group '" + of +
-                                 "' was committed here; it is given up, nothing is delivered for "
-                                 "it. Commit a claim to the Group that gave it");
+  node_.log(LogLevel::warning, "group '" + options_.name + "': a claim on group '" + of +
+                                   "' was committed here; it is given up, nothing is delivered for "
+                                   "it. Commit a claim to the Group that gave it");
 }
 
 void GroupCore::ring_doorbell() noexcept { node_.ring_own_doorbell(); }

@@ -69,8 +69,8 @@ void Incarnation::take_arrivals() {
     const std::uint32_t slot = arrival.slot;
     const std::uint64_t incarnation = arrival.incarnation;
     if (Result<void> attached = attach(std::move(arrival)); !attached) {
-      log(LogLevel::error, "cannot connect to '" + names_[slot] + "': " + attached.error().message);
-      lobby_->release(slot);
+      tell_unconnected(slot, attached.error());
+      lobby_->release(slot);  // it calls again
       continue;
     }
     attached_[slot] = incarnation;
@@ -81,6 +81,16 @@ void Incarnation::take_arrivals() {
       membership_->ready(slot, incarnation);
     }
   }
+}
+
+void Incarnation::tell_unconnected(std::uint32_t slot, const Error& why) {
+  const std::uint64_t times = unconnected_[slot].count(now_ns());
+  if (times == 0) return;
+  const std::string& name = names_[slot];
+  log(LogLevel::warning,
+      "cannot connect to '" + name + "': " + why.message +
+          (times > 1 ? " (and " + std::to_string(times - 1) + " more like it before)" : "") +
+          "; until that works, '" + name + "' is in no group with this node");
 }
 
 // What a peer says of its row's size is input: what its groups need is what counts.
@@ -343,6 +353,7 @@ Incarnation::Incarnation(const NodeOptions& node, const std::vector<GroupOptions
       state_calls_(groups.size()),
       lags_(node.name, node.slow_after, node.log),
       attached_(names_.size()),
+      unconnected_(names_.size()),
       outsiders_(static_cast<std::uint32_t>(names_.size()),
                  static_cast<std::uint64_t>(patience_with_outsiders().count())) {
   const auto on_line = [](std::size_t bytes) { return (bytes + 63) / 64 * 64; };

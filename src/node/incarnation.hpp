@@ -34,6 +34,7 @@
 #include "node/bootstrap/lobby.hpp"
 #include "node/lag_watch.hpp"
 #include "node/litmus.hpp"
+#include "node/repeats.hpp"
 #include "node/slowness.hpp"
 #include "node/state_thread.hpp"
 #include "predicates/predicate_loop.hpp"
@@ -150,6 +151,7 @@ class Incarnation final : private MembershipEvents {
   [[nodiscard]] DeliveryCallback delivery_of(std::size_t group);
 
   void take_arrivals();
+  void tell_unconnected(std::uint32_t slot, const Error& why);
   [[nodiscard]] Result<void> attach(Arrival arrival);
   // Which of the fabrics takes over a connection.
   [[nodiscard]] ShmFabric& fabric_for(const ShmConnection&) { return *shm_; }
@@ -221,6 +223,7 @@ class Incarnation final : private MembershipEvents {
   std::unique_ptr<Lobby> lobby_;  // its thread asks for what stands above
 
   std::vector<std::uint64_t> attached_;  // by slot: the incarnation connected there, 0 if none
+  std::vector<Repeats> unconnected_;     // by slot
   FailureDetector outsiders_;            // of nodes that are connected and not in our view
   std::uint64_t next_outsiders_ns_ = 0;
   std::uint64_t shown_beat_ = 0;  // to those on whose path there is a trial

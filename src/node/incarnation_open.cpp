@@ -239,8 +239,8 @@ GroupState Incarnation::state_of(std::size_t index) {
   StateCalls& calls = state_calls_[index];
   GroupState state{.name = group.name};
   state.cannot_give = [this, &group](const Error& error) {
-    log(LogLevel::error, "group '" + group.name + "': cannot save the state for members that " +
-                             "join: " + error.message);
+    log(LogLevel::warning, "group '" + group.name + "': cannot save the state for members that " +
+                               "join: " + error.message);
   };
   if (group.snapshot) {
     state.snapshot = [&group, &calls]() -> Result<ReadSnapshot> {

@@ -1,7 +1,9 @@
 /// \file outsiders_test.cpp
 /// Nodes that are connected to an incarnation and in no view with it: how long it bears with them.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -18,6 +20,9 @@ namespace tutti {
 namespace {
 
 using namespace std::chrono_literals;
+using ::testing::AllOf;
+using ::testing::EndsWith;
+using ::testing::StartsWith;
 using Clock = std::chrono::steady_clock;
 
 /// An incarnation of a member, passed by the test, which notes when it closed whose connection.
@@ -106,6 +111,26 @@ TEST_F(Outsiders, ThatAgreedToFoundAGroupBeforeAreNamedWithTheCause) {
                         "; b is connected but founds no group: earlier in its start it agreed to "
                         "found one, which may exist, and lost the others; if no member runs, start "
                         "it again");
+}
+
+TEST_F(Outsiders, WhoseRowCannotBeMappedAreNamedInAWarningNotEachTime) {
+  Watcher a(*members[0]);
+  TestMember& b = *members[1];
+  const UniqueFd no_memory_file(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  ASSERT_GE(::dup2(no_memory_file.get(), b.row.read_only_fd().get()), 0);
+  b.start();
+  for (int attempts = 0; attempts < 4;) {
+    a.pass();
+    b.collect();
+    if (b.connection(0) == nullptr || b.alive(0)) continue;
+    ++attempts;
+    b.release(0);
+  }
+  const auto warnings = members[0]->logged(LogLevel::warning);
+  ASSERT_EQ(warnings.size(), 1U);
+  EXPECT_THAT(warnings[0],
+              AllOf(StartsWith("cannot connect to 'b': "),
+                    EndsWith("; until that works, 'b' is in no group with this node")));
 }
 
 // A founder that came late: of the others, one is in a group, as its row says, and one only joins.
