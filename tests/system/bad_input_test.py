@@ -53,6 +53,16 @@ class WrongUsage(unittest.TestCase):
             self.expect_refused(["sim", "--seeds", "1..2", "--jobs", jobs], "--jobs", jobs)
         self.expect_refused(["sim", "--jobs", "257"], "257 not in range 1 to 256")
 
+    def test_the_largest_seeds_of_the_simulator(self):
+        largest = 2 ** 64 - 1
+        for first in (largest, largest - 1):
+            done = tutti("sim", "--scenario", "calm", "--seeds", f"{first}..{largest}")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn(f"{largest - first + 1} seeds, 0 violations", done.stdout)
+
+    def test_a_trace_without_a_seed_to_replay(self):
+        self.expect_refused(["sim", "--seeds", "1..2", "--trace"], "--trace requires --replay")
+
     def test_the_help_says_what_a_status_means(self):
         """3 is for who had to stop: FailureTest shows that survivors end with 0."""
         said = " ".join(tutti("--help").stdout.split())

@@ -46,7 +46,7 @@ std::string worst_of(const Totals& totals, sim::ChangeKind of) {
 class Run {
  public:
   Run(const SeedRange& range, const sim::Scenario& scenario, bool twice)
-      : range_(range), scenario_(scenario), twice_(twice), next_(range.first) {}
+      : range_(range), scenario_(scenario), twice_(twice) {}
 
   void on_all(std::uint32_t jobs) {
     std::vector<std::jthread> workers;
@@ -81,8 +81,10 @@ class Run {
  private:
   void work() {
     for (;;) {
-      const std::uint64_t seed = next_.fetch_add(1);
-      if (seed > range_.last) return;
+      // Counted from 0: after the last seed there may be no larger number.
+      const std::uint64_t index = next_.fetch_add(1);
+      if (index > range_.last - range_.first) return;
+      const std::uint64_t seed = range_.first + index;
       sim::Options options = sim::options_from(seed);
       scenario_.apply(options);
       const sim::Outcome outcome = sim::run(options);
@@ -120,7 +122,7 @@ class Run {
                 "\n  (" + to_string(options) + ")\n  again: tutti sim --scenario " +
                 std::string(scenario_.name) + " --replay " + std::to_string(seed) + " --trace");
     }
-    const auto count = static_cast<double>(range_.last - range_.first + 1);
+    const double count = static_cast<double>(range_.last - range_.first) + 1;
     progress_.show(static_cast<double>(totals_.seeds) / count,
                    grouped(totals_.unsafe + totals_.unfinished) + " violations");
   }
@@ -129,7 +131,7 @@ class Run {
   const sim::Scenario scenario_;
   const bool twice_;
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-  std::atomic<std::uint64_t> next_;
+  std::atomic<std::uint64_t> next_{0};  // counted from range_.first
   std::mutex mutex_;
   Totals totals_;
   Progress progress_;
@@ -181,8 +183,9 @@ void add_sim(CLI::App& app, int& status) {
   auto words = std::make_shared<SimWords>();
   command->add_option("--seeds", words->seeds, "a range of seeds, A..B")->capture_default_str();
   command->add_option("--scenario", words->scenario, "which kind of runs")->capture_default_str();
-  command->add_option("--replay", words->replay, "this seed alone, with its options");
-  command->add_flag("--trace", words->trace, "with --replay: print all events");
+  CLI::Option* seed =
+      command->add_option("--replay", words->replay, "this seed alone, with its options");
+  command->add_flag("--trace", words->trace, "with --replay: print all events")->needs(seed);
   command->add_flag("--twice", words->twice, "run each seed twice: both must be the same");
   command
       ->add_option("--jobs", words->jobs, "seeds at a time, 1 to 256 (default: one per processor)")
