@@ -93,7 +93,7 @@ int run_guarded(int argc, char** argv) {
 int main(int argc, char** argv) {
   tutti::cli::occupy_standard_streams();
   tutti::cli::set_up_log(tutti::cli::Verbosity::normal);
-  tutti::cli::ignore_broken_pipes();
+  tutti::cli::ignore_refused_writes();
   const int status = tutti::cli::run_guarded(argc, argv);
   tutti::cli::drain_log();
   return status;

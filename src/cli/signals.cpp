@@ -58,7 +58,10 @@ void handle_ends(void (*handler)(int)) {
 
 }  // namespace
 
-void ignore_broken_pipes() { handle(SIGPIPE, SIG_IGN); }
+void ignore_refused_writes() {
+  handle(SIGPIPE, SIG_IGN);
+  handle(SIGXFSZ, SIG_IGN);
+}
 
 void exit_on_interrupt() { handle_ends(exit_at_once); }
 

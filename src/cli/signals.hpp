@@ -5,8 +5,9 @@
 
 namespace tutti::cli {
 
-/// A closed pipe becomes an error of write(2) instead of the end of the process.
-void ignore_broken_pipes();
+/// A closed pipe, or a file over the limit of ulimit -f, becomes an error of write(2) or
+/// ftruncate(2) instead of the end of the process.
+void ignore_refused_writes();
 
 /// SIGINT, SIGTERM and SIGHUP end the process at once with a message, status 128 + the signal. Our
 /// peers then see a lost member. Nothing needs to be cleaned up: all shared memory is anonymous.

@@ -40,6 +40,9 @@ std::unexpected<Error> fail_at_limit(const std::string& what) {
     error.error().message +=
         "; raise the limit on address space (ulimit -v), free memory, or use a smaller window";
   }
+  if (reason == EFBIG) {
+    error.error().message += "; raise the limit on file sizes (ulimit -f)";
+  }
   return error;
 }
 
@@ -54,7 +57,7 @@ Result<Segment> Segment::create(std::size_t bytes) {
   const UniqueFd writable(::memfd_create("tutti-row", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!writable) return fail_system("cannot create a memory file for the row");
   if (::ftruncate(writable.get(), static_cast<off_t>(size)) != 0) {
-    return fail_system("cannot make the row " + std::to_string(size) + " bytes large");
+    return fail_at_limit("cannot make the row " + std::to_string(size) + " bytes large");
   }
   // Mapped before it is sealed: F_SEAL_FUTURE_WRITE spares this mapping and refuses all later ones.
   std::byte* data = map_shared(writable.get(), size, PROT_READ | PROT_WRITE);

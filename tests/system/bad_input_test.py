@@ -7,7 +7,7 @@ import socket
 import subprocess
 import unittest
 
-from support import FABRICS, SystemTest, free_ports, numbered, tutti, wait_until
+from support import FABRICS, TUTTI, SystemTest, free_ports, numbered, tutti, wait_until
 
 GOOD = {"--name": "a", "--members": "a=127.0.0.1:7001,b=127.0.0.1:7002", "--group": "log"}
 
@@ -364,6 +364,12 @@ class OddStarts(SystemTest):
             member = self.start_member("a", addresses, data=file)
             self.expect_exit(member, 1)
         self.assertIn("cannot read standard input", member.said())
+
+    def test_a_limit_on_file_sizes_below_the_row(self):
+        shell = ["sh", "-c", 'ulimit -f 100; exec "$0" "$@"', TUTTI]
+        member = self.start_member("a", self.address_list(["a"]), command=shell)
+        self.expect_exit(member, 1)
+        self.assertIn("File too large; raise the limit on file sizes (ulimit -f)", member.said())
 
     def test_quiet_says_nothing(self):
         members = self.start_cluster({"a": numbered(10, b"a"), "b": b""}, "--quiet")
