@@ -2,10 +2,12 @@
 /// Suspects members whose heartbeat counter has not moved for too long.
 ///
 /// It never decides safety, only when to start a change of view. Invariant: a pause of our own is
-/// not held against others: time in which we did not look does not count (V6).
+/// not held against others: only watched time counts (V6).
 #pragma once
 #include <cstdint>
 #include <vector>
+
+#include "membership/watched_time.hpp"
 
 namespace tutti {
 
@@ -13,26 +15,22 @@ class FailureDetector {
  public:
   /// Suspects after `timeout_ns` without a beat, seen in looks at most an eighth of that apart.
   FailureDetector(std::uint32_t slots, std::uint64_t timeout_ns)
-      : timeout_ns_(timeout_ns), seen_(slots) {}
+      : timeout_ns_(timeout_ns), watched_(timeout_ns / 8), seen_(slots) {}
 
   /// To be called at every look, before heard() and silent().
-  void look(std::uint64_t now_ns) {
-    const std::uint64_t passed = now_ns - last_look_ns_;
-    watched_ns_ += passed < timeout_ns_ / 8 ? passed : timeout_ns_ / 8;
-    last_look_ns_ = now_ns;
-  }
+  void look(std::uint64_t now_ns) { watched_.look(now_ns); }
 
   /// The counter of the member in that slot, as it is in our table.
   void heard(std::uint32_t slot, std::uint64_t heartbeat) {
     if (seen_[slot].heartbeat == heartbeat) return;
-    seen_[slot] = {heartbeat, watched_ns_};
+    seen_[slot] = {heartbeat, watched_.ns()};
   }
 
   /// Forgets the slot's past: it is watched from now on.
-  void watch(std::uint32_t slot) { seen_[slot] = {0, watched_ns_}; }
+  void watch(std::uint32_t slot) { seen_[slot] = {0, watched_.ns()}; }
 
   [[nodiscard]] bool silent(std::uint32_t slot) const {
-    return watched_ns_ - seen_[slot].at_ns > timeout_ns_;
+    return watched_.ns() - seen_[slot].at_ns > timeout_ns_;
   }
 
  private:
@@ -41,8 +39,7 @@ class FailureDetector {
     std::uint64_t at_ns = 0;  // in watched time
   };
   std::uint64_t timeout_ns_;
-  std::uint64_t last_look_ns_ = 0;
-  std::uint64_t watched_ns_ = 0;
+  WatchedTime watched_;
   std::vector<Seen> seen_;
 };
 
