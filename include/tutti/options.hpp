@@ -68,14 +68,15 @@ struct NodeOptions {
   std::chrono::nanoseconds suspect_after = std::chrono::seconds(1);
   /// Warns through `log` of a callback of this node that runs for so long (of those for states,
   /// what reads a snapshot and the snapshot's destructor, too), and of another member that has not
-  /// delivered what this one delivered so long ago; and says when that is over. No member is
-  /// removed for it. With Drive::caller the look is taken in poll() and in what waits: a callback
-  /// that runs inside these is not named, but the late poll that comes of it is (Node::poll).
-  /// 1 ms .. 1 h; 0: never warns.
+  /// delivered what this one delivered so long ago, pauses of this node itself not counted; and
+  /// says when that is over. No member is removed for it. With Drive::caller the look is taken in
+  /// poll() and in what waits: a callback that runs inside these is not named, but the late poll
+  /// that comes of it is (Node::poll). 1 ms .. 1 h; 0: never warns.
   std::chrono::nanoseconds slow_after = std::chrono::seconds(1);
   /// Removes another member that has delivered nothing for so long, although there was something,
-  /// even if only its application is slow; one that joins and loads its state that long, too. To be
-  /// the same at all members: then the removed one is told why. suspect_after .. 1 day; 0: never.
+  /// even if only its application is slow; one that joins and loads its state that long, too.
+  /// Pauses of this node itself do not count, such as those of its process or machine. To be the
+  /// same at all members: then the removed one is told why. suspect_after .. 1 day; 0: never.
   std::chrono::nanoseconds remove_after{0};
   /// Before another node is let into a view, the path to it and back is tried in so many rounds,
   /// some 10 us each: is a message's data ever seen after what says that it is there? For hardware

@@ -47,8 +47,10 @@ struct MemberLag {
   /// Delivered here, and not yet there. At Level::unordered: sent from here. Of the node that is
   /// asked: received, and not yet delivered, rounds given up counted as messages.
   std::uint64_t messages = 0;
-  std::uint64_t bytes = 0;             ///< their payload; at Level::unordered with headers
-  std::chrono::nanoseconds behind{0};  ///< since the first of them was delivered (sent) here
+  std::uint64_t bytes = 0;  ///< their payload; at Level::unordered with headers
+  /// Since the first of them was delivered (sent) here. Of each pause of the node that is asked,
+  /// as when its process is stopped, no more than an eighth of suspect_after counts.
+  std::chrono::nanoseconds behind{0};
   /// The node that is asked has no space for another message until this member has delivered more.
   bool holds_window = false;
 };

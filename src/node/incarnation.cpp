@@ -41,6 +41,7 @@ std::size_t Incarnation::pass(Calls calls) {
   if (lobby_->has_news()) [[unlikely]]
     take_arrivals();
   passed_ns_ = now_ns();
+  lags_.look(passed_ns_);
   membership_->set_time(passed_ns_);
   states_->set_time(passed_ns_);
   std::size_t work = loop_->step();
@@ -52,7 +53,7 @@ std::size_t Incarnation::pass(Calls calls) {
   if (!parting_.empty()) [[unlikely]]
     part_from_removed();
   if (passed_ns_ >= next_lags_ns_) [[unlikely]]
-    watch_lags(passed_ns_);
+    watch_lags();
   if (passed_ns_ >= next_outsiders_ns_) [[unlikely]]
     watch_outsiders();
   if (view().id == 0) [[unlikely]]
@@ -286,12 +287,12 @@ std::vector<std::string> Incarnation::takes_state() const {
   return names;
 }
 
-void Incarnation::watch_lags(std::uint64_t now_ns) {
-  next_lags_ns_ = now_ns + kLagsEveryNs;
+void Incarnation::watch_lags() {
+  next_lags_ns_ = passed_ns_ + kLagsEveryNs;
   if (view().id == 0) return;
   for (std::size_t g = 0; g < subgroups_.size(); ++g) {
     Subgroup<NativeMemory>& group = *subgroups_[g];
-    group.note_course(now_ns);
+    group.note_course(lags_.watched_ns());
     const std::size_t members = view().members.size();
     lag_figures_.resize(members);
     places_.resize(members);
@@ -305,15 +306,15 @@ void Incarnation::watch_lags(std::uint64_t now_ns) {
       figures.holds_window = group.holds_window(rank);
       places_[rank] = group.place_of(rank);
     }
-    lags_.take(now_ns, groups_[g].name, lag_figures_, places_);
-    if (node_.remove_after.count() != 0) remove_the_still(now_ns, groups_[g].name);
+    lags_.take(groups_[g].name, lag_figures_, places_);
+    if (node_.remove_after.count() != 0) remove_the_still(groups_[g].name);
   }
 }
 
-void Incarnation::remove_the_still(std::uint64_t now_ns, const std::string& group) {
+void Incarnation::remove_the_still(const std::string& group) {
   for (std::uint32_t rank = 0; rank < view().members.size(); ++rank) {
     const std::uint32_t slot = view().members[rank].slot;
-    const std::chrono::nanoseconds still = lags_.still(now_ns, group, names_[slot]);
+    const std::chrono::nanoseconds still = lags_.still(group, names_[slot]);
     if (slot == self_ || membership_->suspects(rank) || still < node_.remove_after) continue;
     log(LogLevel::warning, "member '" + names_[slot] + "' is to be removed: it has delivered " +
                                "nothing of group '" + group + "' for " + in_seconds(still) +
@@ -351,7 +352,7 @@ Incarnation::Incarnation(const NodeOptions& node, const std::vector<GroupOptions
              }()),
       calls_(groups.size()),
       state_calls_(groups.size()),
-      lags_(node.name, node.slow_after, node.log),
+      lags_(node.name, node.suspect_after, node.slow_after, node.log),
       attached_(names_.size()),
       unconnected_(names_.size()),
       outsiders_(static_cast<std::uint32_t>(names_.size()),

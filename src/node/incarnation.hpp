@@ -175,11 +175,11 @@ class Incarnation final : private MembershipEvents {
   void follow_taking();
   void follow_litmus();
   void beat_on_trial();
-  void watch_lags(std::uint64_t now_ns);
+  void watch_lags();
   [[nodiscard]] std::chrono::nanoseconds patience_with_outsiders() const;
   void watch_outsiders();
   void lost_outsider(std::uint32_t slot);
-  void remove_the_still(std::uint64_t now_ns, const std::string& group);
+  void remove_the_still(const std::string& group);
   void show(NodeState state, const ViewChange& change);
   void stopped(StopReason reason) override { events_.ended(reason); }
   void removed(const ViewMember& member) override;

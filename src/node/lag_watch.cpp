@@ -14,7 +14,7 @@ constexpr std::chrono::milliseconds kToldFrom{50};
 
 }  // namespace
 
-void LagWatch::take(std::uint64_t now_ns, const std::string& group, std::vector<MemberLag>& lags,
+void LagWatch::take(const std::string& group, std::vector<MemberLag>& lags,
                     const std::vector<std::uint64_t>& places) {
   Group* at = nullptr;
   {
@@ -22,15 +22,14 @@ void LagWatch::take(std::uint64_t now_ns, const std::string& group, std::vector<
     at = &group_of(group);
     at->lags.swap(lags);
   }
-  follow(now_ns, *at, places);
+  follow(*at, places);
 }
 
-std::chrono::nanoseconds LagWatch::still(std::uint64_t now_ns, const std::string& group,
-                                         const std::string& member) {
+std::chrono::nanoseconds LagWatch::still(const std::string& group, const std::string& member) {
   const Group& at = group_of(group);
   const auto watched = std::ranges::find(at.watched, member, &Watched::member);
   if (watched == at.watched.end()) return {};
-  return std::chrono::nanoseconds(now_ns - watched->moved_ns);
+  return std::chrono::nanoseconds(time_.ns() - watched->moved_ns);
 }
 
 std::vector<MemberLag> LagWatch::of(const std::string& group) const {
@@ -62,8 +61,8 @@ LagWatch::Group& LagWatch::group_of(const std::string& name) {
 
 // A member that left is forgotten: that it has caught up would not be true. Places begin anew with
 // a view, which does not mean that anything was delivered.
-void LagWatch::follow(std::uint64_t now_ns, Group& group,
-                      const std::vector<std::uint64_t>& places) const {
+void LagWatch::follow(Group& group, const std::vector<std::uint64_t>& places) const {
+  const std::uint64_t now_ns = time_.ns();
   std::erase_if(group.watched, [&](const Watched& watched) {
     return std::ranges::find(group.lags, watched.member, &MemberLag::member) == group.lags.end();
   });
@@ -75,14 +74,13 @@ void LagWatch::follow(std::uint64_t now_ns, Group& group,
     }
     if (lag.messages == 0 || places[rank] > watched->place) watched->moved_ns = now_ns;
     watched->place = places[rank];
-    if (lag.member != self_) tell(now_ns, group, lag, *watched);
+    if (lag.member != self_) tell(group, lag, *watched);
   }
 }
 
-void LagWatch::tell(std::uint64_t now_ns, const Group& group, const MemberLag& lag,
-                    Watched& watched) const {
+void LagWatch::tell(const Group& group, const MemberLag& lag, Watched& watched) const {
   const auto behind_ns = static_cast<std::uint64_t>(lag.behind.count());
-  const Slowness::Say say = watched.slowness.look(now_ns, behind_ns, slow_after_ns_);
+  const Slowness::Say say = watched.slowness.look(time_.ns(), behind_ns, slow_after_ns_);
   if (say == Slowness::Say::nothing || !log_) return;
   const std::string who = "member '" + lag.member + "' ";
   const std::string where = " group '" + group.name + "'";

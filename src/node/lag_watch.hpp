@@ -2,13 +2,16 @@
 /// Keeps how far each member is behind in each group, for whoever asks, and tells a person who is
 /// slow and when that is over.
 ///
-/// Threads: take() and still() the predicate thread; of() and behind() any.
+/// Invariant: a pause of our own is not held against others: all times are watched time, in which
+/// this node was looking (V6).
+/// Threads: of() and behind() any; the others the predicate thread.
 #pragma once
 #include <cstdint>
 #include <mutex>
 #include <string>
 #include <vector>
 
+#include "membership/watched_time.hpp"
 #include "node/slowness.hpp"
 #include "tutti/look.hpp"
 #include "tutti/options.hpp"
@@ -18,21 +21,28 @@ namespace tutti {
 
 class LagWatch {
  public:
-  /// `self` is this node's name, of which no one is warned.
-  LagWatch(std::string self, std::chrono::nanoseconds slow_after, const LogCallback& log)
+  /// `self` is this node's name, of which no one is warned. A gap between two looks counts an
+  /// eighth of `suspect_after` at most, as with a FailureDetector.
+  LagWatch(std::string self, std::chrono::nanoseconds suspect_after,
+           std::chrono::nanoseconds slow_after, const LogCallback& log)
       : self_(std::move(self)),
         slow_after_ns_(static_cast<std::uint64_t>(slow_after.count())),
-        log_(log) {}
+        log_(log),
+        time_(static_cast<std::uint64_t>(suspect_after.count()) / 8) {}
+
+  /// To be called in every pass, however little is to be done.
+  void look(std::uint64_t now_ns) { time_.look(now_ns); }
+  /// The time by which `lags` of take() are to be found.
+  [[nodiscard]] std::uint64_t watched_ns() const { return time_.ns(); }
 
   /// What is now known of a group: all members of the view, and the place of each, which grows
   /// when it delivers. `lags` are exchanged for older ones, whose memory may be used again: in the
   /// long run nothing is allocated.
-  void take(std::uint64_t now_ns, const std::string& group, std::vector<MemberLag>& lags,
+  void take(const std::string& group, std::vector<MemberLag>& lags,
             const std::vector<std::uint64_t>& places);
 
   /// For how long a member has delivered nothing of that group although it lacks something.
-  [[nodiscard]] std::chrono::nanoseconds still(std::uint64_t now_ns, const std::string& group,
-                                               const std::string& member);
+  [[nodiscard]] std::chrono::nanoseconds still(const std::string& group, const std::string& member);
 
   /// As it was taken last.
   [[nodiscard]] std::vector<MemberLag> of(const std::string& group) const;
@@ -45,7 +55,7 @@ class LagWatch {
     std::string member;
     Slowness slowness{};
     std::uint64_t place = 0;
-    std::uint64_t moved_ns = 0;  // or lacked nothing
+    std::uint64_t moved_ns = 0;  // or lacked nothing; in watched time
   };
   struct Group {
     std::string name;
@@ -54,12 +64,13 @@ class LagWatch {
   };
 
   [[nodiscard]] Group& group_of(const std::string& name);
-  void follow(std::uint64_t now_ns, Group& group, const std::vector<std::uint64_t>& places) const;
-  void tell(std::uint64_t now_ns, const Group& group, const MemberLag& lag, Watched& watched) const;
+  void follow(Group& group, const std::vector<std::uint64_t>& places) const;
+  void tell(const Group& group, const MemberLag& lag, Watched& watched) const;
 
   const std::string self_;
   const std::uint64_t slow_after_ns_;
   const LogCallback& log_;
+  WatchedTime time_;
   mutable std::mutex mutex_;  // of what groups_ holds but `watched`
   std::vector<Group> groups_;
 };

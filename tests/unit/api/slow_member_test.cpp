@@ -129,6 +129,49 @@ TEST_P(RemoveAfter, IsTheEndOfWhoTakesNothingAndItIsToldWhy) {
   EXPECT_EQ(cluster.deliveries(0), cluster.deliveries(1));
 }
 
+// V6. As when a machine, or a container with all members, is stopped for longer than remove_after.
+TEST(PausesOfItsOwn, AreNotHeldAgainstASlowMember) {
+  constexpr std::chrono::nanoseconds kLimit = 2s;
+  std::array<LogBook, 2> books;
+  TestCluster cluster({.members = 2,
+                       .drive = Drive::caller,
+                       .groups = {small_group(Level::atomic, DeliveryThread::own)},
+                       .suspect_after = 1s},
+                      [&](std::size_t member, NodeOptions& options) {
+                        options.slow_after = kLimit;
+                        options.remove_after = kLimit;
+                        options.log = [&book = books[member]](LogLevel level,
+                                                              std::string_view text) {
+                          book.note(level, text);
+                        };
+                      });
+  Gate gate;
+  cluster.life(1).in_delivery = [&] { gate.pass(); };
+  cluster.start();
+  gate.shut();
+  ASSERT_TRUE(cluster.group(0).send("x", kPatience));
+  const auto polling_until = [&](const std::function<bool()>& holds) {
+    return until([&] {
+      for (const std::size_t member : {0U, 1U}) cluster.node(member).poll();
+      return holds();
+    });
+  };
+  const auto lacks = [&] {
+    const std::vector<MemberLag> lags = cluster.group(0).lags();
+    return lags.size() == 2 && lags[1].messages != 0;
+  };
+  ASSERT_TRUE(polling_until([&] { return gate.reached() && lacks(); }));
+  const auto begin = std::chrono::steady_clock::now();
+  ASSERT_TRUE(until([&] { return std::chrono::steady_clock::now() - begin > kLimit; }));
+  cluster.node(0).poll();
+  gate.open();
+  ASSERT_EQ(books[0].with("is to be removed"), 0U);
+  EXPECT_TRUE(polling_until([&] { return !lacks(); }));
+  EXPECT_EQ(books[0].with("member 'b'"), 0U);
+  EXPECT_TRUE(cluster.are_in_view_of({0, 1}));
+  expect_ok(cluster.stop());
+}
+
 TEST(LatePolls, AreNamed) {
   LogBook book;
   TestCluster cluster({.members = 1, .drive = Drive::caller, .suspect_after = 100ms},
