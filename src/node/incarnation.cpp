@@ -287,9 +287,11 @@ std::vector<std::string> Incarnation::takes_state() const {
   return names;
 }
 
+// What a node that has stopped sees of the others is out of date: it must not name or remove them.
 void Incarnation::watch_lags() {
   next_lags_ns_ = passed_ns_ + kLagsEveryNs;
   if (view().id == 0) return;
+  if (membership_->stopped() || events_.failed()) return lags_.stop();
   for (std::size_t g = 0; g < subgroups_.size(); ++g) {
     Subgroup<NativeMemory>& group = *subgroups_[g];
     group.note_course(lags_.watched_ns());

@@ -65,6 +65,8 @@ class IncarnationEvents {
   virtual void no_state(const Error& why) = 0;
   /// The path from another node does not keep what the fabric promised.
   virtual void distrusted(const Error& why) = 0;
+  /// The node has stopped with an error, and is passed until its callbacks have returned.
+  [[nodiscard]] virtual bool failed() const = 0;
   /// Around a call of the application that pass() makes and that may take its time: until
   /// take_back() returns, another thread may pass with Calls::forbidden.
   virtual void lend() = 0;
@@ -203,7 +205,6 @@ class Incarnation final : private MembershipEvents {
   std::vector<MemberLag> lag_figures_;  // of one group at a time, memory to be used again
   std::vector<std::uint64_t> places_;   // the same
   std::uint64_t passed_ns_ = 0;
-
   std::optional<Segment> row_;
   std::unique_ptr<Sleeper> sleeper_;
   ShmFabric* shm_ = nullptr;

@@ -32,6 +32,11 @@ std::chrono::nanoseconds LagWatch::still(const std::string& group, const std::st
   return std::chrono::nanoseconds(time_.ns() - watched->moved_ns);
 }
 
+void LagWatch::stop() {
+  const std::lock_guard lock(mutex_);
+  stopped_ = true;
+}
+
 std::vector<MemberLag> LagWatch::of(const std::string& group) const {
   const std::lock_guard lock(mutex_);
   const auto at = std::ranges::find(groups_, group, &Group::name);
@@ -42,6 +47,7 @@ std::vector<SeenLag> LagWatch::behind() const {
   std::vector<SeenLag> out;
   {
     const std::lock_guard lock(mutex_);
+    if (stopped_) return out;
     for (const Group& group : groups_) {
       for (const MemberLag& lag : group.lags) {
         if (lag.messages != 0 && lag.behind >= kToldFrom) out.push_back({group.name, lag});

@@ -44,6 +44,9 @@ class LagWatch {
   /// For how long a member has delivered nothing of that group although it lacks something.
   [[nodiscard]] std::chrono::nanoseconds still(const std::string& group, const std::string& member);
 
+  /// This node has stopped: nobody is behind it any more. Not to be given anything after that.
+  void stop();
+
   /// As it was taken last.
   [[nodiscard]] std::vector<MemberLag> of(const std::string& group) const;
 
@@ -71,8 +74,9 @@ class LagWatch {
   const std::uint64_t slow_after_ns_;
   const LogCallback& log_;
   WatchedTime time_;
-  mutable std::mutex mutex_;  // of what groups_ holds but `watched`
+  mutable std::mutex mutex_;  // of stopped_, and of what groups_ holds but `watched`
   std::vector<Group> groups_;
+  bool stopped_ = false;
 };
 
 }  // namespace tutti

@@ -61,7 +61,7 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
   }
   [[nodiscard]] const Idle& idle_options() const { return options_.idle; }
   [[nodiscard]] Signal& changed() { return changed_; }
-  [[nodiscard]] bool failed() const { return failed_.load(std::memory_order_acquire); }
+  [[nodiscard]] bool failed() const override { return failed_.load(std::memory_order_acquire); }
   /// For marks of what counts as a callback.
   [[nodiscard]] const Callbacks& callbacks() const { return callbacks_; }
   /// Why `call`, which waits, must not do so on this thread: a callback of this node runs on it.
@@ -153,7 +153,7 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
   std::shared_ptr<NodeCore> kept_;  // by itself, for these
   std::atomic<bool> in_view_{false};
   std::atomic<bool> told_first_view_{false};  // on_view has returned from it
-  std::atomic<bool> unfounded_{false};  // this incarnation came into no view: try another
+  std::atomic<bool> unfounded_{false};        // this incarnation came into no view: try another
   // The next incarnation of this start may found a group, or else only join one.
   std::atomic<bool> may_found_;
   std::atomic<bool> agreed_to_found_{false};

@@ -5,6 +5,8 @@
 #include <array>
 #include <chrono>
 #include <optional>
+#include <span>
+#include <stdexcept>
 #include <string>
 
 #include "cluster.hpp"
@@ -170,6 +172,50 @@ TEST(PausesOfItsOwn, AreNotHeldAgainstASlowMember) {
   EXPECT_EQ(books[0].with("member 'b'"), 0U);
   EXPECT_TRUE(cluster.are_in_view_of({0, 1}));
   expect_ok(cluster.stop());
+}
+
+// A callback that has still to return keeps it at work: it answers the others.
+TEST(NodesThatFailed, NameNobodyAsBehind) {
+  std::array<LogBook, 3> books;
+  GroupOptions other = small_group(Level::atomic, DeliveryThread::own);
+  other.name = "other";
+  TestCluster cluster({.groups = {small_group(Level::atomic, DeliveryThread::own), other},
+                       .adjust_group =
+                           [](std::size_t member, GroupOptions& group) {
+                             if (member != 1 || group.name != "other") return;
+                             group.on_delivery = [](std::span<const Message>) {
+                               throw std::runtime_error("no more paper");
+                             };
+                           }},
+                      [&](std::size_t member, NodeOptions& options) {
+                        options.slow_after = 500ms;
+                        options.log = [&book = books[member]](LogLevel level,
+                                                              std::string_view text) {
+                          book.note(level, text);
+                        };
+                      });
+  std::array<Gate, 3> gates;
+  for (const std::size_t member : {1U, 2U}) {
+    cluster.life(member).in_delivery = [&gate = gates[member]] { gate.pass(); };
+  }
+  cluster.start();
+  gates[2].shut();
+  ASSERT_TRUE(cluster.group(0).send("x", kPatience));
+  ASSERT_TRUE(until([&] { return gates[2].reached() && cluster.journal(1).messages() == 1; }));
+  gates[1].shut();
+  ASSERT_TRUE(cluster.group(0).send("y", kPatience));
+  ASSERT_TRUE(until([&] { return gates[1].reached(); }));
+  ASSERT_TRUE(cluster.group(0, 1).send("z", kPatience));
+  ASSERT_TRUE(until([&] { return cluster.node(1).failure().has_value(); }));
+  const std::string slow = "member 'c' is behind in group 'log'";
+  const auto told = [&](std::size_t at) { return books[at].with(slow); };
+  const std::size_t told_before = told(1);
+  const std::size_t enough = told(0) + 2;  // told again whenever the time has doubled
+  EXPECT_TRUE(until([&] { return told(0) >= enough; }));
+  EXPECT_EQ(told(1), told_before);
+  for (Gate& gate : gates) gate.open();
+  const std::vector<Result<void>> stopped = cluster.stop();
+  EXPECT_TRUE(stopped[0] && stopped[2]);
 }
 
 TEST(LatePolls, AreNamed) {

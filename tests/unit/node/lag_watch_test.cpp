@@ -74,5 +74,24 @@ TEST_F(LagWatching, SeesAfterAPauseWhoIsReallyStuck) {
   EXPECT_LT(still(), 1200ms);
 }
 
+TEST_F(LagWatching, HasNobodyBehindOnceTheNodeHasStopped) {
+  look(100ms);
+  ASSERT_EQ(watch_.behind().size(), 1U);
+  EXPECT_EQ(watch_.behind()[0].lag.member, "b");
+  watch_.stop();
+  EXPECT_TRUE(watch_.behind().empty());
+  EXPECT_EQ(watch_.of("g").size(), 2U) << "as it was last";
+}
+
+TEST_F(LagWatching, NamesWhoIsBehindAndWhenThatIsOver) {
+  look(999ms);
+  EXPECT_TRUE(told_.empty());
+  look(1s);
+  look(0ms);
+  ASSERT_EQ(told_.size(), 2U);
+  EXPECT_EQ(told_[0], "member 'b' is behind in group 'g': 3 messages, 1.000 s behind");
+  EXPECT_EQ(told_[1], "member 'b' has caught up in group 'g'");
+}
+
 }  // namespace
 }  // namespace tutti

@@ -55,6 +55,7 @@ class Watcher final : public IncarnationEvents {
   void ended(StopReason) override {}
   void no_state(const Error&) override {}
   void distrusted(const Error&) override {}
+  [[nodiscard]] bool failed() const override { return false; }
   void lend() override {}
   void take_back() override {}
 
