@@ -24,8 +24,8 @@
 ///      is started again, finds that there is a group and joins; a node that only joins says that
 ///      it is suspected, so founders do not wait for it. In view 0 a node accepts only what has it
 ///      in it, and once it has accepted anything, no later incarnation of it founds.
-///  J8  A member let go in order reads in our rows until it has come to the cut. It is not removed,
-///      and no space is used again, until it is gone or has had suspect_after_ns for that.
+///  J8  A member that is let go in order reads in our rows until it has come to the cut. We do not
+///      remove it, nor use space again, until it is gone or has had suspect_after_ns for that.
 ///  J9  Suspicions are never taken back, so those who decide are a majority that trust each other.
 ///      A wedged member that has had suspect_after_ns without so many whom it does not suspect and
 ///      who do not suspect it stops, as in a minority: three that suspect each other in a circle
