@@ -306,7 +306,8 @@ Result<void> NodeCore::finish_by(const std::function<bool()>& ready, const Deadl
     incarnation_->sleeper().wake();
     wait_until(changed_, [this] { return drained_.load(std::memory_order_acquire); }, deadline);
   }
-  const std::string call = done ? std::string() : watch_of_calls().going_on();
+  // A failure ends the wait before its time, and says why itself.
+  const std::string call = done || failed() ? std::string() : watch_of_calls().going_on();
   if (!call.empty()) log(LogLevel::warning, call + " is waited for, beyond the time-out");
   close();
   if (done) return {};

@@ -33,6 +33,10 @@ class Gate {
 /// Any thread.
 class LogBook {
  public:
+  /// For NodeOptions::log; the book outlives the node.
+  [[nodiscard]] LogCallback callback() {
+    return [this](LogLevel level, std::string_view text) { note(level, text); };
+  }
   void note(LogLevel level, std::string_view text) {
     const std::lock_guard lock(mutex_);
     if (level >= LogLevel::warning) lines_.emplace_back(text);

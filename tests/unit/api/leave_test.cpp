@@ -156,10 +156,8 @@ TEST_P(Leaving, WithoutAnAnswerEndsAtItsDeadline) {
 
 TEST(StopInTime, IsNotClaimedWhereACallbackHadToReturnFirst) {
   LogBook log;
-  TestCluster cluster(
-      {.members = 2, .groups = {small_group()}}, [&](std::size_t, NodeOptions& node) {
-        node.log = [&](LogLevel level, std::string_view text) { log.note(level, text); };
-      });
+  TestCluster cluster({.members = 2, .groups = {small_group()}},
+                      [&](std::size_t, NodeOptions& node) { node.log = log.callback(); });
   Gate gate;
   gate.shut();
   cluster.life(0).in_delivery = [&] { gate.pass(); };
@@ -175,6 +173,28 @@ TEST(StopInTime, IsNotClaimedWhereACallbackHadToReturnFirst) {
   ASSERT_FALSE(stopped);
   EXPECT_EQ(stopped.error().code, ErrorCode::timed_out);
   EXPECT_THAT(stopped.error().message, HasSubstr(call + " was still running"));
+}
+
+TEST(StopInTime, IsNotMissedWhereTheNodeHasFailed) {
+  LogBook log;
+  TestCluster cluster({.members = 2, .groups = {small_group()}},
+                      [&](std::size_t, NodeOptions& node) { node.log = log.callback(); });
+  Gate gate;
+  gate.shut();
+  cluster.life(0).in_delivery = [&] { gate.pass(); };
+  cluster.start();
+  ASSERT_TRUE(cluster.group(1).send("x", kPatience));
+  ASSERT_TRUE(until([&] { return gate.reached(); }));
+  cluster.kill(1);
+  EXPECT_TRUE(until([&] { return cluster.node(0).failure().has_value(); }));
+  Result<void> stopped;
+  std::thread stopper([&] { stopped = cluster.node(0).stop(kPatience); });
+  for (int look = 0; look < 100; ++look) std::this_thread::sleep_for(1ms);  // for a word too many
+  gate.open();
+  stopper.join();
+  ASSERT_FALSE(stopped);
+  EXPECT_EQ(stopped.error().message, cluster.node(0).failure()->message);
+  EXPECT_EQ(log.with("beyond the time-out"), 0U);
 }
 
 // Of three that all finished, a lost one is not waited for.

@@ -187,10 +187,7 @@ TEST_P(ReplicatedSum, ThatOutlivesItsNodeSaysSo) {
 TEST(ReplicatedDrivenByItsCaller, DoesNotDeliverInsideAQuery) {
   LogBook log;
   auto node = Node::create(
-      {.name = "a",
-       .members = loopback_members(1),
-       .drive = Drive::caller,
-       .log = [&log](LogLevel level, std::string_view text) { log.note(level, text); }});
+      {.name = "a", .members = loopback_members(1), .drive = Drive::caller, .log = log.callback()});
   ASSERT_TRUE(node);
   auto sum = Replicated<Sum>::join(*node, small_group());
   ASSERT_TRUE(sum);

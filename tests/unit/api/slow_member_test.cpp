@@ -21,10 +21,7 @@ class SlowMember : public ::testing::TestWithParam<DeliveryThread> {
     cluster_.emplace(ClusterOptions{.groups = {small_group(Level::atomic, GetParam())}},
                      [this](std::size_t member, NodeOptions& options) {
                        options.slow_after = 1s;
-                       options.log = [&book = books_[member]](LogLevel level,
-                                                              std::string_view text) {
-                         book.note(level, text);
-                       };
+                       options.log = books_[member].callback();
                      });
     cluster_->life(2).in_delivery = [this] { gate_.pass(); };
     cluster_->start();
@@ -104,10 +101,7 @@ TEST_P(RemoveAfter, IsTheEndOfWhoTakesNothingAndItIsToldWhy) {
   TestCluster cluster({.groups = {small_group(Level::atomic, GetParam())}, .suspect_after = 1s},
                       [&](std::size_t member, NodeOptions& options) {
                         options.remove_after = 1500ms;
-                        options.log = [&book = books[member]](LogLevel level,
-                                                              std::string_view text) {
-                          book.note(level, text);
-                        };
+                        options.log = books[member].callback();
                       });
   Gate gate;
   cluster.life(2).in_delivery = [&] { gate.pass(); };
@@ -142,10 +136,7 @@ TEST(PausesOfItsOwn, AreNotHeldAgainstASlowMember) {
                       [&](std::size_t member, NodeOptions& options) {
                         options.slow_after = kLimit;
                         options.remove_after = kLimit;
-                        options.log = [&book = books[member]](LogLevel level,
-                                                              std::string_view text) {
-                          book.note(level, text);
-                        };
+                        options.log = books[member].callback();
                       });
   Gate gate;
   cluster.life(1).in_delivery = [&] { gate.pass(); };
@@ -189,10 +180,7 @@ TEST(NodesThatFailed, NameNobodyAsBehind) {
                            }},
                       [&](std::size_t member, NodeOptions& options) {
                         options.slow_after = 500ms;
-                        options.log = [&book = books[member]](LogLevel level,
-                                                              std::string_view text) {
-                          book.note(level, text);
-                        };
+                        options.log = books[member].callback();
                       });
   std::array<Gate, 3> gates;
   for (const std::size_t member : {1U, 2U}) {
@@ -221,11 +209,7 @@ TEST(NodesThatFailed, NameNobodyAsBehind) {
 TEST(LatePolls, AreNamed) {
   LogBook book;
   TestCluster cluster({.members = 1, .drive = Drive::caller, .suspect_after = 100ms},
-                      [&](std::size_t, NodeOptions& options) {
-                        options.log = [&](LogLevel level, std::string_view text) {
-                          book.note(level, text);
-                        };
-                      });
+                      [&](std::size_t, NodeOptions& options) { options.log = book.callback(); });
   cluster.start();
   cluster.node(0).poll();
   const auto begin = std::chrono::steady_clock::now();
@@ -244,9 +228,7 @@ TEST(SlowCallbacks, OnThreadsOfTheirOwnAreNamedByPoll) {
                        .groups = {small_group(Level::atomic, DeliveryThread::own)}},
                       [&](std::size_t, NodeOptions& options) {
                         options.slow_after = 10ms;
-                        options.log = [&](LogLevel level, std::string_view text) {
-                          book.note(level, text);
-                        };
+                        options.log = book.callback();
                       });
   cluster.life(0).in_delivery = [&] { gate.pass(); };
   cluster.start();

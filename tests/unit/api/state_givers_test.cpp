@@ -52,7 +52,7 @@ class Givers : public ::testing::Test {
     TestCluster cluster(options(3, 2), [&](std::size_t member, NodeOptions& node) {
       if (member != 2) node.drive = drive;
       node.slow_after = 10ms;
-      node.log = [&log](LogLevel level, std::string_view text) { log.note(level, text); };
+      node.log = log.callback();
     });
     holds_ = false;
     cluster.start({0, 1});

@@ -174,11 +174,11 @@ TEST(SlowViewCallback, IsNoReasonForAStartToFail) {
 
 TEST(SlowViewCallback, HidesNoLossOfTheOthers) {
   LogBook log;
-  TestCluster cluster(
-      {.members = 3, .groups = {small_group()}}, [&](std::size_t member, NodeOptions& node) {
-        if (member != 0) return;
-        node.log = [&](LogLevel level, std::string_view text) { log.note(level, text); };
-      });
+  TestCluster cluster({.members = 3, .groups = {small_group()}},
+                      [&](std::size_t member, NodeOptions& node) {
+                        if (member != 0) return;
+                        node.log = log.callback();
+                      });
   Gate gate;
   gate.shut();
   cluster.life(0).in_view = [&] { gate.pass(); };
