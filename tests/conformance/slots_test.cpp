@@ -223,9 +223,9 @@ TEST_P(FabricSlots, FWakeAPeerAttachedLaterWakesASleeper) {
 
 TEST_P(FabricSlots, FWakeAPeerThatSleepsAlreadyWhenItIsAttachedIsWoken) {
   World& world = open(2, kSmallRow);
-  const Deadline deadline;
   Node& node = world[1];
   for (std::uint64_t round = 1; round <= 10; ++round) {
+    const Deadline deadline;
     node.fabric->arm();
     ASSERT_TRUE(join(0, 1));
     world[0].send(kSecond, kWord, round);
@@ -275,8 +275,8 @@ TEST_P(FabricSlots, AStreamGoesOnWhileAPeerComesAndDiesFiftyTimes) {
   ASSERT_TRUE(join(0, 1));
   Stream first(world[0], 2, options);
   Stream second(world[1], 2, options);
-  const Deadline deadline;
   const auto stream_until = [&](const std::function<bool()>& condition) {
+    const Deadline deadline;  // of one round: fifty take as long as the machine is slow
     while (!condition()) {
       ASSERT_FALSE(deadline.passed());
       first.step();
