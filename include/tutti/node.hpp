@@ -85,8 +85,9 @@ class TUTTI_API Node {
   Node(Node&&) noexcept;
   Node& operator=(Node&&) noexcept;
   /// Leaves at once if stop was not called: the others see a lost member. Waits for callbacks that
-  /// run, and destroys them. Inside one of them it returns at once: from then on no callback
-  /// begins, and a thread of its own ends the node once this one has returned; the log says so.
+  /// run and for what the log callback has still to be told, and destroys them. Inside one of them
+  /// it returns at once: from then on no callback begins, and a thread of its own ends the node
+  /// once this one has returned; the log says so.
   ~Node();
 
  private:

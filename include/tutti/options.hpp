@@ -31,8 +31,9 @@ struct Idle {
 
 enum class LogLevel : std::uint8_t { debug, info, warning, error };
 
-/// Called for things worth telling a person, from any thread of the node, which waits for it, and
-/// from those that call the node, several at once: it must not block. It must not throw: if it
+/// Called for things worth telling a person, on a thread of the node's own that exists for it, one
+/// call at a time: nothing waits for it but the end of the node. If it is slow, up to 256 KiB of
+/// lines wait for it; then the oldest give way, and it is told how many. It must not throw: if it
 /// does, the node fails, and it is not called again. LogLevel::error: the node has failed.
 using LogCallback = std::function<void(LogLevel, std::string_view)>;
 

@@ -16,9 +16,9 @@
 #include <string>
 #include <thread>
 
+#include "base/log_queue.hpp"
 #include "base/start_thread.hpp"
 #include "cli/exit_code.hpp"
-#include "cli/log_queue.hpp"
 
 namespace tutti::cli {
 namespace {
@@ -66,7 +66,7 @@ class LogSink final : public spdlog::sinks::base_sink<std::mutex> {
   void sink_it_(const spdlog::details::log_msg& message) override {
     std::string line = formatted(message);
     if (!has_thread_) return write_to_standard_error(line);
-    queue_.push(std::move(line));
+    queue_.push(LogLevel::info, std::move(line));
     all_written_.store(false, std::memory_order_relaxed);
     ready_.notify_one();
   }

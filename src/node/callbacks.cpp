@@ -23,13 +23,6 @@ const std::string* Callbacks::Mark::find(const Callbacks& of) {
   return nullptr;
 }
 
-bool Callbacks::Mark::is_running(const std::string& name) {
-  for (const Mark* mark = innermost; mark != nullptr; mark = mark->outer_) {
-    if (mark->name_ == &name) return true;
-  }
-  return false;
-}
-
 namespace {
 
 // What is being handled, as text. Not inlined: callbacks are called often, and seldom throw.
@@ -110,53 +103,22 @@ void Callbacks::wrap(Function& callback, std::string name) {
   };
 }
 
-// Calls of the log callback that are going on, for drop(). Sequentially consistent with muted_: a
-// call that comes in here before drop() looks is waited for, one that comes later sees that the
-// node is mute.
-struct Callbacks::LogCalls {
-  std::atomic<std::uint32_t> count{0};
-
-  void await_none() const {
-    for (std::uint32_t now = count.load(); now != 0; now = count.load()) count.wait(now);
-  }
-};
-
-class Callbacks::LogCall {
- public:
-  explicit LogCall(std::shared_ptr<LogCalls> calls) : calls_(std::move(calls)) {
-    calls_->count.fetch_add(1);
-  }
-  ~LogCall() {
-    if (calls_->count.fetch_sub(1) == 1) calls_->count.notify_all();
-  }
-  LogCall(const LogCall&) = delete;
-  LogCall& operator=(const LogCall&) = delete;
-
- private:
-  const std::shared_ptr<LogCalls> calls_;  // may outlive the node
-};
-
-// One that has thrown is not called again, least of all with its own failure; nor is one that is
-// running called by what it calls.
+// One that has thrown is not called again, least of all with its own failure.
 LogCallback Callbacks::wrap_log(LogCallback log) {
   if (!log) return {};
-  auto entry = std::make_shared<Entry<LogCallback>>(*this, "the log callback", std::move(log));
-  auto calls = std::make_shared<LogCalls>();
-  drops_.emplace_back([entry, calls] {
-    calls->await_none();
-    entry->call = {};
-  });
-  return [this, entry, calls](LogLevel level, std::string_view text) {
-    if (Mark::is_running(entry->name)) return;
-    const LogCall call(calls);
-    if (muted_.load() || log_threw_.load(std::memory_order_acquire)) return;
+  auto write = [this, name = std::string("the log callback"), log = std::move(log), threw = false](
+                   LogLevel level, std::string_view text) mutable {
+    if (threw || muted_.load(std::memory_order_acquire)) return;
     try {
-      const Mark mark(*this, entry->name);
-      entry->call(level, text);
+      const Mark mark(*this, name);
+      log(level, text);
     } catch (...) {
-      if (!log_threw_.exchange(true)) report(entry->name, thrown());
+      threw = true;
+      report(name, thrown());
     }
   };
+  log_ = std::make_shared<LogThread>(std::move(write));
+  return [log = log_](LogLevel level, std::string_view text) { log->say(level, text); };
 }
 
 void Callbacks::report(const std::string& name, const std::string& what) {
@@ -183,7 +145,18 @@ GroupOptions Callbacks::wrap(GroupOptions options) {
 
 const std::string* Callbacks::running_here() const { return Mark::find(*this); }
 
+Result<void> Callbacks::start_log() {
+  if (!log_) return {};
+  return log_->start();
+}
+
+void Callbacks::mute() {
+  if (log_) log_->flush();
+  muted_.store(true);
+}
+
 void Callbacks::drop() {
+  if (log_) log_->end();
   for (const auto& drop : drops_) drop();
 }
 

@@ -5,9 +5,8 @@
 /// call that would wait for this very thread can be refused. A2 what a callback throws goes no
 /// further: it becomes the node's failure, which names callback, group and node (snapshot,
 /// save_state and load_state are but marked: their caller makes an error of what they throw). A3
-/// after mute() no callback begins; after drop() none is left. The node's threads have ended by
-/// then, but a call that the application makes of a group may log on any thread: drop() waits for
-/// the log callback.
+/// after mute() no callback begins; after drop() none is left. The log callback has a thread of its
+/// own (log_thread.hpp): no other thread waits for it but in mute() and drop().
 /// Threads: marks, the wrapped callbacks, running_here() and mute() any; the rest before start, and
 /// drop() after the last thread of the node has ended, never inside a callback.
 #pragma once
@@ -17,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "node/log_thread.hpp"
 #include "tutti/options.hpp"
 
 namespace tutti {
@@ -36,7 +36,6 @@ class Callbacks {
     Mark& operator=(const Mark&) = delete;
 
     [[nodiscard]] static const std::string* find(const Callbacks& of);
-    [[nodiscard]] static bool is_running(const std::string& name);
 
    private:
     static thread_local const Mark* innermost;
@@ -57,7 +56,11 @@ class Callbacks {
   /// none does.
   [[nodiscard]] const std::string* running_here() const;
 
-  void mute() { muted_.store(true); }
+  /// For a start: before it, nothing comes of what the wrapped log callback is called with.
+  [[nodiscard]] Result<void> start_log();
+
+  /// What was said before is written first, but not inside the log callback.
+  void mute();
   void drop();
 
  private:
@@ -70,8 +73,6 @@ class Callbacks {
   };
   template <class Function>
   struct Reader;
-  struct LogCalls;
-  class LogCall;
   enum class Throwing : std::uint8_t { fails_the_node, is_handled_above };
 
   template <Throwing throwing, class Function>
@@ -85,8 +86,8 @@ class Callbacks {
   const std::string node_;
   const Failed failed_;
   std::atomic<bool> muted_{false};
-  std::atomic<bool> log_threw_{false};
   std::vector<std::function<void()>> drops_;
+  std::shared_ptr<LogThread> log_;  // null: the application wants no log
 };
 
 }  // namespace tutti

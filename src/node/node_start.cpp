@@ -20,6 +20,10 @@ Result<void> NodeCore::start() {
   if (state_ != State::created) {
     return fail(ErrorCode::invalid_argument, "a node is started once; create a new one");
   }
+  if (Result<void> log = callbacks_.start_log(); !log) {
+    state_ = State::stopped;
+    return log;
+  }
   for (const auto& group : groups_) group_options_.push_back(group->options());
   const Deadline deadline(options_.start_timeout);
   for (;;) {

@@ -3,9 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <mutex>
-
 #include "cluster.hpp"
+#include "gate.hpp"
 #include "support/effort.hpp"
 
 namespace tutti {
@@ -31,17 +30,11 @@ TEST(Claim, ThatHadToWaitTakesTheNextTicket) {
 
 // The claim is given up; both groups go on as if there had been none.
 TEST(Claim, OfAnotherGroupIsRefusedWithoutHarm) {
-  std::mutex mutex;
-  std::vector<std::string> logged;
+  LogBook log;
   GroupOptions other = small_group();
   other.name = "other";
   TestCluster cluster({.members = 2, .groups = {small_group(), other}},
-                      [&](std::size_t, NodeOptions& node) {
-                        node.log = [&](LogLevel, std::string_view text) {
-                          const std::lock_guard lock(mutex);
-                          logged.emplace_back(text);
-                        };
-                      });
+                      [&](std::size_t, NodeOptions& node) { node.log = log.callback(); });
   cluster.start();
   Claim claim = cluster.group(0, 0).try_claim(8);
   ASSERT_TRUE(claim);
@@ -50,12 +43,8 @@ TEST(Claim, OfAnotherGroupIsRefusedWithoutHarm) {
   EXPECT_FALSE(claim);
   EXPECT_FALSE(cluster.group(0, 1).delivered(none)) << "it names no message";
   EXPECT_EQ(cluster.group(0, 1).wait(none, kPatience).error().code, ErrorCode::invalid_argument);
-  {
-    const std::lock_guard lock(mutex);
-    EXPECT_THAT(logged, ::testing::Contains(::testing::AllOf(
-                            ::testing::HasSubstr("group 'other'"),
-                            ::testing::HasSubstr("a claim on group 'log' was committed here"))));
-  }
+  EXPECT_TRUE(until(
+      [&] { return log.with("group 'other': a claim on group 'log' was committed here") == 1; }));
   // Another node's group of the same name is another group, too.
   EXPECT_EQ(cluster.group(0, 0).commit(cluster.group(1, 0).try_claim(8)), Ticket{0});
   EXPECT_EQ(cluster.group(0, 0).commit(Claim()), Ticket{0}) << "nothing was claimed";

@@ -194,6 +194,7 @@ TEST(StopInTime, IsNotMissedWhereTheNodeHasFailed) {
   stopper.join();
   ASSERT_FALSE(stopped);
   EXPECT_EQ(stopped.error().message, cluster.node(0).failure()->message);
+  cluster.kill(0);  // what was said is written
   EXPECT_EQ(log.with("beyond the time-out"), 0U);
 }
 

@@ -2,9 +2,12 @@
 /// Starts that come to nothing: they end at start_timeout, and say why.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <pthread.h>
+#include <sched.h>
 #include <sys/eventfd.h>
 
 #include <atomic>
+#include <csignal>
 #include <thread>
 #include <vector>
 
@@ -35,6 +38,7 @@ class Start {
   ~Start() {
     if (thread_.joinable()) thread_.join();
   }
+  [[nodiscard]] std::thread& thread() { return thread_; }
   /// Once it has failed.
   Error error() {
     thread_.join();
@@ -67,23 +71,38 @@ std::vector<Arrival> connect_silently(const NodeOptions& node) {
   return arrivals;
 }
 
-// a agrees with b and loses it; then its log, which must not block, blocks until the time is over.
+// For a signal's handler: stops the thread that it runs on, as a machine without time to spare
+// does.
+std::atomic<bool> stands_still{false};
+std::atomic<bool> stood{false};
+void stand_still(int) {
+  stood = true;
+  while (stands_still) sched_yield();
+}
+
+// a agrees with b and stands still; meanwhile b is lost, and the time is over.
 TEST(Starts, ThatLoseTheOthersDoNotBeginAgainAfterTheirTime) {
   constexpr auto kTimeout = 2s;
-  std::atomic<bool> logs{false};
+  std::atomic<bool> agrees{false};
   NodeOptions a{.name = "a", .members = loopback_members(2), .fabric = FabricChoice::shm};
   NodeOptions b = a;
   b.name = "b";
   a.start_timeout = kTimeout;
   a.suspect_after = kPatience;
+  a.drive = Drive::caller;  // the thread that starts it does it all
   a.log = [&](LogLevel, std::string_view text) {
-    if (!text.starts_with("waiting for") || logs.exchange(true)) return;
-    for (const auto over = Clock::now() + kTimeout; Clock::now() < over;) std::this_thread::yield();
+    if (text.starts_with("waiting for")) agrees = true;
   };
   Start start(a);
-  std::vector<Arrival> connected = connect_silently(b);
-  ASSERT_TRUE(until([&] { return logs.load(); }));
-  connected.clear();
+  std::vector<Arrival> arrivals = connect_silently(b);
+  ASSERT_TRUE(until([&] { return agrees.load(); }));
+  stands_still = true;
+  ::signal(SIGUSR1, &stand_still);
+  pthread_kill(start.thread().native_handle(), SIGUSR1);
+  ASSERT_TRUE(until([&] { return stood.load(); }));
+  arrivals.clear();
+  for (const auto over = Clock::now() + kTimeout; Clock::now() < over;) std::this_thread::yield();
+  stands_still = false;
   const Error error = start.error();
   EXPECT_EQ(error.code, ErrorCode::unreachable);
   // As an incarnation would say that had been opened since.

@@ -1,10 +1,10 @@
-#include "cli/log_queue.hpp"
+#include "base/log_queue.hpp"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-namespace tutti::cli {
+namespace tutti {
 namespace {
 
 std::string line(std::uint64_t number) {
@@ -18,7 +18,7 @@ constexpr std::uint64_t kRoom = LogQueue::kBytesMax / 128;
 TEST(LogQueue, GivesLinesInOrder) {
   LogQueue queue;
   EXPECT_TRUE(queue.empty());
-  for (std::uint64_t i = 0; i < kRoom; ++i) queue.push(line(i));
+  for (std::uint64_t i = 0; i < kRoom; ++i) queue.push(LogLevel::info, line(i));
   for (std::uint64_t i = 0; i < kRoom; ++i) {
     const LogQueue::Line next = queue.take();
     EXPECT_EQ(next.text, line(i));
@@ -29,7 +29,7 @@ TEST(LogQueue, GivesLinesInOrder) {
 
 TEST(LogQueue, DropsTheOldestLinesAndTellsTheirNumberOnce) {
   LogQueue queue;
-  for (std::uint64_t i = 0; i < 3 * kRoom; ++i) queue.push(line(i));
+  for (std::uint64_t i = 0; i < 3 * kRoom; ++i) queue.push(LogLevel::info, line(i));
   for (std::uint64_t i = 2 * kRoom; i < 3 * kRoom; ++i) {
     const LogQueue::Line next = queue.take();
     EXPECT_EQ(next.text, line(i));
@@ -40,16 +40,16 @@ TEST(LogQueue, DropsTheOldestLinesAndTellsTheirNumberOnce) {
 
 TEST(LogQueue, KeepsALineThatIsLongerThanItsRoom) {
   LogQueue queue;
-  queue.push("short");
+  queue.push(LogLevel::warning, "short");
   const std::string large(2 * LogQueue::kBytesMax, 'x');
-  queue.push(large);
+  queue.push(LogLevel::info, large);
   const LogQueue::Line next = queue.take();
   EXPECT_TRUE(next.text == large);
   EXPECT_EQ(next.missing, 1U);
   EXPECT_TRUE(queue.empty());
-  queue.push("short");
+  queue.push(LogLevel::warning, "short");
   EXPECT_EQ(queue.take().text, "short");
 }
 
 }  // namespace
-}  // namespace tutti::cli
+}  // namespace tutti
