@@ -57,7 +57,7 @@ asio::awaitable<bool> Reception::confirm(std::uint32_t slot, Error& error,
 // A member that has removed us says so, whether it has called or we have. One of a lower slot never
 // calls us.
 void Reception::told_removed(const std::string& name, Dialed dialed) {
-  if (over_) return;
+  if (over_ || desk_.ended()) return;  // it has ended by itself, and said why
   if (dialed) return removed_by(name);
   const auto at = std::ranges::find(base_.members, name, &MemberAddress::name);
   const auto slot = static_cast<std::uint32_t>(at - base_.members.begin());

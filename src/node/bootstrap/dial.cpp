@@ -25,7 +25,8 @@ constexpr auto kConnectTimeout = 3s;  // the kernel would go on for minutes
 asio::awaitable<void> Reception::dial(std::uint32_t slot) {
   Peer& peer = peers_[slot];
   while (!over_) {
-    if (peer.attached || giving_up_) {
+    const bool turns_away = desk_.ended().has_value();
+    if ((peer.attached && !turns_away) || giving_up_) {
       peer.again.expires_at(asio::steady_timer::time_point::max());
     } else {
       try {

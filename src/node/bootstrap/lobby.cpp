@@ -36,6 +36,11 @@ void Lobby::release(std::uint32_t slot) {
 
 void Lobby::refuse(std::uint64_t incarnation) { reception_->refuse(incarnation); }
 
+void Lobby::set_ended(std::string why) {
+  desk_.set_ended(std::move(why));
+  reception_->turn_away();
+}
+
 void Lobby::set_running() {
   desk_.set_running();
   reception_->run_on();

@@ -89,8 +89,9 @@ class Lobby {
   void set_running();
 
   /// We shall admit nobody any more: whoever comes from here on is not connected, and is told
-  /// `why`, which says what to do.
-  void set_ended(std::string why) { desk_.set_ended(std::move(why)); }
+  /// `why`, which says what to do. Nodes of lower slots wait to be called, so they are called for
+  /// that, again and again, also while the last of their name is not released.
+  void set_ended(std::string why);
 
   /// What whoever looks at this node is told from now on, see look_at(). The view stays when it
   /// stops.

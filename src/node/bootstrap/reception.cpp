@@ -107,6 +107,10 @@ void Reception::run_on() {
   });
 }
 
+void Reception::turn_away() {
+  asio::post(context_, [this] { call_again(); });
+}
+
 void Reception::spawn(asio::awaitable<void> work) {
   asio::co_spawn(context_, std::move(work), [this](const std::exception_ptr& problem) {
     if (!problem) return;

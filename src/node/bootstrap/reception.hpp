@@ -52,7 +52,8 @@ class Reception {
   void stop();
   void release(std::uint32_t slot);
   void refuse(std::uint64_t incarnation);
-  void run_on();  ///< after Desk::set_running()
+  void run_on();     ///< after Desk::set_running()
+  void turn_away();  ///< after Desk::set_ended()
 
   /// After run(): says what was held back.
   void say_the_rest() { warnings_.flush(Warnings::Time::max()); }

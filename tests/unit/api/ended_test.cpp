@@ -5,7 +5,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
+#include <string>
 #include <string_view>
 #include <thread>
 
@@ -54,21 +56,25 @@ TEST_P(Ended, AllThatComeAreToldInTheirTimeAndMayFoundAnotherGroup) {
 
 struct Comer {
   std::size_t ended = 0;
+  std::size_t lost = 0;
   std::size_t comes = 0;
 };
 
-// In a place of its last view, and in two that it never met: one calls it, one is called by it.
+// In a place of its last view, and in one that it never met: in each, one node that calls it and
+// one that it calls.
 TEST(EndedMember, TellsAllThatComeWhyItAdmitsNobodyAndWhatToDo) {
-  for (const auto& [ended, comes] : {Comer{0, 1}, Comer{0, 2}, Comer{2, 0}}) {
+  constexpr std::array kComers{Comer{0, 1, 1}, Comer{0, 1, 2}, Comer{2, 1, 0}, Comer{2, 1, 1}};
+  for (const auto& [ended, lost, comes] : kComers) {
+    SCOPED_TRACE(std::to_string(ended) + " " + std::to_string(comes));
     std::atomic<bool> told{false};
     TestCluster cluster(
         {.members = 3, .groups = {small_group()}, .founders = 2, .suspect_after = 1s});
-    cluster.start({ended, 1});
-    for (const std::size_t member : {ended, std::size_t{1}}) cluster.group(member).finish();
-    for (const std::size_t member : {ended, std::size_t{1}}) {
+    cluster.start({ended, lost});
+    for (const std::size_t member : {ended, lost}) cluster.group(member).finish();
+    for (const std::size_t member : {ended, lost}) {
       EXPECT_TRUE(cluster.group(member).wait_complete(kPatience));
     }
-    cluster.kill(1);
+    cluster.kill(lost);
     cluster.renew(comes, [&](std::size_t, NodeOptions& node) {
       node.log = [&](LogLevel, std::string_view text) {
         if (!text.starts_with("waiting for ")) return;
