@@ -41,6 +41,11 @@ void Lobby::set_ended(std::string why) {
   reception_->turn_away();
 }
 
+void Lobby::show_stopped(std::string why) {
+  set_ended("it has failed, so it admits nobody; stop it and start it again. Its error: " + why);
+  desk_.show_stopped(std::move(why));
+}
+
 void Lobby::set_running() {
   desk_.set_running();
   reception_->run_on();

@@ -96,7 +96,8 @@ class Lobby {
   /// What whoever looks at this node is told from now on, see look_at(). The view stays when it
   /// stops.
   void show(Standing standing) { desk_.show(std::move(standing)); }
-  void show_stopped(std::string why) { desk_.show_stopped(std::move(why)); }
+  /// It has failed, and says so to those that look, and to those that come: see set_ended().
+  void show_stopped(std::string why);
 
   /// What ended our start; no more comes after it. mismatch: other options than another member;
   /// stopped: the group has removed this incarnation, which may come while we run, too.

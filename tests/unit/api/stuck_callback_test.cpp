@@ -3,7 +3,12 @@
 /// feel a full window and no failure.
 #include <gtest/gtest.h>
 
+#include <array>
+#include <atomic>
 #include <chrono>
+#include <string_view>
+#include <thread>
+#include <vector>
 
 #include "cluster.hpp"
 #include "gate.hpp"
@@ -117,6 +122,42 @@ TEST_P(StuckCallback, ItsMemberLearnsOfAFailure) {
   EXPECT_NE(cluster.node(2).failure()->message.find("lost the majority"), std::string::npos);
   gate.open();
   EXPECT_FALSE(cluster.node(2).stop(kPatience));
+}
+
+// It cannot close its connections yet, so it still listens: to one that calls it, and, of a lower
+// place in the list, to one that it calls.
+TEST_P(StuckCallback, ItsMemberTellsAllThatComeThatItHasFailed) {
+  for (const std::size_t stuck : {0, 2}) {
+    TestCluster cluster(
+        {.fabric = GetParam(), .groups = {small_group()}, .suspect_after = kSuspectAfter});
+    Gate gate;
+    cluster.life(stuck).in_delivery = [&] { gate.pass(); };
+    cluster.start();
+    gate.shut();
+    ASSERT_TRUE(cluster.group(1).send("first", kPatience));
+    ASSERT_TRUE(until([&] { return gate.reached(); }));
+    cluster.kill(1);
+    cluster.kill(2 - stuck);
+    ASSERT_TRUE(until([&] { return cluster.node(stuck).failure().has_value(); }));
+    std::array<std::atomic<bool>, 3> told{};
+    std::vector<std::jthread> starts;
+    for (const std::size_t comer : {std::size_t{1}, 2 - stuck}) {
+      cluster.renew(comer, [&](std::size_t member, NodeOptions& node) {
+        node.log = [&told, member](LogLevel, std::string_view text) {
+          if (text.contains(": it says that it has failed, so it admits nobody; stop it and "
+                            "start it again. Its error: lost the majority of view")) {
+            told[member] = true;
+          }
+        };
+      });
+      starts.emplace_back([&cluster, comer] { cluster.start({comer}); });
+    }
+    EXPECT_TRUE(until([&] { return told[1] && told[2 - stuck]; })) << told[1] << told[2 - stuck];
+    gate.open();
+    EXPECT_FALSE(cluster.node(stuck).stop(kPatience));
+    cluster.renew(stuck);
+    cluster.start({stuck});
+  }
 }
 
 // The group's own thread is stuck, and the loop's is not.
