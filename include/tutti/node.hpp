@@ -32,6 +32,10 @@ namespace tutti {
 
 class NodeCore;
 
+/// fork(): the child has no thread that drives a node. It must call nothing of Tutti, destructors
+/// included, and soon exec or _exit: till then it keeps the nodes' connections open, and if the
+/// parent dies, the others see so only after their NodeOptions::suspect_after. All descriptors are
+/// closed on exec, but for those that libfabric opens for itself: no member relies on their end.
 class TUTTI_API Node {
  public:
   using Timeout = std::chrono::nanoseconds;
