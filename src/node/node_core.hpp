@@ -86,6 +86,7 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
   [[nodiscard]] Result<void> try_start(const Deadline& deadline);
   [[nodiscard]] Result<void> start_threads();
   [[nodiscard]] Error why_not_started() const;
+  [[nodiscard]] std::string why_not_agreed() const;
   Error abandon_start();
   void installed(const ViewChange& change) override;
   void ended(StopReason reason) override;

@@ -71,12 +71,21 @@ Result<void> NodeCore::start_threads() {
   return {};
 }
 
+// Why there is no view although nobody is missing.
+std::string NodeCore::why_not_agreed() const {
+  if (may_found_ || incarnation_->sees_group()) {
+    return "all members are connected, but did not agree on a view yet";
+  }
+  return options_.members.size() == 1 ? "the member list names no other node"
+                                      : "all members are connected, and none is in a group";
+}
+
 Error NodeCore::why_not_started() const {
   if (std::optional<Error> failure = this->failure()) return *failure;
   const std::string awaited = incarnation_->lobby().awaited();
-  std::string why = awaited.empty() ? "all members are connected, but did not agree on a view yet"
-                                    : "still waiting for " + awaited +
-                                          "; start the missing members, or check their addresses";
+  std::string why =
+      "still waiting for " + awaited + "; start the missing members, or check their addresses";
+  if (awaited.empty()) why = why_not_agreed();
   if (const std::string giver = incarnation_->gives_state(); !giver.empty()) {
     return {ErrorCode::unreachable,
             "start_timeout of " + in_seconds(options_.start_timeout) +

@@ -59,11 +59,11 @@ Result<void> Reception::prepare() {
   if (Result<std::string> frame = encode_hello(largest); !frame) {
     return std::unexpected(frame.error());
   }
+  spawn(tell_progress());
   if (peers_.size() == 1) return {};  // nobody will come
   if (Result<void> listening = listen(); !listening) return listening;
   if (Result<void> listening = listen_for_rdma(); !listening) return listening;
   spawn(accept_all());
-  spawn(tell_progress());
   for (std::uint32_t slot = 0; slot < self_; ++slot) spawn(dial(slot));
   return {};
 }
@@ -186,6 +186,14 @@ void Reception::drop(const LinkPtr& link) {
   std::erase(unclaimed_, link);
 }
 
+// What we wait for although nobody is missing.
+std::string Reception::awaited_of_all(bool group) const {
+  if (group) return "the group to admit this node";
+  if (request_.founding != Founding::join_only) return "the members to form a group";
+  return peers_.size() == 1 ? "a group to join, but the member list names no other node"
+                            : "a group to join: no member is in one";
+}
+
 asio::awaitable<void> Reception::tell_progress() {
   while (!over_ && !desk_.running()) {
     progress_.expires_after(1s);
@@ -193,9 +201,7 @@ asio::awaitable<void> Reception::tell_progress() {
     if (error || over_ || desk_.running()) continue;
     const bool group = request_.sees_group && request_.sees_group();
     std::string awaited = desk_.awaited();
-    if (awaited.empty()) {
-      awaited = group ? "the group to admit this node" : "the members to form a group";
-    }
+    if (awaited.empty()) awaited = awaited_of_all(group);
     std::string text = "waiting for " + awaited;
     if (request_.founding == Founding::founds && !group) {  // else nobody need found one
       if (const std::string others = desk_.only_join(); !others.empty()) text += "; " + others;

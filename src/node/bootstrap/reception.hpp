@@ -113,6 +113,7 @@ class Reception {
   void drop(const LinkPtr& link);
   void call_again();
   asio::awaitable<void> tell_progress();
+  [[nodiscard]] std::string awaited_of_all(bool group) const;
   void log(LogLevel level, const std::string& text) const;
   // Of each kind now and then, see warnings.hpp.
   void warn(const std::string& kind, std::string text);

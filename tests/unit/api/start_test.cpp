@@ -110,6 +110,38 @@ TEST(Starts, ThatLoseTheOthersDoNotBeginAgainAfterTheirTime) {
                                    Not(HasSubstr("it never connected to us"))));
 }
 
+TEST(Starts, ThatOnlyJoinSayThatNobodyElseCouldBeInAGroup) {
+  NodeOptions a{.name = "a", .members = loopback_members(1)};
+  a.start_timeout = 2s;
+  a.join_only = true;
+  std::atomic<bool> told{false};
+  a.log = [&](LogLevel, std::string_view text) {
+    if (text == "waiting for a group to join, but the member list names no other node") told = true;
+  };
+  const Error error = Start(a).error();
+  EXPECT_TRUE(told);
+  EXPECT_THAT(error.message,
+              AllOf(HasSubstr("start its founders anew without join_only (--join); "),
+                    HasSubstr("the member list names no other node"), Not(HasSubstr("connected"))));
+}
+
+TEST(Starts, ThatOnlyJoinSayThatNoneOfThemIsInAGroup) {
+  NodeOptions a{.name = "a", .members = loopback_members(2)};
+  a.start_timeout = 2s;
+  a.join_only = true;
+  NodeOptions b = a;
+  b.name = "b";
+  b.start_timeout = 5s;  // a is to find it connected to the end
+  std::atomic<bool> told{false};
+  a.log = [&](LogLevel, std::string_view text) {
+    if (text == "waiting for a group to join: no member is in one") told = true;
+  };
+  Start joins(b);
+  const Error error = Start(a).error();
+  EXPECT_TRUE(told);
+  EXPECT_THAT(error.message, HasSubstr("; all members are connected, and none is in a group"));
+}
+
 TEST(Starts, ThatAwaitFoundersNameThoseThatOnlyJoin) {
   NodeOptions a{.name = "a", .members = loopback_members(2)};
   NodeOptions b = a;
