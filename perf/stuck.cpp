@@ -4,6 +4,7 @@
 // Units:  milliseconds from the callback's return to that member's next delivery, and to the next
 //         delivery at the others; views and warnings are counts.
 // Usage:  stuck [shm|tcp] [SECONDS, default 60]
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -12,13 +13,14 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "tutti/tutti.hpp"
 
+namespace tutti {
 namespace {
 
-using namespace tutti;
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
@@ -53,78 +55,72 @@ void deliver(Member& member, bool is_slow, std::chrono::duration<double> blocks,
   std::exit(1);
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  const Result<FabricChoice> fabric = fabric_from(argc > 1 ? argv[1] : "shm");
-  if (!fabric) give_up(fabric.error().message);
-  const std::chrono::duration<double> blocks(argc > 2 ? std::atof(argv[2]) : 60.0);
+std::vector<MemberAddress> three_addresses() {
   const int port = 20'000 + static_cast<int>(now_ns() / 1000 % 20'000);
   std::vector<MemberAddress> addresses;
   for (int i = 0; i < 3; ++i) {
     addresses.push_back(
         {std::string(1, static_cast<char>('a' + i)), "127.0.0.1:" + std::to_string(port + i)});
   }
-  std::vector<Member> members(3);
-  for (std::size_t i = 0; i < 3; ++i) {
-    Member& member = members[i];
-    NodeOptions options{.name = addresses[i].name, .members = addresses, .fabric = *fabric};
-    options.suspect_after = 500ms;
-    options.on_view = [&member](const ViewChange&) { ++member.views; };
-    options.log = [name = options.name](LogLevel level, std::string_view text) {
-      if (level >= LogLevel::warning) {
-        std::printf("  [%s] %.*s\n", name.c_str(), static_cast<int>(text.size()), text.data());
-      }
-    };
-    Result<Node> node = Node::create(std::move(options));
-    if (!node) give_up(node.error().message);
-    member.node = std::move(*node);
-    GroupOptions group{.name = "orders", .window_messages = 1024};
-    group.on_delivery = [&member, i, blocks](std::span<const Message> batch) {
-      deliver(member, i == 2, blocks, batch.size());
-    };
-    Result<Group> joined = member.node->join(std::move(group));
-    if (!joined) give_up(joined.error().message);
-    member.group = *joined;
-  }
-  {
-    std::vector<std::jthread> starts;
-    for (Member& member : members) {
-      starts.emplace_back([&member] {
-        if (const Result<void> started = member.node->start(); !started) {
-          give_up(started.error().message);
-        }
-      });
+  return addresses;
+}
+
+void create(Member& member, NodeOptions options, bool is_slow,
+            std::chrono::duration<double> blocks) {
+  options.suspect_after = 500ms;
+  options.on_view = [&member](const ViewChange&) { ++member.views; };
+  options.log = [name = options.name](LogLevel level, std::string_view text) {
+    if (level >= LogLevel::warning) {
+      std::printf("  [%s] %.*s\n", name.c_str(), static_cast<int>(text.size()), text.data());
     }
-  }
-  std::vector<std::jthread> senders;
-  for (std::size_t i = 0; i < 2; ++i) {
-    senders.emplace_back([&member = members[i]] {
-      while (!g_done) static_cast<void>(member.group->send("0123456789abcdef", 100ms));
+  };
+  Result<Node> node = Node::create(std::move(options));
+  if (!node) give_up(node.error().message);
+  member.node = std::move(*node);
+  GroupOptions group{.name = "orders", .window_messages = 1024};
+  group.on_delivery = [&member, is_slow, blocks](std::span<const Message> batch) {
+    deliver(member, is_slow, blocks, batch.size());
+  };
+  Result<Group> joined = member.node->join(std::move(group));
+  if (!joined) give_up(joined.error().message);
+  member.group = std::move(*joined);
+}
+
+void start(std::vector<Member>& members) {
+  std::vector<std::jthread> starts;
+  for (Member& member : members) {
+    starts.emplace_back([&member] {
+      if (const Result<void> started = member.node->start(); !started) {
+        give_up(started.error().message);
+      }
     });
   }
+}
+
+void block_once(const std::vector<Member>& members, std::chrono::duration<double> blocks) {
   while (members[2].delivered < 100'000) std::this_thread::sleep_for(1ms);
   g_block = true;
   while (!g_blocked) std::this_thread::sleep_for(1ms);
   std::this_thread::sleep_for(blocks);
-  const auto all_resumed = [&] {
-    for (const Member& member : members) {
-      if (member.resumed_ns == 0) return false;
-    }
-    return true;
-  };
-  while (!all_resumed() && !members[2].node->failure()) std::this_thread::sleep_for(1ms);
-  bool good = true;
-  for (std::size_t i = 0; i < 3; ++i) {
-    const std::optional<Error> failure = members[i].node->failure();
-    const double ms = static_cast<double>(members[i].resumed_ns - g_ended_ns) / 1e6;
-    std::printf("%s: %llu views, next delivery %.3f ms after the callback's end%s%s\n",
-                addresses[i].name.c_str(), static_cast<unsigned long long>(members[i].views.load()),
-                ms, failure ? ", failed: " : "", failure ? failure->message.c_str() : "");
-    good = good && members[i].views == 1 && !failure;
+  const auto resumed = [](const Member& member) { return member.resumed_ns != 0; };
+  while (!std::ranges::all_of(members, resumed) && !members[2].node->failure()) {
+    std::this_thread::sleep_for(1ms);
   }
-  g_done = true;
-  senders.clear();
+}
+
+// Whether all are in their first view, and none has failed.
+bool tell(const Member& member, const std::string& name) {
+  const std::optional<Error> failure = member.node->failure();
+  const double ms = static_cast<double>(member.resumed_ns - g_ended_ns) / 1e6;
+  std::printf("%s: %llu views, next delivery %.3f ms after the callback's end%s%s\n", name.c_str(),
+              static_cast<unsigned long long>(member.views.load()), ms, failure ? ", failed: " : "",
+              failure ? failure->message.c_str() : "");
+  return member.views == 1 && !failure;
+}
+
+// Whether all have delivered the same.
+bool finish(std::vector<Member>& members) {
+  bool good = true;
   for (Member& member : members) member.group->finish();
   for (Member& member : members) {
     if (const Result<void> ended = member.group->wait_complete(60s); !ended) {
@@ -132,10 +128,43 @@ int main(int argc, char** argv) {
       good = false;
     }
   }
-  for (std::size_t i = 1; i < 3; ++i) {
+  for (std::size_t i = 1; i < members.size(); ++i) {
     good = good && members[i].delivered == members[0].delivered;
   }
+  return good;
+}
+
+bool measure(FabricChoice fabric, std::chrono::duration<double> blocks) {
+  const std::vector<MemberAddress> addresses = three_addresses();
+  std::vector<Member> members(3);
+  for (std::size_t i = 0; i < 3; ++i) {
+    create(members[i], {.name = addresses[i].name, .members = addresses, .fabric = fabric}, i == 2,
+           blocks);
+  }
+  start(members);
+  std::vector<std::jthread> senders;
+  for (std::size_t i = 0; i < 2; ++i) {
+    senders.emplace_back([&member = members[i]] {
+      while (!g_done) static_cast<void>(member.group->send("0123456789abcdef", 100ms));
+    });
+  }
+  block_once(members, blocks);
+  bool good = true;
+  for (std::size_t i = 0; i < 3; ++i) good = tell(members[i], addresses[i].name) && good;
+  g_done = true;
+  senders.clear();
+  good = finish(members) && good;
   std::printf("%s, %llu messages at each\n", good ? "nobody was removed" : "FAILED",
               static_cast<unsigned long long>(members[0].delivered.load()));
-  return good ? 0 : 1;
+  return good;
+}
+
+}  // namespace
+}  // namespace tutti
+
+int main(int argc, char** argv) {
+  const auto fabric = tutti::fabric_from(argc > 1 ? argv[1] : "shm");
+  if (!fabric) tutti::give_up(fabric.error().message);
+  const std::chrono::duration<double> blocks(argc > 2 ? std::atof(argv[2]) : 60.0);
+  return tutti::measure(*fabric, blocks) ? 0 : 1;
 }

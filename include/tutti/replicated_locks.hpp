@@ -6,9 +6,7 @@
 #include <mutex>
 #include <shared_mutex>
 
-namespace tutti {
-
-namespace detail {
+namespace tutti::detail {
 
 /// Which state machines this thread is using: in query(), apply(), load, save or snapshot.
 class InUse {
@@ -58,6 +56,4 @@ class ReadersAndWriter {
   std::atomic<bool> held_up_{false};
 };
 
-}  // namespace detail
-
-}  // namespace tutti
+}  // namespace tutti::detail

@@ -150,7 +150,7 @@ class Incarnation final : private MembershipEvents {
   [[nodiscard]] Founding founding() const;
   [[nodiscard]] Result<void> open_lobby();
   [[nodiscard]] MembershipOptions membership_options() const;
-  [[nodiscard]] DeliveryCallback delivery_of(std::size_t group);
+  [[nodiscard]] DeliveryCallback delivery_of(std::size_t index);
 
   void take_arrivals();
   void tell_unconnected(std::uint32_t slot, const Error& why);

@@ -14,7 +14,7 @@ std::uint64_t burst_for(std::uint64_t size_bytes) {
 
 Sender::Sender(Group group, const PerfPlan& plan, const PerfOptions& options, Rank self,
                Stamps* stamps)
-    : group_(group),
+    : group_(std::move(group)),
       self_(self),
       size_(static_cast<std::uint32_t>(options.size_bytes)),
       burst_(burst_for(options.size_bytes)),

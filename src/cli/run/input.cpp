@@ -27,7 +27,7 @@ constexpr std::uint32_t kLegalMessageMax = 16 * 1024 * 1024;  // GroupOptions::m
 
 Input::Input(Group group, std::uint32_t message_max_bytes, Stamps* stamps,
              std::function<bool()> broken)
-    : group_(group),
+    : group_(std::move(group)),
       message_max_(message_max_bytes),
       stamps_(stamps),
       broken_(std::move(broken)),

@@ -31,7 +31,8 @@ asio::awaitable<std::optional<Reception::Answer>> Reception::ask(std::uint32_t s
         answer->removed = (co_await link->read_verdict()).kind == Verdict::Kind::removed;
       }
     }
-  } catch (const std::exception&) {  // no memory: the caller that is asked about will call again
+  } catch (const std::exception&) {
+    answer.reset();  // no memory: the caller that is asked about will call again
   }
   if (link != nullptr) drop(link);
   co_return answer;

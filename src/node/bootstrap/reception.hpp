@@ -151,7 +151,7 @@ class Reception {
   asio::awaitable<void> tell(LinkPtr link);
   asio::awaitable<void> contradict(LinkPtr link, const Hello& theirs, Error error, Dialed dialed);
   void end_with(Error error, const LinkPtr& link, Dialed dialed);
-  void refused(Dialed slot, const std::string& where, const Error& error);
+  void refused(Dialed named, const std::string& where, const Error& error);
   asio::awaitable<Verdict> send_away(LinkPtr link, std::string verdict);
   [[nodiscard]] Hello hello_to(Dialed dialed, const std::string& unix_name) const;
 
