@@ -41,10 +41,10 @@ class Prng {
   /// From 0 to bound - 1, all equally likely. The bound is at least 1.
   constexpr std::uint64_t below(std::uint64_t bound) {
     TUTTI_ASSERT(bound > 0);
-    const std::uint64_t unfair = (0 - bound) % bound;  // 2^64 modulo bound
     for (;;) {
       const std::uint64_t number = next();
-      if (number >= unfair) return number % bound;
+      // The lowest 2^64 modulo bound numbers would be too many; a division finds out how many.
+      if (number >= bound || number >= (0 - bound) % bound) return number % bound;
     }
   }
 

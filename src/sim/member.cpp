@@ -85,7 +85,7 @@ Member::Member(const Plan& plan, ViewMember self, bool may_found, Net& net, std:
       connected_(plan.nodes.size()),
       loop_(std::make_unique<PredicateLoop>(*fabric_)) {
   const Memory memory{&net, self.slot};
-  const RowOf row_of = [this](std::uint32_t slot) { return fabric_->row(Rank{slot}); };
+  const RowOf row_of = [&net, own = self.slot](std::uint32_t slot) { return net.row(own, slot); };
   std::vector<Membership<Memory>::Group> groups;
   for (std::uint16_t g = 0; g < plan.groups.size(); ++g) {
     GroupSeat seat(plan.groups[g], self.slot, plan.nodes, plan.layouts, row_.data());

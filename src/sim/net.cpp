@@ -25,9 +25,7 @@ class Net::NodeFabric final : public Fabric {
   NodeFabric(Net& net, std::uint32_t own) : net_(net), own_(own) {}
 
   [[nodiscard]] const std::byte* row(Rank peer) const override {
-    const Link& link = net_.link(peer.value, own_);
-    if (!link.reads) return net_.nobody_.data();
-    return link.shared ? link.from : link.replica->data();
+    return net_.row(own_, peer.value);
   }
   void write(Rank peer, Extent data) override {
     Post post;
@@ -72,9 +70,18 @@ Net::Net(std::uint32_t slots, std::size_t row_bytes, const NetOptions& options, 
       wake_(std::move(wake)),
       nobody_(row_bytes),
       links_(std::size_t{slots} * slots),
+      first_at_ns_(links_.size(), kNever),
+      seen_(links_.size(), nobody_.data()),
       rows_(slots),
       landing_(slots),
-      rings_at_ns_(slots) {}
+      rings_at_ns_(slots) {
+  for (std::uint32_t from = 0; from < slots; ++from) {
+    for (std::uint32_t to = 0; to < slots; ++to) {
+      link(from, to).poster = from;
+      link(from, to).reader = to;
+    }
+  }
+}
 
 std::unique_ptr<Fabric> Net::fabric(std::uint32_t slot, const std::byte* own_row) {
   rows_[slot] = own_row;
@@ -94,12 +101,20 @@ void Net::connect(std::uint32_t a, std::uint32_t b, bool shared) {
     fresh.shared = shared;
     fresh.from = rows_[from];
     fresh.poster = from;
-    if (shared) continue;
-    fresh.replica = std::make_unique<Row>(row_bytes_);
-    if (options_.ordering == Ordering::none) {
+    fresh.reader = to;
+    if (!shared) fresh.replica = std::make_unique<Row>(row_bytes_);
+    if (!shared && options_.ordering == Ordering::none) {
       fresh.queue = std::make_unique<ofi::PostQueue>(options_.ordering);
     }
+    note_first(fresh);
+    note_seen(fresh);
   }
+}
+
+void Net::note_seen(const Link& way) {
+  const std::byte* row = nobody_.data();
+  if (way.reads) row = way.shared ? way.from : way.replica->data();
+  seen_[way.reader * slots_ + way.poster] = row;
 }
 
 void Net::meet(std::uint32_t node, std::uint32_t other) {
@@ -107,13 +122,17 @@ void Net::meet(std::uint32_t node, std::uint32_t other) {
   link(node, other).posts_to = true;
   Link& back = link(other, node);
   back.reads = true;
+  note_seen(back);
   if (!back.held) set_off(back, node);
 }
 
 void Net::part(std::uint32_t node, std::uint32_t other) {
   link(node, other).is_new = false;
   link(node, other).posts_to = false;
-  link(other, node).reads = false;
+  Link& back = link(other, node);
+  back.reads = false;
+  note_first(back);
+  note_seen(back);
 }
 
 void Net::part_from_all(std::uint32_t node) {
@@ -127,6 +146,7 @@ void Net::close(std::uint32_t a, std::uint32_t b, std::size_t late) {
     if (!old.open) old.late = std::min(old.late, late);
     old.open = false;
     if (old.posts.size() > old.late) old.posts.resize(old.late);
+    note_first(old);
   }
 }
 
@@ -134,6 +154,7 @@ void Net::cut(std::uint32_t from, std::uint32_t to, bool held) {
   Link& cut = link(from, to);
   if (cut.held == held) return;
   cut.held = held;
+  note_first(cut);
   if (!cut.waits()) set_off(cut, to);
 }
 
@@ -146,6 +167,7 @@ void Net::set_off(Link& way, std::uint32_t to) {
   }
   if (way.queue != nullptr) std::ranges::stable_sort(way.posts, {}, &Post::at_ns);
   way.last_at_ns = at;
+  note_first(way);
   if (!way.posts.empty()) way.posts.back().rings = wake_(to, at + options_.landing_ns);
 }
 
@@ -167,8 +189,8 @@ std::uint64_t Net::draw_arrival(std::uint64_t last_at_ns) {
 std::uint64_t Net::next_ring_ns(std::uint32_t to) const {
   std::uint64_t next = rings_at_ns_[to] > now_ns_ ? rings_at_ns_[to] : ~0ULL;
   for (std::uint32_t from = 0; from < slots_; ++from) {
+    if (first_at_ns_[to * slots_ + from] == kNever) continue;
     const Link& way = links_[from * slots_ + to];
-    if (way.waits()) continue;
     const auto rings = std::ranges::find(way.posts, true, &Post::rings);
     if (rings != way.posts.end()) next = std::min(next, rings->at_ns + options_.landing_ns);
   }
@@ -234,7 +256,7 @@ void Net::send_queued(std::uint32_t from) {
 
 void Net::send(std::uint32_t from, std::uint32_t to, Post post) {
   Link& way = link(from, to);
-  post.start = static_cast<std::uint32_t>(random_.below(post.words));
+  post.next = static_cast<std::uint32_t>(random_.below(post.words));
   do {
     post.stride = static_cast<std::uint32_t>(1 + random_.below(post.words));
   } while (std::gcd(post.stride, post.words) != 1);
@@ -246,6 +268,7 @@ void Net::send(std::uint32_t from, std::uint32_t to, Post post) {
   const auto place =
       ordered ? way.posts.end() : std::ranges::upper_bound(way.posts, post.at_ns, {}, &Post::at_ns);
   way.posts.insert(place, std::move(post));
+  note_first(way);
 }
 
 // It takes the place of one of the publishes at the end that have not arrived yet, and rings
@@ -263,6 +286,7 @@ bool Net::overtakes(Link& way, Post& post) {
   const auto place = last + static_cast<std::ptrdiff_t>(random_.below(publishes));
   post.at_ns = place->at_ns;
   way.posts.insert(place, std::move(post));
+  note_first(way);
   return true;
 }
 
@@ -271,8 +295,8 @@ std::size_t Net::land_due(std::uint32_t to) {
   std::size_t landed = 0;
   landing_[to] = 0;
   for (std::uint32_t from = 0; from < slots_; ++from) {
+    if (first_at_ns_[to * slots_ + from] > now_ns_) continue;
     Link& way = link(from, to);
-    if (way.waits()) continue;
     while (!way.posts.empty() && way.posts.front().at_ns + options_.landing_ns <= now_ns_) {
       const std::size_t before = way.posts.size();
       if (way.posts.front().frame) land_frame(way);
@@ -287,27 +311,30 @@ std::size_t Net::land_due(std::uint32_t to) {
 void Net::land_words(std::uint32_t reader) {
   // One number for all: this is called at every load.
   const std::uint64_t drawn = random_.next();
-  if (drawn % 2 == 0) return;
-  Link& way = link(static_cast<std::uint32_t>((drawn >> 32) * slots_ >> 32), reader);
-  if (way.waits()) return;
+  const auto from = static_cast<std::uint32_t>((drawn >> 32) * slots_ >> 32);
+  // One branch: the first of two would be taken at random.
+  if ((drawn % 2 == 0) | (first_at_ns_[reader * slots_ + from] > now_ns_)) return;
+  land_words_of(link(from, reader), drawn);
+}
+
+void Net::land_words_of(Link& way, std::uint64_t drawn) {
   std::uint64_t words = drawn / 2 % 4 == 0 ? drawn / 8 % 64 : 1 + drawn / 8 % 2;
   const auto due = [&] { return !way.posts.empty() && way.posts.front().at_ns <= now_ns_; };
-  if (!due()) return;
   for (; words > 0 && due(); --words) {
     const Post& first = way.posts.front();
     if (first.frame) return;
     if (first.rings) {
-      rings_at_ns_[reader] = std::max(rings_at_ns_[reader], first.at_ns + options_.landing_ns);
+      std::uint64_t& rings_at_ns = rings_at_ns_[way.reader];
+      rings_at_ns = std::max(rings_at_ns, first.at_ns + options_.landing_ns);
     }
     land_word(way);
   }
-  if (!due()) --landing_[reader];
+  if (!due()) --landing_[way.reader];
 }
 
 void Net::land_word(Link& way) {
   Post& first = way.posts.front();
-  const std::uint64_t at = std::uint64_t{first.start} + std::uint64_t{first.landed} * first.stride;
-  const std::size_t offset = static_cast<std::size_t>(at % first.words) * 8;
+  const std::size_t offset = std::size_t{first.next} * 8;
   TUTTI_ASSERT(first.offset + offset < row_bytes_, first.offset, offset);
   const std::byte* from =
       first.bytes.empty() ? way.from + first.offset + offset : &first.bytes[offset];
@@ -318,6 +345,8 @@ void Net::land_word(Link& way) {
     return store_cell(to, (word & there) | (NativeMemory::load(to) & ~there));
   }
   store_cell(to, word);
+  first.next += first.stride;
+  if (first.next >= first.words) first.next -= first.words;
   if (++first.landed == first.words) has_landed(way);
 }
 
@@ -338,6 +367,7 @@ void Net::land_frame(Link& way) {
 
 void Net::has_landed(Link& way) {
   way.posts.pop_front();
+  note_first(way);
   if (!way.open && way.late > 0) --way.late;
   if (way.queue == nullptr) return;
   const std::uint64_t known_ns = draw_arrival(0);

@@ -49,6 +49,10 @@ class Net {
 
   /// The fabric of the node now in that slot, whose row is `own_row`.
   [[nodiscard]] std::unique_ptr<Fabric> fabric(std::uint32_t slot, const std::byte* own_row);
+  /// What that fabric's row(peer) is, without a virtual call: a pass asks for it often.
+  [[nodiscard]] const std::byte* row(std::uint32_t slot, std::uint32_t peer) const {
+    return seen_[slot * slots_ + peer];
+  }
 
   /// A fresh connection between two nodes, with zeroed replicas or shared rows, of which neither
   /// knows yet.
@@ -103,9 +107,9 @@ class Net {
     std::uint64_t offset = 0;
     std::uint32_t words = 0;
     std::uint32_t landed = 0;  // of them
-    std::uint32_t start = 0;   // they land as start, start + stride, ... modulo words
-    std::uint32_t stride = 1;
-    bool torn = false;  // of the next word, some bytes have landed
+    std::uint32_t next = 0;    // which lands next; then next + stride, ... modulo words
+    std::uint32_t stride = 1;  // at most words
+    bool torn = false;         // of the next word, some bytes have landed
     bool rings = false;
     bool frame = false;            // seen whole, when the reader polls
     std::vector<std::byte> bytes;  // of a publish() or frame; empty for a write()
@@ -120,6 +124,7 @@ class Net {
     bool shared = false;
     const std::byte* from = nullptr;  // the poster's row
     std::uint32_t poster = 0;         // its slot
+    std::uint32_t reader = 0;
     std::unique_ptr<Row> replica;
     std::deque<Post> posts;
     std::size_t late = 0;  // of a closed link: how many may still land
@@ -145,11 +150,21 @@ class Net {
   void set_off(Link& way, std::uint32_t to);
   std::size_t land_due(std::uint32_t to);
   void land_words(std::uint32_t reader);
+  void land_words_of(Link& way, std::uint64_t drawn);
   void land_word(Link& way);
   void land_frame(Link& way);
   void has_landed(Link& way);
+  // After each change of what waits at the link or whether it waits.
+  void note_first(const Link& way) {
+    first_at_ns_[way.reader * slots_ + way.poster] =
+        way.waits() || way.posts.empty() ? kNever : way.posts.front().at_ns;
+  }
+  // After each change of what the link's reader sees.
+  void note_seen(const Link& way);
   // When a post of now has arrived behind those before it.
   [[nodiscard]] std::uint64_t draw_arrival(std::uint64_t last_at_ns);
+
+  static constexpr std::uint64_t kNever = ~0ULL;
 
   std::uint32_t slots_;
   std::size_t row_bytes_;
@@ -159,8 +174,11 @@ class Net {
   std::uint64_t now_ns_ = 0;
   std::uint64_t posts_ = 0;
   std::uint64_t late_until_ns_ = 0;
-  Row nobody_;                              // what is seen where nobody was ever connected
-  std::vector<Link> links_;                 // [from * slots + to]
+  Row nobody_;               // what is seen where nobody was ever connected
+  std::vector<Link> links_;  // [from * slots + to]
+  // Of the links, what is asked for at every load, close together: [to * slots + from].
+  std::vector<std::uint64_t> first_at_ns_;  // when the first post begins to land; or kNever
+  std::vector<const std::byte*> seen_;      // the row
   std::vector<const std::byte*> rows_;      // by slot: that of the node now there
   std::vector<std::uint32_t> landing_;      // by slot: links with posts that land just now
   std::vector<std::uint64_t> rings_at_ns_;  // by slot: of what landed before its time was over
