@@ -2,6 +2,7 @@
 
 #include <sched.h>
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -18,10 +19,13 @@ GroupCore::~GroupCore() {
   join_delivery();
 }
 
+// C1. Whoever drops a claim need not have a Group, so this holds the node itself, and before the
+// claim ends: as long as it is open, its Node is there, or the node is kept for it.
 void GroupCore::abandon(Claim& claim) noexcept {
+  const std::shared_ptr<const NodeCore> held = node_.weak_from_this().lock();
   ring_.load(std::memory_order_relaxed)->abandon(space_of(claim));
   claim.core_ = nullptr;
-  notify_claim_ended();
+  notify_claim_ended(claim.index_);
 }
 
 void GroupCore::refuse(Claim& claim) noexcept {
@@ -34,12 +38,26 @@ void GroupCore::refuse(Claim& claim) noexcept {
 }
 
 void GroupCore::ring_doorbell() noexcept { node_.ring_own_doorbell(); }
-void GroupCore::late_claim_ended() noexcept { node_.late_claim_ended(); }
 
+// C1.
 std::uint64_t GroupCore::count_late_claims() {
-  const SendRing* ring = ring_.load(std::memory_order_acquire);
+  const std::lock_guard lock(late_mutex_);
   over_.store(true, std::memory_order_relaxed);
-  return ring == nullptr ? 0 : ring->count_unfinished();
+  fence_.heavy();  // C1: pairs with the light one in notify_claim_ended()
+  const SendRing* ring = ring_.load(std::memory_order_acquire);
+  if (ring == nullptr) return 0;
+  late_ = ring->unfinished();
+  return static_cast<std::uint64_t>(std::ranges::count(late_, true));
+}
+
+// C1: that it saw over_ does not say that it was counted.
+void GroupCore::late_claim_ended(std::uint64_t index) noexcept {
+  {
+    const std::lock_guard lock(late_mutex_);
+    const std::uint64_t first = ring_.load(std::memory_order_relaxed)->taken();
+    if (index < first || index - first >= late_.size() || !late_[index - first]) return;
+  }
+  node_.late_claim_ended();
 }
 
 Error GroupCore::refusal(ClaimOutcome outcome, std::uint32_t size) const {

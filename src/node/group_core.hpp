@@ -4,6 +4,11 @@
 ///
 /// Life: made by Node::join, opened in the node's first view, halted by a failure or stop. It lives
 /// as long as the NodeCore, which the Node, each Group and the last claims keep.
+/// Invariant C1: a claim counts as late if its record was not finished when the node, once it had
+/// stored over_, looked at it; then it keeps the memory until it has ended. A claim finishes its
+/// record, then looks at over_, with an AsymmetricFence in between: so each that was counted finds
+/// over_ set, and asks whether it was counted. Neither it nor any other touches the group after
+/// that, unless its thread holds the node.
 /// Threads: claims, commits and waits any; the node's side (open, after_pass, ...) as marked.
 #pragma once
 #include <atomic>
@@ -82,9 +87,11 @@ class GroupCore {
   void run_delivery();
   /// Something was committed or delivered: wakes the predicate thread if it sleeps.
   void notify_work() noexcept;
+  /// The same after a fence (T3).
+  void wake_sleeper() noexcept;
   void ring_doorbell() noexcept;
-  void notify_claim_ended() noexcept;
-  void late_claim_ended() noexcept;
+  void notify_claim_ended(std::uint64_t index) noexcept;
+  void late_claim_ended(std::uint64_t index) noexcept;
   [[nodiscard]] static SendRing::Space space_of(const Claim& claim) {
     return {claim.data_, claim.end_, claim.index_};
   }
@@ -103,7 +110,9 @@ class GroupCore {
   Signal deliverable_;  // for the delivery thread
   std::atomic<std::uint64_t> sender_waits_{0};
   std::atomic<bool> halted_{false};
-  std::atomic<bool> over_{false};  // claims that end now are late
+  std::atomic<bool> over_{false};  // C1
+  std::mutex late_mutex_;
+  std::vector<bool> late_;  // by record, from the first that was not taken
   std::thread delivery_thread_;
 
   mutable std::mutex eras_mutex_;
@@ -142,6 +151,10 @@ inline Claim GroupCore::try_claim(std::uint32_t size) noexcept {
 
 inline void GroupCore::notify_work() noexcept {
   fence_.light();  // T3: pairs with the heavy one in NodeCore::doze()
+  wake_sleeper();
+}
+
+inline void GroupCore::wake_sleeper() noexcept {
   if (asleep_->load(std::memory_order_relaxed) % 2 != 0) [[unlikely]]
     ring_doorbell();
 }
@@ -149,14 +162,14 @@ inline void GroupCore::notify_work() noexcept {
 inline void GroupCore::commit(Claim& claim) noexcept {
   ring_.load(std::memory_order_relaxed)->commit(space_of(claim));
   claim.core_ = nullptr;
-  notify_claim_ended();
+  notify_claim_ended(claim.index_);
 }
 
-// The last that a late claim does here: the node may be gone afterwards.
-inline void GroupCore::notify_claim_ended() noexcept {
+inline void GroupCore::notify_claim_ended(std::uint64_t index) noexcept {
+  fence_.light();  // T3, and C1: pairs with the heavy one in count_late_claims()
   if (over_.load(std::memory_order_relaxed)) [[unlikely]]
-    return late_claim_ended();
-  notify_work();
+    return late_claim_ended(index);
+  wake_sleeper();
 }
 
 }  // namespace tutti

@@ -102,14 +102,15 @@ bool SendRing::has_space_for(std::uint32_t bytes) const {
   return in_use <= record_mask_ && begin - released.granules + pad + need <= granule_mask_ + 1;
 }
 
-std::uint64_t SendRing::count_unfinished() const {
-  std::uint64_t count = 0;
-  for (std::uint64_t index = taken_; index < claimed(); ++index) {
+std::vector<bool> SendRing::unfinished() const {
+  std::vector<bool> out(claimed() - taken_);
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const std::uint64_t index = taken_ + i;
     // Acquire: pairs with commit().
     const std::uint64_t entry = ready_[index & record_mask_].load(std::memory_order_acquire);
-    if (static_cast<std::uint32_t>(entry) != lap(index)) ++count;
+    out[i] = static_cast<std::uint32_t>(entry) != lap(index);
   }
-  return count;
+  return out;
 }
 
 bool SendRing::closed_and_empty() const {

@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "smc/claim_bias.hpp"
 #include "smc/record.hpp"
@@ -87,8 +88,9 @@ class SendRing {
   /// Whether a claim of so many bytes would find space now. Any thread.
   [[nodiscard]] bool has_space_for(std::uint32_t bytes) const;
 
-  /// Claims that were neither committed nor abandoned so far. For when nobody takes any more.
-  [[nodiscard]] std::uint64_t count_unfinished() const;
+  /// Of the records from number taken() on, which are claimed and neither committed nor abandoned
+  /// so far. Once closed, and when nobody takes any more.
+  [[nodiscard]] std::vector<bool> unfinished() const;
 
   /// True once closed and every claim made has been taken.
   [[nodiscard]] bool closed_and_empty() const;
