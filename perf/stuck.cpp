@@ -83,7 +83,7 @@ void create(Member& member, NodeOptions options, bool is_slow,
   };
   Result<Group> joined = member.node->join(std::move(group));
   if (!joined) give_up(joined.error().message);
-  member.group = std::move(*joined);
+  member.group = *joined;
 }
 
 void start(std::vector<Member>& members) {

@@ -219,7 +219,8 @@ class Replicated {
     return std::max<Timeout>(deadline - std::chrono::steady_clock::now(), Timeout(0));
   }
 
-  Replicated(std::shared_ptr<Core> core, Group group) : core_(std::move(core)), group_(std::move(group)) {}
+  Replicated(std::shared_ptr<Core> core, const Group& group)
+      : core_(std::move(core)), group_(group) {}
 
   std::shared_ptr<Core> core_;  // the node's threads call it, however long they run
   Group group_;

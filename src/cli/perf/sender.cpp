@@ -12,9 +12,9 @@ std::uint64_t burst_for(std::uint64_t size_bytes) {
 
 }  // namespace
 
-Sender::Sender(Group group, const PerfPlan& plan, const PerfOptions& options, Rank self,
+Sender::Sender(const Group& group, const PerfPlan& plan, const PerfOptions& options, Rank self,
                Stamps* stamps)
-    : group_(std::move(group)),
+    : group_(group),
       self_(self),
       size_(static_cast<std::uint32_t>(options.size_bytes)),
       burst_(burst_for(options.size_bytes)),

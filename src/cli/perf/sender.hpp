@@ -31,7 +31,8 @@ class Sender {
   static constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint64_t>::max();
 
   /// `stamps` is given (not null) if messages are too small to carry a time stamp.
-  Sender(Group group, const PerfPlan& plan, const PerfOptions& options, Rank self, Stamps* stamps);
+  Sender(const Group& group, const PerfPlan& plan, const PerfOptions& options, Rank self,
+         Stamps* stamps);
 
   /// Sends a bounded number of messages, until blocked. Returns how many.
   std::uint64_t step();

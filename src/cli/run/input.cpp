@@ -25,9 +25,9 @@ constexpr std::uint32_t kLegalMessageMax = 16 * 1024 * 1024;  // GroupOptions::m
 
 }  // namespace
 
-Input::Input(Group group, std::uint32_t message_max_bytes, Stamps* stamps,
+Input::Input(const Group& group, std::uint32_t message_max_bytes, Stamps* stamps,
              std::function<bool()> broken)
-    : group_(std::move(group)),
+    : group_(group),
       message_max_(message_max_bytes),
       stamps_(stamps),
       broken_(std::move(broken)),

@@ -21,7 +21,8 @@ enum class InputEnd {
 class Input {
  public:
   /// `stamps` may be null. `broken()` says that there is no point in going on.
-  Input(Group group, std::uint32_t message_max_bytes, Stamps* stamps, std::function<bool()> broken);
+  Input(const Group& group, std::uint32_t message_max_bytes, Stamps* stamps,
+        std::function<bool()> broken);
 
   [[nodiscard]] InputEnd send_all();
 
