@@ -19,7 +19,7 @@
 
 namespace tutti {
 
-inline constexpr std::uint16_t kProtocolVersion = 1;
+inline constexpr std::uint16_t kProtocolVersion = 2;
 inline constexpr std::uint32_t kHelloMax = 1U << 20;
 inline constexpr std::uint32_t kVerdictMax = 4096;
 

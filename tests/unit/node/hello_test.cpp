@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <nlohmann/json.hpp>
 #include <random>
 
 #include "hellos.hpp"
@@ -73,6 +74,25 @@ TEST(Hello, NamesTheFabricAndWhatBelongsToIt) {
   }
 }
 
+// If these change, kProtocolVersion must be raised: a node of an older build is then told so,
+// instead of which field is missing.
+TEST(Hello, HasTheFieldsOfItsVersion) {
+  EXPECT_EQ(kProtocolVersion, 2);
+  const auto fields_of = [](const nlohmann::json& object) {
+    std::string fields;
+    for (const auto& [name, value] : object.items()) fields += name + " ";
+    return fields;
+  };
+  const nlohmann::json sent = nlohmann::json::parse(hello_body(hello("a", 1)));
+  EXPECT_EQ(fields_of(sent),
+            "founding groups host incarnation litmus_rounds members name protocol rdma_address "
+            "row_bytes running to transports unix_name version ");
+  EXPECT_EQ(fields_of(sent["groups"][0]),
+            "level members message_max_bytes name order senders stateful window_bytes "
+            "window_messages ");
+  EXPECT_EQ(fields_of(sent["host"]), "boot_id network_namespace user ");
+}
+
 TEST(Hello, TooManyGroupsForOneFrameAreAnError) {
   Hello h = hello("a", 1);
   for (int i = 0; i < 4096; ++i) h.groups.push_back(group(std::string(255, 'g'), {"a"}));
@@ -85,7 +105,7 @@ TEST(Hello, StrangersAreToldFromOtherVersions) {
   EXPECT_EQ(decode_prefix(prefix_of("GET / HTTP/1.1")).error().code, ErrorCode::invalid_argument);
   const Error version = decode_prefix(prefix_of(hello_prefix(7, 10))).error();
   EXPECT_EQ(version.code, ErrorCode::mismatch);
-  EXPECT_THAT(version.message, HasSubstr("protocol version is 7 there but 1 here"));
+  EXPECT_THAT(version.message, HasSubstr("protocol version is 7 there but 2 here"));
   EXPECT_FALSE(decode_prefix(prefix_of(hello_prefix(kProtocolVersion, 0))));
   EXPECT_FALSE(decode_prefix(prefix_of(hello_prefix(kProtocolVersion, kHelloMax + 1))));
   EXPECT_FALSE(decode_prefix(prefix_of(hello_prefix(kProtocolVersion, 0xffffffffU))));
