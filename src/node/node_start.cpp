@@ -222,6 +222,10 @@ void NodeCore::distrusted(const Error& why) {
 // The others' reason is theirs; with the same remove_after it shows here as well.
 std::string NodeCore::why_evicted(const std::string& view) const {
   std::string why = "they could not reach this one for too long";
+  if (options_.remove_after.count() != 0) {
+    why += ", or it did not take its messages within remove_after (here " +
+           in_seconds(options_.remove_after) + " s)";
+  }
   for (const auto& group : groups_) {
     if (options_.remove_after.count() == 0) break;
     for (const MemberLag& lag : lags(*group)) {

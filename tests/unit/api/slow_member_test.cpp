@@ -125,6 +125,29 @@ TEST_P(RemoveAfter, IsTheEndOfWhoTakesNothingAndItIsToldWhy) {
   EXPECT_EQ(cluster.deliveries(0), cluster.deliveries(1));
 }
 
+// By its own figures it is not late enough, so it cannot tell for which of the two it was removed.
+TEST(RemovedForLess, ThanItWouldRemoveOthersForItNamesBothReasons) {
+  TestCluster cluster({.groups = {small_group()}, .suspect_after = 1s},
+                      [&](std::size_t member, NodeOptions& options) {
+                        options.remove_after = member == 2 ? 3600s : 1500ms;
+                      });
+  Gate gate;
+  cluster.life(2).in_delivery = [&] { gate.pass(); };
+  cluster.start();
+  gate.shut();
+  cluster.talk({0, 1});
+  ASSERT_TRUE(until([&] { return gate.reached(); }));
+  ASSERT_TRUE(until([&] { return cluster.node(2).failure().has_value(); }));
+  gate.open();
+  EXPECT_NE(cluster.node(2).failure()->message.find(
+                ": they could not reach this one for too long, or it did not take its messages "
+                "within remove_after (here 3600.000 s); "),
+            std::string::npos)
+      << cluster.node(2).failure()->message;
+  const std::vector<Result<void>> stopped = cluster.stop();
+  EXPECT_TRUE(stopped[0] && stopped[1]);
+}
+
 // V6. As when a machine, or a container with all members, is stopped for longer than remove_after.
 TEST(PausesOfItsOwn, AreNotHeldAgainstASlowMember) {
   constexpr std::chrono::nanoseconds kLimit = 2s;
