@@ -3,8 +3,10 @@
 /// message and exit status 2.
 #include <CLI/CLI.hpp>
 #include <exception>
+#include <new>
 #include <string>
 
+#include "base/memory_advice.hpp"
 #include "cli/commands.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/log.hpp"
@@ -81,6 +83,9 @@ int run(int argc, char** argv) {
 int run_guarded(int argc, char** argv) {
   try {
     return run(argc, argv);
+  } catch (const std::bad_alloc&) {
+    log_error("no memory: " + memory_advice());
+    return kExitError;
   } catch (const std::exception& error) {
     log_error(std::string("unexpected error: ") + error.what());
     return kExitError;

@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "base/memory_advice.hpp"
 #include "base/system_error.hpp"
 #include "fabric/freeze.hpp"
 
@@ -14,8 +15,10 @@ Result<Pages> Pages::map(std::size_t bytes, int protection) {
   void* const memory =
       ::mmap(nullptr, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) {
-    return fail_system("cannot get " + std::to_string(bytes) +
-                       " bytes of memory for a member's row; use a smaller window");
+    std::unexpected<Error> error =
+        fail_system("cannot get " + std::to_string(bytes) + " bytes of memory for a member's row");
+    error.error().message += "; " + memory_advice();
+    return error;
   }
   const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   return Pages({static_cast<std::byte*>(memory), bytes}, (bytes + page - 1) / page * page);

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/assert.hpp"
+#include "base/memory_advice.hpp"
 #include "base/system_error.hpp"
 #include "fabric/freeze.hpp"
 
@@ -37,8 +38,7 @@ std::unexpected<Error> fail_at_limit(const std::string& what) {
   const int reason = errno;
   std::unexpected<Error> error = fail_system(what, reason);
   if (reason == ENOMEM) {
-    error.error().message +=
-        "; raise the limit on address space (ulimit -v), free memory, or use a smaller window";
+    error.error().message += "; " + memory_advice();
   }
   if (reason == EFBIG) {
     error.error().message += "; raise the limit on file sizes (ulimit -f)";

@@ -101,7 +101,7 @@ std::size_t NodeCore::turn() {
   if (incarnation_->lobby().has_news()) [[unlikely]]
     notice_ = incarnation_->lobby().failure();
   const std::uint64_t before_ns = incarnation_->passed_ns();
-  const std::size_t work = incarnation_->pass(standing_in_ ? Calls::forbidden : Calls::allowed);
+  const std::size_t work = pass();
   if (options_.drive == Drive::caller) note_turn(before_ns);
   if (notice_) [[unlikely]]
     heed_notice(work == 0);

@@ -84,6 +84,7 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
 
   // node_start.cpp
   [[nodiscard]] Result<void> try_start(const Deadline& deadline);
+  [[nodiscard]] Result<std::unique_ptr<Incarnation>> open_incarnation();
   [[nodiscard]] Result<void> start_threads();
   [[nodiscard]] Error why_not_started() const;
   [[nodiscard]] std::string why_not_agreed() const;
@@ -99,6 +100,7 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
   // node_core.cpp
   void run();
   std::size_t turn();
+  std::size_t pass();
   bool wait_turning(const std::function<bool()>& ready, const Deadline& deadline);
   void idle(IdlePolicy& policy, std::chrono::nanoseconds longest);
   std::size_t doze(std::chrono::nanoseconds timeout);
@@ -169,6 +171,7 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
   Counter sleeps_;
   std::size_t groups_complete_ = 0;
   bool hung_up_ = false;
+  bool out_of_memory_ = false;  // in a pass: its incarnation is not passed any more
   bool shown_stopped_ = false;
   std::optional<Error> notice_;  // of the lobby
   bool counters_stale_ = false;

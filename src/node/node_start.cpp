@@ -1,7 +1,9 @@
 // How a node comes into its first view, and what it makes of its views.
 #include <algorithm>
+#include <new>
 #include <utility>
 
+#include "base/memory_advice.hpp"
 #include "base/start_thread.hpp"
 #include "node/clock.hpp"
 #include "node/node_core.hpp"
@@ -34,9 +36,31 @@ Result<void> NodeCore::start() {
   }
 }
 
+Result<std::unique_ptr<Incarnation>> NodeCore::open_incarnation() {
+  try {
+    return Incarnation::open(options_, group_options_, *this, may_found_);
+  } catch (const std::bad_alloc&) {
+    return fail(ErrorCode::system, "no memory for the start of this node: " + memory_advice());
+  }
+}
+
+// A view takes memory when it is installed. Without it the protocol is left half-way.
+std::size_t NodeCore::pass() {
+  if (out_of_memory_) return 0;
+  try {
+    return incarnation_->pass(standing_in_ ? Calls::forbidden : Calls::allowed);
+  } catch (const std::bad_alloc&) {
+    out_of_memory_ = true;
+    fail_with({ErrorCode::system,
+               "there is no memory for what this node needs in a view, so it "
+               "has stopped: " +
+                   memory_advice() + ", and start it again"});
+    return 0;
+  }
+}
+
 Result<void> NodeCore::try_start(const Deadline& deadline) {
-  Result<std::unique_ptr<Incarnation>> incarnation =
-      Incarnation::open(options_, group_options_, *this, may_found_);
+  Result<std::unique_ptr<Incarnation>> incarnation = open_incarnation();
   if (!incarnation) {
     state_ = State::stopped;
     return std::unexpected(incarnation.error());

@@ -10,6 +10,7 @@
 #include <string>
 #include <system_error>
 
+#include "base/memory_advice.hpp"
 #include "base/unique_fd.hpp"
 
 namespace tutti::cli {
@@ -43,7 +44,10 @@ Result<MappedFile> MappedFile::open(const fs::path& path) {
   if (size == 0) return MappedFile(nullptr, 0);
   void* data = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.get(), 0);
   if (data == MAP_FAILED) {
-    return fail(ErrorCode::system, "cannot read " + path.string() + ": " + std::strerror(errno));
+    const bool full = errno == ENOMEM;
+    return fail(ErrorCode::system, "cannot map " + std::to_string(size) + " bytes of " +
+                                       path.string() + ": " + std::strerror(errno) +
+                                       (full ? "; " + memory_advice() : std::string()));
   }
   return MappedFile(static_cast<const char*>(data), size);
 }

@@ -2,8 +2,10 @@
 #include "node/bootstrap/lobby.hpp"
 
 #include <exception>
+#include <new>
 #include <utility>
 
+#include "base/start_thread.hpp"
 #include "node/bootstrap/reception.hpp"
 
 namespace tutti {
@@ -17,9 +19,15 @@ Result<std::unique_ptr<Lobby>> Lobby::open(const LobbyRequest& request) {
     if (Result<void> ready = lobby->reception_->prepare(); !ready) {
       return std::unexpected(ready.error());
     }
-    lobby->thread_ = std::thread([reception = lobby->reception_.get()] { reception->run(); });
+    Result<std::thread> thread =
+        start_thread("the thread that meets the other members",
+                     [reception = lobby->reception_.get()] { reception->run(); });
+    if (!thread) return std::unexpected(thread.error());
+    lobby->thread_ = std::move(*thread);
     return lobby;
-  } catch (const std::exception& problem) {  // no memory, no thread
+  } catch (const std::bad_alloc&) {
+    throw;                                   // NodeCore says what to do
+  } catch (const std::exception& problem) {  // no descriptor
     return fail(ErrorCode::system, std::string("cannot meet the other members: ") + problem.what());
   }
 }

@@ -5,6 +5,8 @@
 #include <atomic>
 #include <cstdlib>
 #include <new>
+#include <set>
+#include <string>
 #include <thread>
 
 #include "support/loopback.hpp"
@@ -14,8 +16,15 @@ namespace {
 
 std::atomic<std::uint64_t> allocations{0};
 
+// So many of a page or more are given yet; negative: any.
+std::atomic<int> pages_left{-1};
+constexpr std::size_t kPage = 4096;
+
 void* counted(std::size_t size) {
   allocations.fetch_add(1, std::memory_order_relaxed);
+  if (size >= kPage && pages_left.load() >= 0 && pages_left.fetch_sub(1) == 0) {
+    throw std::bad_alloc();
+  }
   if (void* memory = std::malloc(size)) return memory;
   throw std::bad_alloc();
 }
@@ -85,6 +94,28 @@ void run(FabricChoice fabric) {
 
 TEST(Allocation, ShmSendsAndDeliversWithoutAllocating) { run(FabricChoice::shm); }
 TEST(Allocation, TcpSendsAndDeliversWithoutAllocating) { run(FabricChoice::tcp); }
+
+// A group of one: what it needs is taken on the caller's thread, and in its first view on its own.
+TEST(Memory, ThatIsRefusedEndsTheStartWithAnError) {
+  int refused = 0;
+  std::set<std::string> messages;
+  for (;; ++refused) {
+    ASSERT_LT(refused, 1000);
+    auto node = Node::create({.name = "a", .members = loopback_members(1)});
+    ASSERT_TRUE(node);
+    ASSERT_TRUE(node->join({.name = "log"}));
+    pages_left = refused;
+    const Result<void> started = node->start();
+    if (pages_left.exchange(-1) >= 0 && started) break;
+    if (started) continue;  // it could do without
+    EXPECT_EQ(started.error().code, ErrorCode::system);
+    EXPECT_NE(started.error().message.find("no memory"), std::string::npos)
+        << started.error().message;
+    EXPECT_NE(started.error().message.find("smaller window"), std::string::npos);
+    messages.insert(started.error().message.substr(0, 20));
+  }
+  EXPECT_EQ(messages.size(), 2U) << "of both threads";
+}
 
 }  // namespace
 }  // namespace tutti

@@ -59,7 +59,7 @@ TEST(Threads, AStartSaysThatItGotNone) {
   }
   EXPECT_EQ(refused, 5);
   for (const char* thread :
-       {"the thread for states", "cannot meet the other members", "its stand-in thread",
+       {"the thread for states", "the thread that meets the other members", "its stand-in thread",
         "its predicate thread", "the delivery thread of group 'g'"}) {
     EXPECT_THAT(messages, HasSubstr(thread));
   }
