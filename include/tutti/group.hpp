@@ -135,9 +135,10 @@ class TUTTI_API Group {
 
   /// For delivery callbacks: true if what they have read of their messages so far is what was sent.
   /// It turns false if this process was stopped during the callback for longer than
-  /// NodeOptions::suspect_after, or the callback took NodeOptions::remove_after, and members on
-  /// this host, whose memory it reads, went on without it and used the space again; the node is
-  /// about to stop as removed then. To be asked after reading and before acting, by callbacks that
+  /// NodeOptions::suspect_after, or the callback took NodeOptions::remove_after, or went on for
+  /// suspect_after once its node had left or ended (Node::stop), and members on this host, whose
+  /// memory it reads, went on without it and used the space again; the node is about to stop then,
+  /// or has been stopped. To be asked after reading and before acting, by callbacks that
   /// act on the world outside the node; elsewhere it says nothing.
   [[nodiscard]] bool intact() const noexcept;
 

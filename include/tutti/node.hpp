@@ -66,15 +66,20 @@ class TUTTI_API Node {
   void wait(Timeout timeout);
 
   /// Ends the groups together: finishes all of them, waits until every member did so and all is
-  /// delivered everywhere. On a time-out or a failure it leaves at once and returns why. Waits for
-  /// callbacks that run, beyond the time-out, too.
+  /// delivered everywhere. On a time-out or a failure it leaves at once and returns why.
+  /// While a callback runs, the node cannot end; at the time-out this returns all the same, with an
+  /// error that names the callback (ErrorCode::timed_out, or the failure). From then on no callback
+  /// begins, sends are refused as on a stopped node, and the others go on without this member: they
+  /// see it leave and do not wait for the callback. Once that has returned, another stop or leave,
+  /// or the destructor, ends the rest; with Drive::caller, poll until then. A callback that
+  /// Drive::caller makes inside this call must return first.
   [[nodiscard]] Result<void> stop(Timeout timeout);
 
   /// Leaves the others, who go on: finishes all groups, waits until what this member has sent is
   /// delivered and the next view is without it. If it gives its state to members that join, it
   /// first waits until they have taken all of it, or are gone. On a time-out or a failure it leaves
   /// at once and returns why; what it sent last may then be delivered or not, and a joiner that
-  /// finds no other member with the state starts anew. Waits for callbacks as stop() does.
+  /// finds no other member with the state starts anew. With callbacks it deals as stop() does.
   [[nodiscard]] Result<void> leave(Timeout timeout);
 
   /// The view this node is in, as ViewCallback was told; its number is 0 before the first.
@@ -88,10 +93,11 @@ class TUTTI_API Node {
 
   Node(Node&&) noexcept;
   Node& operator=(Node&&) noexcept;
-  /// Leaves at once if stop was not called: the others see a lost member. Waits for callbacks that
-  /// run and for what the log callback has still to be told, and destroys them. Inside one of them
-  /// it returns at once: from then on no callback begins, and a thread of its own ends the node
-  /// once this one has returned; the log says so.
+  /// Leaves at once if stop was not called: the others see a lost member, or one that leaves if a
+  /// delivery runs. Waits for callbacks that run, however long, names the one that takes long in
+  /// the log, waits for what the log callback has still to be told, and destroys them. Inside one
+  /// of them it returns at once: from then on no callback begins, and a thread of its own ends the
+  /// node once this one has returned; the log says so.
   ~Node();
 
  private:

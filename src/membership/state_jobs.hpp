@@ -79,7 +79,7 @@ class StateJobs {
   [[nodiscard]] const StateJob& next() const;
   /// Does the oldest of those. False if there is none.
   bool work();
-  /// Drops all snapshots; nothing is asked for any more.
+  /// Drops all snapshots; no work follows.
   void forget() { snapshots_.clear(); }
 
  private:

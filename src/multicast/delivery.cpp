@@ -36,6 +36,8 @@ Delivery<Memory>::Delivery(const GroupShape& shape, Memory memory, const Bounds&
 template <class Memory>
 bool Delivery<Memory>::run(std::size_t max_batches) {
   if (corrupt() != kNobody || stale() || position() >= kDeliveredAll) return false;
+  if (totals_.ended()) [[unlikely]]
+    return false;
   refresh();
   bool moved = false;
   for (std::size_t i = 0; i < max_batches; ++i) {
@@ -44,7 +46,7 @@ bool Delivery<Memory>::run(std::size_t max_batches) {
     seq_ = filling.seq;
     moved |= hand_over(filling);
     // N2: the view may have come to its end during the callback.
-    if (!filling.full() || !bounds_.is_open()) break;
+    if (!filling.full() || !bounds_.is_open() || totals_.ended()) break;
     if (bounds_.is_final() != final_) refresh();
   }
   return moved;
@@ -303,7 +305,7 @@ bool Delivery<Memory>::hand_over(const Filling& filling) {
       stale_.store(true, std::memory_order_release);
       return false;
     }
-    if (totals_.halted.load(std::memory_order_acquire)) [[unlikely]]
+    if (totals_.ended()) [[unlikely]]
       return false;
     if (callback_) callback_({batch_.data(), size});
     if (totals_.halted.load(std::memory_order_acquire)) [[unlikely]]

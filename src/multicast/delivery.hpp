@@ -51,6 +51,13 @@ struct DeliveryTotals {
   /// The group has ended: nothing more is handed over, and what is being handed over does not
   /// count as delivered, for the callback may have failed.
   std::atomic<bool> halted{false};
+  /// The node is about to stop: nothing more is handed over, but what is being handed over counts.
+  std::atomic<bool> muted{false};
+
+  /// Acquire: pairs with the stores of both.
+  [[nodiscard]] bool ended() const {
+    return halted.load(std::memory_order_acquire) || muted.load(std::memory_order_acquire);
+  }
 };
 
 template <class Memory>

@@ -222,6 +222,12 @@ void Subgroup<Memory>::halt() {
 }
 
 template <class Memory>
+void Subgroup<Memory>::mute() {
+  totals_.muted.store(true, std::memory_order_release);
+  if (ring_) ring_->close();
+}
+
+template <class Memory>
 bool Subgroup<Memory>::at_rest() {
   open_.store(nullptr, std::memory_order_seq_cst);  // see deliver_here()
   return busy_.load(std::memory_order_seq_cst) == Busy::no;

@@ -65,7 +65,12 @@ class Subgroup final : public Stepped {
   /// Ends the group for good: nothing is stepped or delivered from now on.
   void halt();
 
-  /// After halt(), on the predicate thread: true once no other thread reads the others' rows.
+  /// The application sends nothing more and is handed nothing more, for good; for the others the
+  /// group goes on. Any thread.
+  void mute();
+
+  /// After halt() or mute(), on the predicate thread: true once no other thread reads the others'
+  /// rows.
   [[nodiscard]] bool at_rest();
 
   /// Messages of that view, and of those before it, may be delivered. Before the first call those

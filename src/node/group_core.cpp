@@ -172,9 +172,13 @@ Result<void> GroupCore::open(Subgroup<NativeMemory>& subgroup,
   open_.store(&subgroup, std::memory_order_seq_cst);
   if (halted_.load(std::memory_order_seq_cst)) subgroup.halt();
   if (options_.delivery != DeliveryThread::own) return {};
+  delivery_ended_.store(false, std::memory_order_relaxed);
   Result<std::thread> thread = start_thread("the delivery thread of group '" + options_.name + "'",
                                             [this] { run_delivery(); });
-  if (!thread) return std::unexpected(thread.error());
+  if (!thread) {
+    delivery_ended_.store(true, std::memory_order_release);
+    return std::unexpected(thread.error());
+  }
   delivery_thread_ = std::move(*thread);
   return {};
 }
@@ -208,6 +212,14 @@ void GroupCore::halt() {
   deliverable_.notify();
 }
 
+void GroupCore::end_calls() {
+  open_.load(std::memory_order_acquire)->mute();
+  halted_.store(true, std::memory_order_seq_cst);
+  deliverable_.notify();
+}
+
+void GroupCore::wake_waiters() { progress_.notify(); }
+
 void GroupCore::join_delivery() {
   if (delivery_thread_.joinable()) delivery_thread_.join();
 }
@@ -235,6 +247,9 @@ void GroupCore::run_delivery() {
       deliverable_.wait(seen, std::chrono::seconds(1));
     }
   }
+  delivery_ended_.store(true, std::memory_order_release);
+  node_.calls_ended();
+  notify_work();
 }
 
 }  // namespace tutti

@@ -79,6 +79,15 @@ class GroupCore {
   void after_pass();
   /// Ends the group: claims and waits fail from now on.
   void halt();
+  /// The application is called no more and sends no more; for the others the group goes on. Any
+  /// thread, in a view.
+  void end_calls();
+  /// Those who wait look again whether it is worth while.
+  void wake_waiters();
+  /// After halt() or end_calls(): the group's delivery thread, if it has one, has done its last.
+  [[nodiscard]] bool has_delivery_ended() const {
+    return delivery_ended_.load(std::memory_order_acquire);
+  }
   void join_delivery();
   /// After the node has ended: how many claims have not. The node is told when they do.
   [[nodiscard]] std::uint64_t count_late_claims();
@@ -114,6 +123,7 @@ class GroupCore {
   std::mutex late_mutex_;
   std::vector<bool> late_;  // by record, from the first that was not taken
   std::thread delivery_thread_;
+  std::atomic<bool> delivery_ended_{true};
 
   mutable std::mutex eras_mutex_;
   Eras eras_;

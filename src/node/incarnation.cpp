@@ -151,7 +151,8 @@ void Incarnation::lost(const PeerLoss& loss) {
   if (is_done(slot)) return;  // P2
   const bool let_go =
       membership_->has_decided() && decided_->leaves_in_order({slot, attached_[slot]});
-  if (!let_go) log(LogLevel::warning, "member '" + names_[slot] + "' was lost: " + loss.reason);
+  if (!let_go && !events_.ends())
+    log(LogLevel::warning, "member '" + names_[slot] + "' was lost: " + loss.reason);
   membership_->lost(slot);
 }
 
@@ -162,9 +163,12 @@ void Incarnation::hang_up() {
   }
 }
 
-void Incarnation::end_states() {
-  state_thread_.reset();
-  state_jobs_->forget();
+void Incarnation::quit_states() {
+  if (state_thread_ != nullptr) state_thread_->quit();
+}
+
+bool Incarnation::have_states_ended() const {
+  return state_thread_ == nullptr || state_thread_->has_ended();
 }
 
 std::vector<std::string> Incarnation::suspected() const {
@@ -221,7 +225,7 @@ bool Incarnation::delivered_before(std::uint64_t view) const {
 // P3. Returns of how many views it told.
 std::size_t Incarnation::follow_views() {
   std::size_t told = 0;
-  while (!untold_.empty() && !membership_->stopped()) {
+  while (!untold_.empty() && !membership_->stopped() && !events_.ends()) {
     Untold& next = untold_.front();
     if (!delivered_before(next.view.id)) break;
     if (!std::exchange(next.begun, true)) begin_states(next.view);
@@ -291,7 +295,7 @@ std::vector<std::string> Incarnation::takes_state() const {
 void Incarnation::watch_lags() {
   next_lags_ns_ = passed_ns_ + kLagsEveryNs;
   if (view().id == 0) return;
-  if (membership_->stopped() || events_.failed()) return lags_.stop();
+  if (membership_->stopped() || events_.failed() || events_.ends()) return lags_.stop();
   for (std::size_t g = 0; g < subgroups_.size(); ++g) {
     Subgroup<NativeMemory>& group = *subgroups_[g];
     group.note_course(lags_.watched_ns());

@@ -32,46 +32,16 @@
 #include "membership/membership.hpp"
 #include "membership/state_transfer.hpp"
 #include "node/bootstrap/lobby.hpp"
+#include "node/incarnation_events.hpp"
 #include "node/lag_watch.hpp"
 #include "node/litmus.hpp"
 #include "node/repeats.hpp"
-#include "node/slowness.hpp"
 #include "node/state_thread.hpp"
 #include "predicates/predicate_loop.hpp"
 #include "tutti/options.hpp"
 #include "tutti/view.hpp"
 
 namespace tutti {
-
-/// Whether whoever makes a pass may call the application in it.
-enum class Calls : std::uint8_t { allowed, forbidden };
-
-/// The calls for one group's state.
-struct StateCalls {
-  CallMark save;  ///< takes it
-  CallMark read;  ///< reads a snapshot
-  CallMark end;   ///< destroys one
-  CallMark load;
-};
-
-/// What the node is told, on the predicate thread.
-class IncarnationEvents {
- public:
-  virtual ~IncarnationEvents() = default;
-  virtual void installed(const ViewChange& change) = 0;
-  /// It is in no view any more, or has come into none.
-  virtual void ended(StopReason reason) = 0;
-  /// It joined, but the state it needs cannot be had.
-  virtual void no_state(const Error& why) = 0;
-  /// The path from another node does not keep what the fabric promised.
-  virtual void distrusted(const Error& why) = 0;
-  /// The node has stopped with an error, and is passed until its callbacks have returned.
-  [[nodiscard]] virtual bool failed() const = 0;
-  /// Around a call of the application that pass() makes and that may take its time: until
-  /// take_back() returns, another thread may pass with Calls::forbidden.
-  virtual void lend() = 0;
-  virtual void take_back() = 0;
-};
 
 class Incarnation final : private MembershipEvents {
  public:
@@ -87,8 +57,11 @@ class Incarnation final : private MembershipEvents {
 
   /// Closes all connections and frees what they showed; not to be passed any more.
   void hang_up();
-  /// After the last pass: waits for the callback for states that runs, and drops all snapshots.
-  void end_states();
+  /// After the last pass: the thread for states ends once the callback that runs there has
+  /// returned, and drops all snapshots. IncarnationEvents::calls_ended() follows.
+  void quit_states();
+  [[nodiscard]] bool have_states_ended() const;
+  void end_states() { state_thread_.reset(); }
 
   /// Tells whoever looks at this node that it has stopped. The predicate thread.
   void show_stopped(const std::string& why) { lobby_->show_stopped(why); }

@@ -37,9 +37,10 @@ auto guarded(const Work& work) -> decltype(work()) {
   }
 }
 
-// The same, and for how long it runs.
+// The same, and for how long it runs; refused once the node ends.
 template <class Work>
-auto timed(CallMark& mark, const Work& work) -> decltype(work()) {
+auto timed(const IncarnationEvents& node, CallMark& mark, const Work& work) -> decltype(work()) {
+  if (node.ends()) return fail(ErrorCode::stopped, "this node is being stopped");
   mark.begin();
   auto result = guarded(work);
   mark.end();
@@ -49,7 +50,8 @@ auto timed(CallMark& mark, const Work& work) -> decltype(work()) {
 // An application's snapshot, whose calls are marked, the last one too.
 class MarkedSnapshot {
  public:
-  MarkedSnapshot(ReadSnapshot read, StateCalls& calls) : read_(std::move(read)), calls_(calls) {}
+  MarkedSnapshot(const IncarnationEvents& node, ReadSnapshot read, StateCalls& calls)
+      : node_(node), read_(std::move(read)), calls_(calls) {}
   ~MarkedSnapshot() {
     calls_.end.begin();
     read_ = {};
@@ -59,10 +61,11 @@ class MarkedSnapshot {
   MarkedSnapshot& operator=(const MarkedSnapshot&) = delete;
 
   [[nodiscard]] Result<std::size_t> read(std::uint64_t offset, std::span<std::byte> into) {
-    return timed(calls_.read, [&] { return read_(offset, into); });
+    return timed(node_, calls_.read, [&] { return read_(offset, into); });
   }
 
  private:
+  const IncarnationEvents& node_;
   ReadSnapshot read_;
   StateCalls& calls_;
 };
@@ -243,28 +246,31 @@ GroupState Incarnation::state_of(std::size_t index) {
                                "join: " + error.message);
   };
   if (group.snapshot) {
-    state.snapshot = [&group, &calls]() -> Result<ReadSnapshot> {
-      Result<ReadSnapshot> taken = timed(calls.save, group.snapshot);
+    state.snapshot = [this, &group, &calls]() -> Result<ReadSnapshot> {
+      Result<ReadSnapshot> taken = timed(events_, calls.save, group.snapshot);
       if (!taken || !*taken) return taken;
-      auto held = std::make_shared<MarkedSnapshot>(std::move(*taken), calls);
+      auto held = std::make_shared<MarkedSnapshot>(events_, std::move(*taken), calls);
       return [held](std::uint64_t offset, std::span<std::byte> into) {
         return held->read(offset, into);
       };
     };
   } else {
-    state.save = [&group, &calls](const StateSink& write) {
-      return timed(calls.save, [&] { return group.save_state(write); });
+    state.save = [this, &group, &calls](const StateSink& write) {
+      return timed(events_, calls.save, [&] { return group.save_state(write); });
     };
   }
-  state.load = [&group, &calls](const StatePiece& piece) {
-    return timed(calls.load, [&] { return group.load_state(piece); });
+  state.load = [this, &group, &calls](const StatePiece& piece) {
+    return timed(events_, calls.load, [&] { return group.load_state(piece); });
   };
   return state;
 }
 
 Result<void> Incarnation::start_state_thread() {
   if (std::ranges::none_of(groups_, &GroupOptions::stateful)) return {};
-  auto thread = StateThread::start(*state_jobs_, [this] { sleeper_->wake(); });
+  auto thread = StateThread::start(*state_jobs_, [this] {
+    sleeper_->wake();
+    events_.calls_ended();
+  });
   if (!thread) return std::unexpected(thread.error());
   state_thread_ = std::move(*thread);
   return {};

@@ -12,9 +12,6 @@
 namespace tutti {
 namespace {
 
-// A node that leaves waits for acknowledgements, which wake nobody.
-constexpr std::chrono::nanoseconds kLeavingSleep = std::chrono::milliseconds(1);
-
 // The clock is read once in this many idle turns while spinning.
 constexpr int kSpinsPerPause = 4;
 
@@ -36,7 +33,7 @@ NodeCore::NodeCore(NodeOptions options)
       may_found_(!options_.join_only),
       caller_idle_(options_.idle) {}
 
-NodeCore::~NodeCore() { close(); }
+NodeCore::~NodeCore() { static_cast<void>(close(Deadline(kForever))); }
 
 Result<GroupCore*> NodeCore::join(GroupOptions options) {
   if (state_ != State::created) {
@@ -62,9 +59,11 @@ Result<GroupCore*> NodeCore::join(GroupOptions options) {
 
 void NodeCore::run() {
   IdlePolicy policy(options_.idle);
-  while (!quit_.load(std::memory_order_acquire)) {
+  while (!quit_.load(std::memory_order_acquire) && !has_turned_last()) {
     if (!stays_awake(policy, turn())) idle(policy, kLongestSleep);
   }
+  run_ended_.store(true, std::memory_order_release);
+  changed_.notify();
 }
 
 bool NodeCore::stays_awake(IdlePolicy& policy, std::size_t work) const {
@@ -88,12 +87,18 @@ void NodeCore::wait(std::chrono::nanoseconds timeout) {
   if (options_.drive != Drive::caller) return;
   if (refuses_turn("Node::wait")) return;
   const std::lock_guard lock(turning_);
-  if (state_ != State::running) return;
+  if (state_ != State::running || has_turned_last()) return;  // whoever ends it wants the lock
   doze(std::clamp<std::chrono::nanoseconds>(timeout, std::chrono::nanoseconds(0), kLongestSleep));
 }
 
 std::size_t NodeCore::turn() {
   if (hung_up_) return 0;
+  if (ends()) [[unlikely]] {
+    // Before the pass: who goes must not vote for a view first. One that has failed is silent: the
+    // others must not wait for the callback that it waits for itself.
+    if (in_view_.load(std::memory_order_relaxed)) part_from_others();
+    if (hung_up_ || failed()) return 0;
+  }
   if (asks_to_leave_.load(std::memory_order_relaxed) &&
       asks_to_leave_.exchange(false, std::memory_order_acquire)) [[unlikely]] {
     incarnation_->leave();
@@ -101,7 +106,9 @@ std::size_t NodeCore::turn() {
   if (incarnation_->lobby().has_news()) [[unlikely]]
     notice_ = incarnation_->lobby().failure();
   const std::uint64_t before_ns = incarnation_->passed_ns();
-  const std::size_t work = pass();
+  const bool calls = !standing_in_ && !ends();
+  const std::size_t work = pass(calls ? Calls::allowed : Calls::forbidden);
+  if (hung_up_) return work;  // by the stand-in, during a call
   if (options_.drive == Drive::caller) note_turn(before_ns);
   if (notice_) [[unlikely]]
     heed_notice(work == 0);
@@ -119,12 +126,7 @@ std::size_t NodeCore::turn() {
   if (failed() && !std::exchange(shown_stopped_, true)) [[unlikely]]
     incarnation_->show_stopped(failure()->message);
   if (failed() && in_view_.load(std::memory_order_relaxed)) [[unlikely]] {
-    // The others learn at once that they must go on without us; but a callback that still runs
-    // reads in their rows.
-    const auto rests = [](const auto& group) { return group->subgroup()->at_rest(); };
-    if (!std::ranges::all_of(groups_, rests)) return 0;
-    hung_up_ = true;
-    incarnation_->hang_up();
+    part_from_others();
     return 0;
   }
   // At the end of each busy stretch, and now and then within a long one.
@@ -225,13 +227,13 @@ void NodeCore::ring_own_doorbell() noexcept {
 bool NodeCore::wait_until(Signal& signal, const std::function<bool()>& ready,
                           const Deadline& deadline) {
   if (ready()) return true;
-  if (state_ != State::running || callbacks_.running_here() != nullptr) return false;
+  if (!takes_part() || callbacks_.running_here() != nullptr) return false;
   if (options_.drive == Drive::caller) return wait_turning(ready, deadline);
   IdlePolicy policy(options_.idle);
   for (;;) {
     if (ready()) return true;
     const std::uint64_t now = now_ns();
-    if (failed() || state_ != State::running || deadline.passed(now)) return false;
+    if (failed() || !takes_part() || deadline.passed(now)) return false;
     switch (policy.next(now)) {
       case IdleAction::spin:
         pause_briefly();
@@ -242,7 +244,7 @@ bool NodeCore::wait_until(Signal& signal, const std::function<bool()>& ready,
       case IdleAction::sleep: {
         const std::uint32_t seen = signal.prepare();
         const bool done = ready();  // not to be asked again: it may have taken what it waited for
-        if (done || failed()) {
+        if (done || failed() || !takes_part()) {
           signal.cancel();
           return done;
         }
@@ -254,10 +256,11 @@ bool NodeCore::wait_until(Signal& signal, const std::function<bool()>& ready,
 }
 
 bool NodeCore::wait_turning(const std::function<bool()>& ready, const Deadline& deadline) {
-  const std::lock_guard lock(turning_);
+  std::unique_lock lock(turning_, std::defer_lock);
+  if (!lock_turning(lock, [&] { return deadline.passed(now_ns()); })) return false;
   IdlePolicy policy(options_.idle);
   for (;;) {
-    if (state_ != State::running) return false;
+    if (!takes_part()) return false;
     const std::size_t work = turn();
     if (ready()) return true;
     if (failed()) return false;
@@ -291,84 +294,6 @@ void NodeCore::halt_groups() {
 std::optional<Error> NodeCore::failure() const {
   const std::lock_guard lock(failure_mutex_);
   return failure_;
-}
-
-bool NodeCore::all_complete() const {
-  return std::ranges::all_of(groups_,
-                             [](const auto& group) { return group->subgroup()->complete(); });
-}
-
-// Waits until `ready`, then hands all that is posted to the others, and closes.
-Result<void> NodeCore::finish_by(const std::function<bool()>& ready, const Deadline& deadline) {
-  const bool done = wait_until(changed_, ready, deadline);
-  if (done) {
-    draining_.store(true, std::memory_order_release);
-    incarnation_->sleeper().wake();
-    wait_until(changed_, [this] { return drained_.load(std::memory_order_acquire); }, deadline);
-  }
-  // A failure ends the wait before its time, and says why itself.
-  const std::string call = done || failed() ? std::string() : watch_of_calls().going_on();
-  if (!call.empty()) log(LogLevel::warning, call + " is waited for, beyond the time-out");
-  close();
-  if (done) return {};
-  if (std::optional<Error> failure = this->failure()) return std::unexpected(*failure);
-  return std::unexpected(why_not_finished(call));
-}
-
-Result<void> NodeCore::stop(std::chrono::nanoseconds timeout) {
-  if (std::optional<Error> refusal = refusal_here("Node::stop")) return std::unexpected(*refusal);
-  if (state_ != State::running) {
-    if (std::optional<Error> failure = this->failure()) return std::unexpected(*failure);
-    return {};
-  }
-  const Deadline deadline(timeout);
-  for (const auto& group : groups_) group->finish();
-  return finish_by([this] { return all_complete(); }, deadline);
-}
-
-Result<void> NodeCore::leave(std::chrono::nanoseconds timeout) {
-  if (std::optional<Error> refusal = refusal_here("Node::leave")) return std::unexpected(*refusal);
-  if (state_ != State::running) {
-    if (std::optional<Error> failure = this->failure()) return std::unexpected(*failure);
-    return {};
-  }
-  const Deadline deadline(timeout);
-  for (const auto& group : groups_) group->finish();
-  const auto sent = [this] {
-    return std::ranges::all_of(groups_, [](const auto& group) { return group->sent_all(); });
-  };
-  finishing_.store(true, std::memory_order_release);
-  if (wait_until(changed_, sent, deadline)) {
-    asks_to_leave_.store(true, std::memory_order_release);
-    incarnation_->sleeper().wake();
-  }
-  // If all end together, nobody may be there any more who would let us go.
-  const auto gone = [this] { return left_.load(std::memory_order_acquire) || all_complete(); };
-  return finish_by(gone, deadline);
-}
-
-// Ends the thread that drives the node.
-void NodeCore::quit() {
-  quit_.store(true, std::memory_order_release);
-  incarnation_->sleeper().wake();
-  if (thread_.joinable()) thread_.join();
-  dismissed_.store(true, std::memory_order_release);
-  dismissal_.notify();
-  if (stand_in_.joinable()) stand_in_.join();
-}
-
-void NodeCore::close() {
-  const std::lock_guard lock(turning_);
-  if (state_ != State::running) return;
-  quit();
-  halt_groups();
-  for (const auto& group : groups_) group->join_delivery();
-  save_counters();
-  state_ = State::stopped;
-  if (!hung_up_) incarnation_->hang_up();
-  hung_up_ = true;
-  incarnation_->end_states();
-  changed_.notify();
 }
 
 void NodeCore::save_counters() {

@@ -8,7 +8,9 @@
 /// calls of the application, so that this member goes on answering the others. T2 a failure is kept
 /// for good, the first one counts; after it nothing is delivered. T3 while the loop's thread
 /// sleeps, GroupCore::notify_work() wakes it: the thread raises RowHeader::asleep before its last
-/// look, the notifier reads it after its change (an AsymmetricFence in between).
+/// look, the notifier reads it after its change (an AsymmetricFence in between). T4 once the node
+/// ends, no call of the application begins; the loop is turned until none reads messages any more,
+/// and the others are asked to go on without this member meanwhile.
 #pragma once
 #include <array>
 #include <atomic>
@@ -71,6 +73,8 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
   void log(LogLevel level, std::string_view text) const;
   /// A claim on one of the groups has ended after the Node (node_end.cpp).
   void late_claim_ended() noexcept;
+  /// One of the threads that call the application beside the predicate thread has done its last.
+  void calls_ended() override { changed_.notify(); }
   /// Wakes the predicate thread, once per sleep (T3).
   void ring_own_doorbell() noexcept;
   /// Waits on `signal` until `ready()`, a failure or the deadline: turns the loop itself with
@@ -81,6 +85,10 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
  private:
   // A lost doorbell delays by this much, it never stalls (V5).
   static constexpr std::chrono::milliseconds kLongestSleep{100};
+  // A node that leaves waits for acknowledgements, which wake nobody.
+  static constexpr std::chrono::nanoseconds kLeavingSleep = std::chrono::milliseconds(1);
+  // Deadline has a limit.
+  static constexpr std::chrono::nanoseconds kForever = std::chrono::nanoseconds::max();
 
   // node_start.cpp
   [[nodiscard]] Result<void> try_start(const Deadline& deadline);
@@ -100,7 +108,7 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
   // node_core.cpp
   void run();
   std::size_t turn();
-  std::size_t pass();
+  std::size_t pass(Calls calls);
   bool wait_turning(const std::function<bool()>& ready, const Deadline& deadline);
   void idle(IdlePolicy& policy, std::chrono::nanoseconds longest);
   std::size_t doze(std::chrono::nanoseconds timeout);
@@ -108,15 +116,12 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
   void save_counters();
   void note_turn(std::uint64_t since_ns);
   void rise();
-  void quit();
-  void close();
   void check_groups();
   void heed_notice(bool idle);
   bool fail_with(const Error& error);
   void halt_groups();
-  [[nodiscard]] Result<void> finish_by(const std::function<bool()>& ready,
-                                       const Deadline& deadline);
-  [[nodiscard]] bool all_complete() const;
+  /// Runs, and has not begun to end.
+  [[nodiscard]] bool takes_part() const { return state_ == State::running && !ends(); }
   // node_stand_in.cpp
   void stand_by();
   void stand_in(CallWatch& watch);
@@ -125,7 +130,25 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
   [[nodiscard]] std::chrono::nanoseconds look_every() const;
   // node_end.cpp
   [[nodiscard]] bool refuses_turn(std::string_view call);
-  [[nodiscard]] Error why_not_finished(const std::string& call) const;
+  [[nodiscard]] Result<void> finish_by(const std::function<bool()>& ready,
+                                       const Deadline& deadline);
+  [[nodiscard]] Result<void> go_on_ending(const Deadline& deadline);
+  [[nodiscard]] bool all_complete() const;
+  [[nodiscard]] Error why_not_finished() const;
+  [[nodiscard]] std::string what_still_runs() const;
+  [[nodiscard]] bool ends() const override { return ends_.load(std::memory_order_acquire); }
+  void part_from_others();
+  [[nodiscard]] bool has_turned_last() const;
+  void end_calls();
+  [[nodiscard]] bool gives_up(const Deadline& deadline) const;
+  [[nodiscard]] bool lock_turning(std::unique_lock<std::mutex>& lock,
+                                  const std::function<bool()>& gives_up) const;
+  [[nodiscard]] bool await_last_turn(const Deadline& deadline);
+  [[nodiscard]] bool await_end_of(const std::function<bool()>& is_over, const Deadline& deadline);
+  void hang_up();
+  void dismiss_stand_in();
+  void quit();
+  [[nodiscard]] bool close(const Deadline& deadline);
   void shut_down();
   void keep_for_claims();
 
@@ -138,11 +161,13 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
   enum class State : std::uint8_t { created, running, stopped };
   std::atomic<State> state_{State::created};
   std::thread thread_;
-  std::atomic<bool> quit_{false};
-  Baton baton_;               // T1; Drive::caller: nobody else takes it
-  std::thread stand_in_;      // Drive::own_thread
-  bool standing_in_ = false;  // the stand-in has the baton
-  bool armed_ = false;        // the fabric is
+  std::atomic<bool> quit_{false};       // of a start that is abandoned
+  std::atomic<bool> ends_{false};       // T4
+  std::atomic<bool> run_ended_{false};  // the node's own thread has
+  Baton baton_;                         // T1; Drive::caller: nobody else takes it
+  std::thread stand_in_;                // Drive::own_thread
+  bool standing_in_ = false;            // the stand-in has the baton
+  bool armed_ = false;                  // the fabric is
   std::atomic<bool> dismissed_{false};
   Signal dismissal_;                // of the stand-in
   CallMark view_call_;              // of on_view
@@ -172,6 +197,7 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
   std::size_t groups_complete_ = 0;
   bool hung_up_ = false;
   bool out_of_memory_ = false;  // in a pass: its incarnation is not passed any more
+  bool asks_to_go_ = false;  // because it ends
   bool shown_stopped_ = false;
   std::optional<Error> notice_;  // of the lobby
   bool counters_stale_ = false;

@@ -1,10 +1,16 @@
-// How a node ends when its Node goes, and what it says to calls from the wrong place.
+// What a node says to calls from the wrong place, and how it ends when its Node goes.
 #include <system_error>
 #include <utility>
 
 #include "node/node_core.hpp"
 
 namespace tutti {
+namespace {
+
+// A callback that takes as long while its node is destroyed is named.
+constexpr std::chrono::nanoseconds kLongForACallback = std::chrono::milliseconds(100);
+
+}  // namespace
 
 std::optional<Error> NodeCore::refusal_here(std::string_view call) const {
   const std::string* callback = callbacks_.running_here();
@@ -14,30 +20,6 @@ std::optional<Error> NodeCore::refusal_here(std::string_view call) const {
                    options_.name +
                    "', on a thread that it would wait for; nothing was done. Call it from another "
                    "thread, outside the callbacks"};
-}
-
-// After the last pass. `call`: the callback that was running at the deadline; empty if none was.
-Error NodeCore::why_not_finished(const std::string& call) const {
-  std::string why = "not every member finished and delivered everything before the deadline";
-  std::string takers;
-  for (const std::string& name : incarnation_->takes_state()) {
-    takers += (takers.empty() ? "'" : ", '") + name + "'";
-  }
-  if (!takers.empty()) {
-    why += "; this member waited for " + takers +
-           ", which joined, to take the group's state from here: see whether snapshot or "
-           "save_state takes long here, or load_state there";
-  }
-  if (!call.empty()) {
-    return {ErrorCode::timed_out,
-            why + "; " + call +
-                " was still running, so this member could leave only when that "
-                "had returned. The others may have gone on without it before then, or report "
-                "member '" +
-                options_.name + "' as lost"};
-  }
-  return {ErrorCode::timed_out,
-          why + "; left at once, the others will report member '" + options_.name + "' as lost"};
 }
 
 // Of calls that can return no error, the first is told.
@@ -54,7 +36,7 @@ std::optional<Error> NodeCore::why_over() const {
                                          "' was destroyed; its groups take and deliver nothing "
                                          "more"};
   }
-  if (state_ == State::stopped) {
+  if (state_ == State::stopped || ends()) {
     return Error{ErrorCode::stopped, "node '" + options_.name +
                                          "' has stopped; its groups take and deliver nothing "
                                          "more"};
@@ -84,7 +66,11 @@ void NodeCore::end(std::shared_ptr<NodeCore> core) noexcept {
 
 void NodeCore::shut_down() {
   destroyed_.store(true, std::memory_order_release);
-  close();
+  if (!close(Deadline(kLongForACallback))) {
+    log(LogLevel::warning, "node '" + options_.name + "' is destroyed: that waits for " +
+                               what_still_runs() + ", which must return");
+    static_cast<void>(close(Deadline(kForever)));
+  }
   keep_for_claims();
   callbacks_.mute();
   callbacks_.drop();

@@ -45,10 +45,10 @@ Result<std::unique_ptr<Incarnation>> NodeCore::open_incarnation() {
 }
 
 // A view takes memory when it is installed. Without it the protocol is left half-way.
-std::size_t NodeCore::pass() {
+std::size_t NodeCore::pass(Calls calls) {
   if (out_of_memory_) return 0;
   try {
-    return incarnation_->pass(standing_in_ ? Calls::forbidden : Calls::allowed);
+    return incarnation_->pass(calls);
   } catch (const std::bad_alloc&) {
     out_of_memory_ = true;
     fail_with({ErrorCode::system,
@@ -89,6 +89,7 @@ Result<void> NodeCore::start_threads() {
   Result<std::thread> stand_in = start_thread("its stand-in thread", [this] { stand_by(); });
   if (!stand_in) return std::unexpected(stand_in.error());
   stand_in_ = std::move(*stand_in);
+  run_ended_.store(false, std::memory_order_relaxed);
   Result<std::thread> own = start_thread("its predicate thread", [this] { run(); });
   if (!own) return std::unexpected(own.error());
   thread_ = std::move(*own);
@@ -170,7 +171,7 @@ Error NodeCore::abandon_start() {
       return *why;
     }
   }
-  close();
+  static_cast<void>(close(Deadline(kForever)));
   return *why;
 }
 

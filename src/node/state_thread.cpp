@@ -21,9 +21,13 @@ Result<std::unique_ptr<StateThread>> StateThread::start(StateJobs& jobs,
 }
 
 StateThread::~StateThread() {
+  quit();
+  if (thread_.joinable()) thread_.join();
+}
+
+void StateThread::quit() {
   quit_.store(true, std::memory_order_seq_cst);
   asked_.notify();
-  if (thread_.joinable()) thread_.join();
 }
 
 void StateThread::run() {
@@ -39,6 +43,9 @@ void StateThread::run() {
       asked_.wait(seen, std::chrono::hours(1));
     }
   }
+  jobs_.forget();  // the application's destructors run here like its other calls
+  ended_.store(true, std::memory_order_release);
+  done_();
 }
 
 }  // namespace tutti

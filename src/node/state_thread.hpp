@@ -2,7 +2,8 @@
 /// The node's thread for the application's states: does the jobs that the state transfer asks for,
 /// so that neither a slow save nor a slow load holds up the predicate thread.
 ///
-/// Threads: construction, wake() and destruction the one that asks for the jobs.
+/// Threads: construction, wake() and destruction the one that asks for the jobs;
+/// others as marked.
 #pragma once
 #include <atomic>
 #include <functional>
@@ -17,16 +18,21 @@ namespace tutti {
 
 class StateThread {
  public:
-  /// `done` is called on the thread after each job. Both outlive this.
+  /// `done` is called on the thread after each job and when it ends. Both outlive this.
   [[nodiscard]] static Result<std::unique_ptr<StateThread>> start(StateJobs& jobs,
                                                                   std::function<void()> done);
-  /// Waits for the callback that runs, if one does; what else was asked for is left undone.
+  /// Ends it, and waits for the callback that runs, if one does.
   ~StateThread();
   StateThread(const StateThread&) = delete;
   StateThread& operator=(const StateThread&) = delete;
 
   /// Something was asked for.
   void wake() { asked_.notify(); }
+
+  /// Ends it as soon as the callback that runs has returned, and all snapshots are dropped; what
+  /// else was asked for is left undone. Any thread.
+  void quit();
+  [[nodiscard]] bool has_ended() const { return ended_.load(std::memory_order_acquire); }
 
  private:
   StateThread(StateJobs& jobs, std::function<void()> done);
@@ -36,6 +42,7 @@ class StateThread {
   const std::function<void()> done_;
   Signal asked_;
   std::atomic<bool> quit_{false};
+  std::atomic<bool> ended_{false};
   std::thread thread_;
 };
 

@@ -6,7 +6,6 @@
 #include <thread>
 
 #include "cluster.hpp"
-#include "gate.hpp"
 
 namespace tutti {
 namespace {
@@ -152,50 +151,6 @@ TEST_P(Leaving, WithoutAnAnswerEndsAtItsDeadline) {
   ASSERT_FALSE(left);
   EXPECT_EQ(left.error().code, ErrorCode::timed_out);
   EXPECT_THAT(left.error().message, HasSubstr("left at once"));
-}
-
-TEST(StopInTime, IsNotClaimedWhereACallbackHadToReturnFirst) {
-  LogBook log;
-  TestCluster cluster({.members = 2, .groups = {small_group()}},
-                      [&](std::size_t, NodeOptions& node) { node.log = log.callback(); });
-  Gate gate;
-  gate.shut();
-  cluster.life(0).in_delivery = [&] { gate.pass(); };
-  cluster.start();
-  ASSERT_TRUE(cluster.group(1).send("x", kPatience));
-  ASSERT_TRUE(until([&] { return gate.reached(); }));
-  Result<void> stopped;
-  std::thread stopper([&] { stopped = cluster.node(0).stop(1ms); });
-  const std::string call = "the delivery callback of group 'log'";
-  EXPECT_TRUE(until([&] { return log.with(call + " is waited for, beyond the time-out") == 1; }));
-  gate.open();
-  stopper.join();
-  ASSERT_FALSE(stopped);
-  EXPECT_EQ(stopped.error().code, ErrorCode::timed_out);
-  EXPECT_THAT(stopped.error().message, HasSubstr(call + " was still running"));
-}
-
-TEST(StopInTime, IsNotMissedWhereTheNodeHasFailed) {
-  LogBook log;
-  TestCluster cluster({.members = 2, .groups = {small_group()}},
-                      [&](std::size_t, NodeOptions& node) { node.log = log.callback(); });
-  Gate gate;
-  gate.shut();
-  cluster.life(0).in_delivery = [&] { gate.pass(); };
-  cluster.start();
-  ASSERT_TRUE(cluster.group(1).send("x", kPatience));
-  ASSERT_TRUE(until([&] { return gate.reached(); }));
-  cluster.kill(1);
-  EXPECT_TRUE(until([&] { return cluster.node(0).failure().has_value(); }));
-  Result<void> stopped;
-  std::thread stopper([&] { stopped = cluster.node(0).stop(kPatience); });
-  for (int look = 0; look < 100; ++look) std::this_thread::sleep_for(1ms);  // for a word too many
-  gate.open();
-  stopper.join();
-  ASSERT_FALSE(stopped);
-  EXPECT_EQ(stopped.error().message, cluster.node(0).failure()->message);
-  cluster.kill(0);  // what was said is written
-  EXPECT_EQ(log.with("beyond the time-out"), 0U);
 }
 
 // Of three that all finished, a lost one is not waited for.

@@ -56,6 +56,8 @@ class Watcher final : public IncarnationEvents {
   void no_state(const Error&) override {}
   void distrusted(const Error&) override {}
   [[nodiscard]] bool failed() const override { return false; }
+  [[nodiscard]] bool ends() const override { return false; }
+  void calls_ended() override {}
   void lend() override {}
   void take_back() override {}
 

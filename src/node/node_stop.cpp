@@ -1,0 +1,207 @@
+// How a node stops or leaves, and what it does while a callback keeps it from that (T4).
+#include <algorithm>
+#include <utility>
+
+#include "node/clock.hpp"
+#include "node/node_core.hpp"
+
+namespace tutti {
+
+bool NodeCore::all_complete() const {
+  return std::ranges::all_of(groups_,
+                             [](const auto& group) { return group->subgroup()->complete(); });
+}
+
+Result<void> NodeCore::stop(std::chrono::nanoseconds timeout) {
+  if (std::optional<Error> refusal = refusal_here("Node::stop")) return std::unexpected(*refusal);
+  const Deadline deadline(timeout);
+  if (!takes_part()) return go_on_ending(deadline);
+  for (const auto& group : groups_) group->finish();
+  return finish_by([this] { return all_complete(); }, deadline);
+}
+
+Result<void> NodeCore::leave(std::chrono::nanoseconds timeout) {
+  if (std::optional<Error> refusal = refusal_here("Node::leave")) return std::unexpected(*refusal);
+  const Deadline deadline(timeout);
+  if (!takes_part()) return go_on_ending(deadline);
+  for (const auto& group : groups_) group->finish();
+  const auto sent = [this] {
+    return std::ranges::all_of(groups_, [](const auto& group) { return group->sent_all(); });
+  };
+  finishing_.store(true, std::memory_order_release);
+  if (wait_until(changed_, sent, deadline)) {
+    asks_to_leave_.store(true, std::memory_order_release);
+    incarnation_->sleeper().wake();
+  }
+  // If all end together, nobody may be there any more who would let us go.
+  const auto gone = [this] { return left_.load(std::memory_order_acquire) || all_complete(); };
+  return finish_by(gone, deadline);
+}
+
+// Waits until `ready`, then hands all that is posted to the others, and closes.
+Result<void> NodeCore::finish_by(const std::function<bool()>& ready, const Deadline& deadline) {
+  const bool done = wait_until(changed_, ready, deadline);
+  if (done) {
+    draining_.store(true, std::memory_order_release);
+    incarnation_->sleeper().wake();
+    wait_until(changed_, [this] { return drained_.load(std::memory_order_acquire); }, deadline);
+  }
+  if (done && close(deadline)) return {};  // a failure since then costs nobody anything
+  const Result<void> ended = go_on_ending(deadline);
+  if (done || !ended) return ended;
+  return std::unexpected(why_not_finished());
+}
+
+// Also of a node that has stopped, or was never started. The failure is why it ended, if there is
+// one.
+Result<void> NodeCore::go_on_ending(const Deadline& deadline) {
+  std::string callback;
+  if (!close(deadline)) callback = what_still_runs() + " has not returned";
+  if (std::optional<Error> failure = this->failure()) {
+    if (!callback.empty()) failure->message += "; " + callback + ", and is waited for by ~Node";
+    return std::unexpected(*failure);
+  }
+  if (callback.empty()) return {};
+  return fail(ErrorCode::timed_out,
+              callback + " before the deadline, so member '" + options_.name +
+                  "' cannot end yet. It calls the application no more, takes no messages, and asks "
+                  "the others to go on without it. Let the callback return; then stop or leave "
+                  "again, or destroy the node, which waits for it");
+}
+
+std::string NodeCore::what_still_runs() const {
+  const std::string call = watch_of_calls().going_on();
+  return (call.empty() ? "a callback" : call) + " of node '" + options_.name + "'";
+}
+
+// After the last pass.
+Error NodeCore::why_not_finished() const {
+  std::string why = "not every member finished and delivered everything before the deadline";
+  std::string takers;
+  for (const std::string& name : incarnation_->takes_state()) {
+    takers += (takers.empty() ? "'" : ", '") + name + "'";
+  }
+  if (!takers.empty()) {
+    why += "; this member waited for " + takers +
+           ", which joined, to take the group's state from here: see whether snapshot or "
+           "save_state takes long here, or load_state there";
+  }
+  return {ErrorCode::timed_out,
+          why + "; left at once, the others will report member '" + options_.name + "' as lost"};
+}
+
+// The others learn at once that they must go on without us: if nothing reads in their rows, they
+// lose us. A callback that runs reads there, and for how long nobody knows. Then they are asked to
+// let us go: they do not wait for it, and leave what it reads in place for a while (J8). A node
+// that has failed takes no part in that any more.
+void NodeCore::part_from_others() {
+  const auto rests = [](const auto& group) { return group->subgroup()->at_rest(); };
+  if (std::ranges::all_of(groups_, rests)) return hang_up();
+  if (!failed() && !std::exchange(asks_to_go_, true)) incarnation_->leave();
+}
+
+void NodeCore::hang_up() {
+  if (std::exchange(hung_up_, true)) return;
+  save_counters();
+  incarnation_->hang_up();
+}
+
+// The thread that turns.
+bool NodeCore::has_turned_last() const {
+  return ends() && (hung_up_ || !in_view_.load(std::memory_order_acquire));
+}
+
+// T4. Groups first: who sees that the node ends may part from the others.
+void NodeCore::end_calls() {
+  if (in_view_.load(std::memory_order_acquire)) {
+    for (const auto& group : groups_) group->end_calls();
+  }
+  ends_.store(true, std::memory_order_release);
+  for (const auto& group : groups_) group->wake_waiters();
+  changed_.notify();
+  incarnation_->sleeper().wake();
+}
+
+// Late, and because of a callback.
+bool NodeCore::gives_up(const Deadline& deadline) const {
+  return deadline.passed(now_ns()) && !watch_of_calls().going_on().empty();
+}
+
+// With Drive::caller, another thread may have it, in a callback. Not a std::timed_mutex: the thread
+// sanitizer does not know what that waits with.
+bool NodeCore::lock_turning(std::unique_lock<std::mutex>& lock,
+                            const std::function<bool()>& gives_up) const {
+  while (!lock.try_lock()) {
+    if (gives_up()) return false;
+    std::this_thread::sleep_for(kLeavingSleep);
+  }
+  return true;
+}
+
+// Of threads that notify changed_.
+bool NodeCore::await_end_of(const std::function<bool()>& is_over, const Deadline& deadline) {
+  while (!is_over()) {
+    if (gives_up(deadline)) return false;
+    const std::uint32_t seen = changed_.prepare();
+    if (is_over()) {
+      changed_.cancel();
+    } else {
+      const std::chrono::nanoseconds left = deadline.left(now_ns());
+      changed_.wait(seen, std::clamp<std::chrono::nanoseconds>(left, kLeavingSleep, kLongestSleep));
+    }
+  }
+  return true;
+}
+
+// With Drive::caller this thread turns.
+bool NodeCore::await_last_turn(const Deadline& deadline) {
+  if (thread_.joinable()) {
+    return await_end_of([this] { return run_ended_.load(std::memory_order_acquire); }, deadline);
+  }
+  while (!has_turned_last()) {
+    if (gives_up(deadline)) return false;
+    doze(kLeavingSleep);
+  }
+  return true;
+}
+
+void NodeCore::dismiss_stand_in() {
+  dismissed_.store(true, std::memory_order_release);
+  dismissal_.notify();
+  if (stand_in_.joinable()) stand_in_.join();
+}
+
+// Ends the thread that drives the node, of a start that is abandoned.
+void NodeCore::quit() {
+  quit_.store(true, std::memory_order_release);
+  incarnation_->sleeper().wake();
+  if (thread_.joinable()) thread_.join();
+  dismiss_stand_in();
+}
+
+// False if a callback has not returned by the deadline: then the threads do on their own what
+// concerns the others, and another call goes on here.
+bool NodeCore::close(const Deadline& deadline) {
+  if (state_ != State::running) return true;
+  end_calls();
+  std::unique_lock lock(turning_, std::defer_lock);
+  if (!lock_turning(lock, [&] { return gives_up(deadline); })) return false;
+  if (state_ != State::running) return true;
+  if (!await_last_turn(deadline)) return false;
+  if (thread_.joinable()) thread_.join();
+  for (const auto& group : groups_) {
+    if (!await_end_of([&] { return group->has_delivery_ended(); }, deadline)) return false;
+    group->join_delivery();
+  }
+  hang_up();
+  incarnation_->quit_states();
+  if (!await_end_of([this] { return incarnation_->have_states_ended(); }, deadline)) return false;
+  incarnation_->end_states();
+  dismiss_stand_in();
+  halt_groups();
+  state_ = State::stopped;
+  changed_.notify();
+  return true;
+}
+
+}  // namespace tutti
