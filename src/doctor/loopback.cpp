@@ -19,8 +19,8 @@ using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
 constexpr std::array<std::uint32_t, 4> kSizes{8, 64, 1000, 10'000};
-// Thousands of turns of two threads, each as late as the machine is busy. Only a path that is broken
-// and does not say so takes all of it.
+// Thousands of turns of two threads, each as late as the machine is busy. Only a path that is
+// broken and does not say so takes all of it.
 constexpr auto kPatience = 120s;
 
 std::uint64_t word_of(std::uint64_t round, std::uint64_t at) {
