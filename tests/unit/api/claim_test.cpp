@@ -38,7 +38,8 @@ TEST(Claim, OfAnotherGroupIsRefusedWithoutHarm) {
   cluster.start();
   Claim claim = cluster.group(0, 0).try_claim(8);
   ASSERT_TRUE(claim);
-  const Ticket none = cluster.group(0, 1).commit(std::move(claim));
+  Claim& given = claim;
+  const Ticket none = cluster.group(0, 1).commit(std::move(given));
   EXPECT_EQ(none, Ticket{0});
   EXPECT_FALSE(claim);
   EXPECT_FALSE(cluster.group(0, 1).delivered(none)) << "it names no message";

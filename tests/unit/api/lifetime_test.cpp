@@ -121,7 +121,8 @@ TEST(Lifetime, ClaimsThatOutliveTheirNodeAreReportedAndHarmless) {
   dropped.data()[0] = std::byte{1};
   dropped = Claim();
   committed.data()[0] = std::byte{1};
-  group->commit(std::move(committed));
+  Claim& given = committed;
+  group->commit(std::move(given));
   EXPECT_FALSE(committed);
 }
 

@@ -27,6 +27,11 @@ using ::testing::HasSubstr;
 // Two nodes that found a group, and one that joins it, with what executes in their callbacks: it
 // is told what that came to.
 class ReplicatedInCallbacks : public ::testing::Test {
+ public:
+  ~ReplicatedInCallbacks() override {
+    for (Member& member : members_) member.node.reset();  // its callbacks use the rest
+  }
+
  protected:
   struct Member {
     std::optional<Node> node;
@@ -37,9 +42,6 @@ class ReplicatedInCallbacks : public ::testing::Test {
 
   ReplicatedInCallbacks() {
     for (std::size_t i = 0; i < members_.size(); ++i) make(i);
-  }
-  ~ReplicatedInCallbacks() override {
-    for (Member& member : members_) member.node.reset();  // its callbacks use the rest
   }
 
   void make(std::size_t i) {

@@ -21,6 +21,9 @@ namespace {
 using ::testing::HasSubstr;
 
 class ReplicatedSum : public ::testing::TestWithParam<DeliveryThread> {
+ public:
+  ~ReplicatedSum() override { EXPECT_TRUE(node_->stop(kPatience)); }
+
  protected:
   ReplicatedSum() {
     const std::vector<MemberAddress> alone = loopback_members(1);
@@ -33,7 +36,6 @@ class ReplicatedSum : public ::testing::TestWithParam<DeliveryThread> {
     sum_ = std::move(*joined);
     EXPECT_TRUE(node_->start());
   }
-  ~ReplicatedSum() override { EXPECT_TRUE(node_->stop(kPatience)); }
 
   Result<std::uint64_t> add(std::uint64_t value) { return sum_->execute({value}, kPatience); }
   std::uint64_t read() {

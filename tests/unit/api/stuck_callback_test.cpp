@@ -124,6 +124,10 @@ TEST_P(StuckCallback, ItsMemberLearnsOfAFailure) {
   EXPECT_FALSE(cluster.node(2).stop(kPatience));
 }
 
+constexpr std::string_view kFailed =
+    ": it says that it has failed, so it admits nobody; stop it and start it again. Its error: "
+    "lost the majority of view";
+
 // It cannot close its connections yet, so it still listens: to one that calls it, and, of a lower
 // place in the list, to one that it calls.
 TEST_P(StuckCallback, ItsMemberTellsAllThatComeThatItHasFailed) {
@@ -143,11 +147,8 @@ TEST_P(StuckCallback, ItsMemberTellsAllThatComeThatItHasFailed) {
     std::vector<std::jthread> starts;
     for (const std::size_t comer : {std::size_t{1}, 2 - stuck}) {
       cluster.renew(comer, [&](std::size_t member, NodeOptions& node) {
-        node.log = [&told, member](LogLevel, std::string_view text) {
-          if (text.contains(": it says that it has failed, so it admits nobody; stop it and "
-                            "start it again. Its error: lost the majority of view")) {
-            told[member] = true;
-          }
+        node.log = [&its = told[member]](LogLevel, std::string_view text) {
+          its = its || text.contains(kFailed);
         };
       });
       starts.emplace_back([&cluster, comer] { cluster.start({comer}); });

@@ -14,12 +14,12 @@ std::atomic<int> threads_left{-1};  // so many are given yet; negative: any
 }  // namespace
 
 // Stands before the system's: the n-th thread of this program is refused.
-extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attributes,
-                              void* (*start)(void*), void* argument) {
+extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attr,
+                              void* (*start_routine)(void*), void* arg) {
   static const auto real =
       reinterpret_cast<decltype(&pthread_create)>(::dlsym(RTLD_NEXT, "pthread_create"));
   if (threads_left.load() >= 0 && threads_left.fetch_sub(1) == 0) return EAGAIN;
-  return real(thread, attributes, start, argument);
+  return real(thread, attr, start_routine, arg);
 }
 
 namespace tutti {
