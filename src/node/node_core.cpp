@@ -257,7 +257,13 @@ bool NodeCore::wait_until(Signal& signal, const std::function<bool()>& ready,
 
 bool NodeCore::wait_turning(const std::function<bool()>& ready, const Deadline& deadline) {
   std::unique_lock lock(turning_, std::defer_lock);
-  if (!lock_turning(lock, [&] { return deadline.passed(now_ns()); })) return false;
+  // Whoever polls meanwhile may do what is waited for, and keep the lock all the time.
+  bool done = false;
+  const auto is_over = [&] {
+    done = ready();
+    return done || failed() || !takes_part() || deadline.passed(now_ns());
+  };
+  if (!lock_turning(lock, is_over)) return done;
   IdlePolicy policy(options_.idle);
   for (;;) {
     if (!takes_part()) return false;
