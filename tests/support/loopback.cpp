@@ -16,12 +16,12 @@
 namespace tutti {
 
 std::vector<MemberAddress> loopback_members(std::size_t count) {
-  // A loopback host per process: tests that run beside this one can not take the ports. Below those
-  // that the kernel gives to who asks for any, as connections and libfabric do.
+  // A loopback host per process, of the number's 22 bits: tests that run beside this one can not
+  // take the ports. Below those that the kernel gives to who asks for any, as connections and
+  // libfabric do.
   const auto pid = static_cast<unsigned>(::getpid());
-  const std::string host = "127." + std::to_string(1 + (pid >> 16U) % 250) + "." +
-                           std::to_string((pid >> 8U) & 0xffU) + "." +
-                           std::to_string(1 + (pid & 0xffU) % 254);
+  const std::string host = "127." + std::to_string(1 + (pid >> 16U)) + "." +
+                           std::to_string((pid >> 8U) & 0xffU) + "." + std::to_string(pid & 0xffU);
   std::vector<MemberAddress> members;
   std::vector<UniqueFd> held;  // until all are known, so that they differ
   for (std::size_t i = 0; i < count; ++i) {

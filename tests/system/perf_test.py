@@ -183,7 +183,8 @@ class AMemberFails(PerfTest):
     """A member that is killed is named, not only those that noticed."""
 
     def start(self, *arguments):
-        command = [TUTTI, "perf", "multicast", "--seconds", 1000, "--start-timeout", 1000]
+        command = [TUTTI, "perf", "multicast", "--seconds", 1000, "--start-timeout", 1000,
+                   "--suspect-after", 1000]
         process = subprocess.Popen([*map(str, command), *arguments], text=True,
                                    stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         self.addCleanup(process.stderr.close)

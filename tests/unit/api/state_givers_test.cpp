@@ -198,9 +198,10 @@ TEST_F(Givers, MayDestroyTheNodeWithTheSnapshot) {
   std::atomic<bool> destroyed = false;
   std::function<void()> destroy;
   ClusterOptions with_b = options(3, 2);
-  with_b.adjust_group = [&destroy](std::size_t member, GroupOptions& group) {
+  with_b.adjust_group = [this, &destroy](std::size_t member, GroupOptions& group) {
     if (member != 1) return;
-    group.snapshot = [&destroy]() -> Result<ReadSnapshot> {
+    group.snapshot = [this, &destroy]() -> Result<ReadSnapshot> {
+      holds_ = false;  // not before: who needs nothing more makes b take no snapshot
       return [held = std::shared_ptr<const void>(&destroy, [&destroy](const void*) { destroy(); })](
                  std::uint64_t /*offset*/, std::span<std::byte> /*into*/) -> Result<std::size_t> {
         return 0;
@@ -214,7 +215,7 @@ TEST_F(Givers, MayDestroyTheNodeWithTheSnapshot) {
     cluster.life(1).node.reset();
     destroyed = true;
   };
-  holds_ = false;
+  holds_ = true;
   cluster.start({0, 1});
   cluster.start({2});
   EXPECT_TRUE(until([&] { return destroyed.load(); }));
