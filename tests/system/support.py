@@ -79,17 +79,17 @@ def look_at(address):
         return data
 
     def frame(connection):
-        magic, _, length = struct.unpack("<6sHI", exactly(connection, 12))
+        magic, version, length = struct.unpack("<6sHI", exactly(connection, 12))
         assert magic == b"TUTTI\0", magic
-        return exactly(connection, length)
+        return version, exactly(connection, length)
 
     host, _, port = address.rpartition(":")
     question = b'{"question":"view"}'
     try:
         with socket.create_connection((host, int(port)), timeout=WATCHDOG) as connection:
-            frame(connection)
-            connection.sendall(b"TUTTI\0" + struct.pack("<HI", 1, len(question)) + question)
-            return json.loads(frame(connection))
+            version, _ = frame(connection)  # its own: it answers in no other
+            connection.sendall(b"TUTTI\0" + struct.pack("<HI", version, len(question)) + question)
+            return json.loads(frame(connection)[1])
     except (OSError, EOFError):
         return None
 

@@ -37,7 +37,7 @@ TEST(Compatible, VersionsMustBeEqual) {
   EXPECT_EQ(mismatch([](Hello&, Hello& b) { b.library_version = "2.0"; }, "version"),
             "version of Tutti is '1.2.3' at a but '2.0' at b; it must be the same at all members");
   EXPECT_THAT(mismatch([](Hello&, Hello& b) { b.protocol = 9; }, "protocol version"),
-              HasSubstr("is 1 at a but 9 at b"));
+              HasSubstr("is " + std::to_string(kProtocolVersion) + " at a but 9 at b"));
 }
 
 TEST(Compatible, MemberListsMustBeEqual) {
