@@ -23,6 +23,19 @@ std::vector<std::string> names_of(const std::vector<MemberAddress>& members) {
   return names;
 }
 
+// At agreed, what a dead member sent may have been delivered where it is, so those who lack it must
+// get it: they do where its row is shared.
+std::vector<GroupOptions> on_fabric(std::vector<GroupOptions> groups, FabricChoice fabric) {
+  for (GroupOptions& group : groups) {
+    if (group.level == Level::agreed && fabric != FabricChoice::shm) group.level = Level::atomic;
+  }
+  return groups;
+}
+
+// A node that has just come may be slow to map the others' rows, and does not beat meanwhile. It is
+// in no view, so nobody waits for it but another node of its name.
+constexpr std::chrono::nanoseconds kLeastPatience = std::chrono::seconds(1);
+
 }  // namespace
 
 Incarnation::~Incarnation() = default;
@@ -32,37 +45,15 @@ const std::atomic<std::uint64_t>& Incarnation::asleep() const {
 }
 
 const std::string& Incarnation::member(std::uint32_t rank) const {
-  return names_[view().members[rank].slot];
+  return plan_.names[view().members[rank].slot];
 }
 
-// A pass that must not call the application leaves the deliveries to the next one that may. It does
-// all else before the calls: they may take long.
 std::size_t Incarnation::pass(Calls calls) {
   if (lobby_->has_news()) [[unlikely]]
     take_arrivals();
   passed_ns_ = now_ns();
   lags_.look(passed_ns_);
-  membership_->set_time(passed_ns_);
-  states_->set_time(passed_ns_);
-  std::size_t work = loop_->step();
-  for (const PeerLoss& loss : loop_->take_losses()) {
-    lost(loss);
-    ++work;  // the next pass acts on it
-  }
-  if (litmus_ != nullptr) follow_litmus();
-  if (!parting_.empty()) [[unlikely]]
-    part_from_removed();
-  if (passed_ns_ >= next_lags_ns_) [[unlikely]]
-    watch_lags();
-  if (passed_ns_ >= next_outsiders_ns_) [[unlikely]]
-    watch_outsiders();
-  if (view().id == 0) [[unlikely]]
-    sees_group_.store(membership_->group_exists(), std::memory_order_relaxed);
-  // Only from here on the application is called.
-  if (calls == Calls::forbidden) return work;
-  if (!untold_.empty()) [[unlikely]]
-    work += follow_views();
-  return work + loop_->deliver();
+  return engine_->pass(passed_ns_, calls);
 }
 
 void Incarnation::take_arrivals() {
@@ -74,20 +65,14 @@ void Incarnation::take_arrivals() {
       lobby_->release(slot);  // it calls again
       continue;
     }
-    attached_[slot] = incarnation;
-    outsiders_.watch(slot);
-    if (litmus_ != nullptr) {
-      litmus_->begin(slot, incarnation);
-    } else {
-      membership_->ready(slot, incarnation);
-    }
+    engine_->connected(slot, incarnation);
   }
 }
 
 void Incarnation::tell_unconnected(std::uint32_t slot, const Error& why) {
   const std::uint64_t times = unconnected_[slot].count(now_ns());
   if (times == 0) return;
-  const std::string& name = names_[slot];
+  const std::string& name = plan_.names[slot];
   log(LogLevel::warning,
       "cannot connect to '" + name + "': " + why.message +
           (times > 1 ? " (and " + std::to_string(times - 1) + " more like it before)" : "") +
@@ -98,7 +83,7 @@ void Incarnation::tell_unconnected(std::uint32_t slot, const Error& why) {
 Result<void> Incarnation::attach(Arrival arrival) {
   const Rank peer{arrival.slot};
   const auto check_row = [&](std::size_t& bytes) -> Result<void> {
-    const std::size_t needed = layouts_[peer.value].row_bytes();
+    const std::size_t needed = plan_.layouts[peer.value].row_bytes();
     if (needed > bytes) {
       return fail(ErrorCode::mismatch,
                   "it has a row of " + std::to_string(bytes) + " bytes where its groups need " +
@@ -118,23 +103,6 @@ Result<void> Incarnation::attach(Arrival arrival) {
       arrival.connection);
 }
 
-void Incarnation::part_from_removed() {
-  std::erase_if(parting_, [this](const Parting& gone) {
-    if (!delivered_before(gone.view)) return false;
-    part(gone.slot);
-    return true;
-  });
-}
-
-// P1: nothing points into its row any more.
-void Incarnation::part(std::uint32_t slot) {
-  if (std::exchange(attached_[slot], 0) == 0) return;
-  states_->gone(slot);
-  if (litmus_ != nullptr) litmus_->end(slot);
-  detach(Rank{slot});
-  lobby_->release(slot);
-}
-
 void Incarnation::detach(Rank peer) {
   fabric_->unroute(peer);
   shm_->detach(peer);
@@ -143,23 +111,10 @@ void Incarnation::detach(Rank peer) {
   if (verbs_ != nullptr) verbs_->detach(peer);
 }
 
-void Incarnation::lost(const PeerLoss& loss) {
-  const std::uint32_t slot = loss.peer.value;
-  if (attached_[slot] == 0) return;
-  if (!in_view(slot)) return lost_outsider(slot);
-  states_->gone(slot);
-  if (is_done(slot)) return;  // P2
-  const bool let_go =
-      membership_->has_decided() && decided_->leaves_in_order({slot, attached_[slot]});
-  if (!let_go && !events_.ends())
-    log(LogLevel::warning, "member '" + names_[slot] + "' was lost: " + loss.reason);
-  membership_->lost(slot);
-}
-
 void Incarnation::hang_up() {
   lobby_.reset();
-  for (std::uint32_t slot = 0; slot < attached_.size(); ++slot) {
-    if (std::exchange(attached_[slot], 0) != 0) detach(Rank{slot});
+  for (std::uint32_t slot = 0; slot < plan_.nodes(); ++slot) {
+    if (engine_->connected_to(slot) != 0) detach(Rank{slot});
   }
 }
 
@@ -174,120 +129,21 @@ bool Incarnation::have_states_ended() const {
 std::vector<std::string> Incarnation::suspected() const {
   std::vector<std::string> names;
   for (std::uint32_t rank = 0; rank < view().members.size(); ++rank) {
-    if (membership_->suspects(rank)) names.push_back(member(rank));
+    if (engine_->membership().suspects(rank)) names.push_back(member(rank));
   }
   return names;
 }
 
-bool Incarnation::in_view(std::uint32_t slot) const {
-  return view().id != 0 && view().contains({slot, attached_[slot]});
-}
-
-bool Incarnation::is_done(std::uint32_t slot) const {
-  const std::uint32_t rank = *view().rank_of(slot);
-  return std::ranges::all_of(subgroups_,
-                             [rank](const auto& subgroup) { return subgroup->complete_at(rank); });
-}
-
-void Incarnation::removed(const ViewMember& member) {
-  lobby_->refuse(member.incarnation);
-  states_->gone(member.slot);
-  if (attached_[member.slot] != member.incarnation) return;
-  const bool entering = decided_ && decided_->next.id == view().id + 1;
-  parting_.push_back({member.slot, entering ? view().id + 1 : view().id});
-}
-
-void Incarnation::installed(const View& view, const View& before) {
-  ViewChange change{.view = view.id, .rank = {*view.rank_of(self_)}};
-  for (std::uint32_t rank = 0; rank < view.members.size(); ++rank) {
-    const std::string& name = names_[view.members[rank].slot];
-    change.members.push_back(name);
-    change.incarnations.push_back(view.members[rank].incarnation);
-    if (rank >= view.survivors) change.joined.push_back(name);
-  }
-  for (const ViewMember& member : decided_->left) {
-    change.left.push_back(
-        {names_[member.slot], member.incarnation,
-         decided_->leaves_in_order(member) ? LeftReason::left : LeftReason::suspected});
-  }
-  next_lags_ns_ = 0;  // the course in a view is known from its beginning
-  if (before.id == 0) lobby_->set_running();
-  show(told_any_ ? NodeState::in_view : NodeState::joining, change);
-  states_->expect(view, self_);
-  untold_.push_back({.view = view, .change = std::move(change)});
-}
-
-bool Incarnation::delivered_before(std::uint64_t view) const {
-  return std::ranges::all_of(
-      subgroups_, [view](const auto& subgroup) { return subgroup->delivered_before(view); });
-}
-
-// P3. Returns of how many views it told.
-std::size_t Incarnation::follow_views() {
-  std::size_t told = 0;
-  while (!untold_.empty() && !membership_->stopped() && !events_.ends()) {
-    Untold& next = untold_.front();
-    if (!delivered_before(next.view.id)) break;
-    if (!std::exchange(next.begun, true)) begin_states(next.view);
-    if (states_->holds()) {  // M9
-      if (next.awaits) follow_taking();
-      break;
-    }
-    gives_state_.store(0, std::memory_order_relaxed);
-    for (const auto& subgroup : subgroups_) subgroup->set_lacks_state(false);
-    const ViewChange change = std::move(next.change);
-    if (!std::exchange(told_any_, true)) {
-      show(NodeState::in_view, untold_.size() == 1 ? change : untold_.back().change);
-    }
-    untold_.pop_front();
-    events_.installed(change);
-    for (const auto& subgroup : subgroups_) subgroup->allow(change.view);
-    ++told;
-  }
-  return told;
-}
-
-// Some of its members may be gone by now: who joined takes nothing, who was there gives nothing.
-void Incarnation::begin_states(const View& view) {
-  untold_.front().awaits = states_->begin(view, self_);
-  for (const auto& subgroup : subgroups_) subgroup->set_lacks_state(untold_.front().awaits);
-  for (const ViewMember& member : view.members) {
-    const View& now = this->view();
-    const bool here = now.contains(member) && !membership_->suspects(*now.rank_of(member.slot));
-    if (!here) states_->gone(member.slot);
-  }
-}
-
-// The state that we joined for is yet to come; if it cannot be had, the node hears so.
-void Incarnation::follow_taking() {
-  switch (states_->taking()) {
-    case Taking::under_way:
-      if (const auto giver = states_->giver()) {
-        gives_state_.store(1 + *giver, std::memory_order_relaxed);
-      }
-      break;
-    case Taking::lost:
-      // The others may need its vote to go on without those givers, so it leaves in order.
-      gives_state_.store(0, std::memory_order_relaxed);
-      if (!std::exchange(leaves_, true)) membership_->leave();
-      break;
-    case Taking::failed:
-      untold_.clear();
-      events_.no_state(states_->error());
-      break;
-    default:
-      break;
-  }
-}
-
 std::string Incarnation::gives_state() const {
   const std::uint32_t giver = gives_state_.load(std::memory_order_relaxed);
-  return giver == 0 ? std::string() : names_[giver - 1];
+  return giver == 0 ? std::string() : plan_.names[giver - 1];
 }
 
 std::vector<std::string> Incarnation::takes_state() const {
   std::vector<std::string> names;
-  for (const std::uint32_t slot : states_->takers()) names.push_back(names_[slot]);
+  for (const std::uint32_t slot : engine_->states().takers()) {
+    names.push_back(plan_.names[slot]);
+  }
   return names;
 }
 
@@ -295,9 +151,10 @@ std::vector<std::string> Incarnation::takes_state() const {
 void Incarnation::watch_lags() {
   next_lags_ns_ = passed_ns_ + kLagsEveryNs;
   if (view().id == 0) return;
-  if (membership_->stopped() || events_.failed() || events_.ends()) return lags_.stop();
-  for (std::size_t g = 0; g < subgroups_.size(); ++g) {
-    Subgroup<NativeMemory>& group = *subgroups_[g];
+  const bool stopped = engine_->membership().stopped() || events_.failed() || events_.ends();
+  if (stopped) return lags_.stop();
+  for (std::size_t g = 0; g < groups_.size(); ++g) {
+    Subgroup<NativeMemory>& group = engine_->subgroup(g);
     group.note_course(lags_.watched_ns());
     const std::size_t members = view().members.size();
     lag_figures_.resize(members);
@@ -320,20 +177,19 @@ void Incarnation::watch_lags() {
 void Incarnation::remove_the_still(const std::string& group) {
   for (std::uint32_t rank = 0; rank < view().members.size(); ++rank) {
     const std::uint32_t slot = view().members[rank].slot;
-    const std::chrono::nanoseconds still = lags_.still(group, names_[slot]);
-    if (slot == self_ || membership_->suspects(rank) || still < node_.remove_after) continue;
-    log(LogLevel::warning, "member '" + names_[slot] + "' is to be removed: it has delivered " +
-                               "nothing of group '" + group + "' for " + in_seconds(still) +
-                               " s, and remove_after is " + in_seconds(node_.remove_after) + " s");
-    membership_->expel(slot);
+    const std::chrono::nanoseconds still = lags_.still(group, plan_.names[slot]);
+    if (slot == self_ || engine_->membership().suspects(rank) || still < node_.remove_after)
+      continue;
+    log(LogLevel::warning, "member '" + plan_.names[slot] +
+                               "' is to be removed: it has delivered " + "nothing of group '" +
+                               group + "' for " + in_seconds(still) + " s, and remove_after is " +
+                               in_seconds(node_.remove_after) + " s");
+    engine_->membership().expel(slot);
   }
 }
 
-void Incarnation::show(NodeState state, const ViewChange& change) {
-  lobby_->show({.state = state,
-                .view = change.view,
-                .members = change.members,
-                .incarnations = change.incarnations});
+std::chrono::nanoseconds Incarnation::patience_with_outsiders() const {
+  return std::max(node_.suspect_after, kLeastPatience);
 }
 
 void Incarnation::log(LogLevel level, const std::string& text) const {
@@ -346,34 +202,14 @@ Incarnation::Incarnation(const NodeOptions& node, const std::vector<GroupOptions
       groups_(groups),
       events_(events),
       may_found_(may_found),
-      names_(names_of(node.members)),
-      self_(static_cast<std::uint32_t>(std::ranges::find(names_, node.name) - names_.begin())),
-      words_(static_cast<std::uint32_t>(names_.size()),
-             [&] {
-               std::vector<std::uint32_t> senders;
-               for (const GroupOptions& group : groups) {
-                 senders.push_back(static_cast<std::uint32_t>(group.senders.size()));
-               }
-               return proposal_words(names_.size(), senders);
-             }()),
+      plan_(names_of(node.members), on_fabric(groups, node.fabric),
+            std::ranges::any_of(groups, &GroupOptions::stateful) ? kStateRingBytes : 0,
+            node.litmus_rounds != 0),
+      self_(static_cast<std::uint32_t>(std::ranges::find(plan_.names, node.name) -
+                                       plan_.names.begin())),
       calls_(groups.size()),
       state_calls_(groups.size()),
       lags_(node.name, node.suspect_after, node.slow_after, node.log),
-      attached_(names_.size()),
-      unconnected_(names_.size()),
-      outsiders_(static_cast<std::uint32_t>(names_.size()),
-                 static_cast<std::uint64_t>(patience_with_outsiders().count())) {
-  const auto on_line = [](std::size_t bytes) { return (bytes + 63) / 64 * 64; };
-  std::size_t bytes = on_line(words_.bytes());
-  if (std::ranges::any_of(groups, &GroupOptions::stateful)) {
-    state_words_ = {.offset = kMembershipOffset + bytes, .ring_bytes = kStateRingBytes};
-    bytes += state_words_.bytes();
-  }
-  if (node.litmus_rounds != 0) {
-    litmus_offset_ = kMembershipOffset + bytes;
-    bytes += Litmus::bytes(names_.size());
-  }
-  for (const std::string& name : names_) layouts_.emplace_back(name, groups, bytes);
-}
+      unconnected_(plan_.nodes()) {}
 
 }  // namespace tutti

@@ -13,9 +13,6 @@
 
 namespace tutti {
 
-/// Whether whoever makes a pass may call the application in it.
-enum class Calls : std::uint8_t { allowed, forbidden };
-
 /// The calls for one group's state.
 struct StateCalls {
   CallMark save;  ///< takes it

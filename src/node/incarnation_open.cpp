@@ -81,14 +81,14 @@ Result<std::unique_ptr<Incarnation>> Incarnation::open(const NodeOptions& node,
   out->incarnation_ = *number;
   if (Result<void> r = out->open_row(); !r) return std::unexpected(r.error());
   if (Result<void> r = out->open_fabrics(); !r) return std::unexpected(r.error());
-  out->seat_groups();
+  out->open_engine();
   if (Result<void> r = out->start_state_thread(); !r) return std::unexpected(r.error());
   if (Result<void> r = out->open_lobby(); !r) return std::unexpected(r.error());
   return out;
 }
 
 Result<void> Incarnation::open_row() {
-  Result<Segment> row = Segment::create(layouts_[self_].row_bytes());
+  Result<Segment> row = Segment::create(plan_.layouts[self_].row_bytes());
   if (!row) return std::unexpected(row.error());
   row_.emplace(std::move(*row));
   Result<std::unique_ptr<Sleeper>> sleeper = Sleeper::create();
@@ -119,8 +119,8 @@ Result<void> Incarnation::open_fabrics() {
     verbs_ = verbs->get();
     fabrics.push_back(std::move(*verbs));
   }
-  const auto largest = std::ranges::max(layouts_, {}, &RowLayout::row_bytes).row_bytes();
-  auto fabric = RoutedFabric::create(row_->data(), names_.size(), largest, std::move(fabrics));
+  auto fabric =
+      RoutedFabric::create(row_->data(), plan_.nodes(), plan_.row_bytes(), std::move(fabrics));
   if (!fabric) return std::unexpected(fabric.error());
   fabric_ = std::move(*fabric);
   return {};
@@ -162,7 +162,7 @@ MembershipOptions Incarnation::membership_options() const {
   const auto suspect_after = static_cast<std::uint64_t>(node_.suspect_after.count());
   return {.self = self_,
           .incarnation = incarnation_,
-          .nodes = names_,
+          .nodes = plan_.names,
           .heartbeat_ns = suspect_after / kBeatsPerTimeout,
           .suspect_after_ns = suspect_after,
           .look_every_ns = kLookEveryNs,
@@ -194,46 +194,29 @@ DeliveryCallback Incarnation::delivery_of(std::size_t index) {
   };
 }
 
-void Incarnation::seat_groups() {
-  loop_ = std::make_unique<PredicateLoop>(*fabric_);
-  const RowOf row_of = [this](std::uint32_t slot) { return fabric_->row(Rank{slot}); };
-  std::vector<Membership<NativeMemory>::Group> seated;
-  for (GroupOptions group : groups_) {
-    // At agreed, what a dead member sent may have been delivered where it is, so those who lack it
-    // must get it: they do where its row is shared.
-    const bool shared = node_.fabric == FabricChoice::shm;
-    if (group.level == Level::agreed && !shared) group.level = Level::atomic;
-    GroupSeat seat(group, self_, names_, layouts_, row_->data());
-    auto [shape, place] = seat.in(View{}, row_of);
-    subgroups_.push_back(std::make_unique<Subgroup<NativeMemory>>(shape, std::move(place),
-                                                                  delivery_of(subgroups_.size())));
-    subgroups_.back()->allow(0);  // P3
-    seated.push_back({std::move(seat), subgroups_.back().get()});
-  }
-  MembershipEvents& events = *this;
-  membership_ = std::make_unique<Membership<NativeMemory>>(
-      membership_options(), words_, std::move(seated), row_->data(), row_of, events);
-  seat_states(row_of);
-  if (node_.litmus_rounds != 0) {
-    litmus_ = std::make_unique<Litmus>(self_, incarnation_, names_.size(), node_.litmus_rounds,
-                                       row_->data(), litmus_offset_, row_of);
-    loop_->add(*litmus_);
-  }
-  loop_->add(*membership_);
-  loop_->add(*states_);
-  for (const auto& subgroup : subgroups_) loop_->add(*subgroup);
-}
-
-void Incarnation::seat_states(const RowOf& row_of) {
+void Incarnation::open_engine() {
   std::vector<GroupState> states;
+  std::vector<DeliveryCallback> deliveries;
   for (std::size_t g = 0; g < groups_.size(); ++g) {
     states.push_back(groups_[g].stateful ? state_of(g) : GroupState{.name = groups_[g].name});
+    deliveries.push_back(delivery_of(g));
   }
-  state_jobs_ = std::make_unique<StateJobs>(std::move(states), state_words_.piece_bytes(),
+  state_jobs_ = std::make_unique<StateJobs>(std::move(states), plan_.states.piece_bytes(),
                                             [this] { state_thread_->wake(); });
-  states_ = std::make_unique<StateTransfer<NativeMemory>>(
-      state_words_, *state_jobs_, row_->data(), row_of,
-      static_cast<std::uint64_t>(node_.suspect_after.count()));
+  const EngineOptions options{
+      .membership = membership_options(),
+      .patience_ns = static_cast<std::uint64_t>(patience_with_outsiders().count()),
+      .litmus_rounds = node_.litmus_rounds};
+  EngineEvents& events = *this;
+  engine_ = std::make_unique<Engine<NativeMemory>>(
+      options,
+      EnginePlace{.plan = plan_,
+                  .own_row = row_->data(),
+                  .fabric = *fabric_,
+                  .row_of = [this](std::uint32_t slot) { return fabric_->row(Rank{slot}); },
+                  .jobs = *state_jobs_,
+                  .deliveries = std::move(deliveries)},
+      events);
 }
 
 // The application's callbacks; what goes wrong in saving is known here only.
@@ -283,7 +266,7 @@ Founding Incarnation::founding() const {
 
 Result<void> Incarnation::open_lobby() {
   std::vector<std::size_t> row_bytes;
-  for (const RowLayout& layout : layouts_) row_bytes.push_back(layout.row_bytes());
+  for (const RowLayout& layout : plan_.layouts) row_bytes.push_back(layout.row_bytes());
   Result<std::unique_ptr<Lobby>> lobby = Lobby::open({.node = node_,
                                                       .groups = groups_,
                                                       .own_row = *row_,

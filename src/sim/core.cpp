@@ -1,6 +1,10 @@
 // The protocol's templates for the simulator's Memory. Their definitions are in .cpp files, where
 // the library instantiates them for NativeMemory; this one file does it for the simulator.
 #define TUTTI_DEFINITIONS_ONLY
+#include "engine/engine.cpp"                // NOLINT(bugprone-suspicious-include)
+#include "engine/engine_peers.cpp"          // NOLINT(bugprone-suspicious-include)
+#include "engine/engine_views.cpp"          // NOLINT(bugprone-suspicious-include)
+#include "engine/litmus.cpp"                // NOLINT(bugprone-suspicious-include)
 #include "membership/membership.cpp"        // NOLINT(bugprone-suspicious-include)
 #include "membership/membership_agree.cpp"  // NOLINT(bugprone-suspicious-include)
 #include "membership/membership_begin.cpp"  // NOLINT(bugprone-suspicious-include)
@@ -22,5 +26,7 @@ template class Membership<sim::Memory>;
 template class StateGiver<sim::Memory>;
 template class StateTaker<sim::Memory>;
 template class StateTransfer<sim::Memory>;
+template class Litmus<sim::Memory>;
+template class Engine<sim::Memory>;
 
 }  // namespace tutti

@@ -48,28 +48,19 @@ history::WedgeReason told(WedgeReason reason) {
   }
 }
 
+// Small, so that a state takes many pieces.
+constexpr std::size_t kStateRingBytes = 256;
+
 }  // namespace
 
 Plan make_plan(std::uint32_t nodes, std::vector<GroupOptions> groups) {
   std::vector<std::string> names;
   for (std::uint32_t slot = 0; slot < nodes; ++slot) names.push_back("n" + std::to_string(slot));
-  std::vector<std::uint32_t> senders;
   for (GroupOptions& group : groups) {
     if (group.members.empty()) group.members = names;
     if (group.senders.empty()) group.senders = group.members;
-    senders.push_back(static_cast<std::uint32_t>(group.senders.size()));
   }
-  Plan plan{.nodes = names,
-            .groups = std::move(groups),
-            .words = ViewWords(nodes, proposal_words(nodes, senders)),
-            .layouts = {}};
-  const std::size_t words = (plan.words.bytes() + 63) / 64 * 64;
-  plan.state_words = {.offset = kMembershipOffset + words, .ring_bytes = 256};
-  for (const std::string& name : names) {
-    plan.layouts.emplace_back(name, plan.groups, words + plan.state_words.bytes());
-    plan.row_bytes = std::max(plan.row_bytes, plan.layouts.back().row_bytes());
-  }
-  return plan;
+  return {.rows = RowPlan(std::move(names), std::move(groups), kStateRingBytes, false)};
 }
 
 Member::Member(const Plan& plan, ViewMember self, bool may_found, Net& net, std::uint64_t seed)
@@ -77,41 +68,38 @@ Member::Member(const Plan& plan, ViewMember self, bool may_found, Net& net, std:
       self_(self),
       net_(net),
       random_(seed),
-      recorder_(history::Recorder::in_memory({.name = plan.nodes[self.slot],
+      recorder_(history::Recorder::in_memory({.name = plan.rows.names[self.slot],
                                               .node = static_cast<std::uint16_t>(self.slot),
                                               .incarnation = self.incarnation})),
-      row_(plan.row_bytes),
+      row_(plan.rows.row_bytes()),
       fabric_(net.fabric(self.slot, row_.data())),
-      connected_(plan.nodes.size()),
-      loop_(std::make_unique<PredicateLoop>(*fabric_)) {
-  const Memory memory{&net, self.slot};
-  const RowOf row_of = [&net, own = self.slot](std::uint32_t slot) { return net.row(own, slot); };
-  std::vector<Membership<Memory>::Group> groups;
-  for (std::uint16_t g = 0; g < plan.groups.size(); ++g) {
-    GroupSeat seat(plan.groups[g], self.slot, plan.nodes, plan.layouts, row_.data());
-    auto [shape, place] = seat.in(View{}, row_of);
-    Seat& own = seats_.emplace_back();
-    own.subgroup = std::make_unique<Subgroup<Memory>>(
-        shape, std::move(place), [this, g](std::span<const Message> batch) { deliver(g, batch); },
-        memory);
-    own.subgroup->allow(0);
-    own.own_thread = plan.groups[g].delivery == DeliveryThread::own;
-    groups.push_back({std::move(seat), own.subgroup.get()});
+      seats_(plan.rows.groups.size()),
+      jobs_(std::make_unique<StateJobs>(group_states(), plan.rows.states.piece_bytes())) {
+  std::vector<DeliveryCallback> deliveries;
+  for (std::uint16_t g = 0; g < seats_.size(); ++g) {
+    seats_[g].own_thread = plan.rows.groups[g].delivery == DeliveryThread::own;
+    deliveries.emplace_back([this, g](std::span<const Message> batch) { deliver(g, batch); });
   }
-  membership_ = std::make_unique<Membership<Memory>>(
-      MembershipOptions{.self = self.slot,
-                        .incarnation = self.incarnation,
-                        .nodes = plan.nodes,
-                        .heartbeat_ns = plan.heartbeat_ns,
-                        .suspect_after_ns = plan.suspect_after_ns,
-                        .founders = plan.founders,
-                        .may_found = may_found,
-                        .found_after_ns = plan.found_after_ns},
-      plan.words, std::move(groups), row_.data(), row_of, *this, memory);
-  make_states(row_of, memory);
-  loop_->add(*membership_);
-  loop_->add(*states_);
-  for (const Seat& seat : seats_) loop_->add(*seat.subgroup);
+  const EngineOptions options{.membership = {.self = self.slot,
+                                             .incarnation = self.incarnation,
+                                             .nodes = plan.rows.names,
+                                             .heartbeat_ns = plan.heartbeat_ns,
+                                             .suspect_after_ns = plan.suspect_after_ns,
+                                             .founders = plan.founders,
+                                             .may_found = may_found,
+                                             .found_after_ns = plan.found_after_ns},
+                              .patience_ns = 2 * plan.suspect_after_ns};
+  EngineEvents& events = *this;
+  engine_ = std::make_unique<Engine<Memory>>(
+      options,
+      EnginePlace{
+          .plan = plan.rows,
+          .own_row = row_.data(),
+          .fabric = *fabric_,
+          .row_of = [&net, own = self.slot](std::uint32_t slot) { return net.row(own, slot); },
+          .jobs = *jobs_,
+          .deliveries = std::move(deliveries)},
+      events, Memory{&net, self.slot});
 }
 
 history::Event Member::event(EventKind kind) const {
@@ -126,36 +114,30 @@ void Member::record(const history::Event& event) {
 }
 
 std::size_t Member::pass() {
-  membership_->set_time(net_.now_ns());
-  states_->set_time(net_.now_ns());
-  std::size_t work = (work_on_states() ? 1 : 0) + loop_->step();
+  const std::size_t jobs = work_on_states() ? 1 : 0;
+  const bool calls = net_.now_ns() >= stuck_until_ns_ && !stopped();
+  const std::size_t work =
+      jobs + engine_->pass(net_.now_ns(), calls ? Calls::allowed : Calls::forbidden);
   if (NativeMemory::load(row_.data() + ViewWords::kLeaving) == 0) {
     asked_ns_.reset();
   } else if (!asked_ns_) {
     asked_ns_ = net_.now_ns();
   }
-  part_from_removed();
-  if (net_.now_ns() >= stuck_until_ns_ && !membership_->stopped()) {
-    work += follow_views();
-    work += loop_->deliver();
-  }
-  // As Incarnation does.
-  if (states_->taking() == Taking::lost && !leaves_ && !membership_->stopped()) leave();
-  if (states_->taking() == Taking::failed && finding_.empty()) {
-    finding_ =
-        "M9: " + plan_.nodes[self_.slot] + " cannot take the state: " + states_->error().message;
-  }
   return work;
 }
 
-std::optional<StopReason> Member::stopped() const { return membership_->stopped(); }
+void Member::no_state(const Error& why) {
+  if (finding_.empty()) finding_ = "M9: " + name() + " cannot take the state: " + why.message;
+}
+
+std::optional<StopReason> Member::stopped() const { return engine_->membership().stopped(); }
 
 void Member::send() {
   const auto group = static_cast<std::uint16_t>(random_.below(seats_.size()));
   Seat& seat = seats_[group];
-  SendRing* ring = seat.subgroup->ring();
+  SendRing* ring = engine_->subgroup(group).ring();
   if (ring == nullptr || told_.id == 0) return;
-  const std::uint32_t most = plan_.groups[group].message_max_bytes;
+  const std::uint32_t most = plan_.rows.groups[group].message_max_bytes;
   const auto size = static_cast<std::uint32_t>(
       sizeof(Mark) + random_.below(random_.one_in(4) ? most - sizeof(Mark) : 16));
   SendRing::Space space;
@@ -171,21 +153,20 @@ void Member::send() {
 
 void Member::leave() {
   record(event(EventKind::leave));
-  leaves_ = true;
-  membership_->leave();
+  engine_->membership().leave();
 }
 
+void Member::leaves_without_state() { record(event(EventKind::leave)); }
+
 void Member::lost(std::uint32_t slot) {
-  membership_->set_time(net_.now_ns());
-  states_->gone(slot);
-  membership_->lost(slot);
+  engine_->membership().set_time(net_.now_ns());
+  engine_->lost(slot, "the world says so");
 }
 
 void Member::connected(std::uint32_t slot, std::uint64_t incarnation) {
-  membership_->set_time(net_.now_ns());
-  connected_[slot] = incarnation;
+  engine_->membership().set_time(net_.now_ns());
   connections_.push_back({{slot, incarnation}, net_.now_ns()});
-  membership_->ready(slot, incarnation);
+  engine_->connected(slot, incarnation);
 }
 
 std::optional<std::uint64_t> Member::connected_ns(const ViewMember& other) const {
@@ -197,19 +178,19 @@ std::optional<std::uint64_t> Member::connected_ns(const ViewMember& other) const
 // From its row, as the others see it.
 Progress Member::progress() {
   const auto word = [this](std::size_t offset) { return NativeMemory::load(row_.data() + offset); };
-  const std::size_t block = plan_.words.block(view_id());
-  const std::size_t state = plan_.state_words.offset;
+  const std::size_t block = plan_.rows.words.block(view_id());
+  const std::size_t state = plan_.rows.states.offset;
   Progress out{.view = view_id(),
                .connections = connections_.size(),
                .suspicions = suspicions_,
                .wedged = changing(),
                .settled = word(block + ViewWords::kSettled),
                .ballot = word(block + ViewWords::kAccepted) / 2,
-               .decided = view_id() != 0 && membership_->has_decided(),
+               .decided = view_id() != 0 && engine_->membership().has_decided(),
                .told = told_.id};
   out.leads = out.ballot == 1 + view().rank_of(self_.slot).value_or(0);
-  if (states_->gives()) out.given = word(state + StateWords::kSent);
-  if (states_->taking() == Taking::under_way) {
+  if (engine_->states().gives()) out.given = word(state + StateWords::kSent);
+  if (engine_->states().taking() == Taking::under_way) {
     out.taken = word(state + StateWords::kTaken) + word(state + StateWords::kTaken + 8);
   }
   return out;
@@ -236,8 +217,8 @@ void Member::deliver(std::uint16_t group, std::span<const Message> batch) {
       whole = message.data[i] == pattern(mark, i);
     }
     if (!whole && finding_.empty()) {
-      finding_ = "D1: " + plan_.nodes[self_.slot] + " delivered a message of " +
-                 plan_.nodes[sender.slot] + " that was not sent so, number " +
+      finding_ = "D1: " + plan_.rows.names[self_.slot] + " delivered a message of " +
+                 plan_.rows.names[sender.slot] + " that was not sent so, number " +
                  std::to_string(message.seq.value) + " in view " + std::to_string(told_.id);
     }
     State& state = seats_[group].state;
@@ -248,7 +229,7 @@ void Member::deliver(std::uint16_t group, std::span<const Message> batch) {
                                       .ordinal = message.seq,
                                       .length = message.size,
                                       .crc = history::crc32c(message.bytes()),
-                                      .level = plan_.groups[group].level,
+                                      .level = plan_.rows.groups[group].level,
                                       .send_view = at.view}));
     if (sender == self_) {
       ++seats_[group].delivered;
@@ -258,7 +239,6 @@ void Member::deliver(std::uint16_t group, std::span<const Message> batch) {
 }
 
 void Member::suspected(const ViewMember& member) {
-  states_->gone(member.slot);
   ++suspicions_;
   record(history::make_suspect({.view = view_id(), .time_ns = net_.now_ns()}, ref(member),
                                history::SuspectReason::told));
@@ -270,7 +250,6 @@ void Member::wedged(WedgeReason reason, const ViewMember& joiner) {
 }
 
 void Member::decided(const Proposal& proposal) {
-  cuts_.assign(1, proposal);
   ++decisions_;
   if (view_id() == 0) return;  // a joiner: it has no part in how the last view ends
   history::Event decide = event(EventKind::decide);
@@ -282,11 +261,12 @@ void Member::stopped(StopReason reason) {
   if (reason == StopReason::evicted) record(event(EventKind::evicted));
   // A member that leaves in order and got to the cut, or is alone, knows that what it has not
   // delivered never will be; but not one that has yet to get the state that it joined for.
-  const bool lacks_state =
-      std::ranges::any_of(seats_, [](const Seat& seat) { return seat.subgroup->lacks_state(); });
+  const auto groups = std::views::iota(std::size_t{0}, seats_.size());
+  const bool lacks_state = std::ranges::any_of(
+      groups, [this](std::size_t g) { return engine_->subgroup(g).lacks_state(); });
   const bool alone = !lacks_state && (view_id() == 0 || view().members.size() == 1);
-  const bool knows =
-      reason == StopReason::left && (alone || (membership_->has_decided() && delivered_all()));
+  const bool knows = reason == StopReason::left &&
+                     (alone || (engine_->membership().has_decided() && delivered_all()));
   for (std::uint16_t g = 0; g < seats_.size() && knows; ++g) {
     for (std::uint64_t ticket = seats_[g].delivered + 1; ticket <= seats_[g].sent; ++ticket) {
       record(history::make_send_fail(told_at(g), Ticket{ticket}, history::FailReason::stopped));

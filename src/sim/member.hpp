@@ -13,11 +13,9 @@
 #include <vector>
 
 #include "base/prng.hpp"
+#include "engine/engine.hpp"
 #include "history/make_event.hpp"
 #include "history/recorder.hpp"
-#include "membership/membership.hpp"
-#include "membership/state_transfer.hpp"
-#include "predicates/predicate_loop.hpp"
 #include "sim/failpoints.hpp"
 #include "sim/memory.hpp"
 #include "sim/net.hpp"
@@ -28,20 +26,15 @@ namespace tutti::sim {
 
 /// What all nodes of a world have in common.
 struct Plan {
-  std::vector<std::string> nodes;    ///< names by slot
-  std::vector<GroupOptions> groups;  ///< resolved
-  ViewWords words;
-  StateWords state_words{};
+  RowPlan rows;
   StateTimes states{};
-  std::vector<RowLayout> layouts;  ///< by slot
-  std::size_t row_bytes = 0;       ///< the largest
   std::uint64_t heartbeat_ns = 0;
   std::uint64_t suspect_after_ns = 0;
   std::uint32_t founders = 0;
   std::uint64_t found_after_ns = 0;
 };
 
-class Member final : public MembershipEvents {
+class Member final : private EngineEvents {
  public:
   Member(const Plan& plan, ViewMember self, bool may_found, Net& net, std::uint64_t seed);
 
@@ -62,34 +55,30 @@ class Member final : public MembershipEvents {
   void leave();
 
   [[nodiscard]] bool was_removed(std::uint64_t incarnation) const {
-    return membership_->was_removed(incarnation);
+    return engine_->membership().was_removed(incarnation);
   }
   void lost(std::uint32_t slot);
   void connected(std::uint32_t slot, std::uint64_t incarnation);
 
   [[nodiscard]] const ViewMember& self() const { return self_; }
-  [[nodiscard]] const std::string& name() const { return plan_.nodes[self_.slot]; }
-  [[nodiscard]] const View& view() const { return membership_->view(); }
-  [[nodiscard]] bool changing() const { return membership_->changing(); }
-  [[nodiscard]] bool may_have_founded() const { return membership_->may_have_founded(); }
+  [[nodiscard]] const std::string& name() const { return plan_.rows.names[self_.slot]; }
+  [[nodiscard]] const View& view() const { return engine_->view(); }
+  [[nodiscard]] bool changing() const { return engine_->membership().changing(); }
+  [[nodiscard]] bool may_have_founded() const { return engine_->membership().may_have_founded(); }
   /// The view that the application is in, behind or at view().
   [[nodiscard]] const View& told_view() const { return told_; }
   /// Deliveries may still read the row of a node that was in that slot, and is in no view any more.
-  [[nodiscard]] bool reads(std::uint32_t slot) const {
-    return std::ranges::find(parting_, slot, [](const Parting& gone) {
-             return gone.member.slot;
-           }) != parting_.end();
-  }
-  struct Entry {
+  [[nodiscard]] bool reads(std::uint32_t slot) const { return engine_->is_parting(slot); }
+  struct Entered {
     View view;
     std::uint64_t at_ns;
   };
   /// When the protocol entered which view.
-  [[nodiscard]] const std::vector<Entry>& entries() const { return entries_; }
+  [[nodiscard]] const std::vector<Entered>& entries() const { return entries_; }
   [[nodiscard]] bool drained() const { return fabric_->drained(); }
   [[nodiscard]] std::optional<StopReason> stopped() const;
   [[nodiscard]] std::uint64_t next_step_ns() const {
-    return std::min(membership_->next_step_ns(), state_job_ns_);
+    return std::min(engine_->next_pass_ns(), state_job_ns_);
   }
   /// All that it sent has been delivered here.
   [[nodiscard]] bool idle() const;
@@ -98,7 +87,7 @@ class Member final : public MembershipEvents {
   /// In its row; it waits before that until nobody needs it.
   [[nodiscard]] std::optional<std::uint64_t> asked_to_leave_ns() const { return asked_ns_; }
   /// It joined, and those who gave it the state are gone.
-  [[nodiscard]] bool lost_state() const { return states_->taking() == Taking::lost; }
+  [[nodiscard]] bool lost_state() const { return engine_->states().taking() == Taking::lost; }
   /// When it learned last that it is connected to the other.
   [[nodiscard]] std::optional<std::uint64_t> connected_ns(const ViewMember& other) const;
   [[nodiscard]] Progress progress();
@@ -123,52 +112,39 @@ class Member final : public MembershipEvents {
     std::uint64_t at_ns;
   };
   struct Seat {
-    std::unique_ptr<Subgroup<Memory>> subgroup;
     std::uint64_t sent = 0;       // messages
     std::uint64_t delivered = 0;  // own, of them
     State state{};
     bool own_thread = false;
   };
-  struct Untold {
-    View view;
-    View before;
-    Proposal decision;
-    std::vector<std::uint64_t> first_seqs;  // by group
-    bool begun = false;
-    bool awaits = false;  // a state
-  };
-  struct Parting {
-    ViewMember member;
-    std::uint64_t view;  // the first without it
-  };
-
   [[nodiscard]] static history::NodeRef ref(const ViewMember& member) {
     return {static_cast<std::uint16_t>(member.slot), member.incarnation};
   }
   [[nodiscard]] static std::uint64_t digest_of(const Proposal& proposal) {
     return encode(proposal).front();
   }
+  // EngineEvents.
   void suspected(const ViewMember& member) override;
   void wedged(WedgeReason reason, const ViewMember& joiner) override;
   void decided(const Proposal& proposal) override;
-  void installed(const View& view, const View& before) override;
+  void entered(const Entry& entry) override;
   void stopped(StopReason reason) override;
-  void removed(const ViewMember& member) override;
-  [[nodiscard]] bool is_needed() const override { return states_->is_needed(); }
-  void make_states(const RowOf& row_of, Memory memory);
+  void let_go(std::uint32_t slot) override { fabric_->fence(Rank{slot}); }
+  void reached(const Entry& entry) override;
+  void leaves_without_state() override;
+  void tell(const Entry& /*entry*/) override {}  // its history has it since reached()
+  void no_state(const Error& why) override;
+
+  [[nodiscard]] std::vector<GroupState> group_states();
   bool work_on_states();
   [[nodiscard]] Result<void> save(std::uint16_t group, const StateSink& write);
   [[nodiscard]] Result<ReadSnapshot> take_snapshot(std::uint16_t group);
   [[nodiscard]] Result<void> load(std::uint16_t group, const StatePiece& piece);
-  std::size_t follow_views();
-  void tell(const Untold& next);
-  void part_from_removed();
-  [[nodiscard]] bool delivered_before(std::uint64_t view) const;
   [[nodiscard]] bool delivered_all() const;
   void deliver(std::uint16_t group, std::span<const Message> batch);
   void record(const history::Event& event);
   [[nodiscard]] history::Event event(history::EventKind kind) const;
-  [[nodiscard]] std::uint64_t view_id() const { return membership_ ? view().id : 0; }
+  [[nodiscard]] std::uint64_t view_id() const { return engine_ ? view().id : 0; }
   [[nodiscard]] history::At told_at(std::uint16_t group) const {
     return {.view = told_.id, .time_ns = net_.now_ns(), .group = group};
   }
@@ -180,26 +156,21 @@ class Member final : public MembershipEvents {
   std::unique_ptr<history::Recorder> recorder_;
   Row row_;
   std::unique_ptr<Fabric> fabric_;
-  std::vector<std::uint64_t> connected_;  // by slot: the incarnation there, the last one
   std::vector<Seat> seats_;
-  std::unique_ptr<Membership<Memory>> membership_;
   std::unique_ptr<StateJobs> jobs_;
-  std::unique_ptr<StateTransfer<Memory>> states_;
+  std::unique_ptr<Engine<Memory>> engine_;
   std::uint64_t state_job_ns_ = kNever;  // when the oldest job is done
   std::vector<std::byte> loaded_;        // of a state, so far
-  std::unique_ptr<PredicateLoop> loop_;
-  std::vector<Proposal> cuts_;  // the one decided last
   std::uint64_t hash_ = 0;
   std::string finding_;
   std::uint64_t decisions_ = 0;
   std::uint64_t suspicions_ = 0;
-  bool leaves_ = false;
   std::optional<std::uint64_t> asked_ns_;
   std::vector<Connection> connections_;
-  std::vector<Entry> entries_;
+  std::vector<Entered> entries_;
+  // By group, of the views that the application has not reached.
+  std::deque<std::vector<std::uint64_t>> first_seqs_;
   View told_;
-  std::deque<Untold> untold_;  // views that the application has not been told of
-  std::vector<Parting> parting_;
   std::uint64_t stuck_until_ns_ = 0;
   std::uint64_t threads_stuck_until_ns_ = 0;
 };

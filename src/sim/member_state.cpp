@@ -19,11 +19,11 @@ std::size_t more_bytes(std::uint64_t messages) { return messages * 13 % 600; }
 }  // namespace
 
 // Groups of even number take snapshots, the others save their state at once.
-void Member::make_states(const RowOf& row_of, Memory memory) {
+std::vector<GroupState> Member::group_states() {
   std::vector<GroupState> states;
-  for (std::uint16_t g = 0; g < plan_.groups.size(); ++g) {
-    GroupState state{.name = plan_.groups[g].name};
-    if (plan_.groups[g].level != Level::unordered) {
+  for (std::uint16_t g = 0; g < plan_.rows.groups.size(); ++g) {
+    GroupState state{.name = plan_.rows.groups[g].name};
+    if (plan_.rows.groups[g].level != Level::unordered) {
       if (g % 2 == 0) {
         state.snapshot = [this, g] { return take_snapshot(g); };
       } else {
@@ -33,9 +33,7 @@ void Member::make_states(const RowOf& row_of, Memory memory) {
     }
     states.push_back(std::move(state));
   }
-  jobs_ = std::make_unique<StateJobs>(std::move(states), plan_.state_words.piece_bytes());
-  states_ = std::make_unique<StateTransfer<Memory>>(plan_.state_words, *jobs_, row_.data(), row_of,
-                                                    plan_.suspect_after_ns, memory);
+  return states;
 }
 
 // One job after the other. Here a state is as it was when the job ended: M9 does not hold if

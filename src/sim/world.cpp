@@ -41,7 +41,7 @@ World::World(const Options& options)
     : options_(options),
       plan_(plan_of(options)),
       random_(options.seed),
-      net_(options.nodes, plan_.row_bytes, options.net, random_.next(),
+      net_(options.nodes, plan_.rows.row_bytes(), options.net, random_.next(),
            [this](std::uint32_t node, std::uint64_t at_ns) {
              const bool rings =
                  random_.below(100) >= options_.faults.lost_doorbells_percent || calm_;

@@ -9,10 +9,10 @@ std::string World::finding() const {
   const auto of = [this](const Member* member) -> std::string {
     if (member == nullptr) return {};
     if (member->finding().empty() && member->suspected_any() && harmless(options_)) {
-      return "V6: " + plan_.nodes[member->self().slot] + " suspected somebody for nothing";
+      return "V6: " + plan_.rows.names[member->self().slot] + " suspected somebody for nothing";
     }
     if (member->finding().empty() && member->lost_state() && orderly(options_)) {
-      return "M9: " + plan_.nodes[member->self().slot] +
+      return "M9: " + plan_.rows.names[member->self().slot] +
              " joined and was left without the state, although nobody failed";
     }
     return member->finding();
@@ -54,7 +54,7 @@ std::string World::unfinished() const {
   for (std::uint32_t node = 0; node < nodes_.size(); ++node) {
     const Member* here = member(node);
     if (here == nullptr) continue;
-    const std::string& name = plan_.nodes[node];
+    const std::string& name = plan_.rows.names[node];
     if (here->view().id != newest) {
       return "M10: " + name + " is in view " + std::to_string(here->view().id) + ", others in " +
              std::to_string(newest);
@@ -66,7 +66,8 @@ std::string World::unfinished() const {
     if (here->changing()) return "M10: " + name + " does not come to an end of a change of view";
     for (const ViewMember& other : here->view().members) {
       if (member(other.slot) == nullptr || member(other.slot)->self() != other) {
-        return "M10: the view of " + name + " has " + plan_.nodes[other.slot] + ", which is gone";
+        return "M10: the view of " + name + " has " + plan_.rows.names[other.slot] +
+               ", which is gone";
       }
     }
     if (!here->idle()) return "V1: " + name + " has sent what it has not delivered";

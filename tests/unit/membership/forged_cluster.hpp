@@ -35,7 +35,8 @@ class ForgedNodeOver final : public MembershipEvents {
                  Memory memory, bool may_found = true)
       : fabric(rows) {
     const RowOf row_of = [&rows](std::uint32_t peer) { return rows[peer].data(); };
-    GroupSeat seat(plan.groups[0], slot, plan.nodes, plan.layouts, rows[slot].data());
+    GroupSeat seat(plan.rows.groups[0], slot, plan.rows.names, plan.rows.layouts,
+                   rows[slot].data());
     auto [shape, place] = seat.in(View{}, row_of);
     group = std::make_unique<Subgroup<Memory>>(
         shape, std::move(place),
@@ -47,11 +48,11 @@ class ForgedNodeOver final : public MembershipEvents {
     groups.push_back({std::move(seat), group.get()});
     membership = std::make_unique<Membership<Memory>>(MembershipOptions{.self = slot,
                                                                         .incarnation = 100 + slot,
-                                                                        .nodes = plan.nodes,
+                                                                        .nodes = plan.rows.names,
                                                                         .founders = plan.founders,
                                                                         .may_found = may_found,
                                                                         .found_after_ns = 0},
-                                                      plan.words, std::move(groups),
+                                                      plan.rows.words, std::move(groups),
                                                       rows[slot].data(), row_of, *this, memory);
   }
 
@@ -92,7 +93,7 @@ class ForgedClusterOver {
   /// Each node reads through the memory, which is told its slot if it asks for that.
   explicit ForgedClusterOver(std::uint32_t count, std::uint32_t joining = 0, Memory memory = {})
       : plan(sim::make_plan(count, {forged_group()})) {
-    for (std::uint32_t slot = 0; slot < count; ++slot) rows.emplace_back(plan.row_bytes);
+    for (std::uint32_t slot = 0; slot < count; ++slot) rows.emplace_back(plan.rows.row_bytes());
     plan.founders = count - joining;
     for (std::uint32_t slot = 0; slot < count; ++slot) {
       if constexpr (requires { memory.reader; }) memory.reader = Rank{slot};

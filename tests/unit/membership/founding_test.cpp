@@ -16,7 +16,7 @@ class Start {
   Start(std::uint32_t count, std::uint32_t founders, const std::vector<std::uint32_t>& joining = {})
       : plan_(sim::make_plan(count, {forged_group()})) {
     plan_.founders = founders;
-    for (std::uint32_t slot = 0; slot < count; ++slot) rows_.emplace_back(plan_.row_bytes);
+    for (std::uint32_t slot = 0; slot < count; ++slot) rows_.emplace_back(plan_.rows.row_bytes());
     for (std::uint32_t slot = 0; slot < count; ++slot) {
       const bool may_found = std::ranges::find(joining, slot) == joining.end();
       nodes_.emplace_back(plan_, slot, rows_, NativeMemory{}, may_found);

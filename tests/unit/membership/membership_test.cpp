@@ -62,7 +62,7 @@ TEST(Membership, ANewLeaderProposesAgainWhatWasAccepted) {
 
 std::atomic_ref<std::uint64_t> word_of(ForgedCluster& cluster, std::uint32_t slot,
                                        std::size_t offset) {
-  const std::size_t block = cluster.plan.words.block(1);
+  const std::size_t block = cluster.plan.rows.words.block(1);
   return std::atomic_ref(
       *reinterpret_cast<std::uint64_t*>(cluster.rows[slot].data() + block + offset));
 }

@@ -68,7 +68,7 @@ TEST(NextView, WhoJoinsTakesNothingForDecidedBecauseAProposalTwoViewsAgoWas) {
     cluster.run({0, 1, 2});
     for (const std::uint32_t slot : {0U, 1U}) cluster.nodes[4].membership->ready(slot, 100 + slot);
     const auto accepted = [&] {
-      const std::size_t block = cluster.plan.words.block(3);
+      const std::size_t block = cluster.plan.rows.words.block(3);
       return NativeMemory::load(cluster.rows[0].data() + block + ViewWords::kAccepted);
     };
     world.arm(4, at, [&] {
@@ -92,11 +92,11 @@ TEST(NextView, ABlockThatIsClearedSaysNoFirstNumber) {
   ForgedCluster cluster(3);
   cluster.nodes[0].membership->lost(2);
   const auto word = [&](std::size_t offset) {
-    const GroupPlace place = cluster.plan.layouts[1].place("g");
+    const GroupPlace place = cluster.plan.rows.layouts[1].place("g");
     return NativeMemory::load(cluster.rows[1].data() + place.control[0] + offset);
   };
   const auto accepted = [&] {
-    const std::size_t block = cluster.plan.words.block(1);
+    const std::size_t block = cluster.plan.rows.words.block(1);
     return NativeMemory::load(cluster.rows[1].data() + block + ViewWords::kAccepted);
   };
   for (int i = 0; i < 20 && accepted() == 0; ++i) cluster.run({0, 1}, 1);

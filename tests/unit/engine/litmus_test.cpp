@@ -1,6 +1,6 @@
 // Nodes that try their paths over a fabric that keeps its contract, as badly as it may, and over
 // one that does not.
-#include "node/litmus.hpp"
+#include "engine/litmus.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -61,7 +61,7 @@ struct Tried {
   explicit Tried(std::size_t bytes) : row(bytes) {}
   AlignedRow row;
   std::unique_ptr<Fabric> fabric;
-  std::unique_ptr<Litmus> litmus;
+  std::unique_ptr<Litmus<NativeMemory>> litmus;
   std::vector<std::uint32_t> good;
 
   void pass() {
@@ -84,13 +84,13 @@ class LitmusTest : public ::testing::Test {
   }
 
   void open(const Wrap& wrap) {
-    const std::size_t bytes = kOffset + Litmus::bytes(kNodes);
+    const std::size_t bytes = kOffset + litmus_bytes(kNodes);
     nodes.clear();
     cluster = std::make_unique<LocalCluster>(std::vector<std::size_t>(kNodes, bytes));
     for (std::uint32_t slot = 0; slot < kNodes; ++slot) {
       Tried& node = nodes.emplace_back(bytes);
       node.fabric = wrap(cluster->fabric(Rank{slot}, node.row.data()), slot);
-      node.litmus = std::make_unique<Litmus>(
+      node.litmus = std::make_unique<Litmus<NativeMemory>>(
           slot, 100 + slot, kNodes, kRounds, node.row.data(), kOffset,
           [&node](std::uint32_t peer) { return node.fabric->row(Rank{peer}); });
     }

@@ -14,28 +14,27 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "membership/group_seat.hpp"
 #include "predicates/predicate_loop.hpp"
 
 namespace tutti {
 
+/// What trials need of a row, with so many nodes.
+[[nodiscard]] std::size_t litmus_bytes(std::size_t nodes);
+
+template <class Memory>
 class Litmus final : public Stepped {
  public:
   /// Larger than one packet of any network.
   static constexpr std::size_t kBlockBytes = 8192;
 
-  /// What it needs of a row, with so many nodes.
-  [[nodiscard]] static std::size_t bytes(std::size_t nodes);
-
-  using RowOf = std::function<const std::byte*(std::uint32_t slot)>;
-
   /// `offset`: of its words in all rows, on a line. `own_row` outlives this and is zero there.
   Litmus(std::uint32_t self, std::uint64_t incarnation, std::size_t nodes, std::uint32_t rounds,
-         std::byte* own_row, std::size_t offset, RowOf row_of);
+         std::byte* own_row, std::size_t offset, RowOf row_of, Memory memory = {});
 
   /// The node is connected; or is not any more.
   void begin(std::uint32_t slot, std::uint64_t incarnation);
@@ -82,6 +81,7 @@ class Litmus final : public Stepped {
   std::byte* own_row_;
   std::size_t offset_;
   RowOf row_of_;
+  Memory memory_;
   std::uint64_t round_ = 0;
   std::vector<Path> paths_;  // by slot
   std::vector<std::uint32_t> good_;

@@ -1,4 +1,4 @@
-#include "node/litmus.hpp"
+#include "engine/litmus.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -35,46 +35,59 @@ std::size_t words_bytes(std::size_t nodes) {
 
 }  // namespace
 
-std::size_t Litmus::bytes(std::size_t nodes) { return words_bytes(nodes) + kBlockBytes; }
-
-Litmus::Litmus(std::uint32_t self, std::uint64_t incarnation, std::size_t nodes,
-               std::uint32_t rounds, std::byte* own_row, std::size_t offset, RowOf row_of)
+template <class Memory>
+Litmus<Memory>::Litmus(std::uint32_t self, std::uint64_t incarnation, std::size_t nodes,
+                       std::uint32_t rounds, std::byte* own_row, std::size_t offset, RowOf row_of,
+                       Memory memory)
     : self_(self),
       incarnation_(incarnation),
       rounds_(rounds),
       own_row_(own_row),
       offset_(offset),
       row_of_(std::move(row_of)),
+      memory_(memory),
       paths_(nodes) {}
 
-std::uint64_t Litmus::load(std::uint32_t slot, std::size_t word) const {
-  return NativeMemory::load(row_of_(slot) + offset_ + word);
+template <class Memory>
+std::uint64_t Litmus<Memory>::load(std::uint32_t slot, std::size_t word) const {
+  return memory_.load(row_of_(slot) + offset_ + word);
 }
 
-void Litmus::store(std::size_t word, std::uint64_t value) {
+template <class Memory>
+void Litmus<Memory>::store(std::size_t word, std::uint64_t value) {
   store_cell(own_row_ + offset_ + word, value);
 }
 
-std::size_t Litmus::block_at() const { return words_bytes(paths_.size()); }
+template <class Memory>
+std::size_t Litmus<Memory>::block_at() const {
+  return words_bytes(paths_.size());
+}
 
-void Litmus::begin(std::uint32_t slot, std::uint64_t incarnation) {
+template <class Memory>
+void Litmus<Memory>::begin(std::uint32_t slot, std::uint64_t incarnation) {
   paths_[slot] = {.incarnation = incarnation, .since = round_ + 1, .news = true};
   store(since(slot), tagged(incarnation, round_ + 1));
 }
 
-void Litmus::end(std::uint32_t slot) {
+template <class Memory>
+void Litmus<Memory>::end(std::uint32_t slot) {
   paths_[slot] = {};
   store(since(slot), 0);
 }
 
-std::vector<std::uint32_t> Litmus::take_good() { return std::exchange(good_, {}); }
+template <class Memory>
+std::vector<std::uint32_t> Litmus<Memory>::take_good() {
+  return std::exchange(good_, {});
+}
 
-std::uint64_t Litmus::seen_by(std::uint32_t slot) const {
+template <class Memory>
+std::uint64_t Litmus<Memory>::seen_by(std::uint32_t slot) const {
   return round_for(incarnation_, load(slot, seen(self_)));
 }
 
 // Looks at the round that it is in, if we take part.
-void Litmus::hear(std::uint32_t slot) {
+template <class Memory>
+void Litmus<Memory>::hear(std::uint32_t slot) {
   Path& path = paths_[slot];
   const std::uint64_t guard = load(slot, kGuard);
   if (guard == path.heard || path.checked == rounds_) return;
@@ -104,13 +117,15 @@ void Litmus::hear(std::uint32_t slot) {
 }
 
 // T3.
-bool Litmus::done_with(std::uint32_t slot) const {
+template <class Memory>
+bool Litmus<Memory>::done_with(std::uint32_t slot) const {
   const Path& path = paths_[slot];
   return path.checked == rounds_ && seen_by(slot) >= last_round_of(path);
 }
 
 // T1: of all who have not seen their last one yet.
-bool Litmus::may_begin_round() const {
+template <class Memory>
+bool Litmus<Memory>::may_begin_round() const {
   bool wanted = false;
   for (std::uint32_t slot = 0; slot < paths_.size(); ++slot) {
     const Path& path = paths_[slot];
@@ -123,7 +138,8 @@ bool Litmus::may_begin_round() const {
   return wanted;
 }
 
-void Litmus::begin_round(Fabric& fabric) {
+template <class Memory>
+void Litmus<Memory>::begin_round(Fabric& fabric) {
   ++round_;
   for (std::size_t at = 0; at < kBlockBytes; at += kWord) {
     store(block_at() + at, pattern(round_, at));
@@ -137,7 +153,8 @@ void Litmus::begin_round(Fabric& fabric) {
   }
 }
 
-bool Litmus::step(Fabric& fabric) {
+template <class Memory>
+bool Litmus<Memory>::step(Fabric& fabric) {
   if (finding_) return false;
   for (std::uint32_t slot = 0; slot < paths_.size() && !finding_; ++slot) {
     if (paths_[slot].incarnation != 0) hear(slot);
@@ -159,5 +176,13 @@ bool Litmus::step(Fabric& fabric) {
   }
   return posted;
 }
+
+#ifndef TUTTI_DEFINITIONS_ONLY  // see sst/memory.hpp
+std::size_t litmus_bytes(std::size_t nodes) {
+  return words_bytes(nodes) + Litmus<NativeMemory>::kBlockBytes;
+}
+
+template class Litmus<NativeMemory>;
+#endif
 
 }  // namespace tutti

@@ -1,0 +1,85 @@
+#include "engine/engine.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "sst/memory.hpp"
+
+namespace tutti {
+
+template <class Memory>
+Engine<Memory>::Engine(const EngineOptions& options, EnginePlace place, EngineEvents& events,
+                       Memory memory)
+    : self_(options.membership.self),
+      patience_ns_(options.patience_ns),
+      own_row_(place.own_row),
+      fabric_(place.fabric),
+      row_of_(place.row_of),
+      events_(events),
+      memory_(memory),
+      loop_(std::make_unique<PredicateLoop>(place.fabric)),
+      connected_(place.plan.nodes()),
+      outsiders_(place.plan.nodes(), options.patience_ns) {
+  seat_groups(options, place, memory);
+  states_ =
+      std::make_unique<StateTransfer<Memory>>(place.plan.states, place.jobs, own_row_, row_of_,
+                                              options.membership.suspect_after_ns, memory);
+  if (options.litmus_rounds != 0) {
+    litmus_ = std::make_unique<Litmus<Memory>>(self_, options.membership.incarnation,
+                                               place.plan.nodes(), options.litmus_rounds, own_row_,
+                                               place.plan.litmus_offset, row_of_, memory);
+    loop_->add(*litmus_);
+  }
+  loop_->add(*membership_);
+  loop_->add(*states_);
+  for (const auto& subgroup : subgroups_) loop_->add(*subgroup);
+}
+
+template <class Memory>
+Engine<Memory>::~Engine() = default;
+
+template <class Memory>
+void Engine<Memory>::seat_groups(const EngineOptions& options, EnginePlace& place, Memory memory) {
+  const RowPlan& plan = place.plan;
+  std::vector<typename Membership<Memory>::Group> seated;
+  for (std::size_t g = 0; g < plan.groups.size(); ++g) {
+    GroupSeat seat(plan.groups[g], self_, plan.names, plan.layouts, own_row_);
+    auto [shape, at] = seat.in(View{}, row_of_);
+    subgroups_.push_back(std::make_unique<Subgroup<Memory>>(
+        shape, std::move(at), std::move(place.deliveries[g]), memory));
+    subgroups_.back()->allow(0);  // P3
+    seated.push_back({std::move(seat), subgroups_.back().get()});
+  }
+  MembershipEvents& events = *this;
+  membership_ = std::make_unique<Membership<Memory>>(
+      options.membership, plan.words, std::move(seated), own_row_, row_of_, events, memory);
+}
+
+template <class Memory>
+std::size_t Engine<Memory>::pass(std::uint64_t now_ns, Calls calls) {
+  now_ns_ = now_ns;
+  membership_->set_time(now_ns);
+  states_->set_time(now_ns);
+  std::size_t work = loop_->step();
+  for (const PeerLoss& loss : loop_->take_losses()) {
+    lost(loss.peer.value, loss.reason);
+    ++work;  // the next pass acts on it
+  }
+  if (litmus_ != nullptr) follow_litmus();
+  if (!parting_.empty()) [[unlikely]]
+    part_from_removed();
+  if (now_ns >= next_outsiders_ns_) [[unlikely]]
+    watch_outsiders();
+  events_.stepped();
+  // Only from here on the application is called.
+  if (calls == Calls::forbidden) return work;
+  if (!untold_.empty()) [[unlikely]]
+    work += follow_views();
+  return work + loop_->deliver();
+}
+
+#ifndef TUTTI_DEFINITIONS_ONLY  // see sst/memory.hpp
+template class Engine<NativeMemory>;
+#endif
+
+}  // namespace tutti

@@ -1,0 +1,155 @@
+/// \file engine.hpp
+/// One member, put together: its groups, the membership, the transfer of states, the trials of
+/// paths, and the loop that steps them; with what lies between these and the outside: who is
+/// connected, whose row may be let go, and how far the application is behind the protocol.
+///
+/// The node, the simulator and the tests run this and nothing else: they differ in Memory, in the
+/// Fabric, in where time comes from, and in what their EngineEvents do.
+///
+/// Invariants: P1 a node that is gone keeps its slot, and its row stays readable, until no view has
+/// it and all messages of the views that had it are delivered here; only then is it let go. What it
+/// still writes changes no byte that we deliver: as long as it runs it holds its space for us,
+/// whose words of it do not move any more. P2 a member that has been delivered everything there
+/// will be, and goes, is not suspected: it owes nobody anything. P3 the application is told of a
+/// view once all groups have delivered what comes before it, and before any delivers what comes in
+/// it, never from a step. P4 a node that is connected and in no view with us is let go once it has
+/// been silent for `patience_ns`: it keeps another one of its name out.
+/// Threads: one at a time, the predicate thread.
+#pragma once
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "engine/engine_events.hpp"
+#include "engine/litmus.hpp"
+#include "engine/row_plan.hpp"
+#include "fabric/fabric.hpp"
+#include "membership/failure_detector.hpp"
+#include "membership/membership.hpp"
+#include "membership/state_transfer.hpp"
+#include "multicast/subgroup.hpp"
+#include "predicates/predicate_loop.hpp"
+
+namespace tutti {
+
+/// Whether whoever makes a pass may call the application in it.
+enum class Calls : std::uint8_t { allowed, forbidden };
+
+struct EngineOptions {
+  MembershipOptions membership{};
+  std::uint64_t patience_ns = 1'000'000'000;  ///< P4
+  std::uint32_t litmus_rounds = 0;            ///< NodeOptions
+};
+
+/// What an engine works on; all of it outlives the engine.
+struct EnginePlace {
+  const RowPlan& plan;
+  std::byte* own_row;  ///< zeros
+  Fabric& fabric;
+  RowOf row_of;  ///< the fabric's rows, by the shortest way
+  StateJobs& jobs;
+  std::vector<DeliveryCallback> deliveries;  ///< by group; empty where nothing is delivered
+};
+
+template <class Memory>
+class Engine final : private MembershipEvents {
+ public:
+  Engine(const EngineOptions& options, EnginePlace place, EngineEvents& events, Memory memory = {});
+  ~Engine() override;
+
+  /// One pass over all there is to do. Returns how much was done. One that must not call the
+  /// application leaves the deliveries to the next one that may, and does all else.
+  std::size_t pass(std::uint64_t now_ns, Calls calls = Calls::allowed);
+
+  /// The node in that slot is connected: its row can be read, and it reads ours.
+  void connected(std::uint32_t slot, std::uint64_t incarnation);
+  /// The fabric, or somebody who knows, says that it is lost.
+  void lost(std::uint32_t slot, const std::string& reason);
+  /// Who is connected there, 0 if nobody.
+  [[nodiscard]] std::uint64_t connected_to(std::uint32_t slot) const { return connected_[slot]; }
+  /// P1: removed, and not let go yet.
+  [[nodiscard]] bool is_parting(std::uint32_t slot) const;
+
+  [[nodiscard]] Membership<Memory>& membership() { return *membership_; }
+  [[nodiscard]] const Membership<Memory>& membership() const { return *membership_; }
+  [[nodiscard]] const StateTransfer<Memory>& states() const { return *states_; }
+  [[nodiscard]] Subgroup<Memory>& subgroup(std::size_t group) { return *subgroups_[group]; }
+  [[nodiscard]] const Subgroup<Memory>& subgroup(std::size_t group) const {
+    return *subgroups_[group];
+  }
+  [[nodiscard]] const PredicateLoop& loop() const { return *loop_; }
+  [[nodiscard]] const View& view() const { return membership_->view(); }
+  /// The one decided last.
+  [[nodiscard]] const std::optional<Proposal>& decision() const { return decision_; }
+  /// Everything that comes before that view was delivered here, in all groups.
+  [[nodiscard]] bool delivered_before(std::uint64_t view) const;
+  [[nodiscard]] bool is_in_view(std::uint32_t slot) const;
+  /// When it wants to be passed next although nothing happens.
+  [[nodiscard]] std::uint64_t next_pass_ns() const { return membership_->next_step_ns(); }
+
+ private:
+  // A view that the application has not been told of.
+  struct Untold {
+    Entry entry;
+    bool reached = false;
+    bool awaits = false;  // the state that we joined for
+  };
+  struct Parting {
+    std::uint32_t slot = 0;
+    std::uint64_t view = 0;  // the first that it is not in
+  };
+
+  void seat_groups(const EngineOptions& options, EnginePlace& place, Memory memory);
+
+  // MembershipEvents.
+  void suspected(const ViewMember& member) override;
+  void wedged(WedgeReason reason, const ViewMember& joiner) override {
+    events_.wedged(reason, joiner);
+  }
+  void decided(const Proposal& proposal) override;
+  void installed(const View& view, const View& before) override;
+  void stopped(StopReason reason) override { events_.stopped(reason); }
+  void removed(const ViewMember& member) override;
+  [[nodiscard]] bool is_needed() const override { return states_->is_needed(); }
+
+  // engine_peers.cpp
+  void follow_litmus();
+  void beat_on_trial();
+  void watch_outsiders();
+  void lost_outsider(std::uint32_t slot);
+  void part_from_removed();
+  void part(std::uint32_t slot);
+  [[nodiscard]] bool is_done(std::uint32_t slot) const;
+  // engine_views.cpp
+  std::size_t follow_views();
+  void reach(Untold& next);
+  void follow_taking();
+
+  const std::uint32_t self_;
+  const std::uint64_t patience_ns_;
+  std::byte* own_row_;
+  Fabric& fabric_;
+  RowOf row_of_;
+  EngineEvents& events_;
+  Memory memory_;
+  std::unique_ptr<PredicateLoop> loop_;
+  std::vector<std::unique_ptr<Subgroup<Memory>>> subgroups_;
+  std::unique_ptr<Membership<Memory>> membership_;
+  std::unique_ptr<StateTransfer<Memory>> states_;
+  std::unique_ptr<Litmus<Memory>> litmus_;  // only where it is asked for
+
+  std::vector<std::uint64_t> connected_;  // by slot: the incarnation there, 0 if none
+  FailureDetector outsiders_;             // P4
+  std::uint64_t now_ns_ = 0;
+  std::uint64_t next_outsiders_ns_ = 0;
+  std::uint64_t shown_beat_ = 0;  // to those on whose path there is a trial
+  std::vector<Parting> parting_;
+  std::optional<Proposal> decision_;
+  std::deque<Untold> untold_;  // the oldest first
+  bool leaves_ = false;        // without the state that it joined for
+};
+
+}  // namespace tutti

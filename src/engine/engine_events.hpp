@@ -1,0 +1,64 @@
+/// \file engine_events.hpp
+/// What an Engine tells its owner, and what it has done by it. All on the thread that passes.
+#pragma once
+#include <cstdint>
+#include <string>
+
+#include "membership/membership.hpp"
+#include "tutti/error.hpp"
+
+namespace tutti {
+
+/// A view in force: which one was before, and what its members agreed on.
+struct Entry {
+  View view;
+  View before;
+  Proposal decision;
+};
+
+class EngineEvents {
+ public:
+  virtual ~EngineEvents() = default;
+
+  // The course of the protocol; the application may be behind it.
+  virtual void suspected(const ViewMember& /*member*/) {}
+  virtual void wedged(WedgeReason /*reason*/, const ViewMember& /*joiner*/) {}
+  virtual void decided(const Proposal& /*proposal*/) {}
+  virtual void entered(const Entry& entry) = 0;
+  /// This member is in no view any more, or has come into none.
+  virtual void stopped(StopReason reason) = 0;
+  /// That incarnation was removed: it must not come again (M6).
+  virtual void removed(const ViewMember& /*member*/) {}
+
+  // Connections.
+  /// The fabric lost a member of the view. `let_go`: it was leaving in order.
+  virtual void lost(std::uint32_t /*slot*/, const std::string& /*reason*/, bool /*let_go*/) {}
+  /// A node that is connected and in no view with this one shows no sign of life.
+  virtual void silent(std::uint32_t /*slot*/) {}
+  /// Ends the connection to the node in that slot, whose row is not read any more: it, or the next
+  /// one there, may be connected again.
+  virtual void let_go(std::uint32_t slot) = 0;
+  /// The path from the node in that slot does not keep what the fabric promised.
+  virtual void distrusted(std::uint32_t /*slot*/, const std::string& /*what*/) {}
+
+  /// In each pass, once everything was stepped, before the application is called.
+  virtual void stepped() {}
+
+  /// The application is to be called no more, from now on.
+  [[nodiscard]] virtual bool ends() const { return false; }
+
+  // The application's course: what it is to be told, in this order.
+  /// All that comes before the view is delivered here. What members that join need is taken next.
+  virtual void reached(const Entry& /*entry*/) {}
+  /// The state that this member joined for comes from the member in that slot. Told again and
+  /// again.
+  virtual void takes_from(std::uint32_t /*slot*/) {}
+  /// All that gave it are gone. This member leaves: the others may need its vote to go on.
+  virtual void leaves_without_state() {}
+  /// The view, before anything is delivered in it (P3); only from a pass that may call it.
+  virtual void tell(const Entry& entry) = 0;
+  /// The node joined, and the state that it needs cannot be had.
+  virtual void no_state(const Error& why) = 0;
+};
+
+}  // namespace tutti

@@ -1,0 +1,125 @@
+// Who is connected, and whose row may be let go.
+#include <algorithm>
+#include <utility>
+
+#include "engine/engine.hpp"
+#include "sst/memory.hpp"
+
+namespace tutti {
+
+template <class Memory>
+void Engine<Memory>::connected(std::uint32_t slot, std::uint64_t incarnation) {
+  connected_[slot] = incarnation;
+  outsiders_.watch(slot);
+  if (litmus_ != nullptr) return litmus_->begin(slot, incarnation);
+  membership_->ready(slot, incarnation);
+}
+
+template <class Memory>
+bool Engine<Memory>::is_in_view(std::uint32_t slot) const {
+  return view().id != 0 && view().contains({slot, connected_[slot]});
+}
+
+template <class Memory>
+bool Engine<Memory>::is_parting(std::uint32_t slot) const {
+  return std::ranges::find(parting_, slot, &Parting::slot) != parting_.end();
+}
+
+template <class Memory>
+bool Engine<Memory>::delivered_before(std::uint64_t view) const {
+  return std::ranges::all_of(
+      subgroups_, [view](const auto& subgroup) { return subgroup->delivered_before(view); });
+}
+
+template <class Memory>
+bool Engine<Memory>::is_done(std::uint32_t slot) const {
+  const std::uint32_t rank = *view().rank_of(slot);
+  return std::ranges::all_of(subgroups_,
+                             [rank](const auto& subgroup) { return subgroup->complete_at(rank); });
+}
+
+template <class Memory>
+void Engine<Memory>::lost(std::uint32_t slot, const std::string& reason) {
+  if (connected_[slot] == 0) return;
+  if (!is_in_view(slot)) return lost_outsider(slot);
+  states_->gone(slot);
+  if (is_done(slot)) return;  // P2
+  const bool let_go =
+      membership_->has_decided() && decision_->leaves_in_order({slot, connected_[slot]});
+  events_.lost(slot, reason, let_go);
+  membership_->lost(slot);
+}
+
+template <class Memory>
+void Engine<Memory>::lost_outsider(std::uint32_t slot) {
+  membership_->lost(slot);
+  if (!is_parting(slot)) part(slot);
+}
+
+template <class Memory>
+void Engine<Memory>::removed(const ViewMember& member) {
+  events_.removed(member);
+  states_->gone(member.slot);
+  if (connected_[member.slot] != member.incarnation) return;
+  const bool entering = decision_ && decision_->next.id == view().id + 1;
+  parting_.push_back({member.slot, entering ? view().id + 1 : view().id});
+}
+
+template <class Memory>
+void Engine<Memory>::part_from_removed() {
+  std::erase_if(parting_, [this](const Parting& gone) {
+    if (!delivered_before(gone.view)) return false;
+    part(gone.slot);
+    return true;
+  });
+}
+
+// P1: nothing points into its row any more.
+template <class Memory>
+void Engine<Memory>::part(std::uint32_t slot) {
+  if (std::exchange(connected_[slot], 0) == 0) return;
+  states_->gone(slot);
+  if (litmus_ != nullptr) litmus_->end(slot);
+  events_.let_go(slot);
+}
+
+template <class Memory>
+void Engine<Memory>::follow_litmus() {
+  beat_on_trial();
+  for (const std::uint32_t slot : litmus_->take_good()) membership_->ready(slot, connected_[slot]);
+  if (const auto& finding = litmus_->finding()) events_.distrusted(finding->slot, finding->what);
+}
+
+// A node on trial is not known to the membership yet, and sees by these beats that we live. How far
+// its trial has come proves nothing: it stands still while another node in it is silent (T1).
+template <class Memory>
+void Engine<Memory>::beat_on_trial() {
+  const auto beat = NativeMemory::load(own_row_ + ViewWords::kHeartbeat);
+  if (std::exchange(shown_beat_, beat) == beat) return;
+  for (std::uint32_t slot = 0; slot < connected_.size(); ++slot) {
+    if (!litmus_->tries(slot)) continue;
+    fabric_.publish(Rank{slot}, ViewWords::kHeartbeat,
+                    {own_row_ + ViewWords::kHeartbeat, sizeof beat});
+  }
+  fabric_.flush();
+}
+
+// P4. Without its beats it is not admitted either; if it lives, it calls again.
+template <class Memory>
+void Engine<Memory>::watch_outsiders() {
+  next_outsiders_ns_ = now_ns_ + patience_ns_ / 16;
+  outsiders_.look(now_ns_);
+  for (std::uint32_t slot = 0; slot < connected_.size(); ++slot) {
+    if (connected_[slot] == 0 || is_in_view(slot) || is_parting(slot)) continue;
+    outsiders_.heard(slot, memory_.load(row_of_(slot) + ViewWords::kHeartbeat));
+    if (!outsiders_.silent(slot)) continue;
+    events_.silent(slot);
+    lost_outsider(slot);
+  }
+}
+
+#ifndef TUTTI_DEFINITIONS_ONLY  // see sst/memory.hpp
+template class Engine<NativeMemory>;
+#endif
+
+}  // namespace tutti

@@ -1,0 +1,47 @@
+#include "engine/row_plan.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/litmus.hpp"
+#include "membership/proposal.hpp"
+
+namespace tutti {
+namespace {
+
+constexpr std::size_t on_line(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
+
+std::size_t words_of_proposal(std::size_t nodes, const std::vector<GroupOptions>& groups) {
+  std::vector<std::uint32_t> senders;
+  senders.reserve(groups.size());
+  for (const GroupOptions& group : groups) {
+    senders.push_back(static_cast<std::uint32_t>(group.senders.size()));
+  }
+  return proposal_words(nodes, senders);
+}
+
+}  // namespace
+
+RowPlan::RowPlan(std::vector<std::string> node_names, std::vector<GroupOptions> node_groups,
+                 std::size_t state_ring_bytes, bool litmus)
+    : names(std::move(node_names)),
+      groups(std::move(node_groups)),
+      words(nodes(), words_of_proposal(names.size(), groups)) {
+  std::size_t bytes = on_line(words.bytes());
+  if (state_ring_bytes != 0) {
+    states = {.offset = kMembershipOffset + bytes, .ring_bytes = state_ring_bytes};
+    bytes += states.bytes();
+  }
+  if (litmus) {
+    litmus_offset = kMembershipOffset + bytes;
+    bytes += litmus_bytes(names.size());
+  }
+  layouts.reserve(names.size());
+  for (const std::string& name : names) layouts.emplace_back(name, groups, bytes);
+}
+
+std::size_t RowPlan::row_bytes() const {
+  return std::ranges::max(layouts, {}, &RowLayout::row_bytes).row_bytes();
+}
+
+}  // namespace tutti

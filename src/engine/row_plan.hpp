@@ -1,0 +1,36 @@
+/// \file row_plan.hpp
+/// What the nodes of a cluster have in common, the same at all of them: who may be a member, which
+/// groups there are, and where everything lies in their rows.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "membership/state_words.hpp"
+#include "membership/view_words.hpp"
+#include "sst/row_layout.hpp"
+#include "tutti/options.hpp"
+
+namespace tutti {
+
+struct RowPlan {
+  /// `groups` are resolved (members and senders filled in), in the order of their names.
+  /// `state_ring_bytes`: of what is under way of a state, a power of two, or 0 for no states.
+  /// `litmus`: there are trials of paths (litmus.hpp).
+  RowPlan(std::vector<std::string> node_names, std::vector<GroupOptions> node_groups,
+          std::size_t state_ring_bytes, bool litmus);
+
+  [[nodiscard]] std::uint32_t nodes() const { return static_cast<std::uint32_t>(names.size()); }
+  /// Of the largest row.
+  [[nodiscard]] std::size_t row_bytes() const;
+
+  std::vector<std::string> names;  ///< by slot
+  std::vector<GroupOptions> groups;
+  ViewWords words;
+  StateWords states{};             ///< its ring has no bytes if there are no states
+  std::size_t litmus_offset = 0;   ///< 0 if there are no trials
+  std::vector<RowLayout> layouts;  ///< by slot
+};
+
+}  // namespace tutti

@@ -1,0 +1,78 @@
+// What the engine tells of its course, and how it is told on: to the application, to the lobby, and
+// to whoever reads the log.
+#include <algorithm>
+#include <utility>
+
+#include "node/incarnation.hpp"
+#include "node/text.hpp"
+
+namespace tutti {
+
+void Incarnation::lost(std::uint32_t slot, const std::string& reason, bool let_go) {
+  if (let_go || events_.ends()) return;
+  log(LogLevel::warning, "member '" + plan_.names[slot] + "' was lost: " + reason);
+}
+
+void Incarnation::silent(std::uint32_t slot) {
+  const std::string is =
+      view().id == 0 ? "' is connected, and has " : "' is connected and not in the group, and has ";
+  log(LogLevel::warning, "'" + plan_.names[slot] + is + "shown no sign of life for " +
+                             in_seconds(patience_with_outsiders()) +
+                             " s: its connection is closed");
+}
+
+void Incarnation::let_go(std::uint32_t slot) {
+  detach(Rank{slot});
+  lobby_->release(slot);
+}
+
+void Incarnation::distrusted(std::uint32_t slot, const std::string& what) {
+  events_.distrusted({ErrorCode::mismatch,
+                      "the path from '" + plan_.names[slot] + "' cannot be trusted: " + what});
+}
+
+void Incarnation::stepped() {
+  if (passed_ns_ >= next_lags_ns_) [[unlikely]]
+    watch_lags();
+  if (view().id == 0) [[unlikely]]
+    sees_group_.store(engine_->membership().group_exists(), std::memory_order_relaxed);
+}
+
+ViewChange Incarnation::change_of(const Entry& entry) const {
+  const View& view = entry.view;
+  ViewChange change{.view = view.id, .rank = {*view.rank_of(self_)}};
+  for (std::uint32_t rank = 0; rank < view.members.size(); ++rank) {
+    const std::string& name = plan_.names[view.members[rank].slot];
+    change.members.push_back(name);
+    change.incarnations.push_back(view.members[rank].incarnation);
+    if (rank >= view.survivors) change.joined.push_back(name);
+  }
+  for (const ViewMember& member : entry.decision.left) {
+    change.left.push_back(
+        {plan_.names[member.slot], member.incarnation,
+         entry.decision.leaves_in_order(member) ? LeftReason::left : LeftReason::suspected});
+  }
+  return change;
+}
+
+void Incarnation::entered(const Entry& entry) {
+  next_lags_ns_ = 0;  // the course in a view is known from its beginning
+  if (entry.before.id == 0) lobby_->set_running();
+  newest_ = change_of(entry);
+  show(told_any_ ? NodeState::in_view : NodeState::joining, newest_);
+}
+
+void Incarnation::tell(const Entry& entry) {
+  gives_state_.store(0, std::memory_order_relaxed);
+  if (!std::exchange(told_any_, true)) show(NodeState::in_view, newest_);
+  events_.installed(change_of(entry));
+}
+
+void Incarnation::show(NodeState state, const ViewChange& change) {
+  lobby_->show({.state = state,
+                .view = change.view,
+                .members = change.members,
+                .incarnations = change.incarnations});
+}
+
+}  // namespace tutti
