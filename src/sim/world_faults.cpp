@@ -247,9 +247,6 @@ void World::lost(const Happening& now) {
   if (loser == nullptr || net_.connections(now.node, now.other) != now.which) return;
   if (!net_.has_met(now.node, now.other)) return;
   loser->lost(now.other);
-  const View& view = loser->view();
-  const bool needed = view.id != 0 && view.rank_of(now.other).has_value();
-  if (!needed && !loser->reads(now.other)) net_.part(now.node, now.other);
   wake(now.node, now_ns_ + 1);
 }
 
