@@ -69,10 +69,12 @@ class TUTTI_API Node {
   /// delivered everywhere. On a time-out or a failure it leaves at once and returns why.
   /// While a callback runs, the node cannot end; at the time-out this returns all the same, with an
   /// error that names the callback (ErrorCode::timed_out, or the failure). From then on no callback
-  /// begins, sends are refused as on a stopped node, and the others go on without this member: they
-  /// see it leave and do not wait for the callback. Once that has returned, another stop or leave,
-  /// or the destructor, ends the rest; with Drive::caller, poll until then. A callback that
-  /// Drive::caller makes inside this call must return first.
+  /// begins but the log's and the destructors of snapshots, sends are refused as on a stopped node,
+  /// and the others go on without this member: they see it leave, or, if it is not a delivery that
+  /// runs, lose it, and do not wait for the callback. Once that has returned, another stop or
+  /// leave, or the destructor, ends the rest; with Drive::caller, poll until then. A callback that
+  /// Drive::caller makes inside this call must return first; while one runs inside poll(), nobody
+  /// tells the others, and they wait for suspect_after.
   [[nodiscard]] Result<void> stop(Timeout timeout);
 
   /// Leaves the others, who go on: finishes all groups, waits until what this member has sent is
@@ -96,8 +98,9 @@ class TUTTI_API Node {
   /// Leaves at once if stop was not called: the others see a lost member, or one that leaves if a
   /// delivery runs. Waits for callbacks that run, however long, names the one that takes long in
   /// the log, waits for what the log callback has still to be told, and destroys them. Inside one
-  /// of them it returns at once: from then on no callback begins, and a thread of its own ends the
-  /// node once this one has returned; the log says so.
+  /// of them it returns at once: from then on no callback begins but the log's, and a thread of its
+  /// own ends the node once this one has returned; the log says so, unless it is the log's
+  /// callback.
   ~Node();
 
  private:

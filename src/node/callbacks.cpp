@@ -108,7 +108,7 @@ LogCallback Callbacks::wrap_log(LogCallback log) {
   if (!log) return {};
   auto write = [this, name = std::string("the log callback"), log = std::move(log), threw = false](
                    LogLevel level, std::string_view text) mutable {
-    if (threw || muted_.load(std::memory_order_acquire)) return;
+    if (threw) return;
     try {
       const Mark mark(*this, name);
       log(level, text);
@@ -148,11 +148,6 @@ const std::string* Callbacks::running_here() const { return Mark::find(*this); }
 Result<void> Callbacks::start_log() {
   if (!log_) return {};
   return log_->start();
-}
-
-void Callbacks::mute() {
-  if (log_) log_->flush();
-  muted_.store(true);
 }
 
 void Callbacks::drop() {

@@ -5,8 +5,9 @@
 /// call that would wait for this very thread can be refused. A2 what a callback throws goes no
 /// further: it becomes the node's failure, which names callback, group and node (snapshot,
 /// save_state and load_state are but marked: their caller makes an error of what they throw). A3
-/// after mute() no callback begins; after drop() none is left. The log callback has a thread of its
-/// own (log_thread.hpp): no other thread waits for it but in mute() and drop().
+/// after mute() no callback begins but the log's; after drop() none is left. The log callback has a
+/// thread of its own (log_thread.hpp): no other thread waits for it but in drop(), which has it
+/// told what waits.
 /// Threads: marks, the wrapped callbacks, running_here() and mute() any; the rest before start, and
 /// drop() after the last thread of the node has ended, never inside a callback.
 #pragma once
@@ -59,8 +60,7 @@ class Callbacks {
   /// For a start: before it, nothing comes of what the wrapped log callback is called with.
   [[nodiscard]] Result<void> start_log();
 
-  /// What was said before is written first, but not inside the log callback.
-  void mute();
+  void mute() { muted_.store(true); }
   void drop();
 
  private:
