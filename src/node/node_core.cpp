@@ -94,6 +94,7 @@ void NodeCore::wait(std::chrono::nanoseconds timeout) {
 std::size_t NodeCore::turn() {
   if (hung_up_) return 0;
   if (ends()) [[unlikely]] {
+    show_failure();
     // Before the pass: who goes must not vote for a view first. One that has failed is silent: the
     // others must not wait for the callback that it waits for itself.
     if (in_view_.load(std::memory_order_relaxed)) part_from_others();
@@ -123,8 +124,7 @@ std::size_t NodeCore::turn() {
     drained_.store(true, std::memory_order_release);
     changed_.notify();
   }
-  if (failed() && !std::exchange(shown_stopped_, true)) [[unlikely]]
-    incarnation_->show_stopped(failure()->message);
+  show_failure();
   if (failed() && in_view_.load(std::memory_order_relaxed)) [[unlikely]] {
     part_from_others();
     return 0;
@@ -134,6 +134,11 @@ std::size_t NodeCore::turn() {
   if (work != 0) counters_stale_ = true;
   if (rests || incarnation_->loop().passes() % 256 == 0) save_counters();
   return work;
+}
+
+void NodeCore::show_failure() {
+  if (failed() && !std::exchange(shown_stopped_, true)) [[unlikely]]
+    incarnation_->show_stopped(failure()->message);
 }
 
 // Drive::caller: says so if the application has kept the others waiting, or is in a call that takes
@@ -206,7 +211,9 @@ std::size_t NodeCore::doze(std::chrono::nanoseconds timeout) {
   const std::size_t work = turn();
   if (work == 0 && armed_) {
     const std::uint64_t now = now_ns();
-    const std::uint64_t next = incarnation_->next_pass_ns();
+    // What is passed no more has no time for its next pass.
+    const bool rests = hung_up_ || out_of_memory_ || (ends() && failed());
+    const std::uint64_t next = rests ? ~0ULL : incarnation_->next_pass_ns();
     sleeps_.add(1);
     incarnation_->sleeper().sleep(std::min<std::chrono::nanoseconds>(
         timeout, std::chrono::nanoseconds(next > now ? next - now : 0)));

@@ -109,6 +109,7 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
   void run();
   std::size_t turn();
   std::size_t pass(Calls calls);
+  void show_failure();
   bool wait_turning(const std::function<bool()>& ready, const Deadline& deadline);
   void idle(IdlePolicy& policy, std::chrono::nanoseconds longest);
   std::size_t doze(std::chrono::nanoseconds timeout);
@@ -174,6 +175,7 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
   std::optional<CallWatch> watch_;  // Drive::caller: of calls on other threads than the caller's
   std::uint64_t next_watch_ns_ = 0;
   std::uint64_t late_told_ns_ = 0;  // that poll() came late
+  std::mutex starting_;             // held by start(): a callback may destroy the node meanwhile
   std::mutex turning_;  // T1 with Drive::caller; and of two that close, one waits for the other
   std::atomic<bool> destroyed_{false};     // the Node
   std::atomic<bool> turn_refused_{false};  // and said so
@@ -197,7 +199,7 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
   std::size_t groups_complete_ = 0;
   bool hung_up_ = false;
   bool out_of_memory_ = false;  // in a pass: its incarnation is not passed any more
-  bool asks_to_go_ = false;  // because it ends
+  bool asks_to_go_ = false;     // because it ends
   bool shown_stopped_ = false;
   std::optional<Error> notice_;  // of the lobby
   bool counters_stale_ = false;
