@@ -66,6 +66,10 @@ void NodeCore::end(std::shared_ptr<NodeCore> core) noexcept {
 
 void NodeCore::shut_down() {
   destroyed_.store(true, std::memory_order_release);
+  // Inside a callback it may still be starting: that ends soon, for it has failed.
+  {
+    const std::lock_guard started(starting_);
+  }
   if (!close(Deadline(kLongForACallback))) {
     log(LogLevel::warning, "node '" + options_.name + "' is destroyed: that waits for " +
                                what_still_runs() + ", which must return");

@@ -22,6 +22,7 @@ Result<void> NodeCore::start() {
   if (state_ != State::created) {
     return fail(ErrorCode::invalid_argument, "a node is started once; create a new one");
   }
+  const std::lock_guard starting(starting_);
   if (Result<void> log = callbacks_.start_log(); !log) {
     state_ = State::stopped;
     return log;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <mutex>
 #include <stdexcept>
 #include <thread>
@@ -293,6 +294,29 @@ TEST_P(Callback, OfAViewOrTheLogMayDestroyItsNode) {
     if (in_log) b->destroy();
     EXPECT_TRUE(until([&] { return a->is_gone(); }));
   }
+}
+
+// The call of start() that waits for the state ends with the node.
+TEST_P(Callback, OfALoadMayDestroyItsNodeThatStarts) {
+  founders_ = 2;
+  const auto a = node(0, {});
+  const auto b = node(1, {});
+  start_all({a.get(), b.get()});
+  std::unique_ptr<CallbackNode> c;
+  c = std::make_unique<CallbackNode>(members_, 2, 2, GetParam(), Hooks{.in_load = [&] {
+                                       c->destroy();
+                                       // The end of the node begins meanwhile, on two threads.
+                                       const auto over = std::chrono::steady_clock::now() + 300ms;
+                                       while (std::chrono::steady_clock::now() < over)
+                                         std::this_thread::yield();
+                                     }});
+  const Result<void> started = c->start();
+  ASSERT_FALSE(started);
+  EXPECT_THAT(started.error().message, HasSubstr("was destroyed inside load_state"));
+  EXPECT_TRUE(until([&] { return c->is_gone(); }));
+  expect_view(*a, {"a", "b"});
+  expect_goes_on(*a, *b);
+  stop_all({a.get(), b.get()});
 }
 
 TEST_P(Callback, OfADeliveryThatThrowsFailsItsNode) {
