@@ -3,8 +3,8 @@
 /// paths, and the loop that steps them; with what lies between these and the outside: who is
 /// connected, whose row may be let go, and how far the application is behind the protocol.
 ///
-/// The node, the simulator and the tests run this and nothing else: they differ in Memory, in the
-/// Fabric, in where time comes from, and in what their EngineEvents do.
+/// The node and the simulator run this and nothing else: they differ in Memory, in the Fabric, in
+/// where time comes from, and in what their EngineEvents do.
 ///
 /// Invariants: P1 a node that is gone keeps its slot, and its row stays readable, until no view has
 /// it and all messages of the views that had it are delivered here; only then is it let go. What it

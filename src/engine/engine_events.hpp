@@ -1,5 +1,6 @@
 /// \file engine_events.hpp
-/// What an Engine tells its owner, and what it has done by it. All on the thread that passes.
+/// What an Engine tells its owner, and what it has done by it. All on the thread that passes,
+/// in a pass or in connected() and lost().
 #pragma once
 #include <cstdint>
 #include <string>

@@ -53,14 +53,16 @@ void Engine<Memory>::lost(std::uint32_t slot, const std::string& reason) {
 template <class Memory>
 void Engine<Memory>::lost_outsider(std::uint32_t slot) {
   membership_->lost(slot);
-  if (!is_parting(slot)) part(slot);
+  // The view may have another incarnation of that node: what is seated there reads in its slot.
+  const bool seated = view().id != 0 && view().rank_of(slot).has_value();
+  if (!seated && !is_parting(slot)) part(slot);
 }
 
 template <class Memory>
 void Engine<Memory>::removed(const ViewMember& member) {
   events_.removed(member);
   states_->gone(member.slot);
-  if (connected_[member.slot] != member.incarnation) return;
+  if (connected_[member.slot] == 0) return;  // or another incarnation: what is read is the slot
   const bool entering = decision_ && decision_->next.id == view().id + 1;
   parting_.push_back({member.slot, entering ? view().id + 1 : view().id});
 }
