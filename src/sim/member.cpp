@@ -118,6 +118,7 @@ std::size_t Member::pass() {
   const bool calls = net_.now_ns() >= stuck_until_ns_ && !stopped();
   const std::size_t work =
       jobs + engine_->pass(net_.now_ns(), calls ? Calls::allowed : Calls::forbidden);
+  if (engine_->states().taking() == Taking::failed) no_state(engine_->states().error());
   if (NativeMemory::load(row_.data() + ViewWords::kLeaving) == 0) {
     asked_ns_.reset();
   } else if (!asked_ns_) {
@@ -161,6 +162,22 @@ void Member::leaves_without_state() { record(event(EventKind::leave)); }
 void Member::lost(std::uint32_t slot) {
   engine_->membership().set_time(net_.now_ns());
   engine_->lost(slot, "the world says so");
+}
+
+void Member::believe_lost(std::uint32_t slot) {
+  engine_->membership().set_time(net_.now_ns());
+  engine_->membership().lost(slot);
+}
+
+// What it has posted still lands, unless the connection was closed before.
+void Member::let_go(std::uint32_t slot) {
+  net_.close(self_.slot, slot, ~std::size_t{0});
+  net_.part(self_.slot, slot);
+}
+
+void Member::silent(std::uint32_t slot) {
+  if (!plan_.harmless || !finding_.empty()) return;
+  finding_ = "P4: " + name() + " let " + plan_.rows.names[slot] + " go for nothing";
 }
 
 void Member::connected(std::uint32_t slot, std::uint64_t incarnation) {

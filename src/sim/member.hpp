@@ -32,6 +32,7 @@ struct Plan {
   std::uint64_t suspect_after_ns = 0;
   std::uint32_t founders = 0;
   std::uint64_t found_after_ns = 0;
+  bool harmless = false;  ///< nobody is to be suspected, or let go for silence
 };
 
 class Member final : private EngineEvents {
@@ -58,6 +59,8 @@ class Member final : private EngineEvents {
     return engine_->membership().was_removed(incarnation);
   }
   void lost(std::uint32_t slot);
+  /// It takes the node in that slot for lost, which it is not.
+  void believe_lost(std::uint32_t slot);
   void connected(std::uint32_t slot, std::uint64_t incarnation);
 
   [[nodiscard]] const ViewMember& self() const { return self_; }
@@ -129,7 +132,8 @@ class Member final : private EngineEvents {
   void decided(const Proposal& proposal) override;
   void entered(const Entry& entry) override;
   void stopped(StopReason reason) override;
-  void let_go(std::uint32_t slot) override { fabric_->fence(Rank{slot}); }
+  void let_go(std::uint32_t slot) override;
+  void silent(std::uint32_t slot) override;
   void reached(const Entry& entry) override;
   void leaves_without_state() override;
   void tell(const Entry& /*entry*/) override {}  // its history has it since reached()

@@ -32,6 +32,7 @@ Plan plan_of(const Options& options) {
   plan.founders = options.founders;
   plan.found_after_ns = options.suspect_after_ns;
   plan.states = options.states;
+  plan.harmless = harmless(options);
   return plan;
 }
 

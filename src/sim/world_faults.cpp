@@ -126,7 +126,7 @@ void World::lie(std::uint32_t node) {
 void World::believe_lost(std::uint32_t node, std::uint32_t other) {
   if (node == other || member(node) == nullptr || member(node)->stopped()) return;
   if (!member(node)->view().rank_of(other)) return;
-  member(node)->lost(other);
+  member(node)->believe_lost(other);
   wake(node, now_ns_ + 1);
 }
 

@@ -41,7 +41,8 @@ CPU_S = 60          # a seed takes 0.2 s of processor time on average
 CPU_PER_SEED_S = 3
 MEMORY_BYTES = 4 << 30
 # What the simulator runs; of the library, the rest is only linked.
-LAYERS = {"base", "fabric", "sst", "flow", "smc", "predicates", "multicast", "membership", "sim"}
+LAYERS = {"base", "fabric", "sst", "flow", "smc", "predicates", "multicast", "membership", "engine",
+          "sim"}
 OBJECT = re.compile(r"CMakeFiles/tutti_(\w+)\.dir/.*\.o$")
 # Where a compiler notes what it read: Ninja's business.
 DEPENDENCIES = re.compile(r" -MD -MT \S+ -MF \S+")
