@@ -170,10 +170,10 @@ int run(const RunOptions& options) {
   member.group->finish();
   if (!wait_until_complete(member)) return leave_early(member, {});
   const GroupStatistics group = member.group->statistics();
-  const NodeStatistics node = member.node->statistics();
   if (const Result<void> stopped = member.node->stop(kLeaveTimeout); !stopped) {
     return report(stopped.error());
   }
+  const NodeStatistics node = member.node->statistics();  // of all that was posted
   member.node.reset();
   member.deliveries->close();
   if (member.deliveries->failed()) {
