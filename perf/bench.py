@@ -21,6 +21,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True  # the source tree stays as it is
 
 from bench import catalogue, machine  # noqa: E402
+from bench.process import STOP_SIGNALS  # noqa: E402
 from bench.report import Progress, Report  # noqa: E402
 from bench.samples import MeasurementFailed  # noqa: E402
 from bench.session import PROGRAMS, Options, Session  # noqa: E402
@@ -28,7 +29,6 @@ from bench.session import PROGRAMS, Options, Session  # noqa: E402
 ROOT = Path(__file__).resolve().parents[1]
 DEFAULTS = Options(runs=5, seconds=1.5, warmup=0.5)
 QUICK = Options(runs=3, seconds=0.3, warmup=0.1)
-STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Interrupted(BaseException):

@@ -4,6 +4,7 @@ The program and all that it starts form a process group of their own, which is k
 stop waiting for it: after its time, on Ctrl-C, on a signal.
 """
 
+import contextlib
 import json
 import os
 import shlex
@@ -13,6 +14,7 @@ import subprocess
 from bench.samples import MeasurementFailed
 
 LINES_OF_ERROR = 12
+STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class ProgramFailed(MeasurementFailed):
@@ -25,19 +27,17 @@ class ProgramFailed(MeasurementFailed):
 
 def run_program(command, timeout, cwd):
     """Returns the object that the command prints; raises ProgramFailed, and leaves no process."""
+    program = None
     try:
-        program = subprocess.Popen(command, cwd=cwd, stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                   errors="replace", start_new_session=True)
-    except OSError as error:
-        raise ProgramFailed(command, f"cannot be started: {error.strerror}") from None
-    try:
+        with signals_held_back():
+            program = start(command, cwd)
         printed, said = program.communicate(timeout=timeout)
     except subprocess.TimeoutExpired:
         printed, said = kill_group(program)
         raise ProgramFailed(command, f"did not end within {timeout:.0f} s", said) from None
     except BaseException:
-        kill_group(program)
+        if program is not None:
+            kill_group(program)
         raise
     if program.returncode != 0:
         raise ProgramFailed(command, ending(program.returncode), said or printed)
@@ -45,6 +45,31 @@ def run_program(command, timeout, cwd):
         return json.loads(printed)
     except ValueError as error:
         raise ProgramFailed(command, f"printed no JSON object ({error})", printed) from None
+
+
+def start(command, cwd):
+    try:
+        return subprocess.Popen(command, cwd=cwd, stdin=subprocess.DEVNULL,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                errors="replace", start_new_session=True)
+    except OSError as error:
+        raise ProgramFailed(command, f"cannot be started: {error.strerror}") from None
+
+
+@contextlib.contextmanager
+def signals_held_back():
+    """What a signal raises, it raises at the end: not between the start of a program and the
+    moment in which we know its process group."""
+    came = []
+    handlers = {number: signal.signal(number, lambda number, _frame: came.append(number))
+                for number in STOP_SIGNALS if callable(signal.getsignal(number))}
+    try:
+        yield
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+        if came:
+            signal.raise_signal(came[0])
 
 
 def ending(status):
