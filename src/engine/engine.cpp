@@ -65,6 +65,8 @@ std::size_t Engine<Memory>::pass(std::uint64_t now_ns, Calls calls) {
     lost(loss.peer.value, loss.reason);
     ++work;  // the next pass acts on it
   }
+  if (!ended_.empty()) [[unlikely]]
+    follow_ended();
   if (litmus_ != nullptr) follow_litmus();
   if (!parting_.empty()) [[unlikely]]
     part_from_removed();

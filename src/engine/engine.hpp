@@ -9,8 +9,10 @@
 /// Invariants: P1 a node that is gone keeps its slot, and its row stays readable, until no view has
 /// it and all messages of the views that had it are delivered here; only then is it let go. What it
 /// still writes changes no byte that we deliver: as long as it runs it holds its space for us,
-/// whose words of it do not move any more. P2 a member that has been delivered everything there
-/// will be, and goes, is not suspected: it owes nobody anything. P3 the application is told of a
+/// whose words of it do not move any more. P2 a member
+/// that has been delivered everything there will be, and goes, is not suspected: it owes nobody
+/// anything. Only if the view changes, the others go on without it. So it must not go once it takes
+/// part in a change of view, see may_end(). P3 the application is told of a
 /// view once all groups have delivered what comes before it, and before any delivers what comes in
 /// it, never from a step. P4 a node that is connected and in no view with us is let go once it has
 /// been silent for `patience_ns`: it keeps another one of its name out.
@@ -68,7 +70,7 @@ class Engine final : private MembershipEvents {
   void connected(std::uint32_t slot, std::uint64_t incarnation);
   /// The fabric, or somebody who knows, says that it is lost.
   void lost(std::uint32_t slot, const std::string& reason);
-  /// Who is connected there, 0 if nobody.
+  /// The incarnation of the node that is connected there, 0 if none is.
   [[nodiscard]] std::uint64_t connected_to(std::uint32_t slot) const { return connected_[slot]; }
   /// P1: removed, and not let go yet.
   [[nodiscard]] bool is_parting(std::uint32_t slot) const;
@@ -89,6 +91,9 @@ class Engine final : private MembershipEvents {
   [[nodiscard]] bool is_in_view(std::uint32_t slot) const;
   /// When it wants to be passed next although nothing happens.
   [[nodiscard]] std::uint64_t next_pass_ns() const { return membership_->next_step_ns(); }
+  /// P2. All groups are complete, and no change of view is under way that needs this member: it may
+  /// go without a word, if it is not passed again.
+  [[nodiscard]] bool may_end() const;
 
  private:
   // A view that the application has not been told of.
@@ -123,6 +128,8 @@ class Engine final : private MembershipEvents {
   void part_from_removed();
   void part(std::uint32_t slot);
   [[nodiscard]] bool is_done(std::uint32_t slot) const;
+  void follow_ended();
+  [[nodiscard]] bool majority_is_there() const;
   // engine_views.cpp
   std::size_t follow_views();
   void reach(Untold& next);
@@ -147,6 +154,7 @@ class Engine final : private MembershipEvents {
   std::uint64_t next_outsiders_ns_ = 0;
   std::uint64_t shown_beat_ = 0;  // to those on whose path there is a trial
   std::vector<Parting> parting_;
+  std::vector<ViewMember> ended_;  // P2
   std::optional<Proposal> decision_;
   std::deque<Untold> untold_;  // the oldest first
   bool leaves_ = false;        // without the state that it joined for

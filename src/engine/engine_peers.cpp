@@ -1,4 +1,4 @@
-// Who is connected, and whose row may be let go.
+// Which nodes are connected, and which rows may be let go.
 #include <algorithm>
 #include <utility>
 
@@ -43,11 +43,47 @@ void Engine<Memory>::lost(std::uint32_t slot, const std::string& reason) {
   if (connected_[slot] == 0) return;
   if (!is_in_view(slot)) return lost_outsider(slot);
   states_->gone(slot);
-  if (is_done(slot)) return;  // P2
+  if (is_done(slot)) return ended_.push_back({slot, connected_[slot]});  // P2
   const bool let_go =
       membership_->has_decided() && decision_->leaves_in_order({slot, connected_[slot]});
   events_.lost(slot, reason, let_go);
   membership_->lost(slot);
+}
+
+// P2.
+template <class Memory>
+bool Engine<Memory>::may_end() const {
+  const bool complete =
+      std::ranges::all_of(subgroups_, [](const auto& subgroup) { return subgroup->complete(); });
+  return complete && (!membership_->changing() || !majority_is_there());
+}
+
+// Of the view, without the members that have ended.
+template <class Memory>
+bool Engine<Memory>::majority_is_there() const {
+  std::size_t there = 0;
+  for (std::uint32_t rank = 0; rank < view().members.size(); ++rank) {
+    const bool ended = std::ranges::find(ended_, view().members[rank]) != ended_.end();
+    if (!ended && !membership_->suspects(rank)) ++there;
+  }
+  return 2 * there > view().members.size();
+}
+
+// P2. A change of view waits for all that are not suspected. Without a majority it would wait in
+// vain; but then every member here has what it needs to end as well.
+template <class Memory>
+void Engine<Memory>::follow_ended() {
+  const bool missed = membership_->changing() && majority_is_there();
+  std::erase_if(ended_, [this, missed](const ViewMember& member) {
+    if (!view().contains(member)) return true;
+    if (!missed && is_done(member.slot)) return false;
+    if (is_in_view(member.slot)) {
+      membership_->lost(member.slot);
+    } else {
+      membership_->expel(member.slot);  // the next incarnation is there already
+    }
+    return true;
+  });
 }
 
 template <class Memory>

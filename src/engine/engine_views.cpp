@@ -48,7 +48,7 @@ std::size_t Engine<Memory>::follow_views() {
   return told;
 }
 
-// Some of its members may be gone by now: who joined takes nothing, who was there gives nothing.
+// Some of its members may be gone by now: such a joiner takes no state, such a giver gives none.
 template <class Memory>
 void Engine<Memory>::reach(Untold& next) {
   events_.reached(next.entry);

@@ -73,6 +73,8 @@ class Incarnation final : private EngineEvents {
   [[nodiscard]] std::vector<std::string> suspected() const;
   /// What comes after this view is decided, and not reached yet.
   [[nodiscard]] bool decided() const { return engine_->membership().has_decided(); }
+  /// It may end without a word to the others, if it is not passed again. See Engine.
+  [[nodiscard]] bool may_end() const { return engine_->may_end(); }
   /// When it wants to be passed next although nothing happens.
   [[nodiscard]] std::uint64_t next_pass_ns() const { return engine_->next_pass_ns(); }
   /// When the last pass began, 0 if there was none.

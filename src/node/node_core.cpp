@@ -100,6 +100,9 @@ std::size_t NodeCore::turn() {
     if (in_view_.load(std::memory_order_relaxed)) part_from_others();
     if (hung_up_ || failed()) return 0;
   }
+  // Another pass might be one in a change of view, which would need this member to its end.
+  if (drained_.load(std::memory_order_relaxed)) [[unlikely]]
+    return 0;
   if (asks_to_leave_.load(std::memory_order_relaxed) &&
       asks_to_leave_.exchange(false, std::memory_order_acquire)) [[unlikely]] {
     incarnation_->leave();
@@ -120,7 +123,8 @@ std::size_t NodeCore::turn() {
       check_groups();
     }
     if (finishing_.load(std::memory_order_relaxed)) changed_.notify_fenced();
-  } else if (draining_.load(std::memory_order_acquire) && incarnation_->fabric().drained()) {
+  } else if (draining_.load(std::memory_order_acquire) && incarnation_->fabric().drained() &&
+             may_end()) {
     drained_.store(true, std::memory_order_release);
     changed_.notify();
   }

@@ -139,6 +139,7 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
   [[nodiscard]] std::string what_still_runs() const;
   [[nodiscard]] bool ends() const override { return ends_.load(std::memory_order_acquire); }
   void part_from_others();
+  [[nodiscard]] bool may_end() const;
   [[nodiscard]] bool has_turned_last() const;
   void end_calls();
   [[nodiscard]] bool gives_up(const Deadline& deadline) const;

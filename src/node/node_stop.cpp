@@ -106,6 +106,12 @@ void NodeCore::hang_up() {
   incarnation_->hang_up();
 }
 
+// The thread that turns. A node that is in no view, or was let go, owes the others nothing.
+bool NodeCore::may_end() const {
+  return !in_view_.load(std::memory_order_acquire) || left_.load(std::memory_order_acquire) ||
+         incarnation_->may_end();
+}
+
 // The thread that turns.
 bool NodeCore::has_turned_last() const {
   return ends() && (hung_up_ || !in_view_.load(std::memory_order_acquire));
