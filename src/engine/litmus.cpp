@@ -139,7 +139,7 @@ bool Litmus<Memory>::may_begin_round() const {
 }
 
 template <class Memory>
-void Litmus<Memory>::begin_round(Fabric& fabric) {
+void Litmus<Memory>::begin_round(Effects& effects) {
   ++round_;
   for (std::size_t at = 0; at < kBlockBytes; at += kWord) {
     store(block_at() + at, pattern(round_, at));
@@ -148,24 +148,24 @@ void Litmus<Memory>::begin_round(Fabric& fabric) {
   for (std::uint32_t slot = 0; slot < paths_.size(); ++slot) {
     Path& path = paths_[slot];
     if (path.incarnation == 0 || round_ > last_round_of(path)) continue;
-    fabric.write(Rank{slot}, {offset_ + block_at(), kBlockBytes});
+    effects.write(Rank{slot}, {offset_ + block_at(), kBlockBytes});
     path.news = true;
   }
 }
 
 template <class Memory>
-bool Litmus<Memory>::step(Fabric& fabric) {
+bool Litmus<Memory>::step(Effects& effects) {
   if (finding_) return false;
   for (std::uint32_t slot = 0; slot < paths_.size() && !finding_; ++slot) {
     if (paths_[slot].incarnation != 0) hear(slot);
   }
   if (finding_) return true;
-  if (may_begin_round()) begin_round(fabric);
+  if (may_begin_round()) begin_round(effects);
   bool posted = false;
   for (std::uint32_t slot = 0; slot < paths_.size(); ++slot) {
     Path& path = paths_[slot];
     if (!std::exchange(path.news, false)) continue;
-    fabric.publish(Rank{slot}, offset_, {own_row_ + offset_, block_at()});
+    effects.publish(Rank{slot}, offset_, {own_row_ + offset_, block_at()});
     posted = true;
   }
   for (std::uint32_t slot = 0; slot < paths_.size(); ++slot) {

@@ -51,7 +51,7 @@ class Litmus final : public Stepped {
   };
   [[nodiscard]] const std::optional<Finding>& finding() const { return finding_; }
 
-  bool step(Fabric& fabric) override;
+  bool step(Effects& effects) override;
   bool deliver() override { return false; }
 
  private:
@@ -73,7 +73,7 @@ class Litmus final : public Stepped {
   void hear(std::uint32_t slot);
   [[nodiscard]] bool done_with(std::uint32_t slot) const;
   [[nodiscard]] bool may_begin_round() const;
-  void begin_round(Fabric& fabric);
+  void begin_round(Effects& effects);
 
   std::uint32_t self_;
   std::uint64_t incarnation_;

@@ -2,6 +2,7 @@
 #include "membership/membership.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <utility>
 
@@ -26,6 +27,7 @@ Membership<Memory>::Membership(MembershipOptions options, const ViewWords& words
       said_(words_.suspected_words()),
       ready_(options_.nodes.size()),
       detector_(static_cast<std::uint32_t>(options_.nodes.size()), options_.suspect_after_ns) {
+  told_.reserve(options_.nodes.size());
   for (std::uint32_t slot = 0; slot < options_.nodes.size(); ++slot) {
     view_.members.push_back({slot, slot == options_.self ? options_.incarnation : 0});
   }
@@ -106,7 +108,7 @@ void Membership<Memory>::set_life(std::size_t offset, std::uint64_t value) {
 }
 
 template <class Memory>
-bool Membership<Memory>::step(Fabric& fabric) {
+bool Membership<Memory>::step(Effects& effects) {
   if (stopped_) return false;
   if (now_ns_ < next_look_ns_ && !dirty_ && !wedged_) return false;
   next_look_ns_ = now_ns_ + options_.look_every_ns;
@@ -116,25 +118,25 @@ bool Membership<Memory>::step(Fabric& fabric) {
   const bool was_changing = wedged_;
   const std::uint64_t view = view_.id;
   const bool beats = beat();
-  if (!greeted_.empty()) greet(fabric);
+  if (!greeted_.empty()) greet(effects);
   if (view_.id == 0) {
-    begin(fabric);
+    begin(effects);
   } else {
     hear_decision();
     leave_alone();
-    if (!stopped_ && !decision_) follow_course(fabric);
+    if (!stopped_ && !decision_) follow_course(effects);
   }
   if (stopped_) return true;
   if (dirty_) {
-    publish(fabric);
+    publish(effects);
   } else if (beats) {
-    publish(fabric);
-    fabric.flush();
+    publish(effects);
+    effects.flush();
     dirty_ = false;  // a heartbeat alone is no work: nobody answers it
   }
   if (decision_) {
-    if (apply_decision(fabric)) {
-      publish(fabric);
+    if (apply_decision(effects)) {
+      publish(effects);
     } else if (!stopped_) {
       await_cut();
     }
@@ -152,7 +154,7 @@ void Membership<Memory>::await_cut() {
 }
 
 template <class Memory>
-void Membership<Memory>::follow_course(Fabric& fabric) {
+void Membership<Memory>::follow_course(Effects& effects) {
   watch_heartbeats();
   hear_suspicions();
   if (stopped_ || decision_) return;
@@ -166,9 +168,9 @@ void Membership<Memory>::follow_course(Fabric& fabric) {
   settle();
   if (leader() == rank_) {
     if (leaves_) ask_to_leave();  // it may lead since this step
-    lead(fabric);
+    lead(effects);
   } else {
-    follow(fabric);
+    follow(effects);
   }
 }
 
@@ -356,19 +358,20 @@ void Membership<Memory>::stop(StopReason reason) {
 // To all who are in the view or about to be: those who are suspected too, for they may only be
 // slow and should learn what was decided.
 template <class Memory>
-void Membership<Memory>::publish(Fabric& fabric) {
-  dirty_ = true;  // something was posted
-  const auto to = [&](std::uint32_t slot) {
-    if (slot == options_.self) return;
-    const std::size_t block = words_.block(view_.id);
-    fabric.publish(Rank{slot}, block, {own_row_ + block, words_.word_bytes()});
-    fabric.publish(Rank{slot}, ViewWords::kInstalled,
-                   {own_row_ + ViewWords::kInstalled, words_.life_bytes()});
-  };
-  for (const ViewMember& member : view_.members) to(member.slot);
-  for (std::uint32_t slot = 0; slot < ready_.size(); ++slot) {
-    if (ready_[slot] != 0 && !view_.rank_of(slot)) to(slot);
+void Membership<Memory>::publish(Effects& effects) {
+  dirty_ = true;  // something is posted
+  told_.clear();
+  for (const ViewMember& member : view_.members) {
+    if (member.slot != options_.self) told_.push_back({member.slot});
   }
+  for (std::uint32_t slot = 0; slot < ready_.size(); ++slot) {
+    if (ready_[slot] != 0 && !view_.rank_of(slot)) told_.push_back({slot});
+  }
+  const std::array<Effects::Words, 2> words{{
+      {words_.block(view_.id), {own_block(), words_.word_bytes()}},
+      {ViewWords::kInstalled, {own_row_ + ViewWords::kInstalled, words_.life_bytes()}},
+  }};
+  effects.push(told_, {}, words);
 }
 
 #ifndef TUTTI_DEFINITIONS_ONLY  // see sst/memory.hpp

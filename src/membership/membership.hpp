@@ -24,8 +24,8 @@
 ///      is started again, finds that there is a group and joins; a node that only joins says that
 ///      it is suspected, so founders do not wait for it. In view 0 a node accepts only what has it
 ///      in it, and once it has accepted anything, no later incarnation of it founds.
-///  J8  A member that is let go in order reads in our rows until it has come to the cut. We do not
-///      remove it, nor use space again, until it is gone or has had suspect_after_ns for that.
+///  J8  A member that is let go in order reads our rows until it has come to the cut. Until it is
+///      gone, or has had suspect_after_ns for that, it is not removed, and no space is used again.
 ///  J9  Suspicions are never taken back, so those who decide are a majority that trust each other.
 ///      A wedged member that has had suspect_after_ns without so many whom it does not suspect and
 ///      who do not suspect it stops, as in a minority: three that suspect each other in a circle
@@ -122,9 +122,8 @@ class Membership final : public Stepped {
   /// what it should.
   void expel(std::uint32_t slot);
 
-  bool step(Fabric& fabric) override;
+  bool step(Effects& effects) override;
   bool deliver() override { return false; }
-
   /// Its id is 0 before the first.
   [[nodiscard]] const View& view() const { return view_; }
   /// By rank in the view.
@@ -160,17 +159,17 @@ class Membership final : public Stepped {
   [[nodiscard]] std::byte* own_block() const { return own_row_ + words_.block(view_.id); }
 
   // How a group begins.
-  void begin(Fabric& fabric);
+  void begin(Effects& effects);
   [[nodiscard]] bool founds(std::uint32_t slot) const;
   [[nodiscard]] bool time_to_found() const;
   [[nodiscard]] std::optional<Proposal> first_proposal();
-  void greet(Fabric& fabric);
+  void greet(Effects& effects);
 
   // The course of a view.
   void ask_to_leave();
   void leave_alone();
   void await_cut();
-  void follow_course(Fabric& fabric);
+  void follow_course(Effects& effects);
   bool beat();
   void watch_heartbeats();
   void hear_suspicions();
@@ -189,23 +188,23 @@ class Membership final : public Stepped {
   [[nodiscard]] std::uint32_t unsuspected() const;
   [[nodiscard]] bool settled_as_we(std::uint32_t rank) const;
   [[nodiscard]] bool all_promised() const;
-  void lead(Fabric& fabric);
+  void lead(Effects& effects);
   [[nodiscard]] bool adopt_accepted(Proposal& out) const;
   [[nodiscard]] std::optional<Proposal> next_proposal() const;
   [[nodiscard]] std::vector<ViewMember> joiners() const;
-  void follow(Fabric& fabric);
-  void accept(const Proposal& proposal, std::uint32_t ballot, Fabric& fabric);
+  void follow(Effects& effects);
+  void accept(const Proposal& proposal, std::uint32_t ballot, Effects& effects);
   void count_votes();
   void hear_decision();
   [[nodiscard]] bool is_left_behind() const;
   void join_decided();
   void adopt_decision(const Proposal& proposal, std::uint32_t ballot);
-  bool apply_decision(Fabric& fabric);
-  void enter(const View& next, Fabric& fabric);
+  bool apply_decision(Effects& effects);
+  void enter(const View& next, Effects& effects);
   void see_off(std::optional<std::uint32_t> lost);
-  void clear_blocks(std::uint64_t id, const std::vector<ViewMember>& members, Fabric& fabric);
+  void clear_blocks(std::uint64_t id, const std::vector<ViewMember>& members, Effects& effects);
   void stop(StopReason reason);
-  void publish(Fabric& fabric);
+  void publish(Effects& effects);
   [[nodiscard]] bool sensible(const Proposal& proposal) const;
 
   const MembershipOptions options_;
@@ -219,7 +218,8 @@ class Membership final : public Stepped {
   View view_;
   std::uint32_t rank_;
   std::vector<bool> suspected_;         // by rank
-  std::vector<std::uint64_t> said_;     // what one member says of all: read at every look
+  std::vector<std::uint64_t> said_;     // scratch: what one member says of all
+  std::vector<Rank> told_;              // scratch: the nodes that are told of our words
   std::vector<std::uint64_t> ready_;    // by slot
   std::vector<std::uint32_t> greeted_;  // slots that came, and have not been told all yet
   std::uint64_t last_came_ns_ = 0;

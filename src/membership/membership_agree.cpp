@@ -39,7 +39,7 @@ bool Membership<Memory>::all_promised() const {
 
 // J4.
 template <class Memory>
-void Membership<Memory>::lead(Fabric& fabric) {
+void Membership<Memory>::lead(Effects& effects) {
   if (proposed_) return count_votes();
   if (!all_promised()) return;
   std::optional<Proposal> proposal;
@@ -51,7 +51,7 @@ void Membership<Memory>::lead(Fabric& fabric) {
   }
   if (!proposal) return;
   proposed_ = true;
-  accept(*proposal, rank_, fabric);
+  accept(*proposal, rank_, effects);
   count_votes();
 }
 
@@ -134,7 +134,7 @@ std::optional<Proposal> Membership<Memory>::next_proposal() const {
 }
 
 template <class Memory>
-void Membership<Memory>::follow(Fabric& fabric) {
+void Membership<Memory>::follow(Effects& effects) {
   const std::uint32_t leader = this->leader();
   const std::uint64_t said = word(leader, ViewWords::kAccepted);
   if (said / 2 != leader + 1 || accepted_ / 2 >= leader + 1) return;
@@ -142,15 +142,15 @@ void Membership<Memory>::follow(Fabric& fabric) {
   const ViewMember self{options_.self, options_.incarnation};
   // J7: an incarnation that was here before us may be in it; then it is not for us to accept.
   if (proposal && (view_.id != 0 || proposal->next.contains(self))) {
-    accept(*proposal, leader, fabric);
+    accept(*proposal, leader, effects);
   }
 }
 
 // L5: the proposal first, where the last one is not, then the word that says so.
 template <class Memory>
-void Membership<Memory>::accept(const Proposal& proposal, std::uint32_t ballot, Fabric& fabric) {
+void Membership<Memory>::accept(const Proposal& proposal, std::uint32_t ballot, Effects& effects) {
   // L4: all whom we do not suspect have wedged in this view: nobody needs our words of the last.
-  if (!std::exchange(cleared_, true)) clear_blocks(view_.id + 1, view_.members, fabric);
+  if (!std::exchange(cleared_, true)) clear_blocks(view_.id + 1, view_.members, effects);
   const std::uint64_t which = accepted_ == 0 ? 0 : 1 - accepted_ % 2;
   const std::size_t offset = words_.block(view_.id) + words_.proposal(which);
   const std::vector<std::uint64_t> words = encode(proposal);
@@ -158,11 +158,11 @@ void Membership<Memory>::accept(const Proposal& proposal, std::uint32_t ballot, 
   for (std::size_t i = 0; i < words.size(); ++i) store_cell(own_row_ + offset + 8 * i, words[i]);
   const Extent extent{offset, static_cast<std::uint32_t>(8 * words.size())};
   for (const ViewMember& member : view_.members) {
-    if (member.slot != options_.self) fabric.write(Rank{member.slot}, extent);
+    if (member.slot != options_.self) effects.write(Rank{member.slot}, extent);
   }
   for (const ViewMember& member : proposal.next.members) {
     if (member.slot != options_.self && !view_.rank_of(member.slot)) {
-      fabric.write(Rank{member.slot}, extent);
+      effects.write(Rank{member.slot}, extent);
     }
   }
   own_ = proposal;
@@ -245,16 +245,16 @@ void Membership<Memory>::adopt_decision(const Proposal& proposal, std::uint32_t 
 // Shows the decision, lets delivery go up to the cut, and enters the next view. The application may
 // be behind; only one that leaves waits until everything is delivered. True once it has entered.
 template <class Memory>
-bool Membership<Memory>::apply_decision(Fabric& fabric) {
+bool Membership<Memory>::apply_decision(Effects& effects) {
   const ViewMember self{options_.self, options_.incarnation};
   if (view_.id + 1 == decision_->next.id) {  // else we join
     if (!decision_shown_) {
       if (!own_ || *own_ != *decision_) {
-        accept(*decision_, decision_ballot_, fabric);
-        publish(fabric);  // L6
+        accept(*decision_, decision_ballot_, effects);
+        publish(effects);  // L6
       }
       set(ViewWords::kDecided, 1);
-      publish(fabric);
+      publish(effects);
       if (!decision_->next.contains(self) && !decision_->leaves_in_order(self)) {
         stop(StopReason::evicted);
         return false;
@@ -281,13 +281,13 @@ bool Membership<Memory>::apply_decision(Fabric& fabric) {
       return false;
     }
   }
-  enter(View(decision_->next), fabric);
+  enter(View(decision_->next), effects);
   return true;
 }
 
 template <class Memory>
 void Membership<Memory>::clear_blocks(std::uint64_t id, const std::vector<ViewMember>& members,
-                                      Fabric& fabric) {
+                                      Effects& effects) {
   std::byte* block = own_row_ + words_.block(id);
   store_cell(block + ViewWords::kEpoch, 0);
   for (std::size_t offset = 8; offset < words_.word_bytes(); offset += 8) {
@@ -296,10 +296,10 @@ void Membership<Memory>::clear_blocks(std::uint64_t id, const std::vector<ViewMe
   for (const Group& group : groups_) group.seat.clear_block(id);
   const auto to = [&](std::uint32_t slot) {
     if (slot == options_.self) return;
-    fabric.publish(Rank{slot}, words_.block(id), {block, words_.word_bytes()});
+    effects.publish(Rank{slot}, words_.block(id), {block, words_.word_bytes()});
     for (const Group& group : groups_) {
       const GroupSeat::Block words = group.seat.block(id);
-      fabric.publish(Rank{slot}, words.offset, {own_row_ + words.offset, words.bytes});
+      effects.publish(Rank{slot}, words.offset, {own_row_ + words.offset, words.bytes});
     }
   };
   for (const ViewMember& member : members) to(member.slot);
@@ -312,7 +312,7 @@ void Membership<Memory>::clear_blocks(std::uint64_t id, const std::vector<ViewMe
 }
 
 template <class Memory>
-void Membership<Memory>::enter(const View& next, Fabric& fabric) {
+void Membership<Memory>::enter(const View& next, Effects& effects) {
   const View before = view_.id == 0 ? View{} : view_;
   std::vector<ViewMember> suspects;
   for (std::size_t rank = 0; rank < before.members.size(); ++rank) {
@@ -333,7 +333,7 @@ void Membership<Memory>::enter(const View& next, Fabric& fabric) {
   }
   view_ = next;
   // A joiner may have taken part in founding, in a block that is now this view's.
-  if (before.id == 0 && next.id != kFirstView) clear_blocks(next.id, next.members, fabric);
+  if (before.id == 0 && next.id != kFirstView) clear_blocks(next.id, next.members, effects);
   for (const ViewMember& member : decision_ ? decision_->left : std::vector<ViewMember>{}) {
     if (removed_.size() == kRemovedKept) removed_.pop_front();
     removed_.push_back(member.incarnation);
@@ -358,7 +358,7 @@ void Membership<Memory>::enter(const View& next, Fabric& fabric) {
     const GroupSeat::Block block = group.seat.block(next.id);
     const auto publish_block = [&] {
       for (const Rank peer : peers) {
-        fabric.publish(peer, block.offset, {own_row_ + block.offset, block.bytes});
+        effects.publish(peer, block.offset, {own_row_ + block.offset, block.bytes});
       }
     };
     publish_block();

@@ -7,7 +7,7 @@
 namespace tutti {
 
 template <class Memory>
-void Membership<Memory>::begin(Fabric& fabric) {
+void Membership<Memory>::begin(Effects& effects) {
   join_decided();
   if (decision_ || group_exists()) return;
   if (!wedged_) {
@@ -20,7 +20,7 @@ void Membership<Memory>::begin(Fabric& fabric) {
     if (stopped_) return;
     wedge({});
   }
-  follow_course(fabric);
+  follow_course(effects);
 }
 
 template <class Memory>
@@ -76,19 +76,19 @@ std::optional<Proposal> Membership<Memory>::first_proposal() {
 // A node that has just come knows nothing of us. That we are in a view it must know first: see
 // word().
 template <class Memory>
-void Membership<Memory>::greet(Fabric& fabric) {
+void Membership<Memory>::greet(Effects& effects) {
   dirty_ = true;
   // J7: to those who found it is as if it were not there yet.
   if (view_.id == 0 && !options_.may_found) say_suspected(options_.self);
   for (const std::uint32_t slot : greeted_) {
     const Rank peer{slot};
-    fabric.publish(peer, ViewWords::kInstalled,
-                   {own_row_ + ViewWords::kInstalled, words_.life_bytes()});
+    effects.publish(peer, ViewWords::kInstalled,
+                    {own_row_ + ViewWords::kInstalled, words_.life_bytes()});
     for (const std::uint64_t parity : {0, 1}) {
       const std::size_t block = words_.block(parity);
       const auto bytes = static_cast<std::uint32_t>(2 * words_.proposal_bytes());
-      fabric.write(peer, {block + words_.proposal(0), bytes});
-      fabric.publish(peer, block, {own_row_ + block, words_.word_bytes()});
+      effects.write(peer, {block + words_.proposal(0), bytes});
+      effects.publish(peer, block, {own_row_ + block, words_.word_bytes()});
     }
   }
   greeted_.clear();

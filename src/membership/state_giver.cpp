@@ -50,14 +50,14 @@ std::vector<std::uint32_t> StateGiver<Memory>::takers() const {
 }
 
 template <class Memory>
-bool StateGiver<Memory>::step(Fabric& fabric) {
+bool StateGiver<Memory>::step(Effects& effects) {
   bool moved = end_untaken();
   if (offers_.empty()) return moved;
   for (Offer& offer : offers_) moved |= ask_to_save(offer);
   Offer& offer = offers_.front();
   if (offer.takers.empty() || !offer.unsaved.empty()) return moved;
   if (!offer.begun) {
-    open(offer, fabric);
+    open(offer, effects);
     moved = true;
   }
   if (offer.failed) return moved;
@@ -110,15 +110,15 @@ bool StateGiver<Memory>::end_untaken() {
 
 // L7: each of the three steps lands before the next.
 template <class Memory>
-void StateGiver<Memory>::open(Offer& offer, Fabric& fabric) {
+void StateGiver<Memory>::open(Offer& offer, Effects& effects) {
   offer.begun = true;
   store_cell(own(StateWords::kView), 0);
-  publish_words(offer, fabric);
+  publish_words(offer, effects);
   store_cell(own(StateWords::kSent), 0);
   store_cell(own(StateWords::kFailed), offer.failed ? 1 : 0);
-  publish_words(offer, fabric);
+  publish_words(offer, effects);
   store_cell(own(StateWords::kView), offer.view);
-  publish_words(offer, fabric);
+  publish_words(offer, effects);
 }
 
 // A joiner that comes to us from another giver, or finds that our state is not that one's, may want
@@ -157,7 +157,7 @@ bool StateGiver<Memory>::ask_to_read(Offer& offer) {
 }
 
 template <class Memory>
-void StateGiver<Memory>::finished(const StateJob& job, Fabric& fabric) {
+void StateGiver<Memory>::finished(const StateJob& job, Effects& effects) {
   const auto offer = std::ranges::find(offers_, job.view, &Offer::view);
   if (job.kind == StateJob::Kind::save) {
     offer->unsaved.erase(offer->unsaved.begin());
@@ -174,10 +174,10 @@ void StateGiver<Memory>::finished(const StateJob& job, Fabric& fabric) {
   if (!job.result) {
     offer->failed = true;
     store_cell(own(StateWords::kFailed), 1);
-    publish_words(*offer, fabric);
+    publish_words(*offer, effects);
     return;
   }
-  put(*offer, job, fabric);
+  put(*offer, job, effects);
   if (job.last) {
     offer->next = offer->reading = begin_of_next(job.at.group);
   } else {
@@ -186,19 +186,19 @@ void StateGiver<Memory>::finished(const StateJob& job, Fabric& fabric) {
 }
 
 template <class Memory>
-void StateGiver<Memory>::put(Offer& offer, const StateJob& job, Fabric& fabric) {
+void StateGiver<Memory>::put(Offer& offer, const StateJob& job, Effects& effects) {
   const auto header = std::as_bytes(std::span(job.header));
-  put_bytes(offer, offer.sent, header, fabric);
+  put_bytes(offer, offer.sent, header, effects);
   put_bytes(offer, offer.sent + header.size(), std::span(job.bytes).first(padded(job.size)),
-            fabric);
+            effects);
   offer.sent += header.size() + padded(job.size);
   store_cell(own(StateWords::kSent), offer.sent);
-  publish_words(offer, fabric);
+  publish_words(offer, effects);
 }
 
 template <class Memory>
 void StateGiver<Memory>::put_bytes(const Offer& offer, std::uint64_t at,
-                                   std::span<const std::byte> bytes, Fabric& fabric) {
+                                   std::span<const std::byte> bytes, Effects& effects) {
   for (std::uint64_t done = 0; done < bytes.size();) {
     const std::uint64_t begin = (at + done) % words_.ring_bytes;
     const std::uint64_t piece = std::min(bytes.size() - done, words_.ring_bytes - begin);
@@ -208,17 +208,17 @@ void StateGiver<Memory>::put_bytes(const Offer& offer, std::uint64_t at,
       store_cell(own(StateWords::kRing + begin + i), word);
     }
     for (const Taker& taker : offer.takers) {
-      fabric.write(Rank{taker.slot},
-                   {words_.offset + StateWords::kRing + begin, static_cast<std::uint32_t>(piece)});
+      effects.write(Rank{taker.slot},
+                    {words_.offset + StateWords::kRing + begin, static_cast<std::uint32_t>(piece)});
     }
     done += piece;
   }
 }
 
 template <class Memory>
-void StateGiver<Memory>::publish_words(const Offer& offer, Fabric& fabric) {
+void StateGiver<Memory>::publish_words(const Offer& offer, Effects& effects) {
   for (const Taker& taker : offer.takers) {
-    fabric.publish(Rank{taker.slot}, words_.offset, {own(0), StateWords::kGiverBytes});
+    effects.publish(Rank{taker.slot}, words_.offset, {own(0), StateWords::kGiverBytes});
   }
 }
 

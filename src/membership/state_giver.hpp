@@ -16,11 +16,11 @@
 #include <span>
 #include <vector>
 
-#include "fabric/fabric.hpp"
 #include "membership/group_seat.hpp"
 #include "membership/state_jobs.hpp"
 #include "membership/state_words.hpp"
 #include "membership/view.hpp"
+#include "predicates/effects.hpp"
 
 namespace tutti {
 
@@ -40,9 +40,9 @@ class StateGiver {
   /// Slots of those that have not taken all.
   [[nodiscard]] std::vector<std::uint32_t> takers() const;
   /// Only while it gives.
-  bool step(Fabric& fabric);
+  bool step(Effects& effects);
   /// One of our jobs is done.
-  void finished(const StateJob& job, Fabric& fabric);
+  void finished(const StateJob& job, Effects& effects);
 
  private:
   struct Taker {
@@ -64,13 +64,13 @@ class StateGiver {
 
   bool ask_to_save(Offer& offer);
   bool end_untaken();
-  void open(Offer& offer, Fabric& fabric);
+  void open(Offer& offer, Effects& effects);
   bool look_at_wanted(Offer& offer);
   bool ask_to_read(Offer& offer);
-  void put(Offer& offer, const StateJob& job, Fabric& fabric);
+  void put(Offer& offer, const StateJob& job, Effects& effects);
   void put_bytes(const Offer& offer, std::uint64_t at, std::span<const std::byte> bytes,
-                 Fabric& fabric);
-  void publish_words(const Offer& offer, Fabric& fabric);
+                 Effects& effects);
+  void publish_words(const Offer& offer, Effects& effects);
   [[nodiscard]] std::uint64_t room(const Offer& offer) const;
   [[nodiscard]] bool has_state(std::uint64_t group) const;
   [[nodiscard]] PieceAt begin_of_next(std::uint64_t group) const;

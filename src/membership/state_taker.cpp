@@ -47,18 +47,18 @@ void StateTaker<Memory>::gone(std::uint32_t slot) {
 }
 
 template <class Memory>
-bool StateTaker<Memory>::step(Fabric& fabric) {
+bool StateTaker<Memory>::step(Effects& effects) {
   if (has_all_) return false;
   const bool asks = !std::exchange(asked_, true);
-  if (asks) want(compares_ ? last_->at : next_, fabric);
+  if (asks) want(compares_ ? last_->at : next_, effects);
   awaits_ = false;
-  const bool received = receive(fabric);
+  const bool received = receive(effects);
   // While we stood still ourselves, the giver may have, too: a look counts a part of the patience.
   const std::uint64_t passed_ns = now_ns_ - std::exchange(looked_ns_, now_ns_);
   waited_ns_ = asks || !awaits_ ? 0 : waited_ns_ + std::min(passed_ns, patience_ns_ / kLooks);
   if (waited_ns_ >= patience_ns_ && another_is_ready()) {
     left_one_ = true;
-    leave_giver(fabric);
+    leave_giver(effects);
     return true;
   }
   return received || asks;
@@ -78,13 +78,13 @@ bool StateTaker<Memory>::another_is_ready() const {
 }
 
 template <class Memory>
-void StateTaker<Memory>::want(const PieceAt& at, Fabric& fabric) {
-  say(StateWords::kWanted + 8 * giver_, 1 + at.word(), fabric);
+void StateTaker<Memory>::want(const PieceAt& at, Effects& effects) {
+  say(StateWords::kWanted + 8 * giver_, 1 + at.word(), effects);
 }
 
 // A piece in a pass: others wait for our words meanwhile.
 template <class Memory>
-bool StateTaker<Memory>::receive(Fabric& fabric) {
+bool StateTaker<Memory>::receive(Effects& effects) {
   // L7, from both sides: its last words are cleared before it shows our view.
   awaits_ = true;
   if (load(StateWords::kView) != view_) return false;
@@ -93,25 +93,25 @@ bool StateTaker<Memory>::receive(Fabric& fabric) {
   if (load(StateWords::kView) != view_) return false;
   awaits_ = !failed && sent == taken_;
   if (failed) {
-    leave_giver(fabric);
+    leave_giver(effects);
     if (taking_ == Taking::lost && !left_one_)
       fail(ErrorCode::peer_lost, "no member that gives it could save it");
     return true;
   }
   if (sent == taken_) return false;
   if (sent < taken_ || sent - taken_ > words_.ring_bytes) {
-    leave_giver(fabric);
+    leave_giver(effects);
     return true;
   }
   StateJob* job = jobs_.free();
   if (job == nullptr || loads_ == kLoads) return false;
-  if (!accept_frame(sent, *job, fabric)) leave_giver(fabric);
+  if (!accept_frame(sent, *job, effects)) leave_giver(effects);
   return true;
 }
 
 // False if no giver writes what came.
 template <class Memory>
-bool StateTaker<Memory>::accept_frame(std::uint64_t sent, StateJob& job, Fabric& fabric) {
+bool StateTaker<Memory>::accept_frame(std::uint64_t sent, StateJob& job, Effects& effects) {
   std::array<std::uint64_t, 3> header{};
   if (sent - taken_ < sizeof header) return false;
   copy_out(taken_, reinterpret_cast<std::byte*>(header.data()), sizeof header);
@@ -128,16 +128,16 @@ bool StateTaker<Memory>::accept_frame(std::uint64_t sent, StateJob& job, Fabric&
   job.size = frame.size;
   job.last = frame.last;
   const std::size_t giver = giver_;
-  use(job, header[2], frame.steady, fabric);
+  use(job, header[2], frame.steady, effects);
   // Release: what was read is done with; pairs with StateGiver::room().
-  if (!has_all_) say(StateWords::kTaken + 8 * giver, taken_, fabric);
+  if (!has_all_) say(StateWords::kTaken + 8 * giver, taken_, effects);
   return true;
 }
 
 // What is not the piece that is wanted now is skipped: others want it, or it was put into the ring
 // before the giver heard what we want.
 template <class Memory>
-void StateTaker<Memory>::use(StateJob& job, std::uint64_t crc, bool steady, Fabric& fabric) {
+void StateTaker<Memory>::use(StateJob& job, std::uint64_t crc, bool steady, Effects& effects) {
   if (compares_) {
     if (job.at != last_->at) return;
     compares_ = false;
@@ -146,7 +146,7 @@ void StateTaker<Memory>::use(StateJob& job, std::uint64_t crc, bool steady, Fabr
     // one that we have not asked for yet: the giver heeds a word that changes.
     last_.reset();
     next_.index = 0;
-    if (job.at != next_) return want(next_, fabric);
+    if (job.at != next_) return want(next_, effects);
   }
   if (job.at != next_) return;
   last_ = Taken{job.at, crc};
@@ -164,8 +164,8 @@ void StateTaker<Memory>::use(StateJob& job, std::uint64_t crc, bool steady, Fabr
   for (std::size_t giver = 0; giver < givers_.size(); ++giver) {
     if (givers_[giver]) {
       store_cell(own_row_ + words_.offset + StateWords::kTaken + 8 * giver, StateWords::kTakenAll);
-      fabric.publish(Rank{*givers_[giver]}, words_.offset + StateWords::kTaken + 8 * giver,
-                     {own_row_ + words_.offset + StateWords::kTaken + 8 * giver, 8});
+      effects.publish(Rank{*givers_[giver]}, words_.offset + StateWords::kTaken + 8 * giver,
+                      {own_row_ + words_.offset + StateWords::kTaken + 8 * giver, 8});
     }
   }
 }
@@ -184,17 +184,17 @@ void StateTaker<Memory>::finished(const StateJob& job) {
 
 // What it sends is of no use. It need not wait for us, if it still does.
 template <class Memory>
-void StateTaker<Memory>::leave_giver(Fabric& fabric) {
-  say(StateWords::kTaken + 8 * giver_, StateWords::kTakenAll, fabric);
+void StateTaker<Memory>::leave_giver(Effects& effects) {
+  say(StateWords::kTaken + 8 * giver_, StateWords::kTakenAll, effects);
   gone(*givers_[giver_]);
 }
 
 // To the giver that is taken from.
 template <class Memory>
-void StateTaker<Memory>::say(std::size_t offset, std::uint64_t value, Fabric& fabric) {
+void StateTaker<Memory>::say(std::size_t offset, std::uint64_t value, Effects& effects) {
   std::byte* const word = own_row_ + words_.offset + offset;
   store_cell(word, value);
-  fabric.publish(Rank{*givers_[giver_]}, words_.offset + offset, {word, 8});
+  effects.publish(Rank{*givers_[giver_]}, words_.offset + offset, {word, 8});
 }
 
 template <class Memory>

@@ -18,11 +18,11 @@
 #include <string>
 #include <vector>
 
-#include "fabric/fabric.hpp"
 #include "membership/group_seat.hpp"
 #include "membership/state_jobs.hpp"
 #include "membership/state_words.hpp"
 #include "membership/view.hpp"
+#include "predicates/effects.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti {
@@ -52,7 +52,7 @@ class StateTaker {
   /// The slot of the one that is taken from; nothing if it is gone and no more is needed of it.
   /// Only while under way.
   [[nodiscard]] std::optional<std::uint32_t> giver() const { return givers_[giver_]; }
-  bool step(Fabric& fabric);
+  bool step(Effects& effects);
   /// A piece is loaded.
   void finished(const StateJob& job);
 
@@ -68,12 +68,12 @@ class StateTaker {
   };
 
   [[nodiscard]] bool another_is_ready() const;
-  bool receive(Fabric& fabric);
-  [[nodiscard]] bool accept_frame(std::uint64_t sent, StateJob& job, Fabric& fabric);
-  void use(StateJob& job, std::uint64_t crc, bool steady, Fabric& fabric);
-  void want(const PieceAt& at, Fabric& fabric);
-  void leave_giver(Fabric& fabric);
-  void say(std::size_t offset, std::uint64_t value, Fabric& fabric);
+  bool receive(Effects& effects);
+  [[nodiscard]] bool accept_frame(std::uint64_t sent, StateJob& job, Effects& effects);
+  void use(StateJob& job, std::uint64_t crc, bool steady, Effects& effects);
+  void want(const PieceAt& at, Effects& effects);
+  void leave_giver(Effects& effects);
+  void say(std::size_t offset, std::uint64_t value, Effects& effects);
   void copy_out(std::uint64_t at, std::byte* into, std::uint64_t size) const;
   [[nodiscard]] bool has_state(std::uint64_t group) const;
   [[nodiscard]] PieceAt begin_from(std::uint64_t group) const;

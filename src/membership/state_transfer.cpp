@@ -29,7 +29,7 @@ bool StateTransfer<Memory>::begin(const View& view, std::uint32_t slot) {
 }
 
 template <class Memory>
-bool StateTransfer<Memory>::step(Fabric& fabric) {
+bool StateTransfer<Memory>::step(Effects& effects) {
   bool moved = false;
   // One piece in a pass: others wait for our words meanwhile.
   for (bool read = false; !read;) {
@@ -39,15 +39,15 @@ bool StateTransfer<Memory>::step(Fabric& fabric) {
     if (job->kind == StateJob::Kind::load) {
       taker_.finished(*job);
     } else {
-      giver_.finished(*job, fabric);
+      giver_.finished(*job, effects);
     }
     jobs_.take();
     moved = true;
   }
   if (giver_.gives()) [[unlikely]]
-    moved |= giver_.step(fabric);
+    moved |= giver_.step(effects);
   if (taking() == Taking::under_way) [[unlikely]]
-    moved |= taker_.step(fabric);
+    moved |= taker_.step(effects);
   return moved;
 }
 

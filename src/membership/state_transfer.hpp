@@ -70,7 +70,7 @@ class StateTransfer final : public Stepped {
   [[nodiscard]] std::optional<std::uint32_t> giver() const { return taker_.giver(); }
   [[nodiscard]] const Error& error() const { return taker_.error(); }
 
-  bool step(Fabric& fabric) override;
+  bool step(Effects& effects) override;
   bool deliver() override { return false; }
 
  private:

@@ -1,6 +1,7 @@
 #include "multicast/subgroup.hpp"
 
 #include <algorithm>
+#include <array>
 #include <span>
 #include <utility>
 
@@ -55,7 +56,7 @@ DeliveryCallback Subgroup<Memory>::marked(DeliveryCallback callback) {
 }
 
 template <class Memory>
-bool Subgroup<Memory>::step(Fabric& fabric) {
+bool Subgroup<Memory>::step(Effects& effects) {
   if (totals_.halted.load(std::memory_order_relaxed) || now_->shape.members() == 0) return false;
   if (!now_->started) [[unlikely]]
     start(*now_);
@@ -66,7 +67,7 @@ bool Subgroup<Memory>::step(Fabric& fabric) {
   take_over_delivered();
   Outbox out;
   advanced |= now_->multicast.step(out);
-  if (out.control) post(fabric, out);
+  if (out.control) push(effects, out);
   if (now_->multicast.complete()) complete_.store(true, std::memory_order_release);
   return advanced;
 }
@@ -162,18 +163,17 @@ void Subgroup<Memory>::take_over_delivered() {
 }
 
 template <class Memory>
-void Subgroup<Memory>::post(Fabric& fabric, const Outbox& out) {
+void Subgroup<Memory>::push(Effects& effects, const Outbox& out) {
   const SubgroupPlace& place = now_->place;
-  const std::span<const std::byte> control(now_->shape.own_control,
-                                           control_bytes(now_->shape.senders()));
-  for (const Rank peer : place.peers) {
-    for (std::uint32_t i = 0; i < out.pieces; ++i) {
-      const Outbox::Piece& piece = out.data[i];
-      fabric.write(peer, {place.ring_offset + piece.begin_granule * kGranule,
-                          static_cast<std::uint32_t>(piece.granules * kGranule)});
-    }
-    fabric.publish(peer, place.control_offset, control);
+  std::array<Extent, 2> data;
+  for (std::uint32_t i = 0; i < out.pieces; ++i) {
+    const Outbox::Piece& piece = out.data[i];
+    data[i] = {place.ring_offset + piece.begin_granule * kGranule,
+               static_cast<std::uint32_t>(piece.granules * kGranule)};
   }
+  const Effects::Words control{place.control_offset,
+                               {now_->shape.own_control, control_bytes(now_->shape.senders())}};
+  effects.push(place.peers, {data.data(), out.pieces}, {&control, 1});
   pushes_.add(place.peers.size());
 }
 

@@ -53,7 +53,7 @@ class Subgroup final : public Stepped {
            Memory memory = {});
   ~Subgroup() override;
 
-  bool step(Fabric& fabric) override;
+  bool step(Effects& effects) override;
   bool deliver() override;
 
   /// One turn of the group's own delivery thread. True if anything was delivered.
@@ -185,7 +185,7 @@ class Subgroup final : public Stepped {
   bool open_oldest();
   void take_over_delivered();
   [[nodiscard]] bool is_at_cut(const InView& view) const;
-  void post(Fabric& fabric, const Outbox& out);
+  void push(Effects& effects, const Outbox& out);
 
   Memory memory_;
   DeliveryCallback callback_;

@@ -5,7 +5,10 @@ namespace tutti {
 std::size_t PredicateLoop::step() {
   const std::size_t landed = fabric_.poll();
   bool posted = false;
-  for (Stepped* stepped : stepped_) posted |= stepped->step(fabric_);
+  for (Stepped* stepped : stepped_) {
+    posted |= stepped->step(effects_);
+    if (!effects_.empty()) effects_.carry_out();
+  }
   if (posted) fabric_.flush();
   advanced_ = posted;
   const std::size_t work = landed + (posted ? 1 : 0);

@@ -4,8 +4,8 @@
 /// The two halves, step() and deliver(), are apart for a driver that must not call the application.
 ///
 /// Invariants:
-///  Q1  Writes are posted at the end of the predicates and handed to the fabric by one flush a
-///      pass; no lock is held then, or ever [Spindle, 3.4].
+///  Q1  What the predicates ask for is posted after each of them, in order (Effects), and handed to
+///      the wire by one flush a pass; no lock is held then, or ever [Spindle, 3.4].
 ///  Q2  Acknowledgements leave before callbacks run: a slow callback delays its own member's
 ///      delivery, not what the others may deliver.
 ///  Q3  A pass takes what it finds and waits for nothing [Spindle, 3.2].
@@ -18,6 +18,7 @@
 
 #include "base/counter.hpp"
 #include "fabric/fabric.hpp"
+#include "predicates/effects.hpp"
 
 namespace tutti {
 
@@ -26,9 +27,9 @@ class Stepped {
  public:
   virtual ~Stepped() = default;
 
-  /// Evaluates the predicates and posts what they ask for. True if anything advanced: then what
-  /// was posted is flushed. Never calls the application.
-  virtual bool step(Fabric& fabric) = 0;
+  /// Evaluates the predicates and lists what is to be posted. True if anything advanced: then it is
+  /// flushed as well. Never calls the application.
+  virtual bool step(Effects& effects) = 0;
 
   /// Hands over what may be delivered. True if anything was.
   virtual bool deliver() = 0;
@@ -36,7 +37,7 @@ class Stepped {
 
 class PredicateLoop {
  public:
-  explicit PredicateLoop(Fabric& fabric) : fabric_(fabric) {}
+  explicit PredicateLoop(Fabric& fabric) : fabric_(fabric), effects_(fabric) {}
 
   void add(Stepped& stepped) { stepped_.push_back(&stepped); }
 
@@ -62,6 +63,7 @@ class PredicateLoop {
 
  private:
   Fabric& fabric_;
+  Effects effects_;
   std::vector<Stepped*> stepped_;
   bool advanced_ = false;
   bool worked_ = false;

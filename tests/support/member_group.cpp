@@ -13,7 +13,7 @@ class GroupOver final : public MemberGroup {
   GroupOver(const GroupShape& shape, SubgroupPlace place, DeliveryCallback callback, Memory memory)
       : subgroup_(shape, std::move(place), std::move(callback), memory) {}
 
-  bool step(Fabric& fabric) override { return subgroup_.step(fabric); }
+  bool step(Effects& effects) override { return subgroup_.step(effects); }
   bool deliver() override { return subgroup_.deliver(); }
   bool deliver_here() override { return subgroup_.deliver_here(); }
   [[nodiscard]] SendRing* ring() override { return subgroup_.ring(); }

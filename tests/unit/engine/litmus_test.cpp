@@ -66,7 +66,9 @@ struct Tried {
 
   void pass() {
     fabric->poll();
-    litmus->step(*fabric);
+    Effects effects(*fabric);
+    litmus->step(effects);
+    effects.carry_out();
     fabric->flush();
     for (const std::uint32_t slot : litmus->take_good()) good.push_back(slot);
   }

@@ -57,8 +57,9 @@ class ForgedNodeOver final : public MembershipEvents {
   }
 
   void pass() {
-    membership->step(fabric);
-    group->step(fabric);
+    membership->step(effects);
+    group->step(effects);
+    effects.carry_out();
     if (!stuck) group->deliver();
   }
   bool send(const std::string& text) {
@@ -76,6 +77,7 @@ class ForgedNodeOver final : public MembershipEvents {
   [[nodiscard]] bool is_needed() const override { return membership->view().id == needed_in; }
 
   SharedFabric fabric;
+  Effects effects{fabric};
   std::uint64_t needed_in = 0;  // in that view others need it
   bool stuck = false;           // the application does not come back
   std::vector<std::string> delivered;

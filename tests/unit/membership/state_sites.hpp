@@ -58,11 +58,16 @@ class Site {
     transfer->expect(view, slot_);
     return transfer->begin(view, slot_);
   }
-  bool pass() { return transfer->step(fabric); }
+  bool pass() {
+    const bool moved = transfer->step(effects);
+    effects.carry_out();
+    return moved;
+  }
   bool work() { return jobs->work(); }
 
   Application application;
   SharedFabric fabric;
+  Effects effects{fabric};
   std::unique_ptr<StateJobs> jobs;
   std::unique_ptr<StateTransfer<NativeMemory>> transfer;
 

@@ -4,37 +4,23 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "mock_fabric.hpp"
+
 namespace tutti {
 namespace {
 
 using ::testing::_;
 using ::testing::InSequence;
 using ::testing::NiceMock;
-using ::testing::Ref;
 using ::testing::Return;
-
-class MockFabric : public Fabric {
- public:
-  MOCK_METHOD(const std::byte*, row, (Rank), (const, override));
-  MOCK_METHOD(void, write, (Rank, Extent), (override));
-  MOCK_METHOD(void, publish, (Rank, std::uint64_t, std::span<const std::byte>), (override));
-  MOCK_METHOD(void, flush, (), (override));
-  MOCK_METHOD(std::size_t, poll, (), (override));
-  MOCK_METHOD(bool, drained, (), (const, override));
-  MOCK_METHOD(std::vector<PeerLoss>, take_losses, (), (override));
-  MOCK_METHOD(void, fence, (Rank), (override));
-  MOCK_METHOD(void, arm, (), (override));
-  MOCK_METHOD(void, disarm, (), (override));
-  MOCK_METHOD(FabricCounters, counters, (), (const, override));
-};
 
 class MockStepped : public Stepped {
  public:
-  MOCK_METHOD(bool, step, (Fabric&), (override));
+  MOCK_METHOD(bool, step, (Effects&), (override));
   MOCK_METHOD(bool, deliver, (), (override));
 };
 
-TEST(PredicateLoop, Q1Q2PollsStepsAllFlushesOnceAndThenDelivers) {
+TEST(PredicateLoop, Q1Q2PollsStepsAndPostsAllFlushesOnceAndThenDelivers) {
   MockFabric fabric;
   MockStepped first;
   MockStepped second;
@@ -43,8 +29,16 @@ TEST(PredicateLoop, Q1Q2PollsStepsAllFlushesOnceAndThenDelivers) {
   loop.add(second);
   const InSequence in_this_order;
   EXPECT_CALL(fabric, poll());
-  EXPECT_CALL(first, step(Ref(fabric))).WillOnce(Return(true));
-  EXPECT_CALL(second, step(Ref(fabric))).WillOnce(Return(true));
+  const auto posts_to = [](std::uint32_t peer) {
+    return [peer](Effects& effects) {
+      effects.write(Rank{peer}, {});
+      return true;
+    };
+  };
+  EXPECT_CALL(first, step(_)).WillOnce(posts_to(1));
+  EXPECT_CALL(fabric, write(Rank{1}, _));
+  EXPECT_CALL(second, step(_)).WillOnce(posts_to(2));
+  EXPECT_CALL(fabric, write(Rank{2}, _));
   EXPECT_CALL(fabric, flush());
   EXPECT_CALL(first, deliver());
   EXPECT_CALL(second, deliver());
