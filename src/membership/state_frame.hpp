@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <span>
 
-#include "history/crc32c.hpp"
+#include "base/crc32c.hpp"
 #include "membership/state_words.hpp"
 
 namespace tutti {
@@ -23,7 +23,7 @@ struct StateFrame {
   [[nodiscard]] std::array<std::uint64_t, 3> words(std::span<const std::byte> piece) const {
     std::array<std::uint64_t, 3> out{at.word(), size << 2 | (last ? 2 : 0) | (steady ? 1 : 0), 0};
     const auto header = std::as_bytes(std::span(out).first(2));
-    out[2] = history::crc32c(piece, history::crc32c(header));
+    out[2] = crc32c(piece, crc32c(header));
     return out;
   }
   [[nodiscard]] static StateFrame from(const std::array<std::uint64_t, 3>& words) {

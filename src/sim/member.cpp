@@ -5,7 +5,7 @@
 #include <ranges>
 #include <utility>
 
-#include "history/crc32c.hpp"
+#include "base/crc32c.hpp"
 #include "history/make_event.hpp"
 #include "sst/memory.hpp"
 
@@ -109,8 +109,8 @@ history::Event Member::event(EventKind kind) const {
 void Member::record(const history::Event& event) {
   recorder_->append(event);
   const history::Event& kept = recorder_->events().back();
-  hash_ = (hash_ << 5 | hash_ >> 59) ^
-          history::crc32c({reinterpret_cast<const std::byte*>(&kept), sizeof kept});
+  hash_ =
+      (hash_ << 5 | hash_ >> 59) ^ crc32c({reinterpret_cast<const std::byte*>(&kept), sizeof kept});
 }
 
 std::size_t Member::pass() {
@@ -147,8 +147,8 @@ void Member::send() {
   std::memcpy(space.payload, &mark, sizeof mark);
   for (std::size_t at = sizeof mark; at < size; ++at) space.payload[at] = pattern(mark, at);
   ++seat.sent;
-  record(history::make_send(told_at(group), Ticket{mark.ticket}, size,
-                            history::crc32c({space.payload, size})));
+  record(
+      history::make_send(told_at(group), Ticket{mark.ticket}, size, crc32c({space.payload, size})));
   ring->commit(space);
 }
 
@@ -239,13 +239,13 @@ void Member::deliver(std::uint16_t group, std::span<const Message> batch) {
                  std::to_string(message.seq.value) + " in view " + std::to_string(told_.id);
     }
     State& state = seats_[group].state;
-    state.digest = (state.digest ^ history::crc32c(message.bytes())) * 0x9FB21C651E98DF25;
+    state.digest = (state.digest ^ crc32c(message.bytes())) * 0x9FB21C651E98DF25;
     state.messages = message.seq.value + 1;
     record(history::make_deliver(at, {.sender = ref(sender),
                                       .ticket = Ticket{mark.ticket},
                                       .ordinal = message.seq,
                                       .length = message.size,
-                                      .crc = history::crc32c(message.bytes()),
+                                      .crc = crc32c(message.bytes()),
                                       .level = plan_.rows.groups[group].level,
                                       .send_view = at.view}));
     if (sender == self_) {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "history/crc32c.hpp"
+#include "base/crc32c.hpp"
 #include "history/make_event.hpp"
 
 namespace tutti::sim {

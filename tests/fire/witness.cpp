@@ -5,8 +5,8 @@
 #include <cstring>
 #include <utility>
 
+#include "base/crc32c.hpp"
 #include "cli/clock.hpp"
-#include "history/crc32c.hpp"
 
 namespace tutti::fire {
 namespace {
@@ -134,12 +134,12 @@ void Witness::delivered(std::uint16_t group, std::span<const Message> batch,
         .ticket = Ticket{mark.ticket},
         .ordinal = message.seq,
         .length = message.size,
-        .crc = history::crc32c(message.bytes()),
+        .crc = crc32c(message.bytes()),
         .level = levels_[group],
         .send_view = here.view};
     events.push_back(history::make_deliver(here, delivery));
     if (mark.incarnation == self) events.push_back(history::make_send_ok(here, delivery.ticket));
-    const std::uint32_t at_end = history::crc32c(message.bytes());
+    const std::uint32_t at_end = crc32c(message.bytes());
     if (std::exchange(delivery.crc, at_end) != at_end) {
       events.push_back(history::make_deliver_end(here, delivery));
     }
@@ -161,7 +161,7 @@ void Witness::sends(std::uint16_t group, std::uint64_t ticket, std::span<std::by
   for (std::size_t i = sizeof mark; i < message.size(); ++i) message[i] = pattern(mark, i);
   if (recorder_ == nullptr) return;
   record(history::make_send(at(group), Ticket{ticket}, static_cast<std::uint32_t>(message.size()),
-                            history::crc32c(message)));
+                            crc32c(message)));
 }
 
 void Witness::leaves() { record(history::make_event(EventKind::leave, at())); }

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-namespace tutti::history {
+namespace tutti {
 
 /// Of `bytes`; give the result of what came before to go on with it.
 [[nodiscard]] std::uint32_t crc32c(std::span<const std::byte> bytes, std::uint32_t before = 0);
@@ -14,4 +14,4 @@ namespace tutti::history {
 [[nodiscard]] std::uint32_t crc32c_by_table(std::span<const std::byte> bytes,
                                             std::uint32_t before = 0);
 
-}  // namespace tutti::history
+}  // namespace tutti

@@ -1,4 +1,4 @@
-#include "history/crc32c.hpp"
+#include "base/crc32c.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 
 #include "base/prng.hpp"
 
-namespace tutti::history::testing {
+namespace tutti {
 namespace {
 
 std::span<const std::byte> bytes_of(std::string_view text) {
@@ -42,4 +42,4 @@ TEST(Crc32c, GoesOnWhereItStopped) {
 }
 
 }  // namespace
-}  // namespace tutti::history::testing
+}  // namespace tutti

@@ -1,9 +1,9 @@
-#include "history/crc32c.hpp"
+#include "base/crc32c.hpp"
 
 #include <array>
 #include <cstring>
 
-namespace tutti::history {
+namespace tutti {
 namespace {
 
 constexpr std::size_t kSlices = 8;
@@ -80,4 +80,4 @@ std::uint32_t crc32c(std::span<const std::byte> bytes, std::uint32_t before) {
   return crc32c_by_table(bytes, before);
 }
 
-}  // namespace tutti::history
+}  // namespace tutti
