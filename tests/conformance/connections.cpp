@@ -15,8 +15,8 @@
 
 #include "conformance/harness.hpp"
 #include "fabric/connection.hpp"
-#include "fabric/faulty.hpp"
-#include "fabric/local/local_fabric.hpp"
+#include "support/faulty_fabric.hpp"
+#include "support/local_fabric.hpp"
 
 namespace tutti::testing {
 namespace {

@@ -15,14 +15,14 @@
 #include <vector>
 
 #include "base/prng.hpp"
-#include "fabric/faulty.hpp"
-#include "fabric/local/local_fabric.hpp"
 #include "predicates/predicate_loop.hpp"
 #include "sst/row_layout.hpp"
 #include "support/aligned_row.hpp"
+#include "support/faulty_fabric.hpp"
 #include "support/group_log.hpp"
 #include "support/landing_memory.hpp"
 #include "support/landing_net.hpp"
+#include "support/local_fabric.hpp"
 #include "support/member_group.hpp"
 
 namespace tutti::testing {

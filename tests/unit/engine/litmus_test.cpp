@@ -8,9 +8,9 @@
 #include <deque>
 #include <memory>
 
-#include "fabric/faulty.hpp"
-#include "fabric/local/local_fabric.hpp"
 #include "support/aligned_row.hpp"
+#include "support/faulty_fabric.hpp"
+#include "support/local_fabric.hpp"
 
 namespace tutti::testing {
 namespace {

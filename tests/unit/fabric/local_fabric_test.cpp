@@ -1,5 +1,5 @@
 /// What the local fabric has beyond the contract: links that are cut, nodes that are killed.
-#include "fabric/local/local_fabric.hpp"
+#include "support/local_fabric.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <span>
 #include <thread>
 
-namespace tutti {
+namespace tutti::testing {
 namespace {
 
 constexpr std::size_t kLocalRowBytes = 4096;
@@ -115,4 +115,4 @@ TEST_F(LocalFabricTest, LandsNothingAfterALossThatAnotherThreadCaused) {
 }
 
 }  // namespace
-}  // namespace tutti
+}  // namespace tutti::testing

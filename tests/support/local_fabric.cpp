@@ -1,4 +1,4 @@
-#include "fabric/local/local_fabric.hpp"
+#include "support/local_fabric.hpp"
 
 #include <atomic>
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 #include "base/assert.hpp"
 
-namespace tutti {
+namespace tutti::testing {
 namespace {
 
 constexpr std::align_val_t kRowAlignment{64};
@@ -205,4 +205,4 @@ void LocalCluster::kill(Rank rank) {
   }
 }
 
-}  // namespace tutti
+}  // namespace tutti::testing

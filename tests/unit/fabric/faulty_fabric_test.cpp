@@ -1,5 +1,5 @@
 /// What the fault injector promises beyond the contract that all fabrics keep.
-#include "fabric/faulty.hpp"
+#include "support/faulty_fabric.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,9 +8,9 @@
 #include <cstring>
 #include <set>
 
-#include "fabric/local/local_fabric.hpp"
+#include "support/local_fabric.hpp"
 
-namespace tutti {
+namespace tutti::testing {
 namespace {
 
 constexpr std::size_t kFaultyRowBytes = 4096;
@@ -152,4 +152,4 @@ TEST_F(FaultyFabricTest, DropsWhatWaitsForAPeerThatIsLost) {
 }
 
 }  // namespace
-}  // namespace tutti
+}  // namespace tutti::testing

@@ -16,7 +16,7 @@
 #include "fabric/fabric.hpp"
 #include "tutti/types.hpp"
 
-namespace tutti {
+namespace tutti::testing {
 
 class LocalCluster {
  public:
@@ -44,4 +44,4 @@ class LocalCluster {
   std::shared_ptr<State> state_;  // shared with the fabrics, which may live longer
 };
 
-}  // namespace tutti
+}  // namespace tutti::testing

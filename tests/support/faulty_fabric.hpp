@@ -1,4 +1,4 @@
-/// \file faulty.hpp
+/// \file faulty_fabric.hpp
 /// Wraps a fabric and makes it as bad as the contract allows, by seed: posts land late, late by a
 /// different time at each peer, and in pieces. For tests; usually around a local fabric.
 ///
@@ -19,7 +19,7 @@
 #include "base/prng.hpp"
 #include "fabric/fabric.hpp"
 
-namespace tutti {
+namespace tutti::testing {
 
 struct FaultyOptions {
   std::uint64_t seed = 1;
@@ -75,4 +75,4 @@ class FaultyFabric final : public Fabric {
   std::vector<PeerLoss> losses_;
 };
 
-}  // namespace tutti
+}  // namespace tutti::testing

@@ -1,10 +1,10 @@
-#include "fabric/faulty.hpp"
+#include "support/faulty_fabric.hpp"
 
 #include <algorithm>
 #include <iterator>
 #include <utility>
 
-namespace tutti {
+namespace tutti::testing {
 
 FaultyFabric::FaultyFabric(std::unique_ptr<Fabric> inner, const FaultyOptions& options)
     : inner_(std::move(inner)), options_(options), random_(options.seed) {}
@@ -136,4 +136,4 @@ void FaultyFabric::arm() {
   inner_->arm();
 }
 
-}  // namespace tutti
+}  // namespace tutti::testing
