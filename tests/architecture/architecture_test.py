@@ -16,8 +16,13 @@ import unittest
 from pathlib import Path
 
 # Each folder of src/ may include itself and what stands before it; tutti/ is open to all.
-LAYERS = ("base history fabric sst flow smc predicates multicast ring membership engine log node dds relay "
-          "doctor sim cli").split()
+LIBRARY = ("base fabric sst flow smc predicates multicast ring membership engine log node dds "
+           "relay").split()
+# Not in libtutti: a library of their own, for the command, the tests and the benchmarks.
+TOOLS = "history doctor sim".split()
+LAYERS = LIBRARY + TOOLS + ["cli"]
+# The checker judges the others, so it uses nothing of theirs.
+ONLY = {"history": {"base", "history"}}
 
 # Single-threaded state machines: time and effects come and go through step().
 CORE = {"sst", "flow", "smc", "predicates", "multicast", "ring", "membership", "engine"}
@@ -140,13 +145,15 @@ class Tree:
         if layer not in LAYERS:
             self.report(path, 1, f"not in a folder of src/ known here: {' '.join(LAYERS)}")
             return
-        allowed = LAYERS[:LAYERS.index(layer) + 1]
+        allowed = ONLY.get(layer) or LAYERS[:LAYERS.index(layer) + 1]
         for match in INCLUDE.finditer(code):
             line, name = line_of(code, match.start(2)), match[2]
             first = name.split("/")[0] if "/" in name else None
             if match[1] == '"':
                 if first not in LAYERS and first != "tutti":
                     self.report(path, line, f'"{name}" is not named from src/ or include/')
+                elif first in TOOLS and layer in LIBRARY:
+                    self.report(path, line, f'libtutti comes without {first}: "{name}"')
                 elif first != "tutti" and first not in allowed:
                     self.report(path, line, f'{layer} may not include {first}: "{name}"')
             elif layer not in FOREIGN.get(first, {layer}):
@@ -215,6 +222,18 @@ class SelfTest(unittest.TestCase):
 
     def test_refuses_an_include_that_points_up(self):
         self.refuses("src/sst/a.hpp", '\n#include "smc/ring.hpp"\n', ":2:", "sst may not")
+
+    def test_refuses_tools_in_the_library(self):
+        for layer in LIBRARY:
+            for tool in TOOLS:
+                with self.subTest(layer=layer, tool=tool):
+                    self.refuses(f"src/{layer}/a.cpp", f'#include "{tool}/a.hpp"\n',
+                                 f"libtutti comes without {tool}")
+
+    def test_refuses_a_checker_that_uses_what_it_judges(self):
+        self.refuses("src/history/a.cpp", '#include "membership/a.hpp"\n', "history may not")
+        self.accepts({"src/history/a.cpp": '#include "base/a.hpp"\n',
+                      "src/sim/a.cpp": '#include "history/a.hpp"\n#include "engine/a.hpp"\n'})
 
     def test_refuses_an_include_beside_the_layers(self):
         self.refuses("src/sst/a.hpp", '#include "table.hpp"\n', "not named from src/")

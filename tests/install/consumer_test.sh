@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # consumer_test.sh CMAKE BUILD_DIR CXX
 # Installs the build into a scratch folder, then builds and runs a consumer four ways: with
-# find_package and with pkg-config, each against the shared and the static library.
+# find_package and with pkg-config, each against the shared and the static library. Both libraries
+# come without the simulator, the checker, the doctor and what tests use.
 set -euo pipefail
 
 cmake=$1 build=$2 cxx=$3
@@ -28,6 +29,24 @@ expect_version() {
   fi
   echo "${1##*/}: $said"
 }
+
+installed=$(cd "$libdir" && echo *tutti*)
+if [[ $installed != "libtutti.a libtutti.so libtutti.so.0 libtutti.so.$version" ]]; then
+  echo "installed are the libraries $installed" >&2
+  exit 1
+fi
+for library in libtutti.a libtutti.so; do
+  nm -C "$libdir/$library" >"$scratch/symbols"
+  # If not even the node is found, the search finds nothing.
+  if ! grep -q 'tutti::Node::start' "$scratch/symbols"; then
+    echo "$library shows no symbol of the node" >&2
+    exit 1
+  fi
+  if grep -E -m 5 'tutti::(history|sim|doctor|testing)::' "$scratch/symbols" >&2; then
+    echo "$library holds what belongs to tutti_tools or to the tests" >&2
+    exit 1
+  fi
+done
 
 "$cmake" -S "$here/consumer" -B "$scratch/build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
   -DCMAKE_CXX_COMPILER="$cxx" -DCMAKE_PREFIX_PATH="$prefix"

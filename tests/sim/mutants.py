@@ -143,7 +143,8 @@ class Build:
         program = folder / "tutti"
         link = [*self.link]
         link[link.index("-o") + 1] = str(program)
-        library = next(i for i, word in enumerate(link) if word.endswith("libtutti.a"))
+        # Before every library: from there only what is still missing is taken.
+        library = next(i for i, word in enumerate(link) if word.startswith("lib/libtutti"))
         link[library:library] = objects
         self.run(link[:link.index("&&", 2)] if "&&" in link[2:] else link)
         return program
