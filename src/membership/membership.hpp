@@ -3,21 +3,10 @@
 /// where the old one ends, and installs it.
 ///
 /// In view k, every word below is in the node's own row, read by all others:
-///  J1  Suspicion is kept until the view ends, and passes on: a member takes over what others say,
-///      but not of itself, nor from one that has lost the majority. Words of those one suspects
-///      count no more, but for a decision, which is true whoever shows it. A suspected
-///      member suspects nobody for it: else one false word could pass through a whole group.
+///  J1  Suspicion is kept until the view ends, and passes on (suspicion.hpp, also J9).
 ///  J2  A member that suspects another, or sees one wedge that it does not suspect, wedges: its
 ///      words of the groups stay as they are (Multicast, I5).
-///  J3  The leader is the lowest rank one does not suspect. A proposal is accepted from one's
-///      leader only. So to suspect all lower ranks is a promise to a leader: nothing from those is
-///      accepted afterwards; it shows in the row after anything accepted before it.
-///  J4  A leader proposes once all it does not suspect, a majority of the view, have wedged,
-///      promised, and settled for just those whom it suspects. If any of them has accepted a
-///      proposal, the one of the highest rank is proposed again, else a new one. The rank is the
-///      ballot; a leader proposes once.
-///  J5  A proposal that a majority of the view accepted from one leader is decided, and so is no
-///      other. It is installed once each group knows what comes before its cut; delivery follows.
+///  J3 to J5: what comes next is agreed on by a majority, under one leader (agreement.hpp).
 ///  J6  A minority decides nothing and stops.
 ///  J7  A group begins with view 0: all nodes, by slot. It ends like any other, once enough of them
 ///      are connected to each other; those that are not are suspected. A node that comes later, or
@@ -26,10 +15,6 @@
 ///      in it, and once it has accepted anything, no later incarnation of it founds.
 ///  J8  A member that is let go in order reads our rows until it has come to the cut. Until it is
 ///      gone, or has had suspect_after_ns for that, it is not removed, and no space is used again.
-///  J9  Suspicions are never taken back, so those who decide are a majority that trust each other.
-///      A wedged member that has had suspect_after_ns without so many whom it does not suspect and
-///      who do not suspect it stops, as in a minority: three that suspect each other in a circle
-///      would wait for ever.
 /// Hence one view follows each, with one cut, whoever leads and dies on the way.
 /// Threads: the predicate thread. Time comes by set_time(). Sources: [Spindle, 2.1]; DESIGN.md 2.
 #pragma once
@@ -39,11 +24,11 @@
 #include <string>
 #include <vector>
 
-#include "membership/failure_detector.hpp"
+#include "membership/agreement.hpp"
 #include "membership/group_seat.hpp"
 #include "membership/proposal.hpp"
-#include "membership/view.hpp"
-#include "membership/view_words.hpp"
+#include "membership/suspicion.hpp"
+#include "membership/view_rows.hpp"
 #include "multicast/subgroup.hpp"
 #include "predicates/predicate_loop.hpp"
 
@@ -93,7 +78,7 @@ struct MembershipOptions {
 };
 
 template <class Memory>
-class Membership final : public Stepped {
+class Membership final : public Stepped, private AgreementQuestions {
  public:
   struct Group {
     GroupSeat seat;
@@ -125,16 +110,18 @@ class Membership final : public Stepped {
   bool step(Effects& effects) override;
   bool deliver() override { return false; }
   /// Its id is 0 before the first.
-  [[nodiscard]] const View& view() const { return view_; }
+  [[nodiscard]] const View& view() const { return rows_.view(); }
   /// By rank in the view.
-  [[nodiscard]] bool suspects(std::uint32_t rank) const { return suspected_[rank]; }
+  [[nodiscard]] bool suspects(std::uint32_t rank) const { return suspicion_.of(rank); }
   /// The next view is decided, and not entered yet.
-  [[nodiscard]] bool has_decided() const { return decision_.has_value(); }
+  [[nodiscard]] bool has_decided() const { return agreement_.decision().has_value(); }
   [[nodiscard]] bool changing() const { return wedged_; }
   /// One of those that are connected to us, and we to it, is in a view.
   [[nodiscard]] bool group_exists() const;
   /// It may have had part in founding a group: what comes after it in its place only joins (J7).
-  [[nodiscard]] bool may_have_founded() const { return view_.id != 0 || accepted_ != 0; }
+  [[nodiscard]] bool may_have_founded() const {
+    return view().id != 0 || agreement_.has_accepted();
+  }
   [[nodiscard]] std::optional<StopReason> stopped() const { return stopped_; }
   /// When it wants to be stepped next although nothing happens: never, once stopped.
   [[nodiscard]] std::uint64_t next_step_ns() const { return stopped_ ? ~0ULL : next_beat_ns_; }
@@ -142,38 +129,9 @@ class Membership final : public Stepped {
  private:
   static constexpr std::size_t kRemovedKept = 1024;
 
-  // Reading.
-  [[nodiscard]] const std::byte* row(std::uint32_t slot) const;
-  [[nodiscard]] std::uint64_t life(std::uint32_t slot, std::size_t offset) const {
-    return memory_.load(row(slot) + offset);
-  }
-  // A word of the member's block for our view, 0 if the block is not for it (L3).
-  [[nodiscard]] std::uint64_t word(std::uint32_t rank, std::size_t offset) const;
-  [[nodiscard]] bool says_suspected(std::uint32_t rank, std::uint32_t slot) const;
-  [[nodiscard]] std::optional<Proposal> proposal_of(std::uint32_t slot, std::uint64_t view,
-                                                    std::uint64_t accepted) const;
-  // Our own.
-  void set(std::size_t offset, std::uint64_t value);
-  void set_life(std::size_t offset, std::uint64_t value);
-  void say_suspected(std::uint32_t slot);
-  [[nodiscard]] std::byte* own_block() const { return own_row_ + words_.block(view_.id); }
-
-  // How a group begins.
-  void begin(Effects& effects);
-  [[nodiscard]] bool founds(std::uint32_t slot) const;
-  [[nodiscard]] bool time_to_found() const;
-  [[nodiscard]] std::optional<Proposal> first_proposal();
-  void greet(Effects& effects);
-
   // The course of a view.
-  void ask_to_leave();
-  void leave_alone();
-  void await_cut();
   void follow_course(Effects& effects);
-  bool beat();
-  void watch_heartbeats();
-  void hear_suspicions();
-  void hear_suspicions_of(std::uint32_t rank);
+  [[nodiscard]] bool beat();
   void suspect(std::uint32_t rank);
   struct Wedge {
     WedgeReason reason = WedgeReason::told;
@@ -183,64 +141,57 @@ class Membership final : public Stepped {
   [[nodiscard]] bool others_wedge() const;
   void wedge(const Wedge& why);
   void settle();
-  void give_up_alone();
-  [[nodiscard]] std::uint32_t leader() const;
-  [[nodiscard]] std::uint32_t unsuspected() const;
-  [[nodiscard]] bool settled_as_we(std::uint32_t rank) const;
-  [[nodiscard]] bool all_promised() const;
-  void lead(Effects& effects);
-  [[nodiscard]] bool adopt_accepted(Proposal& out) const;
-  [[nodiscard]] std::optional<Proposal> next_proposal() const;
-  [[nodiscard]] std::vector<ViewMember> joiners() const;
-  void follow(Effects& effects);
-  void accept(const Proposal& proposal, std::uint32_t ballot, Effects& effects);
-  void count_votes();
-  void hear_decision();
-  [[nodiscard]] bool is_left_behind() const;
-  void join_decided();
-  void adopt_decision(const Proposal& proposal, std::uint32_t ballot);
-  bool apply_decision(Effects& effects);
-  void enter(const View& next, Effects& effects);
-  void see_off(std::optional<std::uint32_t> lost);
-  void clear_blocks(std::uint64_t id, const std::vector<ViewMember>& members, Effects& effects);
   void stop(StopReason reason);
   void publish(Effects& effects);
-  [[nodiscard]] bool sensible(const Proposal& proposal) const;
+  void decided(const Proposal& proposal) override;
 
-  const MembershipOptions options_;
-  const ViewWords words_;
-  std::vector<Group> groups_;
-  std::byte* own_row_;
-  RowOf row_of_;
-  MembershipEvents& events_;
-  Memory memory_;
+  // How a group begins, and how a member leaves it.
+  void begin(Effects& effects);
+  [[nodiscard]] bool founds(std::uint32_t slot) const;
+  [[nodiscard]] bool time_to_found() const;
+  void greet(Effects& effects);
+  void ask_to_leave();
+  void leave_alone();
 
-  View view_;
-  std::uint32_t rank_;
-  std::vector<bool> suspected_;         // by rank
-  std::vector<std::uint64_t> said_;     // scratch: what one member says of all
-  std::vector<Rank> told_;              // scratch: the nodes that are told of our words
-  std::vector<std::uint64_t> ready_;    // by slot
-  std::vector<std::uint32_t> greeted_;  // slots that came, and have not been told all yet
-  std::uint64_t last_came_ns_ = 0;
+  // What is proposed.
+  [[nodiscard]] std::optional<Proposal> propose() override;
+  [[nodiscard]] bool is_sensible(const Proposal& proposal) const override;
+  [[nodiscard]] std::optional<Proposal> first_proposal();
+  [[nodiscard]] std::optional<Proposal> next_proposal() const;
+  [[nodiscard]] std::vector<ViewMember> joiners() const;
+
+  // What is decided, and installed.
+  void hear_decision();
+  [[nodiscard]] bool is_left_behind() const;
+  void await_cut();
+  [[nodiscard]] bool apply_decision(Effects& effects);
+  void enter(const Proposal& decision, Effects& effects);
+  void see_off(std::optional<std::uint32_t> lost);
+  void clear_next(Effects& effects) override;
+  void clear_blocks(std::uint64_t id, const std::vector<ViewMember>& members, Effects& effects);
+
   struct Leaver {
     ViewMember member;
     std::uint64_t until_ns;
   };
-  std::vector<Leaver> leavers_;
-  std::optional<std::uint64_t> alone_since_ns_;  // J9
-  bool leaves_ = false, wedged_ = false, proposed_ = false;
-  bool cleared_ = false;         // blocks of the next view
-  std::uint64_t settled_ = 0;    // as published
-  std::uint64_t accepted_ = 0;   // as published
-  std::optional<Proposal> own_;  // the accepted one
-  std::optional<Proposal> decision_;
-  std::uint32_t decision_ballot_ = 0;
+
+  const MembershipOptions options_;
+  std::vector<Group> groups_;
+  MembershipEvents& events_;
+  std::vector<std::uint64_t> ready_;  // by slot: the incarnation that is connected, 0 if none
+  ViewRows<Memory> rows_;
+  Suspicion<Memory> suspicion_;
+  Agreement<Memory> agreement_;
+
+  bool leaves_ = false;
+  bool wedged_ = false;
   bool decision_shown_ = false;
-  bool dirty_ = false;
-  std::deque<std::uint64_t> removed_;  // incarnations, the newest kRemovedKept
   std::optional<StopReason> stopped_;
-  FailureDetector detector_;
+  std::vector<std::uint32_t> greeted_;  // slots that came, and have not been told all yet
+  std::uint64_t last_came_ns_ = 0;
+  std::vector<Leaver> leavers_;
+  std::deque<std::uint64_t> removed_;  // incarnations, the newest kRemovedKept
+  std::vector<Rank> told_;             // scratch: the nodes that are told of our words
   std::uint64_t now_ns_ = 0;
   std::uint64_t next_beat_ns_ = 0;
   std::uint64_t next_look_ns_ = 0;

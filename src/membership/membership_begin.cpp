@@ -8,12 +8,12 @@ namespace tutti {
 
 template <class Memory>
 void Membership<Memory>::begin(Effects& effects) {
-  join_decided();
-  if (decision_ || group_exists()) return;
+  agreement_.join_decided();
+  if (agreement_.decision() || group_exists()) return;
   if (!wedged_) {
-    if (life(options_.self, ViewWords::kLeaving) != 0) return stop(StopReason::left);
+    if (rows_.life(options_.self, ViewWords::kLeaving) != 0) return stop(StopReason::left);
     // What we say of who is connected to us lands before our wedge: see first_proposal().
-    if (dirty_ || !time_to_found()) return;
+    if (rows_.is_changed() || !time_to_found()) return;
     for (std::uint32_t slot = 0; slot < ready_.size(); ++slot) {
       if (slot != options_.self && !founds(slot)) suspect(slot);
     }
@@ -26,7 +26,7 @@ void Membership<Memory>::begin(Effects& effects) {
 template <class Memory>
 bool Membership<Memory>::group_exists() const {
   for (std::uint32_t slot = 0; slot < ready_.size(); ++slot) {
-    if (ready_[slot] != 0 && life(slot, ViewWords::kInstalled) != 0) return true;
+    if (ready_[slot] != 0 && rows_.life(slot, ViewWords::kInstalled) != 0) return true;
   }
   return false;
 }
@@ -34,7 +34,7 @@ bool Membership<Memory>::group_exists() const {
 // The node in that slot is connected, and does not only join.
 template <class Memory>
 bool Membership<Memory>::founds(std::uint32_t slot) const {
-  return ready_[slot] != 0 && !says_suspected(slot, slot);
+  return ready_[slot] != 0 && !rows_.says_suspected(slot, slot);
 }
 
 template <class Memory>
@@ -47,48 +47,22 @@ bool Membership<Memory>::time_to_found() const {
   return enough && now_ns_ - last_came_ns_ >= options_.found_after_ns;
 }
 
-// All whom we do not suspect, once they are connected to each other. Nothing was sent in view 0, so
-// there is nothing to cut.
-template <class Memory>
-std::optional<Proposal> Membership<Memory>::first_proposal() {
-  Proposal proposal;
-  proposal.next.id = kFirstView;
-  for (std::uint32_t slot = 0; slot < ready_.size(); ++slot) {
-    if (suspected_[slot]) continue;
-    const bool own = slot == options_.self;
-    proposal.next.members.push_back({slot, own ? options_.incarnation : ready_[slot]});
-  }
-  for (const ViewMember& one : proposal.next.members) {
-    for (const ViewMember& other : proposal.next.members) {
-      if (one == other) continue;
-      if (life(one.slot, ViewWords::ready(other.slot)) != other.incarnation) return {};
-    }
-  }
-  const std::size_t enough = options_.founders == 0 ? ready_.size() : options_.founders;
-  if (proposal.next.members.size() < enough) {
-    stop(StopReason::minority);
-    return {};
-  }
-  proposal.cuts.resize(groups_.size());
-  return proposal;
-}
-
 // A node that has just come knows nothing of us. That we are in a view it must know first: see
-// word().
+// ViewRows::word().
 template <class Memory>
 void Membership<Memory>::greet(Effects& effects) {
-  dirty_ = true;
+  rows_.mark_changed();
   // J7: to those who found it is as if it were not there yet.
-  if (view_.id == 0 && !options_.may_found) say_suspected(options_.self);
+  if (view().id == 0 && !options_.may_found) rows_.say_suspected(options_.self);
   for (const std::uint32_t slot : greeted_) {
     const Rank peer{slot};
     effects.publish(peer, ViewWords::kInstalled,
-                    {own_row_ + ViewWords::kInstalled, words_.life_bytes()});
+                    {rows_.own_row() + ViewWords::kInstalled, rows_.words().life_bytes()});
     for (const std::uint64_t parity : {0, 1}) {
-      const std::size_t block = words_.block(parity);
-      const auto bytes = static_cast<std::uint32_t>(2 * words_.proposal_bytes());
-      effects.write(peer, {block + words_.proposal(0), bytes});
-      effects.publish(peer, block, {own_row_ + block, words_.word_bytes()});
+      const std::size_t block = rows_.words().block(parity);
+      const auto bytes = static_cast<std::uint32_t>(2 * rows_.words().proposal_bytes());
+      effects.write(peer, {block + rows_.words().proposal(0), bytes});
+      effects.publish(peer, block, {rows_.own_row() + block, rows_.words().word_bytes()});
     }
   }
   greeted_.clear();
@@ -97,24 +71,25 @@ void Membership<Memory>::greet(Effects& effects) {
 template <class Memory>
 void Membership<Memory>::leave() {
   leaves_ = true;
-  dirty_ = true;  // to be heeded in the next step
+  rows_.mark_changed();  // to be heeded in the next step
 }
 
 // J8. A view may begin in which some need it although it has asked. It takes that back where it
 // leads, so that nobody else acts on it: who leads is the one whom nobody lets go.
 template <class Memory>
 void Membership<Memory>::ask_to_leave() {
-  const bool asks = life(options_.self, ViewWords::kLeaving) != 0;
+  const bool asks = rows_.life(options_.self, ViewWords::kLeaving) != 0;
   const bool needed = events_.is_needed();
   if (asks != needed) return;
   if (!asks && wedged_) return;  // it may be needed in the view that is about to begin
-  if (!needed || leader() == rank_) set_life(ViewWords::kLeaving, needed ? 0 : 1);
+  if (!needed || suspicion_.leader() == rows_.rank())
+    rows_.set_life(ViewWords::kLeaving, needed ? 0 : 1);
 }
 
 // Nobody is left to agree with; but what earlier views ended with is still delivered.
 template <class Memory>
 void Membership<Memory>::leave_alone() {
-  if (view_.members.size() != 1 || life(options_.self, ViewWords::kLeaving) == 0) return;
+  if (view().members.size() != 1 || rows_.life(options_.self, ViewWords::kLeaving) == 0) return;
   const bool over = std::ranges::all_of(groups_, [](const Group& group) {
     return group.subgroup->lacks_state() || group.subgroup->caught_up();
   });

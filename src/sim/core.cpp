@@ -1,20 +1,24 @@
 // The protocol's templates for the simulator's Memory. Their definitions are in .cpp files, where
 // the library instantiates them for NativeMemory; this one file does it for the simulator.
 #define TUTTI_DEFINITIONS_ONLY
-#include "engine/engine.cpp"                // NOLINT(bugprone-suspicious-include)
-#include "engine/engine_peers.cpp"          // NOLINT(bugprone-suspicious-include)
-#include "engine/engine_views.cpp"          // NOLINT(bugprone-suspicious-include)
-#include "engine/litmus.cpp"                // NOLINT(bugprone-suspicious-include)
-#include "membership/membership.cpp"        // NOLINT(bugprone-suspicious-include)
-#include "membership/membership_agree.cpp"  // NOLINT(bugprone-suspicious-include)
-#include "membership/membership_begin.cpp"  // NOLINT(bugprone-suspicious-include)
-#include "membership/state_giver.cpp"       // NOLINT(bugprone-suspicious-include)
-#include "membership/state_taker.cpp"       // NOLINT(bugprone-suspicious-include)
-#include "membership/state_transfer.cpp"    // NOLINT(bugprone-suspicious-include)
-#include "multicast/delivery.cpp"           // NOLINT(bugprone-suspicious-include)
-#include "multicast/multicast.cpp"          // NOLINT(bugprone-suspicious-include)
-#include "multicast/multicast_cut.cpp"      // NOLINT(bugprone-suspicious-include)
-#include "multicast/subgroup.cpp"           // NOLINT(bugprone-suspicious-include)
+#include "engine/engine.cpp"                  // NOLINT(bugprone-suspicious-include)
+#include "engine/engine_peers.cpp"            // NOLINT(bugprone-suspicious-include)
+#include "engine/engine_views.cpp"            // NOLINT(bugprone-suspicious-include)
+#include "engine/litmus.cpp"                  // NOLINT(bugprone-suspicious-include)
+#include "membership/agreement.cpp"           // NOLINT(bugprone-suspicious-include)
+#include "membership/membership.cpp"          // NOLINT(bugprone-suspicious-include)
+#include "membership/membership_begin.cpp"    // NOLINT(bugprone-suspicious-include)
+#include "membership/membership_install.cpp"  // NOLINT(bugprone-suspicious-include)
+#include "membership/membership_propose.cpp"  // NOLINT(bugprone-suspicious-include)
+#include "membership/state_giver.cpp"         // NOLINT(bugprone-suspicious-include)
+#include "membership/state_taker.cpp"         // NOLINT(bugprone-suspicious-include)
+#include "membership/state_transfer.cpp"      // NOLINT(bugprone-suspicious-include)
+#include "membership/suspicion.cpp"           // NOLINT(bugprone-suspicious-include)
+#include "membership/view_rows.cpp"           // NOLINT(bugprone-suspicious-include)
+#include "multicast/delivery.cpp"             // NOLINT(bugprone-suspicious-include)
+#include "multicast/multicast.cpp"            // NOLINT(bugprone-suspicious-include)
+#include "multicast/multicast_cut.cpp"        // NOLINT(bugprone-suspicious-include)
+#include "multicast/subgroup.cpp"             // NOLINT(bugprone-suspicious-include)
 #include "sim/memory.hpp"
 
 namespace tutti {
@@ -22,6 +26,9 @@ namespace tutti {
 template class Multicast<sim::Memory>;
 template class Delivery<sim::Memory>;
 template class Subgroup<sim::Memory>;
+template class ViewRows<sim::Memory>;
+template class Suspicion<sim::Memory>;
+template class Agreement<sim::Memory>;
 template class Membership<sim::Memory>;
 template class StateGiver<sim::Memory>;
 template class StateTaker<sim::Memory>;

@@ -1,13 +1,17 @@
 // The protocol's templates for the tests' Memory. Their definitions are in .cpp files, where the
 // library instantiates them for NativeMemory; this one file does it for LandingMemory.
 #define TUTTI_DEFINITIONS_ONLY
-#include "membership/membership.cpp"        // NOLINT(bugprone-suspicious-include)
-#include "membership/membership_agree.cpp"  // NOLINT(bugprone-suspicious-include)
-#include "membership/membership_begin.cpp"  // NOLINT(bugprone-suspicious-include)
-#include "multicast/delivery.cpp"           // NOLINT(bugprone-suspicious-include)
-#include "multicast/multicast.cpp"          // NOLINT(bugprone-suspicious-include)
-#include "multicast/multicast_cut.cpp"      // NOLINT(bugprone-suspicious-include)
-#include "multicast/subgroup.cpp"           // NOLINT(bugprone-suspicious-include)
+#include "membership/agreement.cpp"           // NOLINT(bugprone-suspicious-include)
+#include "membership/membership.cpp"          // NOLINT(bugprone-suspicious-include)
+#include "membership/membership_begin.cpp"    // NOLINT(bugprone-suspicious-include)
+#include "membership/membership_install.cpp"  // NOLINT(bugprone-suspicious-include)
+#include "membership/membership_propose.cpp"  // NOLINT(bugprone-suspicious-include)
+#include "membership/suspicion.cpp"           // NOLINT(bugprone-suspicious-include)
+#include "membership/view_rows.cpp"           // NOLINT(bugprone-suspicious-include)
+#include "multicast/delivery.cpp"             // NOLINT(bugprone-suspicious-include)
+#include "multicast/multicast.cpp"            // NOLINT(bugprone-suspicious-include)
+#include "multicast/multicast_cut.cpp"        // NOLINT(bugprone-suspicious-include)
+#include "multicast/subgroup.cpp"             // NOLINT(bugprone-suspicious-include)
 #include "support/landing_memory.hpp"
 
 namespace tutti {
@@ -15,6 +19,9 @@ namespace tutti {
 template class Multicast<testing::LandingMemory>;
 template class Delivery<testing::LandingMemory>;
 template class Subgroup<testing::LandingMemory>;
+template class ViewRows<testing::LandingMemory>;
+template class Suspicion<testing::LandingMemory>;
+template class Agreement<testing::LandingMemory>;
 template class Membership<testing::LandingMemory>;
 
 }  // namespace tutti

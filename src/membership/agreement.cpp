@@ -1,0 +1,237 @@
+#include "membership/agreement.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "base/assert.hpp"
+#include "sst/memory.hpp"
+
+namespace tutti {
+
+template <class Memory>
+Agreement<Memory>::Agreement(ViewRows<Memory>& rows, const Suspicion<Memory>& suspicion,
+                             const std::vector<std::uint64_t>& nodes, AgreementQuestions& questions)
+    : rows_(rows), suspicion_(suspicion), nodes_(nodes), questions_(questions) {}
+
+template <class Memory>
+bool Agreement<Memory>::all_wedged() const {
+  for (std::uint32_t rank = 0; rank < view().members.size(); ++rank) {
+    if (rank == rows_.rank() || suspicion_.of(rank)) continue;
+    if (word(rank, ViewWords::kWedged) == 0) return false;
+  }
+  return true;
+}
+
+// Says for how many suspected members all groups have what the others sent.
+template <class Memory>
+void Agreement<Memory>::settle() {
+  const std::uint64_t settled = 1 + view().members.size() - suspicion_.unsuspected();
+  TUTTI_ASSERT(settled > settled_, settled, settled_, rows_.rank(), view().id);
+  settled_ = settled;
+  rows_.set(ViewWords::kSettled, settled_);
+}
+
+template <class Memory>
+bool Agreement<Memory>::is_settled() const {
+  return settled_ >= 1 + view().members.size() - suspicion_.unsuspected();
+}
+
+template <class Memory>
+void Agreement<Memory>::step(Effects& effects) {
+  if (suspicion_.leader() == rows_.rank()) {
+    lead(effects);
+  } else {
+    follow(effects);
+  }
+}
+
+template <class Memory>
+std::optional<Proposal> Agreement<Memory>::proposal_of(std::uint32_t slot, std::uint64_t view,
+                                                       std::uint64_t accepted) const {
+  std::optional<Proposal> out = rows_.proposal_of(slot, view, accepted);
+  if (out && !questions_.is_sensible(*out)) out.reset();
+  return out;
+}
+
+// Whether it has settled for just those whom we suspect: what it lacks of others that it suspects,
+// us perhaps, it did not wait for. Its words may be some of this push, some of the last, hence the
+// count.
+template <class Memory>
+bool Agreement<Memory>::settled_as_we(std::uint32_t rank) const {
+  const std::uint64_t settled = word(rank, ViewWords::kSettled);
+  std::uint64_t many = 0;
+  for (std::uint32_t other = 0; other < view().members.size(); ++other) {
+    const std::uint32_t slot = view().members[other].slot;
+    if (!rows_.says_suspected(rank, slot)) continue;
+    if (!suspicion_.of(other)) return false;
+    ++many;
+  }
+  return settled == 1 + many && many == view().members.size() - suspicion_.unsuspected();
+}
+
+// J3: who suspects all below us has promised us to accept nothing of theirs.
+template <class Memory>
+bool Agreement<Memory>::all_promised() const {
+  for (std::uint32_t rank = 0; rank < view().members.size(); ++rank) {
+    if (suspicion_.of(rank) || rank == rows_.rank()) continue;
+    for (std::uint32_t lower = 0; lower < rows_.rank(); ++lower) {
+      if (!rows_.says_suspected(rank, view().members[lower].slot)) return false;
+    }
+    if (word(rank, ViewWords::kWedged) == 0 || !settled_as_we(rank)) return false;
+  }
+  return settled_ != 0;
+}
+
+// J4.
+template <class Memory>
+void Agreement<Memory>::lead(Effects& effects) {
+  if (proposed_) return count_votes();
+  if (!all_promised()) return;
+  std::optional<Proposal> proposal;
+  if (Proposal accepted; adopt_accepted(accepted)) {
+    if (accepted.next.id == 0) return;  // it is there, but not whole yet
+    proposal = std::move(accepted);
+  } else {
+    proposal = questions_.propose();
+  }
+  if (!proposal) return;
+  // We accept from lower ranks only until we lead.
+  TUTTI_ASSERT(accepted_ / 2 <= rows_.rank(), accepted_, rows_.rank(), view().id);
+  TUTTI_ASSERT(proposal->next.id == view().id + 1, proposal->next.id, rows_.rank(), view().id);
+  proposed_ = true;
+  accept(*proposal, rows_.rank(), effects);
+  count_votes();
+}
+
+// The proposal of the highest ballot that any of us accepted. True if there is one; `out` is empty
+// if it could not be read.
+template <class Memory>
+bool Agreement<Memory>::adopt_accepted(Proposal& out) const {
+  std::uint64_t highest = 0;
+  for (std::uint32_t rank = 0; rank < view().members.size(); ++rank) {
+    if (suspicion_.of(rank)) continue;
+    const std::uint64_t accepted =
+        rank == rows_.rank() ? accepted_ : word(rank, ViewWords::kAccepted);
+    if (accepted / 2 <= highest / 2) continue;
+    highest = accepted;
+    std::optional<Proposal> read =
+        rank == rows_.rank() ? own_ : proposal_of(view().members[rank].slot, view().id, accepted);
+    out = read ? std::move(*read) : Proposal{};
+  }
+  return highest != 0;
+}
+
+template <class Memory>
+void Agreement<Memory>::follow(Effects& effects) {
+  const std::uint32_t leader = suspicion_.leader();
+  const std::uint64_t said = word(leader, ViewWords::kAccepted);
+  if (said / 2 != leader + 1 || accepted_ / 2 >= leader + 1) return;
+  const std::optional<Proposal> proposal =
+      proposal_of(view().members[leader].slot, view().id, said);
+  // J7: an incarnation that was here before us may be in it; then it is not for us to accept.
+  if (proposal && (view().id != 0 || proposal->next.contains(rows_.self()))) {
+    accept(*proposal, leader, effects);
+  }
+}
+
+// L5: the proposal first, where the last one is not, then the word that says so.
+template <class Memory>
+void Agreement<Memory>::accept(const Proposal& proposal, std::uint32_t ballot, Effects& effects) {
+  // L4: all whom we do not suspect have wedged in this view: nobody needs our words of the last.
+  if (!std::exchange(cleared_, true)) questions_.clear_next(effects);
+  const std::uint64_t which = accepted_ == 0 ? 0 : 1 - accepted_ % 2;
+  const ViewWords& at = rows_.words();
+  const std::size_t offset = at.block(view().id) + at.proposal(which);
+  const std::vector<std::uint64_t> words = encode(proposal);
+  TUTTI_ASSERT(8 * words.size() <= at.proposal_bytes(), words.size(), ballot, view().id);
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    store_cell(rows_.own_row() + offset + 8 * i, words[i]);
+  }
+  const Extent extent{offset, static_cast<std::uint32_t>(8 * words.size())};
+  for (const ViewMember& member : view().members) {
+    if (member.slot != rows_.self().slot) effects.write(Rank{member.slot}, extent);
+  }
+  for (const ViewMember& member : proposal.next.members) {
+    if (member.slot != rows_.self().slot && !view().rank_of(member.slot)) {
+      effects.write(Rank{member.slot}, extent);
+    }
+  }
+  own_ = proposal;
+  accepted_ = 2 * (std::uint64_t{ballot} + 1) + which;
+  rows_.set(ViewWords::kAccepted, accepted_);
+}
+
+// J5.
+template <class Memory>
+void Agreement<Memory>::count_votes() {
+  std::size_t votes = 1;
+  for (std::uint32_t rank = 0; rank < view().members.size(); ++rank) {
+    if (rank == rows_.rank() || suspicion_.of(rank)) continue;
+    if (word(rank, ViewWords::kAccepted) / 2 == rows_.rank() + 1) ++votes;
+  }
+  if (2 * votes > view().members.size()) adopt_decision(*own_, rows_.rank());
+}
+
+template <class Memory>
+void Agreement<Memory>::hear_decision() {
+  for (std::uint32_t rank = 0; rank < view().members.size() && !decision_; ++rank) {
+    if (rank == rows_.rank()) continue;
+    const std::uint32_t slot = view().members[rank].slot;
+    if (word(rank, ViewWords::kDecided) == 0) continue;
+    const std::uint64_t accepted = word(rank, ViewWords::kAccepted);
+    if (accepted == 0) continue;
+    const std::optional<Proposal> proposal = proposal_of(slot, view().id, accepted);
+    if (proposal && word(rank, ViewWords::kAccepted) == accepted) {
+      adopt_decision(*proposal, static_cast<std::uint32_t>(accepted / 2 - 1));
+    }
+  }
+}
+
+// Looks in all rows for a decided view that has us in it.
+template <class Memory>
+void Agreement<Memory>::join_decided() {
+  for (std::uint32_t slot = 0; slot < nodes_.size(); ++slot) {
+    if (nodes_[slot] == 0 || slot == rows_.self().slot) continue;
+    for (const std::uint64_t parity : {0, 1}) {
+      const std::byte* block = rows_.row(slot) + rows_.words().block(parity);
+      const std::uint64_t epoch = rows_.load(block + ViewWords::kEpoch);  // and again below (L3)
+      const std::uint64_t decided = rows_.load(block + ViewWords::kDecided);
+      const std::uint64_t accepted = rows_.load(block + ViewWords::kAccepted);
+      if (decided == 0 || accepted == 0 || epoch % 2 != parity) continue;
+      const std::optional<Proposal> proposal = proposal_of(slot, epoch, accepted);
+      if (!proposal || !proposal->next.contains(rows_.self())) continue;
+      if (rows_.load(block + ViewWords::kEpoch) != epoch) continue;
+      return adopt_decision(*proposal, static_cast<std::uint32_t>(accepted / 2 - 1));
+    }
+  }
+}
+
+template <class Memory>
+void Agreement<Memory>::adopt_decision(const Proposal& proposal, std::uint32_t ballot) {
+  decision_ = proposal;
+  decision_ballot_ = ballot;
+  questions_.decided(proposal);
+}
+
+// L6: what is accepted is published before the word that says it is decided.
+template <class Memory>
+bool Agreement<Memory>::accept_decision(Effects& effects) {
+  if (own_ && *own_ == *decision_) return false;
+  accept(*decision_, decision_ballot_, effects);
+  return true;
+}
+
+template <class Memory>
+void Agreement<Memory>::begin_view() {
+  proposed_ = cleared_ = false;
+  settled_ = accepted_ = 0;
+  own_.reset();
+  decision_.reset();
+}
+
+#ifndef TUTTI_DEFINITIONS_ONLY  // see sst/memory.hpp
+template class Agreement<NativeMemory>;
+#endif
+
+}  // namespace tutti

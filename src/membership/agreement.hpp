@@ -1,0 +1,97 @@
+/// \file agreement.hpp
+/// How the members of a view agree on what comes next.
+///
+/// Invariants:
+///  J3  The leader is the lowest rank one does not suspect. A proposal is accepted from one's
+///      leader only. So to suspect all lower ranks is a promise to a leader: nothing from those is
+///      accepted afterwards; it shows in the row after anything accepted before it.
+///  J4  A leader proposes once all it does not suspect, a majority of the view, have wedged,
+///      promised, and settled for just those whom it suspects. If any of them has accepted a
+///      proposal, the one of the highest rank is proposed again, else a new one. The rank is the
+///      ballot; a leader proposes once.
+///  J5  A proposal that a majority of the view accepted from one leader is decided, and so is no
+///      other. It is installed once each group knows what comes before its cut; delivery follows.
+/// Threads: the predicate thread. Source: [Spindle, 2.1].
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "membership/proposal.hpp"
+#include "membership/suspicion.hpp"
+#include "membership/view_rows.hpp"
+#include "predicates/effects.hpp"
+
+namespace tutti {
+
+/// What the agreement asks of the membership.
+class AgreementQuestions {
+ public:
+  virtual ~AgreementQuestions() = default;
+  /// What this member, which leads, wants to come next. Nothing: not yet.
+  [[nodiscard]] virtual std::optional<Proposal> propose() = 0;
+  /// Words of another member are input: nothing in a proposal may name what is not there.
+  [[nodiscard]] virtual bool is_sensible(const Proposal& proposal) const = 0;
+  /// All whom we do not suspect have wedged: our words for the next view can be cleared (L4).
+  virtual void clear_next(Effects& effects) = 0;
+  virtual void decided(const Proposal& proposal) = 0;
+};
+
+template <class Memory>
+class Agreement {
+ public:
+  /// `nodes`: by slot, the incarnation that is connected to us, 0 if none.
+  Agreement(ViewRows<Memory>& rows, const Suspicion<Memory>& suspicion,
+            const std::vector<std::uint64_t>& nodes, AgreementQuestions& questions);
+
+  /// Every member that we do not suspect has wedged.
+  [[nodiscard]] bool all_wedged() const;
+  /// Nothing more is awaited of those whom we suspect.
+  void settle();
+  [[nodiscard]] bool is_settled() const;
+
+  /// One look at the others' words: as leader, or as one that follows.
+  void step(Effects& effects);
+  /// Takes over what another member shows as decided.
+  void hear_decision();
+  /// A node in no view looks in all rows for a decided view that has it in it.
+  void join_decided();
+
+  [[nodiscard]] const std::optional<Proposal>& decision() const { return decision_; }
+  [[nodiscard]] bool has_accepted() const { return accepted_ != 0; }
+  /// L6: accepts what was decided, if it has not. True if it has not: that must be published first.
+  bool accept_decision(Effects& effects);
+
+  /// The view of the rows is another one.
+  void begin_view();
+
+ private:
+  [[nodiscard]] const View& view() const { return rows_.view(); }
+  [[nodiscard]] std::uint64_t word(std::uint32_t rank, std::size_t offset) const {
+    return rows_.word(rank, offset);
+  }
+  [[nodiscard]] std::optional<Proposal> proposal_of(std::uint32_t slot, std::uint64_t view,
+                                                    std::uint64_t accepted) const;
+  [[nodiscard]] bool settled_as_we(std::uint32_t rank) const;
+  [[nodiscard]] bool all_promised() const;
+  void lead(Effects& effects);
+  [[nodiscard]] bool adopt_accepted(Proposal& out) const;
+  void follow(Effects& effects);
+  void accept(const Proposal& proposal, std::uint32_t ballot, Effects& effects);
+  void count_votes();
+  void adopt_decision(const Proposal& proposal, std::uint32_t ballot);
+
+  ViewRows<Memory>& rows_;
+  const Suspicion<Memory>& suspicion_;
+  const std::vector<std::uint64_t>& nodes_;
+  AgreementQuestions& questions_;
+  bool proposed_ = false;
+  bool cleared_ = false;         // blocks of the next view
+  std::uint64_t settled_ = 0;    // as published
+  std::uint64_t accepted_ = 0;   // as published
+  std::optional<Proposal> own_;  // the accepted one
+  std::optional<Proposal> decision_;
+  std::uint32_t decision_ballot_ = 0;
+};
+
+}  // namespace tutti

@@ -1,0 +1,187 @@
+// How a decision is heard, and the next view entered.
+#include <algorithm>
+#include <utility>
+
+#include "base/assert.hpp"
+#include "membership/membership.hpp"
+#include "sst/memory.hpp"
+
+namespace tutti {
+
+template <class Memory>
+void Membership<Memory>::hear_decision() {
+  agreement_.hear_decision();
+  // One that wants to leave was let go, then, or suspected: that makes no difference to it any
+  // more. But one that is needed and has not asked was suspected.
+  if (!agreement_.decision() && is_left_behind()) {
+    const bool asked = rows_.life(options_.self, ViewWords::kLeaving) != 0;
+    const bool goes = asked || (leaves_ && !events_.is_needed());
+    stop(goes ? StopReason::left : StopReason::evicted);
+  }
+}
+
+// Others have left the view that comes after ours: that needed all who are in it and not suspected.
+template <class Memory>
+bool Membership<Memory>::is_left_behind() const {
+  return std::ranges::any_of(view().members, [this](const ViewMember& member) {
+    return member.slot != options_.self &&
+           rows_.life(member.slot, ViewWords::kInstalled) >= view().id + 2;
+  });
+}
+
+// Shows the decision, lets delivery go up to the cut, and enters the next view. The application may
+// be behind; only one that leaves waits until everything is delivered. True once it has entered.
+template <class Memory>
+bool Membership<Memory>::apply_decision(Effects& effects) {
+  const Proposal& decision = *agreement_.decision();
+  const ViewMember& self = rows_.self();
+  if (view().id + 1 == decision.next.id) {  // else we join
+    if (!decision_shown_) {
+      if (agreement_.accept_decision(effects)) publish(effects);  // L6
+      rows_.set(ViewWords::kDecided, 1);
+      publish(effects);
+      if (!decision.next.contains(self) && !decision.leaves_in_order(self)) {
+        stop(StopReason::evicted);
+        return false;
+      }
+      decision_shown_ = true;
+    }
+    const bool goes_on = decision.next.contains(self);
+    bool all = true;
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
+      Subgroup<Memory>& subgroup = *groups_[g].subgroup;
+      const bool ended = subgroup.end(decision.cuts[g]);
+      if (subgroup.stale()) {
+        // The members of the next view may be a view further by now. What was let go in order has
+        // left then, without the last of what the others sent (J8).
+        stop(goes_on ? StopReason::evicted : StopReason::left);
+        return false;
+      }
+      // A member that leaves before it got the state it joined for has nothing to deliver.
+      all &= goes_on ? ended : subgroup.lacks_state() || (ended && subgroup.delivered_all());
+    }
+    if (!all) return false;
+    if (!goes_on) {
+      stop(StopReason::left);
+      return false;
+    }
+  }
+  enter(Proposal(decision), effects);
+  return true;
+}
+
+// L4.
+template <class Memory>
+void Membership<Memory>::clear_next(Effects& effects) {
+  clear_blocks(view().id + 1, view().members, effects);
+}
+
+template <class Memory>
+void Membership<Memory>::clear_blocks(std::uint64_t id, const std::vector<ViewMember>& members,
+                                      Effects& effects) {
+  std::byte* block = rows_.own_row() + rows_.words().block(id);
+  store_cell(block + ViewWords::kEpoch, 0);
+  for (std::size_t offset = 8; offset < rows_.words().word_bytes(); offset += 8) {
+    store_cell(block + offset, 0);
+  }
+  for (const Group& group : groups_) group.seat.clear_block(id);
+  const auto to = [&](std::uint32_t slot) {
+    if (slot == options_.self) return;
+    effects.publish(Rank{slot}, rows_.words().block(id), {block, rows_.words().word_bytes()});
+    for (const Group& group : groups_) {
+      const GroupSeat::Block words = group.seat.block(id);
+      effects.publish(Rank{slot}, words.offset, {rows_.own_row() + words.offset, words.bytes});
+    }
+  };
+  for (const ViewMember& member : members) to(member.slot);
+  const auto listed = [&](std::uint32_t slot) {
+    return std::ranges::find(members, slot, &ViewMember::slot) != members.end();
+  };
+  for (std::uint32_t slot = 0; slot < ready_.size(); ++slot) {
+    if (ready_[slot] != 0 && !listed(slot)) to(slot);
+  }
+}
+
+template <class Memory>
+void Membership<Memory>::enter(const Proposal& decision, Effects& effects) {
+  const View& next = decision.next;
+  TUTTI_ASSERT(view().id == 0 || next.id == view().id + 1, next.id, view().id, rows_.rank());
+  const View before = view().id == 0 ? View{} : view();
+  std::vector<ViewMember> suspects;
+  for (std::uint32_t rank = 0; rank < before.members.size(); ++rank) {
+    if (suspicion_.of(rank)) suspects.push_back(before.members[rank]);
+  }
+  // A new member was connected to us when it was chosen; if it is no more, it was lost since.
+  for (const ViewMember& member : next.members) {
+    const bool known = before.contains(member) || member.slot == options_.self;
+    if (!known && ready_[member.slot] != member.incarnation) suspects.push_back(member);
+  }
+  for (const ViewMember& member : before.members) {
+    if (next.contains(member)) continue;
+    if (decision.leaves_in_order(member)) {
+      leavers_.push_back({member, now_ns_ + options_.suspect_after_ns});
+    } else {
+      events_.removed(member);
+    }
+  }
+  rows_.enter(next);
+  // A joiner may have taken part in founding, in a block that is now this view's.
+  if (before.id == 0 && next.id != kFirstView) clear_blocks(next.id, next.members, effects);
+  for (const ViewMember& member : decision.left) {
+    if (removed_.size() == kRemovedKept) removed_.pop_front();
+    removed_.push_back(member.incarnation);
+  }
+  wedged_ = decision_shown_ = false;
+  suspicion_.begin_view();
+  agreement_.begin_view();
+
+  for (Group& group : groups_) {
+    auto [shape, place] = group.seat.in(next, rows_.row_of());
+    const bool joins = before.id == 0 && next.id != kFirstView;
+    shape.first_seq = joins ? kUnknownSeq : before.id == 0 ? 0 : group.subgroup->next_seq();
+    shape.own_base_records = joins || before.id == 0 ? 0 : group.subgroup->own_records_before();
+    const std::vector<Rank> peers = place.peers;
+    const std::uint32_t base = group.subgroup->enter(shape, std::move(place));
+    group.subgroup->hold_space(!leavers_.empty());
+    group.seat.prepare_block(next.id, base, shape.first_seq);
+    const GroupSeat::Block block = group.seat.block(next.id);
+    const auto publish_block = [&] {
+      for (const Rank peer : peers) {
+        effects.publish(peer, block.offset, {rows_.own_row() + block.offset, block.bytes});
+      }
+    };
+    publish_block();
+    group.seat.open_block(next.id);
+    publish_block();
+  }
+  for (const ViewMember& member : next.members) {
+    if (ready_[member.slot] == member.incarnation) ready_[member.slot] = 0;
+  }
+  for (const ViewMember& member : next.members) {
+    if (!before.contains(member)) suspicion_.watch(member.slot);
+  }
+  rows_.set(ViewWords::kEpoch, next.id);
+  rows_.set_life(ViewWords::kInstalled, next.id);
+  events_.installed(next, before);
+  for (const ViewMember& member : suspects) {
+    if (next.contains(member)) suspect(*next.rank_of(member.slot));
+  }
+}
+
+// J8: those of whom nothing more is awaited, because they are lost or their time is over.
+template <class Memory>
+void Membership<Memory>::see_off(std::optional<std::uint32_t> lost) {
+  const auto [gone, end] = std::ranges::stable_partition(leavers_, [&](const Leaver& leaver) {
+    return lost != leaver.member.slot && now_ns_ < leaver.until_ns;
+  });
+  for (auto leaver = gone; leaver != end; ++leaver) events_.removed(leaver->member);
+  leavers_.erase(gone, end);
+  if (!leavers_.empty()) return;
+  for (Group& group : groups_) group.subgroup->hold_space(false);
+}
+
+#ifndef TUTTI_DEFINITIONS_ONLY  // see sst/memory.hpp
+template class Membership<NativeMemory>;
+#endif
+
+}  // namespace tutti

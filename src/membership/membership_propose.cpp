@@ -1,0 +1,127 @@
+// What a leader proposes: the first view, or the one that comes next.
+#include <algorithm>
+#include <utility>
+
+#include "membership/membership.hpp"
+#include "sst/memory.hpp"
+
+namespace tutti {
+
+template <class Memory>
+bool Membership<Memory>::is_sensible(const Proposal& proposal) const {
+  const std::vector<ViewMember>& members = proposal.next.members;
+  if (proposal.cuts.size() != groups_.size() || proposal.next.survivors > members.size() ||
+      proposal.in_order > proposal.left.size()) {
+    return false;
+  }
+  for (std::size_t rank = 0; rank < members.size(); ++rank) {
+    if (members[rank].slot >= options_.nodes.size()) return false;
+    if (proposal.next.rank_of(members[rank].slot) != rank) return false;
+  }
+  if (view().id + 1 != proposal.next.id) return true;
+  for (std::size_t g = 0; g < groups_.size(); ++g) {
+    if (proposal.cuts[g].received.size() != groups_[g].subgroup->shape().senders()) return false;
+  }
+  return true;
+}
+
+template <class Memory>
+std::optional<Proposal> Membership<Memory>::propose() {
+  return view().id == 0 ? first_proposal() : next_proposal();
+}
+
+// All whom we do not suspect, once they are connected to each other. Nothing was sent in view 0, so
+// there is nothing to cut.
+template <class Memory>
+std::optional<Proposal> Membership<Memory>::first_proposal() {
+  Proposal proposal;
+  proposal.next.id = kFirstView;
+  for (std::uint32_t slot = 0; slot < ready_.size(); ++slot) {
+    if (suspicion_.of(slot)) continue;
+    const bool own = slot == options_.self;
+    proposal.next.members.push_back({slot, own ? options_.incarnation : ready_[slot]});
+  }
+  for (const ViewMember& one : proposal.next.members) {
+    for (const ViewMember& other : proposal.next.members) {
+      if (one == other) continue;
+      if (rows_.life(one.slot, ViewWords::ready(other.slot)) != other.incarnation) return {};
+    }
+  }
+  const std::size_t enough = options_.founders == 0 ? ready_.size() : options_.founders;
+  if (proposal.next.members.size() < enough) {
+    stop(StopReason::minority);
+    return {};
+  }
+  proposal.cuts.resize(groups_.size());
+  return proposal;
+}
+
+// Those that are connected to all of us, and to each other, by the word of both sides: a joiner
+// that does not know a member yet would take it for lost.
+template <class Memory>
+std::vector<ViewMember> Membership<Memory>::joiners() const {
+  std::vector<ViewMember> out;
+  for (std::uint32_t slot = 0; slot < ready_.size(); ++slot) {
+    const std::uint64_t incarnation = ready_[slot];
+    if (incarnation == 0 || view().rank_of(slot)) continue;
+    bool all = true;
+    for (std::uint32_t rank = 0; rank < view().members.size() && all; ++rank) {
+      if (suspicion_.of(rank)) continue;
+      const ViewMember& member = view().members[rank];
+      all =
+          rows_.life(slot, ViewWords::ready(member.slot)) == member.incarnation &&
+          (rank == rows_.rank() || rows_.life(member.slot, ViewWords::ready(slot)) == incarnation);
+    }
+    for (const ViewMember& other : out) {
+      all = all && rows_.life(slot, ViewWords::ready(other.slot)) == other.incarnation &&
+            rows_.life(other.slot, ViewWords::ready(slot)) == incarnation;
+    }
+    if (all) out.push_back({slot, incarnation});
+  }
+  return out;
+}
+
+template <class Memory>
+std::optional<Proposal> Membership<Memory>::next_proposal() const {
+  Proposal proposal;
+  proposal.next.id = view().id + 1;
+  std::vector<bool> goes_on(view().members.size());
+  std::vector<ViewMember> leavers;
+  for (std::uint32_t rank = 0; rank < view().members.size(); ++rank) {
+    goes_on[rank] = !suspicion_.of(rank);
+    const ViewMember& member = view().members[rank];
+    const bool leaves = goes_on[rank] && rows_.life(member.slot, ViewWords::kLeaving) != 0;
+    if (leaves) leavers.push_back(member);
+  }
+  // J6, for those who stay: a majority of the view without those who leave in order (M4). A leaver
+  // that must stay for that leaves a view later.
+  const std::size_t all = view().members.size();
+  while (!leavers.empty() &&
+         2 * (suspicion_.unsuspected() - leavers.size()) <= all - leavers.size()) {
+    leavers.pop_back();
+  }
+  proposal.in_order = static_cast<std::uint32_t>(leavers.size());
+  proposal.left = std::move(leavers);
+  for (std::uint32_t rank = 0; rank < all; ++rank) {
+    const ViewMember& member = view().members[rank];
+    if (!goes_on[rank]) {
+      proposal.left.push_back(member);
+    } else if (!proposal.leaves_in_order(member)) {
+      proposal.next.members.push_back(member);
+    }
+  }
+  proposal.next.survivors = static_cast<std::uint32_t>(proposal.next.members.size());
+  for (const ViewMember& joiner : joiners()) proposal.next.members.push_back(joiner);
+  for (const Group& group : groups_) {
+    std::optional<Cut> cut = group.subgroup->find_cut(goes_on);
+    if (!cut) return {};
+    proposal.cuts.push_back(std::move(*cut));
+  }
+  return proposal;
+}
+
+#ifndef TUTTI_DEFINITIONS_ONLY  // see sst/memory.hpp
+template class Membership<NativeMemory>;
+#endif
+
+}  // namespace tutti

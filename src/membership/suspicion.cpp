@@ -1,0 +1,113 @@
+#include "membership/suspicion.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "base/assert.hpp"
+#include "sst/memory.hpp"
+
+namespace tutti {
+
+template <class Memory>
+Suspicion<Memory>::Suspicion(ViewRows<Memory>& rows, std::uint64_t suspect_after_ns,
+                             Suspect suspect)
+    : rows_(rows),
+      suspect_after_ns_(suspect_after_ns),
+      suspect_(std::move(suspect)),
+      suspected_(rows.view().members.size()),
+      said_(rows.words().suspected_words()),
+      detector_(static_cast<std::uint32_t>(rows.view().members.size()), suspect_after_ns) {}
+
+template <class Memory>
+std::uint32_t Suspicion<Memory>::leader() const {
+  return static_cast<std::uint32_t>(std::ranges::find(suspected_, false) - suspected_.begin());
+}
+
+template <class Memory>
+std::uint32_t Suspicion<Memory>::unsuspected() const {
+  return static_cast<std::uint32_t>(std::ranges::count(suspected_, false));
+}
+
+template <class Memory>
+bool Suspicion<Memory>::has_majority() const {
+  return 2 * unsuspected() > rows_.view().members.size();
+}
+
+template <class Memory>
+void Suspicion<Memory>::watch_heartbeats(std::uint64_t now_ns) {
+  detector_.look(now_ns);
+  const View& view = rows_.view();
+  for (std::uint32_t rank = 0; rank < view.members.size(); ++rank) {
+    if (rank == rows_.rank() || suspected_[rank]) continue;
+    const std::uint32_t slot = view.members[rank].slot;
+    detector_.heard(slot, rows_.life(slot, ViewWords::kHeartbeat));
+    if (detector_.silent(slot)) suspect_(rank);
+  }
+}
+
+// J1. In rank order: of two that suspect each other, all who hear both at once believe the lower.
+template <class Memory>
+void Suspicion<Memory>::hear_others() {
+  for (std::uint32_t rank = 0; rank < rows_.view().members.size(); ++rank) {
+    if (rank == rows_.rank() || suspected_[rank]) continue;
+    if (!hear(rank)) return;
+  }
+}
+
+// False: to look no further.
+template <class Memory>
+bool Suspicion<Memory>::hear(std::uint32_t rank) {
+  const View& view = rows_.view();
+  std::size_t many = 0;
+  for (std::size_t i = 0; i < said_.size(); ++i) {
+    said_[i] = rows_.word(rank, ViewWords::kSuspected + 8 * i);
+    many += static_cast<std::size_t>(std::popcount(said_[i]));
+  }
+  if (many == 0 || 2 * many >= view.members.size()) return true;
+  for (std::uint32_t other = 0; other < view.members.size(); ++other) {
+    const std::uint32_t slot = view.members[other].slot;
+    const bool says = (said_[slot / 64] >> slot % 64 & 1) != 0;
+    if (says && other != rows_.rank() && !suspect_(other)) return false;
+  }
+  return true;
+}
+
+template <class Memory>
+bool Suspicion<Memory>::add(std::uint32_t rank) {
+  TUTTI_ASSERT(rank != rows_.rank() && rank < suspected_.size(), rank, rows_.rank(),
+               rows_.view().id);
+  if (suspected_[rank]) return false;
+  suspected_[rank] = true;
+  rows_.say_suspected(rows_.view().members[rank].slot);
+  return true;
+}
+
+// In the end those who go on trust each other, and the others hear so.
+template <class Memory>
+bool Suspicion<Memory>::is_alone(std::uint64_t now_ns) {
+  const View& view = rows_.view();
+  std::size_t together = 1;
+  for (std::uint32_t rank = 0; rank < view.members.size(); ++rank) {
+    if (rank == rows_.rank() || suspected_[rank]) continue;
+    if (!rows_.says_suspected(rank, rows_.self().slot)) ++together;
+  }
+  if (2 * together > view.members.size()) {
+    alone_since_ns_.reset();
+    return false;
+  }
+  if (!alone_since_ns_) alone_since_ns_ = now_ns;
+  return now_ns - *alone_since_ns_ >= suspect_after_ns_;
+}
+
+template <class Memory>
+void Suspicion<Memory>::begin_view() {
+  suspected_.assign(rows_.view().members.size(), false);
+  alone_since_ns_.reset();
+}
+
+#ifndef TUTTI_DEFINITIONS_ONLY  // see sst/memory.hpp
+template class Suspicion<NativeMemory>;
+#endif
+
+}  // namespace tutti

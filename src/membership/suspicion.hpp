@@ -1,0 +1,67 @@
+/// \file suspicion.hpp
+/// Whom a member takes for lost: by the time that it was silent, by what others say, or because the
+/// fabric lost it.
+///
+/// Invariants:
+///  J1  Suspicion is kept until the view ends, and passes on: a member takes over what others say,
+///      but not of itself, nor from one that has lost the majority. Ignore a suspected member's
+///      words, except a decision: any row may prove one. A suspected member suspects nobody for
+///      it: else one false word could pass through a whole group.
+///  J9  Suspicions are never taken back, so those who decide are a majority that trust each other.
+///      A wedged member that has had suspect_after_ns without so many whom it does not suspect and
+///      who do not suspect it stops, as in a minority: three that suspect each other in a circle
+///      would wait for ever.
+/// Threads: the predicate thread.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "membership/failure_detector.hpp"
+#include "membership/view_rows.hpp"
+
+namespace tutti {
+
+template <class Memory>
+class Suspicion {
+ public:
+  /// What is found is told to `suspect`, which may add() that rank. False: to look no further.
+  using Suspect = std::function<bool(std::uint32_t rank)>;
+
+  Suspicion(ViewRows<Memory>& rows, std::uint64_t suspect_after_ns, Suspect suspect);
+
+  /// By rank in the view.
+  [[nodiscard]] bool of(std::uint32_t rank) const { return suspected_[rank]; }
+  [[nodiscard]] const std::vector<bool>& all() const { return suspected_; }
+  [[nodiscard]] std::uint32_t unsuspected() const;
+  /// The lowest rank that is not suspected (J3).
+  [[nodiscard]] std::uint32_t leader() const;
+  /// Those that are not suspected are more than half of the view.
+  [[nodiscard]] bool has_majority() const;
+
+  /// The node in that slot is watched from now on.
+  void watch(std::uint32_t slot) { detector_.watch(slot); }
+  void watch_heartbeats(std::uint64_t now_ns);
+  void hear_others();
+  /// J1. False if it was suspected before.
+  bool add(std::uint32_t rank);
+  /// J9: for so long that the member stops. To be asked at each look in a change of view.
+  [[nodiscard]] bool is_alone(std::uint64_t now_ns);
+
+  /// The view of the rows is another one.
+  void begin_view();
+
+ private:
+  [[nodiscard]] bool hear(std::uint32_t rank);
+
+  ViewRows<Memory>& rows_;
+  const std::uint64_t suspect_after_ns_;
+  Suspect suspect_;
+  std::vector<bool> suspected_;      // by rank
+  std::vector<std::uint64_t> said_;  // scratch: what one member says of all
+  FailureDetector detector_;
+  std::optional<std::uint64_t> alone_since_ns_;
+};
+
+}  // namespace tutti
