@@ -1,5 +1,10 @@
 #include "membership/proposal.hpp"
 
+#include <algorithm>
+
+#include "base/assert.hpp"
+#include "sst/sent_word.hpp"
+
 namespace tutti {
 namespace {
 
@@ -57,6 +62,20 @@ class Reader {
   bool good_ = true;
 };
 
+// What no correct leader writes.
+bool contradicts_itself(const Proposal& proposal) {
+  const View& next = proposal.next;
+  if (next.id == 0 || next.survivors > next.members.size()) return true;
+  if (proposal.in_order > proposal.left.size()) return true;
+  const auto stays = [&next](const ViewMember& member) { return next.contains(member); };
+  if (std::ranges::any_of(proposal.left, stays)) return true;
+  // Places of the order are counted up to kNoRound.
+  return std::ranges::any_of(proposal.cuts, [](const Cut& cut) {
+    const std::size_t senders = std::max<std::size_t>(cut.received.size(), 1);
+    return cut.sender >= senders || cut.round >= kNoRound / senders - 1;
+  });
+}
+
 }  // namespace
 
 std::size_t proposal_words(std::size_t nodes, std::span<const std::uint32_t> senders_by_group) {
@@ -66,6 +85,8 @@ std::size_t proposal_words(std::size_t nodes, std::span<const std::uint32_t> sen
 }
 
 std::vector<std::uint64_t> encode(const Proposal& proposal) {
+  TUTTI_ASSERT(!contradicts_itself(proposal), proposal.next.id, proposal.next.survivors,
+               proposal.next.members.size(), proposal.in_order, proposal.left.size());
   std::vector<std::uint64_t> words(kHeader);
   words.push_back(proposal.next.id);
   words.push_back(proposal.next.survivors);
@@ -102,7 +123,7 @@ std::optional<Proposal> decode(std::span<const std::uint64_t> words) {
     cut.received.resize(reader.count(1));
     for (std::uint64_t& received : cut.received) received = reader.word();
   }
-  if (!reader.whole()) return {};
+  if (!reader.whole() || contradicts_itself(proposal)) return {};
   return proposal;
 }
 

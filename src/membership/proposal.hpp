@@ -3,7 +3,8 @@
 /// old one ends in each group.
 ///
 /// As words, for a row: digest | number of words | the rest. Words of another member are input:
-/// decode() checks the digest, which tells a proposal that is not whole yet, and every count.
+/// decode() checks the digest, which tells a proposal that is not whole yet, every count, and that
+/// the proposal does not contradict itself.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -37,7 +38,7 @@ struct Proposal {
 
 [[nodiscard]] std::vector<std::uint64_t> encode(const Proposal& proposal);
 
-/// Nothing if these are not the words of a whole proposal.
+/// Nothing if these are not the words of a whole proposal that a correct leader can make.
 [[nodiscard]] std::optional<Proposal> decode(std::span<const std::uint64_t> words);
 
 }  // namespace tutti

@@ -20,9 +20,11 @@ Proposal some(Prng& random) {
   proposal.in_order = static_cast<std::uint32_t>(proposal.left.size() / 2);
   for (std::uint64_t n = random.below(4); n > 0; --n) {
     Cut& cut = proposal.cuts.emplace_back();
-    cut.round = random.next();
-    cut.sender = static_cast<std::uint32_t>(random.below(9));
+    cut.round = random.below(std::uint64_t{1} << 50);
     for (std::uint64_t s = random.below(9); s > 0; --s) cut.received.push_back(random.next());
+    if (!cut.received.empty()) {
+      cut.sender = static_cast<std::uint32_t>(random.below(cut.received.size()));
+    }
   }
   return proposal;
 }
@@ -54,6 +56,35 @@ TEST(Proposal, IsRefusedUnlessEveryWordIsThere) {
   }
 }
 
+// As a member that lies would sign it.
+std::vector<std::uint64_t> forged(std::vector<std::uint64_t> words, std::size_t at,
+                                  std::uint64_t value) {
+  words[at] = value;
+  std::uint64_t digest = 0x9E3779B97F4A7C15 + words.size() - 1;
+  for (const std::uint64_t word : std::span(words).subspan(1)) {
+    digest = (digest ^ word) * 0x9FB21C651E98DF25;
+    digest ^= digest >> 29;
+  }
+  words[0] = digest | 1;
+  return words;
+}
+
+TEST(Proposal, IsRefusedIfItContradictsItself) {
+  const std::vector<std::uint64_t> words =
+      encode({.next = {.id = 7, .members = {{1, 10}, {2, 20}}, .survivors = 1},
+              .left = {{3, 30}},
+              .in_order = 1,
+              .cuts = {{.round = 4, .sender = 1, .received = {4, 5}}}});
+  ASSERT_EQ(words.size(), 19U);
+  ASSERT_NE(decode(forged(words, 2, 8)), std::nullopt) << "so it is signed";
+  EXPECT_EQ(decode(forged(words, 2, 0)), std::nullopt) << "no view has the number 0";
+  EXPECT_EQ(decode(forged(words, 3, 3)), std::nullopt) << "more survivors than members";
+  EXPECT_EQ(decode(forged(words, 9, 2)), std::nullopt) << "more leave in order than leave";
+  EXPECT_EQ(decode(forged(forged(words, 11, 2), 12, 20)), std::nullopt) << "2 leaves and stays";
+  EXPECT_EQ(decode(forged(words, 14, ~0ULL)), std::nullopt) << "no such round happens";
+  EXPECT_EQ(decode(forged(words, 15, 2)), std::nullopt) << "the group has no third sender";
+}
+
 TEST(Proposal, IsNotZeroedMemory) {
   const std::vector<std::uint64_t> zeros(32);
   EXPECT_EQ(decode(zeros), std::nullopt);
@@ -62,9 +93,10 @@ TEST(Proposal, IsNotZeroedMemory) {
 
 TEST(Proposal, FitsIntoTheWordsThatAreReserved) {
   Proposal proposal;
+  proposal.next.id = 1;
   for (std::uint32_t slot = 0; slot < 5; ++slot) {
     proposal.next.members.push_back({slot, slot});
-    proposal.left.push_back({slot, slot});
+    proposal.left.push_back({slot, slot + 10});
   }
   proposal.cuts = {{.received = {1, 2, 3}}, {.received = {1, 2, 3, 4, 5}}};
   const std::vector<std::uint32_t> senders{3, 5};
