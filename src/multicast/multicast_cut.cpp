@@ -146,7 +146,8 @@ bool Multicast<Memory>::find_ends(const Cut& cut, const Delivery<Memory>& delive
   next_seq_ = *first;
   for (std::uint32_t s = 0; s < shape_.senders(); ++s) {
     if (shape_.level == Level::unordered) {
-      ends_[s] = std::min(cut.received[s], sent_[s].records);
+      // A cut is another member's word. It takes back nothing that was delivered here.
+      ends_[s] = std::min(std::max(cut.received[s], delivery.consumed(s)), sent_[s].records);
       continue;
     }
     const std::optional<RingWalk<Memory>> start = walk(s, delivery);

@@ -1,0 +1,43 @@
+/// How a view ends at Level::unordered, where the cut is another member's word.
+#include <gtest/gtest.h>
+
+#include "multicast/delivery.hpp"
+#include "multicast/multicast.hpp"
+#include "support/forged_table.hpp"
+
+namespace tutti::testing {
+namespace {
+
+// One that leads may lie about what it has received: the records that all have delivered here, and
+// whose space was given back, stay where they are.
+TEST(UnorderedCut, TakesBackNothingThatWasDelivered) {
+  ForgedTable table({.level = Level::unordered});
+  const GroupShape shape = table.shape(0);
+  SendRing ring(shape.own_ring, shape.ring_granules, shape.window_records);
+  Bounds bounds(shape.senders());
+  MulticastCounters counters;
+  Multicast<NativeMemory> multicast(shape, {}, &ring, bounds, counters);
+  DeliveryTotals totals;
+  Delivery<NativeMemory> delivery(shape, {}, bounds, {}, totals);
+  SendRing::Space space;
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_EQ(ring.claim(8, space), SendRing::Outcome::ok);
+    ring.commit(space);
+  }
+  Outbox out;
+  multicast.step(out);
+  delivery.run(1);
+  multicast.set_consumed(0, delivery.consumed(0));
+  for (const std::uint32_t other : {1, 2}) table.received(other, 0, 3);
+  multicast.step(out);
+  ASSERT_EQ(ring.released(), 3U);
+
+  multicast.wedge();
+  bounds.close();
+  ASSERT_TRUE(multicast.apply_cut({.received = {0, 0, 0}}, delivery));
+  EXPECT_EQ(multicast.own_records_before_cut(), 3U);
+  ring.rebase(multicast.own_records_before_cut(), 1);
+}
+
+}  // namespace
+}  // namespace tutti::testing
