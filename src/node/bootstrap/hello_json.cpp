@@ -184,6 +184,7 @@ Result<Hello> decode_hello(std::string_view text) {
         {fields.text("name", kHelloTextMax), fields.text("address", kAddressMax)});
   }
   hello.incarnation = reader.number("incarnation", kU64);
+  if (hello.incarnation == 0) reader.note("incarnation is 0, which stands for no node");
   hello.running = reader.flag("running");
   hello.founding = static_cast<Founding>(reader.number("founding", kFoundingMax));
   read_fabric(reader, hello);

@@ -126,6 +126,7 @@ TEST(Hello, WrongTypesAndMissingFieldsAreErrors) {
               HasSubstr("version is not a text"));
   EXPECT_THAT(changed("\"incarnation\":1", "\"incarnation\":-1"), HasSubstr("incarnation"));
   EXPECT_THAT(changed("\"incarnation\":1", "\"incarnation\":1.5"), HasSubstr("incarnation"));
+  EXPECT_THAT(changed("\"incarnation\":1", "\"incarnation\":0"), HasSubstr("incarnation is 0"));
   EXPECT_THAT(changed("\"incarnation\":1", "\"incarnations\":1"), HasSubstr("missing"));
   EXPECT_THAT(changed("\"running\":false", "\"running\":0"), HasSubstr("running"));
   EXPECT_THAT(changed("\"founding\":0", "\"founding\":3"), HasSubstr("founding"));
