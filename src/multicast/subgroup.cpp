@@ -274,11 +274,10 @@ bool Subgroup<Memory>::holds_window(std::uint32_t member) const {
 template <class Memory>
 std::optional<Violation> Subgroup<Memory>::violation() const {
   const InView& oldest = *views_.front();
-  const InView& found = oldest.delivery.corrupt() != kNobody ? oldest : *now_;
+  const std::uint32_t corrupt = oldest.delivery.corrupt();  // once: a delivery thread writes it
+  const InView& found = corrupt != kNobody ? oldest : *now_;
   std::optional<Violation> out = found.multicast.violation();
-  if (oldest.delivery.corrupt() != kNobody) {
-    out = {oldest.delivery.corrupt(), "its ring buffer holds a record that cannot be"};
-  }
+  if (corrupt != kNobody) out = {corrupt, "its ring buffer holds a record that cannot be"};
   if (!out) return out;
   const auto sender = std::ranges::find(found.shape.sender_ranks, out->sender_rank);
   out->sender_id =
