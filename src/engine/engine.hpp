@@ -84,11 +84,6 @@ class Engine final : private MembershipEvents {
   }
   [[nodiscard]] const PredicateLoop& loop() const { return *loop_; }
   [[nodiscard]] const View& view() const { return membership_->view(); }
-  /// The one decided last.
-  [[nodiscard]] const std::optional<Proposal>& decision() const { return decision_; }
-  /// Everything that comes before that view was delivered here, in all groups.
-  [[nodiscard]] bool delivered_before(std::uint64_t view) const;
-  [[nodiscard]] bool is_in_view(std::uint32_t slot) const;
   /// When it wants to be passed next although nothing happens.
   [[nodiscard]] std::uint64_t next_pass_ns() const { return membership_->next_step_ns(); }
   /// P2. All groups are complete, and no change of view is under way that needs this member: it may
@@ -108,6 +103,9 @@ class Engine final : private MembershipEvents {
   };
 
   void seat_groups(const EngineOptions& options, EnginePlace& place, Memory memory);
+  // Everything that comes before that view was delivered here, in all groups.
+  [[nodiscard]] bool delivered_before(std::uint64_t view) const;
+  [[nodiscard]] bool is_in_view(std::uint32_t slot) const;
 
   // MembershipEvents.
   void suspected(const ViewMember& member) override;
@@ -154,10 +152,10 @@ class Engine final : private MembershipEvents {
   std::uint64_t next_outsiders_ns_ = 0;
   std::uint64_t shown_beat_ = 0;  // to those on whose path there is a trial
   std::vector<Parting> parting_;
-  std::vector<ViewMember> ended_;  // P2
-  std::optional<Proposal> decision_;
-  std::deque<Untold> untold_;  // the oldest first
-  bool leaves_ = false;        // without the state that it joined for
+  std::vector<ViewMember> ended_;     // P2
+  std::optional<Proposal> decision_;  // the last one
+  std::deque<Untold> untold_;         // the oldest first
+  bool leaves_ = false;               // without the state that it joined for
 };
 
 }  // namespace tutti
