@@ -106,6 +106,10 @@ class Engine final : private MembershipEvents {
   // Everything that comes before that view was delivered here, in all groups.
   [[nodiscard]] bool delivered_before(std::uint64_t view) const;
   [[nodiscard]] bool is_in_view(std::uint32_t slot) const;
+  // The view has a node in that slot, maybe another incarnation: its groups read there.
+  [[nodiscard]] bool is_seated(std::uint32_t slot) const {
+    return view().id != 0 && view().rank_of(slot).has_value();
+  }
 
   // MembershipEvents.
   void suspected(const ViewMember& member) override;

@@ -89,8 +89,7 @@ void Engine<Memory>::follow_ended() {
 template <class Memory>
 void Engine<Memory>::lost_outsider(std::uint32_t slot) {
   membership_->lost(slot);
-  // The view may have another incarnation of that node: what is seated there reads in its slot.
-  const bool seated = view().id != 0 && view().rank_of(slot).has_value();
+  const bool seated = is_seated(slot);
   if (!seated && !is_parting(slot)) part(slot);
 }
 
@@ -107,7 +106,7 @@ template <class Memory>
 void Engine<Memory>::part_from_removed() {
   std::erase_if(parting_, [this](const Parting& gone) {
     if (!delivered_before(gone.view)) return false;
-    part(gone.slot);
+    if (!is_seated(gone.slot)) part(gone.slot);  // else its next incarnation has come in meanwhile
     return true;
   });
 }
