@@ -67,8 +67,10 @@ enum class SuspectReason : std::uint8_t { connection, heartbeat, told, transport
 enum class WedgeReason : std::uint8_t { unsaid, told, suspicion, leave, join };  // wedge
 enum class StopReason : std::uint8_t { minority, left, failure, shutdown };      // stopped
 enum class ResourceKind : std::uint8_t { memory, fds, threads, queue };          // resources
+/// With a second node: what the first one writes to it does not arrive (link), or late (slow).
 /// minority: the harness's word that the node can reach no majority of its view. doorbell_lost: one
-/// doorbell to the node was lost, a moment and not a period.
+/// doorbell to the node was lost, a moment and not a period. lost: the second node's connection to
+/// the first one broke, or it believes so, up to its next one.
 enum class FaultKind : std::uint8_t {
   crash,
   pause,
@@ -76,7 +78,8 @@ enum class FaultKind : std::uint8_t {
   link,
   slow,
   minority,
-  doorbell_lost
+  doorbell_lost,
+  lost
 };
 /// What a remote write was to: the table, or one of the things that an epoch guards as well.
 enum class WriteClass : std::uint8_t { row, session, sequencer, token, leader };

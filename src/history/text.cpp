@@ -57,8 +57,8 @@ std::string flags(const Event& event) {
 }
 
 std::string fault(const Event& event) {
-  static constexpr std::array<std::string_view, 7> kFaults = {
-      "crash", "pause", "partition", "link", "slow", "minority", "doorbell_lost"};
+  static constexpr std::array<std::string_view, 8> kFaults = {
+      "crash", "pause", "partition", "link", "slow", "minority", "doorbell_lost", "lost"};
   std::string text = word(kFaults, event.detail) + " of " + node_name(event.peer);
   if (event.extra != kNoNode) text += " and " + number(event.extra);
   return text;

@@ -53,6 +53,7 @@ Result<Report> check(std::span<const History> histories, const CheckOptions& opt
   const Timing timing(run);
   check_views(run);
   check_removals(run);
+  check_suspicions(run, timing);
   check_cuts(run);
   Trace trace;
   for (std::uint32_t life = 0; life < run.lives.size(); ++life) {

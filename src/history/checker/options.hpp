@@ -30,6 +30,7 @@ struct CheckOptions {
   std::uint64_t stop_bound_ns = 0;      ///< V3: from losing the majority to having stopped
   std::uint64_t leave_bound_ns = 0;     ///< V4: from leave or eviction to having stopped
   std::uint64_t wake_bound_ns = 0;      ///< V5: how much a lost doorbell may delay
+  std::uint64_t suspect_after_ns = 0;   ///< M6, M10: silence after which members may be suspected
   std::uint64_t pause_harmless_ns = 0;  ///< V6: shorter pauses change no view
   std::uint64_t pause_fatal_ns = 0;     ///< V6: longer ones change exactly one
   std::uint64_t evict_bound_ns = 0;     ///< F2: from the view without it to its last delivery

@@ -26,21 +26,26 @@ void Timing::read_harness() {
     const auto kind = static_cast<FaultKind>(event.detail);
     if (event.kind == EventKind::heal) {
       end_good(event.time_ns);
-      for (Fault& fault : faults_) fault.end_ns = std::min(fault.end_ns, event.time_ns);
+      for (Fault& fault : faults_) {
+        if (fault.kind != FaultKind::lost) fault.end_ns = std::min(fault.end_ns, event.time_ns);
+      }
       good_.push_back({.begin_ns = event.time_ns, .heal = place});
     } else if (event.kind == EventKind::heal_core && !good_.empty()) {
       good_.back().core.push_back({event.peer, event.number});
     } else if (event.kind == EventKind::fault_begin) {
       const bool moment = kind == FaultKind::doorbell_lost;
-      if (!moment) end_good(event.time_ns);
+      // Connections end with members: that says nothing about the core.
+      if (!moment && kind != FaultKind::lost) end_good(event.time_ns);
       faults_.push_back({.kind = kind,
                          .node = event.peer,
+                         .second = static_cast<std::uint16_t>(event.extra),
                          .begin_ns = event.time_ns,
                          .end_ns = moment ? event.time_ns : kNever,
                          .begin = place});
     } else if (event.kind == EventKind::fault_end) {
       const auto same = std::ranges::find_if(faults_, [&](const Fault& fault) {
-        return fault.kind == kind && fault.node == event.peer && fault.end_ns == kNever;
+        return fault.end_ns == kNever && fault.kind == kind && fault.node == event.peer &&
+               fault.second == event.extra;
       });
       if (same != faults_.end()) same->end_ns = event.time_ns;
     }

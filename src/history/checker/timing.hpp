@@ -21,6 +21,7 @@ struct GoodTime {
 struct Fault {
   FaultKind kind = FaultKind::crash;
   std::uint16_t node = 0;
+  std::uint16_t second = kNoNode;
   std::uint64_t begin_ns = 0;
   std::uint64_t end_ns = kNever;
   Place begin;

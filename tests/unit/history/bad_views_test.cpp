@@ -84,6 +84,10 @@ Story fails(std::uint16_t members, std::uint16_t failing) {
   story.add_group(0, Level::atomic);
   story.first_view(all);
   all.resize(failing);
+  for (const LifeId failed : all) {
+    story.lives[failed].crashed = true;
+    story.fault(EventKind::fault_begin, FaultKind::crash, story.lives[failed].identity.node);
+  }
   story.change_view({.joins = {}, .leaves = {}, .fails = all});
   return story;
 }

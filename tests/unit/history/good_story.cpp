@@ -56,7 +56,11 @@ Story good_story() {
   talk(story, 2);
   write(story, kB, kC, WriteClass::row);
   story.fault(EventKind::fault_begin, FaultKind::minority, 4);
-  story.note(kE, make_suspect(story.at(), story.ref(kA), SuspectReason::heartbeat));
+  story.wait(20);
+  story.note(kA, make_suspect(story.at(), story.ref(kE), SuspectReason::heartbeat));
+  for (const LifeId lost : {kA, kB, kD}) {
+    story.note(kE, make_suspect(story.at(), story.ref(lost), SuspectReason::heartbeat));
+  }
   story.note(kE, make_event(EventKind::wedge, story.at(kAllGroups)));
   story.note(kE, make_event(EventKind::evicted, story.at()));
   story.note(kE, make_stopped(story.at(), StopReason::minority));

@@ -17,6 +17,7 @@ Story::Story() {
              .stop_bound_ns = 50 * kMs,
              .leave_bound_ns = 50 * kMs,
              .wake_bound_ns = 20 * kMs,
+             .suspect_after_ns = 20 * kMs,
              .pause_harmless_ns = 30 * kMs,
              .evict_bound_ns = 50 * kMs,
              .heartbeat_interval_ns = 10 * kMs,
