@@ -62,12 +62,13 @@ class Net::NodeFabric final : public Fabric {
 };
 
 Net::Net(std::uint32_t slots, std::size_t row_bytes, const NetOptions& options, std::uint64_t seed,
-         Wake wake)
+         Troubles& troubles, Wake wake)
     : slots_(slots),
       row_bytes_(row_bytes),
       options_(options),
       random_(seed),
       wake_(std::move(wake)),
+      troubles_(troubles),
       nobody_(row_bytes),
       links_(std::size_t{slots} * slots),
       first_at_ns_(links_.size(), kNever),
@@ -122,6 +123,7 @@ void Net::meet(std::uint32_t node, std::uint32_t other) {
   link(node, other).posts_to = true;
   Link& back = link(other, node);
   back.reads = true;
+  troubles_.met(node, other);
   note_seen(back);
   if (!back.held) set_off(back, node);
 }
@@ -142,6 +144,7 @@ void Net::part_from_all(std::uint32_t node) {
 void Net::close(std::uint32_t a, std::uint32_t b, std::size_t late) {
   for (const auto& [from, to] : {std::pair(a, b), std::pair(b, a)}) {
     Link& old = link(from, to);
+    if (old.open) troubles_.lost(to, from);
     if (old.open) old.late = late;
     if (!old.open) old.late = std::min(old.late, late);
     old.open = false;
@@ -154,6 +157,7 @@ void Net::cut(std::uint32_t from, std::uint32_t to, bool held) {
   Link& cut = link(from, to);
   if (cut.held == held) return;
   cut.held = held;
+  note_held(cut);
   note_first(cut);
   if (!cut.waits()) set_off(cut, to);
 }
@@ -167,6 +171,7 @@ void Net::set_off(Link& way, std::uint32_t to) {
   }
   if (way.queue != nullptr) std::ranges::stable_sort(way.posts, {}, &Post::at_ns);
   way.last_at_ns = at;
+  note_late(way, at);
   note_first(way);
   if (!way.posts.empty()) way.posts.back().rings = wake_(to, at + options_.landing_ns);
 }
@@ -264,6 +269,7 @@ void Net::send(std::uint32_t from, std::uint32_t to, Post post) {
   const bool ordered = way.queue == nullptr;
   post.at_ns = draw_arrival(ordered ? way.last_at_ns : 0);
   if (ordered) way.last_at_ns = post.at_ns;
+  note_late(way, post.at_ns);
   post.rings = !way.waits() && wake_(to, post.at_ns + options_.landing_ns);
   const auto place =
       ordered ? way.posts.end() : std::ranges::upper_bound(way.posts, post.at_ns, {}, &Post::at_ns);
@@ -372,6 +378,7 @@ void Net::has_landed(Link& way) {
   if (way.queue == nullptr) return;
   const std::uint64_t known_ns = draw_arrival(0);
   way.known_at_ns.push_back(known_ns);
+  note_late(way, known_ns);  // what it guards waits as long
   static_cast<void>(wake_(way.poster, known_ns));
 }
 

@@ -24,6 +24,7 @@
 #include "fabric/ofi/post_queue.hpp"
 #include "fabric/ordering.hpp"
 #include "sim/row.hpp"
+#include "sim/troubles.hpp"
 
 namespace tutti::sim {
 
@@ -41,8 +42,9 @@ class Net {
  public:
   /// Called with a slot and the time at which something has landed there. False: nobody hears it.
   using Wake = std::function<bool(std::uint32_t, std::uint64_t)>;
+  /// `troubles` outlives it, and has the same time.
   Net(std::uint32_t slots, std::size_t row_bytes, const NetOptions& options, std::uint64_t seed,
-      Wake wake);
+      Troubles& troubles, Wake wake);
 
   void set_time(std::uint64_t now_ns) { now_ns_ = now_ns; }
   [[nodiscard]] std::uint64_t now_ns() const { return now_ns_; }
@@ -161,6 +163,8 @@ class Net {
   }
   // After each change of what the link's reader sees.
   void note_seen(const Link& way);
+  void note_held(const Link& way);
+  void note_late(const Link& way, std::uint64_t at_ns);
   // When a post of now has arrived behind those before it.
   [[nodiscard]] std::uint64_t draw_arrival(std::uint64_t last_at_ns);
 
@@ -171,6 +175,7 @@ class Net {
   NetOptions options_;
   Prng random_;
   Wake wake_;
+  Troubles& troubles_;
   std::uint64_t now_ns_ = 0;
   std::uint64_t posts_ = 0;
   std::uint64_t late_until_ns_ = 0;

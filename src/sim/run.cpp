@@ -13,6 +13,7 @@ namespace {
 std::string violations(const World& world) {
   history::CheckOptions options;
   options.shown_max = 2;
+  options.suspect_after_ns = world.suspect_after_ns();
   const Result<history::Report> report = history::check(world.histories(), options);
   if (!report) return report.error().message;
   std::string text;

@@ -42,7 +42,8 @@ World::World(const Options& options)
     : options_(options),
       plan_(plan_of(options)),
       random_(options.seed),
-      net_(options.nodes, plan_.rows.row_bytes(), options.net, random_.next(),
+      troubles_(options.nodes, options.heartbeat_ns),
+      net_(options.nodes, plan_.rows.row_bytes(), options.net, random_.next(), troubles_,
            [this](std::uint32_t node, std::uint64_t at_ns) {
              const bool rings =
                  random_.below(100) >= options_.faults.lost_doorbells_percent || calm_;
@@ -79,9 +80,11 @@ void World::run() {
     queue_.pop();
     now_ns_ = next.at_ns;
     net_.set_time(now_ns_);
+    troubles_.set_time(now_ns_);
     happen(next);
     if (net_.late_until_ns() > now_ns_) disturbances_.add(now_ns_, net_.late_until_ns());
   }
+  troubles_.record(*recorder_);
 }
 
 std::vector<std::uint32_t> World::running() const {

@@ -16,6 +16,7 @@
 #include "sim/member.hpp"
 #include "sim/net.hpp"
 #include "sim/options.hpp"
+#include "sim/troubles.hpp"
 
 namespace tutti::sim {
 
@@ -35,6 +36,7 @@ class World {
   /// What is not as it should be after the calm; empty if all is.
   [[nodiscard]] std::string unfinished() const;
   [[nodiscard]] std::uint64_t passes() const { return passes_; }
+  [[nodiscard]] std::uint64_t suspect_after_ns() const { return options_.suspect_after_ns; }
   /// Number of the newest view; 0 if everybody had to stop.
   [[nodiscard]] std::uint64_t views() const;
   /// How many members died at the run's failpoint.
@@ -144,6 +146,7 @@ class World {
   const Options options_;
   const Plan plan_;
   Prng random_;
+  Troubles troubles_;
   Net net_;
   std::priority_queue<Happening, std::vector<Happening>, std::greater<>> queue_;
   std::vector<Node> nodes_;

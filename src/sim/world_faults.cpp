@@ -46,6 +46,8 @@ void World::crash(std::uint32_t node, bool secretly) {
 
 void World::pause(std::uint32_t node, std::uint64_t until_ns) {
   nodes_[node].paused_until_ns = until_ns;
+  troubles_.resumed(node);
+  troubles_.paused(node, until_ns);
   disturbances_.add(now_ns_, until_ns);
 }
 
@@ -126,6 +128,7 @@ void World::lie(std::uint32_t node) {
 void World::believe_lost(std::uint32_t node, std::uint32_t other) {
   if (node == other || member(node) == nullptr || member(node)->stopped()) return;
   if (!member(node)->view().rank_of(other)) return;
+  troubles_.lost(node, other);
   member(node)->believe_lost(other);
   wake(node, now_ns_ + 1);
 }
@@ -266,6 +269,7 @@ void World::heal() {
     }
     if (nodes_[node].paused_until_ns > now_ns_) {
       nodes_[node].paused_until_ns = now_ns_;
+      troubles_.resumed(node);
       wake(node, now_ns_ + 1);
     }
   }

@@ -1,0 +1,60 @@
+/// \file troubles.hpp
+/// Who could not hear whom, and when: the world's own knowledge, for the checker to hold what
+/// members suspect against.
+///
+/// Of two nodes, what one writes may be held or late on its way to the other; a node may be paused;
+/// and a connection may be lost, or believed to be. The first three are times in which one cannot
+/// be heard: they are put together where they overlap. Threads: one.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "history/event.hpp"
+#include "history/recorder.hpp"
+
+namespace tutti::sim {
+
+class Troubles {
+ public:
+  /// What is shorter than `least_ns` and not near another one is not kept.
+  Troubles(std::uint32_t nodes, std::uint64_t least_ns);
+
+  void set_time(std::uint64_t now_ns) { now_ns_ = now_ns; }
+
+  /// From now on up to then.
+  void paused(std::uint32_t node, std::uint64_t until_ns);
+  /// The pause ends now, if there is one.
+  void resumed(std::uint32_t node);
+  void hold(std::uint32_t from, std::uint32_t to, bool held);
+  void late(std::uint32_t from, std::uint32_t to, std::uint64_t until_ns);
+  /// `by` lost its connection to `node`, or believes so.
+  void lost(std::uint32_t by, std::uint32_t node);
+  void met(std::uint32_t by, std::uint32_t node);
+
+  /// All of it, as faults.
+  void record(history::Recorder& recorder) const;
+
+ private:
+  static constexpr std::uint64_t kOpen = ~0ULL;
+  struct Span {
+    std::uint64_t begin_ns = 0;
+    std::uint64_t end_ns = 0;
+  };
+  using Spans = std::vector<Span>;
+
+  [[nodiscard]] std::size_t way(std::uint32_t from, std::uint32_t to) const {
+    return std::size_t{from} * nodes_ + to;
+  }
+  void add(Spans& spans, std::uint64_t until_ns) const;
+  void close(Spans& spans) const;
+  void record(history::Recorder& recorder, const Spans& spans, history::FaultKind kind,
+              std::uint32_t node, std::uint32_t second) const;
+
+  std::uint32_t nodes_;
+  std::uint64_t least_ns_;
+  std::uint64_t now_ns_ = 0;
+  std::vector<Spans> paused_;              // by node
+  std::vector<Spans> held_, late_, lost_;  // of what the first says, by way to the second
+};
+
+}  // namespace tutti::sim
