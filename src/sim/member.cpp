@@ -75,8 +75,10 @@ Member::Member(const Plan& plan, ViewMember self, bool may_found, Net& net, std:
       fabric_(net.fabric(self.slot, row_.data())),
       seats_(plan.rows.groups.size()),
       jobs_(std::make_unique<StateJobs>(group_states(), plan.rows.states.piece_bytes())) {
+  lost_ns_.resize(plan.rows.nodes());
   std::vector<DeliveryCallback> deliveries;
   for (std::uint16_t g = 0; g < seats_.size(); ++g) {
+    seats_[g].last.resize(plan.rows.nodes());
     seats_[g].own_thread = plan.rows.groups[g].delivery == DeliveryThread::own;
     deliveries.emplace_back([this, g](std::span<const Message> batch) { deliver(g, batch); });
   }
@@ -114,6 +116,7 @@ void Member::record(const history::Event& event) {
 }
 
 std::size_t Member::pass() {
+  if (ended()) return 0;
   const std::size_t jobs = work_on_states() ? 1 : 0;
   const bool calls = net_.now_ns() >= stuck_until_ns_ && !stopped();
   const std::size_t work =
@@ -124,6 +127,7 @@ std::size_t Member::pass() {
   } else if (!asked_ns_) {
     asked_ns_ = net_.now_ns();
   }
+  if (ending_ != Ending::none && (!stopped() || rests_)) follow_end(work == 0);
   return work;
 }
 
@@ -160,6 +164,7 @@ void Member::leave() {
 void Member::leaves_without_state() { record(event(EventKind::leave)); }
 
 void Member::lost(std::uint32_t slot) {
+  lost_ns_[slot] = net_.now_ns();
   engine_->membership().set_time(net_.now_ns());
   engine_->lost(slot, "the world says so");
 }
@@ -199,7 +204,7 @@ Progress Member::progress() {
   const std::size_t state = plan_.rows.states.offset;
   Progress out{.view = view_id(),
                .connections = connections_.size(),
-               .suspicions = suspicions_,
+               .suspicions = suspicions_.size(),
                .wedged = changing(),
                .settled = word(block + ViewWords::kSettled),
                .ballot = word(block + ViewWords::kAccepted) / 2,
@@ -248,6 +253,7 @@ void Member::deliver(std::uint16_t group, std::span<const Message> batch) {
                                       .crc = crc32c(message.bytes()),
                                       .level = plan_.rows.groups[group].level,
                                       .send_view = at.view}));
+    seats_[group].last[sender.slot] = {mark.incarnation, mark.ticket};
     if (sender == self_) {
       ++seats_[group].delivered;
       record(history::make_send_ok(at, Ticket{mark.ticket}));
@@ -256,12 +262,15 @@ void Member::deliver(std::uint16_t group, std::span<const Message> batch) {
 }
 
 void Member::suspected(const ViewMember& member) {
-  ++suspicions_;
+  suspicions_.push_back({member, view_id(), net_.now_ns(), changing(),
+                         engine_->membership().has_decided(),
+                         std::max(wedged_ns_, lost_ns_[member.slot])});
   record(history::make_suspect({.view = view_id(), .time_ns = net_.now_ns()}, ref(member),
                                history::SuspectReason::told));
 }
 
 void Member::wedged(WedgeReason reason, const ViewMember& joiner) {
+  wedged_ns_ = net_.now_ns();
   record(history::make_wedge({.view = view_id(), .time_ns = net_.now_ns()}, told(reason),
                              ref(joiner)));
 }
@@ -275,6 +284,8 @@ void Member::decided(const Proposal& proposal) {
 }
 
 void Member::stopped(StopReason reason) {
+  rests_ = reason != StopReason::left && view_id() != 0 && all_complete();
+  if (rests_) return;  // as NodeCore::ended: it has lost nothing with the others
   if (reason == StopReason::evicted) record(event(EventKind::evicted));
   // A member that leaves in order and got to the cut, or is alone, knows that what it has not
   // delivered never will be; but not one that has yet to get the state that it joined for.

@@ -24,6 +24,9 @@
 
 namespace tutti::sim {
 
+/// How an application ends its member: by Node::stop or by Node::leave.
+enum class Ending : std::uint8_t { none, stops, leaves };
+
 /// What all nodes of a world have in common.
 struct Plan {
   RowPlan rows;
@@ -54,6 +57,18 @@ class Member final : private EngineEvents {
   /// The application sends to one of its groups if there is space.
   void send();
   void leave();
+
+  /// The application sends nothing more, as by Group::finish. Again is as good as once.
+  void finish();
+  /// And ends the member, as soon as that may end. Again is as good as once.
+  void end(Ending how);
+  [[nodiscard]] bool finished() const { return finished_; }
+  [[nodiscard]] Ending ending() const { return ending_; }
+  /// It is complete, and passes no more (P2): it has yet to hang up.
+  [[nodiscard]] bool ended() const { return ended_ns_.has_value(); }
+  [[nodiscard]] std::optional<std::uint64_t> ended_ns() const { return ended_ns_; }
+  /// It was complete when it lost the others: it stays, in no change of view, until it ends.
+  [[nodiscard]] bool rests() const { return rests_; }
 
   [[nodiscard]] bool was_removed(std::uint64_t incarnation) const {
     return engine_->membership().was_removed(incarnation);
@@ -95,7 +110,26 @@ class Member final : private EngineEvents {
   [[nodiscard]] std::optional<std::uint64_t> connected_ns(const ViewMember& other) const;
   [[nodiscard]] Progress progress();
   /// It suspected somebody, ever.
-  [[nodiscard]] bool suspected_any() const { return suspicions_ != 0; }
+  [[nodiscard]] bool suspected_any() const { return !suspicions_.empty(); }
+  struct Suspicion {
+    ViewMember whom;
+    std::uint64_t view;
+    std::uint64_t at_ns;
+    bool changing;           // it took part in a change of view already
+    bool decided;            // whose end is settled
+    std::uint64_t since_ns;  // it had begun to, and had heard that the connection is lost
+  };
+  [[nodiscard]] const std::vector<Suspicion>& suspicions() const { return suspicions_; }
+  /// What a group's application has been given so far.
+  struct State {
+    std::uint64_t digest = 0;
+    std::uint64_t messages = 0;
+    friend bool operator==(const State&, const State&) = default;
+  };
+  [[nodiscard]] const State& state(std::size_t group) const { return seats_[group].state; }
+  /// What it sent to the group, and what of another's was delivered to it last.
+  [[nodiscard]] std::uint64_t sent(std::size_t group) const { return seats_[group].sent; }
+  [[nodiscard]] std::uint64_t last_ticket(std::size_t group, const ViewMember& sender) const;
   [[nodiscard]] std::uint64_t messages_sent() const;
   [[nodiscard]] const history::Recorder& recorder() const { return *recorder_; }
   /// Of the events so far.
@@ -105,19 +139,19 @@ class Member final : private EngineEvents {
 
  private:
   static constexpr std::uint64_t kNever = ~0ULL;
-  // The application's: a digest of all that was delivered, and how much that was.
-  struct State {
-    std::uint64_t digest = 0;
-    std::uint64_t messages = 0;
-  };
   struct Connection {
     ViewMember to;
     std::uint64_t at_ns;
+  };
+  struct LastTicket {
+    std::uint64_t incarnation = 0;
+    std::uint64_t ticket = 0;
   };
   struct Seat {
     std::uint64_t sent = 0;       // messages
     std::uint64_t delivered = 0;  // own, of them
     State state{};
+    std::vector<LastTicket> last{};  // by slot
     bool own_thread = false;
   };
   [[nodiscard]] static history::NodeRef ref(const ViewMember& member) {
@@ -145,6 +179,9 @@ class Member final : private EngineEvents {
   [[nodiscard]] Result<ReadSnapshot> take_snapshot(std::uint16_t group);
   [[nodiscard]] Result<void> load(std::uint16_t group, const StatePiece& piece);
   [[nodiscard]] bool delivered_all() const;
+  void follow_end(bool idle);
+  [[nodiscard]] bool all_complete() const;
+  [[nodiscard]] bool sent_all() const;
   void deliver(std::uint16_t group, std::span<const Message> batch);
   void record(const history::Event& event);
   [[nodiscard]] history::Event event(history::EventKind kind) const;
@@ -168,7 +205,15 @@ class Member final : private EngineEvents {
   std::uint64_t hash_ = 0;
   std::string finding_;
   std::uint64_t decisions_ = 0;
-  std::uint64_t suspicions_ = 0;
+  std::vector<Suspicion> suspicions_;
+  std::vector<std::uint64_t> lost_ns_;  // by slot: when it heard so last
+  std::uint64_t wedged_ns_ = 0;         // in this view
+  Ending ending_ = Ending::none;
+  bool finished_ = false;
+  bool asked_ = false;     // to leave, at the end
+  bool draining_ = false;  // it is ready to end
+  bool rests_ = false;
+  std::optional<std::uint64_t> ended_ns_;
   std::optional<std::uint64_t> asked_ns_;
   std::vector<Connection> connections_;
   std::vector<Entered> entries_;

@@ -78,6 +78,12 @@ class Net {
     return links_[from * slots_ + to].open;
   }
 
+  /// All that `from` posted is there, as much of it as lands at all.
+  [[nodiscard]] bool has_landed(std::uint32_t from, std::uint32_t to) {
+    static_cast<void>(land_due(to));
+    return link(from, to).posts.empty();
+  }
+
   /// How often the two were connected: tells one connection from the next.
   [[nodiscard]] std::uint64_t connections(std::uint32_t a, std::uint32_t b) const {
     return links_[a * slots_ + b].connections;

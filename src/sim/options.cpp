@@ -128,6 +128,7 @@ std::string to_string(const Options& options) {
   tell("newcomers", faults.newcomers);
   tell("heirs", faults.heirs);
   tell("splits", faults.splits);
+  tell("ends", faults.ends ? 1 : 0);
   if (faults.failpoint != Failpoint::none) {
     out << ' ' << faults.failpoint_times << " die " << to_string(faults.failpoint) << " after "
         << faults.failpoint_after;

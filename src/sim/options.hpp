@@ -29,6 +29,8 @@ struct Faults {
   std::uint32_t newcomers = 0;   ///< so many that join lose another just before their first view
   std::uint32_t heirs = 0;   ///< so many proposals the next in line misses, and the decision all
   std::uint32_t splits = 0;  ///< so many that have just agreed to found a group are parted from it
+  /// All members finish, at about the same time, and go without a word, or leave (world_ends.cpp).
+  bool ends = false;
   Failpoint failpoint = Failpoint::none;  ///< who gets there dies
   std::uint32_t failpoint_times = 1;      ///< so many
   std::uint32_t failpoint_after = 0;      ///< after so many others got there

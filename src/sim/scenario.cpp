@@ -2,12 +2,18 @@
 
 #include <algorithm>
 
+#include "base/prng.hpp"
+
 namespace tutti::sim {
 
 // NOLINTNEXTLINE(readability-function-size): a table
 const std::vector<Scenario>& scenarios() {
   static const std::vector<Scenario> all{
-      {"swarm", "what the seed draws", [](Options&) {}},
+      {"swarm", "what the seed draws",
+       [](Options& options) {
+         Prng rare(options.seed ^ 0x72617265ULL);
+         options.faults.ends = rare.one_in(20);
+       }},
       {"calm", "no faults at all", [](Options& options) { options.faults = {}; }},
       {"crash", "members die and come back",
        [](Options& options) { options.faults = {.crashes = 4}; }},
@@ -145,6 +151,17 @@ const std::vector<Scenario>& scenarios() {
                            .leaves = 1,
                            .stuck = 12,
                            .late_writes = options.seed % 5 == 0};
+       }},
+      {"ends", "all finish at about the same time and go without a word, or leave; some join then",
+       [](Options& options) {
+         const std::uint64_t seed = options.seed;
+         options.nodes = static_cast<std::uint32_t>(2 + seed % 5);
+         options.founders =
+             options.nodes - static_cast<std::uint32_t>(seed / 5 % ((options.nodes + 1) / 2));
+         options.hosts = options.level == Level::agreed ? 1 : options.nodes - (seed / 3 % 2);
+         options.net.slow_one_in = 0;
+         options.faults = {
+             .crashes = seed % 4 == 0 ? 1U : 0U, .stuck = seed % 7 == 0 ? 3U : 0U, .ends = true};
        }},
       {"unordered", "a group that promises no order, while members die and leave",
        [](Options& options) {

@@ -16,7 +16,7 @@ struct Scenario {
   void (*apply)(Options&);
 };
 
-/// The first one changes nothing.
+/// The first one is what the seed draws, with what is drawn rarely.
 [[nodiscard]] const std::vector<Scenario>& scenarios();
 
 /// The error lists the known ones.

@@ -32,7 +32,7 @@ Plan plan_of(const Options& options) {
   plan.founders = options.founders;
   plan.found_after_ns = options.suspect_after_ns;
   plan.states = options.states;
-  plan.harmless = harmless(options);
+  plan.harmless = harmless(options) && !options.faults.ends;
   return plan;
 }
 
@@ -42,6 +42,7 @@ World::World(const Options& options)
     : options_(options),
       plan_(plan_of(options)),
       random_(options.seed),
+      ends_random_(options.seed ^ 0x656E6473ULL),
       troubles_(options.nodes, options.heartbeat_ns),
       net_(options.nodes, plan_.rows.row_bytes(), options.net, random_.next(), troubles_,
            [this](std::uint32_t node, std::uint64_t at_ns) {
@@ -53,10 +54,12 @@ World::World(const Options& options)
       nodes_(options.nodes),
       recorder_(history::Recorder::in_memory({.name = "world", .node = history::kHarnessNode})) {
   for (std::uint32_t node = 0; node < options_.founders; ++node) start(node);
-  for (std::uint32_t node = options_.founders; node < options_.nodes; ++node) {
+  for (std::uint32_t node = options_.founders; node < options_.nodes && !options_.faults.ends;
+       ++node) {
     at(soon(options_.fault_ns / 2), What::start, node);
   }
   plan_faults();
+  if (options_.faults.ends) plan_ends();
 }
 
 void World::at(std::uint64_t at_ns, What what, std::uint32_t node, std::uint32_t other,
@@ -169,6 +172,20 @@ void World::happen(const Happening& now) {
     case What::start:
       start(now.node);
       break;
+    case What::finish:
+      nodes_[now.node].finishes = true;
+      wake(now.node, now_ns_ + 1);
+      break;
+    case What::end:
+      nodes_[now.node].ends = static_cast<Ending>(now.which);
+      wake(now.node, now_ns_ + 1);
+      break;
+    case What::hang_up:
+      hang_up(now.node, now.which);
+      break;
+    case What::hear_end:
+      hear_end(now);
+      break;
     case What::lose:
       lost(now);
       break;
@@ -184,10 +201,11 @@ void World::happen(const Happening& now) {
 void World::pass(std::uint32_t node) {
   Node& runner = nodes_[node];
   runner.wake_at_ns = ~0ULL;
-  if (!runner.member) return;
+  if (!runner.member || runner.member->ended()) return;
   if (runner.paused_until_ns > now_ns_) return wake(node, runner.paused_until_ns);
   ++passes_;
-  const std::size_t work = runner.member->pass();
+  std::size_t work = runner.member->pass();
+  if (options_.faults.ends && ask_to_end(node)) ++work;
   if (options_.own_threads && !std::exchange(runner.turns, true)) {
     at(soon(2 * options_.step_ns), What::turn, node);
   }
@@ -199,7 +217,11 @@ void World::pass(std::uint32_t node) {
   const std::uint64_t decisions = runner.member->decisions();
   if (std::exchange(runner.decisions, decisions) < decisions) hit_decision(node);
   if (dies(runner)) return crash(node, random_.one_in(3));
-  if (runner.member->stopped()) {
+  if (runner.member->ended()) {
+    const std::uint64_t later_ns = 1 + ends_random_.below(options_.suspect_after_ns / 4);
+    return at(now_ns_ + later_ns, What::hang_up, node, 0, runner.member->self().incarnation);
+  }
+  if (runner.member->stopped() && !runner.member->rests()) {
     const bool left = *runner.member->stopped() == StopReason::left;
     // As a node does: the others learn the end from what it still has to say.
     if (left && !runner.member->drained()) return wake(node, now_ns_ + options_.step_ns);
@@ -225,7 +247,7 @@ void World::turn(std::uint32_t node) {
   Node& runner = nodes_[node];
   runner.turns = false;
   if (!runner.member || runner.paused_until_ns > now_ns_) return;
-  if (!runner.member->turn_delivery_threads()) return;
+  if (runner.member->ended() || !runner.member->turn_delivery_threads()) return;
   wake(node, now_ns_ + 1);
   if (!std::exchange(runner.turns, true)) at(soon(2 * options_.step_ns), What::turn, node);
 }
@@ -240,11 +262,12 @@ void World::gone(std::uint32_t node, bool told, bool secretly) {
   for (std::uint32_t other = 0; other < nodes_.size(); ++other) {
     if (other == node || !net_.connected(node, other)) continue;
     // In order: what it posted before it stopped by itself arrives.
-    const bool crashed = !member(node)->stopped();
+    const bool crashed = !member(node)->stopped() && !member(node)->ended();
     const std::size_t arrives = crashed && !late ? random_.below(20) : ~std::size_t{0};
     net_.close(node, other, secretly ? 0 : arrives);
     if (!told || member(other) == nullptr) continue;
-    lose(other, node, 20 * options_.net.delay_ns);
+    const bool in_order = options_.faults.ends && !crashed;
+    lose(other, node, 20 * options_.net.delay_ns, in_order ? What::hear_end : What::lose);
   }
   net_.part_from_all(node);
   nodes_[node].may_have_founded |= member(node)->may_have_founded();
@@ -275,14 +298,7 @@ std::vector<history::History> World::histories() const {
   return out;
 }
 
-Delays World::delays() const {
-  std::vector<const Member*> members;
-  for (const auto& member : gone_) members.push_back(member.get());
-  for (const Node& node : nodes_) {
-    if (node.member) members.push_back(node.member.get());
-  }
-  return delays_of(members, disturbances_, one_way_ns());
-}
+Delays World::delays() const { return delays_of(all_members(), disturbances_, one_way_ns()); }
 
 std::uint64_t World::hash() const {
   std::uint64_t hash = passes_ * 31 + net_.posts();

@@ -64,6 +64,10 @@ class World {
     leave,
     stick,
     start,
+    finish,
+    end,
+    hang_up,
+    hear_end,
     lose,
     heal,
     judge,
@@ -74,7 +78,7 @@ class World {
     What what;
     std::uint32_t node = 0;
     std::uint32_t other = 0;
-    // An incarnation, a connection; of a crash: 1 if secretly; of a blink: how long.
+    // An incarnation, a connection, an Ending; of a crash: 1 if secretly; of a blink: how long.
     std::uint64_t which = 0;
     bool operator>(const Happening& than) const {
       return at_ns != than.at_ns ? at_ns > than.at_ns : order > than.order;
@@ -92,6 +96,8 @@ class World {
     Progress progress{};
     std::vector<std::uint64_t> peers{};  // by slot: the incarnation it was connected to last
     std::uint64_t decisions = 0;
+    bool finishes = false;  // its application does, whatever incarnation it is
+    Ending ends = Ending::none;
   };
 
   void at(std::uint64_t at_ns, What what, std::uint32_t node = 0, std::uint32_t other = 0,
@@ -108,7 +114,7 @@ class World {
   void meet(const Happening& now);
   void crash(std::uint32_t node, bool secretly);
   void gone(std::uint32_t node, bool told, bool secretly = false);
-  void lose(std::uint32_t node, std::uint32_t other, std::uint64_t most_ns);
+  void lose(std::uint32_t node, std::uint32_t other, std::uint64_t most_ns, What how = What::lose);
   void lost(const Happening& now);
   void come_back(std::uint32_t node);
   void pause(std::uint32_t node, std::uint64_t until_ns);
@@ -127,6 +133,18 @@ class World {
   void lie(std::uint32_t node);
   void believe_lost(std::uint32_t node, std::uint32_t other);
   void heal();
+  // world_ends.cpp
+  void plan_ends();
+  [[nodiscard]] bool ask_to_end(std::uint32_t node);
+  void hang_up(std::uint32_t node, std::uint64_t incarnation);
+  void hear_end(const Happening& now);
+  [[nodiscard]] std::vector<const Member*> all_members() const;
+  [[nodiscard]] const Member& find(const ViewMember& member) const;
+  [[nodiscard]] bool was_suspected_before(const Member::Suspicion& suspicion) const;
+  [[nodiscard]] std::string lost_for_nothing(const Member& member) const;
+  [[nodiscard]] std::string lacks_something(const Member& member) const;
+  [[nodiscard]] std::string wrong_end(const Member& member) const;
+  [[nodiscard]] std::string unended() const;
   void record_core();
   [[nodiscard]] std::vector<std::uint32_t> running() const;
   static constexpr std::uint32_t kAnyNode = ~0U;
@@ -146,6 +164,7 @@ class World {
   const Options options_;
   const Plan plan_;
   Prng random_;
+  Prng ends_random_;
   Troubles troubles_;
   Net net_;
   std::priority_queue<Happening, std::vector<Happening>, std::greater<>> queue_;

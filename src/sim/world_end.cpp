@@ -8,8 +8,12 @@ namespace tutti::sim {
 std::string World::finding() const {
   const auto of = [this](const Member* member) -> std::string {
     if (member == nullptr) return {};
-    if (member->finding().empty() && member->suspected_any() && harmless(options_)) {
+    if (member->finding().empty() && member->suspected_any() && !options_.faults.ends &&
+        harmless(options_)) {
       return "V6: " + plan_.rows.names[member->self().slot] + " suspected somebody for nothing";
+    }
+    if (std::string found = wrong_end(*member); member->finding().empty() && !found.empty()) {
+      return found;
     }
     if (member->finding().empty() && member->lost_state() && orderly(options_)) {
       return "M9: " + plan_.rows.names[member->self().slot] +
@@ -51,6 +55,7 @@ std::string World::unfinished() const {
     return may_found < plan_.founders ? "" : "M10: no group was founded";
   }
   if (newest == 0) return {};
+  if (options_.faults.ends) return unended();
   for (std::uint32_t node = 0; node < nodes_.size(); ++node) {
     const Member* here = member(node);
     if (here == nullptr) continue;

@@ -240,14 +240,15 @@ void World::split_founders(std::uint32_t node) {
 }
 
 // Soon the node is told that its connection to the other is no more.
-void World::lose(std::uint32_t node, std::uint32_t other, std::uint64_t most_ns) {
-  at(soon(most_ns), What::lose, node, other, net_.connections(node, other));
+void World::lose(std::uint32_t node, std::uint32_t other, std::uint64_t most_ns, What how) {
+  at(soon(most_ns), how, node, other, net_.connections(node, other));
 }
 
 // What a member of its view has written stays until that is removed.
 void World::lost(const Happening& now) {
   Member* loser = member(now.node);
-  if (loser == nullptr || net_.connections(now.node, now.other) != now.which) return;
+  if (loser == nullptr || loser->ended() || net_.connections(now.node, now.other) != now.which)
+    return;
   if (!net_.has_met(now.node, now.other)) return;
   loser->lost(now.other);
   wake(now.node, now_ns_ + 1);

@@ -45,7 +45,7 @@ bool World::try_attach(std::uint32_t a, std::uint32_t b) {
       lose(one, other, options_.net.delay_ns);
       return false;
     }
-    if (member(one)->stopped()) return false;
+    if (member(one)->stopped() || member(one)->ended()) return false;
     if (member(one)->view().id != 0 && member(one)->view().rank_of(other)) return false;
     if (member(one)->reads(other)) return false;
     if (member(one)->was_removed(member(other)->self().incarnation)) {
@@ -69,7 +69,8 @@ bool World::try_attach(std::uint32_t a, std::uint32_t b) {
 // The node learns of a connection, which may be broken by now.
 void World::meet(const Happening& now) {
   Node& node = nodes_[now.node];
-  if (!node.member || net_.connections(now.node, now.other) != now.which) return;
+  if (!node.member || node.member->ended() || net_.connections(now.node, now.other) != now.which)
+    return;
   if (!net_.has_end(now.node, now.other)) return;  // it was made by the one that was here before
   if (node.paused_until_ns > now_ns_) {
     return at(node.paused_until_ns, What::meet, now.node, now.other, now.which);
