@@ -232,6 +232,7 @@ void Member::deliver(std::uint16_t group, std::span<const Message> batch) {
   const history::At at = told_at(group);
   for (const Message& message : batch) {
     Mark mark{};
+    net_.look(self_.slot, message.data);
     if (message.size >= sizeof mark) std::memcpy(&mark, message.data, sizeof mark);
     const ViewMember& sender = told_.members[*told_.rank_of(message.sender.value)];
     bool whole = message.size >= sizeof mark && mark.incarnation == sender.incarnation;

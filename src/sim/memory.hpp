@@ -15,6 +15,7 @@ struct Memory {
   std::uint32_t reader = 0;  ///< slot
 
   [[nodiscard]] std::uint64_t load(const std::byte* cell) const {
+    net->look(reader, cell);
     net->land_some(reader);
     return NativeMemory::load(cell);
   }

@@ -69,6 +69,7 @@ Net::Net(std::uint32_t slots, std::size_t row_bytes, const NetOptions& options, 
       random_(seed),
       wake_(std::move(wake)),
       troubles_(troubles),
+      let_go_(slots, row_bytes),
       nobody_(row_bytes),
       links_(std::size_t{slots} * slots),
       first_at_ns_(links_.size(), kNever),
@@ -86,6 +87,7 @@ Net::Net(std::uint32_t slots, std::size_t row_bytes, const NetOptions& options, 
 
 std::unique_ptr<Fabric> Net::fabric(std::uint32_t slot, const std::byte* own_row) {
   rows_[slot] = own_row;
+  let_go_.forget(slot);
   return std::make_unique<NodeFabric>(*this, slot);
 }
 
@@ -94,6 +96,7 @@ void Net::connect(std::uint32_t a, std::uint32_t b, bool shared) {
     Link& fresh = link(from, to);
     const bool held = fresh.held;
     const std::uint64_t before = fresh.connections;
+    if (fresh.replica != nullptr) let_go_.keep(std::move(fresh.replica));
     fresh = {};
     fresh.connections = before + 1;
     fresh.open = true;
@@ -125,6 +128,7 @@ void Net::meet(std::uint32_t node, std::uint32_t other) {
   back.reads = true;
   troubles_.met(node, other);
   note_seen(back);
+  let_go_.remove(node, row(node, other));
   if (!back.held) set_off(back, node);
 }
 
@@ -132,6 +136,7 @@ void Net::part(std::uint32_t node, std::uint32_t other) {
   link(node, other).is_new = false;
   link(node, other).posts_to = false;
   Link& back = link(other, node);
+  if (back.reads) let_go_.add(node, other, row(node, other), now_ns_);
   back.reads = false;
   note_first(back);
   note_seen(back);

@@ -23,6 +23,7 @@
 #include "fabric/fabric.hpp"
 #include "fabric/ofi/post_queue.hpp"
 #include "fabric/ordering.hpp"
+#include "sim/let_go.hpp"
 #include "sim/row.hpp"
 #include "sim/troubles.hpp"
 
@@ -102,6 +103,9 @@ class Net {
   /// Up to then something is on its way for longer than the options' longest delay.
   [[nodiscard]] std::uint64_t late_until_ns() const { return late_until_ns_; }
 
+  /// For Memory, and whoever reads without it: a read of a row that was let go is noted.
+  void look(std::uint32_t reader, const std::byte* cell) { let_go_.look(reader, cell, now_ns_); }
+  [[nodiscard]] const std::string& stale_read() const { return let_go_.finding(); }
   /// For Memory.
   void land_some(std::uint32_t reader) {
     if (landing_[reader] != 0) land_words(reader);
@@ -185,6 +189,7 @@ class Net {
   std::uint64_t now_ns_ = 0;
   std::uint64_t posts_ = 0;
   std::uint64_t late_until_ns_ = 0;
+  LetGo let_go_;
   Row nobody_;               // what is seen where nobody was ever connected
   std::vector<Link> links_;  // [from * slots + to]
   // Of the links, what is asked for at every load, close together: [to * slots + from].

@@ -6,6 +6,7 @@
 namespace tutti::sim {
 
 std::string World::finding() const {
+  if (!net_.stale_read().empty()) return net_.stale_read();
   const auto of = [this](const Member* member) -> std::string {
     if (member == nullptr) return {};
     if (member->finding().empty() && member->suspected_any() && !options_.faults.ends &&
