@@ -23,7 +23,7 @@
 namespace tutti::cli {
 namespace {
 
-constexpr int kDrainLooks = 1000;  // 1 ms apart
+constexpr int kDrainLooks = 1000;  // 1 ms apart, at which standard error takes nothing
 constexpr timespec kDrainLook{.tv_sec = 0, .tv_nsec = 1'000'000};
 
 /// All of the text, or as much as standard error takes: nobody could be told of an error there.
@@ -39,6 +39,12 @@ void write_to_standard_error(std::string_view text) {
       return;
     }
   }
+}
+
+/// Async-signal-safe. False for a terminal that was stopped, and for a pipe that nobody reads.
+bool takes_lines() {
+  pollfd standard_error{.fd = STDERR_FILENO, .events = POLLOUT, .revents = 0};
+  return ::poll(&standard_error, 1, 0) == 1;
 }
 
 /// Takes lines from any thread and writes them on one of its own: a terminal that was stopped, or a
@@ -137,7 +143,8 @@ void set_up_log(Verbosity verbosity, std::string_view member) {
 bool drain_log() {
   const LogSink* sink = log_sink.load(std::memory_order_acquire);  // pairs with make_logger
   if (sink == nullptr) return true;
-  for (int looks = 0; looks < kDrainLooks; ++looks) {
+  // The log's thread gets on as long as standard error takes something, however slowly: a disk may.
+  for (int refused = 0; refused < kDrainLooks; refused += takes_lines() ? 0 : 1) {
     if (sink->all_written()) return true;
     nanosleep(&kDrainLook, nullptr);
   }

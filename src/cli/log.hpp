@@ -23,8 +23,9 @@ void set_up_log(Verbosity verbosity, std::string_view member = {});
 /// from strangers, and must not play tricks on a terminal. All lines of the log go through it.
 [[nodiscard]] std::string visible(std::string_view text);
 
-/// Waits until all lines so far are written, for at most a second or so; false: some are not. Call
-/// it before a direct write to a terminal, and at the end. Async-signal-safe.
+/// Waits until all lines so far are written; false: some are not, and standard error has taken
+/// nothing for a second or so. Call it before a direct write to a terminal, and at the end.
+/// Async-signal-safe.
 bool drain_log();
 
 void log_error(std::string_view message);
