@@ -24,6 +24,7 @@ namespace limits {
 
 inline constexpr size_t kLineBytes = 128;  // two cache lines: the prefetcher fetches pairs
 inline constexpr double kNsPerSecond = 1e9;
+inline constexpr int64_t kMoreNs = 10'000'000;  // what a measurement of nothing is prolonged by
 
 [[nodiscard]] inline int64_t clock_ns(clockid_t clock) {
   timespec now;
@@ -135,8 +136,8 @@ class Processes {
     }
   }
 
-  /// Lets the children run for `seconds`, the first fifth as warm-up. Returns by how much `count()`
-  /// grew in the rest, and what CPU time it took.
+  /// Lets the children run for `seconds`, the first fifth as warm-up, and longer only until they
+  /// have done anything. Returns by how much `count()` grew in the rest, and what CPU time it took.
   template <class Count>
   [[nodiscard]] Window measure(double seconds, Count count) {
     const auto all_ns = static_cast<int64_t>(seconds * kNsPerSecond);
@@ -145,6 +146,8 @@ class Processes {
     const int64_t before = count();
     const std::vector<double> cpu_before = cpu_seconds();
     run_until(begin_ns + all_ns - all_ns / 5);
+    // On a busy machine the members may not have had the processors yet.
+    while (count() == before) run_until(now_ns() + kMoreNs);
     Window window;
     window.seconds = static_cast<double>(now_ns() - begin_ns) / kNsPerSecond;
     window.count = count() - before;
