@@ -47,8 +47,9 @@ enum class EventKind : std::uint8_t {
   resources,       ///< how much of something bounded is in use
   fault_begin,     ///< the harness
   fault_end,       ///< the harness
+  accept,          ///< it has accepted what is proposed to come next
 };
-inline constexpr std::uint8_t kEventKinds = static_cast<std::uint8_t>(EventKind::fault_end) + 1;
+inline constexpr std::uint8_t kEventKinds = static_cast<std::uint8_t>(EventKind::accept) + 1;
 
 /// Event::node of a harness (simulator, nemesis): it belongs to no view.
 inline constexpr std::uint16_t kHarnessNode = std::numeric_limits<std::uint16_t>::max();
@@ -100,7 +101,7 @@ struct Event {
   std::uint32_t peer_incarnation = 0;  ///< of the peer, folded to 32 bits (fold)
   std::uint32_t length = 0;            ///< in bytes; install: number of members
   std::uint32_t crc = 0;               ///< CRC32C of the payload
-  std::uint32_t extra = 0;             ///< round, rank, epoch or second node
+  std::uint32_t extra = 0;             ///< round, rank, ballot, epoch or second node
 
   friend bool operator==(const Event&, const Event&) = default;
 };

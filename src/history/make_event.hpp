@@ -105,6 +105,15 @@ struct Delivery {
   return event;
 }
 
+/// In `at.view`; `digest`: of what is proposed, as in the decision. A later leader has a higher
+/// ballot.
+[[nodiscard]] constexpr Event make_accept(At at, std::uint64_t digest, std::uint32_t ballot) {
+  Event event = make_event(EventKind::accept, at);
+  event.number = digest;
+  event.extra = ballot;
+  return event;
+}
+
 /// `at.view` ends before ordinal `position`; `digest` is of all that was decided.
 [[nodiscard]] constexpr Event make_cut(At at, std::uint64_t digest, std::uint64_t position) {
   Event event = make_event(EventKind::cut, at);

@@ -12,7 +12,7 @@ constexpr std::array<std::string_view, kEventKinds> kKinds = {
     "group_member", "suspect",   "leave",        "evicted",        "stopped",     "snapshot_out",
     "snapshot_in",  "nulls",     "data_pushes",  "heartbeats",     "quiet_begin", "quiet_end",
     "heal",         "heal_core", "write_landed", "write_rejected", "resources",   "fault_begin",
-    "fault_end"};
+    "fault_end",    "accept"};
 
 template <std::size_t N>
 std::string word(const std::array<std::string_view, N>& words, unsigned value) {
@@ -124,6 +124,8 @@ std::string contents(const Event& event) {
     case EventKind::snapshot_out:
     case EventKind::snapshot_in:
       return "before ordinal " + number(event.position) + ", digest " + hex(event.number);
+    case EventKind::accept:
+      return "ballot " + number(event.extra) + ", digest " + hex(event.number);
     case EventKind::nulls:
     case EventKind::data_pushes:
     case EventKind::heartbeats:

@@ -54,6 +54,7 @@ Result<Report> check(std::span<const History> histories, const CheckOptions& opt
   check_views(run);
   check_removals(run);
   check_suspicions(run, timing);
+  check_proposals(run);
   check_cuts(run);
   Trace trace;
   for (std::uint32_t life = 0; life < run.lives.size(); ++life) {

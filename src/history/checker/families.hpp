@@ -11,6 +11,7 @@ namespace tutti::history {
 void check_views(Run& run);                                               ///< M1 M2 M3 M4 M5
 void check_removals(Run& run);                                            ///< M6
 void check_suspicions(Run& run, const Timing& timing);                    ///< M6 M10
+void check_proposals(Run& run);                                           ///< M7
 void check_cuts(Run& run);                                                ///< M7 D11
 void check_snapshots(Run& run, const Trace& trace);                       ///< M9
 void check_agreement(Run& run, Trace& trace);                             ///< D4 D5 D7 D11 F2

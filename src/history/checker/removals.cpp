@@ -33,6 +33,9 @@ class Removals {
       }
     }
     for (const Place place : run_.suspects) check_sticks(place);
+    for (const auto& [id, places] : run_.wedges) {
+      for (const Place place : places) check_wedge(id, place);
+    }
   }
 
  private:
@@ -65,6 +68,36 @@ class Removals {
     add(view.variants.front(), id,
         same ? "into which nobody has come and from which nobody has gone"
              : "for which nobody had a reason");
+  }
+
+  /// A member that says why it wedges says what is so.
+  void check_wedge(std::uint64_t id, Place place) {
+    const Event& wedge = run_.event(place);
+    const auto reason = static_cast<WedgeReason>(wedge.detail);
+    if (!run_.options.complete || run_.lives[place.life].gaps()) return;
+    if (reason == WedgeReason::suspicion) {
+      const bool suspects = std::ranges::any_of(run_.suspects, [&](Place suspicion) {
+        return suspicion.life == place.life && suspicion.index < place.index &&
+               run_.event(suspicion).view == id;
+      });
+      if (!suspects) add(place, id, " ends it for a suspicion that it does not have");
+    } else if (reason == WedgeReason::leave) {
+      const bool leaves = std::ranges::any_of(run_.lives, [&](const Life& life) {
+        return life.leave != kNever && life.history->events[life.leave].time_ns <= wedge.time_ns;
+      });
+      if (!leaves) add(place, id, " ends it for one that leaves, though nobody has asked to");
+    } else if (reason == WedgeReason::told) {
+      const bool first = std::ranges::all_of(run_.wedges.at(id), [&](Place other) {
+        return other.life == place.life || run_.event(other).time_ns > wedge.time_ns;
+      });
+      if (first) add(place, id, " is the first to end it, and says that others do");
+    }
+  }
+
+  void add(Place place, std::uint64_t id, const std::string& what) {
+    run_.findings.add(Property::M6,
+                      run_.name(place.life) + ", in view " + std::to_string(id) + ',' + what,
+                      {place});
   }
 
   void check_members(std::uint64_t id, const View::Variant& variant) {

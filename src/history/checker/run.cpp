@@ -143,6 +143,9 @@ class Run::Scan {
       case EventKind::suspect:
         run_.suspects.push_back(place);
         return;
+      case EventKind::accept:
+        run_.accepts.push_back(place);
+        return;
       case EventKind::decide:
         run_.decides.push_back(place);
         return;

@@ -79,7 +79,7 @@ class Run {
   std::map<Key, std::vector<Place>> cuts;
   std::map<std::uint64_t, std::vector<Place>> wedges;  ///< by view
   std::map<Key, std::vector<Place>> snapshots;
-  std::vector<Place> suspects, decides, counts, resources;
+  std::vector<Place> suspects, accepts, decides, counts, resources;
   std::vector<Place> harness;  ///< faults, heals, quiet times, in the order of their times
   std::uint64_t begin_ns = kNever, end_ns = 0;
 
