@@ -118,10 +118,13 @@ void Member::record(const history::Event& event) {
 std::size_t Member::pass() {
   if (ended()) return 0;
   const std::size_t jobs = work_on_states() ? 1 : 0;
+  const std::uint64_t view = view_id();
   const bool calls = net_.now_ns() >= stuck_until_ns_ && !stopped();
   const std::size_t work =
       jobs + engine_->pass(net_.now_ns(), calls ? Calls::allowed : Calls::forbidden);
   if (engine_->states().taking() == Taking::failed) no_state(engine_->states().error());
+  if (changing() || view != view_id()) note_accepted(view);
+  if (is_frozen()) check_frozen();
   if (NativeMemory::load(row_.data() + ViewWords::kLeaving) == 0) {
     asked_ns_.reset();
   } else if (!asked_ns_) {
@@ -272,6 +275,7 @@ void Member::suspected(const ViewMember& member) {
 
 void Member::wedged(WedgeReason reason, const ViewMember& joiner) {
   wedged_ns_ = net_.now_ns();
+  note_frozen();
   record(history::make_wedge({.view = view_id(), .time_ns = net_.now_ns()}, told(reason),
                              ref(joiner)));
 }

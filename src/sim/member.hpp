@@ -85,6 +85,11 @@ class Member final : private EngineEvents {
   [[nodiscard]] bool may_have_founded() const { return engine_->membership().may_have_founded(); }
   /// The view that the application is in, behind or at view().
   [[nodiscard]] const View& told_view() const { return told_; }
+  [[nodiscard]] std::uint64_t told_at_ns() const { return told_at_ns_; }
+  /// In a quiet time it has posted so much that is not the membership's.
+  void note_data_posts(std::uint64_t count) {
+    recorder_->append(history::make_count(history::EventKind::data_pushes, told_at(0), count));
+  }
   /// Deliveries may still read the row of a node that was in that slot, and is in no view any more.
   [[nodiscard]] bool reads(std::uint32_t slot) const { return engine_->is_parting(slot); }
   struct Entered {
@@ -184,6 +189,13 @@ class Member final : private EngineEvents {
   [[nodiscard]] bool sent_all() const;
   void deliver(std::uint16_t group, std::span<const Message> batch);
   void record(const history::Event& event);
+  void note_accepted(std::uint64_t view);
+  void note_frozen();
+  void check_frozen();
+  [[nodiscard]] bool is_frozen() const {
+    return frozen_view_ != 0 && frozen_view_ == view_id() && changing() && !stopped() &&
+           !engine_->membership().has_decided();
+  }
   [[nodiscard]] history::Event event(history::EventKind kind) const;
   [[nodiscard]] std::uint64_t view_id() const { return engine_ ? view().id : 0; }
   [[nodiscard]] history::At told_at(std::uint16_t group) const {
@@ -220,6 +232,11 @@ class Member final : private EngineEvents {
   // By group, of the views that the application has not reached.
   std::deque<std::vector<std::uint64_t>> first_seqs_;
   View told_;
+  std::uint64_t told_at_ns_ = 0;
+  std::uint64_t accepted_view_ = 0;
+  std::uint64_t accepted_ = 0;               // its word of that view
+  std::uint64_t frozen_view_ = 0;            // in which it has wedged
+  std::vector<std::uint64_t> frozen_words_;  // of the groups: what must not grow then
   std::uint64_t stuck_until_ns_ = 0;
   std::uint64_t threads_stuck_until_ns_ = 0;
 };

@@ -40,6 +40,7 @@ void Member::reached(const Entry& entry) {
   }
   first_seqs_.pop_front();
   told_ = view;
+  told_at_ns_ = net_.now_ns();
   const history::At at{.view = view.id, .time_ns = net_.now_ns()};
   record(history::make_install(at, digest, static_cast<std::uint32_t>(view.members.size()), 0));
   for (std::uint32_t rank = 0; rank < view.members.size(); ++rank) {

@@ -61,15 +61,17 @@ class Net::NodeFabric final : public Fabric {
   std::uint32_t own_;
 };
 
-Net::Net(std::uint32_t slots, std::size_t row_bytes, const NetOptions& options, std::uint64_t seed,
-         Troubles& troubles, Wake wake)
+Net::Net(std::uint32_t slots, std::size_t row_bytes, std::size_t data_offset,
+         const NetOptions& options, std::uint64_t seed, Troubles& troubles, Wake wake)
     : slots_(slots),
       row_bytes_(row_bytes),
+      data_offset_(data_offset),
       options_(options),
       random_(seed),
       wake_(std::move(wake)),
       troubles_(troubles),
       let_go_(slots, row_bytes),
+      data_posts_(slots),
       nobody_(row_bytes),
       links_(std::size_t{slots} * slots),
       first_at_ns_(links_.size(), kNever),
@@ -209,6 +211,7 @@ std::uint64_t Net::next_ring_ns(std::uint32_t to) const {
 
 void Net::post(std::uint32_t from, std::uint32_t to, Post post) {
   ++posts_;
+  if (post.offset >= data_offset_) ++data_posts_[from];
   Link& way = link(from, to);
   if (!way.open || !way.posts_to || post.words == 0) return;
   if (way.shared) {

@@ -44,8 +44,8 @@ class Net {
   /// Called with a slot and the time at which something has landed there. False: nobody hears it.
   using Wake = std::function<bool(std::uint32_t, std::uint64_t)>;
   /// `troubles` outlives it, and has the same time.
-  Net(std::uint32_t slots, std::size_t row_bytes, const NetOptions& options, std::uint64_t seed,
-      Troubles& troubles, Wake wake);
+  Net(std::uint32_t slots, std::size_t row_bytes, std::size_t data_offset,
+      const NetOptions& options, std::uint64_t seed, Troubles& troubles, Wake wake);
 
   void set_time(std::uint64_t now_ns) { now_ns_ = now_ns; }
   [[nodiscard]] std::uint64_t now_ns() const { return now_ns_; }
@@ -111,6 +111,9 @@ class Net {
     if (landing_[reader] != 0) land_words(reader);
   }
   [[nodiscard]] std::uint64_t posts() const { return posts_; }
+  /// Of them, those of the node in that slot to places from `data_offset` on, which are not the
+  /// membership's.
+  [[nodiscard]] std::uint64_t data_posts(std::uint32_t from) const { return data_posts_[from]; }
 
  private:
   class NodeFabric;
@@ -182,12 +185,14 @@ class Net {
 
   std::uint32_t slots_;
   std::size_t row_bytes_;
+  std::size_t data_offset_;
   NetOptions options_;
   Prng random_;
   Wake wake_;
   Troubles& troubles_;
   std::uint64_t now_ns_ = 0;
   std::uint64_t posts_ = 0;
+  std::vector<std::uint64_t> data_posts_;  // by slot
   std::uint64_t late_until_ns_ = 0;
   LetGo let_go_;
   Row nobody_;               // what is seen where nobody was ever connected

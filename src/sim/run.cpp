@@ -14,6 +14,9 @@ std::string violations(const World& world) {
   history::CheckOptions options;
   options.shown_max = 2;
   options.suspect_after_ns = world.suspect_after_ns();
+  // Of the calm, a third is over when the world says that all is healed.
+  options.deliver_bound_ns = world.calm_ns() / 3;
+  if (!world.all_end()) options.view_bound_ns = world.calm_ns() / 3;
   const Result<history::Report> report = history::check(world.histories(), options);
   if (!report) return report.error().message;
   std::string text;

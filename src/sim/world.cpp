@@ -44,7 +44,8 @@ World::World(const Options& options)
       random_(options.seed),
       ends_random_(options.seed ^ 0x656E6473ULL),
       troubles_(options.nodes, options.heartbeat_ns),
-      net_(options.nodes, plan_.rows.row_bytes(), options.net, random_.next(), troubles_,
+      net_(options.nodes, plan_.rows.row_bytes(), kMembershipOffset + plan_.rows.words.bytes(),
+           options.net, random_.next(), troubles_,
            [this](std::uint32_t node, std::uint64_t at_ns) {
              const bool rings =
                  random_.below(100) >= options_.faults.lost_doorbells_percent || calm_;
@@ -87,6 +88,7 @@ void World::run() {
     happen(next);
     if (net_.late_until_ns() > now_ns_) disturbances_.add(now_ns_, net_.late_until_ns());
   }
+  end_quiet();
   troubles_.record(*recorder_);
 }
 
@@ -194,6 +196,9 @@ void World::happen(const Happening& now) {
       break;
     case What::judge:
       if (views() != 0) record_core();
+      break;
+    case What::quiet:
+      begin_quiet();
       break;
   }
 }

@@ -37,6 +37,9 @@ class World {
   [[nodiscard]] std::string unfinished() const;
   [[nodiscard]] std::uint64_t passes() const { return passes_; }
   [[nodiscard]] std::uint64_t suspect_after_ns() const { return options_.suspect_after_ns; }
+  [[nodiscard]] std::uint64_t calm_ns() const { return options_.calm_ns; }
+  /// One after the other, at the end: views go on to change.
+  [[nodiscard]] bool all_end() const { return options_.faults.ends; }
   /// Number of the newest view; 0 if everybody had to stop.
   [[nodiscard]] std::uint64_t views() const;
   /// How many members died at the run's failpoint.
@@ -71,6 +74,7 @@ class World {
     lose,
     heal,
     judge,
+    quiet,
   };
   struct Happening {
     std::uint64_t at_ns;
@@ -146,6 +150,8 @@ class World {
   [[nodiscard]] std::string wrong_end(const Member& member) const;
   [[nodiscard]] std::string unended() const;
   void record_core();
+  void begin_quiet();
+  void end_quiet();
   [[nodiscard]] std::vector<std::uint32_t> running() const;
   static constexpr std::uint32_t kAnyNode = ~0U;
   [[nodiscard]] std::uint32_t some_node();
@@ -187,6 +193,8 @@ class World {
   std::uint64_t deaths_ = 0;           // that did
   bool founded_ = false;               // somebody was in a view
   bool calm_ = false;
+  std::vector<std::uint64_t> posts_before_quiet_;  // of data, by node; empty: it is not quiet
+  std::uint64_t quiet_view_ = 0;
 };
 
 }  // namespace tutti::sim

@@ -1,6 +1,7 @@
 // How a run is judged: what members found, and what is not as it should be at the end.
 #include <algorithm>
 
+#include "history/make_event.hpp"
 #include "sim/world.hpp"
 
 namespace tutti::sim {
@@ -46,6 +47,33 @@ std::uint64_t World::messages() const {
   return sent;
 }
 
+// Nobody has sent for long and all is delivered, or the run is not fit for this: who has just come
+// still fetches a state.
+void World::begin_quiet() {
+  const std::uint64_t long_ago_ns = now_ns_ - std::min(now_ns_, options_.calm_ns / 12);
+  if (options_.faults.ends || views() == 0 || !unfinished().empty()) return;
+  for (const std::uint32_t node : running()) {
+    if (member(node)->entries().back().at_ns > long_ago_ns) return;
+    if (member(node)->told_at_ns() > long_ago_ns) return;
+  }
+  for (std::uint32_t node = 0; node < nodes_.size(); ++node) {
+    posts_before_quiet_.push_back(net_.data_posts(node));
+  }
+  quiet_view_ = views();
+  record(history::make_event(history::EventKind::quiet_begin, {.time_ns = now_ns_}));
+}
+
+// V2: since then nothing but the membership's words goes out, as long as nobody comes.
+void World::end_quiet() {
+  if (posts_before_quiet_.empty() || views() != quiet_view_ || !unfinished().empty()) {
+    posts_before_quiet_.clear();
+  }
+  for (std::uint32_t node = 0; node < posts_before_quiet_.size(); ++node) {
+    if (member(node) == nullptr) continue;
+    member(node)->note_data_posts(net_.data_posts(node) - posts_before_quiet_[node]);
+  }
+}
+
 // After the calm: all who run are in the newest view, nobody is missing from it, and all that was
 // sent is delivered. If everybody had to stop, there is no group left to join.
 std::string World::unfinished() const {
@@ -61,6 +89,7 @@ std::string World::unfinished() const {
     const Member* here = member(node);
     if (here == nullptr) continue;
     const std::string& name = plan_.rows.names[node];
+    if (nodes_[node].left && !here->stopped()) return "V4: " + name + " still has to leave";
     if (here->view().id != newest) {
       return "M10: " + name + " is in view " + std::to_string(here->view().id) + ", others in " +
              std::to_string(newest);

@@ -34,6 +34,7 @@ void World::plan_faults() {
   failpoint_left_ = faults.failpoint == Failpoint::none ? 0 : faults.failpoint_times;
   at(options_.fault_ns, What::heal);
   at(options_.fault_ns + options_.calm_ns / 3, What::judge);
+  at(options_.fault_ns + options_.calm_ns / 4 * 3, What::quiet);
 }
 
 void World::crash(std::uint32_t node, bool secretly) {
