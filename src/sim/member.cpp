@@ -53,14 +53,14 @@ constexpr std::size_t kStateRingBytes = 256;
 
 }  // namespace
 
-Plan make_plan(std::uint32_t nodes, std::vector<GroupOptions> groups) {
+Plan make_plan(std::uint32_t nodes, std::vector<GroupOptions> groups, bool litmus) {
   std::vector<std::string> names;
   for (std::uint32_t slot = 0; slot < nodes; ++slot) names.push_back("n" + std::to_string(slot));
   for (GroupOptions& group : groups) {
     if (group.members.empty()) group.members = names;
     if (group.senders.empty()) group.senders = group.members;
   }
-  return {.rows = RowPlan(std::move(names), std::move(groups), kStateRingBytes, false)};
+  return {.rows = RowPlan(std::move(names), std::move(groups), kStateRingBytes, litmus)};
 }
 
 Member::Member(const Plan& plan, ViewMember self, bool may_found, Net& net, std::uint64_t seed)
@@ -90,7 +90,8 @@ Member::Member(const Plan& plan, ViewMember self, bool may_found, Net& net, std:
                                              .founders = plan.founders,
                                              .may_found = may_found,
                                              .found_after_ns = plan.found_after_ns},
-                              .patience_ns = 2 * plan.suspect_after_ns};
+                              .patience_ns = 2 * plan.suspect_after_ns,
+                              .litmus_rounds = plan.litmus_rounds};
   EngineEvents& events = *this;
   engine_ = std::make_unique<Engine<Memory>>(
       options,
@@ -130,8 +131,18 @@ std::size_t Member::pass() {
   } else if (!asked_ns_) {
     asked_ns_ = net_.now_ns();
   }
+  if (!on_trial_.empty()) heed_trials();
   if (ending_ != Ending::none && (!stopped() || rests_)) follow_end(work == 0);
   return work;
+}
+
+void Member::heed_trials() {
+  std::erase_if(on_trial_, [this](const Connection& trial) {
+    const auto ready = NativeMemory::load(row_.data() + ViewWords::ready(trial.to.slot));
+    if (ready != trial.to.incarnation) return false;
+    connections_.push_back({trial.to, net_.now_ns()});
+    return true;
+  });
 }
 
 void Member::no_state(const Error& why) {
@@ -188,9 +199,18 @@ void Member::silent(std::uint32_t slot) {
   finding_ = "P4: " + name() + " let " + plan_.rows.names[slot] + " go for nothing";
 }
 
+void Member::distrusted(std::uint32_t slot, const std::string& what) {
+  distrusts_ = true;
+  if (net_.is_disordered(slot, self_.slot) || !finding_.empty()) return;
+  finding_ = "T1: " + name() + " distrusts the path from " + plan_.rows.names[slot] +
+             " for nothing: " + what;
+}
+
 void Member::connected(std::uint32_t slot, std::uint64_t incarnation) {
   engine_->membership().set_time(net_.now_ns());
-  connections_.push_back({{slot, incarnation}, net_.now_ns()});
+  // With trials it is known to the membership later, see heed_trials().
+  (plan_.litmus_rounds == 0 ? connections_ : on_trial_)
+      .push_back({{slot, incarnation}, net_.now_ns()});
   engine_->connected(slot, incarnation);
 }
 

@@ -35,7 +35,8 @@ struct Plan {
   std::uint64_t suspect_after_ns = 0;
   std::uint32_t founders = 0;
   std::uint64_t found_after_ns = 0;
-  bool harmless = false;  ///< nobody is to be suspected, or let go for silence
+  std::uint32_t litmus_rounds = 0;  ///< EngineOptions
+  bool harmless = false;            ///< nobody is to be suspected, or let go for silence
 };
 
 class Member final : private EngineEvents {
@@ -69,6 +70,8 @@ class Member final : private EngineEvents {
   [[nodiscard]] std::optional<std::uint64_t> ended_ns() const { return ended_ns_; }
   /// It was complete when it lost the others: it stays, in no change of view, until it ends.
   [[nodiscard]] bool rests() const { return rests_; }
+  /// A path to it does not keep the order of writes.
+  [[nodiscard]] bool distrusts() const { return distrusts_; }
 
   [[nodiscard]] bool was_removed(std::uint64_t incarnation) const {
     return engine_->membership().was_removed(incarnation);
@@ -173,6 +176,7 @@ class Member final : private EngineEvents {
   void stopped(StopReason reason) override;
   void let_go(std::uint32_t slot) override;
   void silent(std::uint32_t slot) override;
+  void distrusted(std::uint32_t slot, const std::string& what) override;
   void reached(const Entry& entry) override;
   void leaves_without_state() override;
   void tell(const Entry& /*entry*/) override {}  // its history has it since reached()
@@ -185,6 +189,7 @@ class Member final : private EngineEvents {
   [[nodiscard]] Result<void> load(std::uint16_t group, const StatePiece& piece);
   [[nodiscard]] bool delivered_all() const;
   void follow_end(bool idle);
+  void heed_trials();
   [[nodiscard]] bool all_complete() const;
   [[nodiscard]] bool sent_all() const;
   void deliver(std::uint16_t group, std::span<const Message> batch);
@@ -225,9 +230,11 @@ class Member final : private EngineEvents {
   bool asked_ = false;     // to leave, at the end
   bool draining_ = false;  // it is ready to end
   bool rests_ = false;
+  bool distrusts_ = false;
   std::optional<std::uint64_t> ended_ns_;
   std::optional<std::uint64_t> asked_ns_;
   std::vector<Connection> connections_;
+  std::vector<Connection> on_trial_;
   std::vector<Entered> entries_;
   // By group, of the views that the application has not reached.
   std::deque<std::vector<std::uint64_t>> first_seqs_;
@@ -241,6 +248,7 @@ class Member final : private EngineEvents {
   std::uint64_t threads_stuck_until_ns_ = 0;
 };
 
-[[nodiscard]] Plan make_plan(std::uint32_t nodes, std::vector<GroupOptions> groups);
+[[nodiscard]] Plan make_plan(std::uint32_t nodes, std::vector<GroupOptions> groups,
+                             bool litmus = false);
 
 }  // namespace tutti::sim

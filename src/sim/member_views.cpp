@@ -25,6 +25,11 @@ bool Member::delivered_all() const {
 
 void Member::entered(const Entry& entry) {
   entries_.push_back({entry.view, net_.now_ns()});
+  for (const ViewMember& other : entry.view.members) {
+    if (!net_.is_disordered(other.slot, self_.slot) || !finding_.empty()) continue;
+    finding_ = "T3: " + name() + " is in a view with " + plan_.rows.names[other.slot] +
+               ", from which writes come in any order";
+  }
   std::vector<std::uint64_t>& first = first_seqs_.emplace_back();
   for (std::size_t g = 0; g < seats_.size(); ++g) {
     first.push_back(engine_->subgroup(g).shape().first_seq);

@@ -70,8 +70,8 @@ Net::Net(std::uint32_t slots, std::size_t row_bytes, std::size_t data_offset,
       random_(seed),
       wake_(std::move(wake)),
       troubles_(troubles),
-      let_go_(slots, row_bytes),
       data_posts_(slots),
+      let_go_(slots, row_bytes),
       nobody_(row_bytes),
       links_(std::size_t{slots} * slots),
       first_at_ns_(links_.size(), kNever),
@@ -97,6 +97,7 @@ void Net::connect(std::uint32_t a, std::uint32_t b, bool shared) {
   for (const auto& [from, to] : {std::pair(a, b), std::pair(b, a)}) {
     Link& fresh = link(from, to);
     const bool held = fresh.held;
+    const bool disordered = fresh.disordered;
     const std::uint64_t before = fresh.connections;
     if (fresh.replica != nullptr) let_go_.keep(std::move(fresh.replica));
     fresh = {};
@@ -104,6 +105,7 @@ void Net::connect(std::uint32_t a, std::uint32_t b, bool shared) {
     fresh.open = true;
     fresh.is_new = true;
     fresh.held = held;
+    fresh.disordered = disordered;
     fresh.shared = shared;
     fresh.from = rows_[from];
     fresh.poster = from;
@@ -274,10 +276,11 @@ void Net::send(std::uint32_t from, std::uint32_t to, Post post) {
     post.stride = static_cast<std::uint32_t>(1 + random_.below(post.words));
   } while (std::gcd(post.stride, post.words) != 1);
   if (overtakes(way, post)) return;
-  const bool ordered = way.queue == nullptr;
-  post.at_ns = draw_arrival(ordered ? way.last_at_ns : 0);
-  if (ordered) way.last_at_ns = post.at_ns;
+  post.at_ns = draw_arrival(way.queue == nullptr ? way.last_at_ns : 0);
+  if (way.queue == nullptr) way.last_at_ns = post.at_ns;
   note_late(way, post.at_ns);
+  if (way.disordered && post.bytes.empty()) post.at_ns += options_.disorder_ns;
+  const bool ordered = way.queue == nullptr && !way.disordered;
   post.rings = !way.waits() && wake_(to, post.at_ns + options_.landing_ns);
   const auto place =
       ordered ? way.posts.end() : std::ranges::upper_bound(way.posts, post.at_ns, {}, &Post::at_ns);

@@ -37,6 +37,7 @@ struct NetOptions {
   Ordering ordering = Ordering::writes;
   bool torn = false;                 ///< words of writes land in two parts, of any bytes
   std::uint64_t landing_ns = 1'000;  ///< a post is seen in parts for so long
+  std::uint64_t disorder_ns = 0;     ///< so much later come writes on a path without order
 };
 
 class Net {
@@ -96,6 +97,13 @@ class Net {
   [[nodiscard]] bool is_cut(std::uint32_t from, std::uint32_t to) const {
     return links_[from * slots_ + to].held;
   }
+  /// Writes of the one to the other come long after what they were to be seen before.
+  void set_disordered(std::uint32_t from, std::uint32_t to, bool disordered) {
+    link(from, to).disordered = disordered;
+  }
+  [[nodiscard]] bool is_disordered(std::uint32_t from, std::uint32_t to) const {
+    return links_[from * slots_ + to].disordered;
+  }
   void set_slow_one_in(std::uint32_t slow_one_in) { options_.slow_one_in = slow_one_in; }
 
   /// When the node hears next that something has landed; never: the largest number.
@@ -133,6 +141,7 @@ class Net {
     std::uint64_t connections = 0;
     bool open = false;
     bool held = false;
+    bool disordered = false;
     bool is_new = false;    // the poster has yet to learn of it
     bool posts_to = false;  // the poster has met the reader
     bool reads = false;     // and the reader the poster

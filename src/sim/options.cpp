@@ -90,7 +90,7 @@ bool orderly(const Options& options) {
   return options.net.slow_one_in == 0 && faults.lost_doorbells_percent == 0 &&
          faults.crashes + faults.pauses + faults.partitions + faults.one_way_cuts + faults.flaps +
                  faults.broken_links + faults.lies + faults.in_changes + faults.newcomers +
-                 faults.heirs + faults.splits ==
+                 faults.heirs + faults.splits + faults.hushes + faults.disorders ==
              0 &&
          faults.failpoint == Failpoint::none;
 }
@@ -101,6 +101,7 @@ std::string to_string(const Options& options) {
   std::ostringstream out;
   const Faults& faults = options.faults;
   if (options.own_threads) out << "own delivery threads, ";
+  if (options.litmus_rounds != 0) out << "trials of " << options.litmus_rounds << " rounds, ";
   out << "nodes " << options.nodes << " (" << options.founders << " found, " << options.hosts
       << " hosts), groups " << options.groups << ", " << tutti::to_string(options.level)
       << ", window " << options.window_messages << ", delay " << options.net.delay_ns << "+"
@@ -129,6 +130,8 @@ std::string to_string(const Options& options) {
   tell("heirs", faults.heirs);
   tell("splits", faults.splits);
   tell("ends", faults.ends ? 1 : 0);
+  tell("hushes", faults.hushes);
+  tell("disorders", faults.disorders);
   if (faults.failpoint != Failpoint::none) {
     out << ' ' << faults.failpoint_times << " die " << to_string(faults.failpoint) << " after "
         << faults.failpoint_after;

@@ -31,6 +31,8 @@ struct Faults {
   std::uint32_t splits = 0;  ///< so many that have just agreed to found a group are parted from it
   /// All members finish, at about the same time, and go without a word, or leave (world_ends.cpp).
   bool ends = false;
+  std::uint32_t hushes = 0;     ///< so many that are connected and in no view fall silent
+  std::uint32_t disorders = 0;  ///< so many paths keep no order of writes (world_outsiders.cpp)
   Failpoint failpoint = Failpoint::none;  ///< who gets there dies
   std::uint32_t failpoint_times = 1;      ///< so many
   std::uint32_t failpoint_after = 0;      ///< after so many others got there
@@ -56,6 +58,7 @@ struct Options {
   Level level = Level::atomic;  ///< of the first group
   std::uint32_t window_messages = 16;
   std::uint32_t message_max_bytes = 200;
+  std::uint32_t litmus_rounds = 0;  ///< NodeOptions
   NetOptions net{};
   std::uint64_t step_ns = 500;          ///< a pass takes at most so long
   std::uint64_t send_every_ns = 5'000;  ///< and node, on average

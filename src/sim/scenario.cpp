@@ -13,6 +13,7 @@ const std::vector<Scenario>& scenarios() {
        [](Options& options) {
          Prng rare(options.seed ^ 0x72617265ULL);
          options.faults.ends = rare.one_in(20);
+         if (rare.one_in(20)) options.litmus_rounds = static_cast<std::uint32_t>(1 + rare.below(3));
        }},
       {"calm", "no faults at all", [](Options& options) { options.faults = {}; }},
       {"crash", "members die and come back",
@@ -162,6 +163,29 @@ const std::vector<Scenario>& scenarios() {
          options.net.slow_one_in = 0;
          options.faults = {
              .crashes = seed % 4 == 0 ? 1U : 0U, .stuck = seed % 7 == 0 ? 3U : 0U, .ends = true};
+       }},
+      {"outsiders", "nodes that wait to be admitted fall silent, or vanish and come again",
+       [](Options& options) {
+         options.nodes = std::max(options.nodes, 5U);
+         options.founders = options.nodes / 2 + 1;
+         options.net.slow_one_in = 0;
+         options.learn_within_ns = options.seed % 3 * options.net.delay_ns * 10;
+         options.faults = {.crashes = static_cast<std::uint32_t>(options.seed % 2),
+                           .broken_links = 2,
+                           .hushes = 6};
+       }},
+      {"trials", "paths are tried before they are trusted; some keep no order of writes",
+       [](Options& options) {
+         options.litmus_rounds = static_cast<std::uint32_t>(1 + options.seed % 4);
+         options.hosts = options.nodes;
+         if (options.level == Level::agreed) options.level = Level::atomic;  // rows are copied
+         options.net.slow_one_in = 0;
+         options.net.disorder_ns = 4 * options.poll_ns;
+         options.calm_ns += 10 * options.suspect_after_ns;
+         options.faults = {.crashes = 2,
+                           .broken_links = 3,
+                           .leaves = 1,
+                           .disorders = static_cast<std::uint32_t>(options.seed / 2 % 2)};
        }},
       {"unordered", "a group that promises no order, while members die and leave",
        [](Options& options) {

@@ -26,12 +26,13 @@ std::vector<GroupOptions> groups_of(const Options& options) {
 }
 
 Plan plan_of(const Options& options) {
-  Plan plan = make_plan(options.nodes, groups_of(options));
+  Plan plan = make_plan(options.nodes, groups_of(options), options.litmus_rounds != 0);
   plan.heartbeat_ns = options.heartbeat_ns;
   plan.suspect_after_ns = options.suspect_after_ns;
   plan.founders = options.founders;
   plan.found_after_ns = options.suspect_after_ns;
   plan.states = options.states;
+  plan.litmus_rounds = options.litmus_rounds;
   plan.harmless = harmless(options) && !options.faults.ends;
   return plan;
 }
@@ -42,7 +43,7 @@ World::World(const Options& options)
     : options_(options),
       plan_(plan_of(options)),
       random_(options.seed),
-      ends_random_(options.seed ^ 0x656E6473ULL),
+      rare_random_(options.seed ^ 0x656E6473ULL),
       troubles_(options.nodes, options.heartbeat_ns),
       net_(options.nodes, plan_.rows.row_bytes(), kMembershipOffset + plan_.rows.words.bytes(),
            options.net, random_.next(), troubles_,
@@ -61,6 +62,7 @@ World::World(const Options& options)
   }
   plan_faults();
   if (options_.faults.ends) plan_ends();
+  plan_outsiders();
 }
 
 void World::at(std::uint64_t at_ns, What what, std::uint32_t node, std::uint32_t other,
@@ -182,6 +184,12 @@ void World::happen(const Happening& now) {
       nodes_[now.node].ends = static_cast<Ending>(now.which);
       wake(now.node, now_ns_ + 1);
       break;
+    case What::hush:
+      if (!calm_) pause(now.node, now_ns_ + now.which * options_.suspect_after_ns);
+      break;
+    case What::vanish:
+      vanish(now.node);
+      break;
     case What::hang_up:
       hang_up(now.node, now.which);
       break;
@@ -214,16 +222,19 @@ void World::pass(std::uint32_t node) {
   if (options_.own_threads && !std::exchange(runner.turns, true)) {
     at(soon(2 * options_.step_ns), What::turn, node);
   }
+  if (gives_up(node)) return;
   founded_ = founded_ || runner.member->view().id != 0;
   const bool changes = runner.member->changing();
-  if (!std::exchange(runner.changing, changes) && changes) hit_change(runner.member->view());
+  if (!std::exchange(runner.changing, changes) && changes) {
+    hit_change(runner.member->view());
+  }
   if (heirs_left_ != 0 && !runner.member->stopped()) cut_off_heir(node);
   if (splits_left_ != 0 && !runner.member->stopped()) split_founders(node);
   const std::uint64_t decisions = runner.member->decisions();
   if (std::exchange(runner.decisions, decisions) < decisions) hit_decision(node);
   if (dies(runner)) return crash(node, random_.one_in(3));
   if (runner.member->ended()) {
-    const std::uint64_t later_ns = 1 + ends_random_.below(options_.suspect_after_ns / 4);
+    const std::uint64_t later_ns = 1 + rare_random_.below(options_.suspect_after_ns / 4);
     return at(now_ns_ + later_ns, What::hang_up, node, 0, runner.member->self().incarnation);
   }
   if (runner.member->stopped() && !runner.member->rests()) {

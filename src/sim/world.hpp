@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "history/history.hpp"
+#include "history/make_event.hpp"
 #include "sim/delays.hpp"
 #include "sim/member.hpp"
 #include "sim/net.hpp"
@@ -69,6 +70,8 @@ class World {
     start,
     finish,
     end,
+    hush,
+    vanish,
     hang_up,
     hear_end,
     lose,
@@ -102,6 +105,8 @@ class World {
     std::uint64_t decisions = 0;
     bool finishes = false;  // its application does, whatever incarnation it is
     Ending ends = Ending::none;
+    std::uint64_t vanished = 0;  // an incarnation; nothing answers for its connections
+    bool distrusts = false;      // it ended because of a path
   };
 
   void at(std::uint64_t at_ns, What what, std::uint32_t node = 0, std::uint32_t other = 0,
@@ -137,6 +142,12 @@ class World {
   void lie(std::uint32_t node);
   void believe_lost(std::uint32_t node, std::uint32_t other);
   void heal();
+  // world_outsiders.cpp
+  void plan_outsiders();
+  void hush(std::uint32_t node);
+  void vanish(std::uint32_t node);
+  [[nodiscard]] bool gives_up(std::uint32_t node);
+  void mend_paths();
   // world_ends.cpp
   void plan_ends();
   [[nodiscard]] bool ask_to_end(std::uint32_t node);
@@ -170,7 +181,7 @@ class World {
   const Options options_;
   const Plan plan_;
   Prng random_;
-  Prng ends_random_;
+  Prng rare_random_;
   Troubles troubles_;
   Net net_;
   std::priority_queue<Happening, std::vector<Happening>, std::greater<>> queue_;
@@ -190,6 +201,7 @@ class World {
   std::uint32_t testator_ = kAnyNode;  // whom the last of them did not hear
   std::uint32_t failpoint_after_ = 0;  // so many pass it yet
   std::uint32_t failpoint_left_ = 0;   // and so many die there then
+  std::uint32_t hushes_left_ = 0;      // of those in no view
   std::uint64_t deaths_ = 0;           // that did
   bool founded_ = false;               // somebody was in a view
   bool calm_ = false;

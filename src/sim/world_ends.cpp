@@ -9,7 +9,7 @@ namespace tutti::sim {
 
 // Nodes that join do so about then.
 void World::plan_ends() {
-  Prng& random = ends_random_;
+  Prng& random = rare_random_;
   const std::uint64_t unit_ns = options_.net.delay_ns + options_.net.jitter_ns;
   const std::array<std::uint64_t, 4> spreads{unit_ns, 8 * unit_ns, options_.suspect_after_ns,
                                              4 * options_.suspect_after_ns};
@@ -53,8 +53,8 @@ void World::hang_up(std::uint32_t node, std::uint64_t incarnation) {
   }
   gone(node, true);
   // Some are started again. They join, if anybody is left, and end like the first.
-  if (!ends_random_.one_in(4)) return;
-  at(now_ns_ + 1 + ends_random_.below(4 * options_.suspect_after_ns), What::start, node);
+  if (!rare_random_.one_in(4)) return;
+  at(now_ns_ + 1 + rare_random_.below(4 * options_.suspect_after_ns), What::start, node);
 }
 
 void World::hear_end(const Happening& now) {

@@ -258,6 +258,7 @@ void World::lost(const Happening& now) {
 void World::heal() {
   calm_ = true;
   net_.mend_all();
+  if (options_.faults.disorders != 0) mend_paths();
   net_.set_slow_one_in(0);
   disturbances_.end(now_ns_ + one_way_ns());
   if (options_.faults.lost_doorbells_percent != 0) {

@@ -42,7 +42,9 @@ bool World::try_attach(std::uint32_t a, std::uint32_t b) {
     if (nodes_[one].paused_until_ns > now_ns_) return false;
     if (net_.has_end(one, other)) {
       // The other end is gone, and what this one posts is answered so.
-      lose(one, other, options_.net.delay_ns);
+      if (nodes_[one].peers[other] != nodes_[other].vanished) {
+        lose(one, other, options_.net.delay_ns);
+      }
       return false;
     }
     if (member(one)->stopped() || member(one)->ended()) return false;
@@ -78,6 +80,7 @@ void World::meet(const Happening& now) {
   net_.meet(now.node, now.other);
   node.member->connected(now.other, node.peers[now.other]);
   if (!net_.connected(now.node, now.other)) lose(now.node, now.other, 5 * options_.net.delay_ns);
+  if (node.member->view().id == 0) hush(now.node);
   wake(now.node, now_ns_ + 1);
 }
 
