@@ -158,7 +158,7 @@ void Member::send() {
   if (ring == nullptr || told_.id == 0) return;
   const std::uint32_t most = plan_.rows.groups[group].message_max_bytes;
   const auto size = static_cast<std::uint32_t>(
-      sizeof(Mark) + random_.below(random_.one_in(4) ? most - sizeof(Mark) : 16));
+      sizeof(Mark) + random_.below(random_.one_in(plan_.large_one_in) ? most - sizeof(Mark) : 16));
   SendRing::Space space;
   if (ring->claim(size, space) != SendRing::Outcome::ok) return;
   const Mark mark{space.index + 1, self_.incarnation};

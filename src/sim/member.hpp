@@ -35,6 +35,7 @@ struct Plan {
   std::uint64_t suspect_after_ns = 0;
   std::uint32_t founders = 0;
   std::uint64_t found_after_ns = 0;
+  std::uint32_t large_one_in = 0;   ///< Options
   std::uint32_t litmus_rounds = 0;  ///< EngineOptions
   bool harmless = false;            ///< nobody is to be suspected, or let go for silence
 };

@@ -102,6 +102,10 @@ std::string to_string(const Options& options) {
   const Faults& faults = options.faults;
   if (options.own_threads) out << "own delivery threads, ";
   if (options.litmus_rounds != 0) out << "trials of " << options.litmus_rounds << " rounds, ";
+  if (options.message_max_bytes != Options{}.message_max_bytes) {
+    out << "messages up to " << options.message_max_bytes << " bytes in rings of "
+        << options.window_bytes << ", " << options.burst << " at once, ";
+  }
   out << "nodes " << options.nodes << " (" << options.founders << " found, " << options.hosts
       << " hosts), groups " << options.groups << ", " << tutti::to_string(options.level)
       << ", window " << options.window_messages << ", delay " << options.net.delay_ns << "+"

@@ -14,6 +14,7 @@ const std::vector<Scenario>& scenarios() {
          Prng rare(options.seed ^ 0x72617265ULL);
          options.faults.ends = rare.one_in(20);
          if (rare.one_in(20)) options.litmus_rounds = static_cast<std::uint32_t>(1 + rare.below(3));
+         if (rare.one_in(20)) options.message_max_bytes = 2000;
        }},
       {"calm", "no faults at all", [](Options& options) { options.faults = {}; }},
       {"crash", "members die and come back",
@@ -186,6 +187,35 @@ const std::vector<Scenario>& scenarios() {
                            .broken_links = 3,
                            .leaves = 1,
                            .disorders = static_cast<std::uint32_t>(options.seed / 2 % 2)};
+       }},
+      {"large-records", "rings whose bytes run out before their records",
+       [](Options& options) {
+         options.message_max_bytes = static_cast<std::uint32_t>(1000 + options.seed % 5 * 250);
+         options.window_messages = 8U << options.seed % 3;
+         options.large_one_in = 2;
+         options.send_every_ns = options.net.delay_ns + options.net.jitter_ns;
+         options.net.slow_one_in = 0;
+         options.faults = {
+             .crashes = 2, .broken_links = 2, .leaves = 1, .stuck = 2, .in_changes = 4};
+       }},
+      {"backlogs", "more is to be sent again after a change of view than goes in one batch",
+       [](Options& options) {
+         options.nodes = 3;
+         options.founders = 3;
+         options.hosts = options.seed % 4 == 0 ? 1 : 3;
+         options.groups = 1;
+         options.level = options.seed % 5 == 0 ? Level::unordered : Level::atomic;
+         options.window_bytes = 512 * 1024;
+         options.message_max_bytes = 64 * 1024;
+         options.window_messages = 32;
+         options.large_one_in = 1;
+         options.burst = 16;
+         options.send_every_ns = 2 * options.suspect_after_ns;
+         options.net.slow_one_in = 0;
+         options.faults = {.flaps = 3, .broken_links = 1, .in_changes = 2, .ends = true};
+         if (options.seed % 2 == 0) {
+           options.faults = {.crashes = 2, .one_way_cuts = 2, .flaps = 3, .in_changes = 2};
+         }
        }},
       {"unordered", "a group that promises no order, while members die and leave",
        [](Options& options) {

@@ -17,7 +17,7 @@ std::vector<GroupOptions> groups_of(const Options& options) {
     group.level = g == 0 ? options.level : Level::atomic;
     group.order = group.level == Level::unordered ? Order::none : Order::round_robin;
     group.message_max_bytes = options.message_max_bytes;
-    group.window_bytes = 4096;
+    group.window_bytes = options.window_bytes;
     group.window_messages = options.window_messages;
     if (options.own_threads) group.delivery = DeliveryThread::own;
     groups.push_back(std::move(group));
@@ -32,6 +32,7 @@ Plan plan_of(const Options& options) {
   plan.founders = options.founders;
   plan.found_after_ns = options.suspect_after_ns;
   plan.states = options.states;
+  plan.large_one_in = options.large_one_in;
   plan.litmus_rounds = options.litmus_rounds;
   plan.harmless = harmless(options) && !options.faults.ends;
   return plan;
@@ -120,7 +121,7 @@ void World::happen(const Happening& now) {
       if (calm_ && now_ns_ > options_.fault_ns + options_.calm_ns / 3) break;
       at(soon(2 * options_.send_every_ns), What::send, now.node);
       if (member(now.node) == nullptr || nodes_[now.node].paused_until_ns > now_ns_) break;
-      member(now.node)->send();
+      for (std::uint32_t n = options_.burst; n > 0; --n) member(now.node)->send();
       wake(now.node, now_ns_ + 1);
       break;
     case What::attach:
@@ -227,6 +228,7 @@ void World::pass(std::uint32_t node) {
   const bool changes = runner.member->changing();
   if (!std::exchange(runner.changing, changes) && changes) {
     hit_change(runner.member->view());
+    for (std::uint32_t n = options_.burst; n > 1; --n) runner.member->send();
   }
   if (heirs_left_ != 0 && !runner.member->stopped()) cut_off_heir(node);
   if (splits_left_ != 0 && !runner.member->stopped()) split_founders(node);
