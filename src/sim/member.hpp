@@ -20,25 +20,13 @@
 #include "sim/memory.hpp"
 #include "sim/net.hpp"
 #include "sim/options.hpp"
+#include "sim/plan.hpp"
 #include "sim/row.hpp"
 
 namespace tutti::sim {
 
 /// How an application ends its member: by Node::stop or by Node::leave.
 enum class Ending : std::uint8_t { none, stops, leaves };
-
-/// What all nodes of a world have in common.
-struct Plan {
-  RowPlan rows;
-  StateTimes states{};
-  std::uint64_t heartbeat_ns = 0;
-  std::uint64_t suspect_after_ns = 0;
-  std::uint32_t founders = 0;
-  std::uint64_t found_after_ns = 0;
-  std::uint32_t large_one_in = 0;   ///< Options
-  std::uint32_t litmus_rounds = 0;  ///< EngineOptions
-  bool harmless = false;            ///< nobody is to be suspected, or let go for silence
-};
 
 class Member final : private EngineEvents {
  public:
@@ -248,8 +236,5 @@ class Member final : private EngineEvents {
   std::uint64_t stuck_until_ns_ = 0;
   std::uint64_t threads_stuck_until_ns_ = 0;
 };
-
-[[nodiscard]] Plan make_plan(std::uint32_t nodes, std::vector<GroupOptions> groups,
-                             bool litmus = false);
 
 }  // namespace tutti::sim

@@ -15,9 +15,9 @@ struct Proposed {
   friend auto operator<=>(const Proposed&, const Proposed&) = default;
 };
 
-class InView {
+class AgreedView {
  public:
-  InView(Run& run, std::uint64_t view, std::vector<Place> accepts)
+  AgreedView(Run& run, std::uint64_t view, std::vector<Place> accepts)
       : run_(run), view_(view), accepts_(std::move(accepts)) {
     const auto found = run_.views.find(view);
     if (found != run_.views.end() && !found->second.variants.empty()) {
@@ -101,9 +101,9 @@ void check_proposals(Run& run) {
   }
   std::map<std::uint64_t, std::vector<Place>> by_view;
   for (const Place place : run.accepts) by_view[run.event(place).view].push_back(place);
-  std::map<std::uint64_t, InView> views;
+  std::map<std::uint64_t, AgreedView> views;
   for (const auto& [view, places] : by_view) {
-    InView& in = views.emplace(view, InView(run, view, places)).first->second;
+    AgreedView& in = views.emplace(view, AgreedView(run, view, places)).first->second;
     in.check_accepts();
   }
   for (const Place place : run.decides) {

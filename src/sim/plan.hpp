@@ -1,0 +1,28 @@
+/// \file plan.hpp
+/// What all nodes of a simulated world have in common: their rows, times and groups.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "engine/row_plan.hpp"
+#include "sim/options.hpp"
+#include "tutti/options.hpp"
+
+namespace tutti::sim {
+
+struct Plan {
+  RowPlan rows;
+  StateTimes states{};
+  std::uint64_t heartbeat_ns = 0;
+  std::uint64_t suspect_after_ns = 0;
+  std::uint32_t founders = 0;
+  std::uint64_t found_after_ns = 0;
+  std::uint32_t large_one_in = 0;   ///< Options
+  std::uint32_t litmus_rounds = 0;  ///< EngineOptions
+  bool harmless = false;            ///< nobody is to be suspected, or let go for silence
+};
+
+[[nodiscard]] Plan make_plan(std::uint32_t nodes, std::vector<GroupOptions> groups,
+                             bool litmus = false);
+
+}  // namespace tutti::sim
