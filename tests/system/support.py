@@ -260,6 +260,8 @@ class SystemTest(unittest.TestCase):
             self.feeders.append(Feeder(member, member.name.encode() + b" says "))
         wait_until(lambda: all(m.output_size() > 0 for m in members) or
                    any(not m.running() for m in members), "all members print")
+        for member in members:
+            self.assertTrue(member.running(), f"member {member.name} said:\n{member.said()}")
         return members
 
     def expect_exit(self, member, status):
