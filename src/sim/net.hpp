@@ -185,6 +185,7 @@ class Net {
   }
   // After each change of what the link's reader sees.
   void note_seen(const Link& way);
+  static void take_data(const Link& way, Post& post);
   void note_held(const Link& way);
   void note_late(const Link& way, std::uint64_t at_ns);
   // When a post of now has arrived behind those before it.
