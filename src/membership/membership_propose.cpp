@@ -18,6 +18,9 @@ bool Membership<Memory>::is_sensible(const Proposal& proposal) const {
     if (members[rank].slot >= options_.nodes.size()) return false;
     if (proposal.next.rank_of(members[rank].slot) != rank) return false;
   }
+  for (const ViewMember& member : proposal.left) {
+    if (member.slot >= options_.nodes.size()) return false;
+  }
   if (view().id + 1 != proposal.next.id) return true;
   for (std::size_t g = 0; g < groups_.size(); ++g) {
     if (proposal.cuts[g].received.size() != groups_[g].subgroup->shape().senders()) return false;
