@@ -13,6 +13,7 @@ SendRing::SendRing(std::byte* ring, std::uint32_t granules, std::uint32_t record
       record_mask_(records - 1),
       record_bits_(std::countr_zero(records)),
       ready_(std::make_unique<std::atomic<std::uint64_t>[]>(records)) {
+  TUTTI_ASSERT(ring != nullptr && reinterpret_cast<std::uintptr_t>(ring) % kGranule == 0);
   TUTTI_ASSERT(std::has_single_bit(granules), granules);
   TUTTI_ASSERT(std::has_single_bit(records) && records <= (1U << 30), records);
 }
@@ -23,7 +24,9 @@ SendRing::Outcome SendRing::claim_shared(std::uint32_t bytes, Space& space) noex
 
 void SendRing::abandon(const Space& space) noexcept {
   std::byte* header = space.payload - kGranule;
-  store_cell(header, NativeMemory::load(header) | kAbandonedBit);
+  const RecordHeader claimed = unpack_header(NativeMemory::load(header));
+  TUTTI_ASSERT(!claimed.pad() && !claimed.abandoned(), space.index, space.end);
+  store_cell(header, pack_header(claimed) | kAbandonedBit);
   commit(space);
 }
 
@@ -40,13 +43,15 @@ SendRing::Batch SendRing::take(std::uint32_t max_bytes) {
     batch.end = end;
     ++batch.count;
   }
+  TUTTI_ASSERT(batch.end - batch.begin <= granule_mask_ + 1, batch.begin, batch.end);  // B3
   taken_ += batch.count;
   taken_granules_ = batch.end;
   return batch;
 }
 
 void SendRing::stamp(const Batch& batch, std::uint64_t round, std::uint64_t view) {
-  TUTTI_ASSERT(batch.count != 0);
+  TUTTI_ASSERT(batch.count != 0, batch.first, view);
+  TUTTI_ASSERT(batch.first + batch.count == taken_, batch.first, batch.count, taken_, view);
   std::byte* header = at(batch.begin);
   RecordHeader first = unpack_header(NativeMemory::load(header));
   first.length_and_flags = (first.length_and_flags & ~kViewMask) | kStampedBit | view_tag(view);
@@ -59,6 +64,7 @@ void SendRing::release(std::uint64_t records) {
   if (records == released) return;
   TUTTI_ASSERT(records > released && records <= taken_, records, released, taken_);
   const std::uint64_t entry = ready_[(records - 1) & record_mask_].load(std::memory_order_relaxed);
+  TUTTI_ASSERT(static_cast<std::uint32_t>(entry) == lap(records - 1), entry, records);  // B2
   // Release: pairs with claim(). The members' reads of the space happened before their delivered
   // counters, which the predicate thread has read.
   released_granules_.store(static_cast<std::uint32_t>(entry >> 32), std::memory_order_release);
@@ -67,12 +73,13 @@ void SendRing::release(std::uint64_t records) {
 
 std::uint32_t SendRing::rebase(std::uint64_t records, std::uint64_t view) {
   const std::uint64_t released = released_records_.load(std::memory_order_relaxed);
-  TUTTI_ASSERT(records >= released && records <= taken_, records, released, taken_);
-  const std::uint32_t begin =
-      records == released
-          ? released_granules_.load(std::memory_order_relaxed)
-          : static_cast<std::uint32_t>(
-                ready_[(records - 1) & record_mask_].load(std::memory_order_relaxed) >> 32);
+  TUTTI_ASSERT(records >= released && records <= taken_, records, released, taken_, view);
+  std::uint32_t begin = released_granules_.load(std::memory_order_relaxed);
+  if (records != released) {
+    const std::uint64_t last = ready_[(records - 1) & record_mask_].load(std::memory_order_relaxed);
+    TUTTI_ASSERT(static_cast<std::uint32_t>(last) == lap(records - 1), last, records, view);
+    begin = static_cast<std::uint32_t>(last >> 32);
+  }
   // Stamps of the view that ends stay, for members that have still to reach its end. Older ones go,
   // before they are so old that they look like those of a later view.
   for (std::uint32_t granule = begin; granule != taken_granules_;) {
@@ -83,6 +90,8 @@ std::uint32_t SendRing::rebase(std::uint64_t records, std::uint64_t view) {
     }
     granule += header.pad() ? granule_mask_ + 1 - (granule & granule_mask_)
                             : record_granules(header.length());
+    // Headers are our own, and lead to where they were taken up to.
+    TUTTI_ASSERT(taken_granules_ - granule <= granule_mask_, granule, taken_granules_, view);
   }
   taken_ = records;
   taken_granules_ = begin;
@@ -103,6 +112,7 @@ bool SendRing::has_space_for(std::uint32_t bytes) const {
 }
 
 std::vector<bool> SendRing::unfinished() const {
+  TUTTI_ASSERT(claimed() >= taken_ && claimed() - taken_ <= record_mask_ + 1, claimed(), taken_);
   std::vector<bool> out(claimed() - taken_);
   for (std::size_t i = 0; i < out.size(); ++i) {
     const std::uint64_t index = taken_ + i;
