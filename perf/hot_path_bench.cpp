@@ -53,6 +53,7 @@ class Alone {
   }
 
  private:
+  static constexpr std::size_t kReclaimedAt = 64;
   static constexpr std::size_t kControlAt = 128;
   static constexpr std::size_t kRingAt = 4096;
 
@@ -67,6 +68,7 @@ class Alone {
     shape.own_ring = row() + kRingAt;
     shape.member_controls = {shape.own_control};
     shape.sender_rings = {shape.own_ring};
+    shape.sender_reclaimed = {row() + kReclaimedAt};
     shape.ring_granules = kWindowBytes / kGranule;
     shape.window_records = kWindowRecords;
     shape.message_max_bytes = size_;

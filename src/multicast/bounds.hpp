@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/assert.hpp"
 #include "sst/sent_word.hpp"
 
 namespace tutti {
@@ -47,6 +48,7 @@ class Bounds {
     bounds.known = cell.known.load(std::memory_order_acquire);
     bounds.records = cell.records.load(std::memory_order_acquire);
     bounds.base = cell.base.load(std::memory_order_relaxed);
+    TUTTI_ASSERT(bounds.stable <= bounds.known, bounds.stable, bounds.known, sender);  // N1
     return bounds;
   }
 
@@ -57,7 +59,10 @@ class Bounds {
   [[nodiscard]] bool is_open() const { return open_.load(std::memory_order_seq_cst); }
 
   /// Before they are opened again.
-  void make_final() { final_.store(true, std::memory_order_relaxed); }
+  void make_final() {
+    TUTTI_ASSERT(!is_open() && !is_final());  // N2
+    final_.store(true, std::memory_order_relaxed);
+  }
   [[nodiscard]] bool is_final() const { return final_.load(std::memory_order_relaxed); }
 
  private:

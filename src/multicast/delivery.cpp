@@ -30,6 +30,8 @@ Delivery<Memory>::Delivery(const GroupShape& shape, Memory memory, const Bounds&
       seq_(shape.first_seq),
       consumed_(std::make_unique<std::atomic<std::uint64_t>[]>(shape.senders())),
       places_(std::make_unique<RingPlaceCell[]>(shape.senders())) {
+  TUTTI_ASSERT(shape.sender_rings.size() == shape.senders(), shape.senders(), shape.view,
+               shape.self);
   for (std::uint32_t s = 0; s < shape.senders(); ++s) cursors_[s].ring = shape.sender_rings[s];
 }
 
@@ -59,10 +61,14 @@ void Delivery<Memory>::refresh() {
     Cursor& cursor = cursors_[s];
     cursor.bounds = bounds_.get(s);
     if (!cursor.entered && cursor.bounds.records != 0) {
+      TUTTI_ASSERT(cursor.bounds.base < shape_.ring_granules && cursor.records == 0,
+                   cursor.bounds.base, cursor.records, s, shape_.view, shape_.self);
       cursor.offset = cursor.bounds.base;
       cursor.entered = true;
       cursor.told = kUntold;
     }
+    TUTTI_ASSERT(final_ || cursor.records <= cursor.bounds.records, cursor.records,
+                 cursor.bounds.records, s, shape_.view, shape_.self);                // N1
     if (final_ && cursor.records >= cursor.bounds.records) cursor.round = kNoRound;  // it was there
     if (cursor.round == kNoRound && cursor.records < cursor.bounds.records) peek(cursor);
   }
@@ -211,6 +217,7 @@ bool Delivery<Memory>::run_block(Filling& filling) {
     rounds = std::max<std::uint64_t>(1, kDeliveryBatchBytes / round_bytes);
   }
   for (std::uint32_t a = 0; a < active; ++a) rounds = lay_out(filling, a, active, rounds);
+  TUTTI_ASSERT(rounds != 0 && rounds * active <= room, rounds, active, room, shape_.view);
   for (std::uint32_t a = 0; a < active; ++a) skip(cursors_[active_[a]], rounds);
   filling.next += rounds * active;
   filling.seq += rounds * active;
@@ -300,6 +307,7 @@ bool Delivery<Memory>::run_unordered(Filling& filling) {
 template <class Memory>
 bool Delivery<Memory>::hand_over(const Filling& filling) {
   const auto size = static_cast<std::size_t>(filling.next - batch_.data());
+  TUTTI_ASSERT(size <= batch_.size(), size, shape_.view, shape_.self);
   if (size != 0) {
     if (!as_sent()) [[unlikely]] {
       stale_.store(true, std::memory_order_release);
@@ -346,8 +354,10 @@ bool Delivery<Memory>::as_sent() const {
 // True if there is something new to tell the senders.
 template <class Memory>
 bool Delivery<Memory>::publish() {
-  const auto raise = [](std::atomic<std::uint64_t>& cell, std::uint64_t value) {
-    if (cell.load(std::memory_order_relaxed) == value) return false;
+  const auto raise = [this](std::atomic<std::uint64_t>& cell, std::uint64_t value) {
+    const std::uint64_t before = cell.load(std::memory_order_relaxed);
+    if (before == value) return false;
+    TUTTI_ASSERT(before < value, before, value, shape_.view, shape_.self);  // S1, Y3
     cell.store(value, std::memory_order_release);
     return true;
   };
@@ -363,7 +373,9 @@ bool Delivery<Memory>::publish() {
     }
   }
   if (shape_.own_sender != kNobody) {
-    raise(totals_.own_records, shape_.own_base_records + cursors_[shape_.own_sender].records);
+    // Over views, too: should a cut be a lie, what was delivered stays delivered.
+    const std::uint64_t own = shape_.own_base_records + cursors_[shape_.own_sender].records;
+    if (own > totals_.own_records.load(std::memory_order_relaxed)) raise(totals_.own_records, own);
   }
   std::uint64_t here = round_ * shape_.senders() + sender_;
   if (shape_.level == Level::unordered) here = 0;

@@ -25,6 +25,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/assert.hpp"
 #include "base/counter.hpp"
 #include "multicast/bounds.hpp"
 #include "multicast/ring_place.hpp"
@@ -81,11 +82,17 @@ class Delivery {
     return places_[sender].load();
   }
   /// For a joiner, before the first run().
-  void start_at(std::uint64_t seq) { seq_ = seq; }
+  void start_at(std::uint64_t seq) {
+    TUTTI_ASSERT(seq_ == kUnknownSeq && position() == 0, seq_, position(), shape_.view);
+    seq_ = seq;
+  }
   /// The number that the next message gets. To be asked when delivery rests.
   [[nodiscard]] std::uint64_t next_seq() const { return seq_; }
   /// At Level::unordered, before the first run(): so many messages of that sender came before.
-  void count_from(std::size_t sender, std::uint64_t messages) { earlier_[sender] = messages; }
+  void count_from(std::size_t sender, std::uint64_t messages) {
+    TUTTI_ASSERT(cursors_[sender].records == 0, cursors_[sender].records, sender, shape_.view);
+    earlier_[sender] = messages;
+  }
   /// Those, and the ones delivered here. To be asked when delivery rests.
   [[nodiscard]] std::uint64_t counted(std::size_t sender) const {
     return earlier_[sender] + cursors_[sender].delivered;

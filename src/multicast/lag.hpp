@@ -12,6 +12,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/assert.hpp"
+
 namespace tutti {
 
 struct Lag {
@@ -26,11 +28,19 @@ class LagHistory {
   /// At `now_ns` this member is at `place`, and has been delivered so many messages and bytes.
   void note(std::uint64_t now_ns, std::uint64_t place, std::uint64_t messages,
             std::uint64_t bytes) {
-    if (count_ != 0 && points_[count_ - 1].place == place) {
-      points_[count_ - 1].left_ns = now_ns;
-      return;
+    if (count_ != 0) {
+      Point& last = points_[count_ - 1];
+      TUTTI_ASSERT(place >= last.place && now_ns >= last.left_ns, place, last.place, now_ns,
+                   last.left_ns);
+      TUTTI_ASSERT(messages >= last.messages && bytes >= last.bytes, messages, last.messages, bytes,
+                   last.bytes);
+      if (last.place == place) {
+        last.left_ns = now_ns;
+        return;
+      }
     }
     if (count_ == points_.size()) thin_out();
+    TUTTI_ASSERT(count_ < points_.size(), count_);
     points_[count_++] = {place, messages, bytes, now_ns, now_ns};
   }
 
@@ -38,6 +48,7 @@ class LagHistory {
   void forget_before(std::uint64_t place) {
     std::size_t gone = 0;
     while (gone + 1 < count_ && points_[gone + 1].place <= place) ++gone;
+    TUTTI_ASSERT(count_ == 0 || gone < count_, gone, count_, place);
     for (std::size_t i = gone; i < count_; ++i) points_[i - gone] = points_[i];
     count_ -= gone;
   }

@@ -29,8 +29,17 @@ Multicast<Memory>::Multicast(const GroupShape& shape, Memory memory, SendRing* o
       drained_(shape.view == 0),
       started_(shape.level != Level::agreed),
       counters_(counters) {
-  TUTTI_ASSERT((shape.own_sender == kNobody) == (own_ring == nullptr), shape.own_sender);
+  TUTTI_ASSERT((shape.own_sender == kNobody) == (own_ring == nullptr), shape.own_sender, shape.view,
+               shape.self);
+  TUTTI_ASSERT(shape.sender_ids.size() == shape.senders() &&
+                   shape.sender_rings.size() == shape.senders() &&
+                   shape.sender_reclaimed.size() == shape.senders(),
+               shape.senders(), shape.view, shape.self);
   if (shape.members() == 0) return;
+  TUTTI_ASSERT(shape.self < shape.members(), shape.self, shape.members(), shape.view);
+  TUTTI_ASSERT(shape.own_control == shape.member_controls[shape.self], shape.view, shape.self);
+  TUTTI_ASSERT(own_ring == nullptr || shape.sender_ranks[shape.own_sender] == shape.self,
+               shape.own_sender, shape.view, shape.self);
   entered_[shape.self] = true;  // our words are those of the view that we are in
   --unentered_;
 }
@@ -68,6 +77,8 @@ void Multicast<Memory>::meet() {
       violation_ = {rank, "its ring starts outside its memory"};
       return;
     }
+    TUTTI_ASSERT(unmet_ != 0 && sent_[s].rounds == 0, unmet_, sent_[s].rounds, s, shape_.view,
+                 shape_.self);
     base_[s] = static_cast<std::uint32_t>(base);
     met_[s] = true;
     --unmet_;
@@ -85,8 +96,11 @@ bool Multicast<Memory>::start() {
   for (std::uint32_t m = 0; m < shape_.members(); ++m) {
     if (!has_met_all(m)) return false;
   }
+  TUTTI_ASSERT(shape_.level == Level::agreed, static_cast<int>(shape_.level), shape_.view,
+               shape_.self);
   started_ = true;
   for (std::uint32_t s = 0; s < shape_.senders(); ++s) {
+    TUTTI_ASSERT(stable_[s] == 0, stable_[s], s, shape_.view, shape_.self);  // I7
     stable_[s] = received_[s];
     set_bounds(s);
   }
@@ -106,6 +120,8 @@ bool Multicast<Memory>::receive() {
       case SentChange::none:
         break;
       case SentChange::advanced:
+        TUTTI_ASSERT(sent_[s].records <= sent_[s].rounds, sent_[s].records, sent_[s].rounds, s,
+                     shape_.view, shape_.self);
         advanced = true;
         fresh += sent_[s].records - before;
         break;
@@ -141,6 +157,8 @@ bool Multicast<Memory>::send(Outbox& out) {
   if (batch.count != 0) {
     if (nulls_since_record_) ring_->stamp(batch, own_sent_.rounds, shape_.view);
     nulls_since_record_ = false;
+    TUTTI_ASSERT(batch.first - shape_.own_base_records == own_sent_.records, batch.first,
+                 shape_.own_base_records, own_sent_.records, shape_.view, shape_.self);  // R4
     round_map_.add(batch.first - shape_.own_base_records, own_sent_.rounds);
     own_sent_.records += batch.count;
     own_sent_.rounds += batch.count;
@@ -180,7 +198,7 @@ void Multicast<Memory>::publish_received() {
   for (std::uint32_t s = 0; s < shape_.senders(); ++s) {
     const std::uint64_t known = sent_[s].known_rounds();
     if (shape_.level != Level::unordered && known != received_[s]) {
-      TUTTI_ASSERT(known > received_[s], known, received_[s], s);
+      TUTTI_ASSERT(known > received_[s], known, received_[s], s, shape_.view, shape_.self);  // S1
       received_[s] = known;
       store_cell(shape_.own_control + kReceivedOffset + 8 * s, known);
       control_dirty_ = true;
@@ -196,6 +214,7 @@ void Multicast<Memory>::publish_received() {
 template <class Memory>
 void Multicast<Memory>::set_bounds(std::uint32_t sender) {
   const std::uint64_t known = sent_[sender].known_rounds();
+  TUTTI_ASSERT(stable_[sender] <= known, stable_[sender], known, sender, shape_.view, shape_.self);
   bounds_.set(sender, {.records = sent_[sender].records,
                        .known = known,
                        .stable = stable_[sender],
@@ -254,6 +273,7 @@ template <class Memory>
 [[gnu::noinline]] bool Multicast<Memory>::look_whether_entered(std::uint32_t member) const {
   if (entered_[member]) return true;
   if (!in_view(member)) return false;
+  TUTTI_ASSERT(unentered_ != 0 && member != shape_.self, unentered_, member, shape_.view);
   entered_[member] = true;
   --unentered_;
   return true;
@@ -265,6 +285,7 @@ template <class Memory>
 std::uint64_t Multicast<Memory>::own_rounds_before(std::uint64_t place) const {
   if (place >= kDeliveredAll) return kNoRound;
   if (shape_.level == Level::unordered) return place;
+  TUTTI_ASSERT(shape_.own_sender < shape_.senders(), shape_.own_sender, shape_.view, shape_.self);
   const std::uint64_t round = place / shape_.senders();
   return round + (place % shape_.senders() > shape_.own_sender ? 1 : 0);
 }
@@ -278,8 +299,10 @@ bool Multicast<Memory>::release() {
   for (std::uint32_t m = 0; m < shape_.members(); ++m) place = std::min(place, place_of(m));
   const std::uint64_t rounds = own_rounds_before(place);
   if (rounds <= released_rounds_ && ring_->released() >= base) return false;
-  released_rounds_ = rounds;
   const std::uint64_t before = ring_->released();
+  TUTTI_ASSERT(all_drained_ && (released_rounds_ == 0 || before >= base), released_rounds_, before,
+               base, shape_.view, shape_.self);  // I4
+  released_rounds_ = rounds;
   ring_->release(std::max(before, base + round_map_.records_before(rounds, own_sent_.records)));
   return ring_->released() != before;
 }
@@ -294,6 +317,9 @@ bool Multicast<Memory>::find_all_drained() {
     if (m != shape_.self && (count(m, kBaseOffset) & kDrained) == 0) return false;
   }
   if (shape_.own_other_control != nullptr) store_cell(shape_.own_other_control + kEpochOffset, 0);
+  const std::byte* told = shape_.own_reclaimed;  // it only grows
+  TUTTI_ASSERT(told == nullptr || NativeMemory::load(told) <= shape_.view, shape_.view,
+               shape_.self);
   if (shape_.own_reclaimed != nullptr) store_cell(shape_.own_reclaimed, shape_.view);
   all_drained_ = true;
   return true;
@@ -301,6 +327,7 @@ bool Multicast<Memory>::find_all_drained() {
 
 template <class Memory>
 void Multicast<Memory>::set_drained() {
+  TUTTI_ASSERT(!drained_ && !all_drained_, shape_.view, shape_.self);
   drained_ = true;
   // Release: our reads of the earlier views' records are done; pairs with find_all_drained().
   store_cell(shape_.own_control + kBaseOffset, load(shape_.self, kBaseOffset) | kDrained);
@@ -323,7 +350,7 @@ bool Multicast<Memory>::complete_everywhere() const {
 template <class Memory>
 void Multicast<Memory>::set_delivered(std::uint64_t position) {
   if (position == delivered_) return;
-  TUTTI_ASSERT(position > delivered_, position, delivered_);
+  TUTTI_ASSERT(position > delivered_, position, delivered_, shape_.view, shape_.self);  // S1
   delivered_ = position;
   // Release: our reads of the delivered records are done; pairs with the sender's load (I4).
   store_cell(shape_.own_control + kDeliveredOffset, position);
@@ -333,6 +360,8 @@ void Multicast<Memory>::set_delivered(std::uint64_t position) {
 template <class Memory>
 void Multicast<Memory>::set_consumed(std::size_t sender, std::uint64_t rounds) {
   if (rounds == received_[sender]) return;
+  TUTTI_ASSERT(shape_.level == Level::unordered && rounds > received_[sender], rounds,
+               received_[sender], sender, shape_.view, shape_.self);  // S1
   received_[sender] = rounds;
   store_cell(shape_.own_control + kReceivedOffset + 8 * sender, rounds);
   control_dirty_ = true;

@@ -28,6 +28,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/assert.hpp"
 #include "base/counter.hpp"
 #include "flow/round_map.hpp"
 #include "multicast/bounds.hpp"
@@ -92,7 +93,10 @@ class Multicast {
   [[nodiscard]] bool alone() const;
 
   /// While held, nothing that earlier views delivered is released, nor what came after it.
-  void hold_space(bool held) { space_held_ = held; }
+  void hold_space(bool held) {
+    TUTTI_ASSERT(!held || !all_drained_, shape_.view, shape_.self);
+    space_held_ = held;
+  }
 
   /// Tells the others that this member has delivered all of the views before this one (I4).
   void set_drained();

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "base/assert.hpp"
 #include "multicast/multicast.hpp"
 #include "sst/memory.hpp"
 
@@ -32,6 +33,8 @@ bool Multicast<Memory>::alone() const {
 template <class Memory>
 bool Multicast<Memory>::settled(const std::vector<bool>& suspected) const {
   if (shape_.level == Level::atomic) return true;
+  TUTTI_ASSERT(shape_.members() == 0 || (wedged_ && suspected.size() == shape_.members()), wedged_,
+               suspected.size(), shape_.members(), shape_.view, shape_.self);
   for (std::uint32_t s = 0; s < shape_.senders(); ++s) {
     const std::uint32_t rank = shape_.sender_ranks[s];
     if (suspected[rank]) continue;
@@ -72,6 +75,8 @@ std::optional<RingWalk<Memory>> Multicast<Memory>::walk(std::uint32_t sender,
                                                         const Delivery<Memory>& delivery) const {
   std::optional<RingPlace> place = delivery.place(sender);
   if (!place) return {};
+  TUTTI_ASSERT(place->records <= sent_[sender].records, place->records, sent_[sender].records,
+               sender, shape_.view, shape_.self);
   if (place->records == 0) place->offset = base_[sender];
   return std::optional<RingWalk<Memory>>(
       std::in_place, memory_, RingExtent{shape_.sender_rings[sender], shape_.ring_granules}, *place,
@@ -82,6 +87,9 @@ template <class Memory>
 std::optional<Cut> Multicast<Memory>::find_cut(const std::vector<bool>& goes_on,
                                                const Delivery<Memory>& delivery) const {
   const std::uint32_t senders = shape_.senders();
+  TUTTI_ASSERT(goes_on.size() == shape_.members() && goes_on[shape_.self], goes_on.size(),
+               shape_.members(), shape_.view, shape_.self);
+  TUTTI_ASSERT(wedged_, shape_.view, shape_.self);  // I5: else our own words still move
   Cut cut;
   cut.received.assign(senders, kNoRound);
   if (shape_.level == Level::unordered) {
@@ -123,8 +131,12 @@ std::optional<Cut> Multicast<Memory>::find_cut(const std::vector<bool>& goes_on,
 
 template <class Memory>
 bool Multicast<Memory>::apply_cut(const Cut& cut, const Delivery<Memory>& delivery) {
+  TUTTI_ASSERT(!bounds_.is_open() && !bounds_.is_final(), shape_.view, shape_.self);  // N2
+  TUTTI_ASSERT(shape_.members() == 0 || wedged_, shape_.view, shape_.self);
   if (!find_ends(cut, delivery)) return false;
   for (std::uint32_t s = 0; s < shape_.senders(); ++s) {
+    TUTTI_ASSERT(ends_[s] <= sent_[s].records, ends_[s], sent_[s].records, s, shape_.view,
+                 shape_.self);
     SenderBounds end{.records = ends_[s], .base = base_[s]};
     if (shape_.level == Level::unordered) {
       end.known = end.stable = sent_[s].known_rounds();

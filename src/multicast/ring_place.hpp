@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "base/assert.hpp"
 #include "smc/record.hpp"
 #include "sst/sent_word.hpp"
 
@@ -28,6 +29,7 @@ class RingPlaceCell {
  public:
   void store(const RingPlace& place) {
     const std::uint64_t version = version_.load(std::memory_order_relaxed);
+    TUTTI_ASSERT(version % 2 == 0, version, place.records);  // one writer
     version_.store(version + 1, std::memory_order_relaxed);
     // Release: none of these is seen without the odd version before it.
     records_.store(place.records, std::memory_order_release);
@@ -98,6 +100,7 @@ class RingWalk {
 
  private:
   [[nodiscard]] RecordHeader header_at(std::uint32_t offset) const {
+    TUTTI_ASSERT(offset < ring_.granules, offset, ring_.granules, place_.records, view_);
     return unpack_header(memory_.load(ring_.ring + std::size_t{offset} * kGranule));
   }
   void take_stamp() {

@@ -5,6 +5,7 @@
 #include <span>
 #include <utility>
 
+#include "base/assert.hpp"
 #include "sst/row_layout.hpp"
 
 namespace tutti {
@@ -75,6 +76,7 @@ bool Subgroup<Memory>::step(Effects& effects) {
 // Nothing is delivered between the wedge and the decision: the cut is found from where it stands.
 template <class Memory>
 void Subgroup<Memory>::wedge() {
+  TUTTI_ASSERT(!now_->cut, now_->shape.view, now_->shape.self);
   now_->multicast.wedge();
   if (now_->shape.level != Level::unordered) now_->wedged = true;
   if (now_->wedged) now_->bounds.close();
@@ -89,6 +91,8 @@ bool Subgroup<Memory>::end(const Cut& cut) {
   now_->bounds.close();
   if (busy_.load(std::memory_order_seq_cst) == Busy::reading) return false;
   if (!now_->multicast.apply_cut(cut, now_->delivery)) return false;
+  TUTTI_ASSERT(now_->bounds.is_final() && !now_->bounds.is_open(), now_->shape.view,
+               now_->shape.self);  // Z3
   now_->cut = cut;
   now_->wedged = false;
   return true;
@@ -117,6 +121,11 @@ bool Subgroup<Memory>::retire() {
     if (oldest.shape.members() != 0 && !is_at_cut(oldest)) break;
     changed = true;  // as soon as the delivery thread has noticed it
     if (!at_rest()) break;
+    const InView& next = *views_[1];
+    TUTTI_ASSERT(oldest.shape.view < next.shape.view && !next.bounds.is_open(), oldest.shape.view,
+                 next.shape.view, next.shape.self);  // Z1
+    TUTTI_ASSERT(oldest.shape.members() == 0 || oldest.bounds.is_final(), oldest.shape.view,
+                 oldest.shape.self);
     go_on_counting(oldest, *views_[1]);
     views_.pop_front();
     oldest_.store(views_.front().get(), std::memory_order_release);
@@ -141,6 +150,7 @@ void Subgroup<Memory>::go_on_counting(const InView& before, InView& next) {
 
 template <class Memory>
 void Subgroup<Memory>::allow(std::uint64_t view) {
+  TUTTI_ASSERT(allowed_ == ~0ULL || view >= allowed_, view, allowed_, now_->shape.self);  // Z2
   allowed_ = view;
   if (!views_.front()->bounds.is_open()) open_oldest();
 }
@@ -165,6 +175,9 @@ void Subgroup<Memory>::take_over_delivered() {
 template <class Memory>
 void Subgroup<Memory>::push(Effects& effects, const Outbox& out) {
   const SubgroupPlace& place = now_->place;
+  TUTTI_ASSERT(out.pieces == 0 ||
+                   out.data[0].begin_granule + out.data[0].granules <= now_->shape.ring_granules,
+               out.data[0].begin_granule, out.data[0].granules, now_->shape.view);
   std::array<Extent, 2> data;
   for (std::uint32_t i = 0; i < out.pieces; ++i) {
     const Outbox::Piece& piece = out.data[i];
@@ -183,6 +196,7 @@ bool Subgroup<Memory>::deliver() {
   if (view.place.own_delivery_thread || totals_.halted.load(std::memory_order_relaxed))
     return false;
   if (!view.bounds.is_open()) return false;
+  TUTTI_ASSERT(view.shape.view <= allowed_, view.shape.view, allowed_, view.shape.self);  // Z2
   // Relaxed: only a thread that has the loop from us in the middle of the callback sees it.
   busy_.store(Busy::calling, std::memory_order_relaxed);
   const bool delivered = view.delivery.run(kBatchesPerTurn);
@@ -208,6 +222,10 @@ bool Subgroup<Memory>::delivered_all() {
 
 template <class Memory>
 std::uint32_t Subgroup<Memory>::enter(const GroupShape& shape, SubgroupPlace place) {
+  const GroupShape& last = now_->shape;
+  TUTTI_ASSERT(shape.view > last.view && shape.members() != 0, shape.view, last.view, shape.self);
+  TUTTI_ASSERT(last.members() == 0 || now_->cut, shape.view, last.view, shape.self);
+  TUTTI_ASSERT(ring_.has_value() == (shape.own_ring != nullptr), shape.view, shape.self);
   const std::uint32_t base = ring_ ? ring_->rebase(shape.own_base_records, shape.view) : 0;
   now_ = views_.emplace_back(std::make_unique<InView>(*this, shape, std::move(place))).get();
   course_.clear();
@@ -258,6 +276,7 @@ Lag Subgroup<Memory>::lag(std::uint32_t member) const {
   if (member != now_->shape.self || now_->shape.level == Level::unordered) {
     return course_.of(multicast.place_of(member));
   }
+  TUTTI_ASSERT(noted_ns_ >= not_behind_ns_, noted_ns_, not_behind_ns_, now_->shape.self);
   const std::uint64_t messages = multicast.undelivered();
   const std::uint64_t delivered = std::max<std::uint64_t>(totals_.counters.messages.get(), 1);
   return {.messages = messages,
@@ -280,6 +299,8 @@ std::optional<Violation> Subgroup<Memory>::violation() const {
   if (corrupt != kNobody) out = {corrupt, "its ring buffer holds a record that cannot be"};
   if (!out) return out;
   const auto sender = std::ranges::find(found.shape.sender_ranks, out->sender_rank);
+  TUTTI_ASSERT(sender != found.shape.sender_ranks.end(), out->sender_rank, found.shape.view,
+               found.shape.self);
   out->sender_id =
       found.shape.sender_ids[static_cast<std::size_t>(sender - found.shape.sender_ranks.begin())];
   return out;

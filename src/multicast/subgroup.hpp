@@ -24,6 +24,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/assert.hpp"
 #include "multicast/bounds.hpp"
 #include "multicast/cut.hpp"
 #include "multicast/delivery.hpp"
@@ -109,9 +110,13 @@ class Subgroup final : public Stepped {
 
   // Where the next view starts, after end().
   /// The number of its first message.
-  [[nodiscard]] std::uint64_t next_seq() const { return now_->multicast.next_seq(); }
+  [[nodiscard]] std::uint64_t next_seq() const {
+    TUTTI_ASSERT(now_->cut, now_->shape.view, now_->shape.self);
+    return now_->multicast.next_seq();
+  }
   /// Our own records that come before it.
   [[nodiscard]] std::uint64_t own_records_before() const {
+    TUTTI_ASSERT(now_->cut, now_->shape.view, now_->shape.self);
     return now_->multicast.own_records_before_cut();
   }
 

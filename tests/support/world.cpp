@@ -120,6 +120,7 @@ void World::open_group(std::uint32_t node, std::uint32_t number) {
   shape.ring_granules = static_cast<std::uint32_t>(ring_bytes(options.window_bytes) / kGranule);
   shape.sender_ranks.resize(options.senders.size());
   shape.sender_rings.resize(options.senders.size());
+  shape.sender_reclaimed.resize(options.senders.size());
   for (std::uint32_t rank = 0; rank < options.members.size(); ++rank) {
     const auto member = static_cast<std::uint32_t>(options.members[rank][0] - 'a');
     const GroupPlace there = layout(member).place(options.name);
@@ -128,6 +129,7 @@ void World::open_group(std::uint32_t node, std::uint32_t number) {
     if (sender != kNobody) {
       shape.sender_ranks[sender] = rank;
       shape.sender_rings[sender] = row_at(node, member) + there.ring;
+      shape.sender_reclaimed[sender] = row_at(node, member) + there.reclaimed;
     }
     if (member != node) place.peers.push_back(Rank{member});
   }

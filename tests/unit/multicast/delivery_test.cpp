@@ -249,10 +249,12 @@ TEST(Delivery, CountsWhatItHandsOver) {
 
 // The end of a view: what a dead sender sent beyond it is delivered by nobody, in blocks neither.
 void end_with_four_of_sender_1(ForgedDelivery& group) {
+  group.bounds.close();
   for (std::uint32_t s = 0; s < 3; ++s) {
     group.bounds.set(s, {.records = s == 1 ? 4U : 9U, .known = 9, .stable = 9});
   }
   group.bounds.make_final();
+  group.bounds.open();
 }
 
 TEST(Delivery, DeliversNoRecordBehindTheFinalBounds) {
@@ -280,10 +282,12 @@ TEST(Delivery, HeedsBoundsThatBecomeFinalDuringACallback) {
   for (std::uint32_t s = 0; s < 3; ++s) group.known(s, 200, 150);
   group.on_batch = [&] {
     if (group.batches.size() > 1) return;
+    group.bounds.close();
     for (std::uint32_t s = 0; s < 3; ++s) {
       group.bounds.set(s, {.records = s == 1 ? 100U : 170U, .known = 170, .stable = 170});
     }
     group.bounds.make_final();
+    group.bounds.open();
   };
   group.run();
   EXPECT_EQ(group.messages.size(), 440U);
