@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/assert.hpp"
 #include "sst/memory.hpp"
 
 namespace tutti {
@@ -20,6 +21,10 @@ Engine<Memory>::Engine(const EngineOptions& options, EnginePlace place, EngineEv
       loop_(std::make_unique<PredicateLoop>(place.fabric)),
       connected_(place.plan.nodes()),
       outsiders_(place.plan.nodes(), options.patience_ns) {
+  TUTTI_ASSERT(self_ < place.plan.nodes() && own_row_ != nullptr, self_, place.plan.nodes());
+  TUTTI_ASSERT(options.membership.incarnation != 0, self_);
+  TUTTI_ASSERT(options.litmus_rounds == 0 || place.plan.litmus_offset != 0, options.litmus_rounds,
+               place.plan.litmus_offset, self_);
   seat_groups(options, place, memory);
   states_ =
       std::make_unique<StateTransfer<Memory>>(place.plan.states, place.jobs, own_row_, row_of_,
@@ -41,6 +46,8 @@ Engine<Memory>::~Engine() = default;
 template <class Memory>
 void Engine<Memory>::seat_groups(const EngineOptions& options, EnginePlace& place, Memory memory) {
   const RowPlan& plan = place.plan;
+  TUTTI_ASSERT(place.deliveries.size() == plan.groups.size(), place.deliveries.size(),
+               plan.groups.size(), self_);
   std::vector<typename Membership<Memory>::Group> seated;
   for (std::size_t g = 0; g < plan.groups.size(); ++g) {
     GroupSeat seat(plan.groups[g], self_, plan.names, plan.layouts, own_row_);
@@ -57,6 +64,7 @@ void Engine<Memory>::seat_groups(const EngineOptions& options, EnginePlace& plac
 
 template <class Memory>
 std::size_t Engine<Memory>::pass(std::uint64_t now_ns, Calls calls) {
+  TUTTI_ASSERT(now_ns >= now_ns_, now_ns, now_ns_, self_, view().id);
   now_ns_ = now_ns;
   membership_->set_time(now_ns);
   states_->set_time(now_ns);

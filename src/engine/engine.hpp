@@ -43,7 +43,7 @@ enum class Calls : std::uint8_t { allowed, forbidden };
 struct EngineOptions {
   MembershipOptions membership{};
   std::uint64_t patience_ns = 1'000'000'000;  ///< P4
-  std::uint32_t litmus_rounds = 0;            ///< NodeOptions
+  std::uint32_t litmus_rounds = 0;            ///< NodeOptions; 0 if the plan is without trials
 };
 
 /// What an engine works on; all of it outlives the engine.

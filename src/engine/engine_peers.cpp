@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/assert.hpp"
 #include "engine/engine.hpp"
 #include "sst/memory.hpp"
 
@@ -9,6 +10,9 @@ namespace tutti {
 
 template <class Memory>
 void Engine<Memory>::connected(std::uint32_t slot, std::uint64_t incarnation) {
+  TUTTI_ASSERT(slot < connected_.size() && slot != self_, slot, self_, view().id);
+  TUTTI_ASSERT(connected_[slot] == 0 && !is_parting(slot), slot, connected_[slot], self_,
+               view().id);  // B1, P1
   connected_[slot] = incarnation;
   outsiders_.watch(slot);
   if (litmus_ != nullptr) return litmus_->begin(slot, incarnation);
@@ -33,6 +37,7 @@ bool Engine<Memory>::delivered_before(std::uint64_t view) const {
 
 template <class Memory>
 bool Engine<Memory>::is_done(std::uint32_t slot) const {
+  TUTTI_ASSERT(view().rank_of(slot).has_value(), slot, self_, view().id);
   const std::uint32_t rank = *view().rank_of(slot);
   return std::ranges::all_of(subgroups_,
                              [rank](const auto& subgroup) { return subgroup->complete_at(rank); });
@@ -40,10 +45,12 @@ bool Engine<Memory>::is_done(std::uint32_t slot) const {
 
 template <class Memory>
 void Engine<Memory>::lost(std::uint32_t slot, const std::string& reason) {
+  TUTTI_ASSERT(slot < connected_.size() && slot != self_, slot, self_, view().id);
   if (connected_[slot] == 0) return;
   if (!is_in_view(slot)) return lost_outsider(slot);
   states_->gone(slot);
   if (is_done(slot)) return ended_.push_back({slot, connected_[slot]});  // P2
+  TUTTI_ASSERT(!membership_->has_decided() || decision_, slot, self_, view().id);
   const bool let_go =
       membership_->has_decided() && decision_->leaves_in_order({slot, connected_[slot]});
   events_.lost(slot, reason, let_go);
@@ -95,6 +102,7 @@ void Engine<Memory>::lost_outsider(std::uint32_t slot) {
 
 template <class Memory>
 void Engine<Memory>::removed(const ViewMember& member) {
+  TUTTI_ASSERT(member.slot != self_ && view().id != 0, member.slot, self_, view().id);
   events_.removed(member);
   states_->gone(member.slot);
   if (connected_[member.slot] == 0) return;  // or another incarnation: what is read is the slot
@@ -115,6 +123,7 @@ void Engine<Memory>::part_from_removed() {
 template <class Memory>
 void Engine<Memory>::part(std::uint32_t slot) {
   if (std::exchange(connected_[slot], 0) == 0) return;
+  TUTTI_ASSERT(!is_seated(slot), slot, self_, view().id);  // P1
   states_->gone(slot);
   if (litmus_ != nullptr) litmus_->end(slot);
   events_.let_go(slot);

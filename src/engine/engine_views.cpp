@@ -1,6 +1,7 @@
 // How the application follows the views, at its own pace (P3).
 #include <utility>
 
+#include "base/assert.hpp"
 #include "engine/engine.hpp"
 #include "sst/memory.hpp"
 
@@ -8,18 +9,26 @@ namespace tutti {
 
 template <class Memory>
 void Engine<Memory>::suspected(const ViewMember& member) {
+  TUTTI_ASSERT(member.slot != self_, self_, view().id);
   states_->gone(member.slot);
   events_.suspected(member);
 }
 
 template <class Memory>
 void Engine<Memory>::decided(const Proposal& proposal) {
+  // J5: one for each view.
+  TUTTI_ASSERT(proposal.next.id > view().id, proposal.next.id, view().id, self_);
+  TUTTI_ASSERT(!decision_ || proposal.next.id > decision_->next.id, proposal.next.id,
+               decision_->next.id, self_);
   decision_ = proposal;
   events_.decided(proposal);
 }
 
 template <class Memory>
 void Engine<Memory>::installed(const View& view, const View& before) {
+  TUTTI_ASSERT(decision_ && decision_->next == view, view.id, self_);
+  TUTTI_ASSERT(view.id > before.id && view.rank_of(self_).has_value(), view.id, before.id, self_);
+  TUTTI_ASSERT(untold_.empty() || untold_.back().entry.view.id < view.id, view.id, self_);  // Z1
   states_->expect(view, self_);
   untold_.push_back({.entry = {.view = view, .before = before, .decision = *decision_}});
   events_.entered(untold_.back().entry);
@@ -38,6 +47,9 @@ std::size_t Engine<Memory>::follow_views() {
       break;
     }
     for (const auto& subgroup : subgroups_) subgroup->set_lacks_state(false);
+    // M9, P3.
+    TUTTI_ASSERT(next.reached && !states_->holds() && delivered_before(next.entry.view.id),
+                 next.entry.view.id, self_, view().id);
     // The stand-in may enter further views while the application is told of this one.
     const Entry entry = std::move(next.entry);
     untold_.pop_front();
@@ -51,6 +63,8 @@ std::size_t Engine<Memory>::follow_views() {
 // Some of its members may be gone by now: such a joiner takes no state, such a giver gives none.
 template <class Memory>
 void Engine<Memory>::reach(Untold& next) {
+  TUTTI_ASSERT(!next.awaits && next.entry.view.id <= view().id, next.entry.view.id, self_,
+               view().id);
   events_.reached(next.entry);
   next.awaits = states_->begin(next.entry.view, self_);
   for (const auto& subgroup : subgroups_) subgroup->set_lacks_state(next.awaits);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/assert.hpp"
 #include "sst/memory.hpp"
 
 namespace tutti {
@@ -46,7 +47,10 @@ Litmus<Memory>::Litmus(std::uint32_t self, std::uint64_t incarnation, std::size_
       offset_(offset),
       row_of_(std::move(row_of)),
       memory_(memory),
-      paths_(nodes) {}
+      paths_(nodes) {
+  TUTTI_ASSERT(rounds != 0 && self < nodes, rounds, self, nodes);
+  TUTTI_ASSERT(offset != 0 && offset % kLine == 0, offset, self);
+}
 
 template <class Memory>
 std::uint64_t Litmus<Memory>::load(std::uint32_t slot, std::size_t word) const {
@@ -65,6 +69,7 @@ std::size_t Litmus<Memory>::block_at() const {
 
 template <class Memory>
 void Litmus<Memory>::begin(std::uint32_t slot, std::uint64_t incarnation) {
+  TUTTI_ASSERT(slot != self_ && slot < paths_.size(), slot, self_, round_);
   paths_[slot] = {.incarnation = incarnation, .since = round_ + 1, .news = true};
   store(since(slot), tagged(incarnation, round_ + 1));
 }
@@ -89,6 +94,8 @@ std::uint64_t Litmus<Memory>::seen_by(std::uint32_t slot) const {
 template <class Memory>
 void Litmus<Memory>::hear(std::uint32_t slot) {
   Path& path = paths_[slot];
+  TUTTI_ASSERT(path.incarnation != 0 && path.checked <= rounds_, slot, path.checked, rounds_,
+               self_);
   const std::uint64_t guard = load(slot, kGuard);
   if (guard == path.heard || path.checked == rounds_) return;
   const std::uint64_t from = round_for(incarnation_, load(slot, since(self_)));
@@ -130,6 +137,7 @@ bool Litmus<Memory>::may_begin_round() const {
   for (std::uint32_t slot = 0; slot < paths_.size(); ++slot) {
     const Path& path = paths_[slot];
     if (path.incarnation == 0) continue;
+    TUTTI_ASSERT(path.since != 0 && path.since <= round_ + 1, slot, path.since, round_, self_);
     const std::uint64_t last = last_round_of(path);
     const std::uint64_t seen = std::max(seen_by(slot), path.since - 1);
     if (seen < std::min(round_, last)) return false;
@@ -141,6 +149,7 @@ bool Litmus<Memory>::may_begin_round() const {
 template <class Memory>
 void Litmus<Memory>::begin_round(Effects& effects) {
   ++round_;
+  TUTTI_ASSERT(round_ >> 32 == 0, round_, self_);  // T2
   for (std::size_t at = 0; at < kBlockBytes; at += kWord) {
     store(block_at() + at, pattern(round_, at));
   }
@@ -170,6 +179,8 @@ bool Litmus<Memory>::step(Effects& effects) {
   }
   for (std::uint32_t slot = 0; slot < paths_.size(); ++slot) {
     if (paths_[slot].incarnation == 0 || !done_with(slot)) continue;
+    TUTTI_ASSERT(round_ >= last_round_of(paths_[slot]), slot, round_, paths_[slot].since,
+                 self_);  // T3
     paths_[slot].incarnation = 0;
     good_.push_back(slot);
     posted = true;

@@ -1,8 +1,10 @@
 #include "engine/row_plan.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
+#include "base/assert.hpp"
 #include "engine/litmus.hpp"
 #include "membership/proposal.hpp"
 
@@ -29,6 +31,8 @@ RowPlan::RowPlan(std::vector<std::string> node_names, std::vector<GroupOptions> 
       words(nodes(), words_of_proposal(names.size(), groups)) {
   std::size_t bytes = on_line(words.bytes());
   if (state_ring_bytes != 0) {
+    TUTTI_ASSERT(std::has_single_bit(state_ring_bytes) && state_ring_bytes >= 256,
+                 state_ring_bytes);
     states = {.offset = kMembershipOffset + bytes, .ring_bytes = state_ring_bytes};
     bytes += states.bytes();
   }
@@ -36,11 +40,13 @@ RowPlan::RowPlan(std::vector<std::string> node_names, std::vector<GroupOptions> 
     litmus_offset = kMembershipOffset + bytes;
     bytes += litmus_bytes(names.size());
   }
+  TUTTI_ASSERT(states.offset % 64 == 0 && litmus_offset % 64 == 0, states.offset, litmus_offset);
   layouts.reserve(names.size());
   for (const std::string& name : names) layouts.emplace_back(name, groups, bytes);
 }
 
 std::size_t RowPlan::row_bytes() const {
+  TUTTI_ASSERT(!layouts.empty() && layouts.size() == names.size(), layouts.size(), names.size());
   return std::ranges::max(layouts, {}, &RowLayout::row_bytes).row_bytes();
 }
 
