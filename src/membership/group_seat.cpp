@@ -1,7 +1,10 @@
 #include "membership/group_seat.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <iterator>
 
+#include "base/assert.hpp"
 #include "smc/record.hpp"
 #include "sst/memory.hpp"
 
@@ -11,10 +14,13 @@ GroupSeat::GroupSeat(const GroupOptions& options, std::uint32_t self,
                      const std::vector<std::string>& nodes, const std::vector<RowLayout>& layouts,
                      std::byte* own_row)
     : options_(options), self_(self), own_row_(own_row) {
+  TUTTI_ASSERT(self < nodes.size() && nodes.size() == layouts.size(), self, nodes.size(),
+               layouts.size());
   for (std::size_t slot = 0; slot < nodes.size(); ++slot) {
     places_.push_back(layouts[slot].place(options.name));
     const auto rank = std::ranges::find(options.members, nodes[slot]) - options.members.begin();
     const bool sends = std::ranges::find(options.senders, nodes[slot]) != options.senders.end();
+    TUTTI_ASSERT(!sends || rank < std::ssize(options.members), rank, slot);
     send_as_.push_back(sends ? std::optional(Rank{static_cast<std::uint32_t>(rank)})
                              : std::nullopt);
   }
@@ -32,6 +38,7 @@ GroupSeat::Seated GroupSeat::in(const View& view, const RowOf& row_of) const {
   place.own_delivery_thread = options_.delivery == DeliveryThread::own;
   if (send_as_[self_]) shape.own_ring = own_row_ + places_[self_].ring;
   for (const ViewMember& member : view.members) {
+    TUTTI_ASSERT(member.slot < places_.size(), member.slot, view.id, self_);
     const GroupPlace& there = places_[member.slot];
     const std::uint32_t rank = shape.members();
     const bool own = member.slot == self_;
@@ -54,6 +61,9 @@ GroupSeat::Seated GroupSeat::in(const View& view, const RowOf& row_of) const {
     shape.sender_rings.push_back(row + there.ring);
     shape.sender_reclaimed.push_back(row + there.reclaimed);
   }
+  TUTTI_ASSERT(view.members.empty() || shape.own_control != nullptr, view.id, self_);
+  TUTTI_ASSERT(shape.senders() == 0 || std::has_single_bit(shape.ring_granules),
+               shape.ring_granules, view.id, self_);
   return {std::move(shape), std::move(place)};
 }
 
@@ -75,12 +85,17 @@ void GroupSeat::clear_block(std::uint64_t view) const {
 void GroupSeat::prepare_block(std::uint64_t view, std::uint64_t base,
                               std::uint64_t first_seq) const {
   std::byte* words = own_row_ + block(view).offset;
+  const std::uint64_t epoch = NativeMemory::load(words + kEpochOffset);
+  TUTTI_ASSERT(epoch == 0, epoch, view, self_);  // L3: cleared
+  TUTTI_ASSERT((base & kBaseFlags) == 0, base, view, self_);
   store_cell(words + kBaseOffset, base);
   store_cell(words + kFirstSeqOffset, first_seq == kUnknownSeq ? 0 : first_seq + 1);
 }
 
 void GroupSeat::open_block(std::uint64_t view) const {
-  store_cell(own_row_ + block(view).offset + kEpochOffset, view);
+  std::byte* word = own_row_ + block(view).offset + kEpochOffset;
+  TUTTI_ASSERT(view != 0 && NativeMemory::load(word) == 0, view, NativeMemory::load(word), self_);
+  store_cell(word, view);
 }
 
 }  // namespace tutti

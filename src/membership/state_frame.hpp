@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <span>
 
+#include "base/assert.hpp"
 #include "base/crc32c.hpp"
 #include "membership/state_words.hpp"
 
@@ -21,6 +22,8 @@ struct StateFrame {
   bool steady = false;     ///< the same bytes at every giver
 
   [[nodiscard]] std::array<std::uint64_t, 3> words(std::span<const std::byte> piece) const {
+    TUTTI_ASSERT(piece.size() == size && size >> 62 == 0, piece.size(), size, at.group, at.index);
+    TUTTI_ASSERT(PieceAt::from(at.word()) == at, at.group, at.index);
     std::array<std::uint64_t, 3> out{at.word(), size << 2 | (last ? 2 : 0) | (steady ? 1 : 0), 0};
     const auto header = std::as_bytes(std::span(out).first(2));
     out[2] = crc32c(piece, crc32c(header));

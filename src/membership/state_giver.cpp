@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/assert.hpp"
 #include "membership/state_frame.hpp"
 #include "sst/memory.hpp"
 
@@ -13,10 +14,16 @@ namespace tutti {
 template <class Memory>
 StateGiver<Memory>::StateGiver(const StateWords& words, StateJobs& jobs, std::byte* own_row,
                                RowOf row_of, Memory memory)
-    : words_(words), jobs_(jobs), own_row_(own_row), row_of_(std::move(row_of)), memory_(memory) {}
+    : words_(words), jobs_(jobs), own_row_(own_row), row_of_(std::move(row_of)), memory_(memory) {
+  TUTTI_ASSERT(words.ring_bytes == 0 || jobs.piece_bytes() == words.piece_bytes(), words.ring_bytes,
+               jobs.piece_bytes());
+}
 
 template <class Memory>
 void StateGiver<Memory>::begin(const View& view, std::size_t giver) {
+  TUTTI_ASSERT(giver < view.survivors && view.survivors < view.members.size(), giver,
+               view.survivors, view.members.size(), view.id);
+  TUTTI_ASSERT(offers_.empty() || offers_.back().view < view.id, offers_.back().view, view.id);
   Offer offer;
   offer.view = view.id;
   offer.giver = giver;
@@ -94,6 +101,8 @@ bool StateGiver<Memory>::end_untaken() {
       ++offer;
       continue;
     }
+    TUTTI_ASSERT(offer->saving <= offer->unsaved.size(), offer->saving, offer->unsaved.size(),
+                 offer->view);
     offer->unsaved.resize(offer->saving);
     StateJob* job = offer->saving == 0 ? jobs_.free() : nullptr;
     if (job == nullptr) {
@@ -111,6 +120,9 @@ bool StateGiver<Memory>::end_untaken() {
 // L7: each of the three steps lands before the next.
 template <class Memory>
 void StateGiver<Memory>::open(Offer& offer, Effects& effects) {
+  TUTTI_ASSERT(!offer.begun && offer.sent == 0 && &offer == &offers_.front(), offer.sent,
+               offer.view);
+  TUTTI_ASSERT(!holds() || offer.unsaved.empty(), offer.unsaved.size(), offer.view);  // M9
   offer.begun = true;
   store_cell(own(StateWords::kView), 0);
   publish_words(offer, effects);
@@ -151,6 +163,7 @@ bool StateGiver<Memory>::ask_to_read(Offer& offer) {
     jobs_.ask();
     ++reads_;
     ++offer.reading.index;
+    TUTTI_ASSERT(reads_ * largest <= words_.ring_bytes, reads_, largest, offer.view);
     asked = true;
   }
   return asked;
@@ -160,6 +173,10 @@ template <class Memory>
 void StateGiver<Memory>::finished(const StateJob& job, Effects& effects) {
   const auto offer = std::ranges::find(offers_, job.view, &Offer::view);
   if (job.kind == StateJob::Kind::save) {
+    TUTTI_ASSERT(offer != offers_.end(), job.view, job.at.group);
+    TUTTI_ASSERT(offer->saving != 0 && offer->saving <= offer->unsaved.size() &&
+                     offer->unsaved.front() == job.at.group,
+                 offer->saving, offer->unsaved.size(), job.at.group, job.view);
     offer->unsaved.erase(offer->unsaved.begin());
     --offer->saving;
     if (job.result) return;
@@ -168,6 +185,7 @@ void StateGiver<Memory>::finished(const StateJob& job, Effects& effects) {
     return;
   }
   if (job.kind != StateJob::Kind::read) return;
+  TUTTI_ASSERT(reads_ != 0, job.view, job.at.group, job.at.index);
   --reads_;
   // Asked for before the ring went back, or for joiners that are gone: nobody waits for it.
   if (offer == offers_.end() || offer->failed || offer->next != job.at) return;
@@ -187,6 +205,10 @@ void StateGiver<Memory>::finished(const StateJob& job, Effects& effects) {
 
 template <class Memory>
 void StateGiver<Memory>::put(Offer& offer, const StateJob& job, Effects& effects) {
+  TUTTI_ASSERT(offer.begun && &offer == &offers_.front(), offer.begun, offer.view);
+  TUTTI_ASSERT(job.size <= words_.piece_bytes() && padded(job.size) <= job.bytes.size(), job.size,
+               job.bytes.size(), offer.view);
+  TUTTI_ASSERT(StateFrame::from(job.header).at == job.at, job.at.group, job.at.index, offer.view);
   const auto header = std::as_bytes(std::span(job.header));
   put_bytes(offer, offer.sent, header, effects);
   put_bytes(offer, offer.sent + header.size(), std::span(job.bytes).first(padded(job.size)),
@@ -199,6 +221,8 @@ void StateGiver<Memory>::put(Offer& offer, const StateJob& job, Effects& effects
 template <class Memory>
 void StateGiver<Memory>::put_bytes(const Offer& offer, std::uint64_t at,
                                    std::span<const std::byte> bytes, Effects& effects) {
+  TUTTI_ASSERT(at % 8 == 0 && bytes.size() % 8 == 0 && bytes.size() <= words_.ring_bytes, at,
+               bytes.size(), words_.ring_bytes, offer.view);
   for (std::uint64_t done = 0; done < bytes.size();) {
     const std::uint64_t begin = (at + done) % words_.ring_bytes;
     const std::uint64_t piece = std::min(bytes.size() - done, words_.ring_bytes - begin);
@@ -217,6 +241,7 @@ void StateGiver<Memory>::put_bytes(const Offer& offer, std::uint64_t at,
 
 template <class Memory>
 void StateGiver<Memory>::publish_words(const Offer& offer, Effects& effects) {
+  TUTTI_ASSERT(&offer == &offers_.front(), offer.view, offer.giver);  // the words are its
   for (const Taker& taker : offer.takers) {
     effects.publish(Rank{taker.slot}, words_.offset, {own(0), StateWords::kGiverBytes});
   }

@@ -35,6 +35,7 @@ StateJob* StateJobs::free() {
 
 // Release: what was written into the job; pairs with work().
 void StateJobs::ask() {
+  TUTTI_ASSERT(free() != nullptr, asked_.load(std::memory_order_relaxed), taken_);
   asked_.store(asked_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
   if (wake_) wake_();
 }
@@ -49,6 +50,7 @@ bool StateJobs::waits() const {
 }
 
 const StateJob& StateJobs::next() const {
+  TUTTI_ASSERT(waits(), done_.load(std::memory_order_relaxed));
   return jobs_[done_.load(std::memory_order_relaxed) % kJobs];
 }
 
@@ -56,6 +58,9 @@ bool StateJobs::work() {
   if (!waits()) return false;
   const std::uint64_t now = done_.load(std::memory_order_relaxed);
   StateJob& job = jobs_[now % kJobs];
+  const bool of_group = job.kind != StateJob::Kind::drop;
+  TUTTI_ASSERT(!of_group || (job.at.group < groups_.size() && groups_[job.at.group].load),
+               static_cast<int>(job.kind), job.at.group, job.view);
   job.result = {};
   switch (job.kind) {
     case StateJob::Kind::save:
@@ -76,7 +81,15 @@ bool StateJobs::work() {
   return true;
 }
 
+StateJobs::Snapshot* StateJobs::held(const StateJob& job) {
+  const auto found = std::ranges::find_if(snapshots_, [&](const Snapshot& snapshot) {
+    return snapshot.view == job.view && snapshot.group == job.at.group;
+  });
+  return found != snapshots_.end() ? &*found : nullptr;
+}
+
 void StateJobs::save(StateJob& job) {
+  TUTTI_ASSERT(held(job) == nullptr, job.view, job.at.group);  // M9: once, at the cut
   const GroupState& group = groups_[job.at.group];
   if (group.snapshot) {
     Result<ReadSnapshot> taken = group.snapshot();
@@ -133,13 +146,11 @@ Result<std::size_t> StateJobs::read_on(Snapshot& from, std::uint64_t offset,
 
 // A piece is full unless the state ends with it, however little the application returns at a time.
 void StateJobs::read(StateJob& job) {
-  const auto held = std::ranges::find_if(snapshots_, [&](const Snapshot& snapshot) {
-    return snapshot.view == job.view && snapshot.group == job.at.group;
-  });
-  TUTTI_ASSERT(held != snapshots_.end(), job.view, job.at.group);
+  Snapshot* const from = held(job);
+  TUTTI_ASSERT(from != nullptr, job.view, job.at.group);
   job.bytes.resize(piece_bytes_);
   for (job.size = 0; job.size < piece_bytes_;) {
-    const Result<std::size_t> size = read_on(*held, job.at.index * piece_bytes_ + job.size,
+    const Result<std::size_t> size = read_on(*from, job.at.index * piece_bytes_ + job.size,
                                              std::span(job.bytes).subspan(job.size));
     if (!size) {
       job.result = std::unexpected(size.error());
@@ -147,6 +158,7 @@ void StateJobs::read(StateJob& job) {
     }
     if (*size == 0) break;
     job.size += *size;
+    TUTTI_ASSERT(job.size <= piece_bytes_, job.size, piece_bytes_, job.view, job.at.group);
   }
   job.last = job.size < piece_bytes_;
   const StateFrame frame{.at = job.at,
@@ -159,6 +171,7 @@ void StateJobs::read(StateJob& job) {
 // Of a piece that is refused there are no others: the start ends.
 void StateJobs::load(StateJob& job) {
   if (refused_) return;
+  TUTTI_ASSERT(job.size <= job.bytes.size(), job.size, job.bytes.size(), job.view, job.at.group);
   job.result = groups_[job.at.group].load({.bytes = std::span(job.bytes).first(job.size),
                                            .first = job.at.index == 0,
                                            .last = job.last});

@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "base/assert.hpp"
 #include "membership/state_words.hpp"
 #include "tutti/error.hpp"
 #include "tutti/state.hpp"
@@ -70,7 +71,10 @@ class StateJobs {
   void ask();
   /// The oldest that was asked for, once it is done; else null.
   [[nodiscard]] StateJob* done();
-  void take() { ++taken_; }
+  void take() {
+    TUTTI_ASSERT(done() != nullptr, taken_);
+    ++taken_;
+  }
 
   // The worker.
   /// Something is asked for and not done.
@@ -91,6 +95,8 @@ class StateJobs {
     std::uint64_t end = 0;          // then
     std::optional<Error> failed{};  // reading did: it is read no more
   };
+  // The one that a save for that view and group took; null if there is none.
+  [[nodiscard]] Snapshot* held(const StateJob& job);
   void save(StateJob& job);
   // The error that it could not, of `callback`; tells it.
   [[nodiscard]] std::unexpected<Error> cannot_give(std::uint64_t group, const std::string& callback,

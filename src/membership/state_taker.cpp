@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/assert.hpp"
 #include "membership/state_frame.hpp"
 #include "membership/view_words.hpp"
 #include "sst/memory.hpp"
@@ -23,6 +24,8 @@ StateTaker<Memory>::StateTaker(const StateWords& words, StateJobs& jobs, std::by
 
 template <class Memory>
 void StateTaker<Memory>::begin(const View& view, std::size_t givers) {
+  TUTTI_ASSERT(taking_ == Taking::nothing && givers_.empty(), static_cast<int>(taking_), view.id);
+  TUTTI_ASSERT(givers != 0 && givers <= view.survivors, givers, view.survivors, view.id);
   taking_ = Taking::under_way;
   view_ = view.id;
   next_ = begin_from(0);
@@ -44,11 +47,15 @@ void StateTaker<Memory>::gone(std::uint32_t slot) {
     if (!compares_) next_.index = 0;
     if (giver_ == givers_.size() || !givers_[giver_]) taking_ = Taking::lost;
   }
+  TUTTI_ASSERT(taking_ != Taking::under_way || has_all_ || takes_from_one(), giver_, view_);
 }
 
 template <class Memory>
 bool StateTaker<Memory>::step(Effects& effects) {
+  TUTTI_ASSERT(taking_ == Taking::under_way, static_cast<int>(taking_), view_);
   if (has_all_) return false;
+  TUTTI_ASSERT(takes_from_one(), giver_, givers_.size(), view_);
+  TUTTI_ASSERT(!compares_ || last_.has_value(), giver_, view_);
   const bool asks = !std::exchange(asked_, true);
   if (asks) want(compares_ ? last_->at : next_, effects);
   awaits_ = false;
@@ -79,6 +86,7 @@ bool StateTaker<Memory>::another_is_ready() const {
 
 template <class Memory>
 void StateTaker<Memory>::want(const PieceAt& at, Effects& effects) {
+  TUTTI_ASSERT(has_state(at.group), at.group, at.index, view_);
   say(StateWords::kWanted + 8 * giver_, 1 + at.word(), effects);
 }
 
@@ -103,6 +111,7 @@ bool StateTaker<Memory>::receive(Effects& effects) {
     leave_giver(effects);
     return true;
   }
+  TUTTI_ASSERT(loads_ <= kLoads, loads_, view_);
   StateJob* job = jobs_.free();
   if (job == nullptr || loads_ == kLoads) return false;
   if (!accept_frame(sent, *job, effects)) leave_giver(effects);
@@ -139,6 +148,7 @@ bool StateTaker<Memory>::accept_frame(std::uint64_t sent, StateJob& job, Effects
 template <class Memory>
 void StateTaker<Memory>::use(StateJob& job, std::uint64_t crc, bool steady, Effects& effects) {
   if (compares_) {
+    TUTTI_ASSERT(last_.has_value(), job.at.group, job.at.index, view_);
     if (job.at != last_->at) return;
     compares_ = false;
     if (crc == last_->crc) return;
@@ -149,6 +159,8 @@ void StateTaker<Memory>::use(StateJob& job, std::uint64_t crc, bool steady, Effe
     if (job.at != next_) return want(next_, effects);
   }
   if (job.at != next_) return;
+  TUTTI_ASSERT(job.size <= job.bytes.size() && job.view == view_, job.size, job.bytes.size(),
+               job.view, view_);
   last_ = Taken{job.at, crc};
   steady_ = steady;
   if (job.last) {
@@ -159,6 +171,7 @@ void StateTaker<Memory>::use(StateJob& job, std::uint64_t crc, bool steady, Effe
   }
   ++loads_;
   jobs_.ask();
+  TUTTI_ASSERT(next_.group <= jobs_.groups().size(), next_.group, view_);
   if (next_.group != jobs_.groups().size()) return;
   has_all_ = true;
   for (std::size_t giver = 0; giver < givers_.size(); ++giver) {
@@ -172,6 +185,7 @@ void StateTaker<Memory>::use(StateJob& job, std::uint64_t crc, bool steady, Effe
 
 template <class Memory>
 void StateTaker<Memory>::finished(const StateJob& job) {
+  TUTTI_ASSERT(loads_ != 0 && has_state(job.at.group), loads_, job.at.group, view_);
   --loads_;
   if (taking_ != Taking::under_way) return;
   if (!job.result) {
@@ -185,6 +199,7 @@ void StateTaker<Memory>::finished(const StateJob& job) {
 // What it sends is of no use. It need not wait for us, if it still does.
 template <class Memory>
 void StateTaker<Memory>::leave_giver(Effects& effects) {
+  TUTTI_ASSERT(!has_all_, giver_, view_);
   say(StateWords::kTaken + 8 * giver_, StateWords::kTakenAll, effects);
   gone(*givers_[giver_]);
 }
@@ -192,6 +207,7 @@ void StateTaker<Memory>::leave_giver(Effects& effects) {
 // To the giver that is taken from.
 template <class Memory>
 void StateTaker<Memory>::say(std::size_t offset, std::uint64_t value, Effects& effects) {
+  TUTTI_ASSERT(takes_from_one(), giver_, givers_.size(), offset, view_);
   std::byte* const word = own_row_ + words_.offset + offset;
   store_cell(word, value);
   effects.publish(Rank{*givers_[giver_]}, words_.offset + offset, {word, 8});
@@ -200,6 +216,7 @@ void StateTaker<Memory>::say(std::size_t offset, std::uint64_t value, Effects& e
 template <class Memory>
 void StateTaker<Memory>::copy_out(std::uint64_t at, std::byte* into, std::uint64_t size) const {
   if (size == 0) return;  // then `into` may be null
+  TUTTI_ASSERT(size <= words_.ring_bytes, size, words_.ring_bytes, view_);
   const std::byte* ring = row_of_(*givers_[giver_]) + words_.offset + StateWords::kRing;
   const std::uint64_t begin = at % words_.ring_bytes;
   const std::uint64_t piece = std::min(size, words_.ring_bytes - begin);

@@ -75,6 +75,9 @@ class StateTaker {
   void leave_giver(Effects& effects);
   void say(std::size_t offset, std::uint64_t value, Effects& effects);
   void copy_out(std::uint64_t at, std::byte* into, std::uint64_t size) const;
+  [[nodiscard]] bool takes_from_one() const {
+    return giver_ < givers_.size() && givers_[giver_].has_value();
+  }
   [[nodiscard]] bool has_state(std::uint64_t group) const;
   [[nodiscard]] PieceAt begin_from(std::uint64_t group) const;
   void fail(ErrorCode code, std::string message);

@@ -16,13 +16,15 @@ bool StateTransfer<Memory>::has_joiners(const View& view) const {
 template <class Memory>
 bool StateTransfer<Memory>::begin(const View& view, std::uint32_t slot) {
   if (!has_joiners(view)) return false;
+  TUTTI_ASSERT(view.rank_of(slot).has_value(), view.id, slot);
   const std::uint32_t rank = *view.rank_of(slot);
   if (gives_in(view, slot)) {
     TUTTI_ASSERT(expected_ != 0, view.id, rank);
     --expected_;
     giver_.begin(view, rank);
   }
-  if (rank < view.survivors) return false;
+  // It takes in the view that it joins. One that counts it among the joiners again is a lie.
+  if (rank < view.survivors || takes_) return false;
   taker_.begin(view, givers_in(view));
   takes_ = true;
   return true;
@@ -36,6 +38,7 @@ bool StateTransfer<Memory>::step(Effects& effects) {
     const StateJob* job = jobs_.done();
     if (job == nullptr) break;
     read = job->kind == StateJob::Kind::read;
+    TUTTI_ASSERT(takes_ || job->kind != StateJob::Kind::load, job->view, job->at.group);
     if (job->kind == StateJob::Kind::load) {
       taker_.finished(*job);
     } else {
