@@ -24,7 +24,9 @@ class Baton {
  public:
   // The owner.
   void lend() noexcept {
-    state_.store(State::lent, std::memory_order_release);  // H2: pairs with take()
+    const State seen = state_.load(std::memory_order_relaxed);
+    TUTTI_ASSERT(seen == State::held, static_cast<int>(seen));  // H1
+    state_.store(State::lent, std::memory_order_release);       // H2: pairs with take()
   }
 
   /// Waits for the stand-in if it has taken over: it is woken by `wake_stand_in()`, wherever it

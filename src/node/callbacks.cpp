@@ -7,6 +7,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "base/assert.hpp"
+
 namespace tutti {
 
 thread_local const Callbacks::Mark* Callbacks::Mark::innermost = nullptr;
@@ -14,7 +16,10 @@ thread_local const Callbacks::Mark* Callbacks::Mark::innermost = nullptr;
 Callbacks::Mark::Mark(const Callbacks& of, const std::string& name)
     : of_(&of), name_(&name), outer_(std::exchange(innermost, this)) {}
 
-Callbacks::Mark::~Mark() { innermost = outer_; }
+Callbacks::Mark::~Mark() {
+  TUTTI_ASSERT(innermost == this);  // they end in the opposite order
+  innermost = outer_;
+}
 
 const std::string* Callbacks::Mark::find(const Callbacks& of) {
   for (const Mark* mark = innermost; mark != nullptr; mark = mark->outer_) {

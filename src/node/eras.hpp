@@ -10,6 +10,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/assert.hpp"
 #include "tutti/group.hpp"
 
 namespace tutti {
@@ -18,9 +19,13 @@ class Eras {
  public:
   /// A view begins; so many own records were delivered in earlier ones.
   void entered(std::uint64_t view, std::uint64_t records_before) {
+    TUTTI_ASSERT(eras_.empty() ||
+                     (view > eras_.back().view && records_before >= eras_.back().records_before),
+                 view, records_before, eras_.back().view, eras_.back().records_before);
     if (!eras_.empty() && eras_.back().records_before == records_before) eras_.pop_back();
     if (eras_.size() == kViewsRemembered) eras_.erase(eras_.begin());
     eras_.push_back({view, records_before});
+    TUTTI_ASSERT(eras_.size() <= kViewsRemembered, eras_.size(), view);
   }
 
   /// Of the `record`-th own one, from 1, which is delivered. Nothing if that view is forgotten.

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/assert.hpp"
 #include "base/start_thread.hpp"
 #include "node/node_core.hpp"
 
@@ -22,6 +23,8 @@ GroupCore::~GroupCore() {
 // C1. Whoever drops a claim need not have a Group, so this holds the node itself, and before the
 // claim ends: as long as it is open, its Node is there, or the node is kept for it.
 void GroupCore::abandon(Claim& claim) noexcept {
+  TUTTI_ASSERT(claim.core_ == this && ring_.load(std::memory_order_relaxed) != nullptr,
+               claim.index_);
   const std::shared_ptr<const NodeCore> held = node_.weak_from_this().lock();
   ring_.load(std::memory_order_relaxed)->abandon(space_of(claim));
   claim.core_ = nullptr;
@@ -46,6 +49,7 @@ std::uint64_t GroupCore::count_late_claims() {
   fence_.heavy();  // C1: pairs with the light one in notify_claim_ended()
   const SendRing* ring = ring_.load(std::memory_order_acquire);
   if (ring == nullptr) return 0;
+  TUTTI_ASSERT(halted_.load(std::memory_order_relaxed) && late_.empty(), late_.size());
   late_ = ring->unfinished();
   return static_cast<std::uint64_t>(std::ranges::count(late_, true));
 }
@@ -167,6 +171,7 @@ std::vector<MemberLag> GroupCore::lags() const {
 
 Result<void> GroupCore::open(Subgroup<NativeMemory>& subgroup,
                              const std::atomic<std::uint64_t>& asleep) {
+  TUTTI_ASSERT(open_.load(std::memory_order_relaxed) == nullptr && asleep_ == nullptr);
   asleep_ = &asleep;
   ring_.store(subgroup.ring(), std::memory_order_release);
   open_.store(&subgroup, std::memory_order_seq_cst);
@@ -184,6 +189,7 @@ Result<void> GroupCore::open(Subgroup<NativeMemory>& subgroup,
 }
 
 void GroupCore::entered(std::uint64_t view) {
+  TUTTI_ASSERT(subgroup() != nullptr, view);
   const std::lock_guard lock(eras_mutex_);
   eras_.entered(view, subgroup()->own_records_delivered());
 }
@@ -213,7 +219,8 @@ void GroupCore::halt() {
 }
 
 void GroupCore::end_calls() {
-  open_.load(std::memory_order_acquire)->mute();
+  TUTTI_ASSERT(subgroup() != nullptr);  // the node is in a view
+  subgroup()->mute();
   halted_.store(true, std::memory_order_seq_cst);
   deliverable_.notify();
 }
@@ -247,6 +254,7 @@ void GroupCore::run_delivery() {
       deliverable_.wait(seen, std::chrono::seconds(1));
     }
   }
+  TUTTI_ASSERT(!delivery_ended_.load(std::memory_order_relaxed));
   delivery_ended_.store(true, std::memory_order_release);
   node_.calls_ended();
   notify_work();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/assert.hpp"
 #include "fabric/row_header.hpp"
 #include "node/clock.hpp"
 #include "node/text.hpp"
@@ -45,6 +46,7 @@ const std::atomic<std::uint64_t>& Incarnation::asleep() const {
 }
 
 const std::string& Incarnation::member(std::uint32_t rank) const {
+  TUTTI_ASSERT(rank < view().members.size(), rank, view().members.size(), view().id);
   return plan_.names[view().members[rank].slot];
 }
 
@@ -60,6 +62,8 @@ void Incarnation::take_arrivals() {
   for (Arrival& arrival : lobby_->take_arrivals()) {
     const std::uint32_t slot = arrival.slot;
     const std::uint64_t incarnation = arrival.incarnation;
+    TUTTI_ASSERT(slot < plan_.nodes() && slot != self_, slot, self_, view().id);
+    TUTTI_ASSERT(engine_->connected_to(slot) == 0, slot, self_, view().id);  // B1
     if (Result<void> attached = attach(std::move(arrival)); !attached) {
       tell_unconnected(slot, attached.error());
       lobby_->release(slot);  // it calls again
@@ -136,6 +140,7 @@ std::vector<std::string> Incarnation::suspected() const {
 
 std::string Incarnation::gives_state() const {
   const std::uint32_t giver = gives_state_.load(std::memory_order_relaxed);
+  TUTTI_ASSERT(giver <= plan_.names.size(), giver, self_);
   return giver == 0 ? std::string() : plan_.names[giver - 1];
 }
 
@@ -210,6 +215,8 @@ Incarnation::Incarnation(const NodeOptions& node, const std::vector<GroupOptions
       calls_(groups.size()),
       state_calls_(groups.size()),
       lags_(node.name, node.suspect_after, node.slow_after, node.log),
-      unconnected_(plan_.nodes()) {}
+      unconnected_(plan_.nodes()) {
+  TUTTI_ASSERT(self_ < plan_.nodes(), self_, plan_.nodes());
+}
 
 }  // namespace tutti

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/assert.hpp"
 #include "node/incarnation.hpp"
 #include "node/text.hpp"
 
@@ -40,6 +41,7 @@ void Incarnation::stepped() {
 
 ViewChange Incarnation::change_of(const Entry& entry) const {
   const View& view = entry.view;
+  TUTTI_ASSERT(view.rank_of(self_).has_value(), view.id, self_);
   ViewChange change{.view = view.id, .rank = {*view.rank_of(self_)}};
   for (std::uint32_t rank = 0; rank < view.members.size(); ++rank) {
     const std::string& name = plan_.names[view.members[rank].slot];
@@ -56,6 +58,7 @@ ViewChange Incarnation::change_of(const Entry& entry) const {
 }
 
 void Incarnation::entered(const Entry& entry) {
+  TUTTI_ASSERT(entry.view.id > newest_.view, entry.view.id, newest_.view, self_);
   next_lags_ns_ = 0;  // the course in a view is known from its beginning
   if (entry.before.id == 0) lobby_->set_running();
   newest_ = change_of(entry);
@@ -63,6 +66,7 @@ void Incarnation::entered(const Entry& entry) {
 }
 
 void Incarnation::tell(const Entry& entry) {
+  TUTTI_ASSERT(entry.view.id <= newest_.view, entry.view.id, newest_.view, self_);  // P3
   gives_state_.store(0, std::memory_order_relaxed);
   if (!std::exchange(told_any_, true)) show(NodeState::in_view, newest_);
   events_.installed(change_of(entry));

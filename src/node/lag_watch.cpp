@@ -5,6 +5,7 @@
 #include <functional>
 #include <utility>
 
+#include "base/assert.hpp"
 #include "node/text.hpp"
 
 namespace tutti {
@@ -16,6 +17,7 @@ constexpr std::chrono::milliseconds kToldFrom{50};
 
 void LagWatch::take(const std::string& group, std::vector<MemberLag>& lags,
                     const std::vector<std::uint64_t>& places) {
+  TUTTI_ASSERT(lags.size() == places.size(), lags.size(), places.size());
   Group* at = nullptr;
   {
     const std::lock_guard lock(mutex_);
@@ -29,6 +31,7 @@ std::chrono::nanoseconds LagWatch::still(const std::string& group, const std::st
   const Group& at = group_of(group);
   const auto watched = std::ranges::find(at.watched, member, &Watched::member);
   if (watched == at.watched.end()) return {};
+  TUTTI_ASSERT(time_.ns() >= watched->moved_ns, time_.ns(), watched->moved_ns);
   return std::chrono::nanoseconds(time_.ns() - watched->moved_ns);
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/assert.hpp"
 #include "node/clock.hpp"
 #include "node/group_rules.hpp"
 #include "node/text.hpp"
@@ -171,14 +172,18 @@ void NodeCore::heed_notice(bool idle) {
     if (!idle || incarnation_->decided()) return;
     if (left_.load(std::memory_order_relaxed)) return;
   }
+  TUTTI_ASSERT(notice_.has_value(), idle);
   fail_with(*std::exchange(notice_, {}));
 }
 
 void NodeCore::check_groups() {
   std::size_t complete = 0;
   for (const auto& group : groups_) {
+    TUTTI_ASSERT(group->subgroup() != nullptr);  // in a view
     if (group->subgroup()->complete()) ++complete;
     if (const std::optional<Violation> violation = group->subgroup()->violation()) {
+      TUTTI_ASSERT(violation->sender_id < group->options().members.size(), violation->sender_id,
+                   violation->sender_rank, incarnation_->view().id);
       fail_with({ErrorCode::peer_lost, "member '" + group->options().members[violation->sender_id] +
                                            "' is corrupt in group '" + group->options().name +
                                            "': " + violation->what +
@@ -207,6 +212,7 @@ void NodeCore::idle(IdlePolicy& policy, std::chrono::nanoseconds longest) {
 // T3. What the last look found: if anything, it did not sleep. An application that was called in it
 // found the fabric disarmed, see lend().
 std::size_t NodeCore::doze(std::chrono::nanoseconds timeout) {
+  TUTTI_ASSERT(!armed_);  // T3: once for each sleep
   save_counters();
   Fabric& fabric = incarnation_->fabric();
   fabric.arm();

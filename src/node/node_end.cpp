@@ -2,6 +2,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/assert.hpp"
 #include "node/node_core.hpp"
 
 namespace tutti {
@@ -83,6 +84,8 @@ void NodeCore::shut_down() {
 void NodeCore::keep_for_claims() {
   // Claims end while they are counted, and while the application is told of them.
   constexpr std::uint64_t kStillCounting = std::uint64_t{1} << 63;
+  TUTTI_ASSERT(state_ != State::running && destroyed_.load(std::memory_order_relaxed),
+               static_cast<int>(state_.load()));
   kept_ = shared_from_this();
   late_claims_.store(kStillCounting, std::memory_order_release);
   for (const auto& group : groups_) {
@@ -100,7 +103,9 @@ void NodeCore::keep_for_claims() {
 }
 
 void NodeCore::late_claim_ended() noexcept {
-  if (late_claims_.fetch_sub(1, std::memory_order_acq_rel) == 1) std::exchange(kept_, nullptr);
+  const std::uint64_t left = late_claims_.fetch_sub(1, std::memory_order_acq_rel);
+  TUTTI_ASSERT(left != 0);  // C1: it was counted
+  if (left == 1) std::exchange(kept_, nullptr);
 }
 
 }  // namespace tutti

@@ -1,6 +1,7 @@
 // How a node goes on while the application keeps its thread (T1).
 #include <algorithm>
 
+#include "base/assert.hpp"
 #include "node/node_core.hpp"
 
 namespace tutti {
@@ -80,6 +81,7 @@ void NodeCore::stand_by() {
 }
 
 void NodeCore::stand_in(CallWatch& watch) {
+  TUTTI_ASSERT(!standing_in_ && !armed_, standing_in_, armed_);  // T1: lent by one that is awake
   standing_in_ = true;
   const auto every_ns = static_cast<std::uint64_t>(look_every().count());
   std::uint64_t next_ns = now_ns() + every_ns;

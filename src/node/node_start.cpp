@@ -3,6 +3,7 @@
 #include <new>
 #include <utility>
 
+#include "base/assert.hpp"
 #include "base/memory_advice.hpp"
 #include "base/start_thread.hpp"
 #include "node/clock.hpp"
@@ -179,6 +180,7 @@ Error NodeCore::abandon_start() {
 void NodeCore::installed(const ViewChange& change) {
   {
     const std::lock_guard lock(view_mutex_);
+    TUTTI_ASSERT(change.view > view_.view, change.view, view_.view);  // P3: in order
     view_ = change;
   }
   const bool first = !in_view_.load(std::memory_order_relaxed);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/assert.hpp"
 #include "node/clock.hpp"
 #include "node/node_core.hpp"
 
@@ -195,6 +196,7 @@ bool NodeCore::close(const Deadline& deadline) {
   if (state_ != State::running) return true;
   if (!await_last_turn(deadline)) return false;
   if (thread_.joinable()) thread_.join();
+  TUTTI_ASSERT(has_turned_last(), hung_up_, incarnation_->view().id);  // T4
   for (const auto& group : groups_) {
     if (!await_end_of([&] { return group->has_delivery_ended(); }, deadline)) return false;
     group->join_delivery();
@@ -204,6 +206,7 @@ bool NodeCore::close(const Deadline& deadline) {
   if (!await_end_of([this] { return incarnation_->have_states_ended(); }, deadline)) return false;
   incarnation_->end_states();
   dismiss_stand_in();
+  TUTTI_ASSERT(!standing_in_, incarnation_->view().id);  // T1
   halt_groups();
   state_ = State::stopped;
   changed_.notify();

@@ -9,6 +9,7 @@
 #pragma once
 #include <cstdint>
 
+#include "base/assert.hpp"
 #include "base/counter.hpp"
 
 namespace tutti {
@@ -45,8 +46,14 @@ class Slowness {
 /// That a call is going on: written by the thread that makes it, one call at a time, read by any.
 class CallMark {
  public:
-  void begin() { changes_.add(1); }
-  void end() { changes_.add(1); }
+  void begin() {
+    TUTTI_ASSERT(changes() % 2 == 0, changes());
+    changes_.add(1);
+  }
+  void end() {
+    TUTTI_ASSERT(changes() % 2 != 0, changes());
+    changes_.add(1);
+  }
   /// Odd while it goes on; another number for each call.
   [[nodiscard]] std::uint64_t changes() const { return changes_.get(); }
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/assert.hpp"
+
 namespace tutti {
 namespace {
 
@@ -132,6 +134,8 @@ void Desk::note_refused(std::string why) {
 void Desk::arrive(Arrival arrival) {
   {
     const std::lock_guard lock(mutex_);
+    TUTTI_ASSERT(arrival.slot < places_.size() && !places_[arrival.slot].there,
+                 arrival.slot);  // B1
     places_[arrival.slot].there = true;
     arrivals_.push_back(std::move(arrival));
   }
