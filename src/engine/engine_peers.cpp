@@ -62,7 +62,9 @@ template <class Memory>
 bool Engine<Memory>::may_end() const {
   const bool complete =
       std::ranges::all_of(subgroups_, [](const auto& subgroup) { return subgroup->complete(); });
-  return complete && (!membership_->changing() || !majority_is_there());
+  // One that has stopped, because the others went on without it, takes part in nothing any more.
+  const bool takes_part = membership_->changing() && !membership_->stopped();
+  return complete && (!takes_part || !majority_is_there());
 }
 
 // Of the view, without the members that have ended.
