@@ -41,11 +41,13 @@ Result<void> NodeCore::leave(std::chrono::nanoseconds timeout) {
 
 // Waits until `ready`, then hands all that is posted to the others, and closes.
 Result<void> NodeCore::finish_by(const std::function<bool()>& ready, const Deadline& deadline) {
-  const bool done = wait_until(changed_, ready, deadline);
+  bool done = wait_until(changed_, ready, deadline);
   if (done) {
     draining_.store(true, std::memory_order_release);
     incarnation_->sleeper().wake();
-    wait_until(changed_, [this] { return drained_.load(std::memory_order_acquire); }, deadline);
+    const auto drained = [this] { return drained_.load(std::memory_order_acquire); };
+    // A view may have begun meanwhile, in which there is more to do.
+    done = wait_until(changed_, drained, deadline) || ready();
   }
   if (done && close(deadline)) return {};  // a failure since then costs nobody anything
   const Result<void> ended = go_on_ending(deadline);
