@@ -23,8 +23,8 @@
 namespace tutti::cli {
 namespace {
 
-constexpr int kDrainLooks = 1000;  // 1 ms apart, at which standard error takes nothing
-constexpr timespec kDrainLook{.tv_sec = 0, .tv_nsec = 1'000'000};
+constexpr int kRefusedLooks = 1000;  // one after the other, at which standard error takes nothing
+constexpr timespec kDrainLook{.tv_sec = 0, .tv_nsec = 1'000'000};  // 1 ms
 
 /// All of the text, or as much as standard error takes: nobody could be told of an error there.
 void write_to_standard_error(std::string_view text) {
@@ -140,12 +140,14 @@ void set_up_log(Verbosity verbosity, std::string_view member) {
                                                     : spdlog::level::info);
 }
 
-bool drain_log() {
+bool drain_log(std::chrono::milliseconds at_most) {
   const LogSink* sink = log_sink.load(std::memory_order_acquire);  // pairs with make_logger
   if (sink == nullptr) return true;
   // The log's thread gets on as long as standard error takes something, however slowly: a disk may.
-  for (int refused = 0; refused < kDrainLooks; refused += takes_lines() ? 0 : 1) {
+  int refused = 0;
+  for (auto looks = at_most.count(); looks > 0 && refused < kRefusedLooks; --looks) {
     if (sink->all_written()) return true;
+    refused = takes_lines() ? 0 : refused + 1;
     nanosleep(&kDrainLook, nullptr);
   }
   return sink->all_written();

@@ -5,6 +5,7 @@
 /// stopped, no other thread waits for it: the oldest lines give way, and their number is told once
 /// there is room.
 #pragma once
+#include <chrono>
 #include <string>
 #include <string_view>
 
@@ -23,10 +24,11 @@ void set_up_log(Verbosity verbosity, std::string_view member = {});
 /// from strangers, and must not play tricks on a terminal. All lines of the log go through it.
 [[nodiscard]] std::string visible(std::string_view text);
 
-/// Waits until all lines so far are written; false: some are not, and standard error has taken
-/// nothing for a second or so. Call it before a direct write to a terminal, and at the end.
-/// Async-signal-safe.
-bool drain_log();
+/// Waits until all lines so far are written; false: some are not, and `at_most` is over, or
+/// standard error has taken nothing for a second. Call it before a direct write to a terminal, and
+/// at the end. Async-signal-safe; a handler may have interrupted the thread that the log waits for,
+/// so there `at_most` is short.
+bool drain_log(std::chrono::milliseconds at_most = std::chrono::seconds(30));
 
 void log_error(std::string_view message);
 void log_warning(std::string_view message);

@@ -25,7 +25,7 @@ void handle(int signal_number, void (*handler)(int)) {
 
 /// After what was logged. Says nothing where nobody reads: a process that is told to end ends.
 void say(std::string_view text) {
-  if (!drain_log()) return;
+  if (!drain_log(std::chrono::seconds(1))) return;
   pollfd room{.fd = STDERR_FILENO, .events = POLLOUT, .revents = 0};
   if (poll(&room, 1, 0) != 1) return;
   [[maybe_unused]] const ssize_t ignored = write(STDERR_FILENO, text.data(), text.size());

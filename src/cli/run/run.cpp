@@ -93,7 +93,7 @@ int leave(Member& member, int status) {
 int leave_early(Member& member, const std::string& input_error) {
   if (member.deliveries->failed()) {
     log_error(member.deliveries->error());
-    drain_log();
+    drain_log(std::chrono::seconds(1));
     std::_Exit(kExitError);  // no word to the others that the last messages were delivered (D1)
   }
   if (!input_error.empty()) {
