@@ -109,7 +109,15 @@ void Engine<Memory>::removed(const ViewMember& member) {
   states_->gone(member.slot);
   if (connected_[member.slot] == 0) return;  // or another incarnation: what is read is the slot
   const bool entering = decision_ && decision_->next.id == view().id + 1;
-  parting_.push_back({member.slot, entering ? view().id + 1 : view().id});
+  const std::uint64_t view = entering ? this->view().id + 1 : this->view().id;
+  // An earlier incarnation may still be parting: what is let go is the slot, once, when nobody
+  // reads.
+  const auto parting = std::ranges::find(parting_, member.slot, &Parting::slot);
+  if (parting == parting_.end()) {
+    parting_.push_back({member.slot, view});
+  } else {
+    parting->view = view;
+  }
 }
 
 template <class Memory>

@@ -127,7 +127,8 @@ void Litmus<Memory>::hear(std::uint32_t slot) {
 template <class Memory>
 bool Litmus<Memory>::done_with(std::uint32_t slot) const {
   const Path& path = paths_[slot];
-  return path.checked == rounds_ && seen_by(slot) >= last_round_of(path);
+  const std::uint64_t last = last_round_of(path);
+  return path.checked == rounds_ && round_ >= last && seen_by(slot) >= last;  // T3
 }
 
 // T1: of all who have not seen their last one yet.
@@ -179,8 +180,6 @@ bool Litmus<Memory>::step(Effects& effects) {
   }
   for (std::uint32_t slot = 0; slot < paths_.size(); ++slot) {
     if (paths_[slot].incarnation == 0 || !done_with(slot)) continue;
-    TUTTI_ASSERT(round_ >= last_round_of(paths_[slot]), slot, round_, paths_[slot].since,
-                 self_);  // T3
     paths_[slot].incarnation = 0;
     good_.push_back(slot);
     posted = true;

@@ -191,6 +191,7 @@ void Agreement<Memory>::hear_decision() {
 // Looks in all rows for a decided view that has us in it.
 template <class Memory>
 void Agreement<Memory>::join_decided() {
+  if (decision_) return;
   for (std::uint32_t slot = 0; slot < nodes_.size(); ++slot) {
     if (nodes_[slot] == 0 || slot == rows_.self().slot) continue;
     for (const std::uint64_t parity : {0, 1}) {

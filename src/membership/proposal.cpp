@@ -65,7 +65,7 @@ class Reader {
 // What no correct leader writes.
 bool contradicts_itself(const Proposal& proposal) {
   const View& next = proposal.next;
-  if (next.id == 0 || next.survivors > next.members.size()) return true;
+  if (next.id == 0 || next.id > ~0ULL - 2 || next.survivors > next.members.size()) return true;
   if (proposal.in_order > proposal.left.size()) return true;
   const auto stays = [&next](const ViewMember& member) { return next.contains(member); };
   if (std::ranges::any_of(proposal.left, stays)) return true;

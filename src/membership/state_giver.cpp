@@ -155,6 +155,8 @@ bool StateGiver<Memory>::ask_to_read(Offer& offer) {
   bool asked = false;
   const std::uint64_t largest = StateWords::kFrameHeaderBytes + words_.piece_bytes();
   while (offer.next && has_state(offer.reading.group) && (reads_ + 1) * largest <= room(offer)) {
+    // No state has so many pieces: it was asked for by one that lies.
+    if (offer.reading.index >> PieceAt::kIndexBits != 0) break;
     StateJob* job = jobs_.free();
     if (job == nullptr) break;
     job->kind = StateJob::Kind::read;

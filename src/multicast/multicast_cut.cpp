@@ -109,7 +109,9 @@ std::optional<Cut> Multicast<Memory>::find_cut(const std::vector<bool>& goes_on,
       if (!goes_on[m]) continue;
       const std::uint64_t received = received_by(m, s);
       if (delivered_alone && received != received_[s]) return {};
-      cut.received[s] = std::min(cut.received[s], received);
+      // Beyond what we know of s no member has anything that counts: its word may be a lie.
+      const std::uint64_t known = received == kNoRound ? kNoRound : sent_[s].rounds;
+      cut.received[s] = std::min({cut.received[s], received, known});
     }
   }
   for (std::uint32_t s = 0; s < senders; ++s) {

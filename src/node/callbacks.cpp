@@ -11,14 +11,17 @@
 
 namespace tutti {
 
-thread_local const Callbacks::Mark* Callbacks::Mark::innermost = nullptr;
+thread_local Callbacks::Mark* Callbacks::Mark::innermost = nullptr;
 
 Callbacks::Mark::Mark(const Callbacks& of, const std::string& name)
     : of_(&of), name_(&name), outer_(std::exchange(innermost, this)) {}
 
 Callbacks::Mark::~Mark() {
-  TUTTI_ASSERT(innermost == this);  // they end in the opposite order
-  innermost = outer_;
+  // HoldsDeliveries are the application's: they may end in any order.
+  Mark** link = &innermost;
+  while (*link != nullptr && *link != this) link = &(*link)->outer_;
+  TUTTI_ASSERT(*link == this);  // on the thread that made it
+  *link = outer_;
 }
 
 const std::string* Callbacks::Mark::find(const Callbacks& of) {

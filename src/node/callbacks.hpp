@@ -39,11 +39,11 @@ class Callbacks {
     [[nodiscard]] static const std::string* find(const Callbacks& of);
 
    private:
-    static thread_local const Mark* innermost;
+    static thread_local Mark* innermost;
 
     const Callbacks* of_;
     const std::string* name_;
-    const Mark* outer_;
+    Mark* outer_;
   };
 
   /// `failed` takes what a callback threw, on the callback's thread.
