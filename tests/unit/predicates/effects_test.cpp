@@ -8,33 +8,30 @@
 #include <string>
 #include <vector>
 
+#include "mock_fabric.hpp"
+
 namespace tutti {
 namespace {
 
 // Writes down what is posted, in order: a word is its value.
-class NotingFabric final : public Fabric {
+class NotingFabric : public ::testing::NiceMock<MockFabric> {
  public:
-  [[nodiscard]] const std::byte* row(Rank) const override { return nullptr; }
-  void write(Rank peer, Extent data) override {
-    notes.push_back("data " + std::to_string(data.offset) + " to " + std::to_string(peer.value));
+  NotingFabric() {
+    ON_CALL(*this, write).WillByDefault([this](Rank peer, Extent data) {
+      notes.push_back("data " + std::to_string(data.offset) + " to " + std::to_string(peer.value));
+    });
+    ON_CALL(*this, publish)
+        .WillByDefault([this](Rank peer, std::uint64_t offset, std::span<const std::byte> words) {
+          std::string note = "words " + std::to_string(offset) + ":";
+          for (std::size_t at = 0; at < words.size(); at += 8) {
+            std::uint64_t word = 0;
+            std::memcpy(&word, words.data() + at, sizeof word);
+            note += " " + std::to_string(word);
+          }
+          notes.push_back(note + " to " + std::to_string(peer.value));
+        });
+    ON_CALL(*this, flush).WillByDefault([this] { notes.emplace_back("flush"); });
   }
-  void publish(Rank peer, std::uint64_t offset, std::span<const std::byte> words) override {
-    std::string note = "words " + std::to_string(offset) + ":";
-    for (std::size_t at = 0; at < words.size(); at += 8) {
-      std::uint64_t word = 0;
-      std::memcpy(&word, words.data() + at, sizeof word);
-      note += " " + std::to_string(word);
-    }
-    notes.push_back(note + " to " + std::to_string(peer.value));
-  }
-  void flush() override { notes.emplace_back("flush"); }
-  std::size_t poll() override { return 0; }
-  [[nodiscard]] bool drained() const override { return true; }
-  [[nodiscard]] std::vector<PeerLoss> take_losses() override { return {}; }
-  void fence(Rank) override {}
-  void arm() override {}
-  void disarm() override {}
-  [[nodiscard]] FabricCounters counters() const override { return {}; }
 
   std::vector<std::string> notes;
 };

@@ -1,0 +1,39 @@
+/// The cut that a leader finds from the words of the others.
+#include <gtest/gtest.h>
+
+#include <optional>
+
+#include "multicast/delivery.hpp"
+#include "multicast/multicast.hpp"
+#include "support/forged_table.hpp"
+
+namespace tutti::testing {
+namespace {
+
+// One that lies says that it has received rounds of a finished sender which that never had.
+TEST(FoundCut, IsNotBeyondWhatWasSent) {
+  constexpr std::uint64_t kRounds = 2;
+  constexpr std::uint32_t kFinished = 1;
+  ForgedTable table({});
+  const GroupShape shape = table.shape(0);
+  SendRing ring(shape.own_ring, shape.ring_granules, shape.window_records);
+  Bounds bounds(shape.senders());
+  MulticastCounters counters;
+  Multicast<NativeMemory> multicast(shape, {}, &ring, bounds, counters);
+  DeliveryTotals totals;
+  Delivery<NativeMemory> delivery(shape, {}, bounds, {}, totals);
+  table.sent(kFinished, {.records = 0, .rounds = kRounds, .finished = true});
+  table.received(1, kFinished, kNoRound);
+  table.received(2, kFinished, kNoRound - 1);
+  Outbox out;
+  multicast.step(out);
+  multicast.wedge();
+  bounds.close();
+  const std::optional<Cut> cut = multicast.find_cut({true, true, true}, delivery);
+  ASSERT_TRUE(cut);
+  EXPECT_EQ(cut->received[kFinished], kRounds);
+  EXPECT_LE(cut->round, kRounds);
+}
+
+}  // namespace
+}  // namespace tutti::testing
