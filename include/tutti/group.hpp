@@ -174,7 +174,7 @@ class TUTTI_API Group {
 /// While it lives, its thread counts as being inside a callback of the group's node: calls that
 /// wait are refused there. For what deliveries wait for, such as whoever holds a lock that the
 /// delivery callback takes: a call that waits for the delivery would never return there. It is
-/// destroyed on its own thread, the newest of several first.
+/// destroyed on its own thread; of several, any first.
 class TUTTI_API HoldsDeliveries {
  public:
   /// `what` is what the errors say that the call was inside of. Both outlive this.

@@ -86,11 +86,9 @@ void Engine<Memory>::follow_ended() {
   std::erase_if(ended_, [this, missed](const ViewMember& member) {
     if (!view().contains(member)) return true;
     if (!missed && is_done(member.slot)) return false;
-    if (is_in_view(member.slot)) {
-      membership_->lost(member.slot);
-    } else {
-      membership_->expel(member.slot);  // the next incarnation is there already
-    }
+    // P1: its slot is not let go while the view has it, so its next incarnation is not there yet.
+    TUTTI_ASSERT(is_in_view(member.slot), member.slot, self_, view().id);
+    membership_->lost(member.slot);
     return true;
   });
 }

@@ -90,7 +90,7 @@ void Agreement<Memory>::lead(Effects& effects) {
   if (!all_promised()) return;
   std::optional<Proposal> proposal;
   if (Proposal accepted; adopt_accepted(accepted)) {
-    if (accepted.next.id == 0) return;  // it is there, but not whole yet
+    if (accepted.next.id == 0) return;  // another accepted one, which has not landed whole
     proposal = std::move(accepted);
   } else {
     proposal = questions_.propose();

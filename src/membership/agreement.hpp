@@ -30,7 +30,8 @@ class AgreementQuestions {
   virtual ~AgreementQuestions() = default;
   /// What this member, which leads, wants to come next. Nothing: not yet.
   [[nodiscard]] virtual std::optional<Proposal> propose() = 0;
-  /// Words of another member are input: nothing in a proposal may name what is not there.
+  /// Words of another member are input: nothing in a proposal may name what is not there. It does
+  /// not contradict itself, see decode().
   [[nodiscard]] virtual bool is_sensible(const Proposal& proposal) const = 0;
   /// All whom we do not suspect have wedged: our words for the next view can be cleared (L4).
   virtual void clear_next(Effects& effects) = 0;

@@ -1,4 +1,4 @@
-// The course of a view: the beats and words of this member, whom it suspects, and how it wedges.
+// The course of a view: how a member beats, publishes its words, suspects others and wedges.
 #include "membership/membership.hpp"
 
 #include <algorithm>

@@ -10,10 +10,7 @@ namespace tutti {
 template <class Memory>
 bool Membership<Memory>::is_sensible(const Proposal& proposal) const {
   const std::vector<ViewMember>& members = proposal.next.members;
-  if (proposal.cuts.size() != groups_.size() || proposal.next.survivors > members.size() ||
-      proposal.in_order > proposal.left.size()) {
-    return false;
-  }
+  if (proposal.cuts.size() != groups_.size()) return false;
   for (std::size_t rank = 0; rank < members.size(); ++rank) {
     if (members[rank].slot >= options_.nodes.size()) return false;
     if (proposal.next.rank_of(members[rank].slot) != rank) return false;

@@ -1,6 +1,6 @@
 /// \file suspicion.hpp
-/// Whom a member takes for lost: by the time that it was silent, by what others say, or because the
-/// fabric lost it.
+/// Which members this one takes for lost: those that were silent for too long, those that others
+/// suspect, and those that the fabric lost.
 ///
 /// Invariants:
 ///  J1  Suspicion is kept until the view ends, and passes on: a member takes over what others say,

@@ -80,7 +80,7 @@ class Net {
     return links_[from * slots_ + to].open;
   }
 
-  /// All that `from` posted is there, as much of it as lands at all.
+  /// Nothing that `from` posted is still on its way to `to`.
   [[nodiscard]] bool has_landed(std::uint32_t from, std::uint32_t to) {
     static_cast<void>(land_due(to));
     return link(from, to).posts.empty();

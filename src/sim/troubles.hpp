@@ -1,6 +1,6 @@
 /// \file troubles.hpp
-/// Who could not hear whom, and when: the world's own knowledge, for the checker to hold what
-/// members suspect against.
+/// Which node could not hear which other one, and when. The world knows; the checker compares what
+/// members suspect with it.
 ///
 /// Of two nodes, what one writes may be held or late on its way to the other; a node may be paused;
 /// and a connection may be lost, or believed to be. The first three are times in which one cannot

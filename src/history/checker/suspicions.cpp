@@ -1,4 +1,5 @@
-// Whoever is suspected gave a reason for it (M6), and whoever stops alone was alone (M10).
+// A member that is suspected gave a reason for it (M6). A member that stops as in a minority was in
+// one (M10).
 //
 // What is promised: the first suspicion of a member in a view is of somebody who lost the
 // connection to it, or did not hear it for suspect_after_ns. The others may take that over. A
