@@ -368,7 +368,9 @@ bool Delivery<Memory>::publish() {
     const bool done = cursor.bounds.known == kNoRound && cursor.round == kNoRound;
     all &= done;
     if (cursor.told != cursor.records) tell_place(s);
-    if (shape_.level == Level::unordered) {
+    // A sender that has ended may show more only by a lie: it stays ended.
+    const bool ended = consumed_[s].load(std::memory_order_relaxed) == kNoRound;
+    if (shape_.level == Level::unordered && !ended) {
       moved |= raise(consumed_[s], done ? kNoRound : cursor.records);
     }
   }

@@ -44,5 +44,22 @@ TEST(UnorderedDelivery, HasConsumedAllOfAFinishedSender) {
   EXPECT_EQ(group.delivery->consumed(0), 0U);
 }
 
+// A lie: the header of its last record says that it belongs to the next view, then that it belongs
+// to this one. Another sender's messages fill the batch, so it is seen and not yet delivered.
+TEST(UnorderedDelivery, KeepsASenderEndedWhoseHeaderIsStampedAgain) {
+  ForgedDelivery group({.level = Level::unordered, .ring_granules = 1024, .window_records = 1024});
+  const std::uint64_t view = group.shape.view;
+  group.rings[1].raw_at(0, {8 | kStampedBit | view_tag(view + 1), 0});
+  group.bounds.set(1, {.records = 1, .known = kNoRound, .stable = kNoRound});
+  group.run();
+  ASSERT_EQ(group.delivery->consumed(1), kNoRound);
+  group.rings[1].raw_at(0, {8 | kStampedBit | view_tag(view), 3});
+  for (std::uint64_t i = 0; i < kDeliveryBatchMax; ++i) group.rings[0].put(0, i);
+  group.known(0, kDeliveryBatchMax);
+  group.run(1);
+  EXPECT_EQ(group.delivery->consumed(0), kDeliveryBatchMax);
+  EXPECT_EQ(group.delivery->consumed(1), kNoRound);
+}
+
 }  // namespace
 }  // namespace tutti::testing
