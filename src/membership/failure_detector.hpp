@@ -26,6 +26,9 @@ class FailureDetector {
     seen_[slot] = {heartbeat, watched_.ns()};
   }
 
+  /// Watched time, as of the last look.
+  [[nodiscard]] std::uint64_t watched_ns() const { return watched_.ns(); }
+
   /// Forgets the slot's past: it is watched from now on.
   void watch(std::uint32_t slot) { seen_[slot] = {0, watched_.ns()}; }
 

@@ -87,7 +87,7 @@ void Membership<Memory>::follow_course(Effects& effects) {
     if (why.reason != WedgeReason::told || others_wedge()) wedge(why);
   }
   if (!wedged_) return;
-  if (suspicion_.is_alone(now_ns_)) return stop(StopReason::minority);  // J9
+  if (suspicion_.is_alone()) return stop(StopReason::minority);  // J9
   settle();
   if (leaves_ && suspicion_.leader() == rows_.rank())
     ask_to_leave();  // it may lead since this step

@@ -85,7 +85,7 @@ bool Suspicion<Memory>::add(std::uint32_t rank) {
 
 // In the end those who go on trust each other, and the others hear so.
 template <class Memory>
-bool Suspicion<Memory>::is_alone(std::uint64_t now_ns) {
+bool Suspicion<Memory>::is_alone() {
   const View& view = rows_.view();
   std::size_t together = 1;
   for (std::uint32_t rank = 0; rank < view.members.size(); ++rank) {
@@ -96,8 +96,8 @@ bool Suspicion<Memory>::is_alone(std::uint64_t now_ns) {
     alone_since_ns_.reset();
     return false;
   }
-  if (!alone_since_ns_) alone_since_ns_ = now_ns;
-  return now_ns - *alone_since_ns_ >= suspect_after_ns_;
+  if (!alone_since_ns_) alone_since_ns_ = detector_.watched_ns();
+  return detector_.watched_ns() - *alone_since_ns_ >= suspect_after_ns_;
 }
 
 template <class Memory>

@@ -47,7 +47,7 @@ class Suspicion {
   /// J1. False if it was suspected before.
   bool add(std::uint32_t rank);
   /// J9: for so long that the member stops. To be asked at each look in a change of view.
-  [[nodiscard]] bool is_alone(std::uint64_t now_ns);
+  [[nodiscard]] bool is_alone();
 
   /// The view of the rows is another one.
   void begin_view();
@@ -61,7 +61,7 @@ class Suspicion {
   std::vector<bool> suspected_;      // by rank
   std::vector<std::uint64_t> said_;  // scratch: what one member says of all
   FailureDetector detector_;
-  std::optional<std::uint64_t> alone_since_ns_;
+  std::optional<std::uint64_t> alone_since_ns_;  // in watched time
 };
 
 }  // namespace tutti
