@@ -18,6 +18,8 @@ bool Membership<Memory>::is_sensible(const Proposal& proposal) const {
   for (const ViewMember& member : proposal.left) {
     if (member.slot >= options_.nodes.size()) return false;
   }
+  // Founders bring no state, so nobody takes one from them.
+  if (proposal.next.id == kFirstView && proposal.next.survivors != 0) return false;
   if (view().id + 1 != proposal.next.id) return true;
   for (std::size_t g = 0; g < groups_.size(); ++g) {
     if (proposal.cuts[g].received.size() != groups_[g].subgroup->shape().senders()) return false;
@@ -39,6 +41,7 @@ std::optional<Proposal> Membership<Memory>::first_proposal() {
   for (std::uint32_t slot = 0; slot < ready_.size(); ++slot) {
     if (suspicion_.of(slot)) continue;
     const bool own = slot == options_.self;
+    if (!own && ready_[slot] == 0) return {};  // lost since: it is suspected soon
     proposal.next.members.push_back({slot, own ? options_.incarnation : ready_[slot]});
   }
   for (const ViewMember& one : proposal.next.members) {
