@@ -66,7 +66,10 @@ class TUTTI_API Node {
   void wait(Timeout timeout);
 
   /// Ends the groups together: finishes all of them, waits until every member did so and all is
-  /// delivered everywhere. On a time-out or a failure it leaves at once and returns why.
+  /// delivered everywhere. On a time-out or a failure it leaves at once and returns why; at a
+  /// time-out after everything was delivered everywhere it returns no error, though the last
+  /// acknowledgements may not have reached all others, which report this member as lost then. Nodes
+  /// that join after that are not waited for. Two threads may end a node at the same time.
   /// While a callback runs, the node cannot end; at the time-out this returns all the same, with an
   /// error that names the callback (ErrorCode::timed_out, or the failure). From then on no callback
   /// begins but the log's and the destructors of snapshots, sends are refused as on a stopped node,

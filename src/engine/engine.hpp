@@ -86,9 +86,18 @@ class Engine final : private MembershipEvents {
   [[nodiscard]] const View& view() const { return membership_->view(); }
   /// When it wants to be passed next although nothing happens.
   [[nodiscard]] std::uint64_t next_pass_ns() const { return membership_->next_step_ns(); }
+
+  /// All groups are complete. Any thread.
+  [[nodiscard]] bool complete() const;
+  /// All groups were complete, and the application waits for nothing but the end. If nodes join
+  /// that may send more, this member does not wait for them: it asks to leave.
+  void drain();
   /// P2. All groups are complete, and no change of view is under way that needs this member: it may
   /// go without a word, if it is not passed again.
   [[nodiscard]] bool may_end() const;
+  /// This member has been delivered everything there will be, so it loses nothing with the others.
+  /// Where no sender is left it cannot know that, unless it drains: a node that joins may send.
+  [[nodiscard]] bool is_through() const;
 
  private:
   // A view that the application has not been told of.
@@ -122,6 +131,11 @@ class Engine final : private MembershipEvents {
   void removed(const ViewMember& member) override;
   [[nodiscard]] bool is_needed() const override { return states_->is_needed(); }
 
+  // engine_end.cpp
+  void follow_ended();
+  [[nodiscard]] bool majority_is_there() const;
+  [[nodiscard]] bool has_joiners() const { return view().survivors < view().members.size(); }
+  void ask_to_leave();
   // engine_peers.cpp
   void follow_litmus();
   void beat_on_trial();
@@ -130,8 +144,6 @@ class Engine final : private MembershipEvents {
   void part_from_removed();
   void part(std::uint32_t slot);
   [[nodiscard]] bool is_done(std::uint32_t slot) const;
-  void follow_ended();
-  [[nodiscard]] bool majority_is_there() const;
   // engine_views.cpp
   std::size_t follow_views();
   void reach(Untold& next);
@@ -159,7 +171,8 @@ class Engine final : private MembershipEvents {
   std::vector<ViewMember> ended_;     // P2
   std::optional<Proposal> decision_;  // the last one
   std::deque<Untold> untold_;         // the oldest first
-  bool leaves_ = false;               // without the state that it joined for
+  bool drains_ = false;
+  bool asked_to_leave_ = false;  // by itself: the application did not
 };
 
 }  // namespace tutti

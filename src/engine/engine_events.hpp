@@ -54,8 +54,9 @@ class EngineEvents {
   /// The state that this member joined for comes from the member in that slot. Told again and
   /// again.
   virtual void takes_from(std::uint32_t /*slot*/) {}
-  /// All that gave it are gone. This member leaves: the others may need its vote to go on.
-  virtual void leaves_without_state() {}
+  /// This member asks to leave although the application did not: all that gave it the state are
+  /// gone, or it waits for its end and nodes join. The others may need its vote to go on.
+  virtual void asks_to_leave() {}
   /// The view, before anything is delivered in it (P3); only from a pass that may call it.
   virtual void tell(const Entry& entry) = 0;
   /// The node joined, and the state that it needs cannot be had.

@@ -57,42 +57,6 @@ void Engine<Memory>::lost(std::uint32_t slot, const std::string& reason) {
   membership_->lost(slot);
 }
 
-// P2.
-template <class Memory>
-bool Engine<Memory>::may_end() const {
-  const bool complete =
-      std::ranges::all_of(subgroups_, [](const auto& subgroup) { return subgroup->complete(); });
-  // One that has stopped, because the others went on without it, takes part in nothing any more.
-  const bool takes_part = membership_->changing() && !membership_->stopped();
-  return complete && (!takes_part || !majority_is_there());
-}
-
-// Of the view, without the members that have ended.
-template <class Memory>
-bool Engine<Memory>::majority_is_there() const {
-  std::size_t there = 0;
-  for (std::uint32_t rank = 0; rank < view().members.size(); ++rank) {
-    const bool ended = std::ranges::find(ended_, view().members[rank]) != ended_.end();
-    if (!ended && !membership_->suspects(rank)) ++there;
-  }
-  return 2 * there > view().members.size();
-}
-
-// P2. A change of view waits for all that are not suspected. Without a majority it would wait in
-// vain; but then every member here has what it needs to end as well.
-template <class Memory>
-void Engine<Memory>::follow_ended() {
-  const bool missed = membership_->changing() && majority_is_there();
-  std::erase_if(ended_, [this, missed](const ViewMember& member) {
-    if (!view().contains(member)) return true;
-    if (!missed && is_done(member.slot)) return false;
-    // P1: its slot is not let go while the view has it, so its next incarnation is not there yet.
-    TUTTI_ASSERT(is_in_view(member.slot), member.slot, self_, view().id);
-    membership_->lost(member.slot);
-    return true;
-  });
-}
-
 template <class Memory>
 void Engine<Memory>::lost_outsider(std::uint32_t slot) {
   membership_->lost(slot);
@@ -134,6 +98,8 @@ void Engine<Memory>::part(std::uint32_t slot) {
   TUTTI_ASSERT(!is_seated(slot), slot, self_, view().id);  // P1
   states_->gone(slot);
   if (litmus_ != nullptr) litmus_->end(slot);
+  // Of two incarnations the view had the one that this member never met: the other goes with it.
+  membership_->ready(slot, 0);
   events_.let_go(slot);
 }
 

@@ -32,6 +32,7 @@ void Engine<Memory>::installed(const View& view, const View& before) {
   states_->expect(view, self_);
   untold_.push_back({.entry = {.view = view, .before = before, .decision = *decision_}});
   events_.entered(untold_.back().entry);
+  if (drains_ && has_joiners()) ask_to_leave();
 }
 
 // Returns of how many views it told.
@@ -81,9 +82,7 @@ void Engine<Memory>::follow_taking() {
   if (states_->taking() == Taking::under_way) {
     if (const auto giver = states_->giver()) events_.takes_from(*giver);
   } else if (states_->taking() == Taking::lost) {
-    if (std::exchange(leaves_, true)) return;
-    events_.leaves_without_state();
-    membership_->leave();
+    ask_to_leave();
   } else if (states_->taking() == Taking::failed) {
     const Error why = states_->error();
     untold_.clear();

@@ -73,14 +73,17 @@ class Incarnation final : private EngineEvents {
   [[nodiscard]] std::vector<std::string> suspected() const;
   /// What comes after this view is decided, and not reached yet.
   [[nodiscard]] bool decided() const { return engine_->membership().has_decided(); }
-  /// It may end without a word to the others, if it is not passed again. See Engine.
+  // See Engine.
+  void drain() { engine_->drain(); }
   [[nodiscard]] bool may_end() const { return engine_->may_end(); }
+  [[nodiscard]] bool is_through() const { return engine_->is_through(); }
   /// When it wants to be passed next although nothing happens.
   [[nodiscard]] std::uint64_t next_pass_ns() const { return engine_->next_pass_ns(); }
   /// When the last pass began, 0 if there was none.
   [[nodiscard]] std::uint64_t passed_ns() const { return passed_ns_; }
 
   // Any thread.
+  [[nodiscard]] bool complete() const { return engine_->complete(); }
   [[nodiscard]] Sleeper& sleeper() { return *sleeper_; }
   [[nodiscard]] const Lobby& lobby() const { return *lobby_; }
   [[nodiscard]] const std::atomic<std::uint64_t>& asleep() const;
@@ -141,7 +144,7 @@ class Incarnation final : private EngineEvents {
   void takes_from(std::uint32_t slot) override {
     gives_state_.store(1 + slot, std::memory_order_relaxed);
   }
-  void leaves_without_state() override { gives_state_.store(0, std::memory_order_relaxed); }
+  void asks_to_leave() override { gives_state_.store(0, std::memory_order_relaxed); }
   void tell(const Entry& entry) override;
   void no_state(const Error& why) override { events_.no_state(why); }
 

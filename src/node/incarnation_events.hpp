@@ -44,4 +44,23 @@ class IncarnationEvents {
   virtual void take_back() = 0;
 };
 
+/// For as long as it lives, a call of the application goes on and the loop is lent for it.
+class LentForCall {
+ public:
+  LentForCall(IncarnationEvents& events, CallMark& mark) : events_(events), mark_(mark) {
+    mark_.begin();
+    events_.lend();
+  }
+  ~LentForCall() {
+    events_.take_back();
+    mark_.end();
+  }
+  LentForCall(const LentForCall&) = delete;
+  LentForCall& operator=(const LentForCall&) = delete;
+
+ private:
+  IncarnationEvents& events_;
+  CallMark& mark_;
+};
+
 }  // namespace tutti

@@ -186,11 +186,8 @@ DeliveryCallback Incarnation::delivery_of(std::size_t index) {
     };
   }
   return [&events = events_, &mark, &deliver](std::span<const Message> batch) {
-    mark.begin();
-    events.lend();
+    const LentForCall lent(events, mark);
     deliver(batch);
-    events.take_back();
-    mark.end();
   };
 }
 

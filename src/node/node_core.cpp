@@ -104,6 +104,10 @@ std::size_t NodeCore::turn() {
   // Another pass might be one in a change of view, which would need this member to its end.
   if (drained_.load(std::memory_order_relaxed)) [[unlikely]]
     return 0;
+  const bool drains =
+      draining_.load(std::memory_order_acquire) && in_view_.load(std::memory_order_relaxed);
+  if (drains) [[unlikely]]
+    incarnation_->drain();
   if (asks_to_leave_.load(std::memory_order_relaxed) &&
       asks_to_leave_.exchange(false, std::memory_order_acquire)) [[unlikely]] {
     incarnation_->leave();
@@ -203,7 +207,10 @@ void NodeCore::idle(IdlePolicy& policy, std::chrono::nanoseconds longest) {
       sched_yield();
       break;
     case IdleAction::sleep:
-      if (draining_.load(std::memory_order_acquire)) longest = std::min(longest, kLeavingSleep);
+      // Acknowledgements wake nobody; a change of view does, and until then it waits for that.
+      if (draining_.load(std::memory_order_acquire) && may_end()) {
+        longest = std::min(longest, kLeavingSleep);
+      }
       stays_awake(policy, doze(longest));
       break;
   }
@@ -215,6 +222,11 @@ std::size_t NodeCore::doze(std::chrono::nanoseconds timeout) {
   TUTTI_ASSERT(!armed_);  // T3: once for each sleep
   save_counters();
   Fabric& fabric = incarnation_->fabric();
+  struct RisesAtEnd {  // also if a turn throws
+    ~RisesAtEnd() { node.rise(); }
+    NodeCore& node;
+  };
+  const RisesAtEnd rises{*this};
   fabric.arm();
   armed_ = true;
   fence_.heavy();  // T3: pairs with the light one in GroupCore::notify_work()
@@ -228,7 +240,6 @@ std::size_t NodeCore::doze(std::chrono::nanoseconds timeout) {
     incarnation_->sleeper().sleep(std::min<std::chrono::nanoseconds>(
         timeout, std::chrono::nanoseconds(next > now ? next - now : 0)));
   }
-  rise();
   return work;
 }
 

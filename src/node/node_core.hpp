@@ -134,7 +134,6 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
   [[nodiscard]] Result<void> finish_by(const std::function<bool()>& ready,
                                        const Deadline& deadline);
   [[nodiscard]] Result<void> go_on_ending(const Deadline& deadline);
-  [[nodiscard]] bool all_complete() const;
   [[nodiscard]] Error why_not_finished() const;
   [[nodiscard]] std::string what_still_runs() const;
   [[nodiscard]] bool ends() const override { return ends_.load(std::memory_order_acquire); }

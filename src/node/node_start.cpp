@@ -194,11 +194,8 @@ void NodeCore::installed(const ViewChange& change) {
   }
   if (first) in_view_.store(true, std::memory_order_release);
   if (options_.on_view && !failed()) {
-    view_call_.begin();
-    lend();
+    const LentForCall lent(*this, view_call_);
     options_.on_view(change);
-    take_back();
-    view_call_.end();
   }
   if (!first) return;
   told_first_view_.store(true, std::memory_order_release);
@@ -220,12 +217,7 @@ void NodeCore::ended(StopReason reason) {
     changed_.notify();
     return;
   }
-  // A node that has delivered everything there will be has lost nothing with the others. Where no
-  // sender is left, it cannot know that: a node that joins may send.
-  const auto has_senders = [](const auto& group) {
-    return group->subgroup()->shape().senders() != 0;
-  };
-  if (all_complete() && std::ranges::all_of(groups_, has_senders)) {
+  if (incarnation_->is_through()) {
     return incarnation_->turn_away(
         "its groups are complete and it has lost the others, so it admits nobody; stop it and "
         "start it again");

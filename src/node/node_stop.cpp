@@ -8,17 +8,12 @@
 
 namespace tutti {
 
-bool NodeCore::all_complete() const {
-  return std::ranges::all_of(groups_,
-                             [](const auto& group) { return group->subgroup()->complete(); });
-}
-
 Result<void> NodeCore::stop(std::chrono::nanoseconds timeout) {
   if (std::optional<Error> refusal = refusal_here("Node::stop")) return std::unexpected(*refusal);
   const Deadline deadline(timeout);
   if (!takes_part()) return go_on_ending(deadline);
   for (const auto& group : groups_) group->finish();
-  return finish_by([this] { return all_complete(); }, deadline);
+  return finish_by([this] { return incarnation_->complete(); }, deadline);
 }
 
 Result<void> NodeCore::leave(std::chrono::nanoseconds timeout) {
@@ -35,13 +30,16 @@ Result<void> NodeCore::leave(std::chrono::nanoseconds timeout) {
     incarnation_->sleeper().wake();
   }
   // If all end together, nobody may be there any more who would let us go.
-  const auto gone = [this] { return left_.load(std::memory_order_acquire) || all_complete(); };
+  const auto gone = [this] {
+    return left_.load(std::memory_order_acquire) || incarnation_->complete();
+  };
   return finish_by(gone, deadline);
 }
 
 // Waits until `ready`, then hands all that is posted to the others, and closes.
 Result<void> NodeCore::finish_by(const std::function<bool()>& ready, const Deadline& deadline) {
-  bool done = wait_until(changed_, ready, deadline);
+  // Another thread that ends the node may have done all of it.
+  bool done = wait_until(changed_, ready, deadline) || ready();
   if (done) {
     draining_.store(true, std::memory_order_release);
     incarnation_->sleeper().wake();

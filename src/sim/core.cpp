@@ -2,6 +2,7 @@
 // the library instantiates them for NativeMemory; this one file does it for the simulator.
 #define TUTTI_DEFINITIONS_ONLY
 #include "engine/engine.cpp"                  // NOLINT(bugprone-suspicious-include)
+#include "engine/engine_end.cpp"              // NOLINT(bugprone-suspicious-include)
 #include "engine/engine_peers.cpp"            // NOLINT(bugprone-suspicious-include)
 #include "engine/engine_views.cpp"            // NOLINT(bugprone-suspicious-include)
 #include "engine/litmus.cpp"                  // NOLINT(bugprone-suspicious-include)

@@ -175,7 +175,7 @@ void Member::leave() {
   engine_->membership().leave();
 }
 
-void Member::leaves_without_state() { record(event(EventKind::leave)); }
+void Member::asks_to_leave() { record(event(EventKind::leave)); }
 
 void Member::lost(std::uint32_t slot) {
   lost_ns_[slot] = net_.now_ns();
@@ -309,7 +309,7 @@ void Member::decided(const Proposal& proposal) {
 }
 
 void Member::stopped(StopReason reason) {
-  rests_ = reason != StopReason::left && view_id() != 0 && all_complete();
+  rests_ = reason != StopReason::left && view_id() != 0 && engine_->is_through();
   if (rests_) return;  // as NodeCore::ended: it has lost nothing with the others
   if (reason == StopReason::evicted) record(event(EventKind::evicted));
   // A member that leaves in order and got to the cut, or is alone, knows that what it has not

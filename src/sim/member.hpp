@@ -167,7 +167,7 @@ class Member final : private EngineEvents {
   void silent(std::uint32_t slot) override;
   void distrusted(std::uint32_t slot, const std::string& what) override;
   void reached(const Entry& entry) override;
-  void leaves_without_state() override;
+  void asks_to_leave() override;
   void tell(const Entry& /*entry*/) override {}  // its history has it since reached()
   void no_state(const Error& why) override;
 
@@ -179,7 +179,6 @@ class Member final : private EngineEvents {
   [[nodiscard]] bool delivered_all() const;
   void follow_end(bool idle);
   void heed_trials();
-  [[nodiscard]] bool all_complete() const;
   [[nodiscard]] bool sent_all() const;
   void deliver(std::uint16_t group, std::span<const Message> batch);
   void record(const history::Event& event);

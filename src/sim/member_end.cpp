@@ -7,13 +7,6 @@
 
 namespace tutti::sim {
 
-bool Member::all_complete() const {
-  for (std::size_t g = 0; g < seats_.size(); ++g) {
-    if (!engine_->subgroup(g).complete()) return false;
-  }
-  return true;
-}
-
 // Delivered here, too.
 bool Member::sent_all() const {
   for (std::size_t g = 0; g < seats_.size(); ++g) {
@@ -42,7 +35,8 @@ void Member::follow_end(bool idle) {
     leave();
   }
   // If all end together, nobody may be there any more to let a leaver go.
-  draining_ = draining_ || all_complete();
+  draining_ = draining_ || engine_->complete();
+  if (draining_) engine_->drain();
   // Another pass might be one in a change of view, which would need this member to its end.
   if (!draining_ || !idle || !drained() || !engine_->may_end()) return;
   ended_ns_ = net_.now_ns();

@@ -54,6 +54,22 @@ TEST_P(Ended, AllThatComeAreToldInTheirTimeAndMayFoundAnotherGroup) {
   expect_ok(stopped);
 }
 
+// Both wait for the same; whichever closes first has done the other's work as well.
+TEST_P(Ended, TwoThreadsThatStopANodeAreBothToldThatItStopped) {
+  for (int times = 0; times < 5; ++times) {
+    TestCluster cluster({.members = 2, .fabric = GetParam(), .groups = {small_group()}});
+    cluster.start();
+    ASSERT_TRUE(cluster.group(0).send("x", kPatience));
+    std::vector<Result<void>> stopped(3);
+    std::vector<std::thread> threads;
+    for (std::size_t i = 0; i < stopped.size(); ++i) {
+      threads.emplace_back([&, i] { stopped[i] = cluster.node(i == 0 ? 1 : 0).stop(kPatience); });
+    }
+    for (std::thread& thread : threads) thread.join();
+    expect_ok(stopped);
+  }
+}
+
 struct Comer {
   std::size_t ended = 0;
   std::size_t lost = 0;

@@ -1,0 +1,74 @@
+// How a member ends when all is delivered, and what it does about others that have ended (P2).
+#include <algorithm>
+#include <utility>
+
+#include "base/assert.hpp"
+#include "engine/engine.hpp"
+#include "sst/memory.hpp"
+
+namespace tutti {
+
+template <class Memory>
+bool Engine<Memory>::complete() const {
+  return std::ranges::all_of(subgroups_, [](const auto& subgroup) { return subgroup->complete(); });
+}
+
+// A view to which nodes were added may have begun since all was complete.
+template <class Memory>
+void Engine<Memory>::drain() {
+  if (std::exchange(drains_, true)) return;
+  if (!complete() && has_joiners()) ask_to_leave();
+}
+
+template <class Memory>
+void Engine<Memory>::ask_to_leave() {
+  if (std::exchange(asked_to_leave_, true)) return;
+  events_.asks_to_leave();
+  membership_->leave();
+}
+
+// P2. Where all is complete, a decision is entered in the step that hears it: none is pending here.
+template <class Memory>
+bool Engine<Memory>::may_end() const {
+  // One that has stopped, because the others went on without it, takes part in nothing any more.
+  const bool takes_part = membership_->changing() && !membership_->stopped();
+  return complete() && (!takes_part || !majority_is_there());
+}
+
+template <class Memory>
+bool Engine<Memory>::is_through() const {
+  const auto has_senders = [](const auto& subgroup) { return subgroup->shape().senders() != 0; };
+  return complete() && (drains_ || std::ranges::all_of(subgroups_, has_senders));
+}
+
+// Of the view, without the members that have ended.
+template <class Memory>
+bool Engine<Memory>::majority_is_there() const {
+  std::size_t there = 0;
+  for (std::uint32_t rank = 0; rank < view().members.size(); ++rank) {
+    const bool ended = std::ranges::find(ended_, view().members[rank]) != ended_.end();
+    if (!ended && !membership_->suspects(rank)) ++there;
+  }
+  return 2 * there > view().members.size();
+}
+
+// A change of view waits for all that are not suspected. Without a majority it would wait in vain;
+// but then every member here has what it needs to end as well.
+template <class Memory>
+void Engine<Memory>::follow_ended() {
+  const bool missed = membership_->changing() && majority_is_there();
+  std::erase_if(ended_, [this, missed](const ViewMember& member) {
+    if (!view().contains(member)) return true;
+    if (!missed && is_done(member.slot)) return false;
+    // P1: its slot is not let go while the view has it, so its next incarnation is not there yet.
+    TUTTI_ASSERT(is_in_view(member.slot), member.slot, self_, view().id);
+    membership_->lost(member.slot);
+    return true;
+  });
+}
+
+#ifndef TUTTI_DEFINITIONS_ONLY  // see sst/memory.hpp
+template class Engine<NativeMemory>;
+#endif
+
+}  // namespace tutti
