@@ -1,11 +1,19 @@
 // The protocol's templates for the tests' Memory. Their definitions are in .cpp files, where the
 // library instantiates them for NativeMemory; this one file does it for LandingMemory.
 #define TUTTI_DEFINITIONS_ONLY
+#include "engine/engine.cpp"                  // NOLINT(bugprone-suspicious-include)
+#include "engine/engine_end.cpp"              // NOLINT(bugprone-suspicious-include)
+#include "engine/engine_peers.cpp"            // NOLINT(bugprone-suspicious-include)
+#include "engine/engine_views.cpp"            // NOLINT(bugprone-suspicious-include)
+#include "engine/litmus.cpp"                  // NOLINT(bugprone-suspicious-include)
 #include "membership/agreement.cpp"           // NOLINT(bugprone-suspicious-include)
 #include "membership/membership.cpp"          // NOLINT(bugprone-suspicious-include)
 #include "membership/membership_begin.cpp"    // NOLINT(bugprone-suspicious-include)
 #include "membership/membership_install.cpp"  // NOLINT(bugprone-suspicious-include)
 #include "membership/membership_propose.cpp"  // NOLINT(bugprone-suspicious-include)
+#include "membership/state_giver.cpp"         // NOLINT(bugprone-suspicious-include)
+#include "membership/state_taker.cpp"         // NOLINT(bugprone-suspicious-include)
+#include "membership/state_transfer.cpp"      // NOLINT(bugprone-suspicious-include)
 #include "membership/suspicion.cpp"           // NOLINT(bugprone-suspicious-include)
 #include "membership/view_rows.cpp"           // NOLINT(bugprone-suspicious-include)
 #include "multicast/delivery.cpp"             // NOLINT(bugprone-suspicious-include)
@@ -23,5 +31,10 @@ template class ViewRows<testing::LandingMemory>;
 template class Suspicion<testing::LandingMemory>;
 template class Agreement<testing::LandingMemory>;
 template class Membership<testing::LandingMemory>;
+template class StateGiver<testing::LandingMemory>;
+template class StateTaker<testing::LandingMemory>;
+template class StateTransfer<testing::LandingMemory>;
+template class Litmus<testing::LandingMemory>;
+template class Engine<testing::LandingMemory>;
 
 }  // namespace tutti

@@ -1,0 +1,124 @@
+/// \file forged_node.hpp
+/// A member over rows that all share, put together by the engine and passed by hand: what a test
+/// does not pass does not move. Connections are the test's: it tells the engine of them
+/// (Engine::connected, lost), or, where only the membership matters, the membership alone.
+#pragma once
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/engine.hpp"
+#include "sim/plan.hpp"
+#include "support/aligned_row.hpp"
+#include "support/shared_fabric.hpp"
+
+namespace tutti::testing {
+
+inline std::vector<std::uint32_t> slots_of(const View& view) {
+  std::vector<std::uint32_t> slots;
+  for (const ViewMember& member : view.members) slots.push_back(member.slot);
+  return slots;
+}
+
+inline GroupOptions forged_group() {
+  GroupOptions group;
+  group.name = "g";
+  group.message_max_bytes = 100;
+  group.window_bytes = 4096;
+  group.window_messages = 16;
+  return group;
+}
+
+inline constexpr std::string_view kState = "of the group";
+
+template <class Memory>
+class ForgedNodeOver final : private EngineEvents {
+ public:
+  ForgedNodeOver(const sim::Plan& plan, std::uint32_t slot, std::vector<AlignedRow>& rows,
+                 Memory memory, bool may_found = true)
+      : fabric(rows), jobs({state_of(plan)}, plan.rows.states.piece_bytes()) {
+    const EngineOptions options{.membership = {.self = slot,
+                                               .incarnation = 100 + slot,
+                                               .nodes = plan.rows.names,
+                                               .founders = plan.founders,
+                                               .may_found = may_found,
+                                               .found_after_ns = 0}};
+    EngineEvents& events = *this;
+    engine = std::make_unique<Engine<Memory>>(
+        options,
+        EnginePlace{.plan = plan.rows,
+                    .own_row = rows[slot].data(),
+                    .fabric = fabric,
+                    .row_of = [&rows](std::uint32_t peer) { return rows[peer].data(); },
+                    .jobs = jobs,
+                    .deliveries = {[this](std::span<const Message> batch) {
+                      for (const Message& message : batch) delivered.emplace_back(message.text());
+                    }}},
+        events, memory);
+    membership = &engine->membership();
+    group = &engine->subgroup(0);
+  }
+
+  /// `saves`: what there is to do for the states of groups is done, too.
+  void pass() {
+    while (saves && jobs.work()) {
+    }
+    engine->pass(now_ns, stuck ? Calls::forbidden : Calls::allowed);
+  }
+  bool send(std::string_view text) {
+    SendRing::Space space;
+    const auto size = static_cast<std::uint32_t>(text.size());
+    if (group->ring()->claim(size, space) != SendRing::Outcome::ok) return false;
+    std::memcpy(space.payload, text.data(), text.size());
+    group->ring()->commit(space);
+    return true;
+  }
+  /// It sends nothing more.
+  void finish() { group->ring()->close(); }
+
+  SharedFabric fabric;
+  StateJobs jobs;
+  std::uint64_t now_ns = 0;
+  bool stuck = false;  // the application does not come back
+  bool saves = true;
+  bool asked_to_leave = false;  // by itself
+  std::vector<std::string> delivered;
+  std::vector<View> views;
+  std::vector<ViewMember> gone;
+  std::vector<std::uint32_t> let_go_slots;
+  std::optional<StopReason> why_stopped;
+  std::unique_ptr<Engine<Memory>> engine;
+  Membership<Memory>* membership = nullptr;  // the engine's
+  Subgroup<Memory>* group = nullptr;         // the same
+
+ private:
+  // EngineEvents.
+  void entered(const Entry& entry) override { views.push_back(entry.view); }
+  void stopped(StopReason reason) override { why_stopped = reason; }
+  void removed(const ViewMember& member) override { gone.push_back(member); }
+  void let_go(std::uint32_t slot) override { let_go_slots.push_back(slot); }
+  void asks_to_leave() override { asked_to_leave = true; }
+  void tell(const Entry& /*entry*/) override {}
+  void no_state(const Error& why) override { FAIL() << why.message; }
+
+  // The application's, of a few bytes.
+  static GroupState state_of(const sim::Plan& plan) {
+    GroupState state{.name = plan.rows.groups[0].name};
+    state.save = [](const StateSink& write) -> Result<void> {
+      write(std::as_bytes(std::span(kState)));
+      return {};
+    };
+    state.load = [](const StatePiece& /*piece*/) -> Result<void> { return {}; };
+    return state;
+  }
+};
+
+using ForgedNode = ForgedNodeOver<NativeMemory>;
+
+}  // namespace tutti::testing

@@ -1,0 +1,131 @@
+// P1, P2: members that end, and connections that end with them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <deque>
+
+#include "support/forged_node.hpp"
+
+namespace tutti::testing {
+namespace {
+
+using ::testing::ElementsAre;
+
+// The first `founders` found a group and are connected; the others come later. Of a small group,
+// two are a majority of three.
+class EndsTest : public ::testing::Test {
+ protected:
+  void make(std::uint32_t count, std::uint32_t founders, std::vector<std::string> senders = {}) {
+    GroupOptions group = forged_group();
+    group.senders = std::move(senders);
+    plan_ = sim::make_plan(count, {group});
+    plan_->founders = founders;
+    for (std::uint32_t slot = 0; slot < count; ++slot) rows_.emplace_back(plan_->rows.row_bytes());
+    for (std::uint32_t slot = 0; slot < count; ++slot) {
+      nodes_.emplace_back(*plan_, slot, rows_, NativeMemory{});
+    }
+    for (std::uint32_t slot = 0; slot < founders; ++slot) {
+      all_.push_back(slot);
+      for (std::uint32_t other = 0; other < slot; ++other) connect(slot, other);
+    }
+    run(all_, 10);
+    ASSERT_EQ(nodes_[0].views.size(), 1U);
+  }
+
+  void connect(std::uint32_t one, std::uint32_t other, std::uint64_t incarnation = 0) {
+    nodes_[one].engine->connected(other, incarnation == 0 ? 100 + other : incarnation);
+    nodes_[other].engine->connected(one, 100 + one);
+  }
+  void run(const std::vector<std::uint32_t>& who, int passes = 20) {
+    for (int i = 0; i < passes; ++i) {
+      for (const std::uint32_t slot : who) nodes_[slot].pass();
+    }
+  }
+  void finish(const std::vector<std::uint32_t>& who) {
+    for (const std::uint32_t slot : who) nodes_[slot].finish();
+  }
+
+  std::optional<sim::Plan> plan_;
+  std::vector<AlignedRow> rows_;
+  std::deque<ForgedNode> nodes_;
+  std::vector<std::uint32_t> all_;  // founders
+};
+
+TEST_F(EndsTest, AMemberThatDrainsDoesNotWaitForOneThatJoins) {
+  make(4, 3);
+  finish(all_);
+  run(all_);
+  ASSERT_TRUE(nodes_[1].engine->complete());
+  nodes_[1].engine->drain();
+  for (const std::uint32_t slot : all_) connect(3, slot);
+  run({0, 1, 2, 3}, 40);
+  EXPECT_TRUE(nodes_[1].asked_to_leave);
+  EXPECT_EQ(nodes_[1].why_stopped, StopReason::left);
+  EXPECT_FALSE(nodes_[0].asked_to_leave) << "it waits for nothing";
+  EXPECT_THAT(slots_of(nodes_[0].views.back()), ElementsAre(0, 2, 3));
+  EXPECT_FALSE(nodes_[0].engine->complete()) << "the one that joined may send";
+}
+
+TEST_F(EndsTest, AMemberThatDrainsAsksIfTheViewWithTheNewOneHasBegun) {
+  make(4, 3);
+  finish(all_);
+  run(all_);
+  for (const std::uint32_t slot : all_) connect(3, slot);
+  run({0, 1, 2, 3});
+  ASSERT_EQ(nodes_[1].views.back().id, 2U);
+  EXPECT_FALSE(nodes_[1].asked_to_leave);
+  nodes_[1].engine->drain();
+  EXPECT_TRUE(nodes_[1].asked_to_leave);
+}
+
+// In the next view the same members say again that they have finished.
+TEST_F(EndsTest, AMemberThatDrainsStaysIfAViewBeginsWithoutNewOnes) {
+  make(3, 3);
+  finish(all_);
+  run(all_);
+  nodes_[1].engine->drain();
+  nodes_[0].membership->expel(2);
+  run({0, 1});
+  ASSERT_EQ(nodes_[1].views.back().id, 2U);
+  EXPECT_FALSE(nodes_[1].asked_to_leave);
+  EXPECT_TRUE(nodes_[1].engine->complete());
+}
+
+TEST_F(EndsTest, WithoutASenderOnlyAMemberThatDrainsHasLostNothing) {
+  make(3, 3, {"n2"});
+  finish({2});
+  nodes_[2].membership->leave();
+  run(all_);
+  ASSERT_EQ(nodes_[2].why_stopped, StopReason::left);
+  run({0, 1});
+  ASSERT_TRUE(nodes_[0].engine->complete());
+  EXPECT_FALSE(nodes_[0].engine->is_through()) << "a node that joins may send";
+  nodes_[0].engine->drain();
+  EXPECT_TRUE(nodes_[0].engine->is_through());
+}
+
+// A node that is to join is started again just then. One member has met its second incarnation when
+// the view begins that the first is in. With the removal of the first, that connection ends, and so
+// must the word that says that it stands: the node would be admitted without being there.
+TEST_F(EndsTest, P1AConnectionThatEndsWithARemovedMemberIsNotSaidToStand) {
+  make(4, 3);
+  for (const std::uint32_t slot : all_) connect(3, slot);
+  const std::size_t accepted = plan_->rows.words.block(1) + ViewWords::kAccepted;
+  const auto word = [this](std::size_t offset) {
+    return NativeMemory::load(rows_[1].data() + offset);
+  };
+  for (int i = 0; i < 50 && word(accepted) == 0; ++i) run({0, 1, 2, 3}, 1);
+  ASSERT_EQ(nodes_[1].views.back().id, 1U);
+  nodes_[1].engine->lost(3, "it is started again");
+  nodes_[1].engine->connected(3, 203);
+  ASSERT_EQ(word(ViewWords::ready(3)), 203U);
+  run(all_);
+  ASSERT_EQ(nodes_[1].views.size(), 3U) << "one with the first incarnation, one without";
+  EXPECT_THAT(slots_of(nodes_[1].views.back()), ElementsAre(0, 1, 2));
+  EXPECT_THAT(nodes_[1].let_go_slots, ElementsAre(3, 3));
+  EXPECT_EQ(nodes_[1].engine->connected_to(3), 0U);
+  EXPECT_EQ(word(ViewWords::ready(3)), 0U);
+}
+
+}  // namespace
+}  // namespace tutti::testing
