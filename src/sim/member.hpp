@@ -158,6 +158,7 @@ class Member final : private EngineEvents {
     return encode(proposal).front();
   }
   // EngineEvents.
+  using EngineEvents::lost;  // what a fabric loses; here the world says it
   void suspected(const ViewMember& member) override;
   void wedged(WedgeReason reason, const ViewMember& joiner) override;
   void decided(const Proposal& proposal) override;
