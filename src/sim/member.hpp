@@ -78,6 +78,8 @@ class Member final : private EngineEvents {
   /// The view that the application is in, behind or at view().
   [[nodiscard]] const View& told_view() const { return told_; }
   [[nodiscard]] std::uint64_t told_at_ns() const { return told_at_ns_; }
+  /// The last one that on_view would have been called for: later, if it takes a state first.
+  [[nodiscard]] std::uint64_t announced_view() const { return announced_view_; }
   /// In a quiet time it has posted so much that is not the membership's.
   void note_data_posts(std::uint64_t count) {
     recorder_->append(history::make_count(history::EventKind::data_pushes, told_at(0), count));
@@ -169,7 +171,8 @@ class Member final : private EngineEvents {
   void distrusted(std::uint32_t slot, const std::string& what) override;
   void reached(const Entry& entry) override;
   void asks_to_leave() override;
-  void tell(const Entry& /*entry*/) override {}  // its history has it since reached()
+  // Its history has it since reached().
+  void tell(const Entry& entry) override { announced_view_ = entry.view.id; }
   void no_state(const Error& why) override;
 
   [[nodiscard]] std::vector<GroupState> group_states();
@@ -229,6 +232,7 @@ class Member final : private EngineEvents {
   std::deque<std::vector<std::uint64_t>> first_seqs_;
   View told_;
   std::uint64_t told_at_ns_ = 0;
+  std::uint64_t announced_view_ = 0;
   std::uint64_t accepted_view_ = 0;
   std::uint64_t accepted_ = 0;               // its word of that view
   std::uint64_t frozen_view_ = 0;            // in which it has wedged

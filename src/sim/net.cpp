@@ -212,6 +212,7 @@ void Net::post(std::uint32_t from, std::uint32_t to, Post post) {
   if (post.offset >= data_offset_) ++data_posts_[from];
   Link& way = link(from, to);
   if (!way.open || !way.posts_to || post.words == 0) return;
+  if (watch_) tell(way, post);
   if (way.shared) {
     if (!way.waits()) static_cast<void>(wake_(to, draw_arrival(0)));
     return;

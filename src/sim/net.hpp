@@ -17,6 +17,8 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "base/prng.hpp"
@@ -44,11 +46,22 @@ class Net {
  public:
   /// Called with a slot and the time at which something has landed there. False: nobody hears it.
   using Wake = std::function<bool(std::uint32_t, std::uint64_t)>;
+  /// What one node posts to another: words, or data as they are in its row now.
+  struct Posted {
+    std::uint32_t from = 0;
+    std::uint32_t to = 0;
+    std::uint64_t offset = 0;
+    std::span<const std::byte> bytes{};
+    bool data = false;
+  };
+  using Watch = std::function<void(const Posted&)>;
   /// `troubles` outlives it, and has the same time.
   Net(std::uint32_t slots, std::size_t row_bytes, std::size_t data_offset,
       const NetOptions& options, std::uint64_t seed, Troubles& troubles, Wake wake);
 
   void set_time(std::uint64_t now_ns) { now_ns_ = now_ns; }
+  /// Called with each post to a node that is connected.
+  void set_watch(Watch watch) { watch_ = std::move(watch); }
   [[nodiscard]] std::uint64_t now_ns() const { return now_ns_; }
 
   /// The fabric of the node now in that slot, whose row is `own_row`.
@@ -188,6 +201,7 @@ class Net {
   static void take_data(const Link& way, Post& post);
   void note_held(const Link& way);
   void note_late(const Link& way, std::uint64_t at_ns);
+  void tell(const Link& way, const Post& post) const;
   // When a post of now has arrived behind those before it.
   [[nodiscard]] std::uint64_t draw_arrival(std::uint64_t last_at_ns);
 
@@ -199,6 +213,7 @@ class Net {
   NetOptions options_;
   Prng random_;
   Wake wake_;
+  Watch watch_;  // or none
   Troubles& troubles_;
   std::uint64_t now_ns_ = 0;
   std::uint64_t posts_ = 0;

@@ -1,4 +1,4 @@
-// What the network notes of who cannot hear whom.
+// What the network tells of itself: who cannot hear whom, and who posts what.
 #include "sim/net.hpp"
 
 namespace tutti::sim {
@@ -15,6 +15,12 @@ void Net::note_late(const Link& way, std::uint64_t at_ns) {
   if (at_ns > now_ns_ + options_.delay_ns + options_.jitter_ns) {
     troubles_.late(way.poster, way.reader, at_ns + options_.landing_ns);
   }
+}
+
+void Net::tell(const Link& way, const Post& post) const {
+  const bool data = post.bytes.empty();
+  const std::byte* const bytes = data ? way.from + post.offset : post.bytes.data();
+  watch_({way.poster, way.reader, post.offset, {bytes, std::size_t{8} * post.words}, data});
 }
 
 }  // namespace tutti::sim

@@ -20,6 +20,7 @@ struct Plan {
   std::uint32_t large_one_in = 0;   ///< Options
   std::uint32_t litmus_rounds = 0;  ///< EngineOptions
   bool harmless = false;            ///< nobody is to be suspected, or let go for silence
+  bool stateless = false;           ///< nobody who joins is given a state
 };
 
 [[nodiscard]] Plan make_plan(std::uint32_t nodes, std::vector<GroupOptions> groups,
