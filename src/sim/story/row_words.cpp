@@ -1,0 +1,265 @@
+#include "sim/story/row_words.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "smc/record.hpp"
+#include "sst/memory.hpp"
+#include "sst/sent_word.hpp"
+
+namespace tutti::sim {
+namespace {
+
+std::uint64_t word_at(std::span<const std::byte> bytes, std::size_t offset) {
+  std::uint64_t word = 0;
+  std::memcpy(&word, bytes.data() + offset, sizeof word);
+  return word;
+}
+
+bool lies_in(std::size_t offset, std::size_t begin, std::size_t bytes) {
+  return offset >= begin && offset - begin < bytes;
+}
+
+SentState sent_of(std::uint64_t word) {
+  return {.records = word & 0xffffffffULL,
+          .rounds = (word >> 32) & kRoundsMask,
+          .finished = (word & kFinishedBit) != 0};
+}
+
+std::string received(const std::string& sender, std::uint64_t rounds) {
+  if (rounds >= kNoRound) return "received all of " + sender;
+  return "received[" + sender + "] = " + std::to_string(rounds);
+}
+
+std::string sent(std::uint64_t word) {
+  const SentState state = sent_of(word);
+  const std::uint64_t nulls = state.rounds - state.records;
+  std::string text;
+  if (state.records != 0) text = counted(state.records, "message");
+  if (nulls != 0) text += (text.empty() ? "" : " and ") + counted(nulls, "null");
+  if (state.finished) text += text.empty() ? "all" : ", and that is all";
+  return "sent " + text;
+}
+
+}  // namespace
+
+std::string counted(std::uint64_t count, const std::string& what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
+
+void MessageList::add(const std::string& sender, std::uint64_t ticket) {
+  if (!runs_.empty() && runs_.back().sender == sender && runs_.back().last + 1 == ticket) {
+    runs_.back().last = ticket;
+  } else {
+    runs_.push_back({sender, ticket, ticket});
+  }
+}
+
+std::string MessageList::text() const {
+  std::string text;
+  for (const Run& run : runs_) {
+    text += (text.empty() ? "" : ", ") + run.sender + std::to_string(run.first);
+    if (run.last == run.first) continue;
+    text += (run.last == run.first + 1 ? ", " : " to ") + run.sender + std::to_string(run.last);
+  }
+  return text;
+}
+
+std::string RowWords::names(const std::vector<ViewMember>& members) const {
+  std::string text;
+  for (const ViewMember& member : members) {
+    text += (text.empty() ? "" : ", ") + plan_.names[member.slot];
+  }
+  return text;
+}
+
+std::vector<std::string> RowWords::senders(std::uint64_t view) const {
+  std::vector<std::string> names;
+  const GroupOptions& group = plan_.groups.front();
+  for (const ViewMember& member : views_.at(view).members) {
+    const std::string& name = plan_.names[member.slot];
+    if (std::ranges::find(group.senders, name) != group.senders.end()) names.push_back(name);
+  }
+  return names;
+}
+
+std::string RowWords::ranked(std::uint64_t view, std::uint64_t rank) const {
+  if (view == 0) return plan_.names[rank];
+  return plan_.names[views_.at(view).members[rank].slot];
+}
+
+std::size_t RowWords::begin() const { return kMembershipOffset; }
+
+std::size_t RowWords::end() const {
+  std::size_t end = plan_.states.offset + plan_.states.bytes();
+  for (const RowLayout& layout : plan_.layouts) {
+    const GroupPlace place = layout.place(plan_.groups.front().name);
+    const std::size_t bytes = control_bytes(plan_.groups.front().senders.size());
+    end = std::max({end, place.control[0] + bytes, place.control[1] + bytes});
+  }
+  return end;
+}
+
+bool RowWords::is_heartbeat(std::size_t offset) const { return offset == ViewWords::kHeartbeat; }
+
+std::uint64_t RowWords::view_of(std::span<const std::byte> row) {
+  return NativeMemory::load(row.data() + ViewWords::kInstalled);
+}
+
+bool RowWords::is_older(const std::byte* row, std::size_t offset, std::uint64_t view) const {
+  for (const std::uint64_t parity : {0, 1}) {
+    const std::size_t begin = plan_.words.block(parity);
+    if (!lies_in(offset, begin, plan_.words.word_bytes())) continue;
+    return NativeMemory::load(row + begin + ViewWords::kEpoch) < view;
+  }
+  return false;
+}
+
+std::string RowWords::changed(std::uint32_t owner, const std::byte* row, std::size_t offset,
+                              std::uint64_t before) const {
+  const std::uint64_t now = NativeMemory::load(row + offset);
+  if (now == 0 || now == before) return {};
+  if (lies_in(offset, kMembershipOffset, plan_.words.life_bytes())) return life(offset, now);
+  for (const std::uint64_t parity : {0, 1}) {
+    const std::size_t begin = plan_.words.block(parity);
+    if (lies_in(offset, begin, plan_.words.word_bytes())) {
+      return block(owner, row, begin, offset - begin, before);
+    }
+  }
+  if (lies_in(offset, plan_.states.offset, StateWords::kRing)) {
+    return state(offset - plan_.states.offset, now);
+  }
+  const GroupOptions& of = plan_.groups.front();
+  for (const std::size_t begin : plan_.layouts[owner].place(of.name).control) {
+    if (lies_in(offset, begin, control_bytes(of.senders.size()))) {
+      const std::uint64_t view = NativeMemory::load(row + begin + kEpochOffset);
+      return group(view, offset - begin, before, now);
+    }
+  }
+  return {};
+}
+
+std::string RowWords::life(std::size_t offset, std::uint64_t now) const {
+  if (offset == ViewWords::kInstalled) return "in view " + std::to_string(now);
+  if (offset == ViewWords::kHeartbeat) return "heartbeat";
+  if (offset == ViewWords::kLeaving) return "asks to leave";
+  return "connected to " + plan_.names[(offset - ViewWords::ready(0)) / 8];
+}
+
+std::string RowWords::block(std::uint32_t owner, const std::byte* row, std::size_t begin,
+                            std::size_t offset, std::uint64_t before) const {
+  const std::uint64_t view = NativeMemory::load(row + begin + ViewWords::kEpoch);
+  const std::uint64_t now = NativeMemory::load(row + begin + offset);
+  switch (offset) {
+    case ViewWords::kEpoch:
+      return {};
+    case ViewWords::kWedged:
+      return "wedged";
+    case ViewWords::kSettled:
+      return before == 0 ? "settled" : "settled again";
+    case ViewWords::kAccepted: {
+      const std::string leader = ranked(view, now / 2 - 1);
+      return leader == plan_.names[owner] ? "proposed" : "accepted what " + leader + " proposed";
+    }
+    case ViewWords::kDecided:
+      return "decided";
+    default:
+      break;
+  }
+  std::string text;
+  const std::size_t first = (offset - ViewWords::kSuspected) * 8;
+  for (std::size_t slot = first; slot < plan_.names.size() && slot < first + 64; ++slot) {
+    const std::uint64_t bit = std::uint64_t{1} << (slot - first);
+    if ((now & ~before & bit) == 0) continue;
+    const bool itself = slot == owner;
+    text += (text.empty() ? "" : "; ") +
+            (itself ? std::string("only joins") : "suspects " + plan_.names[slot]);
+  }
+  return text;
+}
+
+std::string RowWords::group(std::uint64_t view, std::size_t offset, std::uint64_t before,
+                            std::uint64_t now) const {
+  const GroupOptions& of = plan_.groups.front();
+  if (offset == kSentOffset) return sent(now);
+  if (offset == kDeliveredOffset) {
+    return now >= kNoRound ? "delivered everything" : "delivered " + counted(now, "place");
+  }
+  if (offset >= kReceivedOffset) {
+    return received(senders(view).at((offset - kReceivedOffset) / 8), now);
+  }
+  const bool met = offset == kBaseOffset && (now & ~before & kMetAll) != 0;
+  return met && of.level == Level::agreed ? "has the rows of all" : std::string();
+}
+
+std::string RowWords::state(std::size_t offset, std::uint64_t now) const {
+  switch (offset) {
+    case StateWords::kView:
+      return "gives the state for view " + std::to_string(now);
+    case StateWords::kSent:
+      return std::to_string(now) + " bytes of the state are there";
+    case StateWords::kFailed:
+      return "cannot give the state";
+    default:
+      break;
+  }
+  if (offset < StateWords::kTaken) return {};
+  if (offset >= StateWords::kWanted) {
+    return "wants the state from piece " + std::to_string(PieceAt::from(now - 1).index + 1) + " on";
+  }
+  if (now == StateWords::kTakenAll) return "needs no more of the state";
+  return std::to_string(now) + " bytes of the state are read";
+}
+
+std::string RowWords::data(std::uint32_t owner, std::size_t offset,
+                           std::span<const std::byte> bytes) {
+  for (const std::uint64_t parity : {0, 1}) {
+    for (const std::size_t which : {0, 1}) {
+      if (offset == plan_.words.block(parity) + plan_.words.proposal(which)) {
+        return proposal(owner, bytes);
+      }
+    }
+  }
+  if (lies_in(offset, plan_.states.offset, plan_.states.bytes())) return "a piece of the state";
+  return messages(owner, bytes);
+}
+
+// A message of the simulator begins with its ticket (sim/member.cpp).
+std::string RowWords::messages(std::uint32_t owner, std::span<const std::byte> bytes) const {
+  MessageList list;
+  for (std::size_t at = 0; at < bytes.size();) {
+    const RecordHeader header = unpack_header(word_at(bytes, at));
+    if (header.pad()) break;
+    list.add(plan_.names[owner], word_at(bytes, at + kGranule));
+    at += std::size_t{record_granules(header.length())} * kGranule;
+  }
+  return list.text();
+}
+
+// One that accepts a proposal writes the same bytes into its own row.
+std::string RowWords::proposal(std::uint32_t owner, std::span<const std::byte> bytes) {
+  if (bytes.size() > plan_.words.proposal_bytes()) return {};  // both, to one that has just come
+  std::vector<std::uint64_t> words(bytes.size() / 8);
+  std::memcpy(words.data(), bytes.data(), 8 * words.size());
+  const std::optional<Proposal> read = decode(words);
+  if (!read) return {};
+  const auto before = std::ranges::find(told_, *read, &Told::proposal);
+  if (before != told_.end() && before->by != owner) return "the same proposal";
+  if (before == told_.end()) told_.push_back({*read, owner});
+  const Proposal& next = *read;
+  std::string text =
+      "a proposal (view " + std::to_string(next.next.id) + ": " + names(next.next.members);
+  if (next.next.id != kFirstView) {
+    const std::vector<std::string> of = senders(next.next.id - 1);
+    const Cut& cut = next.cuts.front();
+    std::string all;
+    for (std::size_t s = 0; s < cut.received.size(); ++s) {
+      if (cut.received[s] == 0) continue;
+      all += (all.empty() ? "" : "; ") + received(of.at(s), cut.received[s]);
+    }
+    if (!all.empty()) text += "; all have: " + all;
+  }
+  return text + ")";
+}
+
+}  // namespace tutti::sim

@@ -1,0 +1,90 @@
+/// \file row_words.hpp
+/// Says in words what lies in a row: for stories, which tell what members post and see.
+///
+/// It tells what a word means once it has changed. What only makes room for the next view (cleared
+/// blocks, epochs, bases) is not told; docs/protocol.md explains that. One group. Threads: one.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/row_plan.hpp"
+#include "membership/proposal.hpp"
+
+namespace tutti::sim {
+
+class RowWords {
+ public:
+  /// `plan` outlives it.
+  explicit RowWords(const RowPlan& plan) : plan_(plan) {}
+
+  /// Which members a view has. View 0 has all nodes, by slot.
+  void learn(const View& view) { views_[view.id] = view; }
+
+  /// From here on a row has words, up to its rings.
+  [[nodiscard]] std::size_t begin() const;
+  [[nodiscard]] std::size_t end() const;
+
+  /// What it means that the word at `offset` of this row of the node in slot `owner` was `before`;
+  /// empty if nothing that a story tells.
+  [[nodiscard]] std::string changed(std::uint32_t owner, const std::byte* row, std::size_t offset,
+                                    std::uint64_t before) const;
+  [[nodiscard]] bool is_heartbeat(std::size_t offset) const;
+  /// It is a word of the membership about a view before `view`.
+  [[nodiscard]] bool is_older(const std::byte* row, std::size_t offset, std::uint64_t view) const;
+  /// Which view the owner of the row is in.
+  [[nodiscard]] static std::uint64_t view_of(std::span<const std::byte> row);
+
+  /// What bytes are that were written to `offset` of that row: messages, a proposal, a state.
+  [[nodiscard]] std::string data(std::uint32_t owner, std::size_t offset,
+                                 std::span<const std::byte> bytes);
+
+  [[nodiscard]] const std::string& name(std::uint32_t slot) const { return plan_.names[slot]; }
+  /// "a, b, c"
+  [[nodiscard]] std::string names(const std::vector<ViewMember>& members) const;
+
+ private:
+  [[nodiscard]] std::string life(std::size_t offset, std::uint64_t now) const;
+  [[nodiscard]] std::string block(std::uint32_t owner, const std::byte* row, std::size_t begin,
+                                  std::size_t offset, std::uint64_t before) const;
+  [[nodiscard]] std::string group(std::uint64_t view, std::size_t offset, std::uint64_t before,
+                                  std::uint64_t now) const;
+  [[nodiscard]] std::string state(std::size_t offset, std::uint64_t now) const;
+  [[nodiscard]] std::string messages(std::uint32_t owner, std::span<const std::byte> bytes) const;
+  [[nodiscard]] std::string proposal(std::uint32_t owner, std::span<const std::byte> bytes);
+  // Names of those that send in the view, by their place in the order.
+  [[nodiscard]] std::vector<std::string> senders(std::uint64_t view) const;
+  [[nodiscard]] std::string ranked(std::uint64_t view, std::uint64_t rank) const;
+
+  const RowPlan& plan_;
+  std::map<std::uint64_t, View> views_;
+  struct Told {
+    Proposal proposal;
+    std::uint32_t by;
+  };
+  std::vector<Told> told_;  // in full
+};
+
+/// Messages by their senders' names and tickets: "a1, b1, a2 to a5".
+class MessageList {
+ public:
+  void add(const std::string& sender, std::uint64_t ticket);
+  [[nodiscard]] std::string text() const;
+
+ private:
+  struct Run {
+    std::string sender;
+    std::uint64_t first;
+    std::uint64_t last;
+  };
+  std::vector<Run> runs_;
+};
+
+/// "1 null", "2 nulls"
+[[nodiscard]] std::string counted(std::uint64_t count, const std::string& what);
+
+}  // namespace tutti::sim
