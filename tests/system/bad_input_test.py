@@ -5,6 +5,7 @@ else."""
 import signal
 import socket
 import subprocess
+import tempfile
 import unittest
 
 from support import FABRICS, TUTTI, SystemTest, free_ports, numbered, tutti, wait_until
@@ -41,7 +42,8 @@ class WrongUsage(unittest.TestCase):
                       ["run", "--name", "a", "--members", "a=h:1,b=\x1b[31m"],
                       ["run", "--name", "a", "--members", "a=h:1,b\x1b[31m"],
                       ["run", "--name", "a", "--members", "a=h:1,b=h:2", "--senders", "\r\x1b[K"],
-                      ["members", "\x1b[2J:1"], ["\x1b[2J"], ["sim", "--scenario", "\x1b[2J"]):
+                      ["members", "\x1b[2J:1"], ["\x1b[2J"], ["sim", "--scenario", "\x1b[2J"],
+                      ["sim", "--story", "\x1b[2J"]):
             with self.subTest(words=words):
                 group = ["--group", "log"] if words[0] == "run" else []
                 done = tutti(*words, *group)
@@ -52,6 +54,13 @@ class WrongUsage(unittest.TestCase):
         for jobs in ("100000", "0", "-1", "x"):
             self.expect_refused(["sim", "--seeds", "1..2", "--jobs", jobs], "--jobs", jobs)
         self.expect_refused(["sim", "--jobs", "257"], "257 not in range 1 to 256")
+
+    def test_a_story_that_cannot_be_told(self):
+        self.expect_refused(["sim", "--story", "/no/such"], "--story", "/no/such", "cannot be read")
+        with tempfile.NamedTemporaryFile("w", suffix=".md") as story:
+            story.write("# A story\n\n```\nnodes a b\ndance a\n----\n```\n")
+            story.flush()
+            self.expect_refused(["sim", "--story", story.name], "line 5, 'dance a'", "run [30]")
 
     def test_the_largest_seeds_of_the_simulator(self):
         largest = 2 ** 64 - 1

@@ -17,6 +17,7 @@ struct SimWords {
   bool trace = false;
   bool twice = false;
   std::uint32_t jobs = 0;
+  std::string story{};  // a file
 };
 
 struct SeedRange {

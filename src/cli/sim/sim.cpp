@@ -5,7 +5,9 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <fstream>
 #include <mutex>
+#include <sstream>
 #include <thread>
 #include <vector>
 
@@ -16,6 +18,7 @@
 #include "cli/sim/options.hpp"
 #include "cli/terminal.hpp"
 #include "sim/run.hpp"
+#include "sim/story/story.hpp"
 #include "sim/trace.hpp"
 
 namespace tutti::cli {
@@ -150,7 +153,24 @@ int replay(std::uint64_t seed, const sim::Scenario& scenario, bool trace) {
   return outcome.verdict == sim::Verdict::unfinished ? kExitUnfinished : kExitOk;
 }
 
+int tell_story(const std::string& path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  if (!file || text.str().empty()) {
+    log_error("--story: " + path + " is no story: it is empty, or cannot be read");
+    return kExitUsage;
+  }
+  const Result<std::string> told = sim::retell(text.str());
+  if (!told) {
+    log_error("--story: " + path + ", " + told.error().message);
+    return kExitUsage;
+  }
+  return print(*told) ? kExitOk : kExitError;
+}
+
 int run_sim(const SimWords& words) {
+  if (!words.story.empty()) return tell_story(words.story);
   const Result<SeedRange> range = seeds_from(words.seeds);
   const Result<sim::Scenario> scenario = sim::scenario_from(words.scenario);
   for (const auto* error :
@@ -190,6 +210,9 @@ void add_sim(CLI::App& app, int& status) {
   command
       ->add_option("--jobs", words->jobs, "seeds at a time, 1 to 256 (default: one per processor)")
       ->check(whole_number(1, 256));
+  command->add_option(
+      "--story", words->story,
+      "tell this one (docs/stories): what its members do, in place of what it says");
   command->footer(about_scenarios());
   command->callback([words, &status] { status = run_sim(*words); });
 }
