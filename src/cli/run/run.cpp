@@ -59,7 +59,14 @@ Result<Member> start(const RunSetup& setup, bool measure) {
   GroupOptions options = setup.group;
   options.on_delivery = std::bind_front(&Deliveries::deliver, member.deliveries.get());
 
-  Result<Node> node = Node::create(setup.node);
+  // From its first view on there is a group to leave, though start() may return later, when others'
+  // messages are printed already.
+  NodeOptions told = setup.node;
+  told.on_view = [on_view = setup.node.on_view, first = true](const ViewChange& change) mutable {
+    if (std::exchange(first, false)) note_interrupt(kGiveUpSeconds);
+    on_view(change);
+  };
+  Result<Node> node = Node::create(std::move(told));
   if (!node) return std::unexpected(std::move(node.error()));
   member.node.emplace(std::move(*node));
   Result<Group> group = member.node->join(std::move(options));
@@ -158,7 +165,6 @@ int run(const RunOptions& options) {
   Result<Member> started = start(*setup, !options.report.empty());
   if (!started) return report(started.error());
   Member& member = *started;
-  note_interrupt(kGiveUpSeconds);  // from now on there is a group to leave
 
   Input input(*member.group, setup->group.message_max_bytes, member.stamps.get(),
               [&member] { return told_to_end(member); });
