@@ -165,7 +165,10 @@ void check_begin(Run& run, const Group& group, const GroupTrace& trace, const En
   if (ending.first - 1 - group.first_ordinal >= group.deliveries) return;  // named as a gap before
   const Entry before = trace.sequence.get(ending.first - 1 - group.first_ordinal);
   const auto ahead = static_cast<std::int32_t>(before.view - static_cast<std::uint32_t>(view));
-  if ((before.sender == 0 && run.options.complete) || (before.sender != 0 && ahead >= 0)) {
+  // All who were to be given what comes before its first view may be gone without having been.
+  const bool begins_at_cut = view > 0 && at(run.cuts, view - 1);
+  if ((before.sender == 0 && !begins_at_cut && run.options.complete) ||
+      (before.sender != 0 && ahead >= 0)) {
     run.findings.add(Property::D7,
                      run.name(ending.life) +
                          " misses messages before its first, from"
