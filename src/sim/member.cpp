@@ -1,7 +1,6 @@
 #include "sim/member.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <ranges>
 #include <utility>
 
@@ -13,16 +12,6 @@ namespace tutti::sim {
 namespace {
 
 using history::EventKind;
-
-// What a message says of itself; the rest is a pattern of the ticket.
-struct Mark {
-  std::uint64_t ticket = 0;
-  std::uint64_t incarnation = 0;
-};
-
-std::byte pattern(const Mark& mark, std::size_t at) {
-  return static_cast<std::byte>(mark.incarnation + mark.ticket * 31 + at * 7);
-}
 
 history::StopReason told(StopReason reason) {
   switch (reason) {
@@ -53,14 +42,22 @@ constexpr std::size_t kStateRingBytes = 256;
 
 }  // namespace
 
+std::string name_of(std::uint32_t slot) { return "n" + std::to_string(slot); }
+
 Plan make_plan(std::uint32_t nodes, std::vector<GroupOptions> groups, bool litmus) {
   std::vector<std::string> names;
-  for (std::uint32_t slot = 0; slot < nodes; ++slot) names.push_back("n" + std::to_string(slot));
+  for (std::uint32_t slot = 0; slot < nodes; ++slot) names.push_back(name_of(slot));
   for (GroupOptions& group : groups) {
     if (group.members.empty()) group.members = names;
     if (group.senders.empty()) group.senders = group.members;
   }
   return {.rows = RowPlan(std::move(names), std::move(groups), kStateRingBytes, litmus)};
+}
+
+bool has_state(const Plan& plan, std::size_t group) {
+  const GroupOptions& options = plan.rows.groups[group];
+  const bool all = options.members.size() == plan.rows.nodes();
+  return !plan.stateless && options.level != Level::unordered && all;
 }
 
 Member::Member(const Plan& plan, ViewMember self, bool may_found, Net& net, std::uint64_t seed)
@@ -79,8 +76,11 @@ Member::Member(const Plan& plan, ViewMember self, bool may_found, Net& net, std:
   std::vector<DeliveryCallback> deliveries;
   for (std::uint16_t g = 0; g < seats_.size(); ++g) {
     seats_[g].last.resize(plan.rows.nodes());
-    seats_[g].own_thread = plan.rows.groups[g].delivery == DeliveryThread::own;
-    deliveries.emplace_back([this, g](std::span<const Message> batch) { deliver(g, batch); });
+    take_seat(g);
+    deliveries.push_back(
+        seats_[g].is_member
+            ? DeliveryCallback([this, g](std::span<const Message> batch) { deliver(g, batch); })
+            : DeliveryCallback());
   }
   const EngineOptions options{.membership = {.self = self.slot,
                                              .incarnation = self.incarnation,
@@ -132,6 +132,7 @@ std::size_t Member::pass() {
     asked_ns_ = net_.now_ns();
   }
   if (!on_trial_.empty()) heed_trials();
+  if (!claims_.empty()) end_claims();
   if (ending_ != Ending::none && (!stopped() || rests_)) follow_end(work == 0);
   return work;
 }
@@ -150,25 +151,6 @@ void Member::no_state(const Error& why) {
 }
 
 std::optional<StopReason> Member::stopped() const { return engine_->membership().stopped(); }
-
-void Member::send() {
-  const auto group = static_cast<std::uint16_t>(random_.below(seats_.size()));
-  Seat& seat = seats_[group];
-  SendRing* ring = engine_->subgroup(group).ring();
-  if (ring == nullptr || told_.id == 0) return;
-  const std::uint32_t most = plan_.rows.groups[group].message_max_bytes;
-  const auto size = static_cast<std::uint32_t>(
-      sizeof(Mark) + random_.below(random_.one_in(plan_.large_one_in) ? most - sizeof(Mark) : 16));
-  SendRing::Space space;
-  if (ring->claim(size, space) != SendRing::Outcome::ok) return;
-  const Mark mark{space.index + 1, self_.incarnation};
-  std::memcpy(space.payload, &mark, sizeof mark);
-  for (std::size_t at = sizeof mark; at < size; ++at) space.payload[at] = pattern(mark, at);
-  ++seat.sent;
-  record(
-      history::make_send(told_at(group), Ticket{mark.ticket}, size, crc32c({space.payload, size})));
-  ring->commit(space);
-}
 
 void Member::leave() {
   record(event(EventKind::leave));
@@ -241,50 +223,6 @@ Progress Member::progress() {
   return out;
 }
 
-bool Member::idle() const {
-  return std::ranges::all_of(seats_, [](const Seat& seat) { return seat.sent == seat.delivered; });
-}
-
-std::uint64_t Member::messages_sent() const {
-  std::uint64_t sent = 0;
-  for (const Seat& seat : seats_) sent += seat.sent;
-  return sent;
-}
-
-void Member::deliver(std::uint16_t group, std::span<const Message> batch) {
-  const history::At at = told_at(group);
-  for (const Message& message : batch) {
-    Mark mark{};
-    net_.look(self_.slot, message.data);
-    if (message.size >= sizeof mark) std::memcpy(&mark, message.data, sizeof mark);
-    const ViewMember& sender = told_.members[*told_.rank_of(message.sender.value)];
-    bool whole = message.size >= sizeof mark && mark.incarnation == sender.incarnation;
-    for (std::size_t i = sizeof mark; i < message.size && whole; ++i) {
-      whole = message.data[i] == pattern(mark, i);
-    }
-    if (!whole && finding_.empty()) {
-      finding_ = "D1: " + plan_.rows.names[self_.slot] + " delivered a message of " +
-                 plan_.rows.names[sender.slot] + " that was not sent so, number " +
-                 std::to_string(message.seq.value) + " in view " + std::to_string(told_.id);
-    }
-    State& state = seats_[group].state;
-    state.digest = (state.digest ^ crc32c(message.bytes())) * 0x9FB21C651E98DF25;
-    state.messages = message.seq.value + 1;
-    record(history::make_deliver(at, {.sender = ref(sender),
-                                      .ticket = Ticket{mark.ticket},
-                                      .ordinal = message.seq,
-                                      .length = message.size,
-                                      .crc = crc32c(message.bytes()),
-                                      .level = plan_.rows.groups[group].level,
-                                      .send_view = at.view}));
-    seats_[group].last[sender.slot] = {mark.incarnation, mark.ticket};
-    if (sender == self_) {
-      ++seats_[group].delivered;
-      record(history::make_send_ok(at, Ticket{mark.ticket}));
-    }
-  }
-}
-
 void Member::suspected(const ViewMember& member) {
   suspicions_.push_back({member, view_id(), net_.now_ns(), changing(),
                          engine_->membership().has_decided(),
@@ -321,7 +259,7 @@ void Member::stopped(StopReason reason) {
   const bool knows = reason == StopReason::left &&
                      (alone || (engine_->membership().has_decided() && delivered_all()));
   for (std::uint16_t g = 0; g < seats_.size() && knows; ++g) {
-    for (std::uint64_t ticket = seats_[g].delivered + 1; ticket <= seats_[g].sent; ++ticket) {
+    for (const std::uint64_t ticket : seats_[g].waiting) {
       record(history::make_send_fail(told_at(g), Ticket{ticket}, history::FailReason::stopped));
     }
   }

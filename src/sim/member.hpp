@@ -22,6 +22,7 @@
 #include "sim/options.hpp"
 #include "sim/plan.hpp"
 #include "sim/row.hpp"
+#include "sim/seat.hpp"
 
 namespace tutti::sim {
 
@@ -120,14 +121,10 @@ class Member final : private EngineEvents {
   };
   [[nodiscard]] const std::vector<Suspicion>& suspicions() const { return suspicions_; }
   /// What a group's application has been given so far.
-  struct State {
-    std::uint64_t digest = 0;
-    std::uint64_t messages = 0;
-    friend bool operator==(const State&, const State&) = default;
-  };
   [[nodiscard]] const State& state(std::size_t group) const { return seats_[group].state; }
-  /// What it sent to the group, and what of another's was delivered to it last.
-  [[nodiscard]] std::uint64_t sent(std::size_t group) const { return seats_[group].sent; }
+  [[nodiscard]] bool is_in(std::size_t group) const { return seats_[group].is_member; }
+  /// What it sent to the group last, and what of another's was delivered to it last.
+  [[nodiscard]] std::uint64_t last_sent(std::size_t group) const { return seats_[group].last_sent; }
   [[nodiscard]] std::uint64_t last_ticket(std::size_t group, const ViewMember& sender) const;
   [[nodiscard]] std::uint64_t messages_sent() const;
   [[nodiscard]] const history::Recorder& recorder() const { return *recorder_; }
@@ -141,17 +138,6 @@ class Member final : private EngineEvents {
   struct Connection {
     ViewMember to;
     std::uint64_t at_ns;
-  };
-  struct LastTicket {
-    std::uint64_t incarnation = 0;
-    std::uint64_t ticket = 0;
-  };
-  struct Seat {
-    std::uint64_t sent = 0;       // messages
-    std::uint64_t delivered = 0;  // own, of them
-    State state{};
-    std::vector<LastTicket> last{};  // by slot
-    bool own_thread = false;
   };
   [[nodiscard]] static history::NodeRef ref(const ViewMember& member) {
     return {static_cast<std::uint16_t>(member.slot), member.incarnation};
@@ -184,6 +170,10 @@ class Member final : private EngineEvents {
   void follow_end(bool idle);
   void heed_trials();
   [[nodiscard]] bool sent_all() const;
+  void take_seat(std::uint16_t group);
+  void record_group(std::uint16_t group, const View& view);
+  void commit(const Claim& claim);
+  void end_claims();
   void deliver(std::uint16_t group, std::span<const Message> batch);
   void record(const history::Event& event);
   void note_accepted(std::uint64_t view);
@@ -207,6 +197,7 @@ class Member final : private EngineEvents {
   Row row_;
   std::unique_ptr<Fabric> fabric_;
   std::vector<Seat> seats_;
+  std::vector<Claim> claims_;  // open
   std::unique_ptr<StateJobs> jobs_;
   std::unique_ptr<Engine<Memory>> engine_;
   std::uint64_t state_job_ns_ = kNever;  // when the oldest job is done

@@ -11,7 +11,7 @@ namespace tutti::sim {
 bool Member::sent_all() const {
   for (std::size_t g = 0; g < seats_.size(); ++g) {
     const Subgroup<Memory>& subgroup = engine_->subgroup(g);
-    if (subgroup.own_records_delivered() < seats_[g].sent) return false;
+    if (subgroup.own_records_delivered() < seats_[g].last_claim) return false;
   }
   return true;
 }

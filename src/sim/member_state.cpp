@@ -23,7 +23,7 @@ std::vector<GroupState> Member::group_states() {
   std::vector<GroupState> states;
   for (std::uint16_t g = 0; g < plan_.rows.groups.size(); ++g) {
     GroupState state{.name = plan_.rows.groups[g].name};
-    if (plan_.rows.groups[g].level != Level::unordered && !plan_.stateless) {
+    if (has_state(plan_, g)) {
       if (g % 2 == 0) {
         state.snapshot = [this, g] { return take_snapshot(g); };
       } else {

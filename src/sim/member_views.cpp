@@ -55,10 +55,25 @@ void Member::reached(const Entry& entry) {
         at, ref(member), rank,
         static_cast<std::uint8_t>((joined ? history::kMemberJoined : 0) | history::kMemberSends)));
   }
+  for (std::uint16_t g = 0; g < seats_.size(); ++g) {
+    if (seats_[g].slots.size() != plan_.rows.nodes()) record_group(g, view);
+  }
   for (const ViewMember& member : entry.decision.left) {
     const bool in_order = entry.decision.leaves_in_order(member);
     record(history::make_view_left(
         at, ref(member), in_order ? history::LeftReason::leave : history::LeftReason::suspected));
+  }
+}
+
+// A group of some of the members.
+void Member::record_group(std::uint16_t group, const View& view) {
+  const std::vector<std::string>& senders = plan_.rows.groups[group].senders;
+  std::uint32_t rank = 0;
+  for (const ViewMember& member : view.members) {
+    if (std::ranges::find(seats_[group].slots, member.slot) == seats_[group].slots.end()) continue;
+    const bool sends = std::ranges::find(senders, plan_.rows.names[member.slot]) != senders.end();
+    record(history::make_group_member(told_at(group), ref(member), rank++,
+                                      sends ? history::kMemberSends : std::uint8_t{0}));
   }
 }
 

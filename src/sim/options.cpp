@@ -102,6 +102,8 @@ std::string to_string(const Options& options) {
   const Faults& faults = options.faults;
   if (options.own_threads) out << "own delivery threads, ";
   if (options.litmus_rounds != 0) out << "trials of " << options.litmus_rounds << " rounds, ";
+  if (options.parts) out << "groups of some nodes, ";
+  if (options.claims != 0) out << "up to " << options.claims << " claims open, ";
   if (options.message_max_bytes != Options{}.message_max_bytes) {
     out << "messages up to " << options.message_max_bytes << " bytes in rings of "
         << options.window_bytes << ", " << options.burst << " at once, ";

@@ -59,8 +59,10 @@ struct Options {
   std::uint32_t window_messages = 16;
   std::uint32_t message_max_bytes = 200;
   std::uint64_t window_bytes = 4096;
-  std::uint32_t large_one_in = 4;   ///< so many messages are of any size, the others small
-  std::uint32_t burst = 1;          ///< so many are sent at once, also when a change of view begins
+  std::uint32_t large_one_in = 4;  ///< so many messages are of any size, the others small
+  std::uint32_t claims = 0;  ///< so many may be open at a time, and are committed in any order
+  bool parts = false;        ///< of the nodes are members, and some of those senders, of a group
+  std::uint32_t burst = 1;   ///< so many are sent at once, also when a change of view begins
   std::uint32_t litmus_rounds = 0;  ///< NodeOptions
   NetOptions net{};
   std::uint64_t step_ns = 500;          ///< a pass takes at most so long

@@ -2,6 +2,7 @@
 /// What all nodes of a simulated world have in common: their rows, times and groups.
 #pragma once
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "engine/row_plan.hpp"
@@ -18,10 +19,17 @@ struct Plan {
   std::uint32_t founders = 0;
   std::uint64_t found_after_ns = 0;
   std::uint32_t large_one_in = 0;   ///< Options
+  std::uint32_t claims = 0;         ///< the same
+  std::uint64_t claim_ns = 0;       ///< open for so long at most
   std::uint32_t litmus_rounds = 0;  ///< EngineOptions
   bool harmless = false;            ///< nobody is to be suspected, or let go for silence
   bool stateless = false;           ///< nobody who joins is given a state
 };
+
+[[nodiscard]] std::string name_of(std::uint32_t slot);
+
+/// The group has a state that members which join are given: all are in it, and it has an order.
+[[nodiscard]] bool has_state(const Plan& plan, std::size_t group);
 
 [[nodiscard]] Plan make_plan(std::uint32_t nodes, std::vector<GroupOptions> groups,
                              bool litmus = false);

@@ -15,6 +15,8 @@ const std::vector<Scenario>& scenarios() {
          options.faults.ends = rare.one_in(20);
          if (rare.one_in(20)) options.litmus_rounds = static_cast<std::uint32_t>(1 + rare.below(3));
          if (rare.one_in(20)) options.message_max_bytes = 2000;
+         if (rare.one_in(20)) options.claims = static_cast<std::uint32_t>(1 + rare.below(4));
+         options.parts = options.groups > 1 && rare.one_in(10);
        }},
       {"calm", "no faults at all", [](Options& options) { options.faults = {}; }},
       {"crash", "members die and come back",
@@ -164,6 +166,7 @@ const std::vector<Scenario>& scenarios() {
          options.net.slow_one_in = 0;
          options.faults = {
              .crashes = seed % 4 == 0 ? 1U : 0U, .stuck = seed % 7 == 0 ? 3U : 0U, .ends = true};
+         if (seed % 8 == 3) options.faults.lies = 2;
        }},
       {"outsiders", "nodes that wait to be admitted fall silent, or vanish and come again",
        [](Options& options) {
@@ -217,6 +220,29 @@ const std::vector<Scenario>& scenarios() {
          if (options.seed % 2 != 0) {
            options.faults = {.flaps = 8, .broken_links = 3, .in_changes = 2, .ends = true};
          }
+       }},
+      {"parts", "groups of some of the nodes, of whom some send",
+       [](Options& options) {
+         options.nodes = std::max(options.nodes, 4U);
+         options.groups = static_cast<std::uint32_t>(2 + options.seed % 3);
+         options.parts = true;
+         options.net.slow_one_in = 0;
+         options.faults = {.crashes = 2,
+                           .broken_links = 2,
+                           .leaves = 1,
+                           .stuck = 2,
+                           .ends = options.seed % 4 == 0};
+       }},
+      {"claims", "several messages are built at a time, committed in any order, or abandoned",
+       [](Options& options) {
+         options.claims = static_cast<std::uint32_t>(1 + options.seed % 6);
+         options.window_messages = 4U << options.seed / 6 % 3;
+         options.net.slow_one_in = 0;
+         options.faults = {.crashes = 2,
+                           .broken_links = 3,
+                           .leaves = 1,
+                           .in_changes = 4,
+                           .ends = options.seed % 4 == 0};
        }},
       {"unordered", "a group that promises no order, while members die and leave",
        [](Options& options) {

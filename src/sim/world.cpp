@@ -1,6 +1,7 @@
 #include "sim/world.hpp"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "base/crc32c.hpp"
@@ -8,6 +9,22 @@
 
 namespace tutti::sim {
 namespace {
+
+// Which of the nodes are in the group, and which of those send.
+void choose_parts(const Options& options, GroupOptions& group) {
+  Prng random(options.seed ^ crc32c(std::as_bytes(std::span(group.name))));
+  const auto choose = [&random](const std::vector<std::string>& from) {
+    std::vector<std::string> some;
+    for (const std::string& name : from) {
+      if (!random.one_in(3)) some.push_back(name);
+    }
+    return some.empty() ? from : some;
+  };
+  std::vector<std::string> names;
+  for (std::uint32_t node = 0; node < options.nodes; ++node) names.push_back(name_of(node));
+  group.members = choose(names);
+  group.senders = choose(group.members);
+}
 
 std::vector<GroupOptions> groups_of(const Options& options) {
   std::vector<GroupOptions> groups;
@@ -20,6 +37,7 @@ std::vector<GroupOptions> groups_of(const Options& options) {
     group.window_bytes = options.window_bytes;
     group.window_messages = options.window_messages;
     if (options.own_threads) group.delivery = DeliveryThread::own;
+    if (options.parts) choose_parts(options, group);
     groups.push_back(std::move(group));
   }
   return groups;
@@ -33,6 +51,8 @@ Plan plan_of(const Options& options) {
   plan.found_after_ns = options.suspect_after_ns;
   plan.states = options.states;
   plan.large_one_in = options.large_one_in;
+  plan.claims = options.claims;
+  plan.claim_ns = 8 * options.send_every_ns;
   plan.litmus_rounds = options.litmus_rounds;
   plan.harmless = harmless(options) && !options.faults.ends;
   return plan;
@@ -239,6 +259,7 @@ void World::pass(std::uint32_t node) {
     const std::uint64_t later_ns = 1 + rare_random_.below(options_.suspect_after_ns / 4);
     return at(now_ns_ + later_ns, What::hang_up, node, 0, runner.member->self().incarnation);
   }
+  if (runner.member->rests()) fall_silent(node);
   if (runner.member->stopped() && !runner.member->rests()) {
     const bool left = *runner.member->stopped() == StopReason::left;
     // As a node does: the others learn the end from what it still has to say.

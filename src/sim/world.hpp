@@ -151,6 +151,7 @@ class World {
   // world_ends.cpp
   void plan_ends();
   [[nodiscard]] bool ask_to_end(std::uint32_t node);
+  void fall_silent(std::uint32_t node);
   void hang_up(std::uint32_t node, std::uint64_t incarnation);
   void hear_end(const Happening& now);
   [[nodiscard]] std::vector<const Member*> all_members() const;

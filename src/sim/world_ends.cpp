@@ -16,10 +16,12 @@ void World::plan_ends() {
   const std::uint64_t spread_ns = spreads[random.below(spreads.size())];
   const std::uint64_t begin_ns = options_.fault_ns / 4 + random.below(options_.fault_ns / 2);
   const auto then = [&] { return begin_ns + random.below(spread_ns); };
+  // Some are removed although they live, while all is complete and they have yet to end.
+  const bool removes = options_.faults.lies != 0;
   for (std::uint32_t node = 0; node < options_.nodes; ++node) {
     const std::uint64_t finish_ns = then();
     const std::uint64_t late_ns =
-        random.below(random.one_in(4) ? 4 * options_.suspect_after_ns : unit_ns);
+        random.below(random.one_in(4) || removes ? 4 * options_.suspect_after_ns : unit_ns);
     const Ending how = random.one_in(5) ? Ending::leaves : Ending::stops;
     at(finish_ns, What::finish, node);
     at(finish_ns + late_ns, What::end, node, 0, static_cast<std::uint64_t>(how));
@@ -29,6 +31,10 @@ void World::plan_ends() {
     at(then() + random.below(2 * early_ns) - early_ns, What::start, node);
   }
   if (options_.faults.crashes != 0) at(then(), What::crash, kAnyNode, kAnyNode);
+  for (std::uint32_t n = 0; n < 2 * options_.faults.lies; ++n) {
+    at(begin_ns + spread_ns + random.below(2 * options_.suspect_after_ns),
+       n % 2 == 0 ? What::lie : What::break_link, kAnyNode, kAnyNode);
+  }
 }
 
 // What the node's application wants, of each of its incarnations that is in a view. True if that
@@ -42,6 +48,13 @@ bool World::ask_to_end(std::uint32_t node) {
   if (runner.ends != Ending::none) here.end(runner.ends);
   runner.left = runner.left || runner.ends == Ending::leaves;
   return news;
+}
+
+// It has lost the others, and nothing with them: it beats no more, and does not say so.
+void World::fall_silent(std::uint32_t node) {
+  for (std::uint32_t other = 0; other < nodes_.size(); ++other) {
+    if (other != node) troubles_.lost(other, node);
+  }
 }
 
 // The process is gone. The end of a connection comes after the last words that went over it.
@@ -127,11 +140,16 @@ std::string World::lacks_something(const Member& member) const {
   for (const auto& other : gone_) {
     if (!other->ended() || other->view() != member.view()) continue;
     for (std::size_t g = 0; g < options_.groups; ++g) {
+      if (!member.is_in(g) || !other->is_in(g)) continue;
+      const auto from_the_first = [](const Member& one) {
+        return one.entries().front().view.id == kFirstView;
+      };
       const bool unordered = plan_.rows.groups[g].level == Level::unordered;
-      const bool from_the_first = member.entries().front().view.id == kFirstView;
-      const bool lacks =
-          unordered ? from_the_first && member.last_ticket(g, other->self()) != other->sent(g)
-                    : member.state(g) != other->state(g);
+      // Who joins a group without a state has none of what came before.
+      const bool comparable = has_state(plan_, g) || from_the_first(member);
+      if (!comparable || (!unordered && !has_state(plan_, g) && !from_the_first(*other))) continue;
+      const bool lacks = unordered ? member.last_ticket(g, other->self()) != other->last_sent(g)
+                                   : member.state(g) != other->state(g);
       if (!lacks) continue;
       return "D10: " + member.name() + " and " + other->name() +
              " have ended, and have not been given the same in group " + std::to_string(g);

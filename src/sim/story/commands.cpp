@@ -247,10 +247,10 @@ Result<void> Commands::send(const Words& words) {
   if ((*sender)->told_view().id == 0) return refuse(words.front() + " is in no view yet");
   if ((*sender)->finished()) return refuse(words.front() + " has stopped sending");
   const std::uint32_t at = (*sender)->self().slot;
-  const std::uint64_t before = (*sender)->sent(0);
+  const std::uint64_t before = (*sender)->last_sent(0);
   for (std::uint64_t n = 0; n < *count; ++n) (*sender)->send();
   teller_->look_at(at);
-  const std::uint64_t sent = (*sender)->sent(0) - before;
+  const std::uint64_t sent = (*sender)->last_sent(0) - before;
   if (sent < *count) {
     teller_->tell(at, "finds no space for " + counted(*count - sent, "more message") +
                           ": its window is full");

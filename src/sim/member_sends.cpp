@@ -1,0 +1,136 @@
+// What a member's application sends and is delivered: messages that say of themselves what they
+// must be, claims that are open at the same time, and are committed in any order, or abandoned.
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <utility>
+
+#include "base/crc32c.hpp"
+#include "history/make_event.hpp"
+#include "sim/member.hpp"
+
+namespace tutti::sim {
+namespace {
+
+// What a message says of itself; the rest is a pattern of the ticket.
+struct Mark {
+  std::uint64_t ticket = 0;
+  std::uint64_t incarnation = 0;
+};
+
+std::byte pattern(const Mark& mark, std::size_t at) {
+  return static_cast<std::byte>(mark.incarnation + mark.ticket * 31 + at * 7);
+}
+
+std::uint32_t rank_in(const std::vector<std::string>& names, const std::string& name) {
+  return static_cast<std::uint32_t>(std::ranges::find(names, name) - names.begin());
+}
+
+}  // namespace
+
+void Member::take_seat(std::uint16_t group) {
+  const GroupOptions& options = plan_.rows.groups[group];
+  Seat& seat = seats_[group];
+  seat.last.resize(plan_.rows.nodes());
+  seat.own_thread = options.delivery == DeliveryThread::own;
+  for (const std::string& member : options.members) {
+    seat.slots.push_back(rank_in(plan_.rows.names, member));
+  }
+  seat.is_member = std::ranges::find(seat.slots, self_.slot) != seat.slots.end();
+}
+
+void Member::send() {
+  const auto group = static_cast<std::uint16_t>(random_.below(seats_.size()));
+  SendRing* ring = engine_->subgroup(group).ring();
+  if (ring == nullptr || told_.id == 0) return;
+  const std::uint32_t most = plan_.rows.groups[group].message_max_bytes;
+  const auto size = static_cast<std::uint32_t>(
+      sizeof(Mark) + random_.below(random_.one_in(plan_.large_one_in) ? most - sizeof(Mark) : 16));
+  Claim claim{.group = group, .size = size};
+  if (ring->claim(size, claim.space) != SendRing::Outcome::ok) return;
+  seats_[group].last_claim = claim.space.index + 1;
+  if (claims_.size() >= plan_.claims || !random_.one_in(2)) return commit(claim);
+  claim.until_ns = net_.now_ns() + random_.below(plan_.claim_ns);
+  claims_.push_back(claim);
+}
+
+void Member::commit(const Claim& claim) {
+  const Mark mark{claim.space.index + 1, self_.incarnation};
+  std::byte* payload = claim.space.payload;
+  std::memcpy(payload, &mark, sizeof mark);
+  for (std::size_t at = sizeof mark; at < claim.size; ++at) payload[at] = pattern(mark, at);
+  Seat& seat = seats_[claim.group];
+  ++seat.sent;
+  seat.last_sent = std::max(seat.last_sent, mark.ticket);
+  seat.waiting.push_back(mark.ticket);
+  record(history::make_send(told_at(claim.group), Ticket{mark.ticket}, claim.size,
+                            crc32c({payload, claim.size})));
+  engine_->subgroup(claim.group).ring()->commit(claim.space);
+}
+
+// Those whose time is over; of a member that has stopped all, and nobody is told of them.
+void Member::end_claims() {
+  std::erase_if(claims_, [this](const Claim& claim) {
+    if (!stopped() && !finished_ && net_.now_ns() < claim.until_ns) return false;
+    if (stopped() || random_.one_in(3)) {
+      engine_->subgroup(claim.group).ring()->abandon(claim.space);
+    } else {
+      commit(claim);
+    }
+    return true;
+  });
+}
+
+void Member::deliver(std::uint16_t group, std::span<const Message> batch) {
+  const history::At at = told_at(group);
+  Seat& seat = seats_[group];
+  for (const Message& message : batch) {
+    Mark mark{};
+    net_.look(self_.slot, message.data);
+    if (message.size >= sizeof mark) std::memcpy(&mark, message.data, sizeof mark);
+    const std::uint32_t named = message.sender.value;
+    const auto rank = named < seat.slots.size() ? told_.rank_of(seat.slots[named]) : std::nullopt;
+    if (!rank) {
+      finding_ = "D1: " + name() + " delivered a message of no member of the view, of rank " +
+                 std::to_string(named) + " in group " + std::to_string(group);
+      return;
+    }
+    const ViewMember& sender = told_.members[*rank];
+    bool whole = message.size >= sizeof mark && mark.incarnation == sender.incarnation;
+    for (std::size_t i = sizeof mark; i < message.size && whole; ++i) {
+      whole = message.data[i] == pattern(mark, i);
+    }
+    if (!whole && finding_.empty()) {
+      finding_ = "D1: " + plan_.rows.names[self_.slot] + " delivered a message of " +
+                 plan_.rows.names[sender.slot] + " that was not sent so, number " +
+                 std::to_string(message.seq.value) + " in view " + std::to_string(told_.id);
+    }
+    seat.state.digest = (seat.state.digest ^ crc32c(message.bytes())) * 0x9FB21C651E98DF25;
+    seat.state.messages = message.seq.value + 1;
+    record(history::make_deliver(at, {.sender = ref(sender),
+                                      .ticket = Ticket{mark.ticket},
+                                      .ordinal = message.seq,
+                                      .length = message.size,
+                                      .crc = crc32c(message.bytes()),
+                                      .level = plan_.rows.groups[group].level,
+                                      .send_view = at.view}));
+    seat.last[sender.slot] = {mark.incarnation, mark.ticket};
+    if (sender == self_) {
+      ++seat.delivered;
+      std::erase(seat.waiting, mark.ticket);
+      record(history::make_send_ok(at, Ticket{mark.ticket}));
+    }
+  }
+}
+
+bool Member::idle() const {
+  return claims_.empty() &&
+         std::ranges::all_of(seats_, [](const Seat& seat) { return seat.sent == seat.delivered; });
+}
+
+std::uint64_t Member::messages_sent() const {
+  return std::transform_reduce(seats_.begin(), seats_.end(), std::uint64_t{0}, std::plus{},
+                               [](const Seat& seat) { return seat.sent; });
+}
+
+}  // namespace tutti::sim

@@ -1,0 +1,45 @@
+/// \file seat.hpp
+/// A simulated application's part in one group: what it has sent and been given.
+#pragma once
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "smc/send_ring.hpp"
+
+namespace tutti::sim {
+
+/// What an application has been given so far.
+struct State {
+  std::uint64_t digest = 0;
+  std::uint64_t messages = 0;
+  friend bool operator==(const State&, const State&) = default;
+};
+
+struct LastTicket {
+  std::uint64_t incarnation = 0;
+  std::uint64_t ticket = 0;
+};
+
+struct Seat {
+  std::uint64_t sent = 0;               ///< messages
+  std::uint64_t delivered = 0;          ///< own, of them
+  std::uint64_t last_sent = 0;          ///< ticket
+  std::uint64_t last_claim = 0;         ///< the same, of one that may be abandoned
+  std::deque<std::uint64_t> waiting{};  ///< tickets of own messages that are not delivered yet
+  State state{};
+  std::vector<LastTicket> last{};      ///< by slot
+  std::vector<std::uint32_t> slots{};  ///< of the group's members
+  bool is_member = false;
+  bool own_thread = false;
+};
+
+/// Of a thread of the application's that is building a message.
+struct Claim {
+  std::uint16_t group = 0;
+  std::uint32_t size = 0;
+  SendRing::Space space{};
+  std::uint64_t until_ns = 0;
+};
+
+}  // namespace tutti::sim
