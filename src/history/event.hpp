@@ -69,7 +69,8 @@ enum class WedgeReason : std::uint8_t { unsaid, told, suspicion, leave, join }; 
 enum class StopReason : std::uint8_t { minority, left, failure, shutdown };      // stopped
 enum class ResourceKind : std::uint8_t { memory, fds, threads, queue };          // resources
 /// With a second node: what the first one writes to it does not arrive (link), or late (slow).
-/// minority: the harness's word that the node can reach no majority of its view. doorbell_lost: one
+/// minority: the harness's word that the node can reach no majority of its view; with itself as the
+/// second node if the faults that cut it off are there as well. doorbell_lost: one
 /// doorbell to the node was lost, a moment and not a period. lost: the second node's connection to
 /// the first one broke, or it believes so, up to its next one.
 enum class FaultKind : std::uint8_t {

@@ -10,8 +10,9 @@ namespace {
 
 class InView {
  public:
-  InView(Run& run, const Group& group, std::uint64_t view, std::span<const Tally> tallies)
-      : run_(run), group_(group), view_(view), tallies_(tallies) {
+  InView(Run& run, const Timing& timing, const Group& group, std::uint64_t view,
+         std::span<const Tally> tallies)
+      : run_(run), timing_(timing), group_(group), view_(view), tallies_(tallies) {
     for (const std::uint32_t life : run_.survivors(view)) {
       const ViewContent* content = run_.content_at(life, view);
       if (content == nullptr || run_.lives[life].gaps() ||
@@ -124,7 +125,7 @@ class InView {
                           {last(tally)});
       }
       const std::uint64_t bound_ns = run_.options.evict_bound_ns;
-      if (bound_ns > 0 && tally.last_ns > installed_ns && tally.last_ns - installed_ns > bound_ns) {
+      if (bound_ns > 0 && timing_.awake_ns(who.node, installed_ns, tally.last_ns) > bound_ns) {
         run_.findings.add(Property::F2,
                           run_.name(tally.life) + " delivers in " + where() +
                               " long after the others went on without it",
@@ -134,6 +135,7 @@ class InView {
   }
 
   Run& run_;
+  const Timing& timing_;
   const Group& group_;
   const std::uint64_t view_;
   std::span<const Tally> tallies_;  // by life
@@ -179,7 +181,7 @@ void check_begin(Run& run, const Group& group, const GroupTrace& trace, const En
 
 }  // namespace
 
-void check_agreement(Run& run, Trace& trace) {
+void check_agreement(Run& run, Trace& trace, const Timing& timing) {
   for (auto& [id, traced] : trace.groups) {
     const Group& group = run.groups.at(id);
     if (!group.ordered()) continue;
@@ -189,7 +191,7 @@ void check_agreement(Run& run, Trace& trace) {
       const std::uint64_t view = begin->view;
       const auto end = std::ranges::find_if(begin, tallies.end(),
                                             [&](const Tally& t) { return t.view != view; });
-      InView(run, group, view, {begin, end}).check();
+      InView(run, timing, group, view, {begin, end}).check();
       begin = end;
     }
     for (const Ending& ending : traced.endings) check_begin(run, group, traced, ending);

@@ -35,6 +35,7 @@ void note_skipped(const Run& run) {
   if (!options.primary) run.findings.skip("M4: the group need not be primary");
   if (options.deliver_bound_ns == 0) run.findings.skip("V1: no bound for deliveries given");
   if (options.stop_bound_ns == 0) run.findings.skip("V3: no bound for stopping given");
+  if (options.evict_bound_ns == 0) run.findings.skip("F2: no bound for removed members given");
   if (options.wake_bound_ns == 0) run.findings.skip("V5: no bound for lost doorbells given");
   for (const Life& life : run.lives) {
     if (!life.gaps()) continue;
@@ -67,7 +68,7 @@ Result<Report> check(std::span<const History> histories, const CheckOptions& opt
     walk.end();
   }
   check_snapshots(run, trace);
-  check_agreement(run, trace);
+  check_agreement(run, trace, timing);
   check_validity(run, trace, timing);
   check_view_times(run, timing);
   check_quiet(run);

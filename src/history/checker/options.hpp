@@ -33,6 +33,7 @@ struct CheckOptions {
   std::uint64_t suspect_after_ns = 0;   ///< M6, M10: silence after which members may be suspected
   std::uint64_t pause_harmless_ns = 0;  ///< V6: shorter pauses change no view
   std::uint64_t pause_fatal_ns = 0;     ///< V6: longer ones change exactly one
+  std::uint64_t pause_view_ns = 0;      ///< V6: so long after a pause it may; 0: view_bound_ns
   std::uint64_t evict_bound_ns = 0;     ///< F2: from the view without it to its last delivery
   std::uint64_t heartbeat_interval_ns = 0;  ///< V2: in quiet times no more often than that
   std::uint64_t nulls_slack = 64;  ///< V2: nulls per view beyond the messages of the others

@@ -140,8 +140,10 @@ class Suspicions {
       case FaultKind::link:
       case FaultKind::slow:
         return fault.node == node && (fault.second == from || fault.second == kNoNode);
-      case FaultKind::partition:
       case FaultKind::minority:
+        if (fault.second != kNoNode) return false;  // what cut it off is listed by itself
+        [[fallthrough]];
+      case FaultKind::partition:
         return fault.node == node || fault.node == from;
       default:
         return false;

@@ -36,12 +36,13 @@ void Timing::read_harness() {
       const bool moment = kind == FaultKind::doorbell_lost;
       // Connections end with members: that says nothing about the core.
       if (!moment && kind != FaultKind::lost) end_good(event.time_ns);
-      faults_.push_back({.kind = kind,
-                         .node = event.peer,
-                         .second = static_cast<std::uint16_t>(event.extra),
-                         .begin_ns = event.time_ns,
-                         .end_ns = moment ? event.time_ns : kNever,
-                         .begin = place});
+      (moment ? lost_doorbells_ : faults_)
+          .push_back({.kind = kind,
+                      .node = event.peer,
+                      .second = static_cast<std::uint16_t>(event.extra),
+                      .begin_ns = event.time_ns,
+                      .end_ns = moment ? event.time_ns : kNever,
+                      .begin = place});
     } else if (event.kind == EventKind::fault_end) {
       const auto same = std::ranges::find_if(faults_, [&](const Fault& fault) {
         return fault.end_ns == kNever && fault.kind == kind && fault.node == event.peer &&
@@ -99,14 +100,28 @@ void Timing::act(Place place, const Event& event) const {
 
 bool Timing::troubled(std::uint64_t from_ns, std::uint64_t to_ns, const Fault* but) const {
   return std::ranges::any_of(faults_, [&](const Fault& fault) {
-    return &fault != but && fault.kind != FaultKind::doorbell_lost && fault.begin_ns <= to_ns &&
-           fault.end_ns >= from_ns;
+    const bool follows = but != nullptr && fault.kind == FaultKind::lost &&
+                         fault.begin_ns >= but->begin_ns &&
+                         (fault.node == but->node || fault.second == but->node);
+    return &fault != but && !follows && fault.begin_ns <= to_ns && fault.end_ns >= from_ns;
   });
 }
 
-void Timing::find_lost_doorbells() {
+std::uint64_t Timing::awake_ns(std::uint16_t node, std::uint64_t from_ns,
+                               std::uint64_t to_ns) const {
+  if (to_ns <= from_ns) return 0;
+  std::uint64_t awake = to_ns - from_ns;
   for (const Fault& fault : faults_) {
-    if (fault.kind != FaultKind::doorbell_lost) continue;
+    if (fault.kind != FaultKind::pause || fault.node != node) continue;
+    const std::uint64_t begin_ns = std::max(from_ns, fault.begin_ns);
+    const std::uint64_t end_ns = std::min(to_ns, fault.end_ns);
+    if (begin_ns < end_ns) awake -= std::min(awake, end_ns - begin_ns);
+  }
+  return awake;
+}
+
+void Timing::find_lost_doorbells() {
+  for (const Fault& fault : lost_doorbells_) {
     const auto life = life_at(fault.node, fault.begin_ns);
     const std::uint64_t to_ns = plus(fault.begin_ns, run_.options.wake_bound_ns);
     if (life && !troubled(fault.begin_ns, to_ns, nullptr)) doorbells_[*life].push_back(&fault);

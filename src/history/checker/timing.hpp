@@ -37,14 +37,20 @@ class Timing {
   explicit Timing(Run& run);
 
   [[nodiscard]] const std::vector<GoodTime>& good_times() const { return good_; }
+  /// Lost doorbells are not among them.
   [[nodiscard]] const std::vector<Fault>& faults() const { return faults_; }
   [[nodiscard]] bool in_core(const GoodTime& good, std::uint32_t life) const;
   /// When the message must have been delivered by the core, kNever if nothing is demanded.
   [[nodiscard]] std::uint64_t due(std::uint64_t sent_ns, const GoodTime*& good) const;
   /// The incarnation of a node that lived at that time.
   [[nodiscard]] std::optional<std::uint32_t> life_at(std::uint16_t node, std::uint64_t at_ns) const;
-  /// Whether a fault, other than this one and lost doorbells, is under way in that time.
+  /// Whether a fault, other than this one and the losses of connections that follow it, is under
+  /// way in that time.
   [[nodiscard]] bool troubled(std::uint64_t from_ns, std::uint64_t to_ns, const Fault* but) const;
+
+  /// How much of that time the node was not paused; 0 if it ends before it begins.
+  [[nodiscard]] std::uint64_t awake_ns(std::uint16_t node, std::uint64_t from_ns,
+                                       std::uint64_t to_ns) const;
 
   /// V1, V5 of one delivery.
   void deliver(Place place, const Event& event, const Sent& sent,
@@ -66,7 +72,8 @@ class Timing {
 
   Run& run_;
   std::vector<GoodTime> good_;
-  std::vector<Fault> faults_;
+  std::vector<Fault> faults_;                         // but for lost doorbells
+  std::vector<Fault> lost_doorbells_;                 // moments
   std::vector<std::vector<Silence>> silences_;        // by life
   std::vector<std::vector<const Fault*>> doorbells_;  // by life, in the order of their times
 };

@@ -24,10 +24,13 @@ class ViewTimes {
   }
 
   void check_pauses() {
+    const std::uint64_t given_ns = run_.options.pause_view_ns;
+    const std::uint64_t bound_ns = given_ns != 0 ? given_ns : run_.options.view_bound_ns;
     for (const Fault& fault : timing_.faults()) {
       if (fault.kind != FaultKind::pause || fault.end_ns == kNever) continue;
-      const std::uint64_t until_ns = plus(fault.end_ns, run_.options.view_bound_ns);
-      if (timing_.troubled(fault.begin_ns, until_ns, &fault)) continue;  // not alone
+      const std::uint64_t until_ns = plus(fault.end_ns, bound_ns);
+      const std::uint64_t from_ns = fault.begin_ns - std::min(fault.begin_ns, bound_ns);
+      if (timing_.troubled(from_ns, until_ns, &fault)) continue;  // not alone
       check_pause(fault, until_ns);
     }
   }
@@ -111,6 +114,7 @@ class ViewTimes {
     const bool fatal = run_.options.pause_fatal_ns > 0 && length_ns > run_.options.pause_fatal_ns;
     const auto paused = timing_.life_at(fault.node, fault.begin_ns);
     if ((!harmless && !fatal) || !paused) return;
+    if (!harmless && !is_missed(fault, *paused)) return;
     std::set<std::uint64_t> removed;  // views without it
     std::set<std::uint64_t> others;   // views without somebody else
     Place last = fault.begin;
@@ -135,6 +139,19 @@ class ViewTimes {
                         {fault.begin, last});
     }
     if (harmless) check_suspicions(fault, until_ns, run_.lives[*paused].who);
+  }
+
+  /// It was in a view of which the others are a majority, and lived on.
+  [[nodiscard]] bool is_missed(const Fault& fault, std::uint32_t paused) const {
+    const Life& life = run_.lives[paused];
+    const auto later = std::ranges::find_if(life.installs, [&](const Installation& install) {
+      return install.time_ns > fault.begin_ns;
+    });
+    if (later == life.installs.begin() || life.end_ns < fault.end_ns) return false;
+    const Installation& in = *(later - 1);
+    const bool stopped =
+        life.stopped != kNever && run_.event({paused, life.stopped}).time_ns <= fault.begin_ns;
+    return !stopped && in.whole && run_.content(in).members.size() > 2;
   }
 
   void check_suspicions(const Fault& fault, std::uint64_t until_ns, NodeRef paused) {

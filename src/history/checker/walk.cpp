@@ -24,8 +24,7 @@ void Walk::see(const Event& event, std::uint64_t index) {
       (event.group == kAllGroups ? wedged_all_ : in_group(event.group).wedged) = event.view + 1;
       return;
     case EventKind::decide:
-      decided_ = event.view + 1;
-      return;
+      return decide(event, index);
     case EventKind::cut:
       in_group(event.group).cut = event.view + 1;
       return;

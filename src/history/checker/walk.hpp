@@ -86,6 +86,7 @@ class Walk {
   void write_landed(const Event& event, std::uint64_t index);
   // walk_acts.cpp
   void check_act(const Event& event, std::uint64_t index);
+  void decide(const Event& event, std::uint64_t index);
 
   Run& run_;
   Trace& trace_;
@@ -95,8 +96,9 @@ class Walk {
   std::uint32_t installed_ = 0;           // how many of life_.installs are behind
   const ViewContent* content_ = nullptr;  // of the current view, null if it is not known
   std::uint64_t view_ = kNever;
-  std::uint64_t wedged_all_ = 0;  // 1 + the view wedged for all groups
-  std::uint64_t decided_ = 0;     // 1 + view
+  std::uint64_t wedged_all_ = 0;    // 1 + the view wedged for all groups
+  std::uint64_t decided_ = 0;       // 1 + view
+  std::uint64_t removed_ = kNever;  // where it heard that the next view is without it
   FlatMap<InGroup> groups_;
 };
 

@@ -1,4 +1,6 @@
 // What a member may still do after it stopped, was evicted or lost the majority (V3 V4 F2 M8).
+#include <algorithm>
+
 #include "history/checker/walk.hpp"
 
 namespace tutti::history {
@@ -23,7 +25,22 @@ void Walk::check_act(const Event& event, std::uint64_t index) {
     run_.findings.add(Property::F2, run_.name(number_) + " goes on after it learnt of its eviction",
                       {place, Place{number_, life_.evicted}});
   }
+  if (index > removed_ && event.kind == EventKind::deliver) {
+    run_.findings.add(Property::F2,
+                      run_.name(number_) + " delivers after it heard that it was removed",
+                      {place, Place{number_, removed_}});
+  }
   if (event.kind != EventKind::send) timing_.act(place, event);
+}
+
+// One that leaves in order is still delivered what comes before the cut.
+void Walk::decide(const Event& event, std::uint64_t index) {
+  decided_ = event.view + 1;
+  const auto next = run_.views.find(event.view + 1);
+  if (next == run_.views.end() || next->second.variants.empty()) return;
+  const auto& lefts = next->second.variants.front().content.lefts;
+  const auto left = std::ranges::find(lefts, life_.who, &ViewLeft::who);
+  if (left != lefts.end() && left->reason == LeftReason::suspected) removed_ = index;
 }
 
 }  // namespace tutti::history

@@ -69,13 +69,15 @@ void Walk::write_landed(const Event& event, std::uint64_t index) {
   if (view_ == kNever) return;
   const Property property =
       event.detail == static_cast<std::uint8_t>(WriteClass::row) ? Property::F1 : Property::F3;
-  const auto ahead = static_cast<std::int32_t>(event.extra - static_cast<std::uint32_t>(view_));
+  // The protocol's view, which the application may be behind.
+  const std::uint64_t view = std::max(view_, event.view);
+  const auto ahead = static_cast<std::int32_t>(event.extra - static_cast<std::uint32_t>(view));
   if (ahead < 0) {
     return add(property, {number_, index},
-               "let a write of an older epoch land in view " + std::to_string(view_));
+               "let a write of an older epoch land in view " + std::to_string(view));
   }
   const NodeRef source{event.peer, event.number};
-  if (ahead == 0 && content_ != nullptr && content_->member(source) == nullptr) {
+  if (ahead == 0 && view == view_ && content_ != nullptr && content_->member(source) == nullptr) {
     add(property, {number_, index},
         "let a write land of one that is not in view " + std::to_string(view_));
   }

@@ -18,6 +18,12 @@ TEST(BadBounds, F1WritesThatShouldNotLand) {
        {"of one that crashed", [](Story& s) { write_at_end(s, kD, kC, 5, WriteClass::row); }},
        {"what was rejected",
         [](Story& s) { s.get(kA, EventKind::write_rejected).kind = EventKind::write_landed; }},
+       {"of one that is out, though the application does not know yet",
+        [](Story& s) {
+          const Write write{.source = s.ref(kC), .epoch = 2, .offset = 0, .length = 8};
+          s.insert(kA, s.find(kA, EventKind::install, 2),
+                   make_write(EventKind::write_landed, {.view = 3}, write));
+        }},
        {"after the next view",
         [](Story& s) {
           s.move(kB, s.find(kB, EventKind::write_landed), s.find(kB, EventKind::deliver, -1));
@@ -43,6 +49,11 @@ TEST(BadBounds, F2ZombiesGoOn) {
           s.insert(kE, s.find(kE, EventKind::evicted) + 1,
                    make_send_ok({.view = 2, .group = kAtomic}, Ticket{2}));
         }},
+       {"E delivers after it heard the decision that it is out",
+        [](Story& s) {
+          s.insert(kE, last_delivery(s, kE, kAtomic, 2),
+                   make_event(EventKind::decide, {.view = 2}));
+        }},
        {"E delivers more than was agreed",
         [](Story& s) {
           for (int i = 0; i < 3; ++i) deliver_more(s, kE, kAtomic, 2);
@@ -56,6 +67,33 @@ TEST(BadBounds, F2ZombiesGoOn) {
           s.lives[kE].events[last_delivery(s, kE, kAtomic, 2)].time_ns += 100 * Story::kMs;
         }},
        {"E goes on to the next view", [](Story& s) { copy_install(s, kA, 2, kE); }}});
+}
+
+/// E's last delivery comes so long after the others went on without it.
+void deliver_late(Story& s, std::uint64_t ms) {
+  s.lives[kE].events[last_delivery(s, kE, kAtomic, 2)].time_ns =
+      s.get(kA, EventKind::install, 2).time_ns + ms * Story::kMs;
+}
+
+void pause(Story& s, std::uint16_t node, std::uint64_t from_ns, std::uint64_t to_ns) {
+  for (const auto& [kind, at_ns] :
+       {std::pair(EventKind::fault_begin, from_ns), std::pair(EventKind::fault_end, to_ns)}) {
+    Event event = make_fault(kind, {}, FaultKind::pause, node);
+    event.time_ns = at_ns;
+    s.note_harness(event);
+    s.lives[Story::kHarness].events.back().time_ns = at_ns;
+  }
+}
+
+TEST(BadBounds, F2TheTimeOfAPauseDoesNotCount) {
+  Story late = good_story();
+  deliver_late(late, 60);
+  EXPECT_TRUE(late.check().found(Property::F2));
+  Story paused = good_story();
+  deliver_late(paused, 60);
+  const std::uint64_t installed_ns = paused.get(kA, EventKind::install, 2).time_ns;
+  pause(paused, 4, installed_ns, installed_ns + 20 * Story::kMs);
+  EXPECT_FALSE(paused.check().found(Property::F2));
 }
 
 TEST(BadBounds, F3StaleWords) {

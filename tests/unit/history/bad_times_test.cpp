@@ -186,5 +186,28 @@ TEST(BadTimes, V6PausesAndViews) {
         }}});
 }
 
+void long_pause(Story& s) {
+  s.options.pause_harmless_ns = 0;
+  s.options.pause_fatal_ns = 5 * kMs;
+}
+
+TEST(BadTimes, V6LossesThatFollowAPauseDoNotExcuseIt) {
+  Story story = good_story();
+  long_pause(story);
+  const std::uint64_t begin_ns = story.get(0, EventKind::fault_begin, 2).time_ns;
+  story.insert(
+      0, end_of(story, 0),
+      at_time(make_fault(EventKind::fault_begin, {}, FaultKind::lost, 3, 0), begin_ns + kMs));
+  EXPECT_TRUE(story.check().found(Property::V6));
+}
+
+TEST(BadTimes, V6WhoHasNotLivedThroughThePauseIsNotMissed) {
+  Story story = good_story();
+  long_pause(story);
+  const std::uint64_t end_ns = story.get(0, EventKind::fault_end, 2).time_ns;
+  std::erase_if(story.lives[kD].events, [&](const Event& e) { return e.time_ns >= end_ns; });
+  EXPECT_FALSE(story.check().found(Property::V6));
+}
+
 }  // namespace
 }  // namespace tutti::history::testing
