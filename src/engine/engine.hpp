@@ -98,6 +98,11 @@ class Engine final : private MembershipEvents {
   /// This member has been delivered everything there will be, so it loses nothing with the others.
   /// Where no sender is left it cannot know that, unless it drains: a node that joins may send.
   [[nodiscard]] bool is_through() const;
+  /// Views that the application has yet to be told of, and members that are gone and not let go
+  /// yet: both go back to 0.
+  [[nodiscard]] std::size_t unsettled() const {
+    return untold_.size() + parting_.size() + ended_.size() + membership_->leavers();
+  }
 
  private:
   // A view that the application has not been told of.

@@ -116,6 +116,8 @@ class Membership final : public Stepped, private AgreementQuestions {
   /// The next view is decided, and not entered yet.
   [[nodiscard]] bool has_decided() const { return agreement_.decision().has_value(); }
   [[nodiscard]] bool changing() const { return wedged_; }
+  /// Those that left in order and are still heard (J8).
+  [[nodiscard]] std::size_t leavers() const { return leavers_.size(); }
   /// One of those that are connected to us, and we to it, is in a view.
   [[nodiscard]] bool group_exists() const;
   /// It may have had part in founding a group: what comes after it in its place only joins (J7).

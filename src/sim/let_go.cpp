@@ -2,11 +2,21 @@
 
 #include <algorithm>
 
+#include "membership/view_words.hpp"
+#include "sst/memory.hpp"
+
 namespace tutti::sim {
 
 void LetGo::add(std::uint32_t reader, std::uint32_t of, const std::byte* row,
                 std::uint64_t now_ns) {
-  rows_[reader].push_back({row, of, now_ns});
+  remove(reader, row);
+  rows_[reader].push_back({.begin = row, .of = {.slot = of}, .at_ns = now_ns});
+}
+
+void LetGo::remove_member(std::uint32_t reader, const ViewMember& of, std::uint64_t epoch,
+                          const std::byte* row, std::uint64_t now_ns) {
+  rows_[reader].push_back(
+      {.begin = row, .of = of, .at_ns = now_ns, .epoch = epoch, .was = {row, row + row_bytes_}});
 }
 
 void LetGo::remove(std::uint32_t reader, const std::byte* row) {
@@ -17,9 +27,20 @@ void LetGo::search(std::uint32_t reader, const std::byte* cell, std::uint64_t no
   const auto found = std::ranges::find_if(rows_[reader], [&](const Gone& gone) {
     return static_cast<std::size_t>(cell - gone.begin) < row_bytes_;
   });
-  if (found == rows_[reader].end() || !finding_.empty()) return;
+  if (found == rows_[reader].end()) return;
+  if (!found->was.empty()) {
+    const auto offset = static_cast<std::size_t>(cell - found->begin) / 8 * 8;
+    const bool for_life = offset >= ViewWords::kInstalled && offset < life_end_;
+    const std::uint64_t was = NativeMemory::load(&found->was[offset]);
+    if (for_life || NativeMemory::load(found->begin + offset) == was) return;
+    if (!std::exchange(found->noted, true)) {
+      writes_[reader].push_back({found->of, found->epoch, offset});
+    }
+    return;
+  }
+  if (!finding_.empty()) return;
   finding_ = "P1: n" + std::to_string(reader) + " reads at " + std::to_string(now_ns) +
-             " ns the row of n" + std::to_string(found->of) + ", which it let go at " +
+             " ns the row of n" + std::to_string(found->of.slot) + ", which it let go at " +
              std::to_string(found->at_ns) + " ns";
 }
 

@@ -1,22 +1,39 @@
 /// \file let_go.hpp
-/// Rows that nodes have let go of. In production such a row is not mapped any more and reading it
-/// ends the process; here its memory stays, and the first read of it is noted.
+/// Rows of nodes that are gone. One that was let go is not mapped any more in production, and
+/// reading it ends the process; here its memory stays, and the first read of it is noted (P1). One
+/// of a node that was removed from the view, but is still read for what it sent before, is kept as
+/// it was then: whoever reads a word that was written since is noted, too (F1).
 /// Threads: one.
 #pragma once
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "membership/view.hpp"
 #include "sim/row.hpp"
 
 namespace tutti::sim {
 
 class LetGo {
  public:
-  LetGo(std::uint32_t slots, std::size_t row_bytes) : row_bytes_(row_bytes), rows_(slots) {}
+  /// Words before `life_end` say nothing of a view: who is connected may say them any time.
+  LetGo(std::uint32_t slots, std::size_t row_bytes, std::size_t life_end)
+      : row_bytes_(row_bytes), life_end_(life_end), rows_(slots), writes_(slots) {}
 
+  /// What was written to a row after its node was removed, and read.
+  struct Write {
+    ViewMember source;
+    std::uint64_t epoch = 0;  ///< the last view with it
+    std::uint64_t offset = 0;
+  };
+
+  /// For the node in slot `reader`, that member is in no view from now on; `epoch` was its last.
+  void remove_member(std::uint32_t reader, const ViewMember& of, std::uint64_t epoch,
+                     const std::byte* row, std::uint64_t now_ns);
   /// The node in slot `reader` must not read that row any more, of the node in slot `of`.
   void add(std::uint32_t reader, std::uint32_t of, const std::byte* row, std::uint64_t now_ns);
   /// It may again: it is connected to the same row once more.
@@ -31,19 +48,32 @@ class LetGo {
     if (!rows_[reader].empty()) [[unlikely]]
       search(reader, cell, now_ns);
   }
+  void look(std::uint32_t reader, std::span<const std::byte> bytes, std::uint64_t now_ns) {
+    if (rows_[reader].empty()) return;
+    for (std::size_t at = 0; at < bytes.size(); at += 8) search(reader, &bytes[at], now_ns);
+  }
   /// The first read of a row that was let go; empty if there was none.
   [[nodiscard]] const std::string& finding() const { return finding_; }
+  /// What that node has read since the last call and should not be there, one per row.
+  [[nodiscard]] std::vector<Write> take_writes(std::uint32_t reader) {
+    return writes_[reader].empty() ? std::vector<Write>{} : std::exchange(writes_[reader], {});
+  }
 
  private:
   struct Gone {
     const std::byte* begin;
-    std::uint32_t of;
+    ViewMember of;
     std::uint64_t at_ns;
+    std::uint64_t epoch = 0;
+    std::vector<std::byte> was{};  // empty: it was let go
+    bool noted = false;
   };
   void search(std::uint32_t reader, const std::byte* cell, std::uint64_t now_ns);
 
   std::size_t row_bytes_;
-  std::vector<std::vector<Gone>> rows_;  // by reader
+  std::size_t life_end_;
+  std::vector<std::vector<Gone>> rows_;     // by reader
+  std::vector<std::vector<Write>> writes_;  // likewise
   std::vector<std::unique_ptr<Row>> kept_;
   std::string finding_;
 };

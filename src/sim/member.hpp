@@ -85,6 +85,8 @@ class Member final : private EngineEvents {
   void note_data_posts(std::uint64_t count) {
     recorder_->append(history::make_count(history::EventKind::data_pushes, told_at(0), count));
   }
+  /// All is quiet: what it uses is what a member of its view needs (B1).
+  void note_use();
   /// Deliveries may still read the row of a node that was in that slot, and is in no view any more.
   [[nodiscard]] bool reads(std::uint32_t slot) const { return engine_->is_parting(slot); }
   struct Entered {
@@ -121,7 +123,7 @@ class Member final : private EngineEvents {
   };
   [[nodiscard]] const std::vector<Suspicion>& suspicions() const { return suspicions_; }
   /// What a group's application has been given so far.
-  [[nodiscard]] const State& state(std::size_t group) const { return seats_[group].state; }
+  [[nodiscard]] const AppState& state(std::size_t group) const { return seats_[group].state; }
   [[nodiscard]] bool is_in(std::size_t group) const { return seats_[group].is_member; }
   /// What it sent to the group last, and what of another's was delivered to it last.
   [[nodiscard]] std::uint64_t last_sent(std::size_t group) const { return seats_[group].last_sent; }
@@ -155,6 +157,7 @@ class Member final : private EngineEvents {
   void let_go(std::uint32_t slot) override;
   void silent(std::uint32_t slot) override;
   void distrusted(std::uint32_t slot, const std::string& what) override;
+  void stepped() override;
   void reached(const Entry& entry) override;
   void asks_to_leave() override;
   // Its history has it since reached().
@@ -169,12 +172,16 @@ class Member final : private EngineEvents {
   [[nodiscard]] bool delivered_all() const;
   void follow_end(bool idle);
   void heed_trials();
+  void note_writes();
   [[nodiscard]] bool sent_all() const;
   void take_seat(std::uint16_t group);
   void record_group(std::uint16_t group, const View& view);
   void commit(const Claim& claim);
   void end_claims();
   void deliver(std::uint16_t group, std::span<const Message> batch);
+  void note_rounds(std::uint16_t group);
+  [[nodiscard]] std::uint64_t round_of(std::uint16_t group, const ViewMember& sender,
+                                       std::uint64_t ticket);
   void record(const history::Event& event);
   void note_accepted(std::uint64_t view);
   void note_frozen();
@@ -228,6 +235,7 @@ class Member final : private EngineEvents {
   std::uint64_t accepted_ = 0;               // its word of that view
   std::uint64_t frozen_view_ = 0;            // in which it has wedged
   std::vector<std::uint64_t> frozen_words_;  // of the groups: what must not grow then
+  std::uint64_t view_before_ = 0;            // this pass
   std::uint64_t stuck_until_ns_ = 0;
   std::uint64_t threads_stuck_until_ns_ = 0;
 };

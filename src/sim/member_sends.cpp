@@ -86,7 +86,7 @@ void Member::deliver(std::uint16_t group, std::span<const Message> batch) {
   Seat& seat = seats_[group];
   for (const Message& message : batch) {
     Mark mark{};
-    net_.look(self_.slot, message.data);
+    net_.look(self_.slot, message.bytes());
     if (message.size >= sizeof mark) std::memcpy(&mark, message.data, sizeof mark);
     const std::uint32_t named = message.sender.value;
     const auto rank = named < seat.slots.size() ? told_.rank_of(seat.slots[named]) : std::nullopt;
@@ -113,7 +113,8 @@ void Member::deliver(std::uint16_t group, std::span<const Message> batch) {
                                       .length = message.size,
                                       .crc = crc32c(message.bytes()),
                                       .level = plan_.rows.groups[group].level,
-                                      .send_view = at.view}));
+                                      .send_view = at.view,
+                                      .round = round_of(group, sender, mark.ticket)}));
     seat.last[sender.slot] = {mark.incarnation, mark.ticket};
     if (sender == self_) {
       ++seat.delivered;

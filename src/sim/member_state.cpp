@@ -51,7 +51,7 @@ bool Member::work_on_states() {
 
 // What is saved at once is not the same bytes at every member: two such states do not mix.
 Result<void> Member::save(std::uint16_t group, const StateSink& write) {
-  const State& state = seats_[group].state;
+  const AppState& state = seats_[group].state;
   write(std::as_bytes(std::span(&state, 1)));
   const auto mark = static_cast<std::byte>(group % 2 == 0 ? 0 : self_.slot);
   const std::vector<std::byte> more(more_bytes(state.messages), mark);
@@ -83,7 +83,7 @@ Result<void> Member::load(std::uint16_t group, const StatePiece& piece) {
   if (piece.first) loaded_.clear();
   loaded_.insert(loaded_.end(), piece.bytes.begin(), piece.bytes.end());
   if (!piece.last) return {};
-  State& state = seats_[group].state;
+  AppState& state = seats_[group].state;
   if (loaded_.size() < sizeof state) return fail(ErrorCode::mismatch, "too short");
   std::memcpy(&state, loaded_.data(), sizeof state);
   if (loaded_.size() != sizeof state + more_bytes(state.messages)) {

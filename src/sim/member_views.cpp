@@ -31,6 +31,11 @@ void Member::entered(const Entry& entry) {
                ", from which writes come in any order";
   }
   std::vector<std::uint64_t>& first = first_seqs_.emplace_back();
+  // One that leaves in order is heard until it is gone (J8).
+  for (const ViewMember& other : entry.before.members) {
+    const bool stays = entry.view.contains(other) || entry.decision.leaves_in_order(other);
+    if (!stays) net_.remove_member(self_.slot, other, entry.before.id);
+  }
   for (std::size_t g = 0; g < seats_.size(); ++g) {
     first.push_back(engine_->subgroup(g).shape().first_seq);
   }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/assert.hpp"
+#include "membership/view_words.hpp"
 #include "sim/memory.hpp"
 #include "sst/memory.hpp"
 
@@ -60,7 +61,7 @@ Net::Net(std::uint32_t slots, std::size_t row_bytes, std::size_t data_offset,
       wake_(std::move(wake)),
       troubles_(troubles),
       data_posts_(slots),
-      let_go_(slots, row_bytes),
+      let_go_(slots, row_bytes, ViewWords::ready(slots)),
       nobody_(row_bytes),
       links_(std::size_t{slots} * slots),
       first_at_ns_(links_.size(), kNever),

@@ -126,6 +126,18 @@ class Net {
 
   /// For Memory, and whoever reads without it: a read of a row that was let go is noted.
   void look(std::uint32_t reader, const std::byte* cell) { let_go_.look(reader, cell, now_ns_); }
+  void look(std::uint32_t reader, std::span<const std::byte> bytes) {
+    let_go_.look(reader, bytes, now_ns_);
+  }
+  /// That member is in no view of the node any more, whose last view with it was `epoch`.
+  void remove_member(std::uint32_t node, const ViewMember& member, std::uint64_t epoch) {
+    if (link(member.slot, node).reads) {
+      let_go_.remove_member(node, member, epoch, row(node, member.slot), now_ns_);
+    }
+  }
+  [[nodiscard]] std::vector<LetGo::Write> take_writes(std::uint32_t reader) {
+    return let_go_.take_writes(reader);
+  }
   [[nodiscard]] const std::string& stale_read() const { return let_go_.finding(); }
   /// For Memory.
   void land_some(std::uint32_t reader) {

@@ -11,6 +11,8 @@
 
 namespace tutti::sim {
 
+class Rounds;
+
 struct Plan {
   RowPlan rows;
   StateTimes states{};
@@ -24,6 +26,7 @@ struct Plan {
   std::uint32_t litmus_rounds = 0;  ///< EngineOptions
   bool harmless = false;            ///< nobody is to be suspected, or let go for silence
   bool stateless = false;           ///< nobody who joins is given a state
+  Rounds* rounds = nullptr;         ///< outlives all members
 };
 
 [[nodiscard]] std::string name_of(std::uint32_t slot);

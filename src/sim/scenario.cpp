@@ -28,7 +28,17 @@ const std::vector<Scenario>& scenarios() {
        }},
       {"zombie", "members pause until they are suspected; what the dead posted lands late",
        [](Options& options) { options.faults = {.crashes = 2, .pauses = 4, .late_writes = true}; }},
-      {"partition", "the network parts, in both directions and in one",
+      {"partition",
+       "the network parts, in both directions and in one",
+       {"pauses",
+        "one node at a time pauses: too short to be missed, or for so long that it is out",
+        [](Options& options) {
+          options.nodes = std::max(options.nodes, 3U);
+          options.founders = options.nodes;
+          options.net.slow_one_in = 0;
+          options.fault_ns *= 2;
+          options.faults = {.pauses = 3};
+        }},
        [](Options& options) { options.faults = {.partitions = 3, .one_way_cuts = 3}; }},
       {"flapping", "links come and go, in both directions and in one",
        [](Options& options) { options.faults = {.one_way_cuts = 1, .flaps = 4}; }},

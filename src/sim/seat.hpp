@@ -6,14 +6,15 @@
 #include <vector>
 
 #include "smc/send_ring.hpp"
+#include "sst/sent_word.hpp"
 
 namespace tutti::sim {
 
 /// What an application has been given so far.
-struct State {
+struct AppState {
   std::uint64_t digest = 0;
   std::uint64_t messages = 0;
-  friend bool operator==(const State&, const State&) = default;
+  friend bool operator==(const AppState&, const AppState&) = default;
 };
 
 struct LastTicket {
@@ -27,11 +28,13 @@ struct Seat {
   std::uint64_t last_sent = 0;          ///< ticket
   std::uint64_t last_claim = 0;         ///< the same, of one that may be abandoned
   std::deque<std::uint64_t> waiting{};  ///< tickets of own messages that are not delivered yet
-  State state{};
+  AppState state{};
   std::vector<LastTicket> last{};      ///< by slot
   std::vector<std::uint32_t> slots{};  ///< of the group's members
   bool is_member = false;
   bool own_thread = false;
+  std::uint64_t sent_view = 0;
+  SentState sent_state{};  ///< in that view, as its row says
 };
 
 /// Of a thread of the application's that is building a message.

@@ -6,13 +6,16 @@
 
 namespace tutti::sim {
 
-Troubles::Troubles(std::uint32_t nodes, std::uint64_t least_ns)
+Troubles::Troubles(std::uint32_t nodes, std::uint64_t least_ns, std::uint32_t hosts)
     : nodes_(nodes),
       least_ns_(least_ns),
+      hosts_(hosts),
       paused_(nodes),
       held_(std::size_t{nodes} * nodes),
       late_(held_.size()),
-      lost_(held_.size()) {}
+      lost_(held_.size()),
+      stopped_(nodes),
+      cut_(held_.size()) {}
 
 // The last one goes if it was short and this one is not near it.
 void Troubles::add(Spans& spans, std::uint64_t until_ns) const {
@@ -31,16 +34,26 @@ void Troubles::close(Spans& spans) const {
   if (!spans.empty()) spans.back().end_ns = std::min(spans.back().end_ns, now_ns_);
 }
 
-void Troubles::paused(std::uint32_t node, std::uint64_t until_ns) { add(paused_[node], until_ns); }
+void Troubles::paused(std::uint32_t node, std::uint64_t until_ns) {
+  add(paused_[node], until_ns);
+  stopped_[node].push_back({now_ns_, until_ns});
+}
 
-void Troubles::resumed(std::uint32_t node) { close(paused_[node]); }
+void Troubles::resumed(std::uint32_t node) {
+  close(paused_[node]);
+  close(stopped_[node]);
+}
 
 void Troubles::hold(std::uint32_t from, std::uint32_t to, bool held) {
+  if (from % hosts_ == to % hosts_) return;
   Spans& spans = held_[way(from, to)];
+  Spans& exact = cut_[way(from, to)];
   if (held) {
     add(spans, kOpen);
+    if (exact.empty() || exact.back().end_ns != kOpen) exact.push_back({now_ns_, kOpen});
   } else {
     close(spans);
+    close(exact);
   }
 }
 
@@ -54,6 +67,13 @@ void Troubles::lost(std::uint32_t by, std::uint32_t node) {
 }
 
 void Troubles::met(std::uint32_t by, std::uint32_t node) { close(lost_[way(node, by)]); }
+
+Troubles::Spans Troubles::silences(std::uint32_t of, std::uint32_t listener) const {
+  Spans all = stopped_[of];
+  all.insert(all.end(), cut_[way(of, listener)].begin(), cut_[way(of, listener)].end());
+  all.insert(all.end(), lost_[way(of, listener)].begin(), lost_[way(of, listener)].end());
+  return all;
+}
 
 void Troubles::record(history::Recorder& recorder) const {
   for (std::uint32_t node = 0; node < nodes_; ++node) {

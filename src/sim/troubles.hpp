@@ -4,7 +4,8 @@
 ///
 /// Of two nodes, what one writes may be held or late on its way to the other; a node may be paused;
 /// and a connection may be lost, or believed to be. The first three are times in which one cannot
-/// be heard: they are put together where they overlap. Threads: one.
+/// be heard: they are put together where they overlap. A node sees the rows of its own host, held
+/// or not. Threads: one.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -16,8 +17,16 @@ namespace tutti::sim {
 
 class Troubles {
  public:
-  /// What is shorter than `least_ns` and not near another one is not kept.
-  Troubles(std::uint32_t nodes, std::uint64_t least_ns);
+  static constexpr std::uint64_t kOpen = ~0ULL;
+  struct Span {
+    std::uint64_t begin_ns = 0;
+    std::uint64_t end_ns = kOpen;
+  };
+  using Spans = std::vector<Span>;
+
+  /// What is shorter than `least_ns` and not near another one is not kept. Nodes whose numbers are
+  /// equal modulo `hosts` are on one host.
+  Troubles(std::uint32_t nodes, std::uint64_t least_ns, std::uint32_t hosts);
 
   void set_time(std::uint64_t now_ns) { now_ns_ = now_ns; }
 
@@ -31,17 +40,15 @@ class Troubles {
   void lost(std::uint32_t by, std::uint32_t node);
   void met(std::uint32_t by, std::uint32_t node);
 
+  /// Exactly when the listener heard nothing of the other, which ran, as far as it is told here;
+  /// late is not never. In no order, they may overlap.
+  [[nodiscard]] Spans silences(std::uint32_t of, std::uint32_t listener) const;
+  [[nodiscard]] const Spans& pauses(std::uint32_t node) const { return stopped_[node]; }
+
   /// All of it, as faults.
   void record(history::Recorder& recorder) const;
 
  private:
-  static constexpr std::uint64_t kOpen = ~0ULL;
-  struct Span {
-    std::uint64_t begin_ns = 0;
-    std::uint64_t end_ns = 0;
-  };
-  using Spans = std::vector<Span>;
-
   [[nodiscard]] std::size_t way(std::uint32_t from, std::uint32_t to) const {
     return std::size_t{from} * nodes_ + to;
   }
@@ -52,9 +59,11 @@ class Troubles {
 
   std::uint32_t nodes_;
   std::uint64_t least_ns_;
+  std::uint32_t hosts_;
   std::uint64_t now_ns_ = 0;
   std::vector<Spans> paused_;              // by node
   std::vector<Spans> held_, late_, lost_;  // of what the first says, by way to the second
+  std::vector<Spans> stopped_, cut_;       // paused_ and held_, each as it was
 };
 
 }  // namespace tutti::sim

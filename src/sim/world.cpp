@@ -43,7 +43,7 @@ std::vector<GroupOptions> groups_of(const Options& options) {
   return groups;
 }
 
-Plan plan_of(const Options& options) {
+Plan plan_of(const Options& options, Rounds& rounds) {
   Plan plan = make_plan(options.nodes, groups_of(options), options.litmus_rounds != 0);
   plan.heartbeat_ns = options.heartbeat_ns;
   plan.suspect_after_ns = options.suspect_after_ns;
@@ -55,6 +55,7 @@ Plan plan_of(const Options& options) {
   plan.claim_ns = 8 * options.send_every_ns;
   plan.litmus_rounds = options.litmus_rounds;
   plan.harmless = harmless(options) && !options.faults.ends;
+  plan.rounds = &rounds;
   return plan;
 }
 
@@ -62,16 +63,21 @@ Plan plan_of(const Options& options) {
 
 World::World(const Options& options)
     : options_(options),
-      plan_(plan_of(options)),
+      rounds_(options.nodes),
+      plan_(plan_of(options, rounds_)),
       random_(options.seed),
       rare_random_(options.seed ^ 0x656E6473ULL),
-      troubles_(options.nodes, options.heartbeat_ns),
+      troubles_(options.nodes, options.heartbeat_ns, options.hosts),
       net_(options.nodes, plan_.rows.row_bytes(), kMembershipOffset + plan_.rows.words.bytes(),
            options.net, random_.next(), troubles_,
            [this](std::uint32_t node, std::uint64_t at_ns) {
              const bool rings =
                  random_.below(100) >= options_.faults.lost_doorbells_percent || calm_;
-             if (rings) wake(node, at_ns + random_.below(options_.step_ns));
+             if (rings) {
+               wake(node, at_ns + random_.below(options_.step_ns));
+             } else {
+               note_lost_doorbell(node, at_ns);
+             }
              return rings;
            }),
       nodes_(options.nodes),
@@ -100,6 +106,21 @@ void World::wake(std::uint32_t node, std::uint64_t at_ns) {
   at(at_ns, What::wake, node);
 }
 
+// It sleeps, and would have woken. One for each time in which it must look up by itself is enough.
+void World::note_lost_doorbell(std::uint32_t node, std::uint64_t at_ns) {
+  Node& sleeper = nodes_[node];
+  if (!sleeper.member || sleeper.wake_at_ns <= at_ns || at_ns < sleeper.doorbell_ns) return;
+  sleeper.doorbell_ns = at_ns + options_.poll_ns;
+  record(history::make_fault(history::EventKind::fault_begin, {.time_ns = at_ns},
+                             history::FaultKind::doorbell_lost, static_cast<std::uint16_t>(node)));
+}
+
+// One or two of the members that a message waits for may have to look up by themselves.
+std::uint64_t World::wake_bound_ns() const {
+  const bool takes_states = options_.founders < options_.nodes;
+  return options_.faults.stuck != 0 || takes_states ? 0 : 2 * options_.poll_ns + 4 * one_way_ns();
+}
+
 void World::run() {
   const std::uint64_t end = options_.fault_ns + options_.calm_ns;
   while (!queue_.empty() && queue_.top().at_ns <= end) {
@@ -113,6 +134,7 @@ void World::run() {
   }
   end_quiet();
   troubles_.record(*recorder_);
+  if (!options_.faults.ends) record_minorities();
 }
 
 std::vector<std::uint32_t> World::running() const {
@@ -346,6 +368,7 @@ std::uint64_t World::hash() const {
     if (node.member) hash = (hash ^ node.member->hash()) * 0x9FB21C651E98DF25;
   }
   return hash;
+  gone_ns_.push_back(now_ns_);
 }
 
 }  // namespace tutti::sim

@@ -17,6 +17,7 @@
 #include "sim/member.hpp"
 #include "sim/net.hpp"
 #include "sim/options.hpp"
+#include "sim/rounds.hpp"
 #include "sim/troubles.hpp"
 
 namespace tutti::sim {
@@ -39,6 +40,12 @@ class World {
   [[nodiscard]] std::uint64_t passes() const { return passes_; }
   [[nodiscard]] std::uint64_t suspect_after_ns() const { return options_.suspect_after_ns; }
   [[nodiscard]] std::uint64_t calm_ns() const { return options_.calm_ns; }
+  [[nodiscard]] const Options& options() const { return options_; }
+  /// V3, F2: so long after it lost the majority, or after the others went on without it, a member
+  /// may go on at most, as long as it runs.
+  [[nodiscard]] std::uint64_t stop_bound_ns() const;
+  /// V5; 0 where deliveries may wait for applications.
+  [[nodiscard]] std::uint64_t wake_bound_ns() const;
   /// One after the other, at the end: views go on to change.
   [[nodiscard]] bool all_end() const { return options_.faults.ends; }
   /// Number of the newest view; 0 if everybody had to stop.
@@ -105,14 +112,16 @@ class World {
     std::uint64_t decisions = 0;
     bool finishes = false;  // its application does, whatever incarnation it is
     Ending ends = Ending::none;
-    std::uint64_t vanished = 0;  // an incarnation; nothing answers for its connections
-    bool distrusts = false;      // it ended because of a path
+    std::uint64_t vanished = 0;     // an incarnation; nothing answers for its connections
+    bool distrusts = false;         // it ended because of a path
+    std::uint64_t doorbell_ns = 0;  // before then no lost doorbell is noted
   };
 
   void at(std::uint64_t at_ns, What what, std::uint32_t node = 0, std::uint32_t other = 0,
           std::uint64_t which = 0);
   void wake(std::uint32_t node, std::uint64_t at_ns);
   void plan_faults();
+  void note_lost_doorbell(std::uint32_t node, std::uint64_t at_ns);
   void happen(const Happening& now);
   void pass(std::uint32_t node);
   void turn(std::uint32_t node);
@@ -165,6 +174,12 @@ class World {
   void begin_quiet();
   void end_quiet();
   [[nodiscard]] std::vector<std::uint32_t> running() const;
+  // world_minority.cpp
+  void record_minorities();
+  void record_minorities(Member& member, std::uint64_t gone_ns);
+  void record_minorities(const Member& member, const View& view, Troubles::Span begins_in,
+                         std::uint64_t to_ns);
+  [[nodiscard]] Troubles::Spans silences(const ViewMember& of, const Member& listener) const;
   static constexpr std::uint32_t kAnyNode = ~0U;
   [[nodiscard]] std::uint32_t some_node();
   [[nodiscard]] std::uint32_t one(std::uint32_t node);  // that one, or any
@@ -183,6 +198,7 @@ class World {
   const Plan plan_;
   Prng random_;
   Prng rare_random_;
+  Rounds rounds_;
   Troubles troubles_;
   Net net_;
   std::priority_queue<Happening, std::vector<Happening>, std::greater<>> queue_;
@@ -192,6 +208,7 @@ class World {
   std::unique_ptr<history::Recorder> recorder_;
   Disturbances disturbances_;
   std::uint64_t now_ns_ = 0;
+  std::vector<std::uint64_t> gone_ns_;  // likewise
   std::uint64_t order_ = 0;
   std::uint64_t passes_ = 0;
   std::uint64_t incarnations_ = 0;

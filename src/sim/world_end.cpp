@@ -71,6 +71,7 @@ void World::end_quiet() {
   for (std::uint32_t node = 0; node < posts_before_quiet_.size(); ++node) {
     if (member(node) == nullptr) continue;
     member(node)->note_data_posts(net_.data_posts(node) - posts_before_quiet_[node]);
+    member(node)->note_use();
   }
 }
 
