@@ -120,9 +120,10 @@ std::size_t Member::pass() {
   if (ended()) return 0;
   const std::size_t jobs = work_on_states() ? 1 : 0;
   view_before_ = view_id();
-  const bool calls = net_.now_ns() >= stuck_until_ns_ && !stopped();
+  const bool calls = net_.now_ns() >= stuck_until_ns_ && !stopped() && !in_callback_;
   const std::size_t work =
       jobs + engine_->pass(net_.now_ns(), calls ? Calls::allowed : Calls::forbidden);
+  if (died_) return 0;
   if (engine_->states().taking() == Taking::failed) no_state(engine_->states().error());
   if (is_frozen()) check_frozen();
   if (NativeMemory::load(row_.data() + ViewWords::kLeaving) == 0) {
@@ -132,30 +133,27 @@ std::size_t Member::pass() {
   }
   if (!on_trial_.empty()) heed_trials();
   if (!claims_.empty()) end_claims();
-  if (ending_ != Ending::none && (!stopped() || rests_)) follow_end(work == 0);
   note_writes();
+  if (ending_ != Ending::none && (!stopped() || rests_)) follow_end(work == 0);
   return work;
 }
 
+// What it has posted counts, whatever becomes of it in the callbacks that follow.
+void Member::stepped() {
+  if (changing() || view_before_ != view_id()) note_accepted(view_before_);
+  for (std::uint16_t g = 0; g < seats_.size(); ++g) note_rounds(g);
+}
+
+// F1. The application may be behind the view that the source is not in.
+void Member::note_writes() {
+  for (const LetGo::Write& write : net_.take_writes(self_.slot)) {
+    record(history::make_write(
+        EventKind::write_landed, {.view = view_id(), .time_ns = net_.now_ns()},
+        {.source = ref(write.source), .epoch = write.epoch, .offset = write.offset, .length = 8}));
+  }
+}
+
 void Member::heed_trials() {
-  // What it has posted counts, whatever becomes of it in the callbacks that follow.
-  void Member::stepped() {
-    if (changing() || view_before_ != view_id()) note_accepted(view_before_);
-    for (std::uint16_t g = 0; g < seats_.size(); ++g) note_rounds(g);
-  }
-
-  // F1. The application may be behind the view that the source is not in.
-  void Member::note_writes() {
-    for (const LetGo::Write& write : net_.take_writes(self_.slot)) {
-      record(history::make_write(EventKind::write_landed,
-                                 {.view = view_id(), .time_ns = net_.now_ns()},
-                                 {.source = ref(write.source),
-                                  .epoch = write.epoch,
-                                  .offset = write.offset,
-                                  .length = 8}));
-    }
-  }
-
   std::erase_if(on_trial_, [this](const Connection& trial) {
     const auto ready = NativeMemory::load(row_.data() + ViewWords::ready(trial.to.slot));
     if (ready != trial.to.incarnation) return false;

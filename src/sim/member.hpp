@@ -179,6 +179,7 @@ class Member final : private EngineEvents {
   void commit(const Claim& claim);
   void end_claims();
   void deliver(std::uint16_t group, std::span<const Message> batch);
+  void linger(std::uint16_t group, std::span<const Message> batch);
   void note_rounds(std::uint16_t group);
   [[nodiscard]] std::uint64_t round_of(std::uint16_t group, const ViewMember& sender,
                                        std::uint64_t ticket);
@@ -231,11 +232,13 @@ class Member final : private EngineEvents {
   View told_;
   std::uint64_t told_at_ns_ = 0;
   std::uint64_t announced_view_ = 0;
+  std::uint64_t view_before_ = 0;  // this pass
   std::uint64_t accepted_view_ = 0;
   std::uint64_t accepted_ = 0;               // its word of that view
   std::uint64_t frozen_view_ = 0;            // in which it has wedged
   std::vector<std::uint64_t> frozen_words_;  // of the groups: what must not grow then
-  std::uint64_t view_before_ = 0;            // this pass
+  bool in_callback_ = false;  // of the predicate thread's, while others pass instead (T1)
+  bool died_ = false;         // in the middle of a callback
   std::uint64_t stuck_until_ns_ = 0;
   std::uint64_t threads_stuck_until_ns_ = 0;
 };

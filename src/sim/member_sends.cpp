@@ -82,6 +82,7 @@ void Member::end_claims() {
 }
 
 void Member::deliver(std::uint16_t group, std::span<const Message> batch) {
+  if (died_) return;
   const history::At at = told_at(group);
   Seat& seat = seats_[group];
   for (const Message& message : batch) {
@@ -122,6 +123,7 @@ void Member::deliver(std::uint16_t group, std::span<const Message> batch) {
       record(history::make_send_ok(at, Ticket{mark.ticket}));
     }
   }
+  if (plan_.linger) linger(group, batch);
 }
 
 bool Member::idle() const {

@@ -12,6 +12,7 @@ bool Member::turn_delivery_threads() {
   if (net_.now_ns() < threads_stuck_until_ns_ || stopped()) return false;
   for (std::size_t g = 0; g < seats_.size(); ++g) {
     if (seats_[g].own_thread) delivered |= engine_->subgroup(g).deliver_here();
+    if (died_) return false;
   }
   return delivered;
 }
@@ -30,12 +31,12 @@ void Member::entered(const Entry& entry) {
     finding_ = "T3: " + name() + " is in a view with " + plan_.rows.names[other.slot] +
                ", from which writes come in any order";
   }
-  std::vector<std::uint64_t>& first = first_seqs_.emplace_back();
   // One that leaves in order is heard until it is gone (J8).
   for (const ViewMember& other : entry.before.members) {
     const bool stays = entry.view.contains(other) || entry.decision.leaves_in_order(other);
     if (!stays) net_.remove_member(self_.slot, other, entry.before.id);
   }
+  std::vector<std::uint64_t>& first = first_seqs_.emplace_back();
   for (std::size_t g = 0; g < seats_.size(); ++g) {
     first.push_back(engine_->subgroup(g).shape().first_seq);
   }

@@ -131,6 +131,7 @@ std::string to_string(const Options& options) {
   tell("lies", faults.lies);
   tell("leaves", faults.leaves);
   tell("stuck", faults.stuck);
+  tell("lingers", faults.lingers);
   tell("in changes", faults.in_changes);
   tell("newcomers", faults.newcomers);
   tell("heirs", faults.heirs);

@@ -25,6 +25,7 @@ struct Faults {
   std::uint32_t lies = 0;          ///< a node is told that it lost another, or all, which is not so
   std::uint32_t leaves = 0;
   std::uint32_t stuck = 0;       ///< an application does not return from a callback for some time
+  std::uint32_t lingers = 0;     ///< so many callbacks last, while the node's other threads go on
   std::uint32_t in_changes = 0;  ///< more of them, just when members change their view
   std::uint32_t newcomers = 0;   ///< so many that join lose another just before their first view
   std::uint32_t heirs = 0;   ///< so many proposals the next in line misses, and the decision all

@@ -2,6 +2,7 @@
 /// What all nodes of a simulated world have in common: their rows, times and groups.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,9 @@
 namespace tutti::sim {
 
 class Rounds;
+
+/// How long an application stays in a callback.
+enum class Lingered : std::uint8_t { not_at_all, for_a_while, until_death };
 
 struct Plan {
   RowPlan rows;
@@ -27,6 +31,8 @@ struct Plan {
   bool harmless = false;            ///< nobody is to be suspected, or let go for silence
   bool stateless = false;           ///< nobody who joins is given a state
   Rounds* rounds = nullptr;         ///< outlives all members
+  /// In a callback of the node in that slot: lets the world go on meanwhile. Empty: never.
+  std::function<Lingered(std::uint32_t)> linger{};
 };
 
 [[nodiscard]] std::string name_of(std::uint32_t slot);

@@ -17,6 +17,7 @@ const std::vector<Scenario>& scenarios() {
          if (rare.one_in(20)) options.message_max_bytes = 2000;
          if (rare.one_in(20)) options.claims = static_cast<std::uint32_t>(1 + rare.below(4));
          options.parts = options.groups > 1 && rare.one_in(10);
+         if (rare.one_in(6)) options.faults.lingers = static_cast<std::uint32_t>(1 + rare.below(8));
        }},
       {"calm", "no faults at all", [](Options& options) { options.faults = {}; }},
       {"crash", "members die and come back",
@@ -28,17 +29,15 @@ const std::vector<Scenario>& scenarios() {
        }},
       {"zombie", "members pause until they are suspected; what the dead posted lands late",
        [](Options& options) { options.faults = {.crashes = 2, .pauses = 4, .late_writes = true}; }},
-      {"partition",
-       "the network parts, in both directions and in one",
-       {"pauses",
-        "one node at a time pauses: too short to be missed, or for so long that it is out",
-        [](Options& options) {
-          options.nodes = std::max(options.nodes, 3U);
-          options.founders = options.nodes;
-          options.net.slow_one_in = 0;
-          options.fault_ns *= 2;
-          options.faults = {.pauses = 3};
-        }},
+      {"pauses", "one node at a time pauses: too short to be missed, or for so long that it is out",
+       [](Options& options) {
+         options.nodes = std::max(options.nodes, 3U);
+         options.founders = options.nodes;
+         options.net.slow_one_in = 0;
+         options.fault_ns *= 2;
+         options.faults = {.pauses = 3};
+       }},
+      {"partition", "the network parts, in both directions and in one",
        [](Options& options) { options.faults = {.partitions = 3, .one_way_cuts = 3}; }},
       {"flapping", "links come and go, in both directions and in one",
        [](Options& options) { options.faults = {.one_way_cuts = 1, .flaps = 4}; }},
@@ -165,6 +164,24 @@ const std::vector<Scenario>& scenarios() {
                            .leaves = 1,
                            .stuck = 12,
                            .late_writes = options.seed % 5 == 0};
+       }},
+      {"lingering",
+       "applications stay in callbacks while the protocol goes on, changes its view, ends",
+       [](Options& options) {
+         options.nodes = std::max(options.nodes, 3U);
+         options.founders = options.nodes - options.nodes / 4;
+         options.window_messages = 4U << options.seed % 3;
+         // So that space is soon used again.
+         options.message_max_bytes = 1000;
+         options.large_one_in = 2;
+         options.send_every_ns = options.net.delay_ns + options.net.jitter_ns;
+         options.net.slow_one_in = 0;
+         options.faults = {.crashes = 2,
+                           .pauses = static_cast<std::uint32_t>(options.seed % 2),
+                           .broken_links = 3,
+                           .leaves = 1,
+                           .lingers = 24,
+                           .late_writes = options.seed % 3 == 0};
        }},
       {"ends", "all finish at about the same time and go without a word, or leave; some join then",
        [](Options& options) {

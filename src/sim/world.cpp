@@ -43,7 +43,8 @@ std::vector<GroupOptions> groups_of(const Options& options) {
   return groups;
 }
 
-Plan plan_of(const Options& options, Rounds& rounds) {
+Plan plan_of(const Options& options, Rounds& rounds,
+             std::function<Lingered(std::uint32_t)> linger) {
   Plan plan = make_plan(options.nodes, groups_of(options), options.litmus_rounds != 0);
   plan.heartbeat_ns = options.heartbeat_ns;
   plan.suspect_after_ns = options.suspect_after_ns;
@@ -56,6 +57,7 @@ Plan plan_of(const Options& options, Rounds& rounds) {
   plan.litmus_rounds = options.litmus_rounds;
   plan.harmless = harmless(options) && !options.faults.ends;
   plan.rounds = &rounds;
+  if (options.faults.lingers != 0) plan.linger = std::move(linger);
   return plan;
 }
 
@@ -64,7 +66,7 @@ Plan plan_of(const Options& options, Rounds& rounds) {
 World::World(const Options& options)
     : options_(options),
       rounds_(options.nodes),
-      plan_(plan_of(options, rounds_)),
+      plan_(plan_of(options, rounds_, [this](std::uint32_t node) { return linger(node); })),
       random_(options.seed),
       rare_random_(options.seed ^ 0x656E6473ULL),
       troubles_(options.nodes, options.heartbeat_ns, options.hosts),
@@ -88,6 +90,7 @@ World::World(const Options& options)
     at(soon(options_.fault_ns / 2), What::start, node);
   }
   plan_faults();
+  lingers_left_ = options_.faults.lingers;
   if (options_.faults.ends) plan_ends();
   plan_outsiders();
 }
@@ -117,24 +120,31 @@ void World::note_lost_doorbell(std::uint32_t node, std::uint64_t at_ns) {
 
 // One or two of the members that a message waits for may have to look up by themselves.
 std::uint64_t World::wake_bound_ns() const {
+  const bool waits = options_.faults.stuck + options_.faults.lingers != 0;
   const bool takes_states = options_.founders < options_.nodes;
-  return options_.faults.stuck != 0 || takes_states ? 0 : 2 * options_.poll_ns + 4 * one_way_ns();
+  return waits || takes_states ? 0 : 2 * options_.poll_ns + 4 * one_way_ns();
 }
 
 void World::run() {
   const std::uint64_t end = options_.fault_ns + options_.calm_ns;
-  while (!queue_.empty() && queue_.top().at_ns <= end) {
-    const Happening next = queue_.top();
-    queue_.pop();
-    now_ns_ = next.at_ns;
-    net_.set_time(now_ns_);
-    troubles_.set_time(now_ns_);
-    happen(next);
-    if (net_.late_until_ns() > now_ns_) disturbances_.add(now_ns_, net_.late_until_ns());
-  }
+  while (!queue_.empty() && queue_.top().at_ns <= end) happen_next();
   end_quiet();
   troubles_.record(*recorder_);
   if (!options_.faults.ends) record_minorities();
+}
+
+void World::happen_next() {
+  const Happening next = queue_.top();
+  queue_.pop();
+  set_time(next.at_ns);
+  happen(next);
+  if (net_.late_until_ns() > now_ns_) disturbances_.add(now_ns_, net_.late_until_ns());
+}
+
+void World::set_time(std::uint64_t now_ns) {
+  now_ns_ = now_ns;
+  net_.set_time(now_ns);
+  troubles_.set_time(now_ns);
 }
 
 std::vector<std::uint32_t> World::running() const {
@@ -260,12 +270,15 @@ void World::pass(std::uint32_t node) {
   if (!runner.member || runner.member->ended()) return;
   if (runner.paused_until_ns > now_ns_) return wake(node, runner.paused_until_ns);
   ++passes_;
+  const Member* const here = runner.member.get();
   std::size_t work = runner.member->pass();
+  if (runner.member.get() != here) return;  // it died in a callback
+  const bool in_callback = lingering_ == node;
   if (options_.faults.ends && ask_to_end(node)) ++work;
   if (options_.own_threads && !std::exchange(runner.turns, true)) {
     at(soon(2 * options_.step_ns), What::turn, node);
   }
-  if (gives_up(node)) return;
+  if (!in_callback && gives_up(node)) return;
   founded_ = founded_ || runner.member->view().id != 0;
   const bool changes = runner.member->changing();
   if (!std::exchange(runner.changing, changes) && changes) {
@@ -284,6 +297,7 @@ void World::pass(std::uint32_t node) {
   if (runner.member->rests()) fall_silent(node);
   if (runner.member->stopped() && !runner.member->rests()) {
     const bool left = *runner.member->stopped() == StopReason::left;
+    if (in_callback) return wake(node, now_ns_ + options_.poll_ns);  // T4
     // As a node does: the others learn the end from what it still has to say.
     if (left && !runner.member->drained()) return wake(node, now_ns_ + options_.step_ns);
     const bool for_good = left && runner.left;  // else it lost those who give it the state
@@ -307,8 +321,10 @@ void World::pass(std::uint32_t node) {
 void World::turn(std::uint32_t node) {
   Node& runner = nodes_[node];
   runner.turns = false;
-  if (!runner.member || runner.paused_until_ns > now_ns_) return;
+  if (!runner.member || runner.paused_until_ns > now_ns_ || lingering_ == node) return;
+  const Member* const here = runner.member.get();
   if (runner.member->ended() || !runner.member->turn_delivery_threads()) return;
+  if (runner.member.get() != here) return;
   wake(node, now_ns_ + 1);
   if (!std::exchange(runner.turns, true)) at(soon(2 * options_.step_ns), What::turn, node);
 }
@@ -334,6 +350,7 @@ void World::gone(std::uint32_t node, bool told, bool secretly) {
   nodes_[node].may_have_founded |= member(node)->may_have_founded();
   gone_.push_back(std::move(nodes_[node].member));
   crashed_.push_back(false);
+  gone_ns_.push_back(now_ns_);
 }
 
 // From here on those who run are connected and correct.
@@ -368,7 +385,6 @@ std::uint64_t World::hash() const {
     if (node.member) hash = (hash ^ node.member->hash()) * 0x9FB21C651E98DF25;
   }
   return hash;
-  gone_ns_.push_back(now_ns_);
 }
 
 }  // namespace tutti::sim

@@ -119,13 +119,16 @@ class World {
 
   void at(std::uint64_t at_ns, What what, std::uint32_t node = 0, std::uint32_t other = 0,
           std::uint64_t which = 0);
+  void set_time(std::uint64_t now_ns);
   void wake(std::uint32_t node, std::uint64_t at_ns);
-  void plan_faults();
   void note_lost_doorbell(std::uint32_t node, std::uint64_t at_ns);
+  void plan_faults();
+  void happen_next();
   void happen(const Happening& now);
   void pass(std::uint32_t node);
   void turn(std::uint32_t node);
   void stick(std::uint32_t node);
+  [[nodiscard]] Lingered linger(std::uint32_t node);
   void start(std::uint32_t node);
   void attach(std::uint32_t node, std::uint64_t incarnation);
   [[nodiscard]] bool try_attach(std::uint32_t a, std::uint32_t b);
@@ -171,15 +174,15 @@ class World {
   [[nodiscard]] std::string wrong_end(const Member& member) const;
   [[nodiscard]] std::string unended() const;
   void record_core();
-  void begin_quiet();
-  void end_quiet();
-  [[nodiscard]] std::vector<std::uint32_t> running() const;
   // world_minority.cpp
   void record_minorities();
   void record_minorities(Member& member, std::uint64_t gone_ns);
   void record_minorities(const Member& member, const View& view, Troubles::Span begins_in,
                          std::uint64_t to_ns);
   [[nodiscard]] Troubles::Spans silences(const ViewMember& of, const Member& listener) const;
+  void begin_quiet();
+  void end_quiet();
+  [[nodiscard]] std::vector<std::uint32_t> running() const;
   static constexpr std::uint32_t kAnyNode = ~0U;
   [[nodiscard]] std::uint32_t some_node();
   [[nodiscard]] std::uint32_t one(std::uint32_t node);  // that one, or any
@@ -195,20 +198,20 @@ class World {
   void record(const history::Event& event);
 
   const Options options_;
+  Rounds rounds_;
   const Plan plan_;
   Prng random_;
   Prng rare_random_;
-  Rounds rounds_;
   Troubles troubles_;
   Net net_;
   std::priority_queue<Happening, std::vector<Happening>, std::greater<>> queue_;
   std::vector<Node> nodes_;
   std::vector<std::unique_ptr<Member>> gone_;  // their histories and rows stay
   std::vector<bool> crashed_;                  // of gone_
+  std::vector<std::uint64_t> gone_ns_;         // likewise
   std::unique_ptr<history::Recorder> recorder_;
   Disturbances disturbances_;
   std::uint64_t now_ns_ = 0;
-  std::vector<std::uint64_t> gone_ns_;  // likewise
   std::uint64_t order_ = 0;
   std::uint64_t passes_ = 0;
   std::uint64_t incarnations_ = 0;
@@ -220,8 +223,10 @@ class World {
   std::uint32_t failpoint_after_ = 0;  // so many pass it yet
   std::uint32_t failpoint_left_ = 0;   // and so many die there then
   std::uint32_t hushes_left_ = 0;      // of those in no view
-  std::uint64_t deaths_ = 0;           // that did
-  bool founded_ = false;               // somebody was in a view
+  std::uint32_t lingers_left_ = 0;
+  std::uint32_t lingering_ = kAnyNode;  // in a callback
+  std::uint64_t deaths_ = 0;            // that did
+  bool founded_ = false;                // somebody was in a view
   bool calm_ = false;
   std::vector<std::uint64_t> posts_before_quiet_;  // of data, by node; empty: it is not quiet
   std::uint64_t quiet_view_ = 0;

@@ -58,6 +58,32 @@ void World::stick(std::uint32_t node) {
   member(node)->get_stuck(soon(8 * options_.suspect_after_ns), random_.one_in(2));
 }
 
+// Its application stays in a callback, one at a time in the world, while all else goes on: another
+// thread of the node passes for the one that calls (T1).
+Lingered World::linger(std::uint32_t node) {
+  if (lingers_left_ == 0 || calm_ || lingering_ != kAnyNode || !rare_random_.one_in(8)) {
+    return Lingered::not_at_all;
+  }
+  --lingers_left_;
+  const Member* const here = member(node);
+  const std::uint64_t unit_ns = options_.net.delay_ns + options_.net.jitter_ns;
+  const bool is_short = rare_random_.one_in(2);
+  std::uint64_t until_ns =
+      now_ns_ + 1 + rare_random_.below(is_short ? 8 * unit_ns : 3 * options_.suspect_after_ns);
+  lingering_ = node;
+  wake(node, now_ns_ + 1);
+  while (member(node) == here) {
+    until_ns = std::max(until_ns, nodes_[node].paused_until_ns);
+    until_ns = std::min(until_ns, options_.fault_ns - 1);
+    if (queue_.empty() || queue_.top().at_ns > until_ns) break;
+    happen_next();
+  }
+  lingering_ = kAnyNode;
+  if (member(node) != here) return Lingered::until_death;
+  set_time(std::max(now_ns_, until_ns));
+  return Lingered::for_a_while;
+}
+
 // Holds what the one posts to the other.
 void World::cut(std::uint32_t from, std::uint32_t to, std::uint64_t until_ns) {
   net_.cut(from, to, true);

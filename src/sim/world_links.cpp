@@ -51,6 +51,7 @@ bool World::try_attach(std::uint32_t a, std::uint32_t b) {
     if (member(one)->view().id != 0 && member(one)->view().rank_of(other)) return false;
     if (member(one)->reads(other)) return false;
     if (member(one)->was_removed(member(other)->self().incarnation)) {
+      if (other == lingering_) return false;
       gone(other, true);
       come_back(other);
       return false;

@@ -161,6 +161,8 @@ Result<void> Commands::make_world(const Words& founders) {
     return refuse("level agreed is for one host: say 'group shared' as well");
   }
   plan_ = std::make_unique<Plan>(Plan{.rows = RowPlan(names_, {group_}, kStateRingBytes, false)});
+  rounds_ = std::make_unique<Rounds>(plan_->rows.nodes());
+  plan_->rounds = rounds_.get();
   plan_->heartbeat_ns = ScriptedWorld::kHeartbeatNs;
   plan_->suspect_after_ns = ScriptedWorld::kSuspectAfterNs;
   plan_->founders = static_cast<std::uint32_t>(founders.size());

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/plan.hpp"
+#include "sim/rounds.hpp"
 #include "sim/story/scripted_world.hpp"
 #include "sim/story/teller.hpp"
 #include "tutti/error.hpp"
@@ -64,8 +65,9 @@ class Commands {
   bool shared_ = false;
   bool stateless_ = true;
   Telling telling_;
-  bool founded_ = false;        // after the first start: later ones only join
-  std::unique_ptr<Plan> plan_;  // these three are made by the first start
+  bool founded_ = false;            // after the first start: later ones only join
+  std::unique_ptr<Rounds> rounds_;  // these four are made by the first start
+  std::unique_ptr<Plan> plan_;
   std::unique_ptr<Teller> teller_;
   std::unique_ptr<ScriptedWorld> world_;
 };
