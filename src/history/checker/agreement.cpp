@@ -114,8 +114,8 @@ class InView {
     if (next == nullptr) return;
     for (const Tally& tally : tallies_) {
       const NodeRef who = run_.lives[tally.life].who;
-      const bool removed = std::ranges::any_of(next->lefts, [&](auto& l) { return l.who == who; });
-      if (!removed) continue;
+      const auto left = std::ranges::find(next->lefts, who, &ViewLeft::who);
+      if (left == next->lefts.end()) continue;
       if (group_.atomic() && tally.end > agreed) {
         run_.findings.add(Property::F2,
                           run_.name(tally.life) +
@@ -124,7 +124,9 @@ class InView {
                               where(),
                           {last(tally)});
       }
-      const std::uint64_t bound_ns = run_.options.evict_bound_ns;
+      // One that leaves in order delivers all of the view, however slow its application is.
+      const std::uint64_t bound_ns =
+          left->reason == LeftReason::suspected ? run_.options.evict_bound_ns : 0;
       if (bound_ns > 0 && timing_.awake_ns(who.node, installed_ns, tally.last_ns) > bound_ns) {
         run_.findings.add(Property::F2,
                           run_.name(tally.life) + " delivers in " + where() +

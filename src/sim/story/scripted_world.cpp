@@ -20,7 +20,7 @@ ScriptedWorld::ScriptedWorld(const Plan& plan, bool shared, ScriptEvents& events
     : plan_(plan),
       shared_(shared),
       events_(events),
-      troubles_(plan.rows.nodes(), kHeartbeatNs),
+      troubles_(plan.rows.nodes(), kHeartbeatNs, shared ? 1 : plan.rows.nodes()),
       net_(plan.rows.nodes(), plan.rows.row_bytes(), kMembershipOffset + plan.rows.words.bytes(),
            kNet, kSeed, troubles_,
            [this](std::uint32_t slot, std::uint64_t at_ns) {
