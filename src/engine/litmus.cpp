@@ -59,7 +59,7 @@ std::uint64_t Litmus<Memory>::load(std::uint32_t slot, std::size_t word) const {
 
 template <class Memory>
 void Litmus<Memory>::store(std::size_t word, std::uint64_t value) {
-  store_cell(own_row_ + offset_ + word, value);
+  memory_.store(own_row_ + offset_ + word, value);
 }
 
 template <class Memory>

@@ -146,7 +146,7 @@ void Agreement<Memory>::accept(const Proposal& proposal, std::uint32_t ballot, E
   const std::vector<std::uint64_t> words = encode(proposal);
   TUTTI_ASSERT(8 * words.size() <= at.proposal_bytes(), words.size(), ballot, view().id);
   for (std::size_t i = 0; i < words.size(); ++i) {
-    store_cell(rows_.own_row() + offset + 8 * i, words[i]);
+    rows_.store(rows_.own_row() + offset + 8 * i, words[i]);
   }
   const Extent extent{offset, static_cast<std::uint32_t>(8 * words.size())};
   for (const ViewMember& member : view().members) {

@@ -6,7 +6,6 @@
 
 #include "base/assert.hpp"
 #include "smc/record.hpp"
-#include "sst/memory.hpp"
 
 namespace tutti {
 
@@ -69,33 +68,6 @@ GroupSeat::Seated GroupSeat::in(const View& view, const RowOf& row_of) const {
 
 GroupSeat::Block GroupSeat::block(std::uint64_t view) const {
   return {places_[self_].control[view % 2], control_bytes(options_.senders.size())};
-}
-
-void GroupSeat::clear_block(std::uint64_t view) const {
-  const Block at = block(view);
-  std::byte* words = own_row_ + at.offset;
-  // L3: first the epoch goes, then what it stood for. In a replica both may land in any order: what
-  // is cleared here says nothing where it is 0, and the base, where 0 is a place, stays.
-  store_cell(words + kEpochOffset, 0);
-  for (std::size_t offset = kFirstSeqOffset; offset < at.bytes; offset += 8) {
-    store_cell(words + offset, 0);
-  }
-}
-
-void GroupSeat::prepare_block(std::uint64_t view, std::uint64_t base,
-                              std::uint64_t first_seq) const {
-  std::byte* words = own_row_ + block(view).offset;
-  const std::uint64_t epoch = NativeMemory::load(words + kEpochOffset);
-  TUTTI_ASSERT(epoch == 0, epoch, view, self_);  // L3: cleared
-  TUTTI_ASSERT((base & kBaseFlags) == 0, base, view, self_);
-  store_cell(words + kBaseOffset, base);
-  store_cell(words + kFirstSeqOffset, first_seq == kUnknownSeq ? 0 : first_seq + 1);
-}
-
-void GroupSeat::open_block(std::uint64_t view) const {
-  std::byte* word = own_row_ + block(view).offset + kEpochOffset;
-  TUTTI_ASSERT(view != 0 && NativeMemory::load(word) == 0, view, NativeMemory::load(word), self_);
-  store_cell(word, view);
 }
 
 }  // namespace tutti

@@ -12,8 +12,10 @@
 #include <string>
 #include <vector>
 
+#include "base/assert.hpp"
 #include "membership/view.hpp"
 #include "multicast/subgroup.hpp"
+#include "sst/memory.hpp"
 #include "sst/row_layout.hpp"
 #include "tutti/options.hpp"
 
@@ -37,12 +39,16 @@ class GroupSeat {
   [[nodiscard]] Seated in(const View& view, const RowOf& row_of) const;
 
   /// Clears our control block for that view: nobody is to read in it what stood there before.
-  void clear_block(std::uint64_t view) const;
+  template <class Memory>
+  void clear_block(std::uint64_t view, const Memory& memory) const;
   /// Says in the cleared block where our ring starts in that view, and which number its first
   /// message has, if we know (else kUnknownSeq). Not yet the block's epoch.
-  void prepare_block(std::uint64_t view, std::uint64_t base, std::uint64_t first_seq) const;
+  template <class Memory>
+  void prepare_block(std::uint64_t view, std::uint64_t base, std::uint64_t first_seq,
+                     const Memory& memory) const;
   /// From now on the block is that view's (L3).
-  void open_block(std::uint64_t view) const;
+  template <class Memory>
+  void open_block(std::uint64_t view, const Memory& memory) const;
   /// The block of that view, for publishing.
   struct Block {
     std::uint64_t offset = 0;
@@ -62,5 +68,35 @@ class GroupSeat {
   std::vector<std::optional<Rank>> send_as_;  // by slot: rank in the group's list of those who send
   std::byte* own_row_;
 };
+
+template <class Memory>
+void GroupSeat::clear_block(std::uint64_t view, const Memory& memory) const {
+  const Block at = block(view);
+  std::byte* words = own_row_ + at.offset;
+  // L3: first the epoch goes, then what it stood for. In a replica both may land in any order: what
+  // is cleared here says nothing where it is 0, and the base, where 0 is a place, stays.
+  memory.store(words + kEpochOffset, 0);
+  for (std::size_t offset = kFirstSeqOffset; offset < at.bytes; offset += 8) {
+    memory.store(words + offset, 0);
+  }
+}
+
+template <class Memory>
+void GroupSeat::prepare_block(std::uint64_t view, std::uint64_t base, std::uint64_t first_seq,
+                              const Memory& memory) const {
+  std::byte* words = own_row_ + block(view).offset;
+  const std::uint64_t epoch = NativeMemory::load(words + kEpochOffset);
+  TUTTI_ASSERT(epoch == 0, epoch, view, self_);  // L3: cleared
+  TUTTI_ASSERT((base & kBaseFlags) == 0, base, view, self_);
+  memory.store(words + kBaseOffset, base);
+  memory.store(words + kFirstSeqOffset, first_seq == kUnknownSeq ? 0 : first_seq + 1);
+}
+
+template <class Memory>
+void GroupSeat::open_block(std::uint64_t view, const Memory& memory) const {
+  std::byte* word = own_row_ + block(view).offset + kEpochOffset;
+  TUTTI_ASSERT(view != 0 && NativeMemory::load(word) == 0, view, NativeMemory::load(word), self_);
+  memory.store(word, view);
+}
 
 }  // namespace tutti

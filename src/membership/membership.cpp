@@ -98,7 +98,7 @@ template <class Memory>
 bool Membership<Memory>::beat() {
   if (now_ns_ < next_beat_ns_) return false;
   next_beat_ns_ = now_ns_ + options_.heartbeat_ns;
-  store_cell(rows_.own_row() + ViewWords::kHeartbeat, ++heartbeat_);
+  rows_.store(rows_.own_row() + ViewWords::kHeartbeat, ++heartbeat_);
   return true;
 }
 

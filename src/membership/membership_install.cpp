@@ -80,11 +80,11 @@ template <class Memory>
 void Membership<Memory>::clear_blocks(std::uint64_t id, const std::vector<ViewMember>& members,
                                       Effects& effects) {
   std::byte* block = rows_.own_row() + rows_.words().block(id);
-  store_cell(block + ViewWords::kEpoch, 0);
+  rows_.store(block + ViewWords::kEpoch, 0);
   for (std::size_t offset = 8; offset < rows_.words().word_bytes(); offset += 8) {
-    store_cell(block + offset, 0);
+    rows_.store(block + offset, 0);
   }
-  for (const Group& group : groups_) group.seat.clear_block(id);
+  for (const Group& group : groups_) group.seat.clear_block(id, rows_.memory());
   const auto to = [&](std::uint32_t slot) {
     if (slot == options_.self) return;
     effects.publish(Rank{slot}, rows_.words().block(id), {block, rows_.words().word_bytes()});
@@ -143,7 +143,7 @@ void Membership<Memory>::enter(const Proposal& decision, Effects& effects) {
     const std::vector<Rank> peers = place.peers;
     const std::uint32_t base = group.subgroup->enter(shape, std::move(place));
     group.subgroup->hold_space(!leavers_.empty());
-    group.seat.prepare_block(next.id, base, shape.first_seq);
+    group.seat.prepare_block(next.id, base, shape.first_seq, rows_.memory());
     const GroupSeat::Block block = group.seat.block(next.id);
     const auto publish_block = [&] {
       for (const Rank peer : peers) {
@@ -151,7 +151,7 @@ void Membership<Memory>::enter(const Proposal& decision, Effects& effects) {
       }
     };
     publish_block();
-    group.seat.open_block(next.id);
+    group.seat.open_block(next.id, rows_.memory());
     publish_block();
   }
   for (const ViewMember& member : next.members) {

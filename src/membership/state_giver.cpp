@@ -124,12 +124,12 @@ void StateGiver<Memory>::open(Offer& offer, Effects& effects) {
                offer.view);
   TUTTI_ASSERT(!holds() || offer.unsaved.empty(), offer.unsaved.size(), offer.view);  // M9
   offer.begun = true;
-  store_cell(own(StateWords::kView), 0);
+  memory_.store(own(StateWords::kView), 0);
   publish_words(offer, effects);
-  store_cell(own(StateWords::kSent), 0);
-  store_cell(own(StateWords::kFailed), offer.failed ? 1 : 0);
+  memory_.store(own(StateWords::kSent), 0);
+  memory_.store(own(StateWords::kFailed), offer.failed ? 1 : 0);
   publish_words(offer, effects);
-  store_cell(own(StateWords::kView), offer.view);
+  memory_.store(own(StateWords::kView), offer.view);
   publish_words(offer, effects);
 }
 
@@ -193,7 +193,7 @@ void StateGiver<Memory>::finished(const StateJob& job, Effects& effects) {
   if (offer == offers_.end() || offer->failed || offer->next != job.at) return;
   if (!job.result) {
     offer->failed = true;
-    store_cell(own(StateWords::kFailed), 1);
+    memory_.store(own(StateWords::kFailed), 1);
     publish_words(*offer, effects);
     return;
   }
@@ -216,7 +216,7 @@ void StateGiver<Memory>::put(Offer& offer, const StateJob& job, Effects& effects
   put_bytes(offer, offer.sent + header.size(), std::span(job.bytes).first(padded(job.size)),
             effects);
   offer.sent += header.size() + padded(job.size);
-  store_cell(own(StateWords::kSent), offer.sent);
+  memory_.store(own(StateWords::kSent), offer.sent);
   publish_words(offer, effects);
 }
 
@@ -231,7 +231,7 @@ void StateGiver<Memory>::put_bytes(const Offer& offer, std::uint64_t at,
     for (std::uint64_t i = 0; i < piece; i += 8) {
       std::uint64_t word = 0;
       std::memcpy(&word, bytes.data() + done + i, sizeof word);
-      store_cell(own(StateWords::kRing + begin + i), word);
+      memory_.store(own(StateWords::kRing + begin + i), word);
     }
     for (const Taker& taker : offer.takers) {
       effects.write(Rank{taker.slot},

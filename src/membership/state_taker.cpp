@@ -176,7 +176,8 @@ void StateTaker<Memory>::use(StateJob& job, std::uint64_t crc, bool steady, Effe
   has_all_ = true;
   for (std::size_t giver = 0; giver < givers_.size(); ++giver) {
     if (givers_[giver]) {
-      store_cell(own_row_ + words_.offset + StateWords::kTaken + 8 * giver, StateWords::kTakenAll);
+      memory_.store(own_row_ + words_.offset + StateWords::kTaken + 8 * giver,
+                    StateWords::kTakenAll);
       effects.publish(Rank{*givers_[giver]}, words_.offset + StateWords::kTaken + 8 * giver,
                       {own_row_ + words_.offset + StateWords::kTaken + 8 * giver, 8});
     }
@@ -209,7 +210,7 @@ template <class Memory>
 void StateTaker<Memory>::say(std::size_t offset, std::uint64_t value, Effects& effects) {
   TUTTI_ASSERT(takes_from_one(), giver_, givers_.size(), offset, view_);
   std::byte* const word = own_row_ + words_.offset + offset;
-  store_cell(word, value);
+  memory_.store(word, value);
   effects.publish(Rank{*givers_[giver_]}, words_.offset + offset, {word, 8});
 }
 

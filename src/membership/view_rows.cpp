@@ -71,13 +71,13 @@ void ViewRows<Memory>::say_suspected(std::uint32_t slot) {
 
 template <class Memory>
 void ViewRows<Memory>::set(std::size_t offset, std::uint64_t value) {
-  store_cell(own_block() + offset, value);
+  memory_.store(own_block() + offset, value);
   changed_ = true;
 }
 
 template <class Memory>
 void ViewRows<Memory>::set_life(std::size_t offset, std::uint64_t value) {
-  store_cell(own_row_ + offset, value);
+  memory_.store(own_row_ + offset, value);
   changed_ = true;
 }
 

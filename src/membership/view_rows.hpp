@@ -37,6 +37,7 @@ class ViewRows {
     return slot == self_.slot ? own_row_ : row_of_(slot);
   }
   [[nodiscard]] const RowOf& row_of() const { return row_of_; }
+  [[nodiscard]] const Memory& memory() const { return memory_; }
   [[nodiscard]] std::uint64_t load(const std::byte* word) const { return memory_.load(word); }
   /// A word of the node in that slot that is not of a view.
   [[nodiscard]] std::uint64_t life(std::uint32_t slot, std::size_t offset) const {
@@ -51,6 +52,7 @@ class ViewRows {
                                                     std::uint64_t accepted) const;
 
   // Our own.
+  void store(std::byte* word, std::uint64_t value) const { memory_.store(word, value); }
   void set(std::size_t offset, std::uint64_t value);
   void set_life(std::size_t offset, std::uint64_t value);
   void say_suspected(std::uint32_t slot);

@@ -90,7 +90,7 @@ template <class Memory>
 bool Multicast<Memory>::start() {
   if (unmet_ != 0 || wedged_) return false;
   if (!has_met_all(shape_.self)) {
-    store_cell(shape_.own_control + kBaseOffset, load(shape_.self, kBaseOffset) | kMetAll);
+    memory_.store(shape_.own_control + kBaseOffset, load(shape_.self, kBaseOffset) | kMetAll);
     control_dirty_ = true;
   }
   for (std::uint32_t m = 0; m < shape_.members(); ++m) {
@@ -188,7 +188,7 @@ bool Multicast<Memory>::send(Outbox& out) {
   sent_[shape_.own_sender] = own_sent_;
   // The records' bytes were acquired by take(); this release publishes them to members on this
   // host, the push to the others.
-  store_cell(shape_.own_control + kSentOffset, pack(own_sent_));
+  memory_.store(shape_.own_control + kSentOffset, pack(own_sent_));
   control_dirty_ = true;
   return true;
 }
@@ -200,7 +200,7 @@ void Multicast<Memory>::publish_received() {
     if (shape_.level != Level::unordered && known != received_[s]) {
       TUTTI_ASSERT(known > received_[s], known, received_[s], s, shape_.view, shape_.self);  // S1
       received_[s] = known;
-      store_cell(shape_.own_control + kReceivedOffset + 8 * s, known);
+      memory_.store(shape_.own_control + kReceivedOffset + 8 * s, known);
       control_dirty_ = true;
     }
     const bool frozen = wedged_ && shape_.level == Level::agreed;
@@ -316,11 +316,12 @@ bool Multicast<Memory>::find_all_drained() {
   for (std::uint32_t m = 0; m < shape_.members() && shape_.view != 0; ++m) {
     if (m != shape_.self && (count(m, kBaseOffset) & kDrained) == 0) return false;
   }
-  if (shape_.own_other_control != nullptr) store_cell(shape_.own_other_control + kEpochOffset, 0);
+  if (shape_.own_other_control != nullptr)
+    memory_.store(shape_.own_other_control + kEpochOffset, 0);
   const std::byte* told = shape_.own_reclaimed;  // it only grows
   TUTTI_ASSERT(told == nullptr || NativeMemory::load(told) <= shape_.view, shape_.view,
                shape_.self);
-  if (shape_.own_reclaimed != nullptr) store_cell(shape_.own_reclaimed, shape_.view);
+  if (shape_.own_reclaimed != nullptr) memory_.store(shape_.own_reclaimed, shape_.view);
   all_drained_ = true;
   return true;
 }
@@ -330,7 +331,7 @@ void Multicast<Memory>::set_drained() {
   TUTTI_ASSERT(!drained_ && !all_drained_, shape_.view, shape_.self);
   drained_ = true;
   // Release: our reads of the earlier views' records are done; pairs with find_all_drained().
-  store_cell(shape_.own_control + kBaseOffset, load(shape_.self, kBaseOffset) | kDrained);
+  memory_.store(shape_.own_control + kBaseOffset, load(shape_.self, kBaseOffset) | kDrained);
   control_dirty_ = true;
 }
 
@@ -353,7 +354,7 @@ void Multicast<Memory>::set_delivered(std::uint64_t position) {
   TUTTI_ASSERT(position > delivered_, position, delivered_, shape_.view, shape_.self);  // S1
   delivered_ = position;
   // Release: our reads of the delivered records are done; pairs with the sender's load (I4).
-  store_cell(shape_.own_control + kDeliveredOffset, position);
+  memory_.store(shape_.own_control + kDeliveredOffset, position);
   control_dirty_ = true;
 }
 
@@ -363,7 +364,7 @@ void Multicast<Memory>::set_consumed(std::size_t sender, std::uint64_t rounds) {
   TUTTI_ASSERT(shape_.level == Level::unordered && rounds > received_[sender], rounds,
                received_[sender], sender, shape_.view, shape_.self);  // S1
   received_[sender] = rounds;
-  store_cell(shape_.own_control + kReceivedOffset + 8 * sender, rounds);
+  memory_.store(shape_.own_control + kReceivedOffset + 8 * sender, rounds);
   control_dirty_ = true;
 }
 

@@ -19,6 +19,7 @@ struct Memory {
     net->land_some(reader);
     return NativeMemory::load(cell);
   }
+  void store(std::byte* cell, std::uint64_t value) const { store_cell(cell, value); }
 };
 
 }  // namespace tutti::sim

@@ -25,6 +25,7 @@ struct LandingMemory {
     world->before_load(reader);
     return NativeMemory::load(cell);
   }
+  void store(std::byte* cell, std::uint64_t value) const { store_cell(cell, value); }
 };
 
 }  // namespace tutti::testing
