@@ -104,8 +104,10 @@ bool Membership<Memory>::beat() {
 
 template <class Memory>
 void Membership<Memory>::suspect(std::uint32_t rank) {
-  if (stopped_ || !suspicion_.add(rank)) return;
+  if (stopped_ || suspicion_.of(rank)) return;
+  // First: others on this host act on the word as soon as it is there, and say so.
   if (view().id != 0) events_.suspected(view().members[rank]);
+  suspicion_.add(rank);
   if (suspicion_.has_majority()) return;
   // What was decided with a majority stands: whether there still is one, the next view will tell.
   if (view().id != 0 && !agreement_.decision()) hear_decision();
@@ -177,8 +179,9 @@ void Membership<Memory>::wedge(const Wedge& why) {
   TUTTI_ASSERT(!wedged_, rows_.rank(), view().id);
   wedged_ = true;
   for (Group& group : groups_) group.subgroup->wedge();
-  rows_.set(ViewWords::kWedged, 1);
+  // First: others on this host act on the word as soon as it is there, and say so.
   if (view().id != 0) events_.wedged(why.reason, why.joiner);
+  rows_.set(ViewWords::kWedged, 1);
 }
 
 // Once no group awaits anything more of the members that are suspected.

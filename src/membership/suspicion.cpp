@@ -74,13 +74,11 @@ bool Suspicion<Memory>::hear(std::uint32_t rank) {
 }
 
 template <class Memory>
-bool Suspicion<Memory>::add(std::uint32_t rank) {
-  TUTTI_ASSERT(rank != rows_.rank() && rank < suspected_.size(), rank, rows_.rank(),
-               rows_.view().id);
-  if (suspected_[rank]) return false;
+void Suspicion<Memory>::add(std::uint32_t rank) {
+  TUTTI_ASSERT(rank != rows_.rank() && rank < suspected_.size() && !suspected_[rank], rank,
+               rows_.rank(), rows_.view().id);
   suspected_[rank] = true;
   rows_.say_suspected(rows_.view().members[rank].slot);
-  return true;
 }
 
 // In the end those who go on trust each other, and the others hear so.

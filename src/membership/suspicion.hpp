@@ -44,8 +44,8 @@ class Suspicion {
   void watch(std::uint32_t slot) { detector_.watch(slot); }
   void watch_heartbeats(std::uint64_t now_ns);
   void hear_others();
-  /// J1. False if it was suspected before.
-  bool add(std::uint32_t rank);
+  /// J1. It is not suspected yet.
+  void add(std::uint32_t rank);
   /// J9: for so long that the member stops. To be asked at each look in a change of view.
   [[nodiscard]] bool is_alone();
 
