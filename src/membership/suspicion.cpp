@@ -91,9 +91,12 @@ bool Suspicion<Memory>::is_alone() {
     if (!rows_.says_suspected(rank, rows_.self().slot)) ++together;
   }
   if (2 * together > view.members.size()) {
+    alone_ = false;
     alone_since_ns_.reset();
     return false;
   }
+  // Since the next pass: this one may have begun long before it saw so.
+  if (!std::exchange(alone_, true)) return false;
   if (!alone_since_ns_) alone_since_ns_ = detector_.watched_ns();
   return detector_.watched_ns() - *alone_since_ns_ >= suspect_after_ns_;
 }
@@ -101,6 +104,7 @@ bool Suspicion<Memory>::is_alone() {
 template <class Memory>
 void Suspicion<Memory>::begin_view() {
   suspected_.assign(rows_.view().members.size(), false);
+  alone_ = false;
   alone_since_ns_.reset();
 }
 

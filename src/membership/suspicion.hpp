@@ -61,6 +61,7 @@ class Suspicion {
   std::vector<bool> suspected_;      // by rank
   std::vector<std::uint64_t> said_;  // scratch: what one member says of all
   FailureDetector detector_;
+  bool alone_ = false;                           // at the last look
   std::optional<std::uint64_t> alone_since_ns_;  // in watched time
 };
 

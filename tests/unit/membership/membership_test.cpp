@@ -154,11 +154,29 @@ TEST(Membership, ThoseThatSuspectEachOtherInACircleStop) {
   };
   run_until(490);
   for (const ForgedNode& node : cluster.nodes) EXPECT_FALSE(node.why_stopped);
-  run_until(510);
+  run_until(530);
   for (const ForgedNode& node : cluster.nodes) {
     EXPECT_EQ(node.why_stopped, StopReason::minority);
     EXPECT_EQ(node.views.size(), 1U);
   }
+}
+
+// J9. The first pass that sees it may have begun long before: it counts from the second one on, of
+// which the first 62.5 ms of each gap count.
+TEST(Membership, OneThatIsAloneWaitsFromTheNextPassOn) {
+  ForgedCluster cluster(3);
+  ForgedNode& node = cluster.nodes[0];
+  cluster.nodes[1].membership->lost(0);
+  cluster.run({1}, 1);
+  node.membership->lost(2);
+  const auto pass_at = [&](std::uint64_t ms) {
+    for (const std::uint32_t slot : {0U, 1U}) cluster.nodes[slot].now_ns = ms * 1'000'000;
+    cluster.run({1, 0}, 1);  // the other beats
+    return node.why_stopped;
+  };
+  EXPECT_FALSE(pass_at(0));
+  for (std::uint64_t ms = 500; ms < 1000; ms += 50) EXPECT_FALSE(pass_at(ms)) << ms;
+  EXPECT_EQ(pass_at(1000), StopReason::minority);
 }
 
 TEST(Membership, WhoIsEvictedLearnsIt) {
