@@ -4,8 +4,8 @@
 /// Life: create, join (once per group), start, then Group calls from any thread, then stop or
 /// leave. If members die, are cut off or leave, those that are a majority of the last view go on
 /// without them in the next; a minority stops and says so. Whoever was removed may be started
-/// again. Several nodes may live in one process. Threads: create, join, start, stop and the
-/// destructor from one thread at a time.
+/// again. Several nodes may live in one process. Threads: create, join, start and the destructor
+/// from one thread at a time; stop and leave from any, also at the same time.
 ///
 /// Callbacks: inside a callback of a node (delivery, view, log, snapshot, what reads it and its
 /// destructor, save, load; NodeOptions::slow_after warns of slow ones), on whichever thread it
@@ -69,7 +69,8 @@ class TUTTI_API Node {
   /// delivered everywhere. On a time-out or a failure it leaves at once and returns why; at a
   /// time-out after everything was delivered everywhere it returns no error, though the last
   /// acknowledgements may not have reached all others, which report this member as lost then. Nodes
-  /// that join after that are not waited for. Two threads may end a node at the same time.
+  /// that join after that are waited for only while they take the state from here. Two threads may
+  /// stop or leave at the same time.
   /// While a callback runs, the node cannot end; at the time-out this returns all the same, with an
   /// error that names the callback (ErrorCode::timed_out, or the failure). From then on no callback
   /// begins but the log's and the destructors of snapshots, sends are refused as on a stopped node,

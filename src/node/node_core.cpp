@@ -104,10 +104,7 @@ std::size_t NodeCore::turn() {
   // Another pass might be one in a change of view, which would need this member to its end.
   if (drained_.load(std::memory_order_relaxed)) [[unlikely]]
     return 0;
-  const bool drains =
-      draining_.load(std::memory_order_acquire) && in_view_.load(std::memory_order_relaxed);
-  if (drains) [[unlikely]]
-    incarnation_->drain();
+  follow_ending();
   if (asks_to_leave_.load(std::memory_order_relaxed) &&
       asks_to_leave_.exchange(false, std::memory_order_acquire)) [[unlikely]] {
     incarnation_->leave();
@@ -118,6 +115,7 @@ std::size_t NodeCore::turn() {
   const bool calls = !standing_in_ && !ends();
   const std::size_t work = pass(calls ? Calls::allowed : Calls::forbidden);
   if (hung_up_) return work;  // by the stand-in, during a call
+  follow_ending();
   if (options_.drive == Drive::caller) note_turn(before_ns);
   if (notice_) [[unlikely]]
     heed_notice(work == 0);

@@ -134,6 +134,8 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
   [[nodiscard]] Result<void> finish_by(const std::function<bool()>& ready,
                                        const Deadline& deadline);
   [[nodiscard]] Result<void> go_on_ending(const Deadline& deadline);
+  [[nodiscard]] bool was_complete() const;
+  void follow_ending();
   [[nodiscard]] Error why_not_finished() const;
   [[nodiscard]] std::string what_still_runs() const;
   [[nodiscard]] bool ends() const override { return ends_.load(std::memory_order_acquire); }
@@ -190,7 +192,8 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
   std::atomic<bool> finishing_{false};  // leave() waits for what was sent
   std::atomic<bool> asks_to_leave_{false};
   std::atomic<bool> left_{false};
-  std::atomic<bool> draining_{false};  // stop() wants to know when all is drained
+  std::atomic<bool> ending_{false};    // stop() or leave() waits until all is complete
+  std::atomic<bool> draining_{false};  // it was; what is left is to hand over the last words
   std::atomic<bool> drained_{false};
   AsymmetricFence fence_;
   Signal changed_;  // a group completed, the fabric drained, a failure

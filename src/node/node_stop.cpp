@@ -13,7 +13,8 @@ Result<void> NodeCore::stop(std::chrono::nanoseconds timeout) {
   const Deadline deadline(timeout);
   if (!takes_part()) return go_on_ending(deadline);
   for (const auto& group : groups_) group->finish();
-  return finish_by([this] { return incarnation_->complete(); }, deadline);
+  ending_.store(true, std::memory_order_release);
+  return finish_by([this] { return was_complete(); }, deadline);
 }
 
 Result<void> NodeCore::leave(std::chrono::nanoseconds timeout) {
@@ -25,15 +26,29 @@ Result<void> NodeCore::leave(std::chrono::nanoseconds timeout) {
     return std::ranges::all_of(groups_, [](const auto& group) { return group->sent_all(); });
   };
   finishing_.store(true, std::memory_order_release);
+  ending_.store(true, std::memory_order_release);
   if (wait_until(changed_, sent, deadline)) {
     asks_to_leave_.store(true, std::memory_order_release);
     incarnation_->sleeper().wake();
   }
   // If all end together, nobody may be there any more who would let us go.
-  const auto gone = [this] {
-    return left_.load(std::memory_order_acquire) || incarnation_->complete();
-  };
+  const auto gone = [this] { return left_.load(std::memory_order_acquire) || was_complete(); };
   return finish_by(gone, deadline);
+}
+
+// The thread that waits for it may come too late to see it: a view may have begun to which nodes
+// were added.
+bool NodeCore::was_complete() const {
+  return draining_.load(std::memory_order_acquire) || incarnation_->complete();
+}
+
+// The thread that turns.
+void NodeCore::follow_ending() {
+  if (!ending_.load(std::memory_order_acquire) || !in_view_.load(std::memory_order_relaxed)) return;
+  if (was_complete()) {
+    draining_.store(true, std::memory_order_release);
+    incarnation_->drain();
+  }
 }
 
 // Waits until `ready`, then hands all that is posted to the others, and closes.
