@@ -48,7 +48,8 @@ bool Delivery<Memory>::run(std::size_t max_batches) {
     seq_ = filling.seq;
     moved |= hand_over(filling);
     // N2: the view may have come to its end during the callback.
-    if (!filling.full() || !bounds_.is_open() || totals_.ended()) break;
+    const bool over = totals_.ended() || position() >= kDeliveredAll;
+    if (!filling.full() || !bounds_.is_open() || over) break;
     if (bounds_.is_final() != final_) refresh();
   }
   return moved;
