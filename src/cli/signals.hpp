@@ -1,6 +1,7 @@
 /// \file signals.hpp
 /// What signals do to the command. Call before any thread starts, but for the log's, which takes no
-/// signal. A last word on standard error follows what was logged, and is dropped if nobody reads.
+/// signal; note_interrupt() at any time. A last word on standard error follows what was logged, and
+/// is dropped if nobody reads.
 #pragma once
 
 namespace tutti::cli {

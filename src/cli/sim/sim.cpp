@@ -154,14 +154,17 @@ int replay(std::uint64_t seed, const sim::Scenario& scenario, bool trace) {
 }
 
 int tell_story(const std::string& path) {
+  constexpr std::size_t kLongest = 1 << 20;
   std::ifstream file(path);
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (!file || text.str().empty()) {
-    log_error("--story: " + path + " is no story: it is empty, or cannot be read");
+  std::string text(kLongest + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  if (text.empty() || text.size() > kLongest) {
+    log_error("--story: " + path +
+              " is no story: it is empty, longer than 1 MiB, or cannot be read");
     return kExitUsage;
   }
-  const Result<std::string> told = sim::retell(text.str());
+  const Result<std::string> told = sim::retell(text);
   if (!told) {
     log_error("--story: " + path + ", " + told.error().message);
     return kExitUsage;

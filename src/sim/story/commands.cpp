@@ -147,13 +147,17 @@ Result<void> Commands::tell(const Words& words) {
 }
 
 Result<void> Commands::make_world(const Words& founders) {
+  if (names_.empty()) return refuse("say first which nodes there may be: nodes a b c");
+  for (const std::string& name : founders) {
+    if (Result<std::uint32_t> at = slot(name); !at) return std::unexpected(at.error());
+    if (std::ranges::count(founders, name) != 1) return refuse(name + " is named twice");
+  }
   if (2 * founders.size() <= names_.size()) {
     return refuse("a group is founded by more than half of all nodes");
   }
   group_.name = "g";
   group_.members = names_;
   group_.senders = names_;
-  if (group_.window_messages == GroupOptions{}.window_messages) group_.window_messages = 16;
   group_.window_bytes = 4096;
   group_.message_max_bytes = 200;
   if (Result<void> valid = group_.validate(); !valid) return valid;
@@ -207,6 +211,7 @@ Result<void> Commands::found(const Words& words) {
 
 Result<void> Commands::quietly(const Words& words) {
   if (!world_) return refuse("nothing was started yet");
+  if (words.front() == "quietly") return refuse("it is quiet already");
   std::string line;
   for (const std::string& word : words) line += word + " ";
   teller_->telling().hushed = true;
@@ -272,7 +277,11 @@ Result<void> Commands::kill(const Words& words) {
     world_->kill_at(at, point->first);
     return {};
   }
-  world_->kill(at, words.size() == 2 && words[1] == "silently");
+  const bool silently = words.size() == 2 && words[1] == "silently";
+  if (words.size() > 1 && !silently) {
+    return refuse("after the name comes nothing, 'silently', or 'when FAILPOINT'");
+  }
+  world_->kill(at, silently);
   return {};
 }
 

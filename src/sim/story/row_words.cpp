@@ -224,7 +224,7 @@ std::string RowWords::data(std::uint32_t owner, std::size_t offset,
   return messages(owner, bytes);
 }
 
-// A message of the simulator begins with its ticket (sim/member.cpp).
+// A message of the simulator begins with its ticket (sim/member_sends.cpp).
 std::string RowWords::messages(std::uint32_t owner, std::span<const std::byte> bytes) const {
   MessageList list;
   for (std::size_t at = 0; at < bytes.size();) {

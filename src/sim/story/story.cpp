@@ -14,10 +14,19 @@ std::vector<std::string> lines_of(std::string_view text) {
   std::vector<std::string> lines;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
-    lines.emplace_back(text.substr(at, end - at));
+    std::string_view line = text.substr(at, end - at);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    lines.emplace_back(line);
     at = end + 1;
   }
   return lines;
+}
+
+Result<std::string> without_rule(std::size_t line) {
+  return fail(ErrorCode::invalid_argument,
+              "line " + std::to_string(line) +
+                  ": the block of commands ends without a line ----, " +
+                  "below which stands what is told");
 }
 
 }  // namespace
@@ -31,6 +40,7 @@ Result<std::string> retell(std::string_view story) {
     ++number;
     const bool fence = line.starts_with(kFence);
     if (in != In::telling || fence) out += line + "\n";
+    if (fence && in == In::commands) return without_rule(number);
     if (fence) {
       in = in == In::prose ? In::commands : In::prose;
       if (in == In::commands) script.begin();
@@ -44,6 +54,7 @@ Result<std::string> retell(std::string_view story) {
       }
     }
   }
+  if (in == In::commands) return without_rule(number);
   return out;
 }
 

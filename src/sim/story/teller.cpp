@@ -135,6 +135,7 @@ void Teller::wakes(std::uint32_t slot, bool by_doorbell) {
 }
 
 void Teller::passed(std::uint32_t slot) {
+  words_.learn(world_->member(slot)->view());  // it may have posted nothing in it
   see(slot);
   tell_posts(slot);
   tell_events(slot);
