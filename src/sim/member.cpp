@@ -75,7 +75,6 @@ Member::Member(const Plan& plan, ViewMember self, bool may_found, Net& net, std:
   lost_ns_.resize(plan.rows.nodes());
   std::vector<DeliveryCallback> deliveries;
   for (std::uint16_t g = 0; g < seats_.size(); ++g) {
-    seats_[g].last.resize(plan.rows.nodes());
     take_seat(g);
     deliveries.push_back(
         seats_[g].is_member

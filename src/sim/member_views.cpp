@@ -62,7 +62,7 @@ void Member::reached(const Entry& entry) {
         static_cast<std::uint8_t>((joined ? history::kMemberJoined : 0) | history::kMemberSends)));
   }
   for (std::uint16_t g = 0; g < seats_.size(); ++g) {
-    if (seats_[g].slots.size() != plan_.rows.nodes()) record_group(g, view);
+    if (plan_.rows.groups[g].senders.size() != plan_.rows.nodes()) record_group(g, view);
   }
   for (const ViewMember& member : entry.decision.left) {
     const bool in_order = entry.decision.leaves_in_order(member);
@@ -71,7 +71,7 @@ void Member::reached(const Entry& entry) {
   }
 }
 
-// A group of some of the members.
+// A group of which not all are members that send.
 void Member::record_group(std::uint16_t group, const View& view) {
   const std::vector<std::string>& senders = plan_.rows.groups[group].senders;
   std::uint32_t rank = 0;

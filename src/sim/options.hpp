@@ -41,6 +41,8 @@ struct Faults {
   bool silent_crashes = false;  ///< nobody is told: only heartbeats stop
   bool late_writes = false;     ///< what the dead posted lands long after
   bool restarts = true;         ///< who crashed or was evicted comes back
+
+  friend bool operator==(const Faults&, const Faults&) = default;
 };
 
 /// How long an application needs at most.

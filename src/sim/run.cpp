@@ -16,11 +16,18 @@ std::string violations(const World& world) {
   options.other_groups.round_robin = true;
   options.suspect_after_ns = world.suspect_after_ns();
   options.stop_bound_ns = options.evict_bound_ns = world.stop_bound_ns();
-  options.wake_bound_ns = world.wake_bound_ns();
-  // What is heard last before a pause may be a beat old, and another one passes after it.
-  options.pause_harmless_ns = world.suspect_after_ns() - 2 * world.options().heartbeat_ns;
-  options.pause_fatal_ns = world.suspect_after_ns() * 3 / 2 + 3 * world.options().heartbeat_ns;
-  options.pause_view_ns = 2 * world.suspect_after_ns();
+  // These two hold where nothing else keeps a member from hearing or delivering.
+  const Faults& faults = world.options().faults;
+  if (faults ==
+      Faults{.crashes = faults.crashes, .lost_doorbells_percent = faults.lost_doorbells_percent}) {
+    options.wake_bound_ns = world.wake_bound_ns();
+  }
+  if (faults == Faults{.pauses = faults.pauses}) {
+    // What is heard last before a pause may be a beat old, and another one passes after it.
+    options.pause_harmless_ns = world.suspect_after_ns() - 2 * world.options().heartbeat_ns;
+    options.pause_fatal_ns = world.suspect_after_ns() * 3 / 2 + 3 * world.options().heartbeat_ns;
+    options.pause_view_ns = 2 * world.suspect_after_ns();
+  }
   // Of the calm, a third is over when the world says that all is healed.
   options.deliver_bound_ns = world.calm_ns() / 3;
   if (!world.all_end()) options.view_bound_ns = world.calm_ns() / 3;

@@ -103,7 +103,9 @@ bool Timing::troubled(std::uint64_t from_ns, std::uint64_t to_ns, const Fault* b
     const bool follows = but != nullptr && fault.kind == FaultKind::lost &&
                          fault.begin_ns >= but->begin_ns &&
                          (fault.node == but->node || fault.second == but->node);
-    return &fault != but && !follows && fault.begin_ns <= to_ns && fault.end_ns >= from_ns;
+    const bool is_listed = fault.kind == FaultKind::minority && fault.second != kNoNode;
+    return &fault != but && !follows && !is_listed && fault.begin_ns <= to_ns &&
+           fault.end_ns >= from_ns;
   });
 }
 

@@ -44,8 +44,8 @@ class Timing {
   [[nodiscard]] std::uint64_t due(std::uint64_t sent_ns, const GoodTime*& good) const;
   /// The incarnation of a node that lived at that time.
   [[nodiscard]] std::optional<std::uint32_t> life_at(std::uint16_t node, std::uint64_t at_ns) const;
-  /// Whether a fault, other than this one and the losses of connections that follow it, is under
-  /// way in that time.
+  /// Whether a fault, other than this one and what follows from it or others, is under way in that
+  /// time.
   [[nodiscard]] bool troubled(std::uint64_t from_ns, std::uint64_t to_ns, const Fault* but) const;
 
   /// How much of that time the node was not paused; 0 if it ends before it begins.
