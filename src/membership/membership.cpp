@@ -105,7 +105,7 @@ bool Membership<Memory>::beat() {
 template <class Memory>
 void Membership<Memory>::suspect(std::uint32_t rank) {
   if (stopped_ || suspicion_.of(rank)) return;
-  // First: others on this host act on the word as soon as it is there, and say so.
+  // This member tells first: others on its host may act on its word at once, and tell of that.
   if (view().id != 0) events_.suspected(view().members[rank]);
   suspicion_.add(rank);
   if (suspicion_.has_majority()) return;
@@ -179,7 +179,7 @@ void Membership<Memory>::wedge(const Wedge& why) {
   TUTTI_ASSERT(!wedged_, rows_.rank(), view().id);
   wedged_ = true;
   for (Group& group : groups_) group.subgroup->wedge();
-  // First: others on this host act on the word as soon as it is there, and say so.
+  // This member tells first: others on its host may act on its word at once, and tell of that.
   if (view().id != 0) events_.wedged(why.reason, why.joiner);
   rows_.set(ViewWords::kWedged, 1);
 }

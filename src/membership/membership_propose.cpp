@@ -41,7 +41,7 @@ std::optional<Proposal> Membership<Memory>::first_proposal() {
   for (std::uint32_t slot = 0; slot < ready_.size(); ++slot) {
     if (suspicion_.of(slot)) continue;
     const bool own = slot == options_.self;
-    if (!own && ready_[slot] == 0) return {};  // lost since: it is suspected soon
+    if (!own && ready_[slot] == 0) return {};  // this node lost it since
     proposal.next.members.push_back({slot, own ? options_.incarnation : ready_[slot]});
   }
   for (const ViewMember& one : proposal.next.members) {

@@ -145,7 +145,7 @@ std::string World::lacks_something(const Member& member) const {
         return one.entries().front().view.id == kFirstView;
       };
       const bool unordered = plan_.rows.groups[g].level == Level::unordered;
-      // Who joins a group without a state has none of what came before.
+      // A member that joins a group without a state is given nothing of what came before.
       const bool comparable = has_state(plan_, g) || from_the_first(member);
       if (!comparable || (!unordered && !has_state(plan_, g) && !from_the_first(*other))) continue;
       const bool lacks = unordered ? member.last_ticket(g, other->self()) != other->last_sent(g)
