@@ -134,6 +134,9 @@ class Multicast {
   /// True if delivery has reached the cut that was applied.
   [[nodiscard]] bool at_cut(const Cut& cut, const Delivery<Memory>& delivery) const;
 
+  /// Rounds of a sender that may be delivered (I2).
+  [[nodiscard]] std::uint64_t stable(std::size_t sender) const { return stable_[sender]; }
+
   /// Every sender finished and every member has delivered everything.
   [[nodiscard]] bool complete() const { return complete_; }
 

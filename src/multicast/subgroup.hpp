@@ -158,6 +158,10 @@ class Subgroup final : public Stepped {
   [[nodiscard]] std::uint64_t place_of(std::uint32_t member) const {
     return now_->multicast.place_of(member);
   }
+  /// In the newest view: rounds of a sender that may be delivered, but for the cut (I2).
+  [[nodiscard]] std::uint64_t stable(std::size_t sender) const {
+    return now_->multicast.stable(sender);
+  }
   /// We have no space left, and wait for `member`.
   [[nodiscard]] bool holds_window(std::uint32_t member) const;
 

@@ -36,6 +36,9 @@ class Member final : private EngineEvents {
   /// One pass. Returns how much was done.
   std::size_t pass();
 
+  /// The pass stops in the middle: others may see what it has stored so far.
+  void stop_in_pass();
+
   /// A turn of the groups' own delivery threads. True if anything was delivered.
   bool turn_delivery_threads();
 
@@ -187,6 +190,7 @@ class Member final : private EngineEvents {
   void note_accepted(std::uint64_t view);
   void note_frozen();
   void check_frozen();
+  void check_stable();
   [[nodiscard]] bool is_frozen() const {
     return frozen_view_ != 0 && frozen_view_ == view_id() && changing() && !stopped() &&
            !engine_->membership().has_decided();
@@ -232,7 +236,7 @@ class Member final : private EngineEvents {
   View told_;
   std::uint64_t told_at_ns_ = 0;
   std::uint64_t announced_view_ = 0;
-  std::uint64_t view_before_ = 0;  // this pass
+  std::uint64_t view_before_ = 0;  // the pass, that is under way or was last
   std::uint64_t accepted_view_ = 0;
   std::uint64_t accepted_ = 0;               // its word of that view
   std::uint64_t frozen_view_ = 0;            // in which it has wedged

@@ -21,6 +21,14 @@ void Member::note_accepted(std::uint64_t view) {
                                          static_cast<std::uint32_t>(accepted / 2)));
 }
 
+void Member::stop_in_pass() {
+  note_accepted(view_before_);
+  for (std::size_t group = 0; group < seats_.size(); ++group) {
+    note_rounds(static_cast<std::uint16_t>(group));
+  }
+  if (plan_.one_host) check_stable();
+}
+
 // I5: nothing is sent any more, and at `atomic` nothing received.
 void Member::note_frozen() {
   frozen_view_ = view_id();
@@ -42,6 +50,33 @@ void Member::check_frozen() {
   if (frozen_words_ == before || !finding_.empty()) return;
   finding_ = "M8: " + name() + " has wedged in view " + std::to_string(frozen_view_) +
              " and still sends or receives in it";
+}
+
+// I2, I7, as the owners' rows are just now: what may be delivered here, at `atomic` each member of
+// the view has received, and at `agreed` each has met all senders. One that is in a later view had.
+void Member::check_stable() {
+  if (!finding_.empty() || stopped() || view_id() == 0) return;
+  for (std::size_t g = 0; g < seats_.size(); ++g) {
+    const GroupShape& shape = engine_->subgroup(g).shape();
+    if (shape.level == Level::unordered || shape.view != view_id()) continue;
+    for (std::uint32_t m = 0; m < shape.members(); ++m) {
+      const std::byte* words = shape.member_controls[m];
+      const bool here = NativeMemory::load(words + kEpochOffset) == shape.view;
+      const std::byte* row = net_.row(self_.slot, view().members[m].slot);
+      if (m == shape.self) continue;
+      if (!here && NativeMemory::load(row + ViewWords::kInstalled) > shape.view) continue;
+      const bool met = (NativeMemory::load(words + kBaseOffset) & kMetAll) != 0;
+      for (std::uint32_t s = 0; s < shape.senders(); ++s) {
+        const std::uint64_t received = NativeMemory::load(words + kReceivedOffset + 8 * s);
+        const bool atomic = shape.level == Level::atomic;
+        const std::uint64_t most = here && atomic ? received : here && met ? kNoRound : 0;
+        if (engine_->subgroup(g).stable(s) <= most || !finding_.empty()) continue;
+        finding_ = (atomic ? "I2: " : "I7: ") + name() + " may deliver in view " +
+                   std::to_string(shape.view) + " what " +
+                   plan_.rows.names[view().members[m].slot] + " does not have";
+      }
+    }
+  }
 }
 
 }  // namespace tutti::sim

@@ -9,6 +9,8 @@ namespace tutti::sim {
 void Member::note_rounds(std::uint16_t group) {
   const GroupShape& shape = engine_->subgroup(group).shape();
   if (shape.own_sender == kNobody) return;
+  // In the middle of a pass its row may not be in that view yet.
+  if (NativeMemory::load(shape.own_control + kEpochOffset) != shape.view) return;
   Seat& seat = seats_[group];
   if (shape.view != seat.sent_view) seat.sent_state = {};
   seat.sent_view = shape.view;

@@ -1,6 +1,7 @@
 /// \file memory.hpp
 /// A Memory for the protocol's code (sst/memory.hpp) that lets remote writes land between any two
-/// loads of one step, as a NIC does.
+/// loads of one step, as a NIC does, and other members run there, as other processors of the host
+/// do (sim/interrupts.hpp).
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -15,11 +16,15 @@ struct Memory {
   std::uint32_t reader = 0;  ///< slot
 
   [[nodiscard]] std::uint64_t load(const std::byte* cell) const {
+    net->before_load(reader);
     net->look(reader, cell);
-    net->land_some(reader);
     return NativeMemory::load(cell);
   }
-  void store(std::byte* cell, std::uint64_t value) const { store_cell(cell, value); }
+  void store(std::byte* cell, std::uint64_t value) const {
+    net->around_store(reader);
+    store_cell(cell, value);
+    net->around_store(reader);
+  }
 };
 
 }  // namespace tutti::sim

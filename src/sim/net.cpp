@@ -67,7 +67,7 @@ Net::Net(std::uint32_t slots, std::size_t row_bytes, std::size_t data_offset,
       first_at_ns_(links_.size(), kNever),
       seen_(links_.size(), nobody_.data()),
       rows_(slots),
-      landing_(slots),
+      busy_(slots),
       rings_at_ns_(slots) {
   for (std::uint32_t from = 0; from < slots; ++from) {
     for (std::uint32_t to = 0; to < slots; ++to) {

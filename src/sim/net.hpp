@@ -24,23 +24,12 @@
 #include "base/prng.hpp"
 #include "fabric/fabric.hpp"
 #include "fabric/ofi/post_queue.hpp"
-#include "fabric/ordering.hpp"
 #include "sim/let_go.hpp"
+#include "sim/net_options.hpp"
 #include "sim/row.hpp"
 #include "sim/troubles.hpp"
 
 namespace tutti::sim {
-
-struct NetOptions {
-  std::uint64_t delay_ns = 2'000;   ///< one way, at least
-  std::uint64_t jitter_ns = 2'000;  ///< at most so much more
-  std::uint32_t slow_one_in = 0;    ///< so rarely a hundred times as long; 0: never
-  std::uint32_t early_one_in = 0;   ///< so many writes overtake publishes; 0: none
-  Ordering ordering = Ordering::writes;
-  bool torn = false;                 ///< words of writes land in two parts, of any bytes
-  std::uint64_t landing_ns = 1'000;  ///< a post is seen in parts for so long
-  std::uint64_t disorder_ns = 0;     ///< so much later come writes on a path without order
-};
 
 class Net {
  public:
@@ -139,10 +128,19 @@ class Net {
     return let_go_.take_writes(reader);
   }
   [[nodiscard]] const std::string& stale_read() const { return let_go_.finding(); }
-  /// For Memory.
-  void land_some(std::uint32_t reader) {
-    if (landing_[reader] != 0) land_words(reader);
+  /// For Memory, of the node in that slot, whose row or replicas they are.
+  void before_load(std::uint32_t node) {
+    if (busy_[node] != 0) before_busy_load(node);
   }
+  void around_store(std::uint32_t node) {
+    if ((busy_[node] & kInterruptible) != 0) [[unlikely]]
+      interrupt_(node);
+  }
+  /// Called at each access of an interruptible node. It may return much later.
+  void set_interrupt(std::function<void(std::uint32_t)> interrupt) {
+    interrupt_ = std::move(interrupt);
+  }
+  void set_interruptible(std::uint32_t node, bool interruptible);
   [[nodiscard]] std::uint64_t posts() const { return posts_; }
   /// Of them, those of the node in that slot to places from `data_offset` on, which are not the
   /// membership's.
@@ -198,6 +196,8 @@ class Net {
   // What waited at the link starts on its way now.
   void set_off(Link& way, std::uint32_t to);
   std::size_t land_due(std::uint32_t to);
+  void before_busy_load(std::uint32_t node);
+  void count_landing(std::uint32_t to);
   void land_words(std::uint32_t reader);
   void land_words_of(Link& way, std::uint64_t drawn);
   void land_word(Link& way);
@@ -218,6 +218,7 @@ class Net {
   [[nodiscard]] std::uint64_t draw_arrival(std::uint64_t last_at_ns);
 
   static constexpr std::uint64_t kNever = ~0ULL;
+  static constexpr std::uint32_t kInterruptible = 1U << 31;
 
   std::uint32_t slots_;
   std::size_t row_bytes_;
@@ -226,6 +227,7 @@ class Net {
   Prng random_;
   Wake wake_;
   Watch watch_;  // or none
+  std::function<void(std::uint32_t)> interrupt_;
   Troubles& troubles_;
   std::uint64_t now_ns_ = 0;
   std::uint64_t posts_ = 0;
@@ -238,7 +240,8 @@ class Net {
   std::vector<std::uint64_t> first_at_ns_;  // when the first post begins to land; or kNever
   std::vector<const std::byte*> seen_;      // the row
   std::vector<const std::byte*> rows_;      // by slot: that of the node now there
-  std::vector<std::uint32_t> landing_;      // by slot: links with posts that land just now
+  // By slot: links with posts that land just now, and kInterruptible.
+  std::vector<std::uint32_t> busy_;
   std::vector<std::uint64_t> rings_at_ns_;  // by slot: of what landed before its time was over
 };
 

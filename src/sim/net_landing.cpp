@@ -1,4 +1,5 @@
 // How posts land in replicas: word by word, between any two reads of their owner.
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -19,7 +20,6 @@ constexpr std::array<std::uint64_t, 4> kSomeBytes{0x00000000000000FF, 0xFF000000
 // All whose time is over has landed; what is in its time lands word by word in land_words().
 std::size_t Net::land_due(std::uint32_t to) {
   std::size_t landed = 0;
-  landing_[to] = 0;
   for (std::uint32_t from = 0; from < slots_; ++from) {
     if (first_at_ns_[to * slots_ + from] > now_ns_) continue;
     Link& way = link(from, to);
@@ -29,9 +29,28 @@ std::size_t Net::land_due(std::uint32_t to) {
       while (way.posts.size() == before) land_word(way);
       ++landed;
     }
-    if (!way.posts.empty() && way.posts.front().at_ns <= now_ns_) ++landing_[to];
   }
+  count_landing(to);
   return landed;
+}
+
+void Net::count_landing(std::uint32_t to) {
+  busy_[to] &= kInterruptible;
+  const auto first = first_at_ns_.begin() + std::ptrdiff_t{to} * slots_;
+  busy_[to] += static_cast<std::uint32_t>(std::count_if(
+      first, first + slots_, [this](std::uint64_t at_ns) { return at_ns <= now_ns_; }));
+}
+
+// In a pass that is interrupted, time goes on.
+void Net::set_interruptible(std::uint32_t node, bool interruptible) {
+  busy_[node] = interruptible ? kInterruptible : 0;
+  count_landing(node);
+}
+
+void Net::before_busy_load(std::uint32_t node) {
+  if ((busy_[node] & kInterruptible) != 0) [[unlikely]]
+    interrupt_(node);
+  if ((busy_[node] & ~kInterruptible) != 0) land_words(node);
 }
 
 void Net::land_words(std::uint32_t reader) {
@@ -55,7 +74,7 @@ void Net::land_words_of(Link& way, std::uint64_t drawn) {
     }
     land_word(way);
   }
-  if (!due()) --landing_[way.reader];
+  if (!due()) --busy_[way.reader];
 }
 
 void Net::land_word(Link& way) {

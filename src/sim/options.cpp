@@ -5,6 +5,7 @@
 #include <sstream>
 #include <string_view>
 
+#include "base/prng.hpp"
 #include "tutti/options.hpp"
 
 namespace tutti::sim {
@@ -92,7 +93,8 @@ bool orderly(const Options& options) {
                  faults.broken_links + faults.lies + faults.in_changes + faults.newcomers +
                  faults.heirs + faults.splits + faults.hushes + faults.disorders ==
              0 &&
-         faults.failpoint == Failpoint::none;
+         faults.failpoint == Failpoint::none && options.interrupts.pauses == 0 &&
+         options.interrupts.deaths == 0;
 }
 
 bool harmless(const Options& options) { return orderly(options) && options.faults.leaves == 0; }
@@ -104,6 +106,10 @@ std::string to_string(const Options& options) {
   if (options.litmus_rounds != 0) out << "trials of " << options.litmus_rounds << " rounds, ";
   if (options.parts) out << "groups of some nodes, ";
   if (options.claims != 0) out << "up to " << options.claims << " claims open, ";
+  if (const InterruptOptions& stops = options.interrupts; stops.one_in != 0) {
+    out << "passes stop 1/" << stops.one_in << " for " << stops.most_ns << " ns, " << stops.pauses
+        << " for long, " << stops.deaths << " for good, ";
+  }
   if (options.message_max_bytes != Options{}.message_max_bytes) {
     out << "messages up to " << options.message_max_bytes << " bytes in rings of "
         << options.window_bytes << ", " << options.burst << " at once, ";

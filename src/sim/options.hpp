@@ -8,7 +8,7 @@
 #include <string>
 
 #include "sim/failpoints.hpp"
-#include "sim/net.hpp"
+#include "sim/net_options.hpp"
 #include "tutti/types.hpp"
 
 namespace tutti::sim {
@@ -51,6 +51,14 @@ struct StateTimes {
   std::uint64_t piece_ns = 0;  ///< to read or load a piece of it
 };
 
+/// Passes that stop between two accesses to rows (sim/interrupts.hpp).
+struct InterruptOptions {
+  std::uint32_t one_in = 0;   ///< so many passes may; 0: none
+  std::uint64_t most_ns = 0;  ///< a pass stands still so long at most
+  std::uint32_t pauses = 0;   ///< so many stops last longer than silence is borne
+  std::uint32_t deaths = 0;   ///< so many end in the death of the process
+};
+
 struct Options {
   std::uint64_t seed = 1;
   std::uint32_t nodes = 3;     ///< slots
@@ -68,7 +76,7 @@ struct Options {
   std::uint32_t burst = 1;   ///< so many are sent at once, also when a change of view begins
   std::uint32_t litmus_rounds = 0;  ///< NodeOptions
   NetOptions net{};
-  std::uint64_t step_ns = 500;          ///< a pass takes at most so long
+  std::uint64_t step_ns = 500;          ///< a pass takes at most so long, but for its stops
   std::uint64_t send_every_ns = 5'000;  ///< and node, on average
   std::uint64_t heartbeat_ns = 40'000;
   std::uint64_t suspect_after_ns = 400'000;
@@ -76,6 +84,7 @@ struct Options {
   /// Each end of a connection learns of it so much later at most.
   std::uint64_t learn_within_ns = 0;
   StateTimes states{};
+  InterruptOptions interrupts{};
   std::uint64_t fault_ns = 2'000'000;  ///< how long faults happen
   std::uint64_t calm_ns = 4'000'000;   ///< and how long it is calm after that
   Faults faults{};

@@ -28,6 +28,7 @@ struct Plan {
   std::uint32_t claims = 0;         ///< the same
   std::uint64_t claim_ns = 0;       ///< open for so long at most
   std::uint32_t litmus_rounds = 0;  ///< EngineOptions
+  bool one_host = false;            ///< all rows are shared
   bool harmless = false;            ///< nobody is to be suspected, or let go for silence
   bool stateless = false;           ///< nobody who joins is given a state
   Rounds* rounds = nullptr;         ///< outlives all members

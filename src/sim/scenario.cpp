@@ -5,6 +5,19 @@
 #include "base/prng.hpp"
 
 namespace tutti::sim {
+namespace {
+
+// Half of the time: passes stop in the middle.
+void interrupt(Options& options, Prng& random) {
+  if (random.one_in(2)) return;
+  options.interrupts.one_in = static_cast<std::uint32_t>(8 << random.below(4));
+  options.interrupts.most_ns = 1 + (options.net.delay_ns << random.below(4)) / 2;
+  if (harmless(options)) return;
+  options.interrupts.pauses = static_cast<std::uint32_t>(random.below(4));
+  options.interrupts.deaths = static_cast<std::uint32_t>(random.below(2));
+}
+
+}  // namespace
 
 // NOLINTNEXTLINE(readability-function-size): a table
 const std::vector<Scenario>& scenarios() {
@@ -18,6 +31,7 @@ const std::vector<Scenario>& scenarios() {
          if (rare.one_in(20)) options.claims = static_cast<std::uint32_t>(1 + rare.below(4));
          options.parts = options.groups > 1 && rare.one_in(10);
          if (rare.one_in(6)) options.faults.lingers = static_cast<std::uint32_t>(1 + rare.below(8));
+         if (options.hosts == 1 && options.faults.lingers == 0) interrupt(options, rare);
        }},
       {"calm", "no faults at all", [](Options& options) { options.faults = {}; }},
       {"crash", "members die and come back",
@@ -294,11 +308,35 @@ const std::vector<Scenario>& scenarios() {
          // Links that break as a view begins: some members have met all, others have not (I7).
          options.faults = {
              .crashes = 3, .broken_links = 20, .leaves = 1, .in_changes = 2, .newcomers = 40};
+         Prng rare(options.seed ^ 0x61677265ULL);
+         interrupt(options, rare);
        }},
       {"doorbells", "a third of all doorbells is lost",
        [](Options& options) { options.faults = {.crashes = 1, .lost_doorbells_percent = 33}; }},
       {"shared", "all on one host: rows are shared, nothing is copied",
-       [](Options& options) { options.hosts = 1; }},
+       [](Options& options) {
+         options.hosts = 1;
+         Prng rare(options.seed ^ 0x73686172ULL);
+         interrupt(options, rare);
+       }},
+      {"between", "all on one host, where passes stop between two reads or stores, and others run",
+       [](Options& options) {
+         Prng rare(options.seed ^ 0x62657477ULL);
+         options.hosts = 1;
+         options.nodes = static_cast<std::uint32_t>(4 + rare.below(4));
+         options.founders = options.nodes - 1;
+         options.net.slow_one_in = 0;
+         options.send_every_ns = options.net.delay_ns << rare.below(5);
+         options.faults = {.crashes = 2,
+                           .broken_links = static_cast<std::uint32_t>(4 + rare.below(8)),
+                           .lies = static_cast<std::uint32_t>(rare.below(6)),
+                           .leaves = static_cast<std::uint32_t>(rare.below(3)),
+                           .in_changes = 2};
+         options.interrupts = {.one_in = 1U << rare.below(5),
+                               .most_ns = options.net.delay_ns << rare.below(4),
+                               .pauses = static_cast<std::uint32_t>(rare.below(6)),
+                               .deaths = static_cast<std::uint32_t>(rare.below(3))};
+       }},
   };
   return all;
 }

@@ -55,6 +55,7 @@ Plan plan_of(const Options& options, Rounds& rounds,
   plan.claims = options.claims;
   plan.claim_ns = 8 * options.send_every_ns;
   plan.litmus_rounds = options.litmus_rounds;
+  plan.one_host = options.hosts == 1;
   plan.harmless = harmless(options) && !options.faults.ends;
   plan.rounds = &rounds;
   if (options.faults.lingers != 0) plan.linger = std::move(linger);
@@ -82,6 +83,7 @@ World::World(const Options& options)
              }
              return rings;
            }),
+      interrupts_(options.interrupts, options.nodes, net_, options.seed ^ 0x62657477ULL),
       nodes_(options.nodes),
       recorder_(history::Recorder::in_memory({.name = "world", .node = history::kHarnessNode})) {
   for (std::uint32_t node = 0; node < options_.founders; ++node) start(node);
@@ -128,6 +130,7 @@ std::uint64_t World::wake_bound_ns() const {
 void World::run() {
   const std::uint64_t end = options_.fault_ns + options_.calm_ns;
   while (!queue_.empty() && queue_.top().at_ns <= end) happen_next();
+  end_passes();
   end_quiet();
   troubles_.record(*recorder_);
   if (!options_.faults.ends) record_minorities();
@@ -165,6 +168,9 @@ void World::happen(const Happening& now) {
   switch (now.what) {
     case What::wake:
       if (nodes_[now.node].wake_at_ns == now.at_ns) pass(now.node);
+      break;
+    case What::go_on:
+      if (nodes_[now.node].goes_on_at_ns == now.at_ns) go_on(now.node);
       break;
     case What::turn:
       turn(now.node);
@@ -216,8 +222,15 @@ void World::happen(const Happening& now) {
     case What::lie:
       lie(one(now.node));
       break;
+    case What::believe_lost:
+      if (!waits_for_pass(now)) believe_lost(now.node, now.other);
+      break;
+    case What::arm:
+      ++(now.which == 0 ? long_stops_ : mid_deaths_);
+      break;
     case What::leave:
       if (const std::uint32_t node = one(now.node); member(node) != nullptr) {
+        if (waits_for_pass({.what = What::leave, .node = node})) break;
         nodes_[node].left = true;
         member(node)->leave();
         wake(node, now_ns_ + 1);
@@ -264,77 +277,13 @@ void World::happen(const Happening& now) {
   }
 }
 
-void World::pass(std::uint32_t node) {
-  Node& runner = nodes_[node];
-  runner.wake_at_ns = ~0ULL;
-  if (!runner.member || runner.member->ended()) return;
-  if (runner.paused_until_ns > now_ns_) return wake(node, runner.paused_until_ns);
-  ++passes_;
-  const Member* const here = runner.member.get();
-  std::size_t work = runner.member->pass();
-  if (runner.member.get() != here) return;  // it died in a callback
-  const bool in_callback = lingering_ == node;
-  if (options_.faults.ends && ask_to_end(node)) ++work;
-  if (options_.own_threads && !std::exchange(runner.turns, true)) {
-    at(soon(2 * options_.step_ns), What::turn, node);
-  }
-  if (!in_callback && gives_up(node)) return;
-  founded_ = founded_ || runner.member->view().id != 0;
-  const bool changes = runner.member->changing();
-  if (!std::exchange(runner.changing, changes) && changes) {
-    hit_change(runner.member->view());
-    for (std::uint32_t n = options_.burst; n > 1; --n) runner.member->send();
-  }
-  if (heirs_left_ != 0 && !runner.member->stopped()) cut_off_heir(node);
-  if (splits_left_ != 0 && !runner.member->stopped()) split_founders(node);
-  const std::uint64_t decisions = runner.member->decisions();
-  if (std::exchange(runner.decisions, decisions) < decisions) hit_decision(node);
-  if (dies(runner)) return crash(node, random_.one_in(3));
-  if (runner.member->ended()) {
-    const std::uint64_t later_ns = 1 + rare_random_.below(options_.suspect_after_ns / 4);
-    return at(now_ns_ + later_ns, What::hang_up, node, 0, runner.member->self().incarnation);
-  }
-  if (runner.member->rests()) fall_silent(node);
-  if (runner.member->stopped() && !runner.member->rests()) {
-    const bool left = *runner.member->stopped() == StopReason::left;
-    if (in_callback) return wake(node, now_ns_ + options_.poll_ns);  // T4
-    // As a node does: the others learn the end from what it still has to say.
-    if (left && !runner.member->drained()) return wake(node, now_ns_ + options_.step_ns);
-    const bool for_good = left && runner.left;  // else it lost those who give it the state
-    gone(node, true);
-    if (!for_good) come_back(node);
-    return;
-  }
-  // Before it sleeps it looks once more, as a node does: what the groups found just now, the
-  // membership has not seen yet. Only in a change of view may somebody wait for that.
-  runner.looks_again = changes && work == 0 && !runner.looks_again;
-  if (work != 0 || runner.looks_again)
-    return wake(node, now_ns_ + 1 + random_.below(options_.step_ns));
-  // It hears of what lands a little later, of several things at once.
-  const std::uint64_t ring_ns = net_.next_ring_ns(node);
-  std::uint64_t next_ns = std::min(runner.member->next_step_ns(), now_ns_ + options_.poll_ns);
-  if (ring_ns < next_ns) next_ns = std::min(next_ns, ring_ns + random_.below(options_.step_ns));
-  wake(node, std::max(now_ns_ + 1, next_ns));
-}
-
-// The node's delivery threads. They have a pass follow on what they did.
-void World::turn(std::uint32_t node) {
-  Node& runner = nodes_[node];
-  runner.turns = false;
-  if (!runner.member || runner.paused_until_ns > now_ns_ || lingering_ == node) return;
-  const Member* const here = runner.member.get();
-  if (runner.member->ended() || !runner.member->turn_delivery_threads()) return;
-  if (runner.member.get() != here) return;
-  wake(node, now_ns_ + 1);
-  if (!std::exchange(runner.turns, true)) at(soon(2 * options_.step_ns), What::turn, node);
-}
-
 void World::come_back(std::uint32_t node) {
   if (options_.faults.restarts) at(soon(4 * options_.suspect_after_ns), What::start, node);
 }
 
 // The node runs no more. What it posted may still land, all or a part; secretly: nothing.
 void World::gone(std::uint32_t node, bool told, bool secretly) {
+  interrupts_.drop(node);
   const bool late = options_.faults.late_writes;
   for (std::uint32_t other = 0; other < nodes_.size(); ++other) {
     if (other == node || !net_.connected(node, other)) continue;

@@ -7,13 +7,14 @@
 #pragma once
 #include <cstdint>
 #include <memory>
-#include <queue>
 #include <string>
 #include <vector>
 
 #include "history/history.hpp"
 #include "history/make_event.hpp"
 #include "sim/delays.hpp"
+#include "sim/happening.hpp"
+#include "sim/interrupts.hpp"
 #include "sim/member.hpp"
 #include "sim/net.hpp"
 #include "sim/options.hpp"
@@ -56,48 +57,6 @@ class World {
   [[nodiscard]] std::uint64_t messages() const;
 
  private:
-  enum class What : std::uint8_t {
-    wake,
-    turn,
-    send,
-    attach,
-    meet,
-    crash,
-    pause,
-    standstill,
-    partition,
-    one_way_cut,
-    mend,
-    flap,
-    blink,
-    break_link,
-    lie,
-    leave,
-    stick,
-    start,
-    finish,
-    end,
-    hush,
-    vanish,
-    hang_up,
-    hear_end,
-    lose,
-    heal,
-    judge,
-    quiet,
-  };
-  struct Happening {
-    std::uint64_t at_ns;
-    std::uint64_t order;  // among those of one time
-    What what;
-    std::uint32_t node = 0;
-    std::uint32_t other = 0;
-    // An incarnation, a connection, an Ending; of a crash: 1 if secretly; of a blink: how long.
-    std::uint64_t which = 0;
-    bool operator>(const Happening& than) const {
-      return at_ns != than.at_ns ? at_ns > than.at_ns : order > than.order;
-    }
-  };
   struct Node {
     std::unique_ptr<Member> member;  // null: not running
     std::uint64_t paused_until_ns = 0;
@@ -106,7 +65,11 @@ class World {
     bool may_have_founded = false;  // one of its incarnations
     bool changing = false;
     bool looks_again = false;  // before it sleeps
-    bool turns = false;        // its delivery threads have yet to look
+    // Of a pass that has stopped in the middle.
+    std::uint64_t goes_on_at_ns = 0;
+    bool woken = false;
+    std::size_t work = 0;  // of the last that may stop
+    bool turns = false;    // its delivery threads have yet to look
     Progress progress{};
     std::vector<std::uint64_t> peers{};  // by slot: the incarnation it was connected to last
     std::uint64_t decisions = 0;
@@ -126,6 +89,7 @@ class World {
   void happen_next();
   void happen(const Happening& now);
   void pass(std::uint32_t node);
+  void end_pass(std::uint32_t node, std::size_t work);
   void turn(std::uint32_t node);
   void stick(std::uint32_t node);
   [[nodiscard]] Lingered linger(std::uint32_t node);
@@ -154,6 +118,13 @@ class World {
   void lie(std::uint32_t node);
   void believe_lost(std::uint32_t node, std::uint32_t other);
   void heal();
+  // world_interrupts.cpp
+  void follow_pass(std::uint32_t node, bool over);
+  void stop_for(std::uint32_t node, std::uint64_t ns);
+  void go_on(std::uint32_t node);
+  void end_passes();
+  void stop_for_long(std::uint32_t node);
+  [[nodiscard]] bool waits_for_pass(const Happening& now);
   // world_outsiders.cpp
   void plan_outsiders();
   void hush(std::uint32_t node);
@@ -192,7 +163,8 @@ class World {
   [[nodiscard]] std::uint64_t one_way_ns() const {
     const NetOptions& net = options_.net;
     const std::uint64_t trips = net.ordering == Ordering::writes ? 1 : 3 * 2 + 1;
-    return trips * (net.delay_ns + net.jitter_ns + net.landing_ns + 2 * options_.step_ns);
+    const std::uint64_t pass_ns = options_.step_ns + options_.interrupts.most_ns;
+    return trips * (net.delay_ns + net.jitter_ns + net.landing_ns + 2 * pass_ns);
   }
   [[nodiscard]] Member* member(std::uint32_t node) const { return nodes_[node].member.get(); }
   void record(const history::Event& event);
@@ -204,7 +176,8 @@ class World {
   Prng rare_random_;
   Troubles troubles_;
   Net net_;
-  std::priority_queue<Happening, std::vector<Happening>, std::greater<>> queue_;
+  Interrupts interrupts_;
+  Happenings queue_;
   std::vector<Node> nodes_;
   std::vector<std::unique_ptr<Member>> gone_;  // their histories and rows stay
   std::vector<bool> crashed_;                  // of gone_
@@ -225,6 +198,8 @@ class World {
   std::uint32_t hushes_left_ = 0;      // of those in no view
   std::uint32_t lingers_left_ = 0;
   std::uint32_t lingering_ = kAnyNode;  // in a callback
+  std::uint32_t long_stops_ = 0;        // of passes, that are due
+  std::uint32_t mid_deaths_ = 0;        // in passes, likewise
   std::uint64_t deaths_ = 0;            // that did
   bool founded_ = false;                // somebody was in a view
   bool calm_ = false;

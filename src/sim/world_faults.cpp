@@ -30,6 +30,10 @@ void World::plan_faults() {
   newcomers_left_ = faults.newcomers;
   heirs_left_ = faults.heirs;
   splits_left_ = faults.splits;
+  const InterruptOptions& stops = options_.interrupts;
+  for (std::uint32_t n = 0; n < stops.pauses + stops.deaths; ++n) {
+    at(1 + rare_random_.below(options_.fault_ns), What::arm, 0, 0, n < stops.pauses ? 0 : 1);
+  }
   failpoint_after_ = faults.failpoint_after;
   failpoint_left_ = faults.failpoint == Failpoint::none ? 0 : faults.failpoint_times;
   at(options_.fault_ns, What::heal);
@@ -47,6 +51,7 @@ void World::crash(std::uint32_t node, bool secretly) {
 
 void World::pause(std::uint32_t node, std::uint64_t until_ns) {
   nodes_[node].paused_until_ns = until_ns;
+  if (interrupts_.in_pass(node)) stop_for(node, until_ns - now_ns_);
   troubles_.resumed(node);
   troubles_.paused(node, until_ns);
   disturbances_.add(now_ns_, until_ns);
@@ -155,6 +160,7 @@ void World::lie(std::uint32_t node) {
 void World::believe_lost(std::uint32_t node, std::uint32_t other) {
   if (node == other || member(node) == nullptr || member(node)->stopped()) return;
   if (!member(node)->view().rank_of(other)) return;
+  if (waits_for_pass({.what = What::believe_lost, .node = node, .other = other})) return;
   troubles_.lost(node, other);
   member(node)->believe_lost(other);
   wake(node, now_ns_ + 1);
@@ -276,7 +282,7 @@ void World::lost(const Happening& now) {
   Member* loser = member(now.node);
   if (loser == nullptr || loser->ended() || net_.connections(now.node, now.other) != now.which)
     return;
-  if (!net_.has_met(now.node, now.other)) return;
+  if (!net_.has_met(now.node, now.other) || waits_for_pass(now)) return;
   loser->lost(now.other);
   wake(now.node, now_ns_ + 1);
 }
@@ -300,6 +306,7 @@ void World::heal() {
       nodes_[node].paused_until_ns = now_ns_;
       troubles_.resumed(node);
       wake(node, now_ns_ + 1);
+      if (interrupts_.in_pass(node)) stop_for(node, 1);
     }
   }
 }

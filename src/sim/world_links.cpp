@@ -1,4 +1,5 @@
 // How nodes of the world start, and come to be connected to each other.
+#include <algorithm>
 #include <utility>
 
 #include "sim/world.hpp"
@@ -12,6 +13,7 @@ void World::start(std::uint32_t node) {
   nodes_[node].member =
       std::make_unique<Member>(plan_, self, !nodes_[node].may_have_founded, net_, random_.next());
   nodes_[node].left = false;
+  nodes_[node].woken = false;
   nodes_[node].progress = {};
   nodes_[node].peers.assign(nodes_.size(), 0);
   at(soon(10 * options_.net.delay_ns), What::attach, node, 0, self.incarnation);
@@ -23,15 +25,18 @@ void World::start(std::uint32_t node) {
 // yet from the one that was here before.
 void World::attach(std::uint32_t node, std::uint64_t incarnation) {
   if (member(node) == nullptr || member(node)->self().incarnation != incarnation) return;
+  if (waits_for_pass({.what = What::attach, .node = node, .which = incarnation})) return;
   bool all = true;
+  std::uint64_t next_ns = now_ns_ + options_.heartbeat_ns;
   for (std::uint32_t other = 0; other < nodes_.size(); ++other) {
     if (other == node || member(other) == nullptr) continue;
     const bool later = !net_.connected(node, other) && random_.one_in(3);
     all &= !later && try_attach(node, other);
+    if (interrupts_.in_pass(other)) next_ns = std::min(next_ns, nodes_[other].goes_on_at_ns + 1);
     if (member(node) == nullptr) return;
   }
   if (!all || member(node)->view().id == 0) {
-    at(now_ns_ + options_.heartbeat_ns, What::attach, node, 0, incarnation);
+    at(next_ns, What::attach, node, 0, incarnation);
   }
 }
 
@@ -39,7 +44,7 @@ bool World::try_attach(std::uint32_t a, std::uint32_t b) {
   if (net_.connected(a, b)) return true;
   if (net_.is_cut(a, b) || net_.is_cut(b, a)) return false;
   for (const auto& [one, other] : {std::pair(a, b), std::pair(b, a)}) {
-    if (nodes_[one].paused_until_ns > now_ns_) return false;
+    if (nodes_[one].paused_until_ns > now_ns_ || interrupts_.in_pass(one)) return false;
     if (net_.has_end(one, other)) {
       // The other end is gone, and what this one posts is answered so.
       if (nodes_[one].peers[other] != nodes_[other].vanished) {
@@ -78,9 +83,13 @@ void World::meet(const Happening& now) {
   if (node.paused_until_ns > now_ns_) {
     return at(node.paused_until_ns, What::meet, now.node, now.other, now.which);
   }
+  if (waits_for_pass(now)) return;
   net_.meet(now.node, now.other);
   node.member->connected(now.other, node.peers[now.other]);
-  if (!net_.connected(now.node, now.other)) lose(now.node, now.other, 5 * options_.net.delay_ns);
+  if (!net_.connected(now.node, now.other)) {
+    troubles_.lost(now.node, now.other);
+    lose(now.node, now.other, 5 * options_.net.delay_ns);
+  }
   if (node.member->view().id == 0) hush(now.node);
   wake(now.node, now_ns_ + 1);
 }

@@ -4,10 +4,11 @@
 ///
 /// A Memory has `uint64_t load(const std::byte* cell)` and `void store(std::byte* cell, uint64_t)`.
 /// Production uses NativeMemory; tests and the simulator use one that lands pending remote writes
-/// between any two loads, so that a protocol which reads data before its guard is found out.
-/// Templates over a Memory are defined in .cpp files, which instantiate them for NativeMemory;
-/// whoever needs them for another Memory includes those files with TUTTI_DEFINITIONS_ONLY defined,
-/// and instantiates them.
+/// between any two loads, so that a protocol which reads data before its guard is found out; the
+/// simulator's also lets other members of the host run between any two of either. Templates over a
+/// Memory are defined in .cpp files, which instantiate them for NativeMemory; whoever needs them
+/// for another Memory includes those files with TUTTI_DEFINITIONS_ONLY defined, and instantiates
+/// them.
 #pragma once
 #include <atomic>
 #include <cstddef>

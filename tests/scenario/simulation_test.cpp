@@ -36,7 +36,7 @@ std::string scenario_name(const ::testing::TestParamInfo<std::string>& scenario)
 
 INSTANTIATE_TEST_SUITE_P(Scenarios, Simulation,
                          ::testing::Values("swarm", "crash", "zombie", "partition", "join-storm",
-                                           "leave"),
+                                           "leave", "between"),
                          scenario_name);
 
 // Both members that give the state to the fifth one die: three of five are left, and go on.
@@ -61,6 +61,19 @@ TEST(SimulationDeterminism, TheSameSeedIsTheSameRun) {
     EXPECT_EQ(first.passes, second.passes);
   }
   EXPECT_NE(sim::run(sim::options_from(1)).hash, sim::run(sim::options_from(2)).hash);
+}
+
+TEST(SimulationDeterminism, WhereAPassIsInterruptedIsDrawnFromTheSeed) {
+  const Result<sim::Scenario> between = sim::scenario_from("between");
+  ASSERT_TRUE(between.has_value());
+  for (std::uint64_t seed = 1; seed <= kSimulationSeeds / 2; ++seed) {
+    sim::Options options = sim::options_from(seed);
+    between->apply(options);
+    const std::uint64_t hash = sim::run(options).hash;
+    EXPECT_EQ(sim::run(options).hash, hash);
+    options.interrupts = {};
+    EXPECT_NE(sim::run(options).hash, hash);
+  }
 }
 
 TEST(SimulationScenario, ThatIsUnknownIsRefusedWithTheKnownOnes) {
