@@ -268,11 +268,10 @@ const std::vector<Scenario>& scenarios() {
          options.groups = static_cast<std::uint32_t>(2 + options.seed % 3);
          options.parts = true;
          options.net.slow_one_in = 0;
-         options.faults = {.crashes = 2,
-                           .broken_links = 2,
-                           .leaves = 1,
-                           .stuck = 2,
-                           .ends = options.seed % 4 == 0};
+         options.faults = {.leaves = 1, .stuck = 2};
+         options.faults.ends = options.seed % 4 == 0;
+         if (options.faults.ends && options.seed % 8 != 0) return;  // nobody fails
+         options.faults.crashes = options.faults.broken_links = 2;
        }},
       {"claims", "several messages are built at a time, committed in any order, or abandoned",
        [](Options& options) {
