@@ -1,20 +1,21 @@
 /// \file hot_path_bench.cpp
 /// Question: what do the instructions of a message cost, apart from memory and other threads?
-/// Set-up: a group of one member, everything in one thread: sends until half the window is full,
-/// then passes until all is delivered to a callback that sums every byte. The ring stays in the
-/// core's cache. Unit: time per message, for sending and delivering together (`SendAndDeliver`) and
-/// for the sender's part alone (`Send`). Command: build/release/bin/hot_path_bench
+/// Set-up: a node alone in its group, put together by the engine, everything in one thread: sends
+/// until half the window is full, then passes until all is delivered to a callback that sums every
+/// byte. The ring stays in the core's cache; the clock stands. Unit: time per message, for sending
+/// and delivering together (`SendAndDeliver`) and for the sender's part alone (`Send`). Command:
+/// build/release/bin/hot_path_bench
 #include <benchmark/benchmark.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <span>
 #include <vector>
 
+#include "engine/engine.hpp"
 #include "fabric/routed.hpp"
-#include "multicast/subgroup.hpp"
-#include "predicates/predicate_loop.hpp"
-#include "sst/row_layout.hpp"
+#include "sst/memory.hpp"
 
 namespace tutti {
 namespace {
@@ -22,29 +23,55 @@ namespace {
 constexpr std::size_t kWindowBytes = 256 * 1024;
 constexpr std::uint32_t kWindowRecords = 4096;
 
+GroupOptions group_of(std::uint32_t size) {
+  GroupOptions group;
+  group.name = "g";
+  group.members = {"alone"};
+  group.senders = {"alone"};
+  group.message_max_bytes = size;
+  group.window_bytes = kWindowBytes;
+  group.window_messages = kWindowRecords;
+  return group;
+}
+
 /// The only member of a group.
-class Alone {
+class Alone final : private EngineEvents {
  public:
   explicit Alone(std::uint32_t size)
       : size_(size),
-        memory_((kRingAt + kWindowBytes) / sizeof(std::uint64_t)),
-        fabric_(RoutedFabric::create(row(), 1, kRingAt, {}).value()),
-        loop_(*fabric_),
-        subgroup_(shape(), {.control_offset = kControlAt, .ring_offset = kRingAt, .peers = {}},
-                  [this](std::span<const Message> batch) { read(batch); }) {
-    loop_.add(subgroup_);
+        plan_({"alone"}, {group_of(size)}, 0, false),
+        memory_(plan_.row_bytes() / sizeof(std::uint64_t)),
+        fabric_(RoutedFabric::create(row(), 1, plan_.row_bytes(), {}).value()),
+        jobs_({}, 0) {
+    const EngineOptions options{
+        .membership = {.incarnation = 1, .nodes = plan_.names, .look_every_ns = 1}};
+    EngineEvents& events = *this;
+    engine_ = std::make_unique<Engine<NativeMemory>>(
+        options,
+        EnginePlace{.plan = plan_,
+                    .own_row = row(),
+                    .fabric = *fabric_,
+                    .row_of = [this](std::uint32_t) { return row(); },
+                    .jobs = jobs_,
+                    .deliveries = {[this](std::span<const Message> batch) { read(batch); }}},
+        events);
+    std::uint64_t now_ns = 0;
+    while (engine_->view().id == 0) engine_->pass(now_ns++);
+    founded_ns_ = now_ns;
+    deliver();
   }
 
   void send(int count) {
+    SendRing& ring = *engine_->subgroup(0).ring();
     for (int i = 0; i < count; ++i) {
       SendRing::Space space;
-      if (subgroup_.ring()->claim(size_, space) != SendRing::Outcome::ok) return;
+      if (ring.claim(size_, space) != SendRing::Outcome::ok) return;
       std::memset(space.payload, i, size_);
-      subgroup_.ring()->commit(space);
+      ring.commit(space);
     }
   }
   void deliver() {
-    while (loop_.pass() != 0) {
+    while (engine_->pass(founded_ns_) != 0) {
     }
     benchmark::DoNotOptimize(sum_);
   }
@@ -53,27 +80,14 @@ class Alone {
   }
 
  private:
-  static constexpr std::size_t kReclaimedAt = 64;
-  static constexpr std::size_t kControlAt = 128;
-  static constexpr std::size_t kRingAt = 4096;
+  // EngineEvents. Nothing comes after the first view.
+  void entered(const Entry& /*entry*/) override {}
+  void stopped(StopReason /*reason*/) override { std::abort(); }
+  void let_go(std::uint32_t /*slot*/) override {}
+  void tell(const Entry& /*entry*/) override {}
+  void no_state(const Error& /*why*/) override { std::abort(); }
 
   std::byte* row() { return reinterpret_cast<std::byte*>(memory_.data()); }
-
-  GroupShape shape() {
-    GroupShape shape;
-    shape.own_sender = 0;
-    shape.sender_ranks = {0};
-    shape.sender_ids = {0};
-    shape.own_control = row() + kControlAt;
-    shape.own_ring = row() + kRingAt;
-    shape.member_controls = {shape.own_control};
-    shape.sender_rings = {shape.own_ring};
-    shape.sender_reclaimed = {row() + kReclaimedAt};
-    shape.ring_granules = kWindowBytes / kGranule;
-    shape.window_records = kWindowRecords;
-    shape.message_max_bytes = size_;
-    return shape;
-  }
 
   void read(std::span<const Message> batch) {
     for (const Message& message : batch) {
@@ -85,11 +99,13 @@ class Alone {
     }
   }
 
-  std::uint32_t size_;
+  const std::uint32_t size_;
+  const RowPlan plan_;
   std::vector<std::uint64_t> memory_;
   std::unique_ptr<RoutedFabric> fabric_;
-  PredicateLoop loop_;
-  Subgroup<NativeMemory> subgroup_;
+  StateJobs jobs_;  // none are asked for
+  std::unique_ptr<Engine<NativeMemory>> engine_;
+  std::uint64_t founded_ns_ = 0;
   std::uint64_t sum_ = 0;
 };
 
