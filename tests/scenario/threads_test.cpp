@@ -85,7 +85,7 @@ class Threads : public ::testing::TestWithParam<std::tuple<Level, DeliveryThread
     World::Part& part = world_.part(node);
     threads_.emplace_back([this, node] {
       while (!done_.load()) {
-        if (world_.loop(node).pass() == 0) sched_yield();
+        if (world_.turn(node) == 0) sched_yield();
       }
     });
     if (part.own_thread) {

@@ -106,6 +106,7 @@ std::vector<PeerLoss> FaultyFabric::take_losses() {
   for (const PeerLoss& loss : losses) drop(loss.peer);
   std::ranges::move(losses_, std::back_inserter(losses));
   losses_.clear();
+  if (!options_.tells_losses) losses.clear();
   return losses;
 }
 

@@ -26,6 +26,7 @@ struct FaultyOptions {
   std::uint32_t delay_polls_max = 8;  ///< half of the posts wait up to so many polls of their own
   std::uint32_t pieces_max = 16;      ///< of one write; 1: data lands whole
   bool split_publish = true;          ///< a publish of several words lands word by word
+  bool tells_losses = true;           ///< false: nobody hears of them for as long as the test lasts
 };
 
 class FaultyFabric final : public Fabric {

@@ -1,7 +1,7 @@
 /// \file forged_table.hpp
 /// The table of one group as plain arrays: tests write what other members would have written, let
 /// one machine make a step, and read what it wrote. Rows are shared, so that several machines can
-/// also play together over one table.
+/// also play together over one table. Whole members are the engine's: forged_node.hpp, world.hpp.
 #pragma once
 #include <cstdint>
 #include <cstring>

@@ -4,6 +4,7 @@
 #include <ranges>
 #include <utility>
 
+#include "base/assert.hpp"
 #include "support/payload.hpp"
 #include "support/shared_fabric.hpp"
 
@@ -11,6 +12,19 @@ namespace tutti::testing {
 namespace {
 
 std::string node_name(std::uint32_t node) { return {static_cast<char>('a' + node)}; }
+
+std::uint64_t incarnation(std::uint32_t node) { return 1 + node; }
+
+std::vector<std::string> node_names(std::uint32_t nodes) {
+  std::vector<std::string> names;
+  for (std::uint32_t node = 0; node < nodes; ++node) names.push_back(node_name(node));
+  return names;
+}
+
+std::vector<GroupOptions> sorted(std::vector<GroupOptions> groups) {
+  std::ranges::sort(groups, {}, &GroupOptions::name);
+  return groups;
+}
 
 std::vector<std::string> names_of(const std::string& letters) {
   std::vector<std::string> names;
@@ -22,6 +36,9 @@ std::uint32_t index_in(const std::vector<std::string>& names, const std::string&
   const auto found = std::ranges::find(names, name);
   return found == names.end() ? kNobody : static_cast<std::uint32_t>(found - names.begin());
 }
+
+// Far less than any of the membership's times.
+constexpr std::uint64_t kFoundMaxNs = 100'000;
 
 }  // namespace
 
@@ -40,24 +57,19 @@ GroupOptions small_group(const std::string& name, const std::string& members,
 }
 
 World::World(const WorldOptions& options)
-    : options_(options), random_(options.seed), running_(options.nodes) {
+    : options_(options),
+      plan_(node_names(options.nodes), sorted(options.groups), 0, false),
+      random_(options.seed),
+      running_(options.nodes) {
   std::vector<std::size_t> row_bytes;
-  for (std::uint32_t node = 0; node < nodes(); ++node) {
-    row_bytes.push_back(layout(node).row_bytes());
+  for (const RowLayout& layout : plan_.layouts) {
+    row_bytes.push_back(layout.row_bytes());
     rows_.emplace_back(row_bytes.back());
   }
   make_fabrics(row_bytes);
-  for (std::uint32_t node = 0; node < nodes(); ++node) {
-    loops_.push_back(std::make_unique<PredicateLoop>(*fabrics_[node]));
-  }
-  for (std::uint32_t group = 0; group < options_.groups.size(); ++group) {
-    const GroupOptions& wanted = options_.groups[group];
-    const auto bytes = static_cast<std::uint32_t>(ring_bytes(wanted.window_bytes));
-    logs_.push_back(std::make_unique<GroupLog>(wanted, bytes, group));
-    for (std::uint32_t node = 0; node < nodes(); ++node) {
-      if (index_in(wanted.members, node_name(node)) != kNobody) open_group(node, group);
-    }
-  }
+  for (std::uint32_t group = 0; group < plan_.groups.size(); ++group) make_parts(group);
+  for (std::uint32_t node = 0; node < nodes(); ++node) make_engine(node);
+  found();
 }
 
 void World::make_fabrics(const std::vector<std::size_t>& row_bytes) {
@@ -82,78 +94,114 @@ void World::make_fabrics(const std::vector<std::size_t>& row_bytes) {
             FaultyOptions{.seed = random_.next(),
                           .delay_polls_max = static_cast<std::uint32_t>(random_.below(16)),
                           .pieces_max = static_cast<std::uint32_t>(1 + random_.below(16)),
-                          .split_publish = !random_.one_in(4)});
+                          .split_publish = !random_.one_in(4),
+                          .tells_losses = false});
         faulty_.push_back(faulty.get());
         fabrics_.push_back(std::move(faulty));
     }
   }
 }
 
-RowLayout World::layout(std::uint32_t node) const {
-  std::vector<GroupOptions> joined;
-  for (const GroupOptions& group : options_.groups) {
-    if (index_in(group.members, node_name(node)) != kNobody) joined.push_back(group);
+void World::make_parts(std::uint32_t number) {
+  // The view's senders are in the order of its members, however the options list them.
+  GroupOptions of_view = plan_.groups[number];
+  std::ranges::sort(of_view.senders);
+  for (std::uint32_t node = 0; node < nodes(); ++node) {
+    const std::uint32_t member = index_in(of_view.members, plan_.names[node]);
+    if (member == kNobody) continue;
+    Part& part = parts_.emplace_back();
+    part.node = node;
+    part.group = number;
+    part.member = member;
+    part.sender = index_in(of_view.senders, plan_.names[node]);
+    part.own_thread = of_view.delivery == DeliveryThread::own;
   }
-  return {node_name(node), joined};
+  const auto bytes = static_cast<std::uint32_t>(ring_bytes(of_view.window_bytes));
+  logs_.push_back(std::make_unique<GroupLog>(of_view, bytes, number));
 }
 
-const std::byte* World::row_at(std::uint32_t reader, std::uint32_t node) const {
-  return reader == node ? rows_[node].data() : fabrics_[reader]->row(Rank{node});
+void World::make_engine(std::uint32_t node) {
+  std::vector<DeliveryCallback> deliveries(plan_.groups.size());
+  for (Part& part : parts_) {
+    if (part.node != node) continue;
+    deliveries[part.group] = [this, &part](std::span<const Message> batch) {
+      on_delivery(part, batch);
+    };
+  }
+  const EngineOptions options{.membership = {.self = node,
+                                             .incarnation = incarnation(node),
+                                             .nodes = plan_.names,
+                                             .look_every_ns = 1,
+                                             .found_after_ns = 0}};
+  jobs_.emplace_back(std::vector<GroupState>{}, 0);
+  const auto row_of = [this, node](std::uint32_t slot) {
+    return slot == node ? rows_[node].data() : fabrics_[node]->row(Rank{slot});
+  };
+  EngineEvents& events = *this;
+  const bool between_loads = options_.wires != Wires::faulty;
+  engines_.push_back(std::make_unique<Engine<LandingMemory>>(
+      options,
+      EnginePlace{.plan = plan_,
+                  .own_row = rows_[node].data(),
+                  .fabric = *fabrics_[node],
+                  .row_of = row_of,
+                  .jobs = jobs_.back(),
+                  .deliveries = std::move(deliveries)},
+      events, LandingMemory{between_loads ? this : nullptr, Rank{node}}));
+  for (Part& part : parts_) {
+    if (part.node == node) part.machine = &engines_[node]->subgroup(part.group);
+  }
+  for (std::uint32_t group = 0; group < plan_.groups.size(); ++group) {
+    const GroupOptions& wanted = plan_.groups[group];
+    const bool own_thread = wanted.delivery == DeliveryThread::own;
+    if (!own_thread || index_in(wanted.members, plan_.names[node]) != kNobody) continue;
+    bystanders_.emplace_back(node, &engines_[node]->subgroup(group));
+  }
 }
 
-void World::open_group(std::uint32_t node, std::uint32_t number) {
-  const GroupOptions& options = options_.groups[number];
-  Part& part = parts_.emplace_back();
-  part.node = node;
-  part.group = number;
-  part.member = index_in(options.members, node_name(node));
-  part.sender = index_in(options.senders, node_name(node));
-  part.own_thread = options.delivery == DeliveryThread::own;
-
-  GroupShape shape;
-  SubgroupPlace place;
-  shape.self = part.member;
-  shape.own_sender = part.sender;
-  shape.level = options.level;
-  shape.message_max_bytes = options.message_max_bytes;
-  shape.window_records = options.window_messages;
-  shape.ring_granules = static_cast<std::uint32_t>(ring_bytes(options.window_bytes) / kGranule);
-  shape.sender_ranks.resize(options.senders.size());
-  shape.sender_rings.resize(options.senders.size());
-  shape.sender_reclaimed.resize(options.senders.size());
-  for (std::uint32_t rank = 0; rank < options.members.size(); ++rank) {
-    const auto member = static_cast<std::uint32_t>(options.members[rank][0] - 'a');
-    const GroupPlace there = layout(member).place(options.name);
-    shape.member_controls.push_back(row_at(node, member) + there.control[0]);
-    const std::uint32_t sender = index_in(options.senders, options.members[rank]);
-    if (sender != kNobody) {
-      shape.sender_ranks[sender] = rank;
-      shape.sender_rings[sender] = row_at(node, member) + there.ring;
-      shape.sender_reclaimed[sender] = row_at(node, member) + there.reclaimed;
+// The clock goes on until all are in the view.
+void World::found() {
+  for (std::uint32_t node = 0; node < nodes(); ++node) {
+    for (std::uint32_t other = 0; other < nodes(); ++other) {
+      if (other != node) engines_[node]->connected(other, incarnation(other));
     }
-    if (member != node) place.peers.push_back(Rank{member});
   }
-  const GroupPlace here = layout(node).place(options.name);
-  place.control_offset = here.control[0];
-  place.ring_offset = here.ring;
-  place.own_delivery_thread = part.own_thread;
-  shape.sender_ids = shape.sender_ranks;
-  shape.own_control = rows_[node].data() + here.control[0];
-  if (part.sender != kNobody) shape.own_ring = rows_[node].data() + here.ring;
-
-  logs_[number]->attach(part.member, shape.own_control, shape.sender_rings);
-  auto callback = [this, &part](std::span<const Message> batch) { on_delivery(part, batch); };
-  const bool native = options_.wires == Wires::faulty;
-  part.machine = native ? make_native_group(shape, std::move(place), callback)
-                        : make_landing_group(shape, std::move(place), callback,
-                                             {native ? nullptr : this, Rank{node}});
-  loops_[node]->add(*part.machine);
+  const auto is_in_view = [](const auto& engine) { return engine->view().id == 1; };
+  while (!std::ranges::all_of(engines_, is_in_view)) {
+    ++now_ns_;
+    TUTTI_ASSERT(now_ns_ < kFoundMaxNs, now_ns_);
+    for (std::uint32_t node = 0; node < nodes(); ++node) turn(node);
+  }
+  for (const Part& part : parts_) {
+    const GroupShape& shape = part.machine->shape();
+    TUTTI_ASSERT(shape.own_sender == part.sender, shape.own_sender, part.sender, part.node);
+    logs_[part.group]->attach(part.member, shape.own_control, shape.sender_rings);
+  }
+  founded_ = true;
+  const bool settled = settle();
+  TUTTI_ASSERT(settled, now_ns_);
 }
+
+void World::entered(const Entry& entry) {
+  if (entry.view.id != 1 || entry.view.members.size() != nodes()) {
+    logs_.front()->report("view " + std::to_string(entry.view.id) + " was entered");
+  }
+}
+
+void World::stopped(StopReason /*reason*/) { logs_.front()->report("a member stopped"); }
+
+void World::let_go(std::uint32_t slot) {
+  logs_.front()->report("node " + node_name(slot) + " was let go");
+}
+
+void World::no_state(const Error& why) { logs_.front()->report("M9: " + why.message); }
 
 std::size_t World::pass(std::uint32_t node) {
   running_[node] = true;
-  const std::size_t work = loops_[node]->pass();
-  static_cast<void>(loops_[node]->take_losses());
+  std::size_t work = turn(node);
+  for (const auto& [at, bystander] : bystanders_) {
+    if (at == node && bystander->deliver_here()) ++work;
+  }
   running_[node] = false;
   for (const Part& part : parts_) {
     if (part.node == node && part.sender != kNobody) logs_[part.group]->walk(part.sender);
@@ -173,7 +221,7 @@ void World::on_delivery(Part& part, std::span<const Message> batch) {
   GroupLog& log = *logs_[part.group];
   log.delivered(part.member, batch);
   if (options_.talkative && part.sender != kNobody && !part.finished && random_.one_in(2)) {
-    const std::uint64_t max = options_.groups[part.group].message_max_bytes;
+    const std::uint64_t max = plan_.groups[part.group].message_max_bytes;
     send(part, static_cast<std::uint32_t>(random_.below(max + 1)));
   }
   if (options_.nested && random_.one_in(4)) run_others(1 + random_.below(20));
@@ -191,7 +239,7 @@ void World::run_others(std::uint64_t passes) {
 
 void World::before_load(Rank reader) {
   if (net_) return net_->before_load(reader);
-  if (options_.nested && random_.one_in(8)) run_others(1);
+  if (founded_ && options_.nested && random_.one_in(8)) run_others(1);
 }
 
 bool World::claim(Part& part, std::uint32_t size) {

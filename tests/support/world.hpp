@@ -1,10 +1,13 @@
 /// \file world.hpp
-/// Some members of some groups in one thread, put together as a node does it, each with a predicate
-/// loop that a test turns; and a GroupLog per group that checks whatever is delivered.
+/// Some nodes in one thread, each an Engine as in production, that a test passes; and a GroupLog
+/// per group that checks whatever is delivered.
 ///
-/// Nodes are named "a", "b", ... A test (or a Schedule) says which node makes a pass and who claims
-/// and commits what. With `nested` other nodes also run in the middle of delivery callbacks and,
-/// where the rows are shared, of protocol steps.
+/// Nodes are named "a", "b", ... They have founded their only view when the world is made. From
+/// then on the clock stands, and no fabric tells of a loss: nobody beats or is suspected, and what
+/// a test sees is how messages move within one view. How views end is the simulator's (src/sim).
+/// A test (or a Schedule) says which node makes a pass and who claims and commits what. With
+/// `nested` other nodes also run in the middle of delivery callbacks and, where the rows are
+/// shared, of protocol steps.
 #pragma once
 #include <cstdint>
 #include <deque>
@@ -12,18 +15,17 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/prng.hpp"
-#include "predicates/predicate_loop.hpp"
-#include "sst/row_layout.hpp"
+#include "engine/engine.hpp"
 #include "support/aligned_row.hpp"
 #include "support/faulty_fabric.hpp"
 #include "support/group_log.hpp"
 #include "support/landing_memory.hpp"
 #include "support/landing_net.hpp"
 #include "support/local_fabric.hpp"
-#include "support/member_group.hpp"
 
 namespace tutti::testing {
 
@@ -43,7 +45,7 @@ struct WorldOptions {
   bool talkative = false;    ///< delivery callbacks send
   bool guard_first = false;  ///< LandingOptions
   /// Instead of the logs and all that happens in callbacks, for tests with threads: then use
-  /// loop() and Part::machine only. Called with the node.
+  /// turn() and Part::machine only. Called with the node.
   std::function<void(std::uint32_t, std::span<const Message>)> on_delivery = {};
 };
 
@@ -51,7 +53,7 @@ struct WorldOptions {
 [[nodiscard]] GroupOptions small_group(const std::string& name, const std::string& members,
                                        const std::string& senders, Level level = Level::atomic);
 
-class World final : public BetweenLoads {
+class World final : public BetweenLoads, private EngineEvents {
  public:
   explicit World(const WorldOptions& options);
 
@@ -61,21 +63,22 @@ class World final : public BetweenLoads {
     std::uint64_t seed = 0;
   };
 
-  /// A node's part in a group.
+  /// A node's part in a group that it is a member of.
   struct Part {
     std::uint32_t node = 0;
     std::uint32_t group = 0;
-    std::uint32_t member = 0;  ///< rank in the group
-    std::uint32_t sender = kNobody;
-    std::unique_ptr<MemberGroup> machine;
+    std::uint32_t member = 0;                    ///< rank in the group's list of members
+    std::uint32_t sender = kNobody;              ///< rank among the senders of the view
+    Subgroup<LandingMemory>* machine = nullptr;  ///< the engine's
     std::vector<OpenClaim> open;
     bool own_thread = false;
     bool finished = false;
   };
 
-  /// One pass of a node's loop. Returns what the loop returned.
+  /// One pass of a node. Returns what its engine returned.
   std::size_t pass(std::uint32_t node);
-  [[nodiscard]] PredicateLoop& loop(std::uint32_t node) { return *loops_[node]; }
+  /// The same, and nothing else: each node by a thread of its own.
+  std::size_t turn(std::uint32_t node) { return engines_[node]->pass(now_ns_); }
   /// One turn of the delivery thread of a part that has one.
   bool deliver_here(Part& part);
 
@@ -101,9 +104,7 @@ class World final : public BetweenLoads {
   /// The part of a node ("a") in a group.
   [[nodiscard]] Part& part(std::uint32_t node, std::uint32_t group = 0);
   [[nodiscard]] GroupLog& log(std::uint32_t group = 0) { return *logs_[group]; }
-  [[nodiscard]] const GroupOptions& group(std::uint32_t group) const {
-    return options_.groups[group];
-  }
+  [[nodiscard]] const GroupOptions& group(std::uint32_t group) const { return plan_.groups[group]; }
   [[nodiscard]] const AlignedRow& row(std::uint32_t node) const { return rows_[node]; }
   [[nodiscard]] FabricCounters posted(std::uint32_t node) const {
     return fabrics_[node]->counters();
@@ -116,23 +117,37 @@ class World final : public BetweenLoads {
   void before_load(Rank reader) override;
 
  private:
+  // EngineEvents. Nothing but the first view is to be told.
+  void entered(const Entry& entry) override;
+  void stopped(StopReason reason) override;
+  void let_go(std::uint32_t slot) override;
+  void tell(const Entry& /*entry*/) override {}
+  void no_state(const Error& why) override;
+
   void make_fabrics(const std::vector<std::size_t>& row_bytes);
-  void open_group(std::uint32_t node, std::uint32_t number);
+  void make_parts(std::uint32_t number);
+  void make_engine(std::uint32_t node);
+  void found();
   void on_delivery(Part& part, std::span<const Message> batch);
   void run_others(std::uint64_t passes);
-  [[nodiscard]] const std::byte* row_at(std::uint32_t reader, std::uint32_t node) const;
-  [[nodiscard]] RowLayout layout(std::uint32_t node) const;
 
-  WorldOptions options_;
+  const WorldOptions options_;
+  const RowPlan plan_;
   Prng random_;
   std::vector<AlignedRow> rows_;
   std::unique_ptr<LocalCluster> cluster_;
   std::unique_ptr<LandingNet> net_;
   std::vector<std::unique_ptr<Fabric>> fabrics_;
   std::vector<FaultyFabric*> faulty_;
-  std::vector<std::unique_ptr<PredicateLoop>> loops_;
   std::vector<std::unique_ptr<GroupLog>> logs_;
   std::deque<Part> parts_;
+  std::deque<StateJobs> jobs_;  // by node; none are asked for
+  std::vector<std::unique_ptr<Engine<LandingMemory>>> engines_;
+  // All nodes carry all groups. A node that is no member has a delivery thread like the others; it
+  // has nothing to do there, so it makes a turn in every pass.
+  std::vector<std::pair<std::uint32_t, Subgroup<LandingMemory>*>> bystanders_;
+  std::uint64_t now_ns_ = 0;
+  bool founded_ = false;
   std::vector<bool> running_;  // nodes that are in the middle of a pass
 };
 
