@@ -28,7 +28,8 @@ class SlowReceiver : public ::testing::TestWithParam<Level> {};
 TEST_P(SlowReceiver, HoldsTheSendersBackByTheirWindowOnly) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     SCOPED_TRACE(seed);
-    World world({.seed = seed, .nodes = 3, .groups = {group_with_own_thread(GetParam())}});
+    World world(
+        {.seed = seed, .nodes = 3, .groups = {group_with_own_thread(GetParam())}, .nested = false});
     World::Part& sender = world.part(0);
     std::uint64_t sent = 0;
     for (int i = 0; i < 100; ++i) {

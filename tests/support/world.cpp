@@ -203,10 +203,14 @@ std::size_t World::pass(std::uint32_t node) {
     if (at == node && bystander->deliver_here()) ++work;
   }
   running_[node] = false;
+  note_sent(node);
+  return work;
+}
+
+void World::note_sent(std::uint32_t node) {
   for (const Part& part : parts_) {
     if (part.node == node && part.sender != kNobody) logs_[part.group]->walk(part.sender);
   }
-  return work;
 }
 
 bool World::deliver_here(Part& part) {
@@ -224,16 +228,24 @@ void World::on_delivery(Part& part, std::span<const Message> batch) {
     const std::uint64_t max = plan_.groups[part.group].message_max_bytes;
     send(part, static_cast<std::uint32_t>(random_.below(max + 1)));
   }
-  if (options_.nested && random_.one_in(4)) run_others(1 + random_.below(20));
+  if (options_.nested && random_.one_in(4)) run_others(1 + random_.below(20), part.node);
   log.still_there(part.member, batch);
 }
 
-void World::run_others(std::uint64_t passes) {
+void World::run_others(std::uint64_t passes, std::uint32_t in_callback) {
   constexpr std::ptrdiff_t kDepthMax = 3;
   if (std::ranges::count(running_, true) > kDepthMax) return;
   for (; passes > 0; --passes) {
     const auto node = static_cast<std::uint32_t>(random_.below(nodes()));
-    if (!running_[node]) pass(node);
+    if (!running_[node]) {
+      pass(node);
+      for (Part& part : parts_) {
+        if (part.own_thread && part.node == node && random_.one_in(2)) deliver_here(part);
+      }
+    } else if (node == in_callback) {
+      engines_[node]->pass(now_ns_, Calls::forbidden);
+      note_sent(node);
+    }
   }
 }
 

@@ -6,8 +6,9 @@
 /// then on the clock stands, and no fabric tells of a loss: nobody beats or is suspected, and what
 /// a test sees is how messages move within one view. How views end is the simulator's (src/sim).
 /// A test (or a Schedule) says which node makes a pass and who claims and commits what. With
-/// `nested` other nodes also run in the middle of delivery callbacks and, where the rows are
-/// shared, of protocol steps.
+/// `nested` other nodes and their delivery threads also run in the middle of delivery callbacks
+/// and, where the rows are shared, of protocol steps; and a stand-in passes the node whose
+/// application is in a callback.
 #pragma once
 #include <cstdint>
 #include <deque>
@@ -129,7 +130,9 @@ class World final : public BetweenLoads, private EngineEvents {
   void make_engine(std::uint32_t node);
   void found();
   void on_delivery(Part& part, std::span<const Message> batch);
-  void run_others(std::uint64_t passes);
+  void note_sent(std::uint32_t node);
+  // `in_callback`: the node whose callback this is, which a stand-in passes.
+  void run_others(std::uint64_t passes, std::uint32_t in_callback = kNobody);
 
   const WorldOptions options_;
   const RowPlan plan_;
