@@ -96,6 +96,17 @@ int leave(Member& member, int status) {
   return status;
 }
 
+/// Says why the node ended; returns the exit status. A member may be lost at any time from its
+/// first view on, also before start() returns.
+int report_end(const Error& why) {
+  const int status = report(why);
+  if (status == kExitMemberLost) {
+    log_error(
+        "what was printed is a prefix of the group's sequence; to go on, start this member again");
+  }
+  return status;
+}
+
 /// Says why the member cannot go on; returns the exit status, if it returns.
 int leave_early(Member& member, const std::string& input_error) {
   if (member.deliveries->failed()) {
@@ -113,13 +124,9 @@ int leave_early(Member& member, const std::string& input_error) {
                 " s; another signal ends this member at once");
     return leave(member, 128 + interrupted());
   }
-  const int status =
-      report(failure.value_or(Error{ErrorCode::stopped, "the group takes no more messages"}));
-  if (status == kExitMemberLost) {
-    log_error(
-        "what was printed is a prefix of the group's sequence; to go on, start this member again");
-  }
-  return leave(member, status);
+  return leave(
+      member,
+      report_end(failure.value_or(Error{ErrorCode::stopped, "the group takes no more messages"})));
 }
 
 /// Waits until every member has reached the end of its input and all is delivered. There is no
@@ -163,7 +170,7 @@ int run(const RunOptions& options) {
   if (!options.report.empty() && !write_file(options.report, "")) return kExitError;
   exit_on_interrupt();
   Result<Member> started = start(*setup, !options.report.empty());
-  if (!started) return report(started.error());
+  if (!started) return report_end(started.error());
   Member& member = *started;
 
   Input input(*member.group, setup->group.message_max_bytes, member.stamps.get(),
@@ -177,7 +184,7 @@ int run(const RunOptions& options) {
   if (!wait_until_complete(member)) return leave_early(member, {});
   const GroupStatistics group = member.group->statistics();
   if (const Result<void> stopped = member.node->stop(kLeaveTimeout); !stopped) {
-    return report(stopped.error());
+    return report_end(stopped.error());
   }
   const NodeStatistics node = member.node->statistics();  // of all that was posted
   member.node.reset();
