@@ -134,6 +134,8 @@ void World::partition() {
 void World::break_link(std::uint32_t a, std::uint32_t b) {
   if (a == b || !net_.connected(a, b) || member(a) == nullptr || member(b) == nullptr) return;
   net_.close(a, b, random_.below(5));
+  // If both are complete, neither reports the other (P2); and neither rings the other any more.
+  if (options_.faults.ends) disturbances_.add(now_ns_, now_ns_ + options_.suspect_after_ns);
   lose(a, b, 5 * options_.net.delay_ns);
   lose(b, a, 5 * options_.net.delay_ns);
 }
