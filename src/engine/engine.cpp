@@ -82,10 +82,15 @@ std::size_t Engine<Memory>::pass(std::uint64_t now_ns, Calls calls) {
     watch_outsiders();
   events_.stepped();
   // Only from here on the application is called.
-  if (calls == Calls::forbidden) return work;
-  if (!untold_.empty()) [[unlikely]]
-    work += follow_views();
-  return work + loop_->deliver();
+  if (calls == Calls::allowed) {
+    if (!untold_.empty()) [[unlikely]]
+      work += follow_views();
+    work += loop_->deliver();
+  }
+  if (ending_ != Ending::none && follow_end()) [[unlikely]]
+    ++work;  // the next pass acts on it
+  idle_ = work == 0;
+  return work;
 }
 
 #ifndef TUTTI_DEFINITIONS_ONLY  // see sst/memory.hpp

@@ -16,8 +16,9 @@
 /// view once all groups have delivered what comes before it, and before any delivers what comes in
 /// it, never from a step. P4 a node that is connected and in no view with us is let go once it has
 /// been silent for `patience_ns`: it keeps another one of its name out.
-/// Threads: one at a time, the predicate thread.
+/// Threads: one at a time, the predicate thread; others as marked.
 #pragma once
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -39,6 +40,9 @@ namespace tutti {
 
 /// Whether whoever makes a pass may call the application in it.
 enum class Calls : std::uint8_t { allowed, forbidden };
+
+/// How the application ends its member: by Node::stop or by Node::leave.
+enum class Ending : std::uint8_t { none, stops, leaves };
 
 struct EngineOptions {
   MembershipOptions membership{};
@@ -89,14 +93,23 @@ class Engine final : private MembershipEvents {
 
   /// All groups are complete. Any thread.
   [[nodiscard]] bool complete() const;
-  /// All groups were complete, and the application waits for nothing but the end. If nodes join
-  /// that may send more, this member does not wait for them: it asks to leave.
-  void drain();
-  /// P2. All groups are complete, and no change of view is under way that needs this member: it may
-  /// go without a word, if it is not passed again.
+  /// The application, which is in a view, ends this member: it sends nothing more. One that leaves
+  /// asks to do so once all it sent is delivered here. If nodes join once all was complete, which
+  /// may send more, this member does not wait for them: it asks to leave as well. Again is as good
+  /// as once.
+  void end(Ending how);
+  [[nodiscard]] Ending ending() const { return ending_; }
+  /// All groups are complete, or were when anybody looked: that is kept, whoever joins. Each pass
+  /// of a member that ends looks. Any thread, of a member that ends.
+  [[nodiscard]] bool was_complete();
+  /// P2. This member ends, and nobody needs it: it was let go, or all groups are complete and no
+  /// change of view is under way that counts on it.
   [[nodiscard]] bool may_end() const;
+  /// P2. It may end, the last pass found nothing to do, and all that it said is with the others: it
+  /// goes without a word, and must not be passed again.
+  [[nodiscard]] bool has_ended() const;
   /// This member has been delivered everything there will be, so it loses nothing with the others.
-  /// Where no sender is left it cannot know that, unless it drains: a node that joins may send.
+  /// Where no sender is left it cannot know that, unless it ends: a node that joins may send.
   [[nodiscard]] bool is_through() const;
   /// Views that the application has yet to be told of, and members that are gone and not let go
   /// yet: both go back to 0.
@@ -137,6 +150,8 @@ class Engine final : private MembershipEvents {
   [[nodiscard]] bool is_needed() const override { return states_->is_needed(); }
 
   // engine_end.cpp
+  bool follow_end();
+  [[nodiscard]] bool sent_all() const;
   void follow_ended();
   [[nodiscard]] bool majority_is_there() const;
   [[nodiscard]] bool has_joiners() const { return view().survivors < view().members.size(); }
@@ -176,8 +191,10 @@ class Engine final : private MembershipEvents {
   std::vector<ViewMember> ended_;     // P2
   std::optional<Proposal> decision_;  // the last one
   std::deque<Untold> untold_;         // the oldest first
-  bool drains_ = false;
-  bool asked_to_leave_ = false;  // by itself: the application did not
+  Ending ending_ = Ending::none;
+  std::atomic<bool> was_complete_{false};
+  bool asked_to_leave_ = false;
+  bool idle_ = false;  // the last pass found nothing to do
 };
 
 }  // namespace tutti

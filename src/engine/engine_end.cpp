@@ -13,11 +13,40 @@ bool Engine<Memory>::complete() const {
   return std::ranges::all_of(subgroups_, [](const auto& subgroup) { return subgroup->complete(); });
 }
 
-// A view to which nodes were added may have begun since all was complete.
 template <class Memory>
-void Engine<Memory>::drain() {
-  if (std::exchange(drains_, true)) return;
-  if (!complete() && has_joiners()) ask_to_leave();
+void Engine<Memory>::end(Ending how) {
+  TUTTI_ASSERT(how != Ending::none && view().id != 0, self_, view().id);
+  if (ending_ >= how) return;  // one that leaves does so, though it is stopped as well
+  ending_ = how;
+  for (const auto& subgroup : subgroups_) {
+    if (SendRing* ring = subgroup->ring()) ring->close();
+  }
+  follow_end();
+}
+
+template <class Memory>
+bool Engine<Memory>::was_complete() {
+  if (complete()) was_complete_.store(true, std::memory_order_release);
+  return was_complete_.load(std::memory_order_acquire);
+}
+
+// Claims that are open count: they may still be committed.
+template <class Memory>
+bool Engine<Memory>::sent_all() const {
+  return std::ranges::all_of(subgroups_, [](const auto& subgroup) {
+    const SendRing* ring = subgroup->ring();
+    return ring == nullptr || subgroup->own_records_delivered() >= ring->claimed();
+  });
+}
+
+// True if it asks to leave. A view to which nodes were added may have begun since all was complete.
+template <class Memory>
+bool Engine<Memory>::follow_end() {
+  const bool waits_in_vain = was_complete() && !complete() && has_joiners();
+  const bool leaves = ending_ == Ending::leaves && sent_all();
+  if (asked_to_leave_ || membership_->stopped() || !(leaves || waits_in_vain)) return false;
+  ask_to_leave();
+  return true;
 }
 
 template <class Memory>
@@ -30,15 +59,22 @@ void Engine<Memory>::ask_to_leave() {
 // P2. Where all is complete, a decision is entered in the step that hears it: none is pending here.
 template <class Memory>
 bool Engine<Memory>::may_end() const {
+  if (ending_ == Ending::none) return false;
+  if (membership_->stopped() == StopReason::left) return true;
   // One that has stopped, because the others went on without it, takes part in nothing any more.
   const bool takes_part = membership_->changing() && !membership_->stopped();
   return complete() && (!takes_part || !majority_is_there());
 }
 
 template <class Memory>
+bool Engine<Memory>::has_ended() const {
+  return idle_ && may_end() && fabric_.drained();
+}
+
+template <class Memory>
 bool Engine<Memory>::is_through() const {
   const auto has_senders = [](const auto& subgroup) { return subgroup->shape().senders() != 0; };
-  return complete() && (drains_ || std::ranges::all_of(subgroups_, has_senders));
+  return complete() && (ending_ != Ending::none || std::ranges::all_of(subgroups_, has_senders));
 }
 
 // Of the view, without the members that have ended.

@@ -54,8 +54,9 @@ class EngineEvents {
   /// The state that this member joined for comes from the member in that slot. Told again and
   /// again.
   virtual void takes_from(std::uint32_t /*slot*/) {}
-  /// This member asks to leave although the application did not: all that gave it the state are
-  /// gone, or it waits for its end and nodes join. The others may need its vote to go on.
+  /// This member asks to leave: its application wants that and all it sent is delivered here; or it
+  /// waits for its end and nodes join; or all that gave it the state are gone. The others may need
+  /// its vote to go on.
   virtual void asks_to_leave() {}
   /// The view, before anything is delivered in it (P3); only from a pass that may call it.
   virtual void tell(const Entry& entry) = 0;

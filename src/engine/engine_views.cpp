@@ -32,7 +32,6 @@ void Engine<Memory>::installed(const View& view, const View& before) {
   states_->expect(view, self_);
   untold_.push_back({.entry = {.view = view, .before = before, .decision = *decision_}});
   events_.entered(untold_.back().entry);
-  if (drains_ && has_joiners()) ask_to_leave();
 }
 
 // Returns of how many views it told.

@@ -200,11 +200,6 @@ std::optional<std::uint64_t> GroupCore::view_of(Ticket ticket) const {
   return eras_.view_of(ticket.value);
 }
 
-bool GroupCore::sent_all() const noexcept {
-  const SendRing* ring = ring_.load(std::memory_order_acquire);
-  return ring == nullptr || subgroup()->own_records_delivered() >= ring->claimed();
-}
-
 void GroupCore::after_pass() {
   progress_.notify_fenced();
   if (options_.delivery == DeliveryThread::own) deliverable_.notify_fenced();

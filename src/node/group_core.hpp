@@ -63,8 +63,6 @@ class GroupCore {
   [[nodiscard]] bool intact() const noexcept {
     return subgroup() != nullptr && subgroup()->in_place();
   }
-  /// All that this member has committed is delivered here.
-  [[nodiscard]] bool sent_all() const noexcept;
   [[nodiscard]] Result<void> wait_complete(std::chrono::nanoseconds timeout);
   void finish() noexcept;
   [[nodiscard]] GroupStatistics statistics() const;

@@ -74,8 +74,9 @@ class Incarnation final : private EngineEvents {
   /// What comes after this view is decided, and not reached yet.
   [[nodiscard]] bool decided() const { return engine_->membership().has_decided(); }
   // See Engine.
-  void drain() { engine_->drain(); }
+  void end(Ending how) { engine_->end(how); }
   [[nodiscard]] bool may_end() const { return engine_->may_end(); }
+  [[nodiscard]] bool has_ended() const { return engine_->has_ended(); }
   [[nodiscard]] bool is_through() const { return engine_->is_through(); }
   /// When it wants to be passed next although nothing happens.
   [[nodiscard]] std::uint64_t next_pass_ns() const { return engine_->next_pass_ns(); }
@@ -83,7 +84,7 @@ class Incarnation final : private EngineEvents {
   [[nodiscard]] std::uint64_t passed_ns() const { return passed_ns_; }
 
   // Any thread.
-  [[nodiscard]] bool complete() const { return engine_->complete(); }
+  [[nodiscard]] bool was_complete() { return engine_->was_complete(); }
   [[nodiscard]] Sleeper& sleeper() { return *sleeper_; }
   [[nodiscard]] const Lobby& lobby() const { return *lobby_; }
   [[nodiscard]] const std::atomic<std::uint64_t>& asleep() const;

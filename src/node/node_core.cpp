@@ -104,18 +104,15 @@ std::size_t NodeCore::turn() {
   // Another pass might be one in a change of view, which would need this member to its end.
   if (drained_.load(std::memory_order_relaxed)) [[unlikely]]
     return 0;
-  follow_ending();
-  if (asks_to_leave_.load(std::memory_order_relaxed) &&
-      asks_to_leave_.exchange(false, std::memory_order_acquire)) [[unlikely]] {
-    incarnation_->leave();
-  }
+  const Ending ending = ending_.load(std::memory_order_acquire);
+  if (ending != Ending::none && in_view_.load(std::memory_order_relaxed)) [[unlikely]]
+    incarnation_->end(ending);
   if (incarnation_->lobby().has_news()) [[unlikely]]
     notice_ = incarnation_->lobby().failure();
   const std::uint64_t before_ns = incarnation_->passed_ns();
   const bool calls = !standing_in_ && !ends();
   const std::size_t work = pass(calls ? Calls::allowed : Calls::forbidden);
   if (hung_up_) return work;  // by the stand-in, during a call
-  follow_ending();
   if (options_.drive == Drive::caller) note_turn(before_ns);
   if (notice_) [[unlikely]]
     heed_notice(work == 0);
@@ -125,9 +122,7 @@ std::size_t NodeCore::turn() {
       for (const auto& group : groups_) group->after_pass();
       check_groups();
     }
-    if (finishing_.load(std::memory_order_relaxed)) changed_.notify_fenced();
-  } else if (draining_.load(std::memory_order_acquire) && incarnation_->fabric().drained() &&
-             may_end()) {
+  } else if (has_said_all()) {
     drained_.store(true, std::memory_order_release);
     changed_.notify();
   }
@@ -206,9 +201,7 @@ void NodeCore::idle(IdlePolicy& policy, std::chrono::nanoseconds longest) {
       break;
     case IdleAction::sleep:
       // Acknowledgements wake nobody; a change of view does, and until then it waits for that.
-      if (draining_.load(std::memory_order_acquire) && may_end()) {
-        longest = std::min(longest, kLeavingSleep);
-      }
+      if (may_end()) longest = std::min(longest, kLeavingSleep);
       stays_awake(policy, doze(longest));
       break;
   }

@@ -131,16 +131,14 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
   [[nodiscard]] std::chrono::nanoseconds look_every() const;
   // node_end.cpp
   [[nodiscard]] bool refuses_turn(std::string_view call);
-  [[nodiscard]] Result<void> finish_by(const std::function<bool()>& ready,
-                                       const Deadline& deadline);
+  [[nodiscard]] Result<void> finish_by(Ending how, const Deadline& deadline);
   [[nodiscard]] Result<void> go_on_ending(const Deadline& deadline);
-  [[nodiscard]] bool was_complete() const;
-  void follow_ending();
   [[nodiscard]] Error why_not_finished() const;
   [[nodiscard]] std::string what_still_runs() const;
   [[nodiscard]] bool ends() const override { return ends_.load(std::memory_order_acquire); }
   void part_from_others();
   [[nodiscard]] bool may_end() const;
+  [[nodiscard]] bool has_said_all() const;
   [[nodiscard]] bool has_turned_last() const;
   void end_calls();
   [[nodiscard]] bool gives_up(const Deadline& deadline) const;
@@ -189,12 +187,10 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
   // The next incarnation of this start may found a group, or else only join one.
   std::atomic<bool> may_found_;
   std::atomic<bool> agreed_to_found_{false};
-  std::atomic<bool> finishing_{false};  // leave() waits for what was sent
-  std::atomic<bool> asks_to_leave_{false};
+  std::atomic<Ending> ending_{Ending::none};  // what stop() or leave() waits for
   std::atomic<bool> left_{false};
-  std::atomic<bool> ending_{false};    // stop() or leave() waits until all is complete
-  std::atomic<bool> draining_{false};  // it was; what is left is to hand over the last words
-  std::atomic<bool> drained_{false};
+  std::atomic<bool> abandoned_{false};  // the start: its last words go out
+  std::atomic<bool> drained_{false};    // all that was said is with the others
   AsymmetricFence fence_;
   Signal changed_;  // a group completed, the fabric drained, a failure
   std::atomic<std::uint64_t> rung_{0};

@@ -152,7 +152,7 @@ Error NodeCore::why_not_started() const {
 Error NodeCore::abandon_start() {
   // What it said last the others hear before its connections end: they may need its vote.
   if (unfounded_.load(std::memory_order_acquire) && !may_found_) {
-    draining_.store(true, std::memory_order_release);
+    abandoned_.store(true, std::memory_order_release);
     incarnation_->sleeper().wake();
     const auto drained = [this] { return drained_.load(std::memory_order_acquire); };
     wait_until(changed_, drained, Deadline(std::min(options_.suspect_after, kLongestDrain)));
@@ -161,7 +161,7 @@ Error NodeCore::abandon_start() {
   {
     const std::lock_guard lock(turning_);
     quit();  // first: from here on nobody else turns, or changes what is read below
-    draining_.store(false, std::memory_order_release);
+    abandoned_.store(false, std::memory_order_release);
     drained_.store(false, std::memory_order_release);
     why = why_not_started();
     // If not, it came into a view just when its time was over: the groups know what is in there.

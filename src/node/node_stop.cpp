@@ -10,58 +10,31 @@ namespace tutti {
 
 Result<void> NodeCore::stop(std::chrono::nanoseconds timeout) {
   if (std::optional<Error> refusal = refusal_here("Node::stop")) return std::unexpected(*refusal);
-  const Deadline deadline(timeout);
-  if (!takes_part()) return go_on_ending(deadline);
-  for (const auto& group : groups_) group->finish();
-  ending_.store(true, std::memory_order_release);
-  return finish_by([this] { return was_complete(); }, deadline);
+  return finish_by(Ending::stops, Deadline(timeout));
 }
 
 Result<void> NodeCore::leave(std::chrono::nanoseconds timeout) {
   if (std::optional<Error> refusal = refusal_here("Node::leave")) return std::unexpected(*refusal);
-  const Deadline deadline(timeout);
+  return finish_by(Ending::leaves, Deadline(timeout));
+}
+
+// The engine says when this member has ended (P2). A member that leaves may end like one that
+// stops: if all end together, nobody may be there any more to let it go. Once all was delivered,
+// the last words alone are waited for, until the deadline.
+Result<void> NodeCore::finish_by(Ending how, const Deadline& deadline) {
   if (!takes_part()) return go_on_ending(deadline);
   for (const auto& group : groups_) group->finish();
-  const auto sent = [this] {
-    return std::ranges::all_of(groups_, [](const auto& group) { return group->sent_all(); });
+  Ending before = ending_.load(std::memory_order_relaxed);
+  while (before < how && !ending_.compare_exchange_weak(before, how, std::memory_order_release)) {
+  }
+  const auto is_over = [this] {
+    return left_.load(std::memory_order_acquire) || incarnation_->was_complete();
   };
-  finishing_.store(true, std::memory_order_release);
-  ending_.store(true, std::memory_order_release);
-  if (wait_until(changed_, sent, deadline)) {
-    asks_to_leave_.store(true, std::memory_order_release);
-    incarnation_->sleeper().wake();
-  }
-  // If all end together, nobody may be there any more who would let us go.
-  const auto gone = [this] { return left_.load(std::memory_order_acquire) || was_complete(); };
-  return finish_by(gone, deadline);
-}
-
-// The thread that waits for it may come too late to see it: a view may have begun to which nodes
-// were added.
-bool NodeCore::was_complete() const {
-  return draining_.load(std::memory_order_acquire) || incarnation_->complete();
-}
-
-// The thread that turns.
-void NodeCore::follow_ending() {
-  if (!ending_.load(std::memory_order_acquire) || !in_view_.load(std::memory_order_relaxed)) return;
-  if (was_complete()) {
-    draining_.store(true, std::memory_order_release);
-    incarnation_->drain();
-  }
-}
-
-// Waits until `ready`, then hands all that is posted to the others, and closes.
-Result<void> NodeCore::finish_by(const std::function<bool()>& ready, const Deadline& deadline) {
+  static_cast<void>(is_over());  // the engine keeps it: a view with new nodes may be about to begin
+  incarnation_->sleeper().wake();
+  const auto drained = [this] { return drained_.load(std::memory_order_acquire); };
   // Another thread that ends the node may have done all of it.
-  bool done = wait_until(changed_, ready, deadline) || ready();
-  if (done) {
-    draining_.store(true, std::memory_order_release);
-    incarnation_->sleeper().wake();
-    const auto drained = [this] { return drained_.load(std::memory_order_acquire); };
-    // A view may have begun meanwhile, in which there is more to do.
-    done = wait_until(changed_, drained, deadline) || ready();
-  }
+  const bool done = wait_until(changed_, drained, deadline) || is_over();
   if (done && close(deadline)) return {};  // a failure since then costs nobody anything
   const Result<void> ended = go_on_ending(deadline);
   if (done || !ended) return ended;
@@ -122,10 +95,16 @@ void NodeCore::hang_up() {
   incarnation_->hang_up();
 }
 
-// The thread that turns. A node that is in no view, or was let go, owes the others nothing.
+// The thread that turns. A start that is abandoned owes the others its last words alone.
 bool NodeCore::may_end() const {
-  return !in_view_.load(std::memory_order_acquire) || left_.load(std::memory_order_acquire) ||
-         incarnation_->may_end();
+  if (in_view_.load(std::memory_order_relaxed)) return incarnation_->may_end();
+  return abandoned_.load(std::memory_order_acquire);
+}
+
+// The same, after a pass that did nothing.
+bool NodeCore::has_said_all() const {
+  if (in_view_.load(std::memory_order_relaxed)) return incarnation_->has_ended();
+  return abandoned_.load(std::memory_order_acquire) && incarnation_->fabric().drained();
 }
 
 // The thread that turns.

@@ -134,7 +134,7 @@ std::size_t Member::pass() {
   if (!on_trial_.empty()) heed_trials();
   if (!claims_.empty()) end_claims();
   note_writes();
-  if (ending_ != Ending::none && (!stopped() || rests_)) follow_end(work == 0);
+  if (!stopped() || rests_) follow_end();
   return work;
 }
 
@@ -172,8 +172,6 @@ void Member::leave() {
   record(event(EventKind::leave));
   engine_->membership().leave();
 }
-
-void Member::asks_to_leave() { record(event(EventKind::leave)); }
 
 void Member::lost(std::uint32_t slot) {
   lost_ns_[slot] = net_.now_ns();

@@ -26,9 +26,6 @@
 
 namespace tutti::sim {
 
-/// How an application ends its member: by Node::stop or by Node::leave.
-enum class Ending : std::uint8_t { none, stops, leaves };
-
 class Member final : private EngineEvents {
  public:
   Member(const Plan& plan, ViewMember self, bool may_found, Net& net, std::uint64_t seed);
@@ -57,7 +54,7 @@ class Member final : private EngineEvents {
   /// And ends the member, as soon as that may end. Again is as good as once.
   void end(Ending how);
   [[nodiscard]] bool finished() const { return finished_; }
-  [[nodiscard]] Ending ending() const { return ending_; }
+  [[nodiscard]] Ending ending() const { return engine_->ending(); }
   /// It is complete, and passes no more (P2): it has yet to hang up.
   [[nodiscard]] bool ended() const { return ended_ns_.has_value(); }
   [[nodiscard]] std::optional<std::uint64_t> ended_ns() const { return ended_ns_; }
@@ -173,10 +170,9 @@ class Member final : private EngineEvents {
   [[nodiscard]] Result<ReadSnapshot> take_snapshot(std::uint16_t group);
   [[nodiscard]] Result<void> load(std::uint16_t group, const StatePiece& piece);
   [[nodiscard]] bool delivered_all() const;
-  void follow_end(bool idle);
+  void follow_end();
   void heed_trials();
   void note_writes();
-  [[nodiscard]] bool sent_all() const;
   void take_seat(std::uint16_t group);
   void record_group(std::uint16_t group, const View& view);
   void commit(const Claim& claim);
@@ -220,10 +216,7 @@ class Member final : private EngineEvents {
   std::vector<Suspicion> suspicions_;
   std::vector<std::uint64_t> lost_ns_;  // by slot: when it heard so last
   std::uint64_t wedged_ns_ = 0;         // in this view
-  Ending ending_ = Ending::none;
   bool finished_ = false;
-  bool asked_ = false;     // to leave, at the end
-  bool draining_ = false;  // it is ready to end
   bool rests_ = false;
   bool distrusts_ = false;
   std::optional<std::uint64_t> ended_ns_;

@@ -1,20 +1,11 @@
-// How a member ends in order, step by step as a node does it (NodeCore::stop, leave and turn): it
-// finishes its groups, waits until they are complete, says all it has to say, and passes no more.
-#include <algorithm>
+// How a member ends in order: the engine says when, as it does in a node, and the member passes no
+// more.
+#include <utility>
 
 #include "history/make_event.hpp"
 #include "sim/member.hpp"
 
 namespace tutti::sim {
-
-// Delivered here, too.
-bool Member::sent_all() const {
-  for (std::size_t g = 0; g < seats_.size(); ++g) {
-    const Subgroup<Memory>& subgroup = engine_->subgroup(g);
-    if (subgroup.own_records_delivered() < seats_[g].last_claim) return false;
-  }
-  return true;
-}
 
 void Member::finish() {
   if (std::exchange(finished_, true)) return;
@@ -25,20 +16,16 @@ void Member::finish() {
 
 void Member::end(Ending how) {
   finish();
-  ending_ = how;
+  engine_->end(how);
+}
+
+void Member::asks_to_leave() {
+  if (!died_) record(event(history::EventKind::leave));
 }
 
 // After a pass.
-void Member::follow_end(bool idle) {
-  if (ending_ == Ending::leaves && !asked_ && !stopped() && sent_all()) {
-    asked_ = true;
-    leave();
-  }
-  // If all end together, nobody may be there any more to let a leaver go.
-  draining_ = draining_ || engine_->complete();
-  if (draining_) engine_->drain();
-  // Another pass might be one in a change of view, which would need this member to its end.
-  if (!draining_ || !idle || !drained() || !engine_->may_end()) return;
+void Member::follow_end() {
+  if (!engine_->has_ended()) return;
   ended_ns_ = net_.now_ns();
   record(history::make_stopped({.view = view_id(), .time_ns = net_.now_ns()},
                                history::StopReason::left));

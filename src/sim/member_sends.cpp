@@ -48,7 +48,6 @@ void Member::send() {
       sizeof(Mark) + random_.below(random_.one_in(plan_.large_one_in) ? most - sizeof(Mark) : 16));
   Claim claim{.group = group, .size = size};
   if (ring->claim(size, claim.space) != SendRing::Outcome::ok) return;
-  seats_[group].last_claim = claim.space.index + 1;
   if (claims_.size() >= plan_.claims || !random_.one_in(2)) return commit(claim);
   claim.until_ns = net_.now_ns() + random_.below(plan_.claim_ns);
   claims_.push_back(claim);

@@ -26,7 +26,6 @@ struct Seat {
   std::uint64_t sent = 0;               ///< messages
   std::uint64_t delivered = 0;          ///< own, of them
   std::uint64_t last_sent = 0;          ///< ticket
-  std::uint64_t last_claim = 0;         ///< the same, of one that may be abandoned
   std::deque<std::uint64_t> waiting{};  ///< tickets of own messages that are not delivered yet
   AppState state{};
   std::vector<LastTicket> last{};      ///< by slot

@@ -51,12 +51,12 @@ class EndsTest : public ::testing::Test {
   std::vector<std::uint32_t> all_;  // founders
 };
 
-TEST_F(EndsTest, AMemberThatDrainsDoesNotWaitForOneThatJoins) {
+TEST_F(EndsTest, AMemberThatEndsDoesNotWaitForOneThatJoins) {
   make(4, 3);
   finish(all_);
   run(all_);
   ASSERT_TRUE(nodes_[1].engine->complete());
-  nodes_[1].engine->drain();
+  nodes_[1].engine->end(Ending::stops);
   for (const std::uint32_t slot : all_) connect(3, slot);
   run({0, 1, 2, 3}, 40);
   EXPECT_TRUE(nodes_[1].asked_to_leave);
@@ -66,24 +66,72 @@ TEST_F(EndsTest, AMemberThatDrainsDoesNotWaitForOneThatJoins) {
   EXPECT_FALSE(nodes_[0].engine->complete()) << "the one that joined may send";
 }
 
-TEST_F(EndsTest, AMemberThatDrainsAsksIfTheViewWithTheNewOneHasBegun) {
+// Between two looks of a thread that waits for the end, all may be complete and a view begin to
+// which a node was added.
+TEST_F(EndsTest, P2AMemberThatEndsKeepsInMindThatAllWasComplete) {
+  make(4, 3);
+  nodes_[1].engine->end(Ending::stops);
+  finish({0, 2});
+  for (int i = 0; i < 20 && !nodes_[1].engine->complete(); ++i) run(all_, 1);
+  for (const std::uint32_t slot : all_) connect(3, slot);
+  run({0, 1, 2, 3}, 40);
+  EXPECT_THAT(slots_of(nodes_[1].views[1]), ElementsAre(0, 1, 2, 3));
+  EXPECT_TRUE(nodes_[1].engine->was_complete());
+  EXPECT_TRUE(nodes_[1].asked_to_leave);
+  EXPECT_EQ(nodes_[1].why_stopped, StopReason::left);
+  EXPECT_FALSE(nodes_[0].engine->complete()) << "the one that joined may send";
+}
+
+// The thread that ends the member looks before the predicate thread hears that it ends.
+TEST_F(EndsTest, P2ALookFromOutsideIsKeptAsWell) {
   make(4, 3);
   finish(all_);
   run(all_);
+  ASSERT_TRUE(nodes_[1].engine->was_complete());
   for (const std::uint32_t slot : all_) connect(3, slot);
   run({0, 1, 2, 3});
   ASSERT_EQ(nodes_[1].views.back().id, 2U);
-  EXPECT_FALSE(nodes_[1].asked_to_leave);
-  nodes_[1].engine->drain();
+  ASSERT_FALSE(nodes_[1].engine->complete());
+  EXPECT_FALSE(nodes_[1].asked_to_leave) << "it does not end";
+  nodes_[0].engine->end(Ending::stops);
+  nodes_[1].engine->end(Ending::stops);
+  EXPECT_FALSE(nodes_[0].asked_to_leave) << "nobody looked there";
   EXPECT_TRUE(nodes_[1].asked_to_leave);
 }
 
+TEST_F(EndsTest, AMemberThatLeavesAsksOnceAllItSentIsDelivered) {
+  make(3, 3);
+  ASSERT_TRUE(nodes_[1].send("the last"));
+  nodes_[1].engine->end(Ending::leaves);
+  EXPECT_FALSE(nodes_[1].send("too late"));
+  nodes_[1].pass();
+  EXPECT_FALSE(nodes_[1].asked_to_leave);
+  run(all_);
+  EXPECT_TRUE(nodes_[1].asked_to_leave);
+  EXPECT_EQ(nodes_[1].why_stopped, StopReason::left);
+  EXPECT_TRUE(nodes_[1].engine->has_ended());
+  EXPECT_THAT(nodes_[0].delivered, ElementsAre("the last"));
+}
+
+TEST_F(EndsTest, P2AMemberHasEndedOnceAPassFoundNothingToDo) {
+  make(3, 3);
+  finish({0, 2});
+  nodes_[1].engine->end(Ending::stops);
+  EXPECT_FALSE(nodes_[1].engine->has_ended());
+  for (int i = 0; i < 20 && !nodes_[1].engine->complete(); ++i) run(all_, 1);
+  ASSERT_TRUE(nodes_[1].engine->may_end());
+  EXPECT_FALSE(nodes_[1].engine->has_ended()) << "its last pass did something";
+  run(all_);
+  EXPECT_TRUE(nodes_[1].engine->has_ended());
+  EXPECT_FALSE(nodes_[0].engine->has_ended()) << "its application has not ended it";
+}
+
 // In the next view the same members say again that they have finished.
-TEST_F(EndsTest, AMemberThatDrainsStaysIfAViewBeginsWithoutNewOnes) {
+TEST_F(EndsTest, AMemberThatEndsStaysIfAViewBeginsWithoutNewOnes) {
   make(3, 3);
   finish(all_);
   run(all_);
-  nodes_[1].engine->drain();
+  nodes_[1].engine->end(Ending::stops);
   nodes_[0].membership->expel(2);
   run({0, 1});
   ASSERT_EQ(nodes_[1].views.back().id, 2U);
@@ -91,7 +139,7 @@ TEST_F(EndsTest, AMemberThatDrainsStaysIfAViewBeginsWithoutNewOnes) {
   EXPECT_TRUE(nodes_[1].engine->complete());
 }
 
-TEST_F(EndsTest, WithoutASenderOnlyAMemberThatDrainsHasLostNothing) {
+TEST_F(EndsTest, WithoutASenderOnlyAMemberThatEndsHasLostNothing) {
   make(3, 3, {"n2"});
   finish({2});
   nodes_[2].membership->leave();
@@ -100,7 +148,7 @@ TEST_F(EndsTest, WithoutASenderOnlyAMemberThatDrainsHasLostNothing) {
   run({0, 1});
   ASSERT_TRUE(nodes_[0].engine->complete());
   EXPECT_FALSE(nodes_[0].engine->is_through()) << "a node that joins may send";
-  nodes_[0].engine->drain();
+  nodes_[0].engine->end(Ending::stops);
   EXPECT_TRUE(nodes_[0].engine->is_through());
 }
 
