@@ -19,13 +19,21 @@ void Member::end(Ending how) {
   engine_->end(how);
 }
 
+// One that joined and lost its state has nothing to wait for.
 void Member::asks_to_leave() {
-  if (!died_) record(event(history::EventKind::leave));
+  if (died_) return;
+  if (ending() != Ending::none && !idle() && !lost_state() && finding_.empty()) {
+    finding_ = "D10: " + name() + " asks to leave before what it sent is delivered";
+  }
+  record(event(history::EventKind::leave));
 }
 
-// After a pass.
+// After a pass. The world takes a connection down after its last words; a fabric need not.
 void Member::follow_end() {
   if (!engine_->has_ended()) return;
+  if (!drained() && finding_.empty()) {
+    finding_ = "P2: " + name() + " ended before its last words were with the others";
+  }
   ended_ns_ = net_.now_ns();
   record(history::make_stopped({.view = view_id(), .time_ns = net_.now_ns()},
                                history::StopReason::left));
