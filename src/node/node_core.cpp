@@ -37,7 +37,7 @@ NodeCore::NodeCore(NodeOptions options)
 NodeCore::~NodeCore() { static_cast<void>(close(Deadline(kForever))); }
 
 Result<GroupCore*> NodeCore::join(GroupOptions options) {
-  if (state_ != State::created) {
+  if (life_.phase() != Phase::created) {
     return fail(ErrorCode::invalid_argument,
                 "group '" + options.name + "' was joined after start; join all groups before");
   }
@@ -60,7 +60,7 @@ Result<GroupCore*> NodeCore::join(GroupOptions options) {
 
 void NodeCore::run() {
   IdlePolicy policy(options_.idle);
-  while (!quit_.load(std::memory_order_acquire) && !has_turned_last()) {
+  while (life_.phase() != Phase::quitting && !has_turned_last()) {
     if (!stays_awake(policy, turn())) idle(policy, kLongestSleep);
   }
   run_ended_.store(true, std::memory_order_release);
@@ -81,14 +81,14 @@ std::size_t NodeCore::poll() {
   if (options_.drive != Drive::caller) return 0;
   if (refuses_turn("Node::poll")) return 0;
   const std::lock_guard lock(turning_);
-  return state_ == State::running ? turn() : 0;
+  return life_.is_open() ? turn() : 0;
 }
 
 void NodeCore::wait(std::chrono::nanoseconds timeout) {
   if (options_.drive != Drive::caller) return;
   if (refuses_turn("Node::wait")) return;
   const std::lock_guard lock(turning_);
-  if (state_ != State::running || has_turned_last()) return;  // whoever ends it wants the lock
+  if (!life_.is_open() || has_turned_last()) return;  // whoever ends it wants the lock
   doze(std::clamp<std::chrono::nanoseconds>(timeout, std::chrono::nanoseconds(0), kLongestSleep));
 }
 
@@ -98,14 +98,15 @@ std::size_t NodeCore::turn() {
     show_failure();
     // Before the pass: who goes must not vote for a view first. One that has failed is silent: the
     // others must not wait for the callback that it waits for itself.
-    if (in_view_.load(std::memory_order_relaxed)) part_from_others();
+    if (life_.in_view()) part_from_others();
     if (hung_up_ || failed()) return 0;
   }
   // Another pass might be one in a change of view, which would need this member to its end.
-  if (drained_.load(std::memory_order_relaxed)) [[unlikely]]
+  const Course course = life_.course();
+  if (course == Course::said_all || course == Course::parted) [[unlikely]]
     return 0;
   const Ending ending = ending_.load(std::memory_order_acquire);
-  if (ending != Ending::none && in_view_.load(std::memory_order_relaxed)) [[unlikely]]
+  if (ending != Ending::none && life_.in_view()) [[unlikely]]
     incarnation_->end(ending);
   if (incarnation_->lobby().has_news()) [[unlikely]]
     notice_ = incarnation_->lobby().failure();
@@ -118,16 +119,16 @@ std::size_t NodeCore::turn() {
     heed_notice(work == 0);
   if (work != 0) {
     std::atomic_thread_fence(std::memory_order_seq_cst);  // G1, for all signals of this turn
-    if (in_view_.load(std::memory_order_relaxed)) {
+    if (life_.in_view()) {
       for (const auto& group : groups_) group->after_pass();
       check_groups();
     }
   } else if (has_said_all()) {
-    drained_.store(true, std::memory_order_release);
+    life_.set_course(life_.in_view() ? Course::said_all : Course::parted);
     changed_.notify();
   }
   show_failure();
-  if (failed() && in_view_.load(std::memory_order_relaxed)) [[unlikely]] {
+  if (failed() && life_.in_view()) [[unlikely]] {
     part_from_others();
     return 0;
   }
@@ -165,7 +166,7 @@ void NodeCore::note_turn(std::uint64_t since_ns) {
 // whether we left in order: it was posted before the notice, so it is here once nothing is left to
 // do.
 void NodeCore::heed_notice(bool idle) {
-  if (in_view_.load(std::memory_order_relaxed)) {
+  if (life_.in_view()) {
     if (!idle || incarnation_->decided()) return;
     if (left_.load(std::memory_order_relaxed)) return;
   }
@@ -308,7 +309,7 @@ bool NodeCore::fail_with(const Error& error) {
   log(LogLevel::error, error.message);
   changed_.notify();
   // Acquire: pairs with installed(): the incarnation is there.
-  if (in_view_.load(std::memory_order_acquire)) incarnation_->sleeper().wake();
+  if (life_.in_view()) incarnation_->sleeper().wake();
   return true;
 }
 

@@ -31,6 +31,7 @@
 #include "node/callbacks.hpp"
 #include "node/group_core.hpp"
 #include "node/incarnation.hpp"
+#include "node/node_life.hpp"
 #include "predicates/idle_policy.hpp"
 #include "tutti/node.hpp"
 
@@ -96,6 +97,7 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
   [[nodiscard]] Result<void> start_threads();
   [[nodiscard]] Error why_not_started() const;
   [[nodiscard]] std::string why_not_agreed() const;
+  [[nodiscard]] bool is_unfounded() const;
   Error abandon_start();
   void installed(const ViewChange& change) override;
   void ended(StopReason reason) override;
@@ -122,7 +124,7 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
   bool fail_with(const Error& error);
   void halt_groups();
   /// Runs, and has not begun to end.
-  [[nodiscard]] bool takes_part() const { return state_ == State::running && !ends(); }
+  [[nodiscard]] bool takes_part() const { return life_.is_open() && !life_.ends(); }
   // node_stand_in.cpp
   void stand_by();
   void stand_in(CallWatch& watch);
@@ -135,7 +137,7 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
   [[nodiscard]] Result<void> go_on_ending(const Deadline& deadline);
   [[nodiscard]] Error why_not_finished() const;
   [[nodiscard]] std::string what_still_runs() const;
-  [[nodiscard]] bool ends() const override { return ends_.load(std::memory_order_acquire); }
+  [[nodiscard]] bool ends() const override { return life_.ends(); }
   void part_from_others();
   [[nodiscard]] bool may_end() const;
   [[nodiscard]] bool has_said_all() const;
@@ -159,11 +161,10 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
   std::unique_ptr<Incarnation> incarnation_;        // from start on; has what the groups point to
   std::vector<std::unique_ptr<GroupCore>> groups_;  // by name
 
-  enum class State : std::uint8_t { created, running, stopped };
-  std::atomic<State> state_{State::created};
+  // T5. What stays a flag below may be true in any phase: a failure, a wish of the application, the
+  // end of a thread, and what is known for good of how the node came into its views and out.
+  NodeLife life_;
   std::thread thread_;
-  std::atomic<bool> quit_{false};       // of a start that is abandoned
-  std::atomic<bool> ends_{false};       // T4
   std::atomic<bool> run_ended_{false};  // the node's own thread has
   Baton baton_;                         // T1; Drive::caller: nobody else takes it
   std::thread stand_in_;                // Drive::own_thread
@@ -181,22 +182,17 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
   std::atomic<bool> turn_refused_{false};  // and said so
   std::atomic<std::uint64_t> late_claims_{0};
   std::shared_ptr<NodeCore> kept_;  // by itself, for these
-  std::atomic<bool> in_view_{false};
-  std::atomic<bool> told_first_view_{false};  // on_view has returned from it
-  std::atomic<bool> unfounded_{false};        // this incarnation came into no view: try another
   // The next incarnation of this start may found a group, or else only join one.
   std::atomic<bool> may_found_;
   std::atomic<bool> agreed_to_found_{false};
   std::atomic<Ending> ending_{Ending::none};  // what stop() or leave() waits for
-  std::atomic<bool> left_{false};
-  std::atomic<bool> abandoned_{false};  // the start: its last words go out
-  std::atomic<bool> drained_{false};    // all that was said is with the others
+  std::atomic<bool> left_{false};             // the others let it go; it may be closed long since
   AsymmetricFence fence_;
   Signal changed_;  // a group completed, the fabric drained, a failure
   std::atomic<std::uint64_t> rung_{0};
   Counter sleeps_;
   std::size_t groups_complete_ = 0;
-  bool hung_up_ = false;
+  bool hung_up_ = false;        // it ends or has failed, in a view or before any
   bool out_of_memory_ = false;  // in a pass: its incarnation is not passed any more
   bool asks_to_go_ = false;     // because it ends
   bool shown_stopped_ = false;

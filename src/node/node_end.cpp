@@ -37,7 +37,7 @@ std::optional<Error> NodeCore::why_over() const {
                                          "' was destroyed; its groups take and deliver nothing "
                                          "more"};
   }
-  if (state_ == State::stopped || ends()) {
+  if (ends()) {
     return Error{ErrorCode::stopped, "node '" + options_.name +
                                          "' has stopped; its groups take and deliver nothing "
                                          "more"};
@@ -84,8 +84,8 @@ void NodeCore::shut_down() {
 void NodeCore::keep_for_claims() {
   // Claims end while they are counted, and while the application is told of them.
   constexpr std::uint64_t kStillCounting = std::uint64_t{1} << 63;
-  TUTTI_ASSERT(state_ != State::running && destroyed_.load(std::memory_order_relaxed),
-               static_cast<int>(state_.load()));
+  TUTTI_ASSERT(!life_.is_open() && destroyed_.load(std::memory_order_relaxed),
+               static_cast<int>(life_.phase()));
   kept_ = shared_from_this();
   late_claims_.store(kStillCounting, std::memory_order_release);
   for (const auto& group : groups_) {

@@ -20,12 +20,12 @@ constexpr std::chrono::nanoseconds kLongestDrain = std::chrono::seconds(1);
 
 Result<void> NodeCore::start() {
   if (std::optional<Error> refusal = refusal_here("Node::start")) return std::unexpected(*refusal);
-  if (state_ != State::created) {
+  if (life_.phase() != Phase::created) {
     return fail(ErrorCode::invalid_argument, "a node is started once; create a new one");
   }
   const std::lock_guard starting(starting_);
   if (Result<void> log = callbacks_.start_log(); !log) {
-    state_ = State::stopped;
+    life_.set_phase(Phase::stopped);
     return log;
   }
   for (const auto& group : groups_) group_options_.push_back(group->options());
@@ -33,8 +33,12 @@ Result<void> NodeCore::start() {
   for (;;) {
     Result<void> started = try_start(deadline);
     // Others were lost while the group was founded: nobody may go on with what he had agreed to.
-    const bool again = unfounded_.exchange(false) && !deadline.passed(now_ns());
-    if (started || failed() || !again) return started;
+    if (life_.phase() != Phase::tried) return started;
+    if (failed() || !is_unfounded() || deadline.passed(now_ns())) {
+      life_.set_phase(Phase::stopped);
+      return started;
+    }
+    life_.set_course(Course::outside);
   }
 }
 
@@ -64,12 +68,12 @@ std::size_t NodeCore::pass(Calls calls) {
 Result<void> NodeCore::try_start(const Deadline& deadline) {
   Result<std::unique_ptr<Incarnation>> incarnation = open_incarnation();
   if (!incarnation) {
-    state_ = State::stopped;
+    life_.set_phase(Phase::stopped);
     return std::unexpected(incarnation.error());
   }
   incarnation_ = std::move(*incarnation);
   if (options_.drive == Drive::caller) watch_.emplace(watch_of_calls());
-  state_ = State::running;
+  life_.set_phase(Phase::running);
   if (options_.drive == Drive::own_thread) {
     if (Result<void> r = start_threads(); !r) {
       static_cast<void>(abandon_start());
@@ -78,12 +82,9 @@ Result<void> NodeCore::try_start(const Deadline& deadline) {
   }
   // The application hears of the first view before this returns; but if it takes longer for that
   // than there is time, the node has started all the same.
-  const auto decided = [this] {
-    return told_first_view_.load(std::memory_order_acquire) ||
-           unfounded_.load(std::memory_order_acquire);
-  };
+  const auto decided = [this] { return is_unfounded() || life_.course() >= Course::told; };
   wait_until(changed_, decided, deadline);
-  if (in_view_.load(std::memory_order_acquire) && !failed()) return {};
+  if (life_.in_view() && !failed()) return {};
   return std::unexpected(abandon_start());
 }
 
@@ -148,27 +149,29 @@ Error NodeCore::why_not_started() const {
           "start_timeout of " + in_seconds(options_.start_timeout) + " s is over; " + why};
 }
 
+bool NodeCore::is_unfounded() const {
+  const Course course = life_.course();
+  return course == Course::unfounded || course == Course::parted;
+}
+
 // Returns why it is abandoned.
 Error NodeCore::abandon_start() {
   // What it said last the others hear before its connections end: they may need its vote.
-  if (unfounded_.load(std::memory_order_acquire) && !may_found_) {
-    abandoned_.store(true, std::memory_order_release);
+  if (is_unfounded() && !may_found_ && life_.try_phase(Phase::abandoned)) {
     incarnation_->sleeper().wake();
-    const auto drained = [this] { return drained_.load(std::memory_order_acquire); };
-    wait_until(changed_, drained, Deadline(std::min(options_.suspect_after, kLongestDrain)));
+    const auto parted = [this] { return life_.course() == Course::parted; };
+    wait_until(changed_, parted, Deadline(std::min(options_.suspect_after, kLongestDrain)));
   }
   std::optional<Error> why;
   {
     const std::lock_guard lock(turning_);
     quit();  // first: from here on nobody else turns, or changes what is read below
-    abandoned_.store(false, std::memory_order_release);
-    drained_.store(false, std::memory_order_release);
     why = why_not_started();
     // If not, it came into a view just when its time was over: the groups know what is in there.
-    if (!in_view_.load(std::memory_order_acquire)) {
-      quit_.store(false, std::memory_order_release);
+    if (!life_.in_view()) {
       dismissed_.store(false, std::memory_order_release);
-      state_ = State::stopped;
+      // If another thread closes it, no other incarnation is tried.
+      if (!life_.try_phase(Phase::tried)) life_.try_phase(Phase::stopped);
       incarnation_.reset();
       return *why;
     }
@@ -183,7 +186,7 @@ void NodeCore::installed(const ViewChange& change) {
     TUTTI_ASSERT(change.view > view_.view, change.view, view_.view);  // P3: in order
     view_ = change;
   }
-  const bool first = !in_view_.load(std::memory_order_relaxed);
+  const bool first = !life_.in_view();
   for (std::size_t g = 0; g < groups_.size(); ++g) {
     if (first) {
       const Result<void> opened =
@@ -192,23 +195,24 @@ void NodeCore::installed(const ViewChange& change) {
     }
     groups_[g]->entered(change.view);
   }
-  if (first) in_view_.store(true, std::memory_order_release);
+  if (first) life_.set_course(Course::entered);
   if (options_.on_view && !failed()) {
     const LentForCall lent(*this, view_call_);
     options_.on_view(change);
   }
   if (!first) return;
-  told_first_view_.store(true, std::memory_order_release);
+  // The stand-in may have seen the node to its end meanwhile.
+  if (life_.course() == Course::entered) life_.set_course(Course::told);
   changed_.notify();
 }
 
 void NodeCore::ended(StopReason reason) {
-  if (!in_view_.load(std::memory_order_relaxed)) {
+  if (!life_.in_view()) {
     if (incarnation_->may_have_founded()) {  // J7
       may_found_ = false;
       agreed_to_found_ = incarnation_->view().id == 0;
     }
-    unfounded_.store(true, std::memory_order_release);
+    life_.set_course(Course::unfounded);
     changed_.notify();
     return;
   }

@@ -32,9 +32,9 @@ Result<void> NodeCore::finish_by(Ending how, const Deadline& deadline) {
   };
   static_cast<void>(is_over());  // the engine keeps it: a view with new nodes may be about to begin
   incarnation_->sleeper().wake();
-  const auto drained = [this] { return drained_.load(std::memory_order_acquire); };
+  const auto said_all = [this] { return life_.course() == Course::said_all; };
   // Another thread that ends the node may have done all of it.
-  const bool done = wait_until(changed_, drained, deadline) || is_over();
+  const bool done = wait_until(changed_, said_all, deadline) || is_over();
   if (done && close(deadline)) return {};  // a failure since then costs nobody anything
   const Result<void> ended = go_on_ending(deadline);
   if (done || !ended) return ended;
@@ -97,27 +97,27 @@ void NodeCore::hang_up() {
 
 // The thread that turns. A start that is abandoned owes the others its last words alone.
 bool NodeCore::may_end() const {
-  if (in_view_.load(std::memory_order_relaxed)) return incarnation_->may_end();
-  return abandoned_.load(std::memory_order_acquire);
+  if (life_.in_view()) return incarnation_->may_end();
+  return life_.phase() == Phase::abandoned;
 }
 
-// The same, after a pass that did nothing.
+// The same, after a pass that did nothing. Once.
 bool NodeCore::has_said_all() const {
-  if (in_view_.load(std::memory_order_relaxed)) return incarnation_->has_ended();
-  return abandoned_.load(std::memory_order_acquire) && incarnation_->fabric().drained();
+  const Course course = life_.course();
+  if (course == Course::said_all || course == Course::parted) return false;
+  if (life_.in_view()) return incarnation_->has_ended();
+  return life_.phase() == Phase::abandoned && incarnation_->fabric().drained();
 }
 
 // The thread that turns.
-bool NodeCore::has_turned_last() const {
-  return ends() && (hung_up_ || !in_view_.load(std::memory_order_acquire));
-}
+bool NodeCore::has_turned_last() const { return ends() && (hung_up_ || !life_.in_view()); }
 
 // T4. Groups first: who sees that the node ends may part from the others.
 void NodeCore::end_calls() {
-  if (in_view_.load(std::memory_order_acquire)) {
+  if (life_.in_view()) {
     for (const auto& group : groups_) group->end_calls();
   }
-  ends_.store(true, std::memory_order_release);
+  life_.try_phase(Phase::closing);  // of several threads that end it, one does
   for (const auto& group : groups_) group->wake_waiters();
   changed_.notify();
   incarnation_->sleeper().wake();
@@ -174,7 +174,7 @@ void NodeCore::dismiss_stand_in() {
 
 // Ends the thread that drives the node, of a start that is abandoned.
 void NodeCore::quit() {
-  quit_.store(true, std::memory_order_release);
+  life_.try_phase(Phase::quitting);  // unless another thread closes it
   incarnation_->sleeper().wake();
   if (thread_.joinable()) thread_.join();
   dismiss_stand_in();
@@ -183,11 +183,11 @@ void NodeCore::quit() {
 // False if a callback has not returned by the deadline: then the threads do on their own what
 // concerns the others, and another call goes on here.
 bool NodeCore::close(const Deadline& deadline) {
-  if (state_ != State::running) return true;
+  if (!life_.is_open()) return true;
   end_calls();
   std::unique_lock lock(turning_, std::defer_lock);
   if (!lock_turning(lock, [&] { return gives_up(deadline); })) return false;
-  if (state_ != State::running) return true;
+  if (!life_.is_open()) return true;
   if (!await_last_turn(deadline)) return false;
   if (thread_.joinable()) thread_.join();
   TUTTI_ASSERT(has_turned_last(), hung_up_, incarnation_->view().id);  // T4
@@ -202,7 +202,7 @@ bool NodeCore::close(const Deadline& deadline) {
   dismiss_stand_in();
   TUTTI_ASSERT(!standing_in_, incarnation_->view().id);  // T1
   halt_groups();
-  state_ = State::stopped;
+  life_.set_phase(Phase::stopped);
   changed_.notify();
   return true;
 }
