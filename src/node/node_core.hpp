@@ -92,12 +92,14 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
   static constexpr std::chrono::nanoseconds kForever = std::chrono::nanoseconds::max();
 
   // node_start.cpp
+  [[nodiscard]] Result<void> start_by(const Deadline& deadline);
   [[nodiscard]] Result<void> try_start(const Deadline& deadline);
   [[nodiscard]] Result<std::unique_ptr<Incarnation>> open_incarnation();
   [[nodiscard]] Result<void> start_threads();
   [[nodiscard]] Error why_not_started() const;
   [[nodiscard]] std::string why_not_agreed() const;
   [[nodiscard]] bool is_unfounded() const;
+  [[nodiscard]] bool is_start_ended() const { return start_ended_.load(std::memory_order_acquire); }
   Error abandon_start();
   void installed(const ViewChange& change) override;
   void ended(StopReason reason) override;
@@ -134,6 +136,7 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
   // node_end.cpp
   [[nodiscard]] bool refuses_turn(std::string_view call);
   [[nodiscard]] Result<void> finish_by(Ending how, const Deadline& deadline);
+  [[nodiscard]] bool end_start(const Deadline& deadline);
   [[nodiscard]] Result<void> go_on_ending(const Deadline& deadline);
   [[nodiscard]] Error why_not_finished() const;
   [[nodiscard]] std::string what_still_runs() const;
@@ -175,8 +178,10 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
   CallMark view_call_;              // of on_view
   std::optional<CallWatch> watch_;  // Drive::caller: of calls on other threads than the caller's
   std::uint64_t next_watch_ns_ = 0;
-  std::uint64_t late_told_ns_ = 0;  // that poll() came late
-  std::mutex starting_;             // held by start(): a callback may destroy the node meanwhile
+  std::uint64_t late_told_ns_ = 0;   // that poll() came late
+  std::mutex starting_;              // held by start(): a callback may destroy the node meanwhile
+  std::atomic<bool> starts_{false};  // start() is under way
+  std::atomic<bool> start_ended_{false};  // by a thread that stops the node before it is in a view
   std::mutex turning_;  // T1 with Drive::caller; and of two that close, one waits for the other
   std::atomic<bool> destroyed_{false};     // the Node
   std::atomic<bool> turn_refused_{false};  // and said so

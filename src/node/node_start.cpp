@@ -24,17 +24,24 @@ Result<void> NodeCore::start() {
     return fail(ErrorCode::invalid_argument, "a node is started once; create a new one");
   }
   const std::lock_guard starting(starting_);
+  starts_.store(true, std::memory_order_release);
+  Result<void> started = start_by(Deadline(options_.start_timeout));
+  starts_.store(false, std::memory_order_release);
+  changed_.notify();  // to whoever ends the node and has waited for this
+  return started;
+}
+
+Result<void> NodeCore::start_by(const Deadline& deadline) {
   if (Result<void> log = callbacks_.start_log(); !log) {
     life_.set_phase(Phase::stopped);
     return log;
   }
   for (const auto& group : groups_) group_options_.push_back(group->options());
-  const Deadline deadline(options_.start_timeout);
   for (;;) {
     Result<void> started = try_start(deadline);
     // Others were lost while the group was founded: nobody may go on with what he had agreed to.
     if (life_.phase() != Phase::tried) return started;
-    if (failed() || !is_unfounded() || deadline.passed(now_ns())) {
+    if (failed() || is_start_ended() || !is_unfounded() || deadline.passed(now_ns())) {
       life_.set_phase(Phase::stopped);
       return started;
     }
@@ -82,7 +89,9 @@ Result<void> NodeCore::try_start(const Deadline& deadline) {
   }
   // The application hears of the first view before this returns; but if it takes longer for that
   // than there is time, the node has started all the same.
-  const auto decided = [this] { return is_unfounded() || life_.course() >= Course::told; };
+  const auto decided = [this] {
+    return is_unfounded() || life_.course() >= Course::told || is_start_ended();
+  };
   wait_until(changed_, decided, deadline);
   if (life_.in_view() && !failed()) return {};
   return std::unexpected(abandon_start());
@@ -110,6 +119,10 @@ std::string NodeCore::why_not_agreed() const {
 
 Error NodeCore::why_not_started() const {
   if (std::optional<Error> failure = this->failure()) return *failure;
+  if (is_start_ended()) {
+    return {ErrorCode::stopped,
+            "node '" + options_.name + "' was stopped by another thread before it was in a view"};
+  }
   const std::string awaited = incarnation_->lobby().awaited();
   std::string why =
       "still waiting for " + awaited + "; start the missing members, or check their addresses";

@@ -22,6 +22,11 @@ Result<void> NodeCore::leave(std::chrono::nanoseconds timeout) {
 // stops: if all end together, nobody may be there any more to let it go. Once all was delivered,
 // the last words alone are waited for, until the deadline.
 Result<void> NodeCore::finish_by(Ending how, const Deadline& deadline) {
+  if (!life_.in_view() && !end_start(deadline)) {
+    return fail(ErrorCode::timed_out, "start() of member '" + options_.name +
+                                          "' has not returned before the deadline; it will soon, "
+                                          "then stop or leave again");
+  }
   if (!takes_part()) return go_on_ending(deadline);
   for (const auto& group : groups_) group->finish();
   Ending before = ending_.load(std::memory_order_relaxed);
@@ -39,6 +44,25 @@ Result<void> NodeCore::finish_by(Ending how, const Deadline& deadline) {
   const Result<void> ended = go_on_ending(deadline);
   if (done || !ended) return ended;
   return std::unexpected(why_not_finished());
+}
+
+// A node that starts has nothing yet that could be ended: its start takes that back by itself (T5).
+// False if start() has not returned by the deadline.
+bool NodeCore::end_start(const Deadline& deadline) {
+  if (!starts_.load(std::memory_order_acquire)) return true;
+  start_ended_.store(true, std::memory_order_release);
+  changed_.notify();
+  while (starts_.load(std::memory_order_acquire)) {
+    const std::uint64_t now = now_ns();
+    if (deadline.passed(now)) return false;
+    const std::uint32_t seen = changed_.prepare();
+    if (starts_.load(std::memory_order_acquire)) {
+      changed_.wait(seen, std::min<std::chrono::nanoseconds>(deadline.left(now), kLongestSleep));
+    } else {
+      changed_.cancel();
+    }
+  }
+  return true;
 }
 
 // Also of a node that has stopped, or was never started. The failure is why it ended, if there is

@@ -165,5 +165,39 @@ TEST(Starts, ThatAwaitFoundersNameThoseThatOnlyJoin) {
   EXPECT_FALSE(told) << "it founds none either";
 }
 
+class EndedStart : public ::testing::TestWithParam<Drive> {};
+
+INSTANTIATE_TEST_SUITE_P(With, EndedStart, ::testing::Values(Drive::own_thread, Drive::caller),
+                         [](const auto& drive) {
+                           return drive.param == Drive::caller ? "caller" : "own_thread";
+                         });
+
+// In time or not: there is nothing yet to be stopped.
+TEST_P(EndedStart, TellsWhoStartsAndWhoStops) {
+  for (const std::chrono::seconds timeout : {kPatience, std::chrono::seconds(0)}) {
+    NodeOptions options{.name = "a", .members = loopback_members(2)};
+    options.drive = GetParam();
+    options.start_timeout = kPatience;
+    Node node = Node::create(std::move(options)).value();
+    ASSERT_TRUE(node.join(small_group()));
+    std::atomic<bool> over{false};
+    std::jthread stops([&] {
+      while (!over) {
+        const Result<void> stopped = node.stop(timeout);
+        EXPECT_TRUE(stopped ||
+                    (timeout != kPatience && stopped.error().code == ErrorCode::timed_out));
+      }
+    });
+    const Result<void> started = node.start();
+    over = true;
+    ASSERT_FALSE(started);
+    EXPECT_EQ(started.error().code, ErrorCode::stopped);
+    EXPECT_THAT(started.error().message,
+                HasSubstr("was stopped by another thread before it was in a view"));
+    stops.join();
+    expect_ok({node.stop(kPatience)});
+  }
+}
+
 }  // namespace
 }  // namespace tutti
