@@ -66,6 +66,7 @@ template <class Memory>
 std::size_t Engine<Memory>::pass(std::uint64_t now_ns, Calls calls) {
   TUTTI_ASSERT(now_ns >= now_ns_, now_ns, now_ns_, self_, view().id);
   now_ns_ = now_ns;
+  idle_ = false;  // also if there is no memory to end this pass
   membership_->set_time(now_ns);
   states_->set_time(now_ns);
   std::size_t work = loop_->step();
