@@ -21,7 +21,7 @@ namespace tutti {
 
 enum class Phase : std::uint8_t {
   created,
-  tried,      ///< between two incarnations of a start, neither of which is there
+  tried,      ///< start() has taken back one incarnation, and opens the next or fails
   running,    ///< starts, or has started
   abandoned,  ///< the start: the last words go out
   quitting,   ///< the start: the threads that turn end
