@@ -22,24 +22,28 @@ class FailureDetector {
 
   /// The counter of the member in that slot, as it is in our table.
   void heard(std::uint32_t slot, std::uint64_t heartbeat) {
-    if (seen_[slot].heartbeat == heartbeat) return;
-    seen_[slot] = {heartbeat, watched_.ns()};
+    Seen& seen = seen_[slot];
+    if (seen.at_ns != kNotLookedYet && seen.heartbeat == heartbeat) return;
+    seen = {heartbeat, watched_.ns()};
   }
 
   /// Watched time, as of the last look.
   [[nodiscard]] std::uint64_t watched_ns() const { return watched_.ns(); }
 
-  /// Forgets the slot's past: it is watched from now on.
-  void watch(std::uint32_t slot) { seen_[slot] = {0, watched_.ns()}; }
+  /// Forgets the slot's past: it is watched from the next look on. The last look may be an eighth of
+  /// the time-out ago, in which nobody watched this slot.
+  void watch(std::uint32_t slot) { seen_[slot] = {}; }
 
   [[nodiscard]] bool silent(std::uint32_t slot) const {
-    return watched_.ns() - seen_[slot].at_ns > timeout_ns_;
+    const std::uint64_t at_ns = seen_[slot].at_ns;
+    return at_ns != kNotLookedYet && watched_.ns() - at_ns > timeout_ns_;
   }
 
  private:
+  static constexpr std::uint64_t kNotLookedYet = ~std::uint64_t{0};
   struct Seen {
     std::uint64_t heartbeat = 0;
-    std::uint64_t at_ns = 0;  // in watched time
+    std::uint64_t at_ns = kNotLookedYet;  // in watched time
   };
   std::uint64_t timeout_ns_;
   WatchedTime watched_;

@@ -43,10 +43,28 @@ TEST(FailureDetector, DoesNotHoldItsOwnPausesAgainstOthers) {
 
 TEST(FailureDetector, WatchesANewMemberFromTheBeginning) {
   FailureDetector detector(1, kTimeout);
-  for (std::uint64_t now = 0; now <= 2000; now += 50) detector.look(now);
+  for (std::uint64_t now = 0; now <= 2000; now += 50) {
+    detector.look(now);
+    detector.heard(0, 1);
+  }
   EXPECT_TRUE(detector.silent(0));
   detector.watch(0);
   EXPECT_FALSE(detector.silent(0));
+}
+
+// V6, P4: the member came between two looks; what passed of that before it came is not its silence.
+TEST(FailureDetector, GivesANewMemberItsWholeTimeout) {
+  FailureDetector detector(1, kTimeout);
+  detector.look(100);
+  constexpr std::uint64_t kCame = 190;
+  detector.watch(0);
+  std::uint64_t now = 100;
+  do {
+    detector.look(now += 100);
+    detector.heard(0, 0);
+  } while (!detector.silent(0));
+  EXPECT_GE(now, kCame + kTimeout);
+  EXPECT_LE(now, kCame + kTimeout + 200);
 }
 
 }  // namespace
