@@ -215,7 +215,8 @@ Incarnation::Incarnation(const NodeOptions& node, const std::vector<GroupOptions
       calls_(groups.size()),
       state_calls_(groups.size()),
       lags_(node.name, node.suspect_after, node.slow_after, node.log),
-      unconnected_(plan_.nodes()) {
+      unconnected_(plan_.nodes()),
+      told_lost_(plan_.nodes()) {
   TUTTI_ASSERT(self_ < plan_.nodes(), self_, plan_.nodes());
 }
 

@@ -122,6 +122,7 @@ class Incarnation final : private EngineEvents {
   [[nodiscard]] DeliveryCallback delivery_of(std::size_t index);
 
   void take_arrivals();
+  void tell_removed(const Entry& entry);
   void tell_unconnected(std::uint32_t slot, const Error& why);
   [[nodiscard]] Result<void> attach(Arrival arrival);
   // Which of the fabrics takes over a connection.
@@ -184,6 +185,7 @@ class Incarnation final : private EngineEvents {
   std::unique_ptr<Lobby> lobby_;      // its thread asks for what stands above
   std::vector<Repeats> unconnected_;  // by slot
   ViewChange newest_;                 // that the protocol is in
+  std::vector<bool> told_lost_;       // by slot: the loss of the member there was said
   bool told_any_ = false;
   std::atomic<std::uint32_t> gives_state_{0};  // 1 + the slot of who does
 };

@@ -11,7 +11,22 @@ namespace tutti {
 
 void Incarnation::lost(std::uint32_t slot, const std::string& reason, bool let_go) {
   if (let_go || events_.ends()) return;
+  told_lost_[slot] = true;
   log(LogLevel::warning, "member '" + plan_.names[slot] + "' was lost: " + reason);
+}
+
+// Another member may have lost it before this one did: then the view is the first that is heard.
+void Incarnation::tell_removed(const Entry& entry) {
+  for (const ViewMember& member : entry.decision.left) {
+    const bool told = told_lost_[member.slot];
+    told_lost_[member.slot] = false;
+    if (told || entry.decision.leaves_in_order(member) || events_.ends()) continue;
+    log(LogLevel::warning, "member '" + plan_.names[member.slot] + "' was removed by view " +
+                               std::to_string(entry.view.id) +
+                               ": a member heard nothing of it for suspect_after (" +
+                               in_seconds(node_.suspect_after) +
+                               " s here), lost its connection, or removed it as slow");
+  }
 }
 
 void Incarnation::silent(std::uint32_t slot) {
@@ -62,6 +77,7 @@ void Incarnation::entered(const Entry& entry) {
   next_lags_ns_ = 0;  // the course in a view is known from its beginning
   if (entry.before.id == 0) lobby_->set_running();
   newest_ = change_of(entry);
+  tell_removed(entry);
   show(told_any_ ? NodeState::in_view : NodeState::joining, newest_);
 }
 

@@ -3,10 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
 #include <thread>
 
 #include "cluster.hpp"
+#include "gate.hpp"
 #include "support/loopback.hpp"
 
 namespace tutti {
@@ -248,6 +250,22 @@ TEST(LossOfTheOnlySender, DoesNotHideALaterLossOfTheMajority) {
   ASSERT_TRUE(until([&] { return cluster.are_in_view_of({1, 2}); }));
   cluster.kill(2);
   EXPECT_TRUE(until([&] { return cluster.node(1).failure().has_value(); }));
+}
+
+// Its connections stand: only its silence, and the next view, say that it is gone.
+TEST(LossOf, ASilentMemberIsNamedInTheLogOfAllOthers) {
+  std::array<LogBook, 3> books;
+  TestCluster cluster({.groups = {small_group()}, .suspect_after = 3s},
+                      [&](std::size_t member, NodeOptions& node) {
+                        if (member == 2) node.drive = Drive::caller;
+                        node.log = books[member].callback();
+                      });
+  cluster.start();
+  ASSERT_TRUE(until([&] { return cluster.are_in_view_of({0, 1}); })) << "nobody polls the third";
+  for (const std::size_t member : {0U, 1U}) {
+    EXPECT_TRUE(until([&] { return books[member].with("'c' was removed by view 2: ") == 1; }));
+    EXPECT_EQ(books[member].with("was lost"), 0U);
+  }
 }
 
 }  // namespace
