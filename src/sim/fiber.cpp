@@ -65,6 +65,11 @@ void Fiber::start(std::function<void()> function) {
   const auto self = reinterpret_cast<std::uintptr_t>(this);
   makecontext(&here_.context, reinterpret_cast<void (*)()>(&Fiber::enter), 2,
               static_cast<unsigned>(self), static_cast<unsigned>(self >> 32));
+#ifdef TUTTI_FIBER_ASAN
+  // AddressSanitizer clears what it knows of a context's stack whenever it changes to it, a call
+  // of mmap() each time. change() tells it of stacks as well, so the context need not name one.
+  here_.context.uc_stack = {};
+#endif
 #ifdef TUTTI_FIBER_TSAN
   here_.fiber = __tsan_create_fiber(0);
 #endif
@@ -108,8 +113,7 @@ void Fiber::run() {
   arrived(here_, caller_);
   try {
     function_();
-  } catch (const Unwound&) {
-    under_way_ = false;
+  } catch (const Unwound&) {  // as if the function had returned
   }
   under_way_ = false;
   change(here_, caller_, true);
