@@ -30,8 +30,8 @@ class FailureDetector {
   /// Watched time, as of the last look.
   [[nodiscard]] std::uint64_t watched_ns() const { return watched_.ns(); }
 
-  /// Forgets the slot's past: it is watched from the next look on. The last look may be an eighth of
-  /// the time-out ago, in which nobody watched this slot.
+  /// Forgets the slot's past: it is watched from the next look on. The last look may be an eighth
+  /// of the time-out ago, in which nobody watched this slot.
   void watch(std::uint32_t slot) { seen_[slot] = {}; }
 
   [[nodiscard]] bool silent(std::uint32_t slot) const {
