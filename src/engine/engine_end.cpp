@@ -39,10 +39,12 @@ bool Engine<Memory>::sent_all() const {
   });
 }
 
-// True if it asks to leave. A view to which nodes were added may have begun since all was complete.
+// True if it asks to leave. Views to which nodes were added may have begun since all was complete.
 template <class Memory>
 bool Engine<Memory>::follow_end() {
-  const bool waits_in_vain = was_complete() && !complete() && has_joiners();
+  const bool all_complete = complete();
+  if (all_complete) joined_since_ = false;
+  const bool waits_in_vain = was_complete() && !all_complete && (joined_since_ || has_joiners());
   const bool leaves = ending_ == Ending::leaves && sent_all();
   if (asked_to_leave_ || membership_->stopped() || !(leaves || waits_in_vain)) return false;
   ask_to_leave();

@@ -99,6 +99,23 @@ TEST_F(EndsTest, P2ALookFromOutsideIsKeptAsWell) {
   EXPECT_TRUE(nodes_[1].asked_to_leave);
 }
 
+// The view after it has no new members, but one that may send and was not there then.
+TEST_F(EndsTest, P2ALookFromOutsideIsKeptOverSeveralViews) {
+  make(5, 4);
+  finish(all_);
+  run(all_);
+  ASSERT_TRUE(nodes_[1].engine->was_complete());
+  for (const std::uint32_t slot : all_) connect(4, slot);
+  run({0, 1, 2, 3, 4});
+  nodes_[0].membership->expel(2);
+  run({0, 1, 3, 4});
+  ASSERT_THAT(slots_of(nodes_[1].views.back()), ElementsAre(0, 1, 3, 4));
+  ASSERT_EQ(nodes_[1].views.back().id, 3U);
+  ASSERT_FALSE(nodes_[1].engine->complete());
+  nodes_[1].engine->end(Ending::stops);
+  EXPECT_TRUE(nodes_[1].asked_to_leave);
+}
+
 TEST_F(EndsTest, AMemberThatLeavesAsksOnceAllItSentIsDelivered) {
   make(3, 3);
   ASSERT_TRUE(nodes_[1].send("the last"));
