@@ -262,6 +262,7 @@ void Member::decided(const Proposal& proposal) {
 
 void Member::stopped(StopReason reason) {
   rests_ = reason != StopReason::left && view_id() != 0 && engine_->is_through();
+  ended_then_ = ending() != Ending::none;
   if (rests_) return;  // as NodeCore::ended: it has lost nothing with the others
   if (reason == StopReason::evicted) record(event(EventKind::evicted));
   // A member that leaves in order and got to the cut, or is alone, knows that what it has not

@@ -60,6 +60,8 @@ class Member final : private EngineEvents {
   [[nodiscard]] std::optional<std::uint64_t> ended_ns() const { return ended_ns_; }
   /// It was complete when it lost the others: it stays, in no change of view, until it ends.
   [[nodiscard]] bool rests() const { return rests_; }
+  /// Its application had ended it when it stopped.
+  [[nodiscard]] bool ended_then() const { return ended_then_; }
   /// A path to it does not keep the order of writes.
   [[nodiscard]] bool distrusts() const { return distrusts_; }
 
@@ -218,6 +220,7 @@ class Member final : private EngineEvents {
   std::uint64_t wedged_ns_ = 0;         // in this view
   bool finished_ = false;
   bool rests_ = false;
+  bool ended_then_ = false;
   bool distrusts_ = false;
   std::optional<std::uint64_t> ended_ns_;
   std::optional<std::uint64_t> asked_ns_;

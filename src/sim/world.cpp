@@ -83,8 +83,8 @@ World::World(const Options& options)
              }
              return rings;
            }),
-      interrupts_(options.interrupts, options.nodes, net_, options.seed ^ 0x62657477ULL),
       nodes_(options.nodes),
+      interrupts_(options.interrupts, options.nodes, net_, options.seed ^ 0x62657477ULL),
       recorder_(history::Recorder::in_memory({.name = "world", .node = history::kHarnessNode})) {
   for (std::uint32_t node = 0; node < options_.founders; ++node) start(node);
   for (std::uint32_t node = options_.founders; node < options_.nodes && !options_.faults.ends;

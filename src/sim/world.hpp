@@ -176,12 +176,12 @@ class World {
   Prng rare_random_;
   Troubles troubles_;
   Net net_;
-  Interrupts interrupts_;
   Happenings queue_;
   std::vector<Node> nodes_;
   std::vector<std::unique_ptr<Member>> gone_;  // their histories and rows stay
   std::vector<bool> crashed_;                  // of gone_
   std::vector<std::uint64_t> gone_ns_;         // likewise
+  Interrupts interrupts_;                      // of passes of these members: ends before them
   std::unique_ptr<history::Recorder> recorder_;
   Disturbances disturbances_;
   std::uint64_t now_ns_ = 0;

@@ -105,7 +105,8 @@ bool World::was_suspected_before(const Member::Suspicion& suspicion) const {
 // P2: who ends is missed by nobody, unless the others stay for longer than silence is borne.
 std::string World::lost_for_nothing(const Member& member) const {
   if (!orderly(options_) || member.view().id == 0) return {};
-  // Where no sender is left, a member cannot know that all is complete (Engine::is_through).
+  // Where no sender is left, a member that does not end cannot know that all is complete
+  // (Engine::is_through).
   const auto has_sender = [&](const GroupOptions& group) {
     return std::ranges::any_of(group.senders, [&](const std::string& sender) {
       return std::ranges::any_of(member.view().members, [&](const ViewMember& one) {
@@ -113,7 +114,7 @@ std::string World::lost_for_nothing(const Member& member) const {
       });
     });
   };
-  const bool knows = std::ranges::all_of(plan_.rows.groups, has_sender);
+  const bool knows = member.ended_then() || std::ranges::all_of(plan_.rows.groups, has_sender);
   if (knows && member.stopped() && *member.stopped() != StopReason::left && !member.rests()) {
     return "P2: " + member.name() + " lost the others, although nobody failed";
   }
