@@ -323,25 +323,26 @@ std::optional<Error> NodeCore::failure() const {
 }
 
 void NodeCore::save_counters() {
-  const FabricCounters now = incarnation_->fabric().counters();
-  fabric_counters_[0].store(now.writes, std::memory_order_relaxed);
-  fabric_counters_[1].store(now.bytes, std::memory_order_relaxed);
-  fabric_counters_[2].store(now.doorbells, std::memory_order_relaxed);
-  fabric_counters_[3].store(now.posting_ns, std::memory_order_relaxed);
-  fabric_counters_[4].store(now.signalled, std::memory_order_relaxed);
+  const FabricCounters fabric = incarnation_->fabric().counters();
+  const PredicateLoop& loop = incarnation_->loop();
+  const std::array<std::uint64_t, kCounters> now{
+      fabric.writes,    fabric.bytes,  fabric.doorbells,     fabric.posting_ns,
+      fabric.signalled, loop.passes(), loop.working_passes()};
+  for (std::size_t i = 0; i < kCounters; ++i) counters_[i].store(now[i], std::memory_order_relaxed);
 }
 
+// From the copy alone: a start that is tried again replaces the incarnation.
 NodeStatistics NodeCore::statistics() const {
+  const auto count = [this](std::size_t i) { return counters_[i].load(std::memory_order_relaxed); };
   NodeStatistics out;
-  if (incarnation_ == nullptr) return out;
-  out.passes = incarnation_->loop().passes();
-  out.working_passes = incarnation_->loop().working_passes();
+  out.writes_posted = count(0);
+  out.bytes_posted = count(1);
+  out.doorbells = count(2);
+  out.posting_ns = count(3);
+  out.signalled_writes = count(4);
+  out.passes = count(5);
+  out.working_passes = count(6);
   out.sleeps = sleeps_.get();
-  out.writes_posted = fabric_counters_[0].load(std::memory_order_relaxed);
-  out.bytes_posted = fabric_counters_[1].load(std::memory_order_relaxed);
-  out.doorbells = fabric_counters_[2].load(std::memory_order_relaxed);
-  out.posting_ns = fabric_counters_[3].load(std::memory_order_relaxed);
-  out.signalled_writes = fabric_counters_[4].load(std::memory_order_relaxed);
   return out;
 }
 

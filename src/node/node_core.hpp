@@ -10,7 +10,7 @@
 /// sleeps, GroupCore::notify_work() wakes it: the thread raises RowHeader::asleep before its last
 /// look, the notifier reads it after its change (an AsymmetricFence in between). T4 once the node
 /// ends, no call of the application begins; the loop is turned until none reads messages any more,
-/// and the others are asked to go on without this member meanwhile.
+/// and the others are asked to go on without this member meanwhile. T5 see node_life.hpp.
 #pragma once
 #include <array>
 #include <atomic>
@@ -203,7 +203,8 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
   bool shown_stopped_ = false;
   std::optional<Error> notice_;  // of the lobby
   bool counters_stale_ = false;
-  std::array<std::atomic<std::uint64_t>, 5> fabric_counters_{};  // a copy other threads may read
+  static constexpr std::size_t kCounters = 7;
+  std::array<std::atomic<std::uint64_t>, kCounters> counters_{};  // a copy other threads may read
   IdlePolicy caller_idle_;
 
   std::atomic<bool> failed_{false};

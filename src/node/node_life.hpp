@@ -9,6 +9,8 @@
 ///
 /// Invariant T5: each changes as follows() allows, in no other way. From `tried` the start goes on
 /// with another incarnation, `running` and `outside`, or it has failed, and the node is `stopped`.
+/// From `created` it is `stopped` as well: by a start that failed before it opened anything, or by
+/// the end of a node that was never started.
 /// Threads: phases any; of two that end a node at once the first counts. A course is set by the
 /// thread that turns (T1), or by start() while none does; read by any.
 #pragma once

@@ -119,7 +119,8 @@ std::string NodeCore::why_not_agreed() const {
 
 Error NodeCore::why_not_started() const {
   if (std::optional<Error> failure = this->failure()) return *failure;
-  if (is_start_ended()) {
+  // Who called stop() just before start() closes a node that by then has begun to start.
+  if (is_start_ended() || ends()) {
     return {ErrorCode::stopped,
             "node '" + options_.name + "' was stopped by another thread before it was in a view"};
   }

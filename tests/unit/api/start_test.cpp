@@ -39,6 +39,8 @@ class Start {
     if (thread_.joinable()) thread_.join();
   }
   [[nodiscard]] std::thread& thread() { return thread_; }
+  [[nodiscard]] const Node& node() const { return node_; }
+  void stop() { expect_ok({node_.stop(kPatience)}); }
   /// Once it has failed.
   Error error() {
     thread_.join();
@@ -108,6 +110,30 @@ TEST(Starts, ThatLoseTheOthersDoNotBeginAgainAfterTheirTime) {
   // As an incarnation would say that had been opened since.
   EXPECT_THAT(error.message, AllOf(HasSubstr("start_timeout of 2.000 s is over"),
                                    Not(HasSubstr("it never connected to us"))));
+}
+
+// Each begin anew replaces what is counted; a sanitizer sees who reads it meanwhile.
+TEST(Starts, ThatBeginAnewAreCountedWhileTheyDo) {
+  std::atomic<int> agreed{0};
+  NodeOptions a{.name = "a", .members = loopback_members(2), .fabric = FabricChoice::shm};
+  NodeOptions b = a;
+  b.name = "b";
+  a.start_timeout = kPatience;
+  a.log = [&](LogLevel, std::string_view text) {
+    if (text.starts_with("waiting for")) ++agreed;
+  };
+  Start start(a);
+  std::atomic<bool> over{false};
+  std::jthread reads([&] {
+    while (!over) static_cast<void>(start.node().statistics());
+  });
+  for (int round = 1; round <= 3; ++round) {
+    const std::vector<Arrival> arrivals = connect_silently(b);
+    EXPECT_TRUE(until([&] { return agreed >= round; })) << "round " << round;
+  }
+  over = true;
+  start.stop();
+  EXPECT_EQ(start.error().code, ErrorCode::stopped);
 }
 
 TEST(Starts, ThatOnlyJoinSayThatNobodyElseCouldBeInAGroup) {
