@@ -247,7 +247,7 @@ void World::happen(const Happening& now) {
       wake(now.node, now_ns_ + 1);
       break;
     case What::end:
-      nodes_[now.node].ends = static_cast<Ending>(now.which);
+      nodes_[now.node].ends = std::max(nodes_[now.node].ends, static_cast<Ending>(now.which));
       wake(now.node, now_ns_ + 1);
       break;
     case What::hush:

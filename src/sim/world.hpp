@@ -133,6 +133,7 @@ class World {
   void mend_paths();
   // world_ends.cpp
   void plan_ends();
+  void end_in_change();
   [[nodiscard]] bool ask_to_end(std::uint32_t node);
   void fall_silent(std::uint32_t node);
   void hang_up(std::uint32_t node, std::uint64_t incarnation);
@@ -187,7 +188,6 @@ class World {
   std::uint64_t now_ns_ = 0;
   std::uint64_t order_ = 0;
   std::uint64_t passes_ = 0;
-  std::uint64_t incarnations_ = 0;
   std::uint32_t hits_left_ = 0;        // of faults in changes of view
   std::uint32_t newcomers_left_ = 0;   // to lose another
   std::uint32_t heirs_left_ = 0;       // to be cut off

@@ -37,6 +37,17 @@ void World::plan_ends() {
   }
 }
 
+// A member wedges, and the applications of several stop just then: the change may count on them.
+void World::end_in_change() {
+  if (calm_ || !rare_random_.one_in(2)) return;
+  const std::uint64_t unit_ns = options_.net.delay_ns + options_.net.jitter_ns;
+  for (std::uint32_t node = 0; node < options_.nodes; ++node) {
+    if (!nodes_[node].finishes || rare_random_.one_in(4)) continue;
+    at(now_ns_ + 1 + rare_random_.below(4 * unit_ns), What::end, node, 0,
+       static_cast<std::uint64_t>(Ending::stops));
+  }
+}
+
 // What the node's application wants, of each of its incarnations that is in a view. True if that
 // is new.
 bool World::ask_to_end(std::uint32_t node) {

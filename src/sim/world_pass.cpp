@@ -39,6 +39,7 @@ void World::end_pass(std::uint32_t node, std::size_t work) {
   const bool changes = runner.member->changing();
   if (!std::exchange(runner.changing, changes) && changes) {
     hit_change(runner.member->view());
+    if (options_.faults.ends) end_in_change();
     for (std::uint32_t n = options_.burst; n > 1; --n) runner.member->send();
   }
   if (heirs_left_ != 0 && !runner.member->stopped()) cut_off_heir(node);
