@@ -60,13 +60,15 @@ std::optional<Proposal> Membership<Memory>::first_proposal() {
 }
 
 // Those that are connected to all of us, and to each other, by the word of both sides: a joiner
-// that does not know a member yet would take it for lost.
+// that does not know a member yet would take it for lost. A node that was in a view is none (M6): one
+// that left may still be connected to a member that joined just then.
 template <class Memory>
 std::vector<ViewMember> Membership<Memory>::joiners() const {
   std::vector<ViewMember> out;
   for (std::uint32_t slot = 0; slot < ready_.size(); ++slot) {
     const std::uint64_t incarnation = ready_[slot];
     if (incarnation == 0 || view().rank_of(slot)) continue;
+    if (rows_.life(slot, ViewWords::kInstalled) != 0) continue;
     bool all = true;
     for (std::uint32_t rank = 0; rank < view().members.size() && all; ++rank) {
       if (suspicion_.of(rank)) continue;

@@ -55,6 +55,8 @@ class Member final : private EngineEvents {
   void end(Ending how);
   [[nodiscard]] bool finished() const { return finished_; }
   [[nodiscard]] Ending ending() const { return engine_->ending(); }
+  /// All its groups are.
+  [[nodiscard]] bool complete() const { return engine_->complete(); }
   /// It is complete, and passes no more (P2): it has yet to hang up.
   [[nodiscard]] bool ended() const { return ended_ns_.has_value(); }
   [[nodiscard]] std::optional<std::uint64_t> ended_ns() const { return ended_ns_; }

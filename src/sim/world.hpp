@@ -133,6 +133,7 @@ class World {
   void mend_paths();
   // world_ends.cpp
   void plan_ends();
+  void start_latecomers();
   void end_in_change();
   [[nodiscard]] bool ask_to_end(std::uint32_t node);
   void fall_silent(std::uint32_t node);
@@ -197,11 +198,12 @@ class World {
   std::uint32_t failpoint_left_ = 0;   // and so many die there then
   std::uint32_t hushes_left_ = 0;      // of those in no view
   std::uint32_t lingers_left_ = 0;
-  std::uint32_t lingering_ = kAnyNode;  // in a callback
-  std::uint32_t long_stops_ = 0;        // of passes, that are due
-  std::uint32_t mid_deaths_ = 0;        // in passes, likewise
-  std::uint64_t deaths_ = 0;            // that did
-  bool founded_ = false;                // somebody was in a view
+  std::uint32_t lingering_ = kAnyNode;     // in a callback
+  std::vector<std::uint32_t> latecomers_;  // nodes that join once all is complete
+  std::uint32_t long_stops_ = 0;           // of passes, that are due
+  std::uint32_t mid_deaths_ = 0;           // in passes, likewise
+  std::uint64_t deaths_ = 0;               // that did
+  bool founded_ = false;                   // somebody was in a view
   bool calm_ = false;
   std::vector<std::uint64_t> posts_before_quiet_;  // of data, by node; empty: it is not quiet
   std::uint64_t quiet_view_ = 0;

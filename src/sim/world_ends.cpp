@@ -2,6 +2,7 @@
 // instead, some end long after they have finished, some join meanwhile or die.
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "sim/world.hpp"
 
@@ -16,24 +17,37 @@ void World::plan_ends() {
   const std::uint64_t spread_ns = spreads[random.below(spreads.size())];
   const std::uint64_t begin_ns = options_.fault_ns / 4 + random.below(options_.fault_ns / 2);
   const auto then = [&] { return begin_ns + random.below(spread_ns); };
-  // Some are removed although they live, while all is complete and they have yet to end.
+  // Some are removed although they live, while all is complete and they have yet to end. Or nodes
+  // join just then.
   const bool removes = options_.faults.lies != 0;
+  const bool joined_late = options_.founders < options_.nodes && random.one_in(3);
   for (std::uint32_t node = 0; node < options_.nodes; ++node) {
     const std::uint64_t finish_ns = then();
-    const std::uint64_t late_ns =
-        random.below(random.one_in(4) || removes ? 4 * options_.suspect_after_ns : unit_ns);
+    const std::uint64_t late_ns = random.below(
+        random.one_in(4) || removes || joined_late ? 4 * options_.suspect_after_ns : unit_ns);
     const Ending how = random.one_in(5) ? Ending::leaves : Ending::stops;
     at(finish_ns, What::finish, node);
     at(finish_ns + late_ns, What::end, node, 0, static_cast<std::uint64_t>(how));
   }
   const std::uint64_t early_ns = 4 * options_.heartbeat_ns;
   for (std::uint32_t node = options_.founders; node < options_.nodes; ++node) {
-    at(then() + random.below(2 * early_ns) - early_ns, What::start, node);
+    if (joined_late) {
+      latecomers_.push_back(node);
+    } else {
+      at(then() + random.below(2 * early_ns) - early_ns, What::start, node);
+    }
   }
   if (options_.faults.crashes != 0) at(then(), What::crash, kAnyNode, kAnyNode);
   for (std::uint32_t n = 0; n < 2 * options_.faults.lies; ++n) {
     at(begin_ns + spread_ns + random.below(2 * options_.suspect_after_ns),
        n % 2 == 0 ? What::lie : What::break_link, kAnyNode, kAnyNode);
+  }
+}
+
+// All is complete at a member, and it has yet to end.
+void World::start_latecomers() {
+  for (const std::uint32_t node : std::exchange(latecomers_, {})) {
+    at(now_ns_ + 1 + rare_random_.below(options_.suspect_after_ns), What::start, node);
   }
 }
 
@@ -54,6 +68,7 @@ bool World::ask_to_end(std::uint32_t node) {
   Node& runner = nodes_[node];
   Member& here = *runner.member;
   if (!runner.finishes || here.told_view().id == 0) return false;
+  if (here.complete()) start_latecomers();
   const bool news = here.ending() != runner.ends || !here.finished();
   here.finish();
   if (runner.ends != Ending::none) here.end(runner.ends);

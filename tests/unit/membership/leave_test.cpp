@@ -76,6 +76,21 @@ TEST(Leave, IsNotTakenBackOnceAnotherMayActOnIt) {
   EXPECT_THAT(slots_of(cluster.nodes[0].views.back()), ElementsAre(0, 5));
 }
 
+// M6: one that joins in the view in which it leaves was connected to it, and may soon lead.
+TEST(Leave, IsForGoodAlsoForOneThatJoinedJustThen) {
+  ForgedCluster cluster(4, 1);
+  cluster.nodes[0].membership->leave();
+  cluster.run({0}, 1);
+  connect(cluster, 3, {0, 1, 2});
+  cluster.run({0, 1, 2, 3});
+  ASSERT_EQ(cluster.nodes[0].why_stopped, StopReason::left);
+  ASSERT_THAT(slots_of(cluster.nodes[3].views.back()), ElementsAre(1, 2, 3));
+  for (const std::uint32_t slot : {1U, 2U}) cluster.nodes[slot].membership->leave();
+  cluster.run({1, 2, 3});
+  EXPECT_THAT(slots_of(cluster.nodes[3].views.back()), ElementsAre(3));
+  EXPECT_EQ(cluster.nodes[3].why_stopped, std::nullopt);
+}
+
 // It stood still while the others went on without it, for two views.
 void go_two_views_on(ForgedCluster& cluster, std::uint32_t without) {
   std::vector<std::uint32_t> here;
