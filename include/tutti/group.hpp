@@ -158,7 +158,10 @@ class TUTTI_API Group {
 
   [[nodiscard]] const std::string& name() const;
   [[nodiscard]] const std::vector<std::string>& members() const;  ///< as it was joined with
-  [[nodiscard]] Rank rank() const;  ///< place among them; their number if it is not there
+  /// This member's index among them; their number if it is not one of them.
+  [[nodiscard]] MemberIndex own_index() const;
+  /// The name of the member with that index, such as Message::sender. Empty beyond the last one.
+  [[nodiscard]] std::string_view name_of(MemberIndex member) const;
   [[nodiscard]] GroupStatistics statistics() const;
   /// Of each member of the view, in rank order, this one included; at most 0.1 s old. Empty before
   /// the first view.

@@ -17,7 +17,7 @@ struct Message {
   SeqNo seq;              ///< place in the group's sequence
   const std::byte* data;  ///< aligned to 8 bytes
   std::uint32_t size;     ///< in bytes, may be 0
-  Rank sender;            ///< rank in the group's member list
+  MemberIndex sender;     ///< in Group::members()
 
   [[nodiscard]] std::span<const std::byte> bytes() const { return {data, size}; }
   [[nodiscard]] std::string_view text() const {

@@ -84,7 +84,7 @@ class Replicated {
     options.load_state = [core](const StatePiece& piece) { return core->load(piece); };
     Result<Group> group = node.join(std::move(options));
     if (!group) return std::unexpected(std::move(group.error()));
-    core->own = group->rank();
+    core->own = group->own_index();
     core->query_name = "a query of group '" + group->name() + "'";
     return Replicated(std::move(core), *group);
   }
@@ -170,7 +170,7 @@ class Replicated {
       return machine.load(piece);
     }
 
-    Rank own;
+    MemberIndex own;
     std::string query_name;  // in errors
     mutable detail::ReadersAndWriter machine_mutex;
     T machine;

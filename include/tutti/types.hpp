@@ -1,6 +1,6 @@
 /// \file types.hpp
-/// The small types that every part of the interface shares: ranks, sequence numbers, orders,
-/// levels.
+/// The small types that every part of the interface shares: ranks, member indexes, sequence
+/// numbers, orders, levels.
 ///
 /// Order and level are separate choices: the order says who decides the sequence, the level says
 /// when a message of that sequence is handed to the application.
@@ -11,11 +11,18 @@
 
 namespace tutti {
 
-/// Position in a list of members: dense, from 0, the same everywhere. In a Message, the sender's
-/// place in Group::members(), which no change of view moves.
+/// Position of a member in a view: dense, from 0, the same everywhere. Another view may give the
+/// same member another rank.
 struct Rank {
   std::uint32_t value = 0;
   friend auto operator<=>(const Rank&, const Rank&) = default;
+};
+
+/// Position of a member in Group::members(): fixed as long as the group lasts, whatever the view.
+/// Group::name_of gives the name.
+struct MemberIndex {
+  std::uint32_t value = 0;
+  friend auto operator<=>(const MemberIndex&, const MemberIndex&) = default;
 };
 
 /// Position of a message in a group's sequence: 0, 1, 2, ... without gaps, the same at each member.

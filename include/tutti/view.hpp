@@ -32,7 +32,7 @@ struct ViewChange {
   std::uint64_t view = 0;              ///< number of the view that begins: 1, 2, 3, ...
   std::vector<std::string> members{};  ///< names in rank order: survivors first, then who joined
   std::vector<std::uint64_t> incarnations{};  ///< of each: another number for each of its starts
-  Rank rank{};                                ///< this node's place among them
+  Rank rank{};                                ///< of this node, among `members`
   std::vector<std::string> joined{};          ///< members that were not in the view before
   std::vector<Departure> left{};              ///< who was, and is not now
 };

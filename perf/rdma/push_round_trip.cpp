@@ -24,10 +24,10 @@
 
 namespace {
 
-using tutti::Rank;
 using tutti::Result;
 using tutti::Segment;
 using tutti::Sleeper;
+using tutti::Slot;
 using tutti::VerbsFabric;
 namespace verbs = tutti::verbs;
 
@@ -35,19 +35,19 @@ constexpr std::size_t kRowBytes = 4096;
 constexpr std::uint64_t kWord = 64;
 
 struct Node {
-  Rank rank;
+  Slot slot;
   Segment row;
   std::unique_ptr<Sleeper> sleeper;
   std::shared_ptr<verbs::Device> device;
   std::unique_ptr<VerbsFabric> fabric;
 
-  void send(Rank peer, std::uint64_t value) {
+  void send(Slot peer, std::uint64_t value) {
     auto* const word = reinterpret_cast<std::uint64_t*>(row.data() + kWord);
     *word = value;
     fabric->publish(peer, kWord, std::as_bytes(std::span(word, 1)));
     fabric->flush();
   }
-  void await(Rank peer, std::uint64_t value) {
+  void await(Slot peer, std::uint64_t value) {
     const auto* const word =
         reinterpret_cast<const std::atomic<std::uint64_t>*>(fabric->row(peer) + kWord);
     // Pairs with the peer's device.
@@ -62,8 +62,8 @@ Value must(Result<Value> result) {
   std::exit(1);
 }
 
-Node make_node(std::uint32_t rank, const std::string& address) {
-  Node node{.rank = Rank{rank},
+Node make_node(std::uint32_t slot, const std::string& address) {
+  Node node{.slot = Slot{slot},
             .row = must(Segment::create(kRowBytes)),
             .sleeper = must(Sleeper::create()),
             .device = nullptr,
@@ -75,9 +75,9 @@ Node make_node(std::uint32_t rank, const std::string& address) {
 
 void connect(Node& caller, Node& called) {
   const auto who = [](const Node& own, const Node& peer) {
-    return verbs::Acquaintance{.slot = own.rank.value,
-                               .incarnation = own.rank.value + 1,
-                               .peer_incarnation = peer.rank.value + 1,
+    return verbs::Acquaintance{.slot = own.slot.value,
+                               .incarnation = own.slot.value + 1,
+                               .peer_incarnation = peer.slot.value + 1,
                                .peer_row_bytes = kRowBytes};
   };
   std::array<std::unique_ptr<verbs::Meeting>, 2> meetings;
@@ -99,7 +99,7 @@ void connect(Node& caller, Node& called) {
   const std::array<Node*, 2> nodes{&caller, &called};
   for (std::size_t i = 0; i < 2; ++i) {
     const Result<void> attached = nodes[i]->fabric->attach(
-        {.peer = nodes[1 - i]->rank, .pair = std::move(pairs[i]), .row_bytes = kRowBytes});
+        {.peer = nodes[1 - i]->slot, .pair = std::move(pairs[i]), .row_bytes = kRowBytes});
     if (!attached) must(Result<int>(std::unexpected(attached.error())));
   }
 }
@@ -118,16 +118,16 @@ int main(int argc, char** argv) {
   const auto last = static_cast<std::uint64_t>(rounds);
   std::thread answering([&] {
     for (std::uint64_t round = 1; round <= last; ++round) {
-      second.await(first.rank, round);
-      second.send(first.rank, round);
+      second.await(first.slot, round);
+      second.send(first.slot, round);
     }
   });
   std::vector<std::int64_t> one_way_ns;
   one_way_ns.reserve(last);
   for (std::uint64_t round = 1; round <= last; ++round) {
     const auto start = std::chrono::steady_clock::now();
-    first.send(second.rank, round);
-    first.await(second.rank, round);
+    first.send(second.slot, round);
+    first.await(second.slot, round);
     const auto taken = std::chrono::steady_clock::now() - start;
     if (round > last / 10) one_way_ns.push_back(std::chrono::nanoseconds(taken).count() / 2);
   }

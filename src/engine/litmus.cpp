@@ -158,7 +158,7 @@ void Litmus<Memory>::begin_round(Effects& effects) {
   for (std::uint32_t slot = 0; slot < paths_.size(); ++slot) {
     Path& path = paths_[slot];
     if (path.incarnation == 0 || round_ > last_round_of(path)) continue;
-    effects.write(Rank{slot}, {offset_ + block_at(), kBlockBytes});
+    effects.write(Slot{slot}, {offset_ + block_at(), kBlockBytes});
     path.news = true;
   }
 }
@@ -175,7 +175,7 @@ bool Litmus<Memory>::step(Effects& effects) {
   for (std::uint32_t slot = 0; slot < paths_.size(); ++slot) {
     Path& path = paths_[slot];
     if (!std::exchange(path.news, false)) continue;
-    effects.publish(Rank{slot}, offset_, {own_row_ + offset_, block_at()});
+    effects.publish(Slot{slot}, offset_, {own_row_ + offset_, block_at()});
     posted = true;
   }
   for (std::uint32_t slot = 0; slot < paths_.size(); ++slot) {

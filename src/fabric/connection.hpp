@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "base/unique_fd.hpp"
-#include "tutti/types.hpp"
+#include "fabric/slot.hpp"
 
 namespace tutti {
 
@@ -19,7 +19,7 @@ struct Pair;
 /// A peer reached through shared memory. The unix socket stays open: its hang-up is the kernel's
 /// word that the peer is gone.
 struct ShmConnection {
-  Rank peer;
+  Slot peer;
   UniqueFd socket;    ///< unix SOCK_SEQPACKET, connected
   UniqueFd row_fd;    ///< the peer's segment, read-only
   UniqueFd doorbell;  ///< the peer's Sleeper
@@ -28,7 +28,7 @@ struct ShmConnection {
 
 /// A peer reached through TCP.
 struct TcpConnection {
-  Rank peer;
+  Slot peer;
   UniqueFd socket;  ///< connected, TCP_NODELAY, non-blocking
   std::size_t row_bytes = 0;
   std::uint64_t epoch = 0;  ///< tags the frames: the same at both ends, never used before
@@ -36,7 +36,7 @@ struct TcpConnection {
 
 /// A peer reached by RDMA. It may have written through the queue pair already.
 struct VerbsConnection {
-  Rank peer;
+  Slot peer;
   std::shared_ptr<verbs::Pair> pair;
   std::size_t row_bytes = 0;
 };
@@ -44,7 +44,7 @@ struct VerbsConnection {
 /// A peer reached through libfabric. On the TCP connection the two tell each other where to write;
 /// its end is the end of the peer.
 struct OfiConnection {
-  Rank peer;
+  Slot peer;
   UniqueFd socket;  ///< connected
   std::size_t row_bytes = 0;
   std::uint64_t epoch = 0;  ///< the same at both ends, never used before

@@ -2,7 +2,7 @@
 /// What the table needs of a network: one-sided writes into replicas of one's own row.
 ///
 /// Contract, the same for every fabric (tests/conformance runs on all of them):
-///  F-slot    A Rank is a slot, and one peer from attach() to detach(), which every kind of fabric
+///  F-slot    A Slot stands for one peer from attach() to detach(), which every kind of fabric
 ///            has in its own form. So long, also after a loss, its row stays where it is: zeros at
 ///            first, then what this peer posts to us, or, in shared memory, all that it stores.
 ///            No word or loss of one peer is ever seen at the next one of its slot.
@@ -27,7 +27,7 @@
 #include <string>
 #include <vector>
 
-#include "tutti/types.hpp"
+#include "fabric/slot.hpp"
 
 namespace tutti {
 
@@ -38,7 +38,7 @@ struct Extent {
 };
 
 struct PeerLoss {
-  Rank peer;
+  Slot peer;
   std::string reason;
 };
 
@@ -56,14 +56,14 @@ class Fabric {
 
   /// Where the peer's row is read: fixed as long as it is attached (F-slot), gone afterwards. Here
   /// and below the peer is attached; only a RoutedFabric has a meaning for slots without one.
-  [[nodiscard]] virtual const std::byte* row(Rank peer) const = 0;
+  [[nodiscard]] virtual const std::byte* row(Slot peer) const = 0;
 
   /// Posts data of our row, in place (F-data).
-  virtual void write(Rank peer, Extent data) = 0;
+  virtual void write(Slot peer, Extent data) = 0;
 
   /// Posts control words: `words` is copied now and lands at `offset` of our row's replica, after
   /// everything posted to that peer before. Offset and size are multiples of 8.
-  virtual void publish(Rank peer, std::uint64_t offset, std::span<const std::byte> words) = 0;
+  virtual void publish(Slot peer, std::uint64_t offset, std::span<const std::byte> words) = 0;
 
   /// Hands everything posted since the last flush to the wire and rings sleeping peers.
   virtual void flush() = 0;
@@ -78,7 +78,7 @@ class Fabric {
   [[nodiscard]] virtual std::vector<PeerLoss> take_losses() = 0;
 
   /// Cuts the peer off (F-fence); its row stays readable as it is now.
-  virtual void fence(Rank peer) = 0;
+  virtual void fence(Slot peer) = 0;
 
   /// Before and after the node's thread sleeps: arm() makes whatever arrives from now on wake the
   /// node's Sleeper. The caller polls once more between arm() and sleeping.

@@ -5,19 +5,19 @@
 #include <cstdint>
 #include <string>
 
-#include "tutti/types.hpp"
+#include "fabric/slot.hpp"
 
 namespace tutti {
 
 /// Enough for a row of 256 members many times over, far below what a corrupt list would say.
-inline constexpr std::uint32_t kRankMax = 65535;
+inline constexpr std::uint32_t kSlotMax = 65535;
 
 /// Why a peer is lost whose connection ended.
 inline constexpr const char* kPeerClosed = "its process ended or closed the connection";
 
 /// For messages.
-[[nodiscard]] inline std::string peer_name(Rank peer) {
-  return "the member of rank " + std::to_string(peer.value);
+[[nodiscard]] inline std::string peer_name(Slot peer) {
+  return "the member in slot " + std::to_string(peer.value);
 }
 
 /// For FabricCounters::posting_ns.

@@ -33,15 +33,15 @@ RoutedFabric::RoutedFabric(std::byte* own_row, std::size_t slots, Pages nobody,
     : own_row_(own_row),
       nobody_(std::move(nobody)),
       fabrics_(std::move(fabrics)),
-      slots_(slots, Slot{.fabric = nullptr, .row = nobody_.bytes().data()}) {}
+      slots_(slots, Route{.fabric = nullptr, .row = nobody_.bytes().data()}) {}
 
-void RoutedFabric::route(Rank peer, Fabric& fabric) {
+void RoutedFabric::route(Slot peer, Fabric& fabric) {
   TUTTI_ASSERT(peer.value < slots_.size(), peer.value, slots_.size());
   TUTTI_ASSERT(slots_[peer.value].fabric == nullptr, peer.value);
   slots_[peer.value] = {.fabric = &fabric, .row = fabric.row(peer)};
 }
 
-void RoutedFabric::unroute(Rank peer) {
+void RoutedFabric::unroute(Slot peer) {
   TUTTI_ASSERT(peer.value < slots_.size(), peer.value, slots_.size());
   slots_[peer.value] = {.fabric = nullptr, .row = nobody_.bytes().data()};
 }

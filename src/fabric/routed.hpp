@@ -26,23 +26,23 @@ class RoutedFabric final : public Fabric {
       std::vector<std::unique_ptr<Fabric>> fabrics);
 
   /// The peer, just attached to this one of the fabrics, is reached through it. Its slot was free.
-  void route(Rank peer, Fabric& fabric);
+  void route(Slot peer, Fabric& fabric);
 
   /// To be called before the peer is detached: its slot is free. Nothing happens if it was.
-  void unroute(Rank peer);
+  void unroute(Slot peer);
 
-  [[nodiscard]] const std::byte* row(Rank peer) const override { return slots_[peer.value].row; }
-  void write(Rank peer, Extent data) override {
+  [[nodiscard]] const std::byte* row(Slot peer) const override { return slots_[peer.value].row; }
+  void write(Slot peer, Extent data) override {
     if (Fabric* fabric = slots_[peer.value].fabric) fabric->write(peer, data);
   }
-  void publish(Rank peer, std::uint64_t offset, std::span<const std::byte> words) override {
+  void publish(Slot peer, std::uint64_t offset, std::span<const std::byte> words) override {
     if (Fabric* fabric = slots_[peer.value].fabric) fabric->publish(peer, offset, words);
   }
   void flush() override;
   std::size_t poll() override;
   [[nodiscard]] bool drained() const override;
   [[nodiscard]] std::vector<PeerLoss> take_losses() override;
-  void fence(Rank peer) override {
+  void fence(Slot peer) override {
     if (Fabric* fabric = slots_[peer.value].fabric) fabric->fence(peer);
   }
   void arm() override;
@@ -50,7 +50,7 @@ class RoutedFabric final : public Fabric {
   [[nodiscard]] FabricCounters counters() const override;
 
  private:
-  struct Slot {
+  struct Route {
     Fabric* fabric = nullptr;  // where its peer is reached; null if there is none
     const std::byte* row = nullptr;
   };
@@ -61,7 +61,7 @@ class RoutedFabric final : public Fabric {
   std::byte* own_row_;
   Pages nobody_;  // the row of every slot without a peer
   std::vector<std::unique_ptr<Fabric>> fabrics_;
-  std::vector<Slot> slots_;
+  std::vector<Route> slots_;
 };
 
 }  // namespace tutti

@@ -150,11 +150,11 @@ void Agreement<Memory>::accept(const Proposal& proposal, std::uint32_t ballot, E
   }
   const Extent extent{offset, static_cast<std::uint32_t>(8 * words.size())};
   for (const ViewMember& member : view().members) {
-    if (member.slot != rows_.self().slot) effects.write(Rank{member.slot}, extent);
+    if (member.slot != rows_.self().slot) effects.write(Slot{member.slot}, extent);
   }
   for (const ViewMember& member : proposal.next.members) {
     if (member.slot != rows_.self().slot && !view().rank_of(member.slot)) {
-      effects.write(Rank{member.slot}, extent);
+      effects.write(Slot{member.slot}, extent);
     }
   }
   own_ = proposal;

@@ -17,10 +17,10 @@ GroupSeat::GroupSeat(const GroupOptions& options, std::uint32_t self,
                layouts.size());
   for (std::size_t slot = 0; slot < nodes.size(); ++slot) {
     places_.push_back(layouts[slot].place(options.name));
-    const auto rank = std::ranges::find(options.members, nodes[slot]) - options.members.begin();
+    const auto index = std::ranges::find(options.members, nodes[slot]) - options.members.begin();
     const bool sends = std::ranges::find(options.senders, nodes[slot]) != options.senders.end();
-    TUTTI_ASSERT(!sends || rank < std::ssize(options.members), rank, slot);
-    send_as_.push_back(sends ? std::optional(Rank{static_cast<std::uint32_t>(rank)})
+    TUTTI_ASSERT(!sends || index < std::ssize(options.members), index, slot);
+    send_as_.push_back(sends ? std::optional(MemberIndex{static_cast<std::uint32_t>(index)})
                              : std::nullopt);
   }
 }
@@ -51,12 +51,12 @@ GroupSeat::Seated GroupSeat::in(const View& view, const RowOf& row_of) const {
       place.control_offset = there.control[parity];
       place.ring_offset = there.ring;
     } else {
-      place.peers.push_back(Rank{member.slot});
+      place.peers.push_back(Slot{member.slot});
     }
     if (!send_as_[member.slot]) continue;
     if (own) shape.own_sender = shape.senders();
     shape.sender_ranks.push_back(rank);
-    shape.sender_ids.push_back(send_as_[member.slot]->value);
+    shape.sender_ids.push_back(*send_as_[member.slot]);
     shape.sender_rings.push_back(row + there.ring);
     shape.sender_reclaimed.push_back(row + there.reclaimed);
   }

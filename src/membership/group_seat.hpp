@@ -64,8 +64,8 @@ class GroupSeat {
  private:
   GroupOptions options_;
   std::uint32_t self_;
-  std::vector<GroupPlace> places_;            // by slot
-  std::vector<std::optional<Rank>> send_as_;  // by slot: rank in the group's list of those who send
+  std::vector<GroupPlace> places_;                   // by slot
+  std::vector<std::optional<MemberIndex>> send_as_;  // by slot: as which sender, if it is one
   std::byte* own_row_;
 };
 

@@ -193,7 +193,7 @@ class Membership final : public Stepped, private AgreementQuestions {
   std::uint64_t last_came_ns_ = 0;
   std::vector<Leaver> leavers_;
   std::deque<std::uint64_t> removed_;  // incarnations, the newest kRemovedKept
-  std::vector<Rank> told_;             // scratch: the nodes that are told of our words
+  std::vector<Slot> told_;             // scratch: the nodes that are told of our words
   std::uint64_t now_ns_ = 0;
   std::uint64_t next_beat_ns_ = 0;
   std::uint64_t next_look_ns_ = 0;

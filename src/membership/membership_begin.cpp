@@ -55,7 +55,7 @@ void Membership<Memory>::greet(Effects& effects) {
   // J7: to those who found it is as if it were not there yet.
   if (view().id == 0 && !options_.may_found) rows_.say_suspected(options_.self);
   for (const std::uint32_t slot : greeted_) {
-    const Rank peer{slot};
+    const Slot peer{slot};
     effects.publish(peer, ViewWords::kInstalled,
                     {rows_.own_row() + ViewWords::kInstalled, rows_.words().life_bytes()});
     for (const std::uint64_t parity : {0, 1}) {

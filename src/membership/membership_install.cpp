@@ -87,10 +87,10 @@ void Membership<Memory>::clear_blocks(std::uint64_t id, const std::vector<ViewMe
   for (const Group& group : groups_) group.seat.clear_block(id, rows_.memory());
   const auto to = [&](std::uint32_t slot) {
     if (slot == options_.self) return;
-    effects.publish(Rank{slot}, rows_.words().block(id), {block, rows_.words().word_bytes()});
+    effects.publish(Slot{slot}, rows_.words().block(id), {block, rows_.words().word_bytes()});
     for (const Group& group : groups_) {
       const GroupSeat::Block words = group.seat.block(id);
-      effects.publish(Rank{slot}, words.offset, {rows_.own_row() + words.offset, words.bytes});
+      effects.publish(Slot{slot}, words.offset, {rows_.own_row() + words.offset, words.bytes});
     }
   };
   for (const ViewMember& member : members) to(member.slot);
@@ -140,13 +140,13 @@ void Membership<Memory>::enter(const Proposal& decision, Effects& effects) {
     const bool joins = before.id == 0 && next.id != kFirstView;
     shape.first_seq = joins ? kUnknownSeq : before.id == 0 ? 0 : group.subgroup->next_seq();
     shape.own_base_records = joins || before.id == 0 ? 0 : group.subgroup->own_records_before();
-    const std::vector<Rank> peers = place.peers;
+    const std::vector<Slot> peers = place.peers;
     const std::uint32_t base = group.subgroup->enter(shape, std::move(place));
     group.subgroup->hold_space(!leavers_.empty());
     group.seat.prepare_block(next.id, base, shape.first_seq, rows_.memory());
     const GroupSeat::Block block = group.seat.block(next.id);
     const auto publish_block = [&] {
-      for (const Rank peer : peers) {
+      for (const Slot peer : peers) {
         effects.publish(peer, block.offset, {rows_.own_row() + block.offset, block.bytes});
       }
     };

@@ -60,8 +60,8 @@ std::optional<Proposal> Membership<Memory>::first_proposal() {
 }
 
 // Those that are connected to all of us, and to each other, by the word of both sides: a joiner
-// that does not know a member yet would take it for lost. A node that was in a view is none (M6): one
-// that left may still be connected to a member that joined just then.
+// that does not know a member yet would take it for lost. A node that was in a view is none (M6): a
+// member that left may still be connected to one that joined just then.
 template <class Memory>
 std::vector<ViewMember> Membership<Memory>::joiners() const {
   std::vector<ViewMember> out;

@@ -234,7 +234,7 @@ void StateGiver<Memory>::put_bytes(const Offer& offer, std::uint64_t at,
       memory_.store(own(StateWords::kRing + begin + i), word);
     }
     for (const Taker& taker : offer.takers) {
-      effects.write(Rank{taker.slot},
+      effects.write(Slot{taker.slot},
                     {words_.offset + StateWords::kRing + begin, static_cast<std::uint32_t>(piece)});
     }
     done += piece;
@@ -245,7 +245,7 @@ template <class Memory>
 void StateGiver<Memory>::publish_words(const Offer& offer, Effects& effects) {
   TUTTI_ASSERT(&offer == &offers_.front(), offer.view, offer.giver);  // the words are its
   for (const Taker& taker : offer.takers) {
-    effects.publish(Rank{taker.slot}, words_.offset, {own(0), StateWords::kGiverBytes});
+    effects.publish(Slot{taker.slot}, words_.offset, {own(0), StateWords::kGiverBytes});
   }
 }
 

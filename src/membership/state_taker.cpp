@@ -178,7 +178,7 @@ void StateTaker<Memory>::use(StateJob& job, std::uint64_t crc, bool steady, Effe
     if (givers_[giver]) {
       memory_.store(own_row_ + words_.offset + StateWords::kTaken + 8 * giver,
                     StateWords::kTakenAll);
-      effects.publish(Rank{*givers_[giver]}, words_.offset + StateWords::kTaken + 8 * giver,
+      effects.publish(Slot{*givers_[giver]}, words_.offset + StateWords::kTaken + 8 * giver,
                       {own_row_ + words_.offset + StateWords::kTaken + 8 * giver, 8});
     }
   }
@@ -211,7 +211,7 @@ void StateTaker<Memory>::say(std::size_t offset, std::uint64_t value, Effects& e
   TUTTI_ASSERT(takes_from_one(), giver_, givers_.size(), offset, view_);
   std::byte* const word = own_row_ + words_.offset + offset;
   memory_.store(word, value);
-  effects.publish(Rank{*givers_[giver_]}, words_.offset + offset, {word, 8});
+  effects.publish(Slot{*givers_[giver_]}, words_.offset + offset, {word, 8});
 }
 
 template <class Memory>

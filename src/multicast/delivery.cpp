@@ -155,7 +155,7 @@ template <class Memory>
     message.seq = {by_sender ? earlier_[sender] + cursor.delivered : filling.seq};
     message.data = cursor.ring + static_cast<std::size_t>(cursor.offset + 1) * kGranule;
     message.size = cursor.length;
-    message.sender = {shape_.sender_ids[sender]};
+    message.sender = shape_.sender_ids[sender];
     ++filling.seq;
     ++cursor.delivered;
     filling.bytes += cursor.length;
@@ -241,12 +241,12 @@ std::uint64_t Delivery<Memory>::lay_out(const Filling& filling, std::uint32_t a,
   const std::byte* at = cursor.ring + static_cast<std::size_t>(cursor.offset) * kGranule;
   const std::size_t size = static_cast<std::size_t>(cursor.granules) * kGranule;
   const std::uint32_t length = cursor.length;
-  const Rank rank{shape_.sender_ids[sender]};
+  const MemberIndex index = shape_.sender_ids[sender];
   const bool far = size >= kPrefetchFrom;
   Message* message = filling.next + a;
   std::uint64_t seq = filling.seq + a;
   for (std::uint64_t done = 0;;) {
-    *message = {SeqNo{seq}, at + kGranule, length, rank};
+    *message = {SeqNo{seq}, at + kGranule, length, index};
     if (++done == rounds) return done;
     at += size;
     if (far) __builtin_prefetch(at + 2 * size);

@@ -63,7 +63,7 @@ struct Outbox {
 struct Violation {
   std::uint32_t sender_rank = 0;
   const char* what = "";
-  std::uint32_t sender_id = 0;  ///< what Message::sender says of it (Subgroup fills it in)
+  MemberIndex sender_id{};  ///< what Message::sender says of it (Subgroup fills it in)
 };
 
 struct MulticastCounters {

@@ -21,7 +21,7 @@ struct GroupShape {
   std::uint32_t self = 0;                          ///< own rank in the group
   std::uint32_t own_sender = kNobody;              ///< own index among the senders, if one
   std::vector<std::uint32_t> sender_ranks;         ///< rank in the group, by sender index
-  std::vector<std::uint32_t> sender_ids;           ///< what Message::sender says, likewise
+  std::vector<MemberIndex> sender_ids;             ///< what Message::sender says, likewise
   std::vector<const std::byte*> member_controls;   ///< control block, by rank in the group
   std::vector<const std::byte*> sender_rings;      ///< ring, by sender index
   std::vector<const std::byte*> sender_reclaimed;  ///< GroupPlace::reclaimed, by sender index

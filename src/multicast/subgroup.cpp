@@ -139,7 +139,7 @@ bool Subgroup<Memory>::retire() {
 template <class Memory>
 void Subgroup<Memory>::go_on_counting(const InView& before, InView& next) {
   if (next.shape.level != Level::unordered) return;
-  const std::vector<std::uint32_t>& were = before.shape.sender_ids;
+  const std::vector<MemberIndex>& were = before.shape.sender_ids;
   for (std::uint32_t s = 0; s < next.shape.senders(); ++s) {
     const auto was = std::ranges::find(were, next.shape.sender_ids[s]);
     if (was == were.end()) continue;

@@ -42,7 +42,7 @@ namespace tutti {
 struct SubgroupPlace {
   std::uint64_t control_offset = 0;
   std::uint64_t ring_offset = 0;
-  std::vector<Rank> peers;           ///< ranks in the node list, ours left out
+  std::vector<Slot> peers;           ///< ours left out
   bool own_delivery_thread = false;  ///< deliver() leaves delivery to deliver_here()
 };
 

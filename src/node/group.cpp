@@ -72,7 +72,12 @@ Result<void> Group::wait_complete(Timeout timeout) {
 
 const std::string& Group::name() const { return core_->options().name; }
 const std::vector<std::string>& Group::members() const { return core_->options().members; }
-Rank Group::rank() const { return core_->rank(); }
+MemberIndex Group::own_index() const { return core_->own_index(); }
+
+std::string_view Group::name_of(MemberIndex member) const {
+  const std::vector<std::string>& names = core_->options().members;
+  return member.value < names.size() ? std::string_view(names[member.value]) : std::string_view();
+}
 GroupStatistics Group::statistics() const { return core_->statistics(); }
 std::vector<MemberLag> Group::lags() const { return core_->lags(); }
 

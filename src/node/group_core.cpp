@@ -12,8 +12,8 @@
 
 namespace tutti {
 
-GroupCore::GroupCore(NodeCore& node, GroupOptions options, Rank rank)
-    : node_(node), options_(std::move(options)), rank_(rank) {}
+GroupCore::GroupCore(NodeCore& node, GroupOptions options, MemberIndex own)
+    : node_(node), options_(std::move(options)), own_index_(own) {}
 
 GroupCore::~GroupCore() {
   halt();

@@ -36,11 +36,11 @@ class NodeCore;
 class GroupCore {
  public:
   /// `options` are resolved: members, senders and window filled in.
-  GroupCore(NodeCore& node, GroupOptions options, Rank rank);
+  GroupCore(NodeCore& node, GroupOptions options, MemberIndex own);
   ~GroupCore();
 
   [[nodiscard]] const GroupOptions& options() const { return options_; }
-  [[nodiscard]] Rank rank() const { return rank_; }
+  [[nodiscard]] MemberIndex own_index() const { return own_index_; }
   /// Null before the first view.
   [[nodiscard]] Subgroup<NativeMemory>* subgroup() const {
     return open_.load(std::memory_order_acquire);
@@ -108,7 +108,7 @@ class GroupCore {
 
   NodeCore& node_;
   const GroupOptions options_;
-  const Rank rank_;
+  const MemberIndex own_index_;
   std::atomic<Subgroup<NativeMemory>*> open_{nullptr};  // set in the first view, then for good
   std::atomic<SendRing*> ring_{nullptr};                // likewise, if this member sends
   const std::atomic<std::uint64_t>* asleep_ = nullptr;  // the node's RowHeader::asleep

@@ -85,7 +85,7 @@ void Incarnation::tell_unconnected(std::uint32_t slot, const Error& why) {
 
 // What a peer says of its row's size is input: what its groups need is what counts.
 Result<void> Incarnation::attach(Arrival arrival) {
-  const Rank peer{arrival.slot};
+  const Slot peer{arrival.slot};
   const auto check_row = [&](std::size_t& bytes) -> Result<void> {
     const std::size_t needed = plan_.layouts[peer.value].row_bytes();
     if (needed > bytes) {
@@ -107,7 +107,7 @@ Result<void> Incarnation::attach(Arrival arrival) {
       arrival.connection);
 }
 
-void Incarnation::detach(Rank peer) {
+void Incarnation::detach(Slot peer) {
   fabric_->unroute(peer);
   shm_->detach(peer);
   tcp_->detach(peer);
@@ -118,7 +118,7 @@ void Incarnation::detach(Rank peer) {
 void Incarnation::hang_up() {
   lobby_.reset();
   for (std::uint32_t slot = 0; slot < plan_.nodes(); ++slot) {
-    if (engine_->connected_to(slot) != 0) detach(Rank{slot});
+    if (engine_->connected_to(slot) != 0) detach(Slot{slot});
   }
 }
 

@@ -130,7 +130,7 @@ class Incarnation final : private EngineEvents {
   [[nodiscard]] TcpFabric& fabric_for(const TcpConnection&) { return *tcp_; }
   [[nodiscard]] VerbsFabric& fabric_for(const VerbsConnection&) { return *verbs_; }
   [[nodiscard]] OfiFabric& fabric_for(const OfiConnection&) { return *ofi_; }
-  void detach(Rank peer);
+  void detach(Slot peer);
   void log(LogLevel level, const std::string& text) const;
 
   // EngineEvents.

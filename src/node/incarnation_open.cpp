@@ -210,7 +210,7 @@ void Incarnation::open_engine() {
       EnginePlace{.plan = plan_,
                   .own_row = row_->data(),
                   .fabric = *fabric_,
-                  .row_of = [this](std::uint32_t slot) { return fabric_->row(Rank{slot}); },
+                  .row_of = [this](std::uint32_t slot) { return fabric_->row(Slot{slot}); },
                   .jobs = *state_jobs_,
                   .deliveries = std::move(deliveries)},
       events);

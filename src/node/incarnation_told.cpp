@@ -38,7 +38,7 @@ void Incarnation::silent(std::uint32_t slot) {
 }
 
 void Incarnation::let_go(std::uint32_t slot) {
-  detach(Rank{slot});
+  detach(Slot{slot});
   lobby_->release(slot);
 }
 

@@ -48,13 +48,13 @@ Result<GroupCore*> NodeCore::join(GroupOptions options) {
     return std::unexpected(checked.error());
   }
   GroupOptions resolved = callbacks_.wrap(resolve_group(options_, std::move(options)));
-  const auto rank = std::ranges::find(resolved.members, options_.name) - resolved.members.begin();
+  const auto index = std::ranges::find(resolved.members, options_.name) - resolved.members.begin();
   const auto at = std::ranges::lower_bound(groups_, resolved.name, {}, [](const auto& group) {
     return std::string_view(group->options().name);
   });
   return groups_
       .insert(at, std::make_unique<GroupCore>(*this, std::move(resolved),
-                                              Rank{static_cast<std::uint32_t>(rank)}))
+                                              MemberIndex{static_cast<std::uint32_t>(index)}))
       ->get();
 }
 
@@ -180,12 +180,12 @@ void NodeCore::check_groups() {
     TUTTI_ASSERT(group->subgroup() != nullptr);  // in a view
     if (group->subgroup()->complete()) ++complete;
     if (const std::optional<Violation> violation = group->subgroup()->violation()) {
-      TUTTI_ASSERT(violation->sender_id < group->options().members.size(), violation->sender_id,
-                   violation->sender_rank, incarnation_->view().id);
-      fail_with({ErrorCode::peer_lost, "member '" + group->options().members[violation->sender_id] +
-                                           "' is corrupt in group '" + group->options().name +
-                                           "': " + violation->what +
-                                           "; nothing more is delivered. Restart the group"});
+      TUTTI_ASSERT(violation->sender_id.value < group->options().members.size(),
+                   violation->sender_id.value, violation->sender_rank, incarnation_->view().id);
+      fail_with({ErrorCode::peer_lost,
+                 "member '" + group->options().members[violation->sender_id.value] +
+                     "' is corrupt in group '" + group->options().name + "': " + violation->what +
+                     "; nothing more is delivered. Restart the group"});
       return;
     }
   }

@@ -17,7 +17,7 @@ Effects::Effects(Fabric& fabric, std::size_t effects_max, std::size_t bytes_max)
   TUTTI_ASSERT(effects_max != 0, effects_max);
 }
 
-void Effects::push(std::span<const Rank> peers, std::span<const Extent> data,
+void Effects::push(std::span<const Slot> peers, std::span<const Extent> data,
                    std::span<const Words> words) {
   TUTTI_ASSERT(data.size() <= kExtentsMax && words.size() <= kWordsMax, data.size(), words.size());
   if (peers.empty()) return;
@@ -59,7 +59,7 @@ void Effects::carry_out(const Effect& effect) {
   if (effect.flush) return fabric_.flush();
   const std::byte* const peers = bytes_.data() + effect.peers_at;
   for (std::uint32_t p = 0; p < effect.peers; ++p) {
-    Rank peer;
+    Slot peer;
     std::memcpy(&peer, peers + p * sizeof peer, sizeof peer);
     for (std::uint8_t i = 0; i < effect.extents; ++i) fabric_.write(peer, effect.data[i]);
     for (std::uint8_t i = 0; i < effect.words; ++i) {

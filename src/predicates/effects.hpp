@@ -38,11 +38,11 @@ class Effects {
 
   /// To each of these peers, one after the other: first the data, then the words. At most
   /// kExtentsMax and kWordsMax pieces. The words and the list of peers are copied.
-  void push(std::span<const Rank> peers, std::span<const Extent> data,
+  void push(std::span<const Slot> peers, std::span<const Extent> data,
             std::span<const Words> words);
   /// See Fabric.
-  void write(Rank peer, Extent data) { push({&peer, 1}, {&data, 1}, {}); }
-  void publish(Rank peer, std::uint64_t offset, std::span<const std::byte> bytes) {
+  void write(Slot peer, Extent data) { push({&peer, 1}, {&data, 1}, {}); }
+  void publish(Slot peer, std::uint64_t offset, std::span<const std::byte> bytes) {
     const Words words{offset, bytes};
     push({&peer, 1}, {}, {&words, 1});
   }

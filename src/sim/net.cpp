@@ -14,16 +14,16 @@ class Net::NodeFabric final : public Fabric {
  public:
   NodeFabric(Net& net, std::uint32_t own) : net_(net), own_(own) {}
 
-  [[nodiscard]] const std::byte* row(Rank peer) const override {
+  [[nodiscard]] const std::byte* row(Slot peer) const override {
     return net_.row(own_, peer.value);
   }
-  void write(Rank peer, Extent data) override {
+  void write(Slot peer, Extent data) override {
     Post post;
     post.offset = data.offset;
     post.words = data.bytes / 8;
     net_.post(own_, peer.value, std::move(post));
   }
-  void publish(Rank peer, std::uint64_t offset, std::span<const std::byte> words) override {
+  void publish(Slot peer, std::uint64_t offset, std::span<const std::byte> words) override {
     Post post;
     post.offset = offset;
     post.words = static_cast<std::uint32_t>(words.size() / 8);
@@ -38,7 +38,7 @@ class Net::NodeFabric final : public Fabric {
   }
   [[nodiscard]] bool drained() const override { return net_.drained(own_); }
   [[nodiscard]] std::vector<PeerLoss> take_losses() override { return {}; }
-  void fence(Rank peer) override {
+  void fence(Slot peer) override {
     net_.close(own_, peer.value, 0);
     net_.part(own_, peer.value);
   }

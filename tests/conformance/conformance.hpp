@@ -13,8 +13,8 @@
 
 namespace tutti::testing {
 
-inline constexpr Rank kFirst{0};
-inline constexpr Rank kSecond{1};
+inline constexpr Slot kFirst{0};
+inline constexpr Slot kSecond{1};
 inline constexpr std::size_t kSmallRow = 16384;
 inline constexpr std::uint64_t kWord = 64;
 inline constexpr std::uint64_t kOtherWord = 128;
@@ -64,7 +64,7 @@ inline void fill(Node& node, const Extent& extent, std::uint8_t first) {
 }
 
 /// Whether that pattern is in the peer's row.
-inline bool shows(const Node& reader, Rank peer, const Extent& extent, std::uint8_t first) {
+inline bool shows(const Node& reader, Slot peer, const Extent& extent, std::uint8_t first) {
   const std::byte* data = reader.fabric->row(peer) + extent.offset;
   for (std::uint32_t i = 0; i < extent.bytes; ++i) {
     if (data[i] != static_cast<std::byte>(first + i * 7)) return false;
@@ -73,7 +73,7 @@ inline bool shows(const Node& reader, Rank peer, const Extent& extent, std::uint
 }
 
 /// Whether the peer's row is all zeros from there to its end.
-inline bool shows_zeros(const Node& reader, Rank peer, std::uint64_t from = 0) {
+inline bool shows_zeros(const Node& reader, Slot peer, std::uint64_t from = 0) {
   const std::byte* row = reader.fabric->row(peer);
   return std::all_of(row + from, row + reader.row.size(),
                      [](std::byte byte) { return byte == std::byte{0}; });

@@ -33,7 +33,7 @@ void route_all(Node& node, std::size_t nodes, std::unique_ptr<Fabric> fabric) {
   fabrics.push_back(std::move(fabric));
   route(node, nodes, std::move(fabrics));
   for (std::uint32_t peer = 0; peer < nodes; ++peer) {
-    if (peer != node.rank.value) node.fabric->route(Rank{peer}, only);
+    if (peer != node.rank.value) node.fabric->route(Slot{peer}, only);
   }
 }
 
@@ -52,7 +52,7 @@ void connect_local(World& world, const FaultyOptions* faults) {
     }
     route_all(*node, world.size(), std::move(fabric));
   }
-  world.on_kill = [cluster](Rank rank) { cluster->kill(rank); };
+  world.on_kill = [cluster](Slot rank) { cluster->kill(rank); };
 }
 
 FabricKind faulty_kind(std::string name, const FaultyOptions& options) {

@@ -14,7 +14,7 @@ std::chrono::seconds Deadline::limit() {
   return std::chrono::seconds(seconds == nullptr ? 30 : std::atoi(seconds));
 }
 
-Node::Node(Rank own, std::size_t row_bytes)
+Node::Node(Slot own, std::size_t row_bytes)
     : rank(own), row(Segment::create(row_bytes).value()), sleeper(Sleeper::create().value()) {}
 
 void Node::store(std::uint64_t offset, std::uint64_t value) {
@@ -23,17 +23,17 @@ void Node::store(std::uint64_t offset, std::uint64_t value) {
   std::atomic_ref<std::uint64_t>(*word).store(value, std::memory_order_release);
 }
 
-void Node::publish(Rank peer, std::uint64_t offset, std::size_t words) {
+void Node::publish(Slot peer, std::uint64_t offset, std::size_t words) {
   fabric->publish(peer, offset, std::span(row.data() + offset, words * 8));
 }
 
-void Node::send(Rank peer, std::uint64_t offset, std::uint64_t value) {
+void Node::send(Slot peer, std::uint64_t offset, std::uint64_t value) {
   store(offset, value);
   publish(peer, offset);
   fabric->flush();
 }
 
-std::uint64_t Node::load(Rank peer, std::uint64_t offset) const {
+std::uint64_t Node::load(Slot peer, std::uint64_t offset) const {
   const auto* word =
       reinterpret_cast<const std::atomic<std::uint64_t>*>(fabric->row(peer) + offset);
   // Pairs with store() at the peer, or with the fabric's release store into the replica.
@@ -53,34 +53,34 @@ void Node::sleep_unless(const std::function<bool()>& ready) {
 }
 
 Result<void> Node::attach(ShmConnection peer) {
-  const Rank slot = peer.peer;
+  const Slot slot = peer.peer;
   Result<void> attached = shm->attach(std::move(peer));
   if (attached) fabric->route(slot, *shm);
   return attached;
 }
 
 Result<void> Node::attach(TcpConnection peer) {
-  const Rank slot = peer.peer;
+  const Slot slot = peer.peer;
   Result<void> attached = tcp->attach(std::move(peer));
   if (attached) fabric->route(slot, *tcp);
   return attached;
 }
 
 Result<void> Node::attach(VerbsConnection peer) {
-  const Rank slot = peer.peer;
+  const Slot slot = peer.peer;
   Result<void> attached = verbs->attach(std::move(peer));
   if (attached) fabric->route(slot, *verbs);
   return attached;
 }
 
 Result<void> Node::attach(OfiConnection peer) {
-  const Rank slot = peer.peer;
+  const Slot slot = peer.peer;
   Result<void> attached = ofi->attach(std::move(peer));
   if (attached) fabric->route(slot, *ofi);
   return attached;
 }
 
-void Node::detach(Rank peer) {
+void Node::detach(Slot peer) {
   fabric->unroute(peer);
   if (shm != nullptr) shm->detach(peer);
   if (tcp != nullptr) tcp->detach(peer);
@@ -90,7 +90,7 @@ void Node::detach(Rank peer) {
 
 World::World(std::size_t count, std::size_t row_bytes) {
   for (std::uint32_t i = 0; i < count; ++i) {
-    nodes.push_back(std::make_unique<Node>(Rank{i}, row_bytes));
+    nodes.push_back(std::make_unique<Node>(Slot{i}, row_bytes));
   }
 }
 

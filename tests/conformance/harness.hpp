@@ -40,16 +40,16 @@ class Deadline {
 /// One node. Its own row is written with store() and published; rows of others are only read.
 class Node {
  public:
-  Node(Rank own, std::size_t row_bytes);
+  Node(Slot own, std::size_t row_bytes);
 
   /// Stores a control word in the own row; nobody is told.
   void store(std::uint64_t offset, std::uint64_t value);
   /// Publishes `words` control words of the own row as they are now.
-  void publish(Rank peer, std::uint64_t offset, std::size_t words = 1);
+  void publish(Slot peer, std::uint64_t offset, std::size_t words = 1);
   /// Both, to one peer, and flushes.
-  void send(Rank peer, std::uint64_t offset, std::uint64_t value);
+  void send(Slot peer, std::uint64_t offset, std::uint64_t value);
   /// The control word of a peer's row.
-  [[nodiscard]] std::uint64_t load(Rank peer, std::uint64_t offset) const;
+  [[nodiscard]] std::uint64_t load(Slot peer, std::uint64_t offset) const;
   /// Polls, and keeps what losses there are.
   void poll();
   /// Sleeps, unless `ready` is true after a last poll.
@@ -60,9 +60,9 @@ class Node {
   [[nodiscard]] Result<void> attach(TcpConnection peer);
   [[nodiscard]] Result<void> attach(VerbsConnection peer);
   [[nodiscard]] Result<void> attach(OfiConnection peer);
-  void detach(Rank peer);
+  void detach(Slot peer);
 
-  Rank rank;
+  Slot rank;
   Segment row;
   std::unique_ptr<Sleeper> sleeper;
   std::shared_ptr<verbs::Device> device;  // if it is reached by RDMA
@@ -108,7 +108,7 @@ class World {
   [[nodiscard]] bool eventually_drained();
 
   std::vector<std::unique_ptr<Node>> nodes;
-  std::function<void(Rank)> on_kill;  // what the fabric needs to be told; may be empty
+  std::function<void(Slot)> on_kill;  // what the fabric needs to be told; may be empty
   std::uint64_t last_epoch = 0;       // of a TCP connection
 };
 

@@ -19,7 +19,7 @@ TEST_P(FabricPeers, FWakeAPostWakesItsSleepingTarget) {
   std::atomic<bool> failed = false;
   Draining draining(2);
   // Word by word: each answers the other's last one, and sleeps until it is there.
-  const auto play = [&](Node& node, Rank peer, std::uint64_t lead) {
+  const auto play = [&](Node& node, Slot peer, std::uint64_t lead) {
     const Deadline deadline;
     for (std::uint64_t round = 1; round <= kRounds && !failed; ++round) {
       if (lead == 1) node.send(peer, kWord, round);
@@ -62,7 +62,7 @@ TEST_P(FabricPeers, FLossIsReportedOnceAndAfterAllThatLanded) {
   EXPECT_EQ(world[1].losses[0].peer, kFirst);
   EXPECT_FALSE(world[1].losses[0].reason.empty());
   EXPECT_EQ(world[1].load(kFirst, kWord), 5U) << "what landed is seen with the loss";
-  EXPECT_EQ(world[1].load(Rank{2}, kWord), 6U);
+  EXPECT_EQ(world[1].load(Slot{2}, kWord), 6U);
   ASSERT_TRUE(world.eventually([&] { return !world[2].losses.empty(); }));
   for (int i = 0; i < 10'000; ++i) {
     world[1].poll();
@@ -96,11 +96,11 @@ TEST_P(FabricPeers, FLossSurvivorsGoOn) {
   World& world = start(3, kSmallRow);
   world.kill(0);
   world[1].send(kFirst, kWord, 1);  // to the dead: lands nowhere, harms nothing
-  world[1].send(Rank{2}, kWord, 1);
+  world[1].send(Slot{2}, kWord, 1);
   ASSERT_TRUE(
       world.eventually([&] { return !world[1].losses.empty() && !world[2].losses.empty(); }));
   world[1].send(kFirst, kWord, 2);
-  world[1].send(Rank{2}, kWord, 2);
+  world[1].send(Slot{2}, kWord, 2);
   ASSERT_TRUE(world.eventually([&] { return world[2].load(kSecond, kWord) == 2; }));
   EXPECT_TRUE(world.eventually_drained());
   world[1].fabric->fence(kFirst);
@@ -136,7 +136,7 @@ TEST_P(FabricPeers, FFenceKeepsTheRowAsItIs) {
   const std::byte* row = world[1].fabric->row(kFirst);
   world[1].fabric->fence(kFirst);
   world[0].send(kSecond, kWord, 2);
-  world[0].send(Rank{2}, kWord, 2);
+  world[0].send(Slot{2}, kWord, 2);
   ASSERT_TRUE(world.eventually([&] { return world[2].load(kFirst, kWord) == 2; }));
   ASSERT_TRUE(world.eventually([&] { return !world[0].losses.empty(); }));
   for (int i = 0; i < 100; ++i) world[1].poll();

@@ -18,7 +18,7 @@ TEST_P(FabricPosts, RowsAreZeroAtFirst) {
   for (std::uint32_t reader = 0; reader < 3; ++reader) {
     for (std::uint32_t peer = 0; peer < 3; ++peer) {
       if (peer == reader) continue;
-      EXPECT_TRUE(shows_zeros(world[reader], Rank{peer}));
+      EXPECT_TRUE(shows_zeros(world[reader], Slot{peer}));
     }
   }
 }

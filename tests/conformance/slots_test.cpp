@@ -8,7 +8,7 @@
 namespace tutti::testing {
 namespace {
 
-constexpr Rank kThird{2};
+constexpr Slot kThird{2};
 constexpr int kManyPolls = 10'000;  // a loss that there is has been found after so many
 
 class FabricSlots : public FabricConformance {
@@ -293,7 +293,7 @@ TEST_P(FabricSlots, AStreamGoesOnWhileAPeerComesAndDiesFiftyTimes) {
     ASSERT_TRUE(shows_zeros(world[0], kThird) && shows_zeros(world[1], kThird));
     for (const std::size_t other : {0U, 1U}) {
       world[other].send(kThird, kOtherWord, round);
-      world[2].send(Rank{static_cast<std::uint32_t>(other)}, kOtherWord, round);
+      world[2].send(Slot{static_cast<std::uint32_t>(other)}, kOtherWord, round);
     }
     ASSERT_NO_FATAL_FAILURE(stream_until([&] {
       return world[0].load(kThird, kOtherWord) == round &&

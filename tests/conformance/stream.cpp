@@ -59,22 +59,22 @@ bool Stream::send_one() {
     node_.row.data()[extent.offset + i] = byte_of(seed, i);
   }
   for (std::uint32_t peer = 0; peer < nodes_; ++peer) {
-    if (peer != node_.rank.value) node_.fabric->write(Rank{peer}, extent);
+    if (peer != node_.rank.value) node_.fabric->write(Slot{peer}, extent);
   }
   ++sent_;
   return true;
 }
 
 bool Stream::receive_from(std::uint32_t peer) {
-  const std::uint64_t receipt = node_.load(Rank{peer}, kReceived + 8 * node_.rank.value);
+  const std::uint64_t receipt = node_.load(Slot{peer}, kReceived + 8 * node_.rank.value);
   if (receipt < receipts_[peer] || receipt > sent_) broken_ = true;
   bool worked = std::exchange(receipts_[peer], receipt) != receipt;
-  const std::uint64_t sent = node_.load(Rank{peer}, kSent);
+  const std::uint64_t sent = node_.load(Slot{peer}, kSent);
   if (sent < received_[peer] || sent > options_.messages) broken_ = true;
   for (; received_[peer] < sent && !broken_; ++received_[peer]) {
     const Extent extent = extent_of(peer, received_[peer], options_);
     const std::uint64_t seed = seed_of(peer, received_[peer]);
-    const std::byte* data = node_.fabric->row(Rank{peer}) + extent.offset;
+    const std::byte* data = node_.fabric->row(Slot{peer}) + extent.offset;
     for (std::uint32_t i = 0; i < extent.bytes; ++i) broken_ |= data[i] != byte_of(seed, i);
     worked = true;
   }
@@ -87,10 +87,10 @@ void Stream::publish_counters() {
   for (std::uint32_t peer = 0; peer < nodes_; ++peer) {
     if (peer == node_.rank.value) continue;
     if (options_.guard_apart) {
-      node_.publish(Rank{peer}, kSent);
-      node_.publish(Rank{peer}, kReceived, nodes_);
+      node_.publish(Slot{peer}, kSent);
+      node_.publish(Slot{peer}, kReceived, nodes_);
     } else {
-      node_.publish(Rank{peer}, kSent, 1 + nodes_);
+      node_.publish(Slot{peer}, kSent, 1 + nodes_);
     }
   }
 }

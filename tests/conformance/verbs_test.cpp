@@ -26,7 +26,7 @@ void write_as_a_zombie(World& world, std::uint64_t& word) {
 class FabricVerbsFence : public FabricVerbs {
  protected:
   /// Fences the first node by that means, while it writes: from then on its row stands still.
-  void test(void (VerbsFabric::*means)(Rank)) {
+  void test(void (VerbsFabric::*means)(Slot)) {
     World& world = start_writing();
     // Nothing under way: whatever lands now was posted after the fence.
     ASSERT_TRUE(world.eventually([&] { return world[0].fabric->drained(); }));
@@ -39,7 +39,7 @@ class FabricVerbsFence : public FabricVerbs {
   }
 
   /// The same with its queue pair full: what is in that lands neither, nor what waits behind it.
-  void test_queued(void (VerbsFabric::*means)(Rank)) {
+  void test_queued(void (VerbsFabric::*means)(Slot)) {
     World& world = start_writing();
     ASSERT_NO_FATAL_FAILURE(fill_queue_pair(world[0]));
     (world[1].verbs->*means)(kFirst);

@@ -9,19 +9,19 @@ namespace tutti::testing {
 FaultyFabric::FaultyFabric(std::unique_ptr<Fabric> inner, const FaultyOptions& options)
     : inner_(std::move(inner)), options_(options), random_(options.seed) {}
 
-FaultyFabric::Queue& FaultyFabric::queue(Rank peer) {
+FaultyFabric::Queue& FaultyFabric::queue(Slot peer) {
   if (peer.value >= queues_.size()) queues_.resize(peer.value + 1);
   return queues_[peer.value];
 }
 
-void FaultyFabric::write(Rank peer, Extent data) {
+void FaultyFabric::write(Slot peer, Extent data) {
   Post post;
   post.offset = data.offset;
   cut_data(data, post.pieces);
   hold(peer, std::move(post));
 }
 
-void FaultyFabric::publish(Rank peer, std::uint64_t offset, std::span<const std::byte> words) {
+void FaultyFabric::publish(Slot peer, std::uint64_t offset, std::span<const std::byte> words) {
   Post post;
   post.words.assign(words.begin(), words.end());
   post.offset = offset;
@@ -34,7 +34,7 @@ void FaultyFabric::publish(Rank peer, std::uint64_t offset, std::span<const std:
   hold(peer, std::move(post));
 }
 
-void FaultyFabric::hold(Rank peer, Post post) {
+void FaultyFabric::hold(Slot peer, Post post) {
   Queue& waiting = queue(peer);
   if (waiting.lost) return;
   shuffle(post.pieces);
@@ -65,12 +65,12 @@ void FaultyFabric::shuffle(std::vector<Extent>& pieces) {
 }
 
 std::size_t FaultyFabric::poll() {
-  for (std::uint32_t i = 0; i < queues_.size(); ++i) advance(Rank{i}, queues_[i]);
+  for (std::uint32_t i = 0; i < queues_.size(); ++i) advance(Slot{i}, queues_[i]);
   inner_->flush();
   return inner_->poll();
 }
 
-void FaultyFabric::advance(Rank peer, Queue& waiting) {
+void FaultyFabric::advance(Slot peer, Queue& waiting) {
   while (!waiting.posts.empty()) {
     Post& first = waiting.posts.front();
     if (first.delay_polls > 0) {
@@ -87,7 +87,7 @@ void FaultyFabric::advance(Rank peer, Queue& waiting) {
   }
 }
 
-void FaultyFabric::land(Rank peer, const Post& post, const Extent& piece) {
+void FaultyFabric::land(Slot peer, const Post& post, const Extent& piece) {
   if (post.words.empty()) {
     inner_->write(peer, piece);
   } else {
@@ -110,18 +110,18 @@ std::vector<PeerLoss> FaultyFabric::take_losses() {
   return losses;
 }
 
-void FaultyFabric::fence(Rank peer) {
+void FaultyFabric::fence(Slot peer) {
   drop(peer);
   inner_->fence(peer);
 }
 
-void FaultyFabric::cut(Rank peer) {
+void FaultyFabric::cut(Slot peer) {
   if (queue(peer).lost) return;
   fence(peer);
   losses_.push_back({peer, "the link was cut"});
 }
 
-void FaultyFabric::drop(Rank peer) {
+void FaultyFabric::drop(Slot peer) {
   queue(peer).posts.clear();
   queue(peer).lost = true;
 }
@@ -129,7 +129,7 @@ void FaultyFabric::drop(Rank peer) {
 void FaultyFabric::arm() {
   for (std::uint32_t i = 0; i < queues_.size(); ++i) {
     for (const Post& post : queues_[i].posts) {
-      for (const Extent& piece : post.pieces) land(Rank{i}, post, piece);
+      for (const Extent& piece : post.pieces) land(Slot{i}, post, piece);
     }
     queues_[i].posts.clear();
   }

@@ -35,16 +35,16 @@ class FaultyFabric final : public Fabric {
 
   /// Cuts the link: drops what waits, fences the peer, reports it lost here. At the other side the
   /// fabric inside reports what it makes of that.
-  void cut(Rank peer);
+  void cut(Slot peer);
 
-  [[nodiscard]] const std::byte* row(Rank peer) const override { return inner_->row(peer); }
-  void write(Rank peer, Extent data) override;
-  void publish(Rank peer, std::uint64_t offset, std::span<const std::byte> words) override;
+  [[nodiscard]] const std::byte* row(Slot peer) const override { return inner_->row(peer); }
+  void write(Slot peer, Extent data) override;
+  void publish(Slot peer, std::uint64_t offset, std::span<const std::byte> words) override;
   void flush() override { inner_->flush(); }
   std::size_t poll() override;
   [[nodiscard]] bool drained() const override;
   [[nodiscard]] std::vector<PeerLoss> take_losses() override;
-  void fence(Rank peer) override;
+  void fence(Slot peer) override;
   void arm() override;
   void disarm() override { inner_->disarm(); }
   [[nodiscard]] FabricCounters counters() const override { return inner_->counters(); }
@@ -61,13 +61,13 @@ class FaultyFabric final : public Fabric {
     bool lost = false;
   };
 
-  [[nodiscard]] Queue& queue(Rank peer);
-  void hold(Rank peer, Post post);
+  [[nodiscard]] Queue& queue(Slot peer);
+  void hold(Slot peer, Post post);
   void cut_data(const Extent& data, std::vector<Extent>& pieces);
   void shuffle(std::vector<Extent>& pieces);
-  void advance(Rank peer, Queue& waiting);
-  void land(Rank peer, const Post& post, const Extent& piece);
-  void drop(Rank peer);
+  void advance(Slot peer, Queue& waiting);
+  void land(Slot peer, const Post& post, const Extent& piece);
+  void drop(Slot peer);
 
   std::unique_ptr<Fabric> inner_;
   FaultyOptions options_;

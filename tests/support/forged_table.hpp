@@ -43,7 +43,9 @@ class ForgedTable {
     GroupShape shape;
     shape.self = self;
     shape.sender_ranks = options_.sender_ranks;
-    shape.sender_ids = options_.sender_ranks;
+    for (const std::uint32_t rank : options_.sender_ranks) {
+      shape.sender_ids.push_back(MemberIndex{rank});
+    }
     shape.own_control = controls_[self].data();
     shape.own_other_control = other_control_.data();
     shape.ring_granules = options_.ring_granules;

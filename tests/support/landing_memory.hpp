@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "fabric/slot.hpp"
 #include "sst/memory.hpp"
-#include "tutti/types.hpp"
 
 namespace tutti::testing {
 
@@ -14,12 +14,12 @@ namespace tutti::testing {
 class BetweenLoads {
  public:
   virtual ~BetweenLoads() = default;
-  virtual void before_load(Rank reader) = 0;
+  virtual void before_load(Slot reader) = 0;
 };
 
 struct LandingMemory {
   BetweenLoads* world = nullptr;  ///< null: nothing happens meanwhile
-  Rank reader;
+  Slot reader;
 
   [[nodiscard]] std::uint64_t load(const std::byte* cell) const {
     if (world != nullptr) world->before_load(reader);

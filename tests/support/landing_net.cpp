@@ -8,15 +8,15 @@ namespace tutti::testing {
 
 class LandingNet::LandingFabric final : public Fabric {
  public:
-  LandingFabric(LandingNet& net, Rank own) : net_(net), own_(own.value) {}
+  LandingFabric(LandingNet& net, Slot own) : net_(net), own_(own.value) {}
 
-  [[nodiscard]] const std::byte* row(Rank peer) const override {
+  [[nodiscard]] const std::byte* row(Slot peer) const override {
     return net_.link(peer.value, own_).replica.data();
   }
-  void write(Rank peer, Extent data) override {
+  void write(Slot peer, Extent data) override {
     hold(peer, {.offset = data.offset, .words = {}, .left = {}, .bytes = data.bytes});
   }
-  void publish(Rank peer, std::uint64_t offset, std::span<const std::byte> words) override {
+  void publish(Slot peer, std::uint64_t offset, std::span<const std::byte> words) override {
     hold(peer, {.offset = offset,
                 .words = {words.begin(), words.end()},
                 .left = {},
@@ -31,13 +31,13 @@ class LandingNet::LandingFabric final : public Fabric {
     return true;
   }
   [[nodiscard]] std::vector<PeerLoss> take_losses() override { return {}; }
-  void fence(Rank peer) override { net_.link(peer.value, own_).posts.clear(); }
+  void fence(Slot peer) override { net_.link(peer.value, own_).posts.clear(); }
   void arm() override {}
   void disarm() override {}
   [[nodiscard]] FabricCounters counters() const override { return counters_; }
 
  private:
-  void hold(Rank peer, Post post) {
+  void hold(Slot peer, Post post) {
     ++counters_.writes;
     counters_.bytes += post.bytes;
     net_.hold(net_.link(own_, peer.value), std::move(post));
@@ -56,7 +56,7 @@ LandingNet::LandingNet(const std::vector<std::size_t>& row_bytes, const LandingO
   }
 }
 
-std::unique_ptr<Fabric> LandingNet::fabric(Rank rank, const std::byte* own_row) {
+std::unique_ptr<Fabric> LandingNet::fabric(Slot rank, const std::byte* own_row) {
   for (std::uint32_t to = 0; to < nodes_; ++to) link(rank.value, to).from = own_row;
   return std::make_unique<LandingFabric>(*this, rank);
 }
@@ -75,7 +75,7 @@ void LandingNet::hold(Link& link, Post post) {
   }
 }
 
-void LandingNet::before_load(Rank reader) { land_some(reader.value); }
+void LandingNet::before_load(Slot reader) { land_some(reader.value); }
 
 std::size_t LandingNet::land_some(std::uint32_t target) {
   if (random_.one_in(2)) return 0;

@@ -54,19 +54,19 @@ struct LocalCluster::State {
     }
   }
 
-  Link& link(Rank from, Rank to) {
+  Link& link(Slot from, Slot to) {
     TUTTI_ASSERT(from.value < nodes.size() && to.value < nodes.size(), from.value, to.value);
     return links[from.value * nodes.size() + to.value];
   }
 
   /// Cuts one direction; false if it was cut before. After it nothing lands on it.
-  bool cut(Rank from, Rank to) {
+  bool cut(Slot from, Slot to) {
     Link& direction = link(from, to);
     const std::lock_guard lock(direction.mutex);
     return !std::exchange(direction.cut, true);
   }
 
-  void lose(Rank at, Rank peer, const char* reason) {
+  void lose(Slot at, Slot peer, const char* reason) {
     Node& node = nodes[at.value];
     {
       const std::lock_guard lock(node.mutex);
@@ -89,14 +89,14 @@ struct LocalCluster::State {
 
 class LocalCluster::LocalFabric final : public Fabric {
  public:
-  LocalFabric(std::shared_ptr<State> state, Rank own, const std::byte* own_row)
+  LocalFabric(std::shared_ptr<State> state, Slot own, const std::byte* own_row)
       : state_(std::move(state)), own_(own), own_row_(own_row), posted_(state_->nodes.size()) {}
 
-  [[nodiscard]] const std::byte* row(Rank peer) const override {
+  [[nodiscard]] const std::byte* row(Slot peer) const override {
     return state_->link(peer, own_).replica.get();
   }
 
-  void write(Rank peer, Extent data) override {
+  void write(Slot peer, Extent data) override {
     TUTTI_ASSERT(data.offset + data.bytes <= state_->row_bytes[own_.value], data.offset,
                  data.bytes);
     land(peer, data.bytes, [&](std::byte* replica) {
@@ -104,7 +104,7 @@ class LocalCluster::LocalFabric final : public Fabric {
     });
   }
 
-  void publish(Rank peer, std::uint64_t offset, std::span<const std::byte> words) override {
+  void publish(Slot peer, std::uint64_t offset, std::span<const std::byte> words) override {
     TUTTI_ASSERT(offset % 8 == 0 && words.size() % 8 == 0, offset, words.size());
     TUTTI_ASSERT(offset + words.size() <= state_->row_bytes[own_.value], offset, words.size());
     land(peer, words.size(), [&](std::byte* replica) {
@@ -137,7 +137,7 @@ class LocalCluster::LocalFabric final : public Fabric {
 
   [[nodiscard]] std::vector<PeerLoss> take_losses() override { return std::exchange(losses_, {}); }
 
-  void fence(Rank peer) override {
+  void fence(Slot peer) override {
     state_->cut(peer, own_);
     if (state_->cut(own_, peer)) state_->lose(peer, own_, "it cut the connection");
   }
@@ -149,7 +149,7 @@ class LocalCluster::LocalFabric final : public Fabric {
 
  private:
   template <class Copy>
-  void land(Rank peer, std::size_t bytes, const Copy& copy) {
+  void land(Slot peer, std::size_t bytes, const Copy& copy) {
     Link& link = state_->link(own_, peer);
     {
       const std::lock_guard lock(link.mutex);
@@ -171,7 +171,7 @@ class LocalCluster::LocalFabric final : public Fabric {
   }
 
   std::shared_ptr<State> state_;
-  Rank own_;
+  Slot own_;
   const std::byte* own_row_;
   std::vector<char> posted_;  // by rank: posted to since the last flush
   bool any_posted_ = false;
@@ -183,25 +183,25 @@ class LocalCluster::LocalFabric final : public Fabric {
 LocalCluster::LocalCluster(std::vector<std::size_t> row_bytes)
     : state_(std::make_shared<State>(std::move(row_bytes))) {}
 
-std::unique_ptr<Fabric> LocalCluster::fabric(Rank rank, const std::byte* own_row,
+std::unique_ptr<Fabric> LocalCluster::fabric(Slot rank, const std::byte* own_row,
                                              std::function<void()> wake) {
   TUTTI_ASSERT(rank.value < state_->nodes.size(), rank.value);
   state_->nodes[rank.value].wake = std::move(wake);
   return std::make_unique<LocalFabric>(state_, rank, own_row);
 }
 
-void LocalCluster::cut(Rank a, Rank b) {
+void LocalCluster::cut(Slot a, Slot b) {
   const bool first = state_->cut(a, b);
   const bool second = state_->cut(b, a);
   if (first) state_->lose(b, a, "the link was cut");
   if (second) state_->lose(a, b, "the link was cut");
 }
 
-void LocalCluster::kill(Rank rank) {
+void LocalCluster::kill(Slot rank) {
   for (std::uint32_t i = 0; i < state_->nodes.size(); ++i) {
     if (i == rank.value) continue;
-    state_->cut(Rank{i}, rank);
-    if (state_->cut(rank, Rank{i})) state_->lose(Rank{i}, rank, "it was killed");
+    state_->cut(Slot{i}, rank);
+    if (state_->cut(rank, Slot{i})) state_->lose(Slot{i}, rank, "it was killed");
   }
 }
 

@@ -12,14 +12,14 @@ class SharedFabric final : public Fabric {
  public:
   explicit SharedFabric(const std::vector<AlignedRow>& rows) : rows_(rows) {}
 
-  [[nodiscard]] const std::byte* row(Rank peer) const override { return rows_[peer.value].data(); }
-  void write(Rank, Extent) override { ++counters_.writes; }
-  void publish(Rank, std::uint64_t, std::span<const std::byte>) override { ++counters_.writes; }
+  [[nodiscard]] const std::byte* row(Slot peer) const override { return rows_[peer.value].data(); }
+  void write(Slot, Extent) override { ++counters_.writes; }
+  void publish(Slot, std::uint64_t, std::span<const std::byte>) override { ++counters_.writes; }
   void flush() override {}
   std::size_t poll() override { return 0; }
   [[nodiscard]] bool drained() const override { return true; }
   [[nodiscard]] std::vector<PeerLoss> take_losses() override { return {}; }
-  void fence(Rank) override {}
+  void fence(Slot) override {}
   void arm() override {}
   void disarm() override {}
   [[nodiscard]] FabricCounters counters() const override { return counters_; }

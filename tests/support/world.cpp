@@ -83,14 +83,14 @@ void World::make_fabrics(const std::vector<std::size_t>& row_bytes) {
     const std::byte* own_row = rows_[node].data();
     switch (options_.wires) {
       case Wires::landing:
-        fabrics_.push_back(net_->fabric(Rank{node}, own_row));
+        fabrics_.push_back(net_->fabric(Slot{node}, own_row));
         break;
       case Wires::shared:
         fabrics_.push_back(std::make_unique<SharedFabric>(rows_));
         break;
       case Wires::faulty:
         auto faulty = std::make_unique<FaultyFabric>(
-            cluster_->fabric(Rank{node}, own_row),
+            cluster_->fabric(Slot{node}, own_row),
             FaultyOptions{.seed = random_.next(),
                           .delay_polls_max = static_cast<std::uint32_t>(random_.below(16)),
                           .pieces_max = static_cast<std::uint32_t>(1 + random_.below(16)),
@@ -135,7 +135,7 @@ void World::make_engine(std::uint32_t node) {
                                              .found_after_ns = 0}};
   jobs_.emplace_back(std::vector<GroupState>{}, 0);
   const auto row_of = [this, node](std::uint32_t slot) {
-    return slot == node ? rows_[node].data() : fabrics_[node]->row(Rank{slot});
+    return slot == node ? rows_[node].data() : fabrics_[node]->row(Slot{slot});
   };
   EngineEvents& events = *this;
   const bool between_loads = options_.wires != Wires::faulty;
@@ -147,7 +147,7 @@ void World::make_engine(std::uint32_t node) {
                   .row_of = row_of,
                   .jobs = jobs_.back(),
                   .deliveries = std::move(deliveries)},
-      events, LandingMemory{between_loads ? this : nullptr, Rank{node}}));
+      events, LandingMemory{between_loads ? this : nullptr, Slot{node}}));
   for (Part& part : parts_) {
     if (part.node == node) part.machine = &engines_[node]->subgroup(part.group);
   }
@@ -249,7 +249,7 @@ void World::run_others(std::uint64_t passes, std::uint32_t in_callback) {
   }
 }
 
-void World::before_load(Rank reader) {
+void World::before_load(Slot reader) {
   if (net_) return net_->before_load(reader);
   if (founded_ && options_.nested && random_.one_in(8)) run_others(1);
 }

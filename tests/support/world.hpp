@@ -97,8 +97,8 @@ class World final : public BetweenLoads, private EngineEvents {
   [[nodiscard]] bool complete() const;
 
   /// For Wires::faulty.
-  void cut(std::uint32_t a, std::uint32_t b) { faulty_[a]->cut(Rank{b}); }
-  void kill(std::uint32_t node) { cluster_->kill(Rank{node}); }
+  void cut(std::uint32_t a, std::uint32_t b) { faulty_[a]->cut(Slot{b}); }
+  void kill(std::uint32_t node) { cluster_->kill(Slot{node}); }
 
   [[nodiscard]] std::uint32_t nodes() const { return options_.nodes; }
   [[nodiscard]] std::deque<Part>& parts() { return parts_; }
@@ -115,7 +115,7 @@ class World final : public BetweenLoads, private EngineEvents {
   [[nodiscard]] std::string findings() const;
   void check_end();
 
-  void before_load(Rank reader) override;
+  void before_load(Slot reader) override;
 
  private:
   // EngineEvents. Nothing but the first view is to be told.

@@ -53,7 +53,7 @@ class PerfMember {
 
   PerfOptions options_;
   PerfPlan plan_;
-  Rank self_;
+  MemberIndex self_;
   std::vector<bool> same_clock_;                 // by rank: whose times can be compared with ours
   std::vector<std::unique_ptr<Stamps>> stamps_;  // of small messages, per group; else null
   std::deque<Receiver> receivers_;               // outlive the node, whose threads call them

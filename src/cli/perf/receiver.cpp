@@ -15,7 +15,7 @@ namespace {
 
 }  // namespace
 
-Receiver::Receiver(const PerfPlan& plan, const PerfOptions& options, Rank self,
+Receiver::Receiver(const PerfPlan& plan, const PerfOptions& options, MemberIndex self,
                    const Stamps* stamps, std::vector<bool> same_clock)
     : touch_all_(plan.touch_all),
       carry_stamps_(options.size_bytes >= kStampedMinBytes),

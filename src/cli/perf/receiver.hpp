@@ -20,7 +20,7 @@ class Receiver {
  public:
   /// `stamps` has the times of own messages that are too small to carry one; else it is null. Only
   /// messages of members on the `same_clock`, by rank, are timed.
-  Receiver(const PerfPlan& plan, const PerfOptions& options, Rank self, const Stamps* stamps,
+  Receiver(const PerfPlan& plan, const PerfOptions& options, MemberIndex self, const Stamps* stamps,
            std::vector<bool> same_clock);
 
   void deliver(std::span<const Message> batch);
@@ -60,7 +60,7 @@ class Receiver {
   const bool verify_;
   const bool ordered_;
   const std::uint64_t sample_every_;
-  const Rank self_;
+  const MemberIndex self_;
   const Stamps* const stamps_;
   const std::vector<bool> same_clock_;
 

@@ -12,8 +12,8 @@ std::uint64_t burst_for(std::uint64_t size_bytes) {
 
 }  // namespace
 
-Sender::Sender(const Group& group, const PerfPlan& plan, const PerfOptions& options, Rank self,
-               Stamps* stamps)
+Sender::Sender(const Group& group, const PerfPlan& plan, const PerfOptions& options,
+               MemberIndex self, Stamps* stamps)
     : group_(group),
       self_(self),
       size_(static_cast<std::uint32_t>(options.size_bytes)),

@@ -31,7 +31,7 @@ class Sender {
   static constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint64_t>::max();
 
   /// `stamps` is given (not null) if messages are too small to carry a time stamp.
-  Sender(const Group& group, const PerfPlan& plan, const PerfOptions& options, Rank self,
+  Sender(const Group& group, const PerfPlan& plan, const PerfOptions& options, MemberIndex self,
          Stamps* stamps);
 
   /// Sends a bounded number of messages, until blocked. Returns how many.
@@ -60,7 +60,7 @@ class Sender {
   [[nodiscard]] Ticket awaited() const { return Ticket{next_ - in_flight_max_ + 1}; }
 
   Group group_;
-  const Rank self_;
+  const MemberIndex self_;
   const std::uint32_t size_;
   const std::uint64_t burst_;
   const std::uint64_t sample_every_;

@@ -6,7 +6,8 @@
 
 namespace tutti::cli {
 
-Deliveries::Deliveries(const std::vector<std::string>& members, Rank self, const Stamps* stamps)
+Deliveries::Deliveries(const std::vector<std::string>& members, MemberIndex self,
+                       const Stamps* stamps)
     : self_(self), stamps_(stamps), output_(STDOUT_FILENO, "standard output") {
   for (const std::string& name : members) labels_.push_back(" " + name + " ");
 }

@@ -21,7 +21,7 @@ namespace tutti::cli {
 class Deliveries {
  public:
   /// `members` in rank order; `stamps` (may be null) has the time stamps of `self`.
-  Deliveries(const std::vector<std::string>& members, Rank self, const Stamps* stamps);
+  Deliveries(const std::vector<std::string>& members, MemberIndex self, const Stamps* stamps);
 
   /// Prints the batch and flushes, so that an interactive user sees each line at once. If that
   /// fails it returns only after abandon() (D1).
@@ -50,7 +50,7 @@ class Deliveries {
   void note_own(std::int64_t now);
 
   std::vector<std::string> labels_;  // " name "
-  const Rank self_;
+  const MemberIndex self_;
   const Stamps* const stamps_;
   Output output_;
   std::atomic<bool> abandoned_ = false;

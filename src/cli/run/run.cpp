@@ -55,7 +55,7 @@ Result<Member> start(const RunSetup& setup, bool measure) {
   names.reserve(setup.node.members.size());
   for (const MemberAddress& address : setup.node.members) names.push_back(address.name);
   member.deliveries =
-      std::make_unique<Deliveries>(names, Rank{rank_of(setup)}, member.stamps.get());
+      std::make_unique<Deliveries>(names, MemberIndex{rank_of(setup)}, member.stamps.get());
   GroupOptions options = setup.group;
   options.on_delivery = std::bind_front(&Deliveries::deliver, member.deliveries.get());
 

@@ -60,21 +60,21 @@ class OfiFabric final : public Fabric {
 
   /// Hangs up, frees the replica, which nobody reads any more, forgets posts and a loss not yet
   /// taken: the slot is free. Nothing happens if it was.
-  void detach(Rank peer);
+  void detach(Slot peer);
 
   /// Whether posts to it leave at once: both have told each other where to write, and a write went
   /// through. Takes polls of both.
-  [[nodiscard]] bool is_open(Rank peer) const;
+  [[nodiscard]] bool is_open(Slot peer) const;
 
-  [[nodiscard]] const std::byte* row(Rank peer) const override;
-  void write(Rank peer, Extent data) override;
-  void publish(Rank peer, std::uint64_t offset, std::span<const std::byte> words) override;
+  [[nodiscard]] const std::byte* row(Slot peer) const override;
+  void write(Slot peer, Extent data) override;
+  void publish(Slot peer, std::uint64_t offset, std::span<const std::byte> words) override;
   void flush() override;
   std::size_t poll() override;
   /// True once everything has landed at all peers, who must poll for it.
   [[nodiscard]] bool drained() const override;
   [[nodiscard]] std::vector<PeerLoss> take_losses() override;
-  void fence(Rank peer) override;
+  void fence(Slot peer) override;
   void arm() override;
   void disarm() override { armed_ = false; }
   [[nodiscard]] FabricCounters counters() const override { return counters_; }
@@ -85,7 +85,7 @@ class OfiFabric final : public Fabric {
 
   OfiFabric(Sleeper& sleeper, std::span<const std::byte> own_row,
             std::unique_ptr<ofi::Station> station);
-  [[nodiscard]] Peer& peer_at(Rank peer) const;
+  [[nodiscard]] Peer& peer_at(Slot peer) const;
   [[nodiscard]] Peer* find(std::uint64_t attachment) const;
 
   // ofi_fabric_setup.cpp
@@ -128,7 +128,7 @@ class OfiFabric final : public Fabric {
   std::unique_ptr<ofi::Station> station_;
   std::vector<ofi::Watch> watches_;  // of the station's queues
   std::vector<std::unique_ptr<Peer>> peers_;
-  std::vector<Peer*> peer_of_rank_;  // null where no peer is
+  std::vector<Peer*> peer_in_slot_;  // null where no peer is
   std::vector<PeerLoss> losses_;
   std::uint64_t last_attachment_ = 0;
   std::vector<pollfd> sockets_;  // of the bells, for one look at all

@@ -23,16 +23,16 @@ void* descriptor_of(const ofi::Owned<fid_mr>& region) {
 
 }  // namespace
 
-const std::byte* OfiFabric::row(Rank peer) const { return peer_at(peer).window.bytes().data(); }
+const std::byte* OfiFabric::row(Slot peer) const { return peer_at(peer).window.bytes().data(); }
 
-void OfiFabric::write(Rank peer, Extent data) {
+void OfiFabric::write(Slot peer, Extent data) {
   TUTTI_ASSERT(data.offset <= own_row_.size() && data.bytes <= own_row_.size() - data.offset,
                data.offset, data.bytes);
   Peer& target = peer_at(peer);
   if (target.alive) target.queue.write(data);
 }
 
-void OfiFabric::publish(Rank peer, std::uint64_t offset, std::span<const std::byte> words) {
+void OfiFabric::publish(Slot peer, std::uint64_t offset, std::span<const std::byte> words) {
   TUTTI_ASSERT(offset <= own_row_.size() && words.size() <= own_row_.size() - offset, offset,
                words.size());
   Peer& target = peer_at(peer);
@@ -204,7 +204,7 @@ void OfiFabric::progress(ofi::CompletionQueue& queue) {
     Peer* peer = find(ended.attachment);
     if (peer == nullptr) continue;
     if (ended.error.empty()) {
-      TUTTI_ASSERT(peer->signalled > 0, peer->rank.value);
+      TUTTI_ASSERT(peer->signalled > 0, peer->slot.value);
       --peer->signalled;
       if (peer->all_acknowledged()) peer->known_asleep = peer->told_asleep;
     } else {

@@ -73,10 +73,10 @@ void OfiFabric::lose_the_failed() {
 
 void OfiFabric::lose(Peer& peer, std::string reason) {
   peer.close();
-  losses_.push_back({peer.rank, std::move(reason)});
+  losses_.push_back({peer.slot, std::move(reason)});
 }
 
-void OfiFabric::fence(Rank peer) {
+void OfiFabric::fence(Slot peer) {
   Peer& target = peer_at(peer);
   if (target.alive) target.close();
 }

@@ -46,23 +46,23 @@ Result<void> OfiFabric::open_watches() {
 }
 
 Result<void> OfiFabric::attach(OfiConnection connection) {
-  const Rank rank = connection.peer;
-  if (rank.value > kRankMax) {
-    return fail(ErrorCode::invalid_argument, peer_name(rank) + " is beyond any group's size");
+  const Slot slot = connection.peer;
+  if (slot.value > kSlotMax) {
+    return fail(ErrorCode::invalid_argument, peer_name(slot) + " is beyond any group's size");
   }
-  if (rank.value < peer_of_rank_.size() && peer_of_rank_[rank.value] != nullptr) {
-    return fail(ErrorCode::invalid_argument, peer_name(rank) + " is there twice");
+  if (slot.value < peer_in_slot_.size() && peer_in_slot_[slot.value] != nullptr) {
+    return fail(ErrorCode::invalid_argument, peer_name(slot) + " is there twice");
   }
   if (connection.row_bytes < kRowHeaderBytes) {
-    return fail(ErrorCode::mismatch, peer_name(rank) + " has a row of " +
+    return fail(ErrorCode::mismatch, peer_name(slot) + " has a row of " +
                                          std::to_string(connection.row_bytes) +
                                          " bytes, less than its header");
   }
   Result<std::unique_ptr<Peer>> peer = make_peer(std::move(connection));
-  if (!peer) return fail(peer.error().code, peer_name(rank) + ": " + peer.error().message);
-  if (peer_of_rank_.size() <= rank.value) peer_of_rank_.resize(rank.value + 1, nullptr);
+  if (!peer) return fail(peer.error().code, peer_name(slot) + ": " + peer.error().message);
+  if (peer_in_slot_.size() <= slot.value) peer_in_slot_.resize(slot.value + 1, nullptr);
   peers_.push_back(std::move(*peer));
-  peer_of_rank_[rank.value] = peers_.back().get();
+  peer_in_slot_[slot.value] = peers_.back().get();
   if (armed_) wait_for(*peers_.back());
   return {};
 }
@@ -210,20 +210,20 @@ void OfiFabric::answer(ofi::ConnectionEvent& call) {
   peer.endpoint.emplace(std::move(*endpoint));
 }
 
-void OfiFabric::detach(Rank peer) {
-  if (peer.value >= peer_of_rank_.size() || peer_of_rank_[peer.value] == nullptr) return;
-  Peer& parting = *std::exchange(peer_of_rank_[peer.value], nullptr);
+void OfiFabric::detach(Slot peer) {
+  if (peer.value >= peer_in_slot_.size() || peer_in_slot_[peer.value] == nullptr) return;
+  Peer& parting = *std::exchange(peer_in_slot_[peer.value], nullptr);
   parting.close();
   std::erase_if(losses_, [peer](const PeerLoss& loss) { return loss.peer == peer; });
   std::erase_if(peers_, [&parting](const auto& owned) { return owned.get() == &parting; });
 }
 
-bool OfiFabric::is_open(Rank peer) const { return peer_at(peer).opened; }
+bool OfiFabric::is_open(Slot peer) const { return peer_at(peer).opened; }
 
-OfiFabric::Peer& OfiFabric::peer_at(Rank peer) const {
-  TUTTI_ASSERT(peer.value < peer_of_rank_.size() && peer_of_rank_[peer.value] != nullptr,
+OfiFabric::Peer& OfiFabric::peer_at(Slot peer) const {
+  TUTTI_ASSERT(peer.value < peer_in_slot_.size() && peer_in_slot_[peer.value] != nullptr,
                peer.value);
-  return *peer_of_rank_[peer.value];
+  return *peer_in_slot_[peer.value];
 }
 
 OfiFabric::Peer* OfiFabric::find(std::uint64_t attachment) const {

@@ -23,9 +23,9 @@
 namespace tutti {
 
 struct OfiFabric::Peer {
-  Peer(Rank peer_rank, std::uint64_t number, std::size_t row_bytes, Ordering ordering,
+  Peer(Slot peer_slot, std::uint64_t number, std::size_t row_bytes, Ordering ordering,
        Pages&& window_pages, Pages&& mirror_pages)
-      : rank(peer_rank),
+      : slot(peer_slot),
         attachment(number),
         window(std::move(window_pages)),
         mirror(std::move(mirror_pages)),
@@ -51,7 +51,7 @@ struct OfiFabric::Peer {
 
   [[nodiscard]] bool all_acknowledged() const { return signalled == 0 && unsignalled == 0; }
 
-  Rank rank;
+  Slot slot;
   std::uint64_t attachment;
   Pages window;
   Pages mirror;             // the ring at the peer (RingWriter), then the words we write there

@@ -36,7 +36,7 @@ Result<std::unique_ptr<ShmFabric>> ShmFabric::create(Sleeper& sleeper, const Seg
 }
 
 Result<void> ShmFabric::attach(ShmConnection connection) {
-  const std::string name = "rank " + std::to_string(connection.peer.value);
+  const std::string name = "slot " + std::to_string(connection.peer.value);
   const std::size_t index = connection.peer.value;
   if (index < peers_.size() && peers_[index].row != nullptr) {
     return fail(ErrorCode::invalid_argument, name + " is there twice");
@@ -69,7 +69,7 @@ Result<void> ShmFabric::attach(ShmConnection connection) {
   return {};
 }
 
-void ShmFabric::detach(Rank peer) {
+void ShmFabric::detach(Slot peer) {
   if (peer.value >= peers_.size() || peers_[peer.value].row == nullptr) return;
   drop(peer);
   std::erase(posted_, peer);
@@ -78,16 +78,16 @@ void ShmFabric::detach(Rank peer) {
   peers_[peer.value] = Peer();
 }
 
-void ShmFabric::mark(Rank peer) {
+void ShmFabric::mark(Slot peer) {
   Peer& target = peers_[peer.value];
   if (target.posted) return;
   target.posted = true;
   posted_.push_back(peer);
 }
 
-void ShmFabric::write(Rank peer, Extent /*data*/) { mark(peer); }
+void ShmFabric::write(Slot peer, Extent /*data*/) { mark(peer); }
 
-void ShmFabric::publish(Rank peer, std::uint64_t /*offset*/, std::span<const std::byte> /*words*/) {
+void ShmFabric::publish(Slot peer, std::uint64_t /*offset*/, std::span<const std::byte> /*words*/) {
   mark(peer);
 }
 
@@ -96,8 +96,8 @@ void ShmFabric::flush() {
   // Pairs with the fence in RoutedFabric::arm: either we see the peer asleep, or its poll after
   // arm() sees what we stored.
   std::atomic_thread_fence(std::memory_order_seq_cst);
-  for (const Rank rank : posted_) {
-    Peer& peer = peers_[rank.value];
+  for (const Slot slot : posted_) {
+    Peer& peer = peers_[slot.value];
     peer.posted = false;
     ++counters_.writes;
     if (peer.link != nullptr) ring_if_asleep(peer);
@@ -142,13 +142,13 @@ void ShmFabric::find_losses() {
   if (::poll(sockets_.data(), sockets_.size(), 0) <= 0) return;
   for (std::size_t i = 0; i < sockets_.size(); ++i) {
     if ((sockets_[i].revents & (POLLHUP | POLLERR | POLLNVAL)) == 0) continue;
-    const Rank peer{static_cast<std::uint32_t>(i)};
+    const Slot peer{static_cast<std::uint32_t>(i)};
     drop(peer);
     losses_.push_back({peer, "its process ended or closed the connection"});
   }
 }
 
-void ShmFabric::drop(Rank peer) {
+void ShmFabric::drop(Slot peer) {
   sockets_[peer.value].fd = -1;
   sockets_[peer.value].revents = 0;
   peers_[peer.value].link.reset();
@@ -160,7 +160,7 @@ std::vector<PeerLoss> ShmFabric::take_losses() {
   return std::exchange(losses_, {});
 }
 
-void ShmFabric::fence(Rank peer) {
+void ShmFabric::fence(Slot peer) {
   Peer& target = peers_[peer.value];
   TUTTI_ASSERT(target.segment != nullptr, peer.value);
   // Without memory for the copy F-fence cannot be kept: the caller must at least hear of it.

@@ -48,16 +48,16 @@ class ShmFabric final : public Fabric {
 
   /// Hangs up, unmaps the row, which nobody reads any more, and forgets posts and a loss not yet
   /// taken: the slot is free. Nothing happens if it was.
-  void detach(Rank peer);
+  void detach(Slot peer);
 
-  [[nodiscard]] const std::byte* row(Rank peer) const override { return peers_[peer.value].row; }
-  void write(Rank peer, Extent data) override;
-  void publish(Rank peer, std::uint64_t offset, std::span<const std::byte> words) override;
+  [[nodiscard]] const std::byte* row(Slot peer) const override { return peers_[peer.value].row; }
+  void write(Slot peer, Extent data) override;
+  void publish(Slot peer, std::uint64_t offset, std::span<const std::byte> words) override;
   void flush() override;
   std::size_t poll() override;
   [[nodiscard]] bool drained() const override { return posted_.empty(); }
   [[nodiscard]] std::vector<PeerLoss> take_losses() override;
-  void fence(Rank peer) override;
+  void fence(Slot peer) override;
   void arm() override {}     // the sockets' hang-up is armed all the time
   void disarm() override {}  // and costs nothing while nobody runs the Sleeper
   [[nodiscard]] FabricCounters counters() const override { return counters_; }
@@ -73,15 +73,15 @@ class ShmFabric final : public Fabric {
   };
 
   explicit ShmFabric(Sleeper& sleeper);
-  void mark(Rank peer);
+  void mark(Slot peer);
   void ring_if_asleep(Peer& peer);
   void look_around();
   void find_losses();
-  void drop(Rank peer);
+  void drop(Slot peer);
 
   Sleeper& sleeper_;
   std::vector<Peer> peers_;        // by slot; without a row where no peer is attached
-  std::vector<Rank> posted_;       // peers posted to since the last flush, each once
+  std::vector<Slot> posted_;       // peers posted to since the last flush, each once
   std::vector<pollfd> sockets_;    // by slot; -1 where there is nothing to watch
   std::shared_ptr<bool> hang_up_;  // set by a wait on the Sleeper, which may outlive us
   std::uint32_t polls_ = 0;        // since the last check

@@ -45,18 +45,18 @@ class TcpFabric final : public Fabric {
   /// any more. Input after that makes it a reset, which destroys what was not drained(): the kernel
   /// sends the rest in the background only as long as the peer posts nothing more. Forgets queued
   /// posts and a loss not yet taken: the slot is free. Nothing happens if it was.
-  void detach(Rank peer);
+  void detach(Slot peer);
 
-  [[nodiscard]] const std::byte* row(Rank peer) const override;
-  void write(Rank peer, Extent data) override;
-  void publish(Rank peer, std::uint64_t offset, std::span<const std::byte> words) override;
+  [[nodiscard]] const std::byte* row(Slot peer) const override;
+  void write(Slot peer, Extent data) override;
+  void publish(Slot peer, std::uint64_t offset, std::span<const std::byte> words) override;
   void flush() override;
   std::size_t poll() override;
   /// True once the kernels of all connected peers have everything. An acknowledgement wakes nobody:
   /// look again. Costs a system call per peer, made only when all has been sent.
   [[nodiscard]] bool drained() const override;
   [[nodiscard]] std::vector<PeerLoss> take_losses() override;
-  void fence(Rank peer) override;
+  void fence(Slot peer) override;
   void arm() override;
   void disarm() override { armed_ = false; }
   [[nodiscard]] FabricCounters counters() const override;
@@ -68,7 +68,7 @@ class TcpFabric final : public Fabric {
   struct Peer;
 
   TcpFabric(Sleeper& sleeper, std::span<const std::byte> own_row);
-  [[nodiscard]] Peer& peer_at(Rank peer) const;
+  [[nodiscard]] Peer& peer_at(Slot peer) const;
   void send(Peer& peer);
   [[nodiscard]] std::size_t receive(Peer& peer);
   /// What recvmsg returned, or zero or less at the end: then the peer may be lost now.
@@ -82,7 +82,7 @@ class TcpFabric final : public Fabric {
   Sleeper& sleeper_;
   std::span<const std::byte> own_row_;
   std::vector<std::unique_ptr<Peer>> peers_;
-  std::vector<Peer*> peer_of_rank_;  // null where no peer is
+  std::vector<Peer*> peer_in_slot_;  // null where no peer is
   std::vector<PeerLoss> losses_;
   FabricCounters counters_;         // of peers detached meanwhile; posting_ns of all
   std::uint64_t stale_frames_ = 0;  // of peers detached meanwhile

@@ -39,22 +39,22 @@ constexpr const char* kTruncated = "connection closed in the middle of a frame";
 
 }  // namespace
 
-TcpFabric::Peer& TcpFabric::peer_at(Rank peer) const {
-  TUTTI_ASSERT(peer.value < peer_of_rank_.size() && peer_of_rank_[peer.value] != nullptr,
+TcpFabric::Peer& TcpFabric::peer_at(Slot peer) const {
+  TUTTI_ASSERT(peer.value < peer_in_slot_.size() && peer_in_slot_[peer.value] != nullptr,
                peer.value);
-  return *peer_of_rank_[peer.value];
+  return *peer_in_slot_[peer.value];
 }
 
-const std::byte* TcpFabric::row(Rank peer) const { return peer_at(peer).row.bytes().data(); }
+const std::byte* TcpFabric::row(Slot peer) const { return peer_at(peer).row.bytes().data(); }
 
-void TcpFabric::write(Rank peer, Extent data) {
+void TcpFabric::write(Slot peer, Extent data) {
   TUTTI_ASSERT(data.offset <= own_row_.size() && data.bytes <= own_row_.size() - data.offset,
                data.offset, data.bytes);
   Peer& target = peer_at(peer);
   if (target.alive && target.send_error == 0) target.queue.write(data);
 }
 
-void TcpFabric::publish(Rank peer, std::uint64_t offset, std::span<const std::byte> words) {
+void TcpFabric::publish(Slot peer, std::uint64_t offset, std::span<const std::byte> words) {
   TUTTI_ASSERT(offset <= own_row_.size() && words.size() <= own_row_.size() - offset, offset,
                words.size());
   Peer& target = peer_at(peer);
@@ -134,7 +134,7 @@ void TcpFabric::receive_ended(Peer& peer, ssize_t result, int error) {
 
 void TcpFabric::lose(Peer& peer, std::string reason) {
   peer.close();
-  losses_.push_back({peer.rank, std::move(reason)});
+  losses_.push_back({peer.slot, std::move(reason)});
 }
 
 bool TcpFabric::drained() const {
@@ -152,7 +152,7 @@ bool TcpFabric::Peer::acknowledged() const {
 
 std::vector<PeerLoss> TcpFabric::take_losses() { return std::exchange(losses_, {}); }
 
-void TcpFabric::fence(Rank peer) {
+void TcpFabric::fence(Slot peer) {
   Peer& target = peer_at(peer);
   if (target.alive) target.close();
 }

@@ -26,7 +26,7 @@ using Socket = Protocol::socket;
 // The receive buffer is left to the kernel: a size of our own would be cut by net.core.rmem_max.
 constexpr int kSendBufferBytes = 256 * 1024;
 
-Result<Socket> adopt(Sleeper& sleeper, UniqueFd fd, Rank peer) {
+Result<Socket> adopt(Sleeper& sleeper, UniqueFd fd, Slot peer) {
   sockaddr_storage address{};
   socklen_t address_bytes = sizeof(address);
   int type = 0;
@@ -73,33 +73,33 @@ Result<std::unique_ptr<TcpFabric>> TcpFabric::create(Sleeper& sleeper, const std
 }
 
 Result<void> TcpFabric::attach(TcpConnection connection) {
-  const Rank rank = connection.peer;
-  if (rank.value > kRankMax) {
-    return fail(ErrorCode::invalid_argument, peer_name(rank) + " is beyond any group's size");
+  const Slot slot = connection.peer;
+  if (slot.value > kSlotMax) {
+    return fail(ErrorCode::invalid_argument, peer_name(slot) + " is beyond any group's size");
   }
-  if (rank.value < peer_of_rank_.size() && peer_of_rank_[rank.value] != nullptr) {
-    return fail(ErrorCode::invalid_argument, peer_name(rank) + " has two TCP connections");
+  if (slot.value < peer_in_slot_.size() && peer_in_slot_[slot.value] != nullptr) {
+    return fail(ErrorCode::invalid_argument, peer_name(slot) + " has two TCP connections");
   }
   if (connection.row_bytes < kRowHeaderBytes) {
-    return fail(ErrorCode::mismatch, peer_name(rank) + " has a row of " +
+    return fail(ErrorCode::mismatch, peer_name(slot) + " has a row of " +
                                          std::to_string(connection.row_bytes) +
                                          " bytes, less than its header");
   }
   Result<Pages> replica = Pages::writable(connection.row_bytes);
   if (!replica) return std::unexpected(std::move(replica.error()));
-  Result<Socket> socket = adopt(sleeper_, std::move(connection.socket), rank);
+  Result<Socket> socket = adopt(sleeper_, std::move(connection.socket), slot);
   if (!socket) return std::unexpected(std::move(socket.error()));
-  if (peer_of_rank_.size() <= rank.value) peer_of_rank_.resize(rank.value + 1, nullptr);
-  peers_.push_back(std::make_unique<Peer>(rank, std::move(*replica), std::move(*socket),
+  if (peer_in_slot_.size() <= slot.value) peer_in_slot_.resize(slot.value + 1, nullptr);
+  peers_.push_back(std::make_unique<Peer>(slot, std::move(*replica), std::move(*socket),
                                           own_row_.data(), connection.epoch));
-  peer_of_rank_[rank.value] = peers_.back().get();
+  peer_in_slot_[slot.value] = peers_.back().get();
   if (armed_) wait_readable(*peers_.back());
   return {};
 }
 
-void TcpFabric::detach(Rank peer) {
-  if (peer.value >= peer_of_rank_.size() || peer_of_rank_[peer.value] == nullptr) return;
-  Peer& parting = *std::exchange(peer_of_rank_[peer.value], nullptr);
+void TcpFabric::detach(Slot peer) {
+  if (peer.value >= peer_in_slot_.size() || peer_in_slot_[peer.value] == nullptr) return;
+  Peer& parting = *std::exchange(peer_in_slot_[peer.value], nullptr);
   hang_up(parting);
   std::erase_if(losses_, [peer](const PeerLoss& loss) { return loss.peer == peer; });
   counters_.writes += parting.queue.frames_sent();

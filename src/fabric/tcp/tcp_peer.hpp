@@ -26,9 +26,9 @@ struct SocketWaits {
 };
 
 struct TcpFabric::Peer {
-  Peer(Rank peer_rank, Pages&& replica, boost::asio::ip::tcp::socket&& connected,
+  Peer(Slot peer_slot, Pages&& replica, boost::asio::ip::tcp::socket&& connected,
        const std::byte* own_row, std::uint64_t epoch)
-      : rank(peer_rank),
+      : slot(peer_slot),
         row(std::move(replica)),
         socket(std::move(connected)),
         fd(socket.native_handle()),
@@ -41,7 +41,7 @@ struct TcpFabric::Peer {
   /// Whether its kernel has all that ours took: a reset then destroys nothing of ours.
   [[nodiscard]] bool acknowledged() const;
 
-  Rank rank;
+  Slot slot;
   Pages row;
   boost::asio::ip::tcp::socket socket;
   int fd;

@@ -37,17 +37,17 @@ constexpr std::size_t kCopiesPerSignal = kStagingSlots / 4;
 
 }  // namespace
 
-VerbsFabric::Peer& VerbsFabric::peer_at(Rank peer) const {
-  TUTTI_ASSERT(peer.value < peer_of_rank_.size() && peer_of_rank_[peer.value] != nullptr,
+VerbsFabric::Peer& VerbsFabric::peer_at(Slot peer) const {
+  TUTTI_ASSERT(peer.value < peer_in_slot_.size() && peer_in_slot_[peer.value] != nullptr,
                peer.value);
-  return *peer_of_rank_[peer.value];
+  return *peer_in_slot_[peer.value];
 }
 
-const std::byte* VerbsFabric::row(Rank peer) const {
+const std::byte* VerbsFabric::row(Slot peer) const {
   return peer_at(peer).pair->region.bytes().data();
 }
 
-void VerbsFabric::write(Rank peer, Extent data) {
+void VerbsFabric::write(Slot peer, Extent data) {
   const std::size_t row_bytes = device_->own_row().size();
   TUTTI_ASSERT(data.offset >= kRowHeaderBytes && data.offset <= row_bytes &&
                    data.bytes <= row_bytes - data.offset,
@@ -56,7 +56,7 @@ void VerbsFabric::write(Rank peer, Extent data) {
   if (target.alive) target.queue.write(data);
 }
 
-void VerbsFabric::publish(Rank peer, std::uint64_t offset, std::span<const std::byte> words) {
+void VerbsFabric::publish(Slot peer, std::uint64_t offset, std::span<const std::byte> words) {
   const std::size_t row_bytes = device_->own_row().size();
   TUTTI_ASSERT(
       offset >= kRowHeaderBytes && offset <= row_bytes && words.size() <= row_bytes - offset,

@@ -66,33 +66,33 @@ class VerbsFabric final : public Fabric {
 
   /// Hangs up and forgets posts and a loss not yet taken: the slot is free. The row, which nobody
   /// reads any more, goes in the background. Nothing happens if the slot was free.
-  void detach(Rank peer);
+  void detach(Slot peer);
 
-  [[nodiscard]] const std::byte* row(Rank peer) const override;
-  void write(Rank peer, Extent data) override;
-  void publish(Rank peer, std::uint64_t offset, std::span<const std::byte> words) override;
+  [[nodiscard]] const std::byte* row(Slot peer) const override;
+  void write(Slot peer, Extent data) override;
+  void publish(Slot peer, std::uint64_t offset, std::span<const std::byte> words) override;
   void flush() override;
   /// Returns 0: writes land without our doing.
   std::size_t poll() override;
   /// True once all has landed. Asks for it: the last writes are signalled if they were not.
   [[nodiscard]] bool drained() const override;
   [[nodiscard]] std::vector<PeerLoss> take_losses() override;
-  void fence(Rank peer) override;
+  void fence(Slot peer) override;
   void arm() override;
   void disarm() override;
   [[nodiscard]] FabricCounters counters() const override { return counters_; }
 
   /// The two ways in which hardware keeps a removed peer out, each alone; fence() does more than
   /// either. For tests.
-  void fence_queue_pair(Rank peer);
-  void fence_region(Rank peer);
+  void fence_queue_pair(Slot peer);
+  void fence_region(Slot peer);
 
  private:
   struct Peer;
   enum class Extra : std::uint8_t { none, ring, raise, confirm };
 
   VerbsFabric(Sleeper& sleeper, std::shared_ptr<verbs::Device> device);
-  [[nodiscard]] Peer& peer_at(Rank peer) const;
+  [[nodiscard]] Peer& peer_at(Slot peer) const;
 
   // verbs_datapath.cpp
   void post(Peer& peer);
@@ -121,7 +121,7 @@ class VerbsFabric final : public Fabric {
   std::unique_ptr<verbs::FdWatch> completions_watch_;
   std::unique_ptr<verbs::FdWatch> device_watch_;
   std::vector<std::unique_ptr<Peer>> peers_;
-  std::vector<Peer*> peer_of_rank_;  // null where no peer is
+  std::vector<Peer*> peer_in_slot_;  // null where no peer is
   std::vector<PeerLoss> losses_;
   FabricCounters counters_;
   std::vector<pollfd> sockets_;  // of look_around(), kept for its memory

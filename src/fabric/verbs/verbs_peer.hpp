@@ -21,8 +21,8 @@
 namespace tutti {
 
 struct VerbsFabric::Peer {
-  Peer(Sleeper& sleeper, Rank peer_rank, std::shared_ptr<verbs::Pair> connected)
-      : rank(peer_rank), pair(std::move(connected)), watch(sleeper, pair->events->fd) {
+  Peer(Sleeper& sleeper, Slot peer_slot, std::shared_ptr<verbs::Pair> connected)
+      : slot(peer_slot), pair(std::move(connected)), watch(sleeper, pair->events->fd) {
     for (std::size_t i = 0; i < chain.size(); ++i) {
       chain[i] = {};
       chain[i].sg_list = &pieces[i];
@@ -41,7 +41,7 @@ struct VerbsFabric::Peer {
     return pair->staging.bytes().data() + next_copy * verbs::kStagingSlotBytes;
   }
 
-  Rank rank;
+  Slot slot;
   std::shared_ptr<verbs::Pair> pair;
   verbs::FdWatch watch;  // of what rdma_cm says
   verbs::PostQueue queue;

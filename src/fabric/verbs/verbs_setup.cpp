@@ -50,45 +50,45 @@ VerbsFabric::~VerbsFabric() {
 }
 
 Result<void> VerbsFabric::attach(VerbsConnection connection) {
-  const Rank rank = connection.peer;
-  if (rank.value > kRankMax) {
-    return fail(ErrorCode::invalid_argument, peer_name(rank) + " is beyond any group's size");
+  const Slot slot = connection.peer;
+  if (slot.value > kSlotMax) {
+    return fail(ErrorCode::invalid_argument, peer_name(slot) + " is beyond any group's size");
   }
-  if (rank.value < peer_of_rank_.size() && peer_of_rank_[rank.value] != nullptr) {
-    return fail(ErrorCode::invalid_argument, peer_name(rank) + " has two RDMA connections");
+  if (slot.value < peer_in_slot_.size() && peer_in_slot_[slot.value] != nullptr) {
+    return fail(ErrorCode::invalid_argument, peer_name(slot) + " has two RDMA connections");
   }
   if (connection.pair == nullptr || connection.pair->device != device_) {
     return fail(ErrorCode::invalid_argument,
-                peer_name(rank) + " is not connected with this node's RDMA device");
+                peer_name(slot) + " is not connected with this node's RDMA device");
   }
   if (connection.row_bytes < kRowHeaderBytes ||
       connection.row_bytes > connection.pair->row_bytes()) {
     return fail(ErrorCode::mismatch,
-                peer_name(rank) + " has a row of " + std::to_string(connection.row_bytes) +
+                peer_name(slot) + " has a row of " + std::to_string(connection.row_bytes) +
                     " bytes, with room here for " + std::to_string(connection.pair->row_bytes()));
   }
-  auto peer = std::make_unique<Peer>(sleeper_, rank, std::move(connection.pair));
-  if (!peer->watch.works()) return fail_system("cannot watch the connection of " + peer_name(rank));
-  if (peer_of_rank_.size() <= rank.value) peer_of_rank_.resize(rank.value + 1, nullptr);
-  peer_of_rank_[rank.value] = peer.get();
+  auto peer = std::make_unique<Peer>(sleeper_, slot, std::move(connection.pair));
+  if (!peer->watch.works()) return fail_system("cannot watch the connection of " + peer_name(slot));
+  if (peer_in_slot_.size() <= slot.value) peer_in_slot_.resize(slot.value + 1, nullptr);
+  peer_in_slot_[slot.value] = peer.get();
   peers_.push_back(std::move(peer));
   sockets_.reserve(peers_.size());
   if (armed_) arm(*peers_.back());
   return {};
 }
 
-void VerbsFabric::detach(Rank peer) {
-  if (peer.value >= peer_of_rank_.size() || peer_of_rank_[peer.value] == nullptr) return;
-  Peer& parting = *peer_of_rank_[peer.value];
+void VerbsFabric::detach(Slot peer) {
+  if (peer.value >= peer_in_slot_.size() || peer_in_slot_[peer.value] == nullptr) return;
+  Peer& parting = *peer_in_slot_[peer.value];
   if (parting.alive) close(parting);
-  peer_of_rank_[peer.value] = nullptr;
+  peer_in_slot_[peer.value] = nullptr;
   std::erase_if(losses_, [peer](const PeerLoss& loss) { return loss.peer == peer; });
   std::shared_ptr<verbs::Pair> pair = parting.pair;
   std::erase_if(peers_, [&parting](const auto& owned) { return owned.get() == &parting; });
   undertaker_->bury(std::move(pair));
 }
 
-void VerbsFabric::fence(Rank peer) {
+void VerbsFabric::fence(Slot peer) {
   Peer& target = peer_at(peer);
   if (target.alive) close(target);
   // What is on its way in the device lands in the old memory, which nobody looks at any more.
@@ -99,26 +99,26 @@ void VerbsFabric::fence(Rank peer) {
   undertaker_->bury(std::make_shared<verbs::MemoryRegion>(std::move(target.pair->region_key)));
 }
 
-void VerbsFabric::fence_queue_pair(Rank peer) {
+void VerbsFabric::fence_queue_pair(Slot peer) {
   ibv_qp_attr error{};
   error.qp_state = IBV_QPS_ERR;
   // Every state may go there. It fails if the device is gone, and nothing lands any more, too.
   static_cast<void>(::ibv_modify_qp(peer_at(peer).pair->id->qp, &error, IBV_QP_STATE));
 }
 
-void VerbsFabric::fence_region(Rank peer) { peer_at(peer).pair->region_key.reset(); }
+void VerbsFabric::fence_region(Slot peer) { peer_at(peer).pair->region_key.reset(); }
 
 // Nothing lands from it after this, and it learns that we have hung up.
 void VerbsFabric::close(Peer& peer) {
   peer.alive = false;
   peer.queue.clear();
-  fence_queue_pair(peer.rank);
+  fence_queue_pair(peer.slot);
   static_cast<void>(::rdma_disconnect(peer.pair->id.get()));  // fails if it has hung up before
 }
 
 void VerbsFabric::lose(Peer& peer, std::string reason) {
   close(peer);
-  losses_.push_back({peer.rank, std::move(reason)});
+  losses_.push_back({peer.slot, std::move(reason)});
 }
 
 void VerbsFabric::arm() {

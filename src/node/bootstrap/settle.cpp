@@ -148,7 +148,7 @@ void Reception::hand_over(const LinkPtr& link, std::uint32_t slot) {
   peer.link.reset();
   peer.attached = true;
   peer.pause = kRetryAtFirst;
-  const Rank rank{slot};
+  const Slot rank{slot};
   desk_.note(slot, peer.founding);
   if (peer.transport == Transport::shm) {
     desk_.arrive({slot, peer.incarnation,

@@ -168,10 +168,12 @@ TEST_P(OnFabric, OverlappingGroupsDeliverEachToItsMembersOnly) {
   cluster.start();
   EXPECT_TRUE(cluster.group(0, 0).send("from a", kPatience));
   EXPECT_TRUE(cluster.group(2, 1).send("from c", kPatience));
-  EXPECT_EQ(cluster.group(1, 1).rank().value, 1);
+  EXPECT_EQ(cluster.group(1, 1).own_index().value, 1);
+  EXPECT_EQ(cluster.group(1, 1).name_of(MemberIndex{0}), "c");
+  EXPECT_EQ(cluster.group(1, 1).name_of(MemberIndex{2}), "") << "there is none";
   EXPECT_EQ(cluster.group(1, 1).try_claim(1).outcome(), ClaimOutcome::not_sender);
   // Who is in no group's members joins it all the same, but neither sends nor is delivered to.
-  EXPECT_EQ(cluster.group(2, 0).rank().value, 2) << "their number: it has no place";
+  EXPECT_EQ(cluster.group(2, 0).own_index().value, 2) << "their number: it is none of them";
   EXPECT_EQ(cluster.group(2, 0).try_claim(1).outcome(), ClaimOutcome::not_sender);
   expect_ok(cluster.stop());
   EXPECT_EQ(cluster.deliveries(0, 0), Deliveries{"0 0 from a"});

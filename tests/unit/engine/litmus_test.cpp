@@ -28,12 +28,12 @@ class GuardFirst final : public Fabric {
   GuardFirst(std::unique_ptr<Fabric> inner, std::uint32_t one_in)
       : inner_(std::move(inner)), one_in_(one_in) {}
 
-  [[nodiscard]] const std::byte* row(Rank peer) const override { return inner_->row(peer); }
-  void write(Rank peer, Extent data) override {
+  [[nodiscard]] const std::byte* row(Slot peer) const override { return inner_->row(peer); }
+  void write(Slot peer, Extent data) override {
     if (++writes_ % one_in_ != 0) return inner_->write(peer, data);
     held_.emplace_back(peer, data);
   }
-  void publish(Rank peer, std::uint64_t offset, std::span<const std::byte> words) override {
+  void publish(Slot peer, std::uint64_t offset, std::span<const std::byte> words) override {
     inner_->publish(peer, offset, words);
   }
   void flush() override { inner_->flush(); }
@@ -45,7 +45,7 @@ class GuardFirst final : public Fabric {
   }
   [[nodiscard]] bool drained() const override { return held_.empty() && inner_->drained(); }
   [[nodiscard]] std::vector<PeerLoss> take_losses() override { return inner_->take_losses(); }
-  void fence(Rank peer) override { inner_->fence(peer); }
+  void fence(Slot peer) override { inner_->fence(peer); }
   void arm() override { inner_->arm(); }
   void disarm() override { inner_->disarm(); }
   [[nodiscard]] FabricCounters counters() const override { return inner_->counters(); }
@@ -54,7 +54,7 @@ class GuardFirst final : public Fabric {
   std::unique_ptr<Fabric> inner_;
   std::uint32_t one_in_;
   std::uint32_t writes_ = 0;
-  std::vector<std::pair<Rank, Extent>> held_;
+  std::vector<std::pair<Slot, Extent>> held_;
 };
 
 struct Tried {
@@ -91,10 +91,10 @@ class LitmusTest : public ::testing::Test {
     cluster = std::make_unique<LocalCluster>(std::vector<std::size_t>(kNodes, bytes));
     for (std::uint32_t slot = 0; slot < kNodes; ++slot) {
       Tried& node = nodes.emplace_back(bytes);
-      node.fabric = wrap(cluster->fabric(Rank{slot}, node.row.data()), slot);
+      node.fabric = wrap(cluster->fabric(Slot{slot}, node.row.data()), slot);
       node.litmus = std::make_unique<Litmus<NativeMemory>>(
           slot, 100 + slot, kNodes, kRounds, node.row.data(), kOffset,
-          [&node](std::uint32_t peer) { return node.fabric->row(Rank{peer}); });
+          [&node](std::uint32_t peer) { return node.fabric->row(Slot{peer}); });
     }
   }
 

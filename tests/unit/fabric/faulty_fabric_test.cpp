@@ -14,9 +14,9 @@ namespace tutti::testing {
 namespace {
 
 constexpr std::size_t kFaultyRowBytes = 4096;
-constexpr Rank kFirst{0};
-constexpr Rank kSecond{1};
-constexpr Rank kThird{2};
+constexpr Slot kFirst{0};
+constexpr Slot kSecond{1};
+constexpr Slot kThird{2};
 
 /// Node 0 posts through a FaultyFabric to nodes 1 and 2.
 class FaultyFabricTest : public ::testing::Test {
@@ -27,7 +27,7 @@ class FaultyFabricTest : public ::testing::Test {
     third_ = cluster_.fabric(kThird, other_row_.data());
   }
 
-  void publish(Rank peer, std::uint64_t offset, std::uint64_t value) {
+  void publish(Slot peer, std::uint64_t offset, std::uint64_t value) {
     faulty_->publish(peer, offset, std::as_bytes(std::span(&value, 1)));
   }
 

@@ -19,17 +19,17 @@ class LocalFabricTest : public ::testing::Test {
  protected:
   LocalFabricTest() {
     for (std::uint32_t i = 0; i < kNodes; ++i) {
-      fabrics_.at(i) = cluster_.fabric(Rank{i}, rows_.at(i).data(), [this, i] { ++wakes_.at(i); });
+      fabrics_.at(i) = cluster_.fabric(Slot{i}, rows_.at(i).data(), [this, i] { ++wakes_.at(i); });
     }
   }
 
   void send(std::uint32_t from, std::uint32_t to, std::uint64_t value) {
-    fabrics_.at(from)->publish(Rank{to}, 64, std::as_bytes(std::span(&value, 1)));
+    fabrics_.at(from)->publish(Slot{to}, 64, std::as_bytes(std::span(&value, 1)));
     fabrics_.at(from)->flush();
   }
 
   std::uint64_t load(std::uint32_t at, std::uint32_t peer) {
-    const std::byte* row = fabrics_.at(at)->row(Rank{peer});
+    const std::byte* row = fabrics_.at(at)->row(Slot{peer});
     return reinterpret_cast<const std::atomic<std::uint64_t>*>(row + 64)->load();
   }
 
@@ -55,8 +55,8 @@ TEST_F(LocalFabricTest, CountsThePostsThatLanded) {
 
 TEST_F(LocalFabricTest, CutStopsBothDirectionsOfOnePair) {
   send(0, 1, 1);
-  cluster_.cut(Rank{0}, Rank{1});
-  cluster_.cut(Rank{1}, Rank{0});
+  cluster_.cut(Slot{0}, Slot{1});
+  cluster_.cut(Slot{1}, Slot{0});
   send(0, 1, 2);
   send(1, 0, 2);
   send(0, 2, 2);
@@ -67,15 +67,15 @@ TEST_F(LocalFabricTest, CutStopsBothDirectionsOfOnePair) {
   const std::vector<PeerLoss> second = losses(1);
   ASSERT_EQ(first.size(), 1U);
   ASSERT_EQ(second.size(), 1U);
-  EXPECT_EQ(first[0].peer, Rank{1});
-  EXPECT_EQ(second[0].peer, Rank{0});
+  EXPECT_EQ(first[0].peer, Slot{1});
+  EXPECT_EQ(second[0].peer, Slot{0});
   EXPECT_TRUE(losses(2).empty());
 }
 
 TEST_F(LocalFabricTest, KillIsSeenByAllOthersOnce) {
-  cluster_.kill(Rank{2});
-  cluster_.kill(Rank{2});
-  cluster_.cut(Rank{1}, Rank{2});
+  cluster_.kill(Slot{2});
+  cluster_.kill(Slot{2});
+  cluster_.cut(Slot{1}, Slot{2});
   send(2, 0, 5);
   EXPECT_EQ(load(0, 2), 0U);
   EXPECT_EQ(losses(0).size(), 1U);
@@ -89,7 +89,7 @@ TEST_F(LocalFabricTest, WakesOnlyWhoSleeps) {
   fabrics_[1]->arm();
   send(0, 1, 2);
   EXPECT_EQ(wakes_[1], 1);
-  cluster_.kill(Rank{2});
+  cluster_.kill(Slot{2});
   EXPECT_EQ(wakes_[1], 2) << "a loss wakes as well";
   fabrics_[1]->disarm();
   send(0, 1, 3);
@@ -102,7 +102,7 @@ TEST_F(LocalFabricTest, LandsNothingAfterALossThatAnotherThreadCaused) {
     for (std::uint64_t value = 1; !stop; ++value) send(0, 1, value);
   });
   while (load(1, 0) == 0) std::this_thread::yield();
-  std::thread cutter([&] { cluster_.cut(Rank{0}, Rank{1}); });
+  std::thread cutter([&] { cluster_.cut(Slot{0}, Slot{1}); });
   while (losses(1).empty()) std::this_thread::yield();
   const std::uint64_t last = load(1, 0);
   for (int i = 0; i < 100; ++i) {

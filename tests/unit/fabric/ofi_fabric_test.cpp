@@ -24,7 +24,7 @@ using ::testing::HasSubstr;
 
 constexpr std::uint64_t kOfiEpoch = 7;
 constexpr std::size_t kOfiRowBytes = 64 * 1024;
-constexpr Rank kStrangersRank{1};
+constexpr Slot kStrangersRank{1};
 
 /// A watchdog: ends a test that hangs, and measures nothing.
 template <class Condition>
@@ -176,7 +176,7 @@ TEST_F(OfiFabricTest, ARowWithoutAHeaderIsRefused) {
   ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
   const UniqueFd other(ends[1]);
   const Result<void> attached = fabric->attach(
-      {.peer = Rank{2}, .socket = UniqueFd(ends[0]), .row_bytes = 8, .epoch = kOfiEpoch});
+      {.peer = Slot{2}, .socket = UniqueFd(ends[0]), .row_bytes = 8, .epoch = kOfiEpoch});
   ASSERT_FALSE(attached);
   EXPECT_EQ(attached.error().code, ErrorCode::mismatch);
 }
@@ -191,7 +191,7 @@ struct OneProcess {
       sleepers[i] = Sleeper::create().value();
       const auto row = std::as_bytes(std::span(rows[i]));
       fabrics[i] = OfiFabric::create(*sleepers[i], row, "shm", "127.0.0.1").value();
-      EXPECT_TRUE(fabrics[i]->attach({.peer = Rank{1 - i},
+      EXPECT_TRUE(fabrics[i]->attach({.peer = Slot{1 - i},
                                       .socket = UniqueFd(ends[i]),
                                       .row_bytes = kOfiRowBytes,
                                       .epoch = kOfiEpoch}));
@@ -207,7 +207,7 @@ TEST(OfiFabricOfOneProcess, APeerThatGoesWhileItsWayIsOpenedIsNotTouched) {
   for (int round = 0; round < 10; ++round) {
     OneProcess one;
     for (const auto& fabric : one.fabrics) fabric->poll();  // no first write goes through
-    ASSERT_FALSE(one.fabrics[0]->is_open(Rank{1}) || one.fabrics[1]->is_open(Rank{0}));
+    ASSERT_FALSE(one.fabrics[0]->is_open(Slot{1}) || one.fabrics[1]->is_open(Slot{0}));
     one.fabrics[0].reset();
     std::vector<PeerLoss> losses;
     ASSERT_TRUE(eventually([&] {
@@ -215,7 +215,7 @@ TEST(OfiFabricOfOneProcess, APeerThatGoesWhileItsWayIsOpenedIsNotTouched) {
       losses = one.fabrics[1]->take_losses();
       return !losses.empty();
     }));
-    EXPECT_EQ(losses[0].peer, Rank{0});
+    EXPECT_EQ(losses[0].peer, Slot{0});
   }
 }
 

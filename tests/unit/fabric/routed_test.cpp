@@ -21,16 +21,16 @@ class RecordingFabric final : public Fabric {
  public:
   explicit RecordingFabric(const RowHeader* header) : header_(header) {}
 
-  [[nodiscard]] const std::byte* row(Rank) const override { return row_.data(); }
-  void write(Rank peer, Extent) override { log += "w" + std::to_string(peer.value); }
-  void publish(Rank peer, std::uint64_t, std::span<const std::byte>) override {
+  [[nodiscard]] const std::byte* row(Slot) const override { return row_.data(); }
+  void write(Slot peer, Extent) override { log += "w" + std::to_string(peer.value); }
+  void publish(Slot peer, std::uint64_t, std::span<const std::byte>) override {
     log += "p" + std::to_string(peer.value);
   }
   void flush() override { log += "f"; }
   std::size_t poll() override { return landed; }
   [[nodiscard]] bool drained() const override { return is_drained; }
   [[nodiscard]] std::vector<PeerLoss> take_losses() override { return std::exchange(losses, {}); }
-  void fence(Rank peer) override { log += "x" + std::to_string(peer.value); }
+  void fence(Slot peer) override { log += "x" + std::to_string(peer.value); }
   void arm() override { log += header_->asleep % 2 == 1 ? "a" : "?"; }
   void disarm() override { log += header_->asleep % 2 == 0 ? "d" : "?"; }
   [[nodiscard]] FabricCounters counters() const override { return {1, 20, 3, 40}; }
@@ -56,12 +56,12 @@ class RoutedFabricTest : public ::testing::Test {
       fabrics.push_back(std::move(fabric));
     }
     routed_ = RoutedFabric::create(own_row_.data(), 4, kRoutedRowBytes, std::move(fabrics)).value();
-    routed_->route(Rank{0}, *inner_[0]);
-    routed_->route(Rank{2}, *inner_[1]);
-    routed_->route(Rank{3}, *inner_[0]);
+    routed_->route(Slot{0}, *inner_[0]);
+    routed_->route(Slot{2}, *inner_[1]);
+    routed_->route(Slot{3}, *inner_[0]);
   }
 
-  [[nodiscard]] bool shows_zeros(Rank peer) const {
+  [[nodiscard]] bool shows_zeros(Slot peer) const {
     const std::byte* row = routed_->row(peer);
     return std::all_of(row, row + kRoutedRowBytes,
                        [](std::byte byte) { return byte == std::byte{0}; });
@@ -75,33 +75,33 @@ class RoutedFabricTest : public ::testing::Test {
 };
 
 TEST_F(RoutedFabricTest, SendsEachPeersPostsToItsFabric) {
-  routed_->write(Rank{0}, {64, 8});
-  routed_->publish(Rank{2}, 64, {});
-  routed_->write(Rank{3}, {64, 8});
-  routed_->fence(Rank{2});
+  routed_->write(Slot{0}, {64, 8});
+  routed_->publish(Slot{2}, 64, {});
+  routed_->write(Slot{3}, {64, 8});
+  routed_->fence(Slot{2});
   routed_->flush();
   EXPECT_EQ(inner_[0]->log, "w0w3f");
   EXPECT_EQ(inner_[1]->log, "p2x2f");
-  EXPECT_EQ(routed_->row(Rank{3}), inner_[0]->row(Rank{3}));
-  EXPECT_EQ(routed_->row(Rank{2}), inner_[1]->row(Rank{2}));
+  EXPECT_EQ(routed_->row(Slot{3}), inner_[0]->row(Slot{3}));
+  EXPECT_EQ(routed_->row(Slot{2}), inner_[1]->row(Slot{2}));
 }
 
 TEST_F(RoutedFabricTest, TakesPostsToASlotWithoutAPeerAndShowsZerosThere) {
-  routed_->write(Rank{1}, {64, 8});
-  routed_->publish(Rank{1}, 64, {});
-  routed_->fence(Rank{1});
+  routed_->write(Slot{1}, {64, 8});
+  routed_->publish(Slot{1}, 64, {});
+  routed_->fence(Slot{1});
   EXPECT_EQ(inner_[0]->log + inner_[1]->log, "");
-  EXPECT_TRUE(shows_zeros(Rank{1}));
+  EXPECT_TRUE(shows_zeros(Slot{1}));
 }
 
 TEST_F(RoutedFabricTest, ASlotChangesItsPeerAndFabric) {
-  routed_->unroute(Rank{3});
-  routed_->unroute(Rank{3});
-  routed_->write(Rank{3}, {64, 8});
-  EXPECT_TRUE(shows_zeros(Rank{3}));
-  routed_->route(Rank{3}, *inner_[1]);
-  routed_->write(Rank{3}, {64, 8});
-  EXPECT_EQ(routed_->row(Rank{3}), inner_[1]->row(Rank{3}));
+  routed_->unroute(Slot{3});
+  routed_->unroute(Slot{3});
+  routed_->write(Slot{3}, {64, 8});
+  EXPECT_TRUE(shows_zeros(Slot{3}));
+  routed_->route(Slot{3}, *inner_[1]);
+  routed_->write(Slot{3}, {64, 8});
+  EXPECT_EQ(routed_->row(Slot{3}), inner_[1]->row(Slot{3}));
   EXPECT_EQ(inner_[0]->log, "");
   EXPECT_EQ(inner_[1]->log, "w3");
 }
@@ -113,8 +113,8 @@ TEST_F(RoutedFabricTest, MergesWhatTheFabricsSay) {
   EXPECT_TRUE(routed_->drained());
   inner_[1]->is_drained = false;
   EXPECT_FALSE(routed_->drained());
-  inner_[0]->losses = {{Rank{3}, "x"}};
-  inner_[1]->losses = {{Rank{2}, "y"}};
+  inner_[0]->losses = {{Slot{3}, "x"}};
+  inner_[1]->losses = {{Slot{2}, "y"}};
   EXPECT_EQ(routed_->take_losses().size(), 2U);
   EXPECT_TRUE(routed_->take_losses().empty());
   const FabricCounters sum = routed_->counters();

@@ -18,7 +18,7 @@ namespace tutti {
 namespace {
 
 constexpr std::size_t kShmRowBytes = 4096;
-constexpr Rank kShmPeer{1};
+constexpr Slot kShmPeer{1};
 constexpr std::chrono::hours kNeverByItself{1};
 
 /// Our side of one pair; the peer's side is played by the test.
@@ -241,7 +241,7 @@ TEST_F(ShmFabricTest, RefusesABadRowSaysWhoseAndKeepsTheSlotFree) {
     const Result<void> attached = fabric->attach(std::move(bad));
     ASSERT_FALSE(attached);
     EXPECT_EQ(attached.error().code, ErrorCode::mismatch);
-    EXPECT_EQ(attached.error().message.find("rank 1"), 0U) << attached.error().message;
+    EXPECT_EQ(attached.error().message.find("slot 1"), 0U) << attached.error().message;
     char byte = 0;
     EXPECT_EQ(::recv(peer_socket_.get(), &byte, 1, MSG_DONTWAIT), 0);
     connect();
@@ -256,7 +256,7 @@ TEST_F(ShmFabricTest, ForgetsAHangUpOfADetachedPeer) {
   fabric->poll();                   // and its loss found, but not taken
   fabric->detach(kShmPeer);
   fabric->detach(kShmPeer);
-  fabric->detach(Rank{77});
+  fabric->detach(Slot{77});
   connect();
   ASSERT_TRUE(fabric->attach(connection()));
   fabric->poll();

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::uint64_t kTcpEpoch = 7;
 constexpr std::size_t kTcpRowBytes = 1 << 20;
-constexpr Rank kTcpPeer{1};
+constexpr Slot kTcpPeer{1};
 
 /// `receive_bytes`: what the second one's kernel holds, about; 0: its own choice.
 std::pair<int, int> connected_sockets(int receive_bytes = 0) {
@@ -229,7 +229,7 @@ TEST_F(TcpFabricTest, DetachForgetsWhatWaitsAndTheLossNotTaken) {
   const FabricCounters before = fabric->counters();
   fabric->detach(kTcpPeer);
   fabric->detach(kTcpPeer);
-  fabric->detach(Rank{77});
+  fabric->detach(Slot{77});
   EXPECT_TRUE(fabric->drained());
   EXPECT_TRUE(fabric->take_losses().empty());
   EXPECT_EQ(fabric->counters().writes, before.writes);

@@ -20,7 +20,7 @@ class ForgedClusterOver {
     for (std::uint32_t slot = 0; slot < count; ++slot) rows.emplace_back(plan.rows.row_bytes());
     plan.founders = count - joining;
     for (std::uint32_t slot = 0; slot < count; ++slot) {
-      if constexpr (requires { memory.reader; }) memory.reader = Rank{slot};
+      if constexpr (requires { memory.reader; }) memory.reader = Slot{slot};
       nodes.emplace_back(plan, slot, rows, memory);
     }
     std::vector<std::uint32_t> founders;

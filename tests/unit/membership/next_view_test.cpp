@@ -24,7 +24,7 @@ class AtLoad final : public BetweenLoads {
   [[nodiscard]] bool is_armed() const { return act_ != nullptr; }
 
  private:
-  void before_load(Rank reader) override {
+  void before_load(Slot reader) override {
     if (act_ != nullptr && reader.value == reader_ && left_-- == 0) std::exchange(act_, {})();
   }
 

@@ -53,7 +53,7 @@ class NextView final : private BetweenLoads {
     SendRing ring(shape.own_ring, shape.ring_granules, shape.window_records);
     Bounds bounds(shape.senders());
     MulticastCounters counters;
-    Multicast<LandingMemory> multicast(shape, {this, Rank{0}}, &ring, bounds, counters);
+    Multicast<LandingMemory> multicast(shape, {this, Slot{0}}, &ring, bounds, counters);
     SendRing::Space space;
     for (int i = 0; i < 5; ++i) {
       if (ring.claim(8, space) == SendRing::Outcome::ok) ring.commit(space);
@@ -71,7 +71,7 @@ class NextView final : private BetweenLoads {
   std::uint64_t released = 0;
 
  private:
-  void before_load(Rank /*reader*/) override {
+  void before_load(Slot /*reader*/) override {
     if (loads_++ != at_load_) return;
     if (from_ == From::two_views_ago) come_from_two_views_ago(table_, 1);
     if (from_ == From::this_view) go_two_views_on(table_, 1);

@@ -41,7 +41,7 @@ const TcpConnection* tcp_to(const TestMember& member, std::uint32_t slot) {
 void expect_shm(const TestMember& here, const TestMember& there, std::uint32_t slot) {
   const ShmConnection* connection = shm_to(here, slot);
   ASSERT_NE(connection, nullptr);
-  EXPECT_EQ(connection->peer, Rank{slot});
+  EXPECT_EQ(connection->peer, Slot{slot});
   expect_close_on_exec(connection->socket);
   expect_close_on_exec(connection->row_fd);
   expect_close_on_exec(connection->doorbell);
@@ -89,7 +89,7 @@ TEST(Lobby, ThreeMembersConnectByTcpAndLeaveNoByteBehind) {
       const TcpConnection* there = tcp_to(*members[b], a);
       ASSERT_TRUE(here != nullptr && there != nullptr);
       expect_tcp(*here);
-      EXPECT_EQ(here->peer, Rank{b});
+      EXPECT_EQ(here->peer, Slot{b});
       EXPECT_EQ(here->row_bytes, members[b]->row.size());
       EXPECT_EQ(here->epoch, there->epoch);
       EXPECT_NE(here->epoch, 0U);

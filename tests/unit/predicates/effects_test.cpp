@@ -17,11 +17,11 @@ namespace {
 class NotingFabric : public ::testing::NiceMock<MockFabric> {
  public:
   NotingFabric() {
-    ON_CALL(*this, write).WillByDefault([this](Rank peer, Extent data) {
+    ON_CALL(*this, write).WillByDefault([this](Slot peer, Extent data) {
       notes.push_back("data " + std::to_string(data.offset) + " to " + std::to_string(peer.value));
     });
     ON_CALL(*this, publish)
-        .WillByDefault([this](Rank peer, std::uint64_t offset, std::span<const std::byte> words) {
+        .WillByDefault([this](Slot peer, std::uint64_t offset, std::span<const std::byte> words) {
           std::string note = "words " + std::to_string(offset) + ":";
           for (std::size_t at = 0; at < words.size(); at += 8) {
             std::uint64_t word = 0;
@@ -49,7 +49,7 @@ class EffectsTest : public ::testing::Test {
 };
 
 TEST_F(EffectsTest, NothingIsPostedBeforeTheListIsCarriedOut) {
-  effects.write(Rank{1}, {64, 8});
+  effects.write(Slot{1}, {64, 8});
   effects.flush();
   EXPECT_TRUE(fabric.notes.empty());
   EXPECT_FALSE(effects.empty());
@@ -64,8 +64,8 @@ TEST_F(EffectsTest, W1EachPeerGetsTheDataBeforeTheWords) {
   const std::vector<std::uint64_t> guard{7};
   const std::array<Extent, 2> data{{{64, 8}, {128, 8}}};
   const Effects::Words words{256, as_words(guard)};
-  effects.push(std::array{Rank{1}, Rank{2}}, data, {&words, 1});
-  effects.publish(Rank{3}, 512, as_words(guard));
+  effects.push(std::array{Slot{1}, Slot{2}}, data, {&words, 1});
+  effects.publish(Slot{3}, 512, as_words(guard));
   effects.carry_out();
   EXPECT_EQ(fabric.notes,
             (Notes{"data 64 to 1", "data 128 to 1", "words 256: 7 to 1", "data 64 to 2",
@@ -74,11 +74,11 @@ TEST_F(EffectsTest, W1EachPeerGetsTheDataBeforeTheWords) {
 
 TEST_F(EffectsTest, W2WordsAreThoseOfTheMomentInWhichTheyWereAskedFor) {
   std::vector<std::uint64_t> words{1, 2};
-  std::vector<Rank> peers{Rank{4}};
+  std::vector<Slot> peers{Slot{4}};
   const Effects::Words block{0, as_words(words)};
   effects.push(peers, {}, {&block, 1});
   words[0] = 3;
-  peers[0] = Rank{5};
+  peers[0] = Slot{5};
   effects.push(peers, {}, {&block, 1});
   effects.carry_out();
   EXPECT_EQ(fabric.notes, (Notes{"words 0: 1 2 to 4", "words 0: 3 2 to 5"}));
@@ -94,9 +94,9 @@ TEST(EffectsThatAreFull, W3AreCarriedOutFirst) {
   NotingFabric fabric;
   Effects effects(fabric, 2, 64);
   const std::vector<std::uint64_t> words(4);
-  effects.publish(Rank{1}, 0, as_words(words));
+  effects.publish(Slot{1}, 0, as_words(words));
   EXPECT_EQ(fabric.notes.size(), 0U);
-  effects.publish(Rank{1}, 1, as_words(words));
+  effects.publish(Slot{1}, 1, as_words(words));
   EXPECT_EQ(fabric.notes.size(), 1U) << "there is no room for the bytes of both";
   effects.flush();
   EXPECT_EQ(fabric.notes.size(), 1U);

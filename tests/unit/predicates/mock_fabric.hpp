@@ -9,14 +9,14 @@ namespace tutti {
 
 class MockFabric : public Fabric {
  public:
-  MOCK_METHOD(const std::byte*, row, (Rank), (const, override));
-  MOCK_METHOD(void, write, (Rank, Extent), (override));
-  MOCK_METHOD(void, publish, (Rank, std::uint64_t, std::span<const std::byte>), (override));
+  MOCK_METHOD(const std::byte*, row, (Slot), (const, override));
+  MOCK_METHOD(void, write, (Slot, Extent), (override));
+  MOCK_METHOD(void, publish, (Slot, std::uint64_t, std::span<const std::byte>), (override));
   MOCK_METHOD(void, flush, (), (override));
   MOCK_METHOD(std::size_t, poll, (), (override));
   MOCK_METHOD(bool, drained, (), (const, override));
   MOCK_METHOD(std::vector<PeerLoss>, take_losses, (), (override));
-  MOCK_METHOD(void, fence, (Rank), (override));
+  MOCK_METHOD(void, fence, (Slot), (override));
   MOCK_METHOD(void, arm, (), (override));
   MOCK_METHOD(void, disarm, (), (override));
   MOCK_METHOD(FabricCounters, counters, (), (const, override));

@@ -31,14 +31,14 @@ TEST(PredicateLoop, Q1Q2PollsStepsAndPostsAllFlushesOnceAndThenDelivers) {
   EXPECT_CALL(fabric, poll());
   const auto posts_to = [](std::uint32_t peer) {
     return [peer](Effects& effects) {
-      effects.write(Rank{peer}, {});
+      effects.write(Slot{peer}, {});
       return true;
     };
   };
   EXPECT_CALL(first, step(_)).WillOnce(posts_to(1));
-  EXPECT_CALL(fabric, write(Rank{1}, _));
+  EXPECT_CALL(fabric, write(Slot{1}, _));
   EXPECT_CALL(second, step(_)).WillOnce(posts_to(2));
-  EXPECT_CALL(fabric, write(Rank{2}, _));
+  EXPECT_CALL(fabric, write(Slot{2}, _));
   EXPECT_CALL(fabric, flush());
   EXPECT_CALL(first, deliver());
   EXPECT_CALL(second, deliver());
@@ -118,10 +118,10 @@ TEST(PredicateLoop, CountsWhatOnlyLandedAsWork) {
 TEST(PredicateLoop, HandsOnTheLossesOfItsFabric) {
   NiceMock<MockFabric> fabric;
   PredicateLoop loop(fabric);
-  EXPECT_CALL(fabric, take_losses()).WillOnce(Return(std::vector<PeerLoss>{{Rank{2}, "gone"}}));
+  EXPECT_CALL(fabric, take_losses()).WillOnce(Return(std::vector<PeerLoss>{{Slot{2}, "gone"}}));
   const std::vector<PeerLoss> losses = loop.take_losses();
   ASSERT_EQ(losses.size(), 1U);
-  EXPECT_EQ(losses[0].peer, Rank{2});
+  EXPECT_EQ(losses[0].peer, Slot{2});
 }
 
 }  // namespace
