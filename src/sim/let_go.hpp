@@ -24,6 +24,9 @@ class LetGo {
   LetGo(std::uint32_t slots, std::size_t row_bytes, std::size_t life_end)
       : row_bytes_(row_bytes), life_end_(life_end), rows_(slots), writes_(slots) {}
 
+  /// That word of each row lasts as long as the row, too: it is read, whoever its node is (Y5).
+  void add_lasting(std::size_t offset) { lasting_.push_back(offset); }
+
   /// What was written to a row after its node was removed, and read.
   struct Write {
     ViewMember source;
@@ -72,6 +75,7 @@ class LetGo {
 
   std::size_t row_bytes_;
   std::size_t life_end_;
+  std::vector<std::size_t> lasting_;
   std::vector<std::vector<Gone>> rows_;     // by reader
   std::vector<std::vector<Write>> writes_;  // likewise
   std::vector<std::unique_ptr<Row>> kept_;

@@ -124,6 +124,7 @@ class Net {
       let_go_.remove_member(node, member, epoch, row(node, member.slot), now_ns_);
     }
   }
+  void add_lasting(std::size_t offset) { let_go_.add_lasting(offset); }
   [[nodiscard]] std::vector<LetGo::Write> take_writes(std::uint32_t reader) {
     return let_go_.take_writes(reader);
   }

@@ -86,6 +86,10 @@ World::World(const Options& options)
       nodes_(options.nodes),
       interrupts_(options.interrupts, options.nodes, net_, options.seed ^ 0x62657477ULL),
       recorder_(history::Recorder::in_memory({.name = "world", .node = history::kHarnessNode})) {
+  // At the same place in every row.
+  for (const GroupOptions& group : plan_.rows.groups) {
+    net_.add_lasting(plan_.rows.layouts.front().place(group.name).reclaimed);
+  }
   for (std::uint32_t node = 0; node < options_.founders; ++node) start(node);
   for (std::uint32_t node = options_.founders; node < options_.nodes && !options_.faults.ends;
        ++node) {

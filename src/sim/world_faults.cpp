@@ -134,8 +134,15 @@ void World::partition() {
 void World::break_link(std::uint32_t a, std::uint32_t b) {
   if (a == b || !net_.connected(a, b) || member(a) == nullptr || member(b) == nullptr) return;
   net_.close(a, b, random_.below(5));
+  // What was on its way is lost. In a change of view one of them may hear the decision from a
+  // third.
+  if (member(a)->changing() || member(b)->changing()) {
+    disturbances_.add(now_ns_, now_ns_ + one_way_ns());
+  }
   // If both are complete, neither reports the other (P2); and neither rings the other any more.
-  if (options_.faults.ends) disturbances_.add(now_ns_, now_ns_ + options_.suspect_after_ns);
+  if (nodes_[a].finishes && nodes_[b].finishes) {
+    disturbances_.add(now_ns_, now_ns_ + options_.suspect_after_ns);
+  }
   lose(a, b, 5 * options_.net.delay_ns);
   lose(b, a, 5 * options_.net.delay_ns);
 }
