@@ -82,6 +82,14 @@ void Engine<Memory>::removed(const ViewMember& member) {
   }
 }
 
+// A node that joins may be connected to members that leave just then. No view of ours had them.
+template <class Memory>
+void Engine<Memory>::left_before(const ViewMember& member) {
+  events_.removed(member);
+  const bool is_connected = connected_[member.slot] == member.incarnation;
+  if (is_connected && !is_parting(member.slot)) parting_.push_back({member.slot, view().id});
+}
+
 template <class Memory>
 void Engine<Memory>::part_from_removed() {
   std::erase_if(parting_, [this](const Parting& gone) {

@@ -75,6 +75,28 @@ void Membership<Memory>::await_cut() {
   suspicion_.watch_heartbeats(now_ns_);
   const ViewMember& self = rows_.self();
   if (agreement_.decision()->next.contains(self) && is_left_behind()) stop(StopReason::evicted);
+  if (is_orphaned()) stop(StopReason::orphaned);
+}
+
+// Members that were in the view before know the number of a view's first message, and tell those
+// that joined. If none of them goes on, it comes from one that joined and heard it in time, or
+// never.
+template <class Memory>
+bool Membership<Memory>::is_orphaned() {
+  const View& next = agreement_.decision()->next;
+  const auto members = view().members.begin();
+  const bool orphans = view().survivors != 0 && std::none_of(members, members + view().survivors,
+                                                             [&](const ViewMember& member) {
+                                                               return next.contains(member);
+                                                             });
+  const bool lacks = std::ranges::any_of(
+      groups_, [](const Group& group) { return !group.subgroup->knows_first_seq(); });
+  if (!orphans || !lacks) {
+    orphaned_since_ns_.reset();
+    return false;
+  }
+  if (!orphaned_since_ns_) orphaned_since_ns_ = now_ns_;
+  return now_ns_ - *orphaned_since_ns_ >= options_.suspect_after_ns;
 }
 
 template <class Memory>
@@ -122,7 +144,9 @@ void Membership<Memory>::lost(std::uint32_t slot) {
   // J7: before it is time to found, it may come again; and who joins awaits what others decide.
   if (view().id == 0 && (!wedged_ || group_exists())) return;
   const std::optional<std::uint32_t> rank = view().rank_of(slot);
-  if (rank && *rank != rows_.rank()) suspect(*rank);
+  if (!rank || *rank == rows_.rank()) return;
+  lost_.push_back(slot);
+  suspect(*rank);
 }
 
 template <class Memory>

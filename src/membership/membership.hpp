@@ -38,6 +38,7 @@ enum class StopReason : std::uint8_t {
   left,      ///< it asked to leave, and was let go
   evicted,   ///< the others suspected it and went on
   minority,  ///< it is not connected to a majority of its view
+  orphaned,  ///< it joined, and all are lost that knew the number of its first message
 };
 
 /// Why a member ends its view: the first of these that holds. `told` is only that others wedge.
@@ -57,6 +58,8 @@ class MembershipEvents {
   virtual void stopped(StopReason reason) = 0;
   /// A member that is gone. Deliveries of views that it was in may still read its row.
   virtual void removed(const ViewMember& member) = 0;
+  /// The same, of the view before the first one here, in which it was: it must not come again.
+  virtual void left_before(const ViewMember& /*member*/) {}
   /// Asked of one that wants to leave: while others need it, it does not ask them to let it go.
   [[nodiscard]] virtual bool is_needed() const { return false; }
 };
@@ -166,6 +169,7 @@ class Membership final : public Stepped, private AgreementQuestions {
   void hear_decision();
   [[nodiscard]] bool is_left_behind() const;
   void await_cut();
+  [[nodiscard]] bool is_orphaned();
   [[nodiscard]] bool apply_decision(Effects& effects);
   void enter(const Proposal& decision, Effects& effects);
   void see_off(std::optional<std::uint32_t> lost);
@@ -192,6 +196,8 @@ class Membership final : public Stepped, private AgreementQuestions {
   std::vector<std::uint32_t> greeted_;  // slots that came, and have not been told all yet
   std::uint64_t last_came_ns_ = 0;
   std::vector<Leaver> leavers_;
+  std::vector<std::uint32_t> lost_;  // slots of members of this view
+  std::optional<std::uint64_t> orphaned_since_ns_;
   std::deque<std::uint64_t> removed_;  // incarnations, the newest kRemovedKept
   std::vector<Slot> told_;             // scratch: the nodes that are told of our words
   std::uint64_t now_ns_ = 0;

@@ -48,7 +48,7 @@ bool Membership<Memory>::time_to_found() const {
 }
 
 // A node that has just come knows nothing of us. That we are in a view it must know first: see
-// ViewRows::word().
+// ViewRows::word() and joiners().
 template <class Memory>
 void Membership<Memory>::greet(Effects& effects) {
   rows_.mark_changed();
@@ -56,6 +56,8 @@ void Membership<Memory>::greet(Effects& effects) {
   if (view().id == 0 && !options_.may_found) rows_.say_suspected(options_.self);
   for (const std::uint32_t slot : greeted_) {
     const Slot peer{slot};
+    effects.publish(peer, ViewWords::kInstalled,
+                    {rows_.own_row() + ViewWords::kInstalled, sizeof(std::uint64_t)});
     effects.publish(peer, ViewWords::kInstalled,
                     {rows_.own_row() + ViewWords::kInstalled, rows_.words().life_bytes()});
     for (const std::uint64_t parity : {0, 1}) {

@@ -118,18 +118,24 @@ void Membership<Memory>::enter(const Proposal& decision, Effects& effects) {
   }
   for (const ViewMember& member : before.members) {
     if (next.contains(member)) continue;
-    if (decision.leaves_in_order(member)) {
+    const bool lost = std::ranges::find(lost_, member.slot) != lost_.end();
+    if (decision.leaves_in_order(member) && !lost) {
       leavers_.push_back({member, now_ns_ + options_.suspect_after_ns});
     } else {
       events_.removed(member);
     }
   }
+  lost_.clear();
+  orphaned_since_ns_.reset();
   rows_.enter(next);
   // A joiner may have taken part in founding, in a block that is now this view's.
   if (before.id == 0 && next.id != kFirstView) clear_blocks(next.id, next.members, effects);
   for (const ViewMember& member : decision.left) {
     if (removed_.size() == kRemovedKept) removed_.pop_front();
     removed_.push_back(member.incarnation);
+  }
+  for (const ViewMember& member : decision.left) {
+    if (before.id == 0 && member.slot != options_.self) events_.left_before(member);
   }
   wedged_ = decision_shown_ = false;
   suspicion_.begin_view();

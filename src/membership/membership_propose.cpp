@@ -60,16 +60,15 @@ std::optional<Proposal> Membership<Memory>::first_proposal() {
 }
 
 // Those that are connected to all of us, and to each other, by the word of both sides: a joiner
-// that does not know a member yet would take it for lost. A node that was in a view is none (M6): a
-// member that left may still be connected to one that joined just then.
+// that does not know a member yet would take it for lost. A node that was chosen for a view, or was
+// in one, is none (M6): a member that left may still be connected to one that joined just then.
 template <class Memory>
 std::vector<ViewMember> Membership<Memory>::joiners() const {
   std::vector<ViewMember> out;
   for (std::uint32_t slot = 0; slot < ready_.size(); ++slot) {
     const std::uint64_t incarnation = ready_[slot];
     if (incarnation == 0 || view().rank_of(slot)) continue;
-    if (rows_.life(slot, ViewWords::kInstalled) != 0) continue;
-    bool all = true;
+    bool all = !was_removed(incarnation);
     for (std::uint32_t rank = 0; rank < view().members.size() && all; ++rank) {
       if (suspicion_.of(rank)) continue;
       const ViewMember& member = view().members[rank];
@@ -81,7 +80,8 @@ std::vector<ViewMember> Membership<Memory>::joiners() const {
       all = all && rows_.life(slot, ViewWords::ready(other.slot)) == other.incarnation &&
             rows_.life(other.slot, ViewWords::ready(slot)) == incarnation;
     }
-    if (all) out.push_back({slot, incarnation});
+    // Last: a node that says to whom it is connected said before that it was in a view (greet()).
+    if (all && rows_.life(slot, ViewWords::kInstalled) == 0) out.push_back({slot, incarnation});
   }
   return out;
 }

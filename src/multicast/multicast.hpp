@@ -86,8 +86,10 @@ class Multicast {
   void set_delivered(std::uint64_t position);
   void set_consumed(std::size_t sender, std::uint64_t rounds);
 
-  /// Number of the view's first message, from one who was there before. Nothing: not known yet.
+  /// Number of the view's first message, from any member that says it. Nothing: not known yet.
   [[nodiscard]] std::optional<std::uint64_t> first_seq() const;
+  /// Says it to others that joined as well: all that told it may be lost before they hear of it.
+  void tell_first_seq(std::uint64_t seq);
 
   /// No other member is in this view, or none any more.
   [[nodiscard]] bool alone() const;

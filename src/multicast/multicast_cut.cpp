@@ -23,6 +23,14 @@ std::optional<std::uint64_t> Multicast<Memory>::first_seq() const {
 }
 
 template <class Memory>
+void Multicast<Memory>::tell_first_seq(std::uint64_t seq) {
+  TUTTI_ASSERT(shape_.first_seq == kUnknownSeq && load(shape_.self, kFirstSeqOffset) == 0, seq,
+               shape_.view, shape_.self);
+  memory_.store(shape_.own_control + kFirstSeqOffset, seq + 1);
+  control_dirty_ = true;
+}
+
+template <class Memory>
 bool Multicast<Memory>::alone() const {
   for (std::uint32_t m = 0; m < shape_.members(); ++m) {
     if (m != shape_.self && in_view(m)) return false;

@@ -103,6 +103,7 @@ void Subgroup<Memory>::start(InView& view) {
   const std::optional<std::uint64_t> first = view.multicast.first_seq();
   if (!first) return;
   view.delivery.start_at(*first);
+  view.multicast.tell_first_seq(*first);
   view.started = true;
 }
 

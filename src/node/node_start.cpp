@@ -241,6 +241,13 @@ void NodeCore::ended(StopReason reason) {
         "start it again");
   }
   const std::string view = "view " + std::to_string(incarnation_->view().id);
+  if (reason == StopReason::orphaned) {
+    return void(
+        fail_with({ErrorCode::peer_lost,
+                   "all members that were there before this one joined were lost as " + view +
+                       " began, before they had told it where the sequence goes on; nothing "
+                       "was delivered here. Start this member again to join the others"}));
+  }
   fail_with(reason == StopReason::evicted ? Error{ErrorCode::stopped, why_evicted(view)}
                                           : Error{ErrorCode::peer_lost, why_minority(view)});
 }

@@ -169,6 +169,19 @@ TEST_F(EndsTest, WithoutASenderOnlyAMemberThatEndsHasLostNothing) {
   EXPECT_TRUE(nodes_[0].engine->is_through());
 }
 
+TEST_F(EndsTest, M6ANodeThatJoinsPartsFromThoseThatLeaveJustThen) {
+  make(4, 3);
+  nodes_[0].membership->leave();
+  run({0}, 1);
+  for (const std::uint32_t slot : all_) connect(3, slot);
+  run({0, 1, 2, 3}, 40);
+  ASSERT_EQ(nodes_[0].why_stopped, StopReason::left);
+  ASSERT_THAT(slots_of(nodes_[3].views.front()), ElementsAre(1, 2, 3));
+  EXPECT_THAT(nodes_[3].gone, ElementsAre(ViewMember{0, 100})) << "it must not come again";
+  EXPECT_THAT(nodes_[3].let_go_slots, ElementsAre(0));
+  EXPECT_EQ(nodes_[3].engine->connected_to(0), 0U);
+}
+
 // A node that is to join is started again just then. One member has met its second incarnation when
 // the view begins that the first is in. With the removal of the first, that connection ends, and so
 // must the word that says that it stands: the node would be admitted without being there.

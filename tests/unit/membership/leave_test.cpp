@@ -91,6 +91,39 @@ TEST(Leave, IsForGoodAlsoForOneThatJoinedJustThen) {
   EXPECT_EQ(cluster.nodes[3].why_stopped, std::nullopt);
 }
 
+// M6: it was chosen for a view and stood still, so it was removed before it had entered one. It is
+// connected to one that joined in the change that removed it.
+TEST(Leave, IsForGoodAlsoForOneThatNeverEntered) {
+  ForgedCluster cluster(5, 2);
+  connect(cluster, 3, {0, 1, 2, 4});
+  cluster.run({0, 1, 2});
+  ASSERT_THAT(slots_of(cluster.nodes[0].views.back()), ElementsAre(0, 1, 2, 3));
+  for (const std::uint32_t slot : {0U, 1U, 2U}) cluster.nodes[slot].membership->lost(3);
+  connect(cluster, 4, {0, 1, 2});
+  cluster.run({0, 1, 2, 4});
+  ASSERT_THAT(slots_of(cluster.nodes[4].views.back()), ElementsAre(0, 1, 2, 4));
+  for (const std::uint32_t slot : {0U, 1U, 2U}) cluster.nodes[slot].membership->leave();
+  cluster.run({0, 1, 2, 4});
+  EXPECT_THAT(slots_of(cluster.nodes[4].views.back()), ElementsAre(4));
+}
+
+// J8: the leader that leaves dies once its proposal was accepted, so those that stay go on with it.
+TEST(Leave, IsNotAwaitedOfOneThatWasLost) {
+  ForgedCluster cluster(3);
+  cluster.nodes[0].membership->leave();
+  const std::byte* accepted =
+      cluster.rows[1].data() + cluster.plan.rows.words.block(1) + ViewWords::kAccepted;
+  for (int i = 0; i < 20 && NativeMemory::load(accepted) == 0; ++i) cluster.run({0, 1, 2}, 1);
+  for (const std::uint32_t slot : {1U, 2U}) cluster.nodes[slot].membership->lost(0);
+  cluster.run({1, 2});
+  for (const std::uint32_t slot : {1U, 2U}) {
+    ForgedNode& node = cluster.nodes[slot];
+    ASSERT_THAT(slots_of(node.views.back()), ElementsAre(1, 2));
+    EXPECT_EQ(node.membership->leavers(), 0U);
+    EXPECT_THAT(node.gone, ElementsAre(ViewMember{0, 100}));
+  }
+}
+
 // It stood still while the others went on without it, for two views.
 void go_two_views_on(ForgedCluster& cluster, std::uint32_t without) {
   std::vector<std::uint32_t> here;

@@ -1,0 +1,66 @@
+// Members that joined together, and lost all that were there before just as their view began.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "sst/row_layout.hpp"
+#include "unit/membership/forged_cluster.hpp"
+
+namespace tutti::testing {
+namespace {
+
+using ::testing::ElementsAre;
+
+class Orphans : public ::testing::Test {
+ protected:
+  // Node 0, the only one left of three, has let 3 and 4 in, which have yet to hear of it.
+  Orphans() {
+    for (const std::uint32_t slot : {1U, 2U}) cluster_.nodes[slot].membership->leave();
+    cluster_.run({0, 1, 2});
+    for (const auto& [one, other] : {std::pair(0U, 3U), std::pair(0U, 4U), std::pair(3U, 4U)}) {
+      cluster_.nodes[one].membership->ready(other, 100 + other);
+      cluster_.nodes[other].membership->ready(one, 100 + one);
+    }
+    cluster_.run({0});
+  }
+
+  // It dies. They know of the view, and not what it said of the group in there, but who has read
+  // it.
+  void lose_the_first() {
+    const GroupPlace place = cluster_.plan.rows.layouts[0].place("g");
+    const std::uint64_t view = cluster_.nodes[0].views.back().id;
+    NativeMemory::store(cluster_.rows[0].data() + place.control[view % 2] + kFirstSeqOffset, 0);
+    cluster_.run({3, 4}, 1);
+    for (const std::uint32_t slot : {3U, 4U}) cluster_.nodes[slot].membership->lost(0);
+  }
+
+  ForgedCluster cluster_{5, 2};
+};
+
+TEST_F(Orphans, StopWhereNobodyKnowsTheNumberOfTheFirstMessage) {
+  ASSERT_THAT(slots_of(cluster_.nodes[0].views.back()), ElementsAre(0, 3, 4));
+  lose_the_first();
+  cluster_.run({3, 4});
+  for (const std::uint32_t slot : {3U, 4U}) {
+    EXPECT_EQ(cluster_.nodes[slot].why_stopped, std::nullopt) << "it may hear the number yet";
+    cluster_.nodes[slot].now_ns += MembershipOptions{}.suspect_after_ns;
+  }
+  cluster_.run({3, 4});
+  for (const std::uint32_t slot : {3U, 4U}) {
+    EXPECT_EQ(cluster_.nodes[slot].why_stopped, StopReason::orphaned) << slot;
+  }
+}
+
+TEST_F(Orphans, GoOnIfOneOfThemHasHeardIt) {
+  cluster_.run({4}, 3);
+  lose_the_first();
+  cluster_.run({3, 4});
+  for (const std::uint32_t slot : {3U, 4U}) {
+    ASSERT_GE(cluster_.nodes[slot].views.size(), 2U);
+    EXPECT_THAT(slots_of(cluster_.nodes[slot].views[1]), ElementsAre(3, 4));
+    EXPECT_NE(cluster_.nodes[slot].why_stopped, StopReason::orphaned)
+        << "without the state of the group they leave in order, and come again";
+  }
+}
+
+}  // namespace
+}  // namespace tutti::testing
