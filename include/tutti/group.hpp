@@ -139,7 +139,7 @@ class TUTTI_API Group {
   /// suspect_after once its node had left or ended (Node::stop), and members on this host, whose
   /// memory it reads, went on without it and used the space again; the node is about to stop then,
   /// or has been stopped. To be asked after reading and before acting, by callbacks that
-  /// act on the world outside the node; elsewhere it says nothing.
+  /// act on the world outside the node; anywhere else it is true, and says nothing.
   [[nodiscard]] bool intact() const noexcept;
 
   /// For what sends and then waits: an error where this node's calls that wait are refused, as

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <utility>
 
 #include "base/assert.hpp"
@@ -62,23 +63,42 @@ bool StateJobs::work() {
   TUTTI_ASSERT(!of_group || (job.at.group < groups_.size() && groups_[job.at.group].load),
                static_cast<int>(job.kind), job.at.group, job.view);
   job.result = {};
-  switch (job.kind) {
-    case StateJob::Kind::save:
-      save(job);
-      break;
-    case StateJob::Kind::read:
-      read(job);
-      break;
-    case StateJob::Kind::drop:
-      std::erase_if(snapshots_, [&](const Snapshot& held) { return held.view == job.view; });
-      break;
-    case StateJob::Kind::load:
-      load(job);
-      break;
+  try {
+    work_on(job);
+  } catch (const std::bad_alloc&) {
+    lack_memory(job);
   }
   // Release: what the job brought, and what the callback did; pairs with done().
   done_.store(now + 1, std::memory_order_release);
   return true;
+}
+
+void StateJobs::work_on(StateJob& job) {
+  switch (job.kind) {
+    case StateJob::Kind::save:
+      return save(job);
+    case StateJob::Kind::read:
+      return read(job);
+    case StateJob::Kind::drop:
+      std::erase_if(snapshots_, [&](const Snapshot& held) { return held.view == job.view; });
+      return;
+    case StateJob::Kind::load:
+      return load(job);
+  }
+}
+
+// Like a callback that fails: what would come after it is not read, or not loaded, either.
+void StateJobs::lack_memory(StateJob& job) {
+  const Error error{ErrorCode::system, "there is no memory for it"};
+  if (job.kind == StateJob::Kind::load) {
+    refused_ = true;
+    job.result = std::unexpected(error);
+    return;
+  }
+  const bool saves = job.kind == StateJob::Kind::save;
+  job.result =
+      cannot_give(job.at.group, saves ? "what saves the state" : "what reads a snapshot", error);
+  if (Snapshot* const from = held(job)) from->failed = job.result.error();
 }
 
 StateJobs::Snapshot* StateJobs::held(const StateJob& job) {

@@ -31,6 +31,13 @@ const std::string* Callbacks::Mark::find(const Callbacks& of) {
   return nullptr;
 }
 
+bool Callbacks::Mark::has(const Callbacks& of, std::string_view name) {
+  for (const Mark* mark = innermost; mark != nullptr; mark = mark->outer_) {
+    if (mark->of_ == &of && *mark->name_ == name) return true;
+  }
+  return false;
+}
+
 namespace {
 
 // What is being handled, as text. Not inlined: callbacks are called often, and seldom throw.
@@ -144,11 +151,15 @@ NodeOptions Callbacks::wrap(NodeOptions options) {
 
 GroupOptions Callbacks::wrap(GroupOptions options) {
   const std::string of_group = " of group '" + options.name + "'";
-  wrap<Throwing::fails_the_node>(options.on_delivery, "the delivery callback" + of_group);
+  wrap<Throwing::fails_the_node>(options.on_delivery, delivery_name(options.name));
   wrap<Throwing::is_handled_above>(options.snapshot, "snapshot" + of_group);
   wrap<Throwing::is_handled_above>(options.save_state, "save_state" + of_group);
   wrap<Throwing::is_handled_above>(options.load_state, "load_state" + of_group);
   return options;
+}
+
+std::string Callbacks::delivery_name(const std::string& group) {
+  return "the delivery callback of group '" + group + "'";
 }
 
 const std::string* Callbacks::running_here() const { return Mark::find(*this); }

@@ -15,6 +15,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "node/log_thread.hpp"
@@ -36,7 +37,9 @@ class Callbacks {
     Mark(const Mark&) = delete;
     Mark& operator=(const Mark&) = delete;
 
+    /// The innermost one; or the innermost of that name.
     [[nodiscard]] static const std::string* find(const Callbacks& of);
+    [[nodiscard]] static bool has(const Callbacks& of, std::string_view name);
 
    private:
     static thread_local Mark* innermost;
@@ -56,6 +59,11 @@ class Callbacks {
   /// Name of the callback of this node that runs on the calling thread, the innermost; null if
   /// none does.
   [[nodiscard]] const std::string* running_here() const;
+
+  /// What the delivery callback of that group is called.
+  [[nodiscard]] static std::string delivery_name(const std::string& group);
+  /// The callback of that name runs on the calling thread.
+  [[nodiscard]] bool is_running_here(std::string_view name) const { return Mark::has(*this, name); }
 
   /// For a start: before it, nothing comes of what the wrapped log callback is called with.
   [[nodiscard]] Result<void> start_log();

@@ -13,7 +13,10 @@
 namespace tutti {
 
 GroupCore::GroupCore(NodeCore& node, GroupOptions options, MemberIndex own)
-    : node_(node), options_(std::move(options)), own_index_(own) {}
+    : node_(node),
+      options_(std::move(options)),
+      own_index_(own),
+      delivery_name_(Callbacks::delivery_name(options_.name)) {}
 
 GroupCore::~GroupCore() {
   halt();

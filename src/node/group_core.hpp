@@ -60,8 +60,9 @@ class GroupCore {
   [[nodiscard]] Result<void> may_wait(std::string_view call) const;
   [[nodiscard]] const Callbacks& callbacks() const;
   [[nodiscard]] std::optional<std::uint64_t> view_of(Ticket ticket) const;
+  /// True outside this group's delivery callback: rows that were read there may be gone.
   [[nodiscard]] bool intact() const noexcept {
-    return subgroup() != nullptr && subgroup()->in_place();
+    return !callbacks().is_running_here(delivery_name_) || subgroup()->in_place();
   }
   [[nodiscard]] Result<void> wait_complete(std::chrono::nanoseconds timeout);
   void finish() noexcept;
@@ -109,6 +110,7 @@ class GroupCore {
   NodeCore& node_;
   const GroupOptions options_;
   const MemberIndex own_index_;
+  const std::string delivery_name_;
   std::atomic<Subgroup<NativeMemory>*> open_{nullptr};  // set in the first view, then for good
   std::atomic<SendRing*> ring_{nullptr};                // likewise, if this member sends
   const std::atomic<std::uint64_t>* asleep_ = nullptr;  // the node's RowHeader::asleep

@@ -115,11 +115,12 @@ void Incarnation::detach(Slot peer) {
   if (verbs_ != nullptr) verbs_->detach(peer);
 }
 
+// Connections first: the lobby's end may wait for a host name that does not resolve.
 void Incarnation::hang_up() {
-  lobby_.reset();
   for (std::uint32_t slot = 0; slot < plan_.nodes(); ++slot) {
     if (engine_->connected_to(slot) != 0) detach(Slot{slot});
   }
+  lobby_.reset();
 }
 
 void Incarnation::quit_states() {

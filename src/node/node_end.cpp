@@ -1,5 +1,5 @@
 // What a node says to calls from the wrong place, and how it ends when its Node goes.
-#include <system_error>
+#include <exception>
 #include <utility>
 
 #include "base/assert.hpp"
@@ -60,7 +60,7 @@ void NodeCore::end(std::shared_ptr<NodeCore> core) noexcept {
   core->callbacks_.mute();
   try {
     std::thread([core] { core->shut_down(); }).detach();
-  } catch (const std::system_error&) {
+  } catch (const std::exception&) {  // no thread, or no memory
     core->kept_ = core;  // it has failed, and so leaves the others; only its memory stays
   }
 }

@@ -22,11 +22,15 @@ Result<void> NodeCore::leave(std::chrono::nanoseconds timeout) {
 // stops: if all end together, nobody may be there any more to let it go. Once all was delivered,
 // the last words alone are waited for, until the deadline.
 Result<void> NodeCore::finish_by(Ending how, const Deadline& deadline) {
-  if (!life_.in_view() && !end_start(deadline)) {
-    return fail(ErrorCode::timed_out, "start() of member '" + options_.name +
-                                          "' has not returned before the deadline; it will soon, "
-                                          "then stop or leave again");
-  }
+  // A start that begins in between is ended as well: what has no view has nothing that could end.
+  do {
+    if (!life_.in_view() && !end_start(deadline)) {
+      return fail(ErrorCode::timed_out, "start() of member '" + options_.name +
+                                            "' has not returned before the deadline; it will "
+                                            "soon, then stop or leave again");
+    }
+    if (life_.phase() == Phase::created) return {};  // a start that comes later is none of ours
+  } while (takes_part() && !life_.in_view());
   if (!takes_part()) return go_on_ending(deadline);
   for (const auto& group : groups_) group->finish();
   Ending before = ending_.load(std::memory_order_relaxed);

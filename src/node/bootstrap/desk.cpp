@@ -136,8 +136,9 @@ void Desk::arrive(Arrival arrival) {
     const std::lock_guard lock(mutex_);
     TUTTI_ASSERT(arrival.slot < places_.size() && !places_[arrival.slot].there,
                  arrival.slot);  // B1
-    places_[arrival.slot].there = true;
-    arrivals_.push_back(std::move(arrival));
+    const std::uint32_t slot = arrival.slot;
+    arrivals_.push_back(std::move(arrival));  // first: there may be no memory
+    places_[slot].there = true;
   }
   tell();
 }
@@ -158,6 +159,7 @@ bool Desk::fail_start(const Error& error) {
     if (running_) return false;
     if (!failure_) failure_ = error;
   }
+  failed_.store(true, std::memory_order_release);
   tell();
   return true;
 }
@@ -167,6 +169,7 @@ void Desk::fail(const Error& error) {
     const std::lock_guard lock(mutex_);
     if (!failure_) failure_ = error;
   }
+  failed_.store(true, std::memory_order_release);
   tell();
 }
 

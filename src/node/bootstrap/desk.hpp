@@ -25,7 +25,8 @@ namespace tutti {
 struct Arrival {
   std::uint32_t slot = 0;
   std::uint64_t incarnation = 0;
-  std::variant<ShmConnection, TcpConnection, VerbsConnection, OfiConnection> connection;
+  using Connection = std::variant<ShmConnection, TcpConnection, VerbsConnection, OfiConnection>;
+  Connection connection;
 };
 
 class Desk {
@@ -34,9 +35,13 @@ class Desk {
 
   // The node's side.
   [[nodiscard]] bool has_news() const noexcept {
-    return news_.load(std::memory_order_acquire);  // pairs with the releases in arrive() and fail()
+    return news_.load(std::memory_order_acquire);  // pairs with the release in tell()
   }
   [[nodiscard]] std::vector<Arrival> take_arrivals();
+  /// There is a failure(), from then on for good.
+  [[nodiscard]] bool has_failed() const noexcept {
+    return failed_.load(std::memory_order_acquire);  // pairs with the releases in fail()
+  }
   /// False if there is nothing to release: its last arrival was released, or not yet taken.
   [[nodiscard]] bool depart(std::uint32_t slot);
   void set_running();
@@ -80,6 +85,7 @@ class Desk {
   const NodeOptions& node_;
   const std::function<void()> wake_;
   std::atomic<bool> news_{false};
+  std::atomic<bool> failed_{false};
   mutable std::mutex mutex_;
   std::vector<Place> places_;  // by slot; our own is there
   std::vector<Arrival> arrivals_;

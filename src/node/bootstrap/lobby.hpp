@@ -73,7 +73,7 @@ class Lobby {
   Lobby(const Lobby&) = delete;
   Lobby& operator=(const Lobby&) = delete;
 
-  /// Whether something came since the last take_arrivals(): an arrival or a failure.
+  /// Whether something came since the last take_arrivals(): an arrival, or a failure.
   [[nodiscard]] bool has_news() const noexcept { return desk_.has_news(); }
   /// The connections that came since the last call.
   [[nodiscard]] std::vector<Arrival> take_arrivals() { return desk_.take_arrivals(); }
@@ -99,6 +99,8 @@ class Lobby {
   /// It has failed, and says so to those that look, and to those that come: see set_ended().
   void show_stopped(std::string why);
 
+  /// There is a failure(), from then on for good.
+  [[nodiscard]] bool has_failed() const noexcept { return desk_.has_failed(); }
   /// What ended our start; no more comes after it. mismatch: other options than another member;
   /// stopped: the group has removed this incarnation, which may come while we run, too.
   [[nodiscard]] std::optional<Error> failure() const { return desk_.failure(); }

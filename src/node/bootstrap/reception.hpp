@@ -179,6 +179,7 @@ class Reception {
   void claim(const LinkPtr& link, std::uint32_t slot, const Hello& mine, const Hello& theirs);
   void unclaim(const LinkPtr& link, std::uint32_t slot, std::string trouble);
   void hand_over(const LinkPtr& link, std::uint32_t slot);
+  [[nodiscard]] Arrival::Connection connection_of(const LinkPtr& link, std::uint32_t slot);
 
   // row_swap.cpp
   asio::awaitable<Result<void>> swap_rows(LinkPtr link, std::uint32_t slot, bool dialed);

@@ -146,21 +146,23 @@ asio::awaitable<void> Reception::cannot_be_joined(LinkPtr link, std::uint32_t sl
 void Reception::hand_over(const LinkPtr& link, std::uint32_t slot) {
   Peer& peer = peers_[slot];
   peer.link.reset();
-  peer.attached = true;
   peer.pause = kRetryAtFirst;
-  const Slot rank{slot};
   desk_.note(slot, peer.founding);
+  desk_.arrive({slot, peer.incarnation, connection_of(link, slot)});
+  peer.attached = true;  // last: there may be no memory, then the connection ends
+}
+
+// What carries the pair's writes, as it was chosen.
+Arrival::Connection Reception::connection_of(const LinkPtr& link, std::uint32_t slot) {
+  Peer& peer = peers_[slot];
+  const Slot there{slot};
   if (peer.transport == Transport::shm) {
-    desk_.arrive({slot, peer.incarnation,
-                  ShmConnection{rank, link->release_unix(), std::move(peer.row),
-                                std::move(peer.doorbell), peer.row_bytes}});
-    return;
+    return ShmConnection{there, link->release_unix(), std::move(peer.row), std::move(peer.doorbell),
+                         peer.row_bytes};
   }
   if (peer.transport == Transport::verbs) {
     link->close();
-    desk_.arrive(
-        {slot, peer.incarnation, VerbsConnection{rank, std::move(peer.pair), peer.row_bytes}});
-    return;
+    return VerbsConnection{there, std::move(peer.pair), peer.row_bytes};
   }
   UniqueFd socket = link->release();
   const int flags = ::fcntl(socket.get(), F_GETFL);
@@ -169,12 +171,9 @@ void Reception::hand_over(const LinkPtr& link, std::uint32_t slot) {
   if (slot < self_) std::swap(incarnations[0], incarnations[1]);
   const std::uint64_t epoch = mix_epoch(incarnations);
   if (peer.transport == Transport::ofi) {
-    desk_.arrive(
-        {slot, peer.incarnation, OfiConnection{rank, std::move(socket), peer.row_bytes, epoch}});
-    return;
+    return OfiConnection{there, std::move(socket), peer.row_bytes, epoch};
   }
-  desk_.arrive(
-      {slot, peer.incarnation, TcpConnection{rank, std::move(socket), peer.row_bytes, epoch}});
+  return TcpConnection{there, std::move(socket), peer.row_bytes, epoch};
 }
 
 }  // namespace tutti

@@ -161,6 +161,18 @@ TEST_P(OnFabric, TheApplicationCanDriveTheLoopItself) {
   EXPECT_EQ(cluster.deliveries(0), cluster.deliveries(1));
 }
 
+// What the others wrote is not mapped any more.
+TEST_P(OnFabric, AfterTheEndMessagesAreNotAskedWhetherTheyAreIntact) {
+  TestCluster cluster({.members = 2, .fabric = GetParam()});
+  cluster.start();
+  EXPECT_TRUE(cluster.group(0).send("to both", kPatience));
+  EXPECT_TRUE(cluster.group(1).send("to both", kPatience));
+  expect_ok(cluster.stop());
+  EXPECT_EQ(cluster.deliveries(0).size(), 2);
+  EXPECT_TRUE(cluster.group(0).intact());
+  EXPECT_TRUE(cluster.group(1).intact());
+}
+
 TEST_P(OnFabric, OverlappingGroupsDeliverEachToItsMembersOnly) {
   const GroupOptions left{.name = "left", .members = {"a", "b"}};
   const GroupOptions right{.name = "right", .members = {"c", "b"}, .senders = {"c"}};

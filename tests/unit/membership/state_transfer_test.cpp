@@ -1,6 +1,9 @@
 // The transfer of states: what comes to joiners, whoever dies on the way.
 #include <gmock/gmock.h>
 
+#include <new>
+#include <string>
+
 #include "unit/membership/state_sites.hpp"
 
 namespace tutti::testing {
@@ -36,6 +39,26 @@ TEST_F(StateTransferTest, OnlyTheFirstGiverIsReadAndBothForgetTheirSnapshotsAtTh
   EXPECT_THAT(app(1).offsets, ElementsAre());
   EXPECT_EQ(app(0).held.use_count(), 1);
   EXPECT_EQ(app(1).held.use_count(), 1);
+}
+
+// Of the thread for states: what it throws would end the process.
+TEST(StateJobs, ThatGetNoMemoryFail) {
+  const auto throws = [](const auto&...) -> Result<void> { throw std::bad_alloc(); };
+  std::string told;
+  GroupState group{.name = "g", .save = throws, .load = throws};
+  group.cannot_give = [&told](const Error& why) { told = why.message; };
+  StateJobs jobs({group}, 64);
+  for (const StateJob::Kind kind : {StateJob::Kind::save, StateJob::Kind::load}) {
+    StateJob* const job = jobs.free();
+    job->kind = kind;
+    job->view = 1;
+    jobs.ask();
+    EXPECT_TRUE(jobs.work());
+    ASSERT_EQ(jobs.done(), job);
+    EXPECT_FALSE(job->result);
+    jobs.take();
+  }
+  EXPECT_EQ(told, "what saves the state: there is no memory for it");
 }
 
 // The first joiner loads for long; others come and die meanwhile.
