@@ -20,7 +20,8 @@ void World::plan_ends() {
   // Some are removed although they live, while all is complete and they have yet to end. Or nodes
   // join just then.
   const bool removes = options_.faults.lies != 0;
-  const bool joined_late = options_.founders < options_.nodes && random.one_in(3);
+  const bool found_alone = 2 * options_.founders > options_.nodes;
+  const bool joined_late = found_alone && options_.founders < options_.nodes && random.one_in(3);
   for (std::uint32_t node = 0; node < options_.nodes; ++node) {
     const std::uint64_t finish_ns = then();
     const std::uint64_t late_ns = random.below(
