@@ -75,7 +75,8 @@ void Membership<Memory>::await_cut() {
   suspicion_.watch_heartbeats(now_ns_);
   const ViewMember& self = rows_.self();
   if (agreement_.decision()->next.contains(self) && is_left_behind()) stop(StopReason::evicted);
-  if (is_orphaned()) stop(StopReason::orphaned);
+  if (!is_orphaned()) return;
+  stop(agreement_.decision()->next.contains(self) ? StopReason::orphaned : StopReason::left);
 }
 
 // Members that were in the view before know the number of a view's first message, and tell those

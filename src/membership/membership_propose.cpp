@@ -60,8 +60,9 @@ std::optional<Proposal> Membership<Memory>::first_proposal() {
 }
 
 // Those that are connected to all of us, and to each other, by the word of both sides: a joiner
-// that does not know a member yet would take it for lost. A node that was chosen for a view, or was
-// in one, is none (M6): a member that left may still be connected to one that joined just then.
+// that does not know a member yet would take it for lost. A node that was removed, as far as we
+// know, or says that it was in a view, is none (M6): a member that left may still be connected to
+// one that joined just then.
 template <class Memory>
 std::vector<ViewMember> Membership<Memory>::joiners() const {
   std::vector<ViewMember> out;
@@ -80,7 +81,8 @@ std::vector<ViewMember> Membership<Memory>::joiners() const {
       all = all && rows_.life(slot, ViewWords::ready(other.slot)) == other.incarnation &&
             rows_.life(other.slot, ViewWords::ready(slot)) == incarnation;
     }
-    // Last: a node that says to whom it is connected said before that it was in a view (greet()).
+    // Last: a node that was in a view when it came said so before whom it is connected to
+    // (greet()).
     if (all && rows_.life(slot, ViewWords::kInstalled) == 0) out.push_back({slot, incarnation});
   }
   return out;

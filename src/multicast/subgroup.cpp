@@ -87,6 +87,7 @@ void Subgroup<Memory>::wedge() {
 template <class Memory>
 bool Subgroup<Memory>::end(const Cut& cut) {
   if (now_->cut) return true;
+  if (!now_->started) return false;  // step() starts it, and tells the number on
   now_->wedged = true;
   now_->bounds.close();
   if (busy_.load(std::memory_order_seq_cst) == Busy::reading) return false;

@@ -90,9 +90,11 @@ class Subgroup final : public Stepped {
   void set_lacks_state(bool lacks) { lacks_state_ = lacks; }
   [[nodiscard]] bool lacks_state() const { return lacks_state_; }
 
-  /// The number of the view's first message, which those that were in the view before tell those
-  /// that joined.
-  [[nodiscard]] bool knows_first_seq() const { return now_->started; }
+  /// The number of the view's first message: members that were in the view before tell those that
+  /// joined, and these tell each other.
+  [[nodiscard]] bool knows_first_seq() const {
+    return now_->started || now_->multicast.first_seq().has_value();
+  }
 
   /// While held, no space of our ring is used again.
   void hold_space(bool held) { now_->multicast.hold_space(held); }

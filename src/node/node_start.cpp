@@ -119,7 +119,7 @@ std::string NodeCore::why_not_agreed() const {
 
 Error NodeCore::why_not_started() const {
   if (std::optional<Error> failure = this->failure()) return *failure;
-  // Who called stop() just before start() closes a node that by then has begun to start.
+  // Also a stop() that was called just before start() ends it.
   if (is_start_ended() || ends()) {
     return {ErrorCode::stopped,
             "node '" + options_.name + "' was stopped by another thread before it was in a view"};
@@ -246,7 +246,7 @@ void NodeCore::ended(StopReason reason) {
         fail_with({ErrorCode::peer_lost,
                    "all members that were there before this one joined were lost as " + view +
                        " began, before they had told it where the sequence goes on; nothing "
-                       "was delivered here. Start this member again to join the others"}));
+                       "more is delivered here. Start this member again to join the others"}));
   }
   fail_with(reason == StopReason::evicted ? Error{ErrorCode::stopped, why_evicted(view)}
                                           : Error{ErrorCode::peer_lost, why_minority(view)});

@@ -52,7 +52,7 @@ void connect_local(World& world, const FaultyOptions* faults) {
     }
     route_all(*node, world.size(), std::move(fabric));
   }
-  world.on_kill = [cluster](Slot rank) { cluster->kill(rank); };
+  world.on_kill = [cluster](Slot slot) { cluster->kill(slot); };
 }
 
 FabricKind faulty_kind(std::string name, const FaultyOptions& options) {

@@ -110,6 +110,7 @@ class ForgedNodeOver final : private EngineEvents {
   // The application's, of a few bytes.
   static GroupState state_of(const sim::Plan& plan) {
     GroupState state{.name = plan.rows.groups[0].name};
+    if (plan.stateless) return state;
     state.save = [](const StateSink& write) -> Result<void> {
       write(std::as_bytes(std::span(kState)));
       return {};

@@ -56,9 +56,9 @@ LandingNet::LandingNet(const std::vector<std::size_t>& row_bytes, const LandingO
   }
 }
 
-std::unique_ptr<Fabric> LandingNet::fabric(Slot rank, const std::byte* own_row) {
-  for (std::uint32_t to = 0; to < nodes_; ++to) link(rank.value, to).from = own_row;
-  return std::make_unique<LandingFabric>(*this, rank);
+std::unique_ptr<Fabric> LandingNet::fabric(Slot slot, const std::byte* own_row) {
+  for (std::uint32_t to = 0; to < nodes_; ++to) link(slot.value, to).from = own_row;
+  return std::make_unique<LandingFabric>(*this, slot);
 }
 
 void LandingNet::hold(Link& link, Post post) {

@@ -28,7 +28,7 @@ class LandingNet final : public BetweenLoads {
  public:
   LandingNet(const std::vector<std::size_t>& row_bytes, const LandingOptions& options);
 
-  [[nodiscard]] std::unique_ptr<Fabric> fabric(Slot rank, const std::byte* own_row);
+  [[nodiscard]] std::unique_ptr<Fabric> fabric(Slot slot, const std::byte* own_row);
 
   void before_load(Slot reader) override;
 

@@ -173,7 +173,7 @@ class LocalCluster::LocalFabric final : public Fabric {
   std::shared_ptr<State> state_;
   Slot own_;
   const std::byte* own_row_;
-  std::vector<char> posted_;  // by rank: posted to since the last flush
+  std::vector<char> posted_;  // by slot: posted to since the last flush
   bool any_posted_ = false;
   std::uint64_t landed_seen_ = 0;
   std::vector<PeerLoss> losses_;
@@ -183,11 +183,11 @@ class LocalCluster::LocalFabric final : public Fabric {
 LocalCluster::LocalCluster(std::vector<std::size_t> row_bytes)
     : state_(std::make_shared<State>(std::move(row_bytes))) {}
 
-std::unique_ptr<Fabric> LocalCluster::fabric(Slot rank, const std::byte* own_row,
+std::unique_ptr<Fabric> LocalCluster::fabric(Slot slot, const std::byte* own_row,
                                              std::function<void()> wake) {
-  TUTTI_ASSERT(rank.value < state_->nodes.size(), rank.value);
-  state_->nodes[rank.value].wake = std::move(wake);
-  return std::make_unique<LocalFabric>(state_, rank, own_row);
+  TUTTI_ASSERT(slot.value < state_->nodes.size(), slot.value);
+  state_->nodes[slot.value].wake = std::move(wake);
+  return std::make_unique<LocalFabric>(state_, slot, own_row);
 }
 
 void LocalCluster::cut(Slot a, Slot b) {
@@ -197,11 +197,11 @@ void LocalCluster::cut(Slot a, Slot b) {
   if (second) state_->lose(a, b, "the link was cut");
 }
 
-void LocalCluster::kill(Slot rank) {
+void LocalCluster::kill(Slot slot) {
   for (std::uint32_t i = 0; i < state_->nodes.size(); ++i) {
-    if (i == rank.value) continue;
-    state_->cut(Slot{i}, rank);
-    if (state_->cut(rank, Slot{i})) state_->lose(Slot{i}, rank, "it was killed");
+    if (i == slot.value) continue;
+    state_->cut(Slot{i}, slot);
+    if (state_->cut(slot, Slot{i})) state_->lose(Slot{i}, slot, "it was killed");
   }
 }
 

@@ -26,14 +26,14 @@ class LocalCluster {
   /// The fabric of one node; each node's once, before threads start to post. The own row is the
   /// node's and outlives the fabric. `wake` is called, from the poster's thread, when something is
   /// posted to the node between arm() and disarm(): usually Sleeper::wake.
-  [[nodiscard]] std::unique_ptr<Fabric> fabric(Slot rank, const std::byte* own_row,
+  [[nodiscard]] std::unique_ptr<Fabric> fabric(Slot slot, const std::byte* own_row,
                                                std::function<void()> wake = {});
 
   /// Nothing posted between the two lands any more; each loses the other.
   void cut(Slot a, Slot b);
 
   /// The node is dead: all others lose it, and what it still posts lands nowhere.
-  void kill(Slot rank);
+  void kill(Slot slot);
 
  private:
   class LocalFabric;

@@ -2,7 +2,7 @@
 /// What the lobby's thread and the node's other threads share: who came, who is missing, and how
 /// it ended.
 ///
-/// Threads: any; behind one mutex, but for the look whether there is news.
+/// Threads: any; behind one mutex, but for the looks whether there is news or a failure.
 #pragma once
 #include <atomic>
 #include <cstdint>

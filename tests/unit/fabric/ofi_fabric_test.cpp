@@ -24,7 +24,7 @@ using ::testing::HasSubstr;
 
 constexpr std::uint64_t kOfiEpoch = 7;
 constexpr std::size_t kOfiRowBytes = 64 * 1024;
-constexpr Slot kStrangersRank{1};
+constexpr Slot kStrangersSlot{1};
 
 /// A watchdog: ends a test that hangs, and measures nothing.
 template <class Condition>
@@ -45,7 +45,7 @@ class OfiFabricTest : public ::testing::Test {
     int ends[2] = {-1, -1};
     EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
     stranger = UniqueFd(ends[1]);
-    EXPECT_TRUE(fabric->attach({.peer = kStrangersRank,
+    EXPECT_TRUE(fabric->attach({.peer = kStrangersSlot,
                                 .socket = UniqueFd(ends[0]),
                                 .row_bytes = kOfiRowBytes,
                                 .epoch = kOfiEpoch}));
@@ -87,7 +87,7 @@ TEST_F(OfiFabricTest, TellsWhereItsMemoryIs) {
   EXPECT_EQ(greeting.row_bytes, kOfiRowBytes);
   EXPECT_EQ(greeting.provider, "tcp");
   EXPECT_FALSE(greeting.address.empty());
-  EXPECT_FALSE(fabric->is_open(kStrangersRank));
+  EXPECT_FALSE(fabric->is_open(kStrangersSlot));
 }
 
 TEST_F(OfiFabricTest, APeerThatRegistersTooLittleMemoryIsLost) {
@@ -141,7 +141,7 @@ TEST_F(OfiFabricTest, APeerWithOurOwnAddressIsLost) {
 }
 
 TEST_F(OfiFabricTest, APeerThatHangsUpBeforeItSaysAnythingIsLost) {
-  fabric->write(kStrangersRank, {4096, 100});
+  fabric->write(kStrangersSlot, {4096, 100});
   fabric->flush();
   EXPECT_FALSE(fabric->drained());
   stranger = UniqueFd();
@@ -152,7 +152,7 @@ TEST_F(OfiFabricTest, APeerThatHangsUpBeforeItSaysAnythingIsLost) {
 // The same two met again: a call that was for the first time is not taken for the second.
 TEST_F(OfiFabricTest, ACallForAnEarlierAttachmentIsRefused) {
   const ofi::Greeting first = heard();
-  fabric->detach(kStrangersRank);
+  fabric->detach(kStrangersSlot);
   attach_a_stranger();
   const ofi::Greeting second = heard();
   ASSERT_EQ(second.epoch, first.epoch);

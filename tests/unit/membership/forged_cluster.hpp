@@ -15,10 +15,12 @@ template <class Memory>
 class ForgedClusterOver {
  public:
   /// Each node reads through the memory, which is told its slot if it asks for that.
-  explicit ForgedClusterOver(std::uint32_t count, std::uint32_t joining = 0, Memory memory = {})
+  explicit ForgedClusterOver(std::uint32_t count, std::uint32_t joining = 0, Memory memory = {},
+                             bool stateless = false)
       : plan(sim::make_plan(count, {forged_group()})) {
     for (std::uint32_t slot = 0; slot < count; ++slot) rows.emplace_back(plan.rows.row_bytes());
     plan.founders = count - joining;
+    plan.stateless = stateless;
     for (std::uint32_t slot = 0; slot < count; ++slot) {
       if constexpr (requires { memory.reader; }) memory.reader = Slot{slot};
       nodes.emplace_back(plan, slot, rows, memory);
