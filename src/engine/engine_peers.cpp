@@ -60,8 +60,10 @@ void Engine<Memory>::lost(std::uint32_t slot, const std::string& reason) {
 template <class Memory>
 void Engine<Memory>::lost_outsider(std::uint32_t slot) {
   membership_->lost(slot);
-  const bool seated = is_seated(slot);
-  if (!seated && !is_parting(slot)) part(slot);
+  if (is_seated(slot) || is_parting(slot)) return;
+  // P1: what it sent may still be delivered here. A member that has stopped sees off nobody.
+  if (membership_->is_leaver(slot)) return parting_.push_back({slot, view().id});
+  part(slot);
 }
 
 template <class Memory>

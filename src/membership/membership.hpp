@@ -93,6 +93,8 @@ class Membership final : public Stepped, private AgreementQuestions {
              std::byte* own_row, RowOf row_of, MembershipEvents& events, Memory memory = {});
 
   void set_time(std::uint64_t now_ns) { now_ns_ = now_ns; }
+  /// The next step looks at the others' words, however short ago the last one did.
+  void look_at_once() { next_look_ns_ = 0; }
 
   /// The fabric lost the node in that slot.
   void lost(std::uint32_t slot);
@@ -121,6 +123,7 @@ class Membership final : public Stepped, private AgreementQuestions {
   [[nodiscard]] bool changing() const { return wedged_; }
   /// Those that left in order and are still heard (J8).
   [[nodiscard]] std::size_t leavers() const { return leavers_.size(); }
+  [[nodiscard]] bool is_leaver(std::uint32_t slot) const;
   /// One of those that are connected to us, and we to it, is in a view.
   [[nodiscard]] bool group_exists() const;
   /// It may have had part in founding a group: what comes after it in its place only joins (J7).

@@ -174,6 +174,12 @@ void Membership<Memory>::enter(const Proposal& decision, Effects& effects) {
   }
 }
 
+template <class Memory>
+bool Membership<Memory>::is_leaver(std::uint32_t slot) const {
+  return std::ranges::any_of(leavers_,
+                             [slot](const Leaver& leaver) { return leaver.member.slot == slot; });
+}
+
 // J8: those of whom nothing more is awaited, because they are lost or their time is over.
 template <class Memory>
 void Membership<Memory>::see_off(std::optional<std::uint32_t> lost) {

@@ -15,11 +15,13 @@ using ::testing::ElementsAre;
 // two are a majority of three.
 class EndsTest : public ::testing::Test {
  protected:
-  void make(std::uint32_t count, std::uint32_t founders, std::vector<std::string> senders = {}) {
+  void make(std::uint32_t count, std::uint32_t founders, std::vector<std::string> senders = {},
+            std::uint64_t look_every_ns = 0) {
     GroupOptions group = forged_group();
     group.senders = std::move(senders);
     plan_ = sim::make_plan(count, {group});
     plan_->founders = founders;
+    plan_->look_every_ns = look_every_ns;
     for (std::uint32_t slot = 0; slot < count; ++slot) rows_.emplace_back(plan_->rows.row_bytes());
     for (std::uint32_t slot = 0; slot < count; ++slot) {
       nodes_.emplace_back(*plan_, slot, rows_, NativeMemory{});
@@ -38,7 +40,10 @@ class EndsTest : public ::testing::Test {
   }
   void run(const std::vector<std::uint32_t>& who, int passes = 20) {
     for (int i = 0; i < passes; ++i) {
-      for (const std::uint32_t slot : who) nodes_[slot].pass();
+      for (const std::uint32_t slot : who) {
+        nodes_[slot].now_ns += plan_->look_every_ns;
+        nodes_[slot].pass();
+      }
     }
   }
   void finish(const std::vector<std::uint32_t>& who) {
@@ -167,6 +172,37 @@ TEST_F(EndsTest, WithoutASenderOnlyAMemberThatEndsHasLostNothing) {
   EXPECT_FALSE(nodes_[0].engine->is_through()) << "a node that joins may send";
   nodes_[0].engine->end(Ending::stops);
   EXPECT_TRUE(nodes_[0].engine->is_through());
+}
+
+// Who says something from then on rings; what was said just before must be seen.
+TEST_F(EndsTest, TheLastPassBeforeASleepLooksAtAllThatOthersSay) {
+  make(3, 3, {}, 20'000);
+  run(all_, 1);
+  nodes_[1].membership->leave();
+  run({1}, 1);
+  nodes_[0].pass();
+  EXPECT_FALSE(nodes_[0].membership->changing()) << "it has looked just before";
+  nodes_[0].engine->look_at_once();
+  nodes_[0].pass();
+  EXPECT_TRUE(nodes_[0].membership->changing());
+}
+
+// Its application has yet to return from a callback with what the leaver sent.
+TEST_F(EndsTest, P1AMemberThatStopsKeepsTheRowOfALeaver) {
+  make(3, 3);
+  nodes_[0].stuck = true;
+  ASSERT_TRUE(nodes_[2].send("last words"));
+  run(all_, 5);
+  ASSERT_THAT(nodes_[1].delivered, ElementsAre("last words"));
+  nodes_[2].membership->leave();
+  for (int i = 0; i < 40 && nodes_[0].views.size() < 2; ++i) run({2, 1, 0}, 1);
+  ASSERT_THAT(slots_of(nodes_[0].views.back()), ElementsAre(0, 1));
+  nodes_[0].engine->lost(1, "the test says so");
+  run({0}, 3);
+  ASSERT_EQ(nodes_[0].why_stopped, StopReason::minority);
+  nodes_[0].engine->lost(2, "it has left");
+  run({0}, 3);
+  EXPECT_THAT(nodes_[0].let_go_slots, ::testing::Not(::testing::Contains(2)));
 }
 
 TEST_F(EndsTest, M6ANodeThatJoinsPartsFromThoseThatLeaveJustThen) {
