@@ -46,6 +46,7 @@ SendRing::Batch SendRing::take(std::uint32_t max_bytes) {
   TUTTI_ASSERT(batch.end - batch.begin <= granule_mask_ + 1, batch.begin, batch.end);  // B3
   taken_ += batch.count;
   taken_granules_ = batch.end;
+  if (static_cast<std::int32_t>(batch.end - stamped_granules_) > 0) stamped_granules_ = batch.end;
   return batch;
 }
 
@@ -81,8 +82,9 @@ std::uint32_t SendRing::rebase(std::uint64_t records, std::uint64_t view) {
     begin = static_cast<std::uint32_t>(last >> 32);
   }
   // Stamps of the view that ends stay, for members that have still to reach its end. Older ones go,
-  // before they are so old that they look like those of a later view.
-  for (std::uint32_t granule = begin; granule != taken_granules_;) {
+  // before they are so old that they look like those of a later view; also those of records that no
+  // view has taken again since.
+  for (std::uint32_t granule = begin; granule != stamped_granules_;) {
     const RecordHeader header = unpack_header(NativeMemory::load(at(granule)));
     if (header.stamped() && header.stamp_seen_from(view - 1) == StampFrom::earlier) {
       store_cell(at(granule),
@@ -91,7 +93,7 @@ std::uint32_t SendRing::rebase(std::uint64_t records, std::uint64_t view) {
     granule += header.pad() ? granule_mask_ + 1 - (granule & granule_mask_)
                             : record_granules(header.length());
     // Headers are our own, and lead to where they were taken up to.
-    TUTTI_ASSERT(taken_granules_ - granule <= granule_mask_, granule, taken_granules_, view);
+    TUTTI_ASSERT(stamped_granules_ - granule <= granule_mask_, granule, stamped_granules_, view);
   }
   taken_ = records;
   taken_granules_ = begin;

@@ -139,6 +139,7 @@ class SendRing {
 
   alignas(64) std::uint64_t taken_ = 0;
   std::uint32_t taken_granules_ = 0;
+  std::uint32_t stamped_granules_ = 0;  // the most that taken_granules_ was: stamps end there
 };
 
 // Acquire: pairs with release(): readers of the old records are done before they are overwritten.

@@ -64,6 +64,15 @@ TEST(Rebase, ForgetsOlderStamps) {
   EXPECT_EQ(fixture.header_at(2).length(), 8U);
 }
 
+// Nothing was sent in the views between, so nothing was taken again.
+TEST(Rebase, ForgetsOlderStampsOfRecordsThatWereNotTakenAgain) {
+  RingFixture fixture(64, 16);
+  ASSERT_TRUE(fixture.send(8));
+  fixture.ring.stamp(fixture.take(), 41, 6);
+  for (std::uint64_t view = 7; view <= 15; ++view) fixture.ring.rebase(0, view);
+  EXPECT_FALSE(fixture.header_at(0).stamped());
+}
+
 TEST(Rebase, WalksOverPads) {
   RingFixture fixture(16, 16);
   ASSERT_TRUE(fixture.send(72));  // 10 granules
