@@ -48,6 +48,12 @@ template <class Memory>
 bool Multicast<Memory>::step(Outbox& out) {
   out = {};
   if (violation_) return false;
+  const bool advanced = step_on(out);
+  return advanced || violation_.has_value();  // the driver looks for it after a pass that did work
+}
+
+template <class Memory>
+bool Multicast<Memory>::step_on(Outbox& out) {
   if (unmet_ != 0) meet();
   bool advanced = !started_ && start();
   if (!wedged_ || shape_.level != Level::atomic) {
