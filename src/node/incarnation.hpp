@@ -80,6 +80,7 @@ class Incarnation final : private EngineEvents {
   [[nodiscard]] bool is_through() const { return engine_->is_through(); }
   /// When it wants to be passed next although nothing happens.
   [[nodiscard]] std::uint64_t next_pass_ns() const { return engine_->next_pass_ns(); }
+  void look_at_once() { engine_->look_at_once(); }
   /// When the last pass began, 0 if there was none.
   [[nodiscard]] std::uint64_t passed_ns() const { return passed_ns_; }
 

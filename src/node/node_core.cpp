@@ -222,8 +222,11 @@ std::size_t NodeCore::doze(std::chrono::nanoseconds timeout) {
   fabric.arm();
   armed_ = true;
   fence_.heavy();  // T3: pairs with the light one in GroupCore::notify_work()
+  incarnation_->look_at_once();
   const std::size_t work = turn();
   if (work == 0 && armed_) {
+    // A violation may be found by another thread, or in a pass that found nothing else.
+    if (life_.in_view() && !hung_up_) check_groups();
     const std::uint64_t now = now_ns();
     // What is passed no more has no time for its next pass.
     const bool rests = hung_up_ || out_of_memory_ || (ends() && failed());

@@ -30,6 +30,7 @@ struct Plan {
   std::uint32_t litmus_rounds = 0;  ///< EngineOptions
   bool one_host = false;            ///< all rows are shared
   bool harmless = false;            ///< nobody is to be suspected, or let go for silence
+  std::uint64_t look_every_ns = 0;  ///< MembershipOptions
   bool stateless = false;           ///< nobody who joins is given a state
   Rounds* rounds = nullptr;         ///< outlives all members
   /// In a callback of the node in that slot: lets the world go on meanwhile. Empty: never.

@@ -46,6 +46,7 @@ class ForgedNodeOver final : private EngineEvents {
     const EngineOptions options{.membership = {.self = slot,
                                                .incarnation = 100 + slot,
                                                .nodes = plan.rows.names,
+                                               .look_every_ns = plan.look_every_ns,
                                                .founders = plan.founders,
                                                .may_found = may_found,
                                                .found_after_ns = 0}};
