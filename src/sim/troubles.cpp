@@ -69,8 +69,16 @@ void Troubles::lost(std::uint32_t by, std::uint32_t node) {
 void Troubles::met(std::uint32_t by, std::uint32_t node) { close(lost_[way(node, by)]); }
 
 Troubles::Spans Troubles::silences(std::uint32_t of, std::uint32_t listener) const {
+  const Spans& cuts = cut_[way(of, listener)];
   Spans all = stopped_[of];
-  all.insert(all.end(), cut_[way(of, listener)].begin(), cut_[way(of, listener)].end());
+  // What it posted before it stopped is heard once its way there is mended.
+  for (Span& stop : all) {
+    for (const Span& cut : cuts) {
+      const bool held = cut.begin_ns < stop.begin_ns && stop.begin_ns < cut.end_ns;
+      if (held && cut.end_ns < stop.end_ns) stop.begin_ns = cut.end_ns + 1;
+    }
+  }
+  all.insert(all.end(), cuts.begin(), cuts.end());
   all.insert(all.end(), lost_[way(of, listener)].begin(), lost_[way(of, listener)].end());
   return all;
 }

@@ -168,7 +168,8 @@ void World::lie(std::uint32_t node) {
 
 void World::believe_lost(std::uint32_t node, std::uint32_t other) {
   if (node == other || member(node) == nullptr || member(node)->stopped()) return;
-  if (!member(node)->view().rank_of(other)) return;
+  // A lie that waited for the end of a pass may come to the next incarnation there, see lie().
+  if (member(node)->view().id == 0 || !member(node)->view().rank_of(other)) return;
   if (waits_for_pass({.what = What::believe_lost, .node = node, .other = other})) return;
   troubles_.lost(node, other);
   member(node)->believe_lost(other);
