@@ -48,12 +48,6 @@ template <class Memory>
 bool Multicast<Memory>::step(Outbox& out) {
   out = {};
   if (violation_) return false;
-  const bool advanced = step_on(out);
-  return advanced || violation_.has_value();  // the driver looks for it after a pass that did work
-}
-
-template <class Memory>
-bool Multicast<Memory>::step_on(Outbox& out) {
   if (unmet_ != 0) meet();
   bool advanced = !started_ && start();
   if (!wedged_ || shape_.level != Level::atomic) {
@@ -68,7 +62,7 @@ bool Multicast<Memory>::step_on(Outbox& out) {
     advanced |= complete_;
   }
   out.control = std::exchange(control_dirty_, false);
-  return advanced || out.control;
+  return advanced || out.control || violation_;  // it is looked for after a pass that did work
 }
 
 // A sender's records are looked at only once it is in this view and its base is known.

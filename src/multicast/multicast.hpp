@@ -166,7 +166,6 @@ class Multicast {
   [[nodiscard]] bool finished() const { return own_sent_.finished; }
 
  private:
-  bool step_on(Outbox& out);
   void meet();
   bool start();
   [[nodiscard]] bool has_met_all(std::uint32_t member) const {
