@@ -88,8 +88,9 @@ class Engine final : private MembershipEvents {
   }
   [[nodiscard]] const PredicateLoop& loop() const { return *loop_; }
   [[nodiscard]] const View& view() const { return membership_->view(); }
-  /// Before the last pass ahead of a sleep, whose end others bring about only from now on: it must
-  /// leave out nothing that is looked at now and then.
+  /// To be called before the last pass ahead of a sleep: that pass reads the membership's words of
+  /// all others, however short ago the last one did. A peer rings this node only for what it says
+  /// after the fabric was armed.
   void look_at_once() { membership_->look_at_once(); }
   /// When it wants to be passed next although nothing happens.
   [[nodiscard]] std::uint64_t next_pass_ns() const { return membership_->next_step_ns(); }

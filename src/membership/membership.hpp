@@ -58,7 +58,8 @@ class MembershipEvents {
   virtual void stopped(StopReason reason) = 0;
   /// A member that is gone. Deliveries of views that it was in may still read its row.
   virtual void removed(const ViewMember& member) = 0;
-  /// The same, of the view before the first one here, in which it was: it must not come again.
+  /// A member that left, or was removed, in the change by which this node joins: it must not come
+  /// again (M6).
   virtual void left_before(const ViewMember& /*member*/) {}
   /// Asked of one that wants to leave: while others need it, it does not ask them to let it go.
   [[nodiscard]] virtual bool is_needed() const { return false; }

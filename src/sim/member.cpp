@@ -86,6 +86,7 @@ Member::Member(const Plan& plan, ViewMember self, bool may_found, Net& net, std:
                                              .nodes = plan.rows.names,
                                              .heartbeat_ns = plan.heartbeat_ns,
                                              .suspect_after_ns = plan.suspect_after_ns,
+                                             .look_every_ns = plan.look_every_ns,
                                              .founders = plan.founders,
                                              .may_found = may_found,
                                              .found_after_ns = plan.found_after_ns},

@@ -174,7 +174,8 @@ TEST_F(EndsTest, WithoutASenderOnlyAMemberThatEndsHasLostNothing) {
   EXPECT_TRUE(nodes_[0].engine->is_through());
 }
 
-// Who says something from then on rings; what was said just before must be seen.
+// A peer that says something after this member has armed its fabric rings its doorbell. What a peer
+// said just before that rings nobody, so the last pass must read it.
 TEST_F(EndsTest, TheLastPassBeforeASleepLooksAtAllThatOthersSay) {
   make(3, 3, {}, 20'000);
   run(all_, 1);
@@ -187,7 +188,7 @@ TEST_F(EndsTest, TheLastPassBeforeASleepLooksAtAllThatOthersSay) {
   EXPECT_TRUE(nodes_[0].membership->changing());
 }
 
-// Its application has yet to return from a callback with what the leaver sent.
+// The application of node 0 has yet to be delivered what node 2 sent before it left.
 TEST_F(EndsTest, P1AMemberThatStopsKeepsTheRowOfALeaver) {
   make(3, 3);
   nodes_[0].stuck = true;
