@@ -166,7 +166,7 @@ class Membership final : public Stepped, private AgreementQuestions {
   [[nodiscard]] std::optional<Proposal> propose() override;
   [[nodiscard]] bool is_sensible(const Proposal& proposal) const override;
   [[nodiscard]] std::optional<Proposal> first_proposal();
-  [[nodiscard]] std::optional<Proposal> next_proposal() const;
+  [[nodiscard]] std::optional<Proposal> next_proposal();
   [[nodiscard]] std::vector<ViewMember> joiners() const;
 
   // What is decided, and installed.

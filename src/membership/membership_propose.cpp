@@ -89,7 +89,7 @@ std::vector<ViewMember> Membership<Memory>::joiners() const {
 }
 
 template <class Memory>
-std::optional<Proposal> Membership<Memory>::next_proposal() const {
+std::optional<Proposal> Membership<Memory>::next_proposal() {
   Proposal proposal;
   proposal.next.id = view().id + 1;
   std::vector<bool> goes_on(view().members.size());

@@ -126,7 +126,7 @@ bool Multicast<Memory>::receive() {
         fresh += sent_[s].records - before;
         break;
       case SentChange::impossible:
-        violation_ = {shape_.sender_ranks[s], "its sent counter is not one a member can write"};
+        violation_ = {shape_.sender_ranks[s], kImpossibleSent};
         return false;
     }
   }

@@ -66,6 +66,9 @@ struct Violation {
   MemberIndex sender_id{};  ///< what Message::sender says of it (Subgroup fills it in)
 };
 
+inline constexpr const char* kImpossibleSent = "its sent counter is not one a member can write";
+inline constexpr const char* kImpossibleRecord = "its ring buffer holds a record that cannot be";
+
 struct MulticastCounters {
   Counter sent_messages, sent_bytes, received_messages, nulls_sent, null_pushes;
   BatchCounter send, receive;
@@ -114,9 +117,10 @@ class Multicast {
 
   /// The cut for the members that go on, from the words of those, once they have wedged and
   /// settled. Nothing while one of them still lacks what another may have delivered, or while our
-  /// own delivery moves.
+  /// own delivery moves; and nothing for good where a sender's words or records cannot be
+  /// (violation()).
   [[nodiscard]] std::optional<Cut> find_cut(const std::vector<bool>& goes_on,
-                                            const Delivery<Memory>& delivery) const;
+                                            const Delivery<Memory>& delivery);
 
   /// Lets delivery go up to the cut, and no further: tells it which records come before. The bounds
   /// are closed, and nobody reads them (N2). False: to be tried again, delivery moves just now or
@@ -204,7 +208,7 @@ class Multicast {
   }
   void set_bounds(std::uint32_t sender);
   [[nodiscard]] std::optional<std::uint64_t> first_lacking(std::uint32_t sender, std::uint64_t from,
-                                                           const Delivery<Memory>& delivery) const;
+                                                           const Delivery<Memory>& delivery);
   [[nodiscard]] std::optional<RingWalk<Memory>> walk(std::uint32_t sender,
                                                      const Delivery<Memory>& delivery) const;
   [[nodiscard]] bool find_ends(const Cut& cut, const Delivery<Memory>& delivery);

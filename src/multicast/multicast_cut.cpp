@@ -63,18 +63,27 @@ bool Multicast<Memory>::settled(const std::vector<bool>& suspected) const {
 // The round of the first record of `sender` from round `from` on: kNoRound if it has none.
 // All that it sent before it wedged is in our memory.
 template <class Memory>
-std::optional<std::uint64_t> Multicast<Memory>::first_lacking(
-    std::uint32_t sender, std::uint64_t from, const Delivery<Memory>& delivery) const {
+std::optional<std::uint64_t> Multicast<Memory>::first_lacking(std::uint32_t sender,
+                                                              std::uint64_t from,
+                                                              const Delivery<Memory>& delivery) {
   const std::uint32_t rank = shape_.sender_ranks[sender];
   SentState last = sent_[sender];
   if (sender != shape_.own_sender) {
     const std::uint64_t word = load(rank, kSentOffset);
     if (!met_[sender] || !in_view(rank)) return {};
-    if (tutti::advance(last, word, shape_.window_records) == SentChange::impossible) return {};
+    if (tutti::advance(last, word, shape_.window_records) == SentChange::impossible) {
+      violation_ = {rank, kImpossibleSent};
+      return {};
+    }
   }
   const std::optional<RingWalk<Memory>> start = walk(sender, delivery);
   if (!start) return {};
-  return first_round_from(*start, last.records, from);
+  const std::optional<std::uint64_t> round = first_round_from(*start, last.records, from);
+  if (round || sender == shape_.own_sender) return round;
+  // Y5: see find_ends().
+  std::atomic_thread_fence(std::memory_order_acquire);
+  if (in_view(rank)) violation_ = {rank, kImpossibleRecord};
+  return {};
 }
 
 // From where delivery is in the sender's ring; nothing while it moves.
@@ -93,7 +102,7 @@ std::optional<RingWalk<Memory>> Multicast<Memory>::walk(std::uint32_t sender,
 
 template <class Memory>
 std::optional<Cut> Multicast<Memory>::find_cut(const std::vector<bool>& goes_on,
-                                               const Delivery<Memory>& delivery) const {
+                                               const Delivery<Memory>& delivery) {
   const std::uint32_t senders = shape_.senders();
   TUTTI_ASSERT(goes_on.size() == shape_.members() && goes_on[shape_.self], goes_on.size(),
                shape_.members(), shape_.view, shape_.self);
@@ -182,7 +191,7 @@ bool Multicast<Memory>::find_ends(const Cut& cut, const Delivery<Memory>& delive
     overtaken_ = met_[s] && s != shape_.own_sender && !in_view(shape_.sender_ranks[s]);
     if (overtaken_) return false;
     if (!end) {
-      violation_ = {shape_.sender_ranks[s], "its ring buffer holds a record that cannot be"};
+      violation_ = {shape_.sender_ranks[s], kImpossibleRecord};
       return false;
     }
     ends_[s] = end->records;

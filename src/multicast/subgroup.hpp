@@ -104,7 +104,7 @@ class Subgroup final : public Stepped {
   [[nodiscard]] bool settled(const std::vector<bool>& suspected) const {
     return now_->multicast.settled(suspected);
   }
-  [[nodiscard]] std::optional<Cut> find_cut(const std::vector<bool>& goes_on) const {
+  [[nodiscard]] std::optional<Cut> find_cut(const std::vector<bool>& goes_on) {
     return now_->multicast.find_cut(goes_on, now_->delivery);
   }
   /// Fixes what is delivered in this view, which may go on after it. False: not possible yet, to be

@@ -35,5 +35,29 @@ TEST(FoundCut, IsNotBeyondWhatWasSent) {
   EXPECT_LE(cut->round, kRounds);
 }
 
+// A record that cannot be is found while a leader looks for the cut, too: else it would look for
+// ever, and nobody would be named.
+TEST(FoundCut, NamesASenderWhoseRecordsCannotBe) {
+  constexpr std::uint32_t kLiar = 1;
+  ForgedTable table({});
+  const GroupShape shape = table.shape(0);
+  SendRing ring(shape.own_ring, shape.ring_granules, shape.window_records);
+  Bounds bounds(shape.senders());
+  MulticastCounters counters;
+  Multicast<NativeMemory> multicast(shape, {}, &ring, bounds, counters);
+  DeliveryTotals totals;
+  Delivery<NativeMemory> delivery(shape, {}, bounds, {}, totals);
+  RingWriter(table.ring(kLiar)).raw({0xFFFF, 0});
+  table.sent(kLiar, {.records = 2, .rounds = 2});
+  for (const std::uint32_t member : {1U, 2U}) table.received(member, kLiar, 1);
+  Outbox out;
+  multicast.step(out);
+  multicast.wedge();
+  bounds.close();
+  EXPECT_FALSE(multicast.find_cut({true, true, true}, delivery));
+  ASSERT_TRUE(multicast.violation());
+  EXPECT_EQ(multicast.violation()->sender_rank, kLiar);
+}
+
 }  // namespace
 }  // namespace tutti::testing
