@@ -151,7 +151,7 @@ class Engine final : private MembershipEvents {
   void installed(const View& view, const View& before) override;
   void stopped(StopReason reason) override { events_.stopped(reason); }
   void removed(const ViewMember& member) override;
-  void left_before(const ViewMember& member) override;
+  void left_before(const ViewMember& member, bool in_order) override;
   [[nodiscard]] bool is_needed() const override { return states_->is_needed(); }
 
   // engine_end.cpp

@@ -84,10 +84,12 @@ void Engine<Memory>::removed(const ViewMember& member) {
   }
 }
 
-// A node that joins may be connected to members that leave just then. No view of ours had them.
+// A node that joins may be connected to members that leave just then. No view of ours had them. Of
+// those that leave in order, some may not have heard yet that they may: they must not hear first
+// that they are refused.
 template <class Memory>
-void Engine<Memory>::left_before(const ViewMember& member) {
-  events_.removed(member);
+void Engine<Memory>::left_before(const ViewMember& member, bool in_order) {
+  if (!in_order) events_.removed(member);
   const bool is_connected = connected_[member.slot] == member.incarnation;
   if (is_connected && !is_parting(member.slot)) parting_.push_back({member.slot, view().id});
 }

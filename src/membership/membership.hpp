@@ -60,7 +60,7 @@ class MembershipEvents {
   virtual void removed(const ViewMember& member) = 0;
   /// A member that left, or was removed, in the change by which this node joins: it must not come
   /// again (M6).
-  virtual void left_before(const ViewMember& /*member*/) {}
+  virtual void left_before(const ViewMember& /*member*/, bool /*in_order*/) {}
   /// Asked of one that wants to leave: while others need it, it does not ask them to let it go.
   [[nodiscard]] virtual bool is_needed() const { return false; }
 };

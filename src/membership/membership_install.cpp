@@ -135,7 +135,8 @@ void Membership<Memory>::enter(const Proposal& decision, Effects& effects) {
     removed_.push_back(member.incarnation);
   }
   for (const ViewMember& member : decision.left) {
-    if (before.id == 0 && member.slot != options_.self) events_.left_before(member);
+    if (before.id != 0 || member.slot == options_.self) continue;
+    events_.left_before(member, decision.leaves_in_order(member));
   }
   wedged_ = decision_shown_ = false;
   suspicion_.begin_view();
