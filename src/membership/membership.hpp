@@ -178,6 +178,7 @@ class Membership final : public Stepped, private AgreementQuestions {
   void enter(const Proposal& decision, Effects& effects);
   void see_off(std::optional<std::uint32_t> lost);
   void clear_next(Effects& effects) override;
+  void pass_on(const Proposal& decision, Effects& effects);
   void clear_blocks(std::uint64_t id, const std::vector<ViewMember>& members, Effects& effects);
 
   struct Leaver {

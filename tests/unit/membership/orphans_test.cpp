@@ -56,6 +56,21 @@ TEST_F(Orphans, StopWhereNobodyKnowsTheNumberOfTheFirstMessage) {
   }
 }
 
+// Node 4 has not heard of the view when the first is lost, and finds it in node 3's row.
+TEST_F(Orphans, HearOfTheirViewFromEachOther) {
+  cluster_.run({3}, 3);
+  ASSERT_EQ(cluster_.nodes[3].views.size(), 1U);
+  ASSERT_TRUE(cluster_.nodes[4].views.empty());
+  cluster_.nodes[4].membership->lost(0);
+  cluster_.nodes[3].membership->lost(0);
+  cluster_.run({3, 4});
+  for (const std::uint32_t slot : {3U, 4U}) {
+    EXPECT_THAT(slots_of(cluster_.nodes[slot].views.front()), ElementsAre(0, 3, 4));
+    EXPECT_THAT(slots_of(cluster_.nodes[slot].views.back()), ElementsAre(3, 4));
+    EXPECT_EQ(cluster_.nodes[slot].why_stopped, std::nullopt);
+  }
+}
+
 TEST_F(Orphans, GoOnIfOneOfThemHasHeardIt) {
   cluster_.run({4}, 3);
   enter_without_number();
