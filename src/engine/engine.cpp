@@ -77,6 +77,8 @@ std::size_t Engine<Memory>::pass(std::uint64_t now_ns, Calls calls) {
   if (!ended_.empty()) [[unlikely]]
     follow_ended();
   if (litmus_ != nullptr) follow_litmus();
+  if (!to_hang_up_.empty()) [[unlikely]]
+    hang_up_on_removed();
   if (!parting_.empty()) [[unlikely]]
     part_from_removed();
   if (now_ns >= next_outsiders_ns_) [[unlikely]]

@@ -166,6 +166,7 @@ class Engine final : private MembershipEvents {
   void beat_on_trial();
   void watch_outsiders();
   void lost_outsider(std::uint32_t slot);
+  void hang_up_on_removed();
   void part_from_removed();
   void part(std::uint32_t slot);
   [[nodiscard]] bool is_done(std::uint32_t slot) const;
@@ -193,9 +194,10 @@ class Engine final : private MembershipEvents {
   std::uint64_t next_outsiders_ns_ = 0;
   std::uint64_t shown_beat_ = 0;  // to those on whose path there is a trial
   std::vector<Parting> parting_;
-  std::vector<ViewMember> ended_;     // P2
-  std::optional<Proposal> decision_;  // the last one
-  std::deque<Untold> untold_;         // the oldest first
+  std::vector<ViewMember> to_hang_up_;  // removed in this pass
+  std::vector<ViewMember> ended_;       // P2
+  std::optional<Proposal> decision_;    // the last one
+  std::deque<Untold> untold_;           // the oldest first
   Ending ending_ = Ending::none;
   std::atomic<bool> was_complete_{false};
   bool joined_since_ = false;  // a node, after somebody saw that all was complete

@@ -71,6 +71,7 @@ void Engine<Memory>::removed(const ViewMember& member) {
   TUTTI_ASSERT(member.slot != self_ && view().id != 0, member.slot, self_, view().id);
   events_.removed(member);
   states_->gone(member.slot);
+  to_hang_up_.push_back(member);
   if (connected_[member.slot] == 0) return;  // or another incarnation: what is read is the slot
   const bool entering = decision_ && decision_->next.id == view().id + 1;
   const std::uint64_t view = entering ? this->view().id + 1 : this->view().id;
@@ -82,6 +83,15 @@ void Engine<Memory>::removed(const ViewMember& member) {
   } else {
     parting->view = view;
   }
+}
+
+// F-data: what is still queued for them lies where our next records go. They have been told.
+template <class Memory>
+void Engine<Memory>::hang_up_on_removed() {
+  for (const ViewMember& member : std::exchange(to_hang_up_, {})) {
+    if (connected_[member.slot] == member.incarnation) fabric_.hang_up(Slot{member.slot});
+  }
+  membership_->let_space_go();
 }
 
 // A node that joins may be connected to members that leave just then. No view of ours had them. Of

@@ -80,6 +80,11 @@ class Fabric {
   /// Cuts the peer off (F-fence); its row stays readable as it is now.
   virtual void fence(Slot peer) = 0;
 
+  /// Ends what we post to the peer: what waits on this side is forgotten, so the bytes that it
+  /// covers may change (F-data). What is on its way may land. The row stays readable. Nothing
+  /// happens in shared memory, where no post waits.
+  virtual void hang_up(Slot peer) = 0;
+
   /// Before and after the node's thread sleeps: arm() makes whatever arrives from now on wake the
   /// node's Sleeper. The caller polls once more between arm() and sleeping.
   virtual void arm() = 0;

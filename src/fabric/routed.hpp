@@ -45,6 +45,9 @@ class RoutedFabric final : public Fabric {
   void fence(Slot peer) override {
     if (Fabric* fabric = slots_[peer.value].fabric) fabric->fence(peer);
   }
+  void hang_up(Slot peer) override {
+    if (Fabric* fabric = slots_[peer.value].fabric) fabric->hang_up(peer);
+  }
   void arm() override;
   void disarm() override;
   [[nodiscard]] FabricCounters counters() const override;

@@ -106,6 +106,10 @@ class Membership final : public Stepped, private AgreementQuestions {
   /// It was in a view and was removed: it must not come again but as a new incarnation (M6).
   [[nodiscard]] bool was_removed(std::uint64_t incarnation) const;
 
+  /// Nothing that was posted to the members that removed() named waits on this side any more: what
+  /// they could have read there may go.
+  void let_space_go();
+
   /// Asks to leave in order, as soon as nobody needs it.
   void leave();
 

@@ -116,8 +116,10 @@ void Membership<Memory>::enter(const Proposal& decision, Effects& effects) {
     const bool known = before.contains(member) || member.slot == options_.self;
     if (!known && ready_[member.slot] != member.incarnation) suspects.push_back(member);
   }
+  bool some_go = false;
   for (const ViewMember& member : before.members) {
     if (next.contains(member)) continue;
+    some_go = true;
     const bool lost = std::ranges::find(lost_, member.slot) != lost_.end();
     if (decision.leaves_in_order(member) && !lost) {
       leavers_.push_back({member, now_ns_ + options_.suspect_after_ns});
@@ -152,7 +154,7 @@ void Membership<Memory>::enter(const Proposal& decision, Effects& effects) {
     shape.own_base_records = joins || before.id == 0 ? 0 : group.subgroup->own_records_before();
     const std::vector<Slot> peers = place.peers;
     const std::uint32_t base = group.subgroup->enter(shape, std::move(place));
-    group.subgroup->hold_space(!leavers_.empty());
+    group.subgroup->hold_space(some_go);
     group.seat.prepare_block(next.id, base, shape.first_seq, rows_.memory());
     const GroupSeat::Block block = group.seat.block(next.id);
     const auto publish_block = [&] {
@@ -223,6 +225,10 @@ void Membership<Memory>::see_off(std::optional<std::uint32_t> lost) {
   });
   for (auto leaver = gone; leaver != end; ++leaver) events_.removed(leaver->member);
   leavers_.erase(gone, end);
+}
+
+template <class Memory>
+void Membership<Memory>::let_space_go() {
   if (!leavers_.empty()) return;
   for (Group& group : groups_) group.subgroup->hold_space(false);
 }

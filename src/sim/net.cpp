@@ -42,6 +42,10 @@ class Net::NodeFabric final : public Fabric {
     net_.close(own_, peer.value, 0);
     net_.part(own_, peer.value);
   }
+  // What was posted is on its way.
+  void hang_up(Slot peer) override {
+    if (!net_.link(own_, peer.value).shared) net_.close(own_, peer.value, ~std::size_t{0});
+  }
   void arm() override {}
   void disarm() override {}
   [[nodiscard]] FabricCounters counters() const override { return {}; }

@@ -174,6 +174,34 @@ TEST_P(FabricPeers, FFenceKeepsOutAZombieWithPostsOnTheirWay) {
   EXPECT_TRUE(std::equal(before.begin(), before.end(), row));
 }
 
+// Much of what is posted is still on this side when it hangs up. Where rows are shared nothing ever
+// waits, and all that it writes is seen.
+TEST_P(FabricPeers, FDataWhatChangesAfterTheHangUpIsNotSeenWithItsGuard) {
+  if (GetParam().shares_rows) GTEST_SKIP();
+  constexpr std::uint32_t kPosts = 16;
+  constexpr std::uint32_t kEach = 256U << 10;
+  World& world = start(3, kData + kPosts * kEach);
+  const auto part = [](std::uint32_t i) { return Extent{kData + i * kEach, kEach}; };
+  for (std::uint32_t i = 0; i < kPosts; ++i) fill(world[0], part(i), 1);
+  for (std::uint32_t i = 0; i < kPosts; ++i) {
+    world[0].fabric->write(kSecond, part(i));
+    world[0].send(kSecond, kWord, i + 1);
+  }
+  world[0].fabric->hang_up(kSecond);
+  for (std::uint32_t i = 0; i < kPosts; ++i) fill(world[0], part(i), 2);
+  world[0].fabric->write(kSecond, part(0));
+  world[0].send(kSecond, kWord, kPosts + 1);
+  world[0].send(Slot{2}, kWord, 1);
+  ASSERT_TRUE(world.eventually([&] { return world[2].load(kFirst, kWord) == 1; }));
+  ASSERT_TRUE(world.eventually([&] { return !world[1].losses.empty(); }));
+  ASSERT_LE(world[1].load(kFirst, kWord), kPosts);
+  for (std::uint32_t i = 0; i < world[1].load(kFirst, kWord); ++i) {
+    EXPECT_TRUE(shows(world[1], kFirst, part(i), 1)) << i;
+  }
+  EXPECT_TRUE(world[0].losses.empty()) << "who hangs up knows already";
+  EXPECT_TRUE(world[2].losses.empty());
+}
+
 TEST_P(FabricPeers, FFenceDuringTrafficLeavesAGuardedRow) {
   World& world = start(2, kSmallRow);
   const Extent data{kData, 3000};

@@ -115,6 +115,11 @@ void FaultyFabric::fence(Slot peer) {
   inner_->fence(peer);
 }
 
+void FaultyFabric::hang_up(Slot peer) {
+  drop(peer);
+  inner_->hang_up(peer);
+}
+
 void FaultyFabric::cut(Slot peer) {
   if (queue(peer).lost) return;
   fence(peer);

@@ -45,6 +45,7 @@ class FaultyFabric final : public Fabric {
   [[nodiscard]] bool drained() const override;
   [[nodiscard]] std::vector<PeerLoss> take_losses() override;
   void fence(Slot peer) override;
+  void hang_up(Slot peer) override;
   void arm() override;
   void disarm() override { inner_->disarm(); }
   [[nodiscard]] FabricCounters counters() const override { return inner_->counters(); }

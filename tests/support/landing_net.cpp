@@ -32,6 +32,7 @@ class LandingNet::LandingFabric final : public Fabric {
   }
   [[nodiscard]] std::vector<PeerLoss> take_losses() override { return {}; }
   void fence(Slot peer) override { net_.link(peer.value, own_).posts.clear(); }
+  void hang_up(Slot peer) override { net_.link(own_, peer.value).posts.clear(); }
   void arm() override {}
   void disarm() override {}
   [[nodiscard]] FabricCounters counters() const override { return counters_; }

@@ -142,6 +142,8 @@ class LocalCluster::LocalFabric final : public Fabric {
     if (state_->cut(own_, peer)) state_->lose(peer, own_, "it cut the connection");
   }
 
+  void hang_up(Slot peer) override { fence(peer); }  // what was posted has landed
+
   void arm() override { state_->nodes[own_.value].asleep.fetch_add(1, std::memory_order_seq_cst); }
   void disarm() override { arm(); }
 

@@ -20,9 +20,12 @@ class SharedFabric final : public Fabric {
   [[nodiscard]] bool drained() const override { return true; }
   [[nodiscard]] std::vector<PeerLoss> take_losses() override { return {}; }
   void fence(Slot) override {}
+  void hang_up(Slot peer) override { hung_up.push_back(peer); }
   void arm() override {}
   void disarm() override {}
   [[nodiscard]] FabricCounters counters() const override { return counters_; }
+
+  std::vector<Slot> hung_up;
 
  private:
   const std::vector<AlignedRow>& rows_;

@@ -75,6 +75,7 @@ class OfiFabric final : public Fabric {
   [[nodiscard]] bool drained() const override;
   [[nodiscard]] std::vector<PeerLoss> take_losses() override;
   void fence(Slot peer) override;
+  void hang_up(Slot peer) override;
   void arm() override;
   void disarm() override { armed_ = false; }
   [[nodiscard]] FabricCounters counters() const override { return counters_; }

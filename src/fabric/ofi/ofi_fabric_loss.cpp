@@ -81,6 +81,13 @@ void OfiFabric::fence(Slot peer) {
   if (target.alive) target.close();
 }
 
+void OfiFabric::hang_up(Slot peer) {
+  Peer& target = peer_at(peer);
+  if (!target.alive) return;
+  static_cast<void>(receive(target));  // what it said last
+  if (target.alive) target.close();
+}
+
 void OfiFabric::arm() {
   armed_ = true;
   for (const auto& peer : peers_) {

@@ -58,6 +58,7 @@ class ShmFabric final : public Fabric {
   [[nodiscard]] bool drained() const override { return posted_.empty(); }
   [[nodiscard]] std::vector<PeerLoss> take_losses() override;
   void fence(Slot peer) override;
+  void hang_up(Slot /*peer*/) override {}
   void arm() override {}     // the sockets' hang-up is armed all the time
   void disarm() override {}  // and costs nothing while nobody runs the Sleeper
   [[nodiscard]] FabricCounters counters() const override { return counters_; }

@@ -152,6 +152,8 @@ bool TcpFabric::Peer::acknowledged() const {
 
 std::vector<PeerLoss> TcpFabric::take_losses() { return std::exchange(losses_, {}); }
 
+void TcpFabric::hang_up(Slot peer) { hang_up(peer_at(peer)); }
+
 void TcpFabric::fence(Slot peer) {
   Peer& target = peer_at(peer);
   if (target.alive) target.close();

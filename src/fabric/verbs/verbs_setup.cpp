@@ -99,6 +99,11 @@ void VerbsFabric::fence(Slot peer) {
   undertaker_->bury(std::make_shared<verbs::MemoryRegion>(std::move(target.pair->region_key)));
 }
 
+void VerbsFabric::hang_up(Slot peer) {
+  Peer& target = peer_at(peer);
+  if (target.alive) close(target);
+}
+
 void VerbsFabric::fence_queue_pair(Slot peer) {
   ibv_qp_attr error{};
   error.qp_state = IBV_QPS_ERR;

@@ -220,6 +220,26 @@ TEST_F(EndsTest, M6ANodeThatJoinsPartsFromThoseThatLeaveJustThen) {
   EXPECT_EQ(nodes_[3].engine->connected_to(0), 0U);
 }
 
+// The application of node 0 has yet to be delivered what node 2 sent before it was lost, so that
+// row stays. But nothing is sent there any more, or records would go while they wait for it.
+TEST_F(EndsTest, P1WhoIsRemovedIsHungUpOnBeforeItsRowIsLetGo) {
+  make(3, 3);
+  nodes_[0].stuck = true;
+  ASSERT_TRUE(nodes_[2].send("last words"));
+  run(all_, 5);
+  nodes_[0].engine->lost(2, "the test says so");
+  nodes_[1].engine->lost(2, "the test says so");
+  run({0, 1});
+  ASSERT_THAT(slots_of(nodes_[0].views.back()), ElementsAre(0, 1));
+  EXPECT_THAT(nodes_[0].fabric.hung_up, ElementsAre(Slot{2}));
+  EXPECT_THAT(nodes_[0].let_go_slots, ElementsAre());
+  nodes_[0].stuck = false;
+  run({0, 1});
+  EXPECT_THAT(nodes_[0].delivered, ElementsAre("last words"));
+  EXPECT_THAT(nodes_[0].let_go_slots, ElementsAre(2));
+  EXPECT_EQ(nodes_[0].fabric.hung_up.size(), 1U);
+}
+
 // A node that is to join is started again just then. One member has met its second incarnation when
 // the view begins that the first is in. With the removal of the first, that connection ends, and so
 // must the word that says that it stands: the node would be admitted without being there.

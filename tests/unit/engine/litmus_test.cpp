@@ -46,6 +46,7 @@ class GuardFirst final : public Fabric {
   [[nodiscard]] bool drained() const override { return held_.empty() && inner_->drained(); }
   [[nodiscard]] std::vector<PeerLoss> take_losses() override { return inner_->take_losses(); }
   void fence(Slot peer) override { inner_->fence(peer); }
+  void hang_up(Slot peer) override { inner_->hang_up(peer); }
   void arm() override { inner_->arm(); }
   void disarm() override { inner_->disarm(); }
   [[nodiscard]] FabricCounters counters() const override { return inner_->counters(); }

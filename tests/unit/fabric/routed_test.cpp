@@ -31,6 +31,7 @@ class RecordingFabric final : public Fabric {
   [[nodiscard]] bool drained() const override { return is_drained; }
   [[nodiscard]] std::vector<PeerLoss> take_losses() override { return std::exchange(losses, {}); }
   void fence(Slot peer) override { log += "x" + std::to_string(peer.value); }
+  void hang_up(Slot peer) override { log += "h" + std::to_string(peer.value); }
   void arm() override { log += header_->asleep % 2 == 1 ? "a" : "?"; }
   void disarm() override { log += header_->asleep % 2 == 0 ? "d" : "?"; }
   [[nodiscard]] FabricCounters counters() const override { return {1, 20, 3, 40}; }
@@ -79,8 +80,9 @@ TEST_F(RoutedFabricTest, SendsEachPeersPostsToItsFabric) {
   routed_->publish(Slot{2}, 64, {});
   routed_->write(Slot{3}, {64, 8});
   routed_->fence(Slot{2});
+  routed_->hang_up(Slot{0});
   routed_->flush();
-  EXPECT_EQ(inner_[0]->log, "w0w3f");
+  EXPECT_EQ(inner_[0]->log, "w0w3h0f");
   EXPECT_EQ(inner_[1]->log, "p2x2f");
   EXPECT_EQ(routed_->row(Slot{3}), inner_[0]->row(Slot{3}));
   EXPECT_EQ(routed_->row(Slot{2}), inner_[1]->row(Slot{2}));
@@ -90,6 +92,7 @@ TEST_F(RoutedFabricTest, TakesPostsToASlotWithoutAPeerAndShowsZerosThere) {
   routed_->write(Slot{1}, {64, 8});
   routed_->publish(Slot{1}, 64, {});
   routed_->fence(Slot{1});
+  routed_->hang_up(Slot{1});
   EXPECT_EQ(inner_[0]->log + inner_[1]->log, "");
   EXPECT_TRUE(shows_zeros(Slot{1}));
 }

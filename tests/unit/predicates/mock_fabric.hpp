@@ -17,6 +17,7 @@ class MockFabric : public Fabric {
   MOCK_METHOD(bool, drained, (), (const, override));
   MOCK_METHOD(std::vector<PeerLoss>, take_losses, (), (override));
   MOCK_METHOD(void, fence, (Slot), (override));
+  MOCK_METHOD(void, hang_up, (Slot), (override));
   MOCK_METHOD(void, arm, (), (override));
   MOCK_METHOD(void, disarm, (), (override));
   MOCK_METHOD(FabricCounters, counters, (), (const, override));
