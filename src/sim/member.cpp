@@ -256,6 +256,7 @@ void Member::wedged(WedgeReason reason, const ViewMember& joiner) {
 void Member::decided(const Proposal& proposal) {
   ++decisions_;
   if (view_id() == 0) return;  // a joiner: it has no part in how the last view ends
+  entries_.back().decided_ns = net_.now_ns();
   history::Event decide = event(EventKind::decide);
   decide.number = digest_of(proposal);
   record(decide);

@@ -67,6 +67,7 @@ class Member final : private EngineEvents {
   /// A path to it does not keep the order of writes.
   [[nodiscard]] bool distrusts() const { return distrusts_; }
 
+  void look_at_once() { engine_->look_at_once(); }
   [[nodiscard]] bool was_removed(std::uint64_t incarnation) const {
     return engine_->membership().was_removed(incarnation);
   }
@@ -96,6 +97,7 @@ class Member final : private EngineEvents {
   struct Entered {
     View view;
     std::uint64_t at_ns;
+    std::uint64_t decided_ns = ~0ULL;  // how it ends
   };
   /// When the protocol entered which view.
   [[nodiscard]] const std::vector<Entered>& entries() const { return entries_; }

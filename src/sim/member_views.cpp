@@ -25,7 +25,7 @@ bool Member::delivered_all() const {
 }
 
 void Member::entered(const Entry& entry) {
-  entries_.push_back({entry.view, net_.now_ns()});
+  entries_.push_back({.view = entry.view, .at_ns = net_.now_ns()});
   for (const ViewMember& other : entry.view.members) {
     if (!net_.is_disordered(other.slot, self_.slot) || !finding_.empty()) continue;
     finding_ = "T3: " + name() + " is in a view with " + plan_.rows.names[other.slot] +

@@ -197,6 +197,7 @@ class Net {
   // What waited at the link starts on its way now.
   void set_off(Link& way, std::uint32_t to);
   std::size_t land_due(std::uint32_t to);
+  std::size_t land_due_of(Link& way);
   void before_busy_load(std::uint32_t node);
   void count_landing(std::uint32_t to);
   void land_words(std::uint32_t reader);

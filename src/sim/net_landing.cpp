@@ -21,16 +21,20 @@ constexpr std::array<std::uint64_t, 4> kSomeBytes{0x00000000000000FF, 0xFF000000
 std::size_t Net::land_due(std::uint32_t to) {
   std::size_t landed = 0;
   for (std::uint32_t from = 0; from < slots_; ++from) {
-    if (first_at_ns_[to * slots_ + from] > now_ns_) continue;
-    Link& way = link(from, to);
-    while (!way.posts.empty() && way.posts.front().at_ns + options_.landing_ns <= now_ns_) {
-      const std::size_t before = way.posts.size();
-      if (way.posts.front().frame) land_frame(way);
-      while (way.posts.size() == before) land_word(way);
-      ++landed;
-    }
+    if (first_at_ns_[to * slots_ + from] <= now_ns_) landed += land_due_of(link(from, to));
   }
   count_landing(to);
+  return landed;
+}
+
+std::size_t Net::land_due_of(Link& way) {
+  std::size_t landed = 0;
+  while (!way.posts.empty() && way.posts.front().at_ns + options_.landing_ns <= now_ns_) {
+    const std::size_t before = way.posts.size();
+    if (way.posts.front().frame) land_frame(way);
+    while (way.posts.size() == before) land_word(way);
+    ++landed;
+  }
   return landed;
 }
 

@@ -105,6 +105,7 @@ std::string to_string(const Options& options) {
   if (options.own_threads) out << "own delivery threads, ";
   if (options.litmus_rounds != 0) out << "trials of " << options.litmus_rounds << " rounds, ";
   if (options.parts) out << "groups of some nodes, ";
+  if (options.look_every_ns != 0) out << "a look in " << options.look_every_ns << " ns, ";
   if (options.claims != 0) out << "up to " << options.claims << " claims open, ";
   if (const InterruptOptions& stops = options.interrupts; stops.one_in != 0) {
     out << "passes stop 1/" << stops.one_in << " for " << stops.most_ns << " ns, " << stops.pauses
@@ -141,6 +142,7 @@ std::string to_string(const Options& options) {
   tell("in changes", faults.in_changes);
   tell("newcomers", faults.newcomers);
   tell("heirs", faults.heirs);
+  tell("hasty", faults.hasty ? 1 : 0);
   tell("splits", faults.splits);
   tell("ends", faults.ends ? 1 : 0);
   tell("hushes", faults.hushes);

@@ -29,6 +29,7 @@ struct Faults {
   std::uint32_t in_changes = 0;  ///< more of them, just when members change their view
   std::uint32_t newcomers = 0;   ///< so many that join lose another just before their first view
   std::uint32_t heirs = 0;   ///< so many proposals the next in line misses, and the decision all
+  bool hasty = false;        ///< such a next in line takes the first for lost at once
   std::uint32_t splits = 0;  ///< so many that have just agreed to found a group are parted from it
   /// All members finish, at about the same time, and go without a word, or leave (world_ends.cpp).
   bool ends = false;
@@ -81,6 +82,9 @@ struct Options {
   std::uint64_t heartbeat_ns = 40'000;
   std::uint64_t suspect_after_ns = 400'000;
   std::uint64_t poll_ns = 200'000;  ///< a node that sleeps looks up at least so often
+  /// Passes of a view without a change leave out the membership for so long, but for the last one
+  /// before a node sleeps.
+  std::uint64_t look_every_ns = 0;
   /// Each end of a connection learns of it so much later at most.
   std::uint64_t learn_within_ns = 0;
   StateTimes states{};

@@ -18,11 +18,13 @@ std::string violations(const World& world) {
   options.stop_bound_ns = options.evict_bound_ns = world.stop_bound_ns();
   // These two hold where nothing else keeps a member from hearing or delivering.
   const Faults& faults = world.options().faults;
-  if (faults ==
-      Faults{.crashes = faults.crashes, .lost_doorbells_percent = faults.lost_doorbells_percent}) {
+  const InterruptOptions& stops = world.options().interrupts;
+  const bool more = stops.pauses + stops.deaths != 0;
+  if (!more && faults == Faults{.crashes = faults.crashes,
+                                .lost_doorbells_percent = faults.lost_doorbells_percent}) {
     options.wake_bound_ns = world.wake_bound_ns();
   }
-  if (faults == Faults{.pauses = faults.pauses}) {
+  if (!more && faults == Faults{.pauses = faults.pauses}) {
     // What is heard last before a pause may be a beat old, and another one passes after it.
     options.pause_harmless_ns = world.suspect_after_ns() - 2 * world.options().heartbeat_ns;
     options.pause_fatal_ns = world.suspect_after_ns() * 3 / 2 + 3 * world.options().heartbeat_ns;

@@ -32,6 +32,7 @@ const std::vector<Scenario>& scenarios() {
          options.parts = options.groups > 1 && rare.one_in(10);
          if (rare.one_in(6)) options.faults.lingers = static_cast<std::uint32_t>(1 + rare.below(8));
          if (options.hosts == 1 && options.faults.lingers == 0) interrupt(options, rare);
+         if (rare.one_in(4)) options.look_every_ns = options.net.delay_ns << rare.below(4);
        }},
       {"calm", "no faults at all", [](Options& options) { options.faults = {}; }},
       {"crash", "members die and come back",
@@ -150,6 +151,10 @@ const std::vector<Scenario>& scenarios() {
          if (options.level == Level::agreed) options.level = Level::atomic;  // rows are copied
          options.net.slow_one_in = 0;
          options.faults = {.broken_links = 1, .leaves = 2, .heirs = 1};
+         if (options.seed % 2 == 0) return;
+         options.faults.leaves = 4;
+         options.faults.heirs = 4;
+         options.faults.hasty = true;
        }},
       {"leave", "members leave in order, some while others die",
        [](Options& options) { options.faults = {.crashes = 2, .leaves = 4}; }},

@@ -68,13 +68,16 @@ void Troubles::lost(std::uint32_t by, std::uint32_t node) {
 
 void Troubles::met(std::uint32_t by, std::uint32_t node) { close(lost_[way(node, by)]); }
 
-Troubles::Spans Troubles::silences(std::uint32_t of, std::uint32_t listener) const {
+Troubles::Spans Troubles::silences(std::uint32_t of, std::uint32_t listener, std::uint64_t gone_ns,
+                                   std::uint64_t flight_ns) const {
   const Spans& cuts = cut_[way(of, listener)];
   Spans all = stopped_[of];
-  // What it posted before it stopped is heard once its way there is mended.
+  if (gone_ns != kOpen) all.push_back({gone_ns, kOpen});
+  // What it posted before it stopped is heard once its way there is mended. A cut holds what is on
+  // its way. In order of time: what one cut lets go, the next may hold.
   for (Span& stop : all) {
     for (const Span& cut : cuts) {
-      const bool held = cut.begin_ns < stop.begin_ns && stop.begin_ns < cut.end_ns;
+      const bool held = cut.begin_ns < stop.begin_ns + flight_ns && stop.begin_ns < cut.end_ns;
       if (held && cut.end_ns < stop.end_ns) stop.begin_ns = cut.end_ns + 1;
     }
   }

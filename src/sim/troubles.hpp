@@ -40,9 +40,11 @@ class Troubles {
   void lost(std::uint32_t by, std::uint32_t node);
   void met(std::uint32_t by, std::uint32_t node);
 
-  /// Exactly when the listener heard nothing of the other, which ran, as far as it is told here;
-  /// late is not never. In no order, they may overlap.
-  [[nodiscard]] Spans silences(std::uint32_t of, std::uint32_t listener) const;
+  /// Exactly when the listener heard nothing of the other, which ran up to `gone_ns`, as far as it
+  /// is told here; late is not never, but what arrives within `flight_ns` is not silent. In no
+  /// order, they may overlap.
+  [[nodiscard]] Spans silences(std::uint32_t of, std::uint32_t listener, std::uint64_t gone_ns,
+                               std::uint64_t flight_ns) const;
   [[nodiscard]] const Spans& pauses(std::uint32_t node) const { return stopped_[node]; }
 
   /// All of it, as faults.

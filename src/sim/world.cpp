@@ -55,6 +55,7 @@ Plan plan_of(const Options& options, Rounds& rounds,
   plan.claims = options.claims;
   plan.claim_ns = 8 * options.send_every_ns;
   plan.litmus_rounds = options.litmus_rounds;
+  plan.look_every_ns = options.look_every_ns;
   plan.one_host = options.hosts == 1;
   plan.harmless = harmless(options) && !options.faults.ends;
   plan.rounds = &rounds;
@@ -289,10 +290,12 @@ void World::come_back(std::uint32_t node) {
 void World::gone(std::uint32_t node, bool told, bool secretly) {
   interrupts_.drop(node);
   const bool late = options_.faults.late_writes;
+  const bool crashed = !member(node)->stopped() && !member(node)->ended();
+  // What it decided just now some may hear only from those who have heard it.
+  if (crashed) disturbances_.add(now_ns_, now_ns_ + one_way_ns());
   for (std::uint32_t other = 0; other < nodes_.size(); ++other) {
     if (other == node || !net_.connected(node, other)) continue;
     // In order: what it posted before it stopped by itself arrives.
-    const bool crashed = !member(node)->stopped() && !member(node)->ended();
     const std::size_t arrives = crashed && !late ? random_.below(20) : ~std::size_t{0};
     net_.close(node, other, secretly ? 0 : arrives);
     if (!told || member(other) == nullptr) continue;
@@ -308,6 +311,7 @@ void World::gone(std::uint32_t node, bool told, bool secretly) {
 
 // From here on those who run are connected and correct.
 void World::record_core() {
+  core_ns_ = now_ns_;
   const history::At at{.view = 0, .time_ns = now_ns_};
   record(history::make_event(history::EventKind::heal, at));
   for (const std::uint32_t node : running()) {

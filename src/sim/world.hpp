@@ -45,6 +45,8 @@ class World {
   /// V3, F2: so long after it lost the majority, or after the others went on without it, a member
   /// may go on at most, as long as it runs.
   [[nodiscard]] std::uint64_t stop_bound_ns() const;
+  /// A post arrives within so long, unless its way is cut.
+  [[nodiscard]] std::uint64_t flight_ns() const;
   /// V5; 0 where deliveries may wait for applications.
   [[nodiscard]] std::uint64_t wake_bound_ns() const;
   /// One after the other, at the end: views go on to change.
@@ -147,6 +149,7 @@ class World {
   [[nodiscard]] std::string wrong_end(const Member& member) const;
   [[nodiscard]] std::string unended() const;
   void record_core();
+  [[nodiscard]] std::string died_in_calm() const;
   // world_minority.cpp
   void record_minorities();
   void record_minorities(Member& member, std::uint64_t gone_ns);
@@ -189,14 +192,15 @@ class World {
   std::uint64_t now_ns_ = 0;
   std::uint64_t order_ = 0;
   std::uint64_t passes_ = 0;
-  std::uint32_t hits_left_ = 0;        // of faults in changes of view
-  std::uint32_t newcomers_left_ = 0;   // to lose another
-  std::uint32_t heirs_left_ = 0;       // to be cut off
-  std::uint32_t splits_left_ = 0;      // of those who found
-  std::uint32_t testator_ = kAnyNode;  // whom the last of them did not hear
-  std::uint32_t failpoint_after_ = 0;  // so many pass it yet
-  std::uint32_t failpoint_left_ = 0;   // and so many die there then
-  std::uint32_t hushes_left_ = 0;      // of those in no view
+  std::uint32_t hits_left_ = 0;             // of faults in changes of view
+  std::uint32_t newcomers_left_ = 0;        // to lose another
+  std::uint32_t heirs_left_ = 0;            // to be cut off
+  std::uint32_t splits_left_ = 0;           // of those who found
+  std::optional<std::uint64_t> core_ns_{};  // a group was there, and all was healed
+  std::uint32_t testator_ = kAnyNode;       // whom the last of them did not hear
+  std::uint32_t failpoint_after_ = 0;       // so many pass it yet
+  std::uint32_t failpoint_left_ = 0;        // and so many die there then
+  std::uint32_t hushes_left_ = 0;           // of those in no view
   std::uint32_t lingers_left_ = 0;
   std::uint32_t lingering_ = kAnyNode;     // in a callback
   std::vector<std::uint32_t> latecomers_;  // nodes that join once all is complete

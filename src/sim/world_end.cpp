@@ -75,6 +75,16 @@ void World::end_quiet() {
   }
 }
 
+// Of a group that was there when all was healed, those that are gone left or ended.
+std::string World::died_in_calm() const {
+  for (std::size_t i = 0; i < gone_.size(); ++i) {
+    const std::optional<StopReason> why = gone_[i]->stopped();
+    if (!core_ns_ || gone_ns_[i] < *core_ns_ || !why || *why == StopReason::left) continue;
+    return "M10: " + plan_.rows.names[gone_[i]->self().slot] + " stopped, after all was healed";
+  }
+  return {};
+}
+
 // After the calm: all who run are in the newest view, nobody is missing from it, and all that was
 // sent is delivered. If everybody had to stop, there is no group left to join.
 std::string World::unfinished() const {
@@ -84,7 +94,7 @@ std::string World::unfinished() const {
         running(), [this](std::uint32_t node) { return !nodes_[node].may_have_founded; }));
     return may_found < plan_.founders ? "" : "M10: no group was founded";
   }
-  if (newest == 0) return {};
+  if (newest == 0) return died_in_calm();
   if (options_.faults.ends) return unended();
   for (std::uint32_t node = 0; node < nodes_.size(); ++node) {
     const Member* here = member(node);

@@ -187,10 +187,6 @@ bool World::dies(Node& node) {
   }
   --failpoint_left_;
   ++deaths_;
-  // The giver has just decided, as leader: some may hear of it only from those who have heard it.
-  if (options_.faults.failpoint == Failpoint::giving) {
-    disturbances_.add(now_ns_, now_ns_ + one_way_ns());
-  }
   return true;
 }
 
@@ -249,7 +245,8 @@ void World::silence(std::uint32_t node) {
   }
 }
 
-// It has just proposed, and the next in line does not hear of it until that takes its place.
+// It has just proposed, and the next in line does not hear of it until that takes its place: when
+// it misses the first's heartbeats, or at once, just as the others accept.
 void World::cut_off_heir(std::uint32_t node) {
   const Progress before = std::exchange(nodes_[node].progress, member(node)->progress());
   if (calm_ || !reached(Failpoint::proposed, before, nodes_[node].progress)) return;
@@ -258,7 +255,10 @@ void World::cut_off_heir(std::uint32_t node) {
   if (view.id == 0 || !rank || *rank + 1 >= view.members.size()) return;
   --heirs_left_;
   testator_ = node;
-  cut(node, view.members[*rank + 1].slot, now_ns_ + 3 * options_.suspect_after_ns);
+  const std::uint32_t heir = view.members[*rank + 1].slot;
+  cut(node, heir, now_ns_ + 3 * options_.suspect_after_ns);
+  if (options_.faults.hasty)
+    at(soon(options_.net.delay_ns + options_.net.jitter_ns), What::believe_lost, heir, node);
 }
 
 // It has just agreed to found a group, says so, and hears no more of the others that do. With those
@@ -294,6 +294,7 @@ void World::lost(const Happening& now) {
     return;
   if (!net_.has_met(now.node, now.other) || waits_for_pass(now)) return;
   loser->lost(now.other);
+  nodes_[now.node].looks_again = false;  // as of any work: another pass acts on it
   wake(now.node, now_ns_ + 1);
 }
 

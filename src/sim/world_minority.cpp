@@ -37,10 +37,13 @@ std::uint64_t silent_until(const Spans& spans, std::uint64_t from_ns) {
 // It suspects whom it has not heard for suspect_after, counted in looks (watched_time.hpp). What
 // was posted before may be heard yet.
 std::uint64_t World::stop_bound_ns() const {
+  return 3 * options_.suspect_after_ns / 2 + options_.heartbeat_ns + 2 * one_way_ns() + flight_ns();
+}
+
+std::uint64_t World::flight_ns() const {
   const NetOptions& net = options_.net;
   const std::uint64_t slow = net.slow_one_in == 0 ? 1 : 100;
-  return 3 * options_.suspect_after_ns / 2 + options_.heartbeat_ns + 2 * one_way_ns() +
-         slow * (net.delay_ns + net.jitter_ns);
+  return slow * (net.delay_ns + net.jitter_ns);
 }
 
 void World::record_minorities() {
@@ -53,9 +56,8 @@ void World::record_minorities() {
 void World::record_minorities(Member& member, std::uint64_t gone_ns) {
   const std::vector<Member::Entered>& entries = member.entries();
   for (std::size_t i = 0; i < entries.size(); ++i) {
-    // How its last view ends is settled: it is delivered the rest, and leaves.
-    if (i + 1 == entries.size() && member.progress().decided) break;
-    const std::uint64_t next_ns = i + 1 < entries.size() ? entries[i + 1].at_ns : Troubles::kOpen;
+    // Once it knows how a view ends, it is delivered the rest, and goes on or leaves.
+    const std::uint64_t next_ns = entries[i].decided_ns;
     const std::uint64_t to_ns = std::min({next_ns, gone_ns, options_.fault_ns});
     if (entries[i].at_ns < to_ns) {
       const std::uint64_t ends_ns = member.stopped() ? options_.fault_ns : to_ns;
@@ -104,11 +106,11 @@ void World::record_minorities(const Member& member, const View& view, Span begin
 }
 
 Troubles::Spans World::silences(const ViewMember& of, const Member& listener) const {
-  Spans all = troubles_.silences(of.slot, listener.self().slot);
+  std::uint64_t gone_ns = Troubles::kOpen;
   for (std::size_t i = 0; i < gone_.size(); ++i) {
-    if (gone_[i]->self() == of) all.push_back({gone_ns_[i], Troubles::kOpen});
+    if (gone_[i]->self() == of) gone_ns = gone_ns_[i];
   }
-  return joined(std::move(all));
+  return joined(troubles_.silences(of.slot, listener.self().slot, gone_ns, flight_ns()));
 }
 
 }  // namespace tutti::sim

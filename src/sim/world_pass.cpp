@@ -17,6 +17,7 @@ void World::pass(std::uint32_t node) {
   }
   if (runner.paused_until_ns > now_ns_) return wake(node, runner.paused_until_ns);
   ++passes_;
+  if (runner.looks_again) runner.member->look_at_once();
   const bool changes = runner.member->changing() || runner.member->view().id == 0;
   if (interrupts_.draw(changes)) {
     return follow_pass(node,
@@ -63,8 +64,10 @@ void World::end_pass(std::uint32_t node, std::size_t work) {
     return;
   }
   // Before it sleeps it looks once more, as a node does: what the groups found just now, the
-  // membership has not seen yet. Only in a change of view may somebody wait for that.
-  runner.looks_again = changes && work == 0 && !runner.looks_again;
+  // membership has not seen yet. Only in a change of view may somebody wait for that, or where the
+  // last pass left out the membership.
+  const bool may_miss = changes || options_.look_every_ns != 0;
+  runner.looks_again = may_miss && work == 0 && !runner.looks_again;
   if (work != 0 || runner.looks_again)
     return wake(node, now_ns_ + 1 + random_.below(options_.step_ns));
   // It hears of what lands a little later, of several things at once.
