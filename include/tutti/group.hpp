@@ -147,7 +147,8 @@ class TUTTI_API Group {
   /// callback.
   [[nodiscard]] Result<void> may_wait(std::string_view call) const;
 
-  /// This member sends no more; the others go on without waiting for it. Idempotent.
+  /// This member sends no more; the others go on without waiting for it. Idempotent. It may be
+  /// called before start(): then it sends nothing at all.
   void finish() noexcept;
 
   /// True once all senders finished and every member has delivered everything.

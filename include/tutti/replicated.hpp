@@ -117,7 +117,9 @@ class Replicated {
 
   /// Reads the copy here, which may be behind the others'. Any thread. It waits for an apply(),
   /// load or save that runs or is about to; inside of one of these and of query() it waits for
-  /// nothing. What it calls counts as a callback of the node: calls that wait are refused.
+  /// nothing. What it calls counts as a callback of the node: calls that wait are refused. Queries
+  /// of several machines may be nested in any order; do not let the apply() of two machines query
+  /// each other, on two threads they wait for each other for ever.
   template <std::invocable<const T&> Read>
   auto query(Read&& read) const {
     std::shared_lock lock(core_->machine_mutex, std::defer_lock);

@@ -22,6 +22,7 @@ class InUse {
     }
     return false;
   }
+  [[nodiscard]] static bool anywhere() { return innermost != nullptr; }
 
  private:
   static inline thread_local const InUse* innermost = nullptr;
@@ -29,7 +30,8 @@ class InUse {
   const InUse* outer_;
 };
 
-/// A writer that waits goes before readers to come.
+/// A writer that waits goes before readers to come, but for those that read another machine
+/// already: its writer may wait for them.
 class ReadersAndWriter {
  public:
   void lock() {
@@ -44,6 +46,7 @@ class ReadersAndWriter {
     turnstile_.unlock();
   }
   void lock_shared() {
+    if (InUse::anywhere()) return readers_.lock_shared();
     const std::lock_guard turn(turnstile_);
     readers_.lock_shared();
   }
@@ -51,8 +54,8 @@ class ReadersAndWriter {
   [[nodiscard]] bool held_up() const { return held_up_.load(std::memory_order_relaxed); }
 
  private:
-  std::mutex turnstile_;  // held by a writer as long as it waits and writes
-  std::shared_mutex readers_;
+  std::mutex turnstile_;       // held by a writer as long as it waits and writes
+  std::shared_mutex readers_;  // of glibc: a writer that waits holds up no reader
   std::atomic<bool> held_up_{false};
 };
 

@@ -88,17 +88,24 @@ void StateJobs::work_on(StateJob& job) {
 }
 
 // Like a callback that fails: what would come after it is not read, or not loaded, either.
-void StateJobs::lack_memory(StateJob& job) {
-  const Error error{ErrorCode::system, "there is no memory for it"};
+// Of a text so short that it takes no memory.
+void StateJobs::lack_memory(StateJob& job) noexcept {
+  static constexpr std::string_view kText = "no memory";
+  static_assert(std::string().capacity() >= kText.size());
+  const auto error = [] { return Error{ErrorCode::system, std::string(kText)}; };
+  job.result = std::unexpected(error());
+  if (job.kind == StateJob::Kind::drop) return;
   if (job.kind == StateJob::Kind::load) {
     refused_ = true;
-    job.result = std::unexpected(error);
     return;
   }
+  if (Snapshot* const from = held(job)) from->failed = error();
   const bool saves = job.kind == StateJob::Kind::save;
-  job.result =
-      cannot_give(job.at.group, saves ? "what saves the state" : "what reads a snapshot", error);
-  if (Snapshot* const from = held(job)) from->failed = job.result.error();
+  try {
+    job.result = cannot_give(job.at.group, saves ? "what saves the state" : "what reads a snapshot",
+                             error());
+  } catch (const std::bad_alloc&) {  // then the error stays as short as it is
+  }
 }
 
 StateJobs::Snapshot* StateJobs::held(const StateJob& job) {

@@ -98,7 +98,7 @@ class StateJobs {
   // The one that a save for that view and group took; null if there is none.
   [[nodiscard]] Snapshot* held(const StateJob& job);
   void work_on(StateJob& job);
-  void lack_memory(StateJob& job);
+  void lack_memory(StateJob& job) noexcept;
   void save(StateJob& job);
   // The error that it could not, of `callback`; tells it.
   [[nodiscard]] std::unexpected<Error> cannot_give(std::uint64_t group, const std::string& callback,

@@ -20,7 +20,7 @@ Multicast<Memory>::Multicast(const GroupShape& shape, Memory memory, SendRing* o
       stable_(shape.senders()),
       least_(shape.senders()),
       ends_(shape.senders()),
-      round_map_(shape.window_records),
+      round_map_(own_ring != nullptr ? shape.window_records : 1),
       base_(shape.senders()),
       met_(shape.senders()),
       unmet_(shape.senders()),

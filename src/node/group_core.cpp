@@ -152,8 +152,11 @@ Result<void> GroupCore::wait_complete(std::chrono::nanoseconds timeout) {
                                      "before the deadline; they may still"));
 }
 
+// Before the first view it is open() that closes the ring: either that sees finished_, or this sees
+// open_.
 void GroupCore::finish() noexcept {
-  Subgroup<NativeMemory>* subgroup = open_.load(std::memory_order_acquire);
+  finished_.store(true, std::memory_order_seq_cst);
+  Subgroup<NativeMemory>* subgroup = open_.load(std::memory_order_seq_cst);
   if (subgroup == nullptr || subgroup->ring() == nullptr) return;
   subgroup->ring()->close();
   notify_work();
@@ -172,13 +175,18 @@ std::vector<MemberLag> GroupCore::lags() const {
   return node_.lags(*this);
 }
 
-Result<void> GroupCore::open(Subgroup<NativeMemory>& subgroup,
-                             const std::atomic<std::uint64_t>& asleep) {
+void GroupCore::open(Subgroup<NativeMemory>& subgroup,
+                     const std::atomic<std::uint64_t>& asleep) noexcept {
   TUTTI_ASSERT(open_.load(std::memory_order_relaxed) == nullptr && asleep_ == nullptr);
   asleep_ = &asleep;
   ring_.store(subgroup.ring(), std::memory_order_release);
   open_.store(&subgroup, std::memory_order_seq_cst);
   if (halted_.load(std::memory_order_seq_cst)) subgroup.halt();
+  if (finished_.load(std::memory_order_seq_cst)) finish();
+}
+
+Result<void> GroupCore::start_delivery() {
+  TUTTI_ASSERT(subgroup() != nullptr && !delivery_thread_.joinable());
   if (options_.delivery != DeliveryThread::own) return {};
   delivery_ended_.store(false, std::memory_order_relaxed);
   Result<std::thread> thread = start_thread("the delivery thread of group '" + options_.name + "'",

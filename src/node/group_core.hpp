@@ -70,8 +70,9 @@ class GroupCore {
   [[nodiscard]] std::vector<MemberLag> lags() const;
 
   // The node's side, on the predicate thread; join_delivery after that ended.
-  [[nodiscard]] Result<void> open(Subgroup<NativeMemory>& subgroup,
-                                  const std::atomic<std::uint64_t>& asleep);
+  void open(Subgroup<NativeMemory>& subgroup, const std::atomic<std::uint64_t>& asleep) noexcept;
+  /// Once all groups are open: its delivery thread, if it has one.
+  [[nodiscard]] Result<void> start_delivery();
   /// A view begins.
   void entered(std::uint64_t view);
   /// After a pass that did something (predicate thread): wakes those who wait for it.
@@ -119,6 +120,7 @@ class GroupCore {
   Signal deliverable_;  // for the delivery thread
   std::atomic<std::uint64_t> sender_waits_{0};
   std::atomic<bool> halted_{false};
+  std::atomic<bool> finished_{false};
   std::atomic<bool> over_{false};  // C1
   std::mutex late_mutex_;
   std::vector<bool> late_;  // by record, from the first that was not taken
@@ -134,9 +136,15 @@ inline Claim GroupCore::try_claim(std::uint32_t size) noexcept {
   // Acquire: pairs with open(): the ring is whole.
   SendRing* ring = ring_.load(std::memory_order_acquire);
   if (ring == nullptr) {
-    const bool open = open_.load(std::memory_order_acquire) != nullptr;
-    claim.outcome_ = open ? ClaimOutcome::not_sender : ClaimOutcome::stopped;
-    return claim;
+    if (open_.load(std::memory_order_acquire) == nullptr) {
+      claim.outcome_ = ClaimOutcome::stopped;
+      return claim;
+    }
+    ring = ring_.load(std::memory_order_relaxed);  // open() stores it first
+    if (ring == nullptr) {
+      claim.outcome_ = ClaimOutcome::not_sender;
+      return claim;
+    }
   }
   if (size > options_.message_max_bytes) {
     claim.outcome_ = ClaimOutcome::too_large;

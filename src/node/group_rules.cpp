@@ -5,6 +5,10 @@
 #include <bit>
 #include <string>
 
+#include "fabric/tcp/frame.hpp"
+#include "node/bootstrap/hello.hpp"
+#include "sst/row_layout.hpp"
+
 namespace tutti {
 namespace {
 
@@ -24,9 +28,37 @@ std::unexpected<Error> bad(const GroupOptions& group, const std::string& what) {
   return fail(ErrorCode::invalid_argument, "group '" + group.name + "': " + what);
 }
 
+// For the words of the membership, of states and of trials, which wait in the same frame.
+constexpr std::size_t kOtherWords = 16UL * 1024;
+
+// What waits at most for one peer: two blocks of words, each whole and as it was in a view with
+// fewer senders.
+std::size_t waiting_bytes(const NodeOptions& node, const GroupOptions& group) {
+  std::size_t senders = group.senders.size();
+  if (group.senders.empty()) {
+    senders = group.members.empty() ? node.members.size() : group.members.size();
+  }
+  return 4 * (tcp::kControlRecordBytes + control_bytes(senders));
+}
+
+Result<void> check_room(const NodeOptions& node, std::span<const GroupOptions* const> joined,
+                        const GroupOptions& group) {
+  if (joined.size() >= kGroupsMax) {
+    return bad(group, "a node joins at most " + std::to_string(kGroupsMax) + " groups");
+  }
+  if (node.fabric == FabricChoice::shm || node.fabric == FabricChoice::verbs) return {};
+  std::size_t bytes = waiting_bytes(node, group);
+  for (const GroupOptions* other : joined) bytes += waiting_bytes(node, *other);
+  constexpr std::size_t kRoom = tcp::kControlBytesMax - kOtherWords;
+  if (bytes <= kRoom) return {};
+  return bad(group, "with it the control words of all groups take up to " + std::to_string(bytes) +
+                        " bytes, of which " + std::to_string(kRoom) +
+                        " fit a frame; join fewer groups, or name fewer senders");
+}
+
 }  // namespace
 
-Result<void> check_group(const NodeOptions& node, std::span<const GroupOptions> joined,
+Result<void> check_group(const NodeOptions& node, std::span<const GroupOptions* const> joined,
                          const GroupOptions& group) {
   if (Result<void> valid = group.validate(); !valid) return valid;
   if (std::ranges::find(joined, group.name, &GroupOptions::name) != joined.end()) {
@@ -48,7 +80,7 @@ Result<void> check_group(const NodeOptions& node, std::span<const GroupOptions> 
       return bad(group, "senders: '" + sender + "' is not a member; known: " + known_members(node));
     }
   }
-  return {};
+  return check_room(node, joined, group);
 }
 
 std::uint64_t rounded_window_bytes(std::uint64_t window_bytes) {

@@ -10,9 +10,10 @@
 namespace tutti {
 
 /// Checks `group` by itself, then against a valid node and the groups joined before: all members
-/// are the node's, this node is one of them, the name is new.
+/// are the node's, this node is one of them, the name is new, and there is room for what all groups
+/// say of themselves: in a hello, and in one frame of control words.
 [[nodiscard]] Result<void> check_group(const NodeOptions& node,
-                                       std::span<const GroupOptions> joined,
+                                       std::span<const GroupOptions* const> joined,
                                        const GroupOptions& group);
 
 /// The ring buffer's size for a legal GroupOptions::window_bytes: the next power of two.

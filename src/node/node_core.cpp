@@ -41,9 +41,9 @@ Result<GroupCore*> NodeCore::join(GroupOptions options) {
     return fail(ErrorCode::invalid_argument,
                 "group '" + options.name + "' was joined after start; join all groups before");
   }
-  std::vector<GroupOptions> joined;
+  std::vector<const GroupOptions*> joined;
   joined.reserve(groups_.size());
-  for (const auto& group : groups_) joined.push_back(group->options());
+  for (const auto& group : groups_) joined.push_back(&group->options());
   if (Result<void> checked = check_group(options_, joined, options); !checked) {
     return std::unexpected(checked.error());
   }
@@ -126,6 +126,8 @@ std::size_t NodeCore::turn() {
   } else if (has_said_all()) {
     life_.set_course(life_.in_view() ? Course::said_all : Course::parted);
     changed_.notify();
+  } else if (life_.in_view()) {
+    check_groups();  // the thread of a group may have found a violation since the last one
   }
   show_failure();
   if (failed() && life_.in_view()) [[unlikely]] {

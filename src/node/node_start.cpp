@@ -25,10 +25,15 @@ Result<void> NodeCore::start() {
   }
   const std::lock_guard starting(starting_);
   starts_.store(true, std::memory_order_release);
-  Result<void> started = start_by(Deadline(options_.start_timeout));
-  starts_.store(false, std::memory_order_release);
-  changed_.notify();  // to whoever ends the node and has waited for this
-  return started;
+  struct Starts {  // also if there is no memory for it
+    ~Starts() {
+      node.starts_.store(false, std::memory_order_release);
+      node.changed_.notify();  // to whoever ends the node and has waited for this
+    }
+    NodeCore& node;
+  };
+  const Starts starts{*this};
+  return start_by(Deadline(options_.start_timeout));
 }
 
 Result<void> NodeCore::start_by(const Deadline& deadline) {
@@ -186,6 +191,7 @@ Error NodeCore::abandon_start() {
       dismissed_.store(false, std::memory_order_release);
       // If another thread closes it, no other incarnation is tried.
       if (!life_.try_phase(Phase::tried)) life_.try_phase(Phase::stopped);
+      incarnation_->hang_up();  // before its lobby ends, as close() does
       incarnation_.reset();
       return *why;
     }
@@ -201,15 +207,16 @@ void NodeCore::installed(const ViewChange& change) {
     view_ = change;
   }
   const bool first = !life_.in_view();
-  for (std::size_t g = 0; g < groups_.size(); ++g) {
-    if (first) {
-      const Result<void> opened =
-          groups_[g]->open(incarnation_->subgroup(g), incarnation_->asleep());
-      if (!opened) fail_with(opened.error());
+  if (first) {
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
+      groups_[g]->open(incarnation_->subgroup(g), incarnation_->asleep());
     }
-    groups_[g]->entered(change.view);
+    life_.set_course(Course::entered);  // whatever throws from here on, close() ends the groups
+    for (const auto& group : groups_) {
+      if (Result<void> started = group->start_delivery(); !started) fail_with(started.error());
+    }
   }
-  if (first) life_.set_course(Course::entered);
+  for (const auto& group : groups_) group->entered(change.view);
   if (options_.on_view && !failed()) {
     const LentForCall lent(*this, view_call_);
     options_.on_view(change);

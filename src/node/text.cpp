@@ -21,7 +21,9 @@ bool is_plain_text(std::string_view text) {
     }
     constexpr std::array<std::uint32_t, 5> kLeast{0, 0, 0x80, 0x800, 0x10000};
     const bool surrogate = point >= 0xd800 && point <= 0xdfff;
-    if (point < kLeast[static_cast<std::size_t>(length)] || surrogate || point > 0x10ffff) {
+    const bool control = point >= 0x80 && point <= 0x9f;  // a terminal heeds some of these as well
+    if (point < kLeast[static_cast<std::size_t>(length)] || surrogate || control ||
+        point > 0x10ffff) {
       return false;
     }
     i += static_cast<std::size_t>(length);

@@ -184,7 +184,8 @@ int run(const RunOptions& options) {
   if (!wait_until_complete(member)) return leave_early(member, {});
   const GroupStatistics group = member.group->statistics();
   if (const Result<void> stopped = member.node->stop(kLeaveTimeout); !stopped) {
-    return report_end(stopped.error());
+    if (member.deliveries->failed()) return leave_early(member, {});
+    return leave(member, report_end(stopped.error()));
   }
   const NodeStatistics node = member.node->statistics();  // of all that was posted
   member.node.reset();

@@ -50,6 +50,7 @@ Result<void> ShmFabric::attach(ShmConnection connection) {
   boost::system::error_code error;
   link->socket.assign(connection.socket.get(), error);
   if (error) return fail(ErrorCode::system, name + ": cannot watch its socket: " + error.message());
+  const int fd = connection.socket.release();  // the link closes it from here on
   // Ends on a hang-up only: peers send nothing any more. The flag is shared because the handler
   // may still be queued on the Sleeper when the peer is detached or this fabric goes.
   link->socket.async_wait(
@@ -61,7 +62,7 @@ Result<void> ShmFabric::attach(ShmConnection connection) {
     sockets_.resize(index + 1, pollfd{.fd = -1, .events = 0, .revents = 0});
     posted_.reserve(index + 1);
   }
-  sockets_[index].fd = connection.socket.release();
+  sockets_[index].fd = fd;
   Peer& peer = peers_[index];
   peer.segment = std::make_unique<Segment>(std::move(*segment));
   peer.row = peer.segment->data();

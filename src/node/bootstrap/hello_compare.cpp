@@ -73,7 +73,7 @@ Result<void> check_members(const Pair& pair) {
   const auto& there = pair.theirs.members;
   const std::size_t common = std::min(here.size(), there.size());
   for (std::size_t i = 0; i < common; ++i) {
-    const std::string field = "member list: name of rank " + std::to_string(i);
+    const std::string field = "member list: name at place " + std::to_string(i);
     if (Result<void> r = pair.same(field, here[i].name, there[i].name); !r) return r;
     if (Result<void> r =
             pair.same("member list: address of " + here[i].name, here[i].address, there[i].address);

@@ -19,7 +19,6 @@ using nlohmann::json;
 constexpr std::size_t kHelloTextMax = 255;
 constexpr std::size_t kAddressMax = 300;
 constexpr std::size_t kHelloMembersMax = 256;
-constexpr std::size_t kGroupsMax = 4096;
 constexpr std::uint64_t kRowBytesMax = 1ULL << 46U;
 constexpr std::uint64_t kFoundingMax = std::to_underlying(Founding::agreed);
 constexpr std::string_view kOfi = "ofi:";

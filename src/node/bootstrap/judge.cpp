@@ -40,8 +40,8 @@ Reception::Judged Reception::judge(const Hello& mine, const Hello& theirs, Diale
   if (!dialed && slot < self_) {
     return {Judgement::refuse,
             slot,
-            {ErrorCode::mismatch, "'" + theirs.name + "' has a lower rank than '" + base_.name +
-                                      "' and waits to be called"}};
+            {ErrorCode::mismatch, "'" + theirs.name + "' stands before '" + base_.name +
+                                      "' in the member list and waits to be called"}};
   }
   if (ended) return {Judgement::not_now, slot, {ErrorCode::stopped, *ended}};
   return {Judgement::agree, slot, {}};

@@ -11,6 +11,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/system_error.hpp"
 #include "node/bootstrap/address.hpp"
 #include "node/bootstrap/link.hpp"
 #include "node/bootstrap/resolve.hpp"
@@ -94,6 +95,9 @@ class Call {
     if (!error) std::tie(error) = co_await socket.async_connect(endpoint, kAsTuple);
     if (!error && is_connected_to_itself(socket)) error = asio::error::connection_refused;
     if (!error) co_return std::make_shared<Link>(context_, std::move(socket), address_);
+    if (lacks_descriptors(error.value())) {
+      co_return fail(ErrorCode::system, "cannot look at " + address_ + ": " + error.message());
+    }
     if (error != asio::error::connection_refused) {
       co_return fail(ErrorCode::unreachable, "cannot reach " + address_ + ": " + error.message());
     }

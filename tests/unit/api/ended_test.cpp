@@ -54,6 +54,20 @@ TEST_P(Ended, AllThatComeAreToldInTheirTimeAndMayFoundAnotherGroup) {
   expect_ok(stopped);
 }
 
+TEST_P(Ended, AMemberMayFinishBeforeItStarts) {
+  TestCluster cluster({.members = 2, .fabric = GetParam(), .groups = {small_group()}});
+  cluster.group(0).finish();
+  cluster.start();
+  EXPECT_FALSE(cluster.group(0).send("x", kPatience));
+  ASSERT_TRUE(cluster.group(1).send("x", kPatience));
+  cluster.group(1).finish();
+  for (const std::size_t member : {0, 1}) {
+    EXPECT_TRUE(cluster.group(member).wait_complete(kPatience));
+  }
+  const std::vector<Result<void>> stopped = cluster.stop();
+  expect_ok(stopped);
+}
+
 // Both wait for the same; whichever closes first has done the other's work as well.
 TEST_P(Ended, TwoThreadsThatStopANodeAreBothToldThatItStopped) {
   for (int times = 0; times < 5; ++times) {

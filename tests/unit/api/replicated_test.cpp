@@ -186,6 +186,26 @@ TEST_P(ReplicatedSum, ThatOutlivesItsNodeSaysSo) {
   EXPECT_EQ(outlives->query([](const Sum& sum) { return sum.value; }), 2);
 }
 
+// Two threads query two machines inside each other, while deliveries wait for both.
+TEST(ReplicatedLocks, WhoUsesAnotherMachineDoesNotWaitForAWriterThatWaits) {
+  detail::ReadersAndWriter machine;
+  machine.lock_shared();
+  std::thread writer([&machine] {
+    machine.lock();
+    machine.unlock();
+  });
+  while (!machine.held_up()) std::this_thread::yield();
+  {
+    const int another = 0;
+    const detail::InUse use(&another);
+    machine.lock_shared();
+    machine.unlock_shared();
+  }
+  EXPECT_TRUE(machine.held_up());
+  machine.unlock_shared();
+  writer.join();
+}
+
 TEST(ReplicatedDrivenByItsCaller, DoesNotDeliverInsideAQuery) {
   LogBook log;
   auto node = Node::create(

@@ -58,7 +58,7 @@ TEST(StateJobs, ThatGetNoMemoryFail) {
     EXPECT_FALSE(job->result);
     jobs.take();
   }
-  EXPECT_EQ(told, "what saves the state: there is no memory for it");
+  EXPECT_EQ(told, "what saves the state: no memory");
 }
 
 // The first joiner loads for long; others come and die meanwhile.

@@ -27,8 +27,11 @@ GroupOptions group_with(std::vector<std::string> members, std::vector<std::strin
   return options;
 }
 
-std::string error_of(const GroupOptions& options, std::span<const GroupOptions> joined = {}) {
-  const Result<void> r = check_group(node(), joined, options);
+std::string error_of(const GroupOptions& options, std::span<const GroupOptions> joined = {},
+                     const NodeOptions& node = tutti::node()) {
+  std::vector<const GroupOptions*> before;
+  for (const GroupOptions& other : joined) before.push_back(&other);
+  const Result<void> r = check_group(node, before, options);
   return r ? "accepted" : r.error().message;
 }
 
@@ -49,6 +52,34 @@ TEST(GroupRules, MembersAreTheNodes) {
 TEST(GroupRules, NamesAreUniqueInTheNode) {
   const std::vector<GroupOptions> joined{group_with({})};
   EXPECT_THAT(error_of(group_with({"b"}), joined), HasSubstr("group 'log': name is taken"));
+}
+
+TEST(GroupRules, AllGroupsFitOneHello) {
+  NodeOptions on_shm = node();
+  on_shm.fabric = FabricChoice::shm;
+  std::vector<GroupOptions> joined(4095, group_with({"b"}));
+  for (std::size_t i = 0; i < joined.size(); ++i) joined[i].name = "g" + std::to_string(i);
+  EXPECT_EQ(error_of(group_with({"b"}), joined, on_shm), "accepted");
+  joined.push_back(group_with({"b"}));
+  joined.back().name = "the last";
+  EXPECT_EQ(error_of(group_with({"b"}), joined, on_shm),
+            "group 'log': a node joins at most 4096 groups");
+}
+
+TEST(GroupRules, TheControlWordsOfAllGroupsFitOneFrame) {
+  NodeOptions many = node();
+  for (std::size_t i = many.members.size(); i < 256; ++i) {
+    many.members.push_back({"m" + std::to_string(i), "h:" + std::to_string(i)});
+  }
+  std::vector<GroupOptions> joined(121, group_with({}));
+  for (std::size_t i = 0; i < joined.size(); ++i) joined[i].name = "g" + std::to_string(i);
+  EXPECT_EQ(error_of(group_with({}), joined, many), "accepted");
+  joined.push_back(group_with({}));
+  joined.back().name = "the last";
+  EXPECT_THAT(error_of(group_with({}), joined, many), HasSubstr("the control words of all groups"));
+  EXPECT_EQ(error_of(group_with({}, {"a"}), joined, many), "accepted");
+  many.fabric = FabricChoice::shm;
+  EXPECT_EQ(error_of(group_with({}), joined, many), "accepted");
 }
 
 TEST(GroupRules, WhatIsWrongByItselfIsWrongHere) {

@@ -273,7 +273,8 @@ TEST(Options, GroupListsAreUniqueAndSendersAreMembers) {
 TEST(Options, GroupNamesAreText) {
   for (const std::string& name :
        {std::string(), std::string(256, 'x'), std::string("a\nb"), std::string("\xff"),
-        std::string("\xc0\x80"), std::string("\xed\xa0\x80"), std::string("\xe2\x82")}) {
+        std::string("\xc0\x80"), std::string("\xed\xa0\x80"), std::string("\xe2\x82"),
+        std::string("\xc2\x9b")}) {
     EXPECT_THAT(group_error([&](auto& g) { g.name = name; }), HasSubstr("group name of")) << name;
   }
   EXPECT_EQ(group_error([](auto& g) { g.name = "gr\xc3\xbc\xc3\x9f \xe2\x82\xac"; }), "accepted");
