@@ -152,6 +152,9 @@ class Engine final : private MembershipEvents {
   void stopped(StopReason reason) override { events_.stopped(reason); }
   void removed(const ViewMember& member) override;
   void left_before(const ViewMember& member, bool in_order) override;
+  [[nodiscard]] std::uint64_t heard(std::uint32_t slot) const override {
+    return fabric_.heard(Slot{slot});
+  }
   [[nodiscard]] bool is_needed() const override { return states_->is_needed(); }
 
   // engine_end.cpp

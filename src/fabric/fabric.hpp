@@ -74,6 +74,10 @@ class Fabric {
   /// True when nothing that was posted waits on this side any more.
   [[nodiscard]] virtual bool drained() const = 0;
 
+  /// Changes while posts of an attached peer arrive that its words do not show yet, because they
+  /// wait behind much data: who sends those lives. 0 where nothing waits so.
+  [[nodiscard]] virtual std::uint64_t heard(Slot /*peer*/) const { return 0; }
+
   /// Peers found lost since the last call (F-loss). Almost always empty.
   [[nodiscard]] virtual std::vector<PeerLoss> take_losses() = 0;
 

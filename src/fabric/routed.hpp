@@ -41,6 +41,10 @@ class RoutedFabric final : public Fabric {
   void flush() override;
   std::size_t poll() override;
   [[nodiscard]] bool drained() const override;
+  [[nodiscard]] std::uint64_t heard(Slot peer) const override {
+    const Fabric* fabric = slots_[peer.value].fabric;
+    return fabric != nullptr ? fabric->heard(peer) : 0;
+  }
   [[nodiscard]] std::vector<PeerLoss> take_losses() override;
   void fence(Slot peer) override {
     if (Fabric* fabric = slots_[peer.value].fabric) fabric->fence(peer);

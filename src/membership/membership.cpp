@@ -20,11 +20,13 @@ Membership<Memory>::Membership(MembershipOptions options, const ViewWords& words
       ready_(options_.nodes.size()),
       rows_(words, {options_.self, options_.incarnation}, options_.nodes.size(), own_row,
             std::move(row_of), memory),
-      suspicion_(rows_, options_.suspect_after_ns,
-                 [this](std::uint32_t rank) {
-                   suspect(rank);
-                   return !stopped_;
-                 }),
+      suspicion_(
+          rows_, options_.suspect_after_ns,
+          [this](std::uint32_t rank) {
+            suspect(rank);
+            return !stopped_;
+          },
+          [this](std::uint32_t slot) { return events_.heard(slot); }),
       agreement_(rows_, suspicion_, ready_, *this) {
   told_.reserve(options_.nodes.size());
 }

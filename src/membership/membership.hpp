@@ -61,6 +61,8 @@ class MembershipEvents {
   /// A member that left, or was removed, in the change by which this node joins: it must not come
   /// again (M6).
   virtual void left_before(const ViewMember& /*member*/, bool /*in_order*/) {}
+  /// Asked at each look: what Fabric::heard() says of the node in that slot.
+  [[nodiscard]] virtual std::uint64_t heard(std::uint32_t /*slot*/) const { return 0; }
   /// Asked of one that wants to leave: while others need it, it does not ask them to let it go.
   [[nodiscard]] virtual bool is_needed() const { return false; }
 };

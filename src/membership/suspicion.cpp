@@ -11,10 +11,11 @@ namespace tutti {
 
 template <class Memory>
 Suspicion<Memory>::Suspicion(ViewRows<Memory>& rows, std::uint64_t suspect_after_ns,
-                             Suspect suspect)
+                             Suspect suspect, Heard heard)
     : rows_(rows),
       suspect_after_ns_(suspect_after_ns),
       suspect_(std::move(suspect)),
+      heard_(std::move(heard)),
       suspected_(rows.view().members.size()),
       said_(rows.words().suspected_words()),
       detector_(static_cast<std::uint32_t>(rows.view().members.size()), suspect_after_ns) {}
@@ -41,7 +42,8 @@ void Suspicion<Memory>::watch_heartbeats(std::uint64_t now_ns) {
   for (std::uint32_t rank = 0; rank < view.members.size(); ++rank) {
     if (rank == rows_.rank() || suspected_[rank]) continue;
     const std::uint32_t slot = view.members[rank].slot;
-    detector_.heard(slot, rows_.life(slot, ViewWords::kHeartbeat));
+    // Both only grow, as long as it is connected. A beat may wait behind much data of its own.
+    detector_.heard(slot, rows_.life(slot, ViewWords::kHeartbeat) + heard_(slot));
     if (detector_.silent(slot)) suspect_(rank);
   }
 }

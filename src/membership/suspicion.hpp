@@ -28,8 +28,10 @@ class Suspicion {
  public:
   /// What is found is told to `suspect`, which may add() that rank. False: to look no further.
   using Suspect = std::function<bool(std::uint32_t rank)>;
+  /// What arrives of the node in that slot, beside its words: it changes while that lives.
+  using Heard = std::function<std::uint64_t(std::uint32_t slot)>;
 
-  Suspicion(ViewRows<Memory>& rows, std::uint64_t suspect_after_ns, Suspect suspect);
+  Suspicion(ViewRows<Memory>& rows, std::uint64_t suspect_after_ns, Suspect suspect, Heard heard);
 
   /// By rank in the view.
   [[nodiscard]] bool of(std::uint32_t rank) const { return suspected_[rank]; }
@@ -58,6 +60,7 @@ class Suspicion {
   ViewRows<Memory>& rows_;
   const std::uint64_t suspect_after_ns_;
   Suspect suspect_;
+  Heard heard_;
   std::vector<bool> suspected_;      // by rank
   std::vector<std::uint64_t> said_;  // scratch: what one member says of all
   FailureDetector detector_;

@@ -1,6 +1,7 @@
 /// \file shared_fabric.hpp
 /// Rows that everybody maps: there is nothing to post. As shm does it, in one address space.
 #pragma once
+#include <optional>
 #include <vector>
 
 #include "fabric/fabric.hpp"
@@ -18,6 +19,7 @@ class SharedFabric final : public Fabric {
   void flush() override {}
   std::size_t poll() override { return 0; }
   [[nodiscard]] bool drained() const override { return true; }
+  [[nodiscard]] std::uint64_t heard(Slot peer) const override { return peer == noisy ? noise : 0; }
   [[nodiscard]] std::vector<PeerLoss> take_losses() override { return {}; }
   void fence(Slot) override {}
   void hang_up(Slot peer) override { hung_up.push_back(peer); }
@@ -26,6 +28,8 @@ class SharedFabric final : public Fabric {
   [[nodiscard]] FabricCounters counters() const override { return counters_; }
 
   std::vector<Slot> hung_up;
+  std::optional<Slot> noisy{};  // what is heard() of it is `noise`
+  std::uint64_t noise = 0;
 
  private:
   const std::vector<AlignedRow>& rows_;

@@ -55,6 +55,7 @@ class TcpFabric final : public Fabric {
   /// True once the kernels of all connected peers have everything. An acknowledgement wakes nobody:
   /// look again. Costs a system call per peer, made only when all has been sent.
   [[nodiscard]] bool drained() const override;
+  [[nodiscard]] std::uint64_t heard(Slot peer) const override;
   [[nodiscard]] std::vector<PeerLoss> take_losses() override;
   void fence(Slot peer) override;
   void hang_up(Slot peer) override;

@@ -20,6 +20,9 @@ namespace {
 // What one poll takes from one peer: about 0.4 ms of copying, so that no peer starves the others.
 constexpr std::size_t kReceiveBytesPerPoll = 1024 * 1024;
 
+// Of what arrives: so much is a sign of life.
+constexpr std::uint64_t kHeardBytes = 64UL * 1024;
+
 constexpr const char* kTruncated = "connection closed in the middle of a frame";
 
 [[nodiscard]] bool would_block(int error) { return error == EAGAIN || error == EWOULDBLOCK; }
@@ -107,6 +110,7 @@ std::size_t TcpFabric::receive(Peer& peer) {
       receive_ended(peer, result, errno);
       break;
     }
+    peer.received_bytes += static_cast<std::uint64_t>(result);
     landed += peer.reader.arrived(static_cast<std::size_t>(result));
     if (!peer.reader.error().empty()) {
       lose(peer, peer.reader.error());
@@ -148,6 +152,12 @@ bool TcpFabric::Peer::acknowledged() const {
   if (!alive || send_error != 0) return true;  // nothing of ours gets there any more
   int unacknowledged_bytes = 0;
   return ::ioctl(fd, SIOCOUTQ, &unacknowledged_bytes) != 0 || unacknowledged_bytes == 0;
+}
+
+// Only the peer's own thread fills its socket. So that one that has stopped does not live on in
+// what its kernel holds, a few hundred KiB, this is coarse.
+std::uint64_t TcpFabric::heard(Slot peer) const {
+  return peer_at(peer).received_bytes / kHeardBytes;
 }
 
 std::vector<PeerLoss> TcpFabric::take_losses() { return std::exchange(losses_, {}); }

@@ -46,6 +46,7 @@ struct TcpFabric::Peer {
   boost::asio::ip::tcp::socket socket;
   int fd;
   bool alive = true;
+  std::uint64_t received_bytes = 0;
   int send_error = 0;  // sending failed; what arrived before is still to be read (F-loss)
   tcp::SendQueue queue;
   tcp::FrameReader reader;

@@ -103,6 +103,19 @@ TEST_F(TcpFabricTest, LosesAPeerThatStopsInTheMiddleOfAFrame) {
   EXPECT_EQ(reason_of_loss(), "connection closed in the middle of a frame");
 }
 
+TEST_F(TcpFabricTest, HearsAPeerWhoseWordsHaveNotComeYet) {
+  const std::uint64_t before = fabric->heard(kTcpPeer);
+  for (std::uint64_t at = 0; at < 4; ++at) {
+    send_data(4096 + at * 200'000, std::vector<char>(200'000, 'x'));
+  }
+  while (fabric->heard(kTcpPeer) < before + 4) fabric->poll();
+  stranger = UniqueFd();
+  static_cast<void>(reason_of_loss());
+  const std::uint64_t last = fabric->heard(kTcpPeer);
+  fabric->poll();
+  EXPECT_EQ(fabric->heard(kTcpPeer), last);
+}
+
 TEST_F(TcpFabricTest, AppliesAllThatCameBeforeTheEnd) {
   const std::vector<char> data(200'000, 'x');
   for (std::uint64_t at = 0; at < 4; ++at) send_data(4096 + at * 200'000, data);
