@@ -35,9 +35,24 @@ SendQueue::Chunk& SendQueue::open_chunk() {
   return chunk;
 }
 
+// A sender posts again what a view left over, and to a slow peer it may still wait since then: it
+// is read in place once for both posts, before the words of either.
+bool SendQueue::is_queued(Extent data) {
+  for (std::size_t index = sent_ == 0 ? 0 : 1; index < count_; ++index) {
+    const std::vector<Data>& waits = chunk_at(index).data;
+    const auto deepest = std::min<std::ptrdiff_t>(std::ssize(waits), kMergeDepth);
+    const auto covers = [&](const Data& extent) {
+      return extent.offset <= data.offset &&
+             extent.offset + extent.bytes >= data.offset + data.bytes;
+    };
+    if (std::any_of(waits.rbegin(), waits.rbegin() + deepest, covers)) return true;
+  }
+  return false;
+}
+
 void SendQueue::write(Extent data) {
   TUTTI_ASSERT(data.offset >= kRowHeaderBytes, data.offset);
-  if (data.bytes == 0) return;
+  if (data.bytes == 0 || is_queued(data)) return;
   bool open_new = last_is_closed();
   if (!open_new && count_ < kChunksMax) {
     const Chunk& last = chunk_at(count_ - 1);
@@ -90,14 +105,14 @@ void SendQueue::remove_covered(Chunk& chunk, std::uint64_t offset, std::size_t b
 
 std::span<const iovec> SendQueue::gather() {
   piece_count_ = header_count_ = gathered_bytes_ = 0;
-  skip_bytes_ = sent_;
+  skip_bytes_ = sent_ - gone_bytes_;
   bool room = true;
   for (std::size_t index = 0; room && index < count_; ++index) {
     const Chunk& chunk = chunk_at(index);
-    for (const Data& data : chunk.data) {
+    for (std::size_t i = index == 0 ? gone_ : 0; room && i < chunk.data.size(); ++i) {
+      const Data& data = chunk.data[i];
       room = add_frame(make_header(kDataMagic, data.bytes, epoch_, data.offset),
                        own_row_ + data.offset);
-      if (!room) break;
     }
     if (!room || chunk.cells.empty()) continue;
     const auto bytes = static_cast<std::uint32_t>(chunk.control.size());
@@ -109,10 +124,6 @@ std::span<const iovec> SendQueue::gather() {
 
 // Returns false when no more fits. Half a frame is fine: the next gather() goes on inside it.
 bool SendQueue::add_frame(const FrameHeader& header, const std::byte* payload) {
-  if (skip_bytes_ >= sizeof(header) + header.bytes) {
-    skip_bytes_ -= sizeof(header) + header.bytes;
-    return true;
-  }
   FrameHeader& kept = headers_[header_count_++];
   kept = header;
   return add_piece(&kept, sizeof(kept)) && add_piece(payload, header.bytes) &&
@@ -136,8 +147,9 @@ void SendQueue::advance(std::size_t bytes) {
   while (count_ > 0) {
     const Chunk& chunk = chunk_at(0);
     const std::size_t wire_bytes = chunk.wire_bytes();
-    if (sent_ < wire_bytes) return;
+    if (sent_ < wire_bytes) return skip_gone(chunk);
     sent_ -= wire_bytes;
+    gone_ = gone_bytes_ = 0;
     frames_sent_ += chunk.frames();
     payload_sent_ += chunk.data_bytes + chunk.control.size();
     first_ = (first_ + 1) % kChunksMax;
@@ -146,6 +158,15 @@ void SendQueue::advance(std::size_t bytes) {
   TUTTI_ASSERT(sent_ == 0, sent_);
 }
 
-void SendQueue::clear() { first_ = count_ = sent_ = 0; }
+// Else each gather() would look again at all that has gone.
+void SendQueue::skip_gone(const Chunk& chunk) {
+  for (; gone_ < chunk.data.size(); ++gone_) {
+    const std::size_t frame_bytes = kFrameHeaderBytes + chunk.data[gone_].bytes;
+    if (gone_bytes_ + frame_bytes > sent_) return;
+    gone_bytes_ += frame_bytes;
+  }
+}
+
+void SendQueue::clear() { first_ = count_ = sent_ = gone_ = gone_bytes_ = 0; }
 
 }  // namespace tutti::tcp

@@ -1,6 +1,6 @@
 /// \file send_queue.hpp
 /// What was posted to one peer and has not gone out: merged as long as it waits, so that it stays
-/// bounded however slow the peer is. Knows nothing of sockets.
+/// bounded however slow the peer is, by the ring buffers' sizes. Knows nothing of sockets.
 ///
 ///     chunk = data extents, in place in our row | control records, copied when they were published
 ///
@@ -85,6 +85,8 @@ class SendQueue {
     return chunks_[(first_ + index) % kChunksMax];
   }
   [[nodiscard]] Chunk& open_chunk();
+  [[nodiscard]] bool is_queued(Extent data);
+  void skip_gone(const Chunk& chunk);
   [[nodiscard]] bool last_is_closed() const { return count_ == 0 || (count_ == 1 && sent_ > 0); }
   static void remove_covered(Chunk& chunk, std::uint64_t offset, std::size_t bytes);
   [[nodiscard]] bool add_frame(const FrameHeader& header, const std::byte* payload);
@@ -95,7 +97,9 @@ class SendQueue {
   std::array<Chunk, kChunksMax> chunks_;
   std::size_t first_ = 0;  // index of the oldest chunk
   std::size_t count_ = 0;
-  std::size_t sent_ = 0;  // wire bytes of the oldest chunk that have gone out
+  std::size_t sent_ = 0;        // wire bytes of the oldest chunk that have gone out
+  std::size_t gone_ = 0;        // of its data frames, so many in whole
+  std::size_t gone_bytes_ = 0;  // on the wire
 
   // The last gather(): pieces, the headers they point to, and what it still leaves out.
   std::array<iovec, kGatherPiecesMax> pieces_{};

@@ -209,6 +209,27 @@ TEST(SendQueue, StaysBoundedWhenThePeerReadsNothing) {
   EXPECT_LE(link.queue.frames_sent(), 2 * SendQueue::kChunksMax);
 }
 
+// As after a change of view.
+TEST(SendQueue, SendsOnceWhatIsPostedAgainWhileItWaits) {
+  Link link;
+  constexpr std::uint32_t kMuch = 1 << 20;
+  link.queue.write({4096, kMuch});
+  link.queue.publish(64, std::as_bytes(std::span(&kSentEpoch, 1)));
+  link.drain(100);  // it has begun to go out
+  link.queue.write({4096 + kMuch, kMuch});
+  link.queue.publish(64, std::as_bytes(std::span(&kSentEpoch, 1)));
+  for (int view = 0; view < 5; ++view) {
+    for (std::uint32_t at = 0; at < kMuch; at += kMuch / 4) {
+      link.queue.write({4096 + kMuch + at, kMuch / 4});
+    }
+    link.queue.publish(72, std::as_bytes(std::span(&kSentEpoch, 1)));
+  }
+  link.queue.write({4096, 8});  // of what goes out just now a part may have gone
+  link.drain_all();
+  EXPECT_LT(link.queue.payload_sent(), 2 * kMuch + 4096);
+  EXPECT_GT(link.queue.payload_sent(), 2 * kMuch);
+}
+
 TEST(SendQueue, SendsManyScatteredExtents) {
   Link link;
   for (std::uint64_t post = 0; post < 1000; ++post) {
