@@ -255,6 +255,7 @@ void Member::wedged(WedgeReason reason, const ViewMember& joiner) {
 
 void Member::decided(const Proposal& proposal) {
   ++decisions_;
+  next_size_ = proposal.next.members.size();
   if (view_id() == 0) return;  // a joiner: it has no part in how the last view ends
   entries_.back().decided_ns = net_.now_ns();
   history::Event decide = event(EventKind::decide);

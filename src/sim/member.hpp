@@ -109,6 +109,8 @@ class Member final : private EngineEvents {
   /// All that it sent has been delivered here.
   [[nodiscard]] bool idle() const;
   /// How many decisions it has made or heard of.
+  /// Of the view that it decided last.
+  [[nodiscard]] std::size_t next_size() const { return next_size_; }
   [[nodiscard]] std::uint64_t decisions() const { return decisions_; }
   /// In its row; it waits before that until nobody needs it.
   [[nodiscard]] std::optional<std::uint64_t> asked_to_leave_ns() const { return asked_ns_; }
@@ -219,6 +221,7 @@ class Member final : private EngineEvents {
   std::uint64_t hash_ = 0;
   std::string finding_;
   std::uint64_t decisions_ = 0;
+  std::size_t next_size_ = 0;
   std::vector<Suspicion> suspicions_;
   std::vector<std::uint64_t> lost_ns_;  // by slot: when it heard so last
   std::uint64_t wedged_ns_ = 0;         // in this view

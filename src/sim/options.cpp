@@ -93,7 +93,7 @@ bool orderly(const Options& options) {
                  faults.broken_links + faults.lies + faults.in_changes + faults.newcomers +
                  faults.heirs + faults.splits + faults.hushes + faults.disorders ==
              0 &&
-         faults.failpoint == Failpoint::none && options.interrupts.pauses == 0 &&
+         !faults.lone && faults.failpoint == Failpoint::none && options.interrupts.pauses == 0 &&
          options.interrupts.deaths == 0;
 }
 
@@ -143,6 +143,7 @@ std::string to_string(const Options& options) {
   tell("newcomers", faults.newcomers);
   tell("heirs", faults.heirs);
   tell("hasty", faults.hasty ? 1 : 0);
+  tell("lone", faults.lone ? 1 : 0);
   tell("splits", faults.splits);
   tell("ends", faults.ends ? 1 : 0);
   tell("hushes", faults.hushes);

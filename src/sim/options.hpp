@@ -29,6 +29,7 @@ struct Faults {
   std::uint32_t in_changes = 0;  ///< more of them, just when members change their view
   std::uint32_t newcomers = 0;   ///< so many that join lose another just before their first view
   std::uint32_t heirs = 0;   ///< so many proposals the next in line misses, and the decision all
+  bool lone = false;         ///< all leave but one, which dies as it lets others in
   bool hasty = false;        ///< such a next in line takes the first for lost at once
   std::uint32_t splits = 0;  ///< so many that have just agreed to found a group are parted from it
   /// All members finish, at about the same time, and go without a word, or leave (world_ends.cpp).

@@ -137,6 +137,16 @@ const std::vector<Scenario>& scenarios() {
          options.level = Level::atomic;
          options.faults = {.failpoint = Failpoint::giving, .failpoint_times = 2};
        }},
+      {"lone", "all leave but one, which dies just as it lets several others in",
+       [](Options& options) {
+         options.nodes = 5 + static_cast<std::uint32_t>(options.seed % 3);
+         options.founders = options.nodes / 2 + 1;
+         options.hosts = options.seed % 2 == 0 ? options.nodes : options.hosts;
+         if (options.hosts != 1 && options.level == Level::agreed) options.level = Level::atomic;
+         options.net.slow_one_in = 0;
+         options.learn_within_ns = options.suspect_after_ns / 2;
+         options.faults = {.broken_links = 1, .in_changes = 1, .lone = true};
+       }},
       {"takeover", "more goes wrong just when members change their view, leaders die",
        [](Options& options) {
          options.nodes = std::max(options.nodes, 3U);

@@ -92,13 +92,14 @@ World::World(const Options& options)
     net_.add_lasting(plan_.rows.layouts.front().place(group.name).reclaimed);
   }
   for (std::uint32_t node = 0; node < options_.founders; ++node) start(node);
-  for (std::uint32_t node = options_.founders; node < options_.nodes && !options_.faults.ends;
-       ++node) {
+  const bool comes_late = options_.faults.ends || options_.faults.lone;
+  for (std::uint32_t node = options_.founders; node < options_.nodes && !comes_late; ++node) {
     at(soon(options_.fault_ns / 2), What::start, node);
   }
   plan_faults();
   lingers_left_ = options_.faults.lingers;
   if (options_.faults.ends) plan_ends();
+  if (options_.faults.lone) plan_lone();
   plan_outsiders();
 }
 

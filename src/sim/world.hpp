@@ -115,6 +115,9 @@ class World {
   void part_a_newcomer();
   void split_founders(std::uint32_t node);
   void silence(std::uint32_t node);
+  void plan_lone();
+  void follow_lone(std::uint32_t node);
+  void die_alone();
   void hit_decision(std::uint32_t node);
   void break_link(std::uint32_t a, std::uint32_t b);
   void lie(std::uint32_t node);
@@ -203,7 +206,8 @@ class World {
   std::uint32_t hushes_left_ = 0;           // of those in no view
   std::uint32_t lingers_left_ = 0;
   std::uint32_t lingering_ = kAnyNode;     // in a callback
-  std::vector<std::uint32_t> latecomers_;  // nodes that join once all is complete
+  std::uint32_t lone_ = kAnyNode;          // is about to let others in, and to die
+  std::vector<std::uint32_t> latecomers_;  // nodes that join once all is complete, or one is left
   std::uint32_t long_stops_ = 0;           // of passes, that are due
   std::uint32_t mid_deaths_ = 0;           // in passes, likewise
   std::uint64_t deaths_ = 0;               // that did

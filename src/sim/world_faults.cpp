@@ -213,6 +213,7 @@ void World::hit_change(const View& view) {
 // while, or until it is gone for ever.
 void World::hit_decision(std::uint32_t node) {
   if (calm_) return;
+  if (lone_ == node) return die_alone();
   if (testator_ == node) {
     testator_ = kAnyNode;
     return silence(node);
