@@ -166,6 +166,18 @@ const std::vector<Scenario>& scenarios() {
          options.faults.heirs = 4;
          options.faults.hasty = true;
        }},
+      {"hasty", "the next in line takes its leader for lost just as the others accept its proposal",
+       [](Options& options) {
+         options.nodes = options.founders = options.hosts = 5;
+         options.groups = 1;
+         options.parts = false;
+         if (options.level == Level::agreed) options.level = Level::atomic;  // rows are copied
+         options.net.slow_one_in = 0;
+         options.fault_ns /= 2;
+         options.calm_ns /= 2;
+         options.send_every_ns *= 8;
+         options.faults = {.broken_links = 4, .leaves = 2, .heirs = 2, .hasty = true};
+       }},
       {"leave", "members leave in order, some while others die",
        [](Options& options) { options.faults = {.crashes = 2, .leaves = 4}; }},
       {"handover", "members leave in order while others take the state from them",
