@@ -7,7 +7,8 @@
 /// What waits for what: commands are applied on the thread that delivers; queries read beside each
 /// other, and hold up this member's deliveries while they run, so they should be short (held_up()).
 /// A delivery that waits goes before all queries that come later: however many there are, they do
-/// not keep it out. A slow apply() is a slow delivery callback.
+/// not keep it out, but for those made inside a query of another machine. A slow apply() is a slow
+/// delivery callback.
 #pragma once
 #include <algorithm>
 #include <chrono>
@@ -118,8 +119,8 @@ class Replicated {
   /// Reads the copy here, which may be behind the others'. Any thread. It waits for an apply(),
   /// load or save that runs or is about to; inside of one of these and of query() it waits for
   /// nothing. What it calls counts as a callback of the node: calls that wait are refused. Queries
-  /// of several machines may be nested in any order; do not let the apply() of two machines query
-  /// each other, on two threads they wait for each other for ever.
+  /// of several machines may be nested in any order (with libstdc++ on glibc); but do not let the
+  /// apply() of machines query each other in a circle: on several threads they wait for ever.
   template <std::invocable<const T&> Read>
   auto query(Read&& read) const {
     std::shared_lock lock(core_->machine_mutex, std::defer_lock);

@@ -30,8 +30,8 @@ class InUse {
   const InUse* outer_;
 };
 
-/// A writer that waits goes before readers to come, but for those that read another machine
-/// already: its writer may wait for them.
+/// A writer that waits goes before readers to come, but for those that use another machine already:
+/// the writer of that one may wait for them.
 class ReadersAndWriter {
  public:
   void lock() {
@@ -55,7 +55,7 @@ class ReadersAndWriter {
 
  private:
   std::mutex turnstile_;       // held by a writer as long as it waits and writes
-  std::shared_mutex readers_;  // of glibc: a writer that waits holds up no reader
+  std::shared_mutex readers_;  // with glibc, a writer that waits holds up no reader
   std::atomic<bool> held_up_{false};
 };
 

@@ -96,7 +96,7 @@ void Engine<Memory>::hang_up_on_removed() {
 
 // A node that joins may be connected to members that leave just then. No view of ours had them. Of
 // those that leave in order, some may not have heard yet that they may: they must not hear first
-// that they are refused.
+// that they are refused, which they are once their time is over.
 template <class Memory>
 void Engine<Memory>::left_before(const ViewMember& member, bool in_order) {
   if (!in_order) events_.removed(member);

@@ -207,6 +207,7 @@ class Membership final : public Stepped, private AgreementQuestions {
   std::vector<std::uint32_t> greeted_;  // slots that came, and have not been told all yet
   std::uint64_t last_came_ns_ = 0;
   std::vector<Leaver> leavers_;
+  bool space_held_ = false;  // for those of them, and of the removed, that may still read it
   std::vector<std::uint32_t> lost_;  // slots of members of this view
   std::optional<std::uint64_t> orphaned_since_ns_;
   std::deque<std::uint64_t> removed_;  // incarnations, the newest kRemovedKept

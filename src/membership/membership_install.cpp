@@ -116,10 +116,9 @@ void Membership<Memory>::enter(const Proposal& decision, Effects& effects) {
     const bool known = before.contains(member) || member.slot == options_.self;
     if (!known && ready_[member.slot] != member.incarnation) suspects.push_back(member);
   }
-  bool some_go = false;
   for (const ViewMember& member : before.members) {
     if (next.contains(member)) continue;
-    some_go = true;
+    space_held_ = true;  // until let_space_go(), maybe views later
     const bool lost = std::ranges::find(lost_, member.slot) != lost_.end();
     if (decision.leaves_in_order(member) && !lost) {
       leavers_.push_back({member, now_ns_ + options_.suspect_after_ns});
@@ -141,7 +140,9 @@ void Membership<Memory>::enter(const Proposal& decision, Effects& effects) {
   }
   for (const ViewMember& member : decision.left) {
     if (before.id != 0 || member.slot == options_.self) continue;
-    events_.left_before(member, decision.leaves_in_order(member));
+    const bool in_order = decision.leaves_in_order(member);
+    events_.left_before(member, in_order);
+    if (in_order) leavers_.push_back({member, now_ns_ + options_.suspect_after_ns});
   }
   wedged_ = decision_shown_ = false;
   suspicion_.begin_view();
@@ -154,7 +155,7 @@ void Membership<Memory>::enter(const Proposal& decision, Effects& effects) {
     shape.own_base_records = joins || before.id == 0 ? 0 : group.subgroup->own_records_before();
     const std::vector<Slot> peers = place.peers;
     const std::uint32_t base = group.subgroup->enter(shape, std::move(place));
-    group.subgroup->hold_space(some_go);
+    group.subgroup->hold_space(space_held_);
     group.seat.prepare_block(next.id, base, shape.first_seq, rows_.memory());
     const GroupSeat::Block block = group.seat.block(next.id);
     const auto publish_block = [&] {
@@ -230,6 +231,7 @@ void Membership<Memory>::see_off(std::optional<std::uint32_t> lost) {
 template <class Memory>
 void Membership<Memory>::let_space_go() {
   if (!leavers_.empty()) return;
+  space_held_ = false;
   for (Group& group : groups_) group.subgroup->hold_space(false);
 }
 

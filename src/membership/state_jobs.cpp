@@ -88,7 +88,7 @@ void StateJobs::work_on(StateJob& job) {
 }
 
 // Like a callback that fails: what would come after it is not read, or not loaded, either.
-// Of a text so short that it takes no memory.
+// The text of the error is so short that it takes no memory.
 void StateJobs::lack_memory(StateJob& job) noexcept {
   static constexpr std::string_view kText = "no memory";
   static_assert(std::string().capacity() >= kText.size());

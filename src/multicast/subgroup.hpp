@@ -62,6 +62,7 @@ class Subgroup final : public Stepped {
 
   /// Null if this member is not a sender.
   [[nodiscard]] SendRing* ring() { return ring_ ? &*ring_ : nullptr; }
+  [[nodiscard]] bool is_sender() const { return ring_.has_value(); }
 
   /// Ends the group for good: nothing is stepped or delivered from now on.
   void halt();

@@ -179,22 +179,28 @@ void GroupCore::open(Subgroup<NativeMemory>& subgroup,
                      const std::atomic<std::uint64_t>& asleep) noexcept {
   TUTTI_ASSERT(open_.load(std::memory_order_relaxed) == nullptr && asleep_ == nullptr);
   asleep_ = &asleep;
-  ring_.store(subgroup.ring(), std::memory_order_release);
   open_.store(&subgroup, std::memory_order_seq_cst);
   if (halted_.load(std::memory_order_seq_cst)) subgroup.halt();
   if (finished_.load(std::memory_order_seq_cst)) finish();
+  ring_.store(subgroup.ring(), std::memory_order_release);  // last: nobody claims before
 }
 
 Result<void> GroupCore::start_delivery() {
   TUTTI_ASSERT(subgroup() != nullptr && !delivery_thread_.joinable());
   if (options_.delivery != DeliveryThread::own) return {};
   delivery_ended_.store(false, std::memory_order_relaxed);
+  struct NotStarted {  // also where there is no memory to say so
+    ~NotStarted() {
+      if (!group.delivery_thread_.joinable()) {
+        group.delivery_ended_.store(true, std::memory_order_release);
+      }
+    }
+    GroupCore& group;
+  };
+  const NotStarted otherwise{*this};
   Result<std::thread> thread = start_thread("the delivery thread of group '" + options_.name + "'",
                                             [this] { run_delivery(); });
-  if (!thread) {
-    delivery_ended_.store(true, std::memory_order_release);
-    return std::unexpected(thread.error());
-  }
+  if (!thread) return std::unexpected(thread.error());
   delivery_thread_ = std::move(*thread);
   return {};
 }

@@ -136,15 +136,10 @@ inline Claim GroupCore::try_claim(std::uint32_t size) noexcept {
   // Acquire: pairs with open(): the ring is whole.
   SendRing* ring = ring_.load(std::memory_order_acquire);
   if (ring == nullptr) {
-    if (open_.load(std::memory_order_acquire) == nullptr) {
-      claim.outcome_ = ClaimOutcome::stopped;
-      return claim;
-    }
-    ring = ring_.load(std::memory_order_relaxed);  // open() stores it first
-    if (ring == nullptr) {
-      claim.outcome_ = ClaimOutcome::not_sender;
-      return claim;
-    }
+    const Subgroup<NativeMemory>* open = open_.load(std::memory_order_acquire);
+    const bool sends = open == nullptr || open->is_sender();
+    claim.outcome_ = sends ? ClaimOutcome::stopped : ClaimOutcome::not_sender;
+    return claim;
   }
   if (size > options_.message_max_bytes) {
     claim.outcome_ = ClaimOutcome::too_large;

@@ -126,8 +126,8 @@ std::size_t NodeCore::turn() {
   } else if (has_said_all()) {
     life_.set_course(life_.in_view() ? Course::said_all : Course::parted);
     changed_.notify();
-  } else if (life_.in_view()) {
-    check_groups();  // the thread of a group may have found a violation since the last one
+  } else if (life_.in_view() && !failed()) {
+    check_groups();  // the thread of a group, or a pass without work, may have found a violation
   }
   show_failure();
   if (failed() && life_.in_view()) [[unlikely]] {
@@ -227,8 +227,6 @@ std::size_t NodeCore::doze(std::chrono::nanoseconds timeout) {
   incarnation_->look_at_once();
   const std::size_t work = turn();
   if (work == 0 && armed_) {
-    // A violation may be found by another thread, or in a pass that found nothing else.
-    if (life_.in_view() && !hung_up_) check_groups();
     const std::uint64_t now = now_ns();
     // What is passed no more has no time for its next pass.
     const bool rests = hung_up_ || out_of_memory_ || (ends() && failed());

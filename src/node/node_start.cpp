@@ -41,6 +41,7 @@ Result<void> NodeCore::start_by(const Deadline& deadline) {
     life_.set_phase(Phase::stopped);
     return log;
   }
+  group_options_.clear();  // of a start that found no memory
   for (const auto& group : groups_) group_options_.push_back(group->options());
   for (;;) {
     Result<void> started = try_start(deadline);

@@ -108,9 +108,9 @@ class Member final : private EngineEvents {
   }
   /// All that it sent has been delivered here.
   [[nodiscard]] bool idle() const;
-  /// How many decisions it has made or heard of.
   /// Of the view that it decided last.
   [[nodiscard]] std::size_t next_size() const { return next_size_; }
+  /// How many decisions it has made or heard of.
   [[nodiscard]] std::uint64_t decisions() const { return decisions_; }
   /// In its row; it waits before that until nobody needs it.
   [[nodiscard]] std::optional<std::uint64_t> asked_to_leave_ns() const { return asked_ns_; }

@@ -287,13 +287,22 @@ void World::come_back(std::uint32_t node) {
   if (options_.faults.restarts) at(soon(4 * options_.suspect_after_ns), What::start, node);
 }
 
+bool World::decided_since(const Member& member, std::uint64_t since_ns) {
+  return std::ranges::any_of(member.entries(), [since_ns](const Member::Entered& entry) {
+    const bool decided = entry.decided_ns >= since_ns && entry.decided_ns != Troubles::kOpen;
+    return decided || entry.at_ns >= since_ns;
+  });
+}
+
 // The node runs no more. What it posted may still land, all or a part; secretly: nothing.
 void World::gone(std::uint32_t node, bool told, bool secretly) {
   interrupts_.drop(node);
   const bool late = options_.faults.late_writes;
   const bool crashed = !member(node)->stopped() && !member(node)->ended();
   // What it decided just now some may hear only from those who have heard it.
-  if (crashed) disturbances_.add(now_ns_, now_ns_ + one_way_ns());
+  if (crashed && decided_since(*member(node), now_ns_ - std::min(now_ns_, one_way_ns()))) {
+    disturbances_.add(now_ns_, now_ns_ + one_way_ns());
+  }
   for (std::uint32_t other = 0; other < nodes_.size(); ++other) {
     if (other == node || !net_.connected(node, other)) continue;
     // In order: what it posted before it stopped by itself arrives.

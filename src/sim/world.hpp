@@ -103,6 +103,7 @@ class World {
   void gone(std::uint32_t node, bool told, bool secretly = false);
   void lose(std::uint32_t node, std::uint32_t other, std::uint64_t most_ns, What how = What::lose);
   void lost(const Happening& now);
+  [[nodiscard]] static bool decided_since(const Member& member, std::uint64_t since_ns);
   void come_back(std::uint32_t node);
   void pause(std::uint32_t node, std::uint64_t until_ns);
   void cut(std::uint32_t from, std::uint32_t to, std::uint64_t until_ns);

@@ -94,7 +94,7 @@ std::string World::unfinished() const {
         running(), [this](std::uint32_t node) { return !nodes_[node].may_have_founded; }));
     return may_found < plan_.founders ? "" : "M10: no group was founded";
   }
-  if (newest == 0) return died_in_calm();
+  if (newest == 0) return options_.faults.ends ? "" : died_in_calm();
   if (options_.faults.ends) return unended();
   for (std::uint32_t node = 0; node < nodes_.size(); ++node) {
     const Member* here = member(node);

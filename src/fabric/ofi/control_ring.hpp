@@ -37,7 +37,7 @@ static_assert(sizeof(PartHeader) == kPartHeaderBytes);
 inline constexpr std::size_t kPartBytesMax = 4096;
 inline constexpr std::size_t kPartPayloadMax = kPartBytesMax - kPartHeaderBytes;
 
-/// The largest frame. A node with 100 groups of 256 senders needs a fifth of it.
+/// The largest frame. 122 groups of 256 senders fit (node/group_rules.hpp).
 inline constexpr std::size_t kFrameBytesMax = 1024 * 1024;
 
 /// Where the next part starts: at `position`, or at the ring's begin if the largest part would not

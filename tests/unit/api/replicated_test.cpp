@@ -195,12 +195,13 @@ TEST(ReplicatedLocks, WhoUsesAnotherMachineDoesNotWaitForAWriterThatWaits) {
     machine.unlock();
   });
   while (!machine.held_up()) std::this_thread::yield();
-  {
+  std::thread reader([&machine] {
     const int another = 0;
     const detail::InUse use(&another);
     machine.lock_shared();
     machine.unlock_shared();
-  }
+  });
+  reader.join();
   EXPECT_TRUE(machine.held_up());
   machine.unlock_shared();
   writer.join();

@@ -220,6 +220,33 @@ TEST_F(EndsTest, M6ANodeThatJoinsPartsFromThoseThatLeaveJustThen) {
   EXPECT_EQ(nodes_[3].engine->connected_to(0), 0U);
 }
 
+// J8: node 2 has left, and has yet to deliver what node 0 sent. Another view, in which nobody goes,
+// begins before its time is over.
+TEST_F(EndsTest, J8SpaceIsHeldForALeaverOverSeveralViews) {
+  make(4, 3);
+  nodes_[2].stuck = true;
+  ASSERT_TRUE(nodes_[0].send("for the leaver"));
+  run(all_, 5);
+  nodes_[2].membership->leave();
+  run(all_);
+  ASSERT_THAT(slots_of(nodes_[0].views.back()), ElementsAre(0, 1));
+  for (const std::uint32_t slot : {0U, 1U}) connect(3, slot);
+  run({0, 1, 3, 2}, 40);
+  ASSERT_THAT(slots_of(nodes_[0].views.back()), ElementsAre(0, 1, 3));
+  ASSERT_TRUE(nodes_[0].send("another one"));
+  run({0, 1, 3}, 40);
+  ASSERT_THAT(nodes_[3].delivered, ElementsAre("another one"));
+  EXPECT_EQ(nodes_[0].group->ring()->released(), 0U);
+  nodes_[2].stuck = false;
+  run({2}, 10);
+  EXPECT_THAT(nodes_[2].delivered, ElementsAre("for the leaver"));
+  EXPECT_EQ(nodes_[2].why_stopped, StopReason::left);
+  nodes_[0].engine->lost(2, "it has left");
+  nodes_[1].engine->lost(2, "it has left");
+  run({0, 1, 3}, 40);
+  EXPECT_GT(nodes_[0].group->ring()->released(), 0U);
+}
+
 // The application of node 0 has yet to be delivered what node 2 sent before it was lost, so that
 // row stays. But nothing is sent there any more, or records would go while they wait for it.
 TEST_F(EndsTest, P1WhoIsRemovedIsHungUpOnBeforeItsRowIsLetGo) {
