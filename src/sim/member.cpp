@@ -167,6 +167,14 @@ void Member::no_state(const Error& why) {
   if (finding_.empty()) finding_ = "M9: " + name() + " cannot take the state: " + why.message;
 }
 
+bool Member::was_removed(std::uint64_t incarnation) const {
+  return engine_->membership().was_removed(incarnation);
+}
+
+void Member::note_data_posts(std::uint64_t count) {
+  recorder_->append(history::make_count(history::EventKind::data_pushes, told_at(0), count));
+}
+
 std::optional<StopReason> Member::stopped() const { return engine_->membership().stopped(); }
 
 void Member::leave() {

@@ -68,9 +68,7 @@ class Member final : private EngineEvents {
   [[nodiscard]] bool distrusts() const { return distrusts_; }
 
   void look_at_once() { engine_->look_at_once(); }
-  [[nodiscard]] bool was_removed(std::uint64_t incarnation) const {
-    return engine_->membership().was_removed(incarnation);
-  }
+  [[nodiscard]] bool was_removed(std::uint64_t incarnation) const;
   void lost(std::uint32_t slot);
   /// It takes the node in that slot for lost, which it is not.
   void believe_lost(std::uint32_t slot);
@@ -87,9 +85,7 @@ class Member final : private EngineEvents {
   /// The last one that on_view would have been called for: later, if it takes a state first.
   [[nodiscard]] std::uint64_t announced_view() const { return announced_view_; }
   /// In a quiet time it has posted so much that is not the membership's.
-  void note_data_posts(std::uint64_t count) {
-    recorder_->append(history::make_count(history::EventKind::data_pushes, told_at(0), count));
-  }
+  void note_data_posts(std::uint64_t count);
   /// All is quiet: what it uses is what a member of its view needs (B1).
   void note_use();
   /// Deliveries may still read the row of a node that was in that slot, and is in no view any more.
