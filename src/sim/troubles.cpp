@@ -73,8 +73,11 @@ Troubles::Spans Troubles::silences(std::uint32_t of, std::uint32_t listener, std
   const Spans& cuts = cut_[way(of, listener)];
   Spans all = stopped_[of];
   if (gone_ns != kOpen) all.push_back({gone_ns, kOpen});
-  // What it posted before it stopped is heard once its way there is mended. A cut holds what is on
-  // its way. In order of time: what one cut lets go, the next may hold.
+  const Spans& lost = lost_[way(of, listener)];
+  all.insert(all.end(), lost.begin(), lost.end());
+  // What it posted before it stopped, or the connection ended, is heard once its way there is
+  // mended. A cut holds what is on its way. In order of time: what one cut lets go, the next may
+  // hold.
   for (Span& stop : all) {
     for (const Span& cut : cuts) {
       const bool held = cut.begin_ns < stop.begin_ns + flight_ns && stop.begin_ns < cut.end_ns;
@@ -82,7 +85,6 @@ Troubles::Spans Troubles::silences(std::uint32_t of, std::uint32_t listener, std
     }
   }
   all.insert(all.end(), cuts.begin(), cuts.end());
-  all.insert(all.end(), lost_[way(of, listener)].begin(), lost_[way(of, listener)].end());
   return all;
 }
 
