@@ -181,8 +181,8 @@ void Membership<Memory>::enter(const Proposal& decision, Effects& effects) {
   }
 }
 
-// The old members, who decided, may all be lost before the others that join have heard of it. Those
-// find it in our row as well, where it stays until that block is cleared for a view to come (L4).
+// All members that decided may be lost before the others that join with us hear of it. Those find
+// the decision in our row as well, until we clear that block for a view to come (L4).
 template <class Memory>
 void Membership<Memory>::pass_on(const Proposal& decision, Effects& effects) {
   const ViewWords& at = rows_.words();

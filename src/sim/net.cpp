@@ -166,7 +166,7 @@ void Net::take_data(const Link& way, Post& post) {
 void Net::cut(std::uint32_t from, std::uint32_t to, bool held) {
   Link& cut = link(from, to);
   if (cut.held == held) return;
-  // What arrived before the cut is there, although its reader may not have looked since.
+  // The reader has what arrived before the cut, although it may not have looked since.
   if (!cut.waits()) static_cast<void>(land_due_of(cut));
   cut.held = held;
   note_held(cut);

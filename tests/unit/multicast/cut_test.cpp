@@ -10,26 +10,35 @@
 namespace tutti::testing {
 namespace {
 
+// Member 0 of three looks for the cut.
+class FoundCut : public ::testing::Test {
+ protected:
+  std::optional<Cut> find() {
+    Outbox out;
+    multicast.step(out);
+    multicast.wedge();
+    bounds.close();
+    return multicast.find_cut({true, true, true}, delivery);
+  }
+
+  ForgedTable table{{}};
+  const GroupShape shape = table.shape(0);
+  SendRing ring{shape.own_ring, shape.ring_granules, shape.window_records};
+  Bounds bounds{shape.senders()};
+  MulticastCounters counters;
+  Multicast<NativeMemory> multicast{shape, {}, &ring, bounds, counters};
+  DeliveryTotals totals;
+  Delivery<NativeMemory> delivery{shape, {}, bounds, {}, totals};
+};
+
 // One that lies says that it has received rounds of a finished sender which that never had.
-TEST(FoundCut, IsNotBeyondWhatWasSent) {
+TEST_F(FoundCut, IsNotBeyondWhatWasSent) {
   constexpr std::uint64_t kRounds = 2;
   constexpr std::uint32_t kFinished = 1;
-  ForgedTable table({});
-  const GroupShape shape = table.shape(0);
-  SendRing ring(shape.own_ring, shape.ring_granules, shape.window_records);
-  Bounds bounds(shape.senders());
-  MulticastCounters counters;
-  Multicast<NativeMemory> multicast(shape, {}, &ring, bounds, counters);
-  DeliveryTotals totals;
-  Delivery<NativeMemory> delivery(shape, {}, bounds, {}, totals);
   table.sent(kFinished, {.records = 0, .rounds = kRounds, .finished = true});
   table.received(1, kFinished, kNoRound);
   table.received(2, kFinished, kNoRound - 1);
-  Outbox out;
-  multicast.step(out);
-  multicast.wedge();
-  bounds.close();
-  const std::optional<Cut> cut = multicast.find_cut({true, true, true}, delivery);
+  const std::optional<Cut> cut = find();
   ASSERT_TRUE(cut);
   EXPECT_EQ(cut->received[kFinished], kRounds);
   EXPECT_LE(cut->round, kRounds);
@@ -37,24 +46,12 @@ TEST(FoundCut, IsNotBeyondWhatWasSent) {
 
 // A record that cannot be is found while a leader looks for the cut, too: else it would look for
 // ever, and nobody would be named.
-TEST(FoundCut, NamesASenderWhoseRecordsCannotBe) {
+TEST_F(FoundCut, NamesASenderWhoseRecordsCannotBe) {
   constexpr std::uint32_t kLiar = 1;
-  ForgedTable table({});
-  const GroupShape shape = table.shape(0);
-  SendRing ring(shape.own_ring, shape.ring_granules, shape.window_records);
-  Bounds bounds(shape.senders());
-  MulticastCounters counters;
-  Multicast<NativeMemory> multicast(shape, {}, &ring, bounds, counters);
-  DeliveryTotals totals;
-  Delivery<NativeMemory> delivery(shape, {}, bounds, {}, totals);
   RingWriter(table.ring(kLiar)).raw({0xFFFF, 0});
   table.sent(kLiar, {.records = 2, .rounds = 2});
   for (const std::uint32_t member : {1U, 2U}) table.received(member, kLiar, 1);
-  Outbox out;
-  multicast.step(out);
-  multicast.wedge();
-  bounds.close();
-  EXPECT_FALSE(multicast.find_cut({true, true, true}, delivery));
+  EXPECT_FALSE(find());
   ASSERT_TRUE(multicast.violation());
   EXPECT_EQ(multicast.violation()->sender_rank, kLiar);
 }
