@@ -203,8 +203,10 @@ std::uint64_t Net::draw_arrival(std::uint64_t last_at_ns) {
   return std::max(last_at_ns, now_ns_ + delay);
 }
 
-std::uint64_t Net::next_ring_ns(std::uint32_t to) const {
-  std::uint64_t next = rings_at_ns_[to] > now_ns_ ? rings_at_ns_[to] : ~0ULL;
+std::uint64_t Net::next_ring_ns(std::uint32_t to) {
+  std::erase_if(rings_at_ns_[to], [this](std::uint64_t at_ns) { return at_ns <= now_ns_; });
+  std::uint64_t next = kNever;
+  for (const std::uint64_t at_ns : rings_at_ns_[to]) next = std::min(next, at_ns);
   for (std::uint32_t from = 0; from < slots_; ++from) {
     if (first_at_ns_[to * slots_ + from] == kNever) continue;
     const Link& way = links_[from * slots_ + to];

@@ -109,7 +109,7 @@ class Net {
   void set_slow_one_in(std::uint32_t slow_one_in) { options_.slow_one_in = slow_one_in; }
 
   /// When the node hears next that something has landed; never: the largest number.
-  [[nodiscard]] std::uint64_t next_ring_ns(std::uint32_t to) const;
+  [[nodiscard]] std::uint64_t next_ring_ns(std::uint32_t to);
   /// Up to then something is on its way for longer than the options' longest delay.
   [[nodiscard]] std::uint64_t late_until_ns() const { return late_until_ns_; }
 
@@ -244,7 +244,7 @@ class Net {
   std::vector<const std::byte*> rows_;      // by slot: that of the node now there
   // By slot: links with posts that land just now, and kInterruptible.
   std::vector<std::uint32_t> busy_;
-  std::vector<std::uint64_t> rings_at_ns_;  // by slot: of what landed before its time was over
+  std::vector<std::vector<std::uint64_t>> rings_at_ns_;  // by slot: of what landed before its time
 };
 
 }  // namespace tutti::sim

@@ -72,10 +72,6 @@ void Net::land_words_of(Link& way, std::uint64_t drawn) {
   for (; words > 0 && due(); --words) {
     const Post& first = way.posts.front();
     if (first.frame) return;
-    if (first.rings) {
-      std::uint64_t& rings_at_ns = rings_at_ns_[way.reader];
-      rings_at_ns = std::max(rings_at_ns, first.at_ns + options_.landing_ns);
-    }
     land_word(way);
   }
   if (!due()) --busy_[way.reader];
@@ -115,6 +111,9 @@ void Net::land_frame(Link& way) {
 }
 
 void Net::has_landed(Link& way) {
+  const Post& first = way.posts.front();
+  const std::uint64_t over_ns = first.at_ns + options_.landing_ns;
+  if (first.rings && over_ns > now_ns_) rings_at_ns_[way.reader].push_back(over_ns);
   way.posts.pop_front();
   note_first(way);
   if (!way.open && way.late > 0) --way.late;
