@@ -96,6 +96,7 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
   [[nodiscard]] Result<void> try_start(const Deadline& deadline);
   [[nodiscard]] Result<std::unique_ptr<Incarnation>> open_incarnation();
   [[nodiscard]] Result<void> start_threads();
+  [[nodiscard]] std::optional<Error> why_start_ended() const;
   [[nodiscard]] Error why_not_started() const;
   [[nodiscard]] std::string why_not_agreed() const;
   [[nodiscard]] bool is_unfounded() const;

@@ -47,9 +47,12 @@ Result<void> NodeCore::start_by(const Deadline& deadline) {
     Result<void> started = try_start(deadline);
     // Others were lost while the group was founded: nobody may go on with what he had agreed to.
     if (life_.phase() != Phase::tried) return started;
-    if (failed() || is_start_ended() || !is_unfounded() || deadline.passed(now_ns())) {
+    const bool goes_on = is_unfounded() && !deadline.passed(now_ns());
+    // A reason that has come since try_start() said why it gave up counts more.
+    const std::optional<Error> why = why_start_ended();
+    if (!goes_on || why) {
       life_.set_phase(Phase::stopped);
-      return started;
+      return why ? std::unexpected(*why) : started;
     }
     life_.set_course(Course::outside);
   }
@@ -123,13 +126,17 @@ std::string NodeCore::why_not_agreed() const {
                                       : "all members are connected, and none is in a group";
 }
 
-Error NodeCore::why_not_started() const {
-  if (std::optional<Error> failure = this->failure()) return *failure;
+// Nothing if nobody has ended it.
+std::optional<Error> NodeCore::why_start_ended() const {
+  if (std::optional<Error> failure = this->failure()) return failure;
   // Also a stop() that was called just before start() ends it.
-  if (is_start_ended() || ends()) {
-    return {ErrorCode::stopped,
-            "node '" + options_.name + "' was stopped by another thread before it was in a view"};
-  }
+  if (!is_start_ended() && !ends()) return {};
+  return Error{ErrorCode::stopped, "node '" + options_.name +
+                                       "' was stopped by another thread before it was in a view"};
+}
+
+Error NodeCore::why_not_started() const {
+  if (std::optional<Error> why = why_start_ended()) return *why;
   const std::string awaited = incarnation_->lobby().awaited();
   std::string why =
       "still waiting for " + awaited + "; start the missing members, or check their addresses";

@@ -136,6 +136,23 @@ TEST(Starts, ThatBeginAnewAreCountedWhileTheyDo) {
   EXPECT_EQ(start.error().code, ErrorCode::stopped);
 }
 
+// Stopped at one of many instants around that at which it begins anew.
+TEST(Starts, ThatAreStoppedAsTheyBeginAnewSaySo) {
+  for (int instant = 0; instant < 20; ++instant) {
+    NodeOptions a{.name = "a", .members = loopback_members(2), .fabric = FabricChoice::shm};
+    NodeOptions b = a;
+    b.name = "b";
+    a.start_timeout = kPatience;
+    Start start(a);
+    connect_silently(b);
+    const auto later = Clock::now() + instant * 250us;
+    while (Clock::now() < later) std::this_thread::yield();
+    start.stop();
+    const Error error = start.error();
+    EXPECT_EQ(error.code, ErrorCode::stopped) << error.message;
+  }
+}
+
 TEST(Starts, ThatOnlyJoinSayThatNobodyElseCouldBeInAGroup) {
   NodeOptions a{.name = "a", .members = loopback_members(1)};
   a.start_timeout = 2s;
