@@ -68,7 +68,18 @@ class Suspicions {
     if (life == nullptr || run_.lives[*life].gaps()) return true;
     if (view > 0 && suspects(by, view - 1, whom, at_ns)) return true;  // it goes on to do so
     return is_gone(*life, at_ns) || has_gone_on(*life, view, by, at_ns) ||
-           is_lost(by, whom.node, at_ns) || is_silent(by, *life, at_ns);
+           is_lost(by, whom.node, lost_since(by, view, at_ns), at_ns) ||
+           is_silent(by, *life, at_ns);
+  }
+
+  /// A member that enters its first view suspects whom it has lost since that view was chosen,
+  /// although they may be connected again by now.
+  [[nodiscard]] std::uint64_t lost_since(std::uint32_t by, std::uint64_t view,
+                                         std::uint64_t at_ns) const {
+    const std::vector<Installation>& installs = run_.lives[by].installs;
+    const bool enters = !installs.empty() && installs.front().view == view &&
+                        at_ns <= plus(installs.front().time_ns, silence_ns_ / 4);
+    return at_ns - (enters ? std::min(at_ns, run_.options.suspect_after_ns) : 0);
   }
 
   [[nodiscard]] bool is_gone(std::uint32_t life, std::uint64_t at_ns) const {
@@ -95,11 +106,12 @@ class Suspicions {
     });
   }
 
-  [[nodiscard]] bool is_lost(std::uint32_t by, std::uint16_t node, std::uint64_t at_ns) const {
+  [[nodiscard]] bool is_lost(std::uint32_t by, std::uint16_t node, std::uint64_t since_ns,
+                             std::uint64_t at_ns) const {
     return std::ranges::any_of(timing_.faults(), [&](const Fault& fault) {
       return fault.kind == FaultKind::lost && fault.node == node &&
              fault.second == run_.lives[by].who.node && fault.begin_ns <= at_ns &&
-             fault.end_ns > at_ns;
+             fault.end_ns > since_ns;
     });
   }
 

@@ -11,11 +11,23 @@ namespace {
 /// Nodes 0, 1 and 2 are in view 1; members are suspected after 20 ms of silence.
 struct Three {
   Three() {
+    begin();
+    story.first_view({kA, kB, kC});
+    story.wait(100);
+  }
+  /// A loses B and is connected to it again before both are in their first view.
+  explicit Three(std::uint64_t lost_before_ms) {
+    begin();
+    story.wait(100);
+    fault(FaultKind::lost, 1, 0, 1);
+    story.wait(lost_before_ms);
+    story.first_view({kA, kB, kC});
+  }
+
+  void begin() {
     for (std::uint16_t node = 0; node < 3; ++node) {
       story.begin(std::string(1, static_cast<char>('A' + node)), node);
     }
-    story.first_view({kA, kB, kC});
-    story.wait(100);
   }
 
   void fault(FaultKind kind, std::uint16_t node, std::uint16_t second, std::uint64_t ms) {
@@ -119,6 +131,19 @@ TEST(Suspicions, MayComeFromALostConnectionUpToTheNext) {
   again.fault(FaultKind::lost, 1, 0, 5);
   again.suspects(kA, kB);
   EXPECT_TRUE(again.finds_hearable());
+}
+
+TEST(Suspicions, MayComeFromAConnectionLostJustBeforeTheFirstView) {
+  Three three(5);
+  three.suspects(kA, kB);
+  EXPECT_FALSE(three.finds_hearable());
+  Three long_before(50);
+  long_before.suspects(kA, kB);
+  EXPECT_TRUE(long_before.finds_hearable());
+  Three later(5);
+  later.story.wait(5);
+  later.suspects(kA, kB);
+  EXPECT_TRUE(later.finds_hearable());
 }
 
 TEST(Suspicions, OfTheDeadHaveAReason) {
