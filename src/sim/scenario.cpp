@@ -293,6 +293,7 @@ const std::vector<Scenario>& scenarios() {
       {"parts", "groups of some of the nodes, of whom some send",
        [](Options& options) {
          options.nodes = std::max(options.nodes, 4U);
+         options.founders = std::max(options.founders, options.nodes / 2 + 1);
          options.groups = static_cast<std::uint32_t>(2 + options.seed % 3);
          options.parts = true;
          options.net.slow_one_in = 0;

@@ -4,6 +4,7 @@
 #include <span>
 #include <utility>
 
+#include "base/assert.hpp"
 #include "base/crc32c.hpp"
 #include "history/make_event.hpp"
 
@@ -45,6 +46,7 @@ std::vector<GroupOptions> groups_of(const Options& options) {
 
 Plan plan_of(const Options& options, Rounds& rounds,
              std::function<Lingered(std::uint32_t)> linger) {
+  TUTTI_ASSERT(2 * options.founders > options.nodes, options.founders, options.nodes);  // J7
   Plan plan = make_plan(options.nodes, groups_of(options), options.litmus_rounds != 0);
   plan.heartbeat_ns = options.heartbeat_ns;
   plan.suspect_after_ns = options.suspect_after_ns;

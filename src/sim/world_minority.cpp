@@ -55,13 +55,18 @@ void World::record_minorities() {
 
 void World::record_minorities(Member& member, std::uint64_t gone_ns) {
   const std::vector<Member::Entered>& entries = member.entries();
+  // Before its history begins, a fault counts as one of the incarnation that was there before.
+  const std::vector<history::Event>& events = member.recorder().events();
+  if (events.empty()) return;
+  const std::uint64_t told_ns = events.front().time_ns;
   for (std::size_t i = 0; i < entries.size(); ++i) {
     // Once it knows how a view ends, it is delivered the rest, and goes on or leaves.
     const std::uint64_t next_ns = entries[i].decided_ns;
     const std::uint64_t to_ns = std::min({next_ns, gone_ns, options_.fault_ns});
-    if (entries[i].at_ns < to_ns) {
+    const std::uint64_t from_ns = std::max(entries[i].at_ns, told_ns);
+    if (from_ns < to_ns) {
       const std::uint64_t ends_ns = member.stopped() ? options_.fault_ns : to_ns;
-      record_minorities(member, entries[i].view, {entries[i].at_ns, to_ns},
+      record_minorities(member, entries[i].view, {from_ns, to_ns},
                         std::min(next_ns, ends_ns));
     }
   }
