@@ -23,6 +23,8 @@ MODEL = Path(__file__).resolve().with_name("view_change.pml")
 DEPTH = 500
 WATCHDOG_S = 300
 
+EDGE = "N=5 SENDERS=1 PLACES=2 AGREED=1 EDGE=1 DARK=0 FINE=0"
+
 # Name, sizes, property that must fail (None: no error, all states seen).
 CORRECT = [
     ("3 members, 2 senders", "CRASHES=1 FALSE_SUSPICIONS=1"),
@@ -38,12 +40,19 @@ CORRECT = [
     ("5, leader and successor crash", "N=5 SENDERS=0 CRASHES=2 FALSE_SUSPICIONS=0 DARK=0"),
     ("5, one false suspicion", "N=5 SENDERS=0 CRASHES=0 DARK=0 IN_RETURN=2 PROGRESS=1"),
     ("5, any quorums", "N=5 SENDERS=0 CRASHES=0 FALSE_SUSPICIONS=0 DARK=0 CHANGE=1 ANY_QUORUM=1"),
+    ("agreed: 3 members", "SENDERS=1 PLACES=2 AGREED=1 DARK=0 FINE=0"),
+    ("agreed: 3, 2 senders", "AGREED=1 DARK=0 FINE=0"),
+    ("agreed: 3, another leaves", "SENDERS=1 CHANGE=2 LEAVER=2 AGREED=1 DARK=0 FINE=0"),
+    ("agreed: 5 at the edge", f"{EDGE} IN_RETURN=0"),
+    ("agreed: 5 at the edge, a crash", f"{EDGE} CRASHES=2 FALSE_SUSPICIONS=0"),
 ]
 FULL = [
     ("full: 3, two false suspicions", "SENDERS=1 FALSE_SUSPICIONS=2 FINE=0"),
     ("full: 3, rounds, a crash", "PLACES=2 NULLS=2 CRASHES=1 FALSE_SUSPICIONS=0 FINE=0"),
     ("full: 4, one sender", "N=4 SENDERS=1 DARK=0 FINE=0"),
     ("full: 5, two crashes, rows lost", "N=5 SENDERS=0 CRASHES=2 FALSE_SUSPICIONS=0"),
+    ("full: agreed, rows lost", "SENDERS=1 PLACES=2 AGREED=1 FINE=0"),
+    ("full: agreed, 5 at the edge", f"{EDGE} CRASHES=2 IN_RETURN=0"),
     ("full: 5, a broken link", "N=5 SENDERS=0 CRASHES=0 LINK=1 DARK=0 IN_RETURN=2 PROGRESS=1"),
 ]
 BROKEN = [
@@ -61,6 +70,14 @@ BROKEN = [
     ("LEARNS_FLAG", "agreement", "DARK=0"),
     ("STABLE_UNSUSPECTED", "uniform", "DARK=0"),
     ("SILENT_EVICTED", "no_deadlock", "DARK=1"),
+    ("PROPOSES_UNSETTLED", "has_the_cut", EDGE),
+    ("AWAITS_SUSPECTED", "no_deadlock", EDGE),
+    ("CUT_MINIMUM", "uniform", EDGE),
+    ("DELIVERS_WEDGED", "uniform", EDGE),
+    ("LEADER_PASSES", "no_deadlock", f"{EDGE} CRASHES=2"),
+    ("GUARD_BEFORE_BYTES", "has_bytes", EDGE),
+    ("GUARD_STAYS", "has_bytes", EDGE),
+    ("LOOKS_ONCE", "has_bytes", EDGE),
 ]
 # Not a mistake in what is agreed, but what it costs: docs/protocol.md.
 COSTLY = [
@@ -68,6 +85,7 @@ COSTLY = [
      "N=5 SENDERS=0 CRASHES=0 DARK=0 IN_RETURN=1 PROGRESS=1"),
     ("4, a broken link stops all", "somebody_goes_on",
      "N=4 SENDERS=0 CRASHES=0 DARK=0 LINK=1 IN_RETURN=2 PROGRESS=1"),
+    ("agreed: the evicted may be ahead", "uniform", EDGE.replace("AGREED=1", "AGREED=2")),
 ]
 
 

@@ -13,6 +13,11 @@
  *   DARK              1: the row of a suspected member may be lost to the one who suspects it
  *   FINE              0: who suspects is wedged at once; 1: in a step of its own
  *   PROGRESS          also check somebody_goes_on
+ *   AGREED            1: a record is delivered once it is here, so who has more of a sender than
+ *                     others that go on passes it on, before the next view is proposed;
+ *                     2: the same, and nobody at all may have delivered beyond the cut
+ *   EDGE              1: begins late: sender 0 has crashed, all others suspect it and are wedged, and
+ *                     rank 1 alone has what it sent
  *   ANY_QUORUM        1: agreement only, all failures at once: a member may go on to the next
  *                     leader at any time, a leader takes any majority that promised; nobody learns
  *   BROKEN            one planted mistake; models/check.py wants each to be found
@@ -58,6 +63,12 @@
 #ifndef DARK
 #define DARK 1
 #endif
+#ifndef AGREED
+#define AGREED 0
+#endif
+#ifndef EDGE
+#define EDGE 0
+#endif
 #ifndef ANY_QUORUM
 #define ANY_QUORUM 0
 #endif
@@ -77,6 +88,15 @@
 #define LEARNS_FLAG 12            /* sees `decided` and installs what it has accepted itself */
 #define STABLE_UNSUSPECTED 13     /* stable: received by all that are not suspected */
 #define SILENT_EVICTED 14         /* one that learns of its eviction does not show `decided` */
+/* ... with AGREED. */
+#define PROPOSES_UNSETTLED 15     /* the leader does not wait until all that go on have the same */
+#define AWAITS_SUSPECTED 16       /* ... waits for suspected members too */
+#define CUT_MINIMUM 17            /* ... takes what all have, as without AGREED */
+#define DELIVERS_WEDGED 18        /* what is passed on is delivered before the cut is decided */
+#define LEADER_PASSES 19          /* the leader alone passes on, though others may have more */
+#define GUARD_BEFORE_BYTES 20     /* the word that names a record is posted before its bytes */
+#define GUARD_STAYS 21            /* ... names the last one still while the next is written */
+#define LOOKS_ONCE 22             /* who takes a record does not look again whether it is still it */
 #ifndef BROKEN
 #define BROKEN 0
 #endif
@@ -112,6 +132,10 @@ byte wedged = (SENDERS == 0 -> ALL : 0); /* mask: one flag per row; without mess
 #if SENDERS > 0
 byte received[N * SENDERS]; /* [q * SENDERS + s]; a sender's own entry is what it sent */
 byte delivered[N];          /* places passed in order, before the cut */
+#if AGREED
+byte guard[N];              /* 0, or 1 + the record of which the bytes are in `passed` */
+byte passed[N];             /* bytes of one record, for those who lack it: 1 + which */
+#endif
 #endif
 byte accepted[N];           /* mask of the ballots accepted so far; the word shows the last */
 byte decided[N];            /* 0, or 1 + the ballot whose proposal is decided */
@@ -146,6 +170,7 @@ hidden byte agreement = true;          /* all that decide, decide the same view 
 hidden byte majority_rule = true;      /* the next view has a majority of this one */
 hidden byte has_the_cut = true;        /* who installs is wedged and has received all of the cut */
 hidden byte uniform = true;            /* see CHECK_UNIFORM */
+hidden byte has_bytes = true;          /* a record that was passed on is what its sender sent */
 hidden byte one_proposal = true;       /* a leader proposes once */
 hidden byte no_deadlock = true;        /* at the end: in the next view, evicted, or stopped */
 hidden byte all_delivered = true;      /* ... without a failure all is delivered */
@@ -183,8 +208,10 @@ hidden byte somebody_goes_on = true;   /* ... one failure, false or not, does no
 #define ROUND(place) ((place) / SENDERS)
 
 /* Every record that anyone delivered, dead and evicted ones too, is inside the decided cut. Places
-   are passed in order, without gaps: what was delivered is then a prefix of the cut's sequence. */
-#define WITHIN(q, g) (delivered[q] <= (g) || HAS(NULLS, g) || \
+   are passed in order, without gaps: what was delivered is then a prefix of the cut's sequence.
+   With AGREED that is so for those that go on. */
+#define EXEMPT(q) (AGREED == 1 && !HAS(members_of[first_decided - 1], q))
+#define WITHIN(q, g) (delivered[q] <= (g) || HAS(NULLS, g) || EXEMPT(q) || \
                       CUT(first_decided - 1, SENDER(g)) > ROUND(g))
 #define ALL_WITHIN(q) (WITHIN(q, 0) && (END < 2 || WITHIN(q, 1 % END)) && \
                        (END < 3 || WITHIN(q, 2 % END)) && (END < 4 || WITHIN(q, 3 % END)))
@@ -248,7 +275,7 @@ inline propose_own(me, quorum, change, missed) {
     do
     :: q < N ->
       if
-#if BROKEN == CUT_MAXIMUM
+#if BROKEN == CUT_MAXIMUM || BROKEN == PROPOSES_UNSETTLED
       :: HAS(quorum, q) && RECEIVED(q, s) > CUT(me, s) -> CUT(me, s) = RECEIVED(q, s)
 #else
       :: HAS(quorum, q) && RECEIVED(q, s) < CUT(me, s) -> CUT(me, s) = RECEIVED(q, s)
@@ -290,7 +317,26 @@ inline propose_own(me, quorum, change, missed) {
 #define ALL_READY(m) \
   (READY(m, 0) && READY(m, 1) && READY(m, 2) && READY(m, 3) && READY(m, 4))
 #endif
-#define MAY_PROPOSE(m) (RUNS(p) && PROMISED(p, p) && HAS(wedged, p) && HAS(m, p) && \
+/* All members of the mask have the same of all senders. */
+#if SENDERS > 0 && AGREED && BROKEN != PROPOSES_UNSETTLED && BROKEN != CUT_MINIMUM
+#if BROKEN == AWAITS_SUSPECTED
+#define AWAITED(m, q) true
+#else
+#define AWAITED(m, q) HAS(m, q)
+#endif
+#define SAME(m, q) (!AWAITED(m, q) || (RECEIVED(q, 0) == RECEIVED(p, 0) && \
+                                       RECEIVED(q, SENDERS - 1) == RECEIVED(p, SENDERS - 1)))
+#if N == 3
+#define SETTLED_IN(m) (SAME(m, 0) && SAME(m, 1) && SAME(m, 2))
+#elif N == 4
+#define SETTLED_IN(m) (SAME(m, 0) && SAME(m, 1) && SAME(m, 2) && SAME(m, 3))
+#else
+#define SETTLED_IN(m) (SAME(m, 0) && SAME(m, 1) && SAME(m, 2) && SAME(m, 3) && SAME(m, 4))
+#endif
+#else
+#define SETTLED_IN(m) true
+#endif
+#define MAY_PROPOSE(m) (SETTLED_IN(m) && RUNS(p) && PROMISED(p, p) && HAS(wedged, p) && HAS(m, p) && \
                         !ACCEPTED(p, p) && ALL_READY(m))
 
 /* The ballots accepted in the quorum. Those below p were accepted before the promise to p: p sees
@@ -401,7 +447,7 @@ inline propose_own(me, quorum, change, missed) {
 #endif
 
 #if SENDERS > 0
-#if BROKEN == RECEIVES_WEDGED
+#if BROKEN == RECEIVES_WEDGED || AGREED
 #define MAY_RECEIVE RUNS(p)
 #else
 #define MAY_RECEIVE (RUNS(p) && !HAS(wedged, p))
@@ -412,6 +458,11 @@ inline propose_own(me, quorum, change, missed) {
   :: d_step { s < SENDERS && p != RANK_OF(s) && MAY_RECEIVE && !SUSPECTS(p, RANK_OF(s)) && \
               RECEIVED(p, s) < RECEIVED(RANK_OF(s), s) -> RECEIVED(p, s)++ }
 #define NEXT delivered[p]
+#if BROKEN == DELIVERS_WEDGED
+#define MAY_DELIVER true
+#else
+#define MAY_DELIVER !HAS(wedged, p)
+#endif
 #if BROKEN == STABLE_UNSUSPECTED
 #define HAS_NEXT(q) (SUSPECTS(p, q) || RECEIVED(q, SENDER(NEXT)) > ROUND(NEXT))
 #else
@@ -419,8 +470,63 @@ inline propose_own(me, quorum, change, missed) {
 #endif
 #endif
 
+#if SENDERS > 0 && AGREED
+/* Passing on. Of those that it does not suspect, p has most of the suspected sender s: it passes on
+   the first record that one of them lacks, for all. What names the record, `guard`, goes before the
+   bytes change, and comes after them. */
+#define RECORD(s, k) ((s) * PLACES + (k) + 1)
+#define OF(record) (((record) - 1) / PLACES)
+#define NUMBER(record) (((record) - 1) % PLACES)
+#define LESS(q, s, k) (!SUSPECTS(p, q) && RECEIVED(q, s) < (k))
+#define MORE(q, s) (!SUSPECTS(p, q) && RECEIVED(q, s) + (q < p) > RECEIVED(p, s))
+#if N == 3
+#define SOME_LESS(s, k) (LESS(0, s, k) || LESS(1, s, k) || LESS(2, s, k))
+#define SOME_MORE(s) (MORE(0, s) || MORE(1, s) || MORE(2, s))
+#elif N == 4
+#define SOME_LESS(s, k) (LESS(0, s, k) || LESS(1, s, k) || LESS(2, s, k) || LESS(3, s, k))
+#define SOME_MORE(s) (MORE(0, s) || MORE(1, s) || MORE(2, s) || MORE(3, s))
+#else
+#define SOME_LESS(s, k) \
+  (LESS(0, s, k) || LESS(1, s, k) || LESS(2, s, k) || LESS(3, s, k) || LESS(4, s, k))
+#define SOME_MORE(s) (MORE(0, s) || MORE(1, s) || MORE(2, s) || MORE(3, s) || MORE(4, s))
+#endif
+#define FIRST_LACKED(s) (SOME_LESS(s, 1) -> 0 : (SOME_LESS(s, 2) -> 1 : 2))
+#if BROKEN == LEADER_PASSES
+#define PASSES(s) PROMISED(p, p)
+#else
+#define PASSES(s) (!SOME_MORE(s))
+#endif
+#if BROKEN == GUARD_BEFORE_BYTES
+#define BEFORE_BYTES next
+#elif BROKEN == GUARD_STAYS
+#define BEFORE_BYTES guard[p]
+#else
+#define BEFORE_BYTES 0
+#endif
+#define PASS(s) \
+  :: d_step { RUNS(p) && HAS(wedged, p) && next == 0 && SUSPECTS(p, RANK_OF(s)) && PASSES(s) && \
+              FIRST_LACKED(s) < RECEIVED(p, s) && guard[p] != RECORD(s, FIRST_LACKED(s)) -> \
+              next = RECORD(s, FIRST_LACKED(s)); guard[p] = BEFORE_BYTES }
+
+/* p lacks the record that r passes on. */
+#define TAKE(r) \
+  :: d_step { r != p && RUNS(p) && HAS(wedged, p) && wanted == 0 && !SUSPECTS(p, r) && \
+              guard[r] != 0 && SUSPECTS(p, RANK_OF(OF(guard[r]))) && \
+              RECEIVED(p, OF(guard[r])) == NUMBER(guard[r]) -> \
+              wanted = guard[r]; from = r }
+#if BROKEN == LOOKS_ONCE
+#define STILL true
+#else
+#define STILL (guard[from] == wanted)
+#endif
+#endif
+
 proctype member(byte p) {
   byte best, s, q;
+#if SENDERS > 0 && AGREED
+  byte next;         /* the record that it passes on just now; or 0 */
+  byte wanted, from; /* the record that it takes just now, or 0; and whose row has it */
+#endif
 end:
   do
 #if SENDERS > 0
@@ -428,8 +534,26 @@ end:
 #if SENDERS > 1
   RECEIVE(1)
 #endif
-  :: d_step { RUNS(p) && !HAS(wedged, p) && NEXT < END &&
-              (HAS(NULLS, NEXT) -> HAS_NEXT(p) : EVERY(HAS_NEXT)) ->
+#if AGREED
+  PASS(0)
+#if SENDERS > 1
+  PASS(1)
+#endif
+  :: d_step { next != 0 && passed[p] != next && UP(p) -> passed[p] = next }
+  :: d_step { next != 0 && passed[p] == next && UP(p) -> guard[p] = next; next = 0 }
+  EACH(TAKE)
+  :: d_step { wanted != 0 && RUNS(p) ->
+              if
+              :: STILL ->
+                HOLDS(has_bytes, passed[from] == wanted);
+                RECEIVED(p, OF(wanted))++
+              :: else
+              fi;
+              wanted = 0;
+              from = 0 }
+#endif
+  :: d_step { RUNS(p) && MAY_DELIVER && NEXT < END &&
+              (AGREED || HAS(NULLS, NEXT) -> HAS_NEXT(p) : EVERY(HAS_NEXT)) ->
               NEXT++;
               CHECK_UNIFORM() }
 #endif
@@ -481,6 +605,20 @@ end:
 init {
   byte i;
   atomic {
+#if EDGE
+    crashed = 1;
+    crashes_left--;
+    RECEIVED(0, 0) = PLACES;
+    RECEIVED(1, 0) = PLACES;
+    delivered[1] = PLACES;
+    wedged = ALL & ~1;
+    i = 1;
+    do
+    :: i < N -> suspected[i] = 1; i++
+    :: else -> break
+    od;
+    i = 0;
+#endif
     do
     :: i < N -> run member(i); i++
     :: else -> break
