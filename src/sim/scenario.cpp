@@ -174,6 +174,7 @@ const std::vector<Scenario>& scenarios() {
          if (options.level == Level::agreed) options.level = Level::atomic;  // rows are copied
          options.net.slow_one_in = 0;
          options.net.landing_ns = 2 * options.net.delay_ns;  // passes meet the middle of it
+         options.poll_ns = options.net.delay_ns / 2;
          options.fault_ns /= 2;
          options.calm_ns /= 2;
          options.send_every_ns *= 8;
