@@ -163,6 +163,7 @@ std::string in_delays(std::uint64_t hundredths) {
 }
 
 void Disturbances::add(std::uint64_t from_ns, std::uint64_t until_ns) {
+  added_ns_ = std::max(added_ns_, until_ns);
   if (spans_.empty() || spans_.back().until_ns < from_ns) {
     spans_.push_back({from_ns, until_ns});
   } else {
@@ -171,7 +172,21 @@ void Disturbances::add(std::uint64_t from_ns, std::uint64_t until_ns) {
 }
 
 void Disturbances::end(std::uint64_t at_ns) {
-  if (!spans_.empty()) spans_.back().until_ns = std::min(spans_.back().until_ns, at_ns);
+  added_ns_ = std::min(added_ns_, at_ns);
+  if (!spans_.empty() && open_ == 0) {
+    spans_.back().until_ns = std::min(spans_.back().until_ns, at_ns);
+  }
+}
+
+void Disturbances::open(std::uint64_t from_ns) {
+  const std::uint64_t added_ns = added_ns_;
+  add(from_ns, ~0ULL);
+  added_ns_ = added_ns;
+  ++open_;
+}
+
+void Disturbances::close(std::uint64_t at_ns) {
+  if (--open_ == 0) spans_.back().until_ns = std::max(at_ns, added_ns_);
 }
 
 bool Disturbances::any_in(std::uint64_t from_ns, std::uint64_t until_ns) const {

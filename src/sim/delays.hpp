@@ -28,8 +28,11 @@ class Disturbances {
  public:
   /// `from` never goes back.
   void add(std::uint64_t from_ns, std::uint64_t until_ns);
-  /// None lasts any longer.
+  /// None that was added lasts any longer.
   void end(std::uint64_t at_ns);
+  /// From now on, until close() was called as often.
+  void open(std::uint64_t from_ns);
+  void close(std::uint64_t at_ns);
   [[nodiscard]] bool any_in(std::uint64_t from_ns, std::uint64_t until_ns) const;
 
  private:
@@ -37,7 +40,9 @@ class Disturbances {
     std::uint64_t from_ns;
     std::uint64_t until_ns;
   };
-  std::vector<Span> spans_;  // apart from each other, in order
+  std::vector<Span> spans_;    // apart from each other, in order; the last lasts while any is open
+  std::uint64_t added_ns_ = 0;  // what was added ends then
+  std::uint32_t open_ = 0;
 };
 
 /// What started the change last, and who led it.

@@ -7,7 +7,9 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "history/history.hpp"
@@ -193,6 +195,8 @@ class World {
   Interrupts interrupts_;                      // of passes of these members: ends before them
   std::unique_ptr<history::Recorder> recorder_;
   Disturbances disturbances_;
+  // Pairs whose connection broke as both were complete, until they are connected again.
+  std::set<std::pair<std::uint32_t, std::uint32_t>> apart_;
   std::uint64_t now_ns_ = 0;
   std::uint64_t order_ = 0;
   std::uint64_t passes_ = 0;

@@ -140,8 +140,10 @@ void World::break_link(std::uint32_t a, std::uint32_t b) {
     disturbances_.add(now_ns_, now_ns_ + one_way_ns());
   }
   // If both are complete, neither reports the other (P2); and neither rings the other any more.
+  // In a change of view each finds the other's words as it looks up by itself.
   if (nodes_[a].finishes && nodes_[b].finishes) {
-    disturbances_.add(now_ns_, now_ns_ + options_.suspect_after_ns);
+    disturbances_.open(now_ns_);
+    apart_.insert(std::minmax(a, b));
   }
   lose(a, b, 5 * options_.net.delay_ns);
   lose(b, a, 5 * options_.net.delay_ns);

@@ -65,6 +65,7 @@ bool World::try_attach(std::uint32_t a, std::uint32_t b) {
     if (member(one)->view().id != 0 && member(one)->changing()) return false;
   }
   net_.connect(a, b, a % options_.hosts == b % options_.hosts);
+  if (apart_.erase(std::minmax(a, b)) != 0) disturbances_.close(now_ns_);
   const std::uint64_t which = net_.connections(a, b);
   for (const auto& [one, other] : {std::pair(a, b), std::pair(b, a)}) {
     nodes_[one].peers[other] = member(other)->self().incarnation;
