@@ -40,7 +40,7 @@ class Disturbances {
     std::uint64_t from_ns;
     std::uint64_t until_ns;
   };
-  std::vector<Span> spans_;    // apart from each other, in order; the last lasts while any is open
+  std::vector<Span> spans_;     // apart from each other, in order; the last lasts while any is open
   std::uint64_t added_ns_ = 0;  // what was added ends then
   std::uint32_t open_ = 0;
 };
