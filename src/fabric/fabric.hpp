@@ -14,9 +14,13 @@
 ///  F-data    write() may read the row any time until it lands: the bytes must not change before.
 ///  F-loss    A post lands, or the peer is reported lost, once, after all that landed from it.
 ///  F-fence   After fence(peer) nothing that the peer posts changes what row(peer) shows.
+///  F-replica Where row(peer) is a replica, replica(peer) is the same bytes, and the node may store
+///  in
+///            them what the peer said to others, but not to it. After fence(peer) it must not: the
+///            pages may be read-only then.
 ///  F-wake    A post to a peer that announced its sleep wakes it, at the latest once who posted has
 ///            polled until it was drained(), or sleeps, too.
-/// A peer's row is read, never written; our row is written by us alone.
+/// A row is written by its owner alone, a replica by its owner's posts and by who has it.
 /// Threads: the predicate thread only. Nothing blocks; a full queue merges posts instead,
 /// where no reader can tell.
 /// Sources: [Spindle, 2.2], DESIGN.md 2.
@@ -57,6 +61,9 @@ class Fabric {
   /// Where the peer's row is read: fixed as long as it is attached (F-slot), gone afterwards. Here
   /// and below the peer is attached; only a RoutedFabric has a meaning for slots without one.
   [[nodiscard]] virtual const std::byte* row(Slot peer) const = 0;
+
+  /// row(peer), to be written (F-replica); null in shared memory, where that is the peer's own row.
+  [[nodiscard]] virtual std::byte* replica(Slot peer) = 0;
 
   /// Posts data of our row, in place (F-data).
   virtual void write(Slot peer, Extent data) = 0;

@@ -32,6 +32,10 @@ class RoutedFabric final : public Fabric {
   void unroute(Slot peer);
 
   [[nodiscard]] const std::byte* row(Slot peer) const override { return slots_[peer.value].row; }
+  [[nodiscard]] std::byte* replica(Slot peer) override {
+    Fabric* fabric = slots_[peer.value].fabric;
+    return fabric != nullptr ? fabric->replica(peer) : nullptr;
+  }
   void write(Slot peer, Extent data) override {
     if (Fabric* fabric = slots_[peer.value].fabric) fabric->write(peer, data);
   }

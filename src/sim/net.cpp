@@ -17,6 +17,10 @@ class Net::NodeFabric final : public Fabric {
   [[nodiscard]] const std::byte* row(Slot peer) const override {
     return net_.row(own_, peer.value);
   }
+  [[nodiscard]] std::byte* replica(Slot peer) override {
+    const Link& from = net_.link(peer.value, own_);
+    return from.reads && !from.shared ? from.replica->data() : nullptr;
+  }
   void write(Slot peer, Extent data) override {
     Post post;
     post.offset = data.offset;

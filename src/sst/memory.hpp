@@ -16,7 +16,8 @@
 
 namespace tutti {
 
-/// Stores a word of our own row. Release: pairs with NativeMemory::load of a member on this host.
+/// Stores a word of our own row, or of a replica. Release: pairs with NativeMemory::load of a
+/// member on this host.
 inline void store_cell(std::byte* cell, std::uint64_t value) {
   auto* word = reinterpret_cast<std::uint64_t*>(cell);
   std::atomic_ref<std::uint64_t>(*word).store(value, std::memory_order_release);

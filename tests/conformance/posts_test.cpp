@@ -3,6 +3,7 @@
 #include <thread>
 
 #include "conformance/conformance.hpp"
+#include "sst/memory.hpp"
 
 namespace tutti::testing {
 namespace {
@@ -179,6 +180,25 @@ TEST_P(FabricReplicas, FDataNeighboursOfAWriteStayAsTheyAre) {
   EXPECT_TRUE(shows(world[1], kFirst, middle, static_cast<std::uint8_t>(1 + 33 * 7)));
   EXPECT_EQ(world[1].fabric->row(kFirst)[kData + 32], std::byte{0});
   EXPECT_EQ(world[1].fabric->row(kFirst)[kData + 67], std::byte{0});
+}
+
+TEST_P(FabricPosts, FReplicaIsTheRowUnlessThatIsShared) {
+  World& world = start(2, kSmallRow);
+  world[0].send(kSecond, kWord, 42);
+  ASSERT_TRUE(world.eventually([&] { return world[1].load(kFirst, kWord) == 42; }));
+  std::byte* const replica = world[1].fabric->replica(kFirst);
+  if (GetParam().shares_rows) {
+    EXPECT_EQ(replica, nullptr);
+    return;
+  }
+  ASSERT_EQ(replica, world[1].fabric->row(kFirst));
+  store_cell(replica + kOtherWord, 43);
+  EXPECT_EQ(world[1].load(kFirst, kOtherWord), 43U);
+  world.kill(0);  // also once the peer is gone
+  ASSERT_TRUE(world.eventually([&] { return !world[1].losses.empty(); }));
+  ASSERT_EQ(world[1].fabric->replica(kFirst), replica);
+  store_cell(replica + kData, 44);
+  EXPECT_EQ(world[1].load(kFirst, kData), 44U);
 }
 
 TEST_P(FabricPosts, TheRowsLastBytesCanBePosted) {

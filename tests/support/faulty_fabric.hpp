@@ -38,6 +38,7 @@ class FaultyFabric final : public Fabric {
   void cut(Slot peer);
 
   [[nodiscard]] const std::byte* row(Slot peer) const override { return inner_->row(peer); }
+  [[nodiscard]] std::byte* replica(Slot peer) override { return inner_->replica(peer); }
   void write(Slot peer, Extent data) override;
   void publish(Slot peer, std::uint64_t offset, std::span<const std::byte> words) override;
   void flush() override { inner_->flush(); }

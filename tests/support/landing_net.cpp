@@ -13,6 +13,9 @@ class LandingNet::LandingFabric final : public Fabric {
   [[nodiscard]] const std::byte* row(Slot peer) const override {
     return net_.link(peer.value, own_).replica.data();
   }
+  [[nodiscard]] std::byte* replica(Slot peer) override {
+    return net_.link(peer.value, own_).replica.data();
+  }
   void write(Slot peer, Extent data) override {
     hold(peer, {.offset = data.offset, .words = {}, .left = {}, .bytes = data.bytes});
   }

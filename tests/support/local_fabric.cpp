@@ -95,6 +95,9 @@ class LocalCluster::LocalFabric final : public Fabric {
   [[nodiscard]] const std::byte* row(Slot peer) const override {
     return state_->link(peer, own_).replica.get();
   }
+  [[nodiscard]] std::byte* replica(Slot peer) override {
+    return state_->link(peer, own_).replica.get();
+  }
 
   void write(Slot peer, Extent data) override {
     TUTTI_ASSERT(data.offset + data.bytes <= state_->row_bytes[own_.value], data.offset,

@@ -14,6 +14,7 @@ class SharedFabric final : public Fabric {
   explicit SharedFabric(const std::vector<AlignedRow>& rows) : rows_(rows) {}
 
   [[nodiscard]] const std::byte* row(Slot peer) const override { return rows_[peer.value].data(); }
+  [[nodiscard]] std::byte* replica(Slot) override { return nullptr; }
   void write(Slot, Extent) override { ++counters_.writes; }
   void publish(Slot, std::uint64_t, std::span<const std::byte>) override { ++counters_.writes; }
   void flush() override {}

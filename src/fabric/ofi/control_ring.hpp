@@ -37,7 +37,8 @@ static_assert(sizeof(PartHeader) == kPartHeaderBytes);
 inline constexpr std::size_t kPartBytesMax = 4096;
 inline constexpr std::size_t kPartPayloadMax = kPartBytesMax - kPartHeaderBytes;
 
-/// The largest frame. 122 groups of 256 senders fit (node/group_rules.hpp).
+/// The largest frame. 122 groups of 256 senders fit, or 41 at agreed
+/// (node/group_rules.hpp).
 inline constexpr std::size_t kFrameBytesMax = 1024 * 1024;
 
 /// Where the next part starts: at `position`, or at the ring's begin if the largest part would not

@@ -25,6 +25,8 @@ void* descriptor_of(const ofi::Owned<fid_mr>& region) {
 
 const std::byte* OfiFabric::row(Slot peer) const { return peer_at(peer).window.bytes().data(); }
 
+std::byte* OfiFabric::replica(Slot peer) { return peer_at(peer).window.bytes().data(); }
+
 void OfiFabric::write(Slot peer, Extent data) {
   TUTTI_ASSERT(data.offset <= own_row_.size() && data.bytes <= own_row_.size() - data.offset,
                data.offset, data.bytes);

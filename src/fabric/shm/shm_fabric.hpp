@@ -51,6 +51,7 @@ class ShmFabric final : public Fabric {
   void detach(Slot peer);
 
   [[nodiscard]] const std::byte* row(Slot peer) const override { return peers_[peer.value].row; }
+  [[nodiscard]] std::byte* replica(Slot /*peer*/) override { return nullptr; }
   void write(Slot peer, Extent data) override;
   void publish(Slot peer, std::uint64_t offset, std::span<const std::byte> words) override;
   void flush() override;

@@ -22,7 +22,8 @@ static_assert(std::endian::native == std::endian::little, "frames are copied as 
 inline constexpr std::uint32_t kDataMagic = 0x44747554;     // "TutD"
 inline constexpr std::uint32_t kControlMagic = 0x43747554;  // "TutC"
 
-/// The largest control payload. 122 groups of 256 senders fit (node/group_rules.hpp).
+/// The largest control payload. 122 groups of 256 senders fit, or 41 at agreed
+/// (node/group_rules.hpp).
 inline constexpr std::size_t kControlBytesMax = 1024 * 1024;
 
 struct FrameHeader {

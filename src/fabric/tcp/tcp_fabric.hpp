@@ -48,6 +48,7 @@ class TcpFabric final : public Fabric {
   void detach(Slot peer);
 
   [[nodiscard]] const std::byte* row(Slot peer) const override;
+  [[nodiscard]] std::byte* replica(Slot peer) override;
   void write(Slot peer, Extent data) override;
   void publish(Slot peer, std::uint64_t offset, std::span<const std::byte> words) override;
   void flush() override;

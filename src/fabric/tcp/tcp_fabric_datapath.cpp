@@ -50,6 +50,8 @@ TcpFabric::Peer& TcpFabric::peer_at(Slot peer) const {
 
 const std::byte* TcpFabric::row(Slot peer) const { return peer_at(peer).row.bytes().data(); }
 
+std::byte* TcpFabric::replica(Slot peer) { return peer_at(peer).row.bytes().data(); }
+
 void TcpFabric::write(Slot peer, Extent data) {
   TUTTI_ASSERT(data.offset <= own_row_.size() && data.bytes <= own_row_.size() - data.offset,
                data.offset, data.bytes);

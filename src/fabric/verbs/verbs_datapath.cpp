@@ -47,6 +47,8 @@ const std::byte* VerbsFabric::row(Slot peer) const {
   return peer_at(peer).pair->region.bytes().data();
 }
 
+std::byte* VerbsFabric::replica(Slot peer) { return peer_at(peer).pair->region.bytes().data(); }
+
 void VerbsFabric::write(Slot peer, Extent data) {
   const std::size_t row_bytes = device_->own_row().size();
   TUTTI_ASSERT(data.offset >= kRowHeaderBytes && data.offset <= row_bytes &&

@@ -29,6 +29,7 @@ class GuardFirst final : public Fabric {
       : inner_(std::move(inner)), one_in_(one_in) {}
 
   [[nodiscard]] const std::byte* row(Slot peer) const override { return inner_->row(peer); }
+  [[nodiscard]] std::byte* replica(Slot peer) override { return inner_->replica(peer); }
   void write(Slot peer, Extent data) override {
     if (++writes_ % one_in_ != 0) return inner_->write(peer, data);
     held_.emplace_back(peer, data);

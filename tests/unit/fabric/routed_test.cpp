@@ -22,6 +22,7 @@ class RecordingFabric final : public Fabric {
   explicit RecordingFabric(const RowHeader* header) : header_(header) {}
 
   [[nodiscard]] const std::byte* row(Slot) const override { return row_.data(); }
+  [[nodiscard]] std::byte* replica(Slot) override { return row_.data(); }
   void write(Slot peer, Extent) override { log += "w" + std::to_string(peer.value); }
   void publish(Slot peer, std::uint64_t, std::span<const std::byte>) override {
     log += "p" + std::to_string(peer.value);
@@ -86,6 +87,8 @@ TEST_F(RoutedFabricTest, SendsEachPeersPostsToItsFabric) {
   EXPECT_EQ(inner_[1]->log, "p2x2f");
   EXPECT_EQ(routed_->row(Slot{3}), inner_[0]->row(Slot{3}));
   EXPECT_EQ(routed_->row(Slot{2}), inner_[1]->row(Slot{2}));
+  EXPECT_EQ(routed_->replica(Slot{2}), inner_[1]->row(Slot{2}));
+  EXPECT_EQ(routed_->replica(Slot{1}), nullptr);
 }
 
 TEST_F(RoutedFabricTest, TakesPostsToASlotWithoutAPeerAndShowsZerosThere) {

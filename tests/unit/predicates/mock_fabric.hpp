@@ -10,6 +10,7 @@ namespace tutti {
 class MockFabric : public Fabric {
  public:
   MOCK_METHOD(const std::byte*, row, (Slot), (const, override));
+  MOCK_METHOD(std::byte*, replica, (Slot), (override));
   MOCK_METHOD(void, write, (Slot, Extent), (override));
   MOCK_METHOD(void, publish, (Slot, std::uint64_t, std::span<const std::byte>), (override));
   MOCK_METHOD(void, flush, (), (override));
