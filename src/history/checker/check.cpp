@@ -67,6 +67,7 @@ Result<Report> check(std::span<const History> histories, const CheckOptions& opt
     for_each_event(history, [&](const Event& e, std::uint64_t index) { walk.see(e, index); });
     walk.end();
   }
+  check_ahead(run, trace);
   check_snapshots(run, trace);
   check_agreement(run, trace, timing);
   check_validity(run, trace, timing);

@@ -46,8 +46,8 @@ class Walk {
     std::uint64_t cut = 0;     // 1 + view
     std::uint64_t placed_view = kNever;
     std::uint64_t round_view = kNever;
-    std::uint64_t tail_view = kNever;  // for which tail was looked up
-    std::uint64_t tail = kNever;       // ordinal from which on deliveries are this member's alone
+    std::uint64_t tail_view = kNever;         // for which tail was looked up
+    bool tail = false;                        // its deliveries of that view are not compared here
     std::uint32_t round = 0, round_rank = 0;  // of the last delivery in round_view
   };
 

@@ -29,24 +29,20 @@ void Walk::check_order(const Step& step) {
   check_first(step);
 }
 
-/// Below atomic, one that did not go on may have delivered beyond the cut what nobody else has.
+/// Below atomic, one that does not go on may deliver in that view what nobody else has: see
+/// check_ahead().
 bool Walk::in_tail(const Step& step) const {
   InGroup& in = step.in;
   if (in.group->atomic()) return false;
   if (in.tail_view != step.event.view) {
     in.tail_view = step.event.view;
-    in.tail = kNever;
     const bool goes_on =
         installed_ < life_.installs.size() && life_.installs[installed_].view == view_ + 1;
-    const auto cut = run_.cuts.find({step.event.view, step.event.group});
-    const bool ended = run_.views.contains(step.event.view + 1) || !run_.options.complete;
-    if (!goes_on && cut != run_.cuts.end()) {
-      in.tail = run_.event(cut->second.front()).position;
-    } else if (!goes_on && ended) {
-      in.tail = 0;  // where it begins is not known
-    }
+    const bool ended = run_.cuts.contains({step.event.view, step.event.group}) ||
+                       run_.views.contains(step.event.view + 1) || !run_.options.complete;
+    in.tail = !goes_on && ended;
   }
-  return step.event.position >= in.tail;
+  return in.tail;
 }
 
 void Walk::check_against(const Step& step, const Entry& entry) {

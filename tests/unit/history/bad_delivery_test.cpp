@@ -146,6 +146,21 @@ TEST(BadDelivery, D6DifferentOrders) {
        {"late", [](Story& s) { swap_messages(s, kD, kAtomic, -1, -2); }},
        {"of a part of the members", [](Story& s) { swap_messages(s, kB, kSome, 2, 3); }},
        {"at the first, not at the others", [](Story& s) { swap_messages(s, kA, kAgreed, 4, 5); }},
+       {"C, which crashed at agreed", [](Story& s) { swap_messages(s, kC, kAgreed, -2, -3); }},
+       {"C delivers more of one that goes on",
+        [](Story& s) {
+          Event& more = s.get(kC, EventKind::deliver, -1, kAgreed);
+          const Event& other = s.get(kC, EventKind::deliver, -2, kAgreed);
+          more.peer = s.ref(kA).node;
+          more.peer_incarnation = fold(s.ref(kA).incarnation);
+          more.number = other.number + 1;
+        }},
+       {"C lacks one of those who go on, agreed",
+        [](Story& s) {
+          const std::size_t at = s.find(kC, EventKind::deliver, -3, kAgreed);
+          s.erase(kC, at);
+          for (int i = -1; i >= -2; --i) --s.get(kC, EventKind::deliver, i, kAgreed).position;
+        }},
        {"another message", [](Story& s) { ++delivery(s, kD, 3, kAtomic).number; }},
        {"another sender", [](Story& s) {
           Event& event = delivery(s, kD, 3, kAtomic);

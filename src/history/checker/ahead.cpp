@@ -1,0 +1,141 @@
+// Below atomic, one that does not go on from a view may have delivered what no other has. All the
+// same, what those who go on delivered in that view it has delivered in their order, without gaps,
+// as far as it got; besides, nothing but messages of other lost ones that nobody else has (D6).
+#include <algorithm>
+#include <optional>
+
+#include "history/checker/families.hpp"
+
+namespace tutti::history {
+namespace {
+
+using Tallies = std::span<const Tally>;  // of one view, by life
+
+class Ahead {
+ public:
+  Ahead(Run& run, Trace& trace, const Group& group, const GroupTrace& traced, Tallies tallies)
+      : run_(run),
+        trace_(trace),
+        group_(group),
+        traced_(traced),
+        tallies_(tallies),
+        view_(tallies.front().view) {}
+
+  void check() {
+    if (!find_reference()) return;
+    for (const Tally& tally : tallies_) {
+      if (run_.lives[tally.life].gaps()) continue;
+      if (run_.installation(tally.life, view_ + 1) == nullptr) check(tally);
+    }
+  }
+
+ private:
+  // What those who go on delivered: ordinals from first_ to end_. False if nobody is known to.
+  [[nodiscard]] bool find_reference() {
+    for (const std::uint32_t life : run_.survivors(view_)) {
+      const ViewContent* content = run_.content_at(life, view_);
+      if (run_.lives[life].gaps() || content == nullptr ||
+          content->group_member(group_.id, run_.lives[life].who) == nullptr) {
+        continue;
+      }
+      next_ = run_.content_at(life, view_ + 1);
+      const auto own = std::ranges::lower_bound(tallies_, life, {}, &Tally::life);
+      if (own == tallies_.end() || own->life != life) continue;
+      first_ = own->end - own->count;
+      end_ = own->end;
+    }
+    return next_ != nullptr;
+  }
+
+  void check(const Tally& lost) {
+    const Installation* view = run_.installation(lost.life, view_);
+    if (view == nullptr) return;
+    at_ = first_;
+    const bool strictly = !was_lost(run_.lives[lost.life].who);
+    const std::span<const Event> events = run_.lives[lost.life].history->events;
+    for (std::uint64_t i = view->index; i <= lost.last_index; ++i) {
+      const Event& event = events[i];
+      if (event.kind != EventKind::deliver || event.group != group_.id || event.view != view_)
+        continue;
+      if (!step(event, {lost.life, i}, strictly)) return;
+    }
+  }
+
+  [[nodiscard]] bool was_lost(NodeRef who) const {
+    return std::ranges::any_of(next_->lefts, [&](const ViewLeft& left) {
+      return left.reason == LeftReason::suspected && left.who.node == who.node &&
+             fold(left.who.incarnation) == fold(who.incarnation);
+    });
+  }
+  [[nodiscard]] bool was_lost(const Event& sender) const {
+    return std::ranges::any_of(next_->lefts, [&](const ViewLeft& left) {
+      return left.reason == LeftReason::suspected && left.who.node == sender.peer &&
+             fold(left.who.incarnation) == sender.peer_incarnation;
+    });
+  }
+
+  // False: to look no further.
+  [[nodiscard]] bool step(const Event& event, Place place, bool strictly) {
+    const std::uint32_t sender =
+        trace_.sender_number(Run::name_key(event.peer, event.peer_incarnation));
+    const auto ticket = static_cast<std::uint32_t>(event.number);
+    if (at_ < end_) {
+      const Entry theirs = traced_.sequence.get(at_ - group_.first_ordinal);
+      if (theirs.sender == 0) return false;  // named as a gap, or nobody's history has it
+      if (theirs.sender == sender && theirs.ticket == ticket) {
+        ++at_;
+        return true;
+      }
+    }
+    if (!strictly && was_lost(event) && !is_known(sender, ticket)) return true;
+    run_.findings.add(Property::D6,
+                      run_.name(place.life) + " does not go on from view " + std::to_string(view_) +
+                          ", and delivers in it what those who go on do not, or later",
+                      {place});
+    return false;
+  }
+
+  /// Those who go on have it: of each sender they have all up to the last one.
+  [[nodiscard]] bool is_known(std::uint32_t sender, std::uint32_t ticket) {
+    if (!last_) {
+      last_.emplace();
+      for (std::uint64_t ordinal = first_; ordinal < end_; ++ordinal) {
+        const Entry one = traced_.sequence.get(ordinal - group_.first_ordinal);
+        (*last_)[one.sender] = one.ticket;
+      }
+    }
+    const std::uint32_t* last = last_->find(sender);
+    return last != nullptr && static_cast<std::int32_t>(ticket - *last) <= 0;
+  }
+
+  Run& run_;
+  Trace& trace_;
+  const Group& group_;
+  const GroupTrace& traced_;
+  const Tallies tallies_;
+  const std::uint64_t view_;
+  const ViewContent* next_ = nullptr;
+  std::uint64_t first_ = 0;
+  std::uint64_t end_ = 0;
+  std::uint64_t at_ = 0;                          // what the lost one is to deliver next
+  std::optional<FlatMap<std::uint32_t>> last_{};  // ticket, by sender
+};
+
+}  // namespace
+
+void check_ahead(Run& run, Trace& trace) {
+  for (auto& [id, traced] : trace.groups) {
+    const Group& group = run.groups.at(id);
+    if (!group.ordered() || group.atomic()) continue;
+    std::vector<Tally>& tallies = traced.tallies;
+    std::ranges::sort(tallies, {}, [](const Tally& t) { return std::pair(t.view, t.life); });
+    for (auto begin = tallies.begin(); begin != tallies.end();) {
+      const auto end = std::ranges::find_if(
+          begin, tallies.end(), [&](const Tally& tally) { return tally.view != begin->view; });
+      Ahead(run, trace, group, traced, {begin, end}).check();
+      begin = end;
+    }
+  }
+}
+
+}  // namespace tutti::history
