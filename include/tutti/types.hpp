@@ -49,8 +49,9 @@ enum class Order : std::uint8_t {
 /// When a message is handed to the application.
 enum class Level : std::uint8_t {
   unordered,  ///< on receipt; goes with Order::none
-  agreed,     ///< once every earlier message is here; over copied rows (not FabricChoice::shm) only
-              ///< as atomic: what a dead member sent to some could not be passed on to the others
+  agreed,     ///< once every earlier message is here. When members are lost, those that go on pass
+              ///< on what one of them has delivered, so they all deliver the same. A member that
+              ///< is lost may have delivered more: what other lost members sent to it alone
   atomic,     ///< once every member has it as well: delivered by one means had by all
 };
 

@@ -50,7 +50,8 @@ void Engine<Memory>::seat_groups(const EngineOptions& options, EnginePlace& plac
                plan.groups.size(), self_);
   std::vector<typename Membership<Memory>::Group> seated;
   for (std::size_t g = 0; g < plan.groups.size(); ++g) {
-    GroupSeat seat(plan.groups[g], self_, plan.names, plan.layouts, own_row_);
+    GroupSeat seat(plan.groups[g], self_, plan.names, plan.layouts, own_row_,
+                   [this](std::uint32_t slot) { return fabric_.replica(Slot{slot}); });
     auto [shape, at] = seat.in(View{}, row_of_);
     subgroups_.push_back(std::make_unique<Subgroup<Memory>>(
         shape, std::move(at), std::move(place.deliveries[g]), memory));

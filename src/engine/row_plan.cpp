@@ -42,7 +42,7 @@ RowPlan::RowPlan(std::vector<std::string> node_names, std::vector<GroupOptions> 
   }
   TUTTI_ASSERT(states.offset % 64 == 0 && litmus_offset % 64 == 0, states.offset, litmus_offset);
   layouts.reserve(names.size());
-  for (const std::string& name : names) layouts.emplace_back(name, groups, bytes);
+  for (const std::string& name : names) layouts.emplace_back(name, groups, bytes, nodes());
 }
 
 std::size_t RowPlan::row_bytes() const {

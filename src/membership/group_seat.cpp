@@ -3,16 +3,18 @@
 #include <algorithm>
 #include <bit>
 #include <iterator>
+#include <utility>
 
 #include "base/assert.hpp"
 #include "smc/record.hpp"
+#include "sst/pass_words.hpp"
 
 namespace tutti {
 
 GroupSeat::GroupSeat(const GroupOptions& options, std::uint32_t self,
                      const std::vector<std::string>& nodes, const std::vector<RowLayout>& layouts,
-                     std::byte* own_row)
-    : options_(options), self_(self), own_row_(own_row) {
+                     std::byte* own_row, ReplicaOf replica_of)
+    : options_(options), self_(self), own_row_(own_row), replica_of_(std::move(replica_of)) {
   TUTTI_ASSERT(self < nodes.size() && nodes.size() == layouts.size(), self, nodes.size(),
                layouts.size());
   for (std::size_t slot = 0; slot < nodes.size(); ++slot) {
@@ -34,6 +36,14 @@ GroupSeat::Seated GroupSeat::in(const View& view, const RowOf& row_of) const {
   shape.message_max_bytes = options_.message_max_bytes;
   shape.window_records = options_.window_messages;
   shape.ring_granules = static_cast<std::uint32_t>(ring_bytes(options_.window_bytes) / kGranule);
+  const bool passes_on = options_.level == Level::agreed;
+  if (passes_on) {
+    const std::size_t area =
+        pass_area_bytes(ring_bytes(options_.window_bytes), options_.message_max_bytes);
+    shape.area_granules = static_cast<std::uint32_t>(area / kGranule);
+    shape.own_area = own_row_ + places_[self_].pass_area;
+    place.area_offset = places_[self_].pass_area;
+  }
   place.own_delivery_thread = options_.delivery == DeliveryThread::own;
   if (send_as_[self_]) shape.own_ring = own_row_ + places_[self_].ring;
   for (const ViewMember& member : view.members) {
@@ -43,6 +53,7 @@ GroupSeat::Seated GroupSeat::in(const View& view, const RowOf& row_of) const {
     const bool own = member.slot == self_;
     const std::byte* row = own ? own_row_ : row_of(member.slot);
     shape.member_controls.push_back(row + there.control[parity]);
+    if (passes_on) shape.member_areas.push_back(row + there.pass_area);
     if (own) {
       shape.self = rank;
       shape.own_control = own_row_ + there.control[parity];
@@ -58,6 +69,8 @@ GroupSeat::Seated GroupSeat::in(const View& view, const RowOf& row_of) const {
     shape.sender_ranks.push_back(rank);
     shape.sender_ids.push_back(*send_as_[member.slot]);
     shape.sender_rings.push_back(row + there.ring);
+    std::byte* const replica = own || !passes_on ? nullptr : replica_of_(member.slot);
+    shape.sender_replicas.push_back(replica != nullptr ? replica + there.ring : nullptr);
     shape.sender_reclaimed.push_back(row + there.reclaimed);
   }
   TUTTI_ASSERT(view.members.empty() || shape.own_control != nullptr, view.id, self_);
@@ -67,7 +80,7 @@ GroupSeat::Seated GroupSeat::in(const View& view, const RowOf& row_of) const {
 }
 
 GroupSeat::Block GroupSeat::block(std::uint64_t view) const {
-  return {places_[self_].control[view % 2], control_bytes(options_.senders.size())};
+  return {places_[self_].control[view % 2], block_bytes(options_, places_.size())};
 }
 
 }  // namespace tutti

@@ -24,12 +24,15 @@ namespace tutti {
 /// Where the row of the node in a slot is to be read.
 using RowOf = std::function<const std::byte*(std::uint32_t slot)>;
 
+/// The replica of that row, to be written (Fabric::replica).
+using ReplicaOf = std::function<std::byte*(std::uint32_t slot)>;
+
 class GroupSeat {
  public:
   /// `nodes` are the names of all nodes by slot; `layouts` their rows' layouts. The options are
   /// resolved: members and senders filled in.
   GroupSeat(const GroupOptions& options, std::uint32_t self, const std::vector<std::string>& nodes,
-            const std::vector<RowLayout>& layouts, std::byte* own_row);
+            const std::vector<RowLayout>& layouts, std::byte* own_row, ReplicaOf replica_of);
 
   struct Seated {
     GroupShape shape;
@@ -67,6 +70,7 @@ class GroupSeat {
   std::vector<GroupPlace> places_;                   // by slot
   std::vector<std::optional<MemberIndex>> send_as_;  // by slot: as which sender, if it is one
   std::byte* own_row_;
+  ReplicaOf replica_of_;
 };
 
 template <class Memory>

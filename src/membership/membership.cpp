@@ -65,7 +65,7 @@ bool Membership<Memory>::step(Effects& effects) {
       await_cut();
     }
   }
-  const bool changed = rows_.is_changed();
+  const bool changed = std::exchange(filled_, false) || rows_.is_changed();
   rows_.mark_changed(false);
   return changed || was_changing != wedged_ || before != view().id;
 }
@@ -113,6 +113,7 @@ void Membership<Memory>::follow_course(Effects& effects) {
   }
   if (!wedged_) return;
   if (suspicion_.is_alone()) return stop(StopReason::minority);  // J9
+  fill_gaps(effects);
   settle();
   if (leaves_ && suspicion_.leader() == rows_.rank())
     ask_to_leave();  // it may lead since this step
@@ -209,6 +210,16 @@ void Membership<Memory>::wedge(const Wedge& why) {
   // This member tells first: others on its host may act on its word at once, and tell of that.
   if (view().id != 0) events_.wedged(why.reason, why.joiner);
   rows_.set(ViewWords::kWedged, 1);
+}
+
+// At agreed, members give each other what some lack of those that are suspected (Multicast, I8).
+template <class Memory>
+void Membership<Memory>::fill_gaps(Effects& effects) {
+  if (view().id == 0 || suspicion_.unsuspected() == view().members.size()) return;
+  const bool all_wedged = agreement_.all_wedged();
+  for (Group& group : groups_) {
+    filled_ |= group.subgroup->pass_on(suspicion_.all(), all_wedged, effects);
+  }
 }
 
 // Once no group awaits anything more of the members that are suspected.

@@ -155,6 +155,7 @@ class Membership final : public Stepped, private AgreementQuestions {
   [[nodiscard]] Wedge reason_to_wedge() const;
   [[nodiscard]] bool others_wedge() const;
   void wedge(const Wedge& why);
+  void fill_gaps(Effects& effects);
   void settle();
   void stop(StopReason reason);
   void publish(Effects& effects);
@@ -202,6 +203,7 @@ class Membership final : public Stepped, private AgreementQuestions {
 
   bool leaves_ = false;
   bool wedged_ = false;
+  bool filled_ = false;  // a group posted in this step what a suspected member sent
   bool decision_shown_ = false;
   std::optional<StopReason> stopped_;
   std::vector<std::uint32_t> greeted_;  // slots that came, and have not been told all yet

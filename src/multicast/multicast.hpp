@@ -20,21 +20,26 @@
 ///  I7  At agreed nothing is delivered before every member has said that it has all senders' rows
 ///      (kMetAll), which it keeps as long as it is in the view: then whatever one has received of
 ///      a member that is lost, the others can receive as well. Wedged, nobody begins to say so.
+///  I8  At agreed, before a cut is found, the members that go on make each other's receipts of a
+///      lost sender equal: the one that has most, the lowest of those, passes on what others lack.
+///      Nothing else is taken of a sender once it is suspected: it may live, and send for ever.
 /// Threads: the predicate thread; finish() any. Source: [Spindle, 2.4, 3.2, 3.3].
 #pragma once
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "base/assert.hpp"
-#include "base/counter.hpp"
 #include "flow/round_map.hpp"
 #include "multicast/bounds.hpp"
+#include "multicast/counters.hpp"
 #include "multicast/cut.hpp"
 #include "multicast/delivery.hpp"
+#include "multicast/outbox.hpp"
+#include "multicast/pass_on.hpp"
 #include "multicast/shape.hpp"
+#include "multicast/violation.hpp"
 #include "smc/send_ring.hpp"
 #include "sst/row_layout.hpp"
 #include "sst/sent_word.hpp"
@@ -47,32 +52,6 @@ inline constexpr std::uint32_t kSendBatchBytes = 256 * 1024;
 
 /// The delivered word of a member that has delivered everything there will be.
 inline constexpr std::uint64_t kDeliveredAll = kNoRound;
-
-/// What a step asks the driver to push to the group's other members: data first, then control.
-struct Outbox {
-  struct Piece {
-    std::uint32_t begin_granule = 0;  ///< within the ring
-    std::uint32_t granules = 0;
-  };
-  std::array<Piece, 2> data{};  ///< the second one if the batch wraps around the ring's end
-  std::uint32_t pieces = 0;
-  bool control = false;
-};
-
-/// A sender whose words no correct member writes.
-struct Violation {
-  std::uint32_t sender_rank = 0;
-  const char* what = "";
-  MemberIndex sender_id{};  ///< what Message::sender says of it (Subgroup fills it in)
-};
-
-inline constexpr const char* kImpossibleSent = "its sent counter is not one a member can write";
-inline constexpr const char* kImpossibleRecord = "its ring buffer holds a record that cannot be";
-
-struct MulticastCounters {
-  Counter sent_messages, sent_bytes, received_messages, nulls_sent, null_pushes;
-  BatchCounter send, receive;
-};
 
 template <class Memory>
 class Multicast {
@@ -114,6 +93,14 @@ class Multicast {
   /// atomic, which does not ask for it. `suspected` by rank in the group. To be asked when the
   /// others have wedged.
   [[nodiscard]] bool settled(const std::vector<bool>& suspected) const;
+
+  /// I8, at agreed: takes what others pass on of suspected senders, and passes on, once all others
+  /// have wedged. To be called again and again while this member is wedged.
+  void pass_on(const std::vector<bool>& suspected, bool all_wedged,
+               const Delivery<Memory>& delivery);
+  /// What it has to post, to those that are not suspected.
+  [[nodiscard]] typename PassOn<Memory>::Posts take_passed() { return passing_.take_posts(); }
+  [[nodiscard]] std::uint64_t pieces_passed() const { return passing_.passed(); }
 
   /// The cut for the members that go on, from the words of those, once they have wedged and
   /// settled. Nothing while one of them still lacks what another may have delivered, or while our
@@ -211,8 +198,20 @@ class Multicast {
                                                            const Delivery<Memory>& delivery);
   [[nodiscard]] std::optional<RingWalk<Memory>> walk(std::uint32_t sender,
                                                      const Delivery<Memory>& delivery) const;
+  [[nodiscard]] RingExtent extent_of(std::uint32_t sender) const {
+    return {shape_.sender_rings[sender], shape_.ring_granules, shape_.message_max_bytes};
+  }
   [[nodiscard]] bool find_ends(const Cut& cut, const Delivery<Memory>& delivery);
   [[nodiscard]] std::uint64_t place_in_order(std::uint64_t round, std::uint64_t sender) const;
+  void keep_causes(const std::vector<bool>& goes_on, Cut& cut) const;
+  [[nodiscard]] std::optional<RingPlace> end_of(std::uint32_t sender,
+                                                const Delivery<Memory>& delivery);
+  [[nodiscard]] bool take(const PassedPiece& piece, const Delivery<Memory>& delivery);
+  void tell_reach(std::uint32_t sender, const Delivery<Memory>& delivery);
+  [[nodiscard]] std::vector<std::uint32_t> lacking(std::uint32_t sender,
+                                                   const std::vector<bool>& suspected) const;
+  [[nodiscard]] bool pass(std::uint32_t sender, const Reach& from,
+                          const Delivery<Memory>& delivery);
 
   const GroupShape shape_;
   mutable Memory memory_;
@@ -232,6 +231,8 @@ class Multicast {
   std::vector<std::uint32_t> base_;  // by sender: granule
   std::vector<bool> met_;            // by sender: base_ is known
   std::size_t unmet_ = 0;
+  PassOn<Memory> passing_;
+  std::vector<bool> ignored_;          // by sender (I8)
   mutable std::vector<bool> entered_;  // by member: its block was seen to be that of this view
   mutable std::uint32_t unentered_;    // of how many it was not
   bool drained_;                       // as published; nothing comes before view 0

@@ -86,18 +86,39 @@ std::optional<std::uint64_t> Multicast<Memory>::first_lacking(std::uint32_t send
   return {};
 }
 
-// From where delivery is in the sender's ring; nothing while it moves.
+// From where delivery is in the sender's ring; nothing while it moves. A sender may have been
+// silent for so long that a stamp alone does not tell the round: none is before where delivery is.
 template <class Memory>
 std::optional<RingWalk<Memory>> Multicast<Memory>::walk(std::uint32_t sender,
                                                         const Delivery<Memory>& delivery) const {
+  const std::uint64_t position = delivery.position();  // first: the place is not before it
   std::optional<RingPlace> place = delivery.place(sender);
   if (!place) return {};
+  if (position < kDeliveredAll) {
+    const std::uint64_t passed = position / shape_.senders();
+    place->round = std::max(place->round, passed + (sender < position % shape_.senders() ? 1 : 0));
+  }
   TUTTI_ASSERT(place->records <= sent_[sender].records, place->records, sent_[sender].records,
                sender, shape_.view, shape_.self);
   if (place->records == 0) place->offset = base_[sender];
-  return std::optional<RingWalk<Memory>>(
-      std::in_place, memory_, RingExtent{shape_.sender_rings[sender], shape_.ring_granules}, *place,
-      shape_.view);
+  return std::optional<RingWalk<Memory>>(std::in_place, memory_, extent_of(sender), *place,
+                                         shape_.view);
+}
+
+// D9. A lost sender may have delivered, and answered, what another lost one sent to it alone. Its
+// answer comes later in the order, and goes with it. No member that goes on has delivered anything
+// so late: it lacks that place.
+template <class Memory>
+void Multicast<Memory>::keep_causes(const std::vector<bool>& goes_on, Cut& cut) const {
+  const std::vector<std::uint64_t> received = cut.received;
+  for (std::uint32_t s = 0; s < shape_.senders(); ++s) {
+    if (goes_on[shape_.sender_ranks[s]]) continue;
+    for (std::uint32_t other = 0; other < shape_.senders(); ++other) {
+      if (other == s || goes_on[shape_.sender_ranks[other]] || received[other] == kNoRound)
+        continue;
+      cut.received[s] = std::min(cut.received[s], received[other] + (s < other ? 1 : 0));
+    }
+  }
 }
 
 template <class Memory>
@@ -131,6 +152,7 @@ std::optional<Cut> Multicast<Memory>::find_cut(const std::vector<bool>& goes_on,
       cut.received[s] = std::min({cut.received[s], received, known});
     }
   }
+  if (delivered_alone) keep_causes(goes_on, cut);
   for (std::uint32_t s = 0; s < senders; ++s) {
     const std::uint64_t last = cut.received[s] == kNoRound ? sent_[s].rounds : cut.received[s];
     cut.round = std::max(cut.round, last);

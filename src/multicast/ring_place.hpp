@@ -63,6 +63,7 @@ class RingPlaceCell {
 struct RingExtent {
   const std::byte* ring = nullptr;
   std::uint32_t granules = 0;
+  std::uint32_t message_max_bytes = kLengthMask;
 };
 
 /// Walks over the records of `view` in a sender's ring, header by header.
@@ -84,10 +85,10 @@ class RingWalk {
     }
     return true;
   }
-  /// Passes the record that look() has found. False if it does not fit into the ring.
+  /// Passes the record that look() has found. False if it is too long, or does not fit.
   [[nodiscard]] bool pass() {
     const std::uint64_t end = std::uint64_t{place_.offset} + record_granules(header_.length());
-    if (end > ring_.granules) return false;
+    if (end > ring_.granules || header_.length() > ring_.message_max_bytes) return false;
     if (!header_.abandoned()) ++place_.messages;
     ++place_.records;
     ++place_.round;

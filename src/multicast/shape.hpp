@@ -25,12 +25,17 @@ struct GroupShape {
   std::vector<const std::byte*> member_controls;   ///< control block, by rank in the group
   std::vector<const std::byte*> sender_rings;      ///< ring, by sender index
   std::vector<const std::byte*> sender_reclaimed;  ///< GroupPlace::reclaimed, by sender index
-  std::byte* own_control = nullptr;                ///< member_controls[self], writable
-  std::byte* own_other_control = nullptr;          ///< our block of the view before, or null
-  std::byte* own_reclaimed = nullptr;              ///< ours of sender_reclaimed, writable
-  std::byte* own_ring = nullptr;                   ///< own ring, if a sender in some view
-  std::uint32_t ring_granules = 0;                 ///< a power of two
-  std::uint32_t window_records = 0;                ///< a power of two
+  /// Our replica of that ring, by sender index; null where it is the sender's own (shared memory).
+  std::vector<std::byte*> sender_replicas;
+  std::vector<const std::byte*> member_areas;  ///< pass area, by rank; empty but at Level::agreed
+  std::byte* own_area = nullptr;               ///< member_areas[self], writable
+  std::uint32_t area_granules = 0;
+  std::byte* own_control = nullptr;        ///< member_controls[self], writable
+  std::byte* own_other_control = nullptr;  ///< our block of the view before, or null
+  std::byte* own_reclaimed = nullptr;      ///< ours of sender_reclaimed, writable
+  std::byte* own_ring = nullptr;           ///< own ring, if a sender in some view
+  std::uint32_t ring_granules = 0;         ///< a power of two
+  std::uint32_t window_records = 0;        ///< a power of two
   std::uint32_t message_max_bytes = 0;
   Level level = Level::atomic;
   std::uint64_t first_seq = 0;         ///< number of the view's first message, or kUnknownSeq

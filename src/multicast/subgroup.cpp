@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/assert.hpp"
+#include "sst/pass_words.hpp"
 #include "sst/row_layout.hpp"
 
 namespace tutti {
@@ -80,6 +81,29 @@ void Subgroup<Memory>::wedge() {
   now_->multicast.wedge();
   if (now_->shape.level != Level::unordered) now_->wedged = true;
   if (now_->wedged) now_->bounds.close();
+}
+
+template <class Memory>
+bool Subgroup<Memory>::pass_on(const std::vector<bool>& suspected, bool all_wedged,
+                               Effects& effects) {
+  now_->multicast.pass_on(suspected, all_wedged, now_->delivery);
+  const typename PassOn<Memory>::Posts posts = now_->multicast.take_passed();
+  if (!posts.words) return false;
+  const GroupShape& shape = now_->shape;
+  const SubgroupPlace& place = now_->place;
+  const Extent area{place.area_offset, static_cast<std::uint32_t>(posts.area_granules * kGranule)};
+  const std::size_t control = control_bytes(shape.senders());
+  const Effects::Words words{
+      place.control_offset + control,
+      {shape.own_control + control, pass_bytes(shape.senders(), shape.members())}};
+  std::size_t peer = 0;
+  for (std::uint32_t m = 0; m < shape.members(); ++m) {
+    if (m == shape.self) continue;
+    const std::span<const Slot> to{&place.peers[peer++], 1};
+    if (suspected[m]) continue;
+    effects.push(to, {&area, posts.area_granules != 0 ? 1U : 0U}, {&words, 1});
+  }
+  return true;
 }
 
 // Z3. Both sides store, then look at the other's word, all in one order: either we see that the
@@ -228,6 +252,7 @@ std::uint32_t Subgroup<Memory>::enter(const GroupShape& shape, SubgroupPlace pla
   TUTTI_ASSERT(shape.view > last.view && shape.members() != 0, shape.view, last.view, shape.self);
   TUTTI_ASSERT(last.members() == 0 || now_->cut, shape.view, last.view, shape.self);
   TUTTI_ASSERT(ring_.has_value() == (shape.own_ring != nullptr), shape.view, shape.self);
+  pieces_before_ = pieces_passed();
   const std::uint32_t base = ring_ ? ring_->rebase(shape.own_base_records, shape.view) : 0;
   now_ = views_.emplace_back(std::make_unique<InView>(*this, shape, std::move(place))).get();
   course_.clear();

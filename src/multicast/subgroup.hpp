@@ -42,7 +42,8 @@ namespace tutti {
 struct SubgroupPlace {
   std::uint64_t control_offset = 0;
   std::uint64_t ring_offset = 0;
-  std::vector<Slot> peers;           ///< ours left out
+  std::uint64_t area_offset = 0;     ///< of the pass area, if there is one
+  std::vector<Slot> peers;           ///< by rank, ours left out
   bool own_delivery_thread = false;  ///< deliver() leaves delivery to deliver_here()
 };
 
@@ -105,6 +106,9 @@ class Subgroup final : public Stepped {
   [[nodiscard]] bool settled(const std::vector<bool>& suspected) const {
     return now_->multicast.settled(suspected);
   }
+  /// At agreed, after wedge(), until the view's end is decided. `suspected` by rank. True if it has
+  /// posted anything.
+  bool pass_on(const std::vector<bool>& suspected, bool all_wedged, Effects& effects);
   [[nodiscard]] std::optional<Cut> find_cut(const std::vector<bool>& goes_on) {
     return now_->multicast.find_cut(goes_on, now_->delivery);
   }
@@ -172,6 +176,10 @@ class Subgroup final : public Stepped {
   /// We have no space left, and wait for `member`.
   [[nodiscard]] bool holds_window(std::uint32_t member) const;
 
+  /// Pieces that this member has passed on, in all views.
+  [[nodiscard]] std::uint64_t pieces_passed() const {
+    return pieces_before_ + now_->multicast.pieces_passed();
+  }
   /// A member whose words or records no correct member writes.
   [[nodiscard]] std::optional<Violation> violation() const;
   [[nodiscard]] GroupStatistics statistics() const;
@@ -212,6 +220,7 @@ class Subgroup final : public Stepped {
   MulticastCounters counters_;
   DeliveryTotals totals_;
   Counter pushes_;
+  std::uint64_t pieces_before_ = 0;            // passed on in earlier views
   std::deque<std::unique_ptr<InView>> views_;  // oldest first
   InView* now_;                                // the newest
   std::uint64_t allowed_ = ~0ULL;

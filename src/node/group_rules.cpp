@@ -7,6 +7,7 @@
 
 #include "fabric/tcp/frame.hpp"
 #include "node/bootstrap/hello.hpp"
+#include "sst/pass_words.hpp"
 #include "sst/row_layout.hpp"
 
 namespace tutti {
@@ -32,13 +33,17 @@ std::unexpected<Error> bad(const GroupOptions& group, const std::string& what) {
 constexpr std::size_t kOtherWords = 16UL * 1024;
 
 // What waits at most for one peer: two blocks of words, each whole and as it was in a view with
-// fewer senders.
+// fewer senders. At Level::agreed what is passed on is published by itself.
 std::size_t waiting_bytes(const NodeOptions& node, const GroupOptions& group) {
   std::size_t senders = group.senders.size();
   if (group.senders.empty()) {
     senders = group.members.empty() ? node.members.size() : group.members.size();
   }
-  return 4 * (tcp::kControlRecordBytes + control_bytes(senders));
+  std::size_t bytes = 4 * (tcp::kControlRecordBytes + control_bytes(senders));
+  if (group.level == Level::agreed) {
+    bytes += 4 * (tcp::kControlRecordBytes + pass_bytes(senders, node.members.size()));
+  }
+  return bytes;
 }
 
 Result<void> check_room(const NodeOptions& node, std::span<const GroupOptions* const> joined,

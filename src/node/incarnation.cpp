@@ -24,15 +24,6 @@ std::vector<std::string> names_of(const std::vector<MemberAddress>& members) {
   return names;
 }
 
-// At agreed, what a dead member sent may have been delivered where it is, so those who lack it must
-// get it: they do where its row is shared.
-std::vector<GroupOptions> on_fabric(std::vector<GroupOptions> groups, FabricChoice fabric) {
-  for (GroupOptions& group : groups) {
-    if (group.level == Level::agreed && fabric != FabricChoice::shm) group.level = Level::atomic;
-  }
-  return groups;
-}
-
 // A node that has just come may be slow to map the others' rows, and does not beat meanwhile. It is
 // in no view, so nobody waits for it but another node of its name.
 constexpr std::chrono::nanoseconds kLeastPatience = std::chrono::seconds(1);
@@ -208,7 +199,7 @@ Incarnation::Incarnation(const NodeOptions& node, const std::vector<GroupOptions
       groups_(groups),
       events_(events),
       may_found_(may_found),
-      plan_(names_of(node.members), on_fabric(groups, node.fabric),
+      plan_(names_of(node.members), groups,
             std::ranges::any_of(groups, &GroupOptions::stateful) ? kStateRingBytes : 0,
             node.litmus_rounds != 0),
       self_(static_cast<std::uint32_t>(std::ranges::find(plan_.names, node.name) -

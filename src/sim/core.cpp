@@ -19,11 +19,15 @@
 #include "multicast/delivery.cpp"             // NOLINT(bugprone-suspicious-include)
 #include "multicast/multicast.cpp"            // NOLINT(bugprone-suspicious-include)
 #include "multicast/multicast_cut.cpp"        // NOLINT(bugprone-suspicious-include)
+#include "multicast/multicast_pass.cpp"       // NOLINT(bugprone-suspicious-include)
+#include "multicast/multicast_space.cpp"      // NOLINT(bugprone-suspicious-include)
+#include "multicast/pass_on.cpp"              // NOLINT(bugprone-suspicious-include)
 #include "multicast/subgroup.cpp"             // NOLINT(bugprone-suspicious-include)
 #include "sim/memory.hpp"
 
 namespace tutti {
 
+template class PassOn<sim::Memory>;
 template class Multicast<sim::Memory>;
 template class Delivery<sim::Memory>;
 template class Subgroup<sim::Memory>;

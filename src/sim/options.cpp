@@ -51,9 +51,6 @@ Options options_from(std::uint64_t seed) {
   options.groups = random.one_in(3) ? 2 : 1;
   options.level =
       random.one_in(4) ? (random.one_in(2) ? Level::agreed : Level::unordered) : Level::atomic;
-  // At agreed, what a dead member sent must be passed on by those who have it, which only shared
-  // rows do by themselves.
-  if (options.level == Level::agreed) options.hosts = 1;
   options.window_messages = static_cast<std::uint32_t>(1U << (1 + random.below(5)));
   const std::uint64_t delay = one_of<4>(random, {500, 2'000, 20'000, 500'000});
   options.net.delay_ns = delay;
@@ -89,9 +86,10 @@ Options options_from(std::uint64_t seed) {
 bool orderly(const Options& options) {
   const Faults& faults = options.faults;
   return options.net.slow_one_in == 0 && faults.lost_doorbells_percent == 0 &&
-         faults.crashes + faults.pauses + faults.partitions + faults.one_way_cuts + faults.flaps +
-                 faults.broken_links + faults.lies + faults.in_changes + faults.newcomers +
-                 faults.heirs + faults.splits + faults.hushes + faults.disorders ==
+         faults.crashes + faults.pauses + faults.partitions + faults.one_way_cuts + faults.muted +
+                 faults.flaps + faults.broken_links + faults.lies + faults.in_changes +
+                 faults.newcomers + faults.heirs + faults.splits + faults.hushes +
+                 faults.disorders ==
              0 &&
          !faults.lone && faults.failpoint == Failpoint::none && options.interrupts.pauses == 0 &&
          options.interrupts.deaths == 0;
@@ -133,6 +131,7 @@ std::string to_string(const Options& options) {
   tell("standstills", faults.standstills);
   tell("partitions", faults.partitions);
   tell("one-way cuts", faults.one_way_cuts);
+  tell("muted", faults.muted);
   tell("flaps", faults.flaps);
   tell("broken links", faults.broken_links);
   tell("lies", faults.lies);

@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "base/assert.hpp"
+#include "sst/pass_words.hpp"
 
 namespace tutti {
 namespace {
@@ -21,8 +22,13 @@ std::uint64_t ring_bytes(std::uint64_t window_bytes) {
   return std::bit_ceil(std::max<std::uint64_t>(window_bytes, kPage));
 }
 
+std::size_t block_bytes(const GroupOptions& group, std::size_t nodes) {
+  const std::size_t senders = group.senders.size();
+  return control_bytes(senders) + (group.level == Level::agreed ? pass_bytes(senders, nodes) : 0);
+}
+
 RowLayout::RowLayout(std::string_view member, const std::vector<GroupOptions>& groups,
-                     std::size_t membership_bytes) {
+                     std::size_t membership_bytes, std::size_t nodes) {
   std::vector<const GroupOptions*> sorted;
   sorted.reserve(groups.size());
   for (const GroupOptions& group : groups) sorted.push_back(&group);
@@ -31,9 +37,13 @@ RowLayout::RowLayout(std::string_view member, const std::vector<GroupOptions>& g
   static_assert(kMembershipOffset == kLine);
   std::size_t at = kMembershipOffset + round_up(membership_bytes, kLine);
   for (const GroupOptions* group : sorted) {
-    const std::size_t block = round_up(control_bytes(group->senders.size()), kLine);
+    const std::size_t block = round_up(block_bytes(*group, nodes), kLine);
     places_.push_back({group->name, {.control = {at, at + block}, .reclaimed = at + 2 * block}});
     at += 2 * block + kLine;
+    if (group->level != Level::agreed) continue;
+    places_.back().place.pass_area = at;
+    at +=
+        round_up(pass_area_bytes(ring_bytes(group->window_bytes), group->message_max_bytes), kLine);
   }
   at = round_up(at, kPage);
   for (std::size_t i = 0; i < sorted.size(); ++i) {

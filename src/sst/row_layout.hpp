@@ -6,7 +6,9 @@
 ///     64 ...       the membership's words
 ///     ...          two control blocks per group, for views of even and odd number:
 ///                  epoch | base | first_seq | sent | delivered | received[sender] ...
-///                  and after them a line for the member's life: reclaimed
+///                  (at Level::agreed, for changes of view: pass_words.hpp)
+///                  and after them a line for the member's life: reclaimed,
+///                  and at Level::agreed the pass area
 ///     4096 * k     a ring buffer per group in which the member sends
 ///
 /// Invariant L1: the control words of one group are contiguous, so that one small write carries all
@@ -45,20 +47,24 @@ inline constexpr std::size_t kReceivedOffset = 40;  // then one word per sender
   return kReceivedOffset + 8 * senders;
 }
 
+/// Of a whole control block.
+[[nodiscard]] std::size_t block_bytes(const GroupOptions& group, std::size_t nodes);
+
 struct GroupPlace {
   std::array<std::size_t, 2> control{};  ///< offsets of the control blocks, by view number mod 2
   /// Offset of the number of the newest view in which space of records of the views before it may
   /// have been used again; it lasts as long as the row (Y5).
   std::size_t reclaimed = 0;
-  std::size_t ring = 0;  ///< offset of the ring, 0 if the member does not send in the group
+  std::size_t pass_area = 0;  ///< offset of the pass area (pass_words.hpp), 0 if there is none
+  std::size_t ring = 0;       ///< offset of the ring, 0 if the member does not send in the group
 };
 
 class RowLayout {
  public:
   /// The layout of `member`'s row. Options have been validated and have members and senders
-  /// filled in. `membership_bytes` are left for the membership's words.
+  /// filled in. `membership_bytes` are left for the membership's words. There are so many nodes.
   RowLayout(std::string_view member, const std::vector<GroupOptions>& groups,
-            std::size_t membership_bytes = 0);
+            std::size_t membership_bytes, std::size_t nodes);
 
   [[nodiscard]] std::size_t row_bytes() const { return bytes_; }
 

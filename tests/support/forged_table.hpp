@@ -10,6 +10,7 @@
 #include "multicast/shape.hpp"
 #include "smc/record.hpp"
 #include "sst/memory.hpp"
+#include "sst/pass_words.hpp"
 #include "sst/row_layout.hpp"
 #include "sst/sent_word.hpp"
 #include "support/aligned_row.hpp"
@@ -23,6 +24,7 @@ struct ForgedOptions {
   std::uint32_t ring_granules = 64;
   std::uint32_t window_records = 16;
   std::uint32_t message_max_bytes = 128;
+  bool copied = false;  ///< rings: each member has its own replica of the others'
 };
 
 class ForgedTable {
@@ -30,7 +32,12 @@ class ForgedTable {
   explicit ForgedTable(const ForgedOptions& options)
       : options_(options), other_control_(control_bytes(options.sender_ranks.size())) {
     for (std::uint32_t m = 0; m < options.members; ++m) {
-      controls_.emplace_back(control_bytes(options.sender_ranks.size()));
+      const std::size_t senders = options.sender_ranks.size();
+      controls_.emplace_back(control_bytes(senders) + pass_bytes(senders, options.members));
+      areas_.emplace_back(area_bytes());
+      for (std::size_t s = 0; s < senders; ++s) {
+        replicas_.emplace_back(options.ring_granules * kGranule);
+      }
     }
     for (std::size_t s = 0; s < options.sender_ranks.size(); ++s) {
       rings_.emplace_back(options.ring_granules * kGranule);
@@ -53,8 +60,13 @@ class ForgedTable {
     shape.message_max_bytes = options_.message_max_bytes;
     shape.level = options_.level;
     for (AlignedRow& control : controls_) shape.member_controls.push_back(control.data());
+    for (AlignedRow& area : areas_) shape.member_areas.push_back(area.data());
+    shape.own_area = areas_[self].data();
+    shape.area_granules = static_cast<std::uint32_t>(area_bytes() / kGranule);
     for (std::uint32_t s = 0; s < rings_.size(); ++s) {
-      shape.sender_rings.push_back(rings_[s].data());
+      const bool copied = options_.copied && options_.sender_ranks[s] != self;
+      shape.sender_replicas.push_back(copied ? replica(self, s).data() : nullptr);
+      shape.sender_rings.push_back(copied ? replica(self, s).data() : rings_[s].data());
       if (options_.sender_ranks[s] != self) continue;
       shape.own_sender = s;
       shape.own_ring = rings_[s].data();
@@ -99,8 +111,19 @@ class ForgedTable {
   /// The block of the view before, whoever is `self`.
   [[nodiscard]] AlignedRow& other_control() { return other_control_; }
   [[nodiscard]] AlignedRow& ring(std::uint32_t sender) { return rings_[sender]; }
+  /// If rings are copied.
+  [[nodiscard]] AlignedRow& replica(std::uint32_t member, std::uint32_t sender) {
+    return replicas_[std::size_t{member} * rings_.size() + sender];
+  }
+  [[nodiscard]] AlignedRow& area(std::uint32_t member) { return areas_[member]; }
+  [[nodiscard]] std::byte* pass_word(std::uint32_t member, std::size_t offset) {
+    return controls_[member].data() + control_bytes(rings_.size()) + offset;
+  }
 
  private:
+  [[nodiscard]] std::size_t area_bytes() const {
+    return pass_area_bytes(options_.ring_granules * kGranule, options_.message_max_bytes);
+  }
   void raise_flag(std::uint32_t member, std::uint64_t flag) {
     std::byte* base = controls_[member].data() + kBaseOffset;
     store_cell(base, NativeMemory::load(base) | flag);
@@ -114,6 +137,8 @@ class ForgedTable {
   AlignedRow other_control_;
   std::vector<AlignedRow> rings_;
   std::vector<AlignedRow> reclaimed_;
+  std::vector<AlignedRow> areas_;     // by member
+  std::vector<AlignedRow> replicas_;  // by member and sender
 };
 
 /// Writes records into a ring as a sender does, and nonsense where a test wants it.

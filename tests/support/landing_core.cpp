@@ -19,11 +19,15 @@
 #include "multicast/delivery.cpp"             // NOLINT(bugprone-suspicious-include)
 #include "multicast/multicast.cpp"            // NOLINT(bugprone-suspicious-include)
 #include "multicast/multicast_cut.cpp"        // NOLINT(bugprone-suspicious-include)
+#include "multicast/multicast_pass.cpp"       // NOLINT(bugprone-suspicious-include)
+#include "multicast/multicast_space.cpp"      // NOLINT(bugprone-suspicious-include)
+#include "multicast/pass_on.cpp"              // NOLINT(bugprone-suspicious-include)
 #include "multicast/subgroup.cpp"             // NOLINT(bugprone-suspicious-include)
 #include "support/landing_memory.hpp"
 
 namespace tutti {
 
+template class PassOn<testing::LandingMemory>;
 template class Multicast<testing::LandingMemory>;
 template class Delivery<testing::LandingMemory>;
 template class Subgroup<testing::LandingMemory>;

@@ -235,12 +235,6 @@ Result<void> compatible(const Hello& mine, const Hello& theirs) {
   if (Result<Transport> transport = choose_transport(mine, theirs); !transport) {
     return std::unexpected(transport.error());
   }
-  const bool agreed =
-      std::ranges::find(mine.groups, Level::agreed, &GroupOptions::level) != mine.groups.end();
-  if (agreed && (mine.fabric == FabricChoice::shm) != (theirs.fabric == FabricChoice::shm)) {
-    return differs(both_fabrics(mine, theirs) +
-                   ", with a group at level 'agreed': then 'shm' is for all or for none");
-  }
   return {};
 }
 

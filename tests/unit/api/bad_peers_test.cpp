@@ -120,7 +120,7 @@ TEST(Contacts, OfAnotherProtocolVersionEndTheStart) {
       failed_start({.name = "b", .members = members, .start_timeout = kPatience}, small_group());
   EXPECT_EQ(error.code, ErrorCode::mismatch);
   EXPECT_THAT(error.message,
-              AllOf(HasSubstr("a (" + members[0].address + "): protocol version is 3 there but 2"),
+              AllOf(HasSubstr("a (" + members[0].address + "): protocol version is 4 there but 3"),
                     HasSubstr("start all members with the same release")));
 }
 

@@ -35,6 +35,7 @@ std::vector<LossWay> ways() {
   std::vector<LossWay> out;
   for (const auto fabric : {FabricChoice::shm, FabricChoice::tcp, FabricChoice::ofi}) {
     out.push_back({fabric, Level::atomic, DeliveryThread::predicate});
+    out.push_back({fabric, Level::agreed, DeliveryThread::predicate});
 #ifdef __SANITIZE_THREAD__
     // A header that is sent again in the next view is received, by memcpy, while the delivery
     // thread may still look at it in this one, where it does not count any more (R4).
@@ -42,8 +43,6 @@ std::vector<LossWay> ways() {
 #endif
     out.push_back({fabric, Level::atomic, DeliveryThread::own});
   }
-  // At agreed, only shared memory has what a dead member sent for those who have not read it yet.
-  out.push_back({FabricChoice::shm, Level::agreed, DeliveryThread::predicate});
   return out;
 }
 

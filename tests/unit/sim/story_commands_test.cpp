@@ -48,8 +48,6 @@ TEST(StoryCommands, WhatNoGroupCanBeIsRefused) {
   EXPECT_THAT(refused(block("nodes a a\n")), HasSubstr("a name twice"));
   EXPECT_THAT(refused(block("nodes a b\ngroup window 3\nfound a b\n")),
               HasSubstr("window_messages"));
-  EXPECT_THAT(refused(block("nodes a b\ngroup level agreed\nfound a b\n")),
-              HasSubstr("group shared"));
   EXPECT_THAT(refused(block("nodes a b\nfound a b\nrun 1000000\n")),
               HasSubstr("'1000000' is no number from 0 to 100000"));
 }

@@ -1,4 +1,5 @@
 #include "sst/row_layout.hpp"
+#include "sst/pass_words.hpp"
 
 #include <gtest/gtest.h>
 
@@ -21,6 +22,8 @@ GroupOptions group(const std::string& name, std::vector<std::string> senders,
   return options;
 }
 
+constexpr std::size_t kNodes = 5;
+
 struct Span {
   std::size_t begin;
   std::size_t end;
@@ -33,7 +36,12 @@ std::vector<Span> parts(const RowLayout& layout, const std::string& member,
   for (const GroupOptions& options : groups) {
     const GroupPlace place = layout.place(options.name);
     for (const std::size_t control : place.control) {
-      all.push_back({control, control + control_bytes(options.senders.size())});
+      all.push_back({control, control + block_bytes(options, kNodes)});
+    }
+    if (options.level == Level::agreed) {
+      const std::size_t bytes =
+          pass_area_bytes(ring_bytes(options.window_bytes), options.message_max_bytes);
+      all.push_back({place.pass_area, place.pass_area + bytes});
     }
     if (std::ranges::find(options.senders, member) == options.senders.end()) continue;
     all.push_back({place.ring, place.ring + ring_bytes(options.window_bytes)});
@@ -45,10 +53,10 @@ std::vector<Span> parts(const RowLayout& layout, const std::string& member,
 TEST(RowLayout, IsTheSameWhateverTheOrderOfJoining) {
   std::vector<GroupOptions> groups{group("topic", {"a", "b"}), group("log", {"a"}),
                                    group("x", {"c"}), group("audit", {"b", "c", "a"})};
-  const RowLayout first("a", groups);
+  const RowLayout first("a", groups, 0, kNodes);
   std::ranges::sort(groups, {}, &GroupOptions::name);
   do {
-    const RowLayout other("a", groups);
+    const RowLayout other("a", groups, 0, kNodes);
     EXPECT_EQ(other.row_bytes(), first.row_bytes());
     for (const GroupOptions& options : groups) {
       EXPECT_EQ(other.place(options.name).control, first.place(options.name).control);
@@ -59,11 +67,11 @@ TEST(RowLayout, IsTheSameWhateverTheOrderOfJoining) {
 
 TEST(RowLayout, HasNoRingWhereTheMemberDoesNotSend) {
   const std::vector<GroupOptions> groups{group("log", {"b"}), group("topic", {"a"})};
-  const RowLayout a("a", groups);
+  const RowLayout a("a", groups, 0, kNodes);
   EXPECT_EQ(a.place("log").ring, 0U);
   EXPECT_NE(a.place("topic").ring, 0U);
   EXPECT_EQ(a.row_bytes(), 4096U + 8192U);
-  const RowLayout c("c", groups);
+  const RowLayout c("c", groups, 0, kNodes);
   EXPECT_EQ(c.place("topic").ring, 0U);
   EXPECT_EQ(c.row_bytes(), 4096U) << "control words only";
 }
@@ -80,8 +88,9 @@ TEST(RowLayout, PutsControlBlocksOnCacheLinesAndRingsOnPagesWithoutOverlap) {
       if (random.one_in(2)) senders.emplace_back("me");
       if (senders.empty()) senders.emplace_back("1");
       groups.push_back(group("g" + std::to_string(i), senders, 4096 + random.below(100'000)));
+      if (random.one_in(3)) groups.back().level = Level::agreed;
     }
-    const RowLayout layout("me", groups);
+    const RowLayout layout("me", groups, 0, kNodes);
     for (const GroupOptions& options : groups) {
       EXPECT_EQ(layout.place(options.name).control[0] % 64, 0U);
       EXPECT_EQ(layout.place(options.name).ring % 4096, 0U);
@@ -99,7 +108,7 @@ TEST(RowLayout, PutsControlBlocksOnCacheLinesAndRingsOnPagesWithoutOverlap) {
 TEST(RowLayout, LeavesSpaceForTheMembershipBetweenTheHeaderAndTheGroups) {
   const std::vector<GroupOptions> groups{group("log", {"b"}), group("topic", {"a"})};
   for (const std::size_t bytes : {0U, 8U, 64U, 65U, 5000U}) {
-    const RowLayout layout("a", groups, bytes);
+    const RowLayout layout("a", groups, bytes, kNodes);
     EXPECT_EQ(kMembershipOffset, 64U);
     std::size_t first = layout.row_bytes();
     for (const GroupOptions& options : groups) {
@@ -130,7 +139,7 @@ TEST(RowLayout, KeepsTheControlWordsOfAGroupTogether) {
 }
 
 TEST(RowLayoutDeathTest, RefusesAGroupThatWasNotJoined) {
-  const RowLayout layout("a", {group("log", {"a"})});
+  const RowLayout layout("a", {group("log", {"a"})}, 0, kNodes);
   EXPECT_DEATH((void)layout.place("other"), "broken invariant");
 }
 

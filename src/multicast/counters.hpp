@@ -1,0 +1,13 @@
+/// \file counters.hpp
+/// What a group's predicates count, over all its views.
+#pragma once
+#include "base/counter.hpp"
+
+namespace tutti {
+
+struct MulticastCounters {
+  Counter sent_messages, sent_bytes, received_messages, nulls_sent, null_pushes;
+  BatchCounter send, receive;
+};
+
+}  // namespace tutti
