@@ -28,6 +28,7 @@ struct Stay {
 
 struct InView {
   std::vector<ViewMember> members;  // in rank order
+  std::uint64_t pieces = 0;         // that were passed on in it
   std::vector<Stay> stays;
 
   [[nodiscard]] bool has(const ViewMember& member) const {
@@ -43,6 +44,7 @@ void read(const Member& member, Views& views) {
     if (const auto before = stays.find(entry.view.id - 1); before != stays.end()) {
       before->second.left_ns = entry.at_ns;
     }
+    views[entry.view.id].pieces += entry.pieces;
     stays[entry.view.id] = {.who = &member, .entered_ns = entry.at_ns};
     views[entry.view.id].members = entry.view.members;
   }
@@ -129,6 +131,8 @@ class Course {
     }
   }
 
+  [[nodiscard]] std::uint64_t suspicions() const { return suspicions_.size(); }
+
   // As seen by the survivor that enters the next view then.
   [[nodiscard]] Change until(std::uint64_t entry_ns) const {
     Change change;
@@ -212,11 +216,13 @@ Delays delays_of(const std::vector<const Member*>& members, const Disturbances& 
       const auto kind = static_cast<std::size_t>(change.kind);
       ++delays.counted[kind];
       delays.worst[kind] = std::max(delays.worst[kind], took);
-      if (took <= kDelayBounds[kind] || !delays.too_long.empty()) continue;
+      const std::uint64_t pieces = std::min(view.pieces, kPiecesPerSender * course.suspicions());
+      const std::uint64_t due = kDelayBounds[kind] + pieces * kPieceDelays;
+      if (took <= due || !delays.too_long.empty()) continue;
       delays.too_long = "G12: " + stay.who->name() + " entered view " + std::to_string(id + 1) +
                         " " + in_delays(took) + " one-way delays after the change began, at " +
-                        std::to_string(change.from_ns) + " ns; at most " +
-                        in_delays(kDelayBounds[kind]) + " are due";
+                        std::to_string(change.from_ns) + " ns; at most " + in_delays(due) +
+                        " are due";
     }
   }
   return delays;

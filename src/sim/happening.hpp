@@ -21,6 +21,7 @@ enum class What : std::uint8_t {
   standstill,
   partition,
   one_way_cut,
+  mute,
   mend,
   flap,
   blink,

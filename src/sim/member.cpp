@@ -143,6 +143,7 @@ std::size_t Member::pass() {
 void Member::stepped() {
   if (changing() || view_before_ != view_id()) note_accepted(view_before_);
   for (std::uint16_t g = 0; g < seats_.size(); ++g) note_rounds(g);
+  if (changing()) note_pieces();
 }
 
 // F1. The application may be behind the view that the source is not in.

@@ -16,6 +16,7 @@
 #include "engine/engine.hpp"
 #include "history/make_event.hpp"
 #include "history/recorder.hpp"
+#include "sim/entered.hpp"
 #include "sim/failpoints.hpp"
 #include "sim/memory.hpp"
 #include "sim/net.hpp"
@@ -90,11 +91,7 @@ class Member final : private EngineEvents {
   void note_use();
   /// Deliveries may still read the row of a node that was in that slot, and is in no view any more.
   [[nodiscard]] bool reads(std::uint32_t slot) const { return engine_->is_parting(slot); }
-  struct Entered {
-    View view;
-    std::uint64_t at_ns;
-    std::uint64_t decided_ns = ~0ULL;  // how it ends
-  };
+  using Entered = sim::Entered;
   /// When the protocol entered which view.
   [[nodiscard]] const std::vector<Entered>& entries() const { return entries_; }
   [[nodiscard]] bool drained() const { return fabric_->drained(); }
@@ -189,6 +186,7 @@ class Member final : private EngineEvents {
   void record(const history::Event& event);
   void note_accepted(std::uint64_t view);
   void note_frozen();
+  void note_pieces();
   void check_frozen();
   void check_stable();
   [[nodiscard]] bool is_frozen() const {
@@ -230,6 +228,7 @@ class Member final : private EngineEvents {
   std::vector<Connection> connections_;
   std::vector<Connection> on_trial_;
   std::vector<Entered> entries_;
+  std::uint64_t pieces_ = 0;  // that it has passed on in earlier views
   // By group, of the views that the application has not reached.
   std::deque<std::vector<std::uint64_t>> first_seqs_;
   View told_;

@@ -24,7 +24,17 @@ bool Member::delivered_all() const {
   return true;
 }
 
+// What it passed on in the view that it entered last.
+void Member::note_pieces() {
+  if (entries_.empty()) return;
+  std::uint64_t pieces = 0;
+  for (std::size_t g = 0; g < seats_.size(); ++g) pieces += engine_->subgroup(g).pieces_passed();
+  entries_.back().pieces = pieces - pieces_;
+}
+
 void Member::entered(const Entry& entry) {
+  note_pieces();
+  if (!entries_.empty()) pieces_ += entries_.back().pieces;
   entries_.push_back({.view = entry.view, .at_ns = net_.now_ns()});
   for (const ViewMember& other : entry.view.members) {
     if (!net_.is_disordered(other.slot, self_.slot) || !finding_.empty()) continue;

@@ -20,6 +20,7 @@ struct Faults {
   std::uint32_t standstills = 0;   ///< all nodes pause at once, as one machine does
   std::uint32_t partitions = 0;    ///< of the nodes in two parts
   std::uint32_t one_way_cuts = 0;  ///< of one link in one direction
+  std::uint32_t muted = 0;         ///< who sends is heard by some only, and then dies
   std::uint32_t flaps = 0;         ///< a link comes and goes several times
   std::uint32_t broken_links = 0;  ///< a connection breaks, both ends notice
   std::uint32_t lies = 0;          ///< a node is told that it lost another, or all, which is not so

@@ -121,7 +121,6 @@ const std::vector<Scenario>& scenarios() {
          options.nodes = std::max(options.nodes, 5U);
          options.founders = options.nodes / 2 + 1;
          options.hosts = options.nodes;
-         if (options.level == Level::agreed) options.level = Level::atomic;  // rows are copied
          options.fault_ns = 20 * options.net.delay_ns + 16 * options.suspect_after_ns;
          options.calm_ns += 10 * options.suspect_after_ns;
          options.faults = {.partitions = 1,
@@ -142,7 +141,6 @@ const std::vector<Scenario>& scenarios() {
          options.nodes = 5 + static_cast<std::uint32_t>(options.seed % 3);
          options.founders = options.nodes / 2 + 1;
          options.hosts = options.seed % 2 == 0 ? options.nodes : options.hosts;
-         if (options.hosts != 1 && options.level == Level::agreed) options.level = Level::atomic;
          options.net.slow_one_in = 0;
          options.learn_within_ns = options.suspect_after_ns / 2;
          options.faults = {.broken_links = 1, .in_changes = 1, .lone = true};
@@ -158,7 +156,6 @@ const std::vector<Scenario>& scenarios() {
          options.nodes = std::max(options.nodes, 5U);
          options.founders = options.nodes;
          options.hosts = options.nodes;
-         if (options.level == Level::agreed) options.level = Level::atomic;  // rows are copied
          options.net.slow_one_in = 0;
          options.faults = {.broken_links = 1, .leaves = 2, .heirs = 1};
          if (options.seed % 2 == 0) return;
@@ -171,7 +168,6 @@ const std::vector<Scenario>& scenarios() {
          options.nodes = options.founders = options.hosts = 5;
          options.groups = 1;
          options.parts = false;
-         if (options.level == Level::agreed) options.level = Level::atomic;  // rows are copied
          options.net.slow_one_in = 0;
          options.net.landing_ns = 2 * options.net.delay_ns;  // passes meet the middle of it
          options.poll_ns = options.net.delay_ns / 2;
@@ -232,7 +228,7 @@ const std::vector<Scenario>& scenarios() {
          options.nodes = static_cast<std::uint32_t>(2 + seed % 5);
          options.founders =
              options.nodes - static_cast<std::uint32_t>(seed / 5 % ((options.nodes + 1) / 2));
-         options.hosts = options.level == Level::agreed ? 1 : options.nodes - (seed / 3 % 2);
+         options.hosts = options.nodes - (seed / 3 % 2);
          options.net.slow_one_in = 0;
          options.faults = {
              .crashes = seed % 4 == 0 ? 1U : 0U, .stuck = seed % 7 == 0 ? 3U : 0U, .ends = true};
@@ -252,7 +248,6 @@ const std::vector<Scenario>& scenarios() {
        [](Options& options) {
          options.litmus_rounds = static_cast<std::uint32_t>(1 + options.seed % 4);
          options.hosts = options.nodes;
-         if (options.level == Level::agreed) options.level = Level::atomic;  // rows are copied
          options.net.slow_one_in = 0;
          options.net.disorder_ns = 4 * options.poll_ns;
          options.calm_ns += 10 * options.suspect_after_ns;
@@ -323,14 +318,13 @@ const std::vector<Scenario>& scenarios() {
       {"any-order", "a network that promises no order of writes, while members die and leave",
        [](Options& options) {
          options.hosts = options.nodes;
-         if (options.level == Level::agreed) options.level = Level::atomic;  // rows are copied
          options.net.ordering = Ordering::none;
          options.faults = {.crashes = 2, .broken_links = 2, .leaves = 1, .in_changes = 4};
        }},
-      {"agreed", "a group that does not wait for all, on one host, while members die, leave, join",
+      {"agreed", "a group that does not wait for all, while members die, leave, join",
        [](Options& options) {
          options.level = Level::agreed;
-         options.hosts = 1;
+         if (options.seed % 2 == 0) options.hosts = 1;
          options.groups = 1;
          options.nodes = std::max(options.nodes, 7U);
          options.founders = options.nodes / 2 + 1;
@@ -338,6 +332,22 @@ const std::vector<Scenario>& scenarios() {
          options.faults = {
              .crashes = 3, .broken_links = 20, .leaves = 1, .in_changes = 2, .newcomers = 40};
          Prng rare(options.seed ^ 0x61677265ULL);
+         interrupt(options, rare);
+       }},
+      {"passing", "a group that does not wait for all, whose senders die heard by some only",
+       [](Options& options) {
+         options.level = Level::agreed;
+         options.groups = 1;
+         options.nodes = 5 + static_cast<std::uint32_t>(options.seed % 3);
+         options.founders = options.nodes;
+         options.hosts = 1 + static_cast<std::uint32_t>(options.seed / 3 % options.nodes);
+         options.window_messages = 8U << options.seed % 3;
+         options.net.slow_one_in = 0;
+         if (options.seed % 5 == 0) options.net.ordering = Ordering::none;
+         options.send_every_ns = (options.net.delay_ns + options.net.jitter_ns) / 2;
+         options.large_one_in = 1 + static_cast<std::uint32_t>(options.seed / 2 % 4);
+         options.faults = {.crashes = 1, .muted = 6, .broken_links = 2, .in_changes = 3};
+         Prng rare(options.seed ^ 0x70617373ULL);
          interrupt(options, rare);
        }},
       {"doorbells", "a third of all doorbells is lost",

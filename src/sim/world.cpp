@@ -215,6 +215,9 @@ void World::happen(const Happening& now) {
         cut(from, to, soon(3 * options_.suspect_after_ns));
       }
       break;
+    case What::mute:
+      mute(one(now.node));
+      break;
     case What::mend:
       net_.cut(now.node, now.other, false);
       break;

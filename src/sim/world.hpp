@@ -109,6 +109,7 @@ class World {
   void come_back(std::uint32_t node);
   void pause(std::uint32_t node, std::uint64_t until_ns);
   void cut(std::uint32_t from, std::uint32_t to, std::uint64_t until_ns);
+  void mute(std::uint32_t node);
   void flap(std::uint32_t a, std::uint32_t b);
   void stand_still();
   void partition();

@@ -21,6 +21,7 @@ void World::plan_faults() {
   plan(What::standstill, faults.standstills);
   plan(What::partition, faults.partitions);
   plan(What::one_way_cut, faults.one_way_cuts);
+  plan(What::mute, faults.muted);
   plan(What::flap, faults.flaps);
   plan(What::break_link, faults.broken_links);
   plan(What::lie, faults.lies);
@@ -94,6 +95,17 @@ void World::cut(std::uint32_t from, std::uint32_t to, std::uint64_t until_ns) {
   net_.cut(from, to, true);
   at(until_ns, What::mend, from, to);
   disturbances_.add(now_ns_, until_ns + one_way_ns());
+}
+
+// Some do not hear any more what it sends, and it dies before they miss it: what it sent meanwhile
+// the others have alone. Several at a time may be so.
+void World::mute(std::uint32_t node) {
+  if (member(node) == nullptr || calm_) return;
+  const std::uint64_t dies_ns = soon(options_.suspect_after_ns / 2);
+  at(dies_ns, What::crash, node, kAnyNode, random_.below(2));
+  for (std::uint32_t other = 0; other < nodes_.size(); ++other) {
+    if (other != node && random_.one_in(2)) cut(node, other, dies_ns);
+  }
 }
 
 // Between the two, in one direction or both, now it goes through and now it does not.

@@ -161,9 +161,6 @@ Result<void> Commands::make_world(const Words& founders) {
   group_.window_bytes = 4096;
   group_.message_max_bytes = 200;
   if (Result<void> valid = group_.validate(); !valid) return valid;
-  if (group_.level == Level::agreed && !shared_) {
-    return refuse("level agreed is for one host: say 'group shared' as well");
-  }
   plan_ = std::make_unique<Plan>(Plan{.rows = RowPlan(names_, {group_}, kStateRingBytes, false)});
   rounds_ = std::make_unique<Rounds>(plan_->rows.nodes());
   plan_->rounds = rounds_.get();

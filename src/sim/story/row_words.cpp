@@ -5,6 +5,7 @@
 
 #include "smc/record.hpp"
 #include "sst/memory.hpp"
+#include "sst/pass_words.hpp"
 #include "sst/sent_word.hpp"
 
 namespace tutti::sim {
@@ -94,7 +95,7 @@ std::size_t RowWords::end() const {
   std::size_t end = plan_.states.offset + plan_.states.bytes();
   for (const RowLayout& layout : plan_.layouts) {
     const GroupPlace place = layout.place(plan_.groups.front().name);
-    const std::size_t bytes = control_bytes(plan_.groups.front().senders.size());
+    const std::size_t bytes = block_bytes(plan_.groups.front(), plan_.names.size());
     end = std::max({end, place.control[0] + bytes, place.control[1] + bytes});
   }
   return end;
@@ -131,7 +132,7 @@ std::string RowWords::changed(std::uint32_t owner, const std::byte* row, std::si
   }
   const GroupOptions& of = plan_.groups.front();
   for (const std::size_t begin : plan_.layouts[owner].place(of.name).control) {
-    if (lies_in(offset, begin, control_bytes(of.senders.size()))) {
+    if (lies_in(offset, begin, block_bytes(of, plan_.names.size()))) {
       const std::uint64_t view = NativeMemory::load(row + begin + kEpochOffset);
       return group(view, offset - begin, before, now);
     }
@@ -186,10 +187,26 @@ std::string RowWords::group(std::uint64_t view, std::size_t offset, std::uint64_
     return now >= kNoRound ? "delivered everything" : "delivered " + counted(now, "place");
   }
   if (offset >= kReceivedOffset) {
-    return received(senders(view).at((offset - kReceivedOffset) / 8), now);
+    const std::vector<std::string> of_view = senders(view);
+    const std::size_t control = control_bytes(of_view.size());
+    if (offset >= control) return passed(view, offset - control, now);
+    return received(of_view.at((offset - kReceivedOffset) / 8), now);
   }
   const bool met = offset == kBaseOffset && (now & ~before & kMetAll) != 0;
   return met && of.level == Level::agreed ? "has the rows of all" : std::string();
+}
+
+std::string RowWords::passed(std::uint64_t view, std::size_t offset, std::uint64_t now) const {
+  const std::vector<std::string> names = senders(view);
+  const std::size_t seen = pass_seen(names.size());
+  if (offset == kPassNumber) return "passes on piece " + std::to_string(now);
+  if (offset >= seen) {
+    const std::size_t rank = (offset - seen) / 8;
+    return "has seen piece " + std::to_string(now) + " of " + ranked(view, rank);
+  }
+  if (offset < kPassReach) return {};
+  return "has " + counted(unpack_reach(now).records, "message") + " of " +
+         names.at((offset - kPassReach) / 8);
 }
 
 std::string RowWords::state(std::size_t offset, std::uint64_t now) const {
@@ -221,6 +238,9 @@ std::string RowWords::data(std::uint32_t owner, std::size_t offset,
     }
   }
   if (lies_in(offset, plan_.states.offset, plan_.states.bytes())) return "a piece of the state";
+  if (offset == plan_.layouts[owner].place(plan_.groups.front().name).pass_area) {
+    return "what the lost one sent";
+  }
   return messages(owner, bytes);
 }
 

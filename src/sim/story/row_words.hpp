@@ -53,6 +53,7 @@ class RowWords {
                                   std::size_t offset, std::uint64_t before) const;
   [[nodiscard]] std::string group(std::uint64_t view, std::size_t offset, std::uint64_t before,
                                   std::uint64_t now) const;
+  [[nodiscard]] std::string passed(std::uint64_t view, std::size_t offset, std::uint64_t now) const;
   [[nodiscard]] std::string state(std::size_t offset, std::uint64_t now) const;
   [[nodiscard]] std::string messages(std::uint32_t owner, std::span<const std::byte> bytes) const;
   [[nodiscard]] std::string proposal(std::uint32_t owner, std::span<const std::byte> bytes);
