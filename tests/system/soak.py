@@ -38,14 +38,12 @@ PAUSE_MAX = 0.1
 DOWN_MAX = 0.3
 
 
-def options_of(seed, fabric, members, strikes, kills, stops):
+def options_of(seed, fabric, members, levels, strikes, kills, stops):
     """What the seed draws for the fire test, at this size and with that mixture of faults."""
     draw = random.Random(f"{seed} {fabric} {members}")
-    levels = ["atomic", "atomic", "atomic,atomic", "unordered,atomic"]
-    if fabric == "shm":
-        levels.append("atomic,agreed")  # needs shared rows: see Options.of
+    drawn = draw.choice(["atomic", "atomic", "atomic,atomic", "unordered,atomic", "atomic,agreed"])
     return Options(
-        seed=seed, fabric=fabric, partitions=False, members=members, levels=draw.choice(levels),
+        seed=seed, fabric=fabric, partitions=False, members=members, levels=levels or drawn,
         rate=draw.choice(RATES) // members, size_max=draw.choice((64, 300, 5000)),
         suspect_after=draw.choice((0.4, 0.6, 0.8)),
         founders=draw.choice((0, members // 2 + 1)), faults=strikes,
@@ -94,8 +92,8 @@ class Soak:
             (minutes and time.monotonic() - self._begin > 60 * minutes)
 
     def _round(self, tally, seed):
-        options = options_of(seed, tally.fabric, tally.members, self._arguments.strikes,
-                             *self._mixture)
+        options = options_of(seed, tally.fabric, tally.members, self._arguments.levels,
+                             self._arguments.strikes, *self._mixture)
         label = f"{tally.fabric}{tally.members}"
         try:
             run_round(options, label, lambda fire: self._over(tally, fire))
@@ -118,8 +116,10 @@ class Soak:
 
     def _again(self, tally, seed):
         kills, stops = self._mixture
+        levels = self._arguments.levels
         return (f"./dev soak --fabrics {tally.fabric} --members {tally.members} --seed {seed} "
-                f"--rounds 1 --kills {kills} --stops {stops} --strikes {self._arguments.strikes}")
+                f"--rounds 1 --kills {kills} --stops {stops} --strikes {self._arguments.strikes}" +
+                (f" --levels {levels}" if levels else ""))
 
     def _tell(self, rounds):
         total = {name: sum(getattr(tally, name) for tally in self._tallies)
@@ -163,9 +163,11 @@ def parse():
     parser.add_argument("--stops", type=int, default=2000, metavar="N",
                         help="the same for SIGSTOP, long or short (default 2000)")
     parser.add_argument("--fabrics", default=",".join(FABRICS), metavar="LIST",
-                        help="(default %(default)s)")
+                        help="shm, tcp, auto, or mixed: auto and tcp in turn (default %(default)s)")
     parser.add_argument("--members", default=",".join(map(str, SIZES)), metavar="LIST",
                         help="sizes of groups (default %(default)s)")
+    parser.add_argument("--levels", metavar="LIST",
+                        help="a group for each, such as agreed or atomic,agreed (default: drawn)")
     parser.add_argument("--seed", type=int, default=1, metavar="N",
                         help="of the first round; each round has the next one (default 1)")
     parser.add_argument("--strikes", type=int, default=30, metavar="N",

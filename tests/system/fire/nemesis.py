@@ -62,11 +62,7 @@ class Options:
             kinds += ("cut", "cut", "cut", "one way")
         draw = random.Random(f"{seed} {fabric} {partitions}")
         members = draw.choice((3, 3, 4, 5))
-        levels = ["atomic", "atomic", "atomic,atomic", "unordered,atomic"]
-        if fabric == "shm":
-            # At agreed, what a dead member sent must be passed on by those who have it, which only
-            # shared rows do by themselves.
-            levels.append("atomic,agreed")
+        levels = ["atomic", "atomic", "atomic,atomic", "unordered,atomic", "atomic,agreed"]
         return Options(
             seed=seed, fabric=fabric, partitions=partitions, members=members,
             levels=draw.choice(levels),
@@ -168,7 +164,7 @@ class Round:
         options = self.options
         life = self._starts[name]
         self._starts[name] += 1
-        arguments = ["--members", self._addresses, "--fabric", options.fabric, "--levels",
+        arguments = ["--members", self._addresses, "--fabric", self._fabric_of(name), "--levels",
                      options.levels, "--rate", options.rate, "--size-max", options.size_max,
                      "--suspect-after", options.suspect_after, "--founders", options.founders,
                      "--seed", options.seed * 1000 + sum(self._starts.values()), "--history",
@@ -179,6 +175,12 @@ class Round:
         self._lives.append(member)
         self.lives.append(member)
         self._faulty[name] = "starts"
+
+    def _fabric_of(self, name):
+        """Mixed: some share memory with each other, and reach the rest over TCP."""
+        if self.options.fabric != "mixed":
+            return self.options.fabric
+        return "tcp" if sorted(self._starts).index(name) % 2 else "auto"
 
     def _strike(self):
         kind = self._random.choice(self.options.kinds)
