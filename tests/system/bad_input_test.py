@@ -43,6 +43,7 @@ class WrongUsage(unittest.TestCase):
                       ["run", "--name", "a", "--members", "a=h:1,b\x1b[31m"],
                       ["run", "--name", "a", "--members", "a=h:1,b=h:2", "--senders", "\r\x1b[K"],
                       ["members", "\x1b[2J:1"], ["\x1b[2J"], ["sim", "--scenario", "\x1b[2J"],
+                      ["sim", "--level", "\x1b[2J"],
                       ["sim", "--story", "\x1b[2J"]):
             with self.subTest(words=words):
                 group = ["--group", "log"] if words[0] == "run" else []

@@ -2,6 +2,8 @@
 
 #include <charconv>
 
+#include "tutti/options.hpp"
+
 namespace tutti::cli {
 namespace {
 
@@ -11,6 +13,30 @@ bool read(std::string_view text, std::uint64_t& out) {
 }
 
 }  // namespace
+
+sim::Options SimKind::options(std::uint64_t seed) const {
+  sim::Options options = sim::options_from(seed);
+  scenario.apply(options);
+  if (level) options.level = *level;
+  if (copied) options.hosts = options.nodes;
+  return options;
+}
+
+std::string SimKind::text() const {
+  return "--scenario " + std::string(scenario.name) +
+         (level ? " --level " + std::string(to_string(*level)) : "") + (copied ? " --copied" : "");
+}
+
+Result<SimKind> kind_from(const SimWords& words) {
+  const Result<sim::Scenario> scenario = sim::scenario_from(words.scenario);
+  if (!scenario) return std::unexpected(scenario.error());
+  SimKind kind{.scenario = *scenario, .copied = words.copied};
+  if (words.level.empty()) return kind;
+  const Result<Level> level = level_from(words.level);
+  if (!level) return std::unexpected(level.error());
+  kind.level = *level;
+  return kind;
+}
 
 Result<SeedRange> seeds_from(const std::string& text) {
   SeedRange range;

@@ -14,6 +14,8 @@ struct SimWords {
   std::string seeds = "1..200";
   std::string scenario = "swarm";
   std::optional<std::uint64_t> replay{};
+  std::string level{};  // of each run's first group; empty: as the seed draws it
+  bool copied = false;
   bool trace = false;
   bool twice = false;
   std::uint32_t jobs = 0;
@@ -24,6 +26,18 @@ struct SeedRange {
   std::uint64_t first = 1;
   std::uint64_t last = 1;
 };
+
+/// Which run a seed is.
+struct SimKind {
+  sim::Scenario scenario{};
+  std::optional<Level> level{};
+  bool copied = false;
+
+  [[nodiscard]] sim::Options options(std::uint64_t seed) const;
+  /// As it is said on the command line.
+  [[nodiscard]] std::string text() const;
+};
+[[nodiscard]] Result<SimKind> kind_from(const SimWords& words);
 
 /// "A..B" or "A".
 [[nodiscard]] Result<SeedRange> seeds_from(const std::string& text);

@@ -48,8 +48,8 @@ std::string worst_of(const Totals& totals, sim::ChangeKind of) {
 
 class Run {
  public:
-  Run(const SeedRange& range, const sim::Scenario& scenario, bool twice)
-      : range_(range), scenario_(scenario), twice_(twice) {}
+  Run(const SeedRange& range, const SimKind& kind, bool twice)
+      : range_(range), kind_(kind), twice_(twice) {}
 
   void on_all(std::uint32_t jobs) {
     std::vector<std::jthread> workers;
@@ -88,8 +88,7 @@ class Run {
       const std::uint64_t index = next_.fetch_add(1);
       if (index > range_.last - range_.first) return;
       const std::uint64_t seed = range_.first + index;
-      sim::Options options = sim::options_from(seed);
-      scenario_.apply(options);
+      const sim::Options options = kind_.options(seed);
       const sim::Outcome outcome = sim::run(options);
       const bool same = !twice_ || sim::run(options).hash == outcome.hash;
       const std::lock_guard lock(mutex_);
@@ -122,8 +121,8 @@ class Run {
       progress_.clear();
       log_error("seed " + std::to_string(seed) + ": " +
                 (same ? outcome.text : "two runs of it differ: something is not drawn from it") +
-                "\n  (" + to_string(options) + ")\n  again: tutti sim --scenario " +
-                std::string(scenario_.name) + " --replay " + std::to_string(seed) + " --trace");
+                "\n  (" + to_string(options) + ")\n  again: tutti sim " + kind_.text() +
+                " --replay " + std::to_string(seed) + " --trace");
     }
     const double count = static_cast<double>(range_.last - range_.first) + 1;
     progress_.show(static_cast<double>(totals_.seeds) / count,
@@ -131,7 +130,7 @@ class Run {
   }
 
   const SeedRange range_;
-  const sim::Scenario scenario_;
+  const SimKind kind_;
   const bool twice_;
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   std::atomic<std::uint64_t> next_{0};  // counted from range_.first
@@ -140,9 +139,8 @@ class Run {
   Progress progress_;
 };
 
-int replay(std::uint64_t seed, const sim::Scenario& scenario, bool trace) {
-  sim::Options options = sim::options_from(seed);
-  scenario.apply(options);
+int replay(std::uint64_t seed, const SimKind& kind, bool trace) {
+  const sim::Options options = kind.options(seed);
   std::string text = "seed " + std::to_string(seed) + ": " + to_string(options) + "\n";
   const sim::Outcome outcome = trace ? sim::run_traced(options, text) : sim::run(options);
   text += "hash " + std::to_string(outcome.hash) + ", " + grouped(outcome.passes) +
@@ -175,15 +173,14 @@ int tell_story(const std::string& path) {
 int run_sim(const SimWords& words) {
   if (!words.story.empty()) return tell_story(words.story);
   const Result<SeedRange> range = seeds_from(words.seeds);
-  const Result<sim::Scenario> scenario = sim::scenario_from(words.scenario);
-  for (const auto* error :
-       {range ? nullptr : &range.error(), scenario ? nullptr : &scenario.error()}) {
+  const Result<SimKind> kind = kind_from(words);
+  for (const auto* error : {range ? nullptr : &range.error(), kind ? nullptr : &kind.error()}) {
     if (error == nullptr) continue;
     log_error(error->message);
     return kExitUsage;
   }
-  if (words.replay) return replay(*words.replay, *scenario, words.trace);
-  Run run(*range, *scenario, words.twice);
+  if (words.replay) return replay(*words.replay, *kind, words.trace);
+  Run run(*range, *kind, words.twice);
   run.on_all(words.jobs != 0 ? words.jobs : std::max(1U, std::thread::hardware_concurrency()));
   return run.report();
 }
@@ -206,6 +203,9 @@ void add_sim(CLI::App& app, int& status) {
   auto words = std::make_shared<SimWords>();
   command->add_option("--seeds", words->seeds, "a range of seeds, A..B")->capture_default_str();
   command->add_option("--scenario", words->scenario, "which kind of runs")->capture_default_str();
+  command->add_option("--level", words->level,
+                      "of each run's first group: unordered, agreed, atomic (default: drawn)");
+  command->add_flag("--copied", words->copied, "no two nodes of a run are on one host");
   CLI::Option* seed =
       command->add_option("--replay", words->replay, "this seed alone, with its options");
   command->add_flag("--trace", words->trace, "with --replay: print all events")->needs(seed);
