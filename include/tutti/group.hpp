@@ -21,6 +21,7 @@
 
 #include "tutti/error.hpp"
 #include "tutti/export.hpp"
+#include "tutti/indexed_by.hpp"
 #include "tutti/statistics.hpp"
 #include "tutti/types.hpp"
 
@@ -158,7 +159,7 @@ class TUTTI_API Group {
   [[nodiscard]] Result<void> wait_complete(Timeout timeout);
 
   [[nodiscard]] const std::string& name() const;
-  [[nodiscard]] const std::vector<std::string>& members() const;  ///< as it was joined with
+  [[nodiscard]] const IndexedBy<MemberIndex, std::string>& members() const;  ///< as joined with
   /// This member's index among them; their number if it is not one of them.
   [[nodiscard]] MemberIndex own_index() const;
   /// The name of the member with that index, such as Message::sender. Empty beyond the last one.

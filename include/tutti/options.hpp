@@ -48,8 +48,9 @@ struct NodeOptions {
   std::vector<MemberAddress> members{};  ///< all that may ever be members, 1 .. 256 [same]
   FabricChoice fabric = FabricChoice::automatic;
   /// libfabric's provider, by its name there, such as "tcp" or "tcp;ofi_rxm": with
-  /// FabricChoice::ofi, and only then [same]. start() refuses one that is not there or that does
-  /// not keep writes in order, and lists those that would do.
+  /// FabricChoice::ofi, and only then [same]. start() refuses one that is not there, or that
+  /// promises neither to keep writes in order nor to tell when they have landed, and lists those
+  /// that would do (docs/libfabric.md).
   std::string provider{};
   /// The RDMA device for FabricChoice::verbs or automatic: NAME, NAME:PORT or NAME:PORT:GID (the
   /// GID's index), or one of this host's addresses. Empty: the one that has the address where this

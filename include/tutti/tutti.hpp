@@ -3,6 +3,7 @@
 #pragma once
 #include "tutti/error.hpp"
 #include "tutti/group.hpp"
+#include "tutti/indexed_by.hpp"
 #include "tutti/look.hpp"
 #include "tutti/message.hpp"
 #include "tutti/node.hpp"

@@ -74,9 +74,10 @@ enum class Drive : std::uint8_t {
 
 /// On which thread messages are delivered.
 enum class DeliveryThread : std::uint8_t {
-  predicate,  ///< the one that runs the predicate loop: fastest; a slow callback delays the
-              ///< deliveries of all groups here, and as `own` does it fills windows
-  own,        ///< a thread of the group's own: a slow callback only fills the group's window
+  predicate,  ///< the one that runs the predicate loop: fastest. A slow callback delays the
+              ///< deliveries of all groups of this node, until their senders run out of window;
+              ///< the node answers the other members meanwhile, from another thread
+  own,        ///< a thread of the group's own: a slow callback delays this group alone
 };
 
 }  // namespace tutti

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tutti/export.hpp"
+#include "tutti/indexed_by.hpp"
 #include "tutti/types.hpp"
 
 namespace tutti {
@@ -29,12 +30,14 @@ struct Departure {
 };
 
 struct ViewChange {
-  std::uint64_t view = 0;              ///< number of the view that begins: 1, 2, 3, ...
-  std::vector<std::string> members{};  ///< names in rank order: survivors first, then who joined
-  std::vector<std::uint64_t> incarnations{};  ///< of each: another number for each of its starts
-  Rank rank{};                                ///< of this node, among `members`
-  std::vector<std::string> joined{};          ///< members that were not in the view before
-  std::vector<Departure> left{};              ///< who was, and is not now
+  std::uint64_t view = 0;  ///< number of the view that begins: 1, 2, 3, ...
+  /// Names by rank: survivors first, then who joined. A MemberIndex, such as Message::sender, is no
+  /// rank: Group::name_of gives its name.
+  IndexedBy<Rank, std::string> members{};
+  IndexedBy<Rank, std::uint64_t> incarnations{};  ///< another number for each start of a member
+  Rank rank{};                                    ///< of this node, among `members`
+  std::vector<std::string> joined{};              ///< members that were not in the view before
+  std::vector<Departure> left{};                  ///< who was, and is not now
 };
 
 /// Called once for each view this node installs: after the last message of the view before, and

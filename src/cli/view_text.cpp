@@ -21,7 +21,7 @@ std::string to_string(const ViewChange& change) {
   if (change.view > 1) {
     for (const std::string& member : change.joined) changes.push_back(member + " joined");
   }
-  return "view " + std::to_string(change.view) + ": " + listed(change.members) +
+  return "view " + std::to_string(change.view) + ": " + listed(change.members.all()) +
          (changes.empty() ? "" : " (" + listed(changes) + ")");
 }
 

@@ -71,7 +71,7 @@ Result<void> Group::wait_complete(Timeout timeout) {
 }
 
 const std::string& Group::name() const { return core_->options().name; }
-const std::vector<std::string>& Group::members() const { return core_->options().members; }
+const IndexedBy<MemberIndex, std::string>& Group::members() const { return core_->members(); }
 MemberIndex Group::own_index() const { return core_->own_index(); }
 
 std::string_view Group::name_of(MemberIndex member) const {

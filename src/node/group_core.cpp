@@ -15,6 +15,7 @@ namespace tutti {
 GroupCore::GroupCore(NodeCore& node, GroupOptions options, MemberIndex own)
     : node_(node),
       options_(std::move(options)),
+      members_(options_.members),
       own_index_(own),
       delivery_name_(Callbacks::delivery_name(options_.name)) {}
 

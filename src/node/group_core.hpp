@@ -40,6 +40,7 @@ class GroupCore {
   ~GroupCore();
 
   [[nodiscard]] const GroupOptions& options() const { return options_; }
+  [[nodiscard]] const IndexedBy<MemberIndex, std::string>& members() const { return members_; }
   [[nodiscard]] MemberIndex own_index() const { return own_index_; }
   /// Null before the first view.
   [[nodiscard]] Subgroup<NativeMemory>* subgroup() const {
@@ -110,6 +111,7 @@ class GroupCore {
 
   NodeCore& node_;
   const GroupOptions options_;
+  const IndexedBy<MemberIndex, std::string> members_;
   const MemberIndex own_index_;
   const std::string delivery_name_;
   std::atomic<Subgroup<NativeMemory>*> open_{nullptr};  // set in the first view, then for good

@@ -91,8 +91,8 @@ void Incarnation::tell(const Entry& entry) {
 void Incarnation::show(NodeState state, const ViewChange& change) {
   lobby_->show({.state = state,
                 .view = change.view,
-                .members = change.members,
-                .incarnations = change.incarnations});
+                .members = change.members.all(),
+                .incarnations = change.incarnations.all()});
 }
 
 }  // namespace tutti

@@ -30,7 +30,7 @@ void mix(std::uint64_t& digest, std::uint64_t value) {
 
 std::uint64_t digest_of(const ViewChange& change) {
   std::uint64_t digest = change.view;
-  for (std::size_t rank = 0; rank < change.members.size(); ++rank) {
+  for (Rank rank; rank.value < change.members.size(); ++rank.value) {
     for (const char c : change.members[rank]) mix(digest, static_cast<unsigned char>(c));
     mix(digest, change.incarnations[rank]);
   }
@@ -91,7 +91,7 @@ void Witness::end_view(const ViewChange& change, std::uint64_t digest) {
 void Witness::view_changed(const ViewChange& change) {
   const std::uint64_t digest = digest_of(change);
   if (view_.load(std::memory_order_relaxed) == 0) {
-    open(change.incarnations[change.rank.value]);
+    open(change.incarnations[change.rank]);
   } else {
     end_view(change, digest);
   }
@@ -99,13 +99,13 @@ void Witness::view_changed(const ViewChange& change) {
   here.view = change.view;
   record(history::make_install(here, digest, static_cast<std::uint32_t>(change.members.size()), 0));
   std::string told = "view " + std::to_string(change.view) + " " + std::to_string(here.time_ns);
-  for (std::uint32_t rank = 0; rank < change.members.size(); ++rank) {
+  for (Rank rank; rank.value < change.members.size(); ++rank.value) {
     const std::string& name = change.members[rank];
     const bool joined = std::ranges::find(change.joined, name) != change.joined.end();
     record(history::make_view_member(
-        here, ref(name, change.incarnations[rank]), rank,
+        here, ref(name, change.incarnations[rank]), rank.value,
         static_cast<std::uint8_t>((joined ? history::kMemberJoined : 0) | history::kMemberSends)));
-    told += (rank == 0 ? " " : ",") + name + ":" + std::to_string(change.incarnations[rank]);
+    told += (rank.value == 0 ? " " : ",") + name + ":" + std::to_string(change.incarnations[rank]);
   }
   for (const Departure& gone : change.left) {
     record(history::make_view_left(here, ref(gone.member, gone.incarnation),

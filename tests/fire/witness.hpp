@@ -5,7 +5,7 @@
 ///     view NUMBER TIME_NS NAME:INCARNATION,...    it installed a view
 ///     first NUMBER TIME_NS                        its first delivery in that view
 ///
-/// Invariants: W1 a send is recorded before its commit, so before any delivery of it. W2 the file
+/// Invariants: WI1 a send is recorded before its commit, so before any delivery of it. WI2 the file
 /// is made in the first view, when the incarnation is known; nothing is to be recorded before.
 /// Threads: view_changed and delivered the predicate thread, which is why one view's deliveries
 /// stand between its installation and the next; sends one thread; the rest any.

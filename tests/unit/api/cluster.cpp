@@ -181,9 +181,9 @@ bool TestCluster::are_in_view_of(const std::vector<std::size_t>& members) const 
   for (const std::size_t member : members) names.push_back(addresses_[member].name);
   std::ranges::sort(names);
   return std::ranges::all_of(members, [&](std::size_t member) {
-    ViewChange view = now_[member]->node->view();
-    std::ranges::sort(view.members);
-    return view.members == names;
+    std::vector<std::string> there = now_[member]->node->view().members.all();
+    std::ranges::sort(there);
+    return there == names;
   });
 }
 

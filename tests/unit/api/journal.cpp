@@ -20,8 +20,9 @@ bool same_members(const ViewChange& one, const ViewChange& other) {
 void expect_fits(const ViewChange& view, const std::string& who) {
   ASSERT_EQ(view.members.size(), view.incarnations.size());
   ASSERT_LT(view.rank.value, view.members.size());
-  EXPECT_EQ(view.members[view.rank.value], who);
-  for (const std::string& name : view.joined) EXPECT_TRUE(contains(view.members, name)) << name;
+  EXPECT_EQ(view.members[view.rank], who);
+  for (const std::string& name : view.joined)
+    EXPECT_TRUE(contains(view.members.all(), name)) << name;
 }
 
 // What is said of the change, and what it was. A name may come again with another incarnation.
@@ -29,7 +30,7 @@ void expect_difference(const ViewChange& before, const ViewChange& after) {
   EXPECT_EQ(after.view, before.view + 1);
   std::vector<std::string> members;
   std::size_t left = 0;
-  for (std::size_t rank = 0; rank < before.members.size(); ++rank) {
+  for (Rank rank; rank.value < before.members.size(); ++rank.value) {
     const auto is_it = [&](const Departure& gone) {
       return gone.member == before.members[rank] && gone.incarnation == before.incarnations[rank];
     };
@@ -41,7 +42,7 @@ void expect_difference(const ViewChange& before, const ViewChange& after) {
   }
   EXPECT_EQ(left, after.left.size()) << "only who was there can leave";
   members.insert(members.end(), after.joined.begin(), after.joined.end());
-  EXPECT_EQ(members, after.members) << "survivors first, then who joined";
+  EXPECT_EQ(members, after.members.all()) << "survivors first, then who joined";
 }
 
 struct InView {

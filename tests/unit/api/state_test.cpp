@@ -208,7 +208,7 @@ TEST_P(State, ComesFromAnotherIfTheFirstCannotSaveIt) {
   cluster.start({0, 1});
   cluster.talk({0, 1});
   ASSERT_TRUE(cluster.hear_more({0, 1}));
-  ASSERT_EQ(cluster.node(1).view().members[0], "a") << "the first in rank gives";
+  ASSERT_EQ(cluster.node(1).view().members[Rank{0}], "a") << "the first in rank gives";
   only_a_fails_ = true;
   set(save_fails_, [] { return fail(ErrorCode::system, "out of ink"); });
   cluster.start({2});
@@ -226,7 +226,7 @@ TEST_P(State, ComesFromAnotherIfTheFirstCannotSaveIt) {
 TEST_P(State, ComesFromAnotherIfWhoGivesItDiesHalfWay) {
   TestCluster cluster(options(4, 3), with_log());
   cluster.start({0, 1, 2});
-  ASSERT_EQ(cluster.node(1).view().members[0], "a") << "the first in rank gives";
+  ASSERT_EQ(cluster.node(1).view().members[Rank{0}], "a") << "the first in rank gives";
   cluster.talk({1, 2});
   ASSERT_TRUE(cluster.hear_more({1, 2}));
   holds_ = true;
@@ -370,7 +370,7 @@ TEST_P(Snapshots, OfAnySizeComeThroughLittleMemory) {
 TEST_P(Snapshots, GoOnInTheMiddleIfWhoGivesThemDies) {
   TestCluster cluster(options(4, 3), with_log());
   cluster.start({0, 1, 2});
-  ASSERT_EQ(cluster.node(1).view().members[0], "a") << "the first in rank gives";
+  ASSERT_EQ(cluster.node(1).view().members[Rank{0}], "a") << "the first in rank gives";
   cluster.talk({1, 2});
   ASSERT_TRUE(cluster.hear_more({1, 2}));
   std::jthread joiner([&] { cluster.start({3}); });

@@ -26,7 +26,7 @@ TEST_P(ViewCallbacks, TellWhoIsThereWhoCameAndWhoLeft) {
   EXPECT_EQ(cluster.node(0).view().view, 0) << "none yet";
   EXPECT_THAT(cluster.node(0).view().members, IsEmpty());
   cluster.start();
-  const std::vector<std::uint64_t> incarnations = cluster.node(0).view().incarnations;
+  const std::vector<std::uint64_t> incarnations = cluster.node(0).view().incarnations.all();
   cluster.kill(0);
   ASSERT_TRUE(until([&] { return cluster.are_in_view_of({1, 2, 3}); }));
   EXPECT_TRUE(cluster.leave(2));
@@ -57,8 +57,8 @@ TEST_P(ViewCallbacks, TellWhoIsThereWhoCameAndWhoLeft) {
   EXPECT_THAT(views[3].view.members, ElementsAre("b", "d", "a")) << "survivors first";
   EXPECT_THAT(views[3].view.joined, ElementsAre("a"));
   EXPECT_THAT(views[3].view.left, IsEmpty());
-  EXPECT_NE(views[3].view.incarnations[2], incarnations[0]) << "another start";
-  EXPECT_EQ(views[3].view.incarnations[0], incarnations[1]);
+  EXPECT_NE(views[3].view.incarnations[Rank{2}], incarnations[0]) << "another start";
+  EXPECT_EQ(views[3].view.incarnations[Rank{0}], incarnations[1]);
 
   const std::vector<Stretch> again = cluster.journal(0).stretches();
   ASSERT_EQ(again.size(), 1);
