@@ -1,7 +1,7 @@
 /// \file processes.hpp
 /// The member processes of a limit program, and the memory they share with their parent.
-/// Invariants: P1 no child outlives the parent; P2 a child that dies early fails the parent at
-/// once; P3 the whole program ends by SIGALRM if it ever hangs. Parent's main thread only.
+/// Invariants: PR1 no child outlives the parent; PR2 a child that dies early fails the parent at
+/// once; PR3 the whole program ends by SIGALRM if it ever hangs. Parent's main thread only.
 #pragma once
 #include <sched.h>
 #include <signal.h>
@@ -97,7 +97,7 @@ struct Window {
 class Processes {
  public:
   /// Forks `count` children; child `rank` runs `body(rank)` and exits with what it returns.
-  /// `seconds` is the longest that the whole program may take (P3).
+  /// `seconds` is the longest that the whole program may take (PR3).
   template <class Body>
   Processes(int count, double seconds, Body body) {
     sigemptyset(&child_news_);
@@ -109,7 +109,7 @@ class Processes {
       const pid_t child = fork();
       if (child < 0) fail("fork");
       if (child == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);   // P1
+        prctl(PR_SET_PDEATHSIG, SIGKILL);   // PR1
         if (getppid() != parent) _exit(1);  // it died before the line above
         _exit(body(rank));
       }
@@ -121,14 +121,14 @@ class Processes {
   Processes(const Processes&) = delete;
   Processes& operator=(const Processes&) = delete;
 
-  /// Waits until every child has called `report_ready(ready)`; fails the program if one ends (P2).
+  /// Waits until every child has called `report_ready(ready)`; fails the program if one ends (PR2).
   void wait_until_ready(const std::atomic<size_t>& ready) {
     while (ready.load(std::memory_order_acquire) < children_.size()) {
       if (sigwaitinfo(&child_news_, nullptr) == SIGCHLD) fail("a child ended early");
     }
   }
 
-  /// Waits until the clock reaches `deadline_ns`; fails the program if a child ends before (P2).
+  /// Waits until the clock reaches `deadline_ns`; fails the program if a child ends before (PR2).
   void run_until(int64_t deadline_ns) {
     for (int64_t left = deadline_ns - now_ns(); left > 0; left = deadline_ns - now_ns()) {
       const timespec timeout = {left / 1'000'000'000, left % 1'000'000'000};
@@ -156,7 +156,7 @@ class Processes {
     return window;
   }
 
-  /// Waits until all have ended; fails the program if one did not succeed (P2).
+  /// Waits until all have ended; fails the program if one did not succeed (PR2).
   void join() {
     for (size_t left = children_.size(); left > 0; --left) {
       int status = 0;

@@ -1,8 +1,8 @@
 /// \file shared_table.hpp
 /// The bare shared-table multicast that shared_table.cpp measures: one row per member in shared
 /// memory, a ring of fixed slots per sender, round robin order, delivery once all have received.
-/// Invariants: T1 a cell has one writer. T2 delivered <= least received of all <= what was sent.
-/// T3 a slot is written again only after every member has delivered its message.
+/// Invariants: ST1 a cell has one writer. ST2 delivered <= least received of all <= what was sent.
+/// ST3 a slot is written again only after every member has delivered its message.
 /// Threads: one Sender and one Receiver per member, each used by one thread.
 #pragma once
 #include <algorithm>
@@ -94,7 +94,7 @@ class Sender {
   int64_t send(int64_t most) {
     if (sent_ == room_) {
       const int64_t prefix = table_.least(&Row::delivered, shape_.members);
-      room_ = (prefix + shape_.senders - 1 - rank_) / shape_.senders + shape_.ring.slots;  // T3
+      room_ = (prefix + shape_.senders - 1 - rank_) / shape_.senders + shape_.ring.slots;  // ST3
     }
     const int64_t begin = sent_;
     const int64_t end = std::min(room_, begin + most);
@@ -134,7 +134,7 @@ class Receiver {
     const int64_t here = table_.sent_prefix(shape_.senders);
     const bool received = here != received_;
     if (received) row_.received.set(received_ = here);
-    const int64_t stable = table_.least(&Row::received, shape_.members);  // T2
+    const int64_t stable = table_.least(&Row::received, shape_.members);  // ST2
     const int64_t end = std::min(stable, delivered_ + shape_.batch);
     if (end == delivered_) return received;
     deliver_until(end);

@@ -1,7 +1,7 @@
 /// \file log_queue.hpp
 /// Lines of a log that wait for their reader, in bounded memory.
-/// Invariants: Q1 lines leave in the order in which they came. Q2 at most kBytesMax wait, but for a
-/// single longer line: the oldest give way, for the newest say how it stands. Q3 whoever takes a
+/// Invariants: LQ1 lines leave in the order in which they came. LQ2 at most kBytesMax wait, but for
+/// a single longer line: the oldest give way, for the newest say how it stands. LQ3 whoever takes a
 /// line learns how many are missing before it. Threads: one at a time.
 #pragma once
 #include <cstdint>

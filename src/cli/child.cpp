@@ -30,7 +30,7 @@ std::unexpected<Error> fail_with_errno(const std::string& what) {
 /// In the child, between fork and exec: async-signal-safe calls only.
 [[noreturn]] void become(const char* file, char** arguments, const ChildStreams& streams,
                          pid_t parent) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);   // C1
+  prctl(PR_SET_PDEATHSIG, SIGKILL);   // CH1
   if (getppid() != parent) _exit(1);  // it died before the line above
   const bool connected = (streams.input < 0 || dup2(streams.input, STDIN_FILENO) >= 0) &&
                          (streams.output < 0 || dup2(streams.output, STDOUT_FILENO) >= 0) &&

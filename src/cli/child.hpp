@@ -1,6 +1,6 @@
 /// \file child.hpp
-/// A process of this same program, or another. Invariants: C1 it never outlives this one; C2 nor
-/// its Child: the destructor kills and reaps it. Threads: the main thread (C1 hangs on the thread
+/// A process of this same program, or another. Invariants: CH1 it never outlives this one; CH2 nor
+/// its Child: the destructor kills and reaps it. Threads: the main thread (CH1 hangs on the thread
 /// that forked).
 #pragma once
 #include <sys/types.h>

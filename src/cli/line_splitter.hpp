@@ -1,7 +1,7 @@
 /// \file line_splitter.hpp
 /// Cuts a stream of blocks into lines, without copying those that lie within one block.
-/// Invariants: L1 the lines, joined by newlines, are the stream. L2 memory stays bounded: of a line
-/// over the limit only the length is kept. L3 a last line without newline counts.
+/// Invariants: LS1 the lines, joined by newlines, are the stream. LS2 memory stays bounded: of a
+/// line over the limit only the length is kept. L3 a last line without newline counts.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -76,7 +76,7 @@ class LineSplitter {
     return {text, ++lines_, size, too_long};
   }
 
-  void forget_too_long() {  // L2
+  void forget_too_long() {  // LS2
     if (dropped_ == 0 && end_ - begin_ <= line_max_) return;
     dropped_ += end_ - begin_;
     begin_ = end_ = searched_ = 0;

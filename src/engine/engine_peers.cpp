@@ -12,7 +12,7 @@ template <class Memory>
 void Engine<Memory>::connected(std::uint32_t slot, std::uint64_t incarnation) {
   TUTTI_ASSERT(slot < connected_.size() && slot != self_, slot, self_, view().id);
   TUTTI_ASSERT(connected_[slot] == 0 && !is_parting(slot), slot, connected_[slot], self_,
-               view().id);  // B1, P1
+               view().id);  // LB1, P1
   connected_[slot] = incarnation;
   outsiders_.watch(slot);
   if (litmus_ != nullptr) return litmus_->begin(slot, incarnation);
@@ -133,7 +133,7 @@ void Engine<Memory>::follow_litmus() {
 }
 
 // A node on trial is not known to the membership yet, and sees by these beats that we live. How far
-// its trial has come proves nothing: it stands still while another node in it is silent (T1).
+// its trial has come proves nothing: it stands still while another node in it is silent (LI1).
 template <class Memory>
 void Engine<Memory>::beat_on_trial() {
   const auto beat = NativeMemory::load(own_row_ + ViewWords::kHeartbeat);

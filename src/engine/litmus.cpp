@@ -16,7 +16,7 @@ constexpr std::size_t kGuard = 0;
 constexpr std::size_t since(std::uint32_t slot) { return kWord * (1 + 2 * std::size_t{slot}); }
 constexpr std::size_t seen(std::uint32_t slot) { return since(slot) + kWord; }
 
-// T2: rounds are far fewer than 2^32.
+// LI2: rounds are far fewer than 2^32.
 constexpr std::uint64_t tagged(std::uint64_t incarnation, std::uint64_t round) {
   return incarnation << 32 | round;
 }
@@ -123,15 +123,15 @@ void Litmus<Memory>::hear(std::uint32_t slot) {
   store(seen(slot), tagged(path.incarnation, guard));
 }
 
-// T3.
+// LI3.
 template <class Memory>
 bool Litmus<Memory>::done_with(std::uint32_t slot) const {
   const Path& path = paths_[slot];
   const std::uint64_t last = last_round_of(path);
-  return path.checked == rounds_ && round_ >= last && seen_by(slot) >= last;  // T3
+  return path.checked == rounds_ && round_ >= last && seen_by(slot) >= last;  // LI3
 }
 
-// T1: of all who have not seen their last one yet.
+// LI1: of all who have not seen their last one yet.
 template <class Memory>
 bool Litmus<Memory>::may_begin_round() const {
   bool wanted = false;
@@ -150,7 +150,7 @@ bool Litmus<Memory>::may_begin_round() const {
 template <class Memory>
 void Litmus<Memory>::begin_round(Effects& effects) {
   ++round_;
-  TUTTI_ASSERT(round_ >> 32 == 0, round_, self_);  // T2
+  TUTTI_ASSERT(round_ >> 32 == 0, round_, self_);  // LI2
   for (std::size_t at = 0; at < kBlockBytes; at += kWord) {
     store(block_at() + at, pattern(round_, at));
   }

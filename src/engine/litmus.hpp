@@ -6,9 +6,9 @@
 ///
 /// A round writes all of the block and then publishes the guard, its number. `since`
 /// says from which round on a node takes part, `seen` what this node has seen of another's rounds.
-/// Invariants: T1 the block is not written again before all who take part have seen it. T2 both
+/// Invariants: LI1 the block is not written again before all who take part have seen it. LI2 both
 /// words name the incarnation that they are for, so that the next one in that slot is not meant.
-/// T3 a path is good once each end has seen as many rounds of the other as were asked for, and
+/// LI3 a path is good once each end has seen as many rounds of the other as were asked for, and
 /// knows that the other has: then both are done with it.
 /// Threads: the predicate thread.
 #pragma once

@@ -3,7 +3,7 @@
 ///
 /// Own records take up consecutive rounds but where nulls were sent between two batches. The map
 /// keeps one entry per such gap, oldest first; a batch without nulls before it adds none.
-/// Invariant W1: entries are bounded by the records not yet released, so a buffer of the window's
+/// Invariant RM1: entries are bounded by the records not yet released, so a buffer of the window's
 /// record count never overflows.
 #pragma once
 #include <algorithm>

@@ -1,8 +1,8 @@
 /// \file reader.hpp
 /// Reads a history file. What comes from a file is input: everything in it is checked.
-/// Invariants: R1 a file of any content is read or refused with a message that names the file and
-/// the offset. R2 an end that was cut off, as by a crash, is not an error: the events before it are
-/// read and the cut is reported.
+/// Invariants: HR1 a file of any content is read or refused with a message that names the file and
+/// the offset. HR2 an end that was cut off, as by a crash, is not an error: the events before it
+/// are read and the cut is reported.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -31,9 +31,9 @@ class HistoryFile {
 
   /// Valid while this object lives, wherever it is moved.
   [[nodiscard]] const History& history() const { return history_; }
-  /// Bytes at the end that are no whole event (R2).
+  /// Bytes at the end that are no whole event (HR2).
   [[nodiscard]] std::uint64_t cut_bytes() const { return cut_bytes_; }
-  /// Events that a file ended in good order has lost at its end since (R2).
+  /// Events that a file ended in good order has lost at its end since (HR2).
   [[nodiscard]] std::uint64_t cut_events() const { return cut_events_; }
   /// Events before the end that were begun when the process was killed, and never written.
   [[nodiscard]] std::uint64_t unwritten() const { return unwritten_; }

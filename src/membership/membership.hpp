@@ -3,10 +3,10 @@
 /// where the old one ends, and installs it.
 ///
 /// In view k, every word below is in the node's own row, read by all others:
-///  J1  Suspicion is kept until the view ends, and passes on (suspicion.hpp, also J9).
+///      Suspicion is kept until the view ends, and passes on (J1 and J9, suspicion.hpp).
 ///  J2  A member that suspects another, or sees one wedge that it does not suspect, wedges: its
 ///      words of the groups stay as they are (Multicast, I5).
-///  J3 to J5: what comes next is agreed on by a majority, under one leader (agreement.hpp).
+///      What comes next is agreed on by a majority, under one leader (J3 to J5, agreement.hpp).
 ///  J6  A minority decides nothing and stops.
 ///  J7  A group begins with view 0: all nodes, by slot. It ends like any other, once enough of them
 ///      are connected to each other; those that are not are suspected. A node that comes later, or

@@ -1,8 +1,8 @@
 /// \file view_rows.hpp
 /// What the members of a view say of themselves, as one of them reads it, and what it says itself.
 ///
-/// Invariant L3: a word of another member's block counts only if the block is for our view, before
-/// the word is read and after it: that member may be a view behind us, or ahead. What we store is
+/// A word of another member's block counts only if the block is for our view, before the word is
+/// read and after it (L3): that member may be a view behind us, or ahead. What we store is
 /// kept apart from what is posted: the membership publishes all of it at once, if is_changed().
 /// Threads: the predicate thread.
 #pragma once

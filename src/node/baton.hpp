@@ -5,8 +5,8 @@
 ///     held --lend--> lent --take_back--> held                the owner alone
 ///                    lent --take--> taken --(owner asks)--> asked --give_back--> held
 ///
-/// Invariants: H1 between lend() and the return of take_back() the owner touches nothing that
-/// belongs to the loop; between a take() that succeeded and give_back() the stand-in may. H2 who
+/// Invariants: BA1 between lend() and the return of take_back() the owner touches nothing that
+/// belongs to the loop; between a take() that succeeded and give_back() the stand-in may. BA2 who
 /// gets the role sees all that was done by who had it before.
 /// If nobody takes it, lending costs a store and taking back one uncontended atomic operation.
 /// Threads: two, as marked.
@@ -25,8 +25,8 @@ class Baton {
   // The owner.
   void lend() noexcept {
     const State seen = state_.load(std::memory_order_relaxed);
-    TUTTI_ASSERT(seen == State::held, static_cast<int>(seen));  // H1
-    state_.store(State::lent, std::memory_order_release);       // H2: pairs with take()
+    TUTTI_ASSERT(seen == State::held, static_cast<int>(seen));  // BA1
+    state_.store(State::lent, std::memory_order_release);       // BA2: pairs with take()
   }
 
   /// Waits for the stand-in if it has taken over: it is woken by `wake_stand_in()`, wherever it
@@ -47,7 +47,7 @@ class Baton {
   /// True if the role was lent: now the stand-in has it.
   [[nodiscard]] bool take() noexcept {
     State seen = State::lent;
-    // H2: acquire, pairs with lend().
+    // BA2: acquire, pairs with lend().
     return state_.compare_exchange_strong(seen, State::taken, std::memory_order_acquire,
                                           std::memory_order_relaxed);
   }
@@ -60,7 +60,7 @@ class Baton {
   /// Once asked for.
   void give_back() noexcept {
     TUTTI_ASSERT(asked(), static_cast<int>(state_.load()));
-    state_.store(State::held, std::memory_order_release);  // H2: pairs with await_return()
+    state_.store(State::held, std::memory_order_release);  // BA2: pairs with await_return()
     returned_.notify();
   }
 
@@ -69,7 +69,7 @@ class Baton {
 
   void await_return() {
     const auto returned = [this] {
-      return state_.load(std::memory_order_acquire) == State::held;  // H2: pairs with give_back()
+      return state_.load(std::memory_order_acquire) == State::held;  // BA2: pairs with give_back()
     };
     while (!returned()) {
       const std::uint32_t seen = returned_.prepare();

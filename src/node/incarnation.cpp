@@ -54,7 +54,7 @@ void Incarnation::take_arrivals() {
     const std::uint32_t slot = arrival.slot;
     const std::uint64_t incarnation = arrival.incarnation;
     TUTTI_ASSERT(slot < plan_.nodes() && slot != self_, slot, self_, view().id);
-    TUTTI_ASSERT(engine_->connected_to(slot) == 0, slot, self_, view().id);  // B1
+    TUTTI_ASSERT(engine_->connected_to(slot) == 0, slot, self_, view().id);  // LB1
     if (Result<void> attached = attach(std::move(arrival)); !attached) {
       tell_unconnected(slot, attached.error());
       lobby_->release(slot);  // it calls again

@@ -2,9 +2,9 @@
 /// The thread on which a node calls the application's log callback, so that one that blocks holds
 /// up nothing but the log.
 ///
-/// Invariants: O1 lines are written one at a time, in the order in which they were said; those that
-/// wait have bounded room, and what did not fit is counted and told (Q2 and Q3 of
-/// base/log_queue.hpp). O2 once end() has returned nothing is written.
+/// Invariants: LG1 lines are written one at a time, in the order in which they were said; those
+/// that wait have bounded room, and what did not fit is counted and told (LQ2 and LQ3 of
+/// base/log_queue.hpp). LG2 once end() has returned nothing is written.
 /// Threads: say() and flush() any; start() one, before the others; end() one, never from `write`.
 #pragma once
 #include <condition_variable>

@@ -208,7 +208,7 @@ void Member::silent(std::uint32_t slot) {
 void Member::distrusted(std::uint32_t slot, const std::string& what) {
   distrusts_ = true;
   if (net_.is_disordered(slot, self_.slot) || !finding_.empty()) return;
-  finding_ = "T1: " + name() + " distrusts the path from " + plan_.rows.names[slot] +
+  finding_ = "LI1: " + name() + " distrusts the path from " + plan_.rows.names[slot] +
              " for nothing: " + what;
 }
 

@@ -38,7 +38,7 @@ void Member::entered(const Entry& entry) {
   entries_.push_back({.view = entry.view, .at_ns = net_.now_ns()});
   for (const ViewMember& other : entry.view.members) {
     if (!net_.is_disordered(other.slot, self_.slot) || !finding_.empty()) continue;
-    finding_ = "T3: " + name() + " is in a view with " + plan_.rows.names[other.slot] +
+    finding_ = "LI3: " + name() + " is in a view with " + plan_.rows.names[other.slot] +
                ", from which writes come in any order";
   }
   // One that leaves in order is heard until it is gone (J8).

@@ -43,7 +43,7 @@ SendRing::Batch SendRing::take(std::uint32_t max_bytes) {
     batch.end = end;
     ++batch.count;
   }
-  TUTTI_ASSERT(batch.end - batch.begin <= granule_mask_ + 1, batch.begin, batch.end);  // B3
+  TUTTI_ASSERT(batch.end - batch.begin <= granule_mask_ + 1, batch.begin, batch.end);  // SR3
   taken_ += batch.count;
   taken_granules_ = batch.end;
   if (static_cast<std::int32_t>(batch.end - stamped_granules_) > 0) stamped_granules_ = batch.end;
@@ -65,7 +65,7 @@ void SendRing::release(std::uint64_t records) {
   if (records == released) return;
   TUTTI_ASSERT(records > released && records <= taken_, records, released, taken_);
   const std::uint64_t entry = ready_[(records - 1) & record_mask_].load(std::memory_order_relaxed);
-  TUTTI_ASSERT(static_cast<std::uint32_t>(entry) == lap(records - 1), entry, records);  // B2
+  TUTTI_ASSERT(static_cast<std::uint32_t>(entry) == lap(records - 1), entry, records);  // SR2
   // Release: pairs with claim(). The members' reads of the space happened before their delivered
   // counters, which the predicate thread has read.
   released_granules_.store(static_cast<std::uint32_t>(entry >> 32), std::memory_order_release);

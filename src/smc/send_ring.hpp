@@ -3,12 +3,12 @@
 /// takes the longest committed prefix and gives space back.
 ///
 /// Invariants:
-///  B1  Claims are handed out in ring order: by plain stores while one thread claims (ClaimBias),
+///  SR1  Claims are handed out in ring order: by plain stores while one thread claims (ClaimBias),
 ///      by one compare-and-swap once there are more; no lock anywhere.
-///  B2  Commits may finish in any order; take() returns only a prefix without holes.
-///  B3  claimed - released <= capacity, in granules and in records: space is claimed again only
+///  SR2  Commits may finish in any order; take() returns only a prefix without holes.
+///  SR3  claimed - released <= capacity, in granules and in records: space is claimed again only
 ///      after release(), which the caller makes once every member has delivered it.
-///  B4  After close() no claim succeeds, and those made before it are all still taken.
+///  SR4  After close() no claim succeeds, and those made before it are all still taken.
 /// Threads: claim, commit, close: any. take, stamp, release, rebase, closed_and_empty: the
 /// predicate's.
 /// Source: [Spindle, 2.3, 3.1, 3.4]; records of variable length instead of fixed slots.
@@ -57,7 +57,7 @@ class SendRing {
   /// The same for a record that shall not be delivered (R2).
   void abandon(const Space& space) noexcept;
 
-  /// No claim succeeds from now on (B4).
+  /// No claim succeeds from now on (SR4).
   void close() noexcept {
     bias_.share();
     claimed_.fetch_or(kClosedBit, std::memory_order_seq_cst);
@@ -71,7 +71,7 @@ class SendRing {
   /// Writes into the batch's first header which round it takes up, since nulls came before (R3).
   void stamp(const Batch& batch, std::uint64_t round, std::uint64_t view);
 
-  /// Space of all records before number `records` may be claimed again (B3).
+  /// Space of all records before number `records` may be claimed again (SR3).
   void release(std::uint64_t records);
 
   /// View `view` starts: it takes records from number `records` on again (R4). Returns the granule
@@ -165,7 +165,7 @@ template <SendRing::Sharing sharing>
     const auto begin = static_cast<std::uint32_t>(word >> 32);
     const std::uint32_t granules_in_use = begin - released.granules;
     if constexpr (sharing == Sharing::shared) {
-      // Held up meanwhile, while others claimed more than the ring: `released` is too old (B3).
+      // Held up meanwhile, while others claimed more than the ring: `released` is too old (SR3).
       if (in_use > record_mask_ + 1 || granules_in_use > capacity) [[unlikely]] {
         released = released_now();
         continue;

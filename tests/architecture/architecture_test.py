@@ -71,6 +71,12 @@ STD_HEADER = re.compile(r"[a-z_0-9]+")
 C_HEADER = re.compile(r"std[a-z]+\.h")
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"\n]+)[>"]', re.M)
 
+# What a header's first comment says of an invariant begins with its label: in a list, or in a
+# sentence. Elsewhere a label is only cited.
+FILE_COMMENT = re.compile(r"\A(?:///[^\n]*\n)+")
+INVARIANT = re.compile(r"(?:^///  |\b[Ii]nvariants?:? (?:\n/// )?|[.;:] (?:\n/// )?)"
+                       r"([A-Z]{1,2}\d{1,2})(?=:? )(?! (?:to|and|see|of)\b)", re.M)
+
 # Numbers first, so that the quotes in 1'000 open no character literal.
 TOKEN = re.compile(
     r"""(?P<number>\b\d[\w.]*(?:'[\w.]+)*)
@@ -97,6 +103,7 @@ class Tree:
     def __init__(self, root):
         self.root = Path(root)
         self.findings = []
+        self.invariants = {}  # label -> where it was defined first
 
     def report(self, path, line, what):
         self.findings.append(f"{path.relative_to(self.root)}:{line}: {what}")
@@ -117,6 +124,8 @@ class Tree:
             if path.suffix in CODE:
                 parts = path.relative_to(self.root).parts
                 code = code_only(text)
+                if path.suffix != ".cpp":
+                    self.check_invariants(path, text)
                 if path.suffix != ".cpp" and parts[0] != "include":
                     self.check_weight(path, code)
                 if parts[0] == "src":
@@ -139,6 +148,16 @@ class Tree:
             limit = HEADER_LINES_MAX if path.suffix in {".hpp", ".h"} else FILE_LINES_MAX
             if text.count("\n") > limit:
                 self.report(path, limit + 1, f"{text.count(chr(10))} lines, at most {limit}")
+
+    def check_invariants(self, path, text):
+        """A label is that of one invariant: who looks for it finds one place."""
+        comment = FILE_COMMENT.match(text)
+        for match in INVARIANT.finditer(comment[0]) if comment else ():
+            here = f"{path.relative_to(self.root)}:{line_of(text, match.start(1))}"
+            before = self.invariants.setdefault(match[1], here)
+            if before != here:
+                self.report(path, line_of(text, match.start(1)),
+                            f"{match[1]} is the label of an invariant in {before}")
 
     def check_layer(self, path, parts, code):
         layer = parts[1] if len(parts) > 2 else None
@@ -283,6 +302,15 @@ class SelfTest(unittest.TestCase):
             "int operand(int); int f = operand(1); int g_clockwise;\n")})
         self.refuses("src/sst/a.cpp", "/* a\n */ int c = 1'000; std::mutex m; // '\n", ":2:")
         self.refuses("src/sst/a.cpp", "char d = '\"'; std::mutex m; char e = '\"';\n", "mutex")
+
+    def test_refuses_two_invariants_of_one_label(self):
+        one = "/// \\file a.hpp\n/// Invariants: Q1 a; Q2 b. Q3: c\n"
+        self.refuses("src/sst/a.hpp", one + "/// and what it says. Q2 d.\n", ":3:", "Q2")
+        self.assertEqual(len(self.findings({
+            "src/sst/a.hpp": one, "src/sst/b.hpp": "/// Invariants:\n///  Q1  a\n///  Q3  b\n"})),
+            2)
+        self.accepts({"src/sst/a.hpp": one,
+                      "src/sst/b.hpp": "/// As Q1 says (Q2). Q1 to Q3 hold.\n// Q3 here.\n"})
 
     def test_refuses_long_and_untidy_text(self):
         self.refuses("src/sst/a.hpp", "\n" * 251, "251 lines")

@@ -259,7 +259,7 @@ bool World::claim(Part& part, std::uint32_t size) {
   claim.size = size;
   GroupLog& log = *logs_[part.group];
   if (part.machine->ring()->claim(size, claim.space) != SendRing::Outcome::ok) return false;
-  if (claim.space.index != log.claims(part.sender)) log.report("B1: claims not in order");
+  if (claim.space.index != log.claims(part.sender)) log.report("SR1: claims not in order");
   claim.seed = log.claimed(part.sender, size);
   part.open.push_back(claim);
   return true;

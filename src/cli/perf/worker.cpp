@@ -8,7 +8,7 @@
 namespace tutti::cli {
 namespace {
 
-constexpr std::chrono::milliseconds kTurn{10};  // W2
+constexpr std::chrono::milliseconds kTurn{10};  // PW2
 constexpr std::int64_t kTurnNs = std::chrono::nanoseconds(kTurn).count();
 
 // Without space: the first turns only pause, then other threads are let run, then it blocks.

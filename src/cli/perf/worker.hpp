@@ -1,6 +1,6 @@
 /// \file worker.hpp
 /// The thread of a measured member that sends and, with Drive::caller, turns the predicate loop.
-/// Invariants: W1 only this thread touches the senders. W2 it does not wait longer than kSlice
+/// Invariants: PW1 only this thread touches the senders. PW2 it does not wait longer than kSlice
 /// without looking for calls. Threads: call() from one other thread.
 #pragma once
 #include <atomic>

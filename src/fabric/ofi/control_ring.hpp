@@ -9,7 +9,7 @@
 /// that is right only where all words of a frame are seen together (F-order, F-control).
 /// A part says itself when it is there: its position, never used before, and the check of its
 /// bytes, so that no order of bytes within a write is needed.
-/// Invariants: C1 a part starts where both ends expect it, see part_start(); C2 what is not
+/// Invariants: CR1 a part starts where both ends expect it, see part_start(); CR2 what is not
 /// consumed is not written over: position + bytes - consumed <= ring.
 /// Threads: the predicate thread only. Bytes in the ring are a peer's: input.
 #pragma once
@@ -42,7 +42,7 @@ inline constexpr std::size_t kPartPayloadMax = kPartBytesMax - kPartHeaderBytes;
 inline constexpr std::size_t kFrameBytesMax = 1024 * 1024;
 
 /// Where the next part starts: at `position`, or at the ring's begin if the largest part would not
-/// fit before its end (C1).
+/// fit before its end (CR1).
 [[nodiscard]] constexpr std::uint64_t part_start(std::uint64_t position) {
   const std::uint64_t room = kRingBytes - position % kRingBytes;
   return room < kPartBytesMax ? position + room : position;
@@ -64,7 +64,7 @@ class RingWriter {
   /// `mirror` has kRingBytes.
   explicit RingWriter(std::span<std::byte> mirror) : mirror_(mirror) {}
 
-  /// Builds the next part of a frame of which `rest` is left; nothing if there is no room (C2).
+  /// Builds the next part of a frame of which `rest` is left; nothing if there is no room (CR2).
   [[nodiscard]] std::optional<Part> build(std::span<const std::byte> rest, std::uint64_t consumed);
   /// The part just built was posted.
   void posted(const Part& part) { position_ = part_start(position_) + part.bytes; }

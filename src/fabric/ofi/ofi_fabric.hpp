@@ -4,7 +4,7 @@
 ///
 /// How the contract of fabric.hpp is kept: F-order by the provider's order of writes, or where it
 /// promises none by its word that they have landed (provider_search.hpp), and by post_queue.hpp
-/// (Q1) and control_ring.hpp at its ends. F-control: frames are copied and applied whole. F-data:
+/// (PQ1) and control_ring.hpp at its ends. F-control: frames are copied and applied whole. F-data:
 /// written in place. F-slot: each attachment has its own memory, key and endpoint. F-fence: its
 /// registration and its endpoint are closed. F-loss: the end of the TCP connection beside it
 /// (bell.hpp), an error of the provider's, or rubbish, is a loss; what landed before is applied

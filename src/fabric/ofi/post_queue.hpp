@@ -4,9 +4,9 @@
 ///
 ///     chunk = data extents, in place in our row | a frame of control records (control_ring.hpp)
 ///
-/// Invariants: Q1 a chunk's frame goes out after all data posted before any of its records, and
-/// before any later chunk; where writes land in any order, once all that went out has landed; Q2 a
-/// chunk of which a byte has gone out changes no more; Q3 at most kChunksMax chunks: then posts
+/// Invariants: PQ1 a chunk's frame goes out after all data posted before any of its records, and
+/// before any later chunk; where writes land in any order, once all that went out has landed; PQ2 a
+/// chunk of which a byte has gone out changes no more; PQ3 at most kChunksMax chunks: then posts
 /// merge into the last one. Words published again replace those of the same frame: the reader
 /// applies it at once, before it looks again, and sees none of the steps between. Steady state
 /// allocates nothing: chunks and their buffers are used again. Threads: the predicate thread only.

@@ -153,7 +153,7 @@ void FrameReader::store_control(std::span<const std::byte> payload) {
       std::memcpy(&word, payload.data() + kControlRecordBytes + at, sizeof(word));
       auto* cell = reinterpret_cast<std::uint64_t*>(row_.data() + record.offset + at);
       // Pairs with the acquire load of whichever thread of this node reads the cell: it then sees
-      // all data that landed before (R2).
+      // all data that landed before (FR2).
       std::atomic_ref(*cell).store(word, std::memory_order_release);
     }
     ++landed_;

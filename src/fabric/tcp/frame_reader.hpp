@@ -3,9 +3,9 @@
 /// caller has bytes put where places() says and tells how many came.
 ///
 /// Bytes are input: whatever they are, nothing is written outside the replica, nor to its header.
-/// Invariants: R1 frames are applied in stream order; R2 the words of a control frame are stored
+/// Invariants: FR1 frames are applied in stream order; FR2 the words of a control frame are stored
 /// one by one with release, after all earlier frames, and only when the whole frame is there;
-/// R3 after an error nothing is applied any more.
+/// FR3 after an error nothing is applied any more.
 /// A large data frame bypasses the staging buffer: its payload is received where it belongs.
 /// Threads: the predicate thread only.
 #pragma once
@@ -35,7 +35,7 @@ class FrameReader {
   /// landed with that.
   std::size_t arrived(std::size_t bytes);
 
-  /// What was wrong with the stream, empty as long as nothing was (R3).
+  /// What was wrong with the stream, empty as long as nothing was (FR3).
   [[nodiscard]] const std::string& error() const { return error_; }
 
   /// True when the stream ended inside a frame, if it ended here.

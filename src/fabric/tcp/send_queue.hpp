@@ -4,8 +4,8 @@
 ///
 ///     chunk = data extents, in place in our row | control records, copied when they were published
 ///
-/// Invariants: Q1 a control record goes out after all data posted before it, and a later one never
-/// before an earlier; Q2 a chunk of which a byte has gone out changes no more; Q3 at most
+/// Invariants: SQ1 a control record goes out after all data posted before it, and a later one never
+/// before an earlier; SQ2 a chunk of which a byte has gone out changes no more; SQ3 at most
 /// kChunksMax chunks: then posts merge into the last one. Merging may hold a control record back
 /// behind later data, never let it overtake earlier data. Records that newer ones cover are left
 /// out: the reader stores all of a frame at once, before it looks again (frame_reader.hpp), so it

@@ -4,7 +4,7 @@
 /// way out.
 ///
 /// How the contract of fabric.hpp is kept: F-order and F-control by the stream's order, and by
-/// send_queue.hpp (Q1) and frame_reader.hpp (R1, R2) at its ends. F-loss: a broken connection is
+/// send_queue.hpp (SQ1) and frame_reader.hpp (FR1, FR2) at its ends. F-loss: a broken connection is
 /// reported only when nothing is left to read from it. F-fence: the socket is closed. F-slot: a
 /// replica of its own, and frames of other epochs are dropped. F-wake: an armed socket wakes the
 /// node by itself. Two things are weaker than with shared memory: data posted after control words

@@ -99,7 +99,7 @@ std::size_t VerbsFabric::fill_chain(Peer& peer) {
     // Landed after all before it, so that who is woken finds it.
     fill_extra(peer, count - 1, Extra::ring);
   } else if (armed_) {
-    last.send_flags |= IBV_SEND_SIGNALED;  // W2: our completion wakes us to look at the bell
+    last.send_flags |= IBV_SEND_SIGNALED;  // VW2: our completion wakes us to look at the bell
   }
   return count;
 }
@@ -236,7 +236,7 @@ void VerbsFabric::reap(Peer& peer) {
   if (count < 0 && peer.failure.empty()) peer.failure = "its completion queue broke";
 }
 
-// W2.
+// VW2.
 void VerbsFabric::answer_bell(Peer& peer) {
   if (peer.owed <= peer.answered) return;
   if (owes_ring(peer)) {

@@ -10,10 +10,10 @@
 ///   knows of; the memory is deregistered, which may take its time, on a thread of its own.
 /// F-wake: before a node sleeps, it raises its bell at each peer: a word beside its row there. Who
 ///   has posted something and finds a bell raised that it has not rung, rings it: a write with
-///   immediate, which wakes through the completion channel. W1 A bell once raised stays raised
-///   until it is rung. W2 A post is answered for only when the bell was looked at after the post
+///   immediate, which wakes through the completion channel. VW1 A bell once raised stays raised
+///   until it is rung. VW2 A post is answered for only when the bell was looked at after the post
 ///   had landed: until then every poll() looks; that is why a sleeping node is woken by its own
-///   completions. W3 Going to sleep, so does who raised a bell: it looks at the rows once more
+///   completions. VW3 Going to sleep, so does who raised a bell: it looks at the rows once more
 ///   when the bell is known to be up.
 /// Threads: the predicate thread only. Set-up and data path are in separate files.
 /// Sources: [Spindle, 2.2, 3.2, 3.4].

@@ -60,10 +60,10 @@ struct VerbsFabric::Peer {
   // The peer's bell, which we ring.
   std::uint64_t rung = 0;      // the number that was answered last
   std::uint64_t owed = 0;      // the last work request that the peer may have to be woken for
-  std::uint64_t answered = 0;  // up to here it has been (W2)
+  std::uint64_t answered = 0;  // up to here it has been (VW2)
   // Our bell at the peer.
   std::uint64_t raised = 0;  // its number
-  bool is_raised = false;    // and it was not rung yet (W1)
+  bool is_raised = false;    // and it was not rung yet (VW1)
 };
 
 }  // namespace tutti

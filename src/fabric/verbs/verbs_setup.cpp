@@ -141,9 +141,9 @@ void VerbsFabric::arm(Peer& peer) {
   const int error = ::ibv_req_notify_cq(peer.pair->completions.get(), 0);
   if (error != 0) peer.failure = fail_system("cannot wait for it", error).error().message;
   if (!peer.is_raised) {
-    post_extra(peer, Extra::raise);  // W1, W3
+    post_extra(peer, Extra::raise);  // VW1, VW3
   } else if (peer.signalled < peer.owed) {
-    post_extra(peer, Extra::confirm);  // W2
+    post_extra(peer, Extra::confirm);  // VW2
   }
 }
 

@@ -135,7 +135,7 @@ void Desk::arrive(Arrival arrival) {
   {
     const std::lock_guard lock(mutex_);
     TUTTI_ASSERT(arrival.slot < places_.size() && !places_[arrival.slot].there,
-                 arrival.slot);  // B1
+                 arrival.slot);  // LB1
     const std::uint32_t slot = arrival.slot;
     arrivals_.push_back(std::move(arrival));  // first: there may be no memory
     places_[slot].there = true;

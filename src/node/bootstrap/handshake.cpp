@@ -98,7 +98,7 @@ asio::awaitable<void> Reception::unreadable(LinkPtr link, Error error, Dialed di
                           link->where() + ": " + error.message);
 }
 
-// B2. The caller ends its start, for it called the right address. The node that was called
+// LB2. The caller ends its start, for it called the right address. The node that was called
 // cannot know who calls: it asks at the address of that name.
 asio::awaitable<void> Reception::contradict(LinkPtr link, const Hello& theirs, Error error,
                                             Dialed dialed) {

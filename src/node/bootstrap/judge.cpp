@@ -47,7 +47,7 @@ Reception::Judged Reception::judge(const Hello& mine, const Hello& theirs, Diale
   return {Judgement::agree, slot, {}};
 }
 
-// Why a caller has to come later (B1); nothing if it need not.
+// Why a caller has to come later (LB1); nothing if it need not.
 std::optional<std::string> Reception::taken(Peer& peer, const Hello& theirs) const {
   const bool same = peer.incarnation == theirs.incarnation;
   const std::string name = "'" + printable(theirs.name) + "'";

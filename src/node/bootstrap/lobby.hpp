@@ -6,11 +6,11 @@
 /// agree, answer with a verdict, and choose what carries the pair's writes; a pair on one host
 /// swaps descriptors over a unix socket. Then the connection is handed over, at both ends, as an
 /// Arrival. Who forms a group with whom is not decided here.
-/// Invariants: B1 a slot has one connection at most: between an arrival and its release every other
-/// caller of that slot is told to come later. B2 two nodes with different options are never
+/// Invariants: LB1 a slot has one connection at most: between an arrival and its release every
+/// other caller of that slot is told to come later. LB2 two nodes with different options are never
 /// connected: whichever of them is not in a group yet ends its start, with the same reason. The
 /// one that was called first asks at the caller's address in the member list whether it is really
-/// so. B3 a stranger's connection is closed and does no harm, whatever name it gives.
+/// so. LB3 a stranger's connection is closed and does no harm, whatever name it gives.
 /// Not authenticated yet: who listens at a member's address can end the start, and who can reach us
 /// can take the place of a member that is not there, as long as it behaves like one.
 /// Threads: one of its own; the calls below may come from any.

@@ -35,7 +35,7 @@ asio::awaitable<void> Reception::accept_rdma_calls() {
   }
 }
 
-// A member that calls has our verdict, so its slot is claimed. All other calls are refused (B3).
+// A member that calls has our verdict, so its slot is claimed. All other calls are refused (LB3).
 void Reception::take_rdma_calls() {
   while (true) {
     Result<std::optional<verbs::Call>> came = request_.rdma->next_call();

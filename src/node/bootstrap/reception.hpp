@@ -68,7 +68,7 @@ class Reception {
   struct Peer {
     explicit Peer(asio::io_context& context) : again(context) {}
     LinkPtr link;           // the one whose hello we agreed with
-    bool attached = false;  // B1: handed over, not released
+    bool attached = false;  // LB1: handed over, not released
     bool asked = false;     // confirm() is under way
     bool asked_removal = false;
     // Of the last two.
@@ -94,7 +94,7 @@ class Reception {
     not_now,        ///< its slot is taken
     removed,        ///< it may never come again
     refuse,         ///< what is wrong is seen at the other end, too
-    contradiction,  ///< B2
+    contradiction,  ///< LB2
   };
   struct Judged {
     Judgement judgement = Judgement::agree;

@@ -1,4 +1,4 @@
-// When a frame of control words may follow the data before it (Q1).
+// When a frame of control words may follow the data before it (PQ1).
 #include "fabric/ofi/post_queue.hpp"
 
 #include <gtest/gtest.h>

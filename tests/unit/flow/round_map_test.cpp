@@ -40,7 +40,7 @@ TEST(RoundMap, GrowsOnlyWithGaps) {
   EXPECT_EQ(map.records_before(55, 100), 50U);
 }
 
-// W1: all of the window is in flight, each record in a batch of its own with nulls before it.
+// RM1: all of the window is in flight, each record in a batch of its own with nulls before it.
 TEST(RoundMap, HoldsAWindowOfSingleRecordsWithNullsBetween) {
   constexpr std::uint32_t kWindow = 8;
   RoundMap map(kWindow);

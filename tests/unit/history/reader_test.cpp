@@ -42,7 +42,7 @@ class Reader : public ::testing::Test {
 
 void set_closed(std::string& bytes, char closed) { bytes[offsetof(FileHeader, closed)] = closed; }
 
-// R2.
+// HR2.
 TEST_F(Reader, ReadsWhatIsThereWhereverTheFileIsCut) {
   const std::vector<Event> events = random_events(6, 1);
   for (const bool crashed : {false, true}) {
@@ -124,7 +124,7 @@ TEST_F(Reader, RefusesWhatIsNoFile) {
   }
 }
 
-// R1.
+// HR1.
 TEST_F(Reader, NoContentsMakeItCrash) {
   const std::string bytes = good(random_events(20, 5));
   Prng random(6);

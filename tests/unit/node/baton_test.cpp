@@ -1,4 +1,4 @@
-/// The role of turning a node's predicate loop, between two threads. H1, H2: baton.hpp.
+/// The role of turning a node's predicate loop, between two threads. BA1, BA2: baton.hpp.
 #include "node/baton.hpp"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 /// \file lobby_mismatch_test.cpp
 /// Members whose options contradict each other are never connected, and say in what they differ:
-/// both, or only the newcomer if the other is in a group already (B2).
+/// both, or only the newcomer if the other is in a group already (LB2).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 /// \file lobby_return_test.cpp
-/// Members that go and come again: one at a time in each slot (B1), and not once removed.
+/// Members that go and come again: one at a time in each slot (LB1), and not once removed.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

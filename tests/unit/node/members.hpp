@@ -32,7 +32,7 @@ class TestMember {
   /// Closes the lobby and all connections.
   void stop();
 
-  /// Takes what has come. A second connection for one slot is a failure of the test (B1).
+  /// Takes what has come. A second connection for one slot is a failure of the test (LB1).
   void collect();
   /// The connection with that slot, if it has come.
   [[nodiscard]] const Arrival* connection(std::uint32_t slot) const;

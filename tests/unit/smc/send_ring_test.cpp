@@ -15,7 +15,7 @@ namespace {
 
 using Outcome = SendRing::Outcome;
 
-// B1.
+// SR1.
 TEST(SendRing, ClaimsFollowOneAnotherInTheRing) {
   RingFixture fixture(64, 16);
   SendRing::Space first;
@@ -38,7 +38,7 @@ TEST(SendRing, TakesNothingThatIsNotCommitted) {
   EXPECT_EQ(fixture.take().count, 0U);
 }
 
-// B2.
+// SR2.
 TEST(SendRing, TakesOnlyThePrefixThatIsCommitted) {
   RingFixture fixture(64, 16);
   std::array<SendRing::Space, 3> spaces;
@@ -165,7 +165,7 @@ TEST(SendRing, ClearsFlagsOfTheRecordThatWasThereBefore) {
   }
 }
 
-// B3, in bytes.
+// SR3, in bytes.
 TEST(SendRing, IsFullWhenNoGranulesAreLeft) {
   RingFixture fixture(64, 256);
   for (int i = 0; i < 32; ++i) ASSERT_TRUE(fixture.send(8));
@@ -177,7 +177,7 @@ TEST(SendRing, IsFullWhenNoGranulesAreLeft) {
   EXPECT_FALSE(fixture.send(0));
 }
 
-// B3, in records.
+// SR3, in records.
 TEST(SendRing, IsFullWhenTheWindowOfRecordsIsUsedUp) {
   RingFixture fixture(64, 4);
   for (int i = 0; i < 4; ++i) ASSERT_TRUE(fixture.send(0));
@@ -188,7 +188,7 @@ TEST(SendRing, IsFullWhenTheWindowOfRecordsIsUsedUp) {
   EXPECT_FALSE(fixture.send(0));
 }
 
-// B3: with its pad, the record would reach into space that is still read.
+// SR3: with its pad, the record would reach into space that is still read.
 TEST(SendRing, IsFullWhenTheRecordFitsOnlyWithoutItsPad) {
   RingFixture fixture(64, 16);
   ASSERT_TRUE(fixture.send(15 * 8) && fixture.send(31 * 8) &&
@@ -208,7 +208,7 @@ TEST(SendRing, TakesAtMostSoManyBytesButAlwaysARecord) {
   EXPECT_EQ(fixture.ring.take(1 << 20).count, 5U);
 }
 
-// B4.
+// SR4.
 TEST(SendRing, GrantsNoClaimOnceClosedAndTakesThoseMadeBefore) {
   RingFixture fixture(64, 16);
   SendRing::Space space;

@@ -187,7 +187,7 @@ void lap(Taker& taker) {
   for (int turn = 0; turn < kTurns / 10; ++turn) sched_yield();
 }
 
-// B3 for a thread that is held up between its look at what is released and its claim, while others
+// SR3 for a thread that is held up between its look at what is released and its claim, while others
 // claim more than the whole ring. ThreadSanitizer delivers signals elsewhere; then this finds less.
 TEST(SendRingThreads, ClaimsNoSpaceInUseHoweverLongItIsHeldUp) {
   constexpr std::uint32_t kMaxBytes = 40;
@@ -225,7 +225,7 @@ TEST(SendRingThreads, ClaimsNoSpaceInUseHoweverLongItIsHeldUp) {
   EXPECT_EQ(taker.wrong(), 0U) << "after " << taker.messages() << " messages";
 }
 
-// B4.
+// SR4.
 TEST(SendRingThreads, TakesExactlyWhatWasGrantedBeforeClose) {
   constexpr std::uint32_t kThreads = 3;
   constexpr std::uint32_t kMaxBytes = 100;
