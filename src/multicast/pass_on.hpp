@@ -3,7 +3,9 @@
 /// their view ends, at Level::agreed: how one is written to our row, read in another member's, and
 /// acknowledged. Who passes on what to whom is decided in Multicast::pass_on().
 ///
-/// Words and invariants H1 to H4: sst/pass_words.hpp. Threads: the predicate thread.
+/// Words and invariants H1 to H4: sst/pass_words.hpp. The area may be written while a post of its
+/// last piece waits for a member that is suspected since (F-data): that one finds no piece (H1).
+/// Threads: the predicate thread.
 /// Source: docs/decisions/0007, models/view_change.pml with AGREED=1.
 #pragma once
 #include <cstddef>
