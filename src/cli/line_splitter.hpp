@@ -1,7 +1,7 @@
 /// \file line_splitter.hpp
 /// Cuts a stream of blocks into lines, without copying those that lie within one block.
 /// Invariants: LS1 the lines, joined by newlines, are the stream. LS2 memory stays bounded: of a
-/// line over the limit only the length is kept. L3 a last line without newline counts.
+/// line over the limit only the length is kept. LS3 a last line without newline counts.
 #pragma once
 #include <cstddef>
 #include <cstdint>

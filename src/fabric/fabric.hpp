@@ -14,8 +14,7 @@
 ///  F-data    write() may read the row any time until it lands: the bytes must not change before.
 ///  F-loss    A post lands, or the peer is reported lost, once, after all that landed from it.
 ///  F-fence   After fence(peer) nothing that the peer posts changes what row(peer) shows.
-///  F-replica Where row(peer) is a replica, replica(peer) is the same bytes, and the node may store
-///  in
+///  F-replica Where row(peer) is a replica, replica(peer) is the same bytes. The node may store in
 ///            them what the peer said to others, but not to it. After fence(peer) it must not: the
 ///            pages may be read-only then.
 ///  F-wake    A post to a peer that announced its sleep wakes it, at the latest once who posted has

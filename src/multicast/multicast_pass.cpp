@@ -67,8 +67,8 @@ void Multicast<Memory>::tell_reach(std::uint32_t sender, const Delivery<Memory>&
   if (end) passing_.tell(sender, {.records = records, .offset = end->offset});
 }
 
-// The members that this one is to pass on to, who has least of it first: none if another has more
-// than this one, or one of lower rank as much.
+// The members that lack some of what this one has, the one that has least of it first. Empty if
+// another member passes on: one that has more, or as much and a lower rank.
 template <class Memory>
 std::vector<std::uint32_t> Multicast<Memory>::lacking(std::uint32_t sender,
                                                       const std::vector<bool>& suspected) const {

@@ -1,7 +1,7 @@
 /// \file pass_on.hpp
 /// The pieces of what a lost sender sent that the members of a group pass on to one another when
 /// their view ends, at Level::agreed: how one is written to our row, read in another member's, and
-/// acknowledged. Who passes on what to whom is decided in Multicast::pass_on().
+/// acknowledged. Multicast::pass_on() decides which member passes on what, and to whom.
 ///
 /// Words and invariants H1 to H4: sst/pass_words.hpp. The area may be written while a post of its
 /// last piece waits for a member that is suspected since (F-data): that one finds no piece (H1).

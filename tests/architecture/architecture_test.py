@@ -74,7 +74,7 @@ INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"\n]+)[>"]', re.M)
 # What a header's first comment says of an invariant begins with its label: in a list, or in a
 # sentence. Elsewhere a label is only cited.
 FILE_COMMENT = re.compile(r"\A(?:///[^\n]*\n)+")
-INVARIANT = re.compile(r"(?:^///  |\b[Ii]nvariants?:? (?:\n/// )?|[.;:] (?:\n/// )?)"
+INVARIANT = re.compile(r"(?:^///  |\b[Ii]nvariants?:?(?: |\n/// )|[.;:](?: |\n/// ))"
                        r"([A-Z]{1,2}\d{1,2})(?=:? )(?! (?:to|and|see|of)\b)", re.M)
 
 # Numbers first, so that the quotes in 1'000 open no character literal.

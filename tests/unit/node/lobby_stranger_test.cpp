@@ -1,5 +1,5 @@
 /// \file lobby_stranger_test.cpp
-/// Who connects and is no member does no harm (LB3).
+/// A caller that is no member does no harm (LB3).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
