@@ -161,7 +161,10 @@ bool Multicast<Memory>::take(const PassedPiece& piece, const Delivery<Memory>& d
     }
   }
   if (!possible) {
-    violation_ = {shape_.sender_ranks[s], kImpossiblePassed};
+    // Y5: where we read the sender's own row, it may be in a later view by now. See find_ends().
+    std::atomic_thread_fence(std::memory_order_acquire);
+    const std::uint32_t rank = shape_.sender_ranks[s];
+    if (replica != nullptr || in_view(rank)) violation_ = {rank, kImpossiblePassed};
     return false;
   }
   counters_.received_messages.add(sent.records - sent_[s].records);

@@ -92,10 +92,10 @@ bool Subgroup<Memory>::pass_on(const std::vector<bool>& suspected, bool all_wedg
   const GroupShape& shape = now_->shape;
   const SubgroupPlace& place = now_->place;
   const Extent area{place.area_offset, static_cast<std::uint32_t>(posts.area_granules * kGranule)};
-  const std::size_t control = control_bytes(shape.senders());
-  const Effects::Words words{
-      place.control_offset + control,
-      {shape.own_control + control, pass_bytes(shape.senders(), shape.members())}};
+  // What we received of a piece goes with the word that we saw it: the owner asks for both (I8).
+  const std::size_t bytes =
+      control_bytes(shape.senders()) + pass_bytes(shape.senders(), shape.members());
+  const Effects::Words words{place.control_offset, {shape.own_control, bytes}};
   std::size_t peer = 0;
   for (std::uint32_t m = 0; m < shape.members(); ++m) {
     if (m == shape.self) continue;

@@ -216,7 +216,8 @@ Delays delays_of(const std::vector<const Member*>& members, const Disturbances& 
       const auto kind = static_cast<std::size_t>(change.kind);
       ++delays.counted[kind];
       delays.worst[kind] = std::max(delays.worst[kind], took);
-      const std::uint64_t pieces = std::min(view.pieces, kPiecesPerSender * course.suspicions());
+      const std::uint64_t pieces = std::min(
+          view.pieces, kPiecesPerReceiver * course.suspicions() * (view.members.size() - 1));
       const std::uint64_t due = kDelayBounds[kind] + pieces * kPieceDelays;
       if (took <= due || !delays.too_long.empty()) continue;
       delays.too_long = "G12: " + stay.who->name() + " entered view " + std::to_string(id + 1) +

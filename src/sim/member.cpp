@@ -127,6 +127,7 @@ std::size_t Member::pass() {
   if (engine_->states().taking() == Taking::failed) no_state(engine_->states().error());
   if (is_frozen()) check_frozen();
   if (plan_.one_host) check_stable();
+  check_violations();
   if (NativeMemory::load(row_.data() + ViewWords::kLeaving) == 0) {
     asked_ns_.reset();
   } else if (!asked_ns_) {

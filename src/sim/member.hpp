@@ -189,6 +189,7 @@ class Member final : private EngineEvents {
   void note_pieces();
   void check_frozen();
   void check_stable();
+  void check_violations();
   [[nodiscard]] bool is_frozen() const {
     return frozen_view_ != 0 && frozen_view_ == view_id() && changing() && !stopped() &&
            !engine_->membership().has_decided();

@@ -79,4 +79,15 @@ void Member::check_stable() {
   }
 }
 
+// Y4. No node of the world writes what a correct one does not, so nobody may call another corrupt.
+void Member::check_violations() {
+  for (std::size_t g = 0; g < seats_.size() && finding_.empty(); ++g) {
+    const std::optional<Violation> violation = engine_->subgroup(g).violation();
+    if (!violation || stopped()) continue;
+    finding_ = "Y4: " + name() + " says that " +
+               plan_.rows.groups[g].members[violation->sender_id.value] +
+               " is corrupt: " + violation->what;
+  }
+}
+
 }  // namespace tutti::sim
