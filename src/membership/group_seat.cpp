@@ -32,6 +32,7 @@ GroupSeat::Seated GroupSeat::in(const View& view, const RowOf& row_of) const {
   GroupShape shape;
   SubgroupPlace place;
   shape.view = view.id;
+  shape.order = options_.order;
   shape.level = options_.level;
   shape.message_max_bytes = options_.message_max_bytes;
   shape.window_records = options_.window_messages;

@@ -22,7 +22,7 @@ bool Membership<Memory>::is_sensible(const Proposal& proposal) const {
   if (proposal.next.id == kFirstView && proposal.next.survivors != 0) return false;
   if (view().id + 1 != proposal.next.id) return true;
   for (std::size_t g = 0; g < groups_.size(); ++g) {
-    if (proposal.cuts[g].received.size() != groups_[g].subgroup->shape().senders()) return false;
+    if (!groups_[g].subgroup->is_sensible(proposal.cuts[g])) return false;
   }
   return true;
 }

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/assert.hpp"
-#include "sst/sent_word.hpp"
 
 namespace tutti {
 namespace {
@@ -68,19 +67,14 @@ bool contradicts_itself(const Proposal& proposal) {
   if (next.id == 0 || next.id > ~0ULL - 2 || next.survivors > next.members.size()) return true;
   if (proposal.in_order > proposal.left.size()) return true;
   const auto stays = [&next](const ViewMember& member) { return next.contains(member); };
-  if (std::ranges::any_of(proposal.left, stays)) return true;
-  // Places of the order are counted up to kNoRound.
-  return std::ranges::any_of(proposal.cuts, [](const Cut& cut) {
-    const std::size_t senders = std::max<std::size_t>(cut.received.size(), 1);
-    return cut.sender >= senders || cut.round >= kNoRound / senders - 1;
-  });
+  return std::ranges::any_of(proposal.left, stays);
 }
 
 }  // namespace
 
 std::size_t proposal_words(std::size_t nodes, std::span<const std::uint32_t> senders_by_group) {
   std::size_t words = kHeader + 3 + 2 * (1 + 2 * nodes) + 1;
-  for (const std::uint32_t senders : senders_by_group) words += 3 + senders;
+  for (const std::uint32_t senders : senders_by_group) words += 1 + cut_words_max(senders);
   return words;
 }
 
@@ -95,10 +89,8 @@ std::vector<std::uint64_t> encode(const Proposal& proposal) {
   put(words, proposal.left);
   words.push_back(proposal.cuts.size());
   for (const Cut& cut : proposal.cuts) {
-    words.push_back(cut.round);
-    words.push_back(cut.sender);
-    words.push_back(cut.received.size());
-    words.insert(words.end(), cut.received.begin(), cut.received.end());
+    words.push_back(cut.words.size());
+    words.insert(words.end(), cut.words.begin(), cut.words.end());
   }
   words[1] = words.size();
   words[0] = digest_of(std::span(words).subspan(1));
@@ -116,12 +108,10 @@ std::optional<Proposal> decode(std::span<const std::uint64_t> words) {
   proposal.next.members = reader.members();
   proposal.in_order = static_cast<std::uint32_t>(reader.word());
   proposal.left = reader.members();
-  proposal.cuts.resize(reader.count(3));
+  proposal.cuts.resize(reader.count(1));
   for (Cut& cut : proposal.cuts) {
-    cut.round = reader.word();
-    cut.sender = static_cast<std::uint32_t>(reader.word());
-    cut.received.resize(reader.count(1));
-    for (std::uint64_t& received : cut.received) received = reader.word();
+    cut.words.resize(reader.count(1));
+    for (std::uint64_t& word : cut.words) word = reader.word();
   }
   if (!reader.whole() || contradicts_itself(proposal)) return {};
   return proposal;

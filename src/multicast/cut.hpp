@@ -1,22 +1,21 @@
 /// \file cut.hpp
-/// The ragged edge: where a view's sequence ends in one group, the same for all that go on.
-///
-/// Everything before the place (round, sender) is delivered, but for records of rounds from
-/// received[s] on: somebody that goes on lacks them, so they are nulls to all. Source: [Spindle,
-/// 2.1], DESIGN.md 2.
+/// The ragged edge: where a view's sequence ends in one group, the same for all that go on. What
+/// its words mean is the order's business (GroupOrder); the members agree on them unread.
+/// Source: [Spindle, 2.1], DESIGN.md 2.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 namespace tutti {
 
 struct Cut {
-  std::uint64_t round = 0;
-  std::uint32_t sender = 0;
-  /// By sender: the rounds that all who go on have received.
-  std::vector<std::uint64_t> received{};
+  std::vector<std::uint64_t> words{};
 
   friend bool operator==(const Cut&, const Cut&) = default;
 };
+
+/// The most words that the cut of any order takes, in a group with so many senders.
+[[nodiscard]] constexpr std::size_t cut_words_max(std::size_t senders) { return 2 + senders; }
 
 }  // namespace tutti

@@ -1,5 +1,5 @@
 /// \file outbox.hpp
-/// What a step of a group wants posted.
+/// What a group wants posted.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -15,6 +15,12 @@ struct Outbox {
   std::array<Piece, 2> data{};  ///< the second one if the batch wraps around the ring's end
   std::uint32_t pieces = 0;
   bool control = false;
+};
+
+/// What passing on wants pushed, to those that are not suspected.
+struct PassedPosts {
+  bool words = false;               ///< the control words, and those of passing on
+  std::uint32_t area_granules = 0;  ///< of the pass area, from its start
 };
 
 }  // namespace tutti

@@ -1,134 +1,180 @@
 #include "multicast/pass_on.hpp"
 
-#include <array>
+#include <algorithm>
 #include <atomic>
-#include <utility>
 
 #include "base/assert.hpp"
-#include "base/crc32c.hpp"
-#include "smc/record.hpp"
 #include "sst/memory.hpp"
 
 namespace tutti {
 
 template <class Memory>
-PassOn<Memory>::PassOn(const GroupShape& shape, Memory memory)
-    : shape_(shape), memory_(memory), seen_(shape.members()) {}
-
-template <class Memory>
-std::uint64_t PassOn<Memory>::load(std::uint32_t member, std::size_t offset) const {
-  const std::byte* epoch = shape_.member_controls[member] + kEpochOffset;
-  if (memory_.load(epoch) != shape_.view) return 0;
-  const std::uint64_t value = memory_.load(word(member, offset));
-  return value != 0 && memory_.load(epoch) == shape_.view ? value : 0;
-}
-
-template <class Memory>
-std::uint32_t PassOn<Memory>::sender_shown(std::uint32_t member) const {
-  const std::uint64_t number = load(member, kPassNumber);
-  if (number == 0 || number == seen_[member]) return kNobody;
-  const std::uint64_t sender = load(member, kPassSender);
-  return sender < shape_.senders() ? static_cast<std::uint32_t>(sender) : kNobody;
-}
-
-// H1.
-template <class Memory>
-std::uint32_t PassOn<Memory>::check(const PassedPiece& piece) const {
-  const std::array<std::uint64_t, 8> words{shape_.view, piece.number, piece.sender,
-                                           piece.begin, piece.offset, piece.words.size(),
-                                           piece.sent,  piece.last};
-  return crc32c(std::as_bytes(piece.words), crc32c(std::as_bytes(std::span(words))));
-}
-
-template <class Memory>
-std::optional<PassedPiece> PassOn<Memory>::look(std::uint32_t member) {
-  PassedPiece piece;
-  piece.number = load(member, kPassNumber);
-  if (piece.number == 0 || piece.number == seen_[member]) return {};
-  const std::uint64_t sender = load(member, kPassSender);
-  const std::uint64_t length = load(member, kPassGranules);
-  const std::uint64_t granules = length & ~kPassLast;
-  if (sender >= shape_.senders() || granules > shape_.area_granules) return {};
-  piece.sender = static_cast<std::uint32_t>(sender);
-  piece.begin = static_cast<std::uint32_t>(load(member, kPassBegin));
-  piece.offset = static_cast<std::uint32_t>(load(member, kPassOffset));
-  piece.sent = load(member, kPassSent);
-  piece.last = (length & kPassLast) != 0;
-  words_.resize(granules);
-  for (std::size_t i = 0; i < granules; ++i) {
-    words_[i] = memory_.load(shape_.member_areas[member] + i * kGranule);
+void PassOn<Memory>::step(const std::vector<bool>& suspected, bool all_wedged,
+                          const Follower<Memory>& follower) {
+  if (shape_.members() == 0 || state_.violation) return;
+  TUTTI_ASSERT(state_.wedged && suspected.size() == shape_.members(), state_.wedged,
+               suspected.size(), shape_.view, shape_.self);
+  for (std::uint32_t s = 0; s < shape_.senders(); ++s) {
+    if (suspected[shape_.sender_ranks[s]]) ignored_[s] = true;
   }
-  piece.words = words_;
-  if (load(member, kPassCheck) != check(piece)) return {};
-  return piece;
-}
-
-template <class Memory>
-void PassOn<Memory>::seen(std::uint32_t member, std::uint64_t number) {
-  seen_[member] = number;
-  memory_.store(own_word(pass_seen(shape_.senders()) + 8 * std::size_t{member}), number);
-  posts_.words = true;
-}
-
-template <class Memory>
-std::optional<Reach> PassOn<Memory>::reach(std::uint32_t member, std::uint32_t sender) const {
-  const std::uint64_t word = load(member, kPassReach + 8 * std::size_t{sender});
-  if (word == 0) return {};
-  return unpack_reach(word);
-}
-
-template <class Memory>
-void PassOn<Memory>::tell(std::uint32_t sender, const Reach& reach) {
-  std::byte* const at = own_word(kPassReach + 8 * std::size_t{sender});
-  if (NativeMemory::load(at) == pack_reach(reach)) return;
-  memory_.store(at, pack_reach(reach));
-  posts_.words = true;
-}
-
-template <class Memory>
-bool PassOn<Memory>::is_seen(const std::vector<bool>& suspected) const {
-  if (number_ == 0) return true;
   for (std::uint32_t m = 0; m < shape_.members(); ++m) {
     if (m == shape_.self || suspected[m]) continue;
-    if (load(m, pass_seen(shape_.senders()) + 8 * std::size_t{shape_.self}) != number_)
-      return false;
+    const std::uint32_t sender = pieces_.sender_shown(m);
+    if (sender == kNobody || !suspected[shape_.sender_ranks[sender]]) continue;
+    const std::optional<PassedPiece> piece = pieces_.look(m);
+    if (piece && piece->sender == sender && take(*piece, follower)) pieces_.seen(m, piece->number);
+    if (state_.violation) return;
   }
-  return true;
+  for (std::uint32_t s = 0; s < shape_.senders(); ++s) {
+    if (suspected[shape_.sender_ranks[s]] && state_.met[s]) tell_reach(s, follower);
+  }
+  if (!all_wedged || !pieces_.is_seen(suspected)) return;
+  // Where one that goes on lacks a row, nobody has delivered anything (I7).
+  for (std::uint32_t m = 0; m < shape_.members(); ++m) {
+    if (!suspected[m] && !state_.has_met_all(m)) return;
+  }
+  for (std::uint32_t s = 0; s < shape_.senders(); ++s) {
+    if (!suspected[shape_.sender_ranks[s]]) continue;
+    for (const std::uint32_t m : lacking(s, suspected)) {
+      const std::optional<Reach> from = pieces_.reach(m, s);
+      if (from && pass(s, *from, follower)) return;
+      if (state_.violation) return;
+    }
+  }
 }
 
+// Behind the last record that we have; nothing while delivery moves.
 template <class Memory>
-bool PassOn<Memory>::pass(const PassedPiece& from, std::uint32_t granules) {
-  TUTTI_ASSERT(granules <= shape_.area_granules && from.offset < shape_.ring_granules, granules,
-               from.offset, shape_.view, shape_.self);
-  PassedPiece piece = from;
-  words_.resize(granules);
-  for (std::uint32_t i = 0; i < granules; ++i) {
-    const std::uint32_t at = (piece.offset + i) & (shape_.ring_granules - 1);
-    words_[i] = memory_.load(shape_.sender_rings[piece.sender] + std::size_t{at} * kGranule);
-  }
-  // Y5: who reads the epoch after the bytes has read those of this view.
+std::optional<RingPlace> PassOn<Memory>::end_of(std::uint32_t sender,
+                                                const Follower<Memory>& follower) {
+  const std::optional<RingWalk<Memory>> start = order_.walk(sender, follower);
+  if (!start) return {};
+  const std::optional<RingPlace> end = place_before(*start, state_.sent[sender].records, kNoRound);
+  if (end && end->records == state_.sent[sender].records) return end;
+  // Y5: see RoundRobin::apply_cut().
   std::atomic_thread_fence(std::memory_order_acquire);
-  const std::uint32_t rank = shape_.sender_ranks[piece.sender];
-  if (memory_.load(shape_.member_controls[rank] + kEpochOffset) != shape_.view) return false;
-  for (std::uint32_t i = 0; i < granules; ++i) {
-    memory_.store(shape_.own_area + std::size_t{i} * kGranule, words_[i]);
-  }
-  piece.number = ++number_;
-  piece.words = words_;
-  memory_.store(own_word(kPassSender), piece.sender);
-  memory_.store(own_word(kPassBegin), piece.begin);
-  memory_.store(own_word(kPassOffset), piece.offset);
-  memory_.store(own_word(kPassGranules), granules | (piece.last ? kPassLast : 0));
-  memory_.store(own_word(kPassSent), piece.sent);
-  memory_.store(own_word(kPassCheck), check(piece));
-  memory_.store(own_word(kPassNumber), piece.number);
-  posts_ = {.words = true, .area_granules = granules};
-  return true;
+  const std::uint32_t rank = shape_.sender_ranks[sender];
+  if (state_.blocks.in_view(rank)) state_.violation = {rank, kImpossibleRecord};
+  return {};
 }
 
 template <class Memory>
-typename PassOn<Memory>::Posts PassOn<Memory>::take_posts() {
-  return std::exchange(posts_, {});
+void PassOn<Memory>::tell_reach(std::uint32_t sender, const Follower<Memory>& follower) {
+  const std::optional<Reach> told = pieces_.reach(shape_.self, sender);
+  const auto records = static_cast<std::uint32_t>(state_.sent[sender].records);
+  if (told && told->records == records) return;
+  const std::optional<RingPlace> end = end_of(sender, follower);
+  if (end) pieces_.tell(sender, {.records = records, .offset = end->offset});
+}
+
+// The members that lack some of what this one has, the one that has least of it first. Empty if
+// another member passes on: one that has more, or as much and a lower rank.
+template <class Memory>
+std::vector<std::uint32_t> PassOn<Memory>::lacking(std::uint32_t sender,
+                                                   const std::vector<bool>& suspected) const {
+  std::vector<std::uint32_t> out;
+  std::vector<std::uint64_t> received(shape_.members());
+  for (std::uint32_t m = 0; m < shape_.members(); ++m) {
+    if (m == shape_.self || suspected[m]) continue;
+    received[m] = state_.received_by(m, sender);
+    if (received[m] > state_.received[sender] ||
+        (received[m] == state_.received[sender] && m < shape_.self))
+      return {};
+    if (received[m] < state_.received[sender]) out.push_back(m);
+  }
+  std::ranges::stable_sort(out, {}, [&](std::uint32_t m) { return received[m]; });
+  return out;
+}
+
+// Passes on what comes from there, as many whole records as a piece holds. False: not possible just
+// now, or what the other says of its reach is no place between two of our records.
+template <class Memory>
+bool PassOn<Memory>::pass(std::uint32_t sender, const Reach& from,
+                          const Follower<Memory>& follower) {
+  const std::optional<RingPlace> end = end_of(sender, follower);
+  const SentState& sent = state_.sent[sender];
+  const std::uint32_t lacking = static_cast<std::uint32_t>(sent.records) - from.records;
+  if (!end || lacking > shape_.window_records || lacking > sent.records) return false;
+  if (from.offset >= shape_.ring_granules) return false;
+  const RingPlace start{.records = sent.records - lacking, .offset = from.offset};
+  RingWalk<Memory> walk(state_.memory, state_.extent_of(sender), start, shape_.view);
+  std::uint64_t granules = 0;
+  std::uint64_t passed = 0;  // of them, those of whole records that fit
+  std::uint64_t records = start.records;
+  while (walk.place().records < sent.records) {
+    const std::uint32_t before = walk.place().offset;
+    if (!walk.look() || !walk.pass()) return false;
+    granules += (walk.place().offset - before) & (shape_.ring_granules - 1);
+    if (granules > shape_.area_granules) continue;
+    passed = granules;
+    records = walk.place().records;
+  }
+  if (walk.place().offset != end->offset || granules > shape_.ring_granules) return false;
+  const bool last = records == sent.records;
+  if (!last && records == start.records) return false;
+  SentState with = sent;
+  if (!last) with = {.records = records, .rounds = 0, .finished = false};
+  return pieces_.pass({.sender = sender,
+                       .begin = from.records,
+                       .offset = from.offset,
+                       .sent = pack(with),
+                       .last = last},
+                      static_cast<std::uint32_t>(passed));
+}
+
+// True: it need not be looked at again. What does not follow what we have is passed on again if we
+// still lack it then. Where we read the sender's own row the bytes are there.
+template <class Memory>
+bool PassOn<Memory>::take(const PassedPiece& piece, const Follower<Memory>& follower) {
+  const std::uint32_t s = piece.sender;
+  std::byte* const replica = shape_.sender_replicas[s];
+  if (!state_.met[s]) return true;
+  const std::optional<RingWalk<Memory>> start = order_.walk(s, follower);
+  const std::optional<RingPlace> end = end_of(s, follower);
+  if (!start || !end) return false;
+  SentState sent = state_.sent[s];
+  if (piece.begin != static_cast<std::uint32_t>(sent.records) || piece.offset != end->offset)
+    return true;
+  const auto more = static_cast<std::uint32_t>(piece.sent) - piece.begin;
+  const std::uint32_t mask = shape_.ring_granules - 1;
+  const std::uint64_t kept = end->records == start->place().records
+                                 ? 0
+                                 : ((end->offset - start->place().offset - 1) & mask) + 1;
+  bool possible =
+      more <= shape_.window_records && piece.words.size() + kept <= shape_.ring_granules;
+  if (possible) {
+    for (std::size_t i = 0; i < piece.words.size() && replica != nullptr; ++i) {
+      const std::size_t at = (piece.offset + i) & mask;
+      store_cell(replica + at * kGranule, piece.words[i]);
+    }
+    const std::optional<RingPlace> then =
+        place_before(RingWalk<Memory>(state_.memory, state_.extent_of(s), *end, shape_.view),
+                     sent.records + more, kNoRound);
+    possible = then && then->records == sent.records + more &&
+               ((then->offset - piece.offset) & mask) == (piece.words.size() & mask);
+    if (possible && piece.last) {
+      const SentChange change = advance(sent, piece.sent, shape_.window_records);
+      if (change == SentChange::none) return true;
+      possible = change == SentChange::advanced && (more == 0 || then->round <= sent.rounds);
+    } else if (possible) {
+      possible = more != 0 && then->round > sent.rounds && !sent.finished;
+      sent.records += more;
+      sent.rounds = then->round;
+    }
+  }
+  if (!possible) {
+    // Y5: where we read the sender's own row, it may be in a later view by now. See
+    // RoundRobin::apply_cut().
+    std::atomic_thread_fence(std::memory_order_acquire);
+    const std::uint32_t rank = shape_.sender_ranks[s];
+    if (replica != nullptr || state_.blocks.in_view(rank))
+      state_.violation = {rank, kImpossiblePassed};
+    return false;
+  }
+  received_messages_.add(sent.records - state_.sent[s].records);
+  state_.sent[s] = sent;
+  order_.publish_received();
+  return true;
 }
 
 #ifndef TUTTI_DEFINITIONS_ONLY  // see sst/memory.hpp

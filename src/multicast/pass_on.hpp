@@ -1,85 +1,61 @@
 /// \file pass_on.hpp
-/// The pieces of what a lost sender sent that the members of a group pass on to one another when
-/// their view ends, at Level::agreed: how one is written to our row, read in another member's, and
-/// acknowledged. Multicast::pass_on() decides which member passes on what, and to whom.
+/// How the members of a view that go on come to have the same of a lost sender, where one of them
+/// may have delivered what another lacks (Stability::delivers_alone).
 ///
-/// Words and invariants H1 to H4: sst/pass_words.hpp. The area may be written while a post of its
-/// last piece waits for a member that is suspected since (F-data): that one finds no piece (H1).
-/// Threads: the predicate thread.
-/// Source: docs/decisions/0007, models/view_change.pml with AGREED=1.
+/// Invariant I8: before a cut is found, the members that go on make each other's receipts of a lost
+/// sender equal: the one that has most, the lowest of those, passes on what others lack. Nothing
+/// else is taken of a sender once it is suspected: it may live, and send for ever.
+/// Threads: the predicate thread. Source: docs/decisions/0007, models/view_change.pml, AGREED=1.
 #pragma once
-#include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <vector>
 
-#include "multicast/shape.hpp"
-#include "sst/pass_words.hpp"
-#include "sst/row_layout.hpp"
+#include "base/counter.hpp"
+#include "multicast/order.hpp"
+#include "multicast/passed_pieces.hpp"
+#include "multicast/view_state.hpp"
 
 namespace tutti {
-
-/// What was passed on, all of it checked (H1).
-struct PassedPiece {
-  std::uint64_t number = 0;
-  std::uint32_t sender = 0;
-  std::uint32_t begin = 0;   ///< records of the view before it, modulo 2^32
-  std::uint32_t offset = 0;  ///< where it starts in the ring, in granules
-  std::uint64_t sent = 0;    ///< the sender's word with it
-  bool last = false;         ///< no piece comes behind it
-  std::span<const std::uint64_t> words{};
-};
 
 template <class Memory>
 class PassOn {
  public:
-  PassOn(const GroupShape& shape, Memory memory);
+  PassOn(ViewState<Memory>& state, GroupOrder<Memory>& order, Counter& received_messages)
+      : state_(state),
+        shape_(state.shape),
+        order_(order),
+        received_messages_(received_messages),
+        pieces_(state.shape, state.memory),
+        ignored_(state.shape.senders()) {}
 
-  /// A piece of that member that we have not seen() yet. Its words last until the next call.
-  [[nodiscard]] std::optional<PassedPiece> look(std::uint32_t member);
-  /// The sender of the piece that the member shows, which may not be here yet; kNobody if none is
-  /// new.
-  [[nodiscard]] std::uint32_t sender_shown(std::uint32_t member) const;
-  void seen(std::uint32_t member, std::uint64_t number);
+  /// Takes what others pass on of suspected senders, and passes on, once all others have wedged.
+  /// `suspected` by rank in the group. To be called again and again while this member is wedged.
+  void step(const std::vector<bool>& suspected, bool all_wedged, const Follower<Memory>& follower);
 
-  /// What a member has of a sender; nothing before it has told.
-  [[nodiscard]] std::optional<Reach> reach(std::uint32_t member, std::uint32_t sender) const;
-  void tell(std::uint32_t sender, const Reach& reach);
+  /// Nothing more is taken of that sender but what is passed on.
+  [[nodiscard]] bool ignores(std::uint32_t sender) const { return ignored_[sender]; }
 
-  /// H2: all members but the suspected have seen our last piece.
-  [[nodiscard]] bool is_seen(const std::vector<bool>& suspected) const;
-  /// Writes the next piece: so many granules of the ring from piece.offset on. Piece.number and
-  /// piece.words are ignored. False: the sender is in this view no more, so it may have changed
-  /// them.
-  [[nodiscard]] bool pass(const PassedPiece& piece, std::uint32_t granules);
-
-  /// What must be posted since the last call: the words, and of the area so many granules.
-  struct Posts {
-    bool words = false;
-    std::uint32_t area_granules = 0;
-  };
-  [[nodiscard]] Posts take_posts();
-  /// Pieces that this member wrote in this view.
-  [[nodiscard]] std::uint64_t passed() const { return number_; }
+  /// What is to be posted since the last call, to those that are not suspected.
+  [[nodiscard]] PassedPosts take_posts() { return pieces_.take_posts(); }
+  [[nodiscard]] std::uint64_t passed() const { return pieces_.passed(); }
 
  private:
-  [[nodiscard]] const std::byte* word(std::uint32_t member, std::size_t offset) const {
-    return shape_.member_controls[member] + control_bytes(shape_.senders()) + offset;
-  }
-  [[nodiscard]] std::byte* own_word(std::size_t offset) const {
-    return shape_.own_control + control_bytes(shape_.senders()) + offset;
-  }
-  // A word of another member, 0 if its block is of another view (H3).
-  [[nodiscard]] std::uint64_t load(std::uint32_t member, std::size_t offset) const;
-  [[nodiscard]] std::uint32_t check(const PassedPiece& piece) const;
+  [[nodiscard]] std::optional<RingPlace> end_of(std::uint32_t sender,
+                                                const Follower<Memory>& follower);
+  [[nodiscard]] bool take(const PassedPiece& piece, const Follower<Memory>& follower);
+  void tell_reach(std::uint32_t sender, const Follower<Memory>& follower);
+  [[nodiscard]] std::vector<std::uint32_t> lacking(std::uint32_t sender,
+                                                   const std::vector<bool>& suspected) const;
+  [[nodiscard]] bool pass(std::uint32_t sender, const Reach& from,
+                          const Follower<Memory>& follower);
 
+  ViewState<Memory>& state_;
   const GroupShape& shape_;
-  Memory memory_;
-  std::uint64_t number_ = 0;         // of our last piece
-  std::vector<std::uint64_t> seen_;  // by rank: as told
-  std::vector<std::uint64_t> words_;
-  Posts posts_;
+  GroupOrder<Memory>& order_;
+  Counter& received_messages_;
+  PassedPieces<Memory> pieces_;
+  std::vector<bool> ignored_;  // by sender (I8)
 };
 
 }  // namespace tutti

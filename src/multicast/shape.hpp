@@ -37,6 +37,7 @@ struct GroupShape {
   std::uint32_t ring_granules = 0;         ///< a power of two
   std::uint32_t window_records = 0;        ///< a power of two
   std::uint32_t message_max_bytes = 0;
+  Order order = Order::round_robin;
   Level level = Level::atomic;
   std::uint64_t first_seq = 0;         ///< number of the view's first message, or kUnknownSeq
   std::uint64_t own_base_records = 0;  ///< own records that were delivered in earlier views

@@ -6,8 +6,6 @@
 #include <utility>
 
 #include "base/assert.hpp"
-#include "sst/pass_words.hpp"
-#include "sst/row_layout.hpp"
 
 namespace tutti {
 namespace {
@@ -24,10 +22,11 @@ template <class Memory>
 Subgroup<Memory>::InView::InView(Subgroup& group, const GroupShape& of_view, SubgroupPlace at)
     : shape(of_view),
       place(std::move(at)),
+      dissemination(shape, place),
       bounds(shape.senders()),
       multicast(shape, group.memory_, shape.own_sender == kNobody ? nullptr : group.ring(), bounds,
                 group.counters_),
-      delivery(shape, group.memory_, bounds, group.callback_, group.totals_),
+      follower(make_follower(shape, group.memory_, bounds, group.callback_, group.totals_)),
       started(shape.first_seq != kUnknownSeq) {
   bounds.close();
 }
@@ -69,7 +68,7 @@ bool Subgroup<Memory>::step(Effects& effects) {
   take_over_delivered();
   Outbox out;
   advanced |= now_->multicast.step(out);
-  if (out.control) push(effects, out);
+  if (out.control) pushes_.add(now_->dissemination.push(out, effects));
   if (now_->multicast.complete()) complete_.store(true, std::memory_order_release);
   return advanced;
 }
@@ -79,30 +78,17 @@ template <class Memory>
 void Subgroup<Memory>::wedge() {
   TUTTI_ASSERT(!now_->cut, now_->shape.view, now_->shape.self);
   now_->multicast.wedge();
-  if (now_->shape.level != Level::unordered) now_->wedged = true;
+  if (!now_->multicast.delivers_wedged()) now_->wedged = true;
   if (now_->wedged) now_->bounds.close();
 }
 
 template <class Memory>
 bool Subgroup<Memory>::pass_on(const std::vector<bool>& suspected, bool all_wedged,
                                Effects& effects) {
-  now_->multicast.pass_on(suspected, all_wedged, now_->delivery);
-  const typename PassOn<Memory>::Posts posts = now_->multicast.take_passed();
+  now_->multicast.pass_on(suspected, all_wedged, *now_->follower);
+  const PassedPosts posts = now_->multicast.take_passed();
   if (!posts.words) return false;
-  const GroupShape& shape = now_->shape;
-  const SubgroupPlace& place = now_->place;
-  const Extent area{place.area_offset, static_cast<std::uint32_t>(posts.area_granules * kGranule)};
-  // What we received of a piece goes with the word that we saw it: the owner asks for both (I8).
-  const std::size_t bytes =
-      control_bytes(shape.senders()) + pass_bytes(shape.senders(), shape.members());
-  const Effects::Words words{place.control_offset, {shape.own_control, bytes}};
-  std::size_t peer = 0;
-  for (std::uint32_t m = 0; m < shape.members(); ++m) {
-    if (m == shape.self) continue;
-    const std::span<const Slot> to{&place.peers[peer++], 1};
-    if (suspected[m]) continue;
-    effects.push(to, {&area, posts.area_granules != 0 ? 1U : 0U}, {&words, 1});
-  }
+  now_->dissemination.pass_on(posts, suspected, effects);
   return true;
 }
 
@@ -115,7 +101,7 @@ bool Subgroup<Memory>::end(const Cut& cut) {
   now_->wedged = true;
   now_->bounds.close();
   if (busy_.load(std::memory_order_seq_cst) == Busy::reading) return false;
-  if (!now_->multicast.apply_cut(cut, now_->delivery)) return false;
+  if (!now_->multicast.apply_cut(cut, *now_->follower)) return false;
   TUTTI_ASSERT(now_->bounds.is_final() && !now_->bounds.is_open(), now_->shape.view,
                now_->shape.self);  // Z3
   now_->cut = cut;
@@ -127,14 +113,14 @@ template <class Memory>
 void Subgroup<Memory>::start(InView& view) {
   const std::optional<std::uint64_t> first = view.multicast.first_seq();
   if (!first) return;
-  view.delivery.start_at(*first);
+  view.follower->start_at(*first);
   view.multicast.tell_first_seq(*first);
   view.started = true;
 }
 
 template <class Memory>
 bool Subgroup<Memory>::is_at_cut(const InView& view) const {
-  return view.cut && view.multicast.at_cut(*view.cut, view.delivery);
+  return view.cut && view.multicast.at_cut(*view.cut, *view.follower);
 }
 
 // Z1. True if anything changed.
@@ -152,26 +138,13 @@ bool Subgroup<Memory>::retire() {
                  next.shape.view, next.shape.self);  // Z1
     TUTTI_ASSERT(oldest.shape.members() == 0 || oldest.bounds.is_final(), oldest.shape.view,
                  oldest.shape.self);
-    go_on_counting(oldest, *views_[1]);
+    views_[1]->follower->number_on(*oldest.follower, oldest.shape);  // Z4
     views_.pop_front();
     oldest_.store(views_.front().get(), std::memory_order_release);
     open_.store(views_.front().get(), std::memory_order_release);
   }
   if (views_.size() == 1) now_->multicast.set_drained();
   return changed;
-}
-
-// Z4. A sender that comes back was in no view in between.
-template <class Memory>
-void Subgroup<Memory>::go_on_counting(const InView& before, InView& next) {
-  if (next.shape.level != Level::unordered) return;
-  const std::vector<MemberIndex>& were = before.shape.sender_ids;
-  for (std::uint32_t s = 0; s < next.shape.senders(); ++s) {
-    const auto was = std::ranges::find(were, next.shape.sender_ids[s]);
-    if (was == were.end()) continue;
-    next.delivery.count_from(s,
-                             before.delivery.counted(static_cast<std::size_t>(was - were.begin())));
-  }
 }
 
 template <class Memory>
@@ -191,29 +164,11 @@ bool Subgroup<Memory>::open_oldest() {
 
 template <class Memory>
 void Subgroup<Memory>::take_over_delivered() {
-  now_->multicast.set_delivered(now_->delivery.position());
-  if (now_->shape.level != Level::unordered) return;
+  now_->multicast.set_delivered(now_->follower->position());
+  if (now_->multicast.order().is_total()) return;
   for (std::uint32_t s = 0; s < now_->shape.senders(); ++s) {
-    now_->multicast.set_consumed(s, now_->delivery.consumed(s));
+    now_->multicast.set_consumed(s, now_->follower->consumed(s));
   }
-}
-
-template <class Memory>
-void Subgroup<Memory>::push(Effects& effects, const Outbox& out) {
-  const SubgroupPlace& place = now_->place;
-  TUTTI_ASSERT(out.pieces == 0 ||
-                   out.data[0].begin_granule + out.data[0].granules <= now_->shape.ring_granules,
-               out.data[0].begin_granule, out.data[0].granules, now_->shape.view);
-  std::array<Extent, 2> data;
-  for (std::uint32_t i = 0; i < out.pieces; ++i) {
-    const Outbox::Piece& piece = out.data[i];
-    data[i] = {place.ring_offset + piece.begin_granule * kGranule,
-               static_cast<std::uint32_t>(piece.granules * kGranule)};
-  }
-  const Effects::Words control{place.control_offset,
-                               {now_->shape.own_control, control_bytes(now_->shape.senders())}};
-  effects.push(place.peers, {data.data(), out.pieces}, {&control, 1});
-  pushes_.add(place.peers.size());
 }
 
 template <class Memory>
@@ -225,7 +180,7 @@ bool Subgroup<Memory>::deliver() {
   TUTTI_ASSERT(view.shape.view <= allowed_, view.shape.view, allowed_, view.shape.self);  // Z2
   // Relaxed: only a thread that has the loop from us in the middle of the callback sees it.
   busy_.store(Busy::calling, std::memory_order_relaxed);
-  const bool delivered = view.delivery.run(kBatchesPerTurn);
+  const bool delivered = view.follower->run(kBatchesPerTurn);
   busy_.store(Busy::no, std::memory_order_relaxed);
   return delivered;
 }
@@ -236,7 +191,7 @@ bool Subgroup<Memory>::deliver_here() {
   busy_.store(Busy::reading, std::memory_order_seq_cst);
   InView* const view = open_.load(std::memory_order_seq_cst);
   const bool delivered =
-      view != nullptr && view->bounds.is_open() && view->delivery.run(kBatchesPerTurn);
+      view != nullptr && view->bounds.is_open() && view->follower->run(kBatchesPerTurn);
   busy_.store(Busy::no, std::memory_order_release);
   return delivered;
 }
@@ -280,31 +235,31 @@ bool Subgroup<Memory>::at_rest() {
 
 template <class Memory>
 void Subgroup<Memory>::note_course(std::uint64_t now_ns) {
-  const Multicast<Memory>& multicast = now_->multicast;
-  const bool unordered = now_->shape.level == Level::unordered;
-  course_.note(now_ns, multicast.own_place(),
-               unordered ? counters_.sent_messages.get() : totals_.counters.messages.get(),
-               unordered ? counters_.sent_bytes.get() : totals_.counters.bytes.get());
-  std::uint64_t last = multicast.own_place();
+  const GroupOrder<Memory>& order = now_->multicast.order();
+  const bool total = order.is_total();
+  course_.note(now_ns, order.own_position(),
+               total ? totals_.counters.messages.get() : counters_.sent_messages.get(),
+               total ? totals_.counters.bytes.get() : counters_.sent_bytes.get());
+  std::uint64_t last = order.own_position();
   for (std::uint32_t m = 0; m < now_->shape.members(); ++m) {
-    last = std::min(last, multicast.place_of(m));
+    last = std::min(last, order.position_of(m));
   }
   course_.forget_before(last);
-  const std::uint64_t place = multicast.place_of(now_->shape.self);
-  const bool behind = multicast.undelivered() != 0 || views_.size() > 1;
-  if (place != noted_place_ || !behind || noted_ns_ == 0) not_behind_ns_ = now_ns;
-  noted_place_ = place;
+  const std::uint64_t position = order.position_of(now_->shape.self);
+  const bool behind = order.undelivered() != 0 || views_.size() > 1;
+  if (position != noted_position_ || !behind || noted_ns_ == 0) not_behind_ns_ = now_ns;
+  noted_position_ = position;
   noted_ns_ = now_ns;
 }
 
 template <class Memory>
 Lag Subgroup<Memory>::lag(std::uint32_t member) const {
-  const Multicast<Memory>& multicast = now_->multicast;
-  if (member != now_->shape.self || now_->shape.level == Level::unordered) {
-    return course_.of(multicast.place_of(member));
+  const GroupOrder<Memory>& order = now_->multicast.order();
+  if (member != now_->shape.self || !order.is_total()) {
+    return course_.of(order.position_of(member));
   }
   TUTTI_ASSERT(noted_ns_ >= not_behind_ns_, noted_ns_, not_behind_ns_, now_->shape.self);
-  const std::uint64_t messages = multicast.undelivered();
+  const std::uint64_t messages = order.undelivered();
   const std::uint64_t delivered = std::max<std::uint64_t>(totals_.counters.messages.get(), 1);
   return {.messages = messages,
           .bytes = messages * (totals_.counters.bytes.get() / delivered),
@@ -320,7 +275,7 @@ bool Subgroup<Memory>::holds_window(std::uint32_t member) const {
 template <class Memory>
 std::optional<Violation> Subgroup<Memory>::violation() const {
   const InView& oldest = *views_.front();
-  const std::uint32_t corrupt = oldest.delivery.corrupt();  // once: a delivery thread writes it
+  const std::uint32_t corrupt = oldest.follower->corrupt();  // once: a delivery thread writes it
   const InView& found = corrupt != kNobody ? oldest : *now_;
   std::optional<Violation> out = found.multicast.violation();
   if (corrupt != kNobody) out = {corrupt, "its ring buffer holds a record that cannot be"};

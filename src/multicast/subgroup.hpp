@@ -27,7 +27,8 @@
 #include "base/assert.hpp"
 #include "multicast/bounds.hpp"
 #include "multicast/cut.hpp"
-#include "multicast/delivery.hpp"
+#include "multicast/dissemination.hpp"
+#include "multicast/follower.hpp"
 #include "multicast/lag.hpp"
 #include "multicast/multicast.hpp"
 #include "multicast/shape.hpp"
@@ -37,15 +38,6 @@
 #include "tutti/statistics.hpp"
 
 namespace tutti {
-
-/// Where the group is in our row, and who its other members are.
-struct SubgroupPlace {
-  std::uint64_t control_offset = 0;
-  std::uint64_t ring_offset = 0;
-  std::uint64_t area_offset = 0;     ///< of the pass area, if there is one
-  std::vector<Slot> peers;           ///< by rank, ours left out
-  bool own_delivery_thread = false;  ///< deliver() leaves delivery to deliver_here()
-};
 
 template <class Memory>
 class Subgroup final : public Stepped {
@@ -110,8 +102,10 @@ class Subgroup final : public Stepped {
   /// posted anything.
   bool pass_on(const std::vector<bool>& suspected, bool all_wedged, Effects& effects);
   [[nodiscard]] std::optional<Cut> find_cut(const std::vector<bool>& goes_on) {
-    return now_->multicast.find_cut(goes_on, now_->delivery);
+    return now_->multicast.find_cut(goes_on, *now_->follower);
   }
+  /// These words are a cut that a correct leader can make of the newest view.
+  [[nodiscard]] bool is_sensible(const Cut& cut) const { return now_->multicast.is_sensible(cut); }
   /// Fixes what is delivered in this view, which may go on after it. False: not possible yet, to be
   /// called again. True: enter() may follow, or, for one that leaves, the wait for delivered_all().
   [[nodiscard]] bool end(const Cut& cut);
@@ -143,15 +137,15 @@ class Subgroup final : public Stepped {
   /// Returns the granule where our ring starts in it, 0 if we are no sender.
   std::uint32_t enter(const GroupShape& shape, SubgroupPlace place);
 
-  /// Once the view's end is decided: the others went on without us (Delivery, Y5), and nothing more
+  /// Once the view's end is decided: the others went on without us (Follower, Y5), and nothing more
   /// will be delivered.
   [[nodiscard]] bool stale() const {
-    return views_.front()->delivery.stale() || now_->delivery.stale() ||
+    return views_.front()->follower->stale() || now_->follower->stale() ||
            now_->multicast.overtaken() || (!now_->started && now_->multicast.alone());
   }
   /// For delivery callbacks: what they were handed is still what was sent.
   [[nodiscard]] bool in_place() const {
-    return oldest_.load(std::memory_order_acquire)->delivery.in_place();
+    return oldest_.load(std::memory_order_acquire)->follower->in_place();
   }
 
   [[nodiscard]] bool complete() const { return complete_.load(std::memory_order_acquire); }
@@ -166,8 +160,8 @@ class Subgroup final : public Stepped {
   /// predicate thread.
   [[nodiscard]] Lag lag(std::uint32_t member) const;
   /// Where `member` is: it grows in a view whenever that one delivers.
-  [[nodiscard]] std::uint64_t place_of(std::uint32_t member) const {
-    return now_->multicast.place_of(member);
+  [[nodiscard]] std::uint64_t position_of(std::uint32_t member) const {
+    return now_->multicast.order().position_of(member);
   }
   /// In the newest view: rounds of a sender that may be delivered, but for the cut (I2).
   [[nodiscard]] std::uint64_t stable(std::size_t sender) const {
@@ -195,10 +189,11 @@ class Subgroup final : public Stepped {
     InView(Subgroup& group, const GroupShape& of_view, SubgroupPlace at);
     const GroupShape shape;
     const SubgroupPlace place;
+    const Dissemination dissemination;
     Bounds bounds;
     Multicast<Memory> multicast;
-    Delivery<Memory> delivery;
-    bool started;  // delivery knows the number of the first message
+    std::unique_ptr<Follower<Memory>> follower;  // the application's
+    bool started;                                // it knows the number of the first message
     bool wedged = false;
     std::optional<Cut> cut{};  // applied
     // Delivery may run if the bounds are open: the view was stepped once, is the oldest, is
@@ -208,11 +203,9 @@ class Subgroup final : public Stepped {
   [[nodiscard]] DeliveryCallback marked(DeliveryCallback callback);
   void start(InView& view);
   bool retire();
-  static void go_on_counting(const InView& before, InView& next);
   bool open_oldest();
   void take_over_delivered();
   [[nodiscard]] bool is_at_cut(const InView& view) const;
-  void push(Effects& effects, const Outbox& out);
 
   Memory memory_;
   DeliveryCallback callback_;
@@ -228,7 +221,7 @@ class Subgroup final : public Stepped {
   LagHistory course_;  // of this view
   std::uint64_t noted_ns_ = 0;
   std::uint64_t not_behind_ns_ = 0;  // when we last were not, or got on
-  std::uint64_t noted_place_ = 0;
+  std::uint64_t noted_position_ = 0;
   std::atomic<bool> complete_{false};
 
   // The oldest view, for callbacks; for the delivery thread `open_`: null while that must not

@@ -164,7 +164,7 @@ void Incarnation::watch_lags() {
       figures.bytes = lag.bytes;
       figures.behind = std::chrono::nanoseconds(lag.ns);
       figures.holds_window = group.holds_window(rank);
-      places_[rank] = group.place_of(rank);
+      places_[rank] = group.position_of(rank);
     }
     lags_.take(groups_[g].name, lag_figures_, places_);
     if (node_.remove_after.count() != 0) remove_the_still(groups_[g].name);

@@ -58,6 +58,7 @@ class ForgedTable {
     shape.ring_granules = options_.ring_granules;
     shape.window_records = options_.window_records;
     shape.message_max_bytes = options_.message_max_bytes;
+    shape.order = options_.level == Level::unordered ? Order::none : Order::round_robin;
     shape.level = options_.level;
     for (AlignedRow& control : controls_) shape.member_controls.push_back(control.data());
     for (AlignedRow& area : areas_) shape.member_areas.push_back(area.data());

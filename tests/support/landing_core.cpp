@@ -6,6 +6,7 @@
 #include "engine/engine_peers.cpp"            // NOLINT(bugprone-suspicious-include)
 #include "engine/engine_views.cpp"            // NOLINT(bugprone-suspicious-include)
 #include "engine/litmus.cpp"                  // NOLINT(bugprone-suspicious-include)
+#include "flow/own_space.cpp"                 // NOLINT(bugprone-suspicious-include)
 #include "membership/agreement.cpp"           // NOLINT(bugprone-suspicious-include)
 #include "membership/membership.cpp"          // NOLINT(bugprone-suspicious-include)
 #include "membership/membership_begin.cpp"    // NOLINT(bugprone-suspicious-include)
@@ -16,20 +17,32 @@
 #include "membership/state_transfer.cpp"      // NOLINT(bugprone-suspicious-include)
 #include "membership/suspicion.cpp"           // NOLINT(bugprone-suspicious-include)
 #include "membership/view_rows.cpp"           // NOLINT(bugprone-suspicious-include)
-#include "multicast/delivery.cpp"             // NOLINT(bugprone-suspicious-include)
+#include "multicast/follower.cpp"             // NOLINT(bugprone-suspicious-include)
 #include "multicast/multicast.cpp"            // NOLINT(bugprone-suspicious-include)
-#include "multicast/multicast_cut.cpp"        // NOLINT(bugprone-suspicious-include)
-#include "multicast/multicast_pass.cpp"       // NOLINT(bugprone-suspicious-include)
-#include "multicast/multicast_space.cpp"      // NOLINT(bugprone-suspicious-include)
+#include "multicast/multicast_end.cpp"        // NOLINT(bugprone-suspicious-include)
+#include "multicast/order.cpp"                // NOLINT(bugprone-suspicious-include)
 #include "multicast/pass_on.cpp"              // NOLINT(bugprone-suspicious-include)
+#include "multicast/passed_pieces.cpp"        // NOLINT(bugprone-suspicious-include)
+#include "multicast/round_follower.cpp"       // NOLINT(bugprone-suspicious-include)
+#include "multicast/round_robin.cpp"          // NOLINT(bugprone-suspicious-include)
+#include "multicast/round_robin_cut.cpp"      // NOLINT(bugprone-suspicious-include)
+#include "multicast/sender_follower.cpp"      // NOLINT(bugprone-suspicious-include)
+#include "multicast/stability.cpp"            // NOLINT(bugprone-suspicious-include)
 #include "multicast/subgroup.cpp"             // NOLINT(bugprone-suspicious-include)
+#include "multicast/unordered.cpp"            // NOLINT(bugprone-suspicious-include)
 #include "support/landing_memory.hpp"
 
 namespace tutti {
 
+template class OwnSpace<testing::LandingMemory>;
+template class PassedPieces<testing::LandingMemory>;
 template class PassOn<testing::LandingMemory>;
+template class RoundRobin<testing::LandingMemory>;
+template class Unordered<testing::LandingMemory>;
+template class Follower<testing::LandingMemory>;
+template class RoundFollower<testing::LandingMemory>;
+template class SenderFollower<testing::LandingMemory>;
 template class Multicast<testing::LandingMemory>;
-template class Delivery<testing::LandingMemory>;
 template class Subgroup<testing::LandingMemory>;
 template class ViewRows<testing::LandingMemory>;
 template class Suspicion<testing::LandingMemory>;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "multicast/round_cut.hpp"
 #include "smc/record.hpp"
 #include "sst/memory.hpp"
 #include "sst/pass_words.hpp"
@@ -271,7 +272,7 @@ std::string RowWords::proposal(std::uint32_t owner, std::span<const std::byte> b
       "a proposal (view " + std::to_string(next.next.id) + ": " + names(next.next.members);
   if (next.next.id != kFirstView) {
     const std::vector<std::string> of = senders(next.next.id - 1);
-    const Cut& cut = next.cuts.front();
+    const RoundCut cut = unpack_round_cut(next.cuts.front());
     std::string all;
     for (std::size_t s = 0; s < cut.received.size(); ++s) {
       if (cut.received[s] == 0) continue;

@@ -20,11 +20,7 @@ Proposal some(Prng& random) {
   proposal.in_order = static_cast<std::uint32_t>(proposal.left.size() / 2);
   for (std::uint64_t n = random.below(4); n > 0; --n) {
     Cut& cut = proposal.cuts.emplace_back();
-    cut.round = random.below(std::uint64_t{1} << 50);
-    for (std::uint64_t s = random.below(9); s > 0; --s) cut.received.push_back(random.next());
-    if (!cut.received.empty()) {
-      cut.sender = static_cast<std::uint32_t>(random.below(cut.received.size()));
-    }
+    for (std::uint64_t s = random.below(9); s > 0; --s) cut.words.push_back(random.next());
   }
   return proposal;
 }
@@ -74,15 +70,14 @@ TEST(Proposal, IsRefusedIfItContradictsItself) {
       encode({.next = {.id = 7, .members = {{1, 10}, {2, 20}}, .survivors = 1},
               .left = {{3, 30}},
               .in_order = 1,
-              .cuts = {{.round = 4, .sender = 1, .received = {4, 5}}}});
+              .cuts = {Cut{{4, 1, 4, 5}}}});
   ASSERT_EQ(words.size(), 19U);
   ASSERT_NE(decode(forged(words, 2, 8)), std::nullopt) << "so it is signed";
   EXPECT_EQ(decode(forged(words, 2, 0)), std::nullopt) << "no view has the number 0";
   EXPECT_EQ(decode(forged(words, 3, 3)), std::nullopt) << "more survivors than members";
   EXPECT_EQ(decode(forged(words, 9, 2)), std::nullopt) << "more leave in order than leave";
   EXPECT_EQ(decode(forged(forged(words, 11, 2), 12, 20)), std::nullopt) << "2 leaves and stays";
-  EXPECT_EQ(decode(forged(words, 14, ~0ULL)), std::nullopt) << "no such round happens";
-  EXPECT_EQ(decode(forged(words, 15, 2)), std::nullopt) << "the group has no third sender";
+  EXPECT_EQ(decode(forged(words, 14, ~0ULL)), std::nullopt) << "a cut of more words than there are";
 }
 
 TEST(Proposal, IsNotZeroedMemory) {
@@ -98,7 +93,7 @@ TEST(Proposal, FitsIntoTheWordsThatAreReserved) {
     proposal.next.members.push_back({slot, slot});
     proposal.left.push_back({slot, slot + 10});
   }
-  proposal.cuts = {{.received = {1, 2, 3}}, {.received = {1, 2, 3, 4, 5}}};
+  proposal.cuts = {Cut{{0, 0, 1, 2, 3}}, Cut{{0, 0, 1, 2, 3, 4, 5}}};
   const std::vector<std::uint32_t> senders{3, 5};
   EXPECT_EQ(encode(proposal).size(), proposal_words(5, senders));
 }

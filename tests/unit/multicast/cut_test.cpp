@@ -3,8 +3,9 @@
 
 #include <optional>
 
-#include "multicast/delivery.hpp"
+#include "multicast/follower.hpp"
 #include "multicast/multicast.hpp"
+#include "multicast/round_cut.hpp"
 #include "support/forged_table.hpp"
 
 namespace tutti::testing {
@@ -13,12 +14,13 @@ namespace {
 // Member 0 of three looks for the cut.
 class FoundCut : public ::testing::Test {
  protected:
-  std::optional<Cut> find() {
+  std::optional<RoundCut> find() {
     Outbox out;
     multicast.step(out);
     multicast.wedge();
     bounds.close();
-    return multicast.find_cut({true, true, true}, delivery);
+    const std::optional<Cut> cut = multicast.find_cut({true, true, true}, *delivery);
+    return cut ? std::optional(unpack_round_cut(*cut)) : std::nullopt;
   }
 
   ForgedTable table{{}};
@@ -28,7 +30,8 @@ class FoundCut : public ::testing::Test {
   MulticastCounters counters;
   Multicast<NativeMemory> multicast{shape, {}, &ring, bounds, counters};
   DeliveryTotals totals;
-  Delivery<NativeMemory> delivery{shape, {}, bounds, {}, totals};
+  const std::unique_ptr<Follower<NativeMemory>> delivery =
+      make_follower(shape, NativeMemory{}, bounds, {}, totals);
 };
 
 // One that lies says that it has received rounds of a finished sender which that never had.
@@ -38,7 +41,7 @@ TEST_F(FoundCut, IsNotBeyondWhatWasSent) {
   table.sent(kFinished, {.records = 0, .rounds = kRounds, .finished = true});
   table.received(1, kFinished, kNoRound);
   table.received(2, kFinished, kNoRound - 1);
-  const std::optional<Cut> cut = find();
+  const std::optional<RoundCut> cut = find();
   ASSERT_TRUE(cut);
   EXPECT_EQ(cut->received[kFinished], kRounds);
   EXPECT_LE(cut->round, kRounds);
@@ -54,6 +57,18 @@ TEST_F(FoundCut, NamesASenderWhoseRecordsCannotBe) {
   EXPECT_FALSE(find());
   ASSERT_TRUE(multicast.violation());
   EXPECT_EQ(multicast.violation()->sender_rank, kLiar);
+}
+
+// The words come from another member, and are input.
+TEST_F(FoundCut, IsRefusedIfNoLeaderMakesIt) {
+  EXPECT_TRUE(multicast.is_sensible(pack(RoundCut{4, 1, {4, 5, 5}})));
+  EXPECT_FALSE(multicast.is_sensible(pack(RoundCut{4, 1, {4, 5}})))
+      << "the group has three senders";
+  EXPECT_FALSE(multicast.is_sensible(pack(RoundCut{4, 1, {4, 5, 5, 5}})));
+  EXPECT_FALSE(multicast.is_sensible(pack(RoundCut{4, 3, {4, 5, 5}}))) << "and no fourth";
+  EXPECT_FALSE(multicast.is_sensible(Cut{{4, 1ULL << 32, 4, 5, 5}}));
+  EXPECT_FALSE(multicast.is_sensible(pack(RoundCut{~0ULL, 1, {4, 5, 5}}))) << "no such round";
+  EXPECT_FALSE(multicast.is_sensible(Cut{}));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-/// Delivery over forged rings. Y1 .. Y4 are the invariants of delivery.hpp.
-#include "multicast/delivery.hpp"
+/// Delivery over forged rings. Y1 .. Y4 are the invariants of follower.hpp.
+#include "multicast/follower.hpp"
 
 #include <gtest/gtest.h>
 
@@ -347,7 +347,7 @@ TEST(Delivery, Y5TellsACallbackThatItsMessagesMayBeOverwritten) {
   };
   group.shape.own_sender = 2;
   group.known(0, 1);
-  group.delivery.emplace(
+  group.delivery = make_follower(
       group.shape, NativeMemory{}, group.bounds, [&](auto) { group.on_batch(); }, group.totals);
   group.run();
   EXPECT_EQ(in_place, (std::vector<bool>{true, true, false}));
@@ -358,11 +358,12 @@ TEST(Delivery, GoesWithoutACallback) {
   const GroupShape shape = table.shape(0);
   Bounds bounds(3);
   DeliveryTotals totals;
-  Delivery<NativeMemory> delivery(shape, {}, bounds, {}, totals);
+  const std::unique_ptr<Follower<NativeMemory>> delivery =
+      make_follower(shape, NativeMemory{}, bounds, {}, totals);
   RingWriter writer(table.ring(0));
   writer.put(8, 0);
   bounds.set(0, {.records = 1, .known = 1, .stable = 1});
-  EXPECT_TRUE(delivery.run(1));
+  EXPECT_TRUE(delivery->run(1));
   EXPECT_EQ(totals.counters.messages.get(), 1U);
 }
 

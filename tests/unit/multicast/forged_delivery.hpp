@@ -1,12 +1,12 @@
 /// \file forged_delivery.hpp
-/// A Delivery over forged rings, with bounds that the test sets; keeps what was delivered.
+/// A follower of forged rings, with bounds that the test sets; keeps what was delivered.
 #pragma once
 #include <functional>
-#include <optional>
+#include <memory>
 #include <span>
 #include <vector>
 
-#include "multicast/delivery.hpp"
+#include "multicast/follower.hpp"
 #include "multicast/multicast.hpp"
 #include "support/forged_table.hpp"
 
@@ -17,7 +17,7 @@ class ForgedDelivery {
   explicit ForgedDelivery(const ForgedOptions& options = {}, std::uint32_t self = 0)
       : table(options), shape(table.shape(self)), bounds(shape.senders()) {
     for (std::uint32_t s = 0; s < shape.senders(); ++s) rings.emplace_back(table.ring(s));
-    delivery.emplace(
+    delivery = make_follower(
         shape, NativeMemory{}, bounds, [this](std::span<const Message> batch) { take(batch); },
         totals);
   }
@@ -42,7 +42,7 @@ class ForgedDelivery {
   Bounds bounds;
   std::vector<RingWriter> rings;
   DeliveryTotals totals;
-  std::optional<Delivery<NativeMemory>> delivery;
+  std::unique_ptr<Follower<NativeMemory>> delivery;
   std::vector<Message> messages;
   std::vector<std::size_t> batches;  // their sizes
   std::function<void()> on_batch = [] {};

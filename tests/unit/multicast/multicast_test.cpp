@@ -1,4 +1,5 @@
-/// The predicates of one member over a forged table. I1 .. I4 are the invariants of multicast.hpp.
+/// The predicates of one member over a forged table. I1: view_state.hpp; I2: stability.hpp; I3:
+/// round_robin.hpp; I4: own_space.hpp.
 #include "multicast/multicast.hpp"
 
 #include <gtest/gtest.h>

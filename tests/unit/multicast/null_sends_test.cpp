@@ -1,4 +1,4 @@
-/// I3 of multicast.hpp, and the four properties that [Spindle, 3.3] asks of null-sends.
+/// I3 of round_robin.hpp, and the four properties that [Spindle, 3.3] asks of null-sends.
 #include <gtest/gtest.h>
 
 #include <deque>

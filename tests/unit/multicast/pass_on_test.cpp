@@ -6,7 +6,8 @@
 #include <optional>
 #include <vector>
 
-#include "multicast/delivery.hpp"
+#include "multicast/follower.hpp"
+#include "multicast/round_cut.hpp"
 #include "unit/multicast/forged_member.hpp"
 
 namespace tutti::testing {
@@ -23,7 +24,7 @@ class Survivor {
         ring_(shape_.own_ring, shape_.ring_granules, shape_.window_records),
         bounds_(shape_.senders()),
         multicast_(shape_, {}, &ring_, bounds_, counters_),
-        delivery_(shape_, {}, bounds_, {}, totals_) {
+        follower_(make_follower(shape_, NativeMemory{}, bounds_, {}, totals_)) {
     step();
   }
 
@@ -34,11 +35,12 @@ class Survivor {
   void wedge() { multicast_.wedge(); }
   /// True if it has anything to post.
   bool pass_on(const std::vector<bool>& suspected, bool all_wedged = true) {
-    multicast_.pass_on(suspected, all_wedged, delivery_);
+    multicast_.pass_on(suspected, all_wedged, *follower_);
     return multicast_.take_passed().words;
   }
-  std::optional<Cut> find_cut(const std::vector<bool>& goes_on) {
-    return multicast_.find_cut(goes_on, delivery_);
+  std::optional<RoundCut> find_cut(const std::vector<bool>& goes_on) {
+    const std::optional<Cut> cut = multicast_.find_cut(goes_on, *follower_);
+    return cut ? std::optional(unpack_round_cut(*cut)) : std::nullopt;
   }
   Multicast<NativeMemory>* operator->() { return &multicast_; }
 
@@ -49,7 +51,7 @@ class Survivor {
   MulticastCounters counters_;
   Multicast<NativeMemory> multicast_;
   DeliveryTotals totals_;
-  Delivery<NativeMemory> delivery_;
+  const std::unique_ptr<Follower<NativeMemory>> follower_;
 };
 
 class PassingOn : public ::testing::Test {
@@ -101,7 +103,7 @@ TEST_F(PassingOn, GivesEachWhatOneHas) {
   EXPECT_EQ(table.received(kLacks, kLost), 6U);
   EXPECT_TRUE(same_rings());
   table.received(kLacks, kHas, table.received(kHas, kHas));  // its nulls
-  const std::optional<Cut> cut = has.find_cut({false, true, true});
+  const std::optional<RoundCut> cut = has.find_cut({false, true, true});
   ASSERT_TRUE(cut);
   EXPECT_EQ(cut->received[kLost], 6U);
   EXPECT_FALSE(lacks->violation());
@@ -206,7 +208,7 @@ TEST_F(PassingOn, OfNonsenseNamesTheSender) {
   lacks.pass_on(suspected);
   GroupShape shape = table.shape(kHas);
   shape.sender_rings[kLost] = table.replica(kHas, kLost).data();
-  PassOn<NativeMemory> liar(shape, {});
+  PassedPieces<NativeMemory> liar(shape, {});
   ASSERT_TRUE(
       liar.pass({.sender = kLost, .sent = pack({.records = 1, .rounds = 1}), .last = true}, 2));
   lacks.pass_on(suspected);
@@ -297,7 +299,7 @@ TEST(CutAtAgreed, LeavesOutAnswersToWhatIsMissing) {
     Survivor self(table, kSelf);
     self.step();
     self.wedge();
-    const std::optional<Cut> cut = self.find_cut({false, false, true});
+    const std::optional<RoundCut> cut = self.find_cut({false, false, true});
     ASSERT_TRUE(cut);
     EXPECT_EQ(cut->received[kFirst], 2U);
     EXPECT_EQ(cut->received[kSecond], 2U) << "its round 2 comes after the other's";

@@ -1,8 +1,9 @@
 /// How a view ends at Level::unordered, where the cut is another member's word.
 #include <gtest/gtest.h>
 
-#include "multicast/delivery.hpp"
+#include "multicast/follower.hpp"
 #include "multicast/multicast.hpp"
+#include "multicast/round_cut.hpp"
 #include "support/forged_table.hpp"
 
 namespace tutti::testing {
@@ -18,7 +19,8 @@ TEST(UnorderedCut, TakesBackNothingThatWasDelivered) {
   MulticastCounters counters;
   Multicast<NativeMemory> multicast(shape, {}, &ring, bounds, counters);
   DeliveryTotals totals;
-  Delivery<NativeMemory> delivery(shape, {}, bounds, {}, totals);
+  const std::unique_ptr<Follower<NativeMemory>> delivery =
+      make_follower(shape, NativeMemory{}, bounds, {}, totals);
   SendRing::Space space;
   for (int i = 0; i < 3; ++i) {
     ASSERT_EQ(ring.claim(8, space), SendRing::Outcome::ok);
@@ -26,15 +28,15 @@ TEST(UnorderedCut, TakesBackNothingThatWasDelivered) {
   }
   Outbox out;
   multicast.step(out);
-  delivery.run(1);
-  multicast.set_consumed(0, delivery.consumed(0));
+  delivery->run(1);
+  multicast.set_consumed(0, delivery->consumed(0));
   for (const std::uint32_t other : {1, 2}) table.received(other, 0, 3);
   multicast.step(out);
   ASSERT_EQ(ring.released(), 3U);
 
   multicast.wedge();
   bounds.close();
-  ASSERT_TRUE(multicast.apply_cut({.received = {0, 0, 0}}, delivery));
+  ASSERT_TRUE(multicast.apply_cut(pack(RoundCut{.received = {0, 0, 0}}), *delivery));
   EXPECT_EQ(multicast.own_records_before_cut(), 3U);
   ring.rebase(multicast.own_records_before_cut(), 1);
 }

@@ -1,6 +1,7 @@
-/// \file delivery.hpp
-/// Walks the senders' rings in delivery order and hands messages to the application in batches, in
-/// place.
+/// \file follower.hpp
+/// Follows the sequence of a view: walks the senders' rings in delivery order and hands messages on
+/// in batches, in place. How far it may go is the bounds' business, so each follower of a group
+/// goes at its own pace. The application's is one; whose turn it is, is the order's (fill()).
 ///
 /// Invariants:
 ///  Y1  The sequence is a function of the rings alone: (round, sender) order without the nulls.
@@ -62,18 +63,20 @@ struct DeliveryTotals {
 };
 
 template <class Memory>
-class Delivery {
+class Follower {
  public:
-  Delivery(const GroupShape& shape, Memory memory, const Bounds& bounds, DeliveryCallback callback,
+  Follower(const GroupShape& shape, Memory memory, const Bounds& bounds, DeliveryCallback callback,
            DeliveryTotals& totals);
+  virtual ~Follower() = default;
+  Follower(const Follower&) = delete;
+  Follower& operator=(const Follower&) = delete;
 
   /// Delivers what the bounds allow, at most about `max_batches` batches. True if anything moved.
   bool run(std::size_t max_batches);
 
-  /// For Multicast::set_delivered: the next (round, sender) as round * senders + sender, or
-  /// kDeliveredAll.
+  /// The position of the next message in the order (GroupOrder), or kDeliveredAll.
   [[nodiscard]] std::uint64_t position() const { return position_.load(std::memory_order_acquire); }
-  /// For Multicast::set_consumed (Level::unordered): rounds of that sender delivered.
+  /// Where senders are not ordered among each other: rounds of that sender delivered.
   [[nodiscard]] std::uint64_t consumed(std::size_t sender) const {
     return consumed_[sender].load(std::memory_order_acquire);
   }
@@ -88,15 +91,8 @@ class Delivery {
   }
   /// The number that the next message gets. To be asked when delivery rests.
   [[nodiscard]] std::uint64_t next_seq() const { return seq_; }
-  /// At Level::unordered, before the first run(): so many messages of that sender came before.
-  void count_from(std::size_t sender, std::uint64_t messages) {
-    TUTTI_ASSERT(cursors_[sender].records == 0, cursors_[sender].records, sender, shape_.view);
-    earlier_[sender] = messages;
-  }
-  /// Those, and the ones delivered here. To be asked when delivery rests.
-  [[nodiscard]] std::uint64_t counted(std::size_t sender) const {
-    return earlier_[sender] + cursors_[sender].delivered;
-  }
+  /// Before the first run(): messages are numbered on from those of the view before.
+  virtual void number_on(const Follower& /*before*/, const GroupShape& /*of_view*/) {}
   /// Rank of a sender whose ring holds nonsense, kNobody if none.
   [[nodiscard]] std::uint32_t corrupt() const { return corrupt_.load(std::memory_order_acquire); }
   /// The others went on without us, and their rings with them (Y5).
@@ -105,7 +101,7 @@ class Delivery {
   /// again. For the thread that is in run().
   [[nodiscard]] bool in_place() const;
 
- private:
+ protected:
   static constexpr std::uint64_t kUntold = ~0ULL;
 
   // Where we are in one sender's ring: `round` is that of the record at `offset`, kNoRound if all
@@ -134,37 +130,37 @@ class Delivery {
     [[nodiscard]] bool full() const { return next == end || bytes >= kDeliveryBatchBytes; }
   };
 
-  void refresh();
-  void fill(Filling& filling);
+  /// Puts what is next into the batch until that is full, or nothing more may be delivered (Y2).
+  virtual void fill(Filling& filling) = 0;
+  /// What position() is to say now, unless all is delivered.
+  [[nodiscard]] virtual std::uint64_t position_here() const = 0;
+  /// Says how far it has come with the sender, apart from position(). True if that has moved.
+  virtual bool publish_consumed(std::uint32_t /*sender*/, bool /*done*/) { return false; }
+
+  // follower_walk.hpp
   void peek(Cursor& cursor);
+  void pass(std::uint32_t sender, std::uint64_t seq, Filling& filling);
   void peek_rare(Cursor& cursor, RecordHeader header);
   void refuse(Cursor& cursor);
+  bool raise(std::atomic<std::uint64_t>& cell, std::uint64_t value);
+
+  const GroupShape shape_;
+  mutable Memory memory_;
+  std::vector<Cursor> cursors_;
+  std::uint64_t round_ = 0;   // of the position, where there is one
+  std::uint32_t sender_ = 0;  // likewise
+  std::unique_ptr<std::atomic<std::uint64_t>[]> consumed_;
+
+ private:
+  void refresh();
   [[nodiscard]] bool as_sent() const;
-  void pass(std::uint32_t sender, Filling& filling);
-  bool run_round(Filling& filling);
-  bool run_block(Filling& filling);
-  std::uint64_t lay_out(const Filling& filling, std::uint32_t a, std::uint32_t active,
-                        std::uint64_t rounds);
-  [[nodiscard]] std::uint64_t known_after(const Cursor& cursor) const;
-  [[nodiscard]] std::uint64_t records_before_wrap(const Cursor& cursor) const;
-  void skip(Cursor& cursor, std::uint64_t records);
-  bool skip_empty_rounds();
-  bool run_unordered(Filling& filling);
   bool hand_over(const Filling& filling);
   bool publish();
   void tell_place(std::uint32_t sender);
 
-  const GroupShape shape_;
-  mutable Memory memory_;
   const Bounds& bounds_;
   DeliveryCallback callback_;
   DeliveryTotals& totals_;
-  std::vector<Cursor> cursors_;
-  std::vector<std::uint64_t> earlier_;  // by sender: messages in earlier views, see count_from()
-  std::vector<std::uint32_t> active_;   // of run_block: the senders that have records
-  std::uint64_t round_ = 0;
-  std::uint32_t sender_ = 0;
-  std::uint32_t turn_ = 0;  // at Level::unordered, instead of those two: whose records come next
   std::uint64_t seq_ = 0;
   bool final_ = false;  // the bounds are those of the view's end
   std::array<Message, kDeliveryBatchMax> batch_;
@@ -172,8 +168,14 @@ class Delivery {
   std::atomic<std::uint64_t> position_{0};
   std::atomic<std::uint32_t> corrupt_{kNobody};
   std::atomic<bool> stale_{false};
-  std::unique_ptr<std::atomic<std::uint64_t>[]> consumed_;
   std::unique_ptr<RingPlaceCell[]> places_;
 };
+
+/// The follower that delivers by the group's order.
+template <class Memory>
+[[nodiscard]] std::unique_ptr<Follower<Memory>> make_follower(const GroupShape& shape,
+                                                              Memory memory, const Bounds& bounds,
+                                                              DeliveryCallback callback,
+                                                              DeliveryTotals& totals);
 
 }  // namespace tutti

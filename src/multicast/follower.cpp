@@ -1,0 +1,212 @@
+#include "multicast/follower.hpp"
+
+#include <algorithm>
+
+#include "base/assert.hpp"
+#include "multicast/follower_walk.hpp"
+#include "multicast/round_follower.hpp"
+#include "multicast/sender_follower.hpp"
+#include "multicast/view_state.hpp"
+#include "sst/memory.hpp"
+#include "sst/row_layout.hpp"
+
+namespace tutti {
+template <class Memory>
+Follower<Memory>::Follower(const GroupShape& shape, Memory memory, const Bounds& bounds,
+                           DeliveryCallback callback, DeliveryTotals& totals)
+    : shape_(shape),
+      memory_(memory),
+      cursors_(shape.senders()),
+      consumed_(std::make_unique<std::atomic<std::uint64_t>[]>(shape.senders())),
+      bounds_(bounds),
+      callback_(std::move(callback)),
+      totals_(totals),
+      seq_(shape.first_seq),
+      places_(std::make_unique<RingPlaceCell[]>(shape.senders())) {
+  TUTTI_ASSERT(shape.sender_rings.size() == shape.senders(), shape.senders(), shape.view,
+               shape.self);
+  for (std::uint32_t s = 0; s < shape.senders(); ++s) cursors_[s].ring = shape.sender_rings[s];
+}
+
+template <class Memory>
+bool Follower<Memory>::run(std::size_t max_batches) {
+  if (corrupt() != kNobody || stale() || position() >= kDeliveredAll) return false;
+  if (totals_.ended()) [[unlikely]]
+    return false;
+  refresh();
+  bool moved = false;
+  for (std::size_t i = 0; i < max_batches; ++i) {
+    Filling filling{batch_.data(), batch_.data() + batch_.size(), seq_};
+    fill(filling);
+    seq_ = filling.seq;
+    moved |= hand_over(filling);
+    // N2: the view may have come to its end during the callback.
+    const bool over = totals_.ended() || position() >= kDeliveredAll;
+    if (!filling.full() || !bounds_.is_open() || over) break;
+    if (bounds_.is_final() != final_) refresh();
+  }
+  return moved;
+}
+
+template <class Memory>
+void Follower<Memory>::refresh() {
+  final_ = bounds_.is_final();
+  for (std::uint32_t s = 0; s < shape_.senders(); ++s) {
+    Cursor& cursor = cursors_[s];
+    cursor.bounds = bounds_.get(s);
+    if (!cursor.entered && cursor.bounds.records != 0) {
+      TUTTI_ASSERT(cursor.bounds.base < shape_.ring_granules && cursor.records == 0,
+                   cursor.bounds.base, cursor.records, s, shape_.view, shape_.self);
+      cursor.offset = cursor.bounds.base;
+      cursor.entered = true;
+      cursor.told = kUntold;
+    }
+    TUTTI_ASSERT(final_ || cursor.records <= cursor.bounds.records, cursor.records,
+                 cursor.bounds.records, s, shape_.view, shape_.self);                // N1
+    if (final_ && cursor.records >= cursor.bounds.records) cursor.round = kNoRound;  // it was there
+    if (cursor.round == kNoRound && cursor.records < cursor.bounds.records) peek(cursor);
+  }
+}
+
+// A header with flags: stamped with a round, modulo 2^32 and never behind ours (R3); a pad (R1);
+// abandoned (R2).
+template <class Memory>
+[[gnu::noinline]] void Follower<Memory>::peek_rare(Cursor& cursor, RecordHeader header) {
+  // A sender may have been silent for more than 2^32 rounds: count from where delivery is.
+  bool beyond = false;
+  const auto stamp = [&](RecordHeader from) {
+    if (!from.stamped()) return;
+    const StampFrom view = from.stamp_seen_from(shape_.view);
+    beyond |= view == StampFrom::later;
+    if (view != StampFrom::this_view) return;
+    cursor.next_round = std::max(cursor.next_round, round_);
+    cursor.next_round += from.round - static_cast<std::uint32_t>(cursor.next_round);
+  };
+  stamp(header);
+  if (header.pad()) {
+    cursor.offset = 0;
+    header = unpack_header(memory_.load(cursor.ring));
+    stamp(header);
+  }
+  if (beyond) cursor.next_round = kNoRound;
+  cursor.abandoned = header.abandoned();
+  cursor.length = header.pad() ? kLengthMask : header.length();  // two pads in a row: refused
+}
+
+// Y4. Nothing of this sender is known any more: delivery stops before it.
+template <class Memory>
+[[gnu::noinline]] void Follower<Memory>::refuse(Cursor& cursor) {
+  const auto sender = static_cast<std::size_t>(&cursor - cursors_.data());
+  if (as_sent()) {
+    corrupt_.store(shape_.sender_ranks[sender], std::memory_order_release);
+  } else {
+    stale_.store(true, std::memory_order_release);
+  }
+  cursor.round = kNoRound;
+  cursor.bounds = {};
+}
+
+template <class Memory>
+bool Follower<Memory>::hand_over(const Filling& filling) {
+  const auto size = static_cast<std::size_t>(filling.next - batch_.data());
+  TUTTI_ASSERT(size <= batch_.size(), size, shape_.view, shape_.self);
+  if (size != 0) {
+    if (!as_sent()) [[unlikely]] {
+      stale_.store(true, std::memory_order_release);
+      return false;
+    }
+    if (totals_.ended()) [[unlikely]]
+      return false;
+    if (callback_) callback_({batch_.data(), size});
+    if (totals_.halted.load(std::memory_order_acquire)) [[unlikely]]
+      return false;
+    totals_.counters.messages.add(size);
+    totals_.counters.bytes.add(filling.bytes);
+    totals_.counters.batches.record(size);
+  }
+  return publish();
+}
+
+template <class Memory>
+bool Follower<Memory>::in_place() const {
+  // What was read of the rings was read before the words are: the reader's half of a seqlock, of
+  // which OwnSpace::find_all_drained and SendRing::release are the writer's.
+  std::atomic_thread_fence(std::memory_order_acquire);
+  for (std::uint32_t s = 0; s < shape_.senders(); ++s) {
+    if (!cursors_[s].entered || s == shape_.own_sender) continue;
+    if (memory_.load(shape_.sender_reclaimed[s]) > shape_.view) return false;
+  }
+  return true;
+}
+
+// Y5.
+template <class Memory>
+bool Follower<Memory>::as_sent() const {
+  if (final_) return in_place();
+  std::atomic_thread_fence(std::memory_order_acquire);  // as in in_place()
+  for (std::uint32_t s = 0; s < shape_.senders(); ++s) {
+    if (!cursors_[s].entered || s == shape_.own_sender) continue;
+    const std::byte* control = shape_.member_controls[shape_.sender_ranks[s]];
+    if (memory_.load(control + kEpochOffset) != shape_.view) return false;
+  }
+  return true;
+}
+
+template <class Memory>
+bool Follower<Memory>::raise(std::atomic<std::uint64_t>& cell, std::uint64_t value) {
+  const std::uint64_t before = cell.load(std::memory_order_relaxed);
+  if (before == value) return false;
+  TUTTI_ASSERT(before < value, before, value, shape_.view, shape_.self);  // S1, Y3
+  cell.store(value, std::memory_order_release);
+  return true;
+}
+
+// Release: the callback's reads are done; pairs with the getters on the predicate thread (Y3).
+// True if there is something new to tell the senders.
+template <class Memory>
+bool Follower<Memory>::publish() {
+  bool moved = false;
+  bool all = true;
+  for (std::uint32_t s = 0; s < shape_.senders(); ++s) {
+    const Cursor& cursor = cursors_[s];
+    const bool done = cursor.bounds.known == kNoRound && cursor.round == kNoRound;
+    all &= done;
+    if (cursor.told != cursor.records) tell_place(s);
+    moved |= publish_consumed(s, done);
+  }
+  if (shape_.own_sender != kNobody) {
+    // Over views, too: should a cut be a lie, what was delivered stays delivered.
+    const std::uint64_t own = shape_.own_base_records + cursors_[shape_.own_sender].records;
+    if (own > totals_.own_records.load(std::memory_order_relaxed)) raise(totals_.own_records, own);
+  }
+  return raise(position_, all ? kDeliveredAll : position_here()) || moved;
+}
+
+template <class Memory>
+void Follower<Memory>::tell_place(std::uint32_t sender) {
+  Cursor& cursor = cursors_[sender];
+  const std::uint64_t next = cursor.round != kNoRound ? cursor.round : cursor.next_round;
+  places_[sender].store({cursor.records, cursor.delivered, next, cursor.offset});
+  cursor.told = cursor.records;
+}
+
+template <class Memory>
+std::unique_ptr<Follower<Memory>> make_follower(const GroupShape& shape, Memory memory,
+                                                const Bounds& bounds, DeliveryCallback callback,
+                                                DeliveryTotals& totals) {
+  if (shape.order == Order::none) {
+    return std::make_unique<SenderFollower<Memory>>(shape, memory, bounds, std::move(callback),
+                                                    totals);
+  }
+  return std::make_unique<RoundFollower<Memory>>(shape, memory, bounds, std::move(callback),
+                                                 totals);
+}
+
+#ifndef TUTTI_DEFINITIONS_ONLY  // see sst/memory.hpp
+template class Follower<NativeMemory>;
+template std::unique_ptr<Follower<NativeMemory>> make_follower(const GroupShape&, NativeMemory,
+                                                               const Bounds&, DeliveryCallback,
+                                                               DeliveryTotals&);
+#endif
+
+}  // namespace tutti

@@ -1,0 +1,90 @@
+/// \file order.hpp
+/// The seam between the multicast and the order of its messages: whose message comes next, how far
+/// members have come in that order, and where the sequence of a view ends.
+///
+///   round_robin  RoundRobin: round k holds one message of each sender, in sender order
+///   none         Unordered: each sender by itself
+///
+/// A *position* grows as a member delivers, and means the same at all members. What an order counts
+/// in is its own business: its positions and its cuts are opaque to everybody else. Records of a
+/// sender are sent, received, released and passed on the same way in every order (Multicast).
+/// An order has a follower that delivers by it, see make_follower().
+/// Threads: the predicate thread.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "multicast/cut.hpp"
+#include "multicast/follower.hpp"
+#include "multicast/ring_place.hpp"
+#include "multicast/stability.hpp"
+#include "multicast/view_state.hpp"
+
+namespace tutti {
+
+/// Where a sender's part of a view ends, and what comes before.
+struct ViewEnd {
+  std::vector<std::uint64_t> records;  ///< by sender: those of the view that come before it
+  std::uint64_t next_seq = 0;          ///< number of the next view's first message, if it has one
+};
+
+template <class Memory>
+class GroupOrder {
+ public:
+  explicit GroupOrder(ViewState<Memory>& state) : state_(state) {}
+  virtual ~GroupOrder() = default;
+  GroupOrder(const GroupOrder&) = delete;
+  GroupOrder& operator=(const GroupOrder&) = delete;
+
+  // In a pass, once for the group and never for a message.
+  /// Of its own rounds this member, a sender, must have taken up so many, by nulls where it has no
+  /// record.
+  [[nodiscard]] virtual std::uint64_t rounds_owed() const = 0;
+  /// Says what was received of each sender.
+  virtual void publish_received() = 0;
+  /// Says how many rounds of that sender were delivered here, if the order is not total.
+  virtual void publish_consumed(std::uint32_t /*sender*/, std::uint64_t /*rounds*/) {}
+
+  // How far members have come.
+  /// All members deliver one sequence: their positions compare. Else a position counts what a
+  /// member has delivered of our records.
+  [[nodiscard]] virtual bool is_total() const = 0;
+  [[nodiscard]] virtual std::uint64_t position_of(std::uint32_t member) const = 0;
+  /// The position with which others are compared.
+  [[nodiscard]] virtual std::uint64_t own_position() const = 0;
+  /// Of our own rounds, those that a member at this position has passed.
+  [[nodiscard]] virtual std::uint64_t own_rounds_before(std::uint64_t position) const = 0;
+  /// Rounds of all senders that we know and have not delivered.
+  [[nodiscard]] virtual std::uint64_t undelivered() const = 0;
+
+  // How a view ends.
+  /// A walk over the sender's records from where delivery is; nothing while delivery moves.
+  [[nodiscard]] virtual std::optional<RingWalk<Memory>> walk(
+      std::uint32_t sender, const Follower<Memory>& follower) const = 0;
+  /// The cut for the members that go on, from the words of those. Nothing while one of them still
+  /// lacks what another may have delivered, or while our own delivery moves; and nothing for good
+  /// where a sender's words or records cannot be (ViewState::violation).
+  [[nodiscard]] virtual std::optional<Cut> find_cut(const std::vector<bool>& goes_on,
+                                                    const Follower<Memory>& follower) = 0;
+  /// Counts what comes before the cut, for a view whose first message has that number, and sets the
+  /// bounds, which are closed, to that. Nothing: to be tried again, delivery moves just now or what
+  /// it reads is not what was sent (ViewState::overtaken).
+  [[nodiscard]] virtual std::optional<ViewEnd> apply_cut(const Cut& cut, std::uint64_t first_seq,
+                                                         const Follower<Memory>& follower) = 0;
+  /// Delivery has reached the cut that was applied.
+  [[nodiscard]] virtual bool at_cut(const Cut& cut, const ViewEnd& end,
+                                    const Follower<Memory>& follower) const = 0;
+  /// These words are a cut that a correct leader can make of this view.
+  [[nodiscard]] virtual bool is_sensible(const Cut& cut) const = 0;
+
+ protected:
+  ViewState<Memory>& state_;
+};
+
+template <class Memory>
+[[nodiscard]] std::unique_ptr<GroupOrder<Memory>> make_order(ViewState<Memory>& state,
+                                                             const Stability<Memory>& stability);
+
+}  // namespace tutti

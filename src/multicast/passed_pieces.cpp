@@ -1,0 +1,138 @@
+#include "multicast/passed_pieces.hpp"
+
+#include <array>
+#include <atomic>
+#include <utility>
+
+#include "base/assert.hpp"
+#include "base/crc32c.hpp"
+#include "smc/record.hpp"
+#include "sst/memory.hpp"
+
+namespace tutti {
+
+template <class Memory>
+PassedPieces<Memory>::PassedPieces(const GroupShape& shape, Memory memory)
+    : shape_(shape), memory_(memory), seen_(shape.members()) {}
+
+template <class Memory>
+std::uint64_t PassedPieces<Memory>::load(std::uint32_t member, std::size_t offset) const {
+  const std::byte* epoch = shape_.member_controls[member] + kEpochOffset;
+  if (memory_.load(epoch) != shape_.view) return 0;
+  const std::uint64_t value = memory_.load(word(member, offset));
+  return value != 0 && memory_.load(epoch) == shape_.view ? value : 0;
+}
+
+template <class Memory>
+std::uint32_t PassedPieces<Memory>::sender_shown(std::uint32_t member) const {
+  const std::uint64_t number = load(member, kPassNumber);
+  if (number == 0 || number == seen_[member]) return kNobody;
+  const std::uint64_t sender = load(member, kPassSender);
+  return sender < shape_.senders() ? static_cast<std::uint32_t>(sender) : kNobody;
+}
+
+// H1.
+template <class Memory>
+std::uint32_t PassedPieces<Memory>::check(const PassedPiece& piece) const {
+  const std::array<std::uint64_t, 8> words{shape_.view, piece.number, piece.sender,
+                                           piece.begin, piece.offset, piece.words.size(),
+                                           piece.sent,  piece.last};
+  return crc32c(std::as_bytes(piece.words), crc32c(std::as_bytes(std::span(words))));
+}
+
+template <class Memory>
+std::optional<PassedPiece> PassedPieces<Memory>::look(std::uint32_t member) {
+  PassedPiece piece;
+  piece.number = load(member, kPassNumber);
+  if (piece.number == 0 || piece.number == seen_[member]) return {};
+  const std::uint64_t sender = load(member, kPassSender);
+  const std::uint64_t length = load(member, kPassGranules);
+  const std::uint64_t granules = length & ~kPassLast;
+  if (sender >= shape_.senders() || granules > shape_.area_granules) return {};
+  piece.sender = static_cast<std::uint32_t>(sender);
+  piece.begin = static_cast<std::uint32_t>(load(member, kPassBegin));
+  piece.offset = static_cast<std::uint32_t>(load(member, kPassOffset));
+  piece.sent = load(member, kPassSent);
+  piece.last = (length & kPassLast) != 0;
+  words_.resize(granules);
+  for (std::size_t i = 0; i < granules; ++i) {
+    words_[i] = memory_.load(shape_.member_areas[member] + i * kGranule);
+  }
+  piece.words = words_;
+  if (load(member, kPassCheck) != check(piece)) return {};
+  return piece;
+}
+
+template <class Memory>
+void PassedPieces<Memory>::seen(std::uint32_t member, std::uint64_t number) {
+  seen_[member] = number;
+  memory_.store(own_word(pass_seen(shape_.senders()) + 8 * std::size_t{member}), number);
+  posts_.words = true;
+}
+
+template <class Memory>
+std::optional<Reach> PassedPieces<Memory>::reach(std::uint32_t member, std::uint32_t sender) const {
+  const std::uint64_t word = load(member, kPassReach + 8 * std::size_t{sender});
+  if (word == 0) return {};
+  return unpack_reach(word);
+}
+
+template <class Memory>
+void PassedPieces<Memory>::tell(std::uint32_t sender, const Reach& reach) {
+  std::byte* const at = own_word(kPassReach + 8 * std::size_t{sender});
+  if (NativeMemory::load(at) == pack_reach(reach)) return;
+  memory_.store(at, pack_reach(reach));
+  posts_.words = true;
+}
+
+template <class Memory>
+bool PassedPieces<Memory>::is_seen(const std::vector<bool>& suspected) const {
+  if (number_ == 0) return true;
+  for (std::uint32_t m = 0; m < shape_.members(); ++m) {
+    if (m == shape_.self || suspected[m]) continue;
+    if (load(m, pass_seen(shape_.senders()) + 8 * std::size_t{shape_.self}) != number_)
+      return false;
+  }
+  return true;
+}
+
+template <class Memory>
+bool PassedPieces<Memory>::pass(const PassedPiece& from, std::uint32_t granules) {
+  TUTTI_ASSERT(granules <= shape_.area_granules && from.offset < shape_.ring_granules, granules,
+               from.offset, shape_.view, shape_.self);
+  PassedPiece piece = from;
+  words_.resize(granules);
+  for (std::uint32_t i = 0; i < granules; ++i) {
+    const std::uint32_t at = (piece.offset + i) & (shape_.ring_granules - 1);
+    words_[i] = memory_.load(shape_.sender_rings[piece.sender] + std::size_t{at} * kGranule);
+  }
+  // Y5: who reads the epoch after the bytes has read those of this view.
+  std::atomic_thread_fence(std::memory_order_acquire);
+  const std::uint32_t rank = shape_.sender_ranks[piece.sender];
+  if (memory_.load(shape_.member_controls[rank] + kEpochOffset) != shape_.view) return false;
+  for (std::uint32_t i = 0; i < granules; ++i) {
+    memory_.store(shape_.own_area + std::size_t{i} * kGranule, words_[i]);
+  }
+  piece.number = ++number_;
+  piece.words = words_;
+  memory_.store(own_word(kPassSender), piece.sender);
+  memory_.store(own_word(kPassBegin), piece.begin);
+  memory_.store(own_word(kPassOffset), piece.offset);
+  memory_.store(own_word(kPassGranules), granules | (piece.last ? kPassLast : 0));
+  memory_.store(own_word(kPassSent), piece.sent);
+  memory_.store(own_word(kPassCheck), check(piece));
+  memory_.store(own_word(kPassNumber), piece.number);
+  posts_ = {.words = true, .area_granules = granules};
+  return true;
+}
+
+template <class Memory>
+PassedPosts PassedPieces<Memory>::take_posts() {
+  return std::exchange(posts_, {});
+}
+
+#ifndef TUTTI_DEFINITIONS_ONLY  // see sst/memory.hpp
+template class PassedPieces<NativeMemory>;
+#endif
+
+}  // namespace tutti

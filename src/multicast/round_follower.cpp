@@ -1,0 +1,152 @@
+#include "multicast/round_follower.hpp"
+
+#include <algorithm>
+
+#include "base/assert.hpp"
+#include "multicast/follower_walk.hpp"
+#include "sst/memory.hpp"
+
+namespace tutti {
+namespace {
+
+// Records from this size on are too far apart for the processor to see a stream of headers: those
+// are fetched two records early.
+constexpr std::size_t kPrefetchFrom = 256;
+
+}  // namespace
+
+template <class Memory>
+void RoundFollower<Memory>::fill(Filling& filling) {
+  while (!filling.full() && (run_block(filling) || run_round(filling))) {
+  }
+}
+
+// One round from where we are. False when something is not there yet (Y2) or the batch is full.
+template <class Memory>
+[[gnu::always_inline]] inline bool RoundFollower<Memory>::run_round(Filling& filling) {
+  bool delivered = false;
+  const std::uint32_t senders = shape_.senders();
+  const bool whole = sender_ == 0;
+  while (sender_ < senders) {
+    const Cursor& cursor = cursors_[sender_];
+    if (cursor.round == round_) {
+      if (round_ >= cursor.bounds.stable) return false;
+      delivered = true;
+      pass(sender_++, filling.seq, filling);
+      if (filling.full()) return false;
+    } else {
+      if (round_ >= cursor.bounds.known) return false;
+      ++sender_;
+    }
+  }
+  sender_ = 0;
+  ++round_;
+  return delivered || !whole || skip_empty_rounds();
+}
+
+// A block of whole rounds in which the same senders have records of an unchanging size and the
+// others have nulls: sender by sender, into every n-th place of the batch. Nearly all messages
+// take this way. False if there is no such round here.
+template <class Memory>
+bool RoundFollower<Memory>::run_block(Filling& filling) {
+  if (sender_ != 0) return false;
+  std::uint64_t rounds = kNoRound;
+  std::uint32_t active = 0;
+  std::size_t round_bytes = 0;
+  for (std::uint32_t s = 0; s < shape_.senders(); ++s) {
+    const Cursor& cursor = cursors_[s];
+    if (cursor.round != round_) {
+      rounds = std::min({rounds, cursor.round - round_, known_after(cursor)});
+      continue;
+    }
+    if (cursor.abandoned || cursor.bounds.stable <= round_) return false;
+    rounds = std::min({rounds, cursor.bounds.stable - round_,
+                       cursor.bounds.records - cursor.records, records_before_wrap(cursor)});
+    active_[active++] = s;
+    round_bytes += cursor.length;
+  }
+  const auto room = static_cast<std::size_t>(filling.end - filling.next);
+  if (active == 0 || active > room || rounds == 0) return false;
+  rounds = std::min<std::uint64_t>(rounds, room / active);
+  if (round_bytes * rounds > kDeliveryBatchBytes) {
+    rounds = std::max<std::uint64_t>(1, kDeliveryBatchBytes / round_bytes);
+  }
+  for (std::uint32_t a = 0; a < active; ++a) rounds = lay_out(filling, a, active, rounds);
+  TUTTI_ASSERT(rounds != 0 && rounds * active <= room, rounds, active, room, shape_.view);
+  for (std::uint32_t a = 0; a < active; ++a) skip(cursors_[active_[a]], rounds);
+  filling.next += rounds * active;
+  filling.seq += rounds * active;
+  filling.bytes += rounds * round_bytes;
+  round_ += rounds;
+  for (std::uint32_t a = 0; a < active; ++a) {
+    Cursor& cursor = cursors_[active_[a]];
+    if (cursor.records < cursor.bounds.records) peek(cursor);
+  }
+  return true;
+}
+
+// Writes up to `rounds` messages of the a-th active sender. Returns how many there were until the
+// size changed, at least the one that peek() has checked.
+template <class Memory>
+std::uint64_t RoundFollower<Memory>::lay_out(const Filling& filling, std::uint32_t a,
+                                             std::uint32_t active, std::uint64_t rounds) {
+  const std::uint32_t sender = active_[a];
+  const Cursor& cursor = cursors_[sender];
+  const std::byte* at = cursor.ring + static_cast<std::size_t>(cursor.offset) * kGranule;
+  const std::size_t size = static_cast<std::size_t>(cursor.granules) * kGranule;
+  const std::uint32_t length = cursor.length;
+  const MemberIndex index = shape_.sender_ids[sender];
+  const bool far = size >= kPrefetchFrom;
+  Message* message = filling.next + a;
+  std::uint64_t seq = filling.seq + a;
+  for (std::uint64_t done = 0;;) {
+    *message = {SeqNo{seq}, at + kGranule, length, index};
+    if (++done == rounds) return done;
+    at += size;
+    if (far) __builtin_prefetch(at + 2 * size);
+    if (static_cast<std::uint32_t>(memory_.load(at)) != length) return done;
+    message += active;
+    seq += active;
+  }
+}
+
+template <class Memory>
+std::uint64_t RoundFollower<Memory>::known_after(const Cursor& cursor) const {
+  return cursor.bounds.known > round_ ? cursor.bounds.known - round_ : 0;
+}
+
+template <class Memory>
+std::uint64_t RoundFollower<Memory>::records_before_wrap(const Cursor& cursor) const {
+  const std::uint32_t left = shape_.ring_granules - cursor.offset;
+  if (left / kDeliveryBatchMax >= cursor.granules) return kDeliveryBatchMax;
+  return left / cursor.granules;
+}
+
+// Moves the cursor over records of the size of the one it is at.
+template <class Memory>
+void RoundFollower<Memory>::skip(Cursor& cursor, std::uint64_t records) {
+  cursor.records += records;
+  cursor.delivered += records;
+  cursor.next_round = cursor.round + records;
+  cursor.offset = (cursor.offset + static_cast<std::uint32_t>(records) * cursor.granules) &
+                  (shape_.ring_granules - 1);
+  cursor.round = kNoRound;
+}
+
+// False if no round will ever have a message again: everybody finished.
+template <class Memory>
+bool RoundFollower<Memory>::skip_empty_rounds() {
+  std::uint64_t next = kNoRound;
+  for (const Cursor& cursor : cursors_) {
+    next = std::min({next, cursor.round, cursor.bounds.known});
+  }
+  if (next == kNoRound) return false;
+  round_ = std::max(round_, next);
+  return true;
+}
+
+#ifndef TUTTI_DEFINITIONS_ONLY  // see sst/memory.hpp
+template class RoundFollower<NativeMemory>;
+#endif
+
+}  // namespace tutti

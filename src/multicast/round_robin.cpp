@@ -1,0 +1,79 @@
+#include "multicast/round_robin.hpp"
+
+#include <algorithm>
+
+#include "base/assert.hpp"
+#include "sst/memory.hpp"
+
+namespace tutti {
+
+// I3. What we have seen of sender j up to round k asks for our round k if we come before j in the
+// order, for round k - 1 if we come after it.
+template <class Memory>
+std::uint64_t RoundRobin<Memory>::rounds_owed() const {
+  std::uint64_t owed = 0;
+  const std::uint32_t own = state_.shape.own_sender;
+  for (std::uint32_t j = 0; j < state_.shape.senders(); ++j) {
+    if (j == own || state_.sent[j].rounds == 0) continue;
+    owed = std::max(owed, state_.sent[j].rounds - (own < j ? 0 : 1));
+  }
+  return owed;
+}
+
+template <class Memory>
+void RoundRobin<Memory>::publish_received() {
+  for (std::uint32_t s = 0; s < state_.shape.senders(); ++s) {
+    const std::uint64_t known = state_.sent[s].known_rounds();
+    if (known == state_.received[s]) continue;
+    TUTTI_ASSERT(known > state_.received[s], known, state_.received[s], s, state_.shape.view,
+                 state_.shape.self);  // S1
+    state_.received[s] = known;
+    state_.blocks.say(kReceivedOffset + 8 * s, known);
+  }
+}
+
+template <class Memory>
+std::uint64_t RoundRobin<Memory>::position_of(std::uint32_t member) const {
+  return member == state_.shape.self ? state_.delivered
+                                     : state_.blocks.count(member, kDeliveredOffset);
+}
+
+// A member at a later position has passed no fewer of them.
+template <class Memory>
+std::uint64_t RoundRobin<Memory>::own_rounds_before(std::uint64_t position) const {
+  if (position >= kDeliveredAll) return kNoRound;
+  const GroupShape& shape = state_.shape;
+  TUTTI_ASSERT(shape.own_sender < shape.senders(), shape.own_sender, shape.view, shape.self);
+  return rounds_before(position, shape.own_sender);
+}
+
+template <class Memory>
+std::uint64_t RoundRobin<Memory>::undelivered() const {
+  if (state_.delivered >= kDeliveredAll) return 0;
+  std::uint64_t sum = 0;
+  for (std::uint32_t s = 0; s < state_.shape.senders(); ++s) {
+    const std::uint64_t done = rounds_before(state_.delivered, s);
+    if (state_.sent[s].rounds > done) sum += state_.sent[s].rounds - done;
+  }
+  return sum;
+}
+
+// A sender may have been silent for so long that a stamp alone does not tell the round: none is
+// before where delivery is.
+template <class Memory>
+std::optional<RingWalk<Memory>> RoundRobin<Memory>::walk(std::uint32_t sender,
+                                                         const Follower<Memory>& follower) const {
+  const std::uint64_t position = follower.position();  // first: the place is not before it
+  std::optional<RingPlace> place = follower.place(sender);
+  if (!place) return {};
+  if (position < kDeliveredAll) {
+    place->round = std::max(place->round, rounds_before(position, sender));
+  }
+  return state_.walk_from(sender, *place);
+}
+
+#ifndef TUTTI_DEFINITIONS_ONLY  // see sst/memory.hpp
+template class RoundRobin<NativeMemory>;
+#endif
+
+}  // namespace tutti

@@ -1,0 +1,64 @@
+/// \file round_robin.hpp
+/// The order round_robin: round k holds one message of each sender, in sender order; a sender with
+/// nothing to say gives its round up with a null. The position of (round, sender) is
+/// round * senders + sender.
+///
+/// Invariant I3: our rounds reach those of any sender we have received from, up to the place where
+/// our message would precede its newest one; never beyond. So nulls answer messages, a null is
+/// never answered by a later null, and a silent group is silent (quiescence).
+/// Threads: the predicate thread. Source: [Spindle, 2.1, 3.3].
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "multicast/order.hpp"
+#include "multicast/round_cut.hpp"
+
+namespace tutti {
+
+template <class Memory>
+class RoundRobin final : public GroupOrder<Memory> {
+ public:
+  RoundRobin(ViewState<Memory>& state, const Stability<Memory>& stability)
+      : GroupOrder<Memory>(state), stability_(stability) {}
+
+  [[nodiscard]] std::uint64_t rounds_owed() const override;
+  void publish_received() override;
+
+  [[nodiscard]] bool is_total() const override { return true; }
+  [[nodiscard]] std::uint64_t position_of(std::uint32_t member) const override;
+  [[nodiscard]] std::uint64_t own_position() const override { return state_.delivered; }
+  [[nodiscard]] std::uint64_t own_rounds_before(std::uint64_t position) const override;
+  [[nodiscard]] std::uint64_t undelivered() const override;
+
+  [[nodiscard]] std::optional<RingWalk<Memory>> walk(
+      std::uint32_t sender, const Follower<Memory>& follower) const override;
+  [[nodiscard]] std::optional<Cut> find_cut(const std::vector<bool>& goes_on,
+                                            const Follower<Memory>& follower) override;
+  [[nodiscard]] std::optional<ViewEnd> apply_cut(const Cut& cut, std::uint64_t first_seq,
+                                                 const Follower<Memory>& follower) override;
+  [[nodiscard]] bool at_cut(const Cut& cut, const ViewEnd& end,
+                            const Follower<Memory>& follower) const override;
+  [[nodiscard]] bool is_sensible(const Cut& cut) const override;
+
+ private:
+  using GroupOrder<Memory>::state_;
+
+  [[nodiscard]] std::uint64_t position(std::uint64_t round, std::uint64_t sender) const {
+    return round * state_.shape.senders() + sender;
+  }
+  // Rounds of the sender that come before the position.
+  [[nodiscard]] std::uint64_t rounds_before(std::uint64_t position, std::uint64_t sender) const {
+    const std::uint64_t senders = state_.shape.senders();
+    return position / senders + (sender < position % senders ? 1 : 0);
+  }
+  [[nodiscard]] bool find_received(const std::vector<bool>& goes_on, RoundCut& cut) const;
+  void keep_causes(const std::vector<bool>& goes_on, RoundCut& cut) const;
+  [[nodiscard]] std::optional<std::uint64_t> first_lacking(std::uint32_t sender, std::uint64_t from,
+                                                           const Follower<Memory>& follower);
+
+  const Stability<Memory>& stability_;
+};
+
+}  // namespace tutti

@@ -1,0 +1,152 @@
+// How a view ends in the order round_robin: where the cut lies, what comes before it.
+#include <algorithm>
+#include <atomic>
+
+#include "base/assert.hpp"
+#include "multicast/round_robin.hpp"
+#include "sst/memory.hpp"
+
+namespace tutti {
+
+// The round of the first record of `sender` from round `from` on: kNoRound if it has none.
+// All that it sent before it wedged is in our memory.
+template <class Memory>
+std::optional<std::uint64_t> RoundRobin<Memory>::first_lacking(std::uint32_t sender,
+                                                               std::uint64_t from,
+                                                               const Follower<Memory>& follower) {
+  const std::uint32_t rank = state_.shape.sender_ranks[sender];
+  SentState last = state_.sent[sender];
+  if (sender != state_.shape.own_sender) {
+    const std::uint64_t word = state_.blocks.load(rank, kSentOffset);
+    if (!state_.met[sender] || !state_.blocks.in_view(rank)) return {};
+    if (advance(last, word, state_.shape.window_records) == SentChange::impossible) {
+      state_.violation = {rank, kImpossibleSent};
+      return {};
+    }
+  }
+  const std::optional<RingWalk<Memory>> start = walk(sender, follower);
+  if (!start) return {};
+  const std::optional<std::uint64_t> round = first_round_from(*start, last.records, from);
+  if (round || sender == state_.shape.own_sender) return round;
+  // Y5: see apply_cut().
+  std::atomic_thread_fence(std::memory_order_acquire);
+  if (state_.blocks.in_view(rank)) state_.violation = {rank, kImpossibleRecord};
+  return {};
+}
+
+// D9. A lost sender may have delivered, and answered, what another lost one sent to it alone. Its
+// answer comes later in the order, and goes with it. No member that goes on has delivered anything
+// so late: it lacks that place.
+template <class Memory>
+void RoundRobin<Memory>::keep_causes(const std::vector<bool>& goes_on, RoundCut& cut) const {
+  const GroupShape& shape = state_.shape;
+  const std::vector<std::uint64_t> received = cut.received;
+  for (std::uint32_t s = 0; s < shape.senders(); ++s) {
+    if (goes_on[shape.sender_ranks[s]]) continue;
+    for (std::uint32_t other = 0; other < shape.senders(); ++other) {
+      if (other == s || goes_on[shape.sender_ranks[other]] || received[other] == kNoRound) continue;
+      cut.received[s] = std::min(cut.received[s], received[other] + (s < other ? 1 : 0));
+    }
+  }
+}
+
+// By sender, what all that go on have received. False: one still lacks what another may have
+// delivered.
+template <class Memory>
+bool RoundRobin<Memory>::find_received(const std::vector<bool>& goes_on, RoundCut& cut) const {
+  const std::uint32_t senders = state_.shape.senders();
+  cut.received.assign(senders, kNoRound);
+  const bool delivered_alone = stability_.delivers_alone(goes_on);
+  for (std::uint32_t s = 0; s < senders; ++s) {
+    for (std::uint32_t m = 0; m < state_.shape.members(); ++m) {
+      if (!goes_on[m]) continue;
+      const std::uint64_t received = state_.received_by(m, s);
+      if (delivered_alone && received != state_.received[s]) return false;
+      // Beyond what we know of s no member has anything that counts: its word may be a lie.
+      const std::uint64_t known = received == kNoRound ? kNoRound : state_.sent[s].rounds;
+      cut.received[s] = std::min({cut.received[s], received, known});
+    }
+  }
+  if (delivered_alone) keep_causes(goes_on, cut);
+  return true;
+}
+
+template <class Memory>
+std::optional<Cut> RoundRobin<Memory>::find_cut(const std::vector<bool>& goes_on,
+                                                const Follower<Memory>& follower) {
+  const std::uint32_t senders = state_.shape.senders();
+  RoundCut cut;
+  if (!find_received(goes_on, cut)) return {};
+  for (std::uint32_t s = 0; s < senders; ++s) {
+    const std::uint64_t last =
+        cut.received[s] == kNoRound ? state_.sent[s].rounds : cut.received[s];
+    cut.round = std::max(cut.round, last);
+  }
+  for (std::uint32_t s = 0; s < senders; ++s) {
+    // What a sender that does not go on sent beyond `received` is dropped: no place stops there.
+    if (!goes_on[state_.shape.sender_ranks[s]] || cut.received[s] == kNoRound) continue;
+    const std::optional<std::uint64_t> lacking = first_lacking(s, cut.received[s], follower);
+    if (!lacking) return {};
+    if (position(*lacking, s) < position(cut.round, cut.sender)) {
+      cut.round = *lacking;
+      cut.sender = s;
+    }
+  }
+  return pack(cut);
+}
+
+// Later views may stamp anew, or unstamp, what comes after the cut: delivery, which may still have
+// far to go, does not look there.
+template <class Memory>
+std::optional<ViewEnd> RoundRobin<Memory>::apply_cut(const Cut& words, std::uint64_t first_seq,
+                                                     const Follower<Memory>& follower) {
+  const RoundCut cut = unpack_round_cut(words);
+  const GroupShape& shape = state_.shape;
+  ViewEnd out;
+  out.next_seq = first_seq;
+  for (std::uint32_t s = 0; s < shape.senders(); ++s) {
+    const std::optional<RingWalk<Memory>> start = walk(s, follower);
+    if (!start) return {};
+    const std::uint64_t rounds = cut.round + (s < cut.sender ? 1 : 0);
+    const std::optional<RingPlace> end =
+        place_before(*start, state_.sent[s].records, std::min(rounds, cut.received[s]));
+    // Y5: who reads the epoch after the headers has read those that were sent in this view.
+    std::atomic_thread_fence(std::memory_order_acquire);
+    const std::uint32_t rank = shape.sender_ranks[s];
+    state_.overtaken = state_.met[s] && s != shape.own_sender && !state_.blocks.in_view(rank);
+    if (state_.overtaken) return {};
+    if (!end) {
+      state_.violation = {rank, kImpossibleRecord};
+      return {};
+    }
+    out.records.push_back(end->records);
+    out.next_seq += end->messages;
+  }
+  for (std::uint32_t s = 0; s < shape.senders(); ++s) {
+    state_.set_end(s, out.records[s], cut.round + (s < cut.sender ? 1 : 0));
+  }
+  return out;
+}
+
+template <class Memory>
+bool RoundRobin<Memory>::at_cut(const Cut& words, const ViewEnd& /*end*/,
+                                const Follower<Memory>& follower) const {
+  const RoundCut cut = unpack_round_cut(words);
+  return follower.position() >= position(cut.round, cut.sender);
+}
+
+// Positions are counted up to kNoRound.
+template <class Memory>
+bool RoundRobin<Memory>::is_sensible(const Cut& words) const {
+  const std::uint64_t senders = state_.shape.senders();
+  if (state_.shape.members() == 0) return words.words.empty();
+  if (words.words.size() != 2 + senders) return false;
+  const std::uint64_t some = std::max<std::uint64_t>(senders, 1);
+  return words.words[1] < some && words.words[0] < kNoRound / some - 1;
+}
+
+#ifndef TUTTI_DEFINITIONS_ONLY  // see sst/memory.hpp
+template class RoundRobin<NativeMemory>;
+#endif
+
+}  // namespace tutti

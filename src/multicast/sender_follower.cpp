@@ -1,0 +1,48 @@
+#include "multicast/sender_follower.hpp"
+
+#include <algorithm>
+
+#include "base/assert.hpp"
+#include "multicast/follower_walk.hpp"
+#include "sst/memory.hpp"
+
+namespace tutti {
+
+// A sender that comes back was in no view in between. Both deliver by sender.
+template <class Memory>
+void SenderFollower<Memory>::number_on(const Follower<Memory>& before, const GroupShape& of_view) {
+  const auto& last = static_cast<const SenderFollower&>(before);
+  for (std::uint32_t s = 0; s < shape_.senders(); ++s) {
+    TUTTI_ASSERT(cursors_[s].records == 0, cursors_[s].records, s, shape_.view, shape_.self);
+    const auto was = std::ranges::find(of_view.sender_ids, shape_.sender_ids[s]);
+    if (was == of_view.sender_ids.end()) continue;
+    const auto index = static_cast<std::size_t>(was - of_view.sender_ids.begin());
+    earlier_[s] = last.earlier_[index] + last.cursors_[index].delivered;
+  }
+}
+
+// Every sender by itself: as many as it has, then the next.
+template <class Memory>
+void SenderFollower<Memory>::fill(Filling& filling) {
+  const std::uint32_t senders = shape_.senders();
+  for (std::uint32_t tried = 0; tried < senders; ++tried) {
+    while (cursors_[turn_].round != kNoRound) {
+      if (filling.full()) return;
+      pass(turn_, earlier_[turn_] + cursors_[turn_].delivered, filling);
+    }
+    turn_ = turn_ + 1 == senders ? 0 : turn_ + 1;
+  }
+}
+
+// A sender that has ended may show more only by a lie: it stays ended.
+template <class Memory>
+bool SenderFollower<Memory>::publish_consumed(std::uint32_t sender, bool done) {
+  const bool ended = consumed_[sender].load(std::memory_order_relaxed) == kNoRound;
+  return !ended && this->raise(consumed_[sender], done ? kNoRound : cursors_[sender].records);
+}
+
+#ifndef TUTTI_DEFINITIONS_ONLY  // see sst/memory.hpp
+template class SenderFollower<NativeMemory>;
+#endif
+
+}  // namespace tutti

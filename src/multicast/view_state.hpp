@@ -1,0 +1,111 @@
+/// \file view_state.hpp
+/// What one member knows and says in one view of its group. The parts of the multicast work on it:
+/// the order, the stability rule, passing on.
+///
+/// Invariant I1: received[s] is raised only over rounds whose records are in our memory (guard
+/// before data).
+/// Threads: the predicate thread.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/assert.hpp"
+#include "multicast/bounds.hpp"
+#include "multicast/ring_place.hpp"
+#include "multicast/shape.hpp"
+#include "multicast/violation.hpp"
+#include "sst/control_blocks.hpp"
+#include "sst/sent_word.hpp"
+
+namespace tutti {
+
+/// The delivered word of a member that has delivered everything there will be.
+inline constexpr std::uint64_t kDeliveredAll = kNoRound;
+
+template <class Memory>
+struct ViewState {
+  ViewState(const GroupShape& of_view, Memory of_table, Bounds& to_delivery)
+      : shape(of_view),
+        memory(of_table),
+        blocks(shape.view, shape.self, shape.own_control, shape.member_controls, of_table),
+        bounds(to_delivery),
+        sent(shape.senders()),
+        received(shape.senders()),
+        stable(shape.senders()),
+        base(shape.senders()),
+        met(shape.senders()),
+        unmet(shape.senders()) {}
+
+  ViewState(const ViewState&) = delete;  // blocks refers to shape
+  ViewState& operator=(const ViewState&) = delete;
+
+  /// Tells delivery how far it may go with that sender.
+  void set_bounds(std::uint32_t sender) {
+    const std::uint64_t known = sent[sender].known_rounds();
+    TUTTI_ASSERT(stable[sender] <= known, stable[sender], known, sender, shape.view, shape.self);
+    bounds.set(sender, {.records = sent[sender].records,
+                        .known = known,
+                        .stable = stable[sender],
+                        .base = base[sender]});
+  }
+
+  /// The view ends: of the sender so many records come before the cut, and so many rounds.
+  void set_end(std::uint32_t sender, std::uint64_t records, std::uint64_t rounds) {
+    TUTTI_ASSERT(records <= sent[sender].records, records, sent[sender].records, sender, shape.view,
+                 shape.self);
+    bounds.set(sender,
+               {.records = records, .known = rounds, .stable = rounds, .base = base[sender]});
+  }
+
+  /// Delivery has come to this position.
+  void set_delivered(std::uint64_t position) {
+    if (position == delivered) return;
+    TUTTI_ASSERT(position > delivered, position, delivered, shape.view, shape.self);  // S1
+    delivered = position;
+    // Release: our reads of the delivered records are done; pairs with the sender's load (I4).
+    blocks.say(kDeliveredOffset, position);
+  }
+
+  /// Rounds of the sender that the member says it has received.
+  [[nodiscard]] std::uint64_t received_by(std::uint32_t member, std::uint32_t sender) const {
+    return member == shape.self ? received[sender]
+                                : blocks.count(member, kReceivedOffset + 8 * sender);
+  }
+  /// The member says that it has all senders' rows (I7).
+  [[nodiscard]] bool has_met_all(std::uint32_t member) const {
+    return (blocks.count(member, kBaseOffset) & kMetAll) != 0;
+  }
+
+  /// A walk over the sender's records from a place where delivery is.
+  [[nodiscard]] std::optional<RingWalk<Memory>> walk_from(std::uint32_t sender,
+                                                          RingPlace place) const {
+    TUTTI_ASSERT(place.records <= sent[sender].records, place.records, sent[sender].records, sender,
+                 shape.view, shape.self);
+    if (place.records == 0) place.offset = base[sender];
+    return std::optional<RingWalk<Memory>>(std::in_place, memory, extent_of(sender), place,
+                                           shape.view);
+  }
+  [[nodiscard]] RingExtent extent_of(std::uint32_t sender) const {
+    return {shape.sender_rings[sender], shape.ring_granules, shape.message_max_bytes};
+  }
+
+  const GroupShape shape;
+  Memory memory;
+  ControlBlocks<Memory> blocks;
+  Bounds& bounds;
+  std::vector<SentState> sent;          ///< by sender: as far as we have taken it
+  std::vector<std::uint64_t> received;  ///< by sender: rounds, as published (I1)
+  std::vector<std::uint64_t> stable;    ///< by sender: rounds that may be delivered
+  std::vector<std::uint32_t> base;      ///< by sender: granule where its first record is
+  std::vector<bool> met;                ///< by sender: base is known
+  std::size_t unmet;                    ///< of how many it is not
+  SentState own_sent;                   ///< as published, of this member
+  std::uint64_t delivered = 0;          ///< as published: position
+  bool wedged = false;
+  bool overtaken = false;  ///< the others went on without us while a cut was applied (Y5)
+  std::optional<Violation> violation{};
+};
+
+}  // namespace tutti

@@ -1,0 +1,112 @@
+/// \file control_blocks.hpp
+/// The control blocks of a group's members in one view: those of the others as this member reads
+/// them, and its own as it writes it.
+///
+/// Invariant I6: words of a member count only while its block is that of this view (L3). Hence a
+/// word is read between two looks at the epoch. The first look need not be repeated: a member that
+/// has entered the view once is not looked at again before a word, only after it.
+/// Threads: the predicate thread.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "base/assert.hpp"
+#include "sst/row_layout.hpp"
+
+namespace tutti {
+
+template <class Memory>
+class ControlBlocks {
+ public:
+  /// `blocks`: by rank in the group, `own` that of `self`. They outlive this. A view without
+  /// members has no block.
+  ControlBlocks(std::uint64_t view, std::uint32_t self, std::byte* own,
+                std::span<const std::byte* const> blocks, Memory memory)
+      : view_(view),
+        self_(self),
+        own_(own),
+        blocks_(blocks),
+        memory_(memory),
+        entered_(blocks.size()),
+        unentered_(static_cast<std::uint32_t>(blocks.size())) {
+    if (blocks.empty()) return;
+    TUTTI_ASSERT(self < blocks.size() && own == blocks[self], self, blocks.size(), view);
+    entered_[self] = true;  // our words are those of the view that we are in
+    --unentered_;
+  }
+
+  [[nodiscard]] std::uint32_t members() const { return static_cast<std::uint32_t>(blocks_.size()); }
+
+  /// The word as it is, whatever view it is of.
+  [[nodiscard]] std::uint64_t load(std::uint32_t member, std::size_t offset) const {
+    return memory_.load(blocks_[member] + offset);
+  }
+  /// The look after a word: what was read of the member before is of this view, if it had entered.
+  [[nodiscard]] bool in_view(std::uint32_t member) const {
+    return load(member, kEpochOffset) == view_;
+  }
+  /// The look before a word.
+  [[nodiscard]] bool has_entered(std::uint32_t member) const {
+    return unentered_ == 0 || look_whether_entered(member);
+  }
+  [[nodiscard]] bool have_all_entered() const { return unentered_ == 0 || look_whether_all(); }
+  /// One look after words of all others.
+  [[nodiscard]] bool are_all_in_view() const {
+    for (std::uint32_t m = 0; m < members(); ++m) {
+      if (m != self_ && !in_view(m)) return false;
+    }
+    return true;
+  }
+  /// A counter of a member: 0 unless its block is that of this view.
+  [[nodiscard]] std::uint64_t count(std::uint32_t member, std::size_t offset) const {
+    if (!has_entered(member)) return 0;
+    const std::uint64_t value = load(member, offset);
+    return value != 0 && in_view(member) ? value : 0;
+  }
+  /// No other member is in this view, or none any more.
+  [[nodiscard]] bool alone() const {
+    for (std::uint32_t m = 0; m < members(); ++m) {
+      if (m != self_ && in_view(m)) return false;
+    }
+    return true;
+  }
+
+  /// Writes a word of our own, which is then to be posted. Release: what this member did before is
+  /// seen by who sees the word.
+  void say(std::size_t offset, std::uint64_t value) {
+    memory_.store(own_ + offset, value);
+    unsaid_ = true;
+  }
+  /// Our own words are to be posted. They are, from now on, until the next say().
+  [[nodiscard]] bool take_unsaid() { return std::exchange(unsaid_, false); }
+
+ private:
+  [[gnu::noinline]] bool look_whether_entered(std::uint32_t member) const {
+    if (entered_[member]) return true;
+    if (!in_view(member)) return false;
+    TUTTI_ASSERT(unentered_ != 0 && member != self_, unentered_, member, view_);
+    entered_[member] = true;
+    --unentered_;
+    return true;
+  }
+  [[gnu::noinline]] bool look_whether_all() const {
+    for (std::uint32_t m = 0; m < members(); ++m) {
+      if (!look_whether_entered(m)) return false;
+    }
+    return true;
+  }
+
+  const std::uint64_t view_;
+  const std::uint32_t self_;
+  std::byte* const own_;
+  const std::span<const std::byte* const> blocks_;
+  mutable Memory memory_;
+  mutable std::vector<bool> entered_;  // by member: its block was seen to be that of this view
+  mutable std::uint32_t unentered_;    // of how many it was not
+  bool unsaid_ = false;
+};
+
+}  // namespace tutti
