@@ -40,9 +40,10 @@ template <class Memory>
 bool OwnSpace<Memory>::find_all_drained() {
   if (!drained_) return false;
   for (std::uint32_t m = 0; m < blocks_.members() && view_ != 0; ++m) {
-    if (m != self_ && (blocks_.count(m, kBaseOffset) & kDrained) == 0) return false;
+    if (m == self_) continue;
+    if ((blocks_.count(m, ControlWords::kBase) & ControlWords::kDrained) == 0) return false;
   }
-  if (earlier_.control != nullptr) memory_.store(earlier_.control + kEpochOffset, 0);
+  if (earlier_.control != nullptr) memory_.store(earlier_.control + ControlWords::kEpoch, 0);
   const std::byte* told = earlier_.reclaimed;  // it only grows
   TUTTI_ASSERT(told == nullptr || NativeMemory::load(told) <= view_, view_, self_);
   if (earlier_.reclaimed != nullptr) memory_.store(earlier_.reclaimed, view_);
@@ -55,7 +56,8 @@ void OwnSpace<Memory>::set_drained() {
   TUTTI_ASSERT(!drained_ && !all_drained_, view_, self_);
   drained_ = true;
   // Release: our reads of the earlier views' records are done; pairs with find_all_drained().
-  blocks_.say(kBaseOffset, blocks_.load(self_, kBaseOffset) | kDrained);
+  blocks_.say(ControlWords::kBase,
+              blocks_.load(self_, ControlWords::kBase) | ControlWords::kDrained);
 }
 
 #ifndef TUTTI_DEFINITIONS_ONLY  // see sst/memory.hpp

@@ -3,7 +3,7 @@
 /// what the others have passed.
 ///
 /// Invariant I4: our space is released only once every member has delivered it; that of records of
-/// earlier views once every member of this one has delivered all of those (kDrained).
+/// earlier views once every member of this one has delivered all of those (ControlWords::kDrained).
 /// Threads: the predicate thread.
 #pragma once
 #include <cstddef>

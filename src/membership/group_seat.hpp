@@ -79,8 +79,8 @@ void GroupSeat::clear_block(std::uint64_t view, const Memory& memory) const {
   std::byte* words = own_row_ + at.offset;
   // L3: first the epoch goes, then what it stood for. In a replica both may land in any order: what
   // is cleared here says nothing where it is 0, and the base, where 0 is a place, stays.
-  memory.store(words + kEpochOffset, 0);
-  for (std::size_t offset = kFirstSeqOffset; offset < at.bytes; offset += 8) {
+  memory.store(words + ControlWords::kEpoch, 0);
+  for (std::size_t offset = ControlWords::kFirstSeq.offset; offset < at.bytes; offset += 8) {
     memory.store(words + offset, 0);
   }
 }
@@ -89,16 +89,16 @@ template <class Memory>
 void GroupSeat::prepare_block(std::uint64_t view, std::uint64_t base, std::uint64_t first_seq,
                               const Memory& memory) const {
   std::byte* words = own_row_ + block(view).offset;
-  const std::uint64_t epoch = NativeMemory::load(words + kEpochOffset);
+  const std::uint64_t epoch = NativeMemory::load(words + ControlWords::kEpoch);
   TUTTI_ASSERT(epoch == 0, epoch, view, self_);  // L3: cleared
-  TUTTI_ASSERT((base & kBaseFlags) == 0, base, view, self_);
-  memory.store(words + kBaseOffset, base);
-  memory.store(words + kFirstSeqOffset, first_seq == kUnknownSeq ? 0 : first_seq + 1);
+  TUTTI_ASSERT((base & ControlWords::kBaseFlags) == 0, base, view, self_);
+  memory.store(words + ControlWords::kBase, base);
+  memory.store(words + ControlWords::kFirstSeq, first_seq == kUnknownSeq ? 0 : first_seq + 1);
 }
 
 template <class Memory>
 void GroupSeat::open_block(std::uint64_t view, const Memory& memory) const {
-  std::byte* word = own_row_ + block(view).offset + kEpochOffset;
+  std::byte* word = own_row_ + block(view).offset + ControlWords::kEpoch;
   TUTTI_ASSERT(view != 0 && NativeMemory::load(word) == 0, view, NativeMemory::load(word), self_);
   memory.store(word, view);
 }

@@ -22,7 +22,7 @@ std::uint64_t Dissemination::push(const Outbox& out, Effects& effects) const {
                static_cast<std::uint32_t>(piece.granules * kGranule)};
   }
   const Effects::Words control{place_.control_offset,
-                               {shape_.own_control, control_bytes(shape_.senders())}};
+                               {shape_.own_control, ControlWords::bytes(shape_.senders())}};
   effects.push(place_.peers, {data.data(), out.pieces}, {&control, 1});
   return place_.peers.size();
 }
@@ -32,7 +32,7 @@ void Dissemination::pass_on(const PassedPosts& posts, const std::vector<bool>& s
   const Extent area{place_.area_offset, static_cast<std::uint32_t>(posts.area_granules * kGranule)};
   // What we received of a piece goes with the word that we saw it: its owner asks for both (I8).
   const std::size_t bytes =
-      control_bytes(shape_.senders()) + pass_bytes(shape_.senders(), shape_.members());
+      ControlWords::bytes(shape_.senders()) + PassWords::bytes(shape_.senders(), shape_.members());
   const Effects::Words words{place_.control_offset, {shape_.own_control, bytes}};
   std::size_t peer = 0;
   for (std::uint32_t m = 0; m < shape_.members(); ++m) {

@@ -147,7 +147,7 @@ bool Follower<Memory>::as_sent() const {
   for (std::uint32_t s = 0; s < shape_.senders(); ++s) {
     if (!cursors_[s].entered || s == shape_.own_sender) continue;
     const std::byte* control = shape_.member_controls[shape_.sender_ranks[s]];
-    if (memory_.load(control + kEpochOffset) != shape_.view) return false;
+    if (memory_.load(control + ControlWords::kEpoch) != shape_.view) return false;
   }
   return true;
 }

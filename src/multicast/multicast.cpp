@@ -59,7 +59,8 @@ void Multicast<Memory>::meet() {
   for (std::uint32_t s = 0; s < shape.senders(); ++s) {
     const std::uint32_t rank = shape.sender_ranks[s];
     if (state_.met[s] || !state_.blocks.in_view(rank)) continue;
-    const std::uint64_t base = state_.blocks.load(rank, kBaseOffset) & ~kBaseFlags;
+    const std::uint64_t base =
+        state_.blocks.load(rank, ControlWords::kBase) & ~ControlWords::kBaseFlags;
     if (!state_.blocks.in_view(rank)) continue;
     if (base >= shape.ring_granules) {
       state_.violation = {rank, "its ring starts outside its memory"};
@@ -82,7 +83,7 @@ bool Multicast<Memory>::receive() {
     if (s == shape.own_sender || pass_on_.ignores(s)) continue;
     SentState& sent = state_.sent[s];
     const std::uint64_t before = sent.records;
-    const std::uint64_t word = state_.blocks.load(shape.sender_ranks[s], kSentOffset);
+    const std::uint64_t word = state_.blocks.load(shape.sender_ranks[s], ControlWords::kSent);
     if (!state_.met[s] || !state_.blocks.in_view(shape.sender_ranks[s])) continue;  // I6
     switch (advance(sent, word, shape.window_records)) {
       case SentChange::none:
@@ -124,7 +125,7 @@ bool Multicast<Memory>::send(Outbox& out) {
   state_.sent[state_.shape.own_sender] = sent;
   // The records' bytes were acquired by take(); this release publishes them to members on this
   // host, the push to the others.
-  state_.blocks.say(kSentOffset, pack(sent));
+  state_.blocks.say(ControlWords::kSent, pack(sent));
   return true;
 }
 

@@ -115,7 +115,7 @@ class Multicast {
 
   /// True if `member` has said that it delivered everything there will be.
   [[nodiscard]] bool complete_at(std::uint32_t member) const {
-    return state_.blocks.count(member, kDeliveredOffset) >= kDeliveredAll;
+    return state_.blocks.count(member, ControlWords::kDelivered) >= kDeliveredAll;
   }
 
   /// How far members have come in the order.

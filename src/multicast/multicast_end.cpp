@@ -9,7 +9,7 @@ template <class Memory>
 std::optional<std::uint64_t> Multicast<Memory>::first_seq() const {
   if (state_.shape.first_seq != kUnknownSeq) return state_.shape.first_seq;
   for (std::uint32_t m = 0; m < state_.shape.members(); ++m) {
-    if (const std::uint64_t said = state_.blocks.count(m, kFirstSeqOffset); said != 0) {
+    if (const std::uint64_t said = state_.blocks.count(m, ControlWords::kFirstSeq); said != 0) {
       return said - 1;
     }
   }
@@ -19,10 +19,10 @@ std::optional<std::uint64_t> Multicast<Memory>::first_seq() const {
 template <class Memory>
 void Multicast<Memory>::tell_first_seq(std::uint64_t seq) {
   const GroupShape& shape = state_.shape;
-  TUTTI_ASSERT(
-      shape.first_seq == kUnknownSeq && state_.blocks.load(shape.self, kFirstSeqOffset) == 0, seq,
-      shape.view, shape.self);
-  state_.blocks.say(kFirstSeqOffset, seq + 1);
+  TUTTI_ASSERT(shape.first_seq == kUnknownSeq &&
+                   state_.blocks.load(shape.self, ControlWords::kFirstSeq) == 0,
+               seq, shape.view, shape.self);
+  state_.blocks.say(ControlWords::kFirstSeq, seq + 1);
 }
 
 template <class Memory>
@@ -35,7 +35,7 @@ bool Multicast<Memory>::settled(const std::vector<bool>& suspected) const {
     const std::uint32_t rank = shape.sender_ranks[s];
     if (suspected[rank] || s == shape.own_sender) continue;
     SentState last = state_.sent[s];
-    const std::uint64_t word = state_.blocks.load(rank, kSentOffset);
+    const std::uint64_t word = state_.blocks.load(rank, ControlWords::kSent);
     if (!state_.met[s] || !state_.blocks.in_view(rank)) return false;
     if (advance(last, word, shape.window_records) != SentChange::none) return false;
   }

@@ -16,18 +16,18 @@ PassedPieces<Memory>::PassedPieces(const GroupShape& shape, Memory memory)
     : shape_(shape), memory_(memory), seen_(shape.members()) {}
 
 template <class Memory>
-std::uint64_t PassedPieces<Memory>::load(std::uint32_t member, std::size_t offset) const {
-  const std::byte* epoch = shape_.member_controls[member] + kEpochOffset;
+std::uint64_t PassedPieces<Memory>::load(std::uint32_t member, PassWords::Word column) const {
+  const std::byte* epoch = shape_.member_controls[member] + ControlWords::kEpoch;
   if (memory_.load(epoch) != shape_.view) return 0;
-  const std::uint64_t value = memory_.load(word(member, offset));
+  const std::uint64_t value = memory_.load(word(member, column));
   return value != 0 && memory_.load(epoch) == shape_.view ? value : 0;
 }
 
 template <class Memory>
 std::uint32_t PassedPieces<Memory>::sender_shown(std::uint32_t member) const {
-  const std::uint64_t number = load(member, kPassNumber);
+  const std::uint64_t number = load(member, PassWords::kNumber);
   if (number == 0 || number == seen_[member]) return kNobody;
-  const std::uint64_t sender = load(member, kPassSender);
+  const std::uint64_t sender = load(member, PassWords::kSender);
   return sender < shape_.senders() ? static_cast<std::uint32_t>(sender) : kNobody;
 }
 
@@ -43,43 +43,43 @@ std::uint32_t PassedPieces<Memory>::check(const PassedPiece& piece) const {
 template <class Memory>
 std::optional<PassedPiece> PassedPieces<Memory>::look(std::uint32_t member) {
   PassedPiece piece;
-  piece.number = load(member, kPassNumber);
+  piece.number = load(member, PassWords::kNumber);
   if (piece.number == 0 || piece.number == seen_[member]) return {};
-  const std::uint64_t sender = load(member, kPassSender);
-  const std::uint64_t length = load(member, kPassGranules);
-  const std::uint64_t granules = length & ~kPassLast;
+  const std::uint64_t sender = load(member, PassWords::kSender);
+  const std::uint64_t length = load(member, PassWords::kGranules);
+  const std::uint64_t granules = length & ~PassWords::kLast;
   if (sender >= shape_.senders() || granules > shape_.area_granules) return {};
   piece.sender = static_cast<std::uint32_t>(sender);
-  piece.begin = static_cast<std::uint32_t>(load(member, kPassBegin));
-  piece.offset = static_cast<std::uint32_t>(load(member, kPassOffset));
-  piece.sent = load(member, kPassSent);
-  piece.last = (length & kPassLast) != 0;
+  piece.begin = static_cast<std::uint32_t>(load(member, PassWords::kBegin));
+  piece.offset = static_cast<std::uint32_t>(load(member, PassWords::kOffset));
+  piece.sent = load(member, PassWords::kSent);
+  piece.last = (length & PassWords::kLast) != 0;
   words_.resize(granules);
   for (std::size_t i = 0; i < granules; ++i) {
     words_[i] = memory_.load(shape_.member_areas[member] + i * kGranule);
   }
   piece.words = words_;
-  if (load(member, kPassCheck) != check(piece)) return {};
+  if (load(member, PassWords::kCheck) != check(piece)) return {};
   return piece;
 }
 
 template <class Memory>
 void PassedPieces<Memory>::seen(std::uint32_t member, std::uint64_t number) {
   seen_[member] = number;
-  memory_.store(own_word(pass_seen(shape_.senders()) + 8 * std::size_t{member}), number);
+  memory_.store(own_word(PassWords::seen(shape_.senders())[member]), number);
   posts_.words = true;
 }
 
 template <class Memory>
 std::optional<Reach> PassedPieces<Memory>::reach(std::uint32_t member, std::uint32_t sender) const {
-  const std::uint64_t word = load(member, kPassReach + 8 * std::size_t{sender});
+  const std::uint64_t word = load(member, PassWords::kReach[sender]);
   if (word == 0) return {};
   return unpack_reach(word);
 }
 
 template <class Memory>
 void PassedPieces<Memory>::tell(std::uint32_t sender, const Reach& reach) {
-  std::byte* const at = own_word(kPassReach + 8 * std::size_t{sender});
+  std::byte* const at = own_word(PassWords::kReach[sender]);
   if (NativeMemory::load(at) == pack_reach(reach)) return;
   memory_.store(at, pack_reach(reach));
   posts_.words = true;
@@ -90,8 +90,7 @@ bool PassedPieces<Memory>::is_seen(const std::vector<bool>& suspected) const {
   if (number_ == 0) return true;
   for (std::uint32_t m = 0; m < shape_.members(); ++m) {
     if (m == shape_.self || suspected[m]) continue;
-    if (load(m, pass_seen(shape_.senders()) + 8 * std::size_t{shape_.self}) != number_)
-      return false;
+    if (load(m, PassWords::seen(shape_.senders())[shape_.self]) != number_) return false;
   }
   return true;
 }
@@ -109,19 +108,20 @@ bool PassedPieces<Memory>::pass(const PassedPiece& from, std::uint32_t granules)
   // Y5: who reads the epoch after the bytes has read those of this view.
   std::atomic_thread_fence(std::memory_order_acquire);
   const std::uint32_t rank = shape_.sender_ranks[piece.sender];
-  if (memory_.load(shape_.member_controls[rank] + kEpochOffset) != shape_.view) return false;
+  if (memory_.load(shape_.member_controls[rank] + ControlWords::kEpoch) != shape_.view)
+    return false;
   for (std::uint32_t i = 0; i < granules; ++i) {
     memory_.store(shape_.own_area + std::size_t{i} * kGranule, words_[i]);
   }
   piece.number = ++number_;
   piece.words = words_;
-  memory_.store(own_word(kPassSender), piece.sender);
-  memory_.store(own_word(kPassBegin), piece.begin);
-  memory_.store(own_word(kPassOffset), piece.offset);
-  memory_.store(own_word(kPassGranules), granules | (piece.last ? kPassLast : 0));
-  memory_.store(own_word(kPassSent), piece.sent);
-  memory_.store(own_word(kPassCheck), check(piece));
-  memory_.store(own_word(kPassNumber), piece.number);
+  memory_.store(own_word(PassWords::kSender), piece.sender);
+  memory_.store(own_word(PassWords::kBegin), piece.begin);
+  memory_.store(own_word(PassWords::kOffset), piece.offset);
+  memory_.store(own_word(PassWords::kGranules), granules | (piece.last ? PassWords::kLast : 0));
+  memory_.store(own_word(PassWords::kSent), piece.sent);
+  memory_.store(own_word(PassWords::kCheck), check(piece));
+  memory_.store(own_word(PassWords::kNumber), piece.number);
   posts_ = {.words = true, .area_granules = granules};
   return true;
 }

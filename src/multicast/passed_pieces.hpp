@@ -61,14 +61,14 @@ class PassedPieces {
   [[nodiscard]] std::uint64_t passed() const { return number_; }
 
  private:
-  [[nodiscard]] const std::byte* word(std::uint32_t member, std::size_t offset) const {
-    return shape_.member_controls[member] + control_bytes(shape_.senders()) + offset;
+  [[nodiscard]] const std::byte* word(std::uint32_t member, PassWords::Word column) const {
+    return shape_.member_controls[member] + ControlWords::bytes(shape_.senders()) + column;
   }
-  [[nodiscard]] std::byte* own_word(std::size_t offset) const {
-    return shape_.own_control + control_bytes(shape_.senders()) + offset;
+  [[nodiscard]] std::byte* own_word(PassWords::Word column) const {
+    return shape_.own_control + ControlWords::bytes(shape_.senders()) + column;
   }
   // A word of another member, 0 if its block is of another view (H3).
-  [[nodiscard]] std::uint64_t load(std::uint32_t member, std::size_t offset) const;
+  [[nodiscard]] std::uint64_t load(std::uint32_t member, PassWords::Word column) const;
   [[nodiscard]] std::uint32_t check(const PassedPiece& piece) const;
 
   const GroupShape& shape_;

@@ -28,14 +28,14 @@ void RoundRobin<Memory>::publish_received() {
     TUTTI_ASSERT(known > state_.received[s], known, state_.received[s], s, state_.shape.view,
                  state_.shape.self);  // S1
     state_.received[s] = known;
-    state_.blocks.say(kReceivedOffset + 8 * s, known);
+    state_.blocks.say(ControlWords::kReceived[s], known);
   }
 }
 
 template <class Memory>
 std::uint64_t RoundRobin<Memory>::position_of(std::uint32_t member) const {
   return member == state_.shape.self ? state_.delivered
-                                     : state_.blocks.count(member, kDeliveredOffset);
+                                     : state_.blocks.count(member, ControlWords::kDelivered);
 }
 
 // A member at a later position has passed no fewer of them.

@@ -17,7 +17,7 @@ std::optional<std::uint64_t> RoundRobin<Memory>::first_lacking(std::uint32_t sen
   const std::uint32_t rank = state_.shape.sender_ranks[sender];
   SentState last = state_.sent[sender];
   if (sender != state_.shape.own_sender) {
-    const std::uint64_t word = state_.blocks.load(rank, kSentOffset);
+    const std::uint64_t word = state_.blocks.load(rank, ControlWords::kSent);
     if (!state_.met[sender] || !state_.blocks.in_view(rank)) return {};
     if (advance(last, word, state_.shape.window_records) == SentChange::impossible) {
       state_.violation = {rank, kImpossibleSent};

@@ -11,7 +11,7 @@
 
 namespace tutti {
 
-/// A joiner learns it from those that know it (kFirstSeqOffset).
+/// A joiner learns it from those that know it (ControlWords::kFirstSeq).
 inline constexpr std::uint64_t kUnknownSeq = ~0ULL;
 
 inline constexpr std::uint32_t kNobody = std::numeric_limits<std::uint32_t>::max();

@@ -25,7 +25,7 @@ class AllReceived final : public Stability<Memory> {
       std::uint64_t least = state.received[s];
       for (std::uint32_t m = 0; m < state.shape.members(); ++m) {
         if (m != state.shape.self) {
-          least = std::min(least, state.blocks.load(m, kReceivedOffset + 8 * s));
+          least = std::min(least, state.blocks.load(m, ControlWords::kReceived[s]));
         }
       }
       least_[s] = least;
@@ -88,7 +88,9 @@ class OnReceipt final : public AtOnce<Memory> {
     ViewState<Memory>& state = this->state_;
     if (started_ || state.unmet != 0 || state.wedged) return false;
     if (!state.has_met_all(state.shape.self)) {
-      state.blocks.say(kBaseOffset, state.blocks.load(state.shape.self, kBaseOffset) | kMetAll);
+      state.blocks.say(
+          ControlWords::kBase,
+          state.blocks.load(state.shape.self, ControlWords::kBase) | ControlWords::kMetAll);
     }
     for (std::uint32_t m = 0; m < state.shape.members(); ++m) {
       if (!state.has_met_all(m)) return false;

@@ -13,8 +13,9 @@
 ///  I5  With AllReceived a wedged member says nothing more in its view: its words stay as they are,
 ///      so that a cut made from them is one that nobody delivers beyond.
 ///  I7  With OnReceipt nothing is delivered before every member has said that it has all senders'
-///      rows (kMetAll), which it keeps as long as it is in the view: then whatever one has received
-///      of a member that is lost, the others can receive as well. Wedged, nobody begins to say so.
+///      rows (ControlWords::kMetAll), which it keeps as long as it is in the view: then whatever
+///      one has received of a member that is lost, the others can receive as well. Wedged, nobody
+///      begins to say so.
 /// Threads: the predicate thread. Sources: [Spindle, 2.4]; DESIGN.md 2.
 #pragma once
 #include <cstdint>

@@ -14,7 +14,7 @@ void Unordered<Memory>::publish_consumed(std::uint32_t sender, std::uint64_t rou
   TUTTI_ASSERT(rounds > state_.received[sender], rounds, state_.received[sender], sender,
                state_.shape.view, state_.shape.self);  // S1
   state_.received[sender] = rounds;
-  state_.blocks.say(kReceivedOffset + 8 * sender, rounds);
+  state_.blocks.say(ControlWords::kReceived[sender], rounds);
 }
 
 template <class Memory>

@@ -65,17 +65,17 @@ struct ViewState {
     TUTTI_ASSERT(position > delivered, position, delivered, shape.view, shape.self);  // S1
     delivered = position;
     // Release: our reads of the delivered records are done; pairs with the sender's load (I4).
-    blocks.say(kDeliveredOffset, position);
+    blocks.say(ControlWords::kDelivered, position);
   }
 
   /// Rounds of the sender that the member says it has received.
   [[nodiscard]] std::uint64_t received_by(std::uint32_t member, std::uint32_t sender) const {
     return member == shape.self ? received[sender]
-                                : blocks.count(member, kReceivedOffset + 8 * sender);
+                                : blocks.count(member, ControlWords::kReceived[sender]);
   }
   /// The member says that it has all senders' rows (I7).
   [[nodiscard]] bool has_met_all(std::uint32_t member) const {
-    return (blocks.count(member, kBaseOffset) & kMetAll) != 0;
+    return (blocks.count(member, ControlWords::kBase) & ControlWords::kMetAll) != 0;
   }
 
   /// A walk over the sender's records from a place where delivery is.

@@ -39,9 +39,9 @@ std::size_t waiting_bytes(const NodeOptions& node, const GroupOptions& group) {
   if (group.senders.empty()) {
     senders = group.members.empty() ? node.members.size() : group.members.size();
   }
-  std::size_t bytes = 4 * (tcp::kControlRecordBytes + control_bytes(senders));
+  std::size_t bytes = 4 * (tcp::kControlRecordBytes + ControlWords::bytes(senders));
   if (group.level == Level::agreed) {
-    bytes += 4 * (tcp::kControlRecordBytes + pass_bytes(senders, node.members.size()));
+    bytes += 4 * (tcp::kControlRecordBytes + PassWords::bytes(senders, node.members.size()));
   }
   return bytes;
 }

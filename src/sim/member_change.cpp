@@ -36,10 +36,10 @@ void Member::note_frozen() {
   for (const GroupOptions& group : plan_.rows.groups) {
     const GroupPlace place = plan_.rows.layouts[self_.slot].place(group.name);
     const std::byte* block = row_.data() + place.control[frozen_view_ % 2];
-    frozen_words_.push_back(NativeMemory::load(block + kSentOffset));
+    frozen_words_.push_back(NativeMemory::load(block + ControlWords::kSent));
     const std::size_t senders = group.level == Level::atomic ? group.senders.size() : 0;
     for (std::size_t sender = 0; sender < senders; ++sender) {
-      frozen_words_.push_back(NativeMemory::load(block + kReceivedOffset + 8 * sender));
+      frozen_words_.push_back(NativeMemory::load(block + ControlWords::kReceived[sender]));
     }
   }
 }
@@ -61,13 +61,14 @@ void Member::check_stable() {
     if (shape.level == Level::unordered || shape.view != view_id()) continue;
     for (std::uint32_t m = 0; m < shape.members(); ++m) {
       const std::byte* words = shape.member_controls[m];
-      const bool here = NativeMemory::load(words + kEpochOffset) == shape.view;
+      const bool here = NativeMemory::load(words + ControlWords::kEpoch) == shape.view;
       const std::byte* row = net_.row(self_.slot, view().members[m].slot);
       if (m == shape.self) continue;
       if (!here && NativeMemory::load(row + ViewWords::kInstalled) > shape.view) continue;
-      const bool met = (NativeMemory::load(words + kBaseOffset) & kMetAll) != 0;
+      const bool met =
+          (NativeMemory::load(words + ControlWords::kBase) & ControlWords::kMetAll) != 0;
       for (std::uint32_t s = 0; s < shape.senders(); ++s) {
-        const std::uint64_t received = NativeMemory::load(words + kReceivedOffset + 8 * s);
+        const std::uint64_t received = NativeMemory::load(words + ControlWords::kReceived[s]);
         const bool atomic = shape.level == Level::atomic;
         const std::uint64_t most = here && atomic ? received : here && met ? kNoRound : 0;
         if (engine_->subgroup(g).stable(s) <= most || !finding_.empty()) continue;

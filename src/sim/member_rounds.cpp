@@ -10,11 +10,11 @@ void Member::note_rounds(std::uint16_t group) {
   const GroupShape& shape = engine_->subgroup(group).shape();
   if (shape.own_sender == kNobody) return;
   // In the middle of a pass its row may not be in that view yet.
-  if (NativeMemory::load(shape.own_control + kEpochOffset) != shape.view) return;
+  if (NativeMemory::load(shape.own_control + ControlWords::kEpoch) != shape.view) return;
   Seat& seat = seats_[group];
   if (shape.view != seat.sent_view) seat.sent_state = {};
   seat.sent_view = shape.view;
-  const std::uint64_t word = NativeMemory::load(shape.own_control + kSentOffset);
+  const std::uint64_t word = NativeMemory::load(shape.own_control + ControlWords::kSent);
   const SentState before = seat.sent_state;
   static_cast<void>(advance(seat.sent_state, word, ~0U));
   const std::uint64_t count = seat.sent_state.records - before.records;

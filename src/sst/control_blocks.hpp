@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "base/assert.hpp"
-#include "sst/row_layout.hpp"
+#include "sst/control_words.hpp"
 
 namespace tutti {
 
@@ -41,12 +41,12 @@ class ControlBlocks {
   [[nodiscard]] std::uint32_t members() const { return static_cast<std::uint32_t>(blocks_.size()); }
 
   /// The word as it is, whatever view it is of.
-  [[nodiscard]] std::uint64_t load(std::uint32_t member, std::size_t offset) const {
-    return memory_.load(blocks_[member] + offset);
+  [[nodiscard]] std::uint64_t load(std::uint32_t member, ControlWords::Word word) const {
+    return memory_.load(blocks_[member] + word);
   }
   /// The look after a word: what was read of the member before is of this view, if it had entered.
   [[nodiscard]] bool in_view(std::uint32_t member) const {
-    return load(member, kEpochOffset) == view_;
+    return load(member, ControlWords::kEpoch) == view_;
   }
   /// The look before a word.
   [[nodiscard]] bool has_entered(std::uint32_t member) const {
@@ -61,9 +61,9 @@ class ControlBlocks {
     return true;
   }
   /// A counter of a member: 0 unless its block is that of this view.
-  [[nodiscard]] std::uint64_t count(std::uint32_t member, std::size_t offset) const {
+  [[nodiscard]] std::uint64_t count(std::uint32_t member, ControlWords::Word word) const {
     if (!has_entered(member)) return 0;
-    const std::uint64_t value = load(member, offset);
+    const std::uint64_t value = load(member, word);
     return value != 0 && in_view(member) ? value : 0;
   }
   /// No other member is in this view, or none any more.
@@ -76,8 +76,8 @@ class ControlBlocks {
 
   /// Writes a word of our own, which is then to be posted. Release: what this member did before is
   /// seen by who sees the word.
-  void say(std::size_t offset, std::uint64_t value) {
-    memory_.store(own_ + offset, value);
+  void say(ControlWords::Word word, std::uint64_t value) {
+    memory_.store(own_ + word, value);
     unsaid_ = true;
   }
   /// Our own words are to be posted. They are, from now on, until the next say().

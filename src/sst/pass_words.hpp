@@ -24,25 +24,31 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "sst/column.hpp"
+
 namespace tutti {
 
-/// Offsets from the first of these words.
-inline constexpr std::size_t kPassNumber = 0;
-inline constexpr std::size_t kPassSender = 8;  // index among the view's senders
-inline constexpr std::size_t kPassBegin = 16;
-inline constexpr std::size_t kPassOffset = 24;
-inline constexpr std::size_t kPassGranules = 32;
-inline constexpr std::uint64_t kPassLast = 1ULL << 63;  // with them: nothing comes behind it
-inline constexpr std::size_t kPassSent = 40;
-inline constexpr std::size_t kPassCheck = 48;
-inline constexpr std::size_t kPassReach = 56;  // then one word per sender of the group
+struct PassWords {
+  using Word = Column<PassWords>;
 
-[[nodiscard]] constexpr std::size_t pass_seen(std::size_t senders) {
-  return kPassReach + 8 * senders;  // then one word per node
-}
-[[nodiscard]] constexpr std::size_t pass_bytes(std::size_t senders, std::size_t nodes) {
-  return pass_seen(senders) + 8 * nodes;
-}
+  static constexpr Word kNumber{0};
+  static constexpr Word kSender{8};  ///< index among the view's senders
+  static constexpr Word kBegin{16};
+  static constexpr Word kOffset{24};
+  static constexpr Word kGranules{32};
+  static constexpr std::uint64_t kLast = 1ULL << 63;  ///< with them: nothing comes behind it
+  static constexpr Word kSent{40};
+  static constexpr Word kCheck{48};
+  static constexpr ColumnArray<PassWords> kReach{56};  ///< by sender
+  /// By rank, in a group with so many senders.
+  [[nodiscard]] static constexpr ColumnArray<PassWords> seen(std::size_t senders) {
+    return {kReach[senders].offset};
+  }
+
+  [[nodiscard]] static constexpr std::size_t bytes(std::size_t senders, std::size_t nodes) {
+    return seen(senders)[nodes].offset;
+  }
+};
 
 /// Where a member's next record of a sender begins, and how many it has: in the view, modulo 2^32.
 struct Reach {

@@ -24,7 +24,8 @@ std::uint64_t ring_bytes(std::uint64_t window_bytes) {
 
 std::size_t block_bytes(const GroupOptions& group, std::size_t nodes) {
   const std::size_t senders = group.senders.size();
-  return control_bytes(senders) + (group.level == Level::agreed ? pass_bytes(senders, nodes) : 0);
+  return ControlWords::bytes(senders) +
+         (group.level == Level::agreed ? PassWords::bytes(senders, nodes) : 0);
 }
 
 RowLayout::RowLayout(std::string_view member, const std::vector<GroupOptions>& groups,

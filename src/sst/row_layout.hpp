@@ -5,8 +5,7 @@
 ///     0            the fabric's line (row_header.hpp)
 ///     64 ...       the membership's words
 ///     ...          two control blocks per group, for views of even and odd number:
-///                  epoch | base | first_seq | sent | delivered | received[sender] ...
-///                  (at Level::agreed, for changes of view: pass_words.hpp)
+///                  control_words.hpp, and at Level::agreed pass_words.hpp
 ///                  and after them a line for the member's life: reclaimed,
 ///                  and at Level::agreed the pass area
 ///     4096 * k     a ring buffer per group in which the member sends
@@ -25,27 +24,13 @@
 #include <string_view>
 #include <vector>
 
+#include "sst/control_words.hpp"
 #include "tutti/options.hpp"
 
 namespace tutti {
 
 /// Offset of the membership's words.
 inline constexpr std::size_t kMembershipOffset = 64;
-
-/// Offsets within a group's control block.
-inline constexpr std::size_t kEpochOffset = 0;  // number of the view the block is for
-inline constexpr std::size_t kBaseOffset = 8;   // of a sender: where in its ring the view starts,
-inline constexpr std::uint64_t kMetAll = 1ULL << 63;   // and whether it has all senders' rows,
-inline constexpr std::uint64_t kDrained = 1ULL << 62;  // and has delivered all earlier views
-inline constexpr std::uint64_t kBaseFlags = kMetAll | kDrained;
-inline constexpr std::size_t kFirstSeqOffset = 16;  // of the view's first message, + 1; 0: unknown
-inline constexpr std::size_t kSentOffset = 24;
-inline constexpr std::size_t kDeliveredOffset = 32;
-inline constexpr std::size_t kReceivedOffset = 40;  // then one word per sender
-
-[[nodiscard]] constexpr std::size_t control_bytes(std::size_t senders) {
-  return kReceivedOffset + 8 * senders;
-}
 
 /// Of a whole control block.
 [[nodiscard]] std::size_t block_bytes(const GroupOptions& group, std::size_t nodes);

@@ -30,10 +30,11 @@ struct ForgedOptions {
 class ForgedTable {
  public:
   explicit ForgedTable(const ForgedOptions& options)
-      : options_(options), other_control_(control_bytes(options.sender_ranks.size())) {
+      : options_(options), other_control_(ControlWords::bytes(options.sender_ranks.size())) {
     for (std::uint32_t m = 0; m < options.members; ++m) {
       const std::size_t senders = options.sender_ranks.size();
-      controls_.emplace_back(control_bytes(senders) + pass_bytes(senders, options.members));
+      controls_.emplace_back(ControlWords::bytes(senders) +
+                             PassWords::bytes(senders, options.members));
       areas_.emplace_back(area_bytes());
       for (std::size_t s = 0; s < senders; ++s) {
         replicas_.emplace_back(options.ring_granules * kGranule);
@@ -78,36 +79,40 @@ class ForgedTable {
   }
 
   void sent(std::uint32_t sender, const SentState& state) {
-    store_cell(controls_[options_.sender_ranks[sender]].data() + kSentOffset, pack(state));
+    store_cell(controls_[options_.sender_ranks[sender]].data() + ControlWords::kSent, pack(state));
   }
   void epoch(std::uint32_t member, std::uint64_t view) {
-    store_cell(controls_[member].data() + kEpochOffset, view);
+    store_cell(controls_[member].data() + ControlWords::kEpoch, view);
   }
-  void met_all(std::uint32_t member) { raise_flag(member, kMetAll); }
-  void drained(std::uint32_t member) { raise_flag(member, kDrained); }
+  void met_all(std::uint32_t member) { raise_flag(member, ControlWords::kMetAll); }
+  void drained(std::uint32_t member) { raise_flag(member, ControlWords::kDrained); }
   void reclaimed(std::uint32_t sender, std::uint64_t view) {
     store_cell(reclaimed_[sender].data(), view);
   }
   void received(std::uint32_t member, std::uint32_t sender, std::uint64_t rounds) {
-    store_cell(controls_[member].data() + kReceivedOffset + 8 * sender, rounds);
+    store_cell(controls_[member].data() + ControlWords::kReceived[sender], rounds);
   }
   void delivered(std::uint32_t member, std::uint64_t position) {
-    store_cell(controls_[member].data() + kDeliveredOffset, position);
+    store_cell(controls_[member].data() + ControlWords::kDelivered, position);
   }
 
   [[nodiscard]] std::uint64_t sent_word(std::uint32_t member) const {
-    return NativeMemory::load(controls_[member].data() + kSentOffset);
+    return NativeMemory::load(controls_[member].data() + ControlWords::kSent);
   }
-  [[nodiscard]] bool has_met_all(std::uint32_t member) const { return has_flag(member, kMetAll); }
-  [[nodiscard]] bool has_drained(std::uint32_t member) const { return has_flag(member, kDrained); }
+  [[nodiscard]] bool has_met_all(std::uint32_t member) const {
+    return has_flag(member, ControlWords::kMetAll);
+  }
+  [[nodiscard]] bool has_drained(std::uint32_t member) const {
+    return has_flag(member, ControlWords::kDrained);
+  }
   [[nodiscard]] std::uint64_t reclaimed(std::uint32_t sender) const {
     return NativeMemory::load(reclaimed_[sender].data());
   }
   [[nodiscard]] std::uint64_t received(std::uint32_t member, std::uint32_t sender) const {
-    return NativeMemory::load(controls_[member].data() + kReceivedOffset + 8 * sender);
+    return NativeMemory::load(controls_[member].data() + ControlWords::kReceived[sender]);
   }
   [[nodiscard]] std::uint64_t delivered(std::uint32_t member) const {
-    return NativeMemory::load(controls_[member].data() + kDeliveredOffset);
+    return NativeMemory::load(controls_[member].data() + ControlWords::kDelivered);
   }
   /// The block of the view before, whoever is `self`.
   [[nodiscard]] AlignedRow& other_control() { return other_control_; }
@@ -117,8 +122,8 @@ class ForgedTable {
     return replicas_[std::size_t{member} * rings_.size() + sender];
   }
   [[nodiscard]] AlignedRow& area(std::uint32_t member) { return areas_[member]; }
-  [[nodiscard]] std::byte* pass_word(std::uint32_t member, std::size_t offset) {
-    return controls_[member].data() + control_bytes(rings_.size()) + offset;
+  [[nodiscard]] std::byte* pass_word(std::uint32_t member, PassWords::Word column) {
+    return controls_[member].data() + ControlWords::bytes(rings_.size()) + column;
   }
 
  private:
@@ -126,11 +131,11 @@ class ForgedTable {
     return pass_area_bytes(options_.ring_granules * kGranule, options_.message_max_bytes);
   }
   void raise_flag(std::uint32_t member, std::uint64_t flag) {
-    std::byte* base = controls_[member].data() + kBaseOffset;
+    std::byte* base = controls_[member].data() + ControlWords::kBase;
     store_cell(base, NativeMemory::load(base) | flag);
   }
   [[nodiscard]] bool has_flag(std::uint32_t member, std::uint64_t flag) const {
-    return (NativeMemory::load(controls_[member].data() + kBaseOffset) & flag) != 0;
+    return (NativeMemory::load(controls_[member].data() + ControlWords::kBase) & flag) != 0;
   }
 
   ForgedOptions options_;

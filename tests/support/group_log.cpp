@@ -53,7 +53,7 @@ void GroupLog::committed(std::uint32_t sender, std::uint64_t index, bool abandon
 void GroupLog::walk(std::uint32_t number) {
   Sender& sender = senders_[number];
   const Member& member = members_[sender.rank];
-  const std::uint64_t sent = word_at(member.control + kSentOffset);
+  const std::uint64_t sent = word_at(member.control + ControlWords::kSent);
   const std::byte* ring = member.rings[number];
   while (static_cast<std::uint32_t>(sender.records.size()) != static_cast<std::uint32_t>(sent)) {
     RecordHeader header = unpack_header(word_at(ring + sender.next_offset));
@@ -124,7 +124,8 @@ void GroupLog::check_everywhere(const Place& place) {
   const std::uint32_t size = senders_[place.sender].claims[place.claim].size;
   for (std::uint32_t m = 0; m < members_.size(); ++m) {
     const Member& member = members_[m];
-    const bool told = word_at(member.control + kReceivedOffset + 8 * place.sender) > record.round;
+    const bool told =
+        word_at(member.control + ControlWords::kReceived[place.sender]) > record.round;
     const std::span<const std::byte> there(member.rings[place.sender] + record.offset, size);
     if (!told || !payload_is(there, seed(place))) {
       report("A: delivered although not here: " + name(m, place));

@@ -134,7 +134,7 @@ std::string RowWords::changed(std::uint32_t owner, const std::byte* row, std::si
   const GroupOptions& of = plan_.groups.front();
   for (const std::size_t begin : plan_.layouts[owner].place(of.name).control) {
     if (lies_in(offset, begin, block_bytes(of, plan_.names.size()))) {
-      const std::uint64_t view = NativeMemory::load(row + begin + kEpochOffset);
+      const std::uint64_t view = NativeMemory::load(row + begin + ControlWords::kEpoch);
       return group(view, offset - begin, before, now);
     }
   }
@@ -183,31 +183,32 @@ std::string RowWords::block(std::uint32_t owner, const std::byte* row, std::size
 std::string RowWords::group(std::uint64_t view, std::size_t offset, std::uint64_t before,
                             std::uint64_t now) const {
   const GroupOptions& of = plan_.groups.front();
-  if (offset == kSentOffset) return sent(now);
-  if (offset == kDeliveredOffset) {
+  if (offset == ControlWords::kSent.offset) return sent(now);
+  if (offset == ControlWords::kDelivered.offset) {
     return now >= kNoRound ? "delivered everything" : "delivered " + counted(now, "place");
   }
-  if (offset >= kReceivedOffset) {
+  if (offset >= ControlWords::kReceived.offset) {
     const std::vector<std::string> of_view = senders(view);
-    const std::size_t control = control_bytes(of_view.size());
+    const std::size_t control = ControlWords::bytes(of_view.size());
     if (offset >= control) return passed(view, offset - control, now);
-    return received(of_view.at((offset - kReceivedOffset) / 8), now);
+    return received(of_view.at((offset - ControlWords::kReceived.offset) / 8), now);
   }
-  const bool met = offset == kBaseOffset && (now & ~before & kMetAll) != 0;
+  const bool met =
+      offset == ControlWords::kBase.offset && (now & ~before & ControlWords::kMetAll) != 0;
   return met && of.level == Level::agreed ? "has the rows of all" : std::string();
 }
 
 std::string RowWords::passed(std::uint64_t view, std::size_t offset, std::uint64_t now) const {
   const std::vector<std::string> names = senders(view);
-  const std::size_t seen = pass_seen(names.size());
-  if (offset == kPassNumber) return "passes on piece " + std::to_string(now);
+  const std::size_t seen = PassWords::seen(names.size()).offset;
+  if (offset == PassWords::kNumber.offset) return "passes on piece " + std::to_string(now);
   if (offset >= seen) {
     const std::size_t rank = (offset - seen) / 8;
     return "has seen piece " + std::to_string(now) + " of " + ranked(view, rank);
   }
-  if (offset < kPassReach) return {};
+  if (offset < PassWords::kReach.offset) return {};
   return "has " + counted(unpack_reach(now).records, "message") + " of " +
-         names.at((offset - kPassReach) / 8);
+         names.at((offset - PassWords::kReach.offset) / 8);
 }
 
 std::string RowWords::state(std::size_t offset, std::uint64_t now) const {

@@ -91,9 +91,9 @@ TEST(NextView, WhoJoinsTakesNothingForDecidedBecauseAProposalTwoViewsAgoWas) {
 TEST(NextView, ABlockThatIsClearedSaysNoFirstNumber) {
   ForgedCluster cluster(3);
   cluster.nodes[0].membership->lost(2);
-  const auto word = [&](std::size_t offset) {
+  const auto word = [&](ControlWords::Word column) {
     const GroupPlace place = cluster.plan.rows.layouts[1].place("g");
-    return NativeMemory::load(cluster.rows[1].data() + place.control[0] + offset);
+    return NativeMemory::load(cluster.rows[1].data() + place.control[0] + column);
   };
   const auto accepted = [&] {
     const std::size_t block = cluster.plan.rows.words.block(1);
@@ -101,10 +101,10 @@ TEST(NextView, ABlockThatIsClearedSaysNoFirstNumber) {
   };
   for (int i = 0; i < 20 && accepted() == 0; ++i) cluster.run({0, 1}, 1);
   ASSERT_EQ(cluster.nodes[1].views.size(), 1U);
-  EXPECT_EQ(word(kFirstSeqOffset), 0U) << "unknown";
+  EXPECT_EQ(word(ControlWords::kFirstSeq), 0U) << "unknown";
   cluster.run({0, 1});
   ASSERT_EQ(cluster.nodes[1].views.size(), 2U);
-  EXPECT_EQ(word(kFirstSeqOffset), 1U) << "0";
+  EXPECT_EQ(word(ControlWords::kFirstSeq), 1U) << "0";
 }
 
 }  // namespace

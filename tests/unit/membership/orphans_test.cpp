@@ -27,7 +27,7 @@ class Orphans : public ::testing::Test {
   std::byte* number() {
     const std::uint64_t view = cluster_.nodes[0].views.back().id;
     const GroupPlace place = cluster_.plan.rows.layouts[0].place("g");
-    return cluster_.rows[0].data() + place.control[view % 2] + kFirstSeqOffset;
+    return cluster_.rows[0].data() + place.control[view % 2] + ControlWords::kFirstSeq;
   }
   // They know of the view, but of the number only if they have read it already.
   void enter_without_number() {

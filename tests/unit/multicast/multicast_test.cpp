@@ -248,7 +248,7 @@ TEST(Multicast, I4ReleasesWhatEveryMemberHasDelivered) {
 // Whoever is behind has earlier views' records to read; the word that says so is that of this view.
 TEST(Multicast, I4ReleasesNothingBeforeAllHaveDeliveredTheViewsBefore) {
   ForgedTable table({});
-  std::byte* const last_epoch = table.other_control().data() + kEpochOffset;
+  std::byte* const last_epoch = table.other_control().data() + ControlWords::kEpoch;
   store_cell(last_epoch, 41);
   for (const std::uint32_t m : {0, 1}) table.epoch(m, 42);
   table.epoch(2, 41);

@@ -76,11 +76,11 @@ class PassingOn : public ::testing::Test {
     ADD_FAILURE() << "they do not come to an end";
     return 0;
   }
-  [[nodiscard]] std::uint64_t word(std::uint32_t member, std::size_t offset) {
-    return NativeMemory::load(table.pass_word(member, offset));
+  [[nodiscard]] std::uint64_t word(std::uint32_t member, PassWords::Word column) {
+    return NativeMemory::load(table.pass_word(member, column));
   }
-  void set_word(std::uint32_t member, std::size_t offset, std::uint64_t value) {
-    store_cell(table.pass_word(member, offset), value);
+  void set_word(std::uint32_t member, PassWords::Word column, std::uint64_t value) {
+    store_cell(table.pass_word(member, column), value);
   }
   [[nodiscard]] bool same_rings() {
     AlignedRow& there = table.replica(kLacks, kLost);
@@ -114,7 +114,8 @@ TEST_F(PassingOn, TakesSeveralPiecesWhereOneIsTooSmall) {  // H2, H4
   lose({.records = 4, .rounds = 9});
   ASSERT_TRUE(lacks.pass_on(suspected));
   ASSERT_TRUE(has.pass_on(suspected));
-  EXPECT_EQ(word(kHas, kPassGranules), 28U) << "two whole records, and it is not the last piece";
+  EXPECT_EQ(word(kHas, PassWords::kGranules), 28U)
+      << "two whole records, and it is not the last piece";
   ASSERT_FALSE(has.pass_on(suspected)) << "nobody has seen it";
   EXPECT_EQ(has->pieces_passed(), 1U);
   ASSERT_TRUE(lacks.pass_on(suspected));
@@ -146,11 +147,11 @@ TEST_F(PassingOn, ThatWasReplacedWhileItWasReadIsNotTaken) {  // H1
   changed ^= std::byte{1};
   lacks.pass_on(suspected);
   EXPECT_EQ(table.received(kLacks, kLost), 0U);
-  EXPECT_EQ(word(kLacks, pass_seen(3) + 8 * kHas), 0U) << "nor seen";
+  EXPECT_EQ(word(kLacks, PassWords::seen(3)[kHas]), 0U) << "nor seen";
   changed ^= std::byte{1};
   lacks.pass_on(suspected);
   EXPECT_EQ(table.received(kLacks, kLost), 1U);
-  EXPECT_EQ(word(kLacks, pass_seen(3) + 8 * kHas), 1U);
+  EXPECT_EQ(word(kLacks, PassWords::seen(3)[kHas]), 1U);
 }
 
 TEST_F(PassingOn, OfOneThatIsNotSuspectedHereWaits) {
@@ -193,11 +194,11 @@ TEST_F(PassingOn, IsNotAskedOfOneWhoseReachCannotBe) {
   for (const Reach& lie : {Reach{.records = 5, .offset = 0}, Reach{.records = 0, .offset = 64},
                            Reach{.records = 0, .offset = 1}, Reach{.records = 1, .offset = 0},
                            Reach{.records = 0xFFFFFFFF, .offset = 0}}) {
-    set_word(kLacks, kPassReach, pack_reach(lie));
+    set_word(kLacks, PassWords::kReach[0], pack_reach(lie));
     has.pass_on(suspected);
     EXPECT_EQ(has->pieces_passed(), 0U) << lie.records << " " << lie.offset;
   }
-  set_word(kLacks, kPassReach, pack_reach({.records = 1, .offset = 3}));
+  set_word(kLacks, PassWords::kReach[0], pack_reach({.records = 1, .offset = 3}));
   has.pass_on(suspected);
   EXPECT_EQ(has->pieces_passed(), 1U);
 }
@@ -225,8 +226,8 @@ TEST_F(PassingOn, BeginsWhereWhatOneHasEnds) {
   writer.put(8, 7);
   lose({.records = 2, .rounds = 8});
   EXPECT_EQ(exchange(), 1U);
-  EXPECT_EQ(word(kHas, kPassBegin), 1U);
-  EXPECT_EQ(word(kHas, kPassOffset), 3U);
+  EXPECT_EQ(word(kHas, PassWords::kBegin), 1U);
+  EXPECT_EQ(word(kHas, PassWords::kOffset), 3U);
   EXPECT_EQ(table.received(kLacks, kLost), 8U);
   EXPECT_TRUE(same_rings());
 }
@@ -277,7 +278,7 @@ TEST(PassingOnNot, WhereSomebodyLacksARow) {  // I7
   table.sent(0, {.records = 1, .rounds = 1});
   has.step();
   has.wedge();
-  store_cell(table.pass_word(2, kPassReach), pack_reach({.records = 0, .offset = 0}));
+  store_cell(table.pass_word(2, PassWords::kReach[0]), pack_reach({.records = 0, .offset = 0}));
   has.pass_on({true, false, false});
   EXPECT_EQ(has->pieces_passed(), 0U);
   table.met_all(2);

@@ -131,11 +131,11 @@ TEST(RowLayout, RoundsWindowsUpToPowersOfTwoAndPages) {
 }
 
 TEST(RowLayout, KeepsTheControlWordsOfAGroupTogether) {
-  EXPECT_EQ(kEpochOffset, 0U);
-  EXPECT_EQ(kSentOffset, 24U);
-  EXPECT_EQ(kDeliveredOffset, 32U);
-  EXPECT_EQ(kReceivedOffset, 40U);
-  EXPECT_EQ(control_bytes(3), 64U) << "three senders: one cache line";
+  EXPECT_EQ(ControlWords::kEpoch.offset, 0U);
+  EXPECT_EQ(ControlWords::kSent.offset, 24U);
+  EXPECT_EQ(ControlWords::kDelivered.offset, 32U);
+  EXPECT_EQ(ControlWords::kReceived[1].offset, 48U);
+  EXPECT_EQ(ControlWords::bytes(3), 64U) << "three senders: one cache line";
 }
 
 TEST(RowLayoutDeathTest, RefusesAGroupThatWasNotJoined) {
