@@ -22,7 +22,7 @@ Follower<Memory>::Follower(const GroupShape& shape, Memory memory, const Bounds&
       callback_(std::move(callback)),
       totals_(totals),
       seq_(shape.first_seq),
-      places_(std::make_unique<RingPlaceCell[]>(shape.senders())) {
+      told_cursors_(std::make_unique<RingCursorCell[]>(shape.senders())) {
   TUTTI_ASSERT(shape.sender_rings.size() == shape.senders(), shape.senders(), shape.view,
                shape.self);
   for (std::uint32_t s = 0; s < shape.senders(); ++s) cursors_[s].ring = shape.sender_rings[s];
@@ -171,7 +171,7 @@ bool Follower<Memory>::publish() {
     const Cursor& cursor = cursors_[s];
     const bool done = cursor.bounds.known == kNoRound && cursor.round == kNoRound;
     all &= done;
-    if (cursor.told != cursor.records) tell_place(s);
+    if (cursor.told != cursor.records) tell_cursor(s);
     moved |= publish_consumed(s, done);
   }
   if (shape_.own_sender != kNobody) {
@@ -183,10 +183,10 @@ bool Follower<Memory>::publish() {
 }
 
 template <class Memory>
-void Follower<Memory>::tell_place(std::uint32_t sender) {
+void Follower<Memory>::tell_cursor(std::uint32_t sender) {
   Cursor& cursor = cursors_[sender];
   const std::uint64_t next = cursor.round != kNoRound ? cursor.round : cursor.next_round;
-  places_[sender].store({cursor.records, cursor.delivered, next, cursor.offset});
+  told_cursors_[sender].store({cursor.records, cursor.delivered, next, cursor.offset});
   cursor.told = cursor.records;
 }
 

@@ -29,7 +29,7 @@
 #include "base/assert.hpp"
 #include "base/counter.hpp"
 #include "multicast/bounds.hpp"
-#include "multicast/ring_place.hpp"
+#include "multicast/ring_cursor.hpp"
 #include "multicast/shape.hpp"
 #include "smc/record.hpp"
 #include "sst/sent_word.hpp"
@@ -81,8 +81,8 @@ class Follower {
     return consumed_[sender].load(std::memory_order_acquire);
   }
   /// Where delivery is in a sender's ring; nothing while it moves.
-  [[nodiscard]] std::optional<RingPlace> place(std::size_t sender) const {
-    return places_[sender].load();
+  [[nodiscard]] std::optional<RingCursor> cursor(std::size_t sender) const {
+    return told_cursors_[sender].load();
   }
   /// For a joiner, before the first run().
   void start_at(std::uint64_t seq) {
@@ -117,7 +117,7 @@ class Follower {
     std::uint64_t next_round = 0;  // that of the next record unless it is stamped
     std::uint64_t records = 0;     // passed so far
     std::uint64_t delivered = 0;   // of them, not abandoned
-    std::uint64_t told = kUntold;  // records when the place was last published
+    std::uint64_t told = kUntold;  // records when that was last told
     SenderBounds bounds;
   };
 
@@ -156,7 +156,7 @@ class Follower {
   [[nodiscard]] bool as_sent() const;
   bool hand_over(const Filling& filling);
   bool publish();
-  void tell_place(std::uint32_t sender);
+  void tell_cursor(std::uint32_t sender);
 
   const Bounds& bounds_;
   DeliveryCallback callback_;
@@ -168,7 +168,7 @@ class Follower {
   std::atomic<std::uint64_t> position_{0};
   std::atomic<std::uint32_t> corrupt_{kNobody};
   std::atomic<bool> stale_{false};
-  std::unique_ptr<RingPlaceCell[]> places_;
+  std::unique_ptr<RingCursorCell[]> told_cursors_;
 };
 
 /// The follower that delivers by the group's order.

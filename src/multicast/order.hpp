@@ -18,7 +18,7 @@
 
 #include "multicast/cut.hpp"
 #include "multicast/follower.hpp"
-#include "multicast/ring_place.hpp"
+#include "multicast/ring_cursor.hpp"
 #include "multicast/stability.hpp"
 #include "multicast/view_state.hpp"
 

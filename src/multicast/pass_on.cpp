@@ -45,11 +45,12 @@ void PassOn<Memory>::step(const std::vector<bool>& suspected, bool all_wedged,
 
 // Behind the last record that we have; nothing while delivery moves.
 template <class Memory>
-std::optional<RingPlace> PassOn<Memory>::end_of(std::uint32_t sender,
-                                                const Follower<Memory>& follower) {
+std::optional<RingCursor> PassOn<Memory>::end_of(std::uint32_t sender,
+                                                 const Follower<Memory>& follower) {
   const std::optional<RingWalk<Memory>> start = order_.walk(sender, follower);
   if (!start) return {};
-  const std::optional<RingPlace> end = place_before(*start, state_.sent[sender].records, kNoRound);
+  const std::optional<RingCursor> end =
+      cursor_before(*start, state_.sent[sender].records, kNoRound);
   if (end && end->records == state_.sent[sender].records) return end;
   // Y5: see RoundRobin::apply_cut().
   std::atomic_thread_fence(std::memory_order_acquire);
@@ -63,7 +64,7 @@ void PassOn<Memory>::tell_reach(std::uint32_t sender, const Follower<Memory>& fo
   const std::optional<Reach> told = pieces_.reach(shape_.self, sender);
   const auto records = static_cast<std::uint32_t>(state_.sent[sender].records);
   if (told && told->records == records) return;
-  const std::optional<RingPlace> end = end_of(sender, follower);
+  const std::optional<RingCursor> end = end_of(sender, follower);
   if (end) pieces_.tell(sender, {.records = records, .offset = end->offset});
 }
 
@@ -87,29 +88,29 @@ std::vector<std::uint32_t> PassOn<Memory>::lacking(std::uint32_t sender,
 }
 
 // Passes on what comes from there, as many whole records as a piece holds. False: not possible just
-// now, or what the other says of its reach is no place between two of our records.
+// now, or what the other says of its reach lies between no two of our records.
 template <class Memory>
 bool PassOn<Memory>::pass(std::uint32_t sender, const Reach& from,
                           const Follower<Memory>& follower) {
-  const std::optional<RingPlace> end = end_of(sender, follower);
+  const std::optional<RingCursor> end = end_of(sender, follower);
   const SentState& sent = state_.sent[sender];
   const std::uint32_t lacking = static_cast<std::uint32_t>(sent.records) - from.records;
   if (!end || lacking > shape_.window_records || lacking > sent.records) return false;
   if (from.offset >= shape_.ring_granules) return false;
-  const RingPlace start{.records = sent.records - lacking, .offset = from.offset};
+  const RingCursor start{.records = sent.records - lacking, .offset = from.offset};
   RingWalk<Memory> walk(state_.memory, state_.extent_of(sender), start, shape_.view);
   std::uint64_t granules = 0;
   std::uint64_t passed = 0;  // of them, those of whole records that fit
   std::uint64_t records = start.records;
-  while (walk.place().records < sent.records) {
-    const std::uint32_t before = walk.place().offset;
+  while (walk.cursor().records < sent.records) {
+    const std::uint32_t before = walk.cursor().offset;
     if (!walk.look() || !walk.pass()) return false;
-    granules += (walk.place().offset - before) & (shape_.ring_granules - 1);
+    granules += (walk.cursor().offset - before) & (shape_.ring_granules - 1);
     if (granules > shape_.area_granules) continue;
     passed = granules;
-    records = walk.place().records;
+    records = walk.cursor().records;
   }
-  if (walk.place().offset != end->offset || granules > shape_.ring_granules) return false;
+  if (walk.cursor().offset != end->offset || granules > shape_.ring_granules) return false;
   const bool last = records == sent.records;
   if (!last && records == start.records) return false;
   SentState with = sent;
@@ -130,16 +131,16 @@ bool PassOn<Memory>::take(const PassedPiece& piece, const Follower<Memory>& foll
   std::byte* const replica = shape_.sender_replicas[s];
   if (!state_.met[s]) return true;
   const std::optional<RingWalk<Memory>> start = order_.walk(s, follower);
-  const std::optional<RingPlace> end = end_of(s, follower);
+  const std::optional<RingCursor> end = end_of(s, follower);
   if (!start || !end) return false;
   SentState sent = state_.sent[s];
   if (piece.begin != static_cast<std::uint32_t>(sent.records) || piece.offset != end->offset)
     return true;
   const auto more = static_cast<std::uint32_t>(piece.sent) - piece.begin;
   const std::uint32_t mask = shape_.ring_granules - 1;
-  const std::uint64_t kept = end->records == start->place().records
+  const std::uint64_t kept = end->records == start->cursor().records
                                  ? 0
-                                 : ((end->offset - start->place().offset - 1) & mask) + 1;
+                                 : ((end->offset - start->cursor().offset - 1) & mask) + 1;
   bool possible =
       more <= shape_.window_records && piece.words.size() + kept <= shape_.ring_granules;
   if (possible) {
@@ -147,9 +148,9 @@ bool PassOn<Memory>::take(const PassedPiece& piece, const Follower<Memory>& foll
       const std::size_t at = (piece.offset + i) & mask;
       store_cell(replica + at * kGranule, piece.words[i]);
     }
-    const std::optional<RingPlace> then =
-        place_before(RingWalk<Memory>(state_.memory, state_.extent_of(s), *end, shape_.view),
-                     sent.records + more, kNoRound);
+    const std::optional<RingCursor> then =
+        cursor_before(RingWalk<Memory>(state_.memory, state_.extent_of(s), *end, shape_.view),
+                      sent.records + more, kNoRound);
     possible = then && then->records == sent.records + more &&
                ((then->offset - piece.offset) & mask) == (piece.words.size() & mask);
     if (possible && piece.last) {

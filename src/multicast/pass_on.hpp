@@ -41,8 +41,8 @@ class PassOn {
   [[nodiscard]] std::uint64_t passed() const { return pieces_.passed(); }
 
  private:
-  [[nodiscard]] std::optional<RingPlace> end_of(std::uint32_t sender,
-                                                const Follower<Memory>& follower);
+  [[nodiscard]] std::optional<RingCursor> end_of(std::uint32_t sender,
+                                                 const Follower<Memory>& follower);
   [[nodiscard]] bool take(const PassedPiece& piece, const Follower<Memory>& follower);
   void tell_reach(std::uint32_t sender, const Follower<Memory>& follower);
   [[nodiscard]] std::vector<std::uint32_t> lacking(std::uint32_t sender,

@@ -45,7 +45,7 @@ template <class Memory>
 }
 
 // A block of whole rounds in which the same senders have records of an unchanging size and the
-// others have nulls: sender by sender, into every n-th place of the batch. Nearly all messages
+// others have nulls: sender by sender, into every n-th message of the batch. Nearly all messages
 // take this way. False if there is no such round here.
 template <class Memory>
 bool RoundFollower<Memory>::run_block(Filling& filling) {

@@ -63,13 +63,13 @@ std::uint64_t RoundRobin<Memory>::undelivered() const {
 template <class Memory>
 std::optional<RingWalk<Memory>> RoundRobin<Memory>::walk(std::uint32_t sender,
                                                          const Follower<Memory>& follower) const {
-  const std::uint64_t position = follower.position();  // first: the place is not before it
-  std::optional<RingPlace> place = follower.place(sender);
-  if (!place) return {};
+  const std::uint64_t position = follower.position();  // first: the cursor is not before it
+  std::optional<RingCursor> cursor = follower.cursor(sender);
+  if (!cursor) return {};
   if (position < kDeliveredAll) {
-    place->round = std::max(place->round, rounds_before(position, sender));
+    cursor->round = std::max(cursor->round, rounds_before(position, sender));
   }
-  return state_.walk_from(sender, *place);
+  return state_.walk_from(sender, *cursor);
 }
 
 #ifndef TUTTI_DEFINITIONS_ONLY  // see sst/memory.hpp

@@ -3,7 +3,7 @@
 /// nothing to say gives its round up with a null. The position of (round, sender) is
 /// round * senders + sender.
 ///
-/// Invariant I3: our rounds reach those of any sender we have received from, up to the place where
+/// Invariant I3: our rounds reach those of any sender we have received from, up to where
 /// our message would precede its newest one; never beyond. So nulls answer messages, a null is
 /// never answered by a later null, and a silent group is silent (quiescence).
 /// Threads: the predicate thread. Source: [Spindle, 2.1, 3.3].

@@ -36,7 +36,7 @@ std::optional<std::uint64_t> RoundRobin<Memory>::first_lacking(std::uint32_t sen
 
 // D9. A lost sender may have delivered, and answered, what another lost one sent to it alone. Its
 // answer comes later in the order, and goes with it. No member that goes on has delivered anything
-// so late: it lacks that place.
+// so late: it lacks that position.
 template <class Memory>
 void RoundRobin<Memory>::keep_causes(const std::vector<bool>& goes_on, RoundCut& cut) const {
   const GroupShape& shape = state_.shape;
@@ -83,7 +83,7 @@ std::optional<Cut> RoundRobin<Memory>::find_cut(const std::vector<bool>& goes_on
     cut.round = std::max(cut.round, last);
   }
   for (std::uint32_t s = 0; s < senders; ++s) {
-    // What a sender that does not go on sent beyond `received` is dropped: no place stops there.
+    // What a sender that does not go on sent beyond `received` is dropped: no position stops there.
     if (!goes_on[state_.shape.sender_ranks[s]] || cut.received[s] == kNoRound) continue;
     const std::optional<std::uint64_t> lacking = first_lacking(s, cut.received[s], follower);
     if (!lacking) return {};
@@ -108,8 +108,8 @@ std::optional<ViewEnd> RoundRobin<Memory>::apply_cut(const Cut& words, std::uint
     const std::optional<RingWalk<Memory>> start = walk(s, follower);
     if (!start) return {};
     const std::uint64_t rounds = cut.round + (s < cut.sender ? 1 : 0);
-    const std::optional<RingPlace> end =
-        place_before(*start, state_.sent[s].records, std::min(rounds, cut.received[s]));
+    const std::optional<RingCursor> end =
+        cursor_before(*start, state_.sent[s].records, std::min(rounds, cut.received[s]));
     // Y5: who reads the epoch after the headers has read those that were sent in this view.
     std::atomic_thread_fence(std::memory_order_acquire);
     const std::uint32_t rank = shape.sender_ranks[s];

@@ -13,7 +13,7 @@
 
 #include "base/assert.hpp"
 #include "multicast/bounds.hpp"
-#include "multicast/ring_place.hpp"
+#include "multicast/ring_cursor.hpp"
 #include "multicast/shape.hpp"
 #include "multicast/violation.hpp"
 #include "sst/control_blocks.hpp"
@@ -78,13 +78,13 @@ struct ViewState {
     return (blocks.count(member, ControlWords::kBase) & ControlWords::kMetAll) != 0;
   }
 
-  /// A walk over the sender's records from a place where delivery is.
+  /// A walk over the sender's records from where delivery is.
   [[nodiscard]] std::optional<RingWalk<Memory>> walk_from(std::uint32_t sender,
-                                                          RingPlace place) const {
-    TUTTI_ASSERT(place.records <= sent[sender].records, place.records, sent[sender].records, sender,
+                                                          RingCursor from) const {
+    TUTTI_ASSERT(from.records <= sent[sender].records, from.records, sent[sender].records, sender,
                  shape.view, shape.self);
-    if (place.records == 0) place.offset = base[sender];
-    return std::optional<RingWalk<Memory>>(std::in_place, memory, extent_of(sender), place,
+    if (from.records == 0) from.offset = base[sender];
+    return std::optional<RingWalk<Memory>>(std::in_place, memory, extent_of(sender), from,
                                            shape.view);
   }
   [[nodiscard]] RingExtent extent_of(std::uint32_t sender) const {

@@ -1,4 +1,4 @@
-#include "multicast/ring_place.hpp"
+#include "multicast/ring_cursor.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,14 +11,14 @@ namespace {
 class Walk : public ::testing::Test {
  protected:
   std::optional<std::uint64_t> from(std::uint64_t round, std::uint64_t records,
-                                    RingPlace place = {}, std::uint64_t view = 0) {
+                                    RingCursor place = {}, std::uint64_t view = 0) {
     return first_round_from(walk(place, view), records, round);
   }
-  std::optional<RingPlace> before(std::uint64_t rounds, std::uint64_t records, RingPlace place = {},
-                                  std::uint64_t view = 0) {
-    return place_before(walk(place, view), records, rounds);
+  std::optional<RingCursor> before(std::uint64_t rounds, std::uint64_t records,
+                                   RingCursor place = {}, std::uint64_t view = 0) {
+    return cursor_before(walk(place, view), records, rounds);
   }
-  RingWalk<NativeMemory> walk(const RingPlace& place, std::uint64_t view) {
+  RingWalk<NativeMemory> walk(const RingCursor& place, std::uint64_t view) {
     return {memory, {table.ring(0).data(), 64}, place, view};
   }
 
@@ -79,7 +79,7 @@ TEST_F(Walk, CountsTheRecordsBeforeARound) {
   EXPECT_EQ(before(5, 3)->records, 2U);
   EXPECT_EQ(before(6, 3)->records, 3U);
   EXPECT_EQ(before(6, 2)->records, 2U) << "the third is not there yet";
-  const RingPlace second{.records = 1, .messages = 1, .round = 1, .offset = 2};
+  const RingCursor second{.records = 1, .messages = 1, .round = 1, .offset = 2};
   EXPECT_EQ(before(6, 3, second)->messages, 2U);
 }
 
@@ -91,10 +91,10 @@ TEST_F(Walk, StopsAtARecordThatIsSentAgainInALaterView) {
   EXPECT_EQ(before(9, 2, {}, 4)->records, 2U);
 }
 
-TEST(RingPlaceCell, GivesBackWhatWasStored) {
-  RingPlaceCell cell;
+TEST(RingCursorCell, GivesBackWhatWasStored) {
+  RingCursorCell cell;
   cell.store({.records = 3, .round = 1ULL << 40, .offset = 7});
-  const std::optional<RingPlace> place = cell.load();
+  const std::optional<RingCursor> place = cell.load();
   ASSERT_TRUE(place.has_value());
   EXPECT_EQ(place->records, 3U);
   EXPECT_EQ(place->round, 1ULL << 40);

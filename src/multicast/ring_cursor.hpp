@@ -1,8 +1,8 @@
-/// \file ring_place.hpp
-/// A place in a sender's ring, told by the thread that delivers to the one that makes a cut, and
-/// the walk from there over the records that follow.
+/// \file ring_cursor.hpp
+/// Where a reader is in a sender's ring, told by the thread that delivers to the one that makes a
+/// cut, and the walk from there over the records that follow.
 ///
-/// Invariant: records from a published place on are not overwritten before we publish that we have
+/// Invariant: records from a published cursor on are not overwritten before we publish that we have
 /// delivered them, so the walk reads what was sent. Headers come from another member and are
 /// checked; nothing outside the ring is read.
 #pragma once
@@ -17,39 +17,39 @@
 
 namespace tutti {
 
-struct RingPlace {
-  std::uint64_t records = 0;   ///< of the view, before this place
+struct RingCursor {
+  std::uint64_t records = 0;   ///< of the view, before it
   std::uint64_t messages = 0;  ///< of them, not abandoned
   std::uint64_t round = 0;     ///< of the next record, unless it is stamped
   std::uint32_t offset = 0;    ///< of the next record, in granules
 };
 
 /// One writer, any readers, nobody waits.
-class RingPlaceCell {
+class RingCursorCell {
  public:
-  void store(const RingPlace& place) {
+  void store(const RingCursor& cursor) {
     const std::uint64_t version = version_.load(std::memory_order_relaxed);
-    TUTTI_ASSERT(version % 2 == 0, version, place.records);  // one writer
+    TUTTI_ASSERT(version % 2 == 0, version, cursor.records);  // one writer
     version_.store(version + 1, std::memory_order_relaxed);
     // Release: none of these is seen without the odd version before it.
-    records_.store(place.records, std::memory_order_release);
-    messages_.store(place.messages, std::memory_order_release);
-    round_.store(place.round, std::memory_order_release);
-    offset_.store(place.offset, std::memory_order_release);
+    records_.store(cursor.records, std::memory_order_release);
+    messages_.store(cursor.messages, std::memory_order_release);
+    round_.store(cursor.round, std::memory_order_release);
+    offset_.store(cursor.offset, std::memory_order_release);
     version_.store(version + 2, std::memory_order_release);
   }
 
   /// Nothing while it is being written.
-  [[nodiscard]] std::optional<RingPlace> load() const {
+  [[nodiscard]] std::optional<RingCursor> load() const {
     const std::uint64_t version = version_.load(std::memory_order_acquire);
-    RingPlace place;
+    RingCursor cursor;
     // Acquire: the second look at the version comes after these.
-    place.records = records_.load(std::memory_order_acquire);
-    place.messages = messages_.load(std::memory_order_acquire);
-    place.round = round_.load(std::memory_order_acquire);
-    place.offset = offset_.load(std::memory_order_acquire);
+    cursor.records = records_.load(std::memory_order_acquire);
+    cursor.messages = messages_.load(std::memory_order_acquire);
+    cursor.round = round_.load(std::memory_order_acquire);
+    cursor.offset = offset_.load(std::memory_order_acquire);
     if (version % 2 != 0 || version_.load(std::memory_order_relaxed) != version) return {};
-    return place;
+    return cursor;
   }
 
  private:
@@ -70,15 +70,15 @@ struct RingExtent {
 template <class Memory>
 class RingWalk {
  public:
-  RingWalk(const Memory& memory, const RingExtent& ring, const RingPlace& from, std::uint64_t view)
-      : memory_(memory), ring_(ring), view_(view), place_(from) {}
+  RingWalk(const Memory& memory, const RingExtent& ring, const RingCursor& from, std::uint64_t view)
+      : memory_(memory), ring_(ring), view_(view), cursor_(from) {}
 
-  /// Looks at the record at the place. False if no record is there.
+  /// Looks at the record at the cursor. False if no record is there.
   [[nodiscard]] bool look() {
-    header_ = header_at(place_.offset);
+    header_ = header_at(cursor_.offset);
     take_stamp();
     if (header_.pad()) {
-      place_.offset = 0;
+      cursor_.offset = 0;
       header_ = header_at(0);
       if (header_.pad()) return false;
       take_stamp();
@@ -87,21 +87,21 @@ class RingWalk {
   }
   /// Passes the record that look() has found. False if it is too long, or does not fit.
   [[nodiscard]] bool pass() {
-    const std::uint64_t end = std::uint64_t{place_.offset} + record_granules(header_.length());
+    const std::uint64_t end = std::uint64_t{cursor_.offset} + record_granules(header_.length());
     if (end > ring_.granules || header_.length() > ring_.message_max_bytes) return false;
-    if (!header_.abandoned()) ++place_.messages;
-    ++place_.records;
-    ++place_.round;
-    place_.offset = static_cast<std::uint32_t>(end) & (ring_.granules - 1);
+    if (!header_.abandoned()) ++cursor_.messages;
+    ++cursor_.records;
+    ++cursor_.round;
+    cursor_.offset = static_cast<std::uint32_t>(end) & (ring_.granules - 1);
     return true;
   }
-  [[nodiscard]] const RingPlace& place() const { return place_; }
+  [[nodiscard]] const RingCursor& cursor() const { return cursor_; }
   /// The record that look() has found is sent again in a later view: this one ended before it.
   [[nodiscard]] bool beyond() const { return beyond_; }
 
  private:
   [[nodiscard]] RecordHeader header_at(std::uint32_t offset) const {
-    TUTTI_ASSERT(offset < ring_.granules, offset, ring_.granules, place_.records, view_);
+    TUTTI_ASSERT(offset < ring_.granules, offset, ring_.granules, cursor_.records, view_);
     return unpack_header(memory_.load(ring_.ring + std::size_t{offset} * kGranule));
   }
   void take_stamp() {
@@ -109,44 +109,44 @@ class RingWalk {
     const StampFrom from = header_.stamp_seen_from(view_);
     if (from == StampFrom::later) beyond_ = true;
     if (from != StampFrom::this_view) return;
-    place_.round += header_.round - static_cast<std::uint32_t>(place_.round);
+    cursor_.round += header_.round - static_cast<std::uint32_t>(cursor_.round);
   }
 
   const Memory& memory_;
   const RingExtent ring_;
   const std::uint64_t view_;
-  RingPlace place_;
+  RingCursor cursor_;
   RecordHeader header_;
   bool beyond_ = false;
 };
 
-/// The round of the first record from the walk's place on that is in round `from` or later:
+/// The round of the first record from the walk's cursor on that is in round `from` or later:
 /// kNoRound if the first `records_end` records of the view have none, nothing if a header is
 /// impossible.
 template <class Memory>
 [[nodiscard]] std::optional<std::uint64_t> first_round_from(RingWalk<Memory> walk,
                                                             std::uint64_t records_end,
                                                             std::uint64_t from) {
-  while (walk.place().records < records_end) {
+  while (walk.cursor().records < records_end) {
     if (!walk.look()) return {};
-    if (walk.place().round >= from) return walk.place().round;
+    if (walk.cursor().round >= from) return walk.cursor().round;
     if (!walk.pass()) return {};
   }
   return kNoRound;
 }
 
-/// The place behind the last of the first `records_end` records of the view that is in a round
+/// The cursor behind the last of the first `records_end` records of the view that is in a round
 /// before `rounds`; nothing if a header is impossible.
 template <class Memory>
-[[nodiscard]] std::optional<RingPlace> place_before(RingWalk<Memory> walk,
-                                                    std::uint64_t records_end,
-                                                    std::uint64_t rounds) {
-  while (walk.place().records < records_end) {
+[[nodiscard]] std::optional<RingCursor> cursor_before(RingWalk<Memory> walk,
+                                                      std::uint64_t records_end,
+                                                      std::uint64_t rounds) {
+  while (walk.cursor().records < records_end) {
     if (!walk.look()) return {};
-    if (walk.beyond() || walk.place().round >= rounds) break;
+    if (walk.beyond() || walk.cursor().round >= rounds) break;
     if (!walk.pass()) return {};
   }
-  return walk.place();
+  return walk.cursor();
 }
 
 }  // namespace tutti
