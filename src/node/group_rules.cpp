@@ -5,7 +5,7 @@
 #include <bit>
 #include <string>
 
-#include "fabric/tcp/frame.hpp"
+#include "fabric/control_record.hpp"
 #include "node/bootstrap/hello.hpp"
 #include "sst/pass_words.hpp"
 #include "sst/row_layout.hpp"
@@ -39,9 +39,9 @@ std::size_t waiting_bytes(const NodeOptions& node, const GroupOptions& group) {
   if (group.senders.empty()) {
     senders = group.members.empty() ? node.members.size() : group.members.size();
   }
-  std::size_t bytes = 4 * (tcp::kControlRecordBytes + control_bytes(senders));
+  std::size_t bytes = 4 * (kControlRecordBytes + control_bytes(senders));
   if (group.level == Level::agreed) {
-    bytes += 4 * (tcp::kControlRecordBytes + pass_bytes(senders, node.members.size()));
+    bytes += 4 * (kControlRecordBytes + pass_bytes(senders, node.members.size()));
   }
   return bytes;
 }
@@ -54,7 +54,7 @@ Result<void> check_room(const NodeOptions& node, std::span<const GroupOptions* c
   if (node.fabric == FabricChoice::shm || node.fabric == FabricChoice::verbs) return {};
   std::size_t bytes = waiting_bytes(node, group);
   for (const GroupOptions* other : joined) bytes += waiting_bytes(node, *other);
-  constexpr std::size_t kRoom = tcp::kControlBytesMax - kOtherWords;
+  constexpr std::size_t kRoom = kControlBytesMax - kOtherWords;
   if (bytes <= kRoom) return {};
   return bad(group, "with it the control words of all groups take up to " + std::to_string(bytes) +
                         " bytes, of which " + std::to_string(kRoom) +

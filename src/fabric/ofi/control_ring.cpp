@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/assert.hpp"
+#include "fabric/control_record.hpp"
 #include "fabric/row_header.hpp"
 #include "fabric/tcp/frame.hpp"
 
@@ -86,8 +87,8 @@ bool RingReader::take_part() {
     frame_.resize(before);
     return false;
   }
-  if (frame_.size() > kFrameBytesMax) {
-    error_ = "it sent control words of more than " + std::to_string(kFrameBytesMax) + " bytes";
+  if (frame_.size() > kControlBytesMax) {
+    error_ = "it sent control words of more than " + std::to_string(kControlBytesMax) + " bytes";
     return false;
   }
   position_ = start + kPartHeaderBytes + header.bytes;
@@ -98,7 +99,7 @@ bool RingReader::take_part() {
 bool RingReader::apply() {
   std::size_t at = 0;
   while (at < frame_.size()) {
-    tcp::ControlRecord record;
+    ControlRecord record;
     if (frame_.size() - at < sizeof record) break;
     std::memcpy(&record, frame_.data() + at, sizeof record);
     at += sizeof record;

@@ -3,7 +3,7 @@
 /// written by one write into a ring at the peer, who applies the whole frame at once when it polls.
 ///
 ///     part: { position, bytes and whether the frame ends, check } | a piece of the frame
-///     frame: records { offset, bytes, the words themselves } (tcp/frame.hpp)
+///     frame: records { offset, bytes, the words themselves } (control_record.hpp)
 ///
 /// Why not straight into the row: words that wait for a slow peer are merged, newer over older, and
 /// that is right only where all words of a frame are seen together (F-order, F-control).
@@ -36,10 +36,6 @@ static_assert(sizeof(PartHeader) == kPartHeaderBytes);
 /// With its header; ordered by every provider that is taken.
 inline constexpr std::size_t kPartBytesMax = 4096;
 inline constexpr std::size_t kPartPayloadMax = kPartBytesMax - kPartHeaderBytes;
-
-/// The largest frame. 122 groups of 256 senders fit, or 41 at agreed
-/// (node/group_rules.hpp).
-inline constexpr std::size_t kFrameBytesMax = 1024 * 1024;
 
 /// Where the next part starts: at `position`, or at the ring's begin if the largest part would not
 /// fit before its end (CR1).

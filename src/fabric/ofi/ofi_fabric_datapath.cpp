@@ -94,7 +94,7 @@ bool OfiFabric::push_next(Peer& peer) {
   }
   out.signalled = must_signal() || peer.signalled == 0 || peer.unsignalled + 1 >= kWritesPerSignal;
   // A frame follows data at once, unless no completion is left for it.
-  out.more = data && taken == data->bytes && peer.queue.has_frame_next() &&
+  out.more = data && taken == data->bytes && !peer.queue.frame_behind_next_data().empty() &&
              peer.signalled + 1 < ofi::CompletionQueue::kSignalledMax;
   if (!post(peer, out)) return false;
   if (data) {

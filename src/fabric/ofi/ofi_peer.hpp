@@ -16,9 +16,9 @@
 #include "fabric/ofi/endpoint.hpp"
 #include "fabric/ofi/greeting.hpp"
 #include "fabric/ofi/ofi_fabric.hpp"
-#include "fabric/ofi/post_queue.hpp"
 #include "fabric/ofi/window.hpp"
 #include "fabric/pages.hpp"
+#include "fabric/post_queue.hpp"
 
 namespace tutti {
 
@@ -31,7 +31,7 @@ struct OfiFabric::Peer {
         mirror(std::move(mirror_pages)),
         words(reinterpret_cast<ofi::WindowWords*>(window.bytes().data() +
                                                   ofi::window_control(row_bytes))),
-        queue(ordering),
+        queue({.words = Words::framed, .ordering = ordering}),
         writer(mirror.bytes().first(ofi::kRingBytes)),
         reader(window.bytes().subspan(ofi::window_ring(row_bytes), ofi::kRingBytes),
                window.bytes().first(row_bytes)) {}
@@ -56,7 +56,7 @@ struct OfiFabric::Peer {
   Pages window;
   Pages mirror;             // the ring at the peer (RingWriter), then the words we write there
   ofi::WindowWords* words;  // in the window
-  ofi::PostQueue queue;
+  PostQueue queue;
   ofi::RingWriter writer;
   ofi::RingReader reader;
 

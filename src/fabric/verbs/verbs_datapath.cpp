@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -65,9 +66,10 @@ void VerbsFabric::publish(Slot peer, std::uint64_t offset, std::span<const std::
       offset, words.size());
   Peer& target = peer_at(peer);
   if (!target.alive || !target.failure.empty()) return;
-  if (!target.queue.publish(offset, words)) {
-    target.failure = "it has not taken " + std::to_string(verbs::PostQueue::kCellsMax) +
-                     " posts that wait for it";
+  target.queue.publish(offset, words);
+  if (target.queue.overflowed()) {
+    target.failure =
+        "it has not taken " + std::to_string(PostQueue::kRecordsMax) + " posts that wait for it";
   }
 }
 
@@ -84,7 +86,6 @@ void VerbsFabric::post(Peer& peer) {
     const std::size_t count = fill_chain(peer);
     if (count == 0) return;
     hand_over(peer, count);
-    peer.queue.forget_popped();
   }
 }
 
@@ -107,31 +108,41 @@ std::size_t VerbsFabric::fill_chain(Peer& peer) {
 // The next piece as work request; false if it has to wait for a copy's place.
 bool VerbsFabric::fill(Peer& peer, std::size_t index) {
   const verbs::Pair& pair = *peer.pair;
-  const std::uint32_t words_max = std::max(kStagingSlotBytes, pair.inline_bytes);
-  const auto piece = peer.queue.front(device_->limits().write_bytes_max, words_max);
-  const bool is_inline = piece.bytes <= pair.inline_bytes;
-  const std::byte* from = device_->own_row().data() + piece.offset;
+  std::uint64_t offset = 0;
+  std::uint32_t bytes = 0;
+  const std::byte* from = nullptr;
   std::uint32_t key = device_->own_row_key();
-  if (piece.words != nullptr) from = piece.words;
-  if (piece.words != nullptr && !is_inline) {
-    std::byte* const copy = peer.free_copy();
-    if (copy == nullptr) return false;
-    std::memcpy(copy, piece.words, piece.bytes);
-    from = copy;
-    key = pair.staging_key->lkey;
-    peer.copy_of[peer.next_copy] = peer.posted + 1;
-    peer.next_copy = (peer.next_copy + 1) % kStagingSlots;
-    ++peer.copies_unsignalled;
+  if (const std::optional<Extent> data = peer.queue.next_data()) {
+    offset = data->offset;
+    bytes = std::min(data->bytes, device_->limits().write_bytes_max);
+    from = device_->own_row().data() + offset;
+    peer.queue.data_sent(bytes);
+  } else {
+    const PostQueue::Placed post = peer.queue.next_placed();
+    const std::size_t most = std::max(kStagingSlotBytes, pair.inline_bytes);
+    offset = post.offset;
+    bytes = static_cast<std::uint32_t>(std::min(post.words.size(), most));
+    from = post.words.data();  // stays there until the next post
+    if (bytes > pair.inline_bytes) {
+      std::byte* const copy = peer.free_copy();
+      if (copy == nullptr) return false;
+      std::memcpy(copy, from, bytes);
+      from = copy;
+      key = pair.staging_key->lkey;
+      peer.copy_of[peer.next_copy] = peer.posted + 1;
+      peer.next_copy = (peer.next_copy + 1) % kStagingSlots;
+      ++peer.copies_unsignalled;
+    }
+    peer.queue.placed_sent(bytes);
   }
   ibv_send_wr& request = peer.chain[index];
-  peer.pieces[index] = {reinterpret_cast<std::uint64_t>(from), piece.bytes, key};
+  peer.pieces[index] = {reinterpret_cast<std::uint64_t>(from), bytes, key};
   request.wr_id = ++peer.posted;
   request.num_sge = 1;
   request.opcode = IBV_WR_RDMA_WRITE;
-  request.send_flags = is_inline ? unsigned{IBV_SEND_INLINE} : 0U;
-  request.wr.rdma.remote_addr = pair.remote_row + piece.offset;
-  counters_.bytes += piece.bytes;
-  peer.queue.pop(piece.bytes);
+  request.send_flags = bytes <= pair.inline_bytes ? unsigned{IBV_SEND_INLINE} : 0U;
+  request.wr.rdma.remote_addr = pair.remote_row + offset;
+  counters_.bytes += bytes;
   if (peer.posted - peer.signalled >= kPostsPerSignal ||
       peer.copies_unsignalled >= kCopiesPerSignal) {
     request.send_flags |= IBV_SEND_SIGNALED;

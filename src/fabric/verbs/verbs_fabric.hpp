@@ -4,8 +4,9 @@
 ///
 /// How the contract of fabric.hpp is kept: F-order, F-control: one reliable connection per peer for
 ///   data and words, memory without relaxed ordering, so writes land in the order of their posts;
-///   what waits keeps it, too (post_queue.hpp, V1, V2). F-loss: a completion in error, rdma_cm or
-///   the device says that the connection is gone; the queue pair is in error before it is reported.
+///   what waits keeps it, too (post_queue.hpp, PQ1, Words::placed). F-loss: a completion in error,
+///   rdma_cm or the device says that the connection is gone; the queue pair is in error before it
+///   is reported.
 /// F-fence: the queue pair in error refuses the peer's writes; row() shows a copy, which no device
 ///   knows of; the memory is deregistered, which may take its time, on a thread of its own.
 /// F-wake: before a node sleeps, it raises its bell at each peer: a word beside its row there. Who

@@ -13,9 +13,9 @@
 #include <memory>
 #include <string>
 
+#include "fabric/post_queue.hpp"
 #include "fabric/verbs/fd_watch.hpp"
 #include "fabric/verbs/pair.hpp"
-#include "fabric/verbs/post_queue.hpp"
 #include "fabric/verbs/verbs_fabric.hpp"
 
 namespace tutti {
@@ -44,7 +44,7 @@ struct VerbsFabric::Peer {
   Slot slot;
   std::shared_ptr<verbs::Pair> pair;
   verbs::FdWatch watch;  // of what rdma_cm says
-  verbs::PostQueue queue;
+  PostQueue queue{{.words = Words::placed, .ordering = Ordering::writes}};
   bool alive = true;
   std::string failure;  // why it has to be lost, found in the middle of something
 
