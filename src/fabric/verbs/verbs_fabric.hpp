@@ -37,9 +37,9 @@
 namespace tutti {
 
 namespace verbs {
+class DestroyQueue;
 class Device;
 class FdWatch;
-class Undertaker;
 }  // namespace verbs
 
 class VerbsFabric final : public Fabric {
@@ -120,7 +120,7 @@ class VerbsFabric final : public Fabric {
 
   Sleeper& sleeper_;
   std::shared_ptr<verbs::Device> device_;
-  std::unique_ptr<verbs::Undertaker> undertaker_;
+  std::unique_ptr<verbs::DestroyQueue> destroy_queue_;
   std::unique_ptr<verbs::FdWatch> completions_watch_;
   std::unique_ptr<verbs::FdWatch> device_watch_;
   std::vector<std::unique_ptr<Peer>> peers_;
