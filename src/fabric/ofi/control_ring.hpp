@@ -60,6 +60,8 @@ class RingWriter {
   /// `mirror` has kRingBytes.
   explicit RingWriter(std::span<std::byte> mirror) : mirror_(mirror) {}
 
+  /// Whether build() would find room for the next part of so many bytes that are left of a frame.
+  [[nodiscard]] bool has_room(std::size_t rest_bytes, std::uint64_t consumed) const;
   /// Builds the next part of a frame of which `rest` is left; nothing if there is no room (CR2).
   [[nodiscard]] std::optional<Part> build(std::span<const std::byte> rest, std::uint64_t consumed);
   /// The part just built was posted.

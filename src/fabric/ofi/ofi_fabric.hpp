@@ -104,6 +104,7 @@ class OfiFabric final : public Fabric {
   void push(Peer& peer);
   void count(Peer& peer, bool signalled);
   [[nodiscard]] bool push_next(Peer& peer);
+  [[nodiscard]] static bool frame_follows(const Peer& peer);
   [[nodiscard]] bool post(Peer& peer, const ofi::Write& what);
   [[nodiscard]] bool tell(Peer& peer, Word word, std::uint64_t value);
   void progress();

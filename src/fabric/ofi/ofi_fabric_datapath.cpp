@@ -93,9 +93,7 @@ bool OfiFabric::push_next(Peer& peer) {
     out.to = peer.theirs->base + ofi::window_ring(peer.theirs->row_bytes) + part.offset;
   }
   out.signalled = must_signal() || peer.signalled == 0 || peer.unsignalled + 1 >= kWritesPerSignal;
-  // A frame follows data at once, unless no completion is left for it.
-  out.more = data && taken == data->bytes && !peer.queue.frame_behind_next_data().empty() &&
-             peer.signalled + 1 < ofi::CompletionQueue::kSignalledMax;
+  out.more = data && taken == data->bytes && frame_follows(peer);
   if (!post(peer, out)) return false;
   if (data) {
     peer.queue.data_sent(taken);
@@ -109,6 +107,15 @@ bool OfiFabric::push_next(Peer& peer) {
   ++counters_.writes;
   counters_.bytes += out.bytes;
   return true;
+}
+
+// Whether a frame goes out right behind the data that is next: the peer's ring has room for it, and
+// a completion is left. Then only the provider can refuse it, and says so (Outcome::later).
+bool OfiFabric::frame_follows(const Peer& peer) {
+  const std::span<const std::byte> frame = peer.queue.frame_behind_next_data();
+  const std::uint64_t consumed = peer.words->consumed.load(std::memory_order_acquire);
+  return !frame.empty() && peer.signalled + 1 < ofi::CompletionQueue::kSignalledMax &&
+         peer.writer.has_room(frame.size(), consumed);
 }
 
 // Whether only a write's own completion tells that it has landed.

@@ -1,4 +1,5 @@
-// What libfabric is handed with each write: the context that an error comes back with (F-loss).
+// What libfabric is handed with each write: the context that an error comes back with (F-loss), and
+// whether another write follows.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -80,6 +81,28 @@ TEST_F(OfiWrites, AnErrorOfAnyWriteComesBackWithItsAttachment) {
   for (int post = 0; post < 5; ++post) publish(64, 1);  // the first is signalled, the others not
   ASSERT_EQ(spy.written.size(), 5U);
   for (const Written& write : spy.written) EXPECT_NE(write.context, nullptr);
+}
+
+// Else the provider may hold it back.
+TEST_F(OfiWrites, TheLastOneOfAFlushSaysThatNoneFollows) {
+  constexpr std::size_t kWords = 500;
+  std::size_t before = 0;
+  do {  // the other one takes none of them, until there is no room
+    before = spy.written.size();
+    publish(64, kWords);
+  } while (spy.written.size() > before);
+  pair.fabrics[0]->write(Slot{1}, {8192, 512});
+  publish(64, kWords);
+  ASSERT_EQ(spy.written.size(), before + 1) << "the data alone goes out";
+  EXPECT_EQ(spy.written.back().flags & FI_MORE, 0U);
+}
+
+TEST_F(OfiWrites, DataSaysThatItsWordsFollow) {
+  pair.fabrics[0]->write(Slot{1}, {8192, 512});
+  publish(64, 1);
+  ASSERT_GE(spy.written.size(), 2U);
+  EXPECT_NE(spy.written[spy.written.size() - 2].flags & FI_MORE, 0U);
+  EXPECT_EQ(spy.written.back().flags & FI_MORE, 0U);
 }
 
 }  // namespace
