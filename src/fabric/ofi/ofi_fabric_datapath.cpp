@@ -17,6 +17,9 @@ constexpr std::uint32_t kWritesPerSignal = 16;
 // A peer is told so often how much of its ring is free again: a quarter, so that it never waits.
 constexpr std::uint64_t kAcknowledgeBytes = ofi::kRingBytes / 4;
 
+// After so many bytes of data the peer is told that we live: as many as one write carries at most.
+constexpr std::uint64_t kAliveBytes = 1024 * 1024;
+
 void* descriptor_of(const ofi::Owned<fid_mr>& region) {
   return region == nullptr ? nullptr : fi_mr_desc(region.get());
 }
@@ -26,6 +29,11 @@ void* descriptor_of(const ofi::Owned<fid_mr>& region) {
 const std::byte* OfiFabric::row(Slot peer) const { return peer_at(peer).window.bytes().data(); }
 
 std::byte* OfiFabric::replica(Slot peer) { return peer_at(peer).window.bytes().data(); }
+
+// The word comes behind the data that was posted before it, not behind what still waits there.
+std::uint64_t OfiFabric::heard(Slot peer) const {
+  return peer_at(peer).words->alive.load(std::memory_order_acquire);
+}
 
 void OfiFabric::write(Slot peer, Extent data) {
   TUTTI_ASSERT(data.offset <= own_row_.size() && data.bytes <= own_row_.size() - data.offset,
@@ -106,6 +114,12 @@ bool OfiFabric::push_next(Peer& peer) {
   if (out.signalled) ++counters_.signalled;
   ++counters_.writes;
   counters_.bytes += out.bytes;
+  if (data) peer.bytes_since_alive += taken;
+  if (!out.more && peer.bytes_since_alive >= kAliveBytes &&
+      tell(peer, Word::alive, peer.next_alive)) {
+    ++peer.next_alive;
+    peer.bytes_since_alive = 0;
+  }
   return true;
 }
 

@@ -73,14 +73,16 @@ struct OfiFabric::Peer {
   std::string failure;  // why it is to be reported lost
   bool failed_by_provider = false;
 
-  std::uint32_t signalled = 0;     // writes whose completion is to come
-  std::uint32_t unsignalled = 0;   // writes since the last signalled one
-  std::uint64_t acknowledged = 0;  // of the peer's ring: what it was told
-  std::uint64_t rung = 0;          // the value of its `asleep` that was answered last
-  std::uint64_t next_asleep = 1;   // of ours: never used before
-  std::uint64_t told_asleep = 0;   // what it was told, and has not rung for; 0: nothing
-  std::uint64_t known_asleep = 0;  // what it knows of that (`unnoticed`)
-  bool posted = false;             // since it was last asked whether it sleeps
+  std::uint32_t signalled = 0;          // writes whose completion is to come
+  std::uint32_t unsignalled = 0;        // writes since the last signalled one
+  std::uint64_t acknowledged = 0;       // of the peer's ring: what it was told
+  std::uint64_t rung = 0;               // the value of its `asleep` that was answered last
+  std::uint64_t next_asleep = 1;        // of ours: never used before
+  std::uint64_t told_asleep = 0;        // what it was told, and has not rung for; 0: nothing
+  std::uint64_t known_asleep = 0;       // what it knows of that (`unnoticed`)
+  bool posted = false;                  // since it was last asked whether it sleeps
+  std::uint64_t next_alive = 1;         // the next value of its `alive`
+  std::uint64_t bytes_since_alive = 0;  // of data, since it was told so
 
   // Closed in close() order: the registration that lets the peer write goes first.
   ofi::Owned<fid_mr> mirror_region;

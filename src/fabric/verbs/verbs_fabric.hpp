@@ -34,6 +34,8 @@
 #include "fabric/sleeper.hpp"
 #include "tutti/error.hpp"
 
+struct ibv_sge;
+
 namespace tutti {
 
 namespace verbs {
@@ -78,6 +80,7 @@ class VerbsFabric final : public Fabric {
   std::size_t poll() override;
   /// True once all has landed. Asks for it: the last writes are signalled if they were not.
   [[nodiscard]] bool drained() const override;
+  [[nodiscard]] std::uint64_t heard(Slot peer) const override;
   [[nodiscard]] std::vector<PeerLoss> take_losses() override;
   void fence(Slot peer) override;
   void hang_up(Slot peer) override;
@@ -101,6 +104,8 @@ class VerbsFabric final : public Fabric {
   void post(Peer& peer);
   [[nodiscard]] std::size_t fill_chain(Peer& peer);
   [[nodiscard]] bool fill(Peer& peer, std::size_t index);
+  void fill_alive(Peer& peer, std::size_t index);
+  void fill_write(Peer& peer, std::size_t index, const ibv_sge& from, std::uint64_t to);
   void fill_extra(Peer& peer, std::size_t index, Extra extra);
   void post_extra(Peer& peer, Extra extra);
   void hand_over(Peer& peer, std::size_t count);

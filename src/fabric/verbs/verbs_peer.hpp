@@ -57,6 +57,10 @@ struct VerbsFabric::Peer {
   std::size_t next_copy = 0;
   std::size_t copies_unsignalled = 0;
 
+  std::uint64_t bytes_since_alive = 0;              // of data, since the peer was told that we live
+  std::uint64_t alive_said = 0;                     // what it was told
+  std::array<std::uint64_t, kChainMax> alive_in{};  // by place in the chain
+
   // The peer's bell, which we ring.
   std::uint64_t rung = 0;      // the number that was answered last
   std::uint64_t owed = 0;      // the last work request that the peer may have to be woken for
