@@ -80,8 +80,9 @@ class Fabric {
   /// True when nothing that was posted waits on this side any more.
   [[nodiscard]] virtual bool drained() const = 0;
 
-  /// Changes while posts of an attached peer arrive that its words do not show yet, because they
-  /// wait behind much data: who sends those lives. 0 where nothing waits so.
+  /// Changes while much data of an attached peer arrives, behind which its words may wait: a peer
+  /// that sends it lives. A peer that has stopped is heard only until what its socket or adapter
+  /// holds has arrived. 0 where no word waits so.
   [[nodiscard]] virtual std::uint64_t heard(Slot /*peer*/) const { return 0; }
 
   /// Peers found lost since the last call (F-loss). Almost always empty.

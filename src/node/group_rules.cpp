@@ -5,7 +5,7 @@
 #include <bit>
 #include <string>
 
-#include "fabric/tcp/frame.hpp"
+#include "fabric/control_record.hpp"
 #include "node/bootstrap/hello.hpp"
 #include "sst/pass_words.hpp"
 #include "sst/row_layout.hpp"
@@ -33,15 +33,16 @@ std::unexpected<Error> bad(const GroupOptions& group, const std::string& what) {
 constexpr std::size_t kOtherWords = 16UL * 1024;
 
 // What waits at most for one peer: two blocks of words, each whole and as it was in a view with
-// fewer senders. At Level::agreed what is passed on is published by itself.
+// fewer senders. At Level::agreed the same again, with what is passed on.
 std::size_t waiting_bytes(const NodeOptions& node, const GroupOptions& group) {
   std::size_t senders = group.senders.size();
   if (group.senders.empty()) {
     senders = group.members.empty() ? node.members.size() : group.members.size();
   }
-  std::size_t bytes = 4 * (tcp::kControlRecordBytes + ControlWords::bytes(senders));
+  const std::size_t words = kControlRecordBytes + ControlWords::bytes(senders);
+  std::size_t bytes = 4 * words;
   if (group.level == Level::agreed) {
-    bytes += 4 * (tcp::kControlRecordBytes + PassWords::bytes(senders, node.members.size()));
+    bytes += 4 * (words + PassWords::bytes(senders, node.members.size()));
   }
   return bytes;
 }
@@ -54,7 +55,7 @@ Result<void> check_room(const NodeOptions& node, std::span<const GroupOptions* c
   if (node.fabric == FabricChoice::shm || node.fabric == FabricChoice::verbs) return {};
   std::size_t bytes = waiting_bytes(node, group);
   for (const GroupOptions* other : joined) bytes += waiting_bytes(node, *other);
-  constexpr std::size_t kRoom = tcp::kControlBytesMax - kOtherWords;
+  constexpr std::size_t kRoom = kControlBytesMax - kOtherWords;
   if (bytes <= kRoom) return {};
   return bad(group, "with it the control words of all groups take up to " + std::to_string(bytes) +
                         " bytes, of which " + std::to_string(kRoom) +

@@ -110,7 +110,8 @@ void Net::connect(std::uint32_t a, std::uint32_t b, bool shared) {
     fresh.reader = to;
     if (!shared) fresh.replica = std::make_unique<Row>(row_bytes_);
     if (!shared && options_.ordering == Ordering::none) {
-      fresh.queue = std::make_unique<ofi::PostQueue>(options_.ordering);
+      fresh.queue = std::make_unique<PostQueue>(
+          PostPolicy{.words = Words::framed, .ordering = options_.ordering});
     }
     note_first(fresh);
     note_seen(fresh);

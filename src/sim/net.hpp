@@ -8,7 +8,7 @@
 /// as each word lands (F-data). Where the options promise no order, each write and each frame of
 /// words goes its own way at its own speed, and the poster learns later that it is there: between
 /// it and the protocol stands the queue that libfabric's fabric has for such providers
-/// (fabric/ofi/post_queue.hpp). Links of one host share the row instead. A cut link holds what is
+/// (fabric/post_queue.hpp). Links of one host share the row instead. A cut link holds what is
 /// posted until it is mended; a closed one drops it. Posts that a stopped node made before still
 /// land: that is what a zombie is. Each end of a connection learns of it at its own time; what was
 /// posted before the reader did waits for it (F-loss). Threads: one for all nodes.
@@ -23,7 +23,7 @@
 
 #include "base/prng.hpp"
 #include "fabric/fabric.hpp"
-#include "fabric/ofi/post_queue.hpp"
+#include "fabric/post_queue.hpp"
 #include "sim/let_go.hpp"
 #include "sim/net_options.hpp"
 #include "sim/row.hpp"
@@ -177,8 +177,8 @@ class Net {
     std::deque<Post> posts;
     std::size_t late = 0;  // of a closed link: how many may still land
     std::uint64_t last_at_ns = 0;
-    std::unique_ptr<ofi::PostQueue> queue;  // where no order is promised
-    std::size_t unknown = 0;  // posts of which the poster does not know that they landed
+    std::unique_ptr<PostQueue> queue;  // where no order is promised
+    std::size_t unknown = 0;           // posts of which the poster does not know that they landed
     std::vector<std::uint64_t> known_at_ns;  // it learns so of some
 
     [[nodiscard]] bool waits() const { return held || !reads; }

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "base/assert.hpp"
-#include "fabric/tcp/frame.hpp"
+#include "fabric/control_record.hpp"
 #include "sim/net.hpp"
 #include "sst/memory.hpp"
 
@@ -99,7 +99,7 @@ void Net::land_word(Link& way) {
 void Net::land_frame(Link& way) {
   const std::span<const std::byte> frame = way.posts.front().bytes;
   for (std::size_t at = 0; at < frame.size();) {
-    tcp::ControlRecord record;
+    ControlRecord record;
     std::memcpy(&record, &frame[at], sizeof record);
     at += sizeof record;
     for (const std::size_t end = at + record.bytes; at < end; at += 8, record.offset += 8) {

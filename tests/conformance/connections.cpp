@@ -254,4 +254,10 @@ std::vector<FabricKind> replicating_kinds() {
   return kinds;
 }
 
+std::vector<FabricKind> remote_kinds() {
+  std::vector<FabricKind> kinds = attaching_kinds();
+  std::erase_if(kinds, [](const FabricKind& kind) { return kind.shares_rows; });
+  return kinds;
+}
+
 }  // namespace tutti::testing

@@ -146,4 +146,7 @@ struct FabricKind {
 /// Those where a peer has a replica of a row instead of the row itself.
 [[nodiscard]] std::vector<FabricKind> replicating_kinds();
 
+/// Of those, the fabrics of the library, between processes or hosts.
+[[nodiscard]] std::vector<FabricKind> remote_kinds();
+
 }  // namespace tutti::testing

@@ -14,6 +14,9 @@ INSTANTIATE_TEST_SUITE_P(All, FabricPosts, ::testing::ValuesIn(fabric_kinds()), 
 class FabricReplicas : public FabricConformance {};
 INSTANTIATE_TEST_SUITE_P(All, FabricReplicas, ::testing::ValuesIn(replicating_kinds()), kind_name);
 
+class FabricRemote : public FabricConformance {};
+INSTANTIATE_TEST_SUITE_P(All, FabricRemote, ::testing::ValuesIn(remote_kinds()), kind_name);
+
 TEST_P(FabricPosts, RowsAreZeroAtFirst) {
   World& world = start(3, kSmallRow);
   for (std::uint32_t reader = 0; reader < 3; ++reader) {
@@ -168,6 +171,21 @@ TEST_P(FabricPosts, FDataAWriteOfMegabytesArrives) {
     ASSERT_TRUE(world.eventually([&] { return world[1].load(kFirst, kWord) == round; }));
     ASSERT_TRUE(shows(world[1], kFirst, data, round)) << "round " << int{round};
   }
+}
+
+// So that nobody takes a peer for dead whose heartbeat waits behind the data.
+TEST_P(FabricRemote, MuchDataIsHeardWithoutWords) {
+  constexpr std::uint32_t kBytes = 8 * 1024 * 1024;
+  World& world = start(2, kData + kBytes);
+  const std::uint64_t before = world[1].fabric->heard(kFirst);
+  world[0].fabric->write(kSecond, {kData, kBytes});
+  world[0].fabric->flush();
+  EXPECT_TRUE(world.eventually([&] { return world[1].fabric->heard(kFirst) > before; }));
+  ASSERT_TRUE(world.eventually_drained());
+  world[1].poll();
+  const std::uint64_t last = world[1].fabric->heard(kFirst);
+  for (int poll = 0; poll < 100; ++poll) world[1].poll();
+  EXPECT_EQ(world[1].fabric->heard(kFirst), last) << "nothing arrives any more";
 }
 
 TEST_P(FabricReplicas, FDataNeighboursOfAWriteStayAsTheyAre) {

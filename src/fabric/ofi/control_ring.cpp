@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/assert.hpp"
+#include "fabric/control_record.hpp"
 #include "fabric/row_header.hpp"
 #include "fabric/tcp/frame.hpp"
 
@@ -33,12 +34,17 @@ std::uint64_t part_check(const PartHeader& header, std::span<const std::byte> pa
   return tcp::mix(tcp::mix(tcp::payload_check(payload) ^ 0x7475747469, header.position), kind);
 }
 
+bool RingWriter::has_room(std::size_t rest_bytes, std::uint64_t consumed) const {
+  const std::size_t bytes = kPartHeaderBytes + std::min(rest_bytes, kPartPayloadMax);
+  return part_start(position_) + bytes - consumed <= kRingBytes;
+}
+
 std::optional<RingWriter::Part> RingWriter::build(std::span<const std::byte> rest,
                                                   std::uint64_t consumed) {
+  if (!has_room(rest.size(), consumed)) return std::nullopt;
   const std::size_t payload = std::min(rest.size(), kPartPayloadMax);
   const std::uint64_t start = part_start(position_);
   const std::size_t bytes = kPartHeaderBytes + payload;
-  if (start + bytes - consumed > kRingBytes) return std::nullopt;
   PartHeader header{.position = start,
                     .bytes = static_cast<std::uint32_t>(payload),
                     .last = payload == rest.size() ? 1U : 0U};
@@ -86,8 +92,8 @@ bool RingReader::take_part() {
     frame_.resize(before);
     return false;
   }
-  if (frame_.size() > kFrameBytesMax) {
-    error_ = "it sent control words of more than " + std::to_string(kFrameBytesMax) + " bytes";
+  if (frame_.size() > kControlBytesMax) {
+    error_ = "it sent control words of more than " + std::to_string(kControlBytesMax) + " bytes";
     return false;
   }
   position_ = start + kPartHeaderBytes + header.bytes;
@@ -98,7 +104,7 @@ bool RingReader::take_part() {
 bool RingReader::apply() {
   std::size_t at = 0;
   while (at < frame_.size()) {
-    tcp::ControlRecord record;
+    ControlRecord record;
     if (frame_.size() - at < sizeof record) break;
     std::memcpy(&record, frame_.data() + at, sizeof record);
     at += sizeof record;

@@ -3,7 +3,7 @@
 /// written by one write into a ring at the peer, who applies the whole frame at once when it polls.
 ///
 ///     part: { position, bytes and whether the frame ends, check } | a piece of the frame
-///     frame: records { offset, bytes, the words themselves } (tcp/frame.hpp)
+///     frame: records { offset, bytes, the words themselves } (control_record.hpp)
 ///
 /// Why not straight into the row: words that wait for a slow peer are merged, newer over older, and
 /// that is right only where all words of a frame are seen together (F-order, F-control).
@@ -37,10 +37,6 @@ static_assert(sizeof(PartHeader) == kPartHeaderBytes);
 inline constexpr std::size_t kPartBytesMax = 4096;
 inline constexpr std::size_t kPartPayloadMax = kPartBytesMax - kPartHeaderBytes;
 
-/// The largest frame. 122 groups of 256 senders fit, or 41 at agreed
-/// (node/group_rules.hpp).
-inline constexpr std::size_t kFrameBytesMax = 1024 * 1024;
-
 /// Where the next part starts: at `position`, or at the ring's begin if the largest part would not
 /// fit before its end (CR1).
 [[nodiscard]] constexpr std::uint64_t part_start(std::uint64_t position) {
@@ -64,6 +60,8 @@ class RingWriter {
   /// `mirror` has kRingBytes.
   explicit RingWriter(std::span<std::byte> mirror) : mirror_(mirror) {}
 
+  /// Whether build() would find room for the next part of so many bytes that are left of a frame.
+  [[nodiscard]] bool has_room(std::size_t rest_bytes, std::uint64_t consumed) const;
   /// Builds the next part of a frame of which `rest` is left; nothing if there is no room (CR2).
   [[nodiscard]] std::optional<Part> build(std::span<const std::byte> rest, std::uint64_t consumed);
   /// The part just built was posted.

@@ -91,25 +91,22 @@ Result<void> Endpoint::point_at(const std::string& address) {
 }
 
 Outcome Endpoint::write(const Write& what) {
-  if (!what.signalled && !what.more && what.bytes <= inject_bytes_) {
-    status_ = fi_inject_write(endpoint_.get(), what.from, what.bytes, peer_, what.to, what.key);
-  } else {
-    iovec piece{.iov_base = const_cast<std::byte*>(what.from), .iov_len = what.bytes};
-    fi_rma_iov place{.addr = what.to, .len = what.bytes, .key = what.key};
-    void* descriptor = what.descriptor;
-    const fi_msg_rma message{.msg_iov = &piece,
-                             .desc = &descriptor,
-                             .iov_count = 1,
-                             .addr = peer_,
-                             .rma_iov = &place,
-                             .rma_iov_count = 1,
-                             .context = context_of(attachment_),
-                             .data = 0};
-    const std::uint64_t flags = (what.signalled ? FI_COMPLETION | FI_DELIVERY_COMPLETE : 0) |
-                                (what.more ? FI_MORE : 0) |
-                                (what.copied && what.bytes <= inject_bytes_ ? FI_INJECT : 0);
-    status_ = fi_writemsg(endpoint_.get(), &message, flags);
-  }
+  iovec piece{.iov_base = const_cast<std::byte*>(what.from), .iov_len = what.bytes};
+  fi_rma_iov place{.addr = what.to, .len = what.bytes, .key = what.key};
+  void* descriptor = what.descriptor;
+  // Not fi_inject_write(): it takes no context, so nobody could tell whose write an error is of.
+  const fi_msg_rma message{.msg_iov = &piece,
+                           .desc = &descriptor,
+                           .iov_count = 1,
+                           .addr = peer_,
+                           .rma_iov = &place,
+                           .rma_iov_count = 1,
+                           .context = context_of(attachment_),
+                           .data = 0};
+  const std::uint64_t flags = (what.signalled ? FI_COMPLETION | FI_DELIVERY_COMPLETE : 0) |
+                              (what.more ? FI_MORE : 0) |
+                              (what.copied && what.bytes <= inject_bytes_ ? FI_INJECT : 0);
+  status_ = fi_writemsg(endpoint_.get(), &message, flags);
   if (status_ == 0) return Outcome::posted;
   return status_ == -FI_EAGAIN ? Outcome::later : Outcome::failed;
 }

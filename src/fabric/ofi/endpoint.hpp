@@ -28,7 +28,7 @@ struct Write {
   std::uint64_t to = 0;        ///< address at the peer
   std::uint64_t key = 0;
   bool signalled = false;  ///< a Completion tells when it has landed
-  bool more = false;       ///< another write follows at once
+  bool more = false;       ///< another write follows at once, or the provider may hold this back
   bool copied = false;     ///< taken at once, if the provider can: `from` may change afterwards
 };
 

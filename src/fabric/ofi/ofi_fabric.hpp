@@ -74,6 +74,7 @@ class OfiFabric final : public Fabric {
   std::size_t poll() override;
   /// True once everything has landed at all peers, who must poll for it.
   [[nodiscard]] bool drained() const override;
+  [[nodiscard]] std::uint64_t heard(Slot peer) const override;
   [[nodiscard]] std::vector<PeerLoss> take_losses() override;
   void fence(Slot peer) override;
   void hang_up(Slot peer) override;
@@ -83,7 +84,7 @@ class OfiFabric final : public Fabric {
 
  private:
   struct Peer;
-  enum class Word : std::uint8_t { consumed, asleep, open };
+  enum class Word : std::uint8_t { consumed, asleep, open, alive };
 
   OfiFabric(Sleeper& sleeper, std::span<const std::byte> own_row,
             std::unique_ptr<ofi::Station> station);
@@ -104,6 +105,7 @@ class OfiFabric final : public Fabric {
   void push(Peer& peer);
   void count(Peer& peer, bool signalled);
   [[nodiscard]] bool push_next(Peer& peer);
+  [[nodiscard]] static bool frame_follows(const Peer& peer);
   [[nodiscard]] bool post(Peer& peer, const ofi::Write& what);
   [[nodiscard]] bool tell(Peer& peer, Word word, std::uint64_t value);
   void progress();

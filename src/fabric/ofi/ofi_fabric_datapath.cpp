@@ -17,6 +17,9 @@ constexpr std::uint32_t kWritesPerSignal = 16;
 // A peer is told so often how much of its ring is free again: a quarter, so that it never waits.
 constexpr std::uint64_t kAcknowledgeBytes = ofi::kRingBytes / 4;
 
+// After so many bytes of data the peer is told that we live: as many as one write carries at most.
+constexpr std::uint64_t kAliveBytes = 1024 * 1024;
+
 void* descriptor_of(const ofi::Owned<fid_mr>& region) {
   return region == nullptr ? nullptr : fi_mr_desc(region.get());
 }
@@ -26,6 +29,11 @@ void* descriptor_of(const ofi::Owned<fid_mr>& region) {
 const std::byte* OfiFabric::row(Slot peer) const { return peer_at(peer).window.bytes().data(); }
 
 std::byte* OfiFabric::replica(Slot peer) { return peer_at(peer).window.bytes().data(); }
+
+// The word comes behind the data that was posted before it, not behind what still waits there.
+std::uint64_t OfiFabric::heard(Slot peer) const {
+  return peer_at(peer).words->alive.load(std::memory_order_acquire);
+}
 
 void OfiFabric::write(Slot peer, Extent data) {
   TUTTI_ASSERT(data.offset <= own_row_.size() && data.bytes <= own_row_.size() - data.offset,
@@ -93,9 +101,7 @@ bool OfiFabric::push_next(Peer& peer) {
     out.to = peer.theirs->base + ofi::window_ring(peer.theirs->row_bytes) + part.offset;
   }
   out.signalled = must_signal() || peer.signalled == 0 || peer.unsignalled + 1 >= kWritesPerSignal;
-  // A frame follows data at once, unless no completion is left for it.
-  out.more = data && taken == data->bytes && peer.queue.has_frame_next() &&
-             peer.signalled + 1 < ofi::CompletionQueue::kSignalledMax;
+  out.more = data && taken == data->bytes && frame_follows(peer);
   if (!post(peer, out)) return false;
   if (data) {
     peer.queue.data_sent(taken);
@@ -108,7 +114,22 @@ bool OfiFabric::push_next(Peer& peer) {
   if (out.signalled) ++counters_.signalled;
   ++counters_.writes;
   counters_.bytes += out.bytes;
+  if (data) peer.bytes_since_alive += taken;
+  if (!out.more && peer.bytes_since_alive >= kAliveBytes &&
+      tell(peer, Word::alive, peer.next_alive)) {
+    ++peer.next_alive;
+    peer.bytes_since_alive = 0;
+  }
   return true;
+}
+
+// Whether a frame goes out right behind the data that is next: the peer's ring has room for it, and
+// a completion is left. Then only the provider can refuse it, and says so (Outcome::later).
+bool OfiFabric::frame_follows(const Peer& peer) {
+  const std::span<const std::byte> frame = peer.queue.frame_behind_next_data();
+  const std::uint64_t consumed = peer.words->consumed.load(std::memory_order_acquire);
+  return !frame.empty() && peer.signalled + 1 < ofi::CompletionQueue::kSignalledMax &&
+         peer.writer.has_room(frame.size(), consumed);
 }
 
 // Whether only a write's own completion tells that it has landed.

@@ -16,9 +16,9 @@
 #include "fabric/ofi/endpoint.hpp"
 #include "fabric/ofi/greeting.hpp"
 #include "fabric/ofi/ofi_fabric.hpp"
-#include "fabric/ofi/post_queue.hpp"
 #include "fabric/ofi/window.hpp"
 #include "fabric/pages.hpp"
+#include "fabric/post_queue.hpp"
 
 namespace tutti {
 
@@ -31,7 +31,7 @@ struct OfiFabric::Peer {
         mirror(std::move(mirror_pages)),
         words(reinterpret_cast<ofi::WindowWords*>(window.bytes().data() +
                                                   ofi::window_control(row_bytes))),
-        queue(ordering),
+        queue({.words = Words::framed, .ordering = ordering}),
         writer(mirror.bytes().first(ofi::kRingBytes)),
         reader(window.bytes().subspan(ofi::window_ring(row_bytes), ofi::kRingBytes),
                window.bytes().first(row_bytes)) {}
@@ -56,7 +56,7 @@ struct OfiFabric::Peer {
   Pages window;
   Pages mirror;             // the ring at the peer (RingWriter), then the words we write there
   ofi::WindowWords* words;  // in the window
-  ofi::PostQueue queue;
+  PostQueue queue;
   ofi::RingWriter writer;
   ofi::RingReader reader;
 
@@ -73,14 +73,16 @@ struct OfiFabric::Peer {
   std::string failure;  // why it is to be reported lost
   bool failed_by_provider = false;
 
-  std::uint32_t signalled = 0;     // writes whose completion is to come
-  std::uint32_t unsignalled = 0;   // writes since the last signalled one
-  std::uint64_t acknowledged = 0;  // of the peer's ring: what it was told
-  std::uint64_t rung = 0;          // the value of its `asleep` that was answered last
-  std::uint64_t next_asleep = 1;   // of ours: never used before
-  std::uint64_t told_asleep = 0;   // what it was told, and has not rung for; 0: nothing
-  std::uint64_t known_asleep = 0;  // what it knows of that (`unnoticed`)
-  bool posted = false;             // since it was last asked whether it sleeps
+  std::uint32_t signalled = 0;          // writes whose completion is to come
+  std::uint32_t unsignalled = 0;        // writes since the last signalled one
+  std::uint64_t acknowledged = 0;       // of the peer's ring: what it was told
+  std::uint64_t rung = 0;               // the value of its `asleep` that was answered last
+  std::uint64_t next_asleep = 1;        // of ours: never used before
+  std::uint64_t told_asleep = 0;        // what it was told, and has not rung for; 0: nothing
+  std::uint64_t known_asleep = 0;       // what it knows of that (`unnoticed`)
+  bool posted = false;                  // since it was last asked whether it sleeps
+  std::uint64_t next_alive = 1;         // the next value of its `alive`
+  std::uint64_t bytes_since_alive = 0;  // of data, since it was told so
 
   // Closed in close() order: the registration that lets the peer write goes first.
   ofi::Owned<fid_mr> mirror_region;

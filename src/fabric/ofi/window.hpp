@@ -5,7 +5,8 @@
 ///     0            row, zeros at first; data lands here by itself
 ///     control      words: `consumed` by the peer of what we put into its ring, `asleep`: a
 ///                  number for each time that it asks to be rung once,
-///                  `open` once the connection has carried a write
+///                  `open` once the connection has carried a write, `alive`: a number that
+///                  changes while much data of the peer arrives
 ///     + 64         ring of parts (control_ring.hpp)
 #pragma once
 #include <atomic>
@@ -22,6 +23,7 @@ struct WindowWords {
   std::atomic<std::uint64_t> consumed;
   std::atomic<std::uint64_t> asleep;
   std::atomic<std::uint64_t> open;
+  std::atomic<std::uint64_t> alive;
 };
 inline constexpr std::size_t kWindowWordsBytes = 64;
 static_assert(sizeof(WindowWords) <= kWindowWordsBytes);

@@ -2,7 +2,7 @@
 /// What goes over a TCP connection: one-sided writes as frames, little-endian, no alignment.
 ///
 ///     data     header | bytes of the sender's row, for `place` of its replica
-///     control  header | records: { offset, bytes, the words themselves }, `place` is their check
+///     control  header | records (control_record.hpp), `place` is their check
 ///
 /// All records of a control frame are applied together, once the whole frame is there: between two
 /// polls a reader sees all of them or none. So words published again may replace older ones of the
@@ -15,16 +15,14 @@
 #include <cstring>
 #include <span>
 
+#include "fabric/control_record.hpp"
+
 namespace tutti::tcp {
 
 static_assert(std::endian::native == std::endian::little, "frames are copied as they are");
 
 inline constexpr std::uint32_t kDataMagic = 0x44747554;     // "TutD"
 inline constexpr std::uint32_t kControlMagic = 0x43747554;  // "TutC"
-
-/// The largest control payload. 122 groups of 256 senders fit, or 41 at agreed
-/// (node/group_rules.hpp).
-inline constexpr std::size_t kControlBytesMax = 1024 * 1024;
 
 struct FrameHeader {
   std::uint32_t magic = 0;
@@ -35,14 +33,6 @@ struct FrameHeader {
 };
 inline constexpr std::size_t kFrameHeaderBytes = 32;
 static_assert(sizeof(FrameHeader) == kFrameHeaderBytes);
-
-/// Stands before the words of each record of a control frame.
-struct ControlRecord {
-  std::uint64_t offset = 0;  ///< in the row, a multiple of 8
-  std::uint64_t bytes = 0;   ///< of the words, a multiple of 8
-};
-inline constexpr std::size_t kControlRecordBytes = 16;
-static_assert(sizeof(ControlRecord) == kControlRecordBytes);
 
 /// One round of a multiplicative mix: every bit of the input reaches the upper half.
 [[nodiscard]] constexpr std::uint64_t mix(std::uint64_t state, std::uint64_t word) {

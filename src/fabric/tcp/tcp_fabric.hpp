@@ -4,12 +4,13 @@
 /// way out.
 ///
 /// How the contract of fabric.hpp is kept: F-order and F-control by the stream's order, and by
-/// send_queue.hpp (SQ1) and frame_reader.hpp (FR1, FR2) at its ends. F-loss: a broken connection is
-/// reported only when nothing is left to read from it. F-fence: the socket is closed. F-slot: a
-/// replica of its own, and frames of other epochs are dropped. F-wake: an armed socket wakes the
-/// node by itself. Two things are weaker than with shared memory: data posted after control words
-/// may land before them (never the reverse), and a word of data, unlike a control word, may be seen
-/// half landed. Threads: the predicate thread only. Set-up and data path are in separate files.
+/// post_queue.hpp (PQ1), frame_writer.hpp (FW1) and frame_reader.hpp (FR1, FR2) at its ends.
+/// F-loss: a broken connection is reported only when nothing is left to read from it. F-fence: the
+/// socket is closed. F-slot: a replica of its own, and frames of other epochs are dropped. F-wake:
+/// an armed socket wakes the node by itself. Two things are weaker than with shared memory: data
+/// posted after control words may land before them (never the reverse), and a word of data, unlike
+/// a control word, may be seen half landed. Threads: the predicate thread only. Set-up and data
+/// path are in separate files.
 #pragma once
 #include <sys/types.h>
 

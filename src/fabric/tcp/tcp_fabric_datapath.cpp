@@ -73,14 +73,14 @@ void TcpFabric::flush() {
 }
 
 void TcpFabric::send(Peer& peer) {
-  const std::span<const iovec> pieces = peer.queue.gather();
+  const std::span<const iovec> pieces = peer.writer.gather(peer.queue);
   const msghdr message = message_of(pieces);
   const auto start = std::chrono::steady_clock::now();
   const ssize_t sent = ::sendmsg(peer.fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
   const int error = errno;
   counters_.posting_ns += nanoseconds_since(start);
   if (sent >= 0) {
-    peer.queue.advance(static_cast<std::size_t>(sent));
+    peer.writer.advance(peer.queue, static_cast<std::size_t>(sent));
   } else if (!would_block(error) && error != EINTR && error != ENOBUFS) {
     peer.send_error = error;
     peer.queue.clear();
@@ -174,8 +174,8 @@ void TcpFabric::fence(Slot peer) {
 FabricCounters TcpFabric::counters() const {
   FabricCounters sum = counters_;
   for (const auto& peer : peers_) {
-    sum.writes += peer->queue.frames_sent();
-    sum.bytes += peer->queue.payload_sent();
+    sum.writes += peer->writer.frames_sent();
+    sum.bytes += peer->writer.payload_sent();
   }
   return sum;
 }

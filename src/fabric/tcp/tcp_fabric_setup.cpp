@@ -102,8 +102,8 @@ void TcpFabric::detach(Slot peer) {
   Peer& parting = *std::exchange(peer_in_slot_[peer.value], nullptr);
   hang_up(parting);
   std::erase_if(losses_, [peer](const PeerLoss& loss) { return loss.peer == peer; });
-  counters_.writes += parting.queue.frames_sent();
-  counters_.bytes += parting.queue.payload_sent();
+  counters_.writes += parting.writer.frames_sent();
+  counters_.bytes += parting.writer.payload_sent();
   stale_frames_ += parting.reader.stale_frames();
   std::erase_if(peers_, [&parting](const auto& owned) { return owned.get() == &parting; });
 }

@@ -9,9 +9,10 @@
 #include <memory>
 
 #include "fabric/pages.hpp"
+#include "fabric/post_queue.hpp"
 #include "fabric/tcp/frame_reader.hpp"
+#include "fabric/tcp/frame_writer.hpp"
 #include "fabric/tcp/handler_memory.hpp"
-#include "fabric/tcp/send_queue.hpp"
 #include "fabric/tcp/tcp_fabric.hpp"
 
 namespace tutti {
@@ -32,7 +33,7 @@ struct TcpFabric::Peer {
         row(std::move(replica)),
         socket(std::move(connected)),
         fd(socket.native_handle()),
-        queue(own_row, epoch),
+        writer(own_row, epoch),
         reader(row.bytes(), epoch) {}
 
   /// Closes the socket: from now on nothing comes in or goes out.
@@ -48,7 +49,8 @@ struct TcpFabric::Peer {
   bool alive = true;
   std::uint64_t received_bytes = 0;
   int send_error = 0;  // sending failed; what arrived before is still to be read (F-loss)
-  tcp::SendQueue queue;
+  PostQueue queue{{.words = Words::framed, .ordering = Ordering::writes}};
+  tcp::FrameWriter writer;
   tcp::FrameReader reader;
   std::shared_ptr<SocketWaits> waits = std::make_shared<SocketWaits>();
 };

@@ -2,7 +2,9 @@
 /// A queue pair to one peer and all that belongs to it: made during the handshake, used by the
 /// fabric, destroyed as a whole. Nothing in it is shared with another pair but the device.
 ///
-///     region = the peer's row | 64 bytes: the peer's bell (see verbs_fabric.hpp)
+///     region = the peer's row | 64 bytes: the peer's bell (see verbs_fabric.hpp), and a number
+///     that
+///              changes while much data of the peer arrives
 ///
 /// The region is what the peer may write, by its rkey, and nothing else of ours.
 #pragma once
@@ -18,12 +20,13 @@
 namespace tutti::verbs {
 
 inline constexpr std::size_t kBellBytes = 64;
+inline constexpr std::size_t kAliveOffset = 8;  // of that number, behind the bell
 
 /// One post each may be under way, and there is one bell: the rest is for who does not keep to it.
 inline constexpr std::uint32_t kReceiveQueueDepth = 4;
 
 /// Copies of control words that are too long to be inline, until they are sent. Behind them there
-/// is room for the number of our bell.
+/// is room for the number of our bell, and for the one that says that we live.
 inline constexpr std::size_t kStagingSlots = 16;
 inline constexpr std::uint32_t kStagingSlotBytes = 4096;
 
@@ -47,9 +50,13 @@ struct Pair {
   /// Posts one receive, for one ring of the bell.
   [[nodiscard]] Result<void> post_receive() const;
 
-  [[nodiscard]] const std::atomic<std::uint64_t>& bell() const {
+  [[nodiscard]] const std::atomic<std::uint64_t>& bell() const { return word_behind_row(0); }
+  [[nodiscard]] const std::atomic<std::uint64_t>& alive() const {
+    return word_behind_row(kAliveOffset);
+  }
+  [[nodiscard]] const std::atomic<std::uint64_t>& word_behind_row(std::size_t offset) const {
     return *reinterpret_cast<const std::atomic<std::uint64_t>*>(region.bytes().data() +
-                                                                region.bytes().size() - kBellBytes);
+                                                                row_bytes() + offset);
   }
   /// Room for the peer's row.
   [[nodiscard]] std::size_t row_bytes() const { return region.bytes().size() - kBellBytes; }

@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -14,6 +15,7 @@
 namespace tutti {
 namespace {
 
+using verbs::kAliveOffset;
 using verbs::kReceiveMark;
 using verbs::kStagingSlotBytes;
 using verbs::kStagingSlots;
@@ -21,6 +23,13 @@ using verbs::kStagingSlots;
 constexpr int kCompletionsPerPoll = 32;
 // So that copies are free again before all are under way.
 constexpr std::size_t kCopiesPerSignal = kStagingSlots / 4;
+
+// After so many bytes of data the peer is told that we live: as many as one write carries at most.
+constexpr std::uint64_t kAliveBytes = 1024 * 1024;
+
+[[nodiscard]] std::uint64_t address_of(const std::byte* memory) {
+  return reinterpret_cast<std::uint64_t>(memory);
+}
 
 [[nodiscard]] std::string why(ibv_wc_status status) {
   switch (status) {
@@ -49,6 +58,11 @@ const std::byte* VerbsFabric::row(Slot peer) const {
 
 std::byte* VerbsFabric::replica(Slot peer) { return peer_at(peer).pair->region.bytes().data(); }
 
+// The word comes behind the data that was posted before it, not behind what still waits there.
+std::uint64_t VerbsFabric::heard(Slot peer) const {
+  return peer_at(peer).pair->alive().load(std::memory_order_acquire);
+}
+
 void VerbsFabric::write(Slot peer, Extent data) {
   const std::size_t row_bytes = device_->own_row().size();
   TUTTI_ASSERT(data.offset >= kRowHeaderBytes && data.offset <= row_bytes &&
@@ -65,9 +79,10 @@ void VerbsFabric::publish(Slot peer, std::uint64_t offset, std::span<const std::
       offset, words.size());
   Peer& target = peer_at(peer);
   if (!target.alive || !target.failure.empty()) return;
-  if (!target.queue.publish(offset, words)) {
-    target.failure = "it has not taken " + std::to_string(verbs::PostQueue::kCellsMax) +
-                     " posts that wait for it";
+  target.queue.publish(offset, words);
+  if (target.queue.overflowed()) {
+    target.failure =
+        "it has not taken " + std::to_string(PostQueue::kRecordsMax) + " posts that wait for it";
   }
 }
 
@@ -84,7 +99,6 @@ void VerbsFabric::post(Peer& peer) {
     const std::size_t count = fill_chain(peer);
     if (count == 0) return;
     hand_over(peer, count);
-    peer.queue.forget_popped();
   }
 }
 
@@ -107,38 +121,71 @@ std::size_t VerbsFabric::fill_chain(Peer& peer) {
 // The next piece as work request; false if it has to wait for a copy's place.
 bool VerbsFabric::fill(Peer& peer, std::size_t index) {
   const verbs::Pair& pair = *peer.pair;
-  const std::uint32_t words_max = std::max(kStagingSlotBytes, pair.inline_bytes);
-  const auto piece = peer.queue.front(device_->limits().write_bytes_max, words_max);
-  const bool is_inline = piece.bytes <= pair.inline_bytes;
-  const std::byte* from = device_->own_row().data() + piece.offset;
-  std::uint32_t key = device_->own_row_key();
-  if (piece.words != nullptr) from = piece.words;
-  if (piece.words != nullptr && !is_inline) {
+  if (peer.bytes_since_alive >= kAliveBytes) {
+    fill_alive(peer, index);
+    return true;
+  }
+  if (const std::optional<Extent> data = peer.queue.next_data()) {
+    const std::uint32_t bytes = std::min(data->bytes, device_->limits().write_bytes_max);
+    const std::byte* const from = device_->own_row().data() + data->offset;
+    fill_write(peer, index, {address_of(from), bytes, device_->own_row_key()},
+               pair.remote_row + data->offset);
+    peer.bytes_since_alive += bytes;
+    peer.queue.data_sent(bytes);
+    return true;
+  }
+  const PostQueue::Placed post = peer.queue.next_placed();
+  const std::size_t most = std::max(kStagingSlotBytes, pair.inline_bytes);
+  const auto bytes = static_cast<std::uint32_t>(std::min(post.words.size(), most));
+  const std::byte* from = post.words.data();  // stays there until the next post
+  if (bytes > pair.inline_bytes) {
     std::byte* const copy = peer.free_copy();
     if (copy == nullptr) return false;
-    std::memcpy(copy, piece.words, piece.bytes);
+    std::memcpy(copy, from, bytes);
     from = copy;
-    key = pair.staging_key->lkey;
     peer.copy_of[peer.next_copy] = peer.posted + 1;
     peer.next_copy = (peer.next_copy + 1) % kStagingSlots;
     ++peer.copies_unsignalled;
   }
+  fill_write(peer, index, {address_of(from), bytes, pair.staging_key->lkey},
+             pair.remote_row + post.offset);
+  peer.queue.placed_sent(bytes);
+  return true;
+}
+
+// A word that moves with the data: the peer hears us, however much data waits before our heartbeat.
+void VerbsFabric::fill_alive(Peer& peer, std::size_t index) {
+  const verbs::Pair& pair = *peer.pair;
+  peer.bytes_since_alive = 0;
+  std::uint64_t& value = peer.alive_in[index];
+  value = ++peer.alive_said;
+  const std::byte* from = reinterpret_cast<const std::byte*>(&value);
+  if (pair.inline_bytes < sizeof value) {
+    const std::span<std::byte> staging = pair.staging.bytes();
+    std::byte* const copy = staging.data() + staging.size() - 2 * sizeof value;
+    std::memcpy(copy, from, sizeof value);  // one that is under way carries the newer value, then
+    from = copy;
+  }
+  fill_write(peer, index, {address_of(from), sizeof value, pair.staging_key->lkey},
+             pair.remote_bell + kAliveOffset);
+}
+
+// Inline if it fits: then nobody looks at the key.
+void VerbsFabric::fill_write(Peer& peer, std::size_t index, const ibv_sge& from, std::uint64_t to) {
   ibv_send_wr& request = peer.chain[index];
-  peer.pieces[index] = {reinterpret_cast<std::uint64_t>(from), piece.bytes, key};
+  peer.pieces[index] = from;
   request.wr_id = ++peer.posted;
   request.num_sge = 1;
   request.opcode = IBV_WR_RDMA_WRITE;
-  request.send_flags = is_inline ? unsigned{IBV_SEND_INLINE} : 0U;
-  request.wr.rdma.remote_addr = pair.remote_row + piece.offset;
-  counters_.bytes += piece.bytes;
-  peer.queue.pop(piece.bytes);
+  request.send_flags = from.length <= peer.pair->inline_bytes ? unsigned{IBV_SEND_INLINE} : 0U;
+  request.wr.rdma.remote_addr = to;
+  counters_.bytes += from.length;
   if (peer.posted - peer.signalled >= kPostsPerSignal ||
       peer.copies_unsignalled >= kCopiesPerSignal) {
     request.send_flags |= IBV_SEND_SIGNALED;
     peer.signalled = peer.posted;
     peer.copies_unsignalled = 0;
   }
-  return true;
 }
 
 // What a work request does besides, or instead.

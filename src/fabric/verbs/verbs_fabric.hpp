@@ -4,8 +4,9 @@
 ///
 /// How the contract of fabric.hpp is kept: F-order, F-control: one reliable connection per peer for
 ///   data and words, memory without relaxed ordering, so writes land in the order of their posts;
-///   what waits keeps it, too (post_queue.hpp, V1, V2). F-loss: a completion in error, rdma_cm or
-///   the device says that the connection is gone; the queue pair is in error before it is reported.
+///   what waits keeps it, too (post_queue.hpp, PQ1, Words::placed). F-loss: a completion in error,
+///   rdma_cm or the device says that the connection is gone; the queue pair is in error before it
+///   is reported.
 /// F-fence: the queue pair in error refuses the peer's writes; row() shows a copy, which no device
 ///   knows of; the memory is deregistered, which may take its time, on a thread of its own.
 /// F-wake: before a node sleeps, it raises its bell at each peer: a word beside its row there. Who
@@ -33,12 +34,14 @@
 #include "fabric/sleeper.hpp"
 #include "tutti/error.hpp"
 
+struct ibv_sge;
+
 namespace tutti {
 
 namespace verbs {
+class DestroyQueue;
 class Device;
 class FdWatch;
-class Undertaker;
 }  // namespace verbs
 
 class VerbsFabric final : public Fabric {
@@ -77,6 +80,7 @@ class VerbsFabric final : public Fabric {
   std::size_t poll() override;
   /// True once all has landed. Asks for it: the last writes are signalled if they were not.
   [[nodiscard]] bool drained() const override;
+  [[nodiscard]] std::uint64_t heard(Slot peer) const override;
   [[nodiscard]] std::vector<PeerLoss> take_losses() override;
   void fence(Slot peer) override;
   void hang_up(Slot peer) override;
@@ -100,6 +104,8 @@ class VerbsFabric final : public Fabric {
   void post(Peer& peer);
   [[nodiscard]] std::size_t fill_chain(Peer& peer);
   [[nodiscard]] bool fill(Peer& peer, std::size_t index);
+  void fill_alive(Peer& peer, std::size_t index);
+  void fill_write(Peer& peer, std::size_t index, const ibv_sge& from, std::uint64_t to);
   void fill_extra(Peer& peer, std::size_t index, Extra extra);
   void post_extra(Peer& peer, Extra extra);
   void hand_over(Peer& peer, std::size_t count);
@@ -119,7 +125,7 @@ class VerbsFabric final : public Fabric {
 
   Sleeper& sleeper_;
   std::shared_ptr<verbs::Device> device_;
-  std::unique_ptr<verbs::Undertaker> undertaker_;
+  std::unique_ptr<verbs::DestroyQueue> destroy_queue_;
   std::unique_ptr<verbs::FdWatch> completions_watch_;
   std::unique_ptr<verbs::FdWatch> device_watch_;
   std::vector<std::unique_ptr<Peer>> peers_;

@@ -13,9 +13,9 @@
 #include <memory>
 #include <string>
 
+#include "fabric/post_queue.hpp"
 #include "fabric/verbs/fd_watch.hpp"
 #include "fabric/verbs/pair.hpp"
-#include "fabric/verbs/post_queue.hpp"
 #include "fabric/verbs/verbs_fabric.hpp"
 
 namespace tutti {
@@ -44,7 +44,7 @@ struct VerbsFabric::Peer {
   Slot slot;
   std::shared_ptr<verbs::Pair> pair;
   verbs::FdWatch watch;  // of what rdma_cm says
-  verbs::PostQueue queue;
+  PostQueue queue{{.words = Words::placed, .ordering = Ordering::writes}};
   bool alive = true;
   std::string failure;  // why it has to be lost, found in the middle of something
 
@@ -56,6 +56,10 @@ struct VerbsFabric::Peer {
   std::array<std::uint64_t, verbs::kStagingSlots> copy_of{};  // the work request that uses it last
   std::size_t next_copy = 0;
   std::size_t copies_unsignalled = 0;
+
+  std::uint64_t bytes_since_alive = 0;              // of data, since the peer was told that we live
+  std::uint64_t alive_said = 0;                     // what it was told
+  std::array<std::uint64_t, kChainMax> alive_in{};  // by place in the chain
 
   // The peer's bell, which we ring.
   std::uint64_t rung = 0;      // the number that was answered last

@@ -12,7 +12,7 @@
 #include "base/system_error.hpp"
 #include "fabric/peers.hpp"
 #include "fabric/row_header.hpp"
-#include "fabric/verbs/undertaker.hpp"
+#include "fabric/verbs/destroy_queue.hpp"
 #include "fabric/verbs/verbs_peer.hpp"
 
 namespace tutti {
@@ -25,7 +25,7 @@ constexpr const char* kRemoved = "the RDMA device was removed";
 VerbsFabric::VerbsFabric(Sleeper& sleeper, std::shared_ptr<verbs::Device> device)
     : sleeper_(sleeper),
       device_(std::move(device)),
-      undertaker_(std::make_unique<verbs::Undertaker>()),
+      destroy_queue_(std::make_unique<verbs::DestroyQueue>()),
       completions_watch_(std::make_unique<verbs::FdWatch>(sleeper, device_->completions()->fd)),
       device_watch_(std::make_unique<verbs::FdWatch>(sleeper, device_->context()->async_fd)) {}
 
@@ -85,7 +85,7 @@ void VerbsFabric::detach(Slot peer) {
   std::erase_if(losses_, [peer](const PeerLoss& loss) { return loss.peer == peer; });
   std::shared_ptr<verbs::Pair> pair = parting.pair;
   std::erase_if(peers_, [&parting](const auto& owned) { return owned.get() == &parting; });
-  undertaker_->bury(std::move(pair));
+  destroy_queue_->push(std::move(pair));
 }
 
 void VerbsFabric::fence(Slot peer) {
@@ -96,7 +96,7 @@ void VerbsFabric::fence(Slot peer) {
     losses_.push_back({peer, frozen.error().message});
   }
   if (target.pair->region_key == nullptr) return;
-  undertaker_->bury(std::make_shared<verbs::MemoryRegion>(std::move(target.pair->region_key)));
+  destroy_queue_->push(std::make_shared<verbs::MemoryRegion>(std::move(target.pair->region_key)));
 }
 
 void VerbsFabric::hang_up(Slot peer) {

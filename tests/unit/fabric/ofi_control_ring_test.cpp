@@ -10,7 +10,6 @@
 #include <random>
 #include <vector>
 
-#include "fabric/ofi/post_queue.hpp"
 #include "fabric/tcp/frame.hpp"
 
 namespace tutti::ofi {
@@ -50,7 +49,7 @@ struct Link {
   Words mirror{kRingBytes};
   Words ring{kRingBytes};
   Words row{kRowBytes};
-  PostQueue queue{Ordering::writes};
+  PostQueue queue{{.words = tutti::Words::framed, .ordering = Ordering::writes}};
   RingWriter writer{{mirror.data(), kRingBytes}};
   RingReader reader{{ring.data(), kRingBytes}, {row.data(), kRowBytes}};
   std::uint64_t consumed = 0;
@@ -165,14 +164,14 @@ TEST(OfiControlRing, ManyFramesOfAllSizesKeepTheirOrder) {
 }
 
 TEST(OfiControlRing, WordsOutsideOfTheRowAreRefused) {
-  const tcp::ControlRecord bad[] = {{.offset = 0, .bytes = 8},   // the header of the row is ours
-                                    {.offset = 68, .bytes = 8},  // not aligned
-                                    {.offset = 64, .bytes = 4},  // not words
-                                    {.offset = kRowBytes, .bytes = 8},  // behind it
-                                    {.offset = kRowBytes - 8, .bytes = 16},
-                                    {.offset = 64, .bytes = 1024},  // more than came
-                                    {.offset = ~std::uint64_t{7}, .bytes = 8}};
-  for (const tcp::ControlRecord& record : bad) {
+  const ControlRecord bad[] = {{.offset = 0, .bytes = 8},          // the header of the row is ours
+                               {.offset = 68, .bytes = 8},         // not aligned
+                               {.offset = 64, .bytes = 4},         // not words
+                               {.offset = kRowBytes, .bytes = 8},  // behind it
+                               {.offset = kRowBytes - 8, .bytes = 16},
+                               {.offset = 64, .bytes = 1024},  // more than came
+                               {.offset = ~std::uint64_t{7}, .bytes = 8}};
+  for (const ControlRecord& record : bad) {
     Link link;
     std::vector<std::byte> frame(sizeof record + 16);
     std::memcpy(frame.data(), &record, sizeof record);

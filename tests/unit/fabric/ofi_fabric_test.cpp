@@ -16,25 +16,18 @@
 
 #include "fabric/ofi/endpoint.hpp"
 #include "fabric/ofi/greeting.hpp"
+#include "unit/fabric/ofi_pair.hpp"
 
 namespace tutti {
 namespace {
 
+using testing::eventually;
 using ::testing::HasSubstr;
+using testing::kOfiEpoch;
+using testing::kOfiRowBytes;
+using testing::OfiPair;
 
-constexpr std::uint64_t kOfiEpoch = 7;
-constexpr std::size_t kOfiRowBytes = 64 * 1024;
 constexpr Slot kStrangersSlot{1};
-
-/// A watchdog: ends a test that hangs, and measures nothing.
-template <class Condition>
-bool eventually(const Condition& holds) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
-  while (!holds()) {
-    if (std::chrono::steady_clock::now() > end) return false;
-  }
-  return true;
-}
 
 /// A fabric whose peer is a bare socket, which may say anything.
 class OfiFabricTest : public ::testing::Test {
@@ -181,31 +174,11 @@ TEST_F(OfiFabricTest, ARowWithoutAHeaderIsRefused) {
   EXPECT_EQ(attached.error().code, ErrorCode::mismatch);
 }
 
-/// Two over shared memory: each reaches into the other's, which is gone with its endpoint.
-struct OneProcess {
-  OneProcess() {
-    int ends[2] = {-1, -1};
-    EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
-    for (std::uint32_t i = 0; i < 2; ++i) {
-      rows[i].resize(kOfiRowBytes / 8);
-      sleepers[i] = Sleeper::create().value();
-      const auto row = std::as_bytes(std::span(rows[i]));
-      fabrics[i] = OfiFabric::create(*sleepers[i], row, "shm", "127.0.0.1").value();
-      EXPECT_TRUE(fabrics[i]->attach({.peer = Slot{1 - i},
-                                      .socket = UniqueFd(ends[i]),
-                                      .row_bytes = kOfiRowBytes,
-                                      .epoch = kOfiEpoch}));
-    }
-  }
-  std::array<std::vector<std::uint64_t>, 2> rows;
-  std::array<std::unique_ptr<Sleeper>, 2> sleepers;
-  std::array<std::unique_ptr<OfiFabric>, 2> fabrics;
-};
-
 TEST(OfiFabricOfOneProcess, APeerThatGoesWhileItsWayIsOpenedIsNotTouched) {
   // Which of the two writes first is drawn anew in each round.
   for (int round = 0; round < 10; ++round) {
-    OneProcess one;
+    // Over shared memory: each reaches into the other's, which is gone with its endpoint.
+    OfiPair one("shm");
     for (const auto& fabric : one.fabrics) fabric->poll();  // no first write goes through
     ASSERT_FALSE(one.fabrics[0]->is_open(Slot{1}) || one.fabrics[1]->is_open(Slot{0}));
     one.fabrics[0].reset();

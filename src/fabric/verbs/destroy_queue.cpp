@@ -1,41 +1,41 @@
-#include "fabric/verbs/undertaker.hpp"
+#include "fabric/verbs/destroy_queue.hpp"
 
 #include <system_error>
 #include <utility>
 
 namespace tutti::verbs {
 
-Undertaker::~Undertaker() {
+DestroyQueue::~DestroyQueue() {
   {
     const std::lock_guard lock(mutex_);
-    over_ = true;
+    stopping_ = true;
   }
   changed_.notify_one();
   if (thread_.joinable()) thread_.join();
 }
 
-void Undertaker::bury(std::shared_ptr<void> deceased) {
+void DestroyQueue::push(std::shared_ptr<void> object) {
   if (!thread_.joinable()) {
     try {
       thread_ = std::thread([this] { run(); });
     } catch (const std::system_error&) {
-      return;  // and `deceased` goes with it
+      return;  // and `object` is destroyed here
     }
   }
   {
     const std::lock_guard lock(mutex_);
-    waiting_.push_back(std::move(deceased));
+    waiting_.push_back(std::move(object));
   }
   changed_.notify_one();
 }
 
-void Undertaker::run() {
+void DestroyQueue::run() {
   std::unique_lock lock(mutex_);
-  while (!over_ || !waiting_.empty()) {
-    changed_.wait(lock, [this] { return over_ || !waiting_.empty(); });
-    std::vector<std::shared_ptr<void>> dead = std::exchange(waiting_, {});
+  while (!stopping_ || !waiting_.empty()) {
+    changed_.wait(lock, [this] { return stopping_ || !waiting_.empty(); });
+    std::vector<std::shared_ptr<void>> objects = std::exchange(waiting_, {});
     lock.unlock();
-    dead.clear();
+    objects.clear();
     lock.lock();
   }
 }

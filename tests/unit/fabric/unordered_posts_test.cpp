@@ -1,17 +1,17 @@
-// When a frame of control words may follow the data before it (PQ1).
-#include "fabric/ofi/post_queue.hpp"
+// When a frame of control words may follow the data before it (PQ1, Ordering).
+#include "fabric/post_queue.hpp"
 
 #include <gtest/gtest.h>
 
 #include <array>
 
-namespace tutti::ofi {
+namespace tutti {
 namespace {
 
 constexpr bool kLanded = true;
 constexpr bool kOnItsWay = false;
 
-class OfiPostQueue : public ::testing::Test {
+class UnorderedPosts : public ::testing::Test {
  protected:
   static void post(PostQueue& queue) {
     static constexpr std::array<std::uint64_t, 2> kWords{1, 2};
@@ -19,20 +19,20 @@ class OfiPostQueue : public ::testing::Test {
     queue.publish(64, std::as_bytes(std::span(kWords)));
   }
 
-  PostQueue ordered{Ordering::writes};
-  PostQueue unordered{Ordering::none};
+  PostQueue ordered{{.words = Words::framed, .ordering = Ordering::writes}};
+  PostQueue unordered{{.words = Words::framed, .ordering = Ordering::none}};
 };
 
-TEST_F(OfiPostQueue, AFrameFollowsItsDataAtOnceWhereWritesLandInOrder) {
+TEST_F(UnorderedPosts, AFrameFollowsItsDataAtOnceWhereWritesLandInOrder) {
   post(ordered);
-  EXPECT_TRUE(ordered.has_frame_next());
+  EXPECT_EQ(ordered.frame_behind_next_data().size(), 32U);
   ordered.data_sent(100);
   EXPECT_EQ(ordered.next_frame(kOnItsWay).size(), 32U);
 }
 
-TEST_F(OfiPostQueue, AFrameWaitsForItsDataWhereWritesLandInAnyOrder) {
+TEST_F(UnorderedPosts, AFrameWaitsForItsDataWhereWritesLandInAnyOrder) {
   post(unordered);
-  EXPECT_FALSE(unordered.has_frame_next());
+  EXPECT_TRUE(unordered.frame_behind_next_data().empty());
   unordered.data_sent(100);
   EXPECT_FALSE(unordered.next_data());
   EXPECT_TRUE(unordered.next_frame(kOnItsWay).empty());
@@ -40,7 +40,7 @@ TEST_F(OfiPostQueue, AFrameWaitsForItsDataWhereWritesLandInAnyOrder) {
   EXPECT_EQ(unordered.next_frame(kLanded).size(), 32U);
 }
 
-TEST_F(OfiPostQueue, TheRestOfAFrameNeedNotWait) {
+TEST_F(UnorderedPosts, TheRestOfAFrameNeedNotWait) {
   post(unordered);
   unordered.data_sent(100);
   unordered.frame_sent(8);
@@ -50,4 +50,4 @@ TEST_F(OfiPostQueue, TheRestOfAFrameNeedNotWait) {
 }
 
 }  // namespace
-}  // namespace tutti::ofi
+}  // namespace tutti

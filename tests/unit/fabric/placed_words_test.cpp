@@ -1,6 +1,6 @@
-// What PostQueue may merge and what it must not: whoever reads a row while the pieces land, one by
-// one, sees no post before an earlier one, and no guard before what it guards.
-#include "fabric/verbs/post_queue.hpp"
+// PostQueue where words are placed one post at a time (Words::placed): a reader that looks while
+// the pieces land sees no post before an earlier one, and no guard before what it guards.
+#include "fabric/post_queue.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,13 +8,35 @@
 #include <array>
 #include <cstring>
 #include <numeric>
+#include <optional>
 #include <random>
 #include <vector>
 
-namespace tutti::verbs {
+namespace tutti {
 namespace {
 
+constexpr PostPolicy kPlaced{.words = Words::placed, .ordering = Ordering::writes};
 constexpr std::uint32_t kNoLimit = 1U << 30;
+
+/// A part of a post, as one write carries it.
+struct Piece {
+  const std::byte* words = nullptr;  // null: data
+  std::uint64_t offset = 0;
+  std::uint32_t bytes = 0;
+};
+
+/// Takes the next piece, of at most so many bytes.
+Piece take(PostQueue& queue, std::uint32_t data_bytes_max, std::size_t words_bytes_max) {
+  if (const std::optional<Extent> data = queue.next_data()) {
+    const std::uint32_t bytes = std::min(data->bytes, data_bytes_max);
+    queue.data_sent(bytes);
+    return {nullptr, data->offset, bytes};
+  }
+  const PostQueue::Placed post = queue.next_placed();
+  const std::size_t bytes = std::min(post.words.size(), words_bytes_max);
+  queue.placed_sent(bytes);
+  return {post.words.data(), post.offset, static_cast<std::uint32_t>(bytes)};
+}
 
 std::span<const std::byte> bytes_of(const std::uint64_t& word) {
   return std::as_bytes(std::span(&word, 1));
@@ -31,13 +53,11 @@ struct Sent {
 std::vector<Sent> drain(PostQueue& queue, std::size_t most = kNoLimit) {
   std::vector<Sent> out;
   while (!queue.empty() && out.size() < most) {
-    const PostQueue::Piece piece = queue.front(kNoLimit, 8);
+    const Piece piece = take(queue, kNoLimit, 8);
     Sent sent{.data = piece.words == nullptr, .offset = piece.offset, .value = piece.bytes};
     if (!sent.data) std::memcpy(&sent.value, piece.words, sizeof sent.value);
     out.push_back(sent);
-    queue.pop(piece.bytes);
   }
-  queue.forget_popped();
   return out;
 }
 
@@ -45,103 +65,114 @@ Sent data(std::uint64_t offset, std::uint64_t bytes) { return {true, offset, byt
 Sent word(std::uint64_t offset, std::uint64_t value) { return {false, offset, value}; }
 
 void publish(PostQueue& queue, std::uint64_t offset, std::uint64_t value) {
-  ASSERT_TRUE(queue.publish(offset, bytes_of(value)));
+  queue.publish(offset, bytes_of(value));
+  ASSERT_FALSE(queue.overflowed());
 }
 
-TEST(PostQueue, DataThatFollowsOnDataBecomesOneWrite) {
-  PostQueue queue;
+TEST(PlacedWords, DataThatFollowsOnDataBecomesOneWrite) {
+  PostQueue queue{kPlaced};
   queue.write({1000, 10});
   queue.write({5000, 7});
   queue.write({1010, 20});
-  queue.write({0, 0});
+  queue.write({4096, 0});
   EXPECT_EQ(drain(queue), (std::vector{data(1000, 30), data(5000, 7)}));
   EXPECT_TRUE(queue.empty());
 }
 
-TEST(PostQueue, WordsComeAfterAllData) {
-  PostQueue queue;
+TEST(PlacedWords, WordsComeAfterAllData) {
+  PostQueue queue{kPlaced};
   queue.write({1000, 10});
   publish(queue, 64, 1);
   queue.write({2000, 10});
   EXPECT_EQ(drain(queue), (std::vector{data(1000, 10), data(2000, 10), word(64, 1)}));
 }
 
-TEST(PostQueue, ANewValueOfTheLastWordReplacesTheOld) {
-  PostQueue queue;
+TEST(PlacedWords, ANewValueOfTheLastWordReplacesTheOld) {
+  PostQueue queue{kPlaced};
   publish(queue, 64, 1);
   publish(queue, 64, 2);
   EXPECT_EQ(drain(queue), (std::vector{word(64, 2)}));
 }
 
-TEST(PostQueue, WordsBetweenWhichOthersWerePostedAreNotMerged) {
-  PostQueue queue;
+TEST(PlacedWords, WordsBetweenWhichOthersWerePostedAreNotMerged) {
+  PostQueue queue{kPlaced};
   publish(queue, 64, 1);
   publish(queue, 128, 1);
   publish(queue, 64, 2);
   EXPECT_EQ(drain(queue), (std::vector{word(64, 1), word(128, 1), word(64, 2)}));
 }
 
-TEST(PostQueue, AGuardThatGoesAndComesBackIsTwoWrites) {
-  PostQueue queue;
+TEST(PlacedWords, AGuardThatGoesAndComesBackIsTwoWrites) {
+  PostQueue queue{kPlaced};
   const std::array<std::uint64_t, 2> cleared{0, 7};  // the guard goes; then a new word
   const std::array<std::uint64_t, 2> opened{3, 7};
-  ASSERT_TRUE(queue.publish(64, std::as_bytes(std::span(cleared))));
-  ASSERT_TRUE(queue.publish(64, std::as_bytes(std::span(opened))));
+  queue.publish(64, std::as_bytes(std::span(cleared)));
+  queue.publish(64, std::as_bytes(std::span(opened)));
   EXPECT_EQ(drain(queue), (std::vector{word(64, 0), word(72, 7), word(64, 3), word(72, 7)}));
 }
 
-TEST(PostQueue, APostThatCoversTheLastComesAfterIt) {
-  PostQueue queue;
+TEST(PlacedWords, APostThatCoversTheLastComesAfterIt) {
+  PostQueue queue{kPlaced};
   publish(queue, 72, 1);
   const std::array<std::uint64_t, 3> words{5, 6, 7};
-  ASSERT_TRUE(queue.publish(64, std::as_bytes(std::span(words))));
+  queue.publish(64, std::as_bytes(std::span(words)));
   publish(queue, 72, 9);
   EXPECT_EQ(drain(queue),
             (std::vector{word(72, 1), word(64, 5), word(72, 6), word(80, 7), word(72, 9)}));
 }
 
-TEST(PostQueue, WhatHasPartlyGoneOutIsNotReplaced) {
-  PostQueue queue;
+TEST(PlacedWords, WhatHasPartlyGoneOutIsNotReplaced) {
+  PostQueue queue{kPlaced};
   const std::array<std::uint64_t, 2> words{1, 2};
-  ASSERT_TRUE(queue.publish(64, std::as_bytes(std::span(words))));
+  queue.publish(64, std::as_bytes(std::span(words)));
   EXPECT_EQ(drain(queue, 1), (std::vector{word(64, 1)}));
   const std::array<std::uint64_t, 2> newer{3, 4};
-  ASSERT_TRUE(queue.publish(64, std::as_bytes(std::span(newer))));
+  queue.publish(64, std::as_bytes(std::span(newer)));
   EXPECT_EQ(drain(queue), (std::vector{word(72, 2), word(64, 3), word(72, 4)}));
 }
 
-TEST(PostQueue, WhatIsTooLongForOneWriteIsCutAtWords) {
-  PostQueue queue;
+TEST(PlacedWords, WhatIsTooLongForOneWriteIsCutAtWords) {
+  PostQueue queue{kPlaced};
   queue.write({1000, 25});
   const std::array<std::uint64_t, 5> words{};
-  ASSERT_TRUE(queue.publish(64, std::as_bytes(std::span(words))));
+  queue.publish(64, std::as_bytes(std::span(words)));
   std::vector<std::uint32_t> sizes;
   while (!queue.empty()) {
-    sizes.push_back(queue.front(10, 16).bytes);
-    queue.pop(sizes.back());
+    sizes.push_back(take(queue, 10, 16).bytes);
   }
   EXPECT_EQ(sizes, (std::vector<std::uint32_t>{10, 10, 5, 16, 16, 8}));
 }
 
-TEST(PostQueue, TooManyWordsAreRefusedAndHarmNothing) {
-  PostQueue queue;
-  for (std::size_t i = 0; i < PostQueue::kCellsMax; ++i) publish(queue, 64 + 64 * (i % 2), i);
-  const std::uint64_t value = 7;
-  EXPECT_FALSE(queue.publish(192, bytes_of(value)));
+TEST(PlacedWords, WordsDoNotWaitForMuchDataPostedAfterThem) {
+  PostQueue queue{kPlaced};
+  queue.write({4096, PostQueue::kChunkBytes});
+  publish(queue, 64, 1);
+  queue.write({4096 + PostQueue::kChunkBytes, 1000});
+  publish(queue, 64, 2);
+  EXPECT_EQ(drain(queue), (std::vector{data(4096, PostQueue::kChunkBytes), word(64, 1),
+                                       data(4096 + PostQueue::kChunkBytes, 1000), word(64, 2)}));
+}
+
+TEST(PlacedWords, TooManyWordsAreDroppedAndTold) {
+  PostQueue queue{kPlaced};
+  for (std::size_t i = 0; i < PostQueue::kRecordsMax; ++i) publish(queue, 64 + 64 * (i % 2), i);
   publish(queue, 128, 8);  // replaces the last
+  const std::uint64_t value = 7;
+  queue.publish(192, bytes_of(value));
+  EXPECT_TRUE(queue.overflowed());
   const std::vector<Sent> sent = drain(queue);
-  EXPECT_EQ(sent.size(), PostQueue::kCellsMax);
+  EXPECT_EQ(sent.size(), PostQueue::kRecordsMax);
   EXPECT_EQ(sent.back(), word(128, 8));
-  publish(queue, 192, 9);
   queue.clear();
-  EXPECT_TRUE(queue.empty());
+  publish(queue, 192, 9);
+  EXPECT_EQ(drain(queue), (std::vector{word(192, 9)}));
 }
 
 // Each word's value is the number of its post, and a write's words land in any order.
-TEST(PostQueue, AtRandomNoPostIsSeenBeforeAnEarlierOne) {
+TEST(PlacedWords, AtRandomNoPostIsSeenBeforeAnEarlierOne) {
   constexpr std::size_t kWords = 4;
   std::mt19937_64 random(1);
-  PostQueue queue;
+  PostQueue queue{kPlaced};
   std::array<std::uint64_t, kWords> row{};
   std::array<std::vector<std::uint64_t>, kWords> posts_of;  // by word
   std::uint64_t post = 0;
@@ -158,11 +189,11 @@ TEST(PostQueue, AtRandomNoPostIsSeenBeforeAnEarlierOne) {
       const std::size_t count = random() % 2 == 0 ? 1 : 1 + random() % (kWords - first);
       const std::vector<std::uint64_t> words(count, ++post);
       for (std::size_t i = first; i < first + count; ++i) posts_of[i].push_back(post);
-      ASSERT_TRUE(queue.publish(64 + 8 * first, std::as_bytes(std::span(words))));
+      queue.publish(64 + 8 * first, std::as_bytes(std::span(words)));
       continue;
     }
     for (std::uint64_t left = random() % 4; left > 0 && !queue.empty(); --left) {
-      const PostQueue::Piece piece = queue.front(kNoLimit, kNoLimit);
+      const Piece piece = take(queue, kNoLimit, kNoLimit);
       std::vector<std::size_t> order(piece.bytes / 8);
       std::iota(order.begin(), order.end(), 0);
       std::ranges::shuffle(order, random);
@@ -171,11 +202,9 @@ TEST(PostQueue, AtRandomNoPostIsSeenBeforeAnEarlierOne) {
         std::memcpy(&landed, piece.words + 8 * i, sizeof landed);
         ASSERT_NO_FATAL_FAILURE(expect_all_before(landed));
       }
-      queue.pop(piece.bytes);
     }
-    queue.forget_popped();
   }
 }
 
 }  // namespace
-}  // namespace tutti::verbs
+}  // namespace tutti

@@ -1,6 +1,7 @@
-// What SendQueue may merge and what it must not: a guard never arrives before what it guards. The
-// queue is drained into a FrameReader in random pieces, as a socket would do it.
-#include "fabric/tcp/send_queue.hpp"
+// What PostQueue may merge where words are framed, and what it must not: a guard never arrives
+// before what it guards. A FrameWriter drains the queue into a FrameReader in random pieces, as a
+// socket does it.
+#include "fabric/tcp/frame_writer.hpp"
 
 #include <gtest/gtest.h>
 
@@ -32,11 +33,11 @@ struct Link {
   /// Sends up to `bytes_max` bytes; returns how many there were.
   std::size_t drain(std::size_t bytes_max) {
     std::vector<std::byte> wire;
-    for (const iovec& piece : queue.gather()) {
+    for (const iovec& piece : writer.gather(queue)) {
       const auto* begin = static_cast<const std::byte*>(piece.iov_base);
       wire.insert(wire.end(), begin, begin + std::min(piece.iov_len, bytes_max - wire.size()));
     }
-    queue.advance(wire.size());
+    writer.advance(queue, wire.size());
     std::span<const std::byte> rest(wire);
     while (!rest.empty()) {
       std::size_t fed = 0;
@@ -66,7 +67,8 @@ struct Link {
 
   Row ours;
   Row replica;
-  SendQueue queue{ours.data(), kSentEpoch};
+  PostQueue queue{{.words = Words::framed, .ordering = Ordering::writes}};
+  FrameWriter writer{ours.data(), kSentEpoch};
   FrameReader reader{{replica.data(), kSentRowBytes}, kSentEpoch};
 };
 
@@ -109,7 +111,7 @@ struct Ring {
   std::uint64_t checked = 0;
 };
 
-TEST(SendQueue, NeverLetsAGuardOvertakeItsData) {
+TEST(FrameWriter, NeverLetsAGuardOvertakeItsData) {
   for (std::uint64_t seed = 0; seed < 12; ++seed) {
     SCOPED_TRACE(seed);
     std::mt19937_64 random(seed);
@@ -139,7 +141,7 @@ TEST(SendQueue, NeverLetsAGuardOvertakeItsData) {
   }
 }
 
-TEST(SendQueue, ShowsPublishedWordsInTheOrderPosted) {
+TEST(FrameWriter, ShowsPublishedWordsInTheOrderPosted) {
   // Whoever sees a word sees all that were published before it, though older ones are replaced.
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     SCOPED_TRACE(seed);
@@ -166,7 +168,7 @@ TEST(SendQueue, ShowsPublishedWordsInTheOrderPosted) {
   }
 }
 
-TEST(SendQueue, StoresTheNewestOfOverlappingWordsLast) {
+TEST(FrameWriter, StoresTheNewestOfOverlappingWordsLast) {
   Link link;
   link.publish(64, {1, 1, 1});
   link.publish(72, {2});
@@ -178,7 +180,7 @@ TEST(SendQueue, StoresTheNewestOfOverlappingWordsLast) {
   EXPECT_EQ(link.replica.word(80), 4U);
 }
 
-TEST(SendQueue, MergesAdjacentDataOfSeveralGroups) {
+TEST(FrameWriter, MergesAdjacentDataOfSeveralGroups) {
   Link link;
   for (std::uint64_t post = 0; post < 100; ++post) {
     link.queue.write({4096 + post * 8, 8});
@@ -186,11 +188,11 @@ TEST(SendQueue, MergesAdjacentDataOfSeveralGroups) {
     link.publish(64, {post});
   }
   link.drain_all();
-  EXPECT_EQ(link.queue.frames_sent(), 3U);
+  EXPECT_EQ(link.writer.frames_sent(), 3U);
   EXPECT_EQ(link.replica.word(64), 99U);
 }
 
-TEST(SendQueue, StaysBoundedWhenThePeerReadsNothing) {
+TEST(FrameWriter, StaysBoundedWhenThePeerReadsNothing) {
   Link link;
   link.queue.write({4096, 100'000});
   link.publish(64, {0});
@@ -206,11 +208,11 @@ TEST(SendQueue, StaysBoundedWhenThePeerReadsNothing) {
   for (std::uint64_t post = 99'991; post <= 100'000; ++post) {
     EXPECT_EQ(link.replica.word(64 + (post % 10) * 8), post);
   }
-  EXPECT_LE(link.queue.frames_sent(), 2 * SendQueue::kChunksMax);
+  EXPECT_LE(link.writer.frames_sent(), 2 * PostQueue::kChunksMax);
 }
 
 // As after a change of view.
-TEST(SendQueue, SendsOnceWhatIsPostedAgainWhileItWaits) {
+TEST(FrameWriter, SendsOnceWhatIsPostedAgainWhileItWaits) {
   Link link;
   constexpr std::uint32_t kMuch = 1 << 20;
   link.queue.write({4096, kMuch});
@@ -226,11 +228,11 @@ TEST(SendQueue, SendsOnceWhatIsPostedAgainWhileItWaits) {
   }
   link.queue.write({4096, 8});  // of what goes out just now a part may have gone
   link.drain_all();
-  EXPECT_LT(link.queue.payload_sent(), 2 * kMuch + 4096);
-  EXPECT_GT(link.queue.payload_sent(), 2 * kMuch);
+  EXPECT_LT(link.writer.payload_sent(), 2 * kMuch + 4096);
+  EXPECT_GT(link.writer.payload_sent(), 2 * kMuch);
 }
 
-TEST(SendQueue, SendsManyScatteredExtents) {
+TEST(FrameWriter, SendsManyScatteredExtents) {
   Link link;
   for (std::uint64_t post = 0; post < 1000; ++post) {
     link.ours.word(4096 + post * 64) = post + 1;
@@ -244,14 +246,14 @@ TEST(SendQueue, SendsManyScatteredExtents) {
   }
 }
 
-TEST(SendQueue, ForgetsEverythingWhenCleared) {
+TEST(FrameWriter, ForgetsEverythingWhenCleared) {
   Link link;
   link.queue.write({4096, 8});
   link.publish(64, {1});
   link.drain(10);
   link.queue.clear();
   EXPECT_TRUE(link.queue.empty());
-  EXPECT_TRUE(link.queue.gather().empty());
+  EXPECT_TRUE(link.writer.gather(link.queue).empty());
 }
 
 }  // namespace
