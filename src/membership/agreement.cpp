@@ -11,8 +11,9 @@ namespace tutti {
 
 template <class Memory>
 Agreement<Memory>::Agreement(ViewRows<Memory>& rows, const Suspicion<Memory>& suspicion,
-                             const std::vector<std::uint64_t>& nodes, AgreementQuestions& questions)
-    : rows_(rows), suspicion_(suspicion), nodes_(nodes), questions_(questions) {}
+                             const Quorum& quorum, const std::vector<std::uint64_t>& nodes,
+                             AgreementQuestions& questions)
+    : rows_(rows), suspicion_(suspicion), quorum_(quorum), nodes_(nodes), questions_(questions) {}
 
 template <class Memory>
 bool Agreement<Memory>::all_wedged() const {
@@ -141,36 +142,45 @@ void Agreement<Memory>::accept(const Proposal& proposal, std::uint32_t ballot, E
   // L4: all whom we do not suspect have wedged in this view: nobody needs our words of the last.
   if (!std::exchange(cleared_, true)) questions_.clear_next(effects);
   const std::uint64_t which = accepted_ == 0 ? 0 : 1 - accepted_ % 2;
-  const ViewWords& at = rows_.words();
-  const std::size_t offset = at.block(view().id) + at.proposal(which);
-  const std::vector<std::uint64_t> words = encode(proposal);
-  TUTTI_ASSERT(8 * words.size() <= at.proposal_bytes(), words.size(), ballot, view().id);
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    rows_.store(rows_.own_row() + offset + 8 * i, words[i]);
-  }
-  const Extent extent{offset, static_cast<std::uint32_t>(8 * words.size())};
-  for (const ViewMember& member : view().members) {
-    if (member.slot != rows_.self().slot) effects.write(Slot{member.slot}, extent);
-  }
-  for (const ViewMember& member : proposal.next.members) {
-    if (member.slot != rows_.self().slot && !view().rank_of(member.slot)) {
-      effects.write(Slot{member.slot}, extent);
-    }
-  }
+  write_proposal(proposal, view().id, which, effects);
   own_ = proposal;
   accepted_ = 2 * (std::uint64_t{ballot} + 1) + which;
   rows_.set(ViewWords::kAccepted, accepted_);
 }
 
+// Stores the proposal in our block of that view, as the first or the second of two, and writes it
+// to all members of our view and of the next one. No word names it yet (L5).
+template <class Memory>
+void Agreement<Memory>::write_proposal(const Proposal& proposal, std::uint64_t view,
+                                       std::uint64_t which, Effects& effects) {
+  const ViewWords& at = rows_.words();
+  const std::size_t offset = at.block(view) + at.proposal(which);
+  const std::vector<std::uint64_t> words = encode(proposal);
+  TUTTI_ASSERT(8 * words.size() <= at.proposal_bytes(), words.size(), rows_.self().slot, view);
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    rows_.store(rows_.own_row() + offset + 8 * i, words[i]);
+  }
+  const Extent extent{offset, static_cast<std::uint32_t>(8 * words.size())};
+  for (const ViewMember& member : rows_.view().members) {
+    if (member.slot != rows_.self().slot) effects.write(Slot{member.slot}, extent);
+  }
+  for (const ViewMember& member : proposal.next.members) {
+    if (member.slot != rows_.self().slot && !rows_.view().rank_of(member.slot)) {
+      effects.write(Slot{member.slot}, extent);
+    }
+  }
+}
+
 // J5.
 template <class Memory>
 void Agreement<Memory>::count_votes() {
-  std::size_t votes = 1;
+  voters_.assign(view().members.size(), false);
+  voters_[rows_.rank()] = true;
   for (std::uint32_t rank = 0; rank < view().members.size(); ++rank) {
     if (rank == rows_.rank() || suspicion_.of(rank)) continue;
-    if (word(rank, ViewWords::kAccepted) / 2 == rows_.rank() + 1) ++votes;
+    if (word(rank, ViewWords::kAccepted) / 2 == rows_.rank() + 1) voters_[rank] = true;
   }
-  if (2 * votes > view().members.size()) adopt_decision(*own_, rows_.rank());
+  if (quorum_.is_decided(voters_, view(), own_->next)) adopt_decision(*own_, rows_.rank());
 }
 
 template <class Memory>
@@ -221,6 +231,28 @@ bool Agreement<Memory>::accept_decision(Effects& effects) {
   if (own_ && *own_ == *decision_) return false;
   accept(*decision_, decision_ballot_, effects);
   return true;
+}
+
+template <class Memory>
+void Agreement<Memory>::show_joined(const Proposal& decision, Effects& effects) {
+  TUTTI_ASSERT(decision.next.id == view().id, decision.next.id, rows_.rank(), view().id);
+  const std::uint64_t before = decision.next.id - 1;
+  const ViewWords& at = rows_.words();
+  std::byte* const own = rows_.own_row() + at.block(before);
+  const auto publish_words = [&] {
+    for (const ViewMember& member : decision.next.members) {
+      if (member.slot == rows_.self().slot) continue;
+      effects.publish(Slot{member.slot}, at.block(before), {own, at.word_bytes()});
+    }
+  };
+  // The block may be one for creating the group: its words go before it is another view's (L3).
+  for (std::size_t offset = 8; offset < at.word_bytes(); offset += 8) rows_.store(own + offset, 0);
+  rows_.store(own + ViewWords::kEpoch, before);
+  publish_words();
+  write_proposal(decision, before, 0, effects);
+  rows_.store(own + ViewWords::kAccepted, 2);  // L5: proposal 0; joiners do not use the ballot
+  rows_.store(own + ViewWords::kDecided, 1);   // L6
+  publish_words();
 }
 
 template <class Memory>

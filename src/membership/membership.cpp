@@ -21,13 +21,13 @@ Membership<Memory>::Membership(MembershipOptions options, const ViewWords& words
       rows_(words, {options_.self, options_.incarnation}, options_.nodes.size(), own_row,
             std::move(row_of), memory),
       suspicion_(
-          rows_, options_.suspect_after_ns,
+          rows_, quorum(), options_.suspect_after_ns,
           [this](std::uint32_t rank) {
             suspect(rank);
             return !stopped_;
           },
           [this](std::uint32_t slot) { return events_.heard(slot); }),
-      agreement_(rows_, suspicion_, ready_, *this) {
+      agreement_(rows_, suspicion_, quorum(), ready_, *this) {
   told_.reserve(options_.nodes.size());
 }
 
@@ -134,8 +134,8 @@ void Membership<Memory>::suspect(std::uint32_t rank) {
   // This member tells first: others on its host may act on its word at once, and tell of that.
   if (view().id != 0) events_.suspected(view().members[rank]);
   suspicion_.add(rank);
-  if (suspicion_.has_majority()) return;
-  // What was decided with a majority stands: whether there still is one, the next view will tell.
+  if (suspicion_.may_go_on()) return;
+  // What was decided stands: whether enough are left to go on from there, the next view will tell.
   if (view().id != 0 && !agreement_.decision()) hear_decision();
   if (!agreement_.decision()) stop(StopReason::minority);  // J6
 }

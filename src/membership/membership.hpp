@@ -6,8 +6,8 @@
 ///      Suspicion is kept until the view ends, and passes on (J1 and J9, suspicion.hpp).
 ///  J2  A member that suspects another, or sees one wedge that it does not suspect, wedges: its
 ///      words of the groups stay as they are (Multicast, I5).
-///      What comes next is agreed on by a majority, under one leader (J3 to J5, agreement.hpp).
-///  J6  A minority decides nothing and stops.
+///      The members agree on what comes next, under one leader (J3 to J5, agreement.hpp).
+///  J6  Members that may not go on (quorum.hpp: a minority) decide nothing and stop.
 ///  J7  A group begins with view 0: all nodes, by slot. It ends like any other, once enough of them
 ///      are connected to each other; those that are not are suspected. A node that comes later, or
 ///      is started again, finds that there is a group and joins; a node that only joins says that
@@ -27,6 +27,7 @@
 #include "membership/agreement.hpp"
 #include "membership/group_seat.hpp"
 #include "membership/proposal.hpp"
+#include "membership/quorum.hpp"
 #include "membership/suspicion.hpp"
 #include "membership/view_rows.hpp"
 #include "multicast/subgroup.hpp"
@@ -81,6 +82,8 @@ struct MembershipOptions {
   bool may_found = true;
   /// Once so many are there, others are waited for so long after the last one came.
   std::uint64_t found_after_ns = 500'000'000;
+  /// Who may go on. It outlives the membership.
+  const Quorum* quorum = &kPrimaryQuorum;
 };
 
 template <class Memory>
@@ -125,6 +128,8 @@ class Membership final : public Stepped, private AgreementQuestions {
   [[nodiscard]] const View& view() const { return rows_.view(); }
   /// By rank in the view.
   [[nodiscard]] bool suspects(std::uint32_t rank) const { return suspicion_.of(rank); }
+  /// The rule that all members of the group follow.
+  [[nodiscard]] const Quorum& quorum() const { return *options_.quorum; }
   /// The next view is decided, and not entered yet.
   [[nodiscard]] bool has_decided() const { return agreement_.decision().has_value(); }
   [[nodiscard]] bool changing() const { return wedged_; }
@@ -185,7 +190,6 @@ class Membership final : public Stepped, private AgreementQuestions {
   void enter(const Proposal& decision, Effects& effects);
   void see_off(std::optional<std::uint32_t> lost);
   void clear_next(Effects& effects) override;
-  void pass_on(const Proposal& decision, Effects& effects);
   void clear_blocks(std::uint64_t id, const std::vector<ViewMember>& members, Effects& effects);
 
   struct Leaver {

@@ -43,8 +43,8 @@ bool Membership<Memory>::time_to_found() const {
   std::size_t here = 1;
   for (std::uint32_t slot = 0; slot < ready_.size(); ++slot) here += founds(slot) ? 1 : 0;
   if (here == ready_.size()) return true;
-  const bool enough = options_.founders != 0 && here >= options_.founders;
-  return enough && now_ns_ - last_came_ns_ >= options_.found_after_ns;
+  return quorum().may_create(here, ready_.size(), options_.founders) &&
+         now_ns_ - last_came_ns_ >= options_.found_after_ns;
 }
 
 // A node that has just come knows nothing of us. That we are in a view it must know first: see

@@ -50,8 +50,7 @@ std::optional<Proposal> Membership<Memory>::first_proposal() {
       if (rows_.life(one.slot, ViewWords::ready(other.slot)) != other.incarnation) return {};
     }
   }
-  const std::size_t enough = options_.founders == 0 ? ready_.size() : options_.founders;
-  if (proposal.next.members.size() < enough) {
+  if (!quorum().may_create(proposal.next.members.size(), ready_.size(), options_.founders)) {
     stop(StopReason::minority);
     return {};
   }
@@ -100,13 +99,9 @@ std::optional<Proposal> Membership<Memory>::next_proposal() {
     const bool leaves = goes_on[rank] && rows_.life(member.slot, ViewWords::kLeaving) != 0;
     if (leaves) leavers.push_back(member);
   }
-  // J6, for those who stay: a majority of the view without those who leave in order (M4). A leaver
-  // that must stay for that leaves a view later.
+  // J6, for those who stay. A leaver that they need to go on leaves a view later.
   const std::size_t all = view().members.size();
-  while (!leavers.empty() &&
-         2 * (suspicion_.unsuspected() - leavers.size()) <= all - leavers.size()) {
-    leavers.pop_back();
-  }
+  leavers.resize(quorum().may_leave(leavers.size(), suspicion_.unsuspected(), all));
   proposal.in_order = static_cast<std::uint32_t>(leavers.size());
   proposal.left = std::move(leavers);
   for (std::uint32_t rank = 0; rank < all; ++rank) {

@@ -10,9 +10,10 @@
 namespace tutti {
 
 template <class Memory>
-Suspicion<Memory>::Suspicion(ViewRows<Memory>& rows, std::uint64_t suspect_after_ns,
-                             Suspect suspect, Heard heard)
+Suspicion<Memory>::Suspicion(ViewRows<Memory>& rows, const Quorum& quorum,
+                             std::uint64_t suspect_after_ns, Suspect suspect, Heard heard)
     : rows_(rows),
+      quorum_(quorum),
       suspect_after_ns_(suspect_after_ns),
       suspect_(std::move(suspect)),
       heard_(std::move(heard)),
@@ -31,8 +32,8 @@ std::uint32_t Suspicion<Memory>::unsuspected() const {
 }
 
 template <class Memory>
-bool Suspicion<Memory>::has_majority() const {
-  return 2 * unsuspected() > rows_.view().members.size();
+bool Suspicion<Memory>::may_go_on() const {
+  return quorum_.may_go_on(unsuspected(), rows_.view().members.size());
 }
 
 template <class Memory>
@@ -66,7 +67,8 @@ bool Suspicion<Memory>::hear(std::uint32_t rank) {
     said_[i] = rows_.word(rank, ViewWords::kSuspected + 8 * i);
     many += static_cast<std::size_t>(std::popcount(said_[i]));
   }
-  if (many == 0 || 2 * many >= view.members.size()) return true;
+  const std::size_t members = view.members.size();
+  if (many == 0 || !quorum_.may_go_on(members - std::min(many, members), members)) return true;
   for (std::uint32_t other = 0; other < view.members.size(); ++other) {
     const std::uint32_t slot = view.members[other].slot;
     const bool says = (said_[slot / 64] >> slot % 64 & 1) != 0;
@@ -92,7 +94,7 @@ bool Suspicion<Memory>::is_alone() {
     if (rank == rows_.rank() || suspected_[rank]) continue;
     if (!rows_.says_suspected(rank, rows_.self().slot)) ++together;
   }
-  if (2 * together > view.members.size()) {
+  if (quorum_.may_go_on(together, view.members.size())) {
     alone_ = false;
     alone_since_ns_.reset();
     return false;

@@ -7,6 +7,7 @@
 #include "base/assert.hpp"
 #include "base/crc32c.hpp"
 #include "history/make_event.hpp"
+#include "membership/quorum.hpp"
 
 namespace tutti::sim {
 namespace {
@@ -46,7 +47,8 @@ std::vector<GroupOptions> groups_of(const Options& options) {
 
 Plan plan_of(const Options& options, Rounds& rounds,
              std::function<Lingered(std::uint32_t)> linger) {
-  TUTTI_ASSERT(2 * options.founders > options.nodes, options.founders, options.nodes);  // J7
+  TUTTI_ASSERT(options.founders >= PrimaryQuorum::founders_min(options.nodes), options.founders,
+               options.nodes);  // J7
   Plan plan = make_plan(options.nodes, groups_of(options), options.litmus_rounds != 0);
   plan.heartbeat_ns = options.heartbeat_ns;
   plan.suspect_after_ns = options.suspect_after_ns;
