@@ -79,9 +79,9 @@ struct MembershipOptions {
   /// So many nodes found the group, more than half of all; 0: all of them.
   std::uint32_t founders = 0;
   /// False: it joins a group that there is, and founds none.
-  bool may_found = true;
+  bool may_create = true;
   /// Once so many are there, others are waited for so long after the last one came.
-  std::uint64_t found_after_ns = 500'000'000;
+  std::uint64_t create_after_ns = 500'000'000;
   /// Who may go on. It outlives the membership.
   const Quorum* quorum = &kPrimaryQuorum;
 };
@@ -139,7 +139,7 @@ class Membership final : public Stepped, private AgreementQuestions {
   /// One of those that are connected to us, and we to it, is in a view.
   [[nodiscard]] bool group_exists() const;
   /// It may have had part in founding a group: what comes after it in its place only joins (J7).
-  [[nodiscard]] bool may_have_founded() const {
+  [[nodiscard]] bool may_have_created() const {
     return view().id != 0 || agreement_.has_accepted();
   }
   [[nodiscard]] std::optional<StopReason> stopped() const { return stopped_; }
@@ -168,8 +168,8 @@ class Membership final : public Stepped, private AgreementQuestions {
 
   // How a group begins, and how a member leaves it.
   void begin(Effects& effects);
-  [[nodiscard]] bool founds(std::uint32_t slot) const;
-  [[nodiscard]] bool time_to_found() const;
+  [[nodiscard]] bool is_founder(std::uint32_t slot) const;
+  [[nodiscard]] bool time_to_create() const;
   void greet(Effects& effects);
   void ask_to_leave();
   void leave_alone();

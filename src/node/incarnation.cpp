@@ -194,11 +194,11 @@ void Incarnation::log(LogLevel level, const std::string& text) const {
 }
 
 Incarnation::Incarnation(const NodeOptions& node, const std::vector<GroupOptions>& groups,
-                         IncarnationEvents& events, bool may_found)
+                         IncarnationEvents& events, bool may_create)
     : node_(node),
       groups_(groups),
       events_(events),
-      may_found_(may_found),
+      may_create_(may_create),
       plan_(names_of(node.members), groups,
             std::ranges::any_of(groups, &GroupOptions::stateful) ? kStateRingBytes : 0,
             node.litmus_rounds != 0),

@@ -53,7 +53,7 @@ Plan plan_of(const Options& options, Rounds& rounds,
   plan.heartbeat_ns = options.heartbeat_ns;
   plan.suspect_after_ns = options.suspect_after_ns;
   plan.founders = options.founders;
-  plan.found_after_ns = options.suspect_after_ns;
+  plan.create_after_ns = options.suspect_after_ns;
   plan.states = options.states;
   plan.large_one_in = options.large_one_in;
   plan.claims = options.claims;
@@ -320,7 +320,7 @@ void World::gone(std::uint32_t node, bool told, bool secretly) {
     lose(other, node, 20 * options_.net.delay_ns, in_order ? What::hear_end : What::lose);
   }
   net_.part_from_all(node);
-  nodes_[node].may_have_founded |= member(node)->may_have_founded();
+  nodes_[node].may_have_created |= member(node)->may_have_created();
   gone_.push_back(std::move(nodes_[node].member));
   crashed_.push_back(false);
   gone_ns_.push_back(now_ns_);

@@ -170,7 +170,7 @@ Result<void> Commands::make_world(const Words& founders) {
   plan_->heartbeat_ns = ScriptedWorld::kHeartbeatNs;
   plan_->suspect_after_ns = ScriptedWorld::kSuspectAfterNs;
   plan_->founders = static_cast<std::uint32_t>(founders.size());
-  plan_->found_after_ns = 2 * ScriptedWorld::kHeartbeatNs;
+  plan_->create_after_ns = 2 * ScriptedWorld::kHeartbeatNs;
   plan_->large_one_in = 1000;
   plan_->stateless = stateless_;
   teller_ = std::make_unique<Teller>(plan_->rows);
