@@ -83,7 +83,7 @@ bool Engine<Memory>::is_through() const {
 template <class Memory>
 bool Engine<Memory>::enough_are_there() const {
   std::size_t there = 0;
-  for (std::uint32_t rank = 0; rank < view().members.size(); ++rank) {
+  for (const Rank rank : view().ranks()) {
     const bool ended = std::ranges::find(ended_, view().members[rank]) != ended_.end();
     if (!ended && !membership_->suspects(rank)) ++there;
   }

@@ -74,21 +74,21 @@ class Agreement {
 
  private:
   [[nodiscard]] const View& view() const { return rows_.view(); }
-  [[nodiscard]] std::uint64_t word(std::uint32_t rank, std::size_t offset) const {
+  [[nodiscard]] std::uint64_t word(Rank rank, std::size_t offset) const {
     return rows_.word(rank, offset);
   }
   [[nodiscard]] std::optional<Proposal> proposal_of(std::uint32_t slot, std::uint64_t view,
                                                     std::uint64_t accepted) const;
-  [[nodiscard]] bool settled_as_we(std::uint32_t rank) const;
+  [[nodiscard]] bool settled_as_we(Rank rank) const;
   [[nodiscard]] bool all_promised() const;
   void lead(Effects& effects);
   [[nodiscard]] bool adopt_accepted(Proposal& out) const;
   void follow(Effects& effects);
-  void accept(const Proposal& proposal, std::uint32_t ballot, Effects& effects);
+  void accept(const Proposal& proposal, Rank ballot, Effects& effects);
   void write_proposal(const Proposal& proposal, std::uint64_t view, std::uint64_t which,
                       Effects& effects);
   void count_votes();
-  void adopt_decision(const Proposal& proposal, std::uint32_t ballot);
+  void adopt_decision(const Proposal& proposal, Rank ballot);
 
   ViewRows<Memory>& rows_;
   const Suspicion<Memory>& suspicion_;
@@ -102,7 +102,7 @@ class Agreement {
   std::uint64_t accepted_ = 0;   // as published
   std::optional<Proposal> own_;  // the accepted one
   std::optional<Proposal> decision_;
-  std::uint32_t decision_ballot_ = 0;
+  Rank decision_ballot_{};
 };
 
 }  // namespace tutti

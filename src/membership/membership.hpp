@@ -126,8 +126,7 @@ class Membership final : public Stepped, private AgreementQuestions {
   bool deliver() override { return false; }
   /// Its id is 0 before the first.
   [[nodiscard]] const View& view() const { return rows_.view(); }
-  /// By rank in the view.
-  [[nodiscard]] bool suspects(std::uint32_t rank) const { return suspicion_.of(rank); }
+  [[nodiscard]] bool suspects(Rank rank) const { return suspicion_.of(rank); }
   /// The rule that all members of the group follow.
   [[nodiscard]] const Quorum& quorum() const { return *options_.quorum; }
   /// The next view is decided, and not entered yet.
@@ -152,7 +151,7 @@ class Membership final : public Stepped, private AgreementQuestions {
   // The course of a view.
   void follow_course(Effects& effects);
   [[nodiscard]] bool beat();
-  void suspect(std::uint32_t rank);
+  void suspect(Rank rank);
   struct Wedge {
     WedgeReason reason = WedgeReason::told;
     ViewMember joiner{};
@@ -190,7 +189,7 @@ class Membership final : public Stepped, private AgreementQuestions {
   void enter(const Proposal& decision, Effects& effects);
   void see_off(std::optional<std::uint32_t> lost);
   void clear_next(Effects& effects) override;
-  void clear_blocks(std::uint64_t id, const std::vector<ViewMember>& members, Effects& effects);
+  void clear_blocks(std::uint64_t id, const IndexedBy<Rank, ViewMember>& members, Effects& effects);
 
   struct Leaver {
     ViewMember member;

@@ -15,7 +15,7 @@ void Membership<Memory>::begin(Effects& effects) {
     // What we say of who is connected to us lands before our wedge: see first_proposal().
     if (rows_.is_changed() || !time_to_create()) return;
     for (std::uint32_t slot = 0; slot < ready_.size(); ++slot) {
-      if (slot != options_.self && !is_founder(slot)) suspect(slot);
+      if (slot != options_.self && !is_founder(slot)) suspect(rank_in_view_0(slot));
     }
     if (stopped_) return;
     wedge({});
@@ -34,7 +34,7 @@ bool Membership<Memory>::group_exists() const {
 // The node in that slot is connected, and does not only join.
 template <class Memory>
 bool Membership<Memory>::is_founder(std::uint32_t slot) const {
-  return ready_[slot] != 0 && !rows_.says_suspected(slot, slot);
+  return ready_[slot] != 0 && !rows_.says_suspected(rank_in_view_0(slot), slot);
 }
 
 template <class Memory>

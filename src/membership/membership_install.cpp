@@ -77,7 +77,7 @@ void Membership<Memory>::clear_next(Effects& effects) {
 }
 
 template <class Memory>
-void Membership<Memory>::clear_blocks(std::uint64_t id, const std::vector<ViewMember>& members,
+void Membership<Memory>::clear_blocks(std::uint64_t id, const IndexedBy<Rank, ViewMember>& members,
                                       Effects& effects) {
   std::byte* block = rows_.own_row() + rows_.words().block(id);
   rows_.store(block + ViewWords::kEpoch, 0);
@@ -105,10 +105,10 @@ void Membership<Memory>::clear_blocks(std::uint64_t id, const std::vector<ViewMe
 template <class Memory>
 void Membership<Memory>::enter(const Proposal& decision, Effects& effects) {
   const View& next = decision.next;
-  TUTTI_ASSERT(view().id == 0 || next.id == view().id + 1, next.id, view().id, rows_.rank());
+  TUTTI_ASSERT(view().id == 0 || next.id == view().id + 1, next.id, view().id, rows_.rank().value);
   const View before = view().id == 0 ? View{} : view();
   std::vector<ViewMember> suspects;
-  for (std::uint32_t rank = 0; rank < before.members.size(); ++rank) {
+  for (const Rank rank : before.ranks()) {
     if (suspicion_.of(rank)) suspects.push_back(before.members[rank]);
   }
   // A new member was connected to us when it was chosen; if it is no more, it was lost since.

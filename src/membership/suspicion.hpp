@@ -28,19 +28,19 @@ template <class Memory>
 class Suspicion {
  public:
   /// What is found is told to `suspect`, which may add() that rank. False: to look no further.
-  using Suspect = std::function<bool(std::uint32_t rank)>;
+  using Suspect = std::function<bool(Rank rank)>;
   /// What arrives of the node in that slot, beside its words: it changes while that lives.
   using Heard = std::function<std::uint64_t(std::uint32_t slot)>;
 
   Suspicion(ViewRows<Memory>& rows, const Quorum& quorum, std::uint64_t suspect_after_ns,
             Suspect suspect, Heard heard);
 
+  [[nodiscard]] bool of(Rank rank) const { return suspected_[rank.value]; }
   /// By rank in the view.
-  [[nodiscard]] bool of(std::uint32_t rank) const { return suspected_[rank]; }
   [[nodiscard]] const std::vector<bool>& all() const { return suspected_; }
   [[nodiscard]] std::uint32_t unsuspected() const;
   /// The lowest rank that is not suspected (J3).
-  [[nodiscard]] std::uint32_t leader() const;
+  [[nodiscard]] Rank leader() const;
   /// Those that are not suspected may go on to a next view (Quorum).
   [[nodiscard]] bool may_go_on() const;
 
@@ -49,7 +49,7 @@ class Suspicion {
   void watch_heartbeats(std::uint64_t now_ns);
   void hear_others();
   /// J1. It is not suspected yet.
-  void add(std::uint32_t rank);
+  void add(Rank rank);
   /// J9: for so long that the member stops. To be asked at each look in a change of view.
   [[nodiscard]] bool is_alone();
 
@@ -57,7 +57,7 @@ class Suspicion {
   void begin_view();
 
  private:
-  [[nodiscard]] bool hear(std::uint32_t rank);
+  [[nodiscard]] bool hear(Rank rank);
 
   ViewRows<Memory>& rows_;
   const Quorum& quorum_;

@@ -65,7 +65,7 @@ class Incarnation final : private EngineEvents {
     return engine_->subgroup(group);
   }
   /// Name of the member at that rank of the view.
-  [[nodiscard]] const std::string& member(std::uint32_t rank) const;
+  [[nodiscard]] const std::string& member(Rank rank) const;
   [[nodiscard]] const View& view() const { return engine_->view(); }
   /// See Membership.
   [[nodiscard]] bool may_have_created() const { return engine_->membership().may_have_created(); }

@@ -240,7 +240,7 @@ Progress Member::progress() {
                .ballot = word(block + ViewWords::kAccepted) / 2,
                .decided = view_id() != 0 && engine_->membership().has_decided(),
                .told = told_.id};
-  out.leads = out.ballot == 1 + view().rank_of(self_.slot).value_or(0);
+  out.leads = out.ballot == 1 + view().rank_of(self_.slot).value_or(Rank{}).value;
   if (engine_->states().gives()) out.given = word(state + StateWords::kSent);
   if (engine_->states().taking() == Taking::under_way) {
     out.taken = word(state + StateWords::kTaken) + word(state + StateWords::kTaken + 8);

@@ -169,9 +169,10 @@ void World::lie(std::uint32_t node) {
   if (view.id == 0) return;  // it would wait for the other to come again, who does not know
   const std::uint64_t kind = random_.below(8);
   const std::uint32_t other = some_node();
-  for (std::size_t rank = 0; rank < view.members.size(); ++rank) {
+  const auto members = static_cast<std::uint32_t>(view.members.size());
+  for (const Rank rank : view.ranks()) {
     const std::uint32_t there = view.members[rank].slot;
-    const std::uint32_t next = view.members[(rank + 1) % view.members.size()].slot;
+    const std::uint32_t next = view.members[Rank{(rank.value + 1) % members}].slot;
     if (kind == 0) {
       believe_lost(there, next);
     } else if (kind <= 2 || there == other) {
@@ -267,11 +268,11 @@ void World::cut_off_successor(std::uint32_t node) {
   const Progress before = std::exchange(nodes_[node].progress, member(node)->progress());
   if (calm_ || !reached(Failpoint::proposed, before, nodes_[node].progress)) return;
   const View view = member(node)->view();
-  const std::optional<std::uint32_t> rank = view.rank_of(node);
-  if (view.id == 0 || !rank || *rank + 1 >= view.members.size()) return;
+  const std::optional<Rank> rank = view.rank_of(node);
+  if (view.id == 0 || !rank || rank->value + 1 >= view.members.size()) return;
   --successors_left_;
   cut_off_leader_ = node;
-  const std::uint32_t successor = view.members[*rank + 1].slot;
+  const std::uint32_t successor = view.members[Rank{rank->value + 1}].slot;
   cut(node, successor, now_ns_ + 3 * options_.suspect_after_ns);
   if (options_.faults.hasty)
     at(soon(options_.net.delay_ns + options_.net.jitter_ns), What::believe_lost, successor, node);
