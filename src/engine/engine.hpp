@@ -161,7 +161,7 @@ class Engine final : private MembershipEvents {
   bool follow_end();
   [[nodiscard]] bool sent_all() const;
   void follow_ended();
-  [[nodiscard]] bool majority_is_there() const;
+  [[nodiscard]] bool enough_are_there() const;
   [[nodiscard]] bool has_joiners() const { return view().survivors < view().members.size(); }
   void ask_to_leave();
   // engine_peers.cpp

@@ -65,7 +65,7 @@ bool Engine<Memory>::may_end() const {
   if (membership_->stopped() == StopReason::left) return true;
   // One that has stopped, because the others went on without it, takes part in nothing any more.
   const bool takes_part = membership_->changing() && !membership_->stopped();
-  return complete() && (!takes_part || !majority_is_there());
+  return complete() && (!takes_part || !enough_are_there());
 }
 
 template <class Memory>
@@ -79,22 +79,22 @@ bool Engine<Memory>::is_through() const {
   return complete() && (ending_ != Ending::none || std::ranges::all_of(subgroups_, has_senders));
 }
 
-// Of the view, without the members that have ended.
+// The members of the view that have not ended, and are not suspected, may go on by themselves.
 template <class Memory>
-bool Engine<Memory>::majority_is_there() const {
+bool Engine<Memory>::enough_are_there() const {
   std::size_t there = 0;
-  for (std::uint32_t rank = 0; rank < view().members.size(); ++rank) {
+  for (const Rank rank : view().ranks()) {
     const bool ended = std::ranges::find(ended_, view().members[rank]) != ended_.end();
     if (!ended && !membership_->suspects(rank)) ++there;
   }
-  return 2 * there > view().members.size();
+  return membership_->quorum().may_go_on(there, view().members.size());
 }
 
 // A change of view waits for all that are not suspected. Without a majority it would wait in vain;
 // but then every member here has what it needs to end as well.
 template <class Memory>
 void Engine<Memory>::follow_ended() {
-  const bool missed = membership_->changing() && majority_is_there();
+  const bool missed = membership_->changing() && enough_are_there();
   std::erase_if(ended_, [this, missed](const ViewMember& member) {
     if (!view().contains(member)) return true;
     if (!missed && is_done(member.slot)) return false;

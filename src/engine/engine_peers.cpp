@@ -38,9 +38,9 @@ bool Engine<Memory>::delivered_before(std::uint64_t view) const {
 template <class Memory>
 bool Engine<Memory>::is_done(std::uint32_t slot) const {
   TUTTI_ASSERT(view().rank_of(slot).has_value(), slot, self_, view().id);
-  const std::uint32_t rank = *view().rank_of(slot);
-  return std::ranges::all_of(subgroups_,
-                             [rank](const auto& subgroup) { return subgroup->complete_at(rank); });
+  const Rank rank = *view().rank_of(slot);
+  return std::ranges::all_of(
+      subgroups_, [rank](const auto& subgroup) { return subgroup->complete_at(rank.value); });
 }
 
 template <class Memory>

@@ -8,15 +8,22 @@
 #include "sst/memory.hpp"
 
 namespace tutti {
+namespace {
+
+// Of the proposal that such a word kAccepted names, which is not 0.
+Rank proposer_of(std::uint64_t accepted) { return {static_cast<std::uint32_t>(accepted / 2 - 1)}; }
+
+}  // namespace
 
 template <class Memory>
 Agreement<Memory>::Agreement(ViewRows<Memory>& rows, const Suspicion<Memory>& suspicion,
-                             const std::vector<std::uint64_t>& nodes, AgreementQuestions& questions)
-    : rows_(rows), suspicion_(suspicion), nodes_(nodes), questions_(questions) {}
+                             const Quorum& quorum, const std::vector<std::uint64_t>& nodes,
+                             AgreementQuestions& questions)
+    : rows_(rows), suspicion_(suspicion), quorum_(quorum), nodes_(nodes), questions_(questions) {}
 
 template <class Memory>
 bool Agreement<Memory>::all_wedged() const {
-  for (std::uint32_t rank = 0; rank < view().members.size(); ++rank) {
+  for (const Rank rank : view().ranks()) {
     if (rank == rows_.rank() || suspicion_.of(rank)) continue;
     if (word(rank, ViewWords::kWedged) == 0) return false;
   }
@@ -27,7 +34,7 @@ bool Agreement<Memory>::all_wedged() const {
 template <class Memory>
 void Agreement<Memory>::settle() {
   const std::uint64_t settled = 1 + view().members.size() - suspicion_.unsuspected();
-  TUTTI_ASSERT(settled > settled_, settled, settled_, rows_.rank(), view().id);
+  TUTTI_ASSERT(settled > settled_, settled, settled_, rows_.rank().value, view().id);
   settled_ = settled;
   rows_.set(ViewWords::kSettled, settled_);
 }
@@ -58,10 +65,10 @@ std::optional<Proposal> Agreement<Memory>::proposal_of(std::uint32_t slot, std::
 // us perhaps, it did not wait for. Its words may be some of this push, some of the last, hence the
 // count.
 template <class Memory>
-bool Agreement<Memory>::settled_as_we(std::uint32_t rank) const {
+bool Agreement<Memory>::settled_as_we(Rank rank) const {
   const std::uint64_t settled = word(rank, ViewWords::kSettled);
   std::uint64_t many = 0;
-  for (std::uint32_t other = 0; other < view().members.size(); ++other) {
+  for (const Rank other : view().ranks()) {
     const std::uint32_t slot = view().members[other].slot;
     if (!rows_.says_suspected(rank, slot)) continue;
     if (!suspicion_.of(other)) return false;
@@ -73,9 +80,9 @@ bool Agreement<Memory>::settled_as_we(std::uint32_t rank) const {
 // J3: who suspects all below us has promised us to accept nothing of theirs.
 template <class Memory>
 bool Agreement<Memory>::all_promised() const {
-  for (std::uint32_t rank = 0; rank < view().members.size(); ++rank) {
+  for (const Rank rank : view().ranks()) {
     if (suspicion_.of(rank) || rank == rows_.rank()) continue;
-    for (std::uint32_t lower = 0; lower < rows_.rank(); ++lower) {
+    for (Rank lower{}; lower < rows_.rank(); ++lower.value) {
       if (!rows_.says_suspected(rank, view().members[lower].slot)) return false;
     }
     if (word(rank, ViewWords::kWedged) == 0 || !settled_as_we(rank)) return false;
@@ -97,8 +104,9 @@ void Agreement<Memory>::lead(Effects& effects) {
   }
   if (!proposal) return;
   // We accept from lower ranks only until we lead.
-  TUTTI_ASSERT(accepted_ / 2 <= rows_.rank(), accepted_, rows_.rank(), view().id);
-  TUTTI_ASSERT(proposal->next.id == view().id + 1, proposal->next.id, rows_.rank(), view().id);
+  TUTTI_ASSERT(accepted_ / 2 <= rows_.rank().value, accepted_, rows_.rank().value, view().id);
+  TUTTI_ASSERT(proposal->next.id == view().id + 1, proposal->next.id, rows_.rank().value,
+               view().id);
   proposed_ = true;
   accept(*proposal, rows_.rank(), effects);
   count_votes();
@@ -109,7 +117,7 @@ void Agreement<Memory>::lead(Effects& effects) {
 template <class Memory>
 bool Agreement<Memory>::adopt_accepted(Proposal& out) const {
   std::uint64_t highest = 0;
-  for (std::uint32_t rank = 0; rank < view().members.size(); ++rank) {
+  for (const Rank rank : view().ranks()) {
     if (suspicion_.of(rank)) continue;
     const std::uint64_t accepted =
         rank == rows_.rank() ? accepted_ : word(rank, ViewWords::kAccepted);
@@ -124,9 +132,10 @@ bool Agreement<Memory>::adopt_accepted(Proposal& out) const {
 
 template <class Memory>
 void Agreement<Memory>::follow(Effects& effects) {
-  const std::uint32_t leader = suspicion_.leader();
+  const Rank leader = suspicion_.leader();
   const std::uint64_t said = word(leader, ViewWords::kAccepted);
-  if (said / 2 != leader + 1 || accepted_ / 2 >= leader + 1) return;
+  const std::uint64_t ballot = leader.value + 1;
+  if (said / 2 != ballot || accepted_ / 2 >= ballot) return;
   const std::optional<Proposal> proposal =
       proposal_of(view().members[leader].slot, view().id, said);
   // J7: an incarnation that was here before us may be in it; then it is not for us to accept.
@@ -137,45 +146,55 @@ void Agreement<Memory>::follow(Effects& effects) {
 
 // L5: the proposal first, where the last one is not, then the word that says so.
 template <class Memory>
-void Agreement<Memory>::accept(const Proposal& proposal, std::uint32_t ballot, Effects& effects) {
+void Agreement<Memory>::accept(const Proposal& proposal, Rank ballot, Effects& effects) {
   // L4: all whom we do not suspect have wedged in this view: nobody needs our words of the last.
   if (!std::exchange(cleared_, true)) questions_.clear_next(effects);
   const std::uint64_t which = accepted_ == 0 ? 0 : 1 - accepted_ % 2;
+  write_proposal(proposal, view().id, which, effects);
+  own_ = proposal;
+  accepted_ = 2 * (std::uint64_t{ballot.value} + 1) + which;
+  rows_.set(ViewWords::kAccepted, accepted_);
+}
+
+// Stores the proposal in our block of that view, as the first or the second of two, and writes it
+// to all members of our view and of the next one. No word names it yet (L5).
+template <class Memory>
+void Agreement<Memory>::write_proposal(const Proposal& proposal, std::uint64_t view,
+                                       std::uint64_t which, Effects& effects) {
   const ViewWords& at = rows_.words();
-  const std::size_t offset = at.block(view().id) + at.proposal(which);
+  const std::size_t offset = at.block(view) + at.proposal(which);
   const std::vector<std::uint64_t> words = encode(proposal);
-  TUTTI_ASSERT(8 * words.size() <= at.proposal_bytes(), words.size(), ballot, view().id);
+  TUTTI_ASSERT(8 * words.size() <= at.proposal_bytes(), words.size(), rows_.self().slot, view);
   for (std::size_t i = 0; i < words.size(); ++i) {
     rows_.store(rows_.own_row() + offset + 8 * i, words[i]);
   }
   const Extent extent{offset, static_cast<std::uint32_t>(8 * words.size())};
-  for (const ViewMember& member : view().members) {
+  for (const ViewMember& member : rows_.view().members) {
     if (member.slot != rows_.self().slot) effects.write(Slot{member.slot}, extent);
   }
   for (const ViewMember& member : proposal.next.members) {
-    if (member.slot != rows_.self().slot && !view().rank_of(member.slot)) {
+    if (member.slot != rows_.self().slot && !rows_.view().rank_of(member.slot)) {
       effects.write(Slot{member.slot}, extent);
     }
   }
-  own_ = proposal;
-  accepted_ = 2 * (std::uint64_t{ballot} + 1) + which;
-  rows_.set(ViewWords::kAccepted, accepted_);
 }
 
 // J5.
 template <class Memory>
 void Agreement<Memory>::count_votes() {
-  std::size_t votes = 1;
-  for (std::uint32_t rank = 0; rank < view().members.size(); ++rank) {
+  voters_.assign(view().members.size(), false);
+  voters_[rows_.rank().value] = true;
+  for (const Rank rank : view().ranks()) {
     if (rank == rows_.rank() || suspicion_.of(rank)) continue;
-    if (word(rank, ViewWords::kAccepted) / 2 == rows_.rank() + 1) ++votes;
+    if (word(rank, ViewWords::kAccepted) / 2 == rows_.rank().value + 1) voters_[rank.value] = true;
   }
-  if (2 * votes > view().members.size()) adopt_decision(*own_, rows_.rank());
+  if (quorum_.is_decided(voters_, view(), own_->next)) adopt_decision(*own_, rows_.rank());
 }
 
 template <class Memory>
 void Agreement<Memory>::hear_decision() {
-  for (std::uint32_t rank = 0; rank < view().members.size() && !decision_; ++rank) {
+  for (const Rank rank : view().ranks()) {
+    if (decision_) return;
     if (rank == rows_.rank()) continue;
     const std::uint32_t slot = view().members[rank].slot;
     if (word(rank, ViewWords::kDecided) == 0) continue;
@@ -183,7 +202,7 @@ void Agreement<Memory>::hear_decision() {
     if (accepted == 0) continue;
     const std::optional<Proposal> proposal = proposal_of(slot, view().id, accepted);
     if (proposal && word(rank, ViewWords::kAccepted) == accepted) {
-      adopt_decision(*proposal, static_cast<std::uint32_t>(accepted / 2 - 1));
+      adopt_decision(*proposal, proposer_of(accepted));
     }
   }
 }
@@ -203,13 +222,13 @@ void Agreement<Memory>::join_decided() {
       const std::optional<Proposal> proposal = proposal_of(slot, epoch, accepted);
       if (!proposal || !proposal->next.contains(rows_.self())) continue;
       if (rows_.load(block + ViewWords::kEpoch) != epoch) continue;
-      return adopt_decision(*proposal, static_cast<std::uint32_t>(accepted / 2 - 1));
+      return adopt_decision(*proposal, proposer_of(accepted));
     }
   }
 }
 
 template <class Memory>
-void Agreement<Memory>::adopt_decision(const Proposal& proposal, std::uint32_t ballot) {
+void Agreement<Memory>::adopt_decision(const Proposal& proposal, Rank ballot) {
   decision_ = proposal;
   decision_ballot_ = ballot;
   questions_.decided(proposal);
@@ -221,6 +240,28 @@ bool Agreement<Memory>::accept_decision(Effects& effects) {
   if (own_ && *own_ == *decision_) return false;
   accept(*decision_, decision_ballot_, effects);
   return true;
+}
+
+template <class Memory>
+void Agreement<Memory>::show_joined(const Proposal& decision, Effects& effects) {
+  TUTTI_ASSERT(decision.next.id == view().id, decision.next.id, rows_.rank().value, view().id);
+  const std::uint64_t before = decision.next.id - 1;
+  const ViewWords& at = rows_.words();
+  std::byte* const own = rows_.own_row() + at.block(before);
+  const auto publish_words = [&] {
+    for (const ViewMember& member : decision.next.members) {
+      if (member.slot == rows_.self().slot) continue;
+      effects.publish(Slot{member.slot}, at.block(before), {own, at.word_bytes()});
+    }
+  };
+  // The block may be one for creating the group: its words go before it is another view's (L3).
+  for (std::size_t offset = 8; offset < at.word_bytes(); offset += 8) rows_.store(own + offset, 0);
+  rows_.store(own + ViewWords::kEpoch, before);
+  publish_words();
+  write_proposal(decision, before, 0, effects);
+  rows_.store(own + ViewWords::kAccepted, 2);  // L5: proposal 0; joiners do not use the ballot
+  rows_.store(own + ViewWords::kDecided, 1);   // L6
+  publish_words();
 }
 
 template <class Memory>

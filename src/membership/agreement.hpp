@@ -5,12 +5,13 @@
 ///  J3  The leader is the lowest rank one does not suspect. A proposal is accepted from one's
 ///      leader only. So to suspect all lower ranks is a promise to a leader: nothing from those is
 ///      accepted afterwards; it shows in the row after anything accepted before it.
-///  J4  A leader proposes once all it does not suspect, a majority of the view, have wedged,
-///      promised, and settled for just those whom it suspects. If any of them has accepted a
-///      proposal, the one of the highest rank is proposed again, else a new one. The rank is the
+///  J4  A leader proposes once all members that it does not suspect, who may go on (Quorum), have
+///      wedged, promised, and settled for just those whom it suspects. If any of them has accepted
+///      a proposal, the one of the highest rank is proposed again, else a new one. The rank is the
 ///      ballot; a leader proposes once.
-///  J5  A proposal that a majority of the view accepted from one leader is decided, and so is no
-///      other. It is installed once each group knows what comes before its cut; delivery follows.
+///  J5  A proposal that enough members of the view accepted from one leader (Quorum: a majority) is
+///      decided, and so is no other. It is installed once each group knows what comes before its
+///      cut; delivery follows.
 /// Threads: the predicate thread. Source: [Spindle, 2.1].
 #pragma once
 #include <cstdint>
@@ -18,6 +19,7 @@
 #include <vector>
 
 #include "membership/proposal.hpp"
+#include "membership/quorum.hpp"
 #include "membership/suspicion.hpp"
 #include "membership/view_rows.hpp"
 #include "predicates/effects.hpp"
@@ -42,7 +44,7 @@ template <class Memory>
 class Agreement {
  public:
   /// `nodes`: by slot, the incarnation that is connected to us, 0 if none.
-  Agreement(ViewRows<Memory>& rows, const Suspicion<Memory>& suspicion,
+  Agreement(ViewRows<Memory>& rows, const Suspicion<Memory>& suspicion, const Quorum& quorum,
             const std::vector<std::uint64_t>& nodes, AgreementQuestions& questions);
 
   /// Every member that we do not suspect has wedged.
@@ -62,37 +64,45 @@ class Agreement {
   [[nodiscard]] bool has_accepted() const { return accepted_ != 0; }
   /// L6: accepts what was decided, if it has not. True if it has not: that must be published first.
   bool accept_decision(Effects& effects);
+  /// To be called by a joiner once the view of the rows is the decided one. All members that
+  /// decided may be lost before the other joiners hear of it. Those find the decision in our row as
+  /// well, until we clear that block for a view to come (L4).
+  void show_joined(const Proposal& decision, Effects& effects);
 
   /// The view of the rows is another one.
   void begin_view();
 
  private:
   [[nodiscard]] const View& view() const { return rows_.view(); }
-  [[nodiscard]] std::uint64_t word(std::uint32_t rank, std::size_t offset) const {
+  [[nodiscard]] std::uint64_t word(Rank rank, std::size_t offset) const {
     return rows_.word(rank, offset);
   }
   [[nodiscard]] std::optional<Proposal> proposal_of(std::uint32_t slot, std::uint64_t view,
                                                     std::uint64_t accepted) const;
-  [[nodiscard]] bool settled_as_we(std::uint32_t rank) const;
+  [[nodiscard]] bool settled_as_we(Rank rank) const;
   [[nodiscard]] bool all_promised() const;
   void lead(Effects& effects);
   [[nodiscard]] bool adopt_accepted(Proposal& out) const;
   void follow(Effects& effects);
-  void accept(const Proposal& proposal, std::uint32_t ballot, Effects& effects);
+  void accept(const Proposal& proposal, Rank ballot, Effects& effects);
+  void write_proposal(const Proposal& proposal, std::uint64_t view, std::uint64_t which,
+                      Effects& effects);
   void count_votes();
-  void adopt_decision(const Proposal& proposal, std::uint32_t ballot);
+  void adopt_decision(const Proposal& proposal, Rank ballot);
 
   ViewRows<Memory>& rows_;
   const Suspicion<Memory>& suspicion_;
+  const Quorum& quorum_;
   const std::vector<std::uint64_t>& nodes_;
   AgreementQuestions& questions_;
+  std::vector<bool> voters_;  // scratch, by rank: whose acceptances count_votes() found
   bool proposed_ = false;
   bool cleared_ = false;         // blocks of the next view
   std::uint64_t settled_ = 0;    // as published
   std::uint64_t accepted_ = 0;   // as published
   std::optional<Proposal> own_;  // the accepted one
   std::optional<Proposal> decision_;
-  std::uint32_t decision_ballot_ = 0;
+  Rank decision_ballot_{};
 };
 
 }  // namespace tutti

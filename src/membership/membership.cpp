@@ -21,13 +21,13 @@ Membership<Memory>::Membership(MembershipOptions options, const ViewWords& words
       rows_(words, {options_.self, options_.incarnation}, options_.nodes.size(), own_row,
             std::move(row_of), memory),
       suspicion_(
-          rows_, options_.suspect_after_ns,
-          [this](std::uint32_t rank) {
+          rows_, quorum(), options_.suspect_after_ns,
+          [this](Rank rank) {
             suspect(rank);
             return !stopped_;
           },
           [this](std::uint32_t slot) { return events_.heard(slot); }),
-      agreement_(rows_, suspicion_, ready_, *this) {
+      agreement_(rows_, suspicion_, quorum(), ready_, *this) {
   told_.reserve(options_.nodes.size());
 }
 
@@ -129,13 +129,13 @@ bool Membership<Memory>::beat() {
 }
 
 template <class Memory>
-void Membership<Memory>::suspect(std::uint32_t rank) {
+void Membership<Memory>::suspect(Rank rank) {
   if (stopped_ || suspicion_.of(rank)) return;
   // This member tells first: others on its host may act on its word at once, and tell of that.
   if (view().id != 0) events_.suspected(view().members[rank]);
   suspicion_.add(rank);
-  if (suspicion_.has_majority()) return;
-  // What was decided with a majority stands: whether there still is one, the next view will tell.
+  if (suspicion_.may_go_on()) return;
+  // What was decided stands: whether enough are left to go on from there, the next view will tell.
   if (view().id != 0 && !agreement_.decision()) hear_decision();
   if (!agreement_.decision()) stop(StopReason::minority);  // J6
 }
@@ -147,7 +147,7 @@ void Membership<Memory>::lost(std::uint32_t slot) {
   ready(slot, 0);
   // J7: before it is time to found, it may come again; and who joins awaits what others decide.
   if (view().id == 0 && (!wedged_ || group_exists())) return;
-  const std::optional<std::uint32_t> rank = view().rank_of(slot);
+  const std::optional<Rank> rank = view().rank_of(slot);
   if (!rank || *rank == rows_.rank()) return;
   lost_.push_back(slot);
   suspect(*rank);
@@ -171,7 +171,7 @@ bool Membership<Memory>::was_removed(std::uint64_t incarnation) const {
 template <class Memory>
 void Membership<Memory>::expel(std::uint32_t slot) {
   if (stopped_ || view().id == 0) return;
-  const std::optional<std::uint32_t> rank = view().rank_of(slot);
+  const std::optional<Rank> rank = view().rank_of(slot);
   if (rank && *rank != rows_.rank()) suspect(*rank);
 }
 
@@ -194,7 +194,7 @@ typename Membership<Memory>::Wedge Membership<Memory>::reason_to_wedge() const {
 
 template <class Memory>
 bool Membership<Memory>::others_wedge() const {
-  for (std::uint32_t rank = 0; rank < view().members.size(); ++rank) {
+  for (const Rank rank : view().ranks()) {
     if (rank != rows_.rank() && !suspicion_.of(rank) && rows_.word(rank, ViewWords::kWedged) != 0)
       return true;
   }
@@ -204,7 +204,7 @@ bool Membership<Memory>::others_wedge() const {
 // J2.
 template <class Memory>
 void Membership<Memory>::wedge(const Wedge& why) {
-  TUTTI_ASSERT(!wedged_, rows_.rank(), view().id);
+  TUTTI_ASSERT(!wedged_, rows_.rank().value, view().id);
   wedged_ = true;
   for (Group& group : groups_) group.subgroup->wedge();
   // This member tells first: others on its host may act on its word at once, and tell of that.
@@ -229,7 +229,7 @@ void Membership<Memory>::settle() {
   for (const Group& group : groups_) {
     if (!group.subgroup->settled(suspicion_.all())) return;
   }
-  TUTTI_ASSERT(wedged_, rows_.rank(), view().id);
+  TUTTI_ASSERT(wedged_, rows_.rank().value, view().id);
   agreement_.settle();
 }
 

@@ -6,8 +6,8 @@
 ///      Suspicion is kept until the view ends, and passes on (J1 and J9, suspicion.hpp).
 ///  J2  A member that suspects another, or sees one wedge that it does not suspect, wedges: its
 ///      words of the groups stay as they are (Multicast, I5).
-///      What comes next is agreed on by a majority, under one leader (J3 to J5, agreement.hpp).
-///  J6  A minority decides nothing and stops.
+///      The members agree on what comes next, under one leader (J3 to J5, agreement.hpp).
+///  J6  Members that may not go on (quorum.hpp: a minority) decide nothing and stop.
 ///  J7  A group begins with view 0: all nodes, by slot. It ends like any other, once enough of them
 ///      are connected to each other; those that are not are suspected. A node that comes later, or
 ///      is started again, finds that there is a group and joins; a node that only joins says that
@@ -27,6 +27,7 @@
 #include "membership/agreement.hpp"
 #include "membership/group_seat.hpp"
 #include "membership/proposal.hpp"
+#include "membership/quorum.hpp"
 #include "membership/suspicion.hpp"
 #include "membership/view_rows.hpp"
 #include "multicast/subgroup.hpp"
@@ -78,9 +79,11 @@ struct MembershipOptions {
   /// So many nodes found the group, more than half of all; 0: all of them.
   std::uint32_t founders = 0;
   /// False: it joins a group that there is, and founds none.
-  bool may_found = true;
+  bool may_create = true;
   /// Once so many are there, others are waited for so long after the last one came.
-  std::uint64_t found_after_ns = 500'000'000;
+  std::uint64_t create_after_ns = 500'000'000;
+  /// Who may go on. It outlives the membership.
+  const Quorum* quorum = &kPrimaryQuorum;
 };
 
 template <class Memory>
@@ -123,8 +126,9 @@ class Membership final : public Stepped, private AgreementQuestions {
   bool deliver() override { return false; }
   /// Its id is 0 before the first.
   [[nodiscard]] const View& view() const { return rows_.view(); }
-  /// By rank in the view.
-  [[nodiscard]] bool suspects(std::uint32_t rank) const { return suspicion_.of(rank); }
+  [[nodiscard]] bool suspects(Rank rank) const { return suspicion_.of(rank); }
+  /// The rule that all members of the group follow.
+  [[nodiscard]] const Quorum& quorum() const { return *options_.quorum; }
   /// The next view is decided, and not entered yet.
   [[nodiscard]] bool has_decided() const { return agreement_.decision().has_value(); }
   [[nodiscard]] bool changing() const { return wedged_; }
@@ -134,7 +138,7 @@ class Membership final : public Stepped, private AgreementQuestions {
   /// One of those that are connected to us, and we to it, is in a view.
   [[nodiscard]] bool group_exists() const;
   /// It may have had part in founding a group: what comes after it in its place only joins (J7).
-  [[nodiscard]] bool may_have_founded() const {
+  [[nodiscard]] bool may_have_created() const {
     return view().id != 0 || agreement_.has_accepted();
   }
   [[nodiscard]] std::optional<StopReason> stopped() const { return stopped_; }
@@ -147,7 +151,7 @@ class Membership final : public Stepped, private AgreementQuestions {
   // The course of a view.
   void follow_course(Effects& effects);
   [[nodiscard]] bool beat();
-  void suspect(std::uint32_t rank);
+  void suspect(Rank rank);
   struct Wedge {
     WedgeReason reason = WedgeReason::told;
     ViewMember joiner{};
@@ -163,8 +167,8 @@ class Membership final : public Stepped, private AgreementQuestions {
 
   // How a group begins, and how a member leaves it.
   void begin(Effects& effects);
-  [[nodiscard]] bool founds(std::uint32_t slot) const;
-  [[nodiscard]] bool time_to_found() const;
+  [[nodiscard]] bool is_founder(std::uint32_t slot) const;
+  [[nodiscard]] bool time_to_create() const;
   void greet(Effects& effects);
   void ask_to_leave();
   void leave_alone();
@@ -185,8 +189,7 @@ class Membership final : public Stepped, private AgreementQuestions {
   void enter(const Proposal& decision, Effects& effects);
   void see_off(std::optional<std::uint32_t> lost);
   void clear_next(Effects& effects) override;
-  void pass_on(const Proposal& decision, Effects& effects);
-  void clear_blocks(std::uint64_t id, const std::vector<ViewMember>& members, Effects& effects);
+  void clear_blocks(std::uint64_t id, const IndexedBy<Rank, ViewMember>& members, Effects& effects);
 
   struct Leaver {
     ViewMember member;

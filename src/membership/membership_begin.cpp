@@ -13,9 +13,9 @@ void Membership<Memory>::begin(Effects& effects) {
   if (!wedged_) {
     if (rows_.life(options_.self, ViewWords::kLeaving) != 0) return stop(StopReason::left);
     // What we say of who is connected to us lands before our wedge: see first_proposal().
-    if (rows_.is_changed() || !time_to_found()) return;
+    if (rows_.is_changed() || !time_to_create()) return;
     for (std::uint32_t slot = 0; slot < ready_.size(); ++slot) {
-      if (slot != options_.self && !founds(slot)) suspect(slot);
+      if (slot != options_.self && !is_founder(slot)) suspect(rank_in_view_0(slot));
     }
     if (stopped_) return;
     wedge({});
@@ -33,18 +33,18 @@ bool Membership<Memory>::group_exists() const {
 
 // The node in that slot is connected, and does not only join.
 template <class Memory>
-bool Membership<Memory>::founds(std::uint32_t slot) const {
-  return ready_[slot] != 0 && !rows_.says_suspected(slot, slot);
+bool Membership<Memory>::is_founder(std::uint32_t slot) const {
+  return ready_[slot] != 0 && !rows_.says_suspected(rank_in_view_0(slot), slot);
 }
 
 template <class Memory>
-bool Membership<Memory>::time_to_found() const {
-  if (!options_.may_found) return false;
+bool Membership<Memory>::time_to_create() const {
+  if (!options_.may_create) return false;
   std::size_t here = 1;
-  for (std::uint32_t slot = 0; slot < ready_.size(); ++slot) here += founds(slot) ? 1 : 0;
+  for (std::uint32_t slot = 0; slot < ready_.size(); ++slot) here += is_founder(slot) ? 1 : 0;
   if (here == ready_.size()) return true;
-  const bool enough = options_.founders != 0 && here >= options_.founders;
-  return enough && now_ns_ - last_came_ns_ >= options_.found_after_ns;
+  return quorum().may_create(here, ready_.size(), options_.founders) &&
+         now_ns_ - last_came_ns_ >= options_.create_after_ns;
 }
 
 // A node that has just come knows nothing of us. That we are in a view it must know first: see
@@ -53,7 +53,7 @@ template <class Memory>
 void Membership<Memory>::greet(Effects& effects) {
   rows_.mark_changed();
   // J7: to those who found it is as if it were not there yet.
-  if (view().id == 0 && !options_.may_found) rows_.say_suspected(options_.self);
+  if (view().id == 0 && !options_.may_create) rows_.say_suspected(options_.self);
   for (const std::uint32_t slot : greeted_) {
     const Slot peer{slot};
     effects.publish(peer, ViewWords::kInstalled,

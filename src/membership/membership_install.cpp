@@ -77,7 +77,7 @@ void Membership<Memory>::clear_next(Effects& effects) {
 }
 
 template <class Memory>
-void Membership<Memory>::clear_blocks(std::uint64_t id, const std::vector<ViewMember>& members,
+void Membership<Memory>::clear_blocks(std::uint64_t id, const IndexedBy<Rank, ViewMember>& members,
                                       Effects& effects) {
   std::byte* block = rows_.own_row() + rows_.words().block(id);
   rows_.store(block + ViewWords::kEpoch, 0);
@@ -105,10 +105,10 @@ void Membership<Memory>::clear_blocks(std::uint64_t id, const std::vector<ViewMe
 template <class Memory>
 void Membership<Memory>::enter(const Proposal& decision, Effects& effects) {
   const View& next = decision.next;
-  TUTTI_ASSERT(view().id == 0 || next.id == view().id + 1, next.id, view().id, rows_.rank());
+  TUTTI_ASSERT(view().id == 0 || next.id == view().id + 1, next.id, view().id, rows_.rank().value);
   const View before = view().id == 0 ? View{} : view();
   std::vector<ViewMember> suspects;
-  for (std::uint32_t rank = 0; rank < before.members.size(); ++rank) {
+  for (const Rank rank : before.ranks()) {
     if (suspicion_.of(rank)) suspects.push_back(before.members[rank]);
   }
   // A new member was connected to us when it was chosen; if it is no more, it was lost since.
@@ -132,7 +132,7 @@ void Membership<Memory>::enter(const Proposal& decision, Effects& effects) {
   // A joiner may have taken part in founding, in a block that is now this view's.
   if (before.id == 0 && next.id != kFirstView) {
     clear_blocks(next.id, next.members, effects);
-    pass_on(decision, effects);
+    agreement_.show_joined(decision, effects);
   }
   for (const ViewMember& member : decision.left) {
     if (removed_.size() == kRemovedKept) removed_.pop_front();
@@ -179,37 +179,6 @@ void Membership<Memory>::enter(const Proposal& decision, Effects& effects) {
   for (const ViewMember& member : suspects) {
     if (next.contains(member)) suspect(*next.rank_of(member.slot));
   }
-}
-
-// All members that decided may be lost before the others that join with us hear of it. Those find
-// the decision in our row as well, until we clear that block for a view to come (L4).
-template <class Memory>
-void Membership<Memory>::pass_on(const Proposal& decision, Effects& effects) {
-  const ViewWords& at = rows_.words();
-  const std::size_t block = at.block(decision.next.id - 1);
-  std::byte* const own = rows_.own_row() + block;
-  const auto publish_words = [&] {
-    for (const ViewMember& member : decision.next.members) {
-      if (member.slot == options_.self) continue;
-      effects.publish(Slot{member.slot}, block, {own, at.word_bytes()});
-    }
-  };
-  // It may have been one for founding: its words go before it is another view's (L3).
-  for (std::size_t offset = 8; offset < at.word_bytes(); offset += 8) rows_.store(own + offset, 0);
-  rows_.store(own + ViewWords::kEpoch, decision.next.id - 1);
-  publish_words();
-  const std::vector<std::uint64_t> words = encode(decision);
-  TUTTI_ASSERT(8 * words.size() <= at.proposal_bytes(), words.size(), options_.self, view().id);
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    rows_.store(own + at.proposal(0) + 8 * i, words[i]);
-  }
-  const Extent extent{block + at.proposal(0), static_cast<std::uint32_t>(8 * words.size())};
-  for (const ViewMember& member : decision.next.members) {
-    if (member.slot != options_.self) effects.write(Slot{member.slot}, extent);
-  }
-  rows_.store(own + ViewWords::kAccepted, 2);  // L5: proposal 0; the ballot says nothing to those
-  rows_.store(own + ViewWords::kDecided, 1);   // L6
-  publish_words();
 }
 
 template <class Memory>

@@ -9,18 +9,18 @@ namespace tutti {
 
 template <class Memory>
 bool Membership<Memory>::is_sensible(const Proposal& proposal) const {
-  const std::vector<ViewMember>& members = proposal.next.members;
+  const View& next = proposal.next;
   if (proposal.cuts.size() != groups_.size()) return false;
-  for (std::size_t rank = 0; rank < members.size(); ++rank) {
-    if (members[rank].slot >= options_.nodes.size()) return false;
-    if (proposal.next.rank_of(members[rank].slot) != rank) return false;
+  for (const Rank rank : next.ranks()) {
+    if (next.members[rank].slot >= options_.nodes.size()) return false;
+    if (next.rank_of(next.members[rank].slot) != rank) return false;
   }
   for (const ViewMember& member : proposal.left) {
     if (member.slot >= options_.nodes.size()) return false;
   }
   // Founders bring no state, so nobody takes one from them.
-  if (proposal.next.id == kFirstView && proposal.next.survivors != 0) return false;
-  if (view().id + 1 != proposal.next.id) return true;
+  if (next.id == kFirstView && next.survivors != 0) return false;
+  if (view().id + 1 != next.id) return true;
   for (std::size_t g = 0; g < groups_.size(); ++g) {
     if (!groups_[g].subgroup->is_sensible(proposal.cuts[g])) return false;
   }
@@ -39,7 +39,7 @@ std::optional<Proposal> Membership<Memory>::first_proposal() {
   Proposal proposal;
   proposal.next.id = kFirstView;
   for (std::uint32_t slot = 0; slot < ready_.size(); ++slot) {
-    if (suspicion_.of(slot)) continue;
+    if (suspicion_.of(rank_in_view_0(slot))) continue;
     const bool own = slot == options_.self;
     if (!own && ready_[slot] == 0) return {};  // this node lost it since
     proposal.next.members.push_back({slot, own ? options_.incarnation : ready_[slot]});
@@ -50,8 +50,7 @@ std::optional<Proposal> Membership<Memory>::first_proposal() {
       if (rows_.life(one.slot, ViewWords::ready(other.slot)) != other.incarnation) return {};
     }
   }
-  const std::size_t enough = options_.founders == 0 ? ready_.size() : options_.founders;
-  if (proposal.next.members.size() < enough) {
+  if (!quorum().may_create(proposal.next.members.size(), ready_.size(), options_.founders)) {
     stop(StopReason::minority);
     return {};
   }
@@ -70,7 +69,8 @@ std::vector<ViewMember> Membership<Memory>::joiners() const {
     const std::uint64_t incarnation = ready_[slot];
     if (incarnation == 0 || view().rank_of(slot)) continue;
     bool all = !was_removed(incarnation);
-    for (std::uint32_t rank = 0; rank < view().members.size() && all; ++rank) {
+    for (const Rank rank : view().ranks()) {
+      if (!all) break;
       if (suspicion_.of(rank)) continue;
       const ViewMember& member = view().members[rank];
       all =
@@ -94,24 +94,20 @@ std::optional<Proposal> Membership<Memory>::next_proposal() {
   proposal.next.id = view().id + 1;
   std::vector<bool> goes_on(view().members.size());
   std::vector<ViewMember> leavers;
-  for (std::uint32_t rank = 0; rank < view().members.size(); ++rank) {
-    goes_on[rank] = !suspicion_.of(rank);
+  for (const Rank rank : view().ranks()) {
+    goes_on[rank.value] = !suspicion_.of(rank);
     const ViewMember& member = view().members[rank];
-    const bool leaves = goes_on[rank] && rows_.life(member.slot, ViewWords::kLeaving) != 0;
+    const bool leaves = goes_on[rank.value] && rows_.life(member.slot, ViewWords::kLeaving) != 0;
     if (leaves) leavers.push_back(member);
   }
-  // J6, for those who stay: a majority of the view without those who leave in order (M4). A leaver
-  // that must stay for that leaves a view later.
+  // J6, for those who stay. A leaver that they need to go on leaves a view later.
   const std::size_t all = view().members.size();
-  while (!leavers.empty() &&
-         2 * (suspicion_.unsuspected() - leavers.size()) <= all - leavers.size()) {
-    leavers.pop_back();
-  }
+  leavers.resize(quorum().may_leave(leavers.size(), suspicion_.unsuspected(), all));
   proposal.in_order = static_cast<std::uint32_t>(leavers.size());
   proposal.left = std::move(leavers);
-  for (std::uint32_t rank = 0; rank < all; ++rank) {
+  for (const Rank rank : view().ranks()) {
     const ViewMember& member = view().members[rank];
-    if (!goes_on[rank]) {
+    if (!goes_on[rank.value]) {
       proposal.left.push_back(member);
     } else if (!proposal.leaves_in_order(member)) {
       proposal.next.members.push_back(member);

@@ -84,7 +84,7 @@ std::vector<std::uint64_t> encode(const Proposal& proposal) {
   std::vector<std::uint64_t> words(kHeader);
   words.push_back(proposal.next.id);
   words.push_back(proposal.next.survivors);
-  put(words, proposal.next.members);
+  put(words, proposal.next.members.all());
   words.push_back(proposal.in_order);
   put(words, proposal.left);
   words.push_back(proposal.cuts.size());
@@ -105,7 +105,7 @@ std::optional<Proposal> decode(std::span<const std::uint64_t> words) {
   Proposal proposal;
   proposal.next.id = reader.word();
   proposal.next.survivors = static_cast<std::uint32_t>(reader.word());
-  proposal.next.members = reader.members();
+  proposal.next.members = IndexedBy<Rank, ViewMember>(reader.members());
   proposal.in_order = static_cast<std::uint32_t>(reader.word());
   proposal.left = reader.members();
   proposal.cuts.resize(reader.count(1));

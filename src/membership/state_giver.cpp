@@ -27,7 +27,7 @@ void StateGiver<Memory>::begin(const View& view, std::size_t giver) {
   Offer offer;
   offer.view = view.id;
   offer.giver = giver;
-  for (std::size_t rank = view.survivors; rank < view.members.size(); ++rank) {
+  for (Rank rank{view.survivors}; rank.value < view.members.size(); ++rank.value) {
     offer.takers.push_back({.slot = view.members[rank].slot});
   }
   for (std::uint64_t group = 0; group < jobs_.groups().size(); ++group) {

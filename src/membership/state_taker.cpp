@@ -29,7 +29,7 @@ void StateTaker<Memory>::begin(const View& view, std::size_t givers) {
   taking_ = Taking::under_way;
   view_ = view.id;
   next_ = begin_from(0);
-  for (std::size_t giver = 0; giver < givers; ++giver) {
+  for (Rank giver{}; giver.value < givers; ++giver.value) {
     givers_.emplace_back(view.members[giver].slot);
   }
 }

@@ -17,14 +17,14 @@ template <class Memory>
 bool StateTransfer<Memory>::begin(const View& view, std::uint32_t slot) {
   if (!has_joiners(view)) return false;
   TUTTI_ASSERT(view.rank_of(slot).has_value(), view.id, slot);
-  const std::uint32_t rank = *view.rank_of(slot);
+  const Rank rank = *view.rank_of(slot);
   if (gives_in(view, slot)) {
-    TUTTI_ASSERT(expected_ != 0, view.id, rank);
+    TUTTI_ASSERT(expected_ != 0, view.id, rank.value);
     --expected_;
-    giver_.begin(view, rank);
+    giver_.begin(view, rank.value);
   }
   // It takes in the view that it joins. One that counts it among the joiners again is a lie.
-  if (rank < view.survivors || takes_) return false;
+  if (rank.value < view.survivors || takes_) return false;
   taker_.begin(view, givers_in(view));
   takes_ = true;
   return true;

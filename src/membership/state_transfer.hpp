@@ -78,7 +78,7 @@ class StateTransfer final : public Stepped {
 
   [[nodiscard]] bool has_joiners(const View& view) const;
   [[nodiscard]] bool gives_in(const View& view, std::uint32_t slot) const {
-    return has_joiners(view) && *view.rank_of(slot) < givers_in(view);
+    return has_joiners(view) && view.rank_of(slot)->value < givers_in(view);
   }
   [[nodiscard]] static std::size_t givers_in(const View& view) {
     return std::min<std::size_t>(kGivers, view.survivors);

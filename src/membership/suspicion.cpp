@@ -10,9 +10,10 @@
 namespace tutti {
 
 template <class Memory>
-Suspicion<Memory>::Suspicion(ViewRows<Memory>& rows, std::uint64_t suspect_after_ns,
-                             Suspect suspect, Heard heard)
+Suspicion<Memory>::Suspicion(ViewRows<Memory>& rows, const Quorum& quorum,
+                             std::uint64_t suspect_after_ns, Suspect suspect, Heard heard)
     : rows_(rows),
+      quorum_(quorum),
       suspect_after_ns_(suspect_after_ns),
       suspect_(std::move(suspect)),
       heard_(std::move(heard)),
@@ -21,8 +22,9 @@ Suspicion<Memory>::Suspicion(ViewRows<Memory>& rows, std::uint64_t suspect_after
       detector_(static_cast<std::uint32_t>(rows.view().members.size()), suspect_after_ns) {}
 
 template <class Memory>
-std::uint32_t Suspicion<Memory>::leader() const {
-  return static_cast<std::uint32_t>(std::ranges::find(suspected_, false) - suspected_.begin());
+Rank Suspicion<Memory>::leader() const {
+  const auto first = std::ranges::find(suspected_, false);
+  return {static_cast<std::uint32_t>(first - suspected_.begin())};
 }
 
 template <class Memory>
@@ -31,16 +33,16 @@ std::uint32_t Suspicion<Memory>::unsuspected() const {
 }
 
 template <class Memory>
-bool Suspicion<Memory>::has_majority() const {
-  return 2 * unsuspected() > rows_.view().members.size();
+bool Suspicion<Memory>::may_go_on() const {
+  return quorum_.may_go_on(unsuspected(), rows_.view().members.size());
 }
 
 template <class Memory>
 void Suspicion<Memory>::watch_heartbeats(std::uint64_t now_ns) {
   detector_.look(now_ns);
   const View& view = rows_.view();
-  for (std::uint32_t rank = 0; rank < view.members.size(); ++rank) {
-    if (rank == rows_.rank() || suspected_[rank]) continue;
+  for (const Rank rank : view.ranks()) {
+    if (rank == rows_.rank() || of(rank)) continue;
     const std::uint32_t slot = view.members[rank].slot;
     // Both only grow, as long as it is connected. A beat may wait behind much data of its own.
     detector_.heard(slot, rows_.life(slot, ViewWords::kHeartbeat) + heard_(slot));
@@ -51,23 +53,24 @@ void Suspicion<Memory>::watch_heartbeats(std::uint64_t now_ns) {
 // J1. In rank order: of two that suspect each other, all who hear both at once believe the lower.
 template <class Memory>
 void Suspicion<Memory>::hear_others() {
-  for (std::uint32_t rank = 0; rank < rows_.view().members.size(); ++rank) {
-    if (rank == rows_.rank() || suspected_[rank]) continue;
+  for (const Rank rank : rows_.view().ranks()) {
+    if (rank == rows_.rank() || of(rank)) continue;
     if (!hear(rank)) return;
   }
 }
 
 // False: to look no further.
 template <class Memory>
-bool Suspicion<Memory>::hear(std::uint32_t rank) {
+bool Suspicion<Memory>::hear(Rank rank) {
   const View& view = rows_.view();
   std::size_t many = 0;
   for (std::size_t i = 0; i < said_.size(); ++i) {
     said_[i] = rows_.word(rank, ViewWords::kSuspected + 8 * i);
     many += static_cast<std::size_t>(std::popcount(said_[i]));
   }
-  if (many == 0 || 2 * many >= view.members.size()) return true;
-  for (std::uint32_t other = 0; other < view.members.size(); ++other) {
+  const std::size_t members = view.members.size();
+  if (many == 0 || !quorum_.may_go_on(members - std::min(many, members), members)) return true;
+  for (const Rank other : view.ranks()) {
     const std::uint32_t slot = view.members[other].slot;
     const bool says = (said_[slot / 64] >> slot % 64 & 1) != 0;
     if (says && other != rows_.rank() && !suspect_(other)) return false;
@@ -76,10 +79,10 @@ bool Suspicion<Memory>::hear(std::uint32_t rank) {
 }
 
 template <class Memory>
-void Suspicion<Memory>::add(std::uint32_t rank) {
-  TUTTI_ASSERT(rank != rows_.rank() && rank < suspected_.size() && !suspected_[rank], rank,
-               rows_.rank(), rows_.view().id);
-  suspected_[rank] = true;
+void Suspicion<Memory>::add(Rank rank) {
+  TUTTI_ASSERT(rank != rows_.rank() && rank.value < suspected_.size() && !of(rank), rank.value,
+               rows_.rank().value, rows_.view().id);
+  suspected_[rank.value] = true;
   rows_.say_suspected(rows_.view().members[rank].slot);
 }
 
@@ -88,11 +91,11 @@ template <class Memory>
 bool Suspicion<Memory>::is_alone() {
   const View& view = rows_.view();
   std::size_t together = 1;
-  for (std::uint32_t rank = 0; rank < view.members.size(); ++rank) {
-    if (rank == rows_.rank() || suspected_[rank]) continue;
+  for (const Rank rank : view.ranks()) {
+    if (rank == rows_.rank() || of(rank)) continue;
     if (!rows_.says_suspected(rank, rows_.self().slot)) ++together;
   }
-  if (2 * together > view.members.size()) {
+  if (quorum_.may_go_on(together, view.members.size())) {
     alone_ = false;
     alone_since_ns_.reset();
     return false;

@@ -4,13 +4,13 @@
 ///
 /// Invariants:
 ///  J1  Suspicion is kept until the view ends, and passes on: a member takes over what others say,
-///      but not of itself, nor from one that has lost the majority. Ignore a suspected member's
+///      but not of itself, nor from one that may not go on (Quorum). Ignore a suspected member's
 ///      words, except a decision: any row may prove one. A suspected member suspects nobody for
 ///      it: else one false word could pass through a whole group.
-///  J9  Suspicions are never taken back, so those who decide are a majority that trust each other.
-///      A wedged member that has had suspect_after_ns without so many whom it does not suspect and
-///      who do not suspect it stops, as in a minority: three that suspect each other in a circle
-///      would wait for ever.
+///  J9  Suspicions are never taken back, so the members that decide trust each other. A wedged
+///      member counts those that it does not suspect and that do not suspect it. If those may not
+///      go on (Quorum) for suspect_after_ns, it stops, as in a minority: three that suspect each
+///      other in a circle would wait for ever.
 /// Threads: the predicate thread.
 #pragma once
 #include <cstdint>
@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "membership/failure_detector.hpp"
+#include "membership/quorum.hpp"
 #include "membership/view_rows.hpp"
 
 namespace tutti {
@@ -27,27 +28,28 @@ template <class Memory>
 class Suspicion {
  public:
   /// What is found is told to `suspect`, which may add() that rank. False: to look no further.
-  using Suspect = std::function<bool(std::uint32_t rank)>;
+  using Suspect = std::function<bool(Rank rank)>;
   /// What arrives of the node in that slot, beside its words: it changes while that lives.
   using Heard = std::function<std::uint64_t(std::uint32_t slot)>;
 
-  Suspicion(ViewRows<Memory>& rows, std::uint64_t suspect_after_ns, Suspect suspect, Heard heard);
+  Suspicion(ViewRows<Memory>& rows, const Quorum& quorum, std::uint64_t suspect_after_ns,
+            Suspect suspect, Heard heard);
 
+  [[nodiscard]] bool of(Rank rank) const { return suspected_[rank.value]; }
   /// By rank in the view.
-  [[nodiscard]] bool of(std::uint32_t rank) const { return suspected_[rank]; }
   [[nodiscard]] const std::vector<bool>& all() const { return suspected_; }
   [[nodiscard]] std::uint32_t unsuspected() const;
   /// The lowest rank that is not suspected (J3).
-  [[nodiscard]] std::uint32_t leader() const;
-  /// Those that are not suspected are more than half of the view.
-  [[nodiscard]] bool has_majority() const;
+  [[nodiscard]] Rank leader() const;
+  /// Those that are not suspected may go on to a next view (Quorum).
+  [[nodiscard]] bool may_go_on() const;
 
   /// The node in that slot is watched from now on.
   void watch(std::uint32_t slot) { detector_.watch(slot); }
   void watch_heartbeats(std::uint64_t now_ns);
   void hear_others();
   /// J1. It is not suspected yet.
-  void add(std::uint32_t rank);
+  void add(Rank rank);
   /// J9: for so long that the member stops. To be asked at each look in a change of view.
   [[nodiscard]] bool is_alone();
 
@@ -55,9 +57,10 @@ class Suspicion {
   void begin_view();
 
  private:
-  [[nodiscard]] bool hear(std::uint32_t rank);
+  [[nodiscard]] bool hear(Rank rank);
 
   ViewRows<Memory>& rows_;
+  const Quorum& quorum_;
   const std::uint64_t suspect_after_ns_;
   Suspect suspect_;
   Heard heard_;

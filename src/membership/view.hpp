@@ -8,7 +8,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
-#include <vector>
+#include <ranges>
+
+#include "tutti/indexed_by.hpp"
+#include "tutti/types.hpp"
 
 namespace tutti {
 
@@ -19,20 +22,28 @@ struct ViewMember {
   friend bool operator==(const ViewMember&, const ViewMember&) = default;
 };
 
+/// In view 0, before a group is created, all nodes are members, by slot.
+[[nodiscard]] constexpr Rank rank_in_view_0(std::uint32_t slot) { return {slot}; }
+
 /// The id of the view that a group starts with.
 inline constexpr std::uint64_t kFirstView = 1;
 
 struct View {
   std::uint64_t id = 0;
-  std::vector<ViewMember> members;
+  IndexedBy<Rank, ViewMember> members{};
   /// So many of them, the first in rank order, were in the view before; the others joined.
   std::uint32_t survivors = 0;
 
+  /// All ranks, from 0 on.
+  [[nodiscard]] auto ranks() const {
+    return std::views::iota(0U, static_cast<std::uint32_t>(members.size())) |
+           std::views::transform([](std::uint32_t rank) { return Rank{rank}; });
+  }
   /// Rank of the member in that slot; nothing if there is none.
-  [[nodiscard]] std::optional<std::uint32_t> rank_of(std::uint32_t slot) const {
+  [[nodiscard]] std::optional<Rank> rank_of(std::uint32_t slot) const {
     const auto found = std::ranges::find(members, slot, &ViewMember::slot);
     if (found == members.end()) return {};
-    return static_cast<std::uint32_t>(found - members.begin());
+    return Rank{static_cast<std::uint32_t>(found - members.begin())};
   }
   [[nodiscard]] bool contains(const ViewMember& member) const {
     return std::ranges::find(members, member) != members.end();

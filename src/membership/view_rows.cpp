@@ -17,7 +17,7 @@ ViewRows<Memory>::ViewRows(const ViewWords& words, ViewMember self, std::size_t 
       own_row_(own_row),
       row_of_(std::move(row_of)),
       memory_(memory),
-      rank_(self.slot) {
+      rank_(rank_in_view_0(self.slot)) {
   TUTTI_ASSERT(self.slot < nodes, self.slot, nodes);
   for (std::uint32_t slot = 0; slot < nodes; ++slot) {
     view_.members.push_back({slot, slot == self.slot ? self.incarnation : 0});
@@ -32,7 +32,7 @@ void ViewRows<Memory>::enter(const View& view) {
 }
 
 template <class Memory>
-std::uint64_t ViewRows<Memory>::word(std::uint32_t rank, std::size_t offset) const {
+std::uint64_t ViewRows<Memory>::word(Rank rank, std::size_t offset) const {
   const std::uint32_t slot = view_.members[rank].slot;
   const std::byte* block = row(slot) + words_.block(view_.id);
   if (memory_.load(block + ViewWords::kEpoch) != view_.id) return 0;
@@ -43,7 +43,7 @@ std::uint64_t ViewRows<Memory>::word(std::uint32_t rank, std::size_t offset) con
 }
 
 template <class Memory>
-bool ViewRows<Memory>::says_suspected(std::uint32_t rank, std::uint32_t slot) const {
+bool ViewRows<Memory>::says_suspected(Rank rank, std::uint32_t slot) const {
   return (word(rank, ViewWords::kSuspected + 8 * (slot / 64)) >> slot % 64 & 1) != 0;
 }
 

@@ -27,7 +27,7 @@ class ViewRows {
   [[nodiscard]] const View& view() const { return view_; }
   [[nodiscard]] const ViewWords& words() const { return words_; }
   /// Ours, in the view.
-  [[nodiscard]] std::uint32_t rank() const { return rank_; }
+  [[nodiscard]] Rank rank() const { return rank_; }
   [[nodiscard]] const ViewMember& self() const { return self_; }
   /// From here on blocks are those of that view, which has us in it. Stores nothing.
   void enter(const View& view);
@@ -44,8 +44,8 @@ class ViewRows {
     return memory_.load(row(slot) + offset);
   }
   /// A word of the member's block for our view, 0 if the block is not for it (L3).
-  [[nodiscard]] std::uint64_t word(std::uint32_t rank, std::size_t offset) const;
-  [[nodiscard]] bool says_suspected(std::uint32_t rank, std::uint32_t slot) const;
+  [[nodiscard]] std::uint64_t word(Rank rank, std::size_t offset) const;
+  [[nodiscard]] bool says_suspected(Rank rank, std::uint32_t slot) const;
   /// The proposal for what comes after `view` that the word `accepted` of the node names; nothing
   /// if there is none that can be read.
   [[nodiscard]] std::optional<Proposal> proposal_of(std::uint32_t slot, std::uint64_t view,
@@ -70,7 +70,7 @@ class ViewRows {
   RowOf row_of_;
   Memory memory_;
   View view_;
-  std::uint32_t rank_;
+  Rank rank_;
   bool changed_ = false;
 };
 

@@ -36,8 +36,8 @@ const std::atomic<std::uint64_t>& Incarnation::asleep() const {
   return reinterpret_cast<const RowHeader*>(row_->data())->asleep;
 }
 
-const std::string& Incarnation::member(std::uint32_t rank) const {
-  TUTTI_ASSERT(rank < view().members.size(), rank, view().members.size(), view().id);
+const std::string& Incarnation::member(Rank rank) const {
+  TUTTI_ASSERT(rank.value < view().members.size(), rank.value, view().members.size(), view().id);
   return plan_.names[view().members[rank].slot];
 }
 
@@ -124,7 +124,7 @@ bool Incarnation::have_states_ended() const {
 
 std::vector<std::string> Incarnation::suspected() const {
   std::vector<std::string> names;
-  for (std::uint32_t rank = 0; rank < view().members.size(); ++rank) {
+  for (const Rank rank : view().ranks()) {
     if (engine_->membership().suspects(rank)) names.push_back(member(rank));
   }
   return names;
@@ -159,7 +159,7 @@ void Incarnation::watch_lags() {
     for (std::uint32_t rank = 0; rank < members; ++rank) {
       const Lag lag = group.lag(rank);
       MemberLag& figures = lag_figures_[rank];
-      figures.member = member(rank);
+      figures.member = member(Rank{rank});
       figures.messages = lag.messages;
       figures.bytes = lag.bytes;
       figures.behind = std::chrono::nanoseconds(lag.ns);
@@ -172,7 +172,7 @@ void Incarnation::watch_lags() {
 }
 
 void Incarnation::remove_the_still(const std::string& group) {
-  for (std::uint32_t rank = 0; rank < view().members.size(); ++rank) {
+  for (const Rank rank : view().ranks()) {
     const std::uint32_t slot = view().members[rank].slot;
     const std::chrono::nanoseconds still = lags_.still(group, plan_.names[slot]);
     if (slot == self_ || engine_->membership().suspects(rank) || still < node_.remove_after)
@@ -194,11 +194,11 @@ void Incarnation::log(LogLevel level, const std::string& text) const {
 }
 
 Incarnation::Incarnation(const NodeOptions& node, const std::vector<GroupOptions>& groups,
-                         IncarnationEvents& events, bool may_found)
+                         IncarnationEvents& events, bool may_create)
     : node_(node),
       groups_(groups),
       events_(events),
-      may_found_(may_found),
+      may_create_(may_create),
       plan_(names_of(node.members), groups,
             std::ranges::any_of(groups, &GroupOptions::stateful) ? kStateRingBytes : 0,
             node.litmus_rounds != 0),

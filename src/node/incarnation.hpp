@@ -38,7 +38,7 @@ class Incarnation final : private EngineEvents {
   /// all that is given outlives this.
   [[nodiscard]] static Result<std::unique_ptr<Incarnation>> open(
       const NodeOptions& node, const std::vector<GroupOptions>& groups, IncarnationEvents& events,
-      bool may_found);
+      bool may_create);
   ~Incarnation() override;
 
   /// One pass over all there is to do. Returns how much was done.
@@ -65,10 +65,10 @@ class Incarnation final : private EngineEvents {
     return engine_->subgroup(group);
   }
   /// Name of the member at that rank of the view.
-  [[nodiscard]] const std::string& member(std::uint32_t rank) const;
+  [[nodiscard]] const std::string& member(Rank rank) const;
   [[nodiscard]] const View& view() const { return engine_->view(); }
   /// See Membership.
-  [[nodiscard]] bool may_have_founded() const { return engine_->membership().may_have_founded(); }
+  [[nodiscard]] bool may_have_created() const { return engine_->membership().may_have_created(); }
   /// Names of the members that this one has suspected in its last view.
   [[nodiscard]] std::vector<std::string> suspected() const;
   /// What comes after this view is decided, and not reached yet.
@@ -109,7 +109,7 @@ class Incarnation final : private EngineEvents {
 
  private:
   Incarnation(const NodeOptions& node, const std::vector<GroupOptions>& groups,
-              IncarnationEvents& events, bool may_found);
+              IncarnationEvents& events, bool may_create);
   [[nodiscard]] Result<void> open_row();
   [[nodiscard]] Result<void> open_fabrics();
   [[nodiscard]] Result<std::unique_ptr<OfiFabric>> open_ofi();
@@ -160,7 +160,7 @@ class Incarnation final : private EngineEvents {
   const NodeOptions& node_;
   const std::vector<GroupOptions>& groups_;
   IncarnationEvents& events_;
-  const bool may_found_;
+  const bool may_create_;
   const RowPlan plan_;
   const std::uint32_t self_;  // slot
   std::uint64_t incarnation_ = 0;

@@ -23,7 +23,7 @@ constexpr std::uint64_t kBeatsPerTimeout = 40;
 constexpr std::uint64_t kLookEveryNs = 20'000;
 
 // How long more than the least number of founders are waited for.
-constexpr std::uint64_t kFoundAfterNs = 500'000'000;
+constexpr std::uint64_t kCreateAfterNs = 500'000'000;
 
 // An exception of the application's, as an error: it must not end the thread that it came to.
 template <class Work>
@@ -74,8 +74,8 @@ class MarkedSnapshot {
 
 Result<std::unique_ptr<Incarnation>> Incarnation::open(const NodeOptions& node,
                                                        const std::vector<GroupOptions>& groups,
-                                                       IncarnationEvents& events, bool may_found) {
-  std::unique_ptr<Incarnation> out(new Incarnation(node, groups, events, may_found));
+                                                       IncarnationEvents& events, bool may_create) {
+  std::unique_ptr<Incarnation> out(new Incarnation(node, groups, events, may_create));
   const Result<std::uint64_t> number = random_u64();
   if (!number) return std::unexpected(number.error());
   out->incarnation_ = *number;
@@ -167,8 +167,8 @@ MembershipOptions Incarnation::membership_options() const {
           .suspect_after_ns = suspect_after,
           .look_every_ns = kLookEveryNs,
           .founders = node_.founders,
-          .may_found = may_found_,
-          .found_after_ns = kFoundAfterNs};
+          .may_create = may_create_,
+          .create_after_ns = kCreateAfterNs};
 }
 
 // On the predicate thread, the loop is lent for as long as the callback takes.
@@ -257,7 +257,7 @@ Result<void> Incarnation::start_state_thread() {
 }
 
 Founding Incarnation::founding() const {
-  if (may_found_) return Founding::founds;
+  if (may_create_) return Founding::founds;
   return node_.join_only ? Founding::join_only : Founding::agreed;
 }
 

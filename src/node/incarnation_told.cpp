@@ -57,12 +57,12 @@ void Incarnation::stepped() {
 ViewChange Incarnation::change_of(const Entry& entry) const {
   const View& view = entry.view;
   TUTTI_ASSERT(view.rank_of(self_).has_value(), view.id, self_);
-  ViewChange change{.view = view.id, .rank = {*view.rank_of(self_)}};
-  for (std::uint32_t rank = 0; rank < view.members.size(); ++rank) {
+  ViewChange change{.view = view.id, .rank = *view.rank_of(self_)};
+  for (const Rank rank : view.ranks()) {
     const std::string& name = plan_.names[view.members[rank].slot];
     change.members.push_back(name);
     change.incarnations.push_back(view.members[rank].incarnation);
-    if (rank >= view.survivors) change.joined.push_back(name);
+    if (rank.value >= view.survivors) change.joined.push_back(name);
   }
   for (const ViewMember& member : entry.decision.left) {
     change.left.push_back(

@@ -31,7 +31,7 @@ void pause_briefly() {
 NodeCore::NodeCore(NodeOptions options)
     : callbacks_(options.name, [this](const Error& thrown) { fail_with(thrown); }),
       options_(callbacks_.wrap(std::move(options))),
-      may_found_(!options_.join_only),
+      may_create_(!options_.join_only),
       caller_idle_(options_.idle) {}
 
 NodeCore::~NodeCore() { static_cast<void>(close(Deadline(kForever))); }

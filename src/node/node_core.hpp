@@ -189,7 +189,7 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
   std::atomic<std::uint64_t> late_claims_{0};
   std::shared_ptr<NodeCore> kept_;  // by itself, for these
   // The next incarnation of this start may found a group, or else only join one.
-  std::atomic<bool> may_found_;
+  std::atomic<bool> may_create_;
   std::atomic<bool> agreed_to_found_{false};
   std::atomic<Ending> ending_{Ending::none};  // what stop() or leave() waits for
   std::atomic<bool> left_{false};             // the others let it go; it may be closed long since

@@ -60,7 +60,7 @@ Result<void> NodeCore::start_by(const Deadline& deadline) {
 
 Result<std::unique_ptr<Incarnation>> NodeCore::open_incarnation() {
   try {
-    return Incarnation::open(options_, group_options_, *this, may_found_);
+    return Incarnation::open(options_, group_options_, *this, may_create_);
   } catch (const std::bad_alloc&) {
     return fail(ErrorCode::system, "no memory for the start of this node: " + memory_advice());
   }
@@ -119,7 +119,7 @@ Result<void> NodeCore::start_threads() {
 
 // Why there is no view although nobody is missing.
 std::string NodeCore::why_not_agreed() const {
-  if (may_found_ || incarnation_->sees_group()) {
+  if (may_create_ || incarnation_->sees_group()) {
     return "all members are connected, but did not agree on a view yet";
   }
   return options_.members.size() == 1 ? "the member list names no other node"
@@ -153,14 +153,14 @@ Error NodeCore::why_not_started() const {
   if (const std::string refused = incarnation_->lobby().refused(); !refused.empty()) {
     why += "; " + refused;
   }
-  if (may_found_ && !incarnation_->sees_group()) {
+  if (may_create_ && !incarnation_->sees_group()) {
     if (const std::string others = incarnation_->lobby().only_join(); !others.empty()) {
       why += "; " + others;
     }
   }
-  if (!may_found_ && incarnation_->sees_group()) {
+  if (!may_create_ && incarnation_->sees_group()) {
     why = "there is a group, which has not admitted this node yet: " + why;
-  } else if (!may_found_) {
+  } else if (!may_create_) {
     why =
         "there is no group to join: no member that answers is in one. If none runs anywhere, start "
         "its founders anew without join_only (--join); " +
@@ -184,7 +184,7 @@ bool NodeCore::is_unfounded() const {
 // Returns why it is abandoned.
 Error NodeCore::abandon_start() {
   // What it said last the others hear before its connections end: they may need its vote.
-  if (is_unfounded() && !may_found_ && life_.try_phase(Phase::abandoned)) {
+  if (is_unfounded() && !may_create_ && life_.try_phase(Phase::abandoned)) {
     incarnation_->sleeper().wake();
     const auto parted = [this] { return life_.course() == Course::parted; };
     wait_until(changed_, parted, Deadline(std::min(options_.suspect_after, kLongestDrain)));
@@ -237,8 +237,8 @@ void NodeCore::installed(const ViewChange& change) {
 
 void NodeCore::ended(StopReason reason) {
   if (!life_.in_view()) {
-    if (incarnation_->may_have_founded()) {  // J7
-      may_found_ = false;
+    if (incarnation_->may_have_created()) {  // J7
+      may_create_ = false;
       agreed_to_found_ = incarnation_->view().id == 0;
     }
     life_.set_course(Course::unfounded);

@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "membership/quorum.hpp"
 #include "node/bootstrap/address.hpp"
 #include "node/group_rules.hpp"
 #include "node/text.hpp"
@@ -262,7 +263,9 @@ Result<void> NodeOptions::validate() const {
   if (Result<void> r = check_duration("idle.yield", idle.yield, 0ns, 1s, "0 .. 1 s"); !r) return r;
   const auto all = static_cast<std::uint32_t>(members.size());
   if (founders != 0) {
-    if (Result<void> r = check_range("founders", founders, all / 2 + 1, all); !r) return r;
+    if (Result<void> r = check_range("founders", founders, PrimaryQuorum::founders_min(all), all);
+        !r)
+      return r;
   }
   if (Result<void> r = check_range("litmus_rounds", litmus_rounds, 0U, kLitmusRoundsMax); !r) {
     return r;

@@ -46,7 +46,7 @@ void read(const Member& member, Views& views) {
     }
     views[entry.view.id].pieces += entry.pieces;
     stays[entry.view.id] = {.who = &member, .entered_ns = entry.at_ns};
-    views[entry.view.id].members = entry.view.members;
+    views[entry.view.id].members = entry.view.members.all();
   }
   for (const Event& event : member.recorder().events()) {
     const auto found = stays.find(event.view);

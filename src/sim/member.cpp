@@ -60,7 +60,7 @@ bool has_state(const Plan& plan, std::size_t group) {
   return !plan.stateless && options.level != Level::unordered && all;
 }
 
-Member::Member(const Plan& plan, ViewMember self, bool may_found, Net& net, std::uint64_t seed)
+Member::Member(const Plan& plan, ViewMember self, bool may_create, Net& net, std::uint64_t seed)
     : plan_(plan),
       self_(self),
       net_(net),
@@ -88,8 +88,8 @@ Member::Member(const Plan& plan, ViewMember self, bool may_found, Net& net, std:
                                              .suspect_after_ns = plan.suspect_after_ns,
                                              .look_every_ns = plan.look_every_ns,
                                              .founders = plan.founders,
-                                             .may_found = may_found,
-                                             .found_after_ns = plan.found_after_ns},
+                                             .may_create = may_create,
+                                             .create_after_ns = plan.create_after_ns},
                               .patience_ns = 2 * plan.suspect_after_ns,
                               .litmus_rounds = plan.litmus_rounds};
   EngineEvents& events = *this;
@@ -240,7 +240,7 @@ Progress Member::progress() {
                .ballot = word(block + ViewWords::kAccepted) / 2,
                .decided = view_id() != 0 && engine_->membership().has_decided(),
                .told = told_.id};
-  out.leads = out.ballot == 1 + view().rank_of(self_.slot).value_or(0);
+  out.leads = out.ballot == 1 + view().rank_of(self_.slot).value_or(Rank{}).value;
   if (engine_->states().gives()) out.given = word(state + StateWords::kSent);
   if (engine_->states().taking() == Taking::under_way) {
     out.taken = word(state + StateWords::kTaken) + word(state + StateWords::kTaken + 8);

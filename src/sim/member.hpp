@@ -29,7 +29,7 @@ namespace tutti::sim {
 
 class Member final : private EngineEvents {
  public:
-  Member(const Plan& plan, ViewMember self, bool may_found, Net& net, std::uint64_t seed);
+  Member(const Plan& plan, ViewMember self, bool may_create, Net& net, std::uint64_t seed);
 
   /// One pass. Returns how much was done.
   std::size_t pass();
@@ -79,7 +79,7 @@ class Member final : private EngineEvents {
   [[nodiscard]] const std::string& name() const { return plan_.rows.names[self_.slot]; }
   [[nodiscard]] const View& view() const { return engine_->view(); }
   [[nodiscard]] bool changing() const { return engine_->membership().changing(); }
-  [[nodiscard]] bool may_have_founded() const { return engine_->membership().may_have_founded(); }
+  [[nodiscard]] bool may_have_created() const { return engine_->membership().may_have_created(); }
   /// The view that the application is in, behind or at view().
   [[nodiscard]] const View& told_view() const { return told_; }
   [[nodiscard]] std::uint64_t told_at_ns() const { return told_at_ns_; }

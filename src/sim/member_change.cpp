@@ -62,7 +62,7 @@ void Member::check_stable() {
     for (std::uint32_t m = 0; m < shape.members(); ++m) {
       const std::byte* words = shape.member_controls[m];
       const bool here = NativeMemory::load(words + ControlWords::kEpoch) == shape.view;
-      const std::byte* row = net_.row(self_.slot, view().members[m].slot);
+      const std::byte* row = net_.row(self_.slot, view().members[Rank{m}].slot);
       if (m == shape.self) continue;
       if (!here && NativeMemory::load(row + ViewWords::kInstalled) > shape.view) continue;
       const bool met =
@@ -74,7 +74,7 @@ void Member::check_stable() {
         if (engine_->subgroup(g).stable(s) <= most || !finding_.empty()) continue;
         finding_ = (atomic ? "I2: " : "I7: ") + name() + " may deliver in view " +
                    std::to_string(shape.view) + " what " +
-                   plan_.rows.names[view().members[m].slot] + " does not have";
+                   plan_.rows.names[view().members[Rank{m}].slot] + " does not have";
       }
     }
   }

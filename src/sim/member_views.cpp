@@ -64,11 +64,11 @@ void Member::reached(const Entry& entry) {
   told_at_ns_ = net_.now_ns();
   const history::At at{.view = view.id, .time_ns = net_.now_ns()};
   record(history::make_install(at, digest, static_cast<std::uint32_t>(view.members.size()), 0));
-  for (std::uint32_t rank = 0; rank < view.members.size(); ++rank) {
+  for (const Rank rank : view.ranks()) {
     const ViewMember& member = view.members[rank];
-    const bool joined = rank >= view.survivors;
+    const bool joined = rank.value >= view.survivors;
     record(history::make_view_member(
-        at, ref(member), rank,
+        at, ref(member), rank.value,
         static_cast<std::uint8_t>((joined ? history::kMemberJoined : 0) | history::kMemberSends)));
   }
   for (std::uint16_t g = 0; g < seats_.size(); ++g) {

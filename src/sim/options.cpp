@@ -88,7 +88,7 @@ bool orderly(const Options& options) {
   return options.net.slow_one_in == 0 && faults.lost_doorbells_percent == 0 &&
          faults.crashes + faults.pauses + faults.partitions + faults.one_way_cuts + faults.muted +
                  faults.flaps + faults.broken_links + faults.lies + faults.in_changes +
-                 faults.newcomers + faults.heirs + faults.splits + faults.hushes +
+                 faults.newcomers + faults.successors + faults.splits + faults.hushes +
                  faults.disorders ==
              0 &&
          !faults.lone && faults.failpoint == Failpoint::none && options.interrupts.pauses == 0 &&
@@ -140,7 +140,7 @@ std::string to_string(const Options& options) {
   tell("lingers", faults.lingers);
   tell("in changes", faults.in_changes);
   tell("newcomers", faults.newcomers);
-  tell("heirs", faults.heirs);
+  tell("successors", faults.successors);
   tell("hasty", faults.hasty ? 1 : 0);
   tell("lone", faults.lone ? 1 : 0);
   tell("splits", faults.splits);

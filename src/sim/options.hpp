@@ -29,9 +29,11 @@ struct Faults {
   std::uint32_t lingers = 0;     ///< so many callbacks last, while the node's other threads go on
   std::uint32_t in_changes = 0;  ///< more of them, just when members change their view
   std::uint32_t newcomers = 0;   ///< so many that join lose another just before their first view
-  std::uint32_t heirs = 0;   ///< so many proposals the next in line misses, and the decision all
+  /// So many leaders are cut off from the member of the next rank, their successor, just as they
+  /// propose. When they have decided, nobody hears them any more.
+  std::uint32_t successors = 0;
   bool lone = false;         ///< all leave but one, which dies as it lets others in
-  bool hasty = false;        ///< such a next in line takes the first for lost at once
+  bool hasty = false;        ///< such a successor suspects its leader at once
   std::uint32_t splits = 0;  ///< so many that have just agreed to found a group are parted from it
   /// All members finish, at about the same time, and go without a word, or leave (world_ends.cpp).
   bool ends = false;

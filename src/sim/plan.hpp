@@ -23,7 +23,7 @@ struct Plan {
   std::uint64_t heartbeat_ns = 0;
   std::uint64_t suspect_after_ns = 0;
   std::uint32_t founders = 0;
-  std::uint64_t found_after_ns = 0;
+  std::uint64_t create_after_ns = 0;
   std::uint32_t large_one_in = 0;   ///< Options
   std::uint32_t claims = 0;         ///< the same
   std::uint64_t claim_ns = 0;       ///< open for so long at most

@@ -22,7 +22,7 @@ void interrupt(Options& options, Prng& random) {
 // NOLINTNEXTLINE(readability-function-size): a table
 const std::vector<Scenario>& scenarios() {
   static const std::vector<Scenario> all{
-      {"swarm", "what the seed draws",
+      {"swarm", "the seed draws everything",
        [](Options& options) {
          Prng rare(options.seed ^ 0x72617265ULL);
          options.faults.ends = rare.one_in(20);
@@ -42,9 +42,10 @@ const std::vector<Scenario>& scenarios() {
          options.net.slow_one_in = 0;
          options.faults = {.standstills = 4};
        }},
-      {"zombie", "members pause until they are suspected; what the dead posted lands late",
+      {"zombie", "members pause until they are suspected; posts of dead members land late",
        [](Options& options) { options.faults = {.crashes = 2, .pauses = 4, .late_writes = true}; }},
-      {"pauses", "one node at a time pauses: too short to be missed, or for so long that it is out",
+      {"pauses",
+       "one node at a time pauses: too briefly to be suspected, or long enough to be evicted",
        [](Options& options) {
          options.nodes = std::max(options.nodes, 3U);
          options.founders = options.nodes;
@@ -56,7 +57,7 @@ const std::vector<Scenario>& scenarios() {
        [](Options& options) { options.faults = {.partitions = 3, .one_way_cuts = 3}; }},
       {"flapping", "links come and go, in both directions and in one",
        [](Options& options) { options.faults = {.one_way_cuts = 1, .flaps = 4}; }},
-      {"lies", "members believe that they have lost others, or all, who are there",
+      {"lies", "members are told that they lost others, or all others, which live",
        [](Options& options) { options.faults = {.crashes = 1, .lies = 4}; }},
       {"join-storm", "most nodes join at once while others die",
        [](Options& options) {
@@ -71,7 +72,7 @@ const std::vector<Scenario>& scenarios() {
          options.net.slow_one_in = 0;
          options.faults = {};
        }},
-      {"states", "who gives the state to those who join, or takes it, dies; slow saves and loads",
+      {"states", "givers of the state and joiners die; applications save and load slowly",
        [](Options& options) {
          const std::uint64_t seed = options.seed;
          options.nodes = 7;
@@ -86,14 +87,14 @@ const std::vector<Scenario>& scenarios() {
                            .failpoint_times = static_cast<std::uint32_t>(1 + seed / 7 % 2),
                            .failpoint_after = static_cast<std::uint32_t>(seed / 4 % 30)};
        }},
-      {"apart", "one end of a connection learns of it long before the other",
+      {"apart", "one end of a connection learns that it is up long before the other",
        [](Options& options) {
          options.nodes = 7;
          options.founders = 4;
          options.learn_within_ns = 2 * options.suspect_after_ns;
          options.faults = {.crashes = 3, .broken_links = 2, .leaves = 1};
        }},
-      {"failpoints", "members die right at named places of the protocol, each seed at the next",
+      {"failpoints", "members die right at named points of the protocol, each seed at the next one",
        [](Options& options) {
          const std::uint64_t seed = options.seed;
          options.net.slow_one_in = 0;
@@ -116,7 +117,8 @@ const std::vector<Scenario>& scenarios() {
          options.founders = options.nodes;
          options.faults = {.crashes = 3, .pauses = 1, .one_way_cuts = 1, .broken_links = 2};
        }},
-      {"halves", "one that has agreed to found a group is parted from it, with those who come late",
+      {"halves",
+       "a founder that accepted the first view is parted from the others, with the late nodes",
        [](Options& options) {
          options.nodes = std::max(options.nodes, 5U);
          options.founders = options.nodes / 2 + 1;
@@ -127,7 +129,7 @@ const std::vector<Scenario>& scenarios() {
                            .broken_links = 1,
                            .splits = static_cast<std::uint32_t>(1 + options.seed % 3)};
        }},
-      {"orphans", "both members that give the state to who joins die",
+      {"orphans", "both givers of the state die",
        [](Options& options) {
          options.nodes = 5;
          options.founders = 4;
@@ -136,7 +138,7 @@ const std::vector<Scenario>& scenarios() {
          options.level = Level::atomic;
          options.faults = {.failpoint = Failpoint::giving, .failpoint_times = 2};
        }},
-      {"lone", "all leave but one, which dies just as it lets several others in",
+      {"lone", "all members leave but one, which dies just as it admits several nodes",
        [](Options& options) {
          options.nodes = 5 + static_cast<std::uint32_t>(options.seed % 3);
          options.founders = options.nodes / 2 + 1;
@@ -145,25 +147,25 @@ const std::vector<Scenario>& scenarios() {
          options.learn_within_ns = options.suspect_after_ns / 2;
          options.faults = {.broken_links = 1, .in_changes = 1, .lone = true};
        }},
-      {"takeover", "more goes wrong just when members change their view, leaders die",
+      {"takeover", "faults hit just when members change their view; leaders die",
        [](Options& options) {
          options.nodes = std::max(options.nodes, 3U);
          options.founders = options.nodes;
          options.faults = {.crashes = 1, .broken_links = 1, .leaves = 2, .in_changes = 8};
        }},
-      {"heirs", "the next in line misses what is proposed; who has decided it is heard no more",
+      {"successors", "the successor of a leader misses its proposal; then nobody hears the leader",
        [](Options& options) {
          options.nodes = std::max(options.nodes, 5U);
          options.founders = options.nodes;
          options.hosts = options.nodes;
          options.net.slow_one_in = 0;
-         options.faults = {.broken_links = 1, .leaves = 2, .heirs = 1};
+         options.faults = {.broken_links = 1, .leaves = 2, .successors = 1};
          if (options.seed % 2 == 0) return;
          options.faults.leaves = 4;
-         options.faults.heirs = 4;
+         options.faults.successors = 4;
          options.faults.hasty = true;
        }},
-      {"hasty", "the next in line takes its leader for lost just as the others accept its proposal",
+      {"hasty", "a successor suspects its leader just as the others accept the leader's proposal",
        [](Options& options) {
          options.nodes = options.founders = options.hosts = 5;
          options.groups = 1;
@@ -174,7 +176,7 @@ const std::vector<Scenario>& scenarios() {
          options.fault_ns /= 2;
          options.calm_ns /= 2;
          options.send_every_ns *= 8;
-         options.faults = {.broken_links = 4, .leaves = 2, .heirs = 2, .hasty = true};
+         options.faults = {.broken_links = 4, .leaves = 2, .successors = 2, .hasty = true};
        }},
       {"leave", "members leave in order, some while others die",
        [](Options& options) { options.faults = {.crashes = 2, .leaves = 4}; }},
@@ -222,7 +224,8 @@ const std::vector<Scenario>& scenarios() {
                            .lingers = 24,
                            .late_writes = options.seed % 3 == 0};
        }},
-      {"ends", "all finish at about the same time and go without a word, or leave; some join then",
+      {"ends",
+       "all members finish at about the same time, and end silently or leave; some nodes join then",
        [](Options& options) {
          const std::uint64_t seed = options.seed;
          options.nodes = static_cast<std::uint32_t>(2 + seed % 5);

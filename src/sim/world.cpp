@@ -7,6 +7,7 @@
 #include "base/assert.hpp"
 #include "base/crc32c.hpp"
 #include "history/make_event.hpp"
+#include "membership/quorum.hpp"
 
 namespace tutti::sim {
 namespace {
@@ -46,12 +47,13 @@ std::vector<GroupOptions> groups_of(const Options& options) {
 
 Plan plan_of(const Options& options, Rounds& rounds,
              std::function<Lingered(std::uint32_t)> linger) {
-  TUTTI_ASSERT(2 * options.founders > options.nodes, options.founders, options.nodes);  // J7
+  TUTTI_ASSERT(options.founders >= PrimaryQuorum::founders_min(options.nodes), options.founders,
+               options.nodes);  // J7
   Plan plan = make_plan(options.nodes, groups_of(options), options.litmus_rounds != 0);
   plan.heartbeat_ns = options.heartbeat_ns;
   plan.suspect_after_ns = options.suspect_after_ns;
   plan.founders = options.founders;
-  plan.found_after_ns = options.suspect_after_ns;
+  plan.create_after_ns = options.suspect_after_ns;
   plan.states = options.states;
   plan.large_one_in = options.large_one_in;
   plan.claims = options.claims;
@@ -318,7 +320,7 @@ void World::gone(std::uint32_t node, bool told, bool secretly) {
     lose(other, node, 20 * options_.net.delay_ns, in_order ? What::hear_end : What::lose);
   }
   net_.part_from_all(node);
-  nodes_[node].may_have_founded |= member(node)->may_have_founded();
+  nodes_[node].may_have_created |= member(node)->may_have_created();
   gone_.push_back(std::move(nodes_[node].member));
   crashed_.push_back(false);
   gone_ns_.push_back(now_ns_);

@@ -66,7 +66,7 @@ class World {
     std::uint64_t paused_until_ns = 0;
     std::uint64_t wake_at_ns = ~0ULL;
     bool left = false;
-    bool may_have_founded = false;  // one of its incarnations
+    bool may_have_created = false;  // one of its incarnations
     bool changing = false;
     bool looks_again = false;  // before it sleeps
     // Of a pass that has stopped in the middle.
@@ -115,7 +115,7 @@ class World {
   void partition();
   [[nodiscard]] bool dies(Node& node);
   void hit_change(const View& view);
-  void cut_off_heir(std::uint32_t node);
+  void cut_off_successor(std::uint32_t node);
   void part_a_newcomer();
   void split_founders(std::uint32_t node);
   void silence(std::uint32_t node);
@@ -201,15 +201,15 @@ class World {
   std::uint64_t now_ns_ = 0;
   std::uint64_t order_ = 0;
   std::uint64_t passes_ = 0;
-  std::uint32_t hits_left_ = 0;             // of faults in changes of view
-  std::uint32_t newcomers_left_ = 0;        // to lose another
-  std::uint32_t heirs_left_ = 0;            // to be cut off
-  std::uint32_t splits_left_ = 0;           // of those who found
-  std::optional<std::uint64_t> core_ns_{};  // a group was there, and all was healed
-  std::uint32_t testator_ = kAnyNode;       // whom the last of them did not hear
-  std::uint32_t failpoint_after_ = 0;       // so many pass it yet
-  std::uint32_t failpoint_left_ = 0;        // and so many die there then
-  std::uint32_t hushes_left_ = 0;           // of those in no view
+  std::uint32_t hits_left_ = 0;              // of faults in changes of view
+  std::uint32_t newcomers_left_ = 0;         // to lose another
+  std::uint32_t successors_left_ = 0;        // to be cut off
+  std::uint32_t splits_left_ = 0;            // of those who found
+  std::optional<std::uint64_t> core_ns_{};   // a group was there, and all was healed
+  std::uint32_t cut_off_leader_ = kAnyNode;  // the last leader that was cut off so
+  std::uint32_t failpoint_after_ = 0;        // so many pass it yet
+  std::uint32_t failpoint_left_ = 0;         // and so many die there then
+  std::uint32_t hushes_left_ = 0;            // of those in no view
   std::uint32_t lingers_left_ = 0;
   std::uint32_t lingering_ = kAnyNode;     // in a callback
   std::uint32_t lone_ = kAnyNode;          // is about to let others in, and to die

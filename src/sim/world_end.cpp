@@ -90,9 +90,9 @@ std::string World::died_in_calm() const {
 std::string World::unfinished() const {
   const std::uint64_t newest = views();
   if (!founded_) {
-    const auto may_found = static_cast<std::size_t>(std::ranges::count_if(
-        running(), [this](std::uint32_t node) { return !nodes_[node].may_have_founded; }));
-    return may_found < plan_.founders ? "" : "M10: no group was founded";
+    const auto may_create = static_cast<std::size_t>(std::ranges::count_if(
+        running(), [this](std::uint32_t node) { return !nodes_[node].may_have_created; }));
+    return may_create < plan_.founders ? "" : "M10: no group was founded";
   }
   if (newest == 0) return options_.faults.ends ? "" : died_in_calm();
   if (options_.faults.ends) return unended();

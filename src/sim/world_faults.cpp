@@ -29,7 +29,7 @@ void World::plan_faults() {
   plan(What::stick, faults.stuck);
   hits_left_ = faults.in_changes;
   newcomers_left_ = faults.newcomers;
-  heirs_left_ = faults.heirs;
+  successors_left_ = faults.successors;
   splits_left_ = faults.splits;
   const InterruptOptions& stops = options_.interrupts;
   for (std::uint32_t n = 0; n < stops.pauses + stops.deaths; ++n) {
@@ -169,9 +169,10 @@ void World::lie(std::uint32_t node) {
   if (view.id == 0) return;  // it would wait for the other to come again, who does not know
   const std::uint64_t kind = random_.below(8);
   const std::uint32_t other = some_node();
-  for (std::size_t rank = 0; rank < view.members.size(); ++rank) {
+  const auto members = static_cast<std::uint32_t>(view.members.size());
+  for (const Rank rank : view.ranks()) {
     const std::uint32_t there = view.members[rank].slot;
-    const std::uint32_t next = view.members[(rank + 1) % view.members.size()].slot;
+    const std::uint32_t next = view.members[Rank{(rank.value + 1) % members}].slot;
     if (kind == 0) {
       believe_lost(there, next);
     } else if (kind <= 2 || there == other) {
@@ -216,8 +217,8 @@ void World::hit_change(const View& view) {
   const std::uint64_t one_way_ns = options_.net.delay_ns + options_.net.jitter_ns;
   const std::uint64_t early = soon(5 * one_way_ns);
   const std::uint32_t leader = random_.one_in(4) ? some_node() : there.front();
-  const std::uint32_t heir = random_.one_in(2) ? there[1 % there.size()] : some_node();
-  if (!random_.one_in(3)) at(early, What::one_way_cut, leader, heir);
+  const std::uint32_t successor = random_.one_in(2) ? there[1 % there.size()] : some_node();
+  if (!random_.one_in(3)) at(early, What::one_way_cut, leader, successor);
   static constexpr std::array kWhats{What::crash, What::pause, What::break_link, What::one_way_cut};
   const What what = kWhats[random_.below(kWhats.size())];
   at(early + random_.below(5 * one_way_ns), what, leader, some_node());
@@ -228,8 +229,8 @@ void World::hit_change(const View& view) {
 void World::hit_decision(std::uint32_t node) {
   if (calm_) return;
   if (lone_ == node) return die_alone();
-  if (testator_ == node) {
-    testator_ = kAnyNode;
+  if (cut_off_leader_ == node) {
+    cut_off_leader_ = kAnyNode;
     return silence(node);
   }
   if (newcomers_left_ != 0) part_a_newcomer();
@@ -260,20 +261,21 @@ void World::silence(std::uint32_t node) {
   }
 }
 
-// It has just proposed, and the next in line does not hear of it until that takes its place: when
-// it misses the first's heartbeats, or at once, just as the others accept.
-void World::cut_off_heir(std::uint32_t node) {
+// The node has just proposed as leader. Its successor, the member of the next rank, does not hear
+// of the proposal until it leads itself: when it misses the leader's heartbeats, or at once, just
+// as the others accept.
+void World::cut_off_successor(std::uint32_t node) {
   const Progress before = std::exchange(nodes_[node].progress, member(node)->progress());
   if (calm_ || !reached(Failpoint::proposed, before, nodes_[node].progress)) return;
   const View view = member(node)->view();
-  const std::optional<std::uint32_t> rank = view.rank_of(node);
-  if (view.id == 0 || !rank || *rank + 1 >= view.members.size()) return;
-  --heirs_left_;
-  testator_ = node;
-  const std::uint32_t heir = view.members[*rank + 1].slot;
-  cut(node, heir, now_ns_ + 3 * options_.suspect_after_ns);
+  const std::optional<Rank> rank = view.rank_of(node);
+  if (view.id == 0 || !rank || rank->value + 1 >= view.members.size()) return;
+  --successors_left_;
+  cut_off_leader_ = node;
+  const std::uint32_t successor = view.members[Rank{rank->value + 1}].slot;
+  cut(node, successor, now_ns_ + 3 * options_.suspect_after_ns);
   if (options_.faults.hasty)
-    at(soon(options_.net.delay_ns + options_.net.jitter_ns), What::believe_lost, heir, node);
+    at(soon(options_.net.delay_ns + options_.net.jitter_ns), What::believe_lost, successor, node);
 }
 
 // It has just agreed to found a group, says so, and hears no more of the others that do. With those
@@ -284,13 +286,13 @@ void World::split_founders(std::uint32_t node) {
   if (calm_ || after.view != 0 || !reached(Failpoint::accepted, before, after)) return;
   --splits_left_;
   const std::uint64_t until_ns = now_ns_ + 10 * options_.suspect_after_ns;
-  const auto founds = [&](std::uint32_t other) {
+  const auto is_founder = [&](std::uint32_t other) {
     const Member* there = member(other);
     return other != node && there != nullptr && (there->changing() || there->view().id != 0);
   };
   for (std::uint32_t one = 0; one < nodes_.size(); ++one) {
     for (std::uint32_t other = 0; other < nodes_.size(); ++other) {
-      if (!founds(one) || founds(other)) continue;
+      if (!is_founder(one) || is_founder(other)) continue;
       cut(one, other, until_ns);
       if (other != node) cut(other, one, until_ns);
     }

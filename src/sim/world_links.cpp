@@ -11,7 +11,7 @@ void World::start(std::uint32_t node) {
   const ViewMember self{node, random_.next() | 1};
   // J7, as NodeCore and those who start processes keep it.
   nodes_[node].member =
-      std::make_unique<Member>(plan_, self, !nodes_[node].may_have_founded, net_, random_.next());
+      std::make_unique<Member>(plan_, self, !nodes_[node].may_have_created, net_, random_.next());
   nodes_[node].left = false;
   nodes_[node].woken = false;
   nodes_[node].progress = {};

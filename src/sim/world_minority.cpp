@@ -66,8 +66,7 @@ void World::record_minorities(Member& member, std::uint64_t gone_ns) {
     const std::uint64_t from_ns = std::max(entries[i].at_ns, told_ns);
     if (from_ns < to_ns) {
       const std::uint64_t ends_ns = member.stopped() ? options_.fault_ns : to_ns;
-      record_minorities(member, entries[i].view, {from_ns, to_ns},
-                        std::min(next_ns, ends_ns));
+      record_minorities(member, entries[i].view, {from_ns, to_ns}, std::min(next_ns, ends_ns));
     }
   }
 }

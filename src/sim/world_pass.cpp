@@ -44,7 +44,7 @@ void World::end_pass(std::uint32_t node, std::size_t work) {
     for (std::uint32_t n = options_.burst; n > 1; --n) runner.member->send();
   }
   if (options_.faults.lone) follow_lone(node);
-  if (heirs_left_ != 0 && !runner.member->stopped()) cut_off_heir(node);
+  if (successors_left_ != 0 && !runner.member->stopped()) cut_off_successor(node);
   if (splits_left_ != 0 && !runner.member->stopped()) split_founders(node);
   const std::uint64_t decisions = runner.member->decisions();
   if (std::exchange(runner.decisions, decisions) < decisions) hit_decision(node);

@@ -41,15 +41,15 @@ template <class Memory>
 class ForgedNodeOver final : private EngineEvents {
  public:
   ForgedNodeOver(const sim::Plan& plan, std::uint32_t slot, std::vector<AlignedRow>& rows,
-                 Memory memory, bool may_found = true)
+                 Memory memory, bool may_create = true)
       : fabric(rows), jobs({state_of(plan)}, plan.rows.states.piece_bytes()) {
     const EngineOptions options{.membership = {.self = slot,
                                                .incarnation = 100 + slot,
                                                .nodes = plan.rows.names,
                                                .look_every_ns = plan.look_every_ns,
                                                .founders = plan.founders,
-                                               .may_found = may_found,
-                                               .found_after_ns = 0}};
+                                               .may_create = may_create,
+                                               .create_after_ns = 0}};
     EngineEvents& events = *this;
     engine = std::make_unique<Engine<Memory>>(
         options,

@@ -132,7 +132,7 @@ void World::make_engine(std::uint32_t node) {
                                              .incarnation = incarnation(node),
                                              .nodes = plan_.names,
                                              .look_every_ns = 1,
-                                             .found_after_ns = 0}};
+                                             .create_after_ns = 0}};
   jobs_.emplace_back(std::vector<GroupState>{}, 0);
   const auto row_of = [this, node](std::uint32_t slot) {
     return slot == node ? rows_[node].data() : fabrics_[node]->row(Slot{slot});

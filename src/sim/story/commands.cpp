@@ -6,6 +6,8 @@
 #include <sstream>
 #include <utility>
 
+#include "membership/quorum.hpp"
+
 namespace tutti::sim {
 namespace {
 
@@ -152,7 +154,8 @@ Result<void> Commands::make_world(const Words& founders) {
     if (Result<std::uint32_t> at = slot(name); !at) return std::unexpected(at.error());
     if (std::ranges::count(founders, name) != 1) return refuse(name + " is named twice");
   }
-  if (2 * founders.size() <= names_.size()) {
+  const auto nodes = static_cast<std::uint32_t>(names_.size());
+  if (founders.size() < PrimaryQuorum::founders_min(nodes)) {
     return refuse("a group is founded by more than half of all nodes");
   }
   group_.name = "g";
@@ -167,7 +170,7 @@ Result<void> Commands::make_world(const Words& founders) {
   plan_->heartbeat_ns = ScriptedWorld::kHeartbeatNs;
   plan_->suspect_after_ns = ScriptedWorld::kSuspectAfterNs;
   plan_->founders = static_cast<std::uint32_t>(founders.size());
-  plan_->found_after_ns = 2 * ScriptedWorld::kHeartbeatNs;
+  plan_->create_after_ns = 2 * ScriptedWorld::kHeartbeatNs;
   plan_->large_one_in = 1000;
   plan_->stateless = stateless_;
   teller_ = std::make_unique<Teller>(plan_->rows);

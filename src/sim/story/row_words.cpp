@@ -87,7 +87,7 @@ std::vector<std::string> RowWords::senders(std::uint64_t view) const {
 
 std::string RowWords::ranked(std::uint64_t view, std::uint64_t rank) const {
   if (view == 0) return plan_.names[rank];
-  return plan_.names[views_.at(view).members[rank].slot];
+  return plan_.names[views_.at(view).members[Rank{static_cast<std::uint32_t>(rank)}].slot];
 }
 
 std::size_t RowWords::begin() const { return kMembershipOffset; }
@@ -270,7 +270,7 @@ std::string RowWords::proposal(std::uint32_t owner, std::span<const std::byte> b
   if (before == told_.end()) told_.push_back({*read, owner});
   const Proposal& next = *read;
   std::string text =
-      "a proposal (view " + std::to_string(next.next.id) + ": " + names(next.next.members);
+      "a proposal (view " + std::to_string(next.next.id) + ": " + names(next.next.members.all());
   if (next.next.id != kFirstView) {
     const std::vector<std::string> of = senders(next.next.id - 1);
     const RoundCut cut = unpack_round_cut(next.cuts.front());

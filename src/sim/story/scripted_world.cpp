@@ -31,14 +31,14 @@ ScriptedWorld::ScriptedWorld(const Plan& plan, bool shared, ScriptEvents& events
   net_.set_watch([this](const Net::Posted& posted) { events_.posted(posted); });
 }
 
-bool ScriptedWorld::start(std::uint32_t slot, bool may_found) {
+bool ScriptedWorld::start(std::uint32_t slot, bool may_create) {
   for (std::uint32_t other = 0; other < nodes_.size(); ++other) {
     if (member(other) != nullptr && net_.has_end(other, slot)) return false;
   }
   const ViewMember self{slot, ++incarnations_};
   Node& node = nodes_[slot];
   node = {};
-  node.member = std::make_unique<Member>(plan_, self, may_found, net_, kSeed);
+  node.member = std::make_unique<Member>(plan_, self, may_create, net_, kSeed);
   poke(slot);
   for (std::uint32_t other = 0; other < nodes_.size(); ++other) {
     if (other == slot || member(other) == nullptr) continue;

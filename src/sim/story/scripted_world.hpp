@@ -53,7 +53,7 @@ class ScriptedWorld {
 
   /// Starts the node and connects it to all that run. False if one of those still has the
   /// connection to what was in its place. One that may not found only joins (J7).
-  [[nodiscard]] bool start(std::uint32_t slot, bool may_found);
+  [[nodiscard]] bool start(std::uint32_t slot, bool may_create);
   /// It is passed soon: a command has given it something to do.
   void poke(std::uint32_t slot) { nodes_[slot].wake_at_ns = now_ns_; }
   /// The node dies. Secretly: nobody is told.

@@ -18,8 +18,8 @@ class Start {
     plan_.founders = founders;
     for (std::uint32_t slot = 0; slot < count; ++slot) rows_.emplace_back(plan_.rows.row_bytes());
     for (std::uint32_t slot = 0; slot < count; ++slot) {
-      const bool may_found = std::ranges::find(joining, slot) == joining.end();
-      nodes_.emplace_back(plan_, slot, rows_, NativeMemory{}, may_found);
+      const bool may_create = std::ranges::find(joining, slot) == joining.end();
+      nodes_.emplace_back(plan_, slot, rows_, NativeMemory{}, may_create);
     }
   }
 
@@ -71,27 +71,27 @@ TEST(Founding, ANodeThatHasAcceptedMayHaveFoundedAGroup) {
   start.connect({0, 1, 3});
   start.run({0, 1, 3}, 1);  // all have wedged
   for (const std::uint32_t slot : {0U, 1U, 3U}) {
-    EXPECT_FALSE(start.node(slot).membership->may_have_founded()) << slot << " accepted nothing";
+    EXPECT_FALSE(start.node(slot).membership->may_have_created()) << slot << " accepted nothing";
   }
-  while (!start.node(0).membership->may_have_founded()) start.run({0, 1, 3}, 1);
+  while (!start.node(0).membership->may_have_created()) start.run({0, 1, 3}, 1);
   start.node(3).pass();
   ForgedNode& parted = start.node(3);
-  EXPECT_TRUE(parted.membership->may_have_founded());
+  EXPECT_TRUE(parted.membership->may_have_created());
   for (const std::uint32_t lost : {0U, 1U}) parted.membership->lost(lost);
   EXPECT_EQ(parted.why_stopped, StopReason::minority);
-  EXPECT_TRUE(parted.membership->may_have_founded()) << "although it is in no view";
+  EXPECT_TRUE(parted.membership->may_have_created()) << "although it is in no view";
 }
 
 // It comes after an incarnation that the others agreed with, and finds what they agreed to.
 TEST(Founding, ANodeAcceptsNothingThatItIsNotIn) {
   Start start(5, 3);
   start.connect({0, 1, 2});
-  while (!start.node(0).membership->may_have_founded()) start.run({0, 1, 2}, 1);
+  while (!start.node(0).membership->may_have_created()) start.run({0, 1, 2}, 1);
   start.node(4).membership->ready(0, 100);
   start.node(4).membership->ready(1, 101);
   start.node(4).membership->ready(2, 102);
   start.run({4}, 5);
-  EXPECT_FALSE(start.node(4).membership->may_have_founded());
+  EXPECT_FALSE(start.node(4).membership->may_have_created());
 }
 
 }  // namespace

@@ -67,7 +67,7 @@ std::atomic_ref<std::uint64_t> word_of(ForgedCluster& cluster, std::uint32_t slo
       *reinterpret_cast<std::uint64_t*>(cluster.rows[slot].data() + block + offset));
 }
 
-// J5: two have accepted what the dead leader proposed; to its heir they have not said yes yet.
+// J5: two have accepted what the dead leader proposed; to its successor they have not said yes yet.
 TEST(Membership, AcceptancesOfEarlierBallotsDoNotCount) {
   ForgedCluster cluster(5);
   cluster.nodes[0].membership->lost(4);

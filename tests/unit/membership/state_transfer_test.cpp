@@ -9,6 +9,13 @@
 namespace tutti::testing {
 namespace {
 
+View without_last(View view) {
+  std::vector<ViewMember> members = view.members.all();
+  members.pop_back();
+  view.members = IndexedBy<Rank, ViewMember>(std::move(members));
+  return view;
+}
+
 using ::testing::ElementsAre;
 
 TEST_F(StateTransferTest, StatesOfAnySizeComeWholeThroughASmallRing) {
@@ -275,8 +282,7 @@ TEST_F(StateTransferTest, DamageInTheRingIsTakenForTheLossOfTheGiver) {
 // Of two views, one of which has not begun here; whoever gives is needed, also the second giver.
 TEST_F(StateTransferTest, GiversAreNeededFromTheViewOnUntilAllWhoJoinHaveTheState) {
   make(3, 2, {text_of(2'000)}, {true});
-  View first = view_;
-  first.members.pop_back();
+  const View first = without_last(view_);
   for (const std::size_t at : {0, 1, 2, 3}) {
     site(at).transfer->expect(first, static_cast<std::uint32_t>(at));
     EXPECT_EQ(site(at).transfer->is_needed(), at < 2) << at;
@@ -306,8 +312,7 @@ TEST_F(StateTransferTest, GiversAreNeededFromTheViewOnUntilAllWhoJoinHaveTheStat
 // The next view has a joiner of its own, whose turn comes once the others have what they need.
 TEST_F(StateTransferTest, AJoinerOfTheNextViewComesAfterThoseOfThisOne) {
   make(2, 2, {text_of(2'000)}, {true});
-  View first = view_;
-  first.members.pop_back();
+  const View first = without_last(view_);
   for (const std::size_t at : {0, 1, 2}) site(at).begin(first);
   run_until_loaded({0, 1, 2}, 2, 500);
   app(0).states[0] = app(1).states[0] = text_of(1'000, 'A');

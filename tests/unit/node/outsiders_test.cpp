@@ -28,7 +28,7 @@ using Clock = std::chrono::steady_clock;
 /// An incarnation of a member, passed by the test, which notes when it closed whose connection.
 class Watcher final : public IncarnationEvents {
  public:
-  explicit Watcher(const TestMember& as, bool may_found = true)
+  explicit Watcher(const TestMember& as, bool may_create = true)
       : node_(as.node), groups_(as.resolved()), closed_at_(as.node.members.size()) {
     node_.log = [this, note = as.node.log](LogLevel level, std::string_view text) {
       note(level, text);
@@ -37,7 +37,7 @@ class Watcher final : public IncarnationEvents {
         if (text.starts_with("'" + node_.members[slot].name + "'")) closed_at_[slot] = Clock::now();
       }
     };
-    auto opened = Incarnation::open(node_, groups_, *this, may_found);
+    auto opened = Incarnation::open(node_, groups_, *this, may_create);
     EXPECT_TRUE(opened) << opened.error().message;
     incarnation_ = std::move(*opened);
   }
