@@ -69,7 +69,7 @@ bool contradicts_itself(const Proposal& proposal) {
   if (proposal.in_order > proposal.left.size()) return true;
   const auto stays = [&next](const ViewMember& member) { return next.contains(member); };
   if (std::ranges::any_of(proposal.left, stays)) return true;
-  // Places of the order are counted up to kNoRound.
+  // Positions in the order are counted up to kNoRound.
   return std::ranges::any_of(proposal.cuts, [](const Cut& cut) {
     const std::size_t senders = std::max<std::size_t>(cut.received.size(), 1);
     return cut.sender >= senders || cut.round >= kNoRound / senders - 1;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "multicast/multicast.hpp"
 #include "smc/record.hpp"
 #include "sst/memory.hpp"
 #include "sst/pass_words.hpp"
@@ -184,7 +185,7 @@ std::string RowWords::group(std::uint64_t view, std::size_t offset, std::uint64_
   const GroupOptions& of = plan_.groups.front();
   if (offset == kSentOffset) return sent(now);
   if (offset == kDeliveredOffset) {
-    return now >= kNoRound ? "delivered everything" : "delivered " + counted(now, "place");
+    return now >= kDeliveredAll ? "delivered everything" : "delivered " + counted(now, "place");
   }
   if (offset >= kReceivedOffset) {
     const std::vector<std::string> of_view = senders(view);
