@@ -1,7 +1,7 @@
 /// \file engine.hpp
 /// One member, put together: its groups, the membership, the transfer of states, the trials of
-/// paths, and the loop that steps them; with what lies between these and the outside: who is
-/// connected, whose row may be let go, and how far the application is behind the protocol.
+/// paths, and the loop that steps them; with what lies between these and the outside: connections,
+/// rows that may be let go, and how far the application is behind the protocol.
 ///
 /// The node and the simulator run this and nothing else: they differ in Memory, in the Fabric, in
 /// where time comes from, and in what their EngineEvents do.
@@ -10,13 +10,13 @@
 /// it and all messages of the views that had it are delivered here; only then is it let go. What it
 /// still writes changes no byte that we deliver: as long as it runs it holds its space for us,
 /// whose words of it do not move any more. P2 a member
-/// that has been delivered everything there will be, and goes, is not suspected: it owes nobody
-/// anything. Only if the view changes, the others go on without it. So it must not go once it takes
-/// part in a change of view, see may_end(). P3 the application is told of a
-/// view once all groups have delivered what comes before it, and before any delivers what comes in
-/// it, never from a step. P4 a node that is connected and in no view with us is let go once it has
-/// been silent for `patience_ns`: it keeps another one of its name out.
-/// Threads: one at a time, the predicate thread; others as marked.
+/// that was delivered everything there will be, and ends, is not suspected: no other member needs
+/// it. Only if the view changes, the others go on without it. So it must not end while it takes
+/// part in a change of view, see may_end(). P3 the application is told of a view once all groups
+/// have delivered what comes before it, and before any delivers what comes in it, never from a
+/// step. P4 a node that is connected and in no view with us is let go once it has been silent for
+/// `patience_ns`: it keeps another one of its name out. Threads: one at a time, the predicate
+/// thread; others as marked.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -66,13 +66,13 @@ class Engine final : private MembershipEvents {
   Engine(const EngineOptions& options, EnginePlace place, EngineEvents& events, Memory memory = {});
   ~Engine() override;
 
-  /// One pass over all there is to do. Returns how much was done. One that must not call the
-  /// application leaves the deliveries to the next one that may, and does all else.
+  /// One pass over all there is to do. Returns how much was done. A pass that must not call the
+  /// application leaves the deliveries to the next pass that may, and does all else.
   std::size_t pass(std::uint64_t now_ns, Calls calls = Calls::allowed);
 
   /// The node in that slot is connected: its row can be read, and it reads ours.
   void connected(std::uint32_t slot, std::uint64_t incarnation);
-  /// The fabric, or somebody who knows, says that it is lost.
+  /// The fabric, or a caller that knows, says that the node is lost.
   void lost(std::uint32_t slot, const std::string& reason);
   /// The incarnation of the node that is connected there, 0 if none is.
   [[nodiscard]] std::uint64_t connected_to(std::uint32_t slot) const { return connected_[slot]; }
@@ -97,17 +97,17 @@ class Engine final : private MembershipEvents {
 
   /// All groups are complete. Any thread.
   [[nodiscard]] bool complete() const;
-  /// The application, which is in a view, ends this member: it sends nothing more. One that leaves
-  /// asks to do so once all it sent is delivered here. If nodes join once all was complete, which
-  /// may send more, this member does not wait for them: it asks to leave as well. Again is as good
-  /// as once.
+  /// The application, which is in a view, ends this member: it sends nothing more. With
+  /// Ending::leaves it asks to leave once all it sent is delivered here. If nodes join once all was
+  /// complete, which may send more, this member does not wait for them: it asks to leave as well.
+  /// Again is as good as once.
   void end(Ending how);
   [[nodiscard]] Ending ending() const { return ending_; }
   /// All groups are complete, or were when anybody looked: that is kept, whoever joins. Each pass
   /// of a member that ends looks. Any thread, of a member that ends.
   [[nodiscard]] bool was_complete();
-  /// P2. This member ends, and nobody needs it: it was let go, or all groups are complete and no
-  /// change of view is under way that counts on it.
+  /// P2. This member ends, and no other needs it: the others let it go, or all groups are complete
+  /// and no change of view is under way that counts on it.
   [[nodiscard]] bool may_end() const;
   /// P2. It may end, the last pass found nothing to do, and all that it said is with the others: it
   /// goes without a word, and must not be passed again.

@@ -16,7 +16,7 @@ bool Engine<Memory>::complete() const {
 template <class Memory>
 void Engine<Memory>::end(Ending how) {
   TUTTI_ASSERT(how != Ending::none && view().id != 0, self_, view().id);
-  if (ending_ >= how) return;  // one that leaves does so, though it is stopped as well
+  if (ending_ >= how) return;  // a member that leaves does so, though it is stopped as well
   ending_ = how;
   for (const auto& subgroup : subgroups_) {
     if (SendRing* ring = subgroup->ring()) ring->close();
@@ -63,7 +63,7 @@ template <class Memory>
 bool Engine<Memory>::may_end() const {
   if (ending_ == Ending::none) return false;
   if (membership_->stopped() == StopReason::left) return true;
-  // One that has stopped, because the others went on without it, takes part in nothing any more.
+  // A member that stopped, because the others went on without it, takes part in nothing any more.
   const bool takes_part = membership_->changing() && !membership_->stopped();
   return complete() && (!takes_part || !enough_are_there());
 }
@@ -90,7 +90,7 @@ bool Engine<Memory>::enough_are_there() const {
   return membership_->quorum().may_go_on(there, view().members.size());
 }
 
-// A change of view waits for all that are not suspected. Without a majority it would wait in vain;
+// A change of view waits for all unsuspected members. If too few are there, it would wait in vain;
 // but then every member here has what it needs to end as well.
 template <class Memory>
 void Engine<Memory>::follow_ended() {

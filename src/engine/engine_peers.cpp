@@ -61,7 +61,7 @@ template <class Memory>
 void Engine<Memory>::lost_outsider(std::uint32_t slot) {
   membership_->lost(slot);
   if (is_seated(slot) || is_parting(slot)) return;
-  // P1: what it sent may still be delivered here. A member that has stopped sees off nobody.
+  // P1: what it sent may still be delivered here. A stopped member sees no leaver off.
   if (membership_->is_leaver(slot)) return parting_.push_back({slot, view().id});
   part(slot);
 }
@@ -120,7 +120,7 @@ void Engine<Memory>::part(std::uint32_t slot) {
   TUTTI_ASSERT(!is_seated(slot), slot, self_, view().id);  // P1
   states_->gone(slot);
   if (litmus_ != nullptr) litmus_->end(slot);
-  // Of two incarnations the view had the one that this member never met: the other goes with it.
+  // Of two incarnations, the view had the one that this member never met: the other goes with it.
   membership_->ready(slot, 0);
   events_.let_go(slot);
 }

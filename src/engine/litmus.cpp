@@ -25,7 +25,7 @@ constexpr std::uint64_t round_for(std::uint64_t incarnation, std::uint64_t word)
   return word >> 32 == (incarnation & 0xFFFFFFFF) ? word & 0xFFFFFFFF : 0;
 }
 
-// Different in every round, at every place.
+// Different in every round, at every offset.
 constexpr std::uint64_t pattern(std::uint64_t round, std::size_t at) {
   return round * 0x9E3779B97F4A7C15 + at + 1;
 }
@@ -131,7 +131,7 @@ bool Litmus<Memory>::done_with(std::uint32_t slot) const {
   return path.checked == rounds_ && round_ >= last && seen_by(slot) >= last;  // LI3
 }
 
-// LI1: of all who have not seen their last one yet.
+// LI1: of all nodes that have not seen their last one yet.
 template <class Memory>
 bool Litmus<Memory>::may_begin_round() const {
   bool wanted = false;

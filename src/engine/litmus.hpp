@@ -6,11 +6,10 @@
 ///
 /// A round writes all of the block and then publishes the guard, its number. `since`
 /// says from which round on a node takes part, `seen` what this node has seen of another's rounds.
-/// Invariants: LI1 the block is not written again before all who take part have seen it. LI2 both
-/// words name the incarnation that they are for, so that the next one in that slot is not meant.
-/// LI3 a path is good once each end has seen as many rounds of the other as were asked for, and
-/// knows that the other has: then both are done with it.
-/// Threads: the predicate thread.
+/// Invariants: LI1 a node writes the block again only once all that take part have seen it. LI2
+/// both words name the incarnation that they are for, so that the next one in that slot is not
+/// meant. LI3 a path is good once each end has seen as many rounds of the other as were asked for,
+/// and knows that the other has: then both are done with it. Threads: the predicate thread.
 #pragma once
 #include <cstddef>
 #include <cstdint>

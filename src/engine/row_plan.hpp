@@ -1,6 +1,6 @@
 /// \file row_plan.hpp
-/// What the nodes of a cluster have in common, the same at all of them: who may be a member, which
-/// groups there are, and where everything lies in their rows.
+/// What the nodes of a cluster have in common, the same at all of them: the nodes that may be
+/// members, the groups, and where everything lies in their rows.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -16,7 +16,7 @@ namespace tutti::history {
 static_assert(std::endian::native == std::endian::little, "histories are little-endian");
 
 enum class EventKind : std::uint8_t {
-  none,            ///< a place that was never written
+  none,            ///< a slot that was never written
   send,            ///< an application thread hands a message over; recorded before the commit
   send_ok,         ///< the sender was told: delivered
   send_fail,       ///< the sender was told: will never be delivered

@@ -13,7 +13,7 @@ namespace tutti::history {
 
 struct History {
   Identity identity{};
-  std::span<const Event> events{};  ///< as recorded; places never written are EventKind::none
+  std::span<const Event> events{};  ///< as recorded; slots never written are EventKind::none
   std::string source{};             ///< how to name it in messages: a file, or the member's name
   bool crashed = false;             ///< it was not ended in good order
   std::uint64_t lost = 0;           ///< events that could not be recorded: it has gaps

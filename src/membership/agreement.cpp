@@ -61,9 +61,9 @@ std::optional<Proposal> Agreement<Memory>::proposal_of(std::uint32_t slot, std::
   return out;
 }
 
-// Whether it has settled for just those whom we suspect: what it lacks of others that it suspects,
-// us perhaps, it did not wait for. Its words may be some of this push, some of the last, hence the
-// count.
+// Whether that member has settled for just the members that we suspect. It did not wait for
+// messages of members that it suspects, which may include this member. Some of its words may be of
+// this push and some of the last one, hence the count.
 template <class Memory>
 bool Agreement<Memory>::settled_as_we(Rank rank) const {
   const std::uint64_t settled = word(rank, ViewWords::kSettled);
@@ -77,7 +77,7 @@ bool Agreement<Memory>::settled_as_we(Rank rank) const {
   return settled == 1 + many && many == view().members.size() - suspicion_.unsuspected();
 }
 
-// J3: who suspects all below us has promised us to accept nothing of theirs.
+// J3: a member that suspects all ranks below ours has promised to accept no proposal of theirs.
 template <class Memory>
 bool Agreement<Memory>::all_promised() const {
   for (const Rank rank : view().ranks()) {
@@ -147,7 +147,8 @@ void Agreement<Memory>::follow(Effects& effects) {
 // L5: the proposal first, where the last one is not, then the word that says so.
 template <class Memory>
 void Agreement<Memory>::accept(const Proposal& proposal, Rank ballot, Effects& effects) {
-  // L4: all whom we do not suspect have wedged in this view: nobody needs our words of the last.
+  // L4: all members that we do not suspect have wedged in this view, so no member needs our words
+  // of the last one.
   if (!std::exchange(cleared_, true)) questions_.clear_next(effects);
   const std::uint64_t which = accepted_ == 0 ? 0 : 1 - accepted_ % 2;
   write_proposal(proposal, view().id, which, effects);

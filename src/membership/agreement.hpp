@@ -2,9 +2,10 @@
 /// How the members of a view agree on what comes next.
 ///
 /// Invariants:
-///  J3  The leader is the lowest rank one does not suspect. A proposal is accepted from one's
-///      leader only. So to suspect all lower ranks is a promise to a leader: nothing from those is
-///      accepted afterwards; it shows in the row after anything accepted before it.
+///  J3  The leader of a member is the lowest rank that it does not suspect. A member accepts the
+///      proposals of its leader only. So to suspect all lower ranks is a promise to a leader: the
+///      member accepts nothing of those afterwards. Its row shows the promise after anything that
+///      it accepted before.
 ///  J4  A leader proposes once all members that it does not suspect, who may go on (Quorum), have
 ///      wedged, promised, and settled for just those whom it suspects. If any of them has accepted
 ///      a proposal, the one of the highest rank is proposed again, else a new one. The rank is the
@@ -30,12 +31,13 @@ namespace tutti {
 class AgreementQuestions {
  public:
   virtual ~AgreementQuestions() = default;
-  /// What this member, which leads, wants to come next. Nothing: not yet.
+  /// This member leads: the view and the cuts that it proposes. Nothing: not yet.
   [[nodiscard]] virtual std::optional<Proposal> propose() = 0;
-  /// Words of another member are input: nothing in a proposal may name what is not there. It does
-  /// not contradict itself, see decode().
+  /// Words of another member are input: a proposal may name only nodes, groups and senders that
+  /// exist here. That it does not contradict itself is checked already, see decode().
   [[nodiscard]] virtual bool is_sensible(const Proposal& proposal) const = 0;
-  /// All whom we do not suspect have wedged: our words for the next view can be cleared (L4).
+  /// All members that we do not suspect have wedged: our block for the next view can be cleared
+  /// (L4).
   virtual void clear_next(Effects& effects) = 0;
   virtual void decided(const Proposal& proposal) = 0;
 };
@@ -49,13 +51,13 @@ class Agreement {
 
   /// Every member that we do not suspect has wedged.
   [[nodiscard]] bool all_wedged() const;
-  /// Nothing more is awaited of those whom we suspect.
+  /// This member awaits nothing more of the members that it suspects.
   void settle();
   [[nodiscard]] bool is_settled() const;
 
-  /// One look at the others' words: as leader, or as one that follows.
+  /// One look at the others' words, as leader or as follower.
   void step(Effects& effects);
-  /// Takes over what another member shows as decided.
+  /// Takes over a decision that another member shows.
   void hear_decision();
   /// A node in no view looks in all rows for a decided view that has it in it.
   void join_decided();

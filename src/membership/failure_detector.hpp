@@ -31,7 +31,7 @@ class FailureDetector {
   [[nodiscard]] std::uint64_t watched_ns() const { return watched_.ns(); }
 
   /// Forgets the slot's past: it is watched from the next look on. The last look may be an eighth
-  /// of the time-out ago, in which nobody watched this slot.
+  /// of the time-out ago, in which this node did not watch this slot.
   void watch(std::uint32_t slot) { seen_[slot] = {}; }
 
   [[nodiscard]] bool silent(std::uint32_t slot) const {

@@ -1,10 +1,9 @@
 /// \file group_seat.hpp
-/// A group's place in the rows of all nodes, and from it the shape of the group in any view: at
-/// which rank a node is, where its words are.
+/// Where a group's words are in the rows of all nodes, and from that the shape of the group in any
+/// view: the rank of each node, the offsets of its words.
 ///
-/// All nodes of a view take part, those too that are not among the group's members: whoever leads a
-/// change of view must know where the group's last view ends. Only members send and are delivered
-/// to.
+/// All nodes of a view take part, also those that are not among the group's members: the leader of
+/// a change of view must know where the group's last view ends. Only members send, and deliver.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -38,10 +37,10 @@ class GroupSeat {
     GroupShape shape;
     SubgroupPlace place;
   };
-  /// The group in that view. First_seq and own_base_records are left to the caller.
+  /// The group in that view. The caller fills in first_seq and own_base_records.
   [[nodiscard]] Seated in(const View& view, const RowOf& row_of) const;
 
-  /// Clears our control block for that view: nobody is to read in it what stood there before.
+  /// Clears our control block for that view, so that no member reads in it what stood there before.
   template <class Memory>
   void clear_block(std::uint64_t view, const Memory& memory) const;
   /// Says in the cleared block where our ring starts in that view, and which number its first
@@ -78,7 +77,7 @@ void GroupSeat::clear_block(std::uint64_t view, const Memory& memory) const {
   const Block at = block(view);
   std::byte* words = own_row_ + at.offset;
   // L3: first the epoch goes, then what it stood for. In a replica both may land in any order: what
-  // is cleared here says nothing where it is 0, and the base, where 0 is a place, stays.
+  // is cleared here says nothing where it is 0, and the base, where 0 is an offset, stays.
   memory.store(words + ControlWords::kEpoch, 0);
   for (std::size_t offset = ControlWords::kFirstSeq.offset; offset < at.bytes; offset += 8) {
     memory.store(words + offset, 0);

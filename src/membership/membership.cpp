@@ -70,8 +70,8 @@ bool Membership<Memory>::step(Effects& effects) {
   return changed || was_changing != wedged_ || before != view().id;
 }
 
-// A member that still lacks what comes before the cut must find out if nobody will give it that.
-// One that is taken for dead may still see the others live, in rows that they share.
+// A member that still lacks messages before the cut must find out if no other member will give
+// them. A member that the others suspect may still see them live, in rows that they share.
 template <class Memory>
 void Membership<Memory>::await_cut() {
   suspicion_.watch_heartbeats(now_ns_);
@@ -82,8 +82,8 @@ void Membership<Memory>::await_cut() {
 }
 
 // Members that were in the view before know the number of a view's first message, and tell those
-// that joined. If none of them goes on, it comes from one that joined and heard it in time, or
-// never.
+// that joined. If none of the former goes on, the number comes from a joiner that heard it in time,
+// or never.
 template <class Memory>
 bool Membership<Memory>::is_orphaned() {
   const View& next = agreement_.decision()->next;
@@ -135,7 +135,7 @@ void Membership<Memory>::suspect(Rank rank) {
   if (view().id != 0) events_.suspected(view().members[rank]);
   suspicion_.add(rank);
   if (suspicion_.may_go_on()) return;
-  // What was decided stands: whether enough are left to go on from there, the next view will tell.
+  // What was decided stands: the next view shows whether enough members are left to go on.
   if (view().id != 0 && !agreement_.decision()) hear_decision();
   if (!agreement_.decision()) stop(StopReason::minority);  // J6
 }
@@ -145,7 +145,7 @@ void Membership<Memory>::lost(std::uint32_t slot) {
   if (stopped_) return;
   if (!leavers_.empty()) see_off(slot);
   ready(slot, 0);
-  // J7: before it is time to found, it may come again; and who joins awaits what others decide.
+  // J7: before it is time to create a group, the node may come again; a joiner awaits a decision.
   if (view().id == 0 && (!wedged_ || group_exists())) return;
   const std::optional<Rank> rank = view().rank_of(slot);
   if (!rank || *rank == rows_.rank()) return;
@@ -175,9 +175,9 @@ void Membership<Memory>::expel(std::uint32_t slot) {
   if (rank && *rank != rows_.rank()) suspect(*rank);
 }
 
-// What this member sees itself: a suspicion, or, at the leader, somebody who wants in or out. One
-// that is alone and leaves waits until it has delivered everything (leave_alone()). Others change
-// their words meanwhile, so they are read once.
+// What this member sees itself: a suspicion, or, as leader, a node that wants to join or a member
+// that wants to leave. A member that is alone and leaves waits until it has delivered everything
+// (leave_alone()). Others change their words meanwhile, so this member reads them once.
 template <class Memory>
 typename Membership<Memory>::Wedge Membership<Memory>::reason_to_wedge() const {
   if (suspicion_.unsuspected() != view().members.size()) return {WedgeReason::suspicion, {}};
@@ -212,7 +212,7 @@ void Membership<Memory>::wedge(const Wedge& why) {
   rows_.set(ViewWords::kWedged, 1);
 }
 
-// At agreed, members give each other what some lack of those that are suspected (Multicast, I8).
+// At agreed, members give each other the records of suspected members that some lack (I8).
 template <class Memory>
 void Membership<Memory>::fill_gaps(Effects& effects) {
   if (view().id == 0 || suspicion_.unsuspected() == view().members.size()) return;
@@ -222,7 +222,7 @@ void Membership<Memory>::fill_gaps(Effects& effects) {
   }
 }
 
-// Once no group awaits anything more of the members that are suspected.
+// Once no group awaits anything more of suspected members.
 template <class Memory>
 void Membership<Memory>::settle() {
   if (!agreement_.all_wedged() || agreement_.is_settled()) return;
@@ -244,12 +244,12 @@ template <class Memory>
 void Membership<Memory>::stop(StopReason reason) {
   if (stopped_) return;
   stopped_ = reason;
-  events_.stopped(reason);  // first: who finds its ring closed asks why
+  events_.stopped(reason);  // first: a sender that finds its ring closed asks why
   for (Group& group : groups_) group.subgroup->halt();
 }
 
-// To all who are in the view or about to be: those who are suspected too, for they may only be
-// slow and should learn what was decided.
+// To all nodes in the view or about to be: also to suspected members, which may only be slow and
+// should learn what was decided.
 template <class Memory>
 void Membership<Memory>::publish(Effects& effects) {
   rows_.mark_changed();  // something is posted

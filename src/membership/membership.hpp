@@ -3,19 +3,21 @@
 /// where the old one ends, and installs it.
 ///
 /// In view k, every word below is in the node's own row, read by all others:
-///      Suspicion is kept until the view ends, and passes on (J1 and J9, suspicion.hpp).
+///      A member keeps a suspicion until the view ends, and others take it over (J1, J9,
+///      suspicion.hpp).
 ///  J2  A member that suspects another, or sees one wedge that it does not suspect, wedges: its
 ///      words of the groups stay as they are (Multicast, I5).
 ///      The members agree on what comes next, under one leader (J3 to J5, agreement.hpp).
 ///  J6  Members that may not go on (quorum.hpp: a minority) decide nothing and stop.
-///  J7  A group begins with view 0: all nodes, by slot. It ends like any other, once enough of them
-///      are connected to each other; those that are not are suspected. A node that comes later, or
-///      is started again, finds that there is a group and joins; a node that only joins says that
-///      it is suspected, so founders do not wait for it. In view 0 a node accepts only what has it
-///      in it, and once it has accepted anything, no later incarnation of it founds.
-///  J8  A member that is let go in order reads our rows until it has come to the cut. Until it is
-///      gone, or has had suspect_after_ns for that, it is not removed, and no space is used again.
-/// Hence one view follows each, with one cut, whoever leads and dies on the way.
+///  J7  A group begins with view 0: all nodes, by slot. View 0 ends like any other, once enough
+///      nodes are connected to each other; they suspect the rest. A node that comes later, or is
+///      started again, finds the group and joins it. A node that only joins says of itself that it
+///      is suspected, so the founders do not wait for it. In view 0 a node accepts only proposals
+///      with itself in them; once it has accepted one, no later incarnation of it creates a group.
+///  J8  A member that leaves in order reads our rows until it has come to the cut. The others
+///  remove
+///      it, and use space again, only once it is gone or has had suspect_after_ns for that.
+/// Hence one view follows each, with one cut, whichever leaders die on the way.
 /// Threads: the predicate thread. Time comes by set_time(). Sources: [Spindle, 2.1]; DESIGN.md 2.
 #pragma once
 #include <cstdint>
@@ -36,13 +38,13 @@
 namespace tutti {
 
 enum class StopReason : std::uint8_t {
-  left,      ///< it asked to leave, and was let go
+  left,      ///< it asked to leave, and the others let it go
   evicted,   ///< the others suspected it and went on
   minority,  ///< it is not connected to a majority of its view
-  orphaned,  ///< it joined, and all are lost that knew the number of its first message
+  orphaned,  ///< it joined, and all members that knew the number of its first message are lost
 };
 
-/// Why a member ends its view: the first of these that holds. `told` is only that others wedge.
+/// Why a member ends its view: the first of these that holds. `told`: only because others wedge.
 enum class WedgeReason : std::uint8_t { told, suspicion, leave, join };
 
 /// What the driver is told. Called from step(), on the predicate thread.
@@ -50,7 +52,7 @@ class MembershipEvents {
  public:
   virtual ~MembershipEvents() = default;
   virtual void suspected(const ViewMember& /*member*/) {}
-  /// `joiner`: one that wants in, if that is the reason.
+  /// `joiner`: a node that waits to join, if that is the reason.
   virtual void wedged(WedgeReason /*reason*/, const ViewMember& /*joiner*/) {}
   virtual void decided(const Proposal& /*proposal*/) {}
   /// The view is in force. `before` is the last one, empty for the first. Its messages, and those
@@ -64,7 +66,7 @@ class MembershipEvents {
   virtual void left_before(const ViewMember& /*member*/, bool /*in_order*/) {}
   /// Asked at each look: what Fabric::heard() says of the node in that slot.
   [[nodiscard]] virtual std::uint64_t heard(std::uint32_t /*slot*/) const { return 0; }
-  /// Asked of one that wants to leave: while others need it, it does not ask them to let it go.
+  /// Asked where this member wants to leave: while others need it, it does not ask to.
   [[nodiscard]] virtual bool is_needed() const { return false; }
 };
 
@@ -74,15 +76,15 @@ struct MembershipOptions {
   std::vector<std::string> nodes{};  ///< names by slot
   std::uint64_t heartbeat_ns = 20'000'000;
   std::uint64_t suspect_after_ns = 500'000'000;
-  /// While nothing changes, the others' words are looked at so often.
+  /// While nothing changes, this member looks at the others' words so often.
   std::uint64_t look_every_ns = 0;
-  /// So many nodes found the group, more than half of all; 0: all of them.
+  /// So many nodes create the group, more than half of all; 0: all of them.
   std::uint32_t founders = 0;
-  /// False: it joins a group that there is, and founds none.
+  /// False: it joins an existing group, and never creates one.
   bool may_create = true;
-  /// Once so many are there, others are waited for so long after the last one came.
+  /// Once so many founders are connected, they wait for the others so long after the last arrival.
   std::uint64_t create_after_ns = 500'000'000;
-  /// Who may go on. It outlives the membership.
+  /// Which members may go on. The rule outlives the membership.
   const Quorum* quorum = &kPrimaryQuorum;
 };
 
@@ -94,7 +96,7 @@ class Membership final : public Stepped, private AgreementQuestions {
     Subgroup<Memory>* subgroup = nullptr;
   };
 
-  /// `groups` are in the same order at all nodes. In view 0: it founds a group, or joins one.
+  /// `groups` are in the same order at all nodes. In view 0: it creates a group, or joins one.
   Membership(MembershipOptions options, const ViewWords& words, std::vector<Group> groups,
              std::byte* own_row, RowOf row_of, MembershipEvents& events, Memory memory = {});
 
@@ -108,18 +110,17 @@ class Membership final : public Stepped, private AgreementQuestions {
   /// A node that is not in our view is connected to us, and we to it; 0: no more.
   void ready(std::uint32_t slot, std::uint64_t incarnation);
 
-  /// It was in a view and was removed: it must not come again but as a new incarnation (M6).
+  /// That incarnation was in a view and was removed: only a new one may join (M6).
   [[nodiscard]] bool was_removed(std::uint64_t incarnation) const;
 
-  /// Nothing that was posted to the members that removed() named waits on this side any more: what
-  /// they could have read there may go.
+  /// No post to the members that removed() named waits on this side any more: the space that they
+  /// could have read may be used again.
   void let_space_go();
 
-  /// Asks to leave in order, as soon as nobody needs it.
+  /// Asks to leave in order, as soon as no other member needs this one.
   void leave();
 
-  /// Suspects the node in that slot although it answers, if it is in the view: it takes nothing of
-  /// what it should.
+  /// Suspects the node in that slot although it answers, if it is in the view: it delivers nothing.
   void expel(std::uint32_t slot);
 
   bool step(Effects& effects) override;
@@ -132,12 +133,12 @@ class Membership final : public Stepped, private AgreementQuestions {
   /// The next view is decided, and not entered yet.
   [[nodiscard]] bool has_decided() const { return agreement_.decision().has_value(); }
   [[nodiscard]] bool changing() const { return wedged_; }
-  /// Those that left in order and are still heard (J8).
+  /// How many members left in order and still read our row (J8).
   [[nodiscard]] std::size_t leavers() const { return leavers_.size(); }
   [[nodiscard]] bool is_leaver(std::uint32_t slot) const;
-  /// One of those that are connected to us, and we to it, is in a view.
+  /// A node that is connected to us is in a view.
   [[nodiscard]] bool group_exists() const;
-  /// It may have had part in founding a group: what comes after it in its place only joins (J7).
+  /// It may have helped to create a group: later incarnations of this start only join (J7).
   [[nodiscard]] bool may_have_created() const {
     return view().id != 0 || agreement_.has_accepted();
   }

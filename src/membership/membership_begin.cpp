@@ -12,7 +12,7 @@ void Membership<Memory>::begin(Effects& effects) {
   if (agreement_.decision() || group_exists()) return;
   if (!wedged_) {
     if (rows_.life(options_.self, ViewWords::kLeaving) != 0) return stop(StopReason::left);
-    // What we say of who is connected to us lands before our wedge: see first_proposal().
+    // What we say of the nodes connected to us lands before our wedge: see first_proposal().
     if (rows_.is_changed() || !time_to_create()) return;
     for (std::uint32_t slot = 0; slot < ready_.size(); ++slot) {
       if (slot != options_.self && !is_founder(slot)) suspect(rank_in_view_0(slot));
@@ -31,7 +31,7 @@ bool Membership<Memory>::group_exists() const {
   return false;
 }
 
-// The node in that slot is connected, and does not only join.
+// The node in that slot is connected, and does not only join an existing group.
 template <class Memory>
 bool Membership<Memory>::is_founder(std::uint32_t slot) const {
   return ready_[slot] != 0 && !rows_.says_suspected(rank_in_view_0(slot), slot);
@@ -52,7 +52,7 @@ bool Membership<Memory>::time_to_create() const {
 template <class Memory>
 void Membership<Memory>::greet(Effects& effects) {
   rows_.mark_changed();
-  // J7: to those who found it is as if it were not there yet.
+  // J7: to the founders it is as if this node were not there yet.
   if (view().id == 0 && !options_.may_create) rows_.say_suspected(options_.self);
   for (const std::uint32_t slot : greeted_) {
     const Slot peer{slot};
@@ -77,7 +77,7 @@ void Membership<Memory>::leave() {
 }
 
 // J8. A view may begin in which some need it although it has asked. It takes that back where it
-// leads, so that nobody else acts on it: who leads is the one whom nobody lets go.
+// leads, so that no other member acts on it: no member lets its leader go.
 template <class Memory>
 void Membership<Memory>::ask_to_leave() {
   const bool asks = rows_.life(options_.self, ViewWords::kLeaving) != 0;
@@ -88,7 +88,7 @@ void Membership<Memory>::ask_to_leave() {
     rows_.set_life(ViewWords::kLeaving, needed ? 0 : 1);
 }
 
-// Nobody is left to agree with; but what earlier views ended with is still delivered.
+// No member is left to agree with; but what earlier views ended with is still delivered.
 template <class Memory>
 void Membership<Memory>::leave_alone() {
   if (view().members.size() != 1 || rows_.life(options_.self, ViewWords::kLeaving) == 0) return;

@@ -11,8 +11,8 @@ namespace tutti {
 template <class Memory>
 void Membership<Memory>::hear_decision() {
   agreement_.hear_decision();
-  // One that wants to leave was let go, then, or suspected: that makes no difference to it any
-  // more. But one that is needed and has not asked was suspected.
+  // If this member wants to leave, the others let it go, or suspected it: that makes no difference
+  // to it any more. If it is needed and has not asked, they suspected it.
   if (!agreement_.decision() && is_left_behind()) {
     const bool asked = rows_.life(options_.self, ViewWords::kLeaving) != 0;
     const bool goes = asked || (leaves_ && !events_.is_needed());
@@ -20,7 +20,7 @@ void Membership<Memory>::hear_decision() {
   }
 }
 
-// Others have left the view that comes after ours: that needed all who are in it and not suspected.
+// Others have left the view after ours: that needed all its members that they do not suspect.
 template <class Memory>
 bool Membership<Memory>::is_left_behind() const {
   return std::ranges::any_of(view().members, [this](const ViewMember& member) {
@@ -30,7 +30,7 @@ bool Membership<Memory>::is_left_behind() const {
 }
 
 // Shows the decision, lets delivery go up to the cut, and enters the next view. The application may
-// be behind; only one that leaves waits until everything is delivered. True once it has entered.
+// be behind; only a leaver waits until everything is delivered. True once the member has entered.
 template <class Memory>
 bool Membership<Memory>::apply_decision(Effects& effects) {
   const Proposal& decision = *agreement_.decision();
@@ -187,7 +187,7 @@ bool Membership<Memory>::is_leaver(std::uint32_t slot) const {
                              [slot](const Leaver& leaver) { return leaver.member.slot == slot; });
 }
 
-// J8: those of whom nothing more is awaited, because they are lost or their time is over.
+// J8: leavers of which nothing more is awaited, because they are lost or their time is over.
 template <class Memory>
 void Membership<Memory>::see_off(std::optional<std::uint32_t> lost) {
   const auto [gone, end] = std::ranges::stable_partition(leavers_, [&](const Leaver& leaver) {

@@ -1,4 +1,4 @@
-// What a leader proposes: the first view, or the one that comes next.
+// What a leader proposes: the first view, or the next one.
 #include <algorithm>
 #include <utility>
 
@@ -18,7 +18,7 @@ bool Membership<Memory>::is_sensible(const Proposal& proposal) const {
   for (const ViewMember& member : proposal.left) {
     if (member.slot >= options_.nodes.size()) return false;
   }
-  // Founders bring no state, so nobody takes one from them.
+  // Founders bring no state, so no member takes one from them.
   if (next.id == kFirstView && next.survivors != 0) return false;
   if (view().id + 1 != next.id) return true;
   for (std::size_t g = 0; g < groups_.size(); ++g) {
@@ -32,8 +32,8 @@ std::optional<Proposal> Membership<Memory>::propose() {
   return view().id == 0 ? first_proposal() : next_proposal();
 }
 
-// All whom we do not suspect, once they are connected to each other. Nothing was sent in view 0, so
-// there is nothing to cut.
+// All nodes that we do not suspect, once they are connected to each other. Nothing was sent in view
+// 0, so there is nothing to cut.
 template <class Memory>
 std::optional<Proposal> Membership<Memory>::first_proposal() {
   Proposal proposal;
@@ -58,10 +58,10 @@ std::optional<Proposal> Membership<Memory>::first_proposal() {
   return proposal;
 }
 
-// Those that are connected to all of us, and to each other, by the word of both sides: a joiner
-// that does not know a member yet would take it for lost. A node that was removed, as far as we
-// know, or says that it was in a view, is none (M6): a member that left may still be connected to
-// one that joined just then.
+// The nodes that are connected to all members, and to each other, by the word of both sides: a
+// joiner that does not know a member yet would suspect it. A node that was removed, as far as we
+// know, or says that it was in a view, is no joiner (M6): a member that left may still be connected
+// to a member that joined just then.
 template <class Memory>
 std::vector<ViewMember> Membership<Memory>::joiners() const {
   std::vector<ViewMember> out;
@@ -100,7 +100,7 @@ std::optional<Proposal> Membership<Memory>::next_proposal() {
     const bool leaves = goes_on[rank.value] && rows_.life(member.slot, ViewWords::kLeaving) != 0;
     if (leaves) leavers.push_back(member);
   }
-  // J6, for those who stay. A leaver that they need to go on leaves a view later.
+  // J6, for the members that stay. A leaver that they need to go on leaves a view later.
   const std::size_t all = view().members.size();
   leavers.resize(quorum().may_leave(leavers.size(), suspicion_.unsuspected(), all));
   proposal.in_order = static_cast<std::uint32_t>(leavers.size());

@@ -19,7 +19,7 @@ namespace tutti {
 
 struct Proposal {
   View next{};
-  /// Those in the old view and not in the next: first those that leave in order, so many.
+  /// The members of the old view that are not in the next: first `in_order` that leave in order.
   std::vector<ViewMember> left{};
   std::uint32_t in_order = 0;
   std::vector<Cut> cuts{};  ///< by group

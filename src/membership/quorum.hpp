@@ -1,6 +1,6 @@
 /// \file quorum.hpp
-/// The rule by which members go on: who may create a group, who may enter a next view, when that
-/// view is decided, and how many may leave.
+/// The rule by which members go on: which nodes may create a group, which members may enter a next
+/// view, when that view is decided, and how many may leave.
 ///
 /// Suspicion, agreement, membership and engine ask the rule and count no majority themselves. All
 /// nodes follow one rule, chosen once (MembershipOptions::quorum). A rule has no state. Each
@@ -41,7 +41,7 @@ class Quorum {
                                               std::size_t members) const = 0;
 
  protected:
-  ~Quorum() = default;  // nobody owns a rule by its base
+  ~Quorum() = default;  // no pointer to a Quorum owns it
 };
 
 /// A majority of the last view goes on; half of it or less stops. Any two majorities have a member

@@ -155,7 +155,7 @@ bool StateGiver<Memory>::ask_to_read(Offer& offer) {
   bool asked = false;
   const std::uint64_t largest = StateWords::kFrameHeaderBytes + words_.piece_bytes();
   while (offer.next && has_state(offer.reading.group) && (reads_ + 1) * largest <= room(offer)) {
-    // No state has so many pieces: it was asked for by one that lies.
+    // No state has so many pieces: the word of the joiner is false.
     if (offer.reading.index >> PieceAt::kIndexBits != 0) break;
     StateJob* job = jobs_.free();
     if (job == nullptr) break;
@@ -189,7 +189,7 @@ void StateGiver<Memory>::finished(const StateJob& job, Effects& effects) {
   if (job.kind != StateJob::Kind::read) return;
   TUTTI_ASSERT(reads_ != 0, job.view, job.at.group, job.at.index);
   --reads_;
-  // Asked for before the ring went back, or for joiners that are gone: nobody waits for it.
+  // Asked for before the ring went back, or for joiners that are gone: no joiner waits for it.
   if (offer == offers_.end() || offer->failed || offer->next != job.at) return;
   if (!job.result) {
     offer->failed = true;

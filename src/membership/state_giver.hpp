@@ -1,6 +1,6 @@
 /// \file state_giver.hpp
 /// The side of a state transfer that gives: has the groups' states saved at the cut, then puts them
-/// piece by piece into the ring in our row, for those who joined the view.
+/// piece by piece into the ring in our row, for the joiners of the view.
 ///
 /// Nothing is read from a snapshot before there is room for it in the ring, so what is under way is
 /// bounded, and a result never waits for a joiner. The ring begins at the earliest piece that a
@@ -30,14 +30,14 @@ class StateGiver {
   StateGiver(const StateWords& words, StateJobs& jobs, std::byte* own_row, RowOf row_of,
              Memory memory);
 
-  /// Gives to those who joined the view, as its `giver`-th giver.
+  /// Gives to the joiners of the view, as its `giver`-th giver.
   void begin(const View& view, std::size_t giver);
   /// The node in that slot takes nothing more.
   void gone(std::uint32_t slot);
   /// A state is yet to be saved, or is being saved.
   [[nodiscard]] bool holds() const;
   [[nodiscard]] bool gives() const { return !offers_.empty(); }
-  /// Slots of those that have not taken all.
+  /// Slots of the joiners that have not taken all.
   [[nodiscard]] std::vector<std::uint32_t> takers() const;
   /// Only while it gives.
   bool step(Effects& effects);
@@ -58,7 +58,7 @@ class StateGiver {
     bool failed = false;
     bool begun = false;
     std::uint64_t sent = 0;
-    std::optional<PieceAt> next;  // to be put into the ring; nothing: nobody wants any
+    std::optional<PieceAt> next;  // to be put into the ring; nothing: no joiner wants any
     PieceAt reading{};            // to be asked for
   };
 

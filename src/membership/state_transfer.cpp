@@ -5,7 +5,7 @@
 
 namespace tutti {
 
-// Some who want a state, and some who have it.
+// Some members want a state, and some have it.
 template <class Memory>
 bool StateTransfer<Memory>::has_joiners(const View& view) const {
   const bool any = std::ranges::any_of(
@@ -23,7 +23,7 @@ bool StateTransfer<Memory>::begin(const View& view, std::uint32_t slot) {
     --expected_;
     giver_.begin(view, rank.value);
   }
-  // It takes in the view that it joins. One that counts it among the joiners again is a lie.
+  // It takes in the view that it joins. A later view that lists it as joiner again is false.
   if (rank.value < view.survivors || takes_) return false;
   taker_.begin(view, givers_in(view));
   takes_ = true;

@@ -1,5 +1,5 @@
 /// \file state_words.hpp
-/// Where in a row a member's state is handed to those who join.
+/// Where in a row a member's state is handed to joiners.
 ///
 ///     view | sent | failed | - | taken 0 | taken 1 | wanted 0 | wanted 1 | the ring of pieces
 ///
@@ -8,9 +8,9 @@
 /// giver: how many of those bytes it has read, kTakenAll once it needs no more; and 1 + the piece
 /// that the giver is to begin with, 0 if it needs nothing of it yet.
 /// In the ring whole frames follow each other: position, size and flags, crc32c, the piece, padded.
-/// Invariant L7: a word of the giver means something only to who reads its own view before it and
-/// after it: the giver takes the view away before it clears the others, and shows the next one
-/// after that.
+/// Invariant L7: a word of the giver means something only to a reader that finds its own view
+/// before it and after it: the giver takes the view away before it clears the others, and shows the
+/// next one after that.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -50,7 +50,7 @@ void Suspicion<Memory>::watch_heartbeats(std::uint64_t now_ns) {
   }
 }
 
-// J1. In rank order: of two that suspect each other, all who hear both at once believe the lower.
+// J1. In rank order: of two members that suspect each other, all that hear both believe the lower.
 template <class Memory>
 void Suspicion<Memory>::hear_others() {
   for (const Rank rank : rows_.view().ranks()) {
@@ -86,7 +86,7 @@ void Suspicion<Memory>::add(Rank rank) {
   rows_.say_suspected(rows_.view().members[rank].slot);
 }
 
-// In the end those who go on trust each other, and the others hear so.
+// In the end the members that go on trust each other, and the others hear so.
 template <class Memory>
 bool Suspicion<Memory>::is_alone() {
   const View& view = rows_.view();

@@ -1,12 +1,12 @@
 /// \file suspicion.hpp
-/// Which members this one takes for lost: those that were silent for too long, those that others
-/// suspect, and those that the fabric lost.
+/// The members that this one suspects: members that were silent for too long, members that others
+/// suspect, and members that the fabric lost.
 ///
 /// Invariants:
-///  J1  Suspicion is kept until the view ends, and passes on: a member takes over what others say,
+///  J1  A member keeps a suspicion until the view ends, and takes over the suspicions of others,
 ///      but not of itself, nor from one that may not go on (Quorum). Ignore a suspected member's
-///      words, except a decision: any row may prove one. A suspected member suspects nobody for
-///      it: else one false word could pass through a whole group.
+///      words, except a decision: any row may prove one. A suspected member does not suspect
+///      its accuser for that: else one false word could pass through a whole group.
 ///  J9  Suspicions are never taken back, so the members that decide trust each other. A wedged
 ///      member counts those that it does not suspect and that do not suspect it. If those may not
 ///      go on (Quorum) for suspect_after_ns, it stops, as in a minority: three that suspect each
@@ -27,9 +27,10 @@ namespace tutti {
 template <class Memory>
 class Suspicion {
  public:
-  /// What is found is told to `suspect`, which may add() that rank. False: to look no further.
+  /// Called for each member that is to be suspected; it may add() that rank. False: look no
+  /// further.
   using Suspect = std::function<bool(Rank rank)>;
-  /// What arrives of the node in that slot, beside its words: it changes while that lives.
+  /// Counts what arrives of the node in that slot, beside its words: it grows while the node lives.
   using Heard = std::function<std::uint64_t(std::uint32_t slot)>;
 
   Suspicion(ViewRows<Memory>& rows, const Quorum& quorum, std::uint64_t suspect_after_ns,
@@ -50,7 +51,7 @@ class Suspicion {
   void hear_others();
   /// J1. It is not suspected yet.
   void add(Rank rank);
-  /// J9: for so long that the member stops. To be asked at each look in a change of view.
+  /// J9: this member stops. To be asked at each look in a change of view.
   [[nodiscard]] bool is_alone();
 
   /// The view of the rows is another one.

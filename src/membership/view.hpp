@@ -1,8 +1,8 @@
 /// \file view.hpp
-/// A view: who is in, in rank order, the same at everybody who installs it.
+/// A view: its members in rank order, the same at all members that install it.
 ///
-/// A node is known by its slot, its place in the node list, and by its incarnation, a random number
-/// of one start of it: the same node started again is another member. Survivors keep their order,
+/// A node is known by its slot, its index in the node list, and by its incarnation, a random number
+/// of one start: the same node started again is another member. Survivors keep their order,
 /// joiners come after them in the order of their slots. Source: [Spindle, 2.1], DESIGN.md 2.
 #pragma once
 #include <algorithm>

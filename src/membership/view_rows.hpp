@@ -20,7 +20,7 @@ namespace tutti {
 template <class Memory>
 class ViewRows {
  public:
-  /// In view 0: all of `nodes`, by slot. `self` is our place there.
+  /// In view 0: all of `nodes`, by slot. `self` is this member.
   ViewRows(const ViewWords& words, ViewMember self, std::size_t nodes, std::byte* own_row,
            RowOf row_of, Memory memory);
 
@@ -59,7 +59,7 @@ class ViewRows {
   [[nodiscard]] std::byte* own_row() const { return own_row_; }
   [[nodiscard]] std::byte* own_block() const { return own_row_ + words_.block(view_.id); }
 
-  /// There is something that the others are to be told, or that is to be heeded at once.
+  /// There is something to publish, or to act on in the next step at once.
   [[nodiscard]] bool is_changed() const { return changed_; }
   void mark_changed(bool changed = true) { changed_ = changed; }
 

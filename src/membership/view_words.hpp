@@ -42,7 +42,7 @@ class ViewWords {
       16;  ///< 1 + number of suspected members it settled without
   static constexpr std::size_t kAccepted = 24;  ///< (1 + rank of the proposer) * 2 + which proposal
   static constexpr std::size_t kDecided = 32;   ///< 1: the accepted proposal is decided
-  /// A bit per slot. In view 0 its owner's own bit: it founds no group, it only joins (J7).
+  /// A bit per slot. In view 0 its owner's own bit: it only joins an existing group (J7).
   static constexpr std::size_t kSuspected = 40;
 
   [[nodiscard]] std::size_t suspected_words() const { return (nodes_ + 63) / 64; }

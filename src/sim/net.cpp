@@ -293,13 +293,13 @@ void Net::send(std::uint32_t from, std::uint32_t to, Post post) {
   if (way.disordered && post.bytes.empty()) post.at_ns += options_.disorder_ns;
   const bool ordered = way.queue == nullptr && !way.disordered;
   post.rings = !way.waits() && wake_(to, post.at_ns + options_.landing_ns);
-  const auto place =
+  const auto position =
       ordered ? way.posts.end() : std::ranges::upper_bound(way.posts, post.at_ns, {}, &Post::at_ns);
-  way.posts.insert(place, std::move(post));
+  way.posts.insert(position, std::move(post));
   note_first(way);
 }
 
-// It takes the place of one of the publishes at the end that have not arrived yet, and rings
+// It replaces one of the publishes at the end that have not arrived yet, and rings
 // nobody: those do that. On a path without order writes come late, never early.
 bool Net::overtakes(Link& way, Post& post) {
   if (options_.early_one_in == 0 || way.queue != nullptr || !post.bytes.empty() || way.waits())
@@ -311,9 +311,9 @@ bool Net::overtakes(Link& way, Post& post) {
   const auto last = std::find_if(way.posts.rbegin(), way.posts.rend(), stays).base();
   const auto publishes = static_cast<std::uint64_t>(way.posts.end() - last);
   if (publishes == 0) return false;
-  const auto place = last + static_cast<std::ptrdiff_t>(random_.below(publishes));
-  post.at_ns = place->at_ns;
-  way.posts.insert(place, std::move(post));
+  const auto position = last + static_cast<std::ptrdiff_t>(random_.below(publishes));
+  post.at_ns = position->at_ns;
+  way.posts.insert(position, std::move(post));
   note_first(way);
   return true;
 }

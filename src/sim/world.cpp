@@ -91,7 +91,7 @@ World::World(const Options& options)
       nodes_(options.nodes),
       interrupts_(options.interrupts, options.nodes, net_, options.seed ^ 0x62657477ULL),
       recorder_(history::Recorder::in_memory({.name = "world", .node = history::kHarnessNode})) {
-  // At the same place in every row.
+  // At the same offset in every row.
   for (const GroupOptions& group : plan_.rows.groups) {
     net_.add_lasting(plan_.rows.layouts.front().place(group.name).reclaimed);
   }

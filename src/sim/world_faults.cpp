@@ -161,12 +161,12 @@ void World::break_link(std::uint32_t a, std::uint32_t b) {
   lose(b, a, 5 * options_.net.delay_ns);
 }
 
-// The node believes that it has lost another member of its view, or all of them, from whom it still
-// hears; or each member that it has lost the next.
+// The node believes that it has lost another member of its view, or all of them, though it still
+// hears them; or each member believes that it has lost the member of the next rank.
 void World::lie(std::uint32_t node) {
   if (member(node) == nullptr || member(node)->stopped()) return;
   const View view = member(node)->view();
-  if (view.id == 0) return;  // it would wait for the other to come again, who does not know
+  if (view.id == 0) return;  // it would wait for the other to come again, which does not know
   const std::uint64_t kind = random_.below(8);
   const std::uint32_t other = some_node();
   const auto members = static_cast<std::uint32_t>(view.members.size());

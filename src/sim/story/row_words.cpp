@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "multicast/multicast.hpp"
 #include "multicast/round_cut.hpp"
 #include "smc/record.hpp"
 #include "sst/memory.hpp"
@@ -185,7 +186,7 @@ std::string RowWords::group(std::uint64_t view, std::size_t offset, std::uint64_
   const GroupOptions& of = plan_.groups.front();
   if (offset == ControlWords::kSent.offset) return sent(now);
   if (offset == ControlWords::kDelivered.offset) {
-    return now >= kNoRound ? "delivered everything" : "delivered " + counted(now, "place");
+    return now >= kDeliveredAll ? "delivered everything" : "delivered " + counted(now, "place");
   }
   if (offset >= ControlWords::kReceived.offset) {
     const std::vector<std::string> of_view = senders(view);

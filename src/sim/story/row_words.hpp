@@ -57,7 +57,7 @@ class RowWords {
   [[nodiscard]] std::string state(std::size_t offset, std::uint64_t now) const;
   [[nodiscard]] std::string messages(std::uint32_t owner, std::span<const std::byte> bytes) const;
   [[nodiscard]] std::string proposal(std::uint32_t owner, std::span<const std::byte> bytes);
-  // Names of those that send in the view, by their place in the order.
+  // Names of the senders of the view, in their order.
   [[nodiscard]] std::vector<std::string> senders(std::uint64_t view) const;
   [[nodiscard]] std::string ranked(std::uint64_t view, std::uint64_t rank) const;
 
