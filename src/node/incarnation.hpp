@@ -15,13 +15,10 @@
 #include <vector>
 
 #include "engine/engine.hpp"
-#include "fabric/ofi/ofi_fabric.hpp"
+#include "fabric/carrier.hpp"
 #include "fabric/routed.hpp"
 #include "fabric/segment.hpp"
-#include "fabric/shm/shm_fabric.hpp"
 #include "fabric/sleeper.hpp"
-#include "fabric/tcp/tcp_fabric.hpp"
-#include "fabric/verbs/verbs_fabric.hpp"
 #include "node/bootstrap/lobby.hpp"
 #include "node/incarnation_events.hpp"
 #include "node/lag_watch.hpp"
@@ -112,8 +109,6 @@ class Incarnation final : private EngineEvents {
               IncarnationEvents& events, bool may_found);
   [[nodiscard]] Result<void> open_row();
   [[nodiscard]] Result<void> open_fabrics();
-  [[nodiscard]] Result<std::unique_ptr<OfiFabric>> open_ofi();
-  [[nodiscard]] Result<std::unique_ptr<VerbsFabric>> open_verbs();
   void open_engine();
   [[nodiscard]] Result<void> start_state_thread();
   [[nodiscard]] GroupState state_of(std::size_t index);
@@ -126,11 +121,6 @@ class Incarnation final : private EngineEvents {
   void tell_removed(const Entry& entry);
   void tell_unconnected(std::uint32_t slot, const Error& why);
   [[nodiscard]] Result<void> attach(Arrival arrival);
-  // Which of the fabrics takes over a connection.
-  [[nodiscard]] ShmFabric& fabric_for(const ShmConnection&) { return *shm_; }
-  [[nodiscard]] TcpFabric& fabric_for(const TcpConnection&) { return *tcp_; }
-  [[nodiscard]] VerbsFabric& fabric_for(const VerbsConnection&) { return *verbs_; }
-  [[nodiscard]] OfiFabric& fabric_for(const OfiConnection&) { return *ofi_; }
   void detach(Slot peer);
   void log(LogLevel level, const std::string& text) const;
 
@@ -173,11 +163,7 @@ class Incarnation final : private EngineEvents {
   std::uint64_t passed_ns_ = 0;
   std::optional<Segment> row_;
   std::unique_ptr<Sleeper> sleeper_;
-  ShmFabric* shm_ = nullptr;
-  TcpFabric* tcp_ = nullptr;
-  OfiFabric* ofi_ = nullptr;               // only where it is asked for
-  VerbsFabric* verbs_ = nullptr;           // only where there is RDMA
-  std::shared_ptr<verbs::Device> device_;  // the same
+  std::vector<std::unique_ptr<Carrier>> carriers_;  // those that have a fabric
   std::unique_ptr<RoutedFabric> fabric_;
   std::unique_ptr<StateJobs> state_jobs_;
   std::unique_ptr<Engine<NativeMemory>> engine_;

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "base/assert.hpp"
+#include "base/text.hpp"
 #include "node/incarnation.hpp"
-#include "node/text.hpp"
 
 namespace tutti {
 

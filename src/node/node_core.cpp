@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "base/assert.hpp"
+#include "base/text.hpp"
 #include "node/clock.hpp"
 #include "node/group_rules.hpp"
-#include "node/text.hpp"
 
 namespace tutti {
 namespace {

@@ -6,9 +6,9 @@
 #include "base/assert.hpp"
 #include "base/memory_advice.hpp"
 #include "base/start_thread.hpp"
+#include "base/text.hpp"
 #include "node/clock.hpp"
 #include "node/node_core.hpp"
-#include "node/text.hpp"
 
 namespace tutti {
 namespace {

@@ -8,9 +8,9 @@
 #include <set>
 #include <utility>
 
-#include "node/bootstrap/address.hpp"
+#include "base/text.hpp"
+#include "fabric/address.hpp"
 #include "node/group_rules.hpp"
-#include "node/text.hpp"
 
 namespace tutti {
 namespace {

@@ -7,13 +7,13 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
-#include <variant>
 #include <vector>
 
-#include "fabric/connection.hpp"
+#include "fabric/carrier.hpp"
 #include "node/bootstrap/hello.hpp"
 #include "node/bootstrap/standing.hpp"
 #include "tutti/error.hpp"
@@ -25,8 +25,9 @@ namespace tutti {
 struct Arrival {
   std::uint32_t slot = 0;
   std::uint64_t incarnation = 0;
-  using Connection = std::variant<ShmConnection, TcpConnection, VerbsConnection, OfiConnection>;
-  Connection connection;
+  std::uint64_t row_bytes = 0;  ///< of its row, as it says
+  Carrier* carrier = nullptr;   ///< that takes over the connection, see Carrier::attach
+  std::unique_ptr<Connection> connection{};
 };
 
 class Desk {

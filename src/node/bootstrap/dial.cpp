@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "base/system_error.hpp"
-#include "node/bootstrap/as_tuple.hpp"
+#include "fabric/as_tuple.hpp"
+#include "fabric/resolve.hpp"
 #include "node/bootstrap/reception.hpp"
-#include "node/bootstrap/resolve.hpp"
 #include "node/bootstrap/tcp_socket.hpp"
 
 namespace tutti {

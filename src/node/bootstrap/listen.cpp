@@ -10,11 +10,10 @@
 #include <utility>
 
 #include "base/system_error.hpp"
-#include "node/bootstrap/as_tuple.hpp"
-#include "node/bootstrap/fd_passing.hpp"
-#include "node/bootstrap/host.hpp"
+#include "fabric/as_tuple.hpp"
+#include "fabric/host.hpp"
+#include "fabric/resolve.hpp"
 #include "node/bootstrap/reception.hpp"
-#include "node/bootstrap/resolve.hpp"
 #include "node/bootstrap/tcp_socket.hpp"
 
 namespace tutti {
@@ -155,18 +154,31 @@ void Reception::admit(UniqueFd fd) {
   spawn(serve(std::move(link), std::nullopt));
 }
 
-// A name of its own for every connection: whoever comes there was told by us. Empty if we share no
-// memory.
-Result<std::string> Reception::open_row_listener(Link& link) {
-  const bool may_share =
-      base_.fabric == FabricChoice::automatic || base_.fabric == FabricChoice::shm;
-  if (!may_share) return std::string();
-  Result<std::string> name = random_socket_name();
-  if (!name) return name;
-  Result<UniqueFd> listener = listen_abstract(*name);
-  if (!listener) return std::unexpected(listener.error());
-  link.watch(std::move(*listener));
-  return name;
+// Peers may call by a carrier's own means, too.
+Result<void> Reception::watch_calls(Carrier& carrier) {
+  if (carrier.calls_fd() < 0) return {};
+  UniqueFd fd = duplicate(carrier.calls_fd());
+  asio::posix::stream_descriptor calls(context_);
+  error_code error;
+  if (fd) calls.assign(fd.get(), error);
+  if (!fd || error) {
+    return fail_system("cannot watch for calls by " + std::string(carrier.kind().label));
+  }
+  (void)fd.release();
+  spawn(take_calls(carrier, std::move(calls)));
+  return {};
+}
+
+asio::awaitable<void> Reception::take_calls(Carrier& carrier,
+                                            asio::posix::stream_descriptor calls) {
+  while (!over_) {
+    const auto [error] =
+        co_await calls.async_wait(asio::posix::descriptor_base::wait_read, kAsTuple);
+    if (error) co_return;
+    for (std::string& refused : carrier.take_calls()) {
+      warn(std::string(carrier.kind().name), std::move(refused));
+    }
+  }
 }
 
 }  // namespace tutti

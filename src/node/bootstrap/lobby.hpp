@@ -3,9 +3,8 @@
 ///
 /// Every node listens on its own address; of each pair the higher slot (place in the member list)
 /// calls the lower, again and again until they are connected. Both say hello, compare all that must
-/// agree, answer with a verdict, and choose what carries the pair's writes; a pair on one host
-/// swaps descriptors over a unix socket. Then the connection is handed over, at both ends, as an
-/// Arrival. Who forms a group with whom is not decided here.
+/// agree, answer with a verdict, and choose a carrier, which connects the two. Then the connection
+/// is handed over, at both ends, as an Arrival. Who forms a group with whom is not decided here.
 /// Invariants: LB1 a slot has one connection at most: between an arrival and its release every
 /// other caller of that slot is told to come later. LB2 two nodes with different options are never
 /// connected: whichever of them is not in a group yet ends its start, with the same reason. The
@@ -25,7 +24,7 @@
 #include <utility>
 #include <vector>
 
-#include "fabric/segment.hpp"
+#include "fabric/carrier.hpp"
 #include "node/bootstrap/desk.hpp"
 #include "node/bootstrap/hello.hpp"
 #include "tutti/error.hpp"
@@ -35,15 +34,12 @@ namespace tutti {
 
 class Reception;
 
-namespace verbs {
-class Device;
-}  // namespace verbs
-
 struct LobbyRequest {
   const NodeOptions& node;                  ///< valid; outlives the lobby, as all that is here
   const std::vector<GroupOptions>& groups;  ///< checked and resolved, see resolve_group
-  const Segment& own_row;
-  int doorbell_fd;
+  /// The ways to reach others, see make_carriers.
+  const std::vector<std::unique_ptr<Carrier>>& carriers;
+  std::uint64_t own_row_bytes;
   std::uint64_t incarnation;             ///< of this start, see random_u64
   Founding founding = Founding::founds;  ///< of this start
   std::function<void()> wake;  ///< news has come; called on the lobby's thread, must not wait
@@ -56,8 +52,6 @@ struct LobbyRequest {
   std::function<std::vector<SeenLag>()> lags{};
   /// Whether one of those that are connected is in a group; on the lobby's thread. Empty: none is.
   std::function<bool()> sees_group{};
-  /// The node's RDMA device; null: no peer is met by RDMA.
-  std::shared_ptr<verbs::Device> rdma{};
   /// By slot: the bytes that a member's row has at least, with our groups. Empty: any will do.
   std::vector<std::size_t> row_bytes{};
 };

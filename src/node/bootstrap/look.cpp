@@ -1,7 +1,7 @@
 /// \file look.cpp
 /// The other end of a lobby's answer: calls a node, hears its hello, asks, and reads the answer.
 #include "tutti/look.hpp"
-#include "node/bootstrap/as_tuple.hpp"
+#include "fabric/as_tuple.hpp"
 
 #include <algorithm>
 #include <boost/asio/co_spawn.hpp>
@@ -12,12 +12,13 @@
 #include <utility>
 
 #include "base/system_error.hpp"
-#include "node/bootstrap/address.hpp"
-#include "node/bootstrap/link.hpp"
-#include "node/bootstrap/resolve.hpp"
+#include "base/text.hpp"
+#include "fabric/address.hpp"
+#include "fabric/link.hpp"
+#include "fabric/resolve.hpp"
+#include "node/bootstrap/frames.hpp"
 #include "node/bootstrap/standing.hpp"
 #include "node/bootstrap/tcp_socket.hpp"
-#include "node/text.hpp"
 
 namespace tutti {
 namespace {
@@ -77,11 +78,11 @@ class Call {
     }
     if (!link) co_return std::unexpected(link.error());
     waits_for_ = "it took the connection, but says nothing; is it a node of Tutti?";
-    const Result<Hello> hello = co_await (*link)->read_hello();
+    const Result<Hello> hello = co_await read_hello(**link);
     if (!hello) co_return no_node(hello.error(), "no node of Tutti answers at " + address_ + ": ");
     waits_for_ = "node '" + printable(hello->name) + "' said hello, but nothing of its view";
     (*link)->send(encode_question());
-    const Result<std::string> body = co_await (*link)->read_frame();
+    const Result<std::string> body = co_await read_frame(**link);
     const std::string who = "node '" + printable(hello->name) + "' at " + address_ + ": ";
     if (!body) co_return no_node(body.error(), who);
     Result<Standing> standing = decode_standing(*body, *hello);

@@ -9,7 +9,7 @@
 #include <exception>
 #include <utility>
 
-#include "node/bootstrap/host.hpp"
+#include "fabric/host.hpp"
 #include "tutti/version.hpp"
 
 namespace tutti {
@@ -39,12 +39,10 @@ Result<void> Reception::prepare() {
   base_.members = node.members;
   base_.incarnation = request_.incarnation;
   base_.founding = request_.founding;
-  base_.fabric = node.fabric;
+  base_.fabric = fabric_text(node);
   base_.litmus_rounds = node.litmus_rounds;
-  base_.provider = node.provider;
-  if (request_.rdma != nullptr) base_.rdma_address = request_.rdma->address();
   base_.host = this_host();
-  base_.row_bytes = request_.own_row.size();
+  base_.row_bytes = request_.own_row_bytes;
   base_.groups = request_.groups;
   for (GroupOptions& group : base_.groups) {
     group.on_delivery = nullptr;
@@ -55,14 +53,18 @@ Result<void> Reception::prepare() {
   // The largest hello we may have to send must fit.
   Hello largest = base_;
   largest.to.assign(255, 'x');
-  largest.unix_name.assign(100, 'x');
+  for (const auto& carrier : request_.carriers) {
+    largest.carriers.emplace(carrier->kind().name, std::string(Carrier::kOfferMax, 'x'));
+  }
   if (Result<std::string> frame = encode_hello(largest); !frame) {
     return std::unexpected(frame.error());
   }
   spawn(tell_progress());
   if (peers_.size() == 1) return {};  // nobody will come
   if (Result<void> listening = listen(); !listening) return listening;
-  if (Result<void> listening = listen_for_rdma(); !listening) return listening;
+  for (const auto& carrier : request_.carriers) {
+    if (Result<void> watched = watch_calls(*carrier); !watched) return watched;
+  }
   spawn(accept_all());
   for (std::uint32_t slot = 0; slot < self_; ++slot) spawn(dial(slot));
   return {};
@@ -83,7 +85,7 @@ void Reception::stop() { context_.stop(); }
 void Reception::release(std::uint32_t slot) {
   asio::post(context_, [this, slot] {
     peers_[slot].attached = false;
-    peers_[slot].without_rdma = false;
+    peers_[slot].failed.clear();
     peers_[slot].pause = kRetryAtFirst;
     peers_[slot].again.cancel();
   });

@@ -1,10 +1,11 @@
 /// \file reception.hpp
 /// What the lobby does on its own thread: listens, calls, shakes hands, pair by pair.
 ///
-///   hello ->  <- hello      compare                        (handshake.cpp, judge.cpp)
-///   verdict -> <- verdict   this pair agrees, or why not   (settle.cpp)
-///   row ->  <- row          shm pairs only, on a unix socket (row_swap.cpp)
-///   queue pairs             RDMA pairs only, by rdma_cm (rdma_meeting.cpp)
+///   listen.cpp, dial.cpp    somebody calls, or we call
+///   handshake.cpp           hello ->  <- hello      compare, and choose a carrier
+///                           verdict -> <- verdict   this pair agrees, or why not
+///                           the carrier's own step  (fabric/pairing.hpp)
+///   refusal.cpp             all that ends in another way
 ///
 /// After that the connection is handed over and no more is said on it here. A caller that asks
 /// for the view in the place of its hello is told, and hangs up (standing.hpp). A pair may end
@@ -13,10 +14,11 @@
 /// A node that calls a member and is contradicted ends its start, and first stays a moment: to tell
 /// the other why, to contradict whoever else calls, and to be asked. For anybody may call in a
 /// member's name: the node that is called refuses, and ends its start only if that member says the
-/// same at its own address (confirm.cpp). It does the same if a caller says that this incarnation
+/// same at its own address (refusal.cpp). It does the same if a caller says that this incarnation
 /// was removed.
 /// Threads: all runs inside run(), on a private Asio context; what other threads may call says so.
 #pragma once
+#include <algorithm>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
@@ -30,11 +32,10 @@
 #include <string>
 #include <vector>
 
-#include "fabric/verbs/device.hpp"
+#include "fabric/link.hpp"
+#include "fabric/pairing.hpp"
 #include "node/bootstrap/desk.hpp"
-#include "node/bootstrap/fd_passing.hpp"
 #include "node/bootstrap/hello.hpp"
-#include "node/bootstrap/link.hpp"
 #include "node/bootstrap/lobby.hpp"
 #include "node/bootstrap/warnings.hpp"
 
@@ -75,15 +76,13 @@ class Reception {
     std::uint64_t incarnation = 0;
     std::uint64_t row_bytes = 0;
     Founding founding = Founding::founds;
-    std::string unix_name{};
-    Transport transport = Transport::tcp;
-    UniqueFd row{}, doorbell{};
-    bool tcp_would_do = false;          // both leave it to us: without RDMA it is TCP
-    std::string rdma_address{};         // where it is called
-    std::optional<verbs::Call> call{};  // its own, not answered yet
-    LinkPtr awaits_call{};              // the link that is to be poked when it comes
-    std::shared_ptr<verbs::Pair> pair{};
-    bool without_rdma = false;  // it was tried, and does not work between us
+    Carrier* carrier = nullptr;            // chosen for the pair
+    std::string offer{};                   // what the peer says of it
+    const CarrierKind* instead = nullptr;  // if that one fails; null: none, and that is an error
+    std::vector<const CarrierKind*> failed{};  // tried, and they do not work between us
+    [[nodiscard]] bool has_failed(const CarrierKind& kind) const {
+      return std::ranges::find(failed, &kind) != failed.end();
+    }
     // Lower slots only: when to call again.
     asio::steady_timer again;
     Pause pause = kRetryAtFirst;
@@ -126,17 +125,9 @@ class Reception {
   asio::awaitable<void> accept_all();
   bool spare_descriptors(bool full);
   bool make_room(const std::string& why, const LinkPtr& but = nullptr);
-  // Where descriptors run out, strangers but `but` give way, the oldest first.
-  template <class Take>
-  [[nodiscard]] auto take_descriptors(Take take, const LinkPtr& but = nullptr) -> decltype(take()) {
-    auto taken = take();
-    while (!taken && taken.error().code == kNoDescriptor && make_room(taken.error().message, but)) {
-      taken = take();
-    }
-    return taken;
-  }
   void admit(UniqueFd fd);
-  [[nodiscard]] Result<std::string> open_row_listener(Link& link);
+  [[nodiscard]] Result<void> watch_calls(Carrier& carrier);
+  asio::awaitable<void> take_calls(Carrier& carrier, asio::posix::stream_descriptor calls);
 
   // dial.cpp
   asio::awaitable<void> dial(std::uint32_t slot);
@@ -147,50 +138,40 @@ class Reception {
   using Dialed = std::optional<std::uint32_t>;
   asio::awaitable<void> serve(LinkPtr link, Dialed dialed);
   asio::awaitable<void> converse(LinkPtr link, Dialed dialed);
+  [[nodiscard]] Result<Hello> hello_for(Dialed dialed, const LinkPtr& called = nullptr);
+  [[nodiscard]] Judged judge(const Hello& mine, const Hello& theirs, Dialed dialed);
+  [[nodiscard]] std::optional<std::string> taken(Peer& peer, const Hello& theirs) const;
+  void claim(const LinkPtr& link, std::uint32_t slot, const Hello& mine, const Hello& theirs);
+  [[nodiscard]] Carrier* carrier_of(const CarrierKind& kind) const;
+  asio::awaitable<void> settle(LinkPtr link, std::uint32_t slot, bool dialed);
+  // Something else ended this handshake meanwhile.
+  [[nodiscard]] bool has_ended(const LinkPtr& link, std::uint32_t slot) const {
+    return over_ || peers_[slot].link != link;
+  }
+  [[nodiscard]] PairRequest pair_request(const LinkPtr& link, std::uint32_t slot, bool dialed);
+  void hand_over(std::uint32_t slot, std::unique_ptr<Connection> connection);
+  asio::awaitable<void> not_connected(LinkPtr link, std::uint32_t slot, bool dialed, Error error);
+
+  // refusal.cpp
   asio::awaitable<void> unreadable(LinkPtr link, Error error, Dialed dialed);
-  asio::awaitable<void> tell(LinkPtr link);
   asio::awaitable<void> contradict(LinkPtr link, const Hello& theirs, Error error, Dialed dialed);
   void end_with(Error error, const LinkPtr& link, Dialed dialed);
   void refused(Dialed named, const std::string& where, const Error& error);
+  asio::awaitable<void> tell(LinkPtr link);
   asio::awaitable<Verdict> send_away(LinkPtr link, std::string verdict);
-  [[nodiscard]] Hello hello_to(Dialed dialed, const std::string& unix_name) const;
-
-  // confirm.cpp
-  asio::awaitable<bool> confirm(std::uint32_t slot, Error& error, std::uint64_t incarnation);
+  void unclaim(const LinkPtr& link, std::uint32_t slot, std::string trouble);
+  void disagreed(const LinkPtr& link, std::uint32_t slot, bool dialed, Verdict verdict);
+  asio::awaitable<void> try_later(LinkPtr link, std::uint32_t slot, std::string why);
+  asio::awaitable<void> cannot_be_joined(LinkPtr link, std::uint32_t slot, bool dialed,
+                                         Error error);
   struct Answer {
     Result<Hello> hello = fail(ErrorCode::peer_lost, {});
     bool removed = false;
   };
   asio::awaitable<std::optional<Answer>> ask(std::uint32_t slot, bool as_member);
+  asio::awaitable<bool> confirm(std::uint32_t slot, Error& error, std::uint64_t incarnation);
   void told_removed(const std::string& name, Dialed dialed);
   asio::awaitable<void> confirm_removal(std::uint32_t slot);
-
-  // judge.cpp
-  [[nodiscard]] Judged judge(const Hello& mine, const Hello& theirs, Dialed dialed);
-  [[nodiscard]] std::optional<std::string> taken(Peer& peer, const Hello& theirs) const;
-
-  // settle.cpp
-  asio::awaitable<void> settle(LinkPtr link, std::uint32_t slot, bool dialed);
-  void disagreed(const LinkPtr& link, std::uint32_t slot, bool dialed, Verdict verdict);
-  asio::awaitable<void> try_later(LinkPtr link, std::uint32_t slot, std::string why);
-  asio::awaitable<void> cannot_be_joined(LinkPtr link, std::uint32_t slot, bool dialed,
-                                         Error error);
-  asio::awaitable<bool> complete(LinkPtr link, std::uint32_t slot, bool dialed);
-  void claim(const LinkPtr& link, std::uint32_t slot, const Hello& mine, const Hello& theirs);
-  void unclaim(const LinkPtr& link, std::uint32_t slot, std::string trouble);
-  void hand_over(const LinkPtr& link, std::uint32_t slot);
-  [[nodiscard]] Arrival::Connection connection_of(const LinkPtr& link, std::uint32_t slot);
-
-  // row_swap.cpp
-  asio::awaitable<Result<void>> swap_rows(LinkPtr link, std::uint32_t slot, bool dialed);
-  asio::awaitable<Result<void>> open_unix(LinkPtr link, std::string name, bool dialed);
-
-  // rdma_meeting.cpp
-  [[nodiscard]] Result<void> listen_for_rdma();
-  asio::awaitable<void> accept_rdma_calls();
-  void take_rdma_calls();
-  asio::awaitable<Result<void>> meet_by_rdma(LinkPtr link, std::uint32_t slot, bool dialed);
-  asio::awaitable<bool> complete_rdma(LinkPtr link, std::uint32_t slot, bool dialed);
 
   const LobbyRequest request_;
   Desk& desk_;
@@ -199,7 +180,6 @@ class Reception {
   asio::steady_timer farewell_{context_};
   asio::steady_timer progress_{context_};
   asio::posix::stream_descriptor listener_{context_};
-  asio::posix::stream_descriptor rdma_calls_{context_};
   Hello base_;  // what is the same in every hello of ours
   std::uint32_t self_ = 0;
   std::vector<Peer> peers_;            // by slot; our own entry stays empty

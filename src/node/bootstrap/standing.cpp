@@ -8,8 +8,8 @@
 #include <optional>
 #include <set>
 
+#include "base/text.hpp"
 #include "node/bootstrap/json_reader.hpp"
-#include "node/text.hpp"
 
 namespace tutti {
 namespace {

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "descriptors.hpp"
+#include "fabric/host.hpp"
+#include "fabric/shm/fd_passing.hpp"
 #include "members.hpp"
-#include "node/bootstrap/fd_passing.hpp"
-#include "node/bootstrap/host.hpp"
 
 namespace tutti {
 namespace {
@@ -37,7 +37,7 @@ class Descriptors : public ::testing::Test {
   // Of whoever answers b in the place of a, which is not there yet, and shares memory here.
   Hello hello_of_a(const std::string& unix_name) {
     Hello hello = hello_of(a, 7, {});
-    hello.unix_name = unix_name;
+    hello.carriers["shm"] = unix_name;
     return hello;
   }
   static void answer(RawPeer& called, const Hello& hello) {
@@ -140,7 +140,7 @@ TEST_F(Descriptors, ThatAMemberLacksThatIsCalledAreWaitedFor) {
   caller.send(encode_hello(hello_of(b, 7)).value());
   const Result<Hello> hello = caller.receive_hello();
   ASSERT_TRUE(hello);
-  const UniqueFd here = connect_abstract(hello->unix_name).value();
+  const UniqueFd here = connect_abstract(hello->carriers.at("shm")).value();
   {
     const NoDescriptors none;
     caller.send(encode_verdict());

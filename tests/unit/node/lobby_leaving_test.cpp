@@ -8,9 +8,9 @@
 #include <array>
 #include <optional>
 
+#include "fabric/host.hpp"
+#include "fabric/shm/fd_passing.hpp"
 #include "members.hpp"
-#include "node/bootstrap/fd_passing.hpp"
-#include "node/bootstrap/host.hpp"
 
 namespace tutti {
 namespace {
@@ -51,14 +51,17 @@ struct Half {
   Half(RawPeer raw, const TestMember& as, std::uint64_t incarnation, bool calls, Stage stage)
       : peer(std::move(raw)) {
     Hello mine = hello_of(as, incarnation, calls ? "a" : "");
-    if (stage == Stage::agreed_by_tcp) mine.fabric = FabricChoice::tcp;
     if (!calls) {
-      mine.unix_name = random_socket_name().value();
-      listener = listen_abstract(mine.unix_name).value();
+      mine.carriers["shm"] = random_socket_name().value();
+      listener = listen_abstract(mine.carriers["shm"]).value();
+    }
+    if (stage == Stage::agreed_by_tcp) {
+      mine.fabric = "tcp";
+      mine.carriers.erase("shm");
     }
     if (stage != Stage::connected) greet(mine, stage);
     if (stage != Stage::row_unread && stage != Stage::row_given) return;
-    unix_end = calls ? connect_abstract(theirs.unix_name).value() : accept_row();
+    unix_end = calls ? connect_abstract(theirs.carriers.at("shm")).value() : accept_row();
     await_input(unix_end.get());
     if (stage != Stage::row_given) return;
     EXPECT_TRUE(receive_offer(unix_end.get()).value());
@@ -241,7 +244,7 @@ TEST_F(Rows, AreWhereTheHelloSaysOrTheCallerTriesAgain) {
     b.start();
     RawPeer called = server.accept();
     Hello hello = hello_of(a, 1, "");
-    hello.unix_name = random_socket_name().value();  // where nobody listens
+    hello.carriers["shm"] = random_socket_name().value();  // where nobody listens
     called.send(encode_hello(hello).value() + encode_verdict());
     ASSERT_TRUE(called.receive_hello());
     EXPECT_EQ(called.receive_verdict().kind, Verdict::Kind::agreed);
@@ -257,7 +260,7 @@ TEST_F(Rows, OfTheFabricStayInTheSocket) {
   a.start();
   RawPeer client(addresses[0].address);
   client.send(encode_hello(hello_of(b, 1)).value() + encode_verdict() + "data");
-  const auto& connection = std::get<TcpConnection>(a.await(1).connection);
+  const auto& connection = *made_by<TcpConnection>(a.await(1));
   await_input(connection.socket.get());
   std::array<char, 8> bytes{};
   EXPECT_EQ(::recv(connection.socket.get(), bytes.data(), bytes.size(), 0), 4);

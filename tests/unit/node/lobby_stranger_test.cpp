@@ -7,8 +7,8 @@
 #include <memory>
 
 #include "descriptors.hpp"
+#include "fabric/shm/fd_passing.hpp"
 #include "members.hpp"
-#include "node/bootstrap/fd_passing.hpp"
 
 namespace tutti {
 namespace {
@@ -163,7 +163,7 @@ TEST_F(Strangers, ManyThatAgreeAndFailAndStayAreBounded) {
     strangers.back()->send(encode_hello(hello_of(b, i)).value());
     const Result<Hello> hello = strangers.back()->receive_hello();
     ASSERT_TRUE(hello);
-    const UniqueFd row = connect_abstract(hello->unix_name).value();
+    const UniqueFd row = connect_abstract(hello->carriers.at("shm")).value();
     ASSERT_EQ(::send(row.get(), "x", 1, MSG_NOSIGNAL), 1);
     strangers.back()->send(encode_verdict());
     EXPECT_EQ(strangers.back()->receive_verdict().kind, Verdict::Kind::agreed);
@@ -205,7 +205,7 @@ class StrangersThatSpeak : public Strangers {
 };
 
 TEST_F(StrangersThatSpeak, OfAnotherProtocolVersionAreRefused) {
-  const std::string why = "protocol version is 9 there but 3 here";
+  const std::string why = "protocol version is 9 there but 4 here";
   EXPECT_THAT(refusal_of(hello_prefix(9, 100)), HasSubstr(why));
   EXPECT_THAT(a.lobby().refused(), AllOf(HasSubstr("1 caller was refused"), HasSubstr(why)));
   expect_that_a_waits_on(why);
@@ -217,7 +217,7 @@ TEST_F(StrangersThatSpeak, OfAnOlderBuildAreToldBothVersions) {
   const std::string founding = R"("founding":0,)";
   body.erase(body.find(founding), founding.size());
   const std::string frame = hello_prefix(1, static_cast<std::uint32_t>(body.size())) + body;
-  const std::string why = "protocol version is 1 there but 3 here; start all members with the same";
+  const std::string why = "protocol version is 1 there but 4 here; start all members with the same";
   EXPECT_THAT(refusal_of(frame), HasSubstr(why));
   expect_that_a_waits_on(why);
 }

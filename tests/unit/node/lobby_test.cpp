@@ -30,11 +30,11 @@ void expect_close_on_exec(const UniqueFd& fd) {
 }
 
 const ShmConnection* shm_to(const TestMember& member, std::uint32_t slot) {
-  return std::get_if<ShmConnection>(&member.connection(slot)->connection);
+  return made_by<ShmConnection>(*member.connection(slot));
 }
 
 const TcpConnection* tcp_to(const TestMember& member, std::uint32_t slot) {
-  return std::get_if<TcpConnection>(&member.connection(slot)->connection);
+  return made_by<TcpConnection>(*member.connection(slot));
 }
 
 // The row that came shows what its owner wrote, and the doorbell wakes its owner.

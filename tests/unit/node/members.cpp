@@ -17,8 +17,9 @@
 
 #include "base/assert.hpp"
 #include "base/random.hpp"
-#include "node/bootstrap/address.hpp"
-#include "node/bootstrap/host.hpp"
+#include "fabric/address.hpp"
+#include "fabric/host.hpp"
+#include "node/carriers.hpp"
 #include "node/group_rules.hpp"
 #include "tutti/version.hpp"
 
@@ -54,14 +55,16 @@ TestMember::TestMember(const std::vector<MemberAddress>& members, std::size_t sl
 Result<void> TestMember::try_start() {
   incarnation = random_u64().value();
   resolved_ = resolved();
+  lobby_.reset();
+  carriers_ = carriers();
   const auto wake = [this] {
     const std::lock_guard lock(mutex_);
     changed_.notify_all();
   };
   auto lobby = Lobby::open({.node = node,
                             .groups = resolved_,
-                            .own_row = row,
-                            .doorbell_fd = doorbell.get(),
+                            .carriers = carriers_,
+                            .own_row_bytes = row.size(),
                             .incarnation = incarnation,
                             .founding = founding,
                             .wake = wake,
@@ -77,6 +80,14 @@ std::vector<GroupOptions> TestMember::resolved() const {
   std::vector<GroupOptions> out;
   for (const GroupOptions& group : groups) out.push_back(resolve_group(node, group));
   return out;
+}
+
+std::vector<std::unique_ptr<Carrier>> TestMember::carriers() const {
+  const auto self = std::ranges::find(node.members, node.name, &MemberAddress::name);
+  return make_carriers({.node = node,
+                        .self = static_cast<std::uint32_t>(self - node.members.begin()),
+                        .own_row = row,
+                        .doorbell_fd = doorbell.get()});
 }
 
 void TestMember::start() {
@@ -102,13 +113,11 @@ const Arrival* TestMember::connection(std::uint32_t slot) const {
 }
 
 bool TestMember::alive(std::uint32_t slot) const {
-  const auto& here = connection(slot)->connection;
-  const int fd = std::visit(
-      [](const auto& connection) {
-        if constexpr (requires { connection.socket; }) return connection.socket.get();
-        return -1;
-      },
-      here);
+  const Arrival& here = *connection(slot);
+  int fd = -1;
+  if (const auto* shm = made_by<ShmConnection>(here)) fd = shm->socket.get();
+  if (const auto* tcp = made_by<TcpConnection>(here)) fd = tcp->socket.get();
+  if (const auto* ofi = made_by<OfiConnection>(here)) fd = ofi->socket.get();
   pollfd entry{.fd = fd, .events = POLLIN | POLLRDHUP, .revents = 0};
   return ::poll(&entry, 1, 0) == 0;
 }
@@ -241,8 +250,11 @@ Hello hello_of(const TestMember& member, std::uint64_t incarnation, const std::s
   hello.to = to;
   hello.members = member.node.members;
   hello.incarnation = incarnation;
-  hello.fabric = member.node.fabric;
-  hello.provider = member.node.provider;
+  hello.fabric = fabric_text(member.node);
+  for (const auto& carrier : member.carriers()) {
+    const auto offer = carrier->offer(nullptr).value();
+    if (offer) hello.carriers.emplace(carrier->kind().name, *offer);
+  }
   hello.host = this_host();
   hello.row_bytes = member.row.size();
   hello.groups = member.resolved();

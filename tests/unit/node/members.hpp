@@ -19,6 +19,13 @@
 
 namespace tutti {
 
+/// What connects with the other, if it is of this kind; else null.
+template <class Kind>
+[[nodiscard]] const Kind* made_by(const Arrival& arrival) {
+  const auto* made = dynamic_cast<const ConnectionOf<Kind>*>(arrival.connection.get());
+  return made == nullptr ? nullptr : &made->made;
+}
+
 /// One member: its lobby, and what stands for its node behind it.
 class TestMember {
  public:
@@ -57,6 +64,8 @@ class TestMember {
   [[nodiscard]] Lobby& lobby() const { return *lobby_; }
   /// Its groups as it joins them.
   [[nodiscard]] std::vector<GroupOptions> resolved() const;
+  /// As make_carriers() makes them; none is opened.
+  [[nodiscard]] std::vector<std::unique_ptr<Carrier>> carriers() const;
   [[nodiscard]] bool started() const { return lobby_ != nullptr; }
 
   NodeOptions node;
@@ -77,6 +86,7 @@ class TestMember {
   std::vector<std::pair<LogLevel, std::string>> log_;
   std::vector<GroupOptions> resolved_;
   std::map<std::uint32_t, Arrival> connections_;
+  std::vector<std::unique_ptr<Carrier>> carriers_;
   std::unique_ptr<Lobby> lobby_;
 };
 

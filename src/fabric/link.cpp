@@ -1,6 +1,6 @@
 /// \file link.cpp
-#include "node/bootstrap/link.hpp"
-#include "node/bootstrap/as_tuple.hpp"
+#include "fabric/link.hpp"
+#include "fabric/as_tuple.hpp"
 
 #include <boost/asio/read.hpp>
 #include <boost/asio/write.hpp>
@@ -20,7 +20,7 @@ std::string describe(const error_code& error) {
 
 Link::Link(asio::io_context& context, asio::ip::tcp::socket socket, std::string where)
     : socket_(std::move(socket)),
-      unix_(context),
+      watched_(context),
       limit_(context),
       sent_(context, asio::steady_timer::time_point::max()),
       where_(std::move(where)) {}
@@ -80,40 +80,6 @@ asio::awaitable<std::string> Link::read(std::span<std::byte> bytes) {
   co_return ended_;
 }
 
-asio::awaitable<Result<std::string>> Link::read_frame() {
-  HelloPrefix prefix{};
-  std::string problem = co_await read(prefix);
-  if (!problem.empty()) co_return fail(ErrorCode::peer_lost, std::move(problem));
-  const Result<std::uint32_t> length = decode_prefix(prefix);
-  if (!length) co_return std::unexpected(length.error());
-  std::string body(*length, '\0');
-  problem = co_await read(std::as_writable_bytes(std::span(body)));
-  if (!problem.empty()) co_return fail(ErrorCode::peer_lost, std::move(problem));
-  co_return body;
-}
-
-asio::awaitable<Result<Hello>> Link::read_hello() {
-  const Result<std::string> body = co_await read_frame();
-  if (!body) co_return std::unexpected(body.error());
-  co_return decode_hello(*body);
-}
-
-asio::awaitable<Verdict> Link::read_verdict() {
-  using enum Verdict::Kind;
-  std::array<std::byte, 4> header{};
-  std::string problem = co_await read(header);
-  if (!problem.empty()) co_return Verdict{broken, {ErrorCode::peer_lost, std::move(problem)}};
-  const std::uint32_t length = load_u32(header);
-  if (length == 0) co_return Verdict{};
-  if (length > kVerdictMax) {
-    co_return Verdict{broken, {ErrorCode::mismatch, "its verdict is malformed"}};
-  }
-  std::string body(length, '\0');
-  problem = co_await read(std::as_writable_bytes(std::span(body)));
-  if (!problem.empty()) co_return Verdict{broken, {ErrorCode::peer_lost, std::move(problem)}};
-  co_return decode_verdict(body);
-}
-
 asio::awaitable<void> Link::drain() {
   std::array<std::byte, 4096> scratch{};
   while (ended_.empty()) {
@@ -123,31 +89,32 @@ asio::awaitable<void> Link::drain() {
   }
 }
 
-void Link::watch(UniqueFd unix_fd) {
-  close_unix();
+void Link::watch(UniqueFd fd) {
+  close_watched();
   error_code error;
-  if (unix_fd) unix_.assign(unix_fd.get(), error);
-  if (!error) (void)unix_fd.release();
+  if (fd) watched_.assign(fd.get(), error);
+  if (!error) (void)fd.release();
 }
 
-asio::awaitable<bool> Link::unix_readable() {
-  // A peer that gives up says so on the connection, and perhaps never comes to the unix socket.
+asio::awaitable<bool> Link::watched_or_link_readable() {
+  // A peer that gives up says so on the connection, and perhaps nothing where we watch.
   socket_.async_wait(asio::socket_base::wait_read,
                      [self = shared_from_this()](const error_code& failed) {
                        error_code ignored;
-                       if (!failed && self->unix_.is_open()) self->unix_.cancel(ignored);
+                       if (!failed && self->watched_.is_open()) self->watched_.cancel(ignored);
                      });
-  const auto [error] = co_await unix_.async_wait(asio::posix::descriptor_base::wait_read, kAsTuple);
+  const auto [error] =
+      co_await watched_.async_wait(asio::posix::descriptor_base::wait_read, kAsTuple);
   co_return !error;
 }
 
 // Released first: what is watched may be a duplicate, which epoll would not forget by itself.
-void Link::close_unix() {
-  if (unix_.is_open()) static_cast<void>(release_unix());
+void Link::close_watched() {
+  if (watched_.is_open()) static_cast<void>(release_watched());
 }
 
 asio::awaitable<void> Link::watched_readable() {
-  co_await unix_.async_wait(asio::posix::descriptor_base::wait_read, kAsTuple);
+  co_await watched_.async_wait(asio::posix::descriptor_base::wait_read, kAsTuple);
 }
 
 asio::awaitable<bool> Link::readable() {
@@ -163,7 +130,7 @@ void Link::poke() {
 void Link::close() {
   error_code ignored;
   limit_.cancel();
-  close_unix();
+  close_watched();
   socket_.close(ignored);
 }
 

@@ -1,5 +1,5 @@
 /// \file fd_passing.cpp
-#include "node/bootstrap/fd_passing.hpp"
+#include "fabric/shm/fd_passing.hpp"
 
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -62,7 +62,7 @@ Result<UniqueFd> unix_socket() {
   return fd;
 }
 
-std::vector<UniqueFd> take_descriptors(msghdr& message) {
+std::vector<UniqueFd> descriptors_in(msghdr& message) {
   std::vector<UniqueFd> taken;
   for (cmsghdr* c = CMSG_FIRSTHDR(&message); c != nullptr; c = CMSG_NXTHDR(&message, c)) {
     if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS) continue;
@@ -144,17 +144,6 @@ Result<void> send_offer(int socket, std::uint64_t from, std::uint64_t to, int ro
   return {};
 }
 
-Result<std::vector<UniqueFd>> reserve_descriptors(std::size_t count, int any,
-                                                  const std::string& what) {
-  std::vector<UniqueFd> reserved;
-  while (reserved.size() < count) {
-    UniqueFd one = duplicate(any);
-    if (!one) return refused(what, errno);
-    reserved.push_back(std::move(one));
-  }
-  return reserved;
-}
-
 Result<std::vector<UniqueFd>> room_for_offer(int any) {
   return reserve_descriptors(kDescriptors, any, kReceiving);
 }
@@ -174,7 +163,7 @@ Result<std::optional<RowOffer>> receive_offer(int socket) {
   } while (size < 0 && errno == EINTR);
   if (size < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return std::nullopt;
   if (size < 0) return refused(kReceiving, errno);
-  std::vector<UniqueFd> descriptors = take_descriptors(message);
+  std::vector<UniqueFd> descriptors = descriptors_in(message);
   if (size == 0) return fail(ErrorCode::peer_lost, "the unix socket was closed");
   const bool is_offer =
       (message.msg_flags & MSG_TRUNC) == 0 && size == sizeof bytes && bytes.magic == kOfferMagic;

@@ -1,5 +1,5 @@
 /// \file as_tuple.hpp
-/// How the lobby's coroutines wait: errors come back as values, nothing is thrown.
+/// How the handshake's coroutines wait: errors come back as values, nothing is thrown.
 #pragma once
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/use_awaitable.hpp>

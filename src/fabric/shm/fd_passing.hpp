@@ -14,12 +14,10 @@
 #include <vector>
 
 #include "base/unique_fd.hpp"
+#include "fabric/descriptors.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti {
-
-/// The same may succeed later.
-inline constexpr ErrorCode kNoDescriptor = ErrorCode::timed_out;
 
 /// What one member hands to another: its row, read-only, and its doorbell.
 struct RowOffer {
@@ -41,11 +39,6 @@ struct RowOffer {
 /// The descriptors stay the caller's.
 [[nodiscard]] Result<void> send_offer(int socket, std::uint64_t from, std::uint64_t to, int row,
                                       int doorbell);
-
-/// Copies of the descriptor `any`: they keep `count` places free until they are closed. Otherwise
-/// kNoDescriptor: `what`, "cannot ...", has to wait.
-[[nodiscard]] Result<std::vector<UniqueFd>> reserve_descriptors(std::size_t count, int any,
-                                                                const std::string& what);
 
 /// For what an offer brings. A process that cannot take a row must not hand over its own: the other
 /// end would take itself for connected.

@@ -4,10 +4,16 @@
 #include <cstdint>
 #include <string>
 
-#include "node/bootstrap/hello.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti {
+
+/// Two processes can share memory if all of this is equal.
+struct HostIdentity {
+  std::string boot_id;  ///< empty: unknown, and never equal to another's
+  std::uint64_t user = 0;
+  std::uint64_t network_namespace = 0;
+};
 
 /// The boot id is empty where the system does not tell it.
 [[nodiscard]] HostIdentity this_host();

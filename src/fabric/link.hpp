@@ -1,8 +1,9 @@
 /// \file link.hpp
-/// One TCP connection during the handshake: queued sending, reading with a limit on silence.
+/// One TCP connection during the handshake: queued sending, reading with a limit on silence. A
+/// carrier may watch a descriptor of its own beside it.
 ///
 /// Not part of the data path: after the handshake the descriptor is handed on, the link goes.
-/// Threads: the lobby's.
+/// Threads: the one that shakes hands.
 #pragma once
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/io_context.hpp>
@@ -18,7 +19,7 @@
 #include <string>
 
 #include "base/unique_fd.hpp"
-#include "node/bootstrap/hello.hpp"
+#include "tutti/error.hpp"
 
 // GCC sees Asio's allocation of coroutine frames inlined but not the matching release: a false
 // alarm at the end of coroutines, so it is silenced for the files that include this.
@@ -46,47 +47,43 @@ class Link : public std::enable_shared_from_this<Link> {
   /// Closes the link unless the limit is set anew or lifted before it ends.
   void limit_silence(std::chrono::nanoseconds limit);
 
-  /// The body of a frame with a hello's prefix. ErrorCode::peer_lost: the connection ended; others
-  /// as decode_prefix.
-  asio::awaitable<Result<std::string>> read_frame();
-  /// The same, of a hello: others as decode_hello, too.
-  asio::awaitable<Result<Hello>> read_hello();
-  asio::awaitable<Verdict> read_verdict();
+  /// Fills `bytes`; returns what went wrong, "" if nothing. Once something has, it is said again
+  /// without a look at the socket: Asio waits for news of it, and the kernel tells its end once.
+  asio::awaitable<std::string> read(std::span<std::byte> bytes);
   /// Reads and forgets until the other end closes: closing earlier could destroy what we sent.
   /// Returns at once if that was seen before.
   asio::awaitable<void> drain();
 
-  /// Where rows are exchanged. unix_readable waits until something came there: false if something
-  /// came on the connection instead, or the link was closed or silent.
-  void watch(UniqueFd unix_fd);
-  asio::awaitable<bool> unix_readable();
+  /// Takes a descriptor to be watched, in the place of the last one, which is closed.
+  void watch(UniqueFd fd);
+  [[nodiscard]] int watched_fd() { return watched_.is_open() ? watched_.native_handle() : -1; }
+  [[nodiscard]] UniqueFd release_watched() { return UniqueFd(watched_.release()); }
+  void close_watched();
+
+  /// Waits until what is watched is readable: false if something came on the connection instead, or
+  /// the link was closed or silent.
+  asio::awaitable<bool> watched_or_link_readable();
   /// Waits for what is watched, and for nothing else; returns too when the link is closed.
   asio::awaitable<void> watched_readable();
   /// Waits until something comes on the connection, once all is flushed: false if the link was
   /// poked or closed instead.
   asio::awaitable<bool> readable();
   void poke();
-  [[nodiscard]] int unix_fd() { return unix_.is_open() ? unix_.native_handle() : -1; }
-  [[nodiscard]] UniqueFd release_unix() { return UniqueFd(unix_.release()); }
 
   void close();
-  void close_unix();
   [[nodiscard]] bool is_open() const { return socket_.is_open(); }
   /// How many are free once it is closed.
   [[nodiscard]] std::size_t descriptors() const {
-    return (socket_.is_open() ? 1U : 0U) + (unix_.is_open() ? 1U : 0U);
+    return (socket_.is_open() ? 1U : 0U) + (watched_.is_open() ? 1U : 0U);
   }
   [[nodiscard]] UniqueFd release();
   [[nodiscard]] const std::string& where() const { return where_; }
 
  private:
   void write_next();
-  /// Fills `bytes`; returns what went wrong, "" if nothing. Once something has, it is said again
-  /// without a look at the socket: Asio waits for news of it, and the kernel tells its end once.
-  asio::awaitable<std::string> read(std::span<std::byte> bytes);
 
   asio::ip::tcp::socket socket_;
-  asio::posix::stream_descriptor unix_;
+  asio::posix::stream_descriptor watched_;
   asio::steady_timer limit_;
   asio::steady_timer sent_;         // never expires; cancelled when the outbox is empty
   std::deque<std::string> outbox_;  // the front is being written

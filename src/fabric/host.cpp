@@ -1,5 +1,5 @@
 /// \file host.cpp
-#include "node/bootstrap/host.hpp"
+#include "fabric/host.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -1,10 +1,10 @@
 /// \file address.cpp
-#include "node/bootstrap/address.hpp"
+#include "fabric/address.hpp"
 
 #include <algorithm>
 #include <charconv>
 
-#include "node/text.hpp"
+#include "base/text.hpp"
 
 namespace tutti {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "node/bootstrap/link.hpp"
+#include "fabric/link.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti {

@@ -1,5 +1,5 @@
 /// \file text.cpp
-#include "node/text.hpp"
+#include "base/text.hpp"
 
 #include <array>
 #include <bit>
