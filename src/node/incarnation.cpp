@@ -42,7 +42,7 @@ const std::string& Incarnation::member(std::uint32_t rank) const {
 }
 
 std::size_t Incarnation::pass(Calls calls) {
-  if (lobby_->has_news()) [[unlikely]]
+  if (bootstrap_->has_news()) [[unlikely]]
     take_arrivals();
   passed_ns_ = now_ns();
   lags_.look(passed_ns_);
@@ -50,14 +50,14 @@ std::size_t Incarnation::pass(Calls calls) {
 }
 
 void Incarnation::take_arrivals() {
-  for (Arrival& arrival : lobby_->take_arrivals()) {
+  for (Arrival& arrival : bootstrap_->take_arrivals()) {
     const std::uint32_t slot = arrival.slot;
     const std::uint64_t incarnation = arrival.incarnation;
     TUTTI_ASSERT(slot < plan_.nodes() && slot != self_, slot, self_, view().id);
-    TUTTI_ASSERT(engine_->connected_to(slot) == 0, slot, self_, view().id);  // LB1
+    TUTTI_ASSERT(engine_->connected_to(slot) == 0, slot, self_, view().id);  // HS1
     if (Result<void> attached = attach(std::move(arrival)); !attached) {
       tell_unconnected(slot, attached.error());
-      lobby_->release(slot);  // it calls again
+      bootstrap_->release(slot);  // it calls again
       continue;
     }
     engine_->connected(slot, incarnation);
@@ -93,12 +93,12 @@ void Incarnation::detach(Slot peer) {
   for (const auto& carrier : carriers_) carrier->detach(peer);
 }
 
-// Connections first: the lobby's end may wait for a host name that does not resolve.
+// Connections first: the bootstrap's end may wait for a host name that does not resolve.
 void Incarnation::hang_up() {
   for (std::uint32_t slot = 0; slot < plan_.nodes(); ++slot) {
     if (engine_->connected_to(slot) != 0) detach(Slot{slot});
   }
-  lobby_.reset();
+  bootstrap_.reset();
 }
 
 void Incarnation::quit_states() {

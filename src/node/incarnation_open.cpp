@@ -1,4 +1,4 @@
-// How an incarnation is put together: memory, fabrics, groups, membership, lobby.
+// How an incarnation is put together: memory, fabrics, groups, membership, bootstrap.
 #include <algorithm>
 #include <exception>
 #include <string>
@@ -80,7 +80,7 @@ Result<std::unique_ptr<Incarnation>> Incarnation::open(const NodeOptions& node,
   if (Result<void> r = out->open_fabrics(); !r) return std::unexpected(r.error());
   out->open_engine();
   if (Result<void> r = out->start_state_thread(); !r) return std::unexpected(r.error());
-  if (Result<void> r = out->open_lobby(); !r) return std::unexpected(r.error());
+  if (Result<void> r = out->open_bootstrap(); !r) return std::unexpected(r.error());
   return out;
 }
 
@@ -217,21 +217,22 @@ Founding Incarnation::founding() const {
   return node_.join_only ? Founding::join_only : Founding::agreed;
 }
 
-Result<void> Incarnation::open_lobby() {
+Result<void> Incarnation::open_bootstrap() {
   std::vector<std::size_t> row_bytes;
   for (const RowLayout& layout : plan_.layouts) row_bytes.push_back(layout.row_bytes());
-  Result<std::unique_ptr<Lobby>> lobby = Lobby::open({.node = node_,
-                                                      .groups = groups_,
-                                                      .carriers = carriers_,
-                                                      .own_row_bytes = row_->size(),
-                                                      .incarnation = incarnation_,
-                                                      .founding = founding(),
-                                                      .wake = [this] { sleeper_->wake(); },
-                                                      .lags = [this] { return lags_.behind(); },
-                                                      .sees_group = [this] { return sees_group(); },
-                                                      .row_bytes = std::move(row_bytes)});
-  if (!lobby) return std::unexpected(lobby.error());
-  lobby_ = std::move(*lobby);
+  Result<std::unique_ptr<Bootstrap>> bootstrap =
+      Bootstrap::open({.node = node_,
+                       .groups = groups_,
+                       .carriers = carriers_,
+                       .own_row_bytes = row_->size(),
+                       .incarnation = incarnation_,
+                       .founding = founding(),
+                       .wake = [this] { sleeper_->wake(); },
+                       .lags = [this] { return lags_.behind(); },
+                       .sees_group = [this] { return sees_group(); },
+                       .row_bytes = std::move(row_bytes)});
+  if (!bootstrap) return std::unexpected(bootstrap.error());
+  bootstrap_ = std::move(*bootstrap);
   return {};
 }
 

@@ -9,8 +9,8 @@
 #include "base/assert.hpp"
 #include "base/text.hpp"
 #include "node/bootstrap/frames.hpp"
-#include "node/bootstrap/reception.hpp"
-#include "node/bootstrap/standing.hpp"
+#include "node/bootstrap/handshakes.hpp"
+#include "node/bootstrap/status.hpp"
 
 namespace tutti {
 namespace {
@@ -19,7 +19,7 @@ constexpr const char* kEnded = "its connection ended in the handshake";
 
 }  // namespace
 
-asio::awaitable<void> Reception::serve(LinkPtr link, Dialed dialed) {
+asio::awaitable<void> Handshakes::serve(LinkPtr link, Dialed dialed) {
   try {
     co_await converse(link, dialed);
   } catch (const std::exception& problem) {  // no memory: this connection has to go
@@ -31,7 +31,7 @@ asio::awaitable<void> Reception::serve(LinkPtr link, Dialed dialed) {
   drop(link);
 }
 
-asio::awaitable<void> Reception::converse(LinkPtr link, Dialed dialed) {
+asio::awaitable<void> Handshakes::converse(LinkPtr link, Dialed dialed) {
   const Result<Hello> said = hello_for(dialed, dialed ? nullptr : link);
   if (!said) {
     warn("closing", "closing " + link->where() + ": " + said.error().message);
@@ -61,7 +61,7 @@ asio::awaitable<void> Reception::converse(LinkPtr link, Dialed dialed) {
       co_await settle(link, judged.slot, dialed.has_value());
       co_return;
     case Judgement::contradiction:
-      if (theirs->running && !desk_.running()) {
+      if (theirs->running && !arrivals_.running()) {
         judged.error.message +=
             "; " + printable(theirs->name) + " runs already and goes on without " + base_.name;
       }
@@ -75,7 +75,7 @@ asio::awaitable<void> Reception::converse(LinkPtr link, Dialed dialed) {
       verdict = encode_not_now(judged.error.message);
       break;
     case Judgement::removed:
-      if (dialed) desk_.note(*dialed, judged.error.message);
+      if (dialed) arrivals_.note(*dialed, judged.error.message);
       verdict = encode_removed();
       break;
   }
@@ -85,10 +85,10 @@ asio::awaitable<void> Reception::converse(LinkPtr link, Dialed dialed) {
 }
 
 // What we say to a peer that we dialed, or on a link on which somebody called.
-Result<Hello> Reception::hello_for(Dialed dialed, const LinkPtr& called) {
+Result<Hello> Handshakes::hello_for(Dialed dialed, const LinkPtr& called) {
   Hello hello = base_;
   if (dialed) hello.to = member(*dialed).name;
-  hello.running = desk_.running();
+  hello.running = arrivals_.running();
   const MakeRoom others = [&](const std::string& why) { return make_room(why, called); };
   for (const auto& carrier : request_.carriers) {
     if (dialed && peers_[*dialed].has_failed(carrier->kind())) continue;
@@ -100,14 +100,14 @@ Result<Hello> Reception::hello_for(Dialed dialed, const LinkPtr& called) {
   return hello;
 }
 
-Carrier* Reception::carrier_of(const CarrierKind& kind) const {
+Carrier* Handshakes::carrier_of(const CarrierKind& kind) const {
   const auto at = std::ranges::find(request_.carriers, &kind,
                                     [](const auto& carrier) { return &carrier->kind(); });
   TUTTI_ASSERT(at != request_.carriers.end());  // our hello named it
   return at->get();
 }
 
-PairRequest Reception::pair_request(const LinkPtr& link, std::uint32_t slot, bool dialed) {
+PairRequest Handshakes::pair_request(const LinkPtr& link, std::uint32_t slot, bool dialed) {
   return {.link = link,
           .dialed = dialed,
           .self = {self_},
@@ -120,7 +120,7 @@ PairRequest Reception::pair_request(const LinkPtr& link, std::uint32_t slot, boo
 }
 
 // Is this a member that we wait for, one that comes too early, or a contradiction?
-Reception::Judged Reception::judge(const Hello& mine, const Hello& theirs, Dialed dialed) {
+Handshakes::Judged Handshakes::judge(const Hello& mine, const Hello& theirs, Dialed dialed) {
   // A member that called itself, or its namesake: it fails at its calling end, where the address is
   // known.
   if (!dialed && (theirs.incarnation == mine.incarnation || theirs.name == mine.name)) {
@@ -131,7 +131,7 @@ Reception::Judged Reception::judge(const Hello& mine, const Hello& theirs, Diale
             0,
             {ErrorCode::stopped, "it was removed from the group and has to be started again"}};
   }
-  const std::optional<std::string> ended = desk_.ended();
+  const std::optional<std::string> ended = arrivals_.ended();
   const auto at = std::ranges::find(base_.members, theirs.name, &MemberAddress::name);
   const auto slot = static_cast<std::uint32_t>(at - base_.members.begin());
   if (!ended && !dialed && at != base_.members.end() && slot > self_) {
@@ -160,8 +160,8 @@ Reception::Judged Reception::judge(const Hello& mine, const Hello& theirs, Diale
   return {Judgement::agree, slot, {}};
 }
 
-// Why a caller has to come later (LB1); nothing if it need not.
-std::optional<std::string> Reception::taken(Peer& peer, const Hello& theirs) const {
+// Why a caller has to come later (HS1); nothing if it need not.
+std::optional<std::string> Handshakes::taken(Peer& peer, const Hello& theirs) const {
   const bool same = peer.incarnation == theirs.incarnation;
   const std::string name = "'" + printable(theirs.name) + "'";
   if (peer.attached && same) return name + " is still connected";
@@ -177,9 +177,9 @@ std::optional<std::string> Reception::taken(Peer& peer, const Hello& theirs) con
   return std::nullopt;
 }
 
-// From here on all that comes in the name of this peer has to wait (LB1).
-void Reception::claim(const LinkPtr& link, std::uint32_t slot, const Hello& mine,
-                      const Hello& theirs) {
+// From here on all that comes in the name of this peer has to wait (HS1).
+void Handshakes::claim(const LinkPtr& link, std::uint32_t slot, const Hello& mine,
+                       const Hello& theirs) {
   Peer& peer = peers_[slot];
   std::erase(unclaimed_, link);
   peer.link = link;
@@ -191,10 +191,10 @@ void Reception::claim(const LinkPtr& link, std::uint32_t slot, const Hello& mine
   peer.offer = theirs.carriers.at(std::string(kind->name));
   const Result<const CarrierKind*> instead = choose_carrier(mine, theirs, kind);
   peer.instead = kind->falls_back && instead ? *instead : nullptr;
-  desk_.note(slot, "it has not answered our hello");
+  arrivals_.note(slot, "it has not answered our hello");
 }
 
-asio::awaitable<void> Reception::settle(LinkPtr link, std::uint32_t slot, bool dialed) {
+asio::awaitable<void> Handshakes::settle(LinkPtr link, std::uint32_t slot, bool dialed) {
   Carrier& carrier = *peers_[slot].carrier;
   std::unique_ptr<Pairing> pairing = carrier.pair(pair_request(link, slot, dialed));
   link->send(encode_verdict());
@@ -205,7 +205,7 @@ asio::awaitable<void> Reception::settle(LinkPtr link, std::uint32_t slot, bool d
     disagreed(link, slot, dialed, std::move(verdict));
     co_return;
   }
-  if (!carrier.kind().missing.empty()) desk_.note(slot, std::string(carrier.kind().missing));
+  if (!carrier.kind().missing.empty()) arrivals_.note(slot, std::string(carrier.kind().missing));
   link->limit_silence(request_.silence_limit);
   Result<std::unique_ptr<Connection>> connection = co_await pairing->connect();
   pairing.reset();
@@ -219,19 +219,19 @@ asio::awaitable<void> Reception::settle(LinkPtr link, std::uint32_t slot, bool d
   }
 }
 
-void Reception::hand_over(std::uint32_t slot, std::unique_ptr<Connection> connection) {
+void Handshakes::hand_over(std::uint32_t slot, std::unique_ptr<Connection> connection) {
   Peer& peer = peers_[slot];
   peer.link.reset();
   peer.pause = kRetryAtFirst;
-  desk_.note(slot, peer.founding);
-  desk_.arrive({slot, peer.incarnation, peer.row_bytes, peer.carrier, std::move(connection)});
+  arrivals_.note(slot, peer.founding);
+  arrivals_.arrive({slot, peer.incarnation, peer.row_bytes, peer.carrier, std::move(connection)});
   peer.attached = true;  // last: there may be no memory, then the connection ends
 }
 
 // The two agreed, and their carrier could not connect them. The end that failed tells the other
 // why.
-asio::awaitable<void> Reception::not_connected(LinkPtr link, std::uint32_t slot, bool dialed,
-                                               Error error) {
+asio::awaitable<void> Handshakes::not_connected(LinkPtr link, std::uint32_t slot, bool dialed,
+                                                Error error) {
   Peer& peer = peers_[slot];
   const CarrierKind& kind = peer.carrier->kind();
   link->close_watched();

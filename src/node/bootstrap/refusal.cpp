@@ -9,12 +9,12 @@
 
 #include "base/text.hpp"
 #include "node/bootstrap/frames.hpp"
-#include "node/bootstrap/reception.hpp"
-#include "node/bootstrap/standing.hpp"
+#include "node/bootstrap/handshakes.hpp"
+#include "node/bootstrap/status.hpp"
 
 namespace tutti {
 
-asio::awaitable<void> Reception::unreadable(LinkPtr link, Error error, Dialed dialed) {
+asio::awaitable<void> Handshakes::unreadable(LinkPtr link, Error error, Dialed dialed) {
   if (error.code == ErrorCode::mismatch) {
     const std::string who = dialed ? member(*dialed).name + " (" + link->where() + ")"
                                    : "a member that called from " + link->where();
@@ -30,24 +30,24 @@ asio::awaitable<void> Reception::unreadable(LinkPtr link, Error error, Dialed di
   }
   const bool lost = error.code == ErrorCode::peer_lost;
   if (!lost) peers_[*dialed].pause = kRetrySlowly;
-  desk_.note(*dialed, (lost ? "no answer from " : "wrong peer: no member answers at ") +
-                          link->where() + ": " + error.message);
+  arrivals_.note(*dialed, (lost ? "no answer from " : "wrong peer: no member answers at ") +
+                              link->where() + ": " + error.message);
 }
 
-// LB2. The caller ends its start, for it called the right address. The node that was called
+// HS2. The caller ends its start, for it called the right address. The node that was called
 // cannot know who calls: it asks at the address of that name.
-asio::awaitable<void> Reception::contradict(LinkPtr link, const Hello& theirs, Error error,
-                                            Dialed dialed) {
+asio::awaitable<void> Handshakes::contradict(LinkPtr link, const Hello& theirs, Error error,
+                                             Dialed dialed) {
   const auto at = std::ranges::find(base_.members, theirs.name, &MemberAddress::name);
   Dialed named;
   if (at != base_.members.end()) named = static_cast<std::uint32_t>(at - base_.members.begin());
   bool real = dialed.has_value();
-  if (!real && named && *named > self_ && !desk_.running()) {
+  if (!real && named && *named > self_ && !arrivals_.running()) {
     real = co_await confirm(*named, error, theirs.incarnation);
     if (over_) co_return;
   }
   std::string verdict = encode_verdict(error);
-  if (!real || desk_.running()) {
+  if (!real || arrivals_.running()) {
     refused(named, link->where(), error);
   } else {
     verdict = encode_verdict({error.code, base_.name + " gave up the start: " + error.message});
@@ -64,8 +64,8 @@ asio::awaitable<void> Reception::contradict(LinkPtr link, const Hello& theirs, E
 }
 
 // What we called contradicts us, or what called us; this cannot be asked for.
-void Reception::end_with(Error error, const LinkPtr& link, Dialed dialed) {
-  if (dialed && !desk_.running()) {
+void Handshakes::end_with(Error error, const LinkPtr& link, Dialed dialed) {
+  if (dialed && !arrivals_.running()) {
     give_up(std::move(error));
   } else {
     refused(std::nullopt, link->where(), error);
@@ -73,22 +73,22 @@ void Reception::end_with(Error error, const LinkPtr& link, Dialed dialed) {
 }
 
 // By a name that is in the list it may be a member, whose trouble this is then.
-void Reception::refused(Dialed named, const std::string& where, const Error& error) {
+void Handshakes::refused(Dialed named, const std::string& where, const Error& error) {
   const std::string name = named ? member(*named).name : std::string();
   warn("refused " + name, "refused " + where + ": " + error.message);
-  if (desk_.running()) return;
+  if (arrivals_.running()) return;
   if (named && *named > self_ && !peers_[*named].attached) {
-    desk_.note(*named, "refused: " + error.message);
+    arrivals_.note(*named, "refused: " + error.message);
   } else {
-    desk_.note_refused(error.message);
+    arrivals_.note_refused(error.message);
   }
 }
 
 // Somebody looks at us, who is no member and needs no place of one.
-asio::awaitable<void> Reception::tell(LinkPtr link) {
-  Standing standing = desk_.standing();
-  if (request_.lags) standing.lags = request_.lags();
-  link->send(encode_standing(standing).value_or(""));
+asio::awaitable<void> Handshakes::tell(LinkPtr link) {
+  Status status = arrivals_.status();
+  if (request_.lags) status.lags = request_.lags();
+  link->send(encode_status(status).value_or(""));
   link->finish_sending();
   link->close_watched();
   link->limit_silence(request_.silence_limit);
@@ -96,7 +96,7 @@ asio::awaitable<void> Reception::tell(LinkPtr link) {
 }
 
 // Closing earlier than the other end could destroy what we sent. Returns what it said.
-asio::awaitable<Verdict> Reception::send_away(LinkPtr link, std::string verdict) {
+asio::awaitable<Verdict> Handshakes::send_away(LinkPtr link, std::string verdict) {
   link->send(std::move(verdict));
   link->finish_sending();
   link->close_watched();
@@ -108,14 +108,14 @@ asio::awaitable<Verdict> Reception::send_away(LinkPtr link, std::string verdict)
 
 // The peer may come again, or be started again. It has perhaps done the first already. What is left
 // to say on that connection is said to a stranger, and strangers are bounded.
-void Reception::unclaim(const LinkPtr& link, std::uint32_t slot, std::string trouble) {
+void Handshakes::unclaim(const LinkPtr& link, std::uint32_t slot, std::string trouble) {
   if (peers_[slot].link != link) return;
   if (slot > self_) unclaimed_.push_back(link);  // it called
   peers_[slot].link.reset();
-  desk_.note(slot, std::move(trouble));
+  arrivals_.note(slot, std::move(trouble));
 }
 
-void Reception::disagreed(const LinkPtr& link, std::uint32_t slot, bool dialed, Verdict verdict) {
+void Handshakes::disagreed(const LinkPtr& link, std::uint32_t slot, bool dialed, Verdict verdict) {
   const std::string& name = member(slot).name;
   switch (verdict.kind) {
     case Verdict::Kind::agreed:
@@ -135,7 +135,7 @@ void Reception::disagreed(const LinkPtr& link, std::uint32_t slot, bool dialed, 
       peers_[slot].pause = kRetrySlowly;
       if (dialed) {
         give_up(std::move(verdict.error));
-      } else if (!desk_.running()) {  // whoever it is that called: the start goes on
+      } else if (!arrivals_.running()) {  // whoever it is that called: the start goes on
         warn("refused us: " + name,
              name + " (" + link->where() + ") called and refused us: " + verdict.error.message);
       }
@@ -144,7 +144,7 @@ void Reception::disagreed(const LinkPtr& link, std::uint32_t slot, bool dialed, 
 }
 
 // What is missing is ours, and may come: the pair meets again.
-asio::awaitable<void> Reception::try_later(LinkPtr link, std::uint32_t slot, std::string why) {
+asio::awaitable<void> Handshakes::try_later(LinkPtr link, std::uint32_t slot, std::string why) {
   warn("later " + member(slot).name, why);
   std::string verdict = encode_not_now(why);
   unclaim(link, slot, std::move(why));
@@ -152,8 +152,8 @@ asio::awaitable<void> Reception::try_later(LinkPtr link, std::uint32_t slot, std
 }
 
 // They agree, but nothing can carry their writes.
-asio::awaitable<void> Reception::cannot_be_joined(LinkPtr link, std::uint32_t slot, bool dialed,
-                                                  Error error) {
+asio::awaitable<void> Handshakes::cannot_be_joined(LinkPtr link, std::uint32_t slot, bool dialed,
+                                                   Error error) {
   unclaim(link, slot, error.message);
   std::string verdict = encode_verdict(error);
   end_with(std::move(error), link, dialed ? Dialed(slot) : std::nullopt);
@@ -162,8 +162,8 @@ asio::awaitable<void> Reception::cannot_be_joined(LinkPtr link, std::uint32_t sl
 
 // What the member says at its own address: to a question, or to our hello if `as_member`. Empty if
 // nobody answers there: connect() has noted why.
-asio::awaitable<std::optional<Reception::Answer>> Reception::ask(std::uint32_t slot,
-                                                                 bool as_member) {
+asio::awaitable<std::optional<Handshakes::Answer>> Handshakes::ask(std::uint32_t slot,
+                                                                   bool as_member) {
   std::optional<Answer> answer;
   LinkPtr link;
   try {
@@ -189,8 +189,8 @@ asio::awaitable<std::optional<Reception::Answer>> Reception::ask(std::uint32_t s
 // True if the member there contradicts us, too. `error` is what the caller, which said that it is
 // that incarnation, was refused for. If another incarnation answers, `error` becomes what that one
 // differs in.
-asio::awaitable<bool> Reception::confirm(std::uint32_t slot, Error& error,
-                                         std::uint64_t incarnation) {
+asio::awaitable<bool> Handshakes::confirm(std::uint32_t slot, Error& error,
+                                          std::uint64_t incarnation) {
   if (std::exchange(peers_[slot].asked, true)) co_return false;
   // It says hello to all that call, also to those that only look at it.
   const std::optional<Answer> answer = co_await ask(slot, false);
@@ -205,22 +205,23 @@ asio::awaitable<bool> Reception::confirm(std::uint32_t slot, Error& error,
 
 // A member that has removed us says so, whether it has called or we have. One of a lower slot never
 // calls us.
-void Reception::told_removed(const std::string& name, Dialed dialed) {
-  if (over_ || desk_.ended()) return;  // it has ended by itself, and said why
+void Handshakes::told_removed(const std::string& name, Dialed dialed) {
+  if (over_ || arrivals_.ended()) return;  // it has ended by itself, and said why
   if (dialed) return removed_by(name);
   const auto at = std::ranges::find(base_.members, name, &MemberAddress::name);
   const auto slot = static_cast<std::uint32_t>(at - base_.members.begin());
   if (at != base_.members.end() && slot > self_) spawn(confirm_removal(slot));
 }
 
-asio::awaitable<void> Reception::confirm_removal(std::uint32_t slot) {
+asio::awaitable<void> Handshakes::confirm_removal(std::uint32_t slot) {
   if (std::exchange(peers_[slot].asked_removal, true)) co_return;
   const std::optional<Answer> answer = co_await ask(slot, true);
   peers_[slot].asked_removal = false;
   const bool removed = answer && answer->removed;
   if (removed) removed_by(member(slot).name);
   if (removed || over_ || !answer || peers_[slot].link || peers_[slot].attached) co_return;
-  desk_.note(slot, "a caller in its name says that it has removed us; it does not at its address");
+  arrivals_.note(slot,
+                 "a caller in its name says that it has removed us; it does not at its address");
 }
 
 }  // namespace tutti

@@ -13,8 +13,8 @@
 #include "base/unique_fd.hpp"
 #include "cluster.hpp"
 #include "fabric/address.hpp"
+#include "node/bootstrap/bootstrap.hpp"
 #include "node/bootstrap/hello.hpp"
-#include "node/bootstrap/lobby.hpp"
 #include "node/carriers.hpp"
 #include "node/group_rules.hpp"
 #include "support/loopback.hpp"
@@ -186,15 +186,15 @@ TEST_F(AGroupThatRuns, IsKeptFromNobodyByACallerInTheirName) {
       make_carriers({.node = node, .self = 2, .own_row = row, .doorbell_fd = doorbell.get()});
   std::vector<Arrival> silent;
   {
-    const auto lobby = Lobby::open({.node = node,
-                                    .groups = groups,
-                                    .carriers = carriers,
-                                    .own_row_bytes = row.size(),
-                                    .incarnation = 7,
-                                    .wake = [] {}});
-    ASSERT_TRUE(lobby) << lobby.error().message;
+    const auto bootstrap = Bootstrap::open({.node = node,
+                                            .groups = groups,
+                                            .carriers = carriers,
+                                            .own_row_bytes = row.size(),
+                                            .incarnation = 7,
+                                            .wake = [] {}});
+    ASSERT_TRUE(bootstrap) << bootstrap.error().message;
     ASSERT_TRUE(until([&] {
-      for (Arrival& arrival : (*lobby)->take_arrivals()) silent.push_back(std::move(arrival));
+      for (Arrival& arrival : (*bootstrap)->take_arrivals()) silent.push_back(std::move(arrival));
       return silent.size() == 2;
     }));
   }

@@ -13,7 +13,7 @@
 
 #include "base/unique_fd.hpp"
 #include "cluster.hpp"
-#include "node/bootstrap/lobby.hpp"
+#include "node/bootstrap/bootstrap.hpp"
 #include "node/carriers.hpp"
 #include "node/group_rules.hpp"
 #include "support/loopback.hpp"
@@ -61,16 +61,16 @@ std::vector<Arrival> connect_silently(const NodeOptions& node) {
   const UniqueFd doorbell(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   const auto carriers =
       make_carriers({.node = node, .self = 1, .own_row = row, .doorbell_fd = doorbell.get()});
-  const auto lobby = Lobby::open({.node = node,
-                                  .groups = groups,
-                                  .carriers = carriers,
-                                  .own_row_bytes = row.size(),
-                                  .incarnation = 7,
-                                  .wake = [] {}})
-                         .value();
+  const auto bootstrap = Bootstrap::open({.node = node,
+                                          .groups = groups,
+                                          .carriers = carriers,
+                                          .own_row_bytes = row.size(),
+                                          .incarnation = 7,
+                                          .wake = [] {}})
+                             .value();
   std::vector<Arrival> arrivals;
   EXPECT_TRUE(until([&] {
-    arrivals = lobby->take_arrivals();
+    arrivals = bootstrap->take_arrivals();
     return !arrivals.empty();
   }));
   return arrivals;

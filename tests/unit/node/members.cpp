@@ -55,24 +55,24 @@ TestMember::TestMember(const std::vector<MemberAddress>& members, std::size_t sl
 Result<void> TestMember::try_start() {
   incarnation = random_u64().value();
   resolved_ = resolved();
-  lobby_.reset();
+  bootstrap_.reset();
   carriers_ = carriers();
   const auto wake = [this] {
     const std::lock_guard lock(mutex_);
     changed_.notify_all();
   };
-  auto lobby = Lobby::open({.node = node,
-                            .groups = resolved_,
-                            .carriers = carriers_,
-                            .own_row_bytes = row.size(),
-                            .incarnation = incarnation,
-                            .founding = founding,
-                            .wake = wake,
-                            .silence_limit = silence_limit,
-                            .farewell = farewell,
-                            .row_bytes = row_bytes});
-  if (!lobby) return std::unexpected(lobby.error());
-  lobby_ = std::move(*lobby);
+  auto bootstrap = Bootstrap::open({.node = node,
+                                    .groups = resolved_,
+                                    .carriers = carriers_,
+                                    .own_row_bytes = row.size(),
+                                    .incarnation = incarnation,
+                                    .founding = founding,
+                                    .wake = wake,
+                                    .silence_limit = silence_limit,
+                                    .farewell = farewell,
+                                    .row_bytes = row_bytes});
+  if (!bootstrap) return std::unexpected(bootstrap.error());
+  bootstrap_ = std::move(*bootstrap);
   return {};
 }
 
@@ -96,12 +96,12 @@ void TestMember::start() {
 }
 
 void TestMember::stop() {
-  lobby_.reset();
+  bootstrap_.reset();
   connections_.clear();
 }
 
 void TestMember::collect() {
-  for (Arrival& arrival : lobby_->take_arrivals()) {
+  for (Arrival& arrival : bootstrap_->take_arrivals()) {
     const std::uint32_t slot = arrival.slot;
     EXPECT_TRUE(connections_.emplace(slot, std::move(arrival)).second) << "slot " << slot;
   }
@@ -131,7 +131,7 @@ void TestMember::wait_until(const std::function<bool()>& done) {
 const Arrival& TestMember::await(std::uint32_t slot) {
   collect();
   while (connection(slot) == nullptr) {
-    wait_until([this] { return lobby_->has_news(); });
+    wait_until([this] { return bootstrap_->has_news(); });
     collect();
   }
   return *connection(slot);
@@ -141,23 +141,23 @@ std::string TestMember::outcome() {
   while (true) {
     collect();
     if (connections_.size() + 1 == node.members.size()) return "met";
-    if (const std::optional<Error> failure = lobby_->failure()) return failure->message;
-    wait_until([this] { return lobby_->has_news(); });
+    if (const std::optional<Error> failure = bootstrap_->failure()) return failure->message;
+    wait_until([this] { return bootstrap_->has_news(); });
   }
 }
 
 Error TestMember::await_failure() {
-  wait_until([this] { return lobby_->failure().has_value(); });
-  return *lobby_->failure();
+  wait_until([this] { return bootstrap_->failure().has_value(); });
+  return *bootstrap_->failure();
 }
 
 void TestMember::release(std::uint32_t slot) {
   connections_.erase(slot);
-  lobby_->release(slot);
+  bootstrap_->release(slot);
 }
 
 void TestMember::await_trouble(const std::string& part) {
-  while (lobby_->awaited().find(part) == std::string::npos) std::this_thread::yield();
+  while (bootstrap_->awaited().find(part) == std::string::npos) std::this_thread::yield();
 }
 
 void TestMember::await_log(LogLevel level, const std::string& part) {

@@ -1,4 +1,4 @@
-/// \file lobby_descriptors_test.cpp
+/// \file bootstrap_descriptors_test.cpp
 /// Where descriptors run out, strangers give way to members, and a start waits until there are
 /// some.
 #include <gmock/gmock.h>
@@ -57,7 +57,7 @@ class Descriptors : public ::testing::Test {
   }
 
   void expect_that_b_meets_a() {
-    ASSERT_EQ(b.lobby().failure().value_or(Error{}).message, "");
+    ASSERT_EQ(b.bootstrap().failure().value_or(Error{}).message, "");
     a.start();
     ASSERT_EQ(b.outcome(), "met");
     EXPECT_EQ(a.outcome(), "met");

@@ -1,4 +1,4 @@
-/// \file lobby_look_test.cpp
+/// \file bootstrap_look_test.cpp
 /// A look at a node from outside: what it is told, and that neither end harms the other.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "members.hpp"
-#include "node/bootstrap/standing.hpp"
+#include "node/bootstrap/status.hpp"
 #include "tutti/look.hpp"
 #include "tutti/version.hpp"
 
@@ -60,10 +60,11 @@ TEST_F(Look, ShowsWhoWaits) {
 }
 
 TEST_F(Look, ShowsTheNewestView) {
-  a.lobby().show(
+  a.bootstrap().show(
       {.state = NodeState::joining, .view = 2, .members = {"b", "a"}, .incarnations = {11, 12}});
   EXPECT_EQ(look().state, NodeState::joining);
-  a.lobby().show({.state = NodeState::in_view, .view = 3, .members = {"a"}, .incarnations = {12}});
+  a.bootstrap().show(
+      {.state = NodeState::in_view, .view = 3, .members = {"a"}, .incarnations = {12}});
   const NodeLook seen = look();
   EXPECT_EQ(seen.state, NodeState::in_view);
   EXPECT_EQ(seen.view, 3);
@@ -74,8 +75,9 @@ TEST_F(Look, ShowsTheNewestView) {
 }
 
 TEST_F(Look, ShowsWhyANodeStoppedAndItsLastView) {
-  a.lobby().show({.state = NodeState::in_view, .view = 3, .members = {"a"}, .incarnations = {12}});
-  a.lobby().show_stopped("lost the majority");
+  a.bootstrap().show(
+      {.state = NodeState::in_view, .view = 3, .members = {"a"}, .incarnations = {12}});
+  a.bootstrap().show_stopped("lost the majority");
   const NodeLook seen = look();
   EXPECT_EQ(seen.state, NodeState::stopped);
   EXPECT_EQ(seen.why, "lost the majority");
@@ -84,9 +86,9 @@ TEST_F(Look, ShowsWhyANodeStoppedAndItsLastView) {
 
 TEST_F(Look, IsTakenOfAGroupThatRunsAndChangesNothing) {
   expect_that_members_meet();
-  a.lobby().set_running();
+  a.bootstrap().set_running();
   for (int i = 0; i < 200; ++i) EXPECT_EQ(look().name, "a");
-  EXPECT_FALSE(a.lobby().failure());
+  EXPECT_FALSE(a.bootstrap().failure());
   EXPECT_TRUE(a.alive(1));
   EXPECT_THAT(a.logged(LogLevel::warning), ElementsAre());
 }

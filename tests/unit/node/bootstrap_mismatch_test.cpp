@@ -1,6 +1,6 @@
-/// \file lobby_mismatch_test.cpp
+/// \file bootstrap_mismatch_test.cpp
 /// Members whose options contradict each other are never connected, and say in what they differ:
-/// both, or only the newcomer if the other is in a group already (LB2).
+/// both, or only the newcomer if the other is in a group already (HS2).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ struct Difference {
   std::function<void(GroupOptions&)> change;
 };
 
-TEST(LobbyMismatch, BothMembersNameTheOptionThatDiffers) {
+TEST(BootstrapMismatch, BothMembersNameTheOptionThatDiffers) {
   const std::array differences{
       Difference{"order", [](auto& g) { g.order = Order::none, g.level = Level::unordered; }},
       Difference{"level", [](auto& g) { g.level = Level::agreed; }},
@@ -43,7 +43,7 @@ TEST(LobbyMismatch, BothMembersNameTheOptionThatDiffers) {
   }
 }
 
-TEST(LobbyMismatch, MemberListsThatDifferAreNamed) {
+TEST(BootstrapMismatch, MemberListsThatDifferAreNamed) {
   const auto members = start_members(2, [](TestMember& m, std::size_t slot) {
     if (slot == 1) m.node.members.push_back({"z", "127.0.0.1:1"});
   });
@@ -51,7 +51,7 @@ TEST(LobbyMismatch, MemberListsThatDifferAreNamed) {
   EXPECT_THAT(members[1]->outcome(), HasSubstr("number of members is 3 at b but 2 at a"));
 }
 
-TEST(LobbyMismatch, AGroupThatAMemberHasNotJoinedIsNamed) {
+TEST(BootstrapMismatch, AGroupThatAMemberHasNotJoinedIsNamed) {
   const auto members = start_members(2, [](TestMember& m, std::size_t slot) {
     if (slot == 1) m.groups.clear();
   });
@@ -61,7 +61,7 @@ TEST(LobbyMismatch, AGroupThatAMemberHasNotJoinedIsNamed) {
   }
 }
 
-TEST(LobbyMismatch, FabricsThatExcludeEachOtherAreNamed) {
+TEST(BootstrapMismatch, FabricsThatExcludeEachOtherAreNamed) {
   const auto members = start_members(2, [](TestMember& m, std::size_t slot) {
     m.node.fabric = slot == 0 ? FabricChoice::shm : FabricChoice::tcp;
   });
@@ -69,7 +69,7 @@ TEST(LobbyMismatch, FabricsThatExcludeEachOtherAreNamed) {
   EXPECT_THAT(members[1]->outcome(), HasSubstr("fabric is 'tcp' at b and 'shm' at a"));
 }
 
-TEST(LobbyMismatch, ProvidersThatDifferAreNamed) {
+TEST(BootstrapMismatch, ProvidersThatDifferAreNamed) {
   const auto members = start_members(2, [](TestMember& m, std::size_t slot) {
     m.node.fabric = FabricChoice::ofi;
     m.node.provider = slot == 0 ? "tcp" : "shm";
@@ -78,7 +78,7 @@ TEST(LobbyMismatch, ProvidersThatDifferAreNamed) {
   EXPECT_THAT(members[1]->outcome(), HasSubstr("fabric is 'ofi:shm' at b and 'ofi:tcp' at a"));
 }
 
-TEST(LobbyMismatch, AnAddressThatLeadsToAnotherMemberIsNamed) {
+TEST(BootstrapMismatch, AnAddressThatLeadsToAnotherMemberIsNamed) {
   std::vector<MemberAddress> addresses = loopback_members(2);
   TestMember b(addresses, 1);
   addresses[0].name = "x";
@@ -89,7 +89,7 @@ TEST(LobbyMismatch, AnAddressThatLeadsToAnotherMemberIsNamed) {
   EXPECT_THAT(x.outcome(), HasSubstr("'b' called the address of 'a' but 'x' answered there"));
 }
 
-TEST(LobbyMismatch, AnAddressThatLeadsBackToTheMemberIsNamed) {
+TEST(BootstrapMismatch, AnAddressThatLeadsBackToTheMemberIsNamed) {
   std::vector<MemberAddress> addresses = loopback_members(2);
   addresses[0].address = addresses[1].address;
   TestMember b(addresses, 1);
@@ -117,7 +117,7 @@ TEST_F(Contradiction, LeavesAThirdThatAgreesWithBothWaiting) {
   EXPECT_THAT(c.await_failure().message, HasSubstr("fabric is 'tcp' at c and 'shm' at b"));
   b.stop();
   c.stop();
-  EXPECT_FALSE(a.lobby().failure());
+  EXPECT_FALSE(a.bootstrap().failure());
   a.release(1);
   b.node.fabric = FabricChoice::automatic;
   b.start();
@@ -131,9 +131,9 @@ TEST_F(Contradiction, IsToldToAllThatCallWhoeverDiffers) {
   c.await(0);
   b.groups[0].message_max_bytes = 99;
   b.start();
-  while (!c.lobby().failure()) {
+  while (!c.bootstrap().failure()) {
     std::this_thread::yield();
-    if (!b.lobby().failure()) continue;
+    if (!b.bootstrap().failure()) continue;
     // It stays for a moment only; a machine that is too slow has more than one try.
     b.stop();
     b.start();
@@ -144,14 +144,14 @@ TEST_F(Contradiction, IsToldToAllThatCallWhoeverDiffers) {
 
 TEST_F(Contradiction, WithAMemberThatRunsEndsTheCallersStartOnly) {
   a.start();
-  a.lobby().set_running();
+  a.bootstrap().set_running();
   b.groups[0].level = Level::agreed;
   b.start();
   EXPECT_THAT(b.await_failure().message,
               AllOf(HasSubstr("level is 'agreed' at b but 'atomic' at a"),
                     HasSubstr("a runs already and goes on without b")));
   a.await_log(LogLevel::warning, "level is 'atomic' at a but 'agreed' at b");
-  EXPECT_FALSE(a.lobby().failure());
+  EXPECT_FALSE(a.bootstrap().failure());
   b.stop();
   b.groups[0].level = Level::atomic;
   b.start();
@@ -160,11 +160,11 @@ TEST_F(Contradiction, WithAMemberThatRunsEndsTheCallersStartOnly) {
 
 TEST_F(Contradiction, WithAMemberThatRunsEndsTheStartOfTheOneItCalls) {
   b.start();
-  b.lobby().set_running();
+  b.bootstrap().set_running();
   a.groups[0].level = Level::agreed;
   a.start();
   EXPECT_THAT(a.await_failure().message, HasSubstr("b runs already and goes on without a"));
-  EXPECT_FALSE(b.lobby().failure());
+  EXPECT_FALSE(b.bootstrap().failure());
   a.stop();
   a.groups[0].level = Level::atomic;
   a.start();
@@ -174,7 +174,7 @@ TEST_F(Contradiction, WithAMemberThatRunsEndsTheStartOfTheOneItCalls) {
 TEST_F(Contradiction, BetweenTwoThatRunEndsNothing) {
   a.start();
   b.groups[0].level = Level::agreed;
-  a.lobby().set_running();
+  a.bootstrap().set_running();
   RawPeer caller(addresses[0].address);
   Hello hello = hello_of(b, 7);
   hello.running = true;
@@ -187,7 +187,7 @@ TEST_F(Contradiction, BetweenTwoThatRunEndsNothing) {
   caller.close();
   c.start();
   EXPECT_EQ(a.await(2).incarnation, c.incarnation);
-  EXPECT_FALSE(a.lobby().failure());
+  EXPECT_FALSE(a.bootstrap().failure());
 }
 
 TEST_F(Contradiction, ThatIsStillBeingToldIsForgottenOnceTheMemberRuns) {
@@ -199,11 +199,11 @@ TEST_F(Contradiction, ThatIsStillBeingToldIsForgottenOnceTheMemberRuns) {
   called.send(encode_hello(hello_of(a, 7, "")).value());
   ASSERT_TRUE(called.receive_hello());
   EXPECT_THAT(called.receive_verdict().error.message, HasSubstr("b gave up the start"));
-  b.lobby().set_running();
+  b.bootstrap().set_running();
   called.close();
   c.start();
   EXPECT_EQ(b.await(2).incarnation, c.incarnation);
-  EXPECT_FALSE(b.lobby().failure());
+  EXPECT_FALSE(b.bootstrap().failure());
 }
 
 TEST_F(Contradiction, ThatOnlyTheCalledEndSeesIsBelieved) {
@@ -217,25 +217,25 @@ TEST_F(Contradiction, ThatOnlyTheCalledEndSeesIsBelieved) {
 
 TEST_F(Contradiction, ThatOnlyTheOtherEndSeesDoesNotEndAMemberThatRuns) {
   a.start();
-  a.lobby().set_running();
+  a.bootstrap().set_running();
   RawPeer client(addresses[0].address);
   client.send(encode_hello(hello_of(b, 1)).value());
   client.send(encode_verdict({ErrorCode::mismatch, "b does not like this"}));
   client.wait_for_close();
   b.start();
   EXPECT_EQ(a.await(1).incarnation, b.incarnation);
-  EXPECT_FALSE(a.lobby().failure());
+  EXPECT_FALSE(a.bootstrap().failure());
 }
 
 TEST_F(Contradiction, OfTheProtocolsVersionDoesNotEndAMemberThatRuns) {
   a.start();
-  a.lobby().set_running();
+  a.bootstrap().set_running();
   RawPeer other(addresses[0].address);
   other.send(hello_prefix(9, 100));
   other.wait_for_close();
   b.start();
   EXPECT_EQ(a.await(1).incarnation, b.incarnation);
-  EXPECT_FALSE(a.lobby().failure());
+  EXPECT_FALSE(a.bootstrap().failure());
 }
 
 }  // namespace

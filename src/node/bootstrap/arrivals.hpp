@@ -1,8 +1,8 @@
-/// \file desk.hpp
-/// What the lobby's thread and the node's other threads share: who came, who is missing, and how
-/// it ended.
+/// \file arrivals.hpp
+/// What the bootstrap's thread and the node's other threads share: which nodes are connected, which
+/// are missing and why, what ended the start, and the node's status.
 ///
-/// Threads: any; behind one mutex, but for the looks whether there is news or a failure.
+/// Threads: any. A mutex guards all but has_news() and has_failed().
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 #include "fabric/carrier.hpp"
 #include "node/bootstrap/hello.hpp"
-#include "node/bootstrap/standing.hpp"
+#include "node/bootstrap/status.hpp"
 #include "tutti/error.hpp"
 #include "tutti/options.hpp"
 
@@ -30,9 +30,9 @@ struct Arrival {
   std::unique_ptr<Connection> connection{};
 };
 
-class Desk {
+class Arrivals {
  public:
-  Desk(const NodeOptions& node, std::function<void()> wake);
+  Arrivals(const NodeOptions& node, std::function<void()> wake);
 
   // The node's side.
   [[nodiscard]] bool has_news() const noexcept {
@@ -47,7 +47,7 @@ class Desk {
   [[nodiscard]] bool depart(std::uint32_t slot);
   void set_running();
   void set_ended(std::string why);
-  void show(Standing standing);
+  void show(Status status);
   void show_stopped(std::string why);
   [[nodiscard]] std::optional<Error> failure() const;
   /// Names, addresses and troubles of those that are not connected; empty if all are.
@@ -56,7 +56,7 @@ class Desk {
   /// The nodes that are connected but found no group, why, and what to do; empty if there is none.
   [[nodiscard]] std::string only_join() const;
 
-  // The lobby's side.
+  // The bootstrap's side.
   void arrive(Arrival arrival);
   /// Why the slot's node is not there yet.
   void note(std::uint32_t slot, std::string trouble);
@@ -72,7 +72,7 @@ class Desk {
   /// The same whether we are in a group or not.
   void fail(const Error& error);
   /// What whoever looks at us is told.
-  [[nodiscard]] Standing standing() const;
+  [[nodiscard]] Status status() const;
 
  private:
   struct Place {
@@ -95,7 +95,7 @@ class Desk {
   std::string last_refused_;  // why
   bool running_ = false;
   std::optional<std::string> ended_;
-  Standing standing_;
+  Status status_;
 };
 
 }  // namespace tutti

@@ -1,5 +1,5 @@
-/// \file reception.hpp
-/// What the lobby does on its own thread: listens, calls, shakes hands, pair by pair.
+/// \file handshakes.hpp
+/// What the bootstrap does on its own thread: listens, calls, shakes hands, pair by pair.
 ///
 ///   listen.cpp, dial.cpp    somebody calls, or we call
 ///   handshake.cpp           hello ->  <- hello      compare, and choose a carrier
@@ -7,15 +7,15 @@
 ///                           the carrier's own step  (fabric/pairing.hpp)
 ///   refusal.cpp             all that ends in another way
 ///
-/// After that the connection is handed over and no more is said on it here. A caller that asks
-/// for the view in the place of its hello is told, and hangs up (standing.hpp). A pair may end
-/// up with one end that has handed over and one that has not, if the other died or was too slow:
-/// the first learns it from its connection, which is closed, and releases the slot.
-/// A node that calls a member and is contradicted ends its start, and first stays a moment: to tell
-/// the other why, to contradict whoever else calls, and to be asked. For anybody may call in a
-/// member's name: the node that is called refuses, and ends its start only if that member says the
-/// same at its own address (refusal.cpp). It does the same if a caller says that this incarnation
-/// was removed.
+/// After that the connection is handed over, and nothing more is said on it here. A caller that
+/// sends the question for our status in the place of its hello gets the answer, and hangs up
+/// (status.hpp). If one end of a pair dies or is too slow, the other may have handed over alone: it
+/// sees its connection closed, and releases the slot.
+/// A node that calls a member and is contradicted ends its start. Before that it stays a moment, to
+/// tell the other why, to contradict whoever else calls, and to be asked. Anybody may call in a
+/// member's name: a node that is called and contradicted refuses the caller, asks the member at its
+/// own address, and ends its start only if the member says the same (refusal.cpp). The same holds
+/// for a caller that says that this incarnation was removed.
 /// Threads: all runs inside run(), on a private Asio context; what other threads may call says so.
 #pragma once
 #include <algorithm>
@@ -34,16 +34,16 @@
 
 #include "fabric/link.hpp"
 #include "fabric/pairing.hpp"
-#include "node/bootstrap/desk.hpp"
+#include "node/bootstrap/arrivals.hpp"
+#include "node/bootstrap/bootstrap.hpp"
 #include "node/bootstrap/hello.hpp"
-#include "node/bootstrap/lobby.hpp"
 #include "node/bootstrap/warnings.hpp"
 
 namespace tutti {
 
-class Reception {
+class Handshakes {
  public:
-  Reception(const LobbyRequest& request, Desk& desk);
+  Handshakes(const BootstrapRequest& request, Arrivals& arrivals);
 
   /// Before run(): what can be wrong with the request, and listening.
   [[nodiscard]] Result<void> prepare();
@@ -53,8 +53,8 @@ class Reception {
   void stop();
   void release(std::uint32_t slot);
   void refuse(std::uint64_t incarnation);
-  void run_on();     ///< after Desk::set_running()
-  void turn_away();  ///< after Desk::set_ended()
+  void run_on();     ///< after Arrivals::set_running()
+  void turn_away();  ///< after Arrivals::set_ended()
 
   /// After run(): says what was held back.
   void say_the_rest() { warnings_.flush(Warnings::Time::max()); }
@@ -69,10 +69,10 @@ class Reception {
   struct Peer {
     explicit Peer(asio::io_context& context) : again(context) {}
     LinkPtr link;           // the one whose hello we agreed with
-    bool attached = false;  // LB1: handed over, not released
+    bool attached = false;  // HS1: handed over, not released
     bool asked = false;     // confirm() is under way
     bool asked_removal = false;
-    // Of the last two.
+    // What it said on the connection that is now, or was last, claimed for it.
     std::uint64_t incarnation = 0;
     std::uint64_t row_bytes = 0;
     Founding founding = Founding::founds;
@@ -93,7 +93,7 @@ class Reception {
     not_now,        ///< its slot is taken
     removed,        ///< it may never come again
     refuse,         ///< what is wrong is seen at the other end, too
-    contradiction,  ///< LB2
+    contradiction,  ///< HS2
   };
   struct Judged {
     Judgement judgement = Judgement::agree;
@@ -101,7 +101,7 @@ class Reception {
     Error error{};
   };
 
-  // reception.cpp
+  // handshakes.cpp
   void spawn(asio::awaitable<void> work);
   void broke(const std::string& what);
   void give_up(Error error);
@@ -173,8 +173,8 @@ class Reception {
   void told_removed(const std::string& name, Dialed dialed);
   asio::awaitable<void> confirm_removal(std::uint32_t slot);
 
-  const LobbyRequest request_;
-  Desk& desk_;
+  const BootstrapRequest request_;
+  Arrivals& arrivals_;
   asio::io_context context_{1};
   asio::executor_work_guard<asio::io_context::executor_type> work_{context_.get_executor()};
   asio::steady_timer farewell_{context_};

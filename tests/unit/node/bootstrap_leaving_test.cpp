@@ -1,4 +1,4 @@
-/// \file lobby_leaving_test.cpp
+/// \file bootstrap_leaving_test.cpp
 /// Members that die, fall silent or close in the middle of a handshake, at each of its stages: the
 /// slot is free again and the next one gets in; nobody hangs, nobody else is harmed.
 #include <gmock/gmock.h>
@@ -170,7 +170,7 @@ TEST_P(Leaving, InSilenceOfTheOneThatIsCalledLetsItsCallerTryAgain) {
   EXPECT_EQ(b.await(0).incarnation, a.incarnation);
 }
 
-TEST_P(Leaving, OfTheLobbyItselfNeitherHangsNorHarmsTheOthers) {
+TEST_P(Leaving, OfTheBootstrapItselfNeitherHangsNorHarmsTheOthers) {
   a.start();
   c.start();
   a.await(2);
@@ -178,7 +178,7 @@ TEST_P(Leaving, OfTheLobbyItselfNeitherHangsNorHarmsTheOthers) {
   Half caught = half_b();
   a.stop();
   caught.peer.wait_for_close();
-  EXPECT_FALSE(c.lobby().failure());
+  EXPECT_FALSE(c.bootstrap().failure());
   c.release(0);
   a.start();
   EXPECT_EQ(c.await(0).incarnation, a.incarnation);
@@ -187,7 +187,7 @@ TEST_P(Leaving, OfTheLobbyItselfNeitherHangsNorHarmsTheOthers) {
   EXPECT_EQ(c.await(1).incarnation, b.incarnation);
 }
 
-TEST_P(Leaving, OfTheCallingLobbyNeitherHangsNorHarmsTheOthers) {
+TEST_P(Leaving, OfTheCallingBootstrapNeitherHangsNorHarmsTheOthers) {
   const RawServer server(addresses[0].address);
   b.start();
   Half caught(server.accept(), a, 1, false, GetParam());
@@ -213,7 +213,7 @@ TEST_F(Rows, AMemberThatGivesUpBeforeItHandsOverItsRowSaysWhy) {
   Half half(RawPeer(addresses[0].address), b, 1, true, Stage::agreed);
   half.peer.send(encode_verdict({ErrorCode::system, "b has no memory"}));
   a.await_trouble(": it refused us: b has no memory");
-  EXPECT_FALSE(a.lobby().failure());
+  EXPECT_FALSE(a.bootstrap().failure());
 }
 
 TEST_F(Rows, OfSomeoneElseAreRefused) {
@@ -224,18 +224,18 @@ TEST_F(Rows, OfSomeoneElseAreRefused) {
   EXPECT_THAT(half.peer.receive_verdict().error.message, HasSubstr("a and b cannot share memory"));
   half.peer.close();
   a.await_trouble(": a and b cannot share memory: the row that came belongs to someone else");
-  EXPECT_FALSE(a.lobby().failure());
+  EXPECT_FALSE(a.bootstrap().failure());
 }
 
 TEST_F(Rows, OfSomeoneElseDoNotEndAMemberThatRuns) {
   a.start();
-  a.lobby().set_running();
+  a.bootstrap().set_running();
   Half half(RawPeer(addresses[0].address), b, 1, true, Stage::row_unread);
   ASSERT_EQ(::send(half.unix_end.get(), "x", 1, 0), 1);
   EXPECT_EQ(half.peer.receive_verdict().kind, Verdict::Kind::refused);
   b.start();
   EXPECT_EQ(a.await(1).incarnation, b.incarnation);
-  EXPECT_FALSE(a.lobby().failure());
+  EXPECT_FALSE(a.bootstrap().failure());
 }
 
 TEST_F(Rows, AreWhereTheHelloSaysOrTheCallerTriesAgain) {

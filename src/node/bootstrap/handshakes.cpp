@@ -1,5 +1,5 @@
-/// \file reception.cpp
-#include "node/bootstrap/reception.hpp"
+/// \file handshakes.cpp
+#include "node/bootstrap/handshakes.hpp"
 
 #include <algorithm>
 #include <boost/asio/as_tuple.hpp>
@@ -22,12 +22,13 @@ constexpr std::size_t kRefusedMax = 1024;
 
 }  // namespace
 
-Reception::Reception(const LobbyRequest& request, Desk& desk) : request_(request), desk_(desk) {
+Handshakes::Handshakes(const BootstrapRequest& request, Arrivals& arrivals)
+    : request_(request), arrivals_(arrivals) {
   peers_.reserve(request.node.members.size());
   while (peers_.size() < request.node.members.size()) peers_.emplace_back(context_);
 }
 
-Result<void> Reception::prepare() {
+Result<void> Handshakes::prepare() {
   const NodeOptions& node = request_.node;
   const auto self = std::ranges::find(node.members, node.name, &MemberAddress::name);
   if (self == node.members.end()) {
@@ -70,7 +71,7 @@ Result<void> Reception::prepare() {
   return {};
 }
 
-void Reception::run() {
+void Handshakes::run() {
   while (!context_.stopped()) {
     try {
       context_.run();
@@ -80,9 +81,9 @@ void Reception::run() {
   }
 }
 
-void Reception::stop() { context_.stop(); }
+void Handshakes::stop() { context_.stop(); }
 
-void Reception::release(std::uint32_t slot) {
+void Handshakes::release(std::uint32_t slot) {
   asio::post(context_, [this, slot] {
     peers_[slot].attached = false;
     peers_[slot].failed.clear();
@@ -91,7 +92,7 @@ void Reception::release(std::uint32_t slot) {
   });
 }
 
-void Reception::refuse(std::uint64_t incarnation) {
+void Handshakes::refuse(std::uint64_t incarnation) {
   asio::post(context_, [this, incarnation] {
     if (std::ranges::find(refused_, incarnation) != refused_.end()) return;
     if (refused_.size() == kRefusedMax) refused_.pop_front();
@@ -102,18 +103,18 @@ void Reception::refuse(std::uint64_t incarnation) {
   });
 }
 
-void Reception::run_on() {
+void Handshakes::run_on() {
   asio::post(context_, [this] {
     progress_.cancel();
     if (giving_up_) end_start();
   });
 }
 
-void Reception::turn_away() {
+void Handshakes::turn_away() {
   asio::post(context_, [this] { call_again(); });
 }
 
-void Reception::spawn(asio::awaitable<void> work) {
+void Handshakes::spawn(asio::awaitable<void> work) {
   asio::co_spawn(context_, std::move(work), [this](const std::exception_ptr& problem) {
     if (!problem) return;
     try {
@@ -125,13 +126,13 @@ void Reception::spawn(asio::awaitable<void> work) {
 }
 
 // No memory, or no thread for the resolver.
-void Reception::broke(const std::string& what) {
+void Handshakes::broke(const std::string& what) {
   give_up({ErrorCode::system, "cannot meet the other members: " + what});
 }
 
-void Reception::give_up(Error error) {
+void Handshakes::give_up(Error error) {
   if (over_ || giving_up_) return;
-  if (desk_.running()) {
+  if (arrivals_.running()) {
     warn("start", error.message);
     return;
   }
@@ -145,15 +146,15 @@ void Reception::give_up(Error error) {
   });
 }
 
-void Reception::end_start_if_told() {
+void Handshakes::end_start_if_told() {
   if (giving_up_ && farewell_over_ && telling_ == 0) end_start();
 }
 
-void Reception::end_start() {
+void Handshakes::end_start() {
   const Error error = *std::exchange(giving_up_, std::nullopt);
   farewell_.cancel();
   if (over_) return;
-  if (desk_.fail_start(error)) {
+  if (arrivals_.fail_start(error)) {
     close_all();
     return;
   }
@@ -161,15 +162,15 @@ void Reception::end_start() {
   call_again();
 }
 
-void Reception::removed_by(const std::string& name) {
+void Handshakes::removed_by(const std::string& name) {
   if (over_) return;
   close_all();
-  desk_.fail({ErrorCode::stopped, "'" + name + "' says that this start of '" + base_.name +
-                                      "' was removed from the group, which went on without it; "
-                                      "start it again to join anew"});
+  arrivals_.fail({ErrorCode::stopped, "'" + name + "' says that this start of '" + base_.name +
+                                          "' was removed from the group, which went on without it; "
+                                          "start it again to join anew"});
 }
 
-void Reception::close_all() {
+void Handshakes::close_all() {
   over_ = true;
   error_code ignored;
   if (listener_.is_open()) listener_.close(ignored);
@@ -178,54 +179,54 @@ void Reception::close_all() {
   call_again();  // only to see that all is over
 }
 
-void Reception::call_again() {
+void Handshakes::call_again() {
   for (Peer& peer : peers_) peer.again.cancel();
 }
 
-void Reception::drop(const LinkPtr& link) {
+void Handshakes::drop(const LinkPtr& link) {
   link->close();
   std::erase(links_, link);
   std::erase(unclaimed_, link);
 }
 
 // What we wait for although nobody is missing.
-std::string Reception::awaited_of_all(bool group) const {
+std::string Handshakes::awaited_of_all(bool group) const {
   if (group) return "the group to admit this node";
   if (request_.founding != Founding::join_only) return "the members to form a group";
   return peers_.size() == 1 ? "a group to join, but the member list names no other node"
                             : "a group to join: no member is in one";
 }
 
-asio::awaitable<void> Reception::tell_progress() {
-  while (!over_ && !desk_.running()) {
+asio::awaitable<void> Handshakes::tell_progress() {
+  while (!over_ && !arrivals_.running()) {
     progress_.expires_after(1s);
     const auto [error] = co_await progress_.async_wait(asio::as_tuple(asio::use_awaitable));
-    if (error || over_ || desk_.running()) continue;
+    if (error || over_ || arrivals_.running()) continue;
     const bool group = request_.sees_group && request_.sees_group();
-    std::string awaited = desk_.awaited();
+    std::string awaited = arrivals_.awaited();
     if (awaited.empty()) awaited = awaited_of_all(group);
     std::string text = "waiting for " + awaited;
     if (request_.founding == Founding::founds && !group) {  // else nobody need found one
-      if (const std::string others = desk_.only_join(); !others.empty()) text += "; " + others;
+      if (const std::string others = arrivals_.only_join(); !others.empty()) text += "; " + others;
     }
     log(LogLevel::info, text);
   }
 }
 
-const MemberAddress& Reception::member(std::uint32_t slot) const {
+const MemberAddress& Handshakes::member(std::uint32_t slot) const {
   return request_.node.members[slot];
 }
 
-void Reception::log(LogLevel level, const std::string& text) const {
+void Handshakes::log(LogLevel level, const std::string& text) const {
   if (request_.node.log) request_.node.log(level, text);
 }
 
-void Reception::warn(const std::string& kind, std::string text) {
+void Handshakes::warn(const std::string& kind, std::string text) {
   warnings_.warn(kind, std::move(text), std::chrono::steady_clock::now());
   warn_later();
 }
 
-void Reception::warn_later() {
+void Handshakes::warn_later() {
   const std::optional<Warnings::Time> due = warnings_.due();
   if (!due || flush_is_due_) return;
   flush_is_due_ = true;

@@ -1,5 +1,5 @@
-/// \file desk.cpp
-#include "node/bootstrap/desk.hpp"
+/// \file arrivals.cpp
+#include "node/bootstrap/arrivals.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -27,7 +27,7 @@ std::string and_more(std::size_t count) {
 
 }  // namespace
 
-Desk::Desk(const NodeOptions& node, std::function<void()> wake)
+Arrivals::Arrivals(const NodeOptions& node, std::function<void()> wake)
     : node_(node), wake_(std::move(wake)), places_(node.members.size()) {
   bool higher = false;
   for (std::size_t slot = 0; slot < places_.size(); ++slot) {
@@ -37,13 +37,13 @@ Desk::Desk(const NodeOptions& node, std::function<void()> wake)
   }
 }
 
-std::vector<Arrival> Desk::take_arrivals() {
+std::vector<Arrival> Arrivals::take_arrivals() {
   const std::lock_guard lock(mutex_);
   news_.store(false, std::memory_order_relaxed);  // what it tells of is behind the mutex
   return std::exchange(arrivals_, {});
 }
 
-bool Desk::depart(std::uint32_t slot) {
+bool Arrivals::depart(std::uint32_t slot) {
   const std::lock_guard lock(mutex_);
   if (!places_[slot].there) return false;
   if (std::ranges::find(arrivals_, slot, &Arrival::slot) != arrivals_.end()) return false;
@@ -51,48 +51,48 @@ bool Desk::depart(std::uint32_t slot) {
   return true;
 }
 
-void Desk::set_running() {
+void Arrivals::set_running() {
   const std::lock_guard lock(mutex_);
   running_ = true;
 }
 
-void Desk::set_ended(std::string why) {
+void Arrivals::set_ended(std::string why) {
   const std::lock_guard lock(mutex_);
   ended_ = std::move(why);
 }
 
-std::optional<std::string> Desk::ended() const {
+std::optional<std::string> Arrivals::ended() const {
   const std::lock_guard lock(mutex_);
   return ended_;
 }
 
-void Desk::show(Standing standing) {
+void Arrivals::show(Status status) {
   const std::lock_guard lock(mutex_);
-  standing_ = std::move(standing);
+  status_ = std::move(status);
 }
 
-void Desk::show_stopped(std::string why) {
+void Arrivals::show_stopped(std::string why) {
   const std::lock_guard lock(mutex_);
-  standing_.state = NodeState::stopped;
-  standing_.why = std::move(why);
+  status_.state = NodeState::stopped;
+  status_.why = std::move(why);
 }
 
-Standing Desk::standing() const {
+Status Arrivals::status() const {
   const std::lock_guard lock(mutex_);
-  return standing_;
+  return status_;
 }
 
-bool Desk::running() const {
+bool Arrivals::running() const {
   const std::lock_guard lock(mutex_);
   return running_;
 }
 
-std::optional<Error> Desk::failure() const {
+std::optional<Error> Arrivals::failure() const {
   const std::lock_guard lock(mutex_);
   return failure_;
 }
 
-std::string Desk::awaited() const {
+std::string Arrivals::awaited() const {
   const std::lock_guard lock(mutex_);
   std::string text;
   std::size_t count = 0;
@@ -105,7 +105,7 @@ std::string Desk::awaited() const {
   return text + and_more(count);
 }
 
-std::string Desk::only_join() const {
+std::string Arrivals::only_join() const {
   const std::lock_guard lock(mutex_);
   std::string text;
   std::size_t count = 0;
@@ -118,24 +118,24 @@ std::string Desk::only_join() const {
   return text + and_more(count);
 }
 
-std::string Desk::refused() const {
+std::string Arrivals::refused() const {
   const std::lock_guard lock(mutex_);
   if (refused_ == 0) return {};
   return std::to_string(refused_) + (refused_ == 1 ? " caller was" : " callers were") +
          " refused, the last because " + last_refused_;
 }
 
-void Desk::note_refused(std::string why) {
+void Arrivals::note_refused(std::string why) {
   const std::lock_guard lock(mutex_);
   ++refused_;
   last_refused_ = std::move(why);
 }
 
-void Desk::arrive(Arrival arrival) {
+void Arrivals::arrive(Arrival arrival) {
   {
     const std::lock_guard lock(mutex_);
     TUTTI_ASSERT(arrival.slot < places_.size() && !places_[arrival.slot].there,
-                 arrival.slot);  // LB1
+                 arrival.slot);  // HS1
     const std::uint32_t slot = arrival.slot;
     arrivals_.push_back(std::move(arrival));  // first: there may be no memory
     places_[slot].there = true;
@@ -143,17 +143,17 @@ void Desk::arrive(Arrival arrival) {
   tell();
 }
 
-void Desk::note(std::uint32_t slot, std::string trouble) {
+void Arrivals::note(std::uint32_t slot, std::string trouble) {
   const std::lock_guard lock(mutex_);
   places_[slot].trouble = std::move(trouble);
 }
 
-void Desk::note(std::uint32_t slot, Founding founding) {
+void Arrivals::note(std::uint32_t slot, Founding founding) {
   const std::lock_guard lock(mutex_);
   places_[slot].founding = founding;
 }
 
-bool Desk::fail_start(const Error& error) {
+bool Arrivals::fail_start(const Error& error) {
   {
     const std::lock_guard lock(mutex_);
     if (running_) return false;
@@ -164,7 +164,7 @@ bool Desk::fail_start(const Error& error) {
   return true;
 }
 
-void Desk::fail(const Error& error) {
+void Arrivals::fail(const Error& error) {
   {
     const std::lock_guard lock(mutex_);
     if (!failure_) failure_ = error;
@@ -173,7 +173,7 @@ void Desk::fail(const Error& error) {
   tell();
 }
 
-void Desk::tell() {
+void Arrivals::tell() {
   news_.store(true, std::memory_order_release);  // pairs with the acquire in has_news()
   if (wake_) wake_();
 }

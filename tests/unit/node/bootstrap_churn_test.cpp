@@ -1,4 +1,4 @@
-/// \file lobby_churn_test.cpp
+/// \file bootstrap_churn_test.cpp
 /// Members start and stop at random; in the end all that run are connected, each pair by the two
 /// ends of one connection.
 #include <gtest/gtest.h>
@@ -70,7 +70,7 @@ TEST_P(Churn, EndsWithAllConnected) {
   }
   for (auto& member : members) {
     EXPECT_EQ(member->outcome(), "met");
-    EXPECT_FALSE(member->lobby().failure());
+    EXPECT_FALSE(member->bootstrap().failure());
   }
 }
 

@@ -1,5 +1,5 @@
-/// \file standing.hpp
-/// How a node stands, as its lobby tells whoever looks at it: the question and the answer as bytes.
+/// \file status.hpp
+/// What a node tells whoever looks at it (tutti/look.hpp): the question and the answer as bytes.
 ///
 /// Both are framed as a hello is. The node says hello first, as to all that call; the question is
 /// one fixed text in the place of the caller's hello, the answer follows, and the node hangs up.
@@ -16,7 +16,7 @@
 
 namespace tutti {
 
-struct Standing {
+struct Status {
   NodeState state = NodeState::waiting;
   std::uint64_t view = 0;              ///< 0: none yet
   std::vector<std::string> members{};  ///< of the view, in rank order
@@ -32,9 +32,9 @@ inline constexpr std::size_t kSeenLagsMax = 256;
 [[nodiscard]] bool is_question(std::string_view body);
 
 /// The whole frame, of kHelloMax bytes at most.
-[[nodiscard]] Result<std::string> encode_standing(const Standing& standing);
+[[nodiscard]] Result<std::string> encode_status(const Status& status);
 
 /// Checks types and limits, and that it can be of the node whose hello came first.
-[[nodiscard]] Result<Standing> decode_standing(std::string_view text, const Hello& hello);
+[[nodiscard]] Result<Status> decode_status(std::string_view text, const Hello& hello);
 
 }  // namespace tutti

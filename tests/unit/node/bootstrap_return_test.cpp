@@ -1,5 +1,5 @@
-/// \file lobby_return_test.cpp
-/// Members that go and come again: one at a time in each slot (LB1), and not once removed.
+/// \file bootstrap_return_test.cpp
+/// Members that go and come again: one at a time in each slot (HS1), and not once removed.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -81,8 +81,8 @@ TEST_P(Return, WithoutAReleaseIsNotNow) {
   choose_fabric(again);
   again.start();
   again.await_trouble("a (" + addresses[0].address + ": it says that another 'b' is connected");
-  EXPECT_EQ(a.lobby().take_arrivals().size(), 0U);
-  EXPECT_FALSE(again.lobby().failure());
+  EXPECT_EQ(a.bootstrap().take_arrivals().size(), 0U);
+  EXPECT_FALSE(again.bootstrap().failure());
   a.release(1);
   EXPECT_EQ(a.await(1).incarnation, again.incarnation);
   again.await(0);
@@ -96,7 +96,7 @@ TEST_P(Return, OfOneWhoseLastStartWasRemovedAwaitsTheEndOfItsMessages) {
   TestMember& old = b;
   old.start();
   a.await(1);
-  a.lobby().refuse(old.incarnation);
+  a.bootstrap().refuse(old.incarnation);
   old.stop();
   TestMember again(addresses, 1);
   choose_fabric(again);
@@ -118,9 +118,9 @@ TEST_P(Return, OfWhoIsStillConnectedIsNotNow) {
 
 TEST_P(Return, OfARemovedIncarnationIsRefused) {
   start_all();
-  a.lobby().refuse(c.incarnation);
+  a.bootstrap().refuse(c.incarnation);
   a.release(2);
-  EXPECT_FALSE(c.lobby().failure());
+  EXPECT_FALSE(c.bootstrap().failure());
   c.release(0);
   const Error failure = c.await_failure();
   EXPECT_EQ(failure.code, ErrorCode::stopped);
@@ -133,13 +133,13 @@ TEST_P(Return, OfARemovedIncarnationIsRefused) {
 
 TEST_P(Return, OfARemovedIncarnationIsRefusedByItsCallerToo) {
   start_all();
-  b.lobby().set_running();  // it matters not
-  a.lobby().set_running();
-  b.lobby().refuse(a.incarnation);
-  c.lobby().refuse(a.incarnation);
+  b.bootstrap().set_running();  // it matters not
+  a.bootstrap().set_running();
+  b.bootstrap().refuse(a.incarnation);
+  c.bootstrap().refuse(a.incarnation);
   b.release(0);  // it calls a, which says "not now"
   EXPECT_EQ(a.await_failure().code, ErrorCode::stopped);
-  EXPECT_FALSE(b.lobby().failure());
+  EXPECT_FALSE(b.bootstrap().failure());
   a.stop();
   a.start();
   EXPECT_EQ(b.await(0).incarnation, a.incarnation);
@@ -153,8 +153,8 @@ TEST_P(Return, ThatWasNeverTakenIsNotReleased) {
   b.stop();
   a.release(1);
   b.start();
-  while (!a.lobby().has_news()) std::this_thread::yield();
-  a.lobby().release(1);  // too late: this was meant for the one before
+  while (!a.bootstrap().has_news()) std::this_thread::yield();
+  a.bootstrap().release(1);  // too late: this was meant for the one before
   EXPECT_EQ(a.await(1).incarnation, b.incarnation);
   EXPECT_TRUE(a.alive(1));
   b.await(0);
@@ -192,7 +192,7 @@ TEST_P(Return, OfARemovedIncarnationInItsHandshakeIsRefused) {
   first.send(encode_hello(hello_of(b, 1)).value());
   ASSERT_TRUE(first.receive_hello());
   EXPECT_EQ(first.receive_verdict().kind, Verdict::Kind::agreed);
-  a.lobby().refuse(1);
+  a.bootstrap().refuse(1);
   first.wait_for_close();
   RawPeer again(addresses[0].address);
   again.send(encode_hello(hello_of(b, 1)).value());
@@ -209,7 +209,7 @@ TEST_P(Return, AfterARemovedIncarnationHasDiedIsCalledAtOnce) {
   const RawServer old(addresses[0].address);
   b.start();
   RawPeer first = old.accept();
-  b.lobby().refuse(7);
+  b.bootstrap().refuse(7);
   ASSERT_TRUE(first.receive_hello());
   first.send(encode_hello(hello_of(a, 7, "")).value());
   EXPECT_EQ(first.receive_verdict().kind, Verdict::Kind::removed);

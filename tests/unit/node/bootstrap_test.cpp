@@ -1,6 +1,6 @@
-/// \file lobby_test.cpp
+/// \file bootstrap_test.cpp
 /// Members that are started find each other.
-#include "node/bootstrap/lobby.hpp"
+#include "node/bootstrap/bootstrap.hpp"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -65,11 +65,11 @@ void expect_tcp(const TcpConnection& connection) {
   EXPECT_NE(::fcntl(connection.socket.get(), F_GETFL) & O_NONBLOCK, 0);
 }
 
-TEST(Lobby, ThreeMembersOfOneHostShareTheirRows) {
+TEST(Bootstrap, ThreeMembersOfOneHostShareTheirRows) {
   const auto members = start_members(3, kUnchanged);
   for (const auto& member : members) ASSERT_EQ(member->outcome(), "met");
   for (const auto& here : members) {
-    EXPECT_EQ(here->lobby().awaited(), "");
+    EXPECT_EQ(here->bootstrap().awaited(), "");
     for (std::uint32_t slot = 0; slot < 3; ++slot) {
       if (members[slot] == here) continue;
       EXPECT_EQ(here->connection(slot)->incarnation, members[slot]->incarnation);
@@ -78,7 +78,7 @@ TEST(Lobby, ThreeMembersOfOneHostShareTheirRows) {
   }
 }
 
-TEST(Lobby, ThreeMembersConnectByTcpAndLeaveNoByteBehind) {
+TEST(Bootstrap, ThreeMembersConnectByTcpAndLeaveNoByteBehind) {
   const auto members = start_members(3, kByTcp);
   for (const auto& member : members) ASSERT_EQ(member->outcome(), "met");
   std::vector<std::uint64_t> epochs;
@@ -107,7 +107,7 @@ TEST(Lobby, ThreeMembersConnectByTcpAndLeaveNoByteBehind) {
   EXPECT_EQ(std::ranges::adjacent_find(epochs), epochs.end());
 }
 
-TEST(Lobby, EachPairTakesTheTransportThatBothAccept) {
+TEST(Bootstrap, EachPairTakesTheTransportThatBothAccept) {
   const auto members = start_members(3, [](TestMember& m, std::size_t slot) {
     if (slot == 2) m.node.fabric = FabricChoice::tcp;
   });
@@ -120,18 +120,18 @@ TEST(Lobby, EachPairTakesTheTransportThatBothAccept) {
   EXPECT_NE(tcp_to(*members[2], 1), nullptr);
 }
 
-TEST(Lobby, OneMemberWaitsForNobody) {
+TEST(Bootstrap, OneMemberWaitsForNobody) {
   const auto members = start_members(1, kUnchanged);
   EXPECT_EQ(members[0]->outcome(), "met");
-  EXPECT_EQ(members[0]->lobby().awaited(), "");
+  EXPECT_EQ(members[0]->bootstrap().awaited(), "");
 }
 
-TEST(Lobby, SixteenMembersMeet) {
+TEST(Bootstrap, SixteenMembersMeet) {
   const auto members = start_members(16, kUnchanged);
   for (const auto& member : members) ASSERT_EQ(member->outcome(), "met");
 }
 
-TEST(Lobby, MembersMeetInWhateverOrderTheyAreStarted) {
+TEST(Bootstrap, MembersMeetInWhateverOrderTheyAreStarted) {
   std::array<std::size_t, 4> order{0, 1, 2, 3};
   do {
     const std::vector<MemberAddress> addresses = loopback_members(4);
@@ -145,7 +145,7 @@ TEST(Lobby, MembersMeetInWhateverOrderTheyAreStarted) {
   } while (std::ranges::next_permutation(order).found);
 }
 
-TEST(Lobby, HostNamesAreResolved) {
+TEST(Bootstrap, HostNamesAreResolved) {
   std::vector<MemberAddress> addresses = loopback_members(2);
   for (MemberAddress& member : addresses) {
     member.address = "localhost" + member.address.substr(member.address.rfind(':'));
@@ -158,7 +158,7 @@ TEST(Lobby, HostNamesAreResolved) {
   EXPECT_EQ(b.outcome(), "met");
 }
 
-TEST(Lobby, AHostThatDoesNotResolveIsOnlyTrouble) {
+TEST(Bootstrap, AHostThatDoesNotResolveIsOnlyTrouble) {
   std::vector<MemberAddress> addresses = loopback_members(3);
   addresses[0].address = "no-such-host.invalid:7001";
   TestMember b(addresses, 1);
@@ -170,7 +170,7 @@ TEST(Lobby, AHostThatDoesNotResolveIsOnlyTrouble) {
   c.await_trouble("a (no-such-host.invalid:7001: cannot resolve host 'no-such-host.invalid'");
 }
 
-TEST(Lobby, HellosLargerThanSocketBuffersPass) {
+TEST(Bootstrap, HellosLargerThanSocketBuffersPass) {
   for (const FabricChoice fabric : {FabricChoice::automatic, FabricChoice::tcp}) {
     const auto members = start_members(2, [&](TestMember& m, std::size_t) {
       m.node.fabric = fabric;
@@ -183,7 +183,7 @@ TEST(Lobby, HellosLargerThanSocketBuffersPass) {
   }
 }
 
-TEST(Lobby, AnAddressInUseIsNamed) {
+TEST(Bootstrap, AnAddressInUseIsNamed) {
   const std::vector<MemberAddress> addresses = loopback_members(2);
   TestMember first(addresses, 0);
   first.start();
@@ -199,7 +199,7 @@ TEST(Lobby, AnAddressInUseIsNamed) {
   EXPECT_EQ(b.outcome(), "met");
 }
 
-TEST(Lobby, AnAddressOfAnotherHostIsNamed) {
+TEST(Bootstrap, AnAddressOfAnotherHostIsNamed) {
   std::vector<MemberAddress> addresses = loopback_members(2);
   for (const char* address : {"192.0.2.1:7001", "no-such-host.invalid:7001"}) {
     addresses[0].address = address;
@@ -209,12 +209,12 @@ TEST(Lobby, AnAddressOfAnotherHostIsNamed) {
   }
 }
 
-TEST(Lobby, WhoIsMissingIsListedWithTheReason) {
+TEST(Bootstrap, WhoIsMissingIsListedWithTheReason) {
   const auto addresses = loopback_members(3);
   TestMember b(addresses, 1);
   b.start();
   b.await_trouble("a (" + addresses[0].address + ": connection refused at ");
-  EXPECT_THAT(b.lobby().awaited(),
+  EXPECT_THAT(b.bootstrap().awaited(),
               HasSubstr("c (" + addresses[2].address + ": it never connected to us)"));
   const std::string c_is = ", c (" + addresses[2].address + ": it never connected to us)";
   b.await_log(LogLevel::info, c_is);
@@ -222,37 +222,37 @@ TEST(Lobby, WhoIsMissingIsListedWithTheReason) {
   TestMember c(addresses, 2);
   c.start();
   b.await(2);
-  EXPECT_THAT(b.lobby().awaited(), ::testing::Not(HasSubstr("c (")));
+  EXPECT_THAT(b.bootstrap().awaited(), ::testing::Not(HasSubstr("c (")));
   b.await_log(LogLevel::info, "waiting for a (" + addresses[0].address +
                                   ": connection refused at " + addresses[0].address + ")");
 }
 
-TEST(Lobby, OfManyThatAreMissingSomeAreNamedAndTheRestCounted) {
+TEST(Bootstrap, OfManyThatAreMissingSomeAreNamedAndTheRestCounted) {
   std::vector<MemberAddress> addresses = loopback_members(2);
   while (addresses.size() < 256) {
     addresses.push_back({"m" + std::to_string(addresses.size()), "127.0.0.1:1"});
   }
   TestMember a(addresses, 0);
   a.start();
-  const std::string awaited = a.lobby().awaited();
+  const std::string awaited = a.bootstrap().awaited();
   EXPECT_THAT(awaited, ::testing::StartsWith("b (" + addresses[1].address + ": it never"));
   EXPECT_THAT(awaited,
               ::testing::EndsWith("m8 (127.0.0.1:1: it never connected to us) and 247 more"));
   a.await_log(LogLevel::info, "m8 (127.0.0.1:1: it never connected to us) and 247 more");
 }
 
-TEST(Lobby, NewsAreAnnouncedOnce) {
+TEST(Bootstrap, NewsAreAnnouncedOnce) {
   const auto addresses = loopback_members(2);
   TestMember a(addresses, 0);
   TestMember b(addresses, 1);
   a.start();
-  EXPECT_FALSE(a.lobby().has_news());
+  EXPECT_FALSE(a.bootstrap().has_news());
   b.start();
   a.await(1);
-  EXPECT_TRUE(a.lobby().take_arrivals().empty());
+  EXPECT_TRUE(a.bootstrap().take_arrivals().empty());
 }
 
-TEST(Lobby, NothingStaysOpenAfterwards) {
+TEST(Bootstrap, NothingStaysOpenAfterwards) {
   const std::size_t before = open_descriptors();
   {
     const auto members = start_members(2, [](TestMember& m, std::size_t slot) {

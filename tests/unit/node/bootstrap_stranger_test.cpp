@@ -1,5 +1,5 @@
-/// \file lobby_stranger_test.cpp
-/// A caller that is no member does no harm (LB3).
+/// \file bootstrap_stranger_test.cpp
+/// A caller that is no member does no harm (HS3).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
@@ -60,13 +60,13 @@ TEST_F(Strangers, GarbageIsClosedAndLoggedOnce) {
 
 TEST_F(Strangers, GarbageDoesNotDisturbAGroupThatRuns) {
   expect_that_members_meet();
-  a.lobby().set_running();
+  a.bootstrap().set_running();
   for (const std::string& text : garbage()) {
     RawPeer stranger(address());
     stranger.send(text);
     stranger.wait_for_close();
   }
-  EXPECT_FALSE(a.lobby().failure());
+  EXPECT_FALSE(a.bootstrap().failure());
   EXPECT_TRUE(a.alive(1));
 }
 
@@ -199,7 +199,7 @@ class StrangersThatSpeak : public Strangers {
 
   void expect_that_a_waits_on(const std::string& said) {
     a.await_log(LogLevel::warning, said);
-    EXPECT_FALSE(a.lobby().failure());
+    EXPECT_FALSE(a.bootstrap().failure());
     expect_that_members_meet();
   }
 };
@@ -207,7 +207,7 @@ class StrangersThatSpeak : public Strangers {
 TEST_F(StrangersThatSpeak, OfAnotherProtocolVersionAreRefused) {
   const std::string why = "protocol version is 9 there but 4 here";
   EXPECT_THAT(refusal_of(hello_prefix(9, 100)), HasSubstr(why));
-  EXPECT_THAT(a.lobby().refused(), AllOf(HasSubstr("1 caller was refused"), HasSubstr(why)));
+  EXPECT_THAT(a.bootstrap().refused(), AllOf(HasSubstr("1 caller was refused"), HasSubstr(why)));
   expect_that_a_waits_on(why);
 }
 
@@ -226,7 +226,7 @@ TEST_F(StrangersThatSpeak, OfAnUnknownNameAreRefused) {
   Hello hello = hello_of(b, 7);
   hello.name = "x";
   EXPECT_THAT(refusal_of(hello), HasSubstr("'x' is not in the member list"));
-  EXPECT_THAT(a.lobby().refused(), HasSubstr("'x' is not in the member list"));
+  EXPECT_THAT(a.bootstrap().refused(), HasSubstr("'x' is not in the member list"));
   expect_that_a_waits_on("'x' is not in the member list");
 }
 
@@ -234,7 +234,7 @@ TEST_F(StrangersThatSpeak, InAMembersNameWithOtherOptionsAreRefused) {
   Hello hello = hello_of(b, 7);
   --hello.groups[0].message_max_bytes;
   EXPECT_THAT(refusal_of(hello), HasSubstr("message_max_bytes is 65536 at a but 65535 at b"));
-  EXPECT_THAT(a.lobby().awaited(), HasSubstr(": refused: group 'log': message_max_bytes is"));
+  EXPECT_THAT(a.bootstrap().awaited(), HasSubstr(": refused: group 'log': message_max_bytes is"));
   expect_that_a_waits_on("message_max_bytes is 65536 at a but 65535 at b");
 }
 
@@ -248,7 +248,7 @@ TEST_F(StrangersThatSpeak, InTheNameOfAMemberThatIsThereAreRefused) {
   EXPECT_EQ(a.await(1).incarnation, b.incarnation);
   a.release(1);  // b keeps its end, so that it does not come in between
   EXPECT_THAT(refusal_of(hello), HasSubstr("b has not joined it"));
-  EXPECT_FALSE(a.lobby().failure());
+  EXPECT_FALSE(a.bootstrap().failure());
   b.await(0);
   b.release(0);
   a.await(1);
@@ -273,8 +273,8 @@ TEST_F(StrangersThatSpeak, OfARemovalAreNotBelieved) {
 
 TEST_F(StrangersThatSpeak, OfARemovalFromAGroupThatRunsAreNotBelieved) {
   expect_that_members_meet();
-  a.lobby().set_running();
-  b.lobby().set_running();
+  a.bootstrap().set_running();
+  b.bootstrap().set_running();
   RawPeer stranger(address());
   stranger.send(encode_hello(hello_of(b, 7)).value());
   stranger.send(encode_removed());
@@ -282,7 +282,7 @@ TEST_F(StrangersThatSpeak, OfARemovalFromAGroupThatRunsAreNotBelieved) {
   EXPECT_EQ(stranger.receive_verdict().kind, Verdict::Kind::not_now);
   stranger.close();
   b.await_log(LogLevel::warning, "waits to be called");  // by a, which asks it
-  EXPECT_FALSE(a.lobby().failure());
+  EXPECT_FALSE(a.bootstrap().failure());
 }
 
 TEST_F(StrangersThatSpeak, WithTooSmallARowAreToldSo) {
@@ -301,7 +301,7 @@ TEST_F(StrangersThatSpeak, DoNotHideEachOther) {
     hello.name = "x" + std::to_string(i);
     refusal_of(hello);
   }
-  EXPECT_THAT(a.lobby().refused(), HasSubstr("20 callers were refused"));
+  EXPECT_THAT(a.bootstrap().refused(), HasSubstr("20 callers were refused"));
   RawPeer stranger(address());
   stranger.send("GET / HTTP/1.1\r\n\r\n");
   a.await_log(LogLevel::warning, "closed a stranger's connection");
