@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "cli/clock.hpp"
-#include "node/bootstrap/address.hpp"
+#include "fabric/address.hpp"
 
 namespace tutti::cli {
 namespace {

@@ -12,7 +12,7 @@ template <class Memory>
 void Engine<Memory>::connected(std::uint32_t slot, std::uint64_t incarnation) {
   TUTTI_ASSERT(slot < connected_.size() && slot != self_, slot, self_, view().id);
   TUTTI_ASSERT(connected_[slot] == 0 && !is_parting(slot), slot, connected_[slot], self_,
-               view().id);  // LB1, P1
+               view().id);  // HS1, P1
   connected_[slot] = incarnation;
   outsiders_.watch(slot);
   if (litmus_ != nullptr) return litmus_->begin(slot, incarnation);

@@ -1,11 +1,12 @@
 /// \file connection.hpp
-/// What bootstrap hands to a fabric for one peer: connected, and nothing sent on it by us yet
+/// What a handshake hands to a fabric for one peer: connected, and nothing sent on it by us yet
 /// but the handshake, which ended with the other side's last byte. `peer` is the peer's slot in the
 /// list of nodes.
 #pragma once
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 #include "base/unique_fd.hpp"
 #include "fabric/slot.hpp"
@@ -48,6 +49,17 @@ struct OfiConnection {
   UniqueFd socket;  ///< connected
   std::size_t row_bytes = 0;
   std::uint64_t epoch = 0;  ///< the same at both ends, never used before
+};
+
+/// One of these, for whoever only passes it on: the carrier that made it knows of what kind it is.
+struct Connection {
+  virtual ~Connection() = default;
+};
+
+template <class Kind>
+struct ConnectionOf final : Connection {
+  explicit ConnectionOf(Kind connection) : made(std::move(connection)) {}
+  Kind made;
 };
 
 }  // namespace tutti

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "base/text.hpp"
 #include "node/slowness.hpp"
-#include "node/text.hpp"
 #include "tutti/options.hpp"
 
 namespace tutti {

@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 #include <string>
 
 #include "fabric/control_record.hpp"
 #include "node/bootstrap/hello.hpp"
+#include "node/carriers.hpp"
 #include "sst/pass_words.hpp"
 #include "sst/row_layout.hpp"
 
@@ -52,13 +54,14 @@ Result<void> check_room(const NodeOptions& node, std::span<const GroupOptions* c
   if (joined.size() >= kGroupsMax) {
     return bad(group, "a node joins at most " + std::to_string(kGroupsMax) + " groups");
   }
-  if (node.fabric == FabricChoice::shm || node.fabric == FabricChoice::verbs) return {};
+  const std::size_t most = control_bytes_max(node);
+  if (most == std::numeric_limits<std::size_t>::max()) return {};
   std::size_t bytes = waiting_bytes(node, group);
   for (const GroupOptions* other : joined) bytes += waiting_bytes(node, *other);
-  constexpr std::size_t kRoom = kControlBytesMax - kOtherWords;
-  if (bytes <= kRoom) return {};
+  const std::size_t room = most - kOtherWords;
+  if (bytes <= room) return {};
   return bad(group, "with it the control words of all groups take up to " + std::to_string(bytes) +
-                        " bytes, of which " + std::to_string(kRoom) +
+                        " bytes, of which " + std::to_string(room) +
                         " fit a frame; join fewer groups, or name fewer senders");
 }
 

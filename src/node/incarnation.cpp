@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "base/assert.hpp"
+#include "base/text.hpp"
 #include "fabric/row_header.hpp"
 #include "node/clock.hpp"
-#include "node/text.hpp"
 
 namespace tutti {
 namespace {
@@ -42,7 +42,7 @@ const std::string& Incarnation::member(Rank rank) const {
 }
 
 std::size_t Incarnation::pass(Calls calls) {
-  if (lobby_->has_news()) [[unlikely]]
+  if (bootstrap_->has_news()) [[unlikely]]
     take_arrivals();
   passed_ns_ = now_ns();
   lags_.look(passed_ns_);
@@ -50,14 +50,14 @@ std::size_t Incarnation::pass(Calls calls) {
 }
 
 void Incarnation::take_arrivals() {
-  for (Arrival& arrival : lobby_->take_arrivals()) {
+  for (Arrival& arrival : bootstrap_->take_arrivals()) {
     const std::uint32_t slot = arrival.slot;
     const std::uint64_t incarnation = arrival.incarnation;
     TUTTI_ASSERT(slot < plan_.nodes() && slot != self_, slot, self_, view().id);
-    TUTTI_ASSERT(engine_->connected_to(slot) == 0, slot, self_, view().id);  // LB1
+    TUTTI_ASSERT(engine_->connected_to(slot) == 0, slot, self_, view().id);  // HS1
     if (Result<void> attached = attach(std::move(arrival)); !attached) {
       tell_unconnected(slot, attached.error());
-      lobby_->release(slot);  // it calls again
+      bootstrap_->release(slot);  // it calls again
       continue;
     }
     engine_->connected(slot, incarnation);
@@ -76,42 +76,29 @@ void Incarnation::tell_unconnected(std::uint32_t slot, const Error& why) {
 
 // What a peer says of its row's size is input: what its groups need is what counts.
 Result<void> Incarnation::attach(Arrival arrival) {
-  const Slot peer{arrival.slot};
-  const auto check_row = [&](std::size_t& bytes) -> Result<void> {
-    const std::size_t needed = plan_.layouts[peer.value].row_bytes();
-    if (needed > bytes) {
-      return fail(ErrorCode::mismatch,
-                  "it has a row of " + std::to_string(bytes) + " bytes where its groups need " +
-                      std::to_string(needed) + "; run the same version at all members");
-    }
-    bytes = needed;
-    return {};
-  };
-  return std::visit(
-      [&](auto& connection) -> Result<void> {
-        if (Result<void> row = check_row(connection.row_bytes); !row) return row;
-        auto& fabric = fabric_for(connection);
-        Result<void> attached = fabric.attach(std::move(connection));
-        if (attached) fabric_->route(peer, fabric);
-        return attached;
-      },
-      arrival.connection);
+  const std::size_t needed = plan_.layouts[arrival.slot].row_bytes();
+  if (needed > arrival.row_bytes) {
+    return fail(ErrorCode::mismatch, "it has a row of " + std::to_string(arrival.row_bytes) +
+                                         " bytes where its groups need " + std::to_string(needed) +
+                                         "; run the same version at all members");
+  }
+  const Result<Fabric*> fabric = arrival.carrier->attach(*arrival.connection, needed);
+  if (!fabric) return std::unexpected(fabric.error());
+  fabric_->route(Slot{arrival.slot}, **fabric);
+  return {};
 }
 
 void Incarnation::detach(Slot peer) {
   fabric_->unroute(peer);
-  shm_->detach(peer);
-  tcp_->detach(peer);
-  if (ofi_ != nullptr) ofi_->detach(peer);
-  if (verbs_ != nullptr) verbs_->detach(peer);
+  for (const auto& carrier : carriers_) carrier->detach(peer);
 }
 
-// Connections first: the lobby's end may wait for a host name that does not resolve.
+// Connections first: the bootstrap's end may wait for a host name that does not resolve.
 void Incarnation::hang_up() {
   for (std::uint32_t slot = 0; slot < plan_.nodes(); ++slot) {
     if (engine_->connected_to(slot) != 0) detach(Slot{slot});
   }
-  lobby_.reset();
+  bootstrap_.reset();
 }
 
 void Incarnation::quit_states() {

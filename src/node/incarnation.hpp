@@ -15,14 +15,11 @@
 #include <vector>
 
 #include "engine/engine.hpp"
-#include "fabric/ofi/ofi_fabric.hpp"
+#include "fabric/carrier.hpp"
 #include "fabric/routed.hpp"
 #include "fabric/segment.hpp"
-#include "fabric/shm/shm_fabric.hpp"
 #include "fabric/sleeper.hpp"
-#include "fabric/tcp/tcp_fabric.hpp"
-#include "fabric/verbs/verbs_fabric.hpp"
-#include "node/bootstrap/lobby.hpp"
+#include "node/bootstrap/bootstrap.hpp"
 #include "node/incarnation_events.hpp"
 #include "node/lag_watch.hpp"
 #include "node/repeats.hpp"
@@ -34,8 +31,8 @@ namespace tutti {
 
 class Incarnation final : private EngineEvents {
  public:
-  /// Opens the row, the fabrics and the lobby. `groups` are resolved, in the order of their names;
-  /// all that is given outlives this.
+  /// Opens the row, the fabrics and the bootstrap. `groups` are resolved, in the order of their
+  /// names; all that is given outlives this.
   [[nodiscard]] static Result<std::unique_ptr<Incarnation>> open(
       const NodeOptions& node, const std::vector<GroupOptions>& groups, IncarnationEvents& events,
       bool may_create);
@@ -53,9 +50,9 @@ class Incarnation final : private EngineEvents {
   void end_states() { state_thread_.reset(); }
 
   /// Tells whoever looks at this node that it has stopped. The predicate thread.
-  void show_stopped(const std::string& why) { lobby_->show_stopped(why); }
+  void show_stopped(const std::string& why) { bootstrap_->show_stopped(why); }
   /// Tells all that come why they are not connected. After stopped().
-  void turn_away(std::string why) { lobby_->set_ended(std::move(why)); }
+  void turn_away(std::string why) { bootstrap_->set_ended(std::move(why)); }
 
   /// Asks to leave the group in order, once those who take a state from here have it;
   /// StopReason::left follows.
@@ -87,7 +84,7 @@ class Incarnation final : private EngineEvents {
   // Any thread.
   [[nodiscard]] bool was_complete() { return engine_->was_complete(); }
   [[nodiscard]] Sleeper& sleeper() { return *sleeper_; }
-  [[nodiscard]] const Lobby& lobby() const { return *lobby_; }
+  [[nodiscard]] const Bootstrap& bootstrap() const { return *bootstrap_; }
   [[nodiscard]] const std::atomic<std::uint64_t>& asleep() const;
   [[nodiscard]] const PredicateLoop& loop() const { return engine_->loop(); }
   [[nodiscard]] const LagWatch& lags() const { return lags_; }
@@ -112,13 +109,11 @@ class Incarnation final : private EngineEvents {
               IncarnationEvents& events, bool may_create);
   [[nodiscard]] Result<void> open_row();
   [[nodiscard]] Result<void> open_fabrics();
-  [[nodiscard]] Result<std::unique_ptr<OfiFabric>> open_ofi();
-  [[nodiscard]] Result<std::unique_ptr<VerbsFabric>> open_verbs();
   void open_engine();
   [[nodiscard]] Result<void> start_state_thread();
   [[nodiscard]] GroupState state_of(std::size_t index);
   [[nodiscard]] Founding founding() const;
-  [[nodiscard]] Result<void> open_lobby();
+  [[nodiscard]] Result<void> open_bootstrap();
   [[nodiscard]] MembershipOptions membership_options() const;
   [[nodiscard]] DeliveryCallback delivery_of(std::size_t index);
 
@@ -126,18 +121,13 @@ class Incarnation final : private EngineEvents {
   void tell_removed(const Entry& entry);
   void tell_unconnected(std::uint32_t slot, const Error& why);
   [[nodiscard]] Result<void> attach(Arrival arrival);
-  // Which of the fabrics takes over a connection.
-  [[nodiscard]] ShmFabric& fabric_for(const ShmConnection&) { return *shm_; }
-  [[nodiscard]] TcpFabric& fabric_for(const TcpConnection&) { return *tcp_; }
-  [[nodiscard]] VerbsFabric& fabric_for(const VerbsConnection&) { return *verbs_; }
-  [[nodiscard]] OfiFabric& fabric_for(const OfiConnection&) { return *ofi_; }
   void detach(Slot peer);
   void log(LogLevel level, const std::string& text) const;
 
   // EngineEvents.
   void entered(const Entry& entry) override;
   void stopped(StopReason reason) override { events_.ended(reason); }
-  void removed(const ViewMember& member) override { lobby_->refuse(member.incarnation); }
+  void removed(const ViewMember& member) override { bootstrap_->refuse(member.incarnation); }
   void lost(std::uint32_t slot, const std::string& reason, bool let_go) override;
   void silent(std::uint32_t slot) override;
   void let_go(std::uint32_t slot) override;
@@ -173,20 +163,16 @@ class Incarnation final : private EngineEvents {
   std::uint64_t passed_ns_ = 0;
   std::optional<Segment> row_;
   std::unique_ptr<Sleeper> sleeper_;
-  ShmFabric* shm_ = nullptr;
-  TcpFabric* tcp_ = nullptr;
-  OfiFabric* ofi_ = nullptr;               // only where it is asked for
-  VerbsFabric* verbs_ = nullptr;           // only where there is RDMA
-  std::shared_ptr<verbs::Device> device_;  // the same
+  std::vector<std::unique_ptr<Carrier>> carriers_;  // those that have a fabric
   std::unique_ptr<RoutedFabric> fabric_;
   std::unique_ptr<StateJobs> state_jobs_;
   std::unique_ptr<Engine<NativeMemory>> engine_;
   std::unique_ptr<StateThread> state_thread_;  // only where a group has a state
   std::atomic<bool> sees_group_{false};
-  std::unique_ptr<Lobby> lobby_;      // its thread asks for what stands above
-  std::vector<Repeats> unconnected_;  // by slot
-  ViewChange newest_;                 // that the protocol is in
-  std::vector<bool> told_lost_;       // by slot: the loss of the member there was said
+  std::unique_ptr<Bootstrap> bootstrap_;  // its thread asks for what stands above
+  std::vector<Repeats> unconnected_;      // by slot
+  ViewChange newest_;                     // that the protocol is in
+  std::vector<bool> told_lost_;           // by slot: the loss of the member there was said
   bool told_any_ = false;
   std::atomic<std::uint32_t> gives_state_{0};  // 1 + the slot of who does
 };

@@ -1,14 +1,11 @@
-// How an incarnation is put together: memory, fabrics, groups, membership, lobby.
+// How an incarnation is put together: memory, fabrics, groups, membership, bootstrap.
 #include <algorithm>
 #include <exception>
 #include <string>
 #include <utility>
 
 #include "base/random.hpp"
-#include "fabric/ofi/offers.hpp"
-#include "fabric/verbs/device.hpp"
-#include "node/bootstrap/address.hpp"
-#include "node/bootstrap/resolve.hpp"
+#include "node/carriers.hpp"
 #include "node/incarnation.hpp"
 
 namespace tutti {
@@ -83,7 +80,7 @@ Result<std::unique_ptr<Incarnation>> Incarnation::open(const NodeOptions& node,
   if (Result<void> r = out->open_fabrics(); !r) return std::unexpected(r.error());
   out->open_engine();
   if (Result<void> r = out->start_state_thread(); !r) return std::unexpected(r.error());
-  if (Result<void> r = out->open_lobby(); !r) return std::unexpected(r.error());
+  if (Result<void> r = out->open_bootstrap(); !r) return std::unexpected(r.error());
   return out;
 }
 
@@ -98,64 +95,23 @@ Result<void> Incarnation::open_row() {
 }
 
 Result<void> Incarnation::open_fabrics() {
-  auto shm = ShmFabric::create(*sleeper_, *row_);
-  if (!shm) return std::unexpected(shm.error());
-  auto tcp = TcpFabric::create(*sleeper_, row_->data(), row_->size());
-  if (!tcp) return std::unexpected(tcp.error());
-  shm_ = shm->get();
-  tcp_ = tcp->get();
   std::vector<std::unique_ptr<Fabric>> fabrics;
-  fabrics.push_back(std::move(*shm));
-  fabrics.push_back(std::move(*tcp));
-  if (node_.fabric == FabricChoice::ofi) {
-    auto ofi = open_ofi();
-    if (!ofi) return std::unexpected(ofi.error());
-    ofi_ = ofi->get();
-    fabrics.push_back(std::move(*ofi));
-  }
-  auto verbs = open_verbs();
-  if (!verbs) return std::unexpected(verbs.error());
-  if (*verbs != nullptr) {
-    verbs_ = verbs->get();
-    fabrics.push_back(std::move(*verbs));
+  for (std::unique_ptr<Carrier>& carrier :
+       make_carriers({.node = node_,
+                      .self = self_,
+                      .own_row = *row_,
+                      .doorbell_fd = sleeper_->doorbell_fd()})) {
+    Result<std::unique_ptr<Fabric>> fabric = carrier->open(*sleeper_);
+    if (!fabric) return std::unexpected(fabric.error());
+    if (*fabric == nullptr) continue;
+    fabrics.push_back(std::move(*fabric));
+    carriers_.push_back(std::move(carrier));
   }
   auto fabric =
       RoutedFabric::create(row_->data(), plan_.nodes(), plan_.row_bytes(), std::move(fabrics));
   if (!fabric) return std::unexpected(fabric.error());
   fabric_ = std::move(*fabric);
   return {};
-}
-
-Result<std::unique_ptr<OfiFabric>> Incarnation::open_ofi() {
-  const Result<Address> address = address_from(node_.members[self_].address);
-  if (!address) return std::unexpected(address.error());
-  const std::span<const std::byte> row(row_->data(), row_->size());
-  auto fabric = OfiFabric::create(*sleeper_, row, node_.provider, address->host);
-  if (!fabric) return fabric;
-  const std::string caution = ofi::caution_of(node_.provider);
-  if (!caution.empty()) log(LogLevel::warning, caution);
-  return fabric;
-}
-
-// Null if the choice is ours and there is no RDMA here.
-Result<std::unique_ptr<VerbsFabric>> Incarnation::open_verbs() {
-  const bool may_do_without = node_.fabric == FabricChoice::automatic && node_.rdma_device.empty();
-  const bool may_do_with =
-      node_.fabric == FabricChoice::automatic || node_.fabric == FabricChoice::verbs;
-  if (!may_do_with || (may_do_without && !verbs::is_there())) return nullptr;
-  std::string near;
-  if (const auto own = resolve_now(sleeper_->context(), node_.members[self_].address)) {
-    near = own->front().address().to_string();
-  }
-  const std::span<const std::byte> row(row_->data(), row_->size());
-  auto device = verbs::Device::open(node_.rdma_device, near, row);
-  if (!device) {
-    if (!may_do_without) return std::unexpected(device.error());
-    log(LogLevel::info, "no RDMA to members on other hosts: " + device.error().message);
-    return nullptr;
-  }
-  device_ = std::move(*device);
-  return VerbsFabric::create(*sleeper_, device_);
 }
 
 MembershipOptions Incarnation::membership_options() const {
@@ -261,22 +217,22 @@ Founding Incarnation::founding() const {
   return node_.join_only ? Founding::join_only : Founding::agreed;
 }
 
-Result<void> Incarnation::open_lobby() {
+Result<void> Incarnation::open_bootstrap() {
   std::vector<std::size_t> row_bytes;
   for (const RowLayout& layout : plan_.layouts) row_bytes.push_back(layout.row_bytes());
-  Result<std::unique_ptr<Lobby>> lobby = Lobby::open({.node = node_,
-                                                      .groups = groups_,
-                                                      .own_row = *row_,
-                                                      .doorbell_fd = sleeper_->doorbell_fd(),
-                                                      .incarnation = incarnation_,
-                                                      .founding = founding(),
-                                                      .wake = [this] { sleeper_->wake(); },
-                                                      .lags = [this] { return lags_.behind(); },
-                                                      .sees_group = [this] { return sees_group(); },
-                                                      .rdma = device_,
-                                                      .row_bytes = std::move(row_bytes)});
-  if (!lobby) return std::unexpected(lobby.error());
-  lobby_ = std::move(*lobby);
+  Result<std::unique_ptr<Bootstrap>> bootstrap =
+      Bootstrap::open({.node = node_,
+                       .groups = groups_,
+                       .carriers = carriers_,
+                       .own_row_bytes = row_->size(),
+                       .incarnation = incarnation_,
+                       .founding = founding(),
+                       .wake = [this] { sleeper_->wake(); },
+                       .lags = [this] { return lags_.behind(); },
+                       .sees_group = [this] { return sees_group(); },
+                       .row_bytes = std::move(row_bytes)});
+  if (!bootstrap) return std::unexpected(bootstrap.error());
+  bootstrap_ = std::move(*bootstrap);
   return {};
 }
 

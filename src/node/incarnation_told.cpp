@@ -1,11 +1,11 @@
-// What the engine tells of its course, and how it is told on: to the application, to the lobby, and
-// to whoever reads the log.
+// What the engine tells of its course, and how it is told on: to the application, to the bootstrap,
+// and to whoever reads the log.
 #include <algorithm>
 #include <utility>
 
 #include "base/assert.hpp"
+#include "base/text.hpp"
 #include "node/incarnation.hpp"
-#include "node/text.hpp"
 
 namespace tutti {
 
@@ -39,7 +39,7 @@ void Incarnation::silent(std::uint32_t slot) {
 
 void Incarnation::let_go(std::uint32_t slot) {
   detach(Slot{slot});
-  lobby_->release(slot);
+  bootstrap_->release(slot);
 }
 
 void Incarnation::distrusted(std::uint32_t slot, const std::string& what) {
@@ -75,7 +75,7 @@ ViewChange Incarnation::change_of(const Entry& entry) const {
 void Incarnation::entered(const Entry& entry) {
   TUTTI_ASSERT(entry.view.id > newest_.view, entry.view.id, newest_.view, self_);
   next_lags_ns_ = 0;  // the course in a view is known from its beginning
-  if (entry.before.id == 0) lobby_->set_running();
+  if (entry.before.id == 0) bootstrap_->set_running();
   newest_ = change_of(entry);
   tell_removed(entry);
   show(told_any_ ? NodeState::in_view : NodeState::joining, newest_);
@@ -89,10 +89,10 @@ void Incarnation::tell(const Entry& entry) {
 }
 
 void Incarnation::show(NodeState state, const ViewChange& change) {
-  lobby_->show({.state = state,
-                .view = change.view,
-                .members = change.members.all(),
-                .incarnations = change.incarnations.all()});
+  bootstrap_->show({.state = state,
+                    .view = change.view,
+                    .members = change.members.all(),
+                    .incarnations = change.incarnations.all()});
 }
 
 }  // namespace tutti

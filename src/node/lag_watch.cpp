@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/assert.hpp"
-#include "node/text.hpp"
+#include "base/text.hpp"
 
 namespace tutti {
 namespace {

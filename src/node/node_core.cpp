@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "base/assert.hpp"
+#include "base/text.hpp"
 #include "node/clock.hpp"
 #include "node/group_rules.hpp"
-#include "node/text.hpp"
 
 namespace tutti {
 namespace {
@@ -108,8 +108,8 @@ std::size_t NodeCore::turn() {
   const Ending ending = ending_.load(std::memory_order_acquire);
   if (ending != Ending::none && life_.in_view()) [[unlikely]]
     incarnation_->end(ending);
-  if (incarnation_->lobby().has_failed() && !notice_ && !failed()) [[unlikely]]
-    notice_ = incarnation_->lobby().failure();
+  if (incarnation_->bootstrap().has_failed() && !notice_ && !failed()) [[unlikely]]
+    notice_ = incarnation_->bootstrap().failure();
   const std::uint64_t before_ns = incarnation_->passed_ns();
   const bool calls = !standing_in_ && !ends();
   const std::size_t work = pass(calls ? Calls::allowed : Calls::forbidden);

@@ -202,7 +202,7 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
   bool out_of_memory_ = false;  // in a pass: its incarnation is not passed any more
   bool asks_to_go_ = false;     // because it ends
   bool shown_stopped_ = false;
-  std::optional<Error> notice_;  // of the lobby
+  std::optional<Error> notice_;  // of the bootstrap
   bool counters_stale_ = false;
   static constexpr std::size_t kCounters = 7;
   std::array<std::atomic<std::uint64_t>, kCounters> counters_{};  // a copy other threads may read

@@ -6,9 +6,9 @@
 #include "base/assert.hpp"
 #include "base/memory_advice.hpp"
 #include "base/start_thread.hpp"
+#include "base/text.hpp"
 #include "node/clock.hpp"
 #include "node/node_core.hpp"
-#include "node/text.hpp"
 
 namespace tutti {
 namespace {
@@ -137,7 +137,7 @@ std::optional<Error> NodeCore::why_start_ended() const {
 
 Error NodeCore::why_not_started() const {
   if (std::optional<Error> why = why_start_ended()) return *why;
-  const std::string awaited = incarnation_->lobby().awaited();
+  const std::string awaited = incarnation_->bootstrap().awaited();
   std::string why =
       "still waiting for " + awaited + "; start the missing members, or check their addresses";
   if (awaited.empty()) why = why_not_agreed();
@@ -150,11 +150,11 @@ Error NodeCore::why_not_started() const {
                 "' yet; see whether a callback or save_state takes long there, or load_state here, "
                 "or raise start_timeout"};
   }
-  if (const std::string refused = incarnation_->lobby().refused(); !refused.empty()) {
+  if (const std::string refused = incarnation_->bootstrap().refused(); !refused.empty()) {
     why += "; " + refused;
   }
   if (may_create_ && !incarnation_->sees_group()) {
-    if (const std::string others = incarnation_->lobby().only_join(); !others.empty()) {
+    if (const std::string others = incarnation_->bootstrap().only_join(); !others.empty()) {
       why += "; " + others;
     }
   }
@@ -199,7 +199,7 @@ Error NodeCore::abandon_start() {
       dismissed_.store(false, std::memory_order_release);
       // If another thread closes it, no other incarnation is tried.
       if (!life_.try_phase(Phase::tried)) life_.try_phase(Phase::stopped);
-      incarnation_->hang_up();  // before its lobby ends, as close() does
+      incarnation_->hang_up();  // before its bootstrap ends, as close() does
       incarnation_.reset();
       return *why;
     }

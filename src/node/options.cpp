@@ -8,10 +8,10 @@
 #include <set>
 #include <utility>
 
+#include "base/text.hpp"
+#include "fabric/address.hpp"
 #include "membership/quorum.hpp"
-#include "node/bootstrap/address.hpp"
 #include "node/group_rules.hpp"
-#include "node/text.hpp"
 
 namespace tutti {
 namespace {

@@ -69,7 +69,7 @@ class SelfTest(unittest.TestCase):
     LOG = "\n".join(("# ninja log v5",
                      "0\t2000\t100\tCMakeFiles/tutti_cli.dir/Unity/unity_0_cxx.cxx.o\ta",
                      "0\t9000\t200\tCMakeFiles/tutti_cli.dir/Unity/unity_0_cxx.cxx.o\ta",
-                     "10\t1510\t201\ttests/CMakeFiles/unit_node.dir/lobby_test.cpp.o\tb",
+                     "10\t1510\t201\ttests/CMakeFiles/unit_node.dir/bootstrap_test.cpp.o\tb",
                      "10\t510\t202\tbin/unit_node\tc", "half a line", ""))
 
     def test_adds_up_by_folder_the_longest_first(self):

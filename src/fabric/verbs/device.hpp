@@ -1,6 +1,6 @@
 /// \file device.hpp
 /// The RDMA device that a node uses: its protection domain, our own row in it, and the port where
-/// others call. One per node; the fabric, the lobby and every pair share it.
+/// others call. One per node; the carrier, the fabric and every pair share it.
 ///
 /// Threads: any, but for next_call(), which one thread calls. The own row outlives the device.
 #pragma once

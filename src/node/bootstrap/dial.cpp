@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "base/system_error.hpp"
-#include "node/bootstrap/as_tuple.hpp"
-#include "node/bootstrap/reception.hpp"
-#include "node/bootstrap/resolve.hpp"
+#include "fabric/as_tuple.hpp"
+#include "fabric/resolve.hpp"
+#include "node/bootstrap/handshakes.hpp"
 #include "node/bootstrap/tcp_socket.hpp"
 
 namespace tutti {
@@ -22,17 +22,17 @@ constexpr auto kConnectTimeout = 3s;  // the kernel would go on for minutes
 
 }  // namespace
 
-asio::awaitable<void> Reception::dial(std::uint32_t slot) {
+asio::awaitable<void> Handshakes::dial(std::uint32_t slot) {
   Peer& peer = peers_[slot];
   while (!over_) {
-    const bool turns_away = desk_.ended().has_value();
+    const bool turns_away = arrivals_.ended().has_value();
     if ((peer.attached && !turns_away) || giving_up_) {
       peer.again.expires_at(asio::steady_timer::time_point::max());
     } else {
       try {
         co_await call(slot);
       } catch (const std::exception& problem) {  // no memory, no thread for the resolver
-        desk_.note(slot, problem.what());
+        arrivals_.note(slot, problem.what());
       }
       if (over_) co_return;
       peer.again.expires_after(peer.pause);
@@ -42,19 +42,19 @@ asio::awaitable<void> Reception::dial(std::uint32_t slot) {
   }
 }
 
-asio::awaitable<void> Reception::call(std::uint32_t slot) {
+asio::awaitable<void> Handshakes::call(std::uint32_t slot) {
   const LinkPtr link = co_await connect(slot);
   if (link == nullptr || over_) co_return;
   links_.push_back(link);
   co_await serve(link, slot);
 }
 
-asio::awaitable<Reception::LinkPtr> Reception::connect(std::uint32_t slot) {
+asio::awaitable<Handshakes::LinkPtr> Handshakes::connect(std::uint32_t slot) {
   const std::string& address = member(slot).address;
   const Result<Endpoints> endpoints = co_await resolve(context_, address);
   if (!endpoints) {
     peers_[slot].pause = kRetrySlowly;
-    desk_.note(slot, endpoints.error().message);
+    arrivals_.note(slot, endpoints.error().message);
     co_return nullptr;
   }
   for (const tcp::endpoint& endpoint : *endpoints) {
@@ -64,7 +64,8 @@ asio::awaitable<Reception::LinkPtr> Reception::connect(std::uint32_t slot) {
     const auto socket = std::make_shared<tcp::socket>(open_socket(context_, endpoint, error));
     if (error) {
       const bool none = lacks_descriptors(error.value());
-      desk_.note(slot, none ? "cannot call it: " + std::string(kFreeDescriptors) : error.message());
+      arrivals_.note(slot,
+                     none ? "cannot call it: " + std::string(kFreeDescriptors) : error.message());
       continue;
     }
     asio::steady_timer limit(context_, asio::steady_timer::duration(kConnectTimeout));
@@ -78,10 +79,10 @@ asio::awaitable<Reception::LinkPtr> Reception::connect(std::uint32_t slot) {
       co_return std::make_shared<Link>(context_, std::move(*socket), address);
     }
     const bool silent = failed == asio::error::operation_aborted;
-    desk_.note(slot, silent ? "no answer from " + address
-                     : failed && failed != asio::error::connection_refused
-                         ? failed.message() + " at " + address
-                         : "connection refused at " + address);
+    arrivals_.note(slot, silent ? "no answer from " + address
+                         : failed && failed != asio::error::connection_refused
+                             ? failed.message() + " at " + address
+                             : "connection refused at " + address);
   }
   co_return nullptr;
 }

@@ -9,27 +9,22 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "fabric/carrier.hpp"
 #include "tutti/error.hpp"
 #include "tutti/options.hpp"
 
 namespace tutti {
 
-inline constexpr std::uint16_t kProtocolVersion = 3;
+inline constexpr std::uint16_t kProtocolVersion = 4;
 inline constexpr std::uint32_t kHelloMax = 1U << 20;
 inline constexpr std::size_t kGroupsMax = 4096;
 inline constexpr std::uint32_t kVerdictMax = 4096;
-
-/// Two processes can share memory if all of this is equal.
-struct HostIdentity {
-  std::string boot_id;  ///< empty: unknown, and never equal to another's
-  std::uint64_t user = 0;
-  std::uint64_t network_namespace = 0;
-};
 
 /// Whether a node founds a group where there is none; if not, why not.
 enum class Founding : std::uint8_t {
@@ -47,13 +42,11 @@ struct Hello {
   std::uint64_t incarnation = 0;  ///< random, one per start
   bool running = false;           ///< it is in a group already
   Founding founding = Founding::founds;
-  FabricChoice fabric = FabricChoice::automatic;
-  std::string provider{};      ///< libfabric's, with FabricChoice::ofi
-  std::string rdma_address{};  ///< where it is called by RDMA; empty if it has none
+  std::string fabric = "auto";                    ///< the option, as users write it
+  std::map<std::string, std::string> carriers{};  ///< by name: what each says, see Carrier::offer
   std::uint32_t litmus_rounds = 0;
   HostIdentity host;
   std::uint64_t row_bytes = 0;
-  std::string unix_name;             ///< abstract socket where rows are exchanged; may be empty
   std::vector<GroupOptions> groups;  ///< resolved, without callbacks
 };
 
@@ -76,10 +69,9 @@ using HelloPrefix = std::array<std::byte, 12>;
 /// members.
 [[nodiscard]] Result<void> compatible(const Hello& mine, const Hello& theirs);
 
-enum class Transport : std::uint8_t { shm, tcp, verbs, ofi };
-
-/// Which fabric carries this pair: the same answer at both ends.
-[[nodiscard]] Result<Transport> choose_transport(const Hello& mine, const Hello& theirs);
+/// Which carrier joins this pair: the same answer at both ends. Not `without`.
+[[nodiscard]] Result<const CarrierKind*> choose_carrier(const Hello& mine, const Hello& theirs,
+                                                        const CarrierKind* without = nullptr);
 
 struct Verdict {
   enum class Kind : std::uint8_t {
@@ -104,8 +96,5 @@ struct Verdict {
 
 /// Little-endian, as in every frame of the handshake.
 [[nodiscard]] std::uint32_t load_u32(std::span<const std::byte, 4> bytes);
-
-/// One number from all members' incarnations in rank order; never 0.
-[[nodiscard]] std::uint64_t mix_epoch(std::span<const std::uint64_t> incarnations);
 
 }  // namespace tutti

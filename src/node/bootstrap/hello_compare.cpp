@@ -1,14 +1,12 @@
 /// \file hello_compare.cpp
 /// What must agree between two members. Both ends run this with the roles swapped and reach the
 /// same verdict.
-#include <arpa/inet.h>
-
 #include <algorithm>
 #include <set>
 
-#include "node/bootstrap/address.hpp"
+#include "base/text.hpp"
 #include "node/bootstrap/hello.hpp"
-#include "node/text.hpp"
+#include "node/carriers.hpp"
 
 namespace tutti {
 namespace {
@@ -128,86 +126,15 @@ Result<void> check_groups(const Pair& pair) {
   return joined(pair.theirs, pair.mine);
 }
 
-// Why the two cannot share memory; empty if they can.
-std::string why_apart(const HostIdentity& here, const HostIdentity& there) {
-  if (here.boot_id.empty() || there.boot_id.empty()) return "one of them cannot tell its host";
-  if (here.boot_id != there.boot_id) return "they run on different hosts";
-  if (here.user != there.user) return "they run as different users";
-  if (here.network_namespace != there.network_namespace) {
-    return "they run in different network namespaces";
-  }
-  return {};
-}
-
-std::string fabric_of(const Hello& hello) {
-  NodeOptions node;
-  node.fabric = hello.fabric;
-  node.provider = hello.provider;
-  return quoted_printable(fabric_text(node));
-}
-
-std::string both_fabrics(const Hello& mine, const Hello& theirs) {
-  return "fabric is " + fabric_of(mine) + " at " + printable(mine.name) + " and " +
-         fabric_of(theirs) + " at " + printable(theirs.name);
-}
-
-// As the member list says; empty if it does not.
-std::string address_of(const Hello& hello) {
+// The hello's node, as carriers look at it.
+CarrierEnd end_of(const Hello& hello, std::string_view carrier) {
+  CarrierEnd end{
+      .name = printable(hello.name), .fabric = printable(hello.fabric), .host = hello.host};
   const auto member = std::ranges::find(hello.members, hello.name, &MemberAddress::name);
-  return member == hello.members.end() ? std::string() : member->address;
-}
-
-// AF_INET, AF_INET6, or, of a host's name, which the resolver decides, AF_UNSPEC.
-int family_of(const std::string& address) {
-  const Result<Address> parts = address_from(address);
-  if (!parts) return AF_UNSPEC;
-  const std::string host = parts->host.substr(0, parts->host.find('%'));
-  in6_addr ignored{};
-  for (const int family : {AF_INET, AF_INET6}) {
-    if (::inet_pton(family, host.c_str(), &ignored) == 1) return family;
-  }
-  return AF_UNSPEC;
-}
-
-// Providers of libfabric's whose endpoints have a node's own internet address.
-bool has_internet_addresses(std::string_view provider) {
-  const std::string_view core = provider.substr(0, provider.find(';'));
-  return core == "tcp" || core == "net" || core == "verbs";
-}
-
-// Providers of libfabric's that reach no further than shared memory does.
-bool needs_one_host(std::string_view provider) { return provider == "shm"; }
-
-Result<Transport> choose_ofi(const Hello& mine, const Hello& theirs, const std::string& apart) {
-  if (mine.fabric != theirs.fabric || mine.provider != theirs.provider) {
-    return differs(both_fabrics(mine, theirs) +
-                   ": libfabric joins members with the same provider only; it must be the same at "
-                   "all members");
-  }
-  if (needs_one_host(mine.provider) && !apart.empty()) {
-    return differs(both_fabrics(mine, theirs) + ", but this provider cannot join them: " + apart +
-                   "; take one that goes over a network, such as 'ofi:tcp'");
-  }
-  const std::string own = address_of(mine);
-  const std::string other = address_of(theirs);
-  const bool of_one_kind = family_of(own) == family_of(other) || family_of(own) == AF_UNSPEC ||
-                           family_of(other) == AF_UNSPEC;
-  if (has_internet_addresses(mine.provider) && !of_one_kind) {
-    return differs(printable(mine.name) + " is at " + printable(own) + " and " +
-                   printable(theirs.name) + " at " + printable(other) +
-                   ", but libfabric joins IPv4 with IPv4 only, and IPv6 with IPv6");
-  }
-  return Transport::ofi;
-}
-
-// One of them wants RDMA and nothing else.
-Result<Transport> choose_verbs(const Hello& mine, const Hello& theirs) {
-  if (!mine.rdma_address.empty() && !theirs.rdma_address.empty()) return Transport::verbs;
-  const Hello& without = mine.rdma_address.empty() ? mine : theirs;
-  const bool would = without.fabric == FabricChoice::automatic;
-  return differs(both_fabrics(mine, theirs) + ": they have none in common; " +
-                 (would ? printable(without.name) + " has no RDMA device that works"
-                        : std::string("'verbs' is for all members or for none")));
+  if (member != hello.members.end()) end.address = printable(member->address);
+  const auto offer = hello.carriers.find(std::string(carrier));
+  if (offer != hello.carriers.end()) end.offer = offer->second;
+  return end;
 }
 
 }  // namespace
@@ -232,30 +159,24 @@ Result<void> compatible(const Hello& mine, const Hello& theirs) {
   if (r = check_groups(pair); !r) return r;
   r = pair.same<std::uint64_t>("litmus_rounds", mine.litmus_rounds, theirs.litmus_rounds);
   if (!r) return r;
-  if (Result<Transport> transport = choose_transport(mine, theirs); !transport) {
-    return std::unexpected(transport.error());
+  if (const auto carrier = choose_carrier(mine, theirs); !carrier) {
+    return std::unexpected(carrier.error());
   }
   return {};
 }
 
-Result<Transport> choose_transport(const Hello& mine, const Hello& theirs) {
-  const std::string apart = why_apart(mine.host, theirs.host);
-  if (mine.fabric == FabricChoice::ofi || theirs.fabric == FabricChoice::ofi) {
-    return choose_ofi(mine, theirs, apart);
+Result<const CarrierKind*> choose_carrier(const Hello& mine, const Hello& theirs,
+                                          const CarrierKind* without) {
+  std::string why_not;
+  for (const CarrierKind* kind : carrier_kinds()) {
+    if (kind == without) continue;
+    const Fit fit = kind->fit(end_of(mine, kind->name), end_of(theirs, kind->name));
+    if (fit.fits) return kind;
+    if (why_not.empty()) why_not = fit.why_not;
   }
-  if (mine.fabric == FabricChoice::verbs || theirs.fabric == FabricChoice::verbs) {
-    return choose_verbs(mine, theirs);
-  }
-  const bool shm = mine.fabric != FabricChoice::tcp && theirs.fabric != FabricChoice::tcp;
-  const bool tcp = mine.fabric != FabricChoice::shm && theirs.fabric != FabricChoice::shm;
-  if (shm && apart.empty()) return Transport::shm;
-  // Only who has the choice says where it is called by RDMA.
-  if (!mine.rdma_address.empty() && !theirs.rdma_address.empty()) return Transport::verbs;
-  if (tcp) return Transport::tcp;
-  const std::string both = both_fabrics(mine, theirs);
-  if (!shm) return differs(both + ": they have none in common; 'auto' takes what both can");
-  return differs(both + ", but shared memory cannot join them: " + apart +
-                 "; 'auto' takes TCP between such members");
+  if (!why_not.empty()) return differs(why_not);
+  return differs(both_fabrics(end_of(mine, {}), end_of(theirs, {})) +
+                 ": they have none in common; 'auto' takes what both can");
 }
 
 }  // namespace tutti

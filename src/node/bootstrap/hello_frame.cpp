@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/text.hpp"
 #include "node/bootstrap/hello.hpp"
-#include "node/text.hpp"
 
 namespace tutti {
 namespace {
@@ -85,17 +85,6 @@ Verdict decode_verdict(std::string_view body) {
   const bool known = code <= std::to_underlying(ErrorCode::system);
   return {Verdict::Kind::refused,
           {known ? static_cast<ErrorCode>(code) : ErrorCode::mismatch, text}};
-}
-
-std::uint64_t mix_epoch(std::span<const std::uint64_t> incarnations) {
-  std::uint64_t epoch = 0;
-  for (const std::uint64_t incarnation : incarnations) {  // SplitMix64's finalizer
-    epoch = (epoch ^ incarnation) + 0x9e3779b97f4a7c15U;
-    epoch = (epoch ^ (epoch >> 30U)) * 0xbf58476d1ce4e5b9U;
-    epoch = (epoch ^ (epoch >> 27U)) * 0x94d049bb133111ebU;
-    epoch ^= epoch >> 31U;
-  }
-  return epoch == 0 ? 1 : epoch;
 }
 
 }  // namespace tutti

@@ -21,7 +21,7 @@ constexpr std::size_t kAddressMax = 300;
 constexpr std::size_t kHelloMembersMax = 256;
 constexpr std::uint64_t kRowBytesMax = 1ULL << 46U;
 constexpr std::uint64_t kFoundingMax = std::to_underlying(Founding::agreed);
-constexpr std::string_view kOfi = "ofi:";
+constexpr std::size_t kCarriersMax = 16;
 
 json ranks_of(const std::vector<MemberAddress>& members, const std::vector<std::string>& names) {
   json ranks = json::array();
@@ -83,48 +83,21 @@ GroupOptions group_from_json(const json& object, const std::vector<MemberAddress
   return group;
 }
 
-// "shm", "tcp" or both; or "verbs" or "ofi:PROVIDER" alone.
-void read_fabric(JsonReader& reader, Hello& hello) {
-  bool shm = false;
-  bool tcp = false;
-  bool verbs = false;
-  for (const json& transport : reader.array("transports", 8)) {
-    const auto* text = transport.get_ptr<const json::string_t*>();
-    if (text == nullptr) continue;
-    shm = shm || *text == "shm";
-    tcp = tcp || *text == "tcp";
-    verbs = verbs || *text == "verbs";
-    if (text->starts_with(kOfi)) hello.provider = text->substr(kOfi.size());
+// Of carriers that are not known here, too.
+std::map<std::string, std::string> carriers_from(JsonReader& reader,
+                                                 std::optional<std::string>& problem) {
+  std::map<std::string, std::string> carriers;
+  const json* offers = reader.find("carriers");
+  if (offers == nullptr) return carriers;
+  if (!offers->is_object() || offers->size() > kCarriersMax) {
+    reader.note("carriers is not an object of at most " + std::to_string(kCarriersMax));
+    return carriers;
   }
-  const bool ofi = !hello.provider.empty();
-  if (!shm && !tcp && !verbs && !ofi) reader.note("transports names none that is known");
-  if ((shm || tcp) + verbs + ofi > 1) reader.note("transports names some that do not go together");
-  if (hello.provider.size() > kHelloTextMax) reader.note("transports names one that is too long");
-  if (ofi) {
-    hello.fabric = FabricChoice::ofi;
-  } else if (verbs) {
-    hello.fabric = FabricChoice::verbs;
-  } else if (shm && tcp) {
-    hello.fabric = FabricChoice::automatic;
-  } else {
-    hello.fabric = shm ? FabricChoice::shm : FabricChoice::tcp;
+  JsonReader fields(*offers, problem);
+  for (const auto& [name, offer] : offers->items()) {
+    carriers[name] = fields.text(name.c_str(), Carrier::kOfferMax);
   }
-}
-
-json transports_of(const Hello& hello) {
-  switch (hello.fabric) {
-    case FabricChoice::automatic:
-      return json::array({"shm", "tcp"});
-    case FabricChoice::shm:
-      return json::array({"shm"});
-    case FabricChoice::tcp:
-      return json::array({"tcp"});
-    case FabricChoice::verbs:
-      return json::array({"verbs"});
-    case FabricChoice::ofi:
-      return json::array({std::string(kOfi) + hello.provider});
-  }
-  return json::array();
+  return carriers;
 }
 
 }  // namespace
@@ -146,15 +119,14 @@ Result<std::string> encode_hello(const Hello& hello) {
                       {"incarnation", hello.incarnation},
                       {"running", hello.running},
                       {"founding", std::to_underlying(hello.founding)},
-                      {"transports", transports_of(hello)},
+                      {"fabric", hello.fabric},
+                      {"carriers", hello.carriers},
                       {"litmus_rounds", hello.litmus_rounds},
-                      {"rdma_address", hello.rdma_address},
                       {"host",
                        {{"boot_id", hello.host.boot_id},
                         {"user", hello.host.user},
                         {"network_namespace", hello.host.network_namespace}}},
                       {"row_bytes", hello.row_bytes},
-                      {"unix_name", hello.unix_name},
                       {"groups", std::move(groups)}};
   const std::string text = value.dump(-1, ' ', true, json::error_handler_t::replace);
   if (text.size() > kHelloMax) {
@@ -186,19 +158,19 @@ Result<Hello> decode_hello(std::string_view text) {
   if (hello.incarnation == 0) reader.note("incarnation is 0, which stands for no node");
   hello.running = reader.flag("running");
   hello.founding = static_cast<Founding>(reader.number("founding", kFoundingMax));
-  read_fabric(reader, hello);
-  hello.litmus_rounds = static_cast<std::uint32_t>(reader.number("litmus_rounds", kU32));
-  hello.rdma_address = reader.text("rdma_address", kHelloTextMax);
-  if (hello.fabric == FabricChoice::verbs && hello.rdma_address.empty()) {
-    reader.note("transports names verbs, but there is no rdma_address");
+  hello.fabric = reader.text("fabric", kHelloTextMax);
+  NodeOptions node;
+  if (const Result<void> known = set_fabric(node, hello.fabric); !known) {
+    reader.note(known.error().message);
   }
+  hello.carriers = carriers_from(reader, problem);
+  hello.litmus_rounds = static_cast<std::uint32_t>(reader.number("litmus_rounds", kU32));
   if (const json* host = reader.find("host"); host != nullptr) {
     JsonReader fields(*host, problem);
     hello.host = {fields.text("boot_id", kHelloTextMax), fields.number("user", kU64),
                   fields.number("network_namespace", kU64)};
   }
   hello.row_bytes = reader.number("row_bytes", kRowBytesMax);
-  hello.unix_name = reader.text("unix_name", 100);
   for (const json& group : reader.array("groups", kGroupsMax)) {
     hello.groups.push_back(group_from_json(group, hello.members, problem));
   }

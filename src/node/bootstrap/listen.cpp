@@ -10,11 +10,10 @@
 #include <utility>
 
 #include "base/system_error.hpp"
-#include "node/bootstrap/as_tuple.hpp"
-#include "node/bootstrap/fd_passing.hpp"
-#include "node/bootstrap/host.hpp"
-#include "node/bootstrap/reception.hpp"
-#include "node/bootstrap/resolve.hpp"
+#include "fabric/as_tuple.hpp"
+#include "fabric/host.hpp"
+#include "fabric/resolve.hpp"
+#include "node/bootstrap/handshakes.hpp"
 #include "node/bootstrap/tcp_socket.hpp"
 
 namespace tutti {
@@ -52,7 +51,7 @@ std::string describe_remote(const tcp::socket& socket) {
 
 }  // namespace
 
-Result<void> Reception::listen() {
+Result<void> Handshakes::listen() {
   const std::string& address = member(self_).address;
   const Result<std::vector<tcp::endpoint>> endpoints = resolve_now(context_, address);
   Result<void> opened = fail(ErrorCode::system, "no address");
@@ -65,7 +64,7 @@ Result<void> Reception::listen() {
                                      " (this member): " + opened.error().message);
 }
 
-Result<void> Reception::open_listener(const tcp::endpoint& endpoint) {
+Result<void> Handshakes::open_listener(const tcp::endpoint& endpoint) {
   Result<UniqueFd> fd = listen_at(endpoint);
   if (!fd) return std::unexpected(fd.error());
   error_code error;
@@ -75,7 +74,7 @@ Result<void> Reception::open_listener(const tcp::endpoint& endpoint) {
   return {};
 }
 
-asio::awaitable<void> Reception::accept_all() {
+asio::awaitable<void> Handshakes::accept_all() {
   asio::steady_timer pause(context_);
   while (!over_) {
     const auto [error] =
@@ -110,7 +109,7 @@ asio::awaitable<void> Reception::accept_all() {
 // not have so many, it is not for them that there are few, and among them may be members in their
 // handshake: none goes. `full`: none could be had at all, so one goes in any case. True if one was
 // closed.
-bool Reception::spare_descriptors(bool full) {
+bool Handshakes::spare_descriptors(bool full) {
   std::size_t lacking = lacking_descriptors(listener_.native_handle());
   std::size_t held = 0;
   for (const LinkPtr& link : unclaimed_) held += link->descriptors();
@@ -126,7 +125,7 @@ bool Reception::spare_descriptors(bool full) {
 
 // Closes the oldest connection that is no member's yet, and not `but`; false if there is none. A
 // member calls again.
-bool Reception::make_room(const std::string& why, const LinkPtr& but) {
+bool Handshakes::make_room(const std::string& why, const LinkPtr& but) {
   if (unclaimed_.empty() || unclaimed_.front() == but) return false;
   const LinkPtr oldest = unclaimed_.front();
   warn("crowd", "closing " + oldest->where() + ": " + why);
@@ -135,7 +134,7 @@ bool Reception::make_room(const std::string& why, const LinkPtr& but) {
   return true;
 }
 
-void Reception::admit(UniqueFd fd) {
+void Handshakes::admit(UniqueFd fd) {
   if (unclaimed_.size() >= kUnclaimedMax) {
     make_room(std::to_string(kUnclaimedMax) + " connections wait that are no member's");
   }
@@ -155,18 +154,31 @@ void Reception::admit(UniqueFd fd) {
   spawn(serve(std::move(link), std::nullopt));
 }
 
-// A name of its own for every connection: whoever comes there was told by us. Empty if we share no
-// memory.
-Result<std::string> Reception::open_row_listener(Link& link) {
-  const bool may_share =
-      base_.fabric == FabricChoice::automatic || base_.fabric == FabricChoice::shm;
-  if (!may_share) return std::string();
-  Result<std::string> name = random_socket_name();
-  if (!name) return name;
-  Result<UniqueFd> listener = listen_abstract(*name);
-  if (!listener) return std::unexpected(listener.error());
-  link.watch(std::move(*listener));
-  return name;
+// Peers may call by a carrier's own means, too.
+Result<void> Handshakes::watch_calls(Carrier& carrier) {
+  if (carrier.calls_fd() < 0) return {};
+  UniqueFd fd = duplicate(carrier.calls_fd());
+  asio::posix::stream_descriptor calls(context_);
+  error_code error;
+  if (fd) calls.assign(fd.get(), error);
+  if (!fd || error) {
+    return fail_system("cannot watch for calls by " + std::string(carrier.kind().label));
+  }
+  (void)fd.release();
+  spawn(take_calls(carrier, std::move(calls)));
+  return {};
+}
+
+asio::awaitable<void> Handshakes::take_calls(Carrier& carrier,
+                                             asio::posix::stream_descriptor calls) {
+  while (!over_) {
+    const auto [error] =
+        co_await calls.async_wait(asio::posix::descriptor_base::wait_read, kAsTuple);
+    if (error) co_return;
+    for (std::string& refused : carrier.take_calls()) {
+      warn(std::string(carrier.kind().name), std::move(refused));
+    }
+  }
 }
 
 }  // namespace tutti

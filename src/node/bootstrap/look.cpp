@@ -1,7 +1,8 @@
 /// \file look.cpp
-/// The other end of a lobby's answer: calls a node, hears its hello, asks, and reads the answer.
+/// The other end of a bootstrap's answer: calls a node, hears its hello, asks, and reads the
+/// answer.
 #include "tutti/look.hpp"
-#include "node/bootstrap/as_tuple.hpp"
+#include "fabric/as_tuple.hpp"
 
 #include <algorithm>
 #include <boost/asio/co_spawn.hpp>
@@ -12,12 +13,13 @@
 #include <utility>
 
 #include "base/system_error.hpp"
-#include "node/bootstrap/address.hpp"
-#include "node/bootstrap/link.hpp"
-#include "node/bootstrap/resolve.hpp"
-#include "node/bootstrap/standing.hpp"
+#include "base/text.hpp"
+#include "fabric/address.hpp"
+#include "fabric/link.hpp"
+#include "fabric/resolve.hpp"
+#include "node/bootstrap/frames.hpp"
+#include "node/bootstrap/status.hpp"
 #include "node/bootstrap/tcp_socket.hpp"
-#include "node/text.hpp"
 
 namespace tutti {
 namespace {
@@ -29,23 +31,22 @@ using std::chrono::nanoseconds;
 constexpr nanoseconds kShortest = std::chrono::milliseconds(1);
 constexpr nanoseconds kLongest = std::chrono::hours(24);
 
-NodeLook look_from(const Hello& hello, Standing standing) {
+NodeLook look_from(const Hello& hello, Status status) {
   NodeLook look{.name = printable(hello.name),
                 .version = printable(hello.library_version),
                 .incarnation = hello.incarnation,
-                .state = standing.state,
-                .why = std::move(standing.why),
-                .view = standing.view,
-                .lags = std::move(standing.lags)};
+                .state = status.state,
+                .why = std::move(status.why),
+                .view = status.view,
+                .lags = std::move(status.lags)};
   for (const GroupOptions& group : hello.groups) look.groups.push_back(group.name);
   for (const MemberAddress& node : hello.members) {
     look.nodes.push_back({printable(node.name), printable(node.address)});
   }
-  for (std::size_t rank = 0; rank < standing.members.size(); ++rank) {
-    const auto node =
-        std::ranges::find(hello.members, standing.members[rank], &MemberAddress::name);
+  for (std::size_t rank = 0; rank < status.members.size(); ++rank) {
+    const auto node = std::ranges::find(hello.members, status.members[rank], &MemberAddress::name);
     look.members.push_back(
-        {printable(node->name), printable(node->address), standing.incarnations[rank]});
+        {printable(node->name), printable(node->address), status.incarnations[rank]});
   }
   return look;
 }
@@ -77,16 +78,16 @@ class Call {
     }
     if (!link) co_return std::unexpected(link.error());
     waits_for_ = "it took the connection, but says nothing; is it a node of Tutti?";
-    const Result<Hello> hello = co_await (*link)->read_hello();
+    const Result<Hello> hello = co_await read_hello(**link);
     if (!hello) co_return no_node(hello.error(), "no node of Tutti answers at " + address_ + ": ");
     waits_for_ = "node '" + printable(hello->name) + "' said hello, but nothing of its view";
     (*link)->send(encode_question());
-    const Result<std::string> body = co_await (*link)->read_frame();
+    const Result<std::string> body = co_await read_frame(**link);
     const std::string who = "node '" + printable(hello->name) + "' at " + address_ + ": ";
     if (!body) co_return no_node(body.error(), who);
-    Result<Standing> standing = decode_standing(*body, *hello);
-    if (!standing) co_return no_node(standing.error(), who);
-    co_return look_from(*hello, std::move(*standing));
+    Result<Status> status = decode_status(*body, *hello);
+    if (!status) co_return no_node(status.error(), who);
+    co_return look_from(*hello, std::move(*status));
   }
 
   asio::awaitable<Result<std::shared_ptr<Link>>> connect(tcp::endpoint endpoint) {

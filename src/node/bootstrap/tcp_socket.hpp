@@ -5,7 +5,7 @@
 #include <boost/asio/ip/tcp.hpp>
 
 #include "base/unique_fd.hpp"
-#include "node/bootstrap/link.hpp"
+#include "fabric/link.hpp"
 
 namespace tutti {
 

@@ -1,6 +1,6 @@
 /// \file warnings.hpp
-/// Limits how often the lobby says the same kind of thing: strangers must not fill a log, nor hide
-/// one thing behind twenty others.
+/// Limits how often the bootstrap says the same kind of thing: strangers must not fill a log, nor
+/// hide one thing behind twenty others.
 ///
 /// Of each kind the first is said at once. What follows within kPeriod is held back: its newest is
 /// said when that time is over, with the number of those it stands for. Pure: time is given.

@@ -12,9 +12,10 @@
 
 #include "base/unique_fd.hpp"
 #include "cluster.hpp"
-#include "node/bootstrap/address.hpp"
+#include "fabric/address.hpp"
+#include "node/bootstrap/bootstrap.hpp"
 #include "node/bootstrap/hello.hpp"
-#include "node/bootstrap/lobby.hpp"
+#include "node/carriers.hpp"
 #include "node/group_rules.hpp"
 #include "support/loopback.hpp"
 
@@ -120,7 +121,7 @@ TEST(Contacts, OfAnotherProtocolVersionEndTheStart) {
       failed_start({.name = "b", .members = members, .start_timeout = kPatience}, small_group());
   EXPECT_EQ(error.code, ErrorCode::mismatch);
   EXPECT_THAT(error.message,
-              AllOf(HasSubstr("a (" + members[0].address + "): protocol version is 4 there but 3"),
+              AllOf(HasSubstr("a (" + members[0].address + "): protocol version is 5 there but 4"),
                     HasSubstr("start all members with the same release")));
 }
 
@@ -181,17 +182,19 @@ TEST_F(AGroupThatRuns, IsKeptFromNobodyByACallerInTheirName) {
   const std::vector<GroupOptions> groups{resolve_group(node, small_group())};
   const Segment row = Segment::create(std::size_t{1} << 24).value();
   const UniqueFd doorbell(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  const auto carriers =
+      make_carriers({.node = node, .self = 2, .own_row = row, .doorbell_fd = doorbell.get()});
   std::vector<Arrival> silent;
   {
-    const auto lobby = Lobby::open({.node = node,
-                                    .groups = groups,
-                                    .own_row = row,
-                                    .doorbell_fd = doorbell.get(),
-                                    .incarnation = 7,
-                                    .wake = [] {}});
-    ASSERT_TRUE(lobby) << lobby.error().message;
+    const auto bootstrap = Bootstrap::open({.node = node,
+                                            .groups = groups,
+                                            .carriers = carriers,
+                                            .own_row_bytes = row.size(),
+                                            .incarnation = 7,
+                                            .wake = [] {}});
+    ASSERT_TRUE(bootstrap) << bootstrap.error().message;
     ASSERT_TRUE(until([&] {
-      for (Arrival& arrival : (*lobby)->take_arrivals()) silent.push_back(std::move(arrival));
+      for (Arrival& arrival : (*bootstrap)->take_arrivals()) silent.push_back(std::move(arrival));
       return silent.size() == 2;
     }));
   }

@@ -13,7 +13,8 @@
 
 #include "base/unique_fd.hpp"
 #include "cluster.hpp"
-#include "node/bootstrap/lobby.hpp"
+#include "node/bootstrap/bootstrap.hpp"
+#include "node/carriers.hpp"
 #include "node/group_rules.hpp"
 #include "support/loopback.hpp"
 
@@ -58,16 +59,18 @@ std::vector<Arrival> connect_silently(const NodeOptions& node) {
   const std::vector<GroupOptions> groups{resolve_group(node, small_group())};
   const Segment row = Segment::create(std::size_t{1} << 24).value();
   const UniqueFd doorbell(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  const auto lobby = Lobby::open({.node = node,
-                                  .groups = groups,
-                                  .own_row = row,
-                                  .doorbell_fd = doorbell.get(),
-                                  .incarnation = 7,
-                                  .wake = [] {}})
-                         .value();
+  const auto carriers =
+      make_carriers({.node = node, .self = 1, .own_row = row, .doorbell_fd = doorbell.get()});
+  const auto bootstrap = Bootstrap::open({.node = node,
+                                          .groups = groups,
+                                          .carriers = carriers,
+                                          .own_row_bytes = row.size(),
+                                          .incarnation = 7,
+                                          .wake = [] {}})
+                             .value();
   std::vector<Arrival> arrivals;
   EXPECT_TRUE(until([&] {
-    arrivals = lobby->take_arrivals();
+    arrivals = bootstrap->take_arrivals();
     return !arrivals.empty();
   }));
   return arrivals;

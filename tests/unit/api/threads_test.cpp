@@ -27,7 +27,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// A group of one. The threads: state, lobby, stand-in, predicate, delivery.
+// A group of one. The threads: state, bootstrap, stand-in, predicate, delivery.
 Result<void> start_with_threads(int threads, std::atomic<int>& views) {
   GroupOptions group{.name = "g", .delivery = DeliveryThread::own, .stateful = true};
   group.save_state = [](const StateSink&) { return Result<void>(); };

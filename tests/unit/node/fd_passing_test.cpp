@@ -1,6 +1,6 @@
 /// \file fd_passing_test.cpp
 /// Rows change hands on unix sockets, and nothing else does.
-#include "node/bootstrap/fd_passing.hpp"
+#include "fabric/shm/fd_passing.hpp"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -14,7 +14,7 @@
 
 #include "base/random.hpp"
 #include "descriptors.hpp"
-#include "node/bootstrap/host.hpp"
+#include "fabric/host.hpp"
 
 namespace tutti {
 namespace {

@@ -1,5 +1,5 @@
 /// \file hello_compare_test.cpp
-/// What must agree between two members, and which transport they take.
+/// What must agree between two members, and which carrier they take.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -96,49 +96,54 @@ TEST(Compatible, PeersAreWhoTheyShouldBe) {
   EXPECT_THAT(mismatch([](Hello&, Hello& b) { b.name = "z"; }, "member"), ::testing::_);
 }
 
-TEST(Transport, SharedMemoryNeedsBothToWantItOnOneHost) {
-  const auto pair = [](FabricChoice fa, FabricChoice fb, bool far) {
-    Hello a = hello("a", 1);
-    Hello b = hello("b", 2);
-    a.fabric = fa;
-    b.fabric = fb;
-    if (far) b.host.boot_id = "other";
-    const Result<Transport> here = choose_transport(a, b);
-    const Result<Transport> there = choose_transport(b, a);
-    EXPECT_EQ(here.has_value(), there.has_value());
-    if (!here) return here.error().message;
-    EXPECT_EQ(*here, *there);
-    return std::string(*here == Transport::shm ? "shm" : "tcp");
-  };
-  using enum FabricChoice;
-  EXPECT_EQ(pair(automatic, automatic, false), "shm");
-  EXPECT_EQ(pair(automatic, automatic, true), "tcp");
-  EXPECT_EQ(pair(shm, automatic, false), "shm");
-  EXPECT_EQ(pair(tcp, automatic, false), "tcp");
-  EXPECT_EQ(pair(tcp, tcp, false), "tcp");
-  EXPECT_THAT(pair(shm, tcp, false), HasSubstr("none in common"));
-  EXPECT_THAT(pair(shm, automatic, true),
-              AllOf(HasSubstr("fabric is 'shm' at a"), HasSubstr("different hosts")));
+// The name of the carrier that joins the two, or why there is none; the same at both.
+std::string carrier_of(const Hello& a, const Hello& b) {
+  const Result<const CarrierKind*> here = choose_carrier(a, b);
+  const Result<const CarrierKind*> there = choose_carrier(b, a);
+  EXPECT_EQ(here.has_value(), there.has_value());
+  EXPECT_EQ(here.has_value(), compatible(a, b).has_value());
+  if (!here || !there) return here.error().message;
+  EXPECT_EQ(*here, *there);
+  return std::string((*here)->name);
 }
 
-TEST(Transport, LibfabricNeedsTheSameProviderAtBoth) {
+// A node with that fabric. `rdma`: where it is called by RDMA; empty: it has no device.
+Hello hello_with(const std::string& name, const std::string& fabric, const std::string& rdma = {}) {
+  Hello h = hello(name, name == "a" ? 1 : 2);
+  h.fabric = fabric;
+  h.carriers.clear();
+  const bool any = fabric == "auto";
+  if (any || fabric == "shm") h.carriers["shm"] = "";
+  if (any || fabric == "tcp") h.carriers["tcp"] = "";
+  if (!rdma.empty()) h.carriers["verbs"] = rdma;
+  if (fabric.starts_with("ofi:")) h.carriers["ofi"] = fabric.substr(4);
+  return h;
+}
+
+TEST(Carriers, SharedMemoryNeedsBothToWantItOnOneHost) {
   const auto pair = [](const char* fa, const char* fb, bool far) {
-    const auto with = [](const char* name, std::uint64_t incarnation, const char* fabric) {
-      Hello h = hello(name, incarnation);
-      NodeOptions node;
-      EXPECT_TRUE(set_fabric(node, fabric));
-      h.fabric = node.fabric;
-      h.provider = node.provider;
-      return h;
-    };
-    Hello a = with("a", 1, fa);
-    Hello b = with("b", 2, fb);
+    Hello b = hello_with("b", fb);
     if (far) b.host.boot_id = "other";
-    const Result<Transport> here = choose_transport(a, b);
-    EXPECT_EQ(here.has_value(), choose_transport(b, a).has_value());
-    EXPECT_EQ(here.has_value(), compatible(a, b).has_value());
-    if (!here) return here.error().message;
-    return std::string(*here == Transport::ofi ? "ofi" : "another");
+    return carrier_of(hello_with("a", fa), b);
+  };
+  EXPECT_EQ(pair("auto", "auto", false), "shm");
+  EXPECT_EQ(pair("auto", "auto", true), "tcp");
+  EXPECT_EQ(pair("shm", "auto", false), "shm");
+  EXPECT_EQ(pair("tcp", "auto", false), "tcp");
+  EXPECT_EQ(pair("tcp", "tcp", false), "tcp");
+  EXPECT_EQ(pair("shm", "tcp", false),
+            "fabric is 'shm' at a and 'tcp' at b: they have none in common; 'auto' takes what both "
+            "can");
+  EXPECT_EQ(pair("shm", "auto", true),
+            "fabric is 'shm' at a and 'auto' at b, but shared memory cannot join them: they run on "
+            "different hosts; 'auto' takes TCP between such members");
+}
+
+TEST(Carriers, LibfabricNeedsTheSameProviderAtBoth) {
+  const auto pair = [](const char* fa, const char* fb, bool far) {
+    Hello b = hello_with("b", fb);
+    if (far) b.host.boot_id = "other";
+    return carrier_of(hello_with("a", fa), b);
   };
   EXPECT_EQ(pair("ofi:tcp", "ofi:tcp", false), "ofi");
   EXPECT_EQ(pair("ofi:tcp", "ofi:tcp", true), "ofi");
@@ -147,87 +152,82 @@ TEST(Transport, LibfabricNeedsTheSameProviderAtBoth) {
   EXPECT_EQ(pair("ofi:tcp", "ofi:tcp;ofi_rxm", false),
             "fabric is 'ofi:tcp' at a and 'ofi:tcp;ofi_rxm' at b: libfabric joins members with the "
             "same provider only; it must be the same at all members");
-  for (const char* other : {"auto", "shm", "tcp"}) {
-    EXPECT_THAT(pair(other, "ofi:tcp", false),
-                HasSubstr(std::string("fabric is '") + other + "' at a and 'ofi:tcp' at b"));
+  for (const char* other : {"auto", "shm", "tcp", "verbs"}) {
+    EXPECT_EQ(pair(other, "ofi:tcp", false),
+              std::string("fabric is '") + other +
+                  "' at a and 'ofi:tcp' at b: libfabric joins members with the same provider only; "
+                  "it must be the same at all members");
   }
 }
 
-TEST(Transport, LibfabricNeedsAddressesOfOneKind) {
-  const auto pair = [](const char* provider, const char* at_a, const char* at_b) {
-    Hello a = hello("a", 1);
-    Hello b = hello("b", 2);
-    for (Hello* one : {&a, &b}) {
-      one->fabric = FabricChoice::ofi;
-      one->provider = provider;
-      one->members = {{"a", at_a}, {"b", at_b}, {"c", "h:3"}};
-    }
-    const Result<Transport> here = choose_transport(a, b);
-    EXPECT_EQ(here.has_value(), choose_transport(b, a).has_value());
-    return here ? "taken" : here.error().message;
+TEST(Carriers, LibfabricNeedsAddressesOfOneKind) {
+  const auto pair = [](const std::string& provider, const char* at_a, const char* at_b) {
+    Hello a = hello_with("a", "ofi:" + provider);
+    Hello b = hello_with("b", "ofi:" + provider);
+    a.members = b.members = {{"a", at_a}, {"b", at_b}, {"c", "h:3"}};
+    return carrier_of(a, b);
   };
   EXPECT_EQ(pair("tcp", "10.0.0.1:1", "[fd00::2]:1"),
             "a is at 10.0.0.1:1 and b at [fd00::2]:1, but libfabric joins IPv4 with IPv4 only, and "
             "IPv6 with IPv6");
-  EXPECT_EQ(pair("tcp", "10.0.0.1:1", "10.0.0.2:1"), "taken");
-  EXPECT_EQ(pair("tcp", "[fd00::1]:1", "[fd00::2]:1"), "taken");
-  EXPECT_EQ(pair("tcp", "host-of-a:1", "[fd00::2]:1"), "taken") << "it may have such an address";
-  EXPECT_EQ(pair("tcp", "10.0.0.1:1", "[10.0.0.2]:1"), "taken");
+  EXPECT_EQ(pair("tcp", "10.0.0.1:1", "10.0.0.2:1"), "ofi");
+  EXPECT_EQ(pair("tcp", "[fd00::1]:1", "[fd00::2]:1"), "ofi");
+  EXPECT_EQ(pair("tcp", "host-of-a:1", "[fd00::2]:1"), "ofi") << "it may have such an address";
+  EXPECT_EQ(pair("tcp", "10.0.0.1:1", "[10.0.0.2]:1"), "ofi");
   EXPECT_THAT(pair("verbs;ofi_rxm", "10.0.0.1:1", "[fe80::2%eth0]:1"), HasSubstr("IPv6 with IPv6"));
   for (const char* other : {"shm", "efa"}) {
-    EXPECT_EQ(pair(other, "127.0.0.1:1", "[::1]:1"), "taken") << "has other addresses";
+    EXPECT_EQ(pair(other, "127.0.0.1:1", "[::1]:1"), "ofi") << "has other addresses";
   }
 }
 
-TEST(Transport, RdmaNeedsADeviceAtBoth) {
+TEST(Carriers, RdmaNeedsADeviceAtBoth) {
   struct End {
-    FabricChoice fabric;
+    const char* fabric;
     const char* rdma;
   };
   const auto pair = [](End ea, End eb, bool far) {
-    Hello a = hello("a", 1);
-    Hello b = hello("b", 2);
-    a.fabric = ea.fabric;
-    a.rdma_address = ea.rdma;
-    b.fabric = eb.fabric;
-    b.rdma_address = eb.rdma;
+    Hello b = hello_with("b", eb.fabric, eb.rdma);
     if (far) b.host.boot_id = "other";
-    const Result<Transport> here = choose_transport(a, b);
-    EXPECT_EQ(here.has_value(), choose_transport(b, a).has_value());
-    EXPECT_EQ(here.has_value(), compatible(a, b).has_value());
-    if (!here) return here.error().message;
-    EXPECT_EQ(*here, *choose_transport(b, a));
-    return std::string(*here == Transport::verbs ? "verbs"
-                       : *here == Transport::shm ? "shm"
-                                                 : "tcp");
+    return carrier_of(hello_with("a", ea.fabric, ea.rdma), b);
   };
-  using enum FabricChoice;
-  EXPECT_EQ(pair({verbs, "1:1"}, {verbs, "2:2"}, false), "verbs");
-  EXPECT_EQ(pair({verbs, "1:1"}, {automatic, "2:2"}, false), "verbs");
-  EXPECT_EQ(pair({automatic, "1:1"}, {automatic, "2:2"}, true), "verbs");
-  EXPECT_EQ(pair({automatic, "1:1"}, {automatic, "2:2"}, false), "shm");
-  EXPECT_EQ(pair({automatic, "1:1"}, {automatic, ""}, true), "tcp");
-  EXPECT_EQ(pair({automatic, "1:1"}, {tcp, ""}, true), "tcp");
-  EXPECT_EQ(pair({verbs, "1:1"}, {automatic, ""}, true),
+  EXPECT_EQ(pair({"verbs", "1:1"}, {"verbs", "2:2"}, false), "verbs");
+  EXPECT_EQ(pair({"verbs", "1:1"}, {"auto", "2:2"}, false), "verbs");
+  EXPECT_EQ(pair({"auto", "1:1"}, {"auto", "2:2"}, true), "verbs");
+  EXPECT_EQ(pair({"auto", "1:1"}, {"auto", "2:2"}, false), "shm");
+  EXPECT_EQ(pair({"auto", "1:1"}, {"auto", ""}, true), "tcp");
+  EXPECT_EQ(pair({"auto", "1:1"}, {"tcp", ""}, true), "tcp");
+  EXPECT_EQ(pair({"verbs", "1:1"}, {"auto", ""}, true),
             "fabric is 'verbs' at a and 'auto' at b: they have none in common; b has no RDMA "
             "device that works");
-  for (const FabricChoice other : {shm, tcp}) {
-    EXPECT_THAT(pair({verbs, "1:1"}, {other, ""}, false),
-                HasSubstr("'verbs' is for all members or for none"));
+  for (const char* other : {"shm", "tcp"}) {
+    EXPECT_THAT(pair({"verbs", "1:1"}, {other, ""}, false),
+                HasSubstr("they have none in common; 'verbs' is for all members or for none"));
   }
 }
 
-TEST(Transport, SharedMemoryNeedsOneUserAndNetworkNamespace) {
+TEST(Carriers, OfAPairThatCannotBeConnectedTheNextOneIsTaken) {
+  const Hello a = hello_with("a", "auto", "1:1");
+  Hello b = hello_with("b", "auto", "2:2");
+  b.host.boot_id = "other";
+  const CarrierKind* first = choose_carrier(a, b).value();
+  EXPECT_EQ(first->name, "verbs");
+  EXPECT_TRUE(first->falls_back);
+  EXPECT_EQ(choose_carrier(a, b, first).value()->name, "tcp");
+  EXPECT_FALSE(choose_carrier(hello_with("a", "verbs", "1:1"), b, first));
+}
+
+TEST(Carriers, SharedMemoryNeedsOneUserAndNetworkNamespace) {
   Hello a = hello("a", 1);
   Hello b = hello("b", 2);
-  a.fabric = FabricChoice::shm;
+  a.fabric = "shm";
+  a.carriers.erase("tcp");
   b.host.user = 7;
-  EXPECT_THAT(choose_transport(a, b).error().message, HasSubstr("different users"));
+  EXPECT_THAT(choose_carrier(a, b).error().message, HasSubstr("different users"));
   b.host = a.host;
   b.host.network_namespace = 7;
-  EXPECT_THAT(choose_transport(a, b).error().message, HasSubstr("network namespaces"));
+  EXPECT_THAT(choose_carrier(a, b).error().message, HasSubstr("network namespaces"));
   a.host.boot_id = b.host.boot_id = "";
-  EXPECT_THAT(choose_transport(a, b).error().message, HasSubstr("cannot tell its host"));
+  EXPECT_THAT(choose_carrier(a, b).error().message, HasSubstr("cannot tell its host"));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "fabric/pairing.hpp"
 #include "hellos.hpp"
 
 namespace tutti {
@@ -28,7 +29,7 @@ HelloPrefix prefix_of(std::string_view frame) {
 TEST(Hello, IsReadBack) {
   Hello h = hello("a", 0xffffffffffffffffU);
   h.to = "b";
-  h.fabric = FabricChoice::shm;
+  h.fabric = "shm";
   h.running = true;
   h.founding = Founding::agreed;
   h.litmus_rounds = 1000;
@@ -43,7 +44,7 @@ TEST(Hello, IsReadBack) {
   EXPECT_EQ(read->name, "a");
   EXPECT_EQ(read->to, "b");
   EXPECT_EQ(read->incarnation, h.incarnation);
-  EXPECT_EQ(read->fabric, FabricChoice::shm);
+  EXPECT_EQ(read->fabric, "shm");
   EXPECT_TRUE(read->running);
   EXPECT_EQ(read->founding, Founding::agreed);
   EXPECT_EQ(read->litmus_rounds, 1000U);
@@ -58,26 +59,22 @@ TEST(Hello, IsReadBack) {
   EXPECT_EQ(read->groups[1].level, Level::unordered);
 }
 
-TEST(Hello, NamesTheFabricAndWhatBelongsToIt) {
+TEST(Hello, NamesTheFabricAndWhatEachCarrierSays) {
   for (const std::string text : {"auto", "shm", "tcp", "verbs", "ofi:tcp;ofi_rxm"}) {
-    NodeOptions node;
-    ASSERT_TRUE(set_fabric(node, text));
     Hello h = hello("a", 1);
-    h.fabric = node.fabric;
-    h.provider = node.provider;
-    h.rdma_address = "10.0.0.1:77";
+    h.fabric = text;
+    h.carriers = {{"a carrier that is not known here", "x"}, {"verbs", "10.0.0.1:77"}};
     const Result<Hello> read = decode_hello(hello_body(h));
     ASSERT_TRUE(read) << text << ": " << read.error().message;
-    EXPECT_EQ(read->fabric, h.fabric) << text;
-    EXPECT_EQ(read->provider, h.provider) << text;
-    EXPECT_EQ(read->rdma_address, h.rdma_address) << text;
+    EXPECT_EQ(read->fabric, text);
+    EXPECT_EQ(read->carriers, h.carriers);
   }
 }
 
 // If these change, kProtocolVersion must be raised: a node of an older build is then told so,
 // instead of which field is missing.
 TEST(Hello, HasTheFieldsOfItsVersion) {
-  EXPECT_EQ(kProtocolVersion, 3);
+  EXPECT_EQ(kProtocolVersion, 4);
   const auto fields_of = [](const nlohmann::json& object) {
     std::string fields;
     for (const auto& [name, value] : object.items()) fields += name + " ";
@@ -85,8 +82,8 @@ TEST(Hello, HasTheFieldsOfItsVersion) {
   };
   const nlohmann::json sent = nlohmann::json::parse(hello_body(hello("a", 1)));
   EXPECT_EQ(fields_of(sent),
-            "founding groups host incarnation litmus_rounds members name protocol rdma_address "
-            "row_bytes running to transports unix_name version ");
+            "carriers fabric founding groups host incarnation litmus_rounds members name protocol "
+            "row_bytes running to version ");
   EXPECT_EQ(fields_of(sent["groups"][0]),
             "level members message_max_bytes name order senders stateful window_bytes "
             "window_messages ");
@@ -105,7 +102,7 @@ TEST(Hello, StrangersAreToldFromOtherVersions) {
   EXPECT_EQ(decode_prefix(prefix_of("GET / HTTP/1.1")).error().code, ErrorCode::invalid_argument);
   const Error version = decode_prefix(prefix_of(hello_prefix(7, 10))).error();
   EXPECT_EQ(version.code, ErrorCode::mismatch);
-  EXPECT_THAT(version.message, HasSubstr("protocol version is 7 there but 3 here"));
+  EXPECT_THAT(version.message, HasSubstr("protocol version is 7 there but 4 here"));
   EXPECT_FALSE(decode_prefix(prefix_of(hello_prefix(kProtocolVersion, 0))));
   EXPECT_FALSE(decode_prefix(prefix_of(hello_prefix(kProtocolVersion, kHelloMax + 1))));
   EXPECT_FALSE(decode_prefix(prefix_of(hello_prefix(kProtocolVersion, 0xffffffffU))));
@@ -138,15 +135,19 @@ TEST(Hello, WrongTypesAndMissingFieldsAreErrors) {
   EXPECT_THAT(changed("\"members\":[0,1,2]", "\"members\":[0,0,2]"), HasSubstr("twice"));
   EXPECT_THAT(changed("\"members\":[0,1,2]", "\"members\":{}"), HasSubstr("members"));
   EXPECT_THAT(changed("\"members\":[0,1,2]", "\"members\":[]"), HasSubstr("without members"));
-  EXPECT_THAT(changed("\"transports\":[\"shm\",\"tcp\"]", "\"transports\":[1]"),
-              HasSubstr("transports"));
-  EXPECT_THAT(changed("[\"shm\",\"tcp\"]", "[\"ofi:tcp\",\"tcp\"]"), HasSubstr("go together"));
-  EXPECT_THAT(changed("[\"shm\",\"tcp\"]", "[\"ofi:\"]"), HasSubstr("none that is known"));
-  EXPECT_THAT(changed("[\"shm\",\"tcp\"]", "[\"ofi:" + std::string(256, 'x') + "\"]"),
-              HasSubstr("too long"));
-  EXPECT_EQ(changed("[\"shm\",\"tcp\"]", "[\"ofi:tcp\"]"), "accepted");
-  EXPECT_THAT(changed("[\"shm\",\"tcp\"]", "[\"verbs\",\"tcp\"]"), HasSubstr("go together"));
-  EXPECT_THAT(changed("[\"shm\",\"tcp\"]", "[\"verbs\"]"), HasSubstr("no rdma_address"));
+  EXPECT_THAT(changed("\"fabric\":\"auto\"", "\"fabric\":\"pigeon\""), HasSubstr("'pigeon'"));
+  EXPECT_THAT(changed("\"fabric\":\"auto\"", "\"fabric\":\"ofi:\""), HasSubstr("providers"));
+  EXPECT_THAT(changed("\"fabric\":\"auto\"", "\"fabric\":\"tcp:x\""), HasSubstr("nothing belongs"));
+  EXPECT_EQ(changed("\"fabric\":\"auto\"", "\"fabric\":\"ofi:tcp\""), "accepted");
+  EXPECT_THAT(changed("\"carriers\":{", "\"carriers\":[{"), HasSubstr("not JSON"));
+  EXPECT_THAT(changed("\"tcp\":\"\"", "\"tcp\":1"), HasSubstr("tcp is not a text"));
+  EXPECT_THAT(changed("\"tcp\":\"\"", "\"tcp\":\"" + std::string(256, 'x') + "\""),
+              HasSubstr("tcp is not a text of at most 255 bytes"));
+  EXPECT_EQ(changed("\"tcp\":\"\"", "\"new\":\"\""), "accepted");
+  std::string many = "\"carriers\":{";
+  for (int i = 0; i < 20; ++i) many += "\"c" + std::to_string(i) + "\":\"\",";
+  EXPECT_THAT(changed("\"carriers\":{", many), HasSubstr("carriers is not an object"));
+  EXPECT_THAT(changed("\"carriers\":", "\"carrier\":"), HasSubstr("carriers is missing"));
   EXPECT_THAT(changed("\"window_messages\":65536", "\"window_messages\":65535"),
               HasSubstr("window_messages"));
 }

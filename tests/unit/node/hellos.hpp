@@ -30,7 +30,7 @@ inline Hello hello(const std::string& name, std::uint64_t incarnation) {
   h.incarnation = incarnation;
   h.host = {"boot", 1000, 42};
   h.row_bytes = 4096;
-  h.unix_name = "tutti-0123";
+  h.carriers = {{"shm", "tutti-0123"}, {"tcp", ""}};
   h.groups = {group("log", {"a", "b", "c"})};
   return h;
 }

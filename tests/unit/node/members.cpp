@@ -17,8 +17,9 @@
 
 #include "base/assert.hpp"
 #include "base/random.hpp"
-#include "node/bootstrap/address.hpp"
-#include "node/bootstrap/host.hpp"
+#include "fabric/address.hpp"
+#include "fabric/host.hpp"
+#include "node/carriers.hpp"
 #include "node/group_rules.hpp"
 #include "tutti/version.hpp"
 
@@ -54,22 +55,24 @@ TestMember::TestMember(const std::vector<MemberAddress>& members, std::size_t sl
 Result<void> TestMember::try_start() {
   incarnation = random_u64().value();
   resolved_ = resolved();
+  bootstrap_.reset();
+  carriers_ = carriers();
   const auto wake = [this] {
     const std::lock_guard lock(mutex_);
     changed_.notify_all();
   };
-  auto lobby = Lobby::open({.node = node,
-                            .groups = resolved_,
-                            .own_row = row,
-                            .doorbell_fd = doorbell.get(),
-                            .incarnation = incarnation,
-                            .founding = founding,
-                            .wake = wake,
-                            .silence_limit = silence_limit,
-                            .farewell = farewell,
-                            .row_bytes = row_bytes});
-  if (!lobby) return std::unexpected(lobby.error());
-  lobby_ = std::move(*lobby);
+  auto bootstrap = Bootstrap::open({.node = node,
+                                    .groups = resolved_,
+                                    .carriers = carriers_,
+                                    .own_row_bytes = row.size(),
+                                    .incarnation = incarnation,
+                                    .founding = founding,
+                                    .wake = wake,
+                                    .silence_limit = silence_limit,
+                                    .farewell = farewell,
+                                    .row_bytes = row_bytes});
+  if (!bootstrap) return std::unexpected(bootstrap.error());
+  bootstrap_ = std::move(*bootstrap);
   return {};
 }
 
@@ -79,18 +82,26 @@ std::vector<GroupOptions> TestMember::resolved() const {
   return out;
 }
 
+std::vector<std::unique_ptr<Carrier>> TestMember::carriers() const {
+  const auto self = std::ranges::find(node.members, node.name, &MemberAddress::name);
+  return make_carriers({.node = node,
+                        .self = static_cast<std::uint32_t>(self - node.members.begin()),
+                        .own_row = row,
+                        .doorbell_fd = doorbell.get()});
+}
+
 void TestMember::start() {
   const Result<void> started = try_start();
   ASSERT_TRUE(started) << node.name << ": " << started.error().message;
 }
 
 void TestMember::stop() {
-  lobby_.reset();
+  bootstrap_.reset();
   connections_.clear();
 }
 
 void TestMember::collect() {
-  for (Arrival& arrival : lobby_->take_arrivals()) {
+  for (Arrival& arrival : bootstrap_->take_arrivals()) {
     const std::uint32_t slot = arrival.slot;
     EXPECT_TRUE(connections_.emplace(slot, std::move(arrival)).second) << "slot " << slot;
   }
@@ -102,13 +113,11 @@ const Arrival* TestMember::connection(std::uint32_t slot) const {
 }
 
 bool TestMember::alive(std::uint32_t slot) const {
-  const auto& here = connection(slot)->connection;
-  const int fd = std::visit(
-      [](const auto& connection) {
-        if constexpr (requires { connection.socket; }) return connection.socket.get();
-        return -1;
-      },
-      here);
+  const Arrival& here = *connection(slot);
+  int fd = -1;
+  if (const auto* shm = made_by<ShmConnection>(here)) fd = shm->socket.get();
+  if (const auto* tcp = made_by<TcpConnection>(here)) fd = tcp->socket.get();
+  if (const auto* ofi = made_by<OfiConnection>(here)) fd = ofi->socket.get();
   pollfd entry{.fd = fd, .events = POLLIN | POLLRDHUP, .revents = 0};
   return ::poll(&entry, 1, 0) == 0;
 }
@@ -122,7 +131,7 @@ void TestMember::wait_until(const std::function<bool()>& done) {
 const Arrival& TestMember::await(std::uint32_t slot) {
   collect();
   while (connection(slot) == nullptr) {
-    wait_until([this] { return lobby_->has_news(); });
+    wait_until([this] { return bootstrap_->has_news(); });
     collect();
   }
   return *connection(slot);
@@ -132,23 +141,23 @@ std::string TestMember::outcome() {
   while (true) {
     collect();
     if (connections_.size() + 1 == node.members.size()) return "met";
-    if (const std::optional<Error> failure = lobby_->failure()) return failure->message;
-    wait_until([this] { return lobby_->has_news(); });
+    if (const std::optional<Error> failure = bootstrap_->failure()) return failure->message;
+    wait_until([this] { return bootstrap_->has_news(); });
   }
 }
 
 Error TestMember::await_failure() {
-  wait_until([this] { return lobby_->failure().has_value(); });
-  return *lobby_->failure();
+  wait_until([this] { return bootstrap_->failure().has_value(); });
+  return *bootstrap_->failure();
 }
 
 void TestMember::release(std::uint32_t slot) {
   connections_.erase(slot);
-  lobby_->release(slot);
+  bootstrap_->release(slot);
 }
 
 void TestMember::await_trouble(const std::string& part) {
-  while (lobby_->awaited().find(part) == std::string::npos) std::this_thread::yield();
+  while (bootstrap_->awaited().find(part) == std::string::npos) std::this_thread::yield();
 }
 
 void TestMember::await_log(LogLevel level, const std::string& part) {
@@ -241,8 +250,11 @@ Hello hello_of(const TestMember& member, std::uint64_t incarnation, const std::s
   hello.to = to;
   hello.members = member.node.members;
   hello.incarnation = incarnation;
-  hello.fabric = member.node.fabric;
-  hello.provider = member.node.provider;
+  hello.fabric = fabric_text(member.node);
+  for (const auto& carrier : member.carriers()) {
+    const auto offer = carrier->offer(nullptr).value();
+    if (offer) hello.carriers.emplace(carrier->kind().name, *offer);
+  }
   hello.host = this_host();
   hello.row_bytes = member.row.size();
   hello.groups = member.resolved();

@@ -1,6 +1,6 @@
 /// \file members.hpp
-/// For the lobby tests: members on loopback addresses of this process's own, and hand-driven peers
-/// that say whatever a test wants.
+/// For the bootstrap tests: members on loopback addresses of this process's own, and hand-driven
+/// peers that say whatever a test wants.
 #pragma once
 #include <condition_variable>
 #include <map>
@@ -13,26 +13,33 @@
 
 #include "base/unique_fd.hpp"
 #include "fabric/segment.hpp"
+#include "node/bootstrap/bootstrap.hpp"
 #include "node/bootstrap/hello.hpp"
-#include "node/bootstrap/lobby.hpp"
 #include "support/loopback.hpp"
 
 namespace tutti {
 
-/// One member: its lobby, and what stands for its node behind it.
+/// What connects with the other, if it is of this kind; else null.
+template <class Kind>
+[[nodiscard]] const Kind* made_by(const Arrival& arrival) {
+  const auto* made = dynamic_cast<const ConnectionOf<Kind>*>(arrival.connection.get());
+  return made == nullptr ? nullptr : &made->made;
+}
+
+/// One member: its bootstrap, and what stands for its node behind it.
 class TestMember {
  public:
   TestMember(const std::vector<MemberAddress>& members, std::size_t slot);
   ~TestMember() { stop(); }
 
-  /// Opens the lobby, each time as a new incarnation.
+  /// Opens the bootstrap, each time as a new incarnation.
   [[nodiscard]] Result<void> try_start();
   /// The same; an error is a failure of the test.
   void start();
-  /// Closes the lobby and all connections.
+  /// Closes the bootstrap and all connections.
   void stop();
 
-  /// Takes what has come. A second connection for one slot is a failure of the test (LB1).
+  /// Takes what has come. A second connection for one slot is a failure of the test (HS1).
   void collect();
   /// The connection with that slot, if it has come.
   [[nodiscard]] const Arrival* connection(std::uint32_t slot) const;
@@ -54,10 +61,12 @@ class TestMember {
   /// All that was logged at a level so far.
   [[nodiscard]] std::vector<std::string> logged(LogLevel level);
 
-  [[nodiscard]] Lobby& lobby() const { return *lobby_; }
+  [[nodiscard]] Bootstrap& bootstrap() const { return *bootstrap_; }
   /// Its groups as it joins them.
   [[nodiscard]] std::vector<GroupOptions> resolved() const;
-  [[nodiscard]] bool started() const { return lobby_ != nullptr; }
+  /// As make_carriers() makes them; none is opened.
+  [[nodiscard]] std::vector<std::unique_ptr<Carrier>> carriers() const;
+  [[nodiscard]] bool started() const { return bootstrap_ != nullptr; }
 
   NodeOptions node;
   std::vector<GroupOptions> groups;
@@ -77,7 +86,8 @@ class TestMember {
   std::vector<std::pair<LogLevel, std::string>> log_;
   std::vector<GroupOptions> resolved_;
   std::map<std::uint32_t, Arrival> connections_;
-  std::unique_ptr<Lobby> lobby_;
+  std::vector<std::unique_ptr<Carrier>> carriers_;
+  std::unique_ptr<Bootstrap> bootstrap_;
 };
 
 /// Speaks to a member byte by byte, blocking.

@@ -7,7 +7,7 @@
 #include <barrier>
 #include <thread>
 
-#include "node/bootstrap/resolve.hpp"
+#include "fabric/resolve.hpp"
 #include "support/effort.hpp"
 #include "support/loopback.hpp"
 
