@@ -173,7 +173,7 @@ TEST_P(FabricPosts, FDataAWriteOfMegabytesArrives) {
   }
 }
 
-// So that nobody takes a peer for dead whose heartbeat waits behind the data.
+// A heartbeat may wait behind the data; the data itself shows that the peer lives.
 TEST_P(FabricRemote, MuchDataIsHeardWithoutWords) {
   constexpr std::uint32_t kBytes = 8 * 1024 * 1024;
   World& world = start(2, kData + kBytes);

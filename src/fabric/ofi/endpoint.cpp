@@ -94,7 +94,7 @@ Outcome Endpoint::write(const Write& what) {
   iovec piece{.iov_base = const_cast<std::byte*>(what.from), .iov_len = what.bytes};
   fi_rma_iov place{.addr = what.to, .len = what.bytes, .key = what.key};
   void* descriptor = what.descriptor;
-  // Not fi_inject_write(): it takes no context, so nobody could tell whose write an error is of.
+  // Not fi_inject_write(): it takes no context, and an error would not name the attachment.
   const fi_msg_rma message{.msg_iov = &piece,
                            .desc = &descriptor,
                            .iov_count = 1,

@@ -153,7 +153,8 @@ bool VerbsFabric::fill(Peer& peer, std::size_t index) {
   return true;
 }
 
-// A word that moves with the data: the peer hears us, however much data waits before our heartbeat.
+// The number lands behind the data posted before it. So the peer hears us, however much data still
+// waits before our heartbeat.
 void VerbsFabric::fill_alive(Peer& peer, std::size_t index) {
   const verbs::Pair& pair = *peer.pair;
   peer.bytes_since_alive = 0;
@@ -163,14 +164,14 @@ void VerbsFabric::fill_alive(Peer& peer, std::size_t index) {
   if (pair.inline_bytes < sizeof value) {
     const std::span<std::byte> staging = pair.staging.bytes();
     std::byte* const copy = staging.data() + staging.size() - 2 * sizeof value;
-    std::memcpy(copy, from, sizeof value);  // one that is under way carries the newer value, then
+    std::memcpy(copy, from, sizeof value);  // an earlier write may carry the newer value
     from = copy;
   }
   fill_write(peer, index, {address_of(from), sizeof value, pair.staging_key->lkey},
              pair.remote_bell + kAliveOffset);
 }
 
-// Inline if it fits: then nobody looks at the key.
+// An inline write ignores the key.
 void VerbsFabric::fill_write(Peer& peer, std::size_t index, const ibv_sge& from, std::uint64_t to) {
   ibv_send_wr& request = peer.chain[index];
   peer.pieces[index] = from;
