@@ -4,7 +4,6 @@
 
 #include "base/assert.hpp"
 #include "sst/memory.hpp"
-#include "sst/row_layout.hpp"
 
 namespace tutti {
 

@@ -6,7 +6,6 @@
 /// earlier views once every member of this one has delivered all of those (ControlWords::kDrained).
 /// Threads: the predicate thread.
 #pragma once
-#include <cstddef>
 #include <cstdint>
 
 #include "flow/round_map.hpp"
@@ -35,8 +34,9 @@ class OwnSpace {
   /// Every member has passed so many of our rounds, of the `sent` records that we sent in this
   /// view. True if that released anything.
   bool release(std::uint64_t rounds, std::uint64_t sent);
-  /// release() may release something once every member has passed more.
-  [[nodiscard]] bool awaits(std::uint64_t sent) {
+  /// To be asked before release(), which may release something if it is true. The first time that
+  /// every member has drained, it says that space of earlier views is used again (Y5).
+  [[nodiscard]] bool begin_release(std::uint64_t sent) {
     return ring_->released() != base_records_ + sent &&
            (all_drained_ || (!held_ && find_all_drained()));
   }

@@ -6,7 +6,7 @@
 ///      A member keeps a suspicion until the view ends, and others take it over (J1, J9,
 ///      suspicion.hpp).
 ///  J2  A member that suspects another, or sees one wedge that it does not suspect, wedges: its
-///      words of the groups stay as they are (Multicast, I5).
+///      words of the groups stay as they are (Stability, I5).
 ///      The members agree on what comes next, under one leader (J3 to J5, agreement.hpp).
 ///  J6  Members that may not go on (quorum.hpp: a minority) decide nothing and stop.
 ///  J7  A group begins with view 0: all nodes, by slot. View 0 ends like any other, once enough

@@ -4,7 +4,8 @@
 ///
 /// As words, for a row: digest | number of words | the rest. Words of another member are input:
 /// decode() checks the digest, which tells a proposal that is not whole yet, every count, and that
-/// the proposal does not contradict itself.
+/// the proposal does not contradict itself. What the words of a cut say is the group's business
+/// (Subgroup::is_sensible).
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -38,7 +39,7 @@ struct Proposal {
 
 [[nodiscard]] std::vector<std::uint64_t> encode(const Proposal& proposal);
 
-/// Nothing if these are not the words of a whole proposal that a correct leader can make.
+/// Nothing if these are not the words of a whole proposal, or it contradicts itself.
 [[nodiscard]] std::optional<Proposal> decode(std::span<const std::uint64_t> words);
 
 }  // namespace tutti

@@ -6,8 +6,8 @@
 
 #include "base/assert.hpp"
 #include "smc/record.hpp"
+#include "sst/control_words.hpp"
 #include "sst/pass_words.hpp"
-#include "sst/row_layout.hpp"
 
 namespace tutti {
 

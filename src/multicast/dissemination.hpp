@@ -1,8 +1,8 @@
 /// \file dissemination.hpp
-/// The seam between the multicast and the network: to whom a member's bytes go, and from whom.
+/// The seam between the multicast and the network: to whom a member's bytes go.
 /// Today *direct*: each member posts what it sends, and what it says, to each other member.
 ///
-/// Invariant DI1: of one push the data comes before the words that guard it (F-order).
+/// Of one push the data comes before the words that guard it (Effects, W1).
 /// Threads: the predicate thread. Source: [Spindle, 2.2].
 #pragma once
 #include <cstdint>

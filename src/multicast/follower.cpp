@@ -7,8 +7,8 @@
 #include "multicast/round_follower.hpp"
 #include "multicast/sender_follower.hpp"
 #include "multicast/view_state.hpp"
+#include "sst/control_words.hpp"
 #include "sst/memory.hpp"
-#include "sst/row_layout.hpp"
 
 namespace tutti {
 template <class Memory>

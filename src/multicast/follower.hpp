@@ -1,10 +1,9 @@
 /// \file follower.hpp
 /// Follows the sequence of a view: walks the senders' rings in delivery order and hands messages on
-/// in batches, in place. How far it may go is the bounds' business, so each follower of a group
-/// goes at its own pace. The application's is one; whose turn it is, is the order's (fill()).
+/// in batches, in place. Which message is next says the follower of the order: fill().
 ///
 /// Invariants:
-///  Y1  The sequence is a function of the rings alone: (round, sender) order without the nulls.
+///  Y1  The sequence is a function of the rings and the order alone, without the nulls.
 ///      How far it goes is the bounds' business, so all members deliver prefixes of one sequence.
 ///  Y2  A position is passed only if its content is known: a record that is stable, or a null.
 ///  Y3  position() moves only after the callback returned: space is not used again before that.
@@ -24,6 +23,8 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "base/assert.hpp"
@@ -74,7 +75,7 @@ class Follower {
   /// Delivers what the bounds allow, at most about `max_batches` batches. True if anything moved.
   bool run(std::size_t max_batches);
 
-  /// The position of the next message in the order (GroupOrder), or kDeliveredAll.
+  /// The position of the next message where the order is total, else 0; kDeliveredAll at the end.
   [[nodiscard]] std::uint64_t position() const { return position_.load(std::memory_order_acquire); }
   /// Where senders are not ordered among each other: rounds of that sender delivered.
   [[nodiscard]] std::uint64_t consumed(std::size_t sender) const {
@@ -89,8 +90,6 @@ class Follower {
     TUTTI_ASSERT(seq_ == kUnknownSeq && position() == 0, seq_, position(), shape_.view);
     seq_ = seq;
   }
-  /// The number that the next message gets. To be asked when delivery rests.
-  [[nodiscard]] std::uint64_t next_seq() const { return seq_; }
   /// Before the first run(): messages are numbered on from those of the view before.
   virtual void number_on(const Follower& /*before*/, const GroupShape& /*of_view*/) {}
   /// Rank of a sender whose ring holds nonsense, kNobody if none.
@@ -121,7 +120,7 @@ class Follower {
     SenderBounds bounds;
   };
 
-  // The batch being filled. A local of run(), so that the compiler can keep it in registers.
+  // The batch being filled.
   struct Filling {
     Message* next;
     Message* end;

@@ -4,7 +4,6 @@
 
 #include "base/assert.hpp"
 #include "sst/memory.hpp"
-#include "sst/row_layout.hpp"
 
 namespace tutti {
 
@@ -26,6 +25,11 @@ Multicast<Memory>::Multicast(const GroupShape& shape, Memory memory, SendRing* o
                    shape.sender_reclaimed.size() == shape.senders() &&
                    shape.sender_replicas.size() == shape.senders(),
                shape.senders(), shape.view, shape.self);
+  TUTTI_ASSERT((shape.order == Order::none) == (shape.level == Level::unordered),
+               static_cast<int>(shape.order), static_cast<int>(shape.level), shape.view,
+               shape.self);
+  TUTTI_ASSERT(!stability_->passes_on() || shape.member_areas.size() == shape.members(),
+               shape.member_areas.size(), shape.members(), shape.view, shape.self);
   TUTTI_ASSERT(own_ring == nullptr || shape.members() == 0 ||
                    shape.sender_ranks[shape.own_sender] == shape.self,
                shape.own_sender, shape.view, shape.self);
@@ -111,7 +115,7 @@ bool Multicast<Memory>::send(Outbox& out) {
   SentState& sent = state_.own_sent;
   if (sent.finished) return false;
   const SendRing::Batch batch = ring_->take(kSendBatchBytes);
-  if (batch.count != 0) push(batch, out);
+  if (batch.count != 0) take(batch, out);
   const std::uint64_t owed = order_->rounds_owed();
   const bool nulls = sent.rounds < owed;
   if (nulls) {
@@ -130,7 +134,7 @@ bool Multicast<Memory>::send(Outbox& out) {
 }
 
 template <class Memory>
-void Multicast<Memory>::push(const SendRing::Batch& batch, Outbox& out) {
+void Multicast<Memory>::take(const SendRing::Batch& batch, Outbox& out) {
   const GroupShape& shape = state_.shape;
   SentState& sent = state_.own_sent;
   if (nulls_since_record_) ring_->stamp(batch, sent.rounds, shape.view);
@@ -157,7 +161,7 @@ void Multicast<Memory>::push(const SendRing::Batch& batch, Outbox& out) {
 template <class Memory>
 bool Multicast<Memory>::release() {
   const std::uint64_t records = state_.own_sent.records;
-  if (!space_.awaits(records)) return false;
+  if (!space_.begin_release(records)) return false;
   std::uint64_t position = kDeliveredAll;
   for (std::uint32_t m = 0; m < state_.shape.members(); ++m) {
     position = std::min(position, order_->position_of(m));

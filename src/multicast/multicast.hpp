@@ -12,7 +12,6 @@
 #include <optional>
 #include <vector>
 
-#include "base/assert.hpp"
 #include "flow/own_space.hpp"
 #include "multicast/bounds.hpp"
 #include "multicast/counters.hpp"
@@ -42,9 +41,9 @@ class Multicast {
   /// One pass over the predicates. True if anything advanced.
   bool step(Outbox& out);
 
-  /// Tells how far delivery has come: the position of the next undelivered message, and, where
-  /// senders are not ordered among each other, the rounds of each. The driver calls them before
-  /// step(); it is published with the next push.
+  /// Tells how far delivery has come: Follower::position(), and, where senders are not ordered
+  /// among each other, the rounds of each. The driver calls them before step(); it is published
+  /// with the next push.
   void set_delivered(std::uint64_t position) { state_.set_delivered(position); }
   void set_consumed(std::uint32_t sender, std::uint64_t rounds) {
     order_->publish_consumed(sender, rounds);
@@ -130,7 +129,7 @@ class Multicast {
   void meet();
   bool receive();
   bool send(Outbox& out);
-  void push(const SendRing::Batch& batch, Outbox& out);
+  void take(const SendRing::Batch& batch, Outbox& out);
   bool release();
   [[nodiscard]] bool complete_everywhere() const;
 

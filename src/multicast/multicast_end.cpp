@@ -1,4 +1,6 @@
 // How a view begins and ends in a group, whatever its order.
+#include <utility>
+
 #include "base/assert.hpp"
 #include "multicast/multicast.hpp"
 #include "sst/memory.hpp"
@@ -28,6 +30,7 @@ void Multicast<Memory>::tell_first_seq(std::uint64_t seq) {
 template <class Memory>
 bool Multicast<Memory>::settled(const std::vector<bool>& suspected) const {
   if (!stability_->receives_wedged()) return true;
+  if (state_.violation) return false;
   const GroupShape& shape = state_.shape;
   TUTTI_ASSERT(shape.members() == 0 || (state_.wedged && suspected.size() == shape.members()),
                state_.wedged, suspected.size(), shape.members(), shape.view, shape.self);
@@ -49,7 +52,10 @@ std::optional<Cut> Multicast<Memory>::find_cut(const std::vector<bool>& goes_on,
   TUTTI_ASSERT(goes_on.size() == shape.members() && goes_on[shape.self], goes_on.size(),
                shape.members(), shape.view, shape.self);
   TUTTI_ASSERT(state_.wedged, shape.view, shape.self);  // I5: else our own words still move
-  return order_->find_cut(goes_on, follower);
+  std::optional<Cut> cut = order_->find_cut(goes_on, follower);
+  TUTTI_ASSERT(!cut || cut->words.size() <= cut_words_max(shape.senders()), cut->words.size(),
+               shape.senders(), shape.view, shape.self);
+  return cut;
 }
 
 template <class Memory>

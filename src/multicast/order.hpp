@@ -5,9 +5,10 @@
 ///   round_robin  RoundRobin: round k holds one message of each sender, in sender order
 ///   none         Unordered: each sender by itself
 ///
-/// A *position* grows as a member delivers, and means the same at all members. What an order counts
-/// in is its own business: its positions and its cuts are opaque to everybody else. Records of a
-/// sender are sent, received, released and passed on the same way in every order (Multicast).
+/// A *position* tells how far a member has delivered. It only grows, positions of members compare,
+/// and kDeliveredAll is the last one. What a position counts, and what the words of a cut mean, is
+/// the order's business. Records of a sender are sent, received, released and passed on the same
+/// way in every order (Multicast).
 /// An order has a follower that delivers by it, see make_follower().
 /// Threads: the predicate thread.
 #pragma once
@@ -38,7 +39,7 @@ class GroupOrder {
   GroupOrder(const GroupOrder&) = delete;
   GroupOrder& operator=(const GroupOrder&) = delete;
 
-  // In a pass, once for the group and never for a message.
+  // In a pass: for the group, or for each member or sender, and never for a message.
   /// Of its own rounds this member, a sender, must have taken up so many, by nulls where it has no
   /// record.
   [[nodiscard]] virtual std::uint64_t rounds_owed() const = 0;
@@ -48,11 +49,11 @@ class GroupOrder {
   virtual void publish_consumed(std::uint32_t /*sender*/, std::uint64_t /*rounds*/) {}
 
   // How far members have come.
-  /// All members deliver one sequence: their positions compare. Else a position counts what a
-  /// member has delivered of our records.
+  /// All members deliver one sequence, in which positions are. Else a position counts what a member
+  /// has delivered of our own records.
   [[nodiscard]] virtual bool is_total() const = 0;
   [[nodiscard]] virtual std::uint64_t position_of(std::uint32_t member) const = 0;
-  /// The position with which others are compared.
+  /// What others' positions are compared with, to tell how far they are behind.
   [[nodiscard]] virtual std::uint64_t own_position() const = 0;
   /// Of our own rounds, those that a member at this position has passed.
   [[nodiscard]] virtual std::uint64_t own_rounds_before(std::uint64_t position) const = 0;
@@ -62,7 +63,10 @@ class GroupOrder {
   // How a view ends.
   /// A walk over the sender's records from where delivery is; nothing while delivery moves.
   [[nodiscard]] virtual std::optional<RingWalk<Memory>> walk(
-      std::uint32_t sender, const Follower<Memory>& follower) const = 0;
+      std::uint32_t sender, const Follower<Memory>& follower) const {
+    const std::optional<RingCursor> cursor = follower.cursor(sender);
+    return cursor ? state_.walk_from(sender, *cursor) : std::nullopt;
+  }
   /// The cut for the members that go on, from the words of those. Nothing while one of them still
   /// lacks what another may have delivered, or while our own delivery moves; and nothing for good
   /// where a sender's words or records cannot be (ViewState::violation).
@@ -76,7 +80,7 @@ class GroupOrder {
   /// Delivery has reached the cut that was applied.
   [[nodiscard]] virtual bool at_cut(const Cut& cut, const ViewEnd& end,
                                     const Follower<Memory>& follower) const = 0;
-  /// These words are a cut that a correct leader can make of this view.
+  /// The words say where in this view the cut is. Words of another member are input.
   [[nodiscard]] virtual bool is_sensible(const Cut& cut) const = 0;
 
  protected:

@@ -16,8 +16,8 @@
 
 #include "multicast/outbox.hpp"
 #include "multicast/shape.hpp"
+#include "sst/control_words.hpp"
 #include "sst/pass_words.hpp"
-#include "sst/row_layout.hpp"
 
 namespace tutti {
 

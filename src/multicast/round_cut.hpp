@@ -3,7 +3,8 @@
 ///
 /// round_robin: everything before the position (round, sender) is delivered, but for records of
 /// rounds from received[s] on: somebody that goes on lacks them, so they are nulls to all.
-/// none: of each sender the rounds before received[s] are delivered; position is 0.
+/// none: of each sender the rounds before received[s] are delivered, or, if that is kNoRound, what
+/// each member has; round and sender are 0.
 #pragma once
 #include <cstdint>
 #include <vector>

@@ -4,6 +4,7 @@
 /// Threads: see Follower. Source: [Spindle, 2.1].
 #pragma once
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "multicast/follower.hpp"

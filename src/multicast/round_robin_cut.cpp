@@ -131,8 +131,9 @@ std::optional<ViewEnd> RoundRobin<Memory>::apply_cut(const Cut& words, std::uint
 template <class Memory>
 bool RoundRobin<Memory>::at_cut(const Cut& words, const ViewEnd& /*end*/,
                                 const Follower<Memory>& follower) const {
-  const RoundCut cut = unpack_round_cut(words);
-  return follower.position() >= position(cut.round, cut.sender);
+  const std::uint64_t end =
+      words.words.empty() ? 0 : position(words.words[0], words.words[1]);  // without allocation
+  return follower.position() >= end;
 }
 
 // Positions are counted up to kNoRound.

@@ -11,6 +11,7 @@ namespace tutti {
 // A sender that comes back was in no view in between. Both deliver by sender.
 template <class Memory>
 void SenderFollower<Memory>::number_on(const Follower<Memory>& before, const GroupShape& of_view) {
+  TUTTI_ASSERT(of_view.order == shape_.order, shape_.view, shape_.self);
   const auto& last = static_cast<const SenderFollower&>(before);
   for (std::uint32_t s = 0; s < shape_.senders(); ++s) {
     TUTTI_ASSERT(cursors_[s].records == 0, cursors_[s].records, s, shape_.view, shape_.self);

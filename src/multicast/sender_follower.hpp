@@ -4,6 +4,7 @@
 /// Threads: see Follower.
 #pragma once
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "multicast/follower.hpp"
@@ -26,7 +27,6 @@ class SenderFollower final : public Follower<Memory> {
   using Base::cursors_;
   using Base::pass;
   using Base::shape_;
-  using typename Base::Cursor;
   using typename Base::Filling;
 
   void fill(Filling& filling) override;

@@ -16,7 +16,7 @@
 ///      rows (ControlWords::kMetAll), which it keeps as long as it is in the view: then whatever
 ///      one has received of a member that is lost, the others can receive as well. Wedged, nobody
 ///      begins to say so.
-/// Threads: the predicate thread. Sources: [Spindle, 2.4]; DESIGN.md 2.
+/// Threads: the predicate thread. Source: [Spindle, 2.4].
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -36,7 +36,8 @@ class Stability {
 
   // In a pass, once for the group and never for a message.
   /// Raises what may be delivered, and tells delivery. `fresh`: something was received or sent in
-  /// this pass. True if a delivery thread has to be told that there is more.
+  /// this pass, or the rule has just begun to hold. Called for a wedged member only if it
+  /// receives_wedged(). True if a delivery thread has to be told that there is more.
   virtual bool find(bool fresh) = 0;
   /// True if the rule has just begun to hold: it may wait for the members to say something first.
   virtual bool start() { return false; }

@@ -1,7 +1,6 @@
 #include "multicast/subgroup.hpp"
 
 #include <algorithm>
-#include <array>
 #include <span>
 #include <utility>
 

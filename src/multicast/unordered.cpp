@@ -28,14 +28,6 @@ std::uint64_t Unordered<Memory>::own_rounds_before(std::uint64_t position) const
   return position >= kDeliveredAll ? kNoRound : position;
 }
 
-template <class Memory>
-std::optional<RingWalk<Memory>> Unordered<Memory>::walk(std::uint32_t sender,
-                                                        const Follower<Memory>& follower) const {
-  const std::optional<RingCursor> cursor = follower.cursor(sender);
-  if (!cursor) return {};
-  return state_.walk_from(sender, *cursor);
-}
-
 // All have received all that those who go on sent; of the others, each delivers what it has
 // (kNoRound).
 template <class Memory>

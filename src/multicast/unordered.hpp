@@ -30,8 +30,6 @@ class Unordered final : public GroupOrder<Memory> {
   [[nodiscard]] std::uint64_t own_rounds_before(std::uint64_t position) const override;
   [[nodiscard]] std::uint64_t undelivered() const override { return 0; }
 
-  [[nodiscard]] std::optional<RingWalk<Memory>> walk(
-      std::uint32_t sender, const Follower<Memory>& follower) const override;
   [[nodiscard]] std::optional<Cut> find_cut(const std::vector<bool>& goes_on,
                                             const Follower<Memory>& follower) override;
   [[nodiscard]] std::optional<ViewEnd> apply_cut(const Cut& cut, std::uint64_t first_seq,

@@ -55,7 +55,7 @@ inline constexpr std::size_t kChangeKinds = 3;
 
 /// In hundredths of a one-way delay, without what is passed on.
 inline constexpr std::array<std::uint64_t, kChangeKinds> kDelayBounds{600, 700, 1200};
-/// And for each piece that is (Multicast, I8): the piece, and the word that it was seen. One holds
+/// And for each piece that is (PassOn, I8): the piece, and the word that it was seen. One holds
 /// an eighth of a ring or more, the last perhaps only nulls. So many serve one receiver with what
 /// it lacks of one sender; receivers that lack different parts are served one after the other.
 inline constexpr std::uint64_t kPieceDelays = 200;

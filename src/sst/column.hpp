@@ -1,10 +1,10 @@
 /// \file column.hpp
 /// A column of the table: one word that each member has in its row, at the same place of a block.
 ///
-/// A row is made of blocks: those of the groups, of the membership, of the transfer of states. Each
-/// kind declares its columns in one struct, which is the `Block` here: so a word of one kind is not
-/// looked for in a block of another. Beside each column stands what it says, and which word guards
-/// it: a reader looks at the guard first, and knows then that the words it guards are there.
+/// A row is made of blocks. Each kind declares its columns in one struct, which is the `Block`
+/// here, so that what reads one kind takes columns of that kind only. The struct says of each
+/// column what it means and which word guards it. A reader that sees the guard knows that the words
+/// it guards are there.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -22,7 +22,6 @@ struct Column {
   friend constexpr const std::byte* operator+(const std::byte* block, Column column) {
     return block + column.offset;
   }
-  friend bool operator==(const Column&, const Column&) = default;
 };
 
 /// One word for each of something: senders, members, nodes.

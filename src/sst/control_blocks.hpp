@@ -48,10 +48,6 @@ class ControlBlocks {
   [[nodiscard]] bool in_view(std::uint32_t member) const {
     return load(member, ControlWords::kEpoch) == view_;
   }
-  /// The look before a word.
-  [[nodiscard]] bool has_entered(std::uint32_t member) const {
-    return unentered_ == 0 || look_whether_entered(member);
-  }
   [[nodiscard]] bool have_all_entered() const { return unentered_ == 0 || look_whether_all(); }
   /// One look after words of all others.
   [[nodiscard]] bool are_all_in_view() const {
@@ -84,6 +80,10 @@ class ControlBlocks {
   [[nodiscard]] bool take_unsaid() { return std::exchange(unsaid_, false); }
 
  private:
+  // The look before a word.
+  [[nodiscard]] bool has_entered(std::uint32_t member) const {
+    return unentered_ == 0 || look_whether_entered(member);
+  }
   [[gnu::noinline]] bool look_whether_entered(std::uint32_t member) const {
     if (entered_[member]) return true;
     if (!in_view(member)) return false;

@@ -19,10 +19,9 @@ namespace {
 
 using nlohmann::json;
 
-class Reception {
+class Joiners {
  public:
-  Reception(UniqueFd listener, std::uint32_t count)
-      : listener_(std::move(listener)), count_(count) {}
+  Joiners(UniqueFd listener, std::uint32_t count) : listener_(std::move(listener)), count_(count) {}
 
   /// One round: whoever calls, and whatever they say, until that time.
   void step(std::int64_t deadline_ns) {
@@ -125,17 +124,17 @@ Result<Participants> await_joiners(const std::string& listen, std::uint32_t coun
   if (!listener) return std::unexpected(listener.error());
   log_info("waiting at " + listen + " for " + std::to_string(count) +
            " members: run `tutti perf join HOST:PORT` on each host");
-  Reception reception(std::move(*listener), count);
-  while (reception.missing() > 0) {
+  Joiners joiners(std::move(*listener), count);
+  while (joiners.missing() > 0) {
     if (now_ns() >= deadline_ns) {
       return fail(ErrorCode::unreachable,
-                  std::to_string(reception.missing()) + " of " + std::to_string(count) +
+                  std::to_string(joiners.missing()) + " of " + std::to_string(count) +
                       " members have not come to " + listen +
                       ": start them with `tutti perf join`, or wait longer with --start-timeout");
     }
-    reception.step(deadline_ns);
+    joiners.step(deadline_ns);
   }
-  return reception.take();
+  return joiners.take();
 }
 
 }  // namespace tutti::cli

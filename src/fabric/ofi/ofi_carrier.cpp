@@ -2,6 +2,7 @@
 /// libfabric joins nodes that have the same of its providers. The pair keeps the link's socket, on
 /// which the two tell each other where to write.
 #include "fabric/ofi/ofi_carrier.hpp"
+#include "fabric/control_record.hpp"
 
 #include <arpa/inet.h>
 
@@ -89,7 +90,7 @@ Fit fit_ofi(const CarrierEnd& mine, const CarrierEnd& theirs) {
 const CarrierKind kOfiCarrier{.name = "ofi",
                               .label = "libfabric",
                               .automatic = false,
-                              .control_bytes_max = tcp::kControlBytesMax,
+                              .control_bytes_max = kControlBytesMax,
                               .fit = fit_ofi,
                               .make = [](const CarrierPlace& place) -> std::unique_ptr<Carrier> {
                                 return std::make_unique<OfiCarrier>(place);

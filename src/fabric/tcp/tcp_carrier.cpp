@@ -1,6 +1,7 @@
 /// \file tcp_carrier.cpp
 /// TCP joins any two nodes: the pair goes on with the link's socket.
 #include "fabric/tcp/tcp_carrier.hpp"
+#include "fabric/control_record.hpp"
 
 #include "fabric/pairing.hpp"
 #include "fabric/tcp/frame.hpp"
@@ -29,7 +30,7 @@ class TcpCarrier final : public CarrierOf<TcpFabric, TcpConnection> {
 
 const CarrierKind kTcpCarrier{.name = "tcp",
                               .label = "TCP",
-                              .control_bytes_max = tcp::kControlBytesMax,
+                              .control_bytes_max = kControlBytesMax,
                               .fit = [](const CarrierEnd& mine, const CarrierEnd& theirs) -> Fit {
                                 return {.fits = mine.offer && theirs.offer};
                               },

@@ -1,6 +1,7 @@
 /// The cut that a leader finds from the words of the others.
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <optional>
 
 #include "multicast/follower.hpp"

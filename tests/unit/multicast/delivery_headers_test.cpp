@@ -1,4 +1,4 @@
-/// Y4 of delivery.hpp: whatever a sender writes into its ring, nothing is read beside it. The rings
+/// Y4 of follower.hpp: whatever a sender writes into its ring, nothing is read beside it. The rings
 /// are allocations of their own, so AddressSanitizer sees it.
 #include <gtest/gtest.h>
 

@@ -1,6 +1,8 @@
 /// How a view ends at Level::unordered, where the cut is another member's word.
 #include <gtest/gtest.h>
 
+#include <memory>
+
 #include "multicast/follower.hpp"
 #include "multicast/multicast.hpp"
 #include "multicast/round_cut.hpp"
@@ -39,6 +41,20 @@ TEST(UnorderedCut, TakesBackNothingThatWasDelivered) {
   ASSERT_TRUE(multicast.apply_cut(pack(RoundCut{.received = {0, 0, 0}}), *delivery));
   EXPECT_EQ(multicast.own_records_before_cut(), 3U);
   ring.rebase(multicast.own_records_before_cut(), 1);
+}
+
+// Nothing stops at a position, and every sender is named.
+TEST(UnorderedCut, IsRefusedIfNoLeaderMakesIt) {
+  ForgedTable table({.level = Level::unordered});
+  const GroupShape shape = table.shape(0);
+  SendRing ring(shape.own_ring, shape.ring_granules, shape.window_records);
+  Bounds bounds(shape.senders());
+  MulticastCounters counters;
+  const Multicast<NativeMemory> multicast(shape, {}, &ring, bounds, counters);
+  EXPECT_TRUE(multicast.is_sensible(pack(RoundCut{.received = {1, kNoRound, 3}})));
+  EXPECT_FALSE(multicast.is_sensible(pack(RoundCut{.received = {1, 2}})));
+  EXPECT_FALSE(multicast.is_sensible(pack(RoundCut{.round = 1, .received = {1, 2, 3}})));
+  EXPECT_FALSE(multicast.is_sensible(Cut{}));
 }
 
 }  // namespace
