@@ -140,7 +140,7 @@ void Engine<Memory>::beat_on_trial() {
   if (std::exchange(shown_beat_, beat) == beat) return;
   for (std::uint32_t slot = 0; slot < connected_.size(); ++slot) {
     if (!litmus_->tries(slot)) continue;
-    fabric_.publish(Slot{slot}, ViewWords::kHeartbeat,
+    fabric_.publish(Slot{slot}, ViewWords::kHeartbeat.offset,
                     {own_row_ + ViewWords::kHeartbeat, sizeof beat});
   }
   fabric_.flush();

@@ -76,8 +76,8 @@ class Agreement {
 
  private:
   [[nodiscard]] const View& view() const { return rows_.view(); }
-  [[nodiscard]] std::uint64_t word(Rank rank, std::size_t offset) const {
-    return rows_.word(rank, offset);
+  [[nodiscard]] std::uint64_t word(Rank rank, ViewWords::Word column) const {
+    return rows_.word(rank, column);
   }
   [[nodiscard]] std::optional<Proposal> proposal_of(std::uint32_t slot, std::uint64_t view,
                                                     std::uint64_t accepted) const;

@@ -262,7 +262,7 @@ void Membership<Memory>::publish(Effects& effects) {
   }
   const std::array<Effects::Words, 2> words{{
       {rows_.words().block(view().id), {rows_.own_block(), rows_.words().word_bytes()}},
-      {ViewWords::kInstalled,
+      {ViewWords::kInstalled.offset,
        {rows_.own_row() + ViewWords::kInstalled, rows_.words().life_bytes()}},
   }};
   effects.push(told_, {}, words);

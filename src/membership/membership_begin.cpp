@@ -56,9 +56,9 @@ void Membership<Memory>::greet(Effects& effects) {
   if (view().id == 0 && !options_.may_create) rows_.say_suspected(options_.self);
   for (const std::uint32_t slot : greeted_) {
     const Slot peer{slot};
-    effects.publish(peer, ViewWords::kInstalled,
+    effects.publish(peer, ViewWords::kInstalled.offset,
                     {rows_.own_row() + ViewWords::kInstalled, sizeof(std::uint64_t)});
-    effects.publish(peer, ViewWords::kInstalled,
+    effects.publish(peer, ViewWords::kInstalled.offset,
                     {rows_.own_row() + ViewWords::kInstalled, rows_.words().life_bytes()});
     for (const std::uint64_t parity : {0, 1}) {
       const std::size_t block = rows_.words().block(parity);

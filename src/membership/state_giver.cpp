@@ -95,7 +95,7 @@ bool StateGiver<Memory>::end_untaken() {
   const std::size_t before = offers_.size();
   for (auto offer = offers_.begin(); offer != offers_.end();) {
     std::erase_if(offer->takers, [&](const Taker& taker) {
-      return load(taker.slot, StateWords::kTaken + 8 * offer->giver) == StateWords::kTakenAll;
+      return load(taker.slot, StateWords::kTaken[offer->giver]) == StateWords::kTakenAll;
     });
     if (!offer->takers.empty()) {
       ++offer;
@@ -139,7 +139,7 @@ template <class Memory>
 bool StateGiver<Memory>::look_at_wanted(Offer& offer) {
   bool moved = false;
   for (Taker& taker : offer.takers) {
-    const std::uint64_t wanted = load(taker.slot, StateWords::kWanted + 8 * offer.giver);
+    const std::uint64_t wanted = load(taker.slot, StateWords::kWanted[offer.giver]);
     if (wanted == taker.wanted) continue;
     taker.wanted = wanted;
     const PieceAt at = PieceAt::from(wanted - 1);
@@ -231,7 +231,7 @@ void StateGiver<Memory>::put_bytes(const Offer& offer, std::uint64_t at,
     for (std::uint64_t i = 0; i < piece; i += 8) {
       std::uint64_t word = 0;
       std::memcpy(&word, bytes.data() + done + i, sizeof word);
-      memory_.store(own(StateWords::kRing + begin + i), word);
+      memory_.store(own_row_ + words_.offset + StateWords::kRing + begin + i, word);
     }
     for (const Taker& taker : offer.takers) {
       effects.write(Slot{taker.slot},
@@ -245,7 +245,8 @@ template <class Memory>
 void StateGiver<Memory>::publish_words(const Offer& offer, Effects& effects) {
   TUTTI_ASSERT(&offer == &offers_.front(), offer.view, offer.giver);  // the words are its
   for (const Taker& taker : offer.takers) {
-    effects.publish(Slot{taker.slot}, words_.offset, {own(0), StateWords::kGiverBytes});
+    effects.publish(Slot{taker.slot}, words_.offset,
+                    {own(StateWords::kView), StateWords::kGiverBytes});
   }
 }
 
@@ -253,7 +254,7 @@ template <class Memory>
 std::uint64_t StateGiver<Memory>::room(const Offer& offer) const {
   std::uint64_t least = offer.sent;
   for (const Taker& taker : offer.takers) {
-    least = std::min(least, load(taker.slot, StateWords::kTaken + 8 * offer.giver));
+    least = std::min(least, load(taker.slot, StateWords::kTaken[offer.giver]));
   }
   return words_.ring_bytes - std::min(offer.sent - least, words_.ring_bytes);
 }

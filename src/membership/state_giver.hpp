@@ -74,11 +74,11 @@ class StateGiver {
   [[nodiscard]] std::uint64_t room(const Offer& offer) const;
   [[nodiscard]] bool has_state(std::uint64_t group) const;
   [[nodiscard]] PieceAt begin_of_next(std::uint64_t group) const;
-  [[nodiscard]] std::uint64_t load(std::uint32_t slot, std::size_t offset) const {
-    return memory_.load(row_of_(slot) + words_.offset + offset);
+  [[nodiscard]] std::uint64_t load(std::uint32_t slot, StateWords::Word word) const {
+    return memory_.load(row_of_(slot) + words_.offset + word);
   }
-  [[nodiscard]] std::byte* own(std::size_t offset) const {
-    return own_row_ + words_.offset + offset;
+  [[nodiscard]] std::byte* own(StateWords::Word word) const {
+    return own_row_ + words_.offset + word;
   }
 
   const StateWords words_;

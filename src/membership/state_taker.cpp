@@ -87,7 +87,7 @@ bool StateTaker<Memory>::another_is_ready() const {
 template <class Memory>
 void StateTaker<Memory>::want(const PieceAt& at, Effects& effects) {
   TUTTI_ASSERT(has_state(at.group), at.group, at.index, view_);
-  say(StateWords::kWanted + 8 * giver_, 1 + at.word(), effects);
+  say(StateWords::kWanted[giver_], 1 + at.word(), effects);
 }
 
 // A piece in a pass: others wait for our words meanwhile.
@@ -139,7 +139,7 @@ bool StateTaker<Memory>::accept_frame(std::uint64_t sent, StateJob& job, Effects
   const std::size_t giver = giver_;
   use(job, header[2], frame.steady, effects);
   // Release: what was read is done with; pairs with StateGiver::room().
-  if (!has_all_) say(StateWords::kTaken + 8 * giver, taken_, effects);
+  if (!has_all_) say(StateWords::kTaken[giver], taken_, effects);
   return true;
 }
 
@@ -176,10 +176,7 @@ void StateTaker<Memory>::use(StateJob& job, std::uint64_t crc, bool steady, Effe
   has_all_ = true;
   for (std::size_t giver = 0; giver < givers_.size(); ++giver) {
     if (givers_[giver]) {
-      memory_.store(own_row_ + words_.offset + StateWords::kTaken + 8 * giver,
-                    StateWords::kTakenAll);
-      effects.publish(Slot{*givers_[giver]}, words_.offset + StateWords::kTaken + 8 * giver,
-                      {own_row_ + words_.offset + StateWords::kTaken + 8 * giver, 8});
+      say(*givers_[giver], StateWords::kTaken[giver], StateWords::kTakenAll, effects);
     }
   }
 }
@@ -201,17 +198,23 @@ void StateTaker<Memory>::finished(const StateJob& job) {
 template <class Memory>
 void StateTaker<Memory>::leave_giver(Effects& effects) {
   TUTTI_ASSERT(!has_all_, giver_, view_);
-  say(StateWords::kTaken + 8 * giver_, StateWords::kTakenAll, effects);
+  say(StateWords::kTaken[giver_], StateWords::kTakenAll, effects);
   gone(*givers_[giver_]);
 }
 
 // To the giver that is taken from.
 template <class Memory>
-void StateTaker<Memory>::say(std::size_t offset, std::uint64_t value, Effects& effects) {
-  TUTTI_ASSERT(takes_from_one(), giver_, givers_.size(), offset, view_);
-  std::byte* const word = own_row_ + words_.offset + offset;
+void StateTaker<Memory>::say(StateWords::Word column, std::uint64_t value, Effects& effects) {
+  TUTTI_ASSERT(takes_from_one(), giver_, givers_.size(), column.offset, view_);
+  say(*givers_[giver_], column, value, effects);
+}
+
+template <class Memory>
+void StateTaker<Memory>::say(std::uint32_t slot, StateWords::Word column, std::uint64_t value,
+                             Effects& effects) {
+  std::byte* const word = own_row_ + words_.offset + column;
   memory_.store(word, value);
-  effects.publish(Slot{*givers_[giver_]}, words_.offset + offset, {word, 8});
+  effects.publish(Slot{slot}, words_.offset + column.offset, {word, 8});
 }
 
 template <class Memory>

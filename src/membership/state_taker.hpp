@@ -73,7 +73,8 @@ class StateTaker {
   void use(StateJob& job, std::uint64_t crc, bool steady, Effects& effects);
   void want(const PieceAt& at, Effects& effects);
   void leave_giver(Effects& effects);
-  void say(std::size_t offset, std::uint64_t value, Effects& effects);
+  void say(StateWords::Word column, std::uint64_t value, Effects& effects);
+  void say(std::uint32_t slot, StateWords::Word column, std::uint64_t value, Effects& effects);
   void copy_out(std::uint64_t at, std::byte* into, std::uint64_t size) const;
   [[nodiscard]] bool takes_from_one() const {
     return giver_ < givers_.size() && givers_[giver_].has_value();
@@ -81,8 +82,8 @@ class StateTaker {
   [[nodiscard]] bool has_state(std::uint64_t group) const;
   [[nodiscard]] PieceAt begin_from(std::uint64_t group) const;
   void fail(ErrorCode code, std::string message);
-  [[nodiscard]] std::uint64_t load(std::size_t offset) const {
-    return memory_.load(row_of_(*givers_[giver_]) + words_.offset + offset);
+  [[nodiscard]] std::uint64_t load(StateWords::Word word) const {
+    return memory_.load(row_of_(*givers_[giver_]) + words_.offset + word);
   }
 
   const StateWords words_;

@@ -15,20 +15,23 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "sst/column.hpp"
+
 namespace tutti {
 
 struct StateWords {
   std::size_t offset = 0;      ///< in the row, on a cache line
   std::size_t ring_bytes = 0;  ///< a power of two, at least 256
 
-  static constexpr std::size_t kView = 0;
-  static constexpr std::size_t kSent = 8;
-  static constexpr std::size_t kFailed = 16;
-  static constexpr std::size_t kTaken = 32;   ///< one for each giver
-  static constexpr std::size_t kWanted = 48;  ///< the same
+  using Word = Column<StateWords>;
+  static constexpr Word kView{0};  ///< guards kSent and kFailed (L7)
+  static constexpr Word kSent{8};  ///< guards the ring
+  static constexpr Word kFailed{16};
+  static constexpr ColumnArray<StateWords> kTaken{32};   ///< by giver; each says all by itself
+  static constexpr ColumnArray<StateWords> kWanted{48};  ///< the same
   static constexpr std::uint64_t kTakenAll = ~0ULL;
   static constexpr std::size_t kRing = 64;
-  static constexpr std::size_t kGiverBytes = kTaken;  ///< of the giver's words
+  static constexpr std::size_t kGiverBytes = kTaken.offset;  ///< of the giver's words
   static constexpr std::size_t kFrameHeaderBytes = 24;
 
   [[nodiscard]] std::size_t bytes() const { return kRing + ring_bytes; }

@@ -65,7 +65,7 @@ bool Suspicion<Memory>::hear(Rank rank) {
   const View& view = rows_.view();
   std::size_t many = 0;
   for (std::size_t i = 0; i < said_.size(); ++i) {
-    said_[i] = rows_.word(rank, ViewWords::kSuspected + 8 * i);
+    said_[i] = rows_.word(rank, ViewWords::kSuspected[i]);
     many += static_cast<std::size_t>(std::popcount(said_[i]));
   }
   const std::size_t members = view.members.size();

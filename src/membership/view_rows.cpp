@@ -32,11 +32,11 @@ void ViewRows<Memory>::enter(const View& view) {
 }
 
 template <class Memory>
-std::uint64_t ViewRows<Memory>::word(Rank rank, std::size_t offset) const {
+std::uint64_t ViewRows<Memory>::word(Rank rank, ViewWords::Word column) const {
   const std::uint32_t slot = view_.members[rank].slot;
   const std::byte* block = row(slot) + words_.block(view_.id);
   if (memory_.load(block + ViewWords::kEpoch) != view_.id) return 0;
-  const std::uint64_t value = memory_.load(block + offset);
+  const std::uint64_t value = memory_.load(block + column);
   if (value == 0 || memory_.load(block + ViewWords::kEpoch) != view_.id) return 0;
   // A block that is new to us, or cleared, has no epoch either.
   return view_.id == 0 && life(slot, ViewWords::kInstalled) != 0 ? 0 : value;
@@ -44,7 +44,7 @@ std::uint64_t ViewRows<Memory>::word(Rank rank, std::size_t offset) const {
 
 template <class Memory>
 bool ViewRows<Memory>::says_suspected(Rank rank, std::uint32_t slot) const {
-  return (word(rank, ViewWords::kSuspected + 8 * (slot / 64)) >> slot % 64 & 1) != 0;
+  return (word(rank, ViewWords::kSuspected[slot / 64]) >> slot % 64 & 1) != 0;
 }
 
 template <class Memory>
@@ -65,19 +65,19 @@ std::optional<Proposal> ViewRows<Memory>::proposal_of(std::uint32_t slot, std::u
 
 template <class Memory>
 void ViewRows<Memory>::say_suspected(std::uint32_t slot) {
-  const std::size_t offset = ViewWords::kSuspected + 8 * (slot / 64);
-  set(offset, NativeMemory::load(own_block() + offset) | 1ULL << slot % 64);
+  const ViewWords::Word word = ViewWords::kSuspected[slot / 64];
+  set(word, NativeMemory::load(own_block() + word) | 1ULL << slot % 64);
 }
 
 template <class Memory>
-void ViewRows<Memory>::set(std::size_t offset, std::uint64_t value) {
-  memory_.store(own_block() + offset, value);
+void ViewRows<Memory>::set(ViewWords::Word word, std::uint64_t value) {
+  memory_.store(own_block() + word, value);
   changed_ = true;
 }
 
 template <class Memory>
-void ViewRows<Memory>::set_life(std::size_t offset, std::uint64_t value) {
-  memory_.store(own_row_ + offset, value);
+void ViewRows<Memory>::set_life(ViewWords::LifeWord word, std::uint64_t value) {
+  memory_.store(own_row_ + word, value);
   changed_ = true;
 }
 

@@ -40,11 +40,11 @@ class ViewRows {
   [[nodiscard]] const Memory& memory() const { return memory_; }
   [[nodiscard]] std::uint64_t load(const std::byte* word) const { return memory_.load(word); }
   /// A word of the node in that slot that is not of a view.
-  [[nodiscard]] std::uint64_t life(std::uint32_t slot, std::size_t offset) const {
-    return memory_.load(row(slot) + offset);
+  [[nodiscard]] std::uint64_t life(std::uint32_t slot, ViewWords::LifeWord word) const {
+    return memory_.load(row(slot) + word);
   }
   /// A word of the member's block for our view, 0 if the block is not for it (L3).
-  [[nodiscard]] std::uint64_t word(Rank rank, std::size_t offset) const;
+  [[nodiscard]] std::uint64_t word(Rank rank, ViewWords::Word column) const;
   [[nodiscard]] bool says_suspected(Rank rank, std::uint32_t slot) const;
   /// The proposal for what comes after `view` that the word `accepted` of the node names; nothing
   /// if there is none that can be read.
@@ -53,8 +53,8 @@ class ViewRows {
 
   // Our own.
   void store(std::byte* word, std::uint64_t value) const { memory_.store(word, value); }
-  void set(std::size_t offset, std::uint64_t value);
-  void set_life(std::size_t offset, std::uint64_t value);
+  void set(ViewWords::Word word, std::uint64_t value);
+  void set_life(ViewWords::LifeWord word, std::uint64_t value);
   void say_suspected(std::uint32_t slot);
   [[nodiscard]] std::byte* own_row() const { return own_row_; }
   [[nodiscard]] std::byte* own_block() const { return own_row_ + words_.block(view_.id); }

@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "sst/column.hpp"
 #include "sst/row_layout.hpp"
 
 namespace tutti {
@@ -25,29 +26,32 @@ class ViewWords {
   ViewWords(std::uint32_t nodes, std::size_t proposal_words)
       : nodes_(nodes), proposal_words_(proposal_words) {}
 
-  static constexpr std::size_t kInstalled = kMembershipOffset;      ///< number of the view it is in
-  static constexpr std::size_t kHeartbeat = kMembershipOffset + 8;  ///< grows while it runs
-  static constexpr std::size_t kLeaving = kMembershipOffset + 16;   ///< 1: wants to leave in order
+  // For the life of the member, in its row. Nothing guards them: each says all by itself.
+  struct Life;
+  using LifeWord = Column<Life>;
+  static constexpr LifeWord kInstalled{kMembershipOffset};      ///< number of the view it is in
+  static constexpr LifeWord kHeartbeat{kMembershipOffset + 8};  ///< grows while it runs
+  static constexpr LifeWord kLeaving{kMembershipOffset + 16};   ///< 1: wants to leave in order
   /// Of a slot: the incarnation of the node there, if it is connected to us, and we to it.
-  [[nodiscard]] static constexpr std::size_t ready(std::uint32_t slot) {
-    return kMembershipOffset + 24 + 8 * std::size_t{slot};
+  [[nodiscard]] static constexpr LifeWord ready(std::uint32_t slot) {
+    return ColumnArray<Life>{kMembershipOffset + 24}[slot];
   }
   /// Bytes of these, from kInstalled on.
-  [[nodiscard]] std::size_t life_bytes() const { return ready(nodes_) - kInstalled; }
+  [[nodiscard]] std::size_t life_bytes() const { return ready(nodes_).offset - kInstalled.offset; }
 
-  // Offsets in a block.
-  static constexpr std::size_t kEpoch = 0;
-  static constexpr std::size_t kWedged = 8;
-  static constexpr std::size_t kSettled =
-      16;  ///< 1 + number of suspected members it settled without
-  static constexpr std::size_t kAccepted = 24;  ///< (1 + rank of the proposer) * 2 + which proposal
-  static constexpr std::size_t kDecided = 32;   ///< 1: the accepted proposal is decided
+  // In a block. The epoch guards all others (L3), kAccepted its proposal (L5), kDecided kAccepted.
+  using Word = Column<ViewWords>;
+  static constexpr Word kEpoch{0};
+  static constexpr Word kWedged{8};
+  static constexpr Word kSettled{16};   ///< 1 + number of suspected members it settled without
+  static constexpr Word kAccepted{24};  ///< (1 + rank of the proposer) * 2 + which proposal
+  static constexpr Word kDecided{32};   ///< 1: the accepted proposal is decided
   /// A bit per slot. In view 0 its owner's own bit: it only joins an existing group (J7).
-  static constexpr std::size_t kSuspected = 40;
+  static constexpr ColumnArray<ViewWords> kSuspected{40};
 
   [[nodiscard]] std::size_t suspected_words() const { return (nodes_ + 63) / 64; }
   /// Bytes of all but the proposals: what is published at once.
-  [[nodiscard]] std::size_t word_bytes() const { return kSuspected + 8 * suspected_words(); }
+  [[nodiscard]] std::size_t word_bytes() const { return kSuspected[suspected_words()].offset; }
   [[nodiscard]] std::size_t proposal(std::size_t which) const {
     return word_bytes() + which * proposal_bytes();
   }
@@ -56,7 +60,7 @@ class ViewWords {
 
   /// Where the block of a view is in the row.
   [[nodiscard]] std::size_t block(std::uint64_t view) const {
-    return on_line(ready(nodes_)) + (view % 2) * on_line(block_bytes());
+    return on_line(ready(nodes_).offset) + (view % 2) * on_line(block_bytes());
   }
   /// What a RowLayout leaves for all of this.
   [[nodiscard]] std::size_t bytes() const { return block(1) + block_bytes() - kMembershipOffset; }

@@ -30,7 +30,7 @@ void LetGo::search(std::uint32_t reader, const std::byte* cell, std::uint64_t no
   if (found == rows_[reader].end()) return;
   if (!found->was.empty()) {
     const auto offset = static_cast<std::size_t>(cell - found->begin) / 8 * 8;
-    const bool for_life = (offset >= ViewWords::kInstalled && offset < life_end_) ||
+    const bool for_life = (offset >= ViewWords::kInstalled.offset && offset < life_end_) ||
                           std::ranges::find(lasting_, offset) != lasting_.end();
     const std::uint64_t was = NativeMemory::load(&found->was[offset]);
     if (for_life || NativeMemory::load(found->begin + offset) == was) return;

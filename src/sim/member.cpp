@@ -229,21 +229,21 @@ std::optional<std::uint64_t> Member::connected_ns(const ViewMember& other) const
 
 // From its row, as the others see it.
 Progress Member::progress() {
-  const auto word = [this](std::size_t offset) { return NativeMemory::load(row_.data() + offset); };
-  const std::size_t block = plan_.rows.words.block(view_id());
-  const std::size_t state = plan_.rows.states.offset;
+  const std::byte* block = row_.data() + plan_.rows.words.block(view_id());
+  const std::byte* state = row_.data() + plan_.rows.states.offset;
   Progress out{.view = view_id(),
                .connections = connections_.size(),
                .suspicions = suspicions_.size(),
                .wedged = changing(),
-               .settled = word(block + ViewWords::kSettled),
-               .ballot = word(block + ViewWords::kAccepted) / 2,
+               .settled = NativeMemory::load(block + ViewWords::kSettled),
+               .ballot = NativeMemory::load(block + ViewWords::kAccepted) / 2,
                .decided = view_id() != 0 && engine_->membership().has_decided(),
                .told = told_.id};
   out.leads = out.ballot == 1 + view().rank_of(self_.slot).value_or(Rank{}).value;
-  if (engine_->states().gives()) out.given = word(state + StateWords::kSent);
+  if (engine_->states().gives()) out.given = NativeMemory::load(state + StateWords::kSent);
   if (engine_->states().taking() == Taking::under_way) {
-    out.taken = word(state + StateWords::kTaken) + word(state + StateWords::kTaken + 8);
+    out.taken = NativeMemory::load(state + StateWords::kTaken[0]) +
+                NativeMemory::load(state + StateWords::kTaken[1]);
   }
   return out;
 }

@@ -103,7 +103,9 @@ std::size_t RowWords::end() const {
   return end;
 }
 
-bool RowWords::is_heartbeat(std::size_t offset) const { return offset == ViewWords::kHeartbeat; }
+bool RowWords::is_heartbeat(std::size_t offset) const {
+  return offset == ViewWords::kHeartbeat.offset;
+}
 
 std::uint64_t RowWords::view_of(std::span<const std::byte> row) {
   return NativeMemory::load(row.data() + ViewWords::kInstalled);
@@ -143,10 +145,10 @@ std::string RowWords::changed(std::uint32_t owner, const std::byte* row, std::si
 }
 
 std::string RowWords::life(std::size_t offset, std::uint64_t now) const {
-  if (offset == ViewWords::kInstalled) return "in view " + std::to_string(now);
-  if (offset == ViewWords::kHeartbeat) return "heartbeat";
-  if (offset == ViewWords::kLeaving) return "asks to leave";
-  return "connected to " + plan_.names[(offset - ViewWords::ready(0)) / 8];
+  if (offset == ViewWords::kInstalled.offset) return "in view " + std::to_string(now);
+  if (offset == ViewWords::kHeartbeat.offset) return "heartbeat";
+  if (offset == ViewWords::kLeaving.offset) return "asks to leave";
+  return "connected to " + plan_.names[(offset - ViewWords::ready(0).offset) / 8];
 }
 
 std::string RowWords::block(std::uint32_t owner, const std::byte* row, std::size_t begin,
@@ -154,23 +156,23 @@ std::string RowWords::block(std::uint32_t owner, const std::byte* row, std::size
   const std::uint64_t view = NativeMemory::load(row + begin + ViewWords::kEpoch);
   const std::uint64_t now = NativeMemory::load(row + begin + offset);
   switch (offset) {
-    case ViewWords::kEpoch:
+    case ViewWords::kEpoch.offset:
       return {};
-    case ViewWords::kWedged:
+    case ViewWords::kWedged.offset:
       return "wedged";
-    case ViewWords::kSettled:
+    case ViewWords::kSettled.offset:
       return before == 0 ? "settled" : "settled again";
-    case ViewWords::kAccepted: {
+    case ViewWords::kAccepted.offset: {
       const std::string leader = ranked(view, now / 2 - 1);
       return leader == plan_.names[owner] ? "proposed" : "accepted what " + leader + " proposed";
     }
-    case ViewWords::kDecided:
+    case ViewWords::kDecided.offset:
       return "decided";
     default:
       break;
   }
   std::string text;
-  const std::size_t first = (offset - ViewWords::kSuspected) * 8;
+  const std::size_t first = (offset - ViewWords::kSuspected.offset) * 8;
   for (std::size_t slot = first; slot < plan_.names.size() && slot < first + 64; ++slot) {
     const std::uint64_t bit = std::uint64_t{1} << (slot - first);
     if ((now & ~before & bit) == 0) continue;
@@ -214,17 +216,17 @@ std::string RowWords::passed(std::uint64_t view, std::size_t offset, std::uint64
 
 std::string RowWords::state(std::size_t offset, std::uint64_t now) const {
   switch (offset) {
-    case StateWords::kView:
+    case StateWords::kView.offset:
       return "gives the state for view " + std::to_string(now);
-    case StateWords::kSent:
+    case StateWords::kSent.offset:
       return std::to_string(now) + " bytes of the state are there";
-    case StateWords::kFailed:
+    case StateWords::kFailed.offset:
       return "cannot give the state";
     default:
       break;
   }
-  if (offset < StateWords::kTaken) return {};
-  if (offset >= StateWords::kWanted) {
+  if (offset < StateWords::kTaken.offset) return {};
+  if (offset >= StateWords::kWanted.offset) {
     return "wants the state from piece " + std::to_string(PieceAt::from(now - 1).index + 1) + " on";
   }
   if (now == StateWords::kTakenAll) return "needs no more of the state";

@@ -273,7 +273,7 @@ TEST_F(EndsTest, P1WhoIsRemovedIsHungUpOnBeforeItsRowIsLetGo) {
 TEST_F(EndsTest, P1AConnectionThatEndsWithARemovedMemberIsNotSaidToStand) {
   make(4, 3);
   for (const std::uint32_t slot : all_) connect(3, slot);
-  const std::size_t accepted = plan_->rows.words.block(1) + ViewWords::kAccepted;
+  const std::size_t accepted = plan_->rows.words.block(1) + ViewWords::kAccepted.offset;
   const auto word = [this](std::size_t offset) {
     return NativeMemory::load(rows_[1].data() + offset);
   };
@@ -281,13 +281,13 @@ TEST_F(EndsTest, P1AConnectionThatEndsWithARemovedMemberIsNotSaidToStand) {
   ASSERT_EQ(nodes_[1].views.back().id, 1U);
   nodes_[1].engine->lost(3, "it is started again");
   nodes_[1].engine->connected(3, 203);
-  ASSERT_EQ(word(ViewWords::ready(3)), 203U);
+  ASSERT_EQ(word(ViewWords::ready(3).offset), 203U);
   run(all_);
   ASSERT_EQ(nodes_[1].views.size(), 3U) << "one with the first incarnation, one without";
   EXPECT_THAT(slots_of(nodes_[1].views.back()), ElementsAre(0, 1, 2));
   EXPECT_THAT(nodes_[1].let_go_slots, ElementsAre(3, 3));
   EXPECT_EQ(nodes_[1].engine->connected_to(3), 0U);
-  EXPECT_EQ(word(ViewWords::ready(3)), 0U);
+  EXPECT_EQ(word(ViewWords::ready(3).offset), 0U);
 }
 
 }  // namespace

@@ -61,10 +61,10 @@ TEST(Membership, ANewLeaderProposesAgainWhatWasAccepted) {
 }
 
 std::atomic_ref<std::uint64_t> word_of(ForgedCluster& cluster, std::uint32_t slot,
-                                       std::size_t offset) {
+                                       ViewWords::Word word) {
   const std::size_t block = cluster.plan.rows.words.block(1);
   return std::atomic_ref(
-      *reinterpret_cast<std::uint64_t*>(cluster.rows[slot].data() + block + offset));
+      *reinterpret_cast<std::uint64_t*>(cluster.rows[slot].data() + block + word));
 }
 
 // J5: two have accepted what the dead leader proposed; to its successor they have not said yes yet.
@@ -116,15 +116,15 @@ TEST(Membership, ALeaderWaitsForTheNamesOfThoseWhomOthersSettledWithout) {
   cluster.run({0, 1, 2, 3}, 5);
   cluster.nodes[0].membership->lost(1);
   cluster.run({0, 2}, 5);
-  const auto word = [&](std::uint32_t slot, std::size_t offset) {
-    return word_of(cluster, slot, offset);
+  const auto word = [&](std::uint32_t slot, ViewWords::Word column) {
+    return word_of(cluster, slot, column);
   };
   word(3, ViewWords::kWedged) = 1;
   word(3, ViewWords::kSettled) = 2;
   cluster.run({0, 2}, 5);
   ASSERT_EQ(word(2, ViewWords::kSettled).load(), 2U);
   EXPECT_EQ(word(0, ViewWords::kAccepted).load(), 0U) << "it has proposed";
-  word(3, ViewWords::kSuspected) = 1 << 1;
+  word(3, ViewWords::kSuspected[0]) = 1 << 1;
   cluster.run({0, 2}, 5);
   EXPECT_NE(word(0, ViewWords::kAccepted).load(), 0U);
 }

@@ -330,7 +330,7 @@ TEST_F(StateTransferTest, NoPieceIsReadBehindTheLastThatCanBeNamed) {
   make(2, 1, {text_of(5'000)}, {true});
   begin();
   const PieceAt last{.group = 0, .index = (std::uint64_t{1} << PieceAt::kIndexBits) - 1};
-  store_cell(rows_[2].data() + kWords.offset + StateWords::kWanted, 1 + last.word());
+  store_cell(rows_[2].data() + kWords.offset + StateWords::kWanted[0], 1 + last.word());
   ASSERT_TRUE(run({0, 1}));
   EXPECT_EQ(app(0).offsets.size(), 1U);
 }
