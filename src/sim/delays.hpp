@@ -55,6 +55,10 @@ inline constexpr std::size_t kChangeKinds = 3;
 
 /// In hundredths of a one-way delay, without what is passed on.
 inline constexpr std::array<std::uint64_t, kChangeKinds> kDelayBounds{600, 700, 1200};
+/// While nothing changes a member looks at the others' words only every `look_every_ns`. So many
+/// words of a change meet such a member: the request that the leader hears, the wedge that others
+/// do.
+inline constexpr std::array<std::uint64_t, kChangeKinds> kWordsAwaitingALook{1, 2, 2};
 /// And for each piece that is (PassOn, I8): the piece, and the word that it was seen. One holds
 /// an eighth of a ring or more, the last perhaps only nulls. So many serve one receiver with what
 /// it lacks of one sender; receivers that lack different parts are served one after the other.
@@ -72,6 +76,7 @@ struct Delays {
 
 /// Of a run's members, all incarnations of all nodes.
 [[nodiscard]] Delays delays_of(const std::vector<const Member*>& members,
-                               const Disturbances& disturbances, std::uint64_t one_way_ns);
+                               const Disturbances& disturbances, std::uint64_t one_way_ns,
+                               std::uint64_t look_every_ns);
 
 }  // namespace tutti::sim

@@ -350,7 +350,9 @@ std::vector<history::History> World::histories() const {
   return out;
 }
 
-Delays World::delays() const { return delays_of(all_members(), disturbances_, one_way_ns()); }
+Delays World::delays() const {
+  return delays_of(all_members(), disturbances_, one_way_ns(), options_.look_every_ns);
+}
 
 std::uint64_t World::hash() const {
   std::uint64_t hash = passes_ * 31 + net_.posts();
