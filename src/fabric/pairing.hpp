@@ -20,7 +20,7 @@
 
 namespace tutti {
 
-/// Who is to be connected with whom. The two incarnations were compared in the hellos.
+/// The two nodes that a Pairing connects. Each has compared the other's incarnation in its hello.
 struct PairRequest {
   std::shared_ptr<Link> link;
   bool dialed = false;  ///< we called

@@ -133,7 +133,8 @@ class Follower {
   virtual void fill(Filling& filling) = 0;
   /// What position() is to say now, unless all is delivered.
   [[nodiscard]] virtual std::uint64_t position_here() const = 0;
-  /// Says how far it has come with the sender, apart from position(). True if that has moved.
+  /// The follower publishes how far it has come with one sender, where position() does not tell.
+  /// True if that has moved.
   virtual bool publish_consumed(std::uint32_t /*sender*/, bool /*done*/) { return false; }
 
   // follower_walk.hpp

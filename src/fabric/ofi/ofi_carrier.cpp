@@ -2,15 +2,14 @@
 /// libfabric joins nodes that have the same of its providers. The pair keeps the link's socket, on
 /// which the two tell each other where to write.
 #include "fabric/ofi/ofi_carrier.hpp"
-#include "fabric/control_record.hpp"
 
 #include <arpa/inet.h>
 
 #include "fabric/address.hpp"
+#include "fabric/control_record.hpp"
 #include "fabric/ofi/offers.hpp"
 #include "fabric/ofi/ofi_fabric.hpp"
 #include "fabric/pairing.hpp"
-#include "fabric/tcp/frame.hpp"
 
 namespace tutti {
 namespace {

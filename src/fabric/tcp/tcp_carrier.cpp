@@ -1,10 +1,9 @@
 /// \file tcp_carrier.cpp
 /// TCP joins any two nodes: the pair goes on with the link's socket.
 #include "fabric/tcp/tcp_carrier.hpp"
-#include "fabric/control_record.hpp"
 
+#include "fabric/control_record.hpp"
 #include "fabric/pairing.hpp"
-#include "fabric/tcp/frame.hpp"
 #include "fabric/tcp/tcp_fabric.hpp"
 
 namespace tutti {

@@ -4,7 +4,8 @@
 /// Every node listens on its own address; of each pair the higher slot (place in the member list)
 /// calls the lower, again and again until they are connected. Both say hello, compare all that must
 /// agree, answer with a verdict, and choose a carrier, which connects the two. Then the connection
-/// is handed over, at both ends, as an Arrival. Who forms a group with whom is not decided here.
+/// is handed over, at both ends, as an Arrival. The membership decides who is in
+/// which view.
 /// Invariants: HS1 a slot has one connection at most: between an arrival and its release every
 /// other caller of that slot is told to come later. HS2 two nodes with different options are never
 /// connected: whichever of them is not in a group yet ends its start, with the same reason. The
@@ -48,7 +49,8 @@ struct BootstrapRequest {
   /// How long a bootstrap that gives up the start stays to tell why: longer than any pause between
   /// two calls, so that whoever looks for it and differs from it, too, learns it.
   std::chrono::nanoseconds farewell = std::chrono::milliseconds(500);
-  /// Who is behind, for whoever looks at this node; on the bootstrap's thread. May be empty.
+  /// Names the members that are behind, in the status that a caller of this node is told. The
+  /// bootstrap's thread calls it. May be empty.
   std::function<std::vector<SeenLag>()> lags{};
   /// Whether one of those that are connected is in a group; on the bootstrap's thread. Empty: none
   /// is.

@@ -84,7 +84,7 @@ void Handshakes::refused(Dialed named, const std::string& where, const Error& er
   }
 }
 
-// Somebody looks at us, who is no member and needs no place of one.
+// The caller asked for our status in the place of its hello: it is no member, and takes no slot.
 asio::awaitable<void> Handshakes::tell(LinkPtr link) {
   Status status = arrivals_.status();
   if (request_.lags) status.lags = request_.lags();

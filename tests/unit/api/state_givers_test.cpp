@@ -220,9 +220,8 @@ TEST_F(Givers, MayDestroyTheNodeWithTheSnapshot) {
   cluster.start({2});
   EXPECT_TRUE(until([&] { return destroyed.load(); }));
   // On the log's thread, which a destructor inside a callback does not wait for.
-  EXPECT_TRUE(until([&] {
-    return log.with("node 'b' was destroyed inside snapshot of group 'log'") == 1;
-  }));
+  EXPECT_TRUE(until(
+      [&] { return log.with("node 'b' was destroyed inside snapshot of group 'log'") == 1; }));
   EXPECT_TRUE(until([&] { return cluster.are_in_view_of({0, 2}); }));
 }
 

@@ -144,9 +144,8 @@ TEST_P(StopInTime, BeginsNoCallback) {
   ASSERT_NO_FATAL_FAILURE(get_stuck());
   cluster.talk(1);
   // Counted from the first: the window, which the stuck member keeps full, has room for no others.
-  ASSERT_TRUE(until([&] {
-    return cluster.journal(1).messages() >= 20 && cluster.journal(2).messages() >= 20;
-  }));
+  ASSERT_TRUE(until(
+      [&] { return cluster.journal(1).messages() >= 20 && cluster.journal(2).messages() >= 20; }));
   cluster.hush(1);
   cluster.life(0).in_view = [] { ADD_FAILURE() << "a view was told"; };
   expect_late(cluster.node(0).stop(1ms));
