@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Searches all states of a model, then wants every mistake that is planted in it to be found.
 
-    check.py MODEL           view_change or token: what ./dev test runs, under a minute on one core
+    check.py MODEL           view_change or token: what ./dev test runs, two minutes and a half on one core
     check.py MODEL --full    larger sizes too: a minute more
     check.py MODEL --only X  only runs whose name contains X
 
