@@ -11,9 +11,9 @@
  * order: a record may come after the token (the accelerated window), a token word before the other.
  * A member dies by suspicion and change of view, which is models/view_change.pml.
  *
- * Visits are counted modulo CYCLE, as the token words count them modulo 2^16. A visit is for the
- * member whose rank it is modulo N. Who has taken a token remembers its words, and takes them no
- * second time: the count of visits alone does not say so, for it comes round. */
+ * A visit is for the member whose rank it is modulo N. Visits are counted modulo CYCLE, to have
+ * few states. What whole numbers would give is taken as given: a reader tells each word from all
+ * earlier words of the same row. So it forgets the words of a token that was taken. */
 
 #define N 3
 #ifndef MSGS
@@ -77,8 +77,8 @@ byte b_visit[N];    /* tokenB: visit, seq - aru, aru_id, fcc */
 byte b_behind[N];
 byte b_aru_id[N];
 byte b_fcc[N];
-byte parked_at[N];  /* the visit at which it parked the token; CYCLE: none. Number and visit are */
-byte parked_aru[N]; /* whole, not modulo: a reader ignores what is older than its own last visit */
+byte parked_at[N];  /* the visit at which it parked the token; CYCLE: none. A reader ignores one */
+byte parked_aru[N]; /* that is older than its own last visit; up to parked_aru all is safe */
 byte want[N];       /* the visit of the parked token that it wants; CYCLE: none */
 
 /* What has landed at a member of the others' rows. */
@@ -112,7 +112,7 @@ byte total = 0;      /* numbers given so far */
 byte idle = 0;       /* visits since nothing was left to be done */
 
 /* Properties. */
-bool one_token = 1;      /* nobody takes a token while another holds one, or one that is not newest */
+bool one_token = 1;      /* nobody takes a token while another holds one, or an old one */
 bool one_number = 1;     /* a number is given once */
 bool run_is_read = 1;    /* a run word is overwritten only when all have read it */
 bool safe_is_here = 1;   /* what is safe at one is here at all */
