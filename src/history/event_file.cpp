@@ -46,13 +46,13 @@ void EventFile::append(const Event& event) noexcept {
   std::uint64_t* const words = piece != nullptr ? words_of(slot / kPieceSlots) : nullptr;
   if (words == nullptr) return lose(piece == nullptr ? EFBIG : ENOSPC);
   const Words from = std::bit_cast<Words>(event);
-  std::uint64_t* const place = words + slot % kPieceSlots * kWords;
+  std::uint64_t* const target = words + slot % kPieceSlots * kWords;
   for (std::size_t i = 1; i < kWords; ++i) {
-    std::atomic_ref(place[i]).store(from[i], std::memory_order_relaxed);
+    std::atomic_ref(target[i]).store(from[i], std::memory_order_relaxed);
   }
-  // E1: pairs with whoever reads the file, also after this process was killed.
-  std::atomic_ref(place[0]).store(from[0], std::memory_order_release);
-  // The last to write in a piece lets go of it; acq_rel orders the others' stores before that.
+  // E1: pairs with a reader of the file, which may read it after this process was killed.
+  std::atomic_ref(target[0]).store(from[0], std::memory_order_release);
+  // The thread that fills a piece unmaps it; acq_rel orders the other threads' stores before that.
   if (piece->done.fetch_add(1, std::memory_order_acq_rel) + 1 == kPieceSlots) {
     ::munmap(words, kPieceBytes);
   }
@@ -69,7 +69,7 @@ std::uint64_t* EventFile::map(std::uint64_t piece) noexcept {
   std::uint64_t* words = pieces_[piece].words.load(std::memory_order_relaxed);
   if (words != nullptr || error_.load(std::memory_order_relaxed) != 0) return words;
   const auto offset = static_cast<off_t>(piece * kPieceBytes);
-  // Space is reserved now: a page that the disk has no room for would end the process at its write.
+  // Reserve the space now: a write to a page that the disk has no room for would end the process.
   int error_number = 0;
   do {
     error_number = ::posix_fallocate(fd_.get(), offset, kPieceBytes);
@@ -111,7 +111,7 @@ Result<void> EventFile::close() {
   std::uint64_t end = next_.load(std::memory_order_relaxed);
   for (std::uint64_t piece = 0; piece < kPiecesMax; ++piece) {
     std::uint64_t* const words = pieces_[piece].words.load(std::memory_order_acquire);
-    if (words == nullptr) {  // the first that was never mapped: nothing is there or behind
+    if (words == nullptr) {  // never mapped: neither this piece nor a later one has events
       end = std::min(end, piece * kPieceSlots);
       break;
     }
@@ -127,7 +127,7 @@ Result<void> EventFile::close() {
   fd_ = UniqueFd();
   const int error_number = error_.load(std::memory_order_relaxed);
   if (cut && marked && error_number == 0) return {};
-  return fail_system("the history " + path_.string() + " is not whole, " + std::to_string(lost()) +
+  return fail_system("the history " + path_.string() + " is incomplete: " + std::to_string(lost()) +
                          " events were lost; free some space and run again",
                      error_number != 0 ? error_number : cut_error);
 }

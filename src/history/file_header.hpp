@@ -1,6 +1,6 @@
 /// \file file_header.hpp
-/// What a history file starts with: kHeaderSlots places of 64 bytes, little-endian. The events
-/// follow at once, one in 64 bytes, to the end of the file.
+/// The header of a history file: kHeaderSlots slots of 64 bytes, little-endian. The events follow
+/// it, one in each slot, up to the end of the file.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -17,11 +17,11 @@ inline constexpr char kFileMagic[8] = {'T', 'U', 'T', 'T', 'I', 'H', 'S', 'T'};
 inline constexpr std::uint32_t kFileVersion = 1;
 inline constexpr std::size_t kNameBytesMax = 255;
 
-/// Whose history it is.
+/// The incarnation that recorded the history.
 struct Identity {
   std::string name{};             ///< at most 255 bytes, the rest is cut off
   std::uint16_t node = 0;         ///< the same number in all histories of a run
-  std::uint64_t incarnation = 0;  ///< another one each time the node starts
+  std::uint64_t incarnation = 0;  ///< different each time the node starts
   std::uint64_t boot_time_ns = 0;
 };
 
@@ -31,10 +31,10 @@ struct FileHeader {
   std::uint32_t header_bytes;
   std::uint64_t incarnation;
   std::uint64_t boot_time_ns;
-  std::uint64_t closed_events;  ///< how many follow, once closed
-  std::uint64_t lost_events;    ///< how many could not be written: the history has gaps
+  std::uint64_t closed_events;  ///< number of events that follow, once closed
+  std::uint64_t lost_events;    ///< events that could not be written: the history has gaps
   std::uint16_t node;
-  std::uint8_t closed;  ///< 1 once ended in good order; 0 after a crash
+  std::uint8_t closed;  ///< 1 once closed properly; 0 after a crash
   std::uint8_t name_bytes;
   std::uint32_t unused;
   char name[264];

@@ -15,12 +15,13 @@ struct History {
   Identity identity{};
   std::span<const Event> events{};  ///< as recorded; slots never written are EventKind::none
   std::string source{};             ///< how to name it in messages: a file, or the member's name
-  bool crashed = false;             ///< it was not ended in good order
-  std::uint64_t lost = 0;           ///< events that could not be recorded: it has gaps
-  bool mapped = false;  ///< `events` are pages of a file, which may be let go and come back
+  bool crashed = false;             ///< the history was not closed properly
+  std::uint64_t lost = 0;           ///< events that could not be recorded: there are gaps
+  bool mapped = false;              ///< `events` lie in a mapped file: release_pages() applies
 };
 
-/// Of a recorder in memory; valid until it appends again. `crashed`: the member was killed.
+/// The history in a recorder in memory; valid until that appends again. `crashed`: the member was
+/// killed.
 [[nodiscard]] inline History history_of(const Recorder& recorder, bool crashed = false) {
   return {.identity = recorder.identity(),
           .events = recorder.events(),

@@ -1,5 +1,5 @@
 /// \file make_event.hpp
-/// Builds each kind of event from named values. The Recorder adds whose event it is.
+/// Builds each kind of event from named values. The Recorder adds the node and its incarnation.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace tutti::history {
 
-/// Where and when, the same for every kind. Kinds that concern no group leave it 0.
+/// View, time and group of an event. Kinds that concern no group leave `group` 0.
 struct At {
   std::uint64_t view = 0;
   std::uint64_t time_ns = 0;
@@ -39,7 +39,7 @@ template <class Detail>
   return event;
 }
 
-/// With another node and its whole incarnation in `number`.
+/// An event about another node; the whole incarnation of that node is in `number`.
 template <class Detail>
 [[nodiscard]] constexpr Event make_event(EventKind kind, At at, Detail detail, NodeRef peer) {
   Event event = make_event(kind, at, detail);
@@ -48,8 +48,8 @@ template <class Detail>
   return event;
 }
 
-/// `at.view`: the view in which it goes out, as far as the sending thread knows. Append it before
-/// the commit, so that no delivery of the message is recorded earlier.
+/// `at.view`: the view in which the message is sent, as far as the sending thread knows. Append the
+/// event before the commit, so that no delivery of the message is recorded earlier.
 [[nodiscard]] constexpr Event make_send(At at, Ticket ticket, std::uint32_t length,
                                         std::uint32_t crc) {
   Event event = make_event(EventKind::send, at);
@@ -74,12 +74,12 @@ template <class Detail>
 struct Delivery {
   NodeRef sender{};
   Ticket ticket{};           ///< the n-th message of that incarnation in the group, from 1
-  SeqNo ordinal{};           ///< goes on over views; per sender at Level::unordered
+  SeqNo ordinal{};           ///< continues across views; per sender at Level::unordered
   std::uint32_t length = 0;  ///< in bytes
   std::uint32_t crc = 0;     ///< of the payload, computed when the callback starts
   Level level = Level::atomic;
   std::uint64_t send_view = 0;  ///< in which it was sent, or last sent again
-  std::uint64_t round = 0;      ///< of the round-robin order, if that is to be checked; low 32 bits
+  std::uint64_t round = 0;      ///< of the round-robin order, if it is to be checked; low 32 bits
 };
 
 [[nodiscard]] constexpr Event make_deliver(At at, const Delivery& delivery) {
@@ -98,15 +98,16 @@ struct Delivery {
   return event;
 }
 
-/// Only when the CRC at the end of the callback, `delivery.crc` here, is not that of the start.
+/// Recorded only if the CRC at the end of the callback, which is passed as `delivery.crc`, is not
+/// the one at its start.
 [[nodiscard]] constexpr Event make_deliver_end(At at, const Delivery& delivery) {
   Event event = make_deliver(at, delivery);
   event.kind = EventKind::deliver_end;
   return event;
 }
 
-/// In `at.view`; `digest`: of what is proposed, as in the decision. A later leader has a higher
-/// ballot.
+/// `at.view`: the view that is to end. `digest`: of the proposal, as in the decision. A later
+/// leader has a higher ballot.
 [[nodiscard]] constexpr Event make_accept(At at, std::uint64_t digest, std::uint32_t ballot) {
   Event event = make_event(EventKind::accept, at);
   event.number = digest;
@@ -114,7 +115,7 @@ struct Delivery {
   return event;
 }
 
-/// `at.view` ends before ordinal `position`; `digest` is of all that was decided.
+/// `at.view` ends before ordinal `position`; `digest` covers the whole decision.
 [[nodiscard]] constexpr Event make_cut(At at, std::uint64_t digest, std::uint64_t position) {
   Event event = make_event(EventKind::cut, at);
   event.number = digest;
@@ -122,7 +123,7 @@ struct Delivery {
   return event;
 }
 
-/// `digest` covers members with incarnations, ranks, leader, senders, layout and the cut before.
+/// `digest` covers members with incarnations, ranks, leader, senders, layout and the previous cut.
 [[nodiscard]] constexpr Event make_install(At at, std::uint64_t digest, std::uint32_t members,
                                            std::uint32_t leader_rank) {
   Event event = make_event(EventKind::install, at);
@@ -140,7 +141,8 @@ struct Delivery {
   return event;
 }
 
-/// For groups of some of the members only; such a group lists all of its members in each view.
+/// Only for groups that not all members belong to; such a group lists all of its members in each
+/// view.
 [[nodiscard]] constexpr Event make_group_member(At at, NodeRef member, std::uint32_t rank,
                                                 std::uint8_t flags) {
   Event event = make_event(EventKind::group_member, at, flags, member);
@@ -156,7 +158,7 @@ struct Delivery {
   return make_event(EventKind::suspect, at, reason, whom);
 }
 
-/// In all groups; `joiner`: who wants in, if that is the reason.
+/// A wedge of all groups; `joiner`: the node that asks to join, if that is the reason.
 [[nodiscard]] constexpr Event make_wedge(At at, WedgeReason reason, NodeRef joiner = {}) {
   at.group = kAllGroups;
   return make_event(EventKind::wedge, at, reason, joiner);
@@ -183,7 +185,7 @@ struct Delivery {
   return event;
 }
 
-/// `incarnation` 0: whichever lives.
+/// Incarnation 0: whichever incarnation of the node runs.
 [[nodiscard]] constexpr Event make_heal_core(At at, NodeRef member) {
   return make_event(EventKind::heal_core, at, 0, member);
 }
@@ -205,7 +207,7 @@ struct Write {
   return event;
 }
 
-/// To show that something returned to where it was, `limit` is the value of then.
+/// To check that a value returned to an earlier one, pass the earlier one as `limit`.
 [[nodiscard]] constexpr Event make_resources(At at, ResourceKind kind, std::uint64_t value,
                                              std::uint64_t limit) {
   Event event = make_event(EventKind::resources, at, kind);

@@ -130,7 +130,7 @@ void HistoryFile::swap(HistoryFile& other) noexcept {
 
 void release_pages(std::span<const Event> events) {
   static const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-  // madvise takes no const pointer; this advice changes nothing.
+  // madvise takes no const pointer; this advice changes no content.
   auto* const data = reinterpret_cast<std::byte*>(const_cast<Event*>(events.data()));
   const std::size_t before = (page - reinterpret_cast<std::uintptr_t>(data) % page) % page;
   if (events.size_bytes() <= before) return;

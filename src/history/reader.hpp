@@ -1,8 +1,8 @@
 /// \file reader.hpp
-/// Reads a history file. What comes from a file is input: everything in it is checked.
-/// Invariants: HR1 a file of any content is read or refused with a message that names the file and
-/// the offset. HR2 an end that was cut off, as by a crash, is not an error: the events before it
-/// are read and the cut is reported.
+/// Reads a history file. A file is input: the reader checks everything in it.
+/// Invariants: HR1 a file of any content is read, or refused with a message that names the file and
+/// the offset. HR2 a file that was cut short, as by a crash, is no error: the events that remain
+/// are read, and what is missing is reported.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -14,10 +14,10 @@
 
 namespace tutti::history {
 
-/// A file that is mapped. Not for files that someone makes shorter meanwhile.
+/// A mapped history file. Nobody may shorten the file while it is mapped.
 class HistoryFile {
  public:
-  /// Reads the header and looks at the head of every event: kind, node, incarnation.
+  /// Reads the header and checks kind, node and incarnation of every event.
   [[nodiscard]] static Result<HistoryFile> open(const std::filesystem::path& path);
 
   HistoryFile(HistoryFile&& other) noexcept { swap(other); }
@@ -29,13 +29,13 @@ class HistoryFile {
   HistoryFile& operator=(const HistoryFile&) = delete;
   ~HistoryFile();
 
-  /// Valid while this object lives, wherever it is moved.
+  /// Valid while this object exists; its events also after a move, while the new object exists.
   [[nodiscard]] const History& history() const { return history_; }
-  /// Bytes at the end that are no whole event (HR2).
+  /// Bytes of an incomplete event at the end (HR2).
   [[nodiscard]] std::uint64_t cut_bytes() const { return cut_bytes_; }
-  /// Events that a file ended in good order has lost at its end since (HR2).
+  /// Events that are missing at the end of a file that was closed properly (HR2).
   [[nodiscard]] std::uint64_t cut_events() const { return cut_events_; }
-  /// Events before the end that were begun when the process was killed, and never written.
+  /// Slots before the end that an append() had taken, but not filled, when the process was killed.
   [[nodiscard]] std::uint64_t unwritten() const { return unwritten_; }
 
  private:
@@ -53,8 +53,8 @@ class HistoryFile {
   std::uint64_t unwritten_ = 0;
 };
 
-/// Lets the pages of `events`, a part of a mapped history, go from memory; they come back when
-/// read.
+/// Releases the memory of `events`, a part of a mapped history; the next access reads the file
+/// again.
 void release_pages(std::span<const Event> events);
 
 }  // namespace tutti::history

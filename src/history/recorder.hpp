@@ -1,11 +1,11 @@
 /// \file recorder.hpp
-/// What a member writes its history to: a file, or memory (simulator, tests).
+/// Where a member writes its history: to a file, or to memory (simulator, tests).
 ///
-/// Nothing is recorded unless a recorder is there, so that without one an event costs a test of a
-/// pointer: `if (recorder != nullptr) recorder->append(make_deliver(...));`
-/// Invariants: that of one thread's events, and of events ordered by other means (a commit, a
-/// doorbell), the earlier stands first. Events are never dropped while there is space (EventFile).
-/// Threads: append() from any number at once; the rest from one, while none appends.
+/// A member without a recorder records nothing; an event then costs one test of a pointer:
+/// `if (recorder != nullptr) recorder->append(make_deliver(...));`
+/// Invariants: of two events of one thread, and of two events that a commit or a doorbell orders,
+/// the earlier one stands first. The recorder drops no event while there is space (EventFile).
+/// Threads: any number may call append() at once; one calls the rest, while none appends.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -23,7 +23,7 @@ namespace tutti::history {
 
 class Recorder {
  public:
-  /// Makes the file anew. What was appended is in it even if the process is killed.
+  /// Creates or overwrites the file. An appended event is in it even if the process is killed.
   [[nodiscard]] static Result<std::unique_ptr<Recorder>> to_file(const std::filesystem::path& path,
                                                                  Identity identity);
   [[nodiscard]] static std::unique_ptr<Recorder> in_memory(Identity identity);
@@ -31,18 +31,18 @@ class Recorder {
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
 
-  /// Adds an event of this recorder's node and incarnation, which it puts in. Never blocks, but for
-  /// the system's time to give more space.
+  /// Sets the event's node and incarnation and appends it. Blocks only while the system provides
+  /// more space.
   void append(Event event) noexcept;
 
-  /// Ends the file in good order; the error says what was lost. Without it, as after a crash, the
-  /// file can be read all the same. In memory: nothing.
+  /// Closes the file properly; the error says what was lost. A file that was not closed, as after a
+  /// crash, can be read as well. In memory it does nothing.
   Result<void> close();
 
   [[nodiscard]] const Identity& identity() const { return identity_; }
-  /// Those in memory, empty for a file. Valid until the next append.
+  /// The events in memory; empty if they go to a file. Valid until the next append.
   [[nodiscard]] const std::vector<Event>& events() const { return events_; }
-  /// How many were dropped because the system refused space.
+  /// How many events were dropped because the system refused space.
   [[nodiscard]] std::uint64_t lost() const { return file_ != nullptr ? file_->lost() : 0; }
 
  private:

@@ -11,7 +11,7 @@ namespace tutti::history {
 
 [[nodiscard]] std::string_view to_string(EventKind kind);
 
-/// Such as "2:1f3a", the incarnation in hexadecimal; "harness".
+/// Such as "2:1f3a", with the incarnation in hexadecimal, or "harness".
 [[nodiscard]] std::string to_string(NodeRef node);
 
 /// One line, such as "deliver of group 0 in view 3 at 1.500 s: ordinal 17 is ticket 5 of 2:1f3a,

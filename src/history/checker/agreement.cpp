@@ -1,5 +1,6 @@
-// Those that go on from a view together delivered the same in it; at atomic, all that anyone did
-// (D4 D5 D11 F2); a member's first delivery follows what was before it (D7).
+// Members that go on from a view together delivered the same messages in it; at atomic they also
+// delivered every message that any member delivered in it (D4 D5 D11 F2). A member's first delivery
+// follows what came before it (D7).
 #include <algorithm>
 #include <limits>
 
@@ -43,17 +44,17 @@ class InView {
     const Tally* found = tally(life);
     return found != nullptr ? found->count : 0;
   }
-  /// It asked to, in this view, and its application was told that it has.
+  /// Whether it asked to leave in this view, and its application was told that it left.
   [[nodiscard]] bool left_in_order(std::uint32_t life) const {
     const Life& member = run_.lives[life];
     return member.stopped != kNever && member.installs.back().view == view_ &&
            static_cast<StopReason>(run_.event({life, member.stopped}).detail) == StopReason::left;
   }
-  static Place last(const Tally& tally) { return {tally.life, tally.last_index}; }
+  static EventRef last(const Tally& tally) { return {tally.life, tally.last_index}; }
   [[nodiscard]] std::string where() const {
     return "view " + std::to_string(view_) + ", group " + std::to_string(group_.id);
   }
-  [[nodiscard]] Place next_install(std::uint32_t life) const {
+  [[nodiscard]] EventRef next_install(std::uint32_t life) const {
     const Installation* install = run_.installation(life, view_ + 1);
     return {life, install != nullptr ? install->index : 0};
   }
@@ -63,14 +64,15 @@ class InView {
     const std::uint64_t position = run_.event(*cut_).position;
     for (const Tally& tally : tallies_) {
       const bool goes_on = std::ranges::binary_search(survivors_, tally.life);
-      const bool bound = goes_on || group_.atomic();  // others may have a tail of their own
+      const bool bound = goes_on || group_.atomic();  // others may have more: ahead.cpp
       const bool all = goes_on || left_in_order(tally.life);
       if ((bound && tally.end > position) || (all && tally.end < position)) {
-        run_.findings.add(Property::D11,
-                          run_.name(tally.life) + " delivers " +
-                              (tally.end > position ? "beyond" : "less than up to") +
-                              " the cut of " + where(),
-                          {last(tally), *cut_});
+        run_.findings.add(
+            Property::D11,
+            run_.name(tally.life) +
+                (tally.end > position ? " delivers beyond" : " stops delivering before") +
+                " the cut of " + where(),
+            {last(tally), *cut_});
       }
     }
   }
@@ -102,7 +104,7 @@ class InView {
     }
   }
 
-  /// Those that were removed: no more than what was agreed, and not for long.
+  /// A removed member delivers no more than what was agreed, and not for long.
   void check_zombies() {
     const ViewContent* next = run_.content_at(survivors_.front(), view_ + 1);
     std::uint64_t installed_ns = kNever;
@@ -124,7 +126,7 @@ class InView {
                               where(),
                           {last(tally)});
       }
-      // One that leaves in order delivers all of the view, however slow its application is.
+      // A member that leaves in order delivers all of the view, however slow its application is.
       const std::uint64_t bound_ns =
           left->reason == LeftReason::suspected ? run_.options.evict_bound_ns : 0;
       if (bound_ns > 0 && timing_.awake_ns(who.node, installed_ns, tally.last_ns) > bound_ns) {
@@ -142,42 +144,42 @@ class InView {
   const std::uint64_t view_;
   std::span<const Tally> tallies_;  // by life
   std::vector<std::uint32_t> survivors_;
-  std::optional<Place> cut_;
+  std::optional<EventRef> cut_;
   const Tally* longest_ = nullptr;
 };
 
-/// A member that comes later begins with the first message of its view, the first with the first.
+/// A joiner begins with the first message of its view, a founder with the first of the group.
 void check_begin(Run& run, const Group& group, const GroupTrace& trace, const Ending& ending) {
   const Life& life = run.lives[ending.life];
   if (life.installs.empty() || life.gaps()) return;
   const std::uint64_t view = life.installs.front().view;
-  const Place place{ending.life, ending.first_index};
-  const auto at = [&](const std::map<Key, std::vector<Place>>& places, std::uint64_t of) {
-    const auto found = places.find({of, group.id});
-    return found != places.end() && run.event(found->second.front()).position == ending.first;
+  const EventRef ref{ending.life, ending.first_index};
+  const auto at = [&](const std::map<Key, std::vector<EventRef>>& refs, std::uint64_t of) {
+    const auto found = refs.find({of, group.id});
+    return found != refs.end() && run.event(found->second.front()).position == ending.first;
   };
   if (ending.first == group.first_ordinal) {
     if (run.options.complete && ending.first != 0 && !at(run.snapshots, view) &&
         !(view > 0 && at(run.cuts, view - 1))) {
       run.findings.add(Property::D7,
                        run.name(ending.life) + " begins with ordinal " +
-                           std::to_string(ending.first) + ", before which there is nothing",
-                       {place});
+                           std::to_string(ending.first) + ", and nobody delivered those before it",
+                       {ref});
     }
     return;
   }
-  if (ending.first - 1 - group.first_ordinal >= group.deliveries) return;  // named as a gap before
+  if (ending.first - 1 - group.first_ordinal >= group.deliveries) return;  // reported as a gap
   const Entry before = trace.sequence.get(ending.first - 1 - group.first_ordinal);
   const auto ahead = static_cast<std::int32_t>(before.view - static_cast<std::uint32_t>(view));
-  // All who were to be given what comes before its first view may be gone without having been.
+  // All members that had to deliver the message before the cut may have crashed before they did.
   const bool begins_at_cut = view > 0 && at(run.cuts, view - 1);
   if ((before.sender == 0 && !begins_at_cut && run.options.complete) ||
       (before.sender != 0 && ahead >= 0)) {
-    run.findings.add(Property::D7,
-                     run.name(ending.life) +
-                         " misses messages before its first, from"
-                         " its first view on",
-                     {place});
+    run.findings.add(
+        Property::D7,
+        run.name(ending.life) +
+            " misses messages between the start of its first view and its first delivery",
+        {ref});
   }
 }
 

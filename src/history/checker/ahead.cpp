@@ -1,6 +1,7 @@
-// Below atomic, one that does not go on from a view may have delivered what no other has. All the
-// same, what those who go on delivered in that view it has delivered in their order, without gaps,
-// as far as it got; besides, nothing but messages of other lost ones that nobody else has (D6).
+// Below atomic, a member that does not go on from a view may deliver messages in it that no other
+// member has. It must still deliver what the survivors delivered in that view in their order and
+// without gaps, as far as it gets. Apart from that it may only deliver messages of other lost
+// members that nobody else has (D6).
 #include <algorithm>
 #include <optional>
 
@@ -30,7 +31,7 @@ class Ahead {
   }
 
  private:
-  // What those who go on delivered: ordinals from first_ to end_. False if nobody is known to.
+  // Finds what the survivors delivered: ordinals from first_ to end_. False if none is known.
   [[nodiscard]] bool find_reference() {
     for (const std::uint32_t life : run_.survivors(view_)) {
       const ViewContent* content = run_.content_at(life, view_);
@@ -74,14 +75,14 @@ class Ahead {
     });
   }
 
-  // False: to look no further.
-  [[nodiscard]] bool step(const Event& event, Place place, bool strictly) {
+  // False: check no further.
+  [[nodiscard]] bool step(const Event& event, EventRef ref, bool strictly) {
     const std::uint32_t sender =
         trace_.sender_number(Run::name_key(event.peer, event.peer_incarnation));
     const auto ticket = static_cast<std::uint32_t>(event.number);
     if (at_ < end_) {
       const Entry theirs = traced_.sequence.get(at_ - group_.first_ordinal);
-      if (theirs.sender == 0) return false;  // named as a gap, or nobody's history has it
+      if (theirs.sender == 0) return false;  // reported as a gap, or in no history
       if (theirs.sender == sender && theirs.ticket == ticket) {
         ++at_;
         return true;
@@ -89,13 +90,13 @@ class Ahead {
     }
     if (!strictly && was_lost(event) && !is_known(sender, ticket)) return true;
     run_.findings.add(Property::D6,
-                      run_.name(place.life) + " does not go on from view " + std::to_string(view_) +
-                          ", and delivers in it what those who go on do not, or later",
-                      {place});
+                      run_.name(ref.life) + " does not go on from view " + std::to_string(view_) +
+                          ", and delivers in it what the survivors do not, or later",
+                      {ref});
     return false;
   }
 
-  /// Those who go on have it: of each sender they have all up to the last one.
+  /// Whether the survivors have the message: of each sender they have all up to the last one.
   [[nodiscard]] bool is_known(std::uint32_t sender, std::uint32_t ticket) {
     if (!last_) {
       last_.emplace();
@@ -117,7 +118,7 @@ class Ahead {
   const ViewContent* next_ = nullptr;
   std::uint64_t first_ = 0;
   std::uint64_t end_ = 0;
-  std::uint64_t at_ = 0;                          // what the lost one is to deliver next
+  std::uint64_t at_ = 0;                          // what the lost member must deliver next
   std::optional<FlatMap<std::uint32_t>> last_{};  // ticket, by sender
 };
 

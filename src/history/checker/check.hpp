@@ -1,9 +1,9 @@
 /// \file check.hpp
-/// Checks the histories of a run: is what the members did what the library promises?
+/// Checks the histories of a run: did the members do what the library promises?
 ///
 /// Time is linear in the number of events, memory about 20 bytes per message sent and 16 per
-/// message of a group's sequence. Orders between members are taken from the messages, never from
-/// clocks. Threads: any, one call each.
+/// message of a group's sequence. The order of events of different members comes from the messages,
+/// never from clocks. Threads: any; concurrent calls share nothing.
 #pragma once
 #include <span>
 
@@ -14,8 +14,8 @@
 
 namespace tutti::history {
 
-/// An error if the histories cannot belong to one run: two of the same incarnation. Anything else
-/// that is wrong with them is a violation in the report.
+/// An error if two histories are of the same incarnation: then they cannot belong to one run.
+/// Anything else that is wrong with them is a violation in the report.
 [[nodiscard]] Result<Report> check(std::span<const History> histories,
                                    const CheckOptions& options = {});
 

@@ -1,5 +1,5 @@
 /// \file chunked.hpp
-/// A long array whose parts come into being when they are first written; others read as T{}.
+/// A long array that allocates each chunk when it is first written; the rest reads as T{}.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -10,7 +10,7 @@ namespace tutti::history {
 template <class T>
 class Chunked {
  public:
-  /// The caller bounds `index`: memory is taken for the chunks touched and 8 bytes per 4096 before.
+  /// The caller bounds `index`: this allocates its chunk, and 8 bytes for each chunk before it.
   T& operator[](std::uint64_t index) {
     const std::uint64_t chunk = index / kChunk;
     if (chunk >= chunks_.size()) chunks_.resize(chunk + 1);

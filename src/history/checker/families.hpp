@@ -1,6 +1,6 @@
 /// \file families.hpp
 /// The checks that look at a whole run, one function per family. Each adds what it finds to
-/// Run::findings. Those along one member's history are in walk.hpp.
+/// Run::findings. The checks along one member's history are in walk.hpp.
 #pragma once
 #include "history/checker/run.hpp"
 #include "history/checker/timing.hpp"

@@ -16,19 +16,19 @@ class FlatMap {
 
   [[nodiscard]] Value* find(std::uint64_t key) {
     if (slots_.empty()) return nullptr;
-    Slot& slot = slots_[place_of(key)];
+    Slot& slot = slots_[slot_of(key)];
     return slot.used ? &slot.value : nullptr;
   }
   [[nodiscard]] const Value* find(std::uint64_t key) const {
     if (slots_.empty()) return nullptr;
-    const Slot& slot = slots_[place_of(key)];
+    const Slot& slot = slots_[slot_of(key)];
     return slot.used ? &slot.value : nullptr;
   }
 
-  /// The value of the key, made if it was not there. Others may move.
+  /// The value of the key, created if there is none. Other values may move.
   Value& operator[](std::uint64_t key) {
     if ((size_ + 1) * 4 > slots_.size() * 3) grow();
-    Slot& slot = slots_[place_of(key)];
+    Slot& slot = slots_[slot_of(key)];
     if (!slot.used) {
       slot.used = true;
       slot.key = key;
@@ -50,14 +50,14 @@ class FlatMap {
   }
 
  private:
-  static constexpr std::size_t kKept = 4096;  // larger tables are given back by clear()
+  static constexpr std::size_t kKept = 4096;  // clear() frees larger tables
   struct Slot {
     std::uint64_t key = 0;
     Value value{};
     bool used = false;
   };
 
-  std::size_t place_of(std::uint64_t key) const {
+  std::size_t slot_of(std::uint64_t key) const {
     std::uint64_t state = key;
     std::size_t at = splitmix64(state) & (slots_.size() - 1);
     while (slots_[at].used && slots_[at].key != key) at = (at + 1) & (slots_.size() - 1);
@@ -68,7 +68,7 @@ class FlatMap {
     std::vector<Slot> old(slots_.empty() ? 16 : slots_.size() * 2);
     old.swap(slots_);
     for (Slot& slot : old) {
-      if (slot.used) slots_[place_of(slot.key)] = std::move(slot);
+      if (slot.used) slots_[slot_of(slot.key)] = std::move(slot);
     }
   }
 

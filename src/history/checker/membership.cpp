@@ -1,4 +1,5 @@
-// Views: the same for all, one chain, by majorities (M1 M2 M3 M4 M5).
+// Views: the same at all members, one chain, each with a majority of the one before (M1 M2 M3 M4
+// M5).
 #include <algorithm>
 #include <set>
 #include <tuple>
@@ -69,13 +70,13 @@ class Views {
 
   void check_install(std::uint32_t life, const std::vector<Installation>& installs, std::size_t i) {
     const Installation& install = installs[i];
-    const Place place{life, install.index};
+    const EventRef ref{life, install.index};
     const Installation* before = i > 0 ? &installs[i - 1] : nullptr;
     if (before != nullptr && install.view != before->view + 1) {
       run_.findings.add(Property::M2,
                         run_.name(life) + " goes from " + view_name(before->view) + " to " +
                             view_name(install.view) + ": ids must be consecutive",
-                        {Place{life, before->index}, place});
+                        {EventRef{life, before->index}, ref});
     }
     if (before != nullptr) check_successor(life, *before, install);
     if (!install.whole) return;
@@ -84,16 +85,15 @@ class Views {
     if (self == nullptr) {
       run_.findings.add(
           Property::M3,
-          run_.name(life) + " installs " + view_name(install.view) + ", which it is not in",
-          {place});
+          run_.name(life) + " installs " + view_name(install.view) + ", which it is not in", {ref});
     } else if (before == nullptr && install.view != run_.views.begin()->first &&
                (self->flags & kMemberJoined) == 0) {
       run_.findings.add(Property::M2,
                         run_.name(life) + " begins with " + view_name(install.view) +
-                            ", which does not say that it joins",
-                        {place});
+                            ", which does not list it as a joiner",
+                        {ref});
     }
-    check_chain(place, install, before);
+    check_chain(ref, install, before);
   }
 
   void check_successor(std::uint32_t life, const Installation& from, const Installation& to) {
@@ -104,13 +104,13 @@ class Views {
         other.view == to.view && (other.variant == to.variant || !other.whole || !to.whole);
     if (fresh || same) return;
     run_.findings.add(Property::M5,
-                      run_.name(life) + " and " + run_.name(other_life) + " leave " +
-                          view_name(from.view) + " towards different views",
-                      {Place{life, to.index}, Place{other_life, other.index}});
+                      run_.name(life) + " and " + run_.name(other_life) + " go from " +
+                          view_name(from.view) + " to different views",
+                      {EventRef{life, to.index}, EventRef{other_life, other.index}});
   }
 
-  /// From the view before, as this member or, if it joins, any other saw it.
-  void check_chain(Place place, const Installation& install, const Installation* before) {
+  /// Compares with the view before, as this member or, if it joins, any other member saw it.
+  void check_chain(EventRef ref, const Installation& install, const Installation* before) {
     const ViewContent* from = nullptr;
     std::uint32_t variant = 0;
     if (before != nullptr && before->whole && before->view + 1 == install.view) {
@@ -124,10 +124,11 @@ class Views {
     }
     if (from == nullptr) return;
     if (!chained_.emplace(install.view, install.variant, variant).second) return;
-    check_step(place, install.view, *from, run_.content(install));
+    check_step(ref, install.view, *from, run_.content(install));
   }
 
-  void check_step(Place place, std::uint64_t view, const ViewContent& from, const ViewContent& to) {
+  void check_step(EventRef ref, std::uint64_t view, const ViewContent& from,
+                  const ViewContent& to) {
     std::size_t survivors = 0;
     std::size_t left = 0;
     std::size_t leavers = 0;
@@ -146,20 +147,20 @@ class Views {
     if (!chain || survivors + left != from.members.size()) {
       run_.findings.add(
           Property::M2,
-          run_.name(place.life) + " installs " + view_name(view) +
+          run_.name(ref.life) + " installs " + view_name(view) +
               ", which is not the view before it without those that left and with those"
               " that joined",
-          {place});
+          {ref});
     }
     const std::size_t counted = from.members.size() - std::min(leavers, from.members.size());
     if (run_.options.primary && survivors * 2 <= counted) {
       run_.findings.add(Property::M4,
-                        run_.name(place.life) + " installs " + view_name(view) + ", of which " +
+                        run_.name(ref.life) + " installs " + view_name(view) + ", of which " +
                             std::to_string(survivors) +
                             " were in the view before: no"
                             " majority of " +
                             std::to_string(counted),
-                        {place});
+                        {ref});
     }
   }
 

@@ -1,5 +1,5 @@
 /// \file pages.hpp
-/// Goes through a history in order, letting go of the pages of a file that lie behind.
+/// Visits the events of a history in order, and releases the pages of a mapped file behind it.
 #pragma once
 #include <algorithm>
 #include <cstdint>

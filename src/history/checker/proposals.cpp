@@ -1,4 +1,5 @@
-// What a majority has accepted stands, whoever proposes next, and nothing else is decided (M7).
+// Once a majority has accepted a proposal, later leaders propose the same, and nothing else is
+// decided (M7).
 #include <algorithm>
 #include <map>
 #include <set>
@@ -8,7 +9,7 @@
 namespace tutti::history {
 namespace {
 
-/// A proposal of a view: who made it, and what.
+/// A proposal in a view: the leader's ballot, and what it proposes.
 struct Proposed {
   std::uint32_t ballot = 0;
   std::uint64_t digest = 0;
@@ -17,33 +18,33 @@ struct Proposed {
 
 class AgreedView {
  public:
-  AgreedView(Run& run, std::uint64_t view, std::vector<Place> accepts)
+  AgreedView(Run& run, std::uint64_t view, std::vector<EventRef> accepts)
       : run_(run), view_(view), accepts_(std::move(accepts)) {
     const auto found = run_.views.find(view);
     if (found != run_.views.end() && !found->second.variants.empty()) {
       members_ = found->second.variants.front().content.members.size();
     }
-    std::ranges::stable_sort(accepts_, {}, [&](Place place) { return run_.event(place).time_ns; });
+    std::ranges::stable_sort(accepts_, {}, [&](EventRef ref) { return run_.event(ref).time_ns; });
   }
 
   void check_accepts() {
-    std::map<std::uint32_t, Place> by_ballot;
-    for (const Place place : accepts_) {
-      const Proposed proposed = of(place);
-      const auto [first, fresh] = by_ballot.try_emplace(proposed.ballot, place);
+    std::map<std::uint32_t, EventRef> by_ballot;
+    for (const EventRef ref : accepts_) {
+      const Proposed proposed = of(ref);
+      const auto [first, fresh] = by_ballot.try_emplace(proposed.ballot, ref);
       if (!fresh && of(first->second) != proposed) {
-        add(place, first->second, " accept different proposals of one leader");
+        add(ref, first->second, " accept different proposals of one leader");
       }
-      follow(place, proposed);
+      follow(ref, proposed);
     }
   }
 
-  /// The decision has the acceptances of a majority behind it by then.
-  void check_decide(Place place) const {
-    const Event& decide = run_.event(place);
+  /// By the time of the decision, a majority has accepted it in one ballot.
+  void check_decide(EventRef ref) const {
+    const Event& decide = run_.event(ref);
     if (members_ == 0) return;
     std::map<std::uint32_t, std::set<std::uint32_t>> votes;  // by ballot
-    for (const Place accept : accepts_) {
+    for (const EventRef accept : accepts_) {
       const Event& event = run_.event(accept);
       if (event.time_ns > decide.time_ns || event.number != decide.number) continue;
       std::set<std::uint32_t>& of_ballot = votes[event.extra];
@@ -51,14 +52,14 @@ class AgreedView {
       if (is_majority(of_ballot)) return;
     }
     run_.findings.add(Property::M7,
-                      run_.name(place.life) + " decides what no majority of view " +
+                      run_.name(ref.life) + " decides what no majority of view " +
                           std::to_string(view_) + " has accepted",
-                      {place});
+                      {ref});
   }
 
  private:
-  [[nodiscard]] Proposed of(Place place) const {
-    const Event& event = run_.event(place);
+  [[nodiscard]] Proposed of(EventRef ref) const {
+    const Event& event = run_.event(ref);
     return {event.extra, event.number};
   }
   [[nodiscard]] bool is_majority(const std::set<std::uint32_t>& lives) const {
@@ -66,30 +67,30 @@ class AgreedView {
   }
 
   /// Once a majority has accepted a proposal, leaders of higher ballots propose the same.
-  void follow(Place place, const Proposed& proposed) {
+  void follow(EventRef ref, const Proposed& proposed) {
     if (chosen_ && proposed.ballot > of(*chosen_).ballot &&
         proposed.digest != of(*chosen_).digest) {
-      add(place, *chosen_, " accept different proposals, the first of which a majority had");
+      add(ref, *chosen_, " accept different proposals, though a majority had accepted the first");
     }
     if (chosen_ || members_ == 0) return;
     std::set<std::uint32_t>& lives = lives_[proposed];
-    lives.insert(place.life);
-    if (is_majority(lives)) chosen_ = place;
+    lives.insert(ref.life);
+    if (is_majority(lives)) chosen_ = ref;
   }
 
-  void add(Place place, Place other, const std::string& what) const {
+  void add(EventRef ref, EventRef other, const std::string& what) const {
     run_.findings.add(Property::M7,
-                      run_.name(other.life) + " and " + run_.name(place.life) + ", in view " +
+                      run_.name(other.life) + " and " + run_.name(ref.life) + ", in view " +
                           std::to_string(view_) + ',' + what,
-                      {other, place});
+                      {other, ref});
   }
 
   Run& run_;
   const std::uint64_t view_;
-  std::vector<Place> accepts_;  // in the order of their times
-  std::size_t members_ = 0;     // of the view; 0: not known
+  std::vector<EventRef> accepts_;  // in the order of their times
+  std::size_t members_ = 0;        // of the view; 0: not known
   std::map<Proposed, std::set<std::uint32_t>> lives_;
-  std::optional<Place> chosen_;  // its acceptance made a majority
+  std::optional<EventRef> chosen_;  // the acceptance that completed a majority
 };
 
 }  // namespace
@@ -99,17 +100,17 @@ void check_proposals(Run& run) {
     return run.findings.skip(std::string("M7: whether a majority accepted what is decided: ") +
                              (run.accepts.empty() ? "not recorded" : "not complete"));
   }
-  std::map<std::uint64_t, std::vector<Place>> by_view;
-  for (const Place place : run.accepts) by_view[run.event(place).view].push_back(place);
+  std::map<std::uint64_t, std::vector<EventRef>> by_view;
+  for (const EventRef ref : run.accepts) by_view[run.event(ref).view].push_back(ref);
   std::map<std::uint64_t, AgreedView> views;
-  for (const auto& [view, places] : by_view) {
-    AgreedView& in = views.emplace(view, AgreedView(run, view, places)).first->second;
+  for (const auto& [view, refs] : by_view) {
+    AgreedView& in = views.emplace(view, AgreedView(run, view, refs)).first->second;
     in.check_accepts();
   }
-  for (const Place place : run.decides) {
-    const std::uint64_t view = run.event(place).view;
-    const auto in = views.try_emplace(view, run, view, std::vector<Place>{}).first;
-    in->second.check_decide(place);
+  for (const EventRef ref : run.decides) {
+    const std::uint64_t view = run.event(ref).view;
+    const auto in = views.try_emplace(view, run, view, std::vector<EventRef>{}).first;
+    in->second.check_decide(ref);
   }
 }
 

@@ -1,4 +1,4 @@
-// M6: somebody saw a reason for each view; a member is removed with a reason, for ever, and soon
+// M6: for each view some member saw a reason. A member is removed for a reason, for ever, and soon
 // after the first suspicion.
 #include <algorithm>
 #include <map>
@@ -13,8 +13,8 @@ namespace {
 class Removals {
  public:
   explicit Removals(Run& run) : run_(run) {
-    for (const Place place : run_.suspects) {
-      const Event& event = run_.event(place);
+    for (const EventRef ref : run_.suspects) {
+      const Event& event = run_.event(ref);
       const NodeRef whom{event.peer, event.number};
       const auto [first, fresh] = suspected_.try_emplace(whom, event.view);
       if (!fresh) first->second = std::min(first->second, event.view);
@@ -32,9 +32,9 @@ class Removals {
         for (const ViewLeft& left : variant.content.lefts) removed_.insert(left.who);
       }
     }
-    for (const Place place : run_.suspects) check_sticks(place);
-    for (const auto& [id, places] : run_.wedges) {
-      for (const Place place : places) check_wedge(id, place);
+    for (const EventRef ref : run_.suspects) check_sticks(ref);
+    for (const auto& [id, refs] : run_.wedges) {
+      for (const EventRef ref : refs) check_wedge(id, ref);
     }
   }
 
@@ -46,8 +46,8 @@ class Removals {
         {variant.install});
   }
 
-  /// Somebody saw why the view before had to end; where nobody has come or gone, a joiner that was
-  /// lost before it was taken in.
+  /// Some member saw a reason to end the view before. If both views have the same members, the
+  /// reason was a joiner that was lost before it was admitted.
   void check_why(std::uint64_t id, const View& view) {
     const auto before = run_.views.find(id - 1);
     const auto wedges = run_.wedges.find(id - 1);
@@ -56,8 +56,8 @@ class Removals {
     const ViewContent& from = before->second.variants.front().content;
     const ViewContent& to = view.variants.front().content;
     const bool same = to.lefts.empty() && to.members.size() == from.members.size();
-    for (const Place place : wedges->second) {
-      const Event& wedge = run_.event(place);
+    for (const EventRef ref : wedges->second) {
+      const Event& wedge = run_.event(ref);
       const auto reason = static_cast<WedgeReason>(wedge.detail);
       if (reason == WedgeReason::unsaid) return;
       const NodeRef joiner{wedge.peer, wedge.number};
@@ -66,38 +66,37 @@ class Removals {
       if (joins || (!same && reason != WedgeReason::told)) return;
     }
     add(view.variants.front(), id,
-        same ? "into which nobody has come and from which nobody has gone"
+        same ? "though it has the same members as the one before"
              : "for which nobody had a reason");
   }
 
-  /// A member that says why it wedges says what is so.
-  void check_wedge(std::uint64_t id, Place place) {
-    const Event& wedge = run_.event(place);
+  /// The reason that a member gives for its wedge is true.
+  void check_wedge(std::uint64_t id, EventRef ref) {
+    const Event& wedge = run_.event(ref);
     const auto reason = static_cast<WedgeReason>(wedge.detail);
-    if (!run_.options.complete || run_.lives[place.life].gaps()) return;
+    if (!run_.options.complete || run_.lives[ref.life].gaps()) return;
     if (reason == WedgeReason::suspicion) {
-      const bool suspects = std::ranges::any_of(run_.suspects, [&](Place suspicion) {
-        return suspicion.life == place.life && suspicion.index < place.index &&
+      const bool suspects = std::ranges::any_of(run_.suspects, [&](EventRef suspicion) {
+        return suspicion.life == ref.life && suspicion.index < ref.index &&
                run_.event(suspicion).view == id;
       });
-      if (!suspects) add(place, id, " ends it for a suspicion that it does not have");
+      if (!suspects) add(ref, id, " ends it for a suspicion that it does not have");
     } else if (reason == WedgeReason::leave) {
       const bool leaves = std::ranges::any_of(run_.lives, [&](const Life& life) {
         return life.leave != kNever && life.history->events[life.leave].time_ns <= wedge.time_ns;
       });
-      if (!leaves) add(place, id, " ends it for one that leaves, though nobody has asked to");
+      if (!leaves) add(ref, id, " ends it for a member that leaves, though nobody has asked to");
     } else if (reason == WedgeReason::told) {
-      const bool first = std::ranges::all_of(run_.wedges.at(id), [&](Place other) {
-        return other.life == place.life || run_.event(other).time_ns > wedge.time_ns;
+      const bool first = std::ranges::all_of(run_.wedges.at(id), [&](EventRef other) {
+        return other.life == ref.life || run_.event(other).time_ns > wedge.time_ns;
       });
-      if (first) add(place, id, " is the first to end it, and says that others do");
+      if (first) add(ref, id, " is the first to end it, and says that others did before");
     }
   }
 
-  void add(Place place, std::uint64_t id, const std::string& what) {
+  void add(EventRef ref, std::uint64_t id, const std::string& what) {
     run_.findings.add(Property::M6,
-                      run_.name(place.life) + ", in view " + std::to_string(id) + ',' + what,
-                      {place});
+                      run_.name(ref.life) + ", in view " + std::to_string(id) + ',' + what, {ref});
   }
 
   void check_members(std::uint64_t id, const View::Variant& variant) {
@@ -105,7 +104,7 @@ class Removals {
     for (const ViewMember& member : variant.content.members) {
       if (removed_.contains(member.who)) {
         add(variant, id,
-            "in which " + to_string(member.who) + " is again, which was removed before");
+            "in which " + to_string(member.who) + " is a member again after it was removed");
       }
       if (!nodes.insert(member.who.node).second) {
         add(variant, id, "which has node " + std::to_string(member.who.node) + " twice");
@@ -129,23 +128,23 @@ class Removals {
     }
   }
 
-  /// Once suspected, a member is gone after suspicion_views views of who suspects it.
-  void check_sticks(Place place) {
-    const Event& suspicion = run_.event(place);
+  /// suspicion_views views after its suspicion, a member has no view with the suspect any more.
+  void check_sticks(EventRef ref) {
+    const Event& suspicion = run_.event(ref);
     const NodeRef whom{suspicion.peer, suspicion.number};
-    for (const Installation& install : run_.lives[place.life].installs) {
+    for (const Installation& install : run_.lives[ref.life].installs) {
       if (install.view < suspicion.view + run_.options.suspicion_views || !install.whole) continue;
       if (run_.content(install).member(whom) == nullptr) return;
       run_.findings.add(Property::M6,
-                        run_.name(place.life) + " suspected " + to_string(whom) +
+                        run_.name(ref.life) + " suspected " + to_string(whom) +
                             " and still has it in view " + std::to_string(install.view),
-                        {place, Place{place.life, install.index}});
+                        {ref, EventRef{ref.life, install.index}});
       return;
     }
   }
 
   Run& run_;
-  std::map<NodeRef, std::uint64_t> suspected_;  // the first view in which someone did
+  std::map<NodeRef, std::uint64_t> suspected_;  // the first view in which someone suspects it
   std::set<NodeRef> removed_;
 };
 

@@ -71,10 +71,11 @@ class Run::Scan {
   void send(const Event& event) {
     InGroup& in = in_group_[event.group];
     if (in.log == nullptr) in.log = &log(event.group);
-    // A ticket may be skipped, by a claim that was abandoned; one far off is no ticket.
+    // An abandoned claim may leave a gap in the tickets. A number far beyond the events is no
+    // ticket: its deliveries are reported as never sent.
     constexpr std::uint64_t kPerEvent = 8;
     const std::uint64_t limit = (life_.history->events.size() + 4096) * kPerEvent;
-    if (event.number == 0 || event.number > limit) return;  // then its deliveries were never sent
+    if (event.number == 0 || event.number > limit) return;
     ++in.log->count;
     in.log->end = std::max(in.log->end, event.number);
     const std::uint64_t since = event.time_ns - std::min(event.time_ns, run_.begin_ns);
@@ -131,23 +132,23 @@ class Run::Scan {
   }
 
   void rare(const Event& event, std::uint64_t index) {
-    const Place place{number_, index};
+    const EventRef ref{number_, index};
     switch (event.kind) {
       case EventKind::cut:
-        run_.cuts[{event.view, event.group}].push_back(place);
+        run_.cuts[{event.view, event.group}].push_back(ref);
         return;
       case EventKind::snapshot_out:
       case EventKind::snapshot_in:
-        run_.snapshots[{event.view, event.group}].push_back(place);
+        run_.snapshots[{event.view, event.group}].push_back(ref);
         return;
       case EventKind::suspect:
-        run_.suspects.push_back(place);
+        run_.suspects.push_back(ref);
         return;
       case EventKind::accept:
-        run_.accepts.push_back(place);
+        run_.accepts.push_back(ref);
         return;
       case EventKind::decide:
-        run_.decides.push_back(place);
+        run_.decides.push_back(ref);
         return;
       case EventKind::leave:
         life_.leave = std::min(life_.leave, index);
@@ -161,10 +162,10 @@ class Run::Scan {
       case EventKind::nulls:
       case EventKind::data_pushes:
       case EventKind::heartbeats:
-        run_.counts.push_back(place);
+        run_.counts.push_back(ref);
         return;
       case EventKind::resources:
-        run_.resources.push_back(place);
+        run_.resources.push_back(ref);
         return;
       case EventKind::quiet_begin:
       case EventKind::quiet_end:
@@ -172,7 +173,7 @@ class Run::Scan {
       case EventKind::heal_core:
       case EventKind::fault_begin:
       case EventKind::fault_end:
-        run_.harness.push_back(place);
+        run_.harness.push_back(ref);
         return;
       default:
         return;
@@ -218,7 +219,7 @@ Run::Run(std::span<const History> histories, const CheckOptions& given, Findings
 void Run::finish() {
   if (begin_ns == kNever) begin_ns = 0;
   std::ranges::sort(harness, {},
-                    [this](Place place) { return std::pair(event(place).time_ns, place); });
+                    [this](EventRef ref) { return std::pair(event(ref).time_ns, ref); });
   for (auto& [id, group] : groups) {
     if (!options.groups.contains(id)) {
       group.round_robin = options.other_groups.round_robin;
@@ -226,8 +227,8 @@ void Run::finish() {
     }
     if (!group.level) group.level = Level::atomic;
   }
-  for (const Place place : harness) {  // a crash that the harness made is one
-    const Event& fault = event(place);
+  for (const EventRef ref : harness) {  // a crash by the harness counts as one, too
+    const Event& fault = event(ref);
     if (fault.kind != EventKind::fault_begin ||
         fault.detail != static_cast<std::uint8_t>(FaultKind::crash)) {
       continue;
@@ -250,9 +251,9 @@ std::vector<std::uint32_t> Run::survivors(std::uint64_t view) const {
   return found;
 }
 
-const Installation* Run::installed_at(Place place) const {
-  const std::vector<Installation>& installs = lives[place.life].installs;
-  const auto after = std::ranges::upper_bound(installs, place.index, {}, &Installation::index);
+const Installation* Run::installed_at(EventRef ref) const {
+  const std::vector<Installation>& installs = lives[ref.life].installs;
+  const auto after = std::ranges::upper_bound(installs, ref.index, {}, &Installation::index);
   return after == installs.begin() ? nullptr : &*(after - 1);
 }
 

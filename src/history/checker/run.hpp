@@ -1,5 +1,5 @@
 /// \file run.hpp
-/// A run, sorted: what the families of checks look things up in. Made in one pass over all events.
+/// An index of a run, in which all checks look things up. Made in one pass over all events.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -47,13 +47,13 @@ struct Group {
   std::uint16_t id = 0;
   std::optional<Level> level{};
   bool round_robin = false;
-  std::uint64_t first_ordinal = kNever;  ///< the lowest that anyone began with
+  std::uint64_t first_ordinal = kNever;  ///< the lowest with which a member began
   std::uint64_t deliveries = 0;
   [[nodiscard]] bool ordered() const { return level != Level::unordered; }
   [[nodiscard]] bool atomic() const { return level == Level::atomic; }
 };
 
-/// The life of one incarnation: what its history holds, besides the bulk.
+/// One incarnation: what its history holds, besides sends and deliveries.
 struct Life {
   const History* history = nullptr;
   NodeRef who{};
@@ -64,7 +64,7 @@ struct Life {
   [[nodiscard]] bool gaps() const { return history->lost > 0; }
 };
 
-/// Two places of events of a kind, such as cuts, by (view, group).
+/// (view, group), under which events such as cuts are kept.
 using Key = std::pair<std::uint64_t, std::uint16_t>;
 
 class Run {
@@ -73,18 +73,18 @@ class Run {
 
   const CheckOptions& options;
   Findings& findings;
-  std::vector<Life> lives;  ///< by place in the list of histories; those of harnesses are empty
+  std::vector<Life> lives;  ///< one per history, in their order; those of harnesses are empty
   std::map<std::uint64_t, View> views;
   std::map<std::uint16_t, Group> groups;
-  std::map<Key, std::vector<Place>> cuts;
-  std::map<std::uint64_t, std::vector<Place>> wedges;  ///< by view
-  std::map<Key, std::vector<Place>> snapshots;
-  std::vector<Place> suspects, accepts, decides, counts, resources;
-  std::vector<Place> harness;  ///< faults, heals, quiet times, in the order of their times
+  std::map<Key, std::vector<EventRef>> cuts;
+  std::map<std::uint64_t, std::vector<EventRef>> wedges;  ///< by view
+  std::map<Key, std::vector<EventRef>> snapshots;
+  std::vector<EventRef> suspects, accepts, decides, counts, resources;
+  std::vector<EventRef> harness;  ///< faults, heals and quiet times, by time
   std::uint64_t begin_ns = kNever, end_ns = 0;
 
-  [[nodiscard]] const Event& event(Place place) const { return findings.event(place); }
-  /// The history of an incarnation, by its folded incarnation; null if there is none.
+  [[nodiscard]] const Event& event(EventRef ref) const { return findings.event(ref); }
+  /// The index in `lives` of a (folded) incarnation; null if it has no history.
   [[nodiscard]] const std::uint32_t* life_of(std::uint16_t node, std::uint32_t folded) const {
     return by_name_.find(name_key(node, folded));
   }
@@ -105,15 +105,15 @@ class Run {
   [[nodiscard]] const ViewContent& content(const Installation& install) const {
     return views.at(install.view).variants[install.variant].content;
   }
-  /// Those that installed this view and then the next.
+  /// The members that installed this view and then the next one.
   [[nodiscard]] std::vector<std::uint32_t> survivors(std::uint64_t view) const;
-  /// What that member had installed last at that event; null before its first view.
-  [[nodiscard]] const Installation* installed_at(Place place) const;
-  /// When that member installed the view; null if it did not.
+  /// The view that the member had installed last at that event; null before its first one.
+  [[nodiscard]] const Installation* installed_at(EventRef ref) const;
+  /// That member's installation of the view; null if there is none.
   [[nodiscard]] const Installation* installation(std::uint32_t life, std::uint64_t view) const;
-  /// The view as that member saw it; null if it did not, or its history ends within.
+  /// The view as that member installed it; null if it did not, or its history ends amid the list.
   [[nodiscard]] const ViewContent* content_at(std::uint32_t life, std::uint64_t view) const;
-  /// A send's time, at most kTimeShift's unit later than it was.
+  /// A send's time, rounded up to the unit of kTimeShift.
   [[nodiscard]] std::uint64_t time_of(const Sent& sent) const {
     return begin_ns + (std::uint64_t{sent.time} << Sent::kTimeShift);
   }

@@ -1,4 +1,4 @@
-// Joiners take over the state as of the cut, and go on exactly behind it (M9).
+// Joiners take over the state as of the cut, and deliver exactly what follows it (M9).
 #include <algorithm>
 
 #include "history/checker/families.hpp"
@@ -6,29 +6,30 @@
 namespace tutti::history {
 namespace {
 
-void check_same(Run& run, const Key& key, const std::vector<Place>& places) {
+void check_same(Run& run, const Key& key, const std::vector<EventRef>& refs) {
   const auto out = std::ranges::find_if(
-      places, [&](Place place) { return run.event(place).kind == EventKind::snapshot_out; });
-  const Place first = out != places.end() ? *out : places.front();
-  if (out == places.end() && run.options.complete) {
+      refs, [&](EventRef ref) { return run.event(ref).kind == EventKind::snapshot_out; });
+  const EventRef first = out != refs.end() ? *out : refs.front();
+  if (out == refs.end() && run.options.complete) {
     run.findings.add(Property::M9, run.name(first.life) + " takes over a state that nobody gave",
                      {first});
   }
-  for (const Place place : places) {
-    const Event& snapshot = run.event(place);
+  for (const EventRef ref : refs) {
+    const Event& snapshot = run.event(ref);
     if (snapshot.number != run.event(first).number ||
         snapshot.position != run.event(first).position) {
       run.findings.add(Property::M9,
-                       run.name(place.life) + " and " + run.name(first.life) +
+                       run.name(ref.life) + " and " + run.name(first.life) +
                            " have different states for the joiners of view " +
                            std::to_string(key.first),
-                       {first, place});
+                       {first, ref});
     }
   }
   const auto cut = key.first > 0 ? run.cuts.find({key.first - 1, key.second}) : run.cuts.end();
   if (cut != run.cuts.end() &&
       run.event(cut->second.front()).position != run.event(first).position) {
-    run.findings.add(Property::M9, run.name(first.life) + " has a state that is not of the cut",
+    run.findings.add(Property::M9,
+                     run.name(first.life) + " has a state that does not end at the cut",
                      {cut->second.front(), first});
   }
 }
@@ -37,14 +38,15 @@ void check_same(Run& run, const Key& key, const std::vector<Place>& places) {
 void check_joiner(Run& run, const Ending& ending, std::uint16_t group) {
   const Life& life = run.lives[ending.life];
   if (life.installs.empty() || life.gaps()) return;
-  const auto places = run.snapshots.find({life.installs.front().view, group});
-  if (places == run.snapshots.end()) return;  // this group has no state
-  const auto taken = std::ranges::find_if(places->second, [&](Place place) {
-    return place.life == ending.life && run.event(place).kind == EventKind::snapshot_in;
+  const auto refs = run.snapshots.find({life.installs.front().view, group});
+  if (refs == run.snapshots.end()) return;  // this group has no state
+  const auto taken = std::ranges::find_if(refs->second, [&](EventRef ref) {
+    return ref.life == ending.life && run.event(ref).kind == EventKind::snapshot_in;
   });
-  const Place delivery{ending.life, ending.first_index};
-  if (taken == places->second.end()) {
-    run.findings.add(Property::M9, run.name(ending.life) + " delivers without the state before",
+  const EventRef delivery{ending.life, ending.first_index};
+  if (taken == refs->second.end()) {
+    run.findings.add(Property::M9,
+                     run.name(ending.life) + " delivers without having taken over the state",
                      {delivery});
   } else if (taken->index > ending.first_index) {
     run.findings.add(Property::M9,
@@ -64,7 +66,7 @@ void check_joiner(Run& run, const Ending& ending, std::uint16_t group) {
 }  // namespace
 
 void check_snapshots(Run& run, const Trace& trace) {
-  for (const auto& [key, places] : run.snapshots) check_same(run, key, places);
+  for (const auto& [key, refs] : run.snapshots) check_same(run, key, refs);
   for (const auto& [group, traced] : trace.groups) {
     if (!run.groups.at(group).ordered()) continue;
     for (const Ending& ending : traced.endings) check_joiner(run, ending, group);

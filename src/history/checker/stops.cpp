@@ -1,4 +1,4 @@
-// Leaving and stopping end in time (V4), and what is bounded stays in its bounds (B1).
+// A member that leaves or is evicted stops in time (V4); resources stay within their limits (B1).
 #include <algorithm>
 #include <string>
 
@@ -10,14 +10,13 @@ namespace {
 void check_ends(Run& run, std::uint32_t life, std::uint64_t from, const std::string& what) {
   const Life& member = run.lives[life];
   if (from == kNever || member.crashed || member.gaps()) return;
-  const Place place{life, from};
-  const std::uint64_t from_ns = run.event(place).time_ns;
+  const EventRef ref{life, from};
+  const std::uint64_t from_ns = run.event(ref).time_ns;
   const std::uint64_t bound_ns = run.options.leave_bound_ns;
   const bool stopped = member.stopped != kNever;
   const std::uint64_t until_ns = stopped ? run.event({life, member.stopped}).time_ns : run.end_ns;
   if (until_ns < from_ns || until_ns - from_ns <= bound_ns) return;
-  run.findings.add(Property::V4, run.name(life) + " has not stopped in time after " + what,
-                   {place});
+  run.findings.add(Property::V4, run.name(life) + " has not stopped in time after " + what, {ref});
 }
 
 }  // namespace
@@ -33,13 +32,13 @@ void check_stops(Run& run) {
 }
 
 void check_resources(Run& run) {
-  for (const Place place : run.resources) {
-    const Event& event = run.event(place);
+  for (const EventRef ref : run.resources) {
+    const Event& event = run.event(ref);
     if (event.number <= event.position) continue;
     run.findings.add(
         Property::B1,
-        run.name(place.life) + " uses more than its limit of " + std::to_string(event.position),
-        {place});
+        run.name(ref.life) + " uses more than its limit of " + std::to_string(event.position),
+        {ref});
   }
 }
 

@@ -1,12 +1,11 @@
-// A member that is suspected gave a reason for it (M6). A member that stops as in a minority was in
-// one (M10).
+// Nobody is suspected without a reason (M6). A member that stops as in a minority was in one (M10).
 //
-// What is promised: the first suspicion of a member in a view is of somebody who lost the
-// connection to it, or did not hear it for suspect_after_ns. The others may take that over. A
-// member stops as in a minority when half of its view is suspected by it or suspects it (J6), or
-// has been for suspect_after_ns (J9); it is evicted only if somebody suspects it.
-// What is not: that a suspicion is true. A member that was silent for so long is out, also if it
-// lives, and one that is hard to hear may have many suspect it, and each other.
+// What is promised: the first member to suspect another one in a view has lost the connection to
+// it, or has not heard it for suspect_after_ns; the others may adopt that suspicion. A member stops
+// as in a minority when it suspects half of its view (J6), or when for suspect_after_ns half of its
+// view was suspected by it or suspected it (J9). It is evicted only if somebody suspects it.
+// What is not promised: that a suspected member has failed. A member that was silent for so long is
+// removed even if it runs, and many members may suspect one that is hard to hear, and each other.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -17,7 +16,7 @@
 namespace tutti::history {
 namespace {
 
-/// Times in which a member could not be heard.
+/// A time in which a member could not be heard.
 struct Span {
   std::uint64_t begin_ns;
   std::uint64_t end_ns;
@@ -27,17 +26,17 @@ class Suspicions {
  public:
   Suspicions(Run& run, const Timing& timing)
       : run_(run), timing_(timing), silence_ns_(run.options.suspect_after_ns / 2) {
-    for (const Place place : run_.suspects) {
-      const Event& event = run_.event(place);
-      by_whom_[{event.view, {event.peer, event.number}}].push_back(place);
+    for (const EventRef ref : run_.suspects) {
+      const Event& event = run_.event(ref);
+      by_whom_[{event.view, {event.peer, event.number}}].push_back(ref);
     }
-    for (auto& [key, places] : by_whom_) {
-      std::ranges::stable_sort(places, {}, [&](Place place) { return run_.event(place).time_ns; });
+    for (auto& [key, refs] : by_whom_) {
+      std::ranges::stable_sort(refs, {}, [&](EventRef ref) { return run_.event(ref).time_ns; });
     }
   }
 
   void check() {
-    for (const auto& [key, places] : by_whom_) check_first(key.first, key.second, places);
+    for (const auto& [key, refs] : by_whom_) check_first(key.first, key.second, refs);
     for (std::uint32_t life = 0; life < run_.lives.size(); ++life) {
       if (run_.lives[life].gaps()) continue;
       if (run_.lives[life].evicted != kNever) check_evicted(life);
@@ -46,34 +45,34 @@ class Suspicions {
   }
 
  private:
-  using Whom = std::pair<std::uint64_t, NodeRef>;  // in which view
+  using Whom = std::pair<std::uint64_t, NodeRef>;  // view, suspected member
 
-  /// Of those who were first at one time, somebody had a reason of its own.
-  void check_first(std::uint64_t view, NodeRef whom, const std::vector<Place>& places) {
-    const std::uint64_t first_ns = run_.event(places.front()).time_ns;
-    for (const Place place : places) {
-      if (run_.event(place).time_ns != first_ns) break;
-      if (run_.lives[place.life].gaps() || has_reason(place.life, view, whom, first_ns)) return;
+  /// Of the members that were the first to suspect it, at one time, one had a reason of its own.
+  void check_first(std::uint64_t view, NodeRef whom, const std::vector<EventRef>& refs) {
+    const std::uint64_t first_ns = run_.event(refs.front()).time_ns;
+    for (const EventRef ref : refs) {
+      if (run_.event(ref).time_ns != first_ns) break;
+      if (run_.lives[ref.life].gaps() || has_reason(ref.life, view, whom, first_ns)) return;
     }
     run_.findings.add(Property::M6,
-                      run_.name(places.front().life) + " is the first in view " +
+                      run_.name(refs.front().life) + " is the first in view " +
                           std::to_string(view) + " to suspect " + to_string(whom) +
                           ", which it could hear",
-                      {places.front()});
+                      {refs.front()});
   }
 
   [[nodiscard]] bool has_reason(std::uint32_t by, std::uint64_t view, NodeRef whom,
                                 std::uint64_t at_ns) const {
     const std::uint32_t* life = run_.life_of(whom);
     if (life == nullptr || run_.lives[*life].gaps()) return true;
-    if (view > 0 && suspects(by, view - 1, whom, at_ns)) return true;  // it goes on to do so
+    if (view > 0 && suspects(by, view - 1, whom, at_ns)) return true;  // as before
     return is_gone(*life, at_ns) || has_gone_on(*life, view, by, at_ns) ||
            is_lost(by, whom.node, lost_since(by, view, at_ns), at_ns) ||
            is_silent(by, *life, at_ns);
   }
 
-  /// A member that enters its first view suspects whom it has lost since that view was chosen,
-  /// although they may be connected again by now.
+  /// A member that enters its first view suspects members that it lost after that view was chosen,
+  /// even if they are connected again by now.
   [[nodiscard]] std::uint64_t lost_since(std::uint32_t by, std::uint64_t view,
                                          std::uint64_t at_ns) const {
     const std::vector<Installation>& installs = run_.lives[by].installs;
@@ -93,13 +92,13 @@ class Suspicions {
            });
   }
 
-  /// It knows how the view ends, and that the other is not in the next one: it tells it nothing
-  /// more.
+  /// Whether it knows how the view ends, and that the other is not in the next one: then it tells
+  /// the other nothing more.
   [[nodiscard]] bool has_gone_on(std::uint32_t life, std::uint64_t view, std::uint32_t from,
                                  std::uint64_t at_ns) const {
-    return std::ranges::any_of(run_.decides, [&](Place place) {
-      const Event& decide = run_.event(place);
-      if (place.life != life || decide.view < view || decide.time_ns > at_ns) return false;
+    return std::ranges::any_of(run_.decides, [&](EventRef ref) {
+      const Event& decide = run_.event(ref);
+      if (ref.life != life || decide.view < view || decide.time_ns > at_ns) return false;
       const auto next = run_.views.find(decide.view + 1);
       if (next == run_.views.end() || next->second.variants.empty()) return true;
       return next->second.variants.front().content.member(run_.lives[from].who) == nullptr;
@@ -115,11 +114,11 @@ class Suspicions {
     });
   }
 
-  /// Whether it was paused, or what it wrote came late, for most of suspect_after_ns.
+  /// Whether it was paused, or its writes arrived late, for most of suspect_after_ns.
   [[nodiscard]] bool is_silent(std::uint32_t by, std::uint32_t life, std::uint64_t at_ns) const {
     const std::uint16_t listener = run_.lives[by].who.node;
     std::vector<Span> silent;
-    std::vector<Span> deaf;  // paused itself, which it does not hold against others
+    std::vector<Span> deaf;  // its own pauses, which do not count against others
     for (const Fault& fault : timing_.faults()) {
       if (fault.begin_ns > at_ns) continue;
       const Span span{fault.begin_ns, std::min(fault.end_ns, at_ns)};
@@ -127,7 +126,7 @@ class Suspicions {
       if (silences(fault, run_.lives[life].who.node, listener)) silent.push_back(span);
     }
     std::ranges::sort(silent, {}, &Span::begin_ns);
-    Span all{0, 0};  // up to the last one: with short times in between it is not heard either
+    Span all{0, 0};  // the last silence; short times in between count as silence
     for (const Span& span : silent) {
       if (span.begin_ns > plus(all.end_ns, silence_ns_)) all = span;
       all.end_ns = std::max(all.end_ns, span.end_ns);
@@ -138,7 +137,7 @@ class Suspicions {
       const std::uint64_t from_ns = std::max(pause.begin_ns, all.begin_ns);
       const std::uint64_t to_ns = std::min(pause.end_ns, all.end_ns);
       if (from_ns >= to_ns) continue;
-      // It may have looked just before and just after.
+      // The listener may have looked just before and just after its pause.
       const std::uint64_t counted_ns = std::min(to_ns - from_ns, run_.options.suspect_after_ns / 8);
       length_ns -= std::min(length_ns, to_ns - from_ns - counted_ns);
     }
@@ -153,7 +152,7 @@ class Suspicions {
       case FaultKind::slow:
         return fault.node == node && (fault.second == from || fault.second == kNoNode);
       case FaultKind::minority:
-        if (fault.second != kNoNode) return false;  // what cut it off is listed by itself
+        if (fault.second != kNoNode) return false;  // what cut it off is recorded as well
         [[fallthrough]];
       case FaultKind::partition:
         return fault.node == node || fault.node == from;
@@ -162,16 +161,17 @@ class Suspicions {
     }
   }
 
-  /// Whether it says in that view that it suspects the other, up to then.
+  /// Whether it has recorded by then, in that view, that it suspects the other.
   [[nodiscard]] bool suspects(std::uint32_t by, std::uint64_t view, NodeRef whom,
                               std::uint64_t until_ns) const {
     const auto found = by_whom_.find({view, whom});
-    return found != by_whom_.end() && std::ranges::any_of(found->second, [&](Place place) {
-             return place.life == by && run_.event(place).time_ns <= until_ns;
+    return found != by_whom_.end() && std::ranges::any_of(found->second, [&](EventRef ref) {
+             return ref.life == by && run_.event(ref).time_ns <= until_ns;
            });
   }
 
-  /// Half of its view or more is suspected by it, or suspects it.
+  /// Whether it suspects half of its view or more. With `in_return`, members that suspect it count
+  /// as well.
   [[nodiscard]] bool is_alone(std::uint32_t life, std::uint64_t view, const ViewContent& content,
                               std::uint64_t at_ns, bool in_return) const {
     std::size_t together = 0;
@@ -186,8 +186,8 @@ class Suspicions {
   }
 
   void check_minority(std::uint32_t life) {
-    const Place place{life, run_.lives[life].stopped};
-    const Event& stopped = run_.event(place);
+    const EventRef ref{life, run_.lives[life].stopped};
+    const Event& stopped = run_.event(ref);
     const auto view = run_.views.find(stopped.view);
     if (stopped.detail != static_cast<std::uint8_t>(StopReason::minority) || stopped.view == 0 ||
         run_.lives[life].evicted != kNever || view == run_.views.end() ||
@@ -203,13 +203,13 @@ class Suspicions {
     run_.findings.add(Property::M10,
                       run_.name(life) + " stops as in a minority in view " +
                           std::to_string(stopped.view) +
-                          ", of which a majority trusts each other and it",
-                      {place});
+                          ", though a majority of that view and it trust each other",
+                      {ref});
   }
 
   void check_evicted(std::uint32_t life) {
-    const Place place{life, run_.lives[life].evicted};
-    const Event& evicted = run_.event(place);
+    const EventRef ref{life, run_.lives[life].evicted};
+    const Event& evicted = run_.event(ref);
     const NodeRef who = run_.lives[life].who;
     const auto suspected = std::ranges::any_of(by_whom_, [&](const auto& entry) {
       return entry.first.second == who && entry.first.first >= evicted.view &&
@@ -217,14 +217,14 @@ class Suspicions {
     });
     if (suspected) return;
     run_.findings.add(Property::M6,
-                      run_.name(life) + " takes itself for evicted though nobody suspects it",
-                      {place});
+                      run_.name(life) + " says that it was evicted though nobody suspects it",
+                      {ref});
   }
 
   Run& run_;
   const Timing& timing_;
-  const std::uint64_t silence_ns_;  // so long, and the usual delays, and it may be suspected
-  std::map<Whom, std::vector<Place>> by_whom_;  // in the order of their times
+  const std::uint64_t silence_ns_;  // a longer silence, with usual delays, is a reason to suspect
+  std::map<Whom, std::vector<EventRef>> by_whom_;  // in the order of their times
 };
 
 }  // namespace

@@ -21,20 +21,20 @@ void Timing::read_harness() {
   const auto end_good = [this](std::uint64_t at_ns) {
     if (!good_.empty() && good_.back().end_ns == kNever) good_.back().end_ns = at_ns;
   };
-  for (const Place place : run_.harness) {
-    const Event& event = run_.event(place);
+  for (const EventRef ref : run_.harness) {
+    const Event& event = run_.event(ref);
     const auto kind = static_cast<FaultKind>(event.detail);
     if (event.kind == EventKind::heal) {
       end_good(event.time_ns);
       for (Fault& fault : faults_) {
         if (fault.kind != FaultKind::lost) fault.end_ns = std::min(fault.end_ns, event.time_ns);
       }
-      good_.push_back({.begin_ns = event.time_ns, .heal = place});
+      good_.push_back({.begin_ns = event.time_ns, .heal = ref});
     } else if (event.kind == EventKind::heal_core && !good_.empty()) {
       good_.back().core.push_back({event.peer, event.number});
     } else if (event.kind == EventKind::fault_begin) {
       const bool moment = kind == FaultKind::doorbell_lost;
-      // Connections end with members: that says nothing about the core.
+      // A connection ends when its member does: that says nothing about the core.
       if (!moment && kind != FaultKind::lost) end_good(event.time_ns);
       (moment ? lost_doorbells_ : faults_)
           .push_back({.kind = kind,
@@ -42,7 +42,7 @@ void Timing::read_harness() {
                       .second = static_cast<std::uint16_t>(event.extra),
                       .begin_ns = event.time_ns,
                       .end_ns = moment ? event.time_ns : kNever,
-                      .begin = place});
+                      .begin = ref});
     } else if (event.kind == EventKind::fault_end) {
       const auto same = std::ranges::find_if(faults_, [&](const Fault& fault) {
         return fault.end_ns == kNever && fault.kind == kind && fault.node == event.peer &&
@@ -87,13 +87,13 @@ void Timing::find_silences() {
   }
 }
 
-void Timing::act(Place place, const Event& event) const {
-  for (const Silence& silence : silences_[place.life]) {
+void Timing::act(EventRef ref, const Event& event) const {
+  for (const Silence& silence : silences_[ref.life]) {
     if (event.time_ns > silence.from_ns && event.time_ns < silence.to_ns) {
       run_.findings.add(Property::V3,
-                        run_.name(place.life) + " goes on without a majority for more than " +
+                        run_.name(ref.life) + " goes on without a majority for more than " +
                             milliseconds(run_.options.stop_bound_ns),
-                        {place, silence.fault});
+                        {ref, silence.fault});
     }
   }
 }
@@ -148,31 +148,31 @@ std::uint64_t Timing::due(std::uint64_t sent_ns, const GoodTime*& good) const {
   return due_ns < found->end_ns ? due_ns : kNever;
 }
 
-void Timing::deliver(Place place, const Event& event, const Sent& sent,
+void Timing::deliver(EventRef ref, const Event& event, const Sent& sent,
                      const std::uint32_t* sender) const {
   if (sent.time == 0) return;
   const std::uint64_t sent_ns = run_.time_of(sent);
   const GoodTime* good = nullptr;
-  if (!good_.empty() && event.time_ns > due(sent_ns, good) && in_core(*good, place.life) &&
+  if (!good_.empty() && event.time_ns > due(sent_ns, good) && in_core(*good, ref.life) &&
       in_core(*good, *sender)) {
     run_.findings.add(Property::V1,
-                      run_.name(place.life) + " delivers a message later than " +
+                      run_.name(ref.life) + " delivers a message later than " +
                           milliseconds(run_.options.deliver_bound_ns) +
                           " after it was sent or faults ended",
-                      {place, good->heal});
+                      {ref, good->heal});
   }
-  const std::vector<const Fault*>& lost = doorbells_[place.life];
+  const std::vector<const Fault*>& lost = doorbells_[ref.life];
   const auto first =
       std::ranges::lower_bound(lost, sent_ns, {}, [](auto* f) { return f->begin_ns; });
   if (first != lost.end() && event.time_ns > plus((*first)->begin_ns, run_.options.wake_bound_ns)) {
     run_.findings.add(Property::V5,
-                      run_.name(place.life) + " delivers a message more than " +
+                      run_.name(ref.life) + " delivers a message more than " +
                           milliseconds(run_.options.wake_bound_ns) + " after its doorbell was lost",
-                      {place, (*first)->begin});
+                      {ref, (*first)->begin});
   }
 }
 
-void Timing::undelivered(std::uint32_t life, Place last, const Sent& sent) const {
+void Timing::undelivered(std::uint32_t life, EventRef last, const Sent& sent) const {
   if (sent.time == 0) return;
   const std::vector<const Fault*>& lost = doorbells_[life];
   const auto first =

@@ -1,5 +1,5 @@
 /// \file timing.hpp
-/// What the harness said and when: faults, good times with their connected core, and the bounds
+/// What the harness recorded: faults, times without faults and their connected core, and the bounds
 /// that follow from them (V1 V3 V5).
 #pragma once
 #include <cstdint>
@@ -10,12 +10,12 @@
 
 namespace tutti::history {
 
-/// Faults ended; up to the next one the core is connected and correct.
+/// A time without faults, from a heal to the next fault: the core is connected and correct.
 struct GoodTime {
   std::uint64_t begin_ns = 0;
   std::uint64_t end_ns = kNever;
-  Place heal;
-  std::vector<NodeRef> core{};  ///< incarnation 0: whichever lives
+  EventRef heal;
+  std::vector<NodeRef> core{};  ///< incarnation 0: whichever runs
 };
 
 struct Fault {
@@ -24,10 +24,10 @@ struct Fault {
   std::uint16_t second = kNoNode;
   std::uint64_t begin_ns = 0;
   std::uint64_t end_ns = kNever;
-  Place begin;
+  EventRef begin;
 };
 
-/// kNever, should the sum be beyond it.
+/// The sum, but at most kNever.
 [[nodiscard]] inline std::uint64_t plus(std::uint64_t at_ns, std::uint64_t more_ns) {
   return at_ns > kNever - more_ns ? kNever : at_ns + more_ns;
 }
@@ -40,30 +40,31 @@ class Timing {
   /// Lost doorbells are not among them.
   [[nodiscard]] const std::vector<Fault>& faults() const { return faults_; }
   [[nodiscard]] bool in_core(const GoodTime& good, std::uint32_t life) const;
-  /// When the message must have been delivered by the core, kNever if nothing is demanded.
+  /// By when the core must have delivered the message, kNever if nothing is demanded.
   [[nodiscard]] std::uint64_t due(std::uint64_t sent_ns, const GoodTime*& good) const;
-  /// The incarnation of a node that lived at that time.
+  /// The incarnation of a node that ran at that time.
   [[nodiscard]] std::optional<std::uint32_t> life_at(std::uint16_t node, std::uint64_t at_ns) const;
-  /// Whether a fault, other than this one and what follows from it or others, is under way in that
-  /// time.
+  /// Whether there is a fault in that time, apart from `but`, its consequences, and consequences of
+  /// faults that are recorded as well.
   [[nodiscard]] bool troubled(std::uint64_t from_ns, std::uint64_t to_ns, const Fault* but) const;
 
-  /// How much of that time the node was not paused; 0 if it ends before it begins.
+  /// How long the node was not paused in that time; 0 if the time ends before it begins.
   [[nodiscard]] std::uint64_t awake_ns(std::uint16_t node, std::uint64_t from_ns,
                                        std::uint64_t to_ns) const;
 
   /// V1, V5 of one delivery.
-  void deliver(Place place, const Event& event, const Sent& sent,
+  void deliver(EventRef ref, const Event& event, const Sent& sent,
                const std::uint32_t* sender) const;
-  /// V3: something that a member without a majority must not do.
-  void act(Place place, const Event& event) const;
-  /// V5: a message that was there when a doorbell to this member was lost, never delivered.
-  void undelivered(std::uint32_t life, Place last, const Sent& sent) const;
+  /// V3: checks an event that a member without a majority must not record.
+  void act(EventRef ref, const Event& event) const;
+  /// V5: checks a message that this member never delivers: no doorbell to it may have been lost
+  /// after the message was sent.
+  void undelivered(std::uint32_t life, EventRef last, const Sent& sent) const;
 
  private:
   struct Silence {
     std::uint64_t from_ns, to_ns;
-    Place fault;
+    EventRef fault;
   };
 
   void read_harness();
@@ -72,10 +73,10 @@ class Timing {
 
   Run& run_;
   std::vector<GoodTime> good_;
-  std::vector<Fault> faults_;                         // but for lost doorbells
+  std::vector<Fault> faults_;                         // without lost doorbells
   std::vector<Fault> lost_doorbells_;                 // moments
   std::vector<std::vector<Silence>> silences_;        // by life
-  std::vector<std::vector<const Fault*>> doorbells_;  // by life, in the order of their times
+  std::vector<std::vector<const Fault*>> doorbells_;  // by life, then by time
 };
 
 }  // namespace tutti::history

@@ -1,6 +1,6 @@
 /// \file trace.hpp
-/// What walking the members' histories leaves behind: each group's one sequence, and how far each
-/// member got in each view.
+/// The result of walking the members' histories: each group's one sequence, and how far each member
+/// got in each view.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -12,7 +12,7 @@
 
 namespace tutti::history {
 
-/// One message of a group's sequence, as whoever delivered it first says.
+/// One message of a group's sequence, as recorded in the first history that delivers it.
 struct Entry {
   std::uint32_t sender = 0;  ///< its number in Trace; 0: nobody delivered this ordinal
   std::uint32_t ticket = 0;  ///< low 32 bits
@@ -30,7 +30,7 @@ struct Tally {
   std::uint64_t last_ns = 0;
 };
 
-/// How far one member got in a group in all.
+/// How far one member got in a group in the whole run.
 struct Ending {
   std::uint32_t life = 0;
   std::uint64_t first = 0, next = 0;  ///< ordinals: the first delivered, the one after the last
@@ -38,7 +38,7 @@ struct Ending {
   std::uint64_t own_next = 1;  ///< after the last of its own tickets that it delivered
 };
 
-/// How far one member heard another, for groups without an order.
+/// How far one member delivered another's messages, for groups without an order.
 struct Heard {
   std::uint32_t life = 0;
   std::uint32_t sender = 0;

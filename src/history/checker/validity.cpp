@@ -1,4 +1,5 @@
-// What was accepted is delivered by all that can, in time, or its sender is told (D10 V1 V5).
+// Every message that was sent is delivered in time by all members that can, or its sender is told
+// that it failed (D10 V1 V5).
 #include <algorithm>
 
 #include "history/checker/families.hpp"
@@ -24,7 +25,7 @@ class Validity {
       }
     }
     if (last_good_ == nullptr) {
-      run_.findings.skip("D10: that all is delivered by the core: the run does not end healed");
+      run_.findings.skip("D10: whether the core delivered everything: the run does not end healed");
     }
   }
 
@@ -32,7 +33,7 @@ class Validity {
   [[nodiscard]] bool core(std::uint32_t life) const {
     return last_good_ != nullptr && timing_.in_core(*last_good_, life) && stays(life);
   }
-  /// It lives to the end of the run: it neither crashed nor left.
+  /// Whether it runs to the end of the run: it neither crashed nor left.
   [[nodiscard]] bool stays(std::uint32_t life) const {
     const Life& member = run_.lives[life];
     return !member.crashed && !member.gaps() && member.leave == kNever &&
@@ -43,7 +44,8 @@ class Validity {
     if (at == kNever) return std::nullopt;
     return static_cast<StopReason>(run_.event({life, at}).detail);
   }
-  [[nodiscard]] Place send_of(std::uint32_t life, std::uint16_t group, std::uint64_t ticket) const {
+  [[nodiscard]] EventRef send_of(std::uint32_t life, std::uint16_t group,
+                                 std::uint64_t ticket) const {
     const auto events = run_.lives[life].history->events;
     const auto found = std::ranges::find_if(events, [&](const Event& event) {
       return event.kind == EventKind::send && event.group == group && event.number == ticket;
@@ -55,7 +57,7 @@ class Validity {
     return found != trace_.groups.end() ? &found->second : nullptr;
   }
 
-  /// A sender's own messages that it has not delivered itself.
+  /// Checks those messages of a sender that it has not delivered itself.
   void check_log(std::uint16_t group, const SendLog& log) {
     const Life& life = run_.lives[log.life];
     const GroupTrace* trace = traced(group);
@@ -68,7 +70,7 @@ class Validity {
       if (sent.time == 0 || log.failed.contains(ticket)) continue;
       if (left || in_core) {
         report(Property::D10, log.life, group, ticket,
-               " sent a message that it neither delivered nor was told to have failed");
+               " sent a message that it has not delivered and was not told had failed");
       }
       const GoodTime* good = nullptr;
       if (timing_.due(run_.time_of(sent), good) < life.end_ns && timing_.in_core(*good, log.life)) {
@@ -84,7 +86,7 @@ class Validity {
     run_.findings.add(property, run_.name(life) + what, {send_of(life, group, ticket)});
   }
 
-  /// In an ordered group all of the core are at the same ordinal.
+  /// In an ordered group all members of the core get to the same ordinal.
   void check_reached(std::uint16_t group, const GroupTrace& traced) {
     std::uint64_t next = 0;
     for (const Ending& ending : traced.endings) next = std::max(next, ending.next);
@@ -102,19 +104,19 @@ class Validity {
     }
   }
 
-  /// A member of the core that delivered nothing: was there anything for it?
+  /// Checks a member of the core that delivered nothing: there was nothing for it.
   void check_silent(std::uint16_t group, const GroupTrace& traced, std::uint32_t life) {
     for (const Ending& ending : traced.endings) {
-      const Place last{ending.life, ending.last_index};
+      const EventRef last{ending.life, ending.last_index};
       const ViewContent* content = run_.content_at(life, run_.event(last).view);
       if (content == nullptr || !core(ending.life) ||
           content->group_member(group, run_.lives[life].who) == nullptr) {
         continue;
       }
-      run_.findings.add(
-          Property::D10,
-          run_.name(life) + " delivers nothing of what " + run_.name(ending.life) + " does",
-          {last});
+      run_.findings.add(Property::D10,
+                        run_.name(life) + " delivers none of the messages that " +
+                            run_.name(ending.life) + " delivers",
+                        {last});
       return;
     }
   }
@@ -122,7 +124,7 @@ class Validity {
   void check_missing(std::uint16_t group, const GroupTrace& traced, const Ending& ending) {
     const Group& rules = run_.groups.at(group);
     const Entry missed = traced.sequence.get(ending.next - rules.first_ordinal);
-    const Place last{ending.life, ending.last_index};
+    const EventRef last{ending.life, ending.last_index};
     const Sent sent = sent_of(group, missed);
     if (core(ending.life) && missed.sender != 0) {
       run_.findings.add(
@@ -150,7 +152,7 @@ class Validity {
     return log != nullptr ? log->sent.get(entry.ticket - 1) : Sent{};
   }
 
-  /// Without an order: the core has heard the core to the end.
+  /// In a group without an order, each member of the core delivers all that the core sent.
   void check_heard(std::uint16_t group, const GroupTrace& traced) {
     for (const Heard& heard : traced.heard) {
       const SendLog* log = run_.sent_by(heard.sender, group);

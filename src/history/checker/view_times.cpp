@@ -1,4 +1,5 @@
-// After faults one view, soon; short pauses change nothing, long ones one view (M10 V6).
+// Soon after faults end the core is in one view. A short pause changes no view, a long one exactly
+// one (M10 V6).
 #include <algorithm>
 #include <set>
 
@@ -7,7 +8,7 @@
 namespace tutti::history {
 namespace {
 
-constexpr std::uint64_t kQuietBounds = 10;  // no further view for so many times the bound
+constexpr std::uint64_t kQuietBounds = 10;  // so many times the bound no further view follows
 
 class ViewTimes {
  public:
@@ -30,7 +31,7 @@ class ViewTimes {
       if (fault.kind != FaultKind::pause || fault.end_ns == kNever) continue;
       const std::uint64_t until_ns = plus(fault.end_ns, bound_ns);
       const std::uint64_t from_ns = fault.begin_ns - std::min(fault.begin_ns, bound_ns);
-      if (timing_.troubled(from_ns, until_ns, &fault)) continue;  // not alone
+      if (timing_.troubled(from_ns, until_ns, &fault)) continue;  // other faults interfere
       check_pause(fault, until_ns);
     }
   }
@@ -38,7 +39,7 @@ class ViewTimes {
  private:
   void check_core(const GoodTime& good, std::uint64_t by_ns, std::uint32_t life) {
     const Life& member = run_.lives[life];
-    if (member.stopped != kNever || member.leave != kNever) return;  // it ended by itself
+    if (member.stopped != kNever || member.leave != kNever) return;  // it stopped or left
     const Installation* at = nullptr;
     const std::uint64_t quiet_ns =
         std::min(good.end_ns, plus(by_ns, run_.options.view_bound_ns * kQuietBounds));
@@ -50,7 +51,7 @@ class ViewTimes {
                           run_.name(life) +
                               " installs one more view long after"
                               " faults ended",
-                          {good.heal, Place{life, install.index}});
+                          {good.heal, EventRef{life, install.index}});
         return;
       }
     }
@@ -62,11 +63,11 @@ class ViewTimes {
                         run_.name(life) +
                             " is not in a view of exactly the connected"
                             " core in time",
-                        {good.heal, Place{life, at->index}});
+                        {good.heal, EventRef{life, at->index}});
     }
   }
 
-  /// Somebody joins or leaves, and nobody is removed.
+  /// Whether a member joins or leaves, and none is removed.
   [[nodiscard]] bool asked_for(const Installation& install) const {
     if (!install.whole) return true;
     const ViewContent& content = run_.content(install);
@@ -78,7 +79,7 @@ class ViewTimes {
     return !removes && (joins || !content.lefts.empty());
   }
 
-  /// The core, but for those that joined or left since.
+  /// Whether the view is exactly the core, except for members that joined or left since.
   [[nodiscard]] bool is_core(const ViewContent& content, const GoodTime& good) const {
     const auto same = [](NodeRef core, NodeRef member) {
       return member.node == core.node &&
@@ -115,9 +116,9 @@ class ViewTimes {
     const auto paused = timing_.life_at(fault.node, fault.begin_ns);
     if ((!harmless && !fatal) || !paused) return;
     if (!harmless && !is_missed(fault, *paused)) return;
-    std::set<std::uint64_t> removed;  // views without it
-    std::set<std::uint64_t> others;   // views without somebody else
-    Place last = fault.begin;
+    std::set<std::uint64_t> removed;  // views that remove it
+    std::set<std::uint64_t> others;   // views that remove another member
+    EventRef last = fault.begin;
     for (const auto& [id, view] : run_.views) {
       for (const View::Variant& variant : view.variants) {
         const std::uint64_t at_ns = run_.event(variant.install).time_ns;
@@ -141,7 +142,7 @@ class ViewTimes {
     if (harmless) check_suspicions(fault, until_ns, run_.lives[*paused].who);
   }
 
-  /// It was in a view of which the others are a majority, and lived on.
+  /// Whether it was in a view of which the others are a majority, and still ran after the pause.
   [[nodiscard]] bool is_missed(const Fault& fault, std::uint32_t paused) const {
     const Life& life = run_.lives[paused];
     const auto later = std::ranges::find_if(life.installs, [&](const Installation& install) {
@@ -155,15 +156,15 @@ class ViewTimes {
   }
 
   void check_suspicions(const Fault& fault, std::uint64_t until_ns, NodeRef paused) {
-    for (const Place place : run_.suspects) {
-      const Event& event = run_.event(place);
+    for (const EventRef ref : run_.suspects) {
+      const Event& event = run_.event(ref);
       if (event.time_ns <= fault.begin_ns || event.time_ns > until_ns) continue;
       if (NodeRef{event.peer, event.number} != paused) continue;
       run_.findings.add(Property::V6,
-                        run_.name(place.life) +
+                        run_.name(ref.life) +
                             " suspects a member whose pause was"
                             " shorter than the suspicion bound",
-                        {fault.begin, place});
+                        {fault.begin, ref});
     }
   }
 

@@ -33,7 +33,7 @@ struct ViewContent {
   std::uint32_t leader_rank = 0;
   std::vector<ViewMember> members{};  ///< as listed
   std::vector<ViewLeft> lefts{};
-  std::map<std::uint16_t, std::vector<ViewMember>> groups{};  ///< those that have a list
+  std::map<std::uint16_t, std::vector<ViewMember>> groups{};  ///< those with a list of their own
   friend bool operator==(const ViewContent&, const ViewContent&) = default;
 
   [[nodiscard]] static const ViewMember* find(const std::vector<ViewMember>& list, NodeRef who) {
@@ -41,12 +41,13 @@ struct ViewContent {
     return found != list.end() ? &*found : nullptr;
   }
   [[nodiscard]] const ViewMember* member(NodeRef who) const { return find(members, who); }
-  /// The member as one of the group, with its rank there; null if it is not one.
+  /// The member's entry in the group, with its rank there; null if it is no member of the group.
   [[nodiscard]] const ViewMember* group_member(std::uint16_t group, NodeRef who) const {
     const auto list = groups.find(group);
     return list == groups.end() ? member(who) : find(list->second, who);
   }
-  /// Whether anybody is listed as a sender; if not, the recorder does not say, and all may send.
+  /// Whether a member is listed as a sender; if none is, the recorder does not say, and all may
+  /// send.
   [[nodiscard]] bool names_senders(std::uint16_t group) const {
     const auto list = groups.find(group);
     return std::ranges::any_of(list == groups.end() ? members : list->second,
@@ -63,7 +64,7 @@ struct Installation {
   bool whole = true;  ///< false: the history ends within the list of members
 };
 
-/// Who installed a view: which history, and the how many-eth of its installations it was.
+/// A member that installed a view, and the index of that installation in Life::installs.
 struct Installer {
   std::uint32_t life = 0;
   std::uint32_t nth = 0;
@@ -72,7 +73,7 @@ struct Installer {
 struct View {
   struct Variant {
     ViewContent content;
-    Place install;  ///< the first that saw it like that
+    EventRef install;  ///< the first installation with this content
   };
   std::vector<Variant> variants;
   std::vector<Installer> installers;

@@ -39,7 +39,7 @@ Walk::InGroup& Walk::in_group(std::uint16_t group) {
   InGroup& in = groups_[group];
   if (in.group == nullptr) {
     const auto found = run_.groups.try_emplace(group).first;
-    if (!found->second.level) found->second.level = Level::atomic;  // no delivery, no rules
+    if (!found->second.level) found->second.level = Level::atomic;  // neither a delivery nor rules
     found->second.id = group;
     in.group = &found->second;
     in.trace = &trace_.groups[group];
@@ -58,8 +58,8 @@ Walk::Sender& Walk::sender_of(InGroup& in, const Event& event) {
   return sender;
 }
 
-void Walk::add(Property property, Place place, const std::string& what) {
-  run_.findings.add(property, run_.name(number_) + " " + what, {place});
+void Walk::add(Property property, EventRef ref, const std::string& what) {
+  run_.findings.add(property, run_.name(number_) + " " + what, {ref});
 }
 
 void Walk::deliver(const Event& event, std::uint64_t index) {
@@ -68,11 +68,11 @@ void Walk::deliver(const Event& event, std::uint64_t index) {
   const Sent sent =
       sender.log != nullptr && event.number > 0 ? sender.log->sent.get(event.number - 1) : Sent{};
   const Step step{event, {number_, index}, in, sender, sent};
-  check_place(step);
+  check_in_view(step);
   check_sent(step);
   check_ticket(step);
   if (in.group->ordered()) check_order(step);
-  timing_.deliver(step.place, event, sent, sender.life);
+  timing_.deliver(step.ref, event, sent, sender.life);
   tally(step);
 }
 
@@ -84,15 +84,15 @@ void Walk::tally(const Step& step) {
   }
   if (!in.began) {
     in.began = true;
-    in.ending = {.life = number_, .first = step.event.position, .first_index = step.place.index};
+    in.ending = {.life = number_, .first = step.event.position, .first_index = step.ref.index};
   }
   in.ending.next = step.event.position + 1;
-  in.ending.last_index = step.place.index;
+  in.ending.last_index = step.ref.index;
   in.tally = {.life = number_,
               .view = step.event.view,
               .count = in.tally.count + 1,
               .end = step.event.position + 1,
-              .last_index = step.place.index,
+              .last_index = step.ref.index,
               .last_ns = step.event.time_ns};
 }
 

@@ -1,7 +1,8 @@
 /// \file walk.hpp
-/// Walks one member's history, event by event, beside the state that its protocol must have been
-/// in. One class in several files: walk.cpp drives, walk_tickets.cpp (D1 D2 D3 D8 D10 D12),
-/// walk_order.cpp (D6 D7 D9 M8), walk_place.cpp (D3 D13 D14 M8 F1 F3), walk_acts.cpp (V3 V4 F2).
+/// Walks one member's history, event by event, and tracks the state that its protocol must have
+/// been in. One class in several files: walk.cpp calls the others, which are walk_tickets.cpp (D1
+/// D2 D3 D8 D10 D12), walk_order.cpp (D6 D7 D9 M8), walk_view.cpp (D3 D13 D14 M8 F1 F3) and
+/// walk_acts.cpp (V3 V4 F2 M8).
 #pragma once
 #include <cstdint>
 #include <string>
@@ -31,7 +32,7 @@ class Walk {
     std::uint64_t first = 0;                                    // ticket that it began with
     std::uint64_t next = 0;                                     // ticket expected
     std::vector<std::pair<std::uint64_t, std::uint64_t>> gaps;  // [from, to) that were skipped
-    std::uint64_t placed_view = kNever;                         // in which the rest was looked up
+    std::uint64_t checked_view = kNever;  // the view for which rank was looked up
     std::uint32_t rank = 0;
   };
 
@@ -44,7 +45,7 @@ class Walk {
     bool began = false;
     std::uint64_t wedged = 0;  // 1 + view
     std::uint64_t cut = 0;     // 1 + view
-    std::uint64_t placed_view = kNever;
+    std::uint64_t checked_view = kNever;
     std::uint64_t round_view = kNever;
     std::uint64_t tail_view = kNever;         // for which tail was looked up
     bool tail = false;                        // its deliveries of that view are not compared here
@@ -53,7 +54,7 @@ class Walk {
 
   struct Step {
     const Event& event;
-    Place place;
+    EventRef ref;
     InGroup& in;
     Sender& sender;
     Sent sent;  // time 0: not known
@@ -61,7 +62,7 @@ class Walk {
 
   InGroup& in_group(std::uint16_t group);
   Sender& sender_of(InGroup& in, const Event& event);
-  void add(Property property, Place place, const std::string& what);
+  void add(Property property, EventRef ref, const std::string& what);
 
   void deliver(const Event& event, std::uint64_t index);
   void deliver_end(const Event& event, std::uint64_t index);
@@ -78,9 +79,9 @@ class Walk {
   void check_first(const Step& step);
   void check_round(const Step& step);
   [[nodiscard]] bool in_tail(const Step& step) const;
-  [[nodiscard]] std::vector<Place> with_other(Place place) const;
-  // walk_place.cpp
-  void check_place(const Step& step);
+  [[nodiscard]] std::vector<EventRef> with_other(EventRef ref) const;
+  // walk_view.cpp
+  void check_in_view(const Step& step);
   void check_members(const Step& step);
   void install(std::uint64_t index);
   void write_landed(const Event& event, std::uint64_t index);
@@ -93,12 +94,12 @@ class Walk {
   const Timing& timing_;
   const std::uint32_t number_;
   const Life& life_;
-  std::uint32_t installed_ = 0;           // how many of life_.installs are behind
+  std::uint32_t installed_ = 0;           // how many of life_.installs were passed
   const ViewContent* content_ = nullptr;  // of the current view, null if it is not known
   std::uint64_t view_ = kNever;
   std::uint64_t wedged_all_ = 0;    // 1 + the view wedged for all groups
   std::uint64_t decided_ = 0;       // 1 + view
-  std::uint64_t removed_ = kNever;  // where it heard that the next view is without it
+  std::uint64_t removed_ = kNever;  // where it learnt that the next view is without it
   FlatMap<InGroup> groups_;
 };
 

@@ -6,8 +6,8 @@
 
 namespace tutti::history {
 
-/// What must be the first ticket of the sender here: 1 if this member was there when the sender
-/// came.
+/// The first ticket that this member expects of the sender: 1 if this member was in the group when
+/// the sender joined.
 std::uint64_t Walk::first_expected(const Step& step) const {
   if (life_.installs.empty() || step.sender.life == nullptr) return step.event.number;
   const std::vector<Installation>& theirs = run_.lives[*step.sender.life].installs;
@@ -31,9 +31,9 @@ void Walk::check_ticket(const Step& step) {
       std::ranges::any_of(
           sender.gaps, [&](auto& gap) { return gap.first <= ticket && ticket < gap.second; });
   if (skipped) {
-    add(Property::D8, step.place, "delivers a message of a sender after later ones of it");
+    add(Property::D8, step.ref, "delivers a message of a sender after later messages of it");
   } else {
-    add(Property::D2, step.place, "delivers a message twice");
+    add(Property::D2, step.ref, "delivers a message twice");
   }
 }
 
@@ -45,7 +45,7 @@ void Walk::check_gap(const Step& step, std::uint64_t expected) {
   for (std::uint64_t ticket = expected; ticket < end; ++ticket) {
     if (sender.log->sent.get(ticket - 1).time == 0 || sender.log->failed.contains(ticket)) continue;
     sender.gaps.emplace_back(expected, step.event.number);
-    return add(Property::D8, step.place,
+    return add(Property::D8, step.ref,
                "skips messages of a sender: ticket " + std::to_string(ticket) +
                    " was sent and did not fail");
   }
@@ -56,12 +56,12 @@ void Walk::check_sent(const Step& step) {
   const bool whole = sender.life != nullptr && !run_.lives[*sender.life].gaps();
   if (step.sent.time == 0) {
     if (whole || (sender.life == nullptr && run_.options.complete)) {
-      add(Property::D1, step.place, "delivers a message that its sender did not send");
+      add(Property::D1, step.ref, "delivers a message that its sender did not send");
     }
     return;
   }
   if (step.event.length != step.sent.length || step.event.crc != step.sent.crc) {
-    add(Property::D1, step.place,
+    add(Property::D1, step.ref,
         "delivers other bytes than were sent: those were " + std::to_string(step.sent.length) +
             " bytes with another crc or length");
   }
@@ -69,8 +69,8 @@ void Walk::check_sent(const Step& step) {
   const auto sent_in = static_cast<std::uint32_t>(send_view(step.event));
   const bool far = step.event.detail >> kLevelBits == kViewsLateMax;
   if (!far && static_cast<std::int32_t>(sent_in - step.sent.view) < 0) {
-    add(Property::D3, step.place,
-        "takes a message for one of an earlier view than it was sent in, which was view " +
+    add(Property::D3, step.ref,
+        "says that a message was sent in an earlier view than the one it was sent in, view " +
             std::to_string(step.sent.view));
   }
   const auto failed = sender.log->failed.find(step.event.number);
@@ -78,7 +78,7 @@ void Walk::check_sent(const Step& step) {
     run_.findings.add(
         Property::D3,
         run_.name(number_) + " delivers a message that its sender was told had failed",
-        {step.place, Place{*sender.life, failed->second}});
+        {step.ref, EventRef{*sender.life, failed->second}});
   }
 }
 
@@ -103,7 +103,7 @@ void Walk::send_ok(const Event& event, std::uint64_t index) {
                       run_.name(number_) +
                           " is told both that a message was delivered"
                           " and that it failed",
-                      {Place{number_, index}, Place{number_, log->failed.at(event.number)}});
+                      {EventRef{number_, index}, EventRef{number_, log->failed.at(event.number)}});
   }
   const std::uint64_t self = Run::name_key(life_.who.node, fold(life_.who.incarnation));
   const Sender* own = in_group(event.group).senders.find(self);

@@ -78,7 +78,7 @@ TEST(Proposals, ALeaderProposesOnce) {
 }
 
 TEST(Proposals, WhatAMajorityAcceptedIsProposedAgain) {
-  constexpr std::string_view kWhat = "the first of which a majority had";
+  constexpr std::string_view kWhat = "though a majority had accepted the first";
   Vote vote;
   vote.accepts(kA, 1, kThis).accepts(kB, 1, kThis).accepts(kC, 2, kThat);
   EXPECT_TRUE(vote.finds(Property::M7, kWhat));
@@ -112,7 +112,7 @@ TEST(Wedges, ForOneThatLeavesComeAfterItAsked) {
 }
 
 TEST(Wedges, SomebodyIsFirst) {
-  constexpr std::string_view kWhat = "is the first to end it, and says that others do";
+  constexpr std::string_view kWhat = "is the first to end it, and says that others did before";
   Vote told;
   EXPECT_TRUE(
       told.wedges(kB, WedgeReason::told).wedges(kA, WedgeReason::join).finds(Property::M6, kWhat));

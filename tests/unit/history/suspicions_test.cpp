@@ -53,7 +53,7 @@ struct Three {
   }
   [[nodiscard]] bool finds_hearable() const { return finds(Property::M6, "which it could hear"); }
   [[nodiscard]] bool finds_not_alone() const {
-    return finds(Property::M10, "of which a majority trusts each other and it");
+    return finds(Property::M10, "though a majority of that view and it trust each other");
   }
 
   Story story;
@@ -214,7 +214,7 @@ TEST(Suspicions, AMemberThatHalfOfItsViewSuspectsStopsAfterATime) {
 }
 
 TEST(Suspicions, NobodyIsEvictedWithoutOne) {
-  constexpr std::string_view kWhat = "takes itself for evicted though nobody suspects it";
+  constexpr std::string_view kWhat = "says that it was evicted though nobody suspects it";
   Three three;
   three.is_evicted(kA);
   EXPECT_TRUE(three.finds(Property::M6, kWhat));
