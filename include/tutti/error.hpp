@@ -15,7 +15,7 @@ enum class ErrorCode : std::uint8_t {
   invalid_argument,  ///< an option or argument is outside its range; nothing was changed
   mismatch,          ///< members were started with options that contradict each other
   unreachable,       ///< a member did not answer before the deadline
-  timed_out,         ///< a wait ended at its deadline; what was waited for may still come
+  timed_out,         ///< a wait ended at its deadline; the awaited event may still happen
   peer_lost,         ///< a member died or its connection broke
   stopped,           ///< the node or the group no longer takes messages
   in_callback,       ///< a call that waits, made inside a callback of its node; nothing was changed

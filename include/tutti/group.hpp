@@ -2,10 +2,10 @@
 /// One group (a "subgroup" of the node's members): send to it, learn what became of a message.
 ///
 /// A Group is a light handle. It may outlive its Node: then it takes no messages and says that the
-/// node was destroyed; the memory of the node's row goes with the last handle. Claims, commits and
-/// sends may be made by any number of threads at once, without locks [Spindle, 3.1, 3.4]. With
-/// Drive::caller, waits turn the predicate loop themselves, so they belong to the thread that calls
-/// Node::poll. Inside a callback of the same node nothing waits: see node.hpp.
+/// node was destroyed; the last handle frees the memory of the node's row. Any number of threads
+/// may claim, commit and send at once, without locks [Spindle, 3.1, 3.4]. With Drive::caller a call
+/// that waits runs the predicate loop itself, so only the thread that calls Node::poll may make it.
+/// Inside a callback of the same node no call waits: see node.hpp.
 #pragma once
 #include <chrono>
 #include <cstddef>
@@ -29,11 +29,11 @@ namespace tutti {
 
 class GroupCore;
 
-/// Group::view_of knows of so many views: the newest one, and those before it in which this member
-/// delivered messages of its own.
+/// The number of views that Group::view_of remembers: the newest one, and earlier ones in which
+/// this member delivered messages of its own.
 inline constexpr std::size_t kViewsRemembered = 1024;
 
-/// What came of asking for space.
+/// The outcome of a claim.
 enum class ClaimOutcome : std::uint8_t {
   ok,
   full,        ///< no space: not every member has delivered enough yet. Try again later.
@@ -42,10 +42,10 @@ enum class ClaimOutcome : std::uint8_t {
   stopped,     ///< before start, after finish, or after a member was lost
 };
 
-/// Space for one message in this member's ring buffer, to be filled and committed. A claim that is
-/// dropped without commit becomes a null: nothing is delivered for it. Commit soon: what this
-/// member claimed later waits for it. Claims end before their Node does: one that outlives it is
-/// reported in the log, and what is written to it or committed then goes nowhere.
+/// Space for one message in this member's ring buffer: fill it, then commit it. A claim that is
+/// destroyed without a commit is abandoned: it becomes a null, for which nothing is delivered.
+/// Commit soon: what this member claimed later waits for it. Destroy claims before their Node: the
+/// log reports one that outlives it, and what is written to it or committed then is lost.
 class TUTTI_API Claim {
  public:
   Claim() = default;
@@ -62,7 +62,7 @@ class TUTTI_API Claim {
 
   [[nodiscard]] explicit operator bool() const { return core_ != nullptr; }
   [[nodiscard]] ClaimOutcome outcome() const { return outcome_; }
-  /// The space, aligned to 8 bytes, with whatever was there before.
+  /// The space, aligned to 8 bytes; it holds old bytes.
   [[nodiscard]] std::byte* data() const { return data_; }
   [[nodiscard]] std::uint32_t size() const { return size_; }
   [[nodiscard]] std::span<std::byte> bytes() const { return {data_, size_}; }
@@ -99,12 +99,12 @@ class TUTTI_API Group {
   /// Asks for space for `size` bytes; never blocks. Claim::outcome says why there is none.
   [[nodiscard]] Claim try_claim(std::uint32_t size) noexcept;
 
-  /// The same, waiting for space until the time-out.
+  /// The same, but waits for space until the time-out.
   [[nodiscard]] Result<Claim> claim(std::uint32_t size, Timeout timeout);
 
-  /// Hands the message over: every member delivers it, in the group's order. Never blocks.
-  /// The claim is empty afterwards. A claim on another group is given up as if it were dropped: an
-  /// error in the log names both groups, and the ticket is 0. So is that of an empty claim.
+  /// Commits the message: every member delivers it, in the group's order. Never blocks. The claim
+  /// is empty afterwards. A claim on another group is abandoned, and an error in the log names both
+  /// groups; then, and for an empty claim, the ticket is 0.
   Ticket commit(Claim&& claim) noexcept;
 
   /// Copies `bytes` into claimed space and commits.
@@ -122,34 +122,35 @@ class TUTTI_API Group {
   }
 
   /// True once this member has delivered the message to its own callback; at Level::atomic every
-  /// member has it then. Never blocks. Ticket 0 names no message and is never delivered.
+  /// member has received it then. Never blocks. Ticket 0 names no message: always false.
   [[nodiscard]] bool delivered(Ticket ticket) const noexcept;
 
-  /// Waits for delivered(ticket), through changes of view: what was sent before one and not
-  /// delivered is sent again after it. An error that is no time-out says why it never will be, or
-  /// that it may have been: a member that was cut off cannot know what the others delivered.
+  /// Waits for delivered(ticket), also across changes of view: a message that the old view did not
+  /// deliver is sent again in the next one. An error other than a time-out says why the message
+  /// will never be delivered, or that the others may have delivered it: a member that was cut off
+  /// cannot know.
   [[nodiscard]] Result<void> wait(Ticket ticket, Timeout timeout);
 
-  /// The view in which this member delivered the message; nothing if it has not, or in a view that
-  /// is forgotten (kViewsRemembered).
+  /// The view in which this member delivered the message; empty if it has not, or does not remember
+  /// the view (kViewsRemembered).
   [[nodiscard]] std::optional<std::uint64_t> view_of(Ticket ticket) const;
 
-  /// For delivery callbacks: true if what they have read of their messages so far is what was sent.
-  /// It turns false if this process was stopped during the callback for longer than
-  /// NodeOptions::suspect_after, or the callback took NodeOptions::remove_after, or went on for
-  /// suspect_after once its node had left or ended (Node::stop), and members on this host, whose
-  /// memory it reads, went on without it and used the space again; the node is about to stop then,
-  /// or has been stopped. To be asked after reading and before acting, by callbacks that
-  /// act on the world outside the node; anywhere else it is true, and says nothing.
+  /// For delivery callbacks: true if the bytes that the callback has read so far are those that
+  /// were sent. It turns false once members on this host, whose memory the callback reads, have
+  /// gone on without this member and used the space again. They may do so if this process was
+  /// stopped during the callback for longer than NodeOptions::suspect_after, if the callback took
+  /// NodeOptions::remove_after, or if it ran for suspect_after more once its node had left or ended
+  /// (Node::stop); this node then stops soon, or has stopped. A callback that acts on the world
+  /// outside the node should ask after it has read and before it acts. Elsewhere this is true and
+  /// means nothing.
   [[nodiscard]] bool intact() const noexcept;
 
-  /// For what sends and then waits: an error where this node's calls that wait are refused, as
-  /// Group::wait is inside a callback. It has ErrorCode::in_callback and names `call` and the
-  /// callback.
+  /// For code that sends and then waits: an error where this node refuses calls that wait, as it
+  /// does inside a callback. It has ErrorCode::in_callback and names `call` and the callback.
   [[nodiscard]] Result<void> may_wait(std::string_view call) const;
 
-  /// This member sends no more; the others go on without waiting for it. Idempotent. It may be
-  /// called before start(): then it sends nothing at all.
+  /// This member sends no more; the others go on without waiting for it. Idempotent. A member that
+  /// calls it before start() sends nothing at all.
   void finish() noexcept;
 
   /// True once all senders finished and every member has delivered everything.
@@ -159,30 +160,30 @@ class TUTTI_API Group {
   [[nodiscard]] Result<void> wait_complete(Timeout timeout);
 
   [[nodiscard]] const std::string& name() const;
-  [[nodiscard]] const IndexedBy<MemberIndex, std::string>& members() const;  ///< as joined with
-  /// This member's index among them; their number if it is not one of them.
+  [[nodiscard]] const IndexedBy<MemberIndex, std::string>& members() const;  ///< as given to join
+  /// This member's index in members(), or the number of members if it is not one of them.
   [[nodiscard]] MemberIndex own_index() const;
   /// The name of the member with that index, such as Message::sender. Empty beyond the last one.
   [[nodiscard]] std::string_view name_of(MemberIndex member) const;
   [[nodiscard]] GroupStatistics statistics() const;
-  /// Of each member of the view, in rank order, this one included; at most 0.1 s old. Empty before
-  /// the first view.
+  /// How far each member of the view is behind, in rank order, this one included; at most 0.1 s
+  /// old. Empty before the first view.
   [[nodiscard]] std::vector<MemberLag> lags() const;
 
  private:
   friend class Node;
   friend class HoldsDeliveries;
   explicit Group(std::shared_ptr<GroupCore> core) : core_(std::move(core)) {}
-  std::shared_ptr<GroupCore> core_;  // never null; keeps what stands behind the node
+  std::shared_ptr<GroupCore> core_;  // never null; keeps the row alive
 };
 
-/// While it lives, its thread counts as being inside a callback of the group's node: calls that
-/// wait are refused there. For what deliveries wait for, such as whoever holds a lock that the
-/// delivery callback takes: a call that waits for the delivery would never return there. It is
-/// destroyed on its own thread; of several, any first.
+/// While this object exists, its thread counts as being inside a callback of the group's node, so
+/// the node refuses calls that wait there. Use it in code that deliveries wait for, such as code
+/// that holds a lock which the delivery callback takes: a call that waits for a delivery would
+/// never return there. Destroy it on the thread that made it; of several, in any order.
 class TUTTI_API HoldsDeliveries {
  public:
-  /// `what` is what the errors say that the call was inside of. Both outlive this.
+  /// Errors say that the call was inside of `what`. Both arguments must outlive this object.
   HoldsDeliveries(const Group& group, const std::string& what);
   ~HoldsDeliveries();
   HoldsDeliveries(const HoldsDeliveries&) = delete;

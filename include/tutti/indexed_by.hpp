@@ -1,6 +1,6 @@
 /// \file indexed_by.hpp
-/// A list whose elements are asked for by one kind of position, and by no other: a member's rank in
-/// a view does not compile where its index in a group is meant.
+/// A list whose elements are found by one type of index, and by no other: a member's rank in a view
+/// does not compile where its index in a group is meant.
 #pragma once
 #include <cstddef>
 #include <initializer_list>
@@ -21,7 +21,7 @@ class IndexedBy {
   IndexedBy(std::initializer_list<T> elements) : all_(elements) {}
   explicit IndexedBy(std::vector<T> elements) : all_(std::move(elements)) {}
 
-  /// Undefined for a position that is not below size().
+  /// Undefined for an index that is not below size().
   [[nodiscard]] T& operator[](Index at) { return all_[at.value]; }
   [[nodiscard]] const T& operator[](Index at) const { return all_[at.value]; }
 

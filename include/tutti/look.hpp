@@ -1,8 +1,8 @@
 /// \file look.hpp
 /// Asks a running node, from outside, which view it is in: for tools and tests.
 ///
-/// A look joins nothing and disturbs nobody; whoever can reach the address may take one. What a
-/// node says is its own view at that moment: another may be a view ahead or behind.
+/// A look joins no group and disturbs no member; every process that can reach the address may take
+/// one. A node answers with its own view at that moment: another may be a view ahead or behind.
 #pragma once
 #include <chrono>
 #include <cstdint>
@@ -18,16 +18,16 @@
 namespace tutti {
 
 enum class NodeState : std::uint8_t {
-  waiting,  ///< in no view yet: for others to found a group with, or to be let into one
-  joining,  ///< in a view, and on its way to the groups' states; delivers nothing yet
+  waiting,  ///< in no view yet: waits for others to found a group, or to be admitted to one
+  joining,  ///< in a view, and takes over the groups' states; delivers nothing yet
   in_view,  ///< sends and delivers
-  stopped,  ///< it failed, NodeLook::why says how, and a callback has still to return
+  stopped,  ///< failed, as NodeLook::why says, but a callback has not returned yet
 };
 
 struct SeenMember {
   std::string name{};
   std::string address{};
-  std::uint64_t incarnation = 0;  ///< another number for each of its starts
+  std::uint64_t incarnation = 0;  ///< a different number for each of its starts
 };
 
 /// A member that is behind in a group, as the node that answered sees it.
@@ -42,17 +42,18 @@ struct NodeLook {
   std::uint64_t incarnation = 0;  ///< of this start of the node
   NodeState state = NodeState::waiting;
   std::string why{};                   ///< the failure, of a node that stopped
-  std::vector<std::string> groups{};   ///< names of those it joined
-  std::vector<MemberAddress> nodes{};  ///< all that may be members, as the node was told
+  std::vector<std::string> groups{};   ///< names of the groups it joined
+  std::vector<MemberAddress> nodes{};  ///< all that may be members, as in its options
   std::uint64_t view = 0;              ///< number of its newest view; 0: none yet
   std::vector<SeenMember> members{};   ///< of that view, in rank order
-  std::vector<SeenLag> lags{};         ///< by 50 ms or more, at most 256, the longest first
+  std::vector<SeenLag> lags{};         ///< of 50 ms or more, at most 256, longest first
 };
 
 /// Looks at the node that listens at HOST:PORT. Blocks up to the time-out, longer only while the
 /// system resolves a host name. A node that is alone in its list, or has stopped, does not listen.
-/// unreachable: nobody listens, or it hung up; timed_out: it did not answer; mismatch: no node of
-/// Tutti, or of another protocol version; invalid_argument: the address or the time-out.
+/// Errors: unreachable: no process listens there, or it hung up; timed_out: it did not answer;
+/// mismatch: it is no node of Tutti, or has another protocol version; invalid_argument: the address
+/// or the time-out is wrong.
 [[nodiscard]] TUTTI_API Result<NodeLook> look_at(std::string_view address,
                                                  std::chrono::nanoseconds timeout);
 

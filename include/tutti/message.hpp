@@ -11,10 +11,10 @@
 
 namespace tutti {
 
-/// Valid only during the delivery callback: afterwards the sender may use the space again. (Of a
-/// process that is stopped in a callback, see Group::intact.)
+/// Valid only during the delivery callback: afterwards the sender may use the space again. (If the
+/// process is stopped during a callback, see Group::intact.)
 struct Message {
-  SeqNo seq;              ///< place in the group's sequence
+  SeqNo seq;              ///< its number in the group's sequence
   const std::byte* data;  ///< aligned to 8 bytes
   std::uint32_t size;     ///< in bytes, may be 0
   MemberIndex sender;     ///< in Group::members()
@@ -27,10 +27,10 @@ struct Message {
 
 /// Takes a batch of messages in delivery order, never an empty one. Runs on the thread that
 /// GroupOptions::delivery names, one call at a time per group. It must not throw: if it does, the
-/// node fails, and the batch does not count as delivered. Calls of the same node that wait are
-/// refused inside (node.hpp). It may take long: the others go on until the group's window is full,
-/// and then wait; nobody is removed for it (but see Drive::caller). Batches are as large as what
-/// was ready (opportunistic, [Spindle, 3.2]), at most kDeliveryBatchMax.
+/// node fails, and the batch does not count as delivered. Inside it, the same node refuses calls
+/// that wait (node.hpp). It may take long: the others go on until the group's window is full, and
+/// then wait; no member is removed for it (but see Drive::caller). A batch has all messages that
+/// were ready (opportunistic, [Spindle, 3.2]), at most kDeliveryBatchMax.
 using DeliveryCallback = std::function<void(std::span<const Message>)>;
 
 /// The largest batch handed to a DeliveryCallback at once.

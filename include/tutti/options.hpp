@@ -1,8 +1,8 @@
 /// \file options.hpp
-/// What a node and a group can be told: plain structs, each field with its unit and legal range.
+/// The options of a node and of a group: plain structs, each field with its unit and legal range.
 ///
 /// validate() names the field, the value it has and what would be legal. Options that must be the
-/// same at all members are marked [same]; a difference is found at start and named.
+/// same at all members are marked [same]; start() finds a difference and names it.
 #pragma once
 #include <chrono>
 #include <cstdint>
@@ -31,26 +31,26 @@ struct Idle {
 
 enum class LogLevel : std::uint8_t { debug, info, warning, error };
 
-/// Called for things worth telling a person, on a thread of the node's own that exists for it, one
-/// call at a time: nothing waits for it but the end of the node. If it is slow, up to 256 KiB of
-/// lines wait for it; then the oldest give way, and it is told how many. It must not throw: if it
-/// does, the node fails, and it is not called again. LogLevel::error: the node has failed.
+/// Called with each log line, on a thread of the node that does nothing else, one call at a time:
+/// only the end of the node waits for it. If it is slow, up to 256 KiB of lines wait for it; beyond
+/// that the oldest are dropped, and a line says how many. It must not throw: if it does, the node
+/// fails, and it is not called again. LogLevel::error: the node has failed.
 using LogCallback = std::function<void(LogLevel, std::string_view)>;
 
 /// One of the nodes that may be members.
 struct MemberAddress {
   std::string name{};     ///< 1 .. 255 bytes of letters, digits, '-', '_', '.'; unique [same]
-  std::string address{};  ///< HOST:PORT or [IPv6]:PORT where that member listens [same]
+  std::string address{};  ///< HOST:PORT or [IPv6]:PORT where it listens [same]
 };
 
 struct NodeOptions {
   std::string name{};                    ///< which of the members this node is
   std::vector<MemberAddress> members{};  ///< all that may ever be members, 1 .. 256 [same]
   FabricChoice fabric = FabricChoice::automatic;
-  /// libfabric's provider, by its name there, such as "tcp" or "tcp;ofi_rxm": with
-  /// FabricChoice::ofi, and only then [same]. start() refuses one that is not there, or that
-  /// promises neither to keep writes in order nor to tell when they have landed, and lists those
-  /// that would do (docs/libfabric.md).
+  /// libfabric's provider, by libfabric's name for it, such as "tcp" or "tcp;ofi_rxm": with
+  /// FabricChoice::ofi, and only then [same]. start() refuses a provider that is missing, or that
+  /// promises neither to keep writes in order nor to tell when they have landed, and lists usable
+  /// ones (docs/libfabric.md).
   std::string provider{};
   /// The RDMA device for FabricChoice::verbs or automatic: NAME, NAME:PORT or NAME:PORT:GID (the
   /// GID's index), or one of this host's addresses. Empty: the one that has the address where this
@@ -59,31 +59,31 @@ struct NodeOptions {
   Drive drive = Drive::own_thread;
   Idle idle{};
   std::chrono::nanoseconds start_timeout = std::chrono::seconds(30);  ///< 1 ms .. 1 day
-  /// So many members found the group: more than half of all; 0: all of them. Others join later.
+  /// How many members found the group: more than half of all; 0: all of them. Others join later.
   std::uint32_t founders = 0;
-  /// Waits for a group to join and founds none: for a node that is started again. It has forgotten
-  /// what it agreed to, so it must not found a second group while the first one lives elsewhere.
+  /// Joins an existing group, never founds one: use it when a node is started again. Such a node
+  /// has forgotten what it agreed to, so it must not found a second group beside the first one.
   bool join_only = false;
-  /// A member that shows no sign of life for so long is suspected and removed; 10 ms .. 1 h. One
-  /// whose process has died is noticed at once, where the kernel says so. A node that is connected
-  /// and in no view yet is given 1 s at least: then its connection is closed.
+  /// The others suspect and remove a member that shows no sign of life for so long; 10 ms .. 1 h.
+  /// They notice at once that its process has died if the kernel tells them. They close the
+  /// connection of a node in no view that shows no sign of life for so long, but at least for 1 s.
   std::chrono::nanoseconds suspect_after = std::chrono::seconds(1);
-  /// Warns through `log` of a callback of this node that runs for so long (of those for states,
-  /// what reads a snapshot and the snapshot's destructor, too), and of another member that has not
-  /// delivered what this one delivered so long ago, pauses of this node itself not counted; and
-  /// says when that is over. No member is removed for it. With Drive::caller the look is taken in
-  /// poll() and in what waits: a callback that runs inside these is not named, but the late poll
-  /// that comes of it is (Node::poll). 1 ms .. 1 h; 0: never warns.
+  /// Warns through `log` of a callback of this node that runs for so long (including those for
+  /// states, the reading of a snapshot and its destructor), and of another member that has not
+  /// delivered what this member delivered so long ago, not counting this node's own pauses. It also
+  /// says when that is over. It removes no member. With Drive::caller, poll() and calls that wait
+  /// make this check: they do not name a callback that runs inside them, but the log reports the
+  /// late poll that follows (Node::poll). 1 ms .. 1 h; 0: never warns.
   std::chrono::nanoseconds slow_after = std::chrono::seconds(1);
-  /// Removes another member that has delivered nothing for so long, although there was something,
-  /// even if only its application is slow; one that joins and loads its state that long, too.
-  /// Pauses of this node itself do not count, such as those of its process or machine. To be the
-  /// same at all members: then the removed one is told why. suspect_after .. 1 day; 0: never.
+  /// Removes another member that has delivered nothing for so long although there was something to
+  /// deliver, even if only its application is slow, or that loads its state for so long. Pauses of
+  /// this node itself, such as those of its process or machine, do not count. Use the same value at
+  /// all members: then the removed one is told why. suspect_after .. 1 day; 0: never.
   std::chrono::nanoseconds remove_after{0};
-  /// Before another node is let into a view, the path to it and back is tried in so many rounds,
-  /// some 10 us each: is a message's data ever seen after what says that it is there? For hardware
-  /// and drivers that are new; a path that fails ends the node, with an error that says how.
-  /// 0 .. 1,000,000; 0: no trial [same].
+  /// Tests the path to another node and back in so many rounds, some 10 us each, before a view
+  /// admits that node: data must always become visible before the guard that announces it. For new
+  /// hardware and drivers; a path that fails ends the node, with an error that says how.
+  /// 0 .. 1,000,000; 0: no test [same].
   std::uint32_t litmus_rounds = 0;
   ViewCallback on_view{};  ///< may be empty
   LogCallback log{};       ///< empty: silent
@@ -93,19 +93,19 @@ struct NodeOptions {
 
 struct GroupOptions {
   std::string name{};                  ///< 1 .. 255 bytes, unique in the node [same]
-  std::vector<std::string> members{};  ///< names of those that are delivered to; empty: all [same]
+  std::vector<std::string> members{};  ///< names of the nodes that deliver it; empty: all [same]
   std::vector<std::string> senders{};  ///< a subset of the members; empty: all of them [same]
   Order order = Order::round_robin;    ///< [same]
   Level level = Level::atomic;         ///< [same]
   std::uint32_t message_max_bytes = 64 * 1024;  ///< 1 .. 16 MiB, at most window_bytes / 4 [same]
   /// Ring buffer per sender: rounded up to a power of two, 4 KiB .. 1 GiB [same].
-  /// The default is the measured best over 64 B to 10 KB messages (docs/performance.md).
+  /// The default was measured to be the best for messages of 64 B to 10 KB (docs/performance.md).
   std::uint64_t window_bytes = 1024 * 1024;
   std::uint32_t window_messages = 65536;  ///< a power of two, 2 .. 2^22 [same]
   DeliveryThread delivery = DeliveryThread::predicate;
   DeliveryCallback on_delivery{};  ///< may be empty: messages are then counted and dropped
-  /// Members that join are given the application's state. Needs load_state, one of snapshot and
-  /// save_state (state.hpp says which), and an order [same].
+  /// Joiners take over the application's state. Needs load_state, one of snapshot and save_state
+  /// (state.hpp says which), and an order [same].
   bool stateful = false;
   TakeSnapshot snapshot{};
   SaveState save_state{};
@@ -114,8 +114,8 @@ struct GroupOptions {
   [[nodiscard]] TUTTI_API Result<void> validate() const;
 };
 
-/// The name of a value as the command line spells it, and back. An unknown word is an error that
-/// lists the known ones.
+/// A value to the word that the command line uses for it, and back. An unknown word is an error
+/// that lists the known ones.
 [[nodiscard]] TUTTI_API std::string_view to_string(Order order);
 [[nodiscard]] TUTTI_API std::string_view to_string(Level level);
 [[nodiscard]] TUTTI_API std::string_view to_string(FabricChoice fabric);
@@ -123,8 +123,8 @@ struct GroupOptions {
 [[nodiscard]] TUTTI_API Result<Level> level_from(std::string_view word);
 [[nodiscard]] TUTTI_API Result<FabricChoice> fabric_from(std::string_view word);
 
-/// A fabric with all that belongs to it, as the command line spells it: "auto", "shm", "tcp",
-/// "verbs" or "ofi:PROVIDER"; into the options, and back.
+/// A fabric with its provider as the command line writes it ("auto", "shm", "tcp", "verbs" or
+/// "ofi:PROVIDER") to the options, and back.
 [[nodiscard]] TUTTI_API Result<void> set_fabric(NodeOptions& node, std::string_view text);
 [[nodiscard]] TUTTI_API std::string fabric_text(const NodeOptions& node);
 

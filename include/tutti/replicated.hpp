@@ -1,13 +1,13 @@
 /// \file replicated.hpp
-/// A state machine that every member of a group has a copy of: commands are applied at all of them
-/// in the same order, queries read the copy here, and members that join are given the state.
+/// A state machine of which every member of a group has a copy: all members apply commands in the
+/// same order, queries read the local copy, and joiners take over the state.
 ///
-/// Header-only, above Group: what it does can be done with a Group's callbacks alone.
+/// Header-only, above Group: an application can do the same with a Group's callbacks alone.
 ///
-/// What waits for what: commands are applied on the thread that delivers; queries read beside each
-/// other, and hold up this member's deliveries while they run, so they should be short (held_up()).
-/// A delivery that waits goes before all queries that come later: however many there are, they do
-/// not keep it out, but for those made inside a query of another machine. A slow apply() is a slow
+/// Threads: the thread that delivers applies commands. Queries run concurrently with each other,
+/// and hold up this member's deliveries while they run, so they should be short (held_up()). A
+/// delivery that waits goes before all later queries, so any number of them cannot delay it for
+/// long; only queries made inside a query of another machine go first. A slow apply() is a slow
 /// delivery callback.
 #pragma once
 #include <algorithm>
@@ -35,7 +35,7 @@
 
 namespace tutti {
 
-/// Two ways to give a state; state.hpp says which is for what.
+/// Two ways to give a state; state.hpp says when to use which.
 template <class T>
 concept GivesSnapshots = requires(const T& copy) {
   { copy.snapshot() } -> std::same_as<Result<ReadSnapshot>>;
@@ -48,8 +48,8 @@ concept SavesState = requires(const T& copy, const StateSink& write) {
 /// What Replicated needs of a state machine. Two copies that are in the same state and apply the
 /// same command must come to the same state: no clocks, no random numbers, no addresses.
 ///   Command::encode   appends the command as bytes
-///   Command::decode   the command from those, nothing if they are none
-///   apply             changes the state; its value goes to whoever executes the command
+///   Command::decode   the command from those bytes, empty if they are none
+///   apply             changes the state; execute() returns its value
 ///   load              see state.hpp
 ///   snapshot or save  the same: one of the two; of a machine that has both, snapshot is used
 template <class T>
@@ -71,8 +71,8 @@ class Replicated {
   using Reply = typename T::Reply;
   using Timeout = std::chrono::nanoseconds;
 
-  /// Joins the group with `machine` as the state it begins with; before Node::start. The callbacks
-  /// and `stateful` of the options are filled in here.
+  /// Joins the group with `machine` as the initial state; before Node::start. This sets the
+  /// callbacks and `stateful` of the options.
   [[nodiscard]] static Result<Replicated> join(Node& node, GroupOptions options, T machine = {}) {
     auto core = std::make_shared<Core>(std::move(machine));
     options.on_delivery = [core](std::span<const Message> batch) { core->deliver(batch); };
@@ -90,9 +90,10 @@ class Replicated {
     return Replicated(std::move(core), *group);
   }
 
-  /// Applies the command at all members; the reply of the copy here. Blocks until it is applied
-  /// here, a failure or the time-out, after which it may still be applied. Any thread; inside a
-  /// callback of the node, apply() too, or query() it sends nothing: ErrorCode::in_callback.
+  /// Applies the command at all members; returns the reply of the local copy. Blocks until the
+  /// command is applied here, or until a failure or the time-out; it may still be applied after
+  /// that. Any thread; inside a callback of the node (apply() is one) or query() it sends nothing:
+  /// ErrorCode::in_callback.
   [[nodiscard]] Result<Reply> execute(const Command& command, Timeout timeout) {
     const std::chrono::steady_clock::time_point deadline = deadline_in(timeout);
     if (Result<void> may = group_.may_wait("Replicated::execute"); !may) {
@@ -116,11 +117,11 @@ class Replicated {
     return pending.take_reply();
   }
 
-  /// Reads the copy here, which may be behind the others'. Any thread. It waits for an apply(),
-  /// load or save that runs or is about to; inside of one of these and of query() it waits for
-  /// nothing. What it calls counts as a callback of the node: calls that wait are refused. Queries
-  /// of several machines may be nested in any order (with libstdc++ on glibc); but do not let the
-  /// apply() of machines query each other in a circle: on several threads they wait for ever.
+  /// Reads the local copy, which may be behind the others'. Any thread. It waits for an apply(),
+  /// load or save that runs or is about to; inside one of these, or inside query(), it does not
+  /// wait. `read` counts as a callback of the node, which refuses calls that wait. Queries of
+  /// several machines may be nested in any order (with libstdc++ on glibc), but the apply() of
+  /// machines must not query each other in a circle: on several threads they would deadlock.
   template <std::invocable<const T&> Read>
   auto query(Read&& read) const {
     std::shared_lock lock(core_->machine_mutex, std::defer_lock);
@@ -130,7 +131,7 @@ class Replicated {
     return std::forward<Read>(read)(std::as_const(core_->machine));
   }
 
-  /// A delivery waits at this moment for queries to end. Any thread.
+  /// Whether a delivery waits for queries to end at this moment. Any thread.
   [[nodiscard]] bool held_up() const { return core_->machine_mutex.held_up(); }
 
   [[nodiscard]] Group& group() { return group_; }
@@ -179,10 +180,10 @@ class Replicated {
     T machine;
     std::mutex replies_mutex;
     std::uint64_t numbers = 0;
-    std::map<std::uint64_t, std::optional<Reply>> replies;  // by number: of those who wait
+    std::map<std::uint64_t, std::optional<Reply>> replies;  // by number, while execute() waits
   };
 
-  // Somebody who waits for a reply.
+  // An execute() that waits for its reply.
   class Pending {
    public:
     explicit Pending(Core& core) : core_(core) {
@@ -212,7 +213,7 @@ class Replicated {
     std::uint64_t number_ = 0;
   };
 
-  // Any time-out is legal, also the largest and the smallest that there are.
+  // Any time-out is legal, including the largest and the smallest value.
   static std::chrono::steady_clock::time_point deadline_in(Timeout timeout) {
     const auto now = std::chrono::steady_clock::now();
     const Timeout longest = std::chrono::steady_clock::time_point::max() - now;
@@ -225,7 +226,7 @@ class Replicated {
   Replicated(std::shared_ptr<Core> core, const Group& group)
       : core_(std::move(core)), group_(group) {}
 
-  std::shared_ptr<Core> core_;  // the node's threads call it, however long they run
+  std::shared_ptr<Core> core_;  // shared with the callbacks
   Group group_;
 };
 

@@ -1,5 +1,5 @@
 /// \file replicated_locks.hpp
-/// What keeps queries and deliveries of a Replicated apart; nothing in here is for applications.
+/// The locks that separate queries and deliveries of a Replicated; not for applications.
 /// Threads: any.
 #pragma once
 #include <atomic>
@@ -30,8 +30,8 @@ class InUse {
   const InUse* outer_;
 };
 
-/// A writer that waits goes before readers to come, but for those that use another machine already:
-/// the writer of that one may wait for them.
+/// A waiting writer goes before later readers, except readers that already use another machine: the
+/// writer of that machine may wait for them.
 class ReadersAndWriter {
  public:
   void lock() {
@@ -54,8 +54,8 @@ class ReadersAndWriter {
   [[nodiscard]] bool held_up() const { return held_up_.load(std::memory_order_relaxed); }
 
  private:
-  std::mutex turnstile_;       // held by a writer as long as it waits and writes
-  std::shared_mutex readers_;  // with glibc, a writer that waits holds up no reader
+  std::mutex turnstile_;       // held by a writer while it waits and writes
+  std::shared_mutex readers_;  // with glibc, a waiting writer delays no reader
   std::atomic<bool> held_up_{false};
 };
 

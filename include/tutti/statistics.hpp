@@ -1,8 +1,8 @@
 /// \file statistics.hpp
-/// What a node and a group count: the figures of [Spindle, 4], always on.
+/// The counters of a node and of a group: the figures of [Spindle, 4], always on.
 ///
-/// Each counter is written by one thread and read by any: a snapshot is made of single values that
-/// are each exact, at moments that may differ by a pass of the loop.
+/// One thread writes each counter, and any may read it: each value of a snapshot is exact, but the
+/// moments at which they were read may differ by a pass of the loop.
 #pragma once
 #include <array>
 #include <chrono>
@@ -11,7 +11,7 @@
 
 namespace tutti {
 
-/// How many batches had a size in [2^i, 2^(i+1)).
+/// How many batches had a size in [2^i, 2^(i+1)), in bucket i.
 struct BatchHistogram {
   static constexpr std::size_t kBuckets = 24;
   std::array<std::uint64_t, kBuckets> buckets{};
@@ -27,10 +27,10 @@ struct BatchHistogram {
 struct GroupStatistics {
   std::uint64_t sent_messages = 0;       ///< own messages published
   std::uint64_t sent_bytes = 0;          ///< their record bytes, with headers and padding
-  std::uint64_t received_messages = 0;   ///< seen from all senders, own included
+  std::uint64_t received_messages = 0;   ///< received from all senders, own included
   std::uint64_t delivered_messages = 0;  ///< handed to the callback
   std::uint64_t delivered_bytes = 0;     ///< payload of those
-  std::uint64_t nulls_sent = 0;          ///< rounds given up [Spindle, 3.3]
+  std::uint64_t nulls_sent = 0;          ///< rounds without a message [Spindle, 3.3]
   std::uint64_t null_pushes = 0;         ///< pushes that carried nulls and no message
   std::uint64_t pushes = 0;              ///< pushes of control words asked for, all peers
   std::uint64_t sender_waits = 0;        ///< times a claim found no space
@@ -39,31 +39,32 @@ struct GroupStatistics {
   BatchHistogram delivery;               ///< per delivery predicate that fired
 };
 
-/// How far a member is behind in a group, as another one sees it. Estimates, good to what passes in
-/// 50 ms; of a member that stands still, good to the message where it stands but for the first 50
-/// ms after a pause of the group.
+/// How far a member is behind in a group, as another one sees it. These are estimates, exact to
+/// what is delivered in 50 ms; for a member that stands still exact to the message, except in the
+/// first 50 ms after a pause of the group.
 struct MemberLag {
   std::string member{};
-  /// Delivered here, and not yet there. At Level::unordered: sent from here. Of the node that is
-  /// asked: received, and not yet delivered, rounds given up counted as messages.
+  /// Messages that the asked node has delivered (at Level::unordered: sent) and the member has not
+  /// delivered yet. For the asked node itself: messages received and not yet delivered, nulls
+  /// included.
   std::uint64_t messages = 0;
   std::uint64_t bytes = 0;  ///< their payload; at Level::unordered with headers
-  /// Since the first of them was delivered (sent) here. Of each pause of the node that is asked,
-  /// as when its process is stopped, no more than an eighth of suspect_after counts.
+  /// Time since the asked node delivered (sent) the first of them. Of each pause of the asked node,
+  /// as when its process is stopped, at most an eighth of suspect_after counts.
   std::chrono::nanoseconds behind{0};
-  /// The node that is asked has no space for another message until this member has delivered more.
+  /// The asked node has no space for another message until this member has delivered more.
   bool holds_window = false;
 };
 
 struct NodeStatistics {
   std::uint64_t passes = 0;            ///< turns of the predicate loop
-  std::uint64_t working_passes = 0;    ///< those that found something to do
+  std::uint64_t working_passes = 0;    ///< passes that found something to do
   std::uint64_t sleeps = 0;            ///< times it went to sleep
   std::uint64_t writes_posted = 0;     ///< one-sided writes posted to remote peers
   std::uint64_t bytes_posted = 0;      ///< their bytes
   std::uint64_t doorbells = 0;         ///< sleeping peers woken
   std::uint64_t posting_ns = 0;        ///< time spent handing writes to the fabric
-  std::uint64_t signalled_writes = 0;  ///< of the writes, those whose completion was asked for
+  std::uint64_t signalled_writes = 0;  ///< writes with a completion asked for
 };
 
 }  // namespace tutti

@@ -1,5 +1,5 @@
 /// \file version.hpp
-/// The version of the library that runs, as opposed to the headers that were compiled against.
+/// The version of the library at run time, which may differ from that of the headers.
 #pragma once
 #include <string_view>
 

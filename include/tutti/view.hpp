@@ -2,8 +2,8 @@
 /// Which nodes are members now: views, and what changed from one to the next.
 ///
 /// Every member installs the same views in the same order. Between two views, all members that are
-/// in both deliver the same messages; what a survivor had sent and nobody had delivered is sent
-/// again in the next, once. Source: virtual synchrony, [Spindle, 2.1].
+/// in both deliver the same messages; a survivor's message that no member had delivered is sent
+/// again in the next view, once. Source: virtual synchrony, [Spindle, 2.1].
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -31,19 +31,19 @@ struct Departure {
 
 struct ViewChange {
   std::uint64_t view = 0;  ///< number of the view that begins: 1, 2, 3, ...
-  /// Names by rank: survivors first, then who joined. A MemberIndex, such as Message::sender, is no
+  /// Names by rank: survivors first, then joiners. A MemberIndex, such as Message::sender, is no
   /// rank: Group::name_of gives its name.
   IndexedBy<Rank, std::string> members{};
-  IndexedBy<Rank, std::uint64_t> incarnations{};  ///< another number for each start of a member
+  IndexedBy<Rank, std::uint64_t> incarnations{};  ///< a different number for each start of a member
   Rank rank{};                                    ///< of this node, among `members`
   std::vector<std::string> joined{};              ///< members that were not in the view before
-  std::vector<Departure> left{};                  ///< who was, and is not now
+  std::vector<Departure> left{};  ///< members that were in the view before, and are not in this one
 };
 
-/// Called once for each view this node installs: after the last message of the view before, and
-/// before the first of the new one, in all groups. The members may be in a later view by then, if
-/// callbacks of this node take long. On the predicate thread. It must not throw: if it does, the
-/// node fails. Calls of the same node that wait are refused inside (node.hpp).
+/// Called once for each view this node installs, on the predicate thread: after the last message of
+/// the view before, and before the first of the new one, in all groups. If callbacks of this node
+/// take long, the members may be in a later view by then. It must not throw: if it does, the node
+/// fails. Inside it, the same node refuses calls that wait (node.hpp).
 using ViewCallback = std::function<void(const ViewChange&)>;
 
 [[nodiscard]] TUTTI_API std::string_view to_string(LeftReason reason);

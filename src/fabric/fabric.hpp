@@ -22,7 +22,7 @@
 /// A row is written by its owner alone, a replica by its owner's posts and by who has it.
 /// Threads: the predicate thread only. Nothing blocks; a full queue merges posts instead,
 /// where no reader can tell.
-/// Sources: [Spindle, 2.2], DESIGN.md 2.
+/// Source: [Spindle, 2.2].
 #pragma once
 #include <cstddef>
 #include <cstdint>

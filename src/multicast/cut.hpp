@@ -1,7 +1,7 @@
 /// \file cut.hpp
 /// The ragged edge: where a view's sequence ends in one group, the same for all that go on. What
 /// its words mean is the order's business (GroupOrder); the members agree on them unread.
-/// Source: [Spindle, 2.1], DESIGN.md 2.
+/// Source: [Spindle, 2.1].
 #pragma once
 #include <cstddef>
 #include <cstdint>
