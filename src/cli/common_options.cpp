@@ -39,20 +39,20 @@ void add_fabric_and_level(CLI::App& command, FabricAndLevel& words) {
       .add_option("--fabric", words.fabric,
                   "what carries the messages: shm (shared memory, all members on this host), tcp, "
                   "verbs (RDMA), auto (shm to members on this host; to the others verbs if both "
-                  "have a device that works, else tcp), or ofi:PROVIDER (libfabric with that "
-                  "provider of its own, such as ofi:tcp)")
+                  "have a working device, else tcp), or ofi:PROVIDER (libfabric with that "
+                  "provider, such as ofi:tcp)")
       ->capture_default_str();
   command.add_option("--rdma-device", words.rdma_device, kRdmaDeviceHelp);
   command
       .add_option("--litmus", words.litmus_rounds,
-                  "try each path in so many rounds before it is used, 0 to 1000000: is data ever "
-                  "seen after what says that it is there?")
+                  "test each path in so many rounds before it is used, 0 to 1000000: data must "
+                  "always become visible before the guard that announces it")
       ->check(whole_number(0, 1'000'000))
       ->capture_default_str();
   command
       .add_option("--level", words.level,
-                  "when a message is delivered: unordered (on receipt), agreed (once all before "
-                  "it are here), atomic (once every member has it)")
+                  "when a member delivers a message: unordered (on receipt), agreed (once all "
+                  "earlier messages have arrived), atomic (once every member has it)")
       ->capture_default_str();
 }
 

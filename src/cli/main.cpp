@@ -1,6 +1,6 @@
 /// \file main.cpp
-/// The `tutti` command: picks the subcommand and turns what is wrong with the command line into a
-/// message and exit status 2.
+/// The `tutti` command: picks the subcommand, and turns an error in the command line into a message
+/// and exit status 2.
 #include <CLI/CLI.hpp>
 #include <exception>
 #include <new>
@@ -29,10 +29,10 @@ constexpr const char* kExamples =
     "  tutti doctor\n"
     "  tutti perf multicast --members 3 --size 1024 --seconds 2\n\n"
     "`tutti COMMAND --help` explains the options of a command.\n"
-    "Exit status: 0 all went well, even if the group went on without a member; 1 error; 2 wrong\n"
-    "usage; 3 so many members were lost that this one had to stop; 128 + N ended by signal N.\n";
+    "Exit status: 0 success, even if the group went on without a member; 1 error; 2 wrong usage;\n"
+    "3 this member stopped because the majority was lost; 128 + N ended by signal N.\n";
 
-/// The innermost command that was chosen: the one whose help to point at.
+/// The innermost subcommand that was chosen: the error refers to its help.
 const CLI::App* chosen(const CLI::App* app) {
   const auto commands = app->get_subcommands();
   return commands.empty() ? app : chosen(commands.front());
@@ -79,7 +79,7 @@ int run(int argc, char** argv) {
   return status;
 }
 
-/// Nothing that a library throws leaves main.
+/// Catches whatever a library throws.
 int run_guarded(int argc, char** argv) {
   try {
     return run(argc, argv);

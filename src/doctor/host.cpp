@@ -32,7 +32,7 @@ std::optional<std::uint64_t> group_limit(const fs::path& root) {
   }
 }
 
-// Of "always within_size [advise] never": what stands in brackets.
+// The word in brackets of "always within_size [advise] never".
 std::string chosen_of(std::string_view words) {
   const std::size_t open = words.find('[');
   const std::size_t close = words.find(']');
@@ -44,12 +44,13 @@ Finding cores_finding(const Host& host) {
   const std::string what = std::to_string(host.cores.size()) +
                            (host.cores.size() == 1 ? " core" : " cores") + " for this process";
   if (host.cores.size() > 1) return {.subject = "cores", .what = what};
-  return {.subject = "cores",
-          .grade = Grade::could_be_better,
-          .what = what,
-          .how =
-              "members on this host take turns, and one that spins keeps the others waiting: "
-              "leave Idle as it is, or give the process more cores (taskset, cpuset)"};
+  return {
+      .subject = "cores",
+      .grade = Grade::could_be_better,
+      .what = what,
+      .how =
+          "members on this host share it, and one that spins delays the others: leave Idle as it "
+          "is, or give the process more cores (taskset, cpuset)"};
 }
 
 Finding isolated_finding(const Host& host) {
@@ -58,10 +59,10 @@ Finding isolated_finding(const Host& host) {
   }
   return {.subject = "isolated cores",
           .grade = Grade::could_be_better,
-          .what = "none: a member may lose its core for milliseconds at a time",
+          .what = "none: the scheduler may take a member's core away for milliseconds",
           .how =
-              "for the steadiest latency keep a core for each member's predicate thread (kernel "
-              "options isolcpus= and nohz_full=) and pin it there"};
+              "for a steady latency reserve a core for each member's predicate thread (kernel "
+              "options isolcpus= and nohz_full=) and pin the thread to it"};
 }
 
 Finding governor_finding(const Host& host) {
@@ -73,7 +74,7 @@ Finding governor_finding(const Host& host) {
   if (names == "performance") return {.subject = "clock rate", .what = "governor performance"};
   return {.subject = "clock rate",
           .grade = Grade::could_be_better,
-          .what = "governor " + names + ": a core that slept starts slowly",
+          .what = "governor " + names + ": a core is slow for a time after it slept",
           .how = "cpupower frequency-set -g performance"};
 }
 
@@ -81,7 +82,7 @@ Finding memory_finding(const Host& host) {
   if (!host.available_bytes) return {.subject = "memory", .what = "the system does not say"};
   const std::uint64_t left =
       std::min(*host.available_bytes, host.limit_bytes.value_or(*host.available_bytes));
-  const std::string what = std::to_string(left / kMegabyte) + " MB to be had" +
+  const std::string what = std::to_string(left / kMegabyte) + " MB available" +
                            (left < *host.available_bytes ? " in this control group" : "") +
                            "; rows are memory files, /dev/shm is not used";
   if (left >= kRowsBytes) return {.subject = "memory", .what = what};
@@ -89,8 +90,8 @@ Finding memory_finding(const Host& host) {
           .grade = Grade::could_be_better,
           .what = what,
           .how =
-              "a row has every sender's window in it (GroupOptions::window_bytes): raise the "
-              "limit, or choose smaller windows"};
+              "a row holds a window for each group that its member sends in "
+              "(GroupOptions::window_bytes): raise the limit, or choose smaller windows"};
 }
 
 Finding huge_pages_finding(const Host& host) {
@@ -102,9 +103,9 @@ Finding huge_pages_finding(const Host& host) {
           .grade = Grade::could_be_better,
           .what = when.empty() ? "none in this kernel" : "for memory files: " + when,
           .how = when.empty()
-                     ? "a kernel with CONFIG_TRANSPARENT_HUGEPAGE spares look-ups of addresses in "
-                       "large windows"
-                     : "to spare look-ups of addresses in large windows: echo within_size > "
+                     ? "a kernel with CONFIG_TRANSPARENT_HUGEPAGE has fewer TLB misses in large "
+                       "windows"
+                     : "to reduce TLB misses in large windows: echo within_size > "
                        "/sys/kernel/mm/transparent_hugepage/shmem_enabled"};
 }
 

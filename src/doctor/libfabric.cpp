@@ -27,7 +27,7 @@ Finding provider_finding(const ofi::Offer& offer) {
   }
   finding.grade = Grade::could_be_better;
   finding.what += "; not for members: " + offer.why_not;
-  finding.how = "take another of libfabric's providers, or another fabric";
+  finding.how = "use another provider of libfabric, or another fabric";
   return finding;
 }
 
@@ -37,7 +37,7 @@ Findings findings_of(const Result<ofi::Offers>& libfabric) {
   if (!libfabric) {
     return {{.subject = "libfabric",
              .grade = Grade::could_be_better,
-             .what = "not there: " + libfabric.error().message,
+             .what = "not installed: " + libfabric.error().message,
              .how = "install it for --fabric ofi:PROVIDER; nothing else needs it"}};
   }
   Findings findings{{.subject = "libfabric", .what = "version " + libfabric->version}};

@@ -105,7 +105,7 @@ class Pair {
       if (!ears_[1].heard.try_acquire_for(kPatience)) {
         if (const std::optional<Error> why = nodes_[1].failure()) return std::unexpected(*why);
         return fail(ErrorCode::timed_out,
-                    "round " + std::to_string(round) + ": the one delivers, the other does not");
+                    "round " + std::to_string(round) + ": one member delivers, the other does not");
       }
       if (size != kSizes[0]) continue;
       took_ns.push_back(

@@ -20,23 +20,23 @@ Finding no_device() {
           .grade = Grade::could_be_better,
           .what = "none: members on other hosts are reached by TCP",
           .how =
-              "with an adapter for InfiniBand or RoCE, load its driver (ibv_devices lists what "
-              "there is); to try RDMA in software: modprobe rdma_rxe && rdma link add rxe0 type "
+              "for an InfiniBand or RoCE adapter load its driver (ibv_devices lists the devices "
+              "found); to try RDMA in software: modprobe rdma_rxe && rdma link add rxe0 type "
               "rxe netdev eth0"};
 }
 
 Finding nodes_finding(const Rdma& rdma) {
-  Finding finding{.subject = "RDMA access", .what = "/dev/infiniband is there and may be used"};
+  Finding finding{.subject = "RDMA access", .what = "/dev/infiniband exists and is usable"};
   if (rdma.verbs_nodes_usable && rdma.connection_manager) return finding;
   finding.grade = Grade::broken;
   if (!rdma.verbs_nodes) {
-    finding.what = "/dev/infiniband/uverbs* is not there";
+    finding.what = "/dev/infiniband/uverbs* does not exist";
     finding.how = "modprobe ib_uverbs; in a container, also pass it in: --device /dev/infiniband";
   } else if (!rdma.verbs_nodes_usable) {
     finding.what = "this user may not open /dev/infiniband/uverbs*";
     finding.how = "make them readable and writable for this user (udev, or the group 'rdma')";
   } else {
-    finding.what = "/dev/infiniband/rdma_cm is not there, or this user may not open it";
+    finding.what = "/dev/infiniband/rdma_cm does not exist, or this user may not open it";
     finding.how = "modprobe rdma_ucm; in a container, also pass it in: --device /dev/infiniband";
   }
   return finding;
@@ -93,7 +93,7 @@ Finding port_finding(const RdmaDevice& device, const RdmaPort& port) {
   }
   if (is_link_local(*gid)) {
     finding.grade = Grade::broken;
-    finding.how = "give " + gid->net_device + " an IP address: members are reached by one";
+    finding.how = "give " + gid->net_device + " an IP address: members need one to connect";
     return finding;
   }
   const std::uint32_t packet = path_mtu(port.net_mtu);

@@ -74,10 +74,10 @@ class WrongUsage(unittest.TestCase):
         self.expect_refused(["sim", "--seeds", "1..2", "--trace"], "--trace requires --replay")
 
     def test_the_help_says_what_a_status_means(self):
-        """3 is for who had to stop: FailureTest shows that survivors end with 0."""
+        """3 is for a member that had to stop: FailureTest shows that survivors end with 0."""
         said = " ".join(tutti("--help").stdout.split())
-        self.assertIn("0 all went well, even if the group went on without a member", said)
-        self.assertIn("3 so many members were lost that this one had to stop", said)
+        self.assertIn("0 success, even if the group went on without a member", said)
+        self.assertIn("3 this member stopped because the majority was lost", said)
 
     def test_addresses(self):
         for address in ("h:0", "h:65536", "h:-1", "h:99999999999999999999", "h:x", "h:", "h", ":7",

@@ -87,7 +87,7 @@ class Check(unittest.TestCase):
         done = tutti("check", "--incomplete", self.history(0), cut)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertIn("11 events of 2 members", done.stdout)
-        self.assertIn("51 bytes at the end are no whole event", done.stderr)
+        self.assertIn("51 bytes at the end are an incomplete event", done.stderr)
 
     def test_files_that_cannot_be_read(self):
         good = self.history(0).read_bytes()

@@ -52,7 +52,7 @@ class DoctorTest(SystemTest):
         findings = self.examine()
         for subject in LOOPBACKS:
             self.assertEqual(findings[subject]["grade"], "good", findings[subject]["what"])
-            self.assertIn("came as they were sent", findings[subject]["what"])
+            self.assertIn("messages delivered unchanged", findings[subject]["what"])
         self.assertFalse(set(LOOPBACKS) & set(self.examine("--no-loopback")))
 
     def test_members_talk_over_the_fabrics_that_are_named(self):

@@ -108,7 +108,7 @@ class OfAMemberThatWaits(MembersTest):
         self.assertEqual((seen["state"], seen["view"], seen["members"]), ("waiting", 0, []))
         self.assertEqual([node["name"] for node in seen["absent"]], ["a", "b"])
         done = tutti("members", where)
-        self.assertIn("member a of group log: waits for the others, in no view yet", done.stdout)
+        self.assertIn("member a of group log: waiting for the others, in no view yet", done.stdout)
         self.expect_all_exit([member, self.start_member("b", addresses, data=b"")])
 
 

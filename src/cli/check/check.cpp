@@ -1,5 +1,5 @@
 /// \file check.cpp
-/// `tutti check`: is what the members of a run recorded what the library promises?
+/// `tutti check`: did the members of a run do what the library promises?
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -50,16 +50,16 @@ json json_of(const history::Report& report) {
           {"not_checked", report.skipped}};
 }
 
-/// What a crash has left of a file is checked all the same; a person should know.
+/// The checker checks what a crash left of a file; warn the user that something is missing.
 void tell_of_cuts(const history::HistoryFile& file) {
   const history::History& history = file.history();
   const auto tell = [&](std::uint64_t count, const std::string& what) {
     if (count > 0) log_warning(history.source + ": " + std::to_string(count) + " " + what);
   };
-  tell(file.cut_bytes(), "bytes at the end are no whole event and were left out");
+  tell(file.cut_bytes(), "bytes at the end are an incomplete event, which is ignored");
   tell(file.cut_events(),
        "events at the end are missing: the file was cut off after it was closed");
-  tell(file.unwritten(), "events were begun and never written");
+  tell(file.unwritten(), "events were not written completely and are ignored");
 }
 
 int run(const CheckCommand& command) {

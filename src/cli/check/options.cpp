@@ -42,13 +42,13 @@ Result<void> set_bound(double seconds, std::string_view option, std::uint64_t& b
 void add_options(CLI::App& app, CheckCommand& command) {
   app.add_option("FILE", command.files, "the histories of all members of one run")->required();
   app.add_option("--level", command.levels,
-                 "GROUP=LEVEL, the level that a group promises; may be given for several groups; "
-                 "default: what it says itself")
+                 "GROUP=LEVEL, the level of a group, such as 0=atomic; may be given for several "
+                 "groups (default: as recorded)")
       ->allow_extra_args(false);
   app.add_flag("--incomplete", command.incomplete,
-               "not all histories are here: check only what needs no others");
+               "some histories are missing: skip the checks that need all of them");
   app.add_flag("--round-robin", command.round_robin,
-               "rounds are recorded: check that senders take turns");
+               "the histories record rounds: check that senders take turns");
   app.add_option("--deliver-bound", command.deliver_bound_s,
                  "seconds from send or healing to the delivery (V1); 0: not checked");
   app.add_option("--view-bound", command.view_bound_s,
@@ -58,10 +58,10 @@ void add_options(CLI::App& app, CheckCommand& command) {
   app.add_option("--leave-bound", command.leave_bound_s,
                  "seconds from leaving to having stopped (V4); 0: not checked");
   app.add_option("--wake-bound", command.wake_bound_s,
-                 "seconds that a lost doorbell may delay (V5); 0: not checked");
+                 "seconds that a lost doorbell may delay a delivery (V5); 0: not checked");
   app.add_option("--show", command.shown, "violations to show of each property; all are counted")
       ->capture_default_str();
-  app.add_flag("--json", command.json, "the report as JSON");
+  app.add_flag("--json", command.json, "print the report as JSON");
 }
 
 Result<history::CheckOptions> check_options(const CheckCommand& command) {

@@ -186,19 +186,19 @@ void add_demo(CLI::App& app, int& status) {
       "demo", "Start some members on this machine, stream text, check that all deliver the same");
   auto options = std::make_shared<DemoOptions>();
   command->add_option("FILE", options->files,
-                      "text files to send, dealt to the members in turn; by default those of the "
-                      "project, if the current folder is its source tree");
+                      "text files to send, given to the members in turn (default: those of the "
+                      "project, if the current folder is its source tree)");
   command->add_option("--members", options->members, "how many member processes, 2 to 16")
       ->check(whole_number(2, 16))
       ->capture_default_str();
   add_fabric_and_level(*command, options->words);
   command->add_flag("--kill", options->kill,
-                    "kill one member on the way, with no warning, and start it again: the others "
-                    "go on, and it joins them");
+                    "kill one member in the middle, without warning, and start it again: the "
+                    "others go on, and it joins them");
   command
       ->add_option("--repeat", options->repeats,
-                   "how many times each file is sent; 0: as often as rates need to mean "
-                   "something, some 32 MB in all")
+                   "how many times each file is sent; 0: often enough for meaningful rates, some "
+                   "32 MB in all")
       ->check(whole_number(0, kRepeatsMax))
       ->capture_default_str();
   command->callback([options, &status] { status = demo(*options); });

@@ -1,5 +1,5 @@
 /// \file doctor.cpp
-/// `tutti doctor`: what to know of this host before the first run.
+/// `tutti doctor`: checks this host before the first run.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
@@ -51,7 +51,7 @@ Finding loopback_finding(const std::string& fabric, const std::string& rdma_host
   const auto broken = [&](const std::string& what) {
     finding.grade = Grade::broken;
     finding.what = what;
-    finding.how = "groups will not work over it on this host: mend what is said here first";
+    finding.how = "groups will not work over this fabric on this host: fix this error first";
     return finding;
   };
   const Result<std::vector<int>> ports = free_loopback_ports(2);
@@ -64,12 +64,12 @@ Finding loopback_finding(const std::string& fabric, const std::string& rdma_host
   const Result<doctor::LoopbackResult> result = doctor::loopback(options);
   if (!result) return broken(result.error().message);
   if (result->wrong != 0) {
-    return broken(grouped(result->wrong) + " deliveries of other bytes than were sent");
+    return broken(grouped(result->wrong) + " messages were delivered with wrong bytes");
   }
-  finding.what = "in " + grouped(options.litmus_rounds) +
-                 " rounds no guard was seen before its data; " + grouped(options.rounds) +
-                 " messages came as they were sent; 8 bytes take " + short_time(result->median_ns) +
-                 ", at most " + short_time(result->p99_ns) + " for 99 of 100";
+  finding.what = "ordering test passed (" + grouped(options.litmus_rounds) + " rounds); " +
+                 grouped(options.rounds) +
+                 " messages delivered unchanged; latency of 8 bytes: p50 " +
+                 short_time(result->median_ns) + ", p99 " + short_time(result->p99_ns);
   return finding;
 }
 
@@ -134,17 +134,18 @@ int examine_and_print(const DoctorOptions& options) {
 
 void add_doctor(CLI::App& app, int& status) {
   CLI::App* command = app.add_subcommand(
-      "doctor", "Look at this host: what is good for members here, what is not, what to do");
-  command->footer("Exit status 1 if anything is broken. Nothing is changed.");
+      "doctor", "Check this host: what is good for members, what is not, and what to do");
+  command->footer("Exit status 1 if anything is broken. The command changes nothing.");
   auto options = std::make_shared<DoctorOptions>();
-  command->add_flag("--json", options->json, "for programs");
+  command->add_flag("--json", options->json, "print JSON");
   CLI::Option* none =
       command->add_flag("!--no-loopback", options->loopback,
-                        "without the two members that talk to each other for a second per fabric");
+                        "skip the test in which two members exchange messages for a second per "
+                        "fabric");
   command
       ->add_option("--fabric", options->fabrics,
-                   "what the two talk over, such as ofi:tcp; may be given several times "
-                   "(shm, tcp, and verbs where a device is up)")
+                   "fabric for that test, such as ofi:tcp; may be given several times "
+                   "(default: shm, tcp, and verbs if a device is up)")
       ->allow_extra_args(false)
       ->excludes(none);
   command->callback([options, &status] { status = examine_and_print(*options); });

@@ -28,9 +28,9 @@ std::string state_of(const NodeLook& look) {
   const std::string view = "view " + std::to_string(look.view);
   switch (look.state) {
     case NodeState::waiting:
-      return "waits for the others, in no view yet";
+      return "waiting for the others, in no view yet";
     case NodeState::joining:
-      return "in " + view + ", on its way to the group's state";
+      return "in " + view + ", taking over the group's state";
     case NodeState::in_view:
       return "in " + view;
     case NodeState::stopped:
@@ -39,7 +39,7 @@ std::string state_of(const NodeLook& look) {
   return "?";
 }
 
-// All that may be members and are none.
+// The nodes that may be members and are not.
 std::vector<MemberAddress> absent_of(const NodeLook& look) {
   std::vector<MemberAddress> absent;
   for (const MemberAddress& node : look.nodes) {
@@ -125,15 +125,15 @@ int members(const MembersOptions& options) {
 
 void add_members(CLI::App& app, int& status) {
   CLI::App* command =
-      app.add_subcommand("members", "Ask a running member which view it is in, and who is");
+      app.add_subcommand("members", "Ask a running member which view it is in, and its members");
   command->footer(
-      "The answer is that member's own view: while a view changes, others may say another one.");
+      "The answer is that member's own view: while a view changes, others may be in another one.");
   auto options = std::make_shared<MembersOptions>();
   command
       ->add_option("ADDRESS", options->address,
                    "where the member listens: HOST:PORT, as in the list of `tutti run --members`")
       ->required();
-  command->add_flag("--json", options->json, "for programs");
+  command->add_flag("--json", options->json, "print JSON");
   command->add_option("--timeout", options->timeout_s, "seconds to wait for the answer")
       ->capture_default_str();
   command->callback([options, &status] { status = members(*options); });

@@ -54,15 +54,19 @@ void add_perf_join(CLI::App& app, int& status) {
   CLI::App* command = app.add_subcommand(
       "join", "Be one member of a measurement that `tutti perf ... --listen` waits for");
   command->footer(
-      "What to measure is said there; here, only where this member runs. Any order of starting.");
+      "The parent's options say what to measure; the options here say where this member runs.\n"
+      "Parent and members may start in any order.");
   auto options = std::make_shared<JoinOptions>();
-  command->add_option("PARENT", options->parent, "HOST:PORT where it listens")->required();
+  command->add_option("PARENT", options->parent, "HOST:PORT where that command listens")
+      ->required();
   command->add_option("--host", options->host,
                       "the address of this host that the other members reach it by. Default: the "
                       "one that reaches the parent");
   command->add_option("--port", options->port, "where this member listens. Default: any free one")
       ->check(whole_number(1, 65'535));
-  command->add_option("--rank", options->rank, "of this member, from 0. Default: as they come")
+  command
+      ->add_option("--rank", options->rank,
+                   "rank of this member, from 0. Default: in order of arrival")
       ->check(whole_number(0, 255));
   command
       ->add_option("--wait", options->wait_s,

@@ -19,7 +19,8 @@ void add_common_perf_options(CLI::App& command, PerfOptions& options) {
       ->capture_default_str();
   command.add_option("--rdma-device", options.rdma_device, kRdmaDeviceHelp);
   command.add_option("--seconds", options.seconds, "measured time")->capture_default_str();
-  command.add_option("--warmup", options.warmup_s, "seconds of the same before the measured time")
+  command
+      .add_option("--warmup", options.warmup_s, "seconds of the same load before the measured time")
       ->capture_default_str();
   command.add_option("--groups", options.groups, "groups with all members in each, 1 to 1024")
       ->check(whole_number(1, 1024))
@@ -29,18 +30,18 @@ void add_common_perf_options(CLI::App& command, PerfOptions& options) {
                   "how a member waits when there is nothing to do: spin, yield or sleep")
       ->capture_default_str();
   command.add_option("--idle-spin-us", options.idle_spin_us,
-                     "microseconds that it spins before it yields, instead of what --idle sets");
+                     "microseconds that a member spins before it yields, in place of --idle");
   command.add_option("--idle-yield-us", options.idle_yield_us,
-                     "microseconds that it yields before it sleeps, instead of what --idle sets");
+                     "microseconds that a member yields before it sleeps, in place of --idle");
   command
       .add_option("--drive", options.drive,
                   "own: the node has a thread; caller: one thread sends and drives the node")
       ->capture_default_str();
-  command.add_flag("--pin", options.pin, "keep each member on one processor of its host, in turn");
+  command.add_flag("--pin", options.pin, "pin each member to a processor of its host, in turn");
   command
       .add_option("--numa-node", options.numa_node,
                   "keep each member on the processors and in the memory of this NUMA node, such as "
-                  "the one of the RDMA device")
+                  "that of the RDMA device")
       ->check(whole_number(0, 1023));
   add_bytes(command, "--window", options.window_bytes, "4K to 1G", "ring buffer of each sender");
   command
@@ -65,7 +66,7 @@ void add_multicast_options(CLI::App& command, PerfOptions& options) {
       ->capture_default_str();
   command
       .add_option("--active", options.active,
-                  "of the senders, those that do send: all, half, one, or a number")
+                  "how many of the senders do send: all, half, one, or a number")
       ->capture_default_str();
   add_bytes(command, "--size", options.size_bytes, "0 to 16M", "size of each message");
   command
@@ -77,7 +78,7 @@ void add_multicast_options(CLI::App& command, PerfOptions& options) {
                   "when messages are delivered: unordered, agreed, atomic")
       ->capture_default_str();
   command.add_option("--active-groups", options.active_groups,
-                     "groups that are sent to, the others stay silent. Default: all");
+                     "how many groups the members send to; the others stay silent. Default: all");
   command.add_option("--rate", options.rate,
                      "messages per second of each sender to each group. Default: no limit");
   command
@@ -92,10 +93,10 @@ void add_multicast_options(CLI::App& command, PerfOptions& options) {
   command.add_option("--pausing", options.pausing, "how many active senders pause after each send");
   command.add_option("--pause-us", options.pause_us, "how long they pause, in microseconds");
   command.add_option("--in-flight", options.in_flight,
-                     "most own messages under way; 1: wait for each one's delivery");
+                     "most messages that a sender has in flight; 1: wait for each delivery");
   command.add_option("--sample-every", options.sample_every,
                      "time one message in so many. Default: chosen by load");
-  command.add_flag("--spin", options.spin, "senders and callers spin where they would yield");
+  command.add_flag("--spin", options.spin, "senders and callers spin instead of yielding");
   command.add_flag("--verify", options.verify,
                    "check every byte, and that all members deliver the same sequence");
 }

@@ -34,7 +34,7 @@ struct PerfCommand {
 void add_output_options(CLI::App& command, PerfCommand& perf) {
   command.add_option("--json", perf.json_file,
                      "write all results to this file as JSON; -: to standard output, no table");
-  command.add_flag("-v,--verbose", perf.verbose, "what the members say, on standard error");
+  command.add_flag("-v,--verbose", perf.verbose, "print the members' messages on standard error");
 }
 
 /// A failed member is an error of the measurement, whatever it was for the member.

@@ -14,12 +14,12 @@ void add_place_options(CLI::App& command, PerfPlaces& places) {
   command.add_option("--ssh", places.ssh, "the command that reaches a host, for --hosts")
       ->needs(hosts)
       ->capture_default_str();
-  command.add_option("--program", places.program, "where tutti is on those hosts")
+  command.add_option("--program", places.program, "path of tutti on those hosts")
       ->needs(hosts)
       ->capture_default_str();
   command
       .add_option("--port", places.port,
-                  "where the first member listens, with --hosts; each next one a port higher")
+                  "port of the first member, with --hosts; each next one takes the next port")
       ->needs(hosts)
       ->check(whole_number(1, 65'000))
       ->capture_default_str();

@@ -12,17 +12,18 @@
 namespace tutti::cli {
 
 void add_options(CLI::App& command, RunOptions& options) {
-  command.add_option("--name", options.name, "which of the members this one is")->required();
+  command.add_option("--name", options.name, "the name of this member in --members")->required();
   command
       .add_option("--members", options.members,
-                  "all members, the same list for each: a=HOST:PORT,b=HOST:PORT,...")
+                  "all members, the same list at each: a=HOST:PORT,b=HOST:PORT,...")
       ->required();
-  command.add_option("--group", options.group, "name of the group, the same for each")->required();
+  command.add_option("--group", options.group, "name of the group, the same at each member")
+      ->required();
   add_fabric_and_level(command, options.words);
   command.add_option("--senders", options.senders,
                      "members that send, such as a,b; the others only deliver. Default: all");
   add_bytes(command, "--window", options.window_bytes, "4K to 1G",
-            "ring buffer of each sender: how much may be under way");
+            "ring buffer of each sender: how much it may have in flight");
   add_bytes(command, "--message-max", options.message_max_bytes, "1 to 16M", "the longest line");
   command
       .add_option("--idle", options.idle,
@@ -34,12 +35,12 @@ void add_options(CLI::App& command, RunOptions& options) {
       ->capture_default_str();
   command
       .add_option("--founders", options.founders,
-                  "how many members begin the group, more than half of all; others join later. "
-                  "0: all of them")
+                  "how many members found the group, more than half of all; the others join "
+                  "later. 0: all of them")
       ->check(whole_number(0, 256))
       ->capture_default_str();
   command.add_flag("--join", options.join_only,
-                   "only join a group that is there: for a member that is started again");
+                   "join an existing group, never found one; use it when a member is restarted");
   command
       .add_option("--suspect-after", options.suspect_after_s,
                   "seconds without a sign of life after which a member is removed")
@@ -47,8 +48,9 @@ void add_options(CLI::App& command, RunOptions& options) {
   command.add_option("--report", options.report,
                      "write counts, rate, latencies and statistics to this file, as JSON");
   CLI::Option* quiet =
-      command.add_flag("-q,--quiet", options.quiet, "only errors on standard error");
-  command.add_flag("-v,--verbose", options.verbose, "more on standard error")->excludes(quiet);
+      command.add_flag("-q,--quiet", options.quiet, "print only errors on standard error");
+  command.add_flag("-v,--verbose", options.verbose, "print more on standard error")
+      ->excludes(quiet);
 }
 
 Result<RunSetup> set_up(const RunOptions& options) {

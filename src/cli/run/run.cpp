@@ -178,7 +178,7 @@ int run(const RunOptions& options) {
   if (is_sender(setup->group, options.name)) {
     if (input.send_all() != InputEnd::end_of_input) return leave_early(member, input.error());
   } else {
-    log_info("not among --senders, so standard input is not read");
+    log_info("this member is not in --senders, so standard input is not read");
   }
   member.group->finish();
   if (!wait_until_complete(member)) return leave_early(member, {});

@@ -1,5 +1,6 @@
 /// \file sim.cpp
-/// `tutti sim`: runs seeds of the simulated world on all processors, says which went wrong and how.
+/// `tutti sim`: runs seeds of the simulated world on all processors, and reports which ones failed
+/// and how.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
@@ -119,10 +120,11 @@ class Run {
     }
     if (outcome.verdict != sim::Verdict::good || !same) {
       progress_.clear();
-      log_error("seed " + std::to_string(seed) + ": " +
-                (same ? outcome.text : "two runs of it differ: something is not drawn from it") +
-                "\n  (" + to_string(options) + ")\n  again: tutti sim " + kind_.text() +
-                " --replay " + std::to_string(seed) + " --trace");
+      log_error(
+          "seed " + std::to_string(seed) + ": " +
+          (same ? outcome.text : "two runs of it differ: something depends on more than the seed") +
+          "\n  (" + to_string(options) + ")\n  again: tutti sim " + kind_.text() + " --replay " +
+          std::to_string(seed) + " --trace");
     }
     const double count = static_cast<double>(range_.last - range_.first) + 1;
     progress_.show(static_cast<double>(totals_.seeds) / count,
@@ -191,8 +193,8 @@ std::string about_scenarios() {
     text += "  " + std::string(scenario.name) + ": " + std::string(scenario.about) + "\n";
   }
   return text +
-         "Exit status: 0 all good, 2 wrong usage, 4 something happened that must not, 5 "
-         "something did not come to its end.\n";
+         "Exit status: 0 all good, 2 wrong usage, 4 a safety violation, 5 a run that did not "
+         "finish.\n";
 }
 
 }  // namespace
@@ -202,20 +204,23 @@ void add_sim(CLI::App& app, int& status) {
       app.add_subcommand("sim", "Run the protocol in a simulated world with faults, seed by seed");
   auto words = std::make_shared<SimWords>();
   command->add_option("--seeds", words->seeds, "a range of seeds, A..B")->capture_default_str();
-  command->add_option("--scenario", words->scenario, "which kind of runs")->capture_default_str();
-  command->add_option("--level", words->level,
-                      "of each run's first group: unordered, agreed, atomic (default: drawn)");
-  command->add_flag("--copied", words->copied, "no two nodes of a run are on one host");
+  command->add_option("--scenario", words->scenario, "the kind of runs, see below")
+      ->capture_default_str();
+  command->add_option(
+      "--level", words->level,
+      "level of each run's first group: unordered, agreed, atomic (default: drawn)");
+  command->add_flag("--copied", words->copied, "put each node of a run on a host of its own");
   CLI::Option* seed =
-      command->add_option("--replay", words->replay, "this seed alone, with its options");
+      command->add_option("--replay", words->replay, "run only this seed, and print its options");
   command->add_flag("--trace", words->trace, "with --replay: print all events")->needs(seed);
-  command->add_flag("--twice", words->twice, "run each seed twice: both must be the same");
+  command->add_flag("--twice", words->twice, "run each seed twice: both runs must be equal");
   command
-      ->add_option("--jobs", words->jobs, "seeds at a time, 1 to 256 (default: one per processor)")
+      ->add_option("--jobs", words->jobs,
+                   "how many seeds run at a time, 1 to 256 (default: one per processor)")
       ->check(whole_number(1, 256));
   command->add_option(
       "--story", words->story,
-      "tell this one (docs/stories): what its members do, in place of what it says");
+      "run this story (docs/stories), and print it with what the members really do");
   command->footer(about_scenarios());
   command->callback([words, &status] { status = run_sim(*words); });
 }

@@ -49,7 +49,7 @@ class Doctor(RdmaTest):
             findings = self.examine(*fabrics)
             tried = findings["loopback " + (fabrics[1] if fabrics else "verbs")]
             self.assertEqual(tried["grade"], "good", tried)
-            self.assertIn("no guard was seen before its data", tried["what"])
+            self.assertIn("ordering test passed", tried["what"])
 
     def test_sees_the_devices(self):
         findings = self.examine("--no-loopback")

@@ -86,7 +86,7 @@ TEST(Host, ThatWasMadeReadyIsGood) {
 TEST(Host, WithOneCoreCouldBeBetter) {
   Host host = ready();
   host.cores = {0};
-  EXPECT_THAT(about(host, "cores"), is(Grade::could_be_better, "1 core for", "take turns"));
+  EXPECT_THAT(about(host, "cores"), is(Grade::could_be_better, "1 core for", "share it"));
 }
 
 TEST(Host, WithoutIsolatedCoresCouldBeBetter) {
@@ -108,7 +108,7 @@ TEST(Host, WithLittleMemoryLeftCouldBeBetter) {
   Host host = ready();
   host.limit_bytes = 100'000'000;
   EXPECT_THAT(about(host, "memory"),
-              is(Grade::could_be_better, "100 MB to be had in this control group", "window_bytes"));
+              is(Grade::could_be_better, "100 MB available in this control group", "window_bytes"));
   host.limit_bytes = {};
   host.available_bytes = {};
   EXPECT_THAT(about(host, "memory"), is(Grade::good, "does not say", ""));

@@ -129,10 +129,10 @@ TEST_F(RoceHost, WhosePortIsDownIsBroken) {
 
 TEST_F(RoceHost, WithoutDeviceFilesIsBroken) {
   system_.remove("dev/infiniband/rdma_cm");
-  EXPECT_THAT(about("RDMA access"), is(Grade::broken, "rdma_cm is not there", "rdma_ucm"));
+  EXPECT_THAT(about("RDMA access"), is(Grade::broken, "rdma_cm does not exist", "rdma_ucm"));
   system_.remove("dev/infiniband");
   EXPECT_THAT(about("RDMA access"),
-              is(Grade::broken, "uverbs* is not there", "--device /dev/infiniband"));
+              is(Grade::broken, "uverbs* does not exist", "--device /dev/infiniband"));
 }
 
 TEST_F(RoceHost, ThatMayNotLockMemoryIsBroken) {
