@@ -1,17 +1,18 @@
 /// \file delays.hpp
-/// How long changes of view took, in one-way delays: is the bound of docs/protocol.md kept?
+/// How long changes of view took, in one-way delays, for comparison with the bound G12
+/// (docs/protocol.md).
 ///
 /// A one-way delay is the longest that a word needs from the step that posts it to the step of
 /// another member that acts on it: the network's longest delay, the time in which a post lands, the
 /// time until the receiver's next pass, and that pass. For a survivor of view k, one that enters
 /// view k + 1, the change
-///  - starts with the last of: a member is suspected for the first time by a survivor; somebody who
-///    leaves asks to; somebody who joins is connected to all; a survivor enters view k. What comes
-///    after its own entry into k + 1 does not count. If there is none, with the first wedge.
-///  - ends when it enters view k + 1; for one that joined in k and still lacks what came before,
-///    when it hears the decision.
-/// Changes in which the network or a node was disturbed meanwhile are not counted: cuts, pauses,
-/// late posts and lost doorbells say nothing about the protocol.
+///  - starts with the last of these: a survivor suspects a member for the first time; a leaver asks
+///    to leave; a joiner is connected to all; a survivor enters view k. Events after its own entry
+///    into k + 1 do not count. If there is no such event, the change starts with the first wedge.
+///  - ends when it enters view k + 1; for a survivor that joined in k and does not know yet where
+///    the sequence goes on, when it hears the decision.
+/// A change during which the network or a node was disturbed does not count: cuts, pauses, late
+/// posts and lost doorbells say nothing about the protocol.
 /// Threads: one.
 #pragma once
 #include <array>
@@ -26,11 +27,11 @@ class Member;
 /// Times in which the network or a node is worse than its options say.
 class Disturbances {
  public:
-  /// `from` never goes back.
+  /// `from_ns` never decreases.
   void add(std::uint64_t from_ns, std::uint64_t until_ns);
-  /// None that was added lasts any longer.
+  /// Ends all disturbances that were added.
   void end(std::uint64_t at_ns);
-  /// From now on, until close() was called as often.
+  /// Begins a disturbance that lasts until close() was called as often as open().
   void open(std::uint64_t from_ns);
   void close(std::uint64_t at_ns);
   [[nodiscard]] bool any_in(std::uint64_t from_ns, std::uint64_t until_ns) const;
@@ -53,15 +54,15 @@ enum class ChangeKind : std::uint8_t {
 };
 inline constexpr std::size_t kChangeKinds = 3;
 
-/// In hundredths of a one-way delay, without what is passed on.
+/// In hundredths of a one-way delay, without the time to pass on records.
 inline constexpr std::array<std::uint64_t, kChangeKinds> kDelayBounds{600, 700, 1200};
-/// While nothing changes a member looks at the others' words only every `look_every_ns`. So many
-/// words of a change meet such a member: the request that the leader hears, the wedge that others
-/// do.
+/// While nothing changes, a member looks at the others' words only every `look_every_ns`. This is
+/// how many words of a change may wait for such a look: the request to the leader, and the wedge.
 inline constexpr std::array<std::uint64_t, kChangeKinds> kWordsAwaitingALook{1, 2, 2};
-/// And for each piece that is (PassOn, I8): the piece, and the word that it was seen. One holds
-/// an eighth of a ring or more, the last perhaps only nulls. So many serve one receiver with what
-/// it lacks of one sender; receivers that lack different parts are served one after the other.
+/// The time for each piece that is passed on (PassOn, I8): the piece, and the word that it was
+/// seen. A piece holds an eighth of a ring or more, the last one perhaps only nulls. The second
+/// constant is the number of pieces that give one receiver what it lacks of one sender; receivers
+/// that lack different parts are served one after the other.
 inline constexpr std::uint64_t kPieceDelays = 200;
 inline constexpr std::uint64_t kPiecesPerReceiver = 9;
 
@@ -74,7 +75,7 @@ struct Delays {
 /// As "5.90".
 [[nodiscard]] std::string in_delays(std::uint64_t hundredths);
 
-/// Of a run's members, all incarnations of all nodes.
+/// The delays of a run; `members` has all incarnations of all nodes.
 [[nodiscard]] Delays delays_of(const std::vector<const Member*>& members,
                                const Disturbances& disturbances, std::uint64_t one_way_ns,
                                std::uint64_t look_every_ns);

@@ -1,8 +1,8 @@
 /// \file fiber.hpp
 /// A function on a stack of its own, which can stop in the middle and be resumed there.
 ///
-/// One that is not to go on is unwound: an exception leaves it, so that nothing it holds is leaked.
-/// No other exception may leave it. Threads: all calls from one.
+/// A function that is not resumed is unwound: an exception leaves it, so that it leaks nothing. No
+/// other exception may leave it. Threads: all calls from one.
 #pragma once
 #include <ucontext.h>
 
@@ -14,24 +14,24 @@ namespace tutti::sim {
 class Fiber {
  public:
   Fiber();
-  /// Unwinds what has not ended.
+  /// Unwinds the function if it has not ended.
   ~Fiber();
   Fiber(const Fiber&) = delete;
   Fiber& operator=(const Fiber&) = delete;
 
-  /// Runs it until it stops or ends. Not while another one is under way here.
+  /// Runs the function until it stops or ends. Not while another function is under way here.
   void start(std::function<void()> function);
   /// Goes on where it has stopped.
   void resume();
   /// Inside the function: stops it, until resume() or unwind().
   void stop();
-  /// It has stopped, and does not go on.
+  /// Ends a function that has stopped.
   void unwind();
   [[nodiscard]] bool under_way() const { return under_way_; }
 
  private:
   struct Unwound {};
-  // A stack as the sanitizers want to know it; empty: that of whoever resumes.
+  // A stack as the sanitizers need it; empty: the stack of the caller of resume().
   struct Side {
     const void* stack = nullptr;
     std::size_t bytes = 0;
@@ -42,7 +42,7 @@ class Fiber {
 
   static void enter(unsigned low, unsigned high);
   void run();
-  // For good: the side that is left does not come back.
+  // for_good: the side `from` does not run again.
   void change(Side& from, Side& to, bool for_good = false);
   void arrived(Side& here, Side& from);
 

@@ -1,6 +1,6 @@
 /// \file happening.hpp
-/// What happens in the simulated world and when: the earliest first, of one time in the order in
-/// which it was planned.
+/// The queue of events of the simulated world: the earliest first, events of one time in the order
+/// in which they were planned.
 #pragma once
 #include <cstdint>
 #include <functional>

@@ -1,9 +1,10 @@
 /// \file interrupts.hpp
-/// Passes that stop between two accesses to rows, and go on later: meanwhile other members run, all
-/// or part of a pass. Where rows are shared, this is what lies between two reads of a pass.
+/// Passes that stop between two accesses to rows and go on later: meanwhile other members make a
+/// whole pass or a part of one. So other members can change shared rows between two reads of a
+/// pass.
 ///
-/// Such a pass runs on a stack of its own. Which ones do, before which access they stop and for how
-/// long is drawn. Threads: one.
+/// Such a pass runs on a stack of its own. The simulator draws which passes do, before which access
+/// they stop and for how long. Threads: one.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -21,20 +22,20 @@ class Interrupts {
  public:
   Interrupts(const InterruptOptions& options, std::uint32_t nodes, Net& net, std::uint64_t seed);
 
-  /// Whether a pass may be interrupted; of one in a change of view more likely.
+  /// Draws whether a pass may be interrupted; during a change of view this is more likely.
   [[nodiscard]] bool draw(bool changing);
   /// Runs such a pass of the node. True if it is over; else it has stopped for gap_ns().
   [[nodiscard]] bool run(std::uint32_t node, std::function<void()> pass);
   [[nodiscard]] bool go_on(std::uint32_t node);
-  /// Without any further stop.
+  /// Runs the rest of the pass without a further stop.
   void finish(std::uint32_t node);
-  /// The process is gone: what the pass would have done is not done.
+  /// The process has died: drops the rest of the pass.
   void drop(std::uint32_t node);
 
   [[nodiscard]] bool in_pass(std::uint32_t node) const {
     return passes_[node].fiber != nullptr && passes_[node].fiber->under_way();
   }
-  /// For how long the pass that stopped last is to stand still.
+  /// How long the pass that stopped last must stand still.
   [[nodiscard]] std::uint64_t gap_ns() const { return gap_ns_; }
 
  private:

@@ -1,8 +1,8 @@
 /// \file let_go.hpp
-/// Rows of nodes that are gone. One that was let go is not mapped any more in production, and
-/// reading it ends the process; here its memory stays, and the first read of it is noted (P1). One
-/// of a node that was removed from the view, but is still read for what it sent before, is kept as
-/// it was then: whoever reads a word that was written since is noted, too (F1).
+/// Finds wrong reads of rows of nodes that are gone. In production a row that was let go is not
+/// mapped any more, and reading it ends the process; here its memory stays, and the first read of
+/// it is recorded (P1). Members may still read the row of a removed node for what it sent before.
+/// This keeps a copy of the row as it was then, and records reads of words written later (F1).
 /// Threads: one.
 #pragma once
 #include <cstddef>
@@ -20,33 +20,34 @@ namespace tutti::sim {
 
 class LetGo {
  public:
-  /// Words before `life_end` say nothing of a view: who is connected may say them any time.
+  /// Words before `life_end` belong to no view: a connected node may write them at any time.
   LetGo(std::uint32_t slots, std::size_t row_bytes, std::size_t life_end)
       : row_bytes_(row_bytes), life_end_(life_end), rows_(slots), writes_(slots) {}
 
-  /// That word of each row lasts as long as the row, too: it is read, whoever its node is (Y5).
+  /// That word of each row lasts as long as the row: members read it even of a removed node (Y5).
   void add_lasting(std::size_t offset) { lasting_.push_back(offset); }
 
-  /// What was written to a row after its node was removed, and read.
+  /// A write to a row after its node was removed, which a member has read.
   struct Write {
     ViewMember source;
     std::uint64_t epoch = 0;  ///< the last view with it
     std::uint64_t offset = 0;
   };
 
-  /// For the node in slot `reader`, that member is in no view from now on; `epoch` was its last.
+  /// For the node in slot `reader`, the member `of` is in no view from now on; `epoch` was its
+  /// last.
   void remove_member(std::uint32_t reader, const ViewMember& of, std::uint64_t epoch,
                      const std::byte* row, std::uint64_t now_ns);
   /// The node in slot `reader` must not read that row any more, of the node in slot `of`.
   void add(std::uint32_t reader, std::uint32_t of, const std::byte* row, std::uint64_t now_ns);
-  /// It may again: it is connected to the same row once more.
+  /// It may read the row again: it is connected to it once more.
   void remove(std::uint32_t reader, const std::byte* row);
-  /// Another node is in that slot now, with nothing that points into any row.
+  /// A new node is in slot `reader`, which has no pointers into rows.
   void forget(std::uint32_t reader) { rows_[reader].clear(); }
-  /// Keeps the memory, so that no other row comes to lie there.
+  /// Keeps the memory, so that no other row gets the same addresses.
   void keep(std::unique_ptr<Row> replica) { kept_.push_back(std::move(replica)); }
 
-  /// At every read.
+  /// Called at every read.
   void look(std::uint32_t reader, const std::byte* cell, std::uint64_t now_ns) {
     if (!rows_[reader].empty()) [[unlikely]]
       search(reader, cell, now_ns);
@@ -57,7 +58,7 @@ class LetGo {
   }
   /// The first read of a row that was let go; empty if there was none.
   [[nodiscard]] const std::string& finding() const { return finding_; }
-  /// What that node has read since the last call and should not be there, one per row.
+  /// Forbidden writes that the node has read since the last call, one per row.
   [[nodiscard]] std::vector<Write> take_writes(std::uint32_t reader) {
     return writes_[reader].empty() ? std::vector<Write>{} : std::exchange(writes_[reader], {});
   }

@@ -1,8 +1,8 @@
 /// \file member.hpp
 /// One incarnation of a node in the simulated world: the library's own membership, groups and
-/// predicate loop over simulated memory, an application that sends and checks what it gets, and the
-/// history of all that. The history's views, deliveries and sends are the application's, which may
-/// be behind the protocol; suspicions, wedges and decisions are the protocol's.
+/// predicate loop over simulated memory, an application that sends and checks its deliveries, and
+/// their history. Its views, deliveries and sends are the application's, which may be behind the
+/// protocol; its suspicions, wedges and decisions are the protocol's.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -31,17 +31,17 @@ class Member final : private EngineEvents {
  public:
   Member(const Plan& plan, ViewMember self, bool may_create, Net& net, std::uint64_t seed);
 
-  /// One pass. Returns how much was done.
+  /// Makes one pass. Returns how much was done.
   std::size_t pass();
 
   /// The pass stops in the middle: others may see what it has stored so far.
   void stop_in_pass();
 
-  /// A turn of the groups' own delivery threads. True if anything was delivered.
+  /// Runs the groups' own delivery threads once. True if they delivered anything.
   bool turn_delivery_threads();
 
-  /// Until then the application does not return from a callback: on the predicate thread, or on the
-  /// delivery threads.
+  /// Until then the application does not return from its callbacks: those on the predicate thread,
+  /// or those on the delivery threads.
   void get_stuck(std::uint64_t until_ns, bool on_own_threads) {
     (on_own_threads ? threads_stuck_until_ns_ : stuck_until_ns_) = until_ns;
   }
@@ -50,18 +50,18 @@ class Member final : private EngineEvents {
   void send();
   void leave();
 
-  /// The application sends nothing more, as by Group::finish. Again is as good as once.
+  /// The application sends nothing more, as after Group::finish. Idempotent.
   void finish();
-  /// And ends the member, as soon as that may end. Again is as good as once.
+  /// The application also ends the member, as soon as that may end. Idempotent.
   void end(Ending how);
   [[nodiscard]] bool finished() const { return finished_; }
   [[nodiscard]] Ending ending() const { return engine_->ending(); }
-  /// All its groups are.
+  /// All its groups are complete.
   [[nodiscard]] bool complete() const { return engine_->complete(); }
-  /// It is complete, and passes no more (P2): it has yet to hang up.
+  /// It is complete and makes no more passes (P2); it still has to close its connections.
   [[nodiscard]] bool ended() const { return ended_ns_.has_value(); }
   [[nodiscard]] std::optional<std::uint64_t> ended_ns() const { return ended_ns_; }
-  /// It was complete when it lost the others: it stays, in no change of view, until it ends.
+  /// It was complete when it lost the others: it stays, without a change of view, until it ends.
   [[nodiscard]] bool rests() const { return rests_; }
   /// Its application had ended it when it stopped.
   [[nodiscard]] bool ended_then() const { return ended_then_; }
@@ -71,7 +71,7 @@ class Member final : private EngineEvents {
   void look_at_once() { engine_->look_at_once(); }
   [[nodiscard]] bool was_removed(std::uint64_t incarnation) const;
   void lost(std::uint32_t slot);
-  /// It takes the node in that slot for lost, which it is not.
+  /// It believes that the node in that slot is lost, which is wrong.
   void believe_lost(std::uint32_t slot);
   void connected(std::uint32_t slot, std::uint64_t incarnation);
 
@@ -80,60 +80,60 @@ class Member final : private EngineEvents {
   [[nodiscard]] const View& view() const { return engine_->view(); }
   [[nodiscard]] bool changing() const { return engine_->membership().changing(); }
   [[nodiscard]] bool may_have_created() const { return engine_->membership().may_have_created(); }
-  /// The view that the application is in, behind or at view().
+  /// The view that the application is in: view() or an earlier one.
   [[nodiscard]] const View& told_view() const { return told_; }
   [[nodiscard]] std::uint64_t told_at_ns() const { return told_at_ns_; }
-  /// The last one that on_view would have been called for: later, if it takes a state first.
+  /// The last view for which on_view is due; it is called later if the member takes a state first.
   [[nodiscard]] std::uint64_t announced_view() const { return announced_view_; }
-  /// In a quiet time it has posted so much that is not the membership's.
+  /// Records how many posts it made in a quiet time, without those of the membership.
   void note_data_posts(std::uint64_t count);
-  /// All is quiet: what it uses is what a member of its view needs (B1).
+  /// Records what it uses in a quiet time: no more than a member of its view needs (B1).
   void note_use();
   /// Deliveries may still read the row of a node that was in that slot, and is in no view any more.
   [[nodiscard]] bool reads(std::uint32_t slot) const { return engine_->is_parting(slot); }
   using Entered = sim::Entered;
-  /// When the protocol entered which view.
+  /// The views that the protocol entered, and when.
   [[nodiscard]] const std::vector<Entered>& entries() const { return entries_; }
   [[nodiscard]] bool drained() const { return fabric_->drained(); }
   [[nodiscard]] std::optional<StopReason> stopped() const;
   [[nodiscard]] std::uint64_t next_step_ns() const {
     return std::min(engine_->next_pass_ns(), state_job_ns_);
   }
-  /// All that it sent has been delivered here.
+  /// It has delivered all that it sent.
   [[nodiscard]] bool idle() const;
-  /// Of the view that it decided last.
+  /// The number of members of the view that it decided last.
   [[nodiscard]] std::size_t next_size() const { return next_size_; }
   /// How many decisions it has made or heard of.
   [[nodiscard]] std::uint64_t decisions() const { return decisions_; }
-  /// In its row; it waits before that until nobody needs it.
+  /// When it asked in its row; before that it waits until no member needs it.
   [[nodiscard]] std::optional<std::uint64_t> asked_to_leave_ns() const { return asked_ns_; }
-  /// It joined, and those who gave it the state are gone.
+  /// It joined, and both givers of the state are gone.
   [[nodiscard]] bool lost_state() const { return engine_->states().taking() == Taking::lost; }
   /// When it learned last that it is connected to the other.
   [[nodiscard]] std::optional<std::uint64_t> connected_ns(const ViewMember& other) const;
   [[nodiscard]] Progress progress();
-  /// It suspected somebody, ever.
+  /// It has suspected a member in its life.
   [[nodiscard]] bool suspected_any() const { return !suspicions_.empty(); }
   struct Suspicion {
     ViewMember whom;
     std::uint64_t view;
     std::uint64_t at_ns;
     bool changing;           // it took part in a change of view already
-    bool decided;            // whose end is settled
-    std::uint64_t since_ns;  // it had begun to, and had heard that the connection is lost
+    bool decided;            // and knew the decision
+    std::uint64_t since_ns;  // when it took part and had heard that the connection is lost
   };
   [[nodiscard]] const std::vector<Suspicion>& suspicions() const { return suspicions_; }
-  /// What a group's application has been given so far.
+  /// What a group's application has taken so far.
   [[nodiscard]] const AppState& state(std::size_t group) const { return seats_[group].state; }
   [[nodiscard]] bool is_in(std::size_t group) const { return seats_[group].is_member; }
-  /// What it sent to the group last, and what of another's was delivered to it last.
+  /// Its last ticket in the group, and the last ticket of another that it delivered.
   [[nodiscard]] std::uint64_t last_sent(std::size_t group) const { return seats_[group].last_sent; }
   [[nodiscard]] std::uint64_t last_ticket(std::size_t group, const ViewMember& sender) const;
   [[nodiscard]] std::uint64_t messages_sent() const;
   [[nodiscard]] const history::Recorder& recorder() const { return *recorder_; }
-  /// Of the events so far.
+  /// A hash of its events so far.
   [[nodiscard]] std::uint64_t hash() const { return hash_; }
-  /// What is wrong with what it was given; empty if nothing.
+  /// What is wrong with its deliveries; empty if nothing.
   [[nodiscard]] const std::string& finding() const { return finding_; }
 
  private:
@@ -149,7 +149,7 @@ class Member final : private EngineEvents {
     return encode(proposal).front();
   }
   // EngineEvents.
-  using EngineEvents::lost;  // what a fabric loses; here the world says it
+  using EngineEvents::lost;  // called by the world, not by a fabric
   void suspected(const ViewMember& member) override;
   void wedged(WedgeReason reason, const ViewMember& joiner) override;
   void decided(const Proposal& proposal) override;
@@ -235,7 +235,7 @@ class Member final : private EngineEvents {
   View told_;
   std::uint64_t told_at_ns_ = 0;
   std::uint64_t announced_view_ = 0;
-  std::uint64_t view_before_ = 0;  // the pass, that is under way or was last
+  std::uint64_t view_before_ = 0;  // the present or last pass
   std::uint64_t accepted_view_ = 0;
   std::uint64_t accepted_ = 0;               // its word of that view
   std::uint64_t frozen_view_ = 0;            // in which it has wedged

@@ -1,7 +1,7 @@
 /// \file memory.hpp
-/// A Memory for the protocol's code (sst/memory.hpp) that lets remote writes land between any two
-/// loads of one step, as a NIC does, and other members run there, as other processors of the host
-/// do (sim/interrupts.hpp).
+/// A Memory for the protocol's code (sst/memory.hpp). Between any two loads of one step it lets
+/// remote writes land, as a NIC does, and other members run, as other processors of the host do
+/// (sim/interrupts.hpp).
 #pragma once
 #include <cstddef>
 #include <cstdint>

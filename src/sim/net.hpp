@@ -1,17 +1,17 @@
 /// \file net.hpp
 /// The network of the simulated world: one-sided writes into replicas, in virtual time.
 ///
-/// Of what one link carries, publishes land in the order of posting and after the writes before
-/// them, and nothing else is promised (F-order): each after a delay of its own, its 8-byte words in
-/// any order, between any two loads of the target's protocol code; a write()'s in parts of words,
-/// where the options say so. A write() may overtake publishes, and reads the poster's row as late
-/// as each word lands (F-data). Where the options promise no order, each write and each frame of
-/// words goes its own way at its own speed, and the poster learns later that it is there: between
-/// it and the protocol stands the queue that libfabric's fabric has for such providers
-/// (fabric/post_queue.hpp). Links of one host share the row instead. A cut link holds what is
-/// posted until it is mended; a closed one drops it. Posts that a stopped node made before still
-/// land: that is what a zombie is. Each end of a connection learns of it at its own time; what was
-/// posted before the reader did waits for it (F-loss). Threads: one for all nodes.
+/// On one link publishes land in the order of posting and after the writes before them; nothing
+/// else is promised (F-order). Each post lands after a delay of its own, its 8-byte words in any
+/// order, between any two loads of the target's protocol code; words of a write() also in parts, if
+/// the options say so. A write() may overtake publishes, and each of its words is read from the
+/// poster's row when it lands (F-data). If the options promise no order, each write and each frame
+/// of words has a delay of its own, and the poster learns later that it has landed; the protocol
+/// then posts through the queue of libfabric's fabric for such providers (fabric/post_queue.hpp).
+/// Nodes of one host share rows instead. A cut link holds posts until it is mended; a closed one
+/// drops them. Posts that a stopped node made before still land (a zombie). Each end of a
+/// connection learns of it at its own time; posts made before the reader did wait for that
+/// (F-loss). Threads: one for all nodes.
 #pragma once
 #include <cstdint>
 #include <deque>
@@ -33,7 +33,7 @@ namespace tutti::sim {
 
 class Net {
  public:
-  /// Called with a slot and the time at which something has landed there. False: nobody hears it.
+  /// Called with a slot and the time at which a post has landed there. False: no node hears it.
   using Wake = std::function<bool(std::uint32_t, std::uint64_t)>;
   /// What one node posts to another: words, or data as they are in its row now.
   struct Posted {
@@ -55,7 +55,7 @@ class Net {
 
   /// The fabric of the node now in that slot, whose row is `own_row`.
   [[nodiscard]] std::unique_ptr<Fabric> fabric(std::uint32_t slot, const std::byte* own_row);
-  /// What that fabric's row(peer) is, without a virtual call: a pass asks for it often.
+  /// The same as that fabric's row(peer), without a virtual call: a pass asks for it often.
   [[nodiscard]] const std::byte* row(std::uint32_t slot, std::uint32_t peer) const {
     return seen_[slot * slots_ + peer];
   }
@@ -63,26 +63,26 @@ class Net {
   /// A fresh connection between two nodes, with zeroed replicas or shared rows, of which neither
   /// knows yet.
   void connect(std::uint32_t a, std::uint32_t b, bool shared);
-  /// The node attaches to its end: from now on it posts, and what the other has posted lands.
+  /// The node attaches to its end: from now on it posts, and the other's posts land.
   void meet(std::uint32_t node, std::uint32_t other);
-  /// The node lets go of its end of a connection, or of all.
+  /// The node closes its end of a connection, or of all.
   void part(std::uint32_t node, std::uint32_t other);
   void part_from_all(std::uint32_t node);
   [[nodiscard]] bool has_met(std::uint32_t node, std::uint32_t other) const {
     return links_[node * slots_ + other].posts_to;
   }
-  /// It has an end, open or not, or is about to learn of one.
+  /// Whether it has an end, open or not, or is about to learn of one.
   [[nodiscard]] bool has_end(std::uint32_t node, std::uint32_t other) const {
     return has_met(node, other) || links_[node * slots_ + other].is_new;
   }
-  /// No write of either lands at the other any more, but for the first `late` posts of each that
-  /// are on their way.
+  /// No write of either lands at the other any more, except the first `late` posts of each that are
+  /// in flight.
   void close(std::uint32_t a, std::uint32_t b, std::size_t late);
   [[nodiscard]] bool connected(std::uint32_t from, std::uint32_t to) const {
     return links_[from * slots_ + to].open;
   }
 
-  /// Nothing that `from` posted is still on its way to `to`.
+  /// Whether all posts of `from` to `to` have landed.
   [[nodiscard]] bool has_landed(std::uint32_t from, std::uint32_t to) {
     static_cast<void>(land_due(to));
     return link(from, to).posts.empty();
@@ -93,13 +93,13 @@ class Net {
     return links_[a * slots_ + b].connections;
   }
 
-  /// Holds what `from` posts to `to`, or lets it go on.
+  /// Holds the posts of `from` to `to`, or releases them.
   void cut(std::uint32_t from, std::uint32_t to, bool held);
   void mend_all();
   [[nodiscard]] bool is_cut(std::uint32_t from, std::uint32_t to) const {
     return links_[from * slots_ + to].held;
   }
-  /// Writes of the one to the other come long after what they were to be seen before.
+  /// Writes of `from` to `to` land long after the words that should follow them.
   void set_disordered(std::uint32_t from, std::uint32_t to, bool disordered) {
     link(from, to).disordered = disordered;
   }
@@ -108,17 +108,17 @@ class Net {
   }
   void set_slow_one_in(std::uint32_t slow_one_in) { options_.slow_one_in = slow_one_in; }
 
-  /// When the node hears next that something has landed; never: the largest number.
+  /// When the node hears next that a post has landed; never: the largest number.
   [[nodiscard]] std::uint64_t next_ring_ns(std::uint32_t to);
-  /// Up to then something is on its way for longer than the options' longest delay.
+  /// Until then a post is in flight for longer than the options' longest delay.
   [[nodiscard]] std::uint64_t late_until_ns() const { return late_until_ns_; }
 
-  /// For Memory, and whoever reads without it: a read of a row that was let go is noted.
+  /// For Memory and other readers: records a read of a row that was let go.
   void look(std::uint32_t reader, const std::byte* cell) { let_go_.look(reader, cell, now_ns_); }
   void look(std::uint32_t reader, std::span<const std::byte> bytes) {
     let_go_.look(reader, bytes, now_ns_);
   }
-  /// That member is in no view of the node any more, whose last view with it was `epoch`.
+  /// `member` is in no view of the node any more; the last view with it was `epoch`.
   void remove_member(std::uint32_t node, const ViewMember& member, std::uint64_t epoch) {
     if (link(member.slot, node).reads) {
       let_go_.remove_member(node, member, epoch, row(node, member.slot), now_ns_);
@@ -129,7 +129,7 @@ class Net {
     return let_go_.take_writes(reader);
   }
   [[nodiscard]] const std::string& stale_read() const { return let_go_.finding(); }
-  /// For Memory, of the node in that slot, whose row or replicas they are.
+  /// For the Memory of the node in that slot, before and around its accesses.
   void before_load(std::uint32_t node) {
     if (busy_[node] != 0) before_busy_load(node);
   }
@@ -143,8 +143,8 @@ class Net {
   }
   void set_interruptible(std::uint32_t node, bool interruptible);
   [[nodiscard]] std::uint64_t posts() const { return posts_; }
-  /// Of them, those of the node in that slot to places from `data_offset` on, which are not the
-  /// membership's.
+  /// How many of them the node in that slot made to offsets from `data_offset` on, which are not
+  /// the membership's.
   [[nodiscard]] std::uint64_t data_posts(std::uint32_t from) const { return data_posts_[from]; }
 
  private:
@@ -189,12 +189,12 @@ class Net {
   }
   void post(std::uint32_t from, std::uint32_t to, Post post);
   void send(std::uint32_t from, std::uint32_t to, Post post);
-  // Of a link without order: what its queue lets go.
+  // Sends what the queues of links without order release.
   void send_queued(std::uint32_t from);
   [[nodiscard]] bool drained(std::uint32_t from) const;
-  // Whether a write landed among the publishes that it overtook.
+  // Draws whether a write overtakes publishes, and puts it among them.
   bool overtakes(Link& way, Post& post);
-  // What waited at the link starts on its way now.
+  // The posts that waited at the link start now.
   void set_off(Link& way, std::uint32_t to);
   std::size_t land_due(std::uint32_t to);
   std::size_t land_due_of(Link& way);
@@ -216,7 +216,7 @@ class Net {
   void note_held(const Link& way);
   void note_late(const Link& way, std::uint64_t at_ns);
   void tell(const Link& way, const Post& post) const;
-  // When a post of now has arrived behind those before it.
+  // When a post made now arrives, which is after those before it.
   [[nodiscard]] std::uint64_t draw_arrival(std::uint64_t last_at_ns);
 
   static constexpr std::uint64_t kNever = ~0ULL;

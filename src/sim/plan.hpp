@@ -1,5 +1,5 @@
 /// \file plan.hpp
-/// What all nodes of a simulated world have in common: their rows, times and groups.
+/// What all nodes of a simulated world share: the layout of their rows, times and groups.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -26,20 +26,20 @@ struct Plan {
   std::uint64_t create_after_ns = 0;
   std::uint32_t large_one_in = 0;   ///< Options
   std::uint32_t claims = 0;         ///< the same
-  std::uint64_t claim_ns = 0;       ///< open for so long at most
+  std::uint64_t claim_ns = 0;       ///< the longest time that one stays open
   std::uint32_t litmus_rounds = 0;  ///< EngineOptions
   bool one_host = false;            ///< all rows are shared
-  bool harmless = false;            ///< nobody is to be suspected, or let go for silence
+  bool harmless = false;            ///< no member may be suspected, or dropped for silence
   std::uint64_t look_every_ns = 0;  ///< MembershipOptions
-  bool stateless = false;           ///< nobody who joins is given a state
+  bool stateless = false;           ///< joiners take over no state
   Rounds* rounds = nullptr;         ///< outlives all members
-  /// In a callback of the node in that slot: lets the world go on meanwhile. Empty: never.
+  /// Called in a callback of the node in that slot: the world goes on meanwhile. Empty: never.
   std::function<Lingered(std::uint32_t)> linger{};
 };
 
 [[nodiscard]] std::string name_of(std::uint32_t slot);
 
-/// The group has a state that members which join are given: all are in it, and it has an order.
+/// Whether joiners take over a state of the group: all nodes are in it, and it has an order.
 [[nodiscard]] bool has_state(const Plan& plan, std::size_t group);
 
 [[nodiscard]] Plan make_plan(std::uint32_t nodes, std::vector<GroupOptions> groups,

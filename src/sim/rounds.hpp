@@ -1,6 +1,6 @@
 /// \file rounds.hpp
-/// Which rounds the messages of each sender took up, as its own row says: what deliveries, which
-/// find that out from the rings, are compared with (D7).
+/// Which rounds each sender's messages have, as the sender's own row says. The checks compare
+/// deliveries, which find the rounds out from the rings, with this (D7).
 ///
 /// A message that is sent again takes up another round in the next view. Threads: one.
 #pragma once
@@ -17,7 +17,7 @@ class Rounds {
  public:
   explicit Rounds(std::size_t slots) : senders_(slots) {}
 
-  /// Messages from this ticket on, in rounds from that one on, without nulls between them.
+  /// Messages from a ticket on, in rounds from a round on, without nulls between them.
   struct Batch {
     std::uint64_t view = 0;
     std::uint64_t ticket = 0;
@@ -26,7 +26,7 @@ class Rounds {
   };
 
   void add(const ViewMember& sender, std::size_t group, const Batch& batch);
-  /// Nothing: it did not send that message in that view.
+  /// Empty: it did not send that message in that view.
   [[nodiscard]] std::optional<std::uint64_t> find(const ViewMember& sender, std::size_t group,
                                                   std::uint64_t view, std::uint64_t ticket) const;
 

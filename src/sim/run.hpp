@@ -1,5 +1,5 @@
 /// \file run.hpp
-/// One seed from beginning to end: the world runs, its histories are checked.
+/// Runs one seed: runs its world, and checks the histories.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -11,8 +11,8 @@ namespace tutti::sim {
 
 enum class Verdict : std::uint8_t {
   good,
-  unsafe,      ///< something happened that must not
-  unfinished,  ///< something did not happen in the calm
+  unsafe,      ///< a safety property was violated
+  unfinished,  ///< something that is due did not happen after the faults
 };
 
 struct Outcome {
@@ -20,7 +20,7 @@ struct Outcome {
   std::string text{};        ///< what is wrong, with the property's name
   std::uint64_t hash = 0;    ///< of all that happened
   std::uint64_t passes = 0;  ///< of predicate loops
-  std::uint64_t views = 0;   ///< number of the last view; 0: everybody had stopped
+  std::uint64_t views = 0;   ///< number of the last view; 0: all members had stopped
   std::uint64_t messages = 0;
   std::uint64_t deaths = 0;  ///< at the options' failpoint
   Delays delays{};

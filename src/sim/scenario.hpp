@@ -16,7 +16,7 @@ struct Scenario {
   void (*apply)(Options&);
 };
 
-/// The first one is what the seed draws, with what is drawn rarely.
+/// The first one has the options that the seed draws, including rare ones.
 [[nodiscard]] const std::vector<Scenario>& scenarios();
 
 /// The error lists the known ones.

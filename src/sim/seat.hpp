@@ -1,5 +1,5 @@
 /// \file seat.hpp
-/// A simulated application's part in one group: what it has sent and been given.
+/// A simulated application's part in one group: what it has sent and taken.
 #pragma once
 #include <cstdint>
 #include <deque>
@@ -10,7 +10,7 @@
 
 namespace tutti::sim {
 
-/// What an application has been given so far.
+/// What an application has taken so far.
 struct AppState {
   std::uint64_t digest = 0;
   std::uint64_t messages = 0;
@@ -36,7 +36,7 @@ struct Seat {
   SentState sent_state{};  ///< in that view, as its row says
 };
 
-/// Of a thread of the application's that is building a message.
+/// A thread of the application that builds a message.
 struct Claim {
   std::uint16_t group = 0;
   std::uint32_t size = 0;

@@ -1,11 +1,11 @@
 /// \file troubles.hpp
-/// Which node could not hear which other one, and when. The world knows; the checker compares what
-/// members suspect with it.
+/// Which node could not hear which other one, and when. The world records it; the checker compares
+/// the members' suspicions with it.
 ///
-/// Of two nodes, what one writes may be held or late on its way to the other; a node may be paused;
-/// and a connection may be lost, or believed to be. The first three are times in which one cannot
-/// be heard: they are put together where they overlap. A node sees the rows of its own host, held
-/// or not. Threads: one.
+/// What one node writes to another may be held, or late; a node may be paused; and a connection may
+/// be lost, or believed to be. In the first three cases the node cannot be heard for a time: such
+/// times are merged where they overlap. A node sees the rows of its own host even if the link is
+/// held. Threads: one.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -24,13 +24,13 @@ class Troubles {
   };
   using Spans = std::vector<Span>;
 
-  /// What is shorter than `least_ns` and not near another one is not kept. Nodes whose numbers are
-  /// equal modulo `hosts` are on one host.
+  /// Drops times that are shorter than `least_ns` and not near another one. Nodes whose numbers
+  /// are equal modulo `hosts` are on one host.
   Troubles(std::uint32_t nodes, std::uint64_t least_ns, std::uint32_t hosts);
 
   void set_time(std::uint64_t now_ns) { now_ns_ = now_ns; }
 
-  /// From now on up to then.
+  /// The node is paused from now on until then.
   void paused(std::uint32_t node, std::uint64_t until_ns);
   /// The pause ends now, if there is one.
   void resumed(std::uint32_t node);
@@ -40,14 +40,14 @@ class Troubles {
   void lost(std::uint32_t by, std::uint32_t node);
   void met(std::uint32_t by, std::uint32_t node);
 
-  /// Exactly when the listener heard nothing of the other, which ran up to `gone_ns`, as far as it
-  /// is told here; late is not never, but what arrives within `flight_ns` is not silent. In no
-  /// order, they may overlap.
+  /// The exact times in which the listener heard nothing of the other, which ran up to `gone_ns`. A
+  /// late write ends a silence when it arrives; one that arrives within `flight_ns` makes none. The
+  /// times have no order and may overlap.
   [[nodiscard]] Spans silences(std::uint32_t of, std::uint32_t listener, std::uint64_t gone_ns,
                                std::uint64_t flight_ns) const;
   [[nodiscard]] const Spans& pauses(std::uint32_t node) const { return stopped_[node]; }
 
-  /// All of it, as faults.
+  /// Records all of them as faults.
   void record(history::Recorder& recorder) const;
 
  private:

@@ -1,8 +1,9 @@
 /// \file world.hpp
 /// A simulated cluster: nodes that run the library's protocol objects in virtual time, an
-/// application that sends, faults that happen, and then calm, in which everything must come right.
+/// application that sends, faults, and then a time without faults in which all members must
+/// recover.
 ///
-/// All that happens is drawn from the seed: the same options give the same run, told by hash().
+/// The seed determines all that happens: the same options give the same run, as hash() shows.
 /// Threads: one.
 #pragma once
 #include <cstdint>
@@ -29,35 +30,35 @@ class World {
  public:
   explicit World(const Options& options);
 
-  /// Lets everything happen: faults, then calm.
+  /// Runs the whole world: faults, then the time without faults.
   void run();
 
   /// Histories of all incarnations and of the world itself; valid while the world lives.
   [[nodiscard]] std::vector<history::History> histories() const;
   [[nodiscard]] std::uint64_t hash() const;
   [[nodiscard]] Delays delays() const;
-  /// What a member noticed itself to be wrong; empty if nothing.
+  /// What a member found to be wrong itself; empty if nothing.
   [[nodiscard]] std::string finding() const;
-  /// What is not as it should be after the calm; empty if all is.
+  /// What is not as it should be at the end; empty if all is well.
   [[nodiscard]] std::string unfinished() const;
   [[nodiscard]] std::uint64_t passes() const { return passes_; }
   [[nodiscard]] std::uint64_t suspect_after_ns() const { return options_.suspect_after_ns; }
   [[nodiscard]] std::uint64_t calm_ns() const { return options_.calm_ns; }
   [[nodiscard]] const Options& options() const { return options_; }
-  /// V3, F2: so long after it lost the majority, or after the others went on without it, a member
-  /// may go on at most, as long as it runs.
+  /// V3, F2: how long a member may go on after it lost the majority, or after the others went on
+  /// without it, not counting its pauses.
   [[nodiscard]] std::uint64_t stop_bound_ns() const;
-  /// A post arrives within so long, unless its way is cut.
+  /// The longest time that a post takes to arrive, unless its link is cut.
   [[nodiscard]] std::uint64_t flight_ns() const;
-  /// V5; 0 where deliveries may wait for applications.
+  /// The bound of V5; 0 if deliveries may wait for applications.
   [[nodiscard]] std::uint64_t wake_bound_ns() const;
-  /// One after the other, at the end: views go on to change.
+  /// Whether all members end, one after the other, at the end: views go on changing.
   [[nodiscard]] bool all_end() const { return options_.faults.ends; }
-  /// Number of the newest view; 0 if everybody had to stop.
+  /// Number of the newest view; 0 if all members had to stop.
   [[nodiscard]] std::uint64_t views() const;
   /// How many members died at the run's failpoint.
   [[nodiscard]] std::uint64_t deaths() const { return deaths_; }
-  /// How many the applications sent.
+  /// How many messages the applications sent.
   [[nodiscard]] std::uint64_t messages() const;
 
  private:
@@ -69,7 +70,7 @@ class World {
     bool may_have_created = false;  // one of its incarnations
     bool changing = false;
     bool looks_again = false;  // before it sleeps
-    // Of a pass that has stopped in the middle.
+    // For a pass that has stopped in the middle:
     std::uint64_t goes_on_at_ns = 0;
     bool woken = false;
     std::size_t work = 0;  // of the last that may stop
@@ -170,8 +171,8 @@ class World {
   [[nodiscard]] std::uint32_t some_node();
   [[nodiscard]] std::uint32_t one(std::uint32_t node);  // that one, or any
   [[nodiscard]] std::uint64_t soon(std::uint64_t most_ns);
-  // See sim/delays.hpp. Where no order is promised, words wait until what went out before them,
-  // then what they guard, is known to have landed: the data and the frame before, their own data.
+  // See sim/delays.hpp. Where the network promises no order, words wait until the data and the
+  // frame posted before them are known to have landed, and then the data that they guard.
   [[nodiscard]] std::uint64_t one_way_ns() const {
     const NetOptions& net = options_.net;
     const std::uint64_t trips = net.ordering == Ordering::writes ? 1 : 3 * 2 + 1;

@@ -1,5 +1,5 @@
 /// \file commands.hpp
-/// The commands of a story, and the world that they rule. Threads: one.
+/// The commands of a story, and the world that they control. Threads: one.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -17,7 +17,7 @@ namespace tutti::sim {
 
 class Commands {
  public:
-  /// A block begins: times are told from here.
+  /// A block begins: its times count from here.
   void begin();
   [[nodiscard]] Result<void> obey(const std::string& line);
   /// What was told since.

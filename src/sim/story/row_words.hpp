@@ -1,8 +1,8 @@
 /// \file row_words.hpp
-/// Says in words what lies in a row: for stories, which tell what members post and see.
+/// Describes the words of a row: for stories, which tell what members post and see.
 ///
-/// It tells what a word means once it has changed. What only makes room for the next view (cleared
-/// blocks, epochs, bases) is not told; docs/protocol.md explains that. One group. Threads: one.
+/// It tells what a word means once it has changed. It leaves out what only prepares the next view
+/// (cleared blocks, epochs, bases); docs/protocol.md explains that. One group. Threads: one.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -25,21 +25,21 @@ class RowWords {
   /// Which members a view has. View 0 has all nodes, by slot.
   void learn(const View& view) { views_[view.id] = view; }
 
-  /// From here on a row has words, up to its rings.
+  /// The offset at which the words of a row begin; they end at its rings.
   [[nodiscard]] std::size_t begin() const;
   [[nodiscard]] std::size_t end() const;
 
-  /// What it means that the word at `offset` of this row of the node in slot `owner` was `before`;
-  /// empty if nothing that a story tells.
+  /// The meaning of a change: the word at `offset` of this row of the node in slot `owner` was
+  /// `before`. Empty if a story does not tell it.
   [[nodiscard]] std::string changed(std::uint32_t owner, const std::byte* row, std::size_t offset,
                                     std::uint64_t before) const;
   [[nodiscard]] bool is_heartbeat(std::size_t offset) const;
-  /// It is a word of the membership about a view before `view`.
+  /// Whether it is a word of the membership about a view before `view`.
   [[nodiscard]] bool is_older(const std::byte* row, std::size_t offset, std::uint64_t view) const;
   /// Which view the owner of the row is in.
   [[nodiscard]] static std::uint64_t view_of(std::span<const std::byte> row);
 
-  /// What bytes are that were written to `offset` of that row: messages, a proposal, a state.
+  /// What the bytes written to `offset` of that row are: messages, a proposal, a state.
   [[nodiscard]] std::string data(std::uint32_t owner, std::size_t offset,
                                  std::span<const std::byte> bytes);
 

@@ -1,5 +1,5 @@
 /// \file scripted_world.hpp
-/// A simulated cluster in which only that happens which a script asks for, for stories.
+/// A simulated cluster for stories, in which only those things happen that a script asks for.
 ///
 /// Members, network and memory are those of World, which draws all from a seed. Here nothing is
 /// drawn: each post lands whole, one delay after it was made, and members pass in the order of
@@ -20,7 +20,7 @@
 
 namespace tutti::sim {
 
-/// What happens in it. posted() comes in the middle of a pass, all else between passes.
+/// Events of the world. posted() is called in the middle of a pass, the others between passes.
 class ScriptEvents {
  public:
   virtual ~ScriptEvents() = default;
@@ -28,7 +28,7 @@ class ScriptEvents {
   virtual void wakes(std::uint32_t slot, bool by_doorbell) = 0;
   virtual void passed(std::uint32_t slot) = 0;
   virtual void sleeps(std::uint32_t slot) = 0;
-  /// The node runs no more; nothing of it is left to look at after this.
+  /// The node runs no more; its objects are destroyed after this call.
   virtual void gone(std::uint32_t slot, const std::string& why) = 0;
   virtual void hears_loss(std::uint32_t slot, std::uint32_t of) = 0;
 };
@@ -51,23 +51,23 @@ class ScriptedWorld {
     return net_.row(reader, of);
   }
 
-  /// Starts the node and connects it to all that run. False if one of those still has the
-  /// connection to what was in its place. One that may not found only joins (J7).
+  /// Starts the node and connects it to all that run. False if one of those still has a connection
+  /// to the last incarnation in its slot. A node that may not found only joins (J7).
   [[nodiscard]] bool start(std::uint32_t slot, bool may_create);
-  /// It is passed soon: a command has given it something to do.
+  /// The node makes a pass soon: a command has given it something to do.
   void poke(std::uint32_t slot) { nodes_[slot].wake_at_ns = now_ns_; }
-  /// The node dies. Secretly: nobody is told.
+  /// The node crashes. `secretly`: no other node is told.
   void kill(std::uint32_t slot, bool secretly);
-  /// It dies at once after the pass that gets it there.
+  /// The node crashes right after the pass that takes it to that point.
   void kill_at(std::uint32_t slot, Failpoint point);
-  /// It makes no pass for so long.
+  /// The node makes no pass for so long.
   void pause(std::uint32_t slot, std::uint64_t ns) { nodes_[slot].paused_until_ns = now_ns_ + ns; }
   void cut(std::uint32_t from, std::uint32_t to, bool held) { net_.cut(from, to, held); }
-  /// Until `is_over` says so of the time at which something happens next.
+  /// Runs until `is_over` returns true for the time of the next event.
   void run(const std::function<bool(std::uint64_t)>& is_over);
-  /// Everything up to that time.
+  /// Runs everything up to that time.
   void run_to(std::uint64_t at_ns);
-  /// What a member noticed itself to be wrong; empty if nothing.
+  /// What a member found to be wrong itself; empty if nothing.
   [[nodiscard]] std::string finding() const;
 
  private:
@@ -93,7 +93,7 @@ class ScriptedWorld {
   void hear_losses(std::uint32_t slot);
   void turn(std::uint32_t slot);
   [[nodiscard]] bool dies(Node& node);
-  // It has come to an end, and is gone now.
+  // The node has ended, and is removed now.
   [[nodiscard]] bool ends(std::uint32_t slot);
   void gone(std::uint32_t slot, const std::string& why, std::uint64_t told_after_ns);
 

@@ -1,9 +1,9 @@
 /// \file story.hpp
-/// Stories: what happens in a small group, told by its members, each a text that people read and a
-/// test checks (docs/stories).
+/// Stories: what happens in a small group, as its members record it. A story is a text that people
+/// read and a test checks (docs/stories).
 ///
 /// A story is Markdown. Each of its fenced blocks has commands, a line "----", and below that what
-/// the members then did, as teller.hpp tells it. The blocks of a story follow each other.
+/// the members then did, as teller.hpp tells it. Each block continues the one before.
 /// Threads: one.
 #pragma once
 #include <string>
@@ -13,8 +13,8 @@
 
 namespace tutti::sim {
 
-/// The story with what its members do now in place of what stood there. The error names the line
-/// and what is wrong with a command.
+/// Returns the story with what its members do now. The error names the line and what is wrong with
+/// a command.
 [[nodiscard]] Result<std::string> retell(std::string_view story);
 
 /// The commands, a line each.

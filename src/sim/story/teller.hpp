@@ -5,7 +5,7 @@
 ///          b delivers a1
 ///
 /// that is, two delays after the command b posted to a and c that it has received a's first round,
-/// and then delivered a's first message. What does not change is not told again. Threads: one.
+/// and then delivered a's first message. It tells only what changes. Threads: one.
 #pragma once
 #include <cstdint>
 #include <deque>
@@ -19,7 +19,7 @@
 
 namespace tutti::sim {
 
-/// What is told besides what members post and decide and applications do.
+/// What is told besides posts, decisions and what applications do.
 struct Telling {
   bool sees = false;
   bool heartbeats = false;
@@ -38,14 +38,14 @@ class Teller final : public ScriptEvents {
   }
   [[nodiscard]] Telling& telling() { return telling_; }
 
-  /// Times are told as they are after this.
+  /// Times are told relative to this.
   void begin();
   /// All that was told since.
   [[nodiscard]] std::string take() { return std::exchange(text_, {}); }
   /// When something was told last, or begin() called.
   [[nodiscard]] std::uint64_t last_ns() const { return last_ns_; }
   void tell(std::uint32_t slot, const std::string& what);
-  /// In the same line if it follows another such thing.
+  /// Adds to the last line if that is of the same kind.
   void tell_also(std::uint32_t slot, const std::string& what);
   /// At what its application did between passes.
   void look_at(std::uint32_t slot);
@@ -68,7 +68,7 @@ class Teller final : public ScriptEvents {
   };
 
   [[nodiscard]] Known& known(std::vector<Known>& all, std::uint32_t whose, std::uint32_t other);
-  // Makes the words there those of `bytes`. Returns what is new, and what that means.
+  // Takes over the words of `bytes`. Returns what is new, and what that means.
   [[nodiscard]] Texts learn(Known& known, std::uint32_t owner, std::size_t offset,
                             std::span<const std::byte> bytes);
   void see(std::uint32_t slot);
