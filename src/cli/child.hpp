@@ -1,7 +1,7 @@
 /// \file child.hpp
-/// A process of this same program, or another. Invariants: CH1 it never outlives this one; CH2 nor
-/// its Child: the destructor kills and reaps it. Threads: the main thread (CH1 hangs on the thread
-/// that forked).
+/// A child process, of this program or another. Invariants: CH1 it never outlives this process; CH2
+/// it never outlives its Child: the destructor kills and reaps it. Threads: the main thread (CH1
+/// depends on the thread that forked).
 #pragma once
 #include <sys/types.h>
 
@@ -29,7 +29,7 @@ class Child {
   /// Runs this program with these arguments (without the program's name).
   [[nodiscard]] static Result<Child> start(const std::vector<std::string>& arguments,
                                            const ChildStreams& streams);
-  /// Runs another one, by its name as a shell would find it, with its arguments.
+  /// Runs another program, found by its name as in a shell, with its arguments.
   [[nodiscard]] static Result<Child> start_other(const std::vector<std::string>& words,
                                                  const ChildStreams& streams);
 
@@ -51,11 +51,11 @@ class Child {
   [[nodiscard]] bool succeeded() const { return status_ == 0; }
   /// Such as "ended with status 3" or "was killed by signal 9 (Killed)".
   [[nodiscard]] std::string ending() const;
-  /// Ended by a signal: rather the cause of the others' failures than one of them.
+  /// Whether a signal ended it: then it is rather the cause of the others' failures.
   [[nodiscard]] bool killed_by_signal() const;
 
-  /// Waits until one of these has ended, of those that have not been reaped; at most until that
-  /// time (now_ns) or a signal.
+  /// Waits until one of these that is not reaped yet has ended; at most until that time (now_ns) or
+  /// a signal.
   static void wait_for_an_end(std::span<const Child* const> children, std::int64_t deadline_ns);
 
   /// Ends it by force, if it still runs, and reaps it.
@@ -70,7 +70,7 @@ class Child {
   std::optional<int> status_;  // of waitpid, once reaped
 };
 
-/// Different TCP ports on 127.0.0.1 that nobody uses at this moment.
+/// Different TCP ports on 127.0.0.1 that no process uses at this moment.
 [[nodiscard]] Result<std::vector<int>> free_loopback_ports(std::size_t count);
 
 }  // namespace tutti::cli

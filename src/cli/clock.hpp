@@ -1,6 +1,6 @@
 /// \file clock.hpp
-/// Time as the command measures it: CLOCK_MONOTONIC in nanoseconds, the same in all processes of a
-/// host, so that a time stamp sent in a message can be compared by its receivers.
+/// The command's clock: CLOCK_MONOTONIC in nanoseconds. It is the same in all processes of a host,
+/// so receivers there can compare a time stamp in a message with their own time.
 #pragma once
 #include <sched.h>
 
@@ -27,7 +27,7 @@ inline void cpu_pause() {
 #endif
 }
 
-/// One turn of waiting: a spinner keeps its core, any other lets the threads beside it run.
+/// One step of waiting: a thread that spins keeps its core, any other yields it.
 inline void wait_a_turn(bool spin) {
   if (spin) {
     cpu_pause();

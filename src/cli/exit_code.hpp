@@ -10,8 +10,8 @@ enum ExitCode : int {
   kExitError = 1,
   kExitUsage = 2,       ///< the command line is wrong; nothing was started
   kExitMemberLost = 3,  ///< the majority was lost: what was printed is a prefix of the sequence
-  kExitUnsafe = 4,      ///< sim: something happened that must not
-  kExitUnfinished = 5,  ///< sim: something did not come to its end
+  kExitUnsafe = 4,      ///< sim: a safety property was violated
+  kExitUnfinished = 5,  ///< sim: a run did not finish
 };
 
 /// The status that tells an error of the library to the shell.

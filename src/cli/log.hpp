@@ -1,9 +1,9 @@
 /// \file log.hpp
 /// The lines that the command writes to standard error, each beginning with "tutti: ".
 ///
-/// A thread of the log's own writes them. Where nobody reads standard error, or a terminal was
-/// stopped, no other thread waits for it: the oldest lines give way, and their number is told once
-/// there is room.
+/// A thread of the log writes them. If no process reads standard error, or a terminal is stopped,
+/// no other thread waits for it: the log drops the oldest lines, and says how many once there is
+/// room.
 #pragma once
 #include <chrono>
 #include <string>
@@ -20,14 +20,14 @@ enum class Verbosity { quiet, normal, verbose };
 /// `member` is named in each line if it is not empty. Call again to change it.
 void set_up_log(Verbosity verbosity, std::string_view member = {});
 
-/// The text with '?' in the place of control characters, line ends excepted: names and words come
-/// from strangers, and must not play tricks on a terminal. All lines of the log go through it.
+/// The text with '?' for each control character except line ends: names and words come from
+/// strangers, and must not control the terminal. All lines of the log go through it.
 [[nodiscard]] std::string visible(std::string_view text);
 
-/// Waits until all lines so far are written; false: some are not, and `at_most` is over, or
-/// standard error has taken nothing for a second. Call it before a direct write to a terminal, and
-/// at the end. Async-signal-safe; a handler may have interrupted the thread that the log waits for,
-/// so there `at_most` is short.
+/// Waits until all lines so far are written. False if some are not and `at_most` is over, or
+/// standard error took nothing for a second. Call it before a direct write to a terminal, and at
+/// the end. Async-signal-safe; a handler may have interrupted the thread that the log waits for, so
+/// give a short `at_most` there.
 bool drain_log(std::chrono::milliseconds at_most = std::chrono::seconds(30));
 
 void log_error(std::string_view message);

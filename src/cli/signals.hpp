@@ -1,7 +1,7 @@
 /// \file signals.hpp
-/// What signals do to the command. Call before any thread starts, but for the log's, which takes no
-/// signal; note_interrupt() at any time. A last word on standard error follows what was logged, and
-/// is dropped if nobody reads.
+/// How the command handles signals. Call these functions before any thread starts, except the log's
+/// thread, which takes no signal; note_interrupt() at any time. A last message on standard error
+/// follows what was logged, and is dropped if no process reads it.
 #pragma once
 
 namespace tutti::cli {
@@ -15,9 +15,9 @@ void ignore_refused_writes();
 /// Here and below, a SIGHUP that the process was started to ignore (nohup) stays ignored.
 void exit_on_interrupt();
 
-/// The first of these signals only makes interrupted() true, for who tidies up or leaves first; the
-/// second one ends the process at once, as above. So does, if `seconds` is not 0, that much time
-/// after the first.
+/// The first of these signals only makes interrupted() true, so that the command can clean up or
+/// leave first. The second one ends the process at once, as above; so does the end of `seconds`
+/// after the first one, if that is not 0.
 void note_interrupt(unsigned seconds = 0);
 
 /// The first signal that came since note_interrupt, or 0.
@@ -26,10 +26,10 @@ void note_interrupt(unsigned seconds = 0);
 /// A member that runs under a parent leaves Ctrl-C to it.
 void ignore_interrupt();
 
-/// Ends the process with `status` should it still run after that time: a last resort for ways out
-/// that must not hang, such as a write to a pipe that nobody reads.
+/// Ends the process with `status` if it still runs after that time: a last resort for exits that
+/// must not hang, such as a write to a pipe that no process reads.
 void exit_within(unsigned seconds, int status);
-/// What a failed command allows itself for that.
+/// The time that a failed command has for that.
 inline constexpr unsigned kGiveUpSeconds = 5;
 
 }  // namespace tutti::cli

@@ -1,6 +1,6 @@
 /// \file tcp.hpp
-/// Plain blocking TCP sockets, for what the command itself says to itself on another host. The
-/// messages of members go through the library.
+/// Plain blocking TCP sockets, for the command's own traffic between hosts. The messages of members
+/// go through the library.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -13,17 +13,17 @@ namespace tutti::cli {
 /// Listens at HOST:PORT. Accepting never blocks; the connections do.
 [[nodiscard]] Result<UniqueFd> listen_at(const std::string& text);
 
-/// The next that has called, if there is one.
+/// The next connection that waits, if there is one.
 [[nodiscard]] UniqueFd accept_at(const UniqueFd& listener);
 
-/// Calls HOST:PORT until somebody answers there, until that time (now_ns).
+/// Connects to HOST:PORT; tries again until a process answers, at most until that time (now_ns).
 [[nodiscard]] Result<UniqueFd> call(const std::string& text, std::int64_t deadline_ns);
 
 /// The hosts at both ends of a connection, as numbers.
 [[nodiscard]] std::string own_host(const UniqueFd& connection);
 [[nodiscard]] std::string other_host(const UniqueFd& connection);
 
-/// A port of that host, which is this one, that nobody uses at this moment.
+/// A port that no process uses at this moment; `host` must be this host.
 [[nodiscard]] Result<std::uint16_t> free_port_of(const std::string& host);
 
 /// HOST:PORT, with brackets where the host has colons.

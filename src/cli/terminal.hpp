@@ -1,5 +1,5 @@
 /// \file terminal.hpp
-/// What people read: numbers with units, tables, a progress line.
+/// Output for people: numbers with units, tables, a progress line.
 #pragma once
 #include <cstdint>
 #include <cstdio>
@@ -28,7 +28,7 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
-/// One line on standard error that is drawn over and over; nothing at all if that is no terminal.
+/// One line on standard error that is drawn again and again; nothing if that is no terminal.
 class Progress {
  public:
   Progress();
@@ -36,7 +36,7 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// Whether anyone sees it, so that nothing is asked for in vain.
+  /// Whether the line is shown at all.
   [[nodiscard]] bool visible() const { return visible_; }
   /// `fraction` of the work is done, 0 .. 1; `note` follows the bar.
   void show(double fraction, const std::string& note);

@@ -1,5 +1,5 @@
 /// \file finding.hpp
-/// What `tutti doctor` says of one thing: how it is, and what would make it better.
+/// What `tutti doctor` says about one subject: its state, and how to improve it.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -9,7 +9,7 @@ namespace tutti::doctor {
 
 enum class Grade : std::uint8_t {
   good,
-  could_be_better,  ///< everything works; `how` says what would be gained, and by what
+  could_be_better,  ///< everything works; `how` says what to change and what that gains
   broken,           ///< something will not work; `how` says what to do
 };
 

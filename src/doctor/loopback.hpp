@@ -1,6 +1,6 @@
 /// \file loopback.hpp
-/// Two members in this process, over one fabric: does what arrives match what was sent, and how
-/// long does it take?
+/// Two members in this process, over one fabric: checks that messages arrive unchanged, and
+/// measures how long they take.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -18,13 +18,13 @@ struct LoopbackOptions {
 };
 
 struct LoopbackResult {
-  std::uint64_t wrong = 0;  ///< deliveries of other bytes than were sent
+  std::uint64_t wrong = 0;  ///< messages delivered with wrong bytes
   double median_ns = 0;     ///< of the 8-byte messages, from the call that sends to the callback
   double p99_ns = 0;        ///< at the other member
 };
 
-/// A path that shows a guard before its data is an error. Each message is looked at whole when it
-/// is delivered, too. Blocks for a second or so; a minute at most.
+/// A path that shows a guard before its data is an error. The test also checks all bytes of each
+/// message at its delivery. Blocks for a second or so, a minute at most.
 [[nodiscard]] Result<LoopbackResult> loopback(const LoopbackOptions& options);
 
 }  // namespace tutti::doctor

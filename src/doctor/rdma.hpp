@@ -1,6 +1,6 @@
 /// \file rdma.hpp
-/// RDMA devices, as the kernel shows them: what is needed before a queue pair can be made.
-/// Sources: STATE_OF_THE_ART 2; the kernel's sysfs-class-infiniband.
+/// RDMA devices, as the kernel shows them: what a process needs before it can make a queue pair.
+/// Source: the kernel's sysfs-class-infiniband.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -12,8 +12,8 @@
 
 namespace tutti::doctor {
 
-/// An address of a port. Of those that a RoCE port has, rdma_cm takes the one that belongs to the
-/// IP address that is bound, as RoCE v2.
+/// An address of a port. A RoCE port has several; rdma_cm uses the one of the bound IP address, as
+/// RoCE v2.
 struct Gid {
   std::uint32_t index = 0;
   std::string address{};     ///< IPv4 as such, else as IPv6
@@ -37,18 +37,18 @@ struct RdmaDevice {
 
 struct Rdma {
   std::vector<RdmaDevice> devices{};
-  bool verbs_nodes = false;         ///< /dev/infiniband has what libibverbs opens ...
-  bool verbs_nodes_usable = false;  ///< ... and this user may
-  bool connection_manager = false;  ///< the same for librdmacm's
+  bool verbs_nodes = false;         ///< /dev/infiniband has the files that libibverbs opens ...
+  bool verbs_nodes_usable = false;  ///< ... and this user may open them
+  bool connection_manager = false;  ///< this user may open the file that librdmacm opens
   std::optional<std::uint64_t> lock_limit_bytes{};  ///< of memory; nothing: unlimited
-  bool may_lock_all = false;                        ///< CAP_IPC_LOCK: the limit is not looked at
+  bool may_lock_all = false;                        ///< CAP_IPC_LOCK: the limit does not apply
 };
 
 /// Reads it. `root` has dev/, proc/ and sys/ in it.
 [[nodiscard]] Rdma read_rdma(const std::filesystem::path& root = "/");
 
-/// The GID that RDMA over this port uses unless another address is asked for: RoCE v2 with IPv4
-/// first, then with IPv6 that is not link-local, then any; of InfiniBand the first.
+/// The GID that RDMA over this port uses unless the user asks for another address: RoCE v2 with
+/// IPv4 first, then with IPv6 that is not link-local, then any; with InfiniBand the first.
 [[nodiscard]] const Gid* chosen_gid(const RdmaPort& port);
 
 /// Where two members of this host would listen to try RDMA: at the first IPv4 address of a port

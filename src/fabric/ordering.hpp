@@ -6,7 +6,7 @@
 /// any network that spreads a connection over several paths), a guard is posted once all that was
 /// posted before is known to have landed, and says itself when all its bytes are there. Without a
 /// promise and without word of the landing, a network cannot carry the table: it is refused.
-/// Sources: STATE_OF_THE_ART.md 2 (what is ordered and what is not), libfabric's fi_endpoint(3).
+/// Source: libfabric's fi_endpoint(3).
 #pragma once
 #include <cstdint>
 

@@ -1,5 +1,5 @@
 /// \file options.hpp
-/// What `tutti check` can be told, and how that becomes the checker's options.
+/// The options of `tutti check`, and their conversion to the checker's options.
 #pragma once
 #include <string>
 #include <vector>

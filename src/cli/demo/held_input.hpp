@@ -1,6 +1,6 @@
 /// \file held_input.hpp
-/// What a member reads on its standard input: a file, of which the last line waits until it is let
-/// go. While it waits the groups go on, for whoever comes later.
+/// A member's standard input: a file whose last line is held back until release. Until then the
+/// groups do not end, so a member that comes later can join.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -18,10 +18,10 @@ class HeldInput {
   [[nodiscard]] static Result<std::unique_ptr<HeldInput>> open(const std::filesystem::path& path);
   HeldInput(const HeldInput&) = delete;
   HeldInput& operator=(const HeldInput&) = delete;
-  /// What was not read is lost.
+  /// Discards what was not read.
   ~HeldInput();
 
-  /// Of the last line; 0 if the file is empty.
+  /// Bytes of the last line; 0 if the file is empty.
   [[nodiscard]] std::uint64_t held_bytes() const { return held_bytes_; }
   /// For the member.
   [[nodiscard]] const UniqueFd& reading_end() const { return reading_end_; }

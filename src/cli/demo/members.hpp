@@ -24,8 +24,8 @@ class DemoMembers {
   [[nodiscard]] static Result<DemoMembers> start(const Text& text, const FabricAndLevel& words,
                                                  bool kill, const std::filesystem::path& folder);
 
-  /// Waits until all have ended, showing progress. An error names those that failed, with what
-  /// they said; ErrorCode::stopped if a signal came (signals.hpp).
+  /// Waits until all have ended, and shows progress. An error names the members that failed, with
+  /// their messages; ErrorCode::stopped if a signal came (signals.hpp).
   [[nodiscard]] Result<void> wait();
 
   struct Member {

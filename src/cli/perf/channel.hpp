@@ -1,6 +1,6 @@
 /// \file channel.hpp
 /// JSON objects, one a line, between `tutti perf` and its members, through pipes or a connection.
-/// A member says who it is first (Hello). Each request of the parent then has one reply: an object,
+/// A member first sends a Hello. Each request of the parent then has one reply: an object,
 /// {"error": text, "code": n} if the member failed. A line is at most kLineBytesMax long.
 #pragma once
 #include <cstdint>

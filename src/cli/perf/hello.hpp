@@ -1,5 +1,5 @@
 /// \file hello.hpp
-/// What a member of a measurement says first, before it knows anything of the measurement.
+/// The first message of a member of a measurement, sent before it knows anything about it.
 #pragma once
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
@@ -23,8 +23,8 @@ struct Hello {
 
 [[nodiscard]] nlohmann::json to_json(const Hello& hello);
 
-/// The error says what is wrong with it: whoever connects may have sent it. It is of this same
-/// version.
+/// Any process may have sent it: the error says what is wrong with it. Its version must be this
+/// one.
 [[nodiscard]] Result<Hello> hello_from(const nlohmann::json& object);
 
 }  // namespace tutti::cli

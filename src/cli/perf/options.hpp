@@ -1,6 +1,6 @@
 /// \file options.hpp
-/// What a measurement can be told. The parent reads it from the command line and hands it to its
-/// members as JSON (options_json.hpp), in which it also appears in the result.
+/// The options of a measurement. The parent reads them from the command line and passes them to its
+/// members as JSON (options_json.hpp); the result has them as well.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -26,8 +26,8 @@ struct PerfOptions {
   std::uint32_t window_messages = GroupOptions{}.window_messages;
   std::uint32_t groups = 1;
   std::uint32_t active_groups = 0;  ///< those that are sent to; 0: all
-  double rate = 0;            ///< messages per second, sender and group; 0: as fast as it goes
-  std::string touch = "all";  ///< all or header: what receivers read
+  double rate = 0;                  ///< messages per second, sender and group; 0: no limit
+  std::string touch = "all";        ///< all or header: what receivers read
   std::string idle = "sleep";
   double idle_spin_us = -1;            ///< < 0: as --idle has it
   double idle_yield_us = -1;           ///< < 0: as --idle has it

@@ -31,9 +31,9 @@ using Participants = std::vector<Participant>;
 /// this process ends, so does the member, whose input ends.
 [[nodiscard]] Result<Participants> start_by_ssh(const PerfPlaces& places);
 
-/// Waits at PerfPlaces::listen until so many have come, until that time (now_ns). Each gets the
-/// rank it asks for; those that do not ask, what is left in the order in which they came. Others
-/// that connect are told what is wrong with them and let go.
+/// Waits at PerfPlaces::listen until so many have come, at most until that time (now_ns). Each gets
+/// the rank that it asks for; the others get the remaining ranks in order of arrival. A process
+/// that is no member is told so and disconnected.
 [[nodiscard]] Result<Participants> await_joiners(const std::string& listen, std::uint32_t count,
                                                  std::int64_t deadline_ns);
 

@@ -1,5 +1,5 @@
 /// \file worker.hpp
-/// The thread of a measured member that sends and, with Drive::caller, turns the predicate loop.
+/// The thread of a measured member that sends and, with Drive::caller, runs the predicate loop.
 /// Invariants: PW1 only this thread touches the senders. PW2 it does not wait longer than kSlice
 /// without looking for calls. Threads: call() from one other thread.
 #pragma once

@@ -1,7 +1,7 @@
 /// \file deliveries.hpp
 /// Prints each delivered message as `seq sender line`, and measures on the way.
-/// Invariant D1: what could not be printed does not count as delivered, so that the other members
-/// do not end as if all were well.
+/// Invariant D1: a message that could not be printed does not count as delivered, so that the other
+/// members do not end without an error.
 /// Threads: deliver() the group's delivery thread; failed(), error() and abandon() any; the rest
 /// after the node has stopped.
 #pragma once
@@ -27,7 +27,7 @@ class Deliveries {
   /// fails it returns only after abandon() (D1).
   void deliver(std::span<const Message> batch);
 
-  /// The node is about to go: nobody hears of deliveries any more.
+  /// The node is about to end: the others hear of no deliveries any more.
   void abandon() {
     abandoned_.store(true, std::memory_order_relaxed);
     abandoned_.notify_all();

@@ -1,5 +1,5 @@
 /// \file input.hpp
-/// Multicasts each line of standard input, until its end or until that makes no sense any more.
+/// Multicasts each line of standard input, until its end or until the output or the node fails.
 /// Threads: the main thread. Waits in slices, so that a failure is noticed within one.
 #pragma once
 #include <cstdint>
@@ -20,7 +20,7 @@ enum class InputEnd {
 
 class Input {
  public:
-  /// `stamps` may be null. `broken()` says that there is no point in going on.
+  /// `stamps` may be null. `broken()` says that the output or the node has failed.
   Input(const Group& group, std::uint32_t message_max_bytes, Stamps* stamps,
         std::function<bool()> broken);
 

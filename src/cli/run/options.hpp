@@ -1,5 +1,5 @@
 /// \file options.hpp
-/// What `tutti run` can be told, and how that becomes the library's options.
+/// The options of `tutti run`, and their conversion to the library's options.
 #pragma once
 #include <chrono>
 #include <cstdint>

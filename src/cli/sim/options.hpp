@@ -1,5 +1,5 @@
 /// \file options.hpp
-/// What `tutti sim` is told.
+/// The options of `tutti sim`.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -27,14 +27,14 @@ struct SeedRange {
   std::uint64_t last = 1;
 };
 
-/// Which run a seed is.
+/// The kind of run that a seed makes.
 struct SimKind {
   sim::Scenario scenario{};
   std::optional<Level> level{};
   bool copied = false;
 
   [[nodiscard]] sim::Options options(std::uint64_t seed) const;
-  /// As it is said on the command line.
+  /// The options as written on the command line.
   [[nodiscard]] std::string text() const;
 };
 [[nodiscard]] Result<SimKind> kind_from(const SimWords& words);
