@@ -51,7 +51,7 @@ class Alone final : private EngineEvents {
         EnginePlace{.plan = plan_,
                     .own_row = row(),
                     .fabric = *fabric_,
-                    .row_of = [this](std::uint32_t) { return row(); },
+                    .row_of = [this](Slot) { return row(); },
                     .jobs = jobs_,
                     .deliveries = {[this](std::span<const Message> batch) { read(batch); }}},
         events);
@@ -83,7 +83,7 @@ class Alone final : private EngineEvents {
   // EngineEvents. Nothing comes after the first view.
   void entered(const Entry& /*entry*/) override {}
   void stopped(StopReason /*reason*/) override { std::abort(); }
-  void let_go(std::uint32_t /*slot*/) override {}
+  void let_go(Slot /*slot*/) override {}
   void tell(const Entry& /*entry*/) override {}
   void no_state(const Error& /*why*/) override { std::abort(); }
 

@@ -3,27 +3,34 @@
 /// does not compile where its index in a group is meant.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <initializer_list>
+#include <ranges>
 #include <utility>
 #include <vector>
 
 namespace tutti {
 
-/// `Index` is Rank or MemberIndex. Ranges work on it as on a vector; all() is that vector.
+/// `Index` is Rank, MemberIndex, or another position that has its number in `value`. Ranges work on
+/// it as on a vector; all() is that vector.
 template <class Index, class T>
 class IndexedBy {
  public:
   using value_type = T;
+  using reference = typename std::vector<T>::reference;
+  using const_reference = typename std::vector<T>::const_reference;
   using iterator = typename std::vector<T>::iterator;
   using const_iterator = typename std::vector<T>::const_iterator;
 
   IndexedBy() = default;
   IndexedBy(std::initializer_list<T> elements) : all_(elements) {}
   explicit IndexedBy(std::vector<T> elements) : all_(std::move(elements)) {}
+  /// So many elements, as T{} makes them.
+  explicit IndexedBy(std::size_t size) : all_(size) {}
 
   /// Undefined for an index that is not below size().
-  [[nodiscard]] T& operator[](Index at) { return all_[at.value]; }
-  [[nodiscard]] const T& operator[](Index at) const { return all_[at.value]; }
+  [[nodiscard]] reference operator[](Index at) { return all_[at.value]; }
+  [[nodiscard]] const_reference operator[](Index at) const { return all_[at.value]; }
 
   [[nodiscard]] std::size_t size() const { return all_.size(); }
   [[nodiscard]] bool empty() const { return all_.empty(); }
@@ -32,6 +39,12 @@ class IndexedBy {
   [[nodiscard]] const_iterator begin() const { return all_.begin(); }
   [[nodiscard]] const_iterator end() const { return all_.end(); }
   void push_back(T element) { all_.push_back(std::move(element)); }
+
+  /// The positions of all that are there now, from 0 on.
+  [[nodiscard]] auto indices() const {
+    return std::views::iota(std::uint32_t{0}, static_cast<std::uint32_t>(all_.size())) |
+           std::views::transform([](std::uint32_t at) { return Index{at}; });
+  }
 
   [[nodiscard]] const std::vector<T>& all() const { return all_; }
 

@@ -21,7 +21,7 @@ Engine<Memory>::Engine(const EngineOptions& options, EnginePlace place, EngineEv
       loop_(std::make_unique<PredicateLoop>(place.fabric)),
       connected_(place.plan.nodes()),
       outsiders_(place.plan.nodes(), options.patience_ns) {
-  TUTTI_ASSERT(self_ < place.plan.nodes() && own_row_ != nullptr, self_, place.plan.nodes());
+  TUTTI_ASSERT(self_.value < place.plan.nodes() && own_row_ != nullptr, self_, place.plan.nodes());
   TUTTI_ASSERT(options.membership.incarnation != 0, self_);
   TUTTI_ASSERT(options.litmus_rounds == 0 || place.plan.litmus_offset != 0, options.litmus_rounds,
                place.plan.litmus_offset, self_);
@@ -51,7 +51,7 @@ void Engine<Memory>::seat_groups(const EngineOptions& options, EnginePlace& plac
   std::vector<typename Membership<Memory>::Group> seated;
   for (std::size_t g = 0; g < plan.groups.size(); ++g) {
     GroupSeat seat(plan.groups[g], self_, plan.names, plan.layouts, own_row_,
-                   [this](std::uint32_t slot) { return fabric_.replica(Slot{slot}); });
+                   [this](Slot slot) { return fabric_.replica(slot); });
     auto [shape, at] = seat.in(View{}, row_of_);
     subgroups_.push_back(std::make_unique<Subgroup<Memory>>(
         shape, std::move(at), std::move(place.deliveries[g]), memory));
@@ -72,7 +72,7 @@ std::size_t Engine<Memory>::pass(std::uint64_t now_ns, Calls calls) {
   states_->set_time(now_ns);
   std::size_t work = loop_->step();
   for (const PeerLoss& loss : loop_->take_losses()) {
-    lost(loss.peer.value, loss.reason);
+    lost(loss.peer, loss.reason);
     ++work;  // the next pass acts on it
   }
   if (!ended_.empty()) [[unlikely]]

@@ -30,11 +30,13 @@
 #include "engine/litmus.hpp"
 #include "engine/row_plan.hpp"
 #include "fabric/fabric.hpp"
+#include "fabric/slot.hpp"
 #include "membership/failure_detector.hpp"
 #include "membership/membership.hpp"
 #include "membership/state_transfer.hpp"
 #include "multicast/subgroup.hpp"
 #include "predicates/predicate_loop.hpp"
+#include "tutti/indexed_by.hpp"
 
 namespace tutti {
 
@@ -71,13 +73,13 @@ class Engine final : private MembershipEvents {
   std::size_t pass(std::uint64_t now_ns, Calls calls = Calls::allowed);
 
   /// The node in that slot is connected: its row can be read, and it reads ours.
-  void connected(std::uint32_t slot, std::uint64_t incarnation);
+  void connected(Slot slot, std::uint64_t incarnation);
   /// The fabric, or a caller that knows, says that the node is lost.
-  void lost(std::uint32_t slot, const std::string& reason);
+  void lost(Slot slot, const std::string& reason);
   /// The incarnation of the node that is connected there, 0 if none is.
-  [[nodiscard]] std::uint64_t connected_to(std::uint32_t slot) const { return connected_[slot]; }
+  [[nodiscard]] std::uint64_t connected_to(Slot slot) const { return connected_[slot]; }
   /// P1: removed, and not let go yet.
-  [[nodiscard]] bool is_parting(std::uint32_t slot) const;
+  [[nodiscard]] bool is_parting(Slot slot) const;
 
   [[nodiscard]] Membership<Memory>& membership() { return *membership_; }
   [[nodiscard]] const Membership<Memory>& membership() const { return *membership_; }
@@ -129,16 +131,16 @@ class Engine final : private MembershipEvents {
     bool awaits = false;  // the state that we joined for
   };
   struct Parting {
-    std::uint32_t slot = 0;
+    Slot slot{};
     std::uint64_t view = 0;  // the first that it is not in
   };
 
   void seat_groups(const EngineOptions& options, EnginePlace& place, Memory memory);
   // Everything that comes before that view was delivered here, in all groups.
   [[nodiscard]] bool delivered_before(std::uint64_t view) const;
-  [[nodiscard]] bool is_in_view(std::uint32_t slot) const;
+  [[nodiscard]] bool is_in_view(Slot slot) const;
   // The view has a node in that slot, maybe another incarnation: its groups read there.
-  [[nodiscard]] bool is_seated(std::uint32_t slot) const {
+  [[nodiscard]] bool is_seated(Slot slot) const {
     return view().id != 0 && view().rank_of(slot).has_value();
   }
 
@@ -152,9 +154,7 @@ class Engine final : private MembershipEvents {
   void stopped(StopReason reason) override { events_.stopped(reason); }
   void removed(const ViewMember& member) override;
   void left_before(const ViewMember& member, bool in_order) override;
-  [[nodiscard]] std::uint64_t heard(std::uint32_t slot) const override {
-    return fabric_.heard(Slot{slot});
-  }
+  [[nodiscard]] std::uint64_t heard(Slot slot) const override { return fabric_.heard(slot); }
   [[nodiscard]] bool is_needed() const override { return states_->is_needed(); }
 
   // engine_end.cpp
@@ -168,17 +168,17 @@ class Engine final : private MembershipEvents {
   void follow_litmus();
   void beat_on_trial();
   void watch_outsiders();
-  void lost_outsider(std::uint32_t slot);
+  void lost_outsider(Slot slot);
   void hang_up_on_removed();
   void part_from_removed();
-  void part(std::uint32_t slot);
-  [[nodiscard]] bool is_done(std::uint32_t slot) const;
+  void part(Slot slot);
+  [[nodiscard]] bool is_done(Slot slot) const;
   // engine_views.cpp
   std::size_t follow_views();
   void reach(Untold& next);
   void follow_taking();
 
-  const std::uint32_t self_;
+  const Slot self_;
   const std::uint64_t patience_ns_;
   std::byte* own_row_;
   Fabric& fabric_;
@@ -191,8 +191,8 @@ class Engine final : private MembershipEvents {
   std::unique_ptr<StateTransfer<Memory>> states_;
   std::unique_ptr<Litmus<Memory>> litmus_;  // only where it is asked for
 
-  std::vector<std::uint64_t> connected_;  // by slot: the incarnation there, 0 if none
-  FailureDetector outsiders_;             // P4
+  IndexedBy<Slot, std::uint64_t> connected_;  // the incarnation there, 0 if none
+  FailureDetector outsiders_;                 // P4
   std::uint64_t now_ns_ = 0;
   std::uint64_t next_outsiders_ns_ = 0;
   std::uint64_t shown_beat_ = 0;  // to those on whose path there is a trial

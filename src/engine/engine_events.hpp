@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "fabric/slot.hpp"
 #include "membership/membership.hpp"
 #include "tutti/error.hpp"
 
@@ -33,14 +34,14 @@ class EngineEvents {
 
   // Connections.
   /// The fabric lost a member of the view. `let_go`: it was leaving in order.
-  virtual void lost(std::uint32_t /*slot*/, const std::string& /*reason*/, bool /*let_go*/) {}
+  virtual void lost(Slot /*slot*/, const std::string& /*reason*/, bool /*let_go*/) {}
   /// A node that is connected and in no view with this one shows no sign of life.
-  virtual void silent(std::uint32_t /*slot*/) {}
+  virtual void silent(Slot /*slot*/) {}
   /// Ends the connection to the node in that slot, whose row is not read any more: it, or the next
   /// one there, may be connected again.
-  virtual void let_go(std::uint32_t slot) = 0;
+  virtual void let_go(Slot slot) = 0;
   /// The path from the node in that slot does not keep what the fabric promised.
-  virtual void distrusted(std::uint32_t /*slot*/, const std::string& /*what*/) {}
+  virtual void distrusted(Slot /*slot*/, const std::string& /*what*/) {}
 
   /// In each pass, once everything was stepped, before the application is called.
   virtual void stepped() {}
@@ -53,7 +54,7 @@ class EngineEvents {
   virtual void reached(const Entry& /*entry*/) {}
   /// The state that this member joined for comes from the member in that slot. Told again and
   /// again.
-  virtual void takes_from(std::uint32_t /*slot*/) {}
+  virtual void takes_from(Slot /*slot*/) {}
   /// This member asks to leave: its application wants that and all it sent is delivered here; or it
   /// waits for its end and nodes join; or all that gave it the state are gone. The others may need
   /// its vote to go on.

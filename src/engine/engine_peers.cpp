@@ -9,8 +9,8 @@
 namespace tutti {
 
 template <class Memory>
-void Engine<Memory>::connected(std::uint32_t slot, std::uint64_t incarnation) {
-  TUTTI_ASSERT(slot < connected_.size() && slot != self_, slot, self_, view().id);
+void Engine<Memory>::connected(Slot slot, std::uint64_t incarnation) {
+  TUTTI_ASSERT(slot.value < connected_.size() && slot != self_, slot, self_, view().id);
   TUTTI_ASSERT(connected_[slot] == 0 && !is_parting(slot), slot, connected_[slot], self_,
                view().id);  // HS1, P1
   connected_[slot] = incarnation;
@@ -20,12 +20,12 @@ void Engine<Memory>::connected(std::uint32_t slot, std::uint64_t incarnation) {
 }
 
 template <class Memory>
-bool Engine<Memory>::is_in_view(std::uint32_t slot) const {
+bool Engine<Memory>::is_in_view(Slot slot) const {
   return view().id != 0 && view().contains({slot, connected_[slot]});
 }
 
 template <class Memory>
-bool Engine<Memory>::is_parting(std::uint32_t slot) const {
+bool Engine<Memory>::is_parting(Slot slot) const {
   return std::ranges::find(parting_, slot, &Parting::slot) != parting_.end();
 }
 
@@ -36,7 +36,7 @@ bool Engine<Memory>::delivered_before(std::uint64_t view) const {
 }
 
 template <class Memory>
-bool Engine<Memory>::is_done(std::uint32_t slot) const {
+bool Engine<Memory>::is_done(Slot slot) const {
   TUTTI_ASSERT(view().rank_of(slot).has_value(), slot, self_, view().id);
   const Rank rank = *view().rank_of(slot);
   return std::ranges::all_of(
@@ -44,8 +44,8 @@ bool Engine<Memory>::is_done(std::uint32_t slot) const {
 }
 
 template <class Memory>
-void Engine<Memory>::lost(std::uint32_t slot, const std::string& reason) {
-  TUTTI_ASSERT(slot < connected_.size() && slot != self_, slot, self_, view().id);
+void Engine<Memory>::lost(Slot slot, const std::string& reason) {
+  TUTTI_ASSERT(slot.value < connected_.size() && slot != self_, slot, self_, view().id);
   if (connected_[slot] == 0) return;
   if (!is_in_view(slot)) return lost_outsider(slot);
   states_->gone(slot);
@@ -58,7 +58,7 @@ void Engine<Memory>::lost(std::uint32_t slot, const std::string& reason) {
 }
 
 template <class Memory>
-void Engine<Memory>::lost_outsider(std::uint32_t slot) {
+void Engine<Memory>::lost_outsider(Slot slot) {
   membership_->lost(slot);
   if (is_seated(slot) || is_parting(slot)) return;
   // P1: what it sent may still be delivered here. A stopped member sees no leaver off.
@@ -89,7 +89,7 @@ void Engine<Memory>::removed(const ViewMember& member) {
 template <class Memory>
 void Engine<Memory>::hang_up_on_removed() {
   for (const ViewMember& member : std::exchange(to_hang_up_, {})) {
-    if (connected_[member.slot] == member.incarnation) fabric_.hang_up(Slot{member.slot});
+    if (connected_[member.slot] == member.incarnation) fabric_.hang_up(member.slot);
   }
   membership_->let_space_go();
 }
@@ -115,7 +115,7 @@ void Engine<Memory>::part_from_removed() {
 
 // P1: nothing points into its row any more.
 template <class Memory>
-void Engine<Memory>::part(std::uint32_t slot) {
+void Engine<Memory>::part(Slot slot) {
   if (std::exchange(connected_[slot], 0) == 0) return;
   TUTTI_ASSERT(!is_seated(slot), slot, self_, view().id);  // P1
   states_->gone(slot);
@@ -128,7 +128,7 @@ void Engine<Memory>::part(std::uint32_t slot) {
 template <class Memory>
 void Engine<Memory>::follow_litmus() {
   beat_on_trial();
-  for (const std::uint32_t slot : litmus_->take_good()) membership_->ready(slot, connected_[slot]);
+  for (const Slot slot : litmus_->take_good()) membership_->ready(slot, connected_[slot]);
   if (const auto& finding = litmus_->finding()) events_.distrusted(finding->slot, finding->what);
 }
 
@@ -138,9 +138,9 @@ template <class Memory>
 void Engine<Memory>::beat_on_trial() {
   const auto beat = NativeMemory::load(own_row_ + ViewWords::kHeartbeat);
   if (std::exchange(shown_beat_, beat) == beat) return;
-  for (std::uint32_t slot = 0; slot < connected_.size(); ++slot) {
+  for (const Slot slot : connected_.indices()) {
     if (!litmus_->tries(slot)) continue;
-    fabric_.publish(Slot{slot}, ViewWords::kHeartbeat.offset,
+    fabric_.publish(slot, ViewWords::kHeartbeat.offset,
                     {own_row_ + ViewWords::kHeartbeat, sizeof beat});
   }
   fabric_.flush();
@@ -151,7 +151,7 @@ template <class Memory>
 void Engine<Memory>::watch_outsiders() {
   next_outsiders_ns_ = now_ns_ + patience_ns_ / 16;
   outsiders_.look(now_ns_);
-  for (std::uint32_t slot = 0; slot < connected_.size(); ++slot) {
+  for (const Slot slot : connected_.indices()) {
     if (connected_[slot] == 0 || is_in_view(slot) || is_parting(slot)) continue;
     outsiders_.heard(slot, memory_.load(row_of_(slot) + ViewWords::kHeartbeat));
     if (!outsiders_.silent(slot)) continue;

@@ -13,8 +13,8 @@ constexpr std::size_t kWord = 8;
 constexpr std::size_t kLine = 64;
 constexpr std::size_t kGuard = 0;
 
-constexpr std::size_t since(std::uint32_t slot) { return kWord * (1 + 2 * std::size_t{slot}); }
-constexpr std::size_t seen(std::uint32_t slot) { return since(slot) + kWord; }
+constexpr std::size_t since(Slot slot) { return kWord * (1 + 2 * std::size_t{slot.value}); }
+constexpr std::size_t seen(Slot slot) { return since(slot) + kWord; }
 
 // LI2: rounds are far fewer than 2^32.
 constexpr std::uint64_t tagged(std::uint64_t incarnation, std::uint64_t round) {
@@ -37,7 +37,7 @@ std::size_t words_bytes(std::size_t nodes) {
 }  // namespace
 
 template <class Memory>
-Litmus<Memory>::Litmus(std::uint32_t self, std::uint64_t incarnation, std::size_t nodes,
+Litmus<Memory>::Litmus(Slot self, std::uint64_t incarnation, std::size_t nodes,
                        std::uint32_t rounds, std::byte* own_row, std::size_t offset, RowOf row_of,
                        Memory memory)
     : self_(self),
@@ -48,12 +48,12 @@ Litmus<Memory>::Litmus(std::uint32_t self, std::uint64_t incarnation, std::size_
       row_of_(std::move(row_of)),
       memory_(memory),
       paths_(nodes) {
-  TUTTI_ASSERT(rounds != 0 && self < nodes, rounds, self, nodes);
+  TUTTI_ASSERT(rounds != 0 && self.value < nodes, rounds, self, nodes);
   TUTTI_ASSERT(offset != 0 && offset % kLine == 0, offset, self);
 }
 
 template <class Memory>
-std::uint64_t Litmus<Memory>::load(std::uint32_t slot, std::size_t word) const {
+std::uint64_t Litmus<Memory>::load(Slot slot, std::size_t word) const {
   return memory_.load(row_of_(slot) + offset_ + word);
 }
 
@@ -68,31 +68,31 @@ std::size_t Litmus<Memory>::block_at() const {
 }
 
 template <class Memory>
-void Litmus<Memory>::begin(std::uint32_t slot, std::uint64_t incarnation) {
-  TUTTI_ASSERT(slot != self_ && slot < paths_.size(), slot, self_, round_);
+void Litmus<Memory>::begin(Slot slot, std::uint64_t incarnation) {
+  TUTTI_ASSERT(slot != self_ && slot.value < paths_.size(), slot, self_, round_);
   paths_[slot] = {.incarnation = incarnation, .since = round_ + 1, .news = true};
   store(since(slot), tagged(incarnation, round_ + 1));
 }
 
 template <class Memory>
-void Litmus<Memory>::end(std::uint32_t slot) {
+void Litmus<Memory>::end(Slot slot) {
   paths_[slot] = {};
   store(since(slot), 0);
 }
 
 template <class Memory>
-std::vector<std::uint32_t> Litmus<Memory>::take_good() {
+std::vector<Slot> Litmus<Memory>::take_good() {
   return std::exchange(good_, {});
 }
 
 template <class Memory>
-std::uint64_t Litmus<Memory>::seen_by(std::uint32_t slot) const {
+std::uint64_t Litmus<Memory>::seen_by(Slot slot) const {
   return round_for(incarnation_, load(slot, seen(self_)));
 }
 
 // Looks at the round that it is in, if we take part.
 template <class Memory>
-void Litmus<Memory>::hear(std::uint32_t slot) {
+void Litmus<Memory>::hear(Slot slot) {
   Path& path = paths_[slot];
   TUTTI_ASSERT(path.incarnation != 0 && path.checked <= rounds_, slot, path.checked, rounds_,
                self_);
@@ -125,7 +125,7 @@ void Litmus<Memory>::hear(std::uint32_t slot) {
 
 // LI3.
 template <class Memory>
-bool Litmus<Memory>::done_with(std::uint32_t slot) const {
+bool Litmus<Memory>::done_with(Slot slot) const {
   const Path& path = paths_[slot];
   const std::uint64_t last = last_round_of(path);
   return path.checked == rounds_ && round_ >= last && seen_by(slot) >= last;  // LI3
@@ -135,7 +135,7 @@ bool Litmus<Memory>::done_with(std::uint32_t slot) const {
 template <class Memory>
 bool Litmus<Memory>::may_begin_round() const {
   bool wanted = false;
-  for (std::uint32_t slot = 0; slot < paths_.size(); ++slot) {
+  for (const Slot slot : paths_.indices()) {
     const Path& path = paths_[slot];
     if (path.incarnation == 0) continue;
     TUTTI_ASSERT(path.since != 0 && path.since <= round_ + 1, slot, path.since, round_, self_);
@@ -155,10 +155,10 @@ void Litmus<Memory>::begin_round(Effects& effects) {
     store(block_at() + at, pattern(round_, at));
   }
   store(kGuard, round_);
-  for (std::uint32_t slot = 0; slot < paths_.size(); ++slot) {
+  for (const Slot slot : paths_.indices()) {
     Path& path = paths_[slot];
     if (path.incarnation == 0 || round_ > last_round_of(path)) continue;
-    effects.write(Slot{slot}, {offset_ + block_at(), kBlockBytes});
+    effects.write(slot, {offset_ + block_at(), kBlockBytes});
     path.news = true;
   }
 }
@@ -166,19 +166,20 @@ void Litmus<Memory>::begin_round(Effects& effects) {
 template <class Memory>
 bool Litmus<Memory>::step(Effects& effects) {
   if (finding_) return false;
-  for (std::uint32_t slot = 0; slot < paths_.size() && !finding_; ++slot) {
+  for (const Slot slot : paths_.indices()) {
+    if (finding_) break;
     if (paths_[slot].incarnation != 0) hear(slot);
   }
   if (finding_) return true;
   if (may_begin_round()) begin_round(effects);
   bool posted = false;
-  for (std::uint32_t slot = 0; slot < paths_.size(); ++slot) {
+  for (const Slot slot : paths_.indices()) {
     Path& path = paths_[slot];
     if (!std::exchange(path.news, false)) continue;
-    effects.publish(Slot{slot}, offset_, {own_row_ + offset_, block_at()});
+    effects.publish(slot, offset_, {own_row_ + offset_, block_at()});
     posted = true;
   }
-  for (std::uint32_t slot = 0; slot < paths_.size(); ++slot) {
+  for (const Slot slot : paths_.indices()) {
     if (paths_[slot].incarnation == 0 || !done_with(slot)) continue;
     paths_[slot].incarnation = 0;
     good_.push_back(slot);

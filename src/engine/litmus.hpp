@@ -17,8 +17,10 @@
 #include <string>
 #include <vector>
 
+#include "fabric/slot.hpp"
 #include "membership/group_seat.hpp"
 #include "predicates/predicate_loop.hpp"
+#include "tutti/indexed_by.hpp"
 
 namespace tutti {
 
@@ -32,20 +34,20 @@ class Litmus final : public Stepped {
   static constexpr std::size_t kBlockBytes = 8192;
 
   /// `offset`: of its words in all rows, on a line. `own_row` outlives this and is zero there.
-  Litmus(std::uint32_t self, std::uint64_t incarnation, std::size_t nodes, std::uint32_t rounds,
+  Litmus(Slot self, std::uint64_t incarnation, std::size_t nodes, std::uint32_t rounds,
          std::byte* own_row, std::size_t offset, RowOf row_of, Memory memory = {});
 
   /// The node is connected; or is not any more.
-  void begin(std::uint32_t slot, std::uint64_t incarnation);
-  void end(std::uint32_t slot);
+  void begin(Slot slot, std::uint64_t incarnation);
+  void end(Slot slot);
   /// The path from the node is on trial.
-  [[nodiscard]] bool tries(std::uint32_t slot) const { return paths_[slot].incarnation != 0; }
+  [[nodiscard]] bool tries(Slot slot) const { return paths_[slot].incarnation != 0; }
 
-  /// Paths that were found good since the last call: their slots.
-  [[nodiscard]] std::vector<std::uint32_t> take_good();
+  /// Paths that were found good since the last call: from these nodes.
+  [[nodiscard]] std::vector<Slot> take_good();
   /// What was wrong first, and with the path from which slot. Nothing is tried after that.
   struct Finding {
-    std::uint32_t slot = 0;
+    Slot slot{};
     std::string what;
   };
   [[nodiscard]] const std::optional<Finding>& finding() const { return finding_; }
@@ -65,16 +67,16 @@ class Litmus final : public Stepped {
   [[nodiscard]] std::uint64_t last_round_of(const Path& path) const {
     return path.since + rounds_ - 1;
   }
-  [[nodiscard]] std::uint64_t load(std::uint32_t slot, std::size_t word) const;
+  [[nodiscard]] std::uint64_t load(Slot slot, std::size_t word) const;
   void store(std::size_t word, std::uint64_t value);
   [[nodiscard]] std::size_t block_at() const;
-  [[nodiscard]] std::uint64_t seen_by(std::uint32_t slot) const;
-  void hear(std::uint32_t slot);
-  [[nodiscard]] bool done_with(std::uint32_t slot) const;
+  [[nodiscard]] std::uint64_t seen_by(Slot slot) const;
+  void hear(Slot slot);
+  [[nodiscard]] bool done_with(Slot slot) const;
   [[nodiscard]] bool may_begin_round() const;
   void begin_round(Effects& effects);
 
-  std::uint32_t self_;
+  Slot self_;
   std::uint64_t incarnation_;
   std::uint32_t rounds_;
   std::byte* own_row_;
@@ -82,8 +84,8 @@ class Litmus final : public Stepped {
   RowOf row_of_;
   Memory memory_;
   std::uint64_t round_ = 0;
-  std::vector<Path> paths_;  // by slot
-  std::vector<std::uint32_t> good_;
+  IndexedBy<Slot, Path> paths_;
+  std::vector<Slot> good_;
   std::optional<Finding> finding_;
 };
 

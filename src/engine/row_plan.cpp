@@ -41,8 +41,7 @@ RowPlan::RowPlan(std::vector<std::string> node_names, std::vector<GroupOptions> 
     bytes += litmus_bytes(names.size());
   }
   TUTTI_ASSERT(states.offset % 64 == 0 && litmus_offset % 64 == 0, states.offset, litmus_offset);
-  layouts.reserve(names.size());
-  for (const std::string& name : names) layouts.emplace_back(name, groups, bytes, nodes());
+  for (const std::string& name : names) layouts.push_back({name, groups, bytes, nodes()});
 }
 
 std::size_t RowPlan::row_bytes() const {

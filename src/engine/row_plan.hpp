@@ -7,9 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "fabric/slot.hpp"
 #include "membership/state_words.hpp"
 #include "membership/view_words.hpp"
 #include "sst/row_layout.hpp"
+#include "tutti/indexed_by.hpp"
 #include "tutti/options.hpp"
 
 namespace tutti {
@@ -25,12 +27,12 @@ struct RowPlan {
   /// Of the largest row.
   [[nodiscard]] std::size_t row_bytes() const;
 
-  std::vector<std::string> names;  ///< by slot
+  IndexedBy<Slot, std::string> names;
   std::vector<GroupOptions> groups;
   ViewWords words;
-  StateWords states{};             ///< its ring has no bytes if there are no states
-  std::size_t litmus_offset = 0;   ///< 0 if there are no trials
-  std::vector<RowLayout> layouts;  ///< by slot
+  StateWords states{};            ///< its ring has no bytes if there are no states
+  std::size_t litmus_offset = 0;  ///< 0 if there are no trials
+  IndexedBy<Slot, RowLayout> layouts;
 };
 
 }  // namespace tutti

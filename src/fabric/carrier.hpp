@@ -56,7 +56,7 @@ struct Fit {
 /// Where a node's carriers are. All of it outlives them.
 struct CarrierPlace {
   const NodeOptions& node;
-  std::uint32_t self = 0;  ///< slot
+  Slot self{};
   const Segment& own_row;
   int doorbell_fd = -1;  ///< see Sleeper
 };

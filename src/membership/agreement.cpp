@@ -17,7 +17,7 @@ Rank proposer_of(std::uint64_t accepted) { return {static_cast<std::uint32_t>(ac
 
 template <class Memory>
 Agreement<Memory>::Agreement(ViewRows<Memory>& rows, const Suspicion<Memory>& suspicion,
-                             const Quorum& quorum, const std::vector<std::uint64_t>& nodes,
+                             const Quorum& quorum, const IndexedBy<Slot, std::uint64_t>& nodes,
                              AgreementQuestions& questions)
     : rows_(rows), suspicion_(suspicion), quorum_(quorum), nodes_(nodes), questions_(questions) {}
 
@@ -54,7 +54,7 @@ void Agreement<Memory>::step(Effects& effects) {
 }
 
 template <class Memory>
-std::optional<Proposal> Agreement<Memory>::proposal_of(std::uint32_t slot, std::uint64_t view,
+std::optional<Proposal> Agreement<Memory>::proposal_of(Slot slot, std::uint64_t view,
                                                        std::uint64_t accepted) const {
   std::optional<Proposal> out = rows_.proposal_of(slot, view, accepted);
   if (out && !questions_.is_sensible(*out)) out.reset();
@@ -69,7 +69,7 @@ bool Agreement<Memory>::settled_as_we(Rank rank) const {
   const std::uint64_t settled = word(rank, ViewWords::kSettled);
   std::uint64_t many = 0;
   for (const Rank other : view().ranks()) {
-    const std::uint32_t slot = view().members[other].slot;
+    const Slot slot = view().members[other].slot;
     if (!rows_.says_suspected(rank, slot)) continue;
     if (!suspicion_.of(other)) return false;
     ++many;
@@ -171,11 +171,11 @@ void Agreement<Memory>::write_proposal(const Proposal& proposal, std::uint64_t v
   }
   const Extent extent{offset, static_cast<std::uint32_t>(8 * words.size())};
   for (const ViewMember& member : rows_.view().members) {
-    if (member.slot != rows_.self().slot) effects.write(Slot{member.slot}, extent);
+    if (member.slot != rows_.self().slot) effects.write(member.slot, extent);
   }
   for (const ViewMember& member : proposal.next.members) {
     if (member.slot != rows_.self().slot && !rows_.view().rank_of(member.slot)) {
-      effects.write(Slot{member.slot}, extent);
+      effects.write(member.slot, extent);
     }
   }
 }
@@ -197,7 +197,7 @@ void Agreement<Memory>::hear_decision() {
   for (const Rank rank : view().ranks()) {
     if (decision_) return;
     if (rank == rows_.rank()) continue;
-    const std::uint32_t slot = view().members[rank].slot;
+    const Slot slot = view().members[rank].slot;
     if (word(rank, ViewWords::kDecided) == 0) continue;
     const std::uint64_t accepted = word(rank, ViewWords::kAccepted);
     if (accepted == 0) continue;
@@ -212,7 +212,7 @@ void Agreement<Memory>::hear_decision() {
 template <class Memory>
 void Agreement<Memory>::join_decided() {
   if (decision_) return;
-  for (std::uint32_t slot = 0; slot < nodes_.size(); ++slot) {
+  for (const Slot slot : nodes_.indices()) {
     if (nodes_[slot] == 0 || slot == rows_.self().slot) continue;
     for (const std::uint64_t parity : {0, 1}) {
       const std::byte* block = rows_.row(slot) + rows_.words().block(parity);
@@ -252,7 +252,7 @@ void Agreement<Memory>::show_joined(const Proposal& decision, Effects& effects) 
   const auto publish_words = [&] {
     for (const ViewMember& member : decision.next.members) {
       if (member.slot == rows_.self().slot) continue;
-      effects.publish(Slot{member.slot}, at.block(before), {own, at.word_bytes()});
+      effects.publish(member.slot, at.block(before), {own, at.word_bytes()});
     }
   };
   // The block may be one for creating the group: its words go before it is another view's (L3).

@@ -19,11 +19,13 @@
 #include <optional>
 #include <vector>
 
+#include "fabric/slot.hpp"
 #include "membership/proposal.hpp"
 #include "membership/quorum.hpp"
 #include "membership/suspicion.hpp"
 #include "membership/view_rows.hpp"
 #include "predicates/effects.hpp"
+#include "tutti/indexed_by.hpp"
 
 namespace tutti {
 
@@ -45,9 +47,9 @@ class AgreementQuestions {
 template <class Memory>
 class Agreement {
  public:
-  /// `nodes`: by slot, the incarnation that is connected to us, 0 if none.
+  /// `nodes`: the incarnations that are connected to us, 0 for none.
   Agreement(ViewRows<Memory>& rows, const Suspicion<Memory>& suspicion, const Quorum& quorum,
-            const std::vector<std::uint64_t>& nodes, AgreementQuestions& questions);
+            const IndexedBy<Slot, std::uint64_t>& nodes, AgreementQuestions& questions);
 
   /// Every member that we do not suspect has wedged.
   [[nodiscard]] bool all_wedged() const;
@@ -79,7 +81,7 @@ class Agreement {
   [[nodiscard]] std::uint64_t word(Rank rank, ViewWords::Word column) const {
     return rows_.word(rank, column);
   }
-  [[nodiscard]] std::optional<Proposal> proposal_of(std::uint32_t slot, std::uint64_t view,
+  [[nodiscard]] std::optional<Proposal> proposal_of(Slot slot, std::uint64_t view,
                                                     std::uint64_t accepted) const;
   [[nodiscard]] bool settled_as_we(Rank rank) const;
   [[nodiscard]] bool all_promised() const;
@@ -95,7 +97,7 @@ class Agreement {
   ViewRows<Memory>& rows_;
   const Suspicion<Memory>& suspicion_;
   const Quorum& quorum_;
-  const std::vector<std::uint64_t>& nodes_;
+  const IndexedBy<Slot, std::uint64_t>& nodes_;
   AgreementQuestions& questions_;
   std::vector<bool> voters_;  // scratch, by rank: whose acceptances count_votes() found
   bool proposed_ = false;

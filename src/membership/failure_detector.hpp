@@ -5,9 +5,10 @@
 /// not held against others: only watched time counts (V6).
 #pragma once
 #include <cstdint>
-#include <vector>
 
+#include "fabric/slot.hpp"
 #include "membership/watched_time.hpp"
+#include "tutti/indexed_by.hpp"
 
 namespace tutti {
 
@@ -21,7 +22,7 @@ class FailureDetector {
   void look(std::uint64_t now_ns) { watched_.look(now_ns); }
 
   /// The counter of the member in that slot, as it is in our table.
-  void heard(std::uint32_t slot, std::uint64_t heartbeat) {
+  void heard(Slot slot, std::uint64_t heartbeat) {
     Seen& seen = seen_[slot];
     if (seen.at_ns != kNotLookedYet && seen.heartbeat == heartbeat) return;
     seen = {heartbeat, watched_.ns()};
@@ -32,9 +33,9 @@ class FailureDetector {
 
   /// Forgets the slot's past: it is watched from the next look on. The last look may be an eighth
   /// of the time-out ago, in which this node did not watch this slot.
-  void watch(std::uint32_t slot) { seen_[slot] = {}; }
+  void watch(Slot slot) { seen_[slot] = {}; }
 
-  [[nodiscard]] bool silent(std::uint32_t slot) const {
+  [[nodiscard]] bool silent(Slot slot) const {
     const std::uint64_t at_ns = seen_[slot].at_ns;
     return at_ns != kNotLookedYet && watched_.ns() - at_ns > timeout_ns_;
   }
@@ -47,7 +48,7 @@ class FailureDetector {
   };
   std::uint64_t timeout_ns_;
   WatchedTime watched_;
-  std::vector<Seen> seen_;
+  IndexedBy<Slot, Seen> seen_;
 };
 
 }  // namespace tutti

@@ -11,13 +11,14 @@
 
 namespace tutti {
 
-GroupSeat::GroupSeat(const GroupOptions& options, std::uint32_t self,
-                     const std::vector<std::string>& nodes, const std::vector<RowLayout>& layouts,
-                     std::byte* own_row, ReplicaOf replica_of)
+GroupSeat::GroupSeat(const GroupOptions& options, Slot self,
+                     const IndexedBy<Slot, std::string>& nodes,
+                     const IndexedBy<Slot, RowLayout>& layouts, std::byte* own_row,
+                     ReplicaOf replica_of)
     : options_(options), self_(self), own_row_(own_row), replica_of_(std::move(replica_of)) {
-  TUTTI_ASSERT(self < nodes.size() && nodes.size() == layouts.size(), self, nodes.size(),
+  TUTTI_ASSERT(self.value < nodes.size() && nodes.size() == layouts.size(), self, nodes.size(),
                layouts.size());
-  for (std::size_t slot = 0; slot < nodes.size(); ++slot) {
+  for (const Slot slot : nodes.indices()) {
     places_.push_back(layouts[slot].place(options.name));
     const auto index = std::ranges::find(options.members, nodes[slot]) - options.members.begin();
     const bool sends = std::ranges::find(options.senders, nodes[slot]) != options.senders.end();
@@ -48,7 +49,7 @@ GroupSeat::Seated GroupSeat::in(const View& view, const RowOf& row_of) const {
   place.own_delivery_thread = options_.delivery == DeliveryThread::own;
   if (send_as_[self_]) shape.own_ring = own_row_ + places_[self_].ring;
   for (const ViewMember& member : view.members) {
-    TUTTI_ASSERT(member.slot < places_.size(), member.slot, view.id, self_);
+    TUTTI_ASSERT(member.slot.value < places_.size(), member.slot, view.id, self_);
     const GroupPlace& there = places_[member.slot];
     const std::uint32_t rank = shape.members();
     const bool own = member.slot == self_;
@@ -63,7 +64,7 @@ GroupSeat::Seated GroupSeat::in(const View& view, const RowOf& row_of) const {
       place.control_offset = there.control[parity];
       place.ring_offset = there.ring;
     } else {
-      place.peers.push_back(Slot{member.slot});
+      place.peers.push_back(member.slot);
     }
     if (!send_as_[member.slot]) continue;
     if (own) shape.own_sender = shape.senders();

@@ -12,26 +12,28 @@
 #include <vector>
 
 #include "base/assert.hpp"
+#include "fabric/slot.hpp"
 #include "membership/view.hpp"
 #include "multicast/subgroup.hpp"
 #include "sst/memory.hpp"
 #include "sst/row_layout.hpp"
+#include "tutti/indexed_by.hpp"
 #include "tutti/options.hpp"
 
 namespace tutti {
 
 /// Where the row of the node in a slot is to be read.
-using RowOf = std::function<const std::byte*(std::uint32_t slot)>;
+using RowOf = std::function<const std::byte*(Slot slot)>;
 
 /// The replica of that row, to be written (Fabric::replica).
-using ReplicaOf = std::function<std::byte*(std::uint32_t slot)>;
+using ReplicaOf = std::function<std::byte*(Slot slot)>;
 
 class GroupSeat {
  public:
   /// `nodes` are the names of all nodes by slot; `layouts` their rows' layouts. The options are
   /// resolved: members and senders filled in.
-  GroupSeat(const GroupOptions& options, std::uint32_t self, const std::vector<std::string>& nodes,
-            const std::vector<RowLayout>& layouts, std::byte* own_row, ReplicaOf replica_of);
+  GroupSeat(const GroupOptions& options, Slot self, const IndexedBy<Slot, std::string>& nodes,
+            const IndexedBy<Slot, RowLayout>& layouts, std::byte* own_row, ReplicaOf replica_of);
 
   struct Seated {
     GroupShape shape;
@@ -65,9 +67,9 @@ class GroupSeat {
 
  private:
   GroupOptions options_;
-  std::uint32_t self_;
-  std::vector<GroupPlace> places_;                   // by slot
-  std::vector<std::optional<MemberIndex>> send_as_;  // by slot: as which sender, if it is one
+  Slot self_;
+  IndexedBy<Slot, GroupPlace> places_;
+  IndexedBy<Slot, std::optional<MemberIndex>> send_as_;  // as which sender, if it is one
   std::byte* own_row_;
   ReplicaOf replica_of_;
 };

@@ -26,7 +26,7 @@ Membership<Memory>::Membership(MembershipOptions options, const ViewWords& words
             suspect(rank);
             return !stopped_;
           },
-          [this](std::uint32_t slot) { return events_.heard(slot); }),
+          [this](Slot slot) { return events_.heard(slot); }),
       agreement_(rows_, suspicion_, quorum(), ready_, *this) {
   told_.reserve(options_.nodes.size());
 }
@@ -141,7 +141,7 @@ void Membership<Memory>::suspect(Rank rank) {
 }
 
 template <class Memory>
-void Membership<Memory>::lost(std::uint32_t slot) {
+void Membership<Memory>::lost(Slot slot) {
   if (stopped_) return;
   if (!leavers_.empty()) see_off(slot);
   ready(slot, 0);
@@ -154,7 +154,7 @@ void Membership<Memory>::lost(std::uint32_t slot) {
 }
 
 template <class Memory>
-void Membership<Memory>::ready(std::uint32_t slot, std::uint64_t incarnation) {
+void Membership<Memory>::ready(Slot slot, std::uint64_t incarnation) {
   ready_[slot] = incarnation;
   rows_.set_life(ViewWords::ready(slot), incarnation);
   if (incarnation == 0 || stopped_) return;
@@ -169,7 +169,7 @@ bool Membership<Memory>::was_removed(std::uint64_t incarnation) const {
 }
 
 template <class Memory>
-void Membership<Memory>::expel(std::uint32_t slot) {
+void Membership<Memory>::expel(Slot slot) {
   if (stopped_ || view().id == 0) return;
   const std::optional<Rank> rank = view().rank_of(slot);
   if (rank && *rank != rows_.rank()) suspect(*rank);
@@ -255,10 +255,10 @@ void Membership<Memory>::publish(Effects& effects) {
   rows_.mark_changed();  // something is posted
   told_.clear();
   for (const ViewMember& member : view().members) {
-    if (member.slot != options_.self) told_.push_back({member.slot});
+    if (member.slot != options_.self) told_.push_back(member.slot);
   }
-  for (std::uint32_t slot = 0; slot < ready_.size(); ++slot) {
-    if (ready_[slot] != 0 && !view().rank_of(slot)) told_.push_back({slot});
+  for (const Slot slot : ready_.indices()) {
+    if (ready_[slot] != 0 && !view().rank_of(slot)) told_.push_back(slot);
   }
   const std::array<Effects::Words, 2> words{{
       {rows_.words().block(view().id), {rows_.own_block(), rows_.words().word_bytes()}},

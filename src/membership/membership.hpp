@@ -26,6 +26,7 @@
 #include <string>
 #include <vector>
 
+#include "fabric/slot.hpp"
 #include "membership/agreement.hpp"
 #include "membership/group_seat.hpp"
 #include "membership/proposal.hpp"
@@ -34,6 +35,7 @@
 #include "membership/view_rows.hpp"
 #include "multicast/subgroup.hpp"
 #include "predicates/predicate_loop.hpp"
+#include "tutti/indexed_by.hpp"
 
 namespace tutti {
 
@@ -65,15 +67,15 @@ class MembershipEvents {
   /// again (M6).
   virtual void left_before(const ViewMember& /*member*/, bool /*in_order*/) {}
   /// Asked at each look: what Fabric::heard() says of the node in that slot.
-  [[nodiscard]] virtual std::uint64_t heard(std::uint32_t /*slot*/) const { return 0; }
+  [[nodiscard]] virtual std::uint64_t heard(Slot /*slot*/) const { return 0; }
   /// Asked where this member wants to leave: while others need it, it does not ask to.
   [[nodiscard]] virtual bool is_needed() const { return false; }
 };
 
 struct MembershipOptions {
-  std::uint32_t self = 0;  ///< slot
+  Slot self{};
   std::uint64_t incarnation = 0;
-  std::vector<std::string> nodes{};  ///< names by slot
+  IndexedBy<Slot, std::string> nodes{};  ///< names
   std::uint64_t heartbeat_ns = 20'000'000;
   std::uint64_t suspect_after_ns = 500'000'000;
   /// While nothing changes, this member looks at the others' words so often.
@@ -105,10 +107,10 @@ class Membership final : public Stepped, private AgreementQuestions {
   void look_at_once() { next_look_ns_ = 0; }
 
   /// The fabric lost the node in that slot.
-  void lost(std::uint32_t slot);
+  void lost(Slot slot);
 
   /// A node that is not in our view is connected to us, and we to it; 0: no more.
-  void ready(std::uint32_t slot, std::uint64_t incarnation);
+  void ready(Slot slot, std::uint64_t incarnation);
 
   /// That incarnation was in a view and was removed: only a new one may join (M6).
   [[nodiscard]] bool was_removed(std::uint64_t incarnation) const;
@@ -121,7 +123,7 @@ class Membership final : public Stepped, private AgreementQuestions {
   void leave();
 
   /// Suspects the node in that slot although it answers, if it is in the view: it delivers nothing.
-  void expel(std::uint32_t slot);
+  void expel(Slot slot);
 
   bool step(Effects& effects) override;
   bool deliver() override { return false; }
@@ -135,7 +137,7 @@ class Membership final : public Stepped, private AgreementQuestions {
   [[nodiscard]] bool changing() const { return wedged_; }
   /// How many members left in order and still read our row (J8).
   [[nodiscard]] std::size_t leavers() const { return leavers_.size(); }
-  [[nodiscard]] bool is_leaver(std::uint32_t slot) const;
+  [[nodiscard]] bool is_leaver(Slot slot) const;
   /// A node that is connected to us is in a view.
   [[nodiscard]] bool group_exists() const;
   /// It may have helped to create a group: later incarnations of this start only join (J7).
@@ -168,7 +170,7 @@ class Membership final : public Stepped, private AgreementQuestions {
 
   // How a group begins, and how a member leaves it.
   void begin(Effects& effects);
-  [[nodiscard]] bool is_founder(std::uint32_t slot) const;
+  [[nodiscard]] bool is_founder(Slot slot) const;
   [[nodiscard]] bool time_to_create() const;
   void greet(Effects& effects);
   void ask_to_leave();
@@ -188,7 +190,7 @@ class Membership final : public Stepped, private AgreementQuestions {
   [[nodiscard]] bool is_orphaned();
   [[nodiscard]] bool apply_decision(Effects& effects);
   void enter(const Proposal& decision, Effects& effects);
-  void see_off(std::optional<std::uint32_t> lost);
+  void see_off(std::optional<Slot> lost);
   void clear_next(Effects& effects) override;
   void clear_blocks(std::uint64_t id, const IndexedBy<Rank, ViewMember>& members, Effects& effects);
 
@@ -200,7 +202,7 @@ class Membership final : public Stepped, private AgreementQuestions {
   const MembershipOptions options_;
   std::vector<Group> groups_;
   MembershipEvents& events_;
-  std::vector<std::uint64_t> ready_;  // by slot: the incarnation that is connected, 0 if none
+  IndexedBy<Slot, std::uint64_t> ready_;  // the incarnation that is connected, 0 if none
   ViewRows<Memory> rows_;
   Suspicion<Memory> suspicion_;
   Agreement<Memory> agreement_;
@@ -210,11 +212,11 @@ class Membership final : public Stepped, private AgreementQuestions {
   bool filled_ = false;  // a group posted in this step what a suspected member sent
   bool decision_shown_ = false;
   std::optional<StopReason> stopped_;
-  std::vector<std::uint32_t> greeted_;  // slots that came, and have not been told all yet
+  std::vector<Slot> greeted_;  // came, and have not been told all yet
   std::uint64_t last_came_ns_ = 0;
   std::vector<Leaver> leavers_;
   bool space_held_ = false;  // for those of them, and of the removed, that may still read it
-  std::vector<std::uint32_t> lost_;  // slots of members of this view
+  std::vector<Slot> lost_;   // of members of this view
   std::optional<std::uint64_t> orphaned_since_ns_;
   std::deque<std::uint64_t> removed_;  // incarnations, the newest kRemovedKept
   std::vector<Slot> told_;             // scratch: the nodes that are told of our words

@@ -14,7 +14,7 @@ void Membership<Memory>::begin(Effects& effects) {
     if (rows_.life(options_.self, ViewWords::kLeaving) != 0) return stop(StopReason::left);
     // What we say of the nodes connected to us lands before our wedge: see first_proposal().
     if (rows_.is_changed() || !time_to_create()) return;
-    for (std::uint32_t slot = 0; slot < ready_.size(); ++slot) {
+    for (const Slot slot : ready_.indices()) {
       if (slot != options_.self && !is_founder(slot)) suspect(rank_in_view_0(slot));
     }
     if (stopped_) return;
@@ -25,7 +25,7 @@ void Membership<Memory>::begin(Effects& effects) {
 
 template <class Memory>
 bool Membership<Memory>::group_exists() const {
-  for (std::uint32_t slot = 0; slot < ready_.size(); ++slot) {
+  for (const Slot slot : ready_.indices()) {
     if (ready_[slot] != 0 && rows_.life(slot, ViewWords::kInstalled) != 0) return true;
   }
   return false;
@@ -33,7 +33,7 @@ bool Membership<Memory>::group_exists() const {
 
 // The node in that slot is connected, and does not only join an existing group.
 template <class Memory>
-bool Membership<Memory>::is_founder(std::uint32_t slot) const {
+bool Membership<Memory>::is_founder(Slot slot) const {
   return ready_[slot] != 0 && !rows_.says_suspected(rank_in_view_0(slot), slot);
 }
 
@@ -41,7 +41,7 @@ template <class Memory>
 bool Membership<Memory>::time_to_create() const {
   if (!options_.may_create) return false;
   std::size_t here = 1;
-  for (std::uint32_t slot = 0; slot < ready_.size(); ++slot) here += is_founder(slot) ? 1 : 0;
+  for (const Slot slot : ready_.indices()) here += is_founder(slot) ? 1 : 0;
   if (here == ready_.size()) return true;
   return quorum().may_create(here, ready_.size(), options_.founders) &&
          now_ns_ - last_came_ns_ >= options_.create_after_ns;
@@ -54,7 +54,7 @@ void Membership<Memory>::greet(Effects& effects) {
   rows_.mark_changed();
   // J7: to the founders it is as if this node were not there yet.
   if (view().id == 0 && !options_.may_create) rows_.say_suspected(options_.self);
-  for (const std::uint32_t slot : greeted_) {
+  for (const Slot slot : greeted_) {
     const Slot peer{slot};
     effects.publish(peer, ViewWords::kInstalled.offset,
                     {rows_.own_row() + ViewWords::kInstalled, sizeof(std::uint64_t)});

@@ -85,19 +85,19 @@ void Membership<Memory>::clear_blocks(std::uint64_t id, const IndexedBy<Rank, Vi
     rows_.store(block + offset, 0);
   }
   for (const Group& group : groups_) group.seat.clear_block(id, rows_.memory());
-  const auto to = [&](std::uint32_t slot) {
+  const auto to = [&](Slot slot) {
     if (slot == options_.self) return;
-    effects.publish(Slot{slot}, rows_.words().block(id), {block, rows_.words().word_bytes()});
+    effects.publish(slot, rows_.words().block(id), {block, rows_.words().word_bytes()});
     for (const Group& group : groups_) {
       const GroupSeat::Block words = group.seat.block(id);
-      effects.publish(Slot{slot}, words.offset, {rows_.own_row() + words.offset, words.bytes});
+      effects.publish(slot, words.offset, {rows_.own_row() + words.offset, words.bytes});
     }
   };
   for (const ViewMember& member : members) to(member.slot);
-  const auto listed = [&](std::uint32_t slot) {
+  const auto listed = [&](Slot slot) {
     return std::ranges::find(members, slot, &ViewMember::slot) != members.end();
   };
-  for (std::uint32_t slot = 0; slot < ready_.size(); ++slot) {
+  for (const Slot slot : ready_.indices()) {
     if (ready_[slot] != 0 && !listed(slot)) to(slot);
   }
 }
@@ -182,14 +182,14 @@ void Membership<Memory>::enter(const Proposal& decision, Effects& effects) {
 }
 
 template <class Memory>
-bool Membership<Memory>::is_leaver(std::uint32_t slot) const {
+bool Membership<Memory>::is_leaver(Slot slot) const {
   return std::ranges::any_of(leavers_,
                              [slot](const Leaver& leaver) { return leaver.member.slot == slot; });
 }
 
 // J8: leavers of which nothing more is awaited, because they are lost or their time is over.
 template <class Memory>
-void Membership<Memory>::see_off(std::optional<std::uint32_t> lost) {
+void Membership<Memory>::see_off(std::optional<Slot> lost) {
   const auto [gone, end] = std::ranges::stable_partition(leavers_, [&](const Leaver& leaver) {
     return lost != leaver.member.slot && now_ns_ < leaver.until_ns;
   });

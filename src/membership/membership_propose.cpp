@@ -12,11 +12,11 @@ bool Membership<Memory>::is_sensible(const Proposal& proposal) const {
   const View& next = proposal.next;
   if (proposal.cuts.size() != groups_.size()) return false;
   for (const Rank rank : next.ranks()) {
-    if (next.members[rank].slot >= options_.nodes.size()) return false;
+    if (next.members[rank].slot.value >= options_.nodes.size()) return false;
     if (next.rank_of(next.members[rank].slot) != rank) return false;
   }
   for (const ViewMember& member : proposal.left) {
-    if (member.slot >= options_.nodes.size()) return false;
+    if (member.slot.value >= options_.nodes.size()) return false;
   }
   // Founders bring no state, so no member takes one from them.
   if (next.id == kFirstView && next.survivors != 0) return false;
@@ -38,7 +38,7 @@ template <class Memory>
 std::optional<Proposal> Membership<Memory>::first_proposal() {
   Proposal proposal;
   proposal.next.id = kFirstView;
-  for (std::uint32_t slot = 0; slot < ready_.size(); ++slot) {
+  for (const Slot slot : ready_.indices()) {
     if (suspicion_.of(rank_in_view_0(slot))) continue;
     const bool own = slot == options_.self;
     if (!own && ready_[slot] == 0) return {};  // this node lost it since
@@ -65,7 +65,7 @@ std::optional<Proposal> Membership<Memory>::first_proposal() {
 template <class Memory>
 std::vector<ViewMember> Membership<Memory>::joiners() const {
   std::vector<ViewMember> out;
-  for (std::uint32_t slot = 0; slot < ready_.size(); ++slot) {
+  for (const Slot slot : ready_.indices()) {
     const std::uint64_t incarnation = ready_[slot];
     if (incarnation == 0 || view().rank_of(slot)) continue;
     bool all = !was_removed(incarnation);

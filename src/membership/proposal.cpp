@@ -21,7 +21,7 @@ std::uint64_t digest_of(std::span<const std::uint64_t> words) {
 void put(std::vector<std::uint64_t>& words, const std::vector<ViewMember>& members) {
   words.push_back(members.size());
   for (const ViewMember& member : members) {
-    words.push_back(member.slot);
+    words.push_back(member.slot.value);
     words.push_back(member.incarnation);
   }
 }
@@ -49,7 +49,7 @@ class Reader {
   std::vector<ViewMember> members() {
     std::vector<ViewMember> out(count(2));
     for (ViewMember& member : out) {
-      member.slot = static_cast<std::uint32_t>(word());
+      member.slot.value = static_cast<std::uint32_t>(word());
       member.incarnation = word();
     }
     return out;

@@ -37,7 +37,7 @@ void StateGiver<Memory>::begin(const View& view, std::size_t giver) {
 }
 
 template <class Memory>
-void StateGiver<Memory>::gone(std::uint32_t slot) {
+void StateGiver<Memory>::gone(Slot slot) {
   for (Offer& offer : offers_)
     std::erase_if(offer.takers, [slot](const Taker& taker) { return taker.slot == slot; });
 }
@@ -48,8 +48,8 @@ bool StateGiver<Memory>::holds() const {
 }
 
 template <class Memory>
-std::vector<std::uint32_t> StateGiver<Memory>::takers() const {
-  std::vector<std::uint32_t> slots;
+std::vector<Slot> StateGiver<Memory>::takers() const {
+  std::vector<Slot> slots;
   for (const Offer& offer : offers_) {
     for (const Taker& taker : offer.takers) slots.push_back(taker.slot);
   }
@@ -234,7 +234,7 @@ void StateGiver<Memory>::put_bytes(const Offer& offer, std::uint64_t at,
       memory_.store(own_row_ + words_.offset + StateWords::kRing + begin + i, word);
     }
     for (const Taker& taker : offer.takers) {
-      effects.write(Slot{taker.slot},
+      effects.write(taker.slot,
                     {words_.offset + StateWords::kRing + begin, static_cast<std::uint32_t>(piece)});
     }
     done += piece;
@@ -245,8 +245,7 @@ template <class Memory>
 void StateGiver<Memory>::publish_words(const Offer& offer, Effects& effects) {
   TUTTI_ASSERT(&offer == &offers_.front(), offer.view, offer.giver);  // the words are its
   for (const Taker& taker : offer.takers) {
-    effects.publish(Slot{taker.slot}, words_.offset,
-                    {own(StateWords::kView), StateWords::kGiverBytes});
+    effects.publish(taker.slot, words_.offset, {own(StateWords::kView), StateWords::kGiverBytes});
   }
 }
 

@@ -16,6 +16,7 @@
 #include <span>
 #include <vector>
 
+#include "fabric/slot.hpp"
 #include "membership/group_seat.hpp"
 #include "membership/state_jobs.hpp"
 #include "membership/state_words.hpp"
@@ -33,12 +34,12 @@ class StateGiver {
   /// Gives to the joiners of the view, as its `giver`-th giver.
   void begin(const View& view, std::size_t giver);
   /// The node in that slot takes nothing more.
-  void gone(std::uint32_t slot);
+  void gone(Slot slot);
   /// A state is yet to be saved, or is being saved.
   [[nodiscard]] bool holds() const;
   [[nodiscard]] bool gives() const { return !offers_.empty(); }
-  /// Slots of the joiners that have not taken all.
-  [[nodiscard]] std::vector<std::uint32_t> takers() const;
+  /// The joiners that have not taken all.
+  [[nodiscard]] std::vector<Slot> takers() const;
   /// Only while it gives.
   bool step(Effects& effects);
   /// One of our jobs is done.
@@ -46,7 +47,7 @@ class StateGiver {
 
  private:
   struct Taker {
-    std::uint32_t slot = 0;
+    Slot slot{};
     std::uint64_t wanted = 0;  // its word, as it was looked at last
   };
   struct Offer {
@@ -74,7 +75,7 @@ class StateGiver {
   [[nodiscard]] std::uint64_t room(const Offer& offer) const;
   [[nodiscard]] bool has_state(std::uint64_t group) const;
   [[nodiscard]] PieceAt begin_of_next(std::uint64_t group) const;
-  [[nodiscard]] std::uint64_t load(std::uint32_t slot, StateWords::Word word) const {
+  [[nodiscard]] std::uint64_t load(Slot slot, StateWords::Word word) const {
     return memory_.load(row_of_(slot) + words_.offset + word);
   }
   [[nodiscard]] std::byte* own(StateWords::Word word) const {

@@ -35,7 +35,7 @@ void StateTaker<Memory>::begin(const View& view, std::size_t givers) {
 }
 
 template <class Memory>
-void StateTaker<Memory>::gone(std::uint32_t slot) {
+void StateTaker<Memory>::gone(Slot slot) {
   for (std::size_t giver = 0; giver < givers_.size(); ++giver) {
     if (givers_[giver] != slot) continue;
     givers_[giver].reset();
@@ -210,11 +210,11 @@ void StateTaker<Memory>::say(StateWords::Word column, std::uint64_t value, Effec
 }
 
 template <class Memory>
-void StateTaker<Memory>::say(std::uint32_t slot, StateWords::Word column, std::uint64_t value,
+void StateTaker<Memory>::say(Slot slot, StateWords::Word column, std::uint64_t value,
                              Effects& effects) {
   std::byte* const word = own_row_ + words_.offset + column;
   memory_.store(word, value);
-  effects.publish(Slot{slot}, words_.offset + column.offset, {word, 8});
+  effects.publish(slot, words_.offset + column.offset, {word, 8});
 }
 
 template <class Memory>

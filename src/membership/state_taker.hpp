@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "fabric/slot.hpp"
 #include "membership/group_seat.hpp"
 #include "membership/state_jobs.hpp"
 #include "membership/state_words.hpp"
@@ -46,12 +47,12 @@ class StateTaker {
 
   void begin(const View& view, std::size_t givers);
   /// The node in that slot gives nothing more.
-  void gone(std::uint32_t slot);
+  void gone(Slot slot);
   [[nodiscard]] Taking taking() const { return taking_; }
   [[nodiscard]] const Error& error() const { return error_; }
-  /// The slot of the one that is taken from; nothing if it is gone and no more is needed of it.
+  /// The one that is taken from; nothing if it is gone and no more is needed of it.
   /// Only while under way.
-  [[nodiscard]] std::optional<std::uint32_t> giver() const { return givers_[giver_]; }
+  [[nodiscard]] std::optional<Slot> giver() const { return givers_[giver_]; }
   bool step(Effects& effects);
   /// A piece is loaded.
   void finished(const StateJob& job);
@@ -74,7 +75,7 @@ class StateTaker {
   void want(const PieceAt& at, Effects& effects);
   void leave_giver(Effects& effects);
   void say(StateWords::Word column, std::uint64_t value, Effects& effects);
-  void say(std::uint32_t slot, StateWords::Word column, std::uint64_t value, Effects& effects);
+  void say(Slot slot, StateWords::Word column, std::uint64_t value, Effects& effects);
   void copy_out(std::uint64_t at, std::byte* into, std::uint64_t size) const;
   [[nodiscard]] bool takes_from_one() const {
     return giver_ < givers_.size() && givers_[giver_].has_value();
@@ -101,16 +102,16 @@ class StateTaker {
   Taking taking_ = Taking::nothing;
   Error error_{};
   std::uint64_t view_ = 0;
-  std::vector<std::optional<std::uint32_t>> givers_;  // slots; nothing: gone
-  std::size_t giver_ = 0;                             // the one that is taken from
-  std::uint64_t taken_ = 0;                           // bytes of its ring
-  bool asked_ = false;                                // it was told where to begin
-  PieceAt next_{};                                    // to be loaded
-  bool steady_ = false;                               // what came last is the same at every giver
-  std::optional<Taken> last_;                         // of this state
-  bool compares_ = false;  // nothing is used before the last piece came again
-  bool has_all_ = false;   // every piece has come; some are yet to be loaded
-  std::size_t loads_ = 0;  // under way
+  std::vector<std::optional<Slot>> givers_;  // nothing: gone
+  std::size_t giver_ = 0;                    // the one that is taken from
+  std::uint64_t taken_ = 0;                  // bytes of its ring
+  bool asked_ = false;                       // it was told where to begin
+  PieceAt next_{};                           // to be loaded
+  bool steady_ = false;                      // what came last is the same at every giver
+  std::optional<Taken> last_;                // of this state
+  bool compares_ = false;                    // nothing is used before the last piece came again
+  bool has_all_ = false;                     // every piece has come; some are yet to be loaded
+  std::size_t loads_ = 0;                    // under way
 };
 
 }  // namespace tutti

@@ -14,7 +14,7 @@ bool StateTransfer<Memory>::has_joiners(const View& view) const {
 }
 
 template <class Memory>
-bool StateTransfer<Memory>::begin(const View& view, std::uint32_t slot) {
+bool StateTransfer<Memory>::begin(const View& view, Slot slot) {
   if (!has_joiners(view)) return false;
   TUTTI_ASSERT(view.rank_of(slot).has_value(), view.id, slot);
   const Rank rank = *view.rank_of(slot);

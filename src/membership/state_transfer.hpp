@@ -21,6 +21,7 @@
 #include <optional>
 #include <vector>
 
+#include "fabric/slot.hpp"
 #include "membership/state_giver.hpp"
 #include "membership/state_taker.hpp"
 #include "predicates/predicate_loop.hpp"
@@ -41,14 +42,14 @@ class StateTransfer final : public Stepped {
   void set_time(std::uint64_t now_ns) { taker_.set_time(now_ns); }
 
   /// The view is in force: begin() follows once its turn has come.
-  void expect(const View& view, std::uint32_t slot) { expected_ += gives_in(view, slot) ? 1 : 0; }
+  void expect(const View& view, Slot slot) { expected_ += gives_in(view, slot) ? 1 : 0; }
 
   /// All that comes before the view has been delivered here, and nothing in it: gives to those who
   /// joined it, or takes, as befits the rank of this node's slot. True if it takes.
-  bool begin(const View& view, std::uint32_t slot);
+  bool begin(const View& view, Slot slot);
 
   /// The node in that slot is gone: it gives and takes nothing more.
-  void gone(std::uint32_t slot) {
+  void gone(Slot slot) {
     giver_.gone(slot);
     taker_.gone(slot);
   }
@@ -64,10 +65,10 @@ class StateTransfer final : public Stepped {
   [[nodiscard]] bool is_needed() const {
     return taking() != Taking::lost && (gives() || expected_ != 0);
   }
-  /// Slots of those that have yet to take some of what it gives.
-  [[nodiscard]] std::vector<std::uint32_t> takers() const { return giver_.takers(); }
+  /// Those that have yet to take some of what it gives.
+  [[nodiscard]] std::vector<Slot> takers() const { return giver_.takers(); }
   [[nodiscard]] Taking taking() const { return taker_.taking(); }
-  [[nodiscard]] std::optional<std::uint32_t> giver() const { return taker_.giver(); }
+  [[nodiscard]] std::optional<Slot> giver() const { return taker_.giver(); }
   [[nodiscard]] const Error& error() const { return taker_.error(); }
 
   bool step(Effects& effects) override;
@@ -77,7 +78,7 @@ class StateTransfer final : public Stepped {
   static constexpr std::size_t kGivers = 2;
 
   [[nodiscard]] bool has_joiners(const View& view) const;
-  [[nodiscard]] bool gives_in(const View& view, std::uint32_t slot) const {
+  [[nodiscard]] bool gives_in(const View& view, Slot slot) const {
     return has_joiners(view) && view.rank_of(slot)->value < givers_in(view);
   }
   [[nodiscard]] static std::size_t givers_in(const View& view) {

@@ -43,7 +43,7 @@ void Suspicion<Memory>::watch_heartbeats(std::uint64_t now_ns) {
   const View& view = rows_.view();
   for (const Rank rank : view.ranks()) {
     if (rank == rows_.rank() || of(rank)) continue;
-    const std::uint32_t slot = view.members[rank].slot;
+    const Slot slot = view.members[rank].slot;
     // Both only grow, as long as it is connected. A beat may wait behind much data of its own.
     detector_.heard(slot, rows_.life(slot, ViewWords::kHeartbeat) + heard_(slot));
     if (detector_.silent(slot)) suspect_(rank);
@@ -71,8 +71,8 @@ bool Suspicion<Memory>::hear(Rank rank) {
   const std::size_t members = view.members.size();
   if (many == 0 || !quorum_.may_go_on(members - std::min(many, members), members)) return true;
   for (const Rank other : view.ranks()) {
-    const std::uint32_t slot = view.members[other].slot;
-    const bool says = (said_[slot / 64] >> slot % 64 & 1) != 0;
+    const Slot slot = view.members[other].slot;
+    const bool says = (said_[slot.value / 64] >> slot.value % 64 & 1) != 0;
     if (says && other != rows_.rank() && !suspect_(other)) return false;
   }
   return true;

@@ -18,6 +18,7 @@
 #include <optional>
 #include <vector>
 
+#include "fabric/slot.hpp"
 #include "membership/failure_detector.hpp"
 #include "membership/quorum.hpp"
 #include "membership/view_rows.hpp"
@@ -31,7 +32,7 @@ class Suspicion {
   /// further.
   using Suspect = std::function<bool(Rank rank)>;
   /// Counts what arrives of the node in that slot, beside its words: it grows while the node lives.
-  using Heard = std::function<std::uint64_t(std::uint32_t slot)>;
+  using Heard = std::function<std::uint64_t(Slot slot)>;
 
   Suspicion(ViewRows<Memory>& rows, const Quorum& quorum, std::uint64_t suspect_after_ns,
             Suspect suspect, Heard heard);
@@ -46,7 +47,7 @@ class Suspicion {
   [[nodiscard]] bool may_go_on() const;
 
   /// The node in that slot is watched from now on.
-  void watch(std::uint32_t slot) { detector_.watch(slot); }
+  void watch(Slot slot) { detector_.watch(slot); }
   void watch_heartbeats(std::uint64_t now_ns);
   void hear_others();
   /// J1. It is not suspected yet.

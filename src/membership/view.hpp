@@ -8,22 +8,22 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
-#include <ranges>
 
+#include "fabric/slot.hpp"
 #include "tutti/indexed_by.hpp"
 #include "tutti/types.hpp"
 
 namespace tutti {
 
 struct ViewMember {
-  std::uint32_t slot = 0;
+  Slot slot{};
   std::uint64_t incarnation = 0;
 
   friend bool operator==(const ViewMember&, const ViewMember&) = default;
 };
 
 /// In view 0, before a group is created, all nodes are members, by slot.
-[[nodiscard]] constexpr Rank rank_in_view_0(std::uint32_t slot) { return {slot}; }
+[[nodiscard]] constexpr Rank rank_in_view_0(Slot slot) { return {slot.value}; }
 
 /// The id of the view that a group starts with.
 inline constexpr std::uint64_t kFirstView = 1;
@@ -35,12 +35,9 @@ struct View {
   std::uint32_t survivors = 0;
 
   /// All ranks, from 0 on.
-  [[nodiscard]] auto ranks() const {
-    return std::views::iota(0U, static_cast<std::uint32_t>(members.size())) |
-           std::views::transform([](std::uint32_t rank) { return Rank{rank}; });
-  }
+  [[nodiscard]] auto ranks() const { return members.indices(); }
   /// Rank of the member in that slot; nothing if there is none.
-  [[nodiscard]] std::optional<Rank> rank_of(std::uint32_t slot) const {
+  [[nodiscard]] std::optional<Rank> rank_of(Slot slot) const {
     const auto found = std::ranges::find(members, slot, &ViewMember::slot);
     if (found == members.end()) return {};
     return Rank{static_cast<std::uint32_t>(found - members.begin())};

@@ -18,8 +18,8 @@ ViewRows<Memory>::ViewRows(const ViewWords& words, ViewMember self, std::size_t 
       row_of_(std::move(row_of)),
       memory_(memory),
       rank_(rank_in_view_0(self.slot)) {
-  TUTTI_ASSERT(self.slot < nodes, self.slot, nodes);
-  for (std::uint32_t slot = 0; slot < nodes; ++slot) {
+  TUTTI_ASSERT(self.slot.value < nodes, self.slot, nodes);
+  for (Slot slot{}; slot.value < nodes; ++slot.value) {
     view_.members.push_back({slot, slot == self.slot ? self.incarnation : 0});
   }
 }
@@ -33,7 +33,7 @@ void ViewRows<Memory>::enter(const View& view) {
 
 template <class Memory>
 std::uint64_t ViewRows<Memory>::word(Rank rank, ViewWords::Word column) const {
-  const std::uint32_t slot = view_.members[rank].slot;
+  const Slot slot = view_.members[rank].slot;
   const std::byte* block = row(slot) + words_.block(view_.id);
   if (memory_.load(block + ViewWords::kEpoch) != view_.id) return 0;
   const std::uint64_t value = memory_.load(block + column);
@@ -43,12 +43,12 @@ std::uint64_t ViewRows<Memory>::word(Rank rank, ViewWords::Word column) const {
 }
 
 template <class Memory>
-bool ViewRows<Memory>::says_suspected(Rank rank, std::uint32_t slot) const {
-  return (word(rank, ViewWords::kSuspected[slot / 64]) >> slot % 64 & 1) != 0;
+bool ViewRows<Memory>::says_suspected(Rank rank, Slot slot) const {
+  return (word(rank, ViewWords::kSuspected[slot.value / 64]) >> slot.value % 64 & 1) != 0;
 }
 
 template <class Memory>
-std::optional<Proposal> ViewRows<Memory>::proposal_of(std::uint32_t slot, std::uint64_t view,
+std::optional<Proposal> ViewRows<Memory>::proposal_of(Slot slot, std::uint64_t view,
                                                       std::uint64_t accepted) const {
   const std::byte* from = row(slot) + words_.block(view) + words_.proposal(accepted % 2);
   const std::size_t most = words_.proposal_bytes() / 8;
@@ -64,9 +64,9 @@ std::optional<Proposal> ViewRows<Memory>::proposal_of(std::uint32_t slot, std::u
 }
 
 template <class Memory>
-void ViewRows<Memory>::say_suspected(std::uint32_t slot) {
-  const ViewWords::Word word = ViewWords::kSuspected[slot / 64];
-  set(word, NativeMemory::load(own_block() + word) | 1ULL << slot % 64);
+void ViewRows<Memory>::say_suspected(Slot slot) {
+  const ViewWords::Word word = ViewWords::kSuspected[slot.value / 64];
+  set(word, NativeMemory::load(own_block() + word) | 1ULL << slot.value % 64);
 }
 
 template <class Memory>

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "fabric/slot.hpp"
 #include "membership/group_seat.hpp"
 #include "membership/proposal.hpp"
 #include "membership/view.hpp"
@@ -33,29 +34,29 @@ class ViewRows {
   void enter(const View& view);
 
   // Reading.
-  [[nodiscard]] const std::byte* row(std::uint32_t slot) const {
+  [[nodiscard]] const std::byte* row(Slot slot) const {
     return slot == self_.slot ? own_row_ : row_of_(slot);
   }
   [[nodiscard]] const RowOf& row_of() const { return row_of_; }
   [[nodiscard]] const Memory& memory() const { return memory_; }
   [[nodiscard]] std::uint64_t load(const std::byte* word) const { return memory_.load(word); }
   /// A word of the node in that slot that is not of a view.
-  [[nodiscard]] std::uint64_t life(std::uint32_t slot, ViewWords::LifeWord word) const {
+  [[nodiscard]] std::uint64_t life(Slot slot, ViewWords::LifeWord word) const {
     return memory_.load(row(slot) + word);
   }
   /// A word of the member's block for our view, 0 if the block is not for it (L3).
   [[nodiscard]] std::uint64_t word(Rank rank, ViewWords::Word column) const;
-  [[nodiscard]] bool says_suspected(Rank rank, std::uint32_t slot) const;
+  [[nodiscard]] bool says_suspected(Rank rank, Slot slot) const;
   /// The proposal for what comes after `view` that the word `accepted` of the node names; nothing
   /// if there is none that can be read.
-  [[nodiscard]] std::optional<Proposal> proposal_of(std::uint32_t slot, std::uint64_t view,
+  [[nodiscard]] std::optional<Proposal> proposal_of(Slot slot, std::uint64_t view,
                                                     std::uint64_t accepted) const;
 
   // Our own.
   void store(std::byte* word, std::uint64_t value) const { memory_.store(word, value); }
   void set(ViewWords::Word word, std::uint64_t value);
   void set_life(ViewWords::LifeWord word, std::uint64_t value);
-  void say_suspected(std::uint32_t slot);
+  void say_suspected(Slot slot);
   [[nodiscard]] std::byte* own_row() const { return own_row_; }
   [[nodiscard]] std::byte* own_block() const { return own_row_ + words_.block(view_.id); }
 

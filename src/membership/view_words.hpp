@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "fabric/slot.hpp"
 #include "sst/column.hpp"
 #include "sst/row_layout.hpp"
 
@@ -33,11 +34,13 @@ class ViewWords {
   static constexpr LifeWord kHeartbeat{kMembershipOffset + 8};  ///< grows while it runs
   static constexpr LifeWord kLeaving{kMembershipOffset + 16};   ///< 1: wants to leave in order
   /// Of a slot: the incarnation of the node there, if it is connected to us, and we to it.
-  [[nodiscard]] static constexpr LifeWord ready(std::uint32_t slot) {
-    return ColumnArray<Life>{kMembershipOffset + 24}[slot];
+  [[nodiscard]] static constexpr LifeWord ready(Slot slot) {
+    return ColumnArray<Life>{kMembershipOffset + 24}[slot.value];
   }
   /// Bytes of these, from kInstalled on.
-  [[nodiscard]] std::size_t life_bytes() const { return ready(nodes_).offset - kInstalled.offset; }
+  [[nodiscard]] std::size_t life_bytes() const {
+    return ready(Slot{nodes_}).offset - kInstalled.offset;
+  }
 
   // In a block. The epoch guards all others (L3), kAccepted its proposal (L5), kDecided kAccepted.
   using Word = Column<ViewWords>;
@@ -60,7 +63,7 @@ class ViewWords {
 
   /// Where the block of a view is in the row.
   [[nodiscard]] std::size_t block(std::uint64_t view) const {
-    return on_line(ready(nodes_).offset) + (view % 2) * on_line(block_bytes());
+    return on_line(ready(Slot{nodes_}).offset) + (view % 2) * on_line(block_bytes());
   }
   /// What a RowLayout leaves for all of this.
   [[nodiscard]] std::size_t bytes() const { return block(1) + block_bytes() - kMembershipOffset; }

@@ -51,9 +51,9 @@ std::size_t Incarnation::pass(Calls calls) {
 
 void Incarnation::take_arrivals() {
   for (Arrival& arrival : bootstrap_->take_arrivals()) {
-    const std::uint32_t slot = arrival.slot;
+    const Slot slot = arrival.slot;
     const std::uint64_t incarnation = arrival.incarnation;
-    TUTTI_ASSERT(slot < plan_.nodes() && slot != self_, slot, self_, view().id);
+    TUTTI_ASSERT(slot.value < plan_.nodes() && slot != self_, slot, self_, view().id);
     TUTTI_ASSERT(engine_->connected_to(slot) == 0, slot, self_, view().id);  // HS1
     if (Result<void> attached = attach(std::move(arrival)); !attached) {
       tell_unconnected(slot, attached.error());
@@ -64,7 +64,7 @@ void Incarnation::take_arrivals() {
   }
 }
 
-void Incarnation::tell_unconnected(std::uint32_t slot, const Error& why) {
+void Incarnation::tell_unconnected(Slot slot, const Error& why) {
   const std::uint64_t times = unconnected_[slot].count(now_ns());
   if (times == 0) return;
   const std::string& name = plan_.names[slot];
@@ -84,7 +84,7 @@ Result<void> Incarnation::attach(Arrival arrival) {
   }
   const Result<Fabric*> fabric = arrival.carrier->attach(*arrival.connection, needed);
   if (!fabric) return std::unexpected(fabric.error());
-  fabric_->route(Slot{arrival.slot}, **fabric);
+  fabric_->route(arrival.slot, **fabric);
   return {};
 }
 
@@ -95,8 +95,8 @@ void Incarnation::detach(Slot peer) {
 
 // Connections first: the bootstrap's end may wait for a host name that does not resolve.
 void Incarnation::hang_up() {
-  for (std::uint32_t slot = 0; slot < plan_.nodes(); ++slot) {
-    if (engine_->connected_to(slot) != 0) detach(Slot{slot});
+  for (const Slot slot : plan_.names.indices()) {
+    if (engine_->connected_to(slot) != 0) detach(slot);
   }
   bootstrap_.reset();
 }
@@ -120,12 +120,12 @@ std::vector<std::string> Incarnation::suspected() const {
 std::string Incarnation::gives_state() const {
   const std::uint32_t giver = gives_state_.load(std::memory_order_relaxed);
   TUTTI_ASSERT(giver <= plan_.names.size(), giver, self_);
-  return giver == 0 ? std::string() : plan_.names[giver - 1];
+  return giver == 0 ? std::string() : plan_.names[Slot{giver - 1}];
 }
 
 std::vector<std::string> Incarnation::takes_state() const {
   std::vector<std::string> names;
-  for (const std::uint32_t slot : engine_->states().takers()) {
+  for (const Slot slot : engine_->states().takers()) {
     names.push_back(plan_.names[slot]);
   }
   return names;
@@ -160,7 +160,7 @@ void Incarnation::watch_lags() {
 
 void Incarnation::remove_the_still(const std::string& group) {
   for (const Rank rank : view().ranks()) {
-    const std::uint32_t slot = view().members[rank].slot;
+    const Slot slot = view().members[rank].slot;
     const std::chrono::nanoseconds still = lags_.still(group, plan_.names[slot]);
     if (slot == self_ || engine_->membership().suspects(rank) || still < node_.remove_after)
       continue;
@@ -189,14 +189,14 @@ Incarnation::Incarnation(const NodeOptions& node, const std::vector<GroupOptions
       plan_(names_of(node.members), groups,
             std::ranges::any_of(groups, &GroupOptions::stateful) ? kStateRingBytes : 0,
             node.litmus_rounds != 0),
-      self_(static_cast<std::uint32_t>(std::ranges::find(plan_.names, node.name) -
-                                       plan_.names.begin())),
+      self_{static_cast<std::uint32_t>(std::ranges::find(plan_.names, node.name) -
+                                       plan_.names.begin())},
       calls_(groups.size()),
       state_calls_(groups.size()),
       lags_(node.name, node.suspect_after, node.slow_after, node.log),
       unconnected_(plan_.nodes()),
       told_lost_(plan_.nodes()) {
-  TUTTI_ASSERT(self_ < plan_.nodes(), self_, plan_.nodes());
+  TUTTI_ASSERT(self_.value < plan_.nodes(), self_, plan_.nodes());
 }
 
 }  // namespace tutti

@@ -19,11 +19,13 @@
 #include "fabric/routed.hpp"
 #include "fabric/segment.hpp"
 #include "fabric/sleeper.hpp"
+#include "fabric/slot.hpp"
 #include "node/bootstrap/bootstrap.hpp"
 #include "node/incarnation_events.hpp"
 #include "node/lag_watch.hpp"
 #include "node/repeats.hpp"
 #include "node/state_thread.hpp"
+#include "tutti/indexed_by.hpp"
 #include "tutti/options.hpp"
 #include "tutti/view.hpp"
 
@@ -119,7 +121,7 @@ class Incarnation final : private EngineEvents {
 
   void take_arrivals();
   void tell_removed(const Entry& entry);
-  void tell_unconnected(std::uint32_t slot, const Error& why);
+  void tell_unconnected(Slot slot, const Error& why);
   [[nodiscard]] Result<void> attach(Arrival arrival);
   void detach(Slot peer);
   void log(LogLevel level, const std::string& text) const;
@@ -128,14 +130,14 @@ class Incarnation final : private EngineEvents {
   void entered(const Entry& entry) override;
   void stopped(StopReason reason) override { events_.ended(reason); }
   void removed(const ViewMember& member) override { bootstrap_->refuse(member.incarnation); }
-  void lost(std::uint32_t slot, const std::string& reason, bool let_go) override;
-  void silent(std::uint32_t slot) override;
-  void let_go(std::uint32_t slot) override;
-  void distrusted(std::uint32_t slot, const std::string& what) override;
+  void lost(Slot slot, const std::string& reason, bool let_go) override;
+  void silent(Slot slot) override;
+  void let_go(Slot slot) override;
+  void distrusted(Slot slot, const std::string& what) override;
   void stepped() override;
   [[nodiscard]] bool ends() const override { return events_.ends(); }
-  void takes_from(std::uint32_t slot) override {
-    gives_state_.store(1 + slot, std::memory_order_relaxed);
+  void takes_from(Slot slot) override {
+    gives_state_.store(1 + slot.value, std::memory_order_relaxed);
   }
   void asks_to_leave() override { gives_state_.store(0, std::memory_order_relaxed); }
   void tell(const Entry& entry) override;
@@ -152,7 +154,7 @@ class Incarnation final : private EngineEvents {
   IncarnationEvents& events_;
   const bool may_create_;
   const RowPlan plan_;
-  const std::uint32_t self_;  // slot
+  const Slot self_;
   std::uint64_t incarnation_ = 0;
   std::vector<CallMark> calls_;          // by group
   std::vector<StateCalls> state_calls_;  // the same
@@ -170,9 +172,9 @@ class Incarnation final : private EngineEvents {
   std::unique_ptr<StateThread> state_thread_;  // only where a group has a state
   std::atomic<bool> sees_group_{false};
   std::unique_ptr<Bootstrap> bootstrap_;  // its thread asks for what stands above
-  std::vector<Repeats> unconnected_;      // by slot
-  ViewChange newest_;                     // that the protocol is in
-  std::vector<bool> told_lost_;           // by slot: the loss of the member there was said
+  IndexedBy<Slot, Repeats> unconnected_;
+  ViewChange newest_;                // that the protocol is in
+  IndexedBy<Slot, bool> told_lost_;  // the loss of the member there was said
   bool told_any_ = false;
   std::atomic<std::uint32_t> gives_state_{0};  // 1 + the slot of who does
 };

@@ -166,7 +166,7 @@ void Incarnation::open_engine() {
       EnginePlace{.plan = plan_,
                   .own_row = row_->data(),
                   .fabric = *fabric_,
-                  .row_of = [this](std::uint32_t slot) { return fabric_->row(Slot{slot}); },
+                  .row_of = [this](Slot slot) { return fabric_->row(slot); },
                   .jobs = *state_jobs_,
                   .deliveries = std::move(deliveries)},
       events);
@@ -218,7 +218,7 @@ Founding Incarnation::founding() const {
 }
 
 Result<void> Incarnation::open_bootstrap() {
-  std::vector<std::size_t> row_bytes;
+  IndexedBy<Slot, std::size_t> row_bytes;
   for (const RowLayout& layout : plan_.layouts) row_bytes.push_back(layout.row_bytes());
   Result<std::unique_ptr<Bootstrap>> bootstrap =
       Bootstrap::open({.node = node_,

@@ -9,7 +9,7 @@
 
 namespace tutti {
 
-void Incarnation::lost(std::uint32_t slot, const std::string& reason, bool let_go) {
+void Incarnation::lost(Slot slot, const std::string& reason, bool let_go) {
   if (let_go || events_.ends()) return;
   told_lost_[slot] = true;
   log(LogLevel::warning, "member '" + plan_.names[slot] + "' was lost: " + reason);
@@ -29,7 +29,7 @@ void Incarnation::tell_removed(const Entry& entry) {
   }
 }
 
-void Incarnation::silent(std::uint32_t slot) {
+void Incarnation::silent(Slot slot) {
   const std::string is =
       view().id == 0 ? "' is connected, and has " : "' is connected and not in the group, and has ";
   log(LogLevel::warning, "'" + plan_.names[slot] + is + "shown no sign of life for " +
@@ -37,12 +37,12 @@ void Incarnation::silent(std::uint32_t slot) {
                              " s: its connection is closed");
 }
 
-void Incarnation::let_go(std::uint32_t slot) {
-  detach(Slot{slot});
+void Incarnation::let_go(Slot slot) {
+  detach(slot);
   bootstrap_->release(slot);
 }
 
-void Incarnation::distrusted(std::uint32_t slot, const std::string& what) {
+void Incarnation::distrusted(Slot slot, const std::string& what) {
   events_.distrusted({ErrorCode::mismatch,
                       "the path from '" + plan_.names[slot] + "' cannot be trusted: " + what});
 }

@@ -10,7 +10,7 @@ namespace tutti::sim {
 void LetGo::add(std::uint32_t reader, std::uint32_t of, const std::byte* row,
                 std::uint64_t now_ns) {
   remove(reader, row);
-  rows_[reader].push_back({.begin = row, .of = {.slot = of}, .at_ns = now_ns});
+  rows_[reader].push_back({.begin = row, .of = {.slot = Slot{of}}, .at_ns = now_ns});
 }
 
 void LetGo::remove_member(std::uint32_t reader, const ViewMember& of, std::uint64_t epoch,
@@ -41,7 +41,7 @@ void LetGo::search(std::uint32_t reader, const std::byte* cell, std::uint64_t no
   }
   if (!finding_.empty()) return;
   finding_ = "P1: n" + std::to_string(reader) + " reads at " + std::to_string(now_ns) +
-             " ns the row of n" + std::to_string(found->of.slot) + ", which it let go at " +
+             " ns the row of n" + std::to_string(found->of.slot.value) + ", which it let go at " +
              std::to_string(found->at_ns) + " ns";
 }
 

@@ -66,13 +66,13 @@ Member::Member(const Plan& plan, ViewMember self, bool may_create, Net& net, std
       net_(net),
       random_(seed),
       recorder_(history::Recorder::in_memory({.name = plan.rows.names[self.slot],
-                                              .node = static_cast<std::uint16_t>(self.slot),
+                                              .node = static_cast<std::uint16_t>(self.slot.value),
                                               .incarnation = self.incarnation})),
       row_(plan.rows.row_bytes()),
-      fabric_(net.fabric(self.slot, row_.data())),
+      fabric_(net.fabric(number(), row_.data())),
       seats_(plan.rows.groups.size()),
-      jobs_(std::make_unique<StateJobs>(group_states(), plan.rows.states.piece_bytes())) {
-  lost_ns_.resize(plan.rows.nodes());
+      jobs_(std::make_unique<StateJobs>(group_states(), plan.rows.states.piece_bytes())),
+      lost_ns_(plan.rows.nodes()) {
   std::vector<DeliveryCallback> deliveries;
   for (std::uint16_t g = 0; g < seats_.size(); ++g) {
     take_seat(g);
@@ -95,14 +95,13 @@ Member::Member(const Plan& plan, ViewMember self, bool may_create, Net& net, std
   EngineEvents& events = *this;
   engine_ = std::make_unique<Engine<Memory>>(
       options,
-      EnginePlace{
-          .plan = plan.rows,
-          .own_row = row_.data(),
-          .fabric = *fabric_,
-          .row_of = [&net, own = self.slot](std::uint32_t slot) { return net.row(own, slot); },
-          .jobs = *jobs_,
-          .deliveries = std::move(deliveries)},
-      events, Memory{&net, self.slot});
+      EnginePlace{.plan = plan.rows,
+                  .own_row = row_.data(),
+                  .fabric = *fabric_,
+                  .row_of = [&net, own = number()](Slot slot) { return net.row(own, slot.value); },
+                  .jobs = *jobs_,
+                  .deliveries = std::move(deliveries)},
+      events, Memory{&net, number()});
 }
 
 history::Event Member::event(EventKind kind) const {
@@ -149,7 +148,7 @@ void Member::stepped() {
 
 // F1. The application may be behind the view that the source is not in.
 void Member::note_writes() {
-  for (const LetGo::Write& write : net_.take_writes(self_.slot)) {
+  for (const LetGo::Write& write : net_.take_writes(number())) {
     record(history::make_write(
         EventKind::write_landed, {.view = view_id(), .time_ns = net_.now_ns()},
         {.source = ref(write.source), .epoch = write.epoch, .offset = write.offset, .length = 8}));
@@ -184,41 +183,41 @@ void Member::leave() {
   engine_->membership().leave();
 }
 
-void Member::lost(std::uint32_t slot) {
-  lost_ns_[slot] = net_.now_ns();
+void Member::lost(std::uint32_t node) {
+  lost_ns_[Slot{node}] = net_.now_ns();
   engine_->membership().set_time(net_.now_ns());
-  engine_->lost(slot, "the world says so");
+  engine_->lost(Slot{node}, "the world says so");
 }
 
-void Member::believe_lost(std::uint32_t slot) {
+void Member::believe_lost(std::uint32_t node) {
   engine_->membership().set_time(net_.now_ns());
-  engine_->membership().lost(slot);
+  engine_->membership().lost(Slot{node});
 }
 
 // What it has posted still lands, unless the connection was closed before.
-void Member::let_go(std::uint32_t slot) {
-  net_.close(self_.slot, slot, ~std::size_t{0});
-  net_.part(self_.slot, slot);
+void Member::let_go(Slot slot) {
+  net_.close(number(), slot.value, ~std::size_t{0});
+  net_.part(number(), slot.value);
 }
 
-void Member::silent(std::uint32_t slot) {
+void Member::silent(Slot slot) {
   if (!plan_.harmless || !finding_.empty()) return;
   finding_ = "P4: " + name() + " let " + plan_.rows.names[slot] + " go for nothing";
 }
 
-void Member::distrusted(std::uint32_t slot, const std::string& what) {
+void Member::distrusted(Slot slot, const std::string& what) {
   distrusts_ = true;
-  if (net_.is_disordered(slot, self_.slot) || !finding_.empty()) return;
+  if (net_.is_disordered(slot.value, number()) || !finding_.empty()) return;
   finding_ = "LI1: " + name() + " distrusts the path from " + plan_.rows.names[slot] +
              " for nothing: " + what;
 }
 
-void Member::connected(std::uint32_t slot, std::uint64_t incarnation) {
+void Member::connected(std::uint32_t node, std::uint64_t incarnation) {
   engine_->membership().set_time(net_.now_ns());
   // With trials it is known to the membership later, see heed_trials().
   (plan_.litmus_rounds == 0 ? connections_ : on_trial_)
-      .push_back({{slot, incarnation}, net_.now_ns()});
-  engine_->connected(slot, incarnation);
+      .push_back({{Slot{node}, incarnation}, net_.now_ns()});
+  engine_->connected(Slot{node}, incarnation);
 }
 
 std::optional<std::uint64_t> Member::connected_ns(const ViewMember& other) const {

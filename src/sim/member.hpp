@@ -70,12 +70,13 @@ class Member final : private EngineEvents {
 
   void look_at_once() { engine_->look_at_once(); }
   [[nodiscard]] bool was_removed(std::uint64_t incarnation) const;
-  void lost(std::uint32_t slot);
-  /// It believes that the node in that slot is lost, which is wrong.
-  void believe_lost(std::uint32_t slot);
-  void connected(std::uint32_t slot, std::uint64_t incarnation);
+  void lost(std::uint32_t node);
+  /// It believes that the node is lost, which is wrong.
+  void believe_lost(std::uint32_t node);
+  void connected(std::uint32_t node, std::uint64_t incarnation);
 
   [[nodiscard]] const ViewMember& self() const { return self_; }
+  [[nodiscard]] std::uint32_t number() const { return self_.slot.value; }  ///< in world and net
   [[nodiscard]] const std::string& name() const { return plan_.rows.names[self_.slot]; }
   [[nodiscard]] const View& view() const { return engine_->view(); }
   [[nodiscard]] bool changing() const { return engine_->membership().changing(); }
@@ -89,8 +90,8 @@ class Member final : private EngineEvents {
   void note_data_posts(std::uint64_t count);
   /// Records what it uses in a quiet time: no more than a member of its view needs (B1).
   void note_use();
-  /// Deliveries may still read the row of a node that was in that slot, and is in no view any more.
-  [[nodiscard]] bool reads(std::uint32_t slot) const { return engine_->is_parting(slot); }
+  /// Deliveries may still read the row of a node that was there, and is in no view any more.
+  [[nodiscard]] bool reads(std::uint32_t node) const { return engine_->is_parting(Slot{node}); }
   using Entered = sim::Entered;
   /// The views that the protocol entered, and when.
   [[nodiscard]] const std::vector<Entered>& entries() const { return entries_; }
@@ -143,7 +144,7 @@ class Member final : private EngineEvents {
     std::uint64_t at_ns;
   };
   [[nodiscard]] static history::NodeRef ref(const ViewMember& member) {
-    return {static_cast<std::uint16_t>(member.slot), member.incarnation};
+    return {static_cast<std::uint16_t>(member.slot.value), member.incarnation};
   }
   [[nodiscard]] static std::uint64_t digest_of(const Proposal& proposal) {
     return encode(proposal).front();
@@ -155,9 +156,9 @@ class Member final : private EngineEvents {
   void decided(const Proposal& proposal) override;
   void entered(const Entry& entry) override;
   void stopped(StopReason reason) override;
-  void let_go(std::uint32_t slot) override;
-  void silent(std::uint32_t slot) override;
-  void distrusted(std::uint32_t slot, const std::string& what) override;
+  void let_go(Slot slot) override;
+  void silent(Slot slot) override;
+  void distrusted(Slot slot, const std::string& what) override;
   void stepped() override;
   void reached(const Entry& entry) override;
   void asks_to_leave() override;
@@ -218,8 +219,8 @@ class Member final : private EngineEvents {
   std::uint64_t decisions_ = 0;
   std::size_t next_size_ = 0;
   std::vector<Suspicion> suspicions_;
-  std::vector<std::uint64_t> lost_ns_;  // by slot: when it heard so last
-  std::uint64_t wedged_ns_ = 0;         // in this view
+  IndexedBy<Slot, std::uint64_t> lost_ns_;  // when it heard so last
+  std::uint64_t wedged_ns_ = 0;             // in this view
   bool finished_ = false;
   bool rests_ = false;
   bool ended_then_ = false;

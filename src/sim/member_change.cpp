@@ -62,7 +62,7 @@ void Member::check_stable() {
     for (std::uint32_t m = 0; m < shape.members(); ++m) {
       const std::byte* words = shape.member_controls[m];
       const bool here = NativeMemory::load(words + ControlWords::kEpoch) == shape.view;
-      const std::byte* row = net_.row(self_.slot, view().members[Rank{m}].slot);
+      const std::byte* row = net_.row(number(), view().members[Rank{m}].slot.value);
       if (m == shape.self) continue;
       if (!here && NativeMemory::load(row + ViewWords::kInstalled) > shape.view) continue;
       const bool met =

@@ -14,7 +14,7 @@ void Member::linger(std::uint16_t group, std::span<const Message> batch) {
   for (const Message& message : batch) crcs.push_back(crc32c(message.bytes()));
   const bool on_own_thread = seats_[group].own_thread;
   const bool before = std::exchange(in_callback_, in_callback_ || !on_own_thread);
-  const Lingered lingered = plan_.linger(self_.slot);
+  const Lingered lingered = plan_.linger(number());
   in_callback_ = before;
   if (lingered == Lingered::not_at_all) return;
   if (lingered == Lingered::until_death) {
@@ -26,11 +26,10 @@ void Member::linger(std::uint16_t group, std::span<const Message> batch) {
   if (!engine_->subgroup(group).in_place()) return;
   for (std::size_t i = 0; i < batch.size(); ++i) {
     const Message& message = batch[i];
-    net_.look(self_.slot, message.bytes());
+    net_.look(number(), message.bytes());
     const std::uint32_t crc = crc32c(message.bytes());
     if (crc == crcs[i]) continue;
-    const ViewMember& sender =
-        told_.members[*told_.rank_of(seats_[group].slots[message.sender.value])];
+    const ViewMember& sender = told_.members[*told_.rank_of(seats_[group].slots[message.sender])];
     record(history::make_deliver_end(told_at(group), {.sender = ref(sender),
                                                       .ordinal = message.seq,
                                                       .length = message.size,

@@ -22,8 +22,8 @@ std::byte pattern(const Mark& mark, std::size_t at) {
   return static_cast<std::byte>(mark.incarnation + mark.ticket * 31 + at * 7);
 }
 
-std::uint32_t rank_in(const std::vector<std::string>& names, const std::string& name) {
-  return static_cast<std::uint32_t>(std::ranges::find(names, name) - names.begin());
+Slot slot_in(const IndexedBy<Slot, std::string>& names, const std::string& name) {
+  return {static_cast<std::uint32_t>(std::ranges::find(names, name) - names.begin())};
 }
 
 }  // namespace
@@ -31,10 +31,10 @@ std::uint32_t rank_in(const std::vector<std::string>& names, const std::string& 
 void Member::take_seat(std::uint16_t group) {
   const GroupOptions& options = plan_.rows.groups[group];
   Seat& seat = seats_[group];
-  seat.last.resize(plan_.rows.nodes());
+  seat.last = IndexedBy<Slot, LastTicket>(plan_.rows.nodes());
   seat.own_thread = options.delivery == DeliveryThread::own;
   for (const std::string& member : options.members) {
-    seat.slots.push_back(rank_in(plan_.rows.names, member));
+    seat.slots.push_back(slot_in(plan_.rows.names, member));
   }
   seat.is_member = std::ranges::find(seat.slots, self_.slot) != seat.slots.end();
 }
@@ -86,13 +86,14 @@ void Member::deliver(std::uint16_t group, std::span<const Message> batch) {
   Seat& seat = seats_[group];
   for (const Message& message : batch) {
     Mark mark{};
-    net_.look(self_.slot, message.bytes());
+    net_.look(number(), message.bytes());
     if (message.size >= sizeof mark) std::memcpy(&mark, message.data, sizeof mark);
-    const std::uint32_t named = message.sender.value;
-    const auto rank = named < seat.slots.size() ? told_.rank_of(seat.slots[named]) : std::nullopt;
+    const MemberIndex named = message.sender;
+    const auto rank =
+        named.value < seat.slots.size() ? told_.rank_of(seat.slots[named]) : std::nullopt;
     if (!rank) {
       finding_ = "D1: " + name() + " delivered a message of no member of the view, of rank " +
-                 std::to_string(named) + " in group " + std::to_string(group);
+                 std::to_string(named.value) + " in group " + std::to_string(group);
       return;
     }
     const ViewMember& sender = told_.members[*rank];

@@ -53,7 +53,7 @@ bool Member::work_on_states() {
 Result<void> Member::save(std::uint16_t group, const StateSink& write) {
   const AppState& state = seats_[group].state;
   write(std::as_bytes(std::span(&state, 1)));
-  const auto mark = static_cast<std::byte>(group % 2 == 0 ? 0 : self_.slot);
+  const auto mark = static_cast<std::byte>(group % 2 == 0 ? 0 : number());
   const std::vector<std::byte> more(more_bytes(state.messages), mark);
   write(more);
   record(

@@ -12,7 +12,7 @@ void Member::note_use() {
   };
   note(0, ResourceKind::queue, engine_->unsettled() + (jobs_->waits() ? 1 : 0), 0);
   std::uint64_t connections = 0;
-  for (std::uint32_t slot = 0; slot < plan_.rows.nodes(); ++slot) {
+  for (const Slot slot : plan_.rows.names.indices()) {
     if (engine_->connected_to(slot) != 0) ++connections;
   }
   note(0, ResourceKind::fds, connections, view().members.size() - 1);

@@ -37,14 +37,14 @@ void Member::entered(const Entry& entry) {
   if (!entries_.empty()) pieces_ += entries_.back().pieces;
   entries_.push_back({.view = entry.view, .at_ns = net_.now_ns()});
   for (const ViewMember& other : entry.view.members) {
-    if (!net_.is_disordered(other.slot, self_.slot) || !finding_.empty()) continue;
+    if (!net_.is_disordered(other.slot.value, number()) || !finding_.empty()) continue;
     finding_ = "LI3: " + name() + " is in a view with " + plan_.rows.names[other.slot] +
                ", from which writes come in any order";
   }
   // One that leaves in order is heard until it is gone (J8).
   for (const ViewMember& other : entry.before.members) {
     const bool stays = entry.view.contains(other) || entry.decision.leaves_in_order(other);
-    if (!stays) net_.remove_member(self_.slot, other, entry.before.id);
+    if (!stays) net_.remove_member(number(), other, entry.before.id);
   }
   std::vector<std::uint64_t>& first = first_seqs_.emplace_back();
   for (std::size_t g = 0; g < seats_.size(); ++g) {

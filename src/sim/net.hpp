@@ -120,8 +120,8 @@ class Net {
   }
   /// `member` is in no view of the node any more; the last view with it was `epoch`.
   void remove_member(std::uint32_t node, const ViewMember& member, std::uint64_t epoch) {
-    if (link(member.slot, node).reads) {
-      let_go_.remove_member(node, member, epoch, row(node, member.slot), now_ns_);
+    if (link(member.slot.value, node).reads) {
+      let_go_.remove_member(node, member, epoch, row(node, member.slot.value), now_ns_);
     }
   }
   void add_lasting(std::size_t offset) { let_go_.add_lasting(offset); }

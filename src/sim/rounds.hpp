@@ -9,7 +9,9 @@
 #include <optional>
 #include <vector>
 
+#include "fabric/slot.hpp"
 #include "membership/view.hpp"
+#include "tutti/indexed_by.hpp"
 
 namespace tutti::sim {
 
@@ -36,7 +38,7 @@ class Rounds {
     std::size_t group = 0;
     std::vector<Batch> batches;  // the newest last
   };
-  std::vector<std::vector<Sent>> senders_;  // by slot, the newest incarnation last
+  IndexedBy<Slot, std::vector<Sent>> senders_;  // the newest incarnation last
 };
 
 }  // namespace tutti::sim

@@ -3,10 +3,12 @@
 #pragma once
 #include <cstdint>
 #include <deque>
-#include <vector>
 
+#include "fabric/slot.hpp"
 #include "smc/send_ring.hpp"
 #include "sst/sent_word.hpp"
+#include "tutti/indexed_by.hpp"
+#include "tutti/types.hpp"
 
 namespace tutti::sim {
 
@@ -28,8 +30,8 @@ struct Seat {
   std::uint64_t last_sent = 0;          ///< ticket
   std::deque<std::uint64_t> waiting{};  ///< tickets of own messages that are not delivered yet
   AppState state{};
-  std::vector<LastTicket> last{};      ///< by slot
-  std::vector<std::uint32_t> slots{};  ///< of the group's members
+  IndexedBy<Slot, LastTicket> last{};
+  IndexedBy<MemberIndex, Slot> slots{};  ///< of the group's members
   bool is_member = false;
   bool own_thread = false;
   std::uint64_t sent_view = 0;

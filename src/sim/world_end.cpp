@@ -12,13 +12,13 @@ std::string World::finding() const {
     if (member == nullptr) return {};
     if (member->finding().empty() && member->suspected_any() && !options_.faults.ends &&
         harmless(options_)) {
-      return "V6: " + plan_.rows.names[member->self().slot] + " suspected somebody for nothing";
+      return "V6: " + member->name() + " suspected somebody for nothing";
     }
     if (std::string found = wrong_end(*member); member->finding().empty() && !found.empty()) {
       return found;
     }
     if (member->finding().empty() && member->lost_state() && orderly(options_)) {
-      return "M9: " + plan_.rows.names[member->self().slot] +
+      return "M9: " + member->name() +
              " joined and was left without the state, although nobody failed";
     }
     return member->finding();
@@ -80,7 +80,7 @@ std::string World::died_in_calm() const {
   for (std::size_t i = 0; i < gone_.size(); ++i) {
     const std::optional<StopReason> why = gone_[i]->stopped();
     if (!core_ns_ || gone_ns_[i] < *core_ns_ || !why || *why == StopReason::left) continue;
-    return "M10: " + plan_.rows.names[gone_[i]->self().slot] + " stopped, after all was healed";
+    return "M10: " + gone_[i]->name() + " stopped, after all was healed";
   }
   return {};
 }
@@ -99,7 +99,7 @@ std::string World::unfinished() const {
   for (std::uint32_t node = 0; node < nodes_.size(); ++node) {
     const Member* here = member(node);
     if (here == nullptr) continue;
-    const std::string& name = plan_.rows.names[node];
+    const std::string& name = plan_.rows.names[Slot{node}];
     if (nodes_[node].left && !here->stopped()) return "V4: " + name + " still has to leave";
     if (here->view().id != newest) {
       return "M10: " + name + " is in view " + std::to_string(here->view().id) + ", others in " +
@@ -111,7 +111,7 @@ std::string World::unfinished() const {
     }
     if (here->changing()) return "M10: " + name + " does not come to an end of a change of view";
     for (const ViewMember& other : here->view().members) {
-      if (member(other.slot) == nullptr || member(other.slot)->self() != other) {
+      if (member(other.slot.value) == nullptr || member(other.slot.value)->self() != other) {
         return "M10: the view of " + name + " has " + plan_.rows.names[other.slot] +
                ", which is gone";
       }

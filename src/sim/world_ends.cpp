@@ -206,7 +206,7 @@ std::string World::wrong_end(const Member& member) const {
 std::string World::unended() const {
   for (const std::uint32_t node : running()) {
     if (member(node)->view().id == 0 || member(node)->ended()) continue;
-    return "V4: " + plan_.rows.names[node] + " has finished and does not end";
+    return "V4: " + plan_.rows.names[Slot{node}] + " has finished and does not end";
   }
   return {};
 }

@@ -171,8 +171,8 @@ void World::lie(std::uint32_t node) {
   const std::uint32_t other = some_node();
   const auto members = static_cast<std::uint32_t>(view.members.size());
   for (const Rank rank : view.ranks()) {
-    const std::uint32_t there = view.members[rank].slot;
-    const std::uint32_t next = view.members[Rank{(rank.value + 1) % members}].slot;
+    const std::uint32_t there = view.members[rank].slot.value;
+    const std::uint32_t next = view.members[Rank{(rank.value + 1) % members}].slot.value;
     if (kind == 0) {
       believe_lost(there, next);
     } else if (kind <= 2 || there == other) {
@@ -184,7 +184,7 @@ void World::lie(std::uint32_t node) {
 void World::believe_lost(std::uint32_t node, std::uint32_t other) {
   if (node == other || member(node) == nullptr || member(node)->stopped()) return;
   // A lie that waited for the end of a pass may come to the next incarnation there, see lie().
-  if (member(node)->view().id == 0 || !member(node)->view().rank_of(other)) return;
+  if (member(node)->view().id == 0 || !member(node)->view().rank_of(Slot{other})) return;
   if (waits_for_pass({.what = What::believe_lost, .node = node, .other = other})) return;
   troubles_.lost(node, other);
   member(node)->believe_lost(other);
@@ -212,7 +212,7 @@ void World::hit_change(const View& view) {
   --hits_left_;
   std::vector<std::uint32_t> there;
   for (const ViewMember& one : view.members) {
-    if (member(one.slot) != nullptr) there.push_back(one.slot);
+    if (member(one.slot.value) != nullptr) there.push_back(one.slot.value);
   }
   const std::uint64_t one_way_ns = options_.net.delay_ns + options_.net.jitter_ns;
   const std::uint64_t early = soon(5 * one_way_ns);
@@ -268,11 +268,11 @@ void World::cut_off_successor(std::uint32_t node) {
   const Progress before = std::exchange(nodes_[node].progress, member(node)->progress());
   if (calm_ || !reached(Failpoint::proposed, before, nodes_[node].progress)) return;
   const View view = member(node)->view();
-  const std::optional<Rank> rank = view.rank_of(node);
+  const std::optional<Rank> rank = view.rank_of(Slot{node});
   if (view.id == 0 || !rank || rank->value + 1 >= view.members.size()) return;
   --successors_left_;
   cut_off_leader_ = node;
-  const std::uint32_t successor = view.members[Rank{rank->value + 1}].slot;
+  const std::uint32_t successor = view.members[Rank{rank->value + 1}].slot.value;
   cut(node, successor, now_ns_ + 3 * options_.suspect_after_ns);
   if (options_.faults.hasty)
     at(soon(options_.net.delay_ns + options_.net.jitter_ns), What::believe_lost, successor, node);

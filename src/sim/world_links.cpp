@@ -8,7 +8,7 @@ namespace tutti::sim {
 
 void World::start(std::uint32_t node) {
   if (member(node) != nullptr) return;
-  const ViewMember self{node, random_.next() | 1};
+  const ViewMember self{Slot{node}, random_.next() | 1};
   // J7, as NodeCore and those who start processes keep it.
   nodes_[node].member =
       std::make_unique<Member>(plan_, self, !nodes_[node].may_have_created, net_, random_.next());
@@ -53,7 +53,7 @@ bool World::try_attach(std::uint32_t a, std::uint32_t b) {
       return false;
     }
     if (member(one)->stopped() || member(one)->ended()) return false;
-    if (member(one)->view().id != 0 && member(one)->view().rank_of(other)) return false;
+    if (member(one)->view().id != 0 && member(one)->view().rank_of(Slot{other})) return false;
     if (member(one)->reads(other)) return false;
     if (member(one)->was_removed(member(other)->self().incarnation)) {
       if (other == lingering_) return false;

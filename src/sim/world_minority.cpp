@@ -74,7 +74,7 @@ void World::record_minorities(Member& member, std::uint64_t gone_ns) {
 // While it is paused it counts nothing: its time begins anew then.
 void World::record_minorities(const Member& member, const View& view, Span begins_in,
                               std::uint64_t to_ns) {
-  const Spans pauses = joined(troubles_.pauses(member.self().slot));
+  const Spans pauses = joined(troubles_.pauses(member.number()));
   std::vector<std::uint64_t> begins{begins_in.begin_ns};
   for (const Span& pause : pauses) begins.push_back(pause.end_ns);
   std::vector<Spans> others;
@@ -100,7 +100,7 @@ void World::record_minorities(const Member& member, const View& view, Span begin
     }
     if (end_ns < begin_ns + stop_bound_ns()) continue;
     last_ns = end_ns;
-    const auto node = static_cast<std::uint16_t>(member.self().slot);
+    const auto node = static_cast<std::uint16_t>(member.number());
     for (const auto& [kind, at_ns] : {std::pair(history::EventKind::fault_begin, begin_ns),
                                       std::pair(history::EventKind::fault_end, end_ns)}) {
       record(
@@ -114,7 +114,7 @@ Troubles::Spans World::silences(const ViewMember& of, const Member& listener) co
   for (std::size_t i = 0; i < gone_.size(); ++i) {
     if (gone_[i]->self() == of) gone_ns = gone_ns_[i];
   }
-  return joined(troubles_.silences(of.slot, listener.self().slot, gone_ns, flight_ns()));
+  return joined(troubles_.silences(of.slot.value, listener.number(), gone_ns, flight_ns()));
 }
 
 }  // namespace tutti::sim

@@ -22,7 +22,7 @@ namespace tutti::testing {
 
 inline std::vector<std::uint32_t> slots_of(const View& view) {
   std::vector<std::uint32_t> slots;
-  for (const ViewMember& member : view.members) slots.push_back(member.slot);
+  for (const ViewMember& member : view.members) slots.push_back(member.slot.value);
   return slots;
 }
 
@@ -43,7 +43,7 @@ class ForgedNodeOver final : private EngineEvents {
   ForgedNodeOver(const sim::Plan& plan, std::uint32_t slot, std::vector<AlignedRow>& rows,
                  Memory memory, bool may_create = true)
       : fabric(rows), jobs({state_of(plan)}, plan.rows.states.piece_bytes()) {
-    const EngineOptions options{.membership = {.self = slot,
+    const EngineOptions options{.membership = {.self = Slot{slot},
                                                .incarnation = 100 + slot,
                                                .nodes = plan.rows.names,
                                                .look_every_ns = plan.look_every_ns,
@@ -56,7 +56,7 @@ class ForgedNodeOver final : private EngineEvents {
         EnginePlace{.plan = plan.rows,
                     .own_row = rows[slot].data(),
                     .fabric = fabric,
-                    .row_of = [&rows](std::uint32_t peer) { return rows[peer].data(); },
+                    .row_of = [&rows](Slot peer) { return rows[peer.value].data(); },
                     .jobs = jobs,
                     .deliveries = {[this](std::span<const Message> batch) {
                       for (const Message& message : batch) delivered.emplace_back(message.text());
@@ -103,7 +103,7 @@ class ForgedNodeOver final : private EngineEvents {
   void entered(const Entry& entry) override { views.push_back(entry.view); }
   void stopped(StopReason reason) override { why_stopped = reason; }
   void removed(const ViewMember& member) override { gone.push_back(member); }
-  void let_go(std::uint32_t slot) override { let_go_slots.push_back(slot); }
+  void let_go(Slot slot) override { let_go_slots.push_back(slot.value); }
   void asks_to_leave() override { asked_to_leave = true; }
   void tell(const Entry& /*entry*/) override {}
   void no_state(const Error& why) override { FAIL() << why.message; }

@@ -107,13 +107,13 @@ void World::make_parts(std::uint32_t number) {
   GroupOptions of_view = plan_.groups[number];
   std::ranges::sort(of_view.senders);
   for (std::uint32_t node = 0; node < nodes(); ++node) {
-    const std::uint32_t member = index_in(of_view.members, plan_.names[node]);
+    const std::uint32_t member = index_in(of_view.members, plan_.names[Slot{node}]);
     if (member == kNobody) continue;
     Part& part = parts_.emplace_back();
     part.node = node;
     part.group = number;
     part.member = member;
-    part.sender = index_in(of_view.senders, plan_.names[node]);
+    part.sender = index_in(of_view.senders, plan_.names[Slot{node}]);
     part.own_thread = of_view.delivery == DeliveryThread::own;
   }
   const auto bytes = static_cast<std::uint32_t>(ring_bytes(of_view.window_bytes));
@@ -128,14 +128,14 @@ void World::make_engine(std::uint32_t node) {
       on_delivery(part, batch);
     };
   }
-  const EngineOptions options{.membership = {.self = node,
+  const EngineOptions options{.membership = {.self = Slot{node},
                                              .incarnation = incarnation(node),
                                              .nodes = plan_.names,
                                              .look_every_ns = 1,
                                              .create_after_ns = 0}};
   jobs_.emplace_back(std::vector<GroupState>{}, 0);
-  const auto row_of = [this, node](std::uint32_t slot) {
-    return slot == node ? rows_[node].data() : fabrics_[node]->row(Slot{slot});
+  const auto row_of = [this, node](Slot slot) {
+    return slot.value == node ? rows_[node].data() : fabrics_[node]->row(slot);
   };
   EngineEvents& events = *this;
   const bool between_loads = options_.wires != Wires::faulty;
@@ -154,7 +154,7 @@ void World::make_engine(std::uint32_t node) {
   for (std::uint32_t group = 0; group < plan_.groups.size(); ++group) {
     const GroupOptions& wanted = plan_.groups[group];
     const bool own_thread = wanted.delivery == DeliveryThread::own;
-    if (!own_thread || index_in(wanted.members, plan_.names[node]) != kNobody) continue;
+    if (!own_thread || index_in(wanted.members, plan_.names[Slot{node}]) != kNobody) continue;
     bystanders_.emplace_back(node, &engines_[node]->subgroup(group));
   }
 }
@@ -163,7 +163,7 @@ void World::make_engine(std::uint32_t node) {
 void World::found() {
   for (std::uint32_t node = 0; node < nodes(); ++node) {
     for (std::uint32_t other = 0; other < nodes(); ++other) {
-      if (other != node) engines_[node]->connected(other, incarnation(other));
+      if (other != node) engines_[node]->connected(Slot{other}, incarnation(other));
     }
   }
   const auto is_in_view = [](const auto& engine) { return engine->view().id == 1; };
@@ -190,8 +190,8 @@ void World::entered(const Entry& entry) {
 
 void World::stopped(StopReason /*reason*/) { logs_.front()->report("a member stopped"); }
 
-void World::let_go(std::uint32_t slot) {
-  logs_.front()->report("node " + node_name(slot) + " was let go");
+void World::let_go(Slot slot) {
+  logs_.front()->report("node " + node_name(slot.value) + " was let go");
 }
 
 void World::no_state(const Error& why) { logs_.front()->report("M9: " + why.message); }

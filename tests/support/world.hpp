@@ -121,7 +121,7 @@ class World final : public BetweenLoads, private EngineEvents {
   // EngineEvents. Nothing but the first view is to be told.
   void entered(const Entry& entry) override;
   void stopped(StopReason reason) override;
-  void let_go(std::uint32_t slot) override;
+  void let_go(Slot slot) override;
   void tell(const Entry& /*entry*/) override {}
   void no_state(const Error& why) override;
 

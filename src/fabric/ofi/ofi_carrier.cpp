@@ -20,7 +20,7 @@ class OfiCarrier final : public CarrierOf<OfiFabric, OfiConnection> {
 
   Result<std::unique_ptr<Fabric>> open(Sleeper& sleeper) override {
     const NodeOptions& node = place_.node;
-    const Result<Address> address = address_from(node.members[place_.self].address);
+    const Result<Address> address = address_from(node.members[place_.self.value].address);
     if (!address) return std::unexpected(address.error());
     const std::span<const std::byte> row(place_.own_row.data(), place_.own_row.size());
     auto fabric = opened(OfiFabric::create(sleeper, row, node.provider, address->host));

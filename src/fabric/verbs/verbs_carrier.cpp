@@ -113,7 +113,7 @@ Result<std::unique_ptr<Fabric>> VerbsCarrier::open(Sleeper& sleeper) {
   const bool may_do_without = node.fabric == FabricChoice::automatic && node.rdma_device.empty();
   if (may_do_without && !verbs::is_there()) return nullptr;
   std::string near;
-  if (const auto own = resolve_now(sleeper.context(), node.members[place_.self].address)) {
+  if (const auto own = resolve_now(sleeper.context(), node.members[place_.self.value].address)) {
     near = own->front().address().to_string();
   }
   const std::span<const std::byte> row(place_.own_row.data(), place_.own_row.size());

@@ -30,8 +30,8 @@ std::string and_more(std::size_t count) {
 Arrivals::Arrivals(const NodeOptions& node, std::function<void()> wake)
     : node_(node), wake_(std::move(wake)), places_(node.members.size()) {
   bool higher = false;
-  for (std::size_t slot = 0; slot < places_.size(); ++slot) {
-    places_[slot].there = node.members[slot].name == node.name;
+  for (const Slot slot : places_.indices()) {
+    places_[slot].there = node.members[slot.value].name == node.name;
     higher = higher || places_[slot].there;
     places_[slot].trouble = higher ? "it never connected to us" : "no answer yet";
   }
@@ -43,7 +43,7 @@ std::vector<Arrival> Arrivals::take_arrivals() {
   return std::exchange(arrivals_, {});
 }
 
-bool Arrivals::depart(std::uint32_t slot) {
+bool Arrivals::depart(Slot slot) {
   const std::lock_guard lock(mutex_);
   if (!places_[slot].there) return false;
   if (std::ranges::find(arrivals_, slot, &Arrival::slot) != arrivals_.end()) return false;
@@ -96,9 +96,9 @@ std::string Arrivals::awaited() const {
   const std::lock_guard lock(mutex_);
   std::string text;
   std::size_t count = 0;
-  for (std::size_t slot = 0; slot < places_.size(); ++slot) {
+  for (const Slot slot : places_.indices()) {
     if (places_[slot].there || ++count > kNamedMax) continue;
-    const MemberAddress& member = node_.members[slot];
+    const MemberAddress& member = node_.members[slot.value];
     text += (text.empty() ? "" : ", ") + member.name + " (" + member.address + ": " +
             places_[slot].trouble + ")";
   }
@@ -109,10 +109,10 @@ std::string Arrivals::only_join() const {
   const std::lock_guard lock(mutex_);
   std::string text;
   std::size_t count = 0;
-  for (std::size_t slot = 0; slot < places_.size(); ++slot) {
+  for (const Slot slot : places_.indices()) {
     const Place& place = places_[slot];
     if (!place.there || place.founding == Founding::founds || ++count > kNamedMax) continue;
-    text += (text.empty() ? "" : "; ") + node_.members[slot].name +
+    text += (text.empty() ? "" : "; ") + node_.members[slot.value].name +
             " is connected but founds no group: " + why_not(place.founding);
   }
   return text + and_more(count);
@@ -134,21 +134,21 @@ void Arrivals::note_refused(std::string why) {
 void Arrivals::arrive(Arrival arrival) {
   {
     const std::lock_guard lock(mutex_);
-    TUTTI_ASSERT(arrival.slot < places_.size() && !places_[arrival.slot].there,
+    TUTTI_ASSERT(arrival.slot.value < places_.size() && !places_[arrival.slot].there,
                  arrival.slot);  // HS1
-    const std::uint32_t slot = arrival.slot;
+    const Slot slot = arrival.slot;
     arrivals_.push_back(std::move(arrival));  // first: there may be no memory
     places_[slot].there = true;
   }
   tell();
 }
 
-void Arrivals::note(std::uint32_t slot, std::string trouble) {
+void Arrivals::note(Slot slot, std::string trouble) {
   const std::lock_guard lock(mutex_);
   places_[slot].trouble = std::move(trouble);
 }
 
-void Arrivals::note(std::uint32_t slot, Founding founding) {
+void Arrivals::note(Slot slot, Founding founding) {
   const std::lock_guard lock(mutex_);
   places_[slot].founding = founding;
 }

@@ -14,16 +14,18 @@
 #include <vector>
 
 #include "fabric/carrier.hpp"
+#include "fabric/slot.hpp"
 #include "node/bootstrap/hello.hpp"
 #include "node/bootstrap/status.hpp"
 #include "tutti/error.hpp"
+#include "tutti/indexed_by.hpp"
 #include "tutti/options.hpp"
 
 namespace tutti {
 
 /// A node that is connected with us, and we with it.
 struct Arrival {
-  std::uint32_t slot = 0;
+  Slot slot{};
   std::uint64_t incarnation = 0;
   std::uint64_t row_bytes = 0;  ///< of its row, as it says
   Carrier* carrier = nullptr;   ///< that takes over the connection, see Carrier::attach
@@ -44,7 +46,7 @@ class Arrivals {
     return failed_.load(std::memory_order_acquire);  // pairs with the releases in fail()
   }
   /// False if there is nothing to release: its last arrival was released, or not yet taken.
-  [[nodiscard]] bool depart(std::uint32_t slot);
+  [[nodiscard]] bool depart(Slot slot);
   void set_running();
   void set_ended(std::string why);
   void show(Status status);
@@ -59,9 +61,9 @@ class Arrivals {
   // The bootstrap's side.
   void arrive(Arrival arrival);
   /// Why the slot's node is not there yet.
-  void note(std::uint32_t slot, std::string trouble);
+  void note(Slot slot, std::string trouble);
   /// What the slot's node, which arrives, says of that.
-  void note(std::uint32_t slot, Founding founding);
+  void note(Slot slot, Founding founding);
   /// A caller was refused that can be no member, or is not the one it says.
   void note_refused(std::string why);
   [[nodiscard]] bool running() const;
@@ -88,7 +90,7 @@ class Arrivals {
   std::atomic<bool> news_{false};
   std::atomic<bool> failed_{false};
   mutable std::mutex mutex_;
-  std::vector<Place> places_;  // by slot; our own is there
+  IndexedBy<Slot, Place> places_;  // our own is there
   std::vector<Arrival> arrivals_;
   std::optional<Error> failure_;
   std::uint64_t refused_ = 0;

@@ -39,7 +39,7 @@ Bootstrap::~Bootstrap() {
   handshakes_->say_the_rest();
 }
 
-void Bootstrap::release(std::uint32_t slot) {
+void Bootstrap::release(Slot slot) {
   if (arrivals_.depart(slot)) handshakes_->release(slot);
 }
 

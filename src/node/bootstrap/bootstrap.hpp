@@ -26,9 +26,11 @@
 #include <vector>
 
 #include "fabric/carrier.hpp"
+#include "fabric/slot.hpp"
 #include "node/bootstrap/arrivals.hpp"
 #include "node/bootstrap/hello.hpp"
 #include "tutti/error.hpp"
+#include "tutti/indexed_by.hpp"
 #include "tutti/options.hpp"
 
 namespace tutti {
@@ -55,8 +57,8 @@ struct BootstrapRequest {
   /// Whether one of those that are connected is in a group; on the bootstrap's thread. Empty: none
   /// is.
   std::function<bool()> sees_group{};
-  /// By slot: the bytes that a member's row has at least, with our groups. Empty: any will do.
-  std::vector<std::size_t> row_bytes{};
+  /// The bytes that a member's row has at least, with our groups. Empty: any will do.
+  IndexedBy<Slot, std::size_t> row_bytes{};
 };
 
 class Bootstrap {
@@ -77,7 +79,7 @@ class Bootstrap {
 
   /// Once for each arrival that was taken, when its connection is of no more use: the slot's node
   /// may come again, be it the same incarnation or another.
-  void release(std::uint32_t slot);
+  void release(Slot slot);
 
   /// That incarnation was removed from the group for good, and is told so if we meet it again.
   void refuse(std::uint64_t incarnation);

@@ -22,7 +22,7 @@ constexpr auto kConnectTimeout = 3s;  // the kernel would go on for minutes
 
 }  // namespace
 
-asio::awaitable<void> Handshakes::dial(std::uint32_t slot) {
+asio::awaitable<void> Handshakes::dial(Slot slot) {
   Peer& peer = peers_[slot];
   while (!over_) {
     const bool turns_away = arrivals_.ended().has_value();
@@ -42,14 +42,14 @@ asio::awaitable<void> Handshakes::dial(std::uint32_t slot) {
   }
 }
 
-asio::awaitable<void> Handshakes::call(std::uint32_t slot) {
+asio::awaitable<void> Handshakes::call(Slot slot) {
   const LinkPtr link = co_await connect(slot);
   if (link == nullptr || over_) co_return;
   links_.push_back(link);
   co_await serve(link, slot);
 }
 
-asio::awaitable<Handshakes::LinkPtr> Handshakes::connect(std::uint32_t slot) {
+asio::awaitable<Handshakes::LinkPtr> Handshakes::connect(Slot slot) {
   const std::string& address = member(slot).address;
   const Result<Endpoints> endpoints = co_await resolve(context_, address);
   if (!endpoints) {

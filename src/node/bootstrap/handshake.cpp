@@ -107,11 +107,11 @@ Carrier* Handshakes::carrier_of(const CarrierKind& kind) const {
   return at->get();
 }
 
-PairRequest Handshakes::pair_request(const LinkPtr& link, std::uint32_t slot, bool dialed) {
+PairRequest Handshakes::pair_request(const LinkPtr& link, Slot slot, bool dialed) {
   return {.link = link,
           .dialed = dialed,
-          .self = {self_},
-          .peer = {slot},
+          .self = self_,
+          .peer = slot,
           .incarnation = base_.incarnation,
           .peer_incarnation = peers_[slot].incarnation,
           .peer_row_bytes = peers_[slot].row_bytes,
@@ -124,23 +124,23 @@ Handshakes::Judged Handshakes::judge(const Hello& mine, const Hello& theirs, Dia
   // A member that called itself, or its namesake: it fails at its calling end, where the address is
   // known.
   if (!dialed && (theirs.incarnation == mine.incarnation || theirs.name == mine.name)) {
-    return {Judgement::refuse, 0, compatible(mine, theirs).error()};  // such a pair never is
+    return {Judgement::refuse, {}, compatible(mine, theirs).error()};  // such a pair never is
   }
   if (std::ranges::find(refused_, theirs.incarnation) != refused_.end()) {
     return {Judgement::removed,
-            0,
+            {},
             {ErrorCode::stopped, "it was removed from the group and has to be started again"}};
   }
   const std::optional<std::string> ended = arrivals_.ended();
   const auto at = std::ranges::find(base_.members, theirs.name, &MemberAddress::name);
-  const auto slot = static_cast<std::uint32_t>(at - base_.members.begin());
+  const Slot slot{static_cast<std::uint32_t>(at - base_.members.begin())};
   if (!ended && !dialed && at != base_.members.end() && slot > self_) {
     if (std::optional<std::string> why = taken(peers_[slot], theirs)) {
       return {Judgement::not_now, slot, {ErrorCode::mismatch, std::move(*why)}};
     }
   }
   if (Result<void> agreed = compatible(mine, theirs); !agreed) {
-    return {Judgement::contradiction, 0, std::move(agreed.error())};
+    return {Judgement::contradiction, {}, std::move(agreed.error())};
   }
   if (!request_.row_bytes.empty() && theirs.row_bytes < request_.row_bytes[slot]) {
     return {Judgement::contradiction,
@@ -178,8 +178,7 @@ std::optional<std::string> Handshakes::taken(Peer& peer, const Hello& theirs) co
 }
 
 // From here on all that comes in the name of this peer has to wait (HS1).
-void Handshakes::claim(const LinkPtr& link, std::uint32_t slot, const Hello& mine,
-                       const Hello& theirs) {
+void Handshakes::claim(const LinkPtr& link, Slot slot, const Hello& mine, const Hello& theirs) {
   Peer& peer = peers_[slot];
   std::erase(unclaimed_, link);
   peer.link = link;
@@ -194,7 +193,7 @@ void Handshakes::claim(const LinkPtr& link, std::uint32_t slot, const Hello& min
   arrivals_.note(slot, "it has not answered our hello");
 }
 
-asio::awaitable<void> Handshakes::settle(LinkPtr link, std::uint32_t slot, bool dialed) {
+asio::awaitable<void> Handshakes::settle(LinkPtr link, Slot slot, bool dialed) {
   Carrier& carrier = *peers_[slot].carrier;
   std::unique_ptr<Pairing> pairing = carrier.pair(pair_request(link, slot, dialed));
   link->send(encode_verdict());
@@ -219,7 +218,7 @@ asio::awaitable<void> Handshakes::settle(LinkPtr link, std::uint32_t slot, bool 
   }
 }
 
-void Handshakes::hand_over(std::uint32_t slot, std::unique_ptr<Connection> connection) {
+void Handshakes::hand_over(Slot slot, std::unique_ptr<Connection> connection) {
   Peer& peer = peers_[slot];
   peer.link.reset();
   peer.pause = kRetryAtFirst;
@@ -230,8 +229,7 @@ void Handshakes::hand_over(std::uint32_t slot, std::unique_ptr<Connection> conne
 
 // The two agreed, and their carrier could not connect them. The end that failed tells the other
 // why.
-asio::awaitable<void> Handshakes::not_connected(LinkPtr link, std::uint32_t slot, bool dialed,
-                                                Error error) {
+asio::awaitable<void> Handshakes::not_connected(LinkPtr link, Slot slot, bool dialed, Error error) {
   Peer& peer = peers_[slot];
   const CarrierKind& kind = peer.carrier->kind();
   link->close_watched();

@@ -24,8 +24,7 @@ constexpr std::size_t kRefusedMax = 1024;
 
 Handshakes::Handshakes(const BootstrapRequest& request, Arrivals& arrivals)
     : request_(request), arrivals_(arrivals) {
-  peers_.reserve(request.node.members.size());
-  while (peers_.size() < request.node.members.size()) peers_.emplace_back(context_);
+  while (peers_.size() < request.node.members.size()) peers_.push_back(Peer(context_));
 }
 
 Result<void> Handshakes::prepare() {
@@ -34,7 +33,7 @@ Result<void> Handshakes::prepare() {
   if (self == node.members.end()) {
     return fail(ErrorCode::invalid_argument, "name '" + node.name + "' is not a member");
   }
-  self_ = static_cast<std::uint32_t>(self - node.members.begin());
+  self_.value = static_cast<std::uint32_t>(self - node.members.begin());
   base_.library_version = version();
   base_.name = node.name;
   base_.members = node.members;
@@ -67,7 +66,7 @@ Result<void> Handshakes::prepare() {
     if (Result<void> watched = watch_calls(*carrier); !watched) return watched;
   }
   spawn(accept_all());
-  for (std::uint32_t slot = 0; slot < self_; ++slot) spawn(dial(slot));
+  for (Slot slot{}; slot < self_; ++slot.value) spawn(dial(slot));
   return {};
 }
 
@@ -83,7 +82,7 @@ void Handshakes::run() {
 
 void Handshakes::stop() { context_.stop(); }
 
-void Handshakes::release(std::uint32_t slot) {
+void Handshakes::release(Slot slot) {
   asio::post(context_, [this, slot] {
     peers_[slot].attached = false;
     peers_[slot].failed.clear();
@@ -213,8 +212,8 @@ asio::awaitable<void> Handshakes::tell_progress() {
   }
 }
 
-const MemberAddress& Handshakes::member(std::uint32_t slot) const {
-  return request_.node.members[slot];
+const MemberAddress& Handshakes::member(Slot slot) const {
+  return request_.node.members[slot.value];
 }
 
 void Handshakes::log(LogLevel level, const std::string& text) const {

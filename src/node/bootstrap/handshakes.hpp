@@ -34,10 +34,12 @@
 
 #include "fabric/link.hpp"
 #include "fabric/pairing.hpp"
+#include "fabric/slot.hpp"
 #include "node/bootstrap/arrivals.hpp"
 #include "node/bootstrap/bootstrap.hpp"
 #include "node/bootstrap/hello.hpp"
 #include "node/bootstrap/warnings.hpp"
+#include "tutti/indexed_by.hpp"
 
 namespace tutti {
 
@@ -51,7 +53,7 @@ class Handshakes {
 
   // Any thread.
   void stop();
-  void release(std::uint32_t slot);
+  void release(Slot slot);
   void refuse(std::uint64_t incarnation);
   void run_on();     ///< after Arrivals::set_running()
   void turn_away();  ///< after Arrivals::set_ended()
@@ -97,7 +99,7 @@ class Handshakes {
   };
   struct Judged {
     Judgement judgement = Judgement::agree;
-    std::uint32_t slot = 0;
+    Slot slot{};
     Error error{};
   };
 
@@ -117,7 +119,7 @@ class Handshakes {
   // Of each kind now and then, see warnings.hpp.
   void warn(const std::string& kind, std::string text);
   void warn_later();
-  [[nodiscard]] const MemberAddress& member(std::uint32_t slot) const;
+  [[nodiscard]] const MemberAddress& member(Slot slot) const;
 
   // listen.cpp
   [[nodiscard]] Result<void> listen();
@@ -130,27 +132,27 @@ class Handshakes {
   asio::awaitable<void> take_calls(Carrier& carrier, asio::posix::stream_descriptor calls);
 
   // dial.cpp
-  asio::awaitable<void> dial(std::uint32_t slot);
-  asio::awaitable<void> call(std::uint32_t slot);
-  asio::awaitable<LinkPtr> connect(std::uint32_t slot);
+  asio::awaitable<void> dial(Slot slot);
+  asio::awaitable<void> call(Slot slot);
+  asio::awaitable<LinkPtr> connect(Slot slot);
 
   // handshake.cpp; `dialed` is the slot that we called, empty if we were called
-  using Dialed = std::optional<std::uint32_t>;
+  using Dialed = std::optional<Slot>;
   asio::awaitable<void> serve(LinkPtr link, Dialed dialed);
   asio::awaitable<void> converse(LinkPtr link, Dialed dialed);
   [[nodiscard]] Result<Hello> hello_for(Dialed dialed, const LinkPtr& called = nullptr);
   [[nodiscard]] Judged judge(const Hello& mine, const Hello& theirs, Dialed dialed);
   [[nodiscard]] std::optional<std::string> taken(Peer& peer, const Hello& theirs) const;
-  void claim(const LinkPtr& link, std::uint32_t slot, const Hello& mine, const Hello& theirs);
+  void claim(const LinkPtr& link, Slot slot, const Hello& mine, const Hello& theirs);
   [[nodiscard]] Carrier* carrier_of(const CarrierKind& kind) const;
-  asio::awaitable<void> settle(LinkPtr link, std::uint32_t slot, bool dialed);
+  asio::awaitable<void> settle(LinkPtr link, Slot slot, bool dialed);
   // Something else ended this handshake meanwhile.
-  [[nodiscard]] bool has_ended(const LinkPtr& link, std::uint32_t slot) const {
+  [[nodiscard]] bool has_ended(const LinkPtr& link, Slot slot) const {
     return over_ || peers_[slot].link != link;
   }
-  [[nodiscard]] PairRequest pair_request(const LinkPtr& link, std::uint32_t slot, bool dialed);
-  void hand_over(std::uint32_t slot, std::unique_ptr<Connection> connection);
-  asio::awaitable<void> not_connected(LinkPtr link, std::uint32_t slot, bool dialed, Error error);
+  [[nodiscard]] PairRequest pair_request(const LinkPtr& link, Slot slot, bool dialed);
+  void hand_over(Slot slot, std::unique_ptr<Connection> connection);
+  asio::awaitable<void> not_connected(LinkPtr link, Slot slot, bool dialed, Error error);
 
   // refusal.cpp
   asio::awaitable<void> unreadable(LinkPtr link, Error error, Dialed dialed);
@@ -159,19 +161,18 @@ class Handshakes {
   void refused(Dialed named, const std::string& where, const Error& error);
   asio::awaitable<void> tell(LinkPtr link);
   asio::awaitable<Verdict> send_away(LinkPtr link, std::string verdict);
-  void unclaim(const LinkPtr& link, std::uint32_t slot, std::string trouble);
-  void disagreed(const LinkPtr& link, std::uint32_t slot, bool dialed, Verdict verdict);
-  asio::awaitable<void> try_later(LinkPtr link, std::uint32_t slot, std::string why);
-  asio::awaitable<void> cannot_be_joined(LinkPtr link, std::uint32_t slot, bool dialed,
-                                         Error error);
+  void unclaim(const LinkPtr& link, Slot slot, std::string trouble);
+  void disagreed(const LinkPtr& link, Slot slot, bool dialed, Verdict verdict);
+  asio::awaitable<void> try_later(LinkPtr link, Slot slot, std::string why);
+  asio::awaitable<void> cannot_be_joined(LinkPtr link, Slot slot, bool dialed, Error error);
   struct Answer {
     Result<Hello> hello = fail(ErrorCode::peer_lost, {});
     bool removed = false;
   };
-  asio::awaitable<std::optional<Answer>> ask(std::uint32_t slot, bool as_member);
-  asio::awaitable<bool> confirm(std::uint32_t slot, Error& error, std::uint64_t incarnation);
+  asio::awaitable<std::optional<Answer>> ask(Slot slot, bool as_member);
+  asio::awaitable<bool> confirm(Slot slot, Error& error, std::uint64_t incarnation);
   void told_removed(const std::string& name, Dialed dialed);
-  asio::awaitable<void> confirm_removal(std::uint32_t slot);
+  asio::awaitable<void> confirm_removal(Slot slot);
 
   const BootstrapRequest request_;
   Arrivals& arrivals_;
@@ -181,8 +182,8 @@ class Handshakes {
   asio::steady_timer progress_{context_};
   asio::posix::stream_descriptor listener_{context_};
   Hello base_;  // what is the same in every hello of ours
-  std::uint32_t self_ = 0;
-  std::vector<Peer> peers_;            // by slot; our own entry stays empty
+  Slot self_{};
+  IndexedBy<Slot, Peer> peers_;        // our own entry stays empty
   std::vector<LinkPtr> links_;         // all that are open
   std::deque<LinkPtr> unclaimed_;      // accepted, and not (yet) of any peer; oldest first
   std::deque<std::uint64_t> refused_;  // incarnations, the newest kRefusedMax

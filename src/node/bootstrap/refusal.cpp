@@ -40,7 +40,8 @@ asio::awaitable<void> Handshakes::contradict(LinkPtr link, const Hello& theirs, 
                                              Dialed dialed) {
   const auto at = std::ranges::find(base_.members, theirs.name, &MemberAddress::name);
   Dialed named;
-  if (at != base_.members.end()) named = static_cast<std::uint32_t>(at - base_.members.begin());
+  if (at != base_.members.end())
+    named = Slot{static_cast<std::uint32_t>(at - base_.members.begin())};
   bool real = dialed.has_value();
   if (!real && named && *named > self_ && !arrivals_.running()) {
     real = co_await confirm(*named, error, theirs.incarnation);
@@ -108,14 +109,14 @@ asio::awaitable<Verdict> Handshakes::send_away(LinkPtr link, std::string verdict
 
 // The peer may come again, or be started again. It has perhaps done the first already. What is left
 // to say on that connection is said to a stranger, and strangers are bounded.
-void Handshakes::unclaim(const LinkPtr& link, std::uint32_t slot, std::string trouble) {
+void Handshakes::unclaim(const LinkPtr& link, Slot slot, std::string trouble) {
   if (peers_[slot].link != link) return;
   if (slot > self_) unclaimed_.push_back(link);  // it called
   peers_[slot].link.reset();
   arrivals_.note(slot, std::move(trouble));
 }
 
-void Handshakes::disagreed(const LinkPtr& link, std::uint32_t slot, bool dialed, Verdict verdict) {
+void Handshakes::disagreed(const LinkPtr& link, Slot slot, bool dialed, Verdict verdict) {
   const std::string& name = member(slot).name;
   switch (verdict.kind) {
     case Verdict::Kind::agreed:
@@ -144,7 +145,7 @@ void Handshakes::disagreed(const LinkPtr& link, std::uint32_t slot, bool dialed,
 }
 
 // What is missing is ours, and may come: the pair meets again.
-asio::awaitable<void> Handshakes::try_later(LinkPtr link, std::uint32_t slot, std::string why) {
+asio::awaitable<void> Handshakes::try_later(LinkPtr link, Slot slot, std::string why) {
   warn("later " + member(slot).name, why);
   std::string verdict = encode_not_now(why);
   unclaim(link, slot, std::move(why));
@@ -152,7 +153,7 @@ asio::awaitable<void> Handshakes::try_later(LinkPtr link, std::uint32_t slot, st
 }
 
 // They agree, but nothing can carry their writes.
-asio::awaitable<void> Handshakes::cannot_be_joined(LinkPtr link, std::uint32_t slot, bool dialed,
+asio::awaitable<void> Handshakes::cannot_be_joined(LinkPtr link, Slot slot, bool dialed,
                                                    Error error) {
   unclaim(link, slot, error.message);
   std::string verdict = encode_verdict(error);
@@ -162,8 +163,7 @@ asio::awaitable<void> Handshakes::cannot_be_joined(LinkPtr link, std::uint32_t s
 
 // What the member says at its own address: to a question, or to our hello if `as_member`. Empty if
 // nobody answers there: connect() has noted why.
-asio::awaitable<std::optional<Handshakes::Answer>> Handshakes::ask(std::uint32_t slot,
-                                                                   bool as_member) {
+asio::awaitable<std::optional<Handshakes::Answer>> Handshakes::ask(Slot slot, bool as_member) {
   std::optional<Answer> answer;
   LinkPtr link;
   try {
@@ -189,8 +189,7 @@ asio::awaitable<std::optional<Handshakes::Answer>> Handshakes::ask(std::uint32_t
 // True if the member there contradicts us, too. `error` is what the caller, which said that it is
 // that incarnation, was refused for. If another incarnation answers, `error` becomes what that one
 // differs in.
-asio::awaitable<bool> Handshakes::confirm(std::uint32_t slot, Error& error,
-                                          std::uint64_t incarnation) {
+asio::awaitable<bool> Handshakes::confirm(Slot slot, Error& error, std::uint64_t incarnation) {
   if (std::exchange(peers_[slot].asked, true)) co_return false;
   // It says hello to all that call, also to those that only look at it.
   const std::optional<Answer> answer = co_await ask(slot, false);
@@ -209,11 +208,11 @@ void Handshakes::told_removed(const std::string& name, Dialed dialed) {
   if (over_ || arrivals_.ended()) return;  // it has ended by itself, and said why
   if (dialed) return removed_by(name);
   const auto at = std::ranges::find(base_.members, name, &MemberAddress::name);
-  const auto slot = static_cast<std::uint32_t>(at - base_.members.begin());
+  const Slot slot{static_cast<std::uint32_t>(at - base_.members.begin())};
   if (at != base_.members.end() && slot > self_) spawn(confirm_removal(slot));
 }
 
-asio::awaitable<void> Handshakes::confirm_removal(std::uint32_t slot) {
+asio::awaitable<void> Handshakes::confirm_removal(Slot slot) {
   if (std::exchange(peers_[slot].asked_removal, true)) co_return;
   const std::optional<Answer> answer = co_await ask(slot, true);
   peers_[slot].asked_removal = false;

@@ -253,7 +253,7 @@ Result<void> Commands::send(const Words& words) {
   if (!count) return std::unexpected(count.error());
   if ((*sender)->told_view().id == 0) return refuse(words.front() + " is in no view yet");
   if ((*sender)->finished()) return refuse(words.front() + " has stopped sending");
-  const std::uint32_t at = (*sender)->self().slot;
+  const std::uint32_t at = (*sender)->number();
   const std::uint64_t before = (*sender)->last_sent(0);
   for (std::uint64_t n = 0; n < *count; ++n) (*sender)->send();
   teller_->look_at(at);
@@ -269,7 +269,7 @@ Result<void> Commands::send(const Words& words) {
 Result<void> Commands::kill(const Words& words) {
   const Result<Member*> victim = member(words.front());
   if (!victim) return std::unexpected(victim.error());
-  const std::uint32_t at = (*victim)->self().slot;
+  const std::uint32_t at = (*victim)->number();
   if (words.size() == 3 && words[1] == "when") {
     const auto* const point =
         std::ranges::find(kFailpoints, words[2], &std::pair<Failpoint, std::string_view>::second);
@@ -290,7 +290,7 @@ Result<void> Commands::pause(const Words& words) {
   const Result<std::uint64_t> delays = number(words[1]);
   if (!one) return std::unexpected(one.error());
   if (!delays) return std::unexpected(delays.error());
-  world_->pause((*one)->self().slot, *delays * ScriptedWorld::kDelayNs);
+  world_->pause((*one)->number(), *delays * ScriptedWorld::kDelayNs);
   return {};
 }
 
@@ -324,8 +324,8 @@ Result<void> Commands::end(const Words& words, Ending how, const std::string& sa
     const Result<Member*> one = member(name);
     if (!one) return std::unexpected(one.error());
     (*one)->end(how);
-    teller_->tell((*one)->self().slot, said);
-    world_->poke((*one)->self().slot);
+    teller_->tell((*one)->number(), said);
+    world_->poke((*one)->number());
   }
   return {};
 }

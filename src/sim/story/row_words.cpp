@@ -87,8 +87,8 @@ std::vector<std::string> RowWords::senders(std::uint64_t view) const {
 }
 
 std::string RowWords::ranked(std::uint64_t view, std::uint64_t rank) const {
-  if (view == 0) return plan_.names[rank];
-  return plan_.names[views_.at(view).members[Rank{static_cast<std::uint32_t>(rank)}].slot];
+  const auto at = static_cast<std::uint32_t>(rank);
+  return plan_.names[view == 0 ? Slot{at} : views_.at(view).members[Rank{at}].slot];
 }
 
 std::size_t RowWords::begin() const { return kMembershipOffset; }
@@ -120,7 +120,7 @@ bool RowWords::is_older(const std::byte* row, std::size_t offset, std::uint64_t 
   return false;
 }
 
-std::string RowWords::changed(std::uint32_t owner, const std::byte* row, std::size_t offset,
+std::string RowWords::changed(Slot owner, const std::byte* row, std::size_t offset,
                               std::uint64_t before) const {
   const std::uint64_t now = NativeMemory::load(row + offset);
   if (now == 0 || now == before) return {};
@@ -148,11 +148,12 @@ std::string RowWords::life(std::size_t offset, std::uint64_t now) const {
   if (offset == ViewWords::kInstalled.offset) return "in view " + std::to_string(now);
   if (offset == ViewWords::kHeartbeat.offset) return "heartbeat";
   if (offset == ViewWords::kLeaving.offset) return "asks to leave";
-  return "connected to " + plan_.names[(offset - ViewWords::ready(0).offset) / 8];
+  const std::size_t peer = (offset - ViewWords::ready(Slot{}).offset) / 8;
+  return "connected to " + plan_.names[Slot{static_cast<std::uint32_t>(peer)}];
 }
 
-std::string RowWords::block(std::uint32_t owner, const std::byte* row, std::size_t begin,
-                            std::size_t offset, std::uint64_t before) const {
+std::string RowWords::block(Slot owner, const std::byte* row, std::size_t begin, std::size_t offset,
+                            std::uint64_t before) const {
   const std::uint64_t view = NativeMemory::load(row + begin + ViewWords::kEpoch);
   const std::uint64_t now = NativeMemory::load(row + begin + offset);
   switch (offset) {
@@ -173,8 +174,9 @@ std::string RowWords::block(std::uint32_t owner, const std::byte* row, std::size
   }
   std::string text;
   const std::size_t first = (offset - ViewWords::kSuspected.offset) * 8;
-  for (std::size_t slot = first; slot < plan_.names.size() && slot < first + 64; ++slot) {
-    const std::uint64_t bit = std::uint64_t{1} << (slot - first);
+  for (const Slot slot : plan_.names.indices()) {
+    if (slot.value < first || slot.value >= first + 64) continue;
+    const std::uint64_t bit = std::uint64_t{1} << (slot.value - first);
     if ((now & ~before & bit) == 0) continue;
     const bool itself = slot == owner;
     text += (text.empty() ? "" : "; ") +
@@ -233,8 +235,7 @@ std::string RowWords::state(std::size_t offset, std::uint64_t now) const {
   return std::to_string(now) + " bytes of the state are read";
 }
 
-std::string RowWords::data(std::uint32_t owner, std::size_t offset,
-                           std::span<const std::byte> bytes) {
+std::string RowWords::data(Slot owner, std::size_t offset, std::span<const std::byte> bytes) {
   for (const std::uint64_t parity : {0, 1}) {
     for (const std::size_t which : {0, 1}) {
       if (offset == plan_.words.block(parity) + plan_.words.proposal(which)) {
@@ -250,7 +251,7 @@ std::string RowWords::data(std::uint32_t owner, std::size_t offset,
 }
 
 // A message of the simulator begins with its ticket (sim/member_sends.cpp).
-std::string RowWords::messages(std::uint32_t owner, std::span<const std::byte> bytes) const {
+std::string RowWords::messages(Slot owner, std::span<const std::byte> bytes) const {
   MessageList list;
   for (std::size_t at = 0; at < bytes.size();) {
     const RecordHeader header = unpack_header(word_at(bytes, at));
@@ -262,7 +263,7 @@ std::string RowWords::messages(std::uint32_t owner, std::span<const std::byte> b
 }
 
 // One that accepts a proposal writes the same bytes into its own row.
-std::string RowWords::proposal(std::uint32_t owner, std::span<const std::byte> bytes) {
+std::string RowWords::proposal(Slot owner, std::span<const std::byte> bytes) {
   if (bytes.size() > plan_.words.proposal_bytes()) return {};  // both, to one that has just come
   std::vector<std::uint64_t> words(bytes.size() / 8);
   std::memcpy(words.data(), bytes.data(), 8 * words.size());

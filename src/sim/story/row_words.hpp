@@ -29,9 +29,9 @@ class RowWords {
   [[nodiscard]] std::size_t begin() const;
   [[nodiscard]] std::size_t end() const;
 
-  /// The meaning of a change: the word at `offset` of this row of the node in slot `owner` was
-  /// `before`. Empty if a story does not tell it.
-  [[nodiscard]] std::string changed(std::uint32_t owner, const std::byte* row, std::size_t offset,
+  /// The meaning of a change: the word at `offset` of this row of the node `owner` was `before`.
+  /// Empty if a story does not tell it.
+  [[nodiscard]] std::string changed(Slot owner, const std::byte* row, std::size_t offset,
                                     std::uint64_t before) const;
   [[nodiscard]] bool is_heartbeat(std::size_t offset) const;
   /// Whether it is a word of the membership about a view before `view`.
@@ -40,23 +40,22 @@ class RowWords {
   [[nodiscard]] static std::uint64_t view_of(std::span<const std::byte> row);
 
   /// What the bytes written to `offset` of that row are: messages, a proposal, a state.
-  [[nodiscard]] std::string data(std::uint32_t owner, std::size_t offset,
-                                 std::span<const std::byte> bytes);
+  [[nodiscard]] std::string data(Slot owner, std::size_t offset, std::span<const std::byte> bytes);
 
-  [[nodiscard]] const std::string& name(std::uint32_t slot) const { return plan_.names[slot]; }
+  [[nodiscard]] const std::string& name(Slot slot) const { return plan_.names[slot]; }
   /// "a, b, c"
   [[nodiscard]] std::string names(const std::vector<ViewMember>& members) const;
 
  private:
   [[nodiscard]] std::string life(std::size_t offset, std::uint64_t now) const;
-  [[nodiscard]] std::string block(std::uint32_t owner, const std::byte* row, std::size_t begin,
+  [[nodiscard]] std::string block(Slot owner, const std::byte* row, std::size_t begin,
                                   std::size_t offset, std::uint64_t before) const;
   [[nodiscard]] std::string group(std::uint64_t view, std::size_t offset, std::uint64_t before,
                                   std::uint64_t now) const;
   [[nodiscard]] std::string passed(std::uint64_t view, std::size_t offset, std::uint64_t now) const;
   [[nodiscard]] std::string state(std::size_t offset, std::uint64_t now) const;
-  [[nodiscard]] std::string messages(std::uint32_t owner, std::span<const std::byte> bytes) const;
-  [[nodiscard]] std::string proposal(std::uint32_t owner, std::span<const std::byte> bytes);
+  [[nodiscard]] std::string messages(Slot owner, std::span<const std::byte> bytes) const;
+  [[nodiscard]] std::string proposal(Slot owner, std::span<const std::byte> bytes);
   // Names of the senders of the view, in their order.
   [[nodiscard]] std::vector<std::string> senders(std::uint64_t view) const;
   [[nodiscard]] std::string ranked(std::uint64_t view, std::uint64_t rank) const;
@@ -65,7 +64,7 @@ class RowWords {
   std::map<std::uint64_t, View> views_;
   struct Told {
     Proposal proposal;
-    std::uint32_t by;
+    Slot by;
   };
   std::vector<Told> told_;  // in full
 };

@@ -35,7 +35,7 @@ bool ScriptedWorld::start(std::uint32_t slot, bool may_create) {
   for (std::uint32_t other = 0; other < nodes_.size(); ++other) {
     if (member(other) != nullptr && net_.has_end(other, slot)) return false;
   }
-  const ViewMember self{slot, ++incarnations_};
+  const ViewMember self{Slot{slot}, ++incarnations_};
   Node& node = nodes_[slot];
   node = {};
   node.member = std::make_unique<Member>(plan_, self, may_create, net_, kSeed);

@@ -37,7 +37,7 @@ void Teller::tell(std::uint32_t slot, const std::string& what) {
     time = "+" + std::to_string((last_ns_ - began_ns_) / ScriptedWorld::kDelayNs);
   }
   time.resize(std::max<std::size_t>(time.size() + 1, 5), ' ');
-  text_ += time + words_.name(slot) + (what.starts_with('\'') ? "" : " ") + what + "\n";
+  text_ += time + words_.name(Slot{slot}) + (what.starts_with('\'') ? "" : " ") + what + "\n";
 }
 
 void Teller::tell_also(std::uint32_t slot, const std::string& what) {
@@ -73,7 +73,7 @@ Teller::Texts Teller::learn(Known& known, std::uint32_t owner, std::size_t offse
   for (const auto& [at, before] : news) {
     if (words_.is_heartbeat(at) && !telling_.heartbeats) continue;
     if (known.since != 0 && words_.is_older(known.row.data(), at, known.since)) continue;
-    std::string text = words_.changed(owner, known.row.data(), at, before);
+    std::string text = words_.changed(Slot{owner}, known.row.data(), at, before);
     if (!text.empty()) texts.push_back(std::move(text));
   }
   return texts;
@@ -88,7 +88,7 @@ void Teller::posted(const Net::Posted& posted) {
   }
   Texts news;
   if (posted.data) {
-    news.push_back(words_.data(posted.from, posted.offset, posted.bytes));
+    news.push_back(words_.data(Slot{posted.from}, posted.offset, posted.bytes));
   } else {
     news = learn(known(posted_, posted.from, posted.to), posted.from, posted.offset, posted.bytes);
   }
@@ -108,7 +108,7 @@ void Teller::tell_posts(std::uint32_t slot) {
     Texts to;
     std::erase_if(posts_, [&](const auto& post) {
       if (post.second != texts) return false;
-      to.push_back(words_.name(post.first));
+      to.push_back(words_.name(Slot{post.first}));
       return true;
     });
     if (texts.empty()) continue;
@@ -125,7 +125,7 @@ void Teller::see(std::uint32_t slot) {
     const Texts texts = learn(known(seen_, slot, other), other, words_.begin(),
                               {row + words_.begin(), words_.end() - words_.begin()});
     if (texts.empty() || !telling_.sees) continue;
-    tell(slot, "sees of " + words_.name(other) + ": " + joined(texts, "; "));
+    tell(slot, "sees of " + words_.name(Slot{other}) + ": " + joined(texts, "; "));
   }
 }
 
@@ -158,7 +158,7 @@ void Teller::gone(std::uint32_t slot, const std::string& why) {
 }
 
 void Teller::hears_loss(std::uint32_t slot, std::uint32_t of) {
-  tell_also(slot, "has lost the connection to " + words_.name(of));
+  tell_also(slot, "has lost the connection to " + words_.name(Slot{of}));
 }
 
 void Teller::look_at(std::uint32_t slot) { tell_events(slot); }

@@ -45,7 +45,7 @@ std::string Teller::view_text(const std::vector<Event>& events, std::size_t& at)
   for (++at; at < events.size(); ++at) {
     const Event& next = events[at];
     if (next.kind != EventKind::view_member && next.kind != EventKind::view_left) break;
-    const std::string& name = plan_.names[next.peer];
+    const std::string& name = plan_.names[Slot{next.peer}];
     if (next.kind == EventKind::view_member) {
       members += (members.empty() ? "" : ", ") + name;
       if ((next.detail & history::kMemberJoined) != 0 && view != kFirstView) {
@@ -69,7 +69,7 @@ std::size_t Teller::tell_event(std::uint32_t slot, const std::vector<Event>& eve
          ++at) {
       if (events[at].kind != kind) continue;
       const std::uint32_t sender = kind == EventKind::deliver ? events[at].peer : slot;
-      list.add(plan_.names[sender], events[at].number);
+      list.add(plan_.names[Slot{sender}], events[at].number);
     }
     return list.text();
   };
@@ -87,7 +87,7 @@ std::size_t Teller::tell_event(std::uint32_t slot, const std::vector<Event>& eve
       heard_[slot].views.emplace_back(first.view, view_text(events, at));
       return at;
     case EventKind::suspect:
-      tell_also(slot, "suspects " + plan_.names[first.peer]);
+      tell_also(slot, "suspects " + plan_.names[Slot{first.peer}]);
       break;
     case EventKind::wedge:
       tell_also(slot, "wedges view " + std::to_string(first.view) + why(first));

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tutti/types.hpp"
+
 namespace tutti {
 namespace {
 
@@ -17,6 +19,11 @@ TEST(AssertDeathTest, PrintsExpressionPlaceAndValues) {
   EXPECT_DEATH(TUTTI_ASSERT(rank < 2, rank, 77),
                "assert_test.cpp:[0-9]+: broken invariant: rank < 2 \\(rank, 77 = 3 77\\)");
   EXPECT_DEATH(TUTTI_ASSERT(rank < 2), "broken invariant: rank < 2\n");
+}
+
+TEST(AssertDeathTest, PrintsOfAPositionItsNumber) {
+  const Rank rank{3};
+  EXPECT_DEATH(TUTTI_ASSERT(rank < Rank{2}, rank, 77), "\\(rank, 77 = 3 77\\)");
 }
 
 }  // namespace

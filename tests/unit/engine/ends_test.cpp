@@ -35,8 +35,8 @@ class EndsTest : public ::testing::Test {
   }
 
   void connect(std::uint32_t one, std::uint32_t other, std::uint64_t incarnation = 0) {
-    nodes_[one].engine->connected(other, incarnation == 0 ? 100 + other : incarnation);
-    nodes_[other].engine->connected(one, 100 + one);
+    nodes_[one].engine->connected(Slot{other}, incarnation == 0 ? 100 + other : incarnation);
+    nodes_[other].engine->connected(Slot{one}, 100 + one);
   }
   void run(const std::vector<std::uint32_t>& who, int passes = 20) {
     for (int i = 0; i < passes; ++i) {
@@ -112,7 +112,7 @@ TEST_F(EndsTest, P2ALookFromOutsideIsKeptOverSeveralViews) {
   ASSERT_TRUE(nodes_[1].engine->was_complete());
   for (const std::uint32_t slot : all_) connect(4, slot);
   run({0, 1, 2, 3, 4});
-  nodes_[0].membership->expel(2);
+  nodes_[0].membership->expel(Slot{2});
   run({0, 1, 3, 4});
   ASSERT_THAT(slots_of(nodes_[1].views.back()), ElementsAre(0, 1, 3, 4));
   ASSERT_EQ(nodes_[1].views.back().id, 3U);
@@ -154,7 +154,7 @@ TEST_F(EndsTest, AMemberThatEndsStaysIfAViewBeginsWithoutNewOnes) {
   finish(all_);
   run(all_);
   nodes_[1].engine->end(Ending::stops);
-  nodes_[0].membership->expel(2);
+  nodes_[0].membership->expel(Slot{2});
   run({0, 1});
   ASSERT_EQ(nodes_[1].views.back().id, 2U);
   EXPECT_FALSE(nodes_[1].asked_to_leave);
@@ -198,10 +198,10 @@ TEST_F(EndsTest, P1AMemberThatStopsKeepsTheRowOfALeaver) {
   nodes_[2].membership->leave();
   for (int i = 0; i < 40 && nodes_[0].views.size() < 2; ++i) run({2, 1, 0}, 1);
   ASSERT_THAT(slots_of(nodes_[0].views.back()), ElementsAre(0, 1));
-  nodes_[0].engine->lost(1, "the test says so");
+  nodes_[0].engine->lost(Slot{1}, "the test says so");
   run({0}, 3);
   ASSERT_EQ(nodes_[0].why_stopped, StopReason::minority);
-  nodes_[0].engine->lost(2, "it has left");
+  nodes_[0].engine->lost(Slot{2}, "it has left");
   run({0}, 3);
   EXPECT_THAT(nodes_[0].let_go_slots, ::testing::Not(::testing::Contains(2)));
 }
@@ -217,7 +217,7 @@ TEST_F(EndsTest, M6ANodeThatJoinsPartsFromThoseThatLeaveJustThen) {
   EXPECT_TRUE(nodes_[3].membership->was_removed(100)) << "it must not come again";
   EXPECT_THAT(nodes_[3].gone, ElementsAre()) << "it may not have heard yet that it may leave";
   EXPECT_THAT(nodes_[3].let_go_slots, ElementsAre(0));
-  EXPECT_EQ(nodes_[3].engine->connected_to(0), 0U);
+  EXPECT_EQ(nodes_[3].engine->connected_to(Slot{0}), 0U);
 }
 
 // J8: node 2 has left, and has yet to deliver what node 0 sent. Another view, in which nobody goes,
@@ -241,8 +241,8 @@ TEST_F(EndsTest, J8SpaceIsHeldForALeaverOverSeveralViews) {
   run({2}, 10);
   EXPECT_THAT(nodes_[2].delivered, ElementsAre("for the leaver"));
   EXPECT_EQ(nodes_[2].why_stopped, StopReason::left);
-  nodes_[0].engine->lost(2, "it has left");
-  nodes_[1].engine->lost(2, "it has left");
+  nodes_[0].engine->lost(Slot{2}, "it has left");
+  nodes_[1].engine->lost(Slot{2}, "it has left");
   run({0, 1, 3}, 40);
   EXPECT_GT(nodes_[0].group->ring()->released(), 0U);
 }
@@ -254,8 +254,8 @@ TEST_F(EndsTest, P1WhoIsRemovedIsHungUpOnBeforeItsRowIsLetGo) {
   nodes_[0].stuck = true;
   ASSERT_TRUE(nodes_[2].send("last words"));
   run(all_, 5);
-  nodes_[0].engine->lost(2, "the test says so");
-  nodes_[1].engine->lost(2, "the test says so");
+  nodes_[0].engine->lost(Slot{2}, "the test says so");
+  nodes_[1].engine->lost(Slot{2}, "the test says so");
   run({0, 1});
   ASSERT_THAT(slots_of(nodes_[0].views.back()), ElementsAre(0, 1));
   EXPECT_THAT(nodes_[0].fabric.hung_up, ElementsAre(Slot{2}));
@@ -279,15 +279,15 @@ TEST_F(EndsTest, P1AConnectionThatEndsWithARemovedMemberIsNotSaidToStand) {
   };
   for (int i = 0; i < 50 && word(accepted) == 0; ++i) run({0, 1, 2, 3}, 1);
   ASSERT_EQ(nodes_[1].views.back().id, 1U);
-  nodes_[1].engine->lost(3, "it is started again");
-  nodes_[1].engine->connected(3, 203);
-  ASSERT_EQ(word(ViewWords::ready(3).offset), 203U);
+  nodes_[1].engine->lost(Slot{3}, "it is started again");
+  nodes_[1].engine->connected(Slot{3}, 203);
+  ASSERT_EQ(word(ViewWords::ready(Slot{3}).offset), 203U);
   run(all_);
   ASSERT_EQ(nodes_[1].views.size(), 3U) << "one with the first incarnation, one without";
   EXPECT_THAT(slots_of(nodes_[1].views.back()), ElementsAre(0, 1, 2));
   EXPECT_THAT(nodes_[1].let_go_slots, ElementsAre(3, 3));
-  EXPECT_EQ(nodes_[1].engine->connected_to(3), 0U);
-  EXPECT_EQ(word(ViewWords::ready(3).offset), 0U);
+  EXPECT_EQ(nodes_[1].engine->connected_to(Slot{3}), 0U);
+  EXPECT_EQ(word(ViewWords::ready(Slot{3}).offset), 0U);
 }
 
 }  // namespace

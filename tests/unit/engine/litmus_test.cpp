@@ -72,7 +72,7 @@ struct Tried {
     litmus->step(effects);
     effects.carry_out();
     fabric->flush();
-    for (const std::uint32_t slot : litmus->take_good()) good.push_back(slot);
+    for (const Slot slot : litmus->take_good()) good.push_back(slot.value);
   }
 };
 
@@ -95,14 +95,14 @@ class LitmusTest : public ::testing::Test {
       Tried& node = nodes.emplace_back(bytes);
       node.fabric = wrap(cluster->fabric(Slot{slot}, node.row.data()), slot);
       node.litmus = std::make_unique<Litmus<NativeMemory>>(
-          slot, 100 + slot, kNodes, kRounds, node.row.data(), kOffset,
-          [&node](std::uint32_t peer) { return node.fabric->row(Slot{peer}); });
+          Slot{slot}, 100 + slot, kNodes, kRounds, node.row.data(), kOffset,
+          [&node](Slot peer) { return node.fabric->row(peer); });
     }
   }
 
   void meet(std::uint32_t a, std::uint32_t b) {
-    nodes[a].litmus->begin(b, 100 + b);
-    nodes[b].litmus->begin(a, 100 + a);
+    nodes[a].litmus->begin(Slot{b}, 100 + b);
+    nodes[b].litmus->begin(Slot{a}, 100 + a);
   }
 
   void run(int passes) {
@@ -148,7 +148,7 @@ TEST_F(LitmusTest, OneThatGoesHoldsNobodyUp) {
   meet(0, 1);
   meet(0, 2);
   run(10);
-  nodes[0].litmus->end(1);
+  nodes[0].litmus->end(Slot{1});
   run(3000);
   EXPECT_THAT(nodes[0].good, UnorderedElementsAre(2));
   EXPECT_THAT(nodes[2].good, UnorderedElementsAre(0));
@@ -156,11 +156,11 @@ TEST_F(LitmusTest, OneThatGoesHoldsNobodyUp) {
 }
 
 TEST_F(LitmusTest, WhatWasSaidToAnEarlierIncarnationIsNotMeant) {
-  nodes[0].litmus->begin(1, 77);  // the one before
-  nodes[1].litmus->begin(0, 100);
+  nodes[0].litmus->begin(Slot{1}, 77);  // the one before
+  nodes[1].litmus->begin(Slot{0}, 100);
   run(500);
   EXPECT_THAT(nodes[1].good, IsEmpty());
-  nodes[0].litmus->begin(1, 101);
+  nodes[0].litmus->begin(Slot{1}, 101);
   run(3000);
   EXPECT_THAT(nodes[0].good, UnorderedElementsAre(1));
   EXPECT_THAT(nodes[1].good, UnorderedElementsAre(0));
@@ -175,7 +175,7 @@ TEST_F(LitmusTest, AGuardThatIsSeenBeforeItsDataIsFound) {
   meet(1, 2);
   run(3000);
   ASSERT_TRUE(nodes[0].litmus->finding());
-  EXPECT_EQ(nodes[0].litmus->finding()->slot, 1U);
+  EXPECT_EQ(nodes[0].litmus->finding()->slot, Slot{1});
   EXPECT_THAT(
       nodes[0].litmus->finding()->what,
       HasSubstr("its guard was seen before 8192 bytes of its data, from byte 0 of 8192 on"));

@@ -29,7 +29,7 @@ class ForgedClusterOver {
     for (std::uint32_t slot = 0; slot < plan.founders; ++slot) {
       founders.push_back(slot);
       for (std::uint32_t other = 0; other < plan.founders; ++other) {
-        if (other != slot) nodes[slot].membership->ready(other, 100 + other);
+        if (other != slot) nodes[slot].membership->ready(Slot{other}, 100 + other);
       }
     }
     run(founders, 5);

@@ -26,7 +26,7 @@ class Start {
   void connect(const std::vector<std::uint32_t>& slots) {
     for (const std::uint32_t one : slots) {
       for (const std::uint32_t other : slots) {
-        if (one != other) nodes_[one].membership->ready(other, 100 + other);
+        if (one != other) nodes_[one].membership->ready(Slot{other}, 100 + other);
       }
     }
   }
@@ -77,7 +77,7 @@ TEST(Founding, ANodeThatHasAcceptedMayHaveFoundedAGroup) {
   start.node(3).pass();
   ForgedNode& parted = start.node(3);
   EXPECT_TRUE(parted.membership->may_have_created());
-  for (const std::uint32_t lost : {0U, 1U}) parted.membership->lost(lost);
+  for (const std::uint32_t lost : {0U, 1U}) parted.membership->lost(Slot{lost});
   EXPECT_EQ(parted.why_stopped, StopReason::minority);
   EXPECT_TRUE(parted.membership->may_have_created()) << "although it is in no view";
 }
@@ -87,9 +87,9 @@ TEST(Founding, ANodeAcceptsNothingThatItIsNotIn) {
   Start start(5, 3);
   start.connect({0, 1, 2});
   while (!start.node(0).membership->may_have_created()) start.run({0, 1, 2}, 1);
-  start.node(4).membership->ready(0, 100);
-  start.node(4).membership->ready(1, 101);
-  start.node(4).membership->ready(2, 102);
+  start.node(4).membership->ready(Slot{0}, 100);
+  start.node(4).membership->ready(Slot{1}, 101);
+  start.node(4).membership->ready(Slot{2}, 102);
   start.run({4}, 5);
   EXPECT_FALSE(start.node(4).membership->may_have_created());
 }

@@ -14,7 +14,7 @@ using ::testing::IsEmpty;
 
 std::uint64_t reclaimed(ForgedCluster& cluster, std::uint32_t slot) {
   return NativeMemory::load(cluster.rows[slot].data() +
-                            cluster.plan.rows.layouts[slot].place("g").reclaimed);
+                            cluster.plan.rows.layouts[Slot{slot}].place("g").reclaimed);
 }
 
 // The application of the last one does not come back, over two changes of view.
@@ -31,7 +31,7 @@ TEST(Lag, WhoseApplicationIsStuckTakesPartInChangesOfView) {
     }
     cluster.run(here);
     std::erase(here, lost);
-    cluster.nodes[2].membership->lost(lost);
+    cluster.nodes[2].membership->lost(Slot{lost});
     cluster.run(here);
     EXPECT_THAT(slots_of(slow.views.back()), ElementsAreArray(here));
     EXPECT_FALSE(slow.membership->changing());
@@ -58,7 +58,7 @@ TEST(Lag, SpaceOfEarlierViewsIsKeptForAMemberThatIsBehind) {
   };
   for (int i = 0; i < 4; ++i) cluster.run({0, 1, 2, 3}, cluster.nodes[1].send("first") ? 3 : 0);
   sent += 4;
-  cluster.nodes[1].membership->lost(0);
+  cluster.nodes[1].membership->lost(Slot{0});
   cluster.run({1, 2, 3});
   ASSERT_EQ(cluster.nodes[2].views.back().id, 2U);
   send_many();
@@ -81,10 +81,10 @@ TEST(Lag, WhoIsRemovedWhileItIsBehindDeliversNothingThatMayBeOverwritten) {
   slow.stuck = true;
   ASSERT_TRUE(cluster.nodes[2].send("what it does not deliver in time"));
   cluster.run({0, 1, 2, 3, 4});
-  cluster.nodes[2].membership->lost(0);
+  cluster.nodes[2].membership->lost(Slot{0});
   cluster.run({1, 2, 3, 4});
   ASSERT_EQ(slow.views.back().id, 2U);
-  cluster.nodes[2].membership->lost(4);
+  cluster.nodes[2].membership->lost(Slot{4});
   for (int i = 0; i < 100; ++i) {
     cluster.nodes[2].send("more");
     cluster.run({1, 2, 3}, 1);
@@ -104,7 +104,7 @@ TEST(Lag, WhoLeavesDeliversFirstWhatItIsBehindWith) {
   leaver.stuck = true;
   ASSERT_TRUE(cluster.nodes[1].send("a"));
   cluster.run({0, 1, 2, 3});
-  cluster.nodes[1].membership->lost(0);
+  cluster.nodes[1].membership->lost(Slot{0});
   cluster.run({1, 2, 3});
   ASSERT_EQ(leaver.views.back().id, 2U);
   leaver.membership->leave();

@@ -12,8 +12,8 @@ using ::testing::ElementsAre;
 // The member in that slot is connected to these, and they to it.
 void connect(ForgedCluster& cluster, std::uint32_t slot, const std::vector<std::uint32_t>& others) {
   for (const std::uint32_t other : others) {
-    cluster.nodes[other].membership->ready(slot, 100 + slot);
-    cluster.nodes[slot].membership->ready(other, 100 + other);
+    cluster.nodes[other].membership->ready(Slot{slot}, 100 + slot);
+    cluster.nodes[slot].membership->ready(Slot{other}, 100 + other);
   }
 }
 
@@ -51,7 +51,7 @@ TEST(Leave, IsTakenBackByALeaderThatTheNextViewNeeds) {
   ASSERT_THAT(slots_of(leaver.views.back()), ElementsAre(1, 2));
   cluster.run({1, 2});
   EXPECT_EQ(leaver.why_stopped, std::nullopt);
-  cluster.nodes[2].membership->lost(0);
+  cluster.nodes[2].membership->lost(Slot{0});
   let_save(cluster, true);
   cluster.run({1, 2});
   EXPECT_EQ(leaver.why_stopped, StopReason::left);
@@ -67,7 +67,7 @@ TEST(Leave, IsNotTakenBackOnceAnotherMayActOnIt) {
   for (const std::uint32_t slot : {1U, 2U, 3U}) cluster.nodes[slot].membership->leave();
   cluster.run({1, 2, 3}, 1);
   connect(cluster, 5, {0, 1, 2, 3});
-  cluster.nodes[0].membership->lost(4);
+  cluster.nodes[0].membership->lost(Slot{4});
   cluster.run({0, 1, 2, 3, 5});
   EXPECT_THAT(slots_of(leaver.views.back()), ElementsAre(0, 3, 5));
   leaver.saves = true;
@@ -98,7 +98,7 @@ TEST(Leave, IsForGoodAlsoForOneThatNeverEntered) {
   connect(cluster, 3, {0, 1, 2, 4});
   cluster.run({0, 1, 2});
   ASSERT_THAT(slots_of(cluster.nodes[0].views.back()), ElementsAre(0, 1, 2, 3));
-  for (const std::uint32_t slot : {0U, 1U, 2U}) cluster.nodes[slot].membership->lost(3);
+  for (const std::uint32_t slot : {0U, 1U, 2U}) cluster.nodes[slot].membership->lost(Slot{3});
   connect(cluster, 4, {0, 1, 2});
   cluster.run({0, 1, 2, 4});
   ASSERT_THAT(slots_of(cluster.nodes[4].views.back()), ElementsAre(0, 1, 2, 4));
@@ -114,13 +114,13 @@ TEST(Leave, IsNotAwaitedOfOneThatWasLost) {
   const std::byte* accepted =
       cluster.rows[1].data() + cluster.plan.rows.words.block(1) + ViewWords::kAccepted;
   for (int i = 0; i < 20 && NativeMemory::load(accepted) == 0; ++i) cluster.run({0, 1, 2}, 1);
-  for (const std::uint32_t slot : {1U, 2U}) cluster.nodes[slot].membership->lost(0);
+  for (const std::uint32_t slot : {1U, 2U}) cluster.nodes[slot].membership->lost(Slot{0});
   cluster.run({1, 2});
   for (const std::uint32_t slot : {1U, 2U}) {
     ForgedNode& node = cluster.nodes[slot];
     ASSERT_THAT(slots_of(node.views.back()), ElementsAre(1, 2));
     EXPECT_EQ(node.membership->leavers(), 0U);
-    EXPECT_THAT(node.gone, ElementsAre(ViewMember{0, 100}));
+    EXPECT_THAT(node.gone, ElementsAre(ViewMember{Slot{0}, 100}));
   }
 }
 
@@ -128,9 +128,9 @@ TEST(Leave, IsNotAwaitedOfOneThatWasLost) {
 void go_two_views_on(ForgedCluster& cluster, std::uint32_t without) {
   std::vector<std::uint32_t> here;
   for (const ViewMember& member : cluster.nodes[0].views.back().members) {
-    if (member.slot != without) here.push_back(member.slot);
+    if (member.slot.value != without) here.push_back(member.slot.value);
   }
-  cluster.nodes[0].membership->lost(without);
+  cluster.nodes[0].membership->lost(Slot{without});
   cluster.run(here);
   connect(cluster, 5, here);
   here.push_back(5);

@@ -23,20 +23,20 @@ TEST(Membership, DeliversInTheFirstView) {
 
 TEST(Membership, GoesOnWithoutAMemberThatIsLost) {
   ForgedCluster cluster(3);
-  cluster.nodes[1].membership->lost(2);
+  cluster.nodes[1].membership->lost(Slot{2});
   cluster.run({0, 1});
   for (const std::uint32_t slot : {0U, 1U}) {
     const ForgedNode& node = cluster.nodes[slot];
     ASSERT_EQ(node.views.size(), 2U);
     EXPECT_EQ(node.views[1].id, 2U);
     EXPECT_THAT(slots_of(node.views[1]), ElementsAre(0, 1));
-    EXPECT_THAT(node.gone, ElementsAre(ViewMember{2, 102}));
+    EXPECT_THAT(node.gone, ElementsAre(ViewMember{Slot{2}, 102}));
   }
 }
 
 TEST(Membership, GoesOnWithoutItsLeader) {
   ForgedCluster cluster(4);
-  cluster.nodes[3].membership->lost(0);
+  cluster.nodes[3].membership->lost(Slot{0});
   cluster.run({1, 2, 3});
   for (const std::uint32_t slot : {1U, 2U, 3U}) {
     EXPECT_THAT(slots_of(cluster.nodes[slot].views.back()), ElementsAre(1, 2, 3));
@@ -46,11 +46,11 @@ TEST(Membership, GoesOnWithoutItsLeader) {
 // M7, J4: the leader has proposed, and some have accepted, when it dies.
 TEST(Membership, ANewLeaderProposesAgainWhatWasAccepted) {
   ForgedCluster cluster(5);
-  cluster.nodes[0].membership->lost(4);
+  cluster.nodes[0].membership->lost(Slot{4});
   for (int i = 0; i < 2; ++i) cluster.run({0, 1, 2, 3}, 1);  // all have wedged
   cluster.nodes[0].pass();                                   // it proposes
   cluster.nodes[3].pass();                                   // one accepts
-  for (const std::uint32_t slot : {1U, 2U, 3U}) cluster.nodes[slot].membership->lost(0);
+  for (const std::uint32_t slot : {1U, 2U, 3U}) cluster.nodes[slot].membership->lost(Slot{0});
   cluster.run({1, 2, 3});
   for (const std::uint32_t slot : {1U, 2U, 3U}) {
     const std::vector<View>& views = cluster.nodes[slot].views;
@@ -70,11 +70,11 @@ std::atomic_ref<std::uint64_t> word_of(ForgedCluster& cluster, std::uint32_t slo
 // J5: two have accepted what the dead leader proposed; to its successor they have not said yes yet.
 TEST(Membership, AcceptancesOfEarlierBallotsDoNotCount) {
   ForgedCluster cluster(5);
-  cluster.nodes[0].membership->lost(4);
+  cluster.nodes[0].membership->lost(Slot{4});
   for (int i = 0; i < 2; ++i) cluster.run({0, 1, 2, 3}, 1);
   cluster.nodes[0].pass();
   cluster.run({2, 3}, 1);
-  for (const std::uint32_t slot : {1U, 2U, 3U}) cluster.nodes[slot].membership->lost(0);
+  for (const std::uint32_t slot : {1U, 2U, 3U}) cluster.nodes[slot].membership->lost(Slot{0});
   const auto ballot = [&](std::uint32_t slot) {
     return word_of(cluster, slot, ViewWords::kAccepted).load() / 2;
   };
@@ -104,7 +104,7 @@ TEST(Membership, SpaceIsNotUsedAgainBeforeWhoLeavesIsGone) {
     return sent;
   };
   EXPECT_LE(send_many(), 16) << "its window";
-  for (const std::uint32_t slot : {0U, 1U}) cluster.nodes[slot].membership->lost(2);
+  for (const std::uint32_t slot : {0U, 1U}) cluster.nodes[slot].membership->lost(Slot{2});
   cluster.run({0, 1});
   EXPECT_EQ(send_many(), 100);
 }
@@ -114,7 +114,7 @@ TEST(Membership, SpaceIsNotUsedAgainBeforeWhoLeavesIsGone) {
 TEST(Membership, ALeaderWaitsForTheNamesOfThoseWhomOthersSettledWithout) {
   ForgedCluster cluster(4);
   cluster.run({0, 1, 2, 3}, 5);
-  cluster.nodes[0].membership->lost(1);
+  cluster.nodes[0].membership->lost(Slot{1});
   cluster.run({0, 2}, 5);
   const auto word = [&](std::uint32_t slot, ViewWords::Word column) {
     return word_of(cluster, slot, column);
@@ -132,8 +132,8 @@ TEST(Membership, ALeaderWaitsForTheNamesOfThoseWhomOthersSettledWithout) {
 // J6.
 TEST(Membership, AMinorityStops) {
   ForgedCluster cluster(3);
-  cluster.nodes[0].membership->lost(1);
-  cluster.nodes[0].membership->lost(2);
+  cluster.nodes[0].membership->lost(Slot{1});
+  cluster.nodes[0].membership->lost(Slot{2});
   cluster.run({0});
   EXPECT_EQ(cluster.nodes[0].why_stopped, StopReason::minority);
   EXPECT_EQ(cluster.nodes[0].views.size(), 1U);
@@ -143,9 +143,9 @@ TEST(Membership, AMinorityStops) {
 // J9: each trusts one of the others, and no two trust each other.
 TEST(Membership, ThoseThatSuspectEachOtherInACircleStop) {
   ForgedCluster cluster(3);
-  cluster.nodes[0].membership->lost(2);
-  cluster.nodes[1].membership->lost(0);
-  cluster.nodes[2].membership->lost(1);
+  cluster.nodes[0].membership->lost(Slot{2});
+  cluster.nodes[1].membership->lost(Slot{0});
+  cluster.nodes[2].membership->lost(Slot{1});
   auto run_until = [&, now = std::uint64_t{0}](std::uint64_t ms) mutable {
     for (; now <= ms; now += 10) {
       for (ForgedNode& node : cluster.nodes) node.now_ns = now * 1'000'000;
@@ -166,9 +166,9 @@ TEST(Membership, ThoseThatSuspectEachOtherInACircleStop) {
 TEST(Membership, OneThatIsAloneWaitsFromTheNextPassOn) {
   ForgedCluster cluster(3);
   ForgedNode& node = cluster.nodes[0];
-  cluster.nodes[1].membership->lost(0);
+  cluster.nodes[1].membership->lost(Slot{0});
   cluster.run({1}, 1);
-  node.membership->lost(2);
+  node.membership->lost(Slot{2});
   const auto pass_at = [&](std::uint64_t ms) {
     for (const std::uint32_t slot : {0U, 1U}) cluster.nodes[slot].now_ns = ms * 1'000'000;
     cluster.run({1, 0}, 1);  // the other beats
@@ -181,7 +181,7 @@ TEST(Membership, OneThatIsAloneWaitsFromTheNextPassOn) {
 
 TEST(Membership, WhoIsEvictedLearnsIt) {
   ForgedCluster cluster(3);
-  cluster.nodes[0].membership->lost(2);
+  cluster.nodes[0].membership->lost(Slot{2});
   cluster.run({0, 1});
   cluster.run({2}, 3);
   EXPECT_EQ(cluster.nodes[2].why_stopped, StopReason::evicted);
@@ -189,9 +189,9 @@ TEST(Membership, WhoIsEvictedLearnsIt) {
 
 TEST(Membership, WhoIsEvictedLearnsItEvenLate) {
   ForgedCluster cluster(5);
-  cluster.nodes[0].membership->lost(4);
+  cluster.nodes[0].membership->lost(Slot{4});
   cluster.run({0, 1, 2, 3});
-  cluster.nodes[0].membership->lost(3);
+  cluster.nodes[0].membership->lost(Slot{3});
   cluster.run({0, 1, 2});
   cluster.run({4}, 3);
   EXPECT_EQ(cluster.nodes[4].why_stopped, StopReason::evicted);
@@ -218,9 +218,9 @@ TEST(Membership, ALeaverThatIsOvertakenHasLeft) {
     cluster.run({0, 1, 2, 3, 4}, 1);
   }
   ASSERT_TRUE(cluster.nodes[4].membership->has_decided());
-  for (const std::uint32_t slot : {0U, 1U, 2U, 3U}) cluster.nodes[slot].membership->lost(4);
+  for (const std::uint32_t slot : {0U, 1U, 2U, 3U}) cluster.nodes[slot].membership->lost(Slot{4});
   cluster.run({0, 1, 2, 3});
-  cluster.nodes[0].membership->lost(3);
+  cluster.nodes[0].membership->lost(Slot{3});
   cluster.run({0, 1, 2});
   ASSERT_EQ(cluster.nodes[0].views.size(), 3U);
   EXPECT_EQ(cluster.nodes[4].why_stopped, std::nullopt);
@@ -261,11 +261,12 @@ TEST(Membership, AJoinerComesInWhenAllAreConnectedToIt) {
   ForgedCluster cluster(3, 1);
   ASSERT_TRUE(cluster.nodes[0].send("before"));
   cluster.run({0, 1, 2});
-  for (const std::uint32_t slot : {0U, 1U}) cluster.nodes[2].membership->ready(slot, 100 + slot);
-  cluster.nodes[0].membership->ready(2, 102);
+  for (const std::uint32_t slot : {0U, 1U})
+    cluster.nodes[2].membership->ready(Slot{slot}, 100 + slot);
+  cluster.nodes[0].membership->ready(Slot{2}, 102);
   cluster.run({0, 1, 2});
   EXPECT_THAT(cluster.nodes[2].views, IsEmpty()) << "1 is not connected to it";
-  cluster.nodes[1].membership->ready(2, 102);
+  cluster.nodes[1].membership->ready(Slot{2}, 102);
   cluster.run({0, 1, 2});
   ASSERT_EQ(cluster.nodes[2].views.size(), 1U);
   EXPECT_THAT(slots_of(cluster.nodes[2].views[0]), ElementsAre(0, 1, 2));
@@ -279,11 +280,11 @@ TEST(Membership, AJoinerComesInWhenAllAreConnectedToIt) {
 // Two of four are lost to it, but three had agreed on the next view before.
 TEST(Membership, ADecisionStandsThoughItsMajorityIsGone) {
   ForgedCluster cluster(4);
-  for (const std::uint32_t slot : {0U, 1U, 2U}) cluster.nodes[slot].membership->lost(3);
+  for (const std::uint32_t slot : {0U, 1U, 2U}) cluster.nodes[slot].membership->lost(Slot{3});
   for (int i = 0; i < 20 && cluster.nodes[0].views.size() == 1; ++i) cluster.run({1, 2, 0}, 1);
   ASSERT_EQ(cluster.nodes[0].views.size(), 2U);
   ASSERT_EQ(cluster.nodes[1].views.size(), 1U) << "it has not heard of the decision";
-  cluster.nodes[1].membership->lost(2);
+  cluster.nodes[1].membership->lost(Slot{2});
   EXPECT_EQ(cluster.nodes[1].why_stopped, std::nullopt);
   cluster.run({0, 1});
   EXPECT_THAT(slots_of(cluster.nodes[1].views.back()), ElementsAre(0, 1));
@@ -294,11 +295,11 @@ TEST(Membership, ADecisionStandsThoughItsMajorityIsGone) {
 // One that came in before would suspect at once the member that it does not know.
 TEST(Membership, AJoinerComesInWhenItIsConnectedToAll) {
   ForgedCluster cluster(3, 1);
-  for (const std::uint32_t slot : {0U, 1U}) cluster.nodes[slot].membership->ready(2, 102);
-  cluster.nodes[2].membership->ready(0, 100);
+  for (const std::uint32_t slot : {0U, 1U}) cluster.nodes[slot].membership->ready(Slot{2}, 102);
+  cluster.nodes[2].membership->ready(Slot{0}, 100);
   cluster.run({0, 1, 2});
   EXPECT_THAT(cluster.nodes[2].views, IsEmpty()) << "it is not connected to 1";
-  cluster.nodes[2].membership->ready(1, 101);
+  cluster.nodes[2].membership->ready(Slot{1}, 101);
   cluster.run({0, 1, 2});
   for (const ForgedNode& node : cluster.nodes) {
     EXPECT_THAT(slots_of(node.views.back()), ElementsAre(0, 1, 2));
@@ -309,8 +310,8 @@ TEST(Membership, AJoinerComesInWhenItIsConnectedToAll) {
 /// The fourth of four joins: it is in the view of the first, and the second does not know that yet.
 void take_in_the_last(ForgedCluster& cluster) {
   for (const std::uint32_t slot : {0U, 1U, 2U}) {
-    cluster.nodes[slot].membership->ready(3, 103);
-    cluster.nodes[3].membership->ready(slot, 100 + slot);
+    cluster.nodes[slot].membership->ready(Slot{3}, 103);
+    cluster.nodes[3].membership->ready(Slot{slot}, 100 + slot);
   }
   cluster.run({3}, 1);
   for (int i = 0; i < 20 && cluster.nodes[0].views.size() == 1; ++i) cluster.run({1, 2, 0}, 1);
@@ -323,7 +324,7 @@ void take_in_the_last(ForgedCluster& cluster) {
 TEST(Membership, AJoinerLostBeforeItsViewIsKnownIsSuspectedInIt) {
   ForgedCluster cluster(4, 1);
   ASSERT_NO_FATAL_FAILURE(take_in_the_last(cluster));
-  cluster.nodes[1].membership->lost(3);
+  cluster.nodes[1].membership->lost(Slot{3});
   cluster.run({0, 1, 2});
   for (const std::uint32_t slot : {0U, 1U, 2U}) {
     EXPECT_THAT(slots_of(cluster.nodes[slot].views.back()), ElementsAre(0, 1, 2));
@@ -335,13 +336,13 @@ TEST(Membership, AJoinerLostBeforeItsViewIsKnownIsSuspectedInIt) {
 TEST(Membership, AJoinerThatCameAgainIsSuspectedAsTheOneThatItWas) {
   ForgedCluster cluster(4, 1);
   ASSERT_NO_FATAL_FAILURE(take_in_the_last(cluster));
-  cluster.nodes[1].membership->lost(3);
-  cluster.nodes[1].membership->ready(3, 203);
+  cluster.nodes[1].membership->lost(Slot{3});
+  cluster.nodes[1].membership->ready(Slot{3}, 203);
   cluster.run({0, 1, 2});
   EXPECT_THAT(slots_of(cluster.nodes[1].views.back()), ElementsAre(0, 1, 2));
-  for (const std::uint32_t slot : {0U, 2U}) cluster.nodes[slot].membership->ready(3, 203);
+  for (const std::uint32_t slot : {0U, 2U}) cluster.nodes[slot].membership->ready(Slot{3}, 203);
   cluster.run({0, 1, 2});
-  EXPECT_TRUE(cluster.nodes[1].views.back().contains({3, 203}));
+  EXPECT_TRUE(cluster.nodes[1].views.back().contains({Slot{3}, 203}));
 }
 
 // What a view did not deliver is delivered in the next, once, in order.
@@ -349,8 +350,8 @@ TEST(Membership, MessagesOfSurvivorsAreSentAgain) {
   ForgedCluster cluster(3);
   cluster.run({0, 1, 2}, 3);
   ASSERT_TRUE(cluster.nodes[0].send("a") && cluster.nodes[0].send("b"));
-  cluster.run({0}, 2);                   // sent; nobody has received it
-  cluster.nodes[1].membership->lost(2);  // and now nobody will in this view
+  cluster.run({0}, 2);                         // sent; nobody has received it
+  cluster.nodes[1].membership->lost(Slot{2});  // and now nobody will in this view
   cluster.run({1, 0}, 1);
   ASSERT_TRUE(cluster.nodes[0].send("c")) << "claims go on during the change";
   cluster.run({0, 1});
@@ -364,7 +365,7 @@ TEST(Membership, MessagesOfSurvivorsAreSentAgain) {
 // J1.
 TEST(Membership, SuspicionPassesOn) {
   ForgedCluster cluster(5);
-  cluster.nodes[3].membership->lost(1);
+  cluster.nodes[3].membership->lost(Slot{1});
   cluster.run({3, 0, 2, 4}, 1);
   EXPECT_TRUE(cluster.nodes[0].membership->changing());
   cluster.run({0, 2, 3, 4});
@@ -373,7 +374,7 @@ TEST(Membership, SuspicionPassesOn) {
 
 TEST(Membership, WhoIsSuspectedSuspectsNobodyForIt) {
   ForgedCluster cluster(5);
-  cluster.nodes[4].membership->lost(2);
+  cluster.nodes[4].membership->lost(Slot{2});
   cluster.run({4, 2, 3, 0, 1});
   EXPECT_EQ(cluster.nodes[2].why_stopped, StopReason::evicted);
   EXPECT_THAT(slots_of(cluster.nodes[0].views.back()), ElementsAre(0, 1, 3, 4));

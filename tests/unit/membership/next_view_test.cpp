@@ -39,9 +39,9 @@ TEST(NextView, NobodyWedgesForAWedgeOfTwoViewsAgo) {
   for (std::uint64_t at = 0;; ++at) {
     AtLoad world;
     Cluster cluster(6, 0, {&world, {}});
-    cluster.nodes[0].membership->lost(5);
+    cluster.nodes[0].membership->lost(Slot{5});
     cluster.run({0, 1, 2, 3, 4});
-    cluster.nodes[0].membership->lost(4);
+    cluster.nodes[0].membership->lost(Slot{4});
     cluster.run({0, 1, 2, 3}, 1);
     cluster.run({3, 2, 1}, 1);  // all have wedged and know it
     cluster.run({0, 2, 3});
@@ -62,11 +62,12 @@ TEST(NextView, WhoJoinsTakesNothingForDecidedBecauseAProposalTwoViewsAgoWas) {
     AtLoad world;
     Cluster cluster(5, 1, {&world, {}});
     const auto lose = [&](std::uint32_t slot) {
-      for (const std::uint32_t other : {0U, 1U}) cluster.nodes[other].membership->lost(slot);
+      for (const std::uint32_t other : {0U, 1U}) cluster.nodes[other].membership->lost(Slot{slot});
     };
     lose(3);
     cluster.run({0, 1, 2});
-    for (const std::uint32_t slot : {0U, 1U}) cluster.nodes[4].membership->ready(slot, 100 + slot);
+    for (const std::uint32_t slot : {0U, 1U})
+      cluster.nodes[4].membership->ready(Slot{slot}, 100 + slot);
     const auto accepted = [&] {
       const std::size_t block = cluster.plan.rows.words.block(3);
       return NativeMemory::load(cluster.rows[0].data() + block + ViewWords::kAccepted);
@@ -74,7 +75,7 @@ TEST(NextView, WhoJoinsTakesNothingForDecidedBecauseAProposalTwoViewsAgoWas) {
     world.arm(4, at, [&] {
       lose(2);
       cluster.run({0, 1});
-      for (const std::uint32_t slot : {0U, 1U}) cluster.nodes[slot].membership->ready(4, 104);
+      for (const std::uint32_t slot : {0U, 1U}) cluster.nodes[slot].membership->ready(Slot{4}, 104);
       for (int i = 0; i < 10 && accepted() == 0; ++i) cluster.run({1, 0}, 1);
     });
     cluster.nodes[4].pass();
@@ -90,9 +91,9 @@ TEST(NextView, WhoJoinsTakesNothingForDecidedBecauseAProposalTwoViewsAgoWas) {
 // known: a joiner that reads it as 0 would begin there.
 TEST(NextView, ABlockThatIsClearedSaysNoFirstNumber) {
   ForgedCluster cluster(3);
-  cluster.nodes[0].membership->lost(2);
+  cluster.nodes[0].membership->lost(Slot{2});
   const auto word = [&](ControlWords::Word column) {
-    const GroupPlace place = cluster.plan.rows.layouts[1].place("g");
+    const GroupPlace place = cluster.plan.rows.layouts[Slot{1}].place("g");
     return NativeMemory::load(cluster.rows[1].data() + place.control[0] + column);
   };
   const auto accepted = [&] {

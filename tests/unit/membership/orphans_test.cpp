@@ -17,8 +17,8 @@ class Orphans : public ::testing::Test {
     for (const std::uint32_t slot : {1U, 2U}) cluster_.nodes[slot].membership->leave();
     cluster_.run({0, 1, 2});
     for (const auto& [one, other] : {std::pair(0U, 3U), std::pair(0U, 4U), std::pair(3U, 4U)}) {
-      cluster_.nodes[one].membership->ready(other, 100 + other);
-      cluster_.nodes[other].membership->ready(one, 100 + one);
+      cluster_.nodes[one].membership->ready(Slot{other}, 100 + other);
+      cluster_.nodes[other].membership->ready(Slot{one}, 100 + one);
     }
     cluster_.run({0});
   }
@@ -26,7 +26,7 @@ class Orphans : public ::testing::Test {
   // The number of the view's first message, as node 0 says it.
   std::byte* number() {
     const std::uint64_t view = cluster_.nodes[0].views.back().id;
-    const GroupPlace place = cluster_.plan.rows.layouts[0].place("g");
+    const GroupPlace place = cluster_.plan.rows.layouts[Slot{0}].place("g");
     return cluster_.rows[0].data() + place.control[view % 2] + ControlWords::kFirstSeq;
   }
   // They know of the view, but of the number only if they have read it already.
@@ -35,7 +35,7 @@ class Orphans : public ::testing::Test {
     cluster_.run({3, 4}, 1);
   }
   void lose_the_first() {
-    for (const std::uint32_t slot : {3U, 4U}) cluster_.nodes[slot].membership->lost(0);
+    for (const std::uint32_t slot : {3U, 4U}) cluster_.nodes[slot].membership->lost(Slot{0});
     cluster_.run({3, 4});
   }
 
@@ -61,8 +61,8 @@ TEST_F(Orphans, HearOfTheirViewFromEachOther) {
   cluster_.run({3}, 3);
   ASSERT_EQ(cluster_.nodes[3].views.size(), 1U);
   ASSERT_TRUE(cluster_.nodes[4].views.empty());
-  cluster_.nodes[4].membership->lost(0);
-  cluster_.nodes[3].membership->lost(0);
+  cluster_.nodes[4].membership->lost(Slot{0});
+  cluster_.nodes[3].membership->lost(Slot{0});
   cluster_.run({3, 4});
   for (const std::uint32_t slot : {3U, 4U}) {
     EXPECT_THAT(slots_of(cluster_.nodes[slot].views.front()), ElementsAre(0, 3, 4));

@@ -67,8 +67,8 @@ std::vector<std::uint64_t> forged(std::vector<std::uint64_t> words, std::size_t 
 
 TEST(Proposal, IsRefusedIfItContradictsItself) {
   const std::vector<std::uint64_t> words =
-      encode({.next = {.id = 7, .members = {{1, 10}, {2, 20}}, .survivors = 1},
-              .left = {{3, 30}},
+      encode({.next = {.id = 7, .members = {{Slot{1}, 10}, {Slot{2}, 20}}, .survivors = 1},
+              .left = {{Slot{3}, 30}},
               .in_order = 1,
               .cuts = {Cut{{4, 1, 4, 5}}}});
   ASSERT_EQ(words.size(), 19U);
@@ -90,8 +90,8 @@ TEST(Proposal, FitsIntoTheWordsThatAreReserved) {
   Proposal proposal;
   proposal.next.id = 1;
   for (std::uint32_t slot = 0; slot < 5; ++slot) {
-    proposal.next.members.push_back({slot, slot});
-    proposal.left.push_back({slot, slot + 10});
+    proposal.next.members.push_back({Slot{slot}, slot});
+    proposal.left.push_back({Slot{slot}, slot + 10});
   }
   proposal.cuts = {Cut{{0, 0, 1, 2, 3}}, Cut{{0, 0, 1, 2, 3, 4, 5}}};
   const std::vector<std::uint32_t> senders{3, 5};
@@ -99,12 +99,12 @@ TEST(Proposal, FitsIntoTheWordsThatAreReserved) {
 }
 
 TEST(Proposal, KnowsWhoLeavesInOrder) {
-  const Proposal proposal{.left = {{1, 10}, {2, 20}, {3, 30}}, .in_order = 2};
-  EXPECT_TRUE(proposal.leaves_in_order({1, 10}));
-  EXPECT_TRUE(proposal.leaves_in_order({2, 20}));
-  EXPECT_FALSE(proposal.leaves_in_order({3, 30}));
-  EXPECT_FALSE(proposal.leaves_in_order({2, 21})) << "another incarnation";
-  EXPECT_FALSE(proposal.leaves_in_order({9, 90}));
+  const Proposal proposal{.left = {{Slot{1}, 10}, {Slot{2}, 20}, {Slot{3}, 30}}, .in_order = 2};
+  EXPECT_TRUE(proposal.leaves_in_order({Slot{1}, 10}));
+  EXPECT_TRUE(proposal.leaves_in_order({Slot{2}, 20}));
+  EXPECT_FALSE(proposal.leaves_in_order({Slot{3}, 30}));
+  EXPECT_FALSE(proposal.leaves_in_order({Slot{2}, 21})) << "another incarnation";
+  EXPECT_FALSE(proposal.leaves_in_order({Slot{9}, 90}));
 }
 
 }  // namespace

@@ -14,7 +14,8 @@ constexpr std::uint32_t kMembersMax = 8;
 
 View view_of(std::uint32_t members) {
   View view;
-  for (std::uint32_t slot = 0; slot < members; ++slot) view.members.push_back({slot, 100 + slot});
+  for (std::uint32_t slot = 0; slot < members; ++slot)
+    view.members.push_back({Slot{slot}, 100 + slot});
   return view;
 }
 

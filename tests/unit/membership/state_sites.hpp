@@ -40,7 +40,7 @@ struct Application {
 
 class Site {
  public:
-  Site(std::uint32_t slot, std::vector<AlignedRow>& rows, std::vector<std::string> states,
+  Site(Slot slot, std::vector<AlignedRow>& rows, std::vector<std::string> states,
        std::vector<bool> snapshots)
       : fabric(rows), slot_(slot) {
     application.states = std::move(states);
@@ -49,8 +49,8 @@ class Site {
     std::vector<GroupState> groups;
     for (std::size_t g = 0; g < application.states.size(); ++g) groups.push_back(state(g));
     jobs = std::make_unique<StateJobs>(std::move(groups), kWords.piece_bytes());
-    const RowOf row_of = [&rows](std::uint32_t peer) { return rows[peer].data(); };
-    transfer = std::make_unique<StateTransfer<NativeMemory>>(kWords, *jobs, rows[slot].data(),
+    const RowOf row_of = [&rows](Slot peer) { return rows[peer.value].data(); };
+    transfer = std::make_unique<StateTransfer<NativeMemory>>(kWords, *jobs, rows[slot.value].data(),
                                                              row_of, kPatienceNs);
   }
 
@@ -106,7 +106,7 @@ class Site {
     return out;
   }
 
-  const std::uint32_t slot_;
+  const Slot slot_;
 };
 
 // Slots 0 .. survivors - 1 were there, the others join.
@@ -119,10 +119,10 @@ class StateTransferTest : public ::testing::Test {
     view_ = {.id = 2, .members = {}, .survivors = survivors};
     for (std::uint32_t slot = 0; slot < survivors + joiners; ++slot) {
       rows_.emplace_back(kWords.offset + kWords.bytes());
-      view_.members.push_back({slot, 100 + slot});
+      view_.members.push_back({Slot{slot}, 100 + slot});
     }
     for (std::uint32_t slot = 0; slot < survivors + joiners; ++slot) {
-      sites_.emplace_back(slot, rows_, states, snapshots);
+      sites_.emplace_back(Slot{slot}, rows_, states, snapshots);
     }
   }
   void begin() {
@@ -150,7 +150,7 @@ class StateTransferTest : public ::testing::Test {
     }
   }
   void lose(std::uint32_t slot) {
-    for (Site& site : sites_) site.transfer->gone(slot);
+    for (Site& site : sites_) site.transfer->gone(Slot{slot});
   }
   Taking taking(std::size_t at) { return sites_[at].transfer->taking(); }
 

@@ -84,7 +84,7 @@ TEST_F(StuckGiver, IsNotLeftForOneThatIsNotReady) {
   begin();
   for (std::uint64_t now = 0; now < 3 * kPatienceNs; ++now) {
     set_time(now);
-    EXPECT_EQ(site(2).transfer->giver(), 0U);
+    EXPECT_EQ(site(2).transfer->giver(), Slot{0});
   }
   ASSERT_TRUE(run({0, 2}));
   EXPECT_EQ(taking(2), Taking::done);
@@ -97,7 +97,7 @@ TEST_F(StuckGiver, IsNotLeftForOneThatLeaves) {
   store_cell(rows_[1].data() + ViewWords::kLeaving, 1);
   run_stuck();  // the second has saved
   set_time(2 * kPatienceNs);
-  EXPECT_EQ(site(2).transfer->giver(), 0U);
+  EXPECT_EQ(site(2).transfer->giver(), Slot{0});
   ASSERT_TRUE(run({0, 2}));
   EXPECT_EQ(taking(2), Taking::done);
 }
@@ -109,7 +109,7 @@ TEST_F(StuckGiver, IsNotLeftAfterAStandstill) {
   run_stuck();
   for (Site& each : sites_) each.transfer->set_time(100 * kPatienceNs);
   run_stuck();
-  EXPECT_EQ(site(2).transfer->giver(), 0U);
+  EXPECT_EQ(site(2).transfer->giver(), Slot{0});
 }
 
 // There is none to go to.
@@ -137,7 +137,7 @@ TEST_F(StuckGiver, IsNoneThatWaitsForTheJoiner) {
     set_time(now);
     for (const std::size_t giver : {0, 1}) site(giver).work();
   }
-  EXPECT_EQ(site(2).transfer->giver(), 0U);
+  EXPECT_EQ(site(2).transfer->giver(), Slot{0});
   ASSERT_TRUE(run({0, 1, 2}));
   EXPECT_EQ(taking(2), Taking::done);
   EXPECT_EQ(app(1).read_bytes, 0U);

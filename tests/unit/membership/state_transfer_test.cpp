@@ -77,13 +77,15 @@ TEST_F(StateTransferTest, SnapshotsThatNobodyTakesAnyMoreAreForgottenAtOnce) {
   run_until_loaded({0, 1, 2}, 2, 500);
   for (std::uint64_t id = 3; id < 8; ++id) {
     const View next{
-        .id = id, .members = {{0, 100}, {1, 101}, {2, 102}, {slot, 100 + id}}, .survivors = 3};
+        .id = id,
+        .members = {{Slot{0}, 100}, {Slot{1}, 101}, {Slot{2}, 102}, {Slot{slot}, 100 + id}},
+        .survivors = 3};
     for (const std::size_t giver : {0, 1}) site(giver).begin(next);
     for (const std::size_t giver : {0, 1}) {
       while (site(giver).pass() || site(giver).work()) {
       }
       EXPECT_EQ(app(giver).held.use_count(), 3) << "for the first, and for the one that came";
-      site(giver).transfer->gone(slot);
+      site(giver).transfer->gone(Slot{slot});
       while (site(giver).pass() || site(giver).work()) {
       }
       EXPECT_EQ(app(giver).held.use_count(), 2);
@@ -283,27 +285,25 @@ TEST_F(StateTransferTest, DamageInTheRingIsTakenForTheLossOfTheGiver) {
 TEST_F(StateTransferTest, GiversAreNeededFromTheViewOnUntilAllWhoJoinHaveTheState) {
   make(3, 2, {text_of(2'000)}, {true});
   const View first = without_last(view_);
-  for (const std::size_t at : {0, 1, 2, 3}) {
-    site(at).transfer->expect(first, static_cast<std::uint32_t>(at));
+  for (const std::uint32_t at : {0U, 1U, 2U, 3U}) {
+    site(at).transfer->expect(first, Slot{at});
     EXPECT_EQ(site(at).transfer->is_needed(), at < 2) << at;
-    site(at).transfer->begin(first, static_cast<std::uint32_t>(at));
+    site(at).transfer->begin(first, Slot{at});
     EXPECT_EQ(site(at).transfer->is_needed(), at < 2) << at;
   }
   run_until_loaded({0, 1, 3}, 3, 500);
-  EXPECT_THAT(site(0).transfer->takers(), ElementsAre(3));
+  EXPECT_THAT(site(0).transfer->takers(), ElementsAre(Slot{3}));
   View second = view_;
   second.id = 3;
   second.survivors = 4;
-  for (const std::size_t at : {0, 1}) {
-    site(at).transfer->expect(second, static_cast<std::uint32_t>(at));
-  }
+  for (const std::uint32_t at : {0U, 1U}) site(at).transfer->expect(second, Slot{at});
   ASSERT_TRUE(run({0, 1, 3}));
   EXPECT_EQ(taking(3), Taking::done);
   EXPECT_TRUE(site(0).transfer->is_needed()) << "by the one of the next view";
-  for (const std::size_t at : {0, 1}) {
-    site(at).transfer->begin(second, static_cast<std::uint32_t>(at));
+  for (const std::uint32_t at : {0U, 1U}) {
+    site(at).transfer->begin(second, Slot{at});
     EXPECT_TRUE(site(at).transfer->is_needed());
-    site(at).transfer->gone(4);
+    site(at).transfer->gone(Slot{4});
   }
   ASSERT_TRUE(run({0, 1}));
   for (const std::size_t at : {0, 1}) EXPECT_FALSE(site(at).transfer->is_needed()) << at;

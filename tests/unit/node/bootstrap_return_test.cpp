@@ -154,7 +154,7 @@ TEST_P(Return, ThatWasNeverTakenIsNotReleased) {
   a.release(1);
   b.start();
   while (!a.bootstrap().has_news()) std::this_thread::yield();
-  a.bootstrap().release(1);  // too late: this was meant for the one before
+  a.bootstrap().release(Slot{1});  // too late: this was meant for the one before
   EXPECT_EQ(a.await(1).incarnation, b.incarnation);
   EXPECT_TRUE(a.alive(1));
   b.await(0);

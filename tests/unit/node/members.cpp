@@ -85,7 +85,7 @@ std::vector<GroupOptions> TestMember::resolved() const {
 std::vector<std::unique_ptr<Carrier>> TestMember::carriers() const {
   const auto self = std::ranges::find(node.members, node.name, &MemberAddress::name);
   return make_carriers({.node = node,
-                        .self = static_cast<std::uint32_t>(self - node.members.begin()),
+                        .self = {static_cast<std::uint32_t>(self - node.members.begin())},
                         .own_row = row,
                         .doorbell_fd = doorbell.get()});
 }
@@ -102,7 +102,7 @@ void TestMember::stop() {
 
 void TestMember::collect() {
   for (Arrival& arrival : bootstrap_->take_arrivals()) {
-    const std::uint32_t slot = arrival.slot;
+    const std::uint32_t slot = arrival.slot.value;
     EXPECT_TRUE(connections_.emplace(slot, std::move(arrival)).second) << "slot " << slot;
   }
 }
@@ -153,7 +153,7 @@ Error TestMember::await_failure() {
 
 void TestMember::release(std::uint32_t slot) {
   connections_.erase(slot);
-  bootstrap_->release(slot);
+  bootstrap_->release(Slot{slot});
 }
 
 void TestMember::await_trouble(const std::string& part) {

@@ -72,7 +72,7 @@ class TestMember {
   std::vector<GroupOptions> groups;
   std::chrono::nanoseconds silence_limit = std::chrono::seconds(60);
   std::chrono::nanoseconds farewell = std::chrono::milliseconds(500);
-  std::vector<std::size_t> row_bytes{};
+  IndexedBy<Slot, std::size_t> row_bytes{};
   Founding founding = Founding::founds;
   Segment row;
   UniqueFd doorbell;
