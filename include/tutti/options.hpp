@@ -102,6 +102,13 @@ struct GroupOptions {
   /// The default was measured to be the best for messages of 64 B to 10 KB (docs/performance.md).
   std::uint64_t window_bytes = 1024 * 1024;
   std::uint32_t window_messages = 65536;  ///< a power of two, 2 .. 2^22 [same]
+  // Of Order::token_ring, in messages, by the names of [Accelerated Ring, III-B]:
+  // accelerated_window <= personal_window <= global_window <= maximum_gap.
+  std::uint32_t personal_window = 1024;    ///< most that a visit sends, 1 .. 2^24 [same]
+  std::uint32_t accelerated_window = 512;  ///< of these, so many leave after the token [same]
+  std::uint32_t global_window = 8192;      ///< most that a rotation sends, .. 2^24 [same]
+  /// No number is given that is further beyond what all members have, .. 2^27 [same].
+  std::uint32_t maximum_gap = 65536;
   DeliveryThread delivery = DeliveryThread::predicate;
   DeliveryCallback on_delivery{};  ///< may be empty: messages are then counted and dropped
   /// Joiners take over the application's state. Needs load_state, one of snapshot and save_state

@@ -44,6 +44,10 @@ struct Ticket {
 enum class Order : std::uint8_t {
   none,         ///< each sender's messages in its order; members may interleave senders differently
   round_robin,  ///< the senders in turn, one message each in a round [Spindle, 2.1]
+  /// The member that holds the token, which goes round the members: with accelerated_window 0
+  /// Totem's ring, with more the Accelerated Ring [Accelerated Ring, III]. Level::atomic is safe
+  /// delivery.
+  token_ring,
 };
 
 /// When a member delivers a message to its application.

@@ -34,6 +34,18 @@ std::optional<std::uint64_t> bytes_from(std::string text) {
 
 }  // namespace
 
+void add_ring_windows(CLI::App& command, RingWindows& windows) {
+  const auto add = [&command](const char* name, std::uint32_t& value, const char* help) {
+    command.add_option(name, value, help)->check(whole_number(0, 1 << 30))->capture_default_str();
+  };
+  add("--personal-window", windows.personal,
+      "with order token_ring: messages that a member sends at most while it has the token");
+  add("--accelerated-window", windows.accelerated,
+      "of these, how many leave after the token: 0 is Totem's ring");
+  add("--global-window", windows.global, "messages of all members in one rotation at most");
+  add("--maximum-gap", windows.gap, "messages that are numbered and not known to be with all");
+}
+
 void add_fabric_and_level(CLI::App& command, FabricAndLevel& words) {
   command
       .add_option("--fabric", words.fabric,
@@ -54,6 +66,12 @@ void add_fabric_and_level(CLI::App& command, FabricAndLevel& words) {
                   "when a member delivers a message: unordered (on receipt), agreed (once all "
                   "earlier messages have arrived), atomic (once every member has it)")
       ->capture_default_str();
+  command
+      .add_option("--order", words.order,
+                  "who decides the sequence, but at level unordered: round_robin (the senders in "
+                  "turn), token_ring (who holds the token)")
+      ->capture_default_str();
+  add_ring_windows(command, words.windows);
 }
 
 Result<void> apply(const FabricAndLevel& words, NodeOptions& node, GroupOptions& group) {
@@ -63,7 +81,13 @@ Result<void> apply(const FabricAndLevel& words, NodeOptions& node, GroupOptions&
   const Result<Level> level = level_from(words.level);
   if (!level) return std::unexpected(level.error());
   group.level = *level;
-  group.order = *level == Level::unordered ? Order::none : Order::round_robin;
+  const Result<Order> order = order_from(words.order);
+  if (!order) return std::unexpected(order.error());
+  group.order = *level == Level::unordered ? Order::none : *order;
+  group.personal_window = words.windows.personal;
+  group.accelerated_window = words.windows.accelerated;
+  group.global_window = words.windows.global;
+  group.maximum_gap = words.windows.gap;
   return {};
 }
 

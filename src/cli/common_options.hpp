@@ -11,10 +11,22 @@
 
 namespace tutti::cli {
 
-/// --fabric, --level, --rdma-device and, where a group is to be trusted, --litmus.
+/// --personal-window and so on, of Order::token_ring.
+struct RingWindows {
+  std::uint32_t personal = GroupOptions{}.personal_window;
+  std::uint32_t accelerated = GroupOptions{}.accelerated_window;
+  std::uint32_t global = GroupOptions{}.global_window;
+  std::uint32_t gap = GroupOptions{}.maximum_gap;
+};
+void add_ring_windows(CLI::App& command, RingWindows& windows);
+
+/// --fabric, --level, --order with its windows, --rdma-device and, where a group is to be trusted,
+/// --litmus.
 struct FabricAndLevel {
   std::string fabric = "auto";
   std::string level = "atomic";
+  std::string order = "round_robin";
+  RingWindows windows{};
   std::uint32_t litmus_rounds = 0;
   std::string rdma_device{};
 };

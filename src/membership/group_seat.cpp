@@ -35,6 +35,10 @@ GroupSeat::Seated GroupSeat::in(const View& view, const RowOf& row_of) const {
   shape.view = view.id;
   shape.order = options_.order;
   shape.level = options_.level;
+  shape.windows = {.personal = options_.personal_window,
+                   .global = options_.global_window,
+                   .accelerated = options_.accelerated_window,
+                   .gap = options_.maximum_gap};
   shape.message_max_bytes = options_.message_max_bytes;
   shape.window_records = options_.window_messages;
   shape.ring_granules = static_cast<std::uint32_t>(ring_bytes(options_.window_bytes) / kGranule);

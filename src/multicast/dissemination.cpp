@@ -6,8 +6,8 @@
 
 #include "base/assert.hpp"
 #include "smc/record.hpp"
-#include "sst/control_words.hpp"
 #include "sst/pass_words.hpp"
+#include "sst/token_words.hpp"
 
 namespace tutti {
 
@@ -22,7 +22,7 @@ std::uint64_t Dissemination::push(const Outbox& out, Effects& effects) const {
                static_cast<std::uint32_t>(piece.granules * kGranule)};
   }
   const Effects::Words control{place_.control_offset,
-                               {shape_.own_control, ControlWords::bytes(shape_.senders())}};
+                               {shape_.own_control, control_bytes(shape_.order, shape_.senders())}};
   effects.push(place_.peers, {data.data(), out.pieces}, {&control, 1});
   return place_.peers.size();
 }
@@ -31,8 +31,8 @@ void Dissemination::pass_on(const PassedPosts& posts, const std::vector<bool>& s
                             Effects& effects) const {
   const Extent area{place_.area_offset, static_cast<std::uint32_t>(posts.area_granules * kGranule)};
   // What we received of a piece goes with the word that we saw it: its owner asks for both (I8).
-  const std::size_t bytes =
-      ControlWords::bytes(shape_.senders()) + PassWords::bytes(shape_.senders(), shape_.members());
+  const std::size_t bytes = control_bytes(shape_.order, shape_.senders()) +
+                            PassWords::bytes(shape_.senders(), shape_.members());
   const Effects::Words words{place_.control_offset, {shape_.own_control, bytes}};
   std::size_t peer = 0;
   for (std::uint32_t m = 0; m < shape_.members(); ++m) {

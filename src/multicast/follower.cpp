@@ -4,8 +4,6 @@
 
 #include "base/assert.hpp"
 #include "multicast/follower_walk.hpp"
-#include "multicast/round_follower.hpp"
-#include "multicast/sender_follower.hpp"
 #include "multicast/view_state.hpp"
 #include "sst/control_words.hpp"
 #include "sst/memory.hpp"
@@ -190,23 +188,8 @@ void Follower<Memory>::tell_cursor(std::uint32_t sender) {
   cursor.told = cursor.records;
 }
 
-template <class Memory>
-std::unique_ptr<Follower<Memory>> make_follower(const GroupShape& shape, Memory memory,
-                                                const Bounds& bounds, DeliveryCallback callback,
-                                                DeliveryTotals& totals) {
-  if (shape.order == Order::none) {
-    return std::make_unique<SenderFollower<Memory>>(shape, memory, bounds, std::move(callback),
-                                                    totals);
-  }
-  return std::make_unique<RoundFollower<Memory>>(shape, memory, bounds, std::move(callback),
-                                                 totals);
-}
-
 #ifndef TUTTI_DEFINITIONS_ONLY  // see sst/memory.hpp
 template class Follower<NativeMemory>;
-template std::unique_ptr<Follower<NativeMemory>> make_follower(const GroupShape&, NativeMemory,
-                                                               const Bounds&, DeliveryCallback,
-                                                               DeliveryTotals&);
 #endif
 
 }  // namespace tutti

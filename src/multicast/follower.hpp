@@ -171,7 +171,7 @@ class Follower {
   std::unique_ptr<RingCursorCell[]> told_cursors_;
 };
 
-/// The follower that delivers by the group's order.
+/// The follower that delivers by the group's order, see order.hpp.
 template <class Memory>
 [[nodiscard]] std::unique_ptr<Follower<Memory>> make_follower(const GroupShape& shape,
                                                               Memory memory, const Bounds& bounds,

@@ -43,7 +43,10 @@ bool Multicast<Memory>::step(Outbox& out) {
   bool advanced = stability_->start();
   if (!state_.wedged || stability_->receives_wedged()) {
     advanced |= receive();
-    if (ring_ != nullptr && !state_.wedged) advanced |= send(out);
+    if (!state_.wedged) {
+      advanced |= order_->step(ring_);
+      if (ring_ != nullptr) advanced |= send(out);
+    }
     if (advanced) order_->publish_received();
     advanced |= stability_->find(advanced);
   }
@@ -114,8 +117,9 @@ template <class Memory>
 bool Multicast<Memory>::send(Outbox& out) {
   SentState& sent = state_.own_sent;
   if (sent.finished) return false;
-  const SendRing::Batch batch = ring_->take(kSendBatchBytes);
-  if (batch.count != 0) take(batch, out);
+  const Turn turn = order_->turn();
+  const SendRing::Batch batch = ring_->take(kSendBatchBytes, turn.records);
+  if (batch.count != 0) take(batch, turn.round, out);
   const std::uint64_t owed = order_->rounds_owed();
   const bool nulls = sent.rounds < owed;
   if (nulls) {
@@ -134,9 +138,12 @@ bool Multicast<Memory>::send(Outbox& out) {
 }
 
 template <class Memory>
-void Multicast<Memory>::take(const SendRing::Batch& batch, Outbox& out) {
+void Multicast<Memory>::take(const SendRing::Batch& batch, std::uint64_t round, Outbox& out) {
   const GroupShape& shape = state_.shape;
   SentState& sent = state_.own_sent;
+  TUTTI_ASSERT(round >= sent.rounds, round, sent.rounds, shape.view, shape.self);  // S1
+  if (round != sent.rounds) nulls_since_record_ = true;
+  sent.rounds = round;
   if (nulls_since_record_) ring_->stamp(batch, sent.rounds, shape.view);
   nulls_since_record_ = false;
   TUTTI_ASSERT(batch.first - shape.own_base_records == sent.records, batch.first,

@@ -28,10 +28,6 @@
 
 namespace tutti {
 
-/// Ring bytes that one send predicate takes at most: more wait for the next pass, so that peers can
-/// work on the first part meanwhile.
-inline constexpr std::uint32_t kSendBatchBytes = 256 * 1024;
-
 template <class Memory>
 class Multicast {
  public:
@@ -63,7 +59,10 @@ class Multicast {
   [[nodiscard]] bool drained() const { return space_.drained(); }
 
   /// The view ends: nothing more is sent in it, nor at atomic received (I5).
-  void wedge() { state_.wedged = true; }
+  void wedge() {
+    order_->wedge();
+    state_.wedged = true;
+  }
   /// Delivery goes on between the wedge and the decision.
   [[nodiscard]] bool delivers_wedged() const { return stability_->delivers_wedged(); }
 
@@ -129,7 +128,7 @@ class Multicast {
   void meet();
   bool receive();
   bool send(Outbox& out);
-  void take(const SendRing::Batch& batch, Outbox& out);
+  void take(const SendRing::Batch& batch, std::uint64_t round, Outbox& out);
   bool release();
   [[nodiscard]] bool complete_everywhere() const;
 

@@ -4,15 +4,19 @@
 ///
 ///   round_robin  RoundRobin: round k holds one message of each sender, in sender order
 ///   none         Unordered: each sender by itself
+///   token_ring   TokenRing (ring/token): by numbers that the holder of a token gives
 ///
 /// A *position* tells how far a member has delivered. It only grows, positions of members compare,
 /// and kDeliveredAll is the last one. What a position counts, and what the words of a cut mean, is
 /// the order's business. Records of a sender are sent, received, released and passed on the same
 /// way in every order (Multicast).
 /// An order has a follower that delivers by it, see make_follower().
+/// The functions that make an order, its rule of stability and its follower are in ring/orders.cpp,
+/// which knows all of them.
 /// Threads: the predicate thread.
 #pragma once
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -22,8 +26,20 @@
 #include "multicast/ring_cursor.hpp"
 #include "multicast/stability.hpp"
 #include "multicast/view_state.hpp"
+#include "smc/send_ring.hpp"
 
 namespace tutti {
+
+/// Ring bytes that one send predicate takes at most: more wait for the next pass, so that peers can
+/// work on the first part meanwhile.
+inline constexpr std::uint32_t kSendBatchBytes = 256 * 1024;
+
+/// What this member, a sender, may send in a pass: so many records, the first of them in `round`,
+/// which is not before the round behind its last record.
+struct Turn {
+  std::uint64_t round = 0;
+  std::uint32_t records = std::numeric_limits<std::uint32_t>::max();
+};
 
 /// Where a sender's part of a view ends, and what comes before.
 struct ViewEnd {
@@ -40,6 +56,11 @@ class GroupOrder {
   GroupOrder& operator=(const GroupOrder&) = delete;
 
   // In a pass: for the group, or for each member or sender, and never for a message.
+  /// Does what the order itself asks for, after records were received. `own`: our ring, null if we
+  /// are no sender. True if anything moved.
+  virtual bool step(const SendRing* /*own*/) { return false; }
+  /// Asked for after step().
+  [[nodiscard]] virtual Turn turn() const { return {.round = state_.own_sent.rounds}; }
   /// Of its own rounds this member, a sender, must have taken up so many, by nulls where it has no
   /// record.
   [[nodiscard]] virtual std::uint64_t rounds_owed() const = 0;
@@ -61,6 +82,8 @@ class GroupOrder {
   [[nodiscard]] virtual std::uint64_t undelivered() const = 0;
 
   // How a view ends.
+  /// This member is about to wedge.
+  virtual void wedge() {}
   /// A walk over the sender's records from where delivery is; nothing while delivery moves.
   [[nodiscard]] virtual std::optional<RingWalk<Memory>> walk(
       std::uint32_t sender, const Follower<Memory>& follower) const {

@@ -52,10 +52,10 @@ std::optional<RingCursor> PassOn<Memory>::end_of(std::uint32_t sender,
   const std::optional<RingCursor> end =
       cursor_before(*start, state_.sent[sender].records, kNoRound);
   if (end && end->records == state_.sent[sender].records) return end;
-  // Y5: see RoundRobin::apply_cut().
-  std::atomic_thread_fence(std::memory_order_acquire);
-  const std::uint32_t rank = shape_.sender_ranks[sender];
-  if (state_.blocks.in_view(rank)) state_.violation = {rank, kImpossibleRecord};
+  // Where we read the sender's own row, it may have stamped its next record for a later view, in
+  // which we are not.
+  const bool later = end && shape_.sender_replicas[sender] == nullptr;
+  if (!later) state_.refuse_record(sender);  // Y5
   return {};
 }
 
@@ -151,8 +151,10 @@ bool PassOn<Memory>::take(const PassedPiece& piece, const Follower<Memory>& foll
     const std::optional<RingCursor> then =
         cursor_before(RingWalk<Memory>(state_.memory, state_.extent_of(s), *end, shape_.view),
                       sent.records + more, kNoRound);
-    possible = then && then->records == sent.records + more &&
-               ((then->offset - piece.offset) & mask) == (piece.words.size() & mask);
+    const bool later = then && then->records != sent.records + more;
+    if (later && replica == nullptr) return false;  // as in end_of()
+    possible =
+        then && !later && ((then->offset - piece.offset) & mask) == (piece.words.size() & mask);
     if (possible && piece.last) {
       const SentChange change = advance(sent, piece.sent, shape_.window_records);
       if (change == SentChange::none) return true;

@@ -16,8 +16,8 @@
 
 #include "multicast/outbox.hpp"
 #include "multicast/shape.hpp"
-#include "sst/control_words.hpp"
 #include "sst/pass_words.hpp"
+#include "sst/token_words.hpp"
 
 namespace tutti {
 
@@ -62,10 +62,10 @@ class PassedPieces {
 
  private:
   [[nodiscard]] const std::byte* word(std::uint32_t member, PassWords::Word column) const {
-    return shape_.member_controls[member] + ControlWords::bytes(shape_.senders()) + column;
+    return shape_.member_controls[member] + control_bytes(shape_.order, shape_.senders()) + column;
   }
   [[nodiscard]] std::byte* own_word(PassWords::Word column) const {
-    return shape_.own_control + ControlWords::bytes(shape_.senders()) + column;
+    return shape_.own_control + control_bytes(shape_.order, shape_.senders()) + column;
   }
   // A word of another member, 0 if its block is of another view (H3).
   [[nodiscard]] std::uint64_t load(std::uint32_t member, PassWords::Word column) const;

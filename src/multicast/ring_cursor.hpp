@@ -70,11 +70,16 @@ struct RingExtent {
 template <class Memory>
 class RingWalk {
  public:
+  /// A stamp tells a round that is at most so far from the last one of its sender.
+  static constexpr std::uint64_t kStampReach = 1ULL << 31;
+
   RingWalk(const Memory& memory, const RingExtent& ring, const RingCursor& from, std::uint64_t view)
       : memory_(memory), ring_(ring), view_(view), cursor_(from) {}
 
-  /// Looks at the record at the cursor. False if no record is there.
-  [[nodiscard]] bool look() {
+  /// Looks at the record at the cursor, whose round is `least` or later if the sender was silent
+  /// for so long that its stamp alone does not tell. False if no record is there.
+  [[nodiscard]] bool look(std::uint64_t least = 0) {
+    if (least > cursor_.round && least - cursor_.round > kStampReach) cursor_.round = least;
     header_ = header_at(cursor_.offset);
     take_stamp();
     if (header_.pad()) {

@@ -16,6 +16,14 @@ inline constexpr std::uint64_t kUnknownSeq = ~0ULL;
 
 inline constexpr std::uint32_t kNobody = std::numeric_limits<std::uint32_t>::max();
 
+/// Of the order token_ring, in messages; GroupOptions says what they are.
+struct TokenWindows {
+  std::uint32_t personal = 0;
+  std::uint32_t global = 0;
+  std::uint32_t accelerated = 0;
+  std::uint32_t gap = 0;
+};
+
 struct GroupShape {
   std::uint64_t view = 0;                          ///< the epoch of its control blocks (L3)
   std::uint32_t self = 0;                          ///< own rank in the group
@@ -39,6 +47,7 @@ struct GroupShape {
   std::uint32_t message_max_bytes = 0;
   Order order = Order::round_robin;
   Level level = Level::atomic;
+  TokenWindows windows{};              ///< of Order::token_ring
   std::uint64_t first_seq = 0;         ///< number of the view's first message, or kUnknownSeq
   std::uint64_t own_base_records = 0;  ///< own records that were delivered in earlier views
 

@@ -72,7 +72,7 @@ class AtOnce : public Stability<Memory> {
   void raise() {
     ViewState<Memory>& state = this->state_;
     for (std::uint32_t s = 0; s < state.shape.senders(); ++s) {
-      state.stable[s] = state.sent[s].known_rounds();
+      state.stable[s] = state.received_of(s);
       state.set_bounds(s);
     }
   }
@@ -121,7 +121,7 @@ class OnReceipt final : public AtOnce<Memory> {
 }  // namespace
 
 template <class Memory>
-std::unique_ptr<Stability<Memory>> make_stability(ViewState<Memory>& state) {
+std::unique_ptr<Stability<Memory>> make_receipt_rule(ViewState<Memory>& state) {
   switch (state.shape.level) {
     case Level::agreed:
       return std::make_unique<OnReceipt<Memory>>(state);
@@ -133,7 +133,7 @@ std::unique_ptr<Stability<Memory>> make_stability(ViewState<Memory>& state) {
 }
 
 #ifndef TUTTI_DEFINITIONS_ONLY  // see sst/memory.hpp
-template std::unique_ptr<Stability<NativeMemory>> make_stability(ViewState<NativeMemory>&);
+template std::unique_ptr<Stability<NativeMemory>> make_receipt_rule(ViewState<NativeMemory>&);
 #endif
 
 }  // namespace tutti

@@ -6,6 +6,8 @@
 ///   agreed     OnReceipt: at once, as soon as every member has every sender's row
 ///   unordered  AtOnce: at once
 ///
+/// In a ring, atomic is another rule (ring/token/safe.hpp).
+///
 /// Invariants:
 ///  I2  With AllReceived a record of round k is stable once every member's received[s] > k. Nulls
 ///      have no content and need no stability: knowing them is enough, because what a sender said
@@ -58,7 +60,12 @@ class Stability {
   ViewState<Memory>& state_;
 };
 
+/// The rule of the group's order and level, see order.hpp.
 template <class Memory>
 [[nodiscard]] std::unique_ptr<Stability<Memory>> make_stability(ViewState<Memory>& state);
+
+/// That of its level, by what members say that they have received of each sender.
+template <class Memory>
+[[nodiscard]] std::unique_ptr<Stability<Memory>> make_receipt_rule(ViewState<Memory>& state);
 
 }  // namespace tutti

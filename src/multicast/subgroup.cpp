@@ -279,11 +279,10 @@ std::optional<Violation> Subgroup<Memory>::violation() const {
   std::optional<Violation> out = found.multicast.violation();
   if (corrupt != kNobody) out = {corrupt, "its ring buffer holds a record that cannot be"};
   if (!out) return out;
-  const auto sender = std::ranges::find(found.shape.sender_ranks, out->sender_rank);
-  TUTTI_ASSERT(sender != found.shape.sender_ranks.end(), out->sender_rank, found.shape.view,
-               found.shape.self);
-  out->sender_id =
-      found.shape.sender_ids[static_cast<std::size_t>(sender - found.shape.sender_ranks.begin())];
+  TUTTI_ASSERT(out->rank < found.shape.members() && out->rank != found.shape.self, out->rank,
+               found.shape.view, found.shape.self);
+  // The peers are the other members, by rank.
+  out->slot = found.place.peers[out->rank - (out->rank > found.shape.self ? 1 : 0)];
   return out;
 }
 

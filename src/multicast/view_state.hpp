@@ -6,6 +6,8 @@
 /// before data).
 /// Threads: the predicate thread.
 #pragma once
+#include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -43,7 +45,8 @@ struct ViewState {
 
   /// Tells delivery how far it may go with that sender.
   void set_bounds(std::uint32_t sender) {
-    const std::uint64_t known = sent[sender].known_rounds();
+    std::uint64_t known = sent[sender].known_rounds();
+    if (is_numbered()) known = std::max(known, stable[sender]);  // a number is one sender's
     TUTTI_ASSERT(stable[sender] <= known, stable[sender], known, sender, shape.view, shape.self);
     bounds.set(sender, {.records = sent[sender].records,
                         .known = known,
@@ -57,6 +60,22 @@ struct ViewState {
                  shape.self);
     bounds.set(sender,
                {.records = records, .known = rounds, .stable = rounds, .base = base[sender]});
+  }
+
+  /// One sequence of numbers is given to the messages of all senders: the round of a record is its
+  /// number, and the sender's only.
+  [[nodiscard]] bool is_numbered() const { return shape.order == Order::token_ring; }
+  /// Rounds of that sender that are here, with all that comes before them.
+  [[nodiscard]] std::uint64_t received_of(std::uint32_t sender) const {
+    return is_numbered() ? here : sent[sender].known_rounds();
+  }
+
+  /// The sender's ring holds what is no record. Y5: where rows are shared, its owner may be in a
+  /// later view by now, and then it may.
+  void refuse_record(std::uint32_t sender) {
+    std::atomic_thread_fence(std::memory_order_acquire);
+    const std::uint32_t rank = shape.sender_ranks[sender];
+    if (blocks.in_view(rank)) violation = {rank, kImpossibleRecord};
   }
 
   /// Delivery has come to this position.
@@ -103,6 +122,8 @@ struct ViewState {
   std::size_t unmet;                    ///< of how many it is not
   SentState own_sent;                   ///< as published, of this member
   std::uint64_t delivered = 0;          ///< as published: position
+  std::uint64_t here = 0;               ///< is_numbered(): the records of all numbers below it are
+  std::uint64_t safe = 0;               ///< likewise: every member has those of all below it
   bool wedged = false;
   bool overtaken = false;  ///< the others went on without us while a cut was applied (Y5)
   std::optional<Violation> violation{};

@@ -1,20 +1,21 @@
 /// \file violation.hpp
-/// A sender whose words or records no correct member writes.
+/// A member whose words or records no correct one writes.
 #pragma once
 #include <cstdint>
 
-#include "tutti/types.hpp"
+#include "fabric/slot.hpp"
 
 namespace tutti {
 
 struct Violation {
-  std::uint32_t sender_rank = 0;
+  std::uint32_t rank = 0;  ///< in the group
   const char* what = "";
-  MemberIndex sender_id{};  ///< what Message::sender says of it (Subgroup fills it in)
+  Slot slot{};  ///< Subgroup fills it in
 };
 
 inline constexpr const char* kImpossibleSent = "its sent counter is not one a member can write";
 inline constexpr const char* kImpossibleRecord = "its ring buffer holds a record that cannot be";
+inline constexpr const char* kImpossibleToken = "the token that it passed is one that cannot be";
 inline constexpr const char* kImpossiblePassed =
     "what another member passed on of its messages cannot be";
 

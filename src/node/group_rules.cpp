@@ -11,6 +11,7 @@
 #include "node/carriers.hpp"
 #include "sst/pass_words.hpp"
 #include "sst/row_layout.hpp"
+#include "sst/token_words.hpp"
 
 namespace tutti {
 namespace {
@@ -41,7 +42,7 @@ std::size_t waiting_bytes(const NodeOptions& node, const GroupOptions& group) {
   if (group.senders.empty()) {
     senders = group.members.empty() ? node.members.size() : group.members.size();
   }
-  const std::size_t words = kControlRecordBytes + ControlWords::bytes(senders);
+  const std::size_t words = kControlRecordBytes + control_bytes(group.order, senders);
   std::size_t bytes = 4 * words;
   if (group.level == Level::agreed) {
     bytes += 4 * (words + PassWords::bytes(senders, node.members.size()));

@@ -66,6 +66,7 @@ class Incarnation final : private EngineEvents {
   /// Name of the member at that rank of the view.
   [[nodiscard]] const std::string& member(Rank rank) const;
   [[nodiscard]] const View& view() const { return engine_->view(); }
+  [[nodiscard]] const std::string& name_of(Slot slot) const { return plan_.names[slot]; }
   /// See Membership.
   [[nodiscard]] bool may_have_created() const { return engine_->membership().may_have_created(); }
   /// Names of the members that this one has suspected in its last view.

@@ -182,12 +182,10 @@ void NodeCore::check_groups() {
     TUTTI_ASSERT(group->subgroup() != nullptr);  // in a view
     if (group->subgroup()->complete()) ++complete;
     if (const std::optional<Violation> violation = group->subgroup()->violation()) {
-      TUTTI_ASSERT(violation->sender_id.value < group->options().members.size(),
-                   violation->sender_id.value, violation->sender_rank, incarnation_->view().id);
-      fail_with({ErrorCode::peer_lost,
-                 "member '" + group->options().members[violation->sender_id.value] +
-                     "' is corrupt in group '" + group->options().name + "': " + violation->what +
-                     "; nothing more is delivered. Restart the group"});
+      fail_with({ErrorCode::peer_lost, "member '" + incarnation_->name_of(violation->slot) +
+                                           "' is corrupt in group '" + group->options().name +
+                                           "': " + violation->what +
+                                           "; nothing more is delivered. Restart the group"});
       return;
     }
   }

@@ -34,7 +34,8 @@ struct Word {
 };
 
 // The first word is the default, so error texts list it first.
-constexpr std::array kOrders{Word{Order::round_robin, "round_robin"}, Word{Order::none, "none"}};
+constexpr std::array kOrders{Word{Order::round_robin, "round_robin"}, Word{Order::none, "none"},
+                             Word{Order::token_ring, "token_ring"}};
 constexpr std::array kLevels{Word{Level::atomic, "atomic"}, Word{Level::agreed, "agreed"},
                              Word{Level::unordered, "unordered"}};
 constexpr std::array kFabrics{Word{FabricChoice::automatic, "auto"}, Word{FabricChoice::shm, "shm"},
@@ -159,7 +160,8 @@ Result<void> check_order_and_level(Order order, Level level) {
   }
   if (order == Order::none && level != Level::unordered) {
     return bad("level " + in_quotes(to_string(level)) +
-               " goes with order 'round_robin', not 'none': without an order there are no earlier "
+               " goes with order 'round_robin' or 'token_ring', not 'none': without an order there "
+               "are no earlier "
                "messages to wait for; order 'none' goes with level 'unordered'");
   }
   return {};
@@ -211,6 +213,24 @@ Result<void> check_windows(const GroupOptions& group) {
   return {};
 }
 
+Result<void> check_token_windows(const GroupOptions& group) {
+  struct Field {
+    const char* name;
+    std::uint32_t value, least, most;
+  };
+  constexpr std::uint32_t kRotationMax = 1U << 24;
+  for (const Field& field : {
+           Field{"personal_window", group.personal_window, 1, kRotationMax},
+           Field{"accelerated_window", group.accelerated_window, 0, group.personal_window},
+           Field{"global_window", group.global_window, group.personal_window, kRotationMax},
+           Field{"maximum_gap", group.maximum_gap, group.global_window, 1U << 27},
+       }) {
+    if (Result<void> r = check_range(field.name, field.value, field.least, field.most); !r)
+      return r;
+  }
+  return {};
+}
+
 Result<void> check_group_fields(const GroupOptions& group) {
   if (Result<void> r = check_list("members", group.members); !r) return r;
   if (Result<void> r = check_list("senders", group.senders); !r) return r;
@@ -222,6 +242,7 @@ Result<void> check_group_fields(const GroupOptions& group) {
   }
   if (Result<void> r = check_order_and_level(group.order, group.level); !r) return r;
   if (Result<void> r = check_windows(group); !r) return r;
+  if (Result<void> r = check_token_windows(group); !r) return r;
   const bool gives = group.save_state || group.snapshot;
   const bool loads = static_cast<bool>(group.load_state);
   if (group.stateful != gives || group.stateful != loads) {

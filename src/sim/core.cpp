@@ -20,7 +20,6 @@
 #include "multicast/follower.cpp"             // NOLINT(bugprone-suspicious-include)
 #include "multicast/multicast.cpp"            // NOLINT(bugprone-suspicious-include)
 #include "multicast/multicast_end.cpp"        // NOLINT(bugprone-suspicious-include)
-#include "multicast/order.cpp"                // NOLINT(bugprone-suspicious-include)
 #include "multicast/pass_on.cpp"              // NOLINT(bugprone-suspicious-include)
 #include "multicast/passed_pieces.cpp"        // NOLINT(bugprone-suspicious-include)
 #include "multicast/round_follower.cpp"       // NOLINT(bugprone-suspicious-include)
@@ -30,6 +29,12 @@
 #include "multicast/stability.cpp"            // NOLINT(bugprone-suspicious-include)
 #include "multicast/subgroup.cpp"             // NOLINT(bugprone-suspicious-include)
 #include "multicast/unordered.cpp"            // NOLINT(bugprone-suspicious-include)
+#include "ring/orders.cpp"                    // NOLINT(bugprone-suspicious-include)
+#include "ring/token/local_aru.cpp"           // NOLINT(bugprone-suspicious-include)
+#include "ring/token/number_follower.cpp"     // NOLINT(bugprone-suspicious-include)
+#include "ring/token/token_cut.cpp"           // NOLINT(bugprone-suspicious-include)
+#include "ring/token/token_ring.cpp"          // NOLINT(bugprone-suspicious-include)
+#include "ring/token/token_visit.cpp"         // NOLINT(bugprone-suspicious-include)
 #include "sim/memory.hpp"
 
 namespace tutti {
@@ -39,6 +44,9 @@ template class PassedPieces<sim::Memory>;
 template class PassOn<sim::Memory>;
 template class RoundRobin<sim::Memory>;
 template class Unordered<sim::Memory>;
+template class LocalAru<sim::Memory>;
+template class TokenRing<sim::Memory>;
+template class NumberFollower<sim::Memory>;
 template class Follower<sim::Memory>;
 template class RoundFollower<sim::Memory>;
 template class SenderFollower<sim::Memory>;

@@ -3,6 +3,7 @@
 #include "history/make_event.hpp"
 #include "sim/member.hpp"
 #include "sst/memory.hpp"
+#include "sst/token_words.hpp"
 
 namespace tutti::sim {
 
@@ -68,7 +69,11 @@ void Member::check_stable() {
       const bool met =
           (NativeMemory::load(words + ControlWords::kBase) & ControlWords::kMetAll) != 0;
       for (std::uint32_t s = 0; s < shape.senders(); ++s) {
-        const std::uint64_t received = NativeMemory::load(words + ControlWords::kReceived[s]);
+        const std::uint64_t received =
+            shape.order == Order::token_ring
+                ? NativeMemory::load(words + TokenWords(shape.senders()).here()) &
+                      ~TokenWords::kWedged
+                : NativeMemory::load(words + ControlWords::kReceived[s]);
         const bool atomic = shape.level == Level::atomic;
         const std::uint64_t most = here && atomic ? received : here && met ? kNoRound : 0;
         if (engine_->subgroup(g).stable(s) <= most || !finding_.empty()) continue;
@@ -85,8 +90,7 @@ void Member::check_violations() {
   for (std::size_t g = 0; g < seats_.size() && finding_.empty(); ++g) {
     const std::optional<Violation> violation = engine_->subgroup(g).violation();
     if (!violation || stopped()) continue;
-    finding_ = "Y4: " + name() + " says that " +
-               plan_.rows.groups[g].members[violation->sender_id.value] +
+    finding_ = "Y4: " + name() + " says that " + plan_.rows.names[violation->slot] +
                " is corrupt: " + violation->what;
   }
 }

@@ -30,10 +30,10 @@ void SendRing::abandon(const Space& space) noexcept {
   commit(space);
 }
 
-SendRing::Batch SendRing::take(std::uint32_t max_bytes) {
+SendRing::Batch SendRing::prefix(std::uint32_t max_bytes, std::uint32_t max_records) const {
   Batch batch{taken_, 0, taken_granules_, taken_granules_};
   const auto max_granules = static_cast<std::uint32_t>(max_bytes / kGranule);
-  for (;;) {
+  while (batch.count < max_records) {
     const std::uint64_t index = taken_ + batch.count;
     // Acquire: pairs with commit(): the record's bytes are there.
     const std::uint64_t entry = ready_[index & record_mask_].load(std::memory_order_acquire);
@@ -44,6 +44,11 @@ SendRing::Batch SendRing::take(std::uint32_t max_bytes) {
     ++batch.count;
   }
   TUTTI_ASSERT(batch.end - batch.begin <= granule_mask_ + 1, batch.begin, batch.end);  // SR3
+  return batch;
+}
+
+SendRing::Batch SendRing::take(std::uint32_t max_bytes, std::uint32_t max_records) {
+  const Batch batch = prefix(max_bytes, max_records);
   taken_ += batch.count;
   taken_granules_ = batch.end;
   if (static_cast<std::int32_t>(batch.end - stamped_granules_) > 0) stamped_granules_ = batch.end;

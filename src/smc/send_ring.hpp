@@ -10,12 +10,13 @@
 ///      after release(), which the caller makes once every member has delivered it.
 ///  SR4  After close() no claim succeeds, and those made before it are all still taken.
 /// Threads: claim, commit, close: any. take, stamp, release, rebase, closed_and_empty: the
-/// predicate's.
+/// predicate's, which also asks ready().
 /// Source: [Spindle, 2.3, 3.1, 3.4]; records of variable length instead of fixed slots.
 #pragma once
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -65,8 +66,14 @@ class SendRing {
   }
 
   /// The longest committed prefix, at most `max_bytes` of ring (but always one record if there is
-  /// one).
-  [[nodiscard]] Batch take(std::uint32_t max_bytes);
+  /// one) and `max_records`.
+  [[nodiscard]] Batch take(std::uint32_t max_bytes,
+                           std::uint32_t max_records = std::numeric_limits<std::uint32_t>::max());
+
+  /// How many records take() would find now.
+  [[nodiscard]] std::uint32_t ready(std::uint32_t max_bytes, std::uint32_t max_records) const {
+    return prefix(max_bytes, max_records).count;
+  }
 
   /// Writes into the batch's first header which round it takes up, since nulls came before (R3).
   void stamp(const Batch& batch, std::uint64_t round, std::uint64_t view);
@@ -101,6 +108,8 @@ class SendRing {
   }
 
  private:
+  [[nodiscard]] Batch prefix(std::uint32_t max_bytes, std::uint32_t max_records) const;
+
   struct Released {
     std::uint64_t records = 0;
     std::uint32_t granules = 0;

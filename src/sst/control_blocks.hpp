@@ -76,6 +76,9 @@ class ControlBlocks {
     memory_.store(own_ + word, value);
     unsaid_ = true;
   }
+  /// The same for a word that goes with whatever is posted next.
+  void note(ControlWords::Word word, std::uint64_t value) { memory_.store(own_ + word, value); }
+  void ask_for_post() { unsaid_ = true; }
   /// Our own words are to be posted. They are, from now on, until the next say().
   [[nodiscard]] bool take_unsaid() { return std::exchange(unsaid_, false); }
 

@@ -5,6 +5,7 @@
 
 #include "base/assert.hpp"
 #include "sst/pass_words.hpp"
+#include "sst/token_words.hpp"
 
 namespace tutti {
 namespace {
@@ -24,7 +25,7 @@ std::uint64_t ring_bytes(std::uint64_t window_bytes) {
 
 std::size_t block_bytes(const GroupOptions& group, std::size_t nodes) {
   const std::size_t senders = group.senders.size();
-  return ControlWords::bytes(senders) +
+  return control_bytes(group.order, senders) +
          (group.level == Level::agreed ? PassWords::bytes(senders, nodes) : 0);
 }
 

@@ -5,7 +5,8 @@
 ///     0            the fabric's line (row_header.hpp)
 ///     64 ...       the membership's words
 ///     ...          two control blocks per group, for views of even and odd number:
-///                  control_words.hpp, and at Level::agreed pass_words.hpp
+///                  control_words.hpp, with Order::token_ring token_words.hpp,
+///                  and at Level::agreed pass_words.hpp
 ///                  and after them a line for the member's life: reclaimed,
 ///                  and at Level::agreed the pass area
 ///     4096 * k     a ring buffer per group in which the member sends

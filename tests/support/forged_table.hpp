@@ -13,6 +13,7 @@
 #include "sst/pass_words.hpp"
 #include "sst/row_layout.hpp"
 #include "sst/sent_word.hpp"
+#include "sst/token_words.hpp"
 #include "support/aligned_row.hpp"
 
 namespace tutti::testing {
@@ -21,6 +22,8 @@ struct ForgedOptions {
   std::uint32_t members = 3;
   std::vector<std::uint32_t> sender_ranks{0, 1, 2};
   Level level = Level::atomic;
+  Order order = Order::round_robin;  ///< but at Level::unordered
+  TokenWindows windows{.personal = 8, .global = 16, .accelerated = 0, .gap = 32};
   std::uint32_t ring_granules = 64;
   std::uint32_t window_records = 16;
   std::uint32_t message_max_bytes = 128;
@@ -30,10 +33,11 @@ struct ForgedOptions {
 class ForgedTable {
  public:
   explicit ForgedTable(const ForgedOptions& options)
-      : options_(options), other_control_(ControlWords::bytes(options.sender_ranks.size())) {
+      : options_(options),
+        other_control_(control_bytes(options.order, options.sender_ranks.size())) {
     for (std::uint32_t m = 0; m < options.members; ++m) {
       const std::size_t senders = options.sender_ranks.size();
-      controls_.emplace_back(ControlWords::bytes(senders) +
+      controls_.emplace_back(control_bytes(options.order, senders) +
                              PassWords::bytes(senders, options.members));
       areas_.emplace_back(area_bytes());
       for (std::size_t s = 0; s < senders; ++s) {
@@ -59,7 +63,8 @@ class ForgedTable {
     shape.ring_granules = options_.ring_granules;
     shape.window_records = options_.window_records;
     shape.message_max_bytes = options_.message_max_bytes;
-    shape.order = options_.level == Level::unordered ? Order::none : Order::round_robin;
+    shape.order = options_.level == Level::unordered ? Order::none : options_.order;
+    shape.windows = options_.windows;
     shape.level = options_.level;
     for (AlignedRow& control : controls_) shape.member_controls.push_back(control.data());
     for (AlignedRow& area : areas_) shape.member_areas.push_back(area.data());
@@ -121,9 +126,10 @@ class ForgedTable {
   [[nodiscard]] AlignedRow& replica(std::uint32_t member, std::uint32_t sender) {
     return replicas_[std::size_t{member} * rings_.size() + sender];
   }
+  [[nodiscard]] std::byte* control(std::uint32_t member) { return controls_[member].data(); }
   [[nodiscard]] AlignedRow& area(std::uint32_t member) { return areas_[member]; }
   [[nodiscard]] std::byte* pass_word(std::uint32_t member, PassWords::Word column) {
-    return controls_[member].data() + ControlWords::bytes(rings_.size()) + column;
+    return controls_[member].data() + control_bytes(options_.order, rings_.size()) + column;
   }
 
  private:

@@ -323,7 +323,7 @@ std::string World::findings() const {
   for (const Part& part : parts_) {
     if (const auto violation = part.machine->violation()) {
       all += "node " + node_name(part.node) + " calls member " +
-             std::to_string(violation->sender_rank) + " corrupt: " + violation->what + "\n";
+             std::to_string(violation->rank) + " corrupt: " + violation->what + "\n";
     }
   }
   return all;

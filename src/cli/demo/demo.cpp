@@ -49,7 +49,9 @@ Result<void> validate(const DemoOptions& options) {
         ErrorCode::invalid_argument,
         "--kill: of 2 members, one alone is no majority and stops; use --members 3 or more");
   }
-  return apply(options.words, node, group);
+  if (Result<void> applied = apply(options.words, node, group); !applied) return applied;
+  group.name = "demo";
+  return group.validate();
 }
 
 Result<std::vector<fs::path>> files_of(const DemoOptions& options) {

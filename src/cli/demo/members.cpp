@@ -52,8 +52,16 @@ std::vector<std::string> shared_arguments(const Text& text, const FabricAndLevel
   for (std::size_t i = 0; i < text.parts.size(); ++i) {
     list += (i == 0 ? "" : ",") + text.parts[i].member + "=127.0.0.1:" + std::to_string(ports[i]);
   }
-  std::vector<std::string> arguments = {"run",      "--members",  list,      "--group",  "demo",
-                                        "--fabric", words.fabric, "--level", words.level};
+  std::vector<std::string> arguments = {"run",       "--members", list,         "--group",
+                                        "demo",      "--fabric",  words.fabric, "--level",
+                                        words.level, "--order",   words.order};
+  const RingWindows& windows = words.windows;
+  for (const auto& [option, value] :
+       {std::pair{"--personal-window", windows.personal},
+        std::pair{"--accelerated-window", windows.accelerated},
+        std::pair{"--global-window", windows.global}, std::pair{"--maximum-gap", windows.gap}}) {
+    arguments.insert(arguments.end(), {option, std::to_string(value)});
+  }
   if (words.litmus_rounds != 0) {
     arguments.insert(arguments.end(), {"--litmus", std::to_string(words.litmus_rounds)});
   }

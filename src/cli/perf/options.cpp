@@ -14,6 +14,11 @@ void add_common_perf_options(CLI::App& command, PerfOptions& options) {
       ->check(whole_number(1, 256))
       ->capture_default_str();
   command
+      .add_option("--order", options.order,
+                  "who decides the sequence, but at level unordered: round_robin, token_ring")
+      ->capture_default_str();
+  add_ring_windows(command, options.windows);
+  command
       .add_option("--fabric", options.fabric,
                   "what carries the messages: shm, tcp, verbs, auto or ofi:PROVIDER")
       ->capture_default_str();

@@ -22,6 +22,8 @@ struct PerfOptions {
   std::string fabric = "auto";
   std::string rdma_device{};  ///< of each member's host
   std::string level = "atomic";
+  std::string order = "round_robin";
+  RingWindows windows{};
   std::uint64_t window_bytes = GroupOptions{}.window_bytes;
   std::uint32_t window_messages = GroupOptions{}.window_messages;
   std::uint32_t groups = 1;

@@ -121,8 +121,11 @@ Result<PerfPlan> plan_for(const PerfOptions& options) {
   if (const Result<void> ok = choose_senders(options, plan); !ok)
     return std::unexpected(ok.error());
   if (const Result<void> ok = choose_words(options, plan); !ok) return std::unexpected(ok.error());
-  const FabricAndLevel words{
-      .fabric = options.fabric, .level = options.level, .rdma_device = options.rdma_device};
+  const FabricAndLevel words{.fabric = options.fabric,
+                             .level = options.level,
+                             .order = options.order,
+                             .windows = options.windows,
+                             .rdma_device = options.rdma_device};
   if (const Result<void> ok = apply(words, plan.node, plan.group); !ok) {
     return std::unexpected(ok.error());
   }

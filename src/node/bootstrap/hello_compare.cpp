@@ -102,6 +102,13 @@ Result<void> check_group(const Pair& pair, const GroupOptions& here, const Group
     r = pair.same<std::uint64_t>(group + "window_messages", here.window_messages,
                                  there.window_messages);
   }
+  const auto same_window = [&](const char* field, std::uint64_t mine, std::uint64_t other) {
+    if (r) r = pair.same(group + field, mine, other);
+  };
+  same_window("personal_window", here.personal_window, there.personal_window);
+  same_window("accelerated_window", here.accelerated_window, there.accelerated_window);
+  same_window("global_window", here.global_window, there.global_window);
+  same_window("maximum_gap", here.maximum_gap, there.maximum_gap);
   if (r) r = pair.same<std::uint64_t>(group + "stateful", here.stateful, there.stateful);
   return r;
 }

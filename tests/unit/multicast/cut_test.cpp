@@ -57,7 +57,7 @@ TEST_F(FoundCut, NamesASenderWhoseRecordsCannotBe) {
   for (const std::uint32_t member : {1U, 2U}) table.received(member, kLiar, 1);
   EXPECT_FALSE(find());
   ASSERT_TRUE(multicast.violation());
-  EXPECT_EQ(multicast.violation()->sender_rank, kLiar);
+  EXPECT_EQ(multicast.violation()->rank, kLiar);
 }
 
 // The words come from another member, and are input.

@@ -87,7 +87,7 @@ TEST(Multicast, NamesTheMemberThatWritesAnImpossibleWordAndStops) {
     table.sent(1, word);
     EXPECT_TRUE(member.step()) << "the driver looks for it after a step that did something";
     ASSERT_TRUE(member->violation());
-    EXPECT_EQ(member->violation()->sender_rank, 3U) << "the rank, not the index";
+    EXPECT_EQ(member->violation()->rank, 3U) << "the rank, not the index";
     EXPECT_EQ(member.bounds(1).known, 0U);
     member.commit();
     EXPECT_FALSE(member.step());

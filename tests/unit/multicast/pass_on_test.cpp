@@ -214,7 +214,7 @@ TEST_F(PassingOn, OfNonsenseNamesTheSender) {
       liar.pass({.sender = kLost, .sent = pack({.records = 1, .rounds = 1}), .last = true}, 2));
   lacks.pass_on(suspected);
   ASSERT_TRUE(lacks->violation());
-  EXPECT_EQ(lacks->violation()->sender_rank, kLost);
+  EXPECT_EQ(lacks->violation()->rank, kLost);
   EXPECT_EQ(table.received(kLacks, kLost), 0U);
 }
 
@@ -239,7 +239,7 @@ TEST_F(PassingOn, NamesTheSenderWhoseRecordsCannotBe) {
   has.pass_on(suspected);
   EXPECT_EQ(has->pieces_passed(), 0U);
   ASSERT_TRUE(has->violation());
-  EXPECT_EQ(has->violation()->sender_rank, kLost);
+  EXPECT_EQ(has->violation()->rank, kLost);
 }
 
 TEST_F(PassingOn, TakesNothingElseOfASuspectedSender) {

@@ -29,6 +29,10 @@ TEST(BootstrapMismatch, BothMembersNameTheOptionThatDiffers) {
       Difference{"message_max_bytes", [](auto& g) { --g.message_max_bytes; }},
       Difference{"window_bytes", [](auto& g) { g.window_bytes *= 2; }},
       Difference{"window_messages", [](auto& g) { g.window_messages /= 2; }},
+      Difference{"personal_window", [](auto& g) { --g.personal_window; }},
+      Difference{"accelerated_window", [](auto& g) { --g.accelerated_window; }},
+      Difference{"global_window", [](auto& g) { --g.global_window; }},
+      Difference{"maximum_gap", [](auto& g) { --g.maximum_gap; }},
       Difference{"members", [](auto& g) { g.members = {"b", "a"}; }},
       Difference{"senders", [](auto& g) { g.senders = {"a"}; }}};
   for (const Difference& difference : differences) {

@@ -72,6 +72,12 @@ TEST(Compatible, EachGroupOptionMustBeEqual) {
               HasSubstr("is 65536 at a but 9 at b"));
   EXPECT_THAT(with("window_bytes", [](auto& g) { g.window_bytes = 8192; }), HasSubstr("8192"));
   EXPECT_THAT(with("window_messages", [](auto& g) { g.window_messages = 8; }), HasSubstr("8 at b"));
+  EXPECT_THAT(with("personal_window", [](auto& g) { g.personal_window = 9; }), HasSubstr("9 at b"));
+  EXPECT_THAT(with("accelerated_window", [](auto& g) { g.accelerated_window = 9; }),
+              HasSubstr("9 at b"));
+  EXPECT_THAT(with("global_window", [](auto& g) { g.global_window = 9000; }),
+              HasSubstr("9000 at b"));
+  EXPECT_THAT(with("maximum_gap", [](auto& g) { g.maximum_gap = 99999; }), HasSubstr("99999 at b"));
   EXPECT_THAT(with("members", [](auto& g) { g.members = {"a", "b"}; }),
               HasSubstr("'a,b,c' at a but 'a,b' at b"));
   EXPECT_THAT(with("senders", [](auto& g) { g.senders = {"a"}; }), HasSubstr("'a' at b"));

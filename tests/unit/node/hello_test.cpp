@@ -74,7 +74,7 @@ TEST(Hello, NamesTheFabricAndWhatEachCarrierSays) {
 // If these change, kProtocolVersion must be raised: a node of an older build is then told so,
 // instead of which field is missing.
 TEST(Hello, HasTheFieldsOfItsVersion) {
-  EXPECT_EQ(kProtocolVersion, 4);
+  EXPECT_EQ(kProtocolVersion, 5);
   const auto fields_of = [](const nlohmann::json& object) {
     std::string fields;
     for (const auto& [name, value] : object.items()) fields += name + " ";
@@ -84,9 +84,10 @@ TEST(Hello, HasTheFieldsOfItsVersion) {
   EXPECT_EQ(fields_of(sent),
             "carriers fabric founding groups host incarnation litmus_rounds members name protocol "
             "row_bytes running to version ");
-  EXPECT_EQ(fields_of(sent["groups"][0]),
-            "level members message_max_bytes name order senders stateful window_bytes "
-            "window_messages ");
+  EXPECT_EQ(
+      fields_of(sent["groups"][0]),
+      "accelerated_window global_window level maximum_gap members message_max_bytes name order "
+      "personal_window senders stateful window_bytes window_messages ");
   EXPECT_EQ(fields_of(sent["host"]), "boot_id network_namespace user ");
 }
 
@@ -102,7 +103,7 @@ TEST(Hello, StrangersAreToldFromOtherVersions) {
   EXPECT_EQ(decode_prefix(prefix_of("GET / HTTP/1.1")).error().code, ErrorCode::invalid_argument);
   const Error version = decode_prefix(prefix_of(hello_prefix(7, 10))).error();
   EXPECT_EQ(version.code, ErrorCode::mismatch);
-  EXPECT_THAT(version.message, HasSubstr("protocol version is 7 there but 4 here"));
+  EXPECT_THAT(version.message, HasSubstr("protocol version is 7 there but 5 here"));
   EXPECT_FALSE(decode_prefix(prefix_of(hello_prefix(kProtocolVersion, 0))));
   EXPECT_FALSE(decode_prefix(prefix_of(hello_prefix(kProtocolVersion, kHelloMax + 1))));
   EXPECT_FALSE(decode_prefix(prefix_of(hello_prefix(kProtocolVersion, 0xffffffffU))));

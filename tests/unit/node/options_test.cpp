@@ -51,7 +51,7 @@ TEST(Options, GoodOnesAreAccepted) {
 }
 
 TEST(Options, WordsAreReadBack) {
-  for (const Order order : {Order::none, Order::round_robin}) {
+  for (const Order order : {Order::none, Order::round_robin, Order::token_ring}) {
     EXPECT_EQ(order_from(to_string(order)), order);
   }
   for (const Level level : {Level::unordered, Level::agreed, Level::atomic}) {
@@ -115,7 +115,8 @@ TEST(Options, AnRdmaDeviceGoesWithRdma) {
 }
 
 TEST(Options, UnknownWordsListTheKnownOnes) {
-  EXPECT_EQ(order_from("lcr").error().message, "order 'lcr' is unknown; known: round_robin, none");
+  EXPECT_EQ(order_from("lcr").error().message,
+            "order 'lcr' is unknown; known: round_robin, none, token_ring");
   EXPECT_EQ(level_from("safe").error().message,
             "level 'safe' is unknown; known: atomic, agreed, unordered");
   EXPECT_EQ(fabric_from("ib").error().message,
@@ -248,13 +249,26 @@ TEST(Options, LevelAndOrderMustMakeSense) {
   EXPECT_EQ(group_error([](auto& g) { g.level = Level::unordered; }),
             "group 'log': level 'unordered' goes with order 'none', not 'round_robin': it delivers "
             "on receipt, so there is nothing to order");
-  EXPECT_THAT(group_error([](auto& g) { g.order = Order::none; }),
-              HasSubstr("level 'atomic' goes with order 'round_robin', not 'none'"));
+  EXPECT_THAT(
+      group_error([](auto& g) { g.order = Order::none; }),
+      HasSubstr("level 'atomic' goes with order 'round_robin' or 'token_ring', not 'none'"));
   EXPECT_EQ(group_error([](auto& g) {
               g.order = Order::none;
               g.level = Level::unordered;
             }),
             "accepted");
+}
+
+TEST(Options, WindowsOfATokenRingMustMakeSenseTogether) {
+  EXPECT_EQ(group_error([](auto& g) { g.order = Order::token_ring; }), "accepted");
+  EXPECT_THAT(group_error([](auto& g) { g.personal_window = 0; }),
+              HasSubstr("personal_window is 0; legal: 1 .. 16777216"));
+  EXPECT_THAT(group_error([](auto& g) { g.accelerated_window = g.personal_window + 1; }),
+              HasSubstr("accelerated_window is"));
+  EXPECT_THAT(group_error([](auto& g) { g.global_window = g.personal_window - 1; }),
+              HasSubstr("global_window is"));
+  EXPECT_THAT(group_error([](auto& g) { g.maximum_gap = g.global_window - 1; }),
+              HasSubstr("maximum_gap is"));
 }
 
 TEST(Options, GroupListsAreUniqueAndSendersAreMembers) {
