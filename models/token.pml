@@ -166,7 +166,10 @@ inline say_safe(m, number) {
 inline find_k(m) {
   k = LEAST(backlog[m], PERSONAL);
   if
-  :: BROKEN != GLOBAL_IGNORED && k + fcc > GLOBAL -> k = GLOBAL - LEAST(fcc, GLOBAL)
+  :: BROKEN != GLOBAL_IGNORED && k + fcc - last_sent[m] > GLOBAL ->
+     before = fcc - last_sent[m];
+     k = GLOBAL - LEAST(before, GLOBAL);
+     before = 0
   :: else
   fi;
   if
