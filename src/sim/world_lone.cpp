@@ -34,9 +34,13 @@ void World::die_alone() {
   if (member(lone_)->next_size() == 1) return;  // this is how it came to be alone
   const std::uint32_t node = std::exchange(lone_, kAnyNode);
   if (member(node)->next_size() < 3) return;
+  // Of what it posted last each hears a part, or all hear about as much: then all lack the same.
+  const bool alike = rare_random_.one_in(2);
+  const std::uint64_t heard = rare_random_.below(24);
   for (std::uint32_t other = 0; other < nodes_.size(); ++other) {
-    if (other == node || !net_.connected(node, other) || rare_random_.one_in(2)) continue;
-    net_.close(node, other, rare_random_.below(24));
+    if (other == node || !net_.connected(node, other)) continue;
+    if (!alike && rare_random_.one_in(2)) continue;
+    net_.close(node, other, alike ? heard + rare_random_.below(2) : rare_random_.below(24));
     lose(other, node, 20 * options_.net.delay_ns);
   }
   at(now_ns_ + 1, What::crash, node, kAnyNode, 1);
