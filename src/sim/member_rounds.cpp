@@ -5,7 +5,9 @@
 
 namespace tutti::sim {
 
-// A step takes one batch of records, then gives up rounds (Multicast::send).
+// A step takes one batch of records. Its rounds are the last ones with the order token_ring, which
+// passes over those of others first; with round_robin they are the first, for rounds are given up
+// after it (Multicast::send).
 void Member::note_rounds(std::uint16_t group) {
   const GroupShape& shape = engine_->subgroup(group).shape();
   if (shape.own_sender == kNobody) return;
@@ -19,10 +21,11 @@ void Member::note_rounds(std::uint16_t group) {
   static_cast<void>(advance(seat.sent_state, word, ~0U));
   const std::uint64_t count = seat.sent_state.records - before.records;
   if (count == 0) return;
+  const bool numbered = plan_.rows.groups[group].order == Order::token_ring;
   plan_.rounds->add(self_, group,
                     {.view = shape.view,
                      .ticket = shape.own_base_records + before.records + 1,
-                     .round = before.rounds,
+                     .round = numbered ? seat.sent_state.rounds - count : before.rounds,
                      .count = count});
 }
 

@@ -70,8 +70,9 @@ struct Options {
   std::uint32_t founders = 3;  ///< how many are in the first view; the others join
   std::uint32_t hosts = 3;     ///< nodes of one host share rows
   std::uint32_t groups = 1;
-  bool own_threads = false;     ///< groups deliver on threads of their own
-  Level level = Level::atomic;  ///< of the first group
+  bool own_threads = false;          ///< groups deliver on threads of their own
+  Level level = Level::atomic;       ///< of the first group
+  Order order = Order::round_robin;  ///< of groups that have one
   std::uint32_t window_messages = 16;
   std::uint32_t message_max_bytes = 200;
   std::uint64_t window_bytes = 4096;

@@ -31,7 +31,7 @@ std::string violations(const World& world) {
     options.pause_view_ns = 2 * world.suspect_after_ns();
   }
   // Of the calm, a third is over when the world says that all is healed.
-  options.deliver_bound_ns = world.calm_ns() / 3;
+  options.deliver_bound_ns = world.calm_ns() / 3 + world.rotations_ns();
   if (!world.all_end()) options.view_bound_ns = world.calm_ns() / 3;
   const Result<history::Report> report = history::check(world.histories(), options);
   if (!report) return report.error().message;

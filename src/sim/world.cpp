@@ -6,6 +6,7 @@
 
 #include "base/assert.hpp"
 #include "base/crc32c.hpp"
+#include "base/prng.hpp"
 #include "history/make_event.hpp"
 #include "membership/quorum.hpp"
 
@@ -28,13 +29,27 @@ void choose_parts(const Options& options, GroupOptions& group) {
   group.senders = choose(group.members);
 }
 
+// Small windows, so that runs meet each of them. A sixteenth of all that is under way goes in a
+// rotation at least, or in two where the gap is as small.
+void choose_windows(const Options& options, GroupOptions& group) {
+  Prng random(options.seed ^ 0x746f6b656e);
+  const std::uint64_t least = std::max(1U, options.window_messages / 16);
+  const std::uint64_t personal = std::max(least, 1 + random.below(8));
+  const std::uint64_t global = std::max(options.nodes * least, personal * (1 + random.below(4)));
+  group.personal_window = static_cast<std::uint32_t>(personal);
+  group.accelerated_window = static_cast<std::uint32_t>(random.below(personal + 1));
+  group.global_window = static_cast<std::uint32_t>(global);
+  group.maximum_gap = static_cast<std::uint32_t>(global * (1 + random.below(4)));
+}
+
 std::vector<GroupOptions> groups_of(const Options& options) {
   std::vector<GroupOptions> groups;
   for (std::uint32_t g = 0; g < options.groups; ++g) {
     GroupOptions group;
     group.name = "g" + std::to_string(g);
     group.level = g == 0 ? options.level : Level::atomic;
-    group.order = group.level == Level::unordered ? Order::none : Order::round_robin;
+    group.order = group.level == Level::unordered ? Order::none : options.order;
+    if (group.order == Order::token_ring) choose_windows(options, group);
     group.message_max_bytes = options.message_max_bytes;
     group.window_bytes = options.window_bytes;
     group.window_messages = options.window_messages;

@@ -44,6 +44,11 @@ class World {
   [[nodiscard]] std::uint64_t passes() const { return passes_; }
   [[nodiscard]] std::uint64_t suspect_after_ns() const { return options_.suspect_after_ns; }
   [[nodiscard]] std::uint64_t calm_ns() const { return options_.calm_ns; }
+  /// What the token needs to go round for all that may be under way (choose_windows); 0 if there is
+  /// none.
+  [[nodiscard]] std::uint64_t rotations_ns() const {
+    return options_.order == Order::token_ring ? 40 * options_.nodes * one_way_ns() : 0;
+  }
   [[nodiscard]] const Options& options() const { return options_; }
   /// V3, F2: how long a member may go on after it lost the majority, or after the others went on
   /// without it, not counting its pauses.

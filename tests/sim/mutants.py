@@ -8,8 +8,8 @@
     mutants.py --apply          only: does each still apply?
 
 A mutant is a file: a line that says what is broken, `key: value` lines (breaks: the invariants;
-file: where; scenario: where else than in swarm it may show; quick: yes, if it is found in few
-seeds), then the change: texts after `--- find`, each to be found exactly once, and what stands
+file: where; scenario: where else than in swarm it may show; order: of the groups, if it is not
+round_robin; quick: yes, if it is found in few seeds), then the change: texts after `--- find`, each to be found exactly once, and what stands
 instead after `--- replace`. Its program is the simulator of the build folder (--build, default
 build/release), of which only the objects that have the changed file in them are compiled anew.
 
@@ -41,8 +41,8 @@ CPU_S = 60          # a seed takes 0.2 s of processor time on average
 CPU_PER_SEED_S = 3
 MEMORY_BYTES = 4 << 30
 # What the simulator runs; of the library, the rest is only linked.
-LAYERS = {"base", "fabric", "sst", "flow", "smc", "predicates", "multicast", "membership", "engine",
-          "sim"}
+LAYERS = {"base", "fabric", "sst", "flow", "smc", "predicates", "multicast", "ring", "membership",
+          "engine", "sim"}
 OBJECT = re.compile(r"CMakeFiles/tutti_(\w+)\.dir/.*\.o$")
 # Where a compiler notes what it read: Ninja's business.
 DEPENDENCIES = re.compile(r" -MD -MT \S+ -MF \S+")
@@ -62,6 +62,7 @@ class Mutant:
         self.breaks = keys["breaks"]
         self.file = keys["file"]
         self.scenario = keys.get("scenario")
+        self.order = keys.get("order", "round_robin")
         self.quick = keys.get("quick") == "yes"
         self.changes = [tuple(change.split("--- replace\n")) for change in changes]
         if not self.changes or any(len(change) != 2 for change in self.changes):
@@ -170,11 +171,12 @@ class Build:
             raise Refused(f"{shlex.join(command)}\n{done.stderr}")
 
 
-def simulate(program, scenario, first, last):
+def simulate(program, order, scenario, first, last):
     """What went wrong first: (seed, property); seed None: some of them. Nothing if all is well."""
     limit = CPU_S + CPU_PER_SEED_S * (last - first)
     command = ["prlimit", f"--cpu={limit}:{limit + CPU_S}", "--core=0", f"--as={MEMORY_BYTES}",
-               program, "sim", "--scenario", scenario, "--seeds", f"{first}..{last}", "--jobs", "1"]
+               program, "sim", "--order", order, "--scenario", scenario, "--seeds", f"{first}..{last}",
+               "--jobs", "1"]
     text = []
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                           text=True) as process:
@@ -194,7 +196,7 @@ def simulate(program, scenario, first, last):
     if first == last:
         return first, what
     for seed in range(first, last + 1):
-        if found := simulate(program, scenario, seed, seed):
+        if found := simulate(program, order, scenario, seed, seed):
             return found
     return None, what
 
@@ -214,7 +216,7 @@ def judge(build, mutant, seeds):
         with tempfile.TemporaryDirectory() as folder:
             program = build.program(mutant, Path(folder))
             for scenario, first, last in mutant.runs(seeds):
-                found = simulate(program, scenario, first, last)
+                found = simulate(program, mutant.order, scenario, first, last)
                 if found:
                     seed, result.found = found
                     result.seeds += (last if seed is None else seed) - first + 1

@@ -18,19 +18,24 @@ sim::Options SimKind::options(std::uint64_t seed) const {
   sim::Options options = sim::options_from(seed);
   scenario.apply(options);
   if (level) options.level = *level;
+  options.order = order;
   if (copied) options.hosts = options.nodes;
   return options;
 }
 
 std::string SimKind::text() const {
   return "--scenario " + std::string(scenario.name) +
-         (level ? " --level " + std::string(to_string(*level)) : "") + (copied ? " --copied" : "");
+         (level ? " --level " + std::string(to_string(*level)) : "") +
+         (order != Order::round_robin ? " --order " + std::string(to_string(order)) : "") +
+         (copied ? " --copied" : "");
 }
 
 Result<SimKind> kind_from(const SimWords& words) {
   const Result<sim::Scenario> scenario = sim::scenario_from(words.scenario);
   if (!scenario) return std::unexpected(scenario.error());
-  SimKind kind{.scenario = *scenario, .copied = words.copied};
+  const Result<Order> order = order_from(words.order);
+  if (!order) return std::unexpected(order.error());
+  SimKind kind{.scenario = *scenario, .order = *order, .copied = words.copied};
   if (words.level.empty()) return kind;
   const Result<Level> level = level_from(words.level);
   if (!level) return std::unexpected(level.error());

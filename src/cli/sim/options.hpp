@@ -15,6 +15,7 @@ struct SimWords {
   std::string scenario = "swarm";
   std::optional<std::uint64_t> replay{};
   std::string level{};  // of each run's first group; empty: as the seed draws it
+  std::string order = "round_robin";
   bool copied = false;
   bool trace = false;
   bool twice = false;
@@ -31,6 +32,7 @@ struct SeedRange {
 struct SimKind {
   sim::Scenario scenario{};
   std::optional<Level> level{};
+  Order order = Order::round_robin;
   bool copied = false;
 
   [[nodiscard]] sim::Options options(std::uint64_t seed) const;

@@ -37,8 +37,8 @@ const std::vector<Commands::Command>& Commands::all() {
   static const std::vector<Command> all{
       {"nodes", "nodes a b c: which nodes there may be, the first thing in a story", 2,
        &Commands::nodes},
-      {"group", "group level agreed | window 4 | shared | state: how it is otherwise", 1,
-       &Commands::group},
+      {"group", "group level agreed | order token_ring | accelerated 2 | window 4 | shared | state",
+       1, &Commands::group},
       {"tell", "tell sees | heartbeats | sleep: what else is told", 1, &Commands::tell},
       {"start", "start a b c: they start; those of the first start found the group", 1,
        &Commands::start},
@@ -126,6 +126,14 @@ Result<void> Commands::group(const Words& words) {
     if (!level) return std::unexpected(level.error());
     group_.level = *level;
     if (*level == Level::unordered) group_.order = Order::none;
+  } else if (what == "order" && words.size() == 2) {
+    const Result<Order> order = order_from(words[1]);
+    if (!order) return std::unexpected(order.error());
+    group_.order = *order;
+  } else if (what == "accelerated" && words.size() == 2) {
+    const Result<std::uint64_t> size = number(words[1]);
+    if (!size) return std::unexpected(size.error());
+    group_.accelerated_window = static_cast<std::uint32_t>(*size);
   } else {
     return refuse("no such property of a group");
   }

@@ -61,7 +61,7 @@ class Commands {
   void run_for(std::uint64_t delays);
 
   Words names_;
-  GroupOptions group_{.window_messages = 16};
+  GroupOptions group_{.window_messages = 16, .accelerated_window = 0};
   bool shared_ = false;
   bool stateless_ = true;
   Telling telling_;

@@ -5,10 +5,12 @@
 
 #include "multicast/multicast.hpp"
 #include "multicast/round_cut.hpp"
+#include "ring/token/token.hpp"
 #include "smc/record.hpp"
 #include "sst/memory.hpp"
 #include "sst/pass_words.hpp"
 #include "sst/sent_word.hpp"
+#include "sst/token_words.hpp"
 
 namespace tutti::sim {
 namespace {
@@ -188,19 +190,60 @@ std::string RowWords::block(Slot owner, const std::byte* row, std::size_t begin,
 std::string RowWords::group(std::uint64_t view, std::size_t offset, std::uint64_t before,
                             std::uint64_t now) const {
   const GroupOptions& of = plan_.groups.front();
+  if (of.order == Order::token_ring) {
+    if (const std::optional<std::string> text = token(view, offset, now)) return *text;
+  }
   if (offset == ControlWords::kSent.offset) return sent(now);
   if (offset == ControlWords::kDelivered.offset) {
     return now >= kDeliveredAll ? "delivered everything" : "delivered " + counted(now, "place");
   }
   if (offset >= ControlWords::kReceived.offset) {
     const std::vector<std::string> of_view = senders(view);
-    const std::size_t control = ControlWords::bytes(of_view.size());
+    const std::size_t control = control_bytes(of.order, of_view.size());
     if (offset >= control) return passed(view, offset - control, now);
     return received(of_view.at((offset - ControlWords::kReceived.offset) / 8), now);
   }
   const bool met =
       offset == ControlWords::kBase.offset && (now & ~before & ControlWords::kMetAll) != 0;
   return met && of.level == Level::agreed ? "has the rows of all" : std::string();
+}
+
+std::optional<std::string> RowWords::token(std::uint64_t view, std::size_t offset,
+                                           std::uint64_t now) const {
+  const TokenWords words(senders(view).size());
+  const std::uint64_t members = view == 0 ? plan_.names.size() : views_.at(view).members.size();
+  const std::string up_to = "below " + std::to_string(now & ~TokenWords::kWedged);
+  if (offset == ControlWords::kSent.offset) {
+    const SentState state = sent_of(now);
+    return "sent " + counted(state.records, "message") + ", numbers below " +
+           std::to_string(state.rounds) + (state.finished ? ", and that is all" : "");
+  }
+  if (offset == ControlWords::kDelivered.offset && now < kDeliveredAll) {
+    return "delivered numbers " + up_to;
+  }
+  if (offset == words.visit().offset) {
+    return "the token for " + ranked(view, now % members) + " (visit " + std::to_string(now) + ")";
+  }
+  if (offset == words.seq().offset) return "seq " + std::to_string(now);
+  if (offset == words.aru().offset) return "aru " + std::to_string(now);
+  if (offset == words.turn().offset) {
+    Token token;
+    unpack_turn(now, token);
+    const std::string lowered =
+        token.aru_id == kNoAruId ? std::string() : ", aru lowered by " + ranked(view, token.aru_id);
+    return "fcc " + std::to_string(token.fcc) + lowered;
+  }
+  if (offset == words.here().offset) {
+    return ((now & TokenWords::kWedged) != 0 ? "at the end has all " : "has all ") + up_to;
+  }
+  if (offset == words.parked().offset)
+    return "parked the token at visit " + std::to_string(now - 1);
+  if (offset == words.parked_seq().offset) return "all have all " + up_to;
+  if (offset == words.want().offset) {
+    return "wants the token of visit " + std::to_string(now - 1);
+  }
+  if (offset == words.check().offset) return std::string();
+  return std::nullopt;
 }
 
 std::string RowWords::passed(std::uint64_t view, std::size_t offset, std::uint64_t now) const {
@@ -277,6 +320,10 @@ std::string RowWords::proposal(Slot owner, std::span<const std::byte> bytes) {
       "a proposal (view " + std::to_string(next.next.id) + ": " + names(next.next.members.all());
   if (next.next.id != kFirstView) {
     const std::vector<std::string> of = senders(next.next.id - 1);
+    if (plan_.groups.front().order == Order::token_ring) {
+      return text + "; all have numbers below " +
+             std::to_string(next.cuts.front().words.empty() ? 0 : next.cuts.front().words[0]) + ")";
+    }
     const RoundCut cut = unpack_round_cut(next.cuts.front());
     std::string all;
     for (std::size_t s = 0; s < cut.received.size(); ++s) {

@@ -52,6 +52,9 @@ class RowWords {
                                   std::size_t offset, std::uint64_t before) const;
   [[nodiscard]] std::string group(std::uint64_t view, std::size_t offset, std::uint64_t before,
                                   std::uint64_t now) const;
+  // Nothing for a word that has the same meaning in every order.
+  [[nodiscard]] std::optional<std::string> token(std::uint64_t view, std::size_t offset,
+                                                 std::uint64_t now) const;
   [[nodiscard]] std::string passed(std::uint64_t view, std::size_t offset, std::uint64_t now) const;
   [[nodiscard]] std::string state(std::size_t offset, std::uint64_t now) const;
   [[nodiscard]] std::string messages(Slot owner, std::span<const std::byte> bytes) const;
