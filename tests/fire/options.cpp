@@ -22,6 +22,8 @@ void add_options(CLI::App& app, Options& options) {
       ->capture_default_str();
   app.add_option("--levels", options.levels, "one group for each, such as atomic,agreed")
       ->capture_default_str();
+  app.add_option("--order", options.order, "of groups that have one: round_robin, token_ring")
+      ->capture_default_str();
   app.add_option("--history", options.history, "record to this file");
   app.add_option("--rate", options.rate, "messages per second; 0: as fast as it goes")
       ->capture_default_str();
@@ -48,11 +50,13 @@ Result<Setup> set_up(const Options& options) {
   if (Result<void> fabric = set_fabric(setup.node, options.fabric); !fabric) {
     return std::unexpected(fabric.error());
   }
+  const Result<Order> order = order_from(options.order);
+  if (!order) return std::unexpected(order.error());
   for (const std::string& word : cli::split_list(options.levels)) {
     const Result<Level> level = level_from(word);
     if (!level) return std::unexpected(level.error());
     setup.groups.push_back({.name = "g" + std::to_string(setup.groups.size()),
-                            .order = *level == Level::unordered ? Order::none : Order::round_robin,
+                            .order = *level == Level::unordered ? Order::none : *order,
                             .level = *level});
   }
   return setup;

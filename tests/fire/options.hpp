@@ -14,11 +14,12 @@ struct Options {
   std::string name;
   std::string members;
   std::string fabric = "auto";
-  std::string levels = "atomic";  ///< one group for each
-  std::string history;            ///< file; empty: none
-  double rate = 200;              ///< messages per second, over all groups; 0: as fast as it goes
-  std::uint32_t size_max = 256;   ///< of a message, in bytes
-  std::uint64_t seed = 1;         ///< of the messages' sizes
+  std::string levels = "atomic";      ///< one group for each
+  std::string order = "round_robin";  ///< of groups that have one
+  std::string history;                ///< file; empty: none
+  double rate = 200;             ///< messages per second, over all groups; 0: as fast as it goes
+  std::uint32_t size_max = 256;  ///< of a message, in bytes
+  std::uint64_t seed = 1;        ///< of the messages' sizes
   bool join_only = false;
   std::uint32_t founders = 0;
   double suspect_after_s = 1;

@@ -46,6 +46,34 @@ class DemoTest(SystemTest):
                     said = self.expect_success(word, "--fabric", fabric, "--level", level, *files)
                     self.assertIn("3,000 lines in all", said)
 
+    def test_a_token_ring(self):
+        files = [self.file(f"{i}.txt", numbered(1000, b"file %d" % i)) for i in range(3)]
+        for fabric in ("shm", "tcp", "ofi:tcp"):
+            for level in ("atomic", "agreed"):
+                for accelerated in (0, 4):
+                    with self.subTest(fabric=fabric, level=level, accelerated=accelerated):
+                        self.expect_success(
+                            "identical", "--order", "token_ring", "--fabric", fabric, "--level",
+                            level, "--personal-window", 8, "--accelerated-window", accelerated,
+                            *files)
+
+    def test_the_holder_of_the_token_may_be_killed(self):
+        path = self.file("text", numbered(20_000, b"line"))
+        for fabric in ("shm", "tcp"):
+            with self.subTest(fabric=fabric):
+                self.expect_success("identical", "--order", "token_ring", "--kill", "--fabric",
+                                    fabric, path)
+
+    def test_windows_that_make_no_sense_together(self):
+        path = self.file("t", b"line\n")
+        for windows, named in (
+                (("--accelerated-window", 9, "--personal-window", 8), "accelerated_window"),
+                (("--global-window", 7, "--personal-window", 8, "--accelerated-window", 0),
+                 "global_window"),
+                (("--maximum-gap", 7), "maximum_gap"), (("--personal-window", 0), "personal_window")):
+            with self.subTest(windows=windows):
+                self.assertIn(named, self.expect_error(2, "--order", "token_ring", *windows, path))
+
     def test_a_member_is_killed_and_comes_again(self):
         """However short the text: its last line waits for the one that comes again."""
         texts = (b"one line\n", b"x\n" + b"long " * 10_000 + b"\n", numbered(20_000, b"line"))

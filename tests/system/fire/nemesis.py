@@ -52,6 +52,7 @@ class Options:
     founders: int
     faults: int
     kinds: tuple
+    order: str
     wait_max: float = 1.2  # from one fault to the next
     down_max: float = 1.5  # from the end of a process to its next start
 
@@ -68,7 +69,8 @@ class Options:
             levels=draw.choice(levels),
             rate=draw.choice((50, 300, 1000, 3000)), size_max=draw.choice((64, 300, 5000)),
             suspect_after=draw.choice((0.4, 0.6, 0.8)),
-            founders=draw.choice((0, members // 2 + 1)), faults=draw.randint(4, 7), kinds=kinds)
+            founders=draw.choice((0, members // 2 + 1)), faults=draw.randint(4, 7), kinds=kinds,
+            order=draw.choice(("round_robin", "token_ring")))
 
     def __str__(self):
         return " ".join(f"{name}={value}" for name, value in asdict(self).items())
@@ -165,7 +167,7 @@ class Round:
         life = self._starts[name]
         self._starts[name] += 1
         arguments = ["--members", self._addresses, "--fabric", self._fabric_of(name), "--levels",
-                     options.levels, "--rate", options.rate, "--size-max", options.size_max,
+                     options.levels, "--order", options.order, "--rate", options.rate, "--size-max", options.size_max,
                      "--suspect-after", options.suspect_after, "--founders", options.founders,
                      "--seed", options.seed * 1000 + sum(self._starts.values()), "--history",
                      os.path.join(self.folder, f"{name}.{life}.history")]
