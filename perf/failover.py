@@ -4,6 +4,7 @@
 Question: from kill -9 of one member, when does each survivor deliver again, in the next view?
 Set-up: 3 members in processes of their own (fire_member), default options, each sends 64 B messages
 at a rate; a random one is killed, the survivors go on, it is started again and joins, and so on.
+With several --groups one group of each kind runs, and a kill in one follows a kill in another.
 Unit: ms from just before the kill to the first delivery in the next view, one sample for each
 survivor; all by CLOCK_MONOTONIC. What is measured and why: docs/performance.md.
 
@@ -32,6 +33,7 @@ from support import free_ports  # noqa: E402
 
 NAMES = ("a", "b", "c")
 TARGETS_MS = {"shm": 10, "tcp": 120}  # p99
+KINDS = ("round_robin/atomic", "round_robin/agreed", "token_ring/atomic", "token_ring/agreed")
 PATIENCE = 60  # seconds; then something hangs
 LOOK = 0.001
 
@@ -41,9 +43,11 @@ class Failed(Exception):
 
 
 class Cluster:
-    def __init__(self, fabric, rate, folder):
+    def __init__(self, fabric, kind, rate, folder):
+        order, level = kind.split("/")
         ports = free_ports(len(NAMES))
-        self._arguments = ["--fabric", fabric, "--rate", rate, "--size-max", 64, "--members",
+        self._arguments = ["--fabric", fabric, "--rate", rate, "--size-max", 64, "--order", order, "--levels",
+                           level, "--members",
                            ",".join(f"{name}=127.0.0.1:{port}"
                                     for name, port in zip(NAMES, ports))]
         self._folder = folder
@@ -106,34 +110,44 @@ class Cluster:
             member.clean_up()
 
 
-def measure(fabric, kills, rate, seed):
+def measure(fabric, kinds, kills, rate, seed):
+    """One result for each kind of group."""
     draw = random.Random(seed)
-    samples = {"view": [], "delivery": [], "rejoin": []}
+    samples = {kind: {"view": [], "delivery": [], "rejoin": []} for kind in kinds}
     folder = tempfile.mkdtemp(prefix="failover-")
     load = machine.OtherLoad()
-    cluster = None
+    clusters = {}
     try:
-        cluster = Cluster(fabric, rate, folder)
+        for kind in kinds:
+            place = os.path.join(folder, kind)
+            os.makedirs(place)
+            clusters[kind] = Cluster(fabric, kind, rate, place)
         for _ in range(kills):
-            time.sleep(draw.uniform(0.0, 0.05))  # at any moment of what goes on regularly
-            for what, values in cluster.kill(draw.choice(NAMES)).items():
-                samples[what] += values
+            for kind, cluster in clusters.items():
+                time.sleep(draw.uniform(0.0, 0.05))  # at any moment of what goes on regularly
+                for what, values in cluster.kill(draw.choice(NAMES)).items():
+                    samples[kind][what] += values
     finally:
-        if cluster:
+        for cluster in clusters.values():
             cluster.close()
         shutil.rmtree(folder, ignore_errors=True)
+    share = round(load.share(), 4)
+    return [result_of(fabric, kind, kills, samples[kind], share) for kind in kinds]
+
+
+def result_of(fabric, kind, kills, samples, other_load):
     figures = {what: distribution(values) for what, values in samples.items()}
-    return {"fabric": fabric, "kills": kills, "figures_ms": figures, "samples_ms": samples,
-            "target_p99_ms": TARGETS_MS[fabric],
-            "met": figures["delivery"]["p99"] <= TARGETS_MS[fabric],
-            "other_load": round(load.share(), 4)}
+    return {"fabric": fabric, "group": kind, "kills": kills, "figures_ms": figures,
+            "samples_ms": samples, "target_p99_ms": TARGETS_MS[fabric],
+            "met": figures["delivery"]["p99"] <= TARGETS_MS[fabric], "other_load": other_load}
 
 
 def show(result):
     words = {"view": "kill to the next view", "delivery": "kill to the next delivery",
              "rejoin": "start to delivery as a joiner"}
+    print(f"{result['fabric']}, {result['group']}")
     for what, figures in result["figures_ms"].items():
-        line = f"{result['fabric']:<5}{words[what]:<31}" + "".join(
+        line = f"     {words[what]:<31}" + "".join(
             f"{name} {value:8.2f} ms  " for name, value in figures.items())
         if what == "delivery":
             line += f"target p99 <= {result['target_p99_ms']} ms: " + (
@@ -144,13 +158,26 @@ def show(result):
               "measure again", flush=True)
 
 
+def compare(results):
+    """Each kind of group against the first one, by what half of the survivors needed."""
+    first = results[0]
+    for result in results[1:]:
+        ratios = (f"{what} {of['p50'] / first['figures_ms'][what]['p50']:.2f}"
+                  for what, of in result["figures_ms"].items())
+        print(f"     {result['group']} against {first['group']}, ratios of p50: "
+              + ", ".join(ratios))
+
+
 def parse():
     parser = argparse.ArgumentParser(
         prog="failover", description="Kills members and measures when the others deliver again.",
         epilog="Exit status: 0 all was measured, targets met or not; 1 a member failed.")
     parser.add_argument("--fabric", choices=TARGETS_MS, help="default: each in turn")
+    parser.add_argument("--groups", nargs="+", default=["round_robin/atomic"],
+                        metavar="ORDER/LEVEL", choices=KINDS,
+                        help=f"side by side: {' '.join(KINDS)} (default round_robin/atomic)")
     parser.add_argument("--kills", type=int, default=200, metavar="N",
-                        help="for each fabric (default 200)")
+                        help="for each fabric and group (default 200)")
     parser.add_argument("--rate", type=int, default=1000, metavar="N",
                         help="messages per second of each member; 0: as fast as it goes "
                              "(default 1000)")
@@ -169,10 +196,14 @@ def main():
     results = []
     for fabric in [arguments.fabric] if arguments.fabric else TARGETS_MS:
         try:
-            results.append(measure(fabric, arguments.kills, arguments.rate, arguments.seed))
+            found = measure(fabric, arguments.groups, arguments.kills, arguments.rate,
+                            arguments.seed)
         except Failed as failure:
             sys.exit(f"failover: {fabric}: {failure}")
-        show(results[-1])
+        for result in found:
+            show(result)
+        compare(found)
+        results += found
     if arguments.json:
         with open(arguments.json, "w", encoding="utf-8") as file:
             json.dump({**about, "rate": arguments.rate, "seed": arguments.seed,
