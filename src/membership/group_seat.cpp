@@ -32,6 +32,7 @@ GroupSeat::Seated GroupSeat::in(const View& view, const RowOf& row_of) const {
   const std::size_t parity = view.id % 2;
   GroupShape shape;
   SubgroupPlace place;
+  place.self = self_;
   shape.view = view.id;
   shape.order = options_.order;
   shape.level = options_.level;

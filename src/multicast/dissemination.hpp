@@ -19,7 +19,8 @@ namespace tutti {
 struct SubgroupPlace {
   std::uint64_t control_offset = 0;
   std::uint64_t ring_offset = 0;
-  std::uint64_t area_offset = 0;     ///< of the pass area, if there is one
+  std::uint64_t area_offset = 0;  ///< of the pass area, if there is one
+  Slot self{};
   std::vector<Slot> peers;           ///< by rank, ours left out
   bool own_delivery_thread = false;  ///< deliver() leaves delivery to deliver_here()
 };

@@ -279,10 +279,11 @@ std::optional<Violation> Subgroup<Memory>::violation() const {
   std::optional<Violation> out = found.multicast.violation();
   if (corrupt != kNobody) out = {corrupt, "its ring buffer holds a record that cannot be"};
   if (!out) return out;
-  TUTTI_ASSERT(out->rank < found.shape.members() && out->rank != found.shape.self, out->rank,
-               found.shape.view, found.shape.self);
-  // The peers are the other members, by rank.
-  out->slot = found.place.peers[out->rank - (out->rank > found.shape.self ? 1 : 0)];
+  const std::uint32_t self = found.shape.self;
+  TUTTI_ASSERT(out->rank < found.shape.members(), out->rank, found.shape.view, self);
+  // The peers are the other members, by rank. Our own ring the application may have written over.
+  const SubgroupPlace& place = found.place;
+  out->slot = out->rank == self ? place.self : place.peers[out->rank - (out->rank > self ? 1 : 0)];
   return out;
 }
 

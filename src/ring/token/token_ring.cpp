@@ -20,6 +20,7 @@ bool TokenRing<Memory>::step(const SendRing* own) {
     return false;
   }
   hear_parked();
+  if (state_.violation) return false;
   const bool has_ready = own != nullptr && own->ready(kSendBatchBytes, 1) != 0;
   if (parked_token_) {
     if (!has_ready) return hand_over();
@@ -70,9 +71,9 @@ std::optional<Token> TokenRing<Memory>::token_of(std::uint32_t member) const {
 // us included. Its windows are ours.
 template <class Memory>
 bool TokenRing<Memory>::is_possible(const Token& token) const {
-  constexpr std::uint64_t kVisitsMax = 1ULL << 32;  // while we have none
-  if (token.visit - next_visit_ > kVisitsMax) return false;
-  if (token.seq < last_seq_ || token.seq > state_.here + state_.shape.windows.gap) return false;
+  if (is_far(token.visit) || token.seq < last_seq_ ||
+      token.seq > state_.here + state_.shape.windows.gap)
+    return false;
   return token.aru <= token.seq && token.fcc >= last_count_ &&
          token.fcc <= std::min<std::uint64_t>(token.seq, state_.shape.windows.global) &&
          token.aru >= state_.safe &&
@@ -102,6 +103,10 @@ void TokenRing<Memory>::hear_parked() {
     if (m == state_.shape.self) continue;
     const std::uint64_t parked = state_.blocks.count(m, words_.parked());
     if (parked == 0) continue;
+    if (is_far(parked)) {
+      state_.violation = {m, kImpossibleToken};
+      return;
+    }
     parked_ = std::max(parked_, parked);
     const std::uint64_t seq = state_.blocks.count(m, words_.parked_seq());
     if (seq <= state_.here) state_.safe = std::max(state_.safe, seq);

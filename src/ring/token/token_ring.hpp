@@ -74,6 +74,10 @@ class TokenRing final : public GroupOrder<Memory> {
   bool take_from(std::uint32_t member, const SendRing* own);
   [[nodiscard]] std::optional<Token> token_of(std::uint32_t member) const;
   [[nodiscard]] bool is_possible(const Token& token) const;
+  [[nodiscard]] bool is_far(std::uint64_t visit) const {
+    constexpr std::uint64_t kVisitsMax = 1ULL << 32;  // while we have none
+    return visit > next_visit_ + kVisitsMax;
+  }
   void post(const Token& token);
   void tell_parked();
   void note_here();
