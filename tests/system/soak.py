@@ -39,12 +39,13 @@ PAUSE_MAX = 0.1
 DOWN_MAX = 0.3
 
 
-def options_of(seed, fabric, members, levels, strikes, kills, stops):
+def options_of(seed, fabric, members, groups, strikes, kills, stops):
     """What the seed draws for the fire test, at this size and with that mixture of faults."""
     draw = random.Random(f"{seed} {fabric} {members}")
     drawn = draw.choice(["atomic", "atomic", "atomic,atomic", "unordered,atomic", "atomic,agreed"])
     return Options(
-        seed=seed, fabric=fabric, partitions=False, members=members, levels=levels or drawn,
+        seed=seed, fabric=fabric, partitions=False, members=members,
+        order=groups.order, levels=groups.levels or drawn,
         rate=draw.choice(RATES) // members, size_max=draw.choice((64, 300, 5000)),
         suspect_after=draw.choice((0.4, 0.6, 0.8)),
         founders=draw.choice((0, members // 2 + 1)), faults=strikes,
@@ -93,7 +94,7 @@ class Soak:
             (minutes and time.monotonic() - self._begin > 60 * minutes)
 
     def _round(self, tally, seed):
-        options = options_of(seed, tally.fabric, tally.members, self._arguments.levels,
+        options = options_of(seed, tally.fabric, tally.members, self._arguments,
                              self._arguments.strikes, *self._mixture)
         label = f"{tally.fabric}{tally.members}"
         try:
@@ -120,7 +121,8 @@ class Soak:
         levels = self._arguments.levels
         return (f"./dev soak --fabrics {tally.fabric} --members {tally.members} --seed {seed} "
                 f"--rounds 1 --kills {kills} --stops {stops} --strikes {self._arguments.strikes}" +
-                (f" --levels {levels}" if levels else ""))
+                (f" --levels {levels}" if levels else "") +
+                f" --order {self._arguments.order}")
 
     def _tell(self, rounds):
         total = {name: sum(getattr(tally, name) for tally in self._tallies)
@@ -169,6 +171,8 @@ def parse():
                         help="sizes of groups (default %(default)s)")
     parser.add_argument("--levels", metavar="LIST",
                         help="a group for each, such as agreed or atomic,agreed (default: drawn)")
+    parser.add_argument("--order", default="round_robin", choices=("round_robin", "token_ring"),
+                        help="of groups that have one (default %(default)s)")
     parser.add_argument("--seed", type=int, default=1, metavar="N",
                         help="of the first round; each round has the next one (default 1)")
     parser.add_argument("--strikes", type=int, default=30, metavar="N",
