@@ -167,7 +167,7 @@ bool PassOn<Memory>::take(const PassedPiece& piece, const Follower<Memory>& foll
   }
   if (!possible) {
     // Y5: where we read the sender's own row, it may be in a later view by now. See
-    // RoundRobin::apply_cut().
+    // TotalOrder::count_before().
     std::atomic_thread_fence(std::memory_order_acquire);
     const std::uint32_t rank = shape_.sender_ranks[s];
     if (replica != nullptr || state_.blocks.in_view(rank))

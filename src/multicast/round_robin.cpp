@@ -33,21 +33,6 @@ void RoundRobin<Memory>::publish_received() {
 }
 
 template <class Memory>
-std::uint64_t RoundRobin<Memory>::position_of(std::uint32_t member) const {
-  return member == state_.shape.self ? state_.delivered
-                                     : state_.blocks.count(member, ControlWords::kDelivered);
-}
-
-// A member at a later position has passed no fewer of them.
-template <class Memory>
-std::uint64_t RoundRobin<Memory>::own_rounds_before(std::uint64_t position) const {
-  if (position >= kDeliveredAll) return kNoRound;
-  const GroupShape& shape = state_.shape;
-  TUTTI_ASSERT(shape.own_sender < shape.senders(), shape.own_sender, shape.view, shape.self);
-  return rounds_before(position, shape.own_sender);
-}
-
-template <class Memory>
 std::uint64_t RoundRobin<Memory>::undelivered() const {
   if (state_.delivered >= kDeliveredAll) return 0;
   std::uint64_t sum = 0;
@@ -56,20 +41,6 @@ std::uint64_t RoundRobin<Memory>::undelivered() const {
     if (state_.sent[s].rounds > done) sum += state_.sent[s].rounds - done;
   }
   return sum;
-}
-
-// A sender may have been silent for so long that a stamp alone does not tell the round: none is
-// before where delivery is.
-template <class Memory>
-std::optional<RingWalk<Memory>> RoundRobin<Memory>::walk(std::uint32_t sender,
-                                                         const Follower<Memory>& follower) const {
-  const std::uint64_t position = follower.position();  // first: the cursor is not before it
-  std::optional<RingCursor> cursor = follower.cursor(sender);
-  if (!cursor) return {};
-  if (position < kDeliveredAll) {
-    cursor->round = std::max(cursor->round, rounds_before(position, sender));
-  }
-  return state_.walk_from(sender, *cursor);
 }
 
 #ifndef TUTTI_DEFINITIONS_ONLY  // see sst/memory.hpp

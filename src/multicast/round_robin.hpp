@@ -12,28 +12,22 @@
 #include <optional>
 #include <vector>
 
-#include "multicast/order.hpp"
 #include "multicast/round_cut.hpp"
+#include "multicast/total_order.hpp"
 
 namespace tutti {
 
 template <class Memory>
-class RoundRobin final : public GroupOrder<Memory> {
+class RoundRobin final : public TotalOrder<Memory> {
  public:
   RoundRobin(ViewState<Memory>& state, const Stability<Memory>& stability)
-      : GroupOrder<Memory>(state), stability_(stability) {}
+      : TotalOrder<Memory>(state), stability_(stability) {}
 
   [[nodiscard]] std::uint64_t rounds_owed() const override;
   void publish_received() override;
 
-  [[nodiscard]] bool is_total() const override { return true; }
-  [[nodiscard]] std::uint64_t position_of(std::uint32_t member) const override;
-  [[nodiscard]] std::uint64_t own_position() const override { return state_.delivered; }
-  [[nodiscard]] std::uint64_t own_rounds_before(std::uint64_t position) const override;
   [[nodiscard]] std::uint64_t undelivered() const override;
 
-  [[nodiscard]] std::optional<RingWalk<Memory>> walk(
-      std::uint32_t sender, const Follower<Memory>& follower) const override;
   [[nodiscard]] std::optional<Cut> find_cut(const std::vector<bool>& goes_on,
                                             const Follower<Memory>& follower) override;
   [[nodiscard]] std::optional<ViewEnd> apply_cut(const Cut& cut, std::uint64_t first_seq,
@@ -43,13 +37,13 @@ class RoundRobin final : public GroupOrder<Memory> {
   [[nodiscard]] bool is_sensible(const Cut& cut) const override;
 
  private:
-  using GroupOrder<Memory>::state_;
+  using TotalOrder<Memory>::state_;
 
   [[nodiscard]] std::uint64_t position(std::uint64_t round, std::uint64_t sender) const {
     return round * state_.shape.senders() + sender;
   }
-  // Rounds of the sender that come before the position.
-  [[nodiscard]] std::uint64_t rounds_before(std::uint64_t position, std::uint64_t sender) const {
+  [[nodiscard]] std::uint64_t rounds_before(std::uint64_t position,
+                                            std::uint64_t sender) const override {
     const std::uint64_t senders = state_.shape.senders();
     return position / senders + (sender < position % senders ? 1 : 0);
   }

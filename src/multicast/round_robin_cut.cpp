@@ -24,7 +24,7 @@ std::optional<std::uint64_t> RoundRobin<Memory>::first_lacking(std::uint32_t sen
       return {};
     }
   }
-  const std::optional<RingWalk<Memory>> start = walk(sender, follower);
+  const std::optional<RingWalk<Memory>> start = this->walk(sender, follower);
   if (!start) return {};
   const std::optional<std::uint64_t> round = first_round_from(*start, last.records, from);
   if (round || sender == state_.shape.own_sender) return round;
@@ -102,28 +102,15 @@ std::optional<ViewEnd> RoundRobin<Memory>::apply_cut(const Cut& words, std::uint
                                                      const Follower<Memory>& follower) {
   const RoundCut cut = unpack_round_cut(words);
   const GroupShape& shape = state_.shape;
-  ViewEnd out;
-  out.next_seq = first_seq;
+  std::vector<std::uint64_t> before;
   for (std::uint32_t s = 0; s < shape.senders(); ++s) {
-    const std::optional<RingWalk<Memory>> start = walk(s, follower);
-    if (!start) return {};
     const std::uint64_t rounds = cut.round + (s < cut.sender ? 1 : 0);
-    const std::optional<RingCursor> end =
-        cursor_before(*start, state_.sent[s].records, std::min(rounds, cut.received[s]));
-    // Y5: who reads the epoch after the headers has read those that were sent in this view.
-    std::atomic_thread_fence(std::memory_order_acquire);
-    const std::uint32_t rank = shape.sender_ranks[s];
-    state_.overtaken = state_.met[s] && s != shape.own_sender && !state_.blocks.in_view(rank);
-    if (state_.overtaken) return {};
-    if (!end) {
-      state_.violation = {rank, kImpossibleRecord};
-      return {};
-    }
-    out.records.push_back(end->records);
-    out.next_seq += end->messages;
+    before.push_back(std::min(rounds, cut.received[s]));
   }
+  std::optional<ViewEnd> out = this->count_before(before, first_seq, follower);
+  if (!out) return {};
   for (std::uint32_t s = 0; s < shape.senders(); ++s) {
-    state_.set_end(s, out.records[s], cut.round + (s < cut.sender ? 1 : 0));
+    state_.set_end(s, out->records[s], cut.round + (s < cut.sender ? 1 : 0));
   }
   return out;
 }

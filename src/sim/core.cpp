@@ -28,6 +28,7 @@
 #include "multicast/sender_follower.cpp"      // NOLINT(bugprone-suspicious-include)
 #include "multicast/stability.cpp"            // NOLINT(bugprone-suspicious-include)
 #include "multicast/subgroup.cpp"             // NOLINT(bugprone-suspicious-include)
+#include "multicast/total_order.cpp"          // NOLINT(bugprone-suspicious-include)
 #include "multicast/unordered.cpp"            // NOLINT(bugprone-suspicious-include)
 #include "ring/orders.cpp"                    // NOLINT(bugprone-suspicious-include)
 #include "ring/token/local_aru.cpp"           // NOLINT(bugprone-suspicious-include)
@@ -42,6 +43,7 @@ namespace tutti {
 template class OwnSpace<sim::Memory>;
 template class PassedPieces<sim::Memory>;
 template class PassOn<sim::Memory>;
+template class TotalOrder<sim::Memory>;
 template class RoundRobin<sim::Memory>;
 template class Unordered<sim::Memory>;
 template class LocalAru<sim::Memory>;

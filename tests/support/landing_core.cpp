@@ -28,6 +28,7 @@
 #include "multicast/sender_follower.cpp"      // NOLINT(bugprone-suspicious-include)
 #include "multicast/stability.cpp"            // NOLINT(bugprone-suspicious-include)
 #include "multicast/subgroup.cpp"             // NOLINT(bugprone-suspicious-include)
+#include "multicast/total_order.cpp"          // NOLINT(bugprone-suspicious-include)
 #include "multicast/unordered.cpp"            // NOLINT(bugprone-suspicious-include)
 #include "ring/orders.cpp"                    // NOLINT(bugprone-suspicious-include)
 #include "ring/token/local_aru.cpp"           // NOLINT(bugprone-suspicious-include)
@@ -42,6 +43,7 @@ namespace tutti {
 template class OwnSpace<testing::LandingMemory>;
 template class PassedPieces<testing::LandingMemory>;
 template class PassOn<testing::LandingMemory>;
+template class TotalOrder<testing::LandingMemory>;
 template class RoundRobin<testing::LandingMemory>;
 template class Unordered<testing::LandingMemory>;
 template class LocalAru<testing::LandingMemory>;

@@ -1,25 +1,11 @@
 // How a view ends in the order token_ring: behind the last number that all who go on have, with all
 // before it. What comes later is sent again, with new numbers, in the next view.
 #include <algorithm>
-#include <atomic>
 
-#include "base/assert.hpp"
 #include "ring/token/token_ring.hpp"
 #include "sst/memory.hpp"
 
 namespace tutti {
-
-// A sender may have been silent for so long that a stamp alone does not tell the number: none is
-// before where delivery is.
-template <class Memory>
-std::optional<RingWalk<Memory>> TokenRing<Memory>::walk(std::uint32_t sender,
-                                                        const Follower<Memory>& follower) const {
-  const std::uint64_t position = follower.position();  // first: the cursor is not before it
-  std::optional<RingCursor> cursor = follower.cursor(sender);
-  if (!cursor) return {};
-  if (position < kDeliveredAll) cursor->round = std::max(cursor->round, position);
-  return state_.walk_from(sender, *cursor);
-}
 
 // Nobody holds more for safe than any of them has (TK7). Where each delivers by itself all must
 // have the same first.
@@ -45,25 +31,10 @@ std::optional<ViewEnd> TokenRing<Memory>::apply_cut(const Cut& cut, std::uint64_
   const GroupShape& shape = state_.shape;
   const std::uint64_t numbers = cut.words.empty() ? 0 : cut.words[0];
   if (numbers > state_.here) return {};
-  ViewEnd out;
-  out.next_seq = first_seq;
-  for (std::uint32_t s = 0; s < shape.senders(); ++s) {
-    const std::optional<RingWalk<Memory>> start = walk(s, follower);
-    if (!start) return {};
-    const std::optional<RingCursor> end = cursor_before(*start, state_.sent[s].records, numbers);
-    // Y5: who reads the epoch after the headers has read those that were sent in this view.
-    std::atomic_thread_fence(std::memory_order_acquire);
-    const std::uint32_t rank = shape.sender_ranks[s];
-    state_.overtaken = state_.met[s] && s != shape.own_sender && !state_.blocks.in_view(rank);
-    if (state_.overtaken) return {};
-    if (!end) {
-      state_.violation = {rank, kImpossibleRecord};
-      return {};
-    }
-    out.records.push_back(end->records);
-    out.next_seq += end->messages;
-  }
-  for (std::uint32_t s = 0; s < shape.senders(); ++s) state_.set_end(s, out.records[s], numbers);
+  const std::vector<std::uint64_t> before(shape.senders(), numbers);
+  std::optional<ViewEnd> out = this->count_before(before, first_seq, follower);
+  if (!out) return {};
+  for (std::uint32_t s = 0; s < shape.senders(); ++s) state_.set_end(s, out->records[s], numbers);
   return out;
 }
 

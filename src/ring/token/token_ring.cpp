@@ -180,17 +180,6 @@ void TokenRing<Memory>::wedge() {
 }
 
 template <class Memory>
-std::uint64_t TokenRing<Memory>::position_of(std::uint32_t member) const {
-  return member == state_.shape.self ? state_.delivered
-                                     : state_.blocks.count(member, ControlWords::kDelivered);
-}
-
-template <class Memory>
-std::uint64_t TokenRing<Memory>::own_rounds_before(std::uint64_t position) const {
-  return position >= kDeliveredAll ? kNoRound : position;
-}
-
-template <class Memory>
 std::uint64_t TokenRing<Memory>::undelivered() const {
   std::uint64_t newest = 0;
   for (const SentState& sent : state_.sent) newest = std::max(newest, sent.rounds);

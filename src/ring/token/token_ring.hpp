@@ -1,23 +1,22 @@
 /// \file token_ring.hpp
-/// The order token_ring: a token goes from member to member in the order of ranks. Who has it gives
-/// its next messages the next numbers, and messages are delivered in the order of numbers. With
-/// accelerated_window 0 this is Totem's ring; with more, the Accelerated Ring: the token leaves
-/// before the last messages of the visit do.
+/// The order token_ring: a token goes from member to member in the order of ranks. The member that
+/// has it gives its next messages the next numbers, and all members deliver in the order of
+/// numbers. With accelerated_window 0 this is Totem's ring; with more, the Accelerated Ring: the
+/// token leaves before the last messages of the visit do.
 ///
 /// Here the round of a record is its number, so records travel, are passed on and free their space
 /// as in every other order. On the table nothing is lost: there is no retransmission, no time-out
 /// of the token, and a dead holder is a suspicion like any other.
 ///
 /// Invariants (models/token.pml, docs/token-model.md):
-///  TK6  Visit v is for the member of rank v modulo members. A member takes a token of a later
-///  visit
-///      than its last one only, so one token is there.
-///  TK7  What a member says of itself by the token it has said to all in `here` before, or with the
-///      records themselves: the least `here` of those that go on is not below what anybody holds
-///      for safe.
+///  TK6  Visit v is for the member of rank v modulo members. A member takes only a token of a later
+///       visit than its last one, so there is one token.
+///  TK7  Before anybody holds a number for safe, each member has said in `here` that it has all up
+///       to it, with the token or with the records. So the least `here` of those that go on is not
+///       below what anybody holds for safe.
 ///  TK8  A member parks the token only once all have all numbers. At first the member of rank 0
-///      holds it so, at visit 0.
-///  TK9  Numbers that a visit gave are sent before the next visit of this member.
+///       holds it so, at visit 0.
+///  TK9  A member sends what a visit gave numbers to before it takes the next token.
 /// Threads: the predicate thread.
 /// Source: [Accelerated Ring, III]; the resting token and what lets it go: docs/token-model.md.
 #pragma once
@@ -25,7 +24,7 @@
 #include <optional>
 #include <vector>
 
-#include "multicast/order.hpp"
+#include "multicast/total_order.hpp"
 #include "ring/token/local_aru.hpp"
 #include "ring/token/token.hpp"
 #include "sst/token_words.hpp"
@@ -33,10 +32,10 @@
 namespace tutti {
 
 template <class Memory>
-class TokenRing final : public GroupOrder<Memory> {
+class TokenRing final : public TotalOrder<Memory> {
  public:
   TokenRing(ViewState<Memory>& state, const Stability<Memory>& stability)
-      : GroupOrder<Memory>(state),
+      : TotalOrder<Memory>(state),
         stability_(stability),
         words_(state.shape.senders()),
         local_aru_(state) {
@@ -51,14 +50,8 @@ class TokenRing final : public GroupOrder<Memory> {
   void publish_received() override;
   void wedge() override;
 
-  [[nodiscard]] bool is_total() const override { return true; }
-  [[nodiscard]] std::uint64_t position_of(std::uint32_t member) const override;
-  [[nodiscard]] std::uint64_t own_position() const override { return state_.delivered; }
-  [[nodiscard]] std::uint64_t own_rounds_before(std::uint64_t position) const override;
   [[nodiscard]] std::uint64_t undelivered() const override;
 
-  [[nodiscard]] std::optional<RingWalk<Memory>> walk(
-      std::uint32_t sender, const Follower<Memory>& follower) const override;
   [[nodiscard]] std::optional<Cut> find_cut(const std::vector<bool>& goes_on,
                                             const Follower<Memory>& follower) override;
   [[nodiscard]] std::optional<ViewEnd> apply_cut(const Cut& cut, std::uint64_t first_seq,
@@ -68,7 +61,12 @@ class TokenRing final : public GroupOrder<Memory> {
   [[nodiscard]] bool is_sensible(const Cut& cut) const override;
 
  private:
-  using GroupOrder<Memory>::state_;
+  using TotalOrder<Memory>::state_;
+
+  [[nodiscard]] std::uint64_t rounds_before(std::uint64_t position,
+                                            std::uint64_t /*sender*/) const override {
+    return position;
+  }
 
   // Taking the token, and letting it go.
   bool take_from(std::uint32_t member, const SendRing* own);
@@ -106,7 +104,7 @@ class TokenRing final : public GroupOrder<Memory> {
   std::uint64_t last_count_ = 0;       // messages of the last visit
   std::uint64_t last_aru_ = 0;         // on the token when it left the last time
   std::uint64_t last_seq_ = 0;         // likewise
-  std::uint64_t passed_over_ = 0;
+  std::uint64_t passed_over_ = 0;      // numbers below it are not ours, but for those sent
 };
 
 }  // namespace tutti

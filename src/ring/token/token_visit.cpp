@@ -54,9 +54,9 @@ std::uint32_t TokenRing<Memory>::window_left(const Token& token) const {
 template <class Memory>
 void TokenRing<Memory>::give_numbers(Token& token, std::uint32_t count) {
   if (count == 0) {
-    // A reader counts our word on from where it was (sent_word.hpp).
-    constexpr std::uint64_t kFar = kRoundsMask / 8;
-    if (token.seq > state_.own_sent.rounds + kFar) passed_over_ = token.seq;
+    // A reader counts our word on from where it was (sent_word.hpp), so it must not stay far
+    // behind.
+    if (token.seq > state_.own_sent.rounds + state_.shape.windows.gap) passed_over_ = token.seq;
     return;
   }
   first_ = token.seq;
