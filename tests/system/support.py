@@ -5,6 +5,7 @@ Nothing here sleeps in place of a condition: wait_until() looks again until the 
 every wait fails loudly after WATCHDOG seconds, with what the processes said.
 """
 
+import fcntl
 import json
 import os
 import shutil
@@ -23,20 +24,43 @@ SUSPECT_AFTER = "40"  # longer than any process is kept from running, so that on
 FABRICS = ("shm", "tcp", "mixed")
 
 _PORTS = range(10000, 32000)  # below the ports that the kernel gives to outgoing connections
-_next_port = os.getpid() * 64  # test processes that run side by side begin in different places
+_BLOCK = 128  # ports that one test process takes at a time, for as long as it runs
+_block = os.getpid()
+_free = []  # of the block
+_taken = {}  # blocks, the oldest first, and their locks
+
+
+def _take_block():
+    """Ports that no other test process gives out. Two that are free at the same moment may be given
+    out by both otherwise, and members of two tests would meet."""
+    global _block
+    blocks = len(_PORTS) // _BLOCK
+    for _ in range(blocks):
+        _block += 1
+        number = _block % blocks
+        path = os.path.join(tempfile.gettempdir(), f"tutti-test-ports-{os.getuid()}-{number}")
+        lock = open(path, "w", encoding="utf-8")  # until the process ends
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            lock.close()
+            continue
+        _taken[number] = lock
+        return _PORTS[number * _BLOCK:(number + 1) * _BLOCK]
+    if not _taken:
+        raise RuntimeError("no free ports")
+    number = next(iter(_taken))  # ours, used long ago
+    _taken[number] = _taken.pop(number)
+    return _PORTS[number * _BLOCK:(number + 1) * _BLOCK]
 
 
 def free_ports(count):
-    """Ports of 127.0.0.1 at which nobody listens. A test process never gives one out twice."""
-    global _next_port
+    """Ports of 127.0.0.1 at which nobody listens, and which no other test process gives out."""
     found = []
-    tried = 0
     while len(found) < count:
-        port = _PORTS[_next_port % len(_PORTS)]
-        _next_port += 1
-        tried += 1
-        if tried > len(_PORTS):
-            raise RuntimeError("no free ports")
+        if not _free:
+            _free.extend(_take_block())
+        port = _free.pop(0)
         with socket.socket() as probe:
             try:
                 probe.bind(("0.0.0.0", port))
