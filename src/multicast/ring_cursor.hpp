@@ -76,8 +76,8 @@ class RingWalk {
   RingWalk(const Memory& memory, const RingExtent& ring, const RingCursor& from, std::uint64_t view)
       : memory_(memory), ring_(ring), view_(view), cursor_(from) {}
 
-  /// Looks at the record at the cursor, whose round is `least` or later if the sender was silent
-  /// for so long that its stamp alone does not tell. False if no record is there.
+  /// Looks at the record at the cursor. Its round is `least` or later, if the sender was silent for
+  /// so long that the stamp alone does not tell the round. False if the ring holds no record there.
   [[nodiscard]] bool look(std::uint64_t least = 0) {
     if (least > cursor_.round && least - cursor_.round > kStampReach) cursor_.round = least;
     header_ = header_at(cursor_.offset);

@@ -11,8 +11,7 @@
 ///  TK1  The token counts for a reader if `check` is that of the words that it has read. So these
 ///      need not land in an order, and a torn token is no token.
 ///  TK2  Visits are counted in 64 bits, so no word of a view looks like one of a later visit.
-///  TK3  Like all words of the block they are of the view that its epoch names (row_layout.hpp,
-///  L3).
+///  TK3  They are of the view that the block's epoch names, as all its words (row_layout.hpp, L3).
 #pragma once
 #include <cstddef>
 #include <cstdint>

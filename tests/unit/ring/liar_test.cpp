@@ -1,4 +1,4 @@
-/// Who is named when a member of a ring lies about the token, whether it sends messages or not.
+/// A member of a ring that lies about the token is named, whether it sends messages or not.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
