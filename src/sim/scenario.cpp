@@ -35,14 +35,14 @@ const std::vector<Scenario>& scenarios() {
          if (rare.one_in(4)) options.look_every_ns = options.net.delay_ns << rare.below(4);
        }},
       {"calm", "no faults at all", [](Options& options) { options.faults = {}; }},
-      {"crash", "members die and come back",
+      {"crash", "members crash and rejoin",
        [](Options& options) { options.faults = {.crashes = 4}; }},
-      {"standstill", "all nodes stand still at once: no reason to suspect anybody",
+      {"standstill", "all nodes pause at the same time: no member has a reason to suspect another",
        [](Options& options) {
          options.net.slow_one_in = 0;
          options.faults = {.standstills = 4};
        }},
-      {"zombie", "members pause until they are suspected; posts of dead members land late",
+      {"zombie", "members pause until they are suspected; posts of crashed members land late",
        [](Options& options) { options.faults = {.crashes = 2, .pauses = 4, .late_writes = true}; }},
       {"pauses",
        "one node at a time pauses: too briefly to be suspected, or long enough to be evicted",
@@ -53,26 +53,26 @@ const std::vector<Scenario>& scenarios() {
          options.fault_ns *= 2;
          options.faults = {.pauses = 3};
        }},
-      {"partition", "the network parts, in both directions and in one",
+      {"partition", "the network splits into two parts, or a link is cut in one direction",
        [](Options& options) { options.faults = {.partitions = 3, .one_way_cuts = 3}; }},
-      {"flapping", "links come and go, in both directions and in one",
+      {"flapping", "links are cut and mended again and again, in one direction or both",
        [](Options& options) { options.faults = {.one_way_cuts = 1, .flaps = 4}; }},
-      {"lies", "members are told that they lost others, or all others, which live",
+      {"lies", "members are told that they lost another member, or all of them, which in fact run",
        [](Options& options) { options.faults = {.crashes = 1, .lies = 4}; }},
-      {"join-storm", "most nodes join at once while others die",
+      {"join-storm", "several nodes join at the same time while others crash",
        [](Options& options) {
          options.nodes = 7;
          options.founders = 4;
          options.faults = {.crashes = 2, .broken_links = 2};
        }},
-      {"arrivals", "nodes join one after the other: no reason to suspect anybody",
+      {"arrivals", "nodes join one after the other: no member has a reason to suspect another",
        [](Options& options) {
          options.nodes = 7;
          options.founders = 4;
          options.net.slow_one_in = 0;
          options.faults = {};
        }},
-      {"states", "givers of the state and joiners die; applications save and load slowly",
+      {"states", "givers of the state or joiners crash; applications save and load slowly",
        [](Options& options) {
          const std::uint64_t seed = options.seed;
          options.nodes = 7;
@@ -94,7 +94,7 @@ const std::vector<Scenario>& scenarios() {
          options.learn_within_ns = 2 * options.suspect_after_ns;
          options.faults = {.crashes = 3, .broken_links = 2, .leaves = 1};
        }},
-      {"failpoints", "members die right at named points of the protocol, each seed at the next one",
+      {"failpoints", "members crash at a named step of the protocol; each seed takes the next step",
        [](Options& options) {
          const std::uint64_t seed = options.seed;
          options.net.slow_one_in = 0;
@@ -110,7 +110,7 @@ const std::vector<Scenario>& scenarios() {
              .silent_crashes = seed / 5 % 2 == 0,
              .late_writes = seed / 3 % 2 == 0};
        }},
-      {"founding", "members die and links break from the very start",
+      {"founding", "members crash and links break while the group is founded",
        [](Options& options) {
          options.fault_ns = 20 * options.net.delay_ns + 2 * options.suspect_after_ns;
          options.calm_ns += 10 * options.suspect_after_ns;
@@ -118,7 +118,7 @@ const std::vector<Scenario>& scenarios() {
          options.faults = {.crashes = 3, .pauses = 1, .one_way_cuts = 1, .broken_links = 2};
        }},
       {"halves",
-       "a founder that accepted the first view is parted from the others, with the late nodes",
+       "a founder that accepted the first view, and the late nodes, no longer hear the others",
        [](Options& options) {
          options.nodes = std::max(options.nodes, 5U);
          options.founders = options.nodes / 2 + 1;
@@ -129,7 +129,7 @@ const std::vector<Scenario>& scenarios() {
                            .broken_links = 1,
                            .splits = static_cast<std::uint32_t>(1 + options.seed % 3)};
        }},
-      {"orphans", "both givers of the state die",
+      {"orphans", "both givers of the state crash",
        [](Options& options) {
          options.nodes = 5;
          options.founders = 4;
@@ -138,7 +138,7 @@ const std::vector<Scenario>& scenarios() {
          options.level = Level::atomic;
          options.faults = {.failpoint = Failpoint::giving, .failpoint_times = 2};
        }},
-      {"lone", "all members leave but one, which dies just as it admits several nodes",
+      {"lone", "all members leave but one, which crashes while it admits several nodes",
        [](Options& options) {
          options.nodes = 5 + static_cast<std::uint32_t>(options.seed % 3);
          options.founders = options.nodes / 2 + 1;
@@ -147,13 +147,13 @@ const std::vector<Scenario>& scenarios() {
          options.learn_within_ns = options.suspect_after_ns / 2;
          options.faults = {.broken_links = 1, .in_changes = 1, .lone = true};
        }},
-      {"takeover", "faults hit just when members change their view; leaders die",
+      {"takeover", "more faults happen during changes of view; leaders crash",
        [](Options& options) {
          options.nodes = std::max(options.nodes, 3U);
          options.founders = options.nodes;
          options.faults = {.crashes = 1, .broken_links = 1, .leaves = 2, .in_changes = 8};
        }},
-      {"successors", "the successor of a leader misses its proposal; then nobody hears the leader",
+      {"successors", "a leader's successor misses its proposal; then no member hears the leader",
        [](Options& options) {
          options.nodes = std::max(options.nodes, 5U);
          options.founders = options.nodes;
@@ -165,7 +165,7 @@ const std::vector<Scenario>& scenarios() {
          options.faults.successors = 4;
          options.faults.hasty = true;
        }},
-      {"hasty", "a successor suspects its leader just as the others accept the leader's proposal",
+      {"hasty", "a successor suspects its leader while the others accept the leader's proposal",
        [](Options& options) {
          options.nodes = options.founders = options.hosts = 5;
          options.groups = 1;
@@ -178,9 +178,9 @@ const std::vector<Scenario>& scenarios() {
          options.send_every_ns *= 8;
          options.faults = {.broken_links = 4, .leaves = 2, .successors = 2, .hasty = true};
        }},
-      {"leave", "members leave in order, some while others die",
+      {"leave", "members leave in order, some while others crash",
        [](Options& options) { options.faults = {.crashes = 2, .leaves = 4}; }},
-      {"handover", "members leave in order while others take the state from them",
+      {"handover", "members leave in order while joiners take the state from them",
        [](Options& options) {
          const std::uint64_t seed = options.seed;
          options.nodes = static_cast<std::uint32_t>(3 + seed % 4);
@@ -193,7 +193,7 @@ const std::vector<Scenario>& scenarios() {
          options.calm_ns += 60 * options.suspect_after_ns;
          options.faults = {.leaves = 2 * options.nodes};
        }},
-      {"stuck", "applications do not return from callbacks over changes of view",
+      {"stuck", "applications stay in callbacks during changes of view",
        [](Options& options) {
          options.nodes = std::max(options.nodes, 4U);
          options.founders = options.nodes - 1;
@@ -207,7 +207,7 @@ const std::vector<Scenario>& scenarios() {
                            .late_writes = options.seed % 5 == 0};
        }},
       {"lingering",
-       "applications stay in callbacks while the protocol goes on, changes its view, ends",
+       "applications stay in callbacks while the node goes on, changes its view and ends",
        [](Options& options) {
          options.nodes = std::max(options.nodes, 3U);
          options.founders = options.nodes - options.nodes / 4;
@@ -225,7 +225,7 @@ const std::vector<Scenario>& scenarios() {
                            .late_writes = options.seed % 3 == 0};
        }},
       {"ends",
-       "all members finish at about the same time, and end silently or leave; some nodes join then",
+       "all members finish at about the same time, then end silently or leave; other nodes join",
        [](Options& options) {
          const std::uint64_t seed = options.seed;
          options.nodes = static_cast<std::uint32_t>(2 + seed % 5);
@@ -237,7 +237,7 @@ const std::vector<Scenario>& scenarios() {
              .crashes = seed % 4 == 0 ? 1U : 0U, .stuck = seed % 7 == 0 ? 3U : 0U, .ends = true};
          if (seed % 8 == 3) options.faults.lies = 2;
        }},
-      {"outsiders", "nodes that wait to be admitted fall silent, or vanish and come again",
+      {"outsiders", "nodes that wait to be admitted fall silent, or vanish and start again",
        [](Options& options) {
          options.nodes = std::max(options.nodes, 5U);
          options.founders = options.nodes / 2 + 1;
@@ -247,7 +247,7 @@ const std::vector<Scenario>& scenarios() {
                            .broken_links = 2,
                            .hushes = 6};
        }},
-      {"trials", "paths are tried before they are trusted; some keep no order of writes",
+      {"trials", "members test each path before they trust it; some paths keep no order of writes",
        [](Options& options) {
          options.litmus_rounds = static_cast<std::uint32_t>(1 + options.seed % 4);
          options.hosts = options.nodes;
@@ -259,7 +259,7 @@ const std::vector<Scenario>& scenarios() {
                            .leaves = 1,
                            .disorders = static_cast<std::uint32_t>(options.seed / 2 % 2)};
        }},
-      {"large-records", "rings whose bytes run out before their records",
+      {"large-records", "the windows run out of bytes before they run out of records",
        [](Options& options) {
          options.message_max_bytes = static_cast<std::uint32_t>(1000 + options.seed % 5 * 250);
          options.window_messages = 8U << options.seed % 3;
@@ -269,7 +269,7 @@ const std::vector<Scenario>& scenarios() {
          options.faults = {
              .crashes = 2, .broken_links = 2, .leaves = 1, .stuck = 2, .in_changes = 4};
        }},
-      {"backlogs", "more is to be sent again after a change of view than goes in one batch",
+      {"backlogs", "members must send more again after a change of view than fits one batch",
        [](Options& options) {
          options.nodes = 4;
          options.founders = 4;
@@ -289,7 +289,7 @@ const std::vector<Scenario>& scenarios() {
            options.faults = {.flaps = 8, .broken_links = 3, .in_changes = 2, .ends = true};
          }
        }},
-      {"parts", "groups of some of the nodes, of whom some send",
+      {"parts", "groups have only some nodes as members, and only some of those send",
        [](Options& options) {
          options.nodes = std::max(options.nodes, 4U);
          options.founders = std::max(options.founders, options.nodes / 2 + 1);
@@ -301,7 +301,8 @@ const std::vector<Scenario>& scenarios() {
          if (options.faults.ends && options.seed % 8 != 0) return;  // nobody fails
          options.faults.crashes = options.faults.broken_links = 2;
        }},
-      {"claims", "several messages are built at a time, committed in any order, or abandoned",
+      {"claims",
+       "applications build several messages at a time; they commit in any order, or abandon some",
        [](Options& options) {
          options.claims = static_cast<std::uint32_t>(1 + options.seed % 6);
          options.window_messages = 4U << options.seed / 6 % 3;
@@ -312,19 +313,19 @@ const std::vector<Scenario>& scenarios() {
                            .in_changes = 4,
                            .ends = options.seed % 4 == 0};
        }},
-      {"unordered", "a group that promises no order, while members die and leave",
+      {"unordered", "a group that promises no order, while members crash and leave",
        [](Options& options) {
          options.level = Level::unordered;
          options.net.slow_one_in = 20;
          options.faults = {.crashes = 2, .broken_links = 4, .leaves = 1, .in_changes = 6};
        }},
-      {"any-order", "a network that promises no order of writes, while members die and leave",
+      {"any-order", "a network that promises no order of writes, while members crash and leave",
        [](Options& options) {
          options.hosts = options.nodes;
          options.net.ordering = Ordering::none;
          options.faults = {.crashes = 2, .broken_links = 2, .leaves = 1, .in_changes = 4};
        }},
-      {"agreed", "a group that does not wait for all, while members die, leave, join",
+      {"agreed", "a group at level agreed, while members crash, leave and join",
        [](Options& options) {
          options.level = Level::agreed;
          if (options.seed % 2 == 0) options.hosts = 1;
@@ -337,7 +338,7 @@ const std::vector<Scenario>& scenarios() {
          Prng rare(options.seed ^ 0x61677265ULL);
          interrupt(options, rare);
        }},
-      {"passing", "a group that does not wait for all, whose senders die heard by some only",
+      {"passing", "a group at level agreed, whose senders crash after only some members heard them",
        [](Options& options) {
          options.level = Level::agreed;
          options.groups = 1;
@@ -353,15 +354,16 @@ const std::vector<Scenario>& scenarios() {
          Prng rare(options.seed ^ 0x70617373ULL);
          interrupt(options, rare);
        }},
-      {"doorbells", "a third of all doorbells is lost",
+      {"doorbells", "a third of all doorbells are lost",
        [](Options& options) { options.faults = {.crashes = 1, .lost_doorbells_percent = 33}; }},
-      {"shared", "all on one host: rows are shared, nothing is copied",
+      {"shared", "all nodes are on one host: they share rows, there are no replicas",
        [](Options& options) {
          options.hosts = 1;
          Prng rare(options.seed ^ 0x73686172ULL);
          interrupt(options, rare);
        }},
-      {"between", "all on one host, where passes stop between two reads or stores, and others run",
+      {"between",
+       "all nodes are on one host; a pass stops between two reads or stores while others run",
        [](Options& options) {
          Prng rare(options.seed ^ 0x62657477ULL);
          options.hosts = 1;
