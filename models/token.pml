@@ -2,18 +2,18 @@
  * What is modelled, what is left out and why that is enough: docs/token-model.md.
  *
  * Sizes and choices (-D):
- *   MSGS      messages in all, up to 4: any member may get any of them from its application
+ *   MSGS      messages in all, up to 4: the application of any member may send any of them
  *   PERSONAL, GLOBAL, GAP   the windows of a visit and of a rotation, the maximum gap
  *   SHARED    1: the members are on one host, so all see the token words that are for one of them
- *   BROKEN    one planted mistake; models/check.py wants each to be found
+ *   BROKEN    one planted mistake; models/check.py must find each
  *
  * Three members. All that a member posts lands at each other member at any later time and in any
- * order: a record may come after the token (the accelerated window), a token word before the other.
- * A member dies by suspicion and change of view, which is models/view_change.pml.
+ * order: a record may land after the token (the accelerated window), one token word before the
+ * other. The crash of a member leads to suspicion and a change of view: models/view_change.pml.
  *
- * A visit is for the member whose rank it is modulo N. Visits are counted modulo CYCLE, to have
- * few states. What whole numbers would give is taken as given: a reader tells each word from all
- * earlier words of the same row. So it forgets the words of a token that was taken. */
+ * Visit v is for the member of rank v modulo N. Visits are counted modulo CYCLE, to have few
+ * states. The model assumes what counts that do not wrap would give: a reader can tell each word
+ * from all earlier words of the same row. So a reader forgets words of a token that was taken. */
 
 #define N 3
 #ifndef MSGS
@@ -33,27 +33,27 @@
 #endif
 
 /* The mistakes. */
-#define ARU_NOT_LOWERED 1     /* who lacks a number does not lower the token's aru */
+#define ARU_NOT_LOWERED 1     /* a member that lacks a number does not lower the token's aru */
 #define ARU_ALWAYS_ADDED 2    /* a sender adds its messages to an aru that is below seq */
-#define ARU_RAISED_BY_ALL 3   /* who did not lower the aru sets it to its own as well */
-#define SAFE_AT_ONCE 4        /* safe up to the aru sent now, whatever it was the last time */
-#define RUNS_ONLY 5           /* the local aru counts numbers whose records are not here */
-#define FCC_FORGOTTEN 6       /* what was sent at the last visit stays in fcc */
-#define GLOBAL_IGNORED 7      /* the global window is not looked at */
-#define GAP_IGNORED 8         /* the maximum gap is not looked at */
-#define RUN_EARLY 9           /* a run word is used again before all have its run */
-#define TORN_TOKEN 10         /* the token is taken when its first word is here */
-#define VISIT_BACK 11         /* the token of an earlier visit is taken again */
+#define ARU_RAISED_BY_ALL 3   /* a member that did not lower the aru sets it to its own as well */
+#define SAFE_AT_ONCE 4        /* safe up to the aru on the token now, whatever it was last time */
+#define RUNS_ONLY 5           /* the local aru counts numbers whose records have not landed */
+#define FCC_FORGOTTEN 6       /* a member does not subtract what it sent last time from fcc */
+#define GLOBAL_IGNORED 7      /* members ignore the global window */
+#define GAP_IGNORED 8         /* members ignore the maximum gap */
+#define RUN_EARLY 9           /* a member uses its run word again before all have read it */
+#define TORN_TOKEN 10         /* a member takes the token when its first word has landed */
+#define VISIT_BACK 11         /* a member takes the token of an earlier visit again */
 #define VISIT_OF_OTHER 12     /* ... of a visit that is for another member */
-#define PARKS_EARLY 13        /* parks as soon as aru = seq */
-#define PARKS_AT_ARU 14       /* parks after a rotation without messages if aru = seq */
-#define PARKS_BELOW_SEQ 15    /* parks after a rotation without messages, whatever the aru */
+#define PARKS_EARLY 13        /* a member parks the token as soon as aru = seq */
+#define PARKS_AT_ARU 14       /* ... after a rotation without messages if aru = seq */
+#define PARKS_BELOW_SEQ 15    /* ... after a rotation without messages, whatever the aru */
 #define NEVER_PARKS 16        /* an idle token goes round for ever */
-#define HANDS_OVER_MOVING 17  /* passes over its successor for one that wanted the token before */
-#define HANDS_OVER_TWICE 18   /* is still parked after it has handed the token over */
-#define WANTS_ONCE 19         /* who has raised `want` once never raises it again */
-#define PARKS_SILENTLY 20     /* does not tell the others that it has parked */
-#define HOLDER_WAITS 21       /* a parked holder that gets a message waits to be asked */
+#define HANDS_OVER_MOVING 17  /* skips its successor for one that wanted the token earlier */
+#define HANDS_OVER_TWICE 18   /* the token stays parked at a member that has handed it over */
+#define WANTS_ONCE 19         /* a member that has raised `want` once never raises it again */
+#define PARKS_SILENTLY 20     /* a member does not tell the others that it has parked */
+#define HOLDER_WAITS 21       /* a parked holder that gets a message waits until another wants it */
 #ifndef BROKEN
 #define BROKEN 0
 #endif
@@ -65,11 +65,11 @@
 #define NUMBERS(upto) (BIT(upto) - 1)
 #define PREFIX(mask) (!HAS(mask, 0) -> 0 : (!HAS(mask, 1) -> 1 : (!HAS(mask, 2) -> 2 : \
                      (!HAS(mask, 3) -> 3 : 4))))
-#define AT(m, s) ((m) * N + (s)) /* what m has of the row of s */
+#define AT(m, s) ((m) * N + (s)) /* the index of what m has of s's row */
 #define LEAST(a, b) ((a) < (b) -> (a) : (b))
 
-/* Rows: words, written by their owner only. Token words are those last posted by it. */
-byte run_first[N];  /* the numbers of its last run; 0: none */
+/* Rows: words that only their owner writes. Its token words are those that it posted last. */
+byte run_first[N];  /* the first and last number of its last run; 0: none */
 byte run_last[N];
 byte a_visit[N];    /* tokenA: visit, seq; CYCLE: taken */
 byte a_seq[N];
@@ -78,26 +78,26 @@ byte b_behind[N];
 byte b_aru_id[N];
 byte b_fcc[N];
 byte parked_at[N];  /* the visit at which it parked the token; CYCLE: none. A reader ignores one */
-byte parked_aru[N]; /* that is older than its own last visit; up to parked_aru all is safe */
+byte parked_aru[N]; /* that is older than its own last visit. All up to parked_aru is safe */
 byte want[N];       /* the visit of the parked token that it wants; CYCLE: none */
 
-/* What has landed at a member of the others' rows. */
+/* What has landed at a member from the others' rows. */
 byte rec[N];              /* numbers of the records */
 byte seen_first[N * N];   /* run words */
 byte seen_last[N * N];
 byte seen_a[N * N];       /* the visits of the token words; their values are the row's */
 byte seen_b[N * N];
-byte seen_parked[N];      /* the visit of the parked token, if it has heard of it; else CYCLE */
+byte seen_parked[N];      /* the visit of the parked token that it knows of; else CYCLE */
 
 /* A member's own. */
 byte backlog[N];
-byte known[N];       /* numbers of the runs that it has read */
-byte last_sent[N];   /* at its last visit */
-byte last_aru[N];    /* on the token when it left */
-byte last_seq[N];    /* only where a mistake looks at it */
+byte known[N];       /* numbers in the run words that it has read */
+byte last_sent[N];   /* how many messages it sent at its last visit */
+byte last_aru[N];    /* on the token when the token left it */
+byte last_seq[N];    /* only for mistakes that use it */
 byte safe[N];
 
-/* The token while somebody holds it. */
+/* The token while a member holds it. */
 byte holder = 0;     /* rank 0 makes it */
 bool parked = 0;
 byte visit = 0;
@@ -109,19 +109,19 @@ byte fcc = 0;
 /* Ghosts. */
 byte todo = MSGS;    /* messages that the applications have not sent yet */
 byte total = 0;      /* numbers given so far */
-byte idle = 0;       /* visits since nothing was left to be done */
+byte idle = 0;       /* visits since all members have received everything */
 
 /* Properties. */
-bool one_token = 1;      /* nobody takes a token while another holds one, or an old one */
+bool one_token = 1;      /* no member takes a token while another holds one, or an old token */
 bool one_number = 1;     /* a number is given once */
-bool run_is_read = 1;    /* a run word is overwritten only when all have read it */
-bool safe_is_here = 1;   /* what is safe at one is here at all */
-bool within_global = 1;  /* so many messages a rotation at most */
+bool run_is_read = 1;    /* a run word is overwritten only once all have read it */
+bool safe_is_here = 1;   /* what is safe at one member has landed at all */
+bool within_global = 1;  /* a rotation sends at most GLOBAL messages */
 bool within_gap = 1;     /* seq is at most GAP above what all have */
 bool counts_fcc = 1;     /* fcc is what was sent in the last rotation */
-bool parked_is_quiet = 1; /* parked: all have all */
+bool parked_is_quiet = 1; /* when the token is parked, all members have all messages */
 bool parks = 1;          /* an idle ring parks within three rotations */
-bool all_arrive = 1;     /* where nothing more can happen, all is delivered as safe at all */
+bool all_arrive = 1;     /* at the end, all members have delivered all as safe */
 #define CHECK(property, condition) property = (condition); assert(property)
 
 #define HERE(m) PREFIX(rec[m] & known[m])
@@ -144,7 +144,7 @@ inline forget_token() {
   fcc = 0
 }
 
-/* Posts the token words for that visit. */
+/* m posts the token words for that visit. */
 inline post_token(m, to_visit) {
   a_visit[m] = to_visit;
   a_seq[m] = seq;
@@ -162,7 +162,7 @@ inline say_safe(m, number) {
   CHECK(safe_is_here, ALL_HAVE(safe[m]))
 }
 
-/* How many numbers this visit may give, in k. */
+/* Sets k to how many numbers this visit may give. */
 inline find_k(m) {
   k = LEAST(backlog[m], PERSONAL);
   if
@@ -231,8 +231,8 @@ inline turn_fcc(m) {
 }
 
 #define IS_IDLE (todo == 0 && backlog[0] + backlog[1] + backlog[2] == 0 && ALL_HAVE(total))
-/* Not "no message in a rotation, and aru = seq": who lowered the aru sets it to its own again while
- * others lack as much, and only their next visits lower it. */
+/* Not "no message in a rotation, and aru = seq": a member that lowered the aru raises it to its own
+ * later, while others may still lack as much, and only their next visits lower it again. */
 #define MAY_PARK(m) (BROKEN != NEVER_PARKS && last_sent[m] == 0 && \
                      (BROKEN == PARKS_AT_ARU -> aru == seq && last_seq[m] == seq : \
                       (BROKEN == PARKS_EARLY -> aru == seq : \
@@ -241,7 +241,7 @@ inline turn_fcc(m) {
 #define REMEMBER_SEQ(m) last_seq[m] = \
   (BROKEN == PARKS_AT_ARU || BROKEN == PARKS_BELOW_SEQ -> seq : 0)
 
-/* All that a member does with the token that it has just taken. */
+/* What a member does with the token that it has just taken. */
 inline do_visit(m) {
   seen_parked[m] = CYCLE;
   if
@@ -286,7 +286,7 @@ inline do_visit(m) {
 #define TOKEN_HERE(m, r) (seen_a[AT(m, r)] != CYCLE && \
                           (BROKEN == TORN_TOKEN || seen_a[AT(m, r)] == seen_b[AT(m, r)]) && \
                           IS_FOR(m, seen_a[AT(m, r)]))
-/* The values of a word that is not the newest are not kept: a mistake has been made already. */
+/* The values of a word that is not the newest are not kept: to take one is a mistake already. */
 #define IS_NEWEST(m, r) (seen_a[AT(m, r)] == a_visit[r] && seen_b[AT(m, r)] == b_visit[r])
 
 inline take_token(m, r) {
@@ -312,12 +312,12 @@ inline take_token(m, r) {
   do_visit(m)
 }
 
-/* The parked token goes to q at once; members in between are passed over. */
+/* The holder hands the parked token directly to q, and skips the members in between. */
 #define NEXT_VISIT_OF(q) (visit + 1 + (q + CYCLE - (visit + 1)) % N)
 #define WANTED_BY(m, q) (holder == m && parked && want[q] == visit)
 inline unpark(m) {
   parked = 0;
-  parked_at[m] = CYCLE; /* who has not heard of it by now might as well hear of it too late */
+  parked_at[m] = CYCLE; /* a member that did not see it yet may as well see it too late */
   parked_aru[m] = 0
 }
 inline hand_over(m, q) {
@@ -333,7 +333,7 @@ inline hand_over(m, q) {
 
 #define TOKEN_WORD_IS_FOR(m, r) (a_visit[r] != CYCLE && (SHARED || a_visit[r] % N == (m)))
 
-/* Landing, and reading. */
+/* Words land, and the member reads them. */
 #define LANDS(m, r) \
   :: d_step { run_last[r] != seen_last[AT(m, r)] -> \
               seen_first[AT(m, r)] = run_first[r]; seen_last[AT(m, r)] = run_last[r] } \

@@ -5,27 +5,27 @@
  *   N                 members
  *   SENDERS, PLACES   how many of them send, how many places each has in the round-robin order
  *   NULLS             bit g: place g is a null
- *   CRASHES, FALSE_SUSPICIONS   at most so many
+ *   CRASHES, FALSE_SUSPICIONS   how many of them happen at most
  *   CHANGE            0 none, 1 the leader may take in a join, 2 or the orderly leave of LEAVER
- *   IN_RETURN         who is suspected by one it does not suspect: 0 does nothing, 1 suspects that
- *                     one in return, 2 stops
+ *   IN_RETURN         what a member does once another, which it does not suspect, suspects it:
+ *                     0 nothing, 1 it suspects the other in return, 2 it stops
  *   LINK              1: a false suspicion is a broken link, which both its ends may notice
- *   DARK              1: the row of a suspected member may be lost to the one who suspects it
- *   FINE              0: who suspects is wedged at once; 1: in a step of its own
+ *   DARK              1: a member that suspects another may lose access to the other's row
+ *   FINE              0: a member that suspects another wedges at once; 1: in a step of its own
  *   PROGRESS          also check somebody_goes_on
- *   AGREED            1: a record is delivered once it is here, so who has more of a sender than
- *                     others that go on passes it on, before the next view is proposed;
- *                     2: the same, and nobody at all may have delivered beyond the cut
+ *   AGREED            1: a member delivers a record once it has received it; a member that has more
+ *                     of a sender than other survivors passes it on before the leader proposes the
+ *                     next view; 2: the same, and no member at all may deliver beyond the cut
  *   EDGE              1: begins late: sender 0 has crashed, all others suspect it and are wedged, and
  *                     rank 1 alone has what it sent
  *   ANY_QUORUM        1: agreement only, all failures at once: a member may go on to the next
  *                     leader at any time, a leader takes any majority that promised; nobody learns
- *   BROKEN            one planted mistake; models/check.py wants each to be found
+ *   BROKEN            one planted mistake; models/check.py must find each
  *
- * Rows are read live. A stale read of a word that only grows, used in a condition that stays true,
- * is the same as acting later, and every step may come later. `accepted` is the one word that is
- * overwritten: the row keeps every ballot ever accepted, and a reader may take any of them that
- * rows arriving in order could show it. */
+ * A member reads the current words of other rows. A stale read of a word that only grows, used in a
+ * condition that stays true, is the same as acting later, and every step may come later. `accepted`
+ * is the one word that is overwritten: here the row keeps every ballot ever accepted, and a reader
+ * may take any of them that it could see if rows arrive in order. */
 
 #ifndef N
 #define N 3
@@ -74,7 +74,7 @@
 #endif
 
 /* The mistakes. */
-#define IGNORES_ACCEPTED 1        /* a new leader proposes its own, whatever was accepted before */
+#define IGNORES_ACCEPTED 1        /* a new leader proposes its own view, whatever was accepted */
 #define TAKES_LOWEST_BALLOT 2     /* ... takes the lowest ballot found, not the highest */
 #define NO_PROMISE 3              /* ... does not wait until the others suspect all lower ranks */
 #define ACCEPTED_BEFORE_PROMISE 4 /* ... reads (or is sent) `accepted` before the promise */
@@ -82,21 +82,21 @@
 #define RECEIVED_BEFORE_WEDGED 6  /* the leader reads (or is sent) received[] before `wedged` */
 #define NO_WEDGE_WAIT 7           /* the leader does not wait for all to wedge */
 #define CUT_MAXIMUM 8             /* the cut is what some survivor has */
-#define MINORITY_DECIDES 9        /* one acceptance less than a majority decides */
-#define MAJORITY_OF_UNSUSPECTED 10 /* majorities of those not suspected, not of the view */
-#define ACCEPTS_SUSPECTED 11      /* accepts any higher ballot, its leader suspected or not */
-#define LEARNS_FLAG 12            /* sees `decided` and installs what it has accepted itself */
+#define MINORITY_DECIDES 9        /* a majority less one acceptance decides */
+#define MAJORITY_OF_UNSUSPECTED 10 /* a majority of those not suspected, not of the view */
+#define ACCEPTS_SUSPECTED 11      /* accepts any higher ballot, even if it suspects its leader */
+#define LEARNS_FLAG 12            /* a member sees `decided`, installs what it accepted itself */
 #define STABLE_UNSUSPECTED 13     /* stable: received by all that are not suspected */
-#define SILENT_EVICTED 14         /* one that learns of its eviction does not show `decided` */
+#define SILENT_EVICTED 14         /* a member that learns of its eviction does not show `decided` */
 /* ... with AGREED. */
-#define PROPOSES_UNSETTLED 15     /* the leader does not wait until all that go on have the same */
-#define AWAITS_SUSPECTED 16       /* ... waits for suspected members too */
+#define PROPOSES_UNSETTLED 15     /* the leader does not wait until all survivors have the same */
+#define AWAITS_SUSPECTED 16       /* ... also waits for suspected members */
 #define CUT_MINIMUM 17            /* ... takes what all have, as without AGREED */
-#define DELIVERS_WEDGED 18        /* what is passed on is delivered before the cut is decided */
+#define DELIVERS_WEDGED 18        /* a member delivers passed records before the cut is decided */
 #define LEADER_PASSES 19          /* the leader alone passes on, though others may have more */
 #define GUARD_BEFORE_BYTES 20     /* the word that names a record is posted before its bytes */
-#define GUARD_STAYS 21            /* ... names the last one still while the next is written */
-#define LOOKS_ONCE 22             /* who takes a record does not look again whether it is still it */
+#define GUARD_STAYS 21            /* ... still names the last one while the next is written */
+#define LOOKS_ONCE 22             /* a member that takes a record does not check `guard` again */
 #ifndef BROKEN
 #define BROKEN 0
 #endif
@@ -134,7 +134,7 @@ byte received[N * SENDERS]; /* [q * SENDERS + s]; a sender's own entry is what i
 byte delivered[N];          /* places passed in order, before the cut */
 #if AGREED
 byte guard[N];              /* 0, or 1 + the record of which the bytes are in `passed` */
-byte passed[N];             /* bytes of one record, for those who lack it: 1 + which */
+byte passed[N];             /* bytes of one record, for members that lack it: 1 + which */
 #endif
 #endif
 byte accepted[N];           /* mask of the ballots accepted so far; the word shows the last */
@@ -149,12 +149,12 @@ byte change_of;             /* mask: the proposal of this ballot contains the jo
 
 /* The world. */
 byte crashed;               /* mask */
-byte dark[N];               /* mask of the suspected whose row p cannot read any more at all */
+byte dark[N];               /* mask of suspected members whose row p cannot read any more */
 byte crashes_left = CRASHES;
 byte false_left = FALSE_SUSPICIONS;
 byte first_decided;         /* 0, or 1 + the first ballot decided */
 
-byte quit;                  /* mask: stopped because somebody suspects it (IN_RETURN 2) */
+byte quit;                  /* mask: stopped because another member suspects it (IN_RETURN 2) */
 byte gone;                  /* mask: SILENT_EVICTED only */
 #if LINK
 byte link[N];               /* mask of the members whose link to p is broken */
@@ -165,16 +165,16 @@ byte link[N];               /* mask of the members whose link to p is broken */
 #define BREAK(p, q) skip
 #endif
 
-/* Properties. Never false in a state that is searched further: Spin stops and names the one. */
-hidden byte agreement = true;          /* all that decide, decide the same view and cut */
+/* Properties. Spin stops at the first state in which one is false, and names it. */
+hidden byte agreement = true;          /* all members that decide, decide the same view and cut */
 hidden byte majority_rule = true;      /* the next view has a majority of this one */
-hidden byte has_the_cut = true;        /* who installs is wedged and has received all of the cut */
+hidden byte has_the_cut = true;        /* a member that installs is wedged and has all of the cut */
 hidden byte uniform = true;            /* see CHECK_UNIFORM */
-hidden byte has_bytes = true;          /* a record that was passed on is what its sender sent */
+hidden byte has_bytes = true;          /* a record that a member took is what its sender sent */
 hidden byte one_proposal = true;       /* a leader proposes once */
 hidden byte no_deadlock = true;        /* at the end: in the next view, evicted, or stopped */
-hidden byte all_delivered = true;      /* ... without a failure all is delivered */
-hidden byte survivors_install = true;  /* ... crashes of a minority evict nobody else */
+hidden byte all_delivered = true;      /* ... without a failure all members have delivered all */
+hidden byte survivors_install = true;  /* ... crashes of a minority evict no other member */
 hidden byte somebody_goes_on = true;   /* ... one failure, false or not, does not stop the group */
 #define HOLDS(name, what) \
   if \
@@ -207,9 +207,9 @@ hidden byte somebody_goes_on = true;   /* ... one failure, false or not, does no
 #define SENDER(place) ((place) % SENDERS)
 #define ROUND(place) ((place) / SENDERS)
 
-/* Every record that anyone delivered, dead and evicted ones too, is inside the decided cut. Places
-   are passed in order, without gaps: what was delivered is then a prefix of the cut's sequence.
-   With AGREED that is so for those that go on. */
+/* Every record that any member delivered, also a crashed or evicted one, is inside the decided cut.
+   Members pass places in order, without gaps: what they delivered is then a prefix of the cut's
+   sequence. With AGREED=1 this holds for survivors. */
 #define EXEMPT(q) (AGREED == 1 && !HAS(members_of[first_decided - 1], q))
 #define WITHIN(q, g) (delivered[q] <= (g) || HAS(NULLS, g) || EXEMPT(q) || \
                       CUT(first_decided - 1, SENDER(g)) > ROUND(g))
@@ -227,7 +227,7 @@ hidden byte somebody_goes_on = true;   /* ... one failure, false or not, does no
 
 #define SAME_VIEW(a, b) (members_of[a] == members_of[b] && HAS(change_of, a) == HAS(change_of, b))
 
-/* `me` leaves the view: installs the next one if it is in it, else has been evicted or has left. */
+/* `me` leaves the view: it installs the next if it is in it, else it was evicted or has left. */
 inline install(me, ballot) {
 #if !ANY_QUORUM
   decided[me] = 1 + (ballot);
@@ -260,8 +260,9 @@ inline propose_again(me, prior) {
   accepted[me] = accepted[me] | BIT(me)
 }
 
-/* The leader proposes its own: those it does not suspect, and what all of them have. `missed`: it
-   did not see the last message of sender 0 that the highest rank has (RECEIVED_BEFORE_WEDGED). */
+/* The leader proposes its own view: the members that it does not suspect, and the cut that all of
+   them have. `missed`: it did not see the last message of sender 0 that the highest rank has
+   (RECEIVED_BEFORE_WEDGED). */
 inline propose_own(me, quorum, change, missed) {
   HOLDS(one_proposal, members_of[me] == 0);
   members_of[me] = (ANY_QUORUM -> ALL : quorum) & ~(CHANGE == 2 && (change) -> BIT(LEAVER) : 0);
@@ -298,7 +299,8 @@ inline propose_own(me, quorum, change, missed) {
   accepted[me] = accepted[me] | BIT(me)
 }
 
-/* What the leader p waits for in the row of each q of the quorum, those it does not suspect. */
+/* What the leader p waits for in the row of each q of the quorum, the members that it does not
+   suspect. */
 #if BROKEN == NO_WEDGE_WAIT
 #define WEDGED(q) (HAS(wedged, q) || q != p)
 #else
@@ -339,8 +341,8 @@ inline propose_own(me, quorum, change, missed) {
 #define MAY_PROPOSE(m) (SETTLED_IN(m) && RUNS(p) && PROMISED(p, p) && HAS(wedged, p) && HAS(m, p) && \
                         !ACCEPTED(p, p) && ALL_READY(m))
 
-/* The ballots accepted in the quorum. Those below p were accepted before the promise to p: p sees
-   them. Those above came later: p may see them or not. */
+/* The ballots accepted in the quorum. Members accepted the ballots below p before they promised to
+   p: p sees those. They accepted the ballots above p later: p may see those or not. */
 #define BY(m, q) (HAS(m, q) -> accepted[q] : 0)
 #if N == 3
 #define FOUND(m) (BY(m, 0) | BY(m, 1) | BY(m, 2))
@@ -377,8 +379,8 @@ inline propose_own(me, quorum, change, missed) {
               best = BEST(m); propose_again(p, best); best = 0 } \
   TAKE_ANY(m, 0) TAKE_ANY(m, 1) TAKE_ANY(m, 2) TAKE_ANY(m, N - 1)
 
-/* p suspects q: because it is gone, or q suspects p, or one that p does not suspect says so; or by
-   mistake. Whether p can read anything of q's row from then on is open. */
+/* p suspects q: because q is gone, or q suspects p, or a member that p does not suspect says so; or
+   by mistake. From then on p may or may not be able to read q's row. */
 #define SAYS_SO(r, q) (!SUSPECTS(p, r) && SUSPECTS(r, q))
 #define REASON(q) (HAS(crashed, q) || STOPPED(q) || LINKED(p, q) || TOLD(q) || \
                    (IN_RETURN == 1 && SUSPECTS(q, p)))
@@ -471,9 +473,9 @@ inline propose_own(me, quorum, change, missed) {
 #endif
 
 #if SENDERS > 0 && AGREED
-/* Passing on. Of those that it does not suspect, p has most of the suspected sender s: it passes on
-   the first record that one of them lacks, for all. What names the record, `guard`, goes before the
-   bytes change, and comes after them. */
+/* Passing on. Of the members that p does not suspect, p itself has most of the suspected sender s:
+   it passes on, to all, the first record that one of them lacks. p clears `guard`, which names the
+   record, before it changes the bytes, and sets it after them. */
 #define RECORD(s, k) ((s) * PLACES + (k) + 1)
 #define OF(record) (((record) - 1) / PLACES)
 #define NUMBER(record) (((record) - 1) % PLACES)
@@ -524,8 +526,8 @@ inline propose_own(me, quorum, change, missed) {
 proctype member(byte p) {
   byte best, s, q;
 #if SENDERS > 0 && AGREED
-  byte next;         /* the record that it passes on just now; or 0 */
-  byte wanted, from; /* the record that it takes just now, or 0; and whose row has it */
+  byte next;         /* the record that it is passing on, or 0 */
+  byte wanted, from; /* the record that it is taking, or 0; and whose row has it */
 #endif
 end:
   do
@@ -562,7 +564,7 @@ end:
 #define ABOUT_ME(q) (!SUSPECTS(p, q) && SUSPECTS(q, p))
   :: d_step { IN_RETURN == 2 && RUNS(p) && SOME(ABOUT_ME) -> quit = quit | BIT(p) }
 
-  /* Wedge; the leader also for a join or a leave. */
+  /* A member wedges; the leader also wedges for a join or a leave. */
   :: d_step { RUNS(p) && !HAS(wedged, p) &&
               (suspected[p] != 0 || (CHANGE != 0 && PROMISED(p, p)) || SOME(OTHER_WEDGED)) ->
               wedged = wedged | BIT(p) }
@@ -581,7 +583,7 @@ end:
 
   EACH(ACCEPT)
 
-  /* Decide, or learn it from anyone's row. */
+  /* The leader decides; the others learn the decision from any row. */
   :: d_step { RUNS(p) && ACCEPTED(p, p) && QUORUM(p, ACCEPTORS) -> install(p, p) }
   EACH(LEARN)
 
@@ -590,7 +592,7 @@ end:
   od
 }
 
-/* Every step raises a word, so every run ends; here it has ended. */
+/* Every step raises a word, so every run ends; this says how each member has ended. */
 #define SETTLED(p) (HAS(crashed, p) || decided[p] != 0 || STOPPED(p) || \
                     (suspected[p] == 0 && !HAS(wedged, p)))
 #define IN_PLACE(p) (HAS(crashed, p) || (decided[p] != 0 && \
