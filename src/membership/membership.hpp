@@ -15,10 +15,10 @@
 ///      is suspected, so the founders do not wait for it. In view 0 a node accepts only proposals
 ///      with itself in them; once it has accepted one, no later incarnation of it creates a group.
 ///  J8  A member that leaves in order reads our rows until it has come to the cut. The others
-///  remove
-///      it, and use space again, only once it is gone or has had suspect_after_ns for that.
+///      remove it, and use space again, only once it is gone or has had suspect_after_ns for that.
 /// Hence one view follows each, with one cut, whichever leaders die on the way.
-/// Threads: the predicate thread. Time comes by set_time(). Sources: [Spindle, 2.1]; DESIGN.md 2.
+/// Threads: the predicate thread. Time comes by set_time().
+/// Sources: [Spindle, 2.1]; docs/protocol.md, "Views".
 #pragma once
 #include <cstdint>
 #include <deque>

@@ -3,7 +3,7 @@
 ///
 /// A node is known by its slot, its index in the node list, and by its incarnation, a random number
 /// of one start: the same node started again is another member. Survivors keep their order,
-/// joiners come after them in the order of their slots. Source: [Spindle, 2.1], DESIGN.md 2.
+/// joiners come after them in the order of their slots. Source: [Spindle, 2.1]; docs/protocol.md.
 #pragma once
 #include <algorithm>
 #include <cstdint>
