@@ -1,6 +1,6 @@
 /// \file member.cpp
-/// fire_member: a member that sends at a rate and records its history, to be killed, stopped, cut
-/// off and started again by tests/system/fire_test.py and perf/failover.py.
+/// fire_member: a member that sends at a rate and records its history. tests/system/fire_test.py
+/// and perf/failover.py kill, stop, cut off and restart it.
 ///
 /// Standard input: `count` prints `count SENT OWN_DELIVERIES DELIVERIES`; `leave` leaves the others
 /// in order; `stop` ends the group with all of them; the end of the input ends the process at once.
@@ -30,7 +30,7 @@
 namespace tutti::fire {
 namespace {
 
-constexpr std::chrono::milliseconds kLook{20};  // how soon an end is noticed
+constexpr std::chrono::milliseconds kLook{20};  // how soon the member notices an end
 constexpr std::chrono::seconds kEndTimeout{30};
 constexpr int kExitError = 1;
 constexpr int kExitFailed = 3;
@@ -91,7 +91,7 @@ class Sender {
 
   const Options& options_;
   std::vector<Group> groups_;
-  std::vector<std::uint64_t> tickets_;  // by group, the last one
+  std::vector<std::uint64_t> tickets_;  // by group: the last ticket
   Witness& witness_;
   Prng random_;
   std::atomic<std::uint64_t> sent_{0};
@@ -99,7 +99,7 @@ class Sender {
   std::thread thread_;
 };
 
-/// The next line of standard input; empty if there is none yet. Its end ends the process.
+/// The next line of standard input; empty if there is none yet. The input's end ends the process.
 std::string next_command() {
   static std::string text;
   const std::size_t end = text.find('\n');
@@ -130,7 +130,7 @@ int failed(Node& node, Sender& sender, Witness& witness) {
   sender.end();
   const bool evicted = error.code == ErrorCode::stopped;
   const bool minority = error.code == ErrorCode::peer_lost;
-  // Nothing more is delivered: its threads end before the history does.
+  // The node delivers nothing more: its threads end before the history is closed.
   static_cast<void>(node.stop(std::chrono::nanoseconds(0)));
   return ended(witness, minority ? history::StopReason::minority : history::StopReason::failure,
                evicted, evicted ? "evicted" : "minority", kExitFailed);
@@ -170,7 +170,7 @@ int run(const Options& options) {
     std::fprintf(stderr, "%.6f %.*s\n", static_cast<double>(cli::now_ns()) / 1e9,
                  static_cast<int>(text.size()), text.data());
   };
-  std::vector<Group> groups;  // of which callbacks ask, so until the node has ended
+  std::vector<Group> groups;  // the callbacks ask them, so they outlive the node
   Result<Node> node = Node::create(setup->node);
   if (!node) return complain(node.error());
   for (std::uint16_t i = 0; i < setup->groups.size(); ++i) {
@@ -181,7 +181,7 @@ int run(const Options& options) {
     if (!group) return complain(group.error());
     groups.push_back(*group);
   }
-  // Stopped right after it came into its view, it may be removed before start() returns.
+  // If it was stopped just after it entered its view, it may be removed before start() returns.
   const Result<void> started = node->start();
   if (!started && !node->failure()) return complain(started.error());
   Sender sender(options, groups, witness);

@@ -1,5 +1,5 @@
 /// \file options.hpp
-/// The command line of the member that the tests set on fire.
+/// The command line of the member that the fire tests kill, stop and restart.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -15,7 +15,7 @@ struct Options {
   std::string members;
   std::string fabric = "auto";
   std::string levels = "atomic";      ///< one group for each
-  std::string order = "round_robin";  ///< of groups that have one
+  std::string order = "round_robin";  ///< of all groups that are not unordered
   std::string history;                ///< file; empty: none
   double rate = 200;             ///< messages per second, over all groups; 0: as fast as it goes
   std::uint32_t size_max = 256;  ///< of a message, in bytes
@@ -28,7 +28,7 @@ struct Options {
 
 void add_options(CLI::App& app, Options& options);
 
-/// What the library is told; the callbacks are still empty.
+/// The options for the library; the callbacks are still empty.
 struct Setup {
   NodeOptions node;
   std::vector<GroupOptions> groups;

@@ -13,8 +13,8 @@ namespace {
 
 using history::EventKind;
 
-// A joiner that was delivered nothing does not know where its view ended: whoever gathers the
-// histories puts in what the others say (tests/system/fire/histories.py).
+// A joiner that delivered nothing does not know where its view ended: the program that gathers the
+// histories fills in what the others say (tests/system/fire/histories.py).
 constexpr std::uint64_t kUnknown = ~0ULL;
 
 std::uint64_t now() { return static_cast<std::uint64_t>(cli::now_ns()); }
@@ -74,8 +74,8 @@ void Witness::open(std::uint64_t incarnation) {
   }
 }
 
-// Why the others are gone is known now; that someone suspected them, and where the view ended, come
-// before the next one in a history.
+// Only now this member knows why the others are gone. In a history, that some member suspected
+// them, and where the view ended, come before the next view.
 void Witness::end_view(const ViewChange& change, std::uint64_t digest) {
   for (const Departure& gone : change.left) {
     if (gone.reason != tutti::LeftReason::suspected) continue;
@@ -128,7 +128,7 @@ void Witness::delivered(std::uint16_t group, std::span<const Message> batch,
     if (message.size >= sizeof mark) std::memcpy(&mark, message.data, sizeof mark);
     own += mark.incarnation == self ? 1 : 0;
     if (recorder_ == nullptr) continue;
-    // The sender is the one that the bytes name: if that is none of the view's, it is a violation.
+    // The bytes name the sender: if it is not a member of the view, that is a violation.
     history::Delivery delivery{
         .sender = {static_cast<std::uint16_t>(message.sender.value), mark.incarnation},
         .ticket = Ticket{mark.ticket},

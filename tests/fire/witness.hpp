@@ -1,14 +1,14 @@
 /// \file witness.hpp
-/// What a member under fire does and sees, into its history and, of its views, onto standard output
-/// for the program that drives it. Without a file for the history it only tells of views.
+/// Records what a member does and sees in its history, and prints its views on standard output for
+/// the program that drives it. Without a file for the history it only prints the views.
 ///
 ///     view NUMBER TIME_NS NAME:INCARNATION,...    it installed a view
 ///     first NUMBER TIME_NS                        its first delivery in that view
 ///
 /// Invariants: WI1 a send is recorded before its commit, so before any delivery of it. WI2 the file
-/// is made in the first view, when the incarnation is known; nothing is to be recorded before.
-/// Threads: view_changed and delivered the predicate thread, which is why one view's deliveries
-/// stand between its installation and the next; sends one thread; the rest any.
+/// is made in the first view, when the incarnation is known; there is nothing to record before.
+/// Threads: the predicate thread calls view_changed and delivered, so one view's deliveries stand
+/// between its installation and the next one; one thread calls sends; any thread calls the rest.
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -27,7 +27,7 @@
 
 namespace tutti::fire {
 
-/// What a message begins with; the rest of it is a pattern of these.
+/// What a message begins with; the rest of it is a pattern made from these.
 struct Mark {
   std::uint64_t ticket = 0;
   std::uint64_t incarnation = 0;
@@ -35,22 +35,22 @@ struct Mark {
 
 class Witness {
  public:
-  /// `nodes`: all that may ever be members; the same list at each.
+  /// `nodes`: all that may ever be members; the same list at each member.
   Witness(std::string name, std::vector<std::string> nodes, std::vector<Level> levels,
           std::string file);
   ~Witness();
 
   void view_changed(const ViewChange& change);
-  /// `intact`: asked after the messages were read; if not, they may be what others wrote there
-  /// since they went on without us, and none of them counts.
+  /// `intact`: asked after the messages were read. If it is false, others may have overwritten
+  /// them, because they went on without this member; then none of these messages counts.
   void delivered(std::uint16_t group, std::span<const Message> batch,
                  const std::function<bool()>& intact);
 
-  /// Fills the message and records that it is sent next.
+  /// Fills the message, and records that this member sends it next.
   void sends(std::uint16_t group, std::uint64_t ticket, std::span<std::byte> message);
 
   void leaves();
-  /// The end; nothing is recorded any more.
+  /// The end: the witness records nothing after it.
   void stopped(history::StopReason reason, bool evicted);
 
   [[nodiscard]] std::uint64_t own_deliveries() const { return own_.load(); }
@@ -69,7 +69,7 @@ class Witness {
   const std::string file_;
   std::unique_ptr<history::Recorder> recorder_;
   std::vector<std::uint64_t> next_ordinal_;  // by group; kUnknown before the first delivery
-  std::uint64_t first_of_view_ = 0;          // the view whose first delivery was told
+  std::uint64_t first_of_view_ = 0;          // the view of which it printed the first delivery
   std::atomic<std::uint64_t> incarnation_{0};
   std::atomic<std::uint64_t> view_{0};
   std::atomic<std::uint64_t> own_{0};
