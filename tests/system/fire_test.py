@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Real processes under fire: a group goes on while members are killed, stopped, cut off, leave and
-come again, and what all of them recorded is what the library promises.
+rejoin; what all of them recorded must be what the library promises.
 
     fire_test.py                                      the seeds of every run of CI
     fire_test.py --seeds A..B [--fabric shm|tcp|net]  those seeds; net: tcp, with partitions
 
-Each seed prints its options and, if it fails, what happened when and the folder with the histories,
-which then stays. Environment: TUTTI, FIRE_MEMBER: the programs.
+Each seed prints its options. If a seed fails, it also prints what happened when, and the folder
+with the histories, which stays. Environment: TUTTI, FIRE_MEMBER: the programs.
 """
 
 import argparse
@@ -25,7 +25,7 @@ SEEDS = {"shm": (1, 2), "tcp": (1, 2), "net": (1, 2)}  # first and last
 
 
 def run_seed(seed, fabric):
-    """Returns a line of what happened; raises Failure with all that is known."""
+    """Returns one line about the run; raises Failure with all that is known."""
     partitions = fabric == "net"
     options = Options.of(seed, "tcp" if partitions else fabric, partitions)
     print(options, flush=True)

@@ -1,4 +1,4 @@
-"""History files as src/history writes them: the harness's own, and what a joiner could not know."""
+"""History files as src/history writes them: the harness's own, and cuts that joiners lack."""
 
 import struct
 
@@ -15,7 +15,7 @@ def event(kind, time_ns, peer=0, number=0):
 
 
 def write_harness(path, healed_ns, core):
-    """`core`: (node, incarnation) of those that are connected and correct from then on."""
+    """`core`: (node, incarnation) of the members that are connected and correct from then on."""
     events = [event(HEAL, healed_ns)]
     events += [event(HEAL_CORE, healed_ns, node, incarnation) for node, incarnation in core]
     name = b"nemesis"
@@ -38,8 +38,8 @@ def cuts_of(data):
 
 
 def fill_unknown_cuts(paths):
-    """A joiner that was delivered nothing in its view does not know where the view ended: it takes
-    the word of the others. Where nobody knows, nothing was delivered since the cut before."""
+    """A joiner that delivered nothing in its view does not know where the view ended: this fills in
+    what the others say. Where no member knows, none delivered anything after the cut before."""
     known, unknown = {}, []
     for path in paths:
         with open(path, "rb") as file:

@@ -1,4 +1,4 @@
-"""One fire_member process, and what it says of its views."""
+"""One fire_member process, and what it prints about its views."""
 
 import os
 import signal
@@ -20,7 +20,7 @@ class View:
 
 
 class FireMember:
-    """`life` counts the starts of the same name; each has files of its own."""
+    """`life` counts the starts of the same name; each start has files of its own."""
 
     def __init__(self, name, life, arguments, folder, prefix=()):
         self.name = name
@@ -31,10 +31,10 @@ class FireMember:
         self.views = []          # all of them, the first one first
         self.first = {}          # view -> time_ns of the first delivery in it
         self.count = None        # the last answer to `count`
-        self.ending = ""         # what it said of its end
+        self.ending = ""         # why it ended, as it printed
         self.joins = "--join" in arguments
-        self.struck_ns = []      # when something befell it
-        self._stops_ns = []      # (when, whether it was let go on)
+        self.struck_ns = []      # when a fault began there
+        self._stops_ns = []      # (when, whether it continued then)
         self.started_ns = time.monotonic_ns()
         with open(self.error_path, "wb") as error:
             self.process = subprocess.Popen(
@@ -61,7 +61,7 @@ class FireMember:
     def running(self):
         if self.process.poll() is None:
             return True
-        self._reader.join()  # all that it said is known
+        self._reader.join()  # the reader has read all that it printed
         return False
 
     def said(self):
@@ -79,7 +79,7 @@ class FireMember:
         self.process.kill()
 
     def stood_still(self, begin_ns, end_ns):
-        """Whether it was stopped at some time between these."""
+        """Whether it was stopped at some time between the two times."""
         last = [goes_on for time_ns, goes_on in self._stops_ns if time_ns <= begin_ns][-1:]
         return last == [False] or any(begin_ns < time_ns < end_ns for time_ns, _ in self._stops_ns)
 

@@ -1,7 +1,7 @@
-"""One round: members are started, a seed decides what befalls them, then all heals and is checked.
+"""One round starts members, strikes them with faults that a seed draws, heals all, and checks.
 
-The nemesis takes care that those it leaves alone are a majority of the newest view: the group must
-go on through all of it.
+The nemesis makes sure that the members which it does not strike are a majority of the newest view,
+so the group must go on during the whole round.
 """
 
 import os
@@ -15,14 +15,14 @@ from fire.member import FireMember
 from support import TUTTI, WATCHDOG, free_ports
 
 BOUNDS = ("--view-bound", "20", "--deliver-bound", "20", "--leave-bound", "40")
-MORE_MESSAGES = 20  # so many of each member's own are delivered after the last fault
+MORE_MESSAGES = 20  # how many of its own messages each member must deliver after the last fault
 SETTLE = 0.4  # seconds
 TICK = 0.002
-STALL = 0.25  # seconds; so long no tick: then members may not have run either, which is noted
+STALL = 0.25  # seconds; after so long without a tick, members may not have run either: it is noted
 
 
 class Failure(AssertionError):
-    """A member ended as it must not, or something worse."""
+    """A member ended in a wrong way, or something worse happened."""
 
 
 class Violation(Failure):
@@ -30,16 +30,16 @@ class Violation(Failure):
 
 
 class Hang(Failure):
-    """What must come did not come."""
+    """Something that must happen did not happen in time."""
 
 
 class GroupLost(Failure):
-    """No majority is left that could go on."""
+    """No majority is left to go on."""
 
 
 @dataclass(frozen=True)
 class Options:
-    """What a round is made of, most of it drawn by its seed. Times are in seconds."""
+    """The parameters of a round; its seed draws most of them. Times are in seconds."""
 
     seed: int
     fabric: str
@@ -78,7 +78,7 @@ class Options:
 
 @dataclass(frozen=True)
 class Kill:
-    """Of one member, and the FireMembers that nothing had befallen."""
+    """The kill of one member, and the FireMembers that no fault had struck then."""
 
     name: str
     incarnation: int
@@ -95,7 +95,7 @@ class Round:
         self.lives = []       # all that ever ran
         self.kills = []
         self.stops = 0
-        self.groups_lost = 0  # to a machine that stood still
+        self.groups_lost = 0  # because the machine stood still
         self.removed_unstruck = 0
         self._network = network
         self._random = random.Random(options.seed)
@@ -103,18 +103,18 @@ class Round:
             f"{name}=127.0.0.1:{port}"
             for name, port in zip(self.names, free_ports(len(self.names))))
         self._members = {}    # name -> the FireMember that runs, or ran last
-        self._lives = []      # all that ran in this group
-        self._faulty = {}     # name -> what befell it
+        self._lives = []      # all that have run in this group
+        self._faulty = {}     # name -> its fault
         self._due = []        # (time, action)
         self._begin = self._last_tick = time.monotonic()
         self._stall = 0.0     # the longest time between two ticks
         self._faults_left = options.faults
         self._starts = dict.fromkeys(self.names, 0)
 
-    # What happens.
+    # What the nemesis does.
 
     def run(self):
-        """Raises Failure; else returns how many views and deliveries there were."""
+        """Returns how many views and deliveries there were, or raises Failure."""
         try:
             while True:
                 try:
@@ -149,9 +149,9 @@ class Round:
         return core.number, deliveries
 
     def _bury(self, lost):
-        """A machine that stands still takes members for dead which nobody has struck. If that cost
-        the majority, the group is over, as it must be: what it delivered is checked, and what
-        faults are left befall a new one."""
+        """If the machine stands still, members suspect others that the nemesis has not struck. If
+        that costs the majority, the group ends, as it must. The nemesis checks what the group
+        delivered, and strikes a new group with the remaining faults."""
         if not self._is_disturbed():
             raise lost
         self._check()
@@ -179,7 +179,7 @@ class Round:
         self._faulty[name] = "starts"
 
     def _fabric_of(self, name):
-        """Mixed: some share memory with each other, and reach the rest over TCP."""
+        """If mixed, some members share memory with each other, and reach the others over TCP."""
         if self.options.fabric != "mixed":
             return self.options.fabric
         return "tcp" if sorted(self._starts).index(name) % 2 else "auto"
@@ -188,7 +188,7 @@ class Round:
         kind = self._random.choice(self.options.kinds)
         count = self._random.choice((1, 1, 1, 2))
         if kind == "one way":
-            count = 2  # whom of the two the others part with is theirs to say
+            count = 2  # the others decide which of the two they remove
         victims = self._wait(lambda: self._victims(count) or
                              (not self._faulty and self._victims(1)), "there are members to spare")
         if kind == "one way" and len(victims) < 2:
@@ -232,7 +232,7 @@ class Round:
         for name in victims:
             if self._faulty[name] not in ("down", "starts"):
                 self._faulty[name] = "mended"
-        # The others may be parting with it right now.
+        # The others may be removing it right now.
         self._later(SETTLE, lambda: self._settle(victims))
 
     def _settle(self, victims):
@@ -241,7 +241,7 @@ class Round:
                 self._faulty[name] = "settled"
 
     def _heal(self):
-        """What was to end later ends now; who is down is started."""
+        """Ends all faults that would end later, and starts members that are down."""
         self._note("heals")
         due, self._due = sorted(self._due, key=lambda due: due[0]), []
         for _, action in due:
@@ -258,7 +258,7 @@ class Round:
                               f"{member.said()}")
 
     def _check(self, healed_ns=0, core=None):
-        """Without a core: only what holds in a run that ends anyhow."""
+        """Without a core, checks only what holds in a run that may end at any time."""
         for member in self._lives:
             member.clean_up()
         files = [member.history for member in self._lives if os.path.exists(member.history)]
@@ -274,13 +274,13 @@ class Round:
         if done.returncode != 0:
             raise Violation(done.stdout + done.stderr)
 
-    # What is.
+    # The state of the group.
 
     def _newest(self):
         return max((member.view for member in self._members.values()), key=lambda v: v.number)
 
     def _victims(self, count):
-        """Members that may be struck now; the rest of the newest view is still a majority of it."""
+        """Members to strike now, so that the rest of the newest view is still a majority of it."""
         newest = self._newest()
         fit = [name for name in self.names if name in newest.members and name not in self._faulty]
         if len(newest.members) - len(fit) + count > (len(newest.members) - 1) // 2:
@@ -288,7 +288,7 @@ class Round:
         return self._random.sample(fit, count)
 
     def _whole(self):
-        """The view, if all members run and are in one of all of them."""
+        """The view, if all members run and are in one view that contains all of them."""
         views = [member.view for member in self._members.values()]
         same = all(view.number == views[0].number for view in views)
         return views[0] if same and not self._faulty and len(views[0].members) == len(
@@ -303,7 +303,7 @@ class Round:
         return [member.count for member in members]
 
     def _is_disturbed(self):
-        """Whoever is not in the newest view stopped for want of a majority, or was not let in."""
+        """Whether members stopped in a minority, and a stall of the machine explains it."""
         stopped = [life for life in self._lives if life.ending == "minority"]
         corrupt = any("corrupt" in life.said() for life in self._lives)
         return bool(stopped) and not corrupt and self._stall > self.options.suspect_after / 8

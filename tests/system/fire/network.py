@@ -1,9 +1,9 @@
-"""Members with a network stack each, joined by bridges: links that can be cut and healed.
+"""A network in which each member has its own stack, and whose links can be cut and healed.
 
-Each member has a network namespace that a small process holds open, and an end of a veth pair in
-it. The other end is plugged into the bridge of its side: those on one bridge reach each other.
-Packets between the sides are lost without a word, as with a cable pulled out somewhere. A pair is
-cut, one way or both, by blackhole routes. All of that lives inside a user namespace where this
+Each member has a network namespace, which a small process keeps open, with one end of a veth pair
+in it. The other end is plugged into the bridge of its side: members on one bridge reach each other.
+Packets between the sides get lost silently, as if a cable was pulled out. Blackhole routes cut a
+pair of members, in one direction or both. All of this is inside a user namespace in which this
 process is root (`unshare -Urn`), so that it needs no rights and leaves nothing behind.
 """
 
@@ -30,7 +30,7 @@ def run(*words):
 
 
 class Network:
-    """To be made inside such a namespace."""
+    """Must be made inside such a namespace."""
 
     def __init__(self, names):
         self._index = {name: i for i, name in enumerate(names)}
@@ -68,11 +68,11 @@ class Network:
         return ",".join(f"{name}={self.host(name)}:{PORT}" for name in self._index)
 
     def prefix(self, name):
-        """What starts a command in the member's namespace; the process stays the same."""
+        """The words that start a command in the member's namespace, in the same process."""
         return ["nsenter", f"--net=/proc/{self._holders[name].pid}/ns/net", "--"]
 
     def move(self, names, side):
-        """To side 0, where all begin, or side 1."""
+        """Moves them to side 0, where all members begin, or to side 1."""
         for name in names:
             run("ip", "link", "set", self._outer(name), "master", BRIDGES[side])
 

@@ -10,8 +10,8 @@ from fire.network import Network
 
 
 def run_round(options, label, over=lambda fire: None):
-    """Returns a line of what happened; raises Failure with all that is known. `over` is called with
-    the Round when it is over, however it ended, while its folder is still there."""
+    """Returns one line about the round; raises Failure with all that is known. Calls `over` with
+    the Round when the round is over, however it ended, while its folder is still there."""
     folder = tempfile.mkdtemp(prefix=f"fire-{label}-{options.seed}-")
     network = None
     begin = time.monotonic()

@@ -1,4 +1,4 @@
-"""What many rounds on one fabric with so many members came to, and the table of all."""
+"""The results of many rounds on one fabric with the same number of members, and a table of all."""
 
 from dataclasses import asdict, dataclass, field
 
@@ -19,11 +19,11 @@ class Tally:
     violations: int = 0
     hangs: int = 0
     failed: int = 0             # in any other way
-    removed_unstruck: int = 0   # members that nothing had befallen
-    groups_lost: int = 0        # to a machine that stood still
+    removed_unstruck: int = 0   # members that no fault had struck
+    groups_lost: int = 0        # because the machine stood still
     failover_s: list = field(default_factory=list)
     join_s: list = field(default_factory=list)
-    awake_failover_s: list = field(default_factory=list)  # those while nobody else stood still
+    awake_failover_s: list = field(default_factory=list)  # while no other member stood still
     awake_join_s: list = field(default_factory=list)
     slow: list = field(default_factory=list)  # [seconds, seed, joiner, stopped, said]
 
@@ -47,7 +47,7 @@ class Tally:
         return max(found, key=lambda join: join.seconds, default=None)
 
     def add_failure(self, failure):
-        """Returns what kind it is."""
+        """Returns the kind of failure."""
         if isinstance(failure, Violation):
             self.violations += 1
             return "violation"

@@ -1,4 +1,4 @@
-"""How long groups under fire stood still and how long joiners waited, by what the members said."""
+"""How long groups under fire stood still and joiners waited, from what the members printed."""
 
 from dataclasses import dataclass
 
@@ -11,13 +11,13 @@ def distribution(samples):
 
 
 def failovers(kills, lives):
-    """(seconds from a kill to a survivor's first delivery in a view without the victim, whether
-    nobody stood still meanwhile), for each kill and survivor."""
+    """(seconds from a kill to a survivor's first delivery in a view without the victim, whether no
+    member stood still meanwhile), for each kill and survivor."""
     found = []
     for kill in kills:
         for member in kill.survivors:
             delivered_ns = next_delivery_ns(member, kill)
-            # What befalls the survivor meanwhile is not the first victim's doing.
+            # If a fault strikes the survivor meanwhile, the delay may not come from the kill.
             if delivered_ns and not any(kill.time_ns <= struck_ns <= delivered_ns
                                         for struck_ns in member.struck_ns):
                 found.append(((delivered_ns - kill.time_ns) / 1e9,
@@ -39,13 +39,13 @@ def next_delivery_ns(member, kill):
 
 @dataclass(frozen=True)
 class Join:
-    """Of a member that was started again, from the start of its process to its first view."""
+    """The join of a restarted member, from the start of its process to its first view."""
 
     seconds: float
     name: str
     history: str
-    said: str     # the last thing before it was let in
-    stopped: str  # the others that stood still at some time meanwhile
+    said: str     # the last line before it was admitted
+    stopped: str  # the other members that stood still at some time meanwhile
 
 
 def joins(lives):
@@ -61,8 +61,8 @@ def join_of(member, lives):
 
 
 def last_said(text, before):
-    """The last line that was said before that time; of those that name what is waited for, if there
-    are any."""
+    """The last line that the member logged before that time. If any say what it was waiting for,
+    the last of those."""
     lines = []
     for line in text.splitlines():
         stamp, _, words = line.partition(" ")
