@@ -48,6 +48,9 @@ enum class Order : std::uint8_t {
   /// Totem's ring, with more the Accelerated Ring [Accelerated Ring, III]. Level::atomic is safe
   /// delivery.
   token_ring,
+  /// The senders in turn, as with round_robin, but each member hands all messages to the member
+  /// behind it: no link carries a message twice, whoever sends [LCR, 4]. Goes with Level::atomic.
+  lcr,
 };
 
 /// When a member delivers a message to its application.

@@ -67,9 +67,11 @@ void add_fabric_and_level(CLI::App& command, FabricAndLevel& words) {
                   "earlier messages have arrived), atomic (once every member has it)")
       ->capture_default_str();
   command
-      .add_option("--order", words.order,
-                  "who decides the sequence, but at level unordered: round_robin (the senders in "
-                  "turn), token_ring (who holds the token)")
+      .add_option(
+          "--order", words.order,
+          "who decides the sequence, but at level unordered: round_robin (the senders in "
+          "turn), token_ring (who holds the token), lcr (in turn, and each message goes from "
+          "member to member)")
       ->capture_default_str();
   add_ring_windows(command, words.windows);
 }

@@ -7,6 +7,7 @@
 
 #include "base/assert.hpp"
 #include "smc/record.hpp"
+#include "sst/lane_words.hpp"
 #include "sst/pass_words.hpp"
 
 namespace tutti {
@@ -31,7 +32,7 @@ GroupSeat::GroupSeat(const GroupOptions& options, Slot self,
 GroupSeat::Seated GroupSeat::in(const View& view, const RowOf& row_of) const {
   const std::size_t parity = view.id % 2;
   GroupShape shape;
-  SubgroupPlace place;
+  GroupInRow place;
   place.self = self_;
   shape.view = view.id;
   shape.order = options_.order;
@@ -51,6 +52,13 @@ GroupSeat::Seated GroupSeat::in(const View& view, const RowOf& row_of) const {
     shape.own_area = own_row_ + places_[self_].pass_area;
     place.area_offset = places_[self_].pass_area;
   }
+  const bool chain = options_.order == Order::lcr;
+  if (chain) {
+    shape.lane_granules =
+        static_cast<std::uint32_t>(lane_bytes(ring_bytes(options_.window_bytes)) / kGranule);
+    shape.own_lane = own_row_ + places_[self_].lane[parity];
+    place.lane_offset = places_[self_].lane[parity];
+  }
   place.own_delivery_thread = options_.delivery == DeliveryThread::own;
   if (send_as_[self_]) shape.own_ring = own_row_ + places_[self_].ring;
   for (const ViewMember& member : view.members) {
@@ -61,6 +69,7 @@ GroupSeat::Seated GroupSeat::in(const View& view, const RowOf& row_of) const {
     const std::byte* row = own ? own_row_ : row_of(member.slot);
     shape.member_controls.push_back(row + there.control[parity]);
     if (passes_on) shape.member_areas.push_back(row + there.pass_area);
+    if (chain) shape.member_lanes.push_back(row + there.lane[parity]);
     if (own) {
       shape.self = rank;
       shape.own_control = own_row_ + there.control[parity];
@@ -76,7 +85,7 @@ GroupSeat::Seated GroupSeat::in(const View& view, const RowOf& row_of) const {
     shape.sender_ranks.push_back(rank);
     shape.sender_ids.push_back(*send_as_[member.slot]);
     shape.sender_rings.push_back(row + there.ring);
-    std::byte* const replica = own || !passes_on ? nullptr : replica_of_(member.slot);
+    std::byte* const replica = own || !(passes_on || chain) ? nullptr : replica_of_(member.slot);
     shape.sender_replicas.push_back(replica != nullptr ? replica + there.ring : nullptr);
     shape.sender_reclaimed.push_back(row + there.reclaimed);
   }

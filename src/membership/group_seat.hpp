@@ -37,7 +37,7 @@ class GroupSeat {
 
   struct Seated {
     GroupShape shape;
-    SubgroupPlace place;
+    GroupInRow place;
   };
   /// The group in that view. The caller fills in first_seq and own_base_records.
   [[nodiscard]] Seated in(const View& view, const RowOf& row_of) const;

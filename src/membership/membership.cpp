@@ -212,10 +212,15 @@ void Membership<Memory>::wedge(const Wedge& why) {
   rows_.set(ViewWords::kWedged, 1);
 }
 
-// At agreed, members give each other the records of suspected members that some lack (I8).
+// Members tell each other what a cut needs. At agreed, they give each other the records of
+// suspected members that some lack (I8).
 template <class Memory>
 void Membership<Memory>::fill_gaps(Effects& effects) {
-  if (view().id == 0 || suspicion_.unsuspected() == view().members.size()) return;
+  if (view().id == 0) return;
+  for (Group& group : groups_) {
+    filled_ |= group.subgroup->tell_wedged(suspicion_.all(), effects);
+  }
+  if (suspicion_.unsuspected() == view().members.size()) return;
   const bool all_wedged = agreement_.all_wedged();
   for (Group& group : groups_) {
     filled_ |= group.subgroup->pass_on(suspicion_.all(), all_wedged, effects);

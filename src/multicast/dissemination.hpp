@@ -1,46 +1,60 @@
 /// \file dissemination.hpp
-/// The seam between the multicast and the network: to whom a member's bytes go.
-/// Today *direct*: each member posts what it sends, and what it says, to each other member.
+/// The seam between the multicast and the way of its bytes: to whom a member's records go, and from
+/// whom this member learns of those of others.
 ///
-/// Of one push the data comes before the words that guard it (Effects, W1).
-/// Threads: the predicate thread. Source: [Spindle, 2.2].
+///   Direct  each sender posts its records, and the word that guards them, to every other member
+///   Chain   each member hands its own records, and those of others, to the member behind it
+///           (ring/lcr)
+///
+/// Either way the records of a sender come to lie at the same place of its ring, or of our replica
+/// of that, before the sender's word counts here (ViewState::sent, I1).
+/// Threads: the predicate thread. Source: [Spindle, 2.2], [LCR, 4].
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <vector>
 
-#include "fabric/slot.hpp"
+#include "multicast/counters.hpp"
 #include "multicast/outbox.hpp"
-#include "multicast/shape.hpp"
-#include "predicates/effects.hpp"
+#include "multicast/view_state.hpp"
+#include "smc/send_ring.hpp"
 
 namespace tutti {
 
-/// Where the group is in our row, and who its other members are.
-struct SubgroupPlace {
-  std::uint64_t control_offset = 0;
-  std::uint64_t ring_offset = 0;
-  std::uint64_t area_offset = 0;  ///< of the pass area, if there is one
-  Slot self{};
-  std::vector<Slot> peers;           ///< by rank, ours left out
-  bool own_delivery_thread = false;  ///< deliver() leaves delivery to deliver_here()
-};
-
+template <class Memory>
 class Dissemination {
  public:
-  /// Both outlive this.
-  Dissemination(const GroupShape& shape, const SubgroupPlace& place)
-      : shape_(shape), place_(place) {}
+  Dissemination(ViewState<Memory>& state, MulticastCounters& counters)
+      : state_(state), counters_(counters) {}
+  virtual ~Dissemination() = default;
+  Dissemination(const Dissemination&) = delete;
+  Dissemination& operator=(const Dissemination&) = delete;
 
-  /// Our new records, then our control words. Returns how many pushes that were.
-  std::uint64_t push(const Outbox& out, Effects& effects) const;
+  // In a pass, once for the group and never for a message.
+  /// Raises state.sent of the others to what has arrived, but for the senders that are ignored.
+  /// True if anything has.
+  virtual bool receive(const std::vector<bool>& ignored) = 0;
+  /// This member has sent these records, see SendRing::take().
+  virtual void sent(const SendRing::Batch& batch, Outbox& out) = 0;
+  /// At the end of the pass: what else is to be posted. True if anything is.
+  virtual bool post(Outbox& /*out*/) { return false; }
 
-  /// What we pass on, and what we say of that, to the members that are not suspected.
-  void pass_on(const PassedPosts& posts, const std::vector<bool>& suspected,
-               Effects& effects) const;
+ protected:
+  void count_received(std::uint64_t records) {
+    if (records == 0) return;
+    counters_.receive.record(records);
+    counters_.received_messages.add(records);
+  }
+
+  ViewState<Memory>& state_;
 
  private:
-  const GroupShape& shape_;
-  const SubgroupPlace& place_;
+  MulticastCounters& counters_;
 };
+
+/// That of the group's order, see order.hpp.
+template <class Memory>
+[[nodiscard]] std::unique_ptr<Dissemination<Memory>> make_dissemination(
+    ViewState<Memory>& state, MulticastCounters& counters);
 
 }  // namespace tutti

@@ -13,6 +13,7 @@ Multicast<Memory>::Multicast(const GroupShape& shape, Memory memory, SendRing* o
     : state_(shape, memory, bounds),
       stability_(make_stability(state_)),
       order_(make_order(state_, *stability_)),
+      dissemination_(make_dissemination(state_, counters)),
       ring_(own_ring),
       space_(state_.blocks, shape.view, shape.self, own_ring, shape.own_base_records,
              shape.window_records, {shape.own_other_control, shape.own_reclaimed}, memory),
@@ -42,13 +43,14 @@ bool Multicast<Memory>::step(Outbox& out) {
   if (state_.unmet != 0) meet();
   bool advanced = stability_->start();
   if (!state_.wedged || stability_->receives_wedged()) {
-    advanced |= receive();
+    advanced |= dissemination_->receive(pass_on_.ignored());
     if (!state_.wedged) {
       advanced |= order_->step(ring_);
       if (ring_ != nullptr) advanced |= send(out);
     }
     if (advanced) order_->publish_received();
     advanced |= stability_->find(advanced);
+    if (!state_.wedged && !state_.violation) advanced |= dissemination_->post(out);
   }
   if (ring_ != nullptr) advanced |= release();
   if (!complete_ && state_.delivered >= kDeliveredAll) {
@@ -56,7 +58,9 @@ bool Multicast<Memory>::step(Outbox& out) {
     advanced |= complete_;
   }
   out.control = state_.blocks.take_unsaid();
-  return advanced || out.control || state_.violation;  // looked for after a pass that did work
+  out.control_to_next = state_.blocks.take_unsaid_to_next();
+  out.control_to_last = state_.blocks.take_unsaid_to_last();
+  return advanced || out.any() || state_.violation;  // looked for after a pass that did work
 }
 
 // A sender's records are looked at only once it is in this view and its base is known.
@@ -82,38 +86,6 @@ void Multicast<Memory>::meet() {
 }
 
 template <class Memory>
-bool Multicast<Memory>::receive() {
-  const GroupShape& shape = state_.shape;
-  bool advanced = false;
-  std::uint64_t fresh = 0;
-  for (std::uint32_t s = 0; s < shape.senders(); ++s) {
-    if (s == shape.own_sender || pass_on_.ignores(s)) continue;
-    SentState& sent = state_.sent[s];
-    const std::uint64_t before = sent.records;
-    const std::uint64_t word = state_.blocks.load(shape.sender_ranks[s], ControlWords::kSent);
-    if (!state_.met[s] || !state_.blocks.in_view(shape.sender_ranks[s])) continue;  // I6
-    switch (advance(sent, word, shape.window_records)) {
-      case SentChange::none:
-        break;
-      case SentChange::advanced:
-        TUTTI_ASSERT(sent.records <= sent.rounds, sent.records, sent.rounds, s, shape.view,
-                     shape.self);
-        advanced = true;
-        fresh += sent.records - before;
-        break;
-      case SentChange::impossible:
-        state_.violation = {shape.sender_ranks[s], kImpossibleSent};
-        return false;
-    }
-  }
-  if (fresh != 0) {
-    counters_.receive.record(fresh);
-    counters_.received_messages.add(fresh);
-  }
-  return advanced;
-}
-
-template <class Memory>
 bool Multicast<Memory>::send(Outbox& out) {
   SentState& sent = state_.own_sent;
   if (sent.finished) return false;
@@ -133,7 +105,7 @@ bool Multicast<Memory>::send(Outbox& out) {
   state_.sent[state_.shape.own_sender] = sent;
   // The records' bytes were acquired by take(); this release publishes them to members on this
   // host, the push to the others.
-  state_.blocks.say(ControlWords::kSent, pack(sent));
+  state_.say_running(ControlWords::kSent, pack(sent));
   return true;
 }
 
@@ -152,16 +124,10 @@ void Multicast<Memory>::take(const SendRing::Batch& batch, std::uint64_t round, 
   sent.records += batch.count;
   sent.rounds += batch.count;
 
-  const std::uint32_t mask = shape.ring_granules - 1;
-  const std::uint32_t begin = batch.begin & mask;
-  const std::uint32_t length = batch.end - batch.begin;
-  const std::uint32_t first = std::min(length, shape.ring_granules - begin);
-  out.data[0] = {begin, first};
-  out.data[1] = {0, length - first};
-  out.pieces = first == length ? 1 : 2;
+  dissemination_->sent(batch, out);
   counters_.sent_messages.add(batch.count);
   counters_.received_messages.add(batch.count);
-  counters_.sent_bytes.add(static_cast<std::uint64_t>(length) * kGranule);
+  counters_.sent_bytes.add(std::uint64_t{batch.end - batch.begin} * kGranule);
   counters_.send.record(batch.count);
 }
 
@@ -169,11 +135,7 @@ template <class Memory>
 bool Multicast<Memory>::release() {
   const std::uint64_t records = state_.own_sent.records;
   if (!space_.begin_release(records)) return false;
-  std::uint64_t position = kDeliveredAll;
-  for (std::uint32_t m = 0; m < state_.shape.members(); ++m) {
-    position = std::min(position, order_->position_of(m));
-  }
-  return space_.release(order_->own_rounds_before(position), records);
+  return space_.release(order_->own_rounds_before(order_->least_position()), records);
 }
 
 template <class Memory>

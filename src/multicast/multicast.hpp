@@ -3,8 +3,9 @@
 /// written to our own control words and to the delivery bounds; what must be pushed goes into the
 /// outbox.
 ///
-/// How records travel is the same for every group: here. What differs is behind two seams: whose
-/// message comes next (GroupOrder), and when it may be delivered (Stability).
+/// How records are sent and their space is used again is the same for every group: here. What
+/// differs is behind three seams: whose message comes next (GroupOrder), when it may be delivered
+/// (Stability), and which way its bytes go (Dissemination).
 /// Threads: the predicate thread. Source: [Spindle, 2.4, 3.2].
 #pragma once
 #include <cstdint>
@@ -16,6 +17,7 @@
 #include "multicast/bounds.hpp"
 #include "multicast/counters.hpp"
 #include "multicast/cut.hpp"
+#include "multicast/dissemination.hpp"
 #include "multicast/follower.hpp"
 #include "multicast/order.hpp"
 #include "multicast/outbox.hpp"
@@ -70,6 +72,13 @@ class Multicast {
   /// a wedged member receives no more. `suspected` by rank in the group. To be asked when the
   /// others have wedged.
   [[nodiscard]] bool settled(const std::vector<bool>& suspected) const;
+
+  /// See GroupOrder.
+  [[nodiscard]] bool tell_wedged(const std::vector<bool>& suspected,
+                                 const Follower<Memory>& follower) {
+    return order_->tell_wedged(suspected, follower);
+  }
+  void tell_position() { order_->tell_position(); }
 
   /// See PassOn::step(); nothing happens at a level that needs none.
   void pass_on(const std::vector<bool>& suspected, bool all_wedged,
@@ -126,7 +135,6 @@ class Multicast {
 
  private:
   void meet();
-  bool receive();
   bool send(Outbox& out);
   void take(const SendRing::Batch& batch, std::uint64_t round, Outbox& out);
   bool release();
@@ -135,6 +143,7 @@ class Multicast {
   ViewState<Memory> state_;
   const std::unique_ptr<Stability<Memory>> stability_;
   const std::unique_ptr<GroupOrder<Memory>> order_;
+  const std::unique_ptr<Dissemination<Memory>> dissemination_;
   SendRing* const ring_;
   OwnSpace<Memory> space_;
   PassOn<Memory> pass_on_;

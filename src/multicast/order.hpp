@@ -15,6 +15,7 @@
 /// which knows all of them.
 /// Threads: the predicate thread.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -74,6 +75,14 @@ class GroupOrder {
   /// has delivered of our own records.
   [[nodiscard]] virtual bool is_total() const = 0;
   [[nodiscard]] virtual std::uint64_t position_of(std::uint32_t member) const = 0;
+  /// No member is before it, as far as this one knows.
+  [[nodiscard]] virtual std::uint64_t least_position() const {
+    std::uint64_t least = kDeliveredAll;
+    for (std::uint32_t m = 0; m < state_.shape.members(); ++m) {
+      least = std::min(least, position_of(m));
+    }
+    return least;
+  }
   /// What others' positions are compared with, to tell how far they are behind.
   [[nodiscard]] virtual std::uint64_t own_position() const = 0;
   /// Of our own rounds, those that a member at this position has passed.
@@ -81,9 +90,20 @@ class GroupOrder {
   /// Rounds of all senders that we know and have not delivered.
   [[nodiscard]] virtual std::uint64_t undelivered() const = 0;
 
+  /// Our position to all, if only some members hear of it otherwise. Now and then.
+  virtual void tell_position() {}
+
   // How a view ends.
   /// This member is about to wedge.
   virtual void wedge() {}
+  /// Says what others need for a cut, after wedge(), again and again until there is one. True if
+  /// our words are to be posted to those that are not suspected.
+  virtual bool tell_wedged(const std::vector<bool>& /*suspected*/,
+                           const Follower<Memory>& /*follower*/) {
+    return false;
+  }
+  /// These members have said it.
+  [[nodiscard]] virtual bool have_told(const std::vector<bool>& /*members*/) const { return true; }
   /// A walk over the sender's records from where delivery is; nothing while delivery moves.
   [[nodiscard]] virtual std::optional<RingWalk<Memory>> walk(
       std::uint32_t sender, const Follower<Memory>& follower) const {

@@ -33,8 +33,8 @@ class PassOn {
   /// `suspected` by rank in the group. To be called again and again while this member is wedged.
   void step(const std::vector<bool>& suspected, bool all_wedged, const Follower<Memory>& follower);
 
-  /// Nothing more is taken of that sender but what is passed on.
-  [[nodiscard]] bool ignores(std::uint32_t sender) const { return ignored_[sender]; }
+  /// By sender: nothing more is taken of it but what is passed on.
+  [[nodiscard]] const std::vector<bool>& ignored() const { return ignored_; }
 
   /// What is to be posted since the last call, to those that are not suspected.
   [[nodiscard]] PassedPosts take_posts() { return pieces_.take_posts(); }

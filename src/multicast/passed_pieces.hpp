@@ -16,8 +16,8 @@
 
 #include "multicast/outbox.hpp"
 #include "multicast/shape.hpp"
+#include "sst/control_bytes.hpp"
 #include "sst/pass_words.hpp"
-#include "sst/token_words.hpp"
 
 namespace tutti {
 

@@ -28,7 +28,7 @@ void RoundRobin<Memory>::publish_received() {
     TUTTI_ASSERT(known > state_.received[s], known, state_.received[s], s, state_.shape.view,
                  state_.shape.self);  // S1
     state_.received[s] = known;
-    state_.blocks.say(ControlWords::kReceived[s], known);
+    state_.say_running(ControlWords::kReceived[s], known);
   }
 }
 

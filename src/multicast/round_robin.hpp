@@ -18,7 +18,7 @@
 namespace tutti {
 
 template <class Memory>
-class RoundRobin final : public TotalOrder<Memory> {
+class RoundRobin : public TotalOrder<Memory> {
  public:
   RoundRobin(ViewState<Memory>& state, const Stability<Memory>& stability)
       : TotalOrder<Memory>(state), stability_(stability) {}
@@ -36,9 +36,15 @@ class RoundRobin final : public TotalOrder<Memory> {
                             const Follower<Memory>& follower) const override;
   [[nodiscard]] bool is_sensible(const Cut& cut) const override;
 
- private:
+ protected:
   using TotalOrder<Memory>::state_;
 
+  /// The round of the first record of a sender that goes on, from round `from` on: kNoRound if it
+  /// has none. Nothing: not known yet, or what it says cannot be.
+  [[nodiscard]] virtual std::optional<std::uint64_t> first_lacking(
+      std::uint32_t sender, std::uint64_t from, const Follower<Memory>& follower);
+
+ private:
   [[nodiscard]] std::uint64_t position(std::uint64_t round, std::uint64_t sender) const {
     return round * state_.shape.senders() + sender;
   }
@@ -49,8 +55,6 @@ class RoundRobin final : public TotalOrder<Memory> {
   }
   [[nodiscard]] bool find_received(const std::vector<bool>& goes_on, RoundCut& cut) const;
   void keep_causes(const std::vector<bool>& goes_on, RoundCut& cut) const;
-  [[nodiscard]] std::optional<std::uint64_t> first_lacking(std::uint32_t sender, std::uint64_t from,
-                                                           const Follower<Memory>& follower);
 
   const Stability<Memory>& stability_;
 };

@@ -8,7 +8,6 @@
 
 namespace tutti {
 
-// The round of the first record of `sender` from round `from` on: kNoRound if it has none.
 // All that it sent before it wedged is in our memory.
 template <class Memory>
 std::optional<std::uint64_t> RoundRobin<Memory>::first_lacking(std::uint32_t sender,
@@ -76,7 +75,7 @@ std::optional<Cut> RoundRobin<Memory>::find_cut(const std::vector<bool>& goes_on
                                                 const Follower<Memory>& follower) {
   const std::uint32_t senders = state_.shape.senders();
   RoundCut cut;
-  if (!find_received(goes_on, cut)) return {};
+  if (!this->have_told(goes_on) || !find_received(goes_on, cut)) return {};
   for (std::uint32_t s = 0; s < senders; ++s) {
     const std::uint64_t last =
         cut.received[s] == kNoRound ? state_.sent[s].rounds : cut.received[s];

@@ -38,12 +38,15 @@ struct GroupShape {
   std::vector<const std::byte*> member_areas;  ///< pass area, by rank; empty but at Level::agreed
   std::byte* own_area = nullptr;               ///< member_areas[self], writable
   std::uint32_t area_granules = 0;
-  std::byte* own_control = nullptr;        ///< member_controls[self], writable
-  std::byte* own_other_control = nullptr;  ///< our block of the view before, or null
-  std::byte* own_reclaimed = nullptr;      ///< ours of sender_reclaimed, writable
-  std::byte* own_ring = nullptr;           ///< own ring, if a sender in some view
-  std::uint32_t ring_granules = 0;         ///< a power of two
-  std::uint32_t window_records = 0;        ///< a power of two
+  std::vector<const std::byte*> member_lanes;  ///< lane, by rank; empty but in Order::lcr
+  std::byte* own_lane = nullptr;               ///< member_lanes[self], writable
+  std::uint32_t lane_granules = 0;             ///< a power of two
+  std::byte* own_control = nullptr;            ///< member_controls[self], writable
+  std::byte* own_other_control = nullptr;      ///< our block of the view before, or null
+  std::byte* own_reclaimed = nullptr;          ///< ours of sender_reclaimed, writable
+  std::byte* own_ring = nullptr;               ///< own ring, if a sender in some view
+  std::uint32_t ring_granules = 0;             ///< a power of two
+  std::uint32_t window_records = 0;            ///< a power of two
   std::uint32_t message_max_bytes = 0;
   Order order = Order::round_robin;
   Level level = Level::atomic;

@@ -18,10 +18,10 @@ std::optional<SendRing> make_ring(const GroupShape& shape) {
 }  // namespace
 
 template <class Memory>
-Subgroup<Memory>::InView::InView(Subgroup& group, const GroupShape& of_view, SubgroupPlace at)
+Subgroup<Memory>::InView::InView(Subgroup& group, const GroupShape& of_view, GroupInRow at)
     : shape(of_view),
       place(std::move(at)),
-      dissemination(shape, place),
+      posts(shape, place),
       bounds(shape.senders()),
       multicast(shape, group.memory_, shape.own_sender == kNobody ? nullptr : group.ring(), bounds,
                 group.counters_),
@@ -31,7 +31,7 @@ Subgroup<Memory>::InView::InView(Subgroup& group, const GroupShape& of_view, Sub
 }
 
 template <class Memory>
-Subgroup<Memory>::Subgroup(const GroupShape& shape, SubgroupPlace place, DeliveryCallback callback,
+Subgroup<Memory>::Subgroup(const GroupShape& shape, GroupInRow place, DeliveryCallback callback,
                            Memory memory)
     : memory_(memory),
       callback_(place.own_delivery_thread ? marked(std::move(callback)) : std::move(callback)),
@@ -67,7 +67,7 @@ bool Subgroup<Memory>::step(Effects& effects) {
   take_over_delivered();
   Outbox out;
   advanced |= now_->multicast.step(out);
-  if (out.control) pushes_.add(now_->dissemination.push(out, effects));
+  if (out.any()) pushes_.add(now_->posts.push(out, effects));
   if (now_->multicast.complete()) complete_.store(true, std::memory_order_release);
   return advanced;
 }
@@ -82,12 +82,19 @@ void Subgroup<Memory>::wedge() {
 }
 
 template <class Memory>
+bool Subgroup<Memory>::tell_wedged(const std::vector<bool>& suspected, Effects& effects) {
+  if (!now_->multicast.tell_wedged(suspected, *now_->follower)) return false;
+  now_->posts.show(suspected, effects);
+  return true;
+}
+
+template <class Memory>
 bool Subgroup<Memory>::pass_on(const std::vector<bool>& suspected, bool all_wedged,
                                Effects& effects) {
   now_->multicast.pass_on(suspected, all_wedged, *now_->follower);
   const PassedPosts posts = now_->multicast.take_passed();
   if (!posts.words) return false;
-  now_->dissemination.pass_on(posts, suspected, effects);
+  now_->posts.pass_on(posts, suspected, effects);
   return true;
 }
 
@@ -201,7 +208,7 @@ bool Subgroup<Memory>::delivered_all() {
 }
 
 template <class Memory>
-std::uint32_t Subgroup<Memory>::enter(const GroupShape& shape, SubgroupPlace place) {
+std::uint32_t Subgroup<Memory>::enter(const GroupShape& shape, GroupInRow place) {
   const GroupShape& last = now_->shape;
   TUTTI_ASSERT(shape.view > last.view && shape.members() != 0, shape.view, last.view, shape.self);
   TUTTI_ASSERT(last.members() == 0 || now_->cut, shape.view, last.view, shape.self);
@@ -234,6 +241,7 @@ bool Subgroup<Memory>::at_rest() {
 
 template <class Memory>
 void Subgroup<Memory>::note_course(std::uint64_t now_ns) {
+  now_->multicast.tell_position();
   const GroupOrder<Memory>& order = now_->multicast.order();
   const bool total = order.is_total();
   course_.note(now_ns, order.own_position(),
@@ -282,7 +290,7 @@ std::optional<Violation> Subgroup<Memory>::violation() const {
   const std::uint32_t self = found.shape.self;
   TUTTI_ASSERT(out->rank < found.shape.members(), out->rank, found.shape.view, self);
   // The peers are the other members, by rank. Our own ring the application may have written over.
-  const SubgroupPlace& place = found.place;
+  const GroupInRow& place = found.place;
   out->slot = out->rank == self ? place.self : place.peers[out->rank - (out->rank > self ? 1 : 0)];
   return out;
 }

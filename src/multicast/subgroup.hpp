@@ -27,8 +27,8 @@
 #include "base/assert.hpp"
 #include "multicast/bounds.hpp"
 #include "multicast/cut.hpp"
-#include "multicast/dissemination.hpp"
 #include "multicast/follower.hpp"
+#include "multicast/group_posts.hpp"
 #include "multicast/lag.hpp"
 #include "multicast/multicast.hpp"
 #include "multicast/shape.hpp"
@@ -43,7 +43,7 @@ template <class Memory>
 class Subgroup final : public Stepped {
  public:
   /// In its first view, whose shape is given; one without members stands for none yet.
-  Subgroup(const GroupShape& shape, SubgroupPlace place, DeliveryCallback callback,
+  Subgroup(const GroupShape& shape, GroupInRow place, DeliveryCallback callback,
            Memory memory = {});
   ~Subgroup() override;
 
@@ -98,6 +98,9 @@ class Subgroup final : public Stepped {
   [[nodiscard]] bool settled(const std::vector<bool>& suspected) const {
     return now_->multicast.settled(suspected);
   }
+  /// After wedge(), until the view's end is decided: tells the others what they need for a cut.
+  /// `suspected` by rank. True if it has posted anything.
+  bool tell_wedged(const std::vector<bool>& suspected, Effects& effects);
   /// At agreed, after wedge(), until the view's end is decided. `suspected` by rank. True if it has
   /// posted anything.
   bool pass_on(const std::vector<bool>& suspected, bool all_wedged, Effects& effects);
@@ -135,7 +138,7 @@ class Subgroup final : public Stepped {
 
   /// Starts the next view. Own records that come after the last one's cut are sent again, in order.
   /// Returns the granule where our ring starts in it, 0 if we are no sender.
-  std::uint32_t enter(const GroupShape& shape, SubgroupPlace place);
+  std::uint32_t enter(const GroupShape& shape, GroupInRow place);
 
   /// Once the view's end is decided: the others went on without us (Follower, Y5), and nothing more
   /// will be delivered.
@@ -186,10 +189,10 @@ class Subgroup final : public Stepped {
 
   // All that ends with a view, once it is delivered.
   struct InView {
-    InView(Subgroup& group, const GroupShape& of_view, SubgroupPlace at);
+    InView(Subgroup& group, const GroupShape& of_view, GroupInRow at);
     const GroupShape shape;
-    const SubgroupPlace place;
-    const Dissemination dissemination;
+    const GroupInRow place;
+    const GroupPosts posts;
     Bounds bounds;
     Multicast<Memory> multicast;
     std::unique_ptr<Follower<Memory>> follower;  // the application's

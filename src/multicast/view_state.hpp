@@ -65,6 +65,8 @@ struct ViewState {
   /// One sequence of numbers is given to the messages of all senders: the round of a record is its
   /// number, and the sender's only.
   [[nodiscard]] bool is_numbered() const { return shape.order == Order::token_ring; }
+  /// Records go from member to member (Chain).
+  [[nodiscard]] bool is_chain() const { return shape.order == Order::lcr; }
   /// Rounds of that sender that are here, with all that comes before them.
   [[nodiscard]] std::uint64_t received_of(std::uint32_t sender) const {
     return is_numbered() ? here : sent[sender].known_rounds();
@@ -78,13 +80,24 @@ struct ViewState {
     if (blocks.in_view(rank)) violation = {rank, kImpossibleRecord};
   }
 
+  /// Says a word of our own that changes again and again. Along a chain it is for the member behind
+  /// us, who learns it from what the chain itself says; all others see it when they need it.
+  void say_running(ControlWords::Word word, std::uint64_t value) {
+    if (is_chain()) {
+      blocks.note(word, value);
+    } else {
+      blocks.say(word, value);
+    }
+  }
+
   /// Delivery has come to this position.
   void set_delivered(std::uint64_t position) {
     if (position == delivered) return;
     TUTTI_ASSERT(position > delivered, position, delivered, shape.view, shape.self);  // S1
     delivered = position;
     // Release: our reads of the delivered records are done; pairs with the sender's load (I4).
-    blocks.say(ControlWords::kDelivered, position);
+    say_running(ControlWords::kDelivered, position);
+    if (is_chain() && position >= kDeliveredAll) blocks.ask_for_post();
   }
 
   /// Rounds of the sender that the member says it has received.

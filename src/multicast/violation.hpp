@@ -16,6 +16,8 @@ struct Violation {
 inline constexpr const char* kImpossibleSent = "its sent counter is not one a member can write";
 inline constexpr const char* kImpossibleRecord = "its ring buffer holds a record that cannot be";
 inline constexpr const char* kImpossibleToken = "the token that it passed is one that cannot be";
+inline constexpr const char* kImpossibleFrame =
+    "what it handed on along the chain of members cannot be";
 inline constexpr const char* kImpossiblePassed =
     "what another member passed on of its messages cannot be";
 

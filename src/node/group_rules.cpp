@@ -9,9 +9,9 @@
 #include "fabric/control_record.hpp"
 #include "node/bootstrap/hello.hpp"
 #include "node/carriers.hpp"
+#include "sst/control_bytes.hpp"
 #include "sst/pass_words.hpp"
 #include "sst/row_layout.hpp"
-#include "sst/token_words.hpp"
 
 namespace tutti {
 namespace {

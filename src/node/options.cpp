@@ -35,7 +35,7 @@ struct Word {
 
 // The first word is the default, so error texts list it first.
 constexpr std::array kOrders{Word{Order::round_robin, "round_robin"}, Word{Order::none, "none"},
-                             Word{Order::token_ring, "token_ring"}};
+                             Word{Order::token_ring, "token_ring"}, Word{Order::lcr, "lcr"}};
 constexpr std::array kLevels{Word{Level::atomic, "atomic"}, Word{Level::agreed, "agreed"},
                              Word{Level::unordered, "unordered"}};
 constexpr std::array kFabrics{Word{FabricChoice::automatic, "auto"}, Word{FabricChoice::shm, "shm"},
@@ -160,9 +160,14 @@ Result<void> check_order_and_level(Order order, Level level) {
   }
   if (order == Order::none && level != Level::unordered) {
     return bad("level " + in_quotes(to_string(level)) +
-               " goes with order 'round_robin' or 'token_ring', not 'none': without an order there "
-               "are no earlier "
-               "messages to wait for; order 'none' goes with level 'unordered'");
+               " goes with order 'round_robin', 'token_ring' or 'lcr', not 'none': without an "
+               "order there are no earlier messages to wait for; order 'none' goes with level "
+               "'unordered'");
+  }
+  if (order == Order::lcr && level != Level::atomic) {
+    return bad("order 'lcr' goes with level 'atomic', not " + in_quotes(to_string(level)) +
+               ": a message has passed every member before the first one may deliver it, so there "
+               "is nothing to win");
   }
   return {};
 }

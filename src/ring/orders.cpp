@@ -1,8 +1,11 @@
-// The orders by name: which order, which rule of a level and which follower belong together. What
+// The orders by name: which order, which way of the bytes, which rule of a level and which
+// follower belong together. What
 // the multicast declares at its seams is made here, for it does not know the rings.
 #include <memory>
 #include <utility>
 
+#include "multicast/direct.hpp"
+#include "multicast/dissemination.hpp"
 #include "multicast/follower.hpp"
 #include "multicast/order.hpp"
 #include "multicast/round_follower.hpp"
@@ -10,6 +13,9 @@
 #include "multicast/sender_follower.hpp"
 #include "multicast/stability.hpp"
 #include "multicast/unordered.hpp"
+#include "ring/lcr/acknowledged.hpp"
+#include "ring/lcr/chain.hpp"
+#include "ring/lcr/lcr.hpp"
 #include "ring/token/number_follower.hpp"
 #include "ring/token/safe.hpp"
 #include "ring/token/token_ring.hpp"
@@ -25,10 +31,19 @@ std::unique_ptr<GroupOrder<Memory>> make_order(ViewState<Memory>& state,
       return std::make_unique<Unordered<Memory>>(state);
     case Order::token_ring:
       return std::make_unique<TokenRing<Memory>>(state, stability);
+    case Order::lcr:
+      return std::make_unique<Lcr<Memory>>(state, stability);
     case Order::round_robin:
       break;
   }
   return std::make_unique<RoundRobin<Memory>>(state, stability);
+}
+
+template <class Memory>
+std::unique_ptr<Dissemination<Memory>> make_dissemination(ViewState<Memory>& state,
+                                                          MulticastCounters& counters) {
+  if (state.shape.order == Order::lcr) return std::make_unique<Chain<Memory>>(state, counters);
+  return std::make_unique<Direct<Memory>>(state, counters);
 }
 
 template <class Memory>
@@ -37,6 +52,7 @@ std::unique_ptr<Stability<Memory>> make_stability(ViewState<Memory>& state) {
   if (shape.order == Order::token_ring && shape.level == Level::atomic) {
     return std::make_unique<Safe<Memory>>(state);
   }
+  if (shape.order == Order::lcr) return std::make_unique<Acknowledged<Memory>>(state);
   return make_receipt_rule(state);
 }
 
@@ -51,6 +67,7 @@ std::unique_ptr<Follower<Memory>> make_follower(const GroupShape& shape, Memory 
     case Order::token_ring:
       return std::make_unique<NumberFollower<Memory>>(shape, memory, bounds, std::move(callback),
                                                       totals);
+    case Order::lcr:
     case Order::round_robin:
       break;
   }
@@ -61,6 +78,8 @@ std::unique_ptr<Follower<Memory>> make_follower(const GroupShape& shape, Memory 
 #ifndef TUTTI_DEFINITIONS_ONLY  // see sst/memory.hpp
 template std::unique_ptr<GroupOrder<NativeMemory>> make_order(ViewState<NativeMemory>&,
                                                               const Stability<NativeMemory>&);
+template std::unique_ptr<Dissemination<NativeMemory>> make_dissemination(ViewState<NativeMemory>&,
+                                                                         MulticastCounters&);
 template std::unique_ptr<Stability<NativeMemory>> make_stability(ViewState<NativeMemory>&);
 template std::unique_ptr<Follower<NativeMemory>> make_follower(const GroupShape&, NativeMemory,
                                                                const Bounds&, DeliveryCallback,

@@ -34,11 +34,13 @@ void Member::stop_in_pass() {
 void Member::note_frozen() {
   frozen_view_ = view_id();
   frozen_words_.clear();
-  for (const GroupOptions& group : plan_.rows.groups) {
+  for (std::size_t g = 0; g < seats_.size(); ++g) {
+    const GroupOptions& group = plan_.rows.groups[g];
     const GroupPlace place = plan_.rows.layouts[self_.slot].place(group.name);
     const std::byte* block = row_.data() + place.control[frozen_view_ % 2];
     frozen_words_.push_back(NativeMemory::load(block + ControlWords::kSent));
-    const std::size_t senders = group.level == Level::atomic ? group.senders.size() : 0;
+    const std::size_t senders =
+        group.level == Level::atomic ? engine_->subgroup(g).shape().senders() : 0;
     for (std::size_t sender = 0; sender < senders; ++sender) {
       frozen_words_.push_back(NativeMemory::load(block + ControlWords::kReceived[sender]));
     }

@@ -44,10 +44,10 @@ class World {
   [[nodiscard]] std::uint64_t passes() const { return passes_; }
   [[nodiscard]] std::uint64_t suspect_after_ns() const { return options_.suspect_after_ns; }
   [[nodiscard]] std::uint64_t calm_ns() const { return options_.calm_ns; }
-  /// What the token needs to go round for all that may be under way (choose_windows); 0 if there is
-  /// none.
+  /// What the token needs to go round for all that may be under way (choose_windows), or a message,
+  /// its acknowledgement and the space behind it along a chain; 0 if there is no ring.
   [[nodiscard]] std::uint64_t rotations_ns() const {
-    return options_.order == Order::token_ring ? 40 * options_.nodes * one_way_ns() : 0;
+    return options_.order == Order::round_robin ? 0 : 40 * options_.nodes * one_way_ns();
   }
   [[nodiscard]] const Options& options() const { return options_; }
   /// V3, F2: how long a member may go on after it lost the majority, or after the others went on

@@ -79,8 +79,19 @@ class ControlBlocks {
   /// The same for a word that goes with whatever is posted next.
   void note(ControlWords::Word word, std::uint64_t value) { memory_.store(own_ + word, value); }
   void ask_for_post() { unsaid_ = true; }
+  /// The same for a word that only the next member of a ring waits for, or the one before.
+  void say_to_next(ControlWords::Word word, std::uint64_t value) {
+    memory_.store(own_ + word, value);
+    unsaid_to_next_ = true;
+  }
+  void say_to_last(ControlWords::Word word, std::uint64_t value) {
+    memory_.store(own_ + word, value);
+    unsaid_to_last_ = true;
+  }
   /// Our own words are to be posted. They are, from now on, until the next say().
   [[nodiscard]] bool take_unsaid() { return std::exchange(unsaid_, false); }
+  [[nodiscard]] bool take_unsaid_to_next() { return std::exchange(unsaid_to_next_, false); }
+  [[nodiscard]] bool take_unsaid_to_last() { return std::exchange(unsaid_to_last_, false); }
 
  private:
   // The look before a word.
@@ -110,6 +121,8 @@ class ControlBlocks {
   mutable std::vector<bool> entered_;  // by member: its block was seen to be that of this view
   mutable std::uint32_t unentered_;    // of how many it was not
   bool unsaid_ = false;
+  bool unsaid_to_next_ = false;
+  bool unsaid_to_last_ = false;
 };
 
 }  // namespace tutti

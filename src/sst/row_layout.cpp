@@ -4,8 +4,9 @@
 #include <bit>
 
 #include "base/assert.hpp"
+#include "sst/control_bytes.hpp"
+#include "sst/lane_words.hpp"
 #include "sst/pass_words.hpp"
-#include "sst/token_words.hpp"
 
 namespace tutti {
 namespace {
@@ -42,10 +43,15 @@ RowLayout::RowLayout(std::string_view member, const std::vector<GroupOptions>& g
     const std::size_t block = round_up(block_bytes(*group, nodes), kLine);
     places_.push_back({group->name, {.control = {at, at + block}, .reclaimed = at + 2 * block}});
     at += 2 * block + kLine;
-    if (group->level != Level::agreed) continue;
-    places_.back().place.pass_area = at;
-    at +=
-        round_up(pass_area_bytes(ring_bytes(group->window_bytes), group->message_max_bytes), kLine);
+    const std::size_t ring = ring_bytes(group->window_bytes);
+    if (group->level == Level::agreed) {
+      places_.back().place.pass_area = at;
+      at += round_up(pass_area_bytes(ring, group->message_max_bytes), kLine);
+    }
+    if (group->order == Order::lcr) {
+      places_.back().place.lane = {at, at + lane_bytes(ring)};
+      at += 2 * lane_bytes(ring);
+    }
   }
   at = round_up(at, kPage);
   for (std::size_t i = 0; i < sorted.size(); ++i) {

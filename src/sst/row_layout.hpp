@@ -5,10 +5,10 @@
 ///     0            the fabric's line (row_header.hpp)
 ///     64 ...       the membership's words
 ///     ...          two control blocks per group, for views of even and odd number:
-///                  control_words.hpp, with Order::token_ring token_words.hpp,
-///                  and at Level::agreed pass_words.hpp
+///                  control_words.hpp, with Order::token_ring token_words.hpp, with
+///                  Order::lcr lane_words.hpp, and at Level::agreed pass_words.hpp
 ///                  and after them a line for the member's life: reclaimed,
-///                  and at Level::agreed the pass area
+///                  at Level::agreed the pass area, with Order::lcr two lanes
 ///     4096 * k     a ring buffer per group in which the member sends
 ///
 /// Invariant L1: the control words of one group are contiguous, so that one small write carries all
@@ -42,7 +42,8 @@ struct GroupPlace {
   /// have been used again; it lasts as long as the row (Y5).
   std::size_t reclaimed = 0;
   std::size_t pass_area = 0;  ///< offset of the pass area (pass_words.hpp), 0 if there is none
-  std::size_t ring = 0;       ///< offset of the ring, 0 if the member does not send in the group
+  std::array<std::size_t, 2> lane{};  ///< offsets of the lanes (lane_words.hpp), likewise, or 0
+  std::size_t ring = 0;  ///< offset of the ring, 0 if the member does not send in the group
 };
 
 class RowLayout {

@@ -17,7 +17,6 @@
 #include <cstdint>
 
 #include "sst/control_words.hpp"
-#include "tutti/types.hpp"
 
 namespace tutti {
 
@@ -45,10 +44,5 @@ class TokenWords {
 
   std::size_t begin_;
 };
-
-/// Of a member's control words in a group with that order and so many senders.
-[[nodiscard]] constexpr std::size_t control_bytes(Order order, std::size_t senders) {
-  return ControlWords::bytes(senders) + (order == Order::token_ring ? TokenWords::kBytes : 0);
-}
 
 }  // namespace tutti

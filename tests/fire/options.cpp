@@ -22,7 +22,7 @@ void add_options(CLI::App& app, Options& options) {
       ->capture_default_str();
   app.add_option("--levels", options.levels, "one group for each, such as atomic,agreed")
       ->capture_default_str();
-  app.add_option("--order", options.order, "of groups that have one: round_robin, token_ring")
+  app.add_option("--order", options.order, "of groups that have one: round_robin, token_ring, lcr")
       ->capture_default_str();
   app.add_option("--history", options.history, "record to this file");
   app.add_option("--rate", options.rate, "messages per second; 0: as fast as it goes")

@@ -102,7 +102,7 @@ class WrongUsage(unittest.TestCase):
                                 "atomic, agreed, unordered")
         self.expect_run_refused({"--fabric": "rdma"}, "fabric 'rdma'", "auto, shm, tcp")
         self.expect_run_refused({"--idle": "never"}, "--idle", "'never'", "spin, yield, sleep")
-        self.expect_run_refused({"--order": "total"}, "order 'total'", "round_robin", "token_ring")
+        self.expect_run_refused({"--order": "total"}, "order 'total'", "round_robin", "token_ring", "lcr")
         self.expect_run_refused({"--ordering": "total"}, "--ordering")
         self.expect_run_refused({"--senders": "a,z"}, "senders", "'z'", "a, b")
         self.expect_run_refused({"--senders": "a,a"}, "senders", "'a'", "twice")

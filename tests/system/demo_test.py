@@ -57,12 +57,27 @@ class DemoTest(SystemTest):
                             level, "--personal-window", 8, "--accelerated-window", accelerated,
                             *files)
 
+    def test_a_chain(self):
+        files = [self.file(f"{i}.txt", numbered(1000, b"file %d" % i)) for i in range(3)]
+        for fabric in ("shm", "tcp", "ofi:tcp"):
+            with self.subTest(fabric=fabric):
+                self.expect_success("identical", "--order", "lcr", "--fabric", fabric, *files)
+        self.assertIn("'lcr' goes with level 'atomic'",
+                      self.expect_error(2, "--order", "lcr", "--level", "agreed", *files))
+
     def test_the_holder_of_the_token_may_be_killed(self):
         path = self.file("text", numbered(20_000, b"line"))
         for fabric in ("shm", "tcp"):
             with self.subTest(fabric=fabric):
                 self.expect_success("identical", "--order", "token_ring", "--kill", "--fabric",
                                     fabric, path)
+
+    def test_a_member_of_a_chain_may_be_killed(self):
+        path = self.file("text", numbered(20_000, b"line"))
+        for fabric in ("shm", "tcp", "ofi:tcp"):
+            with self.subTest(fabric=fabric):
+                self.expect_success("identical", "--order", "lcr", "--kill", "--fabric", fabric,
+                                    path)
 
     def test_windows_that_make_no_sense_together(self):
         path = self.file("t", b"line\n")

@@ -171,7 +171,7 @@ def parse():
                         help="sizes of groups (default %(default)s)")
     parser.add_argument("--levels", metavar="LIST",
                         help="a group for each, such as agreed or atomic,agreed (default: drawn)")
-    parser.add_argument("--order", default="round_robin", choices=("round_robin", "token_ring"),
+    parser.add_argument("--order", default="round_robin", choices=("round_robin", "token_ring", "lcr"),
                         help="of groups that have one (default %(default)s)")
     parser.add_argument("--seed", type=int, default=1, metavar="N",
                         help="of the first round; each round has the next one (default 1)")

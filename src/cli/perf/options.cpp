@@ -15,7 +15,7 @@ void add_common_perf_options(CLI::App& command, PerfOptions& options) {
       ->capture_default_str();
   command
       .add_option("--order", options.order,
-                  "who decides the sequence, but at level unordered: round_robin, token_ring")
+                  "who decides the sequence, but at level unordered: round_robin, token_ring, lcr")
       ->capture_default_str();
   add_ring_windows(command, options.windows);
   command

@@ -19,6 +19,7 @@ sim::Options SimKind::options(std::uint64_t seed) const {
   scenario.apply(options);
   if (level) options.level = *level;
   options.order = order;
+  if (order == Order::lcr && options.level == Level::agreed) options.level = Level::atomic;
   if (copied) options.hosts = options.nodes;
   return options;
 }
@@ -40,6 +41,10 @@ Result<SimKind> kind_from(const SimWords& words) {
   const Result<Level> level = level_from(words.level);
   if (!level) return std::unexpected(level.error());
   kind.level = *level;
+  if (*order == Order::lcr && *level == Level::agreed) {
+    return fail(ErrorCode::invalid_argument,
+                "--level agreed does not go with --order lcr: that is atomic by nature");
+  }
   return kind;
 }
 

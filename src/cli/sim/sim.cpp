@@ -210,8 +210,9 @@ void add_sim(CLI::App& app, int& status) {
       "--level", words->level,
       "level of each run's first group: unordered, agreed, atomic (default: drawn)");
   command
-      ->add_option("--order", words->order,
-                   "order of the groups that have one: round_robin, token_ring")
+      ->add_option(
+          "--order", words->order,
+          "order of the groups that have one: round_robin, token_ring, lcr (which is atomic)")
       ->capture_default_str();
   command->add_flag("--copied", words->copied, "put each node of a run on a host of its own");
   CLI::Option* seed =

@@ -63,14 +63,15 @@ class Options:
             kinds += ("cut", "cut", "cut", "one way")
         draw = random.Random(f"{seed} {fabric} {partitions}")
         members = draw.choice((3, 3, 4, 5))
-        levels = ["atomic", "atomic", "atomic,atomic", "unordered,atomic", "atomic,agreed"]
+        levels = draw.choice(["atomic", "atomic", "atomic,atomic", "unordered,atomic", "atomic,agreed"])
+        order = draw.choice(("round_robin", "token_ring", "lcr"))
         return Options(
             seed=seed, fabric=fabric, partitions=partitions, members=members,
-            levels=draw.choice(levels),
+            levels=levels.replace("agreed", "atomic") if order == "lcr" else levels,
             rate=draw.choice((50, 300, 1000, 3000)), size_max=draw.choice((64, 300, 5000)),
             suspect_after=draw.choice((0.4, 0.6, 0.8)),
             founders=draw.choice((0, members // 2 + 1)), faults=draw.randint(4, 7), kinds=kinds,
-            order=draw.choice(("round_robin", "token_ring")))
+            order=order)
 
     def __str__(self):
         return " ".join(f"{name}={value}" for name, value in asdict(self).items())

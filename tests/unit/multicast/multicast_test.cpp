@@ -14,7 +14,7 @@ TEST(Multicast, DoesNothingInASilentGroup) {
   ForgedMember member(table, 1);
   EXPECT_FALSE(member.step());
   EXPECT_FALSE(member.out.control);
-  EXPECT_EQ(member.out.pieces, 0U);
+  EXPECT_EQ(member.out.data.count, 0U);
 }
 
 TEST(Multicast, I1RaisesReceivedAsFarAsTheSentWordSays) {
@@ -44,7 +44,7 @@ TEST(Multicast, TakesNewsOfAllSendersInOneStepAndOnePush) {
   table.sent(1, {.records = 2, .rounds = 7});
   EXPECT_TRUE(member.step());
   EXPECT_TRUE(member.out.control);
-  EXPECT_EQ(member.out.pieces, 0U) << "it is no sender";
+  EXPECT_EQ(member.out.data.count, 0U) << "it is no sender";
   EXPECT_EQ(member.counters.received_messages.get(), 9U);
   EXPECT_EQ(member.counters.receive.snapshot().batches, 1U);
   EXPECT_FALSE(member.step());
@@ -101,9 +101,9 @@ TEST(Multicast, PutsCommittedRecordsIntoTheOutboxAndThenItsSentWord) {
   ForgedMember member(table, 1);
   ASSERT_TRUE(member.commit(16) && member.commit(0));
   EXPECT_TRUE(member.step());
-  ASSERT_EQ(member.out.pieces, 1U);
-  EXPECT_EQ(member.out.data[0].begin_granule, 0U);
-  EXPECT_EQ(member.out.data[0].granules, 4U);
+  ASSERT_EQ(member.out.data.count, 1U);
+  EXPECT_EQ(member.out.data.at[0].begin_granule, 0U);
+  EXPECT_EQ(member.out.data.at[0].granules, 4U);
   EXPECT_TRUE(member.out.control);
   EXPECT_EQ(table.sent_word(1), pack({.records = 2, .rounds = 2}));
   EXPECT_EQ(table.received(1, 1), 2U) << "it has its own";
@@ -118,11 +118,11 @@ TEST(Multicast, PushesABatchThatWrapsInTwoPieces) {
   member.step();
   ASSERT_TRUE(member.commit(8) && member.commit(128));  // at 51; then a pad of 11
   member.step();
-  ASSERT_EQ(member.out.pieces, 2U);
-  EXPECT_EQ(member.out.data[0].begin_granule, 51U);
-  EXPECT_EQ(member.out.data[0].granules, 13U);
-  EXPECT_EQ(member.out.data[1].begin_granule, 0U);
-  EXPECT_EQ(member.out.data[1].granules, 17U);
+  ASSERT_EQ(member.out.data.count, 2U);
+  EXPECT_EQ(member.out.data.at[0].begin_granule, 51U);
+  EXPECT_EQ(member.out.data.at[0].granules, 13U);
+  EXPECT_EQ(member.out.data.at[1].begin_granule, 0U);
+  EXPECT_EQ(member.out.data.at[1].granules, 17U);
 }
 
 TEST(Multicast, PushesABatchThatEndsWithTheRingInOnePiece) {
@@ -130,8 +130,8 @@ TEST(Multicast, PushesABatchThatEndsWithTheRingInOnePiece) {
   ForgedMember member(table, 0);
   for (int i = 0; i < 2; ++i) ASSERT_TRUE(member.commit(31 * 8));
   member.step();
-  ASSERT_EQ(member.out.pieces, 1U);
-  EXPECT_EQ(member.out.data[0].granules, 64U);
+  ASSERT_EQ(member.out.data.count, 1U);
+  EXPECT_EQ(member.out.data.at[0].granules, 64U);
 }
 
 TEST(Multicast, LeavesTheRestOfALargeBatchToTheNextStep) {

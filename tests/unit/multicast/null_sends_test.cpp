@@ -70,7 +70,7 @@ TEST(NullSends, I3GivesUpARoundThatPrecedesTheNewestMessage) {
   table.sent(2, {.records = 1, .rounds = 1});
   EXPECT_TRUE(member.step());
   EXPECT_EQ(table.sent_word(1), pack({.records = 0, .rounds = 1}));
-  EXPECT_EQ(member.out.pieces, 0U) << "a null takes no space";
+  EXPECT_EQ(member.out.data.count, 0U) << "a null takes no space";
   EXPECT_TRUE(member.out.control);
 }
 

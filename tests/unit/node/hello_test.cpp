@@ -130,8 +130,8 @@ TEST(Hello, WrongTypesAndMissingFieldsAreErrors) {
   EXPECT_THAT(changed("\"founding\":0", "\"founding\":3"), HasSubstr("founding"));
   EXPECT_THAT(changed("\"row_bytes\":4096", "\"row_bytes\":99999999999999999"),
               HasSubstr("row_bytes"));
-  EXPECT_THAT(changed("\"order\":\"round_robin\"", "\"order\":\"lcr\""),
-              HasSubstr("order 'lcr' is unknown"));
+  EXPECT_THAT(changed("\"order\":\"round_robin\"", "\"order\":\"total\""),
+              HasSubstr("order 'total' is unknown"));
   EXPECT_THAT(changed("\"members\":[0,1,2]", "\"members\":[0,1,3]"), HasSubstr("no rank"));
   EXPECT_THAT(changed("\"members\":[0,1,2]", "\"members\":[0,0,2]"), HasSubstr("twice"));
   EXPECT_THAT(changed("\"members\":[0,1,2]", "\"members\":{}"), HasSubstr("members"));

@@ -51,7 +51,7 @@ TEST(Options, GoodOnesAreAccepted) {
 }
 
 TEST(Options, WordsAreReadBack) {
-  for (const Order order : {Order::none, Order::round_robin, Order::token_ring}) {
+  for (const Order order : {Order::none, Order::round_robin, Order::token_ring, Order::lcr}) {
     EXPECT_EQ(order_from(to_string(order)), order);
   }
   for (const Level level : {Level::unordered, Level::agreed, Level::atomic}) {
@@ -115,8 +115,8 @@ TEST(Options, AnRdmaDeviceGoesWithRdma) {
 }
 
 TEST(Options, UnknownWordsListTheKnownOnes) {
-  EXPECT_EQ(order_from("lcr").error().message,
-            "order 'lcr' is unknown; known: round_robin, none, token_ring");
+  EXPECT_EQ(order_from("total").error().message,
+            "order 'total' is unknown; known: round_robin, none, token_ring, lcr");
   EXPECT_EQ(level_from("safe").error().message,
             "level 'safe' is unknown; known: atomic, agreed, unordered");
   EXPECT_EQ(fabric_from("ib").error().message,
@@ -251,12 +251,18 @@ TEST(Options, LevelAndOrderMustMakeSense) {
             "on receipt, so there is nothing to order");
   EXPECT_THAT(
       group_error([](auto& g) { g.order = Order::none; }),
-      HasSubstr("level 'atomic' goes with order 'round_robin' or 'token_ring', not 'none'"));
+      HasSubstr("level 'atomic' goes with order 'round_robin', 'token_ring' or 'lcr', not 'none'"));
   EXPECT_EQ(group_error([](auto& g) {
               g.order = Order::none;
               g.level = Level::unordered;
             }),
             "accepted");
+  EXPECT_EQ(group_error([](auto& g) { g.order = Order::lcr; }), "accepted");
+  EXPECT_THAT(group_error([](auto& g) {
+                g.order = Order::lcr;
+                g.level = Level::agreed;
+              }),
+              HasSubstr("order 'lcr' goes with level 'atomic', not 'agreed'"));
 }
 
 TEST(Options, WindowsOfATokenRingMustMakeSenseTogether) {

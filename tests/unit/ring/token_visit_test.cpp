@@ -44,7 +44,7 @@ TEST_F(Visit, GivesTheNextNumbersToItsMessages) {
   EXPECT_TRUE(first.stamped());
   EXPECT_EQ(first.round, 5U);
   EXPECT_TRUE(ring[1].out.control);
-  EXPECT_EQ(ring[1].out.pieces, 1U);
+  EXPECT_EQ(ring[1].out.data.count, 1U);
 }
 
 TEST_F(Visit, PassesTheTokenOnWithoutMessagesToo) {

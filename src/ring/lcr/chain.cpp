@@ -1,0 +1,136 @@
+// What comes to this member along the chain.
+#include "ring/lcr/chain.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstring>
+
+#include "base/assert.hpp"
+#include "sst/memory.hpp"
+
+namespace tutti {
+namespace {
+
+// Bytes of one sender that go into the lane before another one has its turn.
+constexpr std::uint32_t kQuantumGranules = 16 * 1024 / kGranule;
+
+}  // namespace
+
+template <class Memory>
+Chain<Memory>::Chain(ViewState<Memory>& state, MulticastCounters& counters)
+    : Dissemination<Memory>(state, counters),
+      words_(state.shape.senders()),
+      ring_{.self = state.shape.self, .members = state.shape.members()},
+      quantum_(std::min(kQuantumGranules, state.shape.lane_granules / 8)),
+      courses_(state.shape.senders()) {
+  TUTTI_ASSERT(state.shape.members() == 0 || quantum_ != 0, state.shape.lane_granules,
+               state.shape.view, state.shape.self);
+}
+
+// Where we have a sender's own row before us, nobody needs to hand us its bytes.
+template <class Memory>
+void Chain<Memory>::tell_needs() {
+  const GroupShape& shape = state_.shape;
+  has_told_needs_ = true;
+  std::uint64_t bits = LaneWords::kTold;
+  for (std::uint32_t s = 0; s < shape.senders(); ++s) {
+    if (shape.sender_replicas[s] != nullptr) bits |= LaneWords::needs_bit(s);
+    if (s % 63 != 62 && s + 1 != shape.senders()) continue;
+    state_.blocks.say(words_.needs(s), bits);
+    bits = LaneWords::kTold;
+  }
+}
+
+template <class Memory>
+bool Chain<Memory>::receive(const std::vector<bool>& /*ignored*/) {
+  const GroupShape& shape = state_.shape;
+  if (shape.members() < 2) return false;
+  if (!has_told_needs_) tell_needs();
+  const std::uint32_t last = ring_.last();
+  const std::uint64_t end = state_.blocks.count(last, words_.lane());
+  if (end <= taken_) return false;
+  if (end - taken_ > shape.lane_granules) {
+    state_.violation = {last, kImpossibleFrame};
+    return false;
+  }
+  const std::uint64_t before = taken_;
+  std::uint64_t fresh = 0;
+  while (taken_ != end) {
+    const std::optional<Frame> frame = look(end);
+    if (!frame) break;
+    copy(*frame);
+    std::atomic_thread_fence(std::memory_order_acquire);
+    if (!state_.blocks.in_view(last)) break;  // CN3
+    Course& course = courses_[frame->sender];
+    SentState& sent = state_.sent[frame->sender];
+    const std::uint64_t records = sent.records;
+    const SentChange change = advance(sent, frame->sent, shape.window_records);
+    if (change == SentChange::impossible) {
+      state_.violation = {last, kImpossibleFrame};
+      break;
+    }
+    course.here += frame->granules;
+    if (change == SentChange::advanced) course.covered = course.here;
+    fresh += sent.records - records;
+    taken_ += kFrameHeader + frame->bytes_granules();
+  }
+  this->count_received(fresh);
+  // LW2: the member before us has most of its lane at any time.
+  if (taken_ - told_taken_ >= shape.lane_granules / 4) {
+    told_taken_ = taken_;
+    state_.blocks.say_to_last(words_.taken(), taken_);
+  }
+  return taken_ != before;
+}
+
+// The next frame of the lane before `end`. Nothing: it is of a sender whose base we do not know
+// yet, or it cannot be.
+template <class Memory>
+std::optional<Frame> Chain<Memory>::look(std::uint64_t end) {
+  const GroupShape& shape = state_.shape;
+  const std::uint32_t last = ring_.last();
+  const std::byte* const lane = shape.member_lanes[last];
+  std::array<std::uint64_t, kFrameHeader> header{};
+  bool possible = end - taken_ >= kFrameHeader;
+  for (std::uint32_t i = 0; i < kFrameHeader && possible; ++i) {
+    header[i] = state_.memory.load(lane + ((taken_ + i) & (shape.lane_granules - 1)) * kGranule);
+  }
+  const Frame frame = unpack_frame(header);
+  possible = possible && frame.sender < shape.senders() && frame.sender != shape.own_sender &&
+             frame.granules <= shape.ring_granules &&
+             frame.bytes_granules() <= end - taken_ - kFrameHeader;
+  if (possible && !state_.met[frame.sender]) return {};
+  possible = possible && frame.begin == courses_[frame.sender].here &&
+             (frame.with_bytes || frame.granules == 0 || shape.sender_ranks[frame.sender] == last ||
+              shape.sender_replicas[frame.sender] == nullptr);
+  if (possible) return frame;
+  std::atomic_thread_fence(std::memory_order_acquire);
+  if (state_.blocks.in_view(last)) state_.violation = {last, kImpossibleFrame};  // CN3
+  return {};
+}
+
+// To the same place of our replica as in the sender's ring. Both wrap around.
+template <class Memory>
+void Chain<Memory>::copy(const Frame& frame) {
+  const GroupShape& shape = state_.shape;
+  std::byte* const replica = shape.sender_replicas[frame.sender];
+  if (replica == nullptr || !frame.with_bytes) return;
+  const std::byte* const lane = shape.member_lanes[ring_.last()];
+  const std::uint64_t from = taken_ + kFrameHeader;
+  const std::uint64_t to = state_.base[frame.sender] + frame.begin;
+  for (std::uint32_t done = 0; done < frame.granules;) {
+    const std::uint64_t source = (from + done) & (shape.lane_granules - 1);
+    const std::uint64_t target = (to + done) & (shape.ring_granules - 1);
+    const std::uint64_t length = std::min<std::uint64_t>(
+        {frame.granules - done, shape.lane_granules - source, shape.ring_granules - target});
+    std::memcpy(replica + target * kGranule, lane + source * kGranule, length * kGranule);
+    done += static_cast<std::uint32_t>(length);
+  }
+}
+
+#ifndef TUTTI_DEFINITIONS_ONLY  // see sst/memory.hpp
+template class Chain<NativeMemory>;
+#endif
+
+}  // namespace tutti

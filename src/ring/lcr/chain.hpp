@@ -1,0 +1,71 @@
+/// \file chain.hpp
+/// Dissemination along the ring of members: each hands its own records, straight from its ring, and
+/// those of the others, by its lane, to the member behind it. So a record leaves each member once
+/// at most, whoever sends. The member before its sender has it last, and keeps it.
+///
+/// Invariants:
+///  CN1  A member hands on what it has, in the order of the sender's ring; what it has handed on is
+///       what it says that it has received, or will say before anybody acts on it.
+///  CN2  While several senders' bytes wait for the lane, each may put a quantum of them in turn
+///       (deficit round robin), its owner's own like the others'. A sender whose last part found no
+///       room goes on with that turn.
+///  CN3  A frame counts only once the member before is seen to be in the view after it was read
+///       (L3). Until then its bytes lie where nobody looks.
+/// Threads: the predicate thread.
+/// Source: [LCR, 4.2, 5.2]; why by way of the row: docs/decisions/0013.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "multicast/dissemination.hpp"
+#include "multicast/neighbours.hpp"
+#include "ring/lcr/frame.hpp"
+#include "sst/lane_words.hpp"
+
+namespace tutti {
+
+template <class Memory>
+class Chain final : public Dissemination<Memory> {
+ public:
+  Chain(ViewState<Memory>& state, MulticastCounters& counters);
+
+  bool receive(const std::vector<bool>& ignored) override;
+  void sent(const SendRing::Batch& batch, Outbox& out) override;
+  bool post(Outbox& out) override;
+
+ private:
+  using Dissemination<Memory>::state_;
+
+  // Of one sender, in granules of this view.
+  struct Course {
+    std::uint64_t here = 0;     // in our memory
+    std::uint64_t covered = 0;  // of these, those that state_.sent tells of
+    std::uint64_t handed = 0;   // put into our lane
+    std::uint64_t told = 0;     // the sent word put there
+    std::uint32_t credit = 0;   // what is left of its turn
+  };
+
+  void tell_needs();
+  [[nodiscard]] std::optional<Frame> look(std::uint64_t end);
+  void copy(const Frame& frame);
+
+  [[nodiscard]] bool is_pending(std::uint32_t sender) const;
+  [[nodiscard]] bool hand_on(std::uint32_t sender);
+  void put(const Frame& frame);
+  void next_turn();
+
+  const LaneWords words_;
+  const Neighbours ring_;
+  const std::uint32_t quantum_;
+  std::vector<Course> courses_;  // by sender
+  bool has_told_needs_ = false;
+  std::uint64_t taken_ = 0;       // of the lane of the member before us
+  std::uint64_t told_taken_ = 0;  // as posted
+  std::uint64_t written_ = 0;     // to our lane
+  std::uint64_t room_ = 0;        // in it
+  std::uint32_t turn_ = 0;        // of this sender
+  bool has_turn_ = false;         // it has had its credit
+};
+
+}  // namespace tutti

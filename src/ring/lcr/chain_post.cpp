@@ -1,0 +1,138 @@
+// What this member hands on along the chain.
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "base/assert.hpp"
+#include "ring/lcr/chain.hpp"
+#include "sst/memory.hpp"
+
+namespace tutti {
+
+template <class Memory>
+void Chain<Memory>::sent(const SendRing::Batch& batch, Outbox& /*out*/) {
+  Course& own = courses_[state_.shape.own_sender];
+  own.here += batch.end - batch.begin;
+  own.covered = own.here;
+}
+
+template <class Memory>
+bool Chain<Memory>::post(Outbox& out) {
+  const GroupShape& shape = state_.shape;
+  if (shape.members() < 2 || shape.senders() == 0) return false;
+  const std::uint32_t next = ring_.next();
+  if (state_.blocks.count(next, words_.needs(shape.senders() - 1)) == 0) return false;
+  const std::uint64_t taken = state_.blocks.load(next, words_.taken());
+  if (!state_.blocks.in_view(next)) return false;
+  if (taken > written_) {
+    state_.violation = {next, kImpossibleFrame};
+    return false;
+  }
+  TUTTI_ASSERT(written_ - taken <= shape.lane_granules, written_, taken, shape.view,
+               shape.self);  // LW2
+  room_ = shape.lane_granules - (written_ - taken);
+  const std::uint64_t before = written_;
+  const std::uint64_t own_before =
+      shape.own_sender == kNobody ? 0 : courses_[shape.own_sender].handed;
+  for (std::uint32_t idle = 0; idle < shape.senders();) {
+    if (!is_pending(turn_)) {
+      next_turn();
+      ++idle;
+      continue;
+    }
+    idle = 0;
+    if (!has_turn_) courses_[turn_].credit += quantum_;
+    has_turn_ = true;
+    if (!hand_on(turn_)) break;  // CN2
+    next_turn();
+  }
+  if (written_ == before) return false;
+  const auto length = static_cast<std::uint32_t>(written_ - before);
+  out.lane = Outbox::Pieces::of(static_cast<std::uint32_t>(before), length, shape.lane_granules);
+  if (shape.own_sender != kNobody) {
+    const Course& own = courses_[shape.own_sender];
+    const std::uint64_t from = state_.base[shape.own_sender] + own_before;
+    out.data = Outbox::Pieces::of(static_cast<std::uint32_t>(from),
+                                  static_cast<std::uint32_t>(own.handed - own_before),
+                                  shape.ring_granules);
+    if (own.handed == own_before) out.data.count = 0;
+  }
+  state_.blocks.say_to_next(words_.lane(), written_);
+  return true;
+}
+
+template <class Memory>
+void Chain<Memory>::next_turn() {
+  if (!is_pending(turn_)) courses_[turn_].credit = 0;
+  turn_ = turn_ + 1 == state_.shape.senders() ? 0 : turn_ + 1;
+  has_turn_ = false;
+}
+
+// A sender is not told of itself.
+template <class Memory>
+bool Chain<Memory>::is_pending(std::uint32_t sender) const {
+  const Course& course = courses_[sender];
+  return state_.shape.sender_ranks[sender] != ring_.next() &&
+         (course.handed != course.here || course.told != pack(state_.sent[sender]));
+}
+
+// Puts into the lane what the sender's credit allows. False: there was no room for it.
+template <class Memory>
+bool Chain<Memory>::hand_on(std::uint32_t sender) {
+  Course& course = courses_[sender];
+  const std::uint64_t needs = state_.blocks.load(ring_.next(), words_.needs(sender));
+  const bool needs_bytes = (needs & LaneWords::needs_bit(sender)) != 0;
+  const bool is_own = sender == state_.shape.own_sender;
+  while (is_pending(sender)) {
+    Frame frame{.sender = sender, .begin = course.handed, .sent = course.told};
+    const std::uint64_t left = course.here - course.handed;
+    if (room_ < kFrameHeader) return false;
+    std::uint64_t some = left;
+    if (left != 0 && needs_bytes) {
+      if (course.credit == 0) return true;
+      some = std::min(left, std::uint64_t{course.credit});
+      if (!is_own) {
+        if (room_ == kFrameHeader) return false;
+        some = std::min(some, room_ - kFrameHeader);
+        frame.with_bytes = true;
+      }
+      course.credit -= static_cast<std::uint32_t>(some);
+    }
+    frame.granules = static_cast<std::uint32_t>(some);
+    if (course.handed + some >= course.covered) frame.sent = pack(state_.sent[sender]);
+    put(frame);
+    course.handed += some;
+    course.told = frame.sent;
+  }
+  return true;
+}
+
+template <class Memory>
+void Chain<Memory>::put(const Frame& frame) {
+  const GroupShape& shape = state_.shape;
+  const auto at = [&](std::uint64_t granule) {
+    return shape.own_lane + (granule & (shape.lane_granules - 1)) * kGranule;
+  };
+  for (const std::uint64_t word : pack_frame(frame)) {
+    state_.memory.store(at(written_), word);
+    ++written_;
+  }
+  const std::uint64_t from = state_.base[frame.sender] + frame.begin;
+  const std::byte* const ring = shape.sender_rings[frame.sender];
+  for (std::uint32_t done = 0; done < frame.bytes_granules();) {
+    const std::uint64_t source = (from + done) & (shape.ring_granules - 1);
+    const std::uint64_t target = written_ & (shape.lane_granules - 1);
+    const std::uint64_t length = std::min<std::uint64_t>(
+        {frame.granules - done, shape.ring_granules - source, shape.lane_granules - target});
+    std::memcpy(at(written_), ring + source * kGranule, length * kGranule);
+    done += static_cast<std::uint32_t>(length);
+    written_ += length;
+  }
+  room_ -= kFrameHeader + frame.bytes_granules();
+}
+
+#ifndef TUTTI_DEFINITIONS_ONLY  // see sst/memory.hpp
+template class Chain<NativeMemory>;
+#endif
+
+}  // namespace tutti
