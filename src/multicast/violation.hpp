@@ -18,6 +18,8 @@ inline constexpr const char* kImpossibleRecord = "its ring buffer holds a record
 inline constexpr const char* kImpossibleToken = "the token that it passed is one that cannot be";
 inline constexpr const char* kImpossibleFrame =
     "what it handed on along the chain of members cannot be";
+inline constexpr const char* kImpossibleTaken =
+    "it says that it has taken what was not handed to it";
 inline constexpr const char* kImpossiblePassed =
     "what another member passed on of its messages cannot be";
 

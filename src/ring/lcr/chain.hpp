@@ -52,7 +52,8 @@ class Chain final : public Dissemination<Memory> {
 
   [[nodiscard]] bool is_pending(std::uint32_t sender) const;
   [[nodiscard]] bool hand_on(std::uint32_t sender);
-  void put(const Frame& frame);
+  [[nodiscard]] bool put(const Frame& frame);
+  [[nodiscard]] bool knows_needs();
   void next_turn();
 
   const LaneWords words_;
@@ -60,12 +61,13 @@ class Chain final : public Dissemination<Memory> {
   const std::uint32_t quantum_;
   std::vector<Course> courses_;  // by sender
   bool has_told_needs_ = false;
-  std::uint64_t taken_ = 0;       // of the lane of the member before us
-  std::uint64_t told_taken_ = 0;  // as posted
-  std::uint64_t written_ = 0;     // to our lane
-  std::uint64_t room_ = 0;        // in it
-  std::uint32_t turn_ = 0;        // of this sender
-  bool has_turn_ = false;         // it has had its credit
+  std::vector<bool> needs_bytes_;  // by sender: the member behind us; empty: not known yet
+  std::uint64_t taken_ = 0;        // of the lane of the member before us
+  std::uint64_t told_taken_ = 0;   // as posted
+  std::uint64_t written_ = 0;      // to our lane
+  std::uint64_t room_ = 0;         // in it
+  std::uint32_t turn_ = 0;         // of this sender
+  bool has_turn_ = false;          // it has had its credit
 };
 
 }  // namespace tutti

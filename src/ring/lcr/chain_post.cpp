@@ -1,7 +1,10 @@
 // What this member hands on along the chain.
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstring>
+#include <utility>
+#include <vector>
 
 #include "base/assert.hpp"
 #include "ring/lcr/chain.hpp"
@@ -19,17 +22,14 @@ void Chain<Memory>::sent(const SendRing::Batch& batch, Outbox& /*out*/) {
 template <class Memory>
 bool Chain<Memory>::post(Outbox& out) {
   const GroupShape& shape = state_.shape;
-  if (shape.members() < 2 || shape.senders() == 0) return false;
+  if (shape.members() < 2 || shape.senders() == 0 || !knows_needs()) return false;
   const std::uint32_t next = ring_.next();
-  if (state_.blocks.count(next, words_.needs(shape.senders() - 1)) == 0) return false;
   const std::uint64_t taken = state_.blocks.load(next, words_.taken());
   if (!state_.blocks.in_view(next)) return false;
-  if (taken > written_) {
-    state_.violation = {next, kImpossibleFrame};
+  if (taken > written_ || written_ - taken > shape.lane_granules) {
+    state_.violation = {next, kImpossibleTaken};
     return false;
   }
-  TUTTI_ASSERT(written_ - taken <= shape.lane_granules, written_, taken, shape.view,
-               shape.self);  // LW2
   room_ = shape.lane_granules - (written_ - taken);
   const std::uint64_t before = written_;
   const std::uint64_t own_before =
@@ -61,6 +61,21 @@ bool Chain<Memory>::post(Outbox& out) {
   return true;
 }
 
+// What the member behind us has said of all senders.
+template <class Memory>
+bool Chain<Memory>::knows_needs() {
+  const GroupShape& shape = state_.shape;
+  if (!needs_bytes_.empty()) return true;
+  std::vector<bool> needs(shape.senders());
+  for (std::uint32_t s = 0; s < shape.senders(); ++s) {
+    const std::uint64_t word = state_.blocks.count(ring_.next(), words_.needs(s));
+    if ((word & LaneWords::kTold) == 0) return false;
+    needs[s] = (word & LaneWords::needs_bit(s)) != 0;
+  }
+  needs_bytes_ = std::move(needs);
+  return true;
+}
+
 template <class Memory>
 void Chain<Memory>::next_turn() {
   if (!is_pending(turn_)) courses_[turn_].credit = 0;
@@ -76,19 +91,18 @@ bool Chain<Memory>::is_pending(std::uint32_t sender) const {
          (course.handed != course.here || course.told != pack(state_.sent[sender]));
 }
 
-// Puts into the lane what the sender's credit allows. False: there was no room for it.
+// Puts into the lane what the sender's credit allows. False: there was no room for it, or its bytes
+// are no longer what it sent.
 template <class Memory>
 bool Chain<Memory>::hand_on(std::uint32_t sender) {
   Course& course = courses_[sender];
-  const std::uint64_t needs = state_.blocks.load(ring_.next(), words_.needs(sender));
-  const bool needs_bytes = (needs & LaneWords::needs_bit(sender)) != 0;
   const bool is_own = sender == state_.shape.own_sender;
   while (is_pending(sender)) {
     Frame frame{.sender = sender, .begin = course.handed, .sent = course.told};
     const std::uint64_t left = course.here - course.handed;
     if (room_ < kFrameHeader) return false;
     std::uint64_t some = left;
-    if (left != 0 && needs_bytes) {
+    if (left != 0 && needs_bytes_[sender]) {
       if (course.credit == 0) return true;
       some = std::min(left, std::uint64_t{course.credit});
       if (!is_own) {
@@ -100,35 +114,41 @@ bool Chain<Memory>::hand_on(std::uint32_t sender) {
     }
     frame.granules = static_cast<std::uint32_t>(some);
     if (course.handed + some >= course.covered) frame.sent = pack(state_.sent[sender]);
-    put(frame);
+    if (!put(frame)) return false;
     course.handed += some;
     course.told = frame.sent;
   }
   return true;
 }
 
+// False: where rows are shared, the sender has gone on to a later view, and may have used the space
+// again (Y5). What was written counts for nobody then.
 template <class Memory>
-void Chain<Memory>::put(const Frame& frame) {
+bool Chain<Memory>::put(const Frame& frame) {
   const GroupShape& shape = state_.shape;
   const auto at = [&](std::uint64_t granule) {
     return shape.own_lane + (granule & (shape.lane_granules - 1)) * kGranule;
   };
-  for (const std::uint64_t word : pack_frame(frame)) {
-    state_.memory.store(at(written_), word);
-    ++written_;
-  }
+  std::uint64_t end = written_;
+  for (const std::uint64_t word : pack_frame(frame)) state_.memory.store(at(end++), word);
   const std::uint64_t from = state_.base[frame.sender] + frame.begin;
   const std::byte* const ring = shape.sender_rings[frame.sender];
   for (std::uint32_t done = 0; done < frame.bytes_granules();) {
     const std::uint64_t source = (from + done) & (shape.ring_granules - 1);
-    const std::uint64_t target = written_ & (shape.lane_granules - 1);
+    const std::uint64_t target = end & (shape.lane_granules - 1);
     const std::uint64_t length = std::min<std::uint64_t>(
         {frame.granules - done, shape.ring_granules - source, shape.lane_granules - target});
-    std::memcpy(at(written_), ring + source * kGranule, length * kGranule);
+    std::memcpy(at(end), ring + source * kGranule, length * kGranule);
     done += static_cast<std::uint32_t>(length);
-    written_ += length;
+    end += length;
   }
+  if (frame.with_bytes && shape.sender_replicas[frame.sender] == nullptr) {
+    std::atomic_thread_fence(std::memory_order_acquire);
+    if (state_.memory.load(shape.sender_reclaimed[frame.sender]) > shape.view) return false;
+  }
+  written_ = end;
   room_ -= kFrameHeader + frame.bytes_granules();
+  return true;
 }
 
 #ifndef TUTTI_DEFINITIONS_ONLY  // see sst/memory.hpp

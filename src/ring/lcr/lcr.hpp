@@ -1,7 +1,7 @@
 /// \file lcr.hpp
 /// The order lcr: that of round_robin, with records, acknowledgements and free space told along the
 /// ring of members. The paper's vector clocks are not needed: a round extends their precedence, for
-/// a sender's message is in a later round than all that it had received (docs/lcr.md).
+/// a sender's message is in a later round than all that it had received (docs/decisions/0013).
 ///
 /// Words that change again and again go to the member behind only. What all others need is posted
 /// to all: that a member has entered the view, that it has delivered everything, and, once it has
