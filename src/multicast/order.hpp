@@ -102,8 +102,6 @@ class GroupOrder {
                            const Follower<Memory>& /*follower*/) {
     return false;
   }
-  /// These members have said it.
-  [[nodiscard]] virtual bool have_told(const std::vector<bool>& /*members*/) const { return true; }
   /// A walk over the sender's records from where delivery is; nothing while delivery moves.
   [[nodiscard]] virtual std::optional<RingWalk<Memory>> walk(
       std::uint32_t sender, const Follower<Memory>& follower) const {

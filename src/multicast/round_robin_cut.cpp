@@ -75,7 +75,7 @@ std::optional<Cut> RoundRobin<Memory>::find_cut(const std::vector<bool>& goes_on
                                                 const Follower<Memory>& follower) {
   const std::uint32_t senders = state_.shape.senders();
   RoundCut cut;
-  if (!this->have_told(goes_on) || !find_received(goes_on, cut)) return {};
+  if (!find_received(goes_on, cut)) return {};
   for (std::uint32_t s = 0; s < senders; ++s) {
     const std::uint64_t last =
         cut.received[s] == kNoRound ? state_.sent[s].rounds : cut.received[s];

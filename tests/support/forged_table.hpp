@@ -9,11 +9,11 @@
 
 #include "multicast/shape.hpp"
 #include "smc/record.hpp"
+#include "sst/control_bytes.hpp"
 #include "sst/memory.hpp"
 #include "sst/pass_words.hpp"
 #include "sst/row_layout.hpp"
 #include "sst/sent_word.hpp"
-#include "sst/token_words.hpp"
 #include "support/aligned_row.hpp"
 
 namespace tutti::testing {
@@ -27,6 +27,7 @@ struct ForgedOptions {
   std::uint32_t ring_granules = 64;
   std::uint32_t window_records = 16;
   std::uint32_t message_max_bytes = 128;
+  std::uint32_t lane_granules = 128;  ///< in Order::lcr
   bool copied = false;  ///< rings: each member has its own replica of the others'
 };
 
@@ -40,6 +41,7 @@ class ForgedTable {
       controls_.emplace_back(control_bytes(options.order, senders) +
                              PassWords::bytes(senders, options.members));
       areas_.emplace_back(area_bytes());
+      lanes_.emplace_back(options.lane_granules * kGranule);
       for (std::size_t s = 0; s < senders; ++s) {
         replicas_.emplace_back(options.ring_granules * kGranule);
       }
@@ -69,6 +71,9 @@ class ForgedTable {
     for (AlignedRow& control : controls_) shape.member_controls.push_back(control.data());
     for (AlignedRow& area : areas_) shape.member_areas.push_back(area.data());
     shape.own_area = areas_[self].data();
+    for (AlignedRow& lane : lanes_) shape.member_lanes.push_back(lane.data());
+    shape.own_lane = lanes_[self].data();
+    shape.lane_granules = options_.lane_granules;
     shape.area_granules = static_cast<std::uint32_t>(area_bytes() / kGranule);
     for (std::uint32_t s = 0; s < rings_.size(); ++s) {
       const bool copied = options_.copied && options_.sender_ranks[s] != self;
@@ -128,6 +133,7 @@ class ForgedTable {
   }
   [[nodiscard]] std::byte* control(std::uint32_t member) { return controls_[member].data(); }
   [[nodiscard]] AlignedRow& area(std::uint32_t member) { return areas_[member]; }
+  [[nodiscard]] AlignedRow& lane(std::uint32_t member) { return lanes_[member]; }
   [[nodiscard]] std::byte* pass_word(std::uint32_t member, PassWords::Word column) {
     return controls_[member].data() + control_bytes(options_.order, rings_.size()) + column;
   }
@@ -150,6 +156,7 @@ class ForgedTable {
   std::vector<AlignedRow> rings_;
   std::vector<AlignedRow> reclaimed_;
   std::vector<AlignedRow> areas_;     // by member
+  std::vector<AlignedRow> lanes_;     // by member
   std::vector<AlignedRow> replicas_;  // by member and sender
 };
 

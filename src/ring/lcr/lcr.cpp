@@ -1,6 +1,7 @@
 #include "ring/lcr/lcr.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/assert.hpp"
 #include "sst/memory.hpp"
@@ -53,14 +54,11 @@ template <class Memory>
 bool Lcr<Memory>::tell_wedged(const std::vector<bool>& suspected,
                               const Follower<Memory>& follower) {
   if (state_.shape.members() < 2 || state_.violation) return false;
-  if (!shown_) {
-    shown_ = true;
-    return true;
-  }
+  const bool first = !std::exchange(shown_, true);
   const std::uint64_t from = first_not_received(suspected);
-  if (lacking_from_ == from) return false;
+  if (lacking_from_ == from) return first;
   const std::optional<Lacking> lacking = lacking_from(from, follower);
-  if (!lacking) return false;
+  if (!lacking) return first;
   lacking_from_ = from;
   state_.blocks.note(words_.lacking(), pack_lacking(*lacking));
   return true;
@@ -96,15 +94,6 @@ std::optional<Lacking> Lcr<Memory>::lacking_from(std::uint64_t round,
   return Lacking{
       .from = static_cast<std::uint32_t>(sent.rounds - round),
       .record = static_cast<std::uint32_t>(*record == kNoRound ? 0 : sent.rounds - *record)};
-}
-
-template <class Memory>
-bool Lcr<Memory>::have_told(const std::vector<bool>& members) const {
-  for (std::uint32_t m = 0; m < state_.shape.members(); ++m) {
-    if (members[m] && m != state_.shape.self && state_.blocks.count(m, words_.lacking()) == 0)
-      return false;
-  }
-  return true;
 }
 
 // LC2. What a survivor sent is not here, but for what this member has received.

@@ -8,8 +8,8 @@
 /// wedged, what it has received.
 ///
 /// Invariants:
-///  LC1  A wedged member says to all what it has received, and only in a later post anything in
-///       `lacking`. So who sees `lacking` sees what its owner had received when it wedged.
+///  LC1  A member that wedges posts what it has received, which changes no more, to all before the
+///       membership posts that it has wedged. So who sees that has its last words.
 ///  LC2  A survivor's records beyond what all have received are not here: its `lacking` tells the
 ///       round of the first of them. It counts for a cut if it was told of no later round than
 ///       the first one that a member of the cut lacks, and if its record is not before that.
@@ -35,7 +35,6 @@ class Lcr final : public RoundRobin<Memory> {
   void tell_position() override;
 
   bool tell_wedged(const std::vector<bool>& suspected, const Follower<Memory>& follower) override;
-  [[nodiscard]] bool have_told(const std::vector<bool>& members) const override;
 
  private:
   using RoundRobin<Memory>::state_;
@@ -50,7 +49,7 @@ class Lcr final : public RoundRobin<Memory> {
   const Neighbours ring_;
   std::vector<std::uint64_t> done_;            // by sender, as published
   std::uint64_t told_position_ = 0;            // to all
-  bool shown_ = false;                         // wedged: what we have received
+  bool shown_ = false;                         // LC1
   std::optional<std::uint64_t> lacking_from_;  // as published
 };
 

@@ -126,10 +126,14 @@ Result<void> Commands::group(const Words& words) {
     if (!level) return std::unexpected(level.error());
     group_.level = *level;
     if (*level == Level::unordered) group_.order = Order::none;
+    if (*level == Level::agreed && group_.order == Order::lcr) {
+      return refuse("order lcr is atomic");
+    }
   } else if (what == "order" && words.size() == 2) {
     const Result<Order> order = order_from(words[1]);
     if (!order) return std::unexpected(order.error());
     group_.order = *order;
+    if (*order == Order::lcr) group_.level = Level::atomic;
   } else if (what == "accelerated" && words.size() == 2) {
     const Result<std::uint64_t> size = number(words[1]);
     if (!size) return std::unexpected(size.error());

@@ -7,6 +7,8 @@
 #include "multicast/round_cut.hpp"
 #include "ring/token/token.hpp"
 #include "smc/record.hpp"
+#include "sst/control_bytes.hpp"
+#include "sst/lane_words.hpp"
 #include "sst/memory.hpp"
 #include "sst/pass_words.hpp"
 #include "sst/sent_word.hpp"
@@ -193,6 +195,9 @@ std::string RowWords::group(std::uint64_t view, std::size_t offset, std::uint64_
   if (of.order == Order::token_ring) {
     if (const std::optional<std::string> text = token(view, offset, now)) return *text;
   }
+  if (of.order == Order::lcr) {
+    if (const std::optional<std::string> text = chain(view, offset, now)) return *text;
+  }
   if (offset == ControlWords::kSent.offset) return sent(now);
   if (offset == ControlWords::kDelivered.offset) {
     return now >= kDeliveredAll ? "delivered everything" : "delivered " + counted(now, "place");
@@ -244,6 +249,25 @@ std::optional<std::string> RowWords::token(std::uint64_t view, std::size_t offse
   }
   if (offset == words.check().offset) return std::string();
   return std::nullopt;
+}
+
+std::optional<std::string> RowWords::chain(std::uint64_t view, std::size_t offset,
+                                           std::uint64_t now) const {
+  const std::vector<std::string> of_view = senders(view);
+  const LaneWords words(of_view.size());
+  if (offset < ControlWords::bytes(of_view.size())) return std::nullopt;
+  if (offset == words.lacking().offset) {
+    const Lacking lacking = unpack_lacking(now);
+    return lacking.record == 0 ? std::string("no survivor lacks a message of mine")
+                               : "a survivor lacks my last " + counted(lacking.record, "round");
+  }
+  for (std::size_t s = 0; s < of_view.size(); ++s) {
+    if (offset == words.stable(s).offset) return "stable: " + received(of_view[s], now);
+    if (offset == words.done(s).offset && now < kDeliveredAll) {
+      return "those behind " + of_view[s] + " delivered " + counted(now, "place");
+    }
+  }
+  return std::string();  // lane, taken, needs
 }
 
 std::string RowWords::passed(std::uint64_t view, std::size_t offset, std::uint64_t now) const {

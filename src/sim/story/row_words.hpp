@@ -53,6 +53,8 @@ class RowWords {
   [[nodiscard]] std::string group(std::uint64_t view, std::size_t offset, std::uint64_t before,
                                   std::uint64_t now) const;
   // Nothing for a word that has the same meaning in every order.
+  [[nodiscard]] std::optional<std::string> chain(std::uint64_t view, std::size_t offset,
+                                                 std::uint64_t now) const;
   [[nodiscard]] std::optional<std::string> token(std::uint64_t view, std::size_t offset,
                                                  std::uint64_t now) const;
   [[nodiscard]] std::string passed(std::uint64_t view, std::size_t offset, std::uint64_t now) const;

@@ -1,0 +1,233 @@
+/// What goes along a chain: frames, acknowledgements, free space, and what a corrupt neighbour
+/// says.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <numeric>
+
+#include "unit/ring/forged_chain.hpp"
+
+namespace tutti::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+class ChainOfThree : public ::testing::Test {
+ protected:
+  // A message of member 0 with bytes that tell where they belong.
+  void commit(std::uint32_t bytes) {
+    SendRing::Space space;
+    ASSERT_EQ(chain[0].ring().claim(bytes, space), SendRing::Outcome::ok);
+    for (std::uint32_t i = 0; i < bytes; ++i) {
+      space.payload[i] = static_cast<std::byte>(i * 7 + i / 256);
+    }
+    chain[0].ring().commit(space);
+  }
+  [[nodiscard]] bool has_first_message(std::uint32_t member, std::uint32_t bytes) {
+    return std::memcmp(chain.table.replica(member, 0).data(), chain.table.ring(0).data(),
+                       record_granules(bytes) * kGranule) == 0;
+  }
+
+  ForgedChain chain;
+};
+
+TEST_F(ChainOfThree, HandsARecordFromMemberToMember) {
+  chain.step_all(2);  // they tell what they need
+  commit(100);
+  chain.step(0);
+  EXPECT_FALSE(chain[0].out.control) << "its words are for the next member only";
+  EXPECT_TRUE(chain[0].out.control_to_next);
+  EXPECT_EQ(chain[0].out.data.count, 1U) << "its own bytes go straight from its ring";
+  EXPECT_TRUE(has_first_message(1, 100));
+  EXPECT_FALSE(has_first_message(2, 100));
+  chain.step(1);
+  EXPECT_EQ(chain[1].out.data.count, 0U);
+  EXPECT_NE(chain[1].out.lane.count, 0U) << "those of another go by the lane";
+  chain.step(2);
+  EXPECT_TRUE(has_first_message(2, 100));
+  EXPECT_EQ(chain.table.received(2, 0), 1U);
+  chain.step(2);
+  EXPECT_EQ(chain[2].out.data.count, 0U) << "a sender is not handed its own records";
+}
+
+TEST_F(ChainOfThree, StableIsWhatTheMemberBeforeTheSenderHas) {
+  chain.step_all(2);
+  commit(8);
+  chain.step(0);
+  chain.step(1);
+  EXPECT_EQ(chain[0]->stable(0), 0U);
+  EXPECT_EQ(chain[1]->stable(0), 0U);
+  chain.step(2);
+  EXPECT_EQ(chain[2]->stable(0), 1U) << "the last one knows that all have it";
+  chain.step(1);
+  EXPECT_EQ(chain[1]->stable(0), 0U) << "the acknowledgement goes round by way of the sender";
+  chain.step(0);
+  EXPECT_EQ(chain[0]->stable(0), 1U);
+  chain.step(1);
+  EXPECT_EQ(chain[1]->stable(0), 1U);
+}
+
+TEST_F(ChainOfThree, ARecordMayBeLongerThanTheLane) {
+  chain.step_all(2);
+  constexpr std::uint32_t kBytes = 1024;
+  ASSERT_GT(record_granules(kBytes), ForgedChain::chain().lane_granules);
+  commit(kBytes);
+  chain.step(0);
+  chain.step(1);
+  chain.step(2);
+  EXPECT_EQ(chain.table.received(1, 0), 1U);
+  EXPECT_EQ(chain.table.received(2, 0), 0U) << "a part is no record";
+  for (int i = 0; i < 4 && chain.table.received(2, 0) == 0; ++i) chain.step_all();
+  EXPECT_EQ(chain.table.received(2, 0), 1U);
+  EXPECT_TRUE(has_first_message(2, kBytes));
+}
+
+TEST_F(ChainOfThree, SpaceIsFreeOnceAllHaveDelivered) {
+  chain.step_all(2);
+  commit(8);
+  chain.step_all(6);
+  const std::uint64_t end = 3;  // round 0 of three senders
+  for (const std::uint32_t m : {0U, 1U}) chain[m]->set_delivered(end);
+  chain.step_all(6);
+  EXPECT_EQ(chain[0].ring().released(), 0U) << "member 2 has not delivered it";
+  chain[2]->set_delivered(end);
+  chain.step_all(6);
+  EXPECT_EQ(chain[0].ring().released(), 1U);
+}
+
+TEST_F(ChainOfThree, IsSilentWhenNothingIsSent) {
+  chain.step_all(2);
+  commit(8);
+  chain.step_all(8);
+  for (std::uint32_t m = 0; m < 3; ++m) chain[m]->set_delivered(3);
+  chain.step_all(8);
+  EXPECT_FALSE(chain.step_all());
+  for (std::uint32_t m = 0; m < 3; ++m) EXPECT_FALSE(chain[m].out.any());
+}
+
+// Two senders' bytes wait for a lane that holds a few quanta: each has as many as the other.
+TEST_F(ChainOfThree, SendersHaveTheLaneInTurn) {
+  chain.step_all(2);
+  SendRing::Space space;
+  ASSERT_EQ(chain[1].ring().claim(1000, space), SendRing::Outcome::ok);
+  chain[1].ring().commit(space);
+  commit(1000);
+  chain.step(0);
+  chain.step(1);  // member 2 has taken nothing so far
+  std::uint64_t own = 0;
+  std::uint64_t other = 0;
+  for (std::uint64_t at = 0; at < chain.word(1, chain.words().lane());) {
+    std::array<std::uint64_t, kFrameHeader> header{};
+    for (std::uint32_t i = 0; i < kFrameHeader; ++i) {
+      header[i] = NativeMemory::load(chain.table.lane(1).data() + (at + i) * kGranule);
+    }
+    const Frame frame = unpack_frame(header);
+    (frame.sender == 1 ? own : other) += frame.granules;
+    at += kFrameHeader + frame.bytes_granules();
+  }
+  constexpr std::uint64_t kQuantum = 128 / 8;
+  EXPECT_GT(own, 0U);
+  EXPECT_GT(other, 0U);
+  EXPECT_LE(own, other + kQuantum);
+  EXPECT_LE(other, own + kQuantum);
+}
+
+// What member 1 says to member 2.
+class CorruptNeighbour : public ChainOfThree {
+ protected:
+  CorruptNeighbour() { chain.step_all(2); }
+
+  void expect_refused(std::string_view part) {
+    chain.step(2);
+    ASSERT_TRUE(chain[2]->violation());
+    EXPECT_EQ(chain[2]->violation()->rank, 1U);
+    EXPECT_THAT(chain[2]->violation()->what, HasSubstr(std::string(part)));
+    EXPECT_FALSE(chain.step(2)) << "it stands still until the membership acts";
+  }
+  [[nodiscard]] static Frame frame() {
+    return {.sender = 0, .granules = 2, .with_bytes = true, .sent = pack(SentState{1, 1, false})};
+  }
+};
+
+TEST_F(CorruptNeighbour, WritesMoreThanItsLaneHolds) {
+  chain.set(1, chain.words().lane(), 129);
+  expect_refused("handed on");
+}
+
+TEST_F(CorruptNeighbour, WritesHalfAHeader) {
+  chain.set(1, chain.words().lane(), 2);
+  expect_refused("handed on");
+}
+
+TEST_F(CorruptNeighbour, NamesASenderThatThereIsNot) {
+  Frame forged = frame();
+  forged.sender = 3;
+  chain.put_frame(1, forged);
+  expect_refused("handed on");
+}
+
+TEST_F(CorruptNeighbour, HandsUsOurOwn) {
+  Frame forged = frame();
+  forged.sender = 2;
+  chain.put_frame(1, forged);
+  expect_refused("handed on");
+}
+
+TEST_F(CorruptNeighbour, LeavesAGap) {
+  Frame forged = frame();
+  forged.begin = 1;
+  chain.put_frame(1, forged);
+  expect_refused("handed on");
+}
+
+TEST_F(CorruptNeighbour, TellsOfMoreBytesThanAreThere) {
+  Frame forged = frame();
+  forged.granules = 100;
+  chain.put_frame(1, forged);
+  chain.set(1, chain.words().lane(), 50);
+  expect_refused("handed on");
+}
+
+TEST_F(CorruptNeighbour, TellsOfMoreThanARing) {
+  Frame forged = frame();
+  forged.with_bytes = false;
+  forged.granules = 513;
+  chain.put_frame(1, forged);
+  expect_refused("handed on");
+}
+
+TEST_F(CorruptNeighbour, LeavesOutBytesThatWeNeed) {
+  Frame forged = frame();
+  forged.with_bytes = false;
+  chain.put_frame(1, forged);
+  expect_refused("handed on");
+}
+
+TEST_F(CorruptNeighbour, TellsOfMoreRecordsThanRounds) {
+  Frame forged = frame();
+  forged.sent = pack(SentState{2, 1, false});
+  chain.put_frame(1, forged);
+  expect_refused("handed on");
+}
+
+TEST_F(CorruptNeighbour, HasTakenWhatWasNotHandedToIt) {
+  chain.set(0, chain.words().taken(), 1);
+  chain.step(2);
+  ASSERT_TRUE(chain[2]->violation());
+  EXPECT_EQ(chain[2]->violation()->rank, 0U) << "the member behind member 2";
+  EXPECT_THAT(chain[2]->violation()->what, HasSubstr("taken"));
+}
+
+TEST(LaneWords, NeedsOfManySendersAreInSeveralWords) {
+  const LaneWords words(130);
+  EXPECT_EQ(words.needs(0).offset, words.needs(62).offset);
+  EXPECT_NE(words.needs(62).offset, words.needs(63).offset);
+  EXPECT_EQ(LaneWords::needs_bit(63), 1U);
+  for (std::size_t s = 0; s < 130; ++s) EXPECT_EQ(LaneWords::needs_bit(s) & LaneWords::kTold, 0U);
+  EXPECT_EQ(words.stable(0).offset, words.needs(129).offset + 8);
+  EXPECT_EQ(words.done(129).offset + 8, ControlWords::bytes(130) + LaneWords::bytes(130));
+}
+
+}  // namespace
+}  // namespace tutti::testing
