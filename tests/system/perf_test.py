@@ -55,6 +55,34 @@ class Multicast(PerfTest):
                     active = [member["active"] for member in result["members"]]
                     self.assertEqual(active, [True] * count + [False] * (3 - count))
 
+    def test_orders_are_compared(self):
+        compared = self.multicast(3000, "--order", "all")
+        orders = [result["options"]["order"] for result in compared["results"]]
+        self.assertEqual(orders, ["round_robin", "token_ring", "lcr"])
+        for result in compared["results"]:
+            self.expect_figures(result, 9000, 64)
+        done = tutti("perf", "multicast", "--order", "all", "--messages", 100, "--warmup", 0)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for order in orders:
+            self.assertEqual(done.stdout.count(order), 2, "a line of the table, and a bar")
+        for words, named in ((("--level", "unordered"), "has no orders"),
+                             (("--hosts", "a,b"), "one order")):
+            done = tutti("perf", "multicast", "--order", "all", *words)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(named, done.stderr)
+
+    def test_no_link_carries_a_message_twice_along_a_chain(self):
+        """Straight from its sender a message leaves it once for each other member."""
+        size, messages = 10_000, 500
+        for order, most in (("lcr", 1.05), ("round_robin", 4.2)):
+            with self.subTest(order=order):
+                result = self.multicast(messages, "--order", order, "--fabric", "tcp", "--members",
+                                        5, "--senders", "one", size=size)
+                posted = [member["node"]["bytes_posted"] / (messages * size)
+                          for member in result["members"]]
+                self.assertLess(max(posted), most)
+                self.assertGreater(posted[0], most * 0.9)
+
     def test_levels(self):
         for fabric in ("shm", "tcp"):
             for level in ("unordered", "agreed", "atomic"):

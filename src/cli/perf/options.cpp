@@ -9,14 +9,11 @@ constexpr std::int64_t kMessagesMax = 1'000'000'000'000;
 
 }  // namespace
 
-void add_common_perf_options(CLI::App& command, PerfOptions& options) {
+void add_common_perf_options(CLI::App& command, PerfOptions& options, const char* about_order) {
   command.add_option("--members", options.members, "how many member processes, 1 to 256")
       ->check(whole_number(1, 256))
       ->capture_default_str();
-  command
-      .add_option("--order", options.order,
-                  "who decides the sequence, but at level unordered: round_robin, token_ring, lcr")
-      ->capture_default_str();
+  command.add_option("--order", options.order, about_order)->capture_default_str();
   add_ring_windows(command, options.windows);
   command
       .add_option("--fabric", options.fabric,

@@ -48,7 +48,7 @@ struct PerfOptions {
 };
 
 /// The options that `perf multicast` and `perf idle` share.
-void add_common_perf_options(CLI::App& command, PerfOptions& options);
+void add_common_perf_options(CLI::App& command, PerfOptions& options, const char* about_order);
 /// Those of `perf multicast` alone.
 void add_multicast_options(CLI::App& command, PerfOptions& options);
 

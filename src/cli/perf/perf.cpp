@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "base/text.hpp"
 #include "cli/commands.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/log.hpp"
@@ -43,29 +44,75 @@ int fail_measurement(const Error& error) {
   return error.code == ErrorCode::invalid_argument ? kExitUsage : kExitError;
 }
 
+Result<json> measure_once(const PerfCommand& perf, const std::string& benchmark,
+                          const PerfOptions& options) {
+  const Result<PerfPlan> plan = plan_for(options);
+  if (!plan) return std::unexpected(plan.error());
+  Result<PerfMembers> members = PerfMembers::start(options, perf.places, perf.verbose);
+  if (!members) return std::unexpected(members.error());
+  const Result<std::vector<json>> results = measure(*members, options);
+  if (!results) return std::unexpected(results.error());
+  if (options.verify) {
+    const bool ordered = plan->group.order != Order::none;
+    if (const Result<void> same = verify(*results, ordered); !same) {
+      return std::unexpected(same.error());
+    }
+  }
+  return result_of(benchmark, options, *results);
+}
+
+/// One after the other, so that they do not disturb each other.
+Result<json> measure_orders(const PerfCommand& perf, const std::string& benchmark) {
+  json results = json::array();
+  for (const std::string& order : orders_of(perf.options.level)) {
+    PerfOptions options = perf.options;
+    options.order = order;
+    Result<json> result = measure_once(perf, benchmark, options);
+    if (!result) return result;
+    results.push_back(std::move(*result));
+  }
+  return json{{"benchmark", "orders"}, {"results", std::move(results)}};
+}
+
+bool compares(const PerfCommand& perf, const std::string& benchmark) {
+  return perf.options.order == "all" && benchmark == "multicast";
+}
+
+Result<void> check(const PerfCommand& perf, const std::string& benchmark) {
+  PerfOptions options = perf.options;
+  if (compares(perf, benchmark)) {
+    if (!perf.places.hosts.empty()) {
+      return fail(ErrorCode::invalid_argument,
+                  "--order all measures one order after the other, and members on other hosts join "
+                  "once: give one order with --hosts");
+    }
+    if (orders_of(options.level).empty()) {
+      return fail(ErrorCode::invalid_argument,
+                  "--order all: level '" + printable(options.level) +
+                      "' has no orders; give --level atomic or agreed");
+    }
+    options.order = orders_of(options.level).front();
+  }
+  const Result<PerfPlan> plan = plan_for(options);
+  if (!plan) return std::unexpected(plan.error());
+  return {};
+}
+
 int run(PerfCommand& perf, const std::string& benchmark, std::string (*table)(const json& result)) {
   if (!perf.places.hosts.empty()) {
     perf.options.members = static_cast<std::uint32_t>(split_list(perf.places.hosts).size());
   }
-  const Result<PerfPlan> plan = plan_for(perf.options);
-  if (!plan) return report(plan.error());
+  if (const Result<void> ok = check(perf, benchmark); !ok) return report(ok.error());
   const bool to_file = !perf.json_file.empty() && perf.json_file != "-";
   if (to_file && !write_file(perf.json_file, "")) return kExitError;  // now, not after the work
   exit_on_interrupt();  // the members end with their parent
-  Result<PerfMembers> members = PerfMembers::start(perf.options, perf.places, perf.verbose);
-  if (!members) return fail_measurement(members.error());
-  const Result<std::vector<json>> results = measure(*members, perf.options);
-  if (!results) return fail_measurement(results.error());
-  if (perf.options.verify) {
-    const bool ordered = plan->group.order != Order::none;
-    if (const Result<void> same = verify(*results, ordered); !same) {
-      return fail_measurement(same.error());
-    }
-  }
-  const json result = result_of(benchmark, perf.options, *results);
-  const std::string text = result.dump(2) + "\n";
+  const bool all = compares(perf, benchmark);
+  const Result<json> result =
+      all ? measure_orders(perf, benchmark) : measure_once(perf, benchmark, perf.options);
+  if (!result) return fail_measurement(result.error());
+  const std::string text = result->dump(2) + "\n";
   if (perf.json_file == "-") return print(text) ? kExitOk : kExitError;
-  if (!print(table(result))) return kExitError;
+  if (!print(all ? orders_table(*result) : table(*result))) return kExitError;
   if (perf.options.verify &&
       !print("verified: every byte, and the same sequence at all members\n")) {
     return kExitError;
@@ -81,7 +128,9 @@ void add_multicast(CLI::App& app, int& status) {
       "from the first attempt to send, waits for space included, to the delivery callback: `own`\n"
       "at the sender, `others` elsewhere (for messages of 16 bytes or more).");
   auto perf = std::make_shared<PerfCommand>();
-  add_common_perf_options(*command, perf->options);
+  add_common_perf_options(*command, perf->options,
+                          "who decides the sequence, but at level unordered: round_robin, "
+                          "token_ring, lcr; all: one measurement of each, compared");
   add_multicast_options(*command, perf->options);
   add_place_options(*command, perf->places);
   add_output_options(*command, *perf);
@@ -93,7 +142,9 @@ void add_idle(CLI::App& app, int& status) {
       "idle", "Members with nothing to do: processor time and writes, which should be none");
   auto perf = std::make_shared<PerfCommand>();
   perf->options.active = "0";
-  add_common_perf_options(*command, perf->options);
+  add_common_perf_options(
+      *command, perf->options,
+      "who decides the sequence, but at level unordered: round_robin, token_ring, lcr");
   add_place_options(*command, perf->places);
   add_output_options(*command, *perf);
   command->callback([perf, &status] { status = run(*perf, "idle", idle_table); });

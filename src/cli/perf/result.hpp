@@ -14,6 +14,10 @@ namespace tutti::cli {
                                        const std::vector<nlohmann::json>& members);
 
 [[nodiscard]] std::string multicast_table(const nlohmann::json& result);
+/// The orders that `--order all` compares at that level; none if there is no such level.
+[[nodiscard]] std::vector<std::string> orders_of(const std::string& level);
+/// A line for each order, and a plot of their rates. `result` has an array `results`.
+[[nodiscard]] std::string orders_table(const nlohmann::json& result);
 [[nodiscard]] std::string idle_table(const nlohmann::json& result);
 
 }  // namespace tutti::cli

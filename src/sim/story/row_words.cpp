@@ -5,6 +5,7 @@
 
 #include "multicast/multicast.hpp"
 #include "multicast/round_cut.hpp"
+#include "ring/lcr/frame.hpp"
 #include "ring/token/token.hpp"
 #include "smc/record.hpp"
 #include "sst/control_bytes.hpp"
@@ -264,7 +265,7 @@ std::optional<std::string> RowWords::chain(std::uint64_t view, std::size_t offse
   for (std::size_t s = 0; s < of_view.size(); ++s) {
     if (offset == words.stable(s).offset) return "stable: " + received(of_view[s], now);
     if (offset == words.done(s).offset && now < kDeliveredAll) {
-      return "those behind " + of_view[s] + " delivered " + counted(now, "place");
+      return "from behind " + of_view[s] + " on, all delivered " + counted(now, "place");
     }
   }
   return std::string();  // lane, taken, needs
@@ -314,7 +315,28 @@ std::string RowWords::data(Slot owner, std::size_t offset, std::span<const std::
   if (offset == plan_.layouts[owner].place(plan_.groups.front().name).pass_area) {
     return "what the lost one sent";
   }
+  for (const std::size_t lane : plan_.layouts[owner].place(plan_.groups.front().name).lane) {
+    const std::size_t length = lane_bytes(ring_bytes(plan_.groups.front().window_bytes));
+    if (lane != 0 && lies_in(offset, lane, length)) return frames(owner, bytes);
+  }
   return messages(owner, bytes);
+}
+
+// What its owner has sent itself its words tell.
+std::string RowWords::frames(Slot owner, std::span<const std::byte> bytes) const {
+  constexpr std::size_t kHeader = kFrameHeader * kGranule;
+  const std::vector<std::string> of_view = senders(views_.rbegin()->first);
+  std::string text;
+  for (std::size_t at = 0; at + kHeader <= bytes.size();) {
+    const Frame frame = unpack_frame(
+        {word_at(bytes, at), word_at(bytes, at + kGranule), word_at(bytes, at + 2 * kGranule)});
+    const std::string& sender = of_view.at(frame.sender);
+    if (sender != plan_.names[owner]) {
+      text += (text.empty() ? "" : "; ") + ("hands on that " + sender + " " + sent(frame.sent));
+    }
+    at += kHeader + frame.bytes_granules() * kGranule;
+  }
+  return text;
 }
 
 // A message of the simulator begins with its ticket (sim/member_sends.cpp).

@@ -60,6 +60,7 @@ class RowWords {
   [[nodiscard]] std::string passed(std::uint64_t view, std::size_t offset, std::uint64_t now) const;
   [[nodiscard]] std::string state(std::size_t offset, std::uint64_t now) const;
   [[nodiscard]] std::string messages(Slot owner, std::span<const std::byte> bytes) const;
+  [[nodiscard]] std::string frames(Slot owner, std::span<const std::byte> bytes) const;
   [[nodiscard]] std::string proposal(Slot owner, std::span<const std::byte> bytes);
   // Names of the senders of the view, in their order.
   [[nodiscard]] std::vector<std::string> senders(std::uint64_t view) const;
