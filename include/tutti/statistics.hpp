@@ -34,6 +34,10 @@ struct GroupStatistics {
   std::uint64_t null_pushes = 0;         ///< pushes that carried nulls and no message
   std::uint64_t pushes = 0;              ///< pushes of control words asked for, all peers
   std::uint64_t sender_waits = 0;        ///< times a claim found no space
+  std::uint64_t token_visits = 0;        ///< with Order::token_ring: of the token, here
+  std::uint64_t token_rests = 0;         ///< likewise: times that it was parked here
+  std::uint64_t frames_handed_on = 0;    ///< with Order::lcr: of others, to the member behind
+  std::uint64_t bytes_handed_on = 0;     ///< likewise: their record bytes
   BatchHistogram send;                   ///< messages per send predicate that fired
   BatchHistogram receive;                ///< per receive predicate that fired
   BatchHistogram delivery;               ///< per delivery predicate that fired

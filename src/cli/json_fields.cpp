@@ -19,6 +19,10 @@ void each_field(Visit visit) {
   visit("null_pushes", &GroupStatistics::null_pushes);
   visit("pushes", &GroupStatistics::pushes);
   visit("sender_waits", &GroupStatistics::sender_waits);
+  visit("token_visits", &GroupStatistics::token_visits);
+  visit("token_rests", &GroupStatistics::token_rests);
+  visit("frames_handed_on", &GroupStatistics::frames_handed_on);
+  visit("bytes_handed_on", &GroupStatistics::bytes_handed_on);
 }
 
 template <class Visit>

@@ -84,7 +84,7 @@ std::size_t Engine<Memory>::pass(std::uint64_t now_ns, Calls calls) {
     part_from_removed();
   if (now_ns >= next_outsiders_ns_) [[unlikely]]
     watch_outsiders();
-  events_.stepped();
+  if (events_.stepped()) ++work;
   // Only from here on the application is called.
   if (calls == Calls::allowed) {
     if (!untold_.empty()) [[unlikely]]

@@ -43,8 +43,9 @@ class EngineEvents {
   /// The path from the node in that slot does not keep what the fabric promised.
   virtual void distrusted(Slot /*slot*/, const std::string& /*what*/) {}
 
-  /// In each pass, once everything was stepped, before the application is called.
-  virtual void stepped() {}
+  /// In each pass, once everything was stepped, before the application is called. True: the next
+  /// pass has something to do.
+  virtual bool stepped() { return false; }
 
   /// The application is to be called no more, from now on.
   [[nodiscard]] virtual bool ends() const { return false; }

@@ -7,6 +7,7 @@ namespace tutti {
 
 struct MulticastCounters {
   Counter sent_messages, sent_bytes, received_messages, nulls_sent, null_pushes;
+  Counter token_visits, token_rests, frames_handed_on, bytes_handed_on;
   BatchCounter send, receive;
 };
 

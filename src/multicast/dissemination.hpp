@@ -38,6 +38,8 @@ class Dissemination {
   virtual void sent(const SendRing::Batch& batch, Outbox& out) = 0;
   /// At the end of the pass: what else is to be posted. True if anything is.
   virtual bool post(Outbox& /*out*/) { return false; }
+  /// All that others wait for from us has been posted, in earlier passes.
+  [[nodiscard]] virtual bool has_posted_all() const { return true; }
 
  protected:
   void count_received(std::uint64_t records) {
@@ -47,8 +49,6 @@ class Dissemination {
   }
 
   ViewState<Memory>& state_;
-
- private:
   MulticastCounters& counters_;
 };
 

@@ -12,7 +12,7 @@ Multicast<Memory>::Multicast(const GroupShape& shape, Memory memory, SendRing* o
                              Bounds& bounds, MulticastCounters& counters)
     : state_(shape, memory, bounds),
       stability_(make_stability(state_)),
-      order_(make_order(state_, *stability_)),
+      order_(make_order(state_, *stability_, counters)),
       dissemination_(make_dissemination(state_, counters)),
       ring_(own_ring),
       space_(state_.blocks, shape.view, shape.self, own_ring, shape.own_base_records,
@@ -50,7 +50,10 @@ bool Multicast<Memory>::step(Outbox& out) {
     }
     if (advanced) order_->publish_received();
     advanced |= stability_->find(advanced);
-    if (!state_.wedged && !state_.violation) advanced |= dissemination_->post(out);
+    if (!state_.wedged && !state_.violation) {
+      if (state_.owes_end_mark) tell_end();
+      advanced |= dissemination_->post(out);
+    }
   }
   if (ring_ != nullptr) advanced |= release();
   if (!complete_ && state_.delivered >= kDeliveredAll) {
@@ -129,6 +132,13 @@ void Multicast<Memory>::take(const SendRing::Batch& batch, std::uint64_t round, 
   counters_.received_messages.add(batch.count);
   counters_.sent_bytes.add(std::uint64_t{batch.end - batch.begin} * kGranule);
   counters_.send.record(batch.count);
+}
+
+template <class Memory>
+void Multicast<Memory>::tell_end() {
+  if (!dissemination_->has_posted_all()) return;
+  state_.owes_end_mark = false;
+  state_.blocks.say(ControlWords::kDelivered, state_.delivered);
 }
 
 template <class Memory>

@@ -78,7 +78,7 @@ class Multicast {
                                  const Follower<Memory>& follower) {
     return order_->tell_wedged(suspected, follower);
   }
-  void tell_position() { order_->tell_position(); }
+  bool tell_position() { return order_->tell_position(); }
 
   /// See PassOn::step(); nothing happens at a level that needs none.
   void pass_on(const std::vector<bool>& suspected, bool all_wedged,
@@ -137,6 +137,7 @@ class Multicast {
   void meet();
   bool send(Outbox& out);
   void take(const SendRing::Batch& batch, std::uint64_t round, Outbox& out);
+  void tell_end();
   bool release();
   [[nodiscard]] bool complete_everywhere() const;
 

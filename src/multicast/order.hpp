@@ -5,6 +5,7 @@
 ///   round_robin  RoundRobin: round k holds one message of each sender, in sender order
 ///   none         Unordered: each sender by itself
 ///   token_ring   TokenRing (ring/token): by numbers that the holder of a token gives
+///   lcr          Lcr (ring/lcr): as round_robin, told from member to member
 ///
 /// A *position* tells how far a member has delivered. It only grows, positions of members compare,
 /// and kDeliveredAll is the last one. What a position counts, and what the words of a cut mean, is
@@ -22,6 +23,7 @@
 #include <optional>
 #include <vector>
 
+#include "multicast/counters.hpp"
 #include "multicast/cut.hpp"
 #include "multicast/follower.hpp"
 #include "multicast/ring_cursor.hpp"
@@ -90,8 +92,9 @@ class GroupOrder {
   /// Rounds of all senders that we know and have not delivered.
   [[nodiscard]] virtual std::uint64_t undelivered() const = 0;
 
-  /// Our position to all, if only some members hear of it otherwise. Now and then.
-  virtual void tell_position() {}
+  /// Now and then: tells our position to all, if only some members hear of it otherwise. True if
+  /// it is to be posted.
+  virtual bool tell_position() { return false; }
 
   // How a view ends.
   /// This member is about to wedge.
@@ -130,6 +133,7 @@ class GroupOrder {
 
 template <class Memory>
 [[nodiscard]] std::unique_ptr<GroupOrder<Memory>> make_order(ViewState<Memory>& state,
-                                                             const Stability<Memory>& stability);
+                                                             const Stability<Memory>& stability,
+                                                             MulticastCounters& counters);
 
 }  // namespace tutti

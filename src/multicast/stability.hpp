@@ -6,14 +6,14 @@
 ///   agreed     OnReceipt: at once, as soon as every member has every sender's row
 ///   unordered  AtOnce: at once
 ///
-/// In a ring, atomic is another rule (ring/token/safe.hpp).
+/// In a ring, atomic is another rule (ring/token/safe.hpp, ring/lcr/acknowledged.hpp).
 ///
 /// Invariants:
 ///  I2  With AllReceived a record of round k is stable once every member's received[s] > k. Nulls
 ///      have no content and need no stability: knowing them is enough, because what a sender said
 ///      about a round never changes.
-///  I5  With AllReceived a wedged member says nothing more in its view: its words stay as they are,
-///      so that a cut made from them is one that nobody delivers beyond.
+///  I5  With AllReceived a wedged member says nothing more of what it has received or delivered: a
+///      cut made from its words is one that nobody delivers beyond.
 ///  I7  With OnReceipt nothing is delivered before every member has said that it has all senders'
 ///      rows (ControlWords::kMetAll), which it keeps as long as it is in the view: then whatever
 ///      one has received of a member that is lost, the others can receive as well. Wedged, nobody

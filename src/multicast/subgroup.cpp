@@ -240,8 +240,8 @@ bool Subgroup<Memory>::at_rest() {
 }
 
 template <class Memory>
-void Subgroup<Memory>::note_course(std::uint64_t now_ns) {
-  now_->multicast.tell_position();
+bool Subgroup<Memory>::note_course(std::uint64_t now_ns) {
+  const bool tells = now_->multicast.tell_position();
   const GroupOrder<Memory>& order = now_->multicast.order();
   const bool total = order.is_total();
   course_.note(now_ns, order.own_position(),
@@ -257,6 +257,7 @@ void Subgroup<Memory>::note_course(std::uint64_t now_ns) {
   if (position != noted_position_ || !behind || noted_ns_ == 0) not_behind_ns_ = now_ns;
   noted_position_ = position;
   noted_ns_ = now_ns;
+  return tells;
 }
 
 template <class Memory>
@@ -305,6 +306,10 @@ GroupStatistics Subgroup<Memory>::statistics() const {
   out.delivered_bytes = totals_.counters.bytes.get();
   out.nulls_sent = counters_.nulls_sent.get();
   out.null_pushes = counters_.null_pushes.get();
+  out.token_visits = counters_.token_visits.get();
+  out.token_rests = counters_.token_rests.get();
+  out.frames_handed_on = counters_.frames_handed_on.get();
+  out.bytes_handed_on = counters_.bytes_handed_on.get();
   out.pushes = pushes_.get();
   out.send = counters_.send.snapshot();
   out.receive = counters_.receive.snapshot();

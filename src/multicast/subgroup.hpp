@@ -157,8 +157,9 @@ class Subgroup final : public Stepped {
     return now_->multicast.complete_at(member);
   }
 
-  /// To be called now and then, before lag(): notes how far we have come.
-  void note_course(std::uint64_t now_ns);
+  /// To be called now and then, before lag(): notes how far we have come. True: the next step tells
+  /// it to all (GroupOrder::tell_position).
+  bool note_course(std::uint64_t now_ns);
   /// How far `member` (rank in the view) is behind us; how far we are, if it is ourselves. On the
   /// predicate thread.
   [[nodiscard]] Lag lag(std::uint32_t member) const;

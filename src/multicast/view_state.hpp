@@ -96,8 +96,11 @@ struct ViewState {
     TUTTI_ASSERT(position > delivered, position, delivered, shape.view, shape.self);  // S1
     delivered = position;
     // Release: our reads of the delivered records are done; pairs with the sender's load (I4).
-    say_running(ControlWords::kDelivered, position);
-    if (is_chain() && position >= kDeliveredAll) blocks.ask_for_post();
+    if (is_chain() && position >= kDeliveredAll) {
+      owes_end_mark = true;
+    } else {
+      say_running(ControlWords::kDelivered, position);
+    }
   }
 
   /// Rounds of the sender that the member says it has received.
@@ -138,6 +141,9 @@ struct ViewState {
   std::uint64_t here = 0;               ///< is_numbered(): the records of all numbers below it are
   std::uint64_t safe = 0;               ///< likewise: every member has those of all below it
   bool wedged = false;
+  /// Everything is delivered here, and the others are not told yet: who has told it may end, and is
+  /// waited for no more (P2).
+  bool owes_end_mark = false;
   bool overtaken = false;  ///< the others went on without us while a cut was applied (Y5)
   std::optional<Violation> violation{};
 };

@@ -132,14 +132,18 @@ std::vector<std::string> Incarnation::takes_state() const {
 }
 
 // What a node that has stopped sees of the others is out of date: it must not name or remove them.
-void Incarnation::watch_lags() {
+bool Incarnation::watch_lags() {
   next_lags_ns_ = passed_ns_ + kLagsEveryNs;
-  if (view().id == 0) return;
+  if (view().id == 0) return false;
   const bool stopped = engine_->membership().stopped() || events_.failed() || events_.ends();
-  if (stopped) return lags_.stop();
+  if (stopped) {
+    lags_.stop();
+    return false;
+  }
+  bool tells = false;
   for (std::size_t g = 0; g < groups_.size(); ++g) {
     Subgroup<NativeMemory>& group = engine_->subgroup(g);
-    group.note_course(lags_.watched_ns());
+    tells |= group.note_course(lags_.watched_ns());
     const std::size_t members = view().members.size();
     lag_figures_.resize(members);
     places_.resize(members);
@@ -154,20 +158,23 @@ void Incarnation::watch_lags() {
       places_[rank] = group.position_of(rank);
     }
     lags_.take(groups_[g].name, lag_figures_, places_);
-    if (node_.remove_after.count() != 0) remove_the_still(groups_[g].name);
+    if (node_.remove_after.count() != 0) remove_the_still(groups_[g]);
   }
+  return tells;
 }
 
-void Incarnation::remove_the_still(const std::string& group) {
+// Along a chain the place of a member is told each time that the member looks at lags itself.
+void Incarnation::remove_the_still(const GroupOptions& group) {
+  const std::chrono::nanoseconds late(group.order == Order::lcr ? 2 * kLagsEveryNs : 0);
   for (const Rank rank : view().ranks()) {
     const Slot slot = view().members[rank].slot;
-    const std::chrono::nanoseconds still = lags_.still(group, plan_.names[slot]);
-    if (slot == self_ || engine_->membership().suspects(rank) || still < node_.remove_after)
+    const std::chrono::nanoseconds still = lags_.still(group.name, plan_.names[slot]);
+    if (slot == self_ || engine_->membership().suspects(rank) || still < node_.remove_after + late)
       continue;
     log(LogLevel::warning, "member '" + plan_.names[slot] +
                                "' is to be removed: it has delivered " + "nothing of group '" +
-                               group + "' for " + in_seconds(still) + " s, and remove_after is " +
-                               in_seconds(node_.remove_after) + " s");
+                               group.name + "' for " + in_seconds(still) +
+                               " s, and remove_after is " + in_seconds(node_.remove_after) + " s");
     engine_->membership().expel(slot);
   }
 }

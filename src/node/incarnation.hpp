@@ -135,7 +135,7 @@ class Incarnation final : private EngineEvents {
   void silent(Slot slot) override;
   void let_go(Slot slot) override;
   void distrusted(Slot slot, const std::string& what) override;
-  void stepped() override;
+  bool stepped() override;
   [[nodiscard]] bool ends() const override { return events_.ends(); }
   void takes_from(Slot slot) override {
     gives_state_.store(1 + slot.value, std::memory_order_relaxed);
@@ -145,9 +145,9 @@ class Incarnation final : private EngineEvents {
   void no_state(const Error& why) override { events_.no_state(why); }
 
   [[nodiscard]] ViewChange change_of(const Entry& entry) const;
-  void watch_lags();
+  bool watch_lags();
   [[nodiscard]] std::chrono::nanoseconds patience_with_outsiders() const;
-  void remove_the_still(const std::string& group);
+  void remove_the_still(const GroupOptions& group);
   void show(NodeState state, const ViewChange& change);
 
   const NodeOptions& node_;

@@ -47,11 +47,13 @@ void Incarnation::distrusted(Slot slot, const std::string& what) {
                       "the path from '" + plan_.names[slot] + "' cannot be trusted: " + what});
 }
 
-void Incarnation::stepped() {
+bool Incarnation::stepped() {
+  bool more = false;
   if (passed_ns_ >= next_lags_ns_) [[unlikely]]
-    watch_lags();
+    more = watch_lags();
   if (view().id == 0) [[unlikely]]
     sees_group_.store(engine_->membership().group_exists(), std::memory_order_relaxed);
+  return more;
 }
 
 ViewChange Incarnation::change_of(const Entry& entry) const {

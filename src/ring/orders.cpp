@@ -1,6 +1,6 @@
-// The orders by name: which order, which way of the bytes, which rule of a level and which
-// follower belong together. What
-// the multicast declares at its seams is made here, for it does not know the rings.
+// The orders by name: which order, which way of the bytes, which rule of a level and which follower
+// belong together. What the multicast declares at its seams is made here, for it does not know the
+// rings.
 #include <memory>
 #include <utility>
 
@@ -25,12 +25,13 @@ namespace tutti {
 
 template <class Memory>
 std::unique_ptr<GroupOrder<Memory>> make_order(ViewState<Memory>& state,
-                                               const Stability<Memory>& stability) {
+                                               const Stability<Memory>& stability,
+                                               MulticastCounters& counters) {
   switch (state.shape.order) {
     case Order::none:
       return std::make_unique<Unordered<Memory>>(state);
     case Order::token_ring:
-      return std::make_unique<TokenRing<Memory>>(state, stability);
+      return std::make_unique<TokenRing<Memory>>(state, stability, counters);
     case Order::lcr:
       return std::make_unique<Lcr<Memory>>(state, stability);
     case Order::round_robin:
@@ -77,7 +78,8 @@ std::unique_ptr<Follower<Memory>> make_follower(const GroupShape& shape, Memory 
 
 #ifndef TUTTI_DEFINITIONS_ONLY  // see sst/memory.hpp
 template std::unique_ptr<GroupOrder<NativeMemory>> make_order(ViewState<NativeMemory>&,
-                                                              const Stability<NativeMemory>&);
+                                                              const Stability<NativeMemory>&,
+                                                              MulticastCounters&);
 template std::unique_ptr<Dissemination<NativeMemory>> make_dissemination(ViewState<NativeMemory>&,
                                                                          MulticastCounters&);
 template std::unique_ptr<Stability<NativeMemory>> make_stability(ViewState<NativeMemory>&);

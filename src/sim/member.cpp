@@ -140,10 +140,11 @@ std::size_t Member::pass() {
 }
 
 // What it has posted counts, whatever becomes of it in the callbacks that follow.
-void Member::stepped() {
+bool Member::stepped() {
   if (changing() || view_before_ != view_id()) note_accepted(view_before_);
   for (std::uint16_t g = 0; g < seats_.size(); ++g) note_rounds(g);
   if (changing()) note_pieces();
+  return false;
 }
 
 // F1. The application may be behind the view that the source is not in.

@@ -159,7 +159,7 @@ class Member final : private EngineEvents {
   void let_go(Slot slot) override;
   void silent(Slot slot) override;
   void distrusted(Slot slot, const std::string& what) override;
-  void stepped() override;
+  bool stepped() override;
   void reached(const Entry& entry) override;
   void asks_to_leave() override;
   // Its history has it since reached().

@@ -6,7 +6,8 @@
 ///
 ///     base         of a sender: where in its ring the view starts, and two flags
 ///     first_seq    the number of the view's first message
-///     sent         of a sender: its records and rounds (sent_word.hpp). It guards the ring.
+///     sent         of a sender: its records and rounds (sent_word.hpp). It guards the ring, but
+///                  in Order::lcr, where frames do (lane_words.hpp)
 ///     delivered    how far delivery has come (GroupOrder)
 ///     received[s]  rounds of each sender that are here, or delivered, as the order says
 #pragma once

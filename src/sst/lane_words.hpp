@@ -16,8 +16,9 @@
 ///  LW1  Of one view, `lane`, `taken`, `stable` and `done` only grow, and each tells by itself what
 ///       it guards. So these may land in any order, with or after the lane's bytes in front.
 ///  LW2  A member writes no more than a lane's length beyond what the member behind has `taken`.
-///  LW3  Bytes of a lane that are read in view v are not written before view v + 2. By then their
-///       owner has hung up on each member that has not entered view v + 1 (F-data).
+///  LW3  Bytes of a lane that are read in view v are written again in view v + 2 at the earliest. A
+///       post of them that still waits may carry the new bytes (F-data): whom it is for has wedged
+///       in view v, or was removed and hung up on, and takes no more frames of that view.
 #pragma once
 #include <algorithm>
 #include <cstddef>

@@ -23,6 +23,7 @@ struct SentState {
   std::uint64_t rounds = 0;
   bool finished = false;
 
+  friend bool operator==(const SentState&, const SentState&) = default;
   /// Rounds whose content is settled: all of them for a finished sender.
   [[nodiscard]] std::uint64_t known_rounds() const { return finished ? kNoRound : rounds; }
 };

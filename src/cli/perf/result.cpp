@@ -138,7 +138,8 @@ json result_of(const std::string& benchmark, const PerfOptions& options,
         {"receive", mean_batch(detailed, "receive")},
         {"delivery", mean_batch(detailed, "delivery")}}},
   });
-  for (const char* field : {"pushes", "nulls_sent", "null_pushes", "sender_waits"}) {
+  for (const char* field : {"pushes", "nulls_sent", "null_pushes", "sender_waits", "token_visits",
+                            "token_rests", "frames_handed_on", "bytes_handed_on"}) {
     result[field] = sum_of(detailed, "group", field);
   }
   for (const char* field :

@@ -31,6 +31,23 @@ std::vector<std::string> row_of(const std::string& name, const json& counts,
           short_time(number(counts, "cpu_seconds") * 1e9)};
 }
 
+/// What there is to say of a ring: empty with other orders.
+std::string ring_line(const json& result) {
+  const double members = static_cast<double>(result.at("members").size());
+  const double seconds = number(result, "seconds");
+  const double visits = number(result, "token_visits");
+  const double messages = number(result, "delivered_messages_per_second") * seconds;
+  if (visits > 0) {
+    return "token: " + short_number(visits / members / seconds) + " rotations a second, " +
+           short_number(messages / visits) + " messages per visit, parked " +
+           short_number(number(result, "token_rests")) + " times\n";
+  }
+  const double frames = number(result, "frames_handed_on");
+  if (frames <= 0) return {};
+  return "chain: " + short_number(frames) + " frames handed on, with " +
+         short_bytes(number(result, "bytes_handed_on")) + "\n";
+}
+
 }  // namespace
 
 std::string multicast_table(const json& result) {
@@ -54,7 +71,7 @@ std::string multicast_table(const json& result) {
          short_number(number(result, "null_pushes")) + " pushes of their own, " +
          short_number(number(result, "writes_posted")) + " writes, " +
          short_number(number(result, "sleeps")) + " sleeps, " +
-         short_number(number(result, "doorbells")) + " doorbells\n";
+         short_number(number(result, "doorbells")) + " doorbells\n" + ring_line(result);
 }
 
 std::string idle_table(const json& result) {

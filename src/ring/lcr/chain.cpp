@@ -55,27 +55,18 @@ bool Chain<Memory>::receive(const std::vector<bool>& /*ignored*/) {
     return false;
   }
   const std::uint64_t before = taken_;
-  std::uint64_t fresh = 0;
+  std::uint64_t records = 0;
+  for (const SentState& sent : state_.sent) records += sent.records;
   while (taken_ != end) {
     const std::optional<Frame> frame = look(end);
     if (!frame) break;
     copy(*frame);
     std::atomic_thread_fence(std::memory_order_acquire);
-    if (!state_.blocks.in_view(last)) break;  // CN3
-    Course& course = courses_[frame->sender];
-    SentState& sent = state_.sent[frame->sender];
-    const std::uint64_t records = sent.records;
-    const SentChange change = advance(sent, frame->sent, shape.window_records);
-    if (change == SentChange::impossible) {
-      state_.violation = {last, kImpossibleFrame};
-      break;
-    }
-    course.here += frame->granules;
-    if (change == SentChange::advanced) course.covered = course.here;
-    fresh += sent.records - records;
-    taken_ += kFrameHeader + frame->bytes_granules();
+    if (!state_.blocks.in_view(last) || !take(*frame)) break;  // CN3
   }
-  this->count_received(fresh);
+  std::uint64_t records_now = 0;
+  for (const SentState& sent : state_.sent) records_now += sent.records;
+  this->count_received(records_now - records);
   // LW2: the member before us has most of its lane at any time.
   if (taken_ - told_taken_ >= shape.lane_granules / 4) {
     told_taken_ = taken_;
@@ -92,22 +83,56 @@ std::optional<Frame> Chain<Memory>::look(std::uint64_t end) {
   const std::uint32_t last = ring_.last();
   const std::byte* const lane = shape.member_lanes[last];
   std::array<std::uint64_t, kFrameHeader> header{};
-  bool possible = end - taken_ >= kFrameHeader;
-  for (std::uint32_t i = 0; i < kFrameHeader && possible; ++i) {
+  const bool whole = end - taken_ >= kFrameHeader;
+  for (std::uint32_t i = 0; i < kFrameHeader && whole; ++i) {
     header[i] = state_.memory.load(lane + ((taken_ + i) & (shape.lane_granules - 1)) * kGranule);
   }
-  const Frame frame = unpack_frame(header);
-  possible = possible && frame.sender < shape.senders() && frame.sender != shape.own_sender &&
-             frame.granules <= shape.ring_granules &&
-             frame.bytes_granules() <= end - taken_ - kFrameHeader;
-  if (possible && !state_.met[frame.sender]) return {};
-  possible = possible && frame.begin == courses_[frame.sender].here &&
-             (frame.with_bytes || frame.granules == 0 || shape.sender_ranks[frame.sender] == last ||
-              shape.sender_replicas[frame.sender] == nullptr);
-  if (possible) return frame;
   std::atomic_thread_fence(std::memory_order_acquire);
-  if (state_.blocks.in_view(last)) state_.violation = {last, kImpossibleFrame};  // CN3
-  return {};
+  if (!state_.blocks.in_view(last)) return {};  // CN3
+  const Frame frame = unpack_frame(header);
+  if (!whole || !is_possible(frame) || frame.bytes_granules() > end - taken_ - kFrameHeader) {
+    state_.violation = {last, kImpossibleFrame};
+    return {};
+  }
+  if (!state_.met[frame.sender]) return {};
+  return frame;
+}
+
+// What we have not handed on is not delivered by the member behind us, so its sender has not used
+// the space again: it is no more than a ring.
+template <class Memory>
+bool Chain<Memory>::is_possible(const Frame& frame) const {
+  const GroupShape& shape = state_.shape;
+  if (frame.sender >= shape.senders() || frame.sender == shape.own_sender) return false;
+  const Course& course = courses_[frame.sender];
+  const bool has_bytes = frame.with_bytes || frame.granules == 0 ||
+                         shape.sender_ranks[frame.sender] == ring_.last() ||
+                         shape.sender_replicas[frame.sender] == nullptr;
+  const std::uint64_t waiting = goes_on(frame.sender) ? course.here - course.handed : 0;
+  return has_bytes && frame.begin == course.here && waiting + frame.granules <= shape.ring_granules;
+}
+
+// False: its word cannot be, or would look so to the member behind us. As to records, see
+// is_possible(); rounds run ahead of what is delivered by the windows of the senders.
+template <class Memory>
+bool Chain<Memory>::take(const Frame& frame) {
+  const GroupShape& shape = state_.shape;
+  Course& course = courses_[frame.sender];
+  SentState sent = state_.sent[frame.sender];
+  const SentChange change = advance(sent, frame.sent, shape.window_records);
+  const bool far =
+      goes_on(frame.sender) && (sent.records - course.told.records > shape.window_records ||
+                                sent.rounds - course.told.rounds > kRoundsMask / 8);
+  if (change == SentChange::impossible || far) {
+    state_.violation = {ring_.last(), kImpossibleFrame};
+    return false;
+  }
+  course.here += frame.granules;
+  taken_ += kFrameHeader + frame.bytes_granules();
+  if (change == SentChange::none) return true;
+  state_.sent[frame.sender] = sent;
+  if (goes_on(frame.sender)) course.milestones.add(course.here, sent);
+  return true;
 }
 
 // To the same place of our replica as in the sender's ring. Both wrap around.

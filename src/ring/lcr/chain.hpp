@@ -10,7 +10,7 @@
 ///       (deficit round robin), its owner's own like the others'. A sender whose last part found no
 ///       room goes on with that turn.
 ///  CN3  A frame counts only once the member before is seen to be in the view after it was read
-///       (L3). Until then its bytes lie where nobody looks.
+///       (L3): after its header, which says where its bytes go, and after the bytes.
 /// Threads: the predicate thread.
 /// Source: [LCR, 4.2, 5.2]; why by way of the row: docs/decisions/0013.
 #pragma once
@@ -21,6 +21,7 @@
 #include "multicast/dissemination.hpp"
 #include "multicast/neighbours.hpp"
 #include "ring/lcr/frame.hpp"
+#include "ring/lcr/milestones.hpp"
 #include "sst/lane_words.hpp"
 
 namespace tutti {
@@ -33,23 +34,31 @@ class Chain final : public Dissemination<Memory> {
   bool receive(const std::vector<bool>& ignored) override;
   void sent(const SendRing::Batch& batch, Outbox& out) override;
   bool post(Outbox& out) override;
+  [[nodiscard]] bool has_posted_all() const override;
 
  private:
+  using Dissemination<Memory>::counters_;
   using Dissemination<Memory>::state_;
 
   // Of one sender, in granules of this view.
   struct Course {
-    std::uint64_t here = 0;     // in our memory
-    std::uint64_t covered = 0;  // of these, those that state_.sent tells of
-    std::uint64_t handed = 0;   // put into our lane
-    std::uint64_t told = 0;     // the sent word put there
-    std::uint32_t credit = 0;   // what is left of its turn
+    std::uint64_t here = 0;    // in our memory
+    std::uint64_t handed = 0;  // put into our lane
+    SentState told;            // as put there
+    Milestones milestones;     // what is still to be told
+    std::uint32_t credit = 0;  // what is left of its turn
   };
 
   void tell_needs();
   [[nodiscard]] std::optional<Frame> look(std::uint64_t end);
+  [[nodiscard]] bool is_possible(const Frame& frame) const;
   void copy(const Frame& frame);
+  bool take(const Frame& frame);
 
+  // A sender is not told of itself.
+  [[nodiscard]] bool goes_on(std::uint32_t sender) const {
+    return state_.shape.sender_ranks[sender] != ring_.next();
+  }
   [[nodiscard]] bool is_pending(std::uint32_t sender) const;
   [[nodiscard]] bool hand_on(std::uint32_t sender);
   [[nodiscard]] bool put(const Frame& frame);
@@ -60,6 +69,7 @@ class Chain final : public Dissemination<Memory> {
   const Neighbours ring_;
   const std::uint32_t quantum_;
   std::vector<Course> courses_;  // by sender
+  SentState own_known_;          // of our own, as the milestones have it
   bool has_told_needs_ = false;
   std::vector<bool> needs_bytes_;  // by sender: the member behind us; empty: not known yet
   std::uint64_t taken_ = 0;        // of the lane of the member before us

@@ -14,15 +14,29 @@ namespace tutti {
 
 template <class Memory>
 void Chain<Memory>::sent(const SendRing::Batch& batch, Outbox& /*out*/) {
-  Course& own = courses_[state_.shape.own_sender];
-  own.here += batch.end - batch.begin;
-  own.covered = own.here;
+  courses_[state_.shape.own_sender].here += batch.end - batch.begin;
+}
+
+template <class Memory>
+bool Chain<Memory>::has_posted_all() const {
+  const GroupShape& shape = state_.shape;
+  if (shape.members() < 2 || shape.senders() == 0) return true;
+  if (needs_bytes_.empty()) return false;
+  for (std::uint32_t s = 0; s < shape.senders(); ++s) {
+    if (is_pending(s)) return false;
+  }
+  return true;
 }
 
 template <class Memory>
 bool Chain<Memory>::post(Outbox& out) {
   const GroupShape& shape = state_.shape;
-  if (shape.members() < 2 || shape.senders() == 0 || !knows_needs()) return false;
+  if (shape.members() < 2 || shape.senders() == 0) return false;
+  if (shape.own_sender != kNobody && state_.own_sent != own_known_) {
+    own_known_ = state_.own_sent;
+    courses_[shape.own_sender].milestones.add(courses_[shape.own_sender].here, own_known_);
+  }
+  if (!knows_needs()) return false;
   const std::uint32_t next = ring_.next();
   const std::uint64_t taken = state_.blocks.load(next, words_.taken());
   if (!state_.blocks.in_view(next)) return false;
@@ -83,12 +97,10 @@ void Chain<Memory>::next_turn() {
   has_turn_ = false;
 }
 
-// A sender is not told of itself.
 template <class Memory>
 bool Chain<Memory>::is_pending(std::uint32_t sender) const {
   const Course& course = courses_[sender];
-  return state_.shape.sender_ranks[sender] != ring_.next() &&
-         (course.handed != course.here || course.told != pack(state_.sent[sender]));
+  return goes_on(sender) && (course.handed != course.here || !course.milestones.empty());
 }
 
 // Puts into the lane what the sender's credit allows. False: there was no room for it, or its bytes
@@ -98,7 +110,7 @@ bool Chain<Memory>::hand_on(std::uint32_t sender) {
   Course& course = courses_[sender];
   const bool is_own = sender == state_.shape.own_sender;
   while (is_pending(sender)) {
-    Frame frame{.sender = sender, .begin = course.handed, .sent = course.told};
+    Frame frame{.sender = sender, .begin = course.handed};
     const std::uint64_t left = course.here - course.handed;
     if (room_ < kFrameHeader) return false;
     std::uint64_t some = left;
@@ -113,10 +125,15 @@ bool Chain<Memory>::hand_on(std::uint32_t sender) {
       course.credit -= static_cast<std::uint32_t>(some);
     }
     frame.granules = static_cast<std::uint32_t>(some);
-    if (course.handed + some >= course.covered) frame.sent = pack(state_.sent[sender]);
+    const SentState told = course.milestones.covered_by(course.handed + some).value_or(course.told);
+    frame.sent = pack(told);
     if (!put(frame)) return false;
     course.handed += some;
-    course.told = frame.sent;
+    course.told = told;
+    course.milestones.drop(course.handed);
+    if (is_own) continue;
+    counters_.frames_handed_on.add(1);
+    counters_.bytes_handed_on.add(frame.bytes_granules() * kGranule);
   }
   return true;
 }

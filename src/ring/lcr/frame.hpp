@@ -5,9 +5,8 @@
 ///     63 .. 32 granules   31 with bytes   30 .. 0 sender   its index among the view's senders
 ///     begin     granules of the sender in this view that come before the part
 ///     sent      the sender's word (sent_word.hpp) as far as the parts up to this one cover it
-///     bytes     of the ring, unless the reader has the sender's own row before it, or the sender
-///     is
-///               the owner of the lane: its bytes go from its ring to the reader's replica of that
+///     bytes     of the ring; none where the reader reads the sender's own row, nor where the
+///               sender owns the lane: then they go from its ring to the reader's replica of it
 ///
 /// A frame without granules tells of nulls alone. Rings and lanes are counted in granules of 8
 /// bytes from the start of the view, in 64 bits.

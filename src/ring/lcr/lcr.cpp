@@ -43,10 +43,11 @@ std::uint64_t Lcr<Memory>::least_position() const {
 }
 
 template <class Memory>
-void Lcr<Memory>::tell_position() {
-  if (told_position_ == state_.delivered) return;
+bool Lcr<Memory>::tell_position() {
+  if (told_position_ == state_.delivered || state_.owes_end_mark) return false;
   told_position_ = state_.delivered;
   state_.blocks.ask_for_post();
+  return true;
 }
 
 // LC1.
@@ -64,7 +65,8 @@ bool Lcr<Memory>::tell_wedged(const std::vector<bool>& suspected,
   return true;
 }
 
-// Of our own rounds, as far as the others have said. It grows while they wedge, or are suspected.
+// Of our own rounds, as far as the others have said: all have what is stable. It grows while they
+// wedge, or are suspected.
 template <class Memory>
 std::uint64_t Lcr<Memory>::first_not_received(const std::vector<bool>& suspected) const {
   const GroupShape& shape = state_.shape;
@@ -73,10 +75,11 @@ std::uint64_t Lcr<Memory>::first_not_received(const std::vector<bool>& suspected
   for (std::uint32_t m = 0; m < shape.members(); ++m) {
     if (!suspected[m]) from = std::min(from, state_.received_by(m, shape.own_sender));
   }
-  return from;
+  return std::max(from, std::min(state_.own_sent.rounds, state_.stable[shape.own_sender]));
 }
 
-// Nothing: delivery moves just now. The walk passes over what was delivered, which all have.
+// Nothing: delivery moves just now, or a member says what cannot be. The walk passes over what was
+// delivered, which all have.
 template <class Memory>
 std::optional<Lacking> Lcr<Memory>::lacking_from(std::uint64_t round,
                                                  const Follower<Memory>& follower) {
@@ -90,7 +93,7 @@ std::optional<Lacking> Lcr<Memory>::lacking_from(std::uint64_t round,
     state_.violation = {shape.self, kImpossibleRecord};
     return {};
   }
-  TUTTI_ASSERT(sent.rounds - round <= kRoundsMask, sent.rounds, round, shape.view, shape.self);
+  if (sent.rounds - round > kRoundsMask) return {};
   return Lacking{
       .from = static_cast<std::uint32_t>(sent.rounds - round),
       .record = static_cast<std::uint32_t>(*record == kNoRound ? 0 : sent.rounds - *record)};

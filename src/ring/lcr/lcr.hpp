@@ -32,7 +32,7 @@ class Lcr final : public RoundRobin<Memory> {
 
   bool step(const SendRing* own) override;
   [[nodiscard]] std::uint64_t least_position() const override;
-  void tell_position() override;
+  bool tell_position() override;
 
   bool tell_wedged(const std::vector<bool>& suspected, const Follower<Memory>& follower) override;
 

@@ -34,9 +34,11 @@ namespace tutti {
 template <class Memory>
 class TokenRing final : public TotalOrder<Memory> {
  public:
-  TokenRing(ViewState<Memory>& state, const Stability<Memory>& stability)
+  TokenRing(ViewState<Memory>& state, const Stability<Memory>& stability,
+            MulticastCounters& counters)
       : TotalOrder<Memory>(state),
         stability_(stability),
+        counters_(counters),
         words_(state.shape.senders()),
         local_aru_(state) {
     if (state.shape.self != 0 || state.shape.members() == 0) return;
@@ -90,6 +92,7 @@ class TokenRing final : public TotalOrder<Memory> {
   void turn_aru(Token& token, std::uint64_t before) const;
 
   const Stability<Memory>& stability_;
+  MulticastCounters& counters_;
   const TokenWords words_;
   LocalAru<Memory> local_aru_;
   std::optional<Token> parked_token_;  // here

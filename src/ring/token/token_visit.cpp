@@ -13,6 +13,7 @@ void TokenRing<Memory>::visit(Token token, const SendRing* own) {
   TUTTI_ASSERT(token.visit >= next_visit_ && !parked_token_, token.visit, next_visit_,
                state_.shape.view, state_.shape.self);  // TK6
   next_visit_ = token.visit + 1;
+  counters_.token_visits.add(1);
   const std::uint64_t before = token.seq;
   const std::uint32_t count = own == nullptr ? 0 : own->ready(kSendBatchBytes, window_left(token));
   give_numbers(token, count);
@@ -31,6 +32,7 @@ void TokenRing<Memory>::visit(Token token, const SendRing* own) {
   if (all_have_all || state_.shape.members() == 1) {
     parked_token_ = token;
     parks_ = true;
+    counters_.token_rests.add(1);
     return;
   }
   ++token.visit;

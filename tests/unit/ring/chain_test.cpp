@@ -6,6 +6,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "ring/lcr/milestones.hpp"
 #include "unit/ring/forged_chain.hpp"
 
 namespace tutti::testing {
@@ -104,6 +105,19 @@ TEST_F(ChainOfThree, IsSilentWhenNothingIsSent) {
   chain.step_all(8);
   EXPECT_FALSE(chain.step_all());
   for (std::uint32_t m = 0; m < 3; ++m) EXPECT_FALSE(chain[m].out.any());
+}
+
+// Who has told so may end, and is waited for no more.
+TEST_F(ChainOfThree, TellsThatAllIsDeliveredOnceAllIsHandedOn) {
+  chain[1].ring().close();
+  chain.step(1);  // it does not know what member 2 needs, so its end is not handed on
+  chain[1]->set_delivered(kDeliveredAll);
+  chain.step(1);
+  EXPECT_EQ(chain.table.delivered(1), 0U);
+  chain.step_all(2);
+  EXPECT_EQ(chain.table.delivered(1), 0U) << "it has handed its end on in this pass";
+  chain.step(1);
+  EXPECT_EQ(chain.table.delivered(1), kDeliveredAll);
 }
 
 // Two senders' bytes wait for a lane that holds a few quanta: each has as many as the other.
@@ -211,12 +225,56 @@ TEST_F(CorruptNeighbour, TellsOfMoreRecordsThanRounds) {
   expect_refused("handed on");
 }
 
+// Each frame by itself would do, but the member behind us would take us for the liar.
+TEST_F(CorruptNeighbour, RunsAheadByMoreThanARing) {
+  Frame forged{.sender = 1, .granules = 512};
+  chain.put_frame(1, forged);
+  ASSERT_TRUE(chain.step(2)) << "its own records: their bytes are in our replica";
+  forged.begin = 512;
+  chain.put_frame(1, forged, kFrameHeader);
+  expect_refused("handed on");
+}
+
+TEST_F(CorruptNeighbour, RunsAheadByMoreRoundsThanOneFrameMay) {
+  SentState sent;
+  for (std::uint64_t i = 0; i < 5; ++i) {
+    sent.rounds += kRoundsMask / 4;
+    chain.put_frame(1, {.sender = 1, .sent = pack(sent)}, i * kFrameHeader);
+  }
+  expect_refused("handed on");
+}
+
 TEST_F(CorruptNeighbour, HasTakenWhatWasNotHandedToIt) {
   chain.set(0, chain.words().taken(), 1);
   chain.step(2);
   ASSERT_TRUE(chain[2]->violation());
   EXPECT_EQ(chain[2]->violation()->rank, 0U) << "the member behind member 2";
   EXPECT_THAT(chain[2]->violation()->what, HasSubstr("taken"));
+}
+
+TEST(MilestonesOfASender, AreToldOnceTheirGranulesAreHandedOn) {
+  Milestones milestones;
+  EXPECT_TRUE(milestones.empty());
+  milestones.add(2, {1, 1, false});
+  milestones.add(4, {2, 2, false});
+  milestones.add(4, {2, 5, false});  // nulls take no space
+  EXPECT_FALSE(milestones.covered_by(1));
+  EXPECT_EQ(milestones.covered_by(3), (SentState{1, 1, false}));
+  EXPECT_EQ(milestones.covered_by(9), (SentState{2, 5, false}));
+  milestones.drop(3);
+  EXPECT_FALSE(milestones.covered_by(3));
+  milestones.drop(4);
+  EXPECT_TRUE(milestones.empty());
+}
+
+TEST(MilestonesOfASender, KeepTheNewestIfThereAreTooMany) {
+  Milestones milestones;
+  for (std::uint64_t i = 1; i <= 2 * Milestones::kMax; ++i) milestones.add(i, {i, i, false});
+  EXPECT_EQ(milestones.covered_by(Milestones::kMax - 1)->records, Milestones::kMax - 1);
+  EXPECT_EQ(milestones.covered_by(2 * Milestones::kMax)->records, 2 * Milestones::kMax);
+  EXPECT_EQ(milestones.covered_by(2 * Milestones::kMax - 1)->records, Milestones::kMax - 1);
+  milestones.drop(2 * Milestones::kMax);
+  EXPECT_TRUE(milestones.empty());
 }
 
 TEST(LaneWords, NeedsOfManySendersAreInSeveralWords) {
