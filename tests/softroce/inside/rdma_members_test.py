@@ -46,8 +46,11 @@ class Multicast(RdmaTest):
         self.assertGreater(dropped, 0)
 
     def test_demo(self):
-        done = tutti("demo", "--fabric", "verbs", "--members", 3, TEXT)
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        for words in ((), ("--order", "token_ring", "--kill"), ("--order", "lcr", "--kill")):
+            with self.subTest(words=words):
+                done = tutti("demo", "--fabric", "verbs", "--members", 3, *words, TEXT)
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+                self.assertIn("identical", done.stdout)
 
 
 class Views(RdmaTest):
