@@ -55,8 +55,9 @@ bool Multicast<Memory>::step(Outbox& out) {
       advanced |= dissemination_->post(out);
     }
   }
+  if (state_.owes_end_mark && state_.wedged && !state_.violation) tell_end();
   if (ring_ != nullptr) advanced |= release();
-  if (!complete_ && state_.delivered >= kDeliveredAll) {
+  if (!complete_ && state_.delivered >= kDeliveredAll && !state_.owes_end_mark) {
     complete_ = complete_everywhere();
     advanced |= complete_;
   }

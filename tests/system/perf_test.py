@@ -66,7 +66,8 @@ class Multicast(PerfTest):
         for order in orders:
             self.assertEqual(done.stdout.count(order), 2, "a line of the table, and a bar")
         for words, named in ((("--level", "unordered"), "has no orders"),
-                             (("--hosts", "a,b"), "one order")):
+                             (("--hosts", "a,b"), "one order"),
+                             (("--listen", "127.0.0.1:7400"), "one order")):
             done = tutti("perf", "multicast", "--order", "all", *words)
             self.assertEqual(done.returncode, 2)
             self.assertIn(named, done.stderr)

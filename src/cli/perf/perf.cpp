@@ -81,10 +81,10 @@ bool compares(const PerfCommand& perf, const std::string& benchmark) {
 Result<void> check(const PerfCommand& perf, const std::string& benchmark) {
   PerfOptions options = perf.options;
   if (compares(perf, benchmark)) {
-    if (!perf.places.hosts.empty()) {
+    if (perf.places.elsewhere()) {
       return fail(ErrorCode::invalid_argument,
                   "--order all measures one order after the other, and members on other hosts join "
-                  "once: give one order with --hosts");
+                  "once: give one order with --hosts and --listen");
     }
     if (orders_of(options.level).empty()) {
       return fail(ErrorCode::invalid_argument,

@@ -113,16 +113,19 @@ bool Chain<Memory>::is_possible(const Frame& frame) const {
 }
 
 // False: its word cannot be, or would look so to the member behind us. As to records, see
-// is_possible(); rounds run ahead of what is delivered by the windows of the senders.
+// is_possible(); rounds run ahead of what is delivered, here and at the member behind us, by the
+// windows of the senders.
 template <class Memory>
 bool Chain<Memory>::take(const Frame& frame) {
   const GroupShape& shape = state_.shape;
+  constexpr std::uint64_t kAheadMax = kRoundsMask / 8;
   Course& course = courses_[frame.sender];
   SentState sent = state_.sent[frame.sender];
   const SentChange change = advance(sent, frame.sent, shape.window_records);
   const bool far =
-      goes_on(frame.sender) && (sent.records - course.told.records > shape.window_records ||
-                                sent.rounds - course.told.rounds > kRoundsMask / 8);
+      sent.rounds > state_.delivered / shape.senders() + kAheadMax ||
+      (goes_on(frame.sender) && (sent.records - course.told.records > shape.window_records ||
+                                 sent.rounds - course.told.rounds > kAheadMax));
   if (change == SentChange::impossible || far) {
     state_.violation = {ring_.last(), kImpossibleFrame};
     return false;

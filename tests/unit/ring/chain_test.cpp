@@ -244,6 +244,18 @@ TEST_F(CorruptNeighbour, RunsAheadByMoreRoundsThanOneFrameMay) {
   expect_refused("handed on");
 }
 
+// Our own rounds follow those of the member behind us, who has not taken them for its own.
+TEST_F(CorruptNeighbour, RunsAheadWithRoundsOfTheMemberBehindUs) {
+  SentState sent;
+  for (std::uint64_t i = 0; i < 2; ++i) {
+    sent.rounds += kRoundsMask / 4;
+    chain.put_frame(1, {.sender = 0, .sent = pack(sent)}, i * kFrameHeader);
+  }
+  expect_refused("handed on");
+  chain.step(0);
+  EXPECT_FALSE(chain[0]->violation());
+}
+
 TEST_F(CorruptNeighbour, HasTakenWhatWasNotHandedToIt) {
   chain.set(0, chain.words().taken(), 1);
   chain.step(2);
