@@ -72,6 +72,8 @@ class WrongUsage(unittest.TestCase):
 
     def test_a_trace_without_a_seed_to_replay(self):
         self.expect_refused(["sim", "--seeds", "1..2", "--trace"], "--trace requires --replay")
+        self.expect_refused(["sim", "--order", "none"], "--level unordered")
+        self.expect_refused(["sim", "--order", "lcr", "--level", "agreed"], "atomic by nature")
 
     def test_the_help_says_what_a_status_means(self):
         """3 is for a member that had to stop: FailureTest shows that survivors end with 0."""

@@ -36,6 +36,11 @@ Result<SimKind> kind_from(const SimWords& words) {
   if (!scenario) return std::unexpected(scenario.error());
   const Result<Order> order = order_from(words.order);
   if (!order) return std::unexpected(order.error());
+  if (*order == Order::none) {
+    return fail(ErrorCode::invalid_argument,
+                "--order none: groups at level 'unordered' have none; --level unordered makes the "
+                "first group such a one, and --order is for the others");
+  }
   SimKind kind{.scenario = *scenario, .order = *order, .copied = words.copied};
   if (words.level.empty()) return kind;
   const Result<Level> level = level_from(words.level);
