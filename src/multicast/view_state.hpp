@@ -80,8 +80,8 @@ struct ViewState {
     if (blocks.in_view(rank)) violation = {rank, kImpossibleRecord};
   }
 
-  /// Says a word of our own that changes again and again. Along a chain it is for the member behind
-  /// us, who learns it from what the chain itself says; all others see it when they need it.
+  /// Says a word of our own that changes again and again. Along a chain it waits for the next post:
+  /// the member behind us goes by words of the chain, and the others need this one only later.
   void say_running(ControlWords::Word word, std::uint64_t value) {
     if (is_chain()) {
       blocks.note(word, value);

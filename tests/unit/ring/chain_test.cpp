@@ -107,7 +107,7 @@ TEST_F(ChainOfThree, IsSilentWhenNothingIsSent) {
   for (std::uint32_t m = 0; m < 3; ++m) EXPECT_FALSE(chain[m].out.any());
 }
 
-// Who has told so may end, and is waited for no more.
+// Others wait no more for a member that has told so, and it may end.
 TEST_F(ChainOfThree, TellsThatAllIsDeliveredOnceAllIsHandedOn) {
   chain[1].ring().close();
   chain.step(1);  // it does not know what member 2 needs, so its end is not handed on
@@ -118,6 +118,26 @@ TEST_F(ChainOfThree, TellsThatAllIsDeliveredOnceAllIsHandedOn) {
   EXPECT_EQ(chain.table.delivered(1), 0U) << "it has handed its end on in this pass";
   chain.step(1);
   EXPECT_EQ(chain.table.delivered(1), kDeliveredAll);
+}
+
+TEST_F(ChainOfThree, AMemberThatHasWedgedTellsThatAllIsDelivered) {
+  chain.step_all(3);
+  chain[1]->wedge();
+  chain[1]->set_delivered(kDeliveredAll);
+  chain.step(1);
+  EXPECT_EQ(chain.table.delivered(1), kDeliveredAll);
+}
+
+TEST_F(ChainOfThree, TellsItsPositionToAllWhenAsked) {
+  chain.step_all(2);
+  EXPECT_FALSE(chain[1]->tell_position()) << "it has delivered nothing";
+  chain[1]->set_delivered(3);
+  EXPECT_TRUE(chain[1]->tell_position());
+  EXPECT_FALSE(chain[1]->tell_position()) << "nothing is new";
+  chain.step(1);
+  EXPECT_TRUE(chain[1].out.control);
+  chain[1]->set_delivered(kDeliveredAll);
+  EXPECT_FALSE(chain[1]->tell_position()) << "the end is told behind the last frame";
 }
 
 // Two senders' bytes wait for a lane that holds a few quanta: each has as many as the other.
@@ -244,7 +264,8 @@ TEST_F(CorruptNeighbour, RunsAheadByMoreRoundsThanOneFrameMay) {
   expect_refused("handed on");
 }
 
-// Our own rounds follow those of the member behind us, who has not taken them for its own.
+// Our own rounds follow those of the member behind us. That member knows nothing of rounds that
+// another one invents for it, and would take us for the liar.
 TEST_F(CorruptNeighbour, RunsAheadWithRoundsOfTheMemberBehindUs) {
   SentState sent;
   for (std::uint64_t i = 0; i < 2; ++i) {
