@@ -48,12 +48,12 @@ class Alone final : private EngineEvents {
     EngineEvents& events = *this;
     engine_ = std::make_unique<Engine<NativeMemory>>(
         options,
-        EnginePlace{.plan = plan_,
-                    .own_row = row(),
-                    .fabric = *fabric_,
-                    .row_of = [this](Slot) { return row(); },
-                    .jobs = jobs_,
-                    .deliveries = {[this](std::span<const Message> batch) { read(batch); }}},
+        EngineContext{.plan = plan_,
+                      .own_row = row(),
+                      .fabric = *fabric_,
+                      .row_of = [this](Slot) { return row(); },
+                      .jobs = jobs_,
+                      .deliveries = {[this](std::span<const Message> batch) { read(batch); }}},
         events);
     std::uint64_t now_ns = 0;
     while (engine_->view().id == 0) engine_->pass(now_ns++);

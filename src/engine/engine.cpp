@@ -9,30 +9,31 @@
 namespace tutti {
 
 template <class Memory>
-Engine<Memory>::Engine(const EngineOptions& options, EnginePlace place, EngineEvents& events,
+Engine<Memory>::Engine(const EngineOptions& options, EngineContext context, EngineEvents& events,
                        Memory memory)
     : self_(options.membership.self),
       patience_ns_(options.patience_ns),
-      own_row_(place.own_row),
-      fabric_(place.fabric),
-      row_of_(place.row_of),
+      own_row_(context.own_row),
+      fabric_(context.fabric),
+      row_of_(context.row_of),
       events_(events),
       memory_(memory),
-      loop_(std::make_unique<PredicateLoop>(place.fabric)),
-      connected_(place.plan.nodes()),
-      outsiders_(place.plan.nodes(), options.patience_ns) {
-  TUTTI_ASSERT(self_.value < place.plan.nodes() && own_row_ != nullptr, self_, place.plan.nodes());
+      loop_(std::make_unique<PredicateLoop>(context.fabric)),
+      connected_(context.plan.nodes()),
+      outsiders_(context.plan.nodes(), options.patience_ns) {
+  TUTTI_ASSERT(self_.value < context.plan.nodes() && own_row_ != nullptr, self_,
+               context.plan.nodes());
   TUTTI_ASSERT(options.membership.incarnation != 0, self_);
-  TUTTI_ASSERT(options.litmus_rounds == 0 || place.plan.litmus_offset != 0, options.litmus_rounds,
-               place.plan.litmus_offset, self_);
-  seat_groups(options, place, memory);
+  TUTTI_ASSERT(options.litmus_rounds == 0 || context.plan.litmus_offset != 0, options.litmus_rounds,
+               context.plan.litmus_offset, self_);
+  seat_groups(options, context, memory);
   states_ =
-      std::make_unique<StateTransfer<Memory>>(place.plan.states, place.jobs, own_row_, row_of_,
+      std::make_unique<StateTransfer<Memory>>(context.plan.states, context.jobs, own_row_, row_of_,
                                               options.membership.suspect_after_ns, memory);
   if (options.litmus_rounds != 0) {
-    litmus_ = std::make_unique<Litmus<Memory>>(self_, options.membership.incarnation,
-                                               place.plan.nodes(), options.litmus_rounds, own_row_,
-                                               place.plan.litmus_offset, row_of_, memory);
+    litmus_ = std::make_unique<Litmus<Memory>>(
+        self_, options.membership.incarnation, context.plan.nodes(), options.litmus_rounds,
+        own_row_, context.plan.litmus_offset, row_of_, memory);
     loop_->add(*litmus_);
   }
   loop_->add(*membership_);
@@ -44,9 +45,10 @@ template <class Memory>
 Engine<Memory>::~Engine() = default;
 
 template <class Memory>
-void Engine<Memory>::seat_groups(const EngineOptions& options, EnginePlace& place, Memory memory) {
-  const RowPlan& plan = place.plan;
-  TUTTI_ASSERT(place.deliveries.size() == plan.groups.size(), place.deliveries.size(),
+void Engine<Memory>::seat_groups(const EngineOptions& options, EngineContext& context,
+                                 Memory memory) {
+  const RowPlan& plan = context.plan;
+  TUTTI_ASSERT(context.deliveries.size() == plan.groups.size(), context.deliveries.size(),
                plan.groups.size(), self_);
   std::vector<typename Membership<Memory>::Group> seated;
   for (std::size_t g = 0; g < plan.groups.size(); ++g) {
@@ -54,7 +56,7 @@ void Engine<Memory>::seat_groups(const EngineOptions& options, EnginePlace& plac
                    [this](Slot slot) { return fabric_.replica(slot); });
     auto [shape, at] = seat.in(View{}, row_of_);
     subgroups_.push_back(std::make_unique<Subgroup<Memory>>(
-        shape, std::move(at), std::move(place.deliveries[g]), memory));
+        shape, std::move(at), std::move(context.deliveries[g]), memory));
     subgroups_.back()->allow(0);  // P3
     seated.push_back({std::move(seat), subgroups_.back().get()});
   }

@@ -53,7 +53,7 @@ struct EngineOptions {
 };
 
 /// What an engine works on; all of it outlives the engine.
-struct EnginePlace {
+struct EngineContext {
   const RowPlan& plan;
   std::byte* own_row;  ///< zeros
   Fabric& fabric;
@@ -65,7 +65,8 @@ struct EnginePlace {
 template <class Memory>
 class Engine final : private MembershipEvents {
  public:
-  Engine(const EngineOptions& options, EnginePlace place, EngineEvents& events, Memory memory = {});
+  Engine(const EngineOptions& options, EngineContext context, EngineEvents& events,
+         Memory memory = {});
   ~Engine() override;
 
   /// One pass over all there is to do. Returns how much was done. A pass that must not call the
@@ -135,7 +136,7 @@ class Engine final : private MembershipEvents {
     std::uint64_t view = 0;  // the first that it is not in
   };
 
-  void seat_groups(const EngineOptions& options, EnginePlace& place, Memory memory);
+  void seat_groups(const EngineOptions& options, EngineContext& context, Memory memory);
   // Everything that comes before that view was delivered here, in all groups.
   [[nodiscard]] bool delivered_before(std::uint64_t view) const;
   [[nodiscard]] bool is_in_view(Slot slot) const;

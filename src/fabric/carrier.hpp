@@ -53,8 +53,8 @@ struct Fit {
   std::string why_not{};
 };
 
-/// Where a node's carriers are. All of it outlives them.
-struct CarrierPlace {
+/// What a node's carriers work with; all of it outlives them.
+struct CarrierContext {
   const NodeOptions& node;
   Slot self{};
   const Segment& own_row;
@@ -76,7 +76,7 @@ struct CarrierKind {
 
   /// Gives the same answer at both ends. For all pairs, also where only one end uses the carrier.
   Fit (*fit)(const CarrierEnd& mine, const CarrierEnd& theirs) = nullptr;
-  std::unique_ptr<Carrier> (*make)(const CarrierPlace& place) = nullptr;
+  std::unique_ptr<Carrier> (*make)(const CarrierContext& context) = nullptr;
 };
 
 class Carrier {

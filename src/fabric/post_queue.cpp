@@ -34,7 +34,7 @@ PostQueue::PostQueue(PostPolicy policy) : policy_(policy) {
 
 PostQueue::Chunk& PostQueue::open_chunk() {
   TUTTI_ASSERT(count_ < kChunksMax, count_);
-  Chunk& chunk = chunks_[place_of(count_++)];
+  Chunk& chunk = chunks_[index_of(count_++)];
   chunk.data.clear();
   chunk.records.clear();
   chunk.control.clear();
@@ -43,7 +43,7 @@ PostQueue::Chunk& PostQueue::open_chunk() {
 }
 
 PostQueue::Chunk& PostQueue::last_chunk() {
-  return last_is_closed() ? open_chunk() : chunks_[place_of(count_ - 1)];
+  return last_is_closed() ? open_chunk() : chunks_[index_of(count_ - 1)];
 }
 
 // PQ4. A sender posts again what a view left over, and to a slow peer it may still wait since then:
@@ -54,7 +54,7 @@ bool PostQueue::is_queued(Extent data) const {
       return extent.offset <= data.offset &&
              extent.offset + extent.bytes >= data.offset + data.bytes;
     };
-    if (std::ranges::any_of(newest_of(chunks_[place_of(index)].data), covers)) return true;
+    if (std::ranges::any_of(newest_of(chunks_[index_of(index)].data), covers)) return true;
   }
   return false;
 }
@@ -100,7 +100,7 @@ void PostQueue::publish_placed(std::uint64_t offset, std::span<const std::byte> 
 
 bool PostQueue::replace_newest(std::uint64_t offset, std::span<const std::byte> words) {
   if (words.size() != 8 || last_is_closed()) return false;
-  Chunk& chunk = chunks_[place_of(count_ - 1)];
+  Chunk& chunk = chunks_[index_of(count_ - 1)];
   if (chunk.records.empty()) return false;
   const Record& newest = chunk.records.back();
   if (newest.offset != offset || newest.bytes != 8) return false;
@@ -162,11 +162,11 @@ std::span<const std::byte> PostQueue::frame_behind_next_data() const {
 }
 
 std::span<const Extent> PostQueue::data_of(std::size_t chunk) const {
-  return std::span(chunks_[place_of(chunk)].data).subspan(chunk == 0 ? extent_ : 0);
+  return std::span(chunks_[index_of(chunk)].data).subspan(chunk == 0 ? extent_ : 0);
 }
 
 std::span<const std::byte> PostQueue::frame_of(std::size_t chunk) const {
-  return chunks_[place_of(chunk)].control;
+  return chunks_[index_of(chunk)].control;
 }
 
 void PostQueue::data_sent(std::uint32_t bytes) {
@@ -203,7 +203,7 @@ void PostQueue::pop_if_sent() {
   if (extent_ < front().data.size() || record_ < front().records.size()) return;
   --count_;
   // An empty queue begins again at the first chunk, whose memory is still in the cache.
-  first_ = count_ == 0 ? 0 : place_of(1);
+  first_ = count_ == 0 ? 0 : index_of(1);
   front_begun_ = false;
   extent_ = record_ = control_sent_ = 0;
   extent_sent_ = 0;

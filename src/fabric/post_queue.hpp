@@ -112,8 +112,8 @@ class PostQueue {
     std::size_t data_bytes = 0;
   };
 
-  [[nodiscard]] std::size_t place_of(std::size_t index) const {
-    return (first_ + index) % kChunksMax;
+  [[nodiscard]] std::size_t index_of(std::size_t chunk) const {
+    return (first_ + chunk) % kChunksMax;
   }
   [[nodiscard]] const Chunk& front() const { return chunks_[first_]; }
   [[nodiscard]] Chunk& open_chunk();
@@ -128,7 +128,7 @@ class PostQueue {
 
   PostPolicy policy_;
   std::array<Chunk, kChunksMax> chunks_;
-  std::size_t first_ = 0;  // the oldest chunk's place in chunks_
+  std::size_t first_ = 0;  // the oldest chunk's index in chunks_
   std::size_t count_ = 0;
   std::size_t placed_count_ = 0;  // placed posts in all chunks
   bool overflowed_ = false;

@@ -17,7 +17,7 @@ namespace tutti {
 /// What lies in our row for the readers of records of earlier views.
 struct EarlierViews {
   std::byte* control = nullptr;    ///< our block of the view before, or null
-  std::byte* reclaimed = nullptr;  ///< GroupPlace::reclaimed, null if we are no sender
+  std::byte* reclaimed = nullptr;  ///< GroupOffsets::reclaimed, null if we are no sender
 };
 
 template <class Memory>

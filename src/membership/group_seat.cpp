@@ -20,7 +20,7 @@ GroupSeat::GroupSeat(const GroupOptions& options, Slot self,
   TUTTI_ASSERT(self.value < nodes.size() && nodes.size() == layouts.size(), self, nodes.size(),
                layouts.size());
   for (const Slot slot : nodes.indices()) {
-    places_.push_back(layouts[slot].place(options.name));
+    offsets_.push_back(layouts[slot].offsets_of(options.name));
     const auto index = std::ranges::find(options.members, nodes[slot]) - options.members.begin();
     const bool sends = std::ranges::find(options.senders, nodes[slot]) != options.senders.end();
     TUTTI_ASSERT(!sends || index < std::ssize(options.members), index, slot);
@@ -32,8 +32,8 @@ GroupSeat::GroupSeat(const GroupOptions& options, Slot self,
 GroupSeat::Seated GroupSeat::in(const View& view, const RowOf& row_of) const {
   const std::size_t parity = view.id % 2;
   GroupShape shape;
-  GroupInRow place;
-  place.self = self_;
+  GroupInRow in_row;
+  in_row.self = self_;
   shape.view = view.id;
   shape.order = options_.order;
   shape.level = options_.level;
@@ -49,21 +49,21 @@ GroupSeat::Seated GroupSeat::in(const View& view, const RowOf& row_of) const {
     const std::size_t area =
         pass_area_bytes(ring_bytes(options_.window_bytes), options_.message_max_bytes);
     shape.area_granules = static_cast<std::uint32_t>(area / kGranule);
-    shape.own_area = own_row_ + places_[self_].pass_area;
-    place.area_offset = places_[self_].pass_area;
+    shape.own_area = own_row_ + offsets_[self_].pass_area;
+    in_row.area_offset = offsets_[self_].pass_area;
   }
   const bool chain = options_.order == Order::lcr;
   if (chain) {
     shape.lane_granules =
         static_cast<std::uint32_t>(lane_bytes(ring_bytes(options_.window_bytes)) / kGranule);
-    shape.own_lane = own_row_ + places_[self_].lane[parity];
-    place.lane_offset = places_[self_].lane[parity];
+    shape.own_lane = own_row_ + offsets_[self_].lane[parity];
+    in_row.lane_offset = offsets_[self_].lane[parity];
   }
-  place.own_delivery_thread = options_.delivery == DeliveryThread::own;
-  if (send_as_[self_]) shape.own_ring = own_row_ + places_[self_].ring;
+  in_row.own_delivery_thread = options_.delivery == DeliveryThread::own;
+  if (send_as_[self_]) shape.own_ring = own_row_ + offsets_[self_].ring;
   for (const ViewMember& member : view.members) {
-    TUTTI_ASSERT(member.slot.value < places_.size(), member.slot, view.id, self_);
-    const GroupPlace& there = places_[member.slot];
+    TUTTI_ASSERT(member.slot.value < offsets_.size(), member.slot, view.id, self_);
+    const GroupOffsets& there = offsets_[member.slot];
     const std::uint32_t rank = shape.members();
     const bool own = member.slot == self_;
     const std::byte* row = own ? own_row_ : row_of(member.slot);
@@ -75,10 +75,10 @@ GroupSeat::Seated GroupSeat::in(const View& view, const RowOf& row_of) const {
       shape.own_control = own_row_ + there.control[parity];
       shape.own_other_control = own_row_ + there.control[1 - parity];
       shape.own_reclaimed = own_row_ + there.reclaimed;
-      place.control_offset = there.control[parity];
-      place.ring_offset = there.ring;
+      in_row.control_offset = there.control[parity];
+      in_row.ring_offset = there.ring;
     } else {
-      place.peers.push_back(member.slot);
+      in_row.peers.push_back(member.slot);
     }
     if (!send_as_[member.slot]) continue;
     if (own) shape.own_sender = shape.senders();
@@ -92,11 +92,11 @@ GroupSeat::Seated GroupSeat::in(const View& view, const RowOf& row_of) const {
   TUTTI_ASSERT(view.members.empty() || shape.own_control != nullptr, view.id, self_);
   TUTTI_ASSERT(shape.senders() == 0 || std::has_single_bit(shape.ring_granules),
                shape.ring_granules, view.id, self_);
-  return {std::move(shape), std::move(place)};
+  return {std::move(shape), std::move(in_row)};
 }
 
 GroupSeat::Block GroupSeat::block(std::uint64_t view) const {
-  return {places_[self_].control[view % 2], block_bytes(options_, places_.size())};
+  return {offsets_[self_].control[view % 2], block_bytes(options_, offsets_.size())};
 }
 
 }  // namespace tutti

@@ -37,7 +37,7 @@ class GroupSeat {
 
   struct Seated {
     GroupShape shape;
-    GroupInRow place;
+    GroupInRow in_row;
   };
   /// The group in that view. The caller fills in first_seq and own_base_records.
   [[nodiscard]] Seated in(const View& view, const RowOf& row_of) const;
@@ -68,7 +68,7 @@ class GroupSeat {
  private:
   GroupOptions options_;
   Slot self_;
-  IndexedBy<Slot, GroupPlace> places_;
+  IndexedBy<Slot, GroupOffsets> offsets_;
   IndexedBy<Slot, std::optional<MemberIndex>> send_as_;  // as which sender, if it is one
   std::byte* own_row_;
   ReplicaOf replica_of_;

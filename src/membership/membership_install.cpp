@@ -149,12 +149,12 @@ void Membership<Memory>::enter(const Proposal& decision, Effects& effects) {
   agreement_.begin_view();
 
   for (Group& group : groups_) {
-    auto [shape, place] = group.seat.in(next, rows_.row_of());
+    auto [shape, in_row] = group.seat.in(next, rows_.row_of());
     const bool joins = before.id == 0 && next.id != kFirstView;
     shape.first_seq = joins ? kUnknownSeq : before.id == 0 ? 0 : group.subgroup->next_seq();
     shape.own_base_records = joins || before.id == 0 ? 0 : group.subgroup->own_records_before();
-    const std::vector<Slot> peers = place.peers;
-    const std::uint32_t base = group.subgroup->enter(shape, std::move(place));
+    const std::vector<Slot> peers = in_row.peers;
+    const std::uint32_t base = group.subgroup->enter(shape, std::move(in_row));
     group.subgroup->hold_space(space_held_);
     group.seat.prepare_block(next.id, base, shape.first_seq, rows_.memory());
     const GroupSeat::Block block = group.seat.block(next.id);

@@ -6,7 +6,7 @@
 ///   Chain   each member hands its own records, and those of others, to the member behind it
 ///           (ring/lcr)
 ///
-/// Either way the records of a sender come to lie at the same place of its ring, or of our replica
+/// Either way the records of a sender come to lie at the same offset of its ring, or of our replica
 /// of that, before the sender's word counts here (ViewState::sent, I1).
 /// Threads: the predicate thread. Source: [Spindle, 2.2], [LCR, 4].
 #pragma once

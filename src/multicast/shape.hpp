@@ -32,7 +32,7 @@ struct GroupShape {
   std::vector<MemberIndex> sender_ids;             ///< what Message::sender says, likewise
   std::vector<const std::byte*> member_controls;   ///< control block, by rank in the group
   std::vector<const std::byte*> sender_rings;      ///< ring, by sender index
-  std::vector<const std::byte*> sender_reclaimed;  ///< GroupPlace::reclaimed, by sender index
+  std::vector<const std::byte*> sender_reclaimed;  ///< GroupOffsets::reclaimed, by sender index
   /// Our replica of that ring, by sender index; null where it is the sender's own (shared memory).
   std::vector<std::byte*> sender_replicas;
   std::vector<const std::byte*> member_areas;  ///< pass area, by rank; empty but at Level::agreed

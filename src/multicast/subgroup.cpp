@@ -20,8 +20,8 @@ std::optional<SendRing> make_ring(const GroupShape& shape) {
 template <class Memory>
 Subgroup<Memory>::InView::InView(Subgroup& group, const GroupShape& of_view, GroupInRow at)
     : shape(of_view),
-      place(std::move(at)),
-      posts(shape, place),
+      in_row(std::move(at)),
+      posts(shape, in_row),
       bounds(shape.senders()),
       multicast(shape, group.memory_, shape.own_sender == kNobody ? nullptr : group.ring(), bounds,
                 group.counters_),
@@ -31,12 +31,12 @@ Subgroup<Memory>::InView::InView(Subgroup& group, const GroupShape& of_view, Gro
 }
 
 template <class Memory>
-Subgroup<Memory>::Subgroup(const GroupShape& shape, GroupInRow place, DeliveryCallback callback,
+Subgroup<Memory>::Subgroup(const GroupShape& shape, GroupInRow in_row, DeliveryCallback callback,
                            Memory memory)
     : memory_(memory),
-      callback_(place.own_delivery_thread ? marked(std::move(callback)) : std::move(callback)),
+      callback_(in_row.own_delivery_thread ? marked(std::move(callback)) : std::move(callback)),
       ring_(make_ring(shape)) {
-  now_ = views_.emplace_back(std::make_unique<InView>(*this, shape, std::move(place))).get();
+  now_ = views_.emplace_back(std::make_unique<InView>(*this, shape, std::move(in_row))).get();
   oldest_.store(now_, std::memory_order_release);
   open_.store(now_, std::memory_order_release);
 }
@@ -180,7 +180,7 @@ void Subgroup<Memory>::take_over_delivered() {
 template <class Memory>
 bool Subgroup<Memory>::deliver() {
   InView& view = *views_.front();
-  if (view.place.own_delivery_thread || totals_.halted.load(std::memory_order_relaxed))
+  if (view.in_row.own_delivery_thread || totals_.halted.load(std::memory_order_relaxed))
     return false;
   if (!view.bounds.is_open()) return false;
   TUTTI_ASSERT(view.shape.view <= allowed_, view.shape.view, allowed_, view.shape.self);  // Z2
@@ -208,14 +208,14 @@ bool Subgroup<Memory>::delivered_all() {
 }
 
 template <class Memory>
-std::uint32_t Subgroup<Memory>::enter(const GroupShape& shape, GroupInRow place) {
+std::uint32_t Subgroup<Memory>::enter(const GroupShape& shape, GroupInRow in_row) {
   const GroupShape& last = now_->shape;
   TUTTI_ASSERT(shape.view > last.view && shape.members() != 0, shape.view, last.view, shape.self);
   TUTTI_ASSERT(last.members() == 0 || now_->cut, shape.view, last.view, shape.self);
   TUTTI_ASSERT(ring_.has_value() == (shape.own_ring != nullptr), shape.view, shape.self);
   pieces_before_ = pieces_passed();
   const std::uint32_t base = ring_ ? ring_->rebase(shape.own_base_records, shape.view) : 0;
-  now_ = views_.emplace_back(std::make_unique<InView>(*this, shape, std::move(place))).get();
+  now_ = views_.emplace_back(std::make_unique<InView>(*this, shape, std::move(in_row))).get();
   course_.clear();
   complete_.store(false, std::memory_order_release);  // who has joined may send
   return base;
@@ -291,8 +291,9 @@ std::optional<Violation> Subgroup<Memory>::violation() const {
   const std::uint32_t self = found.shape.self;
   TUTTI_ASSERT(out->rank < found.shape.members(), out->rank, found.shape.view, self);
   // The peers are the other members, by rank. Our own ring the application may have written over.
-  const GroupInRow& place = found.place;
-  out->slot = out->rank == self ? place.self : place.peers[out->rank - (out->rank > self ? 1 : 0)];
+  const GroupInRow& in_row = found.in_row;
+  out->slot =
+      out->rank == self ? in_row.self : in_row.peers[out->rank - (out->rank > self ? 1 : 0)];
   return out;
 }
 

@@ -43,7 +43,7 @@ template <class Memory>
 class Subgroup final : public Stepped {
  public:
   /// In its first view, whose shape is given; one without members stands for none yet.
-  Subgroup(const GroupShape& shape, GroupInRow place, DeliveryCallback callback,
+  Subgroup(const GroupShape& shape, GroupInRow in_row, DeliveryCallback callback,
            Memory memory = {});
   ~Subgroup() override;
 
@@ -138,7 +138,7 @@ class Subgroup final : public Stepped {
 
   /// Starts the next view. Own records that come after the last one's cut are sent again, in order.
   /// Returns the granule where our ring starts in it, 0 if we are no sender.
-  std::uint32_t enter(const GroupShape& shape, GroupInRow place);
+  std::uint32_t enter(const GroupShape& shape, GroupInRow in_row);
 
   /// Once the view's end is decided: the others went on without us (Follower, Y5), and nothing more
   /// will be delivered.
@@ -192,7 +192,7 @@ class Subgroup final : public Stepped {
   struct InView {
     InView(Subgroup& group, const GroupShape& of_view, GroupInRow at);
     const GroupShape shape;
-    const GroupInRow place;
+    const GroupInRow in_row;
     const GroupPosts posts;
     Bounds bounds;
     Multicast<Memory> multicast;

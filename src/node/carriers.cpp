@@ -28,10 +28,10 @@ bool allows(const NodeOptions& node, const CarrierKind& kind) {
 
 std::span<const CarrierKind* const> carrier_kinds() { return kCarriers; }
 
-std::vector<std::unique_ptr<Carrier>> make_carriers(const CarrierPlace& place) {
+std::vector<std::unique_ptr<Carrier>> make_carriers(const CarrierContext& context) {
   std::vector<std::unique_ptr<Carrier>> carriers;
   for (const CarrierKind* kind : kCarriers) {
-    if (allows(place.node, *kind)) carriers.push_back(kind->make(place));
+    if (allows(context.node, *kind)) carriers.push_back(kind->make(context));
   }
   return carriers;
 }

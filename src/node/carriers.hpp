@@ -15,7 +15,7 @@ namespace tutti {
 [[nodiscard]] std::span<const CarrierKind* const> carrier_kinds();
 
 /// One carrier of each kind that the node's fabric option allows, in that order.
-[[nodiscard]] std::vector<std::unique_ptr<Carrier>> make_carriers(const CarrierPlace& place);
+[[nodiscard]] std::vector<std::unique_ptr<Carrier>> make_carriers(const CarrierContext& context);
 
 /// What all carriers that the node's fabric option allows have room for.
 [[nodiscard]] std::size_t control_bytes_max(const NodeOptions& node);

@@ -146,7 +146,7 @@ bool Incarnation::watch_lags() {
     tells |= group.note_course(lags_.watched_ns());
     const std::size_t members = view().members.size();
     lag_figures_.resize(members);
-    places_.resize(members);
+    positions_.resize(members);
     for (std::uint32_t rank = 0; rank < members; ++rank) {
       const Lag lag = group.lag(rank);
       MemberLag& figures = lag_figures_[rank];
@@ -155,15 +155,15 @@ bool Incarnation::watch_lags() {
       figures.bytes = lag.bytes;
       figures.behind = std::chrono::nanoseconds(lag.ns);
       figures.holds_window = group.holds_window(rank);
-      places_[rank] = group.position_of(rank);
+      positions_[rank] = group.position_of(rank);
     }
-    lags_.take(groups_[g].name, lag_figures_, places_);
+    lags_.take(groups_[g].name, lag_figures_, positions_);
     if (node_.remove_after.count() != 0) remove_the_still(groups_[g]);
   }
   return tells;
 }
 
-// Along a chain the place of a member is told each time that the member looks at lags itself.
+// Along a chain the position of a member is told each time that the member looks at lags itself.
 void Incarnation::remove_the_still(const GroupOptions& group) {
   const std::chrono::nanoseconds late(group.order == Order::lcr ? 2 * kLagsEveryNs : 0);
   for (const Rank rank : view().ranks()) {

@@ -161,8 +161,8 @@ class Incarnation final : private EngineEvents {
   std::vector<StateCalls> state_calls_;  // the same
   LagWatch lags_;
   std::uint64_t next_lags_ns_ = 0;
-  std::vector<MemberLag> lag_figures_;  // of one group at a time, memory to be used again
-  std::vector<std::uint64_t> places_;   // the same
+  std::vector<MemberLag> lag_figures_;    // of one group at a time, memory to be used again
+  std::vector<std::uint64_t> positions_;  // the same
   std::uint64_t passed_ns_ = 0;
   std::optional<Segment> row_;
   std::unique_ptr<Sleeper> sleeper_;

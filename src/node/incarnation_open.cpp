@@ -163,12 +163,12 @@ void Incarnation::open_engine() {
   EngineEvents& events = *this;
   engine_ = std::make_unique<Engine<NativeMemory>>(
       options,
-      EnginePlace{.plan = plan_,
-                  .own_row = row_->data(),
-                  .fabric = *fabric_,
-                  .row_of = [this](Slot slot) { return fabric_->row(slot); },
-                  .jobs = *state_jobs_,
-                  .deliveries = std::move(deliveries)},
+      EngineContext{.plan = plan_,
+                    .own_row = row_->data(),
+                    .fabric = *fabric_,
+                    .row_of = [this](Slot slot) { return fabric_->row(slot); },
+                    .jobs = *state_jobs_,
+                    .deliveries = std::move(deliveries)},
       events);
 }
 

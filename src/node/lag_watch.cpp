@@ -16,15 +16,15 @@ constexpr std::chrono::milliseconds kToldFrom{50};
 }  // namespace
 
 void LagWatch::take(const std::string& group, std::vector<MemberLag>& lags,
-                    const std::vector<std::uint64_t>& places) {
-  TUTTI_ASSERT(lags.size() == places.size(), lags.size(), places.size());
+                    const std::vector<std::uint64_t>& positions) {
+  TUTTI_ASSERT(lags.size() == positions.size(), lags.size(), positions.size());
   Group* at = nullptr;
   {
     const std::lock_guard lock(mutex_);
     at = &group_of(group);
     at->lags.swap(lags);
   }
-  follow(*at, places);
+  follow(*at, positions);
 }
 
 std::chrono::nanoseconds LagWatch::still(const std::string& group, const std::string& member) {
@@ -68,9 +68,9 @@ LagWatch::Group& LagWatch::group_of(const std::string& name) {
   return groups_.emplace_back(Group{.name = name});
 }
 
-// A member that left is forgotten: that it has caught up would not be true. Places begin anew with
-// a view, which does not mean that anything was delivered.
-void LagWatch::follow(Group& group, const std::vector<std::uint64_t>& places) const {
+// A member that left is forgotten: that it has caught up would not be true. Positions begin anew
+// with a view, which does not mean that anything was delivered.
+void LagWatch::follow(Group& group, const std::vector<std::uint64_t>& positions) const {
   const std::uint64_t now_ns = time_.ns();
   std::erase_if(group.watched, [&](const Watched& watched) {
     return std::ranges::find(group.lags, watched.member, &MemberLag::member) == group.lags.end();
@@ -81,8 +81,8 @@ void LagWatch::follow(Group& group, const std::vector<std::uint64_t>& places) co
     if (watched == group.watched.end()) {
       watched = group.watched.insert(watched, Watched{.member = lag.member, .moved_ns = now_ns});
     }
-    if (lag.messages == 0 || places[rank] > watched->place) watched->moved_ns = now_ns;
-    watched->place = places[rank];
+    if (lag.messages == 0 || positions[rank] > watched->position) watched->moved_ns = now_ns;
+    watched->position = positions[rank];
     if (lag.member != self_) tell(group, lag, *watched);
   }
 }

@@ -35,11 +35,11 @@ class LagWatch {
   /// The time by which `lags` of take() are to be found.
   [[nodiscard]] std::uint64_t watched_ns() const { return time_.ns(); }
 
-  /// What is now known of a group: all members of the view, and the place of each, which grows
+  /// What is now known of a group: all members of the view, and the position of each, which grows
   /// when it delivers. `lags` are exchanged for older ones, whose memory may be used again: in the
   /// long run nothing is allocated.
   void take(const std::string& group, std::vector<MemberLag>& lags,
-            const std::vector<std::uint64_t>& places);
+            const std::vector<std::uint64_t>& positions);
 
   /// For how long a member has delivered nothing of that group although it lacks something.
   [[nodiscard]] std::chrono::nanoseconds still(const std::string& group, const std::string& member);
@@ -57,7 +57,7 @@ class LagWatch {
   struct Watched {
     std::string member;
     Slowness slowness{};
-    std::uint64_t place = 0;
+    std::uint64_t position = 0;
     std::uint64_t moved_ns = 0;  // or lacked nothing; in watched time
   };
   struct Group {
@@ -67,7 +67,7 @@ class LagWatch {
   };
 
   [[nodiscard]] Group& group_of(const std::string& name);
-  void follow(Group& group, const std::vector<std::uint64_t>& places) const;
+  void follow(Group& group, const std::vector<std::uint64_t>& positions) const;
   void tell(const Group& group, const MemberLag& lag, Watched& watched) const;
 
   const std::string self_;

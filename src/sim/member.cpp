@@ -95,12 +95,13 @@ Member::Member(const Plan& plan, ViewMember self, bool may_create, Net& net, std
   EngineEvents& events = *this;
   engine_ = std::make_unique<Engine<Memory>>(
       options,
-      EnginePlace{.plan = plan.rows,
-                  .own_row = row_.data(),
-                  .fabric = *fabric_,
-                  .row_of = [&net, own = number()](Slot slot) { return net.row(own, slot.value); },
-                  .jobs = *jobs_,
-                  .deliveries = std::move(deliveries)},
+      EngineContext{
+          .plan = plan.rows,
+          .own_row = row_.data(),
+          .fabric = *fabric_,
+          .row_of = [&net, own = number()](Slot slot) { return net.row(own, slot.value); },
+          .jobs = *jobs_,
+          .deliveries = std::move(deliveries)},
       events, Memory{&net, number()});
 }
 

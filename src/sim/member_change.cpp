@@ -36,8 +36,8 @@ void Member::note_frozen() {
   frozen_words_.clear();
   for (std::size_t g = 0; g < seats_.size(); ++g) {
     const GroupOptions& group = plan_.rows.groups[g];
-    const GroupPlace place = plan_.rows.layouts[self_.slot].place(group.name);
-    const std::byte* block = row_.data() + place.control[frozen_view_ % 2];
+    const GroupOffsets offsets = plan_.rows.layouts[self_.slot].offsets_of(group.name);
+    const std::byte* block = row_.data() + offsets.control[frozen_view_ % 2];
     frozen_words_.push_back(NativeMemory::load(block + ControlWords::kSent));
     const std::size_t senders =
         group.level == Level::atomic ? engine_->subgroup(g).shape().senders() : 0;

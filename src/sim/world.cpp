@@ -108,7 +108,7 @@ World::World(const Options& options)
       recorder_(history::Recorder::in_memory({.name = "world", .node = history::kHarnessNode})) {
   // At the same offset in every row.
   for (const GroupOptions& group : plan_.rows.groups) {
-    net_.add_lasting(plan_.rows.layouts[Slot{}].place(group.name).reclaimed);
+    net_.add_lasting(plan_.rows.layouts[Slot{}].offsets_of(group.name).reclaimed);
   }
   for (std::uint32_t node = 0; node < options_.founders; ++node) start(node);
   const bool comes_late = options_.faults.ends || options_.faults.lone;

@@ -1,5 +1,5 @@
 /// \file column.hpp
-/// A column of the table: one word that each member has in its row, at the same place of a block.
+/// A column of the table: one word that each member has in its row, at the same offset of a block.
 ///
 /// A row is made of blocks. Each kind declares its columns in one struct, which is the `Block`
 /// here, so that what reads one kind takes columns of that kind only. The struct says of each

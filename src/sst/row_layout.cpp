@@ -41,31 +41,31 @@ RowLayout::RowLayout(std::string_view member, const std::vector<GroupOptions>& g
   std::size_t at = kMembershipOffset + round_up(membership_bytes, kLine);
   for (const GroupOptions* group : sorted) {
     const std::size_t block = round_up(block_bytes(*group, nodes), kLine);
-    places_.push_back({group->name, {.control = {at, at + block}, .reclaimed = at + 2 * block}});
+    groups_.push_back({group->name, {.control = {at, at + block}, .reclaimed = at + 2 * block}});
     at += 2 * block + kLine;
     const std::size_t ring = ring_bytes(group->window_bytes);
     if (group->level == Level::agreed) {
-      places_.back().place.pass_area = at;
+      groups_.back().offsets.pass_area = at;
       at += round_up(pass_area_bytes(ring, group->message_max_bytes), kLine);
     }
     if (group->order == Order::lcr) {
-      places_.back().place.lane = {at, at + lane_bytes(ring)};
+      groups_.back().offsets.lane = {at, at + lane_bytes(ring)};
       at += 2 * lane_bytes(ring);
     }
   }
   at = round_up(at, kPage);
   for (std::size_t i = 0; i < sorted.size(); ++i) {
     if (std::ranges::find(sorted[i]->senders, member) == sorted[i]->senders.end()) continue;
-    places_[i].place.ring = at;
+    groups_[i].offsets.ring = at;
     at += ring_bytes(sorted[i]->window_bytes);
   }
   bytes_ = at;
 }
 
-GroupPlace RowLayout::place(std::string_view group) const {
-  const auto found = std::ranges::find(places_, group, &Named::name);
-  TUTTI_ASSERT(found != places_.end(), places_.size());
-  return found->place;
+GroupOffsets RowLayout::offsets_of(std::string_view group) const {
+  const auto found = std::ranges::find(groups_, group, &Named::name);
+  TUTTI_ASSERT(found != groups_.end(), groups_.size());
+  return found->offsets;
 }
 
 }  // namespace tutti

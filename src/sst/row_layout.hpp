@@ -36,7 +36,7 @@ inline constexpr std::size_t kMembershipOffset = 64;
 /// Of a whole control block.
 [[nodiscard]] std::size_t block_bytes(const GroupOptions& group, std::size_t nodes);
 
-struct GroupPlace {
+struct GroupOffsets {
   std::array<std::size_t, 2> control{};  ///< offsets of the control blocks, by view number mod 2
   /// Offset of the number of the newest view in which space of records of the views before it may
   /// have been used again; it lasts as long as the row (Y5).
@@ -56,14 +56,14 @@ class RowLayout {
   [[nodiscard]] std::size_t row_bytes() const { return bytes_; }
 
   /// Where the group with that name is. It must be one of those given.
-  [[nodiscard]] GroupPlace place(std::string_view group) const;
+  [[nodiscard]] GroupOffsets offsets_of(std::string_view group) const;
 
  private:
   struct Named {
     std::string name;
-    GroupPlace place;
+    GroupOffsets offsets;
   };
-  std::vector<Named> places_;
+  std::vector<Named> groups_;
   std::size_t bytes_ = 0;
 };
 

@@ -53,14 +53,14 @@ class ForgedNodeOver final : private EngineEvents {
     EngineEvents& events = *this;
     engine = std::make_unique<Engine<Memory>>(
         options,
-        EnginePlace{.plan = plan.rows,
-                    .own_row = rows[slot].data(),
-                    .fabric = fabric,
-                    .row_of = [&rows](Slot peer) { return rows[peer.value].data(); },
-                    .jobs = jobs,
-                    .deliveries = {[this](std::span<const Message> batch) {
-                      for (const Message& message : batch) delivered.emplace_back(message.text());
-                    }}},
+        EngineContext{.plan = plan.rows,
+                      .own_row = rows[slot].data(),
+                      .fabric = fabric,
+                      .row_of = [&rows](Slot peer) { return rows[peer.value].data(); },
+                      .jobs = jobs,
+                      .deliveries = {[this](std::span<const Message> batch) {
+                        for (const Message& message : batch) delivered.emplace_back(message.text());
+                      }}},
         events, memory);
     membership = &engine->membership();
     group = &engine->subgroup(0);

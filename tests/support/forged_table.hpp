@@ -28,7 +28,7 @@ struct ForgedOptions {
   std::uint32_t window_records = 16;
   std::uint32_t message_max_bytes = 128;
   std::uint32_t lane_granules = 128;  ///< in Order::lcr
-  bool copied = false;  ///< rings: each member has its own replica of the others'
+  bool copied = false;                ///< rings: each member has its own replica of the others'
 };
 
 class ForgedTable {
@@ -185,7 +185,7 @@ class RingWriter {
     return message;
   }
 
-  /// A header at the place of the next record, or somewhere else.
+  /// A header at the offset of the next record, or somewhere else.
   void raw(RecordHeader header) { raw_at(at_, header); }
   void raw_at(std::uint32_t granule, RecordHeader header) {
     const std::uint64_t word = pack_header(header);

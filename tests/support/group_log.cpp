@@ -85,50 +85,50 @@ void GroupLog::deliver_one(std::uint32_t number, const Message& message) {
   Member& member = members_[number];
   const auto sender = std::ranges::find(senders_, message.sender.value, &Sender::rank);
   if (sender == senders_.end()) return report("D1: from a member that is no sender");
-  Place place{.sender = static_cast<std::uint32_t>(sender - senders_.begin())};
-  std::uint64_t& next = member.next_claim[place.sender];
+  Position position{.sender = static_cast<std::uint32_t>(sender - senders_.begin())};
+  std::uint64_t& next = member.next_claim[position.sender];
   while (next < sender->claims.size() && sender->claims[next].abandoned) ++next;
-  place.claim = next++;
-  member.last_batch.push_back(place.claim);
-  if (place.claim >= sender->claims.size())
-    return report("D2: more than sent at " + name(number, place));
-  walk(place.sender);
-  if (place.claim >= sender->records.size()) {
-    return report("D1: delivered before it was sent: " + name(number, place));
+  position.claim = next++;
+  member.last_batch.push_back(position.claim);
+  if (position.claim >= sender->claims.size())
+    return report("D2: more than sent at " + name(number, position));
+  walk(position.sender);
+  if (position.claim >= sender->records.size()) {
+    return report("D1: delivered before it was sent: " + name(number, position));
   }
-  const bool same =
-      message.size == sender->claims[place.claim].size && payload_is(message.bytes(), seed(place));
-  if (!same) report("D1, D8: wrong contents: " + name(number, place));
-  const std::uint64_t count = member.counts[place.sender]++;
+  const bool same = message.size == sender->claims[position.claim].size &&
+                    payload_is(message.bytes(), seed(position));
+  if (!same) report("D1, D8: wrong contents: " + name(number, position));
+  const std::uint64_t count = member.counts[position.sender]++;
   if (options_.level == Level::unordered) {
-    if (message.seq.value != count) report("D8: wrong number: " + name(number, place));
+    if (message.seq.value != count) report("D8: wrong number: " + name(number, position));
   } else {
-    check_order(number, place, message.seq.value);
+    check_order(number, position, message.seq.value);
   }
-  if (options_.level == Level::atomic && same) check_everywhere(place);
+  if (options_.level == Level::atomic && same) check_everywhere(position);
   ++member.delivered;
 }
 
-void GroupLog::check_order(std::uint32_t number, const Place& place, std::uint64_t seq) {
+void GroupLog::check_order(std::uint32_t number, const Position& position, std::uint64_t seq) {
   const std::uint64_t at = members_[number].delivered;
-  if (seq != at) report("D7: wrong number: " + name(number, place));
+  if (seq != at) report("D7: wrong number: " + name(number, position));
   if (at == sequence_.size()) {
-    sequence_.push_back(place);
-  } else if (sequence_[at] != place) {
-    report("D6: another order: " + name(number, place));
+    sequence_.push_back(position);
+  } else if (sequence_[at] != position) {
+    report("D6: another order: " + name(number, position));
   }
 }
 
-void GroupLog::check_everywhere(const Place& place) {
-  const Record& record = senders_[place.sender].records[place.claim];
-  const std::uint32_t size = senders_[place.sender].claims[place.claim].size;
+void GroupLog::check_everywhere(const Position& position) {
+  const Record& record = senders_[position.sender].records[position.claim];
+  const std::uint32_t size = senders_[position.sender].claims[position.claim].size;
   for (std::uint32_t m = 0; m < members_.size(); ++m) {
     const Member& member = members_[m];
     const bool told =
-        word_at(member.control + ControlWords::kReceived[place.sender]) > record.round;
-    const std::span<const std::byte> there(member.rings[place.sender] + record.offset, size);
-    if (!told || !payload_is(there, seed(place))) {
-      report("A: delivered although not here: " + name(m, place));
+        word_at(member.control + ControlWords::kReceived[position.sender]) > record.round;
+    const std::span<const std::byte> there(member.rings[position.sender] + record.offset, size);
+    if (!told || !payload_is(there, seed(position))) {
+      report("A: delivered although not here: " + name(m, position));
     }
   }
 }
@@ -137,9 +137,10 @@ void GroupLog::still_there(std::uint32_t number, std::span<const Message> batch)
   const Member& member = members_[number];
   for (std::size_t i = 0; i < batch.size() && i < member.last_batch.size(); ++i) {
     const auto sender = std::ranges::find(senders_, batch[i].sender.value, &Sender::rank);
-    const Place place{static_cast<std::uint32_t>(sender - senders_.begin()), member.last_batch[i]};
-    if (!payload_is(batch[i].bytes(), seed(place))) {
-      report("D12: overwritten while delivered: " + name(number, place));
+    const Position position{static_cast<std::uint32_t>(sender - senders_.begin()),
+                            member.last_batch[i]};
+    if (!payload_is(batch[i].bytes(), seed(position))) {
+      report("D12: overwritten while delivered: " + name(number, position));
     }
   }
 }
@@ -197,13 +198,13 @@ std::size_t GroupLog::deliverable() const {
   return total;
 }
 
-std::uint64_t GroupLog::seed(const Place& place) const {
-  return payload_seed(number_, place.sender, place.claim);
+std::uint64_t GroupLog::seed(const Position& position) const {
+  return payload_seed(number_, position.sender, position.claim);
 }
 
-std::string GroupLog::name(std::uint32_t member, const Place& place) const {
-  return "member " + std::to_string(member) + ", sender " + std::to_string(place.sender) +
-         ", claim " + std::to_string(place.claim);
+std::string GroupLog::name(std::uint32_t member, const Position& position) const {
+  return "member " + std::to_string(member) + ", sender " + std::to_string(position.sender) +
+         ", claim " + std::to_string(position.claim);
 }
 
 }  // namespace tutti::testing

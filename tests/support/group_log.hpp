@@ -74,25 +74,25 @@ class GroupLog {
     std::vector<std::uint64_t> last_batch;  // claim of each message of the current batch
     std::uint64_t delivered = 0;
   };
-  struct Place {
+  struct Position {
     std::uint32_t sender = 0;
     std::uint64_t claim = 0;
-    bool operator==(const Place&) const = default;
+    bool operator==(const Position&) const = default;
   };
 
   void deliver_one(std::uint32_t number, const Message& message);
-  void check_order(std::uint32_t number, const Place& place, std::uint64_t seq);
-  void check_everywhere(const Place& place);
+  void check_order(std::uint32_t number, const Position& position, std::uint64_t seq);
+  void check_everywhere(const Position& position);
   void check_rule(bool complete);
-  [[nodiscard]] std::uint64_t seed(const Place& place) const;
-  [[nodiscard]] std::string name(std::uint32_t member, const Place& place) const;
+  [[nodiscard]] std::uint64_t seed(const Position& position) const;
+  [[nodiscard]] std::string name(std::uint32_t member, const Position& position) const;
 
   GroupOptions options_;
   std::uint32_t ring_bytes_;
   std::uint64_t number_;
   std::vector<Sender> senders_;
   std::vector<Member> members_;
-  std::vector<Place> sequence_;  // the longest seen: all others are prefixes of it
+  std::vector<Position> sequence_;  // the longest seen: all others are prefixes of it
   std::vector<std::string> findings_;
 };
 

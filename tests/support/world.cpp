@@ -141,12 +141,12 @@ void World::make_engine(std::uint32_t node) {
   const bool between_loads = options_.wires != Wires::faulty;
   engines_.push_back(std::make_unique<Engine<LandingMemory>>(
       options,
-      EnginePlace{.plan = plan_,
-                  .own_row = rows_[node].data(),
-                  .fabric = *fabrics_[node],
-                  .row_of = row_of,
-                  .jobs = jobs_.back(),
-                  .deliveries = std::move(deliveries)},
+      EngineContext{.plan = plan_,
+                    .own_row = rows_[node].data(),
+                    .fabric = *fabrics_[node],
+                    .row_of = row_of,
+                    .jobs = jobs_.back(),
+                    .deliveries = std::move(deliveries)},
       events, LandingMemory{between_loads ? this : nullptr, Slot{node}}));
   for (Part& part : parts_) {
     if (part.node == node) part.machine = &engines_[node]->subgroup(part.group);
@@ -322,8 +322,8 @@ std::string World::findings() const {
   }
   for (const Part& part : parts_) {
     if (const auto violation = part.machine->violation()) {
-      all += "node " + node_name(part.node) + " calls member " +
-             std::to_string(violation->rank) + " corrupt: " + violation->what + "\n";
+      all += "node " + node_name(part.node) + " calls member " + std::to_string(violation->rank) +
+             " corrupt: " + violation->what + "\n";
     }
   }
   return all;

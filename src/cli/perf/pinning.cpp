@@ -49,12 +49,12 @@ Result<void> stay_on_node(std::uint32_t node) {
   return {};
 }
 
-Result<void> stay_on_processor(std::uint32_t place) {
+Result<void> stay_on_processor(std::uint32_t position) {
   cpu_set_t allowed;
   if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) {
     return refused("--pin: cannot tell which processors there are");
   }
-  int skip = static_cast<int>(place) % CPU_COUNT(&allowed);
+  int skip = static_cast<int>(position) % CPU_COUNT(&allowed);
   int cpu = 0;
   while (!CPU_ISSET(cpu, &allowed) || skip-- > 0) ++cpu;
   cpu_set_t chosen;
@@ -66,12 +66,12 @@ Result<void> stay_on_processor(std::uint32_t place) {
 
 }  // namespace
 
-Result<void> stay(const PerfOptions& options, std::uint32_t place) {
+Result<void> stay(const PerfOptions& options, std::uint32_t position) {
   if (options.numa_node >= 0) {
     const auto node = static_cast<std::uint32_t>(options.numa_node);
     if (Result<void> ok = stay_on_node(node); !ok) return ok;
   }
-  return options.pin ? stay_on_processor(place) : Result<void>{};
+  return options.pin ? stay_on_processor(position) : Result<void>{};
 }
 
 }  // namespace tutti::cli

@@ -9,7 +9,8 @@
 namespace tutti::cli {
 
 /// --numa-node: this process runs on the node's processors and takes memory of that node alone.
-/// --pin: of the processors that it then may use, it stays on the `place`-th, modulo their number.
-[[nodiscard]] Result<void> stay(const PerfOptions& options, std::uint32_t place);
+/// --pin: of the processors that it then may use, it stays on the `position`-th, modulo their
+/// number.
+[[nodiscard]] Result<void> stay(const PerfOptions& options, std::uint32_t position);
 
 }  // namespace tutti::cli

@@ -36,15 +36,15 @@ Result<Bell> Bell::open(Sleeper& sleeper, UniqueFd socket, const GreetingBytes& 
 bool Bell::read() {
   while (true) {
     std::array<std::byte, 512> rings;
-    const std::span<std::byte> place = greeted_ < kGreetingBytes
-                                           ? std::span<std::byte>(greeting_).subspan(greeted_)
-                                           : std::span<std::byte>(rings);
-    const ssize_t bytes = ::recv(fd_, place.data(), place.size(), MSG_DONTWAIT);
+    const std::span<std::byte> target = greeted_ < kGreetingBytes
+                                            ? std::span<std::byte>(greeting_).subspan(greeted_)
+                                            : std::span<std::byte>(rings);
+    const ssize_t bytes = ::recv(fd_, target.data(), target.size(), MSG_DONTWAIT);
     if (bytes == 0) return false;
     if (bytes < 0) return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
     rung_ = rung_ || greeted_ == kGreetingBytes;
     greeted_ = std::min(greeted_ + static_cast<std::size_t>(bytes), kGreetingBytes);
-    if (static_cast<std::size_t>(bytes) < place.size()) return true;
+    if (static_cast<std::size_t>(bytes) < target.size()) return true;
   }
 }
 

@@ -115,9 +115,9 @@ bool RingReader::apply() {
     for (std::uint64_t done = 0; done < record.bytes; done += 8) {
       std::uint64_t word;
       std::memcpy(&word, frame_.data() + at + done, sizeof word);
-      auto* place = reinterpret_cast<std::uint64_t*>(row_.data() + record.offset + done);
+      auto* target = reinterpret_cast<std::uint64_t*>(row_.data() + record.offset + done);
       // Pairs with the acquire loads of whoever reads the row on another thread.
-      std::atomic_ref<std::uint64_t>(*place).store(word, std::memory_order_release);
+      std::atomic_ref<std::uint64_t>(*target).store(word, std::memory_order_release);
     }
     at += record.bytes;
   }

@@ -53,7 +53,7 @@ class RingWriter {
  public:
   struct Part {
     std::uint64_t offset = 0;  ///< in the ring
-    std::uint32_t bytes = 0;   ///< to be written there, from the same place of the mirror
+    std::uint32_t bytes = 0;   ///< to be written there, from the same offset of the mirror
     std::uint32_t payload = 0;
   };
 

@@ -92,14 +92,14 @@ Result<void> Endpoint::point_at(const std::string& address) {
 
 Outcome Endpoint::write(const Write& what) {
   iovec piece{.iov_base = const_cast<std::byte*>(what.from), .iov_len = what.bytes};
-  fi_rma_iov place{.addr = what.to, .len = what.bytes, .key = what.key};
+  fi_rma_iov target{.addr = what.to, .len = what.bytes, .key = what.key};
   void* descriptor = what.descriptor;
   // Not fi_inject_write(): it takes no context, and an error would not name the attachment.
   const fi_msg_rma message{.msg_iov = &piece,
                            .desc = &descriptor,
                            .iov_count = 1,
                            .addr = peer_,
-                           .rma_iov = &place,
+                           .rma_iov = &target,
                            .rma_iov_count = 1,
                            .context = context_of(attachment_),
                            .data = 0};

@@ -16,27 +16,27 @@ namespace {
 
 class OfiCarrier final : public CarrierOf<OfiFabric, OfiConnection> {
  public:
-  explicit OfiCarrier(const CarrierPlace& place) : CarrierOf(kOfiCarrier), place_(place) {}
+  explicit OfiCarrier(const CarrierContext& context) : CarrierOf(kOfiCarrier), context_(context) {}
 
   Result<std::unique_ptr<Fabric>> open(Sleeper& sleeper) override {
-    const NodeOptions& node = place_.node;
-    const Result<Address> address = address_from(node.members[place_.self.value].address);
+    const NodeOptions& node = context_.node;
+    const Result<Address> address = address_from(node.members[context_.self.value].address);
     if (!address) return std::unexpected(address.error());
-    const std::span<const std::byte> row(place_.own_row.data(), place_.own_row.size());
+    const std::span<const std::byte> row(context_.own_row.data(), context_.own_row.size());
     auto fabric = opened(OfiFabric::create(sleeper, row, node.provider, address->host));
     const std::string caution = ofi::caution_of(node.provider);
     if (fabric && !caution.empty() && node.log) node.log(LogLevel::warning, caution);
     return fabric;
   }
   Result<std::optional<std::string>> offer(Link* /*called*/) override {
-    return place_.node.provider;
+    return context_.node.provider;
   }
   std::unique_ptr<Pairing> pair(PairRequest request) override {
     return std::make_unique<SocketPairing<OfiConnection>>(std::move(request));
   }
 
  private:
-  const CarrierPlace place_;
+  const CarrierContext context_;
 };
 
 // AF_INET, AF_INET6, or, of a host's name, which the resolver decides, AF_UNSPEC.
@@ -86,13 +86,14 @@ Fit fit_ofi(const CarrierEnd& mine, const CarrierEnd& theirs) {
 
 }  // namespace
 
-const CarrierKind kOfiCarrier{.name = "ofi",
-                              .label = "libfabric",
-                              .automatic = false,
-                              .control_bytes_max = kControlBytesMax,
-                              .fit = fit_ofi,
-                              .make = [](const CarrierPlace& place) -> std::unique_ptr<Carrier> {
-                                return std::make_unique<OfiCarrier>(place);
-                              }};
+const CarrierKind kOfiCarrier{
+    .name = "ofi",
+    .label = "libfabric",
+    .automatic = false,
+    .control_bytes_max = kControlBytesMax,
+    .fit = fit_ofi,
+    .make = [](const CarrierContext& context) -> std::unique_ptr<Carrier> {
+      return std::make_unique<OfiCarrier>(context);
+    }};
 
 }  // namespace tutti

@@ -145,15 +145,15 @@ bool OfiFabric::tell(Peer& peer, Word word, std::uint64_t value) {
   // woken for that.
   const bool counts = word != Word::asleep || peer.unnoticed;
   if (counts && peer.signalled == ofi::CompletionQueue::kSignalledMax) return false;
-  const std::size_t place = std::to_underlying(word) * sizeof value;
-  std::byte* const copy = peer.mirror.bytes().data() + ofi::kRingBytes + place;
+  const std::size_t offset = std::to_underlying(word) * sizeof value;
+  std::byte* const copy = peer.mirror.bytes().data() + ofi::kRingBytes + offset;
   std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t*>(copy))
       .store(value, std::memory_order_relaxed);
   const ofi::Write out{
       .from = copy,
       .bytes = sizeof value,
       .descriptor = descriptor_of(peer.mirror_region),
-      .to = peer.theirs->base + ofi::window_control(peer.theirs->row_bytes) + place,
+      .to = peer.theirs->base + ofi::window_control(peer.theirs->row_bytes) + offset,
       .key = peer.theirs->key,
       .signalled = counts && (must_signal() || peer.signalled == 0 || word == Word::asleep),
       .copied = true};

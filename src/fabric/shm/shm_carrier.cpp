@@ -14,8 +14,8 @@ namespace {
 
 class ShmPairing final : public Pairing {
  public:
-  ShmPairing(const CarrierPlace& place, PairRequest request)
-      : Pairing(std::move(request)), place_(place) {}
+  ShmPairing(const CarrierContext& context, PairRequest request)
+      : Pairing(std::move(request)), context_(context) {}
 
   asio::awaitable<Result<std::unique_ptr<Connection>>> connect() override {
     if (request().dialed) {
@@ -29,7 +29,7 @@ class ShmPairing final : public Pairing {
     if (!room) co_return std::unexpected(room.error());
     const Result<void> sent =
         send_offer(link().watched_fd(), request().incarnation, request().peer_incarnation,
-                   place_.own_row.read_only_fd().get(), place_.doorbell_fd);
+                   context_.own_row.read_only_fd().get(), context_.doorbell_fd);
     if (!sent) co_return std::unexpected(sent.error());
     while (true) {
       // The peer sends its row before whatever follows on the link: the row may be here although
@@ -78,15 +78,15 @@ class ShmPairing final : public Pairing {
     return std::make_unique<ConnectionOf<ShmConnection>>(std::move(made));
   }
 
-  const CarrierPlace& place_;
+  const CarrierContext& context_;
 };
 
 class ShmCarrier final : public CarrierOf<ShmFabric, ShmConnection> {
  public:
-  explicit ShmCarrier(const CarrierPlace& place) : CarrierOf(kShmCarrier), place_(place) {}
+  explicit ShmCarrier(const CarrierContext& context) : CarrierOf(kShmCarrier), context_(context) {}
 
   Result<std::unique_ptr<Fabric>> open(Sleeper& sleeper) override {
-    return opened(ShmFabric::create(sleeper, place_.own_row));
+    return opened(ShmFabric::create(sleeper, context_.own_row));
   }
 
   // A name of its own for every link: whoever comes to that socket was told its name by us.
@@ -101,11 +101,11 @@ class ShmCarrier final : public CarrierOf<ShmFabric, ShmConnection> {
   }
 
   std::unique_ptr<Pairing> pair(PairRequest request) override {
-    return std::make_unique<ShmPairing>(place_, std::move(request));
+    return std::make_unique<ShmPairing>(context_, std::move(request));
   }
 
  private:
-  const CarrierPlace place_;
+  const CarrierContext context_;
 };
 
 Fit fit_shm(const CarrierEnd& mine, const CarrierEnd& theirs) {
@@ -118,13 +118,14 @@ Fit fit_shm(const CarrierEnd& mine, const CarrierEnd& theirs) {
 
 }  // namespace
 
-const CarrierKind kShmCarrier{.name = "shm",
-                              .label = "shared memory",
-                              .missing = "its row has not come",
-                              .cannot = "cannot share memory",
-                              .fit = fit_shm,
-                              .make = [](const CarrierPlace& place) -> std::unique_ptr<Carrier> {
-                                return std::make_unique<ShmCarrier>(place);
-                              }};
+const CarrierKind kShmCarrier{
+    .name = "shm",
+    .label = "shared memory",
+    .missing = "its row has not come",
+    .cannot = "cannot share memory",
+    .fit = fit_shm,
+    .make = [](const CarrierContext& context) -> std::unique_ptr<Carrier> {
+      return std::make_unique<ShmCarrier>(context);
+    }};
 
 }  // namespace tutti

@@ -1,8 +1,8 @@
 /// \file frame.hpp
 /// What goes over a TCP connection: one-sided writes as frames, little-endian, no alignment.
 ///
-///     data     header | bytes of the sender's row, for `place` of its replica
-///     control  header | records (control_record.hpp), `place` is their check
+///     data     header with an offset | bytes of the sender's row, for there in its replica
+///     control  header with a check of the rest | records (control_record.hpp)
 ///
 /// All records of a control frame are applied together, once the whole frame is there: between two
 /// polls a reader sees all of them or none. So words published again may replace older ones of the
@@ -26,10 +26,10 @@ inline constexpr std::uint32_t kControlMagic = 0x43747554;  // "TutC"
 
 struct FrameHeader {
   std::uint32_t magic = 0;
-  std::uint32_t bytes = 0;  ///< of the payload, which follows
-  std::uint64_t epoch = 0;  ///< of the connection; frames of another are dropped
-  std::uint64_t place = 0;  ///< data: offset in the row; control: check of the payload
-  std::uint64_t check = 0;  ///< of the fields above
+  std::uint32_t bytes = 0;            ///< of the payload, which follows
+  std::uint64_t epoch = 0;            ///< of the connection; frames of another are dropped
+  std::uint64_t offset_or_check = 0;  ///< data: offset in the row; control: check of the payload
+  std::uint64_t check = 0;            ///< of the fields above
 };
 inline constexpr std::size_t kFrameHeaderBytes = 32;
 static_assert(sizeof(FrameHeader) == kFrameHeaderBytes);
@@ -42,7 +42,7 @@ static_assert(sizeof(FrameHeader) == kFrameHeaderBytes);
 
 [[nodiscard]] constexpr std::uint64_t header_check(const FrameHeader& header) {
   const std::uint64_t kind = header.magic | (std::uint64_t{header.bytes} << 32);
-  return mix(mix(mix(0x7475747469, kind), header.epoch), header.place);
+  return mix(mix(mix(0x7475747469, kind), header.epoch), header.offset_or_check);
 }
 
 /// `payload` is a multiple of 8 bytes long.
@@ -57,8 +57,10 @@ static_assert(sizeof(FrameHeader) == kFrameHeaderBytes);
 }
 
 [[nodiscard]] constexpr FrameHeader make_header(std::uint32_t magic, std::uint32_t bytes,
-                                                std::uint64_t epoch, std::uint64_t place) {
-  FrameHeader header{.magic = magic, .bytes = bytes, .epoch = epoch, .place = place};
+                                                std::uint64_t epoch,
+                                                std::uint64_t offset_or_check) {
+  FrameHeader header{
+      .magic = magic, .bytes = bytes, .epoch = epoch, .offset_or_check = offset_or_check};
   header.check = header_check(header);
   return header;
 }

@@ -21,20 +21,20 @@ FrameReader::FrameReader(std::span<std::byte> row, std::uint64_t epoch)
   TUTTI_ASSERT(reinterpret_cast<std::uintptr_t>(row.data()) % 8 == 0);
 }
 
-std::span<const iovec> FrameReader::places() {
+std::span<const iovec> FrameReader::targets() {
   if (!error_.empty()) return {};
   if (direct_bytes_ > 0) {
-    places_[0] = {direct_, direct_bytes_};
-    places_[1] = {staging_.data(), staging_.size()};
-    return places_;
+    targets_[0] = {direct_, direct_bytes_};
+    targets_[1] = {staging_.data(), staging_.size()};
+    return targets_;
   }
   if (staged_begin_ > 0) {
     std::memmove(staging_.data(), staging_.data() + staged_begin_, staged());
     staged_end_ = staged();
     staged_begin_ = 0;
   }
-  places_[0] = {staging_.data() + staged_end_, staging_.size() - staged_end_};
-  return {places_.data(), 1};
+  targets_[0] = {staging_.data() + staged_end_, staging_.size() - staged_end_};
+  return {targets_.data(), 1};
 }
 
 std::size_t FrameReader::arrived(std::size_t bytes) {
@@ -97,16 +97,17 @@ bool FrameReader::inside_row(std::uint64_t offset, std::uint64_t bytes) const {
 }
 
 FrameReader::Step FrameReader::start_data(const FrameHeader& header) {
-  if (!inside_row(header.place, header.bytes)) return corrupt("its place is outside the row");
+  if (!inside_row(header.offset_or_check, header.bytes))
+    return corrupt("its offset is outside the row");
   staged_begin_ += kFrameHeaderBytes;
   const std::size_t here = std::min<std::size_t>(header.bytes, staged());
-  std::byte* const target = row_.data() + header.place;
+  std::byte* const target = row_.data() + header.offset_or_check;
   std::memcpy(target, staging_.data() + staged_begin_, here);
   staged_begin_ += here;
   direct_ = target + here;
   direct_bytes_ = header.bytes - here;
   if (direct_bytes_ > 0) {
-    staged_begin_ = staged_end_ = 0;  // all of it was used: places() gives the buffer anew
+    staged_begin_ = staged_end_ = 0;  // all of it was used: targets() gives the buffer anew
     return Step::incomplete;
   }
   ++landed_;
@@ -124,8 +125,9 @@ FrameReader::Step FrameReader::apply_control(const FrameHeader& header) {
   }
   const std::span<const std::byte> payload(staging_.data() + staged_begin_ + kFrameHeaderBytes,
                                            header.bytes);
-  if (payload_check(payload) != header.place) return corrupt("its control words' check is wrong");
-  if (!control_valid(payload)) return corrupt("its control words' place is outside the row");
+  if (payload_check(payload) != header.offset_or_check)
+    return corrupt("its control words' check is wrong");
+  if (!control_valid(payload)) return corrupt("its control words' offset is outside the row");
   store_control(payload);
   staged_begin_ += frame_bytes;
   return Step::applied;

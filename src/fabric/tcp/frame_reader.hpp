@@ -1,6 +1,6 @@
 /// \file frame_reader.hpp
 /// Applies a peer's stream of frames to the replica of its row. Knows nothing of sockets: the
-/// caller has bytes put where places() says and tells how many came.
+/// caller has bytes put where targets() says and tells how many came.
 ///
 /// Bytes are input: whatever they are, nothing is written outside the replica, nor to its header.
 /// Invariants: FR1 frames are applied in stream order; FR2 the words of a control frame are stored
@@ -29,9 +29,9 @@ class FrameReader {
 
   /// Where the next bytes of the stream belong, in this order. Never empty before an error;
   /// valid until the next call of arrived().
-  [[nodiscard]] std::span<const iovec> places();
+  [[nodiscard]] std::span<const iovec> targets();
 
-  /// The first `bytes` of places() were filled. Applies what is complete; returns how many posts
+  /// The first `bytes` of targets() were filled. Applies what is complete; returns how many posts
   /// landed with that.
   std::size_t arrived(std::size_t bytes);
 
@@ -66,7 +66,7 @@ class FrameReader {
   std::size_t direct_bytes_ = 0;   // how much of it is missing; then nothing is staged
   std::size_t skipped_bytes_ = 0;  // how much of a dropped frame is still to come
   std::size_t landed_ = 0;         // posts, in the current call of arrived()
-  std::array<iovec, 2> places_{};
+  std::array<iovec, 2> targets_{};
   std::uint64_t stale_frames_ = 0;
   std::string error_;
 };

@@ -11,10 +11,10 @@ namespace {
 
 class TcpCarrier final : public CarrierOf<TcpFabric, TcpConnection> {
  public:
-  explicit TcpCarrier(const CarrierPlace& place) : CarrierOf(kTcpCarrier), place_(place) {}
+  explicit TcpCarrier(const CarrierContext& context) : CarrierOf(kTcpCarrier), context_(context) {}
 
   Result<std::unique_ptr<Fabric>> open(Sleeper& sleeper) override {
-    return opened(TcpFabric::create(sleeper, place_.own_row.data(), place_.own_row.size()));
+    return opened(TcpFabric::create(sleeper, context_.own_row.data(), context_.own_row.size()));
   }
   Result<std::optional<std::string>> offer(Link* /*called*/) override { return std::string(); }
   std::unique_ptr<Pairing> pair(PairRequest request) override {
@@ -22,19 +22,20 @@ class TcpCarrier final : public CarrierOf<TcpFabric, TcpConnection> {
   }
 
  private:
-  const CarrierPlace place_;
+  const CarrierContext context_;
 };
 
 }  // namespace
 
-const CarrierKind kTcpCarrier{.name = "tcp",
-                              .label = "TCP",
-                              .control_bytes_max = kControlBytesMax,
-                              .fit = [](const CarrierEnd& mine, const CarrierEnd& theirs) -> Fit {
-                                return {.fits = mine.offer && theirs.offer};
-                              },
-                              .make = [](const CarrierPlace& place) -> std::unique_ptr<Carrier> {
-                                return std::make_unique<TcpCarrier>(place);
-                              }};
+const CarrierKind kTcpCarrier{
+    .name = "tcp",
+    .label = "TCP",
+    .control_bytes_max = kControlBytesMax,
+    .fit = [](const CarrierEnd& mine, const CarrierEnd& theirs) -> Fit {
+      return {.fits = mine.offer && theirs.offer};
+    },
+    .make = [](const CarrierContext& context) -> std::unique_ptr<Carrier> {
+      return std::make_unique<TcpCarrier>(context);
+    }};
 
 }  // namespace tutti

@@ -101,11 +101,11 @@ std::size_t TcpFabric::receive(Peer& peer) {
   std::size_t landed = 0;
   std::size_t received = 0;
   while (received < kReceiveBytesPerPoll) {
-    const std::span<const iovec> places = peer.reader.places();
-    const std::size_t wanted = bytes_of(places);
-    msghdr message = message_of(places);
-    const ssize_t result = places.size() == 1
-                               ? ::recv(peer.fd, places[0].iov_base, wanted, MSG_DONTWAIT)
+    const std::span<const iovec> targets = peer.reader.targets();
+    const std::size_t wanted = bytes_of(targets);
+    msghdr message = message_of(targets);
+    const ssize_t result = targets.size() == 1
+                               ? ::recv(peer.fd, targets[0].iov_base, wanted, MSG_DONTWAIT)
                                : ::recvmsg(peer.fd, &message, MSG_DONTWAIT);
     if (result <= 0) {
       if (result < 0 && errno == EINTR) continue;

@@ -21,7 +21,8 @@ class VerbsPairing;
 
 class VerbsCarrier final : public CarrierOf<VerbsFabric, VerbsConnection> {
  public:
-  explicit VerbsCarrier(const CarrierPlace& place) : CarrierOf(kVerbsCarrier), place_(place) {}
+  explicit VerbsCarrier(const CarrierContext& context)
+      : CarrierOf(kVerbsCarrier), context_(context) {}
 
   Result<std::unique_ptr<Fabric>> open(Sleeper& sleeper) override;
   Result<std::optional<std::string>> offer(Link* /*called*/) override {
@@ -35,7 +36,7 @@ class VerbsCarrier final : public CarrierOf<VerbsFabric, VerbsConnection> {
  private:
   friend class VerbsPairing;
 
-  const CarrierPlace place_;
+  const CarrierContext context_;
   std::shared_ptr<verbs::Device> device_;
   std::vector<VerbsPairing*> pairings_;  // the newest last
 };
@@ -98,7 +99,7 @@ class VerbsPairing final : public Pairing {
                                   .incarnation = request().incarnation,
                                   .peer_incarnation = request().peer_incarnation,
                                   .peer_row_bytes = request().peer_row_bytes,
-                                  .give_up_after = carrier_.place_.node.suspect_after};
+                                  .give_up_after = carrier_.context_.node.suspect_after};
     if (request().dialed) return verbs::Meeting::call(device, who, request().peer_offer);
     return verbs::Meeting::answer(device, who, *std::exchange(call_, std::nullopt));
   }
@@ -109,14 +110,14 @@ class VerbsPairing final : public Pairing {
 };
 
 Result<std::unique_ptr<Fabric>> VerbsCarrier::open(Sleeper& sleeper) {
-  const NodeOptions& node = place_.node;
+  const NodeOptions& node = context_.node;
   const bool may_do_without = node.fabric == FabricChoice::automatic && node.rdma_device.empty();
   if (may_do_without && !verbs::is_there()) return nullptr;
   std::string near;
-  if (const auto own = resolve_now(sleeper.context(), node.members[place_.self.value].address)) {
+  if (const auto own = resolve_now(sleeper.context(), node.members[context_.self.value].address)) {
     near = own->front().address().to_string();
   }
-  const std::span<const std::byte> row(place_.own_row.data(), place_.own_row.size());
+  const std::span<const std::byte> row(context_.own_row.data(), context_.own_row.size());
   auto device = verbs::Device::open(node.rdma_device, near, row);
   if (!device && !may_do_without) return std::unexpected(device.error());
   if (!device) {
@@ -167,14 +168,15 @@ Fit fit_verbs(const CarrierEnd& mine, const CarrierEnd& theirs) {
 
 }  // namespace
 
-const CarrierKind kVerbsCarrier{.name = "verbs",
-                                .label = "RDMA",
-                                .missing = "its RDMA connection is not made",
-                                .cannot = "cannot be connected by RDMA",
-                                .falls_back = true,
-                                .fit = fit_verbs,
-                                .make = [](const CarrierPlace& place) -> std::unique_ptr<Carrier> {
-                                  return std::make_unique<VerbsCarrier>(place);
-                                }};
+const CarrierKind kVerbsCarrier{
+    .name = "verbs",
+    .label = "RDMA",
+    .missing = "its RDMA connection is not made",
+    .cannot = "cannot be connected by RDMA",
+    .falls_back = true,
+    .fit = fit_verbs,
+    .make = [](const CarrierContext& context) -> std::unique_ptr<Carrier> {
+      return std::make_unique<VerbsCarrier>(context);
+    }};
 
 }  // namespace tutti

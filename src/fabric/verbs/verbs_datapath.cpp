@@ -215,16 +215,16 @@ void VerbsFabric::post_extra(Peer& peer, Extra extra) {
     const auto bytes = static_cast<std::uint32_t>(sizeof peer.raised);
     peer.raised += 1;
     peer.is_raised = true;
-    std::byte* place = reinterpret_cast<std::byte*>(&peer.raised);
+    std::byte* from = reinterpret_cast<std::byte*>(&peer.raised);
     std::uint32_t key = 0;
     if (peer.pair->inline_bytes >= bytes) {
       request.send_flags = IBV_SEND_INLINE;
     } else {
-      place = peer.pair->staging.bytes().data() + peer.pair->staging.bytes().size() - bytes;
+      from = peer.pair->staging.bytes().data() + peer.pair->staging.bytes().size() - bytes;
       key = peer.pair->staging_key->lkey;
-      std::memcpy(place, &peer.raised, bytes);  // the last was rung, so it is not under way
+      std::memcpy(from, &peer.raised, bytes);  // the last was rung, so it is not under way
     }
-    peer.pieces[0] = {reinterpret_cast<std::uint64_t>(place), bytes, key};
+    peer.pieces[0] = {reinterpret_cast<std::uint64_t>(from), bytes, key};
     request.num_sge = 1;
   }
   fill_extra(peer, 0, extra);

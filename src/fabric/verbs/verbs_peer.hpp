@@ -59,7 +59,7 @@ struct VerbsFabric::Peer {
 
   std::uint64_t bytes_since_alive = 0;              // of data, since the peer was told that we live
   std::uint64_t alive_said = 0;                     // what it was told
-  std::array<std::uint64_t, kChainMax> alive_in{};  // by place in the chain
+  std::array<std::uint64_t, kChainMax> alive_in{};  // by index in the chain
 
   // The peer's bell, which we ring.
   std::uint64_t rung = 0;      // the number that was answered last

@@ -28,12 +28,12 @@ std::string and_more(std::size_t count) {
 }  // namespace
 
 Arrivals::Arrivals(const NodeOptions& node, std::function<void()> wake)
-    : node_(node), wake_(std::move(wake)), places_(node.members.size()) {
+    : node_(node), wake_(std::move(wake)), seats_(node.members.size()) {
   bool higher = false;
-  for (const Slot slot : places_.indices()) {
-    places_[slot].there = node.members[slot.value].name == node.name;
-    higher = higher || places_[slot].there;
-    places_[slot].trouble = higher ? "it never connected to us" : "no answer yet";
+  for (const Slot slot : seats_.indices()) {
+    seats_[slot].there = node.members[slot.value].name == node.name;
+    higher = higher || seats_[slot].there;
+    seats_[slot].trouble = higher ? "it never connected to us" : "no answer yet";
   }
 }
 
@@ -45,9 +45,9 @@ std::vector<Arrival> Arrivals::take_arrivals() {
 
 bool Arrivals::depart(Slot slot) {
   const std::lock_guard lock(mutex_);
-  if (!places_[slot].there) return false;
+  if (!seats_[slot].there) return false;
   if (std::ranges::find(arrivals_, slot, &Arrival::slot) != arrivals_.end()) return false;
-  places_[slot] = {.there = false, .trouble = "it was lost and has not come again"};
+  seats_[slot] = {.there = false, .trouble = "it was lost and has not come again"};
   return true;
 }
 
@@ -96,11 +96,11 @@ std::string Arrivals::awaited() const {
   const std::lock_guard lock(mutex_);
   std::string text;
   std::size_t count = 0;
-  for (const Slot slot : places_.indices()) {
-    if (places_[slot].there || ++count > kNamedMax) continue;
+  for (const Slot slot : seats_.indices()) {
+    if (seats_[slot].there || ++count > kNamedMax) continue;
     const MemberAddress& member = node_.members[slot.value];
     text += (text.empty() ? "" : ", ") + member.name + " (" + member.address + ": " +
-            places_[slot].trouble + ")";
+            seats_[slot].trouble + ")";
   }
   return text + and_more(count);
 }
@@ -109,11 +109,11 @@ std::string Arrivals::only_join() const {
   const std::lock_guard lock(mutex_);
   std::string text;
   std::size_t count = 0;
-  for (const Slot slot : places_.indices()) {
-    const Place& place = places_[slot];
-    if (!place.there || place.founding == Founding::founds || ++count > kNamedMax) continue;
+  for (const Slot slot : seats_.indices()) {
+    const Seat& seat = seats_[slot];
+    if (!seat.there || seat.founding == Founding::founds || ++count > kNamedMax) continue;
     text += (text.empty() ? "" : "; ") + node_.members[slot.value].name +
-            " is connected but founds no group: " + why_not(place.founding);
+            " is connected but founds no group: " + why_not(seat.founding);
   }
   return text + and_more(count);
 }
@@ -134,23 +134,23 @@ void Arrivals::note_refused(std::string why) {
 void Arrivals::arrive(Arrival arrival) {
   {
     const std::lock_guard lock(mutex_);
-    TUTTI_ASSERT(arrival.slot.value < places_.size() && !places_[arrival.slot].there,
+    TUTTI_ASSERT(arrival.slot.value < seats_.size() && !seats_[arrival.slot].there,
                  arrival.slot);  // HS1
     const Slot slot = arrival.slot;
     arrivals_.push_back(std::move(arrival));  // first: there may be no memory
-    places_[slot].there = true;
+    seats_[slot].there = true;
   }
   tell();
 }
 
 void Arrivals::note(Slot slot, std::string trouble) {
   const std::lock_guard lock(mutex_);
-  places_[slot].trouble = std::move(trouble);
+  seats_[slot].trouble = std::move(trouble);
 }
 
 void Arrivals::note(Slot slot, Founding founding) {
   const std::lock_guard lock(mutex_);
-  places_[slot].founding = founding;
+  seats_[slot].founding = founding;
 }
 
 bool Arrivals::fail_start(const Error& error) {

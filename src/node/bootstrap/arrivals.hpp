@@ -77,7 +77,7 @@ class Arrivals {
   [[nodiscard]] Status status() const;
 
  private:
-  struct Place {
+  struct Seat {
     bool there = false;  // between arrival and release
     std::string trouble;
     Founding founding = Founding::founds;
@@ -90,7 +90,7 @@ class Arrivals {
   std::atomic<bool> news_{false};
   std::atomic<bool> failed_{false};
   mutable std::mutex mutex_;
-  IndexedBy<Slot, Place> places_;  // our own included
+  IndexedBy<Slot, Seat> seats_;  // our own included
   std::vector<Arrival> arrivals_;
   std::optional<Error> failure_;
   std::uint64_t refused_ = 0;

@@ -1,7 +1,7 @@
 /// \file bootstrap.hpp
 /// Connects a node with the other nodes of its cluster, from its start to its end.
 ///
-/// Every node listens on its own address; of each pair the higher slot (place in the member list)
+/// Every node listens on its own address; of each pair the higher slot (index in the member list)
 /// calls the lower, again and again until they are connected. Both say hello, compare all that must
 /// agree, answer with a verdict, and choose a carrier, which connects the two. Then the connection
 /// is handed over, at both ends, as an Arrival. The membership decides who is in

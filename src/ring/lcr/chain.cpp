@@ -138,7 +138,7 @@ bool Chain<Memory>::take(const Frame& frame) {
   return true;
 }
 
-// To the same place of our replica as in the sender's ring. Both wrap around.
+// To the same offset of our replica as in the sender's ring. Both wrap around.
 template <class Memory>
 void Chain<Memory>::copy(const Frame& frame) {
   const GroupShape& shape = state_.shape;

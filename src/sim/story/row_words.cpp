@@ -101,9 +101,9 @@ std::size_t RowWords::begin() const { return kMembershipOffset; }
 std::size_t RowWords::end() const {
   std::size_t end = plan_.states.offset + plan_.states.bytes();
   for (const RowLayout& layout : plan_.layouts) {
-    const GroupPlace place = layout.place(plan_.groups.front().name);
+    const GroupOffsets offsets = layout.offsets_of(plan_.groups.front().name);
     const std::size_t bytes = block_bytes(plan_.groups.front(), plan_.names.size());
-    end = std::max({end, place.control[0] + bytes, place.control[1] + bytes});
+    end = std::max({end, offsets.control[0] + bytes, offsets.control[1] + bytes});
   }
   return end;
 }
@@ -140,7 +140,7 @@ std::string RowWords::changed(Slot owner, const std::byte* row, std::size_t offs
     return state(offset - plan_.states.offset, now);
   }
   const GroupOptions& of = plan_.groups.front();
-  for (const std::size_t begin : plan_.layouts[owner].place(of.name).control) {
+  for (const std::size_t begin : plan_.layouts[owner].offsets_of(of.name).control) {
     if (lies_in(offset, begin, block_bytes(of, plan_.names.size()))) {
       const std::uint64_t view = NativeMemory::load(row + begin + ControlWords::kEpoch);
       return group(view, offset - begin, before, now);
@@ -201,7 +201,7 @@ std::string RowWords::group(std::uint64_t view, std::size_t offset, std::uint64_
   }
   if (offset == ControlWords::kSent.offset) return sent(now);
   if (offset == ControlWords::kDelivered.offset) {
-    return now >= kDeliveredAll ? "delivered everything" : "delivered " + counted(now, "place");
+    return now >= kDeliveredAll ? "delivered everything" : "delivered " + counted(now, "position");
   }
   if (offset >= ControlWords::kReceived.offset) {
     const std::vector<std::string> of_view = senders(view);
@@ -265,7 +265,7 @@ std::optional<std::string> RowWords::chain(std::uint64_t view, std::size_t offse
   for (std::size_t s = 0; s < of_view.size(); ++s) {
     if (offset == words.stable(s).offset) return "stable: " + received(of_view[s], now);
     if (offset == words.done(s).offset && now < kDeliveredAll) {
-      return "from behind " + of_view[s] + " on, all delivered " + counted(now, "place");
+      return "from behind " + of_view[s] + " on, all delivered " + counted(now, "position");
     }
   }
   return std::string();  // lane, taken, needs
@@ -312,10 +312,10 @@ std::string RowWords::data(Slot owner, std::size_t offset, std::span<const std::
     }
   }
   if (lies_in(offset, plan_.states.offset, plan_.states.bytes())) return "a piece of the state";
-  if (offset == plan_.layouts[owner].place(plan_.groups.front().name).pass_area) {
+  if (offset == plan_.layouts[owner].offsets_of(plan_.groups.front().name).pass_area) {
     return "what the lost one sent";
   }
-  for (const std::size_t lane : plan_.layouts[owner].place(plan_.groups.front().name).lane) {
+  for (const std::size_t lane : plan_.layouts[owner].offsets_of(plan_.groups.front().name).lane) {
     const std::size_t length = lane_bytes(ring_bytes(plan_.groups.front().window_bytes));
     if (lane != 0 && lies_in(offset, lane, length)) return frames(owner, bytes);
   }

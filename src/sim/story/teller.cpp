@@ -60,11 +60,11 @@ Teller::Texts Teller::learn(Known& known, std::uint32_t owner, std::size_t offse
   std::vector<std::pair<std::size_t, std::uint64_t>> news;  // where, and what was there
   for (std::size_t at = 0; at < bytes.size(); at += 8) {
     if (offset + at < words_.begin() || offset + at + 8 > words_.end()) continue;
-    std::byte* const place = known.row.data() + offset + at;
-    const std::uint64_t before = NativeMemory::load(place);
+    std::byte* const cell = known.row.data() + offset + at;
+    const std::uint64_t before = NativeMemory::load(cell);
     const std::uint64_t now = NativeMemory::load(bytes.data() + at);
     if (before == now) continue;
-    store_cell(place, now);
+    store_cell(cell, now);
     news.emplace_back(offset + at, before);
   }
   // A node that has just come is given old words, too: those of earlier views are not told.
@@ -92,10 +92,10 @@ void Teller::posted(const Net::Posted& posted) {
   } else {
     news = learn(known(posted_, posted.from, posted.to), posted.from, posted.offset, posted.bytes);
   }
-  auto place = std::ranges::find(posts_, posted.to, &std::pair<std::uint32_t, Texts>::first);
-  if (place == posts_.end()) place = posts_.insert(place, {posted.to, {}});
+  auto found = std::ranges::find(posts_, posted.to, &std::pair<std::uint32_t, Texts>::first);
+  if (found == posts_.end()) found = posts_.insert(found, {posted.to, {}});
   for (std::string& text : news) {
-    Texts& texts = place->second;
+    Texts& texts = found->second;
     if (!text.empty() && (texts.empty() || texts.back() != text)) texts.push_back(std::move(text));
   }
 }

@@ -59,7 +59,7 @@ std::string Teller::view_text(const std::vector<Event>& events, std::size_t& at)
   return "'s application is told: view " + std::to_string(view) + " is " + members + joined + left;
 }
 
-// Returns the place after what was told.
+// Returns the index after what was told.
 std::size_t Teller::tell_event(std::uint32_t slot, const std::vector<Event>& events,
                                std::size_t at) {
   const Event& first = events[at];

@@ -60,9 +60,9 @@ struct Receiver {
   /// Feeds up to `count` bytes, as a socket would; returns how many were taken.
   std::size_t feed(std::span<const std::byte> bytes) {
     std::size_t fed = 0;
-    for (const iovec& place : reader.places()) {
-      const std::size_t here = std::min(place.iov_len, bytes.size() - fed);
-      std::memcpy(place.iov_base, bytes.data() + fed, here);
+    for (const iovec& target : reader.targets()) {
+      const std::size_t here = std::min(target.iov_len, bytes.size() - fed);
+      std::memcpy(target.iov_base, bytes.data() + fed, here);
       fed += here;
     }
     landed += reader.arrived(fed);
@@ -198,10 +198,10 @@ TEST(FrameReader, RefusesControlWordsWithAnyByteChanged) {
 
 TEST(FrameReader, RefusesDataOutsideTheRowOrInItsHeader) {
   const std::uint64_t huge = ~std::uint64_t{0};
-  const std::vector<std::pair<std::uint64_t, std::uint32_t>> places = {
+  const std::vector<std::pair<std::uint64_t, std::uint32_t>> pieces = {
       {0, 8},    {56, 16},         {63, 1},       {64, 961},        {1024, 1}, {1023, 2},
       {huge, 1}, {huge - 63, 128}, {huge / 2, 8}, {64, 0xFFFFFFFF}, {64, 0}};
-  for (const auto& [offset, bytes] : places) {
+  for (const auto& [offset, bytes] : pieces) {
     Bytes stream;
     append_frame(stream, data_header(offset, bytes), Bytes(4096, std::byte{9}));
     Receiver receiver(1024);
@@ -226,7 +226,7 @@ TEST(FrameReader, RefusesControlRecordsThatDoNotFit) {
     Receiver receiver(1024);
     receiver.feed_all(stream);
     EXPECT_EQ(receiver.reader.error(),
-              "sent a corrupt frame: its control words' place is outside the row")
+              "sent a corrupt frame: its control words' offset is outside the row")
         << record.offset << " " << record.bytes;
     EXPECT_TRUE(receiver.untouched());
   }
@@ -248,7 +248,7 @@ TEST(FrameReader, AppliesNothingAfterAnError) {
   Receiver receiver;
   receiver.feed_all(Bytes(kFrameHeaderBytes, std::byte{1}));
   EXPECT_EQ(receiver.reader.error(), "sent a corrupt frame: it does not begin as a frame does");
-  EXPECT_TRUE(receiver.reader.places().empty());
+  EXPECT_TRUE(receiver.reader.targets().empty());
   EXPECT_EQ(receiver.reader.arrived(0), 0U);
   EXPECT_TRUE(receiver.untouched());
 }

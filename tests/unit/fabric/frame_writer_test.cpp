@@ -41,9 +41,9 @@ struct Link {
     std::span<const std::byte> rest(wire);
     while (!rest.empty()) {
       std::size_t fed = 0;
-      for (const iovec& place : reader.places()) {
-        const std::size_t here = std::min(place.iov_len, rest.size() - fed);
-        std::memcpy(place.iov_base, rest.data() + fed, here);
+      for (const iovec& target : reader.targets()) {
+        const std::size_t here = std::min(target.iov_len, rest.size() - fed);
+        std::memcpy(target.iov_base, rest.data() + fed, here);
         fed += here;
       }
       reader.arrived(fed);

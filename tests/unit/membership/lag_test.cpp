@@ -14,7 +14,7 @@ using ::testing::IsEmpty;
 
 std::uint64_t reclaimed(ForgedCluster& cluster, std::uint32_t slot) {
   return NativeMemory::load(cluster.rows[slot].data() +
-                            cluster.plan.rows.layouts[Slot{slot}].place("g").reclaimed);
+                            cluster.plan.rows.layouts[Slot{slot}].offsets_of("g").reclaimed);
 }
 
 // The application of the last one does not come back, over two changes of view.

@@ -93,8 +93,8 @@ TEST(NextView, ABlockThatIsClearedSaysNoFirstNumber) {
   ForgedCluster cluster(3);
   cluster.nodes[0].membership->lost(Slot{2});
   const auto word = [&](ControlWords::Word column) {
-    const GroupPlace place = cluster.plan.rows.layouts[Slot{1}].place("g");
-    return NativeMemory::load(cluster.rows[1].data() + place.control[0] + column);
+    const GroupOffsets offsets = cluster.plan.rows.layouts[Slot{1}].offsets_of("g");
+    return NativeMemory::load(cluster.rows[1].data() + offsets.control[0] + column);
   };
   const auto accepted = [&] {
     const std::size_t block = cluster.plan.rows.words.block(1);

@@ -26,8 +26,8 @@ class Orphans : public ::testing::Test {
   // The number of the view's first message, as node 0 says it.
   std::byte* number() {
     const std::uint64_t view = cluster_.nodes[0].views.back().id;
-    const GroupPlace place = cluster_.plan.rows.layouts[Slot{0}].place("g");
-    return cluster_.rows[0].data() + place.control[view % 2] + ControlWords::kFirstSeq;
+    const GroupOffsets offsets = cluster_.plan.rows.layouts[Slot{0}].offsets_of("g");
+    return cluster_.rows[0].data() + offsets.control[view % 2] + ControlWords::kFirstSeq;
   }
   // They know of the view, but of the number only if they have read it already.
   void enter_without_number() {

@@ -35,18 +35,18 @@ std::vector<Planned> plan(std::uint32_t sender, std::uint64_t first_round, Prng&
   return records;
 }
 
-/// What a run is compared with: where delivery stands, one place at a time.
+/// What a run is compared with: where delivery stands, one position at a time.
 struct Reference {
   std::vector<std::vector<Planned>> plans;  // by sender
   std::vector<std::size_t> next;            // by sender: record
-  std::uint64_t place = 0;                  // round * senders + sender
+  std::uint64_t position = 0;               // round * senders + sender
   std::vector<Planned> delivered;
 
   // Goes on as far as these bounds allow.
   void advance(const std::vector<SenderBounds>& bounds) {
-    for (;; ++place) {
-      const std::uint64_t round = place / plans.size();
-      const std::uint64_t s = place % plans.size();
+    for (;; ++position) {
+      const std::uint64_t round = position / plans.size();
+      const std::uint64_t s = position % plans.size();
       const bool record = next[s] < bounds[s].records && plans[s][next[s]].round == round;
       if (round >= (record ? bounds[s].stable : bounds[s].known)) return;
       if (!record) continue;
@@ -78,7 +78,7 @@ void compare(std::uint64_t seed) {
     reference.plans.push_back(plan(s, start, random));
     group.known(s, start);
   }
-  reference.place = start * senders;
+  reference.position = start * senders;
   group.run();
 
   std::vector<SenderBounds> bounds(senders, SenderBounds{0, start, start});
@@ -104,14 +104,14 @@ void compare(std::uint64_t seed) {
     while (group.run(1 + random.below(3))) {
     }
     reference.advance(bounds);
-    ASSERT_EQ(group.delivery->position(), reference.place);
+    ASSERT_EQ(group.delivery->position(), reference.position);
     ASSERT_EQ(group.messages.size(), reference.delivered.size());
   }
   ASSERT_EQ(group.delivery->corrupt(), kNobody);
   expect_same(group.messages, reference.delivered);
 }
 
-TEST(DeliveryReference, AgreesOnSequencePlaceAndPosition) {
+TEST(DeliveryReference, AgreesOnSequenceAndPosition) {
   for (std::uint64_t seed = 1; seed <= 400; ++seed) {
     SCOPED_TRACE(seed);
     compare(seed);

@@ -14,7 +14,7 @@ TEST(LagHistory, OfWhoIsAsFarIsNothing) {
   EXPECT_EQ(history.of(9), Lag{}) << "ahead";
 }
 
-TEST(LagHistory, CountsFromThePlaceWhereTheOtherStands) {
+TEST(LagHistory, CountsFromThePositionWhereTheOtherStands) {
   LagHistory history;
   history.note(100, 0, 0, 0);
   history.note(200, 10, 100, 1000);

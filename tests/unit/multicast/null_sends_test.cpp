@@ -137,8 +137,8 @@ TEST(NullSends, I3AnswersTheLastMessageOfASenderThatFinished) {
   EXPECT_EQ(table.sent_word(0), pack({.records = 0, .rounds = 5})) << "not its endless nulls";
 }
 
-// I3 in numbers: whatever the others have sent, our rounds reach the furthest place that precedes
-// someone's newest message and no further.
+// I3 in numbers: whatever the others have sent, our rounds reach the furthest position that
+// precedes someone's newest message and no further.
 TEST(NullSends, I3ReachesExactlyTheRoundsAsked) {
   for (std::uint64_t seed = 1; seed <= 500; ++seed) {
     SCOPED_TRACE(seed);
@@ -213,7 +213,7 @@ TEST(NullSends, LowOverheadAMessageThatIsReadyTakesTheRound) {
   EXPECT_EQ(member.counters.null_pushes.get(), 0U) << "no push for the null alone";
 }
 
-// Whoever sends, everything sent becomes deliverable: all places before a message are settled.
+// Whoever sends, everything sent becomes deliverable: all positions before a message are settled.
 TEST(NullSends, CorrectnessThePipelineNeverStalls) {
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     SCOPED_TRACE(seed);

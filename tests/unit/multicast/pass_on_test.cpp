@@ -286,8 +286,8 @@ TEST(PassingOnNot, WhereSomebodyLacksARow) {  // I7
   EXPECT_EQ(has->pieces_passed(), 1U);
 }
 
-// What a lost sender sent after a place that another lost one left open may answer what is missing
-// there (D9).
+// What a lost sender sent after a position that another lost one left open may answer what is
+// missing there (D9).
 TEST(CutAtAgreed, LeavesOutAnswersToWhatIsMissing) {
   constexpr std::uint32_t kFirst = 0, kSecond = 1, kSelf = 2;
   for (const bool finished : {false, true}) {

@@ -11,15 +11,15 @@ namespace {
 class Walk : public ::testing::Test {
  protected:
   std::optional<std::uint64_t> from(std::uint64_t round, std::uint64_t records,
-                                    RingCursor place = {}, std::uint64_t view = 0) {
-    return first_round_from(walk(place, view), records, round);
+                                    RingCursor cursor = {}, std::uint64_t view = 0) {
+    return first_round_from(walk(cursor, view), records, round);
   }
   std::optional<RingCursor> before(std::uint64_t rounds, std::uint64_t records,
-                                   RingCursor place = {}, std::uint64_t view = 0) {
-    return cursor_before(walk(place, view), records, rounds);
+                                   RingCursor cursor = {}, std::uint64_t view = 0) {
+    return cursor_before(walk(cursor, view), records, rounds);
   }
-  RingWalk<NativeMemory> walk(const RingCursor& place, std::uint64_t view) {
-    return {memory, {table.ring(0).data(), 64}, place, view};
+  RingWalk<NativeMemory> walk(const RingCursor& cursor, std::uint64_t view) {
+    return {memory, {table.ring(0).data(), 64}, cursor, view};
   }
 
   NativeMemory memory;
@@ -94,11 +94,11 @@ TEST_F(Walk, StopsAtARecordThatIsSentAgainInALaterView) {
 TEST(RingCursorCell, GivesBackWhatWasStored) {
   RingCursorCell cell;
   cell.store({.records = 3, .round = 1ULL << 40, .offset = 7});
-  const std::optional<RingCursor> place = cell.load();
-  ASSERT_TRUE(place.has_value());
-  EXPECT_EQ(place->records, 3U);
-  EXPECT_EQ(place->round, 1ULL << 40);
-  EXPECT_EQ(place->offset, 7U);
+  const std::optional<RingCursor> cursor = cell.load();
+  ASSERT_TRUE(cursor.has_value());
+  EXPECT_EQ(cursor->records, 3U);
+  EXPECT_EQ(cursor->round, 1ULL << 40);
+  EXPECT_EQ(cursor->offset, 7U);
 }
 
 }  // namespace

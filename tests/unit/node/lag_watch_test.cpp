@@ -22,7 +22,7 @@ class LagWatching : public ::testing::Test {
     std::vector<MemberLag> lags(2);
     lags[0].member = "a";
     lags[1] = {.member = "b", .messages = 3, .bytes = 30, .behind = behind};
-    watch_.take("g", lags, {9, place_});
+    watch_.take("g", lags, {9, position_});
   }
   // As a node that runs: a look every 50 ms.
   void go_on_for(std::uint64_t ms) {
@@ -39,7 +39,7 @@ class LagWatching : public ::testing::Test {
   [[nodiscard]] std::chrono::nanoseconds still() { return watch_.still("g", "b"); }
 
   std::uint64_t passed_ms_ = 0;
-  std::uint64_t place_ = 1;
+  std::uint64_t position_ = 1;
   std::vector<std::string> told_;
   LogCallback log_ = [this](LogLevel, std::string_view text) { told_.emplace_back(text); };
   LagWatch watch_{"a", 800ms, 1s, log_};
@@ -49,7 +49,7 @@ TEST_F(LagWatching, IsExactToOneLookWhereTheNodeLooksAllTheTime) {
   look();
   go_on_for(300);
   EXPECT_EQ(still(), 300ms);
-  ++place_;
+  ++position_;
   go_on_for(50);
   EXPECT_EQ(still(), 0ms) << "it has delivered something";
   go_on_for(2000);

@@ -30,7 +30,7 @@ TEST(StoryCommands, ProseAndCommandsStayAndWhatWasToldIsReplaced) {
             "     b pushes to a: b1; sent 1 message; received[b] = 1\n"
             "+1   a pushes to b: sent 1 null; received[a] = 1; received[b] = 1\n"
             "     a delivers b1\n"
-            "     a pushes to b: delivered 2 places\n"
+            "     a pushes to b: delivered 2 positions\n"
             "```\n\nThe end.\n");
 }
 

@@ -29,22 +29,22 @@ struct Span {
   std::size_t end;
 };
 
-// All parts of a row, in order of place.
+// All parts of a row, in order of offset.
 std::vector<Span> parts(const RowLayout& layout, const std::string& member,
                         const std::vector<GroupOptions>& groups) {
   std::vector<Span> all{{0, 64}};
   for (const GroupOptions& options : groups) {
-    const GroupPlace place = layout.place(options.name);
-    for (const std::size_t control : place.control) {
+    const GroupOffsets offsets = layout.offsets_of(options.name);
+    for (const std::size_t control : offsets.control) {
       all.push_back({control, control + block_bytes(options, kNodes)});
     }
     if (options.level == Level::agreed) {
       const std::size_t bytes =
           pass_area_bytes(ring_bytes(options.window_bytes), options.message_max_bytes);
-      all.push_back({place.pass_area, place.pass_area + bytes});
+      all.push_back({offsets.pass_area, offsets.pass_area + bytes});
     }
     if (std::ranges::find(options.senders, member) == options.senders.end()) continue;
-    all.push_back({place.ring, place.ring + ring_bytes(options.window_bytes)});
+    all.push_back({offsets.ring, offsets.ring + ring_bytes(options.window_bytes)});
   }
   std::ranges::sort(all, {}, &Span::begin);
   return all;
@@ -59,8 +59,8 @@ TEST(RowLayout, IsTheSameWhateverTheOrderOfJoining) {
     const RowLayout other("a", groups, 0, kNodes);
     EXPECT_EQ(other.row_bytes(), first.row_bytes());
     for (const GroupOptions& options : groups) {
-      EXPECT_EQ(other.place(options.name).control, first.place(options.name).control);
-      EXPECT_EQ(other.place(options.name).ring, first.place(options.name).ring);
+      EXPECT_EQ(other.offsets_of(options.name).control, first.offsets_of(options.name).control);
+      EXPECT_EQ(other.offsets_of(options.name).ring, first.offsets_of(options.name).ring);
     }
   } while (std::ranges::next_permutation(groups, {}, &GroupOptions::name).found);
 }
@@ -68,11 +68,11 @@ TEST(RowLayout, IsTheSameWhateverTheOrderOfJoining) {
 TEST(RowLayout, HasNoRingWhereTheMemberDoesNotSend) {
   const std::vector<GroupOptions> groups{group("log", {"b"}), group("topic", {"a"})};
   const RowLayout a("a", groups, 0, kNodes);
-  EXPECT_EQ(a.place("log").ring, 0U);
-  EXPECT_NE(a.place("topic").ring, 0U);
+  EXPECT_EQ(a.offsets_of("log").ring, 0U);
+  EXPECT_NE(a.offsets_of("topic").ring, 0U);
   EXPECT_EQ(a.row_bytes(), 4096U + 8192U);
   const RowLayout c("c", groups, 0, kNodes);
-  EXPECT_EQ(c.place("topic").ring, 0U);
+  EXPECT_EQ(c.offsets_of("topic").ring, 0U);
   EXPECT_EQ(c.row_bytes(), 4096U) << "control words only";
 }
 
@@ -92,8 +92,8 @@ TEST(RowLayout, PutsControlBlocksOnCacheLinesAndRingsOnPagesWithoutOverlap) {
     }
     const RowLayout layout("me", groups, 0, kNodes);
     for (const GroupOptions& options : groups) {
-      EXPECT_EQ(layout.place(options.name).control[0] % 64, 0U);
-      EXPECT_EQ(layout.place(options.name).ring % 4096, 0U);
+      EXPECT_EQ(layout.offsets_of(options.name).control[0] % 64, 0U);
+      EXPECT_EQ(layout.offsets_of(options.name).ring % 4096, 0U);
     }
     const std::vector<Span> all = parts(layout, "me", groups);
     for (std::size_t i = 1; i < all.size(); ++i) {
@@ -112,14 +112,14 @@ TEST(RowLayout, LeavesSpaceForTheMembershipBetweenTheHeaderAndTheGroups) {
     EXPECT_EQ(kMembershipOffset, 64U);
     std::size_t first = layout.row_bytes();
     for (const GroupOptions& options : groups) {
-      for (const std::size_t control : layout.place(options.name).control) {
+      for (const std::size_t control : layout.offsets_of(options.name).control) {
         EXPECT_EQ(control % 64, 0U);
         first = std::min(first, control);
       }
     }
     EXPECT_GE(first, kMembershipOffset + bytes);
     EXPECT_LT(first, kMembershipOffset + bytes + 64) << "no more than that";
-    EXPECT_GT(layout.place("topic").ring, first);
+    EXPECT_GT(layout.offsets_of("topic").ring, first);
   }
 }
 
@@ -140,7 +140,7 @@ TEST(RowLayout, KeepsTheControlWordsOfAGroupTogether) {
 
 TEST(RowLayoutDeathTest, RefusesAGroupThatWasNotJoined) {
   const RowLayout layout("a", {group("log", {"a"})}, 0, kNodes);
-  EXPECT_DEATH((void)layout.place("other"), "broken invariant");
+  EXPECT_DEATH((void)layout.offsets_of("other"), "broken invariant");
 }
 
 }  // namespace
