@@ -39,6 +39,8 @@ class IndexedBy {
   [[nodiscard]] const_iterator begin() const { return all_.begin(); }
   [[nodiscard]] const_iterator end() const { return all_.end(); }
   void push_back(T element) { all_.push_back(std::move(element)); }
+  /// Instead of what was there.
+  void assign(std::size_t size, const T& element) { all_.assign(size, element); }
 
   /// The positions of all that are there now, from 0 on.
   [[nodiscard]] auto indices() const {

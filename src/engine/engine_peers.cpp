@@ -39,8 +39,8 @@ template <class Memory>
 bool Engine<Memory>::is_done(Slot slot) const {
   TUTTI_ASSERT(view().rank_of(slot).has_value(), slot, self_, view().id);
   const Rank rank = *view().rank_of(slot);
-  return std::ranges::all_of(
-      subgroups_, [rank](const auto& subgroup) { return subgroup->complete_at(rank.value); });
+  return std::ranges::all_of(subgroups_,
+                             [rank](const auto& subgroup) { return subgroup->complete_at(rank); });
 }
 
 template <class Memory>

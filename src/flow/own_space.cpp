@@ -8,7 +8,7 @@
 namespace tutti {
 
 template <class Memory>
-OwnSpace<Memory>::OwnSpace(ControlBlocks<Memory>& blocks, std::uint64_t view, std::uint32_t self,
+OwnSpace<Memory>::OwnSpace(ControlBlocks<Memory>& blocks, std::uint64_t view, Rank self,
                            SendRing* ring, std::uint64_t base_records, std::uint32_t window_records,
                            const EarlierViews& earlier, Memory memory)
     : blocks_(blocks),
@@ -38,8 +38,8 @@ bool OwnSpace<Memory>::release(std::uint64_t rounds, std::uint64_t sent) {
 template <class Memory>
 bool OwnSpace<Memory>::find_all_drained() {
   if (!drained_) return false;
-  for (std::uint32_t m = 0; m < blocks_.members() && view_ != 0; ++m) {
-    if (m == self_) continue;
+  for (const Rank m : blocks_.ranks()) {
+    if (m == self_ || view_ == 0) continue;
     if ((blocks_.count(m, ControlWords::kBase) & ControlWords::kDrained) == 0) return false;
   }
   if (earlier_.control != nullptr) memory_.store(earlier_.control + ControlWords::kEpoch, 0);

@@ -11,6 +11,7 @@
 #include "flow/round_map.hpp"
 #include "smc/send_ring.hpp"
 #include "sst/control_blocks.hpp"
+#include "tutti/types.hpp"
 
 namespace tutti {
 
@@ -24,7 +25,7 @@ template <class Memory>
 class OwnSpace {
  public:
   /// `ring`: null if we are no sender. `base_records` of ours came before this view.
-  OwnSpace(ControlBlocks<Memory>& blocks, std::uint64_t view, std::uint32_t self, SendRing* ring,
+  OwnSpace(ControlBlocks<Memory>& blocks, std::uint64_t view, Rank self, SendRing* ring,
            std::uint64_t base_records, std::uint32_t window_records, const EarlierViews& earlier,
            Memory memory);
 
@@ -56,7 +57,7 @@ class OwnSpace {
 
   ControlBlocks<Memory>& blocks_;
   const std::uint64_t view_;
-  const std::uint32_t self_;
+  const Rank self_;
   SendRing* const ring_;
   const std::uint64_t base_records_;
   const EarlierViews earlier_;

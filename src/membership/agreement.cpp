@@ -184,10 +184,10 @@ void Agreement<Memory>::write_proposal(const Proposal& proposal, std::uint64_t v
 template <class Memory>
 void Agreement<Memory>::count_votes() {
   voters_.assign(view().members.size(), false);
-  voters_[rows_.rank().value] = true;
+  voters_[rows_.rank()] = true;
   for (const Rank rank : view().ranks()) {
     if (rank == rows_.rank() || suspicion_.of(rank)) continue;
-    if (word(rank, ViewWords::kAccepted) / 2 == rows_.rank().value + 1) voters_[rank.value] = true;
+    if (word(rank, ViewWords::kAccepted) / 2 == rows_.rank().value + 1) voters_[rank] = true;
   }
   if (quorum_.is_decided(voters_, view(), own_->next)) adopt_decision(*own_, rows_.rank());
 }

@@ -99,7 +99,7 @@ class Agreement {
   const Quorum& quorum_;
   const IndexedBy<Slot, std::uint64_t>& nodes_;
   AgreementQuestions& questions_;
-  std::vector<bool> voters_;  // scratch, by rank: whose acceptances count_votes() found
+  IndexedBy<Rank, bool> voters_;  // scratch: whose acceptances count_votes() found
   bool proposed_ = false;
   bool cleared_ = false;         // blocks of the next view
   std::uint64_t settled_ = 0;    // as published

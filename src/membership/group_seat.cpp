@@ -64,7 +64,7 @@ GroupSeat::Seated GroupSeat::in(const View& view, const RowOf& row_of) const {
   for (const ViewMember& member : view.members) {
     TUTTI_ASSERT(member.slot.value < offsets_.size(), member.slot, view.id, self_);
     const GroupOffsets& there = offsets_[member.slot];
-    const std::uint32_t rank = shape.members();
+    const Rank rank{shape.members()};
     const bool own = member.slot == self_;
     const std::byte* row = own ? own_row_ : row_of(member.slot);
     shape.member_controls.push_back(row + there.control[parity]);
@@ -81,7 +81,7 @@ GroupSeat::Seated GroupSeat::in(const View& view, const RowOf& row_of) const {
       in_row.peers.push_back(member.slot);
     }
     if (!send_as_[member.slot]) continue;
-    if (own) shape.own_sender = shape.senders();
+    if (own) shape.own_sender = {shape.senders()};
     shape.sender_ranks.push_back(rank);
     shape.sender_ids.push_back(*send_as_[member.slot]);
     shape.sender_rings.push_back(row + there.ring);

@@ -92,12 +92,12 @@ template <class Memory>
 std::optional<Proposal> Membership<Memory>::next_proposal() {
   Proposal proposal;
   proposal.next.id = view().id + 1;
-  std::vector<bool> goes_on(view().members.size());
+  IndexedBy<Rank, bool> goes_on(view().members.size());
   std::vector<ViewMember> leavers;
   for (const Rank rank : view().ranks()) {
-    goes_on[rank.value] = !suspicion_.of(rank);
+    goes_on[rank] = !suspicion_.of(rank);
     const ViewMember& member = view().members[rank];
-    const bool leaves = goes_on[rank.value] && rows_.life(member.slot, ViewWords::kLeaving) != 0;
+    const bool leaves = goes_on[rank] && rows_.life(member.slot, ViewWords::kLeaving) != 0;
     if (leaves) leavers.push_back(member);
   }
   // J6, for the members that stay. A leaver that they need to go on leaves a view later.
@@ -107,7 +107,7 @@ std::optional<Proposal> Membership<Memory>::next_proposal() {
   proposal.left = std::move(leavers);
   for (const Rank rank : view().ranks()) {
     const ViewMember& member = view().members[rank];
-    if (!goes_on[rank.value]) {
+    if (!goes_on[rank]) {
       proposal.left.push_back(member);
     } else if (!proposal.leaves_in_order(member)) {
       proposal.next.members.push_back(member);

@@ -20,7 +20,7 @@ bool PrimaryQuorum::may_go_on(std::size_t trusted, std::size_t members) const {
   return is_majority(trusted, members);
 }
 
-bool PrimaryQuorum::is_decided(const std::vector<bool>& accepted, const View& view,
+bool PrimaryQuorum::is_decided(const IndexedBy<Rank, bool>& accepted, const View& view,
                                const View& /*next*/) const {
   TUTTI_ASSERT(accepted.size() == view.members.size(), accepted.size(), view.members.size(),
                view.id);

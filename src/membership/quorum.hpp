@@ -11,9 +11,9 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "membership/view.hpp"
+#include "tutti/indexed_by.hpp"
 
 namespace tutti {
 
@@ -29,10 +29,10 @@ class Quorum {
   /// and ignores the suspicions of a member that should have stopped (J1).
   [[nodiscard]] virtual bool may_go_on(std::size_t trusted, std::size_t members) const = 0;
 
-  /// The members `accepted`, by rank in `view`, accepted the view `next` from one leader: it is
+  /// The members `accepted` of `view` accepted the view `next` from one leader: it is
   /// decided. Any trusted members that may_go_on() and have a member in `next` include one that
   /// accepted: a later leader, which hears all that it trusts, proposes the same again (J4, J5).
-  [[nodiscard]] virtual bool is_decided(const std::vector<bool>& accepted, const View& view,
+  [[nodiscard]] virtual bool is_decided(const IndexedBy<Rank, bool>& accepted, const View& view,
                                         const View& next) const = 0;
 
   /// `leavers` of the trusted members ask to leave: how many of them may leave in this change. The
@@ -51,7 +51,7 @@ class PrimaryQuorum final : public Quorum {
   [[nodiscard]] bool may_create(std::size_t here, std::size_t nodes,
                                 std::size_t founders) const override;
   [[nodiscard]] bool may_go_on(std::size_t trusted, std::size_t members) const override;
-  [[nodiscard]] bool is_decided(const std::vector<bool>& accepted, const View& view,
+  [[nodiscard]] bool is_decided(const IndexedBy<Rank, bool>& accepted, const View& view,
                                 const View& next) const override;
   [[nodiscard]] std::size_t may_leave(std::size_t leavers, std::size_t trusted,
                                       std::size_t members) const override;

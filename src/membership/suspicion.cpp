@@ -82,7 +82,7 @@ template <class Memory>
 void Suspicion<Memory>::add(Rank rank) {
   TUTTI_ASSERT(rank != rows_.rank() && rank.value < suspected_.size() && !of(rank), rank.value,
                rows_.rank().value, rows_.view().id);
-  suspected_[rank.value] = true;
+  suspected_[rank] = true;
   rows_.say_suspected(rows_.view().members[rank].slot);
 }
 

@@ -37,9 +37,8 @@ class Suspicion {
   Suspicion(ViewRows<Memory>& rows, const Quorum& quorum, std::uint64_t suspect_after_ns,
             Suspect suspect, Heard heard);
 
-  [[nodiscard]] bool of(Rank rank) const { return suspected_[rank.value]; }
-  /// By rank in the view.
-  [[nodiscard]] const std::vector<bool>& all() const { return suspected_; }
+  [[nodiscard]] bool of(Rank rank) const { return suspected_[rank]; }
+  [[nodiscard]] const IndexedBy<Rank, bool>& all() const { return suspected_; }
   [[nodiscard]] std::uint32_t unsuspected() const;
   /// The lowest rank that is not suspected (J3).
   [[nodiscard]] Rank leader() const;
@@ -66,7 +65,7 @@ class Suspicion {
   const std::uint64_t suspect_after_ns_;
   Suspect suspect_;
   Heard heard_;
-  std::vector<bool> suspected_;      // by rank
+  IndexedBy<Rank, bool> suspected_;
   std::vector<std::uint64_t> said_;  // scratch: what one member says of all
   FailureDetector detector_;
   bool alone_ = false;                           // at the last look

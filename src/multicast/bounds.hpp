@@ -13,10 +13,11 @@
 #pragma once
 #include <atomic>
 #include <cstdint>
-#include <vector>
 
 #include "base/assert.hpp"
+#include "sst/sender_index.hpp"
 #include "sst/sent_word.hpp"
+#include "tutti/indexed_by.hpp"
 
 namespace tutti {
 
@@ -31,7 +32,7 @@ class Bounds {
  public:
   explicit Bounds(std::size_t senders) : cells_(senders) {}
 
-  void set(std::size_t sender, const SenderBounds& bounds) {
+  void set(SenderIndex sender, const SenderBounds& bounds) {
     Cell& cell = cells_[sender];
     cell.base.store(bounds.base, std::memory_order_relaxed);
     // Release: each pairs with its acquire load in get(), which sees what was stored before (N1).
@@ -41,7 +42,7 @@ class Bounds {
     cell.stable.store(bounds.stable, std::memory_order_release);
   }
 
-  [[nodiscard]] SenderBounds get(std::size_t sender) const {
+  [[nodiscard]] SenderBounds get(SenderIndex sender) const {
     const Cell& cell = cells_[sender];
     SenderBounds bounds;
     bounds.stable = cell.stable.load(std::memory_order_acquire);
@@ -72,7 +73,7 @@ class Bounds {
     std::atomic<std::uint64_t> stable{0};
     std::atomic<std::uint32_t> base{0};
   };
-  std::vector<Cell> cells_;
+  IndexedBy<SenderIndex, Cell> cells_;
   std::atomic<bool> open_{true};
   std::atomic<bool> final_{false};
 };

@@ -6,11 +6,11 @@
 namespace tutti {
 
 template <class Memory>
-bool Direct<Memory>::receive(const std::vector<bool>& ignored) {
+bool Direct<Memory>::receive(const IndexedBy<SenderIndex, bool>& ignored) {
   const GroupShape& shape = state_.shape;
   bool advanced = false;
   std::uint64_t fresh = 0;
-  for (std::uint32_t s = 0; s < shape.senders(); ++s) {
+  for (const SenderIndex s : shape.sender_indices()) {
     if (s == shape.own_sender || ignored[s]) continue;
     SentState& sent = state_.sent[s];
     const std::uint64_t before = sent.records;

@@ -14,7 +14,7 @@ class Direct final : public Dissemination<Memory> {
  public:
   using Dissemination<Memory>::Dissemination;
 
-  bool receive(const std::vector<bool>& ignored) override;
+  bool receive(const IndexedBy<SenderIndex, bool>& ignored) override;
   void sent(const SendRing::Batch& batch, Outbox& out) override {
     out.data = Outbox::Pieces::of(batch.begin, batch.end - batch.begin, state_.shape.ring_granules);
   }

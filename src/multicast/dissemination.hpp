@@ -33,7 +33,7 @@ class Dissemination {
   // In a pass, once for the group and never for a message.
   /// Raises state.sent of the others to what has arrived, but for the senders that are ignored.
   /// True if anything has.
-  virtual bool receive(const std::vector<bool>& ignored) = 0;
+  virtual bool receive(const IndexedBy<SenderIndex, bool>& ignored) = 0;
   /// This member has sent these records, see SendRing::take().
   virtual void sent(const SendRing::Batch& batch, Outbox& out) = 0;
   /// At the end of the pass: what else is to be posted. True if anything is.

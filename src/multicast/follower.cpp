@@ -15,15 +15,15 @@ Follower<Memory>::Follower(const GroupShape& shape, Memory memory, const Bounds&
     : shape_(shape),
       memory_(memory),
       cursors_(shape.senders()),
-      consumed_(std::make_unique<std::atomic<std::uint64_t>[]>(shape.senders())),
+      consumed_(shape.senders()),
       bounds_(bounds),
       callback_(std::move(callback)),
       totals_(totals),
       seq_(shape.first_seq),
-      told_cursors_(std::make_unique<RingCursorCell[]>(shape.senders())) {
+      told_cursors_(shape.senders()) {
   TUTTI_ASSERT(shape.sender_rings.size() == shape.senders(), shape.senders(), shape.view,
                shape.self);
-  for (std::uint32_t s = 0; s < shape.senders(); ++s) cursors_[s].ring = shape.sender_rings[s];
+  for (const SenderIndex s : shape.sender_indices()) cursors_[s].ring = shape.sender_rings[s];
 }
 
 template <class Memory>
@@ -49,7 +49,7 @@ bool Follower<Memory>::run(std::size_t max_batches) {
 template <class Memory>
 void Follower<Memory>::refresh() {
   final_ = bounds_.is_final();
-  for (std::uint32_t s = 0; s < shape_.senders(); ++s) {
+  for (const SenderIndex s : shape_.sender_indices()) {
     Cursor& cursor = cursors_[s];
     cursor.bounds = bounds_.get(s);
     if (!cursor.entered && cursor.bounds.records != 0) {
@@ -94,7 +94,7 @@ template <class Memory>
 // Y4. Nothing of this sender is known any more: delivery stops before it.
 template <class Memory>
 [[gnu::noinline]] void Follower<Memory>::refuse(Cursor& cursor) {
-  const auto sender = static_cast<std::size_t>(&cursor - cursors_.data());
+  const SenderIndex sender{static_cast<std::uint32_t>(&cursor - cursors_.all().data())};
   if (as_sent()) {
     corrupt_.store(shape_.sender_ranks[sender], std::memory_order_release);
   } else {
@@ -130,7 +130,7 @@ bool Follower<Memory>::in_place() const {
   // What was read of the rings was read before the words are: the reader's half of a seqlock, of
   // which OwnSpace::find_all_drained and SendRing::release are the writer's.
   std::atomic_thread_fence(std::memory_order_acquire);
-  for (std::uint32_t s = 0; s < shape_.senders(); ++s) {
+  for (const SenderIndex s : shape_.sender_indices()) {
     if (!cursors_[s].entered || s == shape_.own_sender) continue;
     if (memory_.load(shape_.sender_reclaimed[s]) > shape_.view) return false;
   }
@@ -142,7 +142,7 @@ template <class Memory>
 bool Follower<Memory>::as_sent() const {
   if (final_) return in_place();
   std::atomic_thread_fence(std::memory_order_acquire);  // as in in_place()
-  for (std::uint32_t s = 0; s < shape_.senders(); ++s) {
+  for (const SenderIndex s : shape_.sender_indices()) {
     if (!cursors_[s].entered || s == shape_.own_sender) continue;
     const std::byte* control = shape_.member_controls[shape_.sender_ranks[s]];
     if (memory_.load(control + ControlWords::kEpoch) != shape_.view) return false;
@@ -165,14 +165,14 @@ template <class Memory>
 bool Follower<Memory>::publish() {
   bool moved = false;
   bool all = true;
-  for (std::uint32_t s = 0; s < shape_.senders(); ++s) {
+  for (const SenderIndex s : shape_.sender_indices()) {
     const Cursor& cursor = cursors_[s];
     const bool done = cursor.bounds.known == kNoRound && cursor.round == kNoRound;
     all &= done;
     if (cursor.told != cursor.records) tell_cursor(s);
     moved |= publish_consumed(s, done);
   }
-  if (shape_.own_sender != kNobody) {
+  if (shape_.own_sender != kNoSender) {
     // Over views, too: should a cut be a lie, what was delivered stays delivered.
     const std::uint64_t own = shape_.own_base_records + cursors_[shape_.own_sender].records;
     if (own > totals_.own_records.load(std::memory_order_relaxed)) raise(totals_.own_records, own);
@@ -181,7 +181,7 @@ bool Follower<Memory>::publish() {
 }
 
 template <class Memory>
-void Follower<Memory>::tell_cursor(std::uint32_t sender) {
+void Follower<Memory>::tell_cursor(SenderIndex sender) {
   Cursor& cursor = cursors_[sender];
   const std::uint64_t next = cursor.round != kNoRound ? cursor.round : cursor.next_round;
   told_cursors_[sender].store({cursor.records, cursor.delivered, next, cursor.offset});

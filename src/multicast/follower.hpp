@@ -78,11 +78,11 @@ class Follower {
   /// The position of the next message where the order is total, else 0; kDeliveredAll at the end.
   [[nodiscard]] std::uint64_t position() const { return position_.load(std::memory_order_acquire); }
   /// Where senders are not ordered among each other: rounds of that sender delivered.
-  [[nodiscard]] std::uint64_t consumed(std::size_t sender) const {
+  [[nodiscard]] std::uint64_t consumed(SenderIndex sender) const {
     return consumed_[sender].load(std::memory_order_acquire);
   }
   /// Where delivery is in a sender's ring; nothing while it moves.
-  [[nodiscard]] std::optional<RingCursor> cursor(std::size_t sender) const {
+  [[nodiscard]] std::optional<RingCursor> cursor(SenderIndex sender) const {
     return told_cursors_[sender].load();
   }
   /// For a joiner, before the first run().
@@ -92,8 +92,8 @@ class Follower {
   }
   /// Before the first run(): messages are numbered on from those of the view before.
   virtual void number_on(const Follower& /*before*/, const GroupShape& /*of_view*/) {}
-  /// Rank of a sender whose ring holds nonsense, kNobody if none.
-  [[nodiscard]] std::uint32_t corrupt() const { return corrupt_.load(std::memory_order_acquire); }
+  /// A sender whose ring holds nonsense, kNobody if none.
+  [[nodiscard]] Rank corrupt() const { return corrupt_.load(std::memory_order_acquire); }
   /// The others went on without us, and their rings with them (Y5).
   [[nodiscard]] bool stale() const { return stale_.load(std::memory_order_acquire); }
   /// True if the messages handed over last are still what was sent: their space was not used
@@ -135,28 +135,28 @@ class Follower {
   [[nodiscard]] virtual std::uint64_t position_here() const = 0;
   /// The follower publishes how far it has come with one sender, where position() does not tell.
   /// True if that has moved.
-  virtual bool publish_consumed(std::uint32_t /*sender*/, bool /*done*/) { return false; }
+  virtual bool publish_consumed(SenderIndex /*sender*/, bool /*done*/) { return false; }
 
   // follower_walk.hpp
   void peek(Cursor& cursor);
-  void pass(std::uint32_t sender, std::uint64_t seq, Filling& filling);
+  void pass(SenderIndex sender, std::uint64_t seq, Filling& filling);
   void peek_rare(Cursor& cursor, RecordHeader header);
   void refuse(Cursor& cursor);
   bool raise(std::atomic<std::uint64_t>& cell, std::uint64_t value);
 
   const GroupShape shape_;
   mutable Memory memory_;
-  std::vector<Cursor> cursors_;
-  std::uint64_t round_ = 0;   // of the position, where there is one
-  std::uint32_t sender_ = 0;  // likewise
-  std::unique_ptr<std::atomic<std::uint64_t>[]> consumed_;
+  IndexedBy<SenderIndex, Cursor> cursors_;
+  std::uint64_t round_ = 0;  // of the position, where there is one
+  SenderIndex sender_{};     // likewise
+  IndexedBy<SenderIndex, std::atomic<std::uint64_t>> consumed_;
 
  private:
   void refresh();
   [[nodiscard]] bool as_sent() const;
   bool hand_over(const Filling& filling);
   bool publish();
-  void tell_cursor(std::uint32_t sender);
+  void tell_cursor(SenderIndex sender);
 
   const Bounds& bounds_;
   DeliveryCallback callback_;
@@ -166,9 +166,9 @@ class Follower {
   std::array<Message, kDeliveryBatchMax> batch_;
 
   std::atomic<std::uint64_t> position_{0};
-  std::atomic<std::uint32_t> corrupt_{kNobody};
+  std::atomic<Rank> corrupt_{kNobody};
   std::atomic<bool> stale_{false};
-  std::unique_ptr<RingCursorCell[]> told_cursors_;
+  IndexedBy<SenderIndex, RingCursorCell> told_cursors_;
 };
 
 /// The follower that delivers by the group's order, see order.hpp.

@@ -18,7 +18,7 @@ template <class Memory>
   if (header.length_and_flags > kLengthMask) peek_rare(cursor, header);
   cursor.granules = record_granules(cursor.length);
   // Of senders before sender_, delivery has passed this round too.
-  const std::uint64_t passed = round_ + (&cursor < cursors_.data() + sender_ ? 1 : 0);
+  const std::uint64_t passed = round_ + (&cursor < cursors_.all().data() + sender_.value ? 1 : 0);
   if (cursor.length > shape_.message_max_bytes ||
       cursor.offset + cursor.granules > shape_.ring_granules || cursor.next_round < passed) {
     refuse(cursor);
@@ -31,7 +31,7 @@ template <class Memory>
 
 // Puts the record at the sender's cursor into the batch, which has room, and moves on.
 template <class Memory>
-[[gnu::always_inline]] inline void Follower<Memory>::pass(std::uint32_t sender, std::uint64_t seq,
+[[gnu::always_inline]] inline void Follower<Memory>::pass(SenderIndex sender, std::uint64_t seq,
                                                           Filling& filling) {
   Cursor& cursor = cursors_[sender];
   if (!cursor.abandoned) {

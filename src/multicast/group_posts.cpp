@@ -51,7 +51,7 @@ std::uint64_t GroupPosts::push_along(const Outbox& out, std::span<const Extent> 
   const Effects::Words words = control();
   std::uint64_t pushes = 0;
   const Neighbours ring{shape_.self, shape_.members()};
-  for (std::uint32_t m = ring.next(); m != shape_.self; m = ring.after(m)) {
+  for (Rank m = ring.next(); m != shape_.self; m = ring.after(m)) {
     const bool next = m == ring.next();
     if (!out.control && !(next && out.control_to_next) &&
         !(m == ring.last() && out.control_to_last))
@@ -64,7 +64,7 @@ std::uint64_t GroupPosts::push_along(const Outbox& out, std::span<const Extent> 
   return pushes;
 }
 
-void GroupPosts::pass_on(const PassedPosts& posts, const std::vector<bool>& suspected,
+void GroupPosts::pass_on(const PassedPosts& posts, const IndexedBy<Rank, bool>& suspected,
                          Effects& effects) const {
   const Extent area{in_row_.area_offset,
                     static_cast<std::uint32_t>(posts.area_granules * kGranule)};
@@ -72,7 +72,7 @@ void GroupPosts::pass_on(const PassedPosts& posts, const std::vector<bool>& susp
   const std::size_t bytes = control_bytes(shape_.order, shape_.senders()) +
                             PassWords::bytes(shape_.senders(), shape_.members());
   const Effects::Words words{in_row_.control_offset, {shape_.own_control, bytes}};
-  for (std::uint32_t m = 0; m < shape_.members(); ++m) {
+  for (const Rank m : shape_.ranks()) {
     if (m == shape_.self) continue;
     const std::span<const Slot> to{&slot_of(m), 1};
     if (suspected[m]) continue;
@@ -80,9 +80,9 @@ void GroupPosts::pass_on(const PassedPosts& posts, const std::vector<bool>& susp
   }
 }
 
-void GroupPosts::show(const std::vector<bool>& suspected, Effects& effects) const {
+void GroupPosts::show(const IndexedBy<Rank, bool>& suspected, Effects& effects) const {
   const Effects::Words words = control();
-  for (std::uint32_t m = 0; m < shape_.members(); ++m) {
+  for (const Rank m : shape_.ranks()) {
     if (m == shape_.self || suspected[m]) continue;
     effects.push({&slot_of(m), 1}, {}, {&words, 1});
   }

@@ -35,17 +35,17 @@ class GroupPosts {
   std::uint64_t push(const Outbox& out, Effects& effects) const;
 
   /// What we pass on, and what we say of that, to the members that are not suspected.
-  void pass_on(const PassedPosts& posts, const std::vector<bool>& suspected,
+  void pass_on(const PassedPosts& posts, const IndexedBy<Rank, bool>& suspected,
                Effects& effects) const;
 
   /// Our control words, to the members that are not suspected.
-  void show(const std::vector<bool>& suspected, Effects& effects) const;
+  void show(const IndexedBy<Rank, bool>& suspected, Effects& effects) const;
 
  private:
   std::uint64_t push_along(const Outbox& out, std::span<const Extent> data, Effects& effects) const;
   [[nodiscard]] Effects::Words control() const;
-  [[nodiscard]] const Slot& slot_of(std::uint32_t rank) const {
-    return in_row_.peers[rank - (rank > shape_.self ? 1 : 0)];
+  [[nodiscard]] const Slot& slot_of(Rank rank) const {
+    return in_row_.peers[rank.value - (rank > shape_.self ? 1 : 0)];
   }
 
   const GroupShape& shape_;

@@ -19,8 +19,8 @@ Multicast<Memory>::Multicast(const GroupShape& shape, Memory memory, SendRing* o
              shape.window_records, {shape.own_other_control, shape.own_reclaimed}, memory),
       pass_on_(state_, *order_, counters.received_messages),
       counters_(counters) {
-  TUTTI_ASSERT((shape.own_sender == kNobody) == (own_ring == nullptr), shape.own_sender, shape.view,
-               shape.self);
+  TUTTI_ASSERT((shape.own_sender == kNoSender) == (own_ring == nullptr), shape.own_sender,
+               shape.view, shape.self);
   TUTTI_ASSERT(shape.sender_ids.size() == shape.senders() &&
                    shape.sender_rings.size() == shape.senders() &&
                    shape.sender_reclaimed.size() == shape.senders() &&
@@ -71,8 +71,8 @@ bool Multicast<Memory>::step(Outbox& out) {
 template <class Memory>
 void Multicast<Memory>::meet() {
   const GroupShape& shape = state_.shape;
-  for (std::uint32_t s = 0; s < shape.senders(); ++s) {
-    const std::uint32_t rank = shape.sender_ranks[s];
+  for (const SenderIndex s : shape.sender_indices()) {
+    const Rank rank = shape.sender_ranks[s];
     if (state_.met[s] || !state_.blocks.in_view(rank)) continue;
     const std::uint64_t base =
         state_.blocks.load(rank, ControlWords::kBase) & ~ControlWords::kBaseFlags;
@@ -150,11 +150,11 @@ bool Multicast<Memory>::release() {
 }
 
 template <class Memory>
-bool Multicast<Memory>::holds_space(std::uint32_t member) const {
+bool Multicast<Memory>::holds_space(Rank member) const {
   if (ring_ == nullptr) return false;
   const std::uint64_t there = order_->own_rounds_before(order_->position_of(member));
   if (there >= state_.own_sent.rounds) return false;
-  for (std::uint32_t m = 0; m < state_.shape.members(); ++m) {
+  for (const Rank m : state_.shape.ranks()) {
     if (order_->own_rounds_before(order_->position_of(m)) < there) return false;
   }
   return true;
@@ -162,7 +162,7 @@ bool Multicast<Memory>::holds_space(std::uint32_t member) const {
 
 template <class Memory>
 bool Multicast<Memory>::complete_everywhere() const {
-  for (std::uint32_t m = 0; m < state_.shape.members(); ++m) {
+  for (const Rank m : state_.shape.ranks()) {
     if (m != state_.shape.self && !complete_at(m)) return false;
   }
   return true;

@@ -43,7 +43,7 @@ class Multicast {
   /// among each other, the rounds of each. The driver calls them before step(); it is published
   /// with the next push.
   void set_delivered(std::uint64_t position) { state_.set_delivered(position); }
-  void set_consumed(std::uint32_t sender, std::uint64_t rounds) {
+  void set_consumed(SenderIndex sender, std::uint64_t rounds) {
     order_->publish_consumed(sender, rounds);
   }
 
@@ -69,19 +69,18 @@ class Multicast {
   [[nodiscard]] bool delivers_wedged() const { return stability_->delivers_wedged(); }
 
   /// True once nothing that members not suspected sent in this view is still to come: at once where
-  /// a wedged member receives no more. `suspected` by rank in the group. To be asked when the
-  /// others have wedged.
-  [[nodiscard]] bool settled(const std::vector<bool>& suspected) const;
+  /// a wedged member receives no more. To be asked when the others have wedged.
+  [[nodiscard]] bool settled(const IndexedBy<Rank, bool>& suspected) const;
 
   /// See GroupOrder.
-  [[nodiscard]] bool tell_wedged(const std::vector<bool>& suspected,
+  [[nodiscard]] bool tell_wedged(const IndexedBy<Rank, bool>& suspected,
                                  const Follower<Memory>& follower) {
     return order_->tell_wedged(suspected, follower);
   }
   bool tell_position() { return order_->tell_position(); }
 
   /// See PassOn::step(); nothing happens at a level that needs none.
-  void pass_on(const std::vector<bool>& suspected, bool all_wedged,
+  void pass_on(const IndexedBy<Rank, bool>& suspected, bool all_wedged,
                const Follower<Memory>& follower) {
     if (stability_->passes_on()) pass_on_.step(suspected, all_wedged, follower);
   }
@@ -90,7 +89,7 @@ class Multicast {
   [[nodiscard]] std::uint64_t pieces_passed() const { return pass_on_.passed(); }
 
   /// See GroupOrder. Once the members that go on have wedged and settled.
-  [[nodiscard]] std::optional<Cut> find_cut(const std::vector<bool>& goes_on,
+  [[nodiscard]] std::optional<Cut> find_cut(const IndexedBy<Rank, bool>& goes_on,
                                             const Follower<Memory>& follower);
   [[nodiscard]] bool is_sensible(const Cut& cut) const { return order_->is_sensible(cut); }
 
@@ -111,24 +110,24 @@ class Multicast {
   [[nodiscard]] std::uint64_t own_records_before_cut() const {
     const GroupShape& shape = state_.shape;
     return shape.own_base_records +
-           (shape.own_sender == kNobody ? 0 : end_.records[shape.own_sender]);
+           (shape.own_sender == kNoSender ? 0 : end_.records[shape.own_sender]);
   }
 
   /// Rounds of a sender that may be delivered.
-  [[nodiscard]] std::uint64_t stable(std::size_t sender) const { return state_.stable[sender]; }
+  [[nodiscard]] std::uint64_t stable(SenderIndex sender) const { return state_.stable[sender]; }
 
   /// Every sender finished and every member has delivered everything.
   [[nodiscard]] bool complete() const { return complete_; }
 
   /// True if `member` has said that it delivered everything there will be.
-  [[nodiscard]] bool complete_at(std::uint32_t member) const {
+  [[nodiscard]] bool complete_at(Rank member) const {
     return state_.blocks.count(member, ControlWords::kDelivered) >= kDeliveredAll;
   }
 
   /// How far members have come in the order.
   [[nodiscard]] const GroupOrder<Memory>& order() const { return *order_; }
   /// Space of ours waits for `member`, and for no other one longer.
-  [[nodiscard]] bool holds_space(std::uint32_t member) const;
+  [[nodiscard]] bool holds_space(Rank member) const;
 
   [[nodiscard]] const std::optional<Violation>& violation() const { return state_.violation; }
   [[nodiscard]] bool finished() const { return state_.own_sent.finished; }

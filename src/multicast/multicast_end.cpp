@@ -10,7 +10,7 @@ namespace tutti {
 template <class Memory>
 std::optional<std::uint64_t> Multicast<Memory>::first_seq() const {
   if (state_.shape.first_seq != kUnknownSeq) return state_.shape.first_seq;
-  for (std::uint32_t m = 0; m < state_.shape.members(); ++m) {
+  for (const Rank m : state_.shape.ranks()) {
     if (const std::uint64_t said = state_.blocks.count(m, ControlWords::kFirstSeq); said != 0) {
       return said - 1;
     }
@@ -28,14 +28,14 @@ void Multicast<Memory>::tell_first_seq(std::uint64_t seq) {
 }
 
 template <class Memory>
-bool Multicast<Memory>::settled(const std::vector<bool>& suspected) const {
+bool Multicast<Memory>::settled(const IndexedBy<Rank, bool>& suspected) const {
   if (!stability_->receives_wedged()) return true;
   if (state_.violation) return false;
   const GroupShape& shape = state_.shape;
   TUTTI_ASSERT(shape.members() == 0 || (state_.wedged && suspected.size() == shape.members()),
                state_.wedged, suspected.size(), shape.members(), shape.view, shape.self);
-  for (std::uint32_t s = 0; s < shape.senders(); ++s) {
-    const std::uint32_t rank = shape.sender_ranks[s];
+  for (const SenderIndex s : shape.sender_indices()) {
+    const Rank rank = shape.sender_ranks[s];
     if (suspected[rank] || s == shape.own_sender) continue;
     SentState last = state_.sent[s];
     const std::uint64_t word = state_.blocks.load(rank, ControlWords::kSent);
@@ -46,7 +46,7 @@ bool Multicast<Memory>::settled(const std::vector<bool>& suspected) const {
 }
 
 template <class Memory>
-std::optional<Cut> Multicast<Memory>::find_cut(const std::vector<bool>& goes_on,
+std::optional<Cut> Multicast<Memory>::find_cut(const IndexedBy<Rank, bool>& goes_on,
                                                const Follower<Memory>& follower) {
   const GroupShape& shape = state_.shape;
   TUTTI_ASSERT(goes_on.size() == shape.members() && goes_on[shape.self], goes_on.size(),

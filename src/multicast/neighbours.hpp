@@ -3,20 +3,22 @@
 #pragma once
 #include <cstdint>
 
+#include "tutti/types.hpp"
+
 namespace tutti {
 
 struct Neighbours {
-  std::uint32_t self = 0;
+  Rank self{};
   std::uint32_t members = 0;
 
-  [[nodiscard]] std::uint32_t after(std::uint32_t member) const {
-    return member + 1 == members ? 0 : member + 1;
+  [[nodiscard]] Rank after(Rank member) const {
+    return {member.value + 1 == members ? 0 : member.value + 1};
   }
-  [[nodiscard]] std::uint32_t before(std::uint32_t member) const {
-    return member == 0 ? members - 1 : member - 1;
+  [[nodiscard]] Rank before(Rank member) const {
+    return {member.value == 0 ? members - 1 : member.value - 1};
   }
-  [[nodiscard]] std::uint32_t next() const { return after(self); }
-  [[nodiscard]] std::uint32_t last() const { return before(self); }
+  [[nodiscard]] Rank next() const { return after(self); }
+  [[nodiscard]] Rank last() const { return before(self); }
 };
 
 }  // namespace tutti

@@ -46,8 +46,8 @@ struct Turn {
 
 /// Where a sender's part of a view ends, and what comes before.
 struct ViewEnd {
-  std::vector<std::uint64_t> records;  ///< by sender: those of the view that come before it
-  std::uint64_t next_seq = 0;          ///< number of the next view's first message, if it has one
+  IndexedBy<SenderIndex, std::uint64_t> records;  ///< those of the view that come before it
+  std::uint64_t next_seq = 0;  ///< number of the next view's first message, if it has one
 };
 
 template <class Memory>
@@ -70,17 +70,17 @@ class GroupOrder {
   /// Says what was received of each sender.
   virtual void publish_received() = 0;
   /// Says how many rounds of that sender were delivered here, if the order is not total.
-  virtual void publish_consumed(std::uint32_t /*sender*/, std::uint64_t /*rounds*/) {}
+  virtual void publish_consumed(SenderIndex /*sender*/, std::uint64_t /*rounds*/) {}
 
   // How far members have come.
   /// All members deliver one sequence, in which positions are. Else a position counts what a member
   /// has delivered of our own records.
   [[nodiscard]] virtual bool is_total() const = 0;
-  [[nodiscard]] virtual std::uint64_t position_of(std::uint32_t member) const = 0;
+  [[nodiscard]] virtual std::uint64_t position_of(Rank member) const = 0;
   /// No member is before it, as far as this one knows.
   [[nodiscard]] virtual std::uint64_t least_position() const {
     std::uint64_t least = kDeliveredAll;
-    for (std::uint32_t m = 0; m < state_.shape.members(); ++m) {
+    for (const Rank m : state_.shape.ranks()) {
       least = std::min(least, position_of(m));
     }
     return least;
@@ -101,20 +101,20 @@ class GroupOrder {
   virtual void wedge() {}
   /// Says what others need for a cut, after wedge(), again and again until there is one. True if
   /// our words are to be posted to those that are not suspected.
-  virtual bool tell_wedged(const std::vector<bool>& /*suspected*/,
+  virtual bool tell_wedged(const IndexedBy<Rank, bool>& /*suspected*/,
                            const Follower<Memory>& /*follower*/) {
     return false;
   }
   /// A walk over the sender's records from where delivery is; nothing while delivery moves.
   [[nodiscard]] virtual std::optional<RingWalk<Memory>> walk(
-      std::uint32_t sender, const Follower<Memory>& follower) const {
+      SenderIndex sender, const Follower<Memory>& follower) const {
     const std::optional<RingCursor> cursor = follower.cursor(sender);
     return cursor ? state_.walk_from(sender, *cursor) : std::nullopt;
   }
   /// The cut for the members that go on, from the words of those. Nothing while one of them still
   /// lacks what another may have delivered, or while our own delivery moves; and nothing for good
   /// where a sender's words or records cannot be (ViewState::violation).
-  [[nodiscard]] virtual std::optional<Cut> find_cut(const std::vector<bool>& goes_on,
+  [[nodiscard]] virtual std::optional<Cut> find_cut(const IndexedBy<Rank, bool>& goes_on,
                                                     const Follower<Memory>& follower) = 0;
   /// Counts what comes before the cut, for a view whose first message has that number, and sets the
   /// bounds, which are closed, to that. Nothing: to be tried again, delivery moves just now or what

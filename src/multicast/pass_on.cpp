@@ -9,33 +9,33 @@
 namespace tutti {
 
 template <class Memory>
-void PassOn<Memory>::step(const std::vector<bool>& suspected, bool all_wedged,
+void PassOn<Memory>::step(const IndexedBy<Rank, bool>& suspected, bool all_wedged,
                           const Follower<Memory>& follower) {
   if (shape_.members() == 0 || state_.violation) return;
   TUTTI_ASSERT(state_.wedged && suspected.size() == shape_.members(), state_.wedged,
                suspected.size(), shape_.view, shape_.self);
-  for (std::uint32_t s = 0; s < shape_.senders(); ++s) {
+  for (const SenderIndex s : shape_.sender_indices()) {
     if (suspected[shape_.sender_ranks[s]]) ignored_[s] = true;
   }
-  for (std::uint32_t m = 0; m < shape_.members(); ++m) {
+  for (const Rank m : shape_.ranks()) {
     if (m == shape_.self || suspected[m]) continue;
-    const std::uint32_t sender = pieces_.sender_shown(m);
-    if (sender == kNobody || !suspected[shape_.sender_ranks[sender]]) continue;
+    const SenderIndex sender = pieces_.sender_shown(m);
+    if (sender == kNoSender || !suspected[shape_.sender_ranks[sender]]) continue;
     const std::optional<PassedPiece> piece = pieces_.look(m);
     if (piece && piece->sender == sender && take(*piece, follower)) pieces_.seen(m, piece->number);
     if (state_.violation) return;
   }
-  for (std::uint32_t s = 0; s < shape_.senders(); ++s) {
+  for (const SenderIndex s : shape_.sender_indices()) {
     if (suspected[shape_.sender_ranks[s]] && state_.met[s]) tell_reach(s, follower);
   }
   if (!all_wedged || !pieces_.is_seen(suspected)) return;
   // Where one that goes on lacks a row, nobody has delivered anything (I7).
-  for (std::uint32_t m = 0; m < shape_.members(); ++m) {
+  for (const Rank m : shape_.ranks()) {
     if (!suspected[m] && !state_.has_met_all(m)) return;
   }
-  for (std::uint32_t s = 0; s < shape_.senders(); ++s) {
+  for (const SenderIndex s : shape_.sender_indices()) {
     if (!suspected[shape_.sender_ranks[s]]) continue;
-    for (const std::uint32_t m : lacking(s, suspected)) {
+    for (const Rank m : lacking(s, suspected)) {
       const std::optional<Reach> from = pieces_.reach(m, s);
       if (from && pass(s, *from, follower)) return;
       if (state_.violation) return;
@@ -45,7 +45,7 @@ void PassOn<Memory>::step(const std::vector<bool>& suspected, bool all_wedged,
 
 // Behind the last record that we have; nothing while delivery moves.
 template <class Memory>
-std::optional<RingCursor> PassOn<Memory>::end_of(std::uint32_t sender,
+std::optional<RingCursor> PassOn<Memory>::end_of(SenderIndex sender,
                                                  const Follower<Memory>& follower) {
   const std::optional<RingWalk<Memory>> start = order_.walk(sender, follower);
   if (!start) return {};
@@ -60,7 +60,7 @@ std::optional<RingCursor> PassOn<Memory>::end_of(std::uint32_t sender,
 }
 
 template <class Memory>
-void PassOn<Memory>::tell_reach(std::uint32_t sender, const Follower<Memory>& follower) {
+void PassOn<Memory>::tell_reach(SenderIndex sender, const Follower<Memory>& follower) {
   const std::optional<Reach> told = pieces_.reach(shape_.self, sender);
   const auto records = static_cast<std::uint32_t>(state_.sent[sender].records);
   if (told && told->records == records) return;
@@ -71,11 +71,11 @@ void PassOn<Memory>::tell_reach(std::uint32_t sender, const Follower<Memory>& fo
 // The members that lack some of what this one has, the one that has least of it first. Empty if
 // another member passes on: one that has more, or as much and a lower rank.
 template <class Memory>
-std::vector<std::uint32_t> PassOn<Memory>::lacking(std::uint32_t sender,
-                                                   const std::vector<bool>& suspected) const {
-  std::vector<std::uint32_t> out;
-  std::vector<std::uint64_t> received(shape_.members());
-  for (std::uint32_t m = 0; m < shape_.members(); ++m) {
+std::vector<Rank> PassOn<Memory>::lacking(SenderIndex sender,
+                                          const IndexedBy<Rank, bool>& suspected) const {
+  std::vector<Rank> out;
+  IndexedBy<Rank, std::uint64_t> received(shape_.members());
+  for (const Rank m : shape_.ranks()) {
     if (m == shape_.self || suspected[m]) continue;
     received[m] = state_.received_by(m, sender);
     if (received[m] > state_.received[sender] ||
@@ -83,15 +83,14 @@ std::vector<std::uint32_t> PassOn<Memory>::lacking(std::uint32_t sender,
       return {};
     if (received[m] < state_.received[sender]) out.push_back(m);
   }
-  std::ranges::stable_sort(out, {}, [&](std::uint32_t m) { return received[m]; });
+  std::ranges::stable_sort(out, {}, [&](Rank m) { return received[m]; });
   return out;
 }
 
 // Passes on what comes from there, as many whole records as a piece holds. False: not possible just
 // now, or what the other says of its reach lies between no two of our records.
 template <class Memory>
-bool PassOn<Memory>::pass(std::uint32_t sender, const Reach& from,
-                          const Follower<Memory>& follower) {
+bool PassOn<Memory>::pass(SenderIndex sender, const Reach& from, const Follower<Memory>& follower) {
   const std::optional<RingCursor> end = end_of(sender, follower);
   const SentState& sent = state_.sent[sender];
   const std::uint32_t lacking = static_cast<std::uint32_t>(sent.records) - from.records;
@@ -127,7 +126,7 @@ bool PassOn<Memory>::pass(std::uint32_t sender, const Reach& from,
 // still lack it then. Where we read the sender's own row the bytes are there.
 template <class Memory>
 bool PassOn<Memory>::take(const PassedPiece& piece, const Follower<Memory>& follower) {
-  const std::uint32_t s = piece.sender;
+  const SenderIndex s = piece.sender;
   std::byte* const replica = shape_.sender_replicas[s];
   if (!state_.met[s]) return true;
   const std::optional<RingWalk<Memory>> start = order_.walk(s, follower);
@@ -169,7 +168,7 @@ bool PassOn<Memory>::take(const PassedPiece& piece, const Follower<Memory>& foll
     // Y5: where we read the sender's own row, it may be in a later view by now. See
     // TotalOrder::count_before().
     std::atomic_thread_fence(std::memory_order_acquire);
-    const std::uint32_t rank = shape_.sender_ranks[s];
+    const Rank rank = shape_.sender_ranks[s];
     if (replica != nullptr || state_.blocks.in_view(rank))
       state_.violation = {rank, kImpossiblePassed};
     return false;

@@ -30,32 +30,32 @@ class PassOn {
         ignored_(state.shape.senders()) {}
 
   /// Takes what others pass on of suspected senders, and passes on, once all others have wedged.
-  /// `suspected` by rank in the group. To be called again and again while this member is wedged.
-  void step(const std::vector<bool>& suspected, bool all_wedged, const Follower<Memory>& follower);
+  /// To be called again and again while this member is wedged.
+  void step(const IndexedBy<Rank, bool>& suspected, bool all_wedged,
+            const Follower<Memory>& follower);
 
-  /// By sender: nothing more is taken of it but what is passed on.
-  [[nodiscard]] const std::vector<bool>& ignored() const { return ignored_; }
+  /// Of these senders nothing more is taken but what is passed on.
+  [[nodiscard]] const IndexedBy<SenderIndex, bool>& ignored() const { return ignored_; }
 
   /// What is to be posted since the last call, to those that are not suspected.
   [[nodiscard]] PassedPosts take_posts() { return pieces_.take_posts(); }
   [[nodiscard]] std::uint64_t passed() const { return pieces_.passed(); }
 
  private:
-  [[nodiscard]] std::optional<RingCursor> end_of(std::uint32_t sender,
+  [[nodiscard]] std::optional<RingCursor> end_of(SenderIndex sender,
                                                  const Follower<Memory>& follower);
   [[nodiscard]] bool take(const PassedPiece& piece, const Follower<Memory>& follower);
-  void tell_reach(std::uint32_t sender, const Follower<Memory>& follower);
-  [[nodiscard]] std::vector<std::uint32_t> lacking(std::uint32_t sender,
-                                                   const std::vector<bool>& suspected) const;
-  [[nodiscard]] bool pass(std::uint32_t sender, const Reach& from,
-                          const Follower<Memory>& follower);
+  void tell_reach(SenderIndex sender, const Follower<Memory>& follower);
+  [[nodiscard]] std::vector<Rank> lacking(SenderIndex sender,
+                                          const IndexedBy<Rank, bool>& suspected) const;
+  [[nodiscard]] bool pass(SenderIndex sender, const Reach& from, const Follower<Memory>& follower);
 
   ViewState<Memory>& state_;
   const GroupShape& shape_;
   GroupOrder<Memory>& order_;
   Counter& received_messages_;
   PassedPieces<Memory> pieces_;
-  std::vector<bool> ignored_;  // by sender (I8)
+  IndexedBy<SenderIndex, bool> ignored_;  // I8
 };
 
 }  // namespace tutti

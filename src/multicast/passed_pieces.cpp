@@ -16,7 +16,7 @@ PassedPieces<Memory>::PassedPieces(const GroupShape& shape, Memory memory)
     : shape_(shape), memory_(memory), seen_(shape.members()) {}
 
 template <class Memory>
-std::uint64_t PassedPieces<Memory>::load(std::uint32_t member, PassWords::Word column) const {
+std::uint64_t PassedPieces<Memory>::load(Rank member, PassWords::Word column) const {
   const std::byte* epoch = shape_.member_controls[member] + ControlWords::kEpoch;
   if (memory_.load(epoch) != shape_.view) return 0;
   const std::uint64_t value = memory_.load(word(member, column));
@@ -24,24 +24,25 @@ std::uint64_t PassedPieces<Memory>::load(std::uint32_t member, PassWords::Word c
 }
 
 template <class Memory>
-std::uint32_t PassedPieces<Memory>::sender_shown(std::uint32_t member) const {
+SenderIndex PassedPieces<Memory>::sender_shown(Rank member) const {
   const std::uint64_t number = load(member, PassWords::kNumber);
-  if (number == 0 || number == seen_[member]) return kNobody;
+  if (number == 0 || number == seen_[member]) return kNoSender;
   const std::uint64_t sender = load(member, PassWords::kSender);
-  return sender < shape_.senders() ? static_cast<std::uint32_t>(sender) : kNobody;
+  if (sender >= shape_.senders()) return kNoSender;
+  return {static_cast<std::uint32_t>(sender)};
 }
 
 // H1.
 template <class Memory>
 std::uint32_t PassedPieces<Memory>::check(const PassedPiece& piece) const {
-  const std::array<std::uint64_t, 8> words{shape_.view, piece.number, piece.sender,
+  const std::array<std::uint64_t, 8> words{shape_.view, piece.number, piece.sender.value,
                                            piece.begin, piece.offset, piece.words.size(),
                                            piece.sent,  piece.last};
   return crc32c(std::as_bytes(piece.words), crc32c(std::as_bytes(std::span(words))));
 }
 
 template <class Memory>
-std::optional<PassedPiece> PassedPieces<Memory>::look(std::uint32_t member) {
+std::optional<PassedPiece> PassedPieces<Memory>::look(Rank member) {
   PassedPiece piece;
   piece.number = load(member, PassWords::kNumber);
   if (piece.number == 0 || piece.number == seen_[member]) return {};
@@ -49,7 +50,7 @@ std::optional<PassedPiece> PassedPieces<Memory>::look(std::uint32_t member) {
   const std::uint64_t length = load(member, PassWords::kGranules);
   const std::uint64_t granules = length & ~PassWords::kLast;
   if (sender >= shape_.senders() || granules > shape_.area_granules) return {};
-  piece.sender = static_cast<std::uint32_t>(sender);
+  piece.sender = {static_cast<std::uint32_t>(sender)};
   piece.begin = static_cast<std::uint32_t>(load(member, PassWords::kBegin));
   piece.offset = static_cast<std::uint32_t>(load(member, PassWords::kOffset));
   piece.sent = load(member, PassWords::kSent);
@@ -64,21 +65,21 @@ std::optional<PassedPiece> PassedPieces<Memory>::look(std::uint32_t member) {
 }
 
 template <class Memory>
-void PassedPieces<Memory>::seen(std::uint32_t member, std::uint64_t number) {
+void PassedPieces<Memory>::seen(Rank member, std::uint64_t number) {
   seen_[member] = number;
   memory_.store(own_word(PassWords::seen(shape_.senders())[member]), number);
   posts_.words = true;
 }
 
 template <class Memory>
-std::optional<Reach> PassedPieces<Memory>::reach(std::uint32_t member, std::uint32_t sender) const {
+std::optional<Reach> PassedPieces<Memory>::reach(Rank member, SenderIndex sender) const {
   const std::uint64_t word = load(member, PassWords::kReach[sender]);
   if (word == 0) return {};
   return unpack_reach(word);
 }
 
 template <class Memory>
-void PassedPieces<Memory>::tell(std::uint32_t sender, const Reach& reach) {
+void PassedPieces<Memory>::tell(SenderIndex sender, const Reach& reach) {
   std::byte* const at = own_word(PassWords::kReach[sender]);
   if (NativeMemory::load(at) == pack_reach(reach)) return;
   memory_.store(at, pack_reach(reach));
@@ -86,9 +87,9 @@ void PassedPieces<Memory>::tell(std::uint32_t sender, const Reach& reach) {
 }
 
 template <class Memory>
-bool PassedPieces<Memory>::is_seen(const std::vector<bool>& suspected) const {
+bool PassedPieces<Memory>::is_seen(const IndexedBy<Rank, bool>& suspected) const {
   if (number_ == 0) return true;
-  for (std::uint32_t m = 0; m < shape_.members(); ++m) {
+  for (const Rank m : shape_.ranks()) {
     if (m == shape_.self || suspected[m]) continue;
     if (load(m, PassWords::seen(shape_.senders())[shape_.self]) != number_) return false;
   }
@@ -107,7 +108,7 @@ bool PassedPieces<Memory>::pass(const PassedPiece& from, std::uint32_t granules)
   }
   // Y5: who reads the epoch after the bytes has read those of this view.
   std::atomic_thread_fence(std::memory_order_acquire);
-  const std::uint32_t rank = shape_.sender_ranks[piece.sender];
+  const Rank rank = shape_.sender_ranks[piece.sender];
   if (memory_.load(shape_.member_controls[rank] + ControlWords::kEpoch) != shape_.view)
     return false;
   for (std::uint32_t i = 0; i < granules; ++i) {
@@ -115,7 +116,7 @@ bool PassedPieces<Memory>::pass(const PassedPiece& from, std::uint32_t granules)
   }
   piece.number = ++number_;
   piece.words = words_;
-  memory_.store(own_word(PassWords::kSender), piece.sender);
+  memory_.store(own_word(PassWords::kSender), piece.sender.value);
   memory_.store(own_word(PassWords::kBegin), piece.begin);
   memory_.store(own_word(PassWords::kOffset), piece.offset);
   memory_.store(own_word(PassWords::kGranules), granules | (piece.last ? PassWords::kLast : 0));

@@ -24,7 +24,7 @@ namespace tutti {
 /// What was passed on, all of it checked (H1).
 struct PassedPiece {
   std::uint64_t number = 0;
-  std::uint32_t sender = 0;
+  SenderIndex sender{};
   std::uint32_t begin = 0;   ///< records of the view before it, modulo 2^32
   std::uint32_t offset = 0;  ///< where it starts in the ring, in granules
   std::uint64_t sent = 0;    ///< the sender's word with it
@@ -38,18 +38,18 @@ class PassedPieces {
   PassedPieces(const GroupShape& shape, Memory memory);
 
   /// A piece of that member that we have not seen() yet. Its words last until the next call.
-  [[nodiscard]] std::optional<PassedPiece> look(std::uint32_t member);
-  /// The sender of the piece that the member shows, which may not be here yet; kNobody if none is
-  /// new.
-  [[nodiscard]] std::uint32_t sender_shown(std::uint32_t member) const;
-  void seen(std::uint32_t member, std::uint64_t number);
+  [[nodiscard]] std::optional<PassedPiece> look(Rank member);
+  /// The sender of the piece that the member shows, which may not be here yet; kNoSender if none
+  /// is new.
+  [[nodiscard]] SenderIndex sender_shown(Rank member) const;
+  void seen(Rank member, std::uint64_t number);
 
   /// What a member has of a sender; nothing before it has told.
-  [[nodiscard]] std::optional<Reach> reach(std::uint32_t member, std::uint32_t sender) const;
-  void tell(std::uint32_t sender, const Reach& reach);
+  [[nodiscard]] std::optional<Reach> reach(Rank member, SenderIndex sender) const;
+  void tell(SenderIndex sender, const Reach& reach);
 
   /// H2: all members but the suspected have seen our last piece.
-  [[nodiscard]] bool is_seen(const std::vector<bool>& suspected) const;
+  [[nodiscard]] bool is_seen(const IndexedBy<Rank, bool>& suspected) const;
   /// Writes the next piece: so many granules of the ring from piece.offset on. Piece.number and
   /// piece.words are ignored. False: the sender is in this view no more, so it may have changed
   /// them.
@@ -61,20 +61,20 @@ class PassedPieces {
   [[nodiscard]] std::uint64_t passed() const { return number_; }
 
  private:
-  [[nodiscard]] const std::byte* word(std::uint32_t member, PassWords::Word column) const {
+  [[nodiscard]] const std::byte* word(Rank member, PassWords::Word column) const {
     return shape_.member_controls[member] + control_bytes(shape_.order, shape_.senders()) + column;
   }
   [[nodiscard]] std::byte* own_word(PassWords::Word column) const {
     return shape_.own_control + control_bytes(shape_.order, shape_.senders()) + column;
   }
   // A word of another member, 0 if its block is of another view (H3).
-  [[nodiscard]] std::uint64_t load(std::uint32_t member, PassWords::Word column) const;
+  [[nodiscard]] std::uint64_t load(Rank member, PassWords::Word column) const;
   [[nodiscard]] std::uint32_t check(const PassedPiece& piece) const;
 
   const GroupShape& shape_;
   Memory memory_;
-  std::uint64_t number_ = 0;         // of our last piece
-  std::vector<std::uint64_t> seen_;  // by rank: as told
+  std::uint64_t number_ = 0;             // of our last piece
+  IndexedBy<Rank, std::uint64_t> seen_;  // as told
   std::vector<std::uint64_t> words_;
   PassedPosts posts_;
 };

@@ -10,20 +10,22 @@
 #include <vector>
 
 #include "multicast/cut.hpp"
+#include "sst/sender_index.hpp"
+#include "tutti/indexed_by.hpp"
 
 namespace tutti {
 
 struct RoundCut {
   std::uint64_t round = 0;
-  std::uint32_t sender = 0;
-  /// By sender: the rounds that all who go on have received.
-  std::vector<std::uint64_t> received{};
+  SenderIndex sender{};
+  /// The rounds that all who go on have received.
+  IndexedBy<SenderIndex, std::uint64_t> received{};
 
   friend bool operator==(const RoundCut&, const RoundCut&) = default;
 };
 
 [[nodiscard]] inline Cut pack(const RoundCut& cut) {
-  Cut out{{cut.round, cut.sender}};
+  Cut out{{cut.round, cut.sender.value}};
   out.words.insert(out.words.end(), cut.received.begin(), cut.received.end());
   return out;
 }
@@ -31,8 +33,9 @@ struct RoundCut {
 [[nodiscard]] inline RoundCut unpack_round_cut(const Cut& cut) {
   if (cut.words.size() < 2) return {};
   return {.round = cut.words[0],
-          .sender = static_cast<std::uint32_t>(cut.words[1]),
-          .received = {cut.words.begin() + 2, cut.words.end()}};
+          .sender = {static_cast<std::uint32_t>(cut.words[1])},
+          .received = IndexedBy<SenderIndex, std::uint64_t>(
+              std::vector(cut.words.begin() + 2, cut.words.end()))};
 }
 
 }  // namespace tutti

@@ -26,20 +26,20 @@ template <class Memory>
 [[gnu::always_inline]] inline bool RoundFollower<Memory>::run_round(Filling& filling) {
   bool delivered = false;
   const std::uint32_t senders = shape_.senders();
-  const bool whole = sender_ == 0;
-  while (sender_ < senders) {
+  const bool whole = sender_ == SenderIndex{};
+  while (sender_.value < senders) {
     const Cursor& cursor = cursors_[sender_];
     if (cursor.round == round_) {
       if (round_ >= cursor.bounds.stable) return false;
       delivered = true;
-      pass(sender_++, filling.seq, filling);
+      pass({sender_.value++}, filling.seq, filling);
       if (filling.full()) return false;
     } else {
       if (round_ >= cursor.bounds.known) return false;
-      ++sender_;
+      ++sender_.value;
     }
   }
-  sender_ = 0;
+  sender_ = {};
   ++round_;
   return delivered || !whole || skip_empty_rounds();
 }
@@ -49,11 +49,11 @@ template <class Memory>
 // take this way. False if there is no such round here.
 template <class Memory>
 bool RoundFollower<Memory>::run_block(Filling& filling) {
-  if (sender_ != 0) return false;
+  if (sender_ != SenderIndex{}) return false;
   std::uint64_t rounds = kNoRound;
   std::uint32_t active = 0;
   std::size_t round_bytes = 0;
-  for (std::uint32_t s = 0; s < shape_.senders(); ++s) {
+  for (const SenderIndex s : shape_.sender_indices()) {
     const Cursor& cursor = cursors_[s];
     if (cursor.round != round_) {
       rounds = std::min({rounds, cursor.round - round_, known_after(cursor)});
@@ -90,7 +90,7 @@ bool RoundFollower<Memory>::run_block(Filling& filling) {
 template <class Memory>
 std::uint64_t RoundFollower<Memory>::lay_out(const Filling& filling, std::uint32_t a,
                                              std::uint32_t active, std::uint64_t rounds) {
-  const std::uint32_t sender = active_[a];
+  const SenderIndex sender = active_[a];
   const Cursor& cursor = cursors_[sender];
   const std::byte* at = cursor.ring + static_cast<std::size_t>(cursor.offset) * kGranule;
   const std::size_t size = static_cast<std::size_t>(cursor.granules) * kGranule;

@@ -33,7 +33,7 @@ class RoundFollower final : public Follower<Memory> {
 
   void fill(Filling& filling) override;
   [[nodiscard]] std::uint64_t position_here() const override {
-    return round_ * shape_.senders() + sender_;
+    return round_ * shape_.senders() + sender_.value;
   }
 
   bool run_round(Filling& filling);
@@ -45,7 +45,7 @@ class RoundFollower final : public Follower<Memory> {
   void skip(Cursor& cursor, std::uint64_t records);
   bool skip_empty_rounds();
 
-  std::vector<std::uint32_t> active_;  // of run_block(): the senders that have records
+  std::vector<SenderIndex> active_;  // of run_block(): the senders that have records
 };
 
 }  // namespace tutti

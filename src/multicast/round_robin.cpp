@@ -12,8 +12,8 @@ namespace tutti {
 template <class Memory>
 std::uint64_t RoundRobin<Memory>::rounds_owed() const {
   std::uint64_t owed = 0;
-  const std::uint32_t own = state_.shape.own_sender;
-  for (std::uint32_t j = 0; j < state_.shape.senders(); ++j) {
+  const SenderIndex own = state_.shape.own_sender;
+  for (const SenderIndex j : state_.shape.sender_indices()) {
     if (j == own || state_.sent[j].rounds == 0) continue;
     owed = std::max(owed, state_.sent[j].rounds - (own < j ? 0 : 1));
   }
@@ -22,7 +22,7 @@ std::uint64_t RoundRobin<Memory>::rounds_owed() const {
 
 template <class Memory>
 void RoundRobin<Memory>::publish_received() {
-  for (std::uint32_t s = 0; s < state_.shape.senders(); ++s) {
+  for (const SenderIndex s : state_.shape.sender_indices()) {
     const std::uint64_t known = state_.sent[s].known_rounds();
     if (known == state_.received[s]) continue;
     TUTTI_ASSERT(known > state_.received[s], known, state_.received[s], s, state_.shape.view,
@@ -36,7 +36,7 @@ template <class Memory>
 std::uint64_t RoundRobin<Memory>::undelivered() const {
   if (state_.delivered >= kDeliveredAll) return 0;
   std::uint64_t sum = 0;
-  for (std::uint32_t s = 0; s < state_.shape.senders(); ++s) {
+  for (const SenderIndex s : state_.shape.sender_indices()) {
     const std::uint64_t done = rounds_before(state_.delivered, s);
     if (state_.sent[s].rounds > done) sum += state_.sent[s].rounds - done;
   }

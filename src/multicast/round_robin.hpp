@@ -28,7 +28,7 @@ class RoundRobin : public TotalOrder<Memory> {
 
   [[nodiscard]] std::uint64_t undelivered() const override;
 
-  [[nodiscard]] std::optional<Cut> find_cut(const std::vector<bool>& goes_on,
+  [[nodiscard]] std::optional<Cut> find_cut(const IndexedBy<Rank, bool>& goes_on,
                                             const Follower<Memory>& follower) override;
   [[nodiscard]] std::optional<ViewEnd> apply_cut(const Cut& cut, std::uint64_t first_seq,
                                                  const Follower<Memory>& follower) override;
@@ -42,19 +42,19 @@ class RoundRobin : public TotalOrder<Memory> {
   /// The round of the first record of a sender that goes on, from round `from` on: kNoRound if it
   /// has none. Nothing: not known yet, or what it says cannot be.
   [[nodiscard]] virtual std::optional<std::uint64_t> first_lacking(
-      std::uint32_t sender, std::uint64_t from, const Follower<Memory>& follower);
+      SenderIndex sender, std::uint64_t from, const Follower<Memory>& follower);
 
  private:
-  [[nodiscard]] std::uint64_t position(std::uint64_t round, std::uint64_t sender) const {
-    return round * state_.shape.senders() + sender;
+  [[nodiscard]] std::uint64_t position(std::uint64_t round, SenderIndex sender) const {
+    return round * state_.shape.senders() + sender.value;
   }
   [[nodiscard]] std::uint64_t rounds_before(std::uint64_t position,
-                                            std::uint64_t sender) const override {
+                                            SenderIndex sender) const override {
     const std::uint64_t senders = state_.shape.senders();
-    return position / senders + (sender < position % senders ? 1 : 0);
+    return position / senders + (sender.value < position % senders ? 1 : 0);
   }
-  [[nodiscard]] bool find_received(const std::vector<bool>& goes_on, RoundCut& cut) const;
-  void keep_causes(const std::vector<bool>& goes_on, RoundCut& cut) const;
+  [[nodiscard]] bool find_received(const IndexedBy<Rank, bool>& goes_on, RoundCut& cut) const;
+  void keep_causes(const IndexedBy<Rank, bool>& goes_on, RoundCut& cut) const;
 
   const Stability<Memory>& stability_;
 };

@@ -10,10 +10,10 @@ namespace tutti {
 
 // All that it sent before it wedged is in our memory.
 template <class Memory>
-std::optional<std::uint64_t> RoundRobin<Memory>::first_lacking(std::uint32_t sender,
+std::optional<std::uint64_t> RoundRobin<Memory>::first_lacking(SenderIndex sender,
                                                                std::uint64_t from,
                                                                const Follower<Memory>& follower) {
-  const std::uint32_t rank = state_.shape.sender_ranks[sender];
+  const Rank rank = state_.shape.sender_ranks[sender];
   SentState last = state_.sent[sender];
   if (sender != state_.shape.own_sender) {
     const std::uint64_t word = state_.blocks.load(rank, ControlWords::kSent);
@@ -37,27 +37,26 @@ std::optional<std::uint64_t> RoundRobin<Memory>::first_lacking(std::uint32_t sen
 // answer comes later in the order, and goes with it. No member that goes on has delivered anything
 // so late: it lacks that position.
 template <class Memory>
-void RoundRobin<Memory>::keep_causes(const std::vector<bool>& goes_on, RoundCut& cut) const {
+void RoundRobin<Memory>::keep_causes(const IndexedBy<Rank, bool>& goes_on, RoundCut& cut) const {
   const GroupShape& shape = state_.shape;
-  const std::vector<std::uint64_t> received = cut.received;
-  for (std::uint32_t s = 0; s < shape.senders(); ++s) {
+  const IndexedBy<SenderIndex, std::uint64_t> received = cut.received;
+  for (const SenderIndex s : shape.sender_indices()) {
     if (goes_on[shape.sender_ranks[s]]) continue;
-    for (std::uint32_t other = 0; other < shape.senders(); ++other) {
+    for (const SenderIndex other : shape.sender_indices()) {
       if (other == s || goes_on[shape.sender_ranks[other]] || received[other] == kNoRound) continue;
       cut.received[s] = std::min(cut.received[s], received[other] + (s < other ? 1 : 0));
     }
   }
 }
 
-// By sender, what all that go on have received. False: one still lacks what another may have
+// What all that go on have received of each sender. False: one still lacks what another may have
 // delivered.
 template <class Memory>
-bool RoundRobin<Memory>::find_received(const std::vector<bool>& goes_on, RoundCut& cut) const {
-  const std::uint32_t senders = state_.shape.senders();
-  cut.received.assign(senders, kNoRound);
+bool RoundRobin<Memory>::find_received(const IndexedBy<Rank, bool>& goes_on, RoundCut& cut) const {
+  cut.received.assign(state_.shape.senders(), kNoRound);
   const bool delivered_alone = stability_.delivers_alone(goes_on);
-  for (std::uint32_t s = 0; s < senders; ++s) {
-    for (std::uint32_t m = 0; m < state_.shape.members(); ++m) {
+  for (const SenderIndex s : state_.shape.sender_indices()) {
+    for (const Rank m : state_.shape.ranks()) {
       if (!goes_on[m]) continue;
       const std::uint64_t received = state_.received_by(m, s);
       if (delivered_alone && received != state_.received[s]) return false;
@@ -71,17 +70,16 @@ bool RoundRobin<Memory>::find_received(const std::vector<bool>& goes_on, RoundCu
 }
 
 template <class Memory>
-std::optional<Cut> RoundRobin<Memory>::find_cut(const std::vector<bool>& goes_on,
+std::optional<Cut> RoundRobin<Memory>::find_cut(const IndexedBy<Rank, bool>& goes_on,
                                                 const Follower<Memory>& follower) {
-  const std::uint32_t senders = state_.shape.senders();
   RoundCut cut;
   if (!find_received(goes_on, cut)) return {};
-  for (std::uint32_t s = 0; s < senders; ++s) {
+  for (const SenderIndex s : state_.shape.sender_indices()) {
     const std::uint64_t last =
         cut.received[s] == kNoRound ? state_.sent[s].rounds : cut.received[s];
     cut.round = std::max(cut.round, last);
   }
-  for (std::uint32_t s = 0; s < senders; ++s) {
+  for (const SenderIndex s : state_.shape.sender_indices()) {
     // What a sender that does not go on sent beyond `received` is dropped: no position stops there.
     if (!goes_on[state_.shape.sender_ranks[s]] || cut.received[s] == kNoRound) continue;
     const std::optional<std::uint64_t> lacking = first_lacking(s, cut.received[s], follower);
@@ -101,14 +99,14 @@ std::optional<ViewEnd> RoundRobin<Memory>::apply_cut(const Cut& words, std::uint
                                                      const Follower<Memory>& follower) {
   const RoundCut cut = unpack_round_cut(words);
   const GroupShape& shape = state_.shape;
-  std::vector<std::uint64_t> before;
-  for (std::uint32_t s = 0; s < shape.senders(); ++s) {
+  IndexedBy<SenderIndex, std::uint64_t> before;
+  for (const SenderIndex s : shape.sender_indices()) {
     const std::uint64_t rounds = cut.round + (s < cut.sender ? 1 : 0);
     before.push_back(std::min(rounds, cut.received[s]));
   }
   std::optional<ViewEnd> out = this->count_before(before, first_seq, follower);
   if (!out) return {};
-  for (std::uint32_t s = 0; s < shape.senders(); ++s) {
+  for (const SenderIndex s : shape.sender_indices()) {
     state_.set_end(s, out->records[s], cut.round + (s < cut.sender ? 1 : 0));
   }
   return out;
@@ -117,9 +115,9 @@ std::optional<ViewEnd> RoundRobin<Memory>::apply_cut(const Cut& words, std::uint
 template <class Memory>
 bool RoundRobin<Memory>::at_cut(const Cut& words, const ViewEnd& /*end*/,
                                 const Follower<Memory>& follower) const {
-  const std::uint64_t end =
-      words.words.empty() ? 0 : position(words.words[0], words.words[1]);  // without allocation
-  return follower.position() >= end;
+  if (words.words.empty()) return true;
+  const SenderIndex sender{static_cast<std::uint32_t>(words.words[1])};  // without allocation
+  return follower.position() >= position(words.words[0], sender);
 }
 
 // Positions are counted up to kNoRound.

@@ -13,11 +13,11 @@ template <class Memory>
 void SenderFollower<Memory>::number_on(const Follower<Memory>& before, const GroupShape& of_view) {
   TUTTI_ASSERT(of_view.order == shape_.order, shape_.view, shape_.self);
   const auto& last = static_cast<const SenderFollower&>(before);
-  for (std::uint32_t s = 0; s < shape_.senders(); ++s) {
+  for (const SenderIndex s : shape_.sender_indices()) {
     TUTTI_ASSERT(cursors_[s].records == 0, cursors_[s].records, s, shape_.view, shape_.self);
     const auto was = std::ranges::find(of_view.sender_ids, shape_.sender_ids[s]);
     if (was == of_view.sender_ids.end()) continue;
-    const auto index = static_cast<std::size_t>(was - of_view.sender_ids.begin());
+    const SenderIndex index{static_cast<std::uint32_t>(was - of_view.sender_ids.begin())};
     earlier_[s] = last.earlier_[index] + last.cursors_[index].delivered;
   }
 }
@@ -31,13 +31,13 @@ void SenderFollower<Memory>::fill(Filling& filling) {
       if (filling.full()) return;
       pass(turn_, earlier_[turn_] + cursors_[turn_].delivered, filling);
     }
-    turn_ = turn_ + 1 == senders ? 0 : turn_ + 1;
+    turn_ = next_in_turn(turn_, senders);
   }
 }
 
 // A sender that has ended may show more only by a lie: it stays ended.
 template <class Memory>
-bool SenderFollower<Memory>::publish_consumed(std::uint32_t sender, bool done) {
+bool SenderFollower<Memory>::publish_consumed(SenderIndex sender, bool done) {
   const bool ended = consumed_[sender].load(std::memory_order_relaxed) == kNoRound;
   return !ended && this->raise(consumed_[sender], done ? kNoRound : cursors_[sender].records);
 }

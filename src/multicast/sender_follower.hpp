@@ -31,10 +31,10 @@ class SenderFollower final : public Follower<Memory> {
 
   void fill(Filling& filling) override;
   [[nodiscard]] std::uint64_t position_here() const override { return 0; }
-  bool publish_consumed(std::uint32_t sender, bool done) override;
+  bool publish_consumed(SenderIndex sender, bool done) override;
 
-  std::vector<std::uint64_t> earlier_;  // by sender: messages in earlier views
-  std::uint32_t turn_ = 0;              // whose records come next
+  IndexedBy<SenderIndex, std::uint64_t> earlier_;  // messages in earlier views
+  SenderIndex turn_{};                             // whose records come next
 };
 
 }  // namespace tutti

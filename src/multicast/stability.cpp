@@ -19,11 +19,11 @@ class AllReceived final : public Stability<Memory> {
     ViewState<Memory>& state = this->state_;
     const bool entered = state.blocks.have_all_entered();
     bool unstable = false;
-    for (std::uint32_t s = 0; s < state.shape.senders(); ++s) {
+    for (const SenderIndex s : state.shape.sender_indices()) {
       if (state.stable[s] == state.received[s]) continue;
       unstable = true;
       std::uint64_t least = state.received[s];
-      for (std::uint32_t m = 0; m < state.shape.members(); ++m) {
+      for (const Rank m : state.shape.ranks()) {
         if (m != state.shape.self) {
           least = std::min(least, state.blocks.load(m, ControlWords::kReceived[s]));
         }
@@ -33,7 +33,7 @@ class AllReceived final : public Stability<Memory> {
     if (!unstable) return false;
     const bool counts = entered && state.blocks.are_all_in_view();  // L3: one look for all words
     bool advanced = false;
-    for (std::uint32_t s = 0; s < state.shape.senders(); ++s) {
+    for (const SenderIndex s : state.shape.sender_indices()) {
       if (state.stable[s] == state.received[s]) continue;
       if (counts && least_[s] > state.stable[s]) {
         state.stable[s] = least_[s];
@@ -45,12 +45,12 @@ class AllReceived final : public Stability<Memory> {
   }
   [[nodiscard]] bool receives_wedged() const override { return false; }  // I5
   [[nodiscard]] bool delivers_wedged() const override { return false; }
-  [[nodiscard]] bool delivers_alone(const std::vector<bool>& /*goes_on*/) const override {
+  [[nodiscard]] bool delivers_alone(const IndexedBy<Rank, bool>& /*goes_on*/) const override {
     return false;
   }
 
  private:
-  std::vector<std::uint64_t> least_;  // scratch, by sender
+  IndexedBy<SenderIndex, std::uint64_t> least_;  // scratch
 };
 
 template <class Memory>
@@ -64,14 +64,14 @@ class AtOnce : public Stability<Memory> {
   }
   [[nodiscard]] bool receives_wedged() const override { return true; }
   [[nodiscard]] bool delivers_wedged() const override { return true; }
-  [[nodiscard]] bool delivers_alone(const std::vector<bool>& /*goes_on*/) const override {
+  [[nodiscard]] bool delivers_alone(const IndexedBy<Rank, bool>& /*goes_on*/) const override {
     return false;
   }
 
  protected:
   void raise() {
     ViewState<Memory>& state = this->state_;
-    for (std::uint32_t s = 0; s < state.shape.senders(); ++s) {
+    for (const SenderIndex s : state.shape.sender_indices()) {
       state.stable[s] = state.received_of(s);
       state.set_bounds(s);
     }
@@ -92,11 +92,11 @@ class OnReceipt final : public AtOnce<Memory> {
           ControlWords::kBase,
           state.blocks.load(state.shape.self, ControlWords::kBase) | ControlWords::kMetAll);
     }
-    for (std::uint32_t m = 0; m < state.shape.members(); ++m) {
+    for (const Rank m : state.shape.ranks()) {
       if (!state.has_met_all(m)) return false;
     }
     started_ = true;
-    for (std::uint32_t s = 0; s < state.shape.senders(); ++s) {
+    for (const SenderIndex s : state.shape.sender_indices()) {
       TUTTI_ASSERT(state.stable[s] == 0, state.stable[s], s, state.shape.view);  // I7
     }
     this->raise();
@@ -107,8 +107,8 @@ class OnReceipt final : public AtOnce<Memory> {
   }
   [[nodiscard]] bool delivers_wedged() const override { return false; }
   [[nodiscard]] bool passes_on() const override { return true; }
-  [[nodiscard]] bool delivers_alone(const std::vector<bool>& goes_on) const override {
-    for (std::uint32_t m = 0; m < this->state_.shape.members(); ++m) {
+  [[nodiscard]] bool delivers_alone(const IndexedBy<Rank, bool>& goes_on) const override {
+    for (const Rank m : this->state_.shape.ranks()) {
       if (goes_on[m] && !this->state_.has_met_all(m)) return false;
     }
     return true;

@@ -54,7 +54,7 @@ class Stability {
   [[nodiscard]] virtual bool passes_on() const { return false; }
   /// One of them may have delivered what another one that goes on still lacks: then those who go on
   /// must have the same before there is a cut.
-  [[nodiscard]] virtual bool delivers_alone(const std::vector<bool>& goes_on) const = 0;
+  [[nodiscard]] virtual bool delivers_alone(const IndexedBy<Rank, bool>& goes_on) const = 0;
 
  protected:
   ViewState<Memory>& state_;

@@ -23,8 +23,8 @@ Subgroup<Memory>::InView::InView(Subgroup& group, const GroupShape& of_view, Gro
       in_row(std::move(at)),
       posts(shape, in_row),
       bounds(shape.senders()),
-      multicast(shape, group.memory_, shape.own_sender == kNobody ? nullptr : group.ring(), bounds,
-                group.counters_),
+      multicast(shape, group.memory_, shape.own_sender == kNoSender ? nullptr : group.ring(),
+                bounds, group.counters_),
       follower(make_follower(shape, group.memory_, bounds, group.callback_, group.totals_)),
       started(shape.first_seq != kUnknownSeq) {
   bounds.close();
@@ -82,14 +82,14 @@ void Subgroup<Memory>::wedge() {
 }
 
 template <class Memory>
-bool Subgroup<Memory>::tell_wedged(const std::vector<bool>& suspected, Effects& effects) {
+bool Subgroup<Memory>::tell_wedged(const IndexedBy<Rank, bool>& suspected, Effects& effects) {
   if (!now_->multicast.tell_wedged(suspected, *now_->follower)) return false;
   now_->posts.show(suspected, effects);
   return true;
 }
 
 template <class Memory>
-bool Subgroup<Memory>::pass_on(const std::vector<bool>& suspected, bool all_wedged,
+bool Subgroup<Memory>::pass_on(const IndexedBy<Rank, bool>& suspected, bool all_wedged,
                                Effects& effects) {
   now_->multicast.pass_on(suspected, all_wedged, *now_->follower);
   const PassedPosts posts = now_->multicast.take_passed();
@@ -172,7 +172,7 @@ template <class Memory>
 void Subgroup<Memory>::take_over_delivered() {
   now_->multicast.set_delivered(now_->follower->position());
   if (now_->multicast.order().is_total()) return;
-  for (std::uint32_t s = 0; s < now_->shape.senders(); ++s) {
+  for (const SenderIndex s : now_->shape.sender_indices()) {
     now_->multicast.set_consumed(s, now_->follower->consumed(s));
   }
 }
@@ -248,7 +248,7 @@ bool Subgroup<Memory>::note_course(std::uint64_t now_ns) {
                total ? totals_.counters.messages.get() : counters_.sent_messages.get(),
                total ? totals_.counters.bytes.get() : counters_.sent_bytes.get());
   std::uint64_t last = order.own_position();
-  for (std::uint32_t m = 0; m < now_->shape.members(); ++m) {
+  for (const Rank m : now_->shape.ranks()) {
     last = std::min(last, order.position_of(m));
   }
   course_.forget_before(last);
@@ -261,7 +261,7 @@ bool Subgroup<Memory>::note_course(std::uint64_t now_ns) {
 }
 
 template <class Memory>
-Lag Subgroup<Memory>::lag(std::uint32_t member) const {
+Lag Subgroup<Memory>::lag(Rank member) const {
   const GroupOrder<Memory>& order = now_->multicast.order();
   if (member != now_->shape.self || !order.is_total()) {
     return course_.of(order.position_of(member));
@@ -275,7 +275,7 @@ Lag Subgroup<Memory>::lag(std::uint32_t member) const {
 }
 
 template <class Memory>
-bool Subgroup<Memory>::holds_window(std::uint32_t member) const {
+bool Subgroup<Memory>::holds_window(Rank member) const {
   return ring_ && now_->multicast.holds_space(member) &&
          !ring_->has_space_for(now_->shape.message_max_bytes);
 }
@@ -283,17 +283,17 @@ bool Subgroup<Memory>::holds_window(std::uint32_t member) const {
 template <class Memory>
 std::optional<Violation> Subgroup<Memory>::violation() const {
   const InView& oldest = *views_.front();
-  const std::uint32_t corrupt = oldest.follower->corrupt();  // once: a delivery thread writes it
+  const Rank corrupt = oldest.follower->corrupt();  // once: a delivery thread writes it
   const InView& found = corrupt != kNobody ? oldest : *now_;
   std::optional<Violation> out = found.multicast.violation();
   if (corrupt != kNobody) out = {corrupt, "its ring buffer holds a record that cannot be"};
   if (!out) return out;
-  const std::uint32_t self = found.shape.self;
-  TUTTI_ASSERT(out->rank < found.shape.members(), out->rank, found.shape.view, self);
+  const Rank self = found.shape.self;
+  TUTTI_ASSERT(out->rank.value < found.shape.members(), out->rank, found.shape.view, self);
   // The peers are the other members, by rank. Our own ring the application may have written over.
   const GroupInRow& in_row = found.in_row;
   out->slot =
-      out->rank == self ? in_row.self : in_row.peers[out->rank - (out->rank > self ? 1 : 0)];
+      out->rank == self ? in_row.self : in_row.peers[out->rank.value - (out->rank > self ? 1 : 0)];
   return out;
 }
 

@@ -95,16 +95,15 @@ class Subgroup final : public Stepped {
 
   // How a view ends, in this order; see Multicast.
   void wedge();
-  [[nodiscard]] bool settled(const std::vector<bool>& suspected) const {
+  [[nodiscard]] bool settled(const IndexedBy<Rank, bool>& suspected) const {
     return now_->multicast.settled(suspected);
   }
   /// After wedge(), until the view's end is decided: tells the others what they need for a cut.
-  /// `suspected` by rank. True if it has posted anything.
-  bool tell_wedged(const std::vector<bool>& suspected, Effects& effects);
-  /// At agreed, after wedge(), until the view's end is decided. `suspected` by rank. True if it has
-  /// posted anything.
-  bool pass_on(const std::vector<bool>& suspected, bool all_wedged, Effects& effects);
-  [[nodiscard]] std::optional<Cut> find_cut(const std::vector<bool>& goes_on) {
+  /// True if it has posted anything.
+  bool tell_wedged(const IndexedBy<Rank, bool>& suspected, Effects& effects);
+  /// At agreed, after wedge(), until the view's end is decided. True if it has posted anything.
+  bool pass_on(const IndexedBy<Rank, bool>& suspected, bool all_wedged, Effects& effects);
+  [[nodiscard]] std::optional<Cut> find_cut(const IndexedBy<Rank, bool>& goes_on) {
     return now_->multicast.find_cut(goes_on, *now_->follower);
   }
   /// These words are a cut that a correct leader can make of the newest view.
@@ -152,27 +151,25 @@ class Subgroup final : public Stepped {
   }
 
   [[nodiscard]] bool complete() const { return complete_.load(std::memory_order_acquire); }
-  /// `member` (rank in the group) has told us that it delivered everything there will be.
-  [[nodiscard]] bool complete_at(std::uint32_t member) const {
-    return now_->multicast.complete_at(member);
-  }
+  /// `member` has told us that it delivered everything there will be.
+  [[nodiscard]] bool complete_at(Rank member) const { return now_->multicast.complete_at(member); }
 
   /// To be called now and then, before lag(): notes how far we have come. True: the next step tells
   /// it to all (GroupOrder::tell_position).
   bool note_course(std::uint64_t now_ns);
-  /// How far `member` (rank in the view) is behind us; how far we are, if it is ourselves. On the
+  /// How far `member` is behind us; how far we are, if it is ourselves. On the
   /// predicate thread.
-  [[nodiscard]] Lag lag(std::uint32_t member) const;
+  [[nodiscard]] Lag lag(Rank member) const;
   /// Where `member` is: it grows in a view whenever that one delivers.
-  [[nodiscard]] std::uint64_t position_of(std::uint32_t member) const {
+  [[nodiscard]] std::uint64_t position_of(Rank member) const {
     return now_->multicast.order().position_of(member);
   }
   /// In the newest view: rounds of a sender that may be delivered, but for the cut (I2).
-  [[nodiscard]] std::uint64_t stable(std::size_t sender) const {
+  [[nodiscard]] std::uint64_t stable(SenderIndex sender) const {
     return now_->multicast.stable(sender);
   }
   /// We have no space left, and wait for `member`.
-  [[nodiscard]] bool holds_window(std::uint32_t member) const;
+  [[nodiscard]] bool holds_window(Rank member) const;
 
   /// Pieces that this member has passed on, in all views.
   [[nodiscard]] std::uint64_t pieces_passed() const {

@@ -5,7 +5,6 @@
 #pragma once
 #include <cstdint>
 #include <optional>
-#include <span>
 
 #include "multicast/order.hpp"
 
@@ -17,10 +16,10 @@ class TotalOrder : public GroupOrder<Memory> {
   using GroupOrder<Memory>::GroupOrder;
 
   [[nodiscard]] bool is_total() const final { return true; }
-  [[nodiscard]] std::uint64_t position_of(std::uint32_t member) const final;
+  [[nodiscard]] std::uint64_t position_of(Rank member) const final;
   [[nodiscard]] std::uint64_t own_position() const final { return state_.delivered; }
   [[nodiscard]] std::uint64_t own_rounds_before(std::uint64_t position) const final;
-  [[nodiscard]] std::optional<RingWalk<Memory>> walk(std::uint32_t sender,
+  [[nodiscard]] std::optional<RingWalk<Memory>> walk(SenderIndex sender,
                                                      const Follower<Memory>& follower) const final;
 
  protected:
@@ -28,12 +27,12 @@ class TotalOrder : public GroupOrder<Memory> {
 
   /// Rounds of the sender that come before the position.
   [[nodiscard]] virtual std::uint64_t rounds_before(std::uint64_t position,
-                                                    std::uint64_t sender) const = 0;
+                                                    SenderIndex sender) const = 0;
   /// Counts the records that are in these rounds of each sender, and the messages among them. See
   /// apply_cut().
-  [[nodiscard]] std::optional<ViewEnd> count_before(std::span<const std::uint64_t> rounds,
-                                                    std::uint64_t first_seq,
-                                                    const Follower<Memory>& follower) const;
+  [[nodiscard]] std::optional<ViewEnd> count_before(
+      const IndexedBy<SenderIndex, std::uint64_t>& rounds, std::uint64_t first_seq,
+      const Follower<Memory>& follower) const;
 };
 
 }  // namespace tutti

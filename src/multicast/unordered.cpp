@@ -9,7 +9,7 @@
 namespace tutti {
 
 template <class Memory>
-void Unordered<Memory>::publish_consumed(std::uint32_t sender, std::uint64_t rounds) {
+void Unordered<Memory>::publish_consumed(SenderIndex sender, std::uint64_t rounds) {
   if (rounds == state_.received[sender]) return;
   TUTTI_ASSERT(rounds > state_.received[sender], rounds, state_.received[sender], sender,
                state_.shape.view, state_.shape.self);  // S1
@@ -18,9 +18,9 @@ void Unordered<Memory>::publish_consumed(std::uint32_t sender, std::uint64_t rou
 }
 
 template <class Memory>
-std::uint64_t Unordered<Memory>::position_of(std::uint32_t member) const {
-  const std::uint32_t own = state_.shape.own_sender;
-  return own == kNobody ? 0 : state_.received_by(member, own);
+std::uint64_t Unordered<Memory>::position_of(Rank member) const {
+  const SenderIndex own = state_.shape.own_sender;
+  return own == kNoSender ? 0 : state_.received_by(member, own);
 }
 
 template <class Memory>
@@ -31,11 +31,11 @@ std::uint64_t Unordered<Memory>::own_rounds_before(std::uint64_t position) const
 // All have received all that those who go on sent; of the others, each delivers what it has
 // (kNoRound).
 template <class Memory>
-std::optional<Cut> Unordered<Memory>::find_cut(const std::vector<bool>& goes_on,
+std::optional<Cut> Unordered<Memory>::find_cut(const IndexedBy<Rank, bool>& goes_on,
                                                const Follower<Memory>& /*follower*/) {
   RoundCut cut;
   cut.received.assign(state_.shape.senders(), kNoRound);
-  for (std::uint32_t s = 0; s < state_.shape.senders(); ++s) {
+  for (const SenderIndex s : state_.shape.sender_indices()) {
     if (goes_on[state_.shape.sender_ranks[s]]) cut.received[s] = state_.sent[s].rounds;
   }
   return pack(cut);
@@ -48,7 +48,7 @@ std::optional<ViewEnd> Unordered<Memory>::apply_cut(const Cut& words, std::uint6
   const RoundCut cut = unpack_round_cut(words);
   ViewEnd out;
   out.next_seq = first_seq;
-  for (std::uint32_t s = 0; s < state_.shape.senders(); ++s) {
+  for (const SenderIndex s : state_.shape.sender_indices()) {
     const std::uint64_t here = std::max(cut.received[s], follower.consumed(s));
     out.records.push_back(std::min(here, state_.sent[s].records));
     state_.set_end(s, out.records[s], state_.sent[s].known_rounds());
@@ -59,7 +59,7 @@ std::optional<ViewEnd> Unordered<Memory>::apply_cut(const Cut& words, std::uint6
 template <class Memory>
 bool Unordered<Memory>::at_cut(const Cut& /*cut*/, const ViewEnd& end,
                                const Follower<Memory>& follower) const {
-  for (std::uint32_t s = 0; s < state_.shape.senders(); ++s) {
+  for (const SenderIndex s : state_.shape.sender_indices()) {
     if (follower.consumed(s) < end.records[s]) return false;
   }
   return true;

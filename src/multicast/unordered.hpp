@@ -22,15 +22,15 @@ class Unordered final : public GroupOrder<Memory> {
 
   [[nodiscard]] std::uint64_t rounds_owed() const override { return 0; }
   void publish_received() override {}
-  void publish_consumed(std::uint32_t sender, std::uint64_t rounds) override;
+  void publish_consumed(SenderIndex sender, std::uint64_t rounds) override;
 
   [[nodiscard]] bool is_total() const override { return false; }
-  [[nodiscard]] std::uint64_t position_of(std::uint32_t member) const override;
+  [[nodiscard]] std::uint64_t position_of(Rank member) const override;
   [[nodiscard]] std::uint64_t own_position() const override { return state_.own_sent.rounds; }
   [[nodiscard]] std::uint64_t own_rounds_before(std::uint64_t position) const override;
   [[nodiscard]] std::uint64_t undelivered() const override { return 0; }
 
-  [[nodiscard]] std::optional<Cut> find_cut(const std::vector<bool>& goes_on,
+  [[nodiscard]] std::optional<Cut> find_cut(const IndexedBy<Rank, bool>& goes_on,
                                             const Follower<Memory>& follower) override;
   [[nodiscard]] std::optional<ViewEnd> apply_cut(const Cut& cut, std::uint64_t first_seq,
                                                  const Follower<Memory>& follower) override;

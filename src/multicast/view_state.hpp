@@ -44,7 +44,7 @@ struct ViewState {
   ViewState& operator=(const ViewState&) = delete;
 
   /// Tells delivery how far it may go with that sender.
-  void set_bounds(std::uint32_t sender) {
+  void set_bounds(SenderIndex sender) {
     std::uint64_t known = sent[sender].known_rounds();
     if (is_numbered()) known = std::max(known, stable[sender]);  // a number is one sender's
     TUTTI_ASSERT(stable[sender] <= known, stable[sender], known, sender, shape.view, shape.self);
@@ -55,7 +55,7 @@ struct ViewState {
   }
 
   /// The view ends: of the sender so many records come before the cut, and so many rounds.
-  void set_end(std::uint32_t sender, std::uint64_t records, std::uint64_t rounds) {
+  void set_end(SenderIndex sender, std::uint64_t records, std::uint64_t rounds) {
     TUTTI_ASSERT(records <= sent[sender].records, records, sent[sender].records, sender, shape.view,
                  shape.self);
     bounds.set(sender,
@@ -68,15 +68,15 @@ struct ViewState {
   /// Records go from member to member (Chain).
   [[nodiscard]] bool is_chain() const { return shape.order == Order::lcr; }
   /// Rounds of that sender that are here, with all that comes before them.
-  [[nodiscard]] std::uint64_t received_of(std::uint32_t sender) const {
+  [[nodiscard]] std::uint64_t received_of(SenderIndex sender) const {
     return is_numbered() ? here : sent[sender].known_rounds();
   }
 
   /// The sender's ring holds what is no record. Y5: where rows are shared, its owner may be in a
   /// later view by now, and then it may.
-  void refuse_record(std::uint32_t sender) {
+  void refuse_record(SenderIndex sender) {
     std::atomic_thread_fence(std::memory_order_acquire);
-    const std::uint32_t rank = shape.sender_ranks[sender];
+    const Rank rank = shape.sender_ranks[sender];
     if (blocks.in_view(rank)) violation = {rank, kImpossibleRecord};
   }
 
@@ -104,17 +104,17 @@ struct ViewState {
   }
 
   /// Rounds of the sender that the member says it has received.
-  [[nodiscard]] std::uint64_t received_by(std::uint32_t member, std::uint32_t sender) const {
+  [[nodiscard]] std::uint64_t received_by(Rank member, SenderIndex sender) const {
     return member == shape.self ? received[sender]
                                 : blocks.count(member, ControlWords::kReceived[sender]);
   }
   /// The member says that it has all senders' rows (I7).
-  [[nodiscard]] bool has_met_all(std::uint32_t member) const {
+  [[nodiscard]] bool has_met_all(Rank member) const {
     return (blocks.count(member, ControlWords::kBase) & ControlWords::kMetAll) != 0;
   }
 
   /// A walk over the sender's records from where delivery is.
-  [[nodiscard]] std::optional<RingWalk<Memory>> walk_from(std::uint32_t sender,
+  [[nodiscard]] std::optional<RingWalk<Memory>> walk_from(SenderIndex sender,
                                                           RingCursor from) const {
     TUTTI_ASSERT(from.records <= sent[sender].records, from.records, sent[sender].records, sender,
                  shape.view, shape.self);
@@ -122,7 +122,7 @@ struct ViewState {
     return std::optional<RingWalk<Memory>>(std::in_place, memory, extent_of(sender), from,
                                            shape.view);
   }
-  [[nodiscard]] RingExtent extent_of(std::uint32_t sender) const {
+  [[nodiscard]] RingExtent extent_of(SenderIndex sender) const {
     return {shape.sender_rings[sender], shape.ring_granules, shape.message_max_bytes};
   }
 
@@ -130,16 +130,16 @@ struct ViewState {
   Memory memory;
   ControlBlocks<Memory> blocks;
   Bounds& bounds;
-  std::vector<SentState> sent;          ///< by sender: as far as we have taken it
-  std::vector<std::uint64_t> received;  ///< by sender: rounds, as published (I1)
-  std::vector<std::uint64_t> stable;    ///< by sender: rounds that may be delivered
-  std::vector<std::uint32_t> base;      ///< by sender: granule where its first record is
-  std::vector<bool> met;                ///< by sender: base is known
-  std::size_t unmet;                    ///< of how many it is not
-  SentState own_sent;                   ///< as published, of this member
-  std::uint64_t delivered = 0;          ///< as published: position
-  std::uint64_t here = 0;               ///< is_numbered(): the records of all numbers below it are
-  std::uint64_t safe = 0;               ///< likewise: every member has those of all below it
+  IndexedBy<SenderIndex, SentState> sent;          ///< as far as we have taken it
+  IndexedBy<SenderIndex, std::uint64_t> received;  ///< rounds, as published (I1)
+  IndexedBy<SenderIndex, std::uint64_t> stable;    ///< rounds that may be delivered
+  IndexedBy<SenderIndex, std::uint32_t> base;      ///< granule where its first record is
+  IndexedBy<SenderIndex, bool> met;                ///< base is known
+  std::size_t unmet;                               ///< of how many it is not
+  SentState own_sent;                              ///< as published, of this member
+  std::uint64_t delivered = 0;                     ///< as published: position
+  std::uint64_t here = 0;  ///< is_numbered(): the records of all numbers below it are
+  std::uint64_t safe = 0;  ///< likewise: every member has those of all below it
   bool wedged = false;
   /// Everything is delivered here, and the others are not told yet: who has told it may end, and is
   /// waited for no more (P2).

@@ -1,14 +1,13 @@
 /// \file violation.hpp
 /// A member whose words or records no correct one writes.
 #pragma once
-#include <cstdint>
-
 #include "fabric/slot.hpp"
+#include "tutti/types.hpp"
 
 namespace tutti {
 
 struct Violation {
-  std::uint32_t rank = 0;  ///< in the group
+  Rank rank{};
   const char* what = "";
   Slot slot{};  ///< Subgroup fills it in
 };

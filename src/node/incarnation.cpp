@@ -147,15 +147,15 @@ bool Incarnation::watch_lags() {
     const std::size_t members = view().members.size();
     lag_figures_.resize(members);
     positions_.resize(members);
-    for (std::uint32_t rank = 0; rank < members; ++rank) {
+    for (const Rank rank : view().ranks()) {
       const Lag lag = group.lag(rank);
-      MemberLag& figures = lag_figures_[rank];
-      figures.member = member(Rank{rank});
+      MemberLag& figures = lag_figures_[rank.value];
+      figures.member = member(rank);
       figures.messages = lag.messages;
       figures.bytes = lag.bytes;
       figures.behind = std::chrono::nanoseconds(lag.ns);
       figures.holds_window = group.holds_window(rank);
-      positions_[rank] = group.position_of(rank);
+      positions_[rank.value] = group.position_of(rank);
     }
     lags_.take(groups_[g].name, lag_figures_, positions_);
     if (node_.remove_after.count() != 0) remove_the_still(groups_[g]);

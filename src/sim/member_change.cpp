@@ -39,9 +39,8 @@ void Member::note_frozen() {
     const GroupOffsets offsets = plan_.rows.layouts[self_.slot].offsets_of(group.name);
     const std::byte* block = row_.data() + offsets.control[frozen_view_ % 2];
     frozen_words_.push_back(NativeMemory::load(block + ControlWords::kSent));
-    const std::size_t senders =
-        group.level == Level::atomic ? engine_->subgroup(g).shape().senders() : 0;
-    for (std::size_t sender = 0; sender < senders; ++sender) {
+    if (group.level != Level::atomic) continue;
+    for (const SenderIndex sender : engine_->subgroup(g).shape().sender_indices()) {
       frozen_words_.push_back(NativeMemory::load(block + ControlWords::kReceived[sender]));
     }
   }
@@ -62,15 +61,15 @@ void Member::check_stable() {
   for (std::size_t g = 0; g < seats_.size(); ++g) {
     const GroupShape& shape = engine_->subgroup(g).shape();
     if (shape.level == Level::unordered || shape.view != view_id()) continue;
-    for (std::uint32_t m = 0; m < shape.members(); ++m) {
+    for (const Rank m : shape.ranks()) {
       const std::byte* words = shape.member_controls[m];
       const bool here = NativeMemory::load(words + ControlWords::kEpoch) == shape.view;
-      const std::byte* row = net_.row(number(), view().members[Rank{m}].slot.value);
+      const std::byte* row = net_.row(number(), view().members[m].slot.value);
       if (m == shape.self) continue;
       if (!here && NativeMemory::load(row + ViewWords::kInstalled) > shape.view) continue;
       const bool met =
           (NativeMemory::load(words + ControlWords::kBase) & ControlWords::kMetAll) != 0;
-      for (std::uint32_t s = 0; s < shape.senders(); ++s) {
+      for (const SenderIndex s : shape.sender_indices()) {
         const std::uint64_t received =
             shape.order == Order::token_ring
                 ? NativeMemory::load(words + TokenWords(shape.senders()).here()) &
@@ -81,7 +80,7 @@ void Member::check_stable() {
         if (engine_->subgroup(g).stable(s) <= most || !finding_.empty()) continue;
         finding_ = (atomic ? "I2: " : "I7: ") + name() + " may deliver in view " +
                    std::to_string(shape.view) + " what " +
-                   plan_.rows.names[view().members[Rank{m}].slot] + " does not have";
+                   plan_.rows.names[view().members[m].slot] + " does not have";
       }
     }
   }

@@ -10,7 +10,7 @@ namespace tutti::sim {
 // after it (Multicast::send).
 void Member::note_rounds(std::uint16_t group) {
   const GroupShape& shape = engine_->subgroup(group).shape();
-  if (shape.own_sender == kNobody) return;
+  if (shape.own_sender == kNoSender) return;
   // In the middle of a pass its row may not be in that view yet.
   if (NativeMemory::load(shape.own_control + ControlWords::kEpoch) != shape.view) return;
   Seat& seat = seats_[group];

@@ -24,14 +24,21 @@ struct Column {
   }
 };
 
-/// One word for each of something: senders, members, nodes.
-template <class Block>
+/// One word for each of something: senders, members, nodes. `Index` is a number, or a position that
+/// has its number in `value`.
+template <class Block, class Index = std::size_t>
 struct ColumnArray {
   std::size_t offset = 0;  ///< of the first, in the block
 
-  [[nodiscard]] constexpr Column<Block> operator[](std::size_t index) const {
-    return {offset + 8 * index};
+  [[nodiscard]] constexpr Column<Block> operator[](Index index) const {
+    if constexpr (requires { index.value; }) {
+      return {offset + 8 * std::size_t{index.value}};
+    } else {
+      return {offset + 8 * index};
+    }
   }
+  /// Behind so many.
+  [[nodiscard]] constexpr std::size_t end(std::size_t count) const { return offset + 8 * count; }
 };
 
 }  // namespace tutti

@@ -15,6 +15,7 @@
 #include <cstdint>
 
 #include "sst/column.hpp"
+#include "sst/sender_index.hpp"
 
 namespace tutti {
 
@@ -26,7 +27,7 @@ struct ControlWords {
   static constexpr Word kFirstSeq{16};  ///< the number + 1; 0: unknown
   static constexpr Word kSent{24};
   static constexpr Word kDelivered{32};
-  static constexpr ColumnArray<ControlWords> kReceived{40};  ///< by sender
+  static constexpr ColumnArray<ControlWords, SenderIndex> kReceived{40};
 
   // Flags of kBase.
   static constexpr std::uint64_t kMetAll = 1ULL << 63;   ///< it has the rows of all senders
@@ -35,7 +36,7 @@ struct ControlWords {
 
   /// Of the words of a group with so many senders.
   [[nodiscard]] static constexpr std::size_t bytes(std::size_t senders) {
-    return kReceived[senders].offset;
+    return kReceived.end(senders);
   }
 };
 

@@ -25,6 +25,7 @@
 #include <cstdint>
 
 #include "sst/control_words.hpp"
+#include "sst/sender_index.hpp"
 
 namespace tutti {
 
@@ -39,15 +40,15 @@ class LaneWords {
   [[nodiscard]] constexpr Word taken() const { return at(1); }
   [[nodiscard]] constexpr Word lacking() const { return at(2); }
   /// The word that says it of this sender, and its bit there. Every such word has kTold.
-  [[nodiscard]] constexpr Word needs(std::size_t sender) const { return at(3 + sender / 63); }
-  [[nodiscard]] static constexpr std::uint64_t needs_bit(std::size_t sender) {
-    return std::uint64_t{1} << sender % 63;
+  [[nodiscard]] constexpr Word needs(SenderIndex sender) const { return at(3 + sender.value / 63); }
+  [[nodiscard]] static constexpr std::uint64_t needs_bit(SenderIndex sender) {
+    return std::uint64_t{1} << sender.value % 63;
   }
-  [[nodiscard]] constexpr Word stable(std::size_t sender) const {
-    return at(3 + needs_words(senders_) + sender);
+  [[nodiscard]] constexpr Word stable(SenderIndex sender) const {
+    return at(3 + needs_words(senders_) + sender.value);
   }
-  [[nodiscard]] constexpr Word done(std::size_t sender) const {
-    return at(3 + needs_words(senders_) + senders_ + sender);
+  [[nodiscard]] constexpr Word done(SenderIndex sender) const {
+    return at(3 + needs_words(senders_) + senders_ + sender.value);
   }
   static constexpr std::uint64_t kTold = 1ULL << 63;  ///< in `lacking` and `needs`
 

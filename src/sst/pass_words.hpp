@@ -25,6 +25,8 @@
 #include <cstdint>
 
 #include "sst/column.hpp"
+#include "sst/sender_index.hpp"
+#include "tutti/types.hpp"
 
 namespace tutti {
 
@@ -32,21 +34,21 @@ struct PassWords {
   using Word = Column<PassWords>;
 
   static constexpr Word kNumber{0};
-  static constexpr Word kSender{8};  ///< index among the view's senders
+  static constexpr Word kSender{8};  ///< its SenderIndex
   static constexpr Word kBegin{16};
   static constexpr Word kOffset{24};
   static constexpr Word kGranules{32};
   static constexpr std::uint64_t kLast = 1ULL << 63;  ///< with them: nothing comes behind it
   static constexpr Word kSent{40};
   static constexpr Word kCheck{48};
-  static constexpr ColumnArray<PassWords> kReach{56};  ///< by sender
-  /// By rank, in a group with so many senders.
-  [[nodiscard]] static constexpr ColumnArray<PassWords> seen(std::size_t senders) {
-    return {kReach[senders].offset};
+  static constexpr ColumnArray<PassWords, SenderIndex> kReach{56};
+  /// In a group with so many senders.
+  [[nodiscard]] static constexpr ColumnArray<PassWords, Rank> seen(std::size_t senders) {
+    return {kReach.end(senders)};
   }
 
   [[nodiscard]] static constexpr std::size_t bytes(std::size_t senders, std::size_t nodes) {
-    return seen(senders)[nodes].offset;
+    return seen(senders).end(nodes);
   }
 };
 

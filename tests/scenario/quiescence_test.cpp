@@ -67,7 +67,7 @@ TEST_P(Quiescence, IsReachedAfterAnyTrafficWithoutAnybodyFinishing) {
     for (int i = 0; i < 300; ++i) {
       World::Part& part = world.parts()[random.below(world.parts().size())];
       const auto size = static_cast<std::uint32_t>(random.below(200));
-      if (part.sender != kNobody) world.send(part, size);
+      if (part.sender != kNone) world.send(part, size);
       world.pass(static_cast<std::uint32_t>(random.below(world.nodes())));
     }
     ASSERT_TRUE(world.settle());
@@ -82,7 +82,7 @@ TEST_P(Quiescence, IsReachedAfterAnyTrafficWithoutAnybodyFinishing) {
 TEST_P(Quiescence, IsReachedAfterTheEnd) {
   World world(options(1, Level::atomic));
   for (World::Part& part : world.parts()) {
-    if (part.sender != kNobody) world.send(part, 100);
+    if (part.sender != kNone) world.send(part, 100);
     world.finish(part);
   }
   ASSERT_TRUE(world.settle());
@@ -114,7 +114,7 @@ TEST_P(Quiescence, ALoneSenderCostsOneNullPushPerBatch) {
       }
       EXPECT_LE(statistics.null_pushes, 2 * sent_batches);
       EXPECT_LE(statistics.nulls_sent, messages);
-      EXPECT_EQ(statistics.nulls_sent > 0, part.sender != kNobody && messages > 1);
+      EXPECT_EQ(statistics.nulls_sent > 0, part.sender != kNone && messages > 1);
     }
   }
 }

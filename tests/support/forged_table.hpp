@@ -55,9 +55,9 @@ class ForgedTable {
   /// The group as `self` sees it.
   [[nodiscard]] GroupShape shape(std::uint32_t self) {
     GroupShape shape;
-    shape.self = self;
-    shape.sender_ranks = options_.sender_ranks;
+    shape.self = {self};
     for (const std::uint32_t rank : options_.sender_ranks) {
+      shape.sender_ranks.push_back(Rank{rank});
       shape.sender_ids.push_back(MemberIndex{rank});
     }
     shape.own_control = controls_[self].data();
@@ -80,7 +80,7 @@ class ForgedTable {
       shape.sender_replicas.push_back(copied ? replica(self, s).data() : nullptr);
       shape.sender_rings.push_back(copied ? replica(self, s).data() : rings_[s].data());
       if (options_.sender_ranks[s] != self) continue;
-      shape.own_sender = s;
+      shape.own_sender = {s};
       shape.own_ring = rings_[s].data();
       shape.own_reclaimed = reclaimed_[s].data();
     }
@@ -100,7 +100,7 @@ class ForgedTable {
     store_cell(reclaimed_[sender].data(), view);
   }
   void received(std::uint32_t member, std::uint32_t sender, std::uint64_t rounds) {
-    store_cell(controls_[member].data() + ControlWords::kReceived[sender], rounds);
+    store_cell(controls_[member].data() + ControlWords::kReceived[SenderIndex{sender}], rounds);
   }
   void delivered(std::uint32_t member, std::uint64_t position) {
     store_cell(controls_[member].data() + ControlWords::kDelivered, position);
@@ -119,7 +119,8 @@ class ForgedTable {
     return NativeMemory::load(reclaimed_[sender].data());
   }
   [[nodiscard]] std::uint64_t received(std::uint32_t member, std::uint32_t sender) const {
-    return NativeMemory::load(controls_[member].data() + ControlWords::kReceived[sender]);
+    return NativeMemory::load(controls_[member].data() +
+                              ControlWords::kReceived[SenderIndex{sender}]);
   }
   [[nodiscard]] std::uint64_t delivered(std::uint32_t member) const {
     return NativeMemory::load(controls_[member].data() + ControlWords::kDelivered);

@@ -124,8 +124,8 @@ void GroupLog::check_everywhere(const Position& position) {
   const std::uint32_t size = senders_[position.sender].claims[position.claim].size;
   for (std::uint32_t m = 0; m < members_.size(); ++m) {
     const Member& member = members_[m];
-    const bool told =
-        word_at(member.control + ControlWords::kReceived[position.sender]) > record.round;
+    const bool told = word_at(member.control +
+                              ControlWords::kReceived[SenderIndex{position.sender}]) > record.round;
     const std::span<const std::byte> there(member.rings[position.sender] + record.offset, size);
     if (!told || !payload_is(there, seed(position))) {
       report("A: delivered although not here: " + name(m, position));

@@ -56,7 +56,7 @@ void Schedule::act_once() {
 }
 
 void Schedule::act_as_sender(World::Part& part, Plan& plan) {
-  if (part.sender == kNobody) return;
+  if (part.sender == kNone) return;
   commit_some(part);
   for (std::uint64_t burst = random_.below(burst_max_ + 1); burst > 0 && plan.messages > 0;
        --burst) {

@@ -34,7 +34,7 @@ std::vector<std::string> names_of(const std::string& letters) {
 
 std::uint32_t index_in(const std::vector<std::string>& names, const std::string& name) {
   const auto found = std::ranges::find(names, name);
-  return found == names.end() ? kNobody : static_cast<std::uint32_t>(found - names.begin());
+  return found == names.end() ? kNone : static_cast<std::uint32_t>(found - names.begin());
 }
 
 // Far less than any of the membership's times.
@@ -108,7 +108,7 @@ void World::make_parts(std::uint32_t number) {
   std::ranges::sort(of_view.senders);
   for (std::uint32_t node = 0; node < nodes(); ++node) {
     const std::uint32_t member = index_in(of_view.members, plan_.names[Slot{node}]);
-    if (member == kNobody) continue;
+    if (member == kNone) continue;
     Part& part = parts_.emplace_back();
     part.node = node;
     part.group = number;
@@ -154,7 +154,7 @@ void World::make_engine(std::uint32_t node) {
   for (std::uint32_t group = 0; group < plan_.groups.size(); ++group) {
     const GroupOptions& wanted = plan_.groups[group];
     const bool own_thread = wanted.delivery == DeliveryThread::own;
-    if (!own_thread || index_in(wanted.members, plan_.names[Slot{node}]) != kNobody) continue;
+    if (!own_thread || index_in(wanted.members, plan_.names[Slot{node}]) != kNone) continue;
     bystanders_.emplace_back(node, &engines_[node]->subgroup(group));
   }
 }
@@ -174,8 +174,8 @@ void World::found() {
   }
   for (const Part& part : parts_) {
     const GroupShape& shape = part.machine->shape();
-    TUTTI_ASSERT(shape.own_sender == part.sender, shape.own_sender, part.sender, part.node);
-    logs_[part.group]->attach(part.member, shape.own_control, shape.sender_rings);
+    TUTTI_ASSERT(shape.own_sender.value == part.sender, shape.own_sender, part.sender, part.node);
+    logs_[part.group]->attach(part.member, shape.own_control, shape.sender_rings.all());
   }
   founded_ = true;
   const bool settled = settle();
@@ -209,7 +209,7 @@ std::size_t World::pass(std::uint32_t node) {
 
 void World::note_sent(std::uint32_t node) {
   for (const Part& part : parts_) {
-    if (part.node == node && part.sender != kNobody) logs_[part.group]->walk(part.sender);
+    if (part.node == node && part.sender != kNone) logs_[part.group]->walk(part.sender);
   }
 }
 
@@ -224,7 +224,7 @@ void World::on_delivery(Part& part, std::span<const Message> batch) {
   if (options_.on_delivery) return options_.on_delivery(part.node, batch);
   GroupLog& log = *logs_[part.group];
   log.delivered(part.member, batch);
-  if (options_.talkative && part.sender != kNobody && !part.finished && random_.one_in(2)) {
+  if (options_.talkative && part.sender != kNone && !part.finished && random_.one_in(2)) {
     const std::uint64_t max = plan_.groups[part.group].message_max_bytes;
     send(part, static_cast<std::uint32_t>(random_.below(max + 1)));
   }
@@ -282,7 +282,7 @@ bool World::send(Part& part, std::uint32_t size) {
 
 void World::finish(Part& part) {
   part.finished = true;
-  if (part.sender != kNobody) part.machine->ring()->close();
+  if (part.sender != kNone) part.machine->ring()->close();
 }
 
 bool World::settle(std::uint32_t passes) {
@@ -322,8 +322,8 @@ std::string World::findings() const {
   }
   for (const Part& part : parts_) {
     if (const auto violation = part.machine->violation()) {
-      all += "node " + node_name(part.node) + " calls member " + std::to_string(violation->rank) +
-             " corrupt: " + violation->what + "\n";
+      all += "node " + node_name(part.node) + " calls member " +
+             std::to_string(violation->rank.value) + " corrupt: " + violation->what + "\n";
     }
   }
   return all;

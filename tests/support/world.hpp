@@ -30,6 +30,8 @@
 
 namespace tutti::testing {
 
+inline constexpr std::uint32_t kNone = ~0U;
+
 /// How members see each other's rows.
 enum class Wires : std::uint8_t {
   faulty,   ///< LocalCluster behind a FaultyFabric: posts land late and in pieces
@@ -69,7 +71,7 @@ class World final : public BetweenLoads, private EngineEvents {
     std::uint32_t node = 0;
     std::uint32_t group = 0;
     std::uint32_t member = 0;                    ///< rank in the group's list of members
-    std::uint32_t sender = kNobody;              ///< rank among the senders of the view
+    std::uint32_t sender = kNone;                ///< rank among the senders of the view
     Subgroup<LandingMemory>* machine = nullptr;  ///< the engine's
     std::vector<OpenClaim> open;
     bool own_thread = false;
@@ -132,7 +134,7 @@ class World final : public BetweenLoads, private EngineEvents {
   void on_delivery(Part& part, std::span<const Message> batch);
   void note_sent(std::uint32_t node);
   // `in_callback`: the node whose callback this is, which a stand-in passes.
-  void run_others(std::uint64_t passes, std::uint32_t in_callback = kNobody);
+  void run_others(std::uint64_t passes, std::uint32_t in_callback = kNone);
 
   const WorldOptions options_;
   const RowPlan plan_;

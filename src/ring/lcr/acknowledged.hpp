@@ -27,7 +27,7 @@ class Acknowledged final : public Stability<Memory> {
   bool find(bool /*fresh*/) override {
     ViewState<Memory>& state = this->state_;
     bool advanced = false;
-    for (std::uint32_t s = 0; s < state.shape.senders(); ++s) {
+    for (const SenderIndex s : state.shape.sender_indices()) {
       if (state.stable[s] == state.received[s]) continue;
       const bool ends_here = ring_.next() == state.shape.sender_ranks[s];
       const std::uint64_t said =
@@ -45,7 +45,7 @@ class Acknowledged final : public Stability<Memory> {
   }
   [[nodiscard]] bool receives_wedged() const override { return false; }  // I5
   [[nodiscard]] bool delivers_wedged() const override { return false; }
-  [[nodiscard]] bool delivers_alone(const std::vector<bool>& /*goes_on*/) const override {
+  [[nodiscard]] bool delivers_alone(const IndexedBy<Rank, bool>& /*goes_on*/) const override {
     return false;
   }
 

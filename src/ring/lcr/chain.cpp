@@ -34,20 +34,20 @@ void Chain<Memory>::tell_needs() {
   const GroupShape& shape = state_.shape;
   has_told_needs_ = true;
   std::uint64_t bits = LaneWords::kTold;
-  for (std::uint32_t s = 0; s < shape.senders(); ++s) {
+  for (const SenderIndex s : shape.sender_indices()) {
     if (shape.sender_replicas[s] != nullptr) bits |= LaneWords::needs_bit(s);
-    if (s % 63 != 62 && s + 1 != shape.senders()) continue;
+    if (s.value % 63 != 62 && s.value + 1 != shape.senders()) continue;
     state_.blocks.say(words_.needs(s), bits);
     bits = LaneWords::kTold;
   }
 }
 
 template <class Memory>
-bool Chain<Memory>::receive(const std::vector<bool>& /*ignored*/) {
+bool Chain<Memory>::receive(const IndexedBy<SenderIndex, bool>& /*ignored*/) {
   const GroupShape& shape = state_.shape;
   if (shape.members() < 2) return false;
   if (!has_told_needs_) tell_needs();
-  const std::uint32_t last = ring_.last();
+  const Rank last = ring_.last();
   const std::uint64_t end = state_.blocks.count(last, words_.lane());
   if (end <= taken_) return false;
   if (end - taken_ > shape.lane_granules) {
@@ -80,7 +80,7 @@ bool Chain<Memory>::receive(const std::vector<bool>& /*ignored*/) {
 template <class Memory>
 std::optional<Frame> Chain<Memory>::look(std::uint64_t end) {
   const GroupShape& shape = state_.shape;
-  const std::uint32_t last = ring_.last();
+  const Rank last = ring_.last();
   const std::byte* const lane = shape.member_lanes[last];
   std::array<std::uint64_t, kFrameHeader> header{};
   const bool whole = end - taken_ >= kFrameHeader;
@@ -103,7 +103,7 @@ std::optional<Frame> Chain<Memory>::look(std::uint64_t end) {
 template <class Memory>
 bool Chain<Memory>::is_possible(const Frame& frame) const {
   const GroupShape& shape = state_.shape;
-  if (frame.sender >= shape.senders() || frame.sender == shape.own_sender) return false;
+  if (frame.sender.value >= shape.senders() || frame.sender == shape.own_sender) return false;
   const Course& course = courses_[frame.sender];
   const bool has_bytes = frame.with_bytes || frame.granules == 0 ||
                          shape.sender_ranks[frame.sender] == ring_.last() ||

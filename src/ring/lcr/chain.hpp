@@ -31,7 +31,7 @@ class Chain final : public Dissemination<Memory> {
  public:
   Chain(ViewState<Memory>& state, MulticastCounters& counters);
 
-  bool receive(const std::vector<bool>& ignored) override;
+  bool receive(const IndexedBy<SenderIndex, bool>& ignored) override;
   void sent(const SendRing::Batch& batch, Outbox& out) override;
   bool post(Outbox& out) override;
   [[nodiscard]] bool has_posted_all() const override;
@@ -56,11 +56,11 @@ class Chain final : public Dissemination<Memory> {
   bool take(const Frame& frame);
 
   // A sender is not told of itself.
-  [[nodiscard]] bool goes_on(std::uint32_t sender) const {
+  [[nodiscard]] bool goes_on(SenderIndex sender) const {
     return state_.shape.sender_ranks[sender] != ring_.next();
   }
-  [[nodiscard]] bool is_pending(std::uint32_t sender) const;
-  [[nodiscard]] bool hand_on(std::uint32_t sender);
+  [[nodiscard]] bool is_pending(SenderIndex sender) const;
+  [[nodiscard]] bool hand_on(SenderIndex sender);
   [[nodiscard]] bool put(const Frame& frame);
   [[nodiscard]] bool knows_needs();
   void next_turn();
@@ -68,16 +68,16 @@ class Chain final : public Dissemination<Memory> {
   const LaneWords words_;
   const Neighbours ring_;
   const std::uint32_t quantum_;
-  std::vector<Course> courses_;  // by sender
-  SentState own_known_;          // of our own, as the milestones have it
+  IndexedBy<SenderIndex, Course> courses_;
+  SentState own_known_;  // of our own, as the milestones have it
   bool has_told_needs_ = false;
-  std::vector<bool> needs_bytes_;  // by sender: the member behind us; empty: not known yet
-  std::uint64_t taken_ = 0;        // of the lane of the member before us
-  std::uint64_t told_taken_ = 0;   // as posted
-  std::uint64_t written_ = 0;      // to our lane
-  std::uint64_t room_ = 0;         // in it
-  std::uint32_t turn_ = 0;         // of this sender
-  bool has_turn_ = false;          // it has had its credit
+  IndexedBy<SenderIndex, bool> needs_bytes_;  // the member behind us; empty: not known yet
+  std::uint64_t taken_ = 0;                   // of the lane of the member before us
+  std::uint64_t told_taken_ = 0;              // as posted
+  std::uint64_t written_ = 0;                 // to our lane
+  std::uint64_t room_ = 0;                    // in it
+  SenderIndex turn_{};                        // of this sender
+  bool has_turn_ = false;                     // it has had its credit
 };
 
 }  // namespace tutti

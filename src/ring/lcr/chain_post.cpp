@@ -22,7 +22,7 @@ bool Chain<Memory>::has_posted_all() const {
   const GroupShape& shape = state_.shape;
   if (shape.members() < 2 || shape.senders() == 0) return true;
   if (needs_bytes_.empty()) return false;
-  for (std::uint32_t s = 0; s < shape.senders(); ++s) {
+  for (const SenderIndex s : shape.sender_indices()) {
     if (is_pending(s)) return false;
   }
   return true;
@@ -32,12 +32,12 @@ template <class Memory>
 bool Chain<Memory>::post(Outbox& out) {
   const GroupShape& shape = state_.shape;
   if (shape.members() < 2 || shape.senders() == 0) return false;
-  if (shape.own_sender != kNobody && state_.own_sent != own_known_) {
+  if (shape.own_sender != kNoSender && state_.own_sent != own_known_) {
     own_known_ = state_.own_sent;
     courses_[shape.own_sender].milestones.add(courses_[shape.own_sender].here, own_known_);
   }
   if (!knows_needs()) return false;
-  const std::uint32_t next = ring_.next();
+  const Rank next = ring_.next();
   const std::uint64_t taken = state_.blocks.load(next, words_.taken());
   if (!state_.blocks.in_view(next)) return false;
   if (taken > written_ || written_ - taken > shape.lane_granules) {
@@ -47,7 +47,7 @@ bool Chain<Memory>::post(Outbox& out) {
   room_ = shape.lane_granules - (written_ - taken);
   const std::uint64_t before = written_;
   const std::uint64_t own_before =
-      shape.own_sender == kNobody ? 0 : courses_[shape.own_sender].handed;
+      shape.own_sender == kNoSender ? 0 : courses_[shape.own_sender].handed;
   for (std::uint32_t idle = 0; idle < shape.senders();) {
     if (!is_pending(turn_)) {
       next_turn();
@@ -63,7 +63,7 @@ bool Chain<Memory>::post(Outbox& out) {
   if (written_ == before) return false;
   const auto length = static_cast<std::uint32_t>(written_ - before);
   out.lane = Outbox::Pieces::of(static_cast<std::uint32_t>(before), length, shape.lane_granules);
-  if (shape.own_sender != kNobody) {
+  if (shape.own_sender != kNoSender) {
     const Course& own = courses_[shape.own_sender];
     const std::uint64_t from = state_.base[shape.own_sender] + own_before;
     out.data = Outbox::Pieces::of(static_cast<std::uint32_t>(from),
@@ -80,8 +80,8 @@ template <class Memory>
 bool Chain<Memory>::knows_needs() {
   const GroupShape& shape = state_.shape;
   if (!needs_bytes_.empty()) return true;
-  std::vector<bool> needs(shape.senders());
-  for (std::uint32_t s = 0; s < shape.senders(); ++s) {
+  IndexedBy<SenderIndex, bool> needs(shape.senders());
+  for (const SenderIndex s : shape.sender_indices()) {
     const std::uint64_t word = state_.blocks.count(ring_.next(), words_.needs(s));
     if ((word & LaneWords::kTold) == 0) return false;
     needs[s] = (word & LaneWords::needs_bit(s)) != 0;
@@ -93,12 +93,12 @@ bool Chain<Memory>::knows_needs() {
 template <class Memory>
 void Chain<Memory>::next_turn() {
   if (!is_pending(turn_)) courses_[turn_].credit = 0;
-  turn_ = turn_ + 1 == state_.shape.senders() ? 0 : turn_ + 1;
+  turn_ = next_in_turn(turn_, state_.shape.senders());
   has_turn_ = false;
 }
 
 template <class Memory>
-bool Chain<Memory>::is_pending(std::uint32_t sender) const {
+bool Chain<Memory>::is_pending(SenderIndex sender) const {
   const Course& course = courses_[sender];
   return goes_on(sender) && (course.handed != course.here || !course.milestones.empty());
 }
@@ -106,7 +106,7 @@ bool Chain<Memory>::is_pending(std::uint32_t sender) const {
 // Puts into the lane what the sender's credit allows. False: there was no room for it, or its bytes
 // are no longer what it sent.
 template <class Memory>
-bool Chain<Memory>::hand_on(std::uint32_t sender) {
+bool Chain<Memory>::hand_on(SenderIndex sender) {
   Course& course = courses_[sender];
   const bool is_own = sender == state_.shape.own_sender;
   while (is_pending(sender)) {

@@ -14,10 +14,12 @@
 #include <array>
 #include <cstdint>
 
+#include "sst/sender_index.hpp"
+
 namespace tutti {
 
 struct Frame {
-  std::uint32_t sender = 0;
+  SenderIndex sender{};
   std::uint32_t granules = 0;
   bool with_bytes = false;
   std::uint64_t begin = 0;
@@ -31,12 +33,12 @@ struct Frame {
 inline constexpr std::uint32_t kFrameHeader = 3;
 
 [[nodiscard]] constexpr std::array<std::uint64_t, kFrameHeader> pack_frame(const Frame& frame) {
-  return {
-      (std::uint64_t{frame.granules} << 32) | (frame.with_bytes ? 1ULL << 31 : 0) | frame.sender,
-      frame.begin, frame.sent};
+  return {(std::uint64_t{frame.granules} << 32) | (frame.with_bytes ? 1ULL << 31 : 0) |
+              frame.sender.value,
+          frame.begin, frame.sent};
 }
 [[nodiscard]] constexpr Frame unpack_frame(const std::array<std::uint64_t, kFrameHeader>& words) {
-  return {.sender = static_cast<std::uint32_t>(words[0]) & 0x7fffffffU,
+  return {.sender = {static_cast<std::uint32_t>(words[0]) & 0x7fffffffU},
           .granules = static_cast<std::uint32_t>(words[0] >> 32),
           .with_bytes = (words[0] >> 31 & 1) != 0,
           .begin = words[1],

@@ -21,7 +21,7 @@ bool Lcr<Memory>::step(const SendRing* /*own*/) {
   const GroupShape& shape = state_.shape;
   if (shape.members() < 2) return false;
   bool advanced = false;
-  for (std::uint32_t s = 0; s < shape.senders(); ++s) {
+  for (const SenderIndex s : shape.sender_indices()) {
     if (s == shape.own_sender || done_[s] == state_.delivered) continue;
     std::uint64_t least = state_.delivered;
     if (ring_.last() != shape.sender_ranks[s]) {
@@ -52,7 +52,7 @@ bool Lcr<Memory>::tell_position() {
 
 // LC1.
 template <class Memory>
-bool Lcr<Memory>::tell_wedged(const std::vector<bool>& suspected,
+bool Lcr<Memory>::tell_wedged(const IndexedBy<Rank, bool>& suspected,
                               const Follower<Memory>& follower) {
   if (state_.shape.members() < 2 || state_.violation) return false;
   const bool first = !std::exchange(shown_, true);
@@ -68,11 +68,11 @@ bool Lcr<Memory>::tell_wedged(const std::vector<bool>& suspected,
 // Of our own rounds, as far as the others have said: all have what is stable. It grows while they
 // wedge, or are suspected.
 template <class Memory>
-std::uint64_t Lcr<Memory>::first_not_received(const std::vector<bool>& suspected) const {
+std::uint64_t Lcr<Memory>::first_not_received(const IndexedBy<Rank, bool>& suspected) const {
   const GroupShape& shape = state_.shape;
-  if (shape.own_sender == kNobody) return 0;
+  if (shape.own_sender == kNoSender) return 0;
   std::uint64_t from = state_.own_sent.rounds;
-  for (std::uint32_t m = 0; m < shape.members(); ++m) {
+  for (const Rank m : shape.ranks()) {
     if (!suspected[m]) from = std::min(from, state_.received_by(m, shape.own_sender));
   }
   return std::max(from, std::min(state_.own_sent.rounds, state_.stable[shape.own_sender]));
@@ -84,7 +84,7 @@ template <class Memory>
 std::optional<Lacking> Lcr<Memory>::lacking_from(std::uint64_t round,
                                                  const Follower<Memory>& follower) {
   const GroupShape& shape = state_.shape;
-  if (shape.own_sender == kNobody) return Lacking{};
+  if (shape.own_sender == kNoSender) return Lacking{};
   const SentState& sent = state_.own_sent;
   const std::optional<RingWalk<Memory>> walk = this->walk(shape.own_sender, follower);
   if (!walk) return {};
@@ -101,13 +101,13 @@ std::optional<Lacking> Lcr<Memory>::lacking_from(std::uint64_t round,
 
 // LC2. What a survivor sent is not here, but for what this member has received.
 template <class Memory>
-std::optional<std::uint64_t> Lcr<Memory>::first_lacking(std::uint32_t sender, std::uint64_t from,
+std::optional<std::uint64_t> Lcr<Memory>::first_lacking(SenderIndex sender, std::uint64_t from,
                                                         const Follower<Memory>& follower) {
   const GroupShape& shape = state_.shape;
   if (sender == shape.own_sender) {
     return RoundRobin<Memory>::first_lacking(sender, from, follower);
   }
-  const std::uint32_t rank = shape.sender_ranks[sender];
+  const Rank rank = shape.sender_ranks[sender];
   const std::uint64_t word = state_.blocks.count(rank, words_.lacking());
   const std::uint64_t sent_word = state_.blocks.load(rank, ControlWords::kSent);
   if (word == 0 || !state_.blocks.in_view(rank)) return {};

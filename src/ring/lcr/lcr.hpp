@@ -34,23 +34,24 @@ class Lcr final : public RoundRobin<Memory> {
   [[nodiscard]] std::uint64_t least_position() const override;
   bool tell_position() override;
 
-  bool tell_wedged(const std::vector<bool>& suspected, const Follower<Memory>& follower) override;
+  bool tell_wedged(const IndexedBy<Rank, bool>& suspected,
+                   const Follower<Memory>& follower) override;
 
  private:
   using RoundRobin<Memory>::state_;
 
   [[nodiscard]] std::optional<std::uint64_t> first_lacking(
-      std::uint32_t sender, std::uint64_t from, const Follower<Memory>& follower) override;
-  [[nodiscard]] std::uint64_t first_not_received(const std::vector<bool>& suspected) const;
+      SenderIndex sender, std::uint64_t from, const Follower<Memory>& follower) override;
+  [[nodiscard]] std::uint64_t first_not_received(const IndexedBy<Rank, bool>& suspected) const;
   [[nodiscard]] std::optional<Lacking> lacking_from(std::uint64_t round,
                                                     const Follower<Memory>& follower);
 
   const LaneWords words_;
   const Neighbours ring_;
-  std::vector<std::uint64_t> done_;            // by sender, as published
-  std::uint64_t told_position_ = 0;            // to all
-  bool shown_ = false;                         // LC1
-  std::optional<std::uint64_t> lacking_from_;  // as published
+  IndexedBy<SenderIndex, std::uint64_t> done_;  // as published
+  std::uint64_t told_position_ = 0;             // to all
+  bool shown_ = false;                          // LC1
+  std::optional<std::uint64_t> lacking_from_;   // as published
 };
 
 }  // namespace tutti

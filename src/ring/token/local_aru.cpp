@@ -6,7 +6,7 @@ namespace tutti {
 
 // Whether the sender's next record has the next number.
 template <class Memory>
-typename LocalAru<Memory>::Next LocalAru<Memory>::look(std::uint32_t sender) {
+typename LocalAru<Memory>::Next LocalAru<Memory>::look(SenderIndex sender) {
   std::optional<RingWalk<Memory>>& walk = walks_[sender];
   const std::uint64_t records = state_.sent[sender].records;
   if (records == 0 || (walk && walk->cursor().records == records)) return Next::elsewhere;
@@ -27,7 +27,7 @@ void LocalAru<Memory>::advance() {
         tried = 0;
         break;
       case Next::elsewhere:
-        turn_ = turn_ + 1 == senders ? 0 : turn_ + 1;
+        turn_ = next_in_turn(turn_, senders);
         ++tried;
         break;
       case Next::impossible:

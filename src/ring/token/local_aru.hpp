@@ -30,12 +30,12 @@ class LocalAru {
 
  private:
   enum class Next : std::uint8_t { elsewhere, here, impossible };
-  [[nodiscard]] Next look(std::uint32_t sender);
+  [[nodiscard]] Next look(SenderIndex sender);
 
   ViewState<Memory>& state_;
-  std::vector<std::optional<RingWalk<Memory>>> walks_;  // by sender, once it has a record
+  IndexedBy<SenderIndex, std::optional<RingWalk<Memory>>> walks_;  // once it has a record
   std::uint64_t number_ = 0;
-  std::uint32_t turn_ = 0;  // whose record had the last number
+  SenderIndex turn_{};  // whose record had the last number
 };
 
 }  // namespace tutti

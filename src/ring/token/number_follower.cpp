@@ -25,7 +25,7 @@ template <class Memory>
 bool NumberFollower<Memory>::find_next() {
   for (std::uint32_t tried = 0; tried < shape_.senders(); ++tried) {
     if (cursors_[turn_].round == round_) return true;
-    turn_ = turn_ + 1 == shape_.senders() ? 0 : turn_ + 1;
+    turn_ = next_in_turn(turn_, shape_.senders());
   }
   return false;
 }

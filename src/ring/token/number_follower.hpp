@@ -29,7 +29,7 @@ class NumberFollower final : public Follower<Memory> {
 
   [[nodiscard]] bool find_next();
 
-  std::uint32_t turn_ = 0;  // whose record had the last number
+  SenderIndex turn_{};  // whose record had the last number
 };
 
 }  // namespace tutti

@@ -21,7 +21,7 @@ class Safe final : public Stability<Memory> {
     const bool rose = state.safe != told_;
     if (!fresh && !rose) return false;
     told_ = state.safe;
-    for (std::uint32_t s = 0; s < state.shape.senders(); ++s) {
+    for (const SenderIndex s : state.shape.sender_indices()) {
       state.stable[s] = told_;
       state.set_bounds(s);
     }
@@ -29,7 +29,7 @@ class Safe final : public Stability<Memory> {
   }
   [[nodiscard]] bool receives_wedged() const override { return false; }  // I5
   [[nodiscard]] bool delivers_wedged() const override { return false; }
-  [[nodiscard]] bool delivers_alone(const std::vector<bool>& /*goes_on*/) const override {
+  [[nodiscard]] bool delivers_alone(const IndexedBy<Rank, bool>& /*goes_on*/) const override {
     return false;
   }
 

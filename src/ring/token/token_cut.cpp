@@ -10,11 +10,11 @@ namespace tutti {
 // Nobody holds more for safe than any of them has (TK7). Where each delivers by itself all must
 // have the same first.
 template <class Memory>
-std::optional<Cut> TokenRing<Memory>::find_cut(const std::vector<bool>& goes_on,
+std::optional<Cut> TokenRing<Memory>::find_cut(const IndexedBy<Rank, bool>& goes_on,
                                                const Follower<Memory>& /*follower*/) {
   const bool must_be_equal = stability_.delivers_alone(goes_on);
   std::uint64_t least = state_.here;
-  for (std::uint32_t m = 0; m < state_.shape.members(); ++m) {
+  for (const Rank m : state_.shape.ranks()) {
     if (!goes_on[m] || m == state_.shape.self) continue;
     const std::uint64_t word = state_.blocks.count(m, words_.here());
     if ((word & TokenWords::kWedged) == 0) return {};
@@ -31,10 +31,11 @@ std::optional<ViewEnd> TokenRing<Memory>::apply_cut(const Cut& cut, std::uint64_
   const GroupShape& shape = state_.shape;
   const std::uint64_t numbers = cut.words.empty() ? 0 : cut.words[0];
   if (numbers > state_.here) return {};
-  const std::vector<std::uint64_t> before(shape.senders(), numbers);
+  IndexedBy<SenderIndex, std::uint64_t> before;
+  before.assign(shape.senders(), numbers);
   std::optional<ViewEnd> out = this->count_before(before, first_seq, follower);
   if (!out) return {};
-  for (std::uint32_t s = 0; s < shape.senders(); ++s) state_.set_end(s, out->records[s], numbers);
+  for (const SenderIndex s : shape.sender_indices()) state_.set_end(s, out->records[s], numbers);
   return out;
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/assert.hpp"
+#include "multicast/neighbours.hpp"
 #include "smc/send_ring.hpp"
 #include "sst/memory.hpp"
 
@@ -30,17 +31,18 @@ bool TokenRing<Memory>::step(const SendRing* own) {
     visit(token, own);
     return true;
   }
-  const std::uint32_t before = shape.self == 0 ? shape.members() - 1 : shape.self - 1;
+  const Rank before = Neighbours{.self = shape.self, .members = shape.members()}.last();
   if (take_from(before, own)) return true;
   // From elsewhere comes only a token that was parked, and only to a member that wanted it.
-  for (std::uint32_t m = 0; m < shape.members() && wanted_ > next_visit_; ++m) {
+  for (const Rank m : shape.ranks()) {
+    if (wanted_ <= next_visit_) break;
     if (m != before && m != shape.self && take_from(m, own)) return true;
   }
   return has_ready && want();
 }
 
 template <class Memory>
-bool TokenRing<Memory>::take_from(std::uint32_t member, const SendRing* own) {
+bool TokenRing<Memory>::take_from(Rank member, const SendRing* own) {
   const std::optional<Token> token = token_of(member);
   if (!token) return false;
   if (!is_possible(*token)) {
@@ -53,12 +55,12 @@ bool TokenRing<Memory>::take_from(std::uint32_t member, const SendRing* own) {
 
 // TK1, TK6.
 template <class Memory>
-std::optional<Token> TokenRing<Memory>::token_of(std::uint32_t member) const {
+std::optional<Token> TokenRing<Memory>::token_of(Rank member) const {
   const ControlBlocks<Memory>& blocks = state_.blocks;
   Token token;
   token.visit = blocks.count(member, words_.visit());
   if (token.visit < std::max<std::uint64_t>(next_visit_, 1)) return {};
-  if (token.visit % state_.shape.members() != state_.shape.self) return {};
+  if (token.visit % state_.shape.members() != state_.shape.self.value) return {};
   token.seq = blocks.load(member, words_.seq());
   token.aru = blocks.load(member, words_.aru());
   unpack_turn(blocks.load(member, words_.turn()), token);
@@ -77,7 +79,7 @@ bool TokenRing<Memory>::is_possible(const Token& token) const {
   return token.aru <= token.seq && token.fcc >= last_count_ &&
          token.fcc <= std::min<std::uint64_t>(token.seq, state_.shape.windows.global) &&
          token.aru >= state_.safe &&
-         (token.aru_id < state_.shape.members() || token.aru_id == kNoAruId);
+         (token.aru_id.value < state_.shape.members() || token.aru_id == kNoAruId);
 }
 
 template <class Memory>
@@ -99,7 +101,7 @@ void TokenRing<Memory>::tell_parked() {
 // All have all that was given numbers before a token was parked, whenever that was (TK8).
 template <class Memory>
 void TokenRing<Memory>::hear_parked() {
-  for (std::uint32_t m = 0; m < state_.shape.members(); ++m) {
+  for (const Rank m : state_.shape.ranks()) {
     if (m == state_.shape.self) continue;
     const std::uint64_t parked = state_.blocks.count(m, words_.parked());
     if (parked == 0) continue;
@@ -120,7 +122,7 @@ bool TokenRing<Memory>::hand_over() {
   const GroupShape& shape = state_.shape;
   const std::uint64_t parked = parked_token_->visit + 1;
   for (std::uint32_t step = 1; step < shape.members(); ++step) {
-    const std::uint32_t m = (shape.self + step) % shape.members();
+    const Rank m{(shape.self.value + step) % shape.members()};
     if (state_.blocks.count(m, words_.want()) != parked) continue;
     leaves_ = parked_token_;
     leaves_->visit += step;
@@ -166,7 +168,8 @@ void TokenRing<Memory>::publish_received() {
   leaves_.reset();
   if (std::exchange(parks_, false)) tell_parked();
   if (shape.members() == 1) state_.safe = state_.here;
-  for (std::uint32_t s = 0; s < shape.senders() && shape.level == Level::agreed; ++s) {
+  for (const SenderIndex s : shape.sender_indices()) {
+    if (shape.level != Level::agreed) break;
     state_.received[s] = state_.sent[s].known_rounds();
     state_.blocks.note(ControlWords::kReceived[s], state_.received[s]);
   }

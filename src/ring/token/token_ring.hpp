@@ -41,7 +41,7 @@ class TokenRing final : public TotalOrder<Memory> {
         counters_(counters),
         words_(state.shape.senders()),
         local_aru_(state) {
-    if (state.shape.self != 0 || state.shape.members() == 0) return;
+    if (state.shape.self != Rank{} || state.shape.members() == 0) return;
     parked_token_ = Token{};  // TK8
     next_visit_ = 1;
   }
@@ -54,7 +54,7 @@ class TokenRing final : public TotalOrder<Memory> {
 
   [[nodiscard]] std::uint64_t undelivered() const override;
 
-  [[nodiscard]] std::optional<Cut> find_cut(const std::vector<bool>& goes_on,
+  [[nodiscard]] std::optional<Cut> find_cut(const IndexedBy<Rank, bool>& goes_on,
                                             const Follower<Memory>& follower) override;
   [[nodiscard]] std::optional<ViewEnd> apply_cut(const Cut& cut, std::uint64_t first_seq,
                                                  const Follower<Memory>& follower) override;
@@ -66,13 +66,13 @@ class TokenRing final : public TotalOrder<Memory> {
   using TotalOrder<Memory>::state_;
 
   [[nodiscard]] std::uint64_t rounds_before(std::uint64_t position,
-                                            std::uint64_t /*sender*/) const override {
+                                            SenderIndex /*sender*/) const override {
     return position;
   }
 
   // Taking the token, and letting it go.
-  bool take_from(std::uint32_t member, const SendRing* own);
-  [[nodiscard]] std::optional<Token> token_of(std::uint32_t member) const;
+  bool take_from(Rank member, const SendRing* own);
+  [[nodiscard]] std::optional<Token> token_of(Rank member) const;
   [[nodiscard]] bool is_possible(const Token& token) const;
   [[nodiscard]] bool is_far(std::uint64_t visit) const {
     constexpr std::uint64_t kVisitsMax = 1ULL << 32;  // while we have none

@@ -70,7 +70,7 @@ void TokenRing<Memory>::give_numbers(Token& token, std::uint32_t count) {
 // Our own messages of this visit count as here: they are sent before our next one (TK9).
 template <class Memory>
 void TokenRing<Memory>::turn_aru(Token& token, std::uint64_t before) const {
-  const std::uint32_t self = state_.shape.self;
+  const Rank self = state_.shape.self;
   const std::uint64_t local = state_.here >= before ? token.seq : state_.here;
   if (local < token.aru) {
     token.aru = local;

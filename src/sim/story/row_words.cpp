@@ -81,8 +81,8 @@ std::string RowWords::names(const std::vector<ViewMember>& members) const {
   return text;
 }
 
-std::vector<std::string> RowWords::senders(std::uint64_t view) const {
-  std::vector<std::string> names;
+IndexedBy<SenderIndex, std::string> RowWords::senders(std::uint64_t view) const {
+  IndexedBy<SenderIndex, std::string> names;
   const GroupOptions& group = plan_.groups.front();
   for (const ViewMember& member : views_.at(view).members) {
     const std::string& name = plan_.names[member.slot];
@@ -204,10 +204,10 @@ std::string RowWords::group(std::uint64_t view, std::size_t offset, std::uint64_
     return now >= kDeliveredAll ? "delivered everything" : "delivered " + counted(now, "position");
   }
   if (offset >= ControlWords::kReceived.offset) {
-    const std::vector<std::string> of_view = senders(view);
+    const IndexedBy<SenderIndex, std::string> of_view = senders(view);
     const std::size_t control = control_bytes(of.order, of_view.size());
     if (offset >= control) return passed(view, offset - control, now);
-    return received(of_view.at((offset - ControlWords::kReceived.offset) / 8), now);
+    return received(of_view.all().at((offset - ControlWords::kReceived.offset) / 8), now);
   }
   const bool met =
       offset == ControlWords::kBase.offset && (now & ~before & ControlWords::kMetAll) != 0;
@@ -235,8 +235,9 @@ std::optional<std::string> RowWords::token(std::uint64_t view, std::size_t offse
   if (offset == words.turn().offset) {
     Token token;
     unpack_turn(now, token);
-    const std::string lowered =
-        token.aru_id == kNoAruId ? std::string() : ", aru lowered by " + ranked(view, token.aru_id);
+    const std::string lowered = token.aru_id == kNoAruId
+                                    ? std::string()
+                                    : ", aru lowered by " + ranked(view, token.aru_id.value);
     return "fcc " + std::to_string(token.fcc) + lowered;
   }
   if (offset == words.here().offset) {
@@ -254,7 +255,7 @@ std::optional<std::string> RowWords::token(std::uint64_t view, std::size_t offse
 
 std::optional<std::string> RowWords::chain(std::uint64_t view, std::size_t offset,
                                            std::uint64_t now) const {
-  const std::vector<std::string> of_view = senders(view);
+  const IndexedBy<SenderIndex, std::string> of_view = senders(view);
   const LaneWords words(of_view.size());
   if (offset < ControlWords::bytes(of_view.size())) return std::nullopt;
   if (offset == words.lacking().offset) {
@@ -262,7 +263,7 @@ std::optional<std::string> RowWords::chain(std::uint64_t view, std::size_t offse
     return lacking.record == 0 ? std::string("no survivor lacks a message of mine")
                                : "a survivor lacks my last " + counted(lacking.record, "round");
   }
-  for (std::size_t s = 0; s < of_view.size(); ++s) {
+  for (const SenderIndex s : of_view.indices()) {
     if (offset == words.stable(s).offset) return "stable: " + received(of_view[s], now);
     if (offset == words.done(s).offset && now < kDeliveredAll) {
       return "from behind " + of_view[s] + " on, all delivered " + counted(now, "position");
@@ -272,7 +273,7 @@ std::optional<std::string> RowWords::chain(std::uint64_t view, std::size_t offse
 }
 
 std::string RowWords::passed(std::uint64_t view, std::size_t offset, std::uint64_t now) const {
-  const std::vector<std::string> names = senders(view);
+  const IndexedBy<SenderIndex, std::string> names = senders(view);
   const std::size_t seen = PassWords::seen(names.size()).offset;
   if (offset == PassWords::kNumber.offset) return "passes on piece " + std::to_string(now);
   if (offset >= seen) {
@@ -281,7 +282,7 @@ std::string RowWords::passed(std::uint64_t view, std::size_t offset, std::uint64
   }
   if (offset < PassWords::kReach.offset) return {};
   return "has " + counted(unpack_reach(now).records, "message") + " of " +
-         names.at((offset - PassWords::kReach.offset) / 8);
+         names.all().at((offset - PassWords::kReach.offset) / 8);
 }
 
 std::string RowWords::state(std::size_t offset, std::uint64_t now) const {
@@ -325,12 +326,12 @@ std::string RowWords::data(Slot owner, std::size_t offset, std::span<const std::
 // What its owner has sent itself its words tell.
 std::string RowWords::frames(Slot owner, std::span<const std::byte> bytes) const {
   constexpr std::size_t kHeader = kFrameHeader * kGranule;
-  const std::vector<std::string> of_view = senders(views_.rbegin()->first);
+  const IndexedBy<SenderIndex, std::string> of_view = senders(views_.rbegin()->first);
   std::string text;
   for (std::size_t at = 0; at + kHeader <= bytes.size();) {
     const Frame frame = unpack_frame(
         {word_at(bytes, at), word_at(bytes, at + kGranule), word_at(bytes, at + 2 * kGranule)});
-    const std::string& sender = of_view.at(frame.sender);
+    const std::string& sender = of_view.all().at(frame.sender.value);
     if (sender != plan_.names[owner]) {
       text += (text.empty() ? "" : "; ") + ("hands on that " + sender + " " + sent(frame.sent));
     }
@@ -365,16 +366,16 @@ std::string RowWords::proposal(Slot owner, std::span<const std::byte> bytes) {
   std::string text =
       "a proposal (view " + std::to_string(next.next.id) + ": " + names(next.next.members.all());
   if (next.next.id != kFirstView) {
-    const std::vector<std::string> of = senders(next.next.id - 1);
+    const IndexedBy<SenderIndex, std::string> of = senders(next.next.id - 1);
     if (plan_.groups.front().order == Order::token_ring) {
       return text + "; all have numbers below " +
              std::to_string(next.cuts.front().words.empty() ? 0 : next.cuts.front().words[0]) + ")";
     }
     const RoundCut cut = unpack_round_cut(next.cuts.front());
     std::string all;
-    for (std::size_t s = 0; s < cut.received.size(); ++s) {
+    for (const SenderIndex s : cut.received.indices()) {
       if (cut.received[s] == 0) continue;
-      all += (all.empty() ? "" : "; ") + received(of.at(s), cut.received[s]);
+      all += (all.empty() ? "" : "; ") + received(of.all().at(s.value), cut.received[s]);
     }
     if (!all.empty()) text += "; all have: " + all;
   }

@@ -14,6 +14,7 @@
 
 #include "engine/row_plan.hpp"
 #include "membership/proposal.hpp"
+#include "sst/sender_index.hpp"
 
 namespace tutti::sim {
 
@@ -63,7 +64,7 @@ class RowWords {
   [[nodiscard]] std::string frames(Slot owner, std::span<const std::byte> bytes) const;
   [[nodiscard]] std::string proposal(Slot owner, std::span<const std::byte> bytes);
   // Names of the senders of the view, in their order.
-  [[nodiscard]] std::vector<std::string> senders(std::uint64_t view) const;
+  [[nodiscard]] IndexedBy<SenderIndex, std::string> senders(std::uint64_t view) const;
   [[nodiscard]] std::string ranked(std::uint64_t view, std::uint64_t rank) const;
 
   const RowPlan& plan_;

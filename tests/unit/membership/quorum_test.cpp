@@ -5,7 +5,6 @@
 
 #include <bit>
 #include <cstdint>
-#include <vector>
 
 namespace tutti::testing {
 namespace {
@@ -19,9 +18,9 @@ View view_of(std::uint32_t members) {
   return view;
 }
 
-std::vector<bool> ranks(std::uint32_t members, std::uint32_t bits) {
-  std::vector<bool> out(members);
-  for (std::uint32_t rank = 0; rank < members; ++rank) out[rank] = (bits >> rank & 1) != 0;
+IndexedBy<Rank, bool> ranks(std::uint32_t members, std::uint32_t bits) {
+  IndexedBy<Rank, bool> out(members);
+  for (const Rank rank : out.indices()) out[rank] = (bits >> rank.value & 1) != 0;
   return out;
 }
 

@@ -9,18 +9,18 @@ namespace {
 
 TEST(Bounds, AreZeroAtFirst) {
   const Bounds bounds(2);
-  EXPECT_EQ(bounds.get(1).records, 0U);
-  EXPECT_EQ(bounds.get(1).known, 0U);
-  EXPECT_EQ(bounds.get(1).stable, 0U);
+  EXPECT_EQ(bounds.get(SenderIndex{1}).records, 0U);
+  EXPECT_EQ(bounds.get(SenderIndex{1}).known, 0U);
+  EXPECT_EQ(bounds.get(SenderIndex{1}).stable, 0U);
 }
 
 TEST(Bounds, KeepSendersApart) {
   Bounds bounds(2);
-  bounds.set(1, {.records = 1, .known = 3, .stable = 2});
-  EXPECT_EQ(bounds.get(0).known, 0U);
-  EXPECT_EQ(bounds.get(1).records, 1U);
-  EXPECT_EQ(bounds.get(1).known, 3U);
-  EXPECT_EQ(bounds.get(1).stable, 2U);
+  bounds.set(SenderIndex{1}, {.records = 1, .known = 3, .stable = 2});
+  EXPECT_EQ(bounds.get(SenderIndex{0}).known, 0U);
+  EXPECT_EQ(bounds.get(SenderIndex{1}).records, 1U);
+  EXPECT_EQ(bounds.get(SenderIndex{1}).known, 3U);
+  EXPECT_EQ(bounds.get(SenderIndex{1}).stable, 2U);
 }
 
 // N1. A record of every round, so that each count bounds the next; and the records' bytes, plain
@@ -32,12 +32,12 @@ TEST(Bounds, N1ShowRecordsBeforeTheRoundsTheyAreIn) {
   std::thread writer([&] {
     for (std::uint64_t i = 0; i < kRecords; ++i) {
       ring[i] = i + 1;
-      bounds.set(0, {.records = i + 1, .known = i + 1, .stable = i});
+      bounds.set(SenderIndex{0}, {.records = i + 1, .known = i + 1, .stable = i});
     }
   });
   SenderBounds seen;
   while (seen.records < kRecords) {
-    const SenderBounds now = bounds.get(0);
+    const SenderBounds now = bounds.get(SenderIndex{0});
     ASSERT_LE(now.stable, now.known);
     ASSERT_LE(now.known, now.records);
     ASSERT_GE(now.records, seen.records);

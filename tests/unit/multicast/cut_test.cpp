@@ -44,7 +44,7 @@ TEST_F(FoundCut, IsNotBeyondWhatWasSent) {
   table.received(2, kFinished, kNoRound - 1);
   const std::optional<RoundCut> cut = find();
   ASSERT_TRUE(cut);
-  EXPECT_EQ(cut->received[kFinished], kRounds);
+  EXPECT_EQ(cut->received[SenderIndex{kFinished}], kRounds);
   EXPECT_LE(cut->round, kRounds);
 }
 
@@ -57,7 +57,7 @@ TEST_F(FoundCut, NamesASenderWhoseRecordsCannotBe) {
   for (const std::uint32_t member : {1U, 2U}) table.received(member, kLiar, 1);
   EXPECT_FALSE(find());
   ASSERT_TRUE(multicast.violation());
-  EXPECT_EQ(multicast.violation()->rank, kLiar);
+  EXPECT_EQ(multicast.violation()->rank, Rank{kLiar});
 }
 
 // The words come from another member, and are input.

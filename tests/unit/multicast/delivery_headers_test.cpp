@@ -18,10 +18,10 @@ void expect_refused(std::uint64_t good, const std::function<void(RingWriter&)>& 
   group.rings[0].put(8, good);
   group.rings[0].put(8, good + 1);
   write_nonsense(group.rings[1]);
-  group.bounds.set(0, {.records = 2, .known = 9, .stable = 9});
-  group.bounds.set(1, {.records = good + 1, .known = 9, .stable = 9});
+  group.bounds.set(SenderIndex{0}, {.records = 2, .known = 9, .stable = 9});
+  group.bounds.set(SenderIndex{1}, {.records = good + 1, .known = 9, .stable = 9});
   group.run();
-  EXPECT_EQ(group.delivery->corrupt(), 3U) << "the rank, not the index";
+  EXPECT_EQ(group.delivery->corrupt(), Rank{3}) << "the rank, not the index";
   EXPECT_EQ(group.messages.size(), good + 1) << "the one before it in its round";
   EXPECT_EQ(group.delivery->position(), 2 * good + 1);
   EXPECT_FALSE(group.run());
@@ -57,9 +57,9 @@ TEST(DeliveryHeaders, Y4RefusesNonsenseAfterAPad) {
 TEST(DeliveryHeaders, Y4RefusesAPadAtTheStartOfTheRing) {
   ForgedDelivery group({.members = 1, .sender_ranks = {0}});
   group.rings[0].raw({kPadBit, 0});
-  group.bounds.set(0, {.records = 1, .known = 1, .stable = 1});
+  group.bounds.set(SenderIndex{0}, {.records = 1, .known = 1, .stable = 1});
   group.run();
-  EXPECT_EQ(group.delivery->corrupt(), 0U);
+  EXPECT_EQ(group.delivery->corrupt(), Rank{0});
   EXPECT_TRUE(group.messages.empty());
 }
 
@@ -69,7 +69,7 @@ TEST(DeliveryHeaders, Y4DeliversNothingForAStampThatIsBehind) {
   ForgedDelivery group({.members = 1, .sender_ranks = {0}});
   group.rings[0].put(8, 5);
   group.rings[0].raw({8 | kStampedBit, 3});
-  group.bounds.set(0, {.records = 2, .known = 10, .stable = 10});
+  group.bounds.set(SenderIndex{0}, {.records = 2, .known = 10, .stable = 10});
   group.run();
   EXPECT_EQ(group.messages.size(), 1U);
   EXPECT_LE(group.delivery->position(), 10U);
@@ -79,14 +79,14 @@ TEST(DeliveryHeaders, Y4DeliversNothingForAStampThatIsBehind) {
 // comes with a record for that round all the same, and finishes, no later round is its record's.
 TEST(DeliveryHeaders, Y4RefusesARecordInARoundThatWasPassed) {
   ForgedDelivery group({.members = 2, .sender_ranks = {0, 1}});
-  group.bounds.set(0, {.records = 0, .known = 1, .stable = 1});
+  group.bounds.set(SenderIndex{0}, {.records = 0, .known = 1, .stable = 1});
   group.run();
   EXPECT_EQ(group.delivery->position(), 1U) << "the other's round is not known";
   group.rings[0].put(8, 0);
-  group.bounds.set(0, {.records = 1, .known = kNoRound, .stable = kNoRound});
-  group.bounds.set(1, {.records = 0, .known = kNoRound, .stable = kNoRound});
+  group.bounds.set(SenderIndex{0}, {.records = 1, .known = kNoRound, .stable = kNoRound});
+  group.bounds.set(SenderIndex{1}, {.records = 0, .known = kNoRound, .stable = kNoRound});
   group.run();
-  EXPECT_EQ(group.delivery->corrupt(), 0U);
+  EXPECT_EQ(group.delivery->corrupt(), Rank{0});
   EXPECT_TRUE(group.messages.empty());
 }
 
@@ -110,7 +110,7 @@ void run_on_noise(std::uint64_t seed, Level level) {
     bounds.records += random.below(16);
     bounds.known = bounds.records + random.below(40);
     bounds.stable = bounds.known;
-    for (std::uint32_t s = 0; s < 3; ++s) group.bounds.set(s, bounds);
+    for (std::uint32_t s = 0; s < 3; ++s) group.bounds.set(SenderIndex{s}, bounds);
     group.run();
   }
   for (const Message& message : group.messages) {

@@ -99,7 +99,7 @@ void compare(std::uint64_t seed) {
       }
       if (bounds[s].records == records.size()) bounds[s].known += random.below(3);
       bounds[s].stable += random.below(bounds[s].known - bounds[s].stable + 1);
-      group.bounds.set(s, bounds[s]);
+      group.bounds.set(SenderIndex{s}, bounds[s]);
     }
     while (group.run(1 + random.below(3))) {
     }

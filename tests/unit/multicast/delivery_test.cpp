@@ -120,10 +120,10 @@ TEST(Delivery, Y3CountsConsumedRecordsAfterTheCallback) {
   group.rings[1].put(8, 0);
   group.known(1, 1);
   std::uint64_t inside = 99;
-  group.on_batch = [&] { inside = group.delivery->consumed(1); };
+  group.on_batch = [&] { inside = group.delivery->consumed(SenderIndex{1}); };
   group.run();
   EXPECT_EQ(inside, 0U);
-  EXPECT_EQ(group.delivery->consumed(1), 1U);
+  EXPECT_EQ(group.delivery->consumed(SenderIndex{1}), 1U);
 }
 
 TEST(Delivery, DeliversNothingForAnAbandonedRecordButPassesIt) {
@@ -251,7 +251,7 @@ TEST(Delivery, CountsWhatItHandsOver) {
 void end_with_four_of_sender_1(ForgedDelivery& group) {
   group.bounds.close();
   for (std::uint32_t s = 0; s < 3; ++s) {
-    group.bounds.set(s, {.records = s == 1 ? 4U : 9U, .known = 9, .stable = 9});
+    group.bounds.set(SenderIndex{s}, {.records = s == 1 ? 4U : 9U, .known = 9, .stable = 9});
   }
   group.bounds.make_final();
   group.bounds.open();
@@ -284,7 +284,8 @@ TEST(Delivery, HeedsBoundsThatBecomeFinalDuringACallback) {
     if (group.batches.size() > 1) return;
     group.bounds.close();
     for (std::uint32_t s = 0; s < 3; ++s) {
-      group.bounds.set(s, {.records = s == 1 ? 100U : 170U, .known = 170, .stable = 170});
+      group.bounds.set(SenderIndex{s},
+                       {.records = s == 1 ? 100U : 170U, .known = 170, .stable = 170});
     }
     group.bounds.make_final();
     group.bounds.open();
@@ -345,7 +346,7 @@ TEST(Delivery, Y5TellsACallbackThatItsMessagesMayBeOverwritten) {
     group.table.reclaimed(0, 1);
     in_place.push_back(group.delivery->in_place());
   };
-  group.shape.own_sender = 2;
+  group.shape.own_sender = {2};
   group.known(0, 1);
   group.delivery = make_follower(
       group.shape, NativeMemory{}, group.bounds, [&](auto) { group.on_batch(); }, group.totals);
@@ -362,7 +363,7 @@ TEST(Delivery, GoesWithoutACallback) {
       make_follower(shape, NativeMemory{}, bounds, {}, totals);
   RingWriter writer(table.ring(0));
   writer.put(8, 0);
-  bounds.set(0, {.records = 1, .known = 1, .stable = 1});
+  bounds.set(SenderIndex{0}, {.records = 1, .known = 1, .stable = 1});
   EXPECT_TRUE(delivery->run(1));
   EXPECT_EQ(totals.counters.messages.get(), 1U);
 }

@@ -26,7 +26,8 @@ class ForgedDelivery {
 
   /// All that the sender's writer has put is there; it has settled so many rounds.
   void known(std::uint32_t sender, std::uint64_t rounds, std::uint64_t stable) {
-    bounds.set(sender, {.records = rings[sender].records(), .known = rounds, .stable = stable});
+    bounds.set(SenderIndex{sender},
+               {.records = rings[sender].records(), .known = rounds, .stable = stable});
   }
   void known(std::uint32_t sender, std::uint64_t rounds) { known(sender, rounds, rounds); }
 

@@ -13,7 +13,7 @@ class ForgedMember {
   ForgedMember(ForgedTable& table, std::uint32_t self, std::uint64_t view = 0)
       : shape_(table.shape(self)), bounds_(shape_.senders()) {
     shape_.view = view;
-    if (shape_.own_sender != kNobody) {
+    if (shape_.own_sender != kNoSender) {
       ring_.emplace(shape_.own_ring, shape_.ring_granules, shape_.window_records);
     }
     multicast_.emplace(shape_, NativeMemory{}, ring_ ? &*ring_ : nullptr, bounds_, counters);
@@ -32,7 +32,9 @@ class ForgedMember {
 
   Multicast<NativeMemory>* operator->() { return &*multicast_; }
   [[nodiscard]] SendRing& ring() { return *ring_; }
-  [[nodiscard]] SenderBounds bounds(std::uint32_t sender) const { return bounds_.get(sender); }
+  [[nodiscard]] SenderBounds bounds(std::uint32_t sender) const {
+    return bounds_.get(SenderIndex{sender});
+  }
 
   Outbox out;
   MulticastCounters counters;

@@ -87,7 +87,7 @@ TEST(Multicast, NamesTheMemberThatWritesAnImpossibleWordAndStops) {
     table.sent(1, word);
     EXPECT_TRUE(member.step()) << "the driver looks for it after a step that did something";
     ASSERT_TRUE(member->violation());
-    EXPECT_EQ(member->violation()->rank, 3U) << "the rank, not the index";
+    EXPECT_EQ(member->violation()->rank, Rank{3}) << "the rank, not the index";
     EXPECT_EQ(member.bounds(1).known, 0U);
     member.commit();
     EXPECT_FALSE(member.step());
@@ -219,7 +219,7 @@ TEST(Multicast, AcknowledgesWhatWasConsumedAtLevelUnordered) {
   EXPECT_EQ(member.bounds(1).stable, 6U);
   EXPECT_EQ(table.received(0, 1), 0U);
   EXPECT_FALSE(member.out.control) << "nobody asked";
-  member->set_consumed(1, 4);
+  member->set_consumed(SenderIndex{1}, 4);
   EXPECT_TRUE(member.step());
   EXPECT_TRUE(member.out.control);
   EXPECT_EQ(table.received(0, 1), 4U);
@@ -311,7 +311,7 @@ TEST(Multicast, I4ReleasesWhatWasConsumedEverywhereAtLevelUnordered) {
   table.received(2, 1, 2);
   member.step();
   EXPECT_EQ(member.ring().released(), 0U) << "it has not consumed its own";
-  member->set_consumed(1, 4);
+  member->set_consumed(SenderIndex{1}, 4);
   member.step();
   EXPECT_EQ(member.ring().released(), 2U);
 }
@@ -350,8 +350,8 @@ TEST(Multicast, IsCompleteOnceEveryMemberHasDeliveredAll) {
   member->set_delivered(kDeliveredAll);
   member.step();
   EXPECT_FALSE(member->complete());
-  EXPECT_TRUE(member->complete_at(1));
-  EXPECT_FALSE(member->complete_at(2));
+  EXPECT_TRUE(member->complete_at(Rank{1}));
+  EXPECT_FALSE(member->complete_at(Rank{2}));
   table.delivered(2, kDeliveredAll);
   member.step();
   EXPECT_TRUE(member->complete());

@@ -62,7 +62,7 @@ class NextView final : private BetweenLoads {
     multicast.step(out);
     multicast.set_delivered(15);
     multicast.step(out);
-    stable = bounds.get(0).stable;
+    stable = bounds.get(SenderIndex{0}).stable;
     released = ring.released();
   }
 

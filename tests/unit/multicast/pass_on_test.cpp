@@ -34,11 +34,11 @@ class Survivor {
   }
   void wedge() { multicast_.wedge(); }
   /// True if it has anything to post.
-  bool pass_on(const std::vector<bool>& suspected, bool all_wedged = true) {
+  bool pass_on(const IndexedBy<Rank, bool>& suspected, bool all_wedged = true) {
     multicast_.pass_on(suspected, all_wedged, *follower_);
     return multicast_.take_passed().words;
   }
-  std::optional<RoundCut> find_cut(const std::vector<bool>& goes_on) {
+  std::optional<RoundCut> find_cut(const IndexedBy<Rank, bool>& goes_on) {
     const std::optional<Cut> cut = multicast_.find_cut(goes_on, *follower_);
     return cut ? std::optional(unpack_round_cut(*cut)) : std::nullopt;
   }
@@ -91,7 +91,7 @@ class PassingOn : public ::testing::Test {
   RingWriter writer{table.replica(kHas, kLost)};
   Survivor has{table, kHas};
   Survivor lacks{table, kLacks};
-  const std::vector<bool> suspected{true, false, false};
+  const IndexedBy<Rank, bool> suspected{true, false, false};
 };
 
 TEST_F(PassingOn, GivesEachWhatOneHas) {
@@ -105,7 +105,7 @@ TEST_F(PassingOn, GivesEachWhatOneHas) {
   table.received(kLacks, kHas, table.received(kHas, kHas));  // its nulls
   const std::optional<RoundCut> cut = has.find_cut({false, true, true});
   ASSERT_TRUE(cut);
-  EXPECT_EQ(cut->received[kLost], 6U);
+  EXPECT_EQ(cut->received[SenderIndex{kLost}], 6U);
   EXPECT_FALSE(lacks->violation());
 }
 
@@ -147,11 +147,11 @@ TEST_F(PassingOn, ThatWasReplacedWhileItWasReadIsNotTaken) {  // H1
   changed ^= std::byte{1};
   lacks.pass_on(suspected);
   EXPECT_EQ(table.received(kLacks, kLost), 0U);
-  EXPECT_EQ(word(kLacks, PassWords::seen(3)[kHas]), 0U) << "nor seen";
+  EXPECT_EQ(word(kLacks, PassWords::seen(3)[Rank{kHas}]), 0U) << "nor seen";
   changed ^= std::byte{1};
   lacks.pass_on(suspected);
   EXPECT_EQ(table.received(kLacks, kLost), 1U);
-  EXPECT_EQ(word(kLacks, PassWords::seen(3)[kHas]), 1U);
+  EXPECT_EQ(word(kLacks, PassWords::seen(3)[Rank{kHas}]), 1U);
 }
 
 TEST_F(PassingOn, OfOneThatIsNotSuspectedHereWaits) {
@@ -194,11 +194,11 @@ TEST_F(PassingOn, IsNotAskedOfOneWhoseReachCannotBe) {
   for (const Reach& lie : {Reach{.records = 5, .offset = 0}, Reach{.records = 0, .offset = 64},
                            Reach{.records = 0, .offset = 1}, Reach{.records = 1, .offset = 0},
                            Reach{.records = 0xFFFFFFFF, .offset = 0}}) {
-    set_word(kLacks, PassWords::kReach[0], pack_reach(lie));
+    set_word(kLacks, PassWords::kReach[SenderIndex{0}], pack_reach(lie));
     has.pass_on(suspected);
     EXPECT_EQ(has->pieces_passed(), 0U) << lie.records << " " << lie.offset;
   }
-  set_word(kLacks, PassWords::kReach[0], pack_reach({.records = 1, .offset = 3}));
+  set_word(kLacks, PassWords::kReach[SenderIndex{0}], pack_reach({.records = 1, .offset = 3}));
   has.pass_on(suspected);
   EXPECT_EQ(has->pieces_passed(), 1U);
 }
@@ -208,13 +208,13 @@ TEST_F(PassingOn, OfNonsenseNamesTheSender) {
   lose({.records = 0, .rounds = 0});
   lacks.pass_on(suspected);
   GroupShape shape = table.shape(kHas);
-  shape.sender_rings[kLost] = table.replica(kHas, kLost).data();
+  shape.sender_rings[SenderIndex{kLost}] = table.replica(kHas, kLost).data();
   PassedPieces<NativeMemory> liar(shape, {});
   ASSERT_TRUE(
-      liar.pass({.sender = kLost, .sent = pack({.records = 1, .rounds = 1}), .last = true}, 2));
+      liar.pass({.sender = {kLost}, .sent = pack({.records = 1, .rounds = 1}), .last = true}, 2));
   lacks.pass_on(suspected);
   ASSERT_TRUE(lacks->violation());
-  EXPECT_EQ(lacks->violation()->rank, kLost);
+  EXPECT_EQ(lacks->violation()->rank, Rank{kLost});
   EXPECT_EQ(table.received(kLacks, kLost), 0U);
 }
 
@@ -239,7 +239,7 @@ TEST_F(PassingOn, NamesTheSenderWhoseRecordsCannotBe) {
   has.pass_on(suspected);
   EXPECT_EQ(has->pieces_passed(), 0U);
   ASSERT_TRUE(has->violation());
-  EXPECT_EQ(has->violation()->rank, kLost);
+  EXPECT_EQ(has->violation()->rank, Rank{kLost});
 }
 
 TEST_F(PassingOn, TakesNothingElseOfASuspectedSender) {
@@ -258,7 +258,7 @@ TEST(PassingOnInSharedRows, RaisesWhatIsReceived) {
   RingWriter(table.ring(kLost)).put(8, 0);
   Survivor has(table, kHas);
   Survivor lacks(table, kLacks);
-  const std::vector<bool> suspected{true, false, false};
+  const IndexedBy<Rank, bool> suspected{true, false, false};
   table.sent(kLost, {.records = 1, .rounds = 4});
   has.step();
   has.wedge();
@@ -278,7 +278,8 @@ TEST(PassingOnNot, WhereSomebodyLacksARow) {  // I7
   table.sent(0, {.records = 1, .rounds = 1});
   has.step();
   has.wedge();
-  store_cell(table.pass_word(2, PassWords::kReach[0]), pack_reach({.records = 0, .offset = 0}));
+  store_cell(table.pass_word(2, PassWords::kReach[SenderIndex{0}]),
+             pack_reach({.records = 0, .offset = 0}));
   has.pass_on({true, false, false});
   EXPECT_EQ(has->pieces_passed(), 0U);
   table.met_all(2);
@@ -302,8 +303,8 @@ TEST(CutAtAgreed, LeavesOutAnswersToWhatIsMissing) {
     self.wedge();
     const std::optional<RoundCut> cut = self.find_cut({false, false, true});
     ASSERT_TRUE(cut);
-    EXPECT_EQ(cut->received[kFirst], 2U);
-    EXPECT_EQ(cut->received[kSecond], 2U) << "its round 2 comes after the other's";
+    EXPECT_EQ(cut->received[SenderIndex{kFirst}], 2U);
+    EXPECT_EQ(cut->received[SenderIndex{kSecond}], 2U) << "its round 2 comes after the other's";
   }
 }
 

@@ -31,7 +31,7 @@ TEST(UnorderedCut, TakesBackNothingThatWasDelivered) {
   Outbox out;
   multicast.step(out);
   delivery->run(1);
-  multicast.set_consumed(0, delivery->consumed(0));
+  multicast.set_consumed(SenderIndex{0}, delivery->consumed(SenderIndex{0}));
   for (const std::uint32_t other : {1, 2}) table.received(other, 0, 3);
   multicast.step(out);
   ASSERT_EQ(ring.released(), 3U);

@@ -10,8 +10,8 @@
 namespace tutti::testing {
 namespace {
 
-const std::vector<bool> kAllGoOn{true, true, true};
-const std::vector<bool> kNoneSuspected{false, false, false};
+const IndexedBy<Rank, bool> kAllGoOn{true, true, true};
+const IndexedBy<Rank, bool> kNoneSuspected{false, false, false};
 
 // Member 0 of three, on one host. The others say what the test wants.
 class ChainCut : public ::testing::Test {
@@ -37,7 +37,7 @@ class ChainCut : public ::testing::Test {
   [[nodiscard]] std::uint64_t own_lacking() {
     return NativeMemory::load(table.control(0) + words.lacking());
   }
-  std::optional<RoundCut> cut(const std::vector<bool>& goes_on = kAllGoOn) {
+  std::optional<RoundCut> cut(const IndexedBy<Rank, bool>& goes_on = kAllGoOn) {
     const std::optional<Cut> found = multicast.find_cut(goes_on, *follower);
     return found ? std::optional(unpack_round_cut(*found)) : std::nullopt;
   }
@@ -79,7 +79,7 @@ TEST_F(ChainCut, EndsBeforeTheRecordThatASurvivorLacks) {
   lacking(1, {.from = 2, .record = 2});
   ASSERT_TRUE(cut());
   EXPECT_EQ(cut()->round, 2U);
-  EXPECT_EQ(cut()->sender, 1U);
+  EXPECT_EQ(cut()->sender, SenderIndex{1});
 }
 
 TEST_F(ChainCut, PassesOverNullsThatASurvivorLacks) {
@@ -87,11 +87,11 @@ TEST_F(ChainCut, PassesOverNullsThatASurvivorLacks) {
   lacking(1, {.from = 2, .record = 1});
   ASSERT_TRUE(cut());
   EXPECT_EQ(cut()->round, 3U);
-  EXPECT_EQ(cut()->sender, 1U);
+  EXPECT_EQ(cut()->sender, SenderIndex{1});
   lacking(1, {.from = 2, .record = 0});
   ASSERT_TRUE(cut());
   EXPECT_EQ(cut()->round, 4U) << "no record is lacking";
-  EXPECT_EQ(cut()->sender, 0U);
+  EXPECT_EQ(cut()->sender, SenderIndex{0});
 }
 
 TEST_F(ChainCut, WaitsForWhatASenderTells) {
@@ -118,7 +118,7 @@ TEST_F(ChainCut, IsNotFoundFromWhatCannotBe) {
   lacking(1, {.from = 1, .record = 2});
   EXPECT_FALSE(cut());
   ASSERT_TRUE(multicast.violation());
-  EXPECT_EQ(multicast.violation()->rank, 1U);
+  EXPECT_EQ(multicast.violation()->rank, Rank{1});
 }
 
 TEST_F(ChainCut, ASenderTellsWhatOthersLackAsTheyTellWhatTheyHave) {

@@ -57,16 +57,17 @@ TEST_F(ChainOfThree, StableIsWhatTheMemberBeforeTheSenderHas) {
   commit(8);
   chain.step(0);
   chain.step(1);
-  EXPECT_EQ(chain[0]->stable(0), 0U);
-  EXPECT_EQ(chain[1]->stable(0), 0U);
+  EXPECT_EQ(chain[0]->stable(SenderIndex{0}), 0U);
+  EXPECT_EQ(chain[1]->stable(SenderIndex{0}), 0U);
   chain.step(2);
-  EXPECT_EQ(chain[2]->stable(0), 1U) << "the last one knows that all have it";
+  EXPECT_EQ(chain[2]->stable(SenderIndex{0}), 1U) << "the last one knows that all have it";
   chain.step(1);
-  EXPECT_EQ(chain[1]->stable(0), 0U) << "the acknowledgement goes round by way of the sender";
+  EXPECT_EQ(chain[1]->stable(SenderIndex{0}), 0U)
+      << "the acknowledgement goes round by way of the sender";
   chain.step(0);
-  EXPECT_EQ(chain[0]->stable(0), 1U);
+  EXPECT_EQ(chain[0]->stable(SenderIndex{0}), 1U);
   chain.step(1);
-  EXPECT_EQ(chain[1]->stable(0), 1U);
+  EXPECT_EQ(chain[1]->stable(SenderIndex{0}), 1U);
 }
 
 TEST_F(ChainOfThree, ARecordMayBeLongerThanTheLane) {
@@ -157,7 +158,7 @@ TEST_F(ChainOfThree, SendersHaveTheLaneInTurn) {
       header[i] = NativeMemory::load(chain.table.lane(1).data() + (at + i) * kGranule);
     }
     const Frame frame = unpack_frame(header);
-    (frame.sender == 1 ? own : other) += frame.granules;
+    (frame.sender == SenderIndex{1} ? own : other) += frame.granules;
     at += kFrameHeader + frame.bytes_granules();
   }
   constexpr std::uint64_t kQuantum = 128 / 8;
@@ -175,7 +176,7 @@ class CorruptNeighbour : public ChainOfThree {
   void expect_refused(std::string_view part) {
     chain.step(2);
     ASSERT_TRUE(chain[2]->violation());
-    EXPECT_EQ(chain[2]->violation()->rank, 1U);
+    EXPECT_EQ(chain[2]->violation()->rank, Rank{1});
     EXPECT_THAT(chain[2]->violation()->what, HasSubstr(std::string(part)));
     EXPECT_FALSE(chain.step(2)) << "it stands still until the membership acts";
   }
@@ -196,14 +197,14 @@ TEST_F(CorruptNeighbour, WritesHalfAHeader) {
 
 TEST_F(CorruptNeighbour, NamesASenderThatThereIsNot) {
   Frame forged = frame();
-  forged.sender = 3;
+  forged.sender = {3};
   chain.put_frame(1, forged);
   expect_refused("handed on");
 }
 
 TEST_F(CorruptNeighbour, HandsUsOurOwn) {
   Frame forged = frame();
-  forged.sender = 2;
+  forged.sender = {2};
   chain.put_frame(1, forged);
   expect_refused("handed on");
 }
@@ -281,7 +282,7 @@ TEST_F(CorruptNeighbour, HasTakenWhatWasNotHandedToIt) {
   chain.set(0, chain.words().taken(), 1);
   chain.step(2);
   ASSERT_TRUE(chain[2]->violation());
-  EXPECT_EQ(chain[2]->violation()->rank, 0U) << "the member behind member 2";
+  EXPECT_EQ(chain[2]->violation()->rank, Rank{0}) << "the member behind member 2";
   EXPECT_THAT(chain[2]->violation()->what, HasSubstr("taken"));
 }
 
@@ -312,12 +313,15 @@ TEST(MilestonesOfASender, KeepTheNewestIfThereAreTooMany) {
 
 TEST(LaneWords, NeedsOfManySendersAreInSeveralWords) {
   const LaneWords words(130);
-  EXPECT_EQ(words.needs(0).offset, words.needs(62).offset);
-  EXPECT_NE(words.needs(62).offset, words.needs(63).offset);
-  EXPECT_EQ(LaneWords::needs_bit(63), 1U);
-  for (std::size_t s = 0; s < 130; ++s) EXPECT_EQ(LaneWords::needs_bit(s) & LaneWords::kTold, 0U);
-  EXPECT_EQ(words.stable(0).offset, words.needs(129).offset + 8);
-  EXPECT_EQ(words.done(129).offset + 8, ControlWords::bytes(130) + LaneWords::bytes(130));
+  EXPECT_EQ(words.needs(SenderIndex{0}).offset, words.needs(SenderIndex{62}).offset);
+  EXPECT_NE(words.needs(SenderIndex{62}).offset, words.needs(SenderIndex{63}).offset);
+  EXPECT_EQ(LaneWords::needs_bit(SenderIndex{63}), 1U);
+  for (std::uint32_t s = 0; s < 130; ++s) {
+    EXPECT_EQ(LaneWords::needs_bit(SenderIndex{s}) & LaneWords::kTold, 0U);
+  }
+  EXPECT_EQ(words.stable(SenderIndex{0}).offset, words.needs(SenderIndex{129}).offset + 8);
+  EXPECT_EQ(words.done(SenderIndex{129}).offset + 8,
+            ControlWords::bytes(130) + LaneWords::bytes(130));
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ class ForgedChain {
   bool step(std::uint32_t member) {
     const bool moved = members_[member].step();
     const Outbox::Pieces& data = members_[member].out.data;
-    const std::uint32_t next = Neighbours{member, options_.members}.next();
+    const std::uint32_t next = Neighbours{Rank{member}, options_.members}.next().value;
     for (std::uint32_t s = 0; s < options_.sender_ranks.size(); ++s) {
       if (options_.sender_ranks[s] != member) continue;
       for (std::uint32_t i = 0; i < data.count; ++i) {

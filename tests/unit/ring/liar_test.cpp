@@ -22,7 +22,7 @@ TEST(Liar, IsNamedThoughItIsNoSender) {
   ring.post(0, {.visit = 1, .seq = 0, .aru = 5});
   group.step(effects);
   ASSERT_TRUE(group.violation());
-  EXPECT_EQ(group.violation()->rank, 0U);
+  EXPECT_EQ(group.violation()->rank, Rank{0});
   EXPECT_EQ(group.violation()->slot, Slot{5});
 }
 
@@ -31,7 +31,7 @@ TEST(Liar, IsNamedForATokenThatItHasParkedAtNoVisitThatCanBe) {
   ring.set(2, ring.words().parked(), 1ULL << 63);
   ring[1].step();
   ASSERT_TRUE(ring[1]->violation());
-  EXPECT_EQ(ring[1]->violation()->rank, 2U);
+  EXPECT_EQ(ring[1]->violation()->rank, Rank{2});
 }
 
 // The header of a record is written when it is claimed; an application that writes past the end of

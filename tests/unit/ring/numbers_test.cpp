@@ -15,13 +15,13 @@ class Numbers : public ::testing::Test {
   Numbers() {
     for (std::uint32_t s = 0; s < 3; ++s) {
       rings.emplace_back(table.ring(s));
-      state.met[s] = true;
+      state.met[SenderIndex{s}] = true;
     }
   }
   void put(std::uint32_t sender, std::initializer_list<std::uint64_t> numbers) {
     for (const std::uint64_t number : numbers) {
       rings[sender].put(8, number);
-      state.sent[sender] = {.records = rings[sender].records(), .rounds = number + 1};
+      state.sent[SenderIndex{sender}] = {.records = rings[sender].records(), .rounds = number + 1};
     }
   }
   std::uint64_t local_aru() {
@@ -57,7 +57,7 @@ TEST_F(Numbers, GoOnBehindTheRingsEnd) {
 TEST_F(Numbers, OfASenderThatWasSilentForLong) {
   put(1, {0});
   ASSERT_EQ(local_aru(), 1U);
-  RingWalk<NativeMemory> walk(state.memory, state.extent_of(1),
+  RingWalk<NativeMemory> walk(state.memory, state.extent_of(SenderIndex{1}),
                               {.records = 1, .round = 1, .offset = 2}, 0);
   rings[1].put(8, kFar + 3);
   ASSERT_TRUE(walk.look(kFar));
@@ -69,15 +69,15 @@ TEST_F(Numbers, OfTwoSendersAreNotTheSame) {
   put(2, {1});
   local_aru();
   ASSERT_TRUE(state.violation);
-  EXPECT_EQ(state.violation->rank, 2U);
+  EXPECT_EQ(state.violation->rank, Rank{2});
 }
 
 TEST_F(Numbers, StopAtARecordThatCannotBe) {
   rings[1].raw({0xFFFF, 0});
-  state.sent[1] = {.records = 1, .rounds = 1};
+  state.sent[SenderIndex{1}] = {.records = 1, .rounds = 1};
   local_aru();
   ASSERT_TRUE(state.violation);
-  EXPECT_EQ(state.violation->rank, 1U);
+  EXPECT_EQ(state.violation->rank, Rank{1});
 }
 
 class NumberDelivery : public ForgedDelivery, public ::testing::Test {

@@ -9,7 +9,7 @@
 namespace tutti::testing {
 namespace {
 
-const std::vector<bool> kAll{true, true, true};
+const IndexedBy<Rank, bool> kAll{true, true, true};
 
 // Member 0 of three finds the cut and ends the view. It has four messages of member 1; what the
 // others have, and whether they have wedged, the test says.
@@ -35,7 +35,7 @@ class TokenCut : public ::testing::TestWithParam<Level> {
   void wedged(std::uint32_t member, std::uint64_t here) {
     says(member, here | TokenWords::kWedged);
   }
-  std::optional<Cut> cut(const std::vector<bool>& goes_on = kAll) {
+  std::optional<Cut> cut(const IndexedBy<Rank, bool>& goes_on = kAll) {
     return multicast.find_cut(goes_on, *follower);
   }
 
@@ -96,9 +96,9 @@ TEST_P(TokenCut, IsOneNumber) {
 TEST_P(TokenCut, EndsTheViewBehindIt) {
   EXPECT_FALSE(multicast.apply_cut(Cut{{5}}, *follower)) << "we lack number 4";
   ASSERT_TRUE(multicast.apply_cut(Cut{{3}}, *follower));
-  EXPECT_EQ(bounds.get(1).records, 3U);
-  EXPECT_EQ(bounds.get(1).stable, 3U);
-  EXPECT_EQ(bounds.get(2).stable, 3U);
+  EXPECT_EQ(bounds.get(SenderIndex{1}).records, 3U);
+  EXPECT_EQ(bounds.get(SenderIndex{1}).stable, 3U);
+  EXPECT_EQ(bounds.get(SenderIndex{2}).stable, 3U);
   EXPECT_EQ(multicast.next_seq(), 2U) << "number 1 was abandoned";
   EXPECT_FALSE(multicast.at_cut(Cut{{3}}, *follower));
   bounds.open();

@@ -79,7 +79,7 @@ TEST(RestingToken, DoesNotRestWhileOneLacksAMessage) {
   ring[1].step();
   EXPECT_EQ(ring.word(1, ring.words().parked()), 0U);
   EXPECT_EQ(ring.token(1).aru, 0U) << "it lacks number 0";
-  ring.post(0, {.visit = 7, .seq = 1, .aru = 0, .aru_id = 1, .fcc = 0});
+  ring.post(0, {.visit = 7, .seq = 1, .aru = 0, .aru_id = Rank{1}, .fcc = 0});
   ring[1].step();
   EXPECT_EQ(ring.word(1, ring.words().parked()), 0U);
 }

@@ -59,21 +59,21 @@ TEST_F(Visit, LowersAruToWhatIsHere) {
   sent_by_2(2, 0);
   const Token token = visit({.visit = 1, .seq = 5, .aru = 5, .fcc = 5});
   EXPECT_EQ(token.aru, 2U);
-  EXPECT_EQ(token.aru_id, 1U);
+  EXPECT_EQ(token.aru_id, Rank{1});
   EXPECT_EQ(token.seq, 6U);
 }
 
 TEST_F(Visit, LeavesAnAruThatAnotherHasLowered) {
   sent_by_2(4, 0);
-  const Token token = visit({.visit = 1, .seq = 5, .aru = 3, .aru_id = 2, .fcc = 5});
+  const Token token = visit({.visit = 1, .seq = 5, .aru = 3, .aru_id = Rank{2}, .fcc = 5});
   EXPECT_EQ(token.aru, 3U);
-  EXPECT_EQ(token.aru_id, 2U);
+  EXPECT_EQ(token.aru_id, Rank{2});
 }
 
 TEST_F(Visit, DoesNotAddItsMessagesToAnAruThatIsBehind) {
   commit(2);
   sent_by_2(5, 0);
-  const Token token = visit({.visit = 1, .seq = 5, .aru = 3, .aru_id = 2, .fcc = 5});
+  const Token token = visit({.visit = 1, .seq = 5, .aru = 3, .aru_id = Rank{2}, .fcc = 5});
   EXPECT_EQ(token.aru, 3U);
   EXPECT_EQ(token.seq, 7U);
 }
@@ -84,7 +84,7 @@ TEST_F(Visit, RaisesAnAruThatItHasLowered) {
   RingWriter writer(ring.table.ring(2));
   for (std::uint64_t i = 0; i < 5; ++i) writer.put(8, i);
   ring.table.sent(2, {.records = 5, .rounds = 5});
-  const Token token = visit({.visit = 4, .seq = 5, .aru = 2, .aru_id = 1, .fcc = 0});
+  const Token token = visit({.visit = 4, .seq = 5, .aru = 2, .aru_id = Rank{1}, .fcc = 0});
   EXPECT_EQ(token.aru, 5U);
   EXPECT_EQ(token.aru_id, kNoAruId);
 }
@@ -110,7 +110,7 @@ TEST_F(Visit, LeavesRoomInTheRotationForNoMoreThanTheGlobalWindow) {
 
 TEST_F(Visit, NumbersNothingFurtherThanTheGapBeyondWhatAllHave) {
   commit(8);
-  const Token token = visit({.visit = 1, .seq = 30, .aru = 0, .aru_id = 2, .fcc = 0});
+  const Token token = visit({.visit = 1, .seq = 30, .aru = 0, .aru_id = Rank{2}, .fcc = 0});
   EXPECT_EQ(token.seq, 32U) << "nothing is safe yet, the gap is 32";
 }
 
@@ -118,7 +118,7 @@ TEST_F(Visit, TakesForSafeWhatAruWasTwice) {
   sent_by_2(5, 0);
   visit({.visit = 1, .seq = 5, .aru = 5, .fcc = 5});
   EXPECT_EQ(ring[1].bounds(2).stable, 0U) << "aru was that high once";
-  visit({.visit = 4, .seq = 9, .aru = 5, .aru_id = 0, .fcc = 9});
+  visit({.visit = 4, .seq = 9, .aru = 5, .aru_id = Rank{0}, .fcc = 9});
   EXPECT_EQ(ring[1].bounds(2).stable, 5U);
   EXPECT_EQ(ring[1].bounds(0).stable, 5U) << "they are numbers, whoever has sent them";
 }
@@ -164,7 +164,7 @@ TEST_P(ImpossibleToken, NamesWhoPassedIt) {
   ring.post(0, GetParam().token);
   ring[1].step();
   ASSERT_TRUE(ring[1]->violation()) << GetParam().what;
-  EXPECT_EQ(ring[1]->violation()->rank, 0U);
+  EXPECT_EQ(ring[1]->violation()->rank, Rank{0});
   EXPECT_THAT(ring[1]->violation()->what, HasSubstr("token"));
 }
 
@@ -178,7 +178,7 @@ INSTANTIATE_TEST_SUITE_P(
         Impossible{"aru is beyond seq", {.visit = 4, .seq = 4, .aru = 5, .fcc = 4}},
         Impossible{"what we sent is not counted", {.visit = 4, .seq = 4, .aru = 4, .fcc = 3}},
         Impossible{"more was sent than there is", {.visit = 4, .seq = 4, .aru = 4, .fcc = 5}},
-        Impossible{"nobody has lowered aru", {.visit = 4, .seq = 4, .aru_id = 3, .fcc = 4}}));
+        Impossible{"nobody has lowered aru", {.visit = 4, .seq = 4, .aru_id = Rank{3}, .fcc = 4}}));
 
 class Accelerated : public Visit {
  protected:

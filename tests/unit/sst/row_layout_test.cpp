@@ -134,7 +134,7 @@ TEST(RowLayout, KeepsTheControlWordsOfAGroupTogether) {
   EXPECT_EQ(ControlWords::kEpoch.offset, 0U);
   EXPECT_EQ(ControlWords::kSent.offset, 24U);
   EXPECT_EQ(ControlWords::kDelivered.offset, 32U);
-  EXPECT_EQ(ControlWords::kReceived[1].offset, 48U);
+  EXPECT_EQ(ControlWords::kReceived[SenderIndex{1}].offset, 48U);
   EXPECT_EQ(ControlWords::bytes(3), 64U) << "three senders: one cache line";
 }
 
