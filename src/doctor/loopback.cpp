@@ -64,7 +64,7 @@ struct Ear {
 
 class Pair {
  public:
-  Pair(const LoopbackOptions& options, const NodeOptions& fabric) {
+  Pair(const LoopbackOptions& options, const NodeOptions& fabric) : order_(options.order) {
     for (Ear& ear : ears_) ear.times.resize(options.rounds);
     for (const char* name : {"a", "b"}) {
       NodeOptions node{.name = name,
@@ -83,7 +83,7 @@ class Pair {
       Result<Node> node = Node::create(options_[i]);
       if (!node) return std::unexpected(node.error());
       nodes_.push_back(std::move(*node));
-      GroupOptions group{.name = "loopback", .senders = {"a"}};
+      GroupOptions group{.name = "loopback", .senders = {"a"}, .order = order_};
       group.on_delivery = [ear = &ears_[i]](std::span<const Message> batch) { ear->hear(batch); };
       Result<Group> joined = nodes_[i].join(group);
       if (!joined) return std::unexpected(joined.error());
@@ -134,6 +134,7 @@ class Pair {
 
   std::array<Ear, 2> ears_;
   std::vector<NodeOptions> options_;
+  const Order order_;
   std::optional<Group> group_;
   std::vector<Node> nodes_;  // last: gone before what their callbacks use
 };

@@ -7,12 +7,14 @@
 #include <string>
 
 #include "tutti/error.hpp"
+#include "tutti/types.hpp"
 
 namespace tutti::doctor {
 
 struct LoopbackOptions {
   std::string fabric = "shm";              ///< as set_fabric() takes it
   std::array<std::string, 2> addresses{};  ///< HOST:PORT, used by nobody
+  Order order = Order::round_robin;        ///< of the group, at Level::atomic
   std::uint32_t litmus_rounds = 2000;      ///< before that, see NodeOptions
   std::uint32_t rounds = 2000;             ///< messages of 8 bytes to 10 KB, one after the other
 };

@@ -64,6 +64,16 @@ class DoctorTest(SystemTest):
         self.assertEqual(findings["loopback ofi:no-such"]["grade"], "broken")
         self.assertIn("has no provider 'no-such'", findings["loopback ofi:no-such"]["what"])
 
+    def test_members_talk_in_the_order_that_is_named(self):
+        for order in ("token_ring", "lcr"):
+            subject = "loopback shm " + order
+            finding = self.examine("--fabric", "shm", "--order", order)[subject]
+            self.assertEqual(finding["grade"], "good", finding["what"])
+        for order, why in (("totem", "totem"), ("none", "--order none")):
+            done = tutti("doctor", "--order", order)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), done)
+            self.assertIn(why, done.stderr)
+
     def test_a_fabric_that_tutti_does_not_have_is_a_mistake_in_the_command(self):
         done = tutti("doctor", "--fabric", "shm", "--fabric", "ofy:tcp")
         self.assertEqual(done.returncode, 2, done)

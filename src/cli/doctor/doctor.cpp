@@ -31,6 +31,7 @@ struct DoctorOptions {
   bool json = false;
   bool loopback = true;
   std::vector<std::string> fabrics{};  ///< to talk over; empty: what each host has
+  std::string order = "round_robin";   ///< of the group that talks
 };
 
 std::string name_of(Grade grade) {
@@ -46,8 +47,9 @@ std::string name_of(Grade grade) {
 }
 
 /// `rdma_host`: see host_to_try().
-Finding loopback_finding(const std::string& fabric, const std::string& rdma_host) {
+Finding loopback_finding(const std::string& fabric, Order order, const std::string& rdma_host) {
   Finding finding{.subject = "loopback " + fabric};
+  if (order != Order::round_robin) finding.subject += " " + std::string(to_string(order));
   const auto broken = [&](const std::string& what) {
     finding.grade = Grade::broken;
     finding.what = what;
@@ -60,7 +62,8 @@ Finding loopback_finding(const std::string& fabric, const std::string& rdma_host
   const std::string host = (by_rdma ? rdma_host : "127.0.0.1") + ":";
   const doctor::LoopbackOptions options{
       .fabric = fabric,
-      .addresses = {host + std::to_string(ports->at(0)), host + std::to_string(ports->at(1))}};
+      .addresses = {host + std::to_string(ports->at(0)), host + std::to_string(ports->at(1))},
+      .order = order};
   const Result<doctor::LoopbackResult> result = doctor::loopback(options);
   if (!result) return broken(result.error().message);
   if (result->wrong != 0) {
@@ -75,7 +78,7 @@ Finding loopback_finding(const std::string& fabric, const std::string& rdma_host
 
 void append(Findings& all, Findings more) { std::ranges::move(more, std::back_inserter(all)); }
 
-Findings examine(const DoctorOptions& options) {
+Findings examine(const DoctorOptions& options, Order order) {
   Findings all = doctor::findings_of(doctor::read_host());
   const doctor::Rdma rdma = doctor::read_rdma();
   append(all, doctor::findings_of(rdma));
@@ -87,7 +90,9 @@ Findings examine(const DoctorOptions& options) {
     fabrics = {"shm", "tcp"};
     if (!rdma_host.empty()) fabrics.emplace_back("verbs");
   }
-  for (const std::string& fabric : fabrics) all.push_back(loopback_finding(fabric, rdma_host));
+  for (const std::string& fabric : fabrics) {
+    all.push_back(loopback_finding(fabric, order, rdma_host));
+  }
   return all;
 }
 
@@ -124,7 +129,14 @@ int examine_and_print(const DoctorOptions& options) {
     NodeOptions node;
     if (const Result<void> known = set_fabric(node, fabric); !known) return report(known.error());
   }
-  const Findings findings = examine(options);
+  const Result<Order> order = order_from(options.order);
+  if (!order) return report(order.error());
+  if (*order == Order::none) {
+    return report({ErrorCode::invalid_argument,
+                   "--order none: the members of the test tell each other a sequence; take "
+                   "round_robin, token_ring or lcr"});
+  }
+  const Findings findings = examine(options, *order);
   if (!print(options.json ? json_of(findings) : text_of(findings))) return kExitError;
   const bool broken = std::ranges::find(findings, Grade::broken, &Finding::grade) != findings.end();
   return broken ? kExitError : kExitOk;
@@ -147,6 +159,11 @@ void add_doctor(CLI::App& app, int& status) {
                    "fabric for that test, such as ofi:tcp; may be given several times "
                    "(default: shm, tcp, and verbs if a device is up)")
       ->allow_extra_args(false)
+      ->excludes(none);
+  command
+      ->add_option("--order", options->order,
+                   "order of the group in that test: round_robin, token_ring or lcr")
+      ->capture_default_str()
       ->excludes(none);
   command->callback([options, &status] { status = examine_and_print(*options); });
 }
