@@ -33,7 +33,8 @@ from support import free_ports  # noqa: E402
 
 NAMES = ("a", "b", "c")
 TARGETS_MS = {"shm": 10, "tcp": 120}  # p99
-KINDS = ("round_robin/atomic", "round_robin/agreed", "token_ring/atomic", "token_ring/agreed")
+KINDS = ("round_robin/atomic", "round_robin/agreed", "token_ring/atomic", "token_ring/agreed",
+         "lcr/atomic")
 PATIENCE = 60  # seconds; then something hangs
 LOOK = 0.001
 
