@@ -128,6 +128,7 @@ std::size_t Member::pass() {
   if (is_frozen()) check_frozen();
   if (plan_.one_host) check_stable();
   check_violations();
+  if (plan_.tokens != nullptr) check_tokens();
   if (NativeMemory::load(row_.data() + ViewWords::kLeaving) == 0) {
     asked_ns_.reset();
   } else if (!asked_ns_) {

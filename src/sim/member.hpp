@@ -191,6 +191,7 @@ class Member final : private EngineEvents {
   void check_frozen();
   void check_stable();
   void check_violations();
+  void check_tokens();
   [[nodiscard]] bool is_frozen() const {
     return frozen_view_ != 0 && frozen_view_ == view_id() && changing() && !stopped() &&
            !engine_->membership().has_decided();
@@ -231,8 +232,7 @@ class Member final : private EngineEvents {
   std::vector<Connection> on_trial_;
   std::vector<Entered> entries_;
   std::uint64_t pieces_ = 0;  // that it has passed on in earlier views
-  // By group, of the views that the application has not reached.
-  std::deque<std::vector<std::uint64_t>> first_seqs_;
+  std::deque<std::vector<std::uint64_t>> first_seqs_;  // by group, of views not yet told
   View told_;
   std::uint64_t told_at_ns_ = 0;
   std::uint64_t announced_view_ = 0;

@@ -2,6 +2,7 @@
 // what is wedged stands still (M8).
 #include "history/make_event.hpp"
 #include "sim/member.hpp"
+#include "sim/token_watch.hpp"
 #include "sst/memory.hpp"
 #include "sst/token_words.hpp"
 
@@ -82,6 +83,20 @@ void Member::check_stable() {
                    std::to_string(shape.view) + " what " +
                    plan_.rows.names[view().members[m].slot] + " does not have";
       }
+    }
+  }
+}
+
+// E10.
+void Member::check_tokens() {
+  for (std::size_t g = 0; g < seats_.size() && finding_.empty() && view_id() != 0; ++g) {
+    const GroupShape& shape = engine_->subgroup(g).shape();
+    if (shape.order != Order::token_ring || shape.members() == 0) continue;
+    if (NativeMemory::load(shape.own_control + ControlWords::kEpoch) != shape.view) continue;
+    const std::string wrong = plan_.tokens->see(g, shape);
+    if (!wrong.empty()) {
+      finding_ = "E10: in view " + std::to_string(shape.view) + " of group " + std::to_string(g) +
+                 " " + wrong;
     }
   }
 }

@@ -13,6 +13,7 @@
 namespace tutti::sim {
 
 class Rounds;
+class TokenWatch;
 
 /// How long an application stays in a callback.
 enum class Lingered : std::uint8_t { not_at_all, for_a_while, until_death };
@@ -33,6 +34,7 @@ struct Plan {
   std::uint64_t look_every_ns = 0;  ///< MembershipOptions
   bool stateless = false;           ///< joiners take over no state
   Rounds* rounds = nullptr;         ///< outlives all members
+  TokenWatch* tokens = nullptr;     ///< likewise; null: nobody watches them
   /// Called in a callback of the node in that slot: the world goes on meanwhile. Empty: never.
   std::function<Lingered(std::uint32_t)> linger{};
 };

@@ -60,7 +60,7 @@ std::vector<GroupOptions> groups_of(const Options& options) {
   return groups;
 }
 
-Plan plan_of(const Options& options, Rounds& rounds,
+Plan plan_of(const Options& options, Rounds& rounds, TokenWatch& tokens,
              std::function<Lingered(std::uint32_t)> linger) {
   TUTTI_ASSERT(options.founders >= PrimaryQuorum::founders_min(options.nodes), options.founders,
                options.nodes);  // J7
@@ -78,6 +78,7 @@ Plan plan_of(const Options& options, Rounds& rounds,
   plan.one_host = options.hosts == 1;
   plan.harmless = harmless(options) && !options.faults.ends;
   plan.rounds = &rounds;
+  plan.tokens = &tokens;
   if (options.faults.lingers != 0) plan.linger = std::move(linger);
   return plan;
 }
@@ -87,7 +88,8 @@ Plan plan_of(const Options& options, Rounds& rounds,
 World::World(const Options& options)
     : options_(options),
       rounds_(options.nodes),
-      plan_(plan_of(options, rounds_, [this](std::uint32_t node) { return linger(node); })),
+      plan_(
+          plan_of(options, rounds_, tokens_, [this](std::uint32_t node) { return linger(node); })),
       random_(options.seed),
       rare_random_(options.seed ^ 0x656E6473ULL),
       troubles_(options.nodes, options.heartbeat_ns, options.hosts),

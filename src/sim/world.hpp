@@ -22,6 +22,7 @@
 #include "sim/net.hpp"
 #include "sim/options.hpp"
 #include "sim/rounds.hpp"
+#include "sim/token_watch.hpp"
 #include "sim/troubles.hpp"
 
 namespace tutti::sim {
@@ -50,6 +51,8 @@ class World {
     return options_.order == Order::round_robin ? 0 : 40 * options_.nodes * one_way_ns();
   }
   [[nodiscard]] const Options& options() const { return options_; }
+  /// By the number that they have in the histories.
+  [[nodiscard]] const std::vector<GroupOptions>& groups() const { return plan_.rows.groups; }
   /// V3, F2: how long a member may go on after it lost the majority, or after the others went on
   /// without it, not counting its pauses.
   [[nodiscard]] std::uint64_t stop_bound_ns() const;
@@ -189,6 +192,7 @@ class World {
 
   const Options options_;
   Rounds rounds_;
+  TokenWatch tokens_;
   const Plan plan_;
   Prng random_;
   Prng rare_random_;
