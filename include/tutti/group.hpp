@@ -104,25 +104,37 @@ class TUTTI_API Group {
 
   /// Commits the message: every member delivers it, in the group's order. Never blocks. The claim
   /// is empty afterwards. A claim on another group is abandoned, and an error in the log names both
-  /// groups; then, and for an empty claim, the ticket is 0.
+  /// groups; then, and for an empty claim, the ticket is 0. So it is for a service that the group
+  /// does not offer (may_ask_for).
   Ticket commit(Claim&& claim) noexcept;
+  Ticket commit(Claim&& claim, Service service) noexcept;
 
   /// Copies `bytes` into claimed space and commits.
-  [[nodiscard]] Result<Ticket> send(std::span<const std::byte> bytes, Timeout timeout);
-  [[nodiscard]] Result<Ticket> send(std::string_view text, Timeout timeout);
+  [[nodiscard]] Result<Ticket> send(std::span<const std::byte> bytes, Timeout timeout,
+                                    Service service = Service::of_level);
+  [[nodiscard]] Result<Ticket> send(std::string_view text, Timeout timeout,
+                                    Service service = Service::of_level);
 
   /// Has `build(std::span<std::byte>)` write the message in place, then commits.
   template <class Build>
     requires std::is_invocable_v<Build, std::span<std::byte>>
-  [[nodiscard]] Result<Ticket> send(std::uint32_t size, Build&& build, Timeout timeout) {
+  [[nodiscard]] Result<Ticket> send(std::uint32_t size, Build&& build, Timeout timeout,
+                                    Service service = Service::of_level) {
+    if (Result<void> may = may_ask_for(service); !may) {
+      return std::unexpected(std::move(may.error()));
+    }
     Result<Claim> space = claim(size, timeout);
     if (!space) return std::unexpected(std::move(space.error()));
     std::forward<Build>(build)(space->bytes());
-    return commit(std::move(*space));
+    return commit(std::move(*space), service);
   }
 
-  /// True once this member has delivered the message to its own callback; at Level::atomic every
-  /// member has received it then. Never blocks. Ticket 0 names no message: always false.
+  /// An error, which says what to change, if the group's messages cannot be sent with that service.
+  [[nodiscard]] Result<void> may_ask_for(Service service) const;
+
+  /// True once this member has delivered the message to its own callback; at Level::atomic, and of
+  /// a message of Service::safe, every member has received it then. Never blocks. Ticket 0 names no
+  /// message: always false.
   [[nodiscard]] bool delivered(Ticket ticket) const noexcept;
 
   /// Waits for delivered(ticket), also across changes of view: a message that the old view did not

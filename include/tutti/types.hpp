@@ -62,6 +62,15 @@ enum class Level : std::uint8_t {
   atomic,     ///< once every member has it as well: if any member delivers it, all have received it
 };
 
+/// What the sender of one message asks for.
+enum class Service : std::uint8_t {
+  of_level,  ///< what Level says
+  /// As at Level::atomic: a member delivers the message once every member has it, and what comes
+  /// after it in the sequence once it is delivered. For groups with Order::token_ring at
+  /// Level::agreed; at Level::atomic it is what every message gets [Accelerated Ring, II].
+  safe,
+};
+
 /// Which fabric carries the table between this member and the others.
 enum class FabricChoice : std::uint8_t {
   /// Shared memory to members on this host; to others RDMA if both have a working device for it,

@@ -121,6 +121,11 @@ static_assert(std::is_trivially_copyable_v<Event>);
 inline constexpr std::uint8_t kLevelBits = 2;
 inline constexpr std::uint8_t kViewsLateMax = 63;  ///< this many or more
 
+/// Of a `deliver` event. In a group at `agreed` it may be `atomic`: the message was sent as safe.
+[[nodiscard]] constexpr std::uint8_t level_of(const Event& deliver) {
+  return deliver.detail & ((1U << kLevelBits) - 1);
+}
+
 /// The view in which the message of a `deliver` event was sent, or last sent again.
 [[nodiscard]] constexpr std::uint64_t send_view(const Event& deliver) {
   return deliver.view - (deliver.detail >> kLevelBits);

@@ -73,11 +73,11 @@ template <class Detail>
 
 struct Delivery {
   NodeRef sender{};
-  Ticket ticket{};           ///< the n-th message of that incarnation in the group, from 1
-  SeqNo ordinal{};           ///< continues across views; per sender at Level::unordered
-  std::uint32_t length = 0;  ///< in bytes
-  std::uint32_t crc = 0;     ///< of the payload, computed when the callback starts
-  Level level = Level::atomic;
+  Ticket ticket{};              ///< the n-th message of that incarnation in the group, from 1
+  SeqNo ordinal{};              ///< continues across views; per sender at Level::unordered
+  std::uint32_t length = 0;     ///< in bytes
+  std::uint32_t crc = 0;        ///< of the payload, computed when the callback starts
+  Level level = Level::atomic;  ///< atomic too if the message was sent as safe
   std::uint64_t send_view = 0;  ///< in which it was sent, or last sent again
   std::uint64_t round = 0;      ///< of the round-robin order, if it is to be checked; low 32 bits
 };

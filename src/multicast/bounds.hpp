@@ -53,6 +53,12 @@ class Bounds {
     return bounds;
   }
 
+  /// Every member has all that comes before this position. Messages of Service::safe wait for it
+  /// as long as the bounds are not final: then every member that goes on has what comes before the
+  /// end. What is stable here is told by set().
+  void set_safe(std::uint64_t position) { safe_.store(position, std::memory_order_release); }
+  [[nodiscard]] std::uint64_t safe() const { return safe_.load(std::memory_order_acquire); }
+
   // All in one order: either the thread that delivers sees that the bounds are closed, or the one
   // that has closed them sees that the other is reading (N2).
   void open() { open_.store(true, std::memory_order_seq_cst); }
@@ -74,6 +80,7 @@ class Bounds {
     std::atomic<std::uint32_t> base{0};
   };
   IndexedBy<SenderIndex, Cell> cells_;
+  std::atomic<std::uint64_t> safe_{0};
   std::atomic<bool> open_{true};
   std::atomic<bool> final_{false};
 };

@@ -64,6 +64,7 @@ void Follower<Memory>::refresh() {
     if (final_ && cursor.records >= cursor.bounds.records) cursor.round = kNoRound;  // it was there
     if (cursor.round == kNoRound && cursor.records < cursor.bounds.records) peek(cursor);
   }
+  safe_ = final_ ? kNoRound : bounds_.safe();
 }
 
 // A header with flags: stamped with a round, modulo 2^32 and never behind ours (R3); a pad (R1);
@@ -88,6 +89,7 @@ template <class Memory>
   }
   if (beyond) cursor.next_round = kNoRound;
   cursor.abandoned = header.abandoned();
+  cursor.safe = header.safe();
   cursor.length = header.pad() ? kLengthMask : header.length();  // two pads in a row: refused
 }
 

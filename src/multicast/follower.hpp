@@ -111,6 +111,7 @@ class Follower {
     std::uint32_t granules = 1;
     std::uint32_t length = 0;
     bool abandoned = false;
+    bool safe = false;     // a message of Service::safe (R5)
     bool entered = false;  // offset is set
     std::uint64_t round = kNoRound;
     std::uint64_t next_round = 0;  // that of the next record unless it is stamped
@@ -149,6 +150,7 @@ class Follower {
   IndexedBy<SenderIndex, Cursor> cursors_;
   std::uint64_t round_ = 0;  // of the position, where there is one
   SenderIndex sender_{};     // likewise
+  std::uint64_t safe_ = 0;   // messages of Service::safe must be before this position
   IndexedBy<SenderIndex, std::atomic<std::uint64_t>> consumed_;
 
  private:

@@ -15,6 +15,7 @@ template <class Memory>
   const RecordHeader header = unpack_header(memory_.load(at));
   cursor.length = header.length_and_flags;
   cursor.abandoned = false;
+  cursor.safe = false;
   if (header.length_and_flags > kLengthMask) peek_rare(cursor, header);
   cursor.granules = record_granules(cursor.length);
   // Of senders before sender_, delivery has passed this round too.

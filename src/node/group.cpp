@@ -30,7 +30,31 @@ Ticket Group::commit(Claim&& claim) noexcept {
   return ticket;
 }
 
-Result<Ticket> Group::send(std::span<const std::byte> bytes, Timeout timeout) {
+Ticket Group::commit(Claim&& claim, Service service) noexcept {
+  if (service == Service::of_level || core_->options().level == Level::atomic) {
+    return commit(std::move(claim));
+  }
+  if (claim.core_ != core_.get() || !may_ask_for(service)) {
+    core_->refuse(claim);
+    return Ticket{0};
+  }
+  const Ticket ticket{claim.index_ + 1};
+  core_->commit_safe(claim);
+  return ticket;
+}
+
+Result<void> Group::may_ask_for(Service service) const {
+  const GroupOptions& options = core_->options();
+  const bool mixes = options.order == Order::token_ring || options.level == Level::atomic;
+  if (service == Service::of_level || mixes) return {};
+  return fail(ErrorCode::invalid_argument,
+              "group '" + name() + "': a message cannot be sent as safe here: its order is " +
+                  std::string(to_string(options.order)) +
+                  "; take Order::token_ring, or Level::atomic for all messages");
+}
+
+Result<Ticket> Group::send(std::span<const std::byte> bytes, Timeout timeout, Service service) {
+  if (Result<void> may = may_ask_for(service); !may) return std::unexpected(std::move(may.error()));
   if (bytes.size() > core_->options().message_max_bytes) {
     return fail(ErrorCode::invalid_argument,
                 "group '" + name() + "': a message of " + std::to_string(bytes.size()) +
@@ -41,11 +65,11 @@ Result<Ticket> Group::send(std::span<const std::byte> bytes, Timeout timeout) {
   Result<Claim> space = claim(static_cast<std::uint32_t>(bytes.size()), timeout);
   if (!space) return std::unexpected(std::move(space.error()));
   if (!bytes.empty()) std::memcpy(space->data(), bytes.data(), bytes.size());
-  return commit(std::move(*space));
+  return commit(std::move(*space), service);
 }
 
-Result<Ticket> Group::send(std::string_view text, Timeout timeout) {
-  return send(std::as_bytes(std::span(text)), timeout);
+Result<Ticket> Group::send(std::string_view text, Timeout timeout, Service service) {
+  return send(std::as_bytes(std::span(text)), timeout, service);
 }
 
 bool Group::delivered(Ticket ticket) const noexcept { return core_->delivered(ticket); }

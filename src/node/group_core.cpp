@@ -35,13 +35,24 @@ void GroupCore::abandon(Claim& claim) noexcept {
   notify_claim_ended(claim.index_);
 }
 
+void GroupCore::commit_safe(Claim& claim) noexcept {
+  ring_.load(std::memory_order_relaxed)->commit_safe(space_of(claim));
+  claim.core_ = nullptr;
+  notify_claim_ended(claim.index_);
+}
+
 void GroupCore::refuse(Claim& claim) noexcept {
   if (!claim) return;
+  const bool own = claim.core_ == this;
   const std::string of = claim.core_->options_.name;
   claim.core_->abandon(claim);
-  node_.log(LogLevel::warning, "group '" + options_.name + "': a claim on group '" + of +
-                                   "' was committed here; it is given up, nothing is delivered for "
-                                   "it. Commit a claim to the Group that gave it");
+  node_.log(
+      LogLevel::warning,
+      "group '" + options_.name + "': " +
+          (own ? "a claim was committed with a service that the group does not offer"
+               : "a claim on group '" + of + "' was committed here") +
+          "; it is given up, nothing is delivered for it. " +
+          (own ? "Ask Group::may_ask_for first" : "Commit a claim to the Group that gave it"));
 }
 
 void GroupCore::ring_doorbell() noexcept { node_.ring_own_doorbell(); }

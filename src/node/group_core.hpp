@@ -52,9 +52,11 @@ class GroupCore {
   /// Goes on from `space`, which try_claim() has returned.
   [[nodiscard]] Result<Claim> claim(Claim space, std::uint32_t size,
                                     std::chrono::nanoseconds timeout);
-  /// Gives up a claim that was committed to this group, if it is another group's.
+  /// Gives up a claim that was committed here and cannot be: it is another group's, or asks for a
+  /// service that this one does not offer.
   void refuse(Claim& claim) noexcept;
   void commit(Claim& claim) noexcept;
+  void commit_safe(Claim& claim) noexcept;
   void abandon(Claim& claim) noexcept;
   [[nodiscard]] bool delivered(Ticket ticket) const noexcept;
   [[nodiscard]] Result<void> wait(Ticket ticket, std::chrono::nanoseconds timeout);

@@ -16,6 +16,7 @@
 #include "ring/lcr/acknowledged.hpp"
 #include "ring/lcr/chain.hpp"
 #include "ring/lcr/lcr.hpp"
+#include "ring/token/agreed_and_safe.hpp"
 #include "ring/token/number_follower.hpp"
 #include "ring/token/safe.hpp"
 #include "ring/token/token_ring.hpp"
@@ -50,8 +51,9 @@ std::unique_ptr<Dissemination<Memory>> make_dissemination(ViewState<Memory>& sta
 template <class Memory>
 std::unique_ptr<Stability<Memory>> make_stability(ViewState<Memory>& state) {
   const GroupShape& shape = state.shape;
-  if (shape.order == Order::token_ring && shape.level == Level::atomic) {
-    return std::make_unique<Safe<Memory>>(state);
+  if (shape.order == Order::token_ring) {
+    if (shape.level == Level::atomic) return std::make_unique<Safe<Memory>>(state);
+    return std::make_unique<AgreedAndSafe<Memory>>(state);
   }
   if (shape.order == Order::lcr) return std::make_unique<Acknowledged<Memory>>(state);
   return make_receipt_rule(state);

@@ -14,12 +14,18 @@ namespace {
 
 // What a message says of itself; the rest is a pattern of the ticket.
 struct Mark {
-  std::uint64_t ticket = 0;
+  std::uint64_t ticket = 0;  // with kSafeMark, if it was sent as Service::safe
   std::uint64_t incarnation = 0;
 };
+constexpr std::uint64_t kSafeMark = 1ULL << 63;
 
 std::byte pattern(const Mark& mark, std::size_t at) {
   return static_cast<std::byte>(mark.incarnation + mark.ticket * 31 + at * 7);
+}
+
+// Members choose the service of each message.
+bool mixes(const GroupOptions& group) {
+  return group.order == Order::token_ring && group.level == Level::agreed;
 }
 
 Slot slot_in(const IndexedBy<Slot, std::string>& names, const std::string& name) {
@@ -43,10 +49,11 @@ void Member::send() {
   const auto group = static_cast<std::uint16_t>(random_.below(seats_.size()));
   SendRing* ring = engine_->subgroup(group).ring();
   if (ring == nullptr || told_.id == 0) return;
-  const std::uint32_t most = plan_.rows.groups[group].message_max_bytes;
+  const GroupOptions& options = plan_.rows.groups[group];
+  const std::uint32_t most = options.message_max_bytes;
   const auto size = static_cast<std::uint32_t>(
       sizeof(Mark) + random_.below(random_.one_in(plan_.large_one_in) ? most - sizeof(Mark) : 16));
-  Claim claim{.group = group, .size = size};
+  Claim claim{.group = group, .size = size, .safe = mixes(options) && random_.one_in(4)};
   if (ring->claim(size, claim.space) != SendRing::Outcome::ok) return;
   if (claims_.size() >= plan_.claims || !random_.one_in(2)) return commit(claim);
   claim.until_ns = net_.now_ns() + random_.below(plan_.claim_ns);
@@ -55,8 +62,9 @@ void Member::send() {
 
 void Member::commit(const Claim& claim) {
   const Mark mark{claim.space.index + 1, self_.incarnation};
+  const Mark sent{mark.ticket | (claim.safe ? kSafeMark : 0), mark.incarnation};
   std::byte* payload = claim.space.payload;
-  std::memcpy(payload, &mark, sizeof mark);
+  std::memcpy(payload, &sent, sizeof sent);
   for (std::size_t at = sizeof mark; at < claim.size; ++at) payload[at] = pattern(mark, at);
   Seat& seat = seats_[claim.group];
   ++seat.sent;
@@ -64,7 +72,8 @@ void Member::commit(const Claim& claim) {
   seat.waiting.push_back(mark.ticket);
   record(history::make_send(told_at(claim.group), Ticket{mark.ticket}, claim.size,
                             crc32c({payload, claim.size})));
-  engine_->subgroup(claim.group).ring()->commit(claim.space);
+  SendRing& ring = *engine_->subgroup(claim.group).ring();
+  claim.safe ? ring.commit_safe(claim.space) : ring.commit(claim.space);
 }
 
 // Those whose time is over; of a member that has stopped all, and nobody is told of them.
@@ -83,11 +92,14 @@ void Member::end_claims() {
 void Member::deliver(std::uint16_t group, std::span<const Message> batch) {
   if (died_) return;
   const history::At at = told_at(group);
+  const Level level = plan_.rows.groups[group].level;
   Seat& seat = seats_[group];
   for (const Message& message : batch) {
     Mark mark{};
     net_.look(number(), message.bytes());
     if (message.size >= sizeof mark) std::memcpy(&mark, message.data, sizeof mark);
+    const bool safe = (mark.ticket & kSafeMark) != 0;
+    mark.ticket &= ~kSafeMark;
     const MemberIndex named = message.sender;
     const auto rank =
         named.value < seat.slots.size() ? told_.rank_of(seat.slots[named]) : std::nullopt;
@@ -113,7 +125,7 @@ void Member::deliver(std::uint16_t group, std::span<const Message> batch) {
                                       .ordinal = message.seq,
                                       .length = message.size,
                                       .crc = crc32c(message.bytes()),
-                                      .level = plan_.rows.groups[group].level,
+                                      .level = safe ? Level::atomic : level,
                                       .send_view = at.view,
                                       .round = round_of(group, sender, mark.ticket)}));
     seat.last[sender.slot] = {mark.incarnation, mark.ticket};

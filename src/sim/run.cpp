@@ -13,7 +13,10 @@ namespace {
 std::string violations(const World& world) {
   history::CheckOptions options;
   options.shown_max = 2;
-  options.other_groups.round_robin = true;
+  for (std::size_t g = 0; g < world.groups().size(); ++g) {
+    options.groups[static_cast<std::uint16_t>(g)] = {.level = world.groups()[g].level,
+                                                     .round_robin = true};
+  }
   options.suspect_after_ns = world.suspect_after_ns();
   options.stop_bound_ns = options.evict_bound_ns = world.stop_bound_ns();
   // These two hold where nothing else keeps a member from hearing or delivering.

@@ -42,6 +42,7 @@ struct Seat {
 struct Claim {
   std::uint16_t group = 0;
   std::uint32_t size = 0;
+  bool safe = false;  ///< to be committed as Service::safe
   SendRing::Space space{};
   std::uint64_t until_ns = 0;
 };

@@ -1,7 +1,7 @@
 /// \file record.hpp
 /// A record of a ring buffer: a header word and the message, in units of 8 bytes (granules).
 ///
-///     header: 63 .. 32 round   31 pad   30 abandoned   29 stamped   28 .. 25 view   24 .. 0 length
+///     header: 63 .. 32 round   31 .. 30 kind   29 stamped   28 .. 25 view   24 .. 0 length
 ///
 /// Invariant R1: a record never wraps around the ring's end; a pad record fills what is left there
 /// and its reader goes on at the start. Pads take up no round. R2: an abandoned record takes up its
@@ -10,7 +10,8 @@
 /// its round, modulo 2^32, and with the view it has that round in, modulo 16. So nulls, however
 /// many, take no space and no lock. R4: a record that a view did not deliver is sent again, where
 /// it is, in the next. A stamp of an earlier view says nothing then; one of a later view tells a
-/// member that has still to reach the end of its own that this record lies beyond.
+/// member that has still to reach the end of its own that this record lies beyond. R5: a message of
+/// Service::safe says so itself, in its kind, also when it is sent again.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -18,8 +19,10 @@
 namespace tutti {
 
 inline constexpr std::size_t kGranule = 8;
+// The kinds of a record; a message without a wish of its own has neither bit.
 inline constexpr std::uint32_t kPadBit = 1U << 31;
 inline constexpr std::uint32_t kAbandonedBit = 1U << 30;
+inline constexpr std::uint32_t kSafeBits = kPadBit | kAbandonedBit;
 inline constexpr std::uint32_t kStampedBit = 1U << 29;
 inline constexpr int kViewShift = 25;
 inline constexpr std::uint32_t kViewMask = 15U << kViewShift;
@@ -38,7 +41,7 @@ struct RecordHeader {
   std::uint32_t round = 0;
 
   [[nodiscard]] std::uint32_t length() const { return length_and_flags & kLengthMask; }
-  [[nodiscard]] bool pad() const { return (length_and_flags & kPadBit) != 0; }
+  [[nodiscard]] bool pad() const { return (length_and_flags & kSafeBits) == kPadBit; }
   [[nodiscard]] bool stamped() const { return (length_and_flags & kStampedBit) != 0; }
   /// Of a stamped header.
   [[nodiscard]] StampFrom stamp_seen_from(std::uint64_t view) const {
@@ -46,7 +49,8 @@ struct RecordHeader {
     if (ahead == 0) return StampFrom::this_view;
     return ahead >> kViewShift < 8 ? StampFrom::later : StampFrom::earlier;
   }
-  [[nodiscard]] bool abandoned() const { return (length_and_flags & kAbandonedBit) != 0; }
+  [[nodiscard]] bool abandoned() const { return (length_and_flags & kSafeBits) == kAbandonedBit; }
+  [[nodiscard]] bool safe() const { return (length_and_flags & kSafeBits) == kSafeBits; }
 };
 
 [[nodiscard]] inline RecordHeader unpack_header(std::uint64_t word) {

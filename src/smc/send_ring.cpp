@@ -22,11 +22,20 @@ SendRing::Outcome SendRing::claim_shared(std::uint32_t bytes, Space& space) noex
   return claim_as<Sharing::shared>(bytes, released_now(), space);
 }
 
-void SendRing::abandon(const Space& space) noexcept {
+void SendRing::set_kind(const Space& space, std::uint32_t bits) noexcept {
   std::byte* header = space.payload - kGranule;
   const RecordHeader claimed = unpack_header(NativeMemory::load(header));
-  TUTTI_ASSERT(!claimed.pad() && !claimed.abandoned(), space.index, space.end);
-  store_cell(header, pack_header(claimed) | kAbandonedBit);
+  TUTTI_ASSERT((claimed.length_and_flags & kSafeBits) == 0, space.index, space.end);
+  store_cell(header, pack_header(claimed) | bits);
+}
+
+void SendRing::commit_safe(const Space& space) noexcept {
+  set_kind(space, kSafeBits);
+  commit(space);
+}
+
+void SendRing::abandon(const Space& space) noexcept {
+  set_kind(space, kAbandonedBit);
   commit(space);
 }
 

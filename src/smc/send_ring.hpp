@@ -55,6 +55,9 @@ class SendRing {
   /// Makes a claimed record ready for take().
   void commit(const Space& space) noexcept;
 
+  /// The same for a message of Service::safe (R5).
+  void commit_safe(const Space& space) noexcept;
+
   /// The same for a record that shall not be delivered (R2).
   void abandon(const Space& space) noexcept;
 
@@ -108,6 +111,7 @@ class SendRing {
   }
 
  private:
+  void set_kind(const Space& space, std::uint32_t bits) noexcept;
   [[nodiscard]] Batch prefix(std::uint32_t max_bytes, std::uint32_t max_records) const;
 
   struct Released {

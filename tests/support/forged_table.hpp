@@ -168,18 +168,17 @@ class RingWriter {
       : ring_(ring), granules_(static_cast<std::uint32_t>(ring.size() / kGranule)) {}
 
   /// The next record, in that round. Stamps and pads as R1 and R3 say. Returns its message.
-  std::byte* put(std::uint32_t bytes, std::uint64_t round, bool abandoned = false) {
+  std::byte* put(std::uint32_t bytes, std::uint64_t round, std::uint32_t kind = 0) {
     const std::uint32_t stamp = round == next_round_ ? 0 : kStampedBit;
     const auto mod = static_cast<std::uint32_t>(stamp == 0 ? 0 : round);
     next_round_ = round + 1;
     ++records_;
-    const std::uint32_t flags = abandoned ? kAbandonedBit : 0;
     if (at_ + record_granules(bytes) > granules_) {
       raw({kPadBit | stamp, mod});
       at_ = 0;
-      raw({bytes | flags, 0});
+      raw({bytes | kind, 0});
     } else {
-      raw({bytes | flags | stamp, mod});
+      raw({bytes | kind | stamp, mod});
     }
     std::byte* message = ring_.data() + (std::size_t{at_} + 1) * kGranule;
     at_ = (at_ + record_granules(bytes)) % granules_;

@@ -1,5 +1,6 @@
-// Members that go on from a view together delivered the same messages in it; at atomic they also
-// delivered every message that any member delivered in it (D4 D5 D11 F2). A member's first delivery
+// Members that go on from a view together delivered the same messages in it. They also delivered
+// every message that any member delivered as safe in it, with what comes before: at atomic that is
+// all that any member delivered (D4 D5 D11 F2). A member's first delivery
 // follows what came before it (D7).
 #include <algorithm>
 #include <limits>
@@ -24,14 +25,14 @@ class InView {
     }
     const auto cut = run_.cuts.find({view, group.id});
     if (cut != run_.cuts.end()) cut_ = cut->second.front();
-    longest_ = &*std::ranges::max_element(tallies_, {}, &Tally::end);
+    longest_ = &*std::ranges::max_element(tallies_, {}, &Tally::safe_end);
   }
 
   void check() {
     check_cut();
     if (survivors_.empty()) return;
     check_survivors();
-    if (group_.atomic()) check_uniform();
+    check_uniform();
     check_zombies();
   }
 
@@ -64,15 +65,15 @@ class InView {
     const std::uint64_t position = run_.event(*cut_).position;
     for (const Tally& tally : tallies_) {
       const bool goes_on = std::ranges::binary_search(survivors_, tally.life);
-      const bool bound = goes_on || group_.atomic();  // others may have more: ahead.cpp
+      // Others may have more that is not safe: ahead.cpp.
+      const bool beyond = (goes_on ? tally.end : tally.safe_end) > position;
       const bool all = goes_on || left_in_order(tally.life);
-      if ((bound && tally.end > position) || (all && tally.end < position)) {
-        run_.findings.add(
-            Property::D11,
-            run_.name(tally.life) +
-                (tally.end > position ? " delivers beyond" : " stops delivering before") +
-                " the cut of " + where(),
-            {last(tally), *cut_});
+      if (beyond || (all && tally.end < position)) {
+        run_.findings.add(Property::D11,
+                          run_.name(tally.life) +
+                              (beyond ? " delivers beyond" : " stops delivering before") +
+                              " the cut of " + where(),
+                          {last(tally), *cut_});
       }
     }
   }
@@ -96,7 +97,7 @@ class InView {
   void check_uniform() {
     for (const std::uint32_t life : survivors_) {
       const Tally* own = tally(life);
-      if (own != nullptr && own->end >= longest_->end) continue;
+      if ((own != nullptr ? own->end : 0) >= longest_->safe_end) continue;
       run_.findings.add(Property::D5,
                         run_.name(life) + " went on without messages that " +
                             run_.name(longest_->life) + " delivered in " + where(),
@@ -118,7 +119,7 @@ class InView {
       const NodeRef who = run_.lives[tally.life].who;
       const auto left = std::ranges::find(next->lefts, who, &ViewLeft::who);
       if (left == next->lefts.end()) continue;
-      if (group_.atomic() && tally.end > agreed) {
+      if (tally.safe_end > agreed) {
         run_.findings.add(Property::F2,
                           run_.name(tally.life) +
                               " was removed and delivered what"

@@ -1,7 +1,7 @@
 // Below atomic, a member that does not go on from a view may deliver messages in it that no other
 // member has. It must still deliver what the survivors delivered in that view in their order and
 // without gaps, as far as it gets. Apart from that it may only deliver messages of other lost
-// members that nobody else has (D6).
+// members that nobody else has, and all have what it delivers as safe (D6).
 #include <algorithm>
 #include <optional>
 
@@ -83,12 +83,13 @@ class Ahead {
     if (at_ < end_) {
       const Entry theirs = traced_.sequence.get(at_ - group_.first_ordinal);
       if (theirs.sender == 0) return false;  // reported as a gap, or in no history
-      if (theirs.sender == sender && theirs.ticket == ticket) {
+      if (theirs.sender == sender && theirs.ticket == ticket &&
+          (!is_safe(event) || event.position == at_)) {
         ++at_;
         return true;
       }
     }
-    if (!strictly && was_lost(event) && !is_known(sender, ticket)) return true;
+    if (!strictly && !is_safe(event) && was_lost(event) && !is_known(sender, ticket)) return true;
     run_.findings.add(Property::D6,
                       run_.name(ref.life) + " does not go on from view " + std::to_string(view_) +
                           ", and delivers in it what the survivors do not, or later",

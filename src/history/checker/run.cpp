@@ -102,7 +102,7 @@ class Run::Scan {
       in.group->id = event.group;
       in.group->first_ordinal = std::min(in.group->first_ordinal, event.position);
       if (!in.group->level) {
-        const auto level = static_cast<Level>(event.detail & ((1U << kLevelBits) - 1));
+        const auto level = static_cast<Level>(level_of(event));
         in.group->level = level <= Level::atomic ? level : Level::atomic;
       }
     }

@@ -14,18 +14,25 @@ namespace tutti::history {
 
 /// One message of a group's sequence, as recorded in the first history that delivers it.
 struct Entry {
-  std::uint32_t sender = 0;  ///< its number in Trace; 0: nobody delivered this ordinal
-  std::uint32_t ticket = 0;  ///< low 32 bits
-  std::uint32_t view = 0;    ///< low 32 bits
+  std::uint32_t sender : 31 = 0;  ///< its number in Trace; 0: nobody delivered this ordinal
+  std::uint32_t safe : 1 = 0;     ///< is_safe()
+  std::uint32_t ticket = 0;       ///< low 32 bits
+  std::uint32_t view = 0;         ///< low 32 bits
   std::uint32_t crc = 0;
 };
+
+/// Every member has the message if one delivers it: all have that at `atomic`.
+[[nodiscard]] inline bool is_safe(const Event& deliver) {
+  return level_of(deliver) == static_cast<std::uint8_t>(Level::atomic);
+}
 
 /// What one member delivered of a group in one view.
 struct Tally {
   std::uint32_t life = 0;
   std::uint64_t view = 0;
   std::uint64_t count = 0;
-  std::uint64_t end = 0;  ///< 1 + the last ordinal
+  std::uint64_t end = 0;       ///< 1 + the last ordinal
+  std::uint64_t safe_end = 0;  ///< 1 + the last one that was delivered as safe
   std::uint64_t last_index = 0;
   std::uint64_t last_ns = 0;
 };

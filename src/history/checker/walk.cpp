@@ -80,8 +80,9 @@ void Walk::tally(const Step& step) {
   InGroup& in = step.in;
   if (in.tally.count > 0 && in.tally.view != step.event.view) {
     in.trace->tallies.push_back(in.tally);
-    in.tally.count = 0;
+    in.tally = {};
   }
+  const std::uint64_t end = step.event.position + 1;
   if (!in.began) {
     in.began = true;
     in.ending = {.life = number_, .first = step.event.position, .first_index = step.ref.index};
@@ -91,7 +92,8 @@ void Walk::tally(const Step& step) {
   in.tally = {.life = number_,
               .view = step.event.view,
               .count = in.tally.count + 1,
-              .end = step.event.position + 1,
+              .end = end,
+              .safe_end = is_safe(step.event) ? end : in.tally.safe_end,
               .last_index = step.ref.index,
               .last_ns = step.event.time_ns};
 }

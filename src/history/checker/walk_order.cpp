@@ -25,6 +25,7 @@ void Walk::check_order(const Step& step) {
   Entry& entry = step.in.trace->sequence[at];
   if (entry.sender != 0) return check_against(step, entry);
   entry = {.sender = step.sender.number,
+           .safe = is_safe(step.event),
            .ticket = static_cast<std::uint32_t>(step.event.number),
            .view = static_cast<std::uint32_t>(step.event.view),
            .crc = step.event.crc};
@@ -58,6 +59,9 @@ void Walk::check_against(const Step& step, const Entry& entry) {
     findings.add(Property::D3,
                  run_.name(number_) + " delivers a message in another view than others",
                  findings.keeps(Property::D3) ? with_other(step.ref) : std::vector<EventRef>{});
+  } else if ((entry.safe != 0) != is_safe(step.event)) {
+    findings.add(Property::D14, run_.name(number_) + " delivers as safe what others do not, or not",
+                 findings.keeps(Property::D14) ? with_other(step.ref) : std::vector<EventRef>{});
   } else if (entry.crc != step.event.crc && step.sent.time == 0) {
     findings.add(Property::D6, run_.name(number_) + " delivers other bytes than others",
                  findings.keeps(Property::D6) ? with_other(step.ref) : std::vector<EventRef>{});

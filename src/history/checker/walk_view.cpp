@@ -14,7 +14,8 @@ void Walk::install(std::uint64_t) {
 void Walk::check_in_view(const Step& step) {
   const Event& event = step.event;
   const Level level = *step.in.group->level;
-  if ((event.detail & ((1U << kLevelBits) - 1)) != static_cast<std::uint8_t>(level)) {
+  const bool safe = level == Level::agreed && is_safe(event);
+  if (level_of(event) != static_cast<std::uint8_t>(level) && !safe) {
     add(Property::D14, step.ref, "delivers at another level than the group's");
   }
   if (event.view == view_) {

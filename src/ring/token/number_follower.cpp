@@ -14,6 +14,7 @@ void NumberFollower<Memory>::fill(Filling& filling) {
   std::uint64_t end = kNoRound;
   for (const auto& cursor : cursors_) end = std::min(end, cursor.bounds.stable);
   while (round_ < end && !filling.full() && find_next()) {
+    if (cursors_[turn_].safe && round_ >= safe_) break;  // and what comes after it waits too
     pass(turn_, filling.seq, filling);
     ++round_;
   }

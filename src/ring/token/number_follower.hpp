@@ -21,6 +21,7 @@ class NumberFollower final : public Follower<Memory> {
   using Base::cursors_;
   using Base::pass;
   using Base::round_;
+  using Base::safe_;
   using Base::shape_;
   using typename Base::Filling;
 

@@ -21,6 +21,7 @@ class Safe final : public Stability<Memory> {
     const bool rose = state.safe != told_;
     if (!fresh && !rose) return false;
     told_ = state.safe;
+    state.bounds.set_safe(told_);  // first: what is stable here is safe
     for (const SenderIndex s : state.shape.sender_indices()) {
       state.stable[s] = told_;
       state.set_bounds(s);

@@ -130,6 +130,8 @@ TEST(BadDelivery, D5OneDeliversWhatSurvivorsLack) {
           for (int i = 0; i < 3; ++i) deliver_more(s, kE, kAtomic, 2);
         }},
        {"of a part of the members", [](Story& s) { erase_last_delivery(s, kA, kSome, 3); }},
+       {"C delivered as safe what nobody else has",
+        [](Story& s) { s.get(kC, EventKind::deliver, -1, kAgreed).detail ^= 3; }},
        {"C2 delivered nothing of view 4", [](Story& s) {
           std::erase_if(s.lives[kC2].events, [](const Event& e) {
             return e.kind == EventKind::deliver && e.view == 4 && e.group == kAtomic;

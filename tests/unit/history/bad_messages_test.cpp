@@ -1,5 +1,7 @@
 /// Hand-made histories with wrong deliveries: D8 to D14.
 #include <algorithm>
+#include <set>
+#include <utility>
 
 #include "history/text.hpp"
 #include "unit/history/spoil.hpp"
@@ -185,6 +187,8 @@ TEST(BadMessages, D14AnotherLevel) {
                     [](Story& s) { set_level(s.get(kD, EventKind::deliver, -1, kAgreed), 0); }},
                    {"unordered as atomic",
                     [](Story& s) { set_level(s.get(kB, EventKind::deliver, 0, kUnordered), 2); }},
+                   {"safe at one of them",
+                    [](Story& s) { set_level(s.get(kA, EventKind::deliver, 3, kAgreed), 2); }},
                    {"no such level",
                     [](Story& s) { set_level(s.get(kE, EventKind::deliver, 1, kSome - 2), 3); }},
                    {"all that B does", [](Story& s) {
@@ -193,6 +197,30 @@ TEST(BadMessages, D14AnotherLevel) {
                           set_level(event, 1);
                       }
                     }}});
+}
+
+// D5: among messages at agreed some may be safe, if they are so at each member.
+TEST(BadMessages, SafeMessagesAmongOthersAreGood) {
+  Story story = good_story();
+  const auto delivers = [](const Event& event) {
+    return event.kind == EventKind::deliver && event.group == kAgreed;
+  };
+  std::set<std::pair<std::uint64_t, std::uint64_t>> of_a;  // C has one that A lacks
+  for (const Event& event : story.lives[kA].events) {
+    if (delivers(event)) of_a.emplace(event.position, event.crc);
+  }
+  std::size_t safe = 0;
+  for (auto& life : story.lives) {
+    for (Event& event : life.events) {
+      if (!delivers(event) || event.position % 3 != 0) continue;
+      if (!of_a.contains({event.position, event.crc})) continue;
+      set_level(event, 2);
+      ++safe;
+    }
+  }
+  ASSERT_GE(safe, 6U);
+  const history::Report report = story.check();
+  EXPECT_TRUE(report.good()) << to_string(report);
 }
 
 // D14: senders may be interleaved in any way, and nothing holds across views.

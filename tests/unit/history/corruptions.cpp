@@ -311,7 +311,9 @@ constexpr std::array kCorruptions = {
                }},
     Corruption{"level",
                [](Story& s, Prng& r) {
-                 return change(s, r, kDeliver, all, [](Event& e) { e.detail ^= 3; });
+                 return change(s, r, kDeliver, all, [](Event& e) {
+                   e.detail ^= level_of(e) == 1 ? 1 : 3;  // agreed as atomic: it is safe
+                 });
                }},
     Corruption{"the round goes back", round_back},
     Corruption{"a member is missing",

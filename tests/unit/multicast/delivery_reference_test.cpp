@@ -93,7 +93,7 @@ void compare(std::uint64_t seed) {
           live += record_granules(records[r].bytes);
         }
         if (live + record_granules(128) > options.ring_granules / 2) break;  // with any pad
-        one.data = group.rings[s].put(one.bytes, one.round, one.abandoned);
+        one.data = group.rings[s].put(one.bytes, one.round, one.abandoned ? kAbandonedBit : 0);
         ++bounds[s].records;
         bounds[s].known = one.round + 1;
       }

@@ -129,7 +129,7 @@ TEST(Delivery, Y3CountsConsumedRecordsAfterTheCallback) {
 TEST(Delivery, DeliversNothingForAnAbandonedRecordButPassesIt) {
   ForgedDelivery group({.members = 1, .sender_ranks = {0}});
   group.rings[0].put(8, 0);
-  group.rings[0].put(16, 1, true);
+  group.rings[0].put(16, 1, kAbandonedBit);
   const std::byte* third = group.rings[0].put(8, 2);
   group.known(0, 3);
   group.run();
@@ -143,7 +143,7 @@ TEST(Delivery, DeliversNothingForAnAbandonedRecordButPassesIt) {
 TEST(Delivery, SaysThatItMovedWhenItPassedOnlyAbandonedRecords) {
   for (const Level level : {Level::atomic, Level::unordered}) {
     ForgedDelivery group({.members = 1, .sender_ranks = {0}, .level = level});
-    group.rings[0].put(8, 0, true);
+    group.rings[0].put(8, 0, kAbandonedBit);
     group.known(0, 1);
     EXPECT_TRUE(group.run()) << "somebody must tell the sender";
     EXPECT_TRUE(group.batches.empty()) << "never an empty batch";

@@ -36,6 +36,8 @@ class ForgedMember {
     return bounds_.get(SenderIndex{sender});
   }
 
+  [[nodiscard]] std::uint64_t safe() const { return bounds_.safe(); }
+
   Outbox out;
   MulticastCounters counters;
 

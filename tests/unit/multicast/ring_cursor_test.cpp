@@ -71,7 +71,7 @@ TEST_F(Walk, RefusesHeadersThatCannotBe) {
 
 TEST_F(Walk, CountsTheRecordsBeforeARound) {
   writer.put(8, 0);
-  writer.put(8, 1, true);  // abandoned
+  writer.put(8, 1, kAbandonedBit);
   writer.put(8, 5);
   EXPECT_EQ(before(0, 3)->records, 0U);
   EXPECT_EQ(before(2, 3)->records, 2U);

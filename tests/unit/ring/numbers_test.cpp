@@ -113,5 +113,44 @@ TEST_F(NumberDelivery, StopsAtTheLeastBound) {
   EXPECT_FALSE(run());
 }
 
+// R5.
+TEST_F(NumberDelivery, WaitsBeforeASafeMessageUntilAllHaveIt) {
+  rings[2].put(8, 0);
+  rings[0].put(8, 1, kSafeBits);
+  rings[1].put(8, 2);
+  stable(3);
+  EXPECT_TRUE(run());
+  EXPECT_EQ(senders(), "2") << "it is here, and so is what comes after it";
+  bounds.set_safe(1);
+  EXPECT_FALSE(run()) << "all have what comes before it";
+  bounds.set_safe(2);
+  EXPECT_TRUE(run());
+  EXPECT_EQ(senders(), "201");
+}
+
+TEST_F(NumberDelivery, WaitsForNothingMoreAtTheEndOfTheView) {
+  rings[2].put(8, 0, kSafeBits);
+  rings[2].put(8, 1);
+  stable(1);
+  EXPECT_FALSE(run());
+  bounds.close();
+  for (std::uint32_t s = 0; s < 3; ++s) {
+    bounds.set(s, {.records = rings[s].records(), .known = kNoRound, .stable = kNoRound});
+  }
+  bounds.make_final();
+  bounds.open();
+  EXPECT_TRUE(run());
+  EXPECT_EQ(senders(), "22");
+  EXPECT_EQ(delivery->position(), kDeliveredAll);
+}
+
+TEST_F(NumberDelivery, ASafeMessageThatWasAbandonedIsNoMessage) {
+  rings[2].put(8, 0, kAbandonedBit);
+  rings[1].put(8, 1);
+  stable(2);
+  EXPECT_TRUE(run());
+  EXPECT_EQ(senders(), "1");
+}
+
 }  // namespace
 }  // namespace tutti::testing

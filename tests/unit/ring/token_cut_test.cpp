@@ -18,7 +18,9 @@ class TokenCut : public ::testing::TestWithParam<Level> {
   TokenCut() {
     for (std::uint32_t m = 0; m < 3; ++m) table.met_all(m);
     RingWriter writer(table.ring(1));
-    for (std::uint64_t number = 0; number < 4; ++number) writer.put(8, number, number == 1);
+    for (std::uint64_t number = 0; number < 4; ++number) {
+      writer.put(8, number, number == 1 ? kAbandonedBit : 0);
+    }
     table.sent(1, {.records = 4, .rounds = 4});
     bounds.close();
     step();

@@ -152,6 +152,23 @@ TEST_F(Visit, SaysWhatItHasWithTheToken) {  // TK7
   EXPECT_EQ(ring.word(1, ring.words().here()), 5U);
 }
 
+class Agreed : public Visit {
+ protected:
+  Agreed() : Visit(ForgedRing::token_ring(Level::agreed)) {}
+};
+
+// With Level::agreed what is here may be delivered; what is safe is told beside it (R5).
+TEST_F(Agreed, TellsDeliveryWhatAllHave) {
+  for (std::uint32_t m = 0; m < 3; ++m) ring.table.met_all(m);
+  sent_by_2(5, 0);
+  visit({.visit = 1, .seq = 5, .aru = 5, .fcc = 5});
+  EXPECT_EQ(ring[1].bounds(2).stable, 5U);
+  EXPECT_EQ(ring[1].safe(), 0U) << "aru was that high once";
+  ring.post(0, {.visit = 4, .seq = 5, .aru = 5, .fcc = 5});
+  EXPECT_TRUE(ring[1].step());
+  EXPECT_EQ(ring[1].safe(), 5U);
+}
+
 struct Impossible {
   const char* what;
   Token token;

@@ -19,8 +19,19 @@ TEST(RecordHeader, CarriesLengthFlagsAndRound) {
 TEST(RecordHeader, KeepsFlagsOutOfTheLength) {
   const RecordHeader header{.length_and_flags = 0xffffffff, .round = 0};
   EXPECT_EQ(header.length(), (1U << 25) - 1);
-  EXPECT_TRUE(header.pad());
+  EXPECT_TRUE(header.safe());
   EXPECT_EQ(kLengthMask & (kPadBit | kAbandonedBit | kStampedBit | kViewMask), 0U);
+}
+
+// R1, R2, R5.
+TEST(RecordHeader, IsOfOneKind) {
+  for (const std::uint32_t bits : {0U, kPadBit, kAbandonedBit, kSafeBits}) {
+    const RecordHeader header{.length_and_flags = 7 | kStampedBit | bits, .round = 0};
+    EXPECT_EQ(header.pad(), bits == kPadBit);
+    EXPECT_EQ(header.abandoned(), bits == kAbandonedBit);
+    EXPECT_EQ(header.safe(), bits == kSafeBits);
+    EXPECT_EQ(header.length(), 7U);
+  }
 }
 
 // R4.

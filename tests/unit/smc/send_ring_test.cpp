@@ -104,6 +104,25 @@ TEST(SendRing, AlwaysHasSpaceForHalfTheRingWhenEmpty) {
   }
 }
 
+// R5.
+TEST(SendRing, MarksSafeMessagesAlsoWhenTheyAreSentAgain) {
+  RingFixture fixture(64, 16);
+  SendRing::Space space;
+  ASSERT_EQ(fixture.ring.claim(16, space), Outcome::ok);
+  fixture.ring.commit_safe(space);
+  ASSERT_TRUE(fixture.send(1));
+  for (std::uint64_t view = 1; view < 4; ++view) {
+    const SendRing::Batch batch = fixture.take();
+    fixture.ring.stamp(batch, 7, view);
+    const std::vector<RecordHeader> records = fixture.records(batch);
+    ASSERT_EQ(records.size(), 2U);
+    EXPECT_TRUE(records[0].safe() && records[0].stamped());
+    EXPECT_EQ(records[0].length(), 16U);
+    EXPECT_FALSE(records[1].safe());
+    fixture.ring.rebase(0, view + 1);
+  }
+}
+
 // R2.
 TEST(SendRing, MarksAbandonedRecordsAndTakesThem) {
   RingFixture fixture(64, 16);
