@@ -18,8 +18,8 @@ Token token_in(const std::byte* block, const TokenWords& words) {
   return token;
 }
 
-std::string text_of(std::uint32_t by, const Token& token) {
-  return "rank " + std::to_string(by) + " posts visit " + std::to_string(token.visit) +
+std::string text_of(Rank by, const Token& token) {
+  return "rank " + std::to_string(by.value) + " posts visit " + std::to_string(token.visit) +
          " with seq " + std::to_string(token.seq) + ", aru " + std::to_string(token.aru) +
          ", fcc " + std::to_string(token.fcc);
 }
@@ -56,7 +56,7 @@ std::string TokenWatch::see(std::size_t group, const GroupShape& shape) {
 std::string TokenWatch::compare(const Posted& earlier, const Posted& later,
                                 const GroupShape& shape) {
   const bool adjoin = later.token.visit == earlier.token.visit + 1;
-  const bool taken_by_another = adjoin && later.by != earlier.token.visit % shape.members();
+  const bool taken_by_another = adjoin && later.by.value != earlier.token.visit % shape.members();
   const bool back = later.token.seq < earlier.token.seq;
   const bool too_many = adjoin && later.token.seq - earlier.token.seq > shape.windows.personal;
   if (!taken_by_another && !back && !too_many) return {};

@@ -27,7 +27,7 @@ class TokenWatch {
   static constexpr std::size_t kKept = 64;  // visits of a view
 
   struct Posted {
-    std::uint32_t by = 0;  // rank
+    Rank by{};
     Token token;
     friend bool operator==(const Posted&, const Posted&) = default;
   };

@@ -8,7 +8,6 @@
 /// Threads: the predicate thread. Source: [Accelerated Ring, II], the two services.
 #pragma once
 #include <memory>
-#include <vector>
 
 #include "multicast/stability.hpp"
 
@@ -32,7 +31,7 @@ class AgreedAndSafe final : public Stability<Memory> {
   [[nodiscard]] bool receives_wedged() const override { return agreed_->receives_wedged(); }
   [[nodiscard]] bool delivers_wedged() const override { return agreed_->delivers_wedged(); }
   [[nodiscard]] bool passes_on() const override { return agreed_->passes_on(); }
-  [[nodiscard]] bool delivers_alone(const std::vector<bool>& goes_on) const override {
+  [[nodiscard]] bool delivers_alone(const IndexedBy<Rank, bool>& goes_on) const override {
     return agreed_->delivers_alone(goes_on);
   }
 

@@ -135,7 +135,8 @@ TEST_F(NumberDelivery, WaitsForNothingMoreAtTheEndOfTheView) {
   EXPECT_FALSE(run());
   bounds.close();
   for (std::uint32_t s = 0; s < 3; ++s) {
-    bounds.set(s, {.records = rings[s].records(), .known = kNoRound, .stable = kNoRound});
+    bounds.set(SenderIndex{s},
+               {.records = rings[s].records(), .known = kNoRound, .stable = kNoRound});
   }
   bounds.make_final();
   bounds.open();
