@@ -231,7 +231,7 @@ class Member final : private EngineEvents {
   std::vector<Connection> connections_;
   std::vector<Connection> on_trial_;
   std::vector<Entered> entries_;
-  std::uint64_t pieces_ = 0;  // that it has passed on in earlier views
+  std::uint64_t pieces_ = 0;                           // that it has passed on in earlier views
   std::deque<std::vector<std::uint64_t>> first_seqs_;  // by group, of views not yet told
   View told_;
   std::uint64_t told_at_ns_ = 0;
