@@ -103,9 +103,9 @@ class TUTTI_API Group {
   [[nodiscard]] Result<Claim> claim(std::uint32_t size, Timeout timeout);
 
   /// Commits the message: every member delivers it, in the group's order. Never blocks. The claim
-  /// is empty afterwards. A claim on another group is abandoned, and an error in the log names both
-  /// groups; then, and for an empty claim, the ticket is 0. So it is for a service that the group
-  /// does not offer (may_ask_for).
+  /// is empty afterwards. A claim on another group, or with a service that the group does not offer
+  /// (may_ask_for), is abandoned, and a warning in the log says why; then, and for an empty claim,
+  /// the ticket is 0.
   Ticket commit(Claim&& claim) noexcept;
   Ticket commit(Claim&& claim, Service service) noexcept;
 

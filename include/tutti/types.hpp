@@ -65,9 +65,9 @@ enum class Level : std::uint8_t {
 /// What the sender of one message asks for.
 enum class Service : std::uint8_t {
   of_level,  ///< what Level says
-  /// As at Level::atomic: a member delivers the message once every member has it, and what comes
-  /// after it in the sequence once it is delivered. For groups with Order::token_ring at
-  /// Level::agreed; at Level::atomic it is what every message gets [Accelerated Ring, II].
+  /// As at Level::atomic: a member delivers the message once every member has it. Later messages of
+  /// the sequence wait for it. For groups with Order::token_ring at Level::agreed; at Level::atomic
+  /// it is what every message gets [Accelerated Ring, II].
   safe,
 };
 

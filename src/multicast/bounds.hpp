@@ -53,9 +53,8 @@ class Bounds {
     return bounds;
   }
 
-  /// Every member has all that comes before this position. Messages of Service::safe wait for it
-  /// as long as the bounds are not final: then every member that goes on has what comes before the
-  /// end. What is stable here is told by set().
+  /// Every member has all that comes before this position. Messages of Service::safe wait for it,
+  /// but not once the bounds are final: every member that goes on has what comes before the end.
   void set_safe(std::uint64_t position) { safe_.store(position, std::memory_order_release); }
   [[nodiscard]] std::uint64_t safe() const { return safe_.load(std::memory_order_acquire); }
 

@@ -5,7 +5,8 @@
 /// Invariants:
 ///  Y1  The sequence is a function of the rings and the order alone, without the nulls.
 ///      How far it goes is the bounds' business, so all members deliver prefixes of one sequence.
-///  Y2  A position is passed only if its content is known: a record that is stable, or a null.
+///  Y2  A position is passed only if its content is known: a record that is stable, or a null. One
+///      of Service::safe is passed only if all members have it, or at the end of the view.
 ///  Y3  position() moves only after the callback returned: space is not used again before that.
 ///  Y4  Headers come from another member: checked before use; one that is impossible ends the
 ///      delivery with corrupt(), nothing is read outside the ring.

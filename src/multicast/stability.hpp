@@ -6,7 +6,8 @@
 ///   agreed     OnReceipt: at once, as soon as every member has every sender's row
 ///   unordered  AtOnce: at once
 ///
-/// In a ring, atomic is another rule (ring/token/safe.hpp, ring/lcr/acknowledged.hpp).
+/// In a ring, atomic is another rule (ring/token/safe.hpp, ring/lcr/acknowledged.hpp), and agreed
+/// may have safe messages in between (ring/token/agreed_and_safe.hpp).
 ///
 /// Invariants:
 ///  I2  With AllReceived a record of round k is stable once every member's received[s] > k. Nulls

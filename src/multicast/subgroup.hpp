@@ -168,6 +168,8 @@ class Subgroup final : public Stepped {
   [[nodiscard]] std::uint64_t stable(SenderIndex sender) const {
     return now_->multicast.stable(sender);
   }
+  /// Likewise: the position before which messages of Service::safe may be (Bounds::safe).
+  [[nodiscard]] std::uint64_t safe() const { return now_->bounds.safe(); }
   /// We have no space left, and wait for `member`.
   [[nodiscard]] bool holds_window(Rank member) const;
 

@@ -50,7 +50,7 @@ Result<void> Group::may_ask_for(Service service) const {
   return fail(ErrorCode::invalid_argument,
               "group '" + name() + "': a message cannot be sent as safe here: its order is " +
                   std::string(to_string(options.order)) +
-                  "; take Order::token_ring, or Level::atomic for all messages");
+                  "; take Order::token_ring at Level::agreed, or Level::atomic for all messages");
 }
 
 Result<Ticket> Group::send(std::span<const std::byte> bytes, Timeout timeout, Service service) {

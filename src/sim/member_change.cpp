@@ -77,6 +77,11 @@ void Member::check_stable() {
                       ~TokenWords::kWedged
                 : NativeMemory::load(words + ControlWords::kReceived[s]);
         const bool atomic = shape.level == Level::atomic;
+        if (!atomic && here && engine_->subgroup(g).safe() > received) {
+          finding_ = "I2: " + name() + " may deliver as safe in view " +
+                     std::to_string(shape.view) + " what " +
+                     plan_.rows.names[view().members[m].slot] + " does not have";
+        }
         const std::uint64_t most = here && atomic ? received : here && met ? kNoRound : 0;
         if (engine_->subgroup(g).stable(s) <= most || !finding_.empty()) continue;
         finding_ = (atomic ? "I2: " : "I7: ") + name() + " may deliver in view " +

@@ -24,8 +24,8 @@ std::byte pattern(const Mark& mark, std::size_t at) {
 }
 
 // Members choose the service of each message.
-bool mixes(const GroupOptions& group) {
-  return group.order == Order::token_ring && group.level == Level::agreed;
+bool mixes(const Plan& plan, const GroupOptions& group) {
+  return plan.safe_one_in != 0 && group.order == Order::token_ring && group.level == Level::agreed;
 }
 
 Slot slot_in(const IndexedBy<Slot, std::string>& names, const std::string& name) {
@@ -53,7 +53,8 @@ void Member::send() {
   const std::uint32_t most = options.message_max_bytes;
   const auto size = static_cast<std::uint32_t>(
       sizeof(Mark) + random_.below(random_.one_in(plan_.large_one_in) ? most - sizeof(Mark) : 16));
-  Claim claim{.group = group, .size = size, .safe = mixes(options) && random_.one_in(4)};
+  const bool safe = mixes(plan_, options) && random_.one_in(plan_.safe_one_in);
+  Claim claim{.group = group, .size = size, .safe = safe};
   if (ring->claim(size, claim.space) != SendRing::Outcome::ok) return;
   if (claims_.size() >= plan_.claims || !random_.one_in(2)) return commit(claim);
   claim.until_ns = net_.now_ns() + random_.below(plan_.claim_ns);

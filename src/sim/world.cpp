@@ -71,6 +71,7 @@ Plan plan_of(const Options& options, Rounds& rounds, TokenWatch& tokens,
   plan.create_after_ns = options.suspect_after_ns;
   plan.states = options.states;
   plan.large_one_in = options.large_one_in;
+  plan.safe_one_in = 4;
   plan.claims = options.claims;
   plan.claim_ns = 8 * options.send_every_ns;
   plan.litmus_rounds = options.litmus_rounds;

@@ -114,7 +114,8 @@ class Check(unittest.TestCase):
     def test_options(self):
         good = [self.history(0), self.history(1)]
         self.assertEqual(tutti("check", "--level", "0=atomic", *good).returncode, 0)
-        done = tutti("check", "--level", "0=agreed", *good)
+        self.assertEqual(tutti("check", "--level", "0=agreed", *good).returncode, 0, "all are safe")
+        done = tutti("check", "--level", "0=unordered", *good)
         self.assertEqual(done.returncode, 1)
         self.assertIn("D14: ", done.stdout)
         done = tutti("check", "--round-robin", *good)

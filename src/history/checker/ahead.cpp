@@ -85,6 +85,11 @@ class Ahead {
       if (theirs.sender == 0) return false;  // reported as a gap, or in no history
       if (theirs.sender == sender && theirs.ticket == ticket &&
           (!is_safe(event) || event.position == at_)) {
+        if ((theirs.safe != 0) != is_safe(event)) {
+          run_.findings.add(Property::D14,
+                            run_.name(ref.life) + " delivers as safe what others do not, or not",
+                            {ref});
+        }
         ++at_;
         return true;
       }

@@ -10,8 +10,9 @@
 namespace tutti::history {
 
 struct GroupRules {
-  std::optional<Level> level{};  ///< empty: the level of the group's first delivery
-  bool round_robin = false;      ///< rounds are recorded, and (round, rank) must rise (D7)
+  /// Empty: the level of the group's first delivery; agreed if some are that and others atomic.
+  std::optional<Level> level{};
+  bool round_robin = false;  ///< rounds are recorded, and (round, rank) must rise (D7)
 };
 
 struct CheckOptions {

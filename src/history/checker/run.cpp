@@ -106,6 +106,11 @@ class Run::Scan {
         in.group->level = level <= Level::atomic ? level : Level::atomic;
       }
     }
+    // The first one may have been sent as safe in a group at agreed.
+    if (in.group->atomic() && level_of(event) == static_cast<std::uint8_t>(Level::agreed) &&
+        !run_.options.groups.contains(event.group)) {
+      in.group->level = Level::agreed;
+    }
     ++in.group->deliveries;
     in.next = event.position + 1;
   }
