@@ -157,8 +157,7 @@ class Subgroup final : public Stepped {
   /// To be called now and then, before lag(): notes how far we have come. True: the next step tells
   /// it to all (GroupOrder::tell_position).
   bool note_course(std::uint64_t now_ns);
-  /// How far `member` is behind us; how far we are, if it is ourselves. On the
-  /// predicate thread.
+  /// How far `member` is behind us; how far we are, if it is ourselves. On the predicate thread.
   [[nodiscard]] Lag lag(Rank member) const;
   /// Where `member` is: it grows in a view whenever that one delivers.
   [[nodiscard]] std::uint64_t position_of(Rank member) const {

@@ -1,7 +1,7 @@
 // Members that go on from a view together delivered the same messages in it. They also delivered
 // every message that any member delivered as safe in it, with what comes before: at atomic that is
-// all that any member delivered (D4 D5 D11 F2). A member's first delivery
-// follows what came before it (D7).
+// all that any member delivered (D4 D5 D11 F2). A member's first delivery follows what came before
+// it (D7).
 #include <algorithm>
 #include <limits>
 

@@ -213,7 +213,7 @@ TEST(NullSends, LowOverheadAMessageThatIsReadyTakesTheRound) {
   EXPECT_EQ(member.counters.null_pushes.get(), 0U) << "no push for the null alone";
 }
 
-// Whoever sends, everything sent becomes deliverable: all positions before a message are settled.
+// Whichever members send, each can deliver every message: nulls settle all positions before it.
 TEST(NullSends, CorrectnessThePipelineNeverStalls) {
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     SCOPED_TRACE(seed);
