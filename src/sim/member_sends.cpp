@@ -51,8 +51,12 @@ void Member::send() {
   if (ring == nullptr || told_.id == 0) return;
   const GroupOptions& options = plan_.rows.groups[group];
   const std::uint32_t most = options.message_max_bytes;
-  const auto size = static_cast<std::uint32_t>(
-      sizeof(Mark) + random_.below(random_.one_in(plan_.large_one_in) ? most - sizeof(Mark) : 16));
+  const auto draw_size = [&] {
+    const bool large = random_.one_in(plan_.large_one_in);
+    return sizeof(Mark) + random_.below(large ? most - sizeof(Mark) : 16);
+  };
+  const auto size =
+      static_cast<std::uint32_t>(plan_.message_bytes != 0 ? plan_.message_bytes : draw_size());
   const bool safe = mixes(plan_, options) && random_.one_in(plan_.safe_one_in);
   Claim claim{.group = group, .size = size, .safe = safe};
   if (ring->claim(size, claim.space) != SendRing::Outcome::ok) return;

@@ -65,6 +65,7 @@ Net::Net(std::uint32_t slots, std::size_t row_bytes, std::size_t data_offset,
       row_bytes_(row_bytes),
       data_offset_(data_offset),
       options_(options),
+      ports_(slots, options.ports, options.delay_ns),
       random_(seed),
       wake_(std::move(wake)),
       troubles_(troubles),
@@ -208,6 +209,17 @@ std::uint64_t Net::draw_arrival(std::uint64_t last_at_ns) {
   return std::max(last_at_ns, now_ns_ + delay);
 }
 
+void Net::move_ports() {
+  while (const std::optional<SwitchPorts::Arrival> arrival = ports_.next_arrival(now_ns_)) {
+    Link& way = link(arrival->from, arrival->to);
+    const auto post = std::ranges::find(way.posts, kNever, &Post::at_ns);
+    if (post == way.posts.end()) continue;  // the connection was closed
+    post->at_ns = way.last_at_ns = arrival->at_ns;
+    post->rings = !way.waits() && wake_(way.reader, post->at_ns + options_.landing_ns);
+    note_first(way);
+  }
+}
+
 std::uint64_t Net::next_ring_ns(std::uint32_t to) {
   std::erase_if(rings_at_ns_[to], [this](std::uint64_t at_ns) { return at_ns <= now_ns_; });
   std::uint64_t next = kNever;
@@ -286,6 +298,7 @@ void Net::send(std::uint32_t from, std::uint32_t to, Post post) {
   do {
     post.stride = static_cast<std::uint32_t>(1 + random_.below(post.words));
   } while (std::gcd(post.stride, post.words) != 1);
+  if (ports_.have_rate()) return send_by_ports(way, std::move(post));
   if (overtakes(way, post)) return;
   post.at_ns = draw_arrival(way.queue == nullptr ? way.last_at_ns : 0);
   if (way.queue == nullptr) way.last_at_ns = post.at_ns;
@@ -296,6 +309,18 @@ void Net::send(std::uint32_t from, std::uint32_t to, Post post) {
   const auto position =
       ordered ? way.posts.end() : std::ranges::upper_bound(way.posts, post.at_ns, {}, &Post::at_ns);
   way.posts.insert(position, std::move(post));
+  note_first(way);
+}
+
+// When it arrives shows later, for others may send to the same node meanwhile.
+void Net::send_by_ports(Link& way, Post post) {
+  ports_.send(now_ns_, {.from = way.poster,
+                        .to = way.reader,
+                        .offset = post.offset,
+                        .bytes = 8ULL * post.words,
+                        .data = post.bytes.empty()});
+  post.at_ns = kNever;
+  way.posts.push_back(std::move(post));
   note_first(way);
 }
 

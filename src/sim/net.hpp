@@ -14,7 +14,6 @@
 /// (F-loss). Threads: one for all nodes.
 #pragma once
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <span>
@@ -25,8 +24,10 @@
 #include "fabric/fabric.hpp"
 #include "fabric/post_queue.hpp"
 #include "sim/let_go.hpp"
+#include "sim/net_link.hpp"
 #include "sim/net_options.hpp"
 #include "sim/row.hpp"
+#include "sim/switch_ports.hpp"
 #include "sim/troubles.hpp"
 
 namespace tutti::sim {
@@ -48,7 +49,12 @@ class Net {
   Net(std::uint32_t slots, std::size_t row_bytes, std::size_t data_offset,
       const NetOptions& options, std::uint64_t seed, Troubles& troubles, Wake wake);
 
-  void set_time(std::uint64_t now_ns) { now_ns_ = now_ns; }
+  void set_time(std::uint64_t now_ns) {
+    now_ns_ = now_ns;
+    if (ports_.have_rate()) move_ports();
+  }
+  /// Where links have a rate: the time has to be set then (SwitchPorts).
+  [[nodiscard]] std::uint64_t next_port_ns() const { return ports_.next_ns(); }
   /// Called with each post to a node that is connected.
   void set_watch(Watch watch) { watch_ = std::move(watch); }
   [[nodiscard]] std::uint64_t now_ns() const { return now_ns_; }
@@ -149,46 +155,16 @@ class Net {
 
  private:
   class NodeFabric;
-  struct Post {
-    std::uint64_t at_ns = 0;
-    std::uint64_t offset = 0;
-    std::uint32_t words = 0;
-    std::uint32_t landed = 0;  // of them
-    std::uint32_t next = 0;    // which lands next; then next + stride, ... modulo words
-    std::uint32_t stride = 1;  // at most words
-    bool torn = false;         // of the next word, some bytes have landed
-    bool rings = false;
-    bool frame = false;            // seen whole, when the reader polls
-    std::vector<std::byte> bytes;  // of a publish() or frame; empty for a write()
-  };
-  struct Link {
-    std::uint64_t connections = 0;
-    bool open = false;
-    bool held = false;
-    bool disordered = false;
-    bool is_new = false;    // the poster has yet to learn of it
-    bool posts_to = false;  // the poster has met the reader
-    bool reads = false;     // and the reader the poster
-    bool shared = false;
-    const std::byte* from = nullptr;  // the poster's row
-    std::uint32_t poster = 0;         // its slot
-    std::uint32_t reader = 0;
-    std::unique_ptr<Row> replica;
-    std::deque<Post> posts;
-    std::size_t late = 0;  // of a closed link: how many may still land
-    std::uint64_t last_at_ns = 0;
-    std::unique_ptr<PostQueue> queue;  // where no order is promised
-    std::size_t unknown = 0;           // posts of which the poster does not know that they landed
-    std::vector<std::uint64_t> known_at_ns;  // it learns so of some
-
-    [[nodiscard]] bool waits() const { return held || !reads; }
-  };
+  using Post = NetPost;
+  using Link = NetLink;
 
   [[nodiscard]] Link& link(std::uint32_t from, std::uint32_t to) {
     return links_[from * slots_ + to];
   }
   void post(std::uint32_t from, std::uint32_t to, Post post);
   void send(std::uint32_t from, std::uint32_t to, Post post);
+  void send_by_ports(Link& way, Post post);
+  void move_ports();
   // Sends what the queues of links without order release.
   void send_queued(std::uint32_t from);
   [[nodiscard]] bool drained(std::uint32_t from) const;
@@ -226,6 +202,7 @@ class Net {
   std::size_t row_bytes_;
   std::size_t data_offset_;
   NetOptions options_;
+  SwitchPorts ports_;
   Prng random_;
   Wake wake_;
   Watch watch_;  // or none

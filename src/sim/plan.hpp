@@ -26,6 +26,7 @@ struct Plan {
   std::uint32_t founders = 0;
   std::uint64_t create_after_ns = 0;
   std::uint32_t large_one_in = 0;   ///< Options
+  std::uint32_t message_bytes = 0;  ///< the size of all messages, at least 16; 0: it is drawn
   std::uint32_t safe_one_in = 0;    ///< messages of Service::safe, where there is a choice; 0: none
   std::uint32_t claims = 0;         ///< the same
   std::uint64_t claim_ns = 0;       ///< the longest time that one stays open

@@ -20,7 +20,8 @@ struct SimWords {
   bool trace = false;
   bool twice = false;
   std::uint32_t jobs = 0;
-  std::string story{};  // a file
+  std::string story{};   // a file
+  std::string figure{};  // a name
 };
 
 struct SeedRange {

@@ -18,6 +18,7 @@
 #include "cli/log.hpp"
 #include "cli/sim/options.hpp"
 #include "cli/terminal.hpp"
+#include "sim/figure/figures.hpp"
 #include "sim/run.hpp"
 #include "sim/story/story.hpp"
 #include "sim/trace.hpp"
@@ -172,8 +173,18 @@ int tell_story(const std::string& path) {
   return print(*told) ? kExitOk : kExitError;
 }
 
+int draw_figure(const std::string& name) {
+  const Result<const sim::Figure*> figure = sim::figure_from(name);
+  if (!figure) {
+    log_error("--figure: " + figure.error().message);
+    return kExitUsage;
+  }
+  return print((*figure)->draw()) ? kExitOk : kExitError;
+}
+
 int run_sim(const SimWords& words) {
   if (!words.story.empty()) return tell_story(words.story);
+  if (!words.figure.empty()) return draw_figure(words.figure);
   const Result<SeedRange> range = seeds_from(words.seeds);
   const Result<SimKind> kind = kind_from(words);
   for (const auto* error : {range ? nullptr : &range.error(), kind ? nullptr : &kind.error()}) {
@@ -187,10 +198,14 @@ int run_sim(const SimWords& words) {
   return run.report();
 }
 
-std::string about_scenarios() {
+std::string about_names() {
   std::string text = "Scenarios:\n";
   for (const sim::Scenario& scenario : sim::scenarios()) {
     text += "  " + std::string(scenario.name) + ": " + std::string(scenario.about) + "\n";
+  }
+  text += "Figures:\n";
+  for (const sim::Figure& figure : sim::figures()) {
+    text += "  " + std::string(figure.name) + ": " + std::string(figure.about) + "\n";
   }
   return text +
          "Exit status: 0 all good, 2 wrong usage, 4 a safety violation, 5 a run that did not "
@@ -226,7 +241,9 @@ void add_sim(CLI::App& app, int& status) {
   command->add_option(
       "--story", words->story,
       "run this story (docs/stories), and print it with what the members really do");
-  command->footer(about_scenarios());
+  command->add_option("--figure", words->figure,
+                      "print this simulated figure, see below: members on links of a rate");
+  command->footer(about_names());
   command->callback([words, &status] { status = run_sim(*words); });
 }
 

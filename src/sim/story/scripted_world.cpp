@@ -10,19 +10,16 @@ constexpr std::uint64_t kSeed = 1;  // of sizes of messages; nothing depends on 
 
 // The end of a connection comes after the last words that went over it.
 constexpr std::uint64_t kLossNs = 2 * ScriptedWorld::kDelayNs;
-
-// Whole, and one delay after it was posted.
-constexpr NetOptions kNet{.delay_ns = ScriptedWorld::kDelayNs, .jitter_ns = 0, .landing_ns = 0};
-
 }  // namespace
 
-ScriptedWorld::ScriptedWorld(const Plan& plan, bool shared, ScriptEvents& events)
+ScriptedWorld::ScriptedWorld(const Plan& plan, bool shared, ScriptEvents& events,
+                             const NetOptions& net)
     : plan_(plan),
       shared_(shared),
       events_(events),
       troubles_(plan.rows.nodes(), kHeartbeatNs, shared ? 1 : plan.rows.nodes()),
       net_(plan.rows.nodes(), plan.rows.row_bytes(), kMembershipOffset + plan.rows.words.bytes(),
-           kNet, kSeed, troubles_,
+           net, kSeed, troubles_,
            [this](std::uint32_t slot, std::uint64_t at_ns) {
              nodes_[slot].rings_ns.push_back(at_ns);
              return true;
@@ -68,7 +65,7 @@ std::uint64_t ScriptedWorld::next_ns(const Node& node) {
 }
 
 std::uint64_t ScriptedWorld::next_ns() const {
-  std::uint64_t next = kNever;
+  std::uint64_t next = net_.next_port_ns();
   for (const Node& node : nodes_) {
     if (node.member) next = std::min(next, next_ns(node));
   }

@@ -1,9 +1,9 @@
 /// \file scripted_world.hpp
-/// A simulated cluster for stories, in which only those things happen that a script asks for.
+/// A simulated cluster for stories and figures: only those things happen that a script asks for.
 ///
 /// Members, network and memory are those of World, which draws all from a seed. Here nothing is
-/// drawn: each post lands whole, one delay after it was made, and members pass in the order of
-/// their slots. Threads: one.
+/// drawn: each post lands whole, one delay after it was made unless the network says otherwise, and
+/// members pass in the order of their slots. Threads: one.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -40,9 +40,10 @@ class ScriptedWorld {
   static constexpr std::uint64_t kHeartbeatNs = 10 * kDelayNs;
   static constexpr std::uint64_t kSuspectAfterNs = 100 * kDelayNs;
   static constexpr std::uint64_t kNever = ~0ULL;
+  static constexpr NetOptions kNet{.delay_ns = kDelayNs, .jitter_ns = 0, .landing_ns = 0};
 
-  /// `shared`: all nodes are on one host. `plan` and `events` outlive it.
-  ScriptedWorld(const Plan& plan, bool shared, ScriptEvents& events);
+  /// `shared`: all nodes are on one host. `net` draws nothing. `plan` and `events` outlive it.
+  ScriptedWorld(const Plan& plan, bool shared, ScriptEvents& events, const NetOptions& net = kNet);
 
   [[nodiscard]] std::uint64_t now_ns() const { return now_ns_; }
   /// Null if the node does not run.
