@@ -56,7 +56,7 @@ class Sender {
   [[nodiscard]] bool may_send();
   void schedule_next();
   void note_start();
-  void publish(Claim&& claim);
+  [[gnu::always_inline]] void publish(Claim&& claim);
   [[nodiscard]] Ticket awaited() const { return Ticket{next_ - in_flight_max_ + 1}; }
 
   Group group_;
