@@ -23,6 +23,30 @@ class Counter {
   std::atomic<std::uint64_t> value_{0};
 };
 
+/// For how long something has lasted, all in all, and also while it lasts: below 2^63 ns.
+class DurationCounter {
+ public:
+  /// It did not last before.
+  void begin(std::uint64_t now_ns) { store(kLasts | ((load() - now_ns) & ~kLasts)); }
+  void end(std::uint64_t now_ns) {
+    if ((load() & kLasts) != 0) store((load() + now_ns) & ~kLasts);
+  }
+  /// `clock` is that of the times above, and is asked after they were.
+  template <class Clock>
+  [[nodiscard]] std::uint64_t get(Clock clock) const {
+    const std::uint64_t value = value_.load(std::memory_order_acquire);
+    return (value & kLasts) == 0 ? value : (value + clock()) & ~kLasts;
+  }
+
+ private:
+  static constexpr std::uint64_t kLasts = 1ULL << 63;
+  [[nodiscard]] std::uint64_t load() const { return value_.load(std::memory_order_relaxed); }
+  void store(std::uint64_t value) { value_.store(value, std::memory_order_release); }
+
+  // What it has lasted; while it lasts, that less the time at which it began, modulo 2^63.
+  std::atomic<std::uint64_t> value_{0};
+};
+
 /// The batch sizes of one stage, by powers of two.
 class BatchCounter {
  public:

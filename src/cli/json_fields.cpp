@@ -21,6 +21,8 @@ void each_field(Visit visit) {
   visit("sender_waits", &GroupStatistics::sender_waits);
   visit("token_visits", &GroupStatistics::token_visits);
   visit("token_rests", &GroupStatistics::token_rests);
+  visit("token_parked_ns", &GroupStatistics::token_parked_ns);
+  visit("token_held_ns", &GroupStatistics::token_held_ns);
   visit("frames_handed_on", &GroupStatistics::frames_handed_on);
   visit("bytes_handed_on", &GroupStatistics::bytes_handed_on);
 }
@@ -30,6 +32,7 @@ void each_histogram(Visit visit) {
   visit("send", &GroupStatistics::send);
   visit("receive", &GroupStatistics::receive);
   visit("delivery", &GroupStatistics::delivery);
+  visit("pending", &GroupStatistics::pending);
 }
 
 template <class Visit>

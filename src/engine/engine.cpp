@@ -56,7 +56,7 @@ void Engine<Memory>::seat_groups(const EngineOptions& options, EngineContext& co
                    [this](Slot slot) { return fabric_.replica(slot); });
     auto [shape, at] = seat.in(View{}, row_of_);
     subgroups_.push_back(std::make_unique<Subgroup<Memory>>(
-        shape, std::move(at), std::move(context.deliveries[g]), memory));
+        shape, std::move(at), std::move(context.deliveries[g]), memory, context.clock));
     subgroups_.back()->allow(0);  // P3
     seated.push_back({std::move(seat), subgroups_.back().get()});
   }

@@ -60,6 +60,7 @@ struct EngineContext {
   RowOf row_of;  ///< the fabric's rows, by the shortest way
   StateJobs& jobs;
   std::vector<DeliveryCallback> deliveries;  ///< by group; empty where nothing is delivered
+  std::uint64_t (*clock)() = nullptr;        ///< of statistics only; null: without durations
 };
 
 template <class Memory>

@@ -32,10 +32,11 @@ Subgroup<Memory>::InView::InView(Subgroup& group, const GroupShape& of_view, Gro
 
 template <class Memory>
 Subgroup<Memory>::Subgroup(const GroupShape& shape, GroupInRow in_row, DeliveryCallback callback,
-                           Memory memory)
+                           Memory memory, std::uint64_t (*clock)())
     : memory_(memory),
       callback_(in_row.own_delivery_thread ? marked(std::move(callback)) : std::move(callback)),
       ring_(make_ring(shape)) {
+  counters_.clock = clock;
   now_ = views_.emplace_back(std::make_unique<InView>(*this, shape, std::move(in_row))).get();
   oldest_.store(now_, std::memory_order_release);
   open_.store(now_, std::memory_order_release);
@@ -309,12 +310,15 @@ GroupStatistics Subgroup<Memory>::statistics() const {
   out.null_pushes = counters_.null_pushes.get();
   out.token_visits = counters_.token_visits.get();
   out.token_rests = counters_.token_rests.get();
+  out.token_parked_ns = counters_.token_parked.get([this] { return counters_.now_ns(); });
+  out.token_held_ns = counters_.token_held_ns.get();
   out.frames_handed_on = counters_.frames_handed_on.get();
   out.bytes_handed_on = counters_.bytes_handed_on.get();
   out.pushes = pushes_.get();
   out.send = counters_.send.snapshot();
   out.receive = counters_.receive.snapshot();
   out.delivery = totals_.counters.batches.snapshot();
+  out.pending = counters_.pending.snapshot();
   return out;
 }
 

@@ -42,9 +42,10 @@ namespace tutti {
 template <class Memory>
 class Subgroup final : public Stepped {
  public:
-  /// In its first view, whose shape is given; one without members stands for none yet.
+  /// In its first view, whose shape is given; one without members stands for none yet. `clock` is
+  /// that of durations in its statistics.
   Subgroup(const GroupShape& shape, GroupInRow in_row, DeliveryCallback callback,
-           Memory memory = {});
+           Memory memory = {}, std::uint64_t (*clock)() = nullptr);
   ~Subgroup() override;
 
   bool step(Effects& effects) override;

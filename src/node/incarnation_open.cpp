@@ -6,6 +6,7 @@
 
 #include "base/random.hpp"
 #include "node/carriers.hpp"
+#include "node/clock.hpp"
 #include "node/incarnation.hpp"
 
 namespace tutti {
@@ -168,7 +169,8 @@ void Incarnation::open_engine() {
                     .fabric = *fabric_,
                     .row_of = [this](Slot slot) { return fabric_->row(slot); },
                     .jobs = *state_jobs_,
-                    .deliveries = std::move(deliveries)},
+                    .deliveries = std::move(deliveries),
+                    .clock = now_ns},
       events);
 }
 

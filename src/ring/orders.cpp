@@ -34,7 +34,7 @@ std::unique_ptr<GroupOrder<Memory>> make_order(ViewState<Memory>& state,
     case Order::token_ring:
       return std::make_unique<TokenRing<Memory>>(state, stability, counters);
     case Order::lcr:
-      return std::make_unique<Lcr<Memory>>(state, stability);
+      return std::make_unique<Lcr<Memory>>(state, stability, counters);
     case Order::round_robin:
       break;
   }

@@ -43,8 +43,7 @@ class WrongUsage(unittest.TestCase):
                       ["run", "--name", "a", "--members", "a=h:1,b\x1b[31m"],
                       ["run", "--name", "a", "--members", "a=h:1,b=h:2", "--senders", "\r\x1b[K"],
                       ["members", "\x1b[2J:1"], ["\x1b[2J"], ["sim", "--scenario", "\x1b[2J"],
-                      ["sim", "--level", "\x1b[2J"],
-                      ["sim", "--story", "\x1b[2J"], ["sim", "--figure", "\x1b[2J"]):
+                      ["sim", "--level", "\x1b[2J"], ["sim", "--story", "\x1b[2J"], ["sim", "--figure", "\x1b[2J"]):
             with self.subTest(words=words):
                 group = ["--group", "log"] if words[0] == "run" else []
                 done = tutti(*words, *group)
@@ -56,10 +55,8 @@ class WrongUsage(unittest.TestCase):
             self.expect_refused(["sim", "--seeds", "1..2", "--jobs", jobs], "--jobs", jobs)
         self.expect_refused(["sim", "--jobs", "257"], "257 not in range 1 to 256")
 
-    def test_a_figure_that_is_not_there(self):
+    def test_a_story_that_cannot_be_told_and_a_figure_that_is_not_there(self):
         self.expect_refused(["sim", "--figure", "nonsense"], "'nonsense'", "accelerated_ring, links")
-
-    def test_a_story_that_cannot_be_told(self):
         self.expect_refused(["sim", "--story", "/no/such"], "--story", "/no/such", "cannot be read")
         with tempfile.NamedTemporaryFile("w", suffix=".md") as story:
             story.write("# A story\n\n```\nnodes a b\ndance a\n----\n```\n")

@@ -39,13 +39,16 @@ std::string ring_line(const json& result) {
   const double messages = number(result, "delivered_messages_per_second") * seconds;
   if (visits > 0) {
     return "token: " + short_number(visits / members / seconds) + " rotations a second, " +
-           short_number(messages / visits) + " messages per visit, parked " +
-           short_number(number(result, "token_rests")) + " times\n";
+           short_number(messages / visits) + " messages per visit, held for " +
+           short_time(number(result, "token_held_ns") / visits) + " each, parked " +
+           short_number(number(result, "token_rests")) + " times for " +
+           short_time(number(result, "token_parked_ns")) + "\n";
   }
   const double frames = number(result, "frames_handed_on");
   if (frames <= 0) return {};
   return "chain: " + short_number(frames) + " frames handed on, with " +
-         short_bytes(number(result, "bytes_handed_on")) + "\n";
+         short_bytes(number(result, "bytes_handed_on")) + ", " +
+         short_number(number(result.at("batch_mean"), "pending")) + " rounds pending\n";
 }
 
 }  // namespace

@@ -9,8 +9,10 @@
 namespace tutti {
 
 template <class Memory>
-Lcr<Memory>::Lcr(ViewState<Memory>& state, const Stability<Memory>& stability)
+Lcr<Memory>::Lcr(ViewState<Memory>& state, const Stability<Memory>& stability,
+                 MulticastCounters& counters)
     : RoundRobin<Memory>(state, stability),
+      counters_(counters),
       words_(state.shape.senders()),
       ring_{.self = state.shape.self, .members = state.shape.members()},
       done_(state.shape.senders()) {}
@@ -33,6 +35,12 @@ bool Lcr<Memory>::step(const SendRing* /*own*/) {
     advanced = true;
   }
   return advanced;
+}
+
+template <class Memory>
+void Lcr<Memory>::publish_received() {
+  RoundRobin<Memory>::publish_received();
+  counters_.pending.record(this->undelivered());
 }
 
 template <class Memory>

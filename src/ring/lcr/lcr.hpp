@@ -28,9 +28,10 @@ namespace tutti {
 template <class Memory>
 class Lcr final : public RoundRobin<Memory> {
  public:
-  Lcr(ViewState<Memory>& state, const Stability<Memory>& stability);
+  Lcr(ViewState<Memory>& state, const Stability<Memory>& stability, MulticastCounters& counters);
 
   bool step(const SendRing* own) override;
+  void publish_received() override;
   [[nodiscard]] std::uint64_t least_position() const override;
   bool tell_position() override;
 
@@ -46,6 +47,7 @@ class Lcr final : public RoundRobin<Memory> {
   [[nodiscard]] std::optional<Lacking> lacking_from(std::uint64_t round,
                                                     const Follower<Memory>& follower);
 
+  MulticastCounters& counters_;
   const LaneWords words_;
   const Neighbours ring_;
   IndexedBy<SenderIndex, std::uint64_t> done_;  // as published

@@ -25,8 +25,7 @@ bool TokenRing<Memory>::step(const SendRing* own) {
   const bool has_ready = own != nullptr && own->ready(kSendBatchBytes, 1) != 0;
   if (parked_token_) {
     if (!has_ready) return hand_over();
-    Token token = *parked_token_;
-    parked_token_.reset();
+    Token token = unpark();
     token.visit += shape.members();  // as if it had gone round
     visit(token, own);
     return true;
@@ -49,6 +48,7 @@ bool TokenRing<Memory>::take_from(Rank member, const SendRing* own) {
     state_.violation = {member, kImpossibleToken};
     return false;
   }
+  taken_ns_ = counters_.now_ns();
   visit(*token, own);
   return true;
 }
@@ -124,9 +124,8 @@ bool TokenRing<Memory>::hand_over() {
   for (std::uint32_t step = 1; step < shape.members(); ++step) {
     const Rank m{(shape.self.value + step) % shape.members()};
     if (state_.blocks.count(m, words_.want()) != parked) continue;
-    leaves_ = parked_token_;
+    leaves_ = unpark();
     leaves_->visit += step;
-    parked_token_.reset();
     return true;
   }
   return false;
@@ -164,9 +163,7 @@ template <class Memory>
 void TokenRing<Memory>::publish_received() {
   const GroupShape& shape = state_.shape;
   note_here();
-  if (leaves_) post(*leaves_);
-  leaves_.reset();
-  if (std::exchange(parks_, false)) tell_parked();
+  if (leaves_ || parks_) let_go();
   if (shape.members() == 1) state_.safe = state_.here;
   for (const SenderIndex s : shape.sender_indices()) {
     if (shape.level != Level::agreed) break;
@@ -177,8 +174,32 @@ void TokenRing<Memory>::publish_received() {
 }
 
 template <class Memory>
+void TokenRing<Memory>::let_go() {
+  if (leaves_) post(*leaves_);
+  leaves_.reset();
+  if (std::exchange(parks_, false)) tell_parked();
+  counters_.token_held_ns.add(counters_.now_ns() - taken_ns_);
+}
+
+template <class Memory>
+void TokenRing<Memory>::park(const Token& token) {
+  parked_token_ = token;
+  counters_.token_parked.begin(counters_.now_ns());
+}
+
+template <class Memory>
+Token TokenRing<Memory>::unpark() {
+  taken_ns_ = counters_.now_ns();
+  counters_.token_parked.end(taken_ns_);
+  const Token token = *parked_token_;
+  parked_token_.reset();
+  return token;
+}
+
+template <class Memory>
 void TokenRing<Memory>::wedge() {
   if (state_.shape.members() == 0) return;
+  if (parked_token_) counters_.token_parked.end(counters_.now_ns());
   state_.blocks.say(words_.here(), state_.here | TokenWords::kWedged);
 }
 

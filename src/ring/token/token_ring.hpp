@@ -42,7 +42,7 @@ class TokenRing final : public TotalOrder<Memory> {
         words_(state.shape.senders()),
         local_aru_(state) {
     if (state.shape.self != Rank{} || state.shape.members() == 0) return;
-    parked_token_ = Token{};  // TK8
+    park(Token{});  // TK8
     next_visit_ = 1;
   }
 
@@ -78,6 +78,9 @@ class TokenRing final : public TotalOrder<Memory> {
     constexpr std::uint64_t kVisitsMax = 1ULL << 32;  // while we have none
     return visit > next_visit_ + kVisitsMax;
   }
+  void park(const Token& token);
+  [[nodiscard]] Token unpark();
+  void let_go();
   void post(const Token& token);
   void tell_parked();
   void note_here();
@@ -98,6 +101,7 @@ class TokenRing final : public TotalOrder<Memory> {
   std::optional<Token> parked_token_;  // here
   std::optional<Token> leaves_;        // to be posted in this pass
   bool parks_ = false;                 // in this pass
+  std::uint64_t taken_ns_ = 0;         // when the token that leaves or parks came
   std::uint64_t next_visit_ = 0;       // the first one that we have not had
   std::uint64_t parked_ = 1;           // newest visit that a token was parked at, + 1 (TK8)
   std::uint64_t wanted_ = 0;           // as published

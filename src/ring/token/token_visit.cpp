@@ -30,7 +30,7 @@ void TokenRing<Memory>::visit(Token token, const SendRing* own) {
   // Not as soon as aru = seq: who lowered aru sets it to its own again while others lack as much.
   const bool all_have_all = count == 0 && state_.safe == token.seq;
   if (all_have_all || state_.shape.members() == 1) {
-    parked_token_ = token;
+    park(token);
     parks_ = true;
     counters_.token_rests.add(1);
     return;

@@ -146,5 +146,36 @@ TEST(Service, IsRefusedWhereTheOrderDoesNotOfferIt) {
   expect_ok(cluster.stop());
 }
 
+TEST(TokenStatistics, SayHowLongTheTokenRestsAndIsHeld) {
+  TestCluster cluster({.groups = {ring_group()}});
+  cluster.start();
+  const auto sum = [&](std::uint64_t GroupStatistics::* field) {
+    std::uint64_t all = 0;
+    for (std::size_t m = 0; m < 3; ++m) all += cluster.group(m).statistics().*field;
+    return all;
+  };
+  const std::uint64_t parked = sum(&GroupStatistics::token_parked_ns);
+  EXPECT_TRUE(until([&] { return sum(&GroupStatistics::token_parked_ns) > parked; }))
+      << "it counts while the token rests";
+  const Result<Ticket> sent = cluster.group(1).send("m", kPatience);
+  ASSERT_TRUE(sent);
+  ASSERT_TRUE(cluster.group(1).wait(*sent, kPatience));
+  EXPECT_GT(sum(&GroupStatistics::token_visits), 0);
+  EXPECT_GT(sum(&GroupStatistics::token_held_ns), 0);
+}
+
+TEST(ChainStatistics, SayHowMuchIsPending) {
+  GroupOptions group = small_group(Level::atomic);
+  group.order = Order::lcr;
+  TestCluster cluster({.groups = {group}});
+  cluster.start();
+  const Result<Ticket> sent = cluster.group(1).send("m", kPatience);
+  ASSERT_TRUE(sent);
+  ASSERT_TRUE(cluster.group(1).wait(*sent, kPatience));
+  const BatchHistogram pending = cluster.group(1).statistics().pending;
+  EXPECT_GT(pending.batches, 0);
+  EXPECT_GT(pending.items, 0) << "it waited for the others";
+}
+
 }  // namespace
 }  // namespace tutti

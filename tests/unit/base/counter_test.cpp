@@ -53,5 +53,37 @@ TEST(Counter, IsReadByAnyThreadWhileItGrows) {
   writer.join();
 }
 
+constexpr auto kNoClock = [] { return std::uint64_t{0}; };
+
+TEST(DurationCounter, AddsUpWhatHasEnded) {
+  DurationCounter counter;
+  EXPECT_EQ(counter.get(kNoClock), 0);
+  counter.begin(100);
+  counter.end(130);
+  counter.begin(1'000);
+  counter.end(1'001);
+  EXPECT_EQ(counter.get(kNoClock), 31);
+}
+
+TEST(DurationCounter, CountsWhileItLasts) {
+  DurationCounter counter;
+  counter.begin(100);
+  counter.end(130);
+  counter.begin(1'000);
+  EXPECT_EQ(counter.get([] { return std::uint64_t{1'000}; }), 30);
+  EXPECT_EQ(counter.get([] { return std::uint64_t{1'500}; }), 530);
+  counter.end(2'000);
+  EXPECT_EQ(counter.get(kNoClock), 1'030);
+}
+
+TEST(DurationCounter, AnEndWithoutABeginningIsNothing) {
+  DurationCounter counter;
+  counter.end(5);
+  counter.begin(10);
+  counter.end(20);
+  counter.end(30);
+  EXPECT_EQ(counter.get(kNoClock), 10);
+}
+
 }  // namespace
 }  // namespace tutti
