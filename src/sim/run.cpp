@@ -14,8 +14,9 @@ std::string violations(const World& world) {
   history::CheckOptions options;
   options.shown_max = 2;
   for (std::size_t g = 0; g < world.groups().size(); ++g) {
-    options.groups[static_cast<std::uint16_t>(g)] = {.level = world.groups()[g].level,
-                                                     .round_robin = true};
+    const GroupOptions& group = world.groups()[g];
+    options.groups[static_cast<std::uint16_t>(g)] = {
+        .level = group.level, .round_robin = true, .one_service = group.order != Order::token_ring};
   }
   options.suspect_after_ns = world.suspect_after_ns();
   options.stop_bound_ns = options.evict_bound_ns = world.stop_bound_ns();

@@ -13,6 +13,7 @@ struct GroupRules {
   /// Empty: the level of the group's first delivery; agreed if some are that and others atomic.
   std::optional<Level> level{};
   bool round_robin = false;  ///< rounds are recorded, and (round, rank) must rise (D7)
+  bool one_service = false;  ///< no sender may ask for another service than the level's (D14)
 };
 
 struct CheckOptions {

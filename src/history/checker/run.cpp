@@ -197,7 +197,10 @@ class Run::Scan {
 Run::Run(std::span<const History> histories, const CheckOptions& given, Findings& found)
     : options(given), findings(found) {
   for (const auto& [id, rules] : options.groups) {
-    groups[id] = {.id = id, .level = rules.level, .round_robin = rules.round_robin};
+    groups[id] = {.id = id,
+                  .level = rules.level,
+                  .round_robin = rules.round_robin,
+                  .one_service = rules.one_service};
   }
   lives.resize(histories.size());
   for (std::uint32_t i = 0; i < histories.size(); ++i) {
@@ -228,6 +231,7 @@ void Run::finish() {
   for (auto& [id, group] : groups) {
     if (!options.groups.contains(id)) {
       group.round_robin = options.other_groups.round_robin;
+      group.one_service = options.other_groups.one_service;
       if (options.other_groups.level) group.level = options.other_groups.level;
     }
     if (!group.level) group.level = Level::atomic;

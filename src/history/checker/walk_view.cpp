@@ -14,7 +14,7 @@ void Walk::install(std::uint64_t) {
 void Walk::check_in_view(const Step& step) {
   const Event& event = step.event;
   const Level level = *step.in.group->level;
-  const bool safe = level == Level::agreed && is_safe(event);
+  const bool safe = level == Level::agreed && !step.in.group->one_service && is_safe(event);
   if (level_of(event) != static_cast<std::uint8_t>(level) && !safe) {
     add(Property::D14, step.ref, "delivers at another level than the group's");
   }

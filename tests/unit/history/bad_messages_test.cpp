@@ -223,6 +223,10 @@ TEST(BadMessages, SafeMessagesAmongOthersAreGood) {
   ASSERT_GE(safe, 6U);
   history::Report report = story.check();
   EXPECT_TRUE(report.good()) << to_string(report);
+  story.options.groups[kAgreed].one_service = true;
+  report = story.check();
+  EXPECT_FALSE(report.good());
+  EXPECT_NE(to_string(report).find("D14"), std::string::npos) << to_string(report);
   story.options.groups.erase(kAgreed);
   report = story.check();
   EXPECT_TRUE(report.good()) << "the level is as recorded: " << to_string(report);
