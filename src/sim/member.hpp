@@ -46,8 +46,8 @@ class Member final : private EngineEvents {
     (on_own_threads ? threads_stuck_until_ns_ : stuck_until_ns_) = until_ns;
   }
 
-  /// The application sends to one of its groups if there is space.
-  void send();
+  /// The application sends to one of its groups if there is space, as safe if asked where it may.
+  void send(bool safe = false);
   void leave();
 
   /// The application sends nothing more, as after Group::finish. Idempotent.

@@ -17,15 +17,14 @@ struct Mark {
   std::uint64_t ticket = 0;  // with kSafeMark, if it was sent as Service::safe
   std::uint64_t incarnation = 0;
 };
-constexpr std::uint64_t kSafeMark = 1ULL << 63;
 
 std::byte pattern(const Mark& mark, std::size_t at) {
   return static_cast<std::byte>(mark.incarnation + mark.ticket * 31 + at * 7);
 }
 
 // Members choose the service of each message.
-bool mixes(const Plan& plan, const GroupOptions& group) {
-  return plan.safe_one_in != 0 && group.order == Order::token_ring && group.level == Level::agreed;
+bool mixes(const GroupOptions& group) {
+  return group.order == Order::token_ring && group.level == Level::agreed;
 }
 
 Slot slot_in(const IndexedBy<Slot, std::string>& names, const std::string& name) {
@@ -45,7 +44,7 @@ void Member::take_seat(std::uint16_t group) {
   seat.is_member = std::ranges::find(seat.slots, self_.slot) != seat.slots.end();
 }
 
-void Member::send() {
+void Member::send(bool safe) {
   const auto group = static_cast<std::uint16_t>(random_.below(seats_.size()));
   SendRing* ring = engine_->subgroup(group).ring();
   if (ring == nullptr || told_.id == 0) return;
@@ -57,8 +56,8 @@ void Member::send() {
   };
   const auto size =
       static_cast<std::uint32_t>(plan_.message_bytes != 0 ? plan_.message_bytes : draw_size());
-  const bool safe = mixes(plan_, options) && random_.one_in(plan_.safe_one_in);
-  Claim claim{.group = group, .size = size, .safe = safe};
+  if (plan_.safe_one_in != 0 && mixes(options)) safe = random_.one_in(plan_.safe_one_in);
+  Claim claim{.group = group, .size = size, .safe = safe && mixes(options)};
   if (ring->claim(size, claim.space) != SendRing::Outcome::ok) return;
   if (claims_.size() >= plan_.claims || !random_.one_in(2)) return commit(claim);
   claim.until_ns = net_.now_ns() + random_.below(plan_.claim_ns);

@@ -15,6 +15,9 @@ namespace tutti::sim {
 class Rounds;
 class TokenWatch;
 
+/// A message begins with its ticket; this bit of that word says that it was sent as safe.
+inline constexpr std::uint64_t kSafeMark = 1ULL << 63;
+
 /// How long an application stays in a callback.
 enum class Lingered : std::uint8_t { not_at_all, for_a_while, until_death };
 

@@ -46,7 +46,7 @@ const std::vector<Commands::Command>& Commands::all() {
       {"quietly", "quietly run: another command, without a word", 1, &Commands::quietly},
       {"run", "run [30]: until nothing more happens, or for so many one-way delays", 0,
        &Commands::run},
-      {"send", "send a [3]: a's application sends so many messages", 1, &Commands::send},
+      {"send", "send a [3] [safe]: a's application sends so many messages", 1, &Commands::send},
       {"kill", "kill a [silently | when proposed]: a dies; others hear it two delays later", 1,
        &Commands::kill},
       {"pause", "pause a 50: a stands still for so many delays", 2, &Commands::pause},
@@ -260,14 +260,20 @@ Result<void> Commands::run(const Words& words) {
 
 Result<void> Commands::send(const Words& words) {
   const Result<Member*> sender = member(words.front());
-  const Result<std::uint64_t> count = words.size() > 1 ? number(words[1]) : 1;
+  const bool safe = words.size() > 1 && words.back() == "safe";
+  const std::size_t rest = words.size() - (safe ? 1 : 0);
+  const Result<std::uint64_t> count = rest > 1 ? number(words[1]) : 1;
   if (!sender) return std::unexpected(sender.error());
   if (!count) return std::unexpected(count.error());
   if ((*sender)->told_view().id == 0) return refuse(words.front() + " is in no view yet");
   if ((*sender)->finished()) return refuse(words.front() + " has stopped sending");
+  if (rest > 2) return refuse("after the name comes a number, 'safe', or both");
+  if (safe && (group_.order != Order::token_ring || group_.level != Level::agreed)) {
+    return refuse("only in a token_ring group at agreed a message may be safe by itself");
+  }
   const std::uint32_t at = (*sender)->number();
   const std::uint64_t before = (*sender)->last_sent(0);
-  for (std::uint64_t n = 0; n < *count; ++n) (*sender)->send();
+  for (std::uint64_t n = 0; n < *count; ++n) (*sender)->send(safe);
   teller_->look_at(at);
   const std::uint64_t sent = (*sender)->last_sent(0) - before;
   if (sent < *count) {

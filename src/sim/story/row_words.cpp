@@ -7,6 +7,7 @@
 #include "multicast/round_cut.hpp"
 #include "ring/lcr/frame.hpp"
 #include "ring/token/token.hpp"
+#include "sim/plan.hpp"
 #include "smc/record.hpp"
 #include "sst/control_bytes.hpp"
 #include "sst/lane_words.hpp"
@@ -340,16 +341,18 @@ std::string RowWords::frames(Slot owner, std::span<const std::byte> bytes) const
   return text;
 }
 
-// A message of the simulator begins with its ticket (sim/member_sends.cpp).
 std::string RowWords::messages(Slot owner, std::span<const std::byte> bytes) const {
   MessageList list;
+  MessageList safe;
   for (std::size_t at = 0; at < bytes.size();) {
     const RecordHeader header = unpack_header(word_at(bytes, at));
     if (header.pad()) break;
-    list.add(plan_.names[owner], word_at(bytes, at + kGranule));
+    const std::uint64_t ticket = word_at(bytes, at + kGranule) & ~kSafeMark;
+    list.add(plan_.names[owner], ticket);
+    if (header.safe()) safe.add(plan_.names[owner], ticket);
     at += std::size_t{record_granules(header.length())} * kGranule;
   }
-  return list.text();
+  return list.text() + (safe.text().empty() ? "" : " (safe: " + safe.text() + ")");
 }
 
 // One that accepts a proposal writes the same bytes into its own row.

@@ -62,6 +62,9 @@ TEST(StoryCommands, OnlyWhatRunsCanSend) {
   EXPECT_THAT(refused(block("nodes a b\nstart a b\nsend a\n")), HasSubstr("in no view yet"));
   EXPECT_THAT(refused(block("nodes a b\nfound a b\nstop a\nsend a\n")),
               HasSubstr("has stopped sending"));
+  EXPECT_THAT(refused(block("nodes a b\nfound a b\nsend a safe\n")),
+              HasSubstr("only in a token_ring group at agreed"));
+  EXPECT_THAT(refused(block("nodes a b\nfound a b\nsend a 1 2\n")), HasSubstr("or both"));
 }
 
 TEST(StoryCommands, ANodeIsNotStartedAgainBeforeTheOthersHaveLetItGo) {
