@@ -36,15 +36,19 @@ struct GroupStatistics {
   std::uint64_t sender_waits = 0;        ///< times a claim found no space
   std::uint64_t token_visits = 0;        ///< with Order::token_ring: of the token, here
   std::uint64_t token_rests = 0;         ///< likewise: times that it was parked here
-  std::uint64_t token_parked_ns = 0;     ///< likewise: how long, up to now
+  std::uint64_t token_parked_ns = 0;     ///< likewise: how long, up to now; see below
   std::uint64_t token_held_ns = 0;       ///< likewise: from when it was taken until it was let go
   std::uint64_t frames_handed_on = 0;    ///< with Order::lcr: of others, to the member behind
   std::uint64_t bytes_handed_on = 0;     ///< likewise: their record bytes
   BatchHistogram send;                   ///< messages per send predicate that fired
   BatchHistogram receive;                ///< per receive predicate that fired
   BatchHistogram delivery;               ///< per delivery predicate that fired
-  /// With Order::lcr: rounds that are here and not yet delivered, each time that some came.
+  /// With Order::lcr: messages and nulls that are here and not yet delivered, looked at each time
+  /// that something came along the chain; a look that found none counts in the first bucket.
   BatchHistogram pending;
+  // token_parked_ns also counts the first rest of each view, which is no `token_rests`. It goes on
+  // where a member stopped with the token at rest there. A reading made just as the token leaves
+  // may be larger than the next one, by the time that the member was held up then.
 };
 
 /// How far a member is behind in a group, as another one sees it. These are estimates, exact to

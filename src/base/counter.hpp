@@ -1,13 +1,14 @@
 /// \file counter.hpp
 /// A statistic written by one thread and read by any.
 ///
-/// Relaxed throughout: a reader wants a recent value, not an order. Having one writer, an addition
-/// is a plain load and store, not a locked instruction.
+/// Relaxed but for durations: a reader wants a recent value, not an order. Having one writer, an
+/// addition is a plain load and store, not a locked instruction.
 #pragma once
 #include <atomic>
 #include <bit>
 #include <cstdint>
 
+#include "base/assert.hpp"
 #include "tutti/statistics.hpp"
 
 namespace tutti {
@@ -23,11 +24,15 @@ class Counter {
   std::atomic<std::uint64_t> value_{0};
 };
 
-/// For how long something has lasted, all in all, and also while it lasts: below 2^63 ns.
+/// For how long something has lasted, all in all, and also while it lasts: below 2^63 ns. Acquire
+/// and release, so that a reader's clock is not before the beginning that it has read.
 class DurationCounter {
  public:
-  /// It did not last before.
-  void begin(std::uint64_t now_ns) { store(kLasts | ((load() - now_ns) & ~kLasts)); }
+  /// It does not last yet.
+  void begin(std::uint64_t now_ns) {
+    TUTTI_ASSERT((load() & kLasts) == 0, load(), now_ns);
+    store(kLasts | ((load() - now_ns) & ~kLasts));
+  }
   void end(std::uint64_t now_ns) {
     if ((load() & kLasts) != 0) store((load() + now_ns) & ~kLasts);
   }

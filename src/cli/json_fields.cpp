@@ -98,6 +98,7 @@ nlohmann::json to_json(const NodeStatistics& statistics) {
 GroupStatistics growth(const GroupStatistics& begin, const GroupStatistics& end) {
   GroupStatistics grown = end;
   accumulate(grown, begin, kMinus);
+  if (end.token_parked_ns < begin.token_parked_ns) grown.token_parked_ns = 0;
   return grown;
 }
 

@@ -1,5 +1,6 @@
 /// \file clock.hpp
-/// Monotonic time for the threads and time-outs of a node; protocol objects never read it.
+/// Monotonic time for the threads and time-outs of a node; protocol objects read it only for
+/// durations in statistics.
 #pragma once
 #include <algorithm>
 #include <chrono>

@@ -109,7 +109,7 @@ bool Incarnation::have_states_ended() const {
   return state_thread_ == nullptr || state_thread_->has_ended();
 }
 
-std::vector<std::string> Incarnation::suspected() const {
+std::vector<std::string> Incarnation::suspects() const {
   std::vector<std::string> names;
   for (const Rank rank : view().ranks()) {
     if (engine_->membership().suspects(rank)) names.push_back(member(rank));

@@ -70,9 +70,9 @@ class Incarnation final : private EngineEvents {
   /// See Membership.
   [[nodiscard]] bool may_have_created() const { return engine_->membership().may_have_created(); }
   /// Names of the members that this one has suspected in its last view.
-  [[nodiscard]] std::vector<std::string> suspected() const;
+  [[nodiscard]] std::vector<std::string> suspects() const;
   /// What comes after this view is decided, and not reached yet.
-  [[nodiscard]] bool decided() const { return engine_->membership().has_decided(); }
+  [[nodiscard]] bool has_decided() const { return engine_->membership().has_decided(); }
   // See Engine.
   void end(Ending how) { engine_->end(how); }
   [[nodiscard]] bool may_end() const { return engine_->may_end(); }

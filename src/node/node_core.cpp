@@ -169,7 +169,7 @@ void NodeCore::note_turn(std::uint64_t since_ns) {
 // do.
 void NodeCore::heed_notice(bool idle) {
   if (life_.in_view()) {
-    if (!idle || incarnation_->decided()) return;
+    if (!idle || incarnation_->has_decided()) return;
     if (left_.load(std::memory_order_relaxed)) return;
   }
   TUTTI_ASSERT(notice_.has_value(), idle);

@@ -302,7 +302,7 @@ std::string NodeCore::why_evicted(const std::string& view) const {
 // Which members were lost.
 std::string NodeCore::why_minority(const std::string& view) const {
   std::string names;
-  for (const std::string& name : incarnation_->suspected()) {
+  for (const std::string& name : incarnation_->suspects()) {
     names += (names.empty() ? "'" : ", '") + name + "'";
   }
   if (names.empty()) names = "this member";  // by the word of the others: J9

@@ -78,6 +78,9 @@ Net::Net(std::uint32_t slots, std::size_t row_bytes, std::size_t data_offset,
       rows_(slots),
       busy_(slots),
       rings_at_ns_(slots) {
+  // Where links have a rate nothing is drawn, no path loses its order and no connection ends.
+  TUTTI_ASSERT(!ports_.has_rate() || (options.ordering == Ordering::writes &&
+                                      options.early_one_in + options.slow_one_in == 0));
   for (std::uint32_t from = 0; from < slots; ++from) {
     for (std::uint32_t to = 0; to < slots; ++to) {
       link(from, to).poster = from;
@@ -182,6 +185,7 @@ void Net::cut(std::uint32_t from, std::uint32_t to, bool held) {
 
 void Net::set_off(Link& way, std::uint32_t to) {
   std::uint64_t at = now_ns_;
+  TUTTI_ASSERT(!ports_.has_rate() || way.posts.empty(), way.poster, to, now_ns_);
   for (Post& post : way.posts) {
     post.at_ns = draw_arrival(way.queue == nullptr ? at : 0);
     at = std::max(at, post.at_ns);
@@ -213,7 +217,7 @@ void Net::move_ports() {
   while (const std::optional<SwitchPorts::Arrival> arrival = ports_.next_arrival(now_ns_)) {
     Link& way = link(arrival->from, arrival->to);
     const auto post = std::ranges::find(way.posts, kNever, &Post::at_ns);
-    if (post == way.posts.end()) continue;  // the connection was closed
+    TUTTI_ASSERT(post != way.posts.end(), way.poster, way.reader, now_ns_);
     post->at_ns = way.last_at_ns = arrival->at_ns;
     post->rings = !way.waits() && wake_(way.reader, post->at_ns + options_.landing_ns);
     note_first(way);
@@ -298,7 +302,7 @@ void Net::send(std::uint32_t from, std::uint32_t to, Post post) {
   do {
     post.stride = static_cast<std::uint32_t>(1 + random_.below(post.words));
   } while (std::gcd(post.stride, post.words) != 1);
-  if (ports_.have_rate()) return send_by_ports(way, std::move(post));
+  if (ports_.has_rate()) return send_by_ports(way, std::move(post));
   if (overtakes(way, post)) return;
   post.at_ns = draw_arrival(way.queue == nullptr ? way.last_at_ns : 0);
   if (way.queue == nullptr) way.last_at_ns = post.at_ns;

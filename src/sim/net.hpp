@@ -51,7 +51,7 @@ class Net {
 
   void set_time(std::uint64_t now_ns) {
     now_ns_ = now_ns;
-    if (ports_.have_rate()) move_ports();
+    if (ports_.has_rate()) move_ports();
   }
   /// Where links have a rate: the time has to be set then (SwitchPorts).
   [[nodiscard]] std::uint64_t next_port_ns() const { return ports_.next_ns(); }

@@ -17,7 +17,7 @@ struct NetOptions {
   bool torn = false;                 ///< words of writes land in two parts, of any bytes
   std::uint64_t landing_ns = 1'000;  ///< the time over which a post lands
   std::uint64_t disorder_ns = 0;     ///< how much later writes land on a path without order
-  PortOptions ports{};               ///< with a rate: delays are not drawn
+  PortOptions ports{};               ///< with a rate: delays are not drawn, and no connection ends
 };
 
 }  // namespace tutti::sim

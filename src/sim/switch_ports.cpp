@@ -3,19 +3,27 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/assert.hpp"
+
 namespace tutti::sim {
 
 SwitchPorts::SwitchPorts(std::uint32_t slots, const PortOptions& options, std::uint64_t delay_ns)
     : options_(options), delay_ns_(delay_ns), nodes_(slots) {
-  for (Node& node : nodes_) node.queues.resize(options.multicast ? 1 : slots);
+  TUTTI_ASSERT(!has_rate() || options.frame_bytes != 0, options.megabits);
+  for (Node& node : nodes_) {
+    node.queues.resize(options.multicast ? 1 : slots);
+    node.last_posted.resize(slots);
+  }
 }
 
 void SwitchPorts::send(std::uint64_t now_ns, const Sent& sent) {
   Node& sender = nodes_[sent.from];
-  if (options_.multicast && sent.data && copies(sender, now_ns, sent)) return;
+  if (std::exchange(sender.at_ns, now_ns) != now_ns) sender.data.clear();
+  if (options_.multicast && sent.data && copies(sender, sent)) return;
   const auto posted =
-      std::make_shared<Posted>(now_ns, sent.offset, sent.bytes, std::vector{sent.to});
-  if (sent.data) sender.last_data = posted;
+      std::make_shared<Posted>(sent.offset, sent.bytes, ++sender.posted, std::vector{sent.to});
+  sender.last_posted[sent.to] = posted->number;
+  if (sent.data) sender.data.push_back(posted);
   for (std::uint64_t rest = sent.bytes; rest != 0;) {
     const std::uint64_t payload = std::min<std::uint64_t>(rest, options_.frame_bytes);
     rest -= payload;
@@ -27,14 +35,17 @@ void SwitchPorts::send(std::uint64_t now_ns, const Sent& sent) {
   if (!sender.sends) start_next(now_ns, sent.from);
 }
 
-// Whether it goes with what was sent to another node just now, and has not left yet.
-bool SwitchPorts::copies(Node& sender, std::uint64_t now_ns, const Sent& sent) const {
-  Posted* const last = sender.last_data.get();
-  if (last == nullptr || last->made_ns != now_ns) return false;
-  if (last->offset != sent.offset || last->bytes != sent.bytes) return false;
-  if (std::ranges::find(last->to, sent.to) != last->to.end()) return false;
-  last->to.push_back(sent.to);
-  return true;
+// Whether it goes with what was sent to another node just now, of which nothing can have left yet.
+// It must not overtake what its receiver is sent already.
+bool SwitchPorts::copies(Node& sender, const Sent& sent) {
+  for (const std::shared_ptr<Posted>& data : sender.data) {
+    const bool same = data->offset == sent.offset && data->bytes == sent.bytes;
+    if (!same || sender.last_posted[sent.to] >= data->number) continue;
+    data->to.push_back(sent.to);
+    sender.last_posted[sent.to] = data->number;
+    return true;
+  }
+  return false;
 }
 
 void SwitchPorts::add(std::uint64_t at_ns, std::uint32_t from, std::optional<std::uint32_t> to,

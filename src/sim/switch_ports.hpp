@@ -47,7 +47,7 @@ class SwitchPorts {
 
   SwitchPorts(std::uint32_t slots, const PortOptions& options, std::uint64_t delay_ns);
 
-  [[nodiscard]] bool have_rate() const { return options_.megabits != 0; }
+  [[nodiscard]] bool has_rate() const { return options_.megabits != 0; }
   void send(std::uint64_t now_ns, const Sent& sent);
   /// When something happens next; kNever if nothing is on its way.
   [[nodiscard]] std::uint64_t next_ns() const {
@@ -59,9 +59,9 @@ class SwitchPorts {
 
  private:
   struct Posted {
-    std::uint64_t made_ns;
     std::uint64_t offset;
     std::uint64_t bytes;
+    std::uint64_t number;  // of all posts of its sender
     std::vector<std::uint32_t> to;
   };
   struct Frame {
@@ -84,10 +84,14 @@ class SwitchPorts {
     std::vector<std::deque<Frame>> queues{};
     std::size_t turn = 0;
     bool sends = false;
-    std::shared_ptr<Posted> last_data{};
+    std::uint64_t posted = 0;
+    std::vector<std::uint64_t> last_posted{};  // by slot: the number of its last post there
+    // Of the data that it posted at this time.
+    std::uint64_t at_ns = 0;
+    std::vector<std::shared_ptr<Posted>> data{};
     std::uint64_t in_free_ns = 0;
   };
-  [[nodiscard]] bool copies(Node& sender, std::uint64_t now_ns, const Sent& sent) const;
+  [[nodiscard]] static bool copies(Node& sender, const Sent& sent);
   void add(std::uint64_t at_ns, std::uint32_t from, std::optional<std::uint32_t> to, Frame frame);
   void start_next(std::uint64_t now_ns, std::uint32_t from);
 

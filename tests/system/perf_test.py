@@ -36,6 +36,8 @@ class PerfTest(SystemTest):
                                delta=result["delivered_bytes_per_second"] * 1e-6)
         for name in ("send", "receive", "delivery"):
             self.assertGreaterEqual(result["batch_mean"][name], 1, name)
+        self.assertEqual(result["batch_mean"]["pending"], 0)
+        self.assertEqual(result["token_held_ns"] + result["token_parked_ns"], 0)
         self.expect_latencies(result["latency_ns"]["own"])
 
     def expect_latencies(self, latency):

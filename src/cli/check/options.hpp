@@ -15,6 +15,7 @@ struct CheckCommand {
   std::vector<std::string> levels;  ///< GROUP=LEVEL
   bool incomplete = false;
   bool round_robin = false;
+  bool one_service = false;
   bool json = false;
   std::uint32_t shown = history::CheckOptions{}.shown_max;
   double deliver_bound_s = 0;

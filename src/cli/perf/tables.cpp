@@ -40,15 +40,16 @@ std::string ring_line(const json& result) {
   if (visits > 0) {
     return "token: " + short_number(visits / members / seconds) + " rotations a second, " +
            short_number(messages / visits) + " messages per visit, held for " +
-           short_time(number(result, "token_held_ns") / visits) + " each, parked " +
-           short_number(number(result, "token_rests")) + " times for " +
+           short_time(number(result, "token_held_ns") / visits) + " each, came to rest " +
+           short_number(number(result, "token_rests")) + " times, at rest for " +
            short_time(number(result, "token_parked_ns")) + "\n";
   }
   const double frames = number(result, "frames_handed_on");
   if (frames <= 0) return {};
   return "chain: " + short_number(frames) + " frames handed on, with " +
-         short_bytes(number(result, "bytes_handed_on")) + ", " +
-         short_number(number(result.at("batch_mean"), "pending")) + " rounds pending\n";
+         short_bytes(number(result, "bytes_handed_on")) + "; " +
+         short_number(number(result.at("batch_mean"), "pending")) +
+         " messages and nulls pending, on average\n";
 }
 
 }  // namespace

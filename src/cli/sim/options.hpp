@@ -20,8 +20,8 @@ struct SimWords {
   bool trace = false;
   bool twice = false;
   std::uint32_t jobs = 0;
-  std::string story{};   // a file
-  std::string figure{};  // a name
+  std::string story{};  // a file
+  std::optional<std::string> figure{};
 };
 
 struct SeedRange {

@@ -184,7 +184,7 @@ int draw_figure(const std::string& name) {
 
 int run_sim(const SimWords& words) {
   if (!words.story.empty()) return tell_story(words.story);
-  if (!words.figure.empty()) return draw_figure(words.figure);
+  if (words.figure) return draw_figure(*words.figure);
   const Result<SeedRange> range = seeds_from(words.seeds);
   const Result<SimKind> kind = kind_from(words);
   for (const auto* error : {range ? nullptr : &range.error(), kind ? nullptr : &kind.error()}) {
@@ -241,8 +241,12 @@ void add_sim(CLI::App& app, int& status) {
   command->add_option(
       "--story", words->story,
       "run this story (docs/stories), and print it with what the members really do");
-  command->add_option("--figure", words->figure,
-                      "print this simulated figure, see below: members on links of a rate");
+  command
+      ->add_option(
+          "--figure", words->figure,
+          "print this simulated figure, see below: members on links of a rate; takes up to "
+          "a minute")
+      ->excludes("--story", "--replay", "--seeds", "--scenario", "--level", "--order", "--copied");
   command->footer(about_names());
   command->callback([words, &status] { status = run_sim(*words); });
 }

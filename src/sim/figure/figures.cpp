@@ -76,9 +76,10 @@ std::string draw_accelerated_ring() {
 std::string draw_links() {
   constexpr std::size_t kWidth = 14;
   std::string out =
-      "Payload delivered at each member, in Mbit/s, simulated: links of 10 Gbit/s, 10 us one way, "
-      "no\n"
-      "copies by the switch, messages of 10 KB, level atomic, senders that never wait.\n\n"
+      "Payload delivered at each member, in Mbit/s, simulated: links of 10 Gbit/s, 10 us one way,\n"
+      "no copies by the switch, messages of 10 KB, level atomic; senders always have more to "
+      "send,\n"
+      "in windows of 4 MB (one) or 1 MB (all).\n\n"
       "   members   senders";
   constexpr std::array kOrders{Order::round_robin, Order::token_ring, Order::lcr};
   for (const Order order : kOrders) out += right(std::string(to_string(order)), kWidth);
@@ -117,6 +118,7 @@ LoadOptions on_links(Order order, std::uint32_t nodes, std::uint32_t senders) {
           .personal_window = 64,
           .accelerated_window = 64,
           .message_bytes = 10'000,
+          .window_bytes = senders == 1 ? 4ULL << 20 : 1ULL << 20,
           .ports = {.megabits = 10'000, .frame_bytes = kFrameBytes, .frame_extra = kFrameExtra},
           .delay_ns = 10'000,
           .offered_megabits = 20'000,

@@ -30,7 +30,7 @@ enum class Ring : std::uint8_t { original, accelerated };
 [[nodiscard]] LoadOptions gigabit_ring(Level level, Ring ring);
 [[nodiscard]] LoadOptions ten_gigabit_ring(Level level, Ring ring);
 
-/// Links of 10 Gbit/s and senders that never wait: who sends how much is the order's doing.
+/// Links of 10 Gbit/s and senders that always have more to send.
 [[nodiscard]] LoadOptions on_links(Order order, std::uint32_t nodes, std::uint32_t senders);
 
 }  // namespace tutti::sim

@@ -19,7 +19,7 @@ GroupOptions group_of(const LoadOptions& options) {
   GroupOptions group{.name = "g", .order = options.order, .level = options.level};
   group.message_max_bytes = options.message_bytes;
   group.window_messages = kWindowMessages;
-  group.window_bytes = 4ULL << 20;
+  group.window_bytes = options.window_bytes;
   for (std::uint32_t sender = 0; sender < options.senders; ++sender) {
     group.senders.push_back(name_of(sender));
   }
@@ -57,7 +57,9 @@ class Applications final : public ScriptEvents {
                 .landing_ns = 0,
                 .ports = options.ports}),
         period_ns_(options.message_bytes * 8'000ULL * options.senders / options.offered_megabits),
-        sent_(options.senders) {}
+        sent_(options.senders) {
+    TUTTI_ASSERT(period_ns_ != 0, options.offered_megabits);
+  }
 
   void found() {
     for (std::uint32_t slot = 0; slot < options_.nodes; ++slot) {
@@ -98,7 +100,7 @@ class Applications final : public ScriptEvents {
     const double mean_ns = static_cast<double>(latencies_ns) / static_cast<double>(deliveries);
     return {.megabits = megabits,
             .latency_us = deliveries == 0 ? 0 : mean_ns / 1'000,
-            .kept_up = megabits >= 0.98 * static_cast<double>(options_.offered_megabits)};
+            .kept_up = megabits >= 0.995 * static_cast<double>(options_.offered_megabits)};
   }
 
   [[nodiscard]] std::uint64_t start_ns() const { return start_ns_; }

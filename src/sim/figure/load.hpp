@@ -21,6 +21,7 @@ struct LoadOptions {
   std::uint32_t personal_window = 0;     ///< GroupOptions; of a token ring
   std::uint32_t accelerated_window = 0;  ///< the same
   std::uint32_t message_bytes = 1350;
+  std::uint64_t window_bytes = 1ULL << 20;  ///< GroupOptions
   PortOptions ports{};
   std::uint64_t delay_ns = 0;          ///< of each frame
   std::uint64_t offered_megabits = 0;  ///< payload of all senders, each second; not 0
@@ -31,9 +32,10 @@ struct LoadOptions {
 /// In the measured time.
 struct LoadFigures {
   double megabits = 0;  ///< payload delivered at a member, each second
-  double latency_us =
-      0;  ///< from when an application wanted to send until a member delivered: mean
-  /// All that was offered was delivered. If not, latency_us grows with the measured time.
+  /// From when an application wanted to send until a member delivered, the mean of all members.
+  double latency_us = 0;
+  /// At least 99.5 % of what was offered was delivered. If not, latency_us grows with the measured
+  /// time.
   bool kept_up = false;
 };
 

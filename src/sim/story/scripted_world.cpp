@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::uint64_t kSeed = 1;  // of sizes of messages; nothing depends on them
 
-// The end of a connection comes after the last words that went over it.
+// The end of a connection comes after the last words that went over it, in a story.
 constexpr std::uint64_t kLossNs = 2 * ScriptedWorld::kDelayNs;
 }  // namespace
 

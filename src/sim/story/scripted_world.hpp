@@ -35,7 +35,7 @@ class ScriptEvents {
 
 class ScriptedWorld {
  public:
-  /// The unit of all times: in which a post lands.
+  /// The unit of all times of a story: in which a post lands.
   static constexpr std::uint64_t kDelayNs = 1'000;
   static constexpr std::uint64_t kHeartbeatNs = 10 * kDelayNs;
   static constexpr std::uint64_t kSuspectAfterNs = 100 * kDelayNs;

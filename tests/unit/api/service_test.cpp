@@ -164,6 +164,23 @@ TEST(TokenStatistics, SayHowLongTheTokenRestsAndIsHeld) {
   EXPECT_GT(sum(&GroupStatistics::token_held_ns), 0);
 }
 
+TEST(TokenStatistics, GoOnOverAChangeOfView) {
+  TestCluster cluster({.groups = {ring_group()}});
+  cluster.start();
+  const auto parked = [&](std::size_t member) {
+    return cluster.group(member).statistics().token_parked_ns;
+  };
+  ASSERT_TRUE(until([&] { return parked(0) > 0; })) << "the first rest of a view is at rank 0";
+  cluster.kill(2);
+  ASSERT_TRUE(until([&] { return cluster.are_in_view_of({0, 1}); }));
+  const Result<Ticket> sent = cluster.group(1).send("m", kPatience);
+  ASSERT_TRUE(sent);
+  ASSERT_TRUE(cluster.group(1).wait(*sent, kPatience));
+  constexpr std::uint64_t kAnHour = 3'600'000'000'000;
+  EXPECT_LT(parked(0), kAnHour);
+  EXPECT_LT(parked(1), kAnHour);
+}
+
 TEST(ChainStatistics, SayHowMuchIsPending) {
   GroupOptions group = small_group(Level::atomic);
   group.order = Order::lcr;
@@ -174,7 +191,7 @@ TEST(ChainStatistics, SayHowMuchIsPending) {
   ASSERT_TRUE(cluster.group(1).wait(*sent, kPatience));
   const BatchHistogram pending = cluster.group(1).statistics().pending;
   EXPECT_GT(pending.batches, 0);
-  EXPECT_GT(pending.items, 0) << "it waited for the others";
+  EXPECT_GT(pending.items, 0);
 }
 
 }  // namespace

@@ -65,6 +65,30 @@ TEST(SwitchPorts, ASwitchThatCopiesGetsDataOnceAndWordsForEach) {
   EXPECT_EQ(at[2], (Arrivals{2 * kFrameNs + kDelayNs, 4 * kFrameNs + kDelayNs}));
 }
 
+// A batch that wraps around its ring.
+TEST(SwitchPorts, CopiesTwoPiecesOfData) {
+  PortOptions links = kLinks;
+  links.multicast = true;
+  SwitchPorts ports(3, links, kDelayNs);
+  for (const std::uint32_t to : {1U, 2U}) {
+    ports.send(0, {.from = 0, .to = to, .offset = 640, .bytes = 100, .data = true});
+    ports.send(0, {.from = 0, .to = to, .offset = 64, .bytes = 100, .data = true});
+  }
+  const Arrivals both{2 * kFrameNs + kDelayNs, 3 * kFrameNs + kDelayNs};
+  EXPECT_EQ(all_arrivals(ports, 3)[2], both);
+}
+
+TEST(SwitchPorts, ACopyDoesNotOvertakeWhatItsReceiverIsSentAlready) {
+  PortOptions links = kLinks;
+  links.multicast = true;
+  SwitchPorts ports(3, links, kDelayNs);
+  ports.send(0, {.from = 0, .to = 1, .offset = 64, .bytes = 100, .data = true});
+  ports.send(0, {.from = 0, .to = 2, .offset = 8, .bytes = 1'000});
+  ports.send(0, {.from = 0, .to = 2, .offset = 64, .bytes = 100, .data = true});
+  EXPECT_EQ(all_arrivals(ports, 3)[2],
+            (Arrivals{12 * kFrameNs + kDelayNs, 13 * kFrameNs + kDelayNs}));
+}
+
 TEST(SwitchPorts, WhatIsWrittenAgainLaterIsNotACopy) {
   PortOptions links = kLinks;
   links.multicast = true;
