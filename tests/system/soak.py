@@ -24,7 +24,7 @@ import time
 sys.dont_write_bytecode = True  # the source tree stays as it is
 
 from fire import member as fire_member  # noqa: E402
-from fire.nemesis import Failure, Options  # noqa: E402
+from fire.nemesis import Failure, offered, Options  # noqa: E402
 from fire.rounds import run_round  # noqa: E402
 from fire.tally import Tally, seconds, table  # noqa: E402
 from support import TUTTI  # noqa: E402
@@ -45,7 +45,7 @@ def options_of(seed, fabric, members, groups, strikes, kills, stops):
     drawn = draw.choice(["atomic", "atomic", "atomic,atomic", "unordered,atomic", "atomic,agreed"])
     return Options(
         seed=seed, fabric=fabric, partitions=False, members=members,
-        order=groups.order, levels=groups.levels or drawn,
+        order=groups.order, levels=groups.levels or offered(drawn, groups.order),
         rate=draw.choice(RATES) // members, size_max=draw.choice((64, 300, 5000)),
         suspect_after=draw.choice((0.4, 0.6, 0.8)),
         founders=draw.choice((0, members // 2 + 1)), faults=strikes,

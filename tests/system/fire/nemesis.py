@@ -37,6 +37,11 @@ class GroupLost(Failure):
     """No majority is left to go on."""
 
 
+def offered(levels, order):
+    """Levels drawn for groups, as far as the order has them: lcr is atomic by nature."""
+    return levels.replace("agreed", "atomic") if order == "lcr" else levels
+
+
 @dataclass(frozen=True)
 class Options:
     """The parameters of a round; its seed draws most of them. Times are in seconds."""
@@ -67,7 +72,7 @@ class Options:
         order = draw.choice(("round_robin", "token_ring", "lcr"))
         return Options(
             seed=seed, fabric=fabric, partitions=partitions, members=members,
-            levels=levels.replace("agreed", "atomic") if order == "lcr" else levels,
+            levels=offered(levels, order),
             rate=draw.choice((50, 300, 1000, 3000)), size_max=draw.choice((64, 300, 5000)),
             suspect_after=draw.choice((0.4, 0.6, 0.8)),
             founders=draw.choice((0, members // 2 + 1)), faults=draw.randint(4, 7), kinds=kinds,
