@@ -56,8 +56,12 @@ void Member::send(bool safe) {
   };
   const auto size =
       static_cast<std::uint32_t>(plan_.message_bytes != 0 ? plan_.message_bytes : draw_size());
-  if (plan_.safe_one_in != 0 && mixes(options)) safe = random_.one_in(plan_.safe_one_in);
-  Claim claim{.group = group, .size = size, .safe = safe && mixes(options)};
+  if (!mixes(options)) {
+    safe = false;
+  } else if (plan_.safe_one_in != 0) {
+    safe = random_.one_in(plan_.safe_one_in);
+  }
+  Claim claim{.group = group, .size = size, .safe = safe};
   if (ring->claim(size, claim.space) != SendRing::Outcome::ok) return;
   if (claims_.size() >= plan_.claims || !random_.one_in(2)) return commit(claim);
   claim.until_ns = net_.now_ns() + random_.below(plan_.claim_ns);

@@ -40,7 +40,10 @@ LoadOptions ring_on(std::uint64_t megabits, std::uint64_t delay_ns, Level level,
 
 std::string curves(LoadOptions (*network)(Level, Ring), std::span<const std::uint64_t> loads) {
   constexpr std::size_t kWidth = 13;
-  std::string out = "            agreed                    atomic (safe)\n    Mbit/s";
+  const LoadOptions one = network(Level::agreed, Ring::original);
+  std::string out = "\n" + std::to_string(one.ports.megabits / 1'000) + " Gbit/s, " +
+                    std::to_string(one.delay_ns / 1'000) +
+                    " us one way\n            agreed                    atomic (safe)\n    Mbit/s";
   for (const std::string name : {"original", "accelerated", "original", "accelerated"}) {
     out += right(name, kWidth);
   }
@@ -67,10 +70,8 @@ std::string draw_accelerated_ring() {
   return "Mean latency of a message, simulated: 8 members, messages of 1350 bytes, personal "
          "window " +
          std::to_string(kPersonal) + ",\naccelerated window " + std::to_string(kAccelerated) +
-         " or 0, a switch that copies. \"only N\": no more than N Mbit/s were delivered.\n\n"
-         "1 Gbit/s, 110 us one way\n" +
-         curves(gigabit_ring, kOfGigabit) + "\n10 Gbit/s, 30 us one way\n" +
-         curves(ten_gigabit_ring, kOfTen);
+         " or 0, a switch that copies. \"only N\": no more than N Mbit/s were delivered.\n" +
+         curves(gigabit_ring, kOfGigabit) + curves(ten_gigabit_ring, kOfTen);
 }
 
 std::string draw_links() {

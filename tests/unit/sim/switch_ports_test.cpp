@@ -11,6 +11,8 @@ using Arrivals = std::vector<std::uint64_t>;
 
 // 1 byte takes 8 ns; a frame has 100 bytes of payload and 25 more.
 constexpr PortOptions kLinks{.megabits = 1'000, .frame_bytes = 100, .frame_extra = 25};
+constexpr PortOptions kCopying{
+    .megabits = 1'000, .frame_bytes = 100, .frame_extra = 25, .multicast = true};
 constexpr std::uint64_t kFrameNs = 1'000;
 constexpr std::uint64_t kDelayNs = 5'000;
 
@@ -53,9 +55,7 @@ TEST(SwitchPorts, FramesOfTwoSendersShareTheLinkToAReceiver) {
 }
 
 TEST(SwitchPorts, ASwitchThatCopiesGetsDataOnceAndWordsForEach) {
-  PortOptions links = kLinks;
-  links.multicast = true;
-  SwitchPorts ports(3, links, kDelayNs);
+  SwitchPorts ports(3, kCopying, kDelayNs);
   for (const std::uint32_t to : {1U, 2U}) {
     ports.send(0, {.from = 0, .to = to, .offset = 64, .bytes = 100, .data = true});
     ports.send(0, {.from = 0, .to = to, .offset = 8, .bytes = 100});
@@ -67,9 +67,7 @@ TEST(SwitchPorts, ASwitchThatCopiesGetsDataOnceAndWordsForEach) {
 
 // A batch that wraps around its ring.
 TEST(SwitchPorts, CopiesTwoPiecesOfData) {
-  PortOptions links = kLinks;
-  links.multicast = true;
-  SwitchPorts ports(3, links, kDelayNs);
+  SwitchPorts ports(3, kCopying, kDelayNs);
   for (const std::uint32_t to : {1U, 2U}) {
     ports.send(0, {.from = 0, .to = to, .offset = 640, .bytes = 100, .data = true});
     ports.send(0, {.from = 0, .to = to, .offset = 64, .bytes = 100, .data = true});
@@ -79,9 +77,7 @@ TEST(SwitchPorts, CopiesTwoPiecesOfData) {
 }
 
 TEST(SwitchPorts, ACopyDoesNotOvertakeWhatItsReceiverIsSentAlready) {
-  PortOptions links = kLinks;
-  links.multicast = true;
-  SwitchPorts ports(3, links, kDelayNs);
+  SwitchPorts ports(3, kCopying, kDelayNs);
   ports.send(0, {.from = 0, .to = 1, .offset = 64, .bytes = 100, .data = true});
   ports.send(0, {.from = 0, .to = 2, .offset = 8, .bytes = 1'000});
   ports.send(0, {.from = 0, .to = 2, .offset = 64, .bytes = 100, .data = true});
@@ -90,9 +86,7 @@ TEST(SwitchPorts, ACopyDoesNotOvertakeWhatItsReceiverIsSentAlready) {
 }
 
 TEST(SwitchPorts, WhatIsWrittenAgainLaterIsNotACopy) {
-  PortOptions links = kLinks;
-  links.multicast = true;
-  SwitchPorts ports(3, links, kDelayNs);
+  SwitchPorts ports(3, kCopying, kDelayNs);
   ports.send(0, {.from = 0, .to = 1, .offset = 64, .bytes = 100, .data = true});
   ports.send(1, {.from = 0, .to = 2, .offset = 64, .bytes = 100, .data = true});
   EXPECT_EQ(all_arrivals(ports, 3)[2], Arrivals{2 * kFrameNs + kDelayNs + kFrameNs});
