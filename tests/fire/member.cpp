@@ -77,8 +77,9 @@ class Sender {
       space = groups_[group].claim(size, kLook);
     }
     if (!space) return false;
-    witness_.sends(group, ++tickets_[group], space->bytes());
-    const Ticket ticket = groups_[group].commit(std::move(*space));
+    const Service service = draw_service(groups_[group]);
+    witness_.sends(group, ++tickets_[group], service, space->bytes());
+    const Ticket ticket = groups_[group].commit(std::move(*space), service);
     if (ticket.value != tickets_[group]) {
       std::fprintf(stderr, "ticket %llu where %llu was due\n",
                    static_cast<unsigned long long>(ticket.value),
@@ -87,6 +88,12 @@ class Sender {
     }
     sent_.fetch_add(1);
     return true;
+  }
+
+  /// One message in four is safe, where the group offers that beside its level.
+  Service draw_service(const Group& group) {
+    const bool safe = random_.below(4) == 0 && group.may_ask_for(Service::safe).has_value();
+    return safe ? Service::safe : Service::of_level;
   }
 
   const Options& options_;

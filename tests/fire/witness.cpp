@@ -131,11 +131,11 @@ void Witness::delivered(std::uint16_t group, std::span<const Message> batch,
     // The bytes name the sender: if it is not a member of the view, that is a violation.
     history::Delivery delivery{
         .sender = {static_cast<std::uint16_t>(message.sender.value), mark.incarnation},
-        .ticket = Ticket{mark.ticket},
+        .ticket = Ticket{mark.ticket & ~kSafeMark},
         .ordinal = message.seq,
         .length = message.size,
         .crc = crc32c(message.bytes()),
-        .level = levels_[group],
+        .level = (mark.ticket & kSafeMark) != 0 ? Level::atomic : levels_[group],
         .send_view = here.view};
     events.push_back(history::make_deliver(here, delivery));
     if (mark.incarnation == self) events.push_back(history::make_send_ok(here, delivery.ticket));
@@ -155,8 +155,10 @@ void Witness::delivered(std::uint16_t group, std::span<const Message> batch,
   all_.fetch_add(batch.size());
 }
 
-void Witness::sends(std::uint16_t group, std::uint64_t ticket, std::span<std::byte> message) {
-  const Mark mark{ticket, incarnation_.load(std::memory_order_relaxed)};
+void Witness::sends(std::uint16_t group, std::uint64_t ticket, Service service,
+                    std::span<std::byte> message) {
+  const Mark mark{ticket | (service == Service::safe ? kSafeMark : 0),
+                  incarnation_.load(std::memory_order_relaxed)};
   std::memcpy(message.data(), &mark, sizeof mark);
   for (std::size_t i = sizeof mark; i < message.size(); ++i) message[i] = pattern(mark, i);
   if (recorder_ == nullptr) return;

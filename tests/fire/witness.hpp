@@ -29,9 +29,10 @@ namespace tutti::fire {
 
 /// What a message begins with; the rest of it is a pattern made from these.
 struct Mark {
-  std::uint64_t ticket = 0;
+  std::uint64_t ticket = 0;  ///< with kSafeMark, if it was sent as Service::safe
   std::uint64_t incarnation = 0;
 };
+inline constexpr std::uint64_t kSafeMark = std::uint64_t{1} << 63;
 
 class Witness {
  public:
@@ -46,8 +47,9 @@ class Witness {
   void delivered(std::uint16_t group, std::span<const Message> batch,
                  const std::function<bool()>& intact);
 
-  /// Fills the message, and records that this member sends it next.
-  void sends(std::uint16_t group, std::uint64_t ticket, std::span<std::byte> message);
+  /// Fills the message, and records that this member sends it next, with that service.
+  void sends(std::uint16_t group, std::uint64_t ticket, Service service,
+             std::span<std::byte> message);
 
   void leaves();
   /// The end: the witness records nothing after it.

@@ -274,7 +274,8 @@ class Round:
             write_harness(nemesis, healed_ns, [(self.names.index(name), incarnation)
                                                for name, incarnation in core.members.items()])
             files = [*BOUNDS, nemesis, *files]
-        done = subprocess.run([TUTTI, "check", *files], capture_output=True, text=True,
+        one_service = ["--one-service"] * (self.options.order != "token_ring")
+        done = subprocess.run([TUTTI, "check", *one_service, *files], capture_output=True, text=True,
                               timeout=WATCHDOG, check=False)
         self._note(done.stdout.split("\n", 1)[0])
         if done.returncode != 0:
