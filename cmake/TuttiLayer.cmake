@@ -50,6 +50,6 @@ function(tutti_library target type)
   target_include_directories(
     ${target} INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
                         $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-  target_link_libraries(${target} PRIVATE Threads::Threads PkgConfig::rdma ${CMAKE_DL_LIBS})
+  target_link_libraries(${target} PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
   tutti_defaults(${target})
 endfunction()

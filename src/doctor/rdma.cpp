@@ -42,6 +42,13 @@ Finding nodes_finding(const Rdma& rdma) {
   return finding;
 }
 
+Finding library_finding(const Rdma& rdma) {
+  return {.subject = "RDMA libraries",
+          .grade = Grade::broken,
+          .what = rdma.library_error,
+          .how = "apt-get install libibverbs1 librdmacm1 ibverbs-providers"};
+}
+
 Finding lock_finding(const Rdma& rdma) {
   Finding finding{.subject = "locked memory"};
   if (rdma.may_lock_all) {
@@ -145,6 +152,7 @@ Findings findings_of(const Rdma& rdma) {
     for (const RdmaPort& port : device.ports) findings.push_back(port_finding(device, port));
   }
   findings.push_back(nodes_finding(rdma));
+  if (!rdma.library_error.empty()) findings.push_back(library_finding(rdma));
   findings.push_back(lock_finding(rdma));
   return findings;
 }

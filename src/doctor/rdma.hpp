@@ -40,6 +40,7 @@ struct Rdma {
   bool verbs_nodes = false;         ///< /dev/infiniband has the files that libibverbs opens ...
   bool verbs_nodes_usable = false;  ///< ... and this user may open them
   bool connection_manager = false;  ///< this user may open the file that librdmacm opens
+  std::string library_error{};      ///< why the libraries cannot be loaded; empty: they are there
   std::optional<std::uint64_t> lock_limit_bytes{};  ///< of memory; nothing: unlimited
   bool may_lock_all = false;                        ///< CAP_IPC_LOCK: the limit does not apply
 };

@@ -8,6 +8,7 @@
 
 #include "doctor/files.hpp"
 #include "doctor/rdma.hpp"
+#include "fabric/verbs/library.hpp"
 
 namespace tutti::doctor {
 namespace {
@@ -84,6 +85,9 @@ Rdma read_rdma(const fs::path& root) {
     rdma.verbs_nodes_usable |= usable(nodes / name);
   }
   rdma.connection_manager = usable(nodes / "rdma_cm");
+  if (const Result<void>& there = verbs::library(); !there) {
+    rdma.library_error = there.error().message;
+  }
   const std::string limits = text_of(root / "proc/self/limits").value_or("");
   rdma.lock_limit_bytes = number_of(field_of(limits, "Max locked memory").value_or(""));
   const std::string status = text_of(root / "proc/self/status").value_or("");

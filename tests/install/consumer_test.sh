@@ -31,8 +31,13 @@ expect_version() {
 }
 
 installed=$(cd "$libdir" && echo *tutti*)
-if [[ $installed != "libtutti.a libtutti.so libtutti.so.0 libtutti.so.$version" ]]; then
+if [[ $installed != "libtutti.a libtutti.so libtutti.so.${version%.*} libtutti.so.$version" ]]; then
   echo "installed are the libraries $installed" >&2
+  exit 1
+fi
+# RDMA and libfabric are loaded on demand: no program needs them to be installed.
+if readelf -d "$libdir/libtutti.so" | grep -E 'NEEDED.*(ibverbs|rdmacm|fabric)' >&2; then
+  echo "libtutti.so is linked with what it should load" >&2
   exit 1
 fi
 for library in libtutti.a libtutti.so; do

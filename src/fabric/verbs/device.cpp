@@ -12,6 +12,7 @@
 
 #include "base/system_error.hpp"
 #include "fabric/verbs/device_choice.hpp"
+#include "fabric/verbs/library.hpp"
 
 namespace tutti::verbs {
 namespace {
@@ -45,7 +46,9 @@ std::string locked_memory_advice() {
 
 }  // namespace
 
-bool is_there() { return ::access("/dev/infiniband/rdma_cm", R_OK | W_OK) == 0; }
+bool is_there() {
+  return ::access("/dev/infiniband/rdma_cm", R_OK | W_OK) == 0 && library().has_value();
+}
 
 Result<void> set_non_blocking(int fd) {
   const int flags = ::fcntl(fd, F_GETFL);
@@ -55,7 +58,9 @@ Result<void> set_non_blocking(int fd) {
   return {};
 }
 
+// Everything that calls the libraries for RDMA has an event channel.
 Result<EventChannel> make_event_channel() {
+  if (const Result<void>& there = library(); !there) return std::unexpected(there.error());
   EventChannel channel(::rdma_create_event_channel());
   if (channel == nullptr) {
     return fail_system(

@@ -80,7 +80,8 @@ class Device {
   std::string address_;
 };
 
-/// Whether this host offers RDMA to this process at all; costs a look into /dev.
+/// Whether this host offers RDMA to this process at all; costs a look into /dev, and where there is
+/// something the loading of the libraries.
 [[nodiscard]] bool is_there();
 
 /// What is read from it does not wait.
