@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "tutti/batch.hpp"
 #include "tutti/error.hpp"
 #include "tutti/export.hpp"
 #include "tutti/indexed_by.hpp"
@@ -156,6 +157,22 @@ class TUTTI_API Group {
   /// outside the node should ask after it has read and before it acts. Elsewhere this is true and
   /// means nothing.
   [[nodiscard]] bool intact() const noexcept;
+
+  /// With DeliveryThread::application: takes the next messages in the group's order, at most `max`
+  /// and about 64 KiB of them. Never blocks; the batch is empty if there is nothing to take now.
+  /// One thread takes at a time, and one batch is held at a time: release it before the next take.
+  /// Go on taking while the node runs: it is told of a view once all before that view was taken.
+  /// The error is ErrorCode::complete once all senders have finished and everything was taken, and
+  /// says why the node has ended if it has; what was not taken by then is not delivered here.
+  [[nodiscard]] Result<Batch> take(std::size_t max = kDeliveryBatchMax);
+  /// The same, but waits until there is something, the end, or the time-out, which is an error.
+  [[nodiscard]] Result<Batch> take(std::size_t max, Timeout timeout);
+
+  /// A descriptor to wait for with poll, epoll, Asio or libuv. It is readable (level-triggered)
+  /// while there may be something to take; so it is once nothing comes any more, like a socket at
+  /// its end. It becomes unreadable when a take finds nothing. Do not read from it or close it; it
+  /// lasts as long as the node or a Group. With Drive::caller only poll() makes it readable.
+  [[nodiscard]] Result<int> event_fd();
 
   /// For code that sends and then waits: an error where this node refuses calls that wait, as it
   /// does inside a callback. It has ErrorCode::in_callback and names `call` and the callback.

@@ -105,13 +105,15 @@ struct GroupOptions {
   std::uint32_t window_messages = 65536;  ///< a power of two, 2 .. 2^22 [same]
   // Of Order::token_ring, in messages, by the names of [Accelerated Ring, III-B]:
   // accelerated_window <= personal_window <= global_window <= maximum_gap.
-  std::uint32_t personal_window = 1024;    ///< most that a visit sends, 1 .. 2^24 [same]
-  std::uint32_t accelerated_window = 512;  ///< of these, so many leave after the token [same]
-  std::uint32_t global_window = 8192;      ///< most that a rotation sends, .. 2^24 [same]
+  std::uint32_t personal_window = 8192;     ///< most that a visit sends, 1 .. 2^24 [same]
+  std::uint32_t accelerated_window = 6144;  ///< of these, so many leave after the token [same]
+  std::uint32_t global_window = 65536;      ///< most that a rotation sends, .. 2^24 [same]
   /// No number is given that is further beyond what all members have, .. 2^27 [same].
-  std::uint32_t maximum_gap = 65536;
+  std::uint32_t maximum_gap = 524288;
   DeliveryThread delivery = DeliveryThread::predicate;
-  DeliveryCallback on_delivery{};  ///< may be empty: messages are then counted and dropped
+  /// May be empty: messages are then counted and dropped, or, with DeliveryThread::application,
+  /// taken by Group::take, where it must be empty.
+  DeliveryCallback on_delivery{};
   /// Joiners take over the application's state. Needs load_state, one of snapshot and save_state
   /// (state.hpp says which), and an order [same].
   bool stateful = false;

@@ -94,6 +94,9 @@ enum class DeliveryThread : std::uint8_t {
               ///< deliveries of all groups of this node, until their senders run out of window;
               ///< the node answers the other members meanwhile, from another thread
   own,        ///< a thread for this group: a slow callback delays this group alone
+  /// Whichever thread of the application takes batches (Group::take); there is no callback. While
+  /// the application takes nothing, this group alone waits, once its senders are out of window.
+  application,
 };
 
 }  // namespace tutti

@@ -22,6 +22,7 @@ GroupSeat::GroupSeat(const GroupOptions& options, Slot self,
   for (const Slot slot : nodes.indices()) {
     offsets_.push_back(layouts[slot].offsets_of(options.name));
     const auto index = std::ranges::find(options.members, nodes[slot]) - options.members.begin();
+    if (slot == self) is_member_ = index < std::ssize(options.members);
     const bool sends = std::ranges::find(options.senders, nodes[slot]) != options.senders.end();
     TUTTI_ASSERT(!sends || index < std::ssize(options.members), index, slot);
     send_as_.push_back(sends ? std::optional(MemberIndex{static_cast<std::uint32_t>(index)})
@@ -59,7 +60,8 @@ GroupSeat::Seated GroupSeat::in(const View& view, const RowOf& row_of) const {
     shape.own_lane = own_row_ + offsets_[self_].lane[parity];
     in_row.lane_offset = offsets_[self_].lane[parity];
   }
-  in_row.own_delivery_thread = options_.delivery == DeliveryThread::own;
+  in_row.delivered_elsewhere = options_.delivery == DeliveryThread::own ||
+                               (options_.delivery == DeliveryThread::application && is_member_);
   if (send_as_[self_]) shape.own_ring = own_row_ + offsets_[self_].ring;
   for (const ViewMember& member : view.members) {
     TUTTI_ASSERT(member.slot.value < offsets_.size(), member.slot, view.id, self_);

@@ -68,6 +68,7 @@ class GroupSeat {
  private:
   GroupOptions options_;
   Slot self_;
+  bool is_member_ = false;  // of the group: only then the application has anything of it
   IndexedBy<Slot, GroupOffsets> offsets_;
   IndexedBy<Slot, std::optional<MemberIndex>> send_as_;  // as which sender, if it is one
   std::byte* own_row_;

@@ -9,7 +9,7 @@
 /// raised before known, and known before stable. So a reader that loads them in the opposite order
 /// never takes a record that it has not been told of for a null. N2: the final bounds are set while
 /// they are closed and nobody reads them (Subgroup::end), for they may have fewer records than
-/// those before.
+/// those before. N3: moves() grows after each change that may let more be delivered.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -34,12 +34,15 @@ class Bounds {
 
   void set(SenderIndex sender, const SenderBounds& bounds) {
     Cell& cell = cells_[sender];
+    const bool moves = cell.stable.load(std::memory_order_relaxed) != bounds.stable ||
+                       cell.known.load(std::memory_order_relaxed) != bounds.known;
     cell.base.store(bounds.base, std::memory_order_relaxed);
     // Release: each pairs with its acquire load in get(), which sees what was stored before (N1).
     // get() may see records before known: then the headers of those records are there as well.
     cell.records.store(bounds.records, std::memory_order_release);
     cell.known.store(bounds.known, std::memory_order_release);
     cell.stable.store(bounds.stable, std::memory_order_release);
+    if (moves) count_move();
   }
 
   [[nodiscard]] SenderBounds get(SenderIndex sender) const {
@@ -55,12 +58,19 @@ class Bounds {
 
   /// Every member has all that comes before this position. Messages of Service::safe wait for it,
   /// but not once the bounds are final: every member that goes on has what comes before the end.
-  void set_safe(std::uint64_t position) { safe_.store(position, std::memory_order_release); }
+  void set_safe(std::uint64_t position) {
+    const bool moves = safe_.load(std::memory_order_relaxed) != position;
+    safe_.store(position, std::memory_order_release);
+    if (moves) count_move();
+  }
   [[nodiscard]] std::uint64_t safe() const { return safe_.load(std::memory_order_acquire); }
 
   // All in one order: either the thread that delivers sees that the bounds are closed, or the one
   // that has closed them sees that the other is reading (N2).
-  void open() { open_.store(true, std::memory_order_seq_cst); }
+  void open() {
+    open_.store(true, std::memory_order_seq_cst);
+    count_move();
+  }
   void close() { open_.store(false, std::memory_order_seq_cst); }
   [[nodiscard]] bool is_open() const { return open_.load(std::memory_order_seq_cst); }
 
@@ -71,7 +81,15 @@ class Bounds {
   }
   [[nodiscard]] bool is_final() const { return final_.load(std::memory_order_relaxed); }
 
+  /// Grows whenever more may be delivered than before. A reader that loads it before the bounds,
+  /// and finds nothing to deliver, has nothing to look for until it has grown (N3).
+  [[nodiscard]] std::uint64_t moves() const { return moves_.load(std::memory_order_acquire); }
+
  private:
+  // N3: after the change. Only the predicate thread counts.
+  void count_move() {
+    moves_.store(moves_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+  }
   struct Cell {
     std::atomic<std::uint64_t> records{0};
     std::atomic<std::uint64_t> known{0};
@@ -82,6 +100,7 @@ class Bounds {
   std::atomic<std::uint64_t> safe_{0};
   std::atomic<bool> open_{true};
   std::atomic<bool> final_{false};
+  std::atomic<std::uint64_t> moves_{0};
 };
 
 }  // namespace tutti

@@ -28,15 +28,11 @@ Follower<Memory>::Follower(const GroupShape& shape, Memory memory, const Bounds&
 
 template <class Memory>
 bool Follower<Memory>::run(std::size_t max_batches) {
-  if (corrupt() != kNobody || stale() || position() >= kDeliveredAll) return false;
-  if (totals_.ended()) [[unlikely]]
-    return false;
+  if (!goes_on()) return false;
   refresh();
   bool moved = false;
   for (std::size_t i = 0; i < max_batches; ++i) {
-    Filling filling{batch_.data(), batch_.data() + batch_.size(), seq_};
-    fill(filling);
-    seq_ = filling.seq;
+    const Filling filling = fill_up_to(batch_.size());
     moved |= hand_over(filling);
     // N2: the view may have come to its end during the callback.
     const bool over = totals_.ended() || position() >= kDeliveredAll;
@@ -44,6 +40,46 @@ bool Follower<Memory>::run(std::size_t max_batches) {
     if (bounds_.is_final() != final_) refresh();
   }
   return moved;
+}
+
+template <class Memory>
+Taken Follower<Memory>::take(std::size_t max) {
+  TUTTI_ASSERT(!lent_ && max != 0, max, shape_.view, shape_.self);
+  looked_at_.store(bounds_.moves(), std::memory_order_relaxed);  // N3: before the bounds are read
+  if (!goes_on()) return {};
+  refresh();
+  const Filling filling = fill_up_to(std::min(max, batch_.size()));
+  const std::size_t size = messages_of(filling);
+  if (size == 0) return {.messages = {}, .moved = publish()};
+  if (!may_hand_over()) return {};
+  lent_ = filling;
+  return {.messages = {batch_.data(), size}};
+}
+
+template <class Memory>
+bool Follower<Memory>::release() {
+  TUTTI_ASSERT(lent_.has_value(), shape_.view, shape_.self);
+  return count_delivered(*std::exchange(lent_, {}));
+}
+
+template <class Memory>
+bool Follower<Memory>::goes_on() const {
+  return corrupt() == kNobody && !stale() && position() < kDeliveredAll && !totals_.ended();
+}
+
+template <class Memory>
+auto Follower<Memory>::fill_up_to(std::size_t max) -> Filling {
+  Filling filling{batch_.data(), batch_.data() + max, seq_};
+  fill(filling);
+  seq_ = filling.seq;
+  return filling;
+}
+
+template <class Memory>
+std::size_t Follower<Memory>::messages_of(const Filling& filling) const {
+  const auto size = static_cast<std::size_t>(filling.next - batch_.data());
+  TUTTI_ASSERT(size <= batch_.size(), size, shape_.view, shape_.self);
+  return size;
 }
 
 template <class Memory>
@@ -106,24 +142,34 @@ template <class Memory>
   cursor.bounds = {};
 }
 
+// The batch is what was sent, and the application may still be handed something.
+template <class Memory>
+bool Follower<Memory>::may_hand_over() {
+  if (!as_sent()) [[unlikely]] {
+    stale_.store(true, std::memory_order_release);
+    return false;
+  }
+  return !totals_.ended();
+}
+
 template <class Memory>
 bool Follower<Memory>::hand_over(const Filling& filling) {
-  const auto size = static_cast<std::size_t>(filling.next - batch_.data());
-  TUTTI_ASSERT(size <= batch_.size(), size, shape_.view, shape_.self);
-  if (size != 0) {
-    if (!as_sent()) [[unlikely]] {
-      stale_.store(true, std::memory_order_release);
-      return false;
-    }
-    if (totals_.ended()) [[unlikely]]
-      return false;
-    if (callback_) callback_({batch_.data(), size});
-    if (totals_.halted.load(std::memory_order_acquire)) [[unlikely]]
-      return false;
-    totals_.counters.messages.add(size);
-    totals_.counters.bytes.add(filling.bytes);
-    totals_.counters.batches.record(size);
-  }
+  const std::size_t size = messages_of(filling);
+  if (size == 0) return publish();
+  if (!may_hand_over()) [[unlikely]]
+    return false;
+  if (callback_) callback_({batch_.data(), size});
+  return count_delivered(filling);
+}
+
+template <class Memory>
+bool Follower<Memory>::count_delivered(const Filling& filling) {
+  if (totals_.halted.load(std::memory_order_acquire)) [[unlikely]]
+    return false;
+  const std::size_t size = messages_of(filling);
+  totals_.counters.messages.add(size);
+  totals_.counters.bytes.add(filling.bytes);
+  totals_.counters.batches.record(size);
   return publish();
 }
 

@@ -17,14 +17,16 @@
 ///      view's end, which may be behind several views, `reclaimed` does: no header before the end
 ///      changes, and space of a view k is used again only in a view v > k of which `reclaimed` was
 ///      told first.
-/// Threads: run() one thread (the predicate thread or the group's own); the getters any.
-/// Source: [Spindle, 2.1 (rounds), 3.1 (in place), 3.2 (batches)].
+/// Threads: run(), or take() and release(), one at a time (the predicate thread, the group's own,
+/// or the application's); the getters any. Source: [Spindle, 2.1 (rounds), 3.1 (in place), 3.2
+/// (batches)].
 #pragma once
 #include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -64,6 +66,12 @@ struct DeliveryTotals {
   }
 };
 
+/// What Follower::take found.
+struct Taken {
+  std::span<const Message> messages;  ///< empty: nothing may be delivered now
+  bool moved = false;                 ///< delivery went on past nulls
+};
+
 template <class Memory>
 class Follower {
  public:
@@ -75,6 +83,16 @@ class Follower {
 
   /// Delivers what the bounds allow, at most about `max_batches` batches. True if anything moved.
   bool run(std::size_t max_batches);
+
+  /// Lends the next batch, of at most `max` messages, to an application that has no callback. It
+  /// stays in place until release(), which comes before the next take().
+  [[nodiscard]] Taken take(std::size_t max);
+  /// The batch lent last counts as delivered (Y3). True if anything moved.
+  bool release();
+  /// Bounds::moves() when the last take() began.
+  [[nodiscard]] std::uint64_t looked_at() const {
+    return looked_at_.load(std::memory_order_relaxed);
+  }
 
   /// The position of the next message where the order is total, else 0; kDeliveredAll at the end.
   [[nodiscard]] std::uint64_t position() const { return position_.load(std::memory_order_acquire); }
@@ -143,6 +161,10 @@ class Follower {
   void peek(Cursor& cursor);
   void pass(SenderIndex sender, std::uint64_t seq, Filling& filling);
   void peek_rare(Cursor& cursor, RecordHeader header);
+  std::uint64_t lay_out(SenderIndex sender, const Filling& filling, std::uint32_t first,
+                        std::uint32_t stride, std::uint64_t count);
+  void skip(Cursor& cursor, std::uint64_t records);
+  [[nodiscard]] std::uint64_t records_before_wrap(const Cursor& cursor) const;
   void refuse(Cursor& cursor);
   bool raise(std::atomic<std::uint64_t>& cell, std::uint64_t value);
 
@@ -155,9 +177,14 @@ class Follower {
   IndexedBy<SenderIndex, std::atomic<std::uint64_t>> consumed_;
 
  private:
+  [[nodiscard]] bool goes_on() const;
   void refresh();
+  [[nodiscard]] Filling fill_up_to(std::size_t max);
+  [[nodiscard]] std::size_t messages_of(const Filling& filling) const;
   [[nodiscard]] bool as_sent() const;
+  [[nodiscard]] bool may_hand_over();
   bool hand_over(const Filling& filling);
+  bool count_delivered(const Filling& filling);
   bool publish();
   void tell_cursor(SenderIndex sender);
 
@@ -167,6 +194,8 @@ class Follower {
   std::uint64_t seq_ = 0;
   bool final_ = false;  // the bounds are those of the view's end
   std::array<Message, kDeliveryBatchMax> batch_;
+  std::optional<Filling> lent_;
+  std::atomic<std::uint64_t> looked_at_{0};
 
   std::atomic<std::uint64_t> position_{0};
   std::atomic<Rank> corrupt_{kNobody};

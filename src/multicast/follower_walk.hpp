@@ -52,4 +52,51 @@ template <class Memory>
   if (cursor.records < cursor.bounds.records) peek(cursor);
 }
 
+// Writes up to `count` messages of the sender, from its cursor on, into every `stride`-th message
+// of the batch from the `first` on. Returns how many there were until the size changed, or a header
+// had flags: at least the one that peek() has checked.
+template <class Memory>
+inline std::uint64_t Follower<Memory>::lay_out(SenderIndex sender, const Filling& filling,
+                                               std::uint32_t first, std::uint32_t stride,
+                                               std::uint64_t count) {
+  // Records from this size on are too far apart for the processor to see a stream of headers: those
+  // are fetched two records early.
+  constexpr std::size_t kPrefetchFrom = 256;
+  const Cursor& cursor = cursors_[sender];
+  const std::byte* at = cursor.ring + static_cast<std::size_t>(cursor.offset) * kGranule;
+  const std::size_t size = static_cast<std::size_t>(cursor.granules) * kGranule;
+  const std::uint32_t length = cursor.length;
+  const MemberIndex index = shape_.sender_ids[sender];
+  const bool far = size >= kPrefetchFrom;
+  Message* message = filling.next + first;
+  std::uint64_t seq = filling.seq + first;
+  for (std::uint64_t done = 0;;) {
+    *message = {SeqNo{seq}, at + kGranule, length, index};
+    if (++done == count) return done;
+    at += size;
+    if (far) __builtin_prefetch(at + 2 * size);
+    if (static_cast<std::uint32_t>(memory_.load(at)) != length) return done;
+    message += stride;
+    seq += stride;
+  }
+}
+
+// Moves the cursor over records of the size of the one it is at.
+template <class Memory>
+inline void Follower<Memory>::skip(Cursor& cursor, std::uint64_t records) {
+  cursor.records += records;
+  cursor.delivered += records;
+  cursor.next_round = cursor.round + records;
+  cursor.offset = (cursor.offset + static_cast<std::uint32_t>(records) * cursor.granules) &
+                  (shape_.ring_granules - 1);
+  cursor.round = kNoRound;
+}
+
+template <class Memory>
+inline std::uint64_t Follower<Memory>::records_before_wrap(const Cursor& cursor) const {
+  const std::uint32_t left = shape_.ring_granules - cursor.offset;
+  if (left / kDeliveryBatchMax >= cursor.granules) return kDeliveryBatchMax;
+  return left / cursor.granules;
+}
+
 }  // namespace tutti

@@ -22,8 +22,9 @@ struct GroupInRow {
   std::uint64_t area_offset = 0;  ///< of the pass area, if there is one
   std::uint64_t lane_offset = 0;  ///< of the lane, if there is one
   Slot self{};
-  std::vector<Slot> peers;           ///< by rank, ours left out
-  bool own_delivery_thread = false;  ///< deliver() leaves delivery to deliver_here()
+  std::vector<Slot> peers;  ///< by rank, ours left out
+  /// Not by deliver(): another thread calls deliver_here(), or take_here() and release_here().
+  bool delivered_elsewhere = false;
 };
 
 class GroupPosts {

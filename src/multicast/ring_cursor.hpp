@@ -100,6 +100,25 @@ class RingWalk {
     cursor_.offset = static_cast<std::uint32_t>(end) & (ring_.granules - 1);
     return true;
   }
+  /// Passes up to `most` records more that are messages and numbered on without a stamp: most are.
+  /// Returns how many. It stops before any other record, which look() is for.
+  std::uint64_t pass_run(std::uint64_t most) {
+    const RingCursor from = cursor_;
+    while (cursor_.records - from.records < most) {
+      const std::byte* at = ring_.ring + std::size_t{cursor_.offset} * kGranule;
+      const std::uint32_t length = unpack_header(memory_.load(at)).length_and_flags;
+      if (length > kLengthMask || length > ring_.message_max_bytes) break;
+      const std::uint32_t granules = record_granules(length);
+      if (granules > ring_.granules - cursor_.offset) break;
+      __builtin_prefetch(at + std::size_t{granules} * (4 * kGranule));  // often there is one
+      cursor_.offset = (cursor_.offset + granules) & (ring_.granules - 1);
+      ++cursor_.records;
+    }
+    const std::uint64_t passed = cursor_.records - from.records;
+    cursor_.messages += passed;
+    cursor_.round += passed;
+    return passed;
+  }
   [[nodiscard]] const RingCursor& cursor() const { return cursor_; }
   /// The record that look() has found is sent again in a later view: this one ended before it.
   [[nodiscard]] bool beyond() const { return beyond_; }

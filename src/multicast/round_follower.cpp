@@ -7,13 +7,6 @@
 #include "sst/memory.hpp"
 
 namespace tutti {
-namespace {
-
-// Records from this size on are too far apart for the processor to see a stream of headers: those
-// are fetched two records early.
-constexpr std::size_t kPrefetchFrom = 256;
-
-}  // namespace
 
 template <class Memory>
 void RoundFollower<Memory>::fill(Filling& filling) {
@@ -71,7 +64,9 @@ bool RoundFollower<Memory>::run_block(Filling& filling) {
   if (round_bytes * rounds > kDeliveryBatchBytes) {
     rounds = std::max<std::uint64_t>(1, kDeliveryBatchBytes / round_bytes);
   }
-  for (std::uint32_t a = 0; a < active; ++a) rounds = lay_out(filling, a, active, rounds);
+  for (std::uint32_t a = 0; a < active; ++a) {
+    rounds = lay_out(active_[a], filling, a, active, rounds);
+  }
   TUTTI_ASSERT(rounds != 0 && rounds * active <= room, rounds, active, room, shape_.view);
   for (std::uint32_t a = 0; a < active; ++a) skip(cursors_[active_[a]], rounds);
   filling.next += rounds * active;
@@ -85,52 +80,9 @@ bool RoundFollower<Memory>::run_block(Filling& filling) {
   return true;
 }
 
-// Writes up to `rounds` messages of the a-th active sender. Returns how many there were until the
-// size changed, at least the one that peek() has checked.
-template <class Memory>
-std::uint64_t RoundFollower<Memory>::lay_out(const Filling& filling, std::uint32_t a,
-                                             std::uint32_t active, std::uint64_t rounds) {
-  const SenderIndex sender = active_[a];
-  const Cursor& cursor = cursors_[sender];
-  const std::byte* at = cursor.ring + static_cast<std::size_t>(cursor.offset) * kGranule;
-  const std::size_t size = static_cast<std::size_t>(cursor.granules) * kGranule;
-  const std::uint32_t length = cursor.length;
-  const MemberIndex index = shape_.sender_ids[sender];
-  const bool far = size >= kPrefetchFrom;
-  Message* message = filling.next + a;
-  std::uint64_t seq = filling.seq + a;
-  for (std::uint64_t done = 0;;) {
-    *message = {SeqNo{seq}, at + kGranule, length, index};
-    if (++done == rounds) return done;
-    at += size;
-    if (far) __builtin_prefetch(at + 2 * size);
-    if (static_cast<std::uint32_t>(memory_.load(at)) != length) return done;
-    message += active;
-    seq += active;
-  }
-}
-
 template <class Memory>
 std::uint64_t RoundFollower<Memory>::known_after(const Cursor& cursor) const {
   return cursor.bounds.known > round_ ? cursor.bounds.known - round_ : 0;
-}
-
-template <class Memory>
-std::uint64_t RoundFollower<Memory>::records_before_wrap(const Cursor& cursor) const {
-  const std::uint32_t left = shape_.ring_granules - cursor.offset;
-  if (left / kDeliveryBatchMax >= cursor.granules) return kDeliveryBatchMax;
-  return left / cursor.granules;
-}
-
-// Moves the cursor over records of the size of the one it is at.
-template <class Memory>
-void RoundFollower<Memory>::skip(Cursor& cursor, std::uint64_t records) {
-  cursor.records += records;
-  cursor.delivered += records;
-  cursor.next_round = cursor.round + records;
-  cursor.offset = (cursor.offset + static_cast<std::uint32_t>(records) * cursor.granules) &
-                  (shape_.ring_granules - 1);
-  cursor.round = kNoRound;
 }
 
 // False if no round will ever have a message again: everybody finished.

@@ -22,12 +22,14 @@ class RoundFollower final : public Follower<Memory> {
  private:
   using Base = Follower<Memory>;
   using Base::cursors_;
-  using Base::memory_;
+  using Base::lay_out;
   using Base::pass;
   using Base::peek;
+  using Base::records_before_wrap;
   using Base::round_;
   using Base::sender_;
   using Base::shape_;
+  using Base::skip;
   using typename Base::Cursor;
   using typename Base::Filling;
 
@@ -38,11 +40,7 @@ class RoundFollower final : public Follower<Memory> {
 
   bool run_round(Filling& filling);
   bool run_block(Filling& filling);
-  std::uint64_t lay_out(const Filling& filling, std::uint32_t a, std::uint32_t active,
-                        std::uint64_t rounds);
   [[nodiscard]] std::uint64_t known_after(const Cursor& cursor) const;
-  [[nodiscard]] std::uint64_t records_before_wrap(const Cursor& cursor) const;
-  void skip(Cursor& cursor, std::uint64_t records);
   bool skip_empty_rounds();
 
   std::vector<SenderIndex> active_;  // of run_block(): the senders that have records

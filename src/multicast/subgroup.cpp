@@ -34,7 +34,7 @@ template <class Memory>
 Subgroup<Memory>::Subgroup(const GroupShape& shape, GroupInRow in_row, DeliveryCallback callback,
                            Memory memory, std::uint64_t (*clock)())
     : memory_(memory),
-      callback_(in_row.own_delivery_thread ? marked(std::move(callback)) : std::move(callback)),
+      callback_(in_row.delivered_elsewhere ? marked(std::move(callback)) : std::move(callback)),
       ring_(make_ring(shape)) {
   counters_.clock = clock;
   now_ = views_.emplace_back(std::make_unique<InView>(*this, shape, std::move(in_row))).get();
@@ -181,7 +181,7 @@ void Subgroup<Memory>::take_over_delivered() {
 template <class Memory>
 bool Subgroup<Memory>::deliver() {
   InView& view = *views_.front();
-  if (view.in_row.own_delivery_thread || totals_.halted.load(std::memory_order_relaxed))
+  if (view.in_row.delivered_elsewhere || totals_.halted.load(std::memory_order_relaxed))
     return false;
   if (!view.bounds.is_open()) return false;
   TUTTI_ASSERT(view.shape.view <= allowed_, view.shape.view, allowed_, view.shape.self);  // Z2
@@ -201,6 +201,28 @@ bool Subgroup<Memory>::deliver_here() {
       view != nullptr && view->bounds.is_open() && view->follower->run(kBatchesPerTurn);
   busy_.store(Busy::no, std::memory_order_release);
   return delivered;
+}
+
+// The same; a batch that is lent keeps the view like a callback that runs.
+template <class Memory>
+Taken Subgroup<Memory>::take_here(std::size_t max) {
+  TUTTI_ASSERT(busy_.load(std::memory_order_relaxed) == Busy::no);
+  busy_.store(Busy::reading, std::memory_order_seq_cst);
+  lender_ = open_.load(std::memory_order_seq_cst);
+  Taken taken;
+  if (lender_ != nullptr && lender_->bounds.is_open()) taken = lender_->follower->take(max);
+  const bool lends = !taken.messages.empty();
+  busy_.store(lends ? Busy::lent : Busy::no, std::memory_order_release);
+  return taken;
+}
+
+template <class Memory>
+bool Subgroup<Memory>::release_here() {
+  TUTTI_ASSERT(busy_.load(std::memory_order_relaxed) == Busy::lent);
+  busy_.store(Busy::reading, std::memory_order_seq_cst);
+  const bool moved = lender_->follower->release();
+  busy_.store(Busy::no, std::memory_order_release);
+  return moved;
 }
 
 template <class Memory>
@@ -238,6 +260,11 @@ template <class Memory>
 bool Subgroup<Memory>::at_rest() {
   open_.store(nullptr, std::memory_order_seq_cst);  // see deliver_here()
   return busy_.load(std::memory_order_seq_cst) == Busy::no;
+}
+
+template <class Memory>
+bool Subgroup<Memory>::at_rest_but_for_a_loan() {
+  return at_rest() || busy_.load(std::memory_order_seq_cst) == Busy::lent;
 }
 
 template <class Memory>

@@ -5,17 +5,16 @@
 /// The protocol is in the newest view. The application may be behind: views that it has not been
 /// delivered all of are kept, oldest first, each with its bounds fixed by its cut (end()).
 /// Invariants:
-///  Z1  Deliveries follow the order of views: only the oldest view kept is delivered in, and it
-///  goes
-///      once all before its cut was delivered and the callback returned.
+///  Z1  Deliveries follow the order of views: only the oldest view kept is delivered in. It goes
+///      once all before its cut was delivered: the callback returned, or the batch was released.
 ///  Z2  Nothing is delivered in a view before allow() named it, or a later one.
 ///  Z3  The bounds of a view's end are set while no thread reads them (N2).
 ///  Z4  Numbers go on over views: those of the group's order by the cut, those of each sender, at
 ///      Level::unordered, by what was delivered here.
 /// Threads: step(), deliver() and what changes the view the predicate thread; deliver_here() the
-/// group's own delivery thread if it has one; ring() and the getters any. In the middle of a
-/// callback that deliver() makes, another thread may take over the predicate thread's part,
-/// deliver() excepted: the view that it delivers in stays (Z1).
+/// group's own delivery thread if it has one; take_here() and release_here() the application's, one
+/// at a time; ring() and the getters any. In the middle of a callback that deliver() makes, another
+/// thread may take over the predicate thread's part, deliver() excepted: its view stays (Z1).
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -54,6 +53,18 @@ class Subgroup final : public Stepped {
   /// One turn of the group's own delivery thread. True if anything was delivered.
   bool deliver_here();
 
+  /// In place of it, where the application takes messages: lends it the next batch, of at most
+  /// `max`. release_here() comes before the next take_here().
+  [[nodiscard]] Taken take_here(std::size_t max);
+  bool release_here();
+  /// The view of the batch that is lent.
+  [[nodiscard]] std::uint64_t lent_view() const { return lender_->shape.view; }
+  /// On the predicate thread: there may be more to take than when the application last looked.
+  [[nodiscard]] bool may_have_more() const {
+    const InView& view = *views_.front();
+    return view.bounds.is_open() && view.bounds.moves() != view.follower->looked_at();
+  }
+
   /// Null if this member is not a sender.
   [[nodiscard]] SendRing* ring() { return ring_ ? &*ring_ : nullptr; }
   [[nodiscard]] bool is_sender() const { return ring_.has_value(); }
@@ -66,8 +77,9 @@ class Subgroup final : public Stepped {
   void mute();
 
   /// After halt() or mute(), on the predicate thread: true once no other thread reads the others'
-  /// rows.
+  /// rows; or none but that of an application which holds a batch.
   [[nodiscard]] bool at_rest();
+  [[nodiscard]] bool at_rest_but_for_a_loan();
 
   /// Views that are kept (Z1): 1, once everything before the newest was delivered here.
   [[nodiscard]] std::size_t views_kept() const { return views_.size(); }
@@ -146,7 +158,7 @@ class Subgroup final : public Stepped {
     return views_.front()->follower->stale() || now_->follower->stale() ||
            now_->multicast.overtaken() || (!now_->started && now_->multicast.alone());
   }
-  /// For delivery callbacks: what they were handed is still what was sent.
+  /// What the application was handed last is still what was sent.
   [[nodiscard]] bool in_place() const {
     return oldest_.load(std::memory_order_acquire)->follower->in_place();
   }
@@ -155,8 +167,7 @@ class Subgroup final : public Stepped {
   /// `member` has told us that it delivered everything there will be.
   [[nodiscard]] bool complete_at(Rank member) const { return now_->multicast.complete_at(member); }
 
-  /// To be called now and then, before lag(): notes how far we have come. True: the next step tells
-  /// it to all (GroupOrder::tell_position).
+  /// Now and then, before lag(): notes how far we are. True: the next step tells all.
   bool note_course(std::uint64_t now_ns);
   /// How far `member` is behind us; how far we are, if it is ourselves. On the predicate thread.
   [[nodiscard]] Lag lag(Rank member) const;
@@ -226,15 +237,14 @@ class Subgroup final : public Stepped {
   std::uint64_t not_behind_ns_ = 0;  // when we last were not, or got on
   std::uint64_t noted_position_ = 0;
   std::atomic<bool> complete_{false};
-
-  // The oldest view, for callbacks; for the delivery thread `open_`: null while that must not
-  // begin.
+  // The oldest view, for callbacks; for who delivers `open_`: null while that must not begin.
   std::atomic<InView*> oldest_{nullptr};
   std::atomic<InView*> open_{nullptr};
-  // What the delivery thread does. In a callback it reads messages, but no bounds and no headers.
-  // deliver() is always calling: whoever asks has the loop from it in the middle of a callback.
-  enum class Busy : std::uint8_t { no, reading, calling };
+  // What the thread that delivers does. In a callback, or while a batch is lent, it reads messages,
+  // but no bounds and no headers. deliver() is always calling: whoever asks has the loop from it.
+  enum class Busy : std::uint8_t { no, reading, calling, lent };
   std::atomic<Busy> busy_{Busy::no};
+  InView* lender_ = nullptr;  // whose batch is lent; Z1: it stays
 };
 
 }  // namespace tutti

@@ -82,6 +82,16 @@ Result<void> Group::wait(Ticket ticket, Timeout timeout) {
 Result<void> Group::may_wait(std::string_view call) const { return core_->may_wait(call); }
 
 std::optional<std::uint64_t> Group::view_of(Ticket ticket) const { return core_->view_of(ticket); }
+
+Result<Batch> Group::take(std::size_t max) { return core_->take(core_, max, Timeout(0)); }
+
+Result<Batch> Group::take(std::size_t max, Timeout timeout) {
+  const std::shared_ptr<GroupCore> core = core_;
+  return core->take(core, max, timeout);
+}
+
+Result<int> Group::event_fd() { return core_->event_fd(); }
+
 bool Group::intact() const noexcept { return core_->intact(); }
 void Group::finish() noexcept { core_->finish(); }
 

@@ -232,6 +232,14 @@ std::optional<std::uint64_t> GroupCore::view_of(Ticket ticket) const {
 void GroupCore::after_pass() {
   progress_.notify_fenced();
   if (options_.delivery == DeliveryThread::own) deliverable_.notify_fenced();
+  if (readiness_.is_armed() && (subgroup()->may_have_more() || subgroup()->complete())) {
+    readiness_.rise();
+  }
+}
+
+void GroupCore::completed() {
+  progress_.notify();  // who takes messages waits for the last one
+  readiness_.rise();
 }
 
 void GroupCore::halt() {
@@ -240,6 +248,7 @@ void GroupCore::halt() {
   if (Subgroup<NativeMemory>* open = open_.load(std::memory_order_seq_cst)) open->halt();
   progress_.notify();
   deliverable_.notify();
+  readiness_.end();
 }
 
 void GroupCore::end_calls() {
@@ -247,6 +256,7 @@ void GroupCore::end_calls() {
   subgroup()->mute();
   halted_.store(true, std::memory_order_seq_cst);
   deliverable_.notify();
+  readiness_.end();
 }
 
 void GroupCore::wake_waiters() { progress_.notify(); }
@@ -255,14 +265,18 @@ void GroupCore::join_delivery() {
   if (delivery_thread_.joinable()) delivery_thread_.join();
 }
 
+void GroupCore::has_delivered() noexcept {
+  std::atomic_thread_fence(std::memory_order_seq_cst);  // T3, and G1 for progress_
+  notify_work();
+  progress_.notify_fenced();
+}
+
 void GroupCore::run_delivery() {
   IdlePolicy policy(node_.idle_options());
   const auto deliver = [&] {
     if (!subgroup()->deliver_here()) return false;
     policy.worked();
-    std::atomic_thread_fence(std::memory_order_seq_cst);  // T3, and G1 for progress_
-    notify_work();
-    progress_.notify_fenced();
+    has_delivered();
     return true;
   };
   while (!halted_.load(std::memory_order_acquire)) {

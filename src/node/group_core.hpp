@@ -24,7 +24,9 @@
 #include "multicast/subgroup.hpp"
 #include "node/clock.hpp"
 #include "node/eras.hpp"
+#include "node/readiness.hpp"
 #include "node/signal.hpp"
+#include "tutti/batch.hpp"
 #include "tutti/group.hpp"
 #include "tutti/options.hpp"
 
@@ -72,6 +74,13 @@ class GroupCore {
   [[nodiscard]] GroupStatistics statistics() const;
   [[nodiscard]] std::vector<MemberLag> lags() const;
 
+  // group_take.cpp: messages are taken, not handed over. `self` is this group's handle.
+  [[nodiscard]] Result<Batch> take(const std::shared_ptr<GroupCore>& self, std::size_t max,
+                                   std::chrono::nanoseconds timeout);
+  void release() noexcept;
+  [[nodiscard]] bool is_in_place() const noexcept { return subgroup()->in_place(); }
+  [[nodiscard]] Result<int> event_fd();
+
   // The node's side, on the predicate thread; join_delivery after that ended.
   void open(Subgroup<NativeMemory>& subgroup, const std::atomic<std::uint64_t>& asleep) noexcept;
   /// Once all groups are open: its delivery thread, if it has one.
@@ -85,6 +94,11 @@ class GroupCore {
   /// The application is called no more and sends no more; for the others the group goes on. Any
   /// thread, in a view.
   void end_calls();
+  /// It has become complete, or is it no more.
+  void completed();
+  /// No other thread reads the others' rows, but for a batch that the application holds: the node
+  /// does not wait for that one when it ends.
+  [[nodiscard]] bool rests() { return subgroup()->at_rest_but_for_a_loan(); }
   /// Those who wait look again whether it is worth while.
   void wake_waiters();
   /// After halt() or end_calls(): the group's delivery thread, if it has one, has done its last.
@@ -96,7 +110,15 @@ class GroupCore {
   [[nodiscard]] std::uint64_t count_late_claims();
 
  private:
+  // What the application does that takes messages.
+  enum class Taker : std::uint8_t { none, looks, holds };
+
   void run_delivery();
+  /// It has delivered something: the predicate loop goes on, and those who wait look again.
+  void has_delivered() noexcept;
+  [[nodiscard]] Result<void> may_take(std::size_t max) const;
+  [[nodiscard]] std::optional<Error> why_ended(std::chrono::nanoseconds timeout) const;
+  [[nodiscard]] Batch look(const std::shared_ptr<GroupCore>& self, std::size_t max);
   /// Something was committed or delivered: wakes the predicate thread if it sleeps.
   void notify_work() noexcept;
   /// The same after a fence (T3).
@@ -128,6 +150,8 @@ class GroupCore {
   std::atomic<bool> over_{false};  // C1
   std::mutex late_mutex_;
   std::vector<bool> late_;  // by record, from the first that was not taken
+  std::atomic<Taker> taker_{Taker::none};
+  Readiness readiness_;  // there may be something to take
   std::thread delivery_thread_;
   std::atomic<bool> delivery_ended_{true};
 

@@ -94,9 +94,10 @@ void Incarnation::detach(Slot peer) {
 }
 
 // Connections first: the bootstrap's end may wait for a host name that does not resolve.
-void Incarnation::hang_up() {
+void Incarnation::hang_up(bool rows_stay) {
   for (const Slot slot : plan_.names.indices()) {
-    if (engine_->connected_to(slot) != 0) detach(slot);
+    if (engine_->connected_to(slot) == 0) continue;
+    rows_stay ? fabric_->fence(slot) : detach(slot);
   }
   bootstrap_.reset();
 }

@@ -189,7 +189,9 @@ void NodeCore::check_groups() {
       return;
     }
   }
-  if (std::exchange(groups_complete_, complete) != complete) changed_.notify();
+  if (std::exchange(groups_complete_, complete) == complete) return;
+  changed_.notify();
+  for (const auto& group : groups_) group->completed();
 }
 
 void NodeCore::idle(IdlePolicy& policy, std::chrono::nanoseconds longest) {

@@ -103,6 +103,12 @@ Error NodeCore::why_not_finished() const {
            ", which joined, to take the group's state from here: see whether snapshot or "
            "save_state takes long here, or load_state there";
   }
+  for (const auto& group : groups_) {
+    if (group->options().delivery != DeliveryThread::application) continue;
+    if (group->subgroup() == nullptr || group->subgroup()->complete()) continue;
+    why += "; the application must take what is left of group '" + group->options().name +
+           "' and release it: another thread meanwhile, or before this call";
+  }
   return {ErrorCode::timed_out,
           why + "; left at once, the others will report member '" + options_.name + "' as lost"};
 }
@@ -110,9 +116,10 @@ Error NodeCore::why_not_finished() const {
 // The others learn at once that they must go on without us: if nothing reads in their rows, they
 // lose us. A callback that runs reads there, and for how long nobody knows. Then they are asked to
 // let us go: they do not wait for it, and leave what it reads in place for a while (J8). A node
-// that has failed takes no part in that any more.
+// that has failed takes no part in that any more. A batch that the application holds is no reason
+// to wait: it shows from then on what it shows now (F-fence).
 void NodeCore::part_from_others() {
-  const auto rests = [](const auto& group) { return group->subgroup()->at_rest(); };
+  const auto rests = [](const auto& group) { return group->rests(); };
   if (std::ranges::all_of(groups_, rests)) return hang_up();
   if (!failed() && !std::exchange(asks_to_go_, true)) incarnation_->leave();
 }
@@ -120,7 +127,9 @@ void NodeCore::part_from_others() {
 void NodeCore::hang_up() {
   if (std::exchange(hung_up_, true)) return;
   save_counters();
-  incarnation_->hang_up();
+  incarnation_->hang_up(std::ranges::any_of(groups_, [](const auto& group) {
+    return group->subgroup() != nullptr && !group->subgroup()->at_rest();
+  }));
 }
 
 // The thread that turns. A start that is abandoned owes the others its last words alone.

@@ -263,9 +263,14 @@ Result<void> check_group_fields(const GroupOptions& group) {
         "stateful needs an order: without one there is no place at which all have the same "
         "state; use level 'agreed' or 'atomic'");
   }
-  if (group.delivery != DeliveryThread::predicate && group.delivery != DeliveryThread::own) {
+  if (group.delivery > DeliveryThread::application) {
     return bad("delivery " + std::to_string(std::to_underlying(group.delivery)) +
-               " is unknown; known: predicate, own");
+               " is unknown; known: predicate, own, application");
+  }
+  if (group.delivery == DeliveryThread::application && group.on_delivery) {
+    return bad(
+        "delivery is 'application', so on_delivery would never be called; leave it empty and use "
+        "Group::take, or let a thread of the node deliver");
   }
   return {};
 }

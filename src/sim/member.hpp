@@ -33,13 +33,10 @@ class Member final : private EngineEvents {
 
   /// Makes one pass. Returns how much was done.
   std::size_t pass();
-
   /// The pass stops in the middle: others may see what it has stored so far.
   void stop_in_pass();
-
-  /// Runs the groups' own delivery threads once. True if they delivered anything.
+  /// Runs the threads once that deliver for groups beside it. True if they delivered anything.
   bool turn_delivery_threads();
-
   /// Until then the application does not return from its callbacks: those on the predicate thread,
   /// or those on the delivery threads.
   void get_stuck(std::uint64_t until_ns, bool on_own_threads) {
@@ -181,6 +178,9 @@ class Member final : private EngineEvents {
   void end_claims();
   void deliver(std::uint16_t group, std::span<const Message> batch);
   void linger(std::uint16_t group, std::span<const Message> batch);
+  void look_again(std::uint16_t group, std::span<const Message> batch,
+                  std::span<const std::uint32_t> crcs);
+  bool turn_taker(std::uint16_t group);
   void note_rounds(std::uint16_t group);
   [[nodiscard]] std::uint64_t round_of(std::uint16_t group, const ViewMember& sender,
                                        std::uint64_t ticket);

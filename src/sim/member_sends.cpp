@@ -37,7 +37,8 @@ void Member::take_seat(std::uint16_t group) {
   const GroupOptions& options = plan_.rows.groups[group];
   Seat& seat = seats_[group];
   seat.last = IndexedBy<Slot, LastTicket>(plan_.rows.nodes());
-  seat.own_thread = options.delivery == DeliveryThread::own;
+  seat.own_thread = options.delivery != DeliveryThread::predicate;
+  seat.takes = options.delivery == DeliveryThread::application;
   for (const std::string& member : options.members) {
     seat.slots.push_back(slot_in(plan_.rows.names, member));
   }

@@ -100,7 +100,7 @@ bool harmless(const Options& options) { return orderly(options) && options.fault
 std::string to_string(const Options& options) {
   std::ostringstream out;
   const Faults& faults = options.faults;
-  if (options.own_threads) out << "own delivery threads, ";
+  if (options.own_threads) out << (options.takes ? "batches taken, " : "own delivery threads, ");
   if (options.litmus_rounds != 0) out << "trials of " << options.litmus_rounds << " rounds, ";
   if (options.parts) out << "groups of some nodes, ";
   if (options.look_every_ns != 0) out << "a look in " << options.look_every_ns << " ns, ";

@@ -71,6 +71,7 @@ struct Options {
   std::uint32_t hosts = 3;     ///< nodes of one host share rows
   std::uint32_t groups = 1;
   bool own_threads = false;          ///< groups deliver on threads of their own
+  bool takes = false;                ///< ... which are the application's: it takes batches
   Level level = Level::atomic;       ///< of the first group
   Order order = Order::round_robin;  ///< of groups that have one
   std::uint32_t window_messages = 16;

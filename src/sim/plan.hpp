@@ -26,6 +26,7 @@ struct Plan {
   StateTimes states{};
   std::uint64_t heartbeat_ns = 0;
   std::uint64_t suspect_after_ns = 0;
+  std::uint64_t hold_ns = 0;  ///< the longest time that an application holds a batch
   std::uint32_t founders = 0;
   std::uint64_t create_after_ns = 0;
   std::uint32_t large_one_in = 0;   ///< Options

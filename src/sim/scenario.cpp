@@ -1,6 +1,7 @@
 #include "sim/scenario.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/prng.hpp"
 
@@ -17,11 +18,17 @@ void interrupt(Options& options, Prng& random) {
   options.interrupts.deaths = static_cast<std::uint32_t>(random.below(2));
 }
 
+std::vector<Scenario> with_those_of_applications(std::vector<Scenario> all) {
+  std::vector<Scenario> more = scenarios_of_applications();
+  all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+  return all;
+}
+
 }  // namespace
 
 // NOLINTNEXTLINE(readability-function-size): a table
 const std::vector<Scenario>& scenarios() {
-  static const std::vector<Scenario> all{
+  static const std::vector<Scenario> all = with_those_of_applications({
       {"swarm", "the seed draws everything",
        [](Options& options) {
          Prng rare(options.seed ^ 0x72617265ULL);
@@ -33,6 +40,7 @@ const std::vector<Scenario>& scenarios() {
          if (rare.one_in(6)) options.faults.lingers = static_cast<std::uint32_t>(1 + rare.below(8));
          if (options.hosts == 1 && options.faults.lingers == 0) interrupt(options, rare);
          if (rare.one_in(4)) options.look_every_ns = options.net.delay_ns << rare.below(4);
+         options.takes = options.own_threads && rare.one_in(2);
        }},
       {"calm", "no faults at all", [](Options& options) { options.faults = {}; }},
       {"crash", "members crash and rejoin",
@@ -193,37 +201,6 @@ const std::vector<Scenario>& scenarios() {
          options.calm_ns += 60 * options.suspect_after_ns;
          options.faults = {.leaves = 2 * options.nodes};
        }},
-      {"stuck", "applications stay in callbacks during changes of view",
-       [](Options& options) {
-         options.nodes = std::max(options.nodes, 4U);
-         options.founders = options.nodes - 1;
-         options.own_threads = options.seed % 3 == 0;
-         options.hosts = options.seed % 2 == 0 ? 1 : options.hosts;
-         options.net.slow_one_in = 0;
-         options.faults = {.crashes = 3,
-                           .broken_links = 3,
-                           .leaves = 1,
-                           .stuck = 12,
-                           .late_writes = options.seed % 5 == 0};
-       }},
-      {"lingering",
-       "applications stay in callbacks while the node goes on, changes its view and ends",
-       [](Options& options) {
-         options.nodes = std::max(options.nodes, 3U);
-         options.founders = options.nodes - options.nodes / 4;
-         options.window_messages = 4U << options.seed % 3;
-         // So that space is soon used again.
-         options.message_max_bytes = 1000;
-         options.large_one_in = 2;
-         options.send_every_ns = options.net.delay_ns + options.net.jitter_ns;
-         options.net.slow_one_in = 0;
-         options.faults = {.crashes = 2,
-                           .pauses = static_cast<std::uint32_t>(options.seed % 2),
-                           .broken_links = 3,
-                           .leaves = 1,
-                           .lingers = 24,
-                           .late_writes = options.seed % 3 == 0};
-       }},
       {"ends",
        "all members finish at about the same time, then end silently or leave; other nodes join",
        [](Options& options) {
@@ -301,18 +278,6 @@ const std::vector<Scenario>& scenarios() {
          if (options.faults.ends && options.seed % 8 != 0) return;  // nobody fails
          options.faults.crashes = options.faults.broken_links = 2;
        }},
-      {"claims",
-       "applications build several messages at a time; they commit in any order, or abandon some",
-       [](Options& options) {
-         options.claims = static_cast<std::uint32_t>(1 + options.seed % 6);
-         options.window_messages = 4U << options.seed / 6 % 3;
-         options.net.slow_one_in = 0;
-         options.faults = {.crashes = 2,
-                           .broken_links = 3,
-                           .leaves = 1,
-                           .in_changes = 4,
-                           .ends = options.seed % 4 == 0};
-       }},
       {"unordered", "a group that promises no order, while members crash and leave",
        [](Options& options) {
          options.level = Level::unordered;
@@ -381,7 +346,7 @@ const std::vector<Scenario>& scenarios() {
                                .pauses = static_cast<std::uint32_t>(rare.below(6)),
                                .deaths = static_cast<std::uint32_t>(rare.below(3))};
        }},
-  };
+  });
   return all;
 }
 

@@ -19,6 +19,9 @@ struct Scenario {
 /// The first one has the options that the seed draws, including rare ones.
 [[nodiscard]] const std::vector<Scenario>& scenarios();
 
+/// The part of them that is about what applications do (scenario_applications.cpp).
+[[nodiscard]] std::vector<Scenario> scenarios_of_applications();
+
 /// The error lists the known ones.
 [[nodiscard]] Result<Scenario> scenario_from(std::string_view name);
 

@@ -3,11 +3,15 @@
 #pragma once
 #include <cstdint>
 #include <deque>
+#include <optional>
+#include <span>
+#include <vector>
 
 #include "fabric/slot.hpp"
 #include "smc/send_ring.hpp"
 #include "sst/sent_word.hpp"
 #include "tutti/indexed_by.hpp"
+#include "tutti/message.hpp"
 #include "tutti/types.hpp"
 
 namespace tutti::sim {
@@ -24,6 +28,13 @@ struct LastTicket {
   std::uint64_t ticket = 0;
 };
 
+/// A batch that the application has taken and holds.
+struct Held {
+  std::span<const Message> batch;
+  std::vector<std::uint32_t> crcs;  ///< of its messages, when it was taken
+  std::uint64_t until_ns = 0;
+};
+
 struct Seat {
   std::uint64_t sent = 0;               ///< messages
   std::uint64_t delivered = 0;          ///< own, of them
@@ -34,6 +45,9 @@ struct Seat {
   IndexedBy<MemberIndex, Slot> slots{};  ///< of the group's members
   bool is_member = false;
   bool own_thread = false;
+  bool takes = false;          ///< the application does, on that thread
+  bool found_nothing = false;  ///< when it looked last
+  std::optional<Held> held{};
   std::uint64_t sent_view = 0;
   SentState sent_state{};  ///< in that view, as its row says
 };

@@ -53,7 +53,9 @@ std::vector<GroupOptions> groups_of(const Options& options) {
     group.message_max_bytes = options.message_max_bytes;
     group.window_bytes = options.window_bytes;
     group.window_messages = options.window_messages;
-    if (options.own_threads) group.delivery = DeliveryThread::own;
+    if (options.own_threads) {
+      group.delivery = options.takes ? DeliveryThread::application : DeliveryThread::own;
+    }
     if (options.parts) choose_parts(options, group);
     groups.push_back(std::move(group));
   }
@@ -67,6 +69,7 @@ Plan plan_of(const Options& options, Rounds& rounds, TokenWatch& tokens,
   Plan plan = make_plan(options.nodes, groups_of(options), options.litmus_rounds != 0);
   plan.heartbeat_ns = options.heartbeat_ns;
   plan.suspect_after_ns = options.suspect_after_ns;
+  plan.hold_ns = options.step_ns + (options.seed % 2) * options.suspect_after_ns / 2;
   plan.founders = options.founders;
   plan.create_after_ns = options.suspect_after_ns;
   plan.states = options.states;

@@ -22,10 +22,13 @@ void LocalAru<Memory>::advance() {
   const std::uint32_t senders = state_.shape.senders();
   for (std::uint32_t tried = 0; tried < senders;) {
     switch (look(turn_)) {
-      case Next::here:
-        ++number_;
+      case Next::here: {
+        RingWalk<Memory>& walk = *walks_[turn_];
+        const std::uint64_t left = state_.sent[turn_].records - walk.cursor().records;
+        number_ += 1 + walk.pass_run(left);
         tried = 0;
         break;
+      }
       case Next::elsewhere:
         turn_ = next_in_turn(turn_, senders);
         ++tried;

@@ -19,16 +19,21 @@ class NumberFollower final : public Follower<Memory> {
  private:
   using Base = Follower<Memory>;
   using Base::cursors_;
+  using Base::lay_out;
   using Base::pass;
+  using Base::peek;
+  using Base::records_before_wrap;
   using Base::round_;
   using Base::safe_;
   using Base::shape_;
+  using Base::skip;
   using typename Base::Filling;
 
   void fill(Filling& filling) override;
   [[nodiscard]] std::uint64_t position_here() const override { return round_; }
 
   [[nodiscard]] bool find_next();
+  bool pass_run(Filling& filling, std::uint64_t end);
 
   SenderIndex turn_{};  // whose record had the last number
 };

@@ -91,7 +91,7 @@ std::unique_ptr<Life> TestCluster::make(std::size_t member, const Adjust& adjust
   life->node = std::move(*node);
   for (std::size_t index = 0; index < options_.groups.size(); ++index) {
     GroupOptions group = options_.groups[index];
-    if (!group.on_delivery) {
+    if (!group.on_delivery && group.delivery != DeliveryThread::application) {
       group.on_delivery = [of = life.get(), index](std::span<const Message> batch) {
         if (of->in_delivery) of->in_delivery();
         of->journals[index]->note(batch);

@@ -1,0 +1,115 @@
+// How an application takes messages from a group, where no callback is handed them.
+#include <utility>
+
+#include "node/group_core.hpp"
+#include "node/node_core.hpp"
+
+namespace tutti {
+
+Result<Batch> GroupCore::take(const std::shared_ptr<GroupCore>& self, std::size_t max,
+                              std::chrono::nanoseconds timeout) {
+  if (Result<void> may = may_take(max); !may) return std::unexpected(std::move(may.error()));
+  Taker before = Taker::none;
+  if (!taker_.compare_exchange_strong(before, Taker::looks, std::memory_order_acquire)) {
+    return fail(ErrorCode::invalid_argument,
+                "group '" + options_.name + "': " +
+                    (before == Taker::holds
+                         ? "the batch that was taken before is still held; release it first"
+                         : "another thread is in Group::take; one takes at a time"));
+  }
+  Batch batch = look(self, max);
+  if (batch.empty() && timeout.count() > 0) {
+    node_.wait_until(
+        progress_,
+        [&] {
+          batch = look(self, max);
+          return !batch.empty() || subgroup() == nullptr || subgroup()->complete();
+        },
+        Deadline(timeout));
+  }
+  // RD1: the descriptor stays readable where there is nothing to wait for.
+  if (batch.empty() && !why_ended(timeout) && readiness_.arm()) {
+    batch = look(self, max);
+    if (!batch.empty()) readiness_.disarm();
+  }
+  taker_.store(batch.empty() ? Taker::none : Taker::holds, std::memory_order_release);
+  if (batch.empty()) {
+    if (std::optional<Error> ended = why_ended(timeout)) return std::unexpected(*ended);
+  }
+  if (batch.empty() && timeout.count() > 0) {
+    return std::unexpected(
+        why_in_vain("Group::take", timeout, "there was nothing to take before the deadline"));
+  }
+  return batch;
+}
+
+Result<void> GroupCore::may_take(std::size_t max) const {
+  const auto refuse = [&](const std::string& why) {
+    return fail(ErrorCode::invalid_argument, "group '" + options_.name + "': " + why);
+  };
+  if (options_.delivery != DeliveryThread::application) {
+    return refuse(
+        "its messages are handed to a callback and cannot be taken; join it with "
+        "DeliveryThread::application");
+  }
+  if (own_index_.value >= members_.size()) {
+    return refuse("this node is not among its members, so there is nothing to take");
+  }
+  if (max == 0) return refuse("a batch of at most 0 messages was asked for; ask for 1 or more");
+  return {};
+}
+
+// Nothing comes any more; or, for one that would wait, not yet.
+std::optional<Error> GroupCore::why_ended(std::chrono::nanoseconds timeout) const {
+  const Subgroup<NativeMemory>* open = subgroup();
+  if (open != nullptr && open->complete()) {
+    return Error{ErrorCode::complete, "group '" + options_.name +
+                                          "' is complete: all senders have finished, and "
+                                          "everything was taken"};
+  }
+  if (std::optional<Error> over = node_.why_over()) return over;
+  if (open == nullptr && timeout.count() > 0) {
+    return Error{ErrorCode::stopped,
+                 "group '" + options_.name + "' has no messages yet: its node is not started"};
+  }
+  return {};
+}
+
+Batch GroupCore::look(const std::shared_ptr<GroupCore>& self, std::size_t max) {
+  Batch batch;
+  Subgroup<NativeMemory>* const open = subgroup();
+  if (open == nullptr) return batch;
+  const Taken taken = open->take_here(max);
+  if (taken.moved) has_delivered();
+  if (taken.messages.empty()) return batch;
+  batch.core_ = self;
+  batch.messages_ = taken.messages;
+  batch.view_ = open->lent_view();
+  return batch;
+}
+
+void GroupCore::release() noexcept {
+  if (subgroup()->release_here()) has_delivered();
+  taker_.store(Taker::none, std::memory_order_release);
+}
+
+// A member that takes nothing has nothing to wait for.
+Result<int> GroupCore::event_fd() {
+  if (Result<void> may = may_take(1); !may) return std::unexpected(std::move(may.error()));
+  Result<int> descriptor = readiness_.get();
+  if (descriptor) return descriptor;
+  return fail(descriptor.error().code,
+              "group '" + options_.name + "': " + descriptor.error().message);
+}
+
+bool Batch::intact() const noexcept { return core_ == nullptr || core_->is_in_place(); }
+
+void Batch::release() noexcept {
+  if (core_ == nullptr) return;
+  messages_ = {};
+  view_ = 0;
+  const std::shared_ptr<GroupCore> core = std::move(core_);
+  core->release();
+}
+
+}  // namespace tutti

@@ -1,0 +1,75 @@
+// What applications do to their nodes: they stay in callbacks, hold batches, leave claims open.
+#include <algorithm>
+
+#include "sim/scenario.hpp"
+
+namespace tutti::sim {
+
+std::vector<Scenario> scenarios_of_applications() {
+  return {
+      {"stuck", "applications stay in callbacks during changes of view",
+       [](Options& options) {
+         options.nodes = std::max(options.nodes, 4U);
+         options.founders = options.nodes - 1;
+         options.own_threads = options.seed % 3 == 0;
+         options.hosts = options.seed % 2 == 0 ? 1 : options.hosts;
+         options.net.slow_one_in = 0;
+         options.faults = {.crashes = 3,
+                           .broken_links = 3,
+                           .leaves = 1,
+                           .stuck = 12,
+                           .late_writes = options.seed % 5 == 0};
+       }},
+      {"lingering",
+       "applications stay in callbacks while the node goes on, changes its view and ends",
+       [](Options& options) {
+         options.nodes = std::max(options.nodes, 3U);
+         options.founders = options.nodes - options.nodes / 4;
+         options.window_messages = 4U << options.seed % 3;
+         // So that space is soon used again.
+         options.message_max_bytes = 1000;
+         options.large_one_in = 2;
+         options.send_every_ns = options.net.delay_ns + options.net.jitter_ns;
+         options.net.slow_one_in = 0;
+         options.faults = {.crashes = 2,
+                           .pauses = static_cast<std::uint32_t>(options.seed % 2),
+                           .broken_links = 3,
+                           .leaves = 1,
+                           .lingers = 24,
+                           .late_writes = options.seed % 3 == 0};
+       }},
+      {"loans", "applications take batches, and hold them while views change and members end",
+       [](Options& options) {
+         options.nodes = std::max(options.nodes, 3U);
+         options.founders = options.nodes - options.nodes / 4;
+         options.own_threads = true;
+         options.takes = true;
+         options.hosts = options.seed % 3 == 0 ? 1 : options.hosts;
+         options.parts = options.groups > 1 && options.seed % 5 == 0;
+         // So that space is soon used again.
+         options.window_messages = 4U << options.seed % 3;
+         options.send_every_ns = options.net.delay_ns + options.net.jitter_ns;
+         options.net.slow_one_in = 0;
+         options.faults = {.crashes = 2,
+                           .pauses = static_cast<std::uint32_t>(options.seed % 2),
+                           .broken_links = 2,
+                           .leaves = 2,
+                           .late_writes = options.seed % 3 == 0};
+         options.faults.ends = options.seed % 7 == 0;
+       }},
+      {"claims",
+       "applications build several messages at a time; they commit in any order, or abandon some",
+       [](Options& options) {
+         options.claims = static_cast<std::uint32_t>(1 + options.seed % 6);
+         options.window_messages = 4U << options.seed / 6 % 3;
+         options.net.slow_one_in = 0;
+         options.faults = {.crashes = 2,
+                           .broken_links = 3,
+                           .leaves = 1,
+                           .in_changes = 4,
+                           .ends = options.seed % 4 == 0};
+       }},
+  };
+}
+
+}  // namespace tutti::sim
