@@ -32,8 +32,8 @@ Engine<Memory>::Engine(const EngineOptions& options, EngineContext context, Engi
                                               options.membership.suspect_after_ns, memory);
   if (options.litmus_rounds != 0) {
     litmus_ = std::make_unique<Litmus<Memory>>(
-        self_, options.membership.incarnation, context.plan.nodes(), options.litmus_rounds,
-        own_row_, context.plan.litmus_offset, row_of_, memory);
+        ViewMember{self_, options.membership.incarnation}, context.plan.nodes(),
+        options.litmus_rounds, own_row_, context.plan.litmus_offset, row_of_, memory);
     loop_->add(*litmus_);
   }
   loop_->add(*membership_);

@@ -37,19 +37,18 @@ std::size_t words_bytes(std::size_t nodes) {
 }  // namespace
 
 template <class Memory>
-Litmus<Memory>::Litmus(Slot self, std::uint64_t incarnation, std::size_t nodes,
-                       std::uint32_t rounds, std::byte* own_row, std::size_t offset, RowOf row_of,
-                       Memory memory)
-    : self_(self),
-      incarnation_(incarnation),
+Litmus<Memory>::Litmus(ViewMember self, std::size_t nodes, std::uint32_t rounds, std::byte* own_row,
+                       std::size_t offset, RowOf row_of, Memory memory)
+    : self_(self.slot),
+      incarnation_(self.incarnation),
       rounds_(rounds),
       own_row_(own_row),
       offset_(offset),
       row_of_(std::move(row_of)),
       memory_(memory),
       paths_(nodes) {
-  TUTTI_ASSERT(rounds != 0 && self.value < nodes, rounds, self, nodes);
-  TUTTI_ASSERT(offset != 0 && offset % kLine == 0, offset, self);
+  TUTTI_ASSERT(rounds != 0 && self_.value < nodes, rounds, self_, nodes);
+  TUTTI_ASSERT(offset != 0 && offset % kLine == 0, offset, self_);
 }
 
 template <class Memory>

@@ -19,6 +19,7 @@
 
 #include "fabric/slot.hpp"
 #include "membership/group_seat.hpp"
+#include "membership/view.hpp"
 #include "predicates/predicate_loop.hpp"
 #include "tutti/indexed_by.hpp"
 
@@ -34,8 +35,8 @@ class Litmus final : public Stepped {
   static constexpr std::size_t kBlockBytes = 8192;
 
   /// `offset`: of its words in all rows, on a line. `own_row` outlives this and is zero there.
-  Litmus(Slot self, std::uint64_t incarnation, std::size_t nodes, std::uint32_t rounds,
-         std::byte* own_row, std::size_t offset, RowOf row_of, Memory memory = {});
+  Litmus(ViewMember self, std::size_t nodes, std::uint32_t rounds, std::byte* own_row,
+         std::size_t offset, RowOf row_of, Memory memory = {});
 
   /// The node is connected; or is not any more.
   void begin(Slot slot, std::uint64_t incarnation);

@@ -47,6 +47,8 @@ std::vector<Scenario> scenarios_of_applications() {
          options.hosts = options.seed % 3 == 0 ? 1 : options.hosts;
          options.parts = options.groups > 1 && options.seed % 5 == 0;
          // So that space is soon used again.
+         options.message_max_bytes = 1000;
+         options.large_one_in = 2;
          options.window_messages = 4U << options.seed % 3;
          options.send_every_ns = options.net.delay_ns + options.net.jitter_ns;
          options.net.slow_one_in = 0;

@@ -95,7 +95,7 @@ class LitmusTest : public ::testing::Test {
       Tried& node = nodes.emplace_back(bytes);
       node.fabric = wrap(cluster->fabric(Slot{slot}, node.row.data()), slot);
       node.litmus = std::make_unique<Litmus<NativeMemory>>(
-          Slot{slot}, 100 + slot, kNodes, kRounds, node.row.data(), kOffset,
+          ViewMember{Slot{slot}, 100 + slot}, kNodes, kRounds, node.row.data(), kOffset,
           [&node](Slot peer) { return node.fabric->row(peer); });
     }
   }
