@@ -53,3 +53,13 @@ function(tutti_library target type)
   target_link_libraries(${target} PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
   tutti_defaults(${target})
 endfunction()
+
+# tutti_c_program(<target> <source>): a program in C99 that uses the shared library.
+function(tutti_c_program target source)
+  add_executable(${target} "${source}")
+  set_target_properties(${target} PROPERTIES C_STANDARD 99 C_EXTENSIONS OFF LINKER_LANGUAGE C)
+  target_compile_definitions(${target} PRIVATE _POSIX_C_SOURCE=200809L)
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow
+                                           $<$<BOOL:${TUTTI_WERROR}>:-Werror>)
+  target_link_libraries(${target} PRIVATE tutti::tutti Threads::Threads)
+endfunction()

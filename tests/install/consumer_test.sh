@@ -58,11 +58,16 @@ done
 "$cmake" --build "$scratch/build" -j 1
 expect_version "$scratch/build/consumer_shared"
 expect_version "$scratch/build/consumer_static"
+expect_version "$scratch/build/consumer_c"
 
 read -ra cflags <<<"$(pkg-config --cflags tutti)"
 read -ra libs <<<"$(pkg-config --libs tutti)"
 "$cxx" -std=c++23 "${cflags[@]}" "$here/consumer/main.cpp" "${libs[@]}" -o "$scratch/pc_shared"
 LD_LIBRARY_PATH=$libdir expect_version "$scratch/pc_shared"
+
+cc -std=c99 -Wall -Wextra -Wpedantic -Werror "${cflags[@]}" "$here/consumer/main.c" "${libs[@]}" \
+  -o "$scratch/pc_c"
+LD_LIBRARY_PATH=$libdir expect_version "$scratch/pc_c"
 
 read -ra libs <<<"$(pkg-config --static --libs tutti)"
 # Ours is taken from the archive, what it needs of the system is not.

@@ -1,0 +1,246 @@
+#include "tutti/c/group.h"
+
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <string>
+#include <utility>
+
+#include "c/handle.hpp"
+#include "tutti/batch.hpp"
+
+namespace {
+
+using tutti::Batch;
+using tutti::Claim;
+using tutti::Group;
+using tutti::Message;
+using tutti::c::with;
+
+constexpr const char* kGroup = "group";
+
+// A message is handed on as it lies.
+static_assert(sizeof(tutti_message_t) == sizeof(Message));
+static_assert(offsetof(tutti_message_t, seq) == offsetof(Message, seq));
+static_assert(offsetof(tutti_message_t, data) == offsetof(Message, data));
+static_assert(offsetof(tutti_message_t, size) == offsetof(Message, size));
+static_assert(offsetof(tutti_message_t, sender) == offsetof(Message, sender));
+
+// Claims and batches lie in the caller's structs, which may be moved: neither points to itself.
+static_assert(sizeof(Claim) <= sizeof tutti_claim_t{}.opaque &&
+              alignof(Claim) <= alignof(uint64_t));
+static_assert(sizeof(Batch) <= sizeof tutti_batch_t{}.opaque &&
+              alignof(Batch) <= alignof(uint64_t));
+
+Claim& claim_in(tutti_claim_t& claim) {
+  return *std::launder(reinterpret_cast<Claim*>(claim.opaque));
+}
+Batch& batch_in(tutti_batch_t& batch) {
+  return *std::launder(reinterpret_cast<Batch*>(batch.opaque));
+}
+
+int put(tutti_claim_t& into, Claim&& claim) {
+  into.data = claim.data();
+  into.size = claim.size();
+  into.outcome = static_cast<std::int32_t>(claim.outcome());
+  new (into.opaque) Claim(std::move(claim));
+  return 0;
+}
+
+// Ends the claim in the struct, whoever has it now.
+void clear(tutti_claim_t& claim) {
+  claim_in(claim).~Claim();
+  claim = {};
+  claim.outcome = TUTTI_CLAIM_STOPPED;
+}
+
+int code_of(tutti::ClaimOutcome outcome) {
+  switch (outcome) {
+    case tutti::ClaimOutcome::ok:
+      return TUTTI_OK;
+    case tutti::ClaimOutcome::full:
+      return TUTTI_E_TIMED_OUT;
+    case tutti::ClaimOutcome::stopped:
+      return TUTTI_E_STOPPED;
+    case tutti::ClaimOutcome::too_large:
+    case tutti::ClaimOutcome::not_sender:
+      break;
+  }
+  return TUTTI_E_INVALID_ARGUMENT;
+}
+
+bool is_service(int service) {
+  return service == TUTTI_SERVICE_OF_LEVEL || service == TUTTI_SERVICE_SAFE;
+}
+
+}  // namespace
+
+void tutti_group_destroy(tutti_group_t* group) {
+  if (group != nullptr) group->end();
+}
+
+int tutti_group_try_claim(tutti_group_t* group, uint32_t size, tutti_claim_t* claim) {
+  return with(group, kGroup, nullptr, [&](Group& of) -> int {
+    if (claim == nullptr) return TUTTI_E_INVALID_ARGUMENT;
+    Claim space = of.try_claim(size);
+    const int code = code_of(space.outcome());
+    if (code == TUTTI_OK) return put(*claim, std::move(space));
+    *claim = {};
+    claim->outcome = static_cast<std::int32_t>(space.outcome());
+    return code;
+  });
+}
+
+int tutti_group_claim(tutti_group_t* group, uint32_t size, int64_t timeout_ns, tutti_claim_t* claim,
+                      tutti_error_t* error) {
+  return with(group, kGroup, error, [&](Group& of) -> int {
+    if (claim == nullptr) return tutti::c::refused(error, "the place for the claim is NULL");
+    *claim = {};
+    claim->outcome = TUTTI_CLAIM_STOPPED;
+    tutti::Result<Claim> space = of.claim(size, std::chrono::nanoseconds(timeout_ns));
+    if (!space) return tutti::c::failed(error, space.error());
+    put(*claim, std::move(*space));
+    return tutti::c::ok(error);
+  });
+}
+
+int tutti_group_commit(tutti_group_t* group, tutti_claim_t* claim, int service, uint64_t* ticket) {
+  if (ticket != nullptr) *ticket = 0;
+  return with(group, kGroup, nullptr, [&](Group& of) -> int {
+    if (claim == nullptr || claim->data == nullptr || !is_service(service)) {
+      return TUTTI_E_INVALID_ARGUMENT;
+    }
+    const tutti::Ticket given =
+        of.commit(std::move(claim_in(*claim)), static_cast<tutti::Service>(service));
+    clear(*claim);
+    if (ticket != nullptr) *ticket = given.value;
+    return given.value != 0 ? TUTTI_OK : TUTTI_E_INVALID_ARGUMENT;
+  });
+}
+
+void tutti_claim_abandon(tutti_claim_t* claim) {
+  if (claim != nullptr && claim->data != nullptr) clear(*claim);
+}
+
+int tutti_group_send(tutti_group_t* group, const void* bytes, size_t size, int service,
+                     int64_t timeout_ns, uint64_t* ticket, tutti_error_t* error) {
+  if (ticket != nullptr) *ticket = 0;
+  return with(group, kGroup, error, [&](Group& of) -> int {
+    if (bytes == nullptr && size != 0) return tutti::c::refused(error, "the bytes are NULL");
+    if (!is_service(service)) {
+      return tutti::c::refused(error, "service " + std::to_string(service) + " is unknown");
+    }
+    const tutti::Result<tutti::Ticket> sent =
+        of.send(std::span(static_cast<const std::byte*>(bytes), size),
+                std::chrono::nanoseconds(timeout_ns), static_cast<tutti::Service>(service));
+    if (!sent) return tutti::c::failed(error, sent.error());
+    if (ticket != nullptr) *ticket = sent->value;
+    return tutti::c::ok(error);
+  });
+}
+
+int tutti_group_delivered(tutti_group_t* group, uint64_t ticket) {
+  return with(group, kGroup, nullptr, [&](Group& of) { return of.delivered({ticket}) ? 1 : 0; });
+}
+
+int tutti_group_wait(tutti_group_t* group, uint64_t ticket, int64_t timeout_ns,
+                     tutti_error_t* error) {
+  return with(group, kGroup, error, [&](Group& of) {
+    return tutti::c::done(error, of.wait({ticket}, std::chrono::nanoseconds(timeout_ns)));
+  });
+}
+
+int tutti_group_take(tutti_group_t* group, size_t max, int64_t timeout_ns, tutti_batch_t* batch,
+                     tutti_error_t* error) {
+  return with(group, kGroup, error, [&](Group& of) -> int {
+    if (batch == nullptr) return tutti::c::refused(error, "the place for the batch is NULL");
+    *batch = {};
+    tutti::Result<Batch> taken =
+        timeout_ns > 0 ? of.take(max, std::chrono::nanoseconds(timeout_ns)) : of.take(max);
+    if (!taken) return tutti::c::failed(error, taken.error());
+    if (taken->empty()) return tutti::c::ok(error);
+    batch->messages = reinterpret_cast<const tutti_message_t*>(taken->begin());
+    batch->count = taken->size();
+    batch->view = taken->view();
+    new (batch->opaque) Batch(std::move(*taken));
+    return tutti::c::ok(error);
+  });
+}
+
+void tutti_batch_release(tutti_batch_t* batch) {
+  if (batch == nullptr || batch->count == 0) return;
+  batch_in(*batch).~Batch();
+  *batch = {};
+}
+
+int tutti_batch_intact(const tutti_batch_t* batch) {
+  if (batch == nullptr || batch->count == 0) return 1;
+  return batch_in(const_cast<tutti_batch_t&>(*batch)).intact() ? 1 : 0;
+}
+
+int tutti_group_event_fd(tutti_group_t* group, tutti_error_t* error) {
+  return with(group, kGroup, error, [&](Group& of) {
+    const tutti::Result<int> descriptor = of.event_fd();
+    if (!descriptor) return tutti::c::failed(error, descriptor.error());
+    tutti::c::ok(error);
+    return *descriptor;
+  });
+}
+
+int tutti_group_finish(tutti_group_t* group) {
+  return with(group, kGroup, nullptr, [](Group& of) {
+    of.finish();
+    return 0;
+  });
+}
+
+int tutti_group_complete(tutti_group_t* group) {
+  return with(group, kGroup, nullptr, [](Group& of) { return of.complete() ? 1 : 0; });
+}
+
+int tutti_group_wait_complete(tutti_group_t* group, int64_t timeout_ns, tutti_error_t* error) {
+  return with(group, kGroup, error, [&](Group& of) {
+    return tutti::c::done(error, of.wait_complete(std::chrono::nanoseconds(timeout_ns)));
+  });
+}
+
+const char* tutti_group_name(tutti_group_t* group) {
+  const Group* of = group == nullptr ? nullptr : group->get();
+  return of == nullptr ? nullptr : of->name().c_str();
+}
+
+const char* tutti_group_member(tutti_group_t* group, uint32_t index) {
+  const Group* of = group == nullptr ? nullptr : group->get();
+  if (of == nullptr || index >= of->members().size()) return nullptr;
+  return of->members()[tutti::MemberIndex{index}].c_str();
+}
+
+int tutti_group_get_statistics(tutti_group_t* group, tutti_group_statistics_t* statistics) {
+  return with(group, kGroup, nullptr, [&](Group& of) -> int {
+    if (statistics == nullptr || statistics->size < sizeof statistics->size) {
+      return TUTTI_E_INVALID_ARGUMENT;
+    }
+    const tutti::GroupStatistics from = of.statistics();
+    tutti_group_statistics_t out{};
+    out.size = statistics->size;
+    out.sent_messages = from.sent_messages;
+    out.sent_bytes = from.sent_bytes;
+    out.received_messages = from.received_messages;
+    out.delivered_messages = from.delivered_messages;
+    out.delivered_bytes = from.delivered_bytes;
+    out.nulls_sent = from.nulls_sent;
+    out.null_pushes = from.null_pushes;
+    out.pushes = from.pushes;
+    out.sender_waits = from.sender_waits;
+    out.token_visits = from.token_visits;
+    out.token_rests = from.token_rests;
+    out.token_parked_ns = from.token_parked_ns;
+    out.token_held_ns = from.token_held_ns;
+    out.frames_handed_on = from.frames_handed_on;
+    out.bytes_handed_on = from.bytes_handed_on;
+    std::memset(statistics, 0, out.size);
+    std::memcpy(statistics, &out, std::min(out.size, sizeof out));
+    return TUTTI_OK;
+  });
+}

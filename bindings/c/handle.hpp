@@ -1,0 +1,69 @@
+/// \file handle.hpp
+/// What a program in C holds of a node or a group.
+///
+/// The memory of a handle stays until the process ends, without what it stood for: so a use after
+/// its end, and a use in the child of a fork, which has no thread that drives a node, are errors.
+/// Threads: any; whoever ends a handle does so once its other calls have returned.
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "c/result.hpp"
+#include "tutti/group.hpp"
+#include "tutti/node.hpp"
+
+namespace tutti::c {
+
+/// Grows in the child of each fork.
+[[nodiscard]] std::uint64_t forks();
+
+template <class Object>
+class Handle {
+ public:
+  explicit Handle(Object object) : object_(std::move(object)), forks_(c::forks()) {}
+
+  [[nodiscard]] Object* get() {
+    return ended_.load(std::memory_order_acquire) || forks_ != c::forks() ? nullptr : &*object_;
+  }
+  [[nodiscard]] const char* why_not() const {
+    return forks_ != c::forks()
+               ? "belongs to the parent of this process, which forked: a child may "
+                 "call nothing of Tutti"
+               : "was destroyed before";
+  }
+  /// False if it was ended before. In the child of a fork nothing is destroyed.
+  bool end() {
+    if (forks_ != c::forks() || ended_.exchange(true, std::memory_order_acq_rel)) return false;
+    object_.reset();
+    return true;
+  }
+
+ private:
+  std::optional<Object> object_;
+  const std::uint64_t forks_;
+  std::atomic<bool> ended_{false};
+};
+
+/// Calls `use` with what the handle stands for, or says why it cannot.
+template <class OfHandle, class Use>
+int with(OfHandle* handle, const char* what, tutti_error_t* error, Use&& use) noexcept {
+  return guarded(error, [&] {
+    if (handle == nullptr)
+      return refused(error, std::string("the handle of a ") + what + " is NULL");
+    if (auto* object = handle->get()) return std::forward<Use>(use)(*object);
+    return failed(error, TUTTI_E_STOPPED,
+                  std::string("the handle of a ") + what + ' ' + handle->why_not());
+  });
+}
+
+}  // namespace tutti::c
+
+struct tutti_node : tutti::c::Handle<tutti::Node> {
+  using Handle::Handle;
+};
+struct tutti_group : tutti::c::Handle<tutti::Group> {
+  using Handle::Handle;
+};

@@ -1,0 +1,15 @@
+/// \file options.hpp
+/// Options of the C interface as those of the C++ interface.
+#pragma once
+#include "tutti/c/options.h"
+#include "tutti/options.hpp"
+
+namespace tutti::c {
+
+[[nodiscard]] Result<NodeOptions> options_from(const tutti_node_options_t* options);
+[[nodiscard]] Result<GroupOptions> options_from(const tutti_group_options_t* options);
+
+/// Calls `see` with the view as a struct of C, which lives as long as the call.
+void show(const ViewChange& change, void (*see)(const tutti_view_t*, void*), void* user);
+
+}  // namespace tutti::c

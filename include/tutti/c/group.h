@@ -1,0 +1,110 @@
+/**
+ * \file group.h
+ * One group: send to it, take from it, learn what became of a message; as tutti::Group (group.hpp).
+ */
+#ifndef TUTTI_C_GROUP_H
+#define TUTTI_C_GROUP_H
+
+#include "tutti/c/options.h"
+#include "tutti/c/types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** NULL is fine. */
+TUTTI_C_API void tutti_group_destroy(tutti_group_t* group);
+
+enum tutti_claim_outcome {
+  TUTTI_CLAIM_OK = 0,
+  TUTTI_CLAIM_FULL = 1,
+  TUTTI_CLAIM_TOO_LARGE = 2,
+  TUTTI_CLAIM_NOT_SENDER = 3,
+  TUTTI_CLAIM_STOPPED = 4
+};
+
+/** Space for one message: fill `data`, then commit or abandon it, once. It may be moved, but then
+ *  the old copy must not be used any more. */
+typedef struct tutti_claim {
+  void* data; /**< aligned to 8 bytes; NULL if there is none */
+  uint32_t size;
+  int32_t outcome;    /**< enum tutti_claim_outcome */
+  uint64_t opaque[6]; /**< the library's */
+} tutti_claim_t;
+
+/** Never blocks. 0 if there is space; else a negative code, and claim->outcome says why:
+ *  TUTTI_E_TIMED_OUT for TUTTI_CLAIM_FULL. */
+TUTTI_C_API int tutti_group_try_claim(tutti_group_t* group, uint32_t size, tutti_claim_t* claim);
+TUTTI_C_API int tutti_group_claim(tutti_group_t* group, uint32_t size, int64_t timeout_ns,
+                                  tutti_claim_t* claim, tutti_error_t* error);
+/** `service`: enum tutti_service. `ticket` may be NULL. */
+TUTTI_C_API int tutti_group_commit(tutti_group_t* group, tutti_claim_t* claim, int service,
+                                   uint64_t* ticket);
+TUTTI_C_API void tutti_claim_abandon(tutti_claim_t* claim);
+
+/** Copies the bytes into a claim, which it waits for until the time-out, and commits it. */
+TUTTI_C_API int tutti_group_send(tutti_group_t* group, const void* bytes, size_t size, int service,
+                                 int64_t timeout_ns, uint64_t* ticket, tutti_error_t* error);
+
+/** 1 if this member has delivered it, 0 if not, or a negative code. */
+TUTTI_C_API int tutti_group_delivered(tutti_group_t* group, uint64_t ticket);
+TUTTI_C_API int tutti_group_wait(tutti_group_t* group, uint64_t ticket, int64_t timeout_ns,
+                                 tutti_error_t* error);
+
+/** Messages that were taken, as tutti::Batch: release it once. It may be moved like a claim. */
+typedef struct tutti_batch {
+  const tutti_message_t* messages;
+  size_t count;
+  uint64_t view;
+  uint64_t opaque[6]; /**< the library's */
+} tutti_batch_t;
+
+/** With TUTTI_DELIVERY_APPLICATION. `timeout_ns` 0: never blocks, and the batch may be empty. An
+ *  empty batch need not be released. TUTTI_E_COMPLETE: nothing comes any more. */
+TUTTI_C_API int tutti_group_take(tutti_group_t* group, size_t max, int64_t timeout_ns,
+                                 tutti_batch_t* batch, tutti_error_t* error);
+/** Idempotent; NULL is fine. */
+TUTTI_C_API void tutti_batch_release(tutti_batch_t* batch);
+/** 1 if what was read so far is what was sent, else 0 (Batch::intact). */
+TUTTI_C_API int tutti_batch_intact(const tutti_batch_t* batch);
+/** The descriptor, which is not to be read or closed; or a negative code. */
+TUTTI_C_API int tutti_group_event_fd(tutti_group_t* group, tutti_error_t* error);
+
+TUTTI_C_API int tutti_group_finish(tutti_group_t* group);
+/** 1 if all senders finished and every member has delivered everything, 0 if not, or a code. */
+TUTTI_C_API int tutti_group_complete(tutti_group_t* group);
+TUTTI_C_API int tutti_group_wait_complete(tutti_group_t* group, int64_t timeout_ns,
+                                          tutti_error_t* error);
+
+/** NULL for a handle that is none. */
+TUTTI_C_API const char* tutti_group_name(tutti_group_t* group);
+/** The name of the member with that index, such as tutti_message.sender; NULL beyond the last. */
+TUTTI_C_API const char* tutti_group_member(tutti_group_t* group, uint32_t index);
+
+/** The counters of tutti::GroupStatistics that are single numbers, by its names. */
+typedef struct tutti_group_statistics {
+  size_t size; /**< of this struct, to be set by the caller */
+  uint64_t sent_messages;
+  uint64_t sent_bytes;
+  uint64_t received_messages;
+  uint64_t delivered_messages;
+  uint64_t delivered_bytes;
+  uint64_t nulls_sent;
+  uint64_t null_pushes;
+  uint64_t pushes;
+  uint64_t sender_waits;
+  uint64_t token_visits;
+  uint64_t token_rests;
+  uint64_t token_parked_ns;
+  uint64_t token_held_ns;
+  uint64_t frames_handed_on;
+  uint64_t bytes_handed_on;
+} tutti_group_statistics_t;
+TUTTI_C_API int tutti_group_get_statistics(tutti_group_t* group,
+                                           tutti_group_statistics_t* statistics);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

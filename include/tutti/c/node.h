@@ -1,0 +1,44 @@
+/**
+ * \file node.h
+ * One member of a cluster, as tutti::Node (node.hpp).
+ */
+#ifndef TUTTI_C_NODE_H
+#define TUTTI_C_NODE_H
+
+#include "tutti/c/options.h"
+#include "tutti/c/types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Checks the options; opens nothing yet. */
+TUTTI_C_API int tutti_node_create(const tutti_node_options_t* options, tutti_node_t** node,
+                                  tutti_error_t* error);
+/** Ends the node as ~Node does; NULL is fine. Not inside one of its callbacks. */
+TUTTI_C_API void tutti_node_destroy(tutti_node_t* node);
+
+/** Declares a group, before the start. Destroy the handle with tutti_group_destroy; it may outlive
+ *  the node. */
+TUTTI_C_API int tutti_node_join(tutti_node_t* node, const tutti_group_options_t* options,
+                                tutti_group_t** group, tutti_error_t* error);
+
+TUTTI_C_API int tutti_node_start(tutti_node_t* node, tutti_error_t* error);
+/** With TUTTI_DRIVE_CALLER: how much was done, or a negative code. */
+TUTTI_C_API int64_t tutti_node_poll(tutti_node_t* node);
+TUTTI_C_API int tutti_node_wait(tutti_node_t* node, int64_t timeout_ns);
+TUTTI_C_API int tutti_node_stop(tutti_node_t* node, int64_t timeout_ns, tutti_error_t* error);
+TUTTI_C_API int tutti_node_leave(tutti_node_t* node, int64_t timeout_ns, tutti_error_t* error);
+
+/** 0 while the node goes on; else the code of what ended its groups. */
+TUTTI_C_API int tutti_node_failure(tutti_node_t* node, tutti_error_t* error);
+
+/** Calls `see` once, before it returns, with the view that the node is in. */
+TUTTI_C_API int tutti_node_view(tutti_node_t* node, void (*see)(const tutti_view_t*, void* user),
+                                void* user, tutti_error_t* error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
