@@ -2,9 +2,11 @@
 /// Messages that the application has taken from a group (Group::take), in place.
 ///
 /// A batch is a loan. While it is held, its bytes stay where the senders put them; when it is
-/// released, or destroyed, its messages count as delivered and their space may be used again. A
-/// batch that is held long only holds up its own group: its senders run out of window and wait. No
-/// member is removed for it, unless NodeOptions::remove_after says so.
+/// released, or destroyed, its messages count as delivered and their space may be used again.
+/// Within a view a batch that is held long only holds up its own group: its senders run out of
+/// window and wait. But a node tells of the next view, delivers in it, in all groups, and gives
+/// states to joiners only once all batches of the view before are released. No member is removed
+/// for it, unless NodeOptions::remove_after says so.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -21,7 +23,7 @@ class GroupCore;
 
 /// Use one batch from one thread at a time; another thread may release it. It may outlive its Group
 /// and its Node, which does not wait for it when it stops: the batch keeps their memory, and its
-/// bytes stay as they were when the node ended.
+/// bytes stay readable. Members on this host may then use the space again; intact() says so.
 class TUTTI_API Batch {
  public:
   Batch() = default;  ///< empty
@@ -53,7 +55,7 @@ class TUTTI_API Batch {
   /// ask after it has read and before it acts. Elsewhere this is true and means nothing.
   [[nodiscard]] bool intact() const noexcept;
 
-  /// Ends the loan; the batch is empty afterwards. Never blocks. Idempotent.
+  /// Ends the loan; the batch is empty afterwards. Never waits for others. Idempotent.
   void release() noexcept;
 
  private:

@@ -20,7 +20,7 @@ enum class ErrorCode : std::uint8_t {
   stopped,           ///< the node or the group no longer takes messages
   in_callback,       ///< a call that waits, made inside a callback of its node; nothing was changed
   system,            ///< the operating system refused: memory, descriptors, sockets
-  complete,          ///< all senders finished, and this member has delivered everything
+  complete,          ///< all senders finished, and every member has delivered everything
 };
 
 struct Error {

@@ -162,16 +162,19 @@ class TUTTI_API Group {
   /// and about 64 KiB of them. Never blocks; the batch is empty if there is nothing to take now.
   /// One thread takes at a time, and one batch is held at a time: release it before the next take.
   /// Go on taking while the node runs: it is told of a view once all before that view was taken.
-  /// The error is ErrorCode::complete once all senders have finished and everything was taken, and
-  /// says why the node has ended if it has; what was not taken by then is not delivered here.
+  /// The error is ErrorCode::complete once complete(), which the next view may end: a node that
+  /// joins may send. It says why the node has ended if it has; what was not taken by then is not
+  /// delivered here.
   [[nodiscard]] Result<Batch> take(std::size_t max = kDeliveryBatchMax);
-  /// The same, but waits until there is something, the end, or the time-out, which is an error.
+  /// The same, but waits until there is something, the end, or the time-out, which is an error; not
+  /// before start(), and not inside a callback of the node.
   [[nodiscard]] Result<Batch> take(std::size_t max, Timeout timeout);
 
   /// A descriptor to wait for with poll, epoll, Asio or libuv. It is readable (level-triggered)
   /// while there may be something to take; so it is once nothing comes any more, like a socket at
   /// its end. It becomes unreadable when a take finds nothing. Do not read from it or close it; it
-  /// lasts as long as the node or a Group. With Drive::caller only poll() makes it readable.
+  /// lasts as long as the node or a Group. While a batch is held it may be readable: look at it
+  /// again after the release. With Drive::caller only calls that drive the node make it readable.
   [[nodiscard]] Result<int> event_fd();
 
   /// For code that sends and then waits: an error where this node refuses calls that wait, as it

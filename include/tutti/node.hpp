@@ -10,11 +10,11 @@
 /// Callbacks: delivery, view, log, snapshot, the function that reads a snapshot and its destructor,
 /// save, load (NodeOptions::slow_after warns of slow ones). Inside a callback, on any thread, the
 /// calls of the same node that wait return at once with ErrorCode::in_callback, which names the
-/// call and the callback: start, stop, leave, Group::wait, wait_complete, and a claim or send that
-/// finds no space. The same holds inside Replicated::query. All other calls, and all calls of other
-/// nodes, are allowed. If a delivery, view or log callback throws, the node fails: failure() names
-/// callback and group, the node delivers nothing more, and the others go on without this member. A
-/// node that was moved from does nothing and says so.
+/// call and the callback: start, stop, leave, Group::wait, wait_complete, a take that waits, and a
+/// claim or send that finds no space. The same holds inside Replicated::query. All other calls, and
+/// all calls of other nodes, are allowed. If a delivery, view or log callback throws, the node
+/// fails: failure() names callback and group, the node delivers nothing more, and the others go on
+/// without this member. A node that was moved from does nothing and says so.
 #pragma once
 #include <chrono>
 #include <cstddef>

@@ -95,7 +95,8 @@ enum class DeliveryThread : std::uint8_t {
               ///< the node answers the other members meanwhile, from another thread
   own,        ///< a thread for this group: a slow callback delays this group alone
   /// Whichever thread of the application takes batches (Group::take); there is no callback. While
-  /// the application takes nothing, this group alone waits, once its senders are out of window.
+  /// the application takes nothing, the group waits, once its senders are out of window
+  /// (batch.hpp).
   application,
 };
 

@@ -91,6 +91,10 @@ class Fabric {
   /// Cuts the peer off (F-fence); its row stays readable as it is now.
   virtual void fence(Slot peer) = 0;
 
+  /// Closes the connection, so that the peer sees that we are gone, and we hear no more of it; its
+  /// row stays readable. In shared memory it goes on to show what the peer stores.
+  virtual void part(Slot peer) { fence(peer); }
+
   /// Ends what we post to the peer: what waits on this side is forgotten, so the bytes that it
   /// covers may change (F-data). What is on its way may land. The row stays readable. Nothing
   /// happens in shared memory, where no post waits.

@@ -53,6 +53,9 @@ class RoutedFabric final : public Fabric {
   void fence(Slot peer) override {
     if (Fabric* fabric = slots_[peer.value].fabric) fabric->fence(peer);
   }
+  void part(Slot peer) override {
+    if (Fabric* fabric = slots_[peer.value].fabric) fabric->part(peer);
+  }
   void hang_up(Slot peer) override {
     if (Fabric* fabric = slots_[peer.value].fabric) fabric->hang_up(peer);
   }

@@ -157,7 +157,10 @@ Result<void> GroupCore::may_wait(std::string_view call) const {
 const Callbacks& GroupCore::callbacks() const { return node_.callbacks(); }
 
 Result<void> GroupCore::wait_complete(std::chrono::nanoseconds timeout) {
-  const auto complete = [this] { return subgroup() != nullptr && subgroup()->complete(); };
+  const auto complete = [this] {
+    pass_nulls();
+    return subgroup() != nullptr && subgroup()->complete();
+  };
   if (node_.wait_until(node_.changed(), complete, Deadline(timeout))) return {};
   return std::unexpected(why_in_vain("Group::wait_complete", timeout,
                                      "not every member had finished and delivered everything "

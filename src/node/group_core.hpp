@@ -3,7 +3,7 @@
 /// and its delivery thread if it has one.
 ///
 /// Life: made by Node::join, opened in the node's first view, halted by a failure or stop. It lives
-/// as long as the NodeCore, which the Node, each Group and the last claims keep.
+/// as long as the NodeCore, which the Node, each Group, each Batch and the last claims keep.
 /// Invariant C1: a claim counts as late if its record was not finished when the node, once it had
 /// stored over_, looked at it; then it keeps the memory until it has ended. A claim finishes its
 /// record, then looks at over_, with an AsymmetricFence in between: so each that was counted finds
@@ -16,6 +16,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -80,6 +81,10 @@ class GroupCore {
   void release() noexcept;
   [[nodiscard]] bool is_in_place() const noexcept { return subgroup()->in_place(); }
   [[nodiscard]] Result<int> event_fd();
+  /// For calls that wait until groups are complete: nobody may be left who takes.
+  void pass_nulls();
+  /// There is something that the application has not taken, or that it holds.
+  [[nodiscard]] bool leaves_untaken();
 
   // The node's side, on the predicate thread; join_delivery after that ended.
   void open(Subgroup<NativeMemory>& subgroup, const std::atomic<std::uint64_t>& asleep) noexcept;
@@ -94,7 +99,7 @@ class GroupCore {
   /// The application is called no more and sends no more; for the others the group goes on. Any
   /// thread, in a view.
   void end_calls();
-  /// It has become complete, or is it no more.
+  /// It has become complete, or is so no more.
   void completed();
   /// No other thread reads the others' rows, but for a batch that the application holds: the node
   /// does not wait for that one when it ends.
@@ -110,8 +115,8 @@ class GroupCore {
   [[nodiscard]] std::uint64_t count_late_claims();
 
  private:
-  // What the application does that takes messages.
-  enum class Taker : std::uint8_t { none, looks, holds };
+  // What the application does that takes messages; or a call that passes nulls, for a moment.
+  enum class Taker : std::uint8_t { none, looks, holds, passes };
 
   void run_delivery();
   /// It has delivered something: the predicate loop goes on, and those who wait look again.
@@ -151,7 +156,8 @@ class GroupCore {
   std::mutex late_mutex_;
   std::vector<bool> late_;  // by record, from the first that was not taken
   std::atomic<Taker> taker_{Taker::none};
-  Readiness readiness_;  // there may be something to take
+  std::span<const Message> found_;  // by pass_nulls(); of who has taker_
+  Readiness readiness_;             // there may be something to take
   std::thread delivery_thread_;
   std::atomic<bool> delivery_ended_{true};
 

@@ -1,4 +1,6 @@
 // How an application takes messages from a group, where no callback is handed them.
+#include <sched.h>
+
 #include <utility>
 
 #include "node/group_core.hpp"
@@ -10,13 +12,23 @@ Result<Batch> GroupCore::take(const std::shared_ptr<GroupCore>& self, std::size_
                               std::chrono::nanoseconds timeout) {
   if (Result<void> may = may_take(max); !may) return std::unexpected(std::move(may.error()));
   Taker before = Taker::none;
-  if (!taker_.compare_exchange_strong(before, Taker::looks, std::memory_order_acquire)) {
-    return fail(ErrorCode::invalid_argument,
-                "group '" + options_.name + "': " +
-                    (before == Taker::holds
-                         ? "the batch that was taken before is still held; release it first"
-                         : "another thread is in Group::take; one takes at a time"));
+  while (!taker_.compare_exchange_strong(before, Taker::looks, std::memory_order_acquire)) {
+    if (before != Taker::passes) {
+      return fail(ErrorCode::invalid_argument,
+                  "group '" + options_.name + "': " +
+                      (before == Taker::holds
+                           ? "the batch that was taken before is still held; release it first"
+                           : "another thread is in Group::take; one takes at a time"));
+    }
+    before = Taker::none;
+    sched_yield();
   }
+  struct TakerTurn {  // also if there is no memory to say why
+    ~TakerTurn() { taker.store(holds ? Taker::holds : Taker::none, std::memory_order_release); }
+    std::atomic<Taker>& taker;
+    bool holds = false;
+  };
+  TakerTurn turn{taker_};
   Batch batch = look(self, max);
   if (batch.empty() && timeout.count() > 0) {
     node_.wait_until(
@@ -27,20 +39,21 @@ Result<Batch> GroupCore::take(const std::shared_ptr<GroupCore>& self, std::size_
         },
         Deadline(timeout));
   }
-  // RD1: the descriptor stays readable where there is nothing to wait for.
+  // RD1. It stays readable, or becomes so again, where there is nothing to wait for. That holds for
+  // one that was armed by an earlier look as well: what this one found, or left, nobody tells
+  // again.
   if (batch.empty() && !why_ended(timeout) && readiness_.arm()) {
     batch = look(self, max);
-    if (!batch.empty()) readiness_.disarm();
   }
-  taker_.store(batch.empty() ? Taker::none : Taker::holds, std::memory_order_release);
-  if (batch.empty()) {
-    if (std::optional<Error> ended = why_ended(timeout)) return std::unexpected(*ended);
+  if (readiness_.is_armed() && (!batch.empty() || why_ended(timeout))) readiness_.rise();
+  if (!batch.empty()) {
+    turn.holds = true;
+    return batch;
   }
-  if (batch.empty() && timeout.count() > 0) {
-    return std::unexpected(
-        why_in_vain("Group::take", timeout, "there was nothing to take before the deadline"));
-  }
-  return batch;
+  if (std::optional<Error> ended = why_ended(timeout)) return std::unexpected(std::move(*ended));
+  if (timeout.count() == 0) return batch;
+  return std::unexpected(
+      why_in_vain("Group::take", timeout, "there was nothing to take before the deadline"));
 }
 
 Result<void> GroupCore::may_take(std::size_t max) const {
@@ -79,13 +92,48 @@ Batch GroupCore::look(const std::shared_ptr<GroupCore>& self, std::size_t max) {
   Batch batch;
   Subgroup<NativeMemory>* const open = subgroup();
   if (open == nullptr) return batch;
-  const Taken taken = open->take_here(max);
-  if (taken.moved) has_delivered();
-  if (taken.messages.empty()) return batch;
+  std::span<const Message> messages;
+  if (found_.empty()) {
+    const Taken taken = open->take_here(max);
+    if (taken.moved) has_delivered();
+    messages = taken.messages;
+  } else if (!halted_.load(std::memory_order_acquire)) {
+    messages = std::exchange(found_, {});
+  }
+  if (messages.empty()) return batch;
   batch.core_ = self;
-  batch.messages_ = taken.messages;
+  batch.messages_ = messages;
   batch.view_ = open->lent_view();
   return batch;
+}
+
+// An application that has seen the group complete takes no more; but the next view begins with
+// nulls, or ends with some. A message that this finds is for the next one who takes.
+void GroupCore::pass_nulls() {
+  if (options_.delivery != DeliveryThread::application || subgroup() == nullptr) return;
+  if (own_index_.value >= members_.size() || subgroup()->complete()) return;
+  Taker before = Taker::none;
+  if (!taker_.compare_exchange_strong(before, Taker::passes, std::memory_order_acquire)) return;
+  if (found_.empty()) {
+    const Taken taken = subgroup()->take_here(1);
+    if (taken.moved) has_delivered();
+    found_ = taken.messages;
+  }
+  const bool found = !found_.empty();
+  taker_.store(Taker::none, std::memory_order_release);
+  if (!found) return;
+  std::atomic_thread_fence(std::memory_order_seq_cst);  // RD1, G1
+  progress_.notify_fenced();
+  readiness_.rise();
+}
+
+bool GroupCore::leaves_untaken() {
+  Taker before = Taker::none;
+  if (!taker_.compare_exchange_strong(before, Taker::passes, std::memory_order_acquire))
+    return true;
+  const bool found = !found_.empty();
+  taker_.store(Taker::none, std::memory_order_release);
+  return found;
 }
 
 void GroupCore::release() noexcept {

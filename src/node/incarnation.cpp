@@ -97,7 +97,12 @@ void Incarnation::detach(Slot peer) {
 void Incarnation::hang_up(bool rows_stay) {
   for (const Slot slot : plan_.names.indices()) {
     if (engine_->connected_to(slot) == 0) continue;
-    rows_stay ? fabric_->fence(slot) : detach(slot);
+    if (!rows_stay) {
+      detach(slot);
+      continue;
+    }
+    fabric_->hang_up(slot);  // what was said last is heard
+    fabric_->part(slot);
   }
   bootstrap_.reset();
 }

@@ -43,8 +43,8 @@ class Incarnation final : private EngineEvents {
   /// One pass over all there is to do. Returns how much was done.
   std::size_t pass(Calls calls);
 
-  /// Closes all connections and frees what they showed, unless the others' rows are to stay as they
-  /// are now, for a batch that is held; not to be passed any more.
+  /// Closes all connections and frees what they showed, unless the others' rows are to stay
+  /// readable, for a batch that is held; not to be passed any more.
   void hang_up(bool rows_stay = false);
   /// After the last pass: the thread for states ends once the callback that runs there has
   /// returned, and drops all snapshots. IncarnationEvents::calls_ended() follows.

@@ -76,6 +76,7 @@ void NodeCore::shut_down() {
                                what_still_runs() + ", which must return");
     static_cast<void>(close(Deadline(kForever)));
   }
+  halt_groups();  // also of a node that never was in a view: who waits for a descriptor hears of it
   keep_for_claims();
   callbacks_.mute();
   callbacks_.drop();

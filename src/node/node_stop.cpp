@@ -41,7 +41,10 @@ Result<void> NodeCore::finish_by(Ending how, const Deadline& deadline) {
   };
   static_cast<void>(is_over());  // the engine keeps it: a view with new nodes may be about to begin
   incarnation_->sleeper().wake();
-  const auto said_all = [this] { return life_.course() == Course::said_all; };
+  const auto said_all = [this] {
+    for (const auto& group : groups_) group->pass_nulls();
+    return life_.course() == Course::said_all;
+  };
   // Another thread that ends the node may have done all of it.
   const bool done = wait_until(changed_, said_all, deadline) || is_over();
   if (done && close(deadline)) return {};  // a failure since then costs nobody anything
@@ -104,8 +107,7 @@ Error NodeCore::why_not_finished() const {
            "save_state takes long here, or load_state there";
   }
   for (const auto& group : groups_) {
-    if (group->options().delivery != DeliveryThread::application) continue;
-    if (group->subgroup() == nullptr || group->subgroup()->complete()) continue;
+    if (!group->leaves_untaken()) continue;
     why += "; the application must take what is left of group '" + group->options().name +
            "' and release it: another thread meanwhile, or before this call";
   }
@@ -117,7 +119,7 @@ Error NodeCore::why_not_finished() const {
 // lose us. A callback that runs reads there, and for how long nobody knows. Then they are asked to
 // let us go: they do not wait for it, and leave what it reads in place for a while (J8). A node
 // that has failed takes no part in that any more. A batch that the application holds is no reason
-// to wait: it shows from then on what it shows now (F-fence).
+// to wait: it can ask whether that is intact.
 void NodeCore::part_from_others() {
   const auto rests = [](const auto& group) { return group->rests(); };
   if (std::ranges::all_of(groups_, rests)) return hang_up();

@@ -59,6 +59,7 @@ class ShmFabric final : public Fabric {
   [[nodiscard]] bool drained() const override { return posted_.empty(); }
   [[nodiscard]] std::vector<PeerLoss> take_losses() override;
   void fence(Slot peer) override;
+  void part(Slot peer) override { drop(peer); }
   void hang_up(Slot /*peer*/) override {}
   void arm() override {}     // the sockets' hang-up is armed all the time
   void disarm() override {}  // and costs nothing while nobody runs the Sleeper

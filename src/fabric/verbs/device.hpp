@@ -80,8 +80,7 @@ class Device {
   std::string address_;
 };
 
-/// Whether this host offers RDMA to this process at all; costs a look into /dev, and where there is
-/// something the loading of the libraries.
+/// Whether this host offers RDMA to this process at all; costs a look into /dev.
 [[nodiscard]] bool is_there();
 
 /// What is read from it does not wait.

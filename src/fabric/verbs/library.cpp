@@ -10,8 +10,9 @@
 
 #include "base/assert.hpp"
 
-// A macro of the header, which calls the function in the end.
+// Macros of the header, which call the functions in the end.
 #undef ibv_query_port
+#undef ibv_reg_mr
 
 // What of the two interfaces is a function that anybody here calls, be it through an inline
 // function of the headers: library, what it returns, name, parameters, arguments.
@@ -41,6 +42,8 @@
     (context, port, index, gid)) \
   X(verbs, int, ibv_query_port, \
     (ibv_context* context, std::uint8_t port, _compat_ibv_port_attr* attr), (context, port, attr)) \
+  X(verbs, ibv_mr*, ibv_reg_mr, (ibv_pd* pd, void* at, std::size_t length, int access), \
+    (pd, at, length, access)) \
   X(verbs, ibv_mr*, ibv_reg_mr_iova2, \
     (ibv_pd* pd, void* at, std::size_t length, std::uint64_t iova, unsigned int access), \
     (pd, at, length, iova, access)) \
@@ -146,7 +149,8 @@ Result<void> try_load(const char* verbs_file, const char* cm_file) {
 
 }  // namespace tutti::verbs
 
-// Hidden: they are ours alone, also where a program is linked with the two libraries itself.
+// Hidden: in the shared library they are ours alone. A program that is linked with the static one
+// and calls the two libraries itself calls these, which call them.
 #define TUTTI_FORWARD(file, returns, name, parameters, arguments)                            \
   extern "C" __attribute__((visibility("hidden"))) returns name parameters {                 \
     return tutti::verbs::function_at<returns parameters>(tutti::verbs::at_##name) arguments; \

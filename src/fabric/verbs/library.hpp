@@ -13,7 +13,7 @@ namespace tutti::verbs {
 /// Loads both at the first call, for the whole process. The error says what to install.
 [[nodiscard]] const Result<void>& library();
 
-/// For tests: from files of these names, without keeping anything.
+/// For tests: from files of these names, which nobody uses then.
 [[nodiscard]] Result<void> try_load(const char* verbs_file, const char* cm_file);
 
 }  // namespace tutti::verbs

@@ -9,6 +9,7 @@
 #include "base/system_error.hpp"
 #include "fabric/pairing.hpp"
 #include "fabric/resolve.hpp"
+#include "fabric/verbs/library.hpp"
 #include "fabric/verbs/meeting.hpp"
 #include "fabric/verbs/verbs_fabric.hpp"
 
@@ -113,6 +114,12 @@ Result<std::unique_ptr<Fabric>> VerbsCarrier::open(Sleeper& sleeper) {
   const NodeOptions& node = context_.node;
   const bool may_do_without = node.fabric == FabricChoice::automatic && node.rdma_device.empty();
   if (may_do_without && !verbs::is_there()) return nullptr;
+  if (const Result<void>& there = verbs::library(); may_do_without && !there) {
+    if (node.log) {
+      node.log(LogLevel::info, "no RDMA to members on other hosts: " + there.error().message);
+    }
+    return nullptr;
+  }
   std::string near;
   if (const auto own = resolve_now(sleeper.context(), node.members[context_.self.value].address)) {
     near = own->front().address().to_string();

@@ -275,6 +275,62 @@ TEST(Take, TheDescriptorIsReadableOnceTheNodeHasEnded) {
   EXPECT_TRUE(is_readable(*descriptor));
 }
 
+TEST(Take, TheDescriptorIsReadableAgainAfterATakeThatLeftSomething) {
+  TestCluster cluster({.members = 1, .groups = {taken_group()}});
+  cluster.start();
+  Group& group = cluster.group(0);
+  const Result<int> descriptor = group.event_fd();
+  ASSERT_TRUE(descriptor) << descriptor.error().message;
+  for (int i = 0; i < 200; ++i) {
+    ASSERT_TRUE(until([&] { return group.take()->empty() && !is_readable(*descriptor); }));
+    Claim first = *group.claim(1, kPatience);
+    Claim second = *group.claim(1, kPatience);
+    static_cast<void>(group.commit(std::move(second)));  // both are sent when the first is
+    static_cast<void>(group.commit(std::move(first)));
+    ASSERT_EQ(take_some(group, 1).size(), 1U);
+    ASSERT_TRUE(is_readable(*descriptor, kPatience)) << "there is one more";
+    ASSERT_EQ(take_some(group).size(), 1U);
+  }
+}
+
+TEST(Take, TheDescriptorOfANodeThatNeverRanIsReadableOnceThatIsGone) {
+  TestCluster cluster({.members = 1, .groups = {taken_group()}});
+  const Result<int> descriptor = cluster.group(0).event_fd();
+  ASSERT_TRUE(descriptor) << descriptor.error().message;
+  ASSERT_TRUE(cluster.group(0).take());
+  EXPECT_FALSE(is_readable(*descriptor));
+  cluster.kill(0);
+  EXPECT_TRUE(is_readable(*descriptor, kPatience));
+  EXPECT_EQ(code_of(cluster.group(0).take()), ErrorCode::stopped);
+}
+
+// A view that begins after that has nulls to pass, for which nobody takes any more.
+TEST(Take, AMemberEndsInOrderThoughItsReaderEndedWhenTheGroupWasComplete) {
+  TestCluster cluster({.groups = {taken_group()}});
+  cluster.start();
+  {
+    std::vector<std::unique_ptr<Reader>> readers;
+    for (std::size_t m = 0; m < 3; ++m) {
+      readers.push_back(std::make_unique<Reader>(cluster.group(m), cluster.journal(m)));
+    }
+    for (std::size_t m = 0; m < 3; ++m) {
+      ASSERT_TRUE(cluster.group(m).send("last", kPatience));
+      cluster.group(m).finish();
+    }
+    for (const auto& reader : readers) EXPECT_EQ(reader->end(), ErrorCode::complete);
+  }
+  const Result<void> left = cluster.leave(2);
+  EXPECT_TRUE(left) << left.error().message;
+  cluster.kill(2);
+  std::thread other([&] {
+    const Result<void> stopped = cluster.node(1).stop(kPatience);
+    EXPECT_TRUE(stopped) << stopped.error().message;
+  });
+  const Result<void> stopped = cluster.node(0).stop(kPatience);
+  EXPECT_TRUE(stopped) << stopped.error().message;
+  other.join();
+}
+
 TEST(Take, WithDriveCallerTheCallThatWaitsDrivesTheNode) {
   TestCluster cluster({.members = 1, .drive = Drive::caller, .groups = {taken_group()}});
   cluster.start();
