@@ -20,8 +20,15 @@ namespace tutti::c {
 /// Grows in the child of each fork.
 [[nodiscard]] std::uint64_t forks();
 
+/// What stays of a handle. All of them can be reached, so that tools which look for lost memory
+/// find none.
+struct Remains {
+  Remains* next = nullptr;
+};
+void keep(Remains& remains);
+
 template <class Object>
-class Handle {
+class Handle : private Remains {
  public:
   explicit Handle(Object object) : object_(std::move(object)), forks_(c::forks()) {}
 
@@ -38,6 +45,7 @@ class Handle {
   bool end() {
     if (forks_ != c::forks() || ended_.exchange(true, std::memory_order_acq_rel)) return false;
     object_.reset();
+    keep(*this);
     return true;
   }
 

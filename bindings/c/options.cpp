@@ -84,7 +84,8 @@ Result<Options> known(const Options* given, std::size_t least, const Options& de
                   [](char byte) { return byte != 0; })) {
     return refuse(
         "set something that this library does not know: the program was made for a newer "
-        "one than " + std::string(version()));
+        "one than " +
+        std::string(version()));
   }
   Options out = defaults;
   std::memcpy(&out, given, std::min(given->size, sizeof out));
