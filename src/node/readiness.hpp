@@ -2,10 +2,11 @@
 /// A descriptor that is readable while an application that takes messages has reason to look: for
 /// its own event loop. It costs nothing until it is asked for.
 ///
-/// Invariant RD1: it is unreadable only while `armed_`. Who looks and finds nothing arms it, then
-/// looks again; who has changed something then asks whether it is armed. Both put a fence in
-/// between, so that either the look sees the change, or the change sees that it is armed.
-/// Threads: get(), end() any; arm(), disarm() the taker; is_armed(), rise() the predicate thread.
+/// Invariant RD1: it is unreadable only while `armed_`. A taker that finds nothing arms it, then
+/// looks again; the predicate thread, once it has let more be taken, asks whether it is armed. Both
+/// put a fence in between, so that either the look sees the change, or the change sees that it is
+/// armed. Threads: get(), end() any; arm(), disarm() the taker; is_armed(), rise() the predicate
+/// thread.
 #pragma once
 #include <atomic>
 #include <mutex>
