@@ -48,11 +48,17 @@ int put(tutti_claim_t& into, Claim&& claim) {
   return 0;
 }
 
+// Whatever comes of a call, the struct is one that may be abandoned.
+void make_empty(tutti_claim_t* claim) {
+  if (claim == nullptr) return;
+  *claim = {};
+  claim->outcome = TUTTI_CLAIM_STOPPED;
+}
+
 // Ends the claim in the struct, whoever has it now.
 void clear(tutti_claim_t& claim) {
   claim_in(claim).~Claim();
-  claim = {};
-  claim.outcome = TUTTI_CLAIM_STOPPED;
+  make_empty(&claim);
 }
 
 int code_of(tutti::ClaimOutcome outcome) {
@@ -81,12 +87,12 @@ void tutti_group_destroy(tutti_group_t* group) {
 }
 
 int tutti_group_try_claim(tutti_group_t* group, uint32_t size, tutti_claim_t* claim) {
+  make_empty(claim);
   return with(group, kGroup, nullptr, [&](Group& of) -> int {
     if (claim == nullptr) return TUTTI_E_INVALID_ARGUMENT;
     Claim space = of.try_claim(size);
     const int code = code_of(space.outcome());
     if (code == TUTTI_OK) return put(*claim, std::move(space));
-    *claim = {};
     claim->outcome = static_cast<std::int32_t>(space.outcome());
     return code;
   });
@@ -94,10 +100,9 @@ int tutti_group_try_claim(tutti_group_t* group, uint32_t size, tutti_claim_t* cl
 
 int tutti_group_claim(tutti_group_t* group, uint32_t size, int64_t timeout_ns, tutti_claim_t* claim,
                       tutti_error_t* error) {
+  make_empty(claim);
   return with(group, kGroup, error, [&](Group& of) -> int {
     if (claim == nullptr) return tutti::c::refused(error, "the place for the claim is NULL");
-    *claim = {};
-    claim->outcome = TUTTI_CLAIM_STOPPED;
     tutti::Result<Claim> space = of.claim(size, std::chrono::nanoseconds(timeout_ns));
     if (!space) return tutti::c::failed(error, space.error());
     put(*claim, std::move(*space));
@@ -153,9 +158,9 @@ int tutti_group_wait(tutti_group_t* group, uint64_t ticket, int64_t timeout_ns,
 
 int tutti_group_take(tutti_group_t* group, size_t max, int64_t timeout_ns, tutti_batch_t* batch,
                      tutti_error_t* error) {
+  if (batch != nullptr) *batch = {};  // it may be released, whatever comes of this
   return with(group, kGroup, error, [&](Group& of) -> int {
     if (batch == nullptr) return tutti::c::refused(error, "the place for the batch is NULL");
-    *batch = {};
     tutti::Result<Batch> taken =
         timeout_ns > 0 ? of.take(max, std::chrono::nanoseconds(timeout_ns)) : of.take(max);
     if (!taken) return tutti::c::failed(error, taken.error());

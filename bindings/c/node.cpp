@@ -67,9 +67,9 @@ void tutti_node_destroy(tutti_node_t* node) {
 
 int tutti_node_join(tutti_node_t* node, const tutti_group_options_t* options, tutti_group_t** group,
                     tutti_error_t* error) {
+  if (group != nullptr) *group = nullptr;
   return with(node, kNode, error, [&](Node& of) {
     if (group == nullptr) return tutti::c::refused(error, "the place for the group is NULL");
-    *group = nullptr;
     tutti::Result<tutti::GroupOptions> from = tutti::c::options_from(options);
     if (!from) return tutti::c::failed(error, from.error());
     tutti::Result<tutti::Group> joined = of.join(std::move(*from));

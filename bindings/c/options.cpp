@@ -19,11 +19,6 @@ namespace {
 constexpr std::size_t kNodeOptionsMin = sizeof(tutti_node_options_t);
 constexpr std::size_t kGroupOptionsMin = sizeof(tutti_group_options_t);
 
-template <class Value>
-void set_default(Value& field, const Value& value) {
-  field = value;
-}
-
 tutti_node_options_t node_defaults() {
   const NodeOptions from;
   tutti_node_options_t out{};

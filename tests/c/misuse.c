@@ -136,6 +136,12 @@ static void handles(void) {
   tutti_group_destroy(group);
   tutti_group_destroy(group);
   EXPECT(tutti_group_finish(group) == TUTTI_E_STOPPED);
+  memset(&claim, 0xFF, sizeof claim);
+  memset(&batch, 0xFF, sizeof batch);
+  EXPECT(tutti_group_try_claim(group, 8, &claim) == TUTTI_E_STOPPED);
+  EXPECT(tutti_group_take(group, 1, 0, &batch, &error) == TUTTI_E_STOPPED);
+  tutti_claim_abandon(&claim); /* what failed left nothing to end */
+  tutti_batch_release(&batch);
   EXPECT(tutti_group_name(group) == NULL && tutti_group_member(group, 0) == NULL);
 }
 
