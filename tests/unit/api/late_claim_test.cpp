@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <fstream>
 #include <latch>
 #include <optional>
 #include <string>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "cluster.hpp"
+#include "mapped_rows.hpp"
 #include "support/effort.hpp"
 #include "support/loopback.hpp"
 
@@ -23,16 +23,6 @@ constexpr std::uint32_t kClaims = 1U << 16;
 
 // At the clock, between two of them: so that the last ones end after the node.
 constexpr int kLooks = 8;
-
-// Of all nodes of this process.
-std::size_t mapped_rows() {
-  std::ifstream maps("/proc/self/maps");
-  std::size_t count = 0;
-  for (std::string line; std::getline(maps, line);) {
-    count += line.find("tutti-row") != std::string::npos ? 1 : 0;
-  }
-  return count;
-}
 
 enum class End : std::uint8_t { commit, drop };
 

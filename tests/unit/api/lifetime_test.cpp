@@ -4,12 +4,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <string>
 #include <thread>
 
 #include "callback_nodes.hpp"
 #include "gate.hpp"
+#include "mapped_rows.hpp"
 #include "support/loopback.hpp"
 
 namespace tutti {
@@ -19,16 +19,6 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
-
-// Of all nodes of this process.
-std::size_t mapped_rows() {
-  std::ifstream maps("/proc/self/maps");
-  std::size_t count = 0;
-  for (std::string line; std::getline(maps, line);) {
-    count += line.find("tutti-row") != std::string::npos ? 1 : 0;
-  }
-  return count;
-}
 
 CallbackNode alone(Threads threads = {}) { return {loopback_members(1), 0, 0, threads, {}}; }
 
