@@ -26,6 +26,8 @@ static_assert(offsetof(tutti_message_t, seq) == offsetof(Message, seq));
 static_assert(offsetof(tutti_message_t, data) == offsetof(Message, data));
 static_assert(offsetof(tutti_message_t, size) == offsetof(Message, size));
 static_assert(offsetof(tutti_message_t, sender) == offsetof(Message, sender));
+static_assert(offsetof(tutti_message_t, ticket) == offsetof(Message, ticket));
+static_assert(offsetof(tutti_message_t, view) == offsetof(Message, view));
 
 // Claims and batches lie in the caller's structs, which may be moved: neither points to itself.
 static_assert(sizeof(Claim) <= sizeof tutti_claim_t{}.opaque &&

@@ -4,8 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <new>
 #include <span>
 #include <string_view>
+#include <type_traits>
 
 #include "tutti/types.hpp"
 
@@ -18,8 +20,16 @@ struct Message {
   const std::byte* data;  ///< aligned to 8 bytes
   std::uint32_t size;     ///< in bytes, may be 0
   MemberIndex sender;     ///< in Group::members()
+  Ticket ticket;          ///< what this member's commit() returned; 0 if another member sent it
+  std::uint64_t view;     ///< the view in which it is delivered, see ViewChange::view
 
   [[nodiscard]] std::span<const std::byte> bytes() const { return {data, size}; }
+  /// The T that was sent with Group::emplace, in place; null if the size is another one's.
+  template <class T>
+    requires(std::is_trivially_copyable_v<T> && alignof(T) <= 8)
+  [[nodiscard]] const T* as() const {
+    return size == sizeof(T) ? std::launder(reinterpret_cast<const T*>(data)) : nullptr;
+  }
   [[nodiscard]] std::string_view text() const {
     return {reinterpret_cast<const char*>(data), size};
   }

@@ -24,6 +24,9 @@ Follower<Memory>::Follower(const GroupShape& shape, Memory memory, const Bounds&
   TUTTI_ASSERT(shape.sender_rings.size() == shape.senders(), shape.senders(), shape.view,
                shape.self);
   for (const SenderIndex s : shape.sender_indices()) cursors_[s].ring = shape.sender_rings[s];
+  if (shape.own_sender == kNoSender) return;
+  cursors_[shape.own_sender].first_ticket = shape.own_base_records + 1;
+  cursors_[shape.own_sender].tickets_per_record = 1;
 }
 
 template <class Memory>
@@ -118,15 +121,19 @@ template <class Memory>
     cursor.next_round += from.round - static_cast<std::uint32_t>(cursor.next_round);
   };
   stamp(header);
-  if (header.pad()) {
-    cursor.offset = 0;
-    header = unpack_header(memory_.load(cursor.ring));
+  for (int pads = 0; header.pad() && pads < kMostPads; ++pads) {
+    const std::optional<std::uint32_t> next =
+        offset_after(header, cursor.offset, shape_.ring_granules);
+    if (!next) break;
+    cursor.offset = *next;
+    header = unpack_header(
+        memory_.load(cursor.ring + static_cast<std::size_t>(cursor.offset) * kGranule));
     stamp(header);
   }
   if (beyond) cursor.next_round = kNoRound;
   cursor.abandoned = header.abandoned();
   cursor.safe = header.safe();
-  cursor.length = header.pad() ? kLengthMask : header.length();  // two pads in a row: refused
+  cursor.length = header.pad() ? kLengthMask : header.length();  // a pad too many: refused
 }
 
 // Y4. Nothing of this sender is known any more: delivery stops before it.

@@ -133,10 +133,12 @@ class Follower {
     bool safe = false;     // a message of Service::safe (R5)
     bool entered = false;  // offset is set
     std::uint64_t round = kNoRound;
-    std::uint64_t next_round = 0;  // that of the next record unless it is stamped
-    std::uint64_t records = 0;     // passed so far
-    std::uint64_t delivered = 0;   // of them, not abandoned
-    std::uint64_t told = kUntold;  // records when that was last told
+    std::uint64_t next_round = 0;    // that of the next record unless it is stamped
+    std::uint64_t records = 0;       // passed so far
+    std::uint64_t delivered = 0;     // of them, not abandoned
+    std::uint64_t told = kUntold;    // records when that was last told
+    std::uint64_t first_ticket = 0;  // 0, and none per record, of another member's messages
+    std::uint64_t tickets_per_record = 0;
     SenderBounds bounds;
   };
 
@@ -164,6 +166,7 @@ class Follower {
   std::uint64_t lay_out(SenderIndex sender, const Filling& filling, std::uint32_t first,
                         std::uint32_t stride, std::uint64_t count);
   void skip(Cursor& cursor, std::uint64_t records);
+  [[nodiscard]] static Ticket ticket_at(const Cursor& cursor);
   [[nodiscard]] std::uint64_t records_before_wrap(const Cursor& cursor) const;
   void refuse(Cursor& cursor);
   bool raise(std::atomic<std::uint64_t>& cell, std::uint64_t value);

@@ -41,6 +41,8 @@ template <class Memory>
     message.data = cursor.ring + static_cast<std::size_t>(cursor.offset + 1) * kGranule;
     message.size = cursor.length;
     message.sender = shape_.sender_ids[sender];
+    message.ticket = ticket_at(cursor);
+    message.view = shape_.view;
     ++filling.seq;
     ++cursor.delivered;
     filling.bytes += cursor.length;
@@ -70,9 +72,11 @@ inline std::uint64_t Follower<Memory>::lay_out(SenderIndex sender, const Filling
   const bool far = size >= kPrefetchFrom;
   Message* message = filling.next + first;
   std::uint64_t seq = filling.seq + first;
+  std::uint64_t ticket = ticket_at(cursor).value;
   for (std::uint64_t done = 0;;) {
-    *message = {SeqNo{seq}, at + kGranule, length, index};
+    *message = {SeqNo{seq}, at + kGranule, length, index, Ticket{ticket}, shape_.view};
     if (++done == count) return done;
+    ticket += cursor.tickets_per_record;
     at += size;
     if (far) __builtin_prefetch(at + 2 * size);
     if (static_cast<std::uint32_t>(memory_.load(at)) != length) return done;
@@ -90,6 +94,12 @@ inline void Follower<Memory>::skip(Cursor& cursor, std::uint64_t records) {
   cursor.offset = (cursor.offset + static_cast<std::uint32_t>(records) * cursor.granules) &
                   (shape_.ring_granules - 1);
   cursor.round = kNoRound;
+}
+
+/// What Message::ticket says of the record at the cursor.
+template <class Memory>
+inline Ticket Follower<Memory>::ticket_at(const Cursor& cursor) {
+  return Ticket{cursor.first_ticket + cursor.records * cursor.tickets_per_record};
 }
 
 template <class Memory>

@@ -82,10 +82,12 @@ class RingWalk {
     if (least > cursor_.round && least - cursor_.round > kStampReach) cursor_.round = least;
     header_ = header_at(cursor_.offset);
     take_stamp();
-    if (header_.pad()) {
-      cursor_.offset = 0;
-      header_ = header_at(0);
-      if (header_.pad()) return false;
+    for (int pads = 0; header_.pad(); ++pads) {
+      const std::optional<std::uint32_t> next =
+          offset_after(header_, cursor_.offset, ring_.granules);
+      if (!next || pads == kMostPads) return false;
+      cursor_.offset = *next;
+      header_ = header_at(cursor_.offset);
       take_stamp();
     }
     return true;

@@ -62,8 +62,11 @@ void Member::send(bool safe) {
   } else if (plan_.safe_one_in != 0) {
     safe = random_.one_in(plan_.safe_one_in);
   }
-  Claim claim{.group = group, .size = size, .safe = safe};
-  if (ring->claim(size, claim.space) != SendRing::Outcome::ok) return;
+  Claim claim{.group = group, .size = size, .claimed = size, .safe = safe};
+  if (plan_.claims != 0 && random_.one_in(2)) {  // its size is known when it is committed
+    claim.claimed = std::min(most, size + static_cast<std::uint32_t>(random_.below(256)));
+  }
+  if (ring->claim(claim.claimed, claim.space) != SendRing::Outcome::ok) return;
   if (claims_.size() >= plan_.claims || !random_.one_in(2)) return commit(claim);
   claim.until_ns = net_.now_ns() + random_.below(plan_.claim_ns);
   claims_.push_back(claim);
@@ -82,7 +85,9 @@ void Member::commit(const Claim& claim) {
   record(history::make_send(told_at(claim.group), Ticket{mark.ticket}, claim.size,
                             crc32c({payload, claim.size})));
   SendRing& ring = *engine_->subgroup(claim.group).ring();
-  claim.safe ? ring.commit_safe(claim.space) : ring.commit(claim.space);
+  const SendRing::Space space =
+      claim.claimed == claim.size ? claim.space : ring.shrink(claim.space, claim.size);
+  claim.safe ? ring.commit_safe(space) : ring.commit(space);
 }
 
 // Those whose time is over; of a member that has stopped all, and nobody is told of them.
@@ -126,6 +131,13 @@ void Member::deliver(std::uint16_t group, std::span<const Message> batch) {
       finding_ = "D1: " + plan_.rows.names[self_.slot] + " delivered a message of " +
                  plan_.rows.names[sender.slot] + " that was not sent so, number " +
                  std::to_string(message.seq.value) + " in view " + std::to_string(told_.id);
+    }
+    // The interface says of a message which of one's own it is, and in which view it is delivered.
+    const std::uint64_t ticket = sender == self_ ? mark.ticket : 0;
+    if ((message.ticket.value != ticket || message.view != at.view) && finding_.empty()) {
+      finding_ = "D1: " + name() + " was told ticket " + std::to_string(message.ticket.value) +
+                 " and view " + std::to_string(message.view) + " of its message " +
+                 std::to_string(ticket) + " in view " + std::to_string(at.view);
     }
     seat.state.digest = (seat.state.digest ^ crc32c(message.bytes())) * 0x9FB21C651E98DF25;
     seat.state.messages = message.seq.value + 1;

@@ -56,7 +56,8 @@ struct Seat {
 struct Claim {
   std::uint16_t group = 0;
   std::uint32_t size = 0;
-  bool safe = false;  ///< to be committed as Service::safe
+  std::uint32_t claimed = 0;  ///< at least as much
+  bool safe = false;          ///< to be committed as Service::safe
   SendRing::Space space{};
   std::uint64_t until_ns = 0;
 };

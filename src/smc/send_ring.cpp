@@ -29,6 +29,40 @@ void SendRing::set_kind(const Space& space, std::uint32_t bits) noexcept {
   store_cell(header, pack_header(claimed) | bits);
 }
 
+SendRing::Space SendRing::shrink(const Space& space, std::uint32_t bytes) noexcept {
+  std::byte* header = space.payload - kGranule;
+  const RecordHeader claimed = unpack_header(NativeMemory::load(header));
+  TUTTI_ASSERT(claimed.length_and_flags <= kLengthMask && bytes <= claimed.length(),
+               claimed.length_and_flags, bytes, space.index);
+  store_cell(header, pack_header({bytes, 0}));
+  const std::uint32_t left = record_granules(claimed.length()) - record_granules(bytes);
+  if (left == 0) return space;
+  const std::uint32_t end = space.end - left;
+  if (!give_back(space.end, left)) store_cell(at(end), pack_header({kPadBit | left, 0}));
+  return {space.payload, end, space.index};
+}
+
+// The last granules that were claimed, up to `end`: they may be claimed again. False if others were
+// claimed since. Whoever has closed the ring does not mind (SR4).
+bool SendRing::give_back(std::uint32_t end, std::uint32_t granules) noexcept {
+  const std::uint64_t back = static_cast<std::uint64_t>(granules) << 32;
+  std::uint64_t word = 0;
+  const auto is_last = [&] { return static_cast<std::uint32_t>(word >> 32) == end; };
+  if (bias_.enter()) {
+    word = claimed_.load(std::memory_order_relaxed);
+    const bool last = is_last();
+    if (last) claimed_.store(word - back, std::memory_order_relaxed);
+    bias_.leave();
+    return last;
+  }
+  word = claimed_.load(std::memory_order_relaxed);
+  // Release: pairs with claim(): what was written there before is overwritten after it.
+  while (is_last() && !claimed_.compare_exchange_weak(word, word - back, std::memory_order_release,
+                                                      std::memory_order_relaxed)) {
+  }
+  return is_last();
+}
+
 void SendRing::commit_safe(const Space& space) noexcept {
   set_kind(space, kSafeBits);
   commit(space);
@@ -104,14 +138,19 @@ std::uint32_t SendRing::rebase(std::uint64_t records, std::uint64_t view) {
       store_cell(at(granule),
                  pack_header({header.length_and_flags & ~(kStampedBit | kViewMask), 0}));
     }
-    granule += header.pad() ? granule_mask_ + 1 - (granule & granule_mask_)
-                            : record_granules(header.length());
+    granule += granules_of(header, granule);
     // Headers are our own, and lead to where they were taken up to.
     TUTTI_ASSERT(stamped_granules_ - granule <= granule_mask_, granule, stamped_granules_, view);
   }
   taken_ = records;
   taken_granules_ = begin;
   return begin & granule_mask_;
+}
+
+// Of the record or pad at that granule, one's own.
+std::uint32_t SendRing::granules_of(RecordHeader header, std::uint32_t granule) const {
+  if (!header.pad()) return record_granules(header.length());
+  return header.length() != 0 ? header.length() : granule_mask_ + 1 - (granule & granule_mask_);
 }
 
 bool SendRing::has_space_for(std::uint32_t bytes) const {

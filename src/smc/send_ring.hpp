@@ -9,7 +9,7 @@
 ///  SR3  claimed - released <= capacity, in granules and in records: space is claimed again only
 ///      after release(), which the caller makes once every member has delivered it.
 ///  SR4  After close() no claim succeeds, and those made before it are all still taken.
-/// Threads: claim, commit, close: any. take, stamp, release, rebase, closed_and_empty: the
+/// Threads: claim, shrink, commit, close: any. take, stamp, release, rebase, closed_and_empty: the
 /// predicate's, which also asks ready().
 /// Source: [Spindle, 2.3, 3.1, 3.4]; records of variable length instead of fixed slots.
 #pragma once
@@ -51,6 +51,11 @@ class SendRing {
   /// Asks for `bytes` of payload, at most half the ring. Inline, like commit(): together they are
   /// most of what a small message costs its sender.
   [[nodiscard]] Outcome claim(std::uint32_t bytes, Space& space) noexcept;
+
+  /// The record is to have its first `bytes` bytes alone, at most as many as were claimed. Space
+  /// behind it is free again, if none was claimed after it; else a pad fills it (R1). Commit what
+  /// this returns instead of `space`.
+  [[nodiscard]] Space shrink(const Space& space, std::uint32_t bytes) noexcept;
 
   /// Makes a claimed record ready for take().
   void commit(const Space& space) noexcept;
@@ -112,6 +117,8 @@ class SendRing {
 
  private:
   void set_kind(const Space& space, std::uint32_t bits) noexcept;
+  [[nodiscard]] bool give_back(std::uint32_t end, std::uint32_t granules) noexcept;
+  [[nodiscard]] std::uint32_t granules_of(RecordHeader header, std::uint32_t granule) const;
   [[nodiscard]] Batch prefix(std::uint32_t max_bytes, std::uint32_t max_records) const;
 
   struct Released {
@@ -194,10 +201,12 @@ template <SendRing::Sharing sharing>
     // One addition, for the next claim waits for it; the rare overflow of the count is mended.
     std::uint64_t next = word + ((static_cast<std::uint64_t>(pad + need) << 32) | 1);
     if (count == kCountMask) next -= kClosedBit;
-    // Relaxed: nothing is published by a claim; commit() does that.
+    // Nothing is published by a claim; commit() does that. Acquire: pairs with give_back(): another
+    // thread has written there.
     if constexpr (sharing == Sharing::alone) {
       claimed_.store(next, std::memory_order_relaxed);
-    } else if (!claimed_.compare_exchange_weak(word, next, std::memory_order_relaxed)) {
+    } else if (!claimed_.compare_exchange_weak(word, next, std::memory_order_acquire,
+                                               std::memory_order_relaxed)) {
       released = released_now();
       continue;
     }

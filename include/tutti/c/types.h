@@ -53,6 +53,8 @@ typedef struct tutti_message {
   const void* data; /**< aligned to 8 bytes */
   uint32_t size;
   uint32_t sender; /**< index among the group's members: tutti_group_member */
+  uint64_t ticket; /**< of one's own message, as commit or send gave it; else 0 */
+  uint64_t view;   /**< in which it is delivered */
 } tutti_message_t;
 
 enum tutti_left_reason { TUTTI_LEFT = 0, TUTTI_SUSPECTED = 1 };

@@ -346,7 +346,11 @@ std::string RowWords::messages(Slot owner, std::span<const std::byte> bytes) con
   MessageList safe;
   for (std::size_t at = 0; at < bytes.size();) {
     const RecordHeader header = unpack_header(word_at(bytes, at));
-    if (header.pad()) break;
+    if (header.pad() && header.length() == 0) break;
+    if (header.pad()) {
+      at += std::size_t{header.length()} * kGranule;
+      continue;
+    }
     const std::uint64_t ticket = word_at(bytes, at + kGranule) & ~kSafeMark;
     list.add(plan_.names[owner], ticket);
     if (header.safe()) safe.add(plan_.names[owner], ticket);
