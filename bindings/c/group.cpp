@@ -113,13 +113,19 @@ int tutti_group_claim(tutti_group_t* group, uint32_t size, int64_t timeout_ns, t
 }
 
 int tutti_group_commit(tutti_group_t* group, tutti_claim_t* claim, int service, uint64_t* ticket) {
+  const uint32_t all = claim == nullptr || claim->data == nullptr ? 0 : claim_in(*claim).size();
+  return tutti_group_commit_used(group, claim, all, service, ticket);
+}
+
+int tutti_group_commit_used(tutti_group_t* group, tutti_claim_t* claim, uint32_t used, int service,
+                            uint64_t* ticket) {
   if (ticket != nullptr) *ticket = 0;
   return with(group, kGroup, nullptr, [&](Group& of) -> int {
     if (claim == nullptr || claim->data == nullptr || !is_service(service)) {
       return TUTTI_E_INVALID_ARGUMENT;
     }
     const tutti::Ticket given =
-        of.commit(std::move(claim_in(*claim)), static_cast<tutti::Service>(service));
+        of.commit(std::move(claim_in(*claim)), used, static_cast<tutti::Service>(service));
     clear(*claim);
     if (ticket != nullptr) *ticket = given.value;
     return given.value != 0 ? TUTTI_OK : TUTTI_E_INVALID_ARGUMENT;
@@ -155,6 +161,44 @@ int tutti_group_wait(tutti_group_t* group, uint64_t ticket, int64_t timeout_ns,
                      tutti_error_t* error) {
   return with(group, kGroup, error, [&](Group& of) {
     return tutti::c::done(error, of.wait({ticket}, std::chrono::nanoseconds(timeout_ns)));
+  });
+}
+
+int tutti_group_on_delivered(tutti_group_t* group, uint64_t ticket,
+                             tutti_delivered_callback_t callback, void* user,
+                             tutti_error_t* error) {
+  return with(group, kGroup, error, [&](Group& of) -> int {
+    if (callback == nullptr) return tutti::c::refused(error, "the callback is NULL");
+    return tutti::c::done(error,
+                          of.on_delivered({ticket}, [callback, user](tutti::Result<void> done) {
+                            if (done) return callback(nullptr, user);
+                            tutti_error_t why;
+                            static_cast<void>(tutti::c::failed(&why, done.error()));
+                            callback(&why, user);
+                          }));
+  });
+}
+
+int tutti_group_on_space(tutti_group_t* group, uint32_t size, tutti_space_callback_t callback,
+                         void* user, tutti_error_t* error) {
+  return with(group, kGroup, error, [&](Group& of) -> int {
+    if (callback == nullptr) return tutti::c::refused(error, "the callback is NULL");
+    return tutti::c::done(error, of.on_space(size, [callback, user](tutti::Result<Claim> space) {
+      if (!space) {
+        tutti_error_t why;
+        static_cast<void>(tutti::c::failed(&why, space.error()));
+        return callback(nullptr, &why, user);
+      }
+      tutti_claim_t claim;
+      put(claim, std::move(*space));
+      callback(&claim, nullptr, user);
+    }));
+  });
+}
+
+int tutti_group_barrier(tutti_group_t* group, int64_t timeout_ns, tutti_error_t* error) {
+  return with(group, kGroup, error, [&](Group& of) {
+    return tutti::c::done(error, of.barrier(std::chrono::nanoseconds(timeout_ns)));
   });
 }
 

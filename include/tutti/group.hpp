@@ -10,7 +10,9 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <new>
 #include <optional>
 #include <span>
 #include <string>
@@ -20,6 +22,7 @@
 #include <vector>
 
 #include "tutti/batch.hpp"
+#include "tutti/claim.hpp"
 #include "tutti/error.hpp"
 #include "tutti/export.hpp"
 #include "tutti/indexed_by.hpp"
@@ -34,60 +37,9 @@ class GroupCore;
 /// this member delivered messages of its own.
 inline constexpr std::size_t kViewsRemembered = 1024;
 
-/// The outcome of a claim.
-enum class ClaimOutcome : std::uint8_t {
-  ok,
-  full,        ///< no space: not every member has delivered enough yet. Try again later.
-  too_large,   ///< larger than GroupOptions::message_max_bytes
-  not_sender,  ///< this member is not among the group's senders
-  stopped,     ///< before start, after finish, or after a member was lost
-};
-
-/// Space for one message in this member's ring buffer: fill it, then commit it. A claim that is
-/// destroyed without a commit is abandoned: it becomes a null, for which nothing is delivered.
-/// Commit soon: what this member claimed later waits for it. Destroy claims before their Node: the
-/// log reports one that outlives it, and what is written to it or committed then is lost.
-class TUTTI_API Claim {
- public:
-  Claim() = default;
-  Claim(Claim&& other) noexcept { swap(other); }
-  Claim& operator=(Claim&& other) noexcept {
-    swap(other);
-    return *this;
-  }
-  Claim(const Claim&) = delete;
-  Claim& operator=(const Claim&) = delete;
-  ~Claim() {
-    if (core_ != nullptr) abandon();
-  }
-
-  [[nodiscard]] explicit operator bool() const { return core_ != nullptr; }
-  [[nodiscard]] ClaimOutcome outcome() const { return outcome_; }
-  /// The space, aligned to 8 bytes; it holds old bytes.
-  [[nodiscard]] std::byte* data() const { return data_; }
-  [[nodiscard]] std::uint32_t size() const { return size_; }
-  [[nodiscard]] std::span<std::byte> bytes() const { return {data_, size_}; }
-
- private:
-  friend class Group;
-  friend class GroupCore;
-  void abandon() noexcept;
-  void swap(Claim& other) noexcept {
-    std::swap(core_, other.core_);
-    std::swap(data_, other.data_);
-    std::swap(size_, other.size_);
-    std::swap(end_, other.end_);
-    std::swap(index_, other.index_);
-    std::swap(outcome_, other.outcome_);
-  }
-
-  GroupCore* core_ = nullptr;
-  std::byte* data_ = nullptr;
-  std::uint32_t size_ = 0;
-  std::uint32_t end_ = 0;    // where the record ends in the ring, in granules
-  std::uint64_t index_ = 0;  // which record of this sender it is
-  ClaimOutcome outcome_ = ClaimOutcome::stopped;
-};
+/// Called once by Group::on_delivered, Group::on_space: see there.
+using DeliveredHandler = std::move_only_function<void(Result<void>)>;
+using SpaceHandler = std::move_only_function<void(Result<Claim>)>;
 
 class TUTTI_API Group {
  public:
@@ -110,6 +62,12 @@ class TUTTI_API Group {
   Ticket commit(Claim&& claim) noexcept;
   Ticket commit(Claim&& claim, Service service) noexcept;
 
+  /// Commits the first `used` bytes of the claim as the message, for one whose size was not known
+  /// before: claim the most that it may have. If nothing was claimed since, the rest is free at
+  /// once; else with the message. Beyond the claim's size it is abandoned like a claim on another
+  /// group.
+  Ticket commit(Claim&& claim, std::uint32_t used, Service service = Service::of_level) noexcept;
+
   /// Copies `bytes` into claimed space and commits.
   [[nodiscard]] Result<Ticket> send(std::span<const std::byte> bytes, Timeout timeout,
                                     Service service = Service::of_level);
@@ -130,6 +88,18 @@ class TUTTI_API Group {
     return commit(std::move(*space), service);
   }
 
+  /// Constructs a T in place and commits it: Message::as<T> reads it, at members of the same
+  /// architecture.
+  template <class T, class... Arguments>
+    requires(std::is_trivially_copyable_v<T> && alignof(T) <= 8 &&
+             std::is_constructible_v<T, Arguments...>)
+  [[nodiscard]] Result<Ticket> emplace(Timeout timeout, Arguments&&... arguments) {
+    Result<Claim> space = claim(sizeof(T), timeout);
+    if (!space) return std::unexpected(std::move(space.error()));
+    ::new (static_cast<void*>(space->data())) T(std::forward<Arguments>(arguments)...);
+    return commit(std::move(*space));
+  }
+
   /// An error, which says what to change, if the group's messages cannot be sent with that service.
   [[nodiscard]] Result<void> may_ask_for(Service service) const;
 
@@ -143,6 +113,23 @@ class TUTTI_API Group {
   /// will never be delivered, or that the others may have delivered it: a member that was cut off
   /// cannot know.
   [[nodiscard]] Result<void> wait(Ticket ticket, Timeout timeout);
+
+  /// Calls `handler` once: when delivered(ticket) is true, or with the error that wait() would
+  /// return, at the latest when the node ends. Never blocks. Handlers of a group run one at a time,
+  /// on a thread of their own; a slow one holds up other handlers alone. Inside it the node refuses
+  /// calls that wait. An error here means that it is not called. See async.hpp for futures and
+  /// coroutines.
+  [[nodiscard]] Result<void> on_delivered(Ticket ticket, DeliveredHandler handler);
+
+  /// The same for a claim: calls `handler` with space for `size` bytes once there is some, in the
+  /// order in which this was asked for. Commit the claim soon.
+  [[nodiscard]] Result<void> on_space(std::uint32_t size, SpaceHandler handler);
+
+  /// Waits until this member has delivered all that any member of the view had delivered when this
+  /// was called: what is read here then is not stale. It costs one null in the sequence. For
+  /// senders of a group with a total order. Where the application takes messages, another thread
+  /// must.
+  [[nodiscard]] Result<void> barrier(Timeout timeout);
 
   /// The view in which this member delivered the message; empty if it has not, or does not remember
   /// the view (kViewsRemembered).

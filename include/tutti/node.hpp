@@ -8,13 +8,14 @@
 /// thread at a time; stop and leave from any, also at the same time.
 ///
 /// Callbacks: delivery, view, log, snapshot, the function that reads a snapshot and its destructor,
-/// save, load (NodeOptions::slow_after warns of slow ones). Inside a callback, on any thread, the
-/// calls of the same node that wait return at once with ErrorCode::in_callback, which names the
-/// call and the callback: start, stop, leave, Group::wait, wait_complete, a take that waits, and a
-/// claim or send that finds no space. The same holds inside Replicated::query. All other calls, and
-/// all calls of other nodes, are allowed. If a delivery, view or log callback throws, the node
-/// fails: failure() names callback and group, the node delivers nothing more, and the others go on
-/// without this member. A node that was moved from does nothing and says so.
+/// save, load, handlers (NodeOptions::slow_after warns of slow ones). Inside a callback, on any
+/// thread, the calls of the same node that wait return at once with ErrorCode::in_callback, which
+/// names the call and the callback: start, stop, leave, Group::wait, wait_complete, barrier, a take
+/// that waits, and a claim or send that finds no space. The same holds inside Replicated::query.
+/// All other calls, and all calls of other nodes, are allowed. If a delivery, view or log callback
+/// or a handler throws, the node fails: failure() names callback and group, the node delivers
+/// nothing more, and the others go on without this member. A node that was moved from does nothing
+/// and says so.
 #pragma once
 #include <chrono>
 #include <cstddef>
@@ -101,9 +102,9 @@ class TUTTI_API Node {
   /// Leaves at once if stop was not called: the others lose this member, or see it leave if a
   /// delivery runs. Waits for callbacks that run, however long, and names a slow one in the log;
   /// waits until the log callback has taken all lines, and destroys the callbacks. Inside a
-  /// callback it returns at once: from then on the node calls only the log callback, and a thread
-  /// of its own ends the node once this callback has returned; the log says so, unless this is the
-  /// log callback.
+  /// callback it returns at once: from then on the node calls only the log callback and handlers,
+  /// and a thread of its own ends the node once this callback has returned; the log says so, unless
+  /// this is the log callback.
   ~Node();
 
  private:

@@ -23,6 +23,7 @@
 #include <shared_mutex>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -129,6 +130,20 @@ class Replicated {
     const detail::InUse use(core_.get());
     const HoldsDeliveries holds(group_, core_->query_name);
     return std::forward<Read>(read)(std::as_const(core_->machine));
+  }
+
+  /// The same, but never stale: it first waits until this copy has applied all that any member had
+  /// when this was called (Group::barrier, which says for whom that works).
+  template <std::invocable<const T&> Read>
+  [[nodiscard]] Result<std::invoke_result_t<Read, const T&>> query_latest(Read&& read,
+                                                                          Timeout timeout) const {
+    Result<void> latest = Group(group_).barrier(timeout);
+    if (!latest) return std::unexpected(std::move(latest.error()));
+    if constexpr (std::is_void_v<std::invoke_result_t<Read, const T&>>) {
+      return query(std::forward<Read>(read)), Result<void>();
+    } else {
+      return query(std::forward<Read>(read));
+    }
   }
 
   /// Whether a delivery waits for queries to end at this moment. Any thread.

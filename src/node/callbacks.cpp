@@ -136,7 +136,16 @@ LogCallback Callbacks::wrap_log(LogCallback log) {
   return [log = log_](LogLevel level, std::string_view text) { log->say(level, text); };
 }
 
-void Callbacks::report(const std::string& name, const std::string& what) {
+void Callbacks::call(const std::string& name, const std::function<void()>& handler) const {
+  try {
+    const Mark mark(*this, name);
+    handler();
+  } catch (...) {
+    report(name, thrown());
+  }
+}
+
+void Callbacks::report(const std::string& name, const std::string& what) const {
   failed_({ErrorCode::stopped,
            name + " of node '" + node_ + "' failed: " + what +
                "; nothing more is delivered here, and the other members go on without this one. "

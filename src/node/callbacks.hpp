@@ -5,11 +5,11 @@
 /// call that would wait for this very thread can be refused. A2 what a callback throws goes no
 /// further: it becomes the node's failure, which names callback, group and node (snapshot,
 /// save_state and load_state are but marked: their caller makes an error of what they throw). A3
-/// after mute() no callback begins but the log's; after drop() none is left. The log callback has a
-/// thread of its own (log_thread.hpp): no other thread waits for it but in drop(), which has it
-/// told what waits.
-/// Threads: marks, the wrapped callbacks, running_here() and mute() any; the rest before start, and
-/// drop() after the last thread of the node has ended, never inside a callback.
+/// after mute() no callback begins but the log's and handlers (call()); after drop() none is left.
+/// The log callback has a thread of its own (log_thread.hpp): no other thread waits for it but in
+/// drop(), which has it told what waits. Threads: marks, the wrapped callbacks, running_here() and
+/// mute() any; the rest before start, and drop() after the last thread of the node has ended, never
+/// inside a callback.
 #pragma once
 #include <atomic>
 #include <functional>
@@ -65,6 +65,10 @@ class Callbacks {
   /// The callback of that name runs on the calling thread.
   [[nodiscard]] bool is_running_here(std::string_view name) const { return Mark::has(*this, name); }
 
+  /// Calls a handler that the application gave with one call of its own: as A1 and A2 say, also
+  /// after mute(), for whoever gave it counts on it.
+  void call(const std::string& name, const std::function<void()>& handler) const;
+
   /// For a start: before it, nothing comes of what the wrapped log callback is called with.
   [[nodiscard]] Result<void> start_log();
 
@@ -89,7 +93,7 @@ class Callbacks {
   [[nodiscard]] static Result<ReadSnapshot> wrap_reader(
       const std::shared_ptr<Entry<Function>>& entry, Result<ReadSnapshot> taken);
   [[nodiscard]] LogCallback wrap_log(LogCallback log);
-  void report(const std::string& name, const std::string& what);
+  void report(const std::string& name, const std::string& what) const;
 
   const std::string node_;
   const Failed failed_;

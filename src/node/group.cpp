@@ -22,7 +22,7 @@ Result<Claim> Group::claim(std::uint32_t size, Timeout timeout) {
 
 Ticket Group::commit(Claim&& claim) noexcept {
   if (claim.core_ != core_.get()) [[unlikely]] {
-    core_->refuse(claim);
+    core_->refuse(claim, {});
     return Ticket{0};
   }
   const Ticket ticket{claim.index_ + 1};
@@ -35,12 +35,27 @@ Ticket Group::commit(Claim&& claim, Service service) noexcept {
     return commit(std::move(claim));
   }
   if (claim.core_ != core_.get() || !may_ask_for(service)) {
-    core_->refuse(claim);
+    core_->refuse(claim,
+                  "was committed with a service that the group does not offer; ask "
+                  "Group::may_ask_for first");
     return Ticket{0};
   }
   const Ticket ticket{claim.index_ + 1};
   core_->commit_safe(claim);
   return ticket;
+}
+
+Ticket Group::commit(Claim&& claim, std::uint32_t used, Service service) noexcept {
+  if (claim.core_ == core_.get()) {
+    if (used > claim.size()) {
+      core_->refuse(claim,
+                    "has fewer bytes than were committed of it; claim the most that a "
+                    "message may have");
+      return Ticket{0};
+    }
+    core_->shrink(claim, used);
+  }
+  return commit(std::move(claim), service);
 }
 
 Result<void> Group::may_ask_for(Service service) const {
@@ -77,6 +92,19 @@ bool Group::delivered(Ticket ticket) const noexcept { return core_->delivered(ti
 Result<void> Group::wait(Ticket ticket, Timeout timeout) {
   const std::shared_ptr<GroupCore> core = core_;
   return core->wait(ticket, timeout);
+}
+
+Result<void> Group::barrier(Timeout timeout) {
+  const std::shared_ptr<GroupCore> core = core_;
+  return core->barrier(timeout);
+}
+
+Result<void> Group::on_delivered(Ticket ticket, DeliveredHandler handler) {
+  return core_->on_delivered(ticket, std::move(handler));
+}
+
+Result<void> Group::on_space(std::uint32_t size, SpaceHandler handler) {
+  return core_->on_space(size, std::move(handler));
 }
 
 Result<void> Group::may_wait(std::string_view call) const { return core_->may_wait(call); }

@@ -17,7 +17,8 @@ GroupCore::GroupCore(NodeCore& node, GroupOptions options, MemberIndex own)
       options_(std::move(options)),
       members_(options_.members),
       own_index_(own),
-      delivery_name_(Callbacks::delivery_name(options_.name)) {}
+      delivery_name_(Callbacks::delivery_name(options_.name)),
+      completions_(node, *this, progress_) {}
 
 GroupCore::~GroupCore() {
   halt();
@@ -41,18 +42,23 @@ void GroupCore::commit_safe(Claim& claim) noexcept {
   notify_claim_ended(claim.index_);
 }
 
-void GroupCore::refuse(Claim& claim) noexcept {
+void GroupCore::refuse(Claim& claim, std::string_view why) noexcept {
   if (!claim) return;
   const bool own = claim.core_ == this;
-  const std::string of = claim.core_->options_.name;
+  const std::string what =
+      own ? std::string(why)
+          : "on group '" + claim.core_->options_.name +
+                "' was committed here; commit a claim to the Group that gave it";
   claim.core_->abandon(claim);
-  node_.log(
-      LogLevel::warning,
-      "group '" + options_.name + "': " +
-          (own ? "a claim was committed with a service that the group does not offer"
-               : "a claim on group '" + of + "' was committed here") +
-          "; it is given up, nothing is delivered for it. " +
-          (own ? "Ask Group::may_ask_for first" : "Commit a claim to the Group that gave it"));
+  node_.log(LogLevel::warning, "group '" + options_.name + "': a claim " + what +
+                                   ". It is given up, nothing is delivered for it");
+}
+
+void GroupCore::shrink(Claim& claim, std::uint32_t bytes) noexcept {
+  const SendRing::Space space =
+      ring_.load(std::memory_order_relaxed)->shrink(space_of(claim), bytes);
+  claim.end_ = space.end;
+  claim.size_ = bytes;
 }
 
 void GroupCore::ring_doorbell() noexcept { node_.ring_own_doorbell(); }
@@ -129,18 +135,74 @@ Result<Claim> GroupCore::claim(Claim space, std::uint32_t size, std::chrono::nan
       "longer or look for the slow member"));
 }
 
+Result<Claim> GroupCore::claim_if_any(std::uint32_t size) {
+  Claim claim;
+  claim.outcome_ = ClaimOutcome::full;
+  if (waits_in_vain(size) || ring_.load(std::memory_order_relaxed)->has_space_for(size)) {
+    claim = try_claim(size);
+  }
+  if (claim || claim.outcome() == ClaimOutcome::full) return claim;
+  return std::unexpected(refusal(claim.outcome(), size));
+}
+
+bool GroupCore::waits_in_vain(std::uint32_t size) const noexcept {
+  return ring_.load(std::memory_order_acquire) == nullptr || size > options_.message_max_bytes ||
+         finished_.load(std::memory_order_acquire);
+}
+
 bool GroupCore::delivered(Ticket ticket) const noexcept {
   const Subgroup<NativeMemory>* subgroup = open_.load(std::memory_order_acquire);
   return subgroup != nullptr && ticket.value != 0 &&
          subgroup->own_records_delivered() >= ticket.value;
 }
 
-Result<void> GroupCore::wait(Ticket ticket, std::chrono::nanoseconds timeout) {
-  if (ticket.value == 0) {
-    return fail(ErrorCode::invalid_argument, "group '" + options_.name +
-                                                 "': ticket 0 names no message: nothing was "
-                                                 "committed with it");
+// The null comes behind all that this member knows of the sequence, so behind what any member has
+// delivered: that needed this member's word, or its place in the round.
+Result<void> GroupCore::barrier(std::chrono::nanoseconds timeout) {
+  if (options_.order == Order::none) {
+    return fail(ErrorCode::invalid_argument,
+                "group '" + options_.name +
+                    "': a barrier needs a total order; its order is none, so members deliver in "
+                    "different orders");
   }
+  const Deadline deadline(timeout);
+  Ticket mark;
+  {
+    const Result<Claim> null = claim(try_claim(0), 0, timeout);
+    if (!null) return std::unexpected(null.error());
+    mark = Ticket{null->index_ + 1};
+  }
+  return wait(mark, deadline.left(now_ns()));
+}
+
+Error GroupCore::names_no_message() const {
+  return {ErrorCode::invalid_argument, "group '" + options_.name +
+                                           "': ticket 0 names no message: nothing was committed "
+                                           "with it"};
+}
+
+Result<void> GroupCore::on_delivered(Ticket ticket, DeliveredHandler handler) {
+  if (ticket.value == 0) return std::unexpected(names_no_message());
+  const SendRing* ring = ring_.load(std::memory_order_acquire);
+  if (ring == nullptr || ticket.value > ring->claimed()) {
+    return fail(ErrorCode::invalid_argument,
+                "group '" + options_.name + "': ticket " + std::to_string(ticket.value) +
+                    " names no message of this member; pass one that commit or send returned");
+  }
+  return completions_.wait(ticket, std::move(handler));
+}
+
+Result<void> GroupCore::on_space(std::uint32_t size, SpaceHandler handler) {
+  if (waits_in_vain(size)) {
+    if (const Claim none = try_claim(size); !none) {
+      return std::unexpected(refusal(none.outcome(), size));
+    }
+  }
+  return completions_.claim(size, std::move(handler));
+}
+
+Result<void> GroupCore::wait(Ticket ticket, std::chrono::nanoseconds timeout) {
+  if (ticket.value == 0) return std::unexpected(names_no_message());
   if (node_.wait_until(progress_, [&] { return delivered(ticket); }, Deadline(timeout))) return {};
   return std::unexpected(why_in_vain("Group::wait", timeout,
                                      "message " + std::to_string(ticket.value) +
@@ -175,6 +237,7 @@ void GroupCore::finish() noexcept {
   if (subgroup == nullptr || subgroup->ring() == nullptr) return;
   subgroup->ring()->close();
   notify_work();
+  progress_.notify();  // handlers that wait for space
 }
 
 GroupStatistics GroupCore::statistics() const {

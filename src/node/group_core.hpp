@@ -24,6 +24,7 @@
 #include "base/asymmetric_fence.hpp"
 #include "multicast/subgroup.hpp"
 #include "node/clock.hpp"
+#include "node/completions.hpp"
 #include "node/eras.hpp"
 #include "node/readiness.hpp"
 #include "node/signal.hpp"
@@ -55,14 +56,23 @@ class GroupCore {
   /// Goes on from `space`, which try_claim() has returned.
   [[nodiscard]] Result<Claim> claim(Claim space, std::uint32_t size,
                                     std::chrono::nanoseconds timeout);
-  /// Gives up a claim that was committed here and cannot be: it is another group's, or asks for a
-  /// service that this one does not offer.
-  void refuse(Claim& claim) noexcept;
+  /// Gives up a claim that was committed here and cannot be: it is another group's, or else `why`
+  /// says what it "was" or "has".
+  void refuse(Claim& claim, std::string_view why) noexcept;
+  /// The claim is to have its first `bytes` bytes alone; not more than it has.
+  void shrink(Claim& claim, std::uint32_t bytes) noexcept;
+  /// try_claim() where there is space; else the claim says that the window is full, or the error
+  /// why none will be.
+  [[nodiscard]] Result<Claim> claim_if_any(std::uint32_t size);
   void commit(Claim& claim) noexcept;
   void commit_safe(Claim& claim) noexcept;
   void abandon(Claim& claim) noexcept;
   [[nodiscard]] bool delivered(Ticket ticket) const noexcept;
   [[nodiscard]] Result<void> wait(Ticket ticket, std::chrono::nanoseconds timeout);
+  [[nodiscard]] Result<void> barrier(std::chrono::nanoseconds timeout);
+  [[nodiscard]] Result<void> on_delivered(Ticket ticket, DeliveredHandler handler);
+  [[nodiscard]] Result<void> on_space(std::uint32_t size, SpaceHandler handler);
+  [[nodiscard]] Completions& completions() { return completions_; }
   [[nodiscard]] Result<void> may_wait(std::string_view call) const;
   [[nodiscard]] const Callbacks& callbacks() const;
   [[nodiscard]] std::optional<std::uint64_t> view_of(Ticket ticket) const;
@@ -135,6 +145,9 @@ class GroupCore {
     return {claim.data_, claim.end_, claim.index_};
   }
   [[nodiscard]] Error refusal(ClaimOutcome outcome, std::uint32_t size) const;
+  [[nodiscard]] Error names_no_message() const;
+  /// try_claim() says at once why there is no space, and never will be.
+  [[nodiscard]] bool waits_in_vain(std::uint32_t size) const noexcept;
   [[nodiscard]] Error why_in_vain(std::string_view call, std::chrono::nanoseconds timeout,
                                   std::string late) const;
 
@@ -160,6 +173,8 @@ class GroupCore {
   Readiness readiness_;             // there may be something to take
   std::thread delivery_thread_;
   std::atomic<bool> delivery_ended_{true};
+
+  Completions completions_;
 
   mutable std::mutex eras_mutex_;
   Eras eras_;

@@ -43,6 +43,8 @@ CallWatch NodeCore::watch_of_calls() const {
   for (std::size_t g = 0; g < groups_.size(); ++g) {
     const GroupOptions& group = groups_[g]->options();
     const std::string of_group = " of group '" + group.name + "'";
+    watch.add(groups_[g]->completions().call(), groups_[g]->completions().name(),
+              "the group's other completion handlers wait for it");
     const StateCalls& states = incarnation_->state_calls(g);
     const std::string others_wait =
         "members that join wait for it, and so does this member when it is to take or give a state";

@@ -234,6 +234,12 @@ bool NodeCore::close(const Deadline& deadline) {
     if (!await_end_of([&] { return group->has_delivery_ended(); }, deadline)) return false;
     group->join_delivery();
   }
+  for (const auto& group : groups_) {
+    Completions& completions = group->completions();
+    completions.end();
+    if (!await_end_of([&] { return completions.has_ended(); }, deadline)) return false;
+    completions.join();
+  }
   hang_up();
   incarnation_->quit_states();
   if (!await_end_of([this] { return incarnation_->have_states_ended(); }, deadline)) return false;

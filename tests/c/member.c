@@ -44,30 +44,59 @@ struct sender {
   int status;
 };
 
-/* Half of the messages are built in place, the others copied. */
+/* Of the last message: tutti_group_on_delivered tells whoever waits. */
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static int told;
+
+static void delivered(const tutti_error_t* error, void* user) {
+  int* status = user;
+  pthread_mutex_lock(&mutex);
+  told = 1;
+  *status = error != NULL;
+  pthread_cond_signal(&changed);
+  pthread_mutex_unlock(&mutex);
+}
+
+static int wait_until_delivered(tutti_group_t* group, uint64_t ticket) {
+  tutti_error_t error;
+  int status = 0;
+  if (tutti_group_on_delivered(group, ticket, delivered, &status, &error) != 0) {
+    return fail("on_delivered", &error);
+  }
+  pthread_mutex_lock(&mutex);
+  while (!told) pthread_cond_wait(&changed, &mutex);
+  pthread_mutex_unlock(&mutex);
+  return status;
+}
+
+/* Half of the messages are built in place, in claims that turn out too long; the others copied. */
 static void* send_all(void* of) {
   struct sender* sender = of;
   tutti_error_t error;
+  uint64_t ticket = 0;
   for (int i = 0; i < sender->count; ++i) {
     char text[64];
     const int size = snprintf(text, sizeof text, "%s says %d", sender->name, i);
     if (i % 2 == 0) {
       tutti_claim_t claim;
-      if (tutti_group_claim(sender->group, (uint32_t)size, 60 * SECOND, &claim, &error) != 0) {
+      if (tutti_group_claim(sender->group, sizeof text, 60 * SECOND, &claim, &error) != 0) {
         sender->status = fail("claim", &error);
         return NULL;
       }
       memcpy(claim.data, text, (size_t)size);
-      if (tutti_group_commit(sender->group, &claim, TUTTI_SERVICE_OF_LEVEL, NULL) != 0) {
+      if (tutti_group_commit_used(sender->group, &claim, (uint32_t)size, TUTTI_SERVICE_OF_LEVEL,
+                                  &ticket) != 0) {
         sender->status = 1;
         return NULL;
       }
     } else if (tutti_group_send(sender->group, text, (size_t)size, TUTTI_SERVICE_OF_LEVEL,
-                                60 * SECOND, NULL, &error) != 0) {
+                                60 * SECOND, &ticket, &error) != 0) {
       sender->status = fail("send", &error);
       return NULL;
     }
   }
+  if (ticket != 0) sender->status = wait_until_delivered(sender->group, ticket);
   tutti_group_finish(sender->group);
   return NULL;
 }

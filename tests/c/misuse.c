@@ -37,6 +37,17 @@ static tutti_group_options_t group_options(void) {
   return options;
 }
 
+static void ignore_delivered(const tutti_error_t* error, void* user) {
+  (void)error;
+  (void)user;
+}
+
+static void ignore_space(tutti_claim_t* claim, const tutti_error_t* error, void* user) {
+  (void)error;
+  (void)user;
+  tutti_claim_abandon(claim);
+}
+
 /* A struct as a newer header may have it. */
 struct newer {
   tutti_node_options_t known;
@@ -153,7 +164,7 @@ static void batch_outlives_its_node(void) {
   tutti_claim_t claim, moved;
   tutti_node_options_t options = node_options();
   tutti_group_options_t of_group = group_options();
-  uint64_t ticket = 0;
+  uint64_t ticket = 0, late = 1;
   EXPECT(tutti_node_create(&options, &node, &error) == 0);
   EXPECT(tutti_node_join(node, &of_group, &group, &error) == 0);
   if (tutti_node_start(node, &error) != 0) {
@@ -170,6 +181,20 @@ static void batch_outlives_its_node(void) {
   EXPECT(tutti_group_take(group, 8, 0, &second, &error) == TUTTI_E_INVALID_ARGUMENT);
   EXPECT(SAYS("still held"));
   EXPECT(tutti_group_delivered(group, ticket) == 0);
+  EXPECT(tutti_group_try_claim(group, 4, &claim) == 0);
+  EXPECT(tutti_group_commit_used(group, &claim, 5, TUTTI_SERVICE_OF_LEVEL, &late) ==
+         TUTTI_E_INVALID_ARGUMENT); /* more than was claimed; it is given up */
+  EXPECT(late == 0 && claim.data == NULL);
+  EXPECT(tutti_group_on_delivered(group, ticket, NULL, NULL, &error) == TUTTI_E_INVALID_ARGUMENT);
+  EXPECT(SAYS("the callback is NULL"));
+  EXPECT(tutti_group_on_delivered(group, 99, ignore_delivered, NULL, &error) ==
+         TUTTI_E_INVALID_ARGUMENT);
+  EXPECT(SAYS("ticket 99 names no message"));
+  EXPECT(tutti_group_on_space(group, 8, NULL, NULL, &error) == TUTTI_E_INVALID_ARGUMENT);
+  EXPECT(tutti_group_on_space(group, 1U << 30, ignore_space, NULL, &error) ==
+         TUTTI_E_INVALID_ARGUMENT);
+  EXPECT(SAYS("over the maximum"));
+  EXPECT(tutti_group_barrier(group, 1, &error) == TUTTI_E_TIMED_OUT); /* nobody takes */
   tutti_node_destroy(node);
   tutti_group_destroy(group);
   EXPECT(batch.messages[0].size == 4 && memcmp(batch.messages[0].data, "kept", 4) == 0);

@@ -113,7 +113,7 @@ class Parity(unittest.TestCase):
     def test_enumerations(self):
         cpp = "".join((INCLUDE / name).read_text(encoding="utf-8")
                       for name in ("types.hpp", "error.hpp", "options.hpp", "view.hpp",
-                                   "group.hpp"))
+                                   "group.hpp", "claim.hpp"))
         c = "".join((INCLUDE / "c" / name).read_text(encoding="utf-8")
                     for name in ("types.h", "options.h", "group.h"))
         for there, here, prefix in (

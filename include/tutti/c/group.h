@@ -40,6 +40,9 @@ TUTTI_C_API int tutti_group_claim(tutti_group_t* group, uint32_t size, int64_t t
 /** `service`: enum tutti_service. `ticket` may be NULL. */
 TUTTI_C_API int tutti_group_commit(tutti_group_t* group, tutti_claim_t* claim, int service,
                                    uint64_t* ticket);
+/** The first `used` bytes of the claim are the message, at most as many as were claimed. */
+TUTTI_C_API int tutti_group_commit_used(tutti_group_t* group, tutti_claim_t* claim, uint32_t used,
+                                        int service, uint64_t* ticket);
 TUTTI_C_API void tutti_claim_abandon(tutti_claim_t* claim);
 
 /** Copies the bytes into a claim, which it waits for until the time-out, and commits it. */
@@ -50,6 +53,24 @@ TUTTI_C_API int tutti_group_send(tutti_group_t* group, const void* bytes, size_t
 TUTTI_C_API int tutti_group_delivered(tutti_group_t* group, uint64_t ticket);
 TUTTI_C_API int tutti_group_wait(tutti_group_t* group, uint64_t ticket, int64_t timeout_ns,
                                  tutti_error_t* error);
+
+/** `error` is NULL if the message was delivered. Called once, as tutti::Group::on_delivered says.
+ */
+typedef void (*tutti_delivered_callback_t)(const tutti_error_t* error, void* user);
+TUTTI_C_API int tutti_group_on_delivered(tutti_group_t* group, uint64_t ticket,
+                                         tutti_delivered_callback_t callback, void* user,
+                                         tutti_error_t* error);
+
+/** The same for space: either `claim` or `error` is not NULL. Whoever is called commits or abandons
+ *  the claim, there or, in a copy, later. */
+typedef void (*tutti_space_callback_t)(tutti_claim_t* claim, const tutti_error_t* error,
+                                       void* user);
+TUTTI_C_API int tutti_group_on_space(tutti_group_t* group, uint32_t size,
+                                     tutti_space_callback_t callback, void* user,
+                                     tutti_error_t* error);
+
+/** Waits until this member has delivered all that any member had delivered when this was called. */
+TUTTI_C_API int tutti_group_barrier(tutti_group_t* group, int64_t timeout_ns, tutti_error_t* error);
 
 /** Messages that were taken, as tutti::Batch: release it once. It may be moved like a claim. */
 typedef struct tutti_batch {
