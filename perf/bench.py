@@ -13,28 +13,19 @@ cores the figures say nothing.
 import argparse
 import contextlib
 import os
-import shutil
-import signal
 import sys
-from pathlib import Path
 
 sys.dont_write_bytecode = True  # the source tree stays as it is
 
 from bench import catalogue, machine  # noqa: E402
-from bench.process import STOP_SIGNALS  # noqa: E402
+from bench.arguments import (PROGRAMS_DEFAULT, ROOT, Interrupted, duration,  # noqa: E402
+                             interrupt_on_signals, open_for_json, programs_folder, whole)
 from bench.report import Progress, Report  # noqa: E402
 from bench.samples import MeasurementFailed  # noqa: E402
 from bench.session import PROGRAMS, Options, Session  # noqa: E402
 
-ROOT = Path(__file__).resolve().parents[1]
 DEFAULTS = Options(runs=5, seconds=1.5, warmup=0.5)
 QUICK = Options(runs=3, seconds=0.3, warmup=0.1)
-
-
-class Interrupted(BaseException):
-    def __init__(self, number):
-        super().__init__(signal.strsignal(number))
-        self.status = 128 + number
 
 
 def parse(words):
@@ -53,7 +44,7 @@ def parse(words):
                         help=f"measured time of each run (default {DEFAULTS.seconds})")
     parser.add_argument("--json", metavar="FILE", help="write all figures and commands there too")
     parser.add_argument("--markdown", action="store_true", help="print the table as Markdown")
-    parser.add_argument("--programs", metavar="DIR", default=str(ROOT / "build/release/bin"),
+    parser.add_argument("--programs", metavar="DIR", default=PROGRAMS_DEFAULT,
                         help="where tutti and the limit programs are (default build/release/bin)")
     arguments = parser.parse_args(words)
     try:
@@ -64,38 +55,6 @@ def parse(words):
     arguments.options = Options(arguments.runs or base.runs, arguments.seconds or base.seconds,
                                 base.warmup)
     return arguments
-
-
-def whole(text):
-    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= 1000:
-        raise argparse.ArgumentTypeError("must be 1 to 1000")
-    return int(text)
-
-
-def duration(text):
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = 0
-    if not 0.05 <= seconds <= 300:
-        raise argparse.ArgumentTypeError("must be 0.05 to 300 seconds")
-    return seconds
-
-
-def programs_folder(name):
-    """As it is to appear in commands: from the project's root where it is below that."""
-    folder = Path(name).resolve()
-    missing = [program for program in PROGRAMS if not shutil.which(folder / program)]
-    if missing:
-        sys.exit(f"bench: {folder} has no {', '.join(missing)}: run ./dev build, "
-                 "or name another folder with --programs")
-    return folder.relative_to(ROOT) if folder.is_relative_to(ROOT) else folder
-
-
-def interrupt(number, _frame):
-    for each in STOP_SIGNALS:
-        signal.signal(each, signal.SIG_IGN)  # once is enough: the table is still to be closed
-    raise Interrupted(number)
 
 
 def measure(arguments, programs):
@@ -134,16 +93,12 @@ def main():
         for measurement in arguments.measurements:
             print(f"{measurement.name:<20} {measurement.target}")
         return 0
-    programs = programs_folder(arguments.programs)
-    for number in STOP_SIGNALS:
-        signal.signal(number, interrupt)
+    programs = programs_folder("bench", arguments.programs, PROGRAMS)
+    interrupt_on_signals()
     with contextlib.ExitStack() as stack:
         file = None
-        if arguments.json:  # now, not after the work
-            try:
-                file = stack.enter_context(open(arguments.json, "w", encoding="utf-8"))
-            except OSError as error:
-                sys.exit(f"bench: --json {arguments.json}: {error.strerror}")
+        if arguments.json:
+            file = stack.enter_context(open_for_json("bench", arguments.json))
         report, interrupted = measure(arguments, programs)
         report.close(interrupted is not None)
         if file:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""perf/bench.py with forged programs: verdicts, clear errors, no process left behind.
+"""perf/bench.py and perf/pairs.py with forged programs: verdicts, clear errors, no process left behind.
 
 No sleeps: wait_until() looks again until the condition holds, and fails loudly.
 """
@@ -22,6 +22,7 @@ from bench.samples import MeasurementFailed, Row, Samples, at_least, at_most  # 
 from bench.session import PROGRAMS, Options, Session, bytes_of, size_name  # noqa: E402
 
 BENCH = Path(__file__).with_name("bench.py")
+PAIRS = Path(__file__).with_name("pairs.py")
 WATCHDOG = 60  # seconds; far above what anything takes
 
 
@@ -166,6 +167,72 @@ class Bench(unittest.TestCase):
                                  capture_output=True, text=True, check=False)
         self.assertEqual(missing.returncode, 1)
         self.assertIn("./dev build", missing.stderr)
+
+
+class Pairs(unittest.TestCase):
+    """perf/pairs.py where tutti is a script."""
+
+    RESULT = """{"delivered_messages_per_second": %s, "latency_ns": {"own": {"p50": 2000}}}"""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def run_pairs(self, script, *words):
+        program = self.folder / "tutti"
+        program.write_text("#!/bin/sh\n" + script, encoding="ascii")
+        program.chmod(0o755)
+        return subprocess.run([sys.executable, PAIRS, "--programs", self.folder, *words],
+                              capture_output=True, text=True, check=False, timeout=WATCHDOG)
+
+    def test_orders_run_in_turn_and_back_and_ratios_are_of_each_repetition(self):
+        runs = self.folder / "runs"
+        script = (f"echo $4 >> {runs}; n=$(wc -l < {runs})\n"
+                  f"echo '{self.RESULT}' | sed s/%s/$((n * n * 100))/\n")
+        done = self.run_pairs(script, "--orders", "lcr,round_robin", "--sizes", "64", "--active",
+                              "one", "--repeat", "3", "--json", "-")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(runs.read_text(encoding="ascii").split(),
+                         ["lcr", "round_robin", "round_robin", "lcr", "lcr", "round_robin"])
+        base, other = json.loads(done.stdout)["points"][0]["orders"]
+        self.assertEqual(base["delivered_messages_per_second"]["runs"], [100, 1600, 2500])
+        self.assertIsNone(base["ratio"])
+        self.assertEqual(other["ratio"]["runs"], [400 / 100, 900 / 1600, 3600 / 2500])
+        self.assertEqual(other["ratio"]["median"], 3600 / 2500)
+        self.assertEqual(other["own_p50_ns"]["median"], 2000)
+
+    def test_a_failure_is_told_and_the_rest_is_measured(self):
+        script = ('case "$*" in *"--active one"*) echo no such load >&2; exit 1;; esac\n'
+                  f"echo '{self.RESULT % 5000}'\n")
+        path = self.folder / "result.json"
+        done = self.run_pairs(script, "--sizes", "1K", "--active", "one,all", "--json", path)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("--active one", done.stderr)
+        self.assertIn("no such load", done.stderr)
+        self.assertIn("FAILED", done.stdout)
+        self.assertIn("5 (5..5) k/s", done.stdout)
+        failed, found = json.loads(path.read_text(encoding="utf-8"))["points"]
+        self.assertIn("status 1", failed["error"])
+        self.assertEqual([one["order"] for one in found["orders"]],
+                         ["round_robin", "token_ring", "lcr"])
+
+    def test_a_rate_of_nothing_is_a_failure(self):
+        done = self.run_pairs(f"echo '{self.RESULT % 0}'", "--sizes", "64", "--active", "all")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("nothing was delivered", done.stderr)
+
+    def test_wrong_options_say_what_is_legal(self):
+        for option, value, expected in (
+                ("--orders", "lcr", "at least two"), ("--orders", "lcr,x", "token_ring"),
+                ("--orders", "lcr,lcr", "twice"), ("--fabrics", "udp", "tcp"),
+                ("--members", "1", "2 to 256"), ("--sizes", "6y", "10K"),
+                ("--active", "none", "half"), ("--repeat", "0", "1 to 1000"),
+                ("--seconds", "0", "0.05 to 300")):
+            done = self.run_pairs("", option, value)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(f"argument {option}", done.stderr)
+            self.assertIn(expected, done.stderr)
 
 
 if __name__ == "__main__":

@@ -80,11 +80,15 @@ class Session:
             self.commands.append(text)
         return run_program(command, timeout or self.options.seconds * 10 + GRACE_SECONDS, self.root)
 
-    def side_by_side(self, commands):
-        """{name: command} -> {name: [result of each repetition]}; A B C A B C ..."""
+    def side_by_side(self, commands, back_and_forth=False):
+        """{name: command} -> {name: [result of each repetition]}; A B C A B C ..., or, back and
+        forth, A B C C B A ..."""
         results = {name: [] for name in commands}
         for i in range(self.options.runs):
-            for name, command in commands.items():
+            turn = list(commands.items())
+            if back_and_forth and i % 2:
+                turn.reverse()
+            for name, command in turn:
                 self._progress(f"repetition {i + 1} of {self.options.runs}: {name}")
                 results[name].append(self.run(command))
         return results

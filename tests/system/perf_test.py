@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import unittest
 
 from support import SUSPECT_AFTER, TUTTI, WATCHDOG, SystemTest, tutti, wait_until
@@ -190,6 +191,27 @@ class Multicast(PerfTest):
         self.assertNotEqual(done.stdout, "")
         with open(path, encoding="utf-8") as file:
             self.expect_figures(json.load(file), 300, 1024)
+
+
+class Pairs(PerfTest):
+    def test_orders_are_measured_in_turn(self):
+        script = os.path.join(os.path.dirname(__file__), "..", "..", "perf", "pairs.py")
+        command = [sys.executable, script, "--programs", os.path.dirname(os.path.abspath(TUTTI)),
+                   "--orders", "round_robin,lcr", "--fabrics", "shm,tcp", "--sizes", "64",
+                   "--active", "one", "--repeat", "2", "--seconds", "0.1"]
+        done = subprocess.run([*command, "--json", "-"], capture_output=True, text=True,
+                              check=False, timeout=WATCHDOG)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        points = json.loads(done.stdout)["points"]
+        self.assertEqual([point["fabric"] for point in points], ["shm", "tcp"])
+        for point in points:
+            base, other = point["orders"]
+            self.assertEqual((base["order"], other["order"]), ("round_robin", "lcr"))
+            for name in ("delivered_messages_per_second", "own_p50_ns"):
+                self.assertGreater(base[name]["min"], 0)
+            rates = [one["delivered_messages_per_second"]["runs"] for one in (base, other)]
+            self.assertEqual(other["ratio"]["runs"],
+                             [ring / robin for robin, ring in zip(*rates, strict=True)])
 
 
 class Idle(PerfTest):
