@@ -13,6 +13,9 @@ CORRECT = [
     ("3, 2 senders, 1 and 2", f"{TWO} FIRST=1"),
     ("3, a join", "SENDERS=2 ROUNDS=1 FIRST=1 JOIN=1"),
     ("3, a false suspicion", "SENDERS=2 ROUNDS=1 CRASHES=0 FALSE_SUSPICIONS=1"),
+    # What that condition of LC2 is not needed for: docs/chain-model.md.
+    ("3, a later round loses nothing",
+     "SENDERS=2 ROUNDS=1 FIRST=1 JOIN=1 EXACT=0 BROKEN=LATER_ROUND"),
 ]
 FULL = [
     ("full: 3, 2 senders, 0 and 1", TWO),
