@@ -102,7 +102,9 @@ struct GroupOptions {
   /// Ring buffer per sender: rounded up to a power of two, 4 KiB .. 1 GiB [same].
   /// The default was measured to be the best for messages of 64 B to 10 KB (docs/performance.md).
   std::uint64_t window_bytes = 1024 * 1024;
-  std::uint32_t window_messages = 65536;  ///< a power of two, 2 .. 2^22 [same]
+  /// A power of two, 2 .. 2^22; times the number of senders less than 2^29 with Order::round_robin
+  /// and less than 2^28 with Order::lcr [same].
+  std::uint32_t window_messages = 65536;
   // Of Order::token_ring, in messages, by the names of [Accelerated Ring, III-B]:
   // accelerated_window <= personal_window <= global_window <= maximum_gap.
   std::uint32_t personal_window = 8192;     ///< most that a visit sends, 1 .. 2^24 [same]

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <optional>
 #include <string>
 
 #include "fabric/control_record.hpp"
@@ -11,6 +12,7 @@
 #include "node/carriers.hpp"
 #include "sst/control_bytes.hpp"
 #include "sst/pass_words.hpp"
+#include "sst/rounds_ahead.hpp"
 #include "sst/row_layout.hpp"
 
 namespace tutti {
@@ -35,13 +37,27 @@ std::unexpected<Error> bad(const GroupOptions& group, const std::string& what) {
 // For the words of the membership, of states and of trials, which wait in the same frame.
 constexpr std::size_t kOtherWords = 16UL * 1024;
 
+std::size_t senders_of(const NodeOptions& node, const GroupOptions& group) {
+  if (!group.senders.empty()) return group.senders.size();
+  return group.members.empty() ? node.members.size() : group.members.size();
+}
+
+Result<void> check_rounds(const NodeOptions& node, const GroupOptions& group) {
+  const std::optional<std::uint64_t> most = window_records_max(group.order);
+  const std::uint64_t senders = senders_of(node, group);
+  if (!most || senders * group.window_messages <= *most) return {};
+  return bad(group, "window_messages is " + std::to_string(group.window_messages) + " with " +
+                        std::to_string(senders) + " senders and order '" +
+                        std::string(to_string(group.order)) + "': their windows may hold " +
+                        std::to_string(*most) + " messages together; legal: a power of two, 2 .. " +
+                        std::to_string(std::bit_floor(*most / senders)) +
+                        ", or name fewer senders");
+}
+
 // What waits at most for one peer: two blocks of words, each whole and as it was in a view with
 // fewer senders. At Level::agreed the same again, with what is passed on.
 std::size_t waiting_bytes(const NodeOptions& node, const GroupOptions& group) {
-  std::size_t senders = group.senders.size();
-  if (group.senders.empty()) {
-    senders = group.members.empty() ? node.members.size() : group.members.size();
-  }
+  const std::size_t senders = senders_of(node, group);
   const std::size_t words = kControlRecordBytes + control_bytes(group.order, senders);
   std::size_t bytes = 4 * words;
   if (group.level == Level::agreed) {
@@ -90,6 +106,7 @@ Result<void> check_group(const NodeOptions& node, std::span<const GroupOptions* 
       return bad(group, "senders: '" + sender + "' is not a member; known: " + known_members(node));
     }
   }
+  if (Result<void> r = check_rounds(node, group); !r) return r;
   return check_room(node, joined, group);
 }
 

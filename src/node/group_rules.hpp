@@ -10,8 +10,8 @@
 namespace tutti {
 
 /// Checks `group` by itself, then against a valid node and the groups joined before: all members
-/// are the node's, this node is one of them, the name is new, and they are not more than a hello
-/// may name, and their control words fit one frame.
+/// are the node's, the name is new, the windows of all senders are not too large together, the
+/// groups are not more than a hello may name, and their control words fit one frame.
 [[nodiscard]] Result<void> check_group(const NodeOptions& node,
                                        std::span<const GroupOptions* const> joined,
                                        const GroupOptions& group);

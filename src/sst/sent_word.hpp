@@ -8,7 +8,7 @@
 /// nulls; nulls take no space in the ring, so rounds - records of them lie between the records
 /// (each record says how many come before it). A finished sender has nulls in every later round.
 /// Invariant S1: all three only grow. A reader extends the counters to 64 bits, which is exact as
-/// long as it is less than 2^30 behind; the flow window keeps it far closer.
+/// long as it is less than 2^30 behind; the flow windows keep it closer (rounds_ahead.hpp).
 #pragma once
 #include <cstdint>
 #include <limits>
@@ -29,6 +29,9 @@ struct SentState {
 };
 
 inline constexpr std::uint64_t kRoundsMask = (1ULL << 31) - 1;
+/// The most rounds that a reader takes from one look at a word; more were never sent at once
+/// (rounds_ahead.hpp).
+inline constexpr std::uint64_t kRoundsAtOnceMax = kRoundsMask / 4;
 inline constexpr std::uint64_t kFinishedBit = 1ULL << 63;
 
 [[nodiscard]] inline std::uint64_t pack(const SentState& state) {
@@ -47,7 +50,7 @@ enum class SentChange : std::uint8_t { none, advanced, impossible };
   const bool finished = (word & kFinishedBit) != 0;
   if (records == 0 && rounds == 0 && (state.finished || !finished)) return SentChange::none;
   if (rounds > kRoundsMask / 2) return SentChange::none;
-  if (records > window_records || records > rounds || state.finished || rounds > kRoundsMask / 4) {
+  if (records > window_records || records > rounds || state.finished || rounds > kRoundsAtOnceMax) {
     return SentChange::impossible;
   }
   state.records += records;

@@ -83,7 +83,7 @@ typedef struct tutti_group_options {
   int32_t order; /**< enum tutti_order */
   int32_t level; /**< enum tutti_level */
   uint32_t message_max_bytes;
-  uint32_t window_messages;
+  uint32_t window_messages; /**< its range depends on the number of senders: options.hpp */
   uint64_t window_bytes;
   uint32_t personal_window;
   uint32_t accelerated_window;

@@ -8,6 +8,7 @@
 
 #include "base/assert.hpp"
 #include "sst/memory.hpp"
+#include "sst/rounds_ahead.hpp"
 
 namespace tutti {
 namespace {
@@ -118,14 +119,13 @@ bool Chain<Memory>::is_possible(const Frame& frame) const {
 template <class Memory>
 bool Chain<Memory>::take(const Frame& frame) {
   const GroupShape& shape = state_.shape;
-  constexpr std::uint64_t kAheadMax = kRoundsMask / 8;
   Course& course = courses_[frame.sender];
   SentState sent = state_.sent[frame.sender];
   const SentChange change = advance(sent, frame.sent, shape.window_records);
   const bool far =
-      sent.rounds > state_.delivered / shape.senders() + kAheadMax ||
+      sent.rounds > state_.delivered / shape.senders() + kChainAheadMax ||
       (goes_on(frame.sender) && (sent.records - course.told.records > shape.window_records ||
-                                 sent.rounds - course.told.rounds > kAheadMax));
+                                 sent.rounds - course.told.rounds > kChainAheadMax));
   if (change == SentChange::impossible || far) {
     state_.violation = {ring_.last(), kImpossibleFrame};
     return false;

@@ -82,6 +82,54 @@ TEST(GroupRules, TheControlWordsOfAllGroupsFitOneFrame) {
   EXPECT_EQ(error_of(group_with({}), joined, many), "accepted");
 }
 
+// Rounds run ahead of a member by the windows of all senders, and the words that tell of rounds by
+// so many that a reader can tell how many they are.
+TEST(GroupRules, TheWindowsOfAllSendersAreLimitedTogether) {
+  NodeOptions many = node();
+  for (std::size_t i = many.members.size(); i < 256; ++i) {
+    many.members.push_back({"m" + std::to_string(i), "h:" + std::to_string(i)});
+  }
+  struct Limit {
+    Order order;
+    std::size_t senders;  // with the largest window
+  };
+  for (const Limit& limit : {Limit{Order::round_robin, 127}, Limit{Order::lcr, 63}}) {
+    SCOPED_TRACE(to_string(limit.order));
+    GroupOptions group = group_with({});
+    group.order = limit.order;
+    group.window_messages = 1U << 22;
+    for (std::size_t i = 0; i < limit.senders; ++i) group.senders.push_back(many.members[i].name);
+    EXPECT_EQ(error_of(group, {}, many), "accepted");
+    group.senders.push_back(many.members[limit.senders].name);
+    EXPECT_THAT(error_of(group, {}, many),
+                HasSubstr("group 'log': window_messages is 4194304 with " +
+                          std::to_string(limit.senders + 1) + " senders and order '" +
+                          std::string(to_string(limit.order)) + "'"));
+    EXPECT_THAT(error_of(group, {}, many), HasSubstr("legal: a power of two, 2 .. 2097152, or"));
+    group.window_messages = 1U << 21;
+    EXPECT_EQ(error_of(group, {}, many), "accepted");
+    group.window_messages = 1U << 22;
+    group.senders.clear();
+    EXPECT_THAT(error_of(group, {}, many), HasSubstr("with 256 senders")) << "all are";
+    group.members = {"a", "b", "c"};
+    EXPECT_EQ(error_of(group, {}, many), "accepted");
+  }
+}
+
+TEST(GroupRules, TheWindowsAreNotLimitedTogetherWhereRoundsCountOtherwise) {
+  NodeOptions many = node();
+  for (std::size_t i = many.members.size(); i < 256; ++i) {
+    many.members.push_back({"m" + std::to_string(i), "h:" + std::to_string(i)});
+  }
+  GroupOptions group = group_with({});
+  group.window_messages = 1U << 22;
+  group.order = Order::token_ring;
+  EXPECT_EQ(error_of(group, {}, many), "accepted");
+  group.order = Order::none;
+  group.level = Level::unordered;
+  EXPECT_EQ(error_of(group, {}, many), "accepted");
+}
+
 TEST(GroupRules, WhatIsWrongByItselfIsWrongHere) {
   GroupOptions options = group_with({});
   options.window_messages = 3;

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "ring/lcr/milestones.hpp"
+#include "sst/rounds_ahead.hpp"
 #include "unit/ring/forged_chain.hpp"
 
 namespace tutti::testing {
@@ -262,6 +263,15 @@ TEST_F(CorruptNeighbour, RunsAheadByMoreRoundsThanOneFrameMay) {
     sent.rounds += kRoundsMask / 4;
     chain.put_frame(1, {.sender = 1, .sent = pack(sent)}, i * kFrameHeader);
   }
+  expect_refused("handed on");
+}
+
+TEST_F(CorruptNeighbour, IsBelievedAsFarAheadAsAllWindowsAllow) {
+  chain.put_frame(1, {.sender = 1, .sent = pack(SentState{.rounds = kChainAheadMax})});
+  EXPECT_TRUE(chain.step(2));
+  EXPECT_FALSE(chain[2]->violation());
+  chain.put_frame(1, {.sender = 1, .sent = pack(SentState{.rounds = kChainAheadMax + 1})},
+                  kFrameHeader);
   expect_refused("handed on");
 }
 

@@ -105,7 +105,12 @@ TEST(SentWord, IsImpossibleAfterTheEnd) {
 }
 
 TEST(SentWord, IsImpossibleFarAhead) {
-  expect_unchanged({}, pack({.records = 0, .rounds = 1ULL << 29}), SentChange::impossible);
+  SentState seen{};
+  EXPECT_EQ(advance(seen, pack({.records = 0, .rounds = kRoundsAtOnceMax}), kWindow),
+            SentChange::advanced);
+  EXPECT_EQ(seen.rounds, kRoundsAtOnceMax);
+  expect_unchanged({}, pack({.records = 0, .rounds = kRoundsAtOnceMax + 1}),
+                   SentChange::impossible);
 }
 
 TEST(SentWord, KnowsAllRoundsOfAFinishedSender) {
