@@ -44,7 +44,7 @@ BANNED_IN_CORE = [(re.compile(pattern, re.M), word) for pattern, word in (
 
 # Who may use what is not ours: first folder of the include -> folders of src/.
 FOREIGN = {
-    "boost": {"fabric", "node"},
+    "boost": {"fabric", "node", "cli"},
     "nlohmann": {"node", "cli"},
     "spdlog": {"cli"},
     "CLI": {"cli"},

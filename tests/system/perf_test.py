@@ -142,6 +142,12 @@ class Multicast(PerfTest):
                                         fabric)
                 self.expect_figures(result, 12_000, 64)
 
+    def test_an_application_takes_batches(self):
+        for delivery in ("application", "epoll", "asio"):
+            with self.subTest(delivery=delivery):
+                result = self.multicast(2000, "--delivery", delivery, "--groups", 2)
+                self.expect_figures(result, 12_000, 64)
+
     def test_one_message_at_a_time(self):
         for fabric in ("shm", "tcp"):
             with self.subTest(fabric=fabric):
@@ -300,7 +306,8 @@ class WrongOptions(PerfTest):
                  (["--warmup", -1], "--warmup"), (["--rate", -1], "--rate"),
                  (["--pause-us", "inf"], "--pause-us"), (["--pausing", 4], "--pausing"),
                  (["--touch", "some"], "--touch"), (["--drive", "x"], "--drive"),
-                 (["--delivery", "x"], "--delivery"), (["--idle", "x"], "--idle"),
+                 (["--delivery", "x"], "--delivery"),
+                 (["--delivery", "epoll", "--drive", "caller"], "--drive caller"), (["--idle", "x"], "--idle"),
                  (["--level", "x"], "level"), (["--fabric", "x"], "fabric"),
                  (["--size", "2M"], "message_max_bytes"), (["--window", 10], "window_bytes"),
                  (["--window-messages", 3], "window_messages"))

@@ -78,7 +78,9 @@ Result<void> PerfMember::join(const NodeOptions& node_options) {
     GroupOptions group_options = plan_.group;
     group_options.name = "g" + std::to_string(i);
     group_options.senders = names;
-    group_options.on_delivery = std::bind_front(&Receiver::deliver, &receivers_.back());
+    if (plan_.taking == Taking::none) {
+      group_options.on_delivery = std::bind_front(&Receiver::deliver, &receivers_.back());
+    }
     Result<Group> group = node_->join(std::move(group_options));
     if (!group) return std::unexpected(std::move(group.error()));
     groups_.push_back(*group);
@@ -86,7 +88,11 @@ Result<void> PerfMember::join(const NodeOptions& node_options) {
       senders_.emplace_back(*group, plan_, options_, self_, stamps_.back().get());
     }
   }
-  return node_->start();
+  if (Result<void> started = node_->start(); !started) return started;
+  Result<Takers> takers = Takers::start(plan_.taking, groups_, receivers_);
+  if (!takers) return std::unexpected(std::move(takers.error()));
+  takers_.emplace(std::move(*takers));
+  return {};
 }
 
 Result<json> PerfMember::handle(const json& request) {
@@ -158,6 +164,7 @@ Result<json> PerfMember::stop() {
     for (Sender& sender : senders_) sender.allow(0);
     stopped = node_->stop(kDrainTimeout);
   });
+  takers_.reset();
   if (!stopped) return std::unexpected(std::move(stopped.error()));
   return result();
 }

@@ -12,6 +12,7 @@
 #include "cli/perf/plan.hpp"
 #include "cli/perf/receiver.hpp"
 #include "cli/perf/sender.hpp"
+#include "cli/perf/takers.hpp"
 #include "cli/perf/worker.hpp"
 #include "tutti/node.hpp"
 
@@ -57,6 +58,7 @@ class PerfMember {
   std::vector<bool> same_clock_;                 // by rank: whose times can be compared with ours
   std::vector<std::unique_ptr<Stamps>> stamps_;  // of small messages, per group; else null
   std::deque<Receiver> receivers_;               // outlive the node, whose threads call them
+  std::optional<Takers> takers_;                 // likewise: they end once the node has
   std::optional<Node> node_;
   std::vector<Group> groups_;
   std::deque<Sender> senders_;  // to the active groups, if this member sends

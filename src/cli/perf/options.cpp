@@ -39,6 +39,13 @@ void add_common_perf_options(CLI::App& command, PerfOptions& options, const char
       .add_option("--drive", options.drive,
                   "own: the node has a thread; caller: one thread sends and drives the node")
       ->capture_default_str();
+  command
+      .add_option(
+          "--delivery", options.delivery,
+          "which thread delivers: predicate (the node's), own (one per group), or one of "
+          "the application, which takes batches: application (one per group, waits in "
+          "Group::take), epoll or asio (one event loop, which also serves a timer of 10 ms)")
+      ->capture_default_str();
   command.add_flag("--pin", options.pin, "pin each member to a processor of its host, in turn");
   command
       .add_option("--numa-node", options.numa_node,
@@ -87,10 +94,6 @@ void add_multicast_options(CLI::App& command, PerfOptions& options) {
       .add_option("--touch", options.touch,
                   "what each receiver reads of a message: all bytes, or header (the first 8). "
                   "Senders write all bytes either way")
-      ->capture_default_str();
-  command
-      .add_option("--delivery", options.delivery,
-                  "which thread delivers: predicate (the node's), or own (one per group)")
       ->capture_default_str();
   command.add_option("--pausing", options.pausing, "how many active senders pause after each send");
   command.add_option("--pause-us", options.pause_us, "how long they pause, in microseconds");

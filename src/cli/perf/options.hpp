@@ -34,7 +34,7 @@ struct PerfOptions {
   double idle_spin_us = -1;            ///< < 0: as --idle has it
   double idle_yield_us = -1;           ///< < 0: as --idle has it
   std::string drive = "own";           ///< own or caller
-  std::string delivery = "predicate";  ///< predicate or own
+  std::string delivery = "predicate";  ///< predicate, own, application, epoll or asio
   double pause_us = 0;                 ///< after each send of a pausing sender
   std::uint32_t pausing = 0;           ///< how many of the active senders pause
   std::uint32_t in_flight = 0;         ///< own messages under way at most; 0: what the window holds

@@ -1,9 +1,11 @@
 #include "cli/perf/plan.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <chrono>
 #include <limits>
+#include <string_view>
 #include <utility>
 
 namespace tutti::cli {
@@ -33,6 +35,34 @@ Result<bool> is_first(const std::string& word, const std::string& first, const s
   if (word == first) return true;
   if (word == second) return false;
   return refuse(option + ": '" + word + "' is not " + first + " or " + second);
+}
+
+struct Delivery {
+  std::string_view word;
+  DeliveryThread thread;
+  Taking taking;
+};
+constexpr std::array kDeliveries{
+    Delivery{"predicate", DeliveryThread::predicate, Taking::none},
+    Delivery{"own", DeliveryThread::own, Taking::none},
+    Delivery{"application", DeliveryThread::application, Taking::in_calls},
+    Delivery{"epoll", DeliveryThread::application, Taking::with_epoll},
+    Delivery{"asio", DeliveryThread::application, Taking::with_asio},
+};
+
+Result<void> choose_delivery(const PerfOptions& options, PerfPlan& plan) {
+  const auto found = std::ranges::find(kDeliveries, options.delivery, &Delivery::word);
+  if (found == kDeliveries.end()) {
+    return refuse("--delivery: '" + options.delivery +
+                  "' is not predicate, own, application, epoll or asio");
+  }
+  if (found->taking != Taking::none && plan.drive == Drive::caller) {
+    return refuse("--delivery: " + options.delivery +
+                  " takes messages on a thread of its own, which --drive caller does not allow");
+  }
+  plan.delivery = found->thread;
+  plan.taking = found->taking;
+  return {};
 }
 
 /// Reading the clock costs as much as sending a small message, so only slow loads time each one.
@@ -88,17 +118,14 @@ Result<void> choose_senders(const PerfOptions& options, PerfPlan& plan) {
 Result<void> choose_words(const PerfOptions& options, PerfPlan& plan) {
   const Result<bool> own_thread = is_first(options.drive, "own", "caller", "--drive");
   if (!own_thread) return std::unexpected(own_thread.error());
-  const Result<bool> predicate = is_first(options.delivery, "predicate", "own", "--delivery");
-  if (!predicate) return std::unexpected(predicate.error());
   const Result<bool> all = is_first(options.touch, "all", "header", "--touch");
   if (!all) return std::unexpected(all.error());
   const Result<Idle> idle = idle_of(options);
   if (!idle) return std::unexpected(idle.error());
   plan.drive = *own_thread ? Drive::own_thread : Drive::caller;
-  plan.delivery = *predicate ? DeliveryThread::predicate : DeliveryThread::own;
   plan.touch_all = *all;
   plan.idle = *idle;
-  return {};
+  return choose_delivery(options, plan);
 }
 
 /// The library judges the rest, with names and addresses that are surely right.

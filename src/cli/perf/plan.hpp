@@ -10,6 +10,14 @@
 
 namespace tutti::cli {
 
+/// How the messages of DeliveryThread::application are taken (takers.hpp).
+enum class Taking : std::uint8_t {
+  none,      ///< callbacks are handed them
+  in_calls,  ///< a thread for each group waits in Group::take
+  with_epoll,
+  with_asio,
+};
+
 struct PerfPlan {
   std::uint32_t senders = 0;        ///< ranks below this may send
   std::uint32_t active = 0;         ///< ranks below this do
@@ -19,6 +27,7 @@ struct PerfPlan {
   Idle idle;
   Drive drive = Drive::own_thread;
   DeliveryThread delivery = DeliveryThread::predicate;
+  Taking taking = Taking::none;
   bool touch_all = true;
   NodeOptions node;    ///< name, members and log are still empty
   GroupOptions group;  ///< name and on_delivery are still empty, members and senders too
