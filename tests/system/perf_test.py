@@ -307,7 +307,8 @@ class WrongOptions(PerfTest):
                  (["--pause-us", "inf"], "--pause-us"), (["--pausing", 4], "--pausing"),
                  (["--touch", "some"], "--touch"), (["--drive", "x"], "--drive"),
                  (["--delivery", "x"], "--delivery"),
-                 (["--delivery", "epoll", "--drive", "caller"], "--drive caller"), (["--idle", "x"], "--idle"),
+                 (["--delivery", "epoll", "--drive", "caller"], "--drive caller"),
+                 (["--idle", "x"], "--idle"),
                  (["--level", "x"], "level"), (["--fabric", "x"], "fabric"),
                  (["--size", "2M"], "message_max_bytes"), (["--window", 10], "window_bytes"),
                  (["--window-messages", 3], "window_messages"))
