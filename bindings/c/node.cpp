@@ -83,6 +83,24 @@ int tutti_node_start(tutti_node_t* node, tutti_error_t* error) {
   return with(node, kNode, error, [&](Node& of) { return tutti::c::done(error, of.start()); });
 }
 
+int tutti_node_begin_start(tutti_node_t* node, tutti_error_t* error) {
+  return with(node, kNode, error, [&](Node& of) {
+    const tutti::Result<int> over = of.begin_start();
+    if (!over) return tutti::c::failed(error, over.error());
+    tutti::c::ok(error);
+    return *over;
+  });
+}
+
+int tutti_node_started(tutti_node_t* node, tutti_error_t* error) {
+  return with(node, kNode, error, [&](Node& of) {
+    const std::optional<tutti::Result<void>> started = of.started();
+    if (started && !*started) return tutti::c::failed(error, started->error());
+    tutti::c::ok(error);
+    return started ? 1 : 0;
+  });
+}
+
 int64_t tutti_node_poll(tutti_node_t* node) {
   std::size_t did = 0;
   const int status = with(node, kNode, nullptr, [&](Node& of) {

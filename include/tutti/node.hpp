@@ -1,11 +1,12 @@
 /// \file node.hpp
 /// One member of a cluster: joins groups, meets the other members, drives the protocol, stops.
 ///
-/// Order of calls: create, join (once per group), start, then Group calls from any thread, then
-/// stop or leave. If members crash, are cut off or leave, a majority of the last view goes on
-/// without them in the next; a minority stops and says so. A removed member may be started again.
-/// One process may have several nodes. Threads: create, join, start and the destructor from one
-/// thread at a time; stop and leave from any, also at the same time.
+/// Order of calls: create, join (once per group), start (or begin_start, which does not wait), then
+/// Group calls from any thread, then stop or leave. If members crash, are cut off or leave, a
+/// majority of the last view goes on without them in the next; a minority stops and says so. A
+/// removed member may be started again. One process may have several nodes. Threads: create, join,
+/// start and the destructor from one thread at a time; stop and leave from any, also at the same
+/// time.
 ///
 /// Callbacks: delivery, view, log, snapshot, the function that reads a snapshot and its destructor,
 /// save, load, handlers (NodeOptions::slow_after warns of slow ones). Inside a callback, on any
@@ -53,6 +54,20 @@ class TUTTI_API Node {
   /// it, at most for NodeOptions::start_timeout; if it is in no view then, the error names what is
   /// missing or what differs.
   [[nodiscard]] Result<void> start();
+
+  /// Begins a start and returns at once, for an event loop: a thread of the node's goes on as
+  /// start() would, with the same callbacks, time-out and errors. Returns a descriptor, which
+  /// becomes readable once the start has ended, well or not, and stays so; started() says how. Do
+  /// not read from it or close it; it lasts as long as the Node and its Groups. An error means that
+  /// nothing was begun. stop, leave and the destructor end a start that is under way, which then
+  /// has failed with ErrorCode::stopped; each waits for that, a second or so at most. Inside a
+  /// callback of the node it is refused as start() is. With Drive::caller the start goes on only
+  /// while the application calls poll() and wait(), and makes its callbacks there.
+  [[nodiscard]] Result<int> begin_start();
+
+  /// How the start has ended, by start() or begin_start(): what start() has returned. Empty before,
+  /// and while it is under way. Never blocks; any thread.
+  [[nodiscard]] std::optional<Result<void>> started() const;
 
   /// Drive::caller: makes one pass over all groups and returns how much was done, 0 if nothing.
   /// Delivery callbacks run inside. One thread at a time. This member answers the others only in

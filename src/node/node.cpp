@@ -51,6 +51,15 @@ Result<void> Node::start() {
   return core != nullptr ? core->start() : std::unexpected(moved_from());
 }
 
+Result<int> Node::begin_start() {
+  const std::shared_ptr<NodeCore> core = core_;
+  return core != nullptr ? core->begin_start() : std::unexpected(moved_from());
+}
+
+std::optional<Result<void>> Node::started() const {
+  return core_ != nullptr ? core_->started() : std::unexpected(moved_from());
+}
+
 // These hold nothing, for they are made often: the thread that ends a node for a callback waits for
 // the turn that the callback is in, and a turn touches nothing after that.
 std::size_t Node::poll() { return core_ != nullptr ? core_->poll() : 0; }

@@ -37,7 +37,7 @@ NodeCore::NodeCore(NodeOptions options)
 NodeCore::~NodeCore() { static_cast<void>(close(Deadline(kForever))); }
 
 Result<GroupCore*> NodeCore::join(GroupOptions options) {
-  if (life_.phase() != Phase::created) {
+  if (!is_declared()) {
     return fail(ErrorCode::invalid_argument,
                 "group '" + options.name + "' was joined after start; join all groups before");
   }
@@ -252,6 +252,12 @@ bool NodeCore::wait_until(Signal& signal, const std::function<bool()>& ready,
   if (ready()) return true;
   if (!takes_part() || callbacks_.running_here() != nullptr) return false;
   if (options_.drive == Drive::caller) return wait_turning(ready, deadline);
+  return wait_beside(signal, ready, deadline);
+}
+
+// While another thread turns.
+bool NodeCore::wait_beside(Signal& signal, const std::function<bool()>& ready,
+                           const Deadline& deadline) {
   IdlePolicy policy(options_.idle);
   for (;;) {
     if (ready()) return true;

@@ -26,6 +26,7 @@
 
 #include "base/asymmetric_fence.hpp"
 #include "base/counter.hpp"
+#include "base/unique_fd.hpp"
 #include "node/baton.hpp"
 #include "node/call_watch.hpp"
 #include "node/callbacks.hpp"
@@ -45,6 +46,8 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
   // Node's side of things, see node.hpp.
   [[nodiscard]] Result<GroupCore*> join(GroupOptions options);
   [[nodiscard]] Result<void> start();
+  [[nodiscard]] Result<int> begin_start();
+  [[nodiscard]] std::optional<Result<void>> started() const;
   std::size_t poll();
   void wait(std::chrono::nanoseconds timeout);
   [[nodiscard]] Result<void> stop(std::chrono::nanoseconds timeout);
@@ -91,7 +94,22 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
   // Deadline has a limit.
   static constexpr std::chrono::nanoseconds kForever = std::chrono::nanoseconds::max();
 
+  // node_begin.cpp
+  void tell_started(const Result<void>& result);
+  bool await_start(const std::function<bool()>& ready, const Deadline& deadline);
+  void turn_for_start();
+  void end_begun_start();
+  /// Drive::caller: the start turns nothing, poll() does.
+  [[nodiscard]] bool polls_start() const {
+    return options_.drive == Drive::caller && begun_.load(std::memory_order_acquire);
+  }
   // node_start.cpp
+  [[nodiscard]] Result<void> may_start(std::string_view call) const;
+  [[nodiscard]] Result<void> run_start();
+  /// Groups may be joined, and it may be started.
+  [[nodiscard]] bool is_declared() const {
+    return life_.phase() == Phase::created && !begun_.load(std::memory_order_acquire);
+  }
   [[nodiscard]] Result<void> start_by(const Deadline& deadline);
   [[nodiscard]] Result<void> try_start(const Deadline& deadline);
   [[nodiscard]] Result<std::unique_ptr<Incarnation>> open_incarnation();
@@ -116,6 +134,7 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
   std::size_t pass(Calls calls);
   void show_failure();
   bool wait_turning(const std::function<bool()>& ready, const Deadline& deadline);
+  bool wait_beside(Signal& signal, const std::function<bool()>& ready, const Deadline& deadline);
   void idle(IdlePolicy& policy, std::chrono::nanoseconds longest);
   std::size_t doze(std::chrono::nanoseconds timeout);
   bool stays_awake(IdlePolicy& policy, std::size_t work) const;
@@ -183,6 +202,11 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
   std::mutex starting_;              // held by start(): a callback may destroy the node meanwhile
   std::atomic<bool> starts_{false};  // start() is under way
   std::atomic<bool> start_ended_{false};  // by a thread that stops the node before it is in a view
+  std::atomic<bool> begun_{false};        // the start has a thread of its own
+  std::thread starter_;                   // that thread
+  UniqueFd start_over_;                   // readable once it has ended
+  mutable std::mutex started_mutex_;
+  std::optional<Result<void>> started_;  // how it has ended
   std::mutex turning_;  // T1 with Drive::caller; and of two that close, one waits for the other
   std::atomic<bool> destroyed_{false};     // the Node
   std::atomic<bool> turn_refused_{false};  // and said so

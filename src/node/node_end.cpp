@@ -67,6 +67,7 @@ void NodeCore::end(std::shared_ptr<NodeCore> core) noexcept {
 
 void NodeCore::shut_down() {
   destroyed_.store(true, std::memory_order_release);
+  end_begun_start();
   // Inside a callback it may still be starting: that ends soon, for it has failed.
   {
     const std::lock_guard started(starting_);

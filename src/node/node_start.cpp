@@ -19,10 +19,17 @@ constexpr std::chrono::nanoseconds kLongestDrain = std::chrono::seconds(1);
 }  // namespace
 
 Result<void> NodeCore::start() {
-  if (std::optional<Error> refusal = refusal_here("Node::start")) return std::unexpected(*refusal);
-  if (life_.phase() != Phase::created) {
-    return fail(ErrorCode::invalid_argument, "a node is started once; create a new one");
-  }
+  if (Result<void> may = may_start("Node::start"); !may) return may;
+  return run_start();
+}
+
+Result<void> NodeCore::may_start(std::string_view call) const {
+  if (std::optional<Error> refusal = refusal_here(call)) return std::unexpected(*refusal);
+  if (is_declared()) return {};
+  return fail(ErrorCode::invalid_argument, "a node is started once; create a new one");
+}
+
+Result<void> NodeCore::run_start() {
   const std::lock_guard starting(starting_);
   starts_.store(true, std::memory_order_release);
   struct Starts {  // also if there is no memory for it
@@ -33,7 +40,9 @@ Result<void> NodeCore::start() {
     NodeCore& node;
   };
   const Starts starts{*this};
-  return start_by(Deadline(options_.start_timeout));
+  Result<void> result = start_by(Deadline(options_.start_timeout));
+  tell_started(result);
+  return result;
 }
 
 Result<void> NodeCore::start_by(const Deadline& deadline) {
@@ -101,7 +110,7 @@ Result<void> NodeCore::try_start(const Deadline& deadline) {
   const auto decided = [this] {
     return is_unfounded() || life_.course() >= Course::told || is_start_ended();
   };
-  wait_until(changed_, decided, deadline);
+  await_start(decided, deadline);
   if (life_.in_view() && !failed()) return {};
   return std::unexpected(abandon_start());
 }
@@ -141,6 +150,9 @@ Error NodeCore::why_not_started() const {
   std::string why =
       "still waiting for " + awaited + "; start the missing members, or check their addresses";
   if (awaited.empty()) why = why_not_agreed();
+  if (polls_start() && incarnation_->passed_ns() == 0) {
+    why = "nobody has called Node::poll: with Drive::caller a start that was begun needs it";
+  }
   if (const std::string giver = incarnation_->gives_state(); !giver.empty()) {
     return {ErrorCode::unreachable,
             "start_timeout of " + in_seconds(options_.start_timeout) +
@@ -187,7 +199,7 @@ Error NodeCore::abandon_start() {
   if (is_unfounded() && !may_create_ && life_.try_phase(Phase::abandoned)) {
     incarnation_->sleeper().wake();
     const auto parted = [this] { return life_.course() == Course::parted; };
-    wait_until(changed_, parted, Deadline(std::min(options_.suspect_after, kLongestDrain)));
+    await_start(parted, Deadline(std::min(options_.suspect_after, kLongestDrain)));
   }
   std::optional<Error> why;
   {

@@ -60,11 +60,13 @@ bool NodeCore::end_start(const Deadline& deadline) {
   start_ended_.store(true, std::memory_order_release);
   changed_.notify();
   while (starts_.load(std::memory_order_acquire)) {
+    turn_for_start();
     const std::uint64_t now = now_ns();
     if (deadline.passed(now)) return false;
+    const std::chrono::nanoseconds longest = polls_start() ? kLeavingSleep : kLongestSleep;
     const std::uint32_t seen = changed_.prepare();
     if (starts_.load(std::memory_order_acquire)) {
-      changed_.wait(seen, std::min<std::chrono::nanoseconds>(deadline.left(now), kLongestSleep));
+      changed_.wait(seen, std::min<std::chrono::nanoseconds>(deadline.left(now), longest));
     } else {
       changed_.cancel();
     }

@@ -122,6 +122,14 @@ static int take_all(tutti_group_t* group, int by_event) {
   }
 }
 
+static int begin_start(tutti_node_t* node, tutti_error_t* error) {
+  struct pollfd over = {tutti_node_begin_start(node, error), POLLIN, 0};
+  if (over.fd < 0) return over.fd;
+  while (poll(&over, 1, 60000) < 0 && errno == EINTR) {
+  }
+  return tutti_node_started(node, error) == 1 ? 0 : -1;
+}
+
 int main(int argc, char** argv) {
   tutti_member_address_t members[MEMBERS_MAX];
   tutti_node_options_t options;
@@ -158,7 +166,11 @@ int main(int argc, char** argv) {
   group_options.user = &group;
   if (tutti_node_create(&options, &node, &error) != 0) return fail("create", &error);
   if (tutti_node_join(node, &group_options, &group, &error) != 0) return fail("join", &error);
-  if (tutti_node_start(node, &error) != 0) return fail("start", &error);
+  if (strcmp(argv[3], "event") == 0) {
+    if (begin_start(node, &error) != 0) return fail("begin_start", &error);
+  } else if (tutti_node_start(node, &error) != 0) {
+    return fail("start", &error);
+  }
   sender.group = group;
   sender.name = argv[1];
   sender.count = atoi(argv[4]);

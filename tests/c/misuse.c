@@ -140,6 +140,8 @@ static void handles(void) {
   tutti_node_destroy(node);
   tutti_node_destroy(NULL);
   EXPECT(tutti_node_start(node, &error) == TUTTI_E_STOPPED);
+  EXPECT(tutti_node_begin_start(node, &error) == TUTTI_E_STOPPED);
+  EXPECT(tutti_node_started(node, &error) == TUTTI_E_STOPPED);
   EXPECT(SAYS("the handle of a node was destroyed before"));
   EXPECT(tutti_node_poll(node) == TUTTI_E_STOPPED);
   EXPECT(tutti_group_send(group, "x", 1, TUTTI_SERVICE_OF_LEVEL, 0, NULL, &error) ==

@@ -24,6 +24,11 @@ TUTTI_C_API int tutti_node_join(tutti_node_t* node, const tutti_group_options_t*
                                 tutti_group_t** group, tutti_error_t* error);
 
 TUTTI_C_API int tutti_node_start(tutti_node_t* node, tutti_error_t* error);
+/** Begins a start and returns at once a descriptor that becomes readable once the start has ended,
+ *  well or not; or a negative code. The descriptor is not to be read or closed. */
+TUTTI_C_API int tutti_node_begin_start(tutti_node_t* node, tutti_error_t* error);
+/** 1 once the node has started, 0 before, or the code of why the start has failed. */
+TUTTI_C_API int tutti_node_started(tutti_node_t* node, tutti_error_t* error);
 /** With TUTTI_DRIVE_CALLER: how much was done, or a negative code. */
 TUTTI_C_API int64_t tutti_node_poll(tutti_node_t* node);
 TUTTI_C_API int tutti_node_wait(tutti_node_t* node, int64_t timeout_ns);
