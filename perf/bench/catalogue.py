@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Callable
 
-from bench import costs, latencies, rates, rdma
+from bench import costs, latencies, loops, rates, rdma
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,9 @@ ALL = [
            "3 members, all send: >= {} of the bytes of raw TCP fan-out"),
     *sized("ofi_all", rates.ofi_all, shares(b1k=0.6, b10k=0.6),
            "3 members, all send, libfabric's tcp: >= {} of the bytes of our own tcp"),
+    Measurement("loop_latency", "an epoll or Asio loop takes, 500/s: <= 1.3 of the node's thread",
+                loops.loop_latency),
+    Measurement("loop_idle", "node and loop at rest: <= 1 % of a core", loops.loop_idle),
     Measurement("tcp_latency", "3 members, one sends 500/s: <= 2.5 round trips of raw TCP",
                 latencies.tcp_latency),
     Measurement("rdma", "SoftRoCE: push of 8 bytes <= 1.25 of ib_write_lat, 10 KB among 3 >= 0.7 of "
