@@ -7,10 +7,7 @@
 #include <vector>
 
 #include "c/result.hpp"
-
-struct tutti_sink {
-  const tutti::StateSink& write;
-};
+#include "tutti/version.hpp"
 
 namespace tutti::c {
 namespace {

@@ -4,6 +4,10 @@
 #include "tutti/c/options.h"
 #include "tutti/options.hpp"
 
+struct tutti_sink {
+  const tutti::StateSink& write;
+};
+
 namespace tutti::c {
 
 [[nodiscard]] Result<NodeOptions> options_from(const tutti_node_options_t* options);

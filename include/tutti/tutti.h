@@ -22,6 +22,7 @@
 #include "tutti/c/group.h"
 #include "tutti/c/node.h"
 #include "tutti/c/options.h"
+#include "tutti/c/replicated.h"
 #include "tutti/c/types.h"
 
 #endif
