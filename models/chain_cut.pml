@@ -46,9 +46,9 @@
 
 /* The mistakes. */
 #define BEFORE_GAP 1        /* a record before what the members of the cut lack ends the cut */
-#define ENDS_AT_NULL 2      /* the cut ends at the first round that a member lacks, record or null */
+#define ENDS_AT_NULL 2      /* the cut ends at the first round that is lacked, record or null */
 #define LATER_ROUND 3       /* a word counts although it was told of a later round */
-#define UNTOLD_IS_NONE 4    /* a sender that has told nothing counts as one of which none is lacked */
+#define UNTOLD_IS_NONE 4    /* a sender that has told nothing counts as if none is lacked */
 #define LEADER_LOOKS 5      /* the leader looks for the record in what it has received itself */
 #define TOLD_ONCE 6         /* a sender tells once, and not again when it hears or suspects more */
 #define TOLD_OF_ALL 7       /* a sender counts members that it suspects as well */
@@ -154,7 +154,8 @@ hidden byte change_ends = true;  /* at the end: once a member has wedged, a cut 
 
 /* A place that somebody delivered a record at. */
 #define COUNTS(g) ((g) < cut && (g) / SENDERS < cut_received[(g) % SENDERS])
-#define WITHIN(r, g) (delivered[r] <= (g) || !HAS(records[(g) % SENDERS], (g) / SENDERS) || COUNTS(g))
+#define IS_NULL(g) !HAS(records[(g) % SENDERS], (g) / SENDERS)
+#define WITHIN(r, g) (delivered[r] <= (g) || IS_NULL(g) || COUNTS(g))
 #define ALL_WITHIN(r) (WITHIN(r, 0) && WITHIN(r, 1) && WITHIN(r, 2) && WITHIN(r, 3) && \
                        WITHIN(r, 4) && WITHIN(r, 5) && WITHIN(r, 6) && WITHIN(r, 7) && WITHIN(r, 8))
 #define CHECK_UNIFORM() HOLDS(uniform, goes_on == 0 || EVERY(ALL_WITHIN))
@@ -231,8 +232,8 @@ inline wedge(p) {
 #define NEXT_ROUND(p) (delivered[p] / SENDERS)
 #define DELIVER(p) \
   :: d_step { UP(p) && !HAS(wedged, p) && delivered[p] < LAST_PLACE && \
-              (HAS(records[NEXT_OF(p)], NEXT_ROUND(p)) -> stable[AT(p, NEXT_OF(p))] \
-                                                       : got[AT(p, NEXT_OF(p))]) > NEXT_ROUND(p) -> \
+              (IS_NULL(delivered[p]) -> got[AT(p, NEXT_OF(p))] : stable[AT(p, NEXT_OF(p))]) \
+                > NEXT_ROUND(p) -> \
               delivered[p]++; \
               CHECK_UNIFORM() }
 

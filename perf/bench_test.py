@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""perf/bench.py and perf/pairs.py with forged programs: verdicts, clear errors, no process left behind.
+"""perf/bench.py and perf/pairs.py with forged programs: verdicts, clear errors, no process
+left behind.
 
 No sleeps: wait_until() looks again until the condition holds, and fails loudly.
 """

@@ -3,8 +3,8 @@
 
 Question: how many messages does each order deliver a second, beside the first one named? Set-up:
 `tutti perf multicast` at each combination of the fabrics, numbers of members, sizes and active
-senders that are named. Every repetition runs all orders, A B then B A, so that what else the machine
-does meets all of them; the ratio is taken per repetition. Unit: messages per second at each member,
+senders that are named. Every repetition runs all orders, A B then B A, so that what else the
+machine does meets all of them; the ratio is taken per repetition. Unit: messages per second at each member,
 and the median latency at the sender; of both the median of the repetitions (lowest..highest).
 
 Command: perf/pairs.py after ./dev build. docs/choosing-an-order.md has its figures.
