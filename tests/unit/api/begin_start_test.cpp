@@ -213,6 +213,16 @@ TEST_P(BegunStart, IsEndedByACallbackThatDestroysTheNode) {
   EXPECT_TRUE(until([&] { return destroyed && is_readable(over); }));
 }
 
+TEST(BegunStartOfACaller, MakesItsCallbacksInPoll) {
+  std::thread::id told_on;
+  NodeOptions one{.name = "a", .members = loopback_members(1), .drive = Drive::caller};
+  one.on_view = [&](const ViewChange&) { told_on = std::this_thread::get_id(); };
+  Beginner a(one);
+  expect_ok({a.result()});
+  EXPECT_EQ(told_on, std::this_thread::get_id());
+  expect_ok({a.node().stop(kPatience)});
+}
+
 TEST(BegunStartOfACaller, SaysThatNobodyPolls) {
   Beginner a({.name = "a",
               .members = loopback_members(2),
