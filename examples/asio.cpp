@@ -125,7 +125,7 @@ int main(int argc, char** argv) {
     asio::co_spawn(loop, serve_group(*group, *fd, why), [&](auto) { loop.stop(); });
     loop.run();
   } catch (const std::exception& problem) {
-    return complain(problem.what());
+    return complain(std::string("cannot serve port ") + argv[3] + ": " + problem.what());
   }
   if (!why || why->code != tutti::ErrorCode::complete) {
     return complain(why ? why->message : "the loop has ended");

@@ -90,7 +90,9 @@ tutti::Error serve(tutti::Group& group, int readable) {
   epoll_event of_input{.events = EPOLLIN | EPOLLONESHOT, .data = {.fd = STDIN_FILENO}};
   if (::epoll_ctl(loop, EPOLL_CTL_ADD, readable, &of_group) != 0 ||
       ::epoll_ctl(loop, EPOLL_CTL_ADD, STDIN_FILENO, &of_input) != 0) {
-    return {tutti::ErrorCode::system, std::string("epoll_ctl: ") + std::strerror(errno)};
+    return {tutti::ErrorCode::system, std::string("cannot watch the input: ") +
+                                          std::strerror(errno) +
+                                          "; it must be a terminal, a pipe or a socket, no file"};
   }
   for (;;) {
     epoll_event event{};

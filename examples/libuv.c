@@ -32,15 +32,14 @@ static void send_line(uv_timer_t* timer) {
   char line[300];
   tutti_claim_t claim;
   const int size = snprintf(line, sizeof line, "%s ticks %ld", member->name, member->sent);
-  const int status = tutti_group_try_claim(member->group, (uint32_t)size, &claim);
-  if (status == 0) {
+  if (member->sent >= member->count) {
+    tutti_group_finish(member->group);
+    uv_timer_stop(timer);
+  } else if (tutti_group_try_claim(member->group, (uint32_t)size, &claim) == 0) {
     memcpy(claim.data, line, (size_t)size);
     tutti_group_commit(member->group, &claim, TUTTI_SERVICE_OF_LEVEL, NULL);
     ++member->sent;
   }
-  if (member->sent < member->count) return;
-  tutti_group_finish(member->group);
-  uv_timer_stop(timer);
 }
 
 /* Takes one batch, so that the timer has its turn: while there is more, the descriptor stays

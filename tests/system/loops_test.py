@@ -6,7 +6,6 @@ import os
 import signal
 import socket
 import subprocess
-
 import unittest
 
 from support import TUTTI, WATCHDOG, SystemTest, free_ports, wait_until
@@ -139,6 +138,17 @@ class Loops(SystemTest):
             self.skipTest("the example was not built: there was no libuv (packages.txt has it)")
         self.start_all("example_libuv_c", 25)
         self.expect_same({name: [f"{name} ticks {i}" for i in range(25)] for name in "abc"})
+
+    def test_what_cannot_be_served_is_said(self):
+        address = f"a=127.0.0.1:{free_ports(1)[0]}"
+        with socket.create_server(("127.0.0.1", 0)) as taken, open(__file__, "rb") as file:
+            port = str(taken.getsockname()[1])
+            for command, part in ((["example_epoll", "a", address], "it must be a terminal"),
+                                  (["example_asio", "a", address, port], f"port {port}: bind")):
+                done = subprocess.run([os.path.join(BIN, command[0]), *command[1:]], stdin=file,
+                                      capture_output=True, text=True, timeout=WATCHDOG, check=False)
+                self.assertEqual((done.returncode, done.stdout), (1, ""))
+                self.assertIn(part, done.stderr)
 
     def test_usage(self):
         for example in ("example_epoll", "example_asio"):
