@@ -1,17 +1,18 @@
 /// \file async.hpp
 /// Futures and coroutines over Group::on_delivered and Group::on_space.
 ///
-///     tutti::Task append(tutti::Group group) {                      // a coroutine of yours
+///     Task append(tutti::Group group) {  // Task: a coroutine type of yours
 ///       tutti::Result<tutti::Claim> claim = co_await tutti::space(group, 64);
 ///       if (!claim) co_return;
 ///       const tutti::Ticket ticket = group.commit(std::move(*claim));
 ///       tutti::Result<void> done = co_await tutti::delivery(group, ticket);
 ///     }
 ///
-/// The library has no coroutine type of its own: co_await these in those of yours, of Boost.Asio or
-/// another library. What waits goes on on the group's thread for handlers, so what
-/// Group::on_delivered says of handlers holds until the coroutine waits again: post to an executor
-/// to leave that thread. Each co_await returns, with an error at the latest when the node ends.
+/// The library has no coroutine type of its own: co_await these in yours, or in those of a library
+/// that take any awaitable. A coroutine goes on on the group's thread for handlers, so what
+/// Group::on_delivered says of handlers holds until it waits again: post to an executor to leave
+/// that thread. Each co_await returns once, with an error at the latest when the node ends: do not
+/// destroy a coroutine that waits here.
 #pragma once
 #include <coroutine>
 #include <cstdint>
@@ -28,17 +29,18 @@ namespace tutti {
 [[nodiscard]] inline std::future<Result<void>> delivery_future(Group group, Ticket ticket) {
   std::promise<Result<void>> promise;
   std::future<Result<void>> future = promise.get_future();
-  const auto refused = [](Error why) {
-    std::promise<Result<void>> at_once;
-    at_once.set_value(std::unexpected(std::move(why)));
-    return at_once.get_future();
+  const auto at_once = [](Result<void> outcome) {
+    std::promise<Result<void>> ready;
+    ready.set_value(std::move(outcome));
+    return ready.get_future();
   };
   Result<void> asked =
       group.on_delivered(ticket, [promise = std::move(promise)](Result<void> outcome) mutable {
         promise.set_value(std::move(outcome));
       });
-  if (!asked) return refused(std::move(asked.error()));
-  return future;
+  if (asked) return future;
+  if (group.delivered(ticket)) return at_once({});
+  return at_once(std::unexpected(std::move(asked.error())));
 }
 
 /// What `co_await delivery(group, ticket)` and `co_await space(group, size)` wait with. Await it
@@ -66,7 +68,8 @@ class Awaitable {
       waiting.resume();
     });
     if (asked) return true;
-    outcome_ = std::unexpected(std::move(asked.error()));
+    outcome_ = at_once_();  // it may have come in between
+    if (!outcome_) outcome_ = std::unexpected(std::move(asked.error()));
     return false;
   }
 

@@ -117,8 +117,8 @@ class TUTTI_API Group {
   /// Calls `handler` once: when delivered(ticket) is true, or with the error that wait() would
   /// return, at the latest when the node ends. Never blocks. Handlers of a group run one at a time,
   /// on a thread of their own; a slow one holds up other handlers alone. Inside it the node refuses
-  /// calls that wait. An error here means that it is not called. See async.hpp for futures and
-  /// coroutines.
+  /// calls that wait. An error here means that it is not called; there is one once the node has
+  /// ended, also if delivered(ticket). See async.hpp for futures and coroutines.
   [[nodiscard]] Result<void> on_delivered(Ticket ticket, DeliveredHandler handler);
 
   /// The same for a claim: calls `handler` with space for `size` bytes once there is some, in the
@@ -127,8 +127,8 @@ class TUTTI_API Group {
 
   /// Waits until this member has delivered all that any member of the view had delivered when this
   /// was called: what is read here then is not stale. It costs one null in the sequence. For
-  /// senders of a group with a total order. Where the application takes messages, another thread
-  /// must.
+  /// senders of a group at Level::atomic: at other levels the others may have gone on without this
+  /// member, and it would not know. Where the application takes messages, another thread must.
   [[nodiscard]] Result<void> barrier(Timeout timeout);
 
   /// The view in which this member delivered the message; empty if it has not, or does not remember

@@ -88,12 +88,12 @@ class TUTTI_API Node {
   /// stop or leave at the same time.
   /// While a callback runs, the node cannot end; at the time-out this call still returns, with an
   /// error that names the callback (ErrorCode::timed_out, or the failure). From then on the node
-  /// calls only the log callback and the destructors of snapshots, it refuses sends as a stopped
-  /// node does, and the others go on without this member and do not wait for the callback: they see
-  /// it leave if a delivery runs, or else lose it. Once the callback has returned, another stop or
-  /// leave, or the destructor, ends the rest; with Drive::caller, poll until then. A callback that
-  /// Drive::caller makes inside this call must return first; while one runs inside poll(), the
-  /// others are not told, and wait for suspect_after.
+  /// calls only the log callback, handlers and the destructors of snapshots, it refuses sends as a
+  /// stopped node does, and the others go on without this member and do not wait for the callback:
+  /// they see it leave if a delivery runs, or else lose it. Once the callback has returned, another
+  /// stop or leave, or the destructor, ends the rest; with Drive::caller, poll until then. A
+  /// callback that Drive::caller makes inside this call must return first; while one runs inside
+  /// poll(), the others are not told, and wait for suspect_after.
   [[nodiscard]] Result<void> stop(Timeout timeout);
 
   /// Leaves while the others go on: finishes all groups, then waits until what this member has sent

@@ -2,7 +2,7 @@
 
 #include <sched.h>
 
-#include <iterator>
+#include <new>
 #include <utility>
 
 #include "base/start_thread.hpp"
@@ -66,82 +66,92 @@ bool Completions::has_pending() {
   return !tickets_.empty() || !spaces_.empty();
 }
 
-// The claims are made here, for what is asked for next must not overtake them (CP3).
-Completions::Due Completions::take_due() {
-  const std::lock_guard lock(mutex_);
-  Due due;
-  while (!tickets_.empty() && group_.delivered(Ticket{tickets_.begin()->first})) {
-    due.delivered.push_back(std::move(tickets_.begin()->second));
-    tickets_.erase(tickets_.begin());
-  }
-  while (!spaces_.empty()) {
-    Result<Claim> claim = group_.claim_if_any(spaces_.front().size);
-    if (claim && claim->outcome() == ClaimOutcome::full) break;
-    due.spaces.emplace_back(std::move(spaces_.front().handler), std::move(claim));
-    spaces_.pop_front();
-  }
-  return due;
-}
-
-// Whatever a handler refers to goes with it, while it counts as running.
-void Completions::call(const std::function<void()>& handler) {
+// What a handler refers to goes with it, while it counts as running.
+template <class Handler, class Outcome>
+void Completions::call(Handler handler, Outcome outcome) {
   call_.begin();
-  node_.callbacks().call(name_, handler);
+  node_.callbacks().call(name_, [&] { std::exchange(handler, {})(std::move(outcome)); });
   call_.end();
 }
 
-void Completions::call_all(Due due) {
-  for (DeliveredHandler& handler : due.delivered) {
-    call([&] { std::exchange(handler, {})(Result<void>()); });
+// One that is due. False if none is.
+bool Completions::call_next() {
+  std::unique_lock lock(mutex_);
+  if (!tickets_.empty() && group_.delivered(Ticket{tickets_.begin()->first})) {
+    DeliveredHandler handler = std::move(tickets_.begin()->second);
+    tickets_.erase(tickets_.begin());
+    lock.unlock();
+    call(std::move(handler), Result<void>());
+    return true;
   }
-  for (auto& [handler, claim] : due.spaces) {
-    call([&, &told = handler, &space = claim] { std::exchange(told, {})(std::move(space)); });
-  }
+  if (spaces_.empty()) return false;
+  Result<Claim> claim = group_.claim_if_any(spaces_.front().size);
+  if (claim && claim->outcome() == ClaimOutcome::full) return false;
+  SpaceHandler handler = std::move(spaces_.front().handler);
+  spaces_.pop_front();
+  lock.unlock();
+  call(std::move(handler), std::move(claim));
+  return true;
 }
 
-void Completions::refuse_all(const Error& why) {
-  std::multimap<std::uint64_t, DeliveredHandler> tickets;
-  std::deque<Space> spaces;
-  {
-    const std::lock_guard lock(mutex_);
-    tickets.swap(tickets_);
-    spaces.swap(spaces_);
-    closed_ = true;  // CP1: nobody is left to call
+// The group is over: one that can no longer be due. False if there is none, and none is accepted
+// any more (CP1).
+bool Completions::refuse_next(const Error& why) {
+  std::unique_lock lock(mutex_);
+  if (!tickets_.empty()) {
+    Result<void> outcome;
+    if (!group_.delivered(Ticket{tickets_.begin()->first})) outcome = std::unexpected(why);
+    DeliveredHandler handler = std::move(tickets_.begin()->second);
+    tickets_.erase(tickets_.begin());
+    lock.unlock();
+    call(std::move(handler), std::move(outcome));
+    return true;
   }
-  for (auto& [ticket, handler] : tickets) {
-    call([&, &told = handler] { std::exchange(told, {})(std::unexpected(why)); });
+  if (!spaces_.empty()) {
+    Result<Claim> outcome = std::unexpected(why);
+    SpaceHandler handler = std::move(spaces_.front().handler);
+    spaces_.pop_front();
+    lock.unlock();
+    call(std::move(handler), std::move(outcome));
+    return true;
   }
-  for (Space& space : spaces) {
-    call([&] { std::exchange(space.handler, {})(std::unexpected(why)); });
+  closed_ = true;
+  return false;
+}
+
+// One look; then it waits if there was nothing to do. False at the end.
+bool Completions::goes_on(IdlePolicy& policy) {
+  if (const std::optional<Error> over = node_.why_over()) return refuse_next(*over);
+  if (call_next()) {
+    policy.worked();
+    return true;
   }
+  const bool pending = has_pending();  // if not, it need not be quick
+  if (pending && policy.next(now_ns()) != IdleAction::sleep) {
+    sched_yield();
+    return true;
+  }
+  Signal& signal = pending ? progress_ : asked_;
+  const std::uint32_t seen = signal.prepare();
+  if (call_next() || has_pending() != pending || node_.why_over()) {
+    signal.cancel();
+  } else {
+    signal.wait(seen, std::chrono::seconds(1));
+  }
+  return true;
 }
 
 void Completions::run() {
   IdlePolicy policy(node_.idle_options());
-  for (;;) {
-    if (Due due = take_due(); !due.empty()) {
-      policy.worked();
-      call_all(std::move(due));
-      continue;
+  const auto look = [&] {
+    try {
+      return goes_on(policy);
+    } catch (const std::bad_alloc&) {  // nothing is lost: what is next is looked at again
+      node_.callbacks().call(name_, [] { throw; });
+      return true;
     }
-    if (const std::optional<Error> over = node_.why_over()) {
-      refuse_all(*over);
-      break;
-    }
-    const bool pending = has_pending();  // if not, it need not be quick
-    if (pending && policy.next(now_ns()) != IdleAction::sleep) {
-      sched_yield();
-      continue;
-    }
-    Signal& signal = pending ? progress_ : asked_;
-    const std::uint32_t seen = signal.prepare();
-    Due due = take_due();
-    if (!due.empty() || has_pending() != pending || node_.why_over()) {
-      signal.cancel();
-      call_all(std::move(due));
-    } else {
-      signal.wait(seen, std::chrono::seconds(1));
-    }
+  };
+  while (look()) {
   }
   ended_.store(true, std::memory_order_release);
   node_.calls_ended();

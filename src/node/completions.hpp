@@ -5,8 +5,9 @@
 /// Invariants:
 ///  CP1  A handler that was accepted is called exactly once; with an error once the group is over.
 ///  CP2  One thread calls them, one at a time: it begins with the first handler and ends when the
-///       group is over. No other thread waits for it but those that end the node. So a slow handler
-///       holds up other handlers alone.
+///       group is over. No other thread waits for it but those that end the node. Space is claimed
+///       right before its handler is called, for what is committed behind a claim waits for it. So
+///       a slow handler holds up other handlers alone.
 ///  CP3  Space is claimed for handlers in the order in which they asked for it.
 ///  CP4  While nothing is asked for, the thread waits for `asked_` alone: a pass of the predicate
 ///       loop wakes nobody.
@@ -20,10 +21,10 @@
 #include <optional>
 #include <string>
 #include <thread>
-#include <vector>
 
 #include "node/signal.hpp"
 #include "node/slowness.hpp"
+#include "predicates/idle_policy.hpp"
 #include "tutti/group.hpp"
 
 namespace tutti {
@@ -55,21 +56,16 @@ class Completions {
     std::uint32_t size = 0;
     SpaceHandler handler;
   };
-  // Handlers that may be called now, with what they are told.
-  struct Due {
-    std::vector<DeliveredHandler> delivered;
-    std::vector<std::pair<SpaceHandler, Result<Claim>>> spaces;
-    [[nodiscard]] bool empty() const { return delivered.empty() && spaces.empty(); }
-  };
 
   template <class Put>
   [[nodiscard]] Result<void> accept(const Put& put);
   void run();
+  [[nodiscard]] bool goes_on(IdlePolicy& policy);
   [[nodiscard]] bool has_pending();
-  [[nodiscard]] Due take_due();
-  void call_all(Due due);
-  void refuse_all(const Error& why);
-  void call(const std::function<void()>& handler);
+  [[nodiscard]] bool call_next();
+  [[nodiscard]] bool refuse_next(const Error& why);
+  template <class Handler, class Outcome>
+  void call(Handler handler, Outcome outcome);
 
   NodeCore& node_;
   GroupCore& group_;

@@ -57,8 +57,8 @@ void GroupCore::refuse(Claim& claim, std::string_view why) noexcept {
 void GroupCore::shrink(Claim& claim, std::uint32_t bytes) noexcept {
   const SendRing::Space space =
       ring_.load(std::memory_order_relaxed)->shrink(space_of(claim), bytes);
-  claim.end_ = space.end;
   claim.size_ = bytes;
+  if (std::exchange(claim.end_, space.end) != space.end) progress_.notify();  // others may fit now
 }
 
 void GroupCore::ring_doorbell() noexcept { node_.ring_own_doorbell(); }
@@ -156,15 +156,18 @@ bool GroupCore::delivered(Ticket ticket) const noexcept {
          subgroup->own_records_delivered() >= ticket.value;
 }
 
-// The null comes behind all that this member knows of the sequence, so behind what any member has
-// delivered: that needed this member's word, or its place in the round.
+// The null comes behind all that this member has received, so behind what any member has delivered:
+// that needed this member's word. It is delivered once all members of the view have it, so none of
+// them has gone on to another view. At Level::agreed neither holds: others may have gone on without
+// this member, which delivers its own null all the same.
 Result<void> GroupCore::barrier(std::chrono::nanoseconds timeout) {
-  if (options_.order == Order::none) {
+  if (options_.level != Level::atomic) {
     return fail(ErrorCode::invalid_argument,
                 "group '" + options_.name +
-                    "': a barrier needs a total order; its order is none, so members deliver in "
-                    "different orders");
+                    "': a barrier needs Level::atomic: at its level others may have delivered "
+                    "what this member never hears of");
   }
+  if (Result<void> may = may_wait("Group::barrier"); !may) return may;
   const Deadline deadline(timeout);
   Ticket mark;
   {
@@ -172,7 +175,9 @@ Result<void> GroupCore::barrier(std::chrono::nanoseconds timeout) {
     if (!null) return std::unexpected(null.error());
     mark = Ticket{null->index_ + 1};
   }
-  return wait(mark, deadline.left(now_ns()));
+  return wait(mark, deadline.left(now_ns()), "Group::barrier",
+              "the barrier was not passed before the deadline: a member delivers slowly or not at "
+              "all, or nobody takes messages here");
 }
 
 Error GroupCore::names_no_message() const {
@@ -202,12 +207,16 @@ Result<void> GroupCore::on_space(std::uint32_t size, SpaceHandler handler) {
 }
 
 Result<void> GroupCore::wait(Ticket ticket, std::chrono::nanoseconds timeout) {
+  return wait(ticket, timeout, "Group::wait",
+              "message " + std::to_string(ticket.value) +
+                  " was not delivered before the deadline; it may still be");
+}
+
+Result<void> GroupCore::wait(Ticket ticket, std::chrono::nanoseconds timeout, std::string_view call,
+                             std::string late) {
   if (ticket.value == 0) return std::unexpected(names_no_message());
   if (node_.wait_until(progress_, [&] { return delivered(ticket); }, Deadline(timeout))) return {};
-  return std::unexpected(why_in_vain("Group::wait", timeout,
-                                     "message " + std::to_string(ticket.value) +
-                                         " was not delivered before the deadline; it may still "
-                                         "be"));
+  return std::unexpected(why_in_vain(call, timeout, std::move(late)));
 }
 
 Result<void> GroupCore::may_wait(std::string_view call) const {

@@ -23,6 +23,7 @@
 
 #include "base/asymmetric_fence.hpp"
 #include "multicast/subgroup.hpp"
+#include "node/callbacks.hpp"
 #include "node/clock.hpp"
 #include "node/completions.hpp"
 #include "node/eras.hpp"
@@ -34,7 +35,6 @@
 
 namespace tutti {
 
-class Callbacks;
 class NodeCore;
 
 class GroupCore {
@@ -69,6 +69,8 @@ class GroupCore {
   void abandon(Claim& claim) noexcept;
   [[nodiscard]] bool delivered(Ticket ticket) const noexcept;
   [[nodiscard]] Result<void> wait(Ticket ticket, std::chrono::nanoseconds timeout);
+  [[nodiscard]] Result<void> wait(Ticket ticket, std::chrono::nanoseconds timeout,
+                                  std::string_view call, std::string late);
   [[nodiscard]] Result<void> barrier(std::chrono::nanoseconds timeout);
   [[nodiscard]] Result<void> on_delivered(Ticket ticket, DeliveredHandler handler);
   [[nodiscard]] Result<void> on_space(std::uint32_t size, SpaceHandler handler);

@@ -86,7 +86,7 @@ Result<void> NodeCore::go_on_ending(const Deadline& deadline) {
   if (callback.empty()) return {};
   return fail(ErrorCode::timed_out,
               callback + " before the deadline, so member '" + options_.name +
-                  "' cannot end yet. It calls the application no more, takes no messages, and asks "
+                  "' cannot end yet. It delivers nothing more, takes no messages, and asks "
                   "the others to go on without it. Let the callback return; then stop or leave "
                   "again, or destroy the node, which waits for it");
 }

@@ -64,7 +64,8 @@ void Member::send(bool safe) {
   }
   Claim claim{.group = group, .size = size, .claimed = size, .safe = safe};
   if (plan_.claims != 0 && random_.one_in(2)) {  // its size is known when it is committed
-    claim.claimed = std::min(most, size + static_cast<std::uint32_t>(random_.below(256)));
+    const std::uint64_t more = random_.below(plan_.large_one_in != 0 ? most : 256);
+    claim.claimed = std::min(most, size + static_cast<std::uint32_t>(more));
   }
   if (ring->claim(claim.claimed, claim.space) != SendRing::Outcome::ok) return;
   if (claims_.size() >= plan_.claims || !random_.one_in(2)) return commit(claim);

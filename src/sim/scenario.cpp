@@ -241,6 +241,7 @@ const std::vector<Scenario>& scenarios() {
          options.message_max_bytes = static_cast<std::uint32_t>(1000 + options.seed % 5 * 250);
          options.window_messages = 8U << options.seed % 3;
          options.large_one_in = 2;
+         options.claims = options.seed % 3 == 1 ? 3 : 0;
          options.send_every_ns = options.net.delay_ns + options.net.jitter_ns;
          options.net.slow_one_in = 0;
          options.faults = {

@@ -66,12 +66,13 @@ struct Reach {
 }
 
 /// Of a member's pass area, for a ring of so many bytes: a quarter of it, 64 KiB at most, but room
-/// for the largest record and for a pad before it.
+/// for the largest record and for the two pads that may stand before it (R1), each smaller than
+/// such a record. With less, a record behind long pads would never be passed on.
 [[nodiscard]] constexpr std::size_t pass_area_bytes(std::size_t ring_bytes,
                                                     std::size_t message_max_bytes) {
   const std::size_t some = std::min<std::size_t>(ring_bytes / 4, std::size_t{64} * 1024);
   const std::size_t record = 8 + (message_max_bytes + 7) / 8 * 8;
-  return std::min(std::max(some, 2 * record), ring_bytes);
+  return std::min(std::max(some, 3 * record), ring_bytes);
 }
 
 }  // namespace tutti

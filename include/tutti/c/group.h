@@ -69,7 +69,8 @@ TUTTI_C_API int tutti_group_on_space(tutti_group_t* group, uint32_t size,
                                      tutti_space_callback_t callback, void* user,
                                      tutti_error_t* error);
 
-/** Waits until this member has delivered all that any member had delivered when this was called. */
+/** Waits until this member has delivered all that any member had delivered when this was called. At
+ *  TUTTI_LEVEL_ATOMIC alone. */
 TUTTI_C_API int tutti_group_barrier(tutti_group_t* group, int64_t timeout_ns, tutti_error_t* error);
 
 /** Messages that were taken, as tutti::Batch: release it once. It may be moved like a claim. */

@@ -42,7 +42,8 @@ TUTTI_C_API int tutti_replicated_execute(tutti_replicated_t* replicated, const v
  *  may be behind the others'. */
 TUTTI_C_API int tutti_replicated_query(tutti_replicated_t* replicated, void (*read)(void* user),
                                        void* user, tutti_error_t* error);
-/** The same, once the copy has applied all that any member had when this was called. */
+/** The same, once the copy has applied all that any member had when this was called. At
+ *  TUTTI_LEVEL_ATOMIC alone. */
 TUTTI_C_API int tutti_replicated_query_latest(tutti_replicated_t* replicated,
                                               void (*read)(void* user), void* user,
                                               int64_t timeout_ns, tutti_error_t* error);

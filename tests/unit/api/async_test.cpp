@@ -193,6 +193,34 @@ TEST_F(Async, AHandlerThatBlocksHoldsUpTheEndAndIsNamed) {
   }));
 }
 
+// What others commit behind a claim waits for it: it is made when its handler may be called.
+TEST_F(Async, ASlowHandlerHoldsUpOtherHandlersAlone) {
+  start();
+  Gate slow;
+  slow.shut();
+  const Result<Ticket> ticket = group().send("x", kPatience);
+  ASSERT_TRUE(ticket);
+  std::promise<bool> space;
+  ASSERT_TRUE(group().on_delivered(*ticket, [&](Result<void>) { slow.pass(); }));
+  ASSERT_TRUE(
+      group().on_space(8, [&](Result<Claim> claim) { space.set_value(claim.has_value()); }));
+  ASSERT_TRUE(until([&] { return slow.reached(); }));
+  const Result<Ticket> other = group().send("y", kPatience);
+  ASSERT_TRUE(other && group().wait(*other, kPatience));
+  slow.open();
+  EXPECT_TRUE(space.get_future().get());
+}
+
+TEST_F(Async, KnowsWhatWasDeliveredBeforeTheEnd) {
+  start();
+  const Result<Ticket> ticket = group().send("x", kPatience);
+  ASSERT_TRUE(ticket && group().wait(*ticket, kPatience));
+  Group survives = group();
+  cluster_.kill(0);
+  EXPECT_TRUE(delivery_future(survives, *ticket).get());
+  EXPECT_FALSE(delivery_future(survives, Ticket{2}).get());
+}
+
 TEST_F(Async, FuturesAndCoroutines) {
   start();
   const Result<Ticket> ticket = group().send("x", kPatience);

@@ -170,7 +170,22 @@ TEST(Barrier, IsRefusedWhereItWouldMeanNothing) {
   cluster.start();
   const Result<void> unordered = cluster.group(0).barrier(kPatience);
   ASSERT_FALSE(unordered);
-  EXPECT_THAT(unordered.error().message, HasSubstr("a barrier needs a total order"));
+  EXPECT_THAT(unordered.error().message, HasSubstr("a barrier needs Level::atomic"));
+}
+
+TEST(Barrier, IsRefusedInsideACallbackBeforeItSendsAnything) {
+  std::optional<Error> refused;
+  TestCluster cluster({.members = 1, .groups = {small_group()}});
+  cluster.life(0).in_delivery = [&] {
+    const Result<void> inside = cluster.group(0).barrier(kPatience);
+    if (!inside) refused = inside.error();
+  };
+  cluster.start();
+  ASSERT_TRUE(cluster.group(0).send("x", kPatience));
+  for (const Result<void>& stopped : cluster.stop()) EXPECT_TRUE(stopped);
+  ASSERT_TRUE(refused);
+  EXPECT_EQ(refused->code, ErrorCode::in_callback);
+  EXPECT_THAT(refused->message, HasSubstr("Group::barrier was called inside"));
 }
 
 TEST(Barrier, MakesAQueryLatest) {
