@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -122,7 +123,8 @@ int main(int argc, char** argv) {
     asio::signal_set signals(loop, SIGINT, SIGTERM);
     signals.async_wait([&](auto, int) { group->finish(); });
     asio::co_spawn(loop, accept_clients(std::move(acceptor), *group), asio::detached);
-    asio::co_spawn(loop, serve_group(*group, *fd, why), [&](auto) { loop.stop(); });
+    asio::co_spawn(loop, serve_group(*group, *fd, why),
+                   [&](const std::exception_ptr&) { loop.stop(); });
     loop.run();
   } catch (const std::exception& problem) {
     return complain(std::string("cannot serve port ") + argv[3] + ": " + problem.what());
