@@ -1,0 +1,128 @@
+#include "group.hpp"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include "options.hpp"
+#include "records.hpp"
+
+namespace tutti::python {
+namespace {
+
+constexpr std::size_t kTakeMax = kDeliveryBatchMax;
+
+Group joined(PyNode& node, const nb::dict& options) {
+  const std::shared_ptr<Running> with = node.running();
+  return or_raise(with->node.join(group_options(options)));
+}
+
+void wait_for(const PyGroup& of, std::uint64_t ticket, nb::handle timeout) {
+  Group group = of.group();
+  or_raise(in_slices(duration_from(timeout, "timeout"),
+                     [&](nanoseconds slice) { return group.wait(Ticket{ticket}, slice); }));
+}
+
+void wait_complete(const PyGroup& of, nb::handle timeout) {
+  Group group = of.group();
+  or_raise(in_slices(duration_from(timeout, "timeout"),
+                     [&](nanoseconds slice) { return group.wait_complete(slice); }));
+}
+
+nb::list lags(const PyGroup& of) {
+  nb::list all;
+  for (const MemberLag& lag : of.group().lags()) all.append(record_of(lag));
+  return all;
+}
+
+}  // namespace
+
+PyGroup::PyGroup(PyNode& node, const nb::dict& options)
+    : state_(std::make_shared<GroupState>(joined(node, options))) {}
+
+PyGroup::~PyGroup() { drop(state_); }
+
+Group& PyGroup::group() const {
+  state_->here.must_be_here("group");
+  return state_->group;
+}
+
+void drop(std::shared_ptr<GroupState>& state) {
+  if (state != nullptr && !state->here.is_here()) {
+    static_cast<void>(new std::shared_ptr<GroupState>(std::move(state)));
+  }
+  state.reset();
+}
+
+Service service_from(const Group& group, nb::handle word) {
+  if (word.is_none()) return Service::of_level;
+  const Service service = from_word<Service>(word, "service");
+  or_raise(group.may_ask_for(service));
+  return service;
+}
+
+void bind_group(nb::module_& module) {
+  nb::class_<PyGroup> group(module, "Group", "One group of a node.");
+  group.def(nb::init<PyNode&, nb::dict>(), nb::arg("node"), nb::arg("options"))
+      .def("take", &take, nb::arg("max") = kTakeMax, nb::arg("timeout").none() = nb::none(),
+           "Takes the next messages, at most `max` and about 64 KiB, in the group's order.\n\n"
+           "Waits until there are some, at most `timeout` seconds (None: for ever); with 0 it "
+           "never\n"
+           "waits, and the batch may be empty. Release a batch before the next take. Raises "
+           "TimedOut,\n"
+           "Complete once all senders have finished and everything was taken, or why the node "
+           "ended.")
+      .def("claim", &claim, nb::arg("size"), nb::arg("timeout").none() = nb::none(),
+           nb::arg("service").none() = nb::none(),
+           "Space for a message of `size` bytes, to be filled in place; waits while there is none.")
+      .def("wait", &wait_for, nb::arg("ticket"), nb::arg("timeout").none() = nb::none(),
+           "Waits until this member has delivered its message with that ticket: taken it, and\n"
+           "released the batch.")
+      .def(
+          "is_delivered",
+          [](const PyGroup& of, std::uint64_t ticket) {
+            return of.group().delivered(Ticket{ticket});
+          },
+          nb::arg("ticket"), "Whether that is so now. Never waits.")
+      .def(
+          "view_of",
+          [](const PyGroup& of, std::uint64_t ticket) {
+            return of.group().view_of(Ticket{ticket});
+          },
+          nb::arg("ticket"), "The view in which this member delivered the message, or None.")
+      .def(
+          "finish", [](const PyGroup& of) { of.group().finish(); },
+          "This member sends no more; the others go on without waiting for it.")
+      .def(
+          "complete", [](const PyGroup& of) { return of.group().complete(); },
+          "Whether all senders have finished and every member has delivered everything.")
+      .def("wait_complete", &wait_complete, nb::arg("timeout").none() = nb::none(),
+           "Waits for that. Another thread must take what comes meanwhile.")
+      .def(
+          "fileno", [](const PyGroup& of) { return or_raise(of.group().event_fd()); },
+          "A descriptor that is readable while there may be something to take. Do not close it.")
+      .def(
+          "name_of",
+          [](const PyGroup& of, std::uint32_t member) {
+            return std::string(of.group().name_of(MemberIndex{member}));
+          },
+          nb::arg("member"), "The name of the member with that index, such as Message.sender.")
+      .def("lag_records", &lags)
+      .def("counters", [](const PyGroup& of) { return record_of(of.group().statistics()); })
+      .def_prop_ro(
+          "name", [](const PyGroup& of) { return of.group().name(); }, "The name of the group.")
+      .def_prop_ro(
+          "members", [](const PyGroup& of) { return of.group().members().all(); },
+          "The names of its members, by their index.")
+      .def_prop_ro(
+          "own_index", [](const PyGroup& of) { return of.group().own_index().value; },
+          "The index of this member; the number of members if it is none.")
+      .def_prop_rw(
+          "on_release", [](const PyGroup& of) { return of.state()->on_release; },
+          [](PyGroup& of, nb::object call) { of.state()->on_release = std::move(call); },
+          nb::for_setter(nb::arg("call").none()));
+  bind_sending(group);
+}
+
+}  // namespace tutti::python

@@ -1,0 +1,56 @@
+/// \file group.hpp
+/// A group as an object of Python, and what its claims and batches share with it.
+#pragma once
+#include <memory>
+#include <optional>
+
+#include "node.hpp"
+#include "python.hpp"
+#include "tutti/group.hpp"
+
+namespace tutti::python {
+
+/// Claims and batches keep it: they may outlive the objects of the group and of the node.
+struct GroupState {
+  explicit GroupState(Group of) : group(std::move(of)) {}
+
+  OfThisProcess here;
+  Group group;
+  /// Called after a batch was released, or None: messages of this member may count as delivered
+  /// now.
+  nb::object on_release = nb::none();
+};
+
+class PyGroup {
+ public:
+  PyGroup(PyNode& node, const nb::dict& options);
+  PyGroup(const PyGroup&) = delete;
+  PyGroup& operator=(const PyGroup&) = delete;
+  ~PyGroup();
+
+  /// Raises tutti.Stopped in the child of a fork.
+  [[nodiscard]] Group& group() const;
+  [[nodiscard]] const std::shared_ptr<GroupState>& state() const { return state_; }
+
+ private:
+  std::shared_ptr<GroupState> state_;
+};
+
+/// Lets go of a group; in the child of a fork, where its memory must stay, not.
+void drop(std::shared_ptr<GroupState>& state);
+
+/// None is Service::of_level. Raises if the group does not offer it.
+[[nodiscard]] Service service_from(const Group& group, nb::handle word);
+
+/// The calls that send (send.cpp).
+void bind_sending(nb::class_<PyGroup>& group);
+/// Waits for space if there is none; `size` as Python gave it.
+[[nodiscard]] Claim claim_space(Group& group, std::uint64_t size, nanoseconds timeout);
+
+/// Group.take (batch.cpp).
+[[nodiscard]] nb::object take(const PyGroup& group, std::size_t max, nb::handle timeout);
+/// Group.claim (claim.cpp).
+[[nodiscard]] nb::object claim(const PyGroup& group, std::uint64_t size, nb::handle timeout,
+                               nb::handle service);
+
+}  // namespace tutti::python

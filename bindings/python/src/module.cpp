@@ -1,0 +1,15 @@
+#include <nanobind/stl/string_view.h>
+
+#include "python.hpp"
+#include "tutti/version.hpp"
+
+NB_MODULE(_tutti, module) {
+  module.doc() = "The library behind the package tutti; use that.";
+  module.def("version", &tutti::version, "The version of the library.");
+  tutti::python::bind_options(module);
+  tutti::python::bind_log(module);
+  tutti::python::bind_node(module);
+  tutti::python::bind_group(module);
+  tutti::python::bind_claim(module);
+  tutti::python::bind_batch(module);
+}

@@ -1,0 +1,66 @@
+/// \file node.hpp
+/// A node as an object of Python.
+#pragma once
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "python.hpp"
+#include "told.hpp"
+#include "tutti/node.hpp"
+
+namespace tutti::python {
+
+/// The node. Calls that wait hold it, so that it is destroyed after they have
+/// returned: without the GIL, since a function for states may still run.
+struct Running {
+  explicit Running(Node made) : node(std::move(made)) {}
+
+  struct Counted {
+    Counted() { count_node(1); }
+    ~Counted() { count_node(-1); }
+    Counted(const Counted&) = delete;
+    Counted& operator=(const Counted&) = delete;
+  };
+  Counted counted;                   // until the node is destroyed
+  std::atomic<bool> closing{false};  // calls that wait must return
+  Node node;
+};
+
+class PyNode {
+ public:
+  explicit PyNode(const nb::dict& options);
+  PyNode(const PyNode&) = delete;
+  PyNode& operator=(const PyNode&) = delete;
+  ~PyNode();
+
+  /// Raises tutti.Stopped if the node was closed, or belongs to the parent of a fork.
+  [[nodiscard]] std::shared_ptr<Running> running() const;
+
+  void start();
+  void stop(nb::handle timeout);
+  void leave(nb::handle timeout);
+  /// Destroys the node. Calls of other threads end with an error.
+  void close();
+  [[nodiscard]] std::size_t poll();
+  void wait(nb::handle timeout);
+  [[nodiscard]] std::optional<ViewChange> next_view(nb::handle timeout);
+  [[nodiscard]] bool is_closed() const { return running_ == nullptr; }
+  [[nodiscard]] const std::string& name() const { return name_; }
+
+  /// It stays when the node is closed: loops may still wait for its descriptors.
+  [[nodiscard]] Told& told() const { return *told_; }
+
+  const OfThisProcess here;
+
+ private:
+  void end(nb::handle timeout, Result<void> (Node::*call)(nanoseconds));
+
+  std::string name_;
+  const std::shared_ptr<Told> told_ = std::make_shared<Told>();
+  std::shared_ptr<Running> running_;
+  bool starts_ = false;
+};
+
+}  // namespace tutti::python

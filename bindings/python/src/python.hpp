@@ -1,0 +1,93 @@
+/// \file python.hpp
+/// What all parts of the module share: errors become exceptions, durations become nanoseconds, and
+/// waits let other threads of the interpreter run and end when the user presses Ctrl-C.
+///
+/// Rules: PY1 no thread of the library that the protocol waits for takes the interpreter's lock
+/// (GIL); PY2 a call that may wait releases the GIL, and asks for signals every kSlice.
+#pragma once
+#include <nanobind/nanobind.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <string_view>
+#include <utility>
+
+#include "tutti/error.hpp"
+
+namespace tutti::python {
+
+namespace nb = nanobind;
+using std::chrono::nanoseconds;
+
+inline constexpr nanoseconds kForever = nanoseconds::max();
+inline constexpr nanoseconds kSlice = std::chrono::milliseconds(20);
+
+/// Throws tutti.Error, or the subclass of it that belongs to the code.
+[[noreturn]] void raise(const Error& error);
+/// The same, with the attribute `sent`: how many messages were sent before.
+[[noreturn]] void raise(const Error& error, std::size_t sent);
+
+template <class T>
+T or_raise(Result<T> result) {
+  if (!result) raise(result.error());
+  if constexpr (!std::is_void_v<T>) return std::move(*result);
+}
+
+/// Seconds as a number, or a timedelta; None is for ever. Raises for what is neither, and for NaN.
+[[nodiscard]] nanoseconds duration_from(nb::handle value, std::string_view what);
+[[nodiscard]] double seconds_of(nanoseconds duration);
+
+/// Throws the exception of a signal's handler, if one came and raised.
+void check_signals();
+
+/// Calls attempt(slice) without the GIL until it does not end with ErrorCode::timed_out, or
+/// `timeout` is over. `attempt` takes no object of Python.
+template <class Attempt>
+auto in_slices(nanoseconds timeout, Attempt&& attempt) -> decltype(attempt(timeout)) {
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point start = Clock::now();
+  for (;;) {
+    const nanoseconds left =
+        timeout == kForever ? kForever : std::max(nanoseconds(0), timeout - (Clock::now() - start));
+    auto result = [&] {
+      const nb::gil_scoped_release released;
+      return attempt(std::min(left, kSlice));
+    }();
+    if (result || result.error().code != ErrorCode::timed_out || left <= kSlice) return result;
+    check_signals();
+  }
+}
+
+/// Runs `call`, which cannot be divided into slices, on another thread and waits for it. If a
+/// signal raises meanwhile, or `ends` becomes true, `interrupt` must make `call` return, if need be
+/// when it is called again; an exception is thrown then.
+[[nodiscard]] Result<void> interruptible(const std::function<Result<void>()>& call,
+                                         const std::function<void()>& interrupt,
+                                         const std::atomic<bool>& ends);
+
+/// Grows in the child of each fork that had a node in its parent.
+[[nodiscard]] std::uint64_t forks_with_nodes();
+void count_node(int difference);
+
+/// Part of each object that stands for something of the library. In the child of a fork there is no
+/// thread that drives a node: there each use is an error, and nothing is destroyed.
+class OfThisProcess {
+ public:
+  [[nodiscard]] bool is_here() const { return forks_ == forks_with_nodes(); }
+  /// Raises tutti.Stopped in the child of a fork.
+  void must_be_here(const char* what) const;
+
+ private:
+  std::uint64_t forks_ = forks_with_nodes();
+};
+
+void bind_options(nb::module_& module);
+void bind_log(nb::module_& module);
+void bind_node(nb::module_& module);
+void bind_group(nb::module_& module);
+void bind_claim(nb::module_& module);
+void bind_batch(nb::module_& module);
+
+}  // namespace tutti::python

@@ -1,0 +1,134 @@
+"""Members in an event loop: no thread of Python, no polling."""
+
+import asyncio
+import threading
+
+import pytest
+import tutti
+from cluster import WATCHDOG, alone, cluster
+
+
+async def within(awaitable):
+    return await asyncio.wait_for(awaitable, WATCHDOG)
+
+
+async def test_three_members_in_one_loop():
+    with cluster() as (_, groups):
+        async def member(i):
+            taken = []
+
+            async def take():
+                async for batch in groups[i]:
+                    taken.extend((m.seq, m.sender, bytes(m)) for m in batch)
+
+            taker = asyncio.create_task(take())
+            for n in range(100):
+                ticket = groups[i].send(f"{i} says {n}".encode())
+                if n % 10 == 9:
+                    await groups[i].delivered(ticket)
+                    assert groups[i].is_delivered(ticket)
+            groups[i].finish()
+            await taker
+            return taken
+
+        outputs = await within(asyncio.gather(*(member(i) for i in range(3))))
+        assert [seq for seq, _, _ in outputs[0]] == list(range(300))
+        assert outputs[1] == outputs[0] and outputs[2] == outputs[0]
+
+
+async def test_several_tasks_wait_for_different_tickets():
+    with alone() as (_, group):
+        tickets = [group.send(b"a") for _ in range(3)]
+        waiting = [asyncio.create_task(group.delivered(ticket)) for ticket in tickets]
+        await asyncio.sleep(0)
+        assert not any(task.done() for task in waiting)
+        for _ in tickets:
+            with await within(group.taken(max=1)) as batch:
+                assert len(batch) == 1
+        await within(asyncio.gather(*waiting))
+        assert group.on_release is None
+        await within(group.delivered(tickets[0]))
+
+
+async def test_another_thread_releases():
+    with alone() as (_, group):
+        ticket = group.send(b"a")
+        waiting = asyncio.create_task(group.delivered(ticket))
+        await asyncio.sleep(0)
+
+        def take():
+            with group.take(timeout=WATCHDOG):
+                pass
+
+        taker = threading.Thread(target=take)
+        taker.start()
+        await within(waiting)
+        taker.join(WATCHDOG)
+
+
+async def test_a_wait_that_is_cancelled_leaves_nothing():
+    with alone() as (_, group):
+        ticket = group.send(b"a")
+        waiting = [asyncio.create_task(group.delivered(ticket)) for _ in range(2)]
+        await asyncio.sleep(0)
+        waiting[0].cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting[0]
+        (await within(group.taken())).release()
+        await within(waiting[1])
+        taking = [asyncio.create_task(group.taken()) for _ in range(2)]
+        await asyncio.sleep(0)
+        for task in taking:
+            task.cancel()
+        for ended in await asyncio.gather(*taking, return_exceptions=True):
+            assert isinstance(ended, asyncio.CancelledError)
+        group.send(b"b")
+        with await within(group.taken()) as batch:
+            assert bytes(batch[0]) == b"b"
+
+
+async def test_the_end_of_a_node_ends_all_waits():
+    with cluster("ab") as (nodes, groups):
+        ticket = groups[0].send(b"a")
+        waiting = [asyncio.create_task(groups[0].delivered(ticket)),
+                   asyncio.create_task(groups[1].taken(max=1))]
+        (await within(waiting[1])).release()
+        waiting.append(asyncio.create_task(groups[1].taken()))
+        seen = [view.view async for view in only(nodes[0].views(), 1)]
+        assert seen == [1]
+        views = asyncio.create_task(collect(nodes[0].views()))
+        await asyncio.sleep(0)
+        nodes[0].close()
+        with pytest.raises(tutti.Stopped):
+            await within(waiting[0])
+        assert await within(views) == []
+        with pytest.raises(tutti.PeerLost):  # one of two is no majority
+            await within(waiting[2])
+
+
+async def only(values, count):
+    async for value in values:
+        yield value
+        count -= 1
+        if count == 0:
+            return
+
+
+async def collect(values):
+    return [value async for value in values]
+
+
+async def test_ticket_0_is_an_error():
+    with alone() as (_, group):
+        with pytest.raises(tutti.InvalidArgument, match="ticket 0"):
+            await group.delivered(0)
+
+
+async def test_a_failed_node_ends_all_waits():
+    with cluster("ab") as (nodes, groups):
+        waiting = asyncio.create_task(groups[0].delivered(groups[0].send(b"a")))
+        await asyncio.sleep(0)
+        nodes[1].close()  # one of two is no majority
+        with pytest.raises(tutti.Error) as raised:
+            await within(waiting)
+        assert nodes[0].failure().code == raised.value.code
