@@ -72,7 +72,7 @@ void bind_messages(nb::module_& module) {
           "Index of its sender in Group.members.")
       .def_prop_ro(
           "data", [](nb::handle self) { return nb::steal(PyMemoryView_FromObject(self.ptr())); },
-          "A read-only memoryview of its bytes.")
+          nb::sig("def data(self) -> memoryview[int]"), "A read-only memoryview of its bytes.")
       .def("__len__", [](const PyMessage& m) { return m.get().size; })
       .def("__bytes__", [](const PyMessage& m) {
         const Message& shown = m.get();
@@ -153,11 +153,15 @@ void bind_batch(nb::module_& module) {
       "their space may be used again. It is a sequence of Message.")
       .def("__len__", &PyBatch::size)
       .def("__getitem__", &message_at, nb::arg("index"))
+      .def(
+          "__iter__", [](nb::handle self) { return nb::steal(PySeqIter_New(self.ptr())); },
+          nb::sig("def __iter__(self) -> collections.abc.Iterator[Message]"))
       .def_prop_ro(
           "sizes",
           [](const PyBatch& batch) {
             return column_of<std::uint32_t>(batch, "I", [](const Message& m) { return m.size; });
           },
+          nb::sig("def sizes(self) -> memoryview[int]"),
           "The sizes of all messages, in bytes: a memoryview of numbers, a copy.")
       .def_prop_ro(
           "senders",
@@ -165,6 +169,7 @@ void bind_batch(nb::module_& module) {
             return column_of<std::uint32_t>(batch, "I",
                                             [](const Message& m) { return m.sender.value; });
           },
+          nb::sig("def senders(self) -> memoryview[int]"),
           "The senders of all messages, as indexes in Group.members: likewise a copy.")
       .def_prop_ro(
           "seqs",
@@ -172,6 +177,7 @@ void bind_batch(nb::module_& module) {
             return column_of<std::uint64_t>(batch, "Q",
                                             [](const Message& m) { return m.seq.value; });
           },
+          nb::sig("def seqs(self) -> memoryview[int]"),
           "The numbers of all messages in the group's sequence: likewise a copy.")
       .def_prop_ro("view", &PyBatch::view, "The view in which its messages are delivered.")
       .def(
@@ -184,7 +190,9 @@ void bind_batch(nb::module_& module) {
       .def("release", &PyBatch::release,
            "Ends the loan. Raises BufferError if arrays or memoryviews still look at messages;\n"
            "then the loan ends with the last of them.")
-      .def("__enter__", [](nb::handle self) { return nb::borrow(self); })
+      .def(
+          "__enter__", [](nb::handle self) { return nb::borrow(self); },
+          nb::sig("def __enter__(self) -> Batch"))
       .def(
           "__exit__", [](PyBatch& batch, nb::handle, nb::handle, nb::handle) { batch.release(); },
           nb::arg("type").none(), nb::arg("value").none(), nb::arg("traceback").none());

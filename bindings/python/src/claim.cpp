@@ -122,7 +122,9 @@ void bind_claim(nb::module_& module) {
            [](nb::handle self, nb::handle at) -> nb::object { return all_bytes(self)[at]; })
       .def("__setitem__",
            [](nb::handle self, nb::handle at, nb::handle value) { all_bytes(self)[at] = value; })
-      .def("__enter__", [](nb::handle self) { return nb::borrow(self); })
+      .def(
+          "__enter__", [](nb::handle self) { return nb::borrow(self); },
+          nb::sig("def __enter__(self) -> Claim"))
       .def(
           "__exit__",
           [](PyClaim& claim, nb::handle type, nb::handle, nb::handle) { claim.exit(type); },

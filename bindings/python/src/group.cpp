@@ -64,8 +64,12 @@ Service service_from(const Group& group, nb::handle word) {
 
 void bind_group(nb::module_& module) {
   nb::class_<PyGroup> group(module, "Group", "One group of a node.");
-  group.def(nb::init<PyNode&, nb::dict>(), nb::arg("node"), nb::arg("options"))
+  group
+      .def(nb::init<PyNode&, nb::dict>(), nb::arg("node"), nb::arg("options"),
+           nb::sig("def __init__(self, node: Node, options: dict[str, object]) -> None"))
       .def("take", &take, nb::arg("max") = kTakeMax, nb::arg("timeout").none() = nb::none(),
+           nb::sig("def take(self, max: int = 256, timeout: float | datetime.timedelta | None = "
+                   "None) -> Batch"),
            "Takes the next messages, at most `max` and about 64 KiB, in the group's order.\n\n"
            "Waits until there are some, at most `timeout` seconds (None: for ever); with 0 it "
            "never\n"
@@ -75,8 +79,12 @@ void bind_group(nb::module_& module) {
            "ended.")
       .def("claim", &claim, nb::arg("size"), nb::arg("timeout").none() = nb::none(),
            nb::arg("service").none() = nb::none(),
+           nb::sig("def claim(self, size: int, timeout: float | datetime.timedelta | None = None, "
+                   "service: str | None = None) -> Claim"),
            "Space for a message of `size` bytes, to be filled in place; waits while there is none.")
       .def("wait", &wait_for, nb::arg("ticket"), nb::arg("timeout").none() = nb::none(),
+           nb::sig("def wait(self, ticket: int, timeout: float | datetime.timedelta | None = None) "
+                   "-> None"),
            "Waits until this member has delivered its message with that ticket: taken it, and\n"
            "released the batch.")
       .def(
@@ -97,8 +105,11 @@ void bind_group(nb::module_& module) {
       .def(
           "complete", [](const PyGroup& of) { return of.group().complete(); },
           "Whether all senders have finished and every member has delivered everything.")
-      .def("wait_complete", &wait_complete, nb::arg("timeout").none() = nb::none(),
-           "Waits for that. Another thread must take what comes meanwhile.")
+      .def(
+          "wait_complete", &wait_complete, nb::arg("timeout").none() = nb::none(),
+          nb::sig(
+              "def wait_complete(self, timeout: float | datetime.timedelta | None = None) -> None"),
+          "Waits for that. Another thread must take what comes meanwhile.")
       .def(
           "fileno", [](const PyGroup& of) { return or_raise(of.group().event_fd()); },
           "A descriptor that is readable while there may be something to take. Do not close it.")
@@ -108,13 +119,15 @@ void bind_group(nb::module_& module) {
             return std::string(of.group().name_of(MemberIndex{member}));
           },
           nb::arg("member"), "The name of the member with that index, such as Message.sender.")
-      .def("lag_records", &lags)
-      .def("counters", [](const PyGroup& of) { return record_of(of.group().statistics()); })
+      .def("lag_records", &lags, nb::sig("def lag_records(self) -> list[dict[str, typing.Any]]"))
+      .def(
+          "counters", [](const PyGroup& of) { return record_of(of.group().statistics()); },
+          nb::sig("def counters(self) -> dict[str, typing.Any]"))
       .def_prop_ro(
           "name", [](const PyGroup& of) { return of.group().name(); }, "The name of the group.")
       .def_prop_ro(
           "members", [](const PyGroup& of) { return of.group().members().all(); },
-          "The names of its members, by their index.")
+          nb::sig("def members(self) -> list[str]"), "The names of its members, by their index.")
       .def_prop_ro(
           "own_index", [](const PyGroup& of) { return of.group().own_index().value; },
           "The index of this member; the number of members if it is none.")

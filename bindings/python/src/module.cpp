@@ -6,7 +6,6 @@
 NB_MODULE(_tutti, module) {
   module.doc() = "The library behind the package tutti; use that.";
   module.def("version", &tutti::version, "The version of the library.");
-  tutti::python::bind_options(module);
   tutti::python::bind_log(module);
   tutti::python::bind_node(module);
   tutti::python::bind_group(module);

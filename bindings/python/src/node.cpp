@@ -123,30 +123,41 @@ std::optional<ViewChange> PyNode::next_view(nb::handle timeout) {
 
 void bind_node(nb::module_& module) {
   nb::class_<PyNode>(module, "Node", "One member of a cluster.")
-      .def(nb::init<nb::dict>(), nb::arg("options"))
+      .def(nb::init<nb::dict>(), nb::arg("options"),
+           nb::sig("def __init__(self, options: dict[str, object]) -> None"))
       .def("start", &PyNode::start)
-      .def("stop", &PyNode::stop, nb::arg("timeout").none())
-      .def("leave", &PyNode::leave, nb::arg("timeout").none())
+      .def("stop", &PyNode::stop, nb::arg("timeout").none(),
+           nb::sig("def stop(self, timeout: float | datetime.timedelta | None) -> None"))
+      .def("leave", &PyNode::leave, nb::arg("timeout").none(),
+           nb::sig("def leave(self, timeout: float | datetime.timedelta | None) -> None"))
       .def("close", &PyNode::close)
       .def("poll", &PyNode::poll)
-      .def("wait", &PyNode::wait, nb::arg("timeout").none())
+      .def("wait", &PyNode::wait, nb::arg("timeout").none(),
+           nb::sig("def wait(self, timeout: float | datetime.timedelta | None) -> None"))
       .def(
-          "next_view",
+          "next_view_record",
           [](PyNode& node, nb::handle timeout) -> nb::object {
             const std::optional<ViewChange> view = node.next_view(timeout);
             return view ? nb::object(record_of(*view)) : nb::none();
           },
-          nb::arg("timeout").none())
-      .def("current_view",
-           [](const PyNode& node) { return record_of(node.running()->node.view()); })
-      .def("failure_of",
-           [](const PyNode& node) -> nb::object {
-             const std::optional<Error> failure = node.running()->node.failure();
-             if (!failure) return nb::none();
-             return nb::make_tuple(static_cast<int>(failure->code), failure->message);
-           })
-      .def("counters",
-           [](const PyNode& node) { return record_of(node.running()->node.statistics()); })
+          nb::arg("timeout").none(),
+          nb::sig("def next_view_record(self, timeout: float | datetime.timedelta | None) -> "
+                  "dict[str, typing.Any] | None"))
+      .def(
+          "current_view", [](const PyNode& node) { return record_of(node.running()->node.view()); },
+          nb::sig("def current_view(self) -> dict[str, typing.Any]"))
+      .def(
+          "failure_of",
+          [](const PyNode& node) -> nb::object {
+            const std::optional<Error> failure = node.running()->node.failure();
+            if (!failure) return nb::none();
+            return nb::make_tuple(static_cast<int>(failure->code), failure->message);
+          },
+          nb::sig("def failure_of(self) -> tuple[int, str] | None"))
+      .def(
+          "counters",
+          [](const PyNode& node) { return record_of(node.running()->node.statistics()); },
+          nb::sig("def counters(self) -> dict[str, typing.Any]"))
       .def_prop_ro("views_descriptor",
                    [](const PyNode& node) { return node.told().views_descriptor(); })
       .def_prop_ro("ended_descriptor",

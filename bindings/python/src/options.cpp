@@ -154,26 +154,4 @@ GroupOptions group_options(const nb::dict& from) {
   return options;
 }
 
-void bind_options(nb::module_& module) {
-  // The defaults, so that a test can compare them with the documentation of the package.
-  module.def(
-      "defaults",
-      [] {
-        const NodeOptions node;
-        const GroupOptions group;
-        nb::dict all;
-        all["fabric"] = word_of(node.fabric);
-        all["drive"] = word_of(node.drive);
-        all["start_timeout"] = seconds_of(node.start_timeout);
-        all["suspect_after"] = seconds_of(node.suspect_after);
-        all["order"] = word_of(group.order);
-        all["level"] = word_of(group.level);
-        all["message_max_bytes"] = group.message_max_bytes;
-        all["window_bytes"] = group.window_bytes;
-        all["window_messages"] = group.window_messages;
-        return all;
-      },
-      "Some defaults of the library.");
-}
-
 }  // namespace tutti::python

@@ -83,7 +83,6 @@ class OfThisProcess {
   std::uint64_t forks_ = forks_with_nodes();
 };
 
-void bind_options(nb::module_& module);
 void bind_log(nb::module_& module);
 void bind_node(nb::module_& module);
 void bind_group(nb::module_& module);

@@ -199,10 +199,15 @@ void bind_sending(nb::class_<PyGroup>& group) {
   group
       .def("send", &send, nb::arg("data"), nb::arg("timeout").none() = nb::none(),
            nb::arg("service").none() = nb::none(),
+           nb::sig("def send(self, data: _typeshed.ReadableBuffer, timeout: float | "
+                   "datetime.timedelta | None = None, service: str | None = None) -> int"),
            "Sends a bytes-like object: copies it into the ring buffer, and commits. Returns the\n"
            "ticket. Waits while there is no space, at most `timeout` seconds (None: for ever).")
       .def("send_many", &send_many, nb::arg("data"), nb::arg("sizes"),
            nb::arg("timeout").none() = nb::none(), nb::arg("service").none() = nb::none(),
+           nb::sig("def send_many(self, data: _typeshed.ReadableBuffer, sizes: int | "
+                   "collections.abc.Iterable[int] | _typeshed.ReadableBuffer, timeout: float | "
+                   "datetime.timedelta | None = None, service: str | None = None) -> int"),
            "Sends the messages that lie in `data`, one behind the other: all of one size, if\n"
            "`sizes` is a number, or else each of its own. Returns the ticket of the last one. An\n"
            "error's attribute `sent` says how many were sent before it.");

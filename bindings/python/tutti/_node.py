@@ -133,10 +133,10 @@ class Node(_tutti.Node):
         """The view this node is in; its number is 0 before the first one."""
         return view_of(self.current_view())
 
-    def next_view(self, timeout: Seconds | None = None) -> ViewChange | None:  # type: ignore[override]
+    def next_view(self, timeout: Seconds | None = None) -> ViewChange | None:
         """The next view that this node installed, in order; waits for it. None: the node has ended,
         and all were taken. The newest 4,096 are kept."""
-        record = super().next_view(timeout)
+        record = self.next_view_record(timeout)
         return None if record is None else view_of(record)
 
     def views(self) -> _Views:

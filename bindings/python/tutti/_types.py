@@ -144,6 +144,7 @@ def view_of(record: dict[str, Any]) -> ViewChange:
 
 
 def group_statistics_of(record: dict[str, Any]) -> GroupStatistics:
-    return GroupStatistics(**{
+    fields: dict[str, Any] = {
         name: BatchHistogram(**value) if isinstance(value, dict) else value
-        for name, value in record.items()})
+        for name, value in record.items()}
+    return GroupStatistics(**fields)
