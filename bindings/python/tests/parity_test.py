@@ -1,0 +1,118 @@
+"""What C++ has, Python has: options, enumerations, counters, codes, by the headers' text. What has
+another form in Python is listed here, and nothing else."""
+
+import dataclasses
+import inspect
+import re
+
+import pytest
+import tutti
+from cluster import ROOT, alone
+
+INCLUDE = ROOT / "include/tutti"
+# The words of the binding's C++ are those of Python, which the parametrised tests below send
+# through it.
+ENUMERATIONS = ["Order", "Level", "Service", "FabricChoice", "Drive", "LeftReason", "ErrorCode"]
+OTHERWISE = {
+    "NodeOptions": {
+        "idle": ["idle_spin", "idle_yield", "idle_sleep"],
+        "on_view": [],  # Node.views
+        "log": [],  # logging
+    },
+    "GroupOptions": {
+        "delivery": [], "on_delivery": [],  # by taking, always
+        "snapshot": [],  # save_state is the way in Python
+    },
+}
+
+
+def header(*names):
+    return "".join((INCLUDE / name).read_text(encoding="utf-8") for name in names)
+
+
+def fields_of(text, name):
+    body = re.search(rf"struct {name} \{{(.*?)\n\}}", text, re.S).group(1)
+    body = re.sub(r"/\*.*?\*/|//[^\n]*", "", body, flags=re.S)
+    body = re.sub(r"\n  \[\[nodiscard\]\][^;{]*(;|\{.*?\n  \})", "", body, flags=re.S)
+    fields = []
+    for part in filter(None, (part.strip() for part in body.split(";"))):
+        if not part.startswith("static"):
+            fields.append(re.search(r"(\w+)\s*(?:\{[^}]*\}|=.*)?$", part, re.S).group(1))
+    return fields
+
+
+def words_of(text, name):
+    body = re.search(rf"enum class {name}\b[^{{]*\{{(.*?)\}}", text, re.S).group(1)
+    body = re.sub(r"/\*.*?\*/|//[^\n]*", "", body, flags=re.S)
+    return [word.split("=")[0].strip() for word in body.split(",") if word.strip()]
+
+
+@pytest.mark.parametrize("struct, function", [
+    ("NodeOptions", tutti.Node.__init__), ("GroupOptions", tutti.Node.join)])
+def test_options(struct, function):
+    wanted = set()
+    for field in fields_of(header("options.hpp"), struct):
+        wanted |= set(OTHERWISE[struct].get(field, [field]))
+    assert set(inspect.signature(function).parameters) - {"self"} == wanted
+
+
+@pytest.mark.parametrize("name", ENUMERATIONS)
+def test_enumerations(name):
+    text = header("types.hpp", "error.hpp", "options.hpp", "view.hpp")
+    words = words_of(text, name)
+    assert [(member.name, member.value) for member in getattr(tutti, name)] == [
+        (word, word) for word in words]
+
+
+@pytest.mark.parametrize("name", ["GroupStatistics", "NodeStatistics", "MemberLag", "ViewChange",
+                                  "Departure", "BatchHistogram"])
+def test_records(name):
+    fields = [field.name for field in dataclasses.fields(getattr(tutti, name))]
+    assert fields == fields_of(header("statistics.hpp", "view.hpp"), name)
+
+
+def test_each_code_has_an_exception():
+    for code in tutti.ErrorCode:
+        name = "".join(word.capitalize() for word in code.split("_"))
+        assert issubclass(getattr(tutti, name), tutti.Error)
+
+
+def test_codes_come_as_their_exceptions():
+    from tutti._errors import error_of
+    for number, code in enumerate(tutti.ErrorCode):
+        error = error_of(number, "why")
+        assert error.code == code and type(error).__name__.lower() == code.replace("_", "")
+
+
+@pytest.mark.parametrize("option, words", [
+    ("fabric", tutti.FabricChoice), ("drive", tutti.Drive)])
+def test_words_of_a_node_reach_the_library(option, words):
+    for word in words:
+        more = {"provider": "tcp"} if word == "ofi" else {}
+        tutti.Node("a", {"a": "127.0.0.1:7101"}, **{option: word}, **more).close()
+
+
+def test_words_of_a_group_reach_the_library():
+    good = {("none", "unordered"), ("lcr", "atomic")} | {
+        (order, level) for order in ("round_robin", "token_ring") for level in ("agreed", "atomic")}
+    for order in tutti.Order:
+        for level in tutti.Level:
+            with tutti.Node("a", {"a": "127.0.0.1:7101"}) as node:
+                if (order, level) in good:
+                    node.join("log", order=order, level=level)
+                else:
+                    with pytest.raises(tutti.InvalidArgument):
+                        node.join("log", order=order, level=level)
+
+
+def test_counters_count():
+    with alone() as (node, group):
+        group.send_many(b"abc", 1)
+        taken = 0
+        while taken < 3:
+            with group.take() as batch:
+                taken += len(batch)
+        assert group.statistics().delivered_messages == 3
+        assert group.statistics().delivery.items == 3
+        assert group.statistics().delivery.mean() > 0
+        assert node.statistics().passes > 0

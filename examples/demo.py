@@ -1,0 +1,79 @@
+"""Three members as Python processes stream the text of a folder to one another; one is killed on
+the way. The outputs of the others must be identical, and that of the killed one their beginning.
+
+    demo.py [FOLDER]
+"""
+
+import hashlib
+import json
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+from pathlib import Path
+
+import tutti
+
+NAMES = "abc"
+SUFFIXES = {".cpp", ".hpp", ".h", ".md", ".py"}
+
+
+def send(group, folder):
+    """Sends all lines of the folder's text, many in one call."""
+    for path in sorted(Path(folder).rglob("*")):
+        if path.suffix in SUFFIXES and path.is_file() and "build" not in path.parts:
+            lines = path.read_bytes().splitlines(keepends=True)
+            group.send_many(b"".join(lines), [len(line) for line in lines])
+    group.finish()
+
+
+def member(name, addresses, folder, output):
+    with tutti.Node(name, addresses, fabric="shm") as node, open(output, "wb", 0) as file:
+        group = node.join("text")
+        node.start()
+        threading.Thread(target=send, args=(group, folder)).start()
+        for batch in group:
+            file.write(b"".join(b"%d %d %b" % (message.seq, message.sender, bytes(message))
+                                for message in batch))
+
+
+def free_addresses():
+    probes = [socket.socket() for _ in NAMES]
+    for probe in probes:
+        probe.bind(("127.0.0.1", 0))
+    addresses = {name: f"127.0.0.1:{probe.getsockname()[1]}" for name, probe in zip(NAMES, probes)}
+    for probe in probes:
+        probe.close()
+    return addresses
+
+
+def main(folder):
+    addresses = json.dumps(free_addresses())
+    with tempfile.TemporaryDirectory() as outputs:
+        files = {name: Path(outputs, name) for name in NAMES}
+        members = {name: subprocess.Popen([sys.executable, __file__, "--member", name, addresses,
+                                           folder, str(files[name])]) for name in NAMES}
+        victim = NAMES[-1]
+        while members[victim].poll() is None:
+            if files[victim].exists() and files[victim].stat().st_size > 100_000:
+                members[victim].kill()
+                print(f"member {victim} is killed")
+                break
+        status = {name: process.wait() for name, process in members.items()}
+        texts = {name: file.read_bytes() for name, file in files.items()}
+        for name, text in texts.items():
+            print(f"member {name}: {text.count(10)} lines, sha256 "
+                  f"{hashlib.sha256(text).hexdigest()[:16]}")
+        survivors = [name for name in NAMES if name != victim]
+        same = all(status[name] == 0 and texts[name] == texts[survivors[0]] for name in survivors)
+        if not same or not texts[survivors[0]].startswith(texts[victim]):
+            sys.exit("the outputs differ")
+        print("identical")
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--member"]:
+        member(sys.argv[2], json.loads(sys.argv[3]), *sys.argv[4:])
+    else:
+        main(sys.argv[1] if len(sys.argv) > 1 else str(Path(__file__).resolve().parents[1]))
