@@ -72,7 +72,7 @@ void bind_messages(nb::module_& module) {
           "Index of its sender in Group.members.")
       .def_prop_ro(
           "data", [](nb::handle self) { return nb::steal(PyMemoryView_FromObject(self.ptr())); },
-          nb::sig("def data(self) -> memoryview[int]"), "A read-only memoryview of its bytes.")
+          nb::sig("def data(self) -> memoryview"), "A read-only memoryview of its bytes.")
       .def("__len__", [](const PyMessage& m) { return m.get().size; })
       .def("__bytes__", [](const PyMessage& m) {
         const Message& shown = m.get();
@@ -161,7 +161,7 @@ void bind_batch(nb::module_& module) {
           [](const PyBatch& batch) {
             return column_of<std::uint32_t>(batch, "I", [](const Message& m) { return m.size; });
           },
-          nb::sig("def sizes(self) -> memoryview[int]"),
+          nb::sig("def sizes(self) -> memoryview"),
           "The sizes of all messages, in bytes: a memoryview of numbers, a copy.")
       .def_prop_ro(
           "senders",
@@ -169,7 +169,7 @@ void bind_batch(nb::module_& module) {
             return column_of<std::uint32_t>(batch, "I",
                                             [](const Message& m) { return m.sender.value; });
           },
-          nb::sig("def senders(self) -> memoryview[int]"),
+          nb::sig("def senders(self) -> memoryview"),
           "The senders of all messages, as indexes in Group.members: likewise a copy.")
       .def_prop_ro(
           "seqs",
@@ -177,11 +177,11 @@ void bind_batch(nb::module_& module) {
             return column_of<std::uint64_t>(batch, "Q",
                                             [](const Message& m) { return m.seq.value; });
           },
-          nb::sig("def seqs(self) -> memoryview[int]"),
+          nb::sig("def seqs(self) -> memoryview"),
           "The numbers of all messages in the group's sequence: likewise a copy.")
       .def_prop_ro("view", &PyBatch::view, "The view in which its messages are delivered.")
       .def(
-          "runs", &runs_of,
+          "runs", &runs_of, nb::sig("def runs(self) -> list[Run]"),
           "The messages as arrays in place: a list of Run, each of messages of one sender and one\n"
           "size. Each message is in one run.")
       .def("tobytes", &all_bytes, "The bytes of all messages one behind the other: a copy.")

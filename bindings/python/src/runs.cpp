@@ -112,7 +112,7 @@ void bind_runs(nb::module_& module) {
           "size", [](const PyRun& run) { return run.shape[1]; }, "Bytes of each message.")
       .def_prop_ro(
           "positions", [](const PyRun& run) { return column<std::uint32_t>("I", run.positions); },
-          nb::sig("def positions(self) -> memoryview[int]"),
+          nb::sig("def positions(self) -> memoryview"),
           "Where its messages are in the batch: a memoryview of numbers, a copy.");
 }
 
