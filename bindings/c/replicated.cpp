@@ -10,12 +10,10 @@
 #include "tutti/replicated.hpp"
 
 namespace tutti::c {
-namespace {
-
-using Bytes = std::vector<std::byte>;
 
 // The machine of a program in C: its callbacks.
 struct Machine {
+  using Bytes = std::vector<std::byte>;
   struct Command {
     Bytes bytes;
     void encode(Bytes& out) const { out.insert(out.end(), bytes.begin(), bytes.end()); }
@@ -43,7 +41,6 @@ struct Machine {
   LoadState load_state{};
 };
 
-}  // namespace
 }  // namespace tutti::c
 
 struct tutti_replicated : tutti::c::Handle<tutti::Replicated<tutti::c::Machine>> {
