@@ -89,7 +89,7 @@ void bind_log(nb::module_& module) {
       [] {
         std::deque<Line> taken;
         {
-          const nb::gil_scoped_release released;
+          const Released released;
           taken = lines().take();
         }
         std::vector<std::tuple<std::string, std::string, std::string>> all;

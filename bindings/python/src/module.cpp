@@ -6,6 +6,8 @@
 NB_MODULE(_tutti, module) {
   module.doc() = "The library behind the package tutti; use that.";
   module.def("version", &tutti::version, "The version of the library.");
+  module.def("end_interpreter", &tutti::python::end_interpreter, nanobind::arg("threads_stay"),
+             "The last call: other threads that wait in this module stay there.");
   tutti::python::bind_log(module);
   tutti::python::bind_node(module);
   tutti::python::bind_group(module);

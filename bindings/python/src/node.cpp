@@ -94,14 +94,14 @@ void PyNode::close() {
   if (last == nullptr) return;
   told_->end();
   last->closing.store(true, std::memory_order_relaxed);
-  const nb::gil_scoped_release released;
+  const Released released;
   if (last.use_count() > 1) static_cast<void>(last->node.stop(nanoseconds(0)));
   last.reset();
 }
 
 std::size_t PyNode::poll() {
   const std::shared_ptr<Running> with = running();
-  const nb::gil_scoped_release released;
+  const Released released;
   return with->node.poll();
 }
 
@@ -109,7 +109,7 @@ void PyNode::wait(nb::handle timeout) {
   const nanoseconds at_most = duration_from(timeout, "timeout");
   const std::shared_ptr<Running> with = running();
   {
-    const nb::gil_scoped_release released;
+    const Released released;
     with->node.wait(std::min(at_most, kSlice));
   }
   check_signals();

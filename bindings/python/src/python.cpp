@@ -3,6 +3,7 @@
 #include <nanobind/stl/string.h>
 
 #include <pthread.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cmath>
@@ -19,7 +20,45 @@ namespace {
 std::atomic<std::uint64_t> forks{0};
 std::atomic<int> nodes{0};
 
+// Threads between Released and the GIL, or in Python code that this module calls.
+std::atomic<int> coming{0};
+std::atomic<bool> ending{false};
+std::atomic<std::thread::id> ends_it{};
+
+/// False if the interpreter ends: then this thread must not ask for the GIL.
+bool may_come() {
+  coming.fetch_add(1, std::memory_order_seq_cst);  // before `ending` is read: end_interpreter waits
+  if (!ending.load(std::memory_order_seq_cst) || ends_it.load() == std::this_thread::get_id()) {
+    return true;
+  }
+  coming.fetch_sub(1, std::memory_order_seq_cst);
+  coming.notify_all();
+  return false;
+}
+
+void has_come() {
+  coming.fetch_sub(1, std::memory_order_seq_cst);
+  coming.notify_all();
+}
+
+[[noreturn]] void stay() {
+  for (;;) ::pause();
+}
+
+/// For calls into Python code from within a call of this module.
+struct InPython {
+  InPython() {
+    if (may_come()) return;
+    PyEval_SaveThread();
+    stay();
+  }
+  ~InPython() { has_come(); }
+  InPython(const InPython&) = delete;
+  InPython& operator=(const InPython&) = delete;
+};
+
 nb::object exception_for(const Error& error) {
+  const InPython inside;
   return nb::module_::import_("tutti._errors")
       .attr("error_of")(static_cast<int>(error.code), error.message);
 }
@@ -30,6 +69,20 @@ nb::object exception_for(const Error& error) {
 }
 
 }  // namespace
+
+Released::~Released() {
+  if (!may_come()) stay();
+  PyEval_RestoreThread(state_);
+  has_come();
+}
+
+void end_interpreter(bool threads_stay) {
+  if (threads_stay) nb::set_leak_warnings(false);
+  ends_it.store(std::this_thread::get_id());
+  ending.store(true, std::memory_order_seq_cst);
+  const Released released;
+  for (int count = coming.load(); count > 0; count = coming.load()) coming.wait(count);
+}
 
 void raise(const Error& error) { throw_it(exception_for(error)); }
 
@@ -85,18 +138,18 @@ Result<void> interruptible(const std::function<Result<void>()>& call,
   }
   for (bool done = false; !done;) {
     {
-      const nb::gil_scoped_release released;
+      const Released released;
       std::unique_lock lock(mutex);
       done = changed.wait_for(lock, kSlice, [&] { return result.has_value(); });
     }
     if (!raised && PyErr_CheckSignals() != 0) raised.emplace();
     if (!done && (raised || ends.load(std::memory_order_relaxed))) {
-      const nb::gil_scoped_release released;
+      const Released released;
       interrupt();  // again and again: `call` may not have begun yet
     }
   }
   {
-    const nb::gil_scoped_release released;
+    const Released released;
     worker.join();
   }
   if (raised) throw nb::python_error(std::move(*raised));

@@ -24,6 +24,28 @@ using std::chrono::nanoseconds;
 inline constexpr nanoseconds kForever = nanoseconds::max();
 inline constexpr nanoseconds kSlice = std::chrono::milliseconds(20);
 
+/// Lets go of the GIL while it exists.
+///
+/// When the interpreter ends, CPython unwinds a thread that asks for the GIL, and C++ would
+/// terminate the process: such a thread stays here instead, until the process is gone
+/// (end_interpreter).
+class Released {
+ public:
+  Released() : state_(PyEval_SaveThread()) {}
+  ~Released();
+  Released(const Released&) = delete;
+  Released& operator=(const Released&) = delete;
+
+ private:
+  PyThreadState* state_;
+};
+
+/// The last call, on the thread that ends the interpreter: threads that are about to have the GIL
+/// again get it, and those that come later stay where they are.
+///
+/// `threads_stay`: what such threads hold is not given back, and nanobind shall not report it.
+void end_interpreter(bool threads_stay);
+
 /// Throws tutti.Error, or the subclass of it that belongs to the code.
 [[noreturn]] void raise(const Error& error);
 /// The same, with the attribute `sent`: how many messages were sent before.
@@ -52,7 +74,7 @@ auto in_slices(nanoseconds timeout, Attempt&& attempt) -> decltype(attempt(timeo
     const nanoseconds left =
         timeout == kForever ? kForever : std::max(nanoseconds(0), timeout - (Clock::now() - start));
     auto result = [&] {
-      const nb::gil_scoped_release released;
+      const Released released;
       return attempt(std::min(left, kSlice));
     }();
     if (result || result.error().code != ErrorCode::timed_out || left <= kSlice) return result;

@@ -27,7 +27,7 @@ std::uint64_t send(const PyGroup& of, nb::handle data, nb::handle timeout, nb::h
   if (space.size() <= kCopiedAtOnce) {
     std::memcpy(space.data(), bytes.get().data(), space.size());
   } else {
-    const nb::gil_scoped_release released;
+    const Released released;
     std::memcpy(space.data(), bytes.get().data(), space.size());
   }
   return group.commit(std::move(space), wanted).value;

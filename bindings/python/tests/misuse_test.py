@@ -259,6 +259,26 @@ group.send(b"a")
     ends_well(done)
 
 
+def test_the_interpreter_ends_while_threads_go_on_taking():
+    done = run(ONE + """
+import threading
+begun = threading.Barrier(4)
+
+def take():
+    begun.wait()
+    while True:
+        try:
+            group.take().release()
+        except tutti.Error:
+            pass
+
+for _ in range(3):
+    threading.Thread(target=take, daemon=True).start()
+begun.wait()
+""")
+    ends_well(done)
+
+
 def test_a_claim_that_outlives_its_node_is_reported():
     done = run(ONE + "claim = group.claim(5); view = memoryview(claim)")
     assert done.returncode == 0 and "claims outlive the node: 1" in done.stderr

@@ -196,6 +196,7 @@ def _close_all() -> None:
     for node in list(_nodes):
         node.close()
     _log.end()
+    _tutti.end_interpreter(threads_stay=threading.active_count() > 1)
 
 
 atexit.register(_close_all)
