@@ -89,7 +89,7 @@ TEST(Shrink, OfAClosedRingIsTakenAllTheSame) {
 // over the ring finds exactly what was committed, in the order of the claims.
 TEST(Shrink, LeavesARingThatCanBeWalked) {
   struct Open {
-    SendRing::Space space;
+    SendRing::Space space{};
     std::uint32_t claimed = 0;
     std::uint32_t used = 0;
     bool committed = false;
