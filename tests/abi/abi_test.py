@@ -4,8 +4,7 @@
     abi_test.py LIBRARY C_INTERFACE [--update]
 
 cpp_names.txt lists the exported names of C++, c.abi the types and functions of the C interface, of
-which C_INTERFACE has the debugging information. The C interface keeps its ABI: what abidiff calls
-incompatible needs another TUTTI_ABI_VERSION. After a change that is meant, --update writes both
+which C_INTERFACE has the debugging information. After a change that is meant, --update writes both
 files anew: read the difference before you commit it.
 """
 
@@ -19,8 +18,8 @@ HERE = Path(__file__).resolve().parent
 HEADERS = HERE.parents[1] / "include/tutti"
 NAMES = HERE / "cpp_names.txt"
 INTERFACE = HERE / "c.abi"
-# Of abidiff's status.
-FAILED, CHANGED, INCOMPATIBLE = 1 | 2, 4, 8
+# Bits of abidiff's status.
+FAILED = 1 | 2
 UPDATE = "If the change is meant, run tests/abi/abi_test.py with --update"
 
 
@@ -69,12 +68,10 @@ def compare_interface(now):
         return True
     if result.returncode & FAILED:
         print(f"abidiff failed: {result.stderr}")
-    elif result.returncode & INCOMPATIBLE:
-        print("The C interface changed in a way that breaks programs. If that is meant, raise",
-              "TUTTI_ABI_VERSION and run tests/abi/abi_test.py with --update.")
-    elif result.returncode & CHANGED:
-        print("The C interface has more, or other, than tests/abi/c.abi; programs go on to work.",
-              UPDATE)
+    else:
+        print("The C interface is not that of tests/abi/c.abi. Functions may be added, and fields at",
+              "the end of an options struct; whatever else changes breaks programs, and needs another",
+              "TUTTI_ABI_VERSION.", UPDATE)
     print(result.stdout)
     return False
 
