@@ -114,12 +114,12 @@ TEST_F(PassingOn, TakesSeveralPiecesWhereOneIsTooSmall) {  // H2, H4
   lose({.records = 4, .rounds = 9});
   ASSERT_TRUE(lacks.pass_on(suspected));
   ASSERT_TRUE(has.pass_on(suspected));
-  EXPECT_EQ(word(kHas, PassWords::kGranules), 28U)
-      << "two whole records, and it is not the last piece";
+  EXPECT_EQ(word(kHas, PassWords::kGranules), 42U)
+      << "three whole records, and it is not the last piece";
   ASSERT_FALSE(has.pass_on(suspected)) << "nobody has seen it";
   EXPECT_EQ(has->pieces_passed(), 1U);
   ASSERT_TRUE(lacks.pass_on(suspected));
-  EXPECT_EQ(table.received(kLacks, kLost), 3U) << "up to the second record, without nulls behind";
+  EXPECT_EQ(table.received(kLacks, kLost), 5U) << "up to the third record, without nulls behind";
   EXPECT_EQ(exchange(), 2U);
   EXPECT_EQ(table.received(kLacks, kLost), 9U);
   EXPECT_TRUE(same_rings());
