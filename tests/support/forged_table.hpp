@@ -185,6 +185,12 @@ class RingWriter {
     return message;
   }
 
+  /// What the record before did not need of its claim (R1).
+  void pad(std::uint32_t granules) {
+    raw({kPadBit | granules, 0});
+    at_ = (at_ + granules) % granules_;
+  }
+
   /// A header at the offset of the next record, or somewhere else.
   void raw(RecordHeader header) { raw_at(at_, header); }
   void raw_at(std::uint32_t granule, RecordHeader header) {

@@ -71,6 +71,12 @@ void bind_messages(nb::module_& module) {
           "sender", [](const PyMessage& m) { return m.get().sender.value; },
           "Index of its sender in Group.members.")
       .def_prop_ro(
+          "ticket", [](const PyMessage& m) { return m.get().ticket.value; },
+          "What send or commit returned, of this member's own messages; 0 of others'.")
+      .def_prop_ro(
+          "view", [](const PyMessage& m) { return m.get().view; },
+          "The view in which it is delivered.")
+      .def_prop_ro(
           "data", [](nb::handle self) { return nb::steal(PyMemoryView_FromObject(self.ptr())); },
           nb::sig("def data(self) -> memoryview"), "A read-only memoryview of its bytes.")
       .def("__len__", [](const PyMessage& m) { return m.get().size; })

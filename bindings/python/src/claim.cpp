@@ -2,6 +2,9 @@
 //
 // A view that is left when the claim should end could write into a message that was sent, or into a
 // later one: then the claim stays, and is abandoned when its last view goes.
+#include <nanobind/stl/optional.h>
+
+#include <optional>
 #include <string>
 
 #include "buffer.hpp"
@@ -27,10 +30,16 @@ class PyClaim {
     if (!claim_ || views_.ended()) throw nb::value_error("this claim was committed or abandoned");
     return claim_.bytes();
   }
-  std::uint64_t commit() {
-    static_cast<void>(bytes());
+  std::uint64_t commit(std::optional<std::uint64_t> used) {
+    const std::size_t claimed = bytes().size();
+    if (used.value_or(0) > claimed) {
+      throw nb::value_error(("the claim has " + std::to_string(claimed) + " bytes, not " +
+                             std::to_string(*used) + "; claim the most that a message may have")
+                                .c_str());
+    }
     must_have_no_views("committed");
-    ticket_ = of_->group.commit(std::move(claim_), service_).value;
+    const auto size = static_cast<std::uint32_t>(used.value_or(claimed));
+    ticket_ = of_->group.commit(std::move(claim_), size, service_).value;
     return ticket_;
   }
   void abandon() {
@@ -44,7 +53,7 @@ class PyClaim {
   void exit(nb::handle raised) {
     if (!claim_) return;  // committed inside
     if (raised.is_none()) {
-      commit();
+      commit(std::nullopt);
     } else {
       abandon();
     }
@@ -112,9 +121,11 @@ void bind_claim(nb::module_& module) {
       "Space for one message, writable bytes by the buffer protocol.\n\n"
       "Fill it, then commit it; or use it in a with statement, which commits at the\n"
       "end, and abandons it if its body raises. It holds old bytes at first.")
-      .def("commit", &PyClaim::commit,
-           "Every member delivers the message now. Returns its ticket. Raises BufferError if\n"
-           "arrays or memoryviews still look at the claim.")
+      .def("commit", &PyClaim::commit, nb::arg("used").none() = nb::none(),
+           nb::sig("def commit(self, used: int | None = None) -> int"),
+           "Every member delivers the message now: the first `used` bytes of the claim, or all.\n"
+           "Returns its ticket. Raises BufferError if arrays or memoryviews still look at the "
+           "claim.")
       .def("abandon", &PyClaim::abandon, "Nothing is delivered for it.")
       .def_prop_ro("ticket", &PyClaim::ticket, "The ticket once it is committed, 0 before.")
       .def("__len__", &PyClaim::size)

@@ -56,6 +56,19 @@ def test_a_claim_is_used_once():
         assert take_all(group, 1) == [b"a"]
 
 
+def test_a_message_may_be_shorter_than_its_claim():
+    with alone() as (_, group):
+        claim = group.claim(16)
+        claim[:3] = b"abc"
+        with pytest.raises(ValueError, match="the claim has 16 bytes, not 17"):
+            claim.commit(17)
+        with pytest.raises((TypeError, OverflowError)):
+            claim.commit(-1)
+        ticket = claim.commit(3)
+        with group.take(timeout=WATCHDOG) as batch:
+            assert (bytes(batch[0]), batch[0].ticket, batch[0].view) == (b"abc", ticket, 1)
+
+
 def test_messages_are_read_only_and_in_place():
     with alone() as (_, group):
         group.send(b"abc")

@@ -32,6 +32,7 @@ class Survivor {
     Outbox out;
     multicast_.step(out);
   }
+  void deliver() { follower_->run(1); }
   void wedge() { multicast_.wedge(); }
   /// True if it has anything to post.
   bool pass_on(const IndexedBy<Rank, bool>& suspected, bool all_wedged = true) {
@@ -123,6 +124,29 @@ TEST_F(PassingOn, TakesSeveralPiecesWhereOneIsTooSmall) {  // H2, H4
   EXPECT_EQ(exchange(), 2U);
   EXPECT_EQ(table.received(kLacks, kLost), 9U);
   EXPECT_TRUE(same_rings());
+}
+
+// R1: the longest record, behind what one just as long did not need and what is left at the ring's
+// end. It goes in one piece or not at all.
+TEST_F(PassingOn, TakesARecordBehindTwoPads) {
+  RingWriter there{table.replica(kLacks, kLost)};
+  for (RingWriter* ring : {&writer, &there}) {
+    ring->put(120, 0);
+    ring->put(112, 1);
+  }
+  table.sent(kLost, {.records = 2, .rounds = 2});
+  for (Survivor* survivor : {&has, &lacks}) {
+    survivor->step();
+    survivor->deliver();  // so the ring's start may be used again
+  }
+  ASSERT_EQ(table.received(kLacks, kLost), 2U);
+  writer.put(0, 2);
+  writer.pad(16);
+  std::memcpy(writer.put(128, 3), "behind two pads", 15);
+  lose({.records = 4, .rounds = 4});
+  EXPECT_GT(exchange(), 0U);
+  EXPECT_EQ(table.received(kLacks, kLost), 4U);
+  EXPECT_EQ(std::memcmp(table.replica(kLacks, kLost).data() + kGranule, "behind two pads", 15), 0);
 }
 
 TEST_F(PassingOn, SaysThatOnlyNullsCame) {
