@@ -9,6 +9,9 @@ cmake=$1 build=$2 venv=$3
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 prefix=$build/python/prefix
 
+# These would have pip install elsewhere, or Python find other packages.
+unset PIP_USER PIP_TARGET PIP_PREFIX PYTHONHOME PYTHONPATH
+
 install() {
   "$venv/bin/pip" install -q --disable-pip-version-check "$@"
 }
@@ -25,6 +28,9 @@ if ! "$venv/bin/python" -c 'import nanobind, nanobind_backend, scikit_build_core
   2>/dev/null; then
   install 'nanobind>=3.1,<4' 'nanobind-backend>=1.0,<2' 'scikit-build-core>=0.11' numpy pytest \
     pytest-asyncio || {
+    if "$venv/bin/pip" download -q --no-deps -d "$build/python/download" 'nanobind>=3.1,<4'; then
+      exit 1 # so it is not for the want of a network
+    fi
     # As with the guest's kernel: what this host cannot get is said, and is no fault of the tree.
     echo "SKIPPED: no Python package: pip could not download what it is built and tested with, see its \
 message. Without a network, set PIP_FIND_LINKS to a folder with the wheels, and PIP_NO_INDEX=1." >&2

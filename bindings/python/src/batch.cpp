@@ -122,6 +122,13 @@ void PyBatch::release() {
       "what is needed for longer");
 }
 
+// The exception of a body says more than that its arrays are still there.
+void PyBatch::exit(bool well) {
+  if (well || !views_.any()) return release();
+  of_->here.must_be_here("batch");
+  views_.end();
+}
+
 void PyBatch::view_gone() {
   if (views_.remove() && of_->here.is_here()) give_back();
 }
@@ -200,7 +207,10 @@ void bind_batch(nb::module_& module) {
           "__enter__", [](nb::handle self) { return nb::borrow(self); },
           nb::sig("def __enter__(self) -> Batch"))
       .def(
-          "__exit__", [](PyBatch& batch, nb::handle, nb::handle, nb::handle) { batch.release(); },
+          "__exit__",
+          [](PyBatch& batch, nb::handle type, nb::handle, nb::handle) {
+            batch.exit(type.is_none());
+          },
           nb::arg("type").none(), nb::arg("value").none(), nb::arg("traceback").none());
   bind_messages(module);
   bind_runs(module);

@@ -28,6 +28,8 @@ class PyBatch {
   [[nodiscard]] std::uint64_t view() const { return view_; }
   [[nodiscard]] bool intact() const;
   /// Raises BufferError while there are views.
+  /// Of a with statement, whose body has ended well or raised.
+  void exit(bool well);
   void release();
   void view_added() { views_.add(); }
   void view_gone();

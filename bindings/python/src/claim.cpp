@@ -54,6 +54,8 @@ class PyClaim {
     if (!claim_) return;  // committed inside
     if (raised.is_none()) {
       commit(std::nullopt);
+    } else if (views_.any()) {
+      views_.end();  // abandoned with the last of them: what the body raised says more
     } else {
       abandon();
     }

@@ -34,7 +34,7 @@ PyNode::PyNode(const nb::dict& options) {
     if (level == LogLevel::error) told->end();  // the node has failed
   };
   name_ = from.name;
-  running_ = std::make_shared<Running>(or_raise(Node::create(std::move(from))));
+  running_ = Running::of(or_raise(Node::create(std::move(from))));
 }
 
 PyNode::~PyNode() {

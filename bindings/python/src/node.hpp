@@ -13,8 +13,18 @@
 namespace tutti::python {
 
 /// The node. Calls that wait hold it, so that it is destroyed after they have
-/// returned: without the GIL, since a function for states may still run.
+/// returned: without the GIL, since a function for states may still run and want it.
 struct Running {
+  [[nodiscard]] static std::shared_ptr<Running> of(Node made) {
+    return {new Running(std::move(made)), [](const Running* last) {
+              if (Released::is_here()) {
+                delete last;
+              } else {
+                const Released released;
+                delete last;
+              }
+            }};
+  }
   explicit Running(Node made) : node(std::move(made)) {}
 
   struct Counted {

@@ -70,9 +70,12 @@ nb::object exception_for(const Error& error) {
 
 }  // namespace
 
+thread_local bool Released::here_ = false;
+
 Released::~Released() {
   if (!may_come()) stay();
   PyEval_RestoreThread(state_);
+  here_ = false;
   has_come();
 }
 
@@ -160,6 +163,7 @@ std::uint64_t forks_with_nodes() { return forks.load(std::memory_order_relaxed);
 
 void count_node(int difference) {
   static const int registered = ::pthread_atfork(nullptr, nullptr, [] {
+    coming.store(0, std::memory_order_relaxed);  // threads of the parent
     if (nodes.load(std::memory_order_relaxed) > 0) forks.fetch_add(1, std::memory_order_relaxed);
   });
   static_cast<void>(registered);

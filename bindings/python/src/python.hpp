@@ -31,12 +31,16 @@ inline constexpr nanoseconds kSlice = std::chrono::milliseconds(20);
 /// (end_interpreter).
 class Released {
  public:
-  Released() : state_(PyEval_SaveThread()) {}
+  Released() : state_(PyEval_SaveThread()) { here_ = true; }
   ~Released();
   Released(const Released&) = delete;
   Released& operator=(const Released&) = delete;
 
+  /// This thread, one of Python's, has let go of the GIL.
+  [[nodiscard]] static bool is_here() { return here_; }
+
  private:
+  static thread_local bool here_;
   PyThreadState* state_;
 };
 
@@ -70,6 +74,7 @@ template <class Attempt>
 auto in_slices(nanoseconds timeout, Attempt&& attempt) -> decltype(attempt(timeout)) {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point start = Clock::now();
+  timeout = std::max(timeout, nanoseconds(0));
   for (;;) {
     const nanoseconds left =
         timeout == kForever ? kForever : std::max(nanoseconds(0), timeout - (Clock::now() - start));

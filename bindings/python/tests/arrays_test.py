@@ -69,6 +69,23 @@ def test_a_message_may_be_shorter_than_its_claim():
             assert (bytes(batch[0]), batch[0].ticket, batch[0].view) == (b"abc", ticket, 1)
 
 
+def test_what_a_body_raises_is_not_hidden_by_its_arrays():
+    with alone() as (_, group):
+        group.send(b"abc")
+        with pytest.raises(KeyError, match="mine"):
+            with group.take(timeout=WATCHDOG) as batch:
+                view = memoryview(batch[0])
+                raise KeyError("mine")
+        view.release()
+        with pytest.raises(KeyError, match="mine"):
+            with group.claim(4) as claim:
+                view = memoryview(claim)
+                raise KeyError("mine")
+        view.release()
+        group.send(b"next")
+        assert take_all(group, 1) == [b"next"]
+
+
 def test_messages_are_read_only_and_in_place():
     with alone() as (_, group):
         group.send(b"abc")

@@ -50,4 +50,4 @@ def test_the_demo_says_identical(tmp_path):
     done = subprocess.run([sys.executable, ROOT / "examples/demo.py", tmp_path], timeout=WATCHDOG,
                           capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("member c is killed\n") and done.stdout.endswith("identical\n")
+    assert done.stdout.startswith("member c was killed on the way\n") and done.stdout.endswith("identical\n")

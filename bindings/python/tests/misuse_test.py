@@ -146,6 +146,14 @@ def test_two_takers():
         batch.release()
 
 
+def test_a_negative_time_out_is_over():
+    with alone() as (_, group):
+        ticket = group.send(b"x")  # which nobody takes
+        for seconds in (-1, float("-inf")):
+            with pytest.raises(tutti.TimedOut):
+                group.wait(ticket, timeout=seconds)
+
+
 def test_errors_are_exceptions_that_can_be_pickled():
     error = tutti.TimedOut(tutti.ErrorCode.timed_out, "too late")
     again = pickle.loads(pickle.dumps(error))

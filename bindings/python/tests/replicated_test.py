@@ -51,6 +51,52 @@ def counts(machine):
     return machine.query(lambda counters: dict(counters.counts))
 
 
+class Odd(Counters):
+    """A machine whose apply() wants to end the program, or calls what would wait for itself."""
+
+    copy = None
+
+    def apply(self, command):
+        if command == b"exit":
+            raise SystemExit("not from here")
+        if command == b"again":
+            return self.copy.execute(b"x", WATCHDOG)
+        return super().apply(command)
+
+
+def test_an_apply_that_exits_or_waits_for_itself_stops_nobody():
+    with Members("a", addresses("a"), Odd) as alone:
+        machine = alone.machines[0]
+        machine.query(lambda odd: setattr(odd, "copy", machine))
+        with pytest.raises(SystemExit, match="not from here"):
+            machine.execute(b"exit", WATCHDOG)
+        with pytest.raises(tutti.InCallback):
+            machine.execute(b"again", WATCHDOG)
+        with pytest.raises(tutti.InCallback):
+            machine.query(lambda _: machine.execute(b"x", WATCHDOG))
+        assert machine.execute(b"x", WATCHDOG) == 1
+
+
+def test_a_time_out_bounds_the_wait_for_space_too():
+    class Stuck(Counters):
+        go = threading.Event()
+
+        def apply(self, command):
+            self.go.wait(WATCHDOG)
+            return super().apply(command)
+
+    node = tutti.Node("a", addresses("a"))
+    machine = tutti.Replicated(node, "counters", Stuck(), window_messages=2)
+    node.start()
+    try:
+        for _ in range(8):  # more than the window has room for
+            with pytest.raises(tutti.TimedOut):
+                machine.execute(b"x", 0.05)
+    finally:
+        Stuck.go.set()
+        node.close()
+
+
 def test_commands_are_applied_everywhere_and_a_joiner_takes_the_state():
     members = addresses("abcd")
     with Members("abc", members, founders=3) as first:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from typing import TYPE_CHECKING, Any
 
 from . import _tutti
 from ._errors import Complete
-from ._readable import readable
+from ._readable import Reading, readable
 from ._types import GroupStatistics, MemberLag, group_statistics_of
 from ._tutti import Batch
 
@@ -30,6 +31,7 @@ class Group(_tutti.Group):
         self._node = node
         # Those who wait in delivered(): by ticket, with their loop.
         self._tickets: list[tuple[int, asyncio.Future[None]]] = []
+        self._tickets_lock = threading.Lock()
 
     def __iter__(self) -> _Batches:
         return _Batches(self)
@@ -54,28 +56,31 @@ class Group(_tutti.Group):
         loop = asyncio.get_running_loop()
         done: asyncio.Future[None] = loop.create_future()
         entry = (ticket, done)
-        self._tickets.append(entry)
-        self.on_release = self._settle
-        ended = readable(self._node.ended_descriptor)
+        ended = Reading(self._node.ended_descriptor)
+        with self._tickets_lock:
+            self._tickets.append(entry)
+            self.on_release = self._settle
         try:
             # A batch may have been released between the first look and the line above.
             while not self.is_delivered(ticket):
-                await asyncio.wait([done, ended], return_when=asyncio.FIRST_COMPLETED)
-                if ended.done() and not self.is_delivered(ticket):
+                await asyncio.wait([done, ended.future], return_when=asyncio.FIRST_COMPLETED)
+                if ended.future.done() and not self.is_delivered(ticket):
                     self.wait(ticket, timeout=0)
         finally:
-            ended.cancel()
-            self._tickets.remove(entry)
-            if not self._tickets:
-                self.on_release = None
+            ended.end()
+            with self._tickets_lock:
+                self._tickets.remove(entry)
+                if not self._tickets:
+                    self.on_release = None
 
     def _settle(self) -> None:
         # On the thread that released a batch.
         for ticket, done in list(self._tickets):
             if self.is_delivered(ticket):
-                loop = done.get_loop()
-                if not loop.is_closed():
-                    loop.call_soon_threadsafe(_finish, done)
+                try:
+                    done.get_loop().call_soon_threadsafe(_finish, done)
+                except RuntimeError:
+                    pass  # its loop is closed: nobody waits there
 
     def statistics(self) -> GroupStatistics:
         """The counters of this group."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import os
 import threading
+import traceback
 
 from . import _tutti
 
@@ -24,7 +25,11 @@ def _hand_on() -> None:
     while True:
         last = _ending  # lines that were put before the end are taken after this
         for node, level, text in _tutti.take_log_lines():
-            logger.log(_LEVELS[level], "%s: %s", node or "tutti", text, extra={"tutti_node": node})
+            try:
+                logger.log(_LEVELS[level], "%s: %s", node or "tutti", text,
+                           extra={"tutti_node": node})
+            except BaseException:  # of a handler or a filter: the next line may go through
+                traceback.print_exc()
         if last:
             return
 

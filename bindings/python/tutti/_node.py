@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import os
 import threading
+import traceback
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from datetime import timedelta
 from types import TracebackType
@@ -66,6 +67,7 @@ class Node(_tutti.Node):
         super().__init__(_given(options))
         self._threads: list[threading.Thread] = []
         self._starting: list[threading.Thread] = []
+        self._inside: list[int] = []  # threads in an apply() or a query()
         _log.start()
         _nodes.add(self)
 
@@ -121,9 +123,10 @@ class Node(_tutti.Node):
     def close(self) -> None:
         """Leaves at once if stop() was not called, and frees the node. May be called twice."""
         super().close()
+        if threading.get_ident() in self._inside:
+            return  # they may wait for this very thread; they end soon after
         for thread in self._threads:
-            if thread is not threading.current_thread():
-                thread.join()
+            thread.join()
 
     def wait(self, timeout: Seconds | None = None) -> None:
         """With Drive.caller: sleeps until poll() may have something to do, at most 20 ms."""
@@ -194,10 +197,21 @@ class _Views:
 def _close_all() -> None:
     """Before the interpreter ends no thread of the library may be left that calls into it."""
     for node in list(_nodes):
-        node.close()
+        try:
+            node.close()
+        except BaseException:  # the others are closed all the same
+            traceback.print_exc()
     _log.end()
-    _tutti.end_interpreter(threads_stay=threading.active_count() > 1)
+    _tutti.end_interpreter(threads_stay=_is_child or threading.active_count() > 1)
 
+
+def _in_child() -> None:
+    global _is_child
+    _is_child = True
+    _nodes.clear()  # they are the parent's
+
+
+_is_child = False  # of a fork: threads of the parent are not there, and what they held stays
 
 atexit.register(_close_all)
-os.register_at_fork(after_in_child=_nodes.clear)  # they are the parent's
+os.register_at_fork(after_in_child=_in_child)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import struct
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
+from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any, Generic, Protocol, TypeVar
 from weakref import WeakMethod
@@ -51,19 +53,22 @@ class Replicated(Generic[Machine]):
         self._pending_lock = threading.Lock()
         self._numbers = 0
         self._ended: Error | None = None
+        self._inside = node._inside
         save, load = WeakMethod(self._save), WeakMethod(self._load)
         self.group = node.join(name, stateful=True, save_state=lambda: _live(save)(),
                                load_state=lambda state: _live(load)(state), **options)
         self._thread = threading.Thread(target=self._run, name=f"tutti-{name}", daemon=True)
         node._takes(self._thread)
 
-    def submit(self, command: bytes) -> Future[Any]:
+    def submit(self, command: bytes, timeout: float | timedelta | None = None) -> Future[Any]:
         """Sends a command; the future has what the local apply() returned or raised. For asyncio:
-        `await asyncio.wrap_future(machine.submit(command))`. Waits only for space."""
-        if threading.current_thread() is self._thread:
+        `await asyncio.wrap_future(machine.submit(command))`. Waits only for space, at most
+        `timeout` seconds (None: for ever)."""
+        if threading.get_ident() in self._inside:
             raise InCallback(ErrorCode.in_callback,
-                             f"group {self.group.name!r}: a command sent by apply() would wait for "
-                             "itself; return what is to be done and send it from another thread")
+                             f"group {self.group.name!r}: a command sent inside apply() or query() "
+                             "would wait for itself; return what is to be done and send it from "
+                             "another thread, or later")
         future: Future[Any] = Future()
         with self._pending_lock:
             if self._ended is not None:
@@ -72,7 +77,7 @@ class Replicated(Generic[Machine]):
             number = self._numbers
             self._pending[number] = future
         try:
-            self.group.send(_NUMBER.pack(number) + bytes(command))
+            self.group.send(_NUMBER.pack(number) + bytes(command), timeout)
         except BaseException:
             with self._pending_lock:
                 self._pending.pop(number, None)
@@ -83,8 +88,12 @@ class Replicated(Generic[Machine]):
         """Applies the command at all members; returns what the local apply() returned, once it
         has. After a time-out it may still be applied."""
         seconds = timeout.total_seconds() if isinstance(timeout, timedelta) else timeout
+        begun = time.monotonic()
         try:
-            return self.submit(command).result(seconds)
+            future = self.submit(command, seconds)
+            if seconds is not None:
+                seconds = min(max(begun + seconds - time.monotonic(), 0), threading.TIMEOUT_MAX)
+            return future.result(seconds)
         except TimeoutError as error:
             if isinstance(error, Error):
                 raise
@@ -94,8 +103,18 @@ class Replicated(Generic[Machine]):
 
     def query(self, read: Callable[[Machine], Answer]) -> Answer:
         """Reads the local copy, which may be behind the others'. Deliveries wait meanwhile."""
-        with self._lock:
+        with self._lock, self._counted():
             return read(self._machine)
+
+    @contextmanager
+    def _counted(self) -> Iterator[None]:
+        # Calls that wait for the thread of this object are refused meanwhile, or do not wait.
+        ident = threading.get_ident()
+        self._inside.append(ident)
+        try:
+            yield
+        finally:
+            self._inside.remove(ident)
 
     def _save(self) -> bytes:
         with self._lock:
@@ -115,6 +134,10 @@ class Replicated(Generic[Machine]):
             self._end(Complete(ErrorCode.complete, f"group {self.group.name!r} is complete"))
         except Error as error:
             self._end(error)
+        except BaseException as error:
+            self._end(Stopped(ErrorCode.stopped, f"group {self.group.name!r}: the thread that "
+                              f"applies its commands has ended: {error!r}"))
+            raise
 
     def _deliver(self, data: bytes, own: bool) -> None:
         if len(data) < _NUMBER.size:
@@ -126,9 +149,9 @@ class Replicated(Generic[Machine]):
         if future is not None and not future.set_running_or_notify_cancel():
             future = None
         try:
-            with self._lock:
+            with self._lock, self._counted():
                 reply = self._machine.apply(data[_NUMBER.size:])
-        except Exception as error:  # of the application
+        except BaseException as error:  # of the application, SystemExit too
             logger.exception("apply() of group %r raised", self.group.name)
             if future is not None:
                 future.set_exception(error)
