@@ -35,7 +35,10 @@ struct Task {
 class Async : public ::testing::Test {
  protected:
   Async() : cluster_({.members = 3, .groups = {options()}}) {}
-  ~Async() override { gate_.open(); }
+  ~Async() override {
+    gate_.open();
+    slow_.open();
+  }
 
   static GroupOptions options() {
     GroupOptions group = small_group(Level::atomic, DeliveryThread::own);
@@ -58,6 +61,7 @@ class Async : public ::testing::Test {
   Group& group() { return cluster_.group(0); }
 
   Gate gate_;
+  Gate slow_;  // of a handler
   TestCluster cluster_;
   Ticket last_{};
 };
@@ -173,12 +177,11 @@ TEST_F(Async, AHandlerThatThrowsEndsThatNodeAlone) {
 
 TEST_F(Async, AHandlerThatBlocksHoldsUpTheEndAndIsNamed) {
   start();
-  Gate stuck;
-  stuck.shut();
+  slow_.shut();
   const Result<Ticket> ticket = group().send("x", kPatience);
   ASSERT_TRUE(ticket);
-  ASSERT_TRUE(group().on_delivered(*ticket, [&](Result<void>) { stuck.pass(); }));
-  ASSERT_TRUE(until([&] { return stuck.reached(); }));
+  ASSERT_TRUE(group().on_delivered(*ticket, [&](Result<void>) { slow_.pass(); }));
+  ASSERT_TRUE(until([&] { return slow_.reached(); }));
   const Result<Ticket> more = group().send("y", kPatience);
   ASSERT_TRUE(more && group().wait(*more, kPatience)) << "the group goes on";
   const Result<void> stopped = cluster_.node(0).leave(std::chrono::milliseconds(1));
@@ -186,7 +189,7 @@ TEST_F(Async, AHandlerThatBlocksHoldsUpTheEndAndIsNamed) {
   const Result<void> again = cluster_.node(0).leave(std::chrono::milliseconds(1));
   EXPECT_THAT(again ? std::string() : again.error().message,
               HasSubstr("a completion handler of group 'log'"));
-  stuck.open();
+  slow_.open();
   EXPECT_TRUE(until([&] {
     const Result<void> last = cluster_.node(0).leave(kPatience);
     return last || !last.error().message.contains("a completion handler");
@@ -196,18 +199,17 @@ TEST_F(Async, AHandlerThatBlocksHoldsUpTheEndAndIsNamed) {
 // What others commit behind a claim waits for it: it is made when its handler may be called.
 TEST_F(Async, ASlowHandlerHoldsUpOtherHandlersAlone) {
   start();
-  Gate slow;
-  slow.shut();
+  slow_.shut();
   const Result<Ticket> ticket = group().send("x", kPatience);
   ASSERT_TRUE(ticket);
   std::promise<bool> space;
-  ASSERT_TRUE(group().on_delivered(*ticket, [&](Result<void>) { slow.pass(); }));
+  ASSERT_TRUE(group().on_delivered(*ticket, [&](Result<void>) { slow_.pass(); }));
   ASSERT_TRUE(
       group().on_space(8, [&](Result<Claim> claim) { space.set_value(claim.has_value()); }));
-  ASSERT_TRUE(until([&] { return slow.reached(); }));
+  ASSERT_TRUE(until([&] { return slow_.reached(); }));
   const Result<Ticket> other = group().send("y", kPatience);
   ASSERT_TRUE(other && group().wait(*other, kPatience));
-  slow.open();
+  slow_.open();
   EXPECT_TRUE(space.get_future().get());
 }
 

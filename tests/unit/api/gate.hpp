@@ -21,12 +21,16 @@ class Gate {
     opened_.wait();
   }
   void shut() { shut_ = true; }
-  void open() { opened_.count_down(); }
+  /// It must outlive whoever is held up. Idempotent.
+  void open() {
+    if (!open_.exchange(true)) opened_.count_down();
+  }
   [[nodiscard]] bool reached() const { return reached_.load(); }
 
  private:
   std::atomic<bool> shut_{false};
   std::atomic<bool> reached_{false};
+  std::atomic<bool> open_{false};
   std::latch opened_{1};
 };
 
