@@ -181,9 +181,14 @@ bool TestCluster::are_in_view_of(const std::vector<std::size_t>& members) const 
   for (const std::size_t member : members) names.push_back(addresses_[member].name);
   std::ranges::sort(names);
   return std::ranges::all_of(members, [&](std::size_t member) {
-    std::vector<std::string> there = now_[member]->node->view().members.all();
+    const Life& life = *now_[member];
+    const ViewChange view = life.node->view();
+    std::vector<std::string> there = view.members.all();
     std::ranges::sort(there);
-    return there == names;
+    // The node is in a view a moment before it calls on_view.
+    return there == names && std::ranges::all_of(life.journals, [&](const auto& of) {
+             return of->view() >= view.view;
+           });
   });
 }
 

@@ -103,7 +103,7 @@ class TestCluster {
   void hush(std::size_t member);
   void hush();  ///< all of them
 
-  /// Whether all of these are in a view of `members`, no more and no less.
+  /// Whether all of these are in a view of `members`, no more and no less, and were told of it.
   [[nodiscard]] bool are_in_view_of(const std::vector<std::size_t>& members) const;
   /// Waits until each of them has been delivered so many messages more.
   [[nodiscard]] bool hear_more(const std::vector<std::size_t>& members, std::size_t messages = 100);

@@ -110,6 +110,11 @@ std::vector<Stretch> Journal::stretches() const {
   return stretches_;
 }
 
+std::uint64_t Journal::view() const {
+  const std::lock_guard lock(mutex_);
+  return stretches_.empty() ? 0 : stretches_.back().view.view;
+}
+
 std::size_t Journal::messages() const {
   const std::lock_guard lock(mutex_);
   return messages_;

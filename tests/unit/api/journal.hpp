@@ -34,6 +34,8 @@ class Journal {
 
   [[nodiscard]] std::vector<Stretch> stretches() const;
   [[nodiscard]] std::size_t messages() const;
+  /// The number of the last view that was told; 0 before the first.
+  [[nodiscard]] std::uint64_t view() const;
   [[nodiscard]] std::vector<Told> sequence() const;
 
  private:
