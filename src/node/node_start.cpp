@@ -1,5 +1,7 @@
 // How a node comes into its first view, and what it makes of its views.
 #include <algorithm>
+#include <latch>
+#include <memory>
 #include <new>
 #include <utility>
 
@@ -120,9 +122,15 @@ Result<void> NodeCore::start_threads() {
   if (!stand_in) return std::unexpected(stand_in.error());
   stand_in_ = std::move(*stand_in);
   run_ended_.store(false, std::memory_order_relaxed);
-  Result<std::thread> own = start_thread("its predicate thread", [this] { run(); });
+  // Whoever sees the node in a view may end it, and joins thread_: so that is there before.
+  auto is_there = std::make_shared<std::latch>(1);
+  Result<std::thread> own = start_thread("its predicate thread", [this, is_there] {
+    is_there->wait();
+    run();
+  });
   if (!own) return std::unexpected(own.error());
   thread_ = std::move(*own);
+  is_there->count_down();
   return {};
 }
 
