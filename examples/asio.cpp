@@ -67,7 +67,7 @@ asio::awaitable<void> serve_group(tutti::Group& group, int fd, std::optional<tut
   }
 }
 
-// Nothing tells that there is space again, so it is asked for every 1 ms. A call that waits for it
+// There may be space again soon, so it is asked for every 1 ms. A call that waits for it
 // would wait for ever: there is more only once messages were taken, and this thread takes them.
 asio::awaitable<bool> send_line(tutti::Group& group, std::string_view line) {
   asio::steady_timer timer(co_await asio::this_coro::executor);

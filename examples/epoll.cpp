@@ -96,7 +96,7 @@ tutti::Error serve(tutti::Group& group, int readable) {
   }
   for (;;) {
     epoll_event event{};
-    // Nothing tells that there is space again, so a line that waits for it is tried every 1 ms.
+    // A line that waits for space is tried every 1 ms. Group::on_space would call another thread.
     const int count = ::epoll_wait(loop, &event, 1, input.has_line() ? 1 : -1);
     if (count == 1 && event.data.fd == readable) {
       if (const auto taken = print_batch(group); !taken) return taken.error();

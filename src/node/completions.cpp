@@ -30,8 +30,10 @@ Result<void> Completions::accept(const Put& put) {
   {
     const std::lock_guard lock(mutex_);
     if (std::optional<Error> over = node_.why_over()) return std::unexpected(std::move(*over));
-    if (closed_)
-      return fail(ErrorCode::stopped, "the node has stopped");  // as why_over() soon says
+    if (closed_) {  // why_over() says so soon
+      return fail(ErrorCode::stopped, "group '" + group_.options().name +
+                                          "': its node ends, and calls no more handlers");
+    }
     if (!thread_.joinable()) {
       ended_.store(false, std::memory_order_relaxed);
       Result<std::thread> thread = start_thread("the thread of " + name_, [this] { run(); });

@@ -64,7 +64,7 @@ bool NodeCore::await_start(const std::function<bool()>& ready, const Deadline& d
                        : wait_until(changed_, ready, deadline);
 }
 
-// Whoever ends a start may be the one who polls: its last words still go out.
+// The thread that ends a start may be the only one that polls: the node's last words still go out.
 void NodeCore::turn_for_start() {
   if (!polls_start()) return;
   const std::unique_lock lock(turning_, std::try_to_lock);

@@ -122,7 +122,7 @@ Result<void> NodeCore::start_threads() {
   if (!stand_in) return std::unexpected(stand_in.error());
   stand_in_ = std::move(*stand_in);
   run_ended_.store(false, std::memory_order_relaxed);
-  // Whoever sees the node in a view may end it, and joins thread_: so that is there before.
+  // A thread that sees the node in a view may end it, and joins thread_: that must be there before.
   auto is_there = std::make_shared<std::latch>(1);
   Result<std::thread> own = start_thread("its predicate thread", [this, is_there] {
     is_there->wait();

@@ -43,7 +43,7 @@ SendRing::Space SendRing::shrink(const Space& space, std::uint32_t bytes) noexce
 }
 
 // The last granules that were claimed, up to `end`: they may be claimed again. False if others were
-// claimed since. Whoever has closed the ring does not mind (SR4).
+// claimed since. A closed ring allows it, too: claims made before are still taken (SR4).
 bool SendRing::give_back(std::uint32_t end, std::uint32_t granules) noexcept {
   const std::uint64_t back = static_cast<std::uint64_t>(granules) << 32;
   std::uint64_t word = 0;
