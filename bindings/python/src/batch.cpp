@@ -139,6 +139,7 @@ void PyBatch::give_back() {
   batch_.release();
   if (!lent || of_->on_release.is_none()) return;
   // It runs inside of a destructor, or of a slot: what it raises is reported.
+  const InPython inside;
   const nb::object call = of_->on_release;
   const nb::error_scope around;
   if (PyObject* const done = PyObject_CallNoArgs(call.ptr())) {

@@ -13,9 +13,13 @@ namespace tutti::python {
 class Bytes {
  public:
   explicit Bytes(nb::handle object) {
+    const InPython inside;  // from Python 3.12 on a class of Python may lend bytes
     if (PyObject_GetBuffer(object.ptr(), &view_, PyBUF_SIMPLE) != 0) throw nb::python_error();
   }
-  ~Bytes() { PyBuffer_Release(&view_); }
+  ~Bytes() {
+    const InPython inside;
+    PyBuffer_Release(&view_);
+  }
   Bytes(const Bytes&) = delete;
   Bytes& operator=(const Bytes&) = delete;
   [[nodiscard]] std::span<const std::byte> get() const {

@@ -114,7 +114,12 @@ nb::object claim(const PyGroup& of, std::uint64_t size, nb::handle timeout, nb::
   Group& group = of.group();
   const Service wanted = service_from(group, service);
   Claim space = claim_space(group, size, duration_from(timeout, "timeout"));
-  return nb::cast(new PyClaim(of.state(), std::move(space), wanted), nb::rv_policy::take_ownership);
+  return claim_object(of.state(), std::move(space), wanted);
+}
+
+nb::object claim_object(std::shared_ptr<GroupState> of, Claim space, Service service) {
+  return nb::cast(new PyClaim(std::move(of), std::move(space), service),
+                  nb::rv_policy::take_ownership);
 }
 
 void bind_claim(nb::module_& module) {

@@ -44,7 +44,9 @@ void drop(std::shared_ptr<GroupState>& state);
 
 /// The calls that send (send.cpp).
 void bind_sending(nb::class_<PyGroup>& group);
-/// Waits for space if there is none; `size` as Python gave it.
+/// A size as Python gave it: the library refuses what it has no number for.
+[[nodiscard]] std::uint32_t claim_size(std::uint64_t size);
+/// Waits for space if there is none.
 [[nodiscard]] Claim claim_space(Group& group, std::uint64_t size, nanoseconds timeout);
 
 /// Group.take (batch.cpp).
@@ -52,5 +54,6 @@ void bind_sending(nb::class_<PyGroup>& group);
 /// Group.claim (claim.cpp).
 [[nodiscard]] nb::object claim(const PyGroup& group, std::uint64_t size, nb::handle timeout,
                                nb::handle service);
+[[nodiscard]] nb::object claim_object(std::shared_ptr<GroupState> of, Claim space, Service service);
 
 }  // namespace tutti::python

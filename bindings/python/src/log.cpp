@@ -1,17 +1,11 @@
 #include "log.hpp"
 
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/tuple.h>
-#include <nanobind/stl/vector.h>
-
 #include <pthread.h>
 
 #include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
-#include <tuple>
-#include <vector>
 
 #include "python.hpp"
 #include "words.hpp"
@@ -92,12 +86,14 @@ void bind_log(nb::module_& module) {
           const Released released;
           taken = lines().take();
         }
-        std::vector<std::tuple<std::string, std::string, std::string>> all;
-        for (Line& line : taken) {
-          all.emplace_back(std::move(line.node), word_of(line.level), std::move(line.text));
+        nb::list all;
+        for (const Line& line : taken) {
+          all.append(
+              nb::make_tuple(text_from(line.node), word_of(line.level), text_from(line.text)));
         }
         return all;
       },
+      nb::sig("def take_log_lines() -> list[tuple[str, str, str]]"),
       "Waits for log lines of any node, or wake_log(): tuples of node, level and text.");
   module.def("wake_log", [] { lines().wake(); }, "From now on take_log_lines does not wait.");
 }

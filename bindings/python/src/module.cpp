@@ -8,6 +8,10 @@ NB_MODULE(_tutti, module) {
   module.def("version", &tutti::version, "The version of the library.");
   module.def("end_interpreter", &tutti::python::end_interpreter, nanobind::arg("threads_stay"),
              "The last call: other threads that wait in this module stay there.");
+  module.def(
+      "lends_bytes",
+      [](nanobind::handle object) { return PyObject_CheckBuffer(object.ptr()) != 0; },
+      nanobind::arg("object"), "Whether it has the buffer protocol.");
   tutti::python::bind_log(module);
   tutti::python::bind_node(module);
   tutti::python::bind_group(module);

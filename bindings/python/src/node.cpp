@@ -151,7 +151,7 @@ void bind_node(nb::module_& module) {
           [](const PyNode& node) -> nb::object {
             const std::optional<Error> failure = node.running()->node.failure();
             if (!failure) return nb::none();
-            return nb::make_tuple(static_cast<int>(failure->code), failure->message);
+            return nb::make_tuple(static_cast<int>(failure->code), text_from(failure->message));
           },
           nb::sig("def failure_of(self) -> tuple[int, str] | None"))
       .def(

@@ -12,10 +12,8 @@
 namespace tutti::python {
 namespace {
 
-std::string shown(nb::handle value) { return nb::repr(value).c_str(); }
-
 [[noreturn]] void wrong_type(const std::string& what, const std::string& wanted, nb::handle value) {
-  throw nb::type_error((what + " must be " + wanted + ", not " + shown(value)).c_str());
+  throw nb::type_error((what + " must be " + wanted + ", not " + repr_of(value)).c_str());
 }
 
 /// Takes options out of a dictionary, and at the end says which of them nobody knows.
@@ -39,7 +37,7 @@ class Keywords {
 
   void end() const {
     for (const auto& [key, value] : left_) {
-      throw nb::type_error(("there is no option " + where_ + nb::str(key).c_str()).c_str());
+      throw nb::type_error(("there is no option " + where_ + str_of(key)).c_str());
     }
   }
 
@@ -63,7 +61,7 @@ class Keywords {
   static void set(Number& field, nb::handle value, const std::string& what) {
     if (nb::try_cast(value, field)) return;
     if (!nb::isinstance<nb::int_>(value)) wrong_type(what, "a whole number", value);
-    raise({ErrorCode::invalid_argument, what + " = " + shown(value) + ": must be from 0 to " +
+    raise({ErrorCode::invalid_argument, what + " = " + repr_of(value) + ": must be from 0 to " +
                                             std::to_string(std::numeric_limits<Number>::max())});
   }
   template <class Enumeration>
@@ -105,6 +103,7 @@ std::size_t index_of_word(nb::handle value, const std::string& what,
 }
 
 NodeOptions node_options(const nb::dict& from) {
+  const InPython inside;  // collections and numbers of any class
   NodeOptions options;
   Keywords keywords(from, "NodeOptions.");
   keywords.to("name", options.name);
@@ -128,6 +127,7 @@ NodeOptions node_options(const nb::dict& from) {
 }
 
 GroupOptions group_options(const nb::dict& from) {
+  const InPython inside;
   GroupOptions options;
   options.delivery = DeliveryThread::application;
   Keywords keywords(from, "GroupOptions.");

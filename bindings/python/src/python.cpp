@@ -3,11 +3,11 @@
 #include <nanobind/stl/string.h>
 
 #include <pthread.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <cmath>
 #include <condition_variable>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -20,47 +20,10 @@ namespace {
 std::atomic<std::uint64_t> forks{0};
 std::atomic<int> nodes{0};
 
-// Threads between Released and the GIL, or in Python code that this module calls.
-std::atomic<int> coming{0};
-std::atomic<bool> ending{false};
-std::atomic<std::thread::id> ends_it{};
-
-/// False if the interpreter ends: then this thread must not ask for the GIL.
-bool may_come() {
-  coming.fetch_add(1, std::memory_order_seq_cst);  // before `ending` is read: end_interpreter waits
-  if (!ending.load(std::memory_order_seq_cst) || ends_it.load() == std::this_thread::get_id()) {
-    return true;
-  }
-  coming.fetch_sub(1, std::memory_order_seq_cst);
-  coming.notify_all();
-  return false;
-}
-
-void has_come() {
-  coming.fetch_sub(1, std::memory_order_seq_cst);
-  coming.notify_all();
-}
-
-[[noreturn]] void stay() {
-  for (;;) ::pause();
-}
-
-/// For calls into Python code from within a call of this module.
-struct InPython {
-  InPython() {
-    if (may_come()) return;
-    PyEval_SaveThread();
-    stay();
-  }
-  ~InPython() { has_come(); }
-  InPython(const InPython&) = delete;
-  InPython& operator=(const InPython&) = delete;
-};
-
 nb::object exception_for(const Error& error) {
   const InPython inside;
   return nb::module_::import_("tutti._errors")
-      .attr("error_of")(static_cast<int>(error.code), error.message);
+      .attr("error_of")(static_cast<int>(error.code), text_from(error.message));
 }
 
 [[noreturn]] void throw_it(const nb::object& exception) {
@@ -68,42 +31,78 @@ nb::object exception_for(const Error& error) {
   throw nb::python_error();
 }
 
+/// What a call on another thread has returned.
+class Outcome {
+ public:
+  void set(Result<void> got) {
+    const std::lock_guard lock(mutex_);
+    got_ = std::move(got);
+    changed_.notify_one();
+  }
+  /// Waits for it, without the GIL.
+  [[nodiscard]] bool is_there(nanoseconds timeout) {
+    const Released released;
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, timeout, [&] { return got_.has_value(); });
+  }
+  [[nodiscard]] Result<void> get() { return std::move(*got_); }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::optional<Result<void>> got_;
+};
+
+std::string escaped(PyObject* text) {
+  if (text == nullptr) throw nb::python_error();
+  const nb::object owned = nb::steal(text);
+  const nb::object bytes =
+      nb::steal(PyUnicode_AsEncodedString(owned.ptr(), "utf-8", "backslashreplace"));
+  if (!bytes.is_valid()) throw nb::python_error();
+  return {PyBytes_AsString(bytes.ptr()), static_cast<std::size_t>(PyBytes_Size(bytes.ptr()))};
+}
+
+template <class Run>
+Result<std::thread> thread_for(Run&& run) {
+  try {
+    return std::thread(std::forward<Run>(run));
+  } catch (const std::system_error& refused) {
+    return fail(ErrorCode::system, std::string("there is no thread for a call that waits: ") +
+                                       refused.what() + "; raise the limit of threads");
+  }
+}
+
 }  // namespace
-
-thread_local bool Released::here_ = false;
-
-Released::~Released() {
-  if (!may_come()) stay();
-  PyEval_RestoreThread(state_);
-  here_ = false;
-  has_come();
-}
-
-void end_interpreter(bool threads_stay) {
-  if (threads_stay) nb::set_leak_warnings(false);
-  ends_it.store(std::this_thread::get_id());
-  ending.store(true, std::memory_order_seq_cst);
-  const Released released;
-  for (int count = coming.load(); count > 0; count = coming.load()) coming.wait(count);
-}
 
 void raise(const Error& error) { throw_it(exception_for(error)); }
 
 void raise(const Error& error, std::size_t sent) {
+  const InPython inside;
   const nb::object exception = exception_for(error);
   exception.attr("sent") = sent;
   throw_it(exception);
 }
 
+nb::object text_from(std::string_view bytes) {
+  PyObject* const text =
+      PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "replace");
+  if (text == nullptr) throw nb::python_error();
+  return nb::steal(text);
+}
+
+std::string str_of(nb::handle value) { return escaped(PyObject_Str(value.ptr())); }
+std::string repr_of(nb::handle value) { return escaped(PyObject_Repr(value.ptr())); }
+
 nanoseconds duration_from(nb::handle value, std::string_view what) {
   if (value.is_none()) return kForever;
+  const InPython inside;
   double seconds = 0;
   if (nb::hasattr(value, "total_seconds")) {
     seconds = nb::cast<double>(value.attr("total_seconds")());
   } else if (!nb::try_cast(value, seconds)) {
     const std::string text = std::string(what) +
                              " must be a number of seconds, a timedelta or None, not " +
-                             nb::repr(value).c_str();
+                             repr_of(value);
     throw nb::type_error(text.c_str());
   }
   if (std::isnan(seconds)) {
@@ -123,47 +122,41 @@ void check_signals() {
 
 Result<void> interruptible(const std::function<Result<void>()>& call,
                            const std::function<void()>& interrupt, const std::atomic<bool>& ends) {
-  std::mutex mutex;
-  std::condition_variable changed;
-  std::optional<Result<void>> result;
+  const auto outcome = std::make_shared<Outcome>();
+  Result<std::thread> worker = thread_for([&call, outcome] { outcome->set(call()); });
+  if (!worker) return std::unexpected(std::move(worker.error()));
   std::optional<nb::python_error> raised;
-  std::thread worker;
-  try {
-    worker = std::thread([&] {
-      Result<void> got = call();
-      const std::lock_guard lock(mutex);
-      result = std::move(got);
-      changed.notify_one();
-    });
-  } catch (const std::system_error& refused) {
-    return fail(ErrorCode::system, std::string("there is no thread for a call that waits: ") +
-                                       refused.what() + "; raise the limit of threads");
-  }
-  for (bool done = false; !done;) {
-    {
-      const Released released;
-      std::unique_lock lock(mutex);
-      done = changed.wait_for(lock, kSlice, [&] { return result.has_value(); });
-    }
+  while (!outcome->is_there(kSlice)) {
     if (!raised && PyErr_CheckSignals() != 0) raised.emplace();
-    if (!done && (raised || ends.load(std::memory_order_relaxed))) {
+    if (raised || ends.load(std::memory_order_relaxed)) {
       const Released released;
       interrupt();  // again and again: `call` may not have begun yet
     }
   }
   {
     const Released released;
-    worker.join();
+    worker->join();
   }
+  if (!raised && PyErr_CheckSignals() != 0) raised.emplace();
   if (raised) throw nb::python_error(std::move(*raised));
-  return std::move(*result);
+  return outcome->get();
+}
+
+Result<void> interruptible_alone(std::function<Result<void>()> call) {
+  const auto outcome = std::make_shared<Outcome>();
+  Result<std::thread> worker =
+      thread_for([call = std::move(call), outcome] { outcome->set(call()); });
+  if (!worker) return std::unexpected(std::move(worker.error()));
+  worker->detach();
+  while (!outcome->is_there(kSlice)) check_signals();
+  return outcome->get();
 }
 
 std::uint64_t forks_with_nodes() { return forks.load(std::memory_order_relaxed); }
 
 void count_node(int difference) {
   static const int registered = ::pthread_atfork(nullptr, nullptr, [] {
-    coming.store(0, std::memory_order_relaxed);  // threads of the parent
+    forget_other_threads();
     if (nodes.load(std::memory_order_relaxed) > 0) forks.fetch_add(1, std::memory_order_relaxed);
   });
   static_cast<void>(registered);

@@ -11,9 +11,11 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
+#include <string>
 #include <string_view>
 #include <utility>
 
+#include "ending.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::python {
@@ -23,32 +25,6 @@ using std::chrono::nanoseconds;
 
 inline constexpr nanoseconds kForever = nanoseconds::max();
 inline constexpr nanoseconds kSlice = std::chrono::milliseconds(20);
-
-/// Lets go of the GIL while it exists.
-///
-/// When the interpreter ends, CPython unwinds a thread that asks for the GIL, and C++ would
-/// terminate the process: such a thread stays here instead, until the process is gone
-/// (end_interpreter).
-class Released {
- public:
-  Released() : state_(PyEval_SaveThread()) { here_ = true; }
-  ~Released();
-  Released(const Released&) = delete;
-  Released& operator=(const Released&) = delete;
-
-  /// This thread, one of Python's, has let go of the GIL.
-  [[nodiscard]] static bool is_here() { return here_; }
-
- private:
-  static thread_local bool here_;
-  PyThreadState* state_;
-};
-
-/// The last call, on the thread that ends the interpreter: threads that are about to have the GIL
-/// again get it, and those that come later stay where they are.
-///
-/// `threads_stay`: what such threads hold is not given back, and nanobind shall not report it.
-void end_interpreter(bool threads_stay);
 
 /// Throws tutti.Error, or the subclass of it that belongs to the code.
 [[noreturn]] void raise(const Error& error);
@@ -60,6 +36,12 @@ T or_raise(Result<T> result) {
   if (!result) raise(result.error());
   if constexpr (!std::is_void_v<T>) return std::move(*result);
 }
+
+/// A str: bytes that are no UTF-8, as others may have sent them, become U+FFFD.
+[[nodiscard]] nb::object text_from(std::string_view bytes);
+/// str(value) and repr(value), for errors: what UTF-8 cannot say is escaped.
+[[nodiscard]] std::string str_of(nb::handle value);
+[[nodiscard]] std::string repr_of(nb::handle value);
 
 /// Seconds as a number, or a timedelta; None is for ever. Raises for what is neither, and for NaN.
 [[nodiscard]] nanoseconds duration_from(nb::handle value, std::string_view what);
@@ -94,6 +76,10 @@ auto in_slices(nanoseconds timeout, Attempt&& attempt) -> decltype(attempt(timeo
                                          const std::function<void()>& interrupt,
                                          const std::atomic<bool>& ends);
 
+/// The same for a call that nothing interrupts: if a signal raises, it goes on alone, and its
+/// thread ends with it. So it must own all that it uses.
+[[nodiscard]] Result<void> interruptible_alone(std::function<Result<void>()> call);
+
 /// Grows in the child of each fork that had a node in its parent.
 [[nodiscard]] std::uint64_t forks_with_nodes();
 void count_node(int difference);
@@ -114,6 +100,7 @@ void bind_log(nb::module_& module);
 void bind_node(nb::module_& module);
 void bind_group(nb::module_& module);
 void bind_claim(nb::module_& module);
+void bind_space(nb::module_& module);
 void bind_batch(nb::module_& module);
 
 }  // namespace tutti::python

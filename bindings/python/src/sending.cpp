@@ -14,11 +14,6 @@ namespace {
 // Copied with the GIL held: letting go of it costs as much.
 constexpr std::size_t kCopiedAtOnce = 16 * 1024;
 
-std::uint32_t claim_size(std::uint64_t size) {
-  constexpr std::uint64_t kMost = std::numeric_limits<std::uint32_t>::max();
-  return static_cast<std::uint32_t>(std::min(size, kMost));  // the library refuses such a size
-}
-
 std::uint64_t send(const PyGroup& of, nb::handle data, nb::handle timeout, nb::handle service) {
   Group group = of.group();
   const Bytes bytes(data);
@@ -94,6 +89,7 @@ bool read_array(nb::handle sizes, std::vector<std::uint64_t>& into) {
 [[noreturn]] void bad_sizes(const std::string& why) { throw nb::value_error(why.c_str()); }
 
 Sizes sizes_from(nb::handle from, std::size_t bytes) {
+  const InPython inside;
   Sizes sizes;
   if (nb::isinstance<nb::int_>(from)) {
     if (!nb::try_cast(from, sizes.one) || sizes.one == 0) {
@@ -111,8 +107,7 @@ Sizes sizes_from(nb::handle from, std::size_t bytes) {
     for (const nb::handle size : nb::iter(from)) {
       std::uint64_t value = 0;
       if (!nb::try_cast(size, value)) {
-        bad_sizes(std::string("sizes must be whole numbers from 0 on, not ") +
-                  nb::repr(size).c_str());
+        bad_sizes(std::string("sizes must be whole numbers from 0 on, not ") + repr_of(size));
       }
       sizes.each.push_back(value);
     }
@@ -189,6 +184,11 @@ std::uint64_t send_many(const PyGroup& of, nb::handle data, nb::handle sizes, nb
 }
 
 }  // namespace
+
+std::uint32_t claim_size(std::uint64_t size) {
+  constexpr std::uint64_t kMost = std::numeric_limits<std::uint32_t>::max();
+  return static_cast<std::uint32_t>(std::min(size, kMost));
+}
 
 Claim claim_space(Group& group, std::uint64_t size, nanoseconds timeout) {
   Claim space = group.try_claim(claim_size(size));

@@ -162,13 +162,14 @@ def test_errors_are_exceptions_that_can_be_pickled():
 
 @pytest.mark.parametrize("call", [
     "group.take()", "group.wait(10**6)", "group.send_many(bytes(10**7), 1000)", "node.next_view()",
-    "group.wait_complete()", "second.start()", "node.stop(None)", "node.leave(None)"])
+    "group.wait_complete()", "group.barrier()", "second.start()", "node.stop(None)",
+    "node.leave(None)"])
 def test_ctrl_c_ends_calls_that_wait(call):
     done = run(ONE + """
 import os, signal, sys, threading
 node.next_view()
 second = tutti.Node("x", cluster.addresses("xy"), start_timeout=1000)
-if "stop" in sys.argv[1] or "leave" in sys.argv[1]:
+if any(word in sys.argv[1] for word in ("stop", "leave", "barrier")):
     group.send(b"nobody takes it")
 threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
 try:
@@ -320,6 +321,42 @@ print("went on")
 """)
     assert (done.returncode, done.stdout) == (0, "went on\n")
     assert "bad handler" in done.stderr
+
+
+def test_an_exception_whose_text_is_no_utf_8_is_logged():
+    done = run("""
+import logging, sys, threading
+import tutti, cluster
+
+class Found(logging.Handler):
+    def emit(self, record):
+        if "save_state raised RuntimeError: \\\\udcff" in record.getMessage():
+            found.set()
+
+def save():
+    raise RuntimeError(chr(0xdcff))
+
+found = threading.Event()
+logging.getLogger("tutti").addHandler(Found())
+logging.getLogger("tutti").setLevel("INFO")
+logging.getLogger("tutti").propagate = False
+sys.unraisablehook = lambda _: None
+members = cluster.addresses("abc")
+state = {"stateful": True, "save_state": save, "load_state": print}
+nodes = [tutti.Node(name, members, founders=2) for name in "ab"]
+groups = [node.join("log", **state) for node in nodes]
+cluster.start_all(nodes)
+joiner = tutti.Node("c", members, join_only=True)
+joiner.join("log", **state)
+starting = threading.Thread(target=cluster.start_all, args=([joiner],), daemon=True)
+threading.excepthook = lambda _: None  # it does not start
+starting.start()
+assert found.wait(cluster.WATCHDOG)
+for node in [*nodes, joiner]:
+    node.close()
+print("went on")
+""")
+    assert ends_well(done) == "went on\n"
 
 
 def test_memory_is_given_back():

@@ -22,6 +22,8 @@ Seconds = float | timedelta
 
 #: Seconds that a with statement gives a node to stop.
 STOP_TIMEOUT = 10.0
+#: Seconds that the interpreter, when it ends, gives an apply() that runs.
+EXIT_TIMEOUT = 1.0
 
 _nodes: WeakSet[Node] = WeakSet()
 
@@ -121,12 +123,22 @@ class Node(_tutti.Node):
         super().leave(timeout)
 
     def close(self) -> None:
-        """Leaves at once if stop() was not called, and frees the node. May be called twice."""
+        """Leaves at once if stop() was not called, and frees the node; waits for an apply() that
+        runs. May be called twice."""
         super().close()
         if threading.get_ident() in self._inside:
             return  # they may wait for this very thread; they end soon after
         for thread in self._threads:
             thread.join()
+
+    def _close_at_exit(self) -> None:
+        super().close()
+        for thread in self._threads:
+            thread.join(EXIT_TIMEOUT)
+            if thread.is_alive():
+                _log.logger.warning("%s: thread %s is still in an apply() %g s after the end of the "
+                                    "program, which goes on without it", self.name, thread.name,
+                                    EXIT_TIMEOUT)
 
     def wait(self, timeout: Seconds | None = None) -> None:
         """With Drive.caller: sleeps until poll() may have something to do, at most 20 ms."""
@@ -198,7 +210,7 @@ def _close_all() -> None:
     """Before the interpreter ends no thread of the library may be left that calls into it."""
     for node in list(_nodes):
         try:
-            node.close()
+            node._close_at_exit()
         except BaseException:  # the others are closed all the same
             traceback.print_exc()
     _log.end()
