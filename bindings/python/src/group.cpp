@@ -30,6 +30,13 @@ void wait_complete(const PyGroup& of, nb::handle timeout) {
                      [&](nanoseconds slice) { return group.wait_complete(slice); }));
 }
 
+void barrier(const PyGroup& of, nb::handle timeout) {
+  const nanoseconds at_most = duration_from(timeout, "timeout");
+  Group group = of.group();
+  or_raise(group.may_wait("Group.barrier"));  // asked on this thread
+  or_raise(interruptible_alone([group, at_most]() mutable { return group.barrier(at_most); }));
+}
+
 nb::list lags(const PyGroup& of) {
   nb::list all;
   for (const MemberLag& lag : of.group().lags()) all.append(record_of(lag));
@@ -70,7 +77,8 @@ void bind_group(nb::module_& module) {
       .def("take", &take, nb::arg("max") = kTakeMax, nb::arg("timeout").none() = nb::none(),
            nb::sig("def take(self, max: int = 256, timeout: float | datetime.timedelta | None = "
                    "None) -> Batch"),
-           "Takes the next messages, at most `max` and about 64 KiB, in the group's order.\n\n"
+           "Takes the next messages in the group's order, at most `max`; none more once they have "
+           "64 KiB.\n\n"
            "Waits until there are some, at most `timeout` seconds (None: for ever); with 0 it "
            "never\n"
            "waits, and the batch may be empty. Release a batch before the next take. Raises "
@@ -87,6 +95,13 @@ void bind_group(nb::module_& module) {
                    "-> None"),
            "Waits until this member has delivered its message with that ticket: taken it, and\n"
            "released the batch.")
+      .def("barrier", &barrier, nb::arg("timeout").none() = nb::none(),
+           nb::sig("def barrier(self, timeout: float | datetime.timedelta | None = None) -> None"),
+           "Waits until this member has delivered all that any member of the view had delivered "
+           "when\n"
+           "this was called: what is read here then is not stale. For senders of a group at "
+           "Level.atomic;\n"
+           "another thread must take meanwhile.")
       .def(
           "is_delivered",
           [](const PyGroup& of, std::uint64_t ticket) {

@@ -16,5 +16,6 @@ NB_MODULE(_tutti, module) {
   tutti::python::bind_node(module);
   tutti::python::bind_group(module);
   tutti::python::bind_claim(module);
+  tutti::python::bind_space(module);
   tutti::python::bind_batch(module);
 }

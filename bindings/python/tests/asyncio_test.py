@@ -6,6 +6,7 @@ import threading
 import pytest
 import tutti
 from cluster import WATCHDOG, alone, cluster
+from tutti._readable import readable
 
 
 async def within(awaitable):
@@ -132,3 +133,87 @@ async def test_a_failed_node_ends_all_waits():
         with pytest.raises(tutti.Error) as raised:
             await within(waiting)
         assert nodes[0].failure().code == raised.value.code
+
+
+async def test_sends_wait_for_space_in_the_order_of_the_calls():
+    with alone(window_messages=4) as (_, group):
+        sent = [f"message {n}".encode() for n in range(100)]
+        taken = []
+
+        async def send():
+            for data in sent:
+                await group.sent(data)
+            group.finish()
+
+        sending = asyncio.create_task(send())
+        async for batch in group:
+            taken += [bytes(message) for message in batch]
+        assert (await within(asyncio.gather(sending)), taken) == ([None], sent)
+
+
+async def full(group):
+    """Fills the window; returns what was sent."""
+    sent = []
+    while True:
+        try:
+            group.send(b"full", timeout=0)
+        except tutti.TimedOut:
+            return sent
+        sent.append(b"full")
+
+
+async def taken(group, count):
+    messages = []
+    while len(messages) < count:
+        with await within(group.taken()) as batch:
+            messages += [bytes(message) for message in batch]
+    return messages
+
+
+async def test_claims_that_wait_are_served_in_turn():
+    with alone(window_messages=4) as (_, group):
+        sent = await full(group)
+
+        async def fill(text):
+            with await group.claimed(len(text)) as claim:
+                claim[:] = text
+
+        filling = [asyncio.create_task(fill(f"{n}".encode())) for n in range(3)]
+        await asyncio.sleep(0)
+        assert not any(task.done() for task in filling)
+        assert await taken(group, len(sent) + 3) == [*sent, b"0", b"1", b"2"]
+        await within(asyncio.gather(*filling))
+
+
+async def test_a_claim_that_nobody_wants_any_more_is_abandoned():
+    with alone(window_messages=4) as (_, group):
+        sent = await full(group)
+        waiting = asyncio.create_task(group.claimed(4))
+        await asyncio.sleep(0)
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+        space = tutti._tutti.Space(group, 4)
+        assert await taken(group, len(sent)) == sent
+        await within(readable(space.fileno()))
+        space.give_up()
+        assert space.fetch() is None
+        await within(group.sent(b"after"))  # it would wait behind a claim that is left
+        assert await taken(group, 1) == [b"after"]
+
+
+async def test_what_cannot_be_sent_is_an_error_at_once():
+    with alone(message_max_bytes=100, window_messages=4) as (node, group):
+        with pytest.raises(tutti.InvalidArgument, match="over the maximum"):
+            await group.sent(bytes(101))
+        with pytest.raises(tutti.InvalidArgument, match="nonsense"):
+            await group.claimed(4, "nonsense")
+        await full(group)
+        with pytest.raises(tutti.InvalidArgument, match="over the maximum"):
+            await group.claimed(2**40)
+        waiting = [asyncio.create_task(group.sent(b"a")), asyncio.create_task(group.claimed(4))]
+        await asyncio.sleep(0)
+        node.close()
+        for task in waiting:
+            with pytest.raises(tutti.Stopped):
+                await within(task)

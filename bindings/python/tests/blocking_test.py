@@ -165,3 +165,34 @@ def test_the_caller_drives():
             batch = group.take(timeout=0)
         assert bytes(batch[0]) == b"a"
         batch.release()
+
+
+def test_behind_a_barrier_nothing_is_missed():
+    with cluster("ab") as (_, groups):
+        taken = [[], []]
+
+        def take(i):
+            for batch in groups[i]:
+                taken[i] += [bytes(message) for message in batch]
+
+        takers = [threading.Thread(target=take, args=(i,)) for i in range(2)]
+        for taker in takers:
+            taker.start()
+        for n in range(20):
+            groups[1].wait(groups[1].send(f"{n}".encode()), WATCHDOG)
+            groups[0].barrier(WATCHDOG)
+            assert taken[0][-1] == f"{n}".encode()
+        for group in groups:
+            group.finish()
+        for taker in takers:
+            taker.join(WATCHDOG)
+
+
+def test_a_barrier_that_cannot_be_passed():
+    with alone() as (_, group):
+        group.send(b"nobody takes it")
+        with pytest.raises(tutti.TimedOut, match="nobody takes"):
+            group.barrier(0.01)
+    with alone(order="token_ring", level="agreed") as (_, group):
+        with pytest.raises(tutti.InvalidArgument, match="Level::atomic"):
+            group.barrier()

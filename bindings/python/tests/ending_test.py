@@ -50,6 +50,7 @@ for _ in range(20):
 @pytest.mark.parametrize("call", [
     "group.take(timeout=Duration())", "group.send_many(b'ab', [Size(), Size()], 0)",
     "tutti.Node('a', [('a', '127.0.0.1:1')], suspect_after=Duration())",
+    "group.send_many(b'', sizes())",
     "group.on_release = lambda: slowly(None); group.send(b'a', 0); group.take().release()"])
 def test_in_python_code_that_the_module_calls(call):
     done = run(SLOW.replace("CALL", call))

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import Iterable
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from . import _tutti
-from ._errors import Complete
+from ._errors import Complete, TimedOut
 from ._readable import Reading, readable
 from ._types import GroupStatistics, MemberLag, group_statistics_of
-from ._tutti import Batch
+from ._tutti import Batch, Claim
 
 if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
+
     from ._node import Node
 
 
@@ -38,6 +42,44 @@ class Group(_tutti.Group):
 
     def __aiter__(self) -> _Batches:
         return _Batches(self)
+
+    def send_many(
+        self,
+        data: ReadableBuffer,
+        sizes: int | Iterable[int] | ReadableBuffer,
+        timeout: float | timedelta | None = None,
+        service: str | None = None,
+    ) -> int:
+        """Sends the messages that lie in `data`, one behind the other: all of one size, if `sizes`
+        is a number, or else each of its own. Returns the ticket of the last one. An error's
+        attribute `sent` says how many were sent before it."""
+        if not isinstance(sizes, (int, list, tuple)) and not _tutti.lends_bytes(sizes):
+            sizes = list(sizes)  # a generator runs as long as it likes, outside of the module
+        return super().send_many(data, sizes, timeout, service)
+
+    async def sent(self, data: ReadableBuffer, service: str | None = None) -> int:
+        """As send(), for asyncio: waits until there is space. Returns the ticket."""
+        try:
+            return self.send(data, timeout=0, service=service)
+        except TimedOut:
+            copy = memoryview(data).tobytes()
+        claim = await self.claimed(len(copy), service)
+        claim[:] = copy
+        return claim.commit()
+
+    async def claimed(self, size: int, service: str | None = None) -> Claim:
+        """As claim(), for asyncio: waits until there is space; those that wait get it in the order
+        in which they asked. Commit the claim soon: what this member sends later waits for it."""
+        try:
+            return self.claim(size, timeout=0, service=service)
+        except TimedOut:
+            space = _tutti.Space(self, size, service)
+        try:
+            while (claim := space.fetch()) is None:
+                await readable(space.fileno())
+            return claim
+        finally:
+            space.give_up()
 
     async def taken(self, max: int = 256) -> Batch:
         """As take(), for asyncio: waits until there is something to take."""
