@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <memory>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -67,19 +68,39 @@ asio::awaitable<void> serve_group(tutti::Group& group, int fd, std::optional<tut
   }
 }
 
-// There may be space again soon, so it is asked for every 1 ms. A call that waits for it
-// would wait for ever: there is more only once messages were taken, and this thread takes them.
+// Waits for space in a full window. The handler of Group::on_space runs on a thread of the library,
+// which hands the space to the loop. A call that waits would wait for ever: there is more only once
+// messages were taken, and this thread takes them.
+asio::awaitable<tutti::Result<tutti::Claim>> space(tutti::Group& group, std::uint32_t size) {
+  struct Answer {
+    asio::steady_timer come;  // cancelled once there is one
+    std::optional<tutti::Result<tutti::Claim>> space{};
+  };
+  const asio::any_io_executor loop = co_await asio::this_coro::executor;
+  const auto answer =
+      std::make_shared<Answer>(asio::steady_timer(loop, asio::steady_timer::time_point::max()));
+  const auto hand_over = [loop, answer](tutti::Result<tutti::Claim> space) {
+    asio::post(loop, [answer, space = std::move(space)]() mutable {
+      answer->space = std::move(space);
+      answer->come.cancel();
+    });
+  };
+  if (auto asked = group.on_space(size, hand_over); !asked)
+    co_return std::unexpected(asked.error());
+  while (!answer->space) co_await answer->come.async_wait(kAsTuple);
+  co_return std::move(*answer->space);
+}
+
 asio::awaitable<bool> send_line(tutti::Group& group, std::string_view line) {
-  asio::steady_timer timer(co_await asio::this_coro::executor);
-  tutti::Claim space = group.try_claim(static_cast<std::uint32_t>(line.size()));
-  while (space.outcome() == tutti::ClaimOutcome::full) {
-    timer.expires_after(1ms);
-    co_await timer.async_wait(kAsTuple);
-    space = group.try_claim(static_cast<std::uint32_t>(line.size()));
+  const auto size = static_cast<std::uint32_t>(line.size());
+  tutti::Claim claim = group.try_claim(size);
+  if (claim.outcome() == tutti::ClaimOutcome::full) {
+    tutti::Result<tutti::Claim> come = co_await space(group, size);
+    if (come) claim = std::move(*come);
   }
-  if (!space) co_return false;
-  std::memcpy(space.data(), line.data(), line.size());
-  group.commit(std::move(space));
+  if (!claim) co_return false;
+  std::memcpy(claim.data(), line.data(), line.size());
+  group.commit(std::move(claim));
   co_return true;
 }
 
@@ -107,6 +128,7 @@ asio::awaitable<void> accept_clients(tcp::acceptor acceptor, tutti::Group& group
 
 int main(int argc, char** argv) {
   if (argc != 4) return complain("usage: asio NAME a=HOST:PORT,b=HOST:PORT,... PORT"), 2;
+  asio::io_context loop(1);  // before the node, whose handlers use it until the node ends
   auto node = tutti::Node::create({.name = argv[1], .members = members_from(argv[2])});
   if (!node) return complain(node.error().message);
   auto group = node->join({.name = "lines", .delivery = tutti::DeliveryThread::application});
@@ -117,7 +139,6 @@ int main(int argc, char** argv) {
 
   std::optional<tutti::Error> why;
   try {
-    asio::io_context loop(1);
     const auto port = static_cast<asio::ip::port_type>(std::atoi(argv[3]));
     tcp::acceptor acceptor(loop, {asio::ip::address_v4::loopback(), port});
     asio::signal_set signals(loop, SIGINT, SIGTERM);

@@ -6,11 +6,15 @@
 // At the end of its input a member sends no more; it ends once all members have done so.
 // docs/event-loops.md explains each step.
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <memory>
+#include <mutex>
+#include <optional>
 #include <sstream>
 #include <string>
 
@@ -50,23 +54,73 @@ struct Input {
   }
 };
 
-// Sends as many whole lines as there is space for. It must not wait for space: there is more only
-// once messages were taken, and this thread takes them.
-void send_lines(tutti::Group& group, Input& input) {
-  while (input.has_line()) {
+// The handler of Group::on_space runs on a thread of the library: it leaves the space here for the
+// loop, and makes a descriptor readable.
+class Space {
+ public:
+  ~Space() { ::close(come_); }
+  [[nodiscard]] int descriptor() const { return come_; }
+  void put(tutti::Result<tutti::Claim> space) {
+    const std::lock_guard lock(mutex_);
+    space_ = std::move(space);
+    ::eventfd_write(come_, 1);
+  }
+  [[nodiscard]] std::optional<tutti::Result<tutti::Claim>> take() {
+    const std::lock_guard lock(mutex_);
+    eventfd_t count = 0;
+    ::eventfd_read(come_, &count);
+    return std::exchange(space_, std::nullopt);
+  }
+
+ private:
+  int come_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  std::mutex mutex_;
+  std::optional<tutti::Result<tutti::Claim>> space_;
+};
+
+// Sends whole lines of the input while there is space. It must not wait for space: there is more
+// only once messages were taken, and this thread takes them.
+struct Lines {
+  tutti::Group& group;
+  Input input{};
+  std::shared_ptr<Space> space = std::make_shared<Space>();
+  bool waits = false;  // it has asked for space for the first line
+
+  void send() {
+    while (!waits && input.has_line()) {
+      const auto size = static_cast<std::uint32_t>(input.text.find('\n'));
+      tutti::Claim claim = group.try_claim(size);
+      if (claim.outcome() == tutti::ClaimOutcome::full) {
+        const auto asked = group.on_space(
+            size, [put = space](tutti::Result<tutti::Claim> come) { put->put(std::move(come)); });
+        if (!asked) complain(asked.error());
+        waits = true;
+      } else {
+        send_first(std::move(claim), size);
+      }
+    }
+    if (!waits && input.ended) group.finish();
+  }
+  void go_on() {
+    std::optional<tutti::Result<tutti::Claim>> come = space->take();
+    if (!come) return;
+    waits = false;
     const std::size_t size = input.text.find('\n');
-    tutti::Claim space = group.try_claim(static_cast<std::uint32_t>(size));
-    if (space.outcome() == tutti::ClaimOutcome::full) return;
-    if (space) {
-      std::memcpy(space.data(), input.text.data(), size);
-      group.commit(std::move(space));
+    send_first(*come ? std::move(**come) : tutti::Claim(), size);
+    send();
+  }
+
+ private:
+  void send_first(tutti::Claim claim, std::size_t size) {
+    if (claim) {
+      std::memcpy(claim.data(), input.text.data(), size);
+      group.commit(std::move(claim));
     } else {
       std::fprintf(stderr, "epoll: a line of %zu bytes cannot be sent\n", size);
     }
     input.text.erase(0, size + 1);
   }
-  if (input.ended) group.finish();
-}
+};
 
 // Takes one batch, so that the input has its turn: while there is more, the descriptor stays
 // readable. The batch may be empty. It is released at the end.
@@ -84,30 +138,35 @@ tutti::Result<void> print_batch(tutti::Group& group) {
 
 // Returns why nothing comes any more.
 tutti::Error serve(tutti::Group& group, int readable) {
-  Input input;
+  Lines lines{.group = group};
   const int loop = ::epoll_create1(EPOLL_CLOEXEC);
-  epoll_event of_group{.events = EPOLLIN, .data = {.fd = readable}};
-  epoll_event of_input{.events = EPOLLIN | EPOLLONESHOT, .data = {.fd = STDIN_FILENO}};
-  if (::epoll_ctl(loop, EPOLL_CTL_ADD, readable, &of_group) != 0 ||
-      ::epoll_ctl(loop, EPOLL_CTL_ADD, STDIN_FILENO, &of_input) != 0) {
+  const auto watch = [loop](int operation, int of, std::uint32_t events) {
+    epoll_event event{.events = events, .data = {.fd = of}};
+    return ::epoll_ctl(loop, operation, of, &event) == 0;
+  };
+  if (!watch(EPOLL_CTL_ADD, readable, EPOLLIN) ||
+      !watch(EPOLL_CTL_ADD, lines.space->descriptor(), EPOLLIN) ||
+      !watch(EPOLL_CTL_ADD, STDIN_FILENO, EPOLLIN | EPOLLONESHOT)) {
     return {tutti::ErrorCode::system, std::string("cannot watch the input: ") +
                                           std::strerror(errno) +
                                           "; it must be a terminal, a pipe or a socket, no file"};
   }
   for (;;) {
     epoll_event event{};
-    // A line that waits for space is tried every 1 ms. Group::on_space would call another thread.
-    const int count = ::epoll_wait(loop, &event, 1, input.has_line() ? 1 : -1);
-    if (count == 1 && event.data.fd == readable) {
+    if (::epoll_wait(loop, &event, 1, -1) != 1) continue;
+    if (event.data.fd == readable) {
       if (const auto taken = print_batch(group); !taken) return taken.error();
+      continue;
     }
-    const bool read = count == 1 && event.data.fd == STDIN_FILENO;
-    if (read) input.read_some();
-    const bool waited = input.has_line();
-    send_lines(group, input);
-    // Asked for once at a time: while lines wait for space, none is read.
-    if ((read || waited) && !input.ended && !input.has_line()) {
-      ::epoll_ctl(loop, EPOLL_CTL_MOD, STDIN_FILENO, &of_input);
+    if (event.data.fd == STDIN_FILENO) {
+      lines.input.read_some();
+      lines.send();
+    } else {
+      lines.go_on();
+    }
+    // While lines wait for space, none is read.
+    if (!lines.waits && !lines.input.ended) {
+      watch(EPOLL_CTL_MOD, STDIN_FILENO, EPOLLIN | EPOLLONESHOT);
     }
   }
 }

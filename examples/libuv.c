@@ -14,6 +14,8 @@
 #include "tutti/tutti.h"
 
 #define MEMBERS_MAX 16
+#define LINE_MAX_BYTES 300
+#define TICK_MS 20
 
 struct member {
   const char* name;
@@ -23,23 +25,52 @@ struct member {
   long sent, count;
   uv_poll_t readable;
   uv_timer_t timer;
+  uv_async_t space_came;
+  tutti_claim_t space; /* that came: written by a thread of the library, before space_came */
 };
 
+static int text_of(const struct member* member, char* line, size_t size) {
+  return snprintf(line, size, "%s ticks %ld", member->name, member->sent);
+}
+
+static void fill_and_commit(struct member* member, tutti_claim_t* claim) {
+  char line[LINE_MAX_BYTES];
+  text_of(member, line, sizeof line);
+  memcpy(claim->data, line, claim->size);
+  tutti_group_commit(member->group, claim, TUTTI_SERVICE_OF_LEVEL, NULL);
+  ++member->sent;
+}
+
+/* On a thread of the library. With an error there is none: the loop learns why when it takes. */
+static void hand_over(tutti_claim_t* claim, const tutti_error_t* error, void* user) {
+  struct member* member = user;
+  if (error != NULL) return;
+  member->space = *claim;
+  uv_async_send(&member->space_came);
+}
+
 /* It must not wait for space: there is more only once messages were taken, and this thread takes
- * them. A line that finds none goes out with a later tick. */
+ * them. The timer stops until there is some. */
 static void send_line(uv_timer_t* timer) {
   struct member* member = timer->data;
-  char line[300];
+  char line[LINE_MAX_BYTES];
   tutti_claim_t claim;
-  const int size = snprintf(line, sizeof line, "%s ticks %ld", member->name, member->sent);
+  const uint32_t size = (uint32_t)text_of(member, line, sizeof line);
   if (member->sent >= member->count) {
     tutti_group_finish(member->group);
     uv_timer_stop(timer);
-  } else if (tutti_group_try_claim(member->group, (uint32_t)size, &claim) == 0) {
-    memcpy(claim.data, line, (size_t)size);
-    tutti_group_commit(member->group, &claim, TUTTI_SERVICE_OF_LEVEL, NULL);
-    ++member->sent;
+  } else if (tutti_group_try_claim(member->group, size, &claim) == 0) {
+    fill_and_commit(member, &claim);
+  } else if (claim.outcome == TUTTI_CLAIM_FULL &&
+             tutti_group_on_space(member->group, size, hand_over, member, NULL) == 0) {
+    uv_timer_stop(timer);
   }
+}
+
+static void use_space(uv_async_t* came) {
+  struct member* member = came->data;
+  fill_and_commit(member, &member->space);
+  uv_timer_start(&member->timer, send_line, TICK_MS, TICK_MS);
 }
 
 /* Takes one batch, so that the timer has its turn: while there is more, the descriptor stays
@@ -70,17 +101,28 @@ static int serve(struct member* member) {
   uv_loop_t* loop = uv_default_loop();
   const int descriptor = tutti_group_event_fd(member->group, &member->error);
   if (descriptor < 0) return descriptor;
-  member->readable.data = member->timer.data = member;
+  member->readable.data = member->timer.data = member->space_came.data = member;
   if (uv_poll_init(loop, &member->readable, descriptor) != 0 ||
       uv_poll_start(&member->readable, UV_READABLE, print_batch) != 0 ||
+      uv_async_init(loop, &member->space_came, use_space) != 0 ||
       uv_timer_init(loop, &member->timer) != 0 ||
-      uv_timer_start(&member->timer, send_line, 0, 20) != 0) {
+      uv_timer_start(&member->timer, send_line, 0, TICK_MS) != 0) {
     snprintf(member->error.message, sizeof member->error.message, "libuv refuses a handle");
     return TUTTI_E_SYSTEM;
   }
+  uv_unref((uv_handle_t*)&member->space_came); /* it does not keep the loop running */
   uv_run(loop, UV_RUN_DEFAULT);
-  uv_loop_close(loop);
   return member->error.code;
+}
+
+/* The node ends first: until then it may call hand_over. */
+static void end(struct member* member) {
+  tutti_node_destroy(member->node);
+  tutti_claim_abandon(&member->space);
+  tutti_group_destroy(member->group);
+  if (member->space_came.loop != NULL) uv_close((uv_handle_t*)&member->space_came, NULL);
+  uv_run(uv_default_loop(), UV_RUN_NOWAIT);
+  uv_loop_close(uv_default_loop());
 }
 
 static size_t members_from(char* list, tutti_member_address_t* members) {
@@ -122,7 +164,6 @@ int main(int argc, char** argv) {
     status = tutti_node_stop(member.node, 10000000000, &member.error);
   }
   if (status != 0) fprintf(stderr, "libuv: %s\n", member.error.message);
-  tutti_group_destroy(member.group);
-  tutti_node_destroy(member.node);
+  end(&member);
   return status != 0;
 }
