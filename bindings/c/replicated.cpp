@@ -67,10 +67,6 @@ tutti::Result<tutti::GroupOptions> machine_options(const tutti_group_options_t* 
   if (from->on_delivery) {
     return refuse("on_delivery is set: the messages of a replicated machine go to apply");
   }
-  if (from->delivery == tutti::DeliveryThread::application) {
-    return refuse(
-        "delivery is application: a replicated machine is called; take one of the others");
-  }
   if (!from->save_state || !from->load_state) {
     return refuse("save_state or load_state is NULL: members that join take the state by them");
   }

@@ -145,13 +145,13 @@ class TUTTI_API Group {
   /// means nothing.
   [[nodiscard]] bool intact() const noexcept;
 
-  /// With DeliveryThread::application: takes the next messages in the group's order, at most `max`
-  /// and about 64 KiB of them. Never blocks; the batch is empty if there is nothing to take now.
-  /// One thread takes at a time, and one batch is held at a time: release it before the next take.
-  /// Go on taking while the node runs: it is told of a view once all before that view was taken.
-  /// The error is ErrorCode::complete once complete(), which the next view may end: a node that
-  /// joins may send. It says why the node has ended if it has; what was not taken by then is not
-  /// delivered here.
+  /// With DeliveryThread::application: takes the next messages in the group's order, at most `max`;
+  /// none more once they have 64 KiB, which the last ones may exceed by as much, or by one message
+  /// of each sender. Never blocks; the batch is empty if there is nothing to take now. One thread
+  /// takes at a time, and one batch is held at a time: release it before the next take. Take as
+  /// long as the node runs: it is told of a view once all before that view was taken. The error is
+  /// ErrorCode::complete once complete(), which the next view may end: a node that joins may send.
+  /// It says why the node has ended if it has; what was not taken by then is not delivered here.
   [[nodiscard]] Result<Batch> take(std::size_t max = kDeliveryBatchMax);
   /// The same, but waits until there is something, the end, or the time-out, which is an error; not
   /// before start(), and not inside a callback of the node.

@@ -3,7 +3,6 @@
 /// same order, queries read the local copy, and joiners take over the state.
 ///
 /// Header-only, above Group: an application can do the same with a Group's callbacks alone.
-///
 /// Threads: the thread that delivers applies commands. Queries run concurrently with each other,
 /// and hold up this member's deliveries while they run, so they should be short (held_up()). A
 /// delivery that waits goes before all later queries, so any number of them cannot delay it for
@@ -75,6 +74,10 @@ class Replicated {
   /// Joins the group with `machine` as the initial state; before Node::start. This sets the
   /// callbacks and `stateful` of the options.
   [[nodiscard]] static Result<Replicated> join(Node& node, GroupOptions options, T machine = {}) {
+    if (options.delivery == DeliveryThread::application) {
+      return fail(ErrorCode::invalid_argument,
+                  "group '" + options.name + "': set delivery to predicate or own");
+    }
     auto core = std::make_shared<Core>(std::move(machine));
     options.on_delivery = [core](std::span<const Message> batch) { core->deliver(batch); };
     options.stateful = true;
@@ -219,8 +222,7 @@ class Replicated {
       std::optional<Reply>& reply = core_.replies[number_];
       if (reply) return std::move(*reply);
       return fail(ErrorCode::mismatch,
-                  "the command was delivered, but its bytes are none: Command::decode must "
-                  "understand what Command::encode writes");
+                  "Command::decode does not understand what Command::encode has written");
     }
 
    private:

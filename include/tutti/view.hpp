@@ -40,10 +40,10 @@ struct ViewChange {
   std::vector<Departure> left{};  ///< members that were in the view before, and are not in this one
 };
 
-/// Called once for each view this node installs, on the predicate thread: after the last message of
-/// the view before, and before the first of the new one, in all groups. If callbacks of this node
-/// take long, the members may be in a later view by then. It must not throw: if it does, the node
-/// fails. Inside it, the same node refuses calls that wait (node.hpp).
+/// Called once for each view this node installs, on the predicate thread: in all groups after the
+/// last message before it and before the first one in it; so an application that takes must go on
+/// taking. If callbacks take long, members may be in a later view by then. It must not throw: if it
+/// does, the node fails. Inside it, the same node refuses calls that wait (node.hpp).
 using ViewCallback = std::function<void(const ViewChange&)>;
 
 [[nodiscard]] TUTTI_API std::string_view to_string(LeftReason reason);

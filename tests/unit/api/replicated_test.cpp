@@ -282,5 +282,16 @@ TEST(ReplicatedSnapshots, AreWhatJoinersGet) {
   for (Node& node : nodes) EXPECT_TRUE(node.leave(kPatience));
 }
 
+TEST(Replicated, IsNotForApplicationsThatTake) {
+  const auto addresses = loopback_members(1);
+  auto node = Node::create({.name = addresses[0].name, .members = addresses});
+  ASSERT_TRUE(node);
+  const auto joined =
+      Replicated<Sum>::join(*node, {.name = "sum", .delivery = DeliveryThread::application});
+  ASSERT_FALSE(joined);
+  EXPECT_EQ(joined.error().code, ErrorCode::invalid_argument);
+  EXPECT_THAT(joined.error().message, HasSubstr("'sum': set delivery to predicate or own"));
+}
+
 }  // namespace
 }  // namespace tutti
