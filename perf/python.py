@@ -23,6 +23,7 @@ import threading
 import time
 
 NAMES = "abc"
+SHARES = (0.01, 0.1, 1)  # of a run's messages, at which the memory is looked at
 SIZES = {64: 6_000_000, 10240: 300_000}  # bytes -> messages of all members in a run
 
 
@@ -63,7 +64,7 @@ def member(name, addresses, size, count):
         sender.start()
         messages = batches = first_bytes = 0
         first = last = time.perf_counter()
-        early = 0
+        at = {share: 0 for share in SHARES}
         for batch in group:
             if messages == 0:
                 first = time.perf_counter()
@@ -71,14 +72,14 @@ def member(name, addresses, size, count):
             for run in batch.runs():
                 first_bytes += int(np.asarray(run)[:, 0].sum())
             batches += 1
-            if batches == 1000:
-                early = resident()
+            for share, before in at.items():
+                if before == 0 and messages >= share * (count // len(NAMES)) * len(NAMES):
+                    at[share] = resident()
             last = time.perf_counter()
         sender.join()
-        late = resident()
     seconds = last - first
     print(json.dumps({"rate": messages / seconds, "first_bytes": first_bytes,
-                      "batch": messages / batches, "grew": late - early if early else 0}))
+                      "batch": messages / batches, "resident": list(at.values())}))
 
 
 def python_run(size, count):
@@ -89,8 +90,15 @@ def python_run(size, count):
     if any(process.returncode != 0 for process in members):
         sys.exit("a member failed")
     slowest = min(results, key=lambda result: result["rate"])
-    slowest["grew"] = max(result["grew"] for result in results)
+    slowest["resident"] = [max(sizes) for sizes in zip(*(r["resident"] for r in results))]
     return slowest
+
+
+def resident_at(result):
+    """What the member had resident that had most."""
+    sizes = ", ".join(f"{bytes_ / 2**20:.1f} MiB at {share:.0%}"
+                      for share, bytes_ in zip(SHARES, result["resident"]))
+    return f"resident {sizes} of the messages"
 
 
 def cpp_rate(tutti, size):
@@ -105,11 +113,16 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tutti", default="tutti", help="the command of the same build")
     parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--memory", type=int, metavar="COUNT",
+                        help="one run of so many messages of 64 B: how much memory a member has")
     parser.add_argument("--once", nargs=4, metavar=("NAME", "ADDRESSES", "SIZE", "COUNT"))
     options = parser.parse_args()
     if options.once:
         name, addresses, size, count = options.once
         member(name, json.loads(addresses), int(size), int(count))
+        return
+    if options.memory:
+        print(f"{options.memory} messages: {resident_at(python_run(64, options.memory))}")
         return
     for size, count in SIZES.items():
         rates = {"C++": [], "Python": []}
@@ -122,8 +135,7 @@ def main():
             print(f"{size:6} B  {name:7} {middle / 1e6:7.3f} M messages/s "
                   f"({min(values) / 1e6:.3f} .. {max(values) / 1e6:.3f}), "
                   f"{middle * size / 1e6:7.0f} MB/s")
-        print(f"{size:6} B  Python: {result['batch']:.0f} messages a batch, memory grew by "
-              f"{result['grew'] / 2**20:.1f} MiB")
+        print(f"{size:6} B  Python: {result['batch']:.0f} messages a batch, {resident_at(result)}")
 
 
 if __name__ == "__main__":

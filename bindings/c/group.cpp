@@ -42,18 +42,25 @@ Batch& batch_in(tutti_batch_t& batch) {
   return *std::launder(reinterpret_cast<Batch*>(batch.opaque));
 }
 
-int put(tutti_claim_t& into, Claim&& claim) {
-  into.data = claim.data();
-  into.size = claim.size();
-  into.outcome = static_cast<std::int32_t>(claim.outcome());
-  new (into.opaque) Claim(std::move(claim));
-  return 0;
+// The claim was made in the struct.
+void show(tutti_claim_t& claim) {
+  const Claim& made = claim_in(claim);
+  claim.data = made.data();
+  claim.size = made.size();
+  claim.outcome = static_cast<std::int32_t>(made.outcome());
 }
 
-// Whatever comes of a call, the struct is one that may be abandoned.
+void put(tutti_claim_t& into, Claim&& claim) {
+  new (into.opaque) Claim(std::move(claim));
+  show(into);
+}
+
+// Whatever comes of a call, the struct is one that may be abandoned: `opaque` is looked at only
+// where there is data.
 void make_empty(tutti_claim_t* claim) {
   if (claim == nullptr) return;
-  *claim = {};
+  claim->data = nullptr;
+  claim->size = 0;
   claim->outcome = TUTTI_CLAIM_STOPPED;
 }
 
@@ -92,11 +99,9 @@ int tutti_group_try_claim(tutti_group_t* group, uint32_t size, tutti_claim_t* cl
   make_empty(claim);
   return with(group, kGroup, nullptr, [&](Group& of) -> int {
     if (claim == nullptr) return TUTTI_E_INVALID_ARGUMENT;
-    Claim space = of.try_claim(size);
-    const int code = code_of(space.outcome());
-    if (code == TUTTI_OK) return put(*claim, std::move(space));
-    claim->outcome = static_cast<std::int32_t>(space.outcome());
-    return code;
+    const Claim& made = *new (claim->opaque) Claim(of.try_claim(size));
+    show(*claim);
+    return made ? TUTTI_OK : code_of(made.outcome());
   });
 }
 
@@ -112,23 +117,36 @@ int tutti_group_claim(tutti_group_t* group, uint32_t size, int64_t timeout_ns, t
   });
 }
 
-int tutti_group_commit(tutti_group_t* group, tutti_claim_t* claim, int service, uint64_t* ticket) {
-  const uint32_t all = claim == nullptr || claim->data == nullptr ? 0 : claim_in(*claim).size();
-  return tutti_group_commit_used(group, claim, all, service, ticket);
-}
+namespace {
 
-int tutti_group_commit_used(tutti_group_t* group, tutti_claim_t* claim, uint32_t used, int service,
-                            uint64_t* ticket) {
+template <class Commit>
+int commit_by(tutti_group_t* group, tutti_claim_t* claim, int service, uint64_t* ticket,
+              Commit&& commit) {
   if (ticket != nullptr) *ticket = 0;
   return with(group, kGroup, nullptr, [&](Group& of) -> int {
     if (claim == nullptr || claim->data == nullptr || !is_service(service)) {
       return TUTTI_E_INVALID_ARGUMENT;
     }
-    const tutti::Ticket given =
-        of.commit(std::move(claim_in(*claim)), used, static_cast<tutti::Service>(service));
-    clear(*claim);
+    const tutti::Ticket given = commit(of, std::move(claim_in(*claim)));
+    make_empty(claim);  // committed or given up: it has nothing left to destroy
     if (ticket != nullptr) *ticket = given.value;
     return given.value != 0 ? TUTTI_OK : TUTTI_E_INVALID_ARGUMENT;
+  });
+}
+
+}  // namespace
+
+int tutti_group_commit(tutti_group_t* group, tutti_claim_t* claim, int service, uint64_t* ticket) {
+  return commit_by(group, claim, service, ticket, [service](Group& of, Claim&& space) {
+    if (service == TUTTI_SERVICE_OF_LEVEL) return of.commit(std::move(space));
+    return of.commit(std::move(space), static_cast<tutti::Service>(service));
+  });
+}
+
+int tutti_group_commit_used(tutti_group_t* group, tutti_claim_t* claim, uint32_t used, int service,
+                            uint64_t* ticket) {
+  return commit_by(group, claim, service, ticket, [used, service](Group& of, Claim&& space) {
+    return of.commit(std::move(space), used, static_cast<tutti::Service>(service));
   });
 }
 

@@ -17,8 +17,10 @@
 
 namespace tutti::c {
 
-/// Grows in the child of each fork.
-[[nodiscard]] std::uint64_t forks();
+/// Grows in the child of each fork, once forks are counted. Each use of a handle asks for it.
+inline std::atomic<std::uint64_t> forked{0};
+[[nodiscard]] inline std::uint64_t forks() { return forked.load(std::memory_order_relaxed); }
+void count_forks();
 
 /// What stays of a handle. All of them can be reached, so that tools which look for lost memory
 /// find none.
@@ -30,7 +32,7 @@ void keep(Remains& remains);
 template <class Object>
 class Handle : private Remains {
  public:
-  explicit Handle(Object object) : object_(std::move(object)), forks_(c::forks()) {}
+  explicit Handle(Object object) : object_(std::move(object)), forks_(c::forks()) { count_forks(); }
 
   [[nodiscard]] Object* get() {
     return ended_.load(std::memory_order_acquire) || forks_ != c::forks() ? nullptr : &*object_;
@@ -55,16 +57,19 @@ class Handle : private Remains {
   std::atomic<bool> ended_{false};
 };
 
+/// Says that the handle of a `what` is NULL, or else `why_not`. Not inline: the strings would weigh
+/// on each call that sends.
+[[gnu::noinline, gnu::cold]] int cannot_use(const char* what, const char* why_not,
+                                            tutti_error_t* error) noexcept;
+
 /// Calls `use` with what the handle stands for, or says why it cannot.
 template <class OfHandle, class Use>
 int with(OfHandle* handle, const char* what, tutti_error_t* error, Use&& use) noexcept {
-  return guarded(error, [&] {
-    if (handle == nullptr)
-      return refused(error, std::string("the handle of a ") + what + " is NULL");
-    if (auto* object = handle->get()) return std::forward<Use>(use)(*object);
-    return failed(error, TUTTI_E_STOPPED,
-                  std::string("the handle of a ") + what + ' ' + handle->why_not());
-  });
+  auto* const object = handle == nullptr ? nullptr : handle->get();
+  if (object == nullptr) [[unlikely]] {
+    return cannot_use(what, handle == nullptr ? nullptr : handle->why_not(), error);
+  }
+  return guarded(error, [&] { return std::forward<Use>(use)(*object); });
 }
 
 }  // namespace tutti::c

@@ -14,7 +14,10 @@ namespace tutti::c {
 inline int code_of(ErrorCode code) { return -1 - static_cast<int>(code); }
 
 inline int ok(tutti_error_t* error) {
-  if (error != nullptr) *error = {};
+  if (error != nullptr) {
+    error->code = TUTTI_OK;
+    error->message[0] = '\0';  // the rest is as it was: 500 bytes are not written for each call
+  }
   return TUTTI_OK;
 }
 

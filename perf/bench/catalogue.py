@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Callable
 
-from bench import costs, latencies, loops, rates, rdma
+from bench import costs, interfaces, latencies, loops, rates, rdma
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,8 @@ ALL = [
            "the same, headers read: >= {} times Aeron's shared log on one host"),
     *sized("shm_one", rates.shm_one, shares(b64=0.6, b1k=0.8, b10k=0.8),
            "2 members, one sends: >= {} of a plain ring between two processes"),
+    Measurement("c_interface", "3 members, all send: a program in C >= 0.98 of the same in C++",
+                interfaces.c_interface),
     Measurement("window_choice", "the rates of shm_all over windows of 256K to 16M",
                 rates.window_choice),
     Measurement("shm_readers", "2 to 8 members, one sends: processor time per delivery <= 1.2",

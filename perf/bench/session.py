@@ -7,7 +7,7 @@ from pathlib import Path
 from bench.process import run_program
 
 LIMITS = ("shared_table", "ring", "cache_line", "tcp_fanout", "tcp_round_trip")
-PROGRAMS = ("tutti", *(f"limit_{name}" for name in LIMITS))
+PROGRAMS = ("tutti", *(f"limit_{name}" for name in LIMITS), "interface_c", "interface_cpp")
 
 WINDOWS = ("256K", "1M", "4M", "16M")  # a ceiling is the best of these, found by short runs
 WINDOW_MESSAGES = 65536  # the default of `tutti perf`
@@ -68,6 +68,12 @@ class Session:
         what it is told."""
         told = float(seconds or self.options.seconds) / (1 - warmup_share)
         return [f"{self.programs}/limit_{name}", *words_of({**options, "seconds": told})]
+
+    def interface(self, language, **options):
+        """The program of perf/interface/ in that language: c or cpp."""
+        return [f"{self.programs}/interface_{language}",
+                *words_of({**options, "seconds": float(self.options.seconds),
+                           "warmup": float(self.options.warmup)})]
 
     def cache_line(self, wait, samples, **options):
         """The limit program that counts samples instead of seconds."""
