@@ -3,7 +3,7 @@
 
 Question: how long does a message take from the send to the delivery at its sender, if an asyncio
 loop sends and takes, beside a callback on the node's thread in C++ (`tutti perf multicast` of the
-same build)? And what do node and loop take at rest?
+same build)? And what do node and loop take at rest, beside the same loop without a node?
 Set-up: three members on this host over shared memory, one of which sends 500 messages of 64 B a
 second; each loop also serves a timer of 10 ms.
 Unit: microseconds, the median of each run's messages; percent of a core, of the member that took
@@ -86,6 +86,14 @@ def asyncio_run(rate, seconds):
     return [json.loads(output) for output in outputs]
 
 
+async def timer_alone(seconds):
+    timer = asyncio.create_task(serve_a_timer())
+    cpu = time.process_time()
+    await asyncio.sleep(seconds)
+    timer.cancel()
+    return 100 * (time.process_time() - cpu) / seconds
+
+
 def cpp_latency(tutti, delivery, seconds):
     done = subprocess.run(
         [tutti, "perf", "multicast", "--members", "3", "--senders", "one", "--size", str(SIZE),
@@ -121,9 +129,12 @@ def main():
     for words, values in found.items():
         ratios = [value / before for value, before in zip(values, first)]
         print(f"{words:30} {shown(values, 0)} us, ratio {shown(ratios, 2)}")
-    idle = [max(result["cpu_percent"] for result in asyncio_run(0, max(options.seconds, 5)))
-            for _ in range(min(options.runs, 3))]
-    print(f"at rest, with a timer of {TICK * 1000:g} ms: {shown(idle, 2)} % of a core")
+    idle, alone = [], []
+    for _ in range(min(options.runs, 3)):
+        idle.append(max(result["cpu_percent"] for result in asyncio_run(0, 5)))
+        alone.append(asyncio.run(timer_alone(5)))
+    print(f"at rest, with a timer of {TICK * 1000:g} ms: {shown(idle, 2)} % of a core; the loop and "
+          f"its timer without a node: {shown(alone, 2)} %")
 
 
 if __name__ == "__main__":

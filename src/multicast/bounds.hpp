@@ -34,8 +34,12 @@ class Bounds {
 
   void set(SenderIndex sender, const SenderBounds& bounds) {
     Cell& cell = cells_[sender];
-    const bool moves = cell.stable.load(std::memory_order_relaxed) != bounds.stable ||
-                       cell.known.load(std::memory_order_relaxed) != bounds.known;
+    const std::uint64_t rounds = bounds.known - cell.known.load(std::memory_order_relaxed);
+    const std::uint64_t records = bounds.records - cell.records.load(std::memory_order_relaxed);
+    // Nulls need only be known. Records wait until they are stable: to wake whoever takes them
+    // before that would be in vain, at each member and for each message.
+    const bool moves =
+        cell.stable.load(std::memory_order_relaxed) != bounds.stable || rounds != records;
     cell.base.store(bounds.base, std::memory_order_relaxed);
     // Release: each pairs with its acquire load in get(), which sees what was stored before (N1).
     // get() may see records before known: then the headers of those records are there as well.

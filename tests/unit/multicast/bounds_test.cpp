@@ -47,5 +47,23 @@ TEST(Bounds, N1ShowRecordsBeforeTheRoundsTheyAreIn) {
   writer.join();
 }
 
+// N3. A record that is known and not stable lets nothing be delivered; a null does.
+TEST(Bounds, N3MoveWhenMoreMayBeDelivered) {
+  Bounds bounds(2);
+  const auto moves = [&](const SenderBounds& to) {
+    const std::uint64_t before = bounds.moves();
+    bounds.set(SenderIndex{1}, to);
+    return bounds.moves() != before;
+  };
+  EXPECT_FALSE(moves({.records = 2, .known = 2, .stable = 0}));
+  EXPECT_TRUE(moves({.records = 2, .known = 2, .stable = 1}));
+  EXPECT_FALSE(moves({.records = 2, .known = 2, .stable = 1}));
+  EXPECT_FALSE(moves({.records = 5, .known = 5, .stable = 1}));
+  EXPECT_TRUE(moves({.records = 5, .known = 6, .stable = 1}));
+  EXPECT_TRUE(moves({.records = 6, .known = 8, .stable = 1}));
+  EXPECT_TRUE(moves({.records = 9, .known = 11, .stable = 8}));
+  EXPECT_TRUE(moves({.records = 9, .known = kNoRound, .stable = 8}));  // finished
+}
+
 }  // namespace
 }  // namespace tutti
