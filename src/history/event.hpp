@@ -49,8 +49,10 @@ enum class EventKind : std::uint8_t {
   fault_begin,     ///< the harness: a fault begins
   fault_end,       ///< the harness: a fault ends
   accept,          ///< this member accepted a proposal of the next view
+  barrier,         ///< the application calls a barrier; recorded before its null is placed
+  barrier_ok,      ///< that call returned: nothing that is read from now on is stale
 };
-inline constexpr std::uint8_t kEventKinds = static_cast<std::uint8_t>(EventKind::accept) + 1;
+inline constexpr std::uint8_t kEventKinds = static_cast<std::uint8_t>(EventKind::barrier_ok) + 1;
 
 /// Event::node of a harness (simulator, nemesis): it belongs to no view.
 inline constexpr std::uint16_t kHarnessNode = std::numeric_limits<std::uint16_t>::max();

@@ -106,6 +106,14 @@ struct Delivery {
   return event;
 }
 
+/// barrier or barrier_ok; `null`: the ticket of the null that the barrier places. Append the first
+/// before the null is committed, the second before the application does anything else.
+[[nodiscard]] constexpr Event make_barrier(EventKind kind, At at, Ticket null) {
+  Event event = make_event(kind, at);
+  event.number = null.value;
+  return event;
+}
+
 /// `at.view`: the view that is to end. `digest`: of the proposal, as in the decision. A later
 /// leader has a higher ballot.
 [[nodiscard]] constexpr Event make_accept(At at, std::uint64_t digest, std::uint32_t ballot) {

@@ -12,7 +12,7 @@ constexpr std::array<std::string_view, kEventKinds> kKinds = {
     "group_member", "suspect",   "leave",        "evicted",        "stopped",     "snapshot_out",
     "snapshot_in",  "nulls",     "data_pushes",  "heartbeats",     "quiet_begin", "quiet_end",
     "heal",         "heal_core", "write_landed", "write_rejected", "resources",   "fault_begin",
-    "fault_end",    "accept"};
+    "fault_end",    "accept",    "barrier",      "barrier_ok"};
 
 template <std::size_t N>
 std::string word(const std::array<std::string_view, N>& words, unsigned value) {
@@ -103,6 +103,8 @@ std::string contents(const Event& event) {
     case EventKind::send:
       return "ticket " + number(event.number) + ", " + payload(event);
     case EventKind::send_ok:
+    case EventKind::barrier:
+    case EventKind::barrier_ok:
       return "ticket " + number(event.number);
     case EventKind::wedge:
     case EventKind::send_fail:

@@ -156,10 +156,13 @@ bool GroupCore::delivered(Ticket ticket) const noexcept {
          subgroup->own_records_delivered() >= ticket.value;
 }
 
-// The null comes behind all that this member has received, so behind what any member has delivered:
-// that needed this member's word. It is delivered once all members of the view have it, so none of
-// them has gone on to another view. At Level::agreed neither holds: others may have gone on without
-// this member, which delivers its own null all the same.
+Barrier GroupCore::begin_barrier(Claim& claim) noexcept {
+  const Barrier barrier(*ring_.load(std::memory_order_relaxed), space_of(claim));
+  claim.core_ = nullptr;
+  notify_claim_ended(claim.index_);
+  return barrier;
+}
+
 Result<void> GroupCore::barrier(std::chrono::nanoseconds timeout) {
   if (options_.level != Level::atomic) {
     return fail(ErrorCode::invalid_argument,
@@ -169,15 +172,15 @@ Result<void> GroupCore::barrier(std::chrono::nanoseconds timeout) {
   }
   if (Result<void> may = may_wait("Group::barrier"); !may) return may;
   const Deadline deadline(timeout);
-  Ticket mark;
-  {
-    const Result<Claim> null = claim(try_claim(0), 0, timeout);
-    if (!null) return std::unexpected(null.error());
-    mark = Ticket{null->index_ + 1};
-  }
-  return wait(mark, deadline.left(now_ns()), "Group::barrier",
-              "the barrier was not passed before the deadline: a member delivers slowly or not at "
-              "all, or nobody takes messages here");
+  Result<Claim> space = claim(try_claim(0), 0, timeout);
+  if (!space) return std::unexpected(std::move(space.error()));
+  const Barrier barrier = begin_barrier(*space);
+  const auto passed = [&] { return barrier.passed(*subgroup()); };
+  if (node_.wait_until(progress_, passed, deadline)) return {};
+  return std::unexpected(why_in_vain(
+      "Group::barrier", deadline.left(now_ns()),
+      "the barrier was not passed before the deadline: a member delivers slowly or not at all, or "
+      "nobody takes messages here"));
 }
 
 Error GroupCore::names_no_message() const {
@@ -207,16 +210,12 @@ Result<void> GroupCore::on_space(std::uint32_t size, SpaceHandler handler) {
 }
 
 Result<void> GroupCore::wait(Ticket ticket, std::chrono::nanoseconds timeout) {
-  return wait(ticket, timeout, "Group::wait",
-              "message " + std::to_string(ticket.value) +
-                  " was not delivered before the deadline; it may still be");
-}
-
-Result<void> GroupCore::wait(Ticket ticket, std::chrono::nanoseconds timeout, std::string_view call,
-                             std::string late) {
   if (ticket.value == 0) return std::unexpected(names_no_message());
   if (node_.wait_until(progress_, [&] { return delivered(ticket); }, Deadline(timeout))) return {};
-  return std::unexpected(why_in_vain(call, timeout, std::move(late)));
+  return std::unexpected(
+      why_in_vain("Group::wait", timeout,
+                  "message " + std::to_string(ticket.value) +
+                      " was not delivered before the deadline; it may still be"));
 }
 
 Result<void> GroupCore::may_wait(std::string_view call) const {

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "base/asymmetric_fence.hpp"
+#include "multicast/barrier.hpp"
 #include "multicast/subgroup.hpp"
 #include "node/callbacks.hpp"
 #include "node/clock.hpp"
@@ -69,8 +70,6 @@ class GroupCore {
   void abandon(Claim& claim) noexcept;
   [[nodiscard]] bool delivered(Ticket ticket) const noexcept;
   [[nodiscard]] Result<void> wait(Ticket ticket, std::chrono::nanoseconds timeout);
-  [[nodiscard]] Result<void> wait(Ticket ticket, std::chrono::nanoseconds timeout,
-                                  std::string_view call, std::string late);
   [[nodiscard]] Result<void> barrier(std::chrono::nanoseconds timeout);
   [[nodiscard]] Result<void> on_delivered(Ticket ticket, DeliveredHandler handler);
   [[nodiscard]] Result<void> on_space(std::uint32_t size, SpaceHandler handler);
@@ -146,6 +145,7 @@ class GroupCore {
   [[nodiscard]] static SendRing::Space space_of(const Claim& claim) {
     return {claim.data_, claim.end_, claim.index_};
   }
+  [[nodiscard]] Barrier begin_barrier(Claim& claim) noexcept;
   [[nodiscard]] Error refusal(ClaimOutcome outcome, std::uint32_t size) const;
   [[nodiscard]] Error names_no_message() const;
   /// try_claim() says at once why there is no space, and never will be.

@@ -136,6 +136,7 @@ std::size_t Member::pass() {
   }
   if (!on_trial_.empty()) heed_trials();
   if (!claims_.empty()) end_claims();
+  for (std::uint16_t g = 0; g < seats_.size(); ++g) pass_barriers(g);
   note_writes();
   if (!stopped() || rests_) follow_end();
   return work;

@@ -24,6 +24,7 @@
 #include "sim/plan.hpp"
 #include "sim/row.hpp"
 #include "sim/seat.hpp"
+#include "sim/suspicion.hpp"
 
 namespace tutti::sim {
 
@@ -99,6 +100,7 @@ class Member final : private EngineEvents {
   }
   /// It has delivered all that it sent.
   [[nodiscard]] bool idle() const;
+  [[nodiscard]] bool waits_at_barrier() const;
   /// The number of members of the view that it decided last.
   [[nodiscard]] std::size_t next_size() const { return next_size_; }
   /// How many decisions it has made or heard of.
@@ -112,14 +114,7 @@ class Member final : private EngineEvents {
   [[nodiscard]] Progress progress();
   /// It has suspected a member in its life.
   [[nodiscard]] bool suspected_any() const { return !suspicions_.empty(); }
-  struct Suspicion {
-    ViewMember whom;
-    std::uint64_t view;
-    std::uint64_t at_ns;
-    bool changing;           // it took part in a change of view already
-    bool decided;            // and knew the decision
-    std::uint64_t since_ns;  // when it took part and had heard that the connection is lost
-  };
+  using Suspicion = sim::Suspicion;
   [[nodiscard]] const std::vector<Suspicion>& suspicions() const { return suspicions_; }
   /// What a group's application has taken so far.
   [[nodiscard]] const AppState& state(std::size_t group) const { return seats_[group].state; }
@@ -176,6 +171,8 @@ class Member final : private EngineEvents {
   void record_group(std::uint16_t group, const View& view);
   void commit(const Claim& claim);
   void end_claims();
+  void call_barrier(std::uint16_t group, SendRing& ring);
+  void pass_barriers(std::uint16_t group);
   void deliver(std::uint16_t group, std::span<const Message> batch);
   void linger(std::uint16_t group, std::span<const Message> batch);
   void look_again(std::uint16_t group, std::span<const Message> batch,

@@ -50,6 +50,10 @@ void Member::send(bool safe) {
   SendRing* ring = engine_->subgroup(group).ring();
   if (ring == nullptr || told_.id == 0) return;
   const GroupOptions& options = plan_.rows.groups[group];
+  if (plan_.barrier_one_in != 0 && options.level == Level::atomic &&
+      random_.one_in(plan_.barrier_one_in)) {
+    return call_barrier(group, *ring);
+  }
   const std::uint32_t most = options.message_max_bytes;
   const auto draw_size = [&] {
     const bool large = random_.one_in(plan_.large_one_in);
@@ -104,8 +108,26 @@ void Member::end_claims() {
   });
 }
 
+// Where there is no space the application goes without one.
+void Member::call_barrier(std::uint16_t group, SendRing& ring) {
+  SendRing::Space space;
+  if (ring.claim(0, space) != SendRing::Outcome::ok) return;
+  record(history::make_barrier(history::EventKind::barrier, told_at(group), {space.index + 1}));
+  seats_[group].barriers.emplace_back(ring, space);
+}
+
+// The thread that waits goes on as soon as it may: between two callbacks.
+void Member::pass_barriers(std::uint16_t group) {
+  std::erase_if(seats_[group].barriers, [this, group](const Barrier& barrier) {
+    if (!barrier.passed(engine_->subgroup(group))) return false;
+    record(history::make_barrier(history::EventKind::barrier_ok, told_at(group), barrier.null()));
+    return true;
+  });
+}
+
 void Member::deliver(std::uint16_t group, std::span<const Message> batch) {
   if (died_) return;
+  pass_barriers(group);
   const history::At at = told_at(group);
   const Level level = plan_.rows.groups[group].level;
   Seat& seat = seats_[group];
@@ -163,6 +185,10 @@ void Member::deliver(std::uint16_t group, std::span<const Message> batch) {
 bool Member::idle() const {
   return claims_.empty() &&
          std::ranges::all_of(seats_, [](const Seat& seat) { return seat.sent == seat.delivered; });
+}
+
+bool Member::waits_at_barrier() const {
+  return std::ranges::any_of(seats_, [](const Seat& seat) { return !seat.barriers.empty(); });
 }
 
 std::uint64_t Member::messages_sent() const {

@@ -17,6 +17,7 @@ bool Member::turn_delivery_threads() {
       delivered |= engine_->subgroup(g).deliver_here();
     }
     if (died_) return false;
+    pass_barriers(static_cast<std::uint16_t>(g));
   }
   return delivered;
 }

@@ -33,14 +33,15 @@ struct Plan {
   std::uint32_t message_bytes = 0;  ///< the size of all messages, at least 16; 0: it is drawn
   std::uint32_t safe_one_in = 0;    ///< messages of Service::safe, where there is a choice; 0: none
   std::uint32_t claims = 0;         ///< the same
-  std::uint64_t claim_ns = 0;       ///< the longest time that one stays open
-  std::uint32_t litmus_rounds = 0;  ///< EngineOptions
-  bool one_host = false;            ///< all rows are shared
-  bool harmless = false;            ///< no member may be suspected, or dropped for silence
-  std::uint64_t look_every_ns = 0;  ///< MembershipOptions
-  bool stateless = false;           ///< joiners take over no state
-  Rounds* rounds = nullptr;         ///< outlives all members
-  TokenWatch* tokens = nullptr;     ///< likewise; null: nobody watches them
+  std::uint32_t barrier_one_in = 0;  ///< the same
+  std::uint64_t claim_ns = 0;        ///< the longest time that one stays open
+  std::uint32_t litmus_rounds = 0;   ///< EngineOptions
+  bool one_host = false;             ///< all rows are shared
+  bool harmless = false;             ///< no member may be suspected, or dropped for silence
+  std::uint64_t look_every_ns = 0;   ///< MembershipOptions
+  bool stateless = false;            ///< joiners take over no state
+  Rounds* rounds = nullptr;          ///< outlives all members
+  TokenWatch* tokens = nullptr;      ///< likewise; null: nobody watches them
   /// Called in a callback of the node in that slot: the world goes on meanwhile. Empty: never.
   std::function<Lingered(std::uint32_t)> linger{};
 };

@@ -1,6 +1,7 @@
 // What applications do to their nodes: they stay in callbacks, hold batches, leave claims open.
 #include <algorithm>
 
+#include "base/prng.hpp"
 #include "sim/scenario.hpp"
 
 namespace tutti::sim {
@@ -70,6 +71,33 @@ std::vector<Scenario> scenarios_of_applications() {
                            .leaves = 1,
                            .in_changes = 4,
                            .ends = options.seed % 4 == 0};
+       }},
+      {"barriers",
+       "applications call barriers while members crash, pause, join, leave and are cut off",
+       [](Options& options) {
+         Prng rare(options.seed ^ 0x62617272ULL);
+         options.barrier_one_in = static_cast<std::uint32_t>(2 + rare.below(2));
+         options.level = Level::atomic;
+         options.nodes = std::max(options.nodes, 3U);
+         options.founders = options.nodes - options.nodes / 4;
+         if (rare.one_in(2)) options.hosts = 1;
+         options.takes = options.own_threads && rare.one_in(2);
+         options.send_every_ns = (options.net.delay_ns + options.net.jitter_ns) << rare.below(3);
+         options.faults = {.crashes = 2,
+                           .pauses = 2,
+                           .partitions = static_cast<std::uint32_t>(rare.below(2)),
+                           .one_way_cuts = static_cast<std::uint32_t>(rare.below(3)),
+                           .broken_links = 2,
+                           .leaves = 1,
+                           .stuck = static_cast<std::uint32_t>(rare.below(4)),
+                           .in_changes = 2,
+                           .late_writes = rare.one_in(3)};
+         if (options.hosts != 1) return;
+         // An application calls while its node is between two words of a step.
+         options.interrupts = {.one_in = 1U << rare.below(4),
+                               .most_ns = options.net.delay_ns << rare.below(4),
+                               .pauses = static_cast<std::uint32_t>(rare.below(3)),
+                               .deaths = static_cast<std::uint32_t>(rare.below(2))};
        }},
   };
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "fabric/slot.hpp"
+#include "multicast/barrier.hpp"
 #include "smc/send_ring.hpp"
 #include "sst/sent_word.hpp"
 #include "tutti/indexed_by.hpp"
@@ -40,6 +41,7 @@ struct Seat {
   std::uint64_t delivered = 0;          ///< own, of them
   std::uint64_t last_sent = 0;          ///< ticket
   std::deque<std::uint64_t> waiting{};  ///< tickets of own messages that are not delivered yet
+  std::vector<Barrier> barriers{};      ///< that the application waits at
   AppState state{};
   IndexedBy<Slot, LastTicket> last{};
   IndexedBy<MemberIndex, Slot> slots{};  ///< of the group's members

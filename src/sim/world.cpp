@@ -76,6 +76,7 @@ Plan plan_of(const Options& options, Rounds& rounds, TokenWatch& tokens,
   plan.large_one_in = options.large_one_in;
   plan.safe_one_in = 4;
   plan.claims = options.claims;
+  plan.barrier_one_in = options.barrier_one_in;
   plan.claim_ns = 8 * options.send_every_ns;
   plan.litmus_rounds = options.litmus_rounds;
   plan.look_every_ns = options.look_every_ns;

@@ -70,6 +70,7 @@ Result<Report> check(std::span<const History> histories, const CheckOptions& opt
   check_ahead(run, trace);
   check_snapshots(run, trace);
   check_agreement(run, trace, timing);
+  check_barriers(run);
   check_validity(run, trace, timing);
   check_view_times(run, timing);
   check_quiet(run);

@@ -16,6 +16,7 @@ void check_cuts(Run& run);                                                ///< M
 void check_snapshots(Run& run, const Trace& trace);                       ///< M9
 void check_ahead(Run& run, Trace& trace);                                 ///< D6
 void check_agreement(Run& run, Trace& trace, const Timing& timing);       ///< D4 D5 D7 D11 F2
+void check_barriers(Run& run);                                            ///< D15
 void check_validity(Run& run, const Trace& trace, const Timing& timing);  ///< D10 V1 V5
 void check_view_times(Run& run, const Timing& timing);                    ///< M10 V6
 void check_quiet(Run& run);                                               ///< V2

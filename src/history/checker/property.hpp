@@ -32,7 +32,8 @@ enum class Property : std::uint8_t {
   D11,
   D12,
   D13,
-  D14,  // delivery in a view
+  D14,
+  D15,  // delivery in a view
   V1,
   V2,
   V3,
@@ -48,9 +49,9 @@ inline constexpr std::size_t kProperties = static_cast<std::size_t>(Property::F3
 
 [[nodiscard]] constexpr std::string_view to_string(Property property) {
   constexpr std::array<std::string_view, kProperties> kNames = {
-      "M1", "M2", "M3", "M4", "M5", "M6", "M7", "M8",  "M9",  "M10", "D1",  "D2",
-      "D3", "D4", "D5", "D6", "D7", "D8", "D9", "D10", "D11", "D12", "D13", "D14",
-      "V1", "V2", "V3", "V4", "V5", "V6", "B1", "F1",  "F2",  "F3"};
+      "M1",  "M2", "M3", "M4", "M5", "M6", "M7", "M8",  "M9",  "M10", "D1",  "D2",
+      "D3",  "D4", "D5", "D6", "D7", "D8", "D9", "D10", "D11", "D12", "D13", "D14",
+      "D15", "V1", "V2", "V3", "V4", "V5", "V6", "B1",  "F1",  "F2",  "F3"};
   return kNames[static_cast<std::size_t>(property)];
 }
 

@@ -155,6 +155,9 @@ class Run::Scan {
       case EventKind::decide:
         run_.decides.push_back(ref);
         return;
+      case EventKind::barrier:
+        run_.barriers.push_back(ref);
+        return;
       case EventKind::leave:
         life_.leave = std::min(life_.leave, index);
         return;

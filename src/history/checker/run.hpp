@@ -81,7 +81,8 @@ class Run {
   std::map<std::uint64_t, std::vector<EventRef>> wedges;  ///< by view
   std::map<Key, std::vector<EventRef>> snapshots;
   std::vector<EventRef> suspects, accepts, decides, counts, resources;
-  std::vector<EventRef> harness;  ///< faults, heals and quiet times, by time
+  std::vector<EventRef> barriers;  ///< the calls
+  std::vector<EventRef> harness;   ///< faults, heals and quiet times, by time
   std::uint64_t begin_ns = kNever, end_ns = 0;
 
   [[nodiscard]] const Event& event(EventRef ref) const { return findings.event(ref); }
