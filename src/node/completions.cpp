@@ -4,6 +4,7 @@
 
 #include <new>
 #include <utility>
+#include <variant>
 
 #include "base/start_thread.hpp"
 #include "node/clock.hpp"
@@ -18,11 +19,11 @@ Completions::Completions(NodeCore& node, GroupCore& group, Signal& progress)
       name_("a completion handler of group '" + group.options().name + "'") {}
 
 Result<void> Completions::wait(Ticket ticket, DeliveredHandler handler) {
-  return accept([&] { tickets_.emplace(ticket.value, std::move(handler)); });
+  return accept([&] { queue_.add(ticket, std::move(handler)); });
 }
 
 Result<void> Completions::claim(std::uint32_t size, SpaceHandler handler) {
-  return accept([&] { spaces_.push_back({.size = size, .handler = std::move(handler)}); });
+  return accept([&] { queue_.add(size, std::move(handler)); });
 }
 
 template <class Put>
@@ -30,7 +31,7 @@ Result<void> Completions::accept(const Put& put) {
   {
     const std::lock_guard lock(mutex_);
     if (std::optional<Error> over = node_.why_over()) return std::unexpected(std::move(*over));
-    if (closed_) {  // why_over() says so soon
+    if (queue_.is_closed()) {  // why_over() says so soon
       return fail(ErrorCode::stopped, "group '" + group_.options().name +
                                           "': its node ends, and calls no more handlers");
     }
@@ -53,7 +54,7 @@ Result<void> Completions::accept(const Put& put) {
 void Completions::end() {
   {
     const std::lock_guard lock(mutex_);
-    closed_ = true;
+    queue_.close();
   }
   asked_.notify();
   progress_.notify();
@@ -63,84 +64,49 @@ void Completions::join() {
   if (thread_.joinable()) thread_.join();
 }
 
-bool Completions::has_pending() {
-  const std::lock_guard lock(mutex_);
-  return !tickets_.empty() || !spaces_.empty();
-}
-
 // What a handler refers to goes with it, while it counts as running.
-template <class Handler, class Outcome>
-void Completions::call(Handler handler, Outcome outcome) {
+void Completions::call(Queue::Due due) {
   call_.begin();
-  node_.callbacks().call(name_, [&] { std::exchange(handler, {})(std::move(outcome)); });
+  node_.callbacks().call(name_, [&] {
+    std::visit([](auto& one) { std::exchange(one.handler, {})(std::move(one.outcome)); }, due);
+  });
   call_.end();
 }
 
-// One that is due. False if none is.
-bool Completions::call_next() {
-  std::unique_lock lock(mutex_);
-  if (!tickets_.empty() && group_.delivered(Ticket{tickets_.begin()->first})) {
-    DeliveredHandler handler = std::move(tickets_.begin()->second);
-    tickets_.erase(tickets_.begin());
-    lock.unlock();
-    call(std::move(handler), Result<void>());
-    return true;
+// Calls one that is due, if any is.
+CompletionTurn Completions::look() {
+  std::optional<Queue::Due> due;
+  {
+    const std::lock_guard lock(mutex_);
+    const std::optional<Error> over = node_.why_over();
+    due = over ? queue_.refuse(group_, *over) : queue_.take(group_);
+    if (!due) return over ? CompletionTurn::never : queue_.waits_for();
   }
-  if (spaces_.empty()) return false;
-  Result<Claim> claim = group_.claim_if_any(spaces_.front().size);
-  if (claim && claim->outcome() == ClaimOutcome::full) return false;
-  SpaceHandler handler = std::move(spaces_.front().handler);
-  spaces_.pop_front();
-  lock.unlock();
-  call(std::move(handler), std::move(claim));
-  return true;
-}
-
-// The group is over: one that can no longer be due. False if there is none, and none is accepted
-// any more (CP1).
-bool Completions::refuse_next(const Error& why) {
-  std::unique_lock lock(mutex_);
-  if (!tickets_.empty()) {
-    Result<void> outcome;
-    if (!group_.delivered(Ticket{tickets_.begin()->first})) outcome = std::unexpected(why);
-    DeliveredHandler handler = std::move(tickets_.begin()->second);
-    tickets_.erase(tickets_.begin());
-    lock.unlock();
-    call(std::move(handler), std::move(outcome));
-    return true;
-  }
-  if (!spaces_.empty()) {
-    Result<Claim> outcome = std::unexpected(why);
-    SpaceHandler handler = std::move(spaces_.front().handler);
-    spaces_.pop_front();
-    lock.unlock();
-    call(std::move(handler), std::move(outcome));
-    return true;
-  }
-  closed_ = true;
-  return false;
+  call(std::move(*due));
+  return CompletionTurn::again;
 }
 
 // One look; then it waits if there was nothing to do. False at the end.
 bool Completions::goes_on(IdlePolicy& policy) {
-  if (const std::optional<Error> over = node_.why_over()) return refuse_next(*over);
-  if (call_next()) {
-    policy.worked();
-    return true;
+  const CompletionTurn turn = look();
+  if (turn == CompletionTurn::again) policy.worked();
+  if (turn == CompletionTurn::again || turn == CompletionTurn::never) {
+    return turn != CompletionTurn::never;
   }
-  const bool pending = has_pending();  // if not, it need not be quick
-  if (pending && policy.next(now_ns()) != IdleAction::sleep) {
+  // While nothing is asked for it need not be quick.
+  if (turn == CompletionTurn::once_moved && policy.next(now_ns()) != IdleAction::sleep) {
     sched_yield();
     return true;
   }
-  Signal& signal = pending ? progress_ : asked_;
+  Signal& signal = turn == CompletionTurn::once_moved ? progress_ : asked_;
   const std::uint32_t seen = signal.prepare();
-  if (call_next() || has_pending() != pending || node_.why_over()) {
-    signal.cancel();
-  } else {
+  const CompletionTurn now = look();
+  if (now == turn) {
     signal.wait(seen, std::chrono::seconds(1));
+  } else {
+    signal.cancel();
   }
-  return true;
+  return now != CompletionTurn::never;
 }
 
 void Completions::run() {

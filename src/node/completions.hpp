@@ -2,26 +2,21 @@
 /// What an application has asked to be called for, once: that a message of its own is delivered, or
 /// that there is space for one.
 ///
-/// Invariants:
-///  CP1  A handler that was accepted is called exactly once; with an error once the group is over.
-///  CP2  One thread calls them, one at a time: it begins with the first handler and ends when the
-///       group is over. No other thread waits for it but those that end the node. Space is claimed
-///       right before its handler is called, for what is committed behind a claim waits for it. So
-///       a slow handler holds up other handlers alone.
-///  CP3  Space is claimed for handlers in the order in which they asked for it.
-///  CP4  While nothing is asked for, the thread waits for `asked_` alone: a pass of the predicate
-///       loop wakes nobody.
+/// CompletionQueue says which handler is due, and what the thread waits for; here are the lock and
+/// the thread. One thread calls the handlers, one at a time: it begins with the first handler and
+/// ends when the group is over. No other thread waits for it but those that end the node. So a slow
+/// handler holds up other handlers alone (CP2). While nothing is asked for, the thread waits for
+/// `asked_` alone: a pass of the predicate loop wakes nobody (CP4).
 /// Threads: wait(), claim() and the getters any; end() and join() the thread that ends the node.
 #pragma once
 #include <atomic>
 #include <cstdint>
-#include <deque>
-#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
 
+#include "engine/completion_queue.hpp"
 #include "node/signal.hpp"
 #include "node/slowness.hpp"
 #include "predicates/idle_policy.hpp"
@@ -52,20 +47,14 @@ class Completions {
   [[nodiscard]] const std::string& name() const { return name_; }
 
  private:
-  struct Space {
-    std::uint32_t size = 0;
-    SpaceHandler handler;
-  };
+  using Queue = CompletionQueue<DeliveredHandler, SpaceHandler, Claim>;
 
   template <class Put>
   [[nodiscard]] Result<void> accept(const Put& put);
   void run();
   [[nodiscard]] bool goes_on(IdlePolicy& policy);
-  [[nodiscard]] bool has_pending();
-  [[nodiscard]] bool call_next();
-  [[nodiscard]] bool refuse_next(const Error& why);
-  template <class Handler, class Outcome>
-  void call(Handler handler, Outcome outcome);
+  [[nodiscard]] CompletionTurn look();
+  void call(Queue::Due due);
 
   NodeCore& node_;
   GroupCore& group_;
@@ -74,9 +63,7 @@ class Completions {
   const std::string name_;
   CallMark call_;
   std::mutex mutex_;
-  std::multimap<std::uint64_t, DeliveredHandler> tickets_;
-  std::deque<Space> spaces_;
-  bool closed_ = false;
+  Queue queue_;
   std::thread thread_;
   std::atomic<bool> ended_{true};
 };

@@ -135,13 +135,13 @@ Result<Claim> GroupCore::claim(Claim space, std::uint32_t size, std::chrono::nan
       "longer or look for the slow member"));
 }
 
-Result<Claim> GroupCore::claim_if_any(std::uint32_t size) {
-  Claim claim;
-  claim.outcome_ = ClaimOutcome::full;
-  if (waits_in_vain(size) || ring_.load(std::memory_order_relaxed)->has_space_for(size)) {
-    claim = try_claim(size);
+std::optional<Result<Claim>> GroupCore::claim_if_any(std::uint32_t size) {
+  if (!waits_in_vain(size) && !ring_.load(std::memory_order_relaxed)->has_space_for(size)) {
+    return {};
   }
-  if (claim || claim.outcome() == ClaimOutcome::full) return claim;
+  Claim claim = try_claim(size);
+  if (claim) return claim;
+  if (claim.outcome() == ClaimOutcome::full) return {};
   return std::unexpected(refusal(claim.outcome(), size));
 }
 

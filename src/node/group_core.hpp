@@ -62,9 +62,9 @@ class GroupCore {
   void refuse(Claim& claim, std::string_view why) noexcept;
   /// The claim is to have its first `bytes` bytes alone; not more than it has.
   void shrink(Claim& claim, std::uint32_t bytes) noexcept;
-  /// try_claim() where there is space; else the claim says that the window is full, or the error
-  /// why none will be.
-  [[nodiscard]] Result<Claim> claim_if_any(std::uint32_t size);
+  /// try_claim() where there is space; nothing while the window is full, or the error why there
+  /// will be no space.
+  [[nodiscard]] std::optional<Result<Claim>> claim_if_any(std::uint32_t size);
   void commit(Claim& claim) noexcept;
   void commit_safe(Claim& claim) noexcept;
   void abandon(Claim& claim) noexcept;

@@ -76,6 +76,7 @@ Member::Member(const Plan& plan, ViewMember self, bool may_create, Net& net, std
   std::vector<DeliveryCallback> deliveries;
   for (std::uint16_t g = 0; g < seats_.size(); ++g) {
     take_seat(g);
+    if (plan.handler_one_in != 0) take_handlers(g);
     deliveries.push_back(
         seats_[g].is_member
             ? DeliveryCallback([this, g](std::span<const Message> batch) { deliver(g, batch); })
@@ -137,6 +138,7 @@ std::size_t Member::pass() {
   if (!on_trial_.empty()) heed_trials();
   if (!claims_.empty()) end_claims();
   for (std::uint16_t g = 0; g < seats_.size(); ++g) pass_barriers(g);
+  if (work != 0) wake_handlers(false);
   note_writes();
   if (!stopped() || rests_) follow_end();
   return work;
@@ -279,6 +281,7 @@ void Member::decided(const Proposal& proposal) {
 void Member::stopped(StopReason reason) {
   rests_ = reason != StopReason::left && view_id() != 0 && engine_->is_through();
   ended_then_ = ending() != Ending::none;
+  if (!rests_) wake_handlers(true);
   if (rests_) return;  // as NodeCore::ended: it has lost nothing with the others
   if (reason == StopReason::evicted) record(event(EventKind::evicted));
   // A member that leaves in order and got to the cut, or is alone, knows that what it has not

@@ -16,6 +16,7 @@
 #include "engine/engine.hpp"
 #include "history/make_event.hpp"
 #include "history/recorder.hpp"
+#include "sim/connection.hpp"
 #include "sim/entered.hpp"
 #include "sim/failpoints.hpp"
 #include "sim/memory.hpp"
@@ -38,6 +39,8 @@ class Member final : private EngineEvents {
   void stop_in_pass();
   /// Runs the threads once that deliver for groups beside it. True if they delivered anything.
   bool turn_delivery_threads();
+  bool turn_handlers();  ///< likewise those that call handlers; false if all of them wait
+  void end_handlers();   ///< the node has ended: these threads end
   /// Until then the application does not return from its callbacks: those on the predicate thread,
   /// or those on the delivery threads.
   void get_stuck(std::uint64_t until_ns, bool on_own_threads) {
@@ -100,7 +103,8 @@ class Member final : private EngineEvents {
   }
   /// It has delivered all that it sent.
   [[nodiscard]] bool idle() const;
-  [[nodiscard]] bool waits_at_barrier() const;
+  /// What the application has asked for and has not been given so far; empty if nothing.
+  [[nodiscard]] std::string unanswered() const;
   /// The number of members of the view that it decided last.
   [[nodiscard]] std::size_t next_size() const { return next_size_; }
   /// How many decisions it has made or heard of.
@@ -131,10 +135,6 @@ class Member final : private EngineEvents {
 
  private:
   static constexpr std::uint64_t kNever = ~0ULL;
-  struct Connection {
-    ViewMember to;
-    std::uint64_t at_ns;
-  };
   [[nodiscard]] static history::NodeRef ref(const ViewMember& member) {
     return {static_cast<std::uint16_t>(member.slot.value), member.incarnation};
   }
@@ -171,6 +171,8 @@ class Member final : private EngineEvents {
   void record_group(std::uint16_t group, const View& view);
   void commit(const Claim& claim);
   void end_claims();
+  void take_handlers(std::uint16_t group);
+  void wake_handlers(bool over);
   void call_barrier(std::uint16_t group, SendRing& ring);
   void pass_barriers(std::uint16_t group);
   void deliver(std::uint16_t group, std::span<const Message> batch);

@@ -12,6 +12,7 @@ void Member::finish() {
   for (std::size_t g = 0; g < seats_.size(); ++g) {
     if (SendRing* ring = engine_->subgroup(g).ring()) ring->close();
   }
+  wake_handlers(false);  // those that wait for space
 }
 
 void Member::end(Ending how) {
@@ -35,6 +36,7 @@ void Member::follow_end() {
     finding_ = "P2: " + name() + " ended before its last words were with the others";
   }
   ended_ns_ = net_.now_ns();
+  wake_handlers(true);
   record(history::make_stopped({.view = view_id(), .time_ns = net_.now_ns()},
                                history::StopReason::left));
 }

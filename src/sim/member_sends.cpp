@@ -55,6 +55,7 @@ void Member::send(bool safe) {
     return call_barrier(group, *ring);
   }
   const std::uint32_t most = options.message_max_bytes;
+  Handlers* const handlers = seats_[group].handlers.get();
   const auto draw_size = [&] {
     const bool large = random_.one_in(plan_.large_one_in);
     return sizeof(Mark) + random_.below(large ? most - sizeof(Mark) : 16);
@@ -65,6 +66,11 @@ void Member::send(bool safe) {
     safe = false;
   } else if (plan_.safe_one_in != 0) {
     safe = random_.one_in(plan_.safe_one_in);
+  }
+  constexpr std::size_t kHandlersMost = 8;  // they are slow: more would wait when the run ends
+  if (handlers != nullptr && handlers->open() < kHandlersMost &&
+      random_.one_in(plan_.handler_one_in)) {
+    return handlers->ask(size);
   }
   Claim claim{.group = group, .size = size, .claimed = size, .safe = safe};
   if (plan_.claims != 0 && random_.one_in(2)) {  // its size is known when it is committed
@@ -93,6 +99,8 @@ void Member::commit(const Claim& claim) {
   const SendRing::Space space =
       claim.claimed == claim.size ? claim.space : ring.shrink(claim.space, claim.size);
   claim.safe ? ring.commit_safe(space) : ring.commit(space);
+  if (seat.handlers && random_.one_in(plan_.handler_one_in))
+    seat.handlers->ask(Ticket{mark.ticket});
 }
 
 // Those whose time is over; of a member that has stopped all, and nobody is told of them.
@@ -185,10 +193,6 @@ void Member::deliver(std::uint16_t group, std::span<const Message> batch) {
 bool Member::idle() const {
   return claims_.empty() &&
          std::ranges::all_of(seats_, [](const Seat& seat) { return seat.sent == seat.delivered; });
-}
-
-bool Member::waits_at_barrier() const {
-  return std::ranges::any_of(seats_, [](const Seat& seat) { return !seat.barriers.empty(); });
 }
 
 std::uint64_t Member::messages_sent() const {

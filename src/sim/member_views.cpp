@@ -19,6 +19,7 @@ bool Member::turn_delivery_threads() {
     if (died_) return false;
     pass_barriers(static_cast<std::uint16_t>(g));
   }
+  if (delivered) wake_handlers(false);
   return delivered;
 }
 

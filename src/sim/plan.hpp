@@ -33,7 +33,9 @@ struct Plan {
   std::uint32_t message_bytes = 0;  ///< the size of all messages, at least 16; 0: it is drawn
   std::uint32_t safe_one_in = 0;    ///< messages of Service::safe, where there is a choice; 0: none
   std::uint32_t claims = 0;         ///< the same
-  std::uint32_t barrier_one_in = 0;  ///< the same
+  std::uint32_t handler_one_in = 0;  ///< the same
+  std::uint64_t handler_ns = 0;      ///< the longest time that one takes
+  std::uint32_t barrier_one_in = 0;  ///< Options
   std::uint64_t claim_ns = 0;        ///< the longest time that one stays open
   std::uint32_t litmus_rounds = 0;   ///< EngineOptions
   bool one_host = false;             ///< all rows are shared

@@ -72,6 +72,24 @@ std::vector<Scenario> scenarios_of_applications() {
                            .in_changes = 4,
                            .ends = options.seed % 4 == 0};
        }},
+      {"handlers",
+       "applications ask for calls at deliveries and for space, while members crash and end",
+       [](Options& options) {
+         Prng rare(options.seed ^ 0x68616e64ULL);
+         options.handler_one_in = static_cast<std::uint32_t>(2 + rare.below(3));
+         options.window_messages = 4U << rare.below(3);
+         options.claims = rare.one_in(3) ? 2 : 0;
+         options.message_max_bytes = 1000;
+         options.large_one_in = 2;
+         options.send_every_ns = options.net.delay_ns + options.net.jitter_ns;
+         options.net.slow_one_in = 0;
+         options.faults = {.crashes = 2,
+                           .broken_links = 2,
+                           .leaves = 2,
+                           .stuck = static_cast<std::uint32_t>(rare.below(4)),
+                           .in_changes = 2,
+                           .ends = rare.one_in(4)};
+       }},
       {"barriers",
        "applications call barriers while members crash, pause, join, leave and are cut off",
        [](Options& options) {

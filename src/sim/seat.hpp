@@ -3,12 +3,14 @@
 #pragma once
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "fabric/slot.hpp"
 #include "multicast/barrier.hpp"
+#include "sim/handlers.hpp"
 #include "smc/send_ring.hpp"
 #include "sst/sent_word.hpp"
 #include "tutti/indexed_by.hpp"
@@ -37,11 +39,12 @@ struct Held {
 };
 
 struct Seat {
-  std::uint64_t sent = 0;               ///< messages
-  std::uint64_t delivered = 0;          ///< own, of them
-  std::uint64_t last_sent = 0;          ///< ticket
-  std::deque<std::uint64_t> waiting{};  ///< tickets of own messages that are not delivered yet
-  std::vector<Barrier> barriers{};      ///< that the application waits at
+  std::uint64_t sent = 0;                ///< messages
+  std::uint64_t delivered = 0;           ///< own, of them
+  std::uint64_t last_sent = 0;           ///< ticket
+  std::deque<std::uint64_t> waiting{};   ///< tickets of own messages that are not delivered yet
+  std::unique_ptr<Handlers> handlers{};  ///< null: it has none
+  std::vector<Barrier> barriers{};       ///< that the application waits at
   AppState state{};
   IndexedBy<Slot, LastTicket> last{};
   IndexedBy<MemberIndex, Slot> slots{};  ///< of the group's members

@@ -76,6 +76,8 @@ Plan plan_of(const Options& options, Rounds& rounds, TokenWatch& tokens,
   plan.large_one_in = options.large_one_in;
   plan.safe_one_in = 4;
   plan.claims = options.claims;
+  plan.handler_one_in = options.handler_one_in;
+  plan.handler_ns = 4 * options.send_every_ns;
   plan.barrier_one_in = options.barrier_one_in;
   plan.claim_ns = 8 * options.send_every_ns;
   plan.litmus_rounds = options.litmus_rounds;
@@ -343,6 +345,7 @@ void World::gone(std::uint32_t node, bool told, bool secretly) {
   }
   net_.part_from_all(node);
   nodes_[node].may_have_created |= member(node)->may_have_created();
+  if (!crashed) member(node)->end_handlers();
   gone_.push_back(std::move(nodes_[node].member));
   crashed_.push_back(false);
   gone_ns_.push_back(now_ns_);

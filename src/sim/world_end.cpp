@@ -117,7 +117,7 @@ std::string World::unfinished() const {
       }
     }
     if (!here->idle()) return "V1: " + name + " has sent what it has not delivered";
-    if (here->waits_at_barrier()) return "V1: " + name + " does not get past a barrier";
+    if (const std::string what = here->unanswered(); !what.empty()) return what;
   }
   return {};
 }

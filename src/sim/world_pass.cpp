@@ -32,7 +32,8 @@ void World::end_pass(std::uint32_t node, std::size_t work) {
   Node& runner = nodes_[node];
   const bool in_callback = lingering_ == node;
   if (options_.faults.ends && ask_to_end(node)) ++work;
-  if (options_.own_threads && !std::exchange(runner.turns, true)) {
+  const bool has_threads = options_.own_threads || options_.handler_one_in != 0;
+  if (has_threads && !std::exchange(runner.turns, true)) {
     at(soon(2 * options_.step_ns), What::turn, node);
   }
   if (!in_callback && gives_up(node)) return;
@@ -84,8 +85,10 @@ void World::turn(std::uint32_t node) {
   runner.turns = false;
   if (!runner.member || runner.paused_until_ns > now_ns_ || lingering_ == node) return;
   const Member* const here = runner.member.get();
-  if (runner.member->ended() || !runner.member->turn_delivery_threads()) return;
+  if (runner.member->ended()) return;
+  const bool delivered = runner.member->turn_delivery_threads();
   if (runner.member.get() != here) return;
+  if (!runner.member->turn_handlers() && !delivered) return;
   wake(node, now_ns_ + 1);
   if (!std::exchange(runner.turns, true)) at(soon(2 * options_.step_ns), What::turn, node);
 }
