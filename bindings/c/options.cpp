@@ -46,6 +46,7 @@ tutti_group_options_t group_defaults() {
   out.global_window = from.global_window;
   out.maximum_gap = from.maximum_gap;
   out.delivery = static_cast<std::int32_t>(from.delivery);
+  out.alignment = from.alignment;
   return out;
 }
 
@@ -216,6 +217,7 @@ Result<GroupOptions> options_from(const tutti_group_options_t* options) {
   out.accelerated_window = from->accelerated_window;
   out.global_window = from->global_window;
   out.maximum_gap = from->maximum_gap;
+  out.alignment = from->alignment;
   out.delivery = enum_from<DeliveryThread>(from->delivery);
   out.stateful = from->stateful != 0;
   if (from->on_delivery != nullptr) {

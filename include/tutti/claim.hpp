@@ -41,7 +41,7 @@ class TUTTI_API Claim {
 
   [[nodiscard]] explicit operator bool() const { return core_ != nullptr; }
   [[nodiscard]] ClaimOutcome outcome() const { return outcome_; }
-  /// The space, aligned to 8 bytes; it holds old bytes.
+  /// The space, aligned to GroupOptions::alignment; it holds old bytes.
   [[nodiscard]] std::byte* data() const { return data_; }
   [[nodiscard]] std::uint32_t size() const { return size_; }
   [[nodiscard]] std::span<std::byte> bytes() const { return {data_, size_}; }

@@ -89,11 +89,16 @@ class TUTTI_API Group {
   }
 
   /// Constructs a T in place and commits it: Message::as<T> reads it, at members of the same
-  /// architecture.
+  /// architecture. T needs no more than the group's alignment.
   template <class T, class... Arguments>
-    requires(std::is_trivially_copyable_v<T> && alignof(T) <= 8 &&
+    requires(std::is_trivially_copyable_v<T> && alignof(T) <= kAlignmentMax &&
              std::is_constructible_v<T, Arguments...>)
   [[nodiscard]] Result<Ticket> emplace(Timeout timeout, Arguments&&... arguments) {
+    if constexpr (alignof(T) > 8) {
+      if (Result<void> may = may_hold(alignof(T)); !may) {
+        return std::unexpected(std::move(may.error()));
+      }
+    }
     Result<Claim> space = claim(sizeof(T), timeout);
     if (!space) return std::unexpected(std::move(space.error()));
     ::new (static_cast<void*>(space->data())) T(std::forward<Arguments>(arguments)...);
@@ -102,6 +107,8 @@ class TUTTI_API Group {
 
   /// An error, which says what to change, if the group's messages cannot be sent with that service.
   [[nodiscard]] Result<void> may_ask_for(Service service) const;
+  /// The same if the group's messages are not aligned to so many bytes.
+  [[nodiscard]] Result<void> may_hold(std::size_t alignment) const;
 
   /// True once this member has delivered the message to its own callback; at Level::atomic, and of
   /// a message of Service::safe, every member has received it then. Never blocks. Ticket 0 names no

@@ -13,21 +13,28 @@
 
 namespace tutti {
 
+/// The largest GroupOptions::alignment.
+inline constexpr std::size_t kAlignmentMax = 4096;
+
 /// Valid only during the delivery callback: afterwards the sender may use the space again. (If the
 /// process is stopped during a callback, see Group::intact.)
 struct Message {
   SeqNo seq;              ///< its number in the group's sequence
-  const std::byte* data;  ///< aligned to 8 bytes
+  const std::byte* data;  ///< aligned to GroupOptions::alignment
   std::uint32_t size;     ///< in bytes, may be 0
   MemberIndex sender;     ///< in Group::members()
   Ticket ticket;          ///< what this member's commit() returned; 0 if another member sent it
   std::uint64_t view;     ///< the view in which it is delivered, see ViewChange::view
 
   [[nodiscard]] std::span<const std::byte> bytes() const { return {data, size}; }
-  /// The T that was sent with Group::emplace, in place; null if the size is another one's.
+  /// The T that was sent with Group::emplace, in place; null if the size is another one's, or the
+  /// group's alignment is less than that of T.
   template <class T>
-    requires(std::is_trivially_copyable_v<T> && alignof(T) <= 8)
+    requires(std::is_trivially_copyable_v<T> && alignof(T) <= kAlignmentMax)
   [[nodiscard]] const T* as() const {
+    if constexpr (alignof(T) > 8) {
+      if (reinterpret_cast<std::uintptr_t>(data) % alignof(T) != 0) return nullptr;
+    }
     return size == sizeof(T) ? std::launder(reinterpret_cast<const T*>(data)) : nullptr;
   }
   [[nodiscard]] std::string_view text() const {

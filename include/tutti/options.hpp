@@ -105,6 +105,11 @@ struct GroupOptions {
   /// A power of two, 2 .. 2^22; times the number of senders less than 2^29 with Order::round_robin
   /// and less than 2^28 with Order::lcr [same].
   std::uint32_t window_messages = 65536;
+  /// The address of each message's data is a multiple of it, at its sender and at every member, so
+  /// that vector instructions, direct I/O or types of that alignment need no copy. A power of two,
+  /// 8 .. 4096, at most window_bytes / 4. Above 8 a message, with its header of 8 bytes, takes a
+  /// multiple of it of the window [same].
+  std::uint32_t alignment = 8;
   // Of Order::token_ring, in messages, by the names of [Accelerated Ring, III-B]:
   // accelerated_window <= personal_window <= global_window <= maximum_gap.
   std::uint32_t personal_window = 8192;     ///< most that a visit sends, 1 .. 2^24 [same]

@@ -44,11 +44,12 @@ GroupSeat::Seated GroupSeat::in(const View& view, const RowOf& row_of) const {
                    .gap = options_.maximum_gap};
   shape.message_max_bytes = options_.message_max_bytes;
   shape.window_records = options_.window_messages;
+  shape.alignment = options_.alignment;
   shape.ring_granules = static_cast<std::uint32_t>(ring_bytes(options_.window_bytes) / kGranule);
   const bool passes_on = options_.level == Level::agreed;
   if (passes_on) {
-    const std::size_t area =
-        pass_area_bytes(ring_bytes(options_.window_bytes), options_.message_max_bytes);
+    const std::size_t area = pass_area_bytes(ring_bytes(options_.window_bytes),
+                                             options_.message_max_bytes, options_.alignment);
     shape.area_granules = static_cast<std::uint32_t>(area / kGranule);
     shape.own_area = own_row_ + offsets_[self_].pass_area;
     in_row.area_offset = offsets_[self_].pass_area;

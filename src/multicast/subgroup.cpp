@@ -12,7 +12,7 @@ namespace {
 std::optional<SendRing> make_ring(const GroupShape& shape) {
   if (shape.own_ring == nullptr) return std::nullopt;
   return std::optional<SendRing>(std::in_place, shape.own_ring, shape.ring_granules,
-                                 shape.window_records);
+                                 shape.window_records, shape.alignment);
 }
 
 }  // namespace

@@ -94,6 +94,16 @@ Result<void> Group::wait(Ticket ticket, Timeout timeout) {
   return core->wait(ticket, timeout);
 }
 
+Result<void> Group::may_hold(std::size_t alignment) const {
+  const GroupOptions& options = core_->options();
+  if (alignment <= options.alignment) return {};
+  return fail(ErrorCode::invalid_argument,
+              "group '" + options.name + "': a type that is aligned to " +
+                  std::to_string(alignment) + " bytes is not for messages aligned to " +
+                  std::to_string(options.alignment) +
+                  "; raise the group's alignment at all members");
+}
+
 Result<void> Group::barrier(Timeout timeout) {
   const std::shared_ptr<GroupCore> core = core_;
   return core->barrier(timeout);

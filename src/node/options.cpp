@@ -215,6 +215,16 @@ Result<void> check_windows(const GroupOptions& group) {
     return bad("window_messages is " + std::to_string(group.window_messages) +
                "; legal: a power of two, 2 .. " + std::to_string(kWindowMessagesMax));
   }
+  if (!std::has_single_bit(group.alignment) || group.alignment < 8 ||
+      group.alignment > kAlignmentMax) {
+    return bad("alignment is " + std::to_string(group.alignment) +
+               "; legal: a power of two, 8 .. " + std::to_string(kAlignmentMax));
+  }
+  if (group.alignment > largest) {
+    return bad("alignment is " + std::to_string(group.alignment) +
+               ", more than a quarter of window_bytes (" + std::to_string(group.window_bytes) +
+               "); legal: 8 .. " + std::to_string(largest) + ", or a larger window_bytes");
+  }
   return {};
 }
 

@@ -171,6 +171,7 @@ class Member final : private EngineEvents {
   void record_group(std::uint16_t group, const View& view);
   void commit(const Claim& claim);
   void end_claims();
+  void check_aligned(std::uint16_t group, const std::byte* data);
   void take_handlers(std::uint16_t group);
   void wake_handlers(bool over);
   void call_barrier(std::uint16_t group, SendRing& ring);

@@ -87,6 +87,7 @@ void Member::commit(const Claim& claim) {
   const Mark mark{claim.space.index + 1, self_.incarnation};
   const Mark sent{mark.ticket | (claim.safe ? kSafeMark : 0), mark.incarnation};
   std::byte* payload = claim.space.payload;
+  check_aligned(claim.group, payload);
   std::memcpy(payload, &sent, sizeof sent);
   for (std::size_t at = sizeof mark; at < claim.size; ++at) payload[at] = pattern(mark, at);
   Seat& seat = seats_[claim.group];
@@ -101,6 +102,14 @@ void Member::commit(const Claim& claim) {
   claim.safe ? ring.commit_safe(space) : ring.commit(space);
   if (seat.handlers && random_.one_in(plan_.handler_one_in))
     seat.handlers->ask(Ticket{mark.ticket});
+}
+
+// SR5.
+void Member::check_aligned(std::uint16_t group, const std::byte* data) {
+  const std::uint32_t alignment = plan_.rows.groups[group].alignment;
+  if (reinterpret_cast<std::uintptr_t>(data) % alignment == 0 || !finding_.empty()) return;
+  finding_ = "SR5: " + name() + " has a message that is not aligned to " +
+             std::to_string(alignment) + " bytes";
 }
 
 // Those whose time is over; of a member that has stopped all, and nobody is told of them.
@@ -143,6 +152,7 @@ void Member::deliver(std::uint16_t group, std::span<const Message> batch) {
     Mark mark{};
     net_.look(number(), message.bytes());
     if (message.size >= sizeof mark) std::memcpy(&mark, message.data, sizeof mark);
+    check_aligned(group, message.data);
     const bool safe = (mark.ticket & kSafeMark) != 0;
     mark.ticket &= ~kSafeMark;
     const MemberIndex named = message.sender;

@@ -115,6 +115,7 @@ std::string to_string(const Options& options) {
     out << "messages up to " << options.message_max_bytes << " bytes in rings of "
         << options.window_bytes << ", " << options.burst << " at once, ";
   }
+  if (options.alignment != Options{}.alignment) out << "aligned to " << options.alignment << ", ";
   if (options.order != Order::round_robin) out << tutti::to_string(options.order) << ", ";
   out << "nodes " << options.nodes << " (" << options.founders << " found, " << options.hosts
       << " hosts), groups " << options.groups << ", " << tutti::to_string(options.level)

@@ -77,6 +77,7 @@ struct Options {
   std::uint32_t window_messages = 16;
   std::uint32_t message_max_bytes = 200;
   std::uint64_t window_bytes = 4096;
+  std::uint32_t alignment = 8;     ///< GroupOptions
   std::uint32_t large_one_in = 4;  ///< one message in so many is of any size, the others are small
   std::uint32_t claims = 0;  ///< how many may be open at a time; they are committed in any order
   bool parts = false;  ///< groups have only some nodes as members, and some of those as senders

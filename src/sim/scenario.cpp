@@ -41,6 +41,7 @@ const std::vector<Scenario>& scenarios() {
          if (options.hosts == 1 && options.faults.lingers == 0) interrupt(options, rare);
          if (rare.one_in(4)) options.look_every_ns = options.net.delay_ns << rare.below(4);
          options.takes = options.own_threads && rare.one_in(2);
+         if (rare.one_in(12)) options.alignment = 16U << rare.below(6);
        }},
       {"calm", "no faults at all", [](Options& options) { options.faults = {}; }},
       {"crash", "members crash and rejoin",
@@ -242,6 +243,7 @@ const std::vector<Scenario>& scenarios() {
          options.window_messages = 8U << options.seed % 3;
          options.large_one_in = 2;
          options.claims = options.seed % 3 == 1 ? 3 : 0;
+         if (options.seed % 4 == 3) options.alignment = 16U << options.seed / 4 % 6;
          options.send_every_ns = options.net.delay_ns + options.net.jitter_ns;
          options.net.slow_one_in = 0;
          options.faults = {

@@ -65,6 +65,10 @@ std::vector<Scenario> scenarios_of_applications() {
        [](Options& options) {
          options.claims = static_cast<std::uint32_t>(1 + options.seed % 6);
          options.window_messages = 4U << options.seed / 6 % 3;
+         if (options.seed % 5 == 4) {
+           options.alignment = 16U << options.seed % 9;
+           options.window_bytes = std::max<std::uint64_t>(4096, 8 * options.alignment);
+         }
          options.net.slow_one_in = 0;
          options.faults = {.crashes = 2,
                            .broken_links = 3,

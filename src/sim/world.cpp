@@ -53,6 +53,7 @@ std::vector<GroupOptions> groups_of(const Options& options) {
     group.message_max_bytes = options.message_max_bytes;
     group.window_bytes = options.window_bytes;
     group.window_messages = options.window_messages;
+    group.alignment = options.alignment;
     if (options.own_threads) {
       group.delivery = options.takes ? DeliveryThread::application : DeliveryThread::own;
     }

@@ -5,15 +5,17 @@
 ///
 /// Invariant R1: a record never wraps around the ring's end; a pad record fills what is left there
 /// and its reader goes on at the start. Another pad fills what a message did not need of its claim,
-/// if space behind it was claimed meanwhile: its length, in granules with the header, is not 0. So
-/// a record has at most two pads in front. Pads take up no round. R2: an abandoned record takes up
-/// its round and is not delivered. R3: a record's round follows that of the record before it, but
-/// where nulls came between: then the header (of the pad, if there is one in front) is stamped with
-/// its round, modulo 2^32, and with the view it has that round in, modulo 16. So nulls, however
-/// many, take no space and no lock. R4: a record that a view did not deliver is sent again, where
-/// it is, in the next. A stamp of an earlier view says nothing then; one of a later view tells a
-/// member that has still to reach the end of its own that this record lies beyond. R5: a message of
-/// Service::safe says so itself, in its kind, also when it is sent again.
+/// if space behind it was claimed meanwhile: its length, in granules with the header, is not 0. The
+/// same pad fills what lies between a record and the next place for one, where the data of records
+/// is aligned to more than a granule. So a record has at most two pads in front. Pads take up no
+/// round. R2: an abandoned record takes up its round and is not delivered. R3: a record's round
+/// follows that of the record before it, but where nulls came between: then the header (of the pad,
+/// if there is one in front) is stamped with its round, modulo 2^32, and with the view it has that
+/// round in, modulo 16. So nulls, however many, take no space and no lock. R4: a record that a view
+/// did not deliver is sent again, where it is, in the next. A stamp of an earlier view says nothing
+/// then; one of a later view tells a member that has still to reach the end of its own that this
+/// record lies beyond. R5: a message of Service::safe says so itself, in its kind, also when it is
+/// sent again.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -74,8 +76,8 @@ inline constexpr int kMostPads = 2;
 
 /// Where a reader goes on after the pad at `offset`, in granules; nothing if it does not fit.
 [[nodiscard]] inline std::optional<std::uint32_t> offset_after(RecordHeader pad,
-                                                                  std::uint32_t offset,
-                                                                  std::uint32_t ring_granules) {
+                                                               std::uint32_t offset,
+                                                               std::uint32_t ring_granules) {
   if (pad.length() == 0) return 0;
   if (pad.length() > ring_granules - offset) return {};
   return (offset + pad.length()) & (ring_granules - 1);

@@ -7,18 +7,25 @@
 
 namespace tutti {
 
-SendRing::SendRing(std::byte* ring, std::uint32_t granules, std::uint32_t records)
+SendRing::SendRing(std::byte* ring, std::uint32_t granules, std::uint32_t records,
+                   std::uint32_t alignment)
     : ring_(ring),
       granule_mask_(granules - 1),
       record_mask_(records - 1),
       record_bits_(std::countr_zero(records)),
+      unit_granules_(alignment / kGranule),
       ready_(std::make_unique<std::atomic<std::uint64_t>[]>(records)) {
   TUTTI_ASSERT(ring != nullptr && reinterpret_cast<std::uintptr_t>(ring) % kGranule == 0);
   TUTTI_ASSERT(std::has_single_bit(granules), granules);
+  TUTTI_ASSERT(std::has_single_bit(alignment) && unit_granules_ != 0 && unit_granules_ <= granules,
+               alignment, granules);
+  TUTTI_ASSERT((reinterpret_cast<std::uintptr_t>(ring) + kGranule) % alignment == 0, alignment);
+  if (unit_granules_ != 1) bias_.share();  // SR5
   TUTTI_ASSERT(std::has_single_bit(records) && records <= (1U << 30), records);
 }
 
 SendRing::Outcome SendRing::claim_shared(std::uint32_t bytes, Space& space) noexcept {
+  if (unit_granules_ != 1) return claim_as<Sharing::aligned>(bytes, released_now(), space);
   return claim_as<Sharing::shared>(bytes, released_now(), space);
 }
 
@@ -35,10 +42,14 @@ SendRing::Space SendRing::shrink(const Space& space, std::uint32_t bytes) noexce
   TUTTI_ASSERT(claimed.length_and_flags <= kLengthMask && bytes <= claimed.length(),
                claimed.length_and_flags, bytes, space.index);
   store_cell(header, pack_header({bytes, 0}));
-  const std::uint32_t left = record_granules(claimed.length()) - record_granules(bytes);
-  if (left == 0) return space;
-  const std::uint32_t end = space.end - left;
-  if (!give_back(space.end, left)) store_cell(at(end), pack_header({kPadBit | left, 0}));
+  const std::uint32_t record = record_granules(claimed.length());
+  const std::uint32_t used = record_granules(bytes);
+  if (used == record) return space;
+  const std::uint32_t end = space.end - record + used;
+  const std::uint32_t left = whole(record) - whole(used);
+  std::uint32_t pad = whole(record) - used;
+  if (left != 0 && give_back(end + pad, left)) pad -= left;
+  if (pad != 0) store_cell(at(end), pack_header({kPadBit | pad, 0}));
   return {space.payload, end, space.index};
 }
 
@@ -160,7 +171,7 @@ bool SendRing::has_space_for(std::uint32_t bytes) const {
       (static_cast<std::uint32_t>(word) - static_cast<std::uint32_t>(released.records)) &
       kCountMask;
   const auto begin = static_cast<std::uint32_t>(word >> 32);
-  const std::uint32_t need = record_granules(bytes);
+  const std::uint32_t need = whole(record_granules(bytes));
   const std::uint32_t left = granule_mask_ + 1 - (begin & granule_mask_);
   const std::uint32_t pad = need > left ? left : 0;
   return in_use <= record_mask_ && begin - released.granules + pad + need <= granule_mask_ + 1;

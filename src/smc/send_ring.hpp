@@ -8,6 +8,10 @@
 ///  SR2  Commits may finish in any order; take() returns only a prefix without holes.
 ///  SR3  claimed - released <= capacity, in granules and in records: space is claimed again only
 ///      after release(), which the caller makes once every member has delivered it.
+///  SR5  With an alignment of more than a granule each claim takes a multiple of it. So if the ring
+///      begins a granule before such an address, the data of each record lies on one. A pad fills
+///      what the record leaves of its claim (R1), in front of the next: readers know of pads only.
+///      Such a ring is shared from the start: rings without alignment pay nothing.
 ///  SR4  After close() no claim succeeds, and those made before it are all still taken.
 /// Threads: claim, shrink, commit, close: any. take, stamp, release, rebase, closed_and_empty: the
 /// predicate's, which also asks ready().
@@ -45,8 +49,10 @@ class SendRing {
     std::uint32_t end = 0;
   };
 
-  /// `granules` and `records` are powers of two; the ring is zeroed memory of our own row.
-  SendRing(std::byte* ring, std::uint32_t granules, std::uint32_t records);
+  /// `granules` and `records` are powers of two; the ring is zeroed memory of our own row. Records'
+  /// data is aligned to `alignment` bytes, a power of two (SR5).
+  SendRing(std::byte* ring, std::uint32_t granules, std::uint32_t records,
+           std::uint32_t alignment = kGranule);
 
   /// Asks for `bytes` of payload, at most half the ring. Inline, like commit(): together they are
   /// most of what a small message costs its sender.
@@ -127,10 +133,16 @@ class SendRing {
   };
   [[nodiscard]] Released released_now() const;
 
-  enum class Sharing : std::uint8_t { alone, shared };
+  // How a claim is made; `aligned`: shared, and of whole units of the alignment (SR5).
+  enum class Sharing : std::uint8_t { alone, shared, aligned };
   template <Sharing sharing>
   Outcome claim_as(std::uint32_t bytes, Released released, Space& space) noexcept;
   Outcome claim_shared(std::uint32_t bytes, Space& space) noexcept;
+
+  // The granules that a claim takes for so many (SR5).
+  [[nodiscard]] std::uint32_t whole(std::uint32_t granules) const {
+    return (granules + unit_granules_ - 1) & ~(unit_granules_ - 1);
+  }
 
   // The claim word: granules claimed mod 2^32 | closed | records claimed mod 2^31.
   static constexpr std::uint64_t kClosedBit = 1ULL << 31;
@@ -148,6 +160,7 @@ class SendRing {
   std::uint32_t granule_mask_;
   std::uint32_t record_mask_;
   int record_bits_;
+  std::uint32_t unit_granules_;  // of the alignment
   std::unique_ptr<std::atomic<std::uint64_t>[]> ready_;
 
   alignas(64) std::atomic<std::uint64_t> claimed_{0};
@@ -162,81 +175,6 @@ class SendRing {
   std::uint32_t stamped_granules_ = 0;  // the most that taken_granules_ was: stamps end there
 };
 
-// Acquire: pairs with release(): readers of the old records are done before they are overwritten.
-inline SendRing::Released SendRing::released_now() const {
-  return {released_records_.load(std::memory_order_acquire),
-          released_granules_.load(std::memory_order_acquire)};
-}
-
-template <SendRing::Sharing sharing>
-[[gnu::always_inline]] inline SendRing::Outcome SendRing::claim_as(std::uint32_t bytes,
-                                                                   Released released,
-                                                                   Space& space) noexcept {
-  const std::uint32_t need = record_granules(bytes);
-  const std::uint32_t capacity = granule_mask_ + 1;
-  for (;;) {
-    // Loaded after `released`, so that it can not be behind it.
-    std::uint64_t word = claimed_.load(std::memory_order_relaxed);
-    if ((word & kClosedBit) != 0) return Outcome::closed;
-
-    const std::uint32_t count = static_cast<std::uint32_t>(word) & kCountMask;
-    const std::uint32_t in_use =
-        (count - static_cast<std::uint32_t>(released.records)) & kCountMask;
-    const auto begin = static_cast<std::uint32_t>(word >> 32);
-    const std::uint32_t granules_in_use = begin - released.granules;
-    if constexpr (sharing == Sharing::shared) {
-      // Held up meanwhile, while others claimed more than the ring: `released` is too old (SR3).
-      if (in_use > record_mask_ + 1 || granules_in_use > capacity) [[unlikely]] {
-        released = released_now();
-        continue;
-      }
-    }
-    if (in_use > record_mask_) return Outcome::full;
-
-    const std::uint32_t left = capacity - (begin & granule_mask_);
-    const std::uint32_t pad = need > left ? left : 0;
-    if (pad + need > capacity - granules_in_use) return Outcome::full;
-
-    const std::uint32_t end = begin + pad + need;
-    // One addition, for the next claim waits for it; the rare overflow of the count is mended.
-    std::uint64_t next = word + ((static_cast<std::uint64_t>(pad + need) << 32) | 1);
-    if (count == kCountMask) next -= kClosedBit;
-    // Nothing is published by a claim; commit() does that. Acquire: pairs with give_back(): another
-    // thread has written there.
-    if constexpr (sharing == Sharing::alone) {
-      claimed_.store(next, std::memory_order_relaxed);
-    } else if (!claimed_.compare_exchange_weak(word, next, std::memory_order_acquire,
-                                               std::memory_order_relaxed)) {
-      released = released_now();
-      continue;
-    }
-
-    if (pad != 0) [[unlikely]]
-      store_cell(at(begin), pack_header({kPadBit, 0}));
-    std::byte* header = at(begin + pad);
-    store_cell(header, pack_header({bytes, 0}));
-    space = {header + kGranule, end, released.records + in_use};
-    return Outcome::ok;
-  }
-}
-
-inline SendRing::Outcome SendRing::claim(std::uint32_t bytes, Space& space) noexcept {
-  if (!bias_.enter()) return claim_shared(bytes, space);
-  // Alone, what was released is looked up only when space runs out: the predicate thread writes
-  // that line at every pass.
-  Outcome outcome = claim_as<Sharing::alone>(bytes, seen_released_, space);
-  if (outcome == Outcome::full) [[unlikely]] {
-    seen_released_ = released_now();
-    outcome = claim_as<Sharing::alone>(bytes, seen_released_, space);
-  }
-  bias_.leave();
-  return outcome;
-}
-
-inline void SendRing::commit(const Space& space) noexcept {
-  // Release: pairs with take(), which then sees the payload.
-  ready_[space.index & record_mask_].store(
-      (static_cast<std::uint64_t>(space.end) << 32) | lap(space.index), std::memory_order_release);
-}
-
 }  // namespace tutti
+
+#include "smc/send_ring_claim.hpp"  // IWYU pragma: keep

@@ -67,11 +67,13 @@ struct Reach {
 
 /// Of a member's pass area, for a ring of so many bytes: a quarter of it, 64 KiB at most, but room
 /// for the largest record and for the two pads that may stand before it (R1), each smaller than
-/// such a record. With less, a record behind long pads would never be passed on.
+/// what such a record takes, in units of the alignment. With less, a record behind long pads would
+/// never be passed on.
 [[nodiscard]] constexpr std::size_t pass_area_bytes(std::size_t ring_bytes,
-                                                    std::size_t message_max_bytes) {
+                                                    std::size_t message_max_bytes,
+                                                    std::size_t alignment) {
   const std::size_t some = std::min<std::size_t>(ring_bytes / 4, std::size_t{64} * 1024);
-  const std::size_t record = 8 + (message_max_bytes + 7) / 8 * 8;
+  const std::size_t record = (8 + message_max_bytes + alignment - 1) / alignment * alignment;
   return std::min(std::max(some, 3 * record), ring_bytes);
 }
 

@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::size_t kLine = 64;
 constexpr std::size_t kPage = 4096;
+constexpr std::size_t kRecordHeader = 8;  // of a record
 
 std::size_t round_up(std::size_t value, std::size_t unit) {
   return (value + unit - 1) / unit * unit;
@@ -46,7 +47,7 @@ RowLayout::RowLayout(std::string_view member, const std::vector<GroupOptions>& g
     const std::size_t ring = ring_bytes(group->window_bytes);
     if (group->level == Level::agreed) {
       groups_.back().offsets.pass_area = at;
-      at += round_up(pass_area_bytes(ring, group->message_max_bytes), kLine);
+      at += round_up(pass_area_bytes(ring, group->message_max_bytes, group->alignment), kLine);
     }
     if (group->order == Order::lcr) {
       groups_.back().offsets.lane = {at, at + lane_bytes(ring)};
@@ -56,8 +57,10 @@ RowLayout::RowLayout(std::string_view member, const std::vector<GroupOptions>& g
   at = round_up(at, kPage);
   for (std::size_t i = 0; i < sorted.size(); ++i) {
     if (std::ranges::find(sorted[i]->senders, member) == sorted[i]->senders.end()) continue;
-    groups_[i].offsets.ring = at;
-    at += ring_bytes(sorted[i]->window_bytes);
+    // L2: the data of a record in the ring's first granule is aligned; so that of others (SR5).
+    const std::size_t before = sorted[i]->alignment - kRecordHeader;
+    groups_[i].offsets.ring = at + before;
+    at += round_up(before + ring_bytes(sorted[i]->window_bytes), kPage);
   }
   bytes_ = at;
 }

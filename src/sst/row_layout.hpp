@@ -9,10 +9,12 @@
 ///                  Order::lcr lane_words.hpp, and at Level::agreed pass_words.hpp
 ///                  and after them a line for the member's life: reclaimed,
 ///                  at Level::agreed the pass area, with Order::lcr two lanes
-///     4096 * k     a ring buffer per group in which the member sends
+///     4096 * k     a ring buffer per group in which the member sends; 8 bytes before a multiple of
+///                  the group's alignment, if that is more than 8
 ///
 /// Invariant L1: the control words of one group are contiguous, so that one small write carries all
-/// of them. L2: blocks start on a cache line and rings on a page: nothing of two groups is shared.
+/// of them. L2: blocks start on a cache line, rings and what lies before them on a page: nothing of
+/// two groups is shared. Rows are mapped at pages, so offsets say how addresses are aligned.
 /// L3: a block's other words mean something only to a reader in the view that its epoch names. A
 /// reader that found the epoch of its own view before it read a word, at any time, and finds it
 /// again after the word, has read a word of that view. The first look excludes an owner that is

@@ -141,7 +141,7 @@ class ForgedTable {
 
  private:
   [[nodiscard]] std::size_t area_bytes() const {
-    return pass_area_bytes(options_.ring_granules * kGranule, options_.message_max_bytes);
+    return pass_area_bytes(options_.ring_granules * kGranule, options_.message_max_bytes, kGranule);
   }
   void raise_flag(std::uint32_t member, std::uint64_t flag) {
     std::byte* base = controls_[member].data() + ControlWords::kBase;

@@ -139,6 +139,7 @@ GroupOptions group_options(const nb::dict& from) {
   keywords.to("message_max_bytes", options.message_max_bytes);
   keywords.to("window_bytes", options.window_bytes);
   keywords.to("window_messages", options.window_messages);
+  keywords.to("alignment", options.alignment);
   keywords.to("personal_window", options.personal_window);
   keywords.to("accelerated_window", options.accelerated_window);
   keywords.to("global_window", options.global_window);

@@ -84,6 +84,7 @@ class Node(_tutti.Node):
         message_max_bytes: int | None = None,
         window_bytes: int | None = None,
         window_messages: int | None = None,
+        alignment: int | None = None,
         personal_window: int | None = None,
         accelerated_window: int | None = None,
         global_window: int | None = None,

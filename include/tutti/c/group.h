@@ -26,7 +26,7 @@ enum tutti_claim_outcome {
 /** Space for one message: fill `data`, then commit or abandon it, once. It may be moved, but then
  *  the old copy must not be used any more. */
 typedef struct tutti_claim {
-  void* data; /**< aligned to 8 bytes; NULL if there is none */
+  void* data; /**< aligned to the option alignment; NULL if there is none */
   uint32_t size;
   int32_t outcome;    /**< enum tutti_claim_outcome */
   uint64_t opaque[6]; /**< the library's */

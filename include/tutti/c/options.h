@@ -95,7 +95,8 @@ typedef struct tutti_group_options {
   /** Return 0; anything else is an error of the state's transfer. */
   int (*save_state)(tutti_sink_t* sink, void* user);
   int (*load_state)(const void* bytes, size_t size, int first, int last, void* user);
-  void* user; /**< for these callbacks */
+  void* user;         /**< for these callbacks */
+  uint32_t alignment; /**< of each message's data */
 } tutti_group_options_t;
 
 /** `size`: sizeof of the struct as the program knows it. 0, or TUTTI_E_INVALID_ARGUMENT if options

@@ -50,7 +50,7 @@ typedef struct tutti_group tutti_group_t;
 /** As tutti::Message: valid in the delivery callback, or until its batch is released. */
 typedef struct tutti_message {
   uint64_t seq;
-  const void* data; /**< aligned to 8 bytes */
+  const void* data; /**< aligned to the option alignment */
   uint32_t size;
   uint32_t sender; /**< index among the group's members: tutti_group_member */
   uint64_t ticket; /**< of one's own message, as commit or send gave it; else 0 */

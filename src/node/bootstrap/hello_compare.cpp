@@ -105,6 +105,7 @@ Result<void> check_group(const Pair& pair, const GroupOptions& here, const Group
   const auto same_window = [&](const char* field, std::uint64_t mine, std::uint64_t other) {
     if (r) r = pair.same(group + field, mine, other);
   };
+  same_window("alignment", here.alignment, there.alignment);
   same_window("personal_window", here.personal_window, there.personal_window);
   same_window("accelerated_window", here.accelerated_window, there.accelerated_window);
   same_window("global_window", here.global_window, there.global_window);

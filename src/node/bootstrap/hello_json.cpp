@@ -41,6 +41,7 @@ json group_to_json(const std::vector<MemberAddress>& members, const GroupOptions
           {"message_max_bytes", group.message_max_bytes},
           {"window_bytes", group.window_bytes},
           {"window_messages", group.window_messages},
+          {"alignment", group.alignment},
           {"personal_window", group.personal_window},
           {"accelerated_window", group.accelerated_window},
           {"global_window", group.global_window},
@@ -79,6 +80,7 @@ GroupOptions group_from_json(const json& object, const std::vector<MemberAddress
   group.message_max_bytes = static_cast<std::uint32_t>(reader.number("message_max_bytes", kU32));
   group.window_bytes = reader.number("window_bytes", 1ULL << 62U);
   group.window_messages = static_cast<std::uint32_t>(reader.number("window_messages", kU32));
+  group.alignment = static_cast<std::uint32_t>(reader.number("alignment", kU32));
   group.personal_window = static_cast<std::uint32_t>(reader.number("personal_window", kU32));
   group.accelerated_window = static_cast<std::uint32_t>(reader.number("accelerated_window", kU32));
   group.global_window = static_cast<std::uint32_t>(reader.number("global_window", kU32));

@@ -183,7 +183,7 @@ TEST_F(LookAtAStranger, ThatIsNoNodeSaysSo) {
 TEST_F(LookAtAStranger, OfAnotherVersionNamesBoth) {
   const Error error = look(hello_prefix(9, 100), false);
   EXPECT_EQ(error.code, ErrorCode::mismatch);
-  EXPECT_THAT(error.message, AllOf(HasSubstr("protocol version is 9 there but 7 here"),
+  EXPECT_THAT(error.message, AllOf(HasSubstr("protocol version is 9 there but 8 here"),
                                    HasSubstr("same release"), HasSubstr(address)));
 }
 

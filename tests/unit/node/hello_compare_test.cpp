@@ -72,6 +72,8 @@ TEST(Compatible, EachGroupOptionMustBeEqual) {
               HasSubstr("is 65536 at a but 9 at b"));
   EXPECT_THAT(with("window_bytes", [](auto& g) { g.window_bytes = 8192; }), HasSubstr("8192"));
   EXPECT_THAT(with("window_messages", [](auto& g) { g.window_messages = 8; }), HasSubstr("8 at b"));
+  EXPECT_THAT(with("alignment", [](auto& g) { g.alignment = 64; }),
+              HasSubstr("8 at a but 64 at b"));
   EXPECT_THAT(with("personal_window", [](auto& g) { g.personal_window = 9; }), HasSubstr("9 at b"));
   EXPECT_THAT(with("accelerated_window", [](auto& g) { g.accelerated_window = 9; }),
               HasSubstr("9 at b"));

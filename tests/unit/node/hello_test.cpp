@@ -74,7 +74,7 @@ TEST(Hello, NamesTheFabricAndWhatEachCarrierSays) {
 // If these change, kProtocolVersion must be raised: a node of an older build is then told so,
 // instead of which field is missing.
 TEST(Hello, HasTheFieldsOfItsVersion) {
-  EXPECT_EQ(kProtocolVersion, 7);
+  EXPECT_EQ(kProtocolVersion, 8);
   const auto fields_of = [](const nlohmann::json& object) {
     std::string fields;
     for (const auto& [name, value] : object.items()) fields += name + " ";
@@ -84,10 +84,10 @@ TEST(Hello, HasTheFieldsOfItsVersion) {
   EXPECT_EQ(fields_of(sent),
             "carriers fabric founding groups host incarnation litmus_rounds members name protocol "
             "row_bytes running to version ");
-  EXPECT_EQ(
-      fields_of(sent["groups"][0]),
-      "accelerated_window global_window level maximum_gap members message_max_bytes name order "
-      "personal_window senders stateful window_bytes window_messages ");
+  EXPECT_EQ(fields_of(sent["groups"][0]),
+            "accelerated_window alignment global_window level maximum_gap members "
+            "message_max_bytes name order "
+            "personal_window senders stateful window_bytes window_messages ");
   EXPECT_EQ(fields_of(sent["host"]), "boot_id network_namespace user ");
 }
 

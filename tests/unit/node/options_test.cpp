@@ -325,6 +325,17 @@ TEST(Options, SizesHaveRanges) {
                 HasSubstr("window_messages is " + std::to_string(messages) +
                           "; legal: a power of two, 2 .. 4194304"));
   }
+  for (const std::uint32_t alignment : {0U, 4U, 24U, 8192U}) {
+    EXPECT_THAT(group_error([&](auto& g) { g.alignment = alignment; }),
+                HasSubstr("alignment is " + std::to_string(alignment) +
+                          "; legal: a power of two, 8 .. 4096"));
+  }
+  EXPECT_THAT(group_error([](auto& g) {
+                g.alignment = 4096;
+                g.message_max_bytes = 1000;
+                g.window_bytes = 8192;
+              }),
+              AllOf(HasSubstr("alignment is 4096"), HasSubstr("legal: 8 .. 2048")));
 }
 
 }  // namespace

@@ -39,8 +39,8 @@ std::vector<Span> parts(const RowLayout& layout, const std::string& member,
       all.push_back({control, control + block_bytes(options, kNodes)});
     }
     if (options.level == Level::agreed) {
-      const std::size_t bytes =
-          pass_area_bytes(ring_bytes(options.window_bytes), options.message_max_bytes);
+      const std::size_t bytes = pass_area_bytes(ring_bytes(options.window_bytes),
+                                                options.message_max_bytes, options.alignment);
       all.push_back({offsets.pass_area, offsets.pass_area + bytes});
     }
     if (std::ranges::find(options.senders, member) == options.senders.end()) continue;
