@@ -1,4 +1,5 @@
 #include "sst/row_layout.hpp"
+#include "sst/lane_words.hpp"
 #include "sst/pass_words.hpp"
 
 #include <gtest/gtest.h>
@@ -42,6 +43,11 @@ std::vector<Span> parts(const RowLayout& layout, const std::string& member,
       const std::size_t bytes = pass_area_bytes(ring_bytes(options.window_bytes),
                                                 options.message_max_bytes, options.alignment);
       all.push_back({offsets.pass_area, offsets.pass_area + bytes});
+    }
+    if (options.order == Order::lcr) {  // LW3: those of even and of odd views lie apart
+      for (const std::size_t lane : offsets.lane) {
+        all.push_back({lane, lane + lane_bytes(ring_bytes(options.window_bytes))});
+      }
     }
     if (std::ranges::find(options.senders, member) == options.senders.end()) continue;
     all.push_back({offsets.ring, offsets.ring + ring_bytes(options.window_bytes)});
@@ -88,12 +94,19 @@ TEST(RowLayout, PutsControlBlocksOnCacheLinesAndRingsOnPagesWithoutOverlap) {
       if (random.one_in(2)) senders.emplace_back("me");
       if (senders.empty()) senders.emplace_back("1");
       groups.push_back(group("g" + std::to_string(i), senders, 4096 + random.below(100'000)));
-      if (random.one_in(3)) groups.back().level = Level::agreed;
+      if (random.one_in(3)) {
+        groups.back().level = Level::agreed;
+      } else if (random.one_in(3)) {
+        groups.back().order = Order::lcr;
+      }
+      if (random.one_in(3)) groups.back().alignment = 8U << random.below(10);
     }
     const RowLayout layout("me", groups, 0, kNodes);
     for (const GroupOptions& options : groups) {
       EXPECT_EQ(layout.offsets_of(options.name).control[0] % 64, 0U);
-      EXPECT_EQ(layout.offsets_of(options.name).ring % 4096, 0U);
+      const std::size_t ring = layout.offsets_of(options.name).ring;
+      if (ring == 0) continue;
+      EXPECT_EQ((ring + 8 - options.alignment) % 4096, 0U) << "the first record's data is aligned";
     }
     const std::vector<Span> all = parts(layout, "me", groups);
     for (std::size_t i = 1; i < all.size(); ++i) {
