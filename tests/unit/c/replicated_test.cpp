@@ -157,7 +157,7 @@ TEST_F(CReplicated, RefusesWhatMakesNoMachine) {
   EXPECT_THAT(refusal(group, append), HasSubstr("on_delivery is set"));
   group = group_of(text);
   group.delivery = TUTTI_DELIVERY_APPLICATION;
-  EXPECT_THAT(refusal(group, append), HasSubstr("delivery is application"));
+  EXPECT_THAT(refusal(group, append), HasSubstr("set delivery to predicate or own"));
   group = group_of(text);
   group.load_state = nullptr;
   EXPECT_THAT(refusal(group, append), HasSubstr("load_state is NULL"));
