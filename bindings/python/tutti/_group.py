@@ -6,7 +6,7 @@ import asyncio
 import threading
 from collections.abc import Iterable
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from . import _tutti
 from ._errors import Complete, TimedOut
@@ -54,7 +54,8 @@ class Group(_tutti.Group):
         is a number, or else each of its own. Returns the ticket of the last one. An error's
         attribute `sent` says how many were sent before it."""
         if not isinstance(sizes, (int, list, tuple)) and not _tutti.lends_bytes(sizes):
-            sizes = list(sizes)  # a generator runs as long as it likes, outside of the module
+            # A generator runs as long as it likes, outside of the module.
+            sizes = list(cast("Iterable[int]", sizes))
         return super().send_many(data, sizes, timeout, service)
 
     async def sent(self, data: ReadableBuffer, service: str | None = None) -> int:
