@@ -93,7 +93,7 @@ struct Lines {
       if (claim.outcome() == tutti::ClaimOutcome::full) {
         const auto asked = group.on_space(
             size, [put = space](tutti::Result<tutti::Claim> come) { put->put(std::move(come)); });
-        if (!asked) complain(asked.error());
+        if (!asked) space->put(std::unexpected(asked.error()));
         waits = true;
       } else {
         send_first(std::move(claim), size);

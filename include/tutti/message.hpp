@@ -28,7 +28,7 @@ struct Message {
 
   [[nodiscard]] std::span<const std::byte> bytes() const { return {data, size}; }
   /// The T that was sent with Group::emplace, in place; null if the size is another one's, or the
-  /// group's alignment is less than that of T.
+  /// data happens not to lie as T must: where the group's alignment is less than that of T.
   template <class T>
     requires(std::is_trivially_copyable_v<T> && alignof(T) <= kAlignmentMax)
   [[nodiscard]] const T* as() const {

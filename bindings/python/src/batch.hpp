@@ -26,6 +26,8 @@ class PyBatch {
   [[nodiscard]] std::span<const Message> messages() const;
   [[nodiscard]] std::size_t size() const { return views_.ended() ? 0 : batch_.size(); }
   [[nodiscard]] std::uint64_t view() const { return view_; }
+  /// Of the data of each message, in bytes.
+  [[nodiscard]] std::uint32_t alignment() const { return of_->alignment; }
   [[nodiscard]] bool intact() const;
   /// Raises BufferError while there are views.
   /// Of a with statement, whose body has ended well or raised.

@@ -137,9 +137,15 @@ void bind_claim(nb::module_& module) {
       .def_prop_ro("ticket", &PyClaim::ticket, "The ticket once it is committed, 0 before.")
       .def("__len__", &PyClaim::size)
       .def("__getitem__",
-           [](nb::handle self, nb::handle at) -> nb::object { return all_bytes(self)[at]; })
+           [](nb::handle self, nb::handle at) -> nb::object {
+             const InPython inside;  // at.__index__
+             return all_bytes(self)[at];
+           })
       .def("__setitem__",
-           [](nb::handle self, nb::handle at, nb::handle value) { all_bytes(self)[at] = value; })
+           [](nb::handle self, nb::handle at, nb::handle value) {
+             const InPython inside;
+             all_bytes(self)[at] = value;
+           })
       .def(
           "__enter__", [](nb::handle self) { return nb::borrow(self); },
           nb::sig("def __enter__(self) -> Claim"))

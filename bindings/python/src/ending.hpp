@@ -6,7 +6,8 @@
 ///  IE1  Whoever asks for the GIL while frames of this module are on its stack is counted first,
 ///       until it has the GIL, or until the Python code that it calls has returned.
 ///  IE2  end_interpreter waits until nobody is counted. Who comes later is not counted, and stays
-///       where it is until the process is gone.
+///       where it is until the process is gone. So Python code that the module calls must not block
+///       for ever: the end of the interpreter waits for it.
 #pragma once
 #include <nanobind/nanobind.h>
 

@@ -13,9 +13,11 @@ namespace {
 
 constexpr std::size_t kTakeMax = kDeliveryBatchMax;
 
-Group joined(PyNode& node, const nb::dict& options) {
+std::shared_ptr<GroupState> joined(PyNode& node, const nb::dict& options) {
   const std::shared_ptr<Running> with = node.running();
-  return or_raise(with->node.join(group_options(options)));
+  GroupOptions of = group_options(options);
+  const std::uint32_t alignment = of.alignment;
+  return std::make_shared<GroupState>(or_raise(with->node.join(std::move(of))), alignment);
 }
 
 void wait_for(const PyGroup& of, std::uint64_t ticket, nb::handle timeout) {
@@ -45,8 +47,7 @@ nb::list lags(const PyGroup& of) {
 
 }  // namespace
 
-PyGroup::PyGroup(PyNode& node, const nb::dict& options)
-    : state_(std::make_shared<GroupState>(joined(node, options))) {}
+PyGroup::PyGroup(PyNode& node, const nb::dict& options) : state_(joined(node, options)) {}
 
 PyGroup::~PyGroup() { drop(state_); }
 

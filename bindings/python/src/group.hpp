@@ -12,10 +12,12 @@ namespace tutti::python {
 
 /// Claims and batches keep it: they may outlive the objects of the group and of the node.
 struct GroupState {
-  explicit GroupState(Group of) : group(std::move(of)) {}
+  GroupState(Group of, std::uint32_t alignment_of)
+      : group(std::move(of)), alignment(alignment_of) {}
 
   OfThisProcess here;
   Group group;
+  const std::uint32_t alignment;  // GroupOptions::alignment
   /// Called after a batch was released, or None: messages of this member may count as delivered
   /// now.
   nb::object on_release = nb::none();

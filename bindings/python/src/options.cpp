@@ -93,7 +93,10 @@ class Keywords {
 std::size_t index_of_word(nb::handle value, const std::string& what,
                           std::span<const char* const> words) {
   std::string word;
-  if (!nb::try_cast(value, word)) wrong_type(what, "a str", value);
+  if (!nb::try_cast(value, word)) {
+    const InPython inside;  // value.__repr__
+    wrong_type(what, "a str", value);
+  }
   std::string known;
   for (std::size_t i = 0; i < words.size(); ++i) {
     if (word == words[i]) return i;

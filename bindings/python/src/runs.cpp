@@ -1,9 +1,9 @@
 // Runs: what of a batch can be one array without a copy.
 //
-// A ring buffer has each message behind a header of 8 bytes, in units of 8 bytes. So messages of
-// one size that follow each other in it lie at equal distances: two-dimensional for numpy, with a
-// stride. Where the size changes, the ring begins anew, or an abandoned claim lies between, a run
-// ends.
+// A ring buffer has each message behind a header of 8 bytes, in units of the group's alignment. So
+// messages of one size that follow each other in it lie at equal distances: two-dimensional for
+// numpy, with a stride. Where the size changes, the ring begins anew, or an abandoned claim lies
+// between, a run ends.
 #include <algorithm>
 #include <iterator>
 
@@ -25,15 +25,15 @@ struct Found {
   std::vector<std::uint32_t> positions;
 };
 
-std::vector<Found> find(std::span<const Message> messages) {
-  constexpr std::uint64_t kUnit = 8;  // bytes: of a header, and of what a message takes
+std::vector<Found> find(std::span<const Message> messages, std::uint64_t alignment) {
+  constexpr std::uint64_t kHeader = 8;
   std::vector<Found> runs;
   std::vector<Open> open;  // by sender
   for (std::size_t i = 0; i < messages.size(); ++i) {
     const Message& message = messages[i];
     if (message.sender.value >= open.size()) open.resize(message.sender.value + 1);
     Open& last = open[message.sender.value];
-    const std::uint64_t stride = kUnit + (message.size + kUnit - 1) / kUnit * kUnit;
+    const std::uint64_t stride = (kHeader + message.size + alignment - 1) / alignment * alignment;
     if (last.next != message.data || runs[last.run].size != message.size) {
       last.run = runs.size();
       runs.push_back(
@@ -86,7 +86,7 @@ const PyType_Slot kSlots[] = {
 nb::list runs_of(nb::handle self) {
   auto* const batch = nb::inst_ptr<PyBatch>(self);
   nb::list all;
-  for (Found& found : find(batch->messages())) {
+  for (Found& found : find(batch->messages(), batch->alignment())) {
     const auto count = static_cast<Py_ssize_t>(found.positions.size());
     all.append(nb::cast(new PyRun{nb::borrow(self),
                                   batch,

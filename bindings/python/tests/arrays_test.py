@@ -162,6 +162,21 @@ def test_a_run_ends_where_the_size_changes():
             assert np.asarray(batch.runs()[0]).shape == (1, 0) and bytes(batch[0]) == b""
 
 
+def test_a_run_of_aligned_messages():
+    with alone(alignment=64) as (_, group):
+        group.send_many(bytes(range(120)), 12)
+        taken = []
+        while len(taken) < 10:
+            with group.take(timeout=WATCHDOG) as batch:
+                run, = batch.runs()
+                array = np.asarray(run)
+                assert len(run) == 1 or array.strides == (64, 1)
+                assert array.ctypes.data % 64 == 0
+                taken += [row.tobytes() for row in array]
+                del array
+        assert b"".join(taken) == bytes(range(120))
+
+
 def test_a_run_is_no_contiguous_buffer():
     with alone() as (_, group):
         group.send_many(b"abcdef", 3)

@@ -37,9 +37,10 @@ typedef struct tutti_claim {
 TUTTI_C_API int tutti_group_try_claim(tutti_group_t* group, uint32_t size, tutti_claim_t* claim);
 TUTTI_C_API int tutti_group_claim(tutti_group_t* group, uint32_t size, int64_t timeout_ns,
                                   tutti_claim_t* claim, tutti_error_t* error);
-/** `service`: enum tutti_service; one that is none leaves the claim as it was. Else the claim is
- * empty afterwards, also if it could not be committed: `data` is NULL and `outcome`
- * TUTTI_CLAIM_STOPPED. `ticket` may be NULL. */
+/** `service`: enum tutti_service; one that is none leaves the claim as it was, and so does a handle
+ * that is no group's, or of another process: abandon it then. Else the claim is empty afterwards,
+ * also if it could not be committed: `data` is NULL and `outcome` TUTTI_CLAIM_STOPPED. `ticket` may
+ * be NULL. */
 TUTTI_C_API int tutti_group_commit(tutti_group_t* group, tutti_claim_t* claim, int service,
                                    uint64_t* ticket);
 /** The first `used` bytes of the claim are the message, at most as many as were claimed. */
