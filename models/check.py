@@ -2,7 +2,7 @@
 """Searches all states of a model, then wants every mistake that is planted in it to be found.
 
     check.py MODEL           what ./dev test runs: of view_change 160 s, of token 25 s, of chain_cut
-                             50 s, of restart 180 s, on one core
+                             50 s, of restart 130 s, on one core
     check.py MODEL --full    larger sizes too: a minute or two more, 0.9 GB
     check.py MODEL --only X  only runs whose name contains X
 

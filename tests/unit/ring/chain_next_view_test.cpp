@@ -14,7 +14,7 @@ namespace tutti::testing {
 namespace {
 
 constexpr std::uint64_t kView = 3;
-constexpr std::uint32_t kBytes = 24;
+constexpr std::uint32_t kMessageBytes = 24;
 
 // Of three members the first has put two frames into its lane: each has a record of the last one.
 // The second one takes them. Before one of its loads the first goes into view 5, whose lane is the
@@ -43,8 +43,8 @@ class LaneOfTwoViewsOn final : private BetweenLoads {
     const std::byte* at = table_.replica(1, 2).data();
     for (std::uint64_t record = 0; record < received; ++record) {
       const RecordHeader header = unpack_header(NativeMemory::load(at));
-      if (header.length_and_flags != kBytes || at[kGranule] != std::byte{'a'}) return false;
-      at += record_granules(kBytes) * kGranule;
+      if (header.length_and_flags != kMessageBytes || at[kGranule] != std::byte{'a'}) return false;
+      at += record_granules(kMessageBytes) * kGranule;
     }
     return true;
   }
@@ -56,15 +56,15 @@ class LaneOfTwoViewsOn final : private BetweenLoads {
   // A frame with the record of that number; returns where the next one begins.
   std::uint32_t put(std::uint32_t at, std::uint32_t record, char text) {
     const Frame frame{.sender = SenderIndex{2},
-                      .granules = record_granules(kBytes),
+                      .granules = record_granules(kMessageBytes),
                       .with_bytes = true,
-                      .begin = std::uint64_t{record} * record_granules(kBytes),
+                      .begin = std::uint64_t{record} * record_granules(kMessageBytes),
                       .sent = pack(SentState{.records = record + 1, .rounds = record + 1})};
     std::byte* const lane = table_.lane(0).data();
     for (const std::uint64_t header : pack_frame(frame)) store_cell(lane + at++ * kGranule, header);
-    store_cell(lane + at * kGranule, pack_header({kBytes, 0}));
-    std::memset(lane + (at + 1) * kGranule, text, kBytes);
-    return at + record_granules(kBytes);
+    store_cell(lane + at * kGranule, pack_header({kMessageBytes, 0}));
+    std::memset(lane + (at + 1) * kGranule, text, kMessageBytes);
+    return at + record_granules(kMessageBytes);
   }
   void before_load(Slot /*reader*/) override {
     if (loads_++ != at_load_) return;
