@@ -22,18 +22,21 @@ struct AlignedRing {
   AlignedRing(std::uint32_t granule_count, std::uint32_t records, std::uint32_t unit)
       : granules(granule_count),
         alignment(unit),
-        memory(static_cast<std::byte*>(std::aligned_alloc(4096, 4096 + granule_count * kGranule)),
-               &std::free),
+        bytes((1 + (granule_count * kGranule + kPage - 1) / kPage) * kPage),
+        memory(static_cast<std::byte*>(std::aligned_alloc(kPage, bytes)), &std::free),
         begin(memory.get() + alignment - kGranule),
         ring(begin, granule_count, records, alignment) {
-    std::memset(memory.get(), 0, 4096 + granule_count * kGranule);
+    std::memset(memory.get(), 0, bytes);
   }
   [[nodiscard]] bool is_aligned(const SendRing::Space& space) const {
     return reinterpret_cast<std::uintptr_t>(space.payload) % alignment == 0;
   }
 
+  static constexpr std::size_t kPage = 4096;
+
   std::uint32_t granules;
   std::uint32_t alignment;
+  std::size_t bytes;  // whole pages, as aligned_alloc wants them
   std::unique_ptr<std::byte, void (*)(void*)> memory;
   std::byte* begin;
   SendRing ring;
