@@ -1,13 +1,15 @@
 /// \file ending.hpp
-/// Who has the interpreter's lock (GIL), and what threads do once the interpreter ends.
+/// Guards for threads that let go of the interpreter's lock (GIL), take it, or call Python code,
+/// and what such threads do once the interpreter ends.
 ///
-/// When it ends, CPython unwinds each thread that asks for the GIL. A frame of C++ on that thread's
-/// stack would terminate the process. So, on all threads but the one that ends the interpreter:
-///  IE1  Whoever asks for the GIL while frames of this module are on its stack is counted first,
-///       until it has the GIL, or until the Python code that it calls has returned.
-///  IE2  end_interpreter waits until nobody is counted. Who comes later is not counted, and stays
-///       where it is until the process is gone. So Python code that the module calls must not block
-///       for ever: the end of the interpreter waits for it.
+/// When the interpreter ends, CPython unwinds each thread that asks for the GIL. A frame of C++ on
+/// that thread's stack would terminate the process. So, on all threads but the one that ends the
+/// interpreter:
+///  IE1  A thread that asks for the GIL while frames of this module are on its stack counts itself
+///       first, until it has the GIL, or until the Python code that it calls has returned.
+///  IE2  end_interpreter waits until no thread counts. A thread that asks later does not count: it
+///       waits where it is until the process is gone. So Python code that the module calls must not
+///       block for ever: the end of the interpreter waits for it.
 #pragma once
 #include <nanobind/nanobind.h>
 
