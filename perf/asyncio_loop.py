@@ -22,6 +22,7 @@ import sys
 import time
 
 import python  # perf/python.py
+from bench.arguments import duration, need_program, whole
 
 RATE = 500  # messages a second: all sleep between two
 TICK = 0.01  # seconds
@@ -110,14 +111,15 @@ def shown(values, digits):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tutti", default="tutti", help="the command of the same build")
-    parser.add_argument("--runs", type=int, default=7)
-    parser.add_argument("--seconds", type=float, default=2, help="of each run")
+    parser.add_argument("--runs", type=whole, default=7)
+    parser.add_argument("--seconds", type=duration, default=2, help="of each run")
     parser.add_argument("--once", nargs=4, metavar=("NAME", "ADDRESSES", "RATE", "SECONDS"))
     options = parser.parse_args()
     if options.once:
         name, addresses, rate, seconds = options.once
         member(name, json.loads(addresses), float(rate), float(seconds))
         return
+    need_program(parser, options.tutti)
     found = {"callback on the node's thread": [], "epoll loop": [], "asyncio loop": []}
     for _ in range(options.runs):
         for words, delivery in (("callback on the node's thread", "predicate"),

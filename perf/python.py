@@ -22,6 +22,8 @@ import sys
 import threading
 import time
 
+from bench.arguments import need_program, whole
+
 NAMES = "abc"
 SHARES = (0.01, 0.1, 1)  # of a run's messages, at which the memory is looked at
 SIZES = {64: 6_000_000, 10240: 300_000}  # bytes -> messages of all members in a run
@@ -112,7 +114,7 @@ def cpp_rate(tutti, size):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tutti", default="tutti", help="the command of the same build")
-    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--runs", type=whole, default=5)
     parser.add_argument("--memory", type=int, metavar="COUNT",
                         help="one run of so many messages of 64 B: how much memory a member has")
     parser.add_argument("--once", nargs=4, metavar=("NAME", "ADDRESSES", "SIZE", "COUNT"))
@@ -124,6 +126,7 @@ def main():
     if options.memory:
         print(f"{options.memory} messages: {resident_at(python_run(64, options.memory))}")
         return
+    need_program(parser, options.tutti)
     for size, count in SIZES.items():
         rates = {"C++": [], "Python": []}
         for _ in range(options.runs):

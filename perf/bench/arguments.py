@@ -46,6 +46,12 @@ def duration(text):
     return seconds
 
 
+def need_program(parser, name):
+    """Ends the script if there is none."""
+    if shutil.which(name) is None:
+        parser.error(f"there is no program {name}: run ./dev build, or name one with --tutti")
+
+
 def programs_folder(script, name, programs):
     """As it is to appear in commands: from the project's root where it is below that. Ends the
     script if a program is missing there."""

@@ -74,6 +74,24 @@ static double option(int count, char** words, const char* name, double low, doub
   return otherwise;
 }
 
+/* Each word is one of these options, or the value after one. */
+static void refuse_other_options(int count, char** words) {
+  static const char* const kNames[] = {"--members", "--size", "--messages", "--seconds",
+                                       "--warmup"};
+  for (int i = 1; i < count; i += 2) {
+    int known = 0;
+    for (size_t n = 0; n < sizeof kNames / sizeof kNames[0]; ++n) {
+      known |= strcmp(words[i], kNames[n]) == 0;
+    }
+    if (known && i + 1 < count) continue;
+    fprintf(stderr,
+            "interface: %s %s: --members N, --size BYTES, --seconds S, --warmup S or "
+            "--messages N\n",
+            words[i], known ? "needs a value" : "is no option");
+    exit(2);
+  }
+}
+
 static void start_members(const struct plan* plan, struct shared* shared) {
   if (pipe(pipe_ends) != 0) die("no pipe");
   for (uint32_t i = 0; i < plan->members; ++i) {
@@ -162,6 +180,7 @@ static void measure_memory(const struct plan* plan, const struct shared* shared,
 }
 
 int main(int count, char** words) {
+  refuse_other_options(count, words);
   struct plan plan = {.members = (uint32_t)option(count, words, "--members", 1, MEMBERS_MAX, 3),
                       .size = (uint32_t)option(count, words, "--size", 0, 65536, 64)};
   const double messages = option(count, words, "--messages", 1000, 1e12, 0);
