@@ -13,10 +13,12 @@ import sys
 import tempfile
 import time
 import unittest
+import unittest.mock
 from pathlib import Path
 
 sys.dont_write_bytecode = True
 
+from bench.links import Links, NoLinks  # noqa: E402
 from bench.process import ProgramFailed, run_program  # noqa: E402
 from bench.report import target_text, with_spread  # noqa: E402
 from bench.samples import MeasurementFailed, Row, Samples, at_least, at_most  # noqa: E402
@@ -229,11 +231,57 @@ class Pairs(unittest.TestCase):
                 ("--orders", "lcr,lcr", "twice"), ("--fabrics", "udp", "tcp"),
                 ("--members", "1", "2 to 256"), ("--sizes", "6y", "10K"),
                 ("--active", "none", "half"), ("--repeat", "0", "1 to 1000"),
-                ("--seconds", "0", "0.05 to 300")):
+                ("--seconds", "0", "0.05 to 300"), ("--links", "0", "1 to 100000"),
+                ("--links", "fast", "1 to 100000")):
             done = self.run_pairs("", option, value)
             self.assertEqual(done.returncode, 2)
             self.assertIn(f"argument {option}", done.stderr)
             self.assertIn(expected, done.stderr)
+
+    def test_links_are_for_tcp_and_few_members(self):
+        for option, value, expected in (("--fabrics", "shm", "only the fabric tcp"),
+                                        ("--members", "33", "at most 32")):
+            done = self.run_pairs("", "--links", "100", option, value)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(expected, done.stderr)
+
+
+class LinksOfMembers(unittest.TestCase):
+    """perf/bench/links.py where `ip` and `tc` are forged, for any user."""
+
+    def setUp(self):
+        self.ran = []
+        self.fails_at = None
+        for what, forged in (("os.geteuid", lambda: 0), ("shutil.which", lambda name: name),
+                             ("subprocess.run", self.run_forged)):
+            patch = unittest.mock.patch(what, forged)
+            patch.start()
+            self.addCleanup(patch.stop)
+
+    def run_forged(self, words, **_):
+        self.ran.append(" ".join(words))
+        fails = self.fails_at is not None and self.fails_at in self.ran[-1]
+        return subprocess.CompletedProcess(words, 1 if fails else 0, "", "File exists")
+
+    def made_and_taken_away(self):
+        made = [line.split()[-1] for line in self.ran if " netns add " in line]
+        gone = [line.split()[-1] for line in self.ran if " netns del " in line]
+        return made, gone
+
+    def test_each_member_has_a_link_limited_at_both_ends(self):
+        with Links(3, 50) as links:
+            limits = [line for line in self.ran if "tbf rate 50mbit" in line]
+            self.assertEqual(len(limits), 6)
+            self.assertEqual(links.hosts(2)["hosts"], "198.18.77.1,198.18.77.2")
+        made, gone = self.made_and_taken_away()
+        self.assertEqual(made, ["tutti-links", "198.18.77.1", "198.18.77.2", "198.18.77.3"])
+        self.assertEqual(sorted(gone), sorted(made))
+
+    def test_what_was_made_is_taken_away_when_a_later_step_fails(self):
+        self.fails_at = "netns add 198.18.77.2"
+        with self.assertRaisesRegex(NoLinks, "File exists.*ip netns del"), Links(3, 50):
+            self.fail("there are no links")
+        self.assertEqual(self.made_and_taken_away()[1], ["198.18.77.1", "tutti-links"])
 
 
 if __name__ == "__main__":

@@ -7,6 +7,9 @@ senders that are named. Every repetition runs all orders, A B then B A, so that 
 machine does meets all of them; the ratio is taken per repetition. Unit: messages per second at each member,
 and the median latency at the sender; of both the median of the repetitions (lowest..highest).
 
+With --links each member has a link of that rate to a switch (bench/links.py): there the network is
+the limit, not the two processors that all members share.
+
 Command: perf/pairs.py after ./dev build. docs/choosing-an-order.md has its figures.
 """
 
@@ -24,11 +27,13 @@ sys.dont_write_bytecode = True  # the source tree stays as it is
 from bench import machine, orders  # noqa: E402
 from bench.arguments import (PROGRAMS_DEFAULT, ROOT, Interrupted, duration,  # noqa: E402
                              interrupt_on_signals, open_for_json, programs_folder, whole)
+from bench.links import Links, NoLinks  # noqa: E402
 from bench.report import Progress, say  # noqa: E402
 from bench.samples import MeasurementFailed  # noqa: E402
 from bench.session import Options, Session  # noqa: E402
 
 WARMUP = 0.2  # seconds
+LINKS_MAX = 32
 
 
 def parse(words):
@@ -46,6 +51,10 @@ def parse(words):
              "how many members send: all, half or one")):
         parser.add_argument(option, type=list_of(of), default=default, metavar="A[,B]",
                             help=f"{text} (default {default})")
+    parser.add_argument("--links", type=mbit, metavar="MBIT",
+                        help="put each member behind a link of so many Mbit/s, 1 to 100000: for "
+                             "the fabric tcp, at most 32 members; needs root (default: all "
+                             "members on this host's loopback)")
     parser.add_argument("--repeat", type=whole, default=5, metavar="N",
                         help="repetitions of each point (default 5)")
     parser.add_argument("--seconds", type=duration, default=0.5, metavar="S",
@@ -58,6 +67,10 @@ def parse(words):
     arguments = parser.parse_args(words)
     if len(arguments.orders) < 2:
         parser.error(f"argument --orders: {arguments.orders[0]} alone: name at least two")
+    if arguments.links and arguments.fabrics != ["tcp"]:
+        parser.error("argument --links: only the fabric tcp goes over links")
+    if arguments.links and max(arguments.members) > LINKS_MAX:
+        parser.error(f"argument --links: at most {LINKS_MAX} members")
     return arguments
 
 
@@ -98,7 +111,13 @@ def size(text):
     return text
 
 
-def measure(arguments, programs, table):
+def mbit(text):
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= 100_000:
+        raise argparse.ArgumentTypeError(f"'{text}': must be 1 to 100000 Mbit/s")
+    return int(text)
+
+
+def measure(arguments, programs, table, links):
     """Returns what was found for the JSON file, the failures as text, and what interrupted it."""
     options = Options(arguments.repeat, arguments.seconds, WARMUP)
     points = [orders.Point(*values) for values in itertools.product(
@@ -111,7 +130,7 @@ def measure(arguments, programs, table):
                           lambda text, place=place: progress.show(place + text))
         load = machine.OtherLoad()
         try:
-            found = orders.measure(session, point, arguments.orders)
+            found = orders.measure(session, point, arguments.orders, links)
         except MeasurementFailed as error:
             progress.clear()
             failures.append(str(error))
@@ -136,6 +155,12 @@ def main():
     about = machine.describe(ROOT)
     table = None
     with contextlib.ExitStack() as stack:
+        links = None
+        if arguments.links:
+            try:
+                links = stack.enter_context(Links(max(arguments.members), arguments.links))
+            except NoLinks as why:
+                sys.exit(f"pairs: --links: {why}")
         file = None
         if arguments.json == "-":
             file = sys.stdout
@@ -144,10 +169,11 @@ def main():
         if arguments.json != "-":
             say(f"{about['cpu_model']}, {about['cores']} cores; commit {about['commit'][:12]}; "
                 f"{about['date']}; median (lowest..highest) of {arguments.repeat} repetitions of "
-                f"{arguments.seconds:g} s; ratio to {arguments.orders[0]}\n")
+                f"{arguments.seconds:g} s"
+                + (f"; links of {arguments.links} Mbit/s" if links else "") + f"; ratio to {arguments.orders[0]}\n")
             table = orders.Table(arguments.markdown)
         load = machine.OtherLoad()
-        results, failures, interrupted = measure(arguments, programs, table)
+        results, failures, interrupted = measure(arguments, programs, table, links)
         if table:
             say(f"\n{len(failures)} points failed" + (", interrupted" if interrupted else "")
                 + f"; other work took {load.share():.0%} of the cores meanwhile")
@@ -156,6 +182,7 @@ def main():
         if file:
             json.dump({**about, "orders": arguments.orders, "repeat": arguments.repeat,
                        "seconds": arguments.seconds, "warmup": WARMUP,
+                       "links_mbit": arguments.links,
                        "other_load": round(load.share(), 4), "points": results,
                        "interrupted": interrupted is not None}, file, indent=1)
             file.write("\n")

@@ -21,9 +21,13 @@ class Point:
     size: str  # as `tutti perf` reads it: 64, 10K
     active: str
 
-    def command(self, session, order):
-        return session.tutti(order=order, fabric=self.fabric, members=self.members,
-                             size=self.size, active=self.active)
+    def command(self, session, order, links=None):
+        """Over these links, if there are any."""
+        where = {"members": self.members}
+        if links:
+            where = {**links.hosts(self.members), "program": session.program("tutti")}
+        return session.tutti(order=order, fabric=self.fabric, **where, size=self.size,
+                             active=self.active)
 
 
 @dataclass(frozen=True)
@@ -42,9 +46,9 @@ class InOrder:
                 "own_p50_ns": self.own_p50.to_json()}
 
 
-def measure(session, point, orders):
+def measure(session, point, orders, links=None):
     """Each repetition runs all orders, every other one backwards: none always comes first."""
-    commands = {order: point.command(session, order) for order in orders}
+    commands = {order: point.command(session, order, links) for order in orders}
     results = session.side_by_side(commands, back_and_forth=True)
     delivered = {order: Samples.of(result["delivered_messages_per_second"]
                                    for result in results[order]) for order in orders}

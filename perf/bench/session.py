@@ -56,6 +56,10 @@ class Session:
         self.commands = []        # all that were run since it was last cleared, each once
         self._progress = progress
 
+    def program(self, name):
+        """Where it is, from any folder."""
+        return str(self.root / self.programs / name)
+
     def tutti(self, what="multicast", seconds=None, **options):
         """`tutti perf WHAT`; options by their names, True for a flag."""
         times = {"seconds": float(seconds or self.options.seconds),
