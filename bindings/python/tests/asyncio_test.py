@@ -1,7 +1,9 @@
 """Members in an event loop: no thread of Python, no polling."""
 
 import asyncio
+import os
 import threading
+import weakref
 
 import pytest
 import tutti
@@ -200,6 +202,35 @@ async def test_a_claim_that_nobody_wants_any_more_is_abandoned():
         assert space.fetch() is None
         await within(group.sent(b"after"))  # it would wait behind a claim that is left
         assert await taken(group, 1) == [b"after"]
+
+
+async def test_a_descriptor_with_an_owner_is_watched_until_nobody_waits_for_what_is_there():
+    loop = asyncio.get_running_loop()
+    reading, writing = os.pipe()
+    owner = threading.Event()  # an object that can be referred to weakly
+    of_owner = weakref.ref(owner)
+    try:
+        os.write(writing, b"1")
+        await within(readable(reading, owner))
+        again = asyncio.create_task(readable(reading, owner))
+        await asyncio.sleep(0)  # it waits
+        assert os.read(reading, 1) == b"1"
+        for _ in range(3):  # the loop may have seen the byte before it was read
+            await asyncio.sleep(0)
+        assert not again.done()
+        os.write(writing, b"2")
+        await within(again)
+        del owner, again
+
+        async def let_go():
+            while of_owner() is not None:
+                await asyncio.sleep(0)
+
+        await within(let_go())
+        assert not loop.remove_reader(reading)  # it was not watched any more
+    finally:
+        os.close(reading)
+        os.close(writing)
 
 
 async def test_what_cannot_be_sent_is_an_error_at_once():

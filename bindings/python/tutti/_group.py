@@ -88,7 +88,7 @@ class Group(_tutti.Group):
             batch = self.take(max, timeout=0)
             if len(batch) > 0:
                 return batch
-            await readable(self.fileno())
+            await readable(self.fileno(), self)
 
     async def delivered(self, ticket: int) -> None:
         """As wait(), for asyncio. A task must take meanwhile: in this loop, or in another thread."""
