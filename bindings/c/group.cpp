@@ -136,6 +136,12 @@ int commit_by(tutti_group_t* group, tutti_claim_t* claim, int service, uint64_t*
 
 }  // namespace
 
+uint64_t tutti_message_tick(const tutti_message_t* message) {
+  if (message == nullptr) return 0;
+  const auto tick = reinterpret_cast<const Message*>(message)->tick();
+  return tick ? tick->time_ns : 0;
+}
+
 int tutti_group_commit(tutti_group_t* group, tutti_claim_t* claim, int service, uint64_t* ticket) {
   return commit_by(group, claim, service, ticket, [service](Group& of, Claim&& space) {
     if (service == TUTTI_SERVICE_OF_LEVEL) return of.commit(std::move(space));

@@ -72,6 +72,11 @@ int tutti_node_join(tutti_node_t* node, const tutti_group_options_t* options, tu
     if (group == nullptr) return tutti::c::refused(error, "the place for the group is NULL");
     tutti::Result<tutti::GroupOptions> from = tutti::c::options_from(options);
     if (!from) return tutti::c::failed(error, from.error());
+    if (const auto tick = tutti::c::tick_callback_of(options); !tick || *tick != nullptr) {
+      return tutti::c::refused(error,
+                               "on_tick is set: it is for replicated machines alone; a "
+                               "group's ticks come among its messages (TUTTI_TICK)");
+    }
     tutti::Result<tutti::Group> joined = of.join(std::move(*from));
     if (!joined) return tutti::c::failed(error, joined.error());
     *group = new tutti_group(std::move(*joined));

@@ -47,6 +47,7 @@ tutti_group_options_t group_defaults() {
   out.maximum_gap = from.maximum_gap;
   out.delivery = static_cast<std::int32_t>(from.delivery);
   out.alignment = from.alignment;
+  out.tick_every_ns = from.tick_every.count();
   return out;
 }
 
@@ -218,6 +219,7 @@ Result<GroupOptions> options_from(const tutti_group_options_t* options) {
   out.global_window = from->global_window;
   out.maximum_gap = from->maximum_gap;
   out.alignment = from->alignment;
+  out.tick_every = std::chrono::nanoseconds(from->tick_every_ns);
   out.delivery = enum_from<DeliveryThread>(from->delivery);
   out.stateful = from->stateful != 0;
   if (from->on_delivery != nullptr) {
@@ -228,6 +230,13 @@ Result<GroupOptions> options_from(const tutti_group_options_t* options) {
   }
   set_state_callbacks(out, *from);
   return out;
+}
+
+Result<TickCallback> tick_callback_of(const tutti_group_options_t* options) {
+  const Result<tutti_group_options_t> from =
+      known(options, kGroupOptionsMin, group_defaults(), "group");
+  if (!from) return std::unexpected(from.error());
+  return from->on_tick;
 }
 
 }  // namespace tutti::c

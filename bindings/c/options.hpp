@@ -13,6 +13,9 @@ namespace tutti::c {
 [[nodiscard]] Result<NodeOptions> options_from(const tutti_node_options_t* options);
 [[nodiscard]] Result<GroupOptions> options_from(const tutti_group_options_t* options);
 
+using TickCallback = void (*)(std::uint64_t time_ns, void* user);
+[[nodiscard]] Result<TickCallback> tick_callback_of(const tutti_group_options_t* options);
+
 /// Calls `see` with the view as a struct of C, which lives as long as the call.
 void show(const ViewChange& change, void (*see)(const tutti_view_t*, void*), void* user);
 

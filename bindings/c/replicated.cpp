@@ -32,6 +32,9 @@ struct Machine {
     call(command.bytes.data(), command.bytes.size(), &sink, user);
     return reply;
   }
+  void on_tick(const Tick& at) const {
+    if (tick != nullptr) tick(at.time_ns, user);
+  }
   [[nodiscard]] Result<void> save(const StateSink& write) const { return save_state(write); }
   [[nodiscard]] Result<void> load(const StatePiece& piece) const { return load_state(piece); }
 
@@ -39,6 +42,7 @@ struct Machine {
   void* user = nullptr;
   SaveState save_state{};
   LoadState load_state{};
+  TickCallback tick = nullptr;
 };
 
 }  // namespace tutti::c
@@ -85,7 +89,10 @@ int tutti_replicated_join(tutti_node_t* node, const tutti_group_options_t* optio
     }
     tutti::Result<tutti::GroupOptions> from = machine_options(options, apply);
     if (!from) return tutti::c::failed(error, from.error());
-    Machine machine{apply, options->user, std::move(from->save_state), std::move(from->load_state)};
+    const tutti::Result<tutti::c::TickCallback> tick = tutti::c::tick_callback_of(options);
+    if (!tick) return tutti::c::failed(error, tick.error());
+    Machine machine{apply, options->user, std::move(from->save_state), std::move(from->load_state),
+                    *tick};
     tutti::Result<Copy> joined = Copy::join(of, std::move(*from), std::move(machine));
     if (!joined) return tutti::c::failed(error, joined.error());
     *replicated = new tutti_replicated(std::move(*joined));

@@ -3,8 +3,10 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <new>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <type_traits>
@@ -16,6 +18,17 @@ namespace tutti {
 /// The largest GroupOptions::alignment.
 inline constexpr std::size_t kAlignmentMax = 4096;
 
+/// Message::ticket of a tick: no message of a member has it.
+inline constexpr Ticket kTickTicket{~0ULL};
+
+/// A tick of the group's clock (GroupOptions::tick_every), which all members deliver at the same
+/// place in the sequence.
+struct Tick {
+  /// Nanoseconds since the Unix epoch, by the system clock of the member that is the group's clock;
+  /// at each member more than those of the tick before, but see GroupOptions::tick_every.
+  std::uint64_t time_ns = 0;
+};
+
 /// Valid only during the delivery callback: afterwards the sender may use the space again. (If the
 /// process is stopped during a callback, see Group::intact.)
 struct Message {
@@ -23,7 +36,8 @@ struct Message {
   const std::byte* data;  ///< aligned to GroupOptions::alignment
   std::uint32_t size;     ///< in bytes, may be 0
   MemberIndex sender;     ///< in Group::members()
-  Ticket ticket;          ///< what this member's commit() returned; 0 if another member sent it
+  Ticket ticket;          ///< what this member's commit() returned; 0 if another member sent it;
+                          ///< kTickTicket if no application did
   std::uint64_t view;     ///< the view in which it is delivered, see ViewChange::view
 
   [[nodiscard]] std::span<const std::byte> bytes() const { return {data, size}; }
@@ -36,6 +50,13 @@ struct Message {
       if (reinterpret_cast<std::uintptr_t>(data) % alignof(T) != 0) return nullptr;
     }
     return size == sizeof(T) ? std::launder(reinterpret_cast<const T*>(data)) : nullptr;
+  }
+  /// Empty but for a tick: that is no message of an application, though it comes in a batch as one.
+  [[nodiscard]] std::optional<Tick> tick() const {
+    if (ticket != kTickTicket) return {};
+    Tick tick;
+    std::memcpy(&tick.time_ns, data, sizeof tick.time_ns);
+    return tick;
   }
   [[nodiscard]] std::string_view text() const {
     return {reinterpret_cast<const char*>(data), size};

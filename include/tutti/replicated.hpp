@@ -32,37 +32,9 @@
 #include "tutti/options.hpp"
 #include "tutti/replicated_locks.hpp"
 #include "tutti/state.hpp"
+#include "tutti/state_machine.hpp"
 
 namespace tutti {
-
-/// Two ways to give a state; state.hpp says when to use which.
-template <class T>
-concept GivesSnapshots = requires(const T& copy) {
-  { copy.snapshot() } -> std::same_as<Result<ReadSnapshot>>;
-};
-template <class T>
-concept SavesState = requires(const T& copy, const StateSink& write) {
-  { copy.save(write) } -> std::same_as<Result<void>>;
-};
-
-/// What Replicated needs of a state machine. Two copies that are in the same state and apply the
-/// same command must come to the same state: no clocks, no random numbers, no addresses.
-///   Command::encode   appends the command as bytes
-///   Command::decode   the command from those bytes, empty if they are none
-///   apply             changes the state; execute() returns its value
-///   load              see state.hpp
-///   snapshot or save  the same: one of the two; of a machine that has both, snapshot is used
-template <class T>
-concept StateMachine =
-    requires(T machine, const typename T::Command& command, std::vector<std::byte>& out,
-             std::span<const std::byte> in, const StatePiece& piece) {
-      typename T::Reply;
-      { command.encode(out) };
-      { T::Command::decode(in) } -> std::same_as<std::optional<typename T::Command>>;
-      { machine.apply(command) } -> std::same_as<typename T::Reply>;
-      { machine.load(piece) } -> std::same_as<Result<void>>;
-      requires GivesSnapshots<T> || SavesState<T>;
-    };
 
 template <StateMachine T>
 class Replicated {
@@ -162,6 +134,10 @@ class Replicated {
       const std::unique_lock lock(machine_mutex);
       const detail::InUse use(this);
       for (const Message& message : batch) {
+        if (const std::optional<Tick> tick = message.tick()) {
+          if constexpr (TakesTicks<T>) machine.on_tick(*tick);
+          continue;
+        }
         std::uint64_t number = 0;
         if (message.size < sizeof number) continue;  // not sent by execute()
         std::memcpy(&number, message.data, sizeof number);

@@ -19,6 +19,7 @@ Engine<Memory>::Engine(const EngineOptions& options, EngineContext context, Engi
       events_(events),
       memory_(memory),
       loop_(std::make_unique<PredicateLoop>(context.fabric)),
+      time_of_day_(context.time_of_day),
       connected_(context.plan.nodes()),
       outsiders_(context.plan.nodes(), options.patience_ns) {
   TUTTI_ASSERT(self_.value < context.plan.nodes() && own_row_ != nullptr, self_,
@@ -58,6 +59,7 @@ void Engine<Memory>::seat_groups(const EngineOptions& options, EngineContext& co
     subgroups_.push_back(std::make_unique<Subgroup<Memory>>(
         shape, std::move(at), std::move(context.deliveries[g]), memory, context.clock));
     subgroups_.back()->allow(0);  // P3
+    if (shape.tick_every_ns != 0) tickers_.push_back({g, Ticker<Memory>(*subgroups_.back())});
     seated.push_back({std::move(seat), subgroups_.back().get()});
   }
   MembershipEvents& events = *this;
@@ -72,7 +74,8 @@ std::size_t Engine<Memory>::pass(std::uint64_t now_ns, Calls calls) {
   idle_ = false;  // also if there is no memory to end this pass
   membership_->set_time(now_ns);
   states_->set_time(now_ns);
-  std::size_t work = loop_->step();
+  std::size_t work = tickers_.empty() ? 0 : tick();
+  work += loop_->step();
   for (const PeerLoss& loss : loop_->take_losses()) {
     lost(loss.peer, loss.reason);
     ++work;  // the next pass acts on it
@@ -97,6 +100,28 @@ std::size_t Engine<Memory>::pass(std::uint64_t now_ns, Calls calls) {
     ++work;  // the next pass acts on it
   idle_ = work == 0;
   return work;
+}
+
+// Before the step, which sends what it puts.
+template <class Memory>
+std::size_t Engine<Memory>::tick() {
+  if (view().id == 0 || membership_->stopped()) return 0;
+  std::size_t work = 0;
+  for (auto& [group, ticker] : tickers_) {
+    const std::optional<PutTick> put = ticker.pass(now_ns_, time_of_day_());
+    if (!put) continue;
+    events_.ticked(group, *put);
+    ++work;
+  }
+  return work;
+}
+
+template <class Memory>
+std::uint64_t Engine<Memory>::next_pass_ns() const {
+  std::uint64_t next = membership_->next_step_ns();
+  if (membership_->stopped()) return next;
+  for (const GroupTicker& each : tickers_) next = std::min(next, each.ticker.next_pass_ns());
+  return next;
 }
 
 #ifndef TUTTI_DEFINITIONS_ONLY  // see sst/memory.hpp

@@ -35,6 +35,7 @@
 #include "membership/membership.hpp"
 #include "membership/state_transfer.hpp"
 #include "multicast/subgroup.hpp"
+#include "multicast/ticker.hpp"
 #include "predicates/predicate_loop.hpp"
 #include "tutti/indexed_by.hpp"
 
@@ -59,8 +60,9 @@ struct EngineContext {
   Fabric& fabric;
   RowOf row_of;  ///< the fabric's rows, by the shortest way
   StateJobs& jobs;
-  std::vector<DeliveryCallback> deliveries;  ///< by group; empty where nothing is delivered
-  std::uint64_t (*clock)() = nullptr;        ///< of statistics only; null: without durations
+  std::vector<DeliveryCallback> deliveries;      ///< by group; empty where nothing is delivered
+  std::uint64_t (*clock)() = nullptr;            ///< of statistics only; null: without durations
+  std::function<std::uint64_t()> time_of_day{};  ///< of ticks: the system clock, in ns
 };
 
 template <class Memory>
@@ -97,7 +99,7 @@ class Engine final : private MembershipEvents {
   /// after the fabric was armed.
   void look_at_once() { membership_->look_at_once(); }
   /// When it wants to be passed next although nothing happens.
-  [[nodiscard]] std::uint64_t next_pass_ns() const { return membership_->next_step_ns(); }
+  [[nodiscard]] std::uint64_t next_pass_ns() const;
 
   /// All groups are complete. Any thread.
   [[nodiscard]] bool complete() const;
@@ -175,6 +177,7 @@ class Engine final : private MembershipEvents {
   void part_from_removed();
   void part(Slot slot);
   [[nodiscard]] bool is_done(Slot slot) const;
+  std::size_t tick();
   // engine_views.cpp
   std::size_t follow_views();
   void reach(Untold& next);
@@ -189,6 +192,12 @@ class Engine final : private MembershipEvents {
   Memory memory_;
   std::unique_ptr<PredicateLoop> loop_;
   std::vector<std::unique_ptr<Subgroup<Memory>>> subgroups_;
+  struct GroupTicker {
+    std::size_t group;
+    Ticker<Memory> ticker;
+  };
+  std::vector<GroupTicker> tickers_;  // of the groups that have ticks
+  std::function<std::uint64_t()> time_of_day_;
   std::unique_ptr<Membership<Memory>> membership_;
   std::unique_ptr<StateTransfer<Memory>> states_;
   std::unique_ptr<Litmus<Memory>> litmus_;  // only where it is asked for

@@ -7,6 +7,7 @@
 
 #include "fabric/slot.hpp"
 #include "membership/membership.hpp"
+#include "multicast/ticker.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti {
@@ -31,6 +32,9 @@ class EngineEvents {
   virtual void stopped(StopReason reason) = 0;
   /// That incarnation was removed: it must not come again (M6).
   virtual void removed(const ViewMember& /*member*/) {}
+
+  /// This member has put a tick into that group's sequence.
+  virtual void ticked(std::size_t /*group*/, const PutTick& /*tick*/) {}
 
   // Connections.
   /// The fabric lost a member of the view. `let_go`: it was leaving in order.

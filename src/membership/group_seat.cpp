@@ -45,6 +45,7 @@ GroupSeat::Seated GroupSeat::in(const View& view, const RowOf& row_of) const {
   shape.message_max_bytes = options_.message_max_bytes;
   shape.window_records = options_.window_messages;
   shape.alignment = options_.alignment;
+  shape.tick_every_ns = static_cast<std::uint64_t>(options_.tick_every.count());
   shape.ring_granules = static_cast<std::uint32_t>(ring_bytes(options_.window_bytes) / kGranule);
   const bool passes_on = options_.level == Level::agreed;
   if (passes_on) {

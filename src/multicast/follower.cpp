@@ -107,7 +107,7 @@ void Follower<Memory>::refresh() {
 }
 
 // A header with flags: stamped with a round, modulo 2^32 and never behind ours (R3); a pad (R1);
-// abandoned (R2).
+// abandoned (R2); a tick (R6).
 template <class Memory>
 [[gnu::noinline]] void Follower<Memory>::peek_rare(Cursor& cursor, RecordHeader header) {
   // A sender may have been silent for more than 2^32 rounds: count from where delivery is.
@@ -133,7 +133,15 @@ template <class Memory>
   if (beyond) cursor.next_round = kNoRound;
   cursor.abandoned = header.abandoned();
   cursor.safe = header.safe();
-  cursor.length = header.pad() ? kLengthMask : header.length();  // a pad too many: refused
+  cursor.tick = header.tick();
+  const bool expected = !header.pad() && (!cursor.tick || shape_.tick_every_ns != 0);
+  cursor.length = expected ? header.length() : kLengthMask;  // a pad too many, a tick: refused
+}
+
+template <class Memory>
+[[gnu::noinline]] void Follower<Memory>::note_tick(const Cursor& cursor) {
+  const std::byte* data = cursor.ring + static_cast<std::size_t>(cursor.offset + 1) * kGranule;
+  totals_.last_tick_ns.store(memory_.load(data), std::memory_order_relaxed);
 }
 
 // Y4. Nothing of this sender is known any more: delivery stops before it.

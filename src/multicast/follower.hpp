@@ -52,6 +52,8 @@ struct DeliveryCounters {
 /// What outlives the view.
 struct DeliveryTotals {
   DeliveryCounters counters;
+  /// The time of the last tick that was walked over, to be delivered.
+  std::atomic<std::uint64_t> last_tick_ns{0};
   /// Own records delivered so far: a Ticket is delivered once this reaches it.
   std::atomic<std::uint64_t> own_records{0};
   /// The group has ended: nothing more is handed over, and what is being handed over does not
@@ -131,6 +133,7 @@ class Follower {
     std::uint32_t length = 0;
     bool abandoned = false;
     bool safe = false;     // a message of Service::safe (R5)
+    bool tick = false;     // R6
     bool entered = false;  // offset is set
     std::uint64_t round = kNoRound;
     std::uint64_t next_round = 0;    // that of the next record unless it is stamped
@@ -169,6 +172,7 @@ class Follower {
   [[nodiscard]] static Ticket ticket_at(const Cursor& cursor);
   [[nodiscard]] std::uint64_t records_before_wrap(const Cursor& cursor) const;
   void refuse(Cursor& cursor);
+  void note_tick(const Cursor& cursor);
   bool raise(std::atomic<std::uint64_t>& cell, std::uint64_t value);
 
   const GroupShape shape_;

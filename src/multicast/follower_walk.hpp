@@ -16,7 +16,8 @@ template <class Memory>
   cursor.length = header.length_and_flags;
   cursor.abandoned = false;
   cursor.safe = false;
-  if (header.length_and_flags > kLengthMask) peek_rare(cursor, header);
+  cursor.tick = false;
+  if (header.length_and_flags >= kTickLength) peek_rare(cursor, header);
   cursor.granules = record_granules(cursor.length);
   // Of senders before sender_, delivery has passed this round too.
   const std::uint64_t passed = round_ + (&cursor < cursors_.all().data() + sender_.value ? 1 : 0);
@@ -42,6 +43,10 @@ template <class Memory>
     message.size = cursor.length;
     message.sender = shape_.sender_ids[sender];
     message.ticket = ticket_at(cursor);
+    if (cursor.tick) [[unlikely]] {
+      message.ticket = kTickTicket;
+      note_tick(cursor);
+    }
     message.view = shape_.view;
     ++filling.seq;
     ++cursor.delivered;

@@ -116,6 +116,9 @@ class Multicast {
   /// Rounds of a sender that may be delivered.
   [[nodiscard]] std::uint64_t stable(SenderIndex sender) const { return state_.stable[sender]; }
 
+  /// What a sender has sent in this view, as far as it is known here.
+  [[nodiscard]] const SentState& sent_by(SenderIndex sender) const { return state_.sent[sender]; }
+
   /// Every sender finished and every member has delivered everything.
   [[nodiscard]] bool complete() const { return complete_; }
 

@@ -109,7 +109,7 @@ class RingWalk {
     while (cursor_.records - from.records < most) {
       const std::byte* at = ring_.ring + std::size_t{cursor_.offset} * kGranule;
       const std::uint32_t length = unpack_header(memory_.load(at)).length_and_flags;
-      if (length > kLengthMask || length > ring_.message_max_bytes) break;
+      if (length >= kTickLength || length > ring_.message_max_bytes) break;
       const std::uint32_t granules = record_granules(length);
       if (granules > ring_.granules - cursor_.offset) break;
       __builtin_prefetch(at + std::size_t{granules} * (4 * kGranule));  // often there is one

@@ -52,7 +52,7 @@ bool RoundFollower<Memory>::run_block(Filling& filling) {
       rounds = std::min({rounds, cursor.round - round_, known_after(cursor)});
       continue;
     }
-    if (cursor.abandoned || cursor.bounds.stable <= round_) return false;
+    if (cursor.abandoned || cursor.tick || cursor.bounds.stable <= round_) return false;
     rounds = std::min({rounds, cursor.bounds.stable - round_,
                        cursor.bounds.records - cursor.records, records_before_wrap(cursor)});
     active_[active++] = s;

@@ -52,7 +52,8 @@ struct GroupShape {
   std::uint32_t ring_granules = 0;                 ///< a power of two
   std::uint32_t window_records = 0;                ///< a power of two
   std::uint32_t message_max_bytes = 0;
-  std::uint32_t alignment = 8;  ///< of messages, in bytes
+  std::uint32_t alignment = 8;      ///< of messages, in bytes
+  std::uint64_t tick_every_ns = 0;  ///< 0: no ticks
   Order order = Order::round_robin;
   Level level = Level::atomic;
   TokenWindows windows{};              ///< of Order::token_ring

@@ -231,6 +231,30 @@ bool Subgroup<Memory>::delivered_all() {
 }
 
 template <class Memory>
+std::uint64_t Subgroup<Memory>::next_seq() const {
+  TUTTI_ASSERT(now_->cut, now_->shape.view, now_->shape.self);
+  return now_->multicast.next_seq();
+}
+
+template <class Memory>
+std::uint64_t Subgroup<Memory>::own_records_before() const {
+  TUTTI_ASSERT(now_->cut, now_->shape.view, now_->shape.self);
+  return now_->multicast.own_records_before_cut();
+}
+
+template <class Memory>
+bool Subgroup<Memory>::may_tick() const {
+  const GroupShape& shape = now_->shape;
+  if (shape.own_sender == kNoSender || now_->wedged || now_->cut || !caught_up()) return false;
+  return std::ranges::all_of(shape.sender_indices(), [&](SenderIndex s) {
+    if (shape.sender_ranks[s] >= shape.self) return true;
+    const SentState& sent = now_->multicast.sent_by(s);
+    const std::optional<RingCursor> here = now_->follower->cursor(s);
+    return sent.finished && here && here->records >= sent.records;
+  });
+}
+
+template <class Memory>
 std::uint32_t Subgroup<Memory>::enter(const GroupShape& shape, GroupInRow in_row) {
   const GroupShape& last = now_->shape;
   TUTTI_ASSERT(shape.view > last.view && shape.members() != 0, shape.view, last.view, shape.self);

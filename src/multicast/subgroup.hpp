@@ -131,21 +131,21 @@ class Subgroup final : public Stepped {
     return views_.size() == 1 && now_->shape.view <= allowed_;
   }
 
-  // Where the next view starts, after end().
-  /// The number of its first message.
-  [[nodiscard]] std::uint64_t next_seq() const {
-    TUTTI_ASSERT(now_->cut, now_->shape.view, now_->shape.self);
-    return now_->multicast.next_seq();
-  }
+  /// After end(): the number of the next view's first message.
+  [[nodiscard]] std::uint64_t next_seq() const;
   /// Our own records that come before it.
-  [[nodiscard]] std::uint64_t own_records_before() const {
-    TUTTI_ASSERT(now_->cut, now_->shape.view, now_->shape.self);
-    return now_->multicast.own_records_before_cut();
-  }
+  [[nodiscard]] std::uint64_t own_records_before() const;
 
   /// Of our own records, those that were delivered here. Any thread.
   [[nodiscard]] std::uint64_t own_records_delivered() const {
     return totals_.own_records.load(std::memory_order_acquire);
+  }
+
+  /// This member is to put ticks into the sequence (TI1).
+  [[nodiscard]] bool may_tick() const;
+  /// The time of the last tick that was delivered here, or is about to be; 0 before the first.
+  [[nodiscard]] std::uint64_t last_tick_ns() const {
+    return totals_.last_tick_ns.load(std::memory_order_relaxed);
   }
 
   /// Starts the next view. Own records that come after the last one's cut are sent again, in order.

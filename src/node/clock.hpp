@@ -12,6 +12,12 @@ namespace tutti {
   return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
 }
 
+/// Of the system clock, since the Unix epoch: for ticks.
+[[nodiscard]] inline std::uint64_t time_of_day_ns() {
+  return static_cast<std::uint64_t>(
+      std::chrono::nanoseconds(std::chrono::system_clock::now().time_since_epoch()).count());
+}
+
 /// A point in time until which a call may wait.
 class Deadline {
  public:

@@ -170,7 +170,8 @@ void Incarnation::open_engine() {
                     .row_of = [this](Slot slot) { return fabric_->row(slot); },
                     .jobs = *state_jobs_,
                     .deliveries = std::move(deliveries),
-                    .clock = now_ns},
+                    .clock = now_ns,
+                    .time_of_day = time_of_day_ns},
       events);
 }
 

@@ -12,6 +12,7 @@
 #include "fabric/address.hpp"
 #include "membership/quorum.hpp"
 #include "node/group_rules.hpp"
+#include "smc/record.hpp"
 
 namespace tutti {
 namespace {
@@ -228,6 +229,26 @@ Result<void> check_windows(const GroupOptions& group) {
   return {};
 }
 
+Result<void> check_ticks(const GroupOptions& group) {
+  using std::chrono::nanoseconds;
+  const nanoseconds every = group.tick_every;
+  if (every == nanoseconds{0}) return {};
+  if (every < std::chrono::milliseconds(1) || every > std::chrono::days(1)) {
+    return bad("tick_every is " + std::to_string(every.count()) +
+               " ns; legal: 1 ms .. 1 day, or 0 for no ticks");
+  }
+  if (group.order == Order::none) {
+    return bad(
+        "tick_every is for groups with an order: without one members deliver a tick at "
+        "different places; choose another order, or 0");
+  }
+  if (group.message_max_bytes < kTickBytes) {
+    return bad("message_max_bytes is " + std::to_string(group.message_max_bytes) +
+               ", less than the " + std::to_string(kTickBytes) + " bytes of a tick; raise it");
+  }
+  return {};
+}
+
 Result<void> check_token_windows(const GroupOptions& group) {
   struct Field {
     const char* name;
@@ -257,6 +278,7 @@ Result<void> check_group_fields(const GroupOptions& group) {
   }
   if (Result<void> r = check_order_and_level(group.order, group.level); !r) return r;
   if (Result<void> r = check_windows(group); !r) return r;
+  if (Result<void> r = check_ticks(group); !r) return r;
   if (Result<void> r = check_token_windows(group); !r) return r;
   const bool gives = group.save_state || group.snapshot;
   const bool loads = static_cast<bool>(group.load_state);

@@ -40,7 +40,7 @@ using Views = std::map<std::uint64_t, InView>;
 
 void read(const Member& member, Views& views) {
   std::map<std::uint64_t, Stay> stays;
-  for (const Member::Entered& entry : member.entries()) {
+  for (const Entered& entry : member.entries()) {
     if (const auto before = stays.find(entry.view.id - 1); before != stays.end()) {
       before->second.left_ns = entry.at_ns;
     }

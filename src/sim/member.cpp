@@ -102,7 +102,10 @@ Member::Member(const Plan& plan, ViewMember self, bool may_create, Net& net, std
           .fabric = *fabric_,
           .row_of = [&net, own = number()](Slot slot) { return net.row(own, slot.value); },
           .jobs = *jobs_,
-          .deliveries = std::move(deliveries)},
+          .deliveries = std::move(deliveries),
+          .clock = nullptr,
+          .time_of_day = [this, skew = plan.skew_ns * (self.incarnation % 5) /
+                                      4] { return net_.now_ns() + skew; }},
       events, Memory{&net, number()});
 }
 

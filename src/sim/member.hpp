@@ -93,7 +93,6 @@ class Member final : private EngineEvents {
   void note_use();
   /// Deliveries may still read the row of a node that was there, and is in no view any more.
   [[nodiscard]] bool reads(std::uint32_t node) const { return engine_->is_parting(Slot{node}); }
-  using Entered = sim::Entered;
   /// The views that the protocol entered, and when.
   [[nodiscard]] const std::vector<Entered>& entries() const { return entries_; }
   [[nodiscard]] bool drained() const { return fabric_->drained(); }
@@ -101,10 +100,11 @@ class Member final : private EngineEvents {
   [[nodiscard]] std::uint64_t next_step_ns() const {
     return std::min(engine_->next_pass_ns(), state_job_ns_);
   }
-  /// It has delivered all that it sent.
-  [[nodiscard]] bool idle() const;
+  [[nodiscard]] bool idle() const;  ///< it has delivered all that it sent
   /// What the application has asked for and has not been given so far; empty if nothing.
   [[nodiscard]] std::string unanswered() const;
+  /// A group whose ticks have stopped for so long; empty if there is none.
+  [[nodiscard]] std::string lacks_ticks(std::uint64_t for_ns) const;
   /// The number of members of the view that it decided last.
   [[nodiscard]] std::size_t next_size() const { return next_size_; }
   /// How many decisions it has made or heard of.
@@ -116,9 +116,7 @@ class Member final : private EngineEvents {
   /// When it learned last that it is connected to the other.
   [[nodiscard]] std::optional<std::uint64_t> connected_ns(const ViewMember& other) const;
   [[nodiscard]] Progress progress();
-  /// It has suspected a member in its life.
   [[nodiscard]] bool suspected_any() const { return !suspicions_.empty(); }
-  using Suspicion = sim::Suspicion;
   [[nodiscard]] const std::vector<Suspicion>& suspicions() const { return suspicions_; }
   /// What a group's application has taken so far.
   [[nodiscard]] const AppState& state(std::size_t group) const { return seats_[group].state; }
@@ -148,6 +146,7 @@ class Member final : private EngineEvents {
   void decided(const Proposal& proposal) override;
   void entered(const Entry& entry) override;
   void stopped(StopReason reason) override;
+  void ticked(std::size_t group, const PutTick& tick) override;
   void let_go(Slot slot) override;
   void silent(Slot slot) override;
   void distrusted(Slot slot, const std::string& what) override;
@@ -177,6 +176,7 @@ class Member final : private EngineEvents {
   void call_barrier(std::uint16_t group, SendRing& ring);
   void pass_barriers(std::uint16_t group);
   void deliver(std::uint16_t group, std::span<const Message> batch);
+  void deliver_tick(std::uint16_t group, const Message& message, const ViewMember& clock);
   void linger(std::uint16_t group, std::span<const Message> batch);
   void look_again(std::uint16_t group, std::span<const Message> batch,
                   std::span<const std::uint32_t> crcs);

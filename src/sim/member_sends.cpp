@@ -50,6 +50,7 @@ void Member::send(bool safe) {
   SendRing* ring = engine_->subgroup(group).ring();
   if (ring == nullptr || told_.id == 0) return;
   const GroupOptions& options = plan_.rows.groups[group];
+  if (plan_.skew_ns != 0 && number() == 0 && random_.one_in(64)) return finish();  // TI1
   if (plan_.barrier_one_in != 0 && options.level == Level::atomic &&
       random_.one_in(plan_.barrier_one_in)) {
     return call_barrier(group, *ring);
@@ -164,6 +165,10 @@ void Member::deliver(std::uint16_t group, std::span<const Message> batch) {
       return;
     }
     const ViewMember& sender = told_.members[*rank];
+    if (message.tick()) {
+      deliver_tick(group, message, sender);
+      continue;
+    }
     bool whole = message.size >= sizeof mark && mark.incarnation == sender.incarnation;
     for (std::size_t i = sizeof mark; i < message.size && whole; ++i) {
       whole = message.data[i] == pattern(mark, i);

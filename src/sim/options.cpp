@@ -106,6 +106,7 @@ std::string to_string(const Options& options) {
   if (options.look_every_ns != 0) out << "a look in " << options.look_every_ns << " ns, ";
   if (options.claims != 0) out << "up to " << options.claims << " claims open, ";
   if (options.handler_one_in != 0) out << "handlers 1/" << options.handler_one_in << ", ";
+  if (options.tick_every_ns != 0) out << "ticks each " << options.tick_every_ns << " ns, ";
   if (options.barrier_one_in != 0) out << "barriers 1/" << options.barrier_one_in << ", ";
   if (const InterruptOptions& stops = options.interrupts; stops.one_in != 0) {
     out << "passes stop 1/" << stops.one_in << " for " << stops.most_ns << " ns, " << stops.pauses

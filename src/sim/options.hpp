@@ -83,6 +83,7 @@ struct Options {
   bool parts = false;  ///< groups have only some nodes as members, and some of those as senders
   std::uint32_t handler_one_in = 0;  ///< for one message in so many, and for space; 0: none
   std::uint32_t barrier_one_in = 0;  ///< instead of one message in so many, a barrier; 0: none
+  std::uint64_t tick_every_ns = 0;   ///< GroupOptions; clocks differ by up to 64 times that
   std::uint32_t burst = 1;  ///< how many messages are sent at once, also in a change of view
   std::uint32_t litmus_rounds = 0;  ///< NodeOptions
   NetOptions net{};

@@ -13,6 +13,7 @@
 namespace tutti::sim {
 
 class Rounds;
+class TickWatch;
 class TokenWatch;
 
 /// A message begins with its ticket; this bit of that word says that it was sent as safe.
@@ -44,6 +45,8 @@ struct Plan {
   bool stateless = false;            ///< joiners take over no state
   Rounds* rounds = nullptr;          ///< outlives all members
   TokenWatch* tokens = nullptr;      ///< likewise; null: nobody watches them
+  TickWatch* ticks = nullptr;        ///< likewise; null: no group has ticks
+  std::uint64_t skew_ns = 0;         ///< the most by which two nodes' system clocks differ
   /// Called in a callback of the node in that slot: the world goes on meanwhile. Empty: never.
   std::function<Lingered(std::uint32_t)> linger{};
 };

@@ -121,6 +121,32 @@ std::vector<Scenario> scenarios_of_applications() {
                                .pauses = static_cast<std::uint32_t>(rare.below(3)),
                                .deaths = static_cast<std::uint32_t>(rare.below(2))};
        }},
+      {"ticks",
+       "groups have ticks, system clocks differ; members crash, pause, join, leave, are cut off",
+       [](Options& options) {
+         Prng rare(options.seed ^ 0x7469636BULL);
+         options.tick_every_ns = (options.net.delay_ns + options.net.jitter_ns)
+                                 << (1 + rare.below(5));
+         options.founders = options.nodes - options.nodes / 4;
+         if (rare.one_in(3)) options.hosts = 1;
+         if (rare.one_in(3)) options.claims = 2;
+         options.takes = options.own_threads && rare.one_in(2);
+         options.window_messages = 4U << rare.below(3);
+         options.faults = {.crashes = 3,
+                           .pauses = 2,
+                           .partitions = static_cast<std::uint32_t>(rare.below(2)),
+                           .one_way_cuts = static_cast<std::uint32_t>(rare.below(2)),
+                           .broken_links = 2,
+                           .leaves = 2,
+                           .stuck = static_cast<std::uint32_t>(rare.below(3)),
+                           .in_changes = 2,
+                           .ends = options.seed % 4 == 0};
+         if (options.hosts != 1) return;
+         options.interrupts = {.one_in = 1U << rare.below(4),
+                               .most_ns = options.net.delay_ns << rare.below(4),
+                               .pauses = static_cast<std::uint32_t>(rare.below(3)),
+                               .deaths = static_cast<std::uint32_t>(rare.below(2))};
+       }},
   };
 }
 

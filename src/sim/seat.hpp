@@ -11,6 +11,7 @@
 #include "fabric/slot.hpp"
 #include "multicast/barrier.hpp"
 #include "sim/handlers.hpp"
+#include "sim/tick_watch.hpp"
 #include "smc/send_ring.hpp"
 #include "sst/sent_word.hpp"
 #include "tutti/indexed_by.hpp"
@@ -45,6 +46,7 @@ struct Seat {
   std::deque<std::uint64_t> waiting{};   ///< tickets of own messages that are not delivered yet
   std::unique_ptr<Handlers> handlers{};  ///< null: it has none
   std::vector<Barrier> barriers{};       ///< that the application waits at
+  TicksSeen ticks{};
   AppState state{};
   IndexedBy<Slot, LastTicket> last{};
   IndexedBy<MemberIndex, Slot> slots{};  ///< of the group's members

@@ -1,6 +1,7 @@
 #include "sim/world.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <span>
 #include <utility>
 
@@ -54,6 +55,8 @@ std::vector<GroupOptions> groups_of(const Options& options) {
     group.window_bytes = options.window_bytes;
     group.window_messages = options.window_messages;
     group.alignment = options.alignment;
+    if (group.order != Order::none)
+      group.tick_every = std::chrono::nanoseconds(options.tick_every_ns);
     if (options.own_threads) {
       group.delivery = options.takes ? DeliveryThread::application : DeliveryThread::own;
     }
@@ -63,7 +66,7 @@ std::vector<GroupOptions> groups_of(const Options& options) {
   return groups;
 }
 
-Plan plan_of(const Options& options, Rounds& rounds, TokenWatch& tokens,
+Plan plan_of(const Options& options, Rounds& rounds, TokenWatch& tokens, TickWatch& ticks,
              std::function<Lingered(std::uint32_t)> linger) {
   TUTTI_ASSERT(options.founders >= PrimaryQuorum::founders_min(options.nodes), options.founders,
                options.nodes);  // J7
@@ -87,6 +90,8 @@ Plan plan_of(const Options& options, Rounds& rounds, TokenWatch& tokens,
   plan.harmless = harmless(options) && !options.faults.ends;
   plan.rounds = &rounds;
   plan.tokens = &tokens;
+  plan.ticks = &ticks;
+  plan.skew_ns = 64 * options.tick_every_ns;
   if (options.faults.lingers != 0) plan.linger = std::move(linger);
   return plan;
 }
@@ -96,8 +101,8 @@ Plan plan_of(const Options& options, Rounds& rounds, TokenWatch& tokens,
 World::World(const Options& options)
     : options_(options),
       rounds_(options.nodes),
-      plan_(
-          plan_of(options, rounds_, tokens_, [this](std::uint32_t node) { return linger(node); })),
+      plan_(plan_of(options, rounds_, tokens_, ticks_,
+                    [this](std::uint32_t node) { return linger(node); })),
       random_(options.seed),
       rare_random_(options.seed ^ 0x656E6473ULL),
       troubles_(options.nodes, options.heartbeat_ns, options.hosts),
@@ -320,7 +325,7 @@ void World::come_back(std::uint32_t node) {
 }
 
 bool World::decided_since(const Member& member, std::uint64_t since_ns) {
-  return std::ranges::any_of(member.entries(), [since_ns](const Member::Entered& entry) {
+  return std::ranges::any_of(member.entries(), [since_ns](const Entered& entry) {
     const bool decided = entry.decided_ns >= since_ns && entry.decided_ns != Troubles::kOpen;
     return decided || entry.at_ns >= since_ns;
   });

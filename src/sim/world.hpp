@@ -22,6 +22,7 @@
 #include "sim/net.hpp"
 #include "sim/options.hpp"
 #include "sim/rounds.hpp"
+#include "sim/tick_watch.hpp"
 #include "sim/token_watch.hpp"
 #include "sim/troubles.hpp"
 
@@ -159,7 +160,7 @@ class World {
   void hear_end(const Happening& now);
   [[nodiscard]] std::vector<const Member*> all_members() const;
   [[nodiscard]] const Member& find(const ViewMember& member) const;
-  [[nodiscard]] bool was_suspected_before(const Member::Suspicion& suspicion) const;
+  [[nodiscard]] bool was_suspected_before(const Suspicion& suspicion) const;
   [[nodiscard]] std::string lost_for_nothing(const Member& member) const;
   [[nodiscard]] std::string lacks_something(const Member& member) const;
   [[nodiscard]] std::string wrong_end(const Member& member) const;
@@ -174,6 +175,7 @@ class World {
   [[nodiscard]] Troubles::Spans silences(const ViewMember& of, const Member& listener) const;
   void begin_quiet();
   void end_quiet();
+  void end_ticks();
   [[nodiscard]] std::vector<std::uint32_t> running() const;
   static constexpr std::uint32_t kAnyNode = ~0U;
   [[nodiscard]] std::uint32_t some_node();
@@ -193,6 +195,7 @@ class World {
   const Options options_;
   Rounds rounds_;
   TokenWatch tokens_;
+  TickWatch ticks_;
   const Plan plan_;
   Prng random_;
   Prng rare_random_;
@@ -231,6 +234,7 @@ class World {
   bool calm_ = false;
   std::vector<std::uint64_t> posts_before_quiet_;  // of data, by node; empty: it is not quiet
   std::uint64_t quiet_view_ = 0;
+  std::string lacks_ticks_;
 };
 
 }  // namespace tutti::sim

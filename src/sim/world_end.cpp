@@ -51,6 +51,7 @@ std::uint64_t World::messages() const {
 // still fetches a state.
 void World::begin_quiet() {
   const std::uint64_t long_ago_ns = now_ns_ - std::min(now_ns_, options_.calm_ns / 12);
+  if (options_.tick_every_ns != 0) return end_ticks();
   if (options_.faults.ends || views() == 0 || !unfinished().empty()) return;
   for (const std::uint32_t node : running()) {
     if (member(node)->entries().back().at_ns > long_ago_ns) return;
@@ -61,6 +62,20 @@ void World::begin_quiet() {
   }
   quiet_view_ = views();
   record(history::make_event(history::EventKind::quiet_begin, {.time_ns = now_ns_}));
+}
+
+// It is never quiet while groups have ticks: all members finish, and then none may come (TI4).
+void World::end_ticks() {
+  const std::vector<std::uint32_t> nodes = running();
+  const bool all_is_well =
+      !options_.faults.ends && views() != 0 && unfinished().empty() &&
+      std::ranges::any_of(nodes, [this](std::uint32_t n) { return !member(n)->finished(); });
+  for (const std::uint32_t node : nodes) {
+    if (all_is_well && lacks_ticks_.empty()) {
+      lacks_ticks_ = member(node)->lacks_ticks(options_.calm_ns / 4);
+    }
+    if (!options_.faults.ends) member(node)->finish();
+  }
 }
 
 // V2: since then nothing but the membership's words goes out, as long as nobody comes.
@@ -119,7 +134,7 @@ std::string World::unfinished() const {
     if (!here->idle()) return "V1: " + name + " has sent what it has not delivered";
     if (const std::string what = here->unanswered(); !what.empty()) return what;
   }
-  return {};
+  return lacks_ticks_;
 }
 
 }  // namespace tutti::sim

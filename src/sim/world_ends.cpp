@@ -119,8 +119,8 @@ const Member& World::find(const ViewMember& member) const {
   return **std::ranges::find(all, member, &Member::self);
 }
 
-bool World::was_suspected_before(const Member::Suspicion& suspicion) const {
-  const auto before = [&](const Member::Suspicion& other) {
+bool World::was_suspected_before(const Suspicion& suspicion) const {
+  const auto before = [&](const Suspicion& other) {
     return other.whom == suspicion.whom && other.view == suspicion.view &&
            other.at_ns < suspicion.at_ns;
   };
@@ -145,7 +145,7 @@ std::string World::lost_for_nothing(const Member& member) const {
   if (knows && member.stopped() && *member.stopped() != StopReason::left && !member.rests()) {
     return "P2: " + member.name() + " lost the others, although nobody failed";
   }
-  for (const Member::Suspicion& suspicion : member.suspicions()) {
+  for (const Suspicion& suspicion : member.suspicions()) {
     const std::string whom = member.name() + " suspected " + plan_.rows.names[suspicion.whom.slot];
     const Member& other = find(suspicion.whom);
     if (suspicion.decided || other.stopped() == StopReason::left) continue;
@@ -160,9 +160,8 @@ std::string World::lost_for_nothing(const Member& member) const {
       return "P2: " + whom + ", which had ended, with no need";
     }
     // Where no majority is there, nobody is reported.
-    const bool goes_on = std::ranges::any_of(member.entries(), [&](const Member::Entered& entry) {
-      return entry.view.id > suspicion.view;
-    });
+    const bool goes_on = std::ranges::any_of(
+        member.entries(), [&](const Entered& entry) { return entry.view.id > suspicion.view; });
     const std::uint64_t waited_ns = suspicion.at_ns - suspicion.since_ns;
     if (suspicion.changing && goes_on && waited_ns > options_.suspect_after_ns / 2) {
       return "P2: " + whom + ", which had ended, late: a change of view waited for it";

@@ -54,7 +54,7 @@ void World::record_minorities() {
 }
 
 void World::record_minorities(Member& member, std::uint64_t gone_ns) {
-  const std::vector<Member::Entered>& entries = member.entries();
+  const std::vector<Entered>& entries = member.entries();
   // Before its history begins, a fault counts as one of the incarnation that was there before.
   const std::vector<history::Event>& events = member.recorder().events();
   if (events.empty()) return;

@@ -15,7 +15,8 @@
 /// did not deliver is sent again, where it is, in the next. A stamp of an earlier view says nothing
 /// then; one of a later view tells a member that has still to reach the end of its own that this
 /// record lies beyond. R5: a message of Service::safe says so itself, in its kind, also when it is
-/// sent again.
+/// sent again. R6: a tick (GroupOptions::tick_every) says so in its length, which is one that no
+/// message has; it has kTickBytes bytes of data, the time.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -33,6 +34,9 @@ inline constexpr int kViewShift = 25;
 inline constexpr std::uint32_t kViewMask = 15U << kViewShift;
 inline constexpr std::uint32_t kLengthMask = (1U << kViewShift) - 1;
 
+inline constexpr std::uint32_t kTickLength = kLengthMask;  ///< R6
+inline constexpr std::uint32_t kTickBytes = 8;
+
 /// The view of a stamp, as it stands in a header.
 [[nodiscard]] constexpr std::uint32_t view_tag(std::uint64_t view) {
   return static_cast<std::uint32_t>(view) << kViewShift & kViewMask;
@@ -45,7 +49,11 @@ struct RecordHeader {
   std::uint32_t length_and_flags = 0;
   std::uint32_t round = 0;
 
-  [[nodiscard]] std::uint32_t length() const { return length_and_flags & kLengthMask; }
+  /// Of its data, in bytes; of a pad, in granules.
+  [[nodiscard]] std::uint32_t length() const { return tick() ? kTickBytes : length_field(); }
+  [[nodiscard]] bool tick() const {
+    return (length_and_flags & (kSafeBits | kLengthMask)) == kTickLength;
+  }
   [[nodiscard]] bool pad() const { return (length_and_flags & kSafeBits) == kPadBit; }
   [[nodiscard]] bool stamped() const { return (length_and_flags & kStampedBit) != 0; }
   /// Of a stamped header.
@@ -56,6 +64,7 @@ struct RecordHeader {
   }
   [[nodiscard]] bool abandoned() const { return (length_and_flags & kSafeBits) == kAbandonedBit; }
   [[nodiscard]] bool safe() const { return (length_and_flags & kSafeBits) == kSafeBits; }
+  [[nodiscard]] std::uint32_t length_field() const { return length_and_flags & kLengthMask; }
 };
 
 [[nodiscard]] inline RecordHeader unpack_header(std::uint64_t word) {

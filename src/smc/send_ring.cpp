@@ -79,6 +79,11 @@ void SendRing::commit_safe(const Space& space) noexcept {
   commit(space);
 }
 
+void SendRing::commit_tick(const Space& space) noexcept {
+  set_kind(space, kTickLength);  // it has all bits of a length
+  commit(space);
+}
+
 void SendRing::abandon(const Space& space) noexcept {
   set_kind(space, kAbandonedBit);
   commit(space);

@@ -69,6 +69,9 @@ class SendRing {
   /// The same for a message of Service::safe (R5).
   void commit_safe(const Space& space) noexcept;
 
+  /// The same for a tick, for which kTickBytes were claimed (R6).
+  void commit_tick(const Space& space) noexcept;
+
   /// The same for a record that shall not be delivered (R2).
   void abandon(const Space& space) noexcept;
 

@@ -71,8 +71,17 @@ void bind_messages(nb::module_& module) {
           "sender", [](const PyMessage& m) { return m.get().sender.value; },
           "Index of its sender in Group.members.")
       .def_prop_ro(
-          "ticket", [](const PyMessage& m) { return m.get().ticket.value; },
+          "ticket", [](const PyMessage& m) { return m.get().tick() ? 0 : m.get().ticket.value; },
           "What send or commit returned, of this member's own messages; 0 of others'.")
+      .def_prop_ro(
+          "tick",
+          [](const PyMessage& m) -> nb::object {
+            const auto tick = m.get().tick();
+            return tick ? nb::cast(tick->time_ns) : nb::none();
+          },
+          nb::sig("def tick(self) -> int | None"),
+          "Of a tick of the group's clock (the option tick_every): nanoseconds since the Unix\n"
+          "epoch. None of a message.")
       .def_prop_ro(
           "view", [](const PyMessage& m) { return m.get().view; },
           "The view in which it is delivered.")

@@ -143,6 +143,7 @@ GroupOptions group_options(const nb::dict& from) {
   keywords.to("window_bytes", options.window_bytes);
   keywords.to("window_messages", options.window_messages);
   keywords.to("alignment", options.alignment);
+  keywords.to("tick_every", options.tick_every);
   keywords.to("personal_window", options.personal_window);
   keywords.to("accelerated_window", options.accelerated_window);
   keywords.to("global_window", options.global_window);

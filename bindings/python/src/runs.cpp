@@ -2,8 +2,8 @@
 //
 // A ring buffer has each message behind a header of 8 bytes, in units of the group's alignment. So
 // messages of one size that follow each other in it lie at equal distances: two-dimensional for
-// numpy, with a stride. Where the size changes, the ring begins anew, or an abandoned claim lies
-// between, a run ends.
+// numpy, with a stride. Where the size changes, the ring begins anew, or a tick or an abandoned
+// claim lies between, a run ends. Ticks are in no run.
 #include <algorithm>
 #include <iterator>
 
@@ -31,6 +31,7 @@ std::vector<Found> find(std::span<const Message> messages, std::uint64_t alignme
   std::vector<Open> open;  // by sender
   for (std::size_t i = 0; i < messages.size(); ++i) {
     const Message& message = messages[i];
+    if (message.tick()) continue;
     if (message.sender.value >= open.size()) open.resize(message.sender.value + 1);
     Open& last = open[message.sender.value];
     const std::uint64_t stride = (kHeader + message.size + alignment - 1) / alignment * alignment;

@@ -215,3 +215,23 @@ def test_what_outlives_its_node():
     del view, array
     batch.release()
     claim.abandon()
+
+
+def test_ticks_are_messages_of_nobody_and_in_no_run():
+    with alone(tick_every=0.002) as (_, group):
+        ticks, runs, sent = [], [], 0
+        while len(ticks) < 5:
+            group.send(b"8 bytes!")
+            sent += 1
+            with group.take(timeout=WATCHDOG) as batch:
+                for position, message in enumerate(batch):
+                    if message.tick is None:
+                        assert message.ticket != 0
+                        continue
+                    assert message.ticket == 0 and len(message) == 8
+                    assert int.from_bytes(bytes(message), "little") == message.tick
+                    assert all(position not in run.positions for run in batch.runs())
+                    ticks.append(message.tick)
+                runs.append(sum(len(run) for run in batch.runs()))
+        assert ticks == sorted(set(ticks))
+        assert sum(runs) <= sent

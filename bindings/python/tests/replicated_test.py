@@ -77,6 +77,40 @@ def test_an_apply_that_exits_or_waits_for_itself_stops_nobody():
         assert machine.execute(b"x", WATCHDOG) == 1
 
 
+class Ticking(Counters):
+    """Notes what was there at each tick; the third raises."""
+
+    def __init__(self):
+        super().__init__()
+        self.ticks = []
+
+    def on_tick(self, time_ns):
+        self.ticks.append((time_ns, dict(self.counts)))
+        if len(self.ticks) == 3:
+            raise KeyError("third")
+
+
+def test_ticks_come_between_commands_and_one_that_raises_stops_nobody(caplog):
+    members = addresses("ab")
+    nodes = [tutti.Node(name, members, suspect_after=40) for name in "ab"]
+    machines = [tutti.Replicated(node, "counters", Ticking(), tick_every=0.002) for node in nodes]
+    start_all(nodes)
+    try:
+        assert machines[0].execute(b"x", WATCHDOG) == 1
+        seen = {"x": 1}
+        wait_until(lambda: machines[1].query(lambda m: any(c == seen for _, c in m.ticks[3:])),
+                   "ticks after the command")
+        ticks = [machine.query(lambda m: list(m.ticks)) for machine in machines]
+        both = min(len(each) for each in ticks)
+        assert ticks[0][:both] == ticks[1][:both]
+        times = [time_ns for time_ns, _ in ticks[0]]
+        assert times == sorted(set(times))
+        assert "on_tick() of group 'counters' raised" in caplog.text
+    finally:
+        for node in nodes:
+            node.close()
+
+
 def test_a_time_out_bounds_the_wait_for_space_too():
     class Stuck(Counters):
         go = threading.Event()

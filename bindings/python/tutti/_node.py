@@ -85,6 +85,7 @@ class Node(_tutti.Node):
         window_bytes: int | None = None,
         window_messages: int | None = None,
         alignment: int | None = None,
+        tick_every: Seconds | None = None,
         personal_window: int | None = None,
         accelerated_window: int | None = None,
         global_window: int | None = None,

@@ -32,6 +32,9 @@ class StateMachine(Protocol):
     def load(self, state: bytes) -> None:
         """Takes over a state instead of its own."""
 
+    # A machine may have on_tick(self, time_ns: int): it is told of the ticks of its group (the
+    # option tick_every of Node.join), between the commands and at the same place at all members.
+
 
 Machine = TypeVar("Machine", bound=StateMachine)
 Answer = TypeVar("Answer")
@@ -130,7 +133,10 @@ class Replicated(Generic[Machine]):
             for batch in self.group:
                 with batch:
                     for message in batch:
-                        self._deliver(bytes(message), message.sender == own)
+                        if message.tick is not None:
+                            self._tick(message.tick)
+                        else:
+                            self._deliver(bytes(message), message.sender == own)
             self._end(Complete(ErrorCode.complete, f"group {self.group.name!r} is complete"))
         except Error as error:
             self._end(error)
@@ -158,6 +164,16 @@ class Replicated(Generic[Machine]):
         else:
             if future is not None:
                 future.set_result(reply)
+
+    def _tick(self, time_ns: int) -> None:
+        on_tick = getattr(self._machine, "on_tick", None)
+        if on_tick is None:
+            return
+        try:
+            with self._lock, self._counted():
+                on_tick(time_ns)
+        except BaseException:  # of the application, SystemExit too
+            logger.exception("on_tick() of group %r raised", self.group.name)
 
     def _end(self, error: Error) -> None:
         with self._pending_lock:

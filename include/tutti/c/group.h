@@ -23,6 +23,10 @@ enum tutti_claim_outcome {
   TUTTI_CLAIM_STOPPED = 4
 };
 
+/** Of a tick: nanoseconds since the Unix epoch, by the clock of the member that put it into the
+ *  sequence. 0 of anything else. */
+TUTTI_C_API uint64_t tutti_message_tick(const tutti_message_t* message);
+
 /** Space for one message: fill `data`, then commit or abandon it, once. It may be moved, but then
  *  the old copy must not be used any more. */
 typedef struct tutti_claim {

@@ -95,8 +95,11 @@ typedef struct tutti_group_options {
   /** Return 0; anything else is an error of the state's transfer. */
   int (*save_state)(tutti_sink_t* sink, void* user);
   int (*load_state)(const void* bytes, size_t size, int first, int last, void* user);
-  void* user;         /**< for these callbacks */
-  uint32_t alignment; /**< of each message's data */
+  void* user;            /**< for these callbacks */
+  uint32_t alignment;    /**< of each message's data */
+  int64_t tick_every_ns; /**< 0: no ticks */
+  /** Of a replicated machine alone, which has no on_delivery: as tutti::TakesTicks. May be NULL. */
+  void (*on_tick)(uint64_t time_ns, void* user);
 } tutti_group_options_t;
 
 /** `size`: sizeof of the struct as the program knows it. 0, or TUTTI_E_INVALID_ARGUMENT if options

@@ -47,13 +47,17 @@ typedef struct tutti_error {
 typedef struct tutti_node tutti_node_t;
 typedef struct tutti_group tutti_group_t;
 
+/** The ticket of a tick of the group's clock (option tick_every_ns), which comes among the
+ * messages. */
+#define TUTTI_TICK UINT64_MAX
+
 /** As tutti::Message: valid in the delivery callback, or until its batch is released. */
 typedef struct tutti_message {
   uint64_t seq;
   const void* data; /**< aligned to the option alignment */
   uint32_t size;
   uint32_t sender; /**< index among the group's members: tutti_group_member */
-  uint64_t ticket; /**< of one's own message, as commit or send gave it; else 0 */
+  uint64_t ticket; /**< of one's own message, as commit or send gave it; else 0; or TUTTI_TICK */
   uint64_t view;   /**< in which it is delivered */
 } tutti_message_t;
 

@@ -106,6 +106,8 @@ Result<void> check_group(const Pair& pair, const GroupOptions& here, const Group
     if (r) r = pair.same(group + field, mine, other);
   };
   same_window("alignment", here.alignment, there.alignment);
+  same_window("tick_every", static_cast<std::uint64_t>(here.tick_every.count()),
+              static_cast<std::uint64_t>(there.tick_every.count()));
   same_window("personal_window", here.personal_window, there.personal_window);
   same_window("accelerated_window", here.accelerated_window, there.accelerated_window);
   same_window("global_window", here.global_window, there.global_window);

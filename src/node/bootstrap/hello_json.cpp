@@ -42,6 +42,7 @@ json group_to_json(const std::vector<MemberAddress>& members, const GroupOptions
           {"window_bytes", group.window_bytes},
           {"window_messages", group.window_messages},
           {"alignment", group.alignment},
+          {"tick_every_ns", group.tick_every.count()},
           {"personal_window", group.personal_window},
           {"accelerated_window", group.accelerated_window},
           {"global_window", group.global_window},
@@ -81,6 +82,8 @@ GroupOptions group_from_json(const json& object, const std::vector<MemberAddress
   group.window_bytes = reader.number("window_bytes", 1ULL << 62U);
   group.window_messages = static_cast<std::uint32_t>(reader.number("window_messages", kU32));
   group.alignment = static_cast<std::uint32_t>(reader.number("alignment", kU32));
+  group.tick_every = std::chrono::nanoseconds(
+      static_cast<std::int64_t>(reader.number("tick_every_ns", 1ULL << 62U)));
   group.personal_window = static_cast<std::uint32_t>(reader.number("personal_window", kU32));
   group.accelerated_window = static_cast<std::uint32_t>(reader.number("accelerated_window", kU32));
   group.global_window = static_cast<std::uint32_t>(reader.number("global_window", kU32));

@@ -26,7 +26,7 @@ void NumberFollower<Memory>::fill(Filling& filling) {
 template <class Memory>
 bool NumberFollower<Memory>::pass_run(Filling& filling, std::uint64_t end) {
   auto& cursor = cursors_[turn_];
-  if (cursor.abandoned || cursor.safe) return false;
+  if (cursor.abandoned || cursor.safe || cursor.tick) return false;
   std::uint64_t count =
       std::min({end - round_, static_cast<std::uint64_t>(filling.end - filling.next),
                 cursor.bounds.records - cursor.records, records_before_wrap(cursor)});

@@ -25,7 +25,16 @@ struct Text {
   tutti_node_t* node = nullptr;
   tutti_replicated_t* copy = nullptr;
   std::string text;
+  std::string ticked;  // the text when a tick came last
+  std::uint64_t time_ns = 0;
 };
+
+void tick(std::uint64_t time_ns, void* user) {
+  auto& of = *static_cast<Text*>(user);
+  EXPECT_GT(time_ns, of.time_ns);
+  of.time_ns = time_ns;
+  of.ticked = of.text;
+}
 
 void append(const void* command, std::size_t size, tutti_sink_t* reply, void* user) {
   std::string& text = static_cast<Text*>(user)->text;
@@ -140,6 +149,38 @@ TEST_F(CReplicated, AppliesCommandsEverywhereAndGivesItsStateToAJoiner) {
   ASSERT_EQ(tutti_replicated_group(texts_[0].copy, &group, &error_), 0);
   EXPECT_STREQ(tutti_group_name(group), "text");
   tutti_group_destroy(group);
+}
+
+TEST_F(CReplicated, IsToldOfTicksBetweenCommands) {
+  members_.resize(1);
+  tutti_node_options_t options;
+  ASSERT_EQ(tutti_node_options_init(&options, sizeof options), 0);
+  options.name = members_[0].name;
+  options.members = members_.data();
+  options.member_count = 1;
+  ASSERT_EQ(tutti_node_create(&options, &texts_[0].node, &error_), 0) << error_.message;
+  tutti_group_options_t group = group_of(texts_[0]);
+  group.tick_every_ns = 1'000'000;
+  group.on_tick = tick;
+  tutti_group_t* plain = nullptr;
+  EXPECT_EQ(tutti_node_join(texts_[0].node, &group, &plain, &error_), TUTTI_E_INVALID_ARGUMENT);
+  EXPECT_THAT(std::string(error_.message), HasSubstr("on_tick is set"));
+  ASSERT_EQ(tutti_replicated_join(texts_[0].node, &group, append, &texts_[0].copy, &error_), 0)
+      << error_.message;
+  ASSERT_EQ(tutti_node_start(texts_[0].node, &error_), 0) << error_.message;
+  EXPECT_EQ(execute(0, "one"), "one 3");
+  struct Seen {
+    const Text& of;
+    bool ticked = false;
+  } seen{texts_[0]};
+  while (!seen.ticked) {
+    const auto read = [](void* user) {
+      auto& into = *static_cast<Seen*>(user);
+      into.ticked = into.of.ticked == "one";
+    };
+    ASSERT_EQ(tutti_replicated_query(texts_[0].copy, read, &seen, &error_), 0) << error_.message;
+    std::this_thread::yield();
+  }
 }
 
 TEST_F(CReplicated, RefusesWhatMakesNoMachine) {

@@ -36,8 +36,8 @@ TEST(Compatible, MembersWithTheSameOptionsAre) {
 TEST(Compatible, VersionsMustBeEqual) {
   EXPECT_EQ(mismatch([](Hello&, Hello& b) { b.library_version = "2.0"; }, "version"),
             "version of Tutti is '1.2.3' at a but '2.0' at b; it must be the same at all members");
-  EXPECT_THAT(mismatch([](Hello&, Hello& b) { b.protocol = 9; }, "protocol version"),
-              HasSubstr("is " + std::to_string(kProtocolVersion) + " at a but 9 at b"));
+  EXPECT_THAT(mismatch([](Hello&, Hello& b) { b.protocol = 10; }, "protocol version"),
+              HasSubstr("is " + std::to_string(kProtocolVersion) + " at a but 10 at b"));
 }
 
 TEST(Compatible, MemberListsMustBeEqual) {
@@ -74,6 +74,8 @@ TEST(Compatible, EachGroupOptionMustBeEqual) {
   EXPECT_THAT(with("window_messages", [](auto& g) { g.window_messages = 8; }), HasSubstr("8 at b"));
   EXPECT_THAT(with("alignment", [](auto& g) { g.alignment = 64; }),
               HasSubstr("8 at a but 64 at b"));
+  EXPECT_THAT(with("tick_every", [](auto& g) { g.tick_every = std::chrono::seconds(1); }),
+              HasSubstr("0 at a but 1000000000 at b"));
   EXPECT_THAT(with("personal_window", [](auto& g) { g.personal_window = 9; }), HasSubstr("9 at b"));
   EXPECT_THAT(with("accelerated_window", [](auto& g) { g.accelerated_window = 9; }),
               HasSubstr("9 at b"));

@@ -338,5 +338,26 @@ TEST(Options, SizesHaveRanges) {
               AllOf(HasSubstr("alignment is 4096"), HasSubstr("legal: 8 .. 2048")));
 }
 
+TEST(Options, TicksNeedAPeriodAnOrderAndSpaceForATime) {
+  for (const std::chrono::nanoseconds every :
+       {std::chrono::nanoseconds(-1), std::chrono::nanoseconds(999'999),
+        std::chrono::nanoseconds(std::chrono::hours(25))}) {
+    EXPECT_THAT(
+        group_error([&](auto& g) { g.tick_every = every; }),
+        HasSubstr("tick_every is " + std::to_string(every.count()) + " ns; legal: 1 ms .. 1 day"));
+  }
+  EXPECT_THAT(group_error([](auto& g) {
+                g.tick_every = std::chrono::seconds(1);
+                g.order = Order::none;
+                g.level = Level::unordered;
+              }),
+              HasSubstr("tick_every is for groups with an order"));
+  EXPECT_THAT(group_error([](auto& g) {
+                g.tick_every = std::chrono::seconds(1);
+                g.message_max_bytes = 7;
+              }),
+              HasSubstr("message_max_bytes is 7, less than the 8 bytes of a tick"));
+}
+
 }  // namespace
 }  // namespace tutti

@@ -42,6 +42,33 @@ struct AlignedRing {
   SendRing ring;
 };
 
+// R6: its space is that of its data, whatever its length field says.
+TEST(AlignedRing, IsWalkedOverTicksAsOverOtherRecords) {
+  for (const std::uint32_t unit : {8U, 64U}) {
+    AlignedRing fixture(512, 16, unit);
+    SendRing::Space message;
+    SendRing::Space tick;
+    ASSERT_EQ(fixture.ring.claim(8, message), Outcome::ok);
+    fixture.ring.commit(message);
+    ASSERT_EQ(fixture.ring.claim(kTickBytes, tick), Outcome::ok);
+    fixture.ring.commit_tick(tick);
+    ASSERT_EQ(fixture.ring.claim(8, message), Outcome::ok);
+    fixture.ring.commit(message);
+    EXPECT_EQ(fixture.ring.take(1 << 20).count, 3U);
+    const NativeMemory memory;
+    RingWalk walk(memory, RingExtent{fixture.begin, 512, 8}, RingCursor{}, 1);
+    EXPECT_EQ(walk.pass_run(3), 1U) << "up to the tick";
+    ASSERT_TRUE(walk.look() && walk.pass());
+    EXPECT_EQ(walk.cursor().messages, 2U) << "it is delivered, and has a number";
+    ASSERT_TRUE(walk.look() && walk.pass());
+    EXPECT_EQ(walk.cursor().records, 3U);
+    EXPECT_EQ(walk.cursor().offset, message.end);
+    fixture.ring.release(3);
+    EXPECT_EQ(fixture.ring.released(), 3U);
+    EXPECT_EQ(fixture.ring.rebase(3, 2), message.end);
+  }
+}
+
 TEST(AlignedRing, PadsWhatARecordLeavesOfItsUnits) {
   AlignedRing fixture(512, 16, 64);
   SendRing::Space first;

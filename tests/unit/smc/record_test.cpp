@@ -48,6 +48,21 @@ TEST(RecordHeader, TellsWhichViewAStampIsOf) {
 
 TEST(RecordHeader, HasRoomForTheLargestMessage) { EXPECT_GT(kLengthMask, 16U * 1024 * 1024); }
 
+// R6.
+TEST(RecordHeader, SaysATickInALengthThatNoMessageHas) {
+  EXPECT_GT(kTickLength, 16U * 1024 * 1024);
+  for (const std::uint32_t flags : {0U, kStampedBit | view_tag(3)}) {
+    const RecordHeader tick{.length_and_flags = kTickLength | flags, .round = 1};
+    EXPECT_TRUE(tick.tick());
+    EXPECT_EQ(tick.length(), kTickBytes);
+    EXPECT_FALSE(tick.pad() || tick.safe() || tick.abandoned());
+  }
+  for (const std::uint32_t kind : {kPadBit, kAbandonedBit, kSafeBits}) {
+    EXPECT_FALSE((RecordHeader{.length_and_flags = kTickLength | kind, .round = 1}.tick()));
+  }
+  EXPECT_FALSE((RecordHeader{.length_and_flags = kTickBytes, .round = 1}.tick()));
+}
+
 TEST(RecordHeader, IsAllZeroInFreshMemory) {
   const RecordHeader header = unpack_header(0);
   EXPECT_EQ(header.length(), 0U);
