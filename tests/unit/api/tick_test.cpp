@@ -157,7 +157,7 @@ TEST(TicksOfAnIdleGroup, ComeToWhoTakesThem) {
       ++ticks;
     }
     batch->release();
-    Result<Batch> other = cluster.group(0).take();
+    Result<Batch> other = cluster.group(0).take(1, kPatience);  // the clock puts no more before
     ASSERT_TRUE(other) << other.error().message;
   }
 }
