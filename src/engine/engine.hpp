@@ -36,6 +36,7 @@
 #include "membership/state_transfer.hpp"
 #include "multicast/subgroup.hpp"
 #include "predicates/predicate_loop.hpp"
+#include "requests/requests.hpp"
 #include "tutti/indexed_by.hpp"
 
 namespace tutti {
@@ -61,6 +62,7 @@ struct EngineContext {
   StateJobs& jobs;
   std::vector<DeliveryCallback> deliveries;  ///< by group; empty where nothing is delivered
   std::uint64_t (*clock)() = nullptr;        ///< of statistics only; null: without durations
+  RequestEvents* requests = nullptr;         ///< not null if the plan has requests
 };
 
 template <class Memory>
@@ -86,6 +88,8 @@ class Engine final : private MembershipEvents {
   [[nodiscard]] Membership<Memory>& membership() { return *membership_; }
   [[nodiscard]] const Membership<Memory>& membership() const { return *membership_; }
   [[nodiscard]] const StateTransfer<Memory>& states() const { return *states_; }
+  /// Null if the plan has none. Its write() and release() may be called as it says.
+  [[nodiscard]] Requests<Memory>* requests() { return requests_.get(); }
   [[nodiscard]] Subgroup<Memory>& subgroup(std::size_t group) { return *subgroups_[group]; }
   [[nodiscard]] const Subgroup<Memory>& subgroup(std::size_t group) const {
     return *subgroups_[group];
@@ -153,7 +157,7 @@ class Engine final : private MembershipEvents {
   }
   void decided(const Proposal& proposal) override;
   void installed(const View& view, const View& before) override;
-  void stopped(StopReason reason) override { events_.stopped(reason); }
+  void stopped(StopReason reason) override;
   void removed(const ViewMember& member) override;
   void left_before(const ViewMember& member, bool in_order) override;
   [[nodiscard]] std::uint64_t heard(Slot slot) const override { return fabric_.heard(slot); }
@@ -191,7 +195,8 @@ class Engine final : private MembershipEvents {
   std::vector<std::unique_ptr<Subgroup<Memory>>> subgroups_;
   std::unique_ptr<Membership<Memory>> membership_;
   std::unique_ptr<StateTransfer<Memory>> states_;
-  std::unique_ptr<Litmus<Memory>> litmus_;  // only where it is asked for
+  std::unique_ptr<Litmus<Memory>> litmus_;      // only where it is asked for
+  std::unique_ptr<Requests<Memory>> requests_;  // only where the plan has them
 
   IndexedBy<Slot, std::uint64_t> connected_;  // the incarnation there, 0 if none
   FailureDetector outsiders_;                 // P4

@@ -201,7 +201,7 @@ Incarnation::Incarnation(const NodeOptions& node, const std::vector<GroupOptions
       may_create_(may_create),
       plan_(names_of(node.members), groups,
             std::ranges::any_of(groups, &GroupOptions::stateful) ? kStateRingBytes : 0,
-            node.litmus_rounds != 0),
+            node.litmus_rounds != 0, 0),
       self_{static_cast<std::uint32_t>(std::ranges::find(plan_.names, node.name) -
                                        plan_.names.begin())},
       calls_(groups.size()),

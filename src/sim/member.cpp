@@ -51,7 +51,7 @@ Plan make_plan(std::uint32_t nodes, std::vector<GroupOptions> groups, bool litmu
     if (group.members.empty()) group.members = names;
     if (group.senders.empty()) group.senders = group.members;
   }
-  return {.rows = RowPlan(std::move(names), std::move(groups), kStateRingBytes, litmus)};
+  return {.rows = RowPlan(std::move(names), std::move(groups), kStateRingBytes, litmus, 0)};
 }
 
 bool has_state(const Plan& plan, std::size_t group) {

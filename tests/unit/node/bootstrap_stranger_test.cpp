@@ -205,8 +205,8 @@ class StrangersThatSpeak : public Strangers {
 };
 
 TEST_F(StrangersThatSpeak, OfAnotherProtocolVersionAreRefused) {
-  const std::string why = "protocol version is 9 there but 8 here";
-  EXPECT_THAT(refusal_of(hello_prefix(9, 100)), HasSubstr(why));
+  const std::string why = "protocol version is 10 there but 9 here";
+  EXPECT_THAT(refusal_of(hello_prefix(10, 100)), HasSubstr(why));
   EXPECT_THAT(a.bootstrap().refused(), AllOf(HasSubstr("1 caller was refused"), HasSubstr(why)));
   expect_that_a_waits_on(why);
 }
@@ -217,7 +217,7 @@ TEST_F(StrangersThatSpeak, OfAnOlderBuildAreToldBothVersions) {
   const std::string founding = R"("founding":0,)";
   body.erase(body.find(founding), founding.size());
   const std::string frame = hello_prefix(1, static_cast<std::uint32_t>(body.size())) + body;
-  const std::string why = "protocol version is 1 there but 8 here; start all members with the same";
+  const std::string why = "protocol version is 1 there but 9 here; start all members with the same";
   EXPECT_THAT(refusal_of(frame), HasSubstr(why));
   expect_that_a_waits_on(why);
 }
