@@ -72,8 +72,9 @@ class MarkedSnapshot {
 
 Result<std::unique_ptr<Incarnation>> Incarnation::open(const NodeOptions& node,
                                                        const std::vector<GroupOptions>& groups,
-                                                       IncarnationEvents& events, bool may_create) {
-  std::unique_ptr<Incarnation> out(new Incarnation(node, groups, events, may_create));
+                                                       IncarnationEvents& events,
+                                                       RequestEvents& requests, bool may_create) {
+  std::unique_ptr<Incarnation> out(new Incarnation(node, groups, events, requests, may_create));
   const Result<std::uint64_t> number = random_u64();
   if (!number) return std::unexpected(number.error());
   out->incarnation_ = *number;
@@ -170,7 +171,8 @@ void Incarnation::open_engine() {
                     .row_of = [this](Slot slot) { return fabric_->row(slot); },
                     .jobs = *state_jobs_,
                     .deliveries = std::move(deliveries),
-                    .clock = now_ns},
+                    .clock = now_ns,
+                    .requests = &requests_},
       events);
 }
 

@@ -311,6 +311,15 @@ Result<void> NodeOptions::validate() const {
   if (Result<void> r = check_range("litmus_rounds", litmus_rounds, 0U, kLitmusRoundsMax); !r) {
     return r;
   }
+  if (Result<void> r = check_range("request_max_bytes", request_max_bytes, 0U, kRequestBytesMax);
+      !r) {
+    return r;
+  }
+  if (on_request && request_max_bytes == 0) {
+    return bad(
+        "on_request is set, but request_max_bytes is 0: no request would come; legal: 1 .. " +
+        std::to_string(kRequestBytesMax) + " with on_request");
+  }
   if (Result<void> r = check_duration("suspect_after", suspect_after, 10ms, 1h, "10 ms .. 1 h");
       !r) {
     return r;

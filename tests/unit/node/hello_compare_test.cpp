@@ -36,8 +36,8 @@ TEST(Compatible, MembersWithTheSameOptionsAre) {
 TEST(Compatible, VersionsMustBeEqual) {
   EXPECT_EQ(mismatch([](Hello&, Hello& b) { b.library_version = "2.0"; }, "version"),
             "version of Tutti is '1.2.3' at a but '2.0' at b; it must be the same at all members");
-  EXPECT_THAT(mismatch([](Hello&, Hello& b) { b.protocol = 9; }, "protocol version"),
-              HasSubstr("is " + std::to_string(kProtocolVersion) + " at a but 9 at b"));
+  EXPECT_THAT(mismatch([](Hello&, Hello& b) { b.protocol = 10; }, "protocol version"),
+              HasSubstr("is " + std::to_string(kProtocolVersion) + " at a but 10 at b"));
 }
 
 TEST(Compatible, MemberListsMustBeEqual) {
@@ -57,6 +57,11 @@ TEST(Compatible, MemberListsMustBeEqual) {
 TEST(Compatible, RoundsOfTheLitmusMustBeEqual) {
   EXPECT_THAT(mismatch([](Hello&, Hello& b) { b.litmus_rounds = 7; }, "litmus_rounds"),
               HasSubstr("is 0 at a but 7 at b"));
+}
+
+TEST(Compatible, SizesOfRequestsMustBeEqual) {
+  EXPECT_THAT(mismatch([](Hello&, Hello& b) { b.request_max_bytes = 64; }, "request_max_bytes"),
+              HasSubstr("is 0 at a but 64 at b"));
 }
 
 TEST(Compatible, EachGroupOptionMustBeEqual) {
