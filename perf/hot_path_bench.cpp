@@ -39,7 +39,7 @@ class Alone final : private EngineEvents {
  public:
   explicit Alone(std::uint32_t size)
       : size_(size),
-        plan_({"alone"}, {group_of(size)}, 0, false),
+        plan_({"alone"}, {group_of(size)}, 0, false, 0),
         memory_(plan_.row_bytes() / sizeof(std::uint64_t)),
         fabric_(RoutedFabric::create(row(), 1, plan_.row_bytes(), {}).value()),
         jobs_({}, 0) {

@@ -42,6 +42,10 @@ const char* tutti_code_name(int code) {
       return "system";
     case TUTTI_E_COMPLETE:
       return "complete";
+    case TUTTI_E_REFUSED:
+      return "refused";
+    case TUTTI_E_NO_SPACE:
+      return "no_space";
     default:
       return "unknown";
   }

@@ -13,7 +13,7 @@ namespace tutti::c {
 namespace {
 
 // Of the first version of each struct: a program that is older does not exist.
-constexpr std::size_t kNodeOptionsMin = sizeof(tutti_node_options_t);
+constexpr std::size_t kNodeOptionsMin = offsetof(tutti_node_options_t, on_request);
 constexpr std::size_t kGroupOptionsMin = sizeof(tutti_group_options_t);
 
 tutti_node_options_t node_defaults() {
@@ -30,6 +30,7 @@ tutti_node_options_t node_defaults() {
   out.remove_after_ns = from.remove_after.count();
   out.founders = from.founders;
   out.litmus_rounds = from.litmus_rounds;
+  out.request_max_bytes = from.request_max_bytes;
   return out;
 }
 
@@ -113,6 +114,21 @@ Enum enum_from(std::int32_t value) {
   return static_cast<Enum>(value < 0 || value > 255 ? 255 : value);
 }
 
+RequestHandler answered_by(decltype(tutti_node_options_t::on_request) handle, void* user) {
+  return [handle, user](const Request& request) -> Result<std::vector<std::byte>> {
+    tutti_answer answer;
+    const std::string from(request.from);  // ends with a zero
+    const int status =
+        handle(from.c_str(), request.bytes.data(), request.bytes.size(), &answer, user);
+    if (status == 0) return std::move(answer.bytes);
+    if (answer.bytes.empty()) {
+      return fail(ErrorCode::refused, "on_request returned " + std::to_string(status));
+    }
+    return fail(ErrorCode::refused,
+                {reinterpret_cast<const char*>(answer.bytes.data()), answer.bytes.size()});
+  };
+}
+
 void set_state_callbacks(GroupOptions& out, const tutti_group_options_t& from) {
   if (from.save_state != nullptr) {
     out.save_state = [save = from.save_state,
@@ -184,6 +200,8 @@ Result<NodeOptions> options_from(const tutti_node_options_t* options) {
   out.remove_after = std::chrono::nanoseconds(from->remove_after_ns);
   out.founders = from->founders;
   out.litmus_rounds = from->litmus_rounds;
+  out.request_max_bytes = from->request_max_bytes;
+  if (from->on_request != nullptr) out.on_request = answered_by(from->on_request, from->user);
   if (from->on_view != nullptr) {
     out.on_view = [see = from->on_view, user = from->user](const ViewChange& change) {
       show(change, see, user);

@@ -1,11 +1,18 @@
 /// \file options.hpp
 /// Options of the C interface as those of the C++ interface.
 #pragma once
+#include <cstddef>
+#include <vector>
+
 #include "tutti/c/options.h"
 #include "tutti/options.hpp"
 
 struct tutti_sink {
   const tutti::StateSink& write;
+};
+
+struct tutti_answer {
+  std::vector<std::byte> bytes;
 };
 
 namespace tutti::c {

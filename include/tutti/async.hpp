@@ -1,5 +1,5 @@
 /// \file async.hpp
-/// Futures and coroutines over Group::on_delivered and Group::on_space.
+/// Futures and coroutines over Group::on_delivered, Group::on_space and Node::send_to.
 ///
 ///     Task append(tutti::Group group) {  // Task: a coroutine type of yours
 ///       tutti::Result<tutti::Claim> claim = co_await tutti::space(group, 64);
@@ -17,10 +17,14 @@
 #include <coroutine>
 #include <cstdint>
 #include <future>
+#include <memory>
 #include <optional>
+#include <span>
+#include <string_view>
 #include <utility>
 
 #include "tutti/group.hpp"
+#include "tutti/node.hpp"
 
 namespace tutti {
 
@@ -43,8 +47,22 @@ namespace tutti {
   return at_once(std::unexpected(std::move(asked.error())));
 }
 
-/// What `co_await delivery(group, ticket)` and `co_await space(group, size)` wait with. Await it
-/// once, where it was made.
+/// Ready with the outcome of Node::send_to, which is called at once. Does not block in its
+/// destructor.
+[[nodiscard]] inline std::future<Result<Reply>> reply_future(Node& node, std::string_view member,
+                                                             std::span<const std::byte> bytes,
+                                                             Node::Timeout timeout) {
+  auto promise = std::make_shared<std::promise<Result<Reply>>>();
+  std::future<Result<Reply>> future = promise->get_future();
+  Result<void> asked = node.send_to(member, bytes, timeout, [promise](Result<Reply> outcome) {
+    promise->set_value(std::move(outcome));
+  });
+  if (!asked) promise->set_value(std::unexpected(std::move(asked.error())));
+  return future;
+}
+
+/// What `co_await delivery(group, ticket)`, `co_await space(group, size)` and `co_await reply(...)`
+/// wait with. Await it once, where it was made.
 template <class Value>
 class Awaitable {
  public:
@@ -78,6 +96,8 @@ class Awaitable {
  private:
   friend Awaitable<void> delivery(Group group, Ticket ticket);
   friend Awaitable<Claim> space(Group group, std::uint32_t size);
+  friend Awaitable<Reply> reply(Node& node, std::string_view member,
+                                std::span<const std::byte> bytes, Node::Timeout timeout);
 
   using AtOnce = std::move_only_function<std::optional<Result<Value>>()>;
   using Ask = std::move_only_function<Result<void>(Handler)>;
@@ -111,6 +131,17 @@ class Awaitable {
       [group, size](SpaceHandler handler) mutable {
         return group.on_space(size, std::move(handler));
       });
+}
+
+/// co_await it for Result<Reply>: as Node::send_to, without a thread that waits. Node and bytes
+/// must live until it is awaited; the coroutine goes on on the node's thread for reply handlers.
+[[nodiscard]] inline Awaitable<Reply> reply(Node& node, std::string_view member,
+                                            std::span<const std::byte> bytes,
+                                            Node::Timeout timeout) {
+  return Awaitable<Reply>([]() -> std::optional<Result<Reply>> { return std::nullopt; },
+                          [&node, member, bytes, timeout](ReplyHandler handler) {
+                            return node.send_to(member, bytes, timeout, std::move(handler));
+                          });
 }
 
 }  // namespace tutti

@@ -2,7 +2,8 @@
 /// Errors as values: nothing in this library throws or ends the process.
 ///
 /// Each message says what was wrong, where, and what to do. The code is for programs, the message
-/// for people. A normal outcome (no space right now, nothing there yet) is never an Error.
+/// for people. A normal outcome (no space right now, nothing there yet) is an Error only where the
+/// result has no other place for it.
 #pragma once
 #include <cstdint>
 #include <expected>
@@ -21,6 +22,8 @@ enum class ErrorCode : std::uint8_t {
   in_callback,       ///< a call that waits, made inside a callback of its node; nothing was changed
   system,            ///< the operating system refused: memory, descriptors, sockets
   complete,          ///< all senders finished, and every member has delivered everything
+  refused,           ///< the other member's request handler answered with an error, or it has none
+  no_space,          ///< no space right now, and the call does not wait; nothing was sent
 };
 
 struct Error {

@@ -9,24 +9,27 @@
 /// time.
 ///
 /// Callbacks: delivery, view, log, snapshot, the function that reads a snapshot and its destructor,
-/// save, load, handlers (NodeOptions::slow_after warns of slow ones). Inside a callback, on any
-/// thread, the calls of the same node that wait return at once with ErrorCode::in_callback, which
-/// names the call and the callback: start, stop, leave, Group::wait, wait_complete, barrier, a take
-/// that waits, and a claim or send that finds no space. The same holds inside Replicated::query.
-/// All other calls, and all calls of other nodes, are allowed. If a delivery, view or log callback
-/// or a handler throws, the node fails: failure() names callback and group, the node delivers
-/// nothing more, and the others go on without this member. A node that was moved from does nothing
-/// and says so.
+/// save, load, requests, handlers (NodeOptions::slow_after warns of slow ones). Inside a callback,
+/// on any thread, the calls of the same node that wait return at once with ErrorCode::in_callback,
+/// which names the call and the callback: start, stop, leave, a send_to that waits, Group::wait,
+/// wait_complete, barrier, a take that waits, and a claim or send that finds no space. The same
+/// holds inside Replicated::query. All other calls, and all calls of other nodes, are allowed. If a
+/// delivery, view, request or log callback or a handler throws, the node fails: failure() names
+/// callback and group, the node delivers nothing more, and the others go on without this member. A
+/// node that was moved from does nothing and says so.
 #pragma once
 #include <chrono>
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <span>
+#include <string_view>
 
 #include "tutti/error.hpp"
 #include "tutti/export.hpp"
 #include "tutti/group.hpp"
 #include "tutti/options.hpp"
+#include "tutti/request.hpp"
 #include "tutti/statistics.hpp"
 #include "tutti/view.hpp"
 
@@ -102,6 +105,29 @@ class TUTTI_API Node {
   /// returns why; the others may then deliver its last messages or not, and a joiner that finds no
   /// other member with the state starts anew. It treats callbacks as stop() does.
   [[nodiscard]] Result<void> leave(Timeout timeout);
+
+  /// Sends a request to one other member and waits for its reply (request.hpp). Each request is
+  /// handled at most once. An error says why there is no reply: invalid_argument (no such member,
+  /// this node itself, too long, or request_max_bytes is 0), unreachable (the member is in no view
+  /// with this node), refused (its handler answered with an error; the message is the handler's),
+  /// peer_lost (it was lost, or left), timed_out, stopped (this node ends, or has failed). After
+  /// timed_out and peer_lost the request may have been handled, or may yet be; a reply that comes
+  /// late is dropped. A member whose handler is slow has space for some requests; beyond that the
+  /// call waits for space. Any thread; with Drive::caller it makes the passes while it waits.
+  [[nodiscard]] Result<Reply> send_to(std::string_view member, std::span<const std::byte> bytes,
+                                      Timeout timeout);
+  [[nodiscard]] Result<Reply> send_to(std::string_view member, std::string_view text,
+                                      Timeout timeout);
+  /// The same without waiting: `handler` is called once with the outcome, at the latest some
+  /// milliseconds after the time-out or when the node ends, on a thread of the node. An error means
+  /// that nothing was sent and that it is not called: no_space if there is none right now, or one
+  /// of the errors above. Allowed inside callbacks.
+  [[nodiscard]] Result<void> send_to(std::string_view member, std::span<const std::byte> bytes,
+                                     Timeout timeout, ReplyHandler handler);
+
+  /// Nothing where a call of this node may wait; else the error that `call` would return inside a
+  /// callback. For what waits by other means, as bindings to other languages do.
+  [[nodiscard]] Result<void> may_wait(std::string_view call) const;
 
   /// The view this node is in, as passed to ViewCallback; its number is 0 before the first one.
   [[nodiscard]] ViewChange view() const;

@@ -14,6 +14,7 @@
 #include "tutti/error.hpp"
 #include "tutti/export.hpp"
 #include "tutti/message.hpp"
+#include "tutti/request.hpp"
 #include "tutti/state.hpp"
 #include "tutti/types.hpp"
 #include "tutti/view.hpp"
@@ -86,6 +87,12 @@ struct NodeOptions {
   /// hardware and drivers; a path that fails ends the node, with an error that says how.
   /// 0 .. 1,000,000; 0: no test [same].
   std::uint32_t litmus_rounds = 0;
+  /// The most bytes that a request or a reply has (Node::send_to), 0 .. 1 MiB; 0: no requests, and
+  /// no memory for them. For each other member a row has two ring buffers of 4 KiB or four times as
+  /// much, whichever is more, rounded up to a power of two [same].
+  std::uint32_t request_max_bytes = 0;
+  /// Answers the other members' requests; empty: they get an error. Needs request_max_bytes.
+  RequestHandler on_request{};
   ViewCallback on_view{};  ///< may be empty
   LogCallback log{};       ///< empty: silent
 

@@ -23,6 +23,7 @@
 #include "tutti/c/node.h"
 #include "tutti/c/options.h"
 #include "tutti/c/replicated.h"
+#include "tutti/c/request.h"
 #include "tutti/c/types.h"
 
 #endif

@@ -8,6 +8,7 @@
 #include "tutti/message.hpp"
 #include "tutti/node.hpp"
 #include "tutti/options.hpp"
+#include "tutti/request.hpp"
 #include "tutti/state.hpp"
 #include "tutti/statistics.hpp"
 #include "tutti/types.hpp"

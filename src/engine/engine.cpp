@@ -39,6 +39,13 @@ Engine<Memory>::Engine(const EngineOptions& options, EngineContext context, Engi
   }
   loop_->add(*membership_);
   loop_->add(*states_);
+  if (context.plan.requests.bytes_max != 0) {
+    TUTTI_ASSERT(context.requests != nullptr, self_);
+    requests_ = std::make_unique<Requests<Memory>>(
+        ViewMember{self_, options.membership.incarnation}, context.plan.requests, own_row_, row_of_,
+        *context.requests, memory);
+    loop_->add(*requests_);
+  }
   for (const auto& subgroup : subgroups_) loop_->add(*subgroup);
 }
 

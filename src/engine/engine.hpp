@@ -37,6 +37,7 @@
 #include "multicast/subgroup.hpp"
 #include "multicast/ticker.hpp"
 #include "predicates/predicate_loop.hpp"
+#include "requests/requests.hpp"
 #include "tutti/indexed_by.hpp"
 
 namespace tutti {
@@ -63,6 +64,7 @@ struct EngineContext {
   std::vector<DeliveryCallback> deliveries;      ///< by group; empty where nothing is delivered
   std::uint64_t (*clock)() = nullptr;            ///< of statistics only; null: without durations
   std::function<std::uint64_t()> time_of_day{};  ///< of ticks: the system clock, in ns
+  RequestEvents* requests = nullptr;             ///< not null if the plan has requests
 };
 
 template <class Memory>
@@ -88,6 +90,8 @@ class Engine final : private MembershipEvents {
   [[nodiscard]] Membership<Memory>& membership() { return *membership_; }
   [[nodiscard]] const Membership<Memory>& membership() const { return *membership_; }
   [[nodiscard]] const StateTransfer<Memory>& states() const { return *states_; }
+  /// Null if the plan has none. Its write() and release() may be called as it says.
+  [[nodiscard]] Requests<Memory>* requests() { return requests_.get(); }
   [[nodiscard]] Subgroup<Memory>& subgroup(std::size_t group) { return *subgroups_[group]; }
   [[nodiscard]] const Subgroup<Memory>& subgroup(std::size_t group) const {
     return *subgroups_[group];
@@ -155,7 +159,7 @@ class Engine final : private MembershipEvents {
   }
   void decided(const Proposal& proposal) override;
   void installed(const View& view, const View& before) override;
-  void stopped(StopReason reason) override { events_.stopped(reason); }
+  void stopped(StopReason reason) override;
   void removed(const ViewMember& member) override;
   void left_before(const ViewMember& member, bool in_order) override;
   [[nodiscard]] std::uint64_t heard(Slot slot) const override { return fabric_.heard(slot); }
@@ -200,7 +204,8 @@ class Engine final : private MembershipEvents {
   std::function<std::uint64_t()> time_of_day_;
   std::unique_ptr<Membership<Memory>> membership_;
   std::unique_ptr<StateTransfer<Memory>> states_;
-  std::unique_ptr<Litmus<Memory>> litmus_;  // only where it is asked for
+  std::unique_ptr<Litmus<Memory>> litmus_;      // only where it is asked for
+  std::unique_ptr<Requests<Memory>> requests_;  // only where the plan has them
 
   IndexedBy<Slot, std::uint64_t> connected_;  // the incarnation there, 0 if none
   FailureDetector outsiders_;                 // P4

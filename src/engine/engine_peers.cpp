@@ -49,6 +49,8 @@ void Engine<Memory>::lost(Slot slot, const std::string& reason) {
   if (connected_[slot] == 0) return;
   if (!is_in_view(slot)) return lost_outsider(slot);
   states_->gone(slot);
+  // No change of view tells it.
+  if (is_done(slot) && requests_ != nullptr) requests_->gone(slot);
   if (is_done(slot)) return ended_.push_back({slot, connected_[slot]});  // P2
   TUTTI_ASSERT(!membership_->has_decided() || decision_, slot, self_, view().id);
   const bool let_go =

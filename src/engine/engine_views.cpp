@@ -33,6 +33,13 @@ void Engine<Memory>::installed(const View& view, const View& before) {
   joined_since_ |= was_complete_.load(std::memory_order_acquire) && has_joiners();
   untold_.push_back({.entry = {.view = view, .before = before, .decision = *decision_}});
   events_.entered(untold_.back().entry);
+  if (requests_ != nullptr) requests_->enter(view);
+}
+
+template <class Memory>
+void Engine<Memory>::stopped(StopReason reason) {
+  if (requests_ != nullptr) requests_->end();
+  events_.stopped(reason);
 }
 
 // Returns of how many views it told.

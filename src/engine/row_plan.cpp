@@ -25,7 +25,7 @@ std::size_t words_of_proposal(std::size_t nodes, const std::vector<GroupOptions>
 }  // namespace
 
 RowPlan::RowPlan(std::vector<std::string> node_names, std::vector<GroupOptions> node_groups,
-                 std::size_t state_ring_bytes, bool litmus)
+                 std::size_t state_ring_bytes, bool litmus, std::size_t request_max_bytes)
     : names(std::move(node_names)),
       groups(std::move(node_groups)),
       words(nodes(), words_of_proposal(names.size(), groups)) {
@@ -38,9 +38,15 @@ RowPlan::RowPlan(std::vector<std::string> node_names, std::vector<GroupOptions> 
   }
   if (litmus) {
     litmus_offset = kMembershipOffset + bytes;
-    bytes += litmus_bytes(names.size());
+    bytes += on_line(litmus_bytes(names.size()));
   }
-  TUTTI_ASSERT(states.offset % 64 == 0 && litmus_offset % 64 == 0, states.offset, litmus_offset);
+  if (request_max_bytes != 0) {
+    requests = {
+        .offset = kMembershipOffset + bytes, .bytes_max = request_max_bytes, .nodes = nodes()};
+    bytes += requests.bytes();
+  }
+  TUTTI_ASSERT(states.offset % 64 == 0 && litmus_offset % 64 == 0 && requests.offset % 64 == 0,
+               states.offset, litmus_offset, requests.offset);
   for (const std::string& name : names) layouts.push_back({name, groups, bytes, nodes()});
 }
 

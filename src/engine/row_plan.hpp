@@ -10,6 +10,7 @@
 #include "fabric/slot.hpp"
 #include "membership/state_words.hpp"
 #include "membership/view_words.hpp"
+#include "requests/request_words.hpp"
 #include "sst/row_layout.hpp"
 #include "tutti/indexed_by.hpp"
 #include "tutti/options.hpp"
@@ -20,8 +21,9 @@ struct RowPlan {
   /// `groups` are resolved (members and senders filled in), in the order of their names.
   /// `state_ring_bytes`: of what is under way of a state, a power of two, or 0 for no states.
   /// `litmus`: there are trials of paths (litmus.hpp).
+  /// `request_max_bytes`: of a request or a reply, 0 for no requests.
   RowPlan(std::vector<std::string> node_names, std::vector<GroupOptions> node_groups,
-          std::size_t state_ring_bytes, bool litmus);
+          std::size_t state_ring_bytes, bool litmus, std::size_t request_max_bytes);
 
   [[nodiscard]] std::uint32_t nodes() const { return static_cast<std::uint32_t>(names.size()); }
   /// Of the largest row.
@@ -32,6 +34,7 @@ struct RowPlan {
   ViewWords words;
   StateWords states{};            ///< its ring has no bytes if there are no states
   std::size_t litmus_offset = 0;  ///< 0 if there are no trials
+  RequestWords requests{};        ///< its bytes_max is 0 if there are none
   IndexedBy<Slot, RowLayout> layouts;
 };
 

@@ -154,6 +154,7 @@ void Callbacks::report(const std::string& name, const std::string& what) const {
 
 NodeOptions Callbacks::wrap(NodeOptions options) {
   wrap<Throwing::fails_the_node>(options.on_view, "the view callback");
+  wrap<Throwing::is_handled_above>(options.on_request, "the request callback");
   options.log = wrap_log(std::move(options.log));
   return options;
 }

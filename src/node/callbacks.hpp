@@ -4,7 +4,7 @@
 /// Invariants: A1 while a callback runs, its thread is marked with the callback's name, so that a
 /// call that would wait for this very thread can be refused. A2 what a callback throws goes no
 /// further: it becomes the node's failure, which names callback, group and node (snapshot,
-/// save_state and load_state are but marked: their caller makes an error of what they throw). A3
+/// save_state, load_state and on_request are but marked: their caller takes what they throw). A3
 /// after mute() no callback begins but the log's and handlers (call()); after drop() none is left.
 /// The log callback has a thread of its own (log_thread.hpp): no other thread waits for it but in
 /// drop(), which has it told what waits. Threads: marks, the wrapped callbacks, running_here() and

@@ -194,14 +194,15 @@ void Incarnation::log(LogLevel level, const std::string& text) const {
 }
 
 Incarnation::Incarnation(const NodeOptions& node, const std::vector<GroupOptions>& groups,
-                         IncarnationEvents& events, bool may_create)
+                         IncarnationEvents& events, RequestEvents& requests, bool may_create)
     : node_(node),
       groups_(groups),
       events_(events),
+      requests_(requests),
       may_create_(may_create),
       plan_(names_of(node.members), groups,
             std::ranges::any_of(groups, &GroupOptions::stateful) ? kStateRingBytes : 0,
-            node.litmus_rounds != 0),
+            node.litmus_rounds != 0, node.request_max_bytes),
       self_{static_cast<std::uint32_t>(std::ranges::find(plan_.names, node.name) -
                                        plan_.names.begin())},
       calls_(groups.size()),

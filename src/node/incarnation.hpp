@@ -37,7 +37,7 @@ class Incarnation final : private EngineEvents {
   /// names; all that is given outlives this.
   [[nodiscard]] static Result<std::unique_ptr<Incarnation>> open(
       const NodeOptions& node, const std::vector<GroupOptions>& groups, IncarnationEvents& events,
-      bool may_create);
+      RequestEvents& requests, bool may_create);
   ~Incarnation() override;
 
   /// One pass over all there is to do. Returns how much was done.
@@ -64,6 +64,8 @@ class Incarnation final : private EngineEvents {
   [[nodiscard]] Subgroup<NativeMemory>& subgroup(std::size_t group) {
     return engine_->subgroup(group);
   }
+  /// Null without requests. See there who may call.
+  [[nodiscard]] Requests<NativeMemory>* requests() { return engine_->requests(); }
   /// Name of the member at that rank of the view.
   [[nodiscard]] const std::string& member(Rank rank) const;
   [[nodiscard]] const View& view() const { return engine_->view(); }
@@ -110,7 +112,7 @@ class Incarnation final : private EngineEvents {
 
  private:
   Incarnation(const NodeOptions& node, const std::vector<GroupOptions>& groups,
-              IncarnationEvents& events, bool may_create);
+              IncarnationEvents& events, RequestEvents& requests, bool may_create);
   [[nodiscard]] Result<void> open_row();
   [[nodiscard]] Result<void> open_fabrics();
   void open_engine();
@@ -154,6 +156,7 @@ class Incarnation final : private EngineEvents {
   const NodeOptions& node_;
   const std::vector<GroupOptions>& groups_;
   IncarnationEvents& events_;
+  RequestEvents& requests_;
   const bool may_create_;
   const RowPlan plan_;
   const Slot self_;

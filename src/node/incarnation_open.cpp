@@ -72,8 +72,9 @@ class MarkedSnapshot {
 
 Result<std::unique_ptr<Incarnation>> Incarnation::open(const NodeOptions& node,
                                                        const std::vector<GroupOptions>& groups,
-                                                       IncarnationEvents& events, bool may_create) {
-  std::unique_ptr<Incarnation> out(new Incarnation(node, groups, events, may_create));
+                                                       IncarnationEvents& events,
+                                                       RequestEvents& requests, bool may_create) {
+  std::unique_ptr<Incarnation> out(new Incarnation(node, groups, events, requests, may_create));
   const Result<std::uint64_t> number = random_u64();
   if (!number) return std::unexpected(number.error());
   out->incarnation_ = *number;
@@ -171,7 +172,8 @@ void Incarnation::open_engine() {
                     .jobs = *state_jobs_,
                     .deliveries = std::move(deliveries),
                     .clock = now_ns,
-                    .time_of_day = time_of_day_ns},
+                    .time_of_day = time_of_day_ns,
+                    .requests = &requests_},
       events);
 }
 

@@ -78,6 +78,30 @@ Result<void> Node::leave(Timeout timeout) {
   return core != nullptr ? core->leave(timeout) : std::unexpected(moved_from());
 }
 
+Result<Reply> Node::send_to(std::string_view member, std::span<const std::byte> bytes,
+                            Timeout timeout) {
+  const std::shared_ptr<NodeCore> core = core_;
+  if (core == nullptr) return std::unexpected(moved_from());
+  return core->requests().ask(member, bytes, timeout);
+}
+
+Result<Reply> Node::send_to(std::string_view member, std::string_view text, Timeout timeout) {
+  return send_to(member, std::as_bytes(std::span(text)), timeout);
+}
+
+Result<void> Node::send_to(std::string_view member, std::span<const std::byte> bytes,
+                           Timeout timeout, ReplyHandler handler) {
+  const std::shared_ptr<NodeCore> core = core_;
+  if (core == nullptr) return std::unexpected(moved_from());
+  return core->requests().ask(member, bytes, timeout, std::move(handler));
+}
+
+Result<void> Node::may_wait(std::string_view call) const {
+  if (core_ == nullptr) return std::unexpected(moved_from());
+  std::optional<Error> refusal = core_->refusal_here(call);
+  return refusal ? std::unexpected(std::move(*refusal)) : Result<void>();
+}
+
 ViewChange Node::view() const { return core_ != nullptr ? core_->view() : ViewChange{}; }
 
 std::optional<Error> Node::failure() const {

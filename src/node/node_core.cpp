@@ -31,6 +31,7 @@ void pause_briefly() {
 NodeCore::NodeCore(NodeOptions options)
     : callbacks_(options.name, [this](const Error& thrown) { fail_with(thrown); }),
       options_(callbacks_.wrap(std::move(options))),
+      requests_(*this, options_),
       may_create_(!options_.join_only),
       caller_idle_(options_.idle) {}
 
@@ -189,6 +190,14 @@ void NodeCore::check_groups() {
       return;
     }
   }
+  const Requests<NativeMemory>* requests = incarnation_->requests();
+  if (requests != nullptr && requests->violation()) [[unlikely]] {
+    const Violation& violation = *requests->violation();
+    fail_with({ErrorCode::peer_lost, "member '" + incarnation_->name_of(violation.slot) +
+                                         "' is corrupt in its requests: " + violation.what +
+                                         "; nothing more is delivered. Restart the group"});
+    return;
+  }
   if (std::exchange(groups_complete_, complete) == complete) return;
   changed_.notify();
   for (const auto& group : groups_) group->completed();
@@ -245,6 +254,11 @@ void NodeCore::rise() {
 void NodeCore::ring_own_doorbell() noexcept {
   const std::uint64_t asleep = incarnation_->asleep().load(std::memory_order_relaxed);
   if (rung_.exchange(asleep, std::memory_order_relaxed) != asleep) incarnation_->sleeper().wake();
+}
+
+void NodeCore::notify_work() noexcept {
+  fence_.light();  // T3: pairs with the heavy one in doze()
+  if (incarnation_->asleep().load(std::memory_order_relaxed) % 2 != 0) ring_own_doorbell();
 }
 
 bool NodeCore::wait_until(Signal& signal, const std::function<bool()>& ready,
@@ -324,6 +338,7 @@ bool NodeCore::fail_with(const Error& error) {
 
 void NodeCore::halt_groups() {
   for (const auto& group : groups_) group->halt();
+  requests_.wake();
 }
 
 std::optional<Error> NodeCore::failure() const {

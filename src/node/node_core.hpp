@@ -33,6 +33,7 @@
 #include "node/group_core.hpp"
 #include "node/incarnation.hpp"
 #include "node/node_life.hpp"
+#include "node/requests_core.hpp"
 #include "predicates/idle_policy.hpp"
 #include "tutti/node.hpp"
 
@@ -55,6 +56,7 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
   [[nodiscard]] ViewChange view() const;
   [[nodiscard]] std::optional<Error> failure() const;
   [[nodiscard]] NodeStatistics statistics() const;
+  [[nodiscard]] RequestsCore& requests() { return requests_; }
 
   /// The Node is gone: ends all it has running and drops the callbacks. Inside a callback of this
   /// node another thread does so, once the callback has returned. Handles and claims that are still
@@ -81,6 +83,8 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
   void calls_ended() override { changed_.notify(); }
   /// Wakes the predicate thread, once per sleep (T3).
   void ring_own_doorbell() noexcept;
+  /// The same if it sleeps, after a change that it is to see. In a view.
+  void notify_work() noexcept;
   /// Waits on `signal` until `ready()`, a failure or the deadline: turns the loop itself with
   /// Drive::caller. True if ready, which is asked no more once it has said so. Inside a callback of
   /// this node it does not wait.
@@ -180,6 +184,7 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
 
   Callbacks callbacks_;
   const NodeOptions options_;
+  RequestsCore requests_;
   std::vector<GroupOptions> group_options_;         // by name
   std::unique_ptr<Incarnation> incarnation_;        // from start on; has what the groups point to
   std::vector<std::unique_ptr<GroupCore>> groups_;  // by name

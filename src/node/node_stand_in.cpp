@@ -40,6 +40,8 @@ CallWatch NodeCore::watch_of_calls() const {
            " meanwhile, and the others wait once they are out of window";
   };
   watch.add(view_call_, "the view callback", nothing_delivered("on its thread"));
+  watch.add(requests_.serving(), RequestsCore::kServing, "requests of other members wait for it");
+  watch.add(requests_.telling(), RequestsCore::kTelling, "other reply handlers wait for it");
   for (std::size_t g = 0; g < groups_.size(); ++g) {
     const GroupOptions& group = groups_[g]->options();
     const std::string of_group = " of group '" + group.name + "'";

@@ -71,7 +71,7 @@ Result<void> NodeCore::start_by(const Deadline& deadline) {
 
 Result<std::unique_ptr<Incarnation>> NodeCore::open_incarnation() {
   try {
-    return Incarnation::open(options_, group_options_, *this, may_create_);
+    return Incarnation::open(options_, group_options_, *this, requests_, may_create_);
   } catch (const std::bad_alloc&) {
     return fail(ErrorCode::system, "no memory for the start of this node: " + memory_advice());
   }
@@ -99,6 +99,7 @@ Result<void> NodeCore::try_start(const Deadline& deadline) {
     return std::unexpected(incarnation.error());
   }
   incarnation_ = std::move(*incarnation);
+  requests_.use(incarnation_->requests());
   if (options_.drive == Drive::caller) watch_.emplace(watch_of_calls());
   life_.set_phase(Phase::running);
   if (options_.drive == Drive::own_thread) {
@@ -219,6 +220,7 @@ Error NodeCore::abandon_start() {
       dismissed_.store(false, std::memory_order_release);
       // If another thread closes it, no other incarnation is tried.
       if (!life_.try_phase(Phase::tried)) life_.try_phase(Phase::stopped);
+      requests_.use(nullptr);
       incarnation_->hang_up();  // before its bootstrap ends, as close() does
       incarnation_.reset();
       return *why;
@@ -243,6 +245,7 @@ void NodeCore::installed(const ViewChange& change) {
     for (const auto& group : groups_) {
       if (Result<void> started = group->start_delivery(); !started) fail_with(started.error());
     }
+    if (Result<void> started = requests_.start(); !started) fail_with(started.error());
   }
   for (const auto& group : groups_) group->entered(change.view);
   if (options_.on_view && !failed()) {

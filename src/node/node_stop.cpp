@@ -160,6 +160,7 @@ void NodeCore::end_calls() {
   }
   life_.try_phase(Phase::closing);  // of several threads that end it, one does
   for (const auto& group : groups_) group->wake_waiters();
+  requests_.wake();
   changed_.notify();
   incarnation_->sleeper().wake();
 }
@@ -242,6 +243,8 @@ bool NodeCore::close(const Deadline& deadline) {
     if (!await_end_of([&] { return completions.has_ended(); }, deadline)) return false;
     completions.join();
   }
+  if (!await_end_of([this] { return requests_.have_ended(); }, deadline)) return false;
+  requests_.join();
   hang_up();
   incarnation_->quit_states();
   if (!await_end_of([this] { return incarnation_->have_states_ended(); }, deadline)) return false;

@@ -12,7 +12,7 @@
 #include "fabric/address.hpp"
 #include "membership/quorum.hpp"
 #include "node/group_rules.hpp"
-#include "smc/record.hpp"
+#include "node/tick_rules.hpp"
 
 namespace tutti {
 namespace {
@@ -229,26 +229,6 @@ Result<void> check_windows(const GroupOptions& group) {
   return {};
 }
 
-Result<void> check_ticks(const GroupOptions& group) {
-  using std::chrono::nanoseconds;
-  const nanoseconds every = group.tick_every;
-  if (every == nanoseconds{0}) return {};
-  if (every < std::chrono::milliseconds(1) || every > std::chrono::days(1)) {
-    return bad("tick_every is " + std::to_string(every.count()) +
-               " ns; legal: 1 ms .. 1 day, or 0 for no ticks");
-  }
-  if (group.order == Order::none) {
-    return bad(
-        "tick_every is for groups with an order: without one members deliver a tick at "
-        "different places; choose another order, or 0");
-  }
-  if (group.message_max_bytes < kTickBytes) {
-    return bad("message_max_bytes is " + std::to_string(group.message_max_bytes) +
-               ", less than the " + std::to_string(kTickBytes) + " bytes of a tick; raise it");
-  }
-  return {};
-}
-
 Result<void> check_token_windows(const GroupOptions& group) {
   struct Field {
     const char* name;
@@ -332,6 +312,15 @@ Result<void> NodeOptions::validate() const {
   }
   if (Result<void> r = check_range("litmus_rounds", litmus_rounds, 0U, kLitmusRoundsMax); !r) {
     return r;
+  }
+  if (Result<void> r = check_range("request_max_bytes", request_max_bytes, 0U, kRequestBytesMax);
+      !r) {
+    return r;
+  }
+  if (on_request && request_max_bytes == 0) {
+    return bad(
+        "on_request is set, but request_max_bytes is 0: no request would come; legal: 1 .. " +
+        std::to_string(kRequestBytesMax) + " with on_request");
   }
   if (Result<void> r = check_duration("suspect_after", suspect_after, 10ms, 1h, "10 ms .. 1 h");
       !r) {

@@ -44,14 +44,16 @@ constexpr std::size_t kStateRingBytes = 256;
 
 std::string name_of(std::uint32_t slot) { return "n" + std::to_string(slot); }
 
-Plan make_plan(std::uint32_t nodes, std::vector<GroupOptions> groups, bool litmus) {
+Plan make_plan(std::uint32_t nodes, std::vector<GroupOptions> groups, bool litmus,
+               std::size_t request_max_bytes) {
   std::vector<std::string> names;
   for (std::uint32_t slot = 0; slot < nodes; ++slot) names.push_back(name_of(slot));
   for (GroupOptions& group : groups) {
     if (group.members.empty()) group.members = names;
     if (group.senders.empty()) group.senders = group.members;
   }
-  return {.rows = RowPlan(std::move(names), std::move(groups), kStateRingBytes, litmus)};
+  return {.rows = RowPlan(std::move(names), std::move(groups), kStateRingBytes, litmus,
+                          request_max_bytes)};
 }
 
 bool has_state(const Plan& plan, std::size_t group) {
@@ -105,7 +107,8 @@ Member::Member(const Plan& plan, ViewMember self, bool may_create, Net& net, std
           .deliveries = std::move(deliveries),
           .clock = nullptr,
           .time_of_day = [this, skew = plan.skew_ns * (self.incarnation % 5) /
-                                      4] { return net_.now_ns() + skew; }},
+                                       4] { return net_.now_ns() + skew; },
+          .requests = take_requests()},
       events, Memory{&net, number()});
 }
 
@@ -144,6 +147,7 @@ std::size_t Member::pass() {
   if (work != 0) wake_handlers(false);
   note_writes();
   if (!stopped() || rests_) follow_end();
+  follow_requests();
   return work;
 }
 
@@ -190,12 +194,6 @@ std::optional<StopReason> Member::stopped() const { return engine_->membership()
 void Member::leave() {
   record(event(EventKind::leave));
   engine_->membership().leave();
-}
-
-void Member::lost(std::uint32_t node) {
-  lost_ns_[Slot{node}] = net_.now_ns();
-  engine_->membership().set_time(net_.now_ns());
-  engine_->lost(Slot{node}, "the world says so");
 }
 
 void Member::believe_lost(std::uint32_t node) {

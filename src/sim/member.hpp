@@ -23,6 +23,8 @@
 #include "sim/net.hpp"
 #include "sim/options.hpp"
 #include "sim/plan.hpp"
+#include "sim/refs.hpp"
+#include "sim/requests.hpp"
 #include "sim/row.hpp"
 #include "sim/seat.hpp"
 #include "sim/suspicion.hpp"
@@ -68,7 +70,6 @@ class Member final : private EngineEvents {
   [[nodiscard]] bool ended_then() const { return ended_then_; }
   /// A path to it does not keep the order of writes.
   [[nodiscard]] bool distrusts() const { return distrusts_; }
-
   void look_at_once() { engine_->look_at_once(); }
   [[nodiscard]] bool was_removed(std::uint64_t incarnation) const;
   void lost(std::uint32_t node);
@@ -133,12 +134,6 @@ class Member final : private EngineEvents {
 
  private:
   static constexpr std::uint64_t kNever = ~0ULL;
-  [[nodiscard]] static history::NodeRef ref(const ViewMember& member) {
-    return {static_cast<std::uint16_t>(member.slot.value), member.incarnation};
-  }
-  [[nodiscard]] static std::uint64_t digest_of(const Proposal& proposal) {
-    return encode(proposal).front();
-  }
   // EngineEvents.
   using EngineEvents::lost;  // called by the world, not by a fabric
   void suspected(const ViewMember& member) override;
@@ -173,6 +168,10 @@ class Member final : private EngineEvents {
   void check_aligned(std::uint16_t group, const std::byte* data);
   void take_handlers(std::uint16_t group);
   void wake_handlers(bool over);
+  [[nodiscard]] RequestEvents* take_requests();
+  void follow_requests();
+  bool turn_requests();
+  bool calls_instead();
   void call_barrier(std::uint16_t group, SendRing& ring);
   void pass_barriers(std::uint16_t group);
   void deliver(std::uint16_t group, std::span<const Message> batch);
@@ -212,6 +211,7 @@ class Member final : private EngineEvents {
   std::vector<Seat> seats_;
   std::vector<Claim> claims_;  // open
   std::unique_ptr<StateJobs> jobs_;
+  std::unique_ptr<AppRequests> requests_;  // only where there are any
   std::unique_ptr<Engine<Memory>> engine_;
   std::uint64_t state_job_ns_ = kNever;  // when the oldest job is done
   std::vector<std::byte> loaded_;        // of a state, so far

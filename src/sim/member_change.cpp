@@ -114,6 +114,10 @@ void Member::check_violations() {
     finding_ = "Y4: " + name() + " says that " + plan_.rows.names[violation->slot] +
                " is corrupt: " + violation->what;
   }
+  if (!requests_ || !engine_->requests()->violation() || !finding_.empty()) return;
+  const Violation& violation = *engine_->requests()->violation();
+  finding_ = "Y4: " + name() + " says that " + plan_.rows.names[violation.slot] +
+             " is corrupt: " + violation.what;
 }
 
 }  // namespace tutti::sim

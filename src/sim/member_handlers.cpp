@@ -55,6 +55,7 @@ bool Member::turn_handlers() {
     awake |= seat.handlers->turn(net_.now_ns(), random_.one_in(4) ? takes_ns : 0);
     if (finding_.empty()) finding_ = seat.handlers->finding();
   }
+  if (turn_requests()) awake = true;
   return awake;
 }
 
@@ -73,7 +74,8 @@ std::string Member::unanswered() const {
       return "CP1: " + name() + " does not call a handler";
     }
   }
-  return {};
+  const std::string waits = requests_ ? requests_->unanswered() : std::string();
+  return waits.empty() ? waits : "D17: " + name() + " " + waits;
 }
 
 }  // namespace tutti::sim

@@ -46,6 +46,7 @@ void Member::take_seat(std::uint16_t group) {
 }
 
 void Member::send(bool safe) {
+  if (calls_instead()) return;
   const auto group = static_cast<std::uint16_t>(random_.below(seats_.size()));
   SendRing* ring = engine_->subgroup(group).ring();
   if (ring == nullptr || told_.id == 0) return;

@@ -108,6 +108,10 @@ std::string to_string(const Options& options) {
   if (options.handler_one_in != 0) out << "handlers 1/" << options.handler_one_in << ", ";
   if (options.tick_every_ns != 0) out << "ticks each " << options.tick_every_ns << " ns, ";
   if (options.barrier_one_in != 0) out << "barriers 1/" << options.barrier_one_in << ", ";
+  if (options.request_one_in != 0) {
+    out << "requests 1/" << options.request_one_in << " up to " << options.request_max_bytes
+        << " bytes, ";
+  }
   if (const InterruptOptions& stops = options.interrupts; stops.one_in != 0) {
     out << "passes stop 1/" << stops.one_in << " for " << stops.most_ns << " ns, " << stops.pauses
         << " for long, " << stops.deaths << " for good, ";

@@ -81,9 +81,11 @@ struct Options {
   std::uint32_t large_one_in = 4;  ///< one message in so many is of any size, the others are small
   std::uint32_t claims = 0;  ///< how many may be open at a time; they are committed in any order
   bool parts = false;  ///< groups have only some nodes as members, and some of those as senders
-  std::uint32_t handler_one_in = 0;  ///< for one message in so many, and for space; 0: none
-  std::uint32_t barrier_one_in = 0;  ///< instead of one message in so many, a barrier; 0: none
-  std::uint64_t tick_every_ns = 0;   ///< GroupOptions; clocks differ by up to 64 times that
+  std::uint32_t handler_one_in = 0;     ///< for one message in so many, and for space; 0: none
+  std::uint32_t barrier_one_in = 0;     ///< instead of one message in so many, a barrier; 0: none
+  std::uint32_t request_one_in = 0;     ///< instead of one message in so many, a request; 0: none
+  std::uint32_t request_max_bytes = 0;  ///< NodeOptions
+  std::uint64_t tick_every_ns = 0;      ///< GroupOptions; clocks differ by up to 64 times that
   std::uint32_t burst = 1;  ///< how many messages are sent at once, also in a change of view
   std::uint32_t litmus_rounds = 0;  ///< NodeOptions
   NetOptions net{};

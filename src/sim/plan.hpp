@@ -37,6 +37,7 @@ struct Plan {
   std::uint32_t handler_one_in = 0;  ///< the same
   std::uint64_t handler_ns = 0;      ///< the longest time that one takes
   std::uint32_t barrier_one_in = 0;  ///< Options
+  std::uint32_t request_one_in = 0;  ///< Options
   std::uint64_t claim_ns = 0;        ///< the longest time that one stays open
   std::uint32_t litmus_rounds = 0;   ///< EngineOptions
   bool one_host = false;             ///< all rows are shared
@@ -57,6 +58,6 @@ struct Plan {
 [[nodiscard]] bool has_state(const Plan& plan, std::size_t group);
 
 [[nodiscard]] Plan make_plan(std::uint32_t nodes, std::vector<GroupOptions> groups,
-                             bool litmus = false);
+                             bool litmus = false, std::size_t request_max_bytes = 0);
 
 }  // namespace tutti::sim

@@ -94,6 +94,32 @@ std::vector<Scenario> scenarios_of_applications() {
                            .in_changes = 2,
                            .ends = rare.one_in(4)};
        }},
+      {"requests",
+       "applications ask one another, while members crash, pause, join, leave, end and come again",
+       [](Options& options) {
+         Prng rare(options.seed ^ 0x72657175ULL);
+         options.request_one_in = static_cast<std::uint32_t>(1 + rare.below(3));
+         options.request_max_bytes = rare.one_in(2) ? 1000 : 100;
+         options.nodes = std::max(options.nodes, 3U);
+         options.founders = options.nodes - options.nodes / 4;
+         if (rare.one_in(2)) options.hosts = 1;
+         options.net.slow_one_in = 0;
+         options.send_every_ns = (options.net.delay_ns + options.net.jitter_ns) << rare.below(3);
+         options.faults = {.crashes = 3,
+                           .pauses = static_cast<std::uint32_t>(rare.below(3)),
+                           .one_way_cuts = static_cast<std::uint32_t>(rare.below(3)),
+                           .broken_links = 2,
+                           .leaves = 2,
+                           .in_changes = 2,
+                           .ends = rare.one_in(4),
+                           .late_writes = rare.one_in(3)};
+         if (options.hosts != 1) return;
+         // An application writes while its node is between two words of a step.
+         options.interrupts = {.one_in = 1U << rare.below(4),
+                               .most_ns = options.net.delay_ns << rare.below(4),
+                               .pauses = static_cast<std::uint32_t>(rare.below(3)),
+                               .deaths = static_cast<std::uint32_t>(rare.below(2))};
+       }},
       {"barriers",
        "applications call barriers while members crash, pause, join, leave and are cut off",
        [](Options& options) {

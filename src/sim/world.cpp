@@ -70,7 +70,8 @@ Plan plan_of(const Options& options, Rounds& rounds, TokenWatch& tokens, TickWat
              std::function<Lingered(std::uint32_t)> linger) {
   TUTTI_ASSERT(options.founders >= PrimaryQuorum::founders_min(options.nodes), options.founders,
                options.nodes);  // J7
-  Plan plan = make_plan(options.nodes, groups_of(options), options.litmus_rounds != 0);
+  Plan plan = make_plan(options.nodes, groups_of(options), options.litmus_rounds != 0,
+                        options.request_max_bytes);
   plan.heartbeat_ns = options.heartbeat_ns;
   plan.suspect_after_ns = options.suspect_after_ns;
   plan.hold_ns = options.step_ns + (options.seed % 2) * options.suspect_after_ns / 2;
@@ -83,6 +84,7 @@ Plan plan_of(const Options& options, Rounds& rounds, TokenWatch& tokens, TickWat
   plan.handler_one_in = options.handler_one_in;
   plan.handler_ns = 4 * options.send_every_ns;
   plan.barrier_one_in = options.barrier_one_in;
+  plan.request_one_in = options.request_one_in;
   plan.claim_ns = 8 * options.send_every_ns;
   plan.litmus_rounds = options.litmus_rounds;
   plan.look_every_ns = options.look_every_ns;

@@ -32,7 +32,8 @@ void World::end_pass(std::uint32_t node, std::size_t work) {
   Node& runner = nodes_[node];
   const bool in_callback = lingering_ == node;
   if (options_.faults.ends && ask_to_end(node)) ++work;
-  const bool has_threads = options_.own_threads || options_.handler_one_in != 0;
+  const bool has_threads =
+      options_.own_threads || options_.handler_one_in + options_.request_one_in != 0;
   if (has_threads && !std::exchange(runner.turns, true)) {
     at(soon(2 * options_.step_ns), What::turn, node);
   }

@@ -16,7 +16,7 @@ import unittest
 from pathlib import Path
 
 # Each folder of src/ may include itself and what stands before it; tutti/ is open to all.
-LIBRARY = ("base fabric sst smc flow predicates multicast ring membership engine log node dds "
+LIBRARY = ("base fabric sst smc flow predicates multicast ring membership requests engine log node dds "
            "relay").split()
 # Not in libtutti: a library of their own, for the command, the tests and the benchmarks.
 TOOLS = "history doctor sim".split()
@@ -25,7 +25,8 @@ LAYERS = LIBRARY + TOOLS + ["cli"]
 ONLY = {"history": {"base", "history"}}
 
 # Single-threaded state machines: time and effects come and go through step().
-CORE = {"sst", "flow", "smc", "predicates", "multicast", "ring", "membership", "engine"}
+CORE = {"sst", "flow", "smc", "predicates", "multicast", "ring", "membership", "requests",
+        "engine"}
 BANNED_IN_CORE = [(re.compile(pattern, re.M), word) for pattern, word in (
     (r"\bstd\s*::\s*\w*mutex\b", "a mutex"),
     (r"\bstd\s*::\s*condition_variable\w*", "a condition variable"),

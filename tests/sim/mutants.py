@@ -42,7 +42,7 @@ CPU_PER_SEED_S = 3
 MEMORY_BYTES = 4 << 30
 # What the simulator runs; of the library, the rest is only linked.
 LAYERS = {"base", "fabric", "sst", "flow", "smc", "predicates", "multicast", "ring", "membership",
-          "engine", "sim"}
+          "requests", "engine", "sim"}
 OBJECT = re.compile(r"CMakeFiles/tutti_(\w+)\.dir/.*\.o$")
 # Where a compiler notes what it read: Ninja's business.
 DEPENDENCIES = re.compile(r" -MD -MT \S+ -MF \S+")

@@ -31,6 +31,9 @@
 #include "multicast/subgroup.cpp"             // NOLINT(bugprone-suspicious-include)
 #include "multicast/total_order.cpp"          // NOLINT(bugprone-suspicious-include)
 #include "multicast/unordered.cpp"            // NOLINT(bugprone-suspicious-include)
+#include "requests/requests.cpp"              // NOLINT(bugprone-suspicious-include)
+#include "requests/requests_take.cpp"         // NOLINT(bugprone-suspicious-include)
+#include "requests/requests_write.cpp"        // NOLINT(bugprone-suspicious-include)
 #include "ring/lcr/chain.cpp"                 // NOLINT(bugprone-suspicious-include)
 #include "ring/lcr/chain_post.cpp"            // NOLINT(bugprone-suspicious-include)
 #include "ring/lcr/lcr.cpp"                   // NOLINT(bugprone-suspicious-include)
@@ -66,6 +69,7 @@ template class StateGiver<testing::LandingMemory>;
 template class StateTaker<testing::LandingMemory>;
 template class StateTransfer<testing::LandingMemory>;
 template class Litmus<testing::LandingMemory>;
+template class Requests<testing::LandingMemory>;
 template class Engine<testing::LandingMemory>;
 
 }  // namespace tutti

@@ -58,7 +58,7 @@ GroupOptions small_group(const std::string& name, const std::string& members,
 
 World::World(const WorldOptions& options)
     : options_(options),
-      plan_(node_names(options.nodes), sorted(options.groups), 0, false),
+      plan_(node_names(options.nodes), sorted(options.groups), 0, false, 0),
       random_(options.seed),
       running_(options.nodes) {
   std::vector<std::size_t> row_bytes;

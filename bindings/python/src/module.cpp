@@ -1,6 +1,7 @@
 #include <nanobind/stl/string_view.h>
 
 #include "python.hpp"
+#include "request.hpp"
 #include "tutti/version.hpp"
 
 NB_MODULE(_tutti, module) {
@@ -14,6 +15,7 @@ NB_MODULE(_tutti, module) {
       nanobind::arg("object"), "Whether it has the buffer protocol.");
   tutti::python::bind_log(module);
   tutti::python::bind_node(module);
+  tutti::python::bind_request(module);
   tutti::python::bind_group(module);
   tutti::python::bind_claim(module);
   tutti::python::bind_space(module);

@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "request.hpp"
 #include "state.hpp"
 
 namespace tutti::python {
@@ -125,6 +126,10 @@ NodeOptions node_options(const nb::dict& from) {
   keywords.to("slow_after", options.slow_after);
   keywords.to("remove_after", options.remove_after);
   keywords.to("litmus_rounds", options.litmus_rounds);
+  keywords.to("request_max_bytes", options.request_max_bytes);
+  if (const nb::object answer = keywords.take("on_request"); answer.is_valid()) {
+    options.on_request = answered_by(answer);
+  }
   keywords.end();
   return options;
 }

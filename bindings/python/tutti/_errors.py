@@ -17,6 +17,8 @@ class ErrorCode(StrEnum):
     in_callback = "in_callback"  #: a call that waits, made inside a callback of its node
     system = "system"  #: the operating system refused: memory, descriptors, sockets
     complete = "complete"  #: all senders finished, and every member has delivered everything
+    refused = "refused"  #: the other member's on_request answered with an error, or it has none
+    no_space = "no_space"  #: no space right now, and the call does not wait; nothing was sent
 
 
 class Error(Exception):
@@ -76,6 +78,14 @@ class Complete(Error):
     """All senders have finished, and every member has delivered everything."""
 
 
+class Refused(Error):
+    """The other member's on_request answered with an error, or it has none."""
+
+
+class NoSpace(Error):
+    """No space right now, and the call does not wait; nothing was sent."""
+
+
 _CODES = list(ErrorCode)
 _CLASSES: dict[ErrorCode, type[Error]] = {
     ErrorCode.invalid_argument: InvalidArgument,
@@ -87,6 +97,8 @@ _CLASSES: dict[ErrorCode, type[Error]] = {
     ErrorCode.in_callback: InCallback,
     ErrorCode.system: System,
     ErrorCode.complete: Complete,
+    ErrorCode.refused: Refused,
+    ErrorCode.no_space: NoSpace,
 }
 
 

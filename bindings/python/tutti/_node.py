@@ -9,7 +9,7 @@ import traceback
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from datetime import timedelta
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
 from . import _log, _tutti
@@ -17,6 +17,9 @@ from ._errors import Error, TimedOut, error_of
 from ._group import Group
 from ._readable import readable
 from ._types import (Drive, FabricChoice, Level, NodeStatistics, Order, ViewChange, view_of)
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
 
 Seconds = float | timedelta
 
@@ -39,6 +42,9 @@ class Node(_tutti.Node):
     Order of calls: Node(...), join() once per group, start(), then calls of the groups from any
     thread, then stop() or leave(). As a context manager it stops at the end of the with statement
     (STOP_TIMEOUT), or leaves at once if its body raised.
+
+    `on_request(member, data)` answers the requests of other members (send_to): it returns the reply as
+    bytes, on a thread of the node. What it raises, its caller gets as the text of a Refused.
 
     Options have the names of C++ (include/tutti/options.hpp says what each means and may be); None
     is the library's default. Durations are seconds or a timedelta.
@@ -63,6 +69,8 @@ class Node(_tutti.Node):
         slow_after: Seconds | None = None,
         remove_after: Seconds | None = None,
         litmus_rounds: int | None = None,
+        request_max_bytes: int | None = None,
+        on_request: Callable[[str, bytes], ReadableBuffer] | None = None,
     ) -> None:
         options = {key: value for key, value in locals().items()
                    if key not in ("self", "__class__")}
@@ -145,6 +153,20 @@ class Node(_tutti.Node):
     def wait(self, timeout: Seconds | None = None) -> None:
         """With Drive.caller: sleeps until poll() may have something to do, at most 20 ms."""
         super().wait(timeout)
+
+    def send_to(self, member: str, data: ReadableBuffer, timeout: Seconds | None = None) -> bytes:
+        """Sends a request to one other member and waits for its reply. Each request is handled at most
+        once; an error says why there is no reply, and leaves open whether it was handled."""
+        return _tutti.send_to(self, member, data, timeout)
+
+    async def request(self, member: str, data: ReadableBuffer,
+                      timeout: Seconds | None = None) -> bytes:
+        """As send_to(), for asyncio; but if there is no space for the request right now, it raises
+        NoSpace at once. A task that is cancelled drops the reply."""
+        asking = _tutti.Asking(self, member, data, timeout)
+        while (reply := asking.fetch()) is None:
+            await readable(asking.fileno())
+        return reply
 
     def view(self) -> ViewChange:
         """The view this node is in; its number is 0 before the first one."""

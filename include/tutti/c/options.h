@@ -66,7 +66,12 @@ typedef struct tutti_node_options {
   uint32_t litmus_rounds;
   void (*on_view)(const tutti_view_t* view, void* user); /**< `view` lives as long as the call */
   void (*log)(int level, const char* text, size_t length, void* user); /**< no zero at its end */
-  void* user;                                                          /**< for these callbacks */
+  void* user; /**< for these callbacks and on_request */
+  /** Answers a request of the member `from`: writes the reply (tutti_answer_write) and returns 0,
+   * or the text of an error and returns anything else. */
+  int (*on_request)(const char* from, const void* bytes, size_t size, tutti_answer_t* answer,
+                    void* user);
+  uint32_t request_max_bytes; /**< of a request or a reply; 0: no requests */
 } tutti_node_options_t;
 
 /** Takes the next bytes of a state that is being saved. */

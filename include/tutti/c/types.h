@@ -33,7 +33,9 @@ enum tutti_code {
   TUTTI_E_STOPPED = -6,
   TUTTI_E_IN_CALLBACK = -7,
   TUTTI_E_SYSTEM = -8,
-  TUTTI_E_COMPLETE = -9
+  TUTTI_E_COMPLETE = -9,
+  TUTTI_E_REFUSED = -10,
+  TUTTI_E_NO_SPACE = -11
 };
 
 /** The name of a code, such as "timed_out". */
@@ -46,6 +48,8 @@ typedef struct tutti_error {
 
 typedef struct tutti_node tutti_node_t;
 typedef struct tutti_group tutti_group_t;
+typedef struct tutti_reply tutti_reply_t;
+typedef struct tutti_answer tutti_answer_t;
 
 /** The ticket of a tick of the group's clock (option tick_every_ns), which comes among the
  * messages. */

@@ -41,6 +41,7 @@ Result<void> Handshakes::prepare() {
   base_.founding = request_.founding;
   base_.fabric = fabric_text(node);
   base_.litmus_rounds = node.litmus_rounds;
+  base_.request_max_bytes = node.request_max_bytes;
   base_.host = this_host();
   base_.row_bytes = request_.own_row_bytes;
   base_.groups = request_.groups;

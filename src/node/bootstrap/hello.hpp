@@ -45,6 +45,7 @@ struct Hello {
   std::string fabric = "auto";                    ///< the option, as users write it
   std::map<std::string, std::string> carriers{};  ///< by name: what each says, see Carrier::offer
   std::uint32_t litmus_rounds = 0;
+  std::uint32_t request_max_bytes = 0;
   HostIdentity host;
   std::uint64_t row_bytes = 0;
   std::vector<GroupOptions> groups;  ///< resolved, without callbacks

@@ -168,6 +168,10 @@ Result<void> compatible(const Hello& mine, const Hello& theirs) {
   }
   if (r = check_groups(pair); !r) return r;
   r = pair.same<std::uint64_t>("litmus_rounds", mine.litmus_rounds, theirs.litmus_rounds);
+  if (r) {
+    r = pair.same<std::uint64_t>("request_max_bytes", mine.request_max_bytes,
+                                 theirs.request_max_bytes);
+  }
   if (!r) return r;
   if (const auto carrier = choose_carrier(mine, theirs); !carrier) {
     return std::unexpected(carrier.error());

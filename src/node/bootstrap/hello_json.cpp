@@ -135,6 +135,7 @@ Result<std::string> encode_hello(const Hello& hello) {
                       {"fabric", hello.fabric},
                       {"carriers", hello.carriers},
                       {"litmus_rounds", hello.litmus_rounds},
+                      {"request_max_bytes", hello.request_max_bytes},
                       {"host",
                        {{"boot_id", hello.host.boot_id},
                         {"user", hello.host.user},
@@ -178,6 +179,7 @@ Result<Hello> decode_hello(std::string_view text) {
   }
   hello.carriers = carriers_from(reader, problem);
   hello.litmus_rounds = static_cast<std::uint32_t>(reader.number("litmus_rounds", kU32));
+  hello.request_max_bytes = static_cast<std::uint32_t>(reader.number("request_max_bytes", kU32));
   if (const json* host = reader.find("host"); host != nullptr) {
     JsonReader fields(*host, problem);
     hello.host = {fields.text("boot_id", kHelloTextMax), fields.number("user", kU64),

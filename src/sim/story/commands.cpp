@@ -176,7 +176,8 @@ Result<void> Commands::make_world(const Words& founders) {
   group_.window_bytes = 4096;
   group_.message_max_bytes = 200;
   if (Result<void> valid = group_.validate(); !valid) return valid;
-  plan_ = std::make_unique<Plan>(Plan{.rows = RowPlan(names_, {group_}, kStateRingBytes, false)});
+  plan_ =
+      std::make_unique<Plan>(Plan{.rows = RowPlan(names_, {group_}, kStateRingBytes, false, 0)});
   rounds_ = std::make_unique<Rounds>(plan_->rows.nodes());
   plan_->rounds = rounds_.get();
   plan_->heartbeat_ns = ScriptedWorld::kHeartbeatNs;

@@ -59,6 +59,11 @@ TEST(Compatible, RoundsOfTheLitmusMustBeEqual) {
               HasSubstr("is 0 at a but 7 at b"));
 }
 
+TEST(Compatible, SizesOfRequestsMustBeEqual) {
+  EXPECT_THAT(mismatch([](Hello&, Hello& b) { b.request_max_bytes = 64; }, "request_max_bytes"),
+              HasSubstr("is 0 at a but 64 at b"));
+}
+
 TEST(Compatible, EachGroupOptionMustBeEqual) {
   const auto with = [](const std::string& field, const std::function<void(GroupOptions&)>& change) {
     return mismatch([&](Hello&, Hello& b) { change(b.groups[0]); }, "group 'log': " + field);

@@ -33,6 +33,7 @@ TEST(Hello, IsReadBack) {
   h.running = true;
   h.founding = Founding::agreed;
   h.litmus_rounds = 1000;
+  h.request_max_bytes = 4096;
   h.groups.push_back(group("gr\xc3\xbc", {"c", "a"}));
   h.groups.back().senders = {"a"};
   h.groups.back().order = Order::none;
@@ -48,6 +49,7 @@ TEST(Hello, IsReadBack) {
   EXPECT_TRUE(read->running);
   EXPECT_EQ(read->founding, Founding::agreed);
   EXPECT_EQ(read->litmus_rounds, 1000U);
+  EXPECT_EQ(read->request_max_bytes, 4096U);
   EXPECT_EQ(read->host.boot_id, "boot");
   EXPECT_EQ(read->row_bytes, 4096U);
   ASSERT_EQ(read->members.size(), 3U);
@@ -83,7 +85,7 @@ TEST(Hello, HasTheFieldsOfItsVersion) {
   const nlohmann::json sent = nlohmann::json::parse(hello_body(hello("a", 1)));
   EXPECT_EQ(fields_of(sent),
             "carriers fabric founding groups host incarnation litmus_rounds members name protocol "
-            "row_bytes running to version ");
+            "request_max_bytes row_bytes running to version ");
   EXPECT_EQ(fields_of(sent["groups"][0]),
             "accelerated_window alignment global_window level maximum_gap members "
             "message_max_bytes name order "

@@ -219,6 +219,16 @@ TEST(Options, ALitmusHasAnEnd) {
               HasSubstr("litmus_rounds is 1000001; legal: 0 .. 1000000"));
 }
 
+TEST(Options, RequestsHaveASize) {
+  EXPECT_EQ(node_error([](auto& n) { n.request_max_bytes = kRequestBytesMax; }), "accepted");
+  EXPECT_THAT(node_error([](auto& n) { n.request_max_bytes = kRequestBytesMax + 1; }),
+              HasSubstr("request_max_bytes is 1048577; legal: 0 .. 1048576"));
+  EXPECT_THAT(node_error([](auto& n) {
+                n.on_request = [](const Request&) { return std::vector<std::byte>(); };
+              }),
+              HasSubstr("on_request is set, but request_max_bytes is 0"));
+}
+
 // Fewer could found two groups that know nothing of each other.
 TEST(Options, FoundersAreMoreThanHalfOfTheMembers) {
   const auto with = [](std::uint32_t founders, std::size_t members) {

@@ -26,7 +26,7 @@ using ::testing::StartsWith;
 using Clock = std::chrono::steady_clock;
 
 /// An incarnation of a member, passed by the test, which notes when it closed whose connection.
-class Watcher final : public IncarnationEvents {
+class Watcher final : public IncarnationEvents, public RequestEvents {
  public:
   explicit Watcher(const TestMember& as, bool may_create = true)
       : node_(as.node), groups_(as.resolved()), closed_at_(as.node.members.size()) {
@@ -37,7 +37,7 @@ class Watcher final : public IncarnationEvents {
         if (text.starts_with("'" + node_.members[slot].name + "'")) closed_at_[slot] = Clock::now();
       }
     };
-    auto opened = Incarnation::open(node_, groups_, *this, may_create);
+    auto opened = Incarnation::open(node_, groups_, *this, *this, may_create);
     EXPECT_TRUE(opened) << opened.error().message;
     incarnation_ = std::move(*opened);
   }
@@ -60,6 +60,13 @@ class Watcher final : public IncarnationEvents {
   void calls_ended() override {}
   void lend() override {}
   void take_back() override {}
+
+  // Its members have no requests.
+  void opened(Slot, std::uint64_t) override {}
+  void request(Slot, std::uint64_t, std::uint64_t, std::span<const std::byte>) override {}
+  void reply(Slot, std::uint64_t, std::uint64_t, bool, std::span<const std::byte>) override {}
+  void gone(Slot, std::uint64_t) override {}
+  void space(Slot) override {}
 
  private:
   NodeOptions node_;
