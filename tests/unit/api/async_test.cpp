@@ -247,6 +247,30 @@ TEST_F(Async, FuturesAndCoroutines) {
   EXPECT_EQ(all.get_future().get(), kMessages);
 }
 
+TEST(AsyncRequests, AreAwaitedByCoroutines) {
+  TestCluster cluster({.members = 2}, [](std::size_t, NodeOptions& options) {
+    options.request_max_bytes = 64;
+    options.on_request = [](const Request& request) -> Result<std::vector<std::byte>> {
+      if (request.bytes.empty()) return fail(ErrorCode::refused, "nothing was asked");
+      return bytes_of("to " + std::string(request.from) + ": " + std::string(request.text()));
+    };
+  });
+  cluster.start();
+  std::promise<std::vector<std::string>> all;
+  const auto asks = [&](Node& node) -> Task {
+    std::vector<std::string> outcomes;
+    for (const std::string& question : {std::string("x"), std::string()}) {
+      const Result<Reply> got =
+          co_await reply(node, "b", std::as_bytes(std::span(question)), kPatience);
+      outcomes.push_back(got ? std::string(got->text()) : got.error().message);
+    }
+    all.set_value(outcomes);
+  };
+  asks(cluster.node(0));
+  EXPECT_THAT(all.get_future().get(),
+              ::testing::ElementsAre("to a: x", HasSubstr("nothing was asked")));
+}
+
 TEST(AsyncDrivenByTheCaller, CallsHandlersWhileTheApplicationPolls) {
   TestCluster cluster({.members = 1, .drive = Drive::caller, .groups = {small_group()}});
   cluster.start();
