@@ -96,8 +96,9 @@ class Parity(unittest.TestCase):
         "members": ["members", "member_count"], "senders": ["senders", "sender_count"],
         "snapshot": [],  # save_state is the way in C
     }
-    TIMES = {"start_timeout", "suspect_after", "slow_after", "remove_after"}
+    TIMES = {"start_timeout", "suspect_after", "slow_after", "remove_after", "tick_every"}
     OF_C = {"size", "user"}
+    OF_GROUPS_IN_C = {"on_tick"}  # of a replicated machine: TakesTicks in C++
 
     def test_options(self):
         cpp = (INCLUDE / "options.hpp").read_text(encoding="utf-8")
@@ -105,6 +106,8 @@ class Parity(unittest.TestCase):
         for there, here in (("NodeOptions", "tutti_node_options"),
                             ("GroupOptions", "tutti_group_options")):
             wanted = set(self.OF_C)
+            if there == "GroupOptions":
+                wanted |= self.OF_GROUPS_IN_C
             for field in struct_of(cpp, there):
                 wanted |= set(self.OTHERWISE.get(
                     field, [field + "_ns" if field in self.TIMES else field]))
