@@ -120,6 +120,9 @@ RequestHandler answered_by(decltype(tutti_node_options_t::on_request) handle, vo
     const std::string from(request.from);  // ends with a zero
     const int status =
         handle(from.c_str(), request.bytes.data(), request.bytes.size(), &answer, user);
+    if (answer.out_of_memory) {
+      return fail(ErrorCode::refused, "there was no memory for the answer of on_request");
+    }
     if (status == 0) return std::move(answer.bytes);
     if (answer.bytes.empty()) {
       return fail(ErrorCode::refused, "on_request returned " + std::to_string(status));

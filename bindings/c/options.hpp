@@ -13,6 +13,7 @@ struct tutti_sink {
 
 struct tutti_answer {
   std::vector<std::byte> bytes;
+  bool out_of_memory = false;
 };
 
 namespace tutti::c {

@@ -1,5 +1,6 @@
 #include "tutti/c/request.h"
 
+#include <exception>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -32,8 +33,13 @@ std::span<const std::byte> span_of(const void* bytes, std::size_t size) {
 }  // namespace
 
 void tutti_answer_write(tutti_answer_t* answer, const void* bytes, size_t size) {
+  if (answer == nullptr || bytes == nullptr) return;
   const std::span<const std::byte> more = span_of(bytes, size);
-  answer->bytes.insert(answer->bytes.end(), more.begin(), more.end());
+  try {  // nothing is thrown through a program in C
+    answer->bytes.insert(answer->bytes.end(), more.begin(), more.end());
+  } catch (const std::exception&) {
+    answer->out_of_memory = true;
+  }
 }
 
 int tutti_node_send_to(tutti_node_t* node, const char* member, const void* bytes, size_t size,

@@ -76,6 +76,7 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
   [[nodiscard]] std::optional<Error> refusal_here(std::string_view call) const;
   /// Why nothing more comes of the groups; nothing while they go on, or have not begun.
   [[nodiscard]] std::optional<Error> why_over() const;
+  [[nodiscard]] bool in_view() const { return life_.in_view(); }
   void log(LogLevel level, std::string_view text) const;
   /// A claim on one of the groups has ended after the Node (node_end.cpp).
   void late_claim_ended() noexcept;

@@ -243,6 +243,7 @@ bool NodeCore::close(const Deadline& deadline) {
     if (!await_end_of([&] { return completions.has_ended(); }, deadline)) return false;
     completions.join();
   }
+  requests_.close();
   if (!await_end_of([this] { return requests_.have_ended(); }, deadline)) return false;
   requests_.join();
   hang_up();

@@ -117,6 +117,7 @@ std::optional<RequestsCore::Due> RequestsCore::next_due(std::uint64_t now, bool&
   if (due_.empty()) return {};
   std::optional<Due> due = std::move(due_.front());
   due_.pop_front();
+  due_bytes_ -= due->bytes();
   return due;
 }
 
@@ -127,7 +128,14 @@ void RequestsCore::tell_all() {
     const std::uint64_t now = now_ns();
     bool over = false;
     std::uint64_t next = now + static_cast<std::uint64_t>(kLongestRest.count());
-    std::optional<Due> due = next_due(now, over, next);
+    std::optional<Due> due;
+    try {
+      due = next_due(now, over, next);
+    } catch (const std::bad_alloc&) {  // nothing is lost: what is next is looked at again
+      to_tell_.cancel();
+      node_.callbacks().call(kTelling, [] { throw; });
+      continue;
+    }
     if (due) {
       to_tell_.cancel();
       telling_call_.begin();

@@ -56,12 +56,27 @@ Error RequestsCore::late(Slot to, std::chrono::nanoseconds timeout, bool written
                                     "request callback is slow"};
 }
 
-// The call's number; 0 if there is no space.
-Result<std::uint64_t> RequestsCore::write(Slot to, std::span<const std::byte> bytes, Call call) {
+Error RequestsCore::own_end() const {
+  if (std::optional<Error> over = node_.why_over()) return *over;
+  return {ErrorCode::stopped, "node '" + options_.name +
+                                  "' is in no view any more, so no reply comes; a request that was "
+                                  "sent may have been handled"};
+}
+
+// RC4.
+std::size_t RequestsCore::most_due() const {
+  return std::max<std::size_t>(std::size_t{4} << 20, std::size_t{8} * options_.request_max_bytes);
+}
+
+// The call's number; 0 if there is no space. Then, and after an error, the call is as it was: what
+// its handler refers to must not be destroyed with the lock (RC3).
+Result<std::uint64_t> RequestsCore::write(Slot to, std::span<const std::byte> bytes, Call& call) {
   if (std::optional<Error> over = node_.why_over()) return std::unexpected(std::move(*over));
+  if (ended_) return std::unexpected(own_end());
   call.to = to;
   call.session = sessions_[to];
-  if (call.session == 0) return std::unexpected(not_in_view(to));
+  // Sessions begin before the application is told of the view: not before that may it ask.
+  if (call.session == 0 || !node_.in_view()) return std::unexpected(not_in_view(to));
   const std::uint64_t id = next_id_;
   // First, for it may find no memory; the reply waits for the lock.
   const auto at = calls_.emplace_hint(calls_.end(), id, std::move(call));
@@ -70,11 +85,13 @@ Result<std::uint64_t> RequestsCore::write(Slot to, std::span<const std::byte> by
       ++next_id_;
       return id;
     case Lanes::Written::full:
+      call = std::move(at->second);
       calls_.erase(at);
       return 0;
     case Lanes::Written::gone:
       break;
   }
+  call = std::move(at->second);
   calls_.erase(at);
   return std::unexpected(not_in_view(to));
 }
@@ -88,6 +105,7 @@ Result<Reply> RequestsCore::ask(std::string_view member, std::span<const std::by
   if (!to) return std::unexpected(to.error());
   std::uint64_t id = 0;  // not written yet
   std::optional<Result<Reply>> outcome;
+  Call call;
   const auto look = [&] {
     const auto at = calls_.find(id);
     if (at == calls_.end() || !at->second.outcome) return;
@@ -100,7 +118,7 @@ Result<Reply> RequestsCore::ask(std::string_view member, std::span<const std::by
       const std::lock_guard lock(mutex_);
       if (id != 0) {
         look();
-      } else if (const Result<std::uint64_t> written = write(*to, bytes, {}); written) {
+      } else if (const Result<std::uint64_t> written = write(*to, bytes, call); written) {
         id = *written;
         wrote = id != 0;
       } else {
@@ -128,14 +146,27 @@ Result<void> RequestsCore::ask(std::string_view member, std::span<const std::byt
   }
   const Result<Slot> to = check(member, bytes.size());
   if (!to) return std::unexpected(to.error());
+  Call call{.handler = std::move(handler)};
   {
     const std::lock_guard lock(mutex_);
+    if (!node_.in_view() && !node_.why_over()) return std::unexpected(not_in_view(*to));
     if (Result<void> started = start_telling(); !started) return started;
+    if (due_bytes_ >= most_due()) {
+      return fail(ErrorCode::no_space,
+                  "no space for another reply right now: the reply handlers of node '" +
+                      options_.name + "' have yet to take " + std::to_string(due_.size()) +
+                      "; see whether one is slow");
+    }
     const std::uint64_t now = now_ns();
-    const auto left = static_cast<std::uint64_t>(Deadline(timeout).left(now).count());
-    const auto limit = limits_.emplace(now + left, next_id_).first;
-    const Result<std::uint64_t> written =
-        write(*to, bytes, {.until_ns = now + left, .handler = std::move(handler)});
+    call.until_ns = now + static_cast<std::uint64_t>(Deadline(timeout).left(now).count());
+    const auto limit = limits_.emplace(call.until_ns, next_id_).first;
+    Result<std::uint64_t> written = 0;
+    try {
+      written = write(*to, bytes, call);
+    } catch (...) {  // no memory: a limit has a call
+      limits_.erase(limit);
+      throw;
+    }
     if (!written || *written == 0) limits_.erase(limit);
     if (!written) return std::unexpected(written.error());
     if (*written == 0) {
@@ -153,6 +184,7 @@ Result<void> RequestsCore::ask(std::string_view member, std::span<const std::byt
 // Once the node is over nothing is accepted any more, and the thread ends.
 Result<void> RequestsCore::start_telling() {
   if (std::optional<Error> over = node_.why_over()) return std::unexpected(std::move(*over));
+  if (closed_) return std::unexpected(own_end());
   if (telling_thread_.joinable()) return {};
   telling_ended_.store(false, std::memory_order_relaxed);
   Result<std::thread> thread = start_thread("the thread of reply handlers", [this] { tell_all(); });
@@ -167,6 +199,7 @@ Result<void> RequestsCore::start_telling() {
 void RequestsCore::use(Lanes* lanes) {
   const std::lock_guard lock(mutex_);
   lanes_ = lanes;
+  ended_ = false;
   for (std::uint64_t& session : sessions_) session = 0;
 }
 
@@ -188,6 +221,11 @@ void RequestsCore::wake() {
   to_tell_.notify();
 }
 
+void RequestsCore::close() {
+  const std::lock_guard lock(mutex_);
+  closed_ = true;
+}
+
 void RequestsCore::join() {
   if (serving_thread_.joinable()) serving_thread_.join();
   if (telling_thread_.joinable()) telling_thread_.join();
@@ -196,6 +234,11 @@ void RequestsCore::join() {
 void RequestsCore::opened(Slot peer, std::uint64_t session) {
   const std::lock_guard lock(mutex_);
   sessions_[peer] = session;
+}
+
+void RequestsCore::ended() {
+  const std::lock_guard lock(mutex_);
+  ended_ = true;
 }
 
 void RequestsCore::request(Slot from, std::uint64_t session, std::uint64_t id,
@@ -232,6 +275,10 @@ void RequestsCore::gone(Slot peer, std::uint64_t session) {
     if (call->second.to != peer || call->second.session != session || call->second.outcome) {
       continue;
     }
+    if (ended_) {
+      finish(call, std::unexpected(own_end()));
+      continue;
+    }
     finish(call, fail(ErrorCode::peer_lost,
                       "member '" + name_of(peer) +
                           "' was lost, or left, before it replied; it may have handled the "
@@ -247,7 +294,9 @@ void RequestsCore::finish(Calls::iterator call, Result<Reply> outcome) {
     call->second.outcome = std::move(outcome);
     return moved_.notify();
   }
-  due_.push_back({std::move(call->second.handler), std::move(outcome)});
+  due_.emplace_back();  // it may find no memory: then the call stays (RC1)
+  due_.back() = {std::move(call->second.handler), std::move(outcome)};
+  due_bytes_ += due_.back().bytes();
   limits_.erase({call->second.until_ns, call->first});
   calls_.erase(call);
   to_tell_.notify();

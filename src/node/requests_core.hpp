@@ -8,8 +8,9 @@
 /// slow handler fills the lanes of its callers alone. RC3 no call of the application is made while
 /// `mutex_` is held. Two threads call the application: one the handler of requests, from the first
 /// view on; the other the handlers of replies, from the first of these on, which also ends what is
-/// late. Threads: the events the predicate thread; use(), start(), end() and join() those that open
-/// and close the node; all else any.
+/// late. RC4 outcomes that wait for a slow handler of replies are bounded: beyond that no request
+/// with a handler is taken. Threads: the events the predicate thread; use(), start(), end() and
+/// join() those that open and close the node; all else any.
 #pragma once
 #include <atomic>
 #include <chrono>
@@ -59,6 +60,8 @@ class RequestsCore final : public RequestEvents {
   [[nodiscard]] Result<void> start();
   /// The node has failed, or ends: what waits here looks at that.
   void wake();
+  /// The node ends: no thread begins here any more.
+  void close();
   /// The threads have made their last calls. Once the node ends.
   [[nodiscard]] bool have_ended() const {
     return serving_ended_.load(std::memory_order_acquire) &&
@@ -74,6 +77,7 @@ class RequestsCore final : public RequestEvents {
 
   // RequestEvents.
   void opened(Slot peer, std::uint64_t session) override;
+  void ended() override;
   void request(Slot from, std::uint64_t session, std::uint64_t id,
                std::span<const std::byte> bytes) override;
   void reply(Slot from, std::uint64_t session, std::uint64_t id, bool failed,
@@ -93,8 +97,11 @@ class RequestsCore final : public RequestEvents {
   using Calls = std::map<std::uint64_t, Call>;
   // An outcome for a handler.
   struct Due {
-    ReplyHandler handler;
-    Result<Reply> outcome;
+    ReplyHandler handler{};
+    Result<Reply> outcome{};
+    [[nodiscard]] std::size_t bytes() const {
+      return sizeof(Due) + (outcome ? outcome->bytes().size() : 0);
+    }
   };
   // A request of another member.
   struct Arrived {
@@ -110,8 +117,10 @@ class RequestsCore final : public RequestEvents {
   [[nodiscard]] const std::string& name_of(Slot slot) const {
     return options_.members[slot.value].name;
   }
+  [[nodiscard]] std::size_t most_due() const;
   // With the lock.
-  [[nodiscard]] Result<std::uint64_t> write(Slot to, std::span<const std::byte> bytes, Call call);
+  [[nodiscard]] Error own_end() const;
+  [[nodiscard]] Result<std::uint64_t> write(Slot to, std::span<const std::byte> bytes, Call& call);
   void finish(Calls::iterator call, Result<Reply> outcome);
   void finish_handled(const Error& why);
   void finish_late(std::uint64_t now);
@@ -133,7 +142,10 @@ class RequestsCore final : public RequestEvents {
   Calls calls_;                                               // RC1
   std::set<std::pair<std::uint64_t, std::uint64_t>> limits_;  // until_ns and id of those handled
   std::deque<Due> due_;
+  std::size_t due_bytes_ = 0;    // of them, RC4
   std::deque<Arrived> arrived_;  // in the order of arrival
+  bool ended_ = false;           // this member is in no view any more
+  bool closed_ = false;          // close() was called
   Signal moved_;                 // an outcome, space, or the end
   Signal to_serve_;              // a request, or the end
   Signal to_tell_;               // an outcome for a handler, a time-out, or the end

@@ -45,6 +45,7 @@ void Requests<Memory>::gone(Slot slot) {
 template <class Memory>
 void Requests<Memory>::end() {
   ended_ = true;
+  events_.ended();
   for (Slot slot{}; slot.value < words_.nodes; ++slot.value) close(slot);
 }
 

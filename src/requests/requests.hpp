@@ -55,6 +55,8 @@ class RequestEvents {
   /// waits for a reply is for the owner to look up. `failed`: `bytes` are a text that says why.
   virtual void reply(Slot from, std::uint64_t session, std::uint64_t id, bool failed,
                      std::span<const std::byte> bytes) = 0;
+  /// This member is in no view any more: gone() follows for each session, and none begins again.
+  virtual void ended() {}
   /// No reply comes any more from that session, and nobody waits for ours. Some of its requests may
   /// be being handled. Takes the owner's lock (Threads).
   virtual void gone(Slot peer, std::uint64_t session) = 0;

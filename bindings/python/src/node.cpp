@@ -34,7 +34,8 @@ PyNode::PyNode(const nb::dict& options) {
     if (level == LogLevel::error) told->end();  // the node has failed
   };
   name_ = from.name;
-  running_ = Running::of(or_raise(Node::create(std::move(from))));
+  const bool driven = from.drive == Drive::caller;
+  running_ = Running::of(or_raise(Node::create(std::move(from))), driven);
 }
 
 PyNode::~PyNode() {

@@ -15,8 +15,8 @@ namespace tutti::python {
 /// The node. Calls that wait hold it, so that it is destroyed after they have
 /// returned: without the GIL, since a function for states may still run and want it.
 struct Running {
-  [[nodiscard]] static std::shared_ptr<Running> of(Node made) {
-    return {new Running(std::move(made)), [](const Running* last) {
+  [[nodiscard]] static std::shared_ptr<Running> of(Node made, bool driven) {
+    return {new Running(std::move(made), driven), [](const Running* last) {
               if (Released::is_here()) {
                 delete last;
               } else {
@@ -25,7 +25,7 @@ struct Running {
               }
             }};
   }
-  explicit Running(Node made) : node(std::move(made)) {}
+  Running(Node made, bool driven) : driven_by_caller(driven), node(std::move(made)) {}
 
   struct Counted {
     Counted() { count_node(1); }
@@ -35,6 +35,7 @@ struct Running {
   };
   Counted counted;                   // until the node is destroyed
   std::atomic<bool> closing{false};  // calls that wait must return
+  const bool driven_by_caller;
   Node node;
 };
 

@@ -86,7 +86,14 @@ nb::bytes send_to(const PyNode& of, const std::string& member, nb::handle data,
             !sent && asked.error().code == ErrorCode::no_space && left > nanoseconds(0);
         if (!sent && !waits) got = std::unexpected(std::move(asked.error()));
       }
-      if (!got) got = outcome->fetch(sent ? kSlice : std::min(left, kSpaceSlice));
+      const nanoseconds rest = sent ? kSlice : std::min(left, kSpaceSlice);
+      if (!got && with->driven_by_caller) {
+        static_cast<void>(with->node.poll());
+        got = outcome->fetch(nanoseconds(0));
+        if (!got) with->node.wait(std::min(rest, kSpaceSlice));
+      } else if (!got) {
+        got = outcome->fetch(rest);
+      }
     }
     if (got && !*got && got->error().code == ErrorCode::no_space) {
       raise({ErrorCode::timed_out, "before the time-out there was " + got->error().message});

@@ -39,6 +39,21 @@ def test_replies():
         assert a.send_to("b", b"") == b"a:"
 
 
+def test_a_node_that_the_caller_drives_is_driven_while_it_waits():
+    members = addresses("ab")
+    a = tutti.Node("a", members, suspect_after=40, drive="caller", request_max_bytes=1000)
+    b = tutti.Node("b", members, suspect_after=40, request_max_bytes=1000, on_request=answer)
+    for node in (a, b):
+        node.join("log")
+    try:
+        start_all([a, b])
+        for _ in range(3):
+            assert a.send_to("b", b"x", WATCHDOG) == b"a:x"
+    finally:
+        b.close()
+        a.close()
+
+
 def test_what_the_function_raises_is_the_callers_error():
     with pair() as (a, b):
         with pytest.raises(tutti.Refused, match="on_request raised ValueError: h\u00e9las"):

@@ -111,6 +111,49 @@ TEST(RequestCaller, ThatStopsEndsItsCalls) {
   EXPECT_EQ(way.cluster.node(0).send_to("b", "x", 1s).error().code, ErrorCode::stopped);
 }
 
+// The others are well: it is this member that is gone.
+TEST(RequestCaller, ThatLeavesIsNotToldThatTheOtherIsLost) {
+  RequestUnderWay way({});
+  way.ask();
+  std::jthread opens([&] { way.expect_both(ErrorCode::stopped), way.gate.open(); });
+  EXPECT_TRUE(way.cluster.leave(0));
+  EXPECT_EQ(way.cluster.node(0).send_to("b", "x", 1s).error().code, ErrorCode::stopped);
+}
+
+TEST(RequestCaller, ThatIsInNoViewYetSendsNothing) {
+  TestCluster cluster({.members = 2},
+                      [](std::size_t, NodeOptions& options) { options.request_max_bytes = 64; });
+  EXPECT_EQ(cluster.node(0).send_to("b", "x", 1s).error().code, ErrorCode::unreachable);
+  EXPECT_EQ(reply_future(cluster.node(0), "b", {}, 1s).get().error().code, ErrorCode::unreachable);
+}
+
+// RC3: what a handler that is not taken refers to goes without the lock.
+TEST(RequestHandlers, ThatAreRefusedMayAskWhenTheyAreDestroyed) {
+  struct AsksAtItsEnd {
+    AsksAtItsEnd(Node& of, std::atomic<bool>& done) : node(of), asked(done) {}
+    ~AsksAtItsEnd() {
+      static_cast<void>(node.send_to("b", {}, kPatience, [](const Result<Reply>&) {}));
+      asked = true;
+    }
+    Node& node;
+    std::atomic<bool>& asked;
+  };
+  std::atomic<bool> asked = false;
+  RequestUnderWay way({.members = 2});
+  Node& node = way.cluster.node(0);
+  const std::vector<std::byte> large(64);
+  std::size_t taken = 0;
+  while (node.send_to("b", large, kPatience, [](const Result<Reply>&) {})) ++taken;
+  EXPECT_NE(taken, 0U);
+  const Result<void> refused = node.send_to("b", large, kPatience,
+                                            [asks = std::make_unique<AsksAtItsEnd>(node, asked)](
+                                                const Result<Reply>&) { ADD_FAILURE(); });
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::no_space);
+  EXPECT_TRUE(asked);
+  way.gate.open();
+}
+
 TEST(RequestHandlers, ThatThrowFailTheirNode) {
   TestCluster cluster({}, [](std::size_t, NodeOptions& options) {
     options.request_max_bytes = 64;
