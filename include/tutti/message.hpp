@@ -41,15 +41,17 @@ struct Message {
   std::uint64_t view;     ///< the view in which it is delivered, see ViewChange::view
 
   [[nodiscard]] std::span<const std::byte> bytes() const { return {data, size}; }
-  /// The T that was sent with Group::emplace, in place; null if the size is another one's, or the
-  /// data happens not to lie as T must: where the group's alignment is less than that of T.
+  /// The T that was sent with Group::emplace, in place; null of a tick, if the size is another
+  /// one's, or if the data happens not to lie as T must: where the group's alignment is less than
+  /// that of T.
   template <class T>
     requires(std::is_trivially_copyable_v<T> && alignof(T) <= kAlignmentMax)
   [[nodiscard]] const T* as() const {
     if constexpr (alignof(T) > 8) {
       if (reinterpret_cast<std::uintptr_t>(data) % alignof(T) != 0) return nullptr;
     }
-    return size == sizeof(T) ? std::launder(reinterpret_cast<const T*>(data)) : nullptr;
+    if (size != sizeof(T) || ticket == kTickTicket) return nullptr;
+    return std::launder(reinterpret_cast<const T*>(data));
   }
   /// Empty but for a tick: that is no message of an application, though it comes in a batch as one.
   [[nodiscard]] std::optional<Tick> tick() const {

@@ -120,11 +120,11 @@ struct GroupOptions {
   /// About every so long one of the senders puts a tick into the sequence (Message::tick), so that
   /// what depends on time happens at the same place at all members: leases, retries, closing times.
   /// It is the first sender of the view, by rank, that has not finished. A tick that finds no
-  /// space, or comes while the tick before is under way, is left out; one comes late behind a claim
-  /// that its member has open. Of a new clock that has seen no tick itself, for it joined since the
-  /// last one, the first may be earlier than those that others have seen, by the difference of two
-  /// system clocks. 1 ms .. 1 day; 0: no ticks. Needs an order and message_max_bytes of 8 or more
-  /// [same].
+  /// space, or comes before that member has delivered the tick before, or while a member has yet to
+  /// deliver many, is left out; one comes late behind a claim that its member has open. Of a new
+  /// clock that has seen no tick itself, for it joined since the last one, the first may be earlier
+  /// than those that others have seen, by the difference of two system clocks. 1 ms .. 1 day; 0: no
+  /// ticks. Needs an order and message_max_bytes of 8 or more [same].
   std::chrono::nanoseconds tick_every{0};
   // Of Order::token_ring, in messages, by the names of [Accelerated Ring, III-B]:
   // accelerated_window <= personal_window <= global_window <= maximum_gap.

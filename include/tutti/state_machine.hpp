@@ -25,7 +25,8 @@ concept SavesState = requires(const T& copy, const StateSink& write) {
 
 /// A state machine that is told of its group's ticks (GroupOptions::tick_every), between the
 /// commands and at the same place at all members: it may change the state as apply() may, by
-/// Tick::time_ns and by no other clock.
+/// Tick::time_ns and by no other clock. That may be less than before where the group has a new
+/// clock: see GroupOptions::tick_every, and keep the largest.
 template <class T>
 concept TakesTicks = requires(T machine, const Tick& tick) { machine.on_tick(tick); };
 

@@ -24,6 +24,7 @@ struct BatchHistogram {
   }
 };
 
+/// Ticks (GroupOptions::tick_every) count as messages.
 struct GroupStatistics {
   std::uint64_t sent_messages = 0;       ///< own messages published
   std::uint64_t sent_bytes = 0;          ///< their record bytes, with headers and padding

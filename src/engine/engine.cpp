@@ -66,6 +66,7 @@ void Engine<Memory>::seat_groups(const EngineOptions& options, EngineContext& co
     subgroups_.push_back(std::make_unique<Subgroup<Memory>>(
         shape, std::move(at), std::move(context.deliveries[g]), memory, context.clock));
     subgroups_.back()->allow(0);  // P3
+    TUTTI_ASSERT(shape.tick_every_ns == 0 || time_of_day_, g, self_);
     if (shape.tick_every_ns != 0) tickers_.push_back({g, Ticker<Memory>(*subgroups_.back())});
     seated.push_back({std::move(seat), subgroups_.back().get()});
   }
@@ -81,8 +82,8 @@ std::size_t Engine<Memory>::pass(std::uint64_t now_ns, Calls calls) {
   idle_ = false;  // also if there is no memory to end this pass
   membership_->set_time(now_ns);
   states_->set_time(now_ns);
-  std::size_t work = tickers_.empty() ? 0 : tick();
-  work += loop_->step();
+  std::size_t work = loop_->step();
+  if (!tickers_.empty()) work += tick();
   for (const PeerLoss& loss : loop_->take_losses()) {
     lost(loss.peer, loss.reason);
     ++work;  // the next pass acts on it
@@ -109,13 +110,13 @@ std::size_t Engine<Memory>::pass(std::uint64_t now_ns, Calls calls) {
   return work;
 }
 
-// Before the step, which sends what it puts.
+// After the step, which has given space back: before anybody else takes it. The next pass sends it.
 template <class Memory>
 std::size_t Engine<Memory>::tick() {
   if (view().id == 0 || membership_->stopped()) return 0;
   std::size_t work = 0;
   for (auto& [group, ticker] : tickers_) {
-    const std::optional<PutTick> put = ticker.pass(now_ns_, time_of_day_());
+    const std::optional<PutTick> put = ticker.pass(now_ns_, time_of_day_);
     if (!put) continue;
     events_.ticked(group, *put);
     ++work;

@@ -134,8 +134,18 @@ template <class Memory>
   cursor.abandoned = header.abandoned();
   cursor.safe = header.safe();
   cursor.tick = header.tick();
-  const bool expected = !header.pad() && (!cursor.tick || shape_.tick_every_ns != 0);
+  const bool expected = cursor.tick ? has_time(cursor) : !header.pad();
   cursor.length = expected ? header.length() : kLengthMask;  // a pad too many, a tick: refused
+}
+
+// Of a tick: its group has ticks, and its time is one that times may follow.
+template <class Memory>
+bool Follower<Memory>::has_time(const Cursor& cursor) const {
+  constexpr std::uint64_t kEnd = 1ULL << 63;
+  if (shape_.tick_every_ns == 0 || cursor.offset + 2 > shape_.ring_granules) return false;
+  const std::byte* data = cursor.ring + static_cast<std::size_t>(cursor.offset + 1) * kGranule;
+  const std::uint64_t time_ns = memory_.load(data);
+  return time_ns != 0 && time_ns < kEnd;
 }
 
 template <class Memory>

@@ -172,6 +172,7 @@ class Follower {
   [[nodiscard]] static Ticket ticket_at(const Cursor& cursor);
   [[nodiscard]] std::uint64_t records_before_wrap(const Cursor& cursor) const;
   void refuse(Cursor& cursor);
+  [[nodiscard]] bool has_time(const Cursor& cursor) const;
   void note_tick(const Cursor& cursor);
   bool raise(std::atomic<std::uint64_t>& cell, std::uint64_t value);
 

@@ -28,7 +28,8 @@ struct ForgedOptions {
   std::uint32_t window_records = 16;
   std::uint32_t message_max_bytes = 128;
   std::uint32_t lane_granules = 128;  ///< in Order::lcr
-  bool copied = false;                ///< rings: each member has its own replica of the others'
+  std::uint64_t tick_every_ns = 0;
+  bool copied = false;  ///< rings: each member has its own replica of the others'
 };
 
 class ForgedTable {
@@ -56,6 +57,7 @@ class ForgedTable {
   [[nodiscard]] GroupShape shape(std::uint32_t self) {
     GroupShape shape;
     shape.self = {self};
+    shape.tick_every_ns = options_.tick_every_ns;
     for (const std::uint32_t rank : options_.sender_ranks) {
       shape.sender_ranks.push_back(Rank{rank});
       shape.sender_ids.push_back(MemberIndex{rank});

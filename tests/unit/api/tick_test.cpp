@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 #include <functional>
 #include <mutex>
 #include <optional>
@@ -201,7 +202,8 @@ struct TickingSum : Sum {
 static_assert(TakesTicks<TickingSum> && !TakesTicks<Sum>);
 
 template <class Machine>
-void add_among_ticks(Machine machine, const std::function<bool(const Machine&)>& holds) {
+void add_among_ticks(Machine machine, const std::function<bool(const Machine&)>& holds,
+                     std::uint64_t ticks = 0) {
   auto node = Node::create({.name = "a", .members = loopback_members(1)});
   ASSERT_TRUE(node);
   GroupOptions options = small_group();
@@ -210,6 +212,7 @@ void add_among_ticks(Machine machine, const std::function<bool(const Machine&)>&
   ASSERT_TRUE(sum) << sum.error().message;
   ASSERT_TRUE(node->start());
   for (std::uint64_t n = 1; n <= 3; ++n) {
+    EXPECT_TRUE(until([&] { return sum->group().statistics().delivered_messages >= n * ticks; }));
     const Result<std::uint64_t> added = sum->execute({.add = 1}, kPatience);
     ASSERT_TRUE(added) << added.error().message;
     EXPECT_EQ(*added, n);
@@ -222,8 +225,44 @@ TEST(TicksOfAMachine, ComeToItBetweenCommands) {
   add_among_ticks<TickingSum>({}, [](const TickingSum& sum) { return sum.due == sum.value; });
 }
 
+// Takes each message for a command; a tick would be an empty one.
+struct Counts : Sum {
+  struct Command {
+    void encode(std::vector<std::byte>& /*out*/) const {}
+    static std::optional<Command> decode(std::span<const std::byte> /*in*/) { return Command{}; }
+    std::uint64_t add = 0;
+  };
+  Reply apply(const Command& /*command*/) { return ++value; }
+};
+
 TEST(TicksOfAMachine, AreNoCommandsToOneThatTakesNone) {
-  add_among_ticks<Sum>({}, [](const Sum&) { return true; });
+  add_among_ticks<Counts>({}, [](const Counts&) { return true; }, 10);
+}
+
+// The clock claims all space that it is given, in each pass.
+TEST(TicksOfAGroup, ComeToOneWhoseWindowIsAlwaysFull) {
+  Sequence sequence;
+  auto node = Node::create({.name = "a", .members = loopback_members(1), .drive = Drive::caller});
+  ASSERT_TRUE(node);
+  auto group = node->join({.name = "log",
+                           .message_max_bytes = 8,
+                           .window_bytes = 4096,
+                           .window_messages = 4,
+                           .tick_every = 1ms,
+                           .on_delivery = [&](auto batch) { sequence.add(batch); }});
+  ASSERT_TRUE(group);
+  ASSERT_TRUE(node->start());
+  EXPECT_TRUE(until([&] {
+    for (;;) {
+      Claim claim = group->try_claim(8);
+      if (claim.outcome() != ClaimOutcome::ok) break;
+      std::memcpy(claim.data(), "8 bytes!", 8);
+      group->commit(std::move(claim));
+    }
+    node->poll();
+    return sequence.ticks() >= 5;
+  }));
+  EXPECT_TRUE(node->stop(kPatience));
 }
 
 }  // namespace

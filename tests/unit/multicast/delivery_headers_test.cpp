@@ -35,6 +35,34 @@ TEST(DeliveryHeaders, Y4RefusesALengthOverTheMaximum) {
   expect_refused(1, [](RingWriter& ring) { ring.raw({129 | kStampedBit, 1}); });
 }
 
+// R6.
+void expect_tick(std::uint64_t tick_every_ns, std::uint64_t time_ns, std::uint32_t kind,
+                 bool good) {
+  ForgedDelivery group({.members = 1, .sender_ranks = {0}, .tick_every_ns = tick_every_ns});
+  std::byte* message = group.rings[0].put(8, 0);
+  group.rings[0].raw({kTickLength | kind, 0});
+  store_cell(message + 2 * kGranule, time_ns);  // behind the tick's header
+  group.bounds.set(SenderIndex{0}, {.records = 2, .known = 2, .stable = 2});
+  group.run();
+  EXPECT_EQ(group.delivery->corrupt(), good ? kNobody : Rank{0}) << time_ns << ' ' << kind;
+  ASSERT_EQ(group.messages.size(), good ? 2U : 1U);
+  if (good) {
+    EXPECT_EQ(group.messages[1].tick()->time_ns, time_ns);
+  }
+  EXPECT_EQ(group.totals.last_tick_ns.load(), good ? time_ns : 0);
+}
+
+TEST(DeliveryHeaders, Y4RefusesTicksThatNobodyMayPut) {
+  expect_tick(1'000'000, 7, 0, true);
+  expect_tick(1'000'000, (1ULL << 63) - 1, 0, true);
+  expect_tick(0, 7, 0, false);
+  expect_tick(1'000'000, 0, 0, false);
+  expect_tick(1'000'000, 1ULL << 63, 0, false);
+  for (const std::uint32_t kind : {kPadBit, kAbandonedBit, kSafeBits}) {
+    expect_tick(1'000'000, 7, kind, false);
+  }
+}
+
 TEST(DeliveryHeaders, Y4RefusesARecordThatGoesOverTheEndOfTheRing) {
   expect_refused(3, [](RingWriter& ring) { ring.raw({97, 0}); });  // from granule 51: 14 of 13
   expect_refused(3, [](RingWriter& ring) { ring.raw({128 | kAbandonedBit, 0}); });
