@@ -13,7 +13,7 @@
 ///  TI3  A clock has delivered its last tick before it puts the next. At most a quarter of its
 ///       window, and no more than 64 records, are ticks that some member has not delivered. What is
 ///       missed for that, or for want of space, is left out.
-///  TI4  Who has finished puts none: ticks keep no group from becoming complete.
+///  TI4  A member that has finished puts none: ticks keep no group from becoming complete.
 /// Threads: the predicate thread.
 #pragma once
 #include <algorithm>

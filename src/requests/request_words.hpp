@@ -12,9 +12,8 @@
 ///       owner takes it away before it changes them for another session, and before it writes to
 ///       the lanes in that one. So a reader that finds its own session before it reads, and again
 ///       after it, has read words and bytes of that session.
-///  RQ2  In a session `sent` and `taken` only grow. `sent` guards the bytes of its lane; each of
-///  the
-///       others tells by itself what it tells. So they may land in any order.
+///  RQ2  In a session `sent` and `taken` only grow. `sent` guards the bytes of its lane;
+///       each of the others tells by itself what it tells. So they may land in any order.
 ///  RQ3  A member writes no more than a lane's length beyond what the reader has `taken`.
 #pragma once
 #include <algorithm>

@@ -60,7 +60,9 @@ class ForgedNodeOver final : private EngineEvents {
                       .jobs = jobs,
                       .deliveries = {[this](std::span<const Message> batch) {
                         for (const Message& message : batch) delivered.emplace_back(message.text());
-                      }}},
+                      }},
+                      .clock = nullptr,
+                      .time_of_day = [this] { return now_ns + 1; }},
         events, memory);
     membership = &engine->membership();
     group = &engine->subgroup(0);

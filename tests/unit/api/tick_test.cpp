@@ -140,7 +140,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{FabricChoice::tcp, Order::round_robin, Level::agreed},
                       Case{FabricChoice::tcp, Order::lcr, Level::atomic}));
 
-// Who sleeps wakes for a tick although nothing else happens.
+// Nobody sends, and each application takes what comes.
 TEST(TicksOfAnIdleGroup, ComeToWhoTakesThem) {
   TestCluster cluster(
       {.members = 2,
