@@ -1,0 +1,34 @@
+/// \file batch.hpp
+/// Records that wait to be written together. Whoever fills it copies the messages; the checksums
+/// are made when it is written.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "log/format.hpp"
+
+namespace tutti::log {
+
+class Batch {
+ public:
+  /// Copies the record. Numbers go on: seq is next(), unless the batch is empty.
+  void add(const Record& record);
+  void clear();
+
+  [[nodiscard]] bool empty() const { return records_ == 0; }
+  [[nodiscard]] std::uint64_t first() const { return first_; }
+  /// The number behind its last record.
+  [[nodiscard]] std::uint64_t next() const { return first_ + records_; }
+  [[nodiscard]] std::uint32_t records() const { return records_; }
+  /// What it takes of a segment, without its commit.
+  [[nodiscard]] std::size_t bytes() const { return bytes_.size(); }
+
+ private:
+  friend class Writer;
+  std::vector<std::byte> bytes_;  // as in a segment, without checksums
+  std::uint64_t first_ = 0;
+  std::uint32_t records_ = 0;
+};
+
+}  // namespace tutti::log
