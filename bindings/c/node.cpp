@@ -46,6 +46,8 @@ const char* tutti_code_name(int code) {
       return "refused";
     case TUTTI_E_NO_SPACE:
       return "no_space";
+    case TUTTI_E_DAMAGED:
+      return "damaged";
     default:
       return "unknown";
   }

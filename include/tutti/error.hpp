@@ -24,6 +24,7 @@ enum class ErrorCode : std::uint8_t {
   complete,          ///< all senders finished, and every member has delivered everything
   refused,           ///< the other member's request handler answered with an error, or it has none
   no_space,          ///< no space right now, and the call does not wait; nothing was sent
+  damaged,          ///< a log has bytes that are not what was written; nothing was changed
 };
 
 struct Error {

@@ -28,6 +28,7 @@ class Batch {
   friend class Writer;
   std::vector<std::byte> bytes_;  // as in a segment, without checksums
   std::uint64_t first_ = 0;
+  std::uint64_t view_ = 0;  // of its last record
   std::uint32_t records_ = 0;
 };
 

@@ -10,9 +10,10 @@
 ///  LF1  Each record and commit has a checksum over itself, the segment's salt and its own offset.
 ///       The salt is a new random number for each segment: so what an earlier segment left in the
 ///       file, or what was written to the wrong place, is never valid.
-///  LF2  A batch is written only once everything before it is synced. So a commit proves that
-///       everything before Commit::begins was on disk. A commit without records, a *mark*, proves
-///       it for all that comes before the mark.
+///  LF2  A batch is written only once the batches before it are synced: a commit says in `begins`
+///       the offset before which everything was synced when its batch was written. So a commit
+///       proves that what is before `begins` was on disk. A commit without records, a *mark*, is
+///       written, and not synced, when nothing else waits: it proves it for the last batch.
 ///  LF3  Records are numbered without gaps. A commit says the number behind its last record, how
 ///       many records its batch has, and the digest of the log so far.
 ///  LF4  The digest is a sum over records, of their contents and numbers, and of nothing that
@@ -73,8 +74,8 @@ inline constexpr std::uint32_t kCommitFlag = 2;
 inline constexpr std::uint32_t kGoesOnFlag = 4;
 
 struct RecordHeader {
-  std::uint32_t crc;     ///< LF1, over the 28 bytes that follow and the data with its padding
-  std::uint32_t length;  ///< of the data; zeros up to a multiple of 8 follow it
+  std::uint32_t crc;     ///< LF1: of salt, offset, the 28 bytes that follow, crc32c of the data
+  std::uint32_t length;  ///< of the data; zeros up to a multiple of 8 follow it and count as data
   std::uint64_t seq;     ///< of a commit: the number behind its last record
   std::uint64_t view;
   std::uint32_t sender;  ///< of a commit: how many records its batch has
@@ -84,7 +85,7 @@ static_assert(sizeof(RecordHeader) == 32 && std::is_trivially_copyable_v<RecordH
 
 /// The data of a commit.
 struct Commit {
-  std::uint64_t begins;  ///< the offset of its batch
+  std::uint64_t begins;  ///< LF2
   std::uint64_t digest;  ///< of the log up to here
 };
 static_assert(sizeof(Commit) == 16 && std::is_trivially_copyable_v<Commit>);
@@ -94,9 +95,6 @@ inline constexpr std::size_t kCommitBytes = sizeof(RecordHeader) + sizeof(Commit
 [[nodiscard]] constexpr std::size_t bytes_of_record(std::size_t length) {
   return sizeof(RecordHeader) + (length + 7) / 8 * 8;
 }
-
-/// What the record adds to the digest (LF4). `content` is crc32c of its data.
-[[nodiscard]] std::uint64_t digest_of(const RecordHeader& header, std::uint32_t content);
 
 /// Puts the checksum into a record that lies in memory, with its padding, for that offset (LF1),
 /// and returns what it adds to the digest.

@@ -1,11 +1,15 @@
 /// \file read.hpp
 /// Reads the log in a directory, without a lock and without changing anything, also while its
-/// writer goes on. A log is its segments, by the numbers of their first records.
+/// writer goes on.
 ///
-/// Invariant LR1: a segment ends where the next one begins (Segment::first), which is where its
-/// batches that count end, or at the boundary of one of them before: then the log was cut there
-/// (Writer::cut_to), and the rest of the segment is dead. Anything else between two segments is
-/// damage, and so is a mark that says that another segment follows, where there is none.
+/// Invariants:
+///  LR1  A log is its segments, by the numbers of their first records. A segment with a higher
+///  number
+///       cuts the log at its first record: segments that begin there or later and have a lower
+///       number are dead, and so are the batches of the one before from there on.
+///  LR2  Otherwise a segment goes on where the one before ends, with the same digest, or says that
+///       it begins a log. Anything else is damage, and so is a mark that says that another segment
+///       follows, where there is none.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -21,18 +25,20 @@ struct SegmentFile {
   std::string path{};
   Segment header{};
   SegmentContent content{};
-  std::uint64_t next = 0;  ///< LR1: that of the content, or where the log was cut
 };
 
 struct Reading {
   std::vector<SegmentFile> segments{};  ///< up to the damage, if there is any
+  std::vector<std::string> dead{};      ///< paths of segments that were cut (LR1)
   std::uint64_t first = 0;              ///< the number of the log's first record
+  std::uint64_t whole_from = 0;         ///< no record is missing from here to next
   std::uint64_t next = 0;               ///< the number behind its last one; first if it has none
   std::uint64_t digest = 0;             ///< up to next
   std::optional<Damage> damage{};       ///< the first one
 };
 
-/// Visits the records from number `from` on. Fails if a file cannot be read, if two files are of
+/// Visits the records from number `from` on. If the visitor has enough, the reading is over, and
+/// says only how far it has come. Fails if a file cannot be read, if two files are of
 /// different logs, or if there is a log of another format; damage is no failure.
 [[nodiscard]] Result<Reading> read_log(const Disk& disk, const std::string& directory,
                                        const Visit& visit = {}, std::uint64_t from = 0);

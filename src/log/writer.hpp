@@ -3,26 +3,30 @@
 /// what is no longer needed.
 ///
 /// Invariants:
-///  LW1  next() grows only after the data, and the directory entries that lead to it, were synced
+///  WL1  next() grows only after the data, and the directory entries that lead to it, were synced
 ///       without an error (P2).
-///  LW2  After an error nothing is written any more, by this object: no write or sync is tried
+///  WL2  After an error nothing is written any more, by this object: no write or sync is tried
 ///  again
 ///       on the same pages, and each call returns that error (P6, P7). What next() says stays true.
-///  LW3  What counts is never changed in place. To cut a log, a new segment that begins earlier is
-///       put behind the one that it cuts (LR1). Only a torn tail is overwritten, with zeros, before
-///       anything is written there.
-///  LW4  Opening can stop at any step, any number of times, and begins again from what it finds.
+///  WL3  What was synced is never changed in place. To cut a log, a new segment is put behind the
+///       one that it cuts (LR1). Only what is left of a batch that was not synced is overwritten.
+///       That is harmless where it stays, too: its commit claims nothing about what comes later
+///       (LF2).
+///  WL4  Opening can stop at any step, any number of times, and begins again from what it finds.
 /// A directory has the segments, named by the number of their first record, `LOCK`, `spare` (the
 /// next segment's file, filled with zeros, so that a sync need not write where its blocks are), and
-/// files `cut-*` with what was cut.
+/// files `cut-N-*` with what was cut from the log when its newest segment had the number N.
 /// Threads: one at a time. All calls may block for as long as the disk does.
 #pragma once
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/random.hpp"
 #include "log/batch.hpp"
 #include "log/disk.hpp"
 #include "log/format.hpp"
@@ -33,12 +37,18 @@ namespace tutti::log {
 struct WriterOptions {
   /// The size of a segment's file. Larger than the largest batch by kHeaderBytes and 4 KiB.
   std::uint64_t segment_bytes = 64ULL << 20;
+  /// Cuts a damaged log behind the last record before the damage, instead of refusing it, and keeps
+  /// the rest in side files.
+  bool repair = false;
+  /// LF1: a number that was never given before.
+  std::function<Result<std::uint64_t>()> salts = random_u64;
 };
 
-/// What opening found behind the last batch that counts, and has overwritten.
+/// What opening found behind the last batch that counts, and cut.
 struct Recovered {
   Tail tail = Tail::clean;
-  std::string kept{};  ///< the file that keeps what was there, of a broken tail; else empty
+  std::vector<std::string> kept{};  ///< the files that keep what was there: of a broken tail, or of
+                                    ///< a log that was repaired
 };
 
 class Writer {
@@ -54,7 +64,7 @@ class Writer {
 
   /// The number of the log's first record.
   [[nodiscard]] std::uint64_t first() const { return segments_.front().first; }
-  /// The number behind its last record; all before it is on disk (LW1).
+  /// The number behind its last record; all before it is on disk (WL1).
   [[nodiscard]] std::uint64_t next() const { return next_; }
   [[nodiscard]] std::uint64_t digest() const { return digest_; }
   [[nodiscard]] const Recovered& recovered() const { return recovered_; }
@@ -62,9 +72,11 @@ class Writer {
 
   /// Writes and syncs a batch, whose first record has the number next(), and clears it.
   [[nodiscard]] Result<void> write(Batch& batch);
-  /// Nothing is waiting: marks what was written as synced (LF2), without a sync of its own, and
-  /// prepares a part of the spare file. True if there is more to prepare.
-  [[nodiscard]] Result<bool> rest();
+  /// Fills so many bytes more of the spare file. Whoever calls it after each write, with twice what
+  /// that one wrote, never waits for the rest of it when a segment is full.
+  [[nodiscard]] Result<void> prepare(std::uint64_t bytes);
+  /// Nothing is waiting: marks what was written as synced (LF2), without a sync of its own.
+  [[nodiscard]] Result<void> rest();
   /// The records before that number are not needed any more: segments that have no others go.
   [[nodiscard]] Result<void> release_before(std::uint64_t seq);
   /// Cuts the records from that number on, which is first() .. next(); a side file keeps them.
@@ -76,24 +88,42 @@ class Writer {
   [[nodiscard]] Result<void> close();
 
  private:
+  static constexpr const char* kSpareName = "spare";
   struct Kept {
     std::uint64_t first;
+    std::uint64_t bytes;
     std::string path;
   };
   Writer(Disk& disk, std::string directory, Identity identity, WriterOptions options);
 
+  // writer_open.cpp
   Result<void> recover();
   Result<void> take_over(const Reading& found);
-  Result<void> cut_tail(const SegmentFile& last);
-  Result<void> start_segment(std::uint64_t first, bool begins, std::span<std::byte> batch);
-  Result<void> prepare(std::uint64_t most);
-  Result<void> say_goes_on();
+  Result<void> repair(const Reading& found);
+  Result<void> keep_bytes(const std::string& path, std::uint64_t begin, std::uint64_t end);
+  Result<void> find_spare();
+
+  // writer_cut.cpp
+  Result<void> release_oldest();
+  Result<void> cut(std::uint64_t seq);
+  Result<void> keep_files(const std::vector<std::string>& paths);
+  Result<void> go_on_at(std::uint64_t seq);
+
+  struct Encoded {
+    std::vector<std::byte> bytes;
+    std::uint64_t digest;
+  };
+  static Encoded encode(const Segment& segment, Batch& batch);
+
+  Result<void> append(Batch& batch);
+  Result<void> start_segment(Segment segment, Batch batch);
+  Result<void> keep_records(std::uint64_t number, Batch batch);
+  Result<void> fill_spare(std::uint64_t bytes);
   Result<void> put_mark(std::uint32_t flags);
-  Result<void> append_commit(Batch& batch);
-  Result<void> write_here(Batch& batch);
   [[nodiscard]] std::string path_of(const std::string& name) const;
-  template <class T>
-  Result<T> ended(Result<T> result);
+  [[nodiscard]] std::string kept_name(const std::string& name) const;
+  [[nodiscard]] bool spare_is_full() const { return spare_bytes_ >= options_.segment_bytes; }
+  Result<void> ended(Result<void> result);
 
   Disk& disk_;
   const std::string directory_;
@@ -103,15 +133,14 @@ class Writer {
   std::vector<Kept> segments_;  // oldest first
   std::unique_ptr<File> file_;  // the newest one's
   Segment now_{};               // its header
-  std::uint64_t offset_ = 0;    // in it: behind the last batch
+  std::uint64_t offset_ = 0;    // in it: behind the last batch or mark
+  std::uint64_t synced_ = 0;    // LF2
   std::uint64_t next_ = 0;
   std::uint64_t digest_ = 0;
-  std::uint64_t view_ = 0;
-  bool marked_ = false;
+  std::uint64_t view_ = 0;  // of the last record
   std::unique_ptr<File> spare_;
   std::uint64_t spare_bytes_ = 0;   // filled so far
   std::uint64_t spare_synced_ = 0;  // of these, synced
-  bool spare_ready_ = false;
   Recovered recovered_{};
   std::optional<Error> error_{};
 };

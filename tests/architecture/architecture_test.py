@@ -16,7 +16,7 @@ import unittest
 from pathlib import Path
 
 # Each folder of src/ may include itself and what stands before it; tutti/ is open to all.
-LIBRARY = ("base fabric sst smc flow predicates multicast ring membership requests engine log node dds "
+LIBRARY = ("base log fabric sst smc flow predicates multicast ring membership requests engine node dds "
            "relay").split()
 # Not in libtutti: a library of their own, for the command, the tests and the benchmarks.
 TOOLS = "history doctor sim".split()

@@ -19,6 +19,7 @@ class ErrorCode(StrEnum):
     complete = "complete"  #: all senders finished, and every member has delivered everything
     refused = "refused"  #: the other member's on_request answered with an error, or it has none
     no_space = "no_space"  #: no space right now, and the call does not wait; nothing was sent
+    damaged = "damaged"  #: a log has bytes that are not what was written; nothing was changed
 
 
 class Error(Exception):

@@ -35,7 +35,8 @@ enum tutti_code {
   TUTTI_E_SYSTEM = -8,
   TUTTI_E_COMPLETE = -9,
   TUTTI_E_REFUSED = -10,
-  TUTTI_E_NO_SPACE = -11
+  TUTTI_E_NO_SPACE = -11,
+  TUTTI_E_DAMAGED = -12
 };
 
 /** The name of a code, such as "timed_out". */

@@ -1,0 +1,34 @@
+#include "log/batch.hpp"
+
+#include <cstring>
+
+#include "base/assert.hpp"
+
+namespace tutti::log {
+
+void Batch::add(const Record& record) {
+  TUTTI_ASSERT(record.data.size() <= kRecordBytesMax, record.data.size(), record.seq);
+  TUTTI_ASSERT(empty() || record.seq == next(), record.seq, next());  // LF3
+  if (empty()) first_ = record.seq;
+  const RecordHeader header{.crc = 0,
+                            .length = static_cast<std::uint32_t>(record.data.size()),
+                            .seq = record.seq,
+                            .view = record.view,
+                            .sender = record.sender,
+                            .flags = record.tick ? kTickFlag : 0};
+  const std::size_t at = bytes_.size();
+  bytes_.resize(at + bytes_of_record(record.data.size()));  // zeros behind the data
+  std::memcpy(bytes_.data() + at, &header, sizeof header);
+  if (!record.data.empty()) {
+    std::memcpy(bytes_.data() + at + sizeof header, record.data.data(), record.data.size());
+  }
+  view_ = record.view;
+  ++records_;
+}
+
+void Batch::clear() {
+  bytes_.clear();
+  records_ = 0;
+}
+
+}  // namespace tutti::log

@@ -1,0 +1,139 @@
+#include <algorithm>
+#include <utility>
+
+#include "log/writer.hpp"
+
+namespace tutti::log {
+
+Result<std::unique_ptr<Writer>> Writer::open(Disk& disk, std::string directory, Identity identity,
+                                             WriterOptions options) {
+  const auto named = [](const std::string& name) {
+    return !name.empty() && name.size() <= kNameBytesMax;
+  };
+  if (!named(identity.node) || !named(identity.group)) {
+    return fail(ErrorCode::invalid_argument, "a log's node and group have names of 1 to 255 bytes");
+  }
+  if (options.segment_bytes < 2 * kHeaderBytes || options.segment_bytes % kHeaderBytes != 0) {
+    return fail(ErrorCode::invalid_argument,
+                "a segment has a multiple of 4096 bytes, at least 8192, not " +
+                    std::to_string(options.segment_bytes));
+  }
+  std::unique_ptr<Writer> writer(
+      new Writer(disk, std::move(directory), std::move(identity), std::move(options)));
+  if (Result<void> done = writer->recover(); !done) return std::unexpected(std::move(done.error()));
+  return writer;
+}
+
+// WL4.
+Result<void> Writer::recover() {
+  if (Result<void> done = disk_.make_directory(directory_); !done) return done;
+  Result<std::unique_ptr<DirectoryLock>> lock = disk_.lock(directory_);
+  if (!lock) return std::unexpected(std::move(lock.error()));
+  lock_ = std::move(*lock);
+
+  Result<Reading> found = read_log(disk_, directory_);
+  if (!found) return std::unexpected(std::move(found.error()));
+  if (!found->segments.empty() && found->segments.front().header.identity != identity_) {
+    const Identity& other = found->segments.front().header.identity;
+    return fail(ErrorCode::mismatch, directory_ + " has the log of group '" + other.group +
+                                         "' on node '" + other.node + "', not of group '" +
+                                         identity_.group + "' on node '" + identity_.node +
+                                         "'; use another directory");
+  }
+  if (found->damage && !options_.repair) {
+    return fail(ErrorCode::damaged,
+                "the log is damaged: " + to_string(*found->damage) +
+                    "; `tutti log verify` tells more, `tutti log repair` cuts it there");
+  }
+  if (Result<void> done = keep_files(found->dead); !done) return done;
+  if (Result<void> done = find_spare(); !done) return done;
+  if (Result<void> done = take_over(*found); !done) return done;
+  if (found->damage) return repair(*found);
+  if (segments_.empty()) {
+    return start_segment(
+        {.identity = identity_, .number = 1, .bytes = options_.segment_bytes, .begins = true}, {});
+  }
+  return {};
+}
+
+// What is there of a spare file serves again. Whatever is in it, it is not valid (LF1).
+Result<void> Writer::find_spare() {
+  const Result<std::vector<std::string>> names = disk_.list(directory_);
+  if (!names) return std::unexpected(names.error());
+  if (!std::ranges::binary_search(*names, std::string(kSpareName))) return {};
+  Result<std::unique_ptr<File>> file = disk_.open(path_of(kSpareName), Access::write);
+  if (!file) return std::unexpected(std::move(file.error()));
+  const Result<std::uint64_t> size = (*file)->size();
+  if (!size) return std::unexpected(size.error());
+  if (*size > options_.segment_bytes) return {};  // it is created anew
+  spare_ = std::move(*file);
+  spare_bytes_ = *size;
+  spare_synced_ = 0;
+  return {};
+}
+
+Result<void> Writer::take_over(const Reading& found) {
+  for (const SegmentFile& segment : found.segments) {
+    segments_.push_back({segment.header.first, segment.header.bytes, segment.path});
+  }
+  if (found.segments.empty()) return {};
+  const SegmentFile& last = found.segments.back();
+  Result<std::unique_ptr<File>> file = disk_.open(last.path, Access::write);
+  if (!file) return std::unexpected(std::move(file.error()));
+  file_ = std::move(*file);
+  now_ = last.header;
+  offset_ = last.content.end;
+  synced_ = last.content.synced;
+  next_ = found.next;
+  digest_ = found.digest;
+  view_ = last.content.view;
+  recovered_.tail = last.content.tail;
+  if (last.content.tail != Tail::broken) return {};
+  return keep_bytes(last.path, last.content.end, last.content.tail_end);
+}
+
+// Everything from the damage on is kept beside the log, which goes on in a new segment (LR1).
+Result<void> Writer::repair(const Reading& found) {
+  const Result<std::vector<std::string>> names = disk_.list(directory_);
+  if (!names) return std::unexpected(names.error());
+  std::uint64_t first = found.next;
+  std::vector<std::string> behind;
+  for (const std::string& name : *names) {
+    const std::string path = path_of(name);
+    const bool reads = std::ranges::find(segments_, path, &Kept::path) != segments_.end();
+    if (first_of_name(name) && !reads) behind.push_back(path);
+  }
+  if (segments_.empty() && !behind.empty()) first = found.first;
+  if (!segments_.empty()) {
+    const Result<std::uint64_t> size = file_->size();
+    if (!size) return std::unexpected(size.error());
+    if (Result<void> kept = keep_bytes(segments_.back().path, offset_, *size); !kept) return kept;
+  }
+  // The new segment first: it makes dead what is behind it, if this is stopped here (LR1). But one
+  // whose header cannot be read is not dead.
+  if (Result<void> kept = keep_files(behind); !kept) return kept;
+  return start_segment({.identity = identity_,
+                        .number = now_.number + 1,
+                        .first = first,
+                        .digest = digest_,
+                        .bytes = options_.segment_bytes,
+                        .begins = segments_.empty()},
+                       {});
+}
+
+Result<void> Writer::keep_bytes(const std::string& path, std::uint64_t begin, std::uint64_t end) {
+  const Result<std::unique_ptr<File>> from = disk_.open(path, Access::read);
+  if (!from) return std::unexpected(from.error());
+  std::vector<std::byte> bytes(end > begin ? end - begin : 0);
+  if (Result<void> done = (*from)->read(begin, bytes); !done) return done;
+  const std::string kept = path_of(kept_name(std::to_string(next_) + ".bytes"));
+  const Result<std::unique_ptr<File>> to = disk_.create(kept);
+  if (!to) return std::unexpected(to.error());
+  if (Result<void> done = (*to)->write(0, bytes); !done) return done;
+  if (Result<void> done = (*to)->sync(); !done) return done;
+  if (Result<void> done = disk_.sync_directory(directory_); !done) return done;
+  recovered_.kept.push_back(kept);
+  return {};
+}
+
+}  // namespace tutti::log
