@@ -132,14 +132,14 @@ class Reader {
     const Segment& header = *candidate.header;
     const Result<std::vector<std::byte>> file = read_file(disk_, candidate.path);
     if (!file) return std::unexpected(file.error());
-    const bool followed = next != nullptr && next->header;
     const Visit from_on = [this](const Record& record, std::uint64_t offset) {
       if (record.seq < from_) return true;
       enough_ = !visit_(record, offset);
       return !enough_;
     };
     SegmentFile out{.path = candidate.path, .header = header, .content = {}};
-    const std::uint64_t until = followed ? next->header->first : kNoLimit;
+    // By its name, also if its header cannot be read: it may have cut what is behind (LR1).
+    const std::uint64_t until = next != nullptr ? next->first : kNoLimit;
     out.content = read_segment(header, *file, visit_ ? from_on : Visit{}, until);
     if (header.begins) {
       if (out_.next != header.first || out_.segments.empty()) out_.whole_from = header.first;

@@ -72,6 +72,7 @@ class Walk {
     content_.digest = digest;
     content_.end = end;
     if (!mark) {
+      content_.last = content_.synced;
       content_.synced = end;
       content_.view = records_.back().found.header.view;
       ++content_.batches;

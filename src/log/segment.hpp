@@ -41,6 +41,7 @@ struct SegmentContent {
   std::uint64_t digest = 0;    ///< of the log up to there
   std::uint64_t end = 0;       ///< the offset behind the last batch, or mark, that counts
   std::uint64_t synced = 0;    ///< the same, without a mark behind the last batch (LF2)
+  std::uint64_t last = 0;      ///< the offset of the last batch, with the mark before it, if any
   std::uint64_t broken = 0;    ///< the offset of the break, of a tail that is not clean
   std::uint64_t tail_end = 0;  ///< the offset behind what is left of a batch there
   std::uint64_t batches = 0;   ///< that have records

@@ -150,11 +150,16 @@ Result<void> Writer::start_segment(Segment segment, Batch batch) {
   if (goes_on) {
     if (Result<void> done = put_mark(kGoesOnFlag); !done) return done;
   }
-  file_ = std::move(spare_);
+  // Once more, so that its errors have its name.
+  Result<std::unique_ptr<File>> file = disk_.open(path, Access::write);
+  if (!file) return std::unexpected(std::move(file.error()));
+  file_ = std::move(*file);
+  spare_.reset();
   spare_bytes_ = spare_synced_ = 0;
   // A segment that is cut in its first batch is replaced.
   if (!segments_.empty() && segments_.back().path == path) segments_.pop_back();
-  segments_.push_back({segment.first, segment.bytes, path});
+  if (!segments_.empty()) segments_.back().next = std::min(next_, segment.first);
+  segments_.push_back({.first = segment.first, .bytes = segment.bytes, .path = path});
   now_ = std::move(segment);
   offset_ = synced_ = encoded.bytes.size();
   next_ = batch.empty() ? now_.first : batch.next();

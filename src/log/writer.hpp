@@ -79,7 +79,8 @@ class Writer {
   [[nodiscard]] Result<void> rest();
   /// The records before that number are not needed any more: segments that have no others go.
   [[nodiscard]] Result<void> release_before(std::uint64_t seq);
-  /// Cuts the records from that number on, which is first() .. next(); a side file keeps them.
+  /// Cuts the records from that number on, which is first() .. next(); a side file keeps them. In
+  /// the gap before a begin_at(), the log ends before the gap.
   [[nodiscard]] Result<void> cut_to(std::uint64_t seq);
   /// The log goes on with that number, which is more than next(): this node was no member
   /// meanwhile.
@@ -91,6 +92,7 @@ class Writer {
   static constexpr const char* kSpareName = "spare";
   struct Kept {
     std::uint64_t first;
+    std::uint64_t next = 0;  // behind its last record; not of the newest one, which has next_
     std::uint64_t bytes;
     std::string path;
   };
@@ -99,6 +101,7 @@ class Writer {
   // writer_open.cpp
   Result<void> recover();
   Result<void> take_over(const Reading& found);
+  Result<void> settle(const SegmentContent& last);
   Result<void> repair(const Reading& found);
   Result<void> keep_bytes(const std::string& path, std::uint64_t begin, std::uint64_t end);
   Result<void> find_spare();

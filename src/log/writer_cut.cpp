@@ -59,7 +59,8 @@ Result<void> Writer::cut(std::uint64_t seq) {
   const SegmentContent whole = read_segment(*header, *file, {}, seq);
   Batch stays;
   Batch goes;
-  const std::uint64_t until = behind == segments_.end() ? next_ : behind->first;
+  // Not where the next one begins: that may be behind a gap.
+  const std::uint64_t until = behind == segments_.end() ? next_ : cuts.next;
   const auto sort = [&](const Record& record, std::uint64_t /*offset*/) {
     if (record.seq >= whole.next) (record.seq < seq ? stays : goes).add(record);
     return true;
@@ -71,7 +72,9 @@ Result<void> Writer::cut(std::uint64_t seq) {
                                         std::to_string(until));
   }
   const std::uint64_t number = now_.number + 1;
-  if (Result<void> done = keep_records(number, std::move(goes)); !done) return done;
+  if (!goes.empty()) {
+    if (Result<void> done = keep_records(number, std::move(goes)); !done) return done;
+  }
   segments_.erase(behind, segments_.end());
   Segment segment{.identity = identity_,
                   .number = number,

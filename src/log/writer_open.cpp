@@ -74,7 +74,10 @@ Result<void> Writer::find_spare() {
 
 Result<void> Writer::take_over(const Reading& found) {
   for (const SegmentFile& segment : found.segments) {
-    segments_.push_back({segment.header.first, segment.header.bytes, segment.path});
+    segments_.push_back({.first = segment.header.first,
+                         .next = segment.content.next,
+                         .bytes = segment.header.bytes,
+                         .path = segment.path});
   }
   if (found.segments.empty()) return {};
   const SegmentFile& last = found.segments.back();
@@ -88,8 +91,24 @@ Result<void> Writer::take_over(const Reading& found) {
   digest_ = found.digest;
   view_ = last.content.view;
   recovered_.tail = last.content.tail;
+  if (Result<void> done = settle(last.content); !done) return done;
   if (last.content.tail != Tail::broken) return {};
   return keep_bytes(last.path, last.content.end, last.content.tail_end);
+}
+
+// WL1: what is read here may not be on disk yet. The process before may have ended between a write,
+// or a rename, and its sync; or that sync has failed, and then another one without a write does
+// nothing (DK3). Only the last batch, with the mark before it, can be so (LF2); if a mark says that
+// this batch was synced, then only that mark.
+Result<void> Writer::settle(const SegmentContent& last) {
+  const std::uint64_t from = last.marked || last.last == 0 ? last.synced : last.last;
+  if (from < last.end) {
+    std::vector<std::byte> bytes(last.end - from);
+    if (Result<void> done = file_->read(from, bytes); !done) return done;
+    if (Result<void> done = file_->write(from, bytes); !done) return done;
+    if (Result<void> done = file_->sync(); !done) return done;
+  }
+  return disk_.sync_directory(directory_);
 }
 
 // Everything from the damage on is kept beside the log, which goes on in a new segment (LR1).

@@ -12,7 +12,7 @@
 namespace tutti::log {
 namespace {
 
-class WriterTest : public testing::Test {
+class WriterTest : public ::testing::Test {
  protected:
   WriterTest() {
     std::string pattern = (std::filesystem::temp_directory_path() / "tutti-log-XXXXXX").string();
