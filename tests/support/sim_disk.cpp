@@ -87,6 +87,7 @@ class SimDisk::OpenFile final : public log::File {
       for (const Write& write : inode_->pending) {
         apply(write, write.offset, write.offset + write.bytes.size(), inode_->durable);
       }
+      inode_->durable.resize(inode_->now.size());
     }
     inode_->pending.clear();
     return asked;
@@ -288,6 +289,23 @@ std::unique_ptr<SimDisk> SimDisk::after_power_loss(std::uint64_t seed) const {
       copy.durable[name] = survivor;
     }
     copy.now = copy.durable;
+  }
+  return left;
+}
+
+std::unique_ptr<SimDisk> SimDisk::after_process_end() const {
+  auto left = std::make_unique<SimDisk>();
+  std::map<const Inode*, InodePtr> copies;
+  const auto copy_of = [&](const InodePtr& inode) {
+    InodePtr& copy = copies[inode.get()];
+    if (copy == nullptr) copy = std::make_shared<Inode>(*inode);
+    return copy;
+  };
+  left->directories_ = directories_;
+  for (auto& [path, directory] : left->directories_) {
+    for (auto& [name, inode] : directory.durable) inode = copy_of(inode);
+    for (auto& [name, inode] : directory.now) inode = copy_of(inode);
+    for (Change& change : directory.pending) change.inode = copy_of(change.inode);
   }
   return left;
 }

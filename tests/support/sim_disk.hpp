@@ -6,8 +6,8 @@
 ///  SD1  What was synced is in every image. Of what was only written, each 512 bytes of a file are
 ///       there as after any of the writes to them, or half-way between two of these, and each
 ///       entry of a directory is there or not, independently of all others.
-///  SD2  A sync that fails drops what it should have made durable: the file reads as written, later
-///       syncs succeed, and no image has it.
+///  SD2  A sync that fails drops the data that it should have made durable: the file reads as
+///       written, later syncs succeed, and no image has that data, only the file's length.
 /// Threads: one. Locks are held by the objects, and an image begins without any.
 #pragma once
 #include <cstddef>
@@ -81,6 +81,9 @@ class SimDisk final : public log::Disk {
   /// What a power loss leaves now (SD1): one of the many possible disks for each seed, without what
   /// was not synced for kNothingKept, with all of it for kAllKept.
   [[nodiscard]] std::unique_ptr<SimDisk> after_power_loss(std::uint64_t seed) const;
+
+  /// The same disk for another process: nothing is lost, and what was not synced still may be.
+  [[nodiscard]] std::unique_ptr<SimDisk> after_process_end() const;
 
   /// For forged disks: what is put or erased is durable at once.
   [[nodiscard]] std::vector<std::byte> contents(const std::string& path) const;

@@ -107,6 +107,21 @@ TEST_F(SimDiskTest, DropsWhatASyncThatFailedShouldHaveKept) {
   EXPECT_EQ(disk_.after_power_loss(SimDisk::kAllKept)->contents("/d/a"), filled(2048, 1));
 }
 
+TEST_F(SimDiskTest, GivesTheNextProcessWhatIsNotSyncedYet) {
+  ASSERT_TRUE(file_->write(0, filled(2048, 2)));
+  ASSERT_TRUE(disk_.create("/d/b"));
+  const auto next = disk_.after_process_end();
+  EXPECT_EQ(next->contents("/d/a"), filled(2048, 2));
+  EXPECT_EQ(next->after_power_loss(SimDisk::kNothingKept)->contents("/d/a"), filled(2048, 1));
+  EXPECT_TRUE(next->has("/d/b"));
+  EXPECT_FALSE(next->after_power_loss(SimDisk::kNothingKept)->has("/d/b"));
+  const auto file = next->open("/d/a", Access::write);
+  ASSERT_TRUE(file);
+  ASSERT_TRUE((*file)->sync());
+  EXPECT_EQ(next->after_power_loss(SimDisk::kNothingKept)->contents("/d/a"), filled(2048, 2));
+  EXPECT_EQ(disk_.after_power_loss(SimDisk::kNothingKept)->contents("/d/a"), filled(2048, 1));
+}
+
 TEST_F(SimDiskTest, WritesAPartWhenNoSpaceIsLeft) {
   disk_.on_operation([](const DiskOperation&) { return DiskFate::no_space; });
   const auto written = file_->write(2048, filled(1024, 2));

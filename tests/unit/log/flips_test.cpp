@@ -1,0 +1,204 @@
+// P5, G11: each byte of each file of a log is changed, alone. Either the log reads as before, for
+// the byte means nothing; or the damage is reported, with the file and where it is; or it is in the
+// last batch, which nothing says was synced, and is cut as a torn tail. Other records are never
+// read. TUTTI_CRASH_IMAGES=N tries N ways to change each byte.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "log/read.hpp"
+#include "log/writer.hpp"
+#include "support/sim_disk.hpp"
+#include "unit/log/expected.hpp"
+#include "unit/log/trace.hpp"
+
+namespace tutti::log::testing {
+namespace {
+
+using tutti::testing::SimDisk;
+
+constexpr std::array<int, 5> kMasks{0x01, 0x80, 0xff, 0x20, 0x5a};
+
+std::size_t masks_for_each_byte() {
+  std::size_t number = 1;
+  if (const char* wish = std::getenv("TUTTI_CRASH_IMAGES")) {
+    std::from_chars(wish, wish + std::strlen(wish), number);
+  }
+  return std::min(number, kMasks.size());
+}
+
+// Four segments of 16 KiB, with marks, a cut, and the remains of older segments in their files.
+struct Log {
+  SimDisk disk{};
+  Expected expected{};
+  std::unique_ptr<Writer> writer{};
+
+  Log() {
+    writer = open_writer(disk, small_segments(1));
+    Prng random(1);
+    while (writer->first() < 30) {
+      write(random);
+      EXPECT_TRUE(writer->prepare(4 << 10));
+      if (random.one_in(2)) {
+        EXPECT_TRUE(writer->rest());
+      }
+      if (writer->next() > 80) {
+        expected.needed = writer->next() - 40;
+        EXPECT_TRUE(writer->release_before(expected.needed));
+      }
+    }
+    EXPECT_TRUE(writer->cut_to(writer->next() - 9));
+    expected.cut_to(writer->next());
+    while (segments().size() < 4) write(random);
+    write(random);
+  }
+
+  void write(Prng& random) {
+    std::vector<Entry> entries;
+    for (std::uint64_t i = 0; i < 3; ++i) {
+      entries.push_back(make_entry(writer->next() + i, random.below(700), random.next()));
+    }
+    Batch batch;
+    add_all(batch, entries);
+    EXPECT_TRUE(writer->write(batch));
+    expected.append(entries);
+  }
+
+  [[nodiscard]] std::vector<std::string> segments() const {
+    std::vector<std::string> paths;
+    const auto names = disk.list(kDirectory);
+    for (const std::string& name : *names) {
+      if (first_of_name(name)) paths.push_back(kDirectory + "/" + name);
+    }
+    return paths;
+  }
+};
+
+// What a reader makes of the log, without copies of the records.
+struct Read {
+  Result<Reading> reading = fail(ErrorCode::system, "");
+  std::size_t records = 0;
+  bool others = false;
+};
+
+bool is(const Record& record, const Entry& entry) {
+  return record.seq == entry.seq && record.view == entry.view && record.sender == entry.sender &&
+         record.tick == entry.tick && std::ranges::equal(record.data, entry.data);
+}
+
+Read read_against(const Disk& disk, const std::vector<Entry>& entries) {
+  Read out;
+  out.reading = read_log(disk, kDirectory, [&](const Record& record, std::uint64_t) {
+    out.others = out.others || out.records >= entries.size() || !is(record, entries[out.records]);
+    ++out.records;
+    return true;
+  });
+  return out;
+}
+
+// Calls what(file, offset) with each byte changed.
+void for_each_flip(Log& log, const std::function<void(const std::string&, std::uint64_t)>& what) {
+  for (const std::string& path : log.segments()) {
+    std::vector<std::byte> bytes = log.disk.contents(path);
+    for (std::size_t at = 0; at < bytes.size(); ++at) {
+      for (std::size_t i = 0; i < masks_for_each_byte(); ++i) {
+        const auto mask = static_cast<std::byte>(kMasks[(at + i) % kMasks.size()]);
+        bytes[at] ^= mask;
+        log.disk.put(path, bytes);
+        what(path, at);
+        bytes[at] ^= mask;
+        if (::testing::Test::HasFailure()) return;
+      }
+    }
+    log.disk.put(path, bytes);
+  }
+}
+
+class Flips {
+ public:
+  explicit Flips(Log& log) : log_(log) {
+    Result<Contents> whole = read_contents(log.disk);
+    EXPECT_TRUE(whole);
+    EXPECT_EQ(difference(*whole, log.expected), "");
+    whole_ = std::move(*whole);
+    // The last batch begins behind the second to last of the last segment.
+    const SegmentFile& last = whole_.reading.segments.back();
+    last_file_ = last.path;
+    marked_ = last.content.marked;
+  }
+
+  void run() {
+    for_each_flip(log_, [&](const std::string& path, std::uint64_t at) { judge(path, at); });
+  }
+
+  std::uint64_t damaged = 0;
+  std::uint64_t dead = 0;
+  std::uint64_t cut = 0;
+
+ private:
+  void judge(const std::string& path, std::uint64_t at) {
+    const Read read = read_against(log_.disk, whole_.entries);
+    SCOPED_TRACE(path + ", offset " + std::to_string(at));
+    ASSERT_TRUE(read.reading) << read.reading.error().message;
+    ASSERT_FALSE(read.others) << "other content";
+    const Reading& reading = *read.reading;
+    const Reading& whole = whole_.reading;
+    if (reading.damage) {
+      ++damaged;
+      EXPECT_EQ(reading.damage->file, path);
+      EXPECT_LE(reading.damage->offset, at);
+      EXPECT_GT(reading.damage->offset + (8 << 10), at) << "far from the byte";
+      EXPECT_EQ(reading.damage->seq, reading.next);
+      EXPECT_FALSE(reading.damage->what.empty());
+      EXPECT_EQ(read.records, whole_.entries.size() - (whole.next - reading.damage->seq));
+    } else if (reading.next == whole.next) {
+      ++dead;
+      EXPECT_EQ(reading.digest, whole.digest);
+      EXPECT_EQ(reading.first, whole.first);
+      EXPECT_EQ(read.records, whole_.entries.size());
+    } else {
+      ++cut;
+      EXPECT_FALSE(marked_) << "cut off, but it was marked as synced";
+      EXPECT_EQ(path, last_file_);
+      EXPECT_EQ(reading.next, whole.next - 3) << "more is cut than the last batch";
+      EXPECT_EQ(read.records, whole_.entries.size() - 3);
+      const SegmentContent& content = reading.segments.back().content;
+      EXPECT_TRUE(content.tail == Tail::broken || content.tail == Tail::torn);
+      EXPECT_FALSE(content.what.empty());
+    }
+  }
+
+  Log& log_;
+  Contents whole_{};
+  std::string last_file_{};
+  bool marked_ = false;
+};
+
+TEST(Flips, OfALogThatWasClosedAreDamageOrChangeNothing) {
+  Log log;
+  ASSERT_TRUE(log.writer->close());
+  Flips flips(log);
+  flips.run();
+  EXPECT_GT(flips.damaged, 30'000U);
+  EXPECT_GT(flips.dead, 0U);
+  EXPECT_EQ(flips.cut, 0U);
+}
+
+TEST(Flips, OfALogThatStoppedCutAtMostTheLastBatch) {
+  Log log;
+  log.writer.reset();
+  Flips flips(log);
+  flips.run();
+  EXPECT_GT(flips.damaged, 30'000U);
+  EXPECT_GT(flips.cut, 100U);
+}
+
+}  // namespace
+}  // namespace tutti::log::testing
