@@ -20,13 +20,14 @@ struct RawHeader {
   std::uint64_t first;
   std::uint64_t digest;
   std::uint64_t bytes;
+  std::uint64_t before;
   std::uint32_t begins;
   std::uint16_t node_bytes;
   std::uint16_t group_bytes;
   char node[256];
   char group[256];
 };
-static_assert(sizeof(RawHeader) == 576 && std::is_trivially_copyable_v<RawHeader>);
+static_assert(sizeof(RawHeader) == 584 && std::is_trivially_copyable_v<RawHeader>);
 constexpr std::size_t kCrcAt = kHeaderBytes - sizeof(std::uint32_t);
 
 std::uint64_t mix(std::uint64_t x) {
@@ -109,6 +110,7 @@ std::string encode_header(const Segment& segment) {
   raw.first = segment.first;
   raw.digest = segment.digest;
   raw.bytes = segment.bytes;
+  raw.before = segment.before;
   raw.begins = segment.begins ? 1 : 0;
   raw.node_bytes = static_cast<std::uint16_t>(segment.identity.node.copy(raw.node, kNameBytesMax));
   raw.group_bytes =
@@ -146,7 +148,8 @@ Result<Segment> decode_header(std::span<const std::byte> bytes) {
                  .first = raw.first,
                  .digest = raw.digest,
                  .bytes = raw.bytes,
-                 .begins = raw.begins != 0};
+                 .begins = raw.begins != 0,
+                 .before = raw.before};
 }
 
 }  // namespace tutti::log

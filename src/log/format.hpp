@@ -56,6 +56,8 @@ struct Segment {
   std::uint64_t bytes = 0;   ///< the size of the file
   /// Nothing comes before it: the log begins here, or its node was no member for a while.
   bool begins = false;
+  /// Of one that begins: the number behind the last record that comes before the gap.
+  std::uint64_t before = 0;
 };
 
 /// A message, or a tick, in a log.

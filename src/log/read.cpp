@@ -115,13 +115,13 @@ class Reader {
                                              last.path + " is " + whose(last.header) +
                                              "; move away what does not belong here");
       }
-      const bool follows = header.first == out_.next && header.digest == out_.digest;
-      if (!header.begins && !follows) {
+      const std::uint64_t before = header.begins ? header.before : header.first;
+      const std::uint64_t until = header.begins ? ended_ : out_.next;
+      if (before != until || (!header.begins && header.digest != out_.digest)) {
         damaged(last.path, last.content.broken != 0 ? last.content.broken : last.content.end,
-                header.first == out_.next
-                    ? "what comes before " + candidate.path + " is not what was there"
-                    : "records are missing up to number " + str(header.first) + ", where " +
-                          candidate.path + " begins");
+                before == until ? "what comes before " + candidate.path + " is not what was there"
+                                : "records are missing up to number " + str(before) + ", which " +
+                                      candidate.path + " follows");
         return {};
       }
     }
@@ -146,6 +146,7 @@ class Reader {
       out_.digest = header.digest;
     }
     out_.next = out.content.next;
+    ended_ = header.begins && out_.next == header.first ? header.before : out_.next;
     out_.digest = out.content.digest;
     out_.segments.push_back(std::move(out));
     const SegmentContent& found = out_.segments.back().content;
@@ -167,6 +168,7 @@ class Reader {
   const Visit& visit_;
   const std::uint64_t from_;
   bool enough_ = false;
+  std::uint64_t ended_ = 0;  // the number behind the last record so far, not behind a gap
   Reading out_;
 };
 

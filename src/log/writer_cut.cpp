@@ -81,7 +81,8 @@ Result<void> Writer::cut(std::uint64_t seq) {
                   .first = whole.next,
                   .digest = whole.digest,
                   .bytes = options_.segment_bytes,
-                  .begins = header->begins && whole.next == header->first};
+                  .begins = header->begins && whole.next == header->first,
+                  .before = header->before};
   view_ = whole.view;
   if (Result<void> done = start_segment(std::move(segment), std::move(stays)); !done) return done;
   return keep_files(dead);
@@ -104,7 +105,8 @@ Result<void> Writer::go_on_at(std::uint64_t seq) {
                   .number = now_.number + 1,
                   .first = seq,
                   .bytes = options_.segment_bytes,
-                  .begins = true};
+                  .begins = true,
+                  .before = empty && now_.begins ? now_.before : next_};
   if (Result<void> done = start_segment(std::move(segment), {}); !done || !empty) return done;
   segments_.erase(segments_.end() - 2);
   if (Result<void> done = disk_.remove(last); !done) return done;

@@ -21,7 +21,7 @@ using tutti::testing::DiskOperation;
 using tutti::testing::DiskStep;
 using tutti::testing::SimDisk;
 
-constexpr int kSteps = 40;
+constexpr int kFaultSteps = 40;
 
 // Which of the two is on the disk; nothing: neither.
 const Expected* found_on(const SimDisk& disk, const Possible& possible, std::string& why) {
@@ -88,7 +88,7 @@ bool fails_once(std::uint64_t seed, std::uint64_t at, DiskFate fate,
     failed = operation;
     return fate;
   });
-  for (int i = 0; i < kSteps && trace.ok(); ++i) trace.step();
+  for (int i = 0; i < kFaultSteps && trace.ok(); ++i) trace.step();
   EXPECT_FALSE(trace.wrong());
   if (matching < at) return false;
   SCOPED_TRACE("seed " + std::to_string(seed) + ", operation " + std::to_string(at) + ", step " +

@@ -26,9 +26,10 @@ constexpr std::uint64_t kFirst = 0x0102030405060708;
 
 const std::string kHeaderHex =
     "54555454494c4f4701000000001000000700000000000000"
-    "88776655443322110807060504030201005000000000000000000100000000000100000005000300"
+    "88776655443322110807060504030201005000000000000000000100000000002a00000000000000"
+    "0100000005000300"
     "616c7068610000000000000000000000";
-const std::string kHeaderCrcHex = "d6319058";
+const std::string kHeaderCrcHex = "c46d11c3";
 const std::string kRecordHex =
     "468e47880500000008070605040302010900000000000000030000000000000068656c6c6f000000";
 const std::string kTickHex = "b09d7e6200000000090706050403020109000000000000000200000001000000";
@@ -52,7 +53,8 @@ Segment golden_segment() {
           .first = kFirst,
           .digest = 0x5000,
           .bytes = 65536,
-          .begins = true};
+          .begins = true,
+          .before = 42};
 }
 
 std::vector<std::byte> text(const std::string& words) {
@@ -69,9 +71,9 @@ TEST(Format, HasTheHeaderThatWasWrittenDown) {
   const std::string header = encode_header(golden_segment());
   const auto bytes = std::as_bytes(std::span(header));
   ASSERT_EQ(bytes.size(), kHeaderBytes);
-  EXPECT_EQ(hex(bytes.first(80)), kHeaderHex);
+  EXPECT_EQ(hex(bytes.first(88)), kHeaderHex);
   EXPECT_EQ(hex(bytes.last(4)), kHeaderCrcHex);
-  EXPECT_EQ(header.substr(320, 4), std::string("log\0", 4));
+  EXPECT_EQ(header.substr(328, 4), std::string("log\0", 4));
   const Result<Segment> back = decode_header(bytes);
   ASSERT_TRUE(back) << back.error().message;
   EXPECT_EQ(back->identity, golden_segment().identity);
@@ -81,6 +83,7 @@ TEST(Format, HasTheHeaderThatWasWrittenDown) {
   EXPECT_EQ(back->digest, 0x5000U);
   EXPECT_EQ(back->bytes, 65536U);
   EXPECT_TRUE(back->begins);
+  EXPECT_EQ(back->before, 42U);
 }
 
 // The batch of golden_entries(), for offset 4096 of golden_segment(), as a writer leaves it.
