@@ -93,6 +93,9 @@ struct NodeOptions {
   std::uint32_t request_max_bytes = 0;
   /// Answers the other members' requests; empty: they get an error. Needs request_max_bytes.
   RequestHandler on_request{};
+  /// A folder of this node alone, for the logs of its groups; it is made, with mode 0700, if it is
+  /// not there. Two nodes cannot use one at the same time. Needed if a group is logged.
+  std::string state_dir{};
   ViewCallback on_view{};  ///< may be empty
   LogCallback log{};       ///< empty: silent
 
@@ -126,6 +129,13 @@ struct GroupOptions {
   /// than those that others have seen, by the difference of two system clocks. 1 ms .. 1 day; 0: no
   /// ticks. Needs an order and message_max_bytes of 8 or more [same].
   std::chrono::nanoseconds tick_every{0};
+  /// Each member appends what is delivered, in the group's order, to a log on its disk, in a folder
+  /// of the group's name under NodeOptions::state_dir. At Level::atomic nothing waits for the disk,
+  /// but a log that is more than a few MiB behind holds the group's space, so that it slows the
+  /// group, and nothing is left out. At Level::durable messages are delivered once they are in all
+  /// members' logs. docs/log.md says what is in the files, and what happens when a disk fails.
+  /// Needs one of these two levels; Level::durable needs it [same].
+  bool logged = false;
   // Of Order::token_ring, in messages, by the names of [Accelerated Ring, III-B]:
   // accelerated_window <= personal_window <= global_window <= maximum_gap.
   std::uint32_t personal_window = 8192;     ///< most that a visit sends, 1 .. 2^24 [same]

@@ -58,13 +58,16 @@ void Engine<Memory>::seat_groups(const EngineOptions& options, EngineContext& co
   const RowPlan& plan = context.plan;
   TUTTI_ASSERT(context.deliveries.size() == plan.groups.size(), context.deliveries.size(),
                plan.groups.size(), self_);
+  TUTTI_ASSERT(context.logs.empty() || context.logs.size() == plan.groups.size(),
+               context.logs.size(), plan.groups.size(), self_);
   std::vector<typename Membership<Memory>::Group> seated;
   for (std::size_t g = 0; g < plan.groups.size(); ++g) {
     GroupSeat seat(plan.groups[g], self_, plan.names, plan.layouts, own_row_,
                    [this](Slot slot) { return fabric_.replica(slot); });
     auto [shape, at] = seat.in(View{}, row_of_);
     subgroups_.push_back(std::make_unique<Subgroup<Memory>>(
-        shape, std::move(at), std::move(context.deliveries[g]), memory, context.clock));
+        shape, std::move(at), std::move(context.deliveries[g]), memory, context.clock,
+        context.logs.empty() ? nullptr : context.logs[g]));
     subgroups_.back()->allow(0);  // P3
     TUTTI_ASSERT(shape.tick_every_ns == 0 || time_of_day_, g, self_);
     if (shape.tick_every_ns != 0) tickers_.push_back({g, Ticker<Memory>(*subgroups_.back())});

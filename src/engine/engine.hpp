@@ -61,7 +61,9 @@ struct EngineContext {
   Fabric& fabric;
   RowOf row_of;  ///< the fabric's rows, by the shortest way
   StateJobs& jobs;
-  std::vector<DeliveryCallback> deliveries;      ///< by group; empty where nothing is delivered
+  std::vector<DeliveryCallback> deliveries;  ///< by group; empty where nothing is delivered
+  std::vector<LogSink*>
+      logs{};  ///< by group; null where this node keeps none; empty: it keeps none
   std::uint64_t (*clock)() = nullptr;            ///< of statistics only; null: without durations
   std::function<std::uint64_t()> time_of_day{};  ///< of ticks: the system clock, in ns
   RequestEvents* requests = nullptr;             ///< not null if the plan has requests

@@ -86,7 +86,9 @@ struct Delivery {
   const std::uint64_t late = at.view - delivery.send_view;
   const auto bits = static_cast<std::uint8_t>(std::min<std::uint64_t>(late, kViewsLateMax));
   Event event = make_event(EventKind::deliver, at);
-  event.detail = static_cast<std::uint8_t>(static_cast<std::uint8_t>(delivery.level) |
+  // Histories do not tell of disks.
+  const Level level = delivery.level == Level::durable ? Level::atomic : delivery.level;
+  event.detail = static_cast<std::uint8_t>(static_cast<std::uint8_t>(level) |
                                            static_cast<std::uint8_t>(bits << kLevelBits));
   event.peer = delivery.sender.node;
   event.peer_incarnation = fold(delivery.sender.incarnation);

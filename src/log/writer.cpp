@@ -210,10 +210,11 @@ Result<void> Writer::fill_spare(std::uint64_t bytes) {
   return {};
 }
 
-Result<void> Writer::prepare(std::uint64_t bytes) {
+Result<bool> Writer::prepare(std::uint64_t bytes) {
   if (error_) return std::unexpected(*error_);
-  if (spare_is_full()) return {};
-  return ended(fill_spare(bytes));
+  if (spare_is_full()) return false;
+  if (Result<void> done = ended(fill_spare(bytes)); !done) return std::unexpected(done.error());
+  return !spare_is_full();
 }
 
 Result<void> Writer::put_mark(std::uint32_t flags) {

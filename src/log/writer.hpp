@@ -74,7 +74,8 @@ class Writer {
   [[nodiscard]] Result<void> write(Batch& batch);
   /// Fills so many bytes more of the spare file. Whoever calls it after each write, with twice what
   /// that one wrote, never waits for the rest of it when a segment is full.
-  [[nodiscard]] Result<void> prepare(std::uint64_t bytes);
+  /// True if there is more of it.
+  [[nodiscard]] Result<bool> prepare(std::uint64_t bytes);
   /// Nothing is waiting: marks what was written as synced (LF2), without a sync of its own.
   [[nodiscard]] Result<void> rest();
   /// The records before that number are not needed any more: segments that have no others go.

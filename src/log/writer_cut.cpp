@@ -90,9 +90,12 @@ Result<void> Writer::cut(std::uint64_t seq) {
 
 Result<void> Writer::begin_at(std::uint64_t seq) {
   if (error_) return std::unexpected(*error_);
-  if (seq <= next_) {
+  const bool empty = now_.first == next_;
+  const std::uint64_t last = empty && now_.begins ? now_.before : next_;
+  if (empty && seq == next_) return {};
+  if (empty ? seq < last : seq <= last) {
     return fail(ErrorCode::invalid_argument,
-                "the log in " + directory_ + " goes up to number " + std::to_string(next_) +
+                "the log in " + directory_ + " goes up to number " + std::to_string(last) +
                     ": it cannot begin again at " + std::to_string(seq));
   }
   return ended(go_on_at(seq));

@@ -69,6 +69,15 @@ class Bounds {
   }
   [[nodiscard]] std::uint64_t safe() const { return safe_.load(std::memory_order_acquire); }
 
+  /// At Level::durable, in the group's numbers: messages from this one on are not on all disks yet
+  /// (FO2). They wait, also once the bounds are final.
+  void set_durable(std::uint64_t seq) {
+    const bool moves = durable_.load(std::memory_order_relaxed) != seq;
+    durable_.store(seq, std::memory_order_release);
+    if (moves) count_move();
+  }
+  [[nodiscard]] std::uint64_t durable() const { return durable_.load(std::memory_order_acquire); }
+
   // All in one order: either the thread that delivers sees that the bounds are closed, or the one
   // that has closed them sees that the other is reading (N2).
   void open() {
@@ -102,6 +111,7 @@ class Bounds {
   };
   IndexedBy<SenderIndex, Cell> cells_;
   std::atomic<std::uint64_t> safe_{0};
+  std::atomic<std::uint64_t> durable_{~0ULL};
   std::atomic<bool> open_{true};
   std::atomic<bool> final_{false};
   std::atomic<std::uint64_t> moves_{0};

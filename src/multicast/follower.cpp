@@ -72,7 +72,7 @@ bool Follower<Memory>::goes_on() const {
 
 template <class Memory>
 auto Follower<Memory>::fill_up_to(std::size_t max) -> Filling {
-  Filling filling{batch_.data(), batch_.data() + max, seq_};
+  Filling filling{batch_.data(), batch_.data() + max, seq_, limit_};
   fill(filling);
   seq_ = filling.seq;
   return filling;
@@ -104,6 +104,7 @@ void Follower<Memory>::refresh() {
     if (cursor.round == kNoRound && cursor.records < cursor.bounds.records) peek(cursor);
   }
   safe_ = final_ ? kNoRound : bounds_.safe();
+  if (waits_) limit_ = bounds_.durable();
 }
 
 // A header with flags: stamped with a round, modulo 2^32 and never behind ours (R3); a pad (R1);

@@ -6,7 +6,8 @@
 ///  Y1  The sequence is a function of the rings and the order alone, without the nulls.
 ///      How far it goes is the bounds' business, so all members deliver prefixes of one sequence.
 ///  Y2  A position is passed only if its content is known: a record that is stable, or a null. One
-///      of Service::safe is passed only if all members have it, or at the end of the view.
+///      of Service::safe is passed only if all members have it, or at the end of the view. At
+///       Level::durable a message waits for Bounds::durable, and nulls do not.
 ///  Y3  position() moves only after the callback returned: space is not used again before that.
 ///  Y4  Headers come from another member: checked before use; one that is impossible ends the
 ///      delivery with corrupt(), nothing is read outside the ring.
@@ -21,6 +22,7 @@
 /// or the application's); the getters any. Source: [Spindle, 2.1 (rounds), 3.1 (in place), 3.2
 /// (batches)].
 #pragma once
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -106,6 +108,8 @@ class Follower {
   [[nodiscard]] std::optional<RingCursor> cursor(SenderIndex sender) const {
     return told_cursors_[sender].load();
   }
+  /// For a log: it takes what is not durable yet. Before the first run().
+  void wait_for_no_disk() { waits_ = false; }
   /// For a joiner, before the first run().
   void start_at(std::uint64_t seq) {
     TUTTI_ASSERT(seq_ == kUnknownSeq && position() == 0, seq_, position(), shape_.view);
@@ -150,8 +154,12 @@ class Follower {
     Message* next;
     Message* end;
     std::uint64_t seq;
+    std::uint64_t limit;  // messages from this number on wait (Bounds::durable)
     std::size_t bytes = 0;
     [[nodiscard]] bool full() const { return next == end || bytes >= kDeliveryBatchBytes; }
+    [[nodiscard]] std::uint64_t room() const {
+      return std::min(static_cast<std::uint64_t>(end - next), limit - std::min(seq, limit));
+    }
   };
 
   /// Puts what is next into the batch until that is full, or nothing more may be delivered (Y2).
@@ -200,7 +208,9 @@ class Follower {
   DeliveryCallback callback_;
   DeliveryTotals& totals_;
   std::uint64_t seq_ = 0;
-  bool final_ = false;  // the bounds are those of the view's end
+  std::uint64_t limit_ = ~0ULL;  // Filling::limit
+  bool waits_ = true;            // for Bounds::durable
+  bool final_ = false;           // the bounds are those of the view's end
   std::array<Message, kDeliveryBatchMax> batch_;
   std::optional<Filling> lent_;
   std::atomic<std::uint64_t> looked_at_{0};

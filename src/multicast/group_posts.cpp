@@ -14,7 +14,7 @@ namespace tutti {
 
 Effects::Words GroupPosts::control() const {
   return {in_row_.control_offset,
-          {shape_.own_control, control_bytes(shape_.order, shape_.senders())}};
+          {shape_.own_control, control_bytes(shape_.order, shape_.senders(), shape_.logged)}};
 }
 
 namespace {
@@ -69,7 +69,7 @@ void GroupPosts::pass_on(const PassedPosts& posts, const IndexedBy<Rank, bool>& 
   const Extent area{in_row_.area_offset,
                     static_cast<std::uint32_t>(posts.area_granules * kGranule)};
   // What we received of a piece goes with the word that we saw it: its owner asks for both (I8).
-  const std::size_t bytes = control_bytes(shape_.order, shape_.senders()) +
+  const std::size_t bytes = control_bytes(shape_.order, shape_.senders(), shape_.logged) +
                             PassWords::bytes(shape_.senders(), shape_.members());
   const Effects::Words words{in_row_.control_offset, {shape_.own_control, bytes}};
   for (const Rank m : shape_.ranks()) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/assert.hpp"
+#include "sst/control_bytes.hpp"
 #include "sst/memory.hpp"
 
 namespace tutti {
@@ -133,6 +134,27 @@ void Multicast<Memory>::take(const SendRing::Batch& batch, std::uint64_t round, 
   counters_.received_messages.add(batch.count);
   counters_.sent_bytes.add(std::uint64_t{batch.end - batch.begin} * kGranule);
   counters_.send.record(batch.count);
+}
+
+template <class Memory>
+void Multicast<Memory>::set_persisted(std::uint64_t seq) {
+  const GroupShape& shape = state_.shape;
+  if (seq == persisted_) return;
+  TUTTI_ASSERT(seq > persisted_, seq, persisted_, shape.view, shape.self);  // S1, FO2
+  persisted_ = seq;
+  state_.blocks.say(persisted_word(shape.order, shape.senders()), seq);
+}
+
+template <class Memory>
+std::uint64_t Multicast<Memory>::least_persisted() const {
+  const GroupShape& shape = state_.shape;
+  if (shape.level != Level::durable) return kAllPersisted;
+  std::uint64_t least = persisted_;
+  for (const Rank m : shape.ranks()) {
+    if (m == shape.self) continue;
+    least = std::min(least, state_.blocks.count(m, persisted_word(shape.order, shape.senders())));
+  }
+  return least;
 }
 
 template <class Memory>

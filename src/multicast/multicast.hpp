@@ -30,6 +30,9 @@
 
 namespace tutti {
 
+/// What a member says that keeps no log of a group which is logged.
+inline constexpr std::uint64_t kAllPersisted = ~0ULL;
+
 template <class Memory>
 class Multicast {
  public:
@@ -46,6 +49,12 @@ class Multicast {
   void set_consumed(SenderIndex sender, std::uint64_t rounds) {
     order_->publish_consumed(sender, rounds);
   }
+
+  /// Of a group that is logged: everything before that number is on this member's disk.
+  void set_persisted(std::uint64_t seq);
+  /// The least that a member of this view says of it; 0 if one has said nothing yet. kAllPersisted
+  /// where the level does not wait for it.
+  [[nodiscard]] std::uint64_t least_persisted() const;
 
   /// Number of the view's first message, from any member that says it. Nothing: not known yet.
   [[nodiscard]] std::optional<std::uint64_t> first_seq() const;
@@ -150,7 +159,8 @@ class Multicast {
   SendRing* const ring_;
   OwnSpace<Memory> space_;
   PassOn<Memory> pass_on_;
-  ViewEnd end_;  // once the cut is applied
+  ViewEnd end_;                  // once the cut is applied
+  std::uint64_t persisted_ = 0;  // as said
   bool nulls_since_record_ = false;
   bool complete_ = false;
   MulticastCounters& counters_;

@@ -62,10 +62,12 @@ class PassedPieces {
 
  private:
   [[nodiscard]] const std::byte* word(Rank member, PassWords::Word column) const {
-    return shape_.member_controls[member] + control_bytes(shape_.order, shape_.senders()) + column;
+    return shape_.member_controls[member] +
+           control_bytes(shape_.order, shape_.senders(), shape_.logged) + column;
   }
   [[nodiscard]] std::byte* own_word(PassWords::Word column) const {
-    return shape_.own_control + control_bytes(shape_.order, shape_.senders()) + column;
+    return shape_.own_control + control_bytes(shape_.order, shape_.senders(), shape_.logged) +
+           column;
   }
   // A word of another member, 0 if its block is of another view (H3).
   [[nodiscard]] std::uint64_t load(Rank member, PassWords::Word column) const;

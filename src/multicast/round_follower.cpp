@@ -24,6 +24,7 @@ template <class Memory>
     const Cursor& cursor = cursors_[sender_];
     if (cursor.round == round_) {
       if (round_ >= cursor.bounds.stable) return false;
+      if (filling.seq >= filling.limit && !cursor.abandoned) return false;
       delivered = true;
       pass({sender_.value++}, filling.seq, filling);
       if (filling.full()) return false;
@@ -58,9 +59,9 @@ bool RoundFollower<Memory>::run_block(Filling& filling) {
     active_[active++] = s;
     round_bytes += cursor.length;
   }
-  const auto room = static_cast<std::size_t>(filling.end - filling.next);
+  const std::uint64_t room = filling.room();
   if (active == 0 || active > room || rounds == 0) return false;
-  rounds = std::min<std::uint64_t>(rounds, room / active);
+  rounds = std::min(rounds, room / active);
   if (round_bytes * rounds > kDeliveryBatchBytes) {
     rounds = std::max<std::uint64_t>(1, kDeliveryBatchBytes / round_bytes);
   }

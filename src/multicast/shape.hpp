@@ -56,6 +56,7 @@ struct GroupShape {
   std::uint64_t tick_every_ns = 0;  ///< 0: no ticks
   Order order = Order::round_robin;
   Level level = Level::atomic;
+  bool logged = false;
   TokenWindows windows{};              ///< of Order::token_ring
   std::uint64_t first_seq = 0;         ///< number of the view's first message, or kUnknownSeq
   std::uint64_t own_base_records = 0;  ///< own records that were delivered in earlier views

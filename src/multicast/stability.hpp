@@ -3,6 +3,7 @@
 /// level is a rule over columns of the table.
 ///
 ///   atomic     AllReceived: once every member has received it
+///   durable    the same, and then the log (log_follower.hpp)
 ///   agreed     OnReceipt: at once, as soon as every member has every sender's row
 ///   unordered  AtOnce: at once
 ///
@@ -28,6 +29,11 @@
 #include "multicast/view_state.hpp"
 
 namespace tutti {
+
+/// A message is delivered nowhere before every member has it.
+[[nodiscard]] constexpr bool waits_for_all(Level level) {
+  return level == Level::atomic || level == Level::durable;
+}
 
 template <class Memory>
 class Stability {

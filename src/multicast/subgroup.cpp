@@ -26,16 +26,22 @@ Subgroup<Memory>::InView::InView(Subgroup& group, const GroupShape& of_view, Gro
       multicast(shape, group.memory_, shape.own_sender == kNoSender ? nullptr : group.ring(),
                 bounds, group.counters_),
       follower(make_follower(shape, group.memory_, bounds, group.callback_, group.totals_)),
+      logger(group.log_.logs()
+                 ? make_follower(shape, group.memory_, bounds, {}, group.log_.totals())
+                 : nullptr),
       started(shape.first_seq != kUnknownSeq) {
   bounds.close();
+  if (logger != nullptr) logger->wait_for_no_disk();
+  if (shape.level == Level::durable) bounds.set_durable(0);
 }
 
 template <class Memory>
 Subgroup<Memory>::Subgroup(const GroupShape& shape, GroupInRow in_row, DeliveryCallback callback,
-                           Memory memory, std::uint64_t (*clock)())
+                           Memory memory, std::uint64_t (*clock)(), LogSink* log)
     : memory_(memory),
       callback_(in_row.delivered_elsewhere ? marked(std::move(callback)) : std::move(callback)),
-      ring_(make_ring(shape)) {
+      ring_(make_ring(shape)),
+      log_(log) {
   counters_.clock = clock;
   now_ = views_.emplace_back(std::make_unique<InView>(*this, shape, std::move(in_row))).get();
   oldest_.store(now_, std::memory_order_release);
@@ -67,10 +73,29 @@ bool Subgroup<Memory>::step(Effects& effects) {
   if (!views_.front()->bounds.is_open()) advanced |= open_oldest();
   take_over_delivered();
   Outbox out;
+  if (now_->shape.logged) advanced |= follow_log();
   advanced |= now_->multicast.step(out);
   if (out.any()) pushes_.add(now_->posts.push(out, effects));
   if (now_->multicast.complete()) complete_.store(true, std::memory_order_release);
   return advanced;
+}
+
+// In the oldest view, as the application (Z1). It need not be allowed: the log comes before the
+// application. What was durable in one view is so in the next.
+template <class Memory>
+bool Subgroup<Memory>::follow_log() {
+  InView& oldest = *views_.front();
+  bool moved = false;
+  if (log_.logs() && oldest.started && !oldest.wedged && oldest.shape.members() != 0) {
+    if (!log_.has_begun()) log_.begin(*oldest.multicast.first_seq());
+    moved = log_.take(*oldest.logger);
+  }
+  const std::uint64_t durable = log_.tell(now_->multicast);
+  if (now_->shape.level == Level::durable && durable != oldest.bounds.durable()) {
+    oldest.bounds.set_durable(durable);
+    moved = true;
+  }
+  return moved;
 }
 
 // Nothing is delivered between the wedge and the decision: the cut is found from where it stands.
@@ -121,13 +146,15 @@ void Subgroup<Memory>::start(InView& view) {
   const std::optional<std::uint64_t> first = view.multicast.first_seq();
   if (!first) return;
   view.follower->start_at(*first);
+  if (view.logger != nullptr) view.logger->start_at(*first);
   view.multicast.tell_first_seq(*first);
   view.started = true;
 }
 
 template <class Memory>
 bool Subgroup<Memory>::is_at_cut(const InView& view) const {
-  return view.cut && view.multicast.at_cut(*view.cut, *view.follower);
+  return view.cut && view.multicast.at_cut(*view.cut, *view.follower) &&
+         (view.logger == nullptr || view.multicast.at_cut(*view.cut, *view.logger));
 }
 
 // Z1. True if anything changed.
@@ -145,7 +172,7 @@ bool Subgroup<Memory>::retire() {
                  next.shape.view, next.shape.self);  // Z1
     TUTTI_ASSERT(oldest.shape.members() == 0 || oldest.bounds.is_final(), oldest.shape.view,
                  oldest.shape.self);
-    views_[1]->follower->number_on(*oldest.follower, oldest.shape);  // Z4
+    next.follower->number_on(*oldest.follower, oldest.shape);  // Z4
     views_.pop_front();
     oldest_.store(views_.front().get(), std::memory_order_release);
     open_.store(views_.front().get(), std::memory_order_release);
@@ -171,7 +198,9 @@ bool Subgroup<Memory>::open_oldest() {
 
 template <class Memory>
 void Subgroup<Memory>::take_over_delivered() {
-  now_->multicast.set_delivered(now_->follower->position());
+  std::uint64_t position = now_->follower->position();
+  if (now_->logger != nullptr) position = std::min(position, now_->logger->position());  // FO3
+  now_->multicast.set_delivered(position);
   if (now_->multicast.order().is_total()) return;
   for (const SenderIndex s : now_->shape.sender_indices()) {
     now_->multicast.set_consumed(s, now_->follower->consumed(s));
@@ -227,6 +256,8 @@ bool Subgroup<Memory>::release_here() {
 
 template <class Memory>
 bool Subgroup<Memory>::delivered_all() {
+  // Those who go on tell how far their disks are in a view that this member does not see.
+  if (now_->shape.level == Level::durable && now_->cut) return at_rest();
   return caught_up() && is_at_cut(*now_) && at_rest();
 }
 
@@ -289,88 +320,6 @@ bool Subgroup<Memory>::at_rest() {
 template <class Memory>
 bool Subgroup<Memory>::at_rest_but_for_a_loan() {
   return at_rest() || busy_.load(std::memory_order_seq_cst) == Busy::lent;
-}
-
-template <class Memory>
-bool Subgroup<Memory>::note_course(std::uint64_t now_ns) {
-  const bool tells = now_->multicast.tell_position();
-  const GroupOrder<Memory>& order = now_->multicast.order();
-  const bool total = order.is_total();
-  course_.note(now_ns, order.own_position(),
-               total ? totals_.counters.messages.get() : counters_.sent_messages.get(),
-               total ? totals_.counters.bytes.get() : counters_.sent_bytes.get());
-  std::uint64_t last = order.own_position();
-  for (const Rank m : now_->shape.ranks()) {
-    last = std::min(last, order.position_of(m));
-  }
-  course_.forget_before(last);
-  const std::uint64_t position = order.position_of(now_->shape.self);
-  const bool behind = order.undelivered() != 0 || views_.size() > 1;
-  if (position != noted_position_ || !behind || noted_ns_ == 0) not_behind_ns_ = now_ns;
-  noted_position_ = position;
-  noted_ns_ = now_ns;
-  return tells;
-}
-
-template <class Memory>
-Lag Subgroup<Memory>::lag(Rank member) const {
-  const GroupOrder<Memory>& order = now_->multicast.order();
-  if (member != now_->shape.self || !order.is_total()) {
-    return course_.of(order.position_of(member));
-  }
-  TUTTI_ASSERT(noted_ns_ >= not_behind_ns_, noted_ns_, not_behind_ns_, now_->shape.self);
-  const std::uint64_t messages = order.undelivered();
-  const std::uint64_t delivered = std::max<std::uint64_t>(totals_.counters.messages.get(), 1);
-  return {.messages = messages,
-          .bytes = messages * (totals_.counters.bytes.get() / delivered),
-          .ns = noted_ns_ - not_behind_ns_};
-}
-
-template <class Memory>
-bool Subgroup<Memory>::holds_window(Rank member) const {
-  return ring_ && now_->multicast.holds_space(member) &&
-         !ring_->has_space_for(now_->shape.message_max_bytes);
-}
-
-template <class Memory>
-std::optional<Violation> Subgroup<Memory>::violation() const {
-  const InView& oldest = *views_.front();
-  const Rank corrupt = oldest.follower->corrupt();  // once: a delivery thread writes it
-  const InView& found = corrupt != kNobody ? oldest : *now_;
-  std::optional<Violation> out = found.multicast.violation();
-  if (corrupt != kNobody) out = {corrupt, "its ring buffer holds a record that cannot be"};
-  if (!out) return out;
-  const Rank self = found.shape.self;
-  TUTTI_ASSERT(out->rank.value < found.shape.members(), out->rank, found.shape.view, self);
-  // The peers are the other members, by rank. Our own ring the application may have written over.
-  const GroupInRow& in_row = found.in_row;
-  out->slot =
-      out->rank == self ? in_row.self : in_row.peers[out->rank.value - (out->rank > self ? 1 : 0)];
-  return out;
-}
-
-template <class Memory>
-GroupStatistics Subgroup<Memory>::statistics() const {
-  GroupStatistics out;
-  out.sent_messages = counters_.sent_messages.get();
-  out.sent_bytes = counters_.sent_bytes.get();
-  out.received_messages = counters_.received_messages.get();
-  out.delivered_messages = totals_.counters.messages.get();
-  out.delivered_bytes = totals_.counters.bytes.get();
-  out.nulls_sent = counters_.nulls_sent.get();
-  out.null_pushes = counters_.null_pushes.get();
-  out.token_visits = counters_.token_visits.get();
-  out.token_rests = counters_.token_rests.get();
-  out.token_parked_ns = counters_.token_parked.get([this] { return counters_.now_ns(); });
-  out.token_held_ns = counters_.token_held_ns.get();
-  out.frames_handed_on = counters_.frames_handed_on.get();
-  out.bytes_handed_on = counters_.bytes_handed_on.get();
-  out.pushes = pushes_.get();
-  out.send = counters_.send.snapshot();
-  out.receive = counters_.receive.snapshot();
-  out.delivery = totals_.counters.batches.snapshot();
-  out.pending = counters_.pending.snapshot();
-  return out;
 }
 
 #ifndef TUTTI_DEFINITIONS_ONLY  // see sst/memory.hpp

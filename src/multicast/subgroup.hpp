@@ -29,6 +29,7 @@
 #include "multicast/follower.hpp"
 #include "multicast/group_posts.hpp"
 #include "multicast/lag.hpp"
+#include "multicast/log_follower.hpp"
 #include "multicast/multicast.hpp"
 #include "multicast/shape.hpp"
 #include "predicates/predicate_loop.hpp"
@@ -43,16 +44,15 @@ class Subgroup final : public Stepped {
  public:
   /// In its first view, whose shape is given; one without members stands for none yet. `clock` is
   /// that of durations in its statistics.
+  /// `log`: of a group that is logged, if this node delivers it.
   Subgroup(const GroupShape& shape, GroupInRow in_row, DeliveryCallback callback,
-           Memory memory = {}, std::uint64_t (*clock)() = nullptr);
+           Memory memory = {}, std::uint64_t (*clock)() = nullptr, LogSink* log = nullptr);
   ~Subgroup() override;
 
   bool step(Effects& effects) override;
   bool deliver() override;
-
   /// One turn of the group's own delivery thread. True if anything was delivered.
   bool deliver_here();
-
   /// In place of it, where the application takes messages: lends it the next batch, of at most
   /// `max`. release_here() comes before the next take_here().
   [[nodiscard]] Taken take_here(std::size_t max);
@@ -71,11 +71,9 @@ class Subgroup final : public Stepped {
 
   /// Ends the group for good: nothing is stepped or delivered from now on.
   void halt();
-
   /// The application sends nothing more and is handed nothing more, for good; for the others the
   /// group goes on. Any thread.
   void mute();
-
   /// After halt() or mute(), on the predicate thread: true once no other thread reads the others'
   /// rows; or none but that of an application which holds a batch.
   [[nodiscard]] bool at_rest();
@@ -87,7 +85,6 @@ class Subgroup final : public Stepped {
   /// Messages of that view, and of those before it, may be delivered. Before the first call those
   /// of every view may; allow(0) before the first view makes each wait to be named.
   void allow(std::uint64_t view);
-
   /// Everything that comes before that view was delivered here.
   [[nodiscard]] bool delivered_before(std::uint64_t view) const {
     return views_.front()->shape.view >= view;
@@ -96,7 +93,6 @@ class Subgroup final : public Stepped {
   /// The state that this member joined for has yet to come: it has nothing to deliver if it leaves.
   void set_lacks_state(bool lacks) { lacks_state_ = lacks; }
   [[nodiscard]] bool lacks_state() const { return lacks_state_; }
-
   /// The number of the view's first message: members that were in the view before tell those that
   /// joined, and these tell each other.
   [[nodiscard]] bool knows_first_seq() const {
@@ -105,7 +101,6 @@ class Subgroup final : public Stepped {
 
   /// While held, no space of our ring is used again.
   void hold_space(bool held) { now_->multicast.hold_space(held); }
-
   // How a view ends, in this order; see Multicast.
   void wedge();
   [[nodiscard]] bool settled(const IndexedBy<Rank, bool>& suspected) const {
@@ -155,8 +150,8 @@ class Subgroup final : public Stepped {
   /// Once the view's end is decided: the others went on without us (Follower, Y5), and nothing more
   /// will be delivered.
   [[nodiscard]] bool stale() const {
-    return views_.front()->follower->stale() || now_->follower->stale() ||
-           now_->multicast.overtaken() || (!now_->started && now_->multicast.alone());
+    return views_.front()->is_stale() || now_->is_stale() || now_->multicast.overtaken() ||
+           (!now_->started && now_->multicast.alone());
   }
   /// What the application was handed last is still what was sent.
   [[nodiscard]] bool in_place() const {
@@ -183,7 +178,6 @@ class Subgroup final : public Stepped {
   [[nodiscard]] std::uint64_t safe() const { return now_->bounds.safe(); }
   /// We have no space left, and wait for `member`.
   [[nodiscard]] bool holds_window(Rank member) const;
-
   /// Pieces that this member has passed on, in all views.
   [[nodiscard]] std::uint64_t pieces_passed() const {
     return pieces_before_ + now_->multicast.pieces_passed();
@@ -194,8 +188,8 @@ class Subgroup final : public Stepped {
   [[nodiscard]] const GroupShape& shape() const { return now_->shape; }
 
  private:
-  // Batches a pass delivers before the predicates are looked at again: enough to amortise the pass,
-  // few enough that acknowledgements keep flowing.
+  // What a pass delivers before the predicates are looked at again: so acknowledgements keep
+  // flowing.
   static constexpr std::size_t kBatchesPerTurn = 4;
 
   // All that ends with a view, once it is delivered.
@@ -207,9 +201,13 @@ class Subgroup final : public Stepped {
     Bounds bounds;
     Multicast<Memory> multicast;
     std::unique_ptr<Follower<Memory>> follower;  // the application's
+    std::unique_ptr<Follower<Memory>> logger;    // the log's; null without one
     bool started;                                // it knows the number of the first message
     bool wedged = false;
     std::optional<Cut> cut{};  // applied
+    [[nodiscard]] bool is_stale() const {
+      return follower->stale() || (logger != nullptr && logger->stale());
+    }
     // Delivery may run if the bounds are open: the view was stepped once, is the oldest, is
     // allowed, the number of its first message is known, and it is not wedged.
   };
@@ -218,6 +216,7 @@ class Subgroup final : public Stepped {
   void start(InView& view);
   bool retire();
   bool open_oldest();
+  bool follow_log();
   void take_over_delivered();
   [[nodiscard]] bool is_at_cut(const InView& view) const;
 
@@ -226,6 +225,7 @@ class Subgroup final : public Stepped {
   std::optional<SendRing> ring_;
   MulticastCounters counters_;
   DeliveryTotals totals_;
+  LogFollower<Memory> log_;
   Counter pushes_;
   std::uint64_t pieces_before_ = 0;            // passed on in earlier views
   std::deque<std::unique_ptr<InView>> views_;  // oldest first

@@ -4,6 +4,7 @@
 #include <new>
 #include <utility>
 
+#include "multicast/stability.hpp"
 #include "node/callbacks.hpp"
 #include "node/group_core.hpp"
 
@@ -31,7 +32,7 @@ Ticket Group::commit(Claim&& claim) noexcept {
 }
 
 Ticket Group::commit(Claim&& claim, Service service) noexcept {
-  if (service == Service::of_level || core_->options().level == Level::atomic) {
+  if (service == Service::of_level || waits_for_all(core_->options().level)) {
     return commit(std::move(claim));
   }
   if (claim.core_ != core_.get() || !may_ask_for(service)) {
@@ -60,7 +61,7 @@ Ticket Group::commit(Claim&& claim, std::uint32_t used, Service service) noexcep
 
 Result<void> Group::may_ask_for(Service service) const {
   const GroupOptions& options = core_->options();
-  const bool mixes = options.order == Order::token_ring || options.level == Level::atomic;
+  const bool mixes = options.order == Order::token_ring || waits_for_all(options.level);
   if (service == Service::of_level || mixes) return {};
   return fail(ErrorCode::invalid_argument,
               "group '" + name() + "': a message cannot be sent as safe here: its order is " +

@@ -164,11 +164,12 @@ Barrier GroupCore::begin_barrier(Claim& claim) noexcept {
 }
 
 Result<void> GroupCore::barrier(std::chrono::nanoseconds timeout) {
-  if (options_.level != Level::atomic) {
-    return fail(ErrorCode::invalid_argument,
-                "group '" + options_.name +
-                    "': a barrier needs Level::atomic: at its level others may have delivered "
-                    "what this member never hears of");
+  if (!waits_for_all(options_.level)) {
+    return fail(
+        ErrorCode::invalid_argument,
+        "group '" + options_.name +
+            "': a barrier needs Level::atomic or durable: at its level others may have delivered "
+            "what this member never hears of");
   }
   if (Result<void> may = may_wait("Group::barrier"); !may) return may;
   const Deadline deadline(timeout);

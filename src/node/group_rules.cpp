@@ -58,7 +58,7 @@ Result<void> check_rounds(const NodeOptions& node, const GroupOptions& group) {
 // fewer senders. At Level::agreed the same again, with what is passed on.
 std::size_t waiting_bytes(const NodeOptions& node, const GroupOptions& group) {
   const std::size_t senders = senders_of(node, group);
-  const std::size_t words = kControlRecordBytes + control_bytes(group.order, senders);
+  const std::size_t words = kControlRecordBytes + control_bytes(group.order, senders, group.logged);
   std::size_t bytes = 4 * words;
   if (group.level == Level::agreed) {
     bytes += 4 * (words + PassWords::bytes(senders, node.members.size()));
@@ -105,6 +105,9 @@ Result<void> check_group(const NodeOptions& node, std::span<const GroupOptions* 
     if (!is_member(node, sender)) {
       return bad(group, "senders: '" + sender + "' is not a member; known: " + known_members(node));
     }
+  }
+  if (group.logged && node.state_dir.empty()) {
+    return bad(group, "logged: the node has no state_dir; set it to a folder of this node alone");
   }
   if (Result<void> r = check_rounds(node, group); !r) return r;
   return check_room(node, joined, group);

@@ -34,10 +34,10 @@ namespace tutti {
 class Incarnation final : private EngineEvents {
  public:
   /// Opens the row, the fabrics and the bootstrap. `groups` are resolved, in the order of their
-  /// names; all that is given outlives this.
+  /// names; all that is given outlives this. `logs` are by group, or none.
   [[nodiscard]] static Result<std::unique_ptr<Incarnation>> open(
       const NodeOptions& node, const std::vector<GroupOptions>& groups, IncarnationEvents& events,
-      RequestEvents& requests, bool may_create);
+      RequestEvents& requests, std::vector<LogSink*> logs, bool may_create);
   ~Incarnation() override;
 
   /// One pass over all there is to do. Returns how much was done.
@@ -115,7 +115,7 @@ class Incarnation final : private EngineEvents {
               IncarnationEvents& events, RequestEvents& requests, bool may_create);
   [[nodiscard]] Result<void> open_row();
   [[nodiscard]] Result<void> open_fabrics();
-  void open_engine();
+  void open_engine(std::vector<LogSink*> logs);
   [[nodiscard]] Result<void> start_state_thread();
   [[nodiscard]] GroupState state_of(std::size_t index);
   [[nodiscard]] Founding founding() const;

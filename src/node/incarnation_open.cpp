@@ -70,17 +70,16 @@ class MarkedSnapshot {
 
 }  // namespace
 
-Result<std::unique_ptr<Incarnation>> Incarnation::open(const NodeOptions& node,
-                                                       const std::vector<GroupOptions>& groups,
-                                                       IncarnationEvents& events,
-                                                       RequestEvents& requests, bool may_create) {
+Result<std::unique_ptr<Incarnation>> Incarnation::open(
+    const NodeOptions& node, const std::vector<GroupOptions>& groups, IncarnationEvents& events,
+    RequestEvents& requests, std::vector<LogSink*> logs, bool may_create) {
   std::unique_ptr<Incarnation> out(new Incarnation(node, groups, events, requests, may_create));
   const Result<std::uint64_t> number = random_u64();
   if (!number) return std::unexpected(number.error());
   out->incarnation_ = *number;
   if (Result<void> r = out->open_row(); !r) return std::unexpected(r.error());
   if (Result<void> r = out->open_fabrics(); !r) return std::unexpected(r.error());
-  out->open_engine();
+  out->open_engine(std::move(logs));
   if (Result<void> r = out->start_state_thread(); !r) return std::unexpected(r.error());
   if (Result<void> r = out->open_bootstrap(); !r) return std::unexpected(r.error());
   return out;
@@ -149,7 +148,7 @@ DeliveryCallback Incarnation::delivery_of(std::size_t index) {
   };
 }
 
-void Incarnation::open_engine() {
+void Incarnation::open_engine(std::vector<LogSink*> logs) {
   std::vector<GroupState> states;
   std::vector<DeliveryCallback> deliveries;
   for (std::size_t g = 0; g < groups_.size(); ++g) {
@@ -171,6 +170,7 @@ void Incarnation::open_engine() {
                     .row_of = [this](Slot slot) { return fabric_->row(slot); },
                     .jobs = *state_jobs_,
                     .deliveries = std::move(deliveries),
+                    .logs = std::move(logs),
                     .clock = now_ns,
                     .time_of_day = time_of_day_ns,
                     .requests = &requests_},

@@ -30,6 +30,7 @@
 #include "node/baton.hpp"
 #include "node/call_watch.hpp"
 #include "node/callbacks.hpp"
+#include "node/disk_logs.hpp"
 #include "node/group_core.hpp"
 #include "node/incarnation.hpp"
 #include "node/node_life.hpp"
@@ -58,9 +59,8 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
   [[nodiscard]] NodeStatistics statistics() const;
   [[nodiscard]] RequestsCore& requests() { return requests_; }
 
-  /// The Node is gone: ends all it has running and drops the callbacks. Inside a callback of this
-  /// node another thread does so, once the callback has returned. Handles and claims that are still
-  /// there keep the memory.
+  /// The Node is gone: ends all it has running and drops the callbacks. Inside a callback another
+  /// thread does so, once that has returned. Handles and claims that are there keep the memory.
   static void end(std::shared_ptr<NodeCore> core) noexcept;
 
   // For the groups.
@@ -96,7 +96,6 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
   static constexpr std::chrono::milliseconds kLongestSleep{100};
   // A node that leaves waits for acknowledgements, which wake nobody.
   static constexpr std::chrono::nanoseconds kLeavingSleep = std::chrono::milliseconds(1);
-  // Deadline has a limit.
   static constexpr std::chrono::nanoseconds kForever = std::chrono::nanoseconds::max();
 
   // node_begin.cpp
@@ -117,6 +116,7 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
   }
   [[nodiscard]] Result<void> start_by(const Deadline& deadline);
   [[nodiscard]] Result<void> try_start(const Deadline& deadline);
+  [[nodiscard]] Result<void> open_logs();
   [[nodiscard]] Result<std::unique_ptr<Incarnation>> open_incarnation();
   [[nodiscard]] Result<void> start_threads();
   [[nodiscard]] std::optional<Error> why_start_ended() const;
@@ -187,11 +187,12 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
   const NodeOptions options_;
   RequestsCore requests_;
   std::vector<GroupOptions> group_options_;         // by name
+  std::unique_ptr<DiskLogs> disk_logs_;             // from start on, if a group is logged
   std::unique_ptr<Incarnation> incarnation_;        // from start on; has what the groups point to
   std::vector<std::unique_ptr<GroupCore>> groups_;  // by name
 
-  // T5. What stays a flag below may be true in any phase: a failure, a wish of the application, the
-  // end of a thread, and what is known for good of how the node came into its views and out.
+  // T5. A flag below may be true in any phase: a failure, a wish of the application, the end of a
+  // thread, and what is known for good of how the node came into its views and out.
   NodeLife life_;
   std::thread thread_;
   std::atomic<bool> run_ended_{false};  // the node's own thread has

@@ -43,6 +43,10 @@ Result<void> NodeCore::run_start() {
   };
   const Starts starts{*this};
   Result<void> result = start_by(Deadline(options_.start_timeout));
+  if (!result && disk_logs_ != nullptr) {  // their folders are free for another node
+    disk_logs_->quit();
+    disk_logs_->join();
+  }
   tell_started(result);
   return result;
 }
@@ -54,6 +58,10 @@ Result<void> NodeCore::start_by(const Deadline& deadline) {
   }
   group_options_.clear();  // of a start that found no memory
   for (const auto& group : groups_) group_options_.push_back(group->options());
+  if (Result<void> logs = open_logs(); !logs) {
+    life_.set_phase(Phase::stopped);
+    return logs;
+  }
   for (;;) {
     Result<void> started = try_start(deadline);
     // Others were lost while the group was founded: nobody may go on with what he had agreed to.
@@ -69,9 +77,23 @@ Result<void> NodeCore::start_by(const Deadline& deadline) {
   }
 }
 
+// Before its first incarnation: what comes in none of its views goes to no log.
+Result<void> NodeCore::open_logs() {
+  Result<std::unique_ptr<DiskLogs>> logs =
+      DiskLogs::open(options_, group_options_,
+                     {.persisted = [this] { notify_work(); },
+                      .failed = [this](const Error& why) { fail_with(why); },
+                      .ended = [this] { calls_ended(); }});
+  if (!logs) return std::unexpected(std::move(logs.error()));
+  disk_logs_ = std::move(*logs);
+  return {};
+}
+
 Result<std::unique_ptr<Incarnation>> NodeCore::open_incarnation() {
   try {
-    return Incarnation::open(options_, group_options_, *this, requests_, may_create_);
+    return Incarnation::open(options_, group_options_, *this, requests_,
+                             disk_logs_ ? disk_logs_->sinks() : std::vector<LogSink*>(),
+                             may_create_);
   } catch (const std::bad_alloc&) {
     return fail(ErrorCode::system, "no memory for the start of this node: " + memory_advice());
   }

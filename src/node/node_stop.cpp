@@ -250,6 +250,11 @@ bool NodeCore::close(const Deadline& deadline) {
   incarnation_->quit_states();
   if (!await_end_of([this] { return incarnation_->have_states_ended(); }, deadline)) return false;
   incarnation_->end_states();
+  if (disk_logs_ != nullptr) {
+    disk_logs_->quit();
+    if (!await_end_of([this] { return disk_logs_->has_ended(); }, deadline)) return false;
+    disk_logs_->join();
+  }
   dismiss_stand_in();
   TUTTI_ASSERT(!standing_in_, incarnation_->view().id);  // T1
   halt_groups();

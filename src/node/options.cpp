@@ -38,7 +38,7 @@ struct Word {
 constexpr std::array kOrders{Word{Order::round_robin, "round_robin"}, Word{Order::none, "none"},
                              Word{Order::token_ring, "token_ring"}, Word{Order::lcr, "lcr"}};
 constexpr std::array kLevels{Word{Level::atomic, "atomic"}, Word{Level::agreed, "agreed"},
-                             Word{Level::unordered, "unordered"}};
+                             Word{Level::unordered, "unordered"}, Word{Level::durable, "durable"}};
 constexpr std::array kFabrics{Word{FabricChoice::automatic, "auto"}, Word{FabricChoice::shm, "shm"},
                               Word{FabricChoice::tcp, "tcp"}, Word{FabricChoice::verbs, "verbs"},
                               Word{FabricChoice::ofi, "ofi"}};
@@ -165,12 +165,24 @@ Result<void> check_order_and_level(Order order, Level level) {
                "order there are no earlier messages to wait for; order 'none' goes with level "
                "'unordered'");
   }
-  if (order == Order::lcr && level != Level::atomic) {
-    return bad("order 'lcr' goes with level 'atomic', not " + in_quotes(to_string(level)) +
+  if (order == Order::lcr && level != Level::atomic && level != Level::durable) {
+    return bad("order 'lcr' goes with level 'atomic' or 'durable', not " +
+               in_quotes(to_string(level)) +
                ": a message has passed every member before the first one may deliver it, so there "
                "is nothing to win");
   }
   return {};
+}
+
+Result<void> check_logged(const GroupOptions& group) {
+  if (group.level == Level::durable && !group.logged) {
+    return bad(
+        "level 'durable' needs logged = true: a message is delivered once it is in all logs");
+  }
+  if (!group.logged || group.level == Level::atomic || group.level == Level::durable) return {};
+  return bad("logged goes with level 'atomic' or 'durable', not " +
+             in_quotes(to_string(group.level)) +
+             ": what one member delivers alone must not be in its log");
 }
 
 Result<void> check_fabric(const NodeOptions& node) {
@@ -257,6 +269,7 @@ Result<void> check_group_fields(const GroupOptions& group) {
     }
   }
   if (Result<void> r = check_order_and_level(group.order, group.level); !r) return r;
+  if (Result<void> r = check_logged(group); !r) return r;
   if (Result<void> r = check_windows(group); !r) return r;
   if (Result<void> r = check_ticks(group); !r) return r;
   if (Result<void> r = check_token_windows(group); !r) return r;
@@ -380,9 +393,7 @@ Result<void> set_fabric(NodeOptions& node, std::string_view text) {
 }
 
 std::string fabric_text(const NodeOptions& node) {
-  std::string text(to_string(node.fabric));
-  if (!node.provider.empty()) text += ":" + node.provider;
-  return text;
+  return std::string(to_string(node.fabric)) + (node.provider.empty() ? "" : ":" + node.provider);
 }
 
 }  // namespace tutti

@@ -52,8 +52,8 @@ template <class Memory>
 std::unique_ptr<Stability<Memory>> make_stability(ViewState<Memory>& state) {
   const GroupShape& shape = state.shape;
   if (shape.order == Order::token_ring) {
-    if (shape.level == Level::atomic) return std::make_unique<Safe<Memory>>(state);
-    return std::make_unique<AgreedAndSafe<Memory>>(state);
+    if (shape.level == Level::agreed) return std::make_unique<AgreedAndSafe<Memory>>(state);
+    return std::make_unique<Safe<Memory>>(state);
   }
   if (shape.order == Order::lcr) return std::make_unique<Acknowledged<Memory>>(state);
   return make_receipt_rule(state);

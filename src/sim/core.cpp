@@ -29,6 +29,7 @@
 #include "multicast/sender_follower.cpp"      // NOLINT(bugprone-suspicious-include)
 #include "multicast/stability.cpp"            // NOLINT(bugprone-suspicious-include)
 #include "multicast/subgroup.cpp"             // NOLINT(bugprone-suspicious-include)
+#include "multicast/subgroup_figures.cpp"     // NOLINT(bugprone-suspicious-include)
 #include "multicast/total_order.cpp"          // NOLINT(bugprone-suspicious-include)
 #include "multicast/unordered.cpp"            // NOLINT(bugprone-suspicious-include)
 #include "requests/requests.cpp"              // NOLINT(bugprone-suspicious-include)

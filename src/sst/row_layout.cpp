@@ -27,7 +27,7 @@ std::uint64_t ring_bytes(std::uint64_t window_bytes) {
 
 std::size_t block_bytes(const GroupOptions& group, std::size_t nodes) {
   const std::size_t senders = group.senders.size();
-  return control_bytes(group.order, senders) +
+  return control_bytes(group.order, senders, group.logged) +
          (group.level == Level::agreed ? PassWords::bytes(senders, nodes) : 0);
 }
 

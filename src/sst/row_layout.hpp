@@ -6,7 +6,8 @@
 ///     64 ...       the membership's words
 ///     ...          two control blocks per group, for views of even and odd number:
 ///                  control_words.hpp, with Order::token_ring token_words.hpp, with
-///                  Order::lcr lane_words.hpp, and at Level::agreed pass_words.hpp
+///                  Order::lcr lane_words.hpp, of a logged group one word (control_bytes.hpp), and
+///                  at Level::agreed pass_words.hpp
 ///                  and after them a line for the member's life: reclaimed,
 ///                  at Level::agreed the pass area, with Order::lcr two lanes
 ///     4096 * k     a ring buffer per group in which the member sends; 8 bytes before a multiple of

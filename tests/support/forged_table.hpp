@@ -36,10 +36,10 @@ class ForgedTable {
  public:
   explicit ForgedTable(const ForgedOptions& options)
       : options_(options),
-        other_control_(control_bytes(options.order, options.sender_ranks.size())) {
+        other_control_(control_bytes(options.order, options.sender_ranks.size(), false)) {
     for (std::uint32_t m = 0; m < options.members; ++m) {
       const std::size_t senders = options.sender_ranks.size();
-      controls_.emplace_back(control_bytes(options.order, senders) +
+      controls_.emplace_back(control_bytes(options.order, senders, false) +
                              PassWords::bytes(senders, options.members));
       areas_.emplace_back(area_bytes());
       lanes_.emplace_back(options.lane_granules * kGranule);
@@ -138,7 +138,7 @@ class ForgedTable {
   [[nodiscard]] AlignedRow& area(std::uint32_t member) { return areas_[member]; }
   [[nodiscard]] AlignedRow& lane(std::uint32_t member) { return lanes_[member]; }
   [[nodiscard]] std::byte* pass_word(std::uint32_t member, PassWords::Word column) {
-    return controls_[member].data() + control_bytes(options_.order, rings_.size()) + column;
+    return controls_[member].data() + control_bytes(options_.order, rings_.size(), false) + column;
   }
 
  private:

@@ -51,7 +51,7 @@ struct Group {
   std::uint64_t first_ordinal = kNever;  ///< the lowest with which a member began
   std::uint64_t deliveries = 0;
   [[nodiscard]] bool ordered() const { return level != Level::unordered; }
-  [[nodiscard]] bool atomic() const { return level == Level::atomic; }
+  [[nodiscard]] bool atomic() const { return level == Level::atomic || level == Level::durable; }
 };
 
 /// One incarnation: what its history holds, besides sends and deliveries.

@@ -112,6 +112,7 @@ Result<void> check_group(const Pair& pair, const GroupOptions& here, const Group
   same_window("accelerated_window", here.accelerated_window, there.accelerated_window);
   same_window("global_window", here.global_window, there.global_window);
   same_window("maximum_gap", here.maximum_gap, there.maximum_gap);
+  if (r) r = pair.same<std::uint64_t>(group + "logged", here.logged, there.logged);
   if (r) r = pair.same<std::uint64_t>(group + "stateful", here.stateful, there.stateful);
   return r;
 }

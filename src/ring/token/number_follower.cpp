@@ -14,7 +14,9 @@ void NumberFollower<Memory>::fill(Filling& filling) {
   std::uint64_t end = kNoRound;
   for (const auto& cursor : cursors_) end = std::min(end, cursor.bounds.stable);
   while (round_ < end && !filling.full() && find_next()) {
-    if (cursors_[turn_].safe && round_ >= safe_) break;  // and what comes after it waits too
+    const auto& cursor = cursors_[turn_];
+    if (cursor.safe && round_ >= safe_) break;  // and what comes after it waits too
+    if (filling.seq >= filling.limit && !cursor.abandoned) break;
     if (pass_run(filling, end)) continue;
     pass(turn_, filling.seq, filling);
     ++round_;
@@ -28,8 +30,8 @@ bool NumberFollower<Memory>::pass_run(Filling& filling, std::uint64_t end) {
   auto& cursor = cursors_[turn_];
   if (cursor.abandoned || cursor.safe || cursor.tick) return false;
   std::uint64_t count =
-      std::min({end - round_, static_cast<std::uint64_t>(filling.end - filling.next),
-                cursor.bounds.records - cursor.records, records_before_wrap(cursor)});
+      std::min({end - round_, filling.room(), cursor.bounds.records - cursor.records,
+                records_before_wrap(cursor)});
   if (cursor.length * count > kDeliveryBatchBytes - filling.bytes) {
     count =
         std::min<std::uint64_t>(count, 1 + (kDeliveryBatchBytes - filling.bytes) / cursor.length);

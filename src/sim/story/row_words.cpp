@@ -206,7 +206,7 @@ std::string RowWords::group(std::uint64_t view, std::size_t offset, std::uint64_
   }
   if (offset >= ControlWords::kReceived.offset) {
     const IndexedBy<SenderIndex, std::string> of_view = senders(view);
-    const std::size_t control = control_bytes(of.order, of_view.size());
+    const std::size_t control = control_bytes(of.order, of_view.size(), of.logged);
     if (offset >= control) return passed(view, offset - control, now);
     return received(of_view.all().at((offset - ControlWords::kReceived.offset) / 8), now);
   }

@@ -120,9 +120,9 @@ TEST(Contacts, OfAnotherProtocolVersionEndTheStart) {
   const Error error =
       failed_start({.name = "b", .members = members, .start_timeout = kPatience}, small_group());
   EXPECT_EQ(error.code, ErrorCode::mismatch);
-  EXPECT_THAT(error.message,
-              AllOf(HasSubstr("a (" + members[0].address + "): protocol version is 10 there but 9"),
-                    HasSubstr("start all members with the same release")));
+  EXPECT_THAT(error.message, AllOf(HasSubstr("a (" + members[0].address +
+                                             "): protocol version is 11 there but 10"),
+                                   HasSubstr("start all members with the same release")));
 }
 
 TEST(GroupNames, AreUniqueInTheNode) {

@@ -58,7 +58,8 @@ class Trace {
     if (kind < 60) {
       write();
     } else if (kind < 70) {
-      done("prepare", writer_->prepare(random_.below(8 << 10)));
+      const Result<bool> more = writer_->prepare(random_.below(8 << 10));
+      done("prepare", more ? Result<void>{} : std::unexpected(more.error()));
     } else if (kind < 80) {
       done("rest", writer_->rest());
     } else if (kind < 87) {

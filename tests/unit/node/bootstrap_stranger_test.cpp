@@ -205,8 +205,8 @@ class StrangersThatSpeak : public Strangers {
 };
 
 TEST_F(StrangersThatSpeak, OfAnotherProtocolVersionAreRefused) {
-  const std::string why = "protocol version is 10 there but 9 here";
-  EXPECT_THAT(refusal_of(hello_prefix(10, 100)), HasSubstr(why));
+  const std::string why = "protocol version is 11 there but 10 here";
+  EXPECT_THAT(refusal_of(hello_prefix(11, 100)), HasSubstr(why));
   EXPECT_THAT(a.bootstrap().refused(), AllOf(HasSubstr("1 caller was refused"), HasSubstr(why)));
   expect_that_a_waits_on(why);
 }

@@ -105,7 +105,7 @@ TEST(Hello, StrangersAreToldFromOtherVersions) {
   EXPECT_EQ(decode_prefix(prefix_of("GET / HTTP/1.1")).error().code, ErrorCode::invalid_argument);
   const Error version = decode_prefix(prefix_of(hello_prefix(kProtocolVersion + 1, 10))).error();
   EXPECT_EQ(version.code, ErrorCode::mismatch);
-  EXPECT_THAT(version.message, HasSubstr("protocol version is 10 there but 9 here"));
+  EXPECT_THAT(version.message, HasSubstr("protocol version is 11 there but 10 here"));
   EXPECT_FALSE(decode_prefix(prefix_of(hello_prefix(kProtocolVersion, 0))));
   EXPECT_FALSE(decode_prefix(prefix_of(hello_prefix(kProtocolVersion, kHelloMax + 1))));
   EXPECT_FALSE(decode_prefix(prefix_of(hello_prefix(kProtocolVersion, 0xffffffffU))));

@@ -1,0 +1,80 @@
+/// \file disk_log.hpp
+/// The log of one group on this node's disk: what the predicate thread appends waits here until the
+/// thread for logs has written and synced it, as much at once as waits (group commit).
+///
+/// Invariants: DL1 persisted() grows only after Writer::write() has returned without an error. DL2
+/// what waits is never more than kMostWaiting and one batch: then the group's space waits (P7).
+/// Threads: LogSink's calls the predicate thread; work() and close() the thread for logs; others
+/// as marked.
+#pragma once
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "log/batch.hpp"
+#include "log/writer.hpp"
+#include "multicast/log_sink.hpp"
+#include "node/signal.hpp"
+#include "node/slowness.hpp"
+
+namespace tutti {
+
+class DiskLog final : public LogSink {
+ public:
+  /// `asked` is notified when there is work. All outlive this.
+  DiskLog(std::unique_ptr<log::Writer> writer, Signal& asked);
+
+  // LogSink.
+  void begin(std::uint64_t seq) override;
+  [[nodiscard]] bool has_room() const override {
+    return waiting_bytes_.load(std::memory_order_relaxed) < kMostWaiting;
+  }
+  void append(std::span<const Message> messages) override;
+  /// Any thread.
+  [[nodiscard]] std::uint64_t persisted() const override {
+    return persisted_.load(std::memory_order_acquire);
+  }
+
+  /// Writes and syncs one batch, if there is anything. True if there was.
+  [[nodiscard]] Result<bool> work();
+  /// After work(): prepares the next segment as far as the last batch has filled this one.
+  [[nodiscard]] Result<void> prepare();
+  /// Nothing waits: does what is useful then. True if there is more of it.
+  [[nodiscard]] Result<bool> rest();
+  /// After the last work().
+  [[nodiscard]] Result<void> close() { return writer_->close(); }
+  /// After that, and when that thread has ended: the folder is free for another node.
+  void release() { writer_.reset(); }
+
+  /// There is work. Any thread.
+  [[nodiscard]] bool waits() const;
+  /// That the disk is at it. Any thread.
+  [[nodiscard]] const CallMark& writing() const { return writing_; }
+
+ private:
+  static constexpr std::size_t kMostWaiting = 4U << 20;
+  // A batch takes no more messages once it has so many bytes: more would only make it late.
+  static constexpr std::size_t kBatchBytes = 1U << 20;
+
+  // What waits, taken out; an empty batch if it is nothing.
+  [[nodiscard]] log::Batch take(std::optional<std::uint64_t>& begin);
+
+  std::unique_ptr<log::Writer> writer_;
+  Signal& asked_;
+  mutable std::mutex mutex_;
+  std::deque<log::Batch> waiting_;  // oldest first
+  std::vector<log::Batch> empty_;   // whose memory serves again
+  std::optional<std::uint64_t> begin_;
+  std::atomic<std::size_t> waiting_bytes_{0};
+  std::atomic<std::uint64_t> persisted_{0};
+  std::size_t written_ = 0;  // bytes, since prepare()
+  CallMark writing_;
+};
+
+}  // namespace tutti

@@ -1,0 +1,184 @@
+#include "node/disk_logs.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <new>
+#include <utility>
+
+#include "base/memory_advice.hpp"
+#include "base/start_thread.hpp"
+
+namespace tutti {
+namespace {
+
+// A name of a file has no more bytes on most file systems.
+constexpr std::size_t kFolderBytesMax = 255;
+
+Result<std::unique_ptr<log::Writer>> open_log(log::Disk& disk, const NodeOptions& node,
+                                              const GroupOptions& group) {
+  const std::string folder = log_folder(group.name);
+  if (folder.size() > kFolderBytesMax) {
+    return fail(ErrorCode::invalid_argument,
+                "its name is too long for a folder of its log: take one of at most 255 letters "
+                "and digits, or of fewer other characters");
+  }
+  const std::string directory = node.state_dir + "/" + folder;
+  Result<std::unique_ptr<log::Writer>> writer =
+      log::Writer::open(disk, directory, {.node = node.name, .group = group.name});
+  if (!writer || (*writer)->first() == (*writer)->next()) return writer;
+  return fail(ErrorCode::invalid_argument,
+              directory + " has messages " + std::to_string((*writer)->first()) + " to " +
+                  std::to_string((*writer)->next() - 1) +
+                  " of an earlier run, with which a node cannot go on: move the folder away, then "
+                  "start the node (`tutti log dump` reads it wherever it is)");
+}
+
+}  // namespace
+
+std::string log_folder(std::string_view group) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
+  constexpr std::string_view kHex = "0123456789ABCDEF";
+  std::string out;
+  for (const char byte : group) {
+    const bool first_dot = byte == '.' && out.empty();
+    if (kPlain.find(byte) != std::string_view::npos && !first_dot) {
+      out += byte;
+      continue;
+    }
+    const auto value = static_cast<unsigned char>(byte);
+    out += '%';
+    out += kHex[value / 16];
+    out += kHex[value % 16];
+  }
+  return out;
+}
+
+Result<std::unique_ptr<DiskLogs>> DiskLogs::open(const NodeOptions& node,
+                                                 const std::vector<GroupOptions>& groups,
+                                                 DiskLogsEvents events) {
+  std::unique_ptr<DiskLogs> out(new DiskLogs(std::move(events)));
+  bool any = false;
+  for (const GroupOptions& group : groups) {
+    out->logs_.emplace_back();
+    if (!group.logged || std::ranges::find(group.members, node.name) == group.members.end()) {
+      continue;
+    }
+    any = true;
+    Result<std::unique_ptr<log::Writer>> writer = open_log(*out->disk_, node, group);
+    if (!writer) {
+      return fail(writer.error().code, "group '" + group.name + "': " + writer.error().message);
+    }
+    out->logs_.back() = std::make_unique<DiskLog>(std::move(*writer), out->asked_);
+  }
+  if (!any) return nullptr;
+  Result<std::thread> thread =
+      start_thread("the thread for logs", [self = out.get()] { self->run(); });
+  if (!thread) return std::unexpected(thread.error());
+  out->thread_ = std::move(*thread);
+  return out;
+}
+
+DiskLogs::DiskLogs(DiskLogsEvents events) : events_(std::move(events)), disk_(log::posix_disk()) {}
+
+DiskLogs::~DiskLogs() {
+  quit();
+  join();
+}
+
+void DiskLogs::join() {
+  if (thread_.joinable()) thread_.join();
+  for (const auto& log : logs_) {
+    if (log != nullptr) log->release();
+  }
+}
+
+std::vector<LogSink*> DiskLogs::sinks() const {
+  std::vector<LogSink*> out;
+  for (const auto& log : logs_) out.push_back(log.get());
+  return out;
+}
+
+void DiskLogs::quit() {
+  quit_.store(true, std::memory_order_seq_cst);
+  asked_.notify();
+}
+
+bool DiskLogs::waits() const {
+  return std::ranges::any_of(logs_, [](const auto& log) { return log != nullptr && log->waits(); });
+}
+
+// One batch of each, so that no group waits for another one's backlog.
+Result<bool> DiskLogs::work() {
+  bool worked = false;
+  for (const auto& log : logs_) {
+    if (log == nullptr) continue;
+    Result<bool> did = log->work();
+    if (!did) return did;
+    worked |= *did;
+  }
+  return worked;
+}
+
+Result<void> DiskLogs::prepare() {
+  for (const auto& log : logs_) {
+    if (log == nullptr) continue;
+    if (Result<void> prepared = log->prepare(); !prepared) return prepared;
+  }
+  return {};
+}
+
+Result<bool> DiskLogs::rest() {
+  bool more = false;
+  for (const auto& log : logs_) {
+    if (log == nullptr) continue;
+    Result<bool> did = log->rest();
+    if (!did) return did;
+    more |= *did;
+  }
+  return more;
+}
+
+Result<void> DiskLogs::close() {
+  for (const auto& log : logs_) {
+    if (log == nullptr) continue;
+    if (Result<void> closed = log->close(); !closed) return closed;
+  }
+  return {};
+}
+
+Result<void> DiskLogs::write_all() {
+  for (;;) {
+    const Result<bool> worked = work();
+    if (!worked) return std::unexpected(worked.error());
+    if (*worked) {
+      events_.persisted();
+      if (const Result<void> prepared = prepare(); !prepared) return prepared;
+      continue;
+    }
+    if (quit_.load(std::memory_order_acquire)) {
+      if (waits()) continue;
+      return close();
+    }
+    const Result<bool> more = rest();
+    if (!more) return std::unexpected(more.error());
+    const std::uint32_t seen = asked_.prepare();
+    if (*more || waits() || quit_.load(std::memory_order_acquire)) {
+      asked_.cancel();
+    } else {
+      asked_.wait(seen, std::chrono::hours(1));
+    }
+  }
+}
+
+void DiskLogs::run() {
+  try {
+    if (const Result<void> done = write_all(); !done) events_.failed(done.error());
+  } catch (const std::bad_alloc&) {
+    events_.failed({ErrorCode::system, "there is no memory to write a log: " + memory_advice()});
+  }
+  ended_.store(true, std::memory_order_release);
+  events_.ended();
+}
+
+}  // namespace tutti
