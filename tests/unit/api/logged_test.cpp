@@ -1,0 +1,211 @@
+/// \file logged_test.cpp
+/// Groups that are logged: the log of each member has exactly what that member delivered, at both
+/// levels, in all orders, over views; and what a node says of a log that it cannot use.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+
+#include "cluster.hpp"
+#include "log/read.hpp"
+
+namespace tutti {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+struct Case {
+  FabricChoice fabric;
+  Order order;
+  Level level;
+};
+
+class Logged : public ::testing::TestWithParam<Case> {
+ protected:
+  Logged() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "tutti-logged-XXXXXX").string();
+    root_ = ::mkdtemp(pattern.data());
+  }
+  ~Logged() override { std::filesystem::remove_all(root_); }
+
+  [[nodiscard]] static ClusterOptions options() {
+    GroupOptions group = small_group(GetParam().level);
+    group.order = GetParam().order;
+    group.logged = true;
+    return {.members = 3, .fabric = GetParam().fabric, .groups = {group}};
+  }
+  // A folder for each start.
+  [[nodiscard]] TestCluster::Adjust in_folders() {
+    return [this](std::size_t member, NodeOptions& node) { node.state_dir = next_folder(member); };
+  }
+  std::string next_folder(std::size_t member) {
+    folders_[member].push_back(root_ + "/" + std::to_string(member) + "-" +
+                               std::to_string(folders_[member].size()));
+    return folders_[member].back();
+  }
+  [[nodiscard]] std::string folder(std::size_t member) const {
+    return folders_[member].back() + "/log";
+  }
+  [[nodiscard]] static std::vector<Told> log_in(const std::string& folder) {
+    std::vector<Told> out;
+    const std::unique_ptr<log::Disk> disk = log::posix_disk();
+    const Result<log::Reading> read =
+        log::read_log(*disk, folder, [&](const log::Record& record, std::uint64_t) {
+          out.push_back(
+              {record.seq, record.sender,
+               std::string(reinterpret_cast<const char*>(record.data.data()), record.data.size())});
+          return true;
+        });
+    EXPECT_TRUE(read) << (read ? "" : read.error().message);
+    if (read) {
+      EXPECT_FALSE(read->damage) << log::to_string(*read->damage);
+    }
+    return out;
+  }
+  // The log has what was delivered; at durable maybe more, but all members the same.
+  void expect_logged(TestCluster& cluster, std::size_t member) {
+    const std::vector<Told> delivered = cluster.journal(member).sequence();
+    std::vector<Told> logged = log_in(folder(member));
+    ASSERT_GE(logged.size(), delivered.size()) << member;
+    logged.resize(delivered.size());
+    EXPECT_TRUE(logged == delivered) << member;
+  }
+
+  static void expect_logged_prefix(const std::vector<Told>& delivered, std::vector<Told> logged) {
+    // What was delivered last may not have been written when the process ended.
+    if (GetParam().level == Level::durable) {
+      ASSERT_GE(logged.size(), delivered.size());
+    }
+    logged.resize(std::min(logged.size(), delivered.size()));
+    for (std::size_t i = 0; i < logged.size(); ++i) ASSERT_TRUE(logged[i] == delivered[i]) << i;
+  }
+
+  std::string root_;
+  std::array<std::vector<std::string>, 3> folders_;
+};
+
+INSTANTIATE_TEST_SUITE_P(
+    Of, Logged,
+    ::testing::Values(Case{FabricChoice::shm, Order::round_robin, Level::atomic},
+                      Case{FabricChoice::shm, Order::round_robin, Level::durable},
+                      Case{FabricChoice::tcp, Order::round_robin, Level::durable},
+                      Case{FabricChoice::shm, Order::token_ring, Level::durable},
+                      Case{FabricChoice::tcp, Order::token_ring, Level::atomic},
+                      Case{FabricChoice::shm, Order::lcr, Level::atomic},
+                      Case{FabricChoice::tcp, Order::lcr, Level::durable}),
+    [](const auto& each) {
+      return std::string(to_string(each.param.fabric)) + "_" +
+             std::string(to_string(each.param.order)) + "_" +
+             std::string(to_string(each.param.level));
+    });
+
+TEST_P(Logged, HasWhatWasDelivered) {
+  TestCluster cluster(options(), in_folders());
+  cluster.start();
+  cluster.talk({0, 1, 2});
+  ASSERT_TRUE(cluster.hear_more({0, 1, 2}, 500));
+  expect_ok(cluster.stop());
+  cluster.expect_one_story();
+  for (const std::size_t member : {0U, 1U, 2U}) expect_logged(cluster, member);
+  EXPECT_EQ(log_in(folder(0)), log_in(folder(1)));
+}
+
+TEST_P(Logged, HasWhatWasDeliveredOverViews) {
+  TestCluster cluster(options(), in_folders());
+  cluster.start();
+  cluster.talk({0, 1, 2});
+  ASSERT_TRUE(cluster.hear_more({0, 1, 2}));
+  const std::vector<Told> before = cluster.journal(1).sequence();
+  cluster.kill(1);
+  ASSERT_TRUE(until([&] { return cluster.are_in_view_of({0, 2}); }));
+  ASSERT_TRUE(cluster.hear_more({0, 2}));
+  expect_logged_prefix(before, log_in(folder(1)));
+  cluster.renew(1, in_folders());
+  cluster.start({1});
+  cluster.talk({1});
+  ASSERT_TRUE(until([&] { return cluster.are_in_view_of({0, 1, 2}); }));
+  ASSERT_TRUE(cluster.hear_more({0, 1, 2}));
+  const Result<void> left = cluster.leave(2);
+  EXPECT_TRUE(left) << left.error().message;
+  ASSERT_TRUE(until([&] { return cluster.are_in_view_of({0, 1}); }));
+  ASSERT_TRUE(cluster.hear_more({0, 1}));
+  expect_ok(cluster.stop());
+  cluster.expect_one_story();
+  for (const std::size_t member : {0U, 1U, 2U}) expect_logged(cluster, member);
+}
+
+class LogFolders : public ::testing::Test {
+ protected:
+  LogFolders() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "tutti-folder-XXXXXX").string();
+    root_ = ::mkdtemp(pattern.data());
+  }
+  ~LogFolders() override { std::filesystem::remove_all(root_); }
+
+  [[nodiscard]] ClusterOptions options() const {
+    return {.members = 1,
+            .groups = {GroupOptions{.name = "a/b", .level = Level::durable, .logged = true}}};
+  }
+  [[nodiscard]] TestCluster::Adjust in_root() const {
+    return [this](std::size_t, NodeOptions& node) { node.state_dir = root_ + "/state"; };
+  }
+  std::string root_;
+};
+
+TEST_F(LogFolders, OfAnEarlierRunAreRefusedAndStay) {
+  {
+    TestCluster cluster(options(), in_root());
+    cluster.start();
+    cluster.talk(0);
+    ASSERT_TRUE(cluster.hear_more({0}, 10));
+    expect_ok(cluster.stop());
+  }
+  const std::string folder = root_ + "/state/a%2Fb";
+  const std::unique_ptr<log::Disk> disk = log::posix_disk();
+  const std::uint64_t next = log::read_log(*disk, folder)->next;
+  EXPECT_GE(next, 10U);
+  TestCluster again(options(), in_root());
+  const Result<void> started = again.node(0).start();
+  ASSERT_FALSE(started);
+  EXPECT_EQ(started.error().code, ErrorCode::invalid_argument);
+  EXPECT_THAT(started.error().message,
+              AllOf(HasSubstr("a/b"), HasSubstr(folder), HasSubstr("move the folder away")));
+  EXPECT_EQ(log::read_log(*disk, folder)->next, next);
+}
+
+TEST_F(LogFolders, ServeOneNodeAtATime) {
+  TestCluster cluster(options(), in_root());
+  cluster.start();
+  {
+    TestCluster other(options(), in_root());
+    const Result<void> started = other.node(0).start();
+    ASSERT_FALSE(started);
+    EXPECT_THAT(started.error().message, HasSubstr("another node uses"));
+  }
+  expect_ok(cluster.stop());
+  TestCluster third(options(), in_root());
+  third.start();
+  expect_ok(third.stop());
+}
+
+TEST_F(LogFolders, AreNeeded) {
+  NodeOptions node{.name = "a", .members = {{"a", "127.0.0.1:1"}}};
+  Result<Node> made = Node::create(node);
+  ASSERT_TRUE(made);
+  const Result<Group> joined = made->join({.name = "g", .logged = true});
+  ASSERT_FALSE(joined);
+  EXPECT_THAT(joined.error().message, HasSubstr("state_dir"));
+  const Result<Group> durable = made->join({.name = "g", .level = Level::durable});
+  ASSERT_FALSE(durable);
+  EXPECT_THAT(durable.error().message, HasSubstr("needs logged"));
+  const Result<Group> agreed = made->join({.name = "g", .level = Level::agreed, .logged = true});
+  ASSERT_FALSE(agreed);
+  EXPECT_THAT(agreed.error().message, HasSubstr("goes with level 'atomic' or 'durable'"));
+}
+
+}  // namespace
+}  // namespace tutti
