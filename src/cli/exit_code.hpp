@@ -11,6 +11,7 @@ enum ExitCode : int {
   kExitUsage = 2,       ///< the command line is wrong; nothing was started
   kExitMemberLost = 3,  ///< the majority was lost: what was printed is a prefix of the sequence
   kExitUnsafe = 4,      ///< sim: a safety property was violated
+  kExitDamaged = 4,     ///< log: a log on disk is not as it was written
   kExitUnfinished = 5,  ///< sim: a run did not finish
 };
 
