@@ -18,7 +18,7 @@ import sys
 sys.dont_write_bytecode = True  # the source tree stays as it is
 
 from bench import catalogue, machine  # noqa: E402
-from bench.arguments import (PROGRAMS_DEFAULT, ROOT, Interrupted, duration,  # noqa: E402
+from bench.arguments import (PROGRAMS_DEFAULT, ROOT, Interrupted, duration, folder,  # noqa: E402
                              interrupt_on_signals, open_for_json, programs_folder, whole)
 from bench.report import Progress, Report  # noqa: E402
 from bench.samples import MeasurementFailed  # noqa: E402
@@ -44,6 +44,8 @@ def parse(words):
                         help=f"measured time of each run (default {DEFAULTS.seconds})")
     parser.add_argument("--json", metavar="FILE", help="write all figures and commands there too")
     parser.add_argument("--markdown", action="store_true", help="print the table as Markdown")
+    parser.add_argument("--dir", metavar="DIR", default=".", type=folder,
+                        help="where log_* write their files, which are removed (default: here)")
     parser.add_argument("--programs", metavar="DIR", default=PROGRAMS_DEFAULT,
                         help="where tutti and the limit programs are (default build/release/bin)")
     arguments = parser.parse_args(words)
@@ -53,7 +55,7 @@ def parse(words):
         parser.error(f"--only: {error}")
     base = QUICK if arguments.quick else DEFAULTS
     arguments.options = Options(arguments.runs or base.runs, arguments.seconds or base.seconds,
-                                base.warmup)
+                                base.warmup, arguments.dir)
     return arguments
 
 

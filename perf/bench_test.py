@@ -143,6 +143,16 @@ class Bench(unittest.TestCase):
         self.assertEqual([one["name"] for one in found], ["idle", "silent_group"])
         self.assertIn("status 1", found[0]["error"])
 
+    def test_what_a_log_has_written_is_removed(self):
+        where = self.folder / "disk"
+        where.mkdir()
+        script = "while [ $1 != --dir ]; do shift; done; touch $2/left; ls $2 >&2; exit 1\n"
+        bench = self.start(script, "--only", "log_one", "--dir", where)
+        printed, _ = bench.communicate(timeout=WATCHDOG)
+        self.assertEqual(bench.returncode, 1)
+        self.assertIn("left", printed)
+        self.assertEqual(list(where.iterdir()), [])
+
     def test_an_interrupt_kills_what_runs_and_keeps_what_was_found(self):
         for number in (signal.SIGINT, signal.SIGTERM):
             pids = self.folder / "pids"
@@ -161,7 +171,8 @@ class Bench(unittest.TestCase):
     def test_wrong_options_say_what_is_legal(self):
         for option, value, expected in (("--only", "shm_al", "shm_all_64"),
                                         ("--runs", "0", "1 to 1000"),
-                                        ("--seconds", "x", "0.05 to 300")):
+                                        ("--seconds", "x", "0.05 to 300"),
+                                        ("--dir", "/nowhere", "is no directory")):
             bench = self.start("", option, value)
             _, said = bench.communicate(timeout=WATCHDOG)
             self.assertEqual(bench.returncode, 2)

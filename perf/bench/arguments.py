@@ -46,6 +46,13 @@ def duration(text):
     return seconds
 
 
+def folder(text):
+    path = Path(text).absolute()
+    if not path.is_dir():
+        raise argparse.ArgumentTypeError(f"{text} is no directory")
+    return str(path)
+
+
 def need_program(parser, name):
     """Ends the script if there is none."""
     if shutil.which(name) is None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Callable
 
-from bench import costs, interfaces, latencies, loops, rates, rdma
+from bench import costs, interfaces, latencies, logs, loops, rates, rdma
 
 
 @dataclass(frozen=True)
@@ -59,6 +59,9 @@ ALL = [
                 latencies.tcp_latency),
     Measurement("rdma", "SoftRoCE: push of 8 bytes <= 1.25 of ib_write_lat, 10 KB among 3 >= 0.7 of "
                 "ib_write_bw", rdma.rdma),
+    *sized("log", logs.log_batches, shares(b64=0.7, b1k=0.7, b10k=0.7),
+           "the durable log, batches of 1 MB: >= {} of the bytes of write and fdatasync"),
+    Measurement("log_one", "one durable record: <= 1.3 times a write and fdatasync", logs.log_one),
     Measurement("nulls_one_active", "one of 3 senders is active: >= 0.9 of one declared sender",
                 costs.nulls_one_active),
     Measurement("nulls_pausing", "one of 3 senders pauses: the others keep >= 0.9 of their rate",

@@ -6,8 +6,9 @@ from pathlib import Path
 
 from bench.process import run_program
 
-LIMITS = ("shared_table", "ring", "cache_line", "tcp_fanout", "tcp_round_trip")
-PROGRAMS = ("tutti", *(f"limit_{name}" for name in LIMITS), "interface_c", "interface_cpp")
+LIMITS = ("shared_table", "ring", "cache_line", "tcp_fanout", "tcp_round_trip", "append")
+PROGRAMS = ("tutti", *(f"limit_{name}" for name in LIMITS), "interface_c", "interface_cpp",
+            "log_append")
 
 WINDOWS = ("256K", "1M", "4M", "16M")  # a ceiling is the best of these, found by short runs
 WINDOW_MESSAGES = 65536  # the default of `tutti perf`
@@ -20,6 +21,7 @@ class Options:
     runs: int
     seconds: float
     warmup: float
+    dir: str = "."  # where files of logs are written
 
 
 def bytes_of(size):
@@ -78,6 +80,11 @@ class Session:
         return [f"{self.programs}/interface_{language}",
                 *words_of({**options, "seconds": float(self.options.seconds),
                            "warmup": float(self.options.warmup)})]
+
+    def log(self, **options):
+        """The program of perf/log/, which measures as long as limit() does."""
+        told = float(self.options.seconds) / 0.8
+        return [f"{self.programs}/log_append", *words_of({**options, "seconds": told})]
 
     def cache_line(self, wait, samples, **options):
         """The limit program that counts samples instead of seconds."""
