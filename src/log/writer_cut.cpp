@@ -102,15 +102,17 @@ Result<void> Writer::begin_at(std::uint64_t seq) {
 }
 
 Result<void> Writer::go_on_at(std::uint64_t seq) {
-  const bool empty = now_.first == next_;
+  // An empty segment that begins is not needed any more. One that cuts is: without it the records
+  // that it cuts would count again (LR1).
+  const bool replaces = now_.first == next_ && now_.begins;
   const std::string last = segments_.back().path;
   Segment segment{.identity = identity_,
                   .number = now_.number + 1,
                   .first = seq,
                   .bytes = options_.segment_bytes,
                   .begins = true,
-                  .before = empty && now_.begins ? now_.before : next_};
-  if (Result<void> done = start_segment(std::move(segment), {}); !done || !empty) return done;
+                  .before = replaces ? now_.before : next_};
+  if (Result<void> done = start_segment(std::move(segment), {}); !done || !replaces) return done;
   segments_.erase(segments_.end() - 2);
   if (Result<void> done = disk_.remove(last); !done) return done;
   return disk_.sync_directory(directory_);

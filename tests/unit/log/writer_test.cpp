@@ -153,5 +153,26 @@ TEST_F(WriterTest, ALogGoesOnBehindAGap) {
   EXPECT_FALSE(writer->begin_at(105));
 }
 
+TEST_F(WriterTest, WhatWasCutBeforeAGapStaysCut) {
+  for (const std::uint64_t cut : {0U, 4U, 7U, 10U}) {
+    std::filesystem::remove_all(directory_);
+    std::unique_ptr<Writer> writer = open();
+    write(*writer, 4);
+    write(*writer, 6);
+    ASSERT_TRUE(writer->cut_to(cut));
+    ASSERT_TRUE(writer->begin_at(100));
+    write(*writer, 5);
+    writer = nullptr;
+    std::vector<std::uint64_t> expected = range(0, cut);
+    for (const std::uint64_t seq : range(100, 105)) expected.push_back(seq);
+    Reading reading;
+    EXPECT_EQ(numbers(&reading), expected);
+    EXPECT_FALSE(reading.damage);
+    writer = open();
+    ASSERT_NE(writer, nullptr);
+    EXPECT_EQ(writer->next(), 105U);
+  }
+}
+
 }  // namespace
 }  // namespace tutti::log
