@@ -31,9 +31,11 @@ int report_log(const Error& error) {
 }
 
 std::string advice_on_damage(const std::string& directory) {
-  return "A node does not open this log. If other members have theirs, move the directory away: "
-         "the node then joins as a new one and gets everything from them. `tutti log repair " +
-         directory + "` cuts the log before the damage; what it cuts may be in no other place.";
+  return "A node does not open this log. The other members' logs have the same records: see "
+         "whether "
+         "theirs are good. Then move this directory away, and the node begins a new log. If no "
+         "other member has the records, `tutti log repair " +
+         directory + "` cuts the log before the damage; copy it first.";
 }
 
 int report_on_logs(const LogCommand& options, const LogReport& report) {
