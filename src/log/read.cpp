@@ -60,6 +60,21 @@ Result<std::vector<Candidate>> candidates(const Disk& disk, const std::string& d
   return out;
 }
 
+// Also those that LR1 calls dead: another log's segment is not, and is nobody's to move.
+Result<void> of_one_log(const std::vector<Candidate>& all) {
+  const Candidate* first = nullptr;
+  for (const Candidate& candidate : all) {
+    if (!candidate.header) continue;
+    if (first == nullptr) first = &candidate;
+    if (candidate.header->identity != first->header->identity) {
+      return fail(ErrorCode::mismatch, candidate.path + " is " + whose(*candidate.header) +
+                                           ", but " + first->path + " is " + whose(*first->header) +
+                                           "; move away what does not belong here");
+    }
+  }
+  return {};
+}
+
 // LR1: takes out those that were cut.
 void take_dead(std::vector<Candidate>& all, std::vector<std::string>& dead) {
   std::vector<Candidate> live;
@@ -83,6 +98,7 @@ class Reader {
   Result<Reading> run() {
     Result<std::vector<Candidate>> all = candidates(disk_, directory_);
     if (!all) return std::unexpected(std::move(all.error()));
+    if (Result<void> one = of_one_log(*all); !one) return std::unexpected(std::move(one.error()));
     take_dead(*all, out_.dead);
     if (!all->empty()) {
       out_.first = out_.whole_from = out_.next = all->front().first;
@@ -110,11 +126,6 @@ class Reader {
     const Segment& header = *candidate.header;
     if (!out_.segments.empty()) {
       const SegmentFile& last = out_.segments.back();
-      if (last.header.identity != header.identity) {
-        return fail(ErrorCode::mismatch, candidate.path + " is " + whose(header) + ", but " +
-                                             last.path + " is " + whose(last.header) +
-                                             "; move away what does not belong here");
-      }
       const std::uint64_t before = header.begins ? header.before : header.first;
       const std::uint64_t until = header.begins ? ended_ : out_.next;
       if (before != until || (!header.begins && header.digest != out_.digest)) {
@@ -157,8 +168,7 @@ class Reader {
       damaged(candidate.path, file->size(),
               "the file has " + str(file->size()) + " bytes, it had " + str(header.bytes));
     } else if (next == nullptr && found.goes_on) {
-      damaged(directory_ + "/" + segment_name(found.next), 0,
-              "it is missing: the segment before says that it was there");
+      damaged(candidate.path, found.end, "the segment that followed is missing");
     }
     return {};
   }

@@ -140,14 +140,13 @@ Result<void> Writer::start_segment(Segment segment, Batch batch) {
   const Result<std::uint64_t> salt = options_.salts();
   if (!salt) return std::unexpected(salt.error());
   segment.salt = *salt;
-  const bool goes_on = file_ != nullptr && segment.first == next_ && !segment.begins;
   const Encoded encoded = encode(segment, batch);
   const std::string path = path_of(segment_name(segment.first));
   if (Result<void> done = spare_->write(0, encoded.bytes); !done) return done;
   if (Result<void> done = spare_->sync(); !done) return done;
   if (Result<void> done = disk_.rename(path_of(kSpareName), path); !done) return done;
   if (Result<void> done = disk_.sync_directory(directory_); !done) return done;
-  if (goes_on) {
+  if (file_ != nullptr) {  // so that nobody takes away what follows, or a cut, unseen
     if (Result<void> done = put_mark(kGoesOnFlag); !done) return done;
   }
   // Once more, so that its errors have its name.
@@ -157,8 +156,11 @@ Result<void> Writer::start_segment(Segment segment, Batch batch) {
   spare_.reset();
   spare_bytes_ = spare_synced_ = 0;
   // A segment that is cut in its first batch is replaced.
-  if (!segments_.empty() && segments_.back().path == path) segments_.pop_back();
-  if (!segments_.empty()) segments_.back().next = std::min(next_, segment.first);
+  if (!segments_.empty() && segments_.back().path == path) {
+    segments_.pop_back();
+  } else if (!segments_.empty()) {
+    segments_.back().next = std::min(next_, segment.first);
+  }
   segments_.push_back({.first = segment.first, .bytes = segment.bytes, .path = path});
   now_ = std::move(segment);
   offset_ = synced_ = encoded.bytes.size();
