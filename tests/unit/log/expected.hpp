@@ -140,11 +140,12 @@ inline std::string difference(const Contents& found, const Expected& expected) {
   if (reading.next != expected.next) {
     return "ends at " + text(reading.next) + " instead of " + text(expected.next);
   }
-  if (reading.first > expected.needed) {
-    return "begins at " + text(reading.first) + ", after " + text(expected.needed);
-  }
   if (reading.digest != expected.digest) return "has another digest";
   const auto first = std::ranges::lower_bound(expected.entries, reading.first, {}, &Entry::seq);
+  const auto needed = std::ranges::lower_bound(expected.entries, expected.needed, {}, &Entry::seq);
+  if (first > needed) {
+    return "begins at " + text(reading.first) + ", behind record " + text(needed->seq);
+  }
   const std::span<const Entry> due(first, expected.entries.end());
   if (found.entries.size() != due.size()) {
     return "has " + text(found.entries.size()) + " records instead of " + text(due.size());

@@ -10,19 +10,14 @@
 #include <cstdlib>
 #include <cstring>
 #include <functional>
-#include <memory>
 #include <string>
 
 #include "log/read.hpp"
-#include "log/writer.hpp"
-#include "support/sim_disk.hpp"
 #include "unit/log/expected.hpp"
-#include "unit/log/trace.hpp"
+#include "unit/log/sample_log.hpp"
 
 namespace tutti::log::testing {
 namespace {
-
-using tutti::testing::SimDisk;
 
 constexpr std::array<int, 5> kMasks{0x01, 0x80, 0xff, 0x20, 0x5a};
 
@@ -33,56 +28,6 @@ std::size_t masks_for_each_byte() {
   }
   return std::min(number, kMasks.size());
 }
-
-// Four segments of 16 KiB, with marks, a cut, a gap, and the remains of older segments.
-struct Log {
-  SimDisk disk{};
-  Expected expected{};
-  std::unique_ptr<Writer> writer{};
-
-  Log() {
-    writer = open_writer(disk, small_segments(1));
-    Prng random(1);
-    while (writer->first() < 30) {
-      write(random);
-      EXPECT_TRUE(writer->prepare(4 << 10));
-      if (random.one_in(2)) {
-        EXPECT_TRUE(writer->rest());
-      }
-      if (writer->next() > 80) {
-        expected.needed = writer->next() - 40;
-        EXPECT_TRUE(writer->release_before(expected.needed));
-      }
-    }
-    EXPECT_TRUE(writer->cut_to(writer->next() - 9));
-    expected.cut_to(writer->next());
-    write(random);
-    expected.begin_at(writer->next() + 5);
-    EXPECT_TRUE(writer->begin_at(expected.next));
-    while (segments().size() < 4) write(random);
-    write(random);
-  }
-
-  void write(Prng& random) {
-    std::vector<Entry> entries;
-    for (std::uint64_t i = 0; i < 3; ++i) {
-      entries.push_back(make_entry(writer->next() + i, random.below(700), random.next()));
-    }
-    Batch batch;
-    add_all(batch, entries);
-    EXPECT_TRUE(writer->write(batch));
-    expected.append(entries);
-  }
-
-  [[nodiscard]] std::vector<std::string> segments() const {
-    std::vector<std::string> paths;
-    const auto names = disk.list(kDirectory);
-    for (const std::string& name : *names) {
-      if (first_of_name(name)) paths.push_back(kDirectory + "/" + name);
-    }
-    return paths;
-  }
-};
 
 // What a reader makes of the log, without copies of the records.
 struct Read {
@@ -107,7 +52,8 @@ Read read_against(const Disk& disk, const std::vector<Entry>& entries) {
 }
 
 // Calls what(file, offset) with each byte changed.
-void for_each_flip(Log& log, const std::function<void(const std::string&, std::uint64_t)>& what) {
+void for_each_flip(SampleLog& log,
+                   const std::function<void(const std::string&, std::uint64_t)>& what) {
   for (const std::string& path : log.segments()) {
     std::vector<std::byte> bytes = log.disk.contents(path);
     for (std::size_t at = 0; at < bytes.size(); ++at) {
@@ -126,7 +72,7 @@ void for_each_flip(Log& log, const std::function<void(const std::string&, std::u
 
 class Flips {
  public:
-  explicit Flips(Log& log) : log_(log) {
+  explicit Flips(SampleLog& log) : log_(log) {
     Result<Contents> whole = read_contents(log.disk);
     EXPECT_TRUE(whole);
     EXPECT_EQ(difference(*whole, log.expected), "");
@@ -179,14 +125,14 @@ class Flips {
     }
   }
 
-  Log& log_;
+  SampleLog& log_;
   Contents whole_{};
   std::string last_file_{};
   bool marked_ = false;
 };
 
 TEST(Flips, OfALogThatWasClosedAreDamageOrChangeNothing) {
-  Log log;
+  SampleLog log;
   ASSERT_TRUE(log.writer->close());
   Flips flips(log);
   flips.run();
@@ -196,7 +142,7 @@ TEST(Flips, OfALogThatWasClosedAreDamageOrChangeNothing) {
 }
 
 TEST(Flips, OfALogThatStoppedCutAtMostTheLastBatch) {
-  Log log;
+  SampleLog log;
   log.writer.reset();
   Flips flips(log);
   flips.run();
