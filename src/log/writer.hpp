@@ -104,7 +104,9 @@ class Writer {
   Result<void> take_over(const Reading& found);
   Result<void> settle(const SegmentContent& last);
   Result<void> repair(const Reading& found);
-  Result<void> keep_bytes(const std::string& path, std::uint64_t begin, std::uint64_t end);
+  Result<void> keep_bytes(const std::string& path, std::uint64_t begin, const std::string& name,
+                          std::uint64_t end = ~0ULL);
+  [[nodiscard]] std::string tail_name() const;
   Result<void> find_spare();
 
   // writer_cut.cpp

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <ranges>
 #include <utility>
 
 #include "base/assert.hpp"
@@ -118,15 +119,16 @@ Result<void> Writer::go_on_at(std::uint64_t seq) {
   return disk_.sync_directory(directory_);
 }
 
-// What is behind a cut, whole segments of it: under names that no log has.
+// What is behind a cut, whole segments of it: under names that no log has. The last one first, and
+// synced: of a log that is repaired, what is left would be whole if the first one went before it.
 Result<void> Writer::keep_files(const std::vector<std::string>& paths) {
-  if (paths.empty()) return {};
-  for (const std::string& path : paths) {
+  for (const std::string& path : std::views::reverse(paths)) {
     const std::string kept = path_of(kept_name(path.substr(path.rfind('/') + 1)));
     if (Result<void> done = disk_.rename(path, kept); !done) return done;
+    if (Result<void> done = disk_.sync_directory(directory_); !done) return done;
     recovered_.kept.push_back(kept);
   }
-  return disk_.sync_directory(directory_);
+  return {};
 }
 
 }  // namespace tutti::log

@@ -45,9 +45,9 @@ Result<void> Writer::recover() {
                 "the log is damaged: " + to_string(*found->damage) +
                     "; `tutti log verify` tells more, `tutti log repair` cuts it there");
   }
-  if (Result<void> done = keep_files(found->dead); !done) return done;
   if (Result<void> done = find_spare(); !done) return done;
   if (Result<void> done = take_over(*found); !done) return done;
+  if (Result<void> done = keep_files(found->dead); !done) return done;
   if (found->damage) return repair(*found);
   if (segments_.empty()) {
     return start_segment(
@@ -93,7 +93,7 @@ Result<void> Writer::take_over(const Reading& found) {
   recovered_.tail = last.content.tail;
   if (Result<void> done = settle(last.content); !done) return done;
   if (last.content.tail != Tail::broken) return {};
-  return keep_bytes(last.path, last.content.end, last.content.tail_end);
+  return keep_bytes(last.path, last.content.end, tail_name(), last.content.tail_end);
 }
 
 // WL1: what is read here may not be on disk yet. The process before may have ended between a write,
@@ -111,41 +111,50 @@ Result<void> Writer::settle(const SegmentContent& last) {
   return disk_.sync_directory(directory_);
 }
 
-// Everything from the damage on is kept beside the log, which goes on in a new segment (LR1).
+// Everything from the damage on is kept beside the log, which goes on in a new segment. That one
+// comes first: it may take the place of one that cut the log, and what was cut must stay so (LR1).
+// Stopped behind it, the log is damaged where it was, or whole.
 Result<void> Writer::repair(const Reading& found) {
   const Result<std::vector<std::string>> names = disk_.list(directory_);
   if (!names) return std::unexpected(names.error());
-  std::uint64_t first = found.next;
+  const std::uint64_t first = segments_.empty() ? found.first : found.next;
   std::vector<std::string> behind;
   for (const std::string& name : *names) {
     const std::string path = path_of(name);
     const bool reads = std::ranges::find(segments_, path, &Kept::path) != segments_.end();
-    if (first_of_name(name) && !reads) behind.push_back(path);
+    if (!first_of_name(name) || reads) continue;
+    if (name != segment_name(first)) {
+      behind.push_back(path);
+    } else if (Result<void> kept = keep_bytes(path, 0, name); !kept) {
+      return kept;
+    }
   }
-  if (segments_.empty() && !behind.empty()) first = found.first;
   if (!segments_.empty()) {
-    const Result<std::uint64_t> size = file_->size();
-    if (!size) return std::unexpected(size.error());
-    if (Result<void> kept = keep_bytes(segments_.back().path, offset_, *size); !kept) return kept;
+    Result<void> kept = keep_bytes(segments_.back().path, offset_, tail_name());
+    if (!kept) return kept;
   }
-  // The new segment first: it makes dead what is behind it, if this is stopped here (LR1). But one
-  // whose header cannot be read is not dead.
-  if (Result<void> kept = keep_files(behind); !kept) return kept;
-  return start_segment({.identity = identity_,
-                        .number = now_.number + 1,
-                        .first = first,
-                        .digest = digest_,
-                        .bytes = options_.segment_bytes,
-                        .begins = segments_.empty()},
-                       {});
+  Result<void> started = start_segment({.identity = identity_,
+                                        .number = now_.number + 1,
+                                        .first = first,
+                                        .digest = digest_,
+                                        .bytes = options_.segment_bytes,
+                                        .begins = segments_.empty()},
+                                       {});
+  return started ? keep_files(behind) : started;
 }
 
-Result<void> Writer::keep_bytes(const std::string& path, std::uint64_t begin, std::uint64_t end) {
+std::string Writer::tail_name() const { return std::to_string(next_) + ".bytes"; }
+
+Result<void> Writer::keep_bytes(const std::string& path, std::uint64_t begin,
+                                const std::string& name, std::uint64_t end) {
   const Result<std::unique_ptr<File>> from = disk_.open(path, Access::read);
   if (!from) return std::unexpected(from.error());
+  const Result<std::uint64_t> size = (*from)->size();
+  if (!size) return std::unexpected(size.error());
+  end = std::min(end, *size);
   std::vector<std::byte> bytes(end > begin ? end - begin : 0);
   if (Result<void> done = (*from)->read(begin, bytes); !done) return done;
-  const std::string kept = path_of(kept_name(std::to_string(next_) + ".bytes"));
+  const std::string kept = path_of(kept_name(name));
   const Result<std::unique_ptr<File>> to = disk_.create(kept);
   if (!to) return std::unexpected(to.error());
   if (Result<void> done = (*to)->write(0, bytes); !done) return done;
