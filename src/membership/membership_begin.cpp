@@ -93,7 +93,8 @@ template <class Memory>
 void Membership<Memory>::leave_alone() {
   if (view().members.size() != 1 || rows_.life(options_.self, ViewWords::kLeaving) == 0) return;
   const bool over = std::ranges::all_of(groups_, [](const Group& group) {
-    return group.subgroup->lacks_state() || group.subgroup->caught_up();
+    const Subgroup<Memory>& subgroup = *group.subgroup;
+    return subgroup.lacks_state() || (subgroup.caught_up() && subgroup.logged_all());
   });
   if (over) stop(StopReason::left);
 }

@@ -29,7 +29,7 @@ Subgroup<Memory>::InView::InView(Subgroup& group, const GroupShape& of_view, Gro
       logger(group.log_.logs()
                  ? make_follower(shape, group.memory_, bounds, {}, group.log_.totals())
                  : nullptr),
-      started(shape.first_seq != kUnknownSeq) {
+      first_seq(shape.first_seq) {
   bounds.close();
   if (logger != nullptr) logger->wait_for_no_disk();
   if (shape.level == Level::durable) bounds.set_durable(0);
@@ -65,7 +65,7 @@ DeliveryCallback Subgroup<Memory>::marked(DeliveryCallback callback) {
 template <class Memory>
 bool Subgroup<Memory>::step(Effects& effects) {
   if (totals_.halted.load(std::memory_order_relaxed) || now_->shape.members() == 0) return false;
-  if (!now_->started) [[unlikely]]
+  if (!now_->started()) [[unlikely]]
     start(*now_);
   bool advanced = false;
   if (!now_->multicast.drained()) [[unlikely]]
@@ -86,8 +86,8 @@ template <class Memory>
 bool Subgroup<Memory>::follow_log() {
   InView& oldest = *views_.front();
   bool moved = false;
-  if (log_.logs() && oldest.started && !oldest.wedged && oldest.shape.members() != 0) {
-    if (!log_.has_begun()) log_.begin(*oldest.multicast.first_seq());
+  if (log_.logs() && oldest.started() && !oldest.wedged && oldest.shape.members() != 0) {
+    if (!log_.has_begun()) log_.begin(oldest.first_seq);
     moved = log_.take(*oldest.logger);
   }
   const std::uint64_t durable = log_.tell(now_->multicast);
@@ -129,7 +129,7 @@ bool Subgroup<Memory>::pass_on(const IndexedBy<Rank, bool>& suspected, bool all_
 template <class Memory>
 bool Subgroup<Memory>::end(const Cut& cut) {
   if (now_->cut) return true;
-  if (!now_->started) return false;  // step() starts it, and tells the number on
+  if (!now_->started()) return false;  // step() starts it, and tells the number on
   now_->wedged = true;
   now_->bounds.close();
   if (busy_.load(std::memory_order_seq_cst) == Busy::reading) return false;
@@ -148,7 +148,7 @@ void Subgroup<Memory>::start(InView& view) {
   view.follower->start_at(*first);
   if (view.logger != nullptr) view.logger->start_at(*first);
   view.multicast.tell_first_seq(*first);
-  view.started = true;
+  view.first_seq = *first;
 }
 
 template <class Memory>
@@ -191,7 +191,7 @@ void Subgroup<Memory>::allow(std::uint64_t view) {
 template <class Memory>
 bool Subgroup<Memory>::open_oldest() {
   InView& view = *views_.front();
-  if (!view.started || view.wedged || view.shape.view > allowed_) return false;
+  if (!view.started() || view.wedged || view.shape.view > allowed_) return false;
   view.bounds.open();
   return true;
 }
@@ -254,11 +254,35 @@ bool Subgroup<Memory>::release_here() {
   return moved;
 }
 
+// FO2. What comes next is not durable, and what comes before it was delivered.
+template <class Memory>
+bool Subgroup<Memory>::waits_for_disk(const InView& view) const {
+  if (view.shape.level != Level::durable || !view.started()) return false;
+  std::uint64_t next = view.first_seq;
+  for (const SenderIndex s : view.shape.sender_indices()) {
+    const std::optional<RingCursor> here = view.follower->cursor(s);
+    if (!here) return false;
+    next += here->messages;
+  }
+  return next >= view.bounds.durable();
+}
+
+template <class Memory>
+bool Subgroup<Memory>::logged_all() const {
+  const InView& view = *views_.front();
+  return view.logger == nullptr || view.logger->position() >= view.follower->position();
+}
+
+template <class Memory>
+bool Subgroup<Memory>::waits_in_vain() const {
+  return now_->cut && views_.size() > 1 && waits_for_disk(*views_.front());
+}
+
+// Those who go on tell how far their disks are in a view that this member does not see.
 template <class Memory>
 bool Subgroup<Memory>::delivered_all() {
-  // Those who go on tell how far their disks are in a view that this member does not see.
-  if (now_->shape.level == Level::durable && now_->cut) return at_rest();
-  return caught_up() && is_at_cut(*now_) && at_rest();
+  const bool over = now_->cut && waits_for_disk(*views_.front());
+  return (over || (caught_up() && is_at_cut(*now_))) && at_rest();
 }
 
 template <class Memory>

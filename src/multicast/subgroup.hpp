@@ -43,8 +43,7 @@ template <class Memory>
 class Subgroup final : public Stepped {
  public:
   /// In its first view, whose shape is given; one without members stands for none yet. `clock` is
-  /// that of durations in its statistics.
-  /// `log`: of a group that is logged, if this node delivers it.
+  /// that of durations in its statistics, `log` of a group that is logged and delivered here.
   Subgroup(const GroupShape& shape, GroupInRow in_row, DeliveryCallback callback,
            Memory memory = {}, std::uint64_t (*clock)() = nullptr, LogSink* log = nullptr);
   ~Subgroup() override;
@@ -71,11 +70,9 @@ class Subgroup final : public Stepped {
 
   /// Ends the group for good: nothing is stepped or delivered from now on.
   void halt();
-  /// The application sends nothing more and is handed nothing more, for good; for the others the
-  /// group goes on. Any thread.
+  /// The application sends and is handed nothing more, for good; the group goes on. Any thread.
   void mute();
-  /// After halt() or mute(), on the predicate thread: true once no other thread reads the others'
-  /// rows; or none but that of an application which holds a batch.
+  /// On the predicate thread: true once no other thread reads others' rows, but one with a loan.
   [[nodiscard]] bool at_rest();
   [[nodiscard]] bool at_rest_but_for_a_loan();
 
@@ -85,7 +82,7 @@ class Subgroup final : public Stepped {
   /// Messages of that view, and of those before it, may be delivered. Before the first call those
   /// of every view may; allow(0) before the first view makes each wait to be named.
   void allow(std::uint64_t view);
-  /// Everything that comes before that view was delivered here.
+  /// Everything before that view was delivered here.
   [[nodiscard]] bool delivered_before(std::uint64_t view) const {
     return views_.front()->shape.view >= view;
   }
@@ -93,16 +90,14 @@ class Subgroup final : public Stepped {
   /// The state that this member joined for has yet to come: it has nothing to deliver if it leaves.
   void set_lacks_state(bool lacks) { lacks_state_ = lacks; }
   [[nodiscard]] bool lacks_state() const { return lacks_state_; }
-  /// The number of the view's first message: members that were in the view before tell those that
-  /// joined, and these tell each other.
+  /// The number of the view's first message: older members tell joiners, and these each other.
   [[nodiscard]] bool knows_first_seq() const {
-    return now_->started || now_->multicast.first_seq().has_value();
+    return now_->started() || now_->multicast.first_seq().has_value();
   }
 
   /// While held, no space of our ring is used again.
   void hold_space(bool held) { now_->multicast.hold_space(held); }
-  // How a view ends, in this order; see Multicast.
-  void wedge();
+  void wedge();  // how a view ends, in this order; see Multicast
   [[nodiscard]] bool settled(const IndexedBy<Rank, bool>& suspected) const {
     return now_->multicast.settled(suspected);
   }
@@ -119,19 +114,24 @@ class Subgroup final : public Stepped {
   /// Fixes what is delivered in this view, which may go on after it. False: not possible yet, to be
   /// called again. True: enter() may follow, or, for one that leaves, the wait for delivered_all().
   [[nodiscard]] bool end(const Cut& cut);
-  /// After end(): everything up to the cut was delivered, and no thread is about to read more.
+  /// After end(), of a member that leaves: it has delivered everything up to the cut, or what was
+  /// durable when the view ended, and no thread is about to read more.
   [[nodiscard]] bool delivered_all();
+  /// After end(): nothing more becomes durable here, and messages of earlier views wait for it.
+  [[nodiscard]] bool waits_in_vain() const;
   /// Nothing of earlier views is still to be delivered, and this one is allowed.
   [[nodiscard]] bool caught_up() const {
     return views_.size() == 1 && now_->shape.view <= allowed_;
   }
 
+  /// All that was delivered here is in the log, if there is one.
+  [[nodiscard]] bool logged_all() const;
   /// After end(): the number of the next view's first message.
   [[nodiscard]] std::uint64_t next_seq() const;
   /// Our own records that come before it.
   [[nodiscard]] std::uint64_t own_records_before() const;
 
-  /// Of our own records, those that were delivered here. Any thread.
+  /// Of our own records, those delivered here. Any thread.
   [[nodiscard]] std::uint64_t own_records_delivered() const {
     return totals_.own_records.load(std::memory_order_acquire);
   }
@@ -151,15 +151,14 @@ class Subgroup final : public Stepped {
   /// will be delivered.
   [[nodiscard]] bool stale() const {
     return views_.front()->is_stale() || now_->is_stale() || now_->multicast.overtaken() ||
-           (!now_->started && now_->multicast.alone());
+           (!now_->started() && now_->multicast.alone());
   }
   /// What the application was handed last is still what was sent.
   [[nodiscard]] bool in_place() const {
     return oldest_.load(std::memory_order_acquire)->follower->in_place();
   }
-
   [[nodiscard]] bool complete() const { return complete_.load(std::memory_order_acquire); }
-  /// `member` has told us that it delivered everything there will be.
+  /// `member` has said that it delivered everything there will be.
   [[nodiscard]] bool complete_at(Rank member) const { return now_->multicast.complete_at(member); }
 
   /// Now and then, before lag(): notes how far we are. True: the next step tells all.
@@ -176,20 +175,19 @@ class Subgroup final : public Stepped {
   }
   /// Likewise: the position before which messages of Service::safe may be (Bounds::safe).
   [[nodiscard]] std::uint64_t safe() const { return now_->bounds.safe(); }
-  /// We have no space left, and wait for `member`.
+  /// We have no space, and wait for `member`.
   [[nodiscard]] bool holds_window(Rank member) const;
   /// Pieces that this member has passed on, in all views.
   [[nodiscard]] std::uint64_t pieces_passed() const {
     return pieces_before_ + now_->multicast.pieces_passed();
   }
-  /// A member whose words or records no correct member writes.
+  /// A member that writes what no correct one does.
   [[nodiscard]] std::optional<Violation> violation() const;
   [[nodiscard]] GroupStatistics statistics() const;
   [[nodiscard]] const GroupShape& shape() const { return now_->shape; }
 
  private:
-  // What a pass delivers before the predicates are looked at again: so acknowledgements keep
-  // flowing.
+  // What a pass delivers before the predicates are looked at again: acknowledgements keep flowing.
   static constexpr std::size_t kBatchesPerTurn = 4;
 
   // All that ends with a view, once it is delivered.
@@ -202,14 +200,15 @@ class Subgroup final : public Stepped {
     Multicast<Memory> multicast;
     std::unique_ptr<Follower<Memory>> follower;  // the application's
     std::unique_ptr<Follower<Memory>> logger;    // the log's; null without one
-    bool started;                                // it knows the number of the first message
+    std::uint64_t first_seq;                     // kUnknownSeq: not known yet
     bool wedged = false;
     std::optional<Cut> cut{};  // applied
+    [[nodiscard]] bool started() const { return first_seq != kUnknownSeq; }
     [[nodiscard]] bool is_stale() const {
       return follower->stale() || (logger != nullptr && logger->stale());
     }
-    // Delivery may run if the bounds are open: the view was stepped once, is the oldest, is
-    // allowed, the number of its first message is known, and it is not wedged.
+    // Delivery may run if the bounds are open: the view was stepped once, is the oldest, allowed,
+    // the number of its first message is known, and it is not wedged.
   };
 
   [[nodiscard]] DeliveryCallback marked(DeliveryCallback callback);
@@ -219,6 +218,7 @@ class Subgroup final : public Stepped {
   bool follow_log();
   void take_over_delivered();
   [[nodiscard]] bool is_at_cut(const InView& view) const;
+  [[nodiscard]] bool waits_for_disk(const InView& view) const;
 
   Memory memory_;
   DeliveryCallback callback_;
@@ -237,7 +237,7 @@ class Subgroup final : public Stepped {
   std::uint64_t not_behind_ns_ = 0;  // when we last were not, or got on
   std::uint64_t noted_position_ = 0;
   std::atomic<bool> complete_{false};
-  // The oldest view, for callbacks; for who delivers `open_`: null while that must not begin.
+  // The oldest view, for callbacks; for who delivers `open_`: null while it must not begin.
   std::atomic<InView*> oldest_{nullptr};
   std::atomic<InView*> open_{nullptr};
   // What the thread that delivers does. In a callback, or while a batch is lent, it reads messages,

@@ -6,6 +6,7 @@
 
 #include "base/crc32c.hpp"
 #include "history/make_event.hpp"
+#include "sim/log_watch.hpp"
 #include "sst/memory.hpp"
 
 namespace tutti::sim {
@@ -105,6 +106,7 @@ Member::Member(const Plan& plan, ViewMember self, bool may_create, Net& net, std
           .row_of = [&net, own = number()](Slot slot) { return net.row(own, slot.value); },
           .jobs = *jobs_,
           .deliveries = std::move(deliveries),
+          .logs = take_logs(),
           .clock = nullptr,
           .time_of_day = [this, skew = plan.skew_ns * (self.incarnation % 5) /
                                        4] { return net_.now_ns() + skew; },
@@ -136,6 +138,7 @@ std::size_t Member::pass() {
   if (plan_.one_host) check_stable();
   check_violations();
   if (plan_.tokens != nullptr) check_tokens();
+  if (plan_.logs != nullptr) check_logs();
   if (NativeMemory::load(row_.data() + ViewWords::kLeaving) == 0) {
     asked_ns_.reset();
   } else if (!asked_ns_) {
@@ -291,8 +294,10 @@ void Member::stopped(StopReason reason) {
   const bool lacks_state = std::ranges::any_of(
       groups, [this](std::size_t g) { return engine_->subgroup(g).lacks_state(); });
   const bool alone = !lacks_state && (view_id() == 0 || view().members.size() == 1);
-  const bool knows = reason == StopReason::left &&
-                     (alone || (engine_->membership().has_decided() && delivered_all()));
+  const bool knows =
+      reason == StopReason::left &&
+      (alone || (engine_->membership().has_decided() && delivered_all() && delivered_up_to_cut()));
+  if (knows && plan_.logs != nullptr) plan_.logs->stop(self_);
   for (std::uint16_t g = 0; g < seats_.size() && knows; ++g) {
     for (const std::uint64_t ticket : seats_[g].waiting) {
       record(history::make_send_fail(told_at(g), Ticket{ticket}, history::FailReason::stopped));

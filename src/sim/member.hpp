@@ -4,7 +4,6 @@
 /// their history. Its views, deliveries and sends are the application's, which may be behind the
 /// protocol; its suspicions, wedges and decisions are the protocol's.
 #pragma once
-#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -98,9 +97,7 @@ class Member final : private EngineEvents {
   [[nodiscard]] const std::vector<Entered>& entries() const { return entries_; }
   [[nodiscard]] bool drained() const { return fabric_->drained(); }
   [[nodiscard]] std::optional<StopReason> stopped() const;
-  [[nodiscard]] std::uint64_t next_step_ns() const {
-    return std::min(engine_->next_pass_ns(), state_job_ns_);
-  }
+  [[nodiscard]] std::uint64_t next_step_ns() const;
   [[nodiscard]] bool idle() const;  ///< it has delivered all that it sent
   /// What the application has asked for and has not been given so far; empty if nothing.
   [[nodiscard]] std::string unanswered() const;
@@ -158,6 +155,7 @@ class Member final : private EngineEvents {
   [[nodiscard]] Result<ReadSnapshot> take_snapshot(std::uint16_t group);
   [[nodiscard]] Result<void> load(std::uint16_t group, const StatePiece& piece);
   [[nodiscard]] bool delivered_all() const;
+  [[nodiscard]] bool delivered_up_to_cut() const;
   void follow_end();
   void heed_trials();
   void note_writes();
@@ -168,6 +166,8 @@ class Member final : private EngineEvents {
   void check_aligned(std::uint16_t group, const std::byte* data);
   void take_handlers(std::uint16_t group);
   void wake_handlers(bool over);
+  [[nodiscard]] std::vector<LogSink*> take_logs();
+  void check_logs();
   [[nodiscard]] RequestEvents* take_requests();
   void follow_requests();
   bool turn_requests();

@@ -1,6 +1,7 @@
 // What a member shows of a change of view in its row: what it accepts, for the history, and that
 // what is wedged stands still (M8).
 #include "history/make_event.hpp"
+#include "multicast/stability.hpp"
 #include "sim/member.hpp"
 #include "sim/token_watch.hpp"
 #include "sst/memory.hpp"
@@ -29,6 +30,7 @@ void Member::stop_in_pass() {
     note_rounds(static_cast<std::uint16_t>(group));
   }
   if (plan_.one_host) check_stable();
+  if (plan_.logs != nullptr) check_logs();
 }
 
 // I5: nothing is sent any more, and at `atomic` nothing received.
@@ -40,7 +42,7 @@ void Member::note_frozen() {
     const GroupOffsets offsets = plan_.rows.layouts[self_.slot].offsets_of(group.name);
     const std::byte* block = row_.data() + offsets.control[frozen_view_ % 2];
     frozen_words_.push_back(NativeMemory::load(block + ControlWords::kSent));
-    if (group.level != Level::atomic) continue;
+    if (!waits_for_all(group.level)) continue;
     for (const SenderIndex sender : engine_->subgroup(g).shape().sender_indices()) {
       frozen_words_.push_back(NativeMemory::load(block + ControlWords::kReceived[sender]));
     }
@@ -76,7 +78,7 @@ void Member::check_stable() {
                 ? NativeMemory::load(words + TokenWords(shape.senders()).here()) &
                       ~TokenWords::kWedged
                 : NativeMemory::load(words + ControlWords::kReceived[s]);
-        const bool atomic = shape.level == Level::atomic;
+        const bool atomic = waits_for_all(shape.level);
         if (!atomic && here && engine_->subgroup(g).safe() > received) {
           finding_ = "I2: " + name() + " may deliver as safe in view " +
                      std::to_string(shape.view) + " what " +

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "history/make_event.hpp"
+#include "sim/log_watch.hpp"
 #include "sim/member.hpp"
 
 namespace tutti::sim {
@@ -36,6 +37,7 @@ void Member::follow_end() {
     finding_ = "P2: " + name() + " ended before its last words were with the others";
   }
   ended_ns_ = net_.now_ns();
+  if (plan_.logs != nullptr) plan_.logs->stop(self_);
   wake_handlers(true);
   record(history::make_stopped({.view = view_id(), .time_ns = net_.now_ns()},
                                history::StopReason::left));

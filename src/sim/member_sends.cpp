@@ -7,6 +7,8 @@
 
 #include "base/crc32c.hpp"
 #include "history/make_event.hpp"
+#include "multicast/stability.hpp"
+#include "sim/log_watch.hpp"
 #include "sim/member.hpp"
 
 namespace tutti::sim {
@@ -52,7 +54,7 @@ void Member::send(bool safe) {
   if (ring == nullptr || told_.id == 0) return;
   const GroupOptions& options = plan_.rows.groups[group];
   if (plan_.skew_ns != 0 && number() == 0 && random_.one_in(64)) return finish();  // TI1
-  if (plan_.barrier_one_in != 0 && options.level == Level::atomic &&
+  if (plan_.barrier_one_in != 0 && waits_for_all(options.level) &&
       random_.one_in(plan_.barrier_one_in)) {
     return call_barrier(group, *ring);
   }
@@ -166,6 +168,7 @@ void Member::deliver(std::uint16_t group, std::span<const Message> batch) {
       return;
     }
     const ViewMember& sender = told_.members[*rank];
+    if (plan_.logs != nullptr) plan_.logs->deliver(group, self_, level, message, told_, view());
     if (message.tick()) {
       deliver_tick(group, message, sender);
       continue;

@@ -80,6 +80,10 @@ Options options_from(std::uint64_t seed) {
   options.faults.stuck = static_cast<std::uint32_t>(random.one_in(4) ? 1 + random.below(6) : 0);
   options.states.save_ns = one_of<3>(random, {0, unit, 2 * options.suspect_after_ns});
   options.states.piece_ns = unit * one_of<3>(random, {0, 1, 4});
+  options.disk = {.sync_ns = unit * one_of<4>(random, {0, 1, 2, 6}),
+                  .slow_one_in = static_cast<std::uint32_t>(one_of<3>(random, {0, 40, 8})),
+                  .slow_ns = options.suspect_after_ns * one_of<3>(random, {1, 2, 4}),
+                  .room = static_cast<std::uint32_t>(1U << random.below(7))};
   return options;
 }
 
@@ -95,6 +99,8 @@ bool orderly(const Options& options) {
          options.interrupts.deaths == 0;
 }
 
+bool has_logs(const Options& options) { return options.logged || options.level == Level::durable; }
+
 bool harmless(const Options& options) { return orderly(options) && options.faults.leaves == 0; }
 
 std::string to_string(const Options& options) {
@@ -107,6 +113,10 @@ std::string to_string(const Options& options) {
   if (options.claims != 0) out << "up to " << options.claims << " claims open, ";
   if (options.handler_one_in != 0) out << "handlers 1/" << options.handler_one_in << ", ";
   if (options.tick_every_ns != 0) out << "ticks each " << options.tick_every_ns << " ns, ";
+  if (has_logs(options)) {
+    out << "logs of up to " << options.disk.room << ", sync in " << options.disk.sync_ns
+        << " ns, slow 1/" << options.disk.slow_one_in << " in " << options.disk.slow_ns << " ns, ";
+  }
   if (options.barrier_one_in != 0) out << "barriers 1/" << options.barrier_one_in << ", ";
   if (options.request_one_in != 0) {
     out << "requests 1/" << options.request_one_in << " up to " << options.request_max_bytes

@@ -64,6 +64,14 @@ struct InterruptOptions {
   std::uint32_t deaths = 0;   ///< how many stops end with a crash of the process
 };
 
+/// The disks on which members have their logs.
+struct DiskOptions {
+  std::uint64_t sync_ns = 0;      ///< the longest time that a sync takes
+  std::uint32_t slow_one_in = 0;  ///< one sync in so many may take slow_ns; 0: none
+  std::uint64_t slow_ns = 1;      ///< only while there are faults
+  std::uint32_t room = 256;       ///< with so many messages not synced yet, a log takes no more
+};
+
 struct Options {
   std::uint64_t seed = 1;
   std::uint32_t nodes = 3;     ///< slots
@@ -86,6 +94,9 @@ struct Options {
   std::uint32_t request_one_in = 0;     ///< instead of one message in so many, a request; 0: none
   std::uint32_t request_max_bytes = 0;  ///< NodeOptions
   std::uint64_t tick_every_ns = 0;      ///< GroupOptions; clocks differ by up to 64 times that
+  /// Groups at Level::atomic are logged, some of them, but the first, at Level::durable instead.
+  bool logged = false;
+  DiskOptions disk{};
   std::uint32_t burst = 1;  ///< how many messages are sent at once, also in a change of view
   std::uint32_t litmus_rounds = 0;  ///< NodeOptions
   NetOptions net{};
@@ -111,6 +122,9 @@ struct Options {
 
 /// Whether no member fails, or gives another a reason to believe so; members may leave.
 [[nodiscard]] bool orderly(const Options& options);
+
+/// Whether a group may be logged.
+[[nodiscard]] bool has_logs(const Options& options);
 
 /// Whether no member has a reason to suspect another.
 [[nodiscard]] bool harmless(const Options& options);

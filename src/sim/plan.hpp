@@ -12,6 +12,7 @@
 
 namespace tutti::sim {
 
+class LogWatch;
 class Rounds;
 class TickWatch;
 class TokenWatch;
@@ -47,6 +48,7 @@ struct Plan {
   Rounds* rounds = nullptr;          ///< outlives all members
   TokenWatch* tokens = nullptr;      ///< likewise; null: nobody watches them
   TickWatch* ticks = nullptr;        ///< likewise; null: no group has ticks
+  LogWatch* logs = nullptr;          ///< likewise; null: no group is logged
   std::uint64_t skew_ns = 0;         ///< the most by which two nodes' system clocks differ
   /// Called in a callback of the node in that slot: the world goes on meanwhile. Empty: never.
   std::function<Lingered(std::uint32_t)> linger{};

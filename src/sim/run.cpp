@@ -4,6 +4,7 @@
 
 #include "history/checker/check.hpp"
 #include "history/text.hpp"
+#include "multicast/stability.hpp"
 #include "sim/trace.hpp"
 #include "sim/world.hpp"
 
@@ -16,7 +17,9 @@ std::string violations(const World& world) {
   for (std::size_t g = 0; g < world.groups().size(); ++g) {
     const GroupOptions& group = world.groups()[g];
     options.groups[static_cast<std::uint16_t>(g)] = {
-        .level = group.level, .round_robin = true, .one_service = group.order != Order::token_ring};
+        .level = waits_for_all(group.level) ? Level::atomic : group.level,
+        .round_robin = true,
+        .one_service = group.order != Order::token_ring};
   }
   options.suspect_after_ns = world.suspect_after_ns();
   options.stop_bound_ns = options.evict_bound_ns = world.stop_bound_ns();

@@ -42,6 +42,10 @@ const std::vector<Scenario>& scenarios() {
          if (rare.one_in(4)) options.look_every_ns = options.net.delay_ns << rare.below(4);
          options.takes = options.own_threads && rare.one_in(2);
          if (rare.one_in(12)) options.alignment = 16U << rare.below(6);
+         options.logged = rare.one_in(6);
+         if (options.logged && options.level == Level::atomic && rare.one_in(2)) {
+           options.level = Level::durable;
+         }
        }},
       {"calm", "no faults at all", [](Options& options) { options.faults = {}; }},
       {"crash", "members crash and rejoin",

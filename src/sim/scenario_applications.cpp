@@ -147,6 +147,43 @@ std::vector<Scenario> scenarios_of_applications() {
                                .pauses = static_cast<std::uint32_t>(rare.below(3)),
                                .deaths = static_cast<std::uint32_t>(rare.below(2))};
        }},
+      {"durable",
+       "groups are logged on disks that are slow; members crash, pause, join, leave, are cut off",
+       [](Options& options) {
+         Prng rare(options.seed ^ 0x6469736BULL);
+         options.logged = true;
+         options.level = rare.one_in(4) ? Level::atomic : Level::durable;
+         options.founders = options.nodes - options.nodes / 4;
+         if (rare.one_in(3)) options.hosts = 1;
+         options.parts = options.groups > 1 && rare.one_in(4);
+         options.claims = rare.one_in(4) ? 2 : 0;
+         options.takes = options.own_threads && rare.one_in(2);
+         options.window_messages = 4U << rare.below(4);
+         options.send_every_ns = (options.net.delay_ns + options.net.jitter_ns) << rare.below(4);
+         options.faults = {.crashes = 3,
+                           .pauses = 2,
+                           .partitions = static_cast<std::uint32_t>(rare.below(2)),
+                           .one_way_cuts = static_cast<std::uint32_t>(rare.below(2)),
+                           .broken_links = 2,
+                           .lies = static_cast<std::uint32_t>(rare.below(2)),
+                           .leaves = 2,
+                           .stuck = static_cast<std::uint32_t>(rare.below(3)),
+                           .in_changes = 2,
+                           .ends = rare.one_in(5),
+                           .late_writes = rare.one_in(3)};
+         if (rare.one_in(4)) {  // all leave, some before their logs have what they were delivered
+           options.faults = {.leaves = 4 * options.nodes};
+           options.disk = {.sync_ns = options.disk.sync_ns,
+                           .slow_one_in = 2,
+                           .slow_ns = options.disk.slow_ns,
+                           .room = 1};
+         }
+         if (options.hosts != 1) return;
+         options.interrupts = {.one_in = 1U << rare.below(4),
+                               .most_ns = options.net.delay_ns << rare.below(4),
+                               .pauses = static_cast<std::uint32_t>(rare.below(3)),
+                               .deaths = static_cast<std::uint32_t>(rare.below(2))};
+       }},
       {"ticks",
        "groups have ticks, system clocks differ; members crash, pause, join, leave, are cut off",
        [](Options& options) {

@@ -1,73 +1,19 @@
 #include "sim/world.hpp"
 
 #include <algorithm>
-#include <chrono>
-#include <span>
 #include <utility>
 
 #include "base/assert.hpp"
-#include "base/crc32c.hpp"
 #include "base/prng.hpp"
 #include "history/make_event.hpp"
 #include "membership/quorum.hpp"
+#include "sim/groups.hpp"
 
 namespace tutti::sim {
 namespace {
 
-// Which of the nodes are in the group, and which of those send.
-void choose_parts(const Options& options, GroupOptions& group) {
-  Prng random(options.seed ^ crc32c(std::as_bytes(std::span(group.name))));
-  const auto choose = [&random](const std::vector<std::string>& from) {
-    std::vector<std::string> some;
-    for (const std::string& name : from) {
-      if (!random.one_in(3)) some.push_back(name);
-    }
-    return some.empty() ? from : some;
-  };
-  std::vector<std::string> names;
-  for (std::uint32_t node = 0; node < options.nodes; ++node) names.push_back(name_of(node));
-  group.members = choose(names);
-  group.senders = choose(group.members);
-}
-
-// Small windows, so that runs meet each of them. A sixteenth of all that is under way goes in a
-// rotation at least, or in two where the gap is as small.
-void choose_windows(const Options& options, GroupOptions& group) {
-  Prng random(options.seed ^ 0x746f6b656e);
-  const std::uint64_t least = std::max(1U, options.window_messages / 16);
-  const std::uint64_t personal = std::max(least, 1 + random.below(8));
-  const std::uint64_t global = std::max(options.nodes * least, personal * (1 + random.below(4)));
-  group.personal_window = static_cast<std::uint32_t>(personal);
-  group.accelerated_window = static_cast<std::uint32_t>(random.below(personal + 1));
-  group.global_window = static_cast<std::uint32_t>(global);
-  group.maximum_gap = static_cast<std::uint32_t>(global * (1 + random.below(4)));
-}
-
-std::vector<GroupOptions> groups_of(const Options& options) {
-  std::vector<GroupOptions> groups;
-  for (std::uint32_t g = 0; g < options.groups; ++g) {
-    GroupOptions group;
-    group.name = "g" + std::to_string(g);
-    group.level = g == 0 ? options.level : Level::atomic;
-    group.order = group.level == Level::unordered ? Order::none : options.order;
-    if (group.order == Order::token_ring) choose_windows(options, group);
-    group.message_max_bytes = options.message_max_bytes;
-    group.window_bytes = options.window_bytes;
-    group.window_messages = options.window_messages;
-    group.alignment = options.alignment;
-    if (group.order != Order::none)
-      group.tick_every = std::chrono::nanoseconds(options.tick_every_ns);
-    if (options.own_threads) {
-      group.delivery = options.takes ? DeliveryThread::application : DeliveryThread::own;
-    }
-    if (options.parts) choose_parts(options, group);
-    groups.push_back(std::move(group));
-  }
-  return groups;
-}
-
 Plan plan_of(const Options& options, Rounds& rounds, TokenWatch& tokens, TickWatch& ticks,
-             std::function<Lingered(std::uint32_t)> linger) {
+             LogWatch& logs, std::function<Lingered(std::uint32_t)> linger) {
   TUTTI_ASSERT(options.founders >= PrimaryQuorum::founders_min(options.nodes), options.founders,
                options.nodes);  // J7
   Plan plan = make_plan(options.nodes, groups_of(options), options.litmus_rounds != 0,
@@ -93,6 +39,7 @@ Plan plan_of(const Options& options, Rounds& rounds, TokenWatch& tokens, TickWat
   plan.rounds = &rounds;
   plan.tokens = &tokens;
   plan.ticks = &ticks;
+  if (has_logs(options)) plan.logs = &logs;
   plan.skew_ns = 64 * options.tick_every_ns;
   if (options.faults.lingers != 0) plan.linger = std::move(linger);
   return plan;
@@ -103,7 +50,8 @@ Plan plan_of(const Options& options, Rounds& rounds, TokenWatch& tokens, TickWat
 World::World(const Options& options)
     : options_(options),
       rounds_(options.nodes),
-      plan_(plan_of(options, rounds_, tokens_, ticks_,
+      logs_(options.disk, options.seed),
+      plan_(plan_of(options, rounds_, tokens_, ticks_, logs_,
                     [this](std::uint32_t node) { return linger(node); })),
       random_(options.seed),
       rare_random_(options.seed ^ 0x656E6473ULL),
@@ -166,7 +114,7 @@ void World::note_lost_doorbell(std::uint32_t node, std::uint64_t at_ns) {
 std::uint64_t World::wake_bound_ns() const {
   const bool waits = options_.faults.stuck + options_.faults.lingers != 0;
   const bool takes_states = options_.founders < options_.nodes;
-  return waits || takes_states ? 0 : 2 * options_.poll_ns + 4 * one_way_ns();
+  return waits || takes_states || has_logs(options_) ? 0 : 2 * options_.poll_ns + 4 * one_way_ns();
 }
 
 void World::run() {
@@ -353,6 +301,7 @@ void World::gone(std::uint32_t node, bool told, bool secretly) {
   }
   net_.part_from_all(node);
   nodes_[node].may_have_created |= member(node)->may_have_created();
+  logs_.gone(member(node)->self(), crashed);
   if (!crashed) member(node)->end_handlers();
   gone_.push_back(std::move(nodes_[node].member));
   crashed_.push_back(false);

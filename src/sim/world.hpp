@@ -18,6 +18,7 @@
 #include "sim/delays.hpp"
 #include "sim/happening.hpp"
 #include "sim/interrupts.hpp"
+#include "sim/log_watch.hpp"
 #include "sim/member.hpp"
 #include "sim/net.hpp"
 #include "sim/options.hpp"
@@ -196,6 +197,7 @@ class World {
   Rounds rounds_;
   TokenWatch tokens_;
   TickWatch ticks_;
+  LogWatch logs_;
   const Plan plan_;
   Prng random_;
   Prng rare_random_;

@@ -8,6 +8,7 @@ namespace tutti::sim {
 
 std::string World::finding() const {
   if (!net_.stale_read().empty()) return net_.stale_read();
+  if (!logs_.finding().empty()) return logs_.finding();
   const auto of = [this](const Member* member) -> std::string {
     if (member == nullptr) return {};
     if (member->finding().empty() && member->suspected_any() && !options_.faults.ends &&
@@ -133,6 +134,7 @@ std::string World::unfinished() const {
     }
     if (!here->idle()) return "V1: " + name + " has sent what it has not delivered";
     if (const std::string what = here->unanswered(); !what.empty()) return what;
+    if (const std::string what = logs_.lacks(here->self()); !what.empty()) return what;
   }
   return lacks_ticks_;
 }

@@ -18,6 +18,7 @@ sim::Options SimKind::options(std::uint64_t seed) const {
   sim::Options options = sim::options_from(seed);
   scenario.apply(options);
   if (level) options.level = *level;
+  if (level == Level::durable) options.logged = true;
   options.order = order;
   if (order == Order::lcr && options.level == Level::agreed) options.level = Level::atomic;
   if (copied) options.hosts = options.nodes;

@@ -223,7 +223,8 @@ void add_sim(CLI::App& app, int& status) {
       ->capture_default_str();
   command->add_option(
       "--level", words->level,
-      "level of each run's first group: unordered, agreed, atomic (default: drawn)");
+      "level of each run's first group: unordered, agreed, atomic, durable, where all groups are "
+      "logged (default: drawn)");
   command
       ->add_option(
           "--order", words->order,

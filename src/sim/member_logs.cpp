@@ -1,0 +1,45 @@
+// A member's logs: its groups have them, and its row says how far they are on disk.
+#include <algorithm>
+
+#include "sim/log_watch.hpp"
+#include "sim/member.hpp"
+#include "sst/control_bytes.hpp"
+#include "sst/memory.hpp"
+
+namespace tutti::sim {
+
+std::vector<LogSink*> Member::take_logs() {
+  std::vector<LogSink*> logs;
+  for (std::size_t g = 0; g < seats_.size(); ++g) {
+    const bool logs_it = plan_.rows.groups[g].logged && seats_[g].is_member;
+    logs.push_back(logs_it ? plan_.logs->open(g, self_, net_) : nullptr);
+  }
+  return logs;
+}
+
+void Member::check_logs() {
+  for (std::size_t g = 0; g < seats_.size() && view_id() != 0; ++g) {
+    const GroupShape& shape = engine_->subgroup(g).shape();
+    if (!shape.logged || shape.members() == 0) continue;
+    if (NativeMemory::load(shape.own_control + ControlWords::kEpoch) != shape.view) continue;
+    const ControlWords::Word word = persisted_word(shape.order, shape.senders());
+    plan_.logs->look(g, self_, NativeMemory::load(shape.own_control + word));
+  }
+}
+
+// It looks at what a disk has done like at anything else.
+std::uint64_t Member::next_step_ns() const {
+  const std::uint64_t disk_ns = plan_.logs == nullptr ? kNever : plan_.logs->next_ns(self_);
+  return std::min({engine_->next_pass_ns(), state_job_ns_, disk_ns});
+}
+
+// A member that leaves does not wait for the disks of those that go on (Subgroup::delivered_all).
+bool Member::delivered_up_to_cut() const {
+  for (std::size_t g = 0; g < seats_.size(); ++g) {
+    if (plan_.rows.groups[g].level != Level::durable || !seats_[g].is_member) continue;
+    if (engine_->subgroup(g).next_seq() != seats_[g].state.messages) return false;
+  }
+  return true;
+}
+
+}  // namespace tutti::sim
