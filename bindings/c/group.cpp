@@ -314,6 +314,8 @@ int tutti_group_get_statistics(tutti_group_t* group, tutti_group_statistics_t* s
     out.token_held_ns = from.token_held_ns;
     out.frames_handed_on = from.frames_handed_on;
     out.bytes_handed_on = from.bytes_handed_on;
+    out.persisted = from.persisted;
+    out.logged_bytes = from.logged_bytes;
     std::memset(statistics, 0, out.size);
     std::memcpy(statistics, &out, std::min(out.size, sizeof out));
     return TUTTI_OK;

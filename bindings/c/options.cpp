@@ -14,7 +14,7 @@ namespace {
 
 // Of the first version of each struct: a program that is older does not exist.
 constexpr std::size_t kNodeOptionsMin = offsetof(tutti_node_options_t, on_request);
-constexpr std::size_t kGroupOptionsMin = sizeof(tutti_group_options_t);
+constexpr std::size_t kGroupOptionsMin = offsetof(tutti_group_options_t, logged);
 
 tutti_node_options_t node_defaults() {
   const NodeOptions from;
@@ -49,6 +49,7 @@ tutti_group_options_t group_defaults() {
   out.delivery = static_cast<std::int32_t>(from.delivery);
   out.alignment = from.alignment;
   out.tick_every_ns = from.tick_every.count();
+  out.logged = from.logged ? 1 : 0;
   return out;
 }
 
@@ -204,6 +205,7 @@ Result<NodeOptions> options_from(const tutti_node_options_t* options) {
   out.founders = from->founders;
   out.litmus_rounds = from->litmus_rounds;
   out.request_max_bytes = from->request_max_bytes;
+  out.state_dir = text(from->state_dir);
   if (from->on_request != nullptr) out.on_request = answered_by(from->on_request, from->user);
   if (from->on_view != nullptr) {
     out.on_view = [see = from->on_view, user = from->user](const ViewChange& change) {
@@ -241,6 +243,7 @@ Result<GroupOptions> options_from(const tutti_group_options_t* options) {
   out.maximum_gap = from->maximum_gap;
   out.alignment = from->alignment;
   out.tick_every = std::chrono::nanoseconds(from->tick_every_ns);
+  out.logged = from->logged != 0;
   out.delivery = enum_from<DeliveryThread>(from->delivery);
   out.stateful = from->stateful != 0;
   if (from->on_delivery != nullptr) {

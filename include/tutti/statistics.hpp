@@ -41,12 +41,17 @@ struct GroupStatistics {
   std::uint64_t token_held_ns = 0;       ///< likewise: from when it was taken until it was let go
   std::uint64_t frames_handed_on = 0;    ///< with Order::lcr: of others, to the member behind
   std::uint64_t bytes_handed_on = 0;     ///< likewise: their record bytes
-  BatchHistogram send;                   ///< messages per send predicate that fired
-  BatchHistogram receive;                ///< per receive predicate that fired
-  BatchHistogram delivery;               ///< per delivery predicate that fired
+  /// Of a group that is logged: everything before that number, from where this member joined on, is
+  /// in its log, on disk. 0 where it keeps no log.
+  std::uint64_t persisted = 0;
+  std::uint64_t logged_bytes = 0;  ///< likewise: record bytes on disk, with headers and padding
+  BatchHistogram send;             ///< messages per send predicate that fired
+  BatchHistogram receive;          ///< per receive predicate that fired
+  BatchHistogram delivery;         ///< per delivery predicate that fired
   /// With Order::lcr: messages and nulls that are here and not yet delivered, looked at each time
   /// that something came along the chain; a look that found none counts in the first bucket.
   BatchHistogram pending;
+  BatchHistogram persist;  ///< of a group that is logged: messages per sync of the log
   // token_parked_ns also counts the first rest of each view, which is no `token_rests`. It goes on
   // where a member stopped with the token at rest there. A reading made just as the token leaves
   // may be larger than the next one, by the time that the member was held up then.

@@ -25,6 +25,7 @@ void each_field(Visit visit) {
   visit("token_held_ns", &GroupStatistics::token_held_ns);
   visit("frames_handed_on", &GroupStatistics::frames_handed_on);
   visit("bytes_handed_on", &GroupStatistics::bytes_handed_on);
+  visit("logged_bytes", &GroupStatistics::logged_bytes);
 }
 
 template <class Visit>
@@ -33,6 +34,7 @@ void each_histogram(Visit visit) {
   visit("receive", &GroupStatistics::receive);
   visit("delivery", &GroupStatistics::delivery);
   visit("pending", &GroupStatistics::pending);
+  visit("persist", &GroupStatistics::persist);
 }
 
 template <class Visit>

@@ -146,14 +146,17 @@ void Multicast<Memory>::set_persisted(std::uint64_t seq) {
 }
 
 template <class Memory>
-std::uint64_t Multicast<Memory>::least_persisted() const {
+std::uint64_t Multicast<Memory>::persisted_of(Rank member) const {
   const GroupShape& shape = state_.shape;
-  if (shape.level != Level::durable) return kAllPersisted;
-  std::uint64_t least = persisted_;
-  for (const Rank m : shape.ranks()) {
-    if (m == shape.self) continue;
-    least = std::min(least, state_.blocks.count(m, persisted_word(shape.order, shape.senders())));
-  }
+  if (member == shape.self) return persisted_;
+  return state_.blocks.count(member, persisted_word(shape.order, shape.senders()));
+}
+
+template <class Memory>
+std::uint64_t Multicast<Memory>::least_persisted() const {
+  std::uint64_t least = kAllPersisted;
+  if (state_.shape.level != Level::durable) return least;
+  for (const Rank m : state_.shape.ranks()) least = std::min(least, persisted_of(m));
   return least;
 }
 

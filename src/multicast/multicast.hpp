@@ -52,8 +52,9 @@ class Multicast {
 
   /// Of a group that is logged: everything before that number is on this member's disk.
   void set_persisted(std::uint64_t seq);
-  /// The least that a member of this view says of it; 0 if one has said nothing yet. kAllPersisted
-  /// where the level does not wait for it.
+  /// What that member says of it; 0 if it has said nothing yet, kAllPersisted if it keeps no log.
+  [[nodiscard]] std::uint64_t persisted_of(Rank member) const;
+  /// The least that a member of this view says. kAllPersisted where the level does not wait for it.
   [[nodiscard]] std::uint64_t least_persisted() const;
 
   /// Number of the view's first message, from any member that says it. Nothing: not known yet.

@@ -86,7 +86,6 @@ class Subgroup final : public Stepped {
   [[nodiscard]] bool delivered_before(std::uint64_t view) const {
     return views_.front()->shape.view >= view;
   }
-
   /// The state that this member joined for has yet to come: it has nothing to deliver if it leaves.
   void set_lacks_state(bool lacks) { lacks_state_ = lacks; }
   [[nodiscard]] bool lacks_state() const { return lacks_state_; }
@@ -94,7 +93,6 @@ class Subgroup final : public Stepped {
   [[nodiscard]] bool knows_first_seq() const {
     return now_->started() || now_->multicast.first_seq().has_value();
   }
-
   /// While held, no space of our ring is used again.
   void hold_space(bool held) { now_->multicast.hold_space(held); }
   void wedge();  // how a view ends, in this order; see Multicast
@@ -173,6 +171,8 @@ class Subgroup final : public Stepped {
   [[nodiscard]] std::uint64_t stable(SenderIndex sender) const {
     return now_->multicast.stable(sender);
   }
+  /// Likewise: how far that member's log is on disk.
+  [[nodiscard]] std::uint64_t persisted_of(Rank m) const { return now_->multicast.persisted_of(m); }
   /// Likewise: the position before which messages of Service::safe may be (Bounds::safe).
   [[nodiscard]] std::uint64_t safe() const { return now_->bounds.safe(); }
   /// We have no space, and wait for `member`.

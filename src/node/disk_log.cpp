@@ -90,6 +90,8 @@ Result<bool> DiskLog::work() {
   }
   persisted_.store(next, std::memory_order_release);  // DL1
   if (bytes == 0) return true;
+  bytes_.add(bytes);
+  syncs_.record(batch.records());
   written_ += bytes;
   {
     const std::lock_guard lock(mutex_);
@@ -97,6 +99,12 @@ Result<bool> DiskLog::work() {
     empty_.push_back(std::move(batch));
   }
   return true;
+}
+
+void DiskLog::add_to(GroupStatistics& statistics) const {
+  statistics.persisted = persisted();
+  statistics.logged_bytes = bytes_.get();
+  statistics.persist = syncs_.snapshot();
 }
 
 // Twice as much, so that the next segment is there before this one is full.

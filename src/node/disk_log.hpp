@@ -17,11 +17,13 @@
 #include <string>
 #include <vector>
 
+#include "base/counter.hpp"
 #include "log/batch.hpp"
 #include "log/writer.hpp"
 #include "multicast/log_sink.hpp"
 #include "node/signal.hpp"
 #include "node/slowness.hpp"
+#include "tutti/statistics.hpp"
 
 namespace tutti {
 
@@ -40,6 +42,9 @@ class DiskLog final : public LogSink {
   [[nodiscard]] std::uint64_t persisted() const override {
     return persisted_.load(std::memory_order_acquire);
   }
+
+  /// `persisted` and what else it counts. Any thread.
+  void add_to(GroupStatistics& statistics) const;
 
   /// Writes and syncs one batch, if there is anything. True if there was.
   [[nodiscard]] Result<bool> work();
@@ -73,6 +78,8 @@ class DiskLog final : public LogSink {
   std::optional<std::uint64_t> begin_;
   std::atomic<std::size_t> waiting_bytes_{0};
   std::atomic<std::uint64_t> persisted_{0};
+  Counter bytes_;
+  BatchCounter syncs_;       // records of each
   std::size_t written_ = 0;  // bytes, since prepare()
   CallMark writing_;
 };

@@ -254,6 +254,7 @@ GroupStatistics GroupCore::statistics() const {
   if (subgroup == nullptr) return {};
   GroupStatistics out = subgroup->statistics();
   out.sender_waits = sender_waits_.load(std::memory_order_relaxed);
+  if (log_ != nullptr) log_->add_to(out);
   return out;
 }
 
@@ -262,10 +263,11 @@ std::vector<MemberLag> GroupCore::lags() const {
   return node_.lags(*this);
 }
 
-void GroupCore::open(Subgroup<NativeMemory>& subgroup,
-                     const std::atomic<std::uint64_t>& asleep) noexcept {
+void GroupCore::open(Subgroup<NativeMemory>& subgroup, const std::atomic<std::uint64_t>& asleep,
+                     const DiskLog* log) noexcept {
   TUTTI_ASSERT(open_.load(std::memory_order_relaxed) == nullptr && asleep_ == nullptr);
   asleep_ = &asleep;
+  log_ = log;
   open_.store(&subgroup, std::memory_order_seq_cst);
   if (halted_.load(std::memory_order_seq_cst)) subgroup.halt();
   if (finished_.load(std::memory_order_seq_cst)) finish();

@@ -27,6 +27,7 @@
 #include "node/callbacks.hpp"
 #include "node/clock.hpp"
 #include "node/completions.hpp"
+#include "node/disk_log.hpp"
 #include "node/eras.hpp"
 #include "node/readiness.hpp"
 #include "node/signal.hpp"
@@ -98,7 +99,9 @@ class GroupCore {
   [[nodiscard]] bool leaves_untaken();
 
   // The node's side, on the predicate thread; join_delivery after that ended.
-  void open(Subgroup<NativeMemory>& subgroup, const std::atomic<std::uint64_t>& asleep) noexcept;
+  /// `log`: null without one.
+  void open(Subgroup<NativeMemory>& subgroup, const std::atomic<std::uint64_t>& asleep,
+            const DiskLog* log) noexcept;
   /// Once all groups are open: its delivery thread, if it has one.
   [[nodiscard]] Result<void> start_delivery();
   /// A view begins.
@@ -161,6 +164,7 @@ class GroupCore {
   std::atomic<Subgroup<NativeMemory>*> open_{nullptr};  // set in the first view, then for good
   std::atomic<SendRing*> ring_{nullptr};                // likewise, if this member sends
   const std::atomic<std::uint64_t>* asleep_ = nullptr;  // the node's RowHeader::asleep
+  const DiskLog* log_ = nullptr;                        // read once open_ is set
   AsymmetricFence fence_;
   Signal progress_;     // space was released, or messages were delivered
   Signal deliverable_;  // for the delivery thread

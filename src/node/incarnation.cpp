@@ -165,8 +165,17 @@ bool Incarnation::watch_lags() {
     }
     lags_.take(groups_[g].name, lag_figures_, positions_);
     if (node_.remove_after.count() != 0) remove_the_still(groups_[g]);
+    if (groups_[g].level == Level::durable) watch_disks(g);
   }
   return tells;
+}
+
+void Incarnation::watch_disks(std::size_t group) {
+  marks_.clear();
+  for (const Rank rank : view().ranks()) {
+    marks_.push_back({member(rank), engine_->subgroup(group).persisted_of(rank)});
+  }
+  disks_.take(lags_.watched_ns(), groups_[group].name, marks_);
 }
 
 // Along a chain the position of a member is told each time that the member looks at lags itself.
@@ -208,6 +217,7 @@ Incarnation::Incarnation(const NodeOptions& node, const std::vector<GroupOptions
       calls_(groups.size()),
       state_calls_(groups.size()),
       lags_(node.name, node.suspect_after, node.slow_after, node.log),
+      disks_(node.name, node.slow_after, node.log),
       unconnected_(plan_.nodes()),
       told_lost_(plan_.nodes()) {
   TUTTI_ASSERT(self_.value < plan_.nodes(), self_, plan_.nodes());

@@ -21,6 +21,7 @@
 #include "fabric/sleeper.hpp"
 #include "fabric/slot.hpp"
 #include "node/bootstrap/bootstrap.hpp"
+#include "node/disk_watch.hpp"
 #include "node/incarnation_events.hpp"
 #include "node/lag_watch.hpp"
 #include "node/repeats.hpp"
@@ -149,6 +150,7 @@ class Incarnation final : private EngineEvents {
 
   [[nodiscard]] ViewChange change_of(const Entry& entry) const;
   bool watch_lags();
+  void watch_disks(std::size_t group);
   [[nodiscard]] std::chrono::nanoseconds patience_with_outsiders() const;
   void remove_the_still(const GroupOptions& group);
   void show(NodeState state, const ViewChange& change);
@@ -164,9 +166,11 @@ class Incarnation final : private EngineEvents {
   std::vector<CallMark> calls_;          // by group
   std::vector<StateCalls> state_calls_;  // the same
   LagWatch lags_;
+  DiskWatch disks_;
   std::uint64_t next_lags_ns_ = 0;
   std::vector<MemberLag> lag_figures_;    // of one group at a time, memory to be used again
   std::vector<std::uint64_t> positions_;  // the same
+  std::vector<DiskWatch::Mark> marks_;    // the same
   std::uint64_t passed_ns_ = 0;
   std::optional<Segment> row_;
   std::unique_ptr<Sleeper> sleeper_;

@@ -261,7 +261,8 @@ void NodeCore::installed(const ViewChange& change) {
   const bool first = !life_.in_view();
   if (first) {
     for (std::size_t g = 0; g < groups_.size(); ++g) {
-      groups_[g]->open(incarnation_->subgroup(g), incarnation_->asleep());
+      groups_[g]->open(incarnation_->subgroup(g), incarnation_->asleep(),
+                       disk_logs_ ? disk_logs_->log(g) : nullptr);
     }
     life_.set_course(Course::entered);  // whatever throws from here on, close() ends the groups
     for (const auto& group : groups_) {

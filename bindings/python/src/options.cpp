@@ -127,6 +127,7 @@ NodeOptions node_options(const nb::dict& from) {
   keywords.to("remove_after", options.remove_after);
   keywords.to("litmus_rounds", options.litmus_rounds);
   keywords.to("request_max_bytes", options.request_max_bytes);
+  keywords.to("state_dir", options.state_dir);
   if (const nb::object answer = keywords.take("on_request"); answer.is_valid()) {
     options.on_request = answered_by(answer);
   }
@@ -149,6 +150,7 @@ GroupOptions group_options(const nb::dict& from) {
   keywords.to("window_messages", options.window_messages);
   keywords.to("alignment", options.alignment);
   keywords.to("tick_every", options.tick_every);
+  keywords.to("logged", options.logged);
   keywords.to("personal_window", options.personal_window);
   keywords.to("accelerated_window", options.accelerated_window);
   keywords.to("global_window", options.global_window);

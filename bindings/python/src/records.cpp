@@ -69,10 +69,13 @@ nb::dict record_of(const GroupStatistics& statistics) {
   all["token_held_ns"] = statistics.token_held_ns;
   all["frames_handed_on"] = statistics.frames_handed_on;
   all["bytes_handed_on"] = statistics.bytes_handed_on;
+  all["persisted"] = statistics.persisted;
+  all["logged_bytes"] = statistics.logged_bytes;
   all["send"] = record_of(statistics.send);
   all["receive"] = record_of(statistics.receive);
   all["delivery"] = record_of(statistics.delivery);
   all["pending"] = record_of(statistics.pending);
+  all["persist"] = record_of(statistics.persist);
   return all;
 }
 

@@ -23,7 +23,7 @@ struct Words<Order> {
 };
 template <>
 struct Words<Level> {
-  static constexpr std::array all{"unordered", "agreed", "atomic"};
+  static constexpr std::array all{"unordered", "agreed", "atomic", "durable"};
 };
 template <>
 struct Words<Service> {

@@ -93,13 +93,14 @@ def test_words_of_a_node_reach_the_library(option, words):
 
 
 def test_words_of_a_group_reach_the_library():
-    good = {("none", "unordered"), ("lcr", "atomic")} | {
-        (order, level) for order in ("round_robin", "token_ring") for level in ("agreed", "atomic")}
+    good = {("none", "unordered"), ("lcr", "atomic"), ("lcr", "durable")} | {
+        (order, level) for order in ("round_robin", "token_ring")
+        for level in ("agreed", "atomic", "durable")}
     for order in tutti.Order:
         for level in tutti.Level:
-            with tutti.Node("a", {"a": "127.0.0.1:7101"}) as node:
+            with tutti.Node("a", {"a": "127.0.0.1:7101"}, state_dir="unused") as node:
                 if (order, level) in good:
-                    node.join("log", order=order, level=level)
+                    node.join("log", order=order, level=level, logged=level == "durable")
                 else:
                     with pytest.raises(tutti.InvalidArgument):
                         node.join("log", order=order, level=level)

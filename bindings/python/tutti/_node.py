@@ -71,6 +71,7 @@ class Node(_tutti.Node):
         litmus_rounds: int | None = None,
         request_max_bytes: int | None = None,
         on_request: Callable[[str, bytes], ReadableBuffer] | None = None,
+        state_dir: str | None = None,
     ) -> None:
         options = {key: value for key, value in locals().items()
                    if key not in ("self", "__class__")}
@@ -94,6 +95,7 @@ class Node(_tutti.Node):
         window_messages: int | None = None,
         alignment: int | None = None,
         tick_every: Seconds | None = None,
+        logged: bool | None = None,
         personal_window: int | None = None,
         accelerated_window: int | None = None,
         global_window: int | None = None,

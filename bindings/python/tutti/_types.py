@@ -22,6 +22,7 @@ class Level(StrEnum):
     unordered = "unordered"  #: on receipt; goes with Order.none
     agreed = "agreed"  #: once all earlier messages have arrived here
     atomic = "atomic"  #: once every member has it as well
+    durable = "durable"  #: as atomic, and once it is in every member's log, on disk; with logged
 
 
 class Service(StrEnum):
@@ -117,10 +118,13 @@ class GroupStatistics:
     token_held_ns: int
     frames_handed_on: int
     bytes_handed_on: int
+    persisted: int
+    logged_bytes: int
     send: BatchHistogram
     receive: BatchHistogram
     delivery: BatchHistogram
     pending: BatchHistogram
+    persist: BatchHistogram
 
 
 @dataclass(frozen=True, slots=True)

@@ -128,6 +128,8 @@ typedef struct tutti_group_statistics {
   uint64_t token_held_ns;
   uint64_t frames_handed_on;
   uint64_t bytes_handed_on;
+  uint64_t persisted;
+  uint64_t logged_bytes;
 } tutti_group_statistics_t;
 TUTTI_C_API int tutti_group_get_statistics(tutti_group_t* group,
                                            tutti_group_statistics_t* statistics);

@@ -18,7 +18,12 @@ enum tutti_order {
   TUTTI_ORDER_TOKEN_RING = 2,
   TUTTI_ORDER_LCR = 3
 };
-enum tutti_level { TUTTI_LEVEL_UNORDERED = 0, TUTTI_LEVEL_AGREED = 1, TUTTI_LEVEL_ATOMIC = 2 };
+enum tutti_level {
+  TUTTI_LEVEL_UNORDERED = 0,
+  TUTTI_LEVEL_AGREED = 1,
+  TUTTI_LEVEL_ATOMIC = 2,
+  TUTTI_LEVEL_DURABLE = 3 /**< with `logged` */
+};
 enum tutti_service { TUTTI_SERVICE_OF_LEVEL = 0, TUTTI_SERVICE_SAFE = 1 };
 enum tutti_fabric {
   TUTTI_FABRIC_AUTOMATIC = 0,
@@ -72,6 +77,7 @@ typedef struct tutti_node_options {
   int (*on_request)(const char* from, const void* bytes, size_t size, tutti_answer_t* answer,
                     void* user);
   uint32_t request_max_bytes; /**< of a request or a reply; 0: no requests */
+  const char* state_dir;      /**< a folder of this node alone, for the logs of its groups */
 } tutti_node_options_t;
 
 /** Takes the next bytes of a state that is being saved. */
@@ -105,6 +111,7 @@ typedef struct tutti_group_options {
   int64_t tick_every_ns; /**< 0: no ticks */
   /** Of a replicated machine alone, which has no on_delivery: as tutti::TakesTicks. May be NULL. */
   void (*on_tick)(uint64_t time_ns, void* user);
+  int32_t logged; /**< 0 or 1; then the node has a state_dir */
 } tutti_group_options_t;
 
 /** `size`: sizeof of the struct as the program knows it. 0, or TUTTI_E_INVALID_ARGUMENT if options
