@@ -46,6 +46,13 @@ void add_ring_windows(CLI::App& command, RingWindows& windows) {
   add("--maximum-gap", windows.gap, "messages that are numbered and not known to be with all");
 }
 
+void add_log_options(CLI::App& command, LogPlace& log, const char* about_folder) {
+  command.add_flag("--logged", log.logged,
+                   "each member logs what is delivered, on its disk; at level durable it always "
+                   "does. tutti log reads it");
+  command.add_option("--state-dir", log.state_dir, about_folder);
+}
+
 void add_fabric_and_level(CLI::App& command, FabricAndLevel& words) {
   command
       .add_option("--fabric", words.fabric,
@@ -64,7 +71,8 @@ void add_fabric_and_level(CLI::App& command, FabricAndLevel& words) {
   command
       .add_option("--level", words.level,
                   "when a member delivers a message: unordered (on receipt), agreed (once all "
-                  "earlier messages have arrived), atomic (once every member has it)")
+                  "earlier messages have arrived), atomic (once every member has it), durable "
+                  "(once it is in every member's log, on disk)")
       ->capture_default_str();
   command
       .add_option(
@@ -86,6 +94,7 @@ Result<void> apply(const FabricAndLevel& words, NodeOptions& node, GroupOptions&
   const Result<Order> order = order_from(words.order);
   if (!order) return std::unexpected(order.error());
   group.order = *level == Level::unordered ? Order::none : *order;
+  group.logged = *level == Level::durable;
   group.personal_window = words.windows.personal;
   group.accelerated_window = words.windows.accelerated;
   group.global_window = words.windows.global;

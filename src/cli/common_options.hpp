@@ -38,9 +38,17 @@ inline constexpr const char* kRdmaDeviceHelp =
 
 void add_fabric_and_level(CLI::App& command, FabricAndLevel& words);
 
-/// Puts the words into both structs; Level::unordered brings Order::none with it.
+/// Puts the words into both structs; Level::unordered brings Order::none with it, and
+/// Level::durable that the group is logged.
 [[nodiscard]] Result<void> apply(const FabricAndLevel& words, NodeOptions& node,
                                  GroupOptions& group);
+
+/// --logged and --state-dir.
+struct LogPlace {
+  bool logged = false;
+  std::string state_dir{};
+};
+void add_log_options(CLI::App& command, LogPlace& log, const char* about_folder);
 
 /// spin: never leaves the core; yield: never sleeps; sleep: the library's default.
 [[nodiscard]] Result<Idle> idle_from(std::string_view word);

@@ -25,6 +25,7 @@ void each_field(Visit visit) {
   visit("token_held_ns", &GroupStatistics::token_held_ns);
   visit("frames_handed_on", &GroupStatistics::frames_handed_on);
   visit("bytes_handed_on", &GroupStatistics::bytes_handed_on);
+  visit("persisted", &GroupStatistics::persisted);
   visit("logged_bytes", &GroupStatistics::logged_bytes);
 }
 

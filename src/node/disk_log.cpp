@@ -75,7 +75,8 @@ Result<bool> DiskLog::work() {
   std::optional<std::uint64_t> begin;
   log::Batch batch = take(begin);
   if (!begin && batch.empty()) return false;
-  const std::size_t bytes = batch.bytes();
+  const std::size_t bytes = batch.bytes();  // a batch that is written is empty
+  const std::uint32_t records = batch.records();
   const std::uint64_t next = batch.empty() ? *begin : batch.next();
   {
     const Marked mark(writing_);
@@ -91,7 +92,7 @@ Result<bool> DiskLog::work() {
   persisted_.store(next, std::memory_order_release);  // DL1
   if (bytes == 0) return true;
   bytes_.add(bytes);
-  syncs_.record(batch.records());
+  syncs_.record(records);
   written_ += bytes;
   {
     const std::lock_guard lock(mutex_);

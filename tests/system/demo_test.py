@@ -99,6 +99,24 @@ class DemoTest(SystemTest):
                     said = self.expect_success("identical", "--kill", "--fabric", fabric, path)
                     self.assertIn("b was killed and joined again", said)
 
+    def test_a_durable_group_whose_logs_are_compared(self):
+        files = [self.file(f"{i}.txt", numbered(1000, b"file %d" % i)) for i in range(3)]
+        for fabric in ("shm", "tcp"):
+            for order in ("round_robin", "token_ring", "lcr"):
+                with self.subTest(fabric=fabric, order=order):
+                    said = self.expect_success("identical", "--durable", "--order", order,
+                                               "--fabric", fabric, *files)
+                    self.assertIn("identical: the logs of all members, record by record", said)
+
+    def test_a_member_that_logs_is_killed_and_comes_again(self):
+        path = self.file("text", numbered(20_000, b"line"))
+        for fabric in ("shm", "tcp"):
+            with self.subTest(fabric=fabric):
+                said = self.expect_success("identical", "--durable", "--kill", "--fabric", fabric,
+                                           path)
+                self.assertIn("that of the killed one is the beginning", said)
+        self.assertIn("excludes", self.expect_error(2, "--durable", "--level", "atomic", path))
+
     def test_the_table_has_a_row_for_each_member(self):
         said = self.expect_success("identical", "--members", 4, self.file("t", b"one\ntwo\n"))
         table = said[said.index("lines sent"):]

@@ -95,6 +95,48 @@ class Multicast(PerfTest):
                     result = self.multicast(3000, "--fabric", fabric, "--level", level)
                     self.expect_figures(result, 9000, 64)
 
+    def perf_in(self, folder, *arguments):
+        os.mkdir(folder)
+        done = tutti("perf", "multicast", "--json", "-", "--verify", "--warmup", 0, "--messages",
+                     3000, "--size", 64, "--suspect-after", SUSPECT_AFTER, *arguments, cwd=folder)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(os.listdir(folder), [], "files were left behind")
+        return json.loads(done.stdout)
+
+    def test_members_that_log(self):
+        for number, (fabric, words) in enumerate((
+                ("shm", ("--level", "durable")), ("tcp", ("--level", "durable")),
+                ("shm", ("--logged",)), ("shm", ("--level", "durable", "--order", "lcr")))):
+            with self.subTest(fabric=fabric, words=words):
+                result = self.perf_in(os.path.join(self.folder, str(number)), "--fabric", fabric,
+                                      *words)
+                self.expect_figures(result, 9000, 64)
+                self.assertGreater(result["batch_mean"]["persist"], 0)
+                if "durable" in words:
+                    self.assertGreaterEqual(result["persisted"], 3 * 9000)
+                    self.assertGreater(result["logged_bytes"], 3 * 9000 * 64)
+
+    def test_logs_are_where_they_are_wanted_and_what_was_there_stays(self):
+        there = os.path.join(self.folder, "logs")
+        os.makedirs(os.path.join(there, "m1"))
+        self.perf_in(os.path.join(self.folder, "empty"), "--level", "durable", "--state-dir", there)
+        self.assertEqual(os.listdir(there), ["m1"])
+        done = tutti("perf", "multicast", "--messages", 100, "--logged", "--state-dir", there)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("of an earlier run", done.stderr)
+        self.assertEqual(os.listdir(there), ["m1"])
+
+    def test_logs_are_removed_after_a_signal(self):
+        with subprocess.Popen([TUTTI, "perf", "multicast", "--logged", "--seconds", str(WATCHDOG)],
+                              cwd=self.folder, stderr=subprocess.PIPE) as process:
+            wait_until(lambda: len([path for path, _, files in os.walk(self.folder)
+                                    if "LOCK" in files]) == 3, "all members log")
+            process.send_signal(signal.SIGINT)
+            _, said = process.communicate(timeout=WATCHDOG)
+        self.assertEqual(process.returncode, 130, said)
+        self.assertIn(b"interrupted", said)
+        self.assertEqual(os.listdir(self.folder), [])
+
     def test_sizes(self):
         for fabric in ("shm", "tcp"):
             for size in (0, 1, 7, 8, 16, 1000, 10_240, 1 << 20):
@@ -310,6 +352,8 @@ class WrongOptions(PerfTest):
                  (["--delivery", "epoll", "--drive", "caller"], "--drive caller"),
                  (["--idle", "x"], "--idle"),
                  (["--level", "x"], "level"), (["--fabric", "x"], "fabric"),
+                 (["--state-dir", "x"], "--logged"), (["--logged", "--level", "agreed"], "logged"),
+                 (["--logged", "--listen", "127.0.0.1:7400"], "--state-dir"),
                  (["--size", "2M"], "message_max_bytes"), (["--window", 10], "window_bytes"),
                  (["--window-messages", 3], "window_messages"))
         for arguments, part in cases:

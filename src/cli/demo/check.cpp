@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "cli/demo/folder.hpp"
+#include "cli/demo/mapped_file.hpp"
 
 namespace tutti::cli {
 namespace {

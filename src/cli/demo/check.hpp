@@ -15,7 +15,8 @@ struct MemberFiles {
   std::string member;
   std::filesystem::path input;
   std::filesystem::path output;
-  bool killed = false;  ///< on the way: a beginning of its input and output is enough
+  std::filesystem::path log;  ///< the folder of its log; empty: it has none
+  bool killed = false;        ///< on the way: a beginning of its input and output is enough
 };
 
 /// An error with the first line that differs, if the outputs are not all the same.

@@ -11,13 +11,14 @@
 #include "cli/commands.hpp"
 #include "cli/common_options.hpp"
 #include "cli/demo/check.hpp"
-#include "cli/demo/folder.hpp"
+#include "cli/demo/check_logs.hpp"
 #include "cli/demo/members.hpp"
 #include "cli/demo/text.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/log.hpp"
 #include "cli/project_tree.hpp"
 #include "cli/signals.hpp"
+#include "cli/temporary_folder.hpp"
 #include "cli/terminal.hpp"
 
 namespace tutti::cli {
@@ -27,6 +28,7 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 constexpr std::int64_t kRepeatsMax = 1'000'000;
+constexpr const char* kGroup = "demo";
 
 struct DemoOptions {
   std::vector<std::string> files;
@@ -34,6 +36,7 @@ struct DemoOptions {
   FabricAndLevel words;
   std::uint64_t repeats = 0;  ///< 0: chosen by size
   bool kill = false;
+  bool durable = false;
 };
 
 Result<void> validate(const DemoOptions& options) {
@@ -50,7 +53,7 @@ Result<void> validate(const DemoOptions& options) {
         "--kill: of 2 members, one alone is no majority and stops; use --members 3 or more");
   }
   if (Result<void> applied = apply(options.words, node, group); !applied) return applied;
-  group.name = "demo";
+  group.name = kGroup;
   return group.validate();
 }
 
@@ -101,12 +104,21 @@ Result<std::string> check_with_killed(const std::vector<MemberFiles>& files) {
          " was killed and joined again: what it delivered is the beginning and the end of that\n";
 }
 
+/// What the logs have, against what was delivered; empty if nothing was logged.
+Result<std::string> check_logs_of(const std::vector<MemberFiles>& files) {
+  if (files.front().log.empty()) return std::string();
+  if (Result<void> same = check_logs(files); !same) return std::unexpected(same.error());
+  const bool any_killed = std::ranges::any_of(files, &MemberFiles::killed);
+  return std::string("identical: the logs of ") +
+         (any_killed ? "the members that went on" : "all members") +
+         ", record by record, and what was delivered" +
+         (any_killed ? "; that of the killed one is the beginning, and has all that it delivered\n"
+                     : "\n");
+}
+
 /// `identical`, or at Level::unordered what takes its place; an error says what is wrong.
-Result<std::string> check(const DemoOptions& options, const DemoMembers& members) {
-  std::vector<MemberFiles> files;
-  for (const DemoMembers::Member& member : members.members()) {
-    files.push_back({member.name, member.input, member.output, member.killed});
-  }
+Result<std::string> check_outputs(const DemoOptions& options,
+                                  const std::vector<MemberFiles>& files) {
   if (options.kill) return check_with_killed(files);
   const std::string count = std::to_string(files.size());
   if (options.words.level != "unordered") {
@@ -125,6 +137,19 @@ Result<std::string> check(const DemoOptions& options, const DemoMembers& members
   return "complete: each of the " + count +
          " members delivered all lines, each sender's in order; at level unordered the senders may "
          "be interleaved differently\n";
+}
+
+Result<std::string> check(const DemoOptions& options, const DemoMembers& members) {
+  std::vector<MemberFiles> files;
+  for (const DemoMembers::Member& member : members.members()) {
+    files.push_back({member.name, member.input, member.output,
+                     member.state.empty() ? fs::path() : member.state / kGroup, member.killed});
+  }
+  const Result<std::string> outputs = check_outputs(options, files);
+  if (!outputs) return outputs;
+  const Result<std::string> logs = check_logs_of(files);
+  if (!logs) return logs;
+  return *outputs + *logs;
 }
 
 std::string table(const DemoMembers& members) {
@@ -165,7 +190,7 @@ int demo(const DemoOptions& options) {
   const Result<std::vector<fs::path>> files = files_of(options);
   if (!files) return report(files.error());
   note_interrupt();
-  Result<TemporaryFolder> folder = TemporaryFolder::create();
+  Result<TemporaryFolder> folder = TemporaryFolder::create("tutti-demo");
   if (!folder) return report(folder.error());
   const Result<Text> text =
       deal_text(*files, names(options.members), options.repeats, folder->path());
@@ -194,6 +219,11 @@ void add_demo(CLI::App& app, int& status) {
       ->check(whole_number(2, 16))
       ->capture_default_str();
   add_fabric_and_level(*command, options->words);
+  command
+      ->add_flag("--durable", options->durable,
+                 "level durable: the members log, in a temporary folder, and at the end their logs "
+                 "are compared, too")
+      ->excludes("--level");
   command->add_flag("--kill", options->kill,
                     "kill one member in the middle, without warning, and start it again: the "
                     "others go on, and it joins them");
@@ -203,7 +233,10 @@ void add_demo(CLI::App& app, int& status) {
                    "32 MB in all")
       ->check(whole_number(0, kRepeatsMax))
       ->capture_default_str();
-  command->callback([options, &status] { status = demo(*options); });
+  command->callback([options, &status] {
+    if (options->durable) options->words.level = "durable";
+    status = demo(*options);
+  });
 }
 
 }  // namespace tutti::cli

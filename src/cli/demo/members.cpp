@@ -114,6 +114,7 @@ Result<DemoMembers> DemoMembers::start(const Text& text, const FabricAndLevel& w
                   .output = folder / (part.member + ".out"),
                   .error = folder / (part.member + ".err"),
                   .report = folder / (part.member + ".json"),
+                  .state = words.level == "durable" ? folder / (part.member + ".state") : "",
                   .child = {},
                   .killed = false};
     HeldInput* input = nullptr;
@@ -153,6 +154,9 @@ Result<void> DemoMembers::start_one(Member& member,
   }
   std::vector<std::string> arguments = shared_arguments;
   arguments.insert(arguments.end(), {"--name", member.name, "--report", member.report.string()});
+  if (!member.state.empty()) {
+    arguments.insert(arguments.end(), {"--state-dir", member.state.string()});
+  }
   const int reads = held == nullptr ? input.get() : held->reading_end().get();
   Result<Child> child =
       Child::start(arguments, {.input = reads, .output = output.get(), .error = error.get()});
@@ -207,6 +211,7 @@ Result<void> DemoMembers::kill_and_start_again() {
                   .output = victim.output.string() + ".again",
                   .error = victim.error.string() + ".again",
                   .report = victim.report.string() + ".again",
+                  .state = victim.state.empty() ? "" : victim.state.string() + ".again",
                   .child = {},
                   .killed = false};
   std::vector<std::string> arguments = arguments_;

@@ -34,7 +34,8 @@ class DemoMembers {
     std::filesystem::path output;
     std::filesystem::path error;
     std::filesystem::path report;
-    std::optional<Child> child;  ///< once started
+    std::filesystem::path state;  ///< the folder in which it logs, at Level::durable
+    std::optional<Child> child;   ///< once started
     bool killed = false;
   };
   /// The last one is the killed member's second start, if one was killed.

@@ -9,7 +9,7 @@
 #include <system_error>
 #include <utility>
 
-#include "cli/demo/folder.hpp"
+#include "cli/demo/mapped_file.hpp"
 #include "cli/output.hpp"
 
 namespace tutti::cli {

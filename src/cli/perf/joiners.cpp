@@ -12,6 +12,7 @@
 #include "cli/perf/participants.hpp"
 #include "cli/perf/plan.hpp"
 #include "cli/poll_until.hpp"
+#include "cli/signals.hpp"
 #include "cli/tcp.hpp"
 
 namespace tutti::cli {
@@ -126,6 +127,7 @@ Result<Participants> await_joiners(const std::string& listen, std::uint32_t coun
            " members: run `tutti perf join HOST:PORT` on each host");
   Joiners joiners(std::move(*listener), count);
   while (joiners.missing() > 0) {
+    if (interrupted() != 0) return fail(ErrorCode::stopped, "interrupted");
     if (now_ns() >= deadline_ns) {
       return fail(ErrorCode::unreachable,
                   std::to_string(joiners.missing()) + " of " + std::to_string(count) +

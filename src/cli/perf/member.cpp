@@ -58,6 +58,10 @@ Result<std::unique_ptr<PerfMember>> PerfMember::start(const json& setup) {
   node_options.members = addresses_of(setup);
   node_options.name = node_options.members.at(member->self_.value).name;
   node_options.log = library_log();
+  if (member->plan_.group.logged) {
+    member->log_folder_.emplace(member->options_.log.state_dir, node_options.name);
+    node_options.state_dir = member->log_folder_->path();
+  }
   if (Result<void> joined = member->join(node_options); !joined) {
     return std::unexpected(std::move(joined.error()));
   }
@@ -166,6 +170,7 @@ Result<json> PerfMember::stop() {
   });
   takers_.reset();
   if (!stopped) return std::unexpected(std::move(stopped.error()));
+  log_folder_.reset();  // before the reply, after which the parent may end this process
   return result();
 }
 

@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "cli/perf/log_folder.hpp"
 #include "cli/perf/plan.hpp"
 #include "cli/perf/receiver.hpp"
 #include "cli/perf/sender.hpp"
@@ -55,6 +56,7 @@ class PerfMember {
   PerfOptions options_;
   PerfPlan plan_;
   MemberIndex self_;
+  std::optional<LogFolder> log_folder_;          // outlives the node, which logs there
   std::vector<bool> same_clock_;                 // by rank: whose times can be compared with ours
   std::vector<std::unique_ptr<Stamps>> stamps_;  // of small messages, per group; else null
   std::deque<Receiver> receivers_;               // outlive the node, whose threads call them

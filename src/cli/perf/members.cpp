@@ -8,6 +8,7 @@
 #include "cli/clock.hpp"
 #include "cli/perf/options_json.hpp"
 #include "cli/poll_until.hpp"
+#include "cli/signals.hpp"
 
 namespace tutti::cli {
 namespace {
@@ -126,6 +127,7 @@ Result<std::vector<json>> PerfMembers::replies(std::int64_t deadline_ns) {
   std::vector<pollfd> inputs = all_inputs();
   for (std::size_t missing = members_.size(); missing > 0;) {
     poll_until(inputs, deadline_ns);
+    if (interrupted() != 0) return fail(ErrorCode::stopped, "interrupted");
     const bool late = now_ns() >= deadline_ns;
     for (std::size_t i = 0; i < members_.size(); ++i) {
       if (inputs[i].fd < 0 || (inputs[i].revents == 0 && !late)) continue;
@@ -145,6 +147,7 @@ Result<void> PerfMembers::watch(double seconds, const std::function<void(double)
   std::vector<pollfd> inputs = all_inputs();
   for (std::int64_t passed = 0; passed < length_ns; passed = now_ns() - begin_ns) {
     look(static_cast<double>(passed) / static_cast<double>(length_ns));
+    if (interrupted() != 0) return fail(ErrorCode::stopped, "interrupted");
     if (poll_until(inputs, now_ns() + std::min(kLookAtMembersNs, length_ns - passed)) == 0)
       continue;
     for (std::size_t i = 0; i < members_.size(); ++i) {  // nobody was asked: it can only be bad

@@ -84,8 +84,12 @@ void add_multicast_options(CLI::App& command, PerfOptions& options) {
       ->check(whole_number(0, kMessagesMax));
   command
       .add_option("--level", options.level,
-                  "when messages are delivered: unordered, agreed, atomic")
+                  "when messages are delivered: unordered, agreed, atomic, durable")
       ->capture_default_str();
+  add_log_options(command, options.log,
+                  "where members log, each in a folder of its name, which is removed at the end if "
+                  "it was not there. Default, on this host alone: a temporary folder in the "
+                  "current one");
   command.add_option("--active-groups", options.active_groups,
                      "how many groups the members send to; the others stay silent. Default: all");
   command.add_option("--rate", options.rate,

@@ -22,6 +22,7 @@ struct PerfOptions {
   std::string fabric = "auto";
   std::string rdma_device{};  ///< of each member's host
   std::string level = "atomic";
+  LogPlace log{};  ///< each member logs in its own folder in that one; empty: a temporary one
   std::string order = "round_robin";
   RingWindows windows{};
   std::uint64_t window_bytes = GroupOptions{}.window_bytes;

@@ -8,10 +8,11 @@
 namespace tutti::cli {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RingWindows, personal, accelerated, global, gap)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LogPlace, logged, state_dir)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PerfOptions, members, senders, active, size_bytes, messages,
-                                   seconds, warmup_s, fabric, rdma_device, level, order, windows,
-                                   window_bytes, window_messages, groups, active_groups, rate,
-                                   touch, idle, idle_spin_us, idle_yield_us, drive, delivery,
+                                   seconds, warmup_s, fabric, rdma_device, level, log, order,
+                                   windows, window_bytes, window_messages, groups, active_groups,
+                                   rate, touch, idle, idle_spin_us, idle_yield_us, drive, delivery,
                                    pause_us, pausing, in_flight, sample_every, spin, pin, numa_node,
                                    verify, start_timeout_s, suspect_after_s)
 

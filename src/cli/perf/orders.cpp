@@ -58,7 +58,7 @@ std::string order_of(const json& result) {
 }  // namespace
 
 std::vector<std::string> orders_of(const std::string& level) {
-  if (level == "atomic") return {"round_robin", "token_ring", "lcr"};
+  if (level == "atomic" || level == "durable") return {"round_robin", "token_ring", "lcr"};
   if (level == "agreed") return {"round_robin", "token_ring"};
   return {};
 }

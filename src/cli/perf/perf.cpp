@@ -1,8 +1,10 @@
 /// \file perf.cpp
 /// `tutti perf multicast` and `tutti perf idle`: measurements on this host or several.
 #include <CLI/CLI.hpp>
+#include <deque>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -11,6 +13,7 @@
 #include "cli/exit_code.hpp"
 #include "cli/log.hpp"
 #include "cli/member_list.hpp"
+#include "cli/perf/log_folder.hpp"
 #include "cli/perf/measure.hpp"
 #include "cli/perf/members.hpp"
 #include "cli/perf/options.hpp"
@@ -18,6 +21,7 @@
 #include "cli/perf/plan.hpp"
 #include "cli/perf/result.hpp"
 #include "cli/signals.hpp"
+#include "cli/temporary_folder.hpp"
 #include "cli/terminal.hpp"
 
 namespace tutti::cli {
@@ -40,14 +44,36 @@ void add_output_options(CLI::App& command, PerfCommand& perf) {
 
 /// A failed member is an error of the measurement, whatever it was for the member.
 int fail_measurement(const Error& error) {
+  if (interrupted() != 0) {
+    log_error("interrupted; the members were stopped");
+    return 128 + interrupted();
+  }
   log_error(error.message);
   return error.code == ErrorCode::invalid_argument ? kExitUsage : kExitError;
 }
 
+/// For logs that are to be somewhere: nothing if nothing is logged, or if there is a place.
+Result<std::optional<TemporaryFolder>> make_place_for_logs(const PerfPlan& plan,
+                                                           PerfOptions& options) {
+  if (!plan.group.logged || !options.log.state_dir.empty()) return std::nullopt;
+  Result<TemporaryFolder> folder = TemporaryFolder::create("tutti-perf", ".");
+  if (!folder) return std::unexpected(folder.error());
+  options.log.state_dir = folder->path().string();
+  return std::optional(std::move(*folder));
+}
+
 Result<json> measure_once(const PerfCommand& perf, const std::string& benchmark,
-                          const PerfOptions& options) {
+                          PerfOptions options) {
   const Result<PerfPlan> plan = plan_for(options);
   if (!plan) return std::unexpected(plan.error());
+  const Result<std::optional<TemporaryFolder>> folder = make_place_for_logs(*plan, options);
+  if (!folder) return std::unexpected(folder.error());
+  std::deque<LogFolder> logs;  // also of members that are ended before they can remove them
+  if (plan->group.logged && !perf.places.elsewhere()) {
+    for (const std::string& name : perf_member_names(options.members)) {
+      logs.emplace_back(options.log.state_dir, name);
+    }
+  }
   Result<PerfMembers> members = PerfMembers::start(options, perf.places, perf.verbose);
   if (!members) return std::unexpected(members.error());
   const Result<std::vector<json>> results = measure(*members, options);
@@ -89,12 +115,16 @@ Result<void> check(const PerfCommand& perf, const std::string& benchmark) {
     if (orders_of(options.level).empty()) {
       return fail(ErrorCode::invalid_argument,
                   "--order all: level '" + printable(options.level) +
-                      "' has no orders; give --level atomic or agreed");
+                      "' has no orders; give --level atomic, agreed or durable");
     }
     options.order = orders_of(options.level).front();
   }
   const Result<PerfPlan> plan = plan_for(options);
   if (!plan) return std::unexpected(plan.error());
+  if (plan->group.logged && options.log.state_dir.empty() && perf.places.elsewhere()) {
+    return fail(ErrorCode::invalid_argument,
+                "--state-dir is missing: say in which folder the members on other hosts log");
+  }
   return {};
 }
 
@@ -105,7 +135,7 @@ int run(PerfCommand& perf, const std::string& benchmark, std::string (*table)(co
   if (const Result<void> ok = check(perf, benchmark); !ok) return report(ok.error());
   const bool to_file = !perf.json_file.empty() && perf.json_file != "-";
   if (to_file && !write_file(perf.json_file, "")) return kExitError;  // now, not after the work
-  exit_on_interrupt();  // the members end with their parent
+  note_interrupt();  // a temporary folder is to be removed
   const bool all = compares(perf, benchmark);
   const Result<json> result =
       all ? measure_orders(perf, benchmark) : measure_once(perf, benchmark, perf.options);

@@ -156,6 +156,10 @@ Result<PerfPlan> plan_for(const PerfOptions& options) {
   if (const Result<void> ok = apply(words, plan.node, plan.group); !ok) {
     return std::unexpected(ok.error());
   }
+  plan.group.logged |= options.log.logged;
+  if (!plan.group.logged && !options.log.state_dir.empty()) {
+    return refuse("--state-dir: nothing is logged there without --logged or --level durable");
+  }
   const auto timeout = duration_from(options.start_timeout_s, "--start-timeout");
   if (!timeout) return std::unexpected(timeout.error());
   const auto suspect_after = duration_from(options.suspect_after_s, "--suspect-after");

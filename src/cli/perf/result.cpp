@@ -137,11 +137,12 @@ json result_of(const std::string& benchmark, const PerfOptions& options,
        {{"send", mean_batch(detailed, "send")},
         {"receive", mean_batch(detailed, "receive")},
         {"delivery", mean_batch(detailed, "delivery")},
-        {"pending", mean_batch(detailed, "pending")}}},
+        {"pending", mean_batch(detailed, "pending")},
+        {"persist", mean_batch(detailed, "persist")}}},
   });
-  for (const char* field :
-       {"pushes", "nulls_sent", "null_pushes", "sender_waits", "token_visits", "token_rests",
-        "token_held_ns", "token_parked_ns", "frames_handed_on", "bytes_handed_on"}) {
+  for (const char* field : {"pushes", "nulls_sent", "null_pushes", "sender_waits", "token_visits",
+                            "token_rests", "token_held_ns", "token_parked_ns", "frames_handed_on",
+                            "bytes_handed_on", "persisted", "logged_bytes"}) {
     result[field] = sum_of(detailed, "group", field);
   }
   for (const char* field :

@@ -52,6 +52,18 @@ std::string ring_line(const json& result) {
          " messages and nulls pending, on average\n";
 }
 
+/// What there is to say of the logs: empty without.
+std::string log_line(const json& result) {
+  const double bytes = number(result, "logged_bytes");
+  const double per_sync = number(result.at("batch_mean"), "persist");
+  if (bytes <= 0 || per_sync <= 0) return {};
+  const double members = static_cast<double>(result.at("members").size());
+  const double syncs = number(result, "persisted") / per_sync / members;
+  return "logs: " + short_bytes(bytes / members / number(result, "seconds")) +
+         "/s to each member's disk, " + short_number(per_sync) + " messages per sync, " +
+         short_number(syncs / number(result, "seconds")) + " syncs a second\n";
+}
+
 }  // namespace
 
 std::string multicast_table(const json& result) {
@@ -75,7 +87,8 @@ std::string multicast_table(const json& result) {
          short_number(number(result, "null_pushes")) + " pushes of their own, " +
          short_number(number(result, "writes_posted")) + " writes, " +
          short_number(number(result, "sleeps")) + " sleeps, " +
-         short_number(number(result, "doorbells")) + " doorbells\n" + ring_line(result);
+         short_number(number(result, "doorbells")) + " doorbells\n" + ring_line(result) +
+         log_line(result);
 }
 
 std::string idle_table(const json& result) {

@@ -10,6 +10,24 @@
 #include "cli/view_text.hpp"
 
 namespace tutti::cli {
+namespace {
+
+Result<void> set_up_log_of(const LogPlace& log, RunSetup& setup) {
+  setup.group.logged |= log.logged;
+  setup.node.state_dir = log.state_dir;
+  if (setup.group.logged && log.state_dir.empty()) {
+    return fail(ErrorCode::invalid_argument,
+                "--state-dir is missing: a group that is logged needs a folder of this member "
+                "alone for its log");
+  }
+  if (!setup.group.logged && !log.state_dir.empty()) {
+    return fail(ErrorCode::invalid_argument,
+                "--state-dir: nothing is logged there without --logged or --level durable");
+  }
+  return {};
+}
+
+}  // namespace
 
 void add_options(CLI::App& command, RunOptions& options) {
   command.add_option("--name", options.name, "the name of this member in --members")->required();
@@ -20,6 +38,8 @@ void add_options(CLI::App& command, RunOptions& options) {
   command.add_option("--group", options.group, "name of the group, the same at each member")
       ->required();
   add_fabric_and_level(command, options.words);
+  add_log_options(command, options.log,
+                  "a folder of this member alone, in which it logs; it is made if it is not there");
   command.add_option("--senders", options.senders,
                      "members that send, such as a,b; the others only deliver. Default: all");
   add_bytes(command, "--window", options.window_bytes, "4K to 1G",
@@ -84,6 +104,9 @@ Result<RunSetup> set_up(const RunOptions& options) {
   setup.group.delivery = DeliveryThread::own;  // a slow standard output then only fills the window
   if (const Result<void> applied = apply(options.words, setup.node, setup.group); !applied) {
     return std::unexpected(applied.error());
+  }
+  if (const Result<void> logged = set_up_log_of(options.log, setup); !logged) {
+    return std::unexpected(logged.error());
   }
   return setup;
 }

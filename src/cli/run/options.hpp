@@ -16,6 +16,7 @@ struct RunOptions {
   std::string members;
   std::string group;
   FabricAndLevel words;
+  LogPlace log;
   std::string senders;
   std::uint64_t window_bytes = GroupOptions{}.window_bytes;
   std::uint64_t message_max_bytes = GroupOptions{}.message_max_bytes;

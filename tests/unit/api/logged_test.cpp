@@ -75,6 +75,17 @@ class Logged : public ::testing::TestWithParam<Case> {
     EXPECT_TRUE(logged == delivered) << member;
   }
 
+  // Of a member that was there from the beginning, and has stopped.
+  void expect_counted(TestCluster& cluster, std::size_t member) {
+    const GroupStatistics counted = cluster.group(member).statistics();
+    std::uint64_t bytes = 0;
+    const std::vector<Told> logged = log_in(folder(member));
+    for (const Told& told : logged) bytes += told.text.size();
+    EXPECT_EQ(counted.persisted, logged.size());
+    EXPECT_EQ(counted.persist.items, logged.size());
+    EXPECT_GT(counted.logged_bytes, bytes);
+  }
+
   static void expect_logged_prefix(const std::vector<Told>& delivered, std::vector<Told> logged) {
     // What was delivered last may not have been written when the process ended.
     if (GetParam().level == Level::durable) {
@@ -109,6 +120,7 @@ TEST_P(Logged, HasWhatWasDelivered) {
   cluster.talk({0, 1, 2});
   ASSERT_TRUE(cluster.hear_more({0, 1, 2}, 500));
   expect_ok(cluster.stop());
+  for (const std::size_t member : {0U, 1U, 2U}) expect_counted(cluster, member);
   cluster.expect_one_story();
   for (const std::size_t member : {0U, 1U, 2U}) expect_logged(cluster, member);
   EXPECT_EQ(log_in(folder(0)), log_in(folder(1)));

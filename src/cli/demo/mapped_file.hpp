@@ -1,36 +1,14 @@
-/// \file folder.hpp
-/// The demo's files: a temporary folder, removed at the end unless someone should look into it.
+/// \file mapped_file.hpp
+/// The demo's files, to be compared.
 #pragma once
+#include <cstddef>
 #include <filesystem>
+#include <string_view>
 #include <utility>
 
 #include "tutti/error.hpp"
 
 namespace tutti::cli {
-
-class TemporaryFolder {
- public:
-  /// A new one, under $TMPDIR or /tmp.
-  [[nodiscard]] static Result<TemporaryFolder> create();
-
-  TemporaryFolder(TemporaryFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
-  TemporaryFolder& operator=(TemporaryFolder&& other) noexcept {
-    std::swap(path_, other.path_);
-    return *this;
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  ~TemporaryFolder();
-
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-  /// Does not remove it.
-  void keep() { kept_ = true; }
-
- private:
-  explicit TemporaryFolder(std::filesystem::path path) : path_(std::move(path)) {}
-  std::filesystem::path path_;
-  bool kept_ = false;
-};
 
 /// A file's contents in memory, read-only.
 class MappedFile {
