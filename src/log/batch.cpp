@@ -26,6 +26,12 @@ void Batch::add(const Record& record) {
   ++records_;
 }
 
+void Batch::back_to(const Mark& mark) {
+  bytes_.resize(mark.bytes);
+  view_ = mark.view;
+  records_ = mark.records;
+}
+
 void Batch::clear() {
   bytes_.clear();
   records_ = 0;

@@ -16,6 +16,15 @@ class Batch {
   void add(const Record& record);
   void clear();
 
+  /// Where it is now, to come back to: what was added since is forgotten.
+  struct Mark {
+    std::size_t bytes;
+    std::uint64_t view;
+    std::uint32_t records;
+  };
+  [[nodiscard]] Mark mark() const { return {bytes_.size(), view_, records_}; }
+  void back_to(const Mark& mark);
+
   [[nodiscard]] bool empty() const { return records_ == 0; }
   [[nodiscard]] std::uint64_t first() const { return first_; }
   /// The number behind its last record.

@@ -10,6 +10,8 @@
 ///       only grows: what was durable once stays so.
 ///  FO3  Space is used again only once the log has copied what is in it: this member's position is
 ///       the lesser of both followers'.
+///  FO4  What the log keeps is what was sent: whether others have used the space again is asked
+///       after the copy (Follower, Y5).
 /// A node that delivers the group nowhere has no log, and says that it lacks nothing.
 /// Threads: the predicate thread.
 #pragma once
@@ -52,9 +54,11 @@ class LogFollower {
       const Taken taken = follower.take(kDeliveryBatchMax);
       moved |= taken.moved;
       if (taken.messages.empty()) break;
-      sink_->append(taken.messages);
+      // FO4. A follower that finds so at its next take() is stale.
+      const bool kept = sink_->append(taken.messages, [&] { return follower.in_place(); });
       follower.release();
       moved = true;
+      if (!kept) break;
     }
     return moved;
   }

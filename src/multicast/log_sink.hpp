@@ -3,11 +3,15 @@
 /// between the multicast and whoever writes them.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <span>
 
 #include "tutti/message.hpp"
 
 namespace tutti {
+
+/// What was read of messages until now is what their senders wrote.
+using AsSent = std::function<bool()>;
 
 /// Threads: the predicate thread. No call waits for the disk.
 class LogSink {
@@ -22,8 +26,9 @@ class LogSink {
   /// It takes a batch of up to kDeliveryBatchMax messages. False: the disk is behind, and the
   /// group's space waits for it.
   [[nodiscard]] virtual bool has_room() const = 0;
-  /// Copies the messages, which go on from those before.
-  virtual void append(std::span<const Message> messages) = 0;
+  /// Copies the messages, which go on from those before, and asks then whether they were `as_sent`.
+  /// If not, it forgets them. True: it keeps them.
+  virtual bool append(std::span<const Message> messages, const AsSent& as_sent) = 0;
   /// Everything before that number is on disk, as far as this member has had it; 0 until what
   /// begin() asked for is. It only grows.
   [[nodiscard]] virtual std::uint64_t persisted() const = 0;

@@ -80,15 +80,19 @@ bool Subgroup<Memory>::step(Effects& effects) {
   return advanced;
 }
 
-// In the oldest view, as the application (Z1). It need not be allowed: the log comes before the
-// application. What was durable in one view is so in the next.
+// In the oldest view of which it has not had all, which may be behind that of the application: a
+// callback that takes long keeps nobody's messages off the disks. The view need not be allowed, for
+// the log comes before the application. What was durable in one view is so in the next.
 template <class Memory>
 bool Subgroup<Memory>::follow_log() {
   InView& oldest = *views_.front();
   bool moved = false;
-  if (log_.logs() && oldest.started() && !oldest.wedged && oldest.shape.members() != 0) {
-    if (!log_.has_begun()) log_.begin(oldest.first_seq);
-    moved = log_.take(*oldest.logger);
+  for (const auto& view : views_) {
+    if (!log_.logs() || view->shape.members() == 0) continue;
+    if (!view->started() || view->wedged) break;
+    if (!log_.has_begun()) log_.begin(view->first_seq);
+    moved |= log_.take(*view->logger);
+    if (!view->cut || !view->multicast.at_cut(*view->cut, *view->logger)) break;
   }
   const std::uint64_t durable = log_.tell(now_->multicast);
   if (now_->shape.level == Level::durable && durable != oldest.bounds.durable()) {

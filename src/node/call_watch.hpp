@@ -23,11 +23,16 @@ class CallWatch {
   void add(const CallMark& mark, std::string what, std::string meanwhile) {
     calls_.push_back({.mark = &mark, .what = std::move(what), .meanwhile = std::move(meanwhile)});
   }
+  /// The same for what is no call of the application, but may take long as well.
+  void add_disk(const CallMark& mark, std::string what, std::string meanwhile) {
+    add(mark, std::move(what), std::move(meanwhile));
+    calls_.back().is_call = false;
+  }
 
   /// A call that is going on, by what it was added as; empty if none is.
   [[nodiscard]] std::string going_on() const {
     for (const Call& call : calls_) {
-      if (call.mark->changes() % 2 != 0) return call.what;
+      if (call.is_call && call.mark->changes() % 2 != 0) return call.what;
     }
     return {};
   }
@@ -52,6 +57,7 @@ class CallWatch {
     const CallMark* mark = nullptr;
     std::string what;
     std::string meanwhile;
+    bool is_call = true;
     CallTime time{};
     Slowness slowness{};
     std::uint64_t taken_ns = 0;

@@ -3,7 +3,11 @@
 /// thread for logs has written and synced it, as much at once as waits (group commit).
 ///
 /// Invariants: DL1 persisted() grows only after Writer::write() has returned without an error. DL2
-/// what waits is never more than kMostWaiting and one batch: then the group's space waits (P7).
+/// what waits is never more than kMostWaiting and what one append() brings: then the group's space
+/// waits (P7). DL3 a batch has kBatchBytes and one message at most, whatever one append() brings: a
+/// segment has room for it. DL4 a start of the node may have several incarnations, each of which
+/// begins its sequence anew: then the log forgets, or cuts, what the one before has left, and
+/// nothing that is still written for that one counts as persisted.
 /// Threads: LogSink's calls the predicate thread; work() and close() the thread for logs; others
 /// as marked.
 #pragma once
@@ -37,7 +41,7 @@ class DiskLog final : public LogSink {
   [[nodiscard]] bool has_room() const override {
     return waiting_bytes_.load(std::memory_order_relaxed) < kMostWaiting;
   }
-  void append(std::span<const Message> messages) override;
+  bool append(std::span<const Message> messages, const AsSent& as_sent) override;
   /// Any thread.
   [[nodiscard]] std::uint64_t persisted() const override {
     return persisted_.load(std::memory_order_acquire);
@@ -53,7 +57,9 @@ class DiskLog final : public LogSink {
   /// Nothing waits: does what is useful then. True if there is more of it.
   [[nodiscard]] Result<bool> rest();
   /// After the last work().
-  [[nodiscard]] Result<void> close() { return writer_->close(); }
+  [[nodiscard]] Result<void> close();
+  /// The start has failed: the log has nothing of it.
+  void forget();
   /// After that, and when that thread has ended: the folder is free for another node.
   void release() { writer_.reset(); }
 
@@ -67,15 +73,22 @@ class DiskLog final : public LogSink {
   // A batch takes no more messages once it has so many bytes: more would only make it late.
   static constexpr std::size_t kBatchBytes = 1U << 20;
 
-  // What waits, taken out; an empty batch if it is nothing.
-  [[nodiscard]] log::Batch take(std::optional<std::uint64_t>& begin);
+  struct Begin {
+    std::uint64_t seq = 0;
+    std::uint64_t number = 0;  // of calls of begin()
+  };
+  // What waits, taken out: in a log that has begun so, an empty batch if there is nothing.
+  [[nodiscard]] log::Batch take(Begin& begin);
+  [[nodiscard]] Result<void> begin_at(std::uint64_t seq);
+  void add(const Message& message);
 
   std::unique_ptr<log::Writer> writer_;
   Signal& asked_;
   mutable std::mutex mutex_;
   std::deque<log::Batch> waiting_;  // oldest first
   std::vector<log::Batch> empty_;   // whose memory serves again
-  std::optional<std::uint64_t> begin_;
+  Begin begin_;                     // the last one
+  std::uint64_t begun_ = 0;         // Begin::number that the writer is at; of the thread for logs
   std::atomic<std::size_t> waiting_bytes_{0};
   std::atomic<std::uint64_t> persisted_{0};
   Counter bytes_;

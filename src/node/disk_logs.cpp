@@ -86,6 +86,14 @@ DiskLogs::~DiskLogs() {
   join();
 }
 
+void DiskLogs::join_failed() {
+  if (thread_.joinable()) thread_.join();
+  for (const auto& log : logs_) {
+    if (log != nullptr) log->forget();
+  }
+  join();
+}
+
 void DiskLogs::join() {
   if (thread_.joinable()) thread_.join();
   for (const auto& log : logs_) {
@@ -173,10 +181,11 @@ Result<void> DiskLogs::write_all() {
 
 void DiskLogs::run() {
   try {
-    if (const Result<void> done = write_all(); !done) events_.failed(done.error());
+    outcome_ = write_all();
   } catch (const std::bad_alloc&) {
-    events_.failed({ErrorCode::system, "there is no memory to write a log: " + memory_advice()});
+    outcome_ = fail(ErrorCode::system, "there is no memory to write a log: " + memory_advice());
   }
+  if (!outcome_) events_.failed(outcome_.error());
   ended_.store(true, std::memory_order_release);
   events_.ended();
 }

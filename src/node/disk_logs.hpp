@@ -43,8 +43,12 @@ class DiskLogs {
   /// Nothing more is appended: the thread writes what waits, and ends. Any thread.
   void quit();
   [[nodiscard]] bool has_ended() const { return ended_.load(std::memory_order_acquire); }
-  /// After that: the logs' folders are free for another node.
+  /// Then: the error that ended it, if one did.
+  [[nodiscard]] const Result<void>& outcome() const { return outcome_; }
+  /// After that: the logs' folders are free for another node. Of a start that has failed they have
+  /// nothing.
   void join();
+  void join_failed();
 
  private:
   explicit DiskLogs(DiskLogsEvents events);
@@ -62,6 +66,7 @@ class DiskLogs {
   std::vector<std::unique_ptr<DiskLog>> logs_;  // by group
   std::atomic<bool> quit_{false};
   std::atomic<bool> ended_{false};
+  Result<void> outcome_;  // before ended_
   std::thread thread_;
 };
 

@@ -229,9 +229,10 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
   std::atomic<std::uint64_t> rung_{0};
   Counter sleeps_;
   std::size_t groups_complete_ = 0;
-  bool hung_up_ = false;        // it ends or has failed, in a view or before any
-  bool out_of_memory_ = false;  // in a pass: its incarnation is not passed any more
-  bool asks_to_go_ = false;     // because it ends
+  bool hung_up_ = false;                  // it ends or has failed, in a view or before any
+  bool out_of_memory_ = false;            // in a pass: its incarnation is not passed any more
+  bool asks_to_go_ = false;               // because it ends
+  std::atomic<bool> awaits_disk_{false};  // to end
   bool shown_stopped_ = false;
   std::optional<Error> notice_;  // of the bootstrap
   bool counters_stale_ = false;

@@ -45,7 +45,7 @@ Result<void> NodeCore::run_start() {
   Result<void> result = start_by(Deadline(options_.start_timeout));
   if (!result && disk_logs_ != nullptr) {  // their folders are free for another node
     disk_logs_->quit();
-    disk_logs_->join();
+    life_.in_view() ? disk_logs_->join() : disk_logs_->join_failed();
   }
   tell_started(result);
   return result;
@@ -81,7 +81,10 @@ Result<void> NodeCore::start_by(const Deadline& deadline) {
 Result<void> NodeCore::open_logs() {
   Result<std::unique_ptr<DiskLogs>> logs =
       DiskLogs::open(options_, group_options_,
-                     {.persisted = [this] { notify_work(); },
+                     {.persisted =
+                          [this] {  // before a view, incarnations come and go; it looks by itself
+                            if (life_.in_view()) notify_work();
+                          },
                       .failed = [this](const Error& why) { fail_with(why); },
                       .ended = [this] { calls_ended(); }});
   if (!logs) return std::unexpected(std::move(logs.error()));

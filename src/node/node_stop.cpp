@@ -47,7 +47,10 @@ Result<void> NodeCore::finish_by(Ending how, const Deadline& deadline) {
   };
   // Another thread that ends the node may have done all of it.
   const bool done = wait_until(changed_, said_all, deadline) || is_over();
-  if (done && close(deadline)) return {};  // a failure since then costs nobody anything
+  // A failure since then costs nobody anything, but for what is not in the logs.
+  if (done && close(deadline)) {
+    return disk_logs_ != nullptr ? disk_logs_->outcome() : Result<void>{};
+  }
   const Result<void> ended = go_on_ending(deadline);
   if (done || !ended) return ended;
   return std::unexpected(why_not_finished());
@@ -87,12 +90,14 @@ Result<void> NodeCore::go_on_ending(const Deadline& deadline) {
   return fail(ErrorCode::timed_out,
               callback + " before the deadline, so member '" + options_.name +
                   "' cannot end yet. It delivers nothing more, takes no messages, and asks "
-                  "the others to go on without it. Let the callback return; then stop or leave "
-                  "again, or destroy the node, which waits for it");
+                  "the others to go on without it. " +
+                  (awaits_disk_ ? "Mend the disk" : "Let the callback return") +
+                  "; then stop or leave again, or destroy the node, which waits for it");
 }
 
 std::string NodeCore::what_still_runs() const {
-  const std::string call = watch_of_calls().going_on();
+  std::string call = watch_of_calls().going_on();
+  if (call.empty() && awaits_disk_) call = "a write to a log";
   return (call.empty() ? "a callback" : call) + " of node '" + options_.name + "'";
 }
 
@@ -165,9 +170,9 @@ void NodeCore::end_calls() {
   incarnation_->sleeper().wake();
 }
 
-// Late, and because of a callback.
+// Late, and because of a callback, or of a disk.
 bool NodeCore::gives_up(const Deadline& deadline) const {
-  return deadline.passed(now_ns()) && !watch_of_calls().going_on().empty();
+  return deadline.passed(now_ns()) && (awaits_disk_ || !watch_of_calls().going_on().empty());
 }
 
 // With Drive::caller, another thread may have it, in a callback. Not a std::timed_mutex: the thread
@@ -252,7 +257,9 @@ bool NodeCore::close(const Deadline& deadline) {
   incarnation_->end_states();
   if (disk_logs_ != nullptr) {
     disk_logs_->quit();
+    awaits_disk_ = true;
     if (!await_end_of([this] { return disk_logs_->has_ended(); }, deadline)) return false;
+    awaits_disk_ = false;
     disk_logs_->join();
   }
   dismiss_stand_in();

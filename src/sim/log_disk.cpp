@@ -44,12 +44,16 @@ bool LogDisk::has_room() const {
   return !has_begun() || end() - std::max(persisted(), first()) < options_.room;
 }
 
-void LogDisk::append(std::span<const Message> messages) {
+bool LogDisk::append(std::span<const Message> messages, const AsSent& as_sent) {
+  const std::size_t before = records_.size();
   for (const Message& message : messages) {
     if ((!has_begun() || message.seq.value != end()) && !misplaced_) misplaced_ = message.seq.value;
     records_.push_back(record_of(message));
   }
+  const bool keeps = as_sent();
+  if (!keeps) records_.resize(before);
   if (has_begun()) write(end());
+  return keeps;
 }
 
 std::uint64_t LogDisk::persisted() const {

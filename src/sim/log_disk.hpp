@@ -38,7 +38,7 @@ class LogDisk final : public LogSink {
   // LogSink.
   void begin(std::uint64_t seq) override;
   [[nodiscard]] bool has_room() const override;
-  void append(std::span<const Message> messages) override;
+  bool append(std::span<const Message> messages, const AsSent& as_sent) override;
   [[nodiscard]] std::uint64_t persisted() const override;
 
   [[nodiscard]] bool has_begun() const { return first_.has_value(); }

@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdlib>
 #include <filesystem>
+#include <thread>
 
 #include "cluster.hpp"
 #include "log/read.hpp"
@@ -150,6 +152,37 @@ TEST_P(Logged, HasWhatWasDeliveredOverViews) {
   for (const std::size_t member : {0U, 1U, 2U}) expect_logged(cluster, member);
 }
 
+// The log does not wait for the application: else nobody could deliver anything of the new view.
+TEST_P(Logged, ACallbackThatTakesLongStopsNobodyInTheNextView) {
+  ClusterOptions all = options();
+  all.founders = 2;
+  all.groups[0].window_messages = 65536;
+  all.groups[0].window_bytes = 8U << 20;
+  TestCluster cluster(all, in_folders());
+  std::atomic<bool> blocks{false};
+  std::atomic<bool> blocked{false};
+  cluster.life(0).in_delivery = [&] {
+    if (!blocks) return;
+    blocked = true;
+    blocks.wait(true);
+  };
+  cluster.start({0, 1});
+  cluster.talk({1});
+  ASSERT_TRUE(cluster.hear_more({0, 1}));
+  blocks = true;
+  ASSERT_TRUE(until([&] { return blocked.load(); }));
+  ASSERT_TRUE(cluster.hear_more({1}, 10));  // of the view before there is something left
+  cluster.hush(1);                          // there is space in the window
+  cluster.start({2});
+  cluster.talk({2});
+  EXPECT_TRUE(cluster.hear_more({1, 2}));
+  blocks = false;
+  blocks.notify_all();
+  expect_ok(cluster.stop());
+  cluster.expect_one_story();
+  for (const std::size_t member : {0U, 1U, 2U}) expect_logged(cluster, member);
+}
+
 class LogFolders : public ::testing::Test {
  protected:
   LogFolders() {
@@ -167,6 +200,30 @@ class LogFolders : public ::testing::Test {
   }
   std::string root_;
 };
+
+// What one round brings is more than a segment of the log holds.
+TEST_F(LogFolders, TakeMessagesOfTheLargestSize) {
+  ClusterOptions large{.members = 5,
+                       .groups = {GroupOptions{.name = "log",
+                                               .message_max_bytes = 16U << 20,
+                                               .window_bytes = 64U << 20,
+                                               .logged = true}}};
+  TestCluster cluster(large, [this](std::size_t member, NodeOptions& node) {
+    node.state_dir = root_ + "/" + std::to_string(member);
+  });
+  cluster.start();
+  const std::vector<std::byte> bytes(16U << 20, std::byte{7});
+  std::vector<std::thread> senders;
+  for (std::size_t member = 0; member < 5; ++member) {
+    senders.emplace_back([&, member] {
+      for (int i = 0; i < 2; ++i) EXPECT_TRUE(cluster.group(member).send(bytes, kPatience));
+    });
+  }
+  for (std::thread& sender : senders) sender.join();
+  expect_ok(cluster.stop());
+  const std::unique_ptr<log::Disk> disk = log::posix_disk();
+  EXPECT_EQ(log::read_log(*disk, root_ + "/0/log")->next, 10U);
+}
 
 TEST_F(LogFolders, OfAnEarlierRunAreRefusedAndStay) {
   {
