@@ -48,7 +48,6 @@ bool Membership<Memory>::apply_decision(Effects& effects) {
     }
     const bool goes_on = decision.next.contains(self);
     bool all = true;
-    bool in_vain = false;
     for (std::size_t g = 0; g < groups_.size(); ++g) {
       Subgroup<Memory>& subgroup = *groups_[g].subgroup;
       const bool ended = subgroup.end(decision.cuts[g]);
@@ -59,16 +58,21 @@ bool Membership<Memory>::apply_decision(Effects& effects) {
         return false;
       }
       all &= ended || (!goes_on && subgroup.lacks_state());
-      in_vain |= subgroup.waits_in_vain();
     }
     if (!all) return false;
     if (!goes_on) {
       // A member that leaves before it got the state it joined for has nothing to deliver. If one
       // group never comes to this view, no other delivers anything in it (P3).
-      const bool over = std::ranges::all_of(groups_, [in_vain](const Group& group) {
+      bool in_vain = false;
+      std::vector<Subgroup<Memory>*> behind;
+      for (const Group& group : groups_) {
         Subgroup<Memory>& subgroup = *group.subgroup;
-        return subgroup.lacks_state() || subgroup.delivered_all() ||
-               (in_vain && !subgroup.caught_up() && subgroup.at_rest());
+        if (subgroup.lacks_state()) continue;
+        if (!subgroup.delivered_all()) behind.push_back(&subgroup);
+        in_vain |= subgroup.waits_in_vain();
+      }
+      const bool over = std::ranges::all_of(behind, [in_vain](Subgroup<Memory>* subgroup) {
+        return in_vain && !subgroup->caught_up() && subgroup->at_rest();
       });
       if (!over) return false;
       stop(StopReason::left);

@@ -262,6 +262,7 @@ bool Subgroup<Memory>::release_here() {
 template <class Memory>
 bool Subgroup<Memory>::waits_for_disk(const InView& view) const {
   if (view.shape.level != Level::durable || !view.started()) return false;
+  if (view.cut && view.multicast.at_cut(*view.cut, *view.follower)) return false;
   std::uint64_t next = view.first_seq;
   for (const SenderIndex s : view.shape.sender_indices()) {
     const std::optional<RingCursor> here = view.follower->cursor(s);
@@ -277,16 +278,11 @@ bool Subgroup<Memory>::logged_all() const {
   return view.logger == nullptr || view.logger->position() >= view.follower->position();
 }
 
-template <class Memory>
-bool Subgroup<Memory>::waits_in_vain() const {
-  return now_->cut && views_.size() > 1 && waits_for_disk(*views_.front());
-}
-
 // Those who go on tell how far their disks are in a view that this member does not see.
 template <class Memory>
 bool Subgroup<Memory>::delivered_all() {
-  const bool over = now_->cut && waits_for_disk(*views_.front());
-  return (over || (caught_up() && is_at_cut(*now_))) && at_rest();
+  gave_up_ |= now_->cut && waits_for_disk(*views_.front());  // for good: nobody delivers any more
+  return (gave_up_ || (caught_up() && is_at_cut(*now_))) && at_rest();
 }
 
 template <class Memory>

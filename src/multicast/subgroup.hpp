@@ -115,8 +115,8 @@ class Subgroup final : public Stepped {
   /// After end(), of a member that leaves: it has delivered everything up to the cut, or what was
   /// durable when the view ended, and no thread is about to read more.
   [[nodiscard]] bool delivered_all();
-  /// After end(): nothing more becomes durable here, and messages of earlier views wait for it.
-  [[nodiscard]] bool waits_in_vain() const;
+  /// After delivered_all(): messages of earlier views wait for disks, of which no more is heard.
+  [[nodiscard]] bool waits_in_vain() const { return gave_up_ && views_.size() > 1; }
   /// Nothing of earlier views is still to be delivered, and this one is allowed.
   [[nodiscard]] bool caught_up() const {
     return views_.size() == 1 && now_->shape.view <= allowed_;
@@ -207,8 +207,7 @@ class Subgroup final : public Stepped {
     [[nodiscard]] bool is_stale() const {
       return follower->stale() || (logger != nullptr && logger->stale());
     }
-    // Delivery may run if the bounds are open: the view was stepped once, is the oldest, allowed,
-    // the number of its first message is known, and it is not wedged.
+    // Delivery may run if the bounds are open: it is the oldest, allowed, started, not wedged.
   };
 
   [[nodiscard]] DeliveryCallback marked(DeliveryCallback callback);
@@ -232,7 +231,8 @@ class Subgroup final : public Stepped {
   InView* now_;                                // the newest
   std::uint64_t allowed_ = ~0ULL;
   bool lacks_state_ = false;
-  LagHistory course_;  // of this view
+  bool gave_up_ = false;  // see delivered_all()
+  LagHistory course_;     // of this view
   std::uint64_t noted_ns_ = 0;
   std::uint64_t not_behind_ns_ = 0;  // when we last were not, or got on
   std::uint64_t noted_position_ = 0;

@@ -19,7 +19,8 @@ std::string violations(const World& world) {
     options.groups[static_cast<std::uint16_t>(g)] = {
         .level = waits_for_all(group.level) ? Level::atomic : group.level,
         .round_robin = true,
-        .one_service = group.order != Order::token_ring};
+        .one_service = group.order != Order::token_ring,
+        .durable = group.level == Level::durable};
   }
   options.suspect_after_ns = world.suspect_after_ns();
   options.stop_bound_ns = options.evict_bound_ns = world.stop_bound_ns();

@@ -203,7 +203,8 @@ Run::Run(std::span<const History> histories, const CheckOptions& given, Findings
     groups[id] = {.id = id,
                   .level = rules.level,
                   .round_robin = rules.round_robin,
-                  .one_service = rules.one_service};
+                  .one_service = rules.one_service,
+                  .durable = rules.durable};
   }
   lives.resize(histories.size());
   for (std::uint32_t i = 0; i < histories.size(); ++i) {
@@ -235,6 +236,7 @@ void Run::finish() {
     if (!options.groups.contains(id)) {
       group.round_robin = options.other_groups.round_robin;
       group.one_service = options.other_groups.one_service;
+      group.durable = options.other_groups.durable;
       if (options.other_groups.level) group.level = options.other_groups.level;
     }
     if (!group.level) group.level = Level::atomic;
