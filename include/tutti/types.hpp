@@ -60,9 +60,9 @@ enum class Level : std::uint8_t {
               ///< pass on what any of them has received, so they all deliver the same. A lost
               ///< member may have delivered more: what other lost members sent to it alone
   atomic,     ///< once every member has it as well: if any member delivers it, all have received it
-  durable,    ///< as atomic, and once every member of the view has it in its log, on disk
-              ///< (GroupOptions::logged). A member that leaves is not delivered what was not
-              ///< durable yet when its last view ended
+  durable,    ///< as atomic, and once it is in the log, on disk (GroupOptions::logged), of every
+              ///< member that was in the view it was sent in and is in the newest one. A member
+              ///< that leaves is not delivered what was not durable yet when its last view ended
 };
 
 /// What the sender of one message asks for.
