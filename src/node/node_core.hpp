@@ -59,8 +59,8 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
   [[nodiscard]] NodeStatistics statistics() const;
   [[nodiscard]] RequestsCore& requests() { return requests_; }
 
-  /// The Node is gone: ends all it has running and drops the callbacks. Inside a callback another
-  /// thread does so, once that has returned. Handles and claims that are there keep the memory.
+  /// The Node is gone: ends all it has and drops the callbacks. Inside a callback another thread
+  /// does so, once that has returned. Handles and claims that are there keep the memory.
   static void end(std::shared_ptr<NodeCore> core) noexcept;
 
   // For the groups.
@@ -94,8 +94,8 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
  private:
   // A lost doorbell delays by this much, it never stalls (V5).
   static constexpr std::chrono::milliseconds kLongestSleep{100};
-  // A node that leaves waits for acknowledgements, which wake nobody.
-  static constexpr std::chrono::nanoseconds kLeavingSleep = std::chrono::milliseconds(1);
+  static constexpr std::chrono::nanoseconds kLeavingSleep =
+      std::chrono::milliseconds(1);  // no bell
   static constexpr std::chrono::nanoseconds kForever = std::chrono::nanoseconds::max();
 
   // node_begin.cpp
