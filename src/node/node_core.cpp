@@ -213,7 +213,7 @@ void NodeCore::idle(IdlePolicy& policy, std::chrono::nanoseconds longest) {
       break;
     case IdleAction::sleep:
       // Acknowledgements wake nobody; a change of view does, and until then it waits for that.
-      if (may_end()) longest = std::min(longest, kLeavingSleep);
+      if (may_end()) longest = std::min<std::chrono::nanoseconds>(longest, kLeavingSleep);
       stays_awake(policy, doze(longest));
       break;
   }

@@ -94,8 +94,7 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
  private:
   // A lost doorbell delays by this much, it never stalls (V5).
   static constexpr std::chrono::milliseconds kLongestSleep{100};
-  static constexpr std::chrono::nanoseconds kLeavingSleep =
-      std::chrono::milliseconds(1);  // no bell
+  static constexpr std::chrono::milliseconds kLeavingSleep{1};  // acknowledgements wake nobody
   static constexpr std::chrono::nanoseconds kForever = std::chrono::nanoseconds::max();
 
   // node_begin.cpp
@@ -192,7 +191,7 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
   std::vector<std::unique_ptr<GroupCore>> groups_;  // by name
 
   // T5. A flag below may be true in any phase: a failure, a wish of the application, the end of a
-  // thread, and what is known for good of how the node came into its views and out.
+  // thread, and how the node came into its views and out.
   NodeLife life_;
   std::thread thread_;
   std::atomic<bool> run_ended_{false};  // the node's own thread has
