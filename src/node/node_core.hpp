@@ -97,7 +97,6 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
   // A node that leaves waits for acknowledgements, which wake nobody.
   static constexpr std::chrono::nanoseconds kLeavingSleep = std::chrono::milliseconds(1);
   static constexpr std::chrono::nanoseconds kForever = std::chrono::nanoseconds::max();
-
   // node_begin.cpp
   void tell_started(const Result<void>& result);
   bool await_start(const std::function<bool()>& ready, const Deadline& deadline);
