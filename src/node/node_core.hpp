@@ -96,7 +96,6 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
   static constexpr std::chrono::milliseconds kLongestSleep{100};
   static constexpr std::chrono::milliseconds kLeavingSleep{1};  // acknowledgements wake nobody
   static constexpr std::chrono::nanoseconds kForever = std::chrono::nanoseconds::max();
-
   // node_begin.cpp
   void tell_started(const Result<void>& result);
   bool await_start(const std::function<bool()>& ready, const Deadline& deadline);

@@ -5,8 +5,8 @@ Node joins groups and meets the other members; Group sends and takes messages; R
 same object at all members. docs/python.md is the introduction.
 """
 
-from ._errors import (Complete, Error, ErrorCode, InCallback, InvalidArgument, Mismatch, NoSpace,
-                      PeerLost, Refused, Stopped, System, TimedOut, Unreachable)
+from ._errors import (Complete, Damaged, Error, ErrorCode, InCallback, InvalidArgument, Mismatch,
+                      NoSpace, PeerLost, Refused, Stopped, System, TimedOut, Unreachable)
 from ._group import Group
 from ._node import Node
 from ._replicated import Replicated, StateMachine
@@ -18,8 +18,8 @@ from ._types import (BatchHistogram, Departure, Drive, FabricChoice, GroupStatis
 __version__ = _version()
 
 __all__ = [
-    "Batch", "BatchHistogram", "Claim", "Complete", "Departure", "Drive", "Error", "ErrorCode",
-    "FabricChoice", "Group", "GroupStatistics", "InCallback", "InvalidArgument", "LeftReason",
+    "Batch", "BatchHistogram", "Claim", "Complete", "Damaged", "Departure", "Drive", "Error",
+    "ErrorCode", "FabricChoice", "Group", "GroupStatistics", "InCallback", "InvalidArgument", "LeftReason",
     "Level", "MemberLag", "Message", "Mismatch", "NoSpace", "Node", "NodeStatistics", "Order",
     "PeerLost", "Refused", "Replicated", "Run", "Service", "StateMachine", "Stopped", "System", "TimedOut", "Unreachable",
     "ViewChange",

@@ -87,6 +87,10 @@ class NoSpace(Error):
     """No space right now, and the call does not wait; nothing was sent."""
 
 
+class Damaged(Error):
+    """A log has bytes that are not what was written; nothing was changed."""
+
+
 _CODES = list(ErrorCode)
 _CLASSES: dict[ErrorCode, type[Error]] = {
     ErrorCode.invalid_argument: InvalidArgument,
@@ -100,6 +104,7 @@ _CLASSES: dict[ErrorCode, type[Error]] = {
     ErrorCode.complete: Complete,
     ErrorCode.refused: Refused,
     ErrorCode.no_space: NoSpace,
+    ErrorCode.damaged: Damaged,
 }
 
 

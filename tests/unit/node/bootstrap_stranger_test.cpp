@@ -217,7 +217,8 @@ TEST_F(StrangersThatSpeak, OfAnOlderBuildAreToldBothVersions) {
   const std::string founding = R"("founding":0,)";
   body.erase(body.find(founding), founding.size());
   const std::string frame = hello_prefix(1, static_cast<std::uint32_t>(body.size())) + body;
-  const std::string why = "protocol version is 1 there but 9 here; start all members with the same";
+  const std::string why =
+      "protocol version is 1 there but 10 here; start all members with the same";
   EXPECT_THAT(refusal_of(frame), HasSubstr(why));
   expect_that_a_waits_on(why);
 }

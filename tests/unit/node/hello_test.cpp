@@ -76,7 +76,7 @@ TEST(Hello, NamesTheFabricAndWhatEachCarrierSays) {
 // If these change, kProtocolVersion must be raised: a node of an older build is then told so,
 // instead of which field is missing.
 TEST(Hello, HasTheFieldsOfItsVersion) {
-  EXPECT_EQ(kProtocolVersion, 9);
+  EXPECT_EQ(kProtocolVersion, 10);
   const auto fields_of = [](const nlohmann::json& object) {
     std::string fields;
     for (const auto& [name, value] : object.items()) fields += name + " ";
@@ -87,7 +87,7 @@ TEST(Hello, HasTheFieldsOfItsVersion) {
             "carriers fabric founding groups host incarnation litmus_rounds members name protocol "
             "request_max_bytes row_bytes running to version ");
   EXPECT_EQ(fields_of(sent["groups"][0]),
-            "accelerated_window alignment global_window level maximum_gap members "
+            "accelerated_window alignment global_window level logged maximum_gap members "
             "message_max_bytes name order "
             "personal_window senders stateful tick_every_ns window_bytes window_messages ");
   EXPECT_EQ(fields_of(sent["host"]), "boot_id network_namespace user ");

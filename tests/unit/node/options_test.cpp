@@ -118,7 +118,7 @@ TEST(Options, UnknownWordsListTheKnownOnes) {
   EXPECT_EQ(order_from("total").error().message,
             "order 'total' is unknown; known: round_robin, none, token_ring, lcr");
   EXPECT_EQ(level_from("safe").error().message,
-            "level 'safe' is unknown; known: atomic, agreed, unordered");
+            "level 'safe' is unknown; known: atomic, agreed, unordered, durable");
   EXPECT_EQ(fabric_from("ib").error().message,
             "fabric 'ib' is unknown; known: auto, shm, tcp, verbs, ofi");
 }
@@ -272,7 +272,13 @@ TEST(Options, LevelAndOrderMustMakeSense) {
                 g.order = Order::lcr;
                 g.level = Level::agreed;
               }),
-              HasSubstr("order 'lcr' goes with level 'atomic', not 'agreed'"));
+              HasSubstr("order 'lcr' goes with level 'atomic' or 'durable', not 'agreed'"));
+  EXPECT_THAT(group_error([](auto& g) { g.level = Level::durable; }), HasSubstr("needs logged"));
+  EXPECT_EQ(group_error([](auto& g) {
+              g.level = Level::durable;
+              g.logged = true;
+            }),
+            "accepted");
 }
 
 TEST(Options, WindowsOfATokenRingMustMakeSenseTogether) {
