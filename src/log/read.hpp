@@ -9,13 +9,19 @@
 ///  LR2  Otherwise a segment goes on where the one before ends, with the same digest, or begins
 ///       behind a gap, and says where the one before ends. Anything else is damage, and so is a
 ///       mark that says that another segment follows, where there is none.
+///  LR3  Files are not read in one moment, and a writer may append, begin segments, cut and release
+///       meanwhile. So what is wrong counts only if the files in question are still there, and
+///       follow each other, in a listing that is made behind it. Else the reading goes on with that
+///       listing, from the beginning if what was read is not its beginning.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "log/disk.hpp"
+#include "log/listing.hpp"
 #include "log/segment.hpp"
 
 namespace tutti::log {
@@ -36,20 +42,27 @@ struct Reading {
   std::optional<Damage> damage{};       ///< the first one
 };
 
-/// Visits the records from number `from` on. If the visitor has enough, the reading is over, and
-/// says only how far it has come. Fails if a file cannot be read, if two files are of
-/// different logs, or if there is a log of another format; damage is no failure.
+struct Visitor {
+  Visit visit{};           ///< none: nothing is visited
+  std::uint64_t from = 0;  ///< the number of the first record to visit
+  /// What was visited is to be forgotten: the log was cut or released meanwhile (LR3), and all is
+  /// visited again. None: that is an error.
+  std::function<void()> begin_anew{};
+};
+
+/// Visits the records. If the visitor has enough, the reading is over, and says only how far it has
+/// come. Fails if a file cannot be read, if two files are of different logs, if there is a log of
+/// another format, or if it has changed at each of many looks; damage is no failure.
+[[nodiscard]] Result<Reading> read_log(const Disk& disk, const std::string& directory,
+                                       const Visitor& visitor);
 [[nodiscard]] Result<Reading> read_log(const Disk& disk, const std::string& directory,
                                        const Visit& visit = {}, std::uint64_t from = 0);
 
 /// "FILE, offset N: what (record SEQ and those behind it)", for people.
 [[nodiscard]] std::string to_string(const Damage& damage);
 
-/// The name of the segment whose first record has that number, and back.
-[[nodiscard]] std::string segment_name(std::uint64_t first);
-[[nodiscard]] std::optional<std::uint64_t> first_of_name(const std::string& name);
-
-/// A whole file.
-[[nodiscard]] Result<std::vector<std::byte>> read_file(const Disk& disk, const std::string& path);
+/// A file, or the first `at_most` bytes of a larger one: a file may say that it has any size.
+[[nodiscard]] Result<std::vector<std::byte>> read_file(const Disk& disk, const std::string& path,
+                                                       std::uint64_t at_most);
 
 }  // namespace tutti::log

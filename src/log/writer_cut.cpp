@@ -52,7 +52,7 @@ Result<void> Writer::cut(std::uint64_t seq) {
   std::vector<std::string> dead;
   for (auto it = behind; it != segments_.end(); ++it) dead.push_back(it->path);
 
-  const Result<std::vector<std::byte>> file = read_file(disk_, cuts.path);
+  const Result<std::vector<std::byte>> file = read_file(disk_, cuts.path, cuts.bytes);
   if (!file) return std::unexpected(file.error());
   const Result<Segment> header = decode_header(*file);
   if (!header) return fail(ErrorCode::damaged, cuts.path + ": " + header.error().message);

@@ -10,6 +10,7 @@ namespace tutti::testing {
 namespace {
 
 constexpr std::uint64_t kSectorBytes = 512;
+constexpr std::size_t kReadBytes = 8192;
 
 std::string folder_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
 std::string name_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }
@@ -57,15 +58,11 @@ class SimDisk::OpenFile final : public log::File {
   Result<std::uint64_t> size() const override { return inode_->now.size(); }
 
   Result<void> read(std::uint64_t offset, std::span<std::byte> into) const override {
-    const DiskOperation operation{
-        .step = DiskStep::read, .path = path_, .offset = offset, .bytes = into.size()};
-    if (auto asked = disk_.ask(operation); !asked) return asked;
-    const std::vector<std::byte>& bytes = inode_->now;
-    if (offset > bytes.size() || into.size() > bytes.size() - offset) {
-      return fail(ErrorCode::system, path_ + ": the file ends before (simulated)");
+    // In parts, so that something may be written between them.
+    for (; into.size() > kReadBytes; into = into.subspan(kReadBytes), offset += kReadBytes) {
+      if (auto part = read_part(offset, into.first(kReadBytes)); !part) return part;
     }
-    if (!into.empty()) std::memcpy(into.data(), bytes.data() + offset, into.size());
-    return {};
+    return read_part(offset, into);
   }
 
   Result<void> write(std::uint64_t offset, std::span<const std::byte> bytes) override {
@@ -94,6 +91,18 @@ class SimDisk::OpenFile final : public log::File {
   }
 
  private:
+  Result<void> read_part(std::uint64_t offset, std::span<std::byte> into) const {
+    const DiskOperation operation{
+        .step = DiskStep::read, .path = path_, .offset = offset, .bytes = into.size()};
+    if (auto asked = disk_.ask(operation); !asked) return asked;
+    const std::vector<std::byte>& bytes = inode_->now;
+    if (offset > bytes.size() || into.size() > bytes.size() - offset) {
+      return fail(ErrorCode::system, path_ + ": the file ends before (simulated)");
+    }
+    if (!into.empty()) std::memcpy(into.data(), bytes.data() + offset, into.size());
+    return {};
+  }
+
   const SimDisk& disk_;
   const std::string path_;
   const InodePtr inode_;

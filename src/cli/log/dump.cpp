@@ -36,7 +36,7 @@ int dump(const DumpCommand& options) {
   const Result<std::string> directory = find_log(options.directory);
   if (!directory) return report(directory.error());
   const std::unique_ptr<log::Disk> disk = log::posix_disk();
-  const Result<log::Reading> reading = read_settled(*disk, *directory);
+  const Result<log::Reading> reading = log::read_log(*disk, *directory);
   if (!reading) return report_log(reading.error());
   if (options.from >= reading->next || options.to < reading->first) {
     log_warning("none of these is in the log, which has " + range_text(*reading));

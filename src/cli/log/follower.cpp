@@ -5,6 +5,12 @@
 #include <utility>
 
 namespace tutti::cli {
+namespace {
+
+// Files are listed, and released before they are read: so often in one look, none can be read.
+constexpr int kAttemptsMost = 100;
+
+}  // namespace
 
 Follower::Follower(const log::Disk& disk, std::string directory, const log::Reading& reading,
                    Moved moved)
@@ -22,13 +28,13 @@ Result<std::vector<std::string>> Follower::names() const {
 
 Result<void> Follower::look(const RecordVisit& visit) {
   Result<std::vector<std::string>> before = names();
-  for (;;) {
+  for (int attempt = 1;; ++attempt) {
     if (!before) return std::unexpected(before.error());
     const Result<void> done = look_once(*before, visit);
     if (done) return {};
     // A file that was released meanwhile is no error.
     Result<std::vector<std::string>> after = names();
-    if (after && *after == *before) return done;
+    if (attempt == kAttemptsMost || (after && *after == *before)) return done;
     before = std::move(after);
   }
 }
@@ -73,7 +79,7 @@ Result<void> Follower::look_once(const std::vector<std::string>& names, const Re
 }
 
 Result<void> Follower::read(const Part& part, std::uint64_t until, const RecordVisit& visit) {
-  const Result<std::vector<std::byte>> file = log::read_file(disk_, part.path);
+  const Result<std::vector<std::byte>> file = log::read_file(disk_, part.path, part.header.bytes);
   if (!file) return std::unexpected(file.error());
   const log::SegmentFile segment{.path = part.path, .header = part.header, .content = {}};
   const auto see = [&](const log::Record& record, std::uint64_t offset) {

@@ -46,7 +46,9 @@ int report_on_logs(const LogCommand& options, const LogReport& report) {
   nlohmann::json all = nlohmann::json::array();
   std::string text;
   for (const std::string& directory : *logs) {
-    const Result<log::Reading> reading = read_settled(*disk, directory, report.visit, report.begin);
+    if (report.begin) report.begin();
+    const Result<log::Reading> reading =
+        log::read_log(*disk, directory, {.visit = report.visit, .begin_anew = report.begin});
     if (!reading) {
       status = std::max(status, report_log(reading.error()));
       continue;

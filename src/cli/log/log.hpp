@@ -33,7 +33,8 @@ int report_log(const Error& error);
 /// What to do about damage, as a paragraph.
 [[nodiscard]] std::string advice_on_damage(const std::string& directory);
 
-/// How a command describes one log. `begin` and `visit` are those of read_settled.
+/// How a command describes one log. `visit` is for its records; `begin` forgets what was visited,
+/// and is called before each log, and again if the log is read anew.
 struct LogReport {
   std::function<std::string(const std::string& directory, const log::Reading& reading)> text;
   std::function<nlohmann::json(const std::string& directory, const log::Reading& reading)> json;

@@ -1,39 +1,18 @@
 #include "cli/log/reading.hpp"
 
 #include <cstddef>
-#include <optional>
 #include <vector>
 
 #include "log/format.hpp"
 #include "log/segment.hpp"
 
 namespace tutti::cli {
-namespace {
-
-/// What is wrong; empty if nothing is.
-std::string trouble_of(const Result<log::Reading>& reading) {
-  if (!reading) return reading.error().message;
-  return reading->damage ? log::to_string(*reading->damage) : std::string();
-}
-
-}  // namespace
-
-Result<log::Reading> read_settled(const log::Disk& disk, const std::string& directory,
-                                  const log::Visit& visit, const std::function<void()>& begin) {
-  for (std::string before;;) {
-    if (begin) begin();
-    Result<log::Reading> reading = log::read_log(disk, directory, visit);
-    std::string trouble = trouble_of(reading);
-    if (trouble == before || trouble.empty()) return reading;
-    before = std::move(trouble);
-  }
-}
-
 Result<void> visit_records(const log::Disk& disk, const log::Reading& reading, std::uint64_t from,
                            std::uint64_t to, const RecordVisit& visit) {
   for (const log::SegmentFile& segment : reading.segments) {
     if (segment.content.next <= from || segment.header.first >= to) continue;
-    const Result<std::vector<std::byte>> file = log::read_file(disk, segment.path);
+    const Result<std::vector<std::byte>> file =
+        log::read_file(disk, segment.path, segment.header.bytes);
     if (!file) return std::unexpected(file.error());
     const Result<log::Segment> header = log::decode_header(*file);
     if (!header || header->salt != segment.header.salt) {

@@ -1,5 +1,5 @@
 /// \file reading.hpp
-/// Reads a log whose writer may go on meanwhile, without a lock.
+/// Visits records of a log that was read, and whose writer may have gone on since.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -8,14 +8,6 @@
 #include "log/read.hpp"
 
 namespace tutti::cli {
-
-/// log::read_log. A file is not read in one moment, so a batch that is just being written may look
-/// like damage, and a segment that is just being released like a missing file. What is there when
-/// it is read once more, and is the same, is real. `begin` is called before each attempt, so that
-/// the visitor can forget what it has seen.
-[[nodiscard]] Result<log::Reading> read_settled(const log::Disk& disk, const std::string& directory,
-                                                const log::Visit& visit = {},
-                                                const std::function<void()>& begin = {});
 
 /// Where a record is.
 struct Place {

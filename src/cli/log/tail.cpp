@@ -42,7 +42,7 @@ class Tail {
       : options_(options), directory_(std::move(directory)), payload_(payload) {}
 
   int run() {
-    const Result<log::Reading> reading = read_settled(*disk_, directory_);
+    const Result<log::Reading> reading = log::read_log(*disk_, directory_);
     if (!reading) return report_log(reading.error());
     const std::uint64_t most = reading->next - reading->first;
     const std::uint64_t from = reading->next - std::min(options_.records, most);

@@ -73,7 +73,7 @@ int repair(const RepairCommand& options) {
   const Result<std::string> directory = find_log(options.directory);
   if (!directory) return report(directory.error());
   const std::unique_ptr<log::Disk> disk = log::posix_disk();
-  const Result<log::Reading> reading = read_settled(*disk, *directory);
+  const Result<log::Reading> reading = log::read_log(*disk, *directory);
   if (!reading) return report_log(reading.error());
   if (!reading->damage) return print_repair(options, *directory, false, *reading, {});
   if (reading->segments.empty()) {
