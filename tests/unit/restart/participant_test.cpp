@@ -29,7 +29,37 @@ class Trio final {
     std::unique_ptr<Participant> participant{};
     std::uint32_t slot = 0;
     Trio* trio = nullptr;
+    std::size_t checked = 0;
+    // PT1: what a message says is there even if all that was not synced is lost.
+    void is_on_disk(const RestartMessage& message) {
+      const auto left = disk.after_power_loss(SimDisk::kNothingKept);
+      const auto loaded = ViewsFile(*left, "/s").load();
+      ASSERT_TRUE(loaded && *loaded);
+      const Views& views = **loaded;
+      if (const auto* promise = std::get_if<Promise>(&message)) {
+        EXPECT_EQ(views, promise->told.views);
+        EXPECT_EQ(views.promised.ballot, promise->ballot);
+      } else if (const auto* hello = std::get_if<Hello>(&message)) {
+        EXPECT_EQ(views, hello->told.views);
+      } else if (const auto* accept = std::get_if<Accept>(&message)) {
+        ASSERT_TRUE(views.accepted);
+        EXPECT_EQ(views.accepted->ballot, accept->ballot);
+        const auto log = summarize(*left, "/s/log", "log");
+        ASSERT_TRUE(log);
+        if (views.accepted->proposal.restart) {
+          EXPECT_EQ(log->next, views.accepted->proposal.next.first_of("log"));
+        }
+      } else if (const auto* decided = std::get_if<Decided>(&message)) {
+        EXPECT_EQ(views.installed(), decided->proposal.next);
+      } else {
+        return;
+      }
+      ++checked;
+    }
     void send(std::uint32_t to, std::vector<std::byte> bytes) override {
+      const auto message = decode(bytes);
+      ASSERT_TRUE(message);
+      is_on_disk(*message);
       trio->wire.push_back({slot, to, std::move(bytes)});
     }
   };
@@ -100,6 +130,7 @@ TEST(RestartParticipant, AllBackGoOnFromTheLongestLog) {
   trio.start(2, {}, views_of({kFirst}));
   trio.deliver();
   for (Trio::Member& one : trio.members) {
+    EXPECT_GE(one.checked, 4U);
     ASSERT_TRUE(one.participant->decided()) << one.participant->why();
     EXPECT_EQ(*one.participant->decided(), view_of(3, {0, 1, 2}, 40));
     EXPECT_EQ(one.writer->next(), 40U);
