@@ -1,5 +1,6 @@
 #include "log/format.hpp"
 
+#include <array>
 #include <bit>
 #include <cstring>
 
@@ -98,6 +99,20 @@ std::optional<Found> find_record(std::span<const std::byte> bytes, std::uint64_t
   found.data = padded.first(header.length);
   found.digest = commit ? 0 : digest_of(header, content);
   return found;
+}
+
+std::uint64_t digest_of(const Record& record) {
+  static constexpr std::array<std::byte, 8> kPadding{};
+  const std::size_t padding = bytes_of_record(record.data.size()) - bytes_of_record(0);
+  const std::uint32_t content =
+      crc32c(std::span(kPadding).first(padding - record.data.size()), crc32c(record.data));
+  return digest_of({.crc = 0,
+                    .length = static_cast<std::uint32_t>(record.data.size()),
+                    .seq = record.seq,
+                    .view = record.view,
+                    .sender = record.sender,
+                    .flags = record.tick ? kTickFlag : 0},
+                   content);
 }
 
 std::string encode_header(const Segment& segment) {

@@ -116,6 +116,9 @@ struct Found {
 [[nodiscard]] std::optional<Found> find_record(std::span<const std::byte> bytes, std::uint64_t salt,
                                                std::uint64_t offset);
 
+/// What a record adds to the digest (LF4), wherever it is.
+[[nodiscard]] std::uint64_t digest_of(const Record& record);
+
 /// The kHeaderBytes of a segment's file.
 [[nodiscard]] std::string encode_header(const Segment& segment);
 /// The error says what is wrong with it, but not which file it is.

@@ -16,17 +16,17 @@ import unittest
 from pathlib import Path
 
 # Each folder of src/ may include itself and what stands before it; tutti/ is open to all.
-LIBRARY = ("base log fabric sst smc flow predicates multicast ring membership requests engine node dds "
-           "relay").split()
+LIBRARY = ("base log fabric sst smc flow predicates multicast ring membership requests engine "
+           "node dds relay").split()
 # Not in libtutti: a library of their own, for the command, the tests and the benchmarks.
-TOOLS = "history doctor sim".split()
+TOOLS = "history doctor sim restart".split()
 LAYERS = LIBRARY + TOOLS + ["cli"]
 # The checker judges the others, so it uses nothing of theirs.
 ONLY = {"history": {"base", "history"}}
 
 # Single-threaded state machines: time and effects come and go through step().
 CORE = {"sst", "flow", "smc", "predicates", "multicast", "ring", "membership", "requests",
-        "engine"}
+        "engine", "restart"}
 BANNED_IN_CORE = [(re.compile(pattern, re.M), word) for pattern, word in (
     (r"\bstd\s*::\s*\w*mutex\b", "a mutex"),
     (r"\bstd\s*::\s*condition_variable\w*", "a condition variable"),

@@ -1,0 +1,180 @@
+#include "restart/log_summary.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "log/read.hpp"
+
+namespace tutti::restart {
+
+std::uint64_t LogSummary::view_at(std::uint64_t seq) const {
+  const auto behind = std::ranges::upper_bound(runs, seq, {}, &Run::first);
+  return behind == runs.begin() ? 0 : std::prev(behind)->view;
+}
+
+void add(LogSummary& summary, const log::Record& record) {
+  const bool begins = summary.runs.empty() || record.seq != summary.next;
+  if (begins) {  // SU2
+    summary.runs.clear();
+    summary.whole_from = record.seq;
+    summary.sum = 0;
+  }
+  if (begins || summary.runs.back().view != record.view) {
+    if (summary.runs.size() == kRunsMax) summary.runs.erase(summary.runs.begin());
+    summary.runs.push_back({.view = record.view, .first = record.seq, .sum = summary.sum});
+  }
+  summary.next = record.seq + 1;
+  summary.sum += log::digest_of(record);
+}
+
+Result<LogSummary> summarize(const log::Disk& disk, const std::string& directory,
+                             const std::string& group) {
+  LogSummary summary{.group = group};
+  const auto visit = [&](const log::Record& record, std::uint64_t /*offset*/) {
+    add(summary, record);
+    return true;
+  };
+  const Result<log::Reading> reading = log::read_log(disk, directory, visit);
+  if (!reading) return std::unexpected(reading.error());
+  if (reading->damage) {
+    return fail(ErrorCode::damaged, "the log is damaged: " + to_string(*reading->damage));
+  }
+  return summary;
+}
+
+std::uint64_t counted(const LogSummary& log, const std::vector<ViewRecord>& chain) {
+  for (std::size_t i = 0; i < log.runs.size(); ++i) {
+    const std::uint64_t end = i + 1 < log.runs.size() ? log.runs[i + 1].first : log.next;
+    std::uint64_t limit = end;
+    for (const ViewRecord& view : chain) {
+      if (view.id <= log.runs[i].view) continue;
+      if (const auto first = view.first_of(log.group)) limit = std::min(limit, *first);
+    }
+    if (limit < end) return limit;
+  }
+  return log.next;
+}
+
+std::uint64_t common(const LogSummary& one, const LogSummary& other) {
+  const std::uint64_t end = std::min(one.next, other.next);
+  if (one.runs.empty() || other.runs.empty()) return end;
+  std::uint64_t seq = std::max(one.runs.front().first, other.runs.front().first);
+  while (seq < end) {
+    if (one.view_at(seq) != other.view_at(seq)) return seq;
+    const auto next_run = [&](const LogSummary& log) {
+      const auto behind = std::ranges::upper_bound(log.runs, seq, {}, &Run::first);
+      return behind == log.runs.end() ? log.next : behind->first;
+    };
+    seq = std::min(next_run(one), next_run(other));
+  }
+  return end;
+}
+
+std::vector<SharedSum> shared_sums(const LogSummary& one, const LogSummary& other,
+                                   std::uint64_t until) {
+  std::vector<SharedSum> all;
+  auto at = other.runs.begin();
+  for (const Run& run : one.runs) {
+    while (at != other.runs.end() && at->first < run.first) ++at;
+    if (at == other.runs.end() || run.first > until) break;
+    if (at->first == run.first) all.push_back({run.first, run.sum, at->sum});
+  }
+  if (one.next == other.next && one.next <= until && !one.runs.empty() && !other.runs.empty()) {
+    all.push_back({one.next, one.sum, other.sum});
+  }
+  return all;
+}
+
+Result<std::vector<OwnedRecord>> read_piece(const log::Disk& disk, const std::string& directory,
+                                            std::uint64_t from, std::uint64_t until,
+                                            std::size_t bytes) {
+  std::vector<OwnedRecord> out;
+  const Result<std::vector<std::string>> names = disk.list(directory);
+  if (!names) return std::unexpected(names.error());
+  std::vector<std::uint64_t> firsts;  // of the segments: a log that has a writer has no dead ones
+  for (const std::string& name : *names) {
+    if (const auto first = log::first_of_name(name)) firsts.push_back(*first);
+  }
+  std::size_t taken = 0;
+  auto next = std::ranges::upper_bound(firsts, from);
+  for (; taken < bytes && from < until && next != firsts.begin(); ++next) {
+    const std::string path = directory + "/" + log::segment_name(*std::prev(next));
+    const std::uint64_t end = next == firsts.end() ? log::kNoLimit : *next;
+    const Result<std::vector<std::byte>> head = log::read_file(disk, path, log::kHeaderBytes);
+    if (!head) return std::unexpected(head.error());
+    const Result<log::Segment> header = log::decode_header(*head);
+    if (!header) return fail(ErrorCode::damaged, path + ": " + header.error().message);
+    const Result<std::vector<std::byte>> file = log::read_file(disk, path, header->bytes);
+    if (!file) return std::unexpected(file.error());
+    const auto visit = [&](const log::Record& record, std::uint64_t /*offset*/) {
+      if (record.seq < from) return true;
+      if (record.seq != from || from >= until || taken >= bytes) return false;
+      out.push_back({record.seq,
+                     record.view,
+                     record.sender,
+                     record.tick,
+                     {record.data.begin(), record.data.end()}});
+      taken += log::bytes_of_record(record.data.size());
+      ++from;
+      return true;
+    };
+    (void)log::read_segment(*header, *file, visit, end);
+    if (from != end) break;
+  }
+  return out;
+}
+
+Result<std::uint64_t> sum_of(const log::Disk& disk, const std::string& directory,
+                             std::uint64_t from, std::uint64_t until) {
+  constexpr std::size_t kPieceBytes = 16U << 20;
+  std::uint64_t sum = 0;
+  while (from < until) {
+    const auto piece = read_piece(disk, directory, from, until, kPieceBytes);
+    if (!piece) return std::unexpected(piece.error());
+    if (piece->empty()) {
+      return fail(ErrorCode::damaged, "the log in " + directory + " has no record " +
+                                          std::to_string(from) + " any more");
+    }
+    for (const OwnedRecord& record : *piece) sum += log::digest_of(record.record());
+    from += piece->size();
+  }
+  return sum;
+}
+
+void encode(Encoder& out, const LogSummary& summary) {
+  out.text(summary.group);
+  out.number(summary.whole_from);
+  out.number(summary.next);
+  out.number(summary.sum);
+  out.list(summary.runs, [](Encoder& to, const Run& run) {
+    to.number(run.view);
+    to.number(run.first);
+    to.number(run.sum);
+  });
+}
+
+LogSummary decode_summary(Decoder& in) {
+  LogSummary summary{.group = in.text()};
+  summary.whole_from = in.number<std::uint64_t>();
+  summary.next = in.number<std::uint64_t>();
+  summary.sum = in.number<std::uint64_t>();
+  summary.runs = in.list([](Decoder& from) {
+    Run run{.view = from.number<std::uint64_t>()};
+    run.first = from.number<std::uint64_t>();
+    run.sum = from.number<std::uint64_t>();
+    return run;
+  });
+  const std::vector<Run>& runs = summary.runs;
+  in.check(runs.size() <= kRunsMax && summary.next >= summary.whole_from);
+  in.check(std::ranges::adjacent_find(runs, std::ranges::greater_equal{}, &Run::first) ==
+           runs.end());
+  in.check(std::ranges::adjacent_find(runs, std::ranges::greater_equal{}, &Run::view) ==
+           runs.end());
+  in.check(runs.empty() == (summary.next == summary.whole_from));
+  in.check(runs.empty() ||
+           (runs.front().first >= summary.whole_from && runs.back().first < summary.next));
+  return summary;
+}
+
+}  // namespace tutti::restart

@@ -1,0 +1,72 @@
+// Thousands of small worlds, each from a seed. TUTTI_RESTART_SEEDS says how many, and
+// TUTTI_RESTART_FIRST which is the first; a seed that failed prints its story.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "unit/restart/world.hpp"
+
+namespace tutti::restart::testing {
+namespace {
+
+std::uint64_t number_of(const char* name, std::uint64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
+}
+
+TEST(RestartSimulation, EveryPropertyHoldsForEverySeed) {
+  const std::uint64_t first = number_of("TUTTI_RESTART_FIRST", 1);
+  const std::uint64_t seeds = number_of("TUTTI_RESTART_SEEDS", 2000);
+  std::size_t restarts = 0;
+  std::size_t adoptions = 0;
+  std::size_t records = 0;
+  std::size_t views = 0;
+  std::size_t joins = 0;
+  for (std::uint64_t seed = first; seed < first + seeds; ++seed) {
+    World world(seed, Mistake::none);
+    world.run();
+    if (!world.wrong().empty()) {
+      World again(seed, Mistake::none, true);
+      again.run();
+      FAIL() << "seed " << seed << ": " << world.wrong() << "\n" << again.story();
+    }
+    restarts += world.restarts();
+    adoptions += world.adoptions();
+    views += world.views_decided();
+    joins += world.joins();
+    records += world.records_sent();
+  }
+  // The worlds are worth something only if all this happens in them.
+  if (seeds >= 1000) {
+    EXPECT_GT(restarts, seeds);
+    EXPECT_GT(adoptions, seeds / 10);
+    EXPECT_GT(joins, seeds / 20);
+    EXPECT_GT(records, seeds);
+  }
+  std::printf("%zu views, %zu restarts, %zu adoptions, %zu joins, %zu records sent\n", views,
+              restarts, adoptions, joins, records);
+}
+
+class RestartMistakes : public ::testing::TestWithParam<Mistake> {};
+
+TEST_P(RestartMistakes, IsFoundInFewSeeds) {
+  std::string found;
+  for (std::uint64_t seed = 1; seed <= 5000 && found.empty(); ++seed) {
+    World world(seed, GetParam());
+    world.run();
+    found = world.wrong();
+    if (found.empty()) continue;
+    std::printf("seed %llu: %s\n", static_cast<unsigned long long>(seed), found.c_str());
+  }
+  EXPECT_NE(found, "");
+}
+
+INSTANTIATE_TEST_SUITE_P(All, RestartMistakes,
+                         ::testing::Values(Mistake::accepts_unsynced, Mistake::persisted_unsynced,
+                                           Mistake::keeps_tail, Mistake::installed_unsynced,
+                                           Mistake::confirms_received, Mistake::logs_unstable,
+                                           Mistake::lost_disk_votes));
+
+}  // namespace
+}  // namespace tutti::restart::testing
