@@ -155,6 +155,7 @@ Result<void> Writer::start_segment(Segment segment, Batch batch) {
   file_ = std::move(*file);
   spare_.reset();
   spare_bytes_ = spare_synced_ = 0;
+  spare_failed_ = false;
   // A segment that is cut in its first batch is replaced.
   if (!segments_.empty() && segments_.back().path == path) {
     segments_.pop_back();
@@ -214,9 +215,14 @@ Result<void> Writer::fill_spare(std::uint64_t bytes) {
 
 Result<bool> Writer::prepare(std::uint64_t bytes) {
   if (error_) return std::unexpected(*error_);
-  if (spare_is_full()) return false;
-  if (Result<void> done = ended(fill_spare(bytes)); !done) return std::unexpected(done.error());
-  return !spare_is_full();
+  if (spare_is_full() || spare_failed_) return false;
+  if (fill_spare(bytes)) return !spare_is_full();
+  // Nothing of the log is in it. Without it, there is also room for what else is on the disk.
+  spare_failed_ = true;
+  spare_.reset();
+  spare_bytes_ = spare_synced_ = 0;
+  static_cast<void>(disk_.remove(path_of(kSpareName)));  // else it is created anew all the same
+  return false;
 }
 
 Result<void> Writer::put_mark(std::uint32_t flags) {

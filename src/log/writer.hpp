@@ -6,8 +6,8 @@
 ///  WL1  next() grows only after the data, and the directory entries that lead to it, were synced
 ///       without an error (P2).
 ///  WL2  After an error nothing is written any more, by this object: no write or sync is tried
-///  again
-///       on the same pages, and each call returns that error (P6, P7). What next() says stays true.
+///       again on the same pages, and each call returns that error (P6, P7). What next() says stays
+///       true. An error of prepare() is none: nothing of the log is in that file.
 ///  WL3  What was synced is never changed in place. To cut a log, a new segment is put behind the
 ///       one that it cuts (LR1). Only what is left of a batch that was not synced is overwritten.
 ///       That is harmless where it stays, too: its commit claims nothing about what comes later
@@ -74,7 +74,8 @@ class Writer {
   [[nodiscard]] Result<void> write(Batch& batch);
   /// Fills so many bytes more of the spare file. Whoever calls it after each write, with twice what
   /// that one wrote, never waits for the rest of it when a segment is full.
-  /// True if there is more of it.
+  /// True if there is more of it. If the disk fails, or is full, there is no spare file until the
+  /// segment is full: this is tried once more then, and is an error of the log only then.
   [[nodiscard]] Result<bool> prepare(std::uint64_t bytes);
   /// Nothing is waiting: marks what was written as synced (LF2), without a sync of its own.
   [[nodiscard]] Result<void> rest();
@@ -147,6 +148,7 @@ class Writer {
   std::unique_ptr<File> spare_;
   std::uint64_t spare_bytes_ = 0;   // filled so far
   std::uint64_t spare_synced_ = 0;  // of these, synced
+  bool spare_failed_ = false;       // it could not be filled since the segment was begun
   Recovered recovered_{};
   std::optional<Error> error_{};
 };
