@@ -50,6 +50,10 @@ class DirectoryLock {
   virtual ~DirectoryLock() = default;
   DirectoryLock(const DirectoryLock&) = delete;
   DirectoryLock& operator=(const DirectoryLock&) = delete;
+
+  /// An error if the path does not lead to the directory any more: it was moved away or removed,
+  /// and what is there now may be another writer's.
+  [[nodiscard]] virtual Result<void> still_there() const = 0;
 };
 
 enum class Access : std::uint8_t { read, write };

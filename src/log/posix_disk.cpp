@@ -86,10 +86,24 @@ class PosixFile final : public File {
 
 class PosixLock final : public DirectoryLock {
  public:
-  explicit PosixLock(UniqueFd fd) : fd_(std::move(fd)) {}
+  PosixLock(UniqueFd fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}
+
+  [[nodiscard]] Result<void> still_there() const override {
+    struct stat held{};
+    struct stat there{};
+    if (::fstat(fd_.get(), &held) != 0) return fail_system("cannot look at " + path_);
+    if (::stat(path_.c_str(), &there) != 0) {
+      return fail_system("the directory was moved away or removed: cannot look at " + path_);
+    }
+    if (held.st_dev == there.st_dev && held.st_ino == there.st_ino) return {};
+    return fail(ErrorCode::system, path_ +
+                                       " is another file now: the directory was moved away while "
+                                       "the log in it was written; stop the node first");
+  }
 
  private:
   UniqueFd fd_;  // closing it gives the lock back
+  const std::string path_;
 };
 
 std::string holder_of(int fd) {
@@ -163,7 +177,7 @@ class PosixDisk final : public Disk {
         ::pwrite(fd->get(), self.data(), self.size(), 0) != static_cast<ssize_t>(self.size())) {
       return fail_system("cannot write to " + name);
     }
-    return std::make_unique<PosixLock>(std::move(*fd));
+    return std::make_unique<PosixLock>(std::move(*fd), name);
   }
 
  private:

@@ -72,12 +72,6 @@ Writer::Writer(Disk& disk, std::string directory, Identity identity, WriterOptio
 
 Writer::~Writer() = default;
 
-std::string Writer::kept_name(const std::string& name) const {
-  return "cut-" + std::to_string(now_.number) + "-" + name;
-}
-
-std::string Writer::path_of(const std::string& name) const { return directory_ + "/" + name; }
-
 // WL2.
 Result<void> Writer::ended(Result<void> result) {
   if (result || error_) return result;
@@ -144,7 +138,7 @@ Result<void> Writer::start_segment(Segment segment, Batch batch) {
   const std::string path = path_of(segment_name(segment.first));
   if (Result<void> done = spare_->write(0, encoded.bytes); !done) return done;
   if (Result<void> done = spare_->sync(); !done) return done;
-  if (Result<void> done = disk_.rename(path_of(kSpareName), path); !done) return done;
+  if (Result<void> done = rename(path_of(kSpareName), path); !done) return done;
   if (Result<void> done = disk_.sync_directory(directory_); !done) return done;
   if (file_ != nullptr) {  // so that nobody takes away what follows, or a cut, unseen
     if (Result<void> done = put_mark(kGoesOnFlag); !done) return done;
@@ -171,28 +165,9 @@ Result<void> Writer::start_segment(Segment segment, Batch batch) {
   return {};
 }
 
-// A file of its own, as large as they are.
-Result<void> Writer::keep_records(std::uint64_t number, Batch batch) {
-  const Result<std::uint64_t> salt = options_.salts();
-  if (!salt) return std::unexpected(salt.error());
-  const std::uint64_t bytes = kHeaderBytes + batch.bytes() + kCommitBytes;
-  const Segment segment{.identity = identity_,
-                        .number = number,
-                        .salt = *salt,
-                        .first = batch.first(),
-                        .bytes = bytes,
-                        .begins = true};
-  const std::string path = path_of(kept_name(segment_name(batch.first())));
-  const Result<std::unique_ptr<File>> file = disk_.create(path);
-  if (!file) return std::unexpected(file.error());
-  if (Result<void> done = (*file)->write(0, encode(segment, batch).bytes); !done) return done;
-  if (Result<void> done = (*file)->sync(); !done) return done;
-  return disk_.sync_directory(directory_);
-}
-
 Result<void> Writer::fill_spare(std::uint64_t bytes) {
   if (spare_ == nullptr) {
-    Result<std::unique_ptr<File>> created = disk_.create(path_of(kSpareName));
+    Result<std::unique_ptr<File>> created = create(path_of(kSpareName));
     if (!created) return std::unexpected(std::move(created.error()));
     spare_ = std::move(*created);
     spare_bytes_ = spare_synced_ = 0;
@@ -221,7 +196,7 @@ Result<bool> Writer::prepare(std::uint64_t bytes) {
   spare_failed_ = true;
   spare_.reset();
   spare_bytes_ = spare_synced_ = 0;
-  static_cast<void>(disk_.remove(path_of(kSpareName)));  // else it is created anew all the same
+  static_cast<void>(remove(path_of(kSpareName)));  // else it is created anew all the same
   return false;
 }
 

@@ -13,6 +13,7 @@
 ///       That is harmless where it stays, too: its commit claims nothing about what comes later
 ///       (LF2).
 ///  WL4  Opening can stop at any step, any number of times, and begins again from what it finds.
+///  WL5  Files are made, renamed and removed by their paths: only if the directory is still there.
 /// A directory has the segments, named by the number of their first record, `LOCK`, `spare` (the
 /// next segment's file, filled with zeros, so that a sync need not write where its blocks are), and
 /// files `cut-N-*` with what was cut from the log when its newest segment had the number N.
@@ -105,15 +106,23 @@ class Writer {
   Result<void> take_over(const Reading& found);
   Result<void> settle(const SegmentContent& last);
   Result<void> repair(const Reading& found);
+  Result<void> find_spare();
+
+  // writer_files.cpp
+  Result<std::unique_ptr<File>> create(const std::string& path);
+  Result<void> rename(const std::string& from, const std::string& to);
+  Result<void> remove(const std::string& path);
+  Result<void> keep_records(std::uint64_t number, Batch batch);
+  Result<void> keep_files(const std::vector<std::string>& paths);
   Result<void> keep_bytes(const std::string& path, std::uint64_t begin, const std::string& name,
                           std::uint64_t end = ~0ULL);
   [[nodiscard]] std::string tail_name() const;
-  Result<void> find_spare();
+  [[nodiscard]] std::string path_of(const std::string& name) const;
+  [[nodiscard]] std::string kept_name(const std::string& name) const;
 
   // writer_cut.cpp
   Result<void> release_oldest();
   Result<void> cut(std::uint64_t seq);
-  Result<void> keep_files(const std::vector<std::string>& paths);
   Result<void> go_on_at(std::uint64_t seq);
 
   struct Encoded {
@@ -124,11 +133,8 @@ class Writer {
 
   Result<void> append(Batch& batch);
   Result<void> start_segment(Segment segment, Batch batch);
-  Result<void> keep_records(std::uint64_t number, Batch batch);
   Result<void> fill_spare(std::uint64_t bytes);
   Result<void> put_mark(std::uint32_t flags);
-  [[nodiscard]] std::string path_of(const std::string& name) const;
-  [[nodiscard]] std::string kept_name(const std::string& name) const;
   [[nodiscard]] bool spare_is_full() const { return spare_bytes_ >= options_.segment_bytes; }
   Result<void> ended(Result<void> result);
 

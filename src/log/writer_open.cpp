@@ -143,25 +143,4 @@ Result<void> Writer::repair(const Reading& found) {
   return started ? keep_files(behind) : started;
 }
 
-std::string Writer::tail_name() const { return std::to_string(next_) + ".bytes"; }
-
-Result<void> Writer::keep_bytes(const std::string& path, std::uint64_t begin,
-                                const std::string& name, std::uint64_t end) {
-  const Result<std::unique_ptr<File>> from = disk_.open(path, Access::read);
-  if (!from) return std::unexpected(from.error());
-  const Result<std::uint64_t> size = (*from)->size();
-  if (!size) return std::unexpected(size.error());
-  end = std::min(end, *size);
-  std::vector<std::byte> bytes(end > begin ? end - begin : 0);
-  if (Result<void> done = (*from)->read(begin, bytes); !done) return done;
-  const std::string kept = path_of(kept_name(name));
-  const Result<std::unique_ptr<File>> to = disk_.create(kept);
-  if (!to) return std::unexpected(to.error());
-  if (Result<void> done = (*to)->write(0, bytes); !done) return done;
-  if (Result<void> done = (*to)->sync(); !done) return done;
-  if (Result<void> done = disk_.sync_directory(directory_); !done) return done;
-  recovered_.kept.push_back(kept);
-  return {};
-}
-
 }  // namespace tutti::log

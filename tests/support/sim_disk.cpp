@@ -114,6 +114,7 @@ class SimDisk::HeldLock final : public log::DirectoryLock {
   HeldLock(std::shared_ptr<std::set<std::string>> locks, std::string path)
       : locks_(std::move(locks)), path_(std::move(path)) {}
   ~HeldLock() override { locks_->erase(path_); }
+  Result<void> still_there() const override { return {}; }  // nobody moves directories here
 
  private:
   const std::shared_ptr<std::set<std::string>> locks_;

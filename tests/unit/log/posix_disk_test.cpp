@@ -173,6 +173,37 @@ TEST_F(PosixDiskTest, EndsALogWhoseDirectoryWasRemoved) {
   EXPECT_FALSE(writer->rest());
 }
 
+TEST_F(PosixDiskTest, EndsALogWhoseDirectoryWasMovedAwayAndLeavesTheOneInItsPlace) {
+  const std::string directory = root_ + "/log";
+  const WriterOptions options{.segment_bytes = 16 << 10};
+  const auto write = [](Writer& writer) {
+    Batch batch;
+    batch.add(record_of(make_entry(writer.next(), 3000, 1)));
+    return writer.write(batch);
+  };
+  const auto first = open_writer(*disk_, options, directory);
+  ASSERT_NE(first, nullptr);
+  ASSERT_TRUE(write(*first));
+  ASSERT_TRUE(first->prepare(options.segment_bytes));
+  std::filesystem::rename(directory, directory + ".old");
+  const auto second = open_writer(*disk_, options, directory);
+  ASSERT_NE(second, nullptr);
+  ASSERT_TRUE(second->prepare(options.segment_bytes));
+  Result<void> written;
+  for (int i = 0; i < 100 && written; ++i) written = write(*first);
+  ASSERT_FALSE(written);
+  EXPECT_NE(written.error().message.find(directory), std::string::npos) << written.error().message;
+  EXPECT_TRUE(std::filesystem::exists(directory + "/spare"));
+  for (int i = 0; i < 8; ++i) ASSERT_TRUE(write(*second));
+  for (const auto& [path, next] :
+       {std::pair(directory, second->next()), std::pair(directory + ".old", first->next())}) {
+    const auto found = read_log(*disk_, path);
+    ASSERT_TRUE(found) << found.error().message;
+    EXPECT_FALSE(found->damage) << to_string(*found->damage);
+    EXPECT_EQ(found->next, next);
+  }
+}
+
 TEST_F(PosixDiskTest, RefusesADirectoryThatMayNotBeWritten) {
   if (::geteuid() == 0) GTEST_SKIP() << "nothing is refused to root";
   const std::string directory = root_ + "/log";
