@@ -16,7 +16,8 @@
 ///  WL5  Files are made, renamed and removed by their paths: only if the directory is still there.
 /// A directory has the segments, named by the number of their first record, `LOCK`, `spare` (the
 /// next segment's file, filled with zeros, so that a sync need not write where its blocks are), and
-/// files `cut-N-*` with what was cut from the log when its newest segment had the number N.
+/// files `cut-N-*` with what was cut from the log when its newest segment had the number N; none of
+/// them is ever replaced.
 /// Threads: one at a time. All calls may block for as long as the disk does.
 #pragma once
 #include <cstddef>
@@ -105,6 +106,7 @@ class Writer {
   Result<void> recover();
   Result<void> take_over(const Reading& found);
   Result<void> settle(const SegmentContent& last);
+  Result<void> clear_tail(const SegmentContent& last);
   Result<void> repair(const Reading& found);
   Result<void> find_spare();
 
@@ -118,7 +120,7 @@ class Writer {
                           std::uint64_t end = ~0ULL);
   [[nodiscard]] std::string tail_name() const;
   [[nodiscard]] std::string path_of(const std::string& name) const;
-  [[nodiscard]] std::string kept_name(const std::string& name) const;
+  [[nodiscard]] Result<std::string> kept_path(const std::string& name) const;
 
   // writer_cut.cpp
   Result<void> release_oldest();

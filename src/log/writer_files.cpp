@@ -6,8 +6,16 @@
 
 namespace tutti::log {
 
-std::string Writer::kept_name(const std::string& name) const {
-  return "cut-" + std::to_string(now_.number) + "-" + name;
+// What was kept before stays, so the name is one that no file has.
+Result<std::string> Writer::kept_path(const std::string& name) const {
+  const Result<std::vector<std::string>> names = disk_.list(directory_);
+  if (!names) return std::unexpected(names.error());
+  const std::string base = "cut-" + std::to_string(now_.number) + "-" + name;
+  std::string kept = base;
+  for (int i = 2; std::ranges::binary_search(*names, kept); ++i) {
+    kept = base + "." + std::to_string(i);
+  }
+  return path_of(kept);
 }
 
 std::string Writer::path_of(const std::string& name) const { return directory_ + "/" + name; }
@@ -41,8 +49,9 @@ Result<void> Writer::keep_records(std::uint64_t number, Batch batch) {
                         .first = batch.first(),
                         .bytes = bytes,
                         .begins = true};
-  const std::string path = path_of(kept_name(segment_name(batch.first())));
-  const Result<std::unique_ptr<File>> file = create(path);
+  const Result<std::string> path = kept_path(segment_name(batch.first()));
+  if (!path) return std::unexpected(path.error());
+  const Result<std::unique_ptr<File>> file = create(*path);
   if (!file) return std::unexpected(file.error());
   if (Result<void> done = (*file)->write(0, encode(segment, batch).bytes); !done) return done;
   if (Result<void> done = (*file)->sync(); !done) return done;
@@ -53,10 +62,11 @@ Result<void> Writer::keep_records(std::uint64_t number, Batch batch) {
 // synced: of a log that is repaired, what is left would be whole if the first one went before it.
 Result<void> Writer::keep_files(const std::vector<std::string>& paths) {
   for (const std::string& path : std::views::reverse(paths)) {
-    const std::string kept = path_of(kept_name(path.substr(path.rfind('/') + 1)));
-    if (Result<void> done = rename(path, kept); !done) return done;
+    const Result<std::string> kept = kept_path(path.substr(path.rfind('/') + 1));
+    if (!kept) return std::unexpected(kept.error());
+    if (Result<void> done = rename(path, *kept); !done) return done;
     if (Result<void> done = disk_.sync_directory(directory_); !done) return done;
-    recovered_.kept.push_back(kept);
+    recovered_.kept.push_back(*kept);
   }
   return {};
 }
@@ -72,13 +82,14 @@ Result<void> Writer::keep_bytes(const std::string& path, std::uint64_t begin,
   end = std::min(end, *size);
   std::vector<std::byte> bytes(end > begin ? end - begin : 0);
   if (Result<void> done = (*from)->read(begin, bytes); !done) return done;
-  const std::string kept = path_of(kept_name(name));
-  const Result<std::unique_ptr<File>> to = create(kept);
+  const Result<std::string> kept = kept_path(name);
+  if (!kept) return std::unexpected(kept.error());
+  const Result<std::unique_ptr<File>> to = create(*kept);
   if (!to) return std::unexpected(to.error());
   if (Result<void> done = (*to)->write(0, bytes); !done) return done;
   if (Result<void> done = (*to)->sync(); !done) return done;
   if (Result<void> done = disk_.sync_directory(directory_); !done) return done;
-  recovered_.kept.push_back(kept);
+  recovered_.kept.push_back(*kept);
   return {};
 }
 

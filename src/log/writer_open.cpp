@@ -92,8 +92,17 @@ Result<void> Writer::take_over(const Reading& found) {
   view_ = last.content.view;
   recovered_.tail = last.content.tail;
   if (Result<void> done = settle(last.content); !done) return done;
-  if (last.content.tail != Tail::broken) return {};
-  return keep_bytes(last.path, last.content.end, tail_name(), last.content.tail_end);
+  if (found.damage || last.content.tail != Tail::broken) return {};
+  Result<void> kept = keep_bytes(last.path, last.content.end, tail_name(), last.content.tail_end);
+  return kept ? clear_tail(last.content) : kept;
+}
+
+// Else the next batch, or a mark, is written over a part of it, and what is left looks like another
+// tail when the log is opened again.
+Result<void> Writer::clear_tail(const SegmentContent& last) {
+  const std::vector<std::byte> zeros(last.tail_end - last.end);
+  if (Result<void> done = file_->write(last.end, zeros); !done) return done;
+  return file_->sync();
 }
 
 // WL1: what is read here may not be on disk yet. The process before may have ended between a write,
