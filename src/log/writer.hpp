@@ -132,10 +132,12 @@ class Writer {
     std::uint64_t digest;
   };
   static Encoded encode(const Segment& segment, Batch& batch);
+  /// The batch, its commit, a mark behind it, and one that says that the log goes on.
+  static std::uint64_t needed_by(const Batch& batch) { return batch.bytes() + 3 * kCommitBytes; }
 
   Result<void> append(Batch& batch);
   Result<void> start_segment(Segment segment, Batch batch);
-  Result<void> fill_spare(std::uint64_t bytes);
+  Result<void> fill_spare(std::uint64_t bytes, std::uint64_t size);
   Result<void> put_mark(std::uint32_t flags);
   [[nodiscard]] bool spare_is_full() const { return spare_bytes_ >= options_.segment_bytes; }
   Result<void> ended(Result<void> result);

@@ -77,11 +77,14 @@ Result<void> Writer::cut(std::uint64_t seq) {
     if (Result<void> done = keep_records(number, std::move(goes)); !done) return done;
   }
   segments_.erase(behind, segments_.end());
+  // The batch may be of a time when segments were larger.
+  const std::uint64_t fits =
+      (kHeaderBytes + needed_by(stays) + kHeaderBytes - 1) / kHeaderBytes * kHeaderBytes;
   Segment segment{.identity = identity_,
                   .number = number,
                   .first = whole.next,
                   .digest = whole.digest,
-                  .bytes = options_.segment_bytes,
+                  .bytes = std::max(options_.segment_bytes, fits),
                   .begins = header->begins && whole.next == header->first,
                   .before = header->before};
   view_ = whole.view;
