@@ -181,9 +181,17 @@ class PosixDisk final : public Disk {
   }
 
  private:
+  // A pipe with the name of a file would block for ever: it is opened without waiting, and refused.
   static Result<std::unique_ptr<File>> opened(const std::string& path, int flags) {
-    Result<UniqueFd> fd = open_fd(path, flags);
+    Result<UniqueFd> fd = open_fd(path, flags | O_NONBLOCK);
     if (!fd) return std::unexpected(fd.error());
+    struct stat found{};
+    if (::fstat(fd->get(), &found) != 0) return fail_system("cannot look at " + path);
+    if (!S_ISREG(found.st_mode)) {
+      return fail(ErrorCode::system, path +
+                                         " is not a file, though it has the name of one; move "
+                                         "it away");
+    }
     return std::make_unique<PosixFile>(std::move(*fd), path);
   }
 };

@@ -204,6 +204,18 @@ TEST_F(PosixDiskTest, EndsALogWhoseDirectoryWasMovedAwayAndLeavesTheOneInItsPlac
   }
 }
 
+TEST_F(PosixDiskTest, RefusesAPipeInsteadOfWaitingForIt) {
+  for (const std::string& name : {segment_name(0), std::string("spare")}) {
+    const std::string pipe = root_ + "/" + name;
+    ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+    const auto writer = Writer::open(*disk_, root_, some_identity(), {.segment_bytes = 16 << 10});
+    ASSERT_FALSE(writer) << name;
+    EXPECT_NE(writer.error().message.find(pipe), std::string::npos) << writer.error().message;
+    EXPECT_FALSE(disk_->create(pipe));
+    ASSERT_EQ(::unlink(pipe.c_str()), 0);
+  }
+}
+
 TEST_F(PosixDiskTest, RefusesADirectoryThatMayNotBeWritten) {
   if (::geteuid() == 0) GTEST_SKIP() << "nothing is refused to root";
   const std::string directory = root_ + "/log";
