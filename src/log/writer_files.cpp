@@ -5,6 +5,11 @@
 #include "log/writer.hpp"
 
 namespace tutti::log {
+namespace {
+
+constexpr std::uint64_t kCopyBytes = 1U << 20;
+
+}  // namespace
 
 // What was kept before stays, so the name is one that no file has.
 Result<std::string> Writer::kept_path(const std::string& name) const {
@@ -80,13 +85,16 @@ Result<void> Writer::keep_bytes(const std::string& path, std::uint64_t begin,
   const Result<std::uint64_t> size = (*from)->size();
   if (!size) return std::unexpected(size.error());
   end = std::min(end, *size);
-  std::vector<std::byte> bytes(end > begin ? end - begin : 0);
-  if (Result<void> done = (*from)->read(begin, bytes); !done) return done;
   const Result<std::string> kept = kept_path(name);
   if (!kept) return std::unexpected(kept.error());
   const Result<std::unique_ptr<File>> to = create(*kept);
   if (!to) return std::unexpected(to.error());
-  if (Result<void> done = (*to)->write(0, bytes); !done) return done;
+  std::vector<std::byte> bytes;
+  for (std::uint64_t at = begin; at < end; at += bytes.size()) {  // a file may have any size
+    bytes.resize(std::min(end - at, kCopyBytes));
+    if (Result<void> done = (*from)->read(at, bytes); !done) return done;
+    if (Result<void> done = (*to)->write(at - begin, bytes); !done) return done;
+  }
   if (Result<void> done = (*to)->sync(); !done) return done;
   if (Result<void> done = disk_.sync_directory(directory_); !done) return done;
   recovered_.kept.push_back(*kept);

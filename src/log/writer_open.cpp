@@ -139,7 +139,8 @@ Result<void> Writer::repair(const Reading& found) {
     }
   }
   if (!segments_.empty()) {
-    Result<void> kept = keep_bytes(segments_.back().path, offset_, tail_name());
+    // What lies behind the size that the file had is not of the log.
+    Result<void> kept = keep_bytes(segments_.back().path, offset_, tail_name(), now_.bytes);
     if (!kept) return kept;
   }
   Result<void> started = start_segment({.identity = identity_,

@@ -216,6 +216,34 @@ TEST_F(PosixDiskTest, RefusesAPipeInsteadOfWaitingForIt) {
   }
 }
 
+// Files with holes: more than there is memory, in nearly no space.
+TEST_F(PosixDiskTest, HasALogWhoseFilesMaySayThatTheyAreHuge) {
+  const WriterOptions options{.segment_bytes = 16 << 10};
+  auto writer = open_writer(*disk_, options, root_);
+  ASSERT_NE(writer, nullptr);
+  for (int i = 0; i < 5; ++i) {  // three to a segment
+    Batch batch;
+    batch.add(record_of(make_entry(writer->next(), 3000, 1)));
+    ASSERT_TRUE(writer->write(batch));
+  }
+  writer.reset();
+  constexpr std::uintmax_t kHuge = 4ULL << 40;
+  std::filesystem::resize_file(root_ + "/" + segment_name(0), kHuge);
+  const auto older = read_log(*disk_, root_);
+  ASSERT_TRUE(older) << older.error().message;
+  EXPECT_FALSE(older->damage);
+  EXPECT_EQ(older->next, 5U);
+  std::filesystem::resize_file(root_ + "/" + segment_name(3), kHuge);
+  const auto newest = read_log(*disk_, root_);
+  ASSERT_TRUE(newest) << newest.error().message;
+  ASSERT_TRUE(newest->damage);
+  EXPECT_NE(newest->damage->what.find("it had 16384"), std::string::npos) << newest->damage->what;
+  EXPECT_EQ(newest->next, 5U);
+  const auto repaired = open_writer(*disk_, {.segment_bytes = 16 << 10, .repair = true}, root_);
+  ASSERT_NE(repaired, nullptr);
+  EXPECT_EQ(repaired->next(), 5U);
+}
+
 TEST_F(PosixDiskTest, RefusesADirectoryThatMayNotBeWritten) {
   if (::geteuid() == 0) GTEST_SKIP() << "nothing is refused to root";
   const std::string directory = root_ + "/log";
