@@ -39,6 +39,15 @@ Result<void> sync_at(const std::string& path) {
   return {};
 }
 
+// A directory that this user may not open, or whose file system has no such call, has nothing that
+// this log has put there.
+Result<void> sync_if_allowed(const std::string& path) {
+  const UniqueFd fd(
+      restarted([&] { return ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); }));
+  if (!fd || restarted([&] { return ::fsync(fd.get()); }) == 0) return {};
+  return errno == EIO ? fail_system("cannot sync " + path) : Result<void>{};
+}
+
 class PosixFile final : public File {
  public:
   PosixFile(UniqueFd fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}
@@ -114,7 +123,8 @@ std::string holder_of(int fd) {
 
 class PosixDisk final : public Disk {
  public:
-  // Each new one is in its parent before anything is put into it (DK2).
+  // Each is in its parent before anything is put into it (DK2). One that is there may be of a
+  // process that was killed before it synced the parent.
   [[nodiscard]] Result<void> make_directory(const std::string& path) override {
     const std::filesystem::path whole(path);
     std::filesystem::path part;
@@ -125,6 +135,8 @@ class PosixDisk final : public Disk {
         if (Result<void> synced = sync_at(parent); !synced) return synced;
       } else if (errno != EEXIST && errno != EISDIR) {
         return fail_system("cannot make the directory " + part.string());
+      } else if (Result<void> synced = sync_if_allowed(parent); !synced) {
+        return synced;
       }
     }
     std::error_code error;
