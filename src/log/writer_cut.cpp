@@ -113,6 +113,7 @@ Result<void> Writer::go_on_at(std::uint64_t seq) {
   Segment segment{.identity = identity_,
                   .number = now_.number + 1,
                   .first = seq,
+                  .digest = digest_,
                   .bytes = options_.segment_bytes,
                   .begins = true,
                   .before = replaces ? now_.before : next_};

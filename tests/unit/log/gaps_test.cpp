@@ -123,6 +123,24 @@ TEST_F(LogGaps, BeginALogThatHasNothingYet) {
   expect_log();
 }
 
+// Two logs that differ only in what comes before the gap are two logs.
+TEST_F(LogGaps, DoNotHideWhatComesBeforeThem) {
+  SimDisk disk;
+  auto other = open_writer(disk, small_segments(2));
+  ASSERT_NE(other, nullptr);
+  for (Writer* writer : {writer_.get(), other.get()}) {
+    ASSERT_TRUE(writer->begin_at(50));
+    Batch batch;
+    add_all(batch, {make_entry(50, 10, 1)});
+    ASSERT_TRUE(writer->write(batch));
+  }
+  const auto one = read_log(disk_, kDirectory);
+  const auto two = read_log(disk, kDirectory);
+  ASSERT_TRUE(one && two);
+  EXPECT_EQ(one->next, two->next);
+  EXPECT_NE(one->digest, two->digest);
+}
+
 // The segment that begins behind the gap is empty, and too small for the first batch.
 TEST_F(LogGaps, StayIfSegmentsAreLargerFromThenOn) {
   begin_at(50);
