@@ -50,6 +50,10 @@ class DirectoryLock {
   virtual ~DirectoryLock() = default;
   DirectoryLock(const DirectoryLock&) = delete;
   DirectoryLock& operator=(const DirectoryLock&) = delete;
+
+  /// An error if the path does not lead to the directory any more: it was moved away or removed,
+  /// and what is there now may be another writer's.
+  [[nodiscard]] virtual Result<void> still_there() const = 0;
 };
 
 enum class Access : std::uint8_t { read, write };
@@ -61,7 +65,8 @@ class Disk {
   Disk(const Disk&) = delete;
   Disk& operator=(const Disk&) = delete;
 
-  /// With its parents; nothing happens if it is there.
+  /// With its parents. Once it has returned they are all there also after a power loss, even if the
+  /// process that made them was killed before it returned.
   [[nodiscard]] virtual Result<void> make_directory(const std::string& path) = 0;
   /// The names of the files in it, sorted; without directories.
   [[nodiscard]] virtual Result<std::vector<std::string>> list(const std::string& path) const = 0;

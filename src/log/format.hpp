@@ -18,7 +18,7 @@
 ///       many records its batch has, and the digest of the log so far.
 ///  LF4  The digest is a sum over records, of their contents and numbers, and of nothing that
 ///       differs between members: logs of members, batched differently, have equal differences of
-///       digests between equal numbers, or one of them has something else.
+///       digests between equal numbers, or one of them has something else. It goes on over gaps.
 /// Source: DESIGN.md's persistence; etcd's wal (records at 8 bytes, so that lengths do not tear).
 #pragma once
 #include <cstddef>

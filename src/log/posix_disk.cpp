@@ -39,6 +39,15 @@ Result<void> sync_at(const std::string& path) {
   return {};
 }
 
+// A directory that this user may not open, or whose file system has no such call, has nothing that
+// this log has put there.
+Result<void> sync_if_allowed(const std::string& path) {
+  const UniqueFd fd(
+      restarted([&] { return ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); }));
+  if (!fd || restarted([&] { return ::fsync(fd.get()); }) == 0) return {};
+  return errno == EIO ? fail_system("cannot sync " + path) : Result<void>{};
+}
+
 class PosixFile final : public File {
  public:
   PosixFile(UniqueFd fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}
@@ -86,10 +95,24 @@ class PosixFile final : public File {
 
 class PosixLock final : public DirectoryLock {
  public:
-  explicit PosixLock(UniqueFd fd) : fd_(std::move(fd)) {}
+  PosixLock(UniqueFd fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}
+
+  [[nodiscard]] Result<void> still_there() const override {
+    struct stat held{};
+    struct stat there{};
+    if (::fstat(fd_.get(), &held) != 0) return fail_system("cannot look at " + path_);
+    if (::stat(path_.c_str(), &there) != 0) {
+      return fail_system("the directory was moved away or removed: cannot look at " + path_);
+    }
+    if (held.st_dev == there.st_dev && held.st_ino == there.st_ino) return {};
+    return fail(ErrorCode::system, path_ +
+                                       " is another file now: the directory was moved away while "
+                                       "the log in it was written; stop the node first");
+  }
 
  private:
   UniqueFd fd_;  // closing it gives the lock back
+  const std::string path_;
 };
 
 std::string holder_of(int fd) {
@@ -100,7 +123,8 @@ std::string holder_of(int fd) {
 
 class PosixDisk final : public Disk {
  public:
-  // Each new one is in its parent before anything is put into it (DK2).
+  // Each is in its parent before anything is put into it (DK2). One that is there may be of a
+  // process that was killed before it synced the parent.
   [[nodiscard]] Result<void> make_directory(const std::string& path) override {
     const std::filesystem::path whole(path);
     std::filesystem::path part;
@@ -111,6 +135,8 @@ class PosixDisk final : public Disk {
         if (Result<void> synced = sync_at(parent); !synced) return synced;
       } else if (errno != EEXIST && errno != EISDIR) {
         return fail_system("cannot make the directory " + part.string());
+      } else if (Result<void> synced = sync_if_allowed(parent); !synced) {
+        return synced;
       }
     }
     std::error_code error;
@@ -163,13 +189,21 @@ class PosixDisk final : public Disk {
         ::pwrite(fd->get(), self.data(), self.size(), 0) != static_cast<ssize_t>(self.size())) {
       return fail_system("cannot write to " + name);
     }
-    return std::make_unique<PosixLock>(std::move(*fd));
+    return std::make_unique<PosixLock>(std::move(*fd), name);
   }
 
  private:
+  // A pipe with the name of a file would block for ever: it is opened without waiting, and refused.
   static Result<std::unique_ptr<File>> opened(const std::string& path, int flags) {
-    Result<UniqueFd> fd = open_fd(path, flags);
+    Result<UniqueFd> fd = open_fd(path, flags | O_NONBLOCK);
     if (!fd) return std::unexpected(fd.error());
+    struct stat found{};
+    if (::fstat(fd->get(), &found) != 0) return fail_system("cannot look at " + path);
+    if (!S_ISREG(found.st_mode)) {
+      return fail(ErrorCode::system, path +
+                                         " is not a file, though it has the name of one; move "
+                                         "it away");
+    }
     return std::make_unique<PosixFile>(std::move(*fd), path);
   }
 };

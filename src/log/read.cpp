@@ -120,7 +120,7 @@ class Reader {
       const SegmentFile& last = out_.segments.back();
       const std::uint64_t before = header.begins ? header.before : header.first;
       const std::uint64_t until = header.begins ? ended_ : out_.next;
-      if (before != until || (!header.begins && header.digest != out_.digest)) {
+      if (before != until || header.digest != out_.digest) {
         damaged(last.path, last.content.broken != 0 ? last.content.broken : last.content.end,
                 before == until ? "what comes before " + candidate.path + " is not what was there"
                                 : "records are missing up to number " + str(before) + ", which " +
@@ -144,9 +144,8 @@ class Reader {
       if (look == kLooksMost || (read && read->broken == broken)) break;
     }
     if (!read) return std::unexpected(std::move(read.error()));
-    if (header.begins) {
-      if (out_.next != header.first || out_.segments.empty()) out_.whole_from = header.first;
-      out_.digest = header.digest;
+    if (header.begins && (out_.next != header.first || out_.segments.empty())) {
+      out_.whole_from = header.first;
     }
     out_.next = read->next;
     ended_ = header.begins && out_.next == header.first ? header.before : out_.next;

@@ -6,8 +6,9 @@
 ///  LR1  A log is its segments, by the numbers of their first records. A segment with a higher
 ///       number cuts the log at its first record: segments that begin there or later and have a
 ///       lower number are dead, and so are the batches of the one before from there on.
-///  LR2  Otherwise a segment goes on where the one before ends, with the same digest, or begins
-///       behind a gap, and says where the one before ends. Anything else is damage, and so is a
+///  LR2  Otherwise a segment goes on where the one before ends, or begins behind a gap and says
+///  where
+///       the one before ends; with the same digest. Anything else is damage, and so is a
 ///       mark that says that another segment follows, where there is none.
 ///  LR3  Files are not read in one moment, and a writer may append, begin segments, cut and release
 ///       meanwhile. So what is wrong counts only if the files in question are still there, and

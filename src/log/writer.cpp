@@ -13,9 +13,6 @@ namespace {
 // The spare file is written and synced in such parts.
 constexpr std::uint64_t kFillBytes = 1U << 20;
 constexpr std::uint64_t kSyncBytes = 4U << 20;
-// Behind the last batch of a segment: a mark, and one that says that the log goes on.
-constexpr std::uint64_t kEndBytes = 2 * kCommitBytes;
-
 // The records' checksums, for where the first one will be. Returns what they add to the digest.
 std::uint64_t seal_all(std::span<std::byte> records, std::uint64_t salt, std::uint64_t offset) {
   std::uint64_t digest = 0;
@@ -72,12 +69,6 @@ Writer::Writer(Disk& disk, std::string directory, Identity identity, WriterOptio
 
 Writer::~Writer() = default;
 
-std::string Writer::kept_name(const std::string& name) const {
-  return "cut-" + std::to_string(now_.number) + "-" + name;
-}
-
-std::string Writer::path_of(const std::string& name) const { return directory_ + "/" + name; }
-
 // WL2.
 Result<void> Writer::ended(Result<void> result) {
   if (result || error_) return result;
@@ -91,7 +82,7 @@ Result<void> Writer::write(Batch& batch) {
   if (error_) return std::unexpected(*error_);
   if (batch.empty()) return {};
   TUTTI_ASSERT(batch.first() == next_, batch.first(), next_);  // LF3
-  const std::uint64_t bytes = batch.bytes() + kCommitBytes + kEndBytes;
+  const std::uint64_t bytes = needed_by(batch);
   if (kHeaderBytes + bytes > options_.segment_bytes) {
     return fail(ErrorCode::invalid_argument, "a batch of " + std::to_string(batch.bytes()) +
                                                  " bytes does not fit into a segment of " +
@@ -100,11 +91,15 @@ Result<void> Writer::write(Batch& batch) {
   }
   Result<void> written;
   if (offset_ + bytes > now_.bytes) {
+    // One that is empty is replaced, and so is what it says about a gap before it.
+    const bool begins = now_.begins && now_.first == next_;
     written = start_segment({.identity = identity_,
                              .number = now_.number + 1,
                              .first = next_,
                              .digest = digest_,
-                             .bytes = options_.segment_bytes},
+                             .bytes = options_.segment_bytes,
+                             .begins = begins,
+                             .before = begins ? now_.before : 0},
                             std::move(batch));
   } else {
     written = append(batch);
@@ -136,7 +131,7 @@ Result<void> Writer::append(Batch& batch) {
 
 // WL1: the new segment gets its name only once its content is synced.
 Result<void> Writer::start_segment(Segment segment, Batch batch) {
-  if (Result<void> done = fill_spare(options_.segment_bytes); !done) return done;
+  if (Result<void> done = fill_spare(segment.bytes, segment.bytes); !done) return done;
   const Result<std::uint64_t> salt = options_.salts();
   if (!salt) return std::unexpected(salt.error());
   segment.salt = *salt;
@@ -144,7 +139,7 @@ Result<void> Writer::start_segment(Segment segment, Batch batch) {
   const std::string path = path_of(segment_name(segment.first));
   if (Result<void> done = spare_->write(0, encoded.bytes); !done) return done;
   if (Result<void> done = spare_->sync(); !done) return done;
-  if (Result<void> done = disk_.rename(path_of(kSpareName), path); !done) return done;
+  if (Result<void> done = rename(path_of(kSpareName), path); !done) return done;
   if (Result<void> done = disk_.sync_directory(directory_); !done) return done;
   if (file_ != nullptr) {  // so that nobody takes away what follows, or a cut, unseen
     if (Result<void> done = put_mark(kGoesOnFlag); !done) return done;
@@ -155,6 +150,7 @@ Result<void> Writer::start_segment(Segment segment, Batch batch) {
   file_ = std::move(*file);
   spare_.reset();
   spare_bytes_ = spare_synced_ = 0;
+  spare_failed_ = false;
   // A segment that is cut in its first batch is replaced.
   if (!segments_.empty() && segments_.back().path == path) {
     segments_.pop_back();
@@ -170,42 +166,23 @@ Result<void> Writer::start_segment(Segment segment, Batch batch) {
   return {};
 }
 
-// A file of its own, as large as they are.
-Result<void> Writer::keep_records(std::uint64_t number, Batch batch) {
-  const Result<std::uint64_t> salt = options_.salts();
-  if (!salt) return std::unexpected(salt.error());
-  const std::uint64_t bytes = kHeaderBytes + batch.bytes() + kCommitBytes;
-  const Segment segment{.identity = identity_,
-                        .number = number,
-                        .salt = *salt,
-                        .first = batch.first(),
-                        .bytes = bytes,
-                        .begins = true};
-  const std::string path = path_of(kept_name(segment_name(batch.first())));
-  const Result<std::unique_ptr<File>> file = disk_.create(path);
-  if (!file) return std::unexpected(file.error());
-  if (Result<void> done = (*file)->write(0, encode(segment, batch).bytes); !done) return done;
-  if (Result<void> done = (*file)->sync(); !done) return done;
-  return disk_.sync_directory(directory_);
-}
-
-Result<void> Writer::fill_spare(std::uint64_t bytes) {
+Result<void> Writer::fill_spare(std::uint64_t bytes, std::uint64_t size) {
   if (spare_ == nullptr) {
-    Result<std::unique_ptr<File>> created = disk_.create(path_of(kSpareName));
+    Result<std::unique_ptr<File>> created = create(path_of(kSpareName));
     if (!created) return std::unexpected(std::move(created.error()));
     spare_ = std::move(*created);
     spare_bytes_ = spare_synced_ = 0;
   }
   static constexpr std::array<std::byte, kFillBytes> kZeros{};
-  while (bytes != 0 && !spare_is_full()) {
-    const std::uint64_t most = std::min(bytes, options_.segment_bytes - spare_bytes_);
+  while (bytes != 0 && spare_bytes_ < size) {
+    const std::uint64_t most = std::min(bytes, size - spare_bytes_);
     const std::uint64_t part = std::min<std::uint64_t>(most, kZeros.size());
     const auto zeros = std::span(kZeros).first(part);
     if (Result<void> done = spare_->write(spare_bytes_, zeros); !done) return done;
     spare_bytes_ += part;
     bytes -= part;
     const std::uint64_t unsynced = spare_bytes_ - spare_synced_;
-    if (unsynced == 0 || (unsynced < kSyncBytes && !spare_is_full())) continue;
+    if (unsynced == 0 || (unsynced < kSyncBytes && spare_bytes_ < size)) continue;
     if (Result<void> done = spare_->sync(); !done) return done;
     spare_synced_ = spare_bytes_;
   }
@@ -214,9 +191,14 @@ Result<void> Writer::fill_spare(std::uint64_t bytes) {
 
 Result<bool> Writer::prepare(std::uint64_t bytes) {
   if (error_) return std::unexpected(*error_);
-  if (spare_is_full()) return false;
-  if (Result<void> done = ended(fill_spare(bytes)); !done) return std::unexpected(done.error());
-  return !spare_is_full();
+  if (spare_is_full() || spare_failed_) return false;
+  if (fill_spare(bytes, options_.segment_bytes)) return !spare_is_full();
+  // Nothing of the log is in it. Without it, there is also room for what else is on the disk.
+  spare_failed_ = true;
+  spare_.reset();
+  spare_bytes_ = spare_synced_ = 0;
+  static_cast<void>(remove(path_of(kSpareName)));  // else it is created anew all the same
+  return false;
 }
 
 Result<void> Writer::put_mark(std::uint32_t flags) {

@@ -6,16 +6,18 @@
 ///  WL1  next() grows only after the data, and the directory entries that lead to it, were synced
 ///       without an error (P2).
 ///  WL2  After an error nothing is written any more, by this object: no write or sync is tried
-///  again
-///       on the same pages, and each call returns that error (P6, P7). What next() says stays true.
+///       again on the same pages, and each call returns that error (P6, P7). What next() says stays
+///       true. An error of prepare() is none: nothing of the log is in that file.
 ///  WL3  What was synced is never changed in place. To cut a log, a new segment is put behind the
 ///       one that it cuts (LR1). Only what is left of a batch that was not synced is overwritten.
 ///       That is harmless where it stays, too: its commit claims nothing about what comes later
 ///       (LF2).
 ///  WL4  Opening can stop at any step, any number of times, and begins again from what it finds.
+///  WL5  Files are made, renamed and removed by their paths: only if the directory is still there.
 /// A directory has the segments, named by the number of their first record, `LOCK`, `spare` (the
 /// next segment's file, filled with zeros, so that a sync need not write where its blocks are), and
-/// files `cut-N-*` with what was cut from the log when its newest segment had the number N.
+/// files `cut-N-*` with what was cut from the log when its newest segment had the number N; none of
+/// them is ever replaced.
 /// Threads: one at a time. All calls may block for as long as the disk does.
 #pragma once
 #include <cstddef>
@@ -74,7 +76,8 @@ class Writer {
   [[nodiscard]] Result<void> write(Batch& batch);
   /// Fills so many bytes more of the spare file. Whoever calls it after each write, with twice what
   /// that one wrote, never waits for the rest of it when a segment is full.
-  /// True if there is more of it.
+  /// True if there is more of it. If the disk fails, or is full, there is no spare file until the
+  /// segment is full: this is tried once more then, and is an error of the log only then.
   [[nodiscard]] Result<bool> prepare(std::uint64_t bytes);
   /// Nothing is waiting: marks what was written as synced (LF2), without a sync of its own.
   [[nodiscard]] Result<void> rest();
@@ -103,16 +106,25 @@ class Writer {
   Result<void> recover();
   Result<void> take_over(const Reading& found);
   Result<void> settle(const SegmentContent& last);
+  Result<void> clear_tail(const SegmentContent& last);
   Result<void> repair(const Reading& found);
+  Result<void> find_spare();
+
+  // writer_files.cpp
+  Result<std::unique_ptr<File>> create(const std::string& path);
+  Result<void> rename(const std::string& from, const std::string& to);
+  Result<void> remove(const std::string& path);
+  Result<void> keep_records(std::uint64_t number, Batch batch);
+  Result<void> keep_files(const std::vector<std::string>& paths);
   Result<void> keep_bytes(const std::string& path, std::uint64_t begin, const std::string& name,
                           std::uint64_t end = ~0ULL);
   [[nodiscard]] std::string tail_name() const;
-  Result<void> find_spare();
+  [[nodiscard]] std::string path_of(const std::string& name) const;
+  [[nodiscard]] Result<std::string> kept_path(const std::string& name) const;
 
   // writer_cut.cpp
   Result<void> release_oldest();
   Result<void> cut(std::uint64_t seq);
-  Result<void> keep_files(const std::vector<std::string>& paths);
   Result<void> go_on_at(std::uint64_t seq);
 
   struct Encoded {
@@ -120,14 +132,13 @@ class Writer {
     std::uint64_t digest;
   };
   static Encoded encode(const Segment& segment, Batch& batch);
+  /// The batch, its commit, a mark behind it, and one that says that the log goes on.
+  static std::uint64_t needed_by(const Batch& batch) { return batch.bytes() + 3 * kCommitBytes; }
 
   Result<void> append(Batch& batch);
   Result<void> start_segment(Segment segment, Batch batch);
-  Result<void> keep_records(std::uint64_t number, Batch batch);
-  Result<void> fill_spare(std::uint64_t bytes);
+  Result<void> fill_spare(std::uint64_t bytes, std::uint64_t size);
   Result<void> put_mark(std::uint32_t flags);
-  [[nodiscard]] std::string path_of(const std::string& name) const;
-  [[nodiscard]] std::string kept_name(const std::string& name) const;
   [[nodiscard]] bool spare_is_full() const { return spare_bytes_ >= options_.segment_bytes; }
   Result<void> ended(Result<void> result);
 
@@ -147,6 +158,7 @@ class Writer {
   std::unique_ptr<File> spare_;
   std::uint64_t spare_bytes_ = 0;   // filled so far
   std::uint64_t spare_synced_ = 0;  // of these, synced
+  bool spare_failed_ = false;       // it could not be filled since the segment was begun
   Recovered recovered_{};
   std::optional<Error> error_{};
 };

@@ -20,7 +20,7 @@ Result<void> Writer::release_oldest() {
   const Kept oldest = segments_.front();
   const bool serves = !spare_is_full() && oldest.bytes == options_.segment_bytes;
   const std::string spare = path_of(kSpareName);
-  Result<void> done = serves ? disk_.rename(oldest.path, spare) : disk_.remove(oldest.path);
+  Result<void> done = serves ? rename(oldest.path, spare) : remove(oldest.path);
   if (!done) return done;
   segments_.erase(segments_.begin());
   if (done = disk_.sync_directory(directory_); !done || !serves) return done;
@@ -77,11 +77,14 @@ Result<void> Writer::cut(std::uint64_t seq) {
     if (Result<void> done = keep_records(number, std::move(goes)); !done) return done;
   }
   segments_.erase(behind, segments_.end());
+  // The batch may be of a time when segments were larger.
+  const std::uint64_t fits =
+      (kHeaderBytes + needed_by(stays) + kHeaderBytes - 1) / kHeaderBytes * kHeaderBytes;
   Segment segment{.identity = identity_,
                   .number = number,
                   .first = whole.next,
                   .digest = whole.digest,
-                  .bytes = options_.segment_bytes,
+                  .bytes = std::max(options_.segment_bytes, fits),
                   .begins = header->begins && whole.next == header->first,
                   .before = header->before};
   view_ = whole.view;
@@ -110,25 +113,14 @@ Result<void> Writer::go_on_at(std::uint64_t seq) {
   Segment segment{.identity = identity_,
                   .number = now_.number + 1,
                   .first = seq,
+                  .digest = digest_,
                   .bytes = options_.segment_bytes,
                   .begins = true,
                   .before = replaces ? now_.before : next_};
   if (Result<void> done = start_segment(std::move(segment), {}); !done || !replaces) return done;
   segments_.erase(segments_.end() - 2);
-  if (Result<void> done = disk_.remove(last); !done) return done;
+  if (Result<void> done = remove(last); !done) return done;
   return disk_.sync_directory(directory_);
-}
-
-// What is behind a cut, whole segments of it: under names that no log has. The last one first, and
-// synced: of a log that is repaired, what is left would be whole if the first one went before it.
-Result<void> Writer::keep_files(const std::vector<std::string>& paths) {
-  for (const std::string& path : std::views::reverse(paths)) {
-    const std::string kept = path_of(kept_name(path.substr(path.rfind('/') + 1)));
-    if (Result<void> done = disk_.rename(path, kept); !done) return done;
-    if (Result<void> done = disk_.sync_directory(directory_); !done) return done;
-    recovered_.kept.push_back(kept);
-  }
-  return {};
 }
 
 }  // namespace tutti::log

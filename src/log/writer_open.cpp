@@ -92,8 +92,17 @@ Result<void> Writer::take_over(const Reading& found) {
   view_ = last.content.view;
   recovered_.tail = last.content.tail;
   if (Result<void> done = settle(last.content); !done) return done;
-  if (last.content.tail != Tail::broken) return {};
-  return keep_bytes(last.path, last.content.end, tail_name(), last.content.tail_end);
+  if (found.damage || last.content.tail != Tail::broken) return {};
+  Result<void> kept = keep_bytes(last.path, last.content.end, tail_name(), last.content.tail_end);
+  return kept ? clear_tail(last.content) : kept;
+}
+
+// Else the next batch, or a mark, is written over a part of it, and what is left looks like another
+// tail when the log is opened again.
+Result<void> Writer::clear_tail(const SegmentContent& last) {
+  const std::vector<std::byte> zeros(last.tail_end - last.end);
+  if (Result<void> done = file_->write(last.end, zeros); !done) return done;
+  return file_->sync();
 }
 
 // WL1: what is read here may not be on disk yet. The process before may have ended between a write,
@@ -130,7 +139,8 @@ Result<void> Writer::repair(const Reading& found) {
     }
   }
   if (!segments_.empty()) {
-    Result<void> kept = keep_bytes(segments_.back().path, offset_, tail_name());
+    // What lies behind the size that the file had is not of the log.
+    Result<void> kept = keep_bytes(segments_.back().path, offset_, tail_name(), now_.bytes);
     if (!kept) return kept;
   }
   Result<void> started = start_segment({.identity = identity_,
@@ -141,27 +151,6 @@ Result<void> Writer::repair(const Reading& found) {
                                         .begins = segments_.empty()},
                                        {});
   return started ? keep_files(behind) : started;
-}
-
-std::string Writer::tail_name() const { return std::to_string(next_) + ".bytes"; }
-
-Result<void> Writer::keep_bytes(const std::string& path, std::uint64_t begin,
-                                const std::string& name, std::uint64_t end) {
-  const Result<std::unique_ptr<File>> from = disk_.open(path, Access::read);
-  if (!from) return std::unexpected(from.error());
-  const Result<std::uint64_t> size = (*from)->size();
-  if (!size) return std::unexpected(size.error());
-  end = std::min(end, *size);
-  std::vector<std::byte> bytes(end > begin ? end - begin : 0);
-  if (Result<void> done = (*from)->read(begin, bytes); !done) return done;
-  const std::string kept = path_of(kept_name(name));
-  const Result<std::unique_ptr<File>> to = disk_.create(kept);
-  if (!to) return std::unexpected(to.error());
-  if (Result<void> done = (*to)->write(0, bytes); !done) return done;
-  if (Result<void> done = (*to)->sync(); !done) return done;
-  if (Result<void> done = disk_.sync_directory(directory_); !done) return done;
-  recovered_.kept.push_back(kept);
-  return {};
 }
 
 }  // namespace tutti::log

@@ -114,6 +114,7 @@ class SimDisk::HeldLock final : public log::DirectoryLock {
   HeldLock(std::shared_ptr<std::set<std::string>> locks, std::string path)
       : locks_(std::move(locks)), path_(std::move(path)) {}
   ~HeldLock() override { locks_->erase(path_); }
+  Result<void> still_there() const override { return {}; }  // nobody moves directories here
 
  private:
   const std::shared_ptr<std::set<std::string>> locks_;
@@ -169,9 +170,13 @@ SimDisk::InodePtr SimDisk::find(const std::string& path) const {
 }
 
 Result<void> SimDisk::make_directory(const std::string& path) {
-  if (directories_.contains(path)) return {};
-  if (auto asked = ask({.step = DiskStep::make_directory, .path = path}); !asked) return asked;
-  directories_.try_emplace(path);
+  if (!directories_.contains(path)) {
+    if (auto asked = ask({.step = DiskStep::make_directory, .path = path}); !asked) return asked;
+    directories_.try_emplace(path);
+  }
+  const DiskOperation sync{.step = DiskStep::sync_directory, .path = folder_of(path)};
+  if (auto asked = ask(sync); !asked) return asked;
+  directories_[path].in_parent = true;
   return {};
 }
 
@@ -283,11 +288,13 @@ std::unique_ptr<SimDisk> SimDisk::after_power_loss(std::uint64_t seed) const {
   auto left = std::make_unique<SimDisk>();
   std::map<const Inode*, InodePtr> survivors;
   for (const auto& [path, directory] : directories_) {
+    if (!directory.in_parent && random.below(8) >= mood.entry_eighths) continue;
     Names names = directory.durable;
     for (const Change& change : directory.pending) {
       if (random.below(8) < mood.entry_eighths) apply(change, names);
     }
     Directory& copy = left->directories_[path];
+    copy.in_parent = true;
     for (const auto& [name, inode] : names) {
       InodePtr& survivor = survivors[inode.get()];
       if (survivor == nullptr) {
@@ -331,6 +338,7 @@ void SimDisk::put(const std::string& path, std::vector<std::byte> bytes) {
   inode->durable = bytes;
   inode->now = std::move(bytes);
   Directory& directory = directories_[folder_of(path)];
+  directory.in_parent = true;
   directory.now[name_of(path)] = inode;
   directory.durable[name_of(path)] = inode;
 }

@@ -5,7 +5,7 @@
 /// Invariants, which are DK1 to DK3 of log/disk.hpp and nothing more:
 ///  SD1  What was synced is in every image. Of what was only written, each 512 bytes of a file are
 ///       there as after any of the writes to them, or half-way between two of these, and each
-///       entry of a directory is there or not, independently of all others.
+///       entry of a directory is there or not, independently of all others; so is a directory.
 ///  SD2  A sync that fails drops the data that it should have made durable: the file reads as
 ///       written, later syncs succeed, and no image has that data, only the file's length.
 /// Threads: one. Locks are held by the objects, and an image begins without any.
@@ -116,6 +116,7 @@ class SimDisk final : public log::Disk {
     Names durable{};
     Names now{};
     std::vector<Change> pending{};
+    bool in_parent = false;  ///< and synced there; else a power loss may take it with all in it
     void change(Change change);
   };
   /// How much of what was not synced an image keeps.

@@ -78,12 +78,19 @@ class Judge {
     return nullptr;
   }
 
+  // The directory was not made yet, or that was not on disk.
+  bool is_gone(const SimDisk& image, const Possible& possible) {
+    if (image.list(kDirectory)) return false;
+    if (possible.before.next != 0) fail("before it is opened", "the directory is gone");
+    return true;
+  }
+
   void judge(const SimDisk& disk, std::uint64_t seed, const Possible& possible) {
     if (wrong_) return;
     ++images_;
     image_ = seed;
     const auto image = disk.after_power_loss(seed);
-    if (!image->list(kDirectory)) return;  // the directory was not made yet
+    if (is_gone(*image, possible)) return;
     const Expected* found = match(*image, possible, "before it is opened");
     if (found != nullptr) judge_open(*image, *found);
   }
@@ -114,7 +121,7 @@ class Judge {
     if (wrong_) return;
     image_ = seed;
     const auto image = disk.after_power_loss(seed);
-    if (!image->list(kDirectory)) return;
+    if (is_gone(*image, possible)) return;
     const Expected* found = match(*image, possible, "before it is opened");
     if (found == nullptr) return;
     image->on_operation([&](const DiskOperation& operation) {

@@ -88,7 +88,7 @@ struct Expected {
   std::uint64_t needed = 0;  ///< records from this number on may not be missing
   std::uint64_t digest = 0;  ///< up to next
   std::vector<Entry> entries{};
-  std::vector<std::uint64_t> begins{0};  ///< where it began, with digest 0
+  std::vector<std::uint64_t> begins{0};  ///< where it began, and behind gaps
 
   void append(const std::vector<Entry>& more) {
     for (const Entry& entry : more) {
@@ -101,7 +101,6 @@ struct Expected {
     if (begins.back() == next) begins.pop_back();  // it had nothing
     begins.push_back(seq);
     next = seq;
-    digest = 0;
   }
   void cut_to(std::uint64_t seq) {
     while (!entries.empty() && entries.back().seq >= seq) entries.pop_back();
@@ -109,9 +108,7 @@ struct Expected {
     next = entries.empty() ? begins.back() : std::max(entries.back().seq + 1, begins.back());
     needed = std::min(needed, next);
     digest = 0;
-    for (auto it = entries.rbegin(); it != entries.rend() && it->seq >= begins.back(); ++it) {
-      digest += digest_of_entry(*it);
-    }
+    for (const Entry& entry : entries) digest += digest_of_entry(entry);
   }
 };
 

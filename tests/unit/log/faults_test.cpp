@@ -57,7 +57,7 @@ void expect_goes_on(SimDisk& disk, const Possible& possible, const char* when) {
   EXPECT_NE(found_on(*left, {now, now}, why), nullptr) << why;
 }
 
-// LW2: no call does anything to the disk.
+// WL2: no call does anything to the disk.
 void expect_ended(Writer& writer, const std::uint64_t& operations, const Possible& possible) {
   const std::uint64_t before = operations;
   const std::uint64_t next = writer.next();
@@ -82,20 +82,27 @@ bool fails_once(std::uint64_t seed, std::uint64_t at, DiskFate fate,
   std::uint64_t operations = 0;
   std::uint64_t matching = 0;
   DiskOperation failed{};
+  bool preparing = false;
+  const Trace* now = nullptr;  // once it is made
   Trace trace(seed, [&](const SimDisk&, const Possible&, const DiskOperation& operation) {
     ++operations;
     if (!of_kind(operation) || ++matching != at) return DiskFate::done;
     failed = operation;
+    preparing = now != nullptr && now->preparing();
     return fate;
   });
+  now = &trace;
   for (int i = 0; i < kFaultSteps && trace.ok(); ++i) trace.step();
   EXPECT_FALSE(trace.wrong());
   if (matching < at) return false;
   SCOPED_TRACE("seed " + std::to_string(seed) + ", operation " + std::to_string(at) + ", step " +
                std::to_string(static_cast<int>(failed.step)) + " of " + failed.path + ", fate " +
                std::to_string(static_cast<int>(fate)));
-  EXPECT_TRUE(trace.error()) << "nobody was told";
-  if (!trace.error()) return true;
+  EXPECT_EQ(trace.error().has_value(), !preparing) << "told, or not told";
+  if (!trace.error()) {  // the log goes on
+    expect_goes_on(*trace.disk().after_power_loss(at), trace.possible(), "without a spare file");
+    return true;
+  }
   EXPECT_NE(trace.error()->message.find(failed.path), std::string::npos) << trace.error()->message;
   Possible possible = trace.possible();
   if (trace.writer() != nullptr) {
@@ -134,6 +141,43 @@ TEST(Faults, OfEachWriteWithoutSpaceEndTheLogWithoutLoss) {
 TEST(Faults, OfEachReadEndTheLogWithoutLoss) {
   fail_each(DiskFate::io_error,
             [](const DiskOperation& operation) { return !operation.changes(); });
+}
+
+// The current segment has room: what is written there, and the log, do not need the spare file yet.
+TEST(Faults, OfAFullDiskEndTheLogOnlyOnceItsSegmentIsFull) {
+  SimDisk disk;
+  const auto writer = open_writer(disk, small_segments(1));
+  ASSERT_NE(writer, nullptr);
+  bool full = true;
+  std::uint64_t spare_writes = 0;
+  disk.on_operation([&](const DiskOperation& operation) {
+    const bool spare = operation.path.ends_with("/spare");
+    spare_writes += spare ? 1 : 0;
+    return full && spare && operation.step == DiskStep::write ? DiskFate::no_space : DiskFate::done;
+  });
+  const auto write = [&] {
+    Batch batch;
+    add_all(batch, {make_entry(writer->next(), 3000, 1)});
+    return writer->write(batch);
+  };
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE(write());
+    EXPECT_EQ(writer->prepare(4096), false);
+    ASSERT_TRUE(writer->rest());
+  }
+  EXPECT_FALSE(disk.has(kDirectory + "/spare")) << "it takes the last space";
+  EXPECT_EQ(spare_writes, 3U) << "create, write, remove: not again with each write";
+  full = false;
+  ASSERT_TRUE(write()) << "there is space in time";
+  EXPECT_EQ(writer->prepare(4096), true);
+  full = true;
+  EXPECT_EQ(writer->prepare(4096), false);
+  Result<void> written;
+  for (int i = 0; i < 4 && written; ++i) written = write();
+  ASSERT_FALSE(written);
+  EXPECT_NE(written.error().message.find("/spare"), std::string::npos) << written.error().message;
+  EXPECT_EQ(writer->next(), 6U);
+  EXPECT_FALSE(writer->prepare(4096));
 }
 
 TEST(Faults, OfPermissionsEndTheLogWithoutLoss) {

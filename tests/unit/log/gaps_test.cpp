@@ -22,10 +22,10 @@ class LogGaps : public ::testing::Test {
     write(5);
   }
 
-  void write(std::uint64_t records) {
+  void write(std::uint64_t records, std::size_t bytes = 100) {
     std::vector<Entry> entries;
     for (std::uint64_t i = 0; i < records; ++i) {
-      entries.push_back(make_entry(writer_->next() + i, 100, ++seed_));
+      entries.push_back(make_entry(writer_->next() + i, bytes, ++seed_));
     }
     Batch batch;
     add_all(batch, entries);
@@ -120,6 +120,62 @@ TEST_F(LogGaps, BeginALogThatHasNothingYet) {
   begin_at(1000);
   EXPECT_EQ(writer_->first(), 1000U);
   write(3);
+  expect_log();
+}
+
+// Two logs that differ only in what comes before the gap are two logs.
+TEST_F(LogGaps, DoNotHideWhatComesBeforeThem) {
+  SimDisk disk;
+  auto other = open_writer(disk, small_segments(2));
+  ASSERT_NE(other, nullptr);
+  for (Writer* writer : {writer_.get(), other.get()}) {
+    ASSERT_TRUE(writer->begin_at(50));
+    Batch batch;
+    add_all(batch, {make_entry(50, 10, 1)});
+    ASSERT_TRUE(writer->write(batch));
+  }
+  const auto one = read_log(disk_, kDirectory);
+  const auto two = read_log(disk, kDirectory);
+  ASSERT_TRUE(one && two);
+  EXPECT_EQ(one->next, two->next);
+  EXPECT_NE(one->digest, two->digest);
+}
+
+// The segment that begins behind the gap is empty, and too small for the first batch.
+TEST_F(LogGaps, StayIfSegmentsAreLargerFromThenOn) {
+  begin_at(50);
+  writer_.reset();
+  WriterOptions larger = small_segments(4);
+  larger.segment_bytes = 64 << 10;
+  writer_ = open_writer(disk_, larger);
+  ASSERT_NE(writer_, nullptr);
+  write(2, 15'000);
+  expect_log();
+  writer_.reset();
+  writer_ = open_writer(disk_, larger);
+  ASSERT_NE(writer_, nullptr);
+  expect_log();
+  cut_to(7);
+  expect_log();
+}
+
+TEST_F(LogGaps, AsideACutKeepsTheFirstPartOfABatchLargerThanSegmentsAreNow) {
+  writer_.reset();
+  WriterOptions larger = small_segments(5);
+  larger.segment_bytes = 64 << 10;
+  writer_ = open_writer(disk_, larger);
+  ASSERT_NE(writer_, nullptr);
+  write(4, 8000);
+  writer_.reset();
+  writer_ = open_writer(disk_, small_segments(6));
+  ASSERT_NE(writer_, nullptr);
+  cut_to(13);
+  expect_log();
+  write(2);
+  expect_log();
+  writer_.reset();
+  writer_ = open_writer(disk_, small_segments(7));
+  ASSERT_NE(writer_, nullptr);
   expect_log();
 }
 

@@ -173,6 +173,77 @@ TEST_F(PosixDiskTest, EndsALogWhoseDirectoryWasRemoved) {
   EXPECT_FALSE(writer->rest());
 }
 
+TEST_F(PosixDiskTest, EndsALogWhoseDirectoryWasMovedAwayAndLeavesTheOneInItsPlace) {
+  const std::string directory = root_ + "/log";
+  const WriterOptions options{.segment_bytes = 16 << 10};
+  const auto write = [](Writer& writer) {
+    Batch batch;
+    batch.add(record_of(make_entry(writer.next(), 3000, 1)));
+    return writer.write(batch);
+  };
+  const auto first = open_writer(*disk_, options, directory);
+  ASSERT_NE(first, nullptr);
+  ASSERT_TRUE(write(*first));
+  ASSERT_TRUE(first->prepare(options.segment_bytes));
+  std::filesystem::rename(directory, directory + ".old");
+  const auto second = open_writer(*disk_, options, directory);
+  ASSERT_NE(second, nullptr);
+  ASSERT_TRUE(second->prepare(options.segment_bytes));
+  Result<void> written;
+  for (int i = 0; i < 100 && written; ++i) written = write(*first);
+  ASSERT_FALSE(written);
+  EXPECT_NE(written.error().message.find(directory), std::string::npos) << written.error().message;
+  EXPECT_TRUE(std::filesystem::exists(directory + "/spare"));
+  for (int i = 0; i < 8; ++i) ASSERT_TRUE(write(*second));
+  for (const auto& [path, next] :
+       {std::pair(directory, second->next()), std::pair(directory + ".old", first->next())}) {
+    const auto found = read_log(*disk_, path);
+    ASSERT_TRUE(found) << found.error().message;
+    EXPECT_FALSE(found->damage) << to_string(*found->damage);
+    EXPECT_EQ(found->next, next);
+  }
+}
+
+TEST_F(PosixDiskTest, RefusesAPipeInsteadOfWaitingForIt) {
+  for (const std::string& name : {segment_name(0), std::string("spare")}) {
+    const std::string pipe = root_ + "/" + name;
+    ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+    const auto writer = Writer::open(*disk_, root_, some_identity(), {.segment_bytes = 16 << 10});
+    ASSERT_FALSE(writer) << name;
+    EXPECT_NE(writer.error().message.find(pipe), std::string::npos) << writer.error().message;
+    EXPECT_FALSE(disk_->create(pipe));
+    ASSERT_EQ(::unlink(pipe.c_str()), 0);
+  }
+}
+
+// Files with holes: more than there is memory, in nearly no space.
+TEST_F(PosixDiskTest, HasALogWhoseFilesMaySayThatTheyAreHuge) {
+  const WriterOptions options{.segment_bytes = 16 << 10};
+  auto writer = open_writer(*disk_, options, root_);
+  ASSERT_NE(writer, nullptr);
+  for (int i = 0; i < 5; ++i) {  // three to a segment
+    Batch batch;
+    batch.add(record_of(make_entry(writer->next(), 3000, 1)));
+    ASSERT_TRUE(writer->write(batch));
+  }
+  writer.reset();
+  constexpr std::uintmax_t kHuge = 4ULL << 40;
+  std::filesystem::resize_file(root_ + "/" + segment_name(0), kHuge);
+  const auto older = read_log(*disk_, root_);
+  ASSERT_TRUE(older) << older.error().message;
+  EXPECT_FALSE(older->damage);
+  EXPECT_EQ(older->next, 5U);
+  std::filesystem::resize_file(root_ + "/" + segment_name(3), kHuge);
+  const auto newest = read_log(*disk_, root_);
+  ASSERT_TRUE(newest) << newest.error().message;
+  ASSERT_TRUE(newest->damage);
+  EXPECT_NE(newest->damage->what.find("it had 16384"), std::string::npos) << newest->damage->what;
+  EXPECT_EQ(newest->next, 5U);
+  const auto repaired = open_writer(*disk_, {.segment_bytes = 16 << 10, .repair = true}, root_);
+  ASSERT_NE(repaired, nullptr);
+  EXPECT_EQ(repaired->next(), 5U);
+}
+
 TEST_F(PosixDiskTest, RefusesADirectoryThatMayNotBeWritten) {
   if (::geteuid() == 0) GTEST_SKIP() << "nothing is refused to root";
   const std::string directory = root_ + "/log";

@@ -95,6 +95,21 @@ TEST_F(SimDiskTest, LosesEntriesIndependentlyUntilTheDirectoryIsSynced) {
   EXPECT_EQ(seen(), (std::set<Names>{{"b", "c"}, {"c"}}));
 }
 
+TEST_F(SimDiskTest, MayLoseADirectoryUntilItIsMadeAgainOrItsParentWasSynced) {
+  disk_.on_operation([](const DiskOperation& operation) {
+    return operation.step == DiskStep::sync_directory ? DiskFate::io_error : DiskFate::done;
+  });
+  EXPECT_FALSE(disk_.make_directory("/e"));
+  disk_.on_operation({});
+  EXPECT_TRUE(disk_.list("/e"));
+  ASSERT_TRUE(disk_.create("/e/a"));
+  ASSERT_TRUE(disk_.sync_directory("/e"));
+  EXPECT_FALSE(disk_.after_power_loss(SimDisk::kNothingKept)->list("/e"));
+  EXPECT_TRUE(disk_.after_power_loss(SimDisk::kAllKept)->has("/e/a"));
+  ASSERT_TRUE(disk_.make_directory("/e"));
+  EXPECT_TRUE(disk_.after_power_loss(SimDisk::kNothingKept)->has("/e/a"));
+}
+
 TEST_F(SimDiskTest, DropsWhatASyncThatFailedShouldHaveKept) {
   ASSERT_TRUE(file_->write(0, filled(512, 2)));
   disk_.on_operation([](const DiskOperation& operation) {

@@ -49,6 +49,8 @@ class Trace {
   [[nodiscard]] const std::optional<Error>& error() const { return error_; }
   [[nodiscard]] const tutti::testing::SimDisk& disk() const { return *disk_; }
   [[nodiscard]] const Possible& possible() const { return possible_; }
+  /// Errors of this call are not told.
+  [[nodiscard]] bool preparing() const { return preparing_; }
   /// Nothing if it could not be opened.
   [[nodiscard]] Writer* writer() { return writer_.get(); }
 
@@ -58,7 +60,9 @@ class Trace {
     if (kind < 60) {
       write();
     } else if (kind < 70) {
+      preparing_ = true;
       const Result<bool> more = writer_->prepare(random_.below(8 << 10));
+      preparing_ = false;
       done("prepare", more ? Result<void>{} : std::unexpected(more.error()));
     } else if (kind < 80) {
       done("rest", writer_->rest());
@@ -164,6 +168,7 @@ class Trace {
   Possible possible_{};
   std::uint64_t view_ = 1;
   bool asking_ = true;
+  bool preparing_ = false;
   bool wrong_ = false;
   std::optional<Error> error_{};
   std::unique_ptr<Writer> writer_;
