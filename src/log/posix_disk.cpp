@@ -48,9 +48,19 @@ Result<void> sync_if_allowed(const std::string& path) {
   return errno == EIO ? fail_system("cannot sync " + path) : Result<void>{};
 }
 
+// A log that root repairs stays that of its node's user. Where root may not do so, on some file
+// systems, the file is root's.
+void give_to_owner(const UniqueFd& fd, const std::string& directory) {
+  struct stat owner{};
+  if (::geteuid() != 0 || ::stat(directory.c_str(), &owner) != 0) return;
+  [[maybe_unused]] const int ignored = ::fchown(fd.get(), owner.st_uid, owner.st_gid);
+}
+
 class PosixFile final : public File {
  public:
   PosixFile(UniqueFd fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}
+
+  [[nodiscard]] const UniqueFd& fd() const { return fd_; }
 
   [[nodiscard]] Result<std::uint64_t> size() const override {
     struct stat found{};
@@ -162,7 +172,10 @@ class PosixDisk final : public Disk {
     return opened(path, access == Access::read ? O_RDONLY : O_RDWR);
   }
   [[nodiscard]] Result<std::unique_ptr<File>> create(const std::string& path) override {
-    return opened(path, O_RDWR | O_CREAT | O_TRUNC);
+    Result<std::unique_ptr<PosixFile>> file = opened(path, O_RDWR | O_CREAT | O_TRUNC);
+    if (!file) return std::unexpected(std::move(file.error()));
+    give_to_owner((*file)->fd(), path.substr(0, path.rfind('/') + 1));
+    return std::move(*file);
   }
   [[nodiscard]] Result<void> rename(const std::string& from, const std::string& to) override {
     if (::rename(from.c_str(), to.c_str()) == 0) return {};
@@ -179,6 +192,7 @@ class PosixDisk final : public Disk {
     const std::string name = path + "/LOCK";
     Result<UniqueFd> fd = open_fd(name, O_RDWR | O_CREAT);
     if (!fd) return std::unexpected(fd.error());
+    give_to_owner(*fd, path);
     if (restarted([&] { return ::flock(fd->get(), LOCK_EX | LOCK_NB); }) != 0) {
       if (errno != EWOULDBLOCK) return fail_system("cannot lock " + name);
       return fail(ErrorCode::system, "another node uses " + path + holder_of(fd->get()) +
@@ -194,7 +208,7 @@ class PosixDisk final : public Disk {
 
  private:
   // A pipe with the name of a file would block for ever: it is opened without waiting, and refused.
-  static Result<std::unique_ptr<File>> opened(const std::string& path, int flags) {
+  static Result<std::unique_ptr<PosixFile>> opened(const std::string& path, int flags) {
     Result<UniqueFd> fd = open_fd(path, flags | O_NONBLOCK);
     if (!fd) return std::unexpected(fd.error());
     struct stat found{};

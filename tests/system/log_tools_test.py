@@ -1,15 +1,17 @@
 """`tutti log` looks at whole logs, also while they grow, and prints what docs/log.md says."""
 
+import fcntl
 import re
 import signal
 import struct
 import subprocess
+import termios
 import threading
 import unittest
 from pathlib import Path
 
 from log_support import HEADER_BYTES, RECORD_BYTES, SEGMENT_BYTES, Log, LogTest, crc32c, hexed
-from support import TUTTI, tutti
+from support import TUTTI, tutti, wait_until
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "log.md"
 
@@ -183,6 +185,43 @@ class Following(LogTest):
         follower.stdout.close()
         self.assertEqual(follower.wait(), 1)
         self.assertIn("standard output", follower.stderr.read())
+
+    def test_it_ends_when_another_directory_is_there(self):
+        for poll in ((), ("--poll",)):
+            with self.subTest(poll=poll):
+                log = self.log("moved" + "".join(poll))
+                log.add("one")
+                follower = self.follow(log, *poll)
+                follower.stdout.readline()
+                log.directory.rename(str(log.directory) + ".old")
+                self.log(log.directory.name).add("another one")
+                self.assertEqual(follower.wait(), 1)
+                self.assertIn(str(log.directory), follower.stderr.read())
+                self.assertEqual(follower.stdout.read(), "")
+
+    def test_it_ends_when_a_directory_above_is_moved(self):
+        (self.folder / "state").mkdir()
+        log = self.log("state/orders")
+        log.add("one")
+        follower = self.follow(log)
+        follower.stdout.readline()
+        (self.folder / "state").rename(self.folder / "old")
+        self.assertEqual(follower.wait(), 1)
+
+    def test_a_signal_ends_it_though_its_output_is_not_read(self):
+        log = self.log(segment_bytes=1 << 20)
+        log.add("one")
+        follower = self.follow(log)
+        follower.stdout.readline()
+        log.add("x" * 200_000)  # more than a pipe holds
+
+        def waiting():
+            size = fcntl.ioctl(follower.stdout, termios.FIONREAD, b"\0" * 4)
+            return int.from_bytes(size, "little") > 60_000
+
+        wait_until(waiting, "its pipe is full")
+        follower.send_signal(signal.SIGTERM)
+        self.assertEqual(follower.wait(), 128 + signal.SIGTERM)
 
     def test_the_commands_read_while_it_is_written(self):
         """No lock is taken, and a log that grows, and lets go of segments, is never damaged."""

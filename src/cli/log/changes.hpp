@@ -1,7 +1,7 @@
 /// \file changes.hpp
 /// Waits until a directory's files change, or the user has enough.
 #pragma once
-#include <csignal>
+#include <optional>
 #include <string>
 
 #include "base/unique_fd.hpp"
@@ -9,32 +9,37 @@
 namespace tutti::cli {
 
 /// Uses inotify; where that cannot be had (no watches left), or is not wanted (a network's file
-/// system does not tell what other hosts do), something may have changed every kPauseMs. Blocks
-/// SIGINT, SIGTERM and SIGHUP outside of wait(), so that none of them comes between a look and the
-/// wait.
+/// system does not tell what other hosts do), something may have changed every kPauseMs. SIGINT,
+/// SIGTERM and SIGHUP are blocked within wait() alone, so that none of them comes between a look at
+/// interrupted() and the wait, and each still comes while output is written.
 class Changes {
  public:
-  enum class Event { changed, interrupted, reader_gone };
+  enum class Event { changed, interrupted, reader_gone, directory_gone };
 
-  Changes(const std::string& directory, bool use_inotify);
-  ~Changes();
+  Changes(std::string directory, bool use_inotify);
   Changes(const Changes&) = delete;
   Changes& operator=(const Changes&) = delete;
 
   /// Returns once something may have changed since the last call returned, at least kPauseMs after
-  /// it did; or at once after a signal, or once no program reads standard output any more.
+  /// it did; or at once after a signal, or once no program reads standard output any more; or once
+  /// the path does not lead to the directory any more.
   [[nodiscard]] Event wait();
 
   /// A writer may sync thousands of times a second, and each look reads a file.
   static constexpr long kPauseMs = 100;
+  static constexpr long kLookAtDirectoryMs = 1000;
 
  private:
-  /// Until `fd` is readable, or that time is over if it is not negative.
-  [[nodiscard]] Event wait_for(int fd, long at_most_ms) const;
+  class Blocked;
+  /// Until `fd` is readable, if it is one; nothing once that time is over.
+  [[nodiscard]] std::optional<Event> wait_for(const Blocked& blocked, int fd,
+                                              long at_most_ms) const;
+  [[nodiscard]] bool is_gone() const;
   void forget_past();
 
+  const std::string path_;
+  const UniqueFd directory_;  // held, so that no other gets its inode
   UniqueFd inotify_;
-  sigset_t mask_{};  // as it was before
 };
 
 }  // namespace tutti::cli

@@ -65,7 +65,7 @@ class Tail {
   }
 
   int follow(const log::Reading& reading) {
-    note_interrupt();
+    note_interrupt(kGiveUpSeconds);  // it may be writing to a pipe that is full
     Changes changes(directory_, !options_.poll);
     Follower follower(*disk_, directory_, reading, tell_move);
     for (;;) {
@@ -75,6 +75,12 @@ class Tail {
           break;
         case Changes::Event::interrupted:
           return kExitOk;
+        case Changes::Event::directory_gone:
+          log_error(directory_ +
+                    ": the directory was moved away, removed or replaced, so what is written to "
+                    "its log is not seen any more; run the command again with the path of the "
+                    "log that you want to follow");
+          return kExitError;
         case Changes::Event::reader_gone:
           log_error("the program that read standard output has ended");
           return kExitError;

@@ -244,6 +244,22 @@ TEST_F(PosixDiskTest, HasALogWhoseFilesMaySayThatTheyAreHuge) {
   EXPECT_EQ(repaired->next(), 5U);
 }
 
+TEST_F(PosixDiskTest, GivesWhatRootMakesToTheOwnerOfTheDirectory) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root may give files away";
+  const std::string directory = root_ + "/log";
+  ASSERT_TRUE(disk_->make_directory(directory));
+  ASSERT_EQ(::chown(directory.c_str(), 1234, 4321), 0);
+  ASSERT_NE(open_writer(*disk_, {.segment_bytes = 16 << 10}, directory), nullptr);
+  const auto names = disk_->list(directory);
+  EXPECT_EQ(names->size(), 2U);
+  for (const std::string& name : *names) {
+    struct stat found{};
+    ASSERT_EQ(::stat((directory + "/" + name).c_str(), &found), 0) << name;
+    EXPECT_EQ(found.st_uid, 1234U) << name;
+    EXPECT_EQ(found.st_gid, 4321U) << name;
+  }
+}
+
 TEST_F(PosixDiskTest, RefusesADirectoryThatMayNotBeWritten) {
   if (::geteuid() == 0) GTEST_SKIP() << "nothing is refused to root";
   const std::string directory = root_ + "/log";
