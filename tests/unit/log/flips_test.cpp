@@ -21,6 +21,14 @@ namespace {
 
 constexpr std::array<int, 5> kMasks{0x01, 0x80, 0xff, 0x20, 0x5a};
 
+// With the address sanitizer each takes ten times as long: then every fifth byte is changed, which
+// comes by every field, for records are at multiples of 8.
+#ifdef __SANITIZE_ADDRESS__
+constexpr std::size_t kStride = 5;
+#else
+constexpr std::size_t kStride = 1;
+#endif
+
 std::size_t masks_for_each_byte() {
   std::size_t number = 1;
   if (const char* wish = std::getenv("TUTTI_CRASH_IMAGES")) {
@@ -56,7 +64,7 @@ void for_each_flip(SampleLog& log,
                    const std::function<void(const std::string&, std::uint64_t)>& what) {
   for (const std::string& path : log.segments()) {
     std::vector<std::byte> bytes = log.disk.contents(path);
-    for (std::size_t at = 0; at < bytes.size(); ++at) {
+    for (std::size_t at = 0; at < bytes.size(); at += kStride) {
       for (std::size_t i = 0; i < masks_for_each_byte(); ++i) {
         const auto mask = static_cast<std::byte>(kMasks[(at + i) % kMasks.size()]);
         bytes[at] ^= mask;
@@ -136,7 +144,7 @@ TEST(Flips, OfALogThatWasClosedAreDamageOrChangeNothing) {
   ASSERT_TRUE(log.writer->close());
   Flips flips(log);
   flips.run();
-  EXPECT_GT(flips.damaged, 30'000U);
+  EXPECT_GT(flips.damaged, 30'000U / kStride);
   EXPECT_GT(flips.dead, 0U);
   EXPECT_EQ(flips.cut, 0U);
 }
@@ -146,8 +154,8 @@ TEST(Flips, OfALogThatStoppedCutAtMostTheLastBatch) {
   log.writer.reset();
   Flips flips(log);
   flips.run();
-  EXPECT_GT(flips.damaged, 30'000U);
-  EXPECT_GT(flips.cut, 100U);
+  EXPECT_GT(flips.damaged, 30'000U / kStride);
+  EXPECT_GT(flips.cut, 100U / kStride);
 }
 
 }  // namespace
