@@ -13,6 +13,7 @@ namespace {
 // The spare file is written and synced in such parts.
 constexpr std::uint64_t kFillBytes = 1U << 20;
 constexpr std::uint64_t kSyncBytes = 4U << 20;
+
 // The records' checksums, for where the first one will be. Returns what they add to the digest.
 std::uint64_t seal_all(std::span<std::byte> records, std::uint64_t salt, std::uint64_t offset) {
   std::uint64_t digest = 0;

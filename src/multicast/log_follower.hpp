@@ -4,7 +4,7 @@
 ///
 /// Invariants:
 ///  FO1  The log takes what is stable at Level::atomic, in the group's order, and nothing else
-///       (docs/restart-model.md, Z3): it goes by the bounds of the view that is delivered in.
+///       (docs/restart-model.md, Z3): it goes by the same bounds as the application.
 ///  FO2  A member says `persisted` only of what its disk has (LogSink), and at Level::durable the
 ///       application is handed only what comes before the least `persisted` of the newest view. It
 ///       only grows: what was durable once stays so.
