@@ -94,22 +94,24 @@ bool Agreement<Memory>::all_promised() const {
 template <class Memory>
 void Agreement<Memory>::lead(Effects& effects) {
   if (proposed_) return count_votes();
-  if (!all_promised()) return;
-  std::optional<Proposal> proposal;
-  if (Proposal accepted; adopt_accepted(accepted)) {
-    if (accepted.next.id == 0) return;  // another accepted one, which has not landed whole
-    proposal = std::move(accepted);
-  } else {
-    proposal = questions_.propose();
-  }
-  if (!proposal) return;
+  if (!all_promised()) return pending_.reset();
+  if (!pending_) pending_ = to_propose();
+  if (!pending_ || !questions_.is_kept(*pending_, rows_.rank())) return;
   // We accept from lower ranks only until we lead.
   TUTTI_ASSERT(accepted_ / 2 <= rows_.rank().value, accepted_, rows_.rank().value, view().id);
-  TUTTI_ASSERT(proposal->next.id == view().id + 1, proposal->next.id, rows_.rank().value,
-               view().id);
+  TUTTI_ASSERT(view().id == 0 || pending_->next.id == view().id + 1, pending_->next.id,
+               rows_.rank().value, view().id);
   proposed_ = true;
-  accept(*proposal, rows_.rank(), effects);
+  accept(*std::exchange(pending_, {}), rows_.rank(), effects);
   count_votes();
+}
+
+template <class Memory>
+std::optional<Proposal> Agreement<Memory>::to_propose() const {
+  Proposal accepted;
+  if (!adopt_accepted(accepted)) return questions_.propose();
+  if (accepted.next.id == 0) return {};  // another accepted one, which has not landed whole
+  return accepted;
 }
 
 // The proposal of the highest ballot that any of us accepted. True if there is one; `out` is empty
@@ -139,9 +141,8 @@ void Agreement<Memory>::follow(Effects& effects) {
   const std::optional<Proposal> proposal =
       proposal_of(view().members[leader].slot, view().id, said);
   // J7: an incarnation that was here before us may be in it; then it is not for us to accept.
-  if (proposal && (view().id != 0 || proposal->next.contains(rows_.self()))) {
-    accept(*proposal, leader, effects);
-  }
+  if (!proposal || (view().id == 0 && !proposal->next.contains(rows_.self()))) return;
+  if (questions_.is_kept(*proposal, leader)) accept(*proposal, leader, effects);
 }
 
 // L5: the proposal first, where the last one is not, then the word that says so.
@@ -269,6 +270,7 @@ template <class Memory>
 void Agreement<Memory>::begin_view() {
   proposed_ = cleared_ = false;
   settled_ = accepted_ = 0;
+  pending_.reset();
   own_.reset();
   decision_.reset();
 }

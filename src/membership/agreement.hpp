@@ -42,6 +42,8 @@ class AgreementQuestions {
   /// (L4).
   virtual void clear_next(Effects& effects) = 0;
   virtual void decided(const Proposal& proposal) = 0;
+  /// What this member is about to accept is on disk, if it keeps that (ViewLog). False: not yet.
+  [[nodiscard]] virtual bool is_kept(const Proposal& proposal, Rank ballot) = 0;
 };
 
 template <class Memory>
@@ -66,6 +68,10 @@ class Agreement {
 
   [[nodiscard]] const std::optional<Proposal>& decision() const { return decision_; }
   [[nodiscard]] bool has_accepted() const { return accepted_ != 0; }
+  /// What was decided is on disk here, as accepted: accept_decision() may follow.
+  [[nodiscard]] bool has_kept_decision() const {
+    return own_ == decision_ || questions_.is_kept(*decision_, decision_ballot_);
+  }
   /// L6: accepts what was decided, if it has not. True if it has not: that must be published first.
   bool accept_decision(Effects& effects);
   /// To be called by a joiner once the view of the rows is the decided one. All members that
@@ -86,6 +92,7 @@ class Agreement {
   [[nodiscard]] bool settled_as_we(Rank rank) const;
   [[nodiscard]] bool all_promised() const;
   void lead(Effects& effects);
+  [[nodiscard]] std::optional<Proposal> to_propose() const;
   [[nodiscard]] bool adopt_accepted(Proposal& out) const;
   void follow(Effects& effects);
   void accept(const Proposal& proposal, Rank ballot, Effects& effects);
@@ -101,10 +108,11 @@ class Agreement {
   AgreementQuestions& questions_;
   IndexedBy<Rank, bool> voters_;  // scratch: whose acceptances count_votes() found
   bool proposed_ = false;
-  bool cleared_ = false;         // blocks of the next view
-  std::uint64_t settled_ = 0;    // as published
-  std::uint64_t accepted_ = 0;   // as published
-  std::optional<Proposal> own_;  // the accepted one
+  bool cleared_ = false;             // blocks of the next view
+  std::uint64_t settled_ = 0;        // as published
+  std::uint64_t accepted_ = 0;       // as published
+  std::optional<Proposal> pending_;  // to be proposed, once it is on disk
+  std::optional<Proposal> own_;      // the accepted one
   std::optional<Proposal> decision_;
   Rank decision_ballot_{};
 };

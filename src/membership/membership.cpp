@@ -48,6 +48,7 @@ bool Membership<Memory>::step(Effects& effects) {
   } else {
     hear_decision();
     leave_alone();
+    if (!confirmed_ && options_.log != nullptr) tell_confirmed();
     if (!stopped_ && !agreement_.decision()) follow_course(effects);
   }
   if (stopped_) return true;

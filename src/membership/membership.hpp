@@ -32,6 +32,7 @@
 #include "membership/proposal.hpp"
 #include "membership/quorum.hpp"
 #include "membership/suspicion.hpp"
+#include "membership/view_log.hpp"
 #include "membership/view_rows.hpp"
 #include "multicast/subgroup.hpp"
 #include "predicates/predicate_loop.hpp"
@@ -86,6 +87,10 @@ struct MembershipOptions {
   bool may_create = true;
   /// Once so many founders are connected, they wait for the others so long after the last arrival.
   std::uint64_t create_after_ns = 500'000'000;
+  /// What this member keeps on disk of its views; null: nothing. It outlives the membership.
+  ViewLog* log = nullptr;
+  /// It founds this view with just these nodes, in the place of the first one.
+  std::optional<RestartView> restarts{};
   /// Which members may go on. The rule outlives the membership.
   const Quorum* quorum = &kPrimaryQuorum;
 };
@@ -179,6 +184,17 @@ class Membership final : public Stepped, private AgreementQuestions {
   // What is proposed.
   [[nodiscard]] std::optional<Proposal> propose() override;
   [[nodiscard]] bool is_sensible(const Proposal& proposal) const override;
+  [[nodiscard]] bool is_kept(const Proposal& proposal, Rank ballot) override;
+  /// Of the view that follows view 0, if this node founds it.
+  [[nodiscard]] std::uint64_t first_view() const {
+    return options_.restarts ? options_.restarts->id : kFirstView;
+  }
+  [[nodiscard]] bool joins_in(const View& next) const {
+    return view().id == 0 && next.id != first_view();
+  }
+  [[nodiscard]] std::uint64_t first_seq_in(const Proposal& decision, std::size_t group) const;
+  [[nodiscard]] bool is_install_kept(const Proposal& decision) const;
+  void tell_confirmed();
   [[nodiscard]] std::optional<Proposal> first_proposal();
   [[nodiscard]] std::optional<Proposal> next_proposal();
   [[nodiscard]] std::vector<ViewMember> joiners() const;
@@ -211,6 +227,7 @@ class Membership final : public Stepped, private AgreementQuestions {
   bool wedged_ = false;
   bool filled_ = false;  // a group posted in this step what a suspected member sent
   bool decision_shown_ = false;
+  bool confirmed_ = false;  // the view is, and was told to the log
   std::optional<StopReason> stopped_;
   std::vector<Slot> greeted_;  // came, and have not been told all yet
   std::uint64_t last_came_ns_ = 0;

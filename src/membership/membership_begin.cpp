@@ -34,6 +34,7 @@ bool Membership<Memory>::group_exists() const {
 // The node in that slot is connected, and does not only join an existing group.
 template <class Memory>
 bool Membership<Memory>::is_founder(Slot slot) const {
+  if (options_.restarts && !options_.restarts->has(slot)) return false;
   return ready_[slot] != 0 && !rows_.says_suspected(rank_in_view_0(slot), slot);
 }
 
@@ -42,6 +43,7 @@ bool Membership<Memory>::time_to_create() const {
   if (!options_.may_create) return false;
   std::size_t here = 1;
   for (const Slot slot : ready_.indices()) here += is_founder(slot) ? 1 : 0;
+  if (options_.restarts) return here == options_.restarts->members.size();
   if (here == ready_.size()) return true;
   return quorum().may_create(here, ready_.size(), options_.founders) &&
          now_ns_ - last_came_ns_ >= options_.create_after_ns;

@@ -35,8 +35,9 @@ template <class Memory>
 bool Membership<Memory>::apply_decision(Effects& effects) {
   const Proposal& decision = *agreement_.decision();
   const ViewMember& self = rows_.self();
-  if (view().id + 1 == decision.next.id) {  // else we join
+  if (!joins_in(decision.next)) {
     if (!decision_shown_) {
+      if (!agreement_.has_kept_decision()) return false;
       if (agreement_.accept_decision(effects)) publish(effects);  // L6
       rows_.set(ViewWords::kDecided, 1);
       publish(effects);
@@ -79,8 +80,44 @@ bool Membership<Memory>::apply_decision(Effects& effects) {
       return false;
     }
   }
+  if (!is_install_kept(decision)) return false;
   enter(Proposal(decision), effects);
   return true;
+}
+
+// Of the next view. Members that were in the view before have counted, the others are told.
+template <class Memory>
+std::uint64_t Membership<Memory>::first_seq_in(const Proposal& decision, std::size_t group) const {
+  const bool logged = groups_[group].seat.options().logged;
+  if (joins_in(decision.next)) return logged ? decision.cuts[group].next_seq : kUnknownSeq;
+  if (view().id != 0) return groups_[group].subgroup->next_seq();
+  return options_.restarts ? options_.restarts->firsts[group] : 0;
+}
+
+template <class Memory>
+bool Membership<Memory>::is_install_kept(const Proposal& decision) const {
+  if (options_.log == nullptr) return true;
+  std::vector<std::uint64_t> firsts;
+  for (std::size_t g = 0; g < groups_.size(); ++g) {
+    const bool logged = groups_[g].seat.options().logged;
+    firsts.push_back(logged ? first_seq_in(decision, g) : 0);
+  }
+  return options_.log->has_installed(decision.next, firsts);
+}
+
+template <class Memory>
+bool Membership<Memory>::is_kept(const Proposal& proposal, Rank ballot) {
+  return options_.log == nullptr ||
+         options_.log->has_accepted(view().id, proposal, ballot.value + 1);
+}
+
+// Z10.
+template <class Memory>
+void Membership<Memory>::tell_confirmed() {
+  const auto is_confirmed = [](const Group& group) { return group.subgroup->is_on_disks(); };
+  if (!std::ranges::all_of(groups_, is_confirmed)) return;
+  confirmed_ = true;
+  options_.log->confirmed(view().id);
 }
 
 // L4.
@@ -120,6 +157,9 @@ void Membership<Memory>::enter(const Proposal& decision, Effects& effects) {
   const View& next = decision.next;
   TUTTI_ASSERT(view().id == 0 || next.id == view().id + 1, next.id, view().id, rows_.rank().value);
   const View before = view().id == 0 ? View{} : view();
+  const bool joins = joins_in(next);
+  std::vector<std::uint64_t> firsts;
+  for (std::size_t g = 0; g < groups_.size(); ++g) firsts.push_back(first_seq_in(decision, g));
   std::vector<ViewMember> suspects;
   for (const Rank rank : before.ranks()) {
     if (suspicion_.of(rank)) suspects.push_back(before.members[rank]);
@@ -143,7 +183,7 @@ void Membership<Memory>::enter(const Proposal& decision, Effects& effects) {
   orphaned_since_ns_.reset();
   rows_.enter(next);
   // A joiner may have taken part in founding, in a block that is now this view's.
-  if (before.id == 0 && next.id != kFirstView) {
+  if (joins) {
     clear_blocks(next.id, next.members, effects);
     agreement_.show_joined(decision, effects);
   }
@@ -157,14 +197,14 @@ void Membership<Memory>::enter(const Proposal& decision, Effects& effects) {
     events_.left_before(member, in_order);
     if (in_order) leavers_.push_back({member, now_ns_ + options_.suspect_after_ns});
   }
-  wedged_ = decision_shown_ = false;
+  wedged_ = decision_shown_ = confirmed_ = false;
   suspicion_.begin_view();
   agreement_.begin_view();
 
-  for (Group& group : groups_) {
+  for (std::size_t g = 0; g < groups_.size(); ++g) {
+    Group& group = groups_[g];
     auto [shape, in_row] = group.seat.in(next, rows_.row_of());
-    const bool joins = before.id == 0 && next.id != kFirstView;
-    shape.first_seq = joins ? kUnknownSeq : before.id == 0 ? 0 : group.subgroup->next_seq();
+    shape.first_seq = firsts[g];
     shape.own_base_records = joins || before.id == 0 ? 0 : group.subgroup->own_records_before();
     const std::vector<Slot> peers = in_row.peers;
     const std::uint32_t base = group.subgroup->enter(shape, std::move(in_row));

@@ -19,7 +19,7 @@ bool Membership<Memory>::is_sensible(const Proposal& proposal) const {
     if (member.slot.value >= options_.nodes.size()) return false;
   }
   // Founders bring no state, so no member takes one from them.
-  if (next.id == kFirstView && next.survivors != 0) return false;
+  if (next.id == first_view() && next.survivors != 0) return false;
   if (view().id + 1 != next.id) return true;
   for (std::size_t g = 0; g < groups_.size(); ++g) {
     if (!groups_[g].subgroup->is_sensible(proposal.cuts[g])) return false;
@@ -37,7 +37,7 @@ std::optional<Proposal> Membership<Memory>::propose() {
 template <class Memory>
 std::optional<Proposal> Membership<Memory>::first_proposal() {
   Proposal proposal;
-  proposal.next.id = kFirstView;
+  proposal.next.id = first_view();
   for (const Slot slot : ready_.indices()) {
     if (suspicion_.of(rank_in_view_0(slot))) continue;
     const bool own = slot == options_.self;
@@ -50,11 +50,20 @@ std::optional<Proposal> Membership<Memory>::first_proposal() {
       if (rows_.life(one.slot, ViewWords::ready(other.slot)) != other.incarnation) return {};
     }
   }
-  if (!quorum().may_create(proposal.next.members.size(), ready_.size(), options_.founders)) {
+  const std::size_t here = proposal.next.members.size();
+  const bool enough = options_.restarts
+                          ? here == options_.restarts->members.size()
+                          : quorum().may_create(here, ready_.size(), options_.founders);
+  if (!enough) {
     stop(StopReason::minority);
     return {};
   }
   proposal.cuts.resize(groups_.size());
+  if (options_.restarts) {
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
+      proposal.cuts[g].next_seq = options_.restarts->firsts[g];
+    }
+  }
   return proposal;
 }
 

@@ -74,7 +74,7 @@ bool contradicts_itself(const Proposal& proposal) {
 
 std::size_t proposal_words(std::size_t nodes, std::span<const std::uint32_t> senders_by_group) {
   std::size_t words = kHeader + 3 + 2 * (1 + 2 * nodes) + 1;
-  for (const std::uint32_t senders : senders_by_group) words += 1 + cut_words_max(senders);
+  for (const std::uint32_t senders : senders_by_group) words += 2 + cut_words_max(senders);
   return words;
 }
 
@@ -91,6 +91,7 @@ std::vector<std::uint64_t> encode(const Proposal& proposal) {
   for (const Cut& cut : proposal.cuts) {
     words.push_back(cut.words.size());
     words.insert(words.end(), cut.words.begin(), cut.words.end());
+    words.push_back(cut.next_seq);
   }
   words[1] = words.size();
   words[0] = digest_of(std::span(words).subspan(1));
@@ -112,6 +113,7 @@ std::optional<Proposal> decode(std::span<const std::uint64_t> words) {
   for (Cut& cut : proposal.cuts) {
     cut.words.resize(reader.count(1));
     for (std::uint64_t& word : cut.words) word = reader.word();
+    cut.next_seq = reader.word();
   }
   if (!reader.whole() || contradicts_itself(proposal)) return {};
   return proposal;

@@ -11,6 +11,9 @@ namespace tutti {
 
 struct Cut {
   std::vector<std::uint64_t> words{};
+  /// Of a group that is logged: the number of the next view's first message, which members that
+  /// join, or that restart from their logs, cannot count. 0 of others.
+  std::uint64_t next_seq = 0;
 
   friend bool operator==(const Cut&, const Cut&) = default;
 };

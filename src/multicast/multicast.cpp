@@ -161,6 +161,20 @@ std::uint64_t Multicast<Memory>::least_persisted() const {
 }
 
 template <class Memory>
+bool Multicast<Memory>::is_on_disks() const {
+  const GroupShape& shape = state_.shape;
+  const std::optional<std::uint64_t> first = first_seq();
+  std::uint32_t many = 0;
+  for (const Rank m : shape.ranks()) {
+    const std::uint64_t persisted =
+        m == shape.self ? persisted_
+                        : state_.blocks.count(m, persisted_word(shape.order, shape.senders()));
+    if (first && persisted >= *first) ++many;
+  }
+  return 2 * many > shape.members();
+}
+
+template <class Memory>
 void Multicast<Memory>::tell_end() {
   if (!dissemination_->has_posted_all()) return;
   state_.owes_end_mark = false;

@@ -57,6 +57,9 @@ class Multicast {
   /// The least that a member of this view says. kAllPersisted where the level does not wait for it.
   [[nodiscard]] std::uint64_t least_persisted() const;
 
+  /// A majority of the members says that everything before this view is on its disk.
+  [[nodiscard]] bool is_on_disks() const;
+
   /// Number of the view's first message, from any member that says it. Nothing: not known yet.
   [[nodiscard]] std::optional<std::uint64_t> first_seq() const;
   /// Says it to others that joined as well: all that told it may be lost before they hear of it.

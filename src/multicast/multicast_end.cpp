@@ -53,6 +53,13 @@ std::optional<Cut> Multicast<Memory>::find_cut(const IndexedBy<Rank, bool>& goes
                shape.members(), shape.view, shape.self);
   TUTTI_ASSERT(state_.wedged, shape.view, shape.self);  // I5: else our own words still move
   std::optional<Cut> cut = order_->find_cut(goes_on, follower);
+  if (cut && shape.logged) {
+    const std::optional<std::uint64_t> first = first_seq();
+    if (!first) return {};
+    const std::optional<ViewEnd> end = order_->count_cut(*cut, *first, follower);
+    if (!end) return {};
+    cut->next_seq = end->next_seq;
+  }
   TUTTI_ASSERT(!cut || cut->words.size() <= cut_words_max(shape.senders()), cut->words.size(),
                shape.senders(), shape.view, shape.self);
   return cut;
@@ -66,8 +73,9 @@ bool Multicast<Memory>::apply_cut(const Cut& cut, const Follower<Memory>& follow
   TUTTI_ASSERT(shape.members() == 0 || state_.wedged, shape.view, shape.self);
   const std::optional<std::uint64_t> first = first_seq();
   if (!first) return false;
-  std::optional<ViewEnd> end = order_->apply_cut(cut, *first, follower);
+  std::optional<ViewEnd> end = order_->count_cut(cut, *first, follower);
   if (!end) return false;
+  order_->set_end(cut, *end);
   end_ = std::move(*end);
   state_.bounds.make_final();
   return true;

@@ -116,11 +116,13 @@ class GroupOrder {
   /// where a sender's words or records cannot be (ViewState::violation).
   [[nodiscard]] virtual std::optional<Cut> find_cut(const IndexedBy<Rank, bool>& goes_on,
                                                     const Follower<Memory>& follower) = 0;
-  /// Counts what comes before the cut, for a view whose first message has that number, and sets the
-  /// bounds, which are closed, to that. Nothing: to be tried again, delivery moves just now or what
-  /// it reads is not what was sent (ViewState::overtaken).
-  [[nodiscard]] virtual std::optional<ViewEnd> apply_cut(const Cut& cut, std::uint64_t first_seq,
-                                                         const Follower<Memory>& follower) = 0;
+  /// Counts what comes before the cut, for a view whose first message has that number. Nothing: to
+  /// be tried again, delivery moves just now or what it reads is not what was sent
+  /// (ViewState::overtaken).
+  [[nodiscard]] virtual std::optional<ViewEnd> count_cut(
+      const Cut& cut, std::uint64_t first_seq, const Follower<Memory>& follower) const = 0;
+  /// Sets the bounds, which are closed, to what count_cut() has found.
+  virtual void set_end(const Cut& cut, const ViewEnd& end) = 0;
   /// Delivery has reached the cut that was applied.
   [[nodiscard]] virtual bool at_cut(const Cut& cut, const ViewEnd& end,
                                     const Follower<Memory>& follower) const = 0;

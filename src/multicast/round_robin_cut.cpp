@@ -92,24 +92,26 @@ std::optional<Cut> RoundRobin<Memory>::find_cut(const IndexedBy<Rank, bool>& goe
   return pack(cut);
 }
 
-// Later views may stamp anew, or unstamp, what comes after the cut: delivery, which may still have
-// far to go, does not look there.
 template <class Memory>
-std::optional<ViewEnd> RoundRobin<Memory>::apply_cut(const Cut& words, std::uint64_t first_seq,
-                                                     const Follower<Memory>& follower) {
+std::optional<ViewEnd> RoundRobin<Memory>::count_cut(const Cut& words, std::uint64_t first_seq,
+                                                     const Follower<Memory>& follower) const {
   const RoundCut cut = unpack_round_cut(words);
-  const GroupShape& shape = state_.shape;
   IndexedBy<SenderIndex, std::uint64_t> before;
-  for (const SenderIndex s : shape.sender_indices()) {
+  for (const SenderIndex s : state_.shape.sender_indices()) {
     const std::uint64_t rounds = cut.round + (s < cut.sender ? 1 : 0);
     before.push_back(std::min(rounds, cut.received[s]));
   }
-  std::optional<ViewEnd> out = this->count_before(before, first_seq, follower);
-  if (!out) return {};
-  for (const SenderIndex s : shape.sender_indices()) {
-    state_.set_end(s, out->records[s], cut.round + (s < cut.sender ? 1 : 0));
+  return this->count_before(before, first_seq, follower);
+}
+
+// Later views may stamp anew, or unstamp, what comes after the cut: delivery, which may still have
+// far to go, does not look there.
+template <class Memory>
+void RoundRobin<Memory>::set_end(const Cut& words, const ViewEnd& end) {
+  const RoundCut cut = unpack_round_cut(words);
+  for (const SenderIndex s : state_.shape.sender_indices()) {
+    state_.set_end(s, end.records[s], cut.round + (s < cut.sender ? 1 : 0));
   }
-  return out;
 }
 
 template <class Memory>

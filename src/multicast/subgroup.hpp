@@ -52,8 +52,8 @@ class Subgroup final : public Stepped {
   bool deliver() override;
   /// One turn of the group's own delivery thread. True if anything was delivered.
   bool deliver_here();
-  /// In place of it, where the application takes messages: lends it the next batch, of at most
-  /// `max`. release_here() comes before the next take_here().
+  /// In place of it, where the application takes: lends the next batch, of at most `max`.
+  /// release_here() comes before the next take_here().
   [[nodiscard]] Taken take_here(std::size_t max);
   bool release_here();
   /// The view of the batch that is lent.
@@ -67,7 +67,6 @@ class Subgroup final : public Stepped {
   /// Null if this member is not a sender.
   [[nodiscard]] SendRing* ring() { return ring_ ? &*ring_ : nullptr; }
   [[nodiscard]] bool is_sender() const { return ring_.has_value(); }
-
   /// Ends the group for good: nothing is stepped or delivered from now on.
   void halt();
   /// The application sends and is handed nothing more, for good; the group goes on. Any thread.
@@ -75,7 +74,6 @@ class Subgroup final : public Stepped {
   /// On the predicate thread: true once no other thread reads others' rows, but one with a loan.
   [[nodiscard]] bool at_rest();
   [[nodiscard]] bool at_rest_but_for_a_loan();
-
   /// Views that are kept (Z1): 1, once everything before the newest was delivered here.
   [[nodiscard]] std::size_t views_kept() const { return views_.size(); }
 
@@ -92,6 +90,10 @@ class Subgroup final : public Stepped {
   /// The number of the view's first message: older members tell joiners, and these each other.
   [[nodiscard]] bool knows_first_seq() const {
     return now_->started() || now_->multicast.first_seq().has_value();
+  }
+  /// A majority of the members has on disk what comes before this view; or it is not logged.
+  [[nodiscard]] bool is_on_disks() const {
+    return !now_->shape.logged || (now_->started() && now_->multicast.is_on_disks());
   }
   /// While held, no space of our ring is used again.
   void hold_space(bool held) { now_->multicast.hold_space(held); }
@@ -158,7 +160,6 @@ class Subgroup final : public Stepped {
   [[nodiscard]] bool complete() const { return complete_.load(std::memory_order_acquire); }
   /// `member` has said that it delivered everything there will be.
   [[nodiscard]] bool complete_at(Rank member) const { return now_->multicast.complete_at(member); }
-
   /// Now and then, before lag(): notes how far we are. True: the next step tells all.
   bool note_course(std::uint64_t now_ns);
   /// How far `member` is behind us; how far we are, if it is ourselves. On the predicate thread.

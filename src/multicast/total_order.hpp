@@ -29,7 +29,7 @@ class TotalOrder : public GroupOrder<Memory> {
   [[nodiscard]] virtual std::uint64_t rounds_before(std::uint64_t position,
                                                     SenderIndex sender) const = 0;
   /// Counts the records that are in these rounds of each sender, and the messages among them. See
-  /// apply_cut().
+  /// count_cut().
   [[nodiscard]] std::optional<ViewEnd> count_before(
       const IndexedBy<SenderIndex, std::uint64_t>& rounds, std::uint64_t first_seq,
       const Follower<Memory>& follower) const;

@@ -43,17 +43,23 @@ std::optional<Cut> Unordered<Memory>::find_cut(const IndexedBy<Rank, bool>& goes
 
 // A cut is another member's word. It takes back nothing that was delivered here.
 template <class Memory>
-std::optional<ViewEnd> Unordered<Memory>::apply_cut(const Cut& words, std::uint64_t first_seq,
-                                                    const Follower<Memory>& follower) {
+std::optional<ViewEnd> Unordered<Memory>::count_cut(const Cut& words, std::uint64_t first_seq,
+                                                    const Follower<Memory>& follower) const {
   const RoundCut cut = unpack_round_cut(words);
   ViewEnd out;
   out.next_seq = first_seq;
   for (const SenderIndex s : state_.shape.sender_indices()) {
     const std::uint64_t here = std::max(cut.received[s], follower.consumed(s));
     out.records.push_back(std::min(here, state_.sent[s].records));
-    state_.set_end(s, out.records[s], state_.sent[s].known_rounds());
   }
   return out;
+}
+
+template <class Memory>
+void Unordered<Memory>::set_end(const Cut& /*cut*/, const ViewEnd& end) {
+  for (const SenderIndex s : state_.shape.sender_indices()) {
+    state_.set_end(s, end.records[s], state_.sent[s].known_rounds());
+  }
 }
 
 template <class Memory>

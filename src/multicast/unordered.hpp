@@ -32,8 +32,9 @@ class Unordered final : public GroupOrder<Memory> {
 
   [[nodiscard]] std::optional<Cut> find_cut(const IndexedBy<Rank, bool>& goes_on,
                                             const Follower<Memory>& follower) override;
-  [[nodiscard]] std::optional<ViewEnd> apply_cut(const Cut& cut, std::uint64_t first_seq,
-                                                 const Follower<Memory>& follower) override;
+  [[nodiscard]] std::optional<ViewEnd> count_cut(const Cut& cut, std::uint64_t first_seq,
+                                                 const Follower<Memory>& follower) const override;
+  void set_end(const Cut& cut, const ViewEnd& end) override;
   [[nodiscard]] bool at_cut(const Cut& cut, const ViewEnd& end,
                             const Follower<Memory>& follower) const override;
   [[nodiscard]] bool is_sensible(const Cut& cut) const override;

@@ -26,17 +26,21 @@ std::optional<Cut> TokenRing<Memory>::find_cut(const IndexedBy<Rank, bool>& goes
 }
 
 template <class Memory>
-std::optional<ViewEnd> TokenRing<Memory>::apply_cut(const Cut& cut, std::uint64_t first_seq,
-                                                    const Follower<Memory>& follower) {
-  const GroupShape& shape = state_.shape;
+std::optional<ViewEnd> TokenRing<Memory>::count_cut(const Cut& cut, std::uint64_t first_seq,
+                                                    const Follower<Memory>& follower) const {
   const std::uint64_t numbers = cut.words.empty() ? 0 : cut.words[0];
   if (numbers > state_.here) return {};
   IndexedBy<SenderIndex, std::uint64_t> before;
-  before.assign(shape.senders(), numbers);
-  std::optional<ViewEnd> out = this->count_before(before, first_seq, follower);
-  if (!out) return {};
-  for (const SenderIndex s : shape.sender_indices()) state_.set_end(s, out->records[s], numbers);
-  return out;
+  before.assign(state_.shape.senders(), numbers);
+  return this->count_before(before, first_seq, follower);
+}
+
+template <class Memory>
+void TokenRing<Memory>::set_end(const Cut& cut, const ViewEnd& end) {
+  const std::uint64_t numbers = cut.words.empty() ? 0 : cut.words[0];
+  for (const SenderIndex s : state_.shape.sender_indices()) {
+    state_.set_end(s, end.records[s], numbers);
+  }
 }
 
 template <class Memory>
