@@ -96,6 +96,11 @@ struct NodeOptions {
   /// A folder of this node alone, for the logs of its groups; it is made, with mode 0700, if it is
   /// not there. Two nodes cannot use one at the same time. Needed if a group is logged.
   std::string state_dir{};
+  /// The groups that are logged are new: the nodes of `members` found them once all are there. It is
+  /// said once, at one of the nodes, or by `tutti bootstrap`. A start fails if state_dir, or another
+  /// node, knows of such groups already. Without it a node never founds a group that is logged: it
+  /// waits for the others, and goes on with them from what is in state_dir.
+  bool bootstrap = false;
   ViewCallback on_view{};  ///< may be empty
   LogCallback log{};       ///< empty: silent
 
@@ -136,6 +141,10 @@ struct GroupOptions {
   /// members' logs. docs/log.md says what is in the files, and what happens when a disk fails.
   /// Needs one of these two levels; Level::durable needs it [same].
   bool logged = false;
+  /// Of a group that is logged: this member's application is handed what has this number
+  /// (Message::seq) or a higher one, whether it ran at that time or not: what is in the log comes
+  /// before anything new. 0: all. A stateful member that joins others takes their state instead.
+  std::uint64_t deliver_from = 0;
   // Of Order::token_ring, in messages, by the names of [Accelerated Ring, III-B]:
   // accelerated_window <= personal_window <= global_window <= maximum_gap.
   std::uint32_t personal_window = 8192;     ///< most that a visit sends, 1 .. 2^24 [same]

@@ -76,7 +76,6 @@ class Subgroup final : public Stepped {
   [[nodiscard]] bool at_rest_but_for_a_loan();
   /// Views that are kept (Z1): 1, once everything before the newest was delivered here.
   [[nodiscard]] std::size_t views_kept() const { return views_.size(); }
-
   /// Messages of that view, and of those before it, may be delivered. Before the first call those
   /// of every view may; allow(0) before the first view makes each wait to be named.
   void allow(std::uint64_t view);
