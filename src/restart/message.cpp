@@ -51,6 +51,9 @@ void put(Encoder& out, const Decided& message) {
   encode(out, message.chain);
 }
 
+void put(Encoder& /*out*/, const Fresh& /*message*/) {}
+void put(Encoder& out, const Runs& message) { encode(out, message.told); }
+
 void get(Decoder& in, Hello& message) { message.told = decode_told(in); }
 void get(Decoder& in, Prepare& message) {
   message.ballot = in.number<std::uint64_t>();
@@ -110,6 +113,9 @@ void get(Decoder& in, Decided& message) {
   message.chain = decode_chain(in);
   in.check(message.chain.back().id == message.proposal.follows);
 }
+
+void get(Decoder& /*in*/, Fresh& /*message*/) {}
+void get(Decoder& in, Runs& message) { message.told = decode_told(in); }
 
 template <std::size_t... I>
 std::optional<RestartMessage> get_kind(std::size_t kind, Decoder& in, std::index_sequence<I...>) {

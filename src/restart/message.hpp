@@ -68,8 +68,15 @@ struct Decided {
   std::vector<ViewRecord> chain{};
 };
 
+/// In the place of a hello: the sender has no `views`, so it has no vote (Z1).
+struct Fresh {};
+/// In the place of a hello: the sender is in a group that runs. What its logs have is without sums.
+struct Runs {
+  Told told{};
+};
+
 using RestartMessage = std::variant<Hello, Prepare, Promise, Refuse, Propose, Fetch, Records,
-                                    Progress, Accept, Decided>;
+                                    Progress, Accept, Decided, Fresh, Runs>;
 
 [[nodiscard]] std::vector<std::byte> encode(const RestartMessage& message);
 /// Nothing if these are not the bytes of one.

@@ -4,10 +4,10 @@
 
 namespace tutti::restart {
 
-Participant::Participant(const log::Disk& disk, ViewsFile& file, RestartTransport& transport,
+Participant::Participant(ViewsFile& file, NodeLogs& logs, RestartTransport& transport,
                          RestartOptions options)
-    : disk_(disk),
-      file_(file),
+    : file_(file),
+      logs_(logs),
       transport_(transport),
       options_(std::move(options)),
       slot_(options_.slot) {
@@ -15,10 +15,7 @@ Participant::Participant(const log::Disk& disk, ViewsFile& file, RestartTranspor
 }
 
 void Participant::start() {
-  mine().logs.resize(options_.logs.size());
-  for (std::size_t i = 0; i < options_.logs.size(); ++i) {
-    if (!look_at(i)) return;
-  }
+  mine().logs = logs_.summaries();
   consider(false);
   work_off();
 }
@@ -94,17 +91,6 @@ bool Participant::ok(const Result<void>& result) {
 bool Participant::save(const Views& views) {
   if (!ok(file_.save(views))) return false;
   mine().views = views;
-  return true;
-}
-
-bool Participant::look_at(std::size_t log) {
-  const GroupLog& of = options_.logs[log];
-  Result<LogSummary> summary = summarize(disk_, of.writer->directory(), of.group);
-  if (!summary) {
-    error_ = summary.error();
-    return false;
-  }
-  mine().logs[log] = std::move(*summary);
   return true;
 }
 

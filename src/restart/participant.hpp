@@ -21,8 +21,8 @@
 #include <utility>
 #include <vector>
 
-#include "log/writer.hpp"
 #include "restart/message.hpp"
+#include "restart/node_logs.hpp"
 #include "restart/views_file.hpp"
 
 namespace tutti::restart {
@@ -36,16 +36,10 @@ class RestartTransport {
   virtual void send(std::uint32_t slot, std::vector<std::byte> bytes) = 0;
 };
 
-struct GroupLog {
-  std::string group{};
-  log::Writer* writer = nullptr;
-};
-
 struct RestartOptions {
   std::uint32_t slot = 0;
   Names names{};  ///< of all nodes
   Views views{};  ///< as the file has them
-  std::vector<GroupLog> logs{};
   /// Records are sent in pieces of so many bytes, or of one record. At most a fourth of a segment,
   /// unless a record is larger.
   std::size_t piece_bytes = 1U << 20;
@@ -53,11 +47,10 @@ struct RestartOptions {
 
 class Participant {
  public:
-  /// Disk, file, writers and transport outlive it, and belong to it until it is gone.
-  Participant(const log::Disk& disk, ViewsFile& file, RestartTransport& transport,
-              RestartOptions options);
+  /// File, logs and transport outlive it, and belong to it until it is gone. The logs are loaded.
+  Participant(ViewsFile& file, NodeLogs& logs, RestartTransport& transport, RestartOptions options);
 
-  /// Reads the logs. First of all calls.
+  /// First of all calls.
   void start();
   /// A connection to that node is there, or gone. What was sent over an earlier one is lost.
   void up(std::uint32_t slot);
@@ -111,7 +104,6 @@ class Participant {
   [[nodiscard]] bool ended() const { return error_.has_value(); }
   bool ok(const Result<void>& result);
   bool save(const Views& views);
-  bool look_at(std::size_t log);
   void install(Views& views, const std::vector<ViewRecord>& chain) const;
   [[nodiscard]] Told& mine() { return told_.at(slot_); }
   [[nodiscard]] bool keep(std::uint32_t slot, Told told);
@@ -133,16 +125,18 @@ class Participant {
   void on(std::uint32_t from, const Fetch& message);
   void on(std::uint32_t from, const Records& message);
   void on(std::uint32_t from, const Decided& message);
+  // Its owner heeds these (recovery.hpp).
+  void on(std::uint32_t /*from*/, const Fresh& /*message*/) {}
+  void on(std::uint32_t /*from*/, const Runs& /*message*/) {}
   void refuse(std::uint32_t to, std::uint64_t ballot, std::string why);
   void follow();
   bool keep_what_counts(const GroupPlan& plan);
   bool fetch(const GroupPlan& plan);
   bool append(const GroupPlan& plan, const std::vector<OwnedRecord>& records);
   void accept();
-  [[nodiscard]] std::optional<std::size_t> log_of(const std::string& group) const;
 
-  const log::Disk& disk_;
   ViewsFile& file_;
+  NodeLogs& logs_;
   RestartTransport& transport_;
   const RestartOptions options_;
   const std::uint32_t slot_;

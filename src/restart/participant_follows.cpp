@@ -53,7 +53,7 @@ void Participant::on(std::uint32_t from, Propose& message) {
     }
   }
   for (const GroupPlan& plan : message.plans) {
-    if (!log_of(plan.base.group)) {
+    if (!logs_.find(plan.base.group)) {
       return refuse(from, message.ballot,
                     "it has no log of group '" + plan.base.group +
                         "'; start the nodes with the same groups as before");
@@ -61,12 +61,6 @@ void Participant::on(std::uint32_t from, Propose& message) {
   }
   follow_->propose = std::move(message);
   follow();
-}
-
-std::optional<std::size_t> Participant::log_of(const std::string& group) const {
-  const auto found = std::ranges::find(options_.logs, group, &GroupLog::group);
-  if (found == options_.logs.end()) return {};
-  return found - options_.logs.begin();
 }
 
 // Brings one log after the other to what comes before the cut [Z9].
@@ -84,9 +78,9 @@ void Participant::follow() {
 
 // Z8, Z11. What is cut stays in a file beside the log.
 bool Participant::keep_what_counts(const GroupPlan& plan) {
-  const std::size_t log = *log_of(plan.base.group);
-  log::Writer& writer = *options_.logs[log].writer;
-  const LogSummary& summary = mine().logs[log];
+  const std::size_t log = *logs_.find(plan.base.group);
+  const log::Writer& writer = logs_.writer(log);
+  const LogSummary& summary = logs_.summary(log);
   const std::uint64_t keep = std::min(common(summary, plan.base), plan.cut);
   const bool has_none = summary.runs.empty() && writer.first() <= plan.cut;
   if (keep < writer.first() && !has_none) {
@@ -98,16 +92,17 @@ bool Participant::keep_what_counts(const GroupPlan& plan) {
   }
   const std::uint64_t end = std::max(keep, writer.first());
   if (writer.next() <= end) return true;
-  if (!ok(writer.cut_to(end)) || !look_at(log)) return false;
+  if (!ok(logs_.cut_to(log, end))) return false;
+  mine().logs = logs_.summaries();
   tell();
   return true;
 }
 
 // True if the log is whole, and what it has is what the base has. Else it has asked, or refused.
 bool Participant::fetch(const GroupPlan& plan) {
-  const std::size_t log = *log_of(plan.base.group);
-  log::Writer& writer = *options_.logs[log].writer;
-  const LogSummary& summary = mine().logs[log];
+  const std::size_t log = *logs_.find(plan.base.group);
+  const log::Writer& writer = logs_.writer(log);
+  const LogSummary& summary = logs_.summary(log);
   const std::uint64_t next = writer.next();
   if (plan.base_slot == slot_ || summary.runs.empty()) follow_->checked = true;
   if (follow_->checked && next == plan.cut) return true;
@@ -119,7 +114,7 @@ bool Participant::fetch(const GroupPlan& plan) {
     message.check_from = std::max(summary.whole_from, plan.base.whole_from);
     if (!sums.empty()) message.check_from = std::max(message.check_from, sums.back().seq);
     message.check_from = std::min(message.check_from, next);
-    const Result<std::uint64_t> sum = sum_of(disk_, writer.directory(), message.check_from, next);
+    const Result<std::uint64_t> sum = sum_of(logs_.disk(), writer.directory(), message.check_from, next);
     if (!sum) {
       error_ = sum.error();
       return false;
@@ -134,7 +129,7 @@ bool Participant::fetch(const GroupPlan& plan) {
       for (const Source& one : plan.sources) {
         if (one.from > next) begins = std::min(begins, one.from);
       }
-      if (!ok(writer.begin_at(begins))) return false;
+      if (!ok(logs_.begin_at(log, begins))) return false;
       return fetch(plan);
     }
     follow_->source = source->slot;
@@ -152,21 +147,21 @@ bool Participant::fetch(const GroupPlan& plan) {
 }
 
 void Participant::on(std::uint32_t from, const Fetch& message) {
-  const std::optional<std::size_t> log = log_of(message.group);
+  const std::optional<std::size_t> log = logs_.find(message.group);
   if (!log) return;
-  const std::string& directory = options_.logs[*log].writer->directory();
-  const LogSummary& summary = mine().logs[*log];
+  const std::string& directory = logs_.directory(*log);
+  const LogSummary& summary = logs_.summary(*log);
   Records answer{.group = message.group};
   const bool has = summary.whole_from <= message.check_from && message.check_from <= message.from &&
                    message.from <= summary.next;
   if (has) {
-    const auto sum = sum_of(disk_, directory, message.check_from, message.from);
+    const auto sum = sum_of(logs_.disk(), directory, message.check_from, message.from);
     if (!ok(sum ? Result<void>{} : Result<void>(std::unexpected(sum.error())))) return;
     answer.differ = *sum != message.check_sum;
   }
   if (has && !answer.differ) {
     const std::uint64_t until = std::min(message.until, summary.next);
-    auto piece = read_piece(disk_, directory, message.from, until, options_.piece_bytes);
+    auto piece = read_piece(logs_.disk(), directory, message.from, until, options_.piece_bytes);
     if (!ok(piece ? Result<void>{} : Result<void>(std::unexpected(piece.error())))) return;
     answer.records = std::move(*piece);
   }
@@ -186,10 +181,11 @@ void Participant::on(std::uint32_t from, const Records& message) {
                       "`tutti log dump` which one is wrong, and move the state directory of that "
                       "node away");
   }
-  const std::uint64_t before = options_.logs[*log_of(message.group)].writer->next();
+  const log::Writer& writer = logs_.writer(*logs_.find(message.group));
+  const std::uint64_t before = writer.next();
   const bool was_checked = std::exchange(follow_->checked, true);
   if (!append(plan, message.records)) return;
-  const std::uint64_t after = options_.logs[*log_of(message.group)].writer->next();
+  const std::uint64_t after = writer.next();
   if (after == before && was_checked) {
     return refuse(follow_->leader, follow_->ballot,
                   other + " does not have the records of group '" + message.group + "' from " +
@@ -200,29 +196,19 @@ void Participant::on(std::uint32_t from, const Records& message) {
   follow();
 }
 
-// By number: what the log has already is left out [Z9]. False if it has ended, or refused.
+// False if the disk has failed, or this node has refused.
 bool Participant::append(const GroupPlan& plan, const std::vector<OwnedRecord>& records) {
-  const std::size_t log = *log_of(plan.base.group);
-  log::Writer& writer = *options_.logs[log].writer;
-  LogSummary summary = mine().logs[log];
-  log::Batch batch;
-  for (const OwnedRecord& record : records) {
-    const std::uint64_t next = batch.empty() ? writer.next() : batch.next();
-    if (record.seq < next || record.seq >= plan.cut) continue;
-    const std::uint64_t last = summary.runs.empty() ? 0 : summary.runs.back().view;
-    if (record.seq != next || record.view < last ||
-        record.view > follow_->propose->proposal.follows) {
-      refuse(follow_->leader, follow_->ballot,
-             "it was sent records of group '" + plan.base.group + "' that cannot be");
-      return false;
-    }
-    batch.add(record.record());
-    add(summary, record.record());
+  const Result<bool> appended = logs_.append(*logs_.find(plan.base.group), records, plan.cut,
+                                             follow_->propose->proposal.follows);
+  if (!appended) {
+    error_ = appended.error();
+    return false;
   }
-  if (batch.empty()) return true;
-  if (!ok(writer.write(batch))) return false;
-  mine().logs[log] = std::move(summary);
-  return true;
+  mine().logs = logs_.summaries();
+  if (*appended) return true;
+  refuse(follow_->leader, follow_->ballot,
+         "it was sent records of group '" + plan.base.group + "' that cannot be");
+  return false;
 }
 
 // PT1, Z2.

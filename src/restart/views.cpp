@@ -72,6 +72,7 @@ Proposed decode_proposed(Decoder& in) {
 
 void encode(Encoder& out, const Views& views) {
   out.text(views.node);
+  out.list(views.nodes, [](Encoder& to, const std::string& name) { to.text(name); });
   out.number(views.origin);
   out.number(views.since);
   encode(out, views.chain);
@@ -85,6 +86,7 @@ void encode(Encoder& out, const Views& views) {
 
 Views decode_views(Decoder& in) {
   Views views{.node = in.text()};
+  views.nodes = in.list([](Decoder& from) { return from.text(); });
   views.origin = in.number<std::uint64_t>();
   views.since = in.number<std::uint64_t>();
   views.chain = decode_chain(in);

@@ -26,7 +26,8 @@ class Trio final {
     SimDisk disk{};
     std::unique_ptr<ViewsFile> file{};
     std::unique_ptr<log::Writer> writer{};
-    std::unique_ptr<Participant> participant{};
+    std::unique_ptr<NodeLogs> logs{};
+  std::unique_ptr<Participant> participant{};
     std::uint32_t slot = 0;
     Trio* trio = nullptr;
     std::size_t checked = 0;
@@ -87,12 +88,14 @@ class Trio final {
       batch.add({.seq = i, .view = log[i], .data = data});
     }
     ASSERT_TRUE(one.writer->write(batch));
+    one.logs = std::make_unique<NodeLogs>(
+        one.disk, std::vector<GroupLog>{{.group = "log", .writer = one.writer.get()}});
+    ASSERT_TRUE(one.logs->load());
     one.participant =
-        std::make_unique<Participant>(one.disk, *one.file, one,
+        std::make_unique<Participant>(*one.file, *one.logs, one,
                                       RestartOptions{.slot = slot,
                                                      .names = {"a", "b", "c"},
                                                      .views = std::move(views),
-                                                     .logs = {{"log", one.writer.get()}},
                                                      .piece_bytes = 100});
     one.participant->start();
     for (Member& other : members) {

@@ -38,6 +38,8 @@ std::string say(const Records& one) { return std::to_string(one.records.size()) 
 std::string say(const Progress& one) { return "progress in " + ballot_of(one.ballot); }
 std::string say(const Accept& one) { return "accept " + ballot_of(one.ballot); }
 std::string say(const Decided& one) { return "decided: " + view_of(one.proposal); }
+std::string say(const Fresh& /*one*/) { return "fresh"; }
+std::string say(const Runs& one) { return "runs: " + str(one.told.views); }
 
 }  // namespace
 

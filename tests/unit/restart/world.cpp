@@ -216,11 +216,16 @@ void World::start(Node& node) {
                                 .chain = {decided_.front().next}};
     RestartOptions options{
         .slot = node.slot, .names = names_, .views = std::move(mine), .piece_bytes = kPieceBytes};
+    std::vector<GroupLog> logs;
     for (const std::string& group : groups_) {
-      options.logs.push_back({group, node.writers.at(group).get()});
+      logs.push_back({group, node.writers.at(group).get()});
     }
+    node.logs = std::make_unique<NodeLogs>(*node.disk, std::move(logs));
+    const Result<void> loaded = node.logs->load();
+    holds(loaded.has_value(), "loads", loaded ? "" : loaded.error().message);
+    if (!wrong_.empty()) return;
     note(names_[node.slot] + " starts, view " + std::to_string(options.views.installed().id));
-    node.participant = std::make_unique<Participant>(*node.disk, *node.file, *wires_[node.slot],
+    node.participant = std::make_unique<Participant>(*node.file, *node.logs, *wires_[node.slot],
                                                      std::move(options));
     node.state = State::back;
     node.installed = node.participant->views().chain;

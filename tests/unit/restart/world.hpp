@@ -67,6 +67,7 @@ class World {
     std::unique_ptr<tutti::testing::SimDisk> disk{};
     std::unique_ptr<ViewsFile> file{};
     std::map<std::string, std::unique_ptr<log::Writer>> writers{};
+    std::unique_ptr<NodeLogs> logs{};
     std::unique_ptr<Participant> participant{};
     std::vector<ViewRecord> installed{};         // of which the checks do not know yet
     std::optional<std::uint64_t> crash_after{};  // so many operations

@@ -1,0 +1,133 @@
+#include "restart/catch_up.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace tutti::restart {
+
+void CatchUp::hear(std::uint32_t slot, const std::vector<LogSummary>& logs) {
+  for (const LogSummary& log : logs) {
+    if (const std::optional<std::size_t> at = logs_.find(log.group)) state_[*at].told[slot] = log;
+  }
+}
+
+void CatchUp::down(std::uint32_t slot) {
+  for (Of& of : state_) of.told.erase(slot);
+  if (awaited_ && awaited_->slot == slot) awaited_.reset();
+}
+
+void CatchUp::begin(std::size_t log, std::uint64_t seq) { state_[log].begins = seq; }
+
+// The log that has what this one lacks next, and of these the longest; else the one that begins
+// first.
+const LogSummary* CatchUp::best(std::size_t log, std::uint32_t& slot) const {
+  const std::uint64_t next = logs_.writer(log).next();
+  const LogSummary* best = nullptr;
+  for (const auto& [from, told] : state_[log].told) {
+    const bool has = told.whole_from <= next;
+    const bool best_has = best != nullptr && best->whole_from <= next;
+    const bool better = best == nullptr || (has && !best_has) ||
+                        (has && best_has && told.next > best->next) ||
+                        (!has && !best_has && told.whole_from < best->whole_from);
+    if (!better) continue;
+    best = &told;
+    slot = from;
+  }
+  return best;
+}
+
+// CU1. A log that is behind is no reason to cut this one.
+Result<void> CatchUp::cut(std::size_t log, const LogSummary& other) {
+  const std::uint64_t same = common(logs_.summary(log), other);
+  const std::uint64_t next = logs_.writer(log).next();
+  if (same >= std::min(next, other.next)) return {};
+  const std::uint64_t first = logs_.writer(log).first();
+  if (same < first) {
+    return fail(ErrorCode::damaged,
+                "the log of group '" + logs_.group(log) + "' in " + logs_.directory(log) +
+                    " begins with record " + std::to_string(first) + ", behind record " +
+                    std::to_string(same) +
+                    ", from which on it is not that of the others; move the state directory away, "
+                    "and start the node again");
+  }
+  return logs_.cut_to(log, same);
+}
+
+Result<void> CatchUp::finish(std::size_t log) {
+  const std::uint64_t begins = *state_[log].begins;
+  if (logs_.writer(log).next() > begins) {
+    const std::uint64_t keep = std::max(begins, logs_.writer(log).first());
+    if (Result<void> done = logs_.cut_to(log, keep); !done) return done;
+  }
+  state_[log].whole = logs_.writer(log).next() == begins;
+  return {};
+}
+
+Result<std::optional<CatchUp::Question>> CatchUp::next() {
+  if (awaited_) return std::nullopt;
+  for (std::size_t log = 0; log < state_.size(); ++log) {
+    Of& of = state_[log];
+    if (of.whole) continue;
+    if (of.begins && logs_.writer(log).next() >= *of.begins) {
+      if (Result<void> done = finish(log); !done) return std::unexpected(std::move(done.error()));
+      continue;
+    }
+    std::uint32_t slot = 0;
+    const LogSummary* const other = best(log, slot);
+    if (other == nullptr) continue;
+    if (Result<void> done = cut(log, *other); !done) {
+      return std::unexpected(std::move(done.error()));
+    }
+    // Nobody has what comes before: all that are here joined later.
+    std::uint64_t from = logs_.writer(log).next();
+    const std::uint64_t end = of.begins.value_or(std::numeric_limits<std::uint64_t>::max());
+    if (other->whole_from > from) {
+      from = std::min(other->whole_from, end);
+      if (Result<void> done = logs_.begin_at(log, from); !done) {
+        return std::unexpected(std::move(done.error()));
+      }
+    }
+    const std::uint64_t until = of.begins.value_or(other->next);
+    if (from >= until) continue;
+    awaited_ = Awaited{.slot = slot, .log = log};
+    return Question{.slot = slot,
+                    .fetch = {.group = logs_.group(log),
+                              .from = from,
+                              .until = until,
+                              .check_from = from}};
+  }
+  return std::nullopt;
+}
+
+Result<void> CatchUp::take(std::uint32_t slot, const Records& records) {
+  if (!awaited_ || awaited_->slot != slot || records.group != logs_.group(awaited_->log)) return {};
+  const std::size_t log = awaited_->log;
+  awaited_.reset();
+  constexpr auto kAll = std::numeric_limits<std::uint64_t>::max();
+  const std::uint64_t before = logs_.writer(log).next();
+  const Result<bool> appended =
+      logs_.append(log, records.records, state_[log].begins.value_or(kAll), kAll);
+  if (!appended) return std::unexpected(appended.error());
+  if (!*appended || logs_.writer(log).next() == before) {
+    // It is asked again once it says what it has.
+    state_[log].told.erase(slot);
+    trouble_ = "records of group '" + records.group + "' that came do not follow this node's";
+    return {};
+  }
+  for (const OwnedRecord& record : records.records) appended_ += record.data.size();
+  return {};
+}
+
+bool CatchUp::has_all_told() const {
+  for (std::size_t log = 0; log < state_.size(); ++log) {
+    if (state_[log].whole) continue;
+    std::uint32_t slot = 0;
+    const LogSummary* const other = best(log, slot);
+    if (other == nullptr || logs_.writer(log).next() < other->next) return false;
+  }
+  return !awaited_;
+}
+
+bool CatchUp::is_whole(std::size_t log) const { return state_[log].whole; }
+
+}  // namespace tutti::restart

@@ -1,0 +1,72 @@
+/// \file catch_up.hpp
+/// A node that joins a group that runs fetches what its logs lack from members, before it asks to be
+/// admitted and after it was: the group does not stop for that.
+///
+/// Invariants:
+///  CU1  A log is cut where it leaves the sequence of a member's log before anything is appended
+///       (Z11); what is cut stays in a file beside it.
+///  CU2  A log is whole once it has exactly what comes before the number with which the group
+///       begins for this node.
+/// Threads: one. Each call may block for as long as the disk does.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "restart/message.hpp"
+#include "restart/node_logs.hpp"
+
+namespace tutti::restart {
+
+class CatchUp {
+ public:
+  /// The logs, which others own, are this one's until each is whole.
+  explicit CatchUp(NodeLogs& logs) : logs_(logs), state_(logs.size()) {}
+
+  /// A member says what its logs have.
+  void hear(std::uint32_t slot, const std::vector<LogSummary>& logs);
+  void down(std::uint32_t slot);
+
+  /// The group begins for this node with that number (CU2).
+  void begin(std::size_t log, std::uint64_t seq);
+
+  /// What to ask next, and whom. Nothing: it waits for an answer, or for members to tell more.
+  struct Question {
+    std::uint32_t slot = 0;
+    Fetch fetch{};
+  };
+  [[nodiscard]] Result<std::optional<Question>> next();
+  [[nodiscard]] Result<void> take(std::uint32_t slot, const Records& records);
+
+  /// The log has what members said last that they have.
+  [[nodiscard]] bool has_all_told() const;
+  /// So many bytes of records were appended since the last call.
+  [[nodiscard]] std::uint64_t appended() { return std::exchange(appended_, 0); }
+  [[nodiscard]] bool is_whole(std::size_t log) const;
+  /// A member has sent records that cannot be; why, for people. Others are asked.
+  [[nodiscard]] const std::string& trouble() const { return trouble_; }
+
+ private:
+  struct Of {  // one log
+    std::optional<std::uint64_t> begins{};
+    bool whole = false;
+    std::map<std::uint32_t, LogSummary> told{};  // by the members that run
+  };
+  [[nodiscard]] const LogSummary* best(std::size_t log, std::uint32_t& slot) const;
+  [[nodiscard]] Result<void> cut(std::size_t log, const LogSummary& other);
+  [[nodiscard]] Result<void> finish(std::size_t log);
+
+  NodeLogs& logs_;
+  std::vector<Of> state_;
+  struct Awaited {
+    std::uint32_t slot = 0;
+    std::size_t log = 0;
+  };
+  std::optional<Awaited> awaited_{};
+  std::uint64_t appended_ = 0;
+  std::string trouble_{};
+};
+
+}  // namespace tutti::restart

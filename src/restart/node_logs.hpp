@@ -1,0 +1,58 @@
+/// \file node_logs.hpp
+/// The logs of a node's groups, with what is known of each.
+/// Threads: one.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "log/writer.hpp"
+#include "restart/log_summary.hpp"
+
+namespace tutti::restart {
+
+struct GroupLog {
+  std::string group{};
+  log::Writer* writer = nullptr;
+};
+
+class NodeLogs {
+ public:
+  /// The disk and the writers outlive it.
+  NodeLogs(const log::Disk& disk, std::vector<GroupLog> logs);
+
+  /// Reads all logs. Before anything else.
+  [[nodiscard]] Result<void> load();
+
+  [[nodiscard]] std::size_t size() const { return logs_.size(); }
+  [[nodiscard]] const std::string& group(std::size_t log) const { return logs_[log].group; }
+  [[nodiscard]] log::Writer& writer(std::size_t log) const { return *logs_[log].writer; }
+  [[nodiscard]] const std::string& directory(std::size_t log) const {
+    return logs_[log].writer->directory();
+  }
+  [[nodiscard]] const log::Disk& disk() const { return disk_; }
+  [[nodiscard]] std::optional<std::size_t> find(const std::string& group) const;
+  [[nodiscard]] const LogSummary& summary(std::size_t log) const { return summaries_[log]; }
+  [[nodiscard]] const std::vector<LogSummary>& summaries() const { return summaries_; }
+
+  // The writer's, and the summary follows.
+  [[nodiscard]] Result<void> cut_to(std::size_t log, std::uint64_t seq);
+  [[nodiscard]] Result<void> begin_at(std::size_t log, std::uint64_t seq);
+  /// Appends those of the records that the log does not have, by number [Z9], before `until`, and
+  /// syncs them. False: they do not follow what the log has, or are of views above `newest_view`;
+  /// nothing was appended. An error is one of the disk.
+  [[nodiscard]] Result<bool> append(std::size_t log, const std::vector<OwnedRecord>& records,
+                                    std::uint64_t until, std::uint64_t newest_view);
+
+ private:
+  [[nodiscard]] Result<void> look_at(std::size_t log);
+
+  const log::Disk& disk_;
+  const std::vector<GroupLog> logs_;
+  std::vector<LogSummary> summaries_;
+};
+
+}  // namespace tutti::restart

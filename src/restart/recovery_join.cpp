@@ -1,0 +1,142 @@
+// A node that joins members which run, and what it does for others that join once it runs itself.
+#include <algorithm>
+#include <iterator>
+
+#include "restart/recovery.hpp"
+
+namespace tutti::restart {
+namespace {
+
+// What is lacking when a node asks to be admitted: so much is fetched while the group waits.
+constexpr std::uint64_t kNear = 1U << 20;
+
+}  // namespace
+
+bool Recovery::somebody_runs() const {
+  return std::ranges::any_of(up_, [](const auto& one) { return one.second && one.second->runs; });
+}
+
+// RC2.
+void Recovery::join() {
+  if (participant_) views_ = participant_->views();
+  participant_.reset();
+  stage_ = Stage::joins;
+  catch_up_.emplace(logs_);
+  for (const auto& [slot, heard] : up_) {
+    if (heard && heard->runs) catch_up_->hear(slot, heard->told->logs);
+  }
+  go_on_catching_up();
+}
+
+void Recovery::stop_joining() {
+  catch_up_.reset();
+  may_join_ = false;
+  stage_ = Stage::fresh;
+  if (views_) return start_participant();
+  consider_adopting();
+}
+
+void Recovery::go_on_catching_up() {
+  const Result<std::optional<CatchUp::Question>> question = catch_up_->next();
+  if (!question) return fail_with(question.error());
+  bool all = true;
+  for (std::size_t log = 0; log < logs_.size(); ++log) {
+    if (catch_up_->is_whole(log) && !handed_[log]) {
+      handed_[log] = true;
+      owner_.whole(log, logs_.summary(log));
+    }
+    all = all && handed_[log];
+  }
+  if (all) {
+    catch_up_.reset();
+    return;
+  }
+  if (*question) return post((*question)->slot, (*question)->fetch);
+  if (stage_ != Stage::joins || may_join_ || !catch_up_->has_all_told()) return;
+  if (catch_up_->appended() <= kNear) return prepare_to_join();
+  for (const auto& [slot, heard] : up_) {
+    if (heard && heard->runs) greet(slot);
+  }
+}
+
+// The disk of a node that is about to join counts in the view that admits it, even if the node
+// stops before it has installed that view.
+void Recovery::prepare_to_join() {
+  const Views* newest = nullptr;
+  for (const auto& [slot, heard] : up_) {
+    if (!heard || !heard->runs) continue;
+    const Views& views = heard->told->views;
+    if (newest == nullptr || views.installed().id > newest->installed().id) newest = &views;
+  }
+  if (newest == nullptr) return;
+  Views views = views_.value_or(Views{.node = options_.names[slot_],
+                                      .nodes = options_.names,
+                                      .origin = newest->origin,
+                                      .since = newest->installed().id + 1,
+                                      .chain = newest->chain});
+  if (newest->installed().id > views.installed().id) views.chain = newest->chain;
+  if (views_ != views && !save(views)) return;
+  may_join_ = true;
+}
+
+Recovery::Installed Recovery::install(const ViewRecord& view) {
+  if (error_ || stage_ == Stage::fresh || stage_ == Stage::back) return Installed::never;
+  if (stage_ == Stage::founds) {
+    if (view.id != founds_->id) return Installed::never;
+    views_ = participant_->views();
+    participant_.reset();
+    catch_up_.emplace(logs_);
+    stage_ = Stage::runs;
+    greet_all();
+    return Installed::yes;
+  }
+  if (!views_ || views_->promised.view == view.id) return Installed::never;  // RC3, Z12
+  if (stage_ == Stage::runs && views_->installed().id >= view.id) return Installed::yes;
+  Views views = *views_;
+  // Of a joiner: what members say may go further than what it has written down (NV1).
+  for (const auto& [slot, heard] : up_) {
+    if (stage_ == Stage::runs || !heard || !heard->runs) continue;
+    const std::vector<ViewRecord>& chain = heard->told->views.chain;
+    if (chain.back().id <= views.installed().id || chain.front().id >= view.id) continue;
+    views.chain = chain;
+    std::erase_if(views.chain, [&](const ViewRecord& one) { return one.id >= view.id; });
+  }
+  if (views.installed().id + 1 != view.id) return Installed::not_yet;
+  views.chain.push_back(view);
+  if (!save(views)) return Installed::never;
+  stage_ = Stage::runs;
+  greet_all();
+  return Installed::yes;
+}
+
+void Recovery::begin(std::size_t log, std::uint64_t seq) {
+  if (error_ || !catch_up_) return;
+  catch_up_->begin(log, seq);
+  go_on_catching_up();
+}
+
+// A member that lacks records itself has the others told so.
+void Recovery::answer(std::uint32_t slot, const Fetch& fetch) {
+  const std::optional<std::size_t> log = logs_.find(fetch.group);
+  if (!log) return;
+  const LogSummary summary = handed_[*log] ? owner_.log_now(*log) : logs_.summary(*log);
+  if (fetch.from >= summary.next && fetch.from < fetch.until) {
+    awaited_[{slot, fetch.group}] = fetch;
+    return;
+  }
+  Records records{.group = fetch.group};
+  if (fetch.from >= summary.whole_from) {
+    auto piece = read_piece(logs_.disk(), logs_.directory(*log), fetch.from,
+                            std::min(fetch.until, summary.next), options_.piece_bytes);
+    if (!piece) return fail_with(piece.error());
+    records.records = std::move(*piece);
+  }
+  post(slot, records);
+}
+
+void Recovery::logs_grew() {
+  if (error_) return;
+  for (auto& [from, fetch] : std::exchange(awaited_, {})) answer(from.first, fetch);
+}
+
+}  // namespace tutti::restart
