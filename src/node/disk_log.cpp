@@ -24,15 +24,25 @@ class Marked {
 DiskLog::DiskLog(std::unique_ptr<log::Writer> writer, Signal& asked)
     : writer_(std::move(writer)), asked_(asked) {}
 
-void DiskLog::begin(std::uint64_t seq) {
+void DiskLog::take_over(restart::LogSummary summary) {
   {
     const std::lock_guard lock(mutex_);
-    begin_ = {.seq = seq, .number = begin_.number + 1};
-    waiting_.clear();
-    waiting_bytes_.store(0, std::memory_order_relaxed);
-    persisted_.store(0, std::memory_order_release);  // DL4
+    taken_over_ = true;
+    // What the predicate thread has appended meanwhile goes on from there.
+    const std::vector<restart::Run> waiting = std::move(summary_.runs);
+    summary_ = std::move(summary);
+    for (const restart::Run& run : waiting) restart::add_run(summary_, run.view, run.first);
+    persisted_.store(writer_->next(), std::memory_order_release);
   }
   asked_.notify();
+}
+
+restart::LogSummary DiskLog::summary() const {
+  const std::lock_guard lock(mutex_);
+  restart::LogSummary out = summary_;
+  out.next = persisted();
+  while (!out.runs.empty() && out.runs.back().first >= out.next) out.runs.pop_back();
+  return out;
 }
 
 // While the lock is held nothing of it is written: what was no more as it was sent can go.
@@ -43,11 +53,13 @@ bool DiskLog::append(std::span<const Message> messages, const AsSent& as_sent) {
     const std::optional<log::Batch::Mark> before =
         batches != 0 ? std::optional(waiting_.back().mark()) : std::nullopt;
     const std::size_t bytes = waiting_bytes_.load(std::memory_order_relaxed);
+    const std::size_t runs = summary_.runs.size();
     for (const Message& message : messages) add(message);
     if (!as_sent()) {
       while (waiting_.size() > batches) waiting_.pop_back();
       if (before) waiting_.back().back_to(*before);
       waiting_bytes_.store(bytes, std::memory_order_relaxed);
+      if (summary_.runs.size() > runs) summary_.runs.resize(runs);
       return false;
     }
   }
@@ -73,61 +85,45 @@ void DiskLog::add(const Message& message) {
              .tick = message.ticket == kTickTicket,
              .data = message.bytes()});
   waiting_bytes_.fetch_add(batch.bytes() - before, std::memory_order_relaxed);
+  restart::add_run(summary_, message.view, message.seq.value);
 }
 
 bool DiskLog::waits() const {
   const std::lock_guard lock(mutex_);
-  return begin_.number != begun_ || !waiting_.empty();
+  return taken_over_ && !waiting_.empty();
 }
 
-log::Batch DiskLog::take(Begin& begin) {
+bool DiskLog::is_taken_over() const {
   const std::lock_guard lock(mutex_);
-  begin = begin_;
-  if (waiting_.empty()) return {};
+  return taken_over_;
+}
+
+log::Batch DiskLog::take() {
+  const std::lock_guard lock(mutex_);
+  if (!taken_over_ || waiting_.empty()) return {};
   log::Batch batch = std::move(waiting_.front());
   waiting_.pop_front();
   return batch;
 }
 
-// DL4. What is cut stays beside the log.
-Result<void> DiskLog::begin_at(std::uint64_t seq) {
-  if (writer_->next() < seq) return writer_->begin_at(seq);
-  if (writer_->next() == seq) return {};
-  if (writer_->first() >= seq) {
-    if (Result<void> cut = writer_->cut_to(writer_->first()); !cut) return cut;
-    return writer_->begin_at(seq);
-  }
-  return writer_->cut_to(seq);
-}
-
 Result<bool> DiskLog::work() {
-  Begin begin;
-  log::Batch batch = take(begin);
-  if (begin.number == begun_ && batch.empty()) return false;
+  log::Batch batch = take();
+  if (batch.empty()) return false;
   const std::size_t bytes = batch.bytes();  // a batch that is written is empty
   const std::uint32_t records = batch.records();
-  const std::uint64_t next = batch.empty() ? begin.seq : batch.next();
+  const std::uint64_t next = batch.next();
   {
     const Marked mark(writing_);
-    if (begin.number != begun_) {
-      if (Result<void> done = begin_at(begin.seq); !done) {
-        return std::unexpected(std::move(done.error()));
-      }
-      begun_ = begin.number;
-    }
     if (Result<void> done = writer_->write(batch); !done) {
       return std::unexpected(std::move(done.error()));
     }
   }
   {
     const std::lock_guard lock(mutex_);
-    if (begin_.number == begun_) {                        // DL4
-      persisted_.store(next, std::memory_order_release);  // DL1
-      waiting_bytes_.fetch_sub(bytes, std::memory_order_relaxed);
-    }
-    if (bytes != 0) empty_.push_back(std::move(batch));
+    persisted_.store(next, std::memory_order_release);  // DL1
+    waiting_bytes_.fetch_sub(bytes, std::memory_order_relaxed);
+    empty_.push_back(std::move(batch));
   }
-  if (bytes == 0) return true;
   bytes_.add(bytes);
   syncs_.record(records);
   written_ += bytes;
@@ -142,6 +138,7 @@ void DiskLog::add_to(GroupStatistics& statistics) const {
 
 // Twice as much, so that the next segment is there before this one is full.
 Result<void> DiskLog::prepare() {
+  if (!is_taken_over()) return {};
   const Marked mark(writing_);
   const Result<bool> more = writer_->prepare(2 * std::exchange(written_, 0));
   if (!more) return std::unexpected(more.error());
@@ -149,18 +146,16 @@ Result<void> DiskLog::prepare() {
 }
 
 Result<bool> DiskLog::rest() {
+  if (!is_taken_over()) return false;
   const Marked mark(writing_);
   if (Result<void> done = writer_->rest(); !done) return std::unexpected(std::move(done.error()));
   return writer_->prepare(kPrepareBytes);
 }
 
 Result<void> DiskLog::close() {
+  if (!is_taken_over()) return {};
   const Marked mark(writing_);
   return writer_->close();
-}
-
-void DiskLog::forget() {
-  if (writer_ != nullptr) static_cast<void>(writer_->cut_to(writer_->first()));
 }
 
 }  // namespace tutti

@@ -5,9 +5,9 @@
 /// Invariants: DL1 persisted() grows only after Writer::write() has returned without an error. DL2
 /// what waits is never more than kMostWaiting and what one append() brings: then the group's space
 /// waits (P7). DL3 a batch has kBatchBytes and one message at most, whatever one append() brings: a
-/// segment has room for it. DL4 a start of the node may have several incarnations, each of which
-/// begins its sequence anew: then the log forgets, or cuts, what the one before has left, and
-/// nothing that is still written for that one counts as persisted.
+/// segment has room for it. DL4 until take_over() the writer belongs to the node's recovery, which
+/// brings the log to where the group begins for this node: nothing is written, and persisted() is
+/// 0.
 /// Threads: LogSink's calls the predicate thread; work() and close() the thread for logs; others
 /// as marked.
 #pragma once
@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -27,6 +28,7 @@
 #include "multicast/log_sink.hpp"
 #include "node/signal.hpp"
 #include "node/slowness.hpp"
+#include "restart/log_summary.hpp"
 #include "tutti/statistics.hpp"
 
 namespace tutti {
@@ -36,8 +38,19 @@ class DiskLog final : public LogSink {
   /// `asked` is notified when there is work. All outlive this.
   DiskLog(std::unique_ptr<log::Writer> writer, Signal& asked);
 
+  /// Who is told where the group begins for this node, and then takes the log there. Before the
+  /// first begin().
+  void on_begin(std::function<void(std::uint64_t seq)> begins) { begins_ = std::move(begins); }
+  /// DL4: the recovery's, until it says take_over().
+  [[nodiscard]] log::Writer& writer() { return *writer_; }
+  /// The log has exactly what comes before the number of begin(), and is this one's from now on.
+  /// Any thread.
+  void take_over(restart::LogSummary summary);
+  /// What it has on disk, without sums. After take_over(); any thread.
+  [[nodiscard]] restart::LogSummary summary() const;
+
   // LogSink.
-  void begin(std::uint64_t seq) override;
+  void begin(std::uint64_t seq) override { begins_(seq); }
   [[nodiscard]] bool has_room() const override {
     return waiting_bytes_.load(std::memory_order_relaxed) < kMostWaiting;
   }
@@ -58,8 +71,6 @@ class DiskLog final : public LogSink {
   [[nodiscard]] Result<bool> rest();
   /// After the last work().
   [[nodiscard]] Result<void> close();
-  /// The start has failed: the log has nothing of it.
-  void forget();
   /// After that, and when that thread has ended: the folder is free for another node.
   void release() { writer_.reset(); }
 
@@ -73,22 +84,19 @@ class DiskLog final : public LogSink {
   // A batch takes no more messages once it has so many bytes: more would only make it late.
   static constexpr std::size_t kBatchBytes = 1U << 20;
 
-  struct Begin {
-    std::uint64_t seq = 0;
-    std::uint64_t number = 0;  // of calls of begin()
-  };
-  // What waits, taken out: in a log that has begun so, an empty batch if there is nothing.
-  [[nodiscard]] log::Batch take(Begin& begin);
-  [[nodiscard]] Result<void> begin_at(std::uint64_t seq);
+  // What waits, taken out: an empty batch if there is nothing.
+  [[nodiscard]] log::Batch take();
   void add(const Message& message);
+  [[nodiscard]] bool is_taken_over() const;
 
   std::unique_ptr<log::Writer> writer_;
+  std::function<void(std::uint64_t)> begins_;
   Signal& asked_;
   mutable std::mutex mutex_;
   std::deque<log::Batch> waiting_;  // oldest first
   std::vector<log::Batch> empty_;   // whose memory serves again
-  Begin begin_;                     // the last one
-  std::uint64_t begun_ = 0;         // Begin::number that the writer is at; of the thread for logs
+  bool taken_over_ = false;         // DL4
+  restart::LogSummary summary_;     // with what waits
   std::atomic<std::size_t> waiting_bytes_{0};
   std::atomic<std::uint64_t> persisted_{0};
   Counter bytes_;

@@ -23,14 +23,7 @@ Result<std::unique_ptr<log::Writer>> open_log(log::Disk& disk, const NodeOptions
                 "and digits, or of fewer other characters");
   }
   const std::string directory = node.state_dir + "/" + folder;
-  Result<std::unique_ptr<log::Writer>> writer =
-      log::Writer::open(disk, directory, {.node = node.name, .group = group.name});
-  if (!writer || (*writer)->first() == (*writer)->next()) return writer;
-  return fail(ErrorCode::invalid_argument,
-              directory + " has messages " + std::to_string((*writer)->first()) + " to " +
-                  std::to_string((*writer)->next() - 1) +
-                  " of an earlier run, with which a node cannot go on: move the folder away, then "
-                  "start the node (`tutti log dump` reads it wherever it is)");
+  return log::Writer::open(disk, directory, {.node = node.name, .group = group.name});
 }
 
 }  // namespace
@@ -83,14 +76,6 @@ DiskLogs::DiskLogs(DiskLogsEvents events) : events_(std::move(events)), disk_(lo
 
 DiskLogs::~DiskLogs() {
   quit();
-  join();
-}
-
-void DiskLogs::join_failed() {
-  if (thread_.joinable()) thread_.join();
-  for (const auto& log : logs_) {
-    if (log != nullptr) log->forget();
-  }
   join();
 }
 

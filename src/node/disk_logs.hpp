@@ -39,16 +39,16 @@ class DiskLogs {
   /// By group; null where there is none.
   [[nodiscard]] std::vector<LogSink*> sinks() const;
   [[nodiscard]] const DiskLog* log(std::size_t group) const { return logs_[group].get(); }
+  [[nodiscard]] DiskLog* log(std::size_t group) { return logs_[group].get(); }
+  [[nodiscard]] log::Disk& disk() { return *disk_; }
 
   /// Nothing more is appended: the thread writes what waits, and ends. Any thread.
   void quit();
   [[nodiscard]] bool has_ended() const { return ended_.load(std::memory_order_acquire); }
   /// Then: the error that ended it, if one did.
   [[nodiscard]] const Result<void>& outcome() const { return outcome_; }
-  /// After that: the logs' folders are free for another node. Of a start that has failed they have
-  /// nothing.
+  /// After that: the logs' folders are free for another node.
   void join();
-  void join_failed();
 
  private:
   explicit DiskLogs(DiskLogsEvents events);

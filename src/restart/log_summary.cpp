@@ -20,12 +20,15 @@ void add(LogSummary& summary, const log::Record& record) {
     summary.whole_from = record.seq;
     summary.sum = 0;
   }
-  if (begins || summary.runs.back().view != record.view) {
-    if (summary.runs.size() == kRunsMax) summary.runs.erase(summary.runs.begin());
-    summary.runs.push_back({.view = record.view, .first = record.seq, .sum = summary.sum});
-  }
+  add_run(summary, record.view, record.seq);
   summary.next = record.seq + 1;
   summary.sum += log::digest_of(record);
+}
+
+void add_run(LogSummary& summary, std::uint64_t view, std::uint64_t seq) {
+  if (!summary.runs.empty() && summary.runs.back().view == view) return;
+  if (summary.runs.size() == kRunsMax) summary.runs.erase(summary.runs.begin());
+  summary.runs.push_back({.view = view, .first = seq, .sum = summary.sum});
 }
 
 Result<LogSummary> summarize(const log::Disk& disk, const std::string& directory,

@@ -46,6 +46,9 @@ struct LogSummary {
 /// The record follows the last one, or it begins the log, or a gap comes before it.
 void add(LogSummary& summary, const log::Record& record);
 
+/// A record of that view and number follows; what it is made of is not counted.
+void add_run(LogSummary& summary, std::uint64_t view, std::uint64_t seq);
+
 /// Reads the whole log. A damaged one is an error.
 [[nodiscard]] Result<LogSummary> summarize(const log::Disk& disk, const std::string& directory,
                                            const std::string& group);

@@ -128,7 +128,10 @@ void Recovery::answer(std::uint32_t slot, const Fetch& fetch) {
   if (fetch.from >= summary.whole_from) {
     auto piece = read_piece(logs_.disk(), logs_.directory(*log), fetch.from,
                             std::min(fetch.until, summary.next), options_.piece_bytes);
-    if (!piece) return fail_with(piece.error());
+    if (!piece) {
+      trouble_ = "records for " + name_of(slot, options_.names) + ": " + piece.error().message;
+      return;
+    }
     records.records = std::move(*piece);
   }
   post(slot, records);
