@@ -5,6 +5,7 @@
 
 #include "c/handle.hpp"
 #include "c/options.hpp"
+#include "tutti/bootstrap.hpp"
 #include "tutti/version.hpp"
 
 namespace {
@@ -153,5 +154,16 @@ int tutti_node_view(tutti_node_t* node, void (*see)(const tutti_view_t*, void*),
     if (see == nullptr) return tutti::c::refused(error, "the function that sees the view is NULL");
     tutti::c::show(of.view(), see, user);
     return tutti::c::ok(error);
+  });
+}
+
+int tutti_bootstrap(const tutti_node_options_t* options, const char* const* groups,
+                    size_t group_count, tutti_error_t* error) {
+  return tutti::c::guarded(error, [&] {
+    const tutti::Result<tutti::NodeOptions> from = tutti::c::options_from(options);
+    if (!from) return tutti::c::failed(error, from.error());
+    const auto names = tutti::c::names_from(groups, group_count, "groups");
+    if (!names) return tutti::c::failed(error, names.error());
+    return tutti::c::done(error, tutti::bootstrap(*from, *names));
   });
 }

@@ -92,22 +92,6 @@ std::string text(const char* words) {
   return words == nullptr ? std::string() : std::string(words);
 }
 
-Result<std::vector<std::string>> names(const char* const* list, std::size_t count,
-                                       const std::string& what) {
-  std::vector<std::string> out;
-  if (count != 0 && list == nullptr) {
-    return fail(ErrorCode::invalid_argument,
-                what + " is NULL, though its count is " + std::to_string(count));
-  }
-  for (std::size_t i = 0; i < count; ++i) {
-    if (list[i] == nullptr) {
-      return fail(ErrorCode::invalid_argument, what + '[' + std::to_string(i) + "] is NULL");
-    }
-    out.emplace_back(list[i]);
-  }
-  return out;
-}
-
 // An unknown number is refused by validate(), which names the field; one that does not fit becomes
 // one that is unknown.
 template <class Enum>
@@ -155,6 +139,22 @@ void set_state_callbacks(GroupOptions& out, const tutti_group_options_t& from) {
 }
 
 }  // namespace
+
+Result<std::vector<std::string>> names_from(const char* const* list, std::size_t count,
+                                            const std::string& what) {
+  std::vector<std::string> out;
+  if (count != 0 && list == nullptr) {
+    return fail(ErrorCode::invalid_argument,
+                what + " is NULL, though its count is " + std::to_string(count));
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    if (list[i] == nullptr) {
+      return fail(ErrorCode::invalid_argument, what + '[' + std::to_string(i) + "] is NULL");
+    }
+    out.emplace_back(list[i]);
+  }
+  return out;
+}
 
 void show(const ViewChange& change, void (*see)(const tutti_view_t*, void*), void* user) {
   std::vector<tutti_view_member_t> members;
@@ -206,6 +206,7 @@ Result<NodeOptions> options_from(const tutti_node_options_t* options) {
   out.litmus_rounds = from->litmus_rounds;
   out.request_max_bytes = from->request_max_bytes;
   out.state_dir = text(from->state_dir);
+  out.bootstrap = from->bootstrap != 0;
   if (from->on_request != nullptr) out.on_request = answered_by(from->on_request, from->user);
   if (from->on_view != nullptr) {
     out.on_view = [see = from->on_view, user = from->user](const ViewChange& change) {
@@ -226,9 +227,11 @@ Result<GroupOptions> options_from(const tutti_group_options_t* options) {
   if (!from) return std::unexpected(from.error());
   GroupOptions out;
   out.name = text(from->name);
-  Result<std::vector<std::string>> members = names(from->members, from->member_count, "members");
+  Result<std::vector<std::string>> members =
+      names_from(from->members, from->member_count, "members");
   if (!members) return std::unexpected(members.error());
-  Result<std::vector<std::string>> senders = names(from->senders, from->sender_count, "senders");
+  Result<std::vector<std::string>> senders =
+      names_from(from->senders, from->sender_count, "senders");
   if (!senders) return std::unexpected(senders.error());
   out.members = std::move(*members);
   out.senders = std::move(*senders);

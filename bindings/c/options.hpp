@@ -2,6 +2,7 @@
 /// Options of the C interface as those of the C++ interface.
 #pragma once
 #include <cstddef>
+#include <string>
 #include <vector>
 
 #include "tutti/c/options.h"
@@ -20,6 +21,11 @@ namespace tutti::c {
 
 [[nodiscard]] Result<NodeOptions> options_from(const tutti_node_options_t* options);
 [[nodiscard]] Result<GroupOptions> options_from(const tutti_group_options_t* options);
+
+/// `what` is named in an error.
+[[nodiscard]] Result<std::vector<std::string>> names_from(const char* const* list,
+                                                          std::size_t count,
+                                                          const std::string& what);
 
 using TickCallback = void (*)(std::uint64_t time_ns, void* user);
 [[nodiscard]] Result<TickCallback> tick_callback_of(const tutti_group_options_t* options);

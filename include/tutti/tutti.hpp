@@ -1,6 +1,7 @@
 /// \file tutti.hpp
 /// The whole public interface.
 #pragma once
+#include "tutti/bootstrap.hpp"
 #include "tutti/error.hpp"
 #include "tutti/group.hpp"
 #include "tutti/indexed_by.hpp"

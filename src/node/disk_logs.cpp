@@ -16,14 +16,9 @@ constexpr std::size_t kFolderBytesMax = 255;
 
 Result<std::unique_ptr<log::Writer>> open_log(log::Disk& disk, const NodeOptions& node,
                                               const GroupOptions& group) {
-  const std::string folder = log_folder(group.name);
-  if (folder.size() > kFolderBytesMax) {
-    return fail(ErrorCode::invalid_argument,
-                "its name is too long for a folder of its log: take one of at most 255 letters "
-                "and digits, or of fewer other characters");
-  }
-  const std::string directory = node.state_dir + "/" + folder;
-  return log::Writer::open(disk, directory, {.node = node.name, .group = group.name});
+  const Result<std::string> directory = log_directory(node.state_dir, group.name);
+  if (!directory) return std::unexpected(directory.error());
+  return log::Writer::open(disk, *directory, {.node = node.name, .group = group.name});
 }
 
 }  // namespace
@@ -45,6 +40,14 @@ std::string log_folder(std::string_view group) {
     out += kHex[value % 16];
   }
   return out;
+}
+
+Result<std::string> log_directory(const std::string& state_dir, const std::string& group) {
+  const std::string folder = log_folder(group);
+  if (folder.size() <= kFolderBytesMax) return state_dir + "/" + folder;
+  return fail(ErrorCode::invalid_argument,
+              "its name is too long for a folder of its log: take one of at most 255 letters "
+              "and digits, or of fewer other characters");
 }
 
 Result<std::unique_ptr<DiskLogs>> DiskLogs::open(const NodeOptions& node,

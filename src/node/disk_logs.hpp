@@ -74,4 +74,8 @@ class DiskLogs {
 /// that is none of letters, digits, '-', '_' and '.', or that is a '.' at the beginning.
 [[nodiscard]] std::string log_folder(std::string_view group);
 
+/// Where the log of that group is. The error does not name the group.
+[[nodiscard]] Result<std::string> log_directory(const std::string& state_dir,
+                                                const std::string& group);
+
 }  // namespace tutti

@@ -10,6 +10,7 @@
 #include "fabric/control_record.hpp"
 #include "node/bootstrap/hello.hpp"
 #include "node/carriers.hpp"
+#include "node/log_rules.hpp"
 #include "sst/control_bytes.hpp"
 #include "sst/pass_words.hpp"
 #include "sst/rounds_ahead.hpp"
@@ -106,9 +107,7 @@ Result<void> check_group(const NodeOptions& node, std::span<const GroupOptions* 
       return bad(group, "senders: '" + sender + "' is not a member; known: " + known_members(node));
     }
   }
-  if (group.logged && node.state_dir.empty()) {
-    return bad(group, "logged: the node has no state_dir; set it to a folder of this node alone");
-  }
+  if (Result<void> r = check_log(node, group); !r) return bad(group, r.error().message);
   if (Result<void> r = check_rounds(node, group); !r) return r;
   return check_room(node, joined, group);
 }

@@ -10,6 +10,7 @@
 #include "base/start_thread.hpp"
 #include "base/text.hpp"
 #include "node/clock.hpp"
+#include "node/log_rules.hpp"
 #include "node/node_core.hpp"
 
 namespace tutti {
@@ -58,7 +59,9 @@ Result<void> NodeCore::start_by(const Deadline& deadline) {
   }
   group_options_.clear();  // of a start that found no memory
   for (const auto& group : groups_) group_options_.push_back(group->options());
-  if (Result<void> logs = open_logs(); !logs) {
+  Result<void> logs = check_bootstrap(options_, group_options_);
+  if (logs) logs = open_logs();
+  if (!logs) {
     life_.set_phase(Phase::stopped);
     return logs;
   }

@@ -36,6 +36,7 @@ class ViewsFile {
   [[nodiscard]] Result<std::optional<Views>> load() const;
   /// Once it has returned without an error, the file is on disk. After an error it may be there.
   [[nodiscard]] Result<void> save(const Views& views);
+  [[nodiscard]] log::Disk& disk() const { return disk_; }
   [[nodiscard]] const std::string& directory() const { return directory_; }
   [[nodiscard]] std::string path() const { return directory_ + "/views"; }
 

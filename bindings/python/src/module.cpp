@@ -14,6 +14,7 @@ NB_MODULE(_tutti, module) {
       [](nanobind::handle object) { return PyObject_CheckBuffer(object.ptr()) != 0; },
       nanobind::arg("object"), "Whether it has the buffer protocol.");
   tutti::python::bind_log(module);
+  tutti::python::bind_bootstrap(module);
   tutti::python::bind_node(module);
   tutti::python::bind_request(module);
   tutti::python::bind_group(module);

@@ -128,6 +128,7 @@ NodeOptions node_options(const nb::dict& from) {
   keywords.to("litmus_rounds", options.litmus_rounds);
   keywords.to("request_max_bytes", options.request_max_bytes);
   keywords.to("state_dir", options.state_dir);
+  keywords.to("bootstrap", options.bootstrap);
   if (const nb::object answer = keywords.take("on_request"); answer.is_valid()) {
     options.on_request = answered_by(answer);
   }

@@ -96,6 +96,7 @@ class OfThisProcess {
   std::uint64_t forks_ = forks_with_nodes();
 };
 
+void bind_bootstrap(nb::module_& module);
 void bind_log(nb::module_& module);
 void bind_node(nb::module_& module);
 void bind_group(nb::module_& module);

@@ -12,7 +12,10 @@ def test_messages_are_in_all_logs_before_they_are_delivered(tmp_path):
     with ExitStack() as stack:
         nodes = []
         for name in "ab":
-            node = tutti.Node(name, members, suspect_after=40, state_dir=str(tmp_path / name))
+            state_dir = str(tmp_path / name)
+            if name == "a":
+                tutti.bootstrap(name, members, state_dir, ["log"])
+            node = tutti.Node(name, members, suspect_after=40, state_dir=state_dir)
             stack.callback(node.close)
             nodes.append(node)
         groups = [node.join("log", level=tutti.Level.durable, logged=True) for node in nodes]
@@ -28,6 +31,25 @@ def test_messages_are_in_all_logs_before_they_are_delivered(tmp_path):
     for name in "ab":
         segments = list((tmp_path / name / "log").iterdir())
         assert any(b"hello" in file.read_bytes() for file in segments)
+
+
+def test_groups_are_founded_once(tmp_path):
+    members, state_dir = addresses("ab"), str(tmp_path / "a")
+    tutti.bootstrap("a", members, state_dir, ("log", "other"))
+    assert (tmp_path / "a" / "views").exists()
+    tutti.bootstrap("a", members, state_dir, ["other", "log"])
+    with pytest.raises(tutti.InvalidArgument, match="belongs to node 'a', not to 'b'"):
+        tutti.bootstrap("b", members, state_dir, ["log", "other"])
+    with pytest.raises(tutti.InvalidArgument, match="with other groups"):
+        tutti.bootstrap("a", members, state_dir, ["log"])
+    with pytest.raises(tutti.InvalidArgument, match="name the groups"):
+        tutti.bootstrap("a", members, state_dir, [])
+    with pytest.raises(TypeError, match="a list of names"):
+        tutti.bootstrap("a", members, state_dir, "log")
+    with tutti.Node("a", members, bootstrap=True) as node:
+        node.join("log")
+        with pytest.raises(tutti.InvalidArgument, match="none of this node's is"):
+            node.start()
 
 
 def test_a_durable_group_is_logged_and_a_logged_group_has_a_folder(tmp_path):

@@ -5,6 +5,7 @@ Node joins groups and meets the other members; Group sends and takes messages; R
 same object at all members. docs/python.md is the introduction.
 """
 
+from ._bootstrap import bootstrap
 from ._errors import (Complete, Damaged, Error, ErrorCode, InCallback, InvalidArgument, Mismatch,
                       NoSpace, PeerLost, Refused, Stopped, System, TimedOut, Unreachable)
 from ._group import Group
@@ -22,5 +23,5 @@ __all__ = [
     "ErrorCode", "FabricChoice", "Group", "GroupStatistics", "InCallback", "InvalidArgument", "LeftReason",
     "Level", "MemberLag", "Message", "Mismatch", "NoSpace", "Node", "NodeStatistics", "Order",
     "PeerLost", "Refused", "Replicated", "Run", "Service", "StateMachine", "Stopped", "System", "TimedOut", "Unreachable",
-    "ViewChange",
+    "ViewChange", "bootstrap",
 ]

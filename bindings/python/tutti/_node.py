@@ -72,6 +72,7 @@ class Node(_tutti.Node):
         request_max_bytes: int | None = None,
         on_request: Callable[[str, bytes], ReadableBuffer] | None = None,
         state_dir: str | None = None,
+        bootstrap: bool | None = None,
     ) -> None:
         options = {key: value for key, value in locals().items()
                    if key not in ("self", "__class__")}

@@ -42,6 +42,11 @@ TUTTI_C_API int tutti_node_failure(tutti_node_t* node, tutti_error_t* error);
 TUTTI_C_API int tutti_node_view(tutti_node_t* node, void (*see)(const tutti_view_t*, void* user),
                                 void* user, tutti_error_t* error);
 
+/** Founds groups that are logged, before any node has started, as tutti::bootstrap (bootstrap.hpp).
+ *  `groups`: the names of all groups that are logged. */
+TUTTI_C_API int tutti_bootstrap(const tutti_node_options_t* options, const char* const* groups,
+                                size_t group_count, tutti_error_t* error);
+
 #ifdef __cplusplus
 }
 #endif

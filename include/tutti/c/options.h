@@ -78,6 +78,7 @@ typedef struct tutti_node_options {
                     void* user);
   uint32_t request_max_bytes; /**< of a request or a reply; 0: no requests */
   const char* state_dir;      /**< a folder of this node alone, for the logs of its groups */
+  int32_t bootstrap;          /**< 0 or 1: the groups that are logged are new */
 } tutti_node_options_t;
 
 /** Takes the next bytes of a state that is being saved. */

@@ -90,6 +90,30 @@ TEST_F(CLogged, NeedsAFolderAndThatItIsLogged) {
   EXPECT_THAT(error_.message, HasSubstr("needs logged"));
 }
 
+TEST_F(CLogged, IsFoundedOnce) {
+  const tutti_member_address_t member{addresses_[0].name.c_str(), addresses_[0].address.c_str()};
+  tutti_node_options_t options;
+  ASSERT_EQ(tutti_node_options_init(&options, sizeof options), 0);
+  EXPECT_EQ(options.bootstrap, 0);
+  options.name = member.name;
+  options.members = &member;
+  options.member_count = 1;
+  const char* const groups[] = {"log", "other"};
+  EXPECT_EQ(tutti_bootstrap(&options, groups, 2, &error_), TUTTI_E_INVALID_ARGUMENT);
+  EXPECT_THAT(error_.message, HasSubstr("no state_dir"));
+  options.state_dir = state_dir_.c_str();
+  EXPECT_EQ(tutti_bootstrap(&options, nullptr, 2, &error_), TUTTI_E_INVALID_ARGUMENT);
+  EXPECT_THAT(error_.message, HasSubstr("groups is NULL"));
+  EXPECT_EQ(tutti_bootstrap(&options, nullptr, 0, nullptr), TUTTI_E_INVALID_ARGUMENT);
+  EXPECT_EQ(tutti_bootstrap(nullptr, groups, 2, &error_), TUTTI_E_INVALID_ARGUMENT);
+  EXPECT_FALSE(std::filesystem::exists(state_dir_));
+  EXPECT_EQ(tutti_bootstrap(&options, groups, 2, &error_), 0) << error_.message;
+  EXPECT_TRUE(std::filesystem::exists(state_dir_ + "/views"));
+  EXPECT_EQ(tutti_bootstrap(&options, groups, 2, &error_), 0) << error_.message;
+  EXPECT_EQ(tutti_bootstrap(&options, groups, 1, &error_), TUTTI_E_INVALID_ARGUMENT);
+  EXPECT_THAT(error_.message, HasSubstr("with other groups"));
+}
+
 // Of a program that was made for a header without these fields.
 TEST_F(CLogged, IsNotWantedByAnOlderProgram) {
   tutti_group_options_t options;

@@ -49,6 +49,22 @@ TEST(GroupRules, MembersAreTheNodes) {
   EXPECT_THAT(error_of(group_with({}, {"z"})), HasSubstr("senders: 'z' is not a member"));
 }
 
+TEST(GroupRules, OfAGroupThatIsLoggedAllNodesAreMembersAndHaveAFolder) {
+  NodeOptions with_folder = node();
+  with_folder.state_dir = "/state";
+  GroupOptions logged = group_with({});
+  logged.logged = true;
+  EXPECT_THAT(error_of(logged), HasSubstr("group 'log': logged: the node has no state_dir"));
+  EXPECT_EQ(error_of(logged, {}, with_folder), "accepted");
+  logged.members = {"c", "a", "b"};
+  EXPECT_EQ(error_of(logged, {}, with_folder), "accepted");
+  logged.members = {"b"};
+  EXPECT_THAT(error_of(logged, {}, with_folder),
+              HasSubstr("group 'log': logged: all nodes must be members, for each of them may be "
+                        "needed to begin again from its log, and 'a', 'c' cannot; leave "
+                        "members empty"));
+}
+
 TEST(GroupRules, NamesAreUniqueInTheNode) {
   const std::vector<GroupOptions> joined{group_with({})};
   EXPECT_THAT(error_of(group_with({"b"}), joined), HasSubstr("group 'log': name is taken"));
