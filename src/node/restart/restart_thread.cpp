@@ -9,7 +9,7 @@
 
 #include "base/memory_advice.hpp"
 #include "base/start_thread.hpp"
-#include "node/restart/founding.hpp"
+#include "node/restart/own_views.hpp"
 
 namespace tutti {
 namespace {
@@ -82,7 +82,7 @@ Result<void> RestartThread::prepare() {
   }
   logs_.emplace(disk_logs_.disk(), std::move(logs));
   if (Result<void> loaded = logs_->load(); !loaded) return loaded;
-  Result<std::optional<restart::Views>> views = views_for(node_, groups_, file_, *logs_);
+  Result<std::optional<restart::Views>> views = own_views(node_, groups_, file_, *logs_);
   if (!views) return std::unexpected(std::move(views.error()));
   recovery_.emplace(file_, *logs_, links_, *this,
                     restart::RecoveryOptions{

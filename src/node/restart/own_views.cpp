@@ -1,4 +1,4 @@
-#include "node/restart/founding.hpp"
+#include "node/restart/own_views.hpp"
 
 #include <algorithm>
 #include <string>
@@ -47,7 +47,7 @@ Result<void> check(const NodeOptions& node, const restart::Views& views, const s
 
 }  // namespace
 
-Result<std::optional<restart::Views>> views_for(const NodeOptions& node,
+Result<std::optional<restart::Views>> own_views(const NodeOptions& node,
                                                 const std::vector<GroupOptions>& groups,
                                                 restart::ViewsFile& file,
                                                 const restart::NodeLogs& logs) {
