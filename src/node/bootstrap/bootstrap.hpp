@@ -29,6 +29,7 @@
 #include "fabric/slot.hpp"
 #include "node/bootstrap/arrivals.hpp"
 #include "node/bootstrap/hello.hpp"
+#include "node/bootstrap/link_request.hpp"
 #include "tutti/error.hpp"
 #include "tutti/indexed_by.hpp"
 #include "tutti/options.hpp"
@@ -59,6 +60,10 @@ struct BootstrapRequest {
   std::function<bool()> sees_group{};
   /// The bytes that a member's row has at least, with our groups. Empty: any will do.
   IndexedBy<Slot, std::size_t> row_bytes{};
+  /// A node of a higher slot asks for a restart link; it has been said hello, and waits for the
+  /// verdict of whoever takes it. The bootstrap's thread calls it; it must not wait. Empty: who
+  /// asks is refused.
+  std::function<void(LinkCall call)> take_link{};
 };
 
 class Bootstrap {
