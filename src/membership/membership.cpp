@@ -157,11 +157,19 @@ void Membership<Memory>::lost(Slot slot) {
 template <class Memory>
 void Membership<Memory>::ready(Slot slot, std::uint64_t incarnation) {
   ready_[slot] = incarnation;
-  rows_.set_life(ViewWords::ready(slot), incarnation);
+  rows_.set_life(ViewWords::ready(slot), held_ ? 0 : incarnation);
   if (incarnation == 0 || stopped_) return;
   greeted_.push_back(slot);
   last_came_ns_ = now_ns_;
   suspicion_.watch(slot);
+}
+
+template <class Memory>
+void Membership<Memory>::hold_back(bool held) {
+  if (std::exchange(held_, held) == held || view().id != 0) return;
+  for (const Slot slot : ready_.indices()) {
+    rows_.set_life(ViewWords::ready(slot), held ? 0 : ready_[slot]);
+  }
 }
 
 template <class Memory>

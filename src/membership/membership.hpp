@@ -117,6 +117,9 @@ class Membership final : public Stepped, private AgreementQuestions {
   /// A node that is not in our view is connected to us, and we to it; 0: no more.
   void ready(Slot slot, std::uint64_t incarnation);
 
+  /// Before its first view: while it is held back, no member admits this node.
+  void hold_back(bool held);
+
   /// That incarnation was in a view and was removed: only a new one may join (M6).
   [[nodiscard]] bool was_removed(std::uint64_t incarnation) const;
 
@@ -228,6 +231,7 @@ class Membership final : public Stepped, private AgreementQuestions {
   bool filled_ = false;  // a group posted in this step what a suspected member sent
   bool decision_shown_ = false;
   bool confirmed_ = false;  // the view is, and was told to the log
+  bool held_ = false;
   std::optional<StopReason> stopped_;
   std::vector<Slot> greeted_;  // came, and have not been told all yet
   std::uint64_t last_came_ns_ = 0;

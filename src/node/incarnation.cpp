@@ -44,6 +44,8 @@ const std::string& Incarnation::member(Rank rank) const {
 std::size_t Incarnation::pass(Calls calls) {
   if (bootstrap_->has_news()) [[unlikely]]
     take_arrivals();
+  if (setup_.restart != nullptr && view().id == 0) [[unlikely]]
+    engine_->membership().hold_back(!setup_.founds && !setup_.restart->may_join());
   passed_ns_ = now_ns();
   lags_.look(passed_ns_);
   return engine_->pass(passed_ns_, calls);
@@ -203,12 +205,12 @@ void Incarnation::log(LogLevel level, const std::string& text) const {
 }
 
 Incarnation::Incarnation(const NodeOptions& node, const std::vector<GroupOptions>& groups,
-                         IncarnationEvents& events, RequestEvents& requests, bool may_create)
+                         IncarnationEvents& events, RequestEvents& requests, IncarnationSetup setup)
     : node_(node),
       groups_(groups),
       events_(events),
       requests_(requests),
-      may_create_(may_create),
+      setup_(std::move(setup)),
       plan_(names_of(node.members), groups,
             std::ranges::any_of(groups, &GroupOptions::stateful) ? kStateRingBytes : 0,
             node.litmus_rounds != 0, node.request_max_bytes),

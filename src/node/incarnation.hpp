@@ -25,6 +25,7 @@
 #include "node/incarnation_events.hpp"
 #include "node/lag_watch.hpp"
 #include "node/repeats.hpp"
+#include "node/restart/restart_thread.hpp"
 #include "node/state_thread.hpp"
 #include "tutti/indexed_by.hpp"
 #include "tutti/options.hpp"
@@ -32,13 +33,21 @@
 
 namespace tutti {
 
+/// How a node comes into its first view, and where it keeps what lasts.
+struct IncarnationSetup {
+  bool may_create = true;               ///< it may found a group
+  std::vector<LogSink*> logs{};         ///< by group, or none
+  RestartThread* restart = nullptr;     ///< of a node with logs
+  std::optional<RestartView> founds{};  ///< it founds this view, with just these members
+};
+
 class Incarnation final : private EngineEvents {
  public:
   /// Opens the row, the fabrics and the bootstrap. `groups` are resolved, in the order of their
-  /// names; all that is given outlives this. `logs` are by group, or none.
+  /// names; all that is given outlives this.
   [[nodiscard]] static Result<std::unique_ptr<Incarnation>> open(
       const NodeOptions& node, const std::vector<GroupOptions>& groups, IncarnationEvents& events,
-      RequestEvents& requests, std::vector<LogSink*> logs, bool may_create);
+      RequestEvents& requests, IncarnationSetup setup);
   ~Incarnation() override;
 
   /// One pass over all there is to do. Returns how much was done.
@@ -113,10 +122,10 @@ class Incarnation final : private EngineEvents {
 
  private:
   Incarnation(const NodeOptions& node, const std::vector<GroupOptions>& groups,
-              IncarnationEvents& events, RequestEvents& requests, bool may_create);
+              IncarnationEvents& events, RequestEvents& requests, IncarnationSetup setup);
   [[nodiscard]] Result<void> open_row();
   [[nodiscard]] Result<void> open_fabrics();
-  void open_engine(std::vector<LogSink*> logs);
+  void open_engine();
   [[nodiscard]] Result<void> start_state_thread();
   [[nodiscard]] GroupState state_of(std::size_t index);
   [[nodiscard]] Founding founding() const;
@@ -159,7 +168,7 @@ class Incarnation final : private EngineEvents {
   const std::vector<GroupOptions>& groups_;
   IncarnationEvents& events_;
   RequestEvents& requests_;
-  const bool may_create_;
+  const IncarnationSetup setup_;
   const RowPlan plan_;
   const Slot self_;
   std::uint64_t incarnation_ = 0;

@@ -68,18 +68,26 @@ class MarkedSnapshot {
   StateCalls& calls_;
 };
 
+std::function<void(LinkCall)> take_link_of(RestartThread* restart) {
+  if (restart == nullptr) return {};
+  return [restart](LinkCall call) { restart->take(std::move(call)); };
+}
+
 }  // namespace
 
-Result<std::unique_ptr<Incarnation>> Incarnation::open(
-    const NodeOptions& node, const std::vector<GroupOptions>& groups, IncarnationEvents& events,
-    RequestEvents& requests, std::vector<LogSink*> logs, bool may_create) {
-  std::unique_ptr<Incarnation> out(new Incarnation(node, groups, events, requests, may_create));
+Result<std::unique_ptr<Incarnation>> Incarnation::open(const NodeOptions& node,
+                                                       const std::vector<GroupOptions>& groups,
+                                                       IncarnationEvents& events,
+                                                       RequestEvents& requests,
+                                                       IncarnationSetup setup) {
+  std::unique_ptr<Incarnation> out(
+      new Incarnation(node, groups, events, requests, std::move(setup)));
   const Result<std::uint64_t> number = random_u64();
   if (!number) return std::unexpected(number.error());
   out->incarnation_ = *number;
   if (Result<void> r = out->open_row(); !r) return std::unexpected(r.error());
   if (Result<void> r = out->open_fabrics(); !r) return std::unexpected(r.error());
-  out->open_engine(std::move(logs));
+  out->open_engine();
   if (Result<void> r = out->start_state_thread(); !r) return std::unexpected(r.error());
   if (Result<void> r = out->open_bootstrap(); !r) return std::unexpected(r.error());
   return out;
@@ -124,8 +132,10 @@ MembershipOptions Incarnation::membership_options() const {
           .suspect_after_ns = suspect_after,
           .look_every_ns = kLookEveryNs,
           .founders = node_.founders,
-          .may_create = may_create_,
-          .create_after_ns = kCreateAfterNs};
+          .may_create = setup_.may_create,
+          .create_after_ns = kCreateAfterNs,
+          .log = setup_.restart,
+          .restarts = setup_.founds};
 }
 
 // On the predicate thread, the loop is lent for as long as the callback takes.
@@ -148,7 +158,7 @@ DeliveryCallback Incarnation::delivery_of(std::size_t index) {
   };
 }
 
-void Incarnation::open_engine(std::vector<LogSink*> logs) {
+void Incarnation::open_engine() {
   std::vector<GroupState> states;
   std::vector<DeliveryCallback> deliveries;
   for (std::size_t g = 0; g < groups_.size(); ++g) {
@@ -170,7 +180,7 @@ void Incarnation::open_engine(std::vector<LogSink*> logs) {
                     .row_of = [this](Slot slot) { return fabric_->row(slot); },
                     .jobs = *state_jobs_,
                     .deliveries = std::move(deliveries),
-                    .logs = std::move(logs),
+                    .logs = setup_.logs,
                     .clock = now_ns,
                     .time_of_day = time_of_day_ns,
                     .requests = &requests_},
@@ -218,7 +228,8 @@ Result<void> Incarnation::start_state_thread() {
 }
 
 Founding Incarnation::founding() const {
-  if (may_create_) return Founding::founds;
+  if (setup_.restart != nullptr) return Founding::logged;
+  if (setup_.may_create) return Founding::founds;
   return node_.join_only ? Founding::join_only : Founding::agreed;
 }
 
@@ -235,7 +246,8 @@ Result<void> Incarnation::open_bootstrap() {
                        .wake = [this] { sleeper_->wake(); },
                        .lags = [this] { return lags_.behind(); },
                        .sees_group = [this] { return sees_group(); },
-                       .row_bytes = std::move(row_bytes)});
+                       .row_bytes = std::move(row_bytes),
+                       .take_link = take_link_of(setup_.restart)});
   if (!bootstrap) return std::unexpected(bootstrap.error());
   bootstrap_ = std::move(*bootstrap);
   return {};

@@ -114,7 +114,11 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
   }
   [[nodiscard]] Result<void> start_by(const Deadline& deadline);
   [[nodiscard]] Result<void> try_start(const Deadline& deadline);
+  // node_restart.cpp
   [[nodiscard]] Result<void> open_logs();
+  [[nodiscard]] bool has_restart_news() const;
+  void restart_again();
+  [[nodiscard]] std::optional<Error> why_not_back() const;
   [[nodiscard]] Result<std::unique_ptr<Incarnation>> open_incarnation();
   [[nodiscard]] Result<void> start_threads();
   [[nodiscard]] std::optional<Error> why_start_ended() const;
@@ -186,6 +190,7 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
   RequestsCore requests_;
   std::vector<GroupOptions> group_options_;         // by name
   std::unique_ptr<DiskLogs> disk_logs_;             // from start on, if a group is logged
+  std::unique_ptr<RestartThread> restart_;          // the same
   std::unique_ptr<Incarnation> incarnation_;        // from start on; has what the groups point to
   std::vector<std::unique_ptr<GroupCore>> groups_;  // by name
 
@@ -220,6 +225,7 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
   // The next incarnation of this start may found a group, or else only join one.
   std::atomic<bool> may_create_;
   std::atomic<bool> agreed_to_found_{false};
+  bool founds_restart_ = false;  // the incarnation does; of the thread that starts the node
   std::atomic<Ending> ending_{Ending::none};  // what stop() or leave() waits for
   std::atomic<bool> left_{false};             // the others let it go; it may be closed long since
   AsymmetricFence fence_;

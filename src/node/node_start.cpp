@@ -45,8 +45,9 @@ Result<void> NodeCore::run_start() {
   const Starts starts{*this};
   Result<void> result = start_by(Deadline(options_.start_timeout));
   if (!result && disk_logs_ != nullptr) {  // their folders are free for another node
+    restart_.reset();
     disk_logs_->quit();
-    life_.in_view() ? disk_logs_->join() : disk_logs_->join_failed();
+    disk_logs_->join();
   }
   tell_started(result);
   return result;
@@ -69,37 +70,27 @@ Result<void> NodeCore::start_by(const Deadline& deadline) {
     Result<void> started = try_start(deadline);
     // Others were lost while the group was founded: nobody may go on with what he had agreed to.
     if (life_.phase() != Phase::tried) return started;
-    const bool goes_on = is_unfounded() && !deadline.passed(now_ns());
+    const bool goes_on = (is_unfounded() || has_restart_news()) && !deadline.passed(now_ns());
     // A reason that has come since try_start() said why it gave up counts more.
     const std::optional<Error> why = why_start_ended();
     if (!goes_on || why) {
       life_.set_phase(Phase::stopped);
       return why ? std::unexpected(*why) : started;
     }
-    life_.set_course(Course::outside);
+    if (is_unfounded()) life_.set_course(Course::outside);
+    restart_again();
   }
-}
-
-// Before its first incarnation: what comes in none of its views goes to no log.
-Result<void> NodeCore::open_logs() {
-  Result<std::unique_ptr<DiskLogs>> logs =
-      DiskLogs::open(options_, group_options_,
-                     {.persisted =
-                          [this] {  // before a view, incarnations come and go; it looks by itself
-                            if (life_.in_view()) notify_work();
-                          },
-                      .failed = [this](const Error& why) { fail_with(why); },
-                      .ended = [this] { calls_ended(); }});
-  if (!logs) return std::unexpected(std::move(logs.error()));
-  disk_logs_ = std::move(*logs);
-  return {};
 }
 
 Result<std::unique_ptr<Incarnation>> NodeCore::open_incarnation() {
   try {
-    return Incarnation::open(options_, group_options_, *this, requests_,
-                             disk_logs_ ? disk_logs_->sinks() : std::vector<LogSink*>(),
-                             may_create_);
+    IncarnationSetup setup{.may_create = may_create_, .restart = restart_.get()};
+    if (restart_ != nullptr) {
+      setup.logs = disk_logs_->sinks();
+      setup.founds = restart_->progress().founds;
+      setup.may_create = founds_restart_ = setup.founds.has_value();
+    }
+    return Incarnation::open(options_, group_options_, *this, requests_, std::move(setup));
   } catch (const std::bad_alloc&) {
     return fail(ErrorCode::system, "no memory for the start of this node: " + memory_advice());
   }
@@ -139,7 +130,8 @@ Result<void> NodeCore::try_start(const Deadline& deadline) {
   // The application hears of the first view before this returns; but if it takes longer for that
   // than there is time, the node has started all the same.
   const auto decided = [this] {
-    return is_unfounded() || life_.course() >= Course::told || is_start_ended();
+    return is_unfounded() || life_.course() >= Course::told || is_start_ended() ||
+           has_restart_news();
   };
   await_start(decided, deadline);
   if (life_.in_view() && !failed()) return {};
@@ -183,6 +175,7 @@ std::optional<Error> NodeCore::why_start_ended() const {
 
 Error NodeCore::why_not_started() const {
   if (std::optional<Error> why = why_start_ended()) return *why;
+  if (std::optional<Error> why = why_not_back()) return *why;
   const std::string awaited = incarnation_->bootstrap().awaited();
   std::string why =
       "still waiting for " + awaited + "; start the missing members, or check their addresses";

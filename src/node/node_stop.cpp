@@ -256,8 +256,10 @@ bool NodeCore::close(const Deadline& deadline) {
   if (!await_end_of([this] { return incarnation_->have_states_ended(); }, deadline)) return false;
   incarnation_->end_states();
   if (disk_logs_ != nullptr) {
-    disk_logs_->quit();
     awaits_disk_ = true;
+    restart_->quit();
+    if (!await_end_of([this] { return restart_->has_ended(); }, deadline)) return false;
+    disk_logs_->quit();
     if (!await_end_of([this] { return disk_logs_->has_ended(); }, deadline)) return false;
     awaits_disk_ = false;
     disk_logs_->join();

@@ -90,11 +90,9 @@ Result<std::optional<CatchUp::Question>> CatchUp::next() {
     const std::uint64_t until = of.begins.value_or(other->next);
     if (from >= until) continue;
     awaited_ = Awaited{.slot = slot, .log = log};
-    return Question{.slot = slot,
-                    .fetch = {.group = logs_.group(log),
-                              .from = from,
-                              .until = until,
-                              .check_from = from}};
+    return Question{
+        .slot = slot,
+        .fetch = {.group = logs_.group(log), .from = from, .until = until, .check_from = from}};
   }
   return std::nullopt;
 }

@@ -1,6 +1,6 @@
 /// \file catch_up.hpp
-/// A node that joins a group that runs fetches what its logs lack from members, before it asks to be
-/// admitted and after it was: the group does not stop for that.
+/// A node that joins a group that runs fetches what its logs lack from members, before it asks to
+/// be admitted and after it was: the group does not stop for that.
 ///
 /// Invariants:
 ///  CU1  A log is cut where it leaves the sequence of a member's log before anything is appended

@@ -73,7 +73,7 @@ bool is_founding(const Views& views) {
 }
 
 Result<void> found(log::Disk& disk, const std::string& state_dir, const std::string& node,
-                   std::uint32_t nodes, const std::vector<FoundedGroup>& groups) {
+                   const std::vector<std::string>& nodes, const std::vector<FoundedGroup>& groups) {
   std::vector<std::string> names;
   for (const FoundedGroup& group : groups) names.push_back(group.name);
   const Result<Views> views = founding_views(node, nodes, std::move(names));

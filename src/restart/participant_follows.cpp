@@ -114,7 +114,8 @@ bool Participant::fetch(const GroupPlan& plan) {
     message.check_from = std::max(summary.whole_from, plan.base.whole_from);
     if (!sums.empty()) message.check_from = std::max(message.check_from, sums.back().seq);
     message.check_from = std::min(message.check_from, next);
-    const Result<std::uint64_t> sum = sum_of(logs_.disk(), writer.directory(), message.check_from, next);
+    const Result<std::uint64_t> sum =
+        sum_of(logs_.disk(), writer.directory(), message.check_from, next);
     if (!sum) {
       error_ = sum.error();
       return false;

@@ -26,12 +26,11 @@ void Recovery::start() {
 
 void Recovery::start_participant() {
   stage_ = Stage::back;
-  participant_.emplace(
-      file_, logs_, transport_,
-      RestartOptions{.slot = slot_,
-                     .names = options_.names,
-                     .views = *views_,
-                     .piece_bytes = options_.piece_bytes});
+  participant_.emplace(file_, logs_, transport_,
+                       RestartOptions{.slot = slot_,
+                                      .names = options_.names,
+                                      .views = *views_,
+                                      .piece_bytes = options_.piece_bytes});
   participant_->start();
   for (const auto& [slot, heard] : up_) {
     participant_->up(slot);

@@ -15,9 +15,11 @@
 ///       group, which is view 1, from another node only while all nodes are connected to it and
 ///       none of them has anything beyond that view: then no disk can have been lost.
 ///  RC2  The Participant and CatchUp never have the logs at the same time.
-///  RC3  A node enters one view by itself in its life: the one that it founds, or the first in which
+///  RC3  A node enters one view by itself in its life: the one that it founds, or the first in
+///  which
 ///       it was admitted. Never one from which it began a restart (Z12).
-///  RC4  What a member that runs has accepted and installed is on disk before accept() and install()
+///  RC4  What a member that runs has accepted and installed is on disk before accept() and
+///  install()
 ///       say so (Z2).
 /// Threads: one. Each call may block for as long as the disk does.
 #pragma once

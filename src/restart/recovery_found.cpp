@@ -28,14 +28,16 @@ bool Recovery::fits(std::uint32_t slot, const Told& told) {
     fail_with({ErrorCode::invalid_argument,
                "this node was told that the group is new (bootstrap), and " + other +
                    " has been in one already. If that is the group to go on with, move the state "
-                   "directory " + file_.directory() +
-                   " away, and start this node again without bootstrap"});
+                   "directory " +
+                   file_.directory() + " away, and start this node again without bootstrap"});
     return false;
   }
   if (!new_there) {
     const std::string why =
-        other + " belongs to a group that was founded another time; if what this node has is not "
-                "wanted, move its state directory " + file_.directory() + " away";
+        other +
+        " belongs to a group that was founded another time; if what this node has is not "
+        "wanted, move its state directory " +
+        file_.directory() + " away";
     if (stage_ != Stage::runs && stage_ != Stage::founds && up_[slot] && up_[slot]->runs) {
       fail_with({ErrorCode::mismatch, why});
     } else {

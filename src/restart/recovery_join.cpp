@@ -82,7 +82,7 @@ void Recovery::prepare_to_join() {
 Recovery::Installed Recovery::install(const ViewRecord& view) {
   if (error_ || stage_ == Stage::fresh || stage_ == Stage::back) return Installed::never;
   if (stage_ == Stage::founds) {
-    if (view.id != founds_->id) return Installed::never;
+    if (view.id != founds_->id || in_vain_) return Installed::never;
     views_ = participant_->views();
     participant_.reset();
     catch_up_.emplace(logs_);

@@ -78,9 +78,9 @@ struct Promised {
 };
 
 struct Views {
-  std::string node{};        ///< its name
+  std::string node{};                ///< its name
   std::vector<std::string> nodes{};  ///< all nodes' names, by slot
-  std::uint64_t origin = 0;  ///< random, of the group's founding; 0: none
+  std::uint64_t origin = 0;          ///< random, of the group's founding; 0: none
   /// The first view that this node installed with this disk. In earlier views it has no vote: the
   /// disk that it had then is lost.
   std::uint64_t since = 0;

@@ -111,7 +111,9 @@ std::string Arrivals::only_join() const {
   std::size_t count = 0;
   for (const Slot slot : seats_.indices()) {
     const Seat& seat = seats_[slot];
-    if (!seat.there || seat.founding == Founding::founds || ++count > kNamedMax) continue;
+    if (!seat.there || seat.founding == Founding::founds || seat.founding == Founding::logged ||
+        ++count > kNamedMax)
+      continue;
     text += (text.empty() ? "" : "; ") + node_.members[slot.value].name +
             " is connected but founds no group: " + why_not(seat.founding);
   }

@@ -192,6 +192,7 @@ void Handshakes::drop(const LinkPtr& link) {
 // What we wait for although nobody is missing.
 std::string Handshakes::awaited_of_all(bool group) const {
   if (group) return "the group to admit this node";
+  if (request_.founding == Founding::logged) return "its groups to come back from their logs";
   if (request_.founding != Founding::join_only) return "the members to form a group";
   return peers_.size() == 1 ? "a group to join, but the member list names no other node"
                             : "a group to join: no member is in one";

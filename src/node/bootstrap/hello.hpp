@@ -31,6 +31,7 @@ enum class Founding : std::uint8_t {
   founds,
   join_only,  ///< it was told to
   agreed,     ///< it did so earlier in its start, and lost the others: that group may exist
+  logged,     ///< its groups come back from their logs (node/restart/)
 };
 
 struct Hello {

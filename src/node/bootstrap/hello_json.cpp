@@ -20,7 +20,7 @@ constexpr std::size_t kHelloTextMax = 255;
 constexpr std::size_t kAddressMax = 300;
 constexpr std::size_t kHelloMembersMax = 256;
 constexpr std::uint64_t kRowBytesMax = 1ULL << 46U;
-constexpr std::uint64_t kFoundingMax = std::to_underlying(Founding::agreed);
+constexpr std::uint64_t kFoundingMax = std::to_underlying(Founding::logged);
 constexpr std::size_t kCarriersMax = 16;
 
 json ranks_of(const std::vector<MemberAddress>& members, const std::vector<std::string>& names) {

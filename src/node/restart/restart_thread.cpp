@@ -47,8 +47,7 @@ RestartThread::RestartThread(const NodeOptions& node, const std::vector<GroupOpt
       disk_logs_(logs),
       events_(std::move(events)),
       slot_(static_cast<std::uint32_t>(
-          std::ranges::find(node.members, node.name, &MemberAddress::name) -
-          node.members.begin())),
+          std::ranges::find(node.members, node.name, &MemberAddress::name) - node.members.begin())),
       context_(1),
       work_(asio::make_work_guard(context_)),
       timer_(context_),
@@ -59,12 +58,9 @@ RestartThread::RestartThread(const NodeOptions& node, const std::vector<GroupOpt
   }
 }
 
-RestartThread::~RestartThread() { stop(); }
-
-void RestartThread::stop() {
-  if (!thread_.joinable()) return;
-  context_.stop();
-  thread_.join();
+RestartThread::~RestartThread() {
+  quit();
+  if (thread_.joinable()) thread_.join();
 }
 
 // Reading a long log takes its time; the node's start waits for it.
@@ -84,7 +80,8 @@ Result<void> RestartThread::prepare() {
   if (Result<void> loaded = logs_->load(); !loaded) return loaded;
   Result<std::optional<restart::Views>> views = own_views(node_, groups_, file_, *logs_);
   if (!views) return std::unexpected(std::move(views.error()));
-  recovery_.emplace(file_, *logs_, links_, *this,
+  restart::RecoveryOwner& owner = *this;
+  recovery_.emplace(file_, *logs_, links_, owner,
                     restart::RecoveryOptions{
                         .slot = slot_, .names = names_of(node_), .views = std::move(*views)});
   return {};
@@ -103,6 +100,8 @@ void RestartThread::run() {
   } catch (const std::exception& problem) {
     fail_with({ErrorCode::system, std::string("the thread for restarts: ") + problem.what()});
   }
+  ended_.store(true, std::memory_order_release);
+  events_.ended();
 }
 
 void RestartThread::tick() {
@@ -122,9 +121,8 @@ void RestartThread::tick() {
 void RestartThread::look() {
   if (installing_) install();
   awaits_logs_.store(recovery_->awaits_logs(), std::memory_order_release);
-  const bool may_join =
-      recovery_->stage() == Recovery::Stage::runs ||
-      (recovery_->stage() == Recovery::Stage::joins && recovery_->may_join());
+  const bool may_join = recovery_->stage() == Recovery::Stage::runs ||
+                        (recovery_->stage() == Recovery::Stage::joins && recovery_->may_join());
   bool changed = may_join_.exchange(may_join, std::memory_order_acq_rel) != may_join;
   {
     const std::lock_guard lock(mutex_);

@@ -6,7 +6,7 @@
 /// thread, and the next answer is true.
 /// Invariant RT1: the recovery, the file `views` and the links are of this thread alone; what other
 /// threads see of them is in Progress and in what is done, under the mutex.
-/// Threads: open(), stop() and destruction the node's; ViewLog's calls the predicate thread; others
+/// Threads: open() and destruction the node's; ViewLog's calls the predicate thread; others
 /// any, as marked. The events come on this thread.
 #pragma once
 #include <atomic>
@@ -31,17 +31,18 @@
 namespace tutti {
 
 struct RestartEvents {
-  std::function<void()> changed{};                       ///< Progress, or what the membership asks
-  std::function<void(const Error&)> failed{};            ///< once; also Progress::error
+  std::function<void()> changed{};             ///< Progress, or what the membership asks
+  std::function<void(const Error&)> failed{};  ///< once; also Progress::error
   std::function<void(LogLevel, std::string_view)> log{};
+  std::function<void()> ended{};  ///< the thread has
 };
 
 class RestartThread final : public ViewLog,
                             private RestartLinkEvents,
                             private restart::RecoveryOwner {
  public:
-  /// Reads `views` and the logs, on the thread; `groups` are resolved. All outlive it. `logs` have a
-  /// log of each group that is logged.
+  /// Reads `views` and the logs, on the thread; `groups` are resolved. All outlive it. `logs` have
+  /// a log of each group that is logged.
   [[nodiscard]] static Result<std::unique_ptr<RestartThread>> open(
       const NodeOptions& node, const std::vector<GroupOptions>& groups, DiskLogs& logs,
       RestartEvents events);
@@ -49,8 +50,10 @@ class RestartThread final : public ViewLog,
   RestartThread(const RestartThread&) = delete;
   RestartThread& operator=(const RestartThread&) = delete;
 
-  /// No event comes after it, and the logs are the thread's for logs alone. Waits for the disk.
-  void stop();
+  /// The thread ends once the disk lets it. After it the logs are the thread's for logs alone. Any
+  /// thread.
+  void quit() { context_.stop(); }
+  [[nodiscard]] bool has_ended() const { return ended_.load(std::memory_order_acquire); }
 
   struct Progress {
     bool may_join = false;                ///< the node may be admitted by members that run
@@ -118,6 +121,7 @@ class RestartThread final : public ViewLog,
   std::string said_;                               // of why(), to the log
   std::atomic<bool> may_join_{false};
   std::atomic<bool> awaits_logs_{false};
+  std::atomic<bool> ended_{false};
 
   mutable std::mutex mutex_;  // of what stands below
   Progress progress_;
