@@ -42,7 +42,10 @@ class Logged : public ::testing::TestWithParam<Case> {
   }
   // A folder for each start.
   [[nodiscard]] TestCluster::Adjust in_folders() {
-    return [this](std::size_t member, NodeOptions& node) { node.state_dir = next_folder(member); };
+    return [this](std::size_t member, NodeOptions& node) {
+      node.state_dir = next_folder(member);
+      node.bootstrap = member == 0 && folders_[0].size() == 1;
+    };
   }
   std::string next_folder(std::size_t member) {
     folders_[member].push_back(root_ + "/" + std::to_string(member) + "-" +
@@ -155,7 +158,6 @@ TEST_P(Logged, HasWhatWasDeliveredOverViews) {
 // The log does not wait for the application: else nobody could deliver anything of the new view.
 TEST_P(Logged, ACallbackThatTakesLongStopsNobodyInTheNextView) {
   ClusterOptions all = options();
-  all.founders = 2;
   all.groups[0].window_messages = 65536;
   all.groups[0].window_bytes = 8U << 20;
   TestCluster cluster(all, in_folders());
@@ -166,13 +168,16 @@ TEST_P(Logged, ACallbackThatTakesLongStopsNobodyInTheNextView) {
     blocked = true;
     blocks.wait(true);
   };
-  cluster.start({0, 1});
+  cluster.start();
+  cluster.kill(2);
+  ASSERT_TRUE(until([&] { return cluster.are_in_view_of({0, 1}); }));
   cluster.talk({1});
   ASSERT_TRUE(cluster.hear_more({0, 1}));
   blocks = true;
   ASSERT_TRUE(until([&] { return blocked.load(); }));
   ASSERT_TRUE(cluster.hear_more({1}, 10));  // of the view before there is something left
   cluster.hush(1);                          // there is space in the window
+  cluster.renew(2, in_folders());
   cluster.start({2});
   cluster.talk({2});
   EXPECT_TRUE(cluster.hear_more({1, 2}));
@@ -196,7 +201,10 @@ class LogFolders : public ::testing::Test {
             .groups = {GroupOptions{.name = "a/b", .level = Level::durable, .logged = true}}};
   }
   [[nodiscard]] TestCluster::Adjust in_root() const {
-    return [this](std::size_t, NodeOptions& node) { node.state_dir = root_ + "/state"; };
+    return [this](std::size_t, NodeOptions& node) {
+      node.state_dir = root_ + "/state";
+      node.bootstrap = !std::filesystem::exists(node.state_dir);
+    };
   }
   std::string root_;
 };
@@ -210,6 +218,7 @@ TEST_F(LogFolders, TakeMessagesOfTheLargestSize) {
                                                .logged = true}}};
   TestCluster cluster(large, [this](std::size_t member, NodeOptions& node) {
     node.state_dir = root_ + "/" + std::to_string(member);
+    node.bootstrap = member == 0;
   });
   cluster.start();
   const std::vector<std::byte> bytes(16U << 20, std::byte{7});
@@ -223,27 +232,6 @@ TEST_F(LogFolders, TakeMessagesOfTheLargestSize) {
   expect_ok(cluster.stop());
   const std::unique_ptr<log::Disk> disk = log::posix_disk();
   EXPECT_EQ(log::read_log(*disk, root_ + "/0/log")->next, 10U);
-}
-
-TEST_F(LogFolders, OfAnEarlierRunAreRefusedAndStay) {
-  {
-    TestCluster cluster(options(), in_root());
-    cluster.start();
-    cluster.talk(0);
-    ASSERT_TRUE(cluster.hear_more({0}, 10));
-    expect_ok(cluster.stop());
-  }
-  const std::string folder = root_ + "/state/a%2Fb";
-  const std::unique_ptr<log::Disk> disk = log::posix_disk();
-  const std::uint64_t next = log::read_log(*disk, folder)->next;
-  EXPECT_GE(next, 10U);
-  TestCluster again(options(), in_root());
-  const Result<void> started = again.node(0).start();
-  ASSERT_FALSE(started);
-  EXPECT_EQ(started.error().code, ErrorCode::invalid_argument);
-  EXPECT_THAT(started.error().message,
-              AllOf(HasSubstr("a/b"), HasSubstr(folder), HasSubstr("move the folder away")));
-  EXPECT_EQ(log::read_log(*disk, folder)->next, next);
 }
 
 TEST_F(LogFolders, ServeOneNodeAtATime) {

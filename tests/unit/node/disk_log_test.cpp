@@ -1,6 +1,6 @@
 /// \file disk_log_test.cpp
-/// DiskLog on a disk in memory: what of it is persisted and when, what one incarnation of a node
-/// leaves to the next (DL4), and that it keeps nothing that was not as it was sent (FO4).
+/// DiskLog on a disk in memory: what of it is persisted and when, that it leaves
+/// the log to the node's recovery until that has brought it up (DL4), and that it keeps nothing that was not as it was sent (FO4).
 #include "node/disk_log.hpp"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,17 @@ class DiskLogTest : public ::testing::Test {
     log_ = std::make_unique<DiskLog>(std::move(*writer), asked_);
   }
 
-  bool append(std::uint64_t first, std::size_t many, std::size_t bytes = 100, bool as_sent = true) {
+  // The log begins with that number.
+  void begin(std::uint64_t seq) {
+    if (seq != 0) {
+      ASSERT_TRUE(log_->writer().begin_at(seq));
+    }
+    log_->on_begin([](std::uint64_t) {});
+    log_->begin(seq);
+    log_->take_over({.whole_from = seq, .next = seq});
+  }
+  bool append(std::uint64_t first, std::size_t many, std::size_t bytes = 100, bool as_sent = true,
+              std::uint64_t view = 1) {
     const std::vector<std::byte> data(bytes, static_cast<std::byte>(first));
     std::vector<Message> messages;
     for (std::size_t i = 0; i < many; ++i) {
@@ -32,7 +42,7 @@ class DiskLogTest : public ::testing::Test {
                           .size = static_cast<std::uint32_t>(bytes),
                           .sender = {},
                           .ticket = {},
-                          .view = 1});
+                          .view = view});
     }
     return log_->append(messages, [&] { return as_sent; });
   }
@@ -61,10 +71,9 @@ class DiskLogTest : public ::testing::Test {
 };
 
 TEST_F(DiskLogTest, CountsAsPersistedWhatIsSynced) {
-  log_->begin(7);
-  EXPECT_EQ(log_->persisted(), 0U);
+  begin(7);
   append(7, 3);
-  EXPECT_EQ(log_->persisted(), 0U);
+  EXPECT_EQ(log_->persisted(), 7U);
   EXPECT_EQ(work_off(), 1U);
   EXPECT_EQ(log_->persisted(), 10U);
   EXPECT_EQ(numbers(), (std::vector<std::uint64_t>{7, 8, 9}));
@@ -73,7 +82,7 @@ TEST_F(DiskLogTest, CountsAsPersistedWhatIsSynced) {
 
 // DL2, DL3.
 TEST_F(DiskLogTest, OneAppendMayBringMoreThanASegmentHolds) {
-  log_->begin(0);
+  begin(0);
   ASSERT_TRUE(log_->has_room());
   append(0, 10, 1U << 20);
   EXPECT_FALSE(log_->has_room());
@@ -84,7 +93,7 @@ TEST_F(DiskLogTest, OneAppendMayBringMoreThanASegmentHolds) {
 }
 
 TEST_F(DiskLogTest, ForgetsWhatWasNoMoreAsItWasSent) {
-  log_->begin(0);
+  begin(0);
   EXPECT_TRUE(append(0, 2));
   EXPECT_FALSE(append(2, 3, 100, false));
   EXPECT_FALSE(append(2, 3, 1U << 20, false));
@@ -94,28 +103,48 @@ TEST_F(DiskLogTest, ForgetsWhatWasNoMoreAsItWasSent) {
   EXPECT_EQ(numbers(), (std::vector<std::uint64_t>{0, 1, 2}));
 }
 
-// DL4: what waits goes, what is written is cut, and nothing of it counts.
-TEST_F(DiskLogTest, BeginsAnewForTheNextIncarnation) {
-  for (const std::uint64_t next : {30U, 12U, 25U, 5U}) {
-    SCOPED_TRACE(next);
-    log_->begin(10);
-    append(10, 5);
-    work_off();
-    ASSERT_EQ(log_->persisted(), 15U);
-    append(15, 5);
-    log_->begin(next);
-    EXPECT_EQ(log_->persisted(), 0U);
-    EXPECT_TRUE(log_->waits());
-    append(next, 2);
-    work_off();
-    EXPECT_EQ(log_->persisted(), next + 2);
-    const std::vector<std::uint64_t> numbers = this->numbers();
-    ASSERT_GE(numbers.size(), 2U);
-    EXPECT_EQ(numbers.back(), next + 1);
-    EXPECT_EQ(numbers[numbers.size() - 2], next);
-  }
-  log_->forget();
+// DL4. What is appended meanwhile waits, and goes on from what the recovery has brought.
+TEST_F(DiskLogTest, WritesNothingBeforeItHasTakenTheLogOver) {
+  std::vector<std::uint64_t> begun;
+  log_->on_begin([&](std::uint64_t seq) { begun.push_back(seq); });
+  log_->begin(7);
+  EXPECT_EQ(begun, std::vector<std::uint64_t>{7});
+  append(7, 2);
+  EXPECT_FALSE(log_->waits());
+  EXPECT_EQ(work_off(), 0U);
+  EXPECT_EQ(log_->persisted(), 0U);
   EXPECT_TRUE(numbers().empty());
+  restart::LogSummary summary;
+  log::Batch batch;
+  for (std::uint64_t seq = 0; seq < 7; ++seq) {
+    const log::Record record{.seq = seq, .view = seq < 4 ? 3ULL : 4ULL, .data = {}};
+    batch.add(record);
+    restart::add(summary, record);
+  }
+  ASSERT_TRUE(log_->writer().write(batch));
+  log_->take_over(summary);
+  EXPECT_EQ(log_->persisted(), 7U);
+  EXPECT_TRUE(log_->waits());
+  work_off();
+  EXPECT_EQ(log_->persisted(), 9U);
+  EXPECT_EQ(numbers(), (std::vector<std::uint64_t>{0, 1, 2, 3, 4, 5, 6, 7, 8}));
+}
+
+// What others that come back are told of a log that goes on.
+TEST_F(DiskLogTest, KnowsTheViewsOfWhatItHasOnDisk) {
+  begin(3);
+  append(3, 2, 100, true, 5);
+  append(5, 2, 100, false, 7);
+  append(5, 2, 100, true, 6);
+  EXPECT_EQ(log_->summary().next, 3U);
+  EXPECT_TRUE(log_->summary().runs.empty());
+  work_off();
+  append(7, 1, 100, true, 8);
+  const restart::LogSummary summary = log_->summary();
+  EXPECT_EQ(summary.next, 7U);
+  ASSERT_EQ(summary.runs.size(), 2U);
+  EXPECT_EQ(summary.view_at(4), 5U);
+  EXPECT_EQ(summary.view_at(5), 6U);
 }
 
 }  // namespace
