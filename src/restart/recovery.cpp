@@ -92,7 +92,7 @@ void Recovery::receive(std::uint32_t slot, std::span<const std::byte> bytes) {
       if (said_hello) greet(slot);
       break;
     case Stage::founds:
-      if (says_runs && up_[slot]->told->views.installed().id > founds_->id) in_vain_ = true;
+      if (has_given_up(slot, *message)) in_vain_ = true;
       if (!says_runs) participant_->receive(slot, bytes);
       look_at_participant();
       break;

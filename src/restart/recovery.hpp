@@ -116,6 +116,7 @@ class Recovery {
   void fail_with(const Error& error);
   void look_at_participant();
   void start_participant();
+  [[nodiscard]] bool has_given_up(std::uint32_t slot, const RestartMessage& message) const;
   // recovery_found.cpp
   [[nodiscard]] bool is_founding(const Views& views, const std::vector<LogSummary>& logs) const;
   [[nodiscard]] bool fits(std::uint32_t slot, const Told& told);

@@ -75,6 +75,18 @@ void Recovery::consider_adopting() {
   if (save(views)) start_participant();
 }
 
+// What this node founds cannot begin: that member begins a restart from it, or others are further.
+// A member that has entered the view says that it runs in it.
+bool Recovery::has_given_up(std::uint32_t slot, const RestartMessage& message) const {
+  if (const auto* const prepare = std::get_if<Prepare>(&message)) {
+    return prepare->chain.back().id >= founds_->id;
+  }
+  const bool runs = std::holds_alternative<Runs>(message);
+  if (!runs && !std::holds_alternative<Hello>(message)) return false;
+  const std::uint64_t installed = up_.at(slot)->told->views.installed().id;
+  return runs ? installed > founds_->id : founds_->has(slot) && installed >= founds_->id;
+}
+
 std::string Recovery::why() const {
   if (error_) return error_->message;
   const auto also = [&](std::string text) {
@@ -83,6 +95,14 @@ std::string Recovery::why() const {
   if (stage_ == Stage::back) return also(participant_->why());
   if (stage_ == Stage::joins) {
     return also(may_join_ ? "waits to be admitted" : "fetches what its logs lack");
+  }
+  if (stage_ == Stage::founds) {
+    std::string members;
+    for (const std::uint32_t slot : founds_->members) {
+      members += (members.empty() ? "" : ", ") + name_of(slot, options_.names);
+    }
+    return also("founds view " + std::to_string(founds_->id) + " of " + members +
+                ", and waits until all of them are connected");
   }
   if (stage_ != Stage::fresh) return {};
   std::string away;
