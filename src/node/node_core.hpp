@@ -30,9 +30,9 @@
 #include "node/baton.hpp"
 #include "node/call_watch.hpp"
 #include "node/callbacks.hpp"
-#include "node/disk_logs.hpp"
 #include "node/group_core.hpp"
 #include "node/incarnation.hpp"
+#include "node/node_disk.hpp"
 #include "node/node_life.hpp"
 #include "node/requests_core.hpp"
 #include "predicates/idle_policy.hpp"
@@ -114,17 +114,14 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
   }
   [[nodiscard]] Result<void> start_by(const Deadline& deadline);
   [[nodiscard]] Result<void> try_start(const Deadline& deadline);
-  // node_restart.cpp
-  [[nodiscard]] Result<void> open_logs();
-  [[nodiscard]] bool has_restart_news() const;
-  void restart_again();
-  [[nodiscard]] std::optional<Error> why_not_back() const;
+  [[nodiscard]] Result<void> open_disk();
   [[nodiscard]] Result<std::unique_ptr<Incarnation>> open_incarnation();
   [[nodiscard]] Result<void> start_threads();
   [[nodiscard]] std::optional<Error> why_start_ended() const;
   [[nodiscard]] Error why_not_started() const;
   [[nodiscard]] std::string why_not_agreed() const;
   [[nodiscard]] bool is_unfounded() const;
+  [[nodiscard]] bool gives_way() const;
   [[nodiscard]] bool is_start_ended() const { return start_ended_.load(std::memory_order_acquire); }
   Error abandon_start();
   void installed(const ViewChange& change) override;
@@ -189,8 +186,7 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
   const NodeOptions options_;
   RequestsCore requests_;
   std::vector<GroupOptions> group_options_;         // by name
-  std::unique_ptr<DiskLogs> disk_logs_;             // from start on, if a group is logged
-  std::unique_ptr<RestartThread> restart_;          // the same
+  std::unique_ptr<NodeDisk> disk_;                  // from start on, if a group is logged
   std::unique_ptr<Incarnation> incarnation_;        // from start on; has what the groups point to
   std::vector<std::unique_ptr<GroupCore>> groups_;  // by name
 
@@ -225,7 +221,6 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
   // The next incarnation of this start may found a group, or else only join one.
   std::atomic<bool> may_create_;
   std::atomic<bool> agreed_to_found_{false};
-  bool founds_restart_ = false;  // the incarnation does; of the thread that starts the node
   std::atomic<Ending> ending_{Ending::none};  // what stop() or leave() waits for
   std::atomic<bool> left_{false};             // the others let it go; it may be closed long since
   AsymmetricFence fence_;

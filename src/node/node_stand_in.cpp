@@ -57,9 +57,9 @@ CallWatch NodeCore::watch_of_calls() const {
     watch.add(states.read, "what reads a snapshot" + of_group, others_wait);
     watch.add(states.end, "the destructor of a snapshot" + of_group, others_wait);
     watch.add(states.load, "load_state" + of_group, nothing_delivered("at this member"));
-    if (disk_logs_ == nullptr || disk_logs_->log(g) == nullptr) continue;
+    if (disk_ == nullptr || disk_->logs().log(g) == nullptr) continue;
     watch.add_disk(
-        disk_logs_->log(g)->writing(), "a write to the log" + of_group,
+        disk_->logs().log(g)->writing(), "a write to the log" + of_group,
         "the group waits for this member's disk once it is some MiB behind, and at level "
         "'durable' at once");
   }

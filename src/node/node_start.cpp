@@ -44,11 +44,7 @@ Result<void> NodeCore::run_start() {
   };
   const Starts starts{*this};
   Result<void> result = start_by(Deadline(options_.start_timeout));
-  if (!result && disk_logs_ != nullptr) {  // their folders are free for another node
-    restart_.reset();
-    disk_logs_->quit();
-    disk_logs_->join();
-  }
+  if (!result && !life_.in_view()) disk_.reset();  // its folders are free for another node
   tell_started(result);
   return result;
 }
@@ -61,7 +57,7 @@ Result<void> NodeCore::start_by(const Deadline& deadline) {
   group_options_.clear();  // of a start that found no memory
   for (const auto& group : groups_) group_options_.push_back(group->options());
   Result<void> logs = check_bootstrap(options_, group_options_);
-  if (logs) logs = open_logs();
+  if (logs) logs = open_disk();
   if (!logs) {
     life_.set_phase(Phase::stopped);
     return logs;
@@ -70,7 +66,7 @@ Result<void> NodeCore::start_by(const Deadline& deadline) {
     Result<void> started = try_start(deadline);
     // Others were lost while the group was founded: nobody may go on with what he had agreed to.
     if (life_.phase() != Phase::tried) return started;
-    const bool goes_on = (is_unfounded() || has_restart_news()) && !deadline.passed(now_ns());
+    const bool goes_on = gives_way() && !deadline.passed(now_ns());
     // A reason that has come since try_start() said why it gave up counts more.
     const std::optional<Error> why = why_start_ended();
     if (!goes_on || why) {
@@ -78,17 +74,42 @@ Result<void> NodeCore::start_by(const Deadline& deadline) {
       return why ? std::unexpected(*why) : started;
     }
     if (is_unfounded()) life_.set_course(Course::outside);
-    restart_again();
+    if (disk_ != nullptr) disk_->end_incarnation();
   }
+}
+
+// The incarnation came into no view, and another one may.
+bool NodeCore::gives_way() const {
+  if (is_unfounded()) return true;
+  return disk_ != nullptr && !life_.in_view() && disk_->has_news();
+}
+
+// For all incarnations.
+Result<void> NodeCore::open_disk() {
+  Result<std::unique_ptr<NodeDisk>> disk = NodeDisk::open(
+      options_, group_options_,
+      {.changed =
+           [this] {
+             changed_.notify();
+             if (life_.in_view()) notify_work();  // before, incarnations come and go
+           },
+       .failed = [this](const Error& why) { fail_with(why); },
+       .log = [this](LogLevel level, std::string_view text) { log(level, text); },
+       .ended = [this] { calls_ended(); }});
+  if (!disk) return std::unexpected(std::move(disk.error()));
+  disk_ = std::move(*disk);
+  if (disk_ != nullptr) may_create_ = false;  // only views that a restart has decided
+  return {};
 }
 
 Result<std::unique_ptr<Incarnation>> NodeCore::open_incarnation() {
   try {
-    IncarnationSetup setup{.may_create = may_create_, .restart = restart_.get()};
-    if (restart_ != nullptr) {
-      setup.logs = disk_logs_->sinks();
-      setup.founds = restart_->progress().founds;
-      setup.may_create = founds_restart_ = setup.founds.has_value();
+    IncarnationSetup setup{.may_create = may_create_};
+    if (disk_ != nullptr) {
+      setup.restart = &disk_->restart();
+      setup.logs = disk_->logs().sinks();
+      setup.founds = disk_->begin_incarnation();
+      setup.may_create = setup.founds.has_value();
     }
     return Incarnation::open(options_, group_options_, *this, requests_, std::move(setup));
   } catch (const std::bad_alloc&) {
@@ -130,8 +151,7 @@ Result<void> NodeCore::try_start(const Deadline& deadline) {
   // The application hears of the first view before this returns; but if it takes longer for that
   // than there is time, the node has started all the same.
   const auto decided = [this] {
-    return is_unfounded() || life_.course() >= Course::told || is_start_ended() ||
-           has_restart_news();
+    return gives_way() || life_.course() >= Course::told || is_start_ended();
   };
   await_start(decided, deadline);
   if (life_.in_view() && !failed()) return {};
@@ -175,7 +195,11 @@ std::optional<Error> NodeCore::why_start_ended() const {
 
 Error NodeCore::why_not_started() const {
   if (std::optional<Error> why = why_start_ended()) return *why;
-  if (std::optional<Error> why = why_not_back()) return *why;
+  if (const std::string why = disk_ != nullptr ? disk_->restart().why() : ""; !why.empty()) {
+    return {ErrorCode::unreachable,
+            "start_timeout of " + in_seconds(options_.start_timeout) +
+                " s is over; this node waits to come back into its groups: " + why};
+  }
   const std::string awaited = incarnation_->bootstrap().awaited();
   std::string why =
       "still waiting for " + awaited + "; start the missing members, or check their addresses";
@@ -261,7 +285,7 @@ void NodeCore::installed(const ViewChange& change) {
   if (first) {
     for (std::size_t g = 0; g < groups_.size(); ++g) {
       groups_[g]->open(incarnation_->subgroup(g), incarnation_->asleep(),
-                       disk_logs_ ? disk_logs_->log(g) : nullptr);
+                       disk_ ? disk_->logs().log(g) : nullptr);
     }
     life_.set_course(Course::entered);  // whatever throws from here on, close() ends the groups
     for (const auto& group : groups_) {

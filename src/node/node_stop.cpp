@@ -49,7 +49,7 @@ Result<void> NodeCore::finish_by(Ending how, const Deadline& deadline) {
   const bool done = wait_until(changed_, said_all, deadline) || is_over();
   // A failure since then costs nobody anything, but for what is not in the logs.
   if (done && close(deadline)) {
-    return disk_logs_ != nullptr ? disk_logs_->outcome() : Result<void>{};
+    return disk_ != nullptr ? disk_->outcome() : Result<void>{};
   }
   const Result<void> ended = go_on_ending(deadline);
   if (done || !ended) return ended;
@@ -255,14 +255,12 @@ bool NodeCore::close(const Deadline& deadline) {
   incarnation_->quit_states();
   if (!await_end_of([this] { return incarnation_->have_states_ended(); }, deadline)) return false;
   incarnation_->end_states();
-  if (disk_logs_ != nullptr) {
+  if (disk_ != nullptr) {
+    disk_->quit();
     awaits_disk_ = true;
-    restart_->quit();
-    if (!await_end_of([this] { return restart_->has_ended(); }, deadline)) return false;
-    disk_logs_->quit();
-    if (!await_end_of([this] { return disk_logs_->has_ended(); }, deadline)) return false;
+    if (!await_end_of([this] { return disk_->has_ended(); }, deadline)) return false;
     awaits_disk_ = false;
-    disk_logs_->join();
+    disk_->join();
   }
   dismiss_stand_in();
   TUTTI_ASSERT(!standing_in_, incarnation_->view().id);  // T1

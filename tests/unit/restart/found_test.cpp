@@ -33,7 +33,9 @@ Views views_on(const SimDisk& disk) {
 
 std::string outcome(SimDisk& disk, const std::string& node = "a", std::uint32_t nodes = 3,
                     const std::vector<FoundedGroup>& groups = {kLog}) {
-  const Result<void> done = found(disk, kState, node, nodes, groups);
+  std::vector<std::string> names;
+  for (std::uint32_t slot = 0; slot < nodes; ++slot) names.emplace_back(1, char('a' + slot));
+  const Result<void> done = found(disk, kState, node, names, groups);
   return done ? "founded" : done.error().message;
 }
 
@@ -81,7 +83,7 @@ TEST(Found, RefusesAnotherNodesDirectoryAndAnotherFounding) {
   const Views views = views_on(disk);
   EXPECT_THAT(outcome(disk, "b"), AllOf(HasSubstr("/state/views belongs to node 'a', not to 'b'"),
                                         HasSubstr("state_dir of its own")));
-  EXPECT_THAT(outcome(disk, "a", 5), HasSubstr("another number of nodes"));
+  EXPECT_THAT(outcome(disk, "a", 5), HasSubstr("other groups or other nodes"));
   EXPECT_THAT(outcome(disk, "a", 3, {kLog, kOther}), HasSubstr("with other groups"));
   EXPECT_EQ(views_on(disk), views);
 }

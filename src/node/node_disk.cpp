@@ -1,0 +1,57 @@
+#include "node/node_disk.hpp"
+
+#include <utility>
+
+namespace tutti {
+
+Result<std::unique_ptr<NodeDisk>> NodeDisk::open(const NodeOptions& node,
+                                                 const std::vector<GroupOptions>& groups,
+                                                 NodeDiskEvents events) {
+  auto out = std::make_unique<NodeDisk>();
+  Result<std::unique_ptr<DiskLogs>> logs =
+      DiskLogs::open(node, groups,
+                     {.persisted =
+                          [self = out.get(), changed = events.changed] {
+                            self->restart_->logs_grew();  // the logs get nothing before it is there
+                            changed();
+                          },
+                      .failed = events.failed,
+                      .ended = events.ended});
+  if (!logs) return std::unexpected(std::move(logs.error()));
+  if (*logs == nullptr) return nullptr;
+  out->logs_ = std::move(*logs);
+  Result<std::unique_ptr<RestartThread>> restart =
+      RestartThread::open(node, groups, *out->logs_,
+                          {.changed = std::move(events.changed),
+                           .failed = std::move(events.failed),
+                           .log = std::move(events.log),
+                           .ended = std::move(events.ended)});
+  if (!restart) return std::unexpected(std::move(restart.error()));
+  out->restart_ = std::move(*restart);
+  return out;
+}
+
+std::optional<RestartView> NodeDisk::begin_incarnation() {
+  std::optional<RestartView> founds = restart_->progress().founds;
+  founds_ = founds.has_value();
+  return founds;
+}
+
+bool NodeDisk::has_news() const {
+  const RestartThread::Progress progress = restart_->progress();
+  return progress.in_vain || (progress.founds.has_value() && !founds_);
+}
+
+// If the view that it was to found did not begin, or it could not enter one, that is over.
+void NodeDisk::end_incarnation() {
+  if (founds_ || restart_->progress().in_vain) restart_->begin_again();
+}
+
+// The thread for restarts first: then no other has a log.
+bool NodeDisk::has_ended() {
+  if (!restart_->has_ended()) return false;
+  logs_->quit();
+  return logs_->has_ended();
+}
+
+}  // namespace tutti
