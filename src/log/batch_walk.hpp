@@ -2,7 +2,7 @@
 /// Walks over the batches of one segment, wherever its bytes come from: says which of them count,
 /// and what is wrong where they end.
 ///
-/// Invariant SG1: see segment.hpp. A walk only goes on: what has counted once is not read again.
+/// A walk only goes on (SG1 of segment.hpp): what has counted once is not read again.
 /// A source gives what lies at an offset:
 ///     std::uint64_t size() const;                              // of the file
 ///     std::optional<RecordHeader> header_at(std::uint64_t);    // the bytes there, whatever they

@@ -10,7 +10,8 @@ Participant::Participant(const log::Disk& disk, ViewsFile& file, RestartTranspor
       file_(file),
       transport_(transport),
       options_(std::move(options)),
-      slot_(options_.slot) {
+      slot_(options_.slot),
+      pieces_(disk) {
   told_[slot_].views = options_.views;
 }
 
@@ -32,6 +33,7 @@ void Participant::up(std::uint32_t slot) {
 void Participant::down(std::uint32_t slot) {
   if (ended() || up_.erase(slot) == 0) return;
   told_.erase(slot);
+  pieces_.forget(slot);
   if (elsewhere_ == slot) elsewhere_.reset();
   if (follow_ && follow_->leader == slot) {
     follow_.reset();

@@ -23,6 +23,7 @@
 
 #include "log/writer.hpp"
 #include "restart/message.hpp"
+#include "restart/piece_reader.hpp"
 #include "restart/views_file.hpp"
 
 namespace tutti::restart {
@@ -146,6 +147,7 @@ class Participant {
   RestartTransport& transport_;
   const RestartOptions options_;
   const std::uint32_t slot_;
+  PieceReader pieces_;
   Present told_{};  // of those that are up, and of this node what is on disk
   std::set<std::uint32_t> up_{};
   std::deque<std::pair<std::uint32_t, RestartMessage>> own_{};  // to itself

@@ -98,6 +98,7 @@ bool Participant::keep_what_counts(const GroupPlan& plan) {
   }
   const std::uint64_t end = std::max(keep, writer.first());
   if (writer.next() <= end) return true;
+  pieces_.forget(writer.directory());
   if (!ok(writer.cut_to(end)) || !look_at(log)) return false;
   tell();
   return true;
@@ -166,7 +167,7 @@ void Participant::on(std::uint32_t from, const Fetch& message) {
   }
   if (has && !answer.differ) {
     const std::uint64_t until = std::min(message.until, summary.next);
-    auto piece = read_piece(disk_, directory, message.from, until, options_.piece_bytes);
+    auto piece = pieces_.read(from, directory, message.from, until, options_.piece_bytes);
     if (!ok(piece ? Result<void>{} : Result<void>(std::unexpected(piece.error())))) return;
     answer.records = std::move(*piece);
   }
