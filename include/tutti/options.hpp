@@ -96,10 +96,10 @@ struct NodeOptions {
   /// A folder of this node alone, for the logs of its groups; it is made, with mode 0700, if it is
   /// not there. Two nodes cannot use one at the same time. Needed if a group is logged.
   std::string state_dir{};
-  /// The groups that are logged are new: the nodes of `members` found them once all are there. It is
-  /// said once, at one of the nodes, or by `tutti bootstrap`. A start fails if state_dir, or another
-  /// node, knows of such groups already. Without it a node never founds a group that is logged: it
-  /// waits for the others, and goes on with them from what is in state_dir.
+  /// The groups that are logged are new: the nodes of `members` found them once all are there. It
+  /// is said once, at one of the nodes, or by `tutti bootstrap`. A start fails if state_dir, or
+  /// another node, knows of such groups already. Without it a node never founds a group that is
+  /// logged: it waits for the others, and goes on with them from what is in state_dir.
   bool bootstrap = false;
   ViewCallback on_view{};  ///< may be empty
   LogCallback log{};       ///< empty: silent
