@@ -26,6 +26,16 @@ void Batch::add(const Record& record) {
   ++records_;
 }
 
+Record Batch::record_at(std::size_t at) const {
+  RecordHeader header{};
+  std::memcpy(&header, bytes_.data() + at, sizeof header);
+  return {.seq = header.seq,
+          .view = header.view,
+          .sender = header.sender,
+          .tick = (header.flags & kTickFlag) != 0,
+          .data = std::span(bytes_).subspan(at + sizeof header, header.length)};
+}
+
 void Batch::back_to(const Mark& mark) {
   bytes_.resize(mark.bytes);
   view_ = mark.view;

@@ -32,9 +32,21 @@ class Batch {
   [[nodiscard]] std::uint32_t records() const { return records_; }
   /// What it takes of a segment, without its commit.
   [[nodiscard]] std::size_t bytes() const { return bytes_.size(); }
+  /// Calls visit(const Record&) for each record, in order; its data is in the batch, at a multiple
+  /// of 8 from where the memory begins.
+  template <class Visit>
+  void for_each(const Visit& visit) const {
+    for (std::size_t at = 0; at < bytes_.size();) {
+      const Record record = record_at(at);
+      visit(record);
+      at += bytes_of_record(record.data.size());
+    }
+  }
 
  private:
   friend class Writer;
+  [[nodiscard]] Record record_at(std::size_t at) const;
+
   std::vector<std::byte> bytes_;  // as in a segment, without checksums
   std::uint64_t first_ = 0;
   std::uint64_t view_ = 0;  // of its last record

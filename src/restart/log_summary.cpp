@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "log/read.hpp"
+#include "log/stream.hpp"
 
 namespace tutti::restart {
 
@@ -89,58 +90,22 @@ std::vector<SharedSum> shared_sums(const LogSummary& one, const LogSummary& othe
   return all;
 }
 
-Result<std::vector<OwnedRecord>> read_piece(const log::Disk& disk, const std::string& directory,
-                                            std::uint64_t from, std::uint64_t until,
-                                            std::size_t bytes) {
-  std::vector<OwnedRecord> out;
-  const Result<std::vector<std::string>> names = disk.list(directory);
-  if (!names) return std::unexpected(names.error());
-  std::vector<std::uint64_t> firsts;  // of the segments: a log that has a writer has no dead ones
-  for (const std::string& name : *names) {
-    if (const auto first = log::first_of_name(name)) firsts.push_back(*first);
-  }
-  std::size_t taken = 0;
-  auto next = std::ranges::upper_bound(firsts, from);
-  for (; taken < bytes && from < until && next != firsts.begin(); ++next) {
-    const std::string path = directory + "/" + log::segment_name(*std::prev(next));
-    const std::uint64_t end = next == firsts.end() ? log::kNoLimit : *next;
-    const Result<std::vector<std::byte>> head = log::read_file(disk, path, log::kHeaderBytes);
-    if (!head) return std::unexpected(head.error());
-    const Result<log::Segment> header = log::decode_header(*head);
-    if (!header) return fail(ErrorCode::damaged, path + ": " + header.error().message);
-    const Result<std::vector<std::byte>> file = log::read_file(disk, path, header->bytes);
-    if (!file) return std::unexpected(file.error());
-    const auto visit = [&](const log::Record& record, std::uint64_t /*offset*/) {
-      if (record.seq < from) return true;
-      if (record.seq != from || from >= until || taken >= bytes) return false;
-      out.push_back({record.seq,
-                     record.view,
-                     record.sender,
-                     record.tick,
-                     {record.data.begin(), record.data.end()}});
-      taken += log::bytes_of_record(record.data.size());
-      ++from;
-      return true;
-    };
-    (void)log::read_segment(*header, *file, visit, end);
-    if (from != end) break;
-  }
-  return out;
-}
-
 Result<std::uint64_t> sum_of(const log::Disk& disk, const std::string& directory,
                              std::uint64_t from, std::uint64_t until) {
-  constexpr std::size_t kPieceBytes = 16U << 20;
+  constexpr std::size_t kPieceBytes = 1U << 20;
+  log::Stream stream(disk, directory, from);
+  log::Batch batch;
   std::uint64_t sum = 0;
-  while (from < until) {
-    const auto piece = read_piece(disk, directory, from, until, kPieceBytes);
-    if (!piece) return std::unexpected(piece.error());
-    if (piece->empty()) {
-      return fail(ErrorCode::damaged, "the log in " + directory + " has no record " +
-                                          std::to_string(from) + " any more");
+  while (stream.next() < until) {
+    batch.clear();
+    if (const auto read = stream.read(kPieceBytes, until, batch); !read) {
+      return std::unexpected(read.error());
     }
-    for (const OwnedRecord& record : *piece) sum += log::digest_of(record.record());
-    from += piece->size();
+    if (batch.empty()) {
+      return fail(ErrorCode::damaged, "the log in " + directory + " ends before record " +
+                                          std::to_string(stream.next()));
+    }
+    batch.for_each([&](const log::Record& record) { sum += log::digest_of(record); });
   }
   return sum;
 }

@@ -89,13 +89,6 @@ struct OwnedRecord {
   bool operator==(const OwnedRecord&) const = default;
 };
 
-/// Records from number `from` on and before `until`: at least one, if the log has that one, and as
-/// many as `bytes` hold. Reads only the segments that have them.
-[[nodiscard]] Result<std::vector<OwnedRecord>> read_piece(const log::Disk& disk,
-                                                          const std::string& directory,
-                                                          std::uint64_t from, std::uint64_t until,
-                                                          std::size_t bytes);
-
 void encode(Encoder& out, const LogSummary& summary);
 [[nodiscard]] LogSummary decode_summary(Decoder& in);
 

@@ -5,7 +5,7 @@
 namespace tutti::restart {
 
 NodeLogs::NodeLogs(const log::Disk& disk, std::vector<GroupLog> logs)
-    : disk_(disk), logs_(std::move(logs)), summaries_(logs_.size()) {}
+    : disk_(disk), logs_(std::move(logs)), summaries_(logs_.size()), pieces_(disk) {}
 
 Result<void> NodeLogs::load() {
   for (std::size_t log = 0; log < size(); ++log) {
@@ -31,6 +31,7 @@ std::optional<std::size_t> NodeLogs::find(const std::string& group) const {
 }
 
 Result<void> NodeLogs::cut_to(std::size_t log, std::uint64_t seq) {
+  pieces_.forget(directory(log));
   if (Result<void> done = writer(log).cut_to(seq); !done) return done;
   return look_at(log);
 }

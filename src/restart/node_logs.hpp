@@ -11,6 +11,7 @@
 
 #include "log/writer.hpp"
 #include "restart/log_summary.hpp"
+#include "restart/piece_reader.hpp"
 
 namespace tutti::restart {
 
@@ -38,6 +39,14 @@ class NodeLogs {
   [[nodiscard]] const LogSummary& summary(std::size_t log) const { return summaries_[log]; }
   [[nodiscard]] const std::vector<LogSummary>& summaries() const { return summaries_; }
 
+  /// For another node: see PieceReader.
+  [[nodiscard]] Result<std::vector<OwnedRecord>> read(std::uint32_t reader, std::size_t log,
+                                                      std::uint64_t from, std::uint64_t until,
+                                                      std::size_t bytes) {
+    return pieces_.read(reader, directory(log), from, until, bytes);
+  }
+  void forget_reader(std::uint32_t reader) { pieces_.forget(reader); }
+
   // The writer's, and the summary follows.
   [[nodiscard]] Result<void> cut_to(std::size_t log, std::uint64_t seq);
   [[nodiscard]] Result<void> begin_at(std::size_t log, std::uint64_t seq);
@@ -53,6 +62,7 @@ class NodeLogs {
   const log::Disk& disk_;
   const std::vector<GroupLog> logs_;
   std::vector<LogSummary> summaries_;
+  PieceReader pieces_;
 };
 
 }  // namespace tutti::restart

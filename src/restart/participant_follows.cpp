@@ -162,7 +162,7 @@ void Participant::on(std::uint32_t from, const Fetch& message) {
   }
   if (has && !answer.differ) {
     const std::uint64_t until = std::min(message.until, summary.next);
-    auto piece = read_piece(logs_.disk(), directory, message.from, until, options_.piece_bytes);
+    auto piece = logs_.read(from, *log, message.from, until, options_.piece_bytes);
     if (!ok(piece ? Result<void>{} : Result<void>(std::unexpected(piece.error())))) return;
     answer.records = std::move(*piece);
   }

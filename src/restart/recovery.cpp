@@ -54,6 +54,7 @@ void Recovery::up(std::uint32_t slot) {
 
 void Recovery::down(std::uint32_t slot) {
   if (error_ || up_.erase(slot) == 0) return;
+  logs_.forget_reader(slot);
   std::erase_if(awaited_, [&](const auto& one) { return one.first.first == slot; });
   if (participant_) {
     participant_->down(slot);

@@ -126,8 +126,8 @@ void Recovery::answer(std::uint32_t slot, const Fetch& fetch) {
   }
   Records records{.group = fetch.group};
   if (fetch.from >= summary.whole_from) {
-    auto piece = read_piece(logs_.disk(), logs_.directory(*log), fetch.from,
-                            std::min(fetch.until, summary.next), options_.piece_bytes);
+    auto piece = logs_.read(slot, *log, fetch.from, std::min(fetch.until, summary.next),
+                            options_.piece_bytes);
     if (!piece) {
       trouble_ = "records for " + name_of(slot, options_.names) + ": " + piece.error().message;
       return;
