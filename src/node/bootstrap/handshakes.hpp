@@ -9,8 +9,9 @@
 ///
 /// After that the connection is handed over, and nothing more is said on it here. A caller that
 /// sends the question for our status in the place of its hello gets the answer, and hangs up
-/// (status.hpp). If one end of a pair dies or is too slow, the other may have handed over alone: it
-/// sees its connection closed, and releases the slot.
+/// (status.hpp). One that asks for a restart link is handed on once it has said its name
+/// (link_call.cpp). If one end of a pair dies or is too slow, the other may have handed over alone:
+/// it sees its connection closed, and releases the slot.
 /// A node that calls a member and is contradicted ends its start. Before that it stays a moment, to
 /// tell the other why, to contradict whoever else calls, and to be asked. Anybody may call in a
 /// member's name: a node that is called and contradicted refuses the caller, asks the member at its
@@ -24,7 +25,6 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -37,6 +37,7 @@
 #include "fabric/slot.hpp"
 #include "node/bootstrap/arrivals.hpp"
 #include "node/bootstrap/bootstrap.hpp"
+#include "node/bootstrap/connect.hpp"
 #include "node/bootstrap/hello.hpp"
 #include "node/bootstrap/warnings.hpp"
 #include "tutti/indexed_by.hpp"
@@ -63,10 +64,6 @@ class Handshakes {
 
  private:
   using LinkPtr = std::shared_ptr<Link>;
-  using Pause = asio::steady_timer::duration;
-
-  static constexpr Pause kRetryAtFirst = std::chrono::milliseconds(30);
-  static constexpr Pause kRetrySlowly = std::chrono::milliseconds(250);
 
   struct Peer {
     explicit Peer(asio::io_context& context) : again(context) {}
@@ -87,7 +84,7 @@ class Handshakes {
     }
     // Lower slots only: when to call again.
     asio::steady_timer again;
-    Pause pause = kRetryAtFirst;
+    RetryPause pause = kRetryAtFirst;
   };
 
   enum class Judgement : std::uint8_t {
@@ -153,6 +150,9 @@ class Handshakes {
   [[nodiscard]] PairRequest pair_request(const LinkPtr& link, Slot slot, bool dialed);
   void hand_over(Slot slot, std::unique_ptr<Connection> connection);
   asio::awaitable<void> not_connected(LinkPtr link, Slot slot, bool dialed, Error error);
+
+  // link_call.cpp
+  asio::awaitable<void> hand_on(LinkPtr link, LinkRequest request);
 
   // refusal.cpp
   asio::awaitable<void> unreadable(LinkPtr link, Error error, Dialed dialed);
