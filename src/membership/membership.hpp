@@ -175,7 +175,7 @@ class Membership final : public Stepped, private AgreementQuestions {
 
   // How a group begins, and how a member leaves it.
   void begin(Effects& effects);
-  [[nodiscard]] bool is_founder(Slot slot) const;
+  [[nodiscard]] bool is_founder(Rank rank) const;
   [[nodiscard]] bool time_to_create() const;
   void greet(Effects& effects);
   void ask_to_leave();
@@ -183,7 +183,8 @@ class Membership final : public Stepped, private AgreementQuestions {
 
   // What is proposed.
   [[nodiscard]] std::optional<Proposal> propose() override;
-  [[nodiscard]] bool is_sensible(const Proposal& proposal) const override;
+  [[nodiscard]] bool is_sensible(const Proposal& proposal, std::uint64_t follows) const override;
+  [[nodiscard]] bool is_sensible_first(const Proposal& proposal) const;
   [[nodiscard]] bool is_kept(const Proposal& proposal, Rank ballot) override;
   /// Of the view that follows view 0, if this node founds it.
   [[nodiscard]] std::uint64_t first_view() const {
