@@ -69,7 +69,8 @@ bool Membership<Memory>::step(Effects& effects) {
   } else {
     hear_decision();
     leave_alone();
-    if (!confirmed_ && options_.log != nullptr) tell_confirmed();
+    // Once the next view is decided, it may be the last one on disk.
+    if (!confirmed_ && options_.log != nullptr && !agreement_.decision()) tell_confirmed();
     if (!stopped_ && !agreement_.decision()) follow_course(effects);
   }
   if (stopped_) return true;
