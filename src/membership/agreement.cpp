@@ -57,7 +57,7 @@ template <class Memory>
 std::optional<Proposal> Agreement<Memory>::proposal_of(Slot slot, std::uint64_t view,
                                                        std::uint64_t accepted) const {
   std::optional<Proposal> out = rows_.proposal_of(slot, view, accepted);
-  if (out && !questions_.is_sensible(*out)) out.reset();
+  if (out && !questions_.is_sensible(*out, view)) out.reset();
   return out;
 }
 

@@ -36,8 +36,9 @@ class AgreementQuestions {
   /// This member leads: the view and the cuts that it proposes. Nothing: not yet.
   [[nodiscard]] virtual std::optional<Proposal> propose() = 0;
   /// Words of another member are input: a proposal may name only nodes, groups and senders that
-  /// exist here. That it does not contradict itself is checked already, see decode().
-  [[nodiscard]] virtual bool is_sensible(const Proposal& proposal) const = 0;
+  /// exist here. That it does not contradict itself is checked already, see decode(). `follows`:
+  /// the view for which it was proposed.
+  [[nodiscard]] virtual bool is_sensible(const Proposal& proposal, std::uint64_t follows) const = 0;
   /// All members that we do not suspect have wedged: our block for the next view can be cleared
   /// (L4).
   virtual void clear_next(Effects& effects) = 0;

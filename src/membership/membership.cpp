@@ -9,6 +9,23 @@
 #include "sst/memory.hpp"
 
 namespace tutti {
+namespace {
+
+// All nodes, by slot; of a restart's view, its members.
+View view_0_of(const MembershipOptions& options) {
+  View view;
+  const auto add = [&](Slot slot) {
+    view.members.push_back({slot, slot == options.self ? options.incarnation : 0});
+  };
+  if (options.restarts) {
+    for (const Slot slot : options.restarts->members) add(slot);
+  } else {
+    for (const Slot slot : options.nodes.indices()) add(slot);
+  }
+  return view;
+}
+
+}  // namespace
 
 template <class Memory>
 Membership<Memory>::Membership(MembershipOptions options, const ViewWords& words,
@@ -18,16 +35,20 @@ Membership<Memory>::Membership(MembershipOptions options, const ViewWords& words
       groups_(std::move(groups)),
       events_(events),
       ready_(options_.nodes.size()),
-      rows_(words, {options_.self, options_.incarnation}, options_.nodes.size(), own_row,
+      rows_(words, {options_.self, options_.incarnation}, view_0_of(options_), own_row,
             std::move(row_of), memory),
       suspicion_(
-          rows_, quorum(), options_.suspect_after_ns,
+          rows_, quorum(), options_.nodes.size(), options_.suspect_after_ns,
           [this](Rank rank) {
             suspect(rank);
             return !stopped_;
           },
           [this](Slot slot) { return events_.heard(slot); }),
       agreement_(rows_, suspicion_, quorum(), ready_, *this) {
+  TUTTI_ASSERT(!options_.restarts || options_.restarts->id % 2 == 1, options_.restarts->id,
+               options_.self);  // view 0 has the other block
+  TUTTI_ASSERT(!options_.restarts || options_.restarts->firsts.size() == groups_.size(),
+               options_.restarts->firsts.size(), groups_.size(), options_.self);
   told_.reserve(options_.nodes.size());
 }
 
@@ -48,7 +69,8 @@ bool Membership<Memory>::step(Effects& effects) {
   } else {
     hear_decision();
     leave_alone();
-    if (!confirmed_ && options_.log != nullptr) tell_confirmed();
+    // Once the next view is decided, it may be the last one on disk.
+    if (!confirmed_ && options_.log != nullptr && !agreement_.decision()) tell_confirmed();
     if (!stopped_ && !agreement_.decision()) follow_course(effects);
   }
   if (stopped_) return true;

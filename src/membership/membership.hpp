@@ -9,11 +9,13 @@
 ///      words of the groups stay as they are (Stability, I5).
 ///      The members agree on what comes next, under one leader (J3 to J5, agreement.hpp).
 ///  J6  Members that may not go on (quorum.hpp: a minority) decide nothing and stop.
-///  J7  A group begins with view 0: all nodes, by slot. View 0 ends like any other, once enough
-///      nodes are connected to each other; they suspect the rest. A node that comes later, or is
-///      started again, finds the group and joins it. A node that only joins says of itself that it
-///      is suspected, so the founders do not wait for it. In view 0 a node accepts only proposals
-///      with itself in them; once it has accepted one, no later incarnation of it creates a group.
+///  J7  A group begins with view 0: all nodes, by slot; after a restart, the members of the view
+///      that was agreed on (RestartView), which is then the first one. View 0 ends like any other,
+///      once enough nodes are connected to each other; they suspect the rest. A node that comes
+///      later, or is started again, finds the group and joins it. A node that only joins says of
+///      itself that it is suspected, so the founders do not wait for it. In view 0 a node accepts
+///      only proposals with itself in them; once it has accepted one, no later incarnation of it
+///      creates a group.
 ///  J8  A member that leaves in order reads our rows until it has come to the cut. The others
 ///      remove it, and use space again, only once it is gone or has had suspect_after_ns for that.
 /// Hence one view follows each, with one cut, whichever leaders die on the way.
@@ -178,7 +180,7 @@ class Membership final : public Stepped, private AgreementQuestions {
 
   // How a group begins, and how a member leaves it.
   void begin(Effects& effects);
-  [[nodiscard]] bool is_founder(Slot slot) const;
+  [[nodiscard]] bool is_founder(Rank rank) const;
   [[nodiscard]] bool time_to_create() const;
   void greet(Effects& effects);
   void ask_to_leave();
@@ -186,7 +188,8 @@ class Membership final : public Stepped, private AgreementQuestions {
 
   // What is proposed.
   [[nodiscard]] std::optional<Proposal> propose() override;
-  [[nodiscard]] bool is_sensible(const Proposal& proposal) const override;
+  [[nodiscard]] bool is_sensible(const Proposal& proposal, std::uint64_t follows) const override;
+  [[nodiscard]] bool is_sensible_first(const Proposal& proposal) const;
   [[nodiscard]] bool is_kept(const Proposal& proposal, Rank ballot) override;
   /// Of the view that follows view 0, if this node founds it.
   [[nodiscard]] std::uint64_t first_view() const {

@@ -14,8 +14,8 @@ void Membership<Memory>::begin(Effects& effects) {
     if (rows_.life(options_.self, ViewWords::kLeaving) != 0) return stop(StopReason::left);
     // What we say of the nodes connected to us lands before our wedge: see first_proposal().
     if (rows_.is_changed() || !time_to_create()) return;
-    for (const Slot slot : ready_.indices()) {
-      if (slot != options_.self && !is_founder(slot)) suspect(rank_in_view_0(slot));
+    for (const Rank rank : view().ranks()) {
+      if (rank != rows_.rank() && !is_founder(rank)) suspect(rank);
     }
     if (stopped_) return;
     wedge({});
@@ -31,20 +31,20 @@ bool Membership<Memory>::group_exists() const {
   return false;
 }
 
-// The node in that slot is connected, and does not only join an existing group.
+// In view 0: the node is connected, and does not only join an existing group.
 template <class Memory>
-bool Membership<Memory>::is_founder(Slot slot) const {
-  if (options_.restarts && !options_.restarts->has(slot)) return false;
-  return ready_[slot] != 0 && !rows_.says_suspected(rank_in_view_0(slot), slot);
+bool Membership<Memory>::is_founder(Rank rank) const {
+  const Slot slot = view().members[rank].slot;
+  return ready_[slot] != 0 && !rows_.says_suspected(rank, slot);
 }
 
 template <class Memory>
 bool Membership<Memory>::time_to_create() const {
   if (!options_.may_create) return false;
   std::size_t here = 1;
-  for (const Slot slot : ready_.indices()) here += is_founder(slot) ? 1 : 0;
-  if (options_.restarts) return here == options_.restarts->members.size();
-  if (here == ready_.size()) return true;
+  for (const Rank rank : view().ranks()) here += is_founder(rank) ? 1 : 0;
+  if (here == view().members.size()) return true;
+  if (options_.restarts) return false;
   return quorum().may_create(here, ready_.size(), options_.founders) &&
          now_ns_ - last_came_ns_ >= options_.create_after_ns;
 }

@@ -20,12 +20,16 @@ void Membership<Memory>::hear_decision() {
   }
 }
 
-// Others have left the view after ours: that needed all its members that they do not suspect.
+// Others have left the view after ours, or the one that this node joins: that needed all its
+// members that they do not suspect.
 template <class Memory>
 bool Membership<Memory>::is_left_behind() const {
-  return std::ranges::any_of(view().members, [this](const ViewMember& member) {
-    return member.slot != options_.self &&
-           rows_.life(member.slot, ViewWords::kInstalled) >= view().id + 2;
+  const std::optional<Proposal>& decision = agreement_.decision();
+  const bool joins = decision && joins_in(decision->next);
+  const std::uint64_t left = decision ? decision->next.id : view().id + 1;
+  const auto& members = joins ? decision->next.members : view().members;
+  return std::ranges::any_of(members, [this, left](const ViewMember& member) {
+    return member.slot != options_.self && rows_.life(member.slot, ViewWords::kInstalled) > left;
   });
 }
 
@@ -37,11 +41,16 @@ bool Membership<Memory>::apply_decision(Effects& effects) {
   const ViewMember& self = rows_.self();
   if (!joins_in(decision.next)) {
     if (!decision_shown_) {
-      if (!agreement_.has_kept_decision()) return false;
+      const bool evicted = !decision.next.contains(self) && !decision.leaves_in_order(self);
+      if (!agreement_.has_kept_decision()) {
+        // What is evicted delivers nothing more: it does not wait for its disk.
+        if (evicted) stop(StopReason::evicted);
+        return false;
+      }
       if (agreement_.accept_decision(effects)) publish(effects);  // L6
       rows_.set(ViewWords::kDecided, 1);
       publish(effects);
-      if (!decision.next.contains(self) && !decision.leaves_in_order(self)) {
+      if (evicted) {
         stop(StopReason::evicted);
         return false;
       }

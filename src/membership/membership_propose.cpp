@@ -8,7 +8,7 @@
 namespace tutti {
 
 template <class Memory>
-bool Membership<Memory>::is_sensible(const Proposal& proposal) const {
+bool Membership<Memory>::is_sensible(const Proposal& proposal, std::uint64_t follows) const {
   const View& next = proposal.next;
   if (proposal.cuts.size() != groups_.size()) return false;
   for (const Rank rank : next.ranks()) {
@@ -18,13 +18,25 @@ bool Membership<Memory>::is_sensible(const Proposal& proposal) const {
   for (const ViewMember& member : proposal.left) {
     if (member.slot.value >= options_.nodes.size()) return false;
   }
-  // Founders bring no state, so no member takes one from them.
-  if (next.id == first_view() && next.survivors != 0) return false;
-  if (view().id + 1 != next.id) return true;
+  if (follows == 0 && !is_sensible_first(proposal)) return false;
+  if (view().id != follows) return true;
   for (std::size_t g = 0; g < groups_.size(); ++g) {
     if (!groups_[g].subgroup->is_sensible(proposal.cuts[g])) return false;
   }
   return true;
+}
+
+// Founders bring no state, so no member takes one from them. What nodes agreed on before they found
+// its view stays so.
+template <class Memory>
+bool Membership<Memory>::is_sensible_first(const Proposal& proposal) const {
+  const View& next = proposal.next;
+  if (next.id != first_view() || next.survivors != 0) return false;
+  if (!options_.restarts) return true;
+  if (!std::ranges::equal(next.members, options_.restarts->members, {}, &ViewMember::slot)) {
+    return false;
+  }
+  return std::ranges::equal(proposal.cuts, options_.restarts->firsts, {}, &Cut::next_seq);
 }
 
 template <class Memory>
@@ -38,8 +50,9 @@ template <class Memory>
 std::optional<Proposal> Membership<Memory>::first_proposal() {
   Proposal proposal;
   proposal.next.id = first_view();
-  for (const Slot slot : ready_.indices()) {
-    if (suspicion_.of(rank_in_view_0(slot))) continue;
+  for (const Rank rank : view().ranks()) {
+    if (suspicion_.of(rank)) continue;
+    const Slot slot = view().members[rank].slot;
     const bool own = slot == options_.self;
     if (!own && ready_[slot] == 0) return {};  // this node lost it since
     proposal.next.members.push_back({slot, own ? options_.incarnation : ready_[slot]});
@@ -52,7 +65,7 @@ std::optional<Proposal> Membership<Memory>::first_proposal() {
   }
   const std::size_t here = proposal.next.members.size();
   const bool enough = options_.restarts
-                          ? here == options_.restarts->members.size()
+                          ? here == view().members.size()
                           : quorum().may_create(here, ready_.size(), options_.founders);
   if (!enough) {
     stop(StopReason::minority);

@@ -10,7 +10,7 @@
 namespace tutti {
 
 template <class Memory>
-Suspicion<Memory>::Suspicion(ViewRows<Memory>& rows, const Quorum& quorum,
+Suspicion<Memory>::Suspicion(ViewRows<Memory>& rows, const Quorum& quorum, std::size_t nodes,
                              std::uint64_t suspect_after_ns, Suspect suspect, Heard heard)
     : rows_(rows),
       quorum_(quorum),
@@ -19,7 +19,7 @@ Suspicion<Memory>::Suspicion(ViewRows<Memory>& rows, const Quorum& quorum,
       heard_(std::move(heard)),
       suspected_(rows.view().members.size()),
       said_(rows.words().suspected_words()),
-      detector_(static_cast<std::uint32_t>(rows.view().members.size()), suspect_after_ns) {}
+      detector_(static_cast<std::uint32_t>(nodes), suspect_after_ns) {}
 
 template <class Memory>
 Rank Suspicion<Memory>::leader() const {

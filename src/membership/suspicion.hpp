@@ -34,8 +34,9 @@ class Suspicion {
   /// Counts what arrives of the node in that slot, beside its words: it grows while the node lives.
   using Heard = std::function<std::uint64_t(Slot slot)>;
 
-  Suspicion(ViewRows<Memory>& rows, const Quorum& quorum, std::uint64_t suspect_after_ns,
-            Suspect suspect, Heard heard);
+  /// `nodes`: how many slots there are.
+  Suspicion(ViewRows<Memory>& rows, const Quorum& quorum, std::size_t nodes,
+            std::uint64_t suspect_after_ns, Suspect suspect, Heard heard);
 
   [[nodiscard]] bool of(Rank rank) const { return suspected_[rank]; }
   [[nodiscard]] const IndexedBy<Rank, bool>& all() const { return suspected_; }

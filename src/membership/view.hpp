@@ -22,9 +22,6 @@ struct ViewMember {
   friend bool operator==(const ViewMember&, const ViewMember&) = default;
 };
 
-/// In view 0, before a group is created, all nodes are members, by slot.
-[[nodiscard]] constexpr Rank rank_in_view_0(Slot slot) { return {slot.value}; }
-
 /// The id of the view that a group starts with.
 inline constexpr std::uint64_t kFirstView = 1;
 

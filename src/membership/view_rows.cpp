@@ -10,18 +10,16 @@
 namespace tutti {
 
 template <class Memory>
-ViewRows<Memory>::ViewRows(const ViewWords& words, ViewMember self, std::size_t nodes,
-                           std::byte* own_row, RowOf row_of, Memory memory)
+ViewRows<Memory>::ViewRows(const ViewWords& words, ViewMember self, View view_0, std::byte* own_row,
+                           RowOf row_of, Memory memory)
     : words_(words),
       self_(self),
       own_row_(own_row),
       row_of_(std::move(row_of)),
       memory_(memory),
-      rank_(rank_in_view_0(self.slot)) {
-  TUTTI_ASSERT(self.slot.value < nodes, self.slot, nodes);
-  for (Slot slot{}; slot.value < nodes; ++slot.value) {
-    view_.members.push_back({slot, slot == self.slot ? self.incarnation : 0});
-  }
+      view_(std::move(view_0)) {
+  TUTTI_ASSERT(view_.id == 0 && view_.contains(self), view_.id, self.slot);
+  rank_ = *view_.rank_of(self.slot);
 }
 
 template <class Memory>
@@ -59,7 +57,8 @@ std::optional<Proposal> ViewRows<Memory>::proposal_of(Slot slot, std::uint64_t v
     if (i == 1) count = std::clamp<std::size_t>(words[1], 2, most);
   }
   std::optional<Proposal> out = decode(words);
-  if (out && out->next.id != view + 1) out.reset();
+  // What follows view 0 may be the view of a restart: whoever founds knows which.
+  if (out && view != 0 && out->next.id != view + 1) out.reset();
   return out;
 }
 

@@ -21,9 +21,9 @@ namespace tutti {
 template <class Memory>
 class ViewRows {
  public:
-  /// In view 0: all of `nodes`, by slot. `self` is this member.
-  ViewRows(const ViewWords& words, ViewMember self, std::size_t nodes, std::byte* own_row,
-           RowOf row_of, Memory memory);
+  /// In view 0, which has `self`: this member.
+  ViewRows(const ViewWords& words, ViewMember self, View view_0, std::byte* own_row, RowOf row_of,
+           Memory memory);
 
   [[nodiscard]] const View& view() const { return view_; }
   [[nodiscard]] const ViewWords& words() const { return words_; }

@@ -200,7 +200,7 @@ bool Disturbances::any_in(std::uint64_t from_ns, std::uint64_t until_ns) const {
 }
 
 Delays delays_of(const std::vector<const Member*>& members, const Disturbances& disturbances,
-                 std::uint64_t one_way_ns, std::uint64_t look_every_ns) {
+                 std::uint64_t one_way_ns, std::uint64_t look_every_ns, std::uint64_t write_ns) {
   Delays delays;
   Views views;
   for (const Member* member : members) read(*member, views);
@@ -218,9 +218,10 @@ Delays delays_of(const std::vector<const Member*>& members, const Disturbances& 
       delays.worst[kind] = std::max(delays.worst[kind], took);
       const std::uint64_t pieces = std::min(
           view.pieces, kPiecesPerReceiver * course.suspicions() * (view.members.size() - 1));
-      const std::uint64_t looks =
-          (kWordsAwaitingALook[kind] * look_every_ns * 100 + one_way_ns - 1) / one_way_ns;
-      const std::uint64_t due = kDelayBounds[kind] + looks + pieces * kPieceDelays;
+      const std::uint64_t awaited_ns =
+          kWordsAwaitingALook[kind] * look_every_ns + kWritesAwaited[kind] * write_ns;
+      const std::uint64_t awaited = (awaited_ns * 100 + one_way_ns - 1) / one_way_ns;
+      const std::uint64_t due = kDelayBounds[kind] + awaited + pieces * kPieceDelays;
       if (took <= due || !delays.too_long.empty()) continue;
       delays.too_long = "G12: " + stay.who->name() + " entered view " + std::to_string(id + 1) +
                         " " + in_delays(took) + " one-way delays after the change began, at " +

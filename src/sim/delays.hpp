@@ -59,6 +59,9 @@ inline constexpr std::array<std::uint64_t, kChangeKinds> kDelayBounds{600, 700, 
 /// While nothing changes, a member looks at the others' words only every `look_every_ns`. This is
 /// how many words of a change may wait for such a look: the request to the leader, and the wedge.
 inline constexpr std::array<std::uint64_t, kChangeKinds> kWordsAwaitingALook{1, 2, 2};
+/// In groups that are logged what a member accepts and the view that it enters are on its disk
+/// before it says so: how many writes of a change wait for each other.
+inline constexpr std::array<std::uint64_t, kChangeKinds> kWritesAwaited{3, 3, 5};
 /// The time for each piece that is passed on (PassOn, I8): the piece, and the word that it was
 /// seen. A piece holds an eighth of a ring or more, the last one perhaps only nulls. The second
 /// constant is the number of pieces that give one receiver what it lacks of one sender; receivers
@@ -75,9 +78,10 @@ struct Delays {
 /// As "5.90".
 [[nodiscard]] std::string in_delays(std::uint64_t hundredths);
 
-/// The delays of a run; `members` has all incarnations of all nodes.
+/// The delays of a run; `members` has all incarnations of all nodes. `write_ns`: the longest time
+/// that a write to a disk takes, where groups are logged.
 [[nodiscard]] Delays delays_of(const std::vector<const Member*>& members,
                                const Disturbances& disturbances, std::uint64_t one_way_ns,
-                               std::uint64_t look_every_ns);
+                               std::uint64_t look_every_ns, std::uint64_t write_ns);
 
 }  // namespace tutti::sim

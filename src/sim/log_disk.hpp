@@ -2,17 +2,15 @@
 /// The log of one group on a simulated disk: the LogSink of a simulated member, and what of it
 /// would be there after a crash.
 ///
-/// As in a node, what is appended while a sync is under way goes with the next one. How long each
-/// sync takes is drawn. Threads: one.
+/// Threads: one.
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <optional>
 #include <vector>
 
-#include "base/prng.hpp"
 #include "multicast/log_sink.hpp"
+#include "sim/disk_syncs.hpp"
 #include "sim/net.hpp"
 #include "sim/options.hpp"
 
@@ -33,13 +31,13 @@ struct LogRecord {
 class LogDisk final : public LogSink {
  public:
   LogDisk(const DiskOptions& options, const Net& net, std::uint64_t seed)
-      : options_(options), net_(net), random_(seed) {}
+      : room_(options.room), syncs_(options, net, seed) {}
 
   // LogSink.
   void begin(std::uint64_t seq) override;
   [[nodiscard]] bool has_room() const override;
   bool append(std::span<const Message> messages, const AsSent& as_sent) override;
-  [[nodiscard]] std::uint64_t persisted() const override;
+  [[nodiscard]] std::uint64_t persisted() const override { return syncs_.synced(); }
 
   [[nodiscard]] bool has_begun() const { return first_.has_value(); }
   /// Once it has begun: the number of its first record, and the one behind its last.
@@ -51,10 +49,10 @@ class LogDisk final : public LogSink {
     return has_begun() && seq >= first() && seq < persisted();
   }
   /// When the member finds more on disk than now; never without a sync under way.
-  [[nodiscard]] std::uint64_t next_ns() const;
+  [[nodiscard]] std::uint64_t next_ns() const { return syncs_.next_ns(); }
 
   /// From now on no sync is slow, nor is one that is under way.
-  void mend();
+  void mend() { syncs_.mend(); }
   /// The process crashes: what is not synced is lost.
   void crash();
   /// The node has ended in order: all of it is written.
@@ -64,23 +62,10 @@ class LogDisk final : public LogSink {
   [[nodiscard]] std::optional<std::uint64_t> misplaced() const { return misplaced_; }
 
  private:
-  // A sync, from when it begins, of all before `end`.
-  struct Sync {
-    std::uint64_t begin_ns;
-    std::uint64_t done_ns;
-    std::uint64_t end;
-  };
-  void write(std::uint64_t end);
-  [[nodiscard]] std::uint64_t draw_ns();
-
-  const DiskOptions& options_;
-  const Net& net_;
-  Prng random_;
-  bool mended_ = false;
+  const std::uint32_t room_;
+  DiskSyncs syncs_;  // by the numbers of the messages
   std::optional<std::uint64_t> first_;
   std::vector<LogRecord> records_;
-  std::deque<Sync> syncs_;  // those not seen to be done; each begins when the one before is done
-  std::uint64_t synced_ = 0;
   std::optional<std::uint64_t> misplaced_;
 };
 

@@ -103,6 +103,12 @@ std::uint64_t LogWatch::next_ns(const ViewMember& member) const {
   return next_ns;
 }
 
+bool LogWatch::has_before(std::size_t group, const ViewMember& member, std::uint64_t seq) const {
+  const auto log = logs_.find(key(group, member));
+  if (log == logs_.end()) return true;
+  return log->second.disk.persisted() >= seq;
+}
+
 std::string LogWatch::lacks(const ViewMember& member) const {
   for (const auto& [key, log] : logs_) {
     if (!is_of(key, member)) continue;

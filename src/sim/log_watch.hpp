@@ -37,6 +37,10 @@ class LogWatch {
   /// When one of the member's logs has more on disk than now.
   [[nodiscard]] std::uint64_t next_ns(const ViewMember& member) const;
 
+  /// The member's log of the group has on disk what comes before that number; or it has none.
+  [[nodiscard]] bool has_before(std::size_t group, const ViewMember& member,
+                                std::uint64_t seq) const;
+
   /// V8. At the end, of a member that runs: what is not on its disk that anybody was delivered at
   /// Level::durable, or itself at Level::atomic. Empty if nothing.
   [[nodiscard]] std::string lacks(const ViewMember& member) const;

@@ -85,17 +85,20 @@ Member::Member(const Plan& plan, ViewMember self, bool may_create, Net& net, std
             ? DeliveryCallback([this, g](std::span<const Message> batch) { deliver(g, batch); })
             : DeliveryCallback());
   }
-  const EngineOptions options{.membership = {.self = self.slot,
-                                             .incarnation = self.incarnation,
-                                             .nodes = plan.rows.names,
-                                             .heartbeat_ns = plan.heartbeat_ns,
-                                             .suspect_after_ns = plan.suspect_after_ns,
-                                             .look_every_ns = plan.look_every_ns,
-                                             .founders = plan.founders,
-                                             .may_create = may_create,
-                                             .create_after_ns = plan.create_after_ns},
-                              .patience_ns = 2 * plan.suspect_after_ns,
-                              .litmus_rounds = plan.litmus_rounds};
+  const EngineOptions options{
+      .membership = {.self = self.slot,
+                     .incarnation = self.incarnation,
+                     .nodes = plan.rows.names,
+                     .heartbeat_ns = plan.heartbeat_ns,
+                     .suspect_after_ns = plan.suspect_after_ns,
+                     .look_every_ns = plan.look_every_ns,
+                     .founders = plan.founders,
+                     .may_create = may_create && founds(plan, self.slot),
+                     .create_after_ns = plan.create_after_ns,
+                     .log = take_view_log(),
+                     .restarts = founds(plan, self.slot) ? plan.restarts : std::nullopt},
+      .patience_ns = 2 * plan.suspect_after_ns,
+      .litmus_rounds = plan.litmus_rounds};
   EngineEvents& events = *this;
   engine_ = std::make_unique<Engine<Memory>>(
       options,
@@ -138,7 +141,7 @@ std::size_t Member::pass() {
   if (plan_.one_host) check_stable();
   check_violations();
   if (plan_.tokens != nullptr) check_tokens();
-  if (plan_.logs != nullptr) check_logs();
+  if (plan_.logs != nullptr) check_disks();
   if (NativeMemory::load(row_.data() + ViewWords::kLeaving) == 0) {
     asked_ns_.reset();
   } else if (!asked_ns_) {

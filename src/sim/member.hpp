@@ -51,7 +51,6 @@ class Member final : private EngineEvents {
   /// The application sends to one of its groups if there is space, as safe if asked where it may.
   void send(bool safe = false);
   void leave();
-
   /// The application sends nothing more, as after Group::finish. Idempotent.
   void finish();
   /// The application also ends the member, as soon as that may end. Idempotent.
@@ -167,7 +166,8 @@ class Member final : private EngineEvents {
   void take_handlers(std::uint16_t group);
   void wake_handlers(bool over);
   [[nodiscard]] std::vector<LogSink*> take_logs();
-  void check_logs();
+  [[nodiscard]] ViewLog* take_view_log();
+  void check_disks();
   [[nodiscard]] RequestEvents* take_requests();
   void follow_requests();
   bool turn_requests();

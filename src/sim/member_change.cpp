@@ -30,7 +30,7 @@ void Member::stop_in_pass() {
     note_rounds(static_cast<std::uint16_t>(group));
   }
   if (plan_.one_host) check_stable();
-  if (plan_.logs != nullptr) check_logs();
+  if (plan_.logs != nullptr) check_disks();
 }
 
 // I5: nothing is sent any more, and at `atomic` nothing received.

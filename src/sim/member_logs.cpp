@@ -1,8 +1,10 @@
-// A member's logs: its groups have them, and its row says how far they are on disk.
+// A member's disks: its groups have logs and it keeps its views, and its row says what is on disk.
 #include <algorithm>
+#include <utility>
 
 #include "sim/log_watch.hpp"
 #include "sim/member.hpp"
+#include "sim/view_watch.hpp"
 #include "sst/control_bytes.hpp"
 #include "sst/memory.hpp"
 
@@ -17,11 +19,22 @@ std::vector<LogSink*> Member::take_logs() {
   return logs;
 }
 
-void Member::check_logs() {
+ViewLog* Member::take_view_log() {
+  if (plan_.views == nullptr) return nullptr;
+  std::vector<bool> logged;
+  for (const GroupOptions& group : plan_.rows.groups) logged.push_back(group.logged);
+  return plan_.views->open(self_, std::move(logged), net_);
+}
+
+// Of its row, as others see it: in the middle of a pass, too.
+void Member::check_disks() {
+  plan_.views->look(self_, row_.data(), plan_.rows.words, view_id() == 0);
   for (std::size_t g = 0; g < seats_.size() && view_id() != 0; ++g) {
     const GroupShape& shape = engine_->subgroup(g).shape();
-    if (!shape.logged || shape.members() == 0) continue;
-    if (NativeMemory::load(shape.own_control + ControlWords::kEpoch) != shape.view) continue;
+    if (shape.members() == 0) continue;
+    const std::uint64_t epoch = NativeMemory::load(shape.own_control + ControlWords::kEpoch);
+    plan_.views->shows_view(self_, epoch);
+    if (!shape.logged || epoch != shape.view) continue;
     const ControlWords::Word word = persisted_word(shape.order, shape.senders());
     plan_.logs->look(g, self_, NativeMemory::load(shape.own_control + word));
   }
@@ -29,7 +42,10 @@ void Member::check_logs() {
 
 // It looks at what a disk has done like at anything else.
 std::uint64_t Member::next_step_ns() const {
-  const std::uint64_t disk_ns = plan_.logs == nullptr ? kNever : plan_.logs->next_ns(self_);
+  std::uint64_t disk_ns = kNever;
+  if (plan_.logs != nullptr) {
+    disk_ns = std::min(plan_.logs->next_ns(self_), plan_.views->next_ns(self_));
+  }
   return std::min({engine_->next_pass_ns(), state_job_ns_, disk_ns});
 }
 

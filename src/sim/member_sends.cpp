@@ -10,6 +10,7 @@
 #include "multicast/stability.hpp"
 #include "sim/log_watch.hpp"
 #include "sim/member.hpp"
+#include "sim/view_watch.hpp"
 
 namespace tutti::sim {
 namespace {
@@ -38,6 +39,7 @@ Slot slot_in(const IndexedBy<Slot, std::string>& names, const std::string& name)
 void Member::take_seat(std::uint16_t group) {
   const GroupOptions& options = plan_.rows.groups[group];
   Seat& seat = seats_[group];
+  seat.state.messages = first_number(plan_, group);
   seat.last = IndexedBy<Slot, LastTicket>(plan_.rows.nodes());
   seat.own_thread = options.delivery != DeliveryThread::predicate;
   seat.takes = options.delivery == DeliveryThread::application;
@@ -168,7 +170,10 @@ void Member::deliver(std::uint16_t group, std::span<const Message> batch) {
       return;
     }
     const ViewMember& sender = told_.members[*rank];
-    if (plan_.logs != nullptr) plan_.logs->deliver(group, self_, level, message, told_, view());
+    if (plan_.logs != nullptr) {
+      plan_.logs->deliver(group, self_, level, message, told_, view());
+      plan_.views->deliver(group, self_, message);
+    }
     if (message.tick()) {
       deliver_tick(group, message, sender);
       continue;

@@ -4,6 +4,7 @@
 
 #include "history/make_event.hpp"
 #include "sim/member.hpp"
+#include "sim/view_watch.hpp"
 
 namespace tutti::sim {
 
@@ -55,6 +56,8 @@ void Member::entered(const Entry& entry) {
   std::vector<std::uint64_t>& first = first_seqs_.emplace_back();
   for (std::size_t g = 0; g < seats_.size(); ++g) {
     first.push_back(engine_->subgroup(g).shape().first_seq);
+    if (plan_.views == nullptr || !plan_.rows.groups[g].logged) continue;
+    plan_.views->enters(self_, g, entry.decision, first.back());
   }
 }
 

@@ -101,6 +101,12 @@ bool orderly(const Options& options) {
 
 bool has_logs(const Options& options) { return options.logged || options.level == Level::durable; }
 
+std::uint64_t write_ns(const Options& options) {
+  if (!has_logs(options)) return 0;
+  const DiskOptions& disk = options.disk;
+  return 2 * (std::max(disk.sync_ns, disk.slow_one_in != 0 ? disk.slow_ns : 0) + options.step_ns);
+}
+
 bool harmless(const Options& options) { return orderly(options) && options.faults.leaves == 0; }
 
 std::string to_string(const Options& options) {
@@ -117,6 +123,7 @@ std::string to_string(const Options& options) {
     out << "logs of up to " << options.disk.room << ", sync in " << options.disk.sync_ns
         << " ns, slow 1/" << options.disk.slow_one_in << " in " << options.disk.slow_ns << " ns, ";
   }
+  if (options.restarted) out << "restarted, ";
   if (options.barrier_one_in != 0) out << "barriers 1/" << options.barrier_one_in << ", ";
   if (options.request_one_in != 0) {
     out << "requests 1/" << options.request_one_in << " up to " << options.request_max_bytes

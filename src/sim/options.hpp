@@ -97,6 +97,7 @@ struct Options {
   /// Groups at Level::atomic are logged, some of them, but the first, at Level::durable instead.
   bool logged = false;
   DiskOptions disk{};
+  bool restarted = false;   ///< some of the nodes found a later view than the first (restarts.hpp)
   std::uint32_t burst = 1;  ///< how many messages are sent at once, also in a change of view
   std::uint32_t litmus_rounds = 0;  ///< NodeOptions
   NetOptions net{};
@@ -125,6 +126,10 @@ struct Options {
 
 /// Whether a group may be logged.
 [[nodiscard]] bool has_logs(const Options& options);
+
+/// The longest time until what a member writes to its disk is there and it sees so: a sync may be
+/// under way. 0 if no group is logged.
+[[nodiscard]] std::uint64_t write_ns(const Options& options);
 
 /// Whether no member has a reason to suspect another.
 [[nodiscard]] bool harmless(const Options& options);

@@ -3,10 +3,12 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "engine/row_plan.hpp"
+#include "membership/view_log.hpp"
 #include "sim/options.hpp"
 #include "tutti/options.hpp"
 
@@ -16,6 +18,7 @@ class LogWatch;
 class Rounds;
 class TickWatch;
 class TokenWatch;
+class ViewWatch;
 
 /// A message begins with its ticket; this bit of that word says that it was sent as safe.
 inline constexpr std::uint64_t kSafeMark = 1ULL << 63;
@@ -49,12 +52,25 @@ struct Plan {
   TokenWatch* tokens = nullptr;      ///< likewise; null: nobody watches them
   TickWatch* ticks = nullptr;        ///< likewise; null: no group has ticks
   LogWatch* logs = nullptr;          ///< likewise; null: no group is logged
-  std::uint64_t skew_ns = 0;         ///< the most by which two nodes' system clocks differ
+  ViewWatch* views = nullptr;        ///< likewise
+  /// The nodes in it begin with this view, and all others join; nothing: with the first.
+  std::optional<RestartView> restarts{};
+  std::uint64_t skew_ns = 0;  ///< the most by which two nodes' system clocks differ
   /// Called in a callback of the node in that slot: the world goes on meanwhile. Empty: never.
   std::function<Lingered(std::uint32_t)> linger{};
 };
 
 [[nodiscard]] std::string name_of(std::uint32_t slot);
+
+/// The node may be among those that found the group.
+[[nodiscard]] inline bool founds(const Plan& plan, Slot slot) {
+  return !plan.restarts || plan.restarts->has(slot);
+}
+
+/// The number of the group's first message.
+[[nodiscard]] inline std::uint64_t first_number(const Plan& plan, std::size_t group) {
+  return plan.restarts ? plan.restarts->firsts[group] : 0;
+}
 
 /// Whether joiners take over a state of the group: all nodes are in it, and it has an order.
 [[nodiscard]] bool has_state(const Plan& plan, std::size_t group);

@@ -5,6 +5,7 @@
 #include "history/checker/check.hpp"
 #include "history/text.hpp"
 #include "multicast/stability.hpp"
+#include "sim/restarts.hpp"
 #include "sim/trace.hpp"
 #include "sim/world.hpp"
 
@@ -14,13 +15,15 @@ namespace {
 std::string violations(const World& world) {
   history::CheckOptions options;
   options.shown_max = 2;
+  const std::optional<RestartView> restarts = restarts_of(world.options());
   for (std::size_t g = 0; g < world.groups().size(); ++g) {
     const GroupOptions& group = world.groups()[g];
     options.groups[static_cast<std::uint16_t>(g)] = {
         .level = waits_for_all(group.level) ? Level::atomic : group.level,
         .round_robin = true,
         .one_service = group.order != Order::token_ring,
-        .durable = group.level == Level::durable};
+        .durable = group.level == Level::durable,
+        .first = restarts ? restarts->firsts[g] : 0};
   }
   options.suspect_after_ns = world.suspect_after_ns();
   options.stop_bound_ns = options.evict_bound_ns = world.stop_bound_ns();

@@ -184,6 +184,33 @@ std::vector<Scenario> scenarios_of_applications() {
                                .pauses = static_cast<std::uint32_t>(rare.below(3)),
                                .deaths = static_cast<std::uint32_t>(rare.below(2))};
        }},
+      {"restarted",
+       "some nodes come back from their logs and found a later view; the others join, members "
+       "crash",
+       [](Options& options) {
+         Prng rare(options.seed ^ 0x72737474ULL);
+         options.restarted = true;
+         options.logged = true;
+         options.level = rare.one_in(4) ? Level::atomic : Level::durable;
+         options.nodes = static_cast<std::uint32_t>(3 + rare.below(4));
+         options.founders = static_cast<std::uint32_t>(2 + rare.below(options.nodes - 1));
+         options.hosts = rare.one_in(3) ? 1 : options.nodes;
+         options.window_messages = 4U << rare.below(4);
+         options.send_every_ns = (options.net.delay_ns + options.net.jitter_ns) << rare.below(4);
+         if (rare.one_in(2)) options.fault_ns /= 2;
+         options.faults = {.crashes = 2,
+                           .pauses = static_cast<std::uint32_t>(rare.below(2)),
+                           .one_way_cuts = static_cast<std::uint32_t>(rare.below(2)),
+                           .broken_links = 2,
+                           .leaves = 1,
+                           .in_changes = static_cast<std::uint32_t>(rare.below(4)),
+                           .ends = rare.one_in(6),
+                           .late_writes = rare.one_in(3)};
+         if (rare.one_in(4)) options.faults = {};
+         if (options.hosts != 1 || rare.one_in(2)) return;
+         options.interrupts = {.one_in = 1U << rare.below(4),
+                               .most_ns = options.net.delay_ns << rare.below(4)};
+       }},
       {"ticks",
        "groups have ticks, system clocks differ; members crash, pause, join, leave, are cut off",
        [](Options& options) {

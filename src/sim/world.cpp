@@ -8,13 +8,15 @@
 #include "history/make_event.hpp"
 #include "membership/quorum.hpp"
 #include "sim/groups.hpp"
+#include "sim/restarts.hpp"
 
 namespace tutti::sim {
 namespace {
 
 Plan plan_of(const Options& options, Rounds& rounds, TokenWatch& tokens, TickWatch& ticks,
-             LogWatch& logs, std::function<Lingered(std::uint32_t)> linger) {
-  TUTTI_ASSERT(options.founders >= PrimaryQuorum::founders_min(options.nodes), options.founders,
+             LogWatch& logs, ViewWatch& views, std::function<Lingered(std::uint32_t)> linger) {
+  TUTTI_ASSERT(options.restarted || options.founders >= PrimaryQuorum::founders_min(options.nodes),
+               options.founders,
                options.nodes);  // J7
   Plan plan = make_plan(options.nodes, groups_of(options), options.litmus_rounds != 0,
                         options.request_max_bytes);
@@ -39,7 +41,11 @@ Plan plan_of(const Options& options, Rounds& rounds, TokenWatch& tokens, TickWat
   plan.rounds = &rounds;
   plan.tokens = &tokens;
   plan.ticks = &ticks;
-  if (has_logs(options)) plan.logs = &logs;
+  if (has_logs(options)) {
+    plan.logs = &logs;
+    plan.views = &views;
+  }
+  plan.restarts = restarts_of(options);
   plan.skew_ns = 64 * options.tick_every_ns;
   if (options.faults.lingers != 0) plan.linger = std::move(linger);
   return plan;
@@ -51,7 +57,8 @@ World::World(const Options& options)
     : options_(options),
       rounds_(options.nodes),
       logs_(options.disk, options.seed),
-      plan_(plan_of(options, rounds_, tokens_, ticks_, logs_,
+      views_(options.disk, options.seed, logs_, restarts_of(options)),
+      plan_(plan_of(options, rounds_, tokens_, ticks_, logs_, views_,
                     [this](std::uint32_t node) { return linger(node); })),
       random_(options.seed),
       rare_random_(options.seed ^ 0x656E6473ULL),
@@ -75,10 +82,13 @@ World::World(const Options& options)
   for (const GroupOptions& group : plan_.rows.groups) {
     net_.add_lasting(plan_.rows.layouts[Slot{}].offsets_of(group.name).reclaimed);
   }
-  for (std::uint32_t node = 0; node < options_.founders; ++node) start(node);
   const bool comes_late = options_.faults.ends || options_.faults.lone;
-  for (std::uint32_t node = options_.founders; node < options_.nodes && !comes_late; ++node) {
-    at(soon(options_.fault_ns / 2), What::start, node);
+  for (std::uint32_t node = 0; node < options_.nodes; ++node) {
+    if (plan_.restarts ? plan_.restarts->has(Slot{node}) : node < options_.founders) {
+      start(node);
+    } else if (!comes_late) {
+      at(soon(options_.fault_ns / 2), What::start, node);
+    }
   }
   plan_faults();
   lingers_left_ = options_.faults.lingers;
@@ -302,6 +312,7 @@ void World::gone(std::uint32_t node, bool told, bool secretly) {
   net_.part_from_all(node);
   nodes_[node].may_have_created |= member(node)->may_have_created();
   logs_.gone(member(node)->self(), crashed);
+  views_.gone(member(node)->self(), crashed);
   if (!crashed) member(node)->end_handlers();
   gone_.push_back(std::move(nodes_[node].member));
   crashed_.push_back(false);
@@ -333,7 +344,8 @@ std::vector<history::History> World::histories() const {
 }
 
 Delays World::delays() const {
-  return delays_of(all_members(), disturbances_, one_way_ns(), options_.look_every_ns);
+  return delays_of(all_members(), disturbances_, one_way_ns(), options_.look_every_ns,
+                   write_ns(options_));
 }
 
 std::uint64_t World::hash() const {

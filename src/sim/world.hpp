@@ -26,6 +26,7 @@
 #include "sim/tick_watch.hpp"
 #include "sim/token_watch.hpp"
 #include "sim/troubles.hpp"
+#include "sim/view_watch.hpp"
 
 namespace tutti::sim {
 
@@ -198,6 +199,7 @@ class World {
   TokenWatch tokens_;
   TickWatch ticks_;
   LogWatch logs_;
+  ViewWatch views_;
   const Plan plan_;
   Prng random_;
   Prng rare_random_;

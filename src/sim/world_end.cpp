@@ -9,6 +9,7 @@ namespace tutti::sim {
 std::string World::finding() const {
   if (!net_.stale_read().empty()) return net_.stale_read();
   if (!logs_.finding().empty()) return logs_.finding();
+  if (!views_.finding().empty()) return views_.finding();
   const auto of = [this](const Member* member) -> std::string {
     if (member == nullptr) return {};
     if (member->finding().empty() && member->suspected_any() && !options_.faults.ends &&
@@ -106,8 +107,10 @@ std::string World::died_in_calm() const {
 std::string World::unfinished() const {
   const std::uint64_t newest = views();
   if (!founded_) {
-    const auto may_create = static_cast<std::size_t>(std::ranges::count_if(
-        running(), [this](std::uint32_t node) { return !nodes_[node].may_have_created; }));
+    const auto may_create =
+        static_cast<std::size_t>(std::ranges::count_if(running(), [this](std::uint32_t node) {
+          return founds(plan_, Slot{node}) && !nodes_[node].may_have_created;
+        }));
     return may_create < plan_.founders ? "" : "M10: no group was founded";
   }
   if (newest == 0) return options_.faults.ends ? "" : died_in_calm();
@@ -135,6 +138,8 @@ std::string World::unfinished() const {
     if (!here->idle()) return "V1: " + name + " has sent what it has not delivered";
     if (const std::string what = here->unanswered(); !what.empty()) return what;
     if (const std::string what = logs_.lacks(here->self()); !what.empty()) return what;
+    if (plan_.views == nullptr) continue;
+    if (const std::string what = views_.lacks(here->self(), newest); !what.empty()) return what;
   }
   return lacks_ticks_;
 }

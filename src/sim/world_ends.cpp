@@ -178,7 +178,7 @@ std::string World::lacks_something(const Member& member) const {
     for (std::size_t g = 0; g < options_.groups; ++g) {
       if (!member.is_in(g) || !other->is_in(g)) continue;
       const auto from_the_first = [](const Member& one) {
-        return one.entries().front().view.id == kFirstView;
+        return one.entries().front().view.survivors == 0;
       };
       const bool unordered = plan_.rows.groups[g].level == Level::unordered;
       // A member that joins a group without a state is given nothing of what came before.

@@ -321,6 +321,7 @@ void World::heal() {
   if (options_.faults.disorders != 0) mend_paths();
   net_.set_slow_one_in(0);
   logs_.mend();
+  views_.mend();
   disturbances_.end(now_ns_ + one_way_ns());
   if (options_.faults.lost_doorbells_percent != 0) {
     disturbances_.add(now_ns_, now_ns_ + options_.poll_ns);

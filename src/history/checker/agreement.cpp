@@ -161,8 +161,8 @@ void check_begin(Run& run, const Group& group, const GroupTrace& trace, const En
   };
   if (ending.first == group.first_ordinal) {
     // All that had what comes before may have left, and delivered nothing that was not durable.
-    if (run.options.complete && ending.first != 0 && !group.durable && !at(run.snapshots, view) &&
-        !(view > 0 && at(run.cuts, view - 1))) {
+    if (run.options.complete && ending.first != group.first && !group.durable &&
+        !at(run.snapshots, view) && !(view > 0 && at(run.cuts, view - 1))) {
       run.findings.add(Property::D7,
                        run.name(ending.life) + " begins with ordinal " +
                            std::to_string(ending.first) + ", and nobody delivered those before it",

@@ -15,6 +15,7 @@ struct GroupRules {
   bool round_robin = false;  ///< rounds are recorded, and (round, rank) must rise (D7)
   bool one_service = false;  ///< no sender may ask for another service than the level's (D14)
   bool durable = false;      ///< a member that leaves lacks what was not on all disks (D7)
+  std::uint64_t first = 0;   ///< the ordinal with which the group begins (D7)
 };
 
 struct CheckOptions {

@@ -204,7 +204,8 @@ Run::Run(std::span<const History> histories, const CheckOptions& given, Findings
                   .level = rules.level,
                   .round_robin = rules.round_robin,
                   .one_service = rules.one_service,
-                  .durable = rules.durable};
+                  .durable = rules.durable,
+                  .first = rules.first};
   }
   lives.resize(histories.size());
   for (std::uint32_t i = 0; i < histories.size(); ++i) {
@@ -237,6 +238,7 @@ void Run::finish() {
       group.round_robin = options.other_groups.round_robin;
       group.one_service = options.other_groups.one_service;
       group.durable = options.other_groups.durable;
+      group.first = options.other_groups.first;
       if (options.other_groups.level) group.level = options.other_groups.level;
     }
     if (!group.level) group.level = Level::atomic;

@@ -49,6 +49,7 @@ struct Group {
   bool round_robin = false;
   bool one_service = false;
   bool durable = false;
+  std::uint64_t first = 0;
   std::uint64_t first_ordinal = kNever;  ///< the lowest with which a member began
   std::uint64_t deliveries = 0;
   [[nodiscard]] bool ordered() const { return level != Level::unordered; }
