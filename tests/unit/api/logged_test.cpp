@@ -26,6 +26,12 @@ struct Case {
   Level level;
 };
 
+// By one node of a cluster, before any has started.
+void found(const NodeOptions& node, const std::string& group) {
+  const Result<void> founded = bootstrap(node, {group});
+  EXPECT_TRUE(founded) << founded.error().message;
+}
+
 class Logged : public ::testing::TestWithParam<Case> {
  protected:
   Logged() {
@@ -42,7 +48,10 @@ class Logged : public ::testing::TestWithParam<Case> {
   }
   // A folder for each start.
   [[nodiscard]] TestCluster::Adjust in_folders() {
-    return [this](std::size_t member, NodeOptions& node) { node.state_dir = next_folder(member); };
+    return [this](std::size_t member, NodeOptions& node) {
+      node.state_dir = next_folder(member);
+      if (member == 0 && folders_[0].size() == 1) found(node, "log");
+    };
   }
   std::string next_folder(std::size_t member) {
     folders_[member].push_back(root_ + "/" + std::to_string(member) + "-" +
@@ -155,7 +164,6 @@ TEST_P(Logged, HasWhatWasDeliveredOverViews) {
 // The log does not wait for the application: else nobody could deliver anything of the new view.
 TEST_P(Logged, ACallbackThatTakesLongStopsNobodyInTheNextView) {
   ClusterOptions all = options();
-  all.founders = 2;
   all.groups[0].window_messages = 65536;
   all.groups[0].window_bytes = 8U << 20;
   TestCluster cluster(all, in_folders());
@@ -166,13 +174,16 @@ TEST_P(Logged, ACallbackThatTakesLongStopsNobodyInTheNextView) {
     blocked = true;
     blocks.wait(true);
   };
-  cluster.start({0, 1});
+  cluster.start();
+  cluster.kill(2);
+  ASSERT_TRUE(until([&] { return cluster.are_in_view_of({0, 1}); }));
   cluster.talk({1});
   ASSERT_TRUE(cluster.hear_more({0, 1}));
   blocks = true;
   ASSERT_TRUE(until([&] { return blocked.load(); }));
   ASSERT_TRUE(cluster.hear_more({1}, 10));  // of the view before there is something left
   cluster.hush(1);                          // there is space in the window
+  cluster.renew(2, in_folders());
   cluster.start({2});
   cluster.talk({2});
   EXPECT_TRUE(cluster.hear_more({1, 2}));
@@ -196,7 +207,10 @@ class LogFolders : public ::testing::Test {
             .groups = {GroupOptions{.name = "a/b", .level = Level::durable, .logged = true}}};
   }
   [[nodiscard]] TestCluster::Adjust in_root() const {
-    return [this](std::size_t, NodeOptions& node) { node.state_dir = root_ + "/state"; };
+    return [this](std::size_t, NodeOptions& node) {
+      node.state_dir = root_ + "/state";
+      if (!std::filesystem::exists(node.state_dir)) found(node, "a/b");
+    };
   }
   std::string root_;
 };
@@ -210,6 +224,7 @@ TEST_F(LogFolders, TakeMessagesOfTheLargestSize) {
                                                .logged = true}}};
   TestCluster cluster(large, [this](std::size_t member, NodeOptions& node) {
     node.state_dir = root_ + "/" + std::to_string(member);
+    if (member == 0) found(node, "log");
   });
   cluster.start();
   const std::vector<std::byte> bytes(16U << 20, std::byte{7});
