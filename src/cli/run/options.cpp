@@ -17,6 +17,7 @@ Result<void> set_up_log_of(const RunOptions& options, RunSetup& setup) {
   setup.group.logged |= log.logged;
   setup.node.state_dir = log.state_dir;
   setup.node.bootstrap = options.bootstrap;
+  setup.group.deliver_from = options.deliver_from;
   if (!setup.group.logged && options.bootstrap) {
     return fail(ErrorCode::invalid_argument,
                 "--bootstrap: it is for a group that is logged; a group without --logged or "
@@ -51,6 +52,12 @@ void add_options(CLI::App& command, RunOptions& options) {
                    "the group is new: at one member, at its first start alone; or use `tutti "
                    "bootstrap` before. With --state-dir a member founds no group otherwise: it "
                    "waits for the others and goes on from the logs");
+  command
+      .add_option(
+          "--deliver-from", options.deliver_from,
+          "of a group that is logged: print what has this number or a higher one, also what "
+          "was delivered before this start")
+      ->capture_default_str();
   command.add_option("--senders", options.senders,
                      "members that send, such as a,b; the others only deliver. Default: all");
   add_bytes(command, "--window", options.window_bytes, "4K to 1G",
