@@ -1,9 +1,19 @@
 // A replicated key-value store: every member has all of it, any member changes it.
 //
-//   kv NAME a=127.0.0.1:7001,b=127.0.0.1:7002,c=127.0.0.1:7003 [--join]
+//   kv NAME a=127.0.0.1:7001,b=127.0.0.1:7002,c=127.0.0.1:7003 [OPTION...]
 //
 // then, line by line: set KEY VALUE | get KEY | del KEY | list | members | quit. Kill a member, and
 // the others go on; start it again with --join, and it has what they have.
+//
+// With --state-dir FOLDER, one for each member, what was set is on the disks of all members before
+// it is acknowledged. Say once, at one member, that the store is new, by --bootstrap; from then on
+// the command line of a member never changes, also if all of them are killed at once. As a service,
+// with --listen, it answers these lines at a port instead (deploy/README.md).
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
@@ -12,7 +22,10 @@
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <system_error>
+#include <thread>
 
+#include "tutti/bootstrap.hpp"
 #include "tutti/replicated.hpp"
 
 namespace {
@@ -94,62 +107,183 @@ std::vector<tutti::MemberAddress> members_from(const std::string& list) {
   return members;
 }
 
-// False if the line asks to end.
-bool serve(const std::string& line, tutti::Node& node, tutti::Replicated<Store>& store) {
+// The answer to a line, with its newline; nothing if the line asks to end.
+std::optional<std::string> answer(const std::string& line, const tutti::Node& node,
+                                  tutti::Replicated<Store>& store) {
   std::istringstream words(line);
   std::string verb, key, value;
   words >> verb >> key >> std::ws;
   std::getline(words, value);
-  if (verb == "quit") return false;
+  std::ostringstream out;
+  if (verb == "quit") return {};
+  if (verb.empty()) return "";
   if (verb == "get") {
     const auto found = store.query([&key](const Store& copy) -> std::optional<std::string> {
       const auto at = copy.entries.find(key);
       return at == copy.entries.end() ? std::nullopt : std::optional(at->second);
     });
-    std::cout << (found ? *found : "(none)") << std::endl;
+    out << (found ? *found : "(none)");
   } else if (verb == "list") {
-    store.query([](const Store& copy) {
-      for (const auto& [name, text] : copy.entries) std::cout << name << ' ' << text << '\n';
-      std::cout << copy.entries.size() << " entries" << std::endl;
+    store.query([&out](const Store& copy) {
+      for (const auto& [name, text] : copy.entries) out << name << ' ' << text << '\n';
+      out << copy.entries.size() << " entries";
     });
   } else if (verb == "members") {
     const tutti::ViewChange view = node.view();
-    std::cout << "view " << view.view << ':';
-    for (const std::string& member : view.members) std::cout << ' ' << member;
-    std::cout << std::endl;
+    out << "view " << view.view << ':';
+    for (const std::string& member : view.members) out << ' ' << member;
   } else if ((verb == "set" || verb == "del") && !key.empty()) {
     Store::Command command{.key = key, .value = {}};
     if (verb == "set") command.value = value;
     const auto before = store.execute(command, 10s);
     if (!before) {
-      complain(before.error());
+      out << "error: " << before.error().message;
     } else {
-      std::cout << "ok" << (*before ? ", was " + **before : "") << std::endl;
+      out << "ok" << (*before ? ", was " + **before : "");
     }
-  } else if (!verb.empty()) {
-    std::cout << "set KEY VALUE | get KEY | del KEY | list | members | quit" << std::endl;
+  } else {
+    out << "set KEY VALUE | get KEY | del KEY | list | members | quit";
   }
-  return true;
+  out << '\n';
+  return out.str();
+}
+
+void talk(int client, const tutti::Node& node, tutti::Replicated<Store>& store) {
+  constexpr std::size_t kLineMax = 1U << 20;
+  std::string waiting;
+  char bytes[4096];
+  for (ssize_t got; (got = ::read(client, bytes, sizeof bytes)) > 0;) {
+    waiting.append(bytes, static_cast<std::size_t>(got));
+    for (std::size_t end; (end = waiting.find('\n')) != std::string::npos;) {
+      const std::optional<std::string> reply = answer(waiting.substr(0, end), node, store);
+      waiting.erase(0, end + 1);
+      if (!reply) return;
+      for (std::size_t at = 0; at < reply->size();) {
+        const ssize_t sent = ::send(client, reply->data() + at, reply->size() - at, MSG_NOSIGNAL);
+        if (sent < 0) return;
+        at += static_cast<std::size_t>(sent);
+      }
+    }
+    if (waiting.size() > kLineMax) return;
+  }
+}
+
+int complain_of(const char* what) {
+  return complain({tutti::ErrorCode::system, std::string(what) + ": " + std::strerror(errno)});
+}
+
+// Each client has a thread. Returns only if the member cannot go on: a service that is told to end
+// just ends, as if it was killed, so that its view goes on to count it among those with the data.
+int listen_for_clients(std::uint16_t port, const tutti::Node& node,
+                       tutti::Replicated<Store>& store) {
+  const int listener = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const int yes = 1;
+  ::setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+  const timeval look{.tv_sec = 0, .tv_usec = 200'000};  // how soon a failure is seen
+  ::setsockopt(listener, SOL_SOCKET, SO_RCVTIMEO, &look, sizeof look);
+  sockaddr_in any{};
+  any.sin_family = AF_INET;
+  any.sin_port = htons(port);
+  if (::bind(listener, reinterpret_cast<const sockaddr*>(&any), sizeof any) != 0 ||
+      ::listen(listener, 64) != 0) {
+    return complain_of("cannot listen for clients");
+  }
+  std::cout << "ready" << std::endl;
+  while (!node.failure()) {
+    const int client = ::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
+    if (client < 0) continue;
+    try {
+      std::thread([client, &node, &store] {
+        talk(client, node, store);
+        ::close(client);
+      }).detach();  // until the process ends
+    } catch (const std::system_error&) {
+      ::close(client);
+    }
+  }
+  complain(*node.failure());
+  std::_Exit(1);  // clients' threads use the node
+}
+
+int serve_standard_input(tutti::Node& node, tutti::Replicated<Store>& store) {
+  std::cout << "ready" << std::endl;
+  for (std::string line; !node.failure() && std::getline(std::cin, line);) {
+    const std::optional<std::string> reply = answer(line, node, store);
+    if (!reply) break;
+    std::cout << *reply << std::flush;
+  }
+  const auto left = node.leave(10s);
+  return left ? 0 : complain(left.error());
+}
+
+struct Arguments {
+  bool join = false;
+  bool bootstrap = false;
+  std::string state_dir{};
+  std::uint16_t port = 0;  // of clients; 0: standard input
+};
+
+std::optional<Arguments> arguments_from(int argc, char** argv) {
+  Arguments out;
+  if (argc < 3) return {};
+  for (int i = 3; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    const std::string_view value = i + 1 < argc ? argv[i + 1] : "";
+    if (word == "--join") {
+      out.join = true;
+    } else if (word == "--bootstrap") {
+      out.bootstrap = true;
+    } else if (word == "--state-dir" && !value.empty()) {
+      out.state_dir = value;
+      ++i;
+    } else if (word == "--listen") {
+      const auto read = std::from_chars(value.data(), value.data() + value.size(), out.port);
+      if (read.ec != std::errc() || read.ptr != value.data() + value.size()) return {};
+      ++i;
+    } else {
+      return {};
+    }
+  }
+  if (out.bootstrap && out.state_dir.empty()) return {};
+  return out;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  const bool join = argc == 4 && std::strcmp(argv[3], "--join") == 0;
-  if (argc != 3 && !join) {
-    std::fprintf(stderr, "usage: kv NAME a=HOST:PORT,b=HOST:PORT,... [--join]\n");
+  const std::optional<Arguments> arguments = arguments_from(argc, argv);
+  if (!arguments) {
+    std::fprintf(stderr,
+                 "usage: kv NAME a=HOST:PORT,b=HOST:PORT,... [--join] [--listen PORT]\n"
+                 "          [--state-dir FOLDER [--bootstrap]]\n");
     return 2;
   }
-  auto node =
-      tutti::Node::create({.name = argv[1], .members = members_from(argv[2]), .join_only = join});
+  const bool durable = !arguments->state_dir.empty();
+  tutti::NodeOptions options{.name = argv[1],
+                             .members = members_from(argv[2]),
+                             .join_only = arguments->join,
+                             .state_dir = arguments->state_dir};
+  if (arguments->bootstrap) {
+    const auto founded = tutti::bootstrap(options, {"kv"});
+    if (!founded) return complain(founded.error());
+    std::cout << "the store is new: start all members, without --bootstrap" << std::endl;
+    return 0;
+  }
+  if (durable) {  // it waits for the others as long as it takes, and says for whom
+    options.start_timeout = 24h;
+    options.log = [](tutti::LogLevel level, std::string_view text) {
+      if (level == tutti::LogLevel::debug) return;
+      std::fprintf(stderr, "kv: %.*s\n", static_cast<int>(text.size()), text.data());
+    };
+  }
+  auto node = tutti::Node::create(std::move(options));
   if (!node) return complain(node.error());
-  auto store = tutti::Replicated<Store>::join(*node, {.name = "kv"});
+  auto store = tutti::Replicated<Store>::join(
+      *node, {.name = "kv",
+              .level = durable ? tutti::Level::durable : tutti::Level::atomic,
+              .logged = durable});
   if (!store) return complain(store.error());
   if (auto started = node->start(); !started) return complain(started.error());
-  std::cout << "ready" << std::endl;
-  for (std::string line; !node->failure() && std::getline(std::cin, line);) {
-    if (!serve(line, *node, *store)) break;
-  }
-  const auto left = node->leave(10s);
-  return left ? 0 : complain(left.error());
+  if (arguments->port != 0) return listen_for_clients(arguments->port, *node, *store);
+  return serve_standard_input(*node, *store);
 }

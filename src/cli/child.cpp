@@ -87,6 +87,11 @@ std::string Child::ending() const {
   return "ended with status " + std::to_string(WEXITSTATUS(*status_));
 }
 
+std::optional<int> Child::exit_status() const {
+  if (!status_ || !WIFEXITED(*status_)) return {};
+  return WEXITSTATUS(*status_);
+}
+
 bool Child::killed_by_signal() const { return status_ && WIFSIGNALED(*status_); }
 
 void Child::wait_for_an_end(std::span<const Child* const> children, std::int64_t deadline_ns) {

@@ -51,6 +51,8 @@ class Child {
   [[nodiscard]] bool succeeded() const { return status_ == 0; }
   /// Such as "ended with status 3" or "was killed by signal 9 (Killed)".
   [[nodiscard]] std::string ending() const;
+  /// Nothing if a signal ended it.
+  [[nodiscard]] std::optional<int> exit_status() const;
   /// Whether a signal ended it: then it is rather the cause of the others' failures.
   [[nodiscard]] bool killed_by_signal() const;
 

@@ -57,6 +57,7 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   int status = kExitOk;
   add_run(app, status);
+  add_bootstrap(app, status);
   add_members(app, status);
   add_doctor(app, status);
   add_demo(app, status);

@@ -20,6 +20,9 @@ Result<std::unique_ptr<NodeDisk>> NodeDisk::open(const NodeOptions& node,
   if (!logs) return std::unexpected(std::move(logs.error()));
   if (*logs == nullptr) return nullptr;
   out->logs_ = std::move(*logs);
+  Result<std::unique_ptr<log::DirectoryLock>> lock = out->logs_->disk().lock(node.state_dir);
+  if (!lock) return std::unexpected(std::move(lock.error()));
+  out->lock_ = std::move(*lock);
   Result<std::unique_ptr<RestartThread>> restart =
       RestartThread::open(node, groups, *out->logs_,
                           {.changed = std::move(events.changed),

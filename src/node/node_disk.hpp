@@ -47,12 +47,16 @@ class NodeDisk {
   [[nodiscard]] bool has_ended();
   /// Then: the error that ended the logs, if one did.
   [[nodiscard]] const Result<void>& outcome() const { return logs_->outcome(); }
-  void join() { logs_->join(); }
+  void join() {
+    logs_->join();
+    lock_.reset();
+  }
 
  private:
   std::unique_ptr<DiskLogs> logs_;
-  std::unique_ptr<RestartThread> restart_;  // before the logs in its end
-  bool founds_ = false;                     // the incarnation does
+  std::unique_ptr<log::DirectoryLock> lock_;  // of state_dir
+  std::unique_ptr<RestartThread> restart_;    // before the logs in its end
+  bool founds_ = false;                       // the incarnation does
 };
 
 }  // namespace tutti

@@ -31,9 +31,10 @@ class DurableTest(SystemTest):
         members = []
         for name in NAMES:
             how = {"command": command} if command and name == "b" else {}
+            first = ["--bootstrap"] if name == NAMES[0] else []
             members.append(self.start_member(
                 name, addresses, "--fabric", fabric, "--level", "durable", "--state-dir",
-                self.state_of(name), *arguments, data=subprocess.PIPE, group=GROUP, **how))
+                self.state_of(name), *first, *arguments, data=subprocess.PIPE, group=GROUP, **how))
         for member in members:
             self.feeders.append(Feeder(member, member.name.encode() + b" says " + b"-" * length,
                                        pause=0.05))

@@ -2,10 +2,11 @@
 
 import contextlib
 import os
+import socket
 import subprocess
 import unittest
 
-from support import TUTTI, WATCHDOG, SystemTest, look_at, wait_until
+from support import TUTTI, WATCHDOG, SystemTest, free_ports, look_at, wait_until
 
 KV = os.path.join(os.path.dirname(TUTTI), "example_kv")
 
@@ -47,7 +48,24 @@ class Store:
             self.process.stdin.close()
 
 
-class KeyValueStore(SystemTest):
+class Client:
+    """One connection to a member that listens for clients."""
+
+    def __init__(self, port):
+        self.connection = socket.create_connection(("127.0.0.1", port), timeout=WATCHDOG)
+        self.file = self.connection.makefile("rw", encoding="utf-8")
+
+    def ask(self, command):
+        self.file.write(command + "\n")
+        self.file.flush()
+        return self.file.readline().rstrip("\n")
+
+    def end(self):
+        self.file.close()
+        self.connection.close()
+
+
+class KeyValueStoreTest(SystemTest):
     def start(self, name, *arguments):
         store = Store(name, self.addresses, self.folder, *arguments)
         self.addCleanup(store.end)
@@ -66,6 +84,8 @@ class KeyValueStore(SystemTest):
     def wait_for_members(self, store, members):
         wait_until(lambda: set(store.ask("members").split()[2:]) == set(members), members)
 
+
+class KeyValueStore(KeyValueStoreTest):
     def test_what_one_sets_all_have(self):
         a, b, c = self.start_all()
         self.assertEqual(a.ask("set color deep blue"), "ok")
@@ -148,9 +168,61 @@ class KeyValueStore(SystemTest):
         self.assertEqual(a.process.wait(WATCHDOG), 1)
 
     def test_usage(self):
-        done = subprocess.run([KV], capture_output=True, text=True, timeout=WATCHDOG, check=False)
-        self.assertEqual(done.returncode, 2)
-        self.assertIn("usage: kv", done.stderr)
+        for words in ([], ["a"], ["a", self.addresses, "--what"],
+                      ["a", self.addresses, "--bootstrap"], ["a", self.addresses, "--listen", "x"]):
+            done = subprocess.run([KV, *words], capture_output=True, text=True, timeout=WATCHDOG,
+                                  check=False)
+            self.assertEqual(done.returncode, 2, words)
+            self.assertIn("usage: kv", done.stderr)
+
+
+class AService(KeyValueStoreTest):
+    """With --state-dir and --listen: one command line for each member, which never changes."""
+
+    def setUp(self):
+        super().setUp()
+        self.ports = dict(zip("abc", free_ports(3)))
+
+    def words(self, name):
+        return ("--state-dir", os.path.join(self.folder, "state", name), "--listen",
+                str(self.ports[name]))
+
+    def start_service(self):
+        stores = [self.start(name, *self.words(name)) for name in "abc"]
+        for store in stores:
+            wait_until(lambda s=store: "ready" in s.lines() or s.process.poll() is not None,
+                       "ready")
+            self.assertIsNone(store.process.poll(), store.lines())
+        return stores
+
+    def bootstrap(self):
+        done = subprocess.run([KV, "b", self.addresses, *self.words("b"), "--bootstrap"],
+                              capture_output=True, text=True, timeout=WATCHDOG, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("the store is new", done.stdout)
+
+    def client(self, name):
+        client = Client(self.ports[name])
+        self.addCleanup(client.end)
+        return client
+
+    def test_it_answers_its_clients(self):
+        self.bootstrap()
+        self.start_service()
+        a, c = self.client("a"), self.client("c")
+        self.assertEqual(a.ask("set color deep blue"), "ok")
+        self.assertEqual(c.ask("set color red"), "ok, was deep blue")
+        self.assertEqual(c.ask("get color"), "red")
+        self.assertEqual(self.client("c").ask("get color"), "red")
+        self.assertEqual(a.ask("quit"), "", "the connection is closed")
+
+    def test_a_store_is_new_once(self):
+        self.bootstrap()
+        self.bootstrap()
+        other = subprocess.run([KV, "a", self.addresses, *self.words("b"), "--bootstrap"],
+                               capture_output=True, text=True, timeout=WATCHDOG, check=False)
+        self.assertEqual(other.returncode, 1)
+        self.assertIn("belongs to node 'b', not to 'a'", other.stderr)
 
 
 if __name__ == "__main__":

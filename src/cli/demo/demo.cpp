@@ -10,8 +10,10 @@
 
 #include "cli/commands.hpp"
 #include "cli/common_options.hpp"
+#include "cli/demo/arguments.hpp"
 #include "cli/demo/check.hpp"
 #include "cli/demo/check_logs.hpp"
+#include "cli/demo/kill_all.hpp"
 #include "cli/demo/members.hpp"
 #include "cli/demo/text.hpp"
 #include "cli/exit_code.hpp"
@@ -28,7 +30,7 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 constexpr std::int64_t kRepeatsMax = 1'000'000;
-constexpr const char* kGroup = "demo";
+constexpr std::int64_t kRoundsMax = 100'000;
 
 struct DemoOptions {
   std::vector<std::string> files;
@@ -37,6 +39,8 @@ struct DemoOptions {
   std::uint64_t repeats = 0;  ///< 0: chosen by size
   bool kill = false;
   bool durable = false;
+  bool kill_all = false;
+  std::uint64_t rounds = 2;
 };
 
 Result<void> validate(const DemoOptions& options) {
@@ -52,8 +56,16 @@ Result<void> validate(const DemoOptions& options) {
         ErrorCode::invalid_argument,
         "--kill: of 2 members, one alone is no majority and stops; use --members 3 or more");
   }
+  if (options.kill_all && options.words.level != "durable") {
+    return fail(ErrorCode::invalid_argument,
+                "--kill-all: only what is on all disks outlives all members; use --durable");
+  }
+  if (options.kill_all && !options.files.empty()) {
+    return fail(ErrorCode::invalid_argument,
+                "--kill-all sends numbered lines for as long as a life lasts, and no files");
+  }
   if (Result<void> applied = apply(options.words, node, group); !applied) return applied;
-  group.name = kGroup;
+  group.name = kDemoGroup;
   return group.validate();
 }
 
@@ -143,7 +155,7 @@ Result<std::string> check(const DemoOptions& options, const DemoMembers& members
   std::vector<MemberFiles> files;
   for (const DemoMembers::Member& member : members.members()) {
     files.push_back({member.name, member.input, member.output,
-                     member.state.empty() ? fs::path() : member.state / kGroup, member.killed});
+                     member.state.empty() ? fs::path() : member.state / kDemoGroup, member.killed});
   }
   const Result<std::string> outputs = check_outputs(options, files);
   if (!outputs) return outputs;
@@ -185,8 +197,24 @@ int fail_and_keep(const Error& error, TemporaryFolder& folder) {
   return kExitError;
 }
 
+int demo_of_lives(const DemoOptions& options) {
+  note_interrupt();
+  Result<TemporaryFolder> folder = TemporaryFolder::create("tutti-demo");
+  if (!folder) return report(folder.error());
+  if (!print(std::to_string(options.members) + " members, fabric " + options.words.fabric +
+             ", level durable: all killed under load, " + grouped(options.rounds) +
+             (options.rounds == 1 ? " time\n" : " times\n"))) {
+    return kExitError;
+  }
+  const Result<void> done = kill_all(
+      {.members = names(options.members), .words = options.words, .rounds = options.rounds},
+      folder->path());
+  return done ? kExitOk : fail_and_keep(done.error(), *folder);
+}
+
 int demo(const DemoOptions& options) {
   if (const Result<void> valid = validate(options); !valid) return report(valid.error());
+  if (options.kill_all) return demo_of_lives(options);
   const Result<std::vector<fs::path>> files = files_of(options);
   if (!files) return report(files.error());
   note_interrupt();
@@ -227,6 +255,17 @@ void add_demo(CLI::App& app, int& status) {
   command->add_flag("--kill", options->kill,
                     "kill one member in the middle, without warning, and start it again: the "
                     "others go on, and it joins them");
+  CLI::Option* kill_all =
+      command
+          ->add_flag("--kill-all", options->kill_all,
+                     "with --durable: kill all members under load, at different moments, and start "
+                     "them again with the same command line; then check that nothing that one of "
+                     "them delivered is lost")
+          ->excludes("--kill");
+  command->add_option("--rounds", options->rounds, "how many times all are killed")
+      ->check(whole_number(1, kRoundsMax))
+      ->needs(kill_all)
+      ->capture_default_str();
   command
       ->add_option("--repeat", options->repeats,
                    "how many times each file is sent; 0: often enough for meaningful rates, some "

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 
 #include <algorithm>
-#include <bit>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -13,8 +12,10 @@
 
 #include "base/unique_fd.hpp"
 #include "cli/clock.hpp"
+#include "cli/demo/arguments.hpp"
 #include "cli/signals.hpp"
 #include "cli/terminal.hpp"
+#include "tutti/bootstrap.hpp"
 
 namespace tutti::cli {
 namespace {
@@ -46,38 +47,6 @@ std::uint64_t output_bytes(const Text& text, bool numbered_by_sender) {
   return bytes;
 }
 
-std::vector<std::string> shared_arguments(const Text& text, const FabricAndLevel& words,
-                                          const std::vector<int>& ports) {
-  std::string list;
-  for (std::size_t i = 0; i < text.parts.size(); ++i) {
-    list += (i == 0 ? "" : ",") + text.parts[i].member + "=127.0.0.1:" + std::to_string(ports[i]);
-  }
-  std::vector<std::string> arguments = {"run",       "--members", list,         "--group",
-                                        "demo",      "--fabric",  words.fabric, "--level",
-                                        words.level, "--order",   words.order};
-  const RingWindows& windows = words.windows;
-  for (const auto& [option, value] :
-       {std::pair{"--personal-window", windows.personal},
-        std::pair{"--accelerated-window", windows.accelerated},
-        std::pair{"--global-window", windows.global}, std::pair{"--maximum-gap", windows.gap}}) {
-    arguments.insert(arguments.end(), {option, std::to_string(value)});
-  }
-  if (words.litmus_rounds != 0) {
-    arguments.insert(arguments.end(), {"--litmus", std::to_string(words.litmus_rounds)});
-  }
-  if (!words.rdma_device.empty()) {
-    arguments.insert(arguments.end(), {"--rdma-device", words.rdma_device});
-  }
-  const GroupOptions defaults;
-  if (text.longest_line() > defaults.message_max_bytes) {
-    const std::uint64_t window = std::bit_ceil(4 * text.longest_line());
-    arguments.insert(arguments.end(),
-                     {"--message-max", std::to_string(text.longest_line()), "--window",
-                      std::to_string(std::max(window, defaults.window_bytes))});
-  }
-  return arguments;
-}
-
 /// Whose last line is held back: of those that are not killed, the one with the most.
 std::size_t held_back(const Text& text) {
   std::size_t most = 0;
@@ -85,6 +54,10 @@ std::size_t held_back(const Text& text) {
     if (i != kVictim && text.parts[i].lines > text.parts[most].lines) most = i;
   }
   return most;
+}
+
+fs::path state_of(const std::string& member, const fs::path& folder) {
+  return folder / (member + ".state");
 }
 
 std::string contents(const fs::path& path) {
@@ -102,11 +75,20 @@ Result<DemoMembers> DemoMembers::start(const Text& text, const FabricAndLevel& w
                                        const fs::path& folder) {
   const Result<std::vector<int>> ports = free_loopback_ports(text.parts.size());
   if (!ports) return std::unexpected(ports.error());
+  std::vector<std::string> names;
+  for (const MemberText& part : text.parts) names.push_back(part.member);
   DemoMembers members;
   members.expected_bytes_ = output_bytes(text, words.level == "unordered") * text.parts.size();
   members.expected_lines_ = text.lines();
   members.will_kill_ = kill;
-  members.arguments_ = shared_arguments(text, words, *ports);
+  members.arguments_ = shared_arguments(names, text.longest_line(), words, *ports);
+  if (words.level == "durable") {
+    const Result<void> founded = bootstrap({.name = names.front(),
+                                            .members = loopback_addresses(names, *ports),
+                                            .state_dir = state_of(names.front(), folder).string()},
+                                           {kDemoGroup});
+    if (!founded) return std::unexpected(founded.error());
+  }
   const std::size_t held = held_back(text);
   for (const MemberText& part : text.parts) {
     Member member{.name = part.member,
@@ -114,7 +96,7 @@ Result<DemoMembers> DemoMembers::start(const Text& text, const FabricAndLevel& w
                   .output = folder / (part.member + ".out"),
                   .error = folder / (part.member + ".err"),
                   .report = folder / (part.member + ".json"),
-                  .state = words.level == "durable" ? folder / (part.member + ".state") : "",
+                  .state = words.level == "durable" ? state_of(part.member, folder) : "",
                   .child = {},
                   .killed = false};
     HeldInput* input = nullptr;

@@ -3,9 +3,11 @@
 #include <sys/resource.h>
 
 #include <chrono>
+#include <filesystem>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include "cli/clock.hpp"
@@ -14,6 +16,7 @@
 #include "cli/log.hpp"
 #include "cli/payload.hpp"
 #include "cli/perf/options_json.hpp"
+#include "tutti/bootstrap.hpp"
 
 namespace tutti::cli {
 namespace {
@@ -30,6 +33,8 @@ std::int64_t cpu_ns() {
   };
   return ns(usage.ru_utime) + ns(usage.ru_stime);
 }
+
+std::string group_name(std::uint32_t index) { return "g" + std::to_string(index); }
 
 std::vector<MemberAddress> addresses_of(const json& setup) {
   const auto names = perf_member_names(setup.at("options").at("members").get<std::uint32_t>());
@@ -61,6 +66,9 @@ Result<std::unique_ptr<PerfMember>> PerfMember::start(const json& setup) {
   if (member->plan_.group.logged) {
     member->log_folder_.emplace(member->options_.log.state_dir, node_options.name);
     node_options.state_dir = member->log_folder_->path();
+    if (Result<void> founded = member->found(node_options); !founded) {
+      return std::unexpected(std::move(founded.error()));
+    }
   }
   if (Result<void> joined = member->join(node_options); !joined) {
     return std::unexpected(std::move(joined.error()));
@@ -68,6 +76,20 @@ Result<std::unique_ptr<PerfMember>> PerfMember::start(const json& setup) {
   member->worker_ = std::make_unique<Worker>(*member->node_, member->senders_, member->plan_,
                                              member->options_.spin);
   return member;
+}
+
+// Each measurement has groups of its own, which the first member founds: it goes on with nothing.
+Result<void> PerfMember::found(const NodeOptions& node_options) const {
+  std::error_code unknown;
+  if (std::filesystem::exists(node_options.state_dir + "/views", unknown)) {
+    return fail(ErrorCode::invalid_argument,
+                "--state-dir: " + node_options.state_dir +
+                    " has groups of an earlier run; move it away, or name another folder");
+  }
+  if (self_.value != 0) return {};
+  std::vector<std::string> names;
+  for (std::uint32_t i = 0; i < options_.groups; ++i) names.push_back(group_name(i));
+  return bootstrap(node_options, names);
 }
 
 Result<void> PerfMember::join(const NodeOptions& node_options) {
@@ -80,7 +102,7 @@ Result<void> PerfMember::join(const NodeOptions& node_options) {
     stamps_.push_back(small ? std::make_unique<Stamps>(options_.window_messages) : nullptr);
     receivers_.emplace_back(plan_, options_, self_, stamps_.back().get(), same_clock_);
     GroupOptions group_options = plan_.group;
-    group_options.name = "g" + std::to_string(i);
+    group_options.name = group_name(i);
     group_options.senders = names;
     if (plan_.taking == Taking::none) {
       group_options.on_delivery = std::bind_front(&Receiver::deliver, &receivers_.back());

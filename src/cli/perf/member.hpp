@@ -43,6 +43,7 @@ class PerfMember {
   };
 
   PerfMember() = default;
+  [[nodiscard]] Result<void> found(const NodeOptions& node_options) const;
   [[nodiscard]] Result<void> join(const NodeOptions& node_options);
   [[nodiscard]] Mark mark() const;
   [[nodiscard]] std::uint64_t delivered() const;

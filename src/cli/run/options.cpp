@@ -12,9 +12,17 @@
 namespace tutti::cli {
 namespace {
 
-Result<void> set_up_log_of(const LogPlace& log, RunSetup& setup) {
+Result<void> set_up_log_of(const RunOptions& options, RunSetup& setup) {
+  const LogPlace& log = options.log;
   setup.group.logged |= log.logged;
   setup.node.state_dir = log.state_dir;
+  setup.node.bootstrap = options.bootstrap;
+  setup.group.deliver_from = options.deliver_from;
+  if (!setup.group.logged && options.bootstrap) {
+    return fail(ErrorCode::invalid_argument,
+                "--bootstrap: it is for a group that is logged; a group without --logged or "
+                "--level durable is founded without it");
+  }
   if (setup.group.logged && log.state_dir.empty()) {
     return fail(ErrorCode::invalid_argument,
                 "--state-dir is missing: a group that is logged needs a folder of this member "
@@ -40,6 +48,16 @@ void add_options(CLI::App& command, RunOptions& options) {
   add_fabric_and_level(command, options.words);
   add_log_options(command, options.log,
                   "a folder of this member alone, in which it logs; it is made if it is not there");
+  command.add_flag("--bootstrap", options.bootstrap,
+                   "the group is new: at one member, at its first start alone; or use `tutti "
+                   "bootstrap` before. With --state-dir a member founds no group otherwise: it "
+                   "waits for the others and goes on from the logs");
+  command
+      .add_option(
+          "--deliver-from", options.deliver_from,
+          "of a group that is logged: print what has this number or a higher one, also what "
+          "was delivered before this start")
+      ->capture_default_str();
   command.add_option("--senders", options.senders,
                      "members that send, such as a,b; the others only deliver. Default: all");
   add_bytes(command, "--window", options.window_bytes, "4K to 1G",
@@ -105,7 +123,7 @@ Result<RunSetup> set_up(const RunOptions& options) {
   if (const Result<void> applied = apply(options.words, setup.node, setup.group); !applied) {
     return std::unexpected(applied.error());
   }
-  if (const Result<void> logged = set_up_log_of(options.log, setup); !logged) {
+  if (const Result<void> logged = set_up_log_of(options, setup); !logged) {
     return std::unexpected(logged.error());
   }
   return setup;

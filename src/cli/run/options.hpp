@@ -17,6 +17,8 @@ struct RunOptions {
   std::string group;
   FabricAndLevel words;
   LogPlace log;
+  bool bootstrap = false;
+  std::uint64_t deliver_from = 0;
   std::string senders;
   std::uint64_t window_bytes = GroupOptions{}.window_bytes;
   std::uint64_t message_max_bytes = GroupOptions{}.message_max_bytes;

@@ -32,7 +32,7 @@ class CLogged : public ::testing::Test {
     std::filesystem::remove_all(root_);
   }
 
-  void make(const char* state_dir) {
+  void make(const char* state_dir, int bootstrap = 0) {
     const tutti_member_address_t member{addresses_[0].name.c_str(), addresses_[0].address.c_str()};
     tutti_node_options_t options;
     ASSERT_EQ(tutti_node_options_init(&options, sizeof options), 0);
@@ -41,6 +41,7 @@ class CLogged : public ::testing::Test {
     options.members = &member;
     options.member_count = 1;
     options.state_dir = state_dir;
+    options.bootstrap = bootstrap;
     ASSERT_EQ(tutti_node_create(&options, &node_, &error_), 0) << error_.message;
   }
   [[nodiscard]] int join(int level, int logged) {
@@ -62,7 +63,7 @@ class CLogged : public ::testing::Test {
 };
 
 TEST_F(CLogged, HasOnDiskWhatIsDeliveredAtDurable) {
-  make(state_dir_.c_str());
+  make(state_dir_.c_str(), 1);
   ASSERT_EQ(join(TUTTI_LEVEL_DURABLE, 1), 0) << error_.message;
   ASSERT_EQ(tutti_node_start(node_, &error_), 0) << error_.message;
   std::uint64_t ticket = 0;
