@@ -1,26 +1,14 @@
 /// \file dial.cpp
 /// Calling the members of lower slots whenever they are not connected, until they answer.
-#include <algorithm>
 #include <exception>
-#include <memory>
 #include <utility>
 
-#include "base/system_error.hpp"
 #include "fabric/as_tuple.hpp"
 #include "fabric/resolve.hpp"
+#include "node/bootstrap/connect.hpp"
 #include "node/bootstrap/handshakes.hpp"
-#include "node/bootstrap/tcp_socket.hpp"
 
 namespace tutti {
-namespace {
-
-using namespace std::chrono_literals;
-using asio::ip::tcp;
-using boost::system::error_code;
-
-constexpr auto kConnectTimeout = 3s;  // the kernel would go on for minutes
-
-}  // namespace
 
 asio::awaitable<void> Handshakes::dial(Slot slot) {
   Peer& peer = peers_[slot];
@@ -36,7 +24,7 @@ asio::awaitable<void> Handshakes::dial(Slot slot) {
       }
       if (over_) co_return;
       peer.again.expires_after(peer.pause);
-      peer.pause = std::min(peer.pause * 9 / 8, kRetrySlowly);
+      peer.pause = longer(peer.pause);
     }
     co_await peer.again.async_wait(kAsTuple);  // or until cancelled, to look again
   }
@@ -57,32 +45,11 @@ asio::awaitable<Handshakes::LinkPtr> Handshakes::connect(Slot slot) {
     arrivals_.note(slot, endpoints.error().message);
     co_return nullptr;
   }
-  for (const tcp::endpoint& endpoint : *endpoints) {
+  for (const asio::ip::tcp::endpoint& endpoint : *endpoints) {
     if (over_) break;
-    error_code error;
-    // Shared with the time limit, which may fire just as the connection is there.
-    const auto socket = std::make_shared<tcp::socket>(open_socket(context_, endpoint, error));
-    if (error) {
-      const bool none = lacks_descriptors(error.value());
-      arrivals_.note(slot,
-                     none ? "cannot call it: " + std::string(kFreeDescriptors) : error.message());
-      continue;
-    }
-    asio::steady_timer limit(context_, asio::steady_timer::duration(kConnectTimeout));
-    limit.async_wait([socket](const error_code& cancelled) {
-      error_code ignored;
-      if (!cancelled) socket->close(ignored);
-    });
-    const auto [failed] = co_await socket->async_connect(endpoint, kAsTuple);
-    limit.cancel();
-    if (!failed && socket->is_open() && !is_connected_to_itself(*socket)) {
-      co_return std::make_shared<Link>(context_, std::move(*socket), address);
-    }
-    const bool silent = failed == asio::error::operation_aborted;
-    arrivals_.note(slot, silent ? "no answer from " + address
-                         : failed && failed != asio::error::connection_refused
-                             ? failed.message() + " at " + address
-                             : "connection refused at " + address);
+    Result<LinkPtr> link = co_await connect_to(context_, endpoint, address);
+    if (link) co_return std::move(*link);
+    arrivals_.note(slot, std::move(link.error().message));
   }
   co_return nullptr;
 }

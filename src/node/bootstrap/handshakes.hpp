@@ -24,7 +24,6 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -37,6 +36,7 @@
 #include "fabric/slot.hpp"
 #include "node/bootstrap/arrivals.hpp"
 #include "node/bootstrap/bootstrap.hpp"
+#include "node/bootstrap/connect.hpp"
 #include "node/bootstrap/hello.hpp"
 #include "node/bootstrap/warnings.hpp"
 #include "tutti/indexed_by.hpp"
@@ -63,10 +63,6 @@ class Handshakes {
 
  private:
   using LinkPtr = std::shared_ptr<Link>;
-  using Pause = asio::steady_timer::duration;
-
-  static constexpr Pause kRetryAtFirst = std::chrono::milliseconds(30);
-  static constexpr Pause kRetrySlowly = std::chrono::milliseconds(250);
 
   struct Peer {
     explicit Peer(asio::io_context& context) : again(context) {}
@@ -87,7 +83,7 @@ class Handshakes {
     }
     // Lower slots only: when to call again.
     asio::steady_timer again;
-    Pause pause = kRetryAtFirst;
+    RetryPause pause = kRetryAtFirst;
   };
 
   enum class Judgement : std::uint8_t {

@@ -138,15 +138,9 @@ void Handshakes::admit(UniqueFd fd) {
   if (unclaimed_.size() >= kUnclaimedMax) {
     make_room(std::to_string(kUnclaimedMax) + " connections wait that are no member's");
   }
-  sockaddr_storage storage{};
-  socklen_t size = sizeof storage;
-  if (::getsockname(fd.get(), reinterpret_cast<sockaddr*>(&storage), &size) != 0) return;
-  tcp::socket socket(context_);
   error_code error;
-  socket.assign(storage.ss_family == AF_INET6 ? tcp::v6() : tcp::v4(), fd.get(), error);
+  tcp::socket socket = adopt_socket(context_, std::move(fd), error);
   if (error) return;
-  (void)fd.release();
-  socket.set_option(tcp::no_delay(true), error);
   const std::string where = describe_remote(socket);
   auto link = std::make_shared<Link>(context_, std::move(socket), where);
   links_.push_back(link);

@@ -45,6 +45,22 @@ tcp::socket open_socket(asio::io_context& context, const tcp::endpoint& endpoint
   return socket;
 }
 
+tcp::socket adopt_socket(asio::io_context& context, UniqueFd fd, error_code& error) {
+  tcp::socket socket(context);
+  sockaddr_storage storage{};
+  socklen_t size = sizeof storage;
+  if (::getsockname(fd.get(), reinterpret_cast<sockaddr*>(&storage), &size) != 0) {
+    error = error_code(errno, boost::system::system_category());
+    return socket;
+  }
+  socket.assign(storage.ss_family == AF_INET6 ? tcp::v6() : tcp::v4(), fd.get(), error);
+  if (error) return socket;
+  (void)fd.release();
+  error_code ignored;
+  socket.set_option(tcp::no_delay(true), ignored);
+  return socket;
+}
+
 Result<UniqueFd> listen_at(const tcp::endpoint& endpoint) {
   for (int attempt = 1;; ++attempt) {
     UniqueFd fd(

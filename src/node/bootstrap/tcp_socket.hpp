@@ -14,6 +14,10 @@ namespace tutti {
                                                 const asio::ip::tcp::endpoint& endpoint,
                                                 boost::system::error_code& error);
 
+/// Takes over a connection, without delays. `error`: it is none, and is closed.
+[[nodiscard]] asio::ip::tcp::socket adopt_socket(asio::io_context& context, UniqueFd fd,
+                                                 boost::system::error_code& error);
+
 /// A socket that listens at `endpoint`. Of all that ask for one endpoint at the same moment, one
 /// gets it; the others are told that it is in use.
 [[nodiscard]] Result<UniqueFd> listen_at(const asio::ip::tcp::endpoint& endpoint);
