@@ -46,6 +46,12 @@ asio::awaitable<void> Handshakes::converse(LinkPtr link, Dialed dialed) {
     co_await tell(link);
     co_return;
   }
+  if (!dialed && body) {
+    if (std::optional<LinkRequest> wants = decode_link_request(*body)) {
+      co_await hand_on(link, std::move(*wants));
+      co_return;
+    }
+  }
   const Result<Hello> theirs = body ? decode_hello(*body) : std::unexpected(body.error());
   if (!theirs) {
     co_await unreadable(link, theirs.error(), dialed);

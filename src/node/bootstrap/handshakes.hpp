@@ -9,8 +9,9 @@
 ///
 /// After that the connection is handed over, and nothing more is said on it here. A caller that
 /// sends the question for our status in the place of its hello gets the answer, and hangs up
-/// (status.hpp). If one end of a pair dies or is too slow, the other may have handed over alone: it
-/// sees its connection closed, and releases the slot.
+/// (status.hpp). One that asks for a restart link is handed on once it has said its name
+/// (link_call.cpp). If one end of a pair dies or is too slow, the other may have handed over alone:
+/// it sees its connection closed, and releases the slot.
 /// A node that calls a member and is contradicted ends its start. Before that it stays a moment, to
 /// tell the other why, to contradict whoever else calls, and to be asked. Anybody may call in a
 /// member's name: a node that is called and contradicted refuses the caller, asks the member at its
@@ -149,6 +150,9 @@ class Handshakes {
   [[nodiscard]] PairRequest pair_request(const LinkPtr& link, Slot slot, bool dialed);
   void hand_over(Slot slot, std::unique_ptr<Connection> connection);
   asio::awaitable<void> not_connected(LinkPtr link, Slot slot, bool dialed, Error error);
+
+  // link_call.cpp
+  asio::awaitable<void> hand_on(LinkPtr link, LinkRequest request);
 
   // refusal.cpp
   asio::awaitable<void> unreadable(LinkPtr link, Error error, Dialed dialed);

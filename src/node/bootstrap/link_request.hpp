@@ -2,10 +2,11 @@
 /// What a node says that calls another's bootstrap for a restart link (node/restart/links.hpp): a
 /// frame in the place of its hello, as the question of status.hpp is.
 ///
-/// The called node says hello first, as to all that call, and answers with a verdict: "agreed",
+/// The called node says hello first, as to all that call. Its answer is a verdict: "agreed", and
 /// from then on the connection is the link; or why not. The caller says nothing between its request
-/// and the verdict, so that the connection can be handed on between two bytes. Everything here is
-/// pure; what a peer says is input.
+/// and the verdict, so that the socket can be handed on in between and no byte is lost.
+///
+/// Everything here is pure; what a peer says is input.
 #pragma once
 #include <cstdint>
 #include <optional>

@@ -70,7 +70,8 @@ Result<void> TestMember::try_start() {
                                     .wake = wake,
                                     .silence_limit = silence_limit,
                                     .farewell = farewell,
-                                    .row_bytes = row_bytes});
+                                    .row_bytes = row_bytes,
+                                    .take_link = take_link});
   if (!bootstrap) return std::unexpected(bootstrap.error());
   bootstrap_ = std::move(*bootstrap);
   return {};

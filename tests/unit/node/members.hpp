@@ -3,6 +3,7 @@
 /// peers that say whatever a test wants.
 #pragma once
 #include <condition_variable>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -74,6 +75,7 @@ class TestMember {
   std::chrono::nanoseconds farewell = std::chrono::milliseconds(500);
   IndexedBy<Slot, std::size_t> row_bytes{};
   Founding founding = Founding::founds;
+  std::function<void(LinkCall)> take_link{};
   Segment row;
   UniqueFd doorbell;
   std::uint64_t incarnation = 0;
