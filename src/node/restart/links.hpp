@@ -2,27 +2,27 @@
 /// Restart links: one TCP connection for each pair of nodes, beside those of the fabrics, for as
 /// long as both nodes live. Over them nodes say what src/restart has them say.
 ///
-/// Of each pair the node of the higher slot (index in NodeOptions::members) calls the member
-/// address of the lower one, where that one's bootstrap listens, again and again until it is
-/// linked, and anew when the link has ended. What is said before both are linked:
+/// Of each pair the node of the higher slot (index in NodeOptions::members) calls the address of
+/// the lower one in that list, where its bootstrap listens, again and again until it is linked, and
+/// anew when the link has ended. What both say before they are linked is in
 /// node/bootstrap/link_request.hpp. Then each end sends frames (framed_socket.hpp), one for each
-/// message. Invariants:
+/// message.
+///
+/// Invariants:
 ///  RL1  A slot has one link at most; between two links of a slot there is down(), then up().
 ///  RL2  Each up() is followed by one down(), unless close() comes before. No event comes after
 ///       close().
-///  RL3  A link is replaced only by a call of the process that called for it, which says that it
-///  has
-///       lost it. A call of another process has to wait until the link has ended: nobody takes the
-///       place of a node that is linked. If that node's machine has crashed, its link ends within
-///       10 s; if only its process has, at once.
-///  RL4  Whatever comes from others, memory is bounded: a frame, what waits to be sent, and one
-///  call
-///       that is not looked at yet, for each slot.
-/// Not authenticated, as the bootstrap is not: who can reach us can take the place of a node that
-/// is not linked. Threads: the one that runs the context, for all but take() and trouble(), which
-/// any may call. The events come on it, too, and may call send() and close(); none of them comes
-/// inside a call of start() or send(). It may be busy with other things, such as a disk, for some
-/// seconds: links wait.
+///  RL3  Only the process that called for a link replaces it, by a new call: it has lost the link.
+///       A call of another process waits until the link has ended, at once when the first process
+///       ends, within 10 s of a crash of its machine. So no stranger displaces a node.
+///  RL4  Whatever comes from others, memory is bounded. For each slot there are at most one frame
+///       that comes, what waits to be sent, and one call that is not looked at yet.
+/// Not authenticated, as the bootstrap is not: who can reach this node can take the place of a node
+/// that is not linked.
+///
+/// Threads: the one that runs the context, for all but take() and trouble(), which any may call.
+/// The events come on it, too, and may call send() and close(); none of them comes inside a call of
+/// start() or send(). It may be busy with other things, such as a disk, for some seconds.
 #pragma once
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/io_context.hpp>
@@ -38,6 +38,7 @@
 
 #include "fabric/link.hpp"
 #include "fabric/slot.hpp"
+#include "node/bootstrap/connect.hpp"
 #include "node/bootstrap/link_request.hpp"
 #include "restart/participant.hpp"
 #include "tutti/indexed_by.hpp"
@@ -90,18 +91,22 @@ class RestartLinks final : public restart::RestartTransport {
     std::uint64_t life = 0;           // of the process that called for it; 0: we called
     std::shared_ptr<Link> calling{};  // our call, until it is answered
     asio::steady_timer again;         // when to call again
-    asio::steady_timer::duration pause{};
+    RetryPause pause = kRetryAtFirst;
   };
 
+  // link_calls.cpp
   asio::awaitable<void> dial(Slot slot);
-  asio::awaitable<std::string> call(Slot slot);
-  asio::awaitable<std::string> ask(std::shared_ptr<Link> link, Slot slot);
+  asio::awaitable<Result<UniqueFd>> call(Slot slot);
+  asio::awaitable<Result<UniqueFd>> ask(std::shared_ptr<Link> link, Slot slot);
   void look_at_call(Slot slot);
+
+  // links.cpp
   void link(Slot slot, UniqueFd fd, std::uint64_t life);
   asio::awaitable<void> read(Slot slot, Socket socket);
-  void ended(Slot slot, std::string why);
+  void ended(Slot slot, const std::string& why);
   void note(Slot slot, std::string why);
   void spawn(asio::awaitable<void> work);
+  [[nodiscard]] const MemberAddress& member(Slot slot) const { return node_.members[slot.value]; }
 
   asio::io_context& context_;
   const NodeOptions& node_;
