@@ -21,7 +21,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/unique_fd.hpp"
 #include "members.hpp"
 #include "node/bootstrap/link_request.hpp"
 #include "node/restart/links.hpp"
@@ -38,13 +37,7 @@ class LinkNode : public RestartLinkEvents {
  public:
   LinkNode(const std::vector<MemberAddress>& addresses, std::size_t slot)
       : member(addresses, slot) {
-    member.take_link = [this](LinkCall call) {
-      {
-        const std::lock_guard lock(mutex_);
-        taken_[call.from.value] = duplicate(call.socket.get());
-      }
-      process_->links.take(std::move(call));
-    };
+    member.take_link = [this](LinkCall call) { links().take(std::move(call)); };
   }
   ~LinkNode() override { stop(); }
 
@@ -67,7 +60,6 @@ class LinkNode : public RestartLinkEvents {
     process_.reset();
     const std::lock_guard lock(mutex_);
     events_.clear();
-    taken_.clear();
   }
 
   /// Done on the thread of the links when it returns.
@@ -108,12 +100,6 @@ class LinkNode : public RestartLinkEvents {
     while (links().trouble(slot).find(part) == std::string::npos) std::this_thread::yield();
   }
 
-  /// The socket of the last call of that slot, a duplicate.
-  int taken(std::uint32_t slot) {
-    const std::lock_guard lock(mutex_);
-    return taken_[slot].get();
-  }
-
   [[nodiscard]] RestartLinks& links() { return process_->links; }
 
   TestMember member;
@@ -144,7 +130,6 @@ class LinkNode : public RestartLinkEvents {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::map<std::uint32_t, std::deque<std::string>> events_;
-  std::map<std::uint32_t, UniqueFd> taken_;
   std::unique_ptr<Process> process_;
 };
 

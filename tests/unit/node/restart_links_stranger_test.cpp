@@ -174,7 +174,7 @@ TEST_F(StrangersThatAreCalled, AreTroubleUntilTheNodeIsThere) {
   other.name = "c";
   expect_trouble(frame(other), "wrong peer: 'c' answers at " + address);
   other = hello();
-  other.members.pop_back();
+  other.members.push_back({"d", "h:1"});
   expect_trouble(frame(other), "'a' at " + address + " has another member list");
   other = hello();
   std::swap(other.members[1], other.members[2]);

@@ -11,6 +11,7 @@
 #include <array>
 #include <string>
 
+#include "base/unique_fd.hpp"
 #include "link_nodes.hpp"
 
 namespace tutti {
@@ -182,11 +183,16 @@ TEST_F(LinksOfTwo, LetAnotherProcessInOnceTheFirstIsGone) {
 
 // A machine that crashes says nothing: the kernel has to ask for it.
 TEST_F(LinksOfTwo, NoticeLosses) {
+  UniqueFd socket;
+  a.member.take_link = [&, take = a.member.take_link](LinkCall call) {
+    socket = duplicate(call.socket.get());
+    take(std::move(call));
+  };
   start_both();
   const auto option = [&](int level, int name) {
     int value = 0;
     socklen_t size = sizeof value;
-    EXPECT_EQ(::getsockopt(a.taken(1), level, name, &value, &size), 0);
+    EXPECT_EQ(::getsockopt(socket.get(), level, name, &value, &size), 0);
     return value;
   };
   EXPECT_EQ(option(SOL_SOCKET, SO_KEEPALIVE), 1);
