@@ -84,6 +84,10 @@ bool Membership<Memory>::step(Effects& effects) {
   if (agreement_.decision()) {
     if (apply_decision(effects)) {
       publish(effects);
+      // Those that it suspects in the new view from the first may be so many that it has looked for
+      // a decision there: it delivers nothing once it knows that it is not in the next one.
+      const std::optional<Proposal>& next = agreement_.decision();
+      if (next && is_evicted_by(*next)) stop(StopReason::evicted);
     } else if (!stopped_) {
       await_cut();
     }

@@ -208,6 +208,7 @@ class Membership final : public Stepped, private AgreementQuestions {
   // What is decided, and installed.
   void hear_decision();
   [[nodiscard]] bool is_left_behind() const;
+  [[nodiscard]] bool is_evicted_by(const Proposal& decision) const;
   void await_cut();
   [[nodiscard]] bool is_orphaned();
   [[nodiscard]] bool apply_decision(Effects& effects);

@@ -33,6 +33,11 @@ bool Membership<Memory>::is_left_behind() const {
   });
 }
 
+template <class Memory>
+bool Membership<Memory>::is_evicted_by(const Proposal& decision) const {
+  return !decision.next.contains(rows_.self()) && !decision.leaves_in_order(rows_.self());
+}
+
 // Shows the decision, lets delivery go up to the cut, and enters the next view. The application may
 // be behind; only a leaver waits until everything is delivered. True once the member has entered.
 template <class Memory>
@@ -41,7 +46,7 @@ bool Membership<Memory>::apply_decision(Effects& effects) {
   const ViewMember& self = rows_.self();
   if (!joins_in(decision.next)) {
     if (!decision_shown_) {
-      const bool evicted = !decision.next.contains(self) && !decision.leaves_in_order(self);
+      const bool evicted = is_evicted_by(decision);
       if (!agreement_.has_kept_decision()) {
         // What is evicted delivers nothing more: it does not wait for its disk.
         if (evicted) stop(StopReason::evicted);
