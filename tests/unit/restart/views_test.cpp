@@ -21,6 +21,7 @@ using testing::view_of;
 
 Views some_views() {
   return {.node = "a",
+          .nodes = {"a", "b", "c"},
           .origin = 0x0102030405060708,
           .since = 1,
           .chain = {view_of(1, {0, 1, 2}, 0), view_of(2, {0, 1}, 5)},
@@ -42,15 +43,21 @@ std::string hex(std::span<const std::byte> bytes) {
 
 TEST(Views, FileHasTheseBytes) {
   EXPECT_EQ(hex(encode_views_file({.node = "a",
+                                   .nodes = {"a", "b"},
                                    .origin = 0x0102030405060708,
                                    .since = 1,
                                    .chain = {view_of(1, {0, 1}, 5)}})),
             "5455545449565753"  // TUTTIVWS
             "01000000"
-            "51000000"
-            "51fecf3c"
+            "5f000000"
+            "e0b92d94"
             "01000000"
             "61"
+            "02000000"  // the names of all
+            "01000000"
+            "61"
+            "01000000"
+            "62"
             "0807060504030201"
             "0100000000000000"
             "01000000"  // one view
