@@ -92,7 +92,7 @@ void Recovery::receive(std::uint32_t slot, std::span<const std::byte> bytes) {
       if (said_hello) greet(slot);
       break;
     case Stage::founds:
-      if (says_runs && up_[slot]->told->views.installed().id > founds_->id) in_vain_ = true;
+      if (has_given_up(slot)) in_vain_ = true;
       if (!says_runs) participant_->receive(slot, bytes);
       look_at_participant();
       break;
@@ -136,6 +136,17 @@ void Recovery::look_at_participant() {
   founds_ = participant_->decided();
   stage_ = Stage::founds;
 }
+  in_vain_ = std::ranges::any_of(up_, [&](const auto& one) { return has_given_up(one.first); });
+}
+
+// A member of the view that this node founds has begun again from it, or others have gone on after
+// it. One that founds it, too, says hello before it knows that it is decided.
+bool Recovery::has_given_up(std::uint32_t slot) const {
+  const std::optional<Heard>& heard = up_.at(slot);
+  if (!heard || !heard->told) return false;
+  const std::uint64_t installed = heard->told->views.installed().id;
+  if (installed != founds_->id) return installed > founds_->id;
+  return founds_->has(slot) && !heard->runs;
 
 // RC3. A new participant begins from what is on disk.
 void Recovery::begin_again() {

@@ -115,6 +115,7 @@ class Recovery {
   [[nodiscard]] bool save(const Views& views);
   void fail_with(const Error& error);
   void look_at_participant();
+  [[nodiscard]] bool has_given_up(std::uint32_t slot) const;
   void start_participant();
   // recovery_found.cpp
   [[nodiscard]] bool is_founding(const Views& views, const std::vector<LogSummary>& logs) const;
