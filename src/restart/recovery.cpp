@@ -84,12 +84,15 @@ void Recovery::receive(std::uint32_t slot, std::span<const std::byte> bytes) {
     if (!fits(slot, runs->told)) return;
     up_[slot] = Heard{.runs = true, .told = std::move(runs->told)};
   }
-  const bool said_hello = message->index() < 2 || std::holds_alternative<Fresh>(*message);
+  const auto* const asking = std::get_if<Runs>(&*message);
+  const bool asks =
+      (asking != nullptr && asking->asks) || std::holds_alternative<Hello>(*message) ||
+      std::holds_alternative<Prepare>(*message) || std::holds_alternative<Fresh>(*message);
   const bool says_runs = std::holds_alternative<Runs>(*message);
   switch (stage_) {
     case Stage::runs:
       if (const auto* const fetch = std::get_if<Fetch>(&*message)) answer(slot, *fetch);
-      if (said_hello) greet(slot);
+      if (asks) greet(slot);
       break;
     case Stage::founds:
       if (has_given_up(slot)) in_vain_ = true;
@@ -125,9 +128,7 @@ void Recovery::tick() {
     look_at_participant();
   }
   if (!catch_up_) return;
-  for (const auto& [slot, heard] : up_) {  // they say again what they have
-    if (heard && heard->runs) greet(slot);
-  }
+  ask_members();
 }
 
 void Recovery::look_at_participant() {
@@ -135,7 +136,6 @@ void Recovery::look_at_participant() {
   if (stage_ != Stage::back || !participant_->decided()) return;
   founds_ = participant_->decided();
   stage_ = Stage::founds;
-}
   in_vain_ = std::ranges::any_of(up_, [&](const auto& one) { return has_given_up(one.first); });
 }
 
@@ -147,6 +147,7 @@ bool Recovery::has_given_up(std::uint32_t slot) const {
   const std::uint64_t installed = heard->told->views.installed().id;
   if (installed != founds_->id) return installed > founds_->id;
   return founds_->has(slot) && !heard->runs;
+}
 
 // RC3. A new participant begins from what is on disk.
 void Recovery::begin_again() {

@@ -124,6 +124,7 @@ class Recovery {
   // recovery_join.cpp
   void join();
   void stop_joining();
+  void ask_members();
   void go_on_catching_up();
   void prepare_to_join();
   [[nodiscard]] bool somebody_runs() const;

@@ -28,7 +28,9 @@ std::vector<RestartMessage> one_of_each() {
           Records{"log", false, {record}},
           Progress{ballot},
           Accept{ballot},
-          Decided{proposal, chain}};
+          Decided{proposal, chain},
+          Fresh{},
+          Runs{told, true}};
 }
 
 TEST(RestartMessages, WhatWasEncodedIsDecoded) {
