@@ -101,13 +101,17 @@ Result<void> CatchUp::take(std::uint32_t slot, const Records& records) {
   if (!awaited_ || awaited_->slot != slot || records.group != logs_.group(awaited_->log)) return {};
   const std::size_t log = awaited_->log;
   awaited_.reset();
+  // That member is asked again once it says what it has.
+  if (records.records.empty()) {
+    state_[log].told.erase(slot);
+    return {};
+  }
   constexpr auto kAll = std::numeric_limits<std::uint64_t>::max();
   const std::uint64_t before = logs_.writer(log).next();
   const Result<bool> appended =
       logs_.append(log, records.records, state_[log].begins.value_or(kAll), kAll);
   if (!appended) return std::unexpected(appended.error());
   if (!*appended || logs_.writer(log).next() == before) {
-    // It is asked again once it says what it has.
     state_[log].told.erase(slot);
     trouble_ = "records of group '" + records.group + "' that came do not follow this node's";
     return {};

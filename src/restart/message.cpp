@@ -52,7 +52,10 @@ void put(Encoder& out, const Decided& message) {
 }
 
 void put(Encoder& /*out*/, const Fresh& /*message*/) {}
-void put(Encoder& out, const Runs& message) { encode(out, message.told); }
+void put(Encoder& out, const Runs& message) {
+  encode(out, message.told);
+  out.number(static_cast<std::uint8_t>(message.asks));
+}
 
 void get(Decoder& in, Hello& message) { message.told = decode_told(in); }
 void get(Decoder& in, Prepare& message) {
@@ -115,7 +118,10 @@ void get(Decoder& in, Decided& message) {
 }
 
 void get(Decoder& /*in*/, Fresh& /*message*/) {}
-void get(Decoder& in, Runs& message) { message.told = decode_told(in); }
+void get(Decoder& in, Runs& message) {
+  message.told = decode_told(in);
+  message.asks = in.flag();
+}
 
 template <std::size_t... I>
 std::optional<RestartMessage> get_kind(std::size_t kind, Decoder& in, std::index_sequence<I...>) {

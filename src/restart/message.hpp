@@ -73,6 +73,7 @@ struct Fresh {};
 /// In the place of a hello: the sender is in a group that runs. What its logs have is without sums.
 struct Runs {
   Told told{};
+  bool asks = false;  ///< what the receiver has, if that runs, too
 };
 
 using RestartMessage = std::variant<Hello, Prepare, Promise, Refuse, Propose, Fetch, Records,

@@ -85,15 +85,18 @@ void Recovery::receive(std::uint32_t slot, std::span<const std::byte> bytes) {
     if (!fits(slot, runs->told)) return;
     up_[slot] = Heard{.runs = true, .told = std::move(runs->told)};
   }
-  const bool said_hello = message->index() < 2 || std::holds_alternative<Fresh>(*message);
+  const auto* const asking = std::get_if<Runs>(&*message);
+  const bool asks =
+      (asking != nullptr && asking->asks) || std::holds_alternative<Hello>(*message) ||
+      std::holds_alternative<Prepare>(*message) || std::holds_alternative<Fresh>(*message);
   const bool says_runs = std::holds_alternative<Runs>(*message);
   switch (stage_) {
     case Stage::runs:
       if (const auto* const fetch = std::get_if<Fetch>(&*message)) answer(slot, *fetch);
-      if (said_hello) greet(slot);
+      if (asks) greet(slot);
       break;
     case Stage::founds:
-      if (has_given_up(slot, *message)) in_vain_ = true;
+      if (has_given_up(slot)) in_vain_ = true;
       if (!says_runs) participant_->receive(slot, bytes);
       look_at_participant();
       break;
@@ -126,9 +129,7 @@ void Recovery::tick() {
     look_at_participant();
   }
   if (!catch_up_) return;
-  for (const auto& [slot, heard] : up_) {  // they say again what they have
-    if (heard && heard->runs) greet(slot);
-  }
+  ask_members();
 }
 
 void Recovery::look_at_participant() {
@@ -136,6 +137,17 @@ void Recovery::look_at_participant() {
   if (stage_ != Stage::back || !participant_->decided()) return;
   founds_ = participant_->decided();
   stage_ = Stage::founds;
+  in_vain_ = std::ranges::any_of(up_, [&](const auto& one) { return has_given_up(one.first); });
+}
+
+// A member of the view that this node founds has begun again from it, or others have gone on after
+// it. One that founds it, too, says hello before it knows that it is decided.
+bool Recovery::has_given_up(std::uint32_t slot) const {
+  const std::optional<Heard>& heard = up_.at(slot);
+  if (!heard || !heard->told) return false;
+  const std::uint64_t installed = heard->told->views.installed().id;
+  if (installed != founds_->id) return installed > founds_->id;
+  return founds_->has(slot) && !heard->runs;
 }
 
 // RC3. A new participant begins from what is on disk.

@@ -115,8 +115,8 @@ class Recovery {
   [[nodiscard]] bool save(const Views& views);
   void fail_with(const Error& error);
   void look_at_participant();
+  [[nodiscard]] bool has_given_up(std::uint32_t slot) const;
   void start_participant();
-  [[nodiscard]] bool has_given_up(std::uint32_t slot, const RestartMessage& message) const;
   // recovery_found.cpp
   [[nodiscard]] bool is_founding(const Views& views, const std::vector<LogSummary>& logs) const;
   [[nodiscard]] bool fits(std::uint32_t slot, const Told& told);
@@ -124,6 +124,7 @@ class Recovery {
   // recovery_join.cpp
   void join();
   void stop_joining();
+  void ask_members();
   void go_on_catching_up();
   void prepare_to_join();
   [[nodiscard]] bool somebody_runs() const;

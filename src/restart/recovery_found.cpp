@@ -75,18 +75,6 @@ void Recovery::consider_adopting() {
   if (save(views)) start_participant();
 }
 
-// What this node founds cannot begin: that member begins a restart from it, or others are further.
-// A member that has entered the view says that it runs in it.
-bool Recovery::has_given_up(std::uint32_t slot, const RestartMessage& message) const {
-  if (const auto* const prepare = std::get_if<Prepare>(&message)) {
-    return prepare->chain.back().id >= founds_->id;
-  }
-  const bool runs = std::holds_alternative<Runs>(message);
-  if (!runs && !std::holds_alternative<Hello>(message)) return false;
-  const std::uint64_t installed = up_.at(slot)->told->views.installed().id;
-  return runs ? installed > founds_->id : founds_->has(slot) && installed >= founds_->id;
-}
-
 std::string Recovery::why() const {
   if (error_) return error_->message;
   const auto also = [&](std::string text) {

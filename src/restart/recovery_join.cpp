@@ -49,13 +49,20 @@ void Recovery::go_on_catching_up() {
   }
   if (all) {
     catch_up_.reset();
+    greet_all();  // others that catch up may have waited for this
     return;
   }
   if (*question) return post((*question)->slot, (*question)->fetch);
   if (stage_ != Stage::joins || may_join_ || !catch_up_->has_all_told()) return;
   if (catch_up_->appended() <= kNear) return prepare_to_join();
+  ask_members();
+}
+
+// They say again what they have.
+void Recovery::ask_members() {
   for (const auto& [slot, heard] : up_) {
-    if (heard && heard->runs) greet(slot);
+    if (!heard || !heard->runs) continue;
+    stage_ == Stage::runs ? post(slot, Runs{told_now(), true}) : greet(slot);
   }
 }
 
@@ -115,17 +122,18 @@ void Recovery::begin(std::size_t log, std::uint64_t seq) {
   go_on_catching_up();
 }
 
-// A member that lacks records itself has the others told so.
+// A member that has its log whole will have those records, and answers then. One that lacks them
+// itself says so at once: two of them would wait for each other.
 void Recovery::answer(std::uint32_t slot, const Fetch& fetch) {
   const std::optional<std::size_t> log = logs_.find(fetch.group);
   if (!log) return;
   const LogSummary summary = handed_[*log] ? owner_.log_now(*log) : logs_.summary(*log);
-  if (fetch.from >= summary.next && fetch.from < fetch.until) {
+  if (handed_[*log] && fetch.from >= summary.next && fetch.from < fetch.until) {
     awaited_[{slot, fetch.group}] = fetch;
     return;
   }
   Records records{.group = fetch.group};
-  if (fetch.from >= summary.whole_from) {
+  if (fetch.from >= summary.whole_from && fetch.from < summary.next) {
     auto piece = logs_.read(slot, *log, fetch.from, std::min(fetch.until, summary.next),
                             options_.piece_bytes);
     if (!piece) {

@@ -31,11 +31,12 @@ Views views_on(const SimDisk& disk) {
   return views && *views ? **views : Views{};
 }
 
-std::string outcome(SimDisk& disk, const std::string& node = "a", std::uint32_t nodes = 3,
+const std::vector<std::string> kNodes{"a", "b", "c"};
+
+std::string outcome(SimDisk& disk, const std::string& node = "a",
+                    const std::vector<std::string>& nodes = kNodes,
                     const std::vector<FoundedGroup>& groups = {kLog}) {
-  std::vector<std::string> names;
-  for (std::uint32_t slot = 0; slot < nodes; ++slot) names.emplace_back(1, char('a' + slot));
-  const Result<void> done = found(disk, kState, node, names, groups);
+  const Result<void> done = found(disk, kState, node, nodes, groups);
   return done ? "founded" : done.error().message;
 }
 
@@ -49,10 +50,11 @@ void log_a_record(SimDisk& disk) {
 
 TEST(Found, WritesTheFirstViewOfAllNodes) {
   SimDisk disk;
-  EXPECT_EQ(outcome(disk, "a", 3, {kLog, kOther}), "founded");
+  EXPECT_EQ(outcome(disk, "a", kNodes, {kLog, kOther}), "founded");
   const Views views = views_on(disk);
   EXPECT_EQ(views.node, "a");
   EXPECT_NE(views.origin, 0U);
+  EXPECT_EQ(views.nodes, kNodes);
   EXPECT_EQ(views.since, 1U);
   ASSERT_EQ(views.chain.size(), 1U);
   EXPECT_EQ(
@@ -83,8 +85,8 @@ TEST(Found, RefusesAnotherNodesDirectoryAndAnotherFounding) {
   const Views views = views_on(disk);
   EXPECT_THAT(outcome(disk, "b"), AllOf(HasSubstr("/state/views belongs to node 'a', not to 'b'"),
                                         HasSubstr("state_dir of its own")));
-  EXPECT_THAT(outcome(disk, "a", 5), HasSubstr("other groups or other nodes"));
-  EXPECT_THAT(outcome(disk, "a", 3, {kLog, kOther}), HasSubstr("with other groups"));
+  EXPECT_THAT(outcome(disk, "a", {"a", "b", "c", "d"}), HasSubstr("or other nodes"));
+  EXPECT_THAT(outcome(disk, "a", kNodes, {kLog, kOther}), HasSubstr("with other groups"));
   EXPECT_EQ(views_on(disk), views);
 }
 

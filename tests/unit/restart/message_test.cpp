@@ -30,7 +30,7 @@ std::vector<RestartMessage> one_of_each() {
           Accept{ballot},
           Decided{proposal, chain},
           Fresh{},
-          Runs{told}};
+          Runs{told, true}};
 }
 
 TEST(RestartMessages, WhatWasEncodedIsDecoded) {

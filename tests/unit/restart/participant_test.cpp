@@ -27,7 +27,7 @@ class Trio final {
     std::unique_ptr<ViewsFile> file{};
     std::unique_ptr<log::Writer> writer{};
     std::unique_ptr<NodeLogs> logs{};
-  std::unique_ptr<Participant> participant{};
+    std::unique_ptr<Participant> participant{};
     std::uint32_t slot = 0;
     Trio* trio = nullptr;
     std::size_t checked = 0;
@@ -91,12 +91,10 @@ class Trio final {
     one.logs = std::make_unique<NodeLogs>(
         one.disk, std::vector<GroupLog>{{.group = "log", .writer = one.writer.get()}});
     ASSERT_TRUE(one.logs->load());
-    one.participant =
-        std::make_unique<Participant>(*one.file, *one.logs, one,
-                                      RestartOptions{.slot = slot,
-                                                     .names = {"a", "b", "c"},
-                                                     .views = std::move(views),
-                                                     .piece_bytes = 100});
+    one.participant = std::make_unique<Participant>(
+        *one.file, *one.logs, one,
+        RestartOptions{
+            .slot = slot, .names = {"a", "b", "c"}, .views = std::move(views), .piece_bytes = 100});
     one.participant->start();
     for (Member& other : members) {
       if (other.participant == nullptr || other.slot == slot) continue;

@@ -21,6 +21,7 @@ using testing::view_of;
 
 Views some_views() {
   return {.node = "a",
+          .nodes = {"a", "b", "c"},
           .origin = 0x0102030405060708,
           .since = 1,
           .chain = {view_of(1, {0, 1, 2}, 0), view_of(2, {0, 1}, 5)},
@@ -52,7 +53,7 @@ TEST(Views, FileHasTheseBytes) {
             "e0b92d94"
             "01000000"
             "61"
-            "02000000"  // two nodes
+            "02000000"  // the names of all
             "01000000"
             "61"
             "01000000"
