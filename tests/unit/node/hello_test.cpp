@@ -129,7 +129,7 @@ TEST(Hello, WrongTypesAndMissingFieldsAreErrors) {
   EXPECT_THAT(changed("\"incarnation\":1", "\"incarnation\":0"), HasSubstr("incarnation is 0"));
   EXPECT_THAT(changed("\"incarnation\":1", "\"incarnations\":1"), HasSubstr("missing"));
   EXPECT_THAT(changed("\"running\":false", "\"running\":0"), HasSubstr("running"));
-  EXPECT_THAT(changed("\"founding\":0", "\"founding\":3"), HasSubstr("founding"));
+  EXPECT_THAT(changed("\"founding\":0", "\"founding\":4"), HasSubstr("founding"));
   EXPECT_THAT(changed("\"row_bytes\":4096", "\"row_bytes\":99999999999999999"),
               HasSubstr("row_bytes"));
   EXPECT_THAT(changed("\"order\":\"round_robin\"", "\"order\":\"total\""),

@@ -37,7 +37,7 @@ class Watcher final : public IncarnationEvents, public RequestEvents {
         if (text.starts_with("'" + node_.members[slot].name + "'")) closed_at_[slot] = Clock::now();
       }
     };
-    auto opened = Incarnation::open(node_, groups_, *this, *this, {}, may_create);
+    auto opened = Incarnation::open(node_, groups_, *this, *this, {.may_create = may_create});
     EXPECT_TRUE(opened) << opened.error().message;
     incarnation_ = std::move(*opened);
   }
