@@ -49,7 +49,8 @@ class ForgedNodeOver final : private EngineEvents {
                                                .look_every_ns = plan.look_every_ns,
                                                .founders = plan.founders,
                                                .may_create = may_create,
-                                               .create_after_ns = 0}};
+                                               .create_after_ns = 0,
+                                               .restarts = restarts_of(plan, slot)}};
     EngineEvents& events = *this;
     engine = std::make_unique<Engine<Memory>>(
         options,
@@ -109,6 +110,10 @@ class ForgedNodeOver final : private EngineEvents {
   void asks_to_leave() override { asked_to_leave = true; }
   void tell(const Entry& /*entry*/) override {}
   void no_state(const Error& why) override { FAIL() << why.message; }
+
+  static std::optional<RestartView> restarts_of(const sim::Plan& plan, std::uint32_t slot) {
+    return plan.restarts && plan.restarts->has(Slot{slot}) ? plan.restarts : std::nullopt;
+  }
 
   // The application's, of a few bytes.
   static GroupState state_of(const sim::Plan& plan) {

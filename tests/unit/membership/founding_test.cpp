@@ -23,6 +23,16 @@ class Start {
     }
   }
 
+  /// A start after a restart: these nodes found this view, and the others join.
+  explicit Start(std::uint32_t count, const RestartView& restarts)
+      : plan_(sim::make_plan(count, {forged_group()})) {
+    plan_.restarts = restarts;
+    for (std::uint32_t slot = 0; slot < count; ++slot) rows_.emplace_back(plan_.rows.row_bytes());
+    for (std::uint32_t slot = 0; slot < count; ++slot) {
+      nodes_.emplace_back(plan_, slot, rows_, NativeMemory{}, restarts.has(Slot{slot}));
+    }
+  }
+
   void connect(const std::vector<std::uint32_t>& slots) {
     for (const std::uint32_t one : slots) {
       for (const std::uint32_t other : slots) {
@@ -92,6 +102,39 @@ TEST(Founding, ANodeAcceptsNothingThatItIsNotIn) {
   start.node(4).membership->ready(Slot{2}, 102);
   start.run({4}, 5);
   EXPECT_FALSE(start.node(4).membership->may_have_created());
+}
+
+// Two of five are no majority of the nodes, but all of the view that was agreed on.
+TEST(Founding, TheMembersOfARestartFoundItsViewInItsOrder) {
+  Start start(5, {.id = 7, .members = {Slot{3}, Slot{1}}, .firsts = {40}});
+  start.connect({0, 1, 2, 3, 4});
+  start.run({0, 1, 2, 3, 4}, 30);
+  for (const std::uint32_t slot : {1U, 3U}) {
+    ASSERT_FALSE(start.node(slot).views.empty()) << slot;
+    EXPECT_EQ(start.node(slot).views.front().id, 7) << slot;
+    EXPECT_THAT(slots_of(start.node(slot).views.front()), ElementsAre(3, 1)) << slot;
+    EXPECT_EQ(start.node(slot).group->shape().first_seq, 40) << slot;
+  }
+  for (const std::uint32_t slot : {0U, 2U, 4U}) {
+    ASSERT_FALSE(start.node(slot).views.empty()) << slot;
+    EXPECT_EQ(start.node(slot).views.front().id, 8) << slot << " joins";
+  }
+}
+
+TEST(Founding, TheMembersOfARestartWaitForEachOther) {
+  Start start(5, {.id = 7, .members = {Slot{0}, Slot{1}, Slot{2}}, .firsts = {40}});
+  start.connect({0, 1, 3, 4});
+  start.run({0, 1, 3, 4}, 30);
+  for (const std::uint32_t slot : {0U, 1U, 3U, 4U}) {
+    EXPECT_THAT(start.node(slot).views, IsEmpty()) << slot;
+    EXPECT_FALSE(start.node(slot).why_stopped.has_value()) << slot;
+  }
+  start.connect({0, 1, 2, 3, 4});
+  start.run({0, 1, 2, 3, 4}, 30);
+  for (const std::uint32_t slot : {0U, 1U, 2U}) {
+    ASSERT_FALSE(start.node(slot).views.empty()) << slot;
+    EXPECT_EQ(start.node(slot).views.front().id, 7) << slot;
+  }
 }
 
 }  // namespace

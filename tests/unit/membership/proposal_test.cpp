@@ -70,8 +70,8 @@ TEST(Proposal, IsRefusedIfItContradictsItself) {
       encode({.next = {.id = 7, .members = {{Slot{1}, 10}, {Slot{2}, 20}}, .survivors = 1},
               .left = {{Slot{3}, 30}},
               .in_order = 1,
-              .cuts = {Cut{{4, 1, 4, 5}}}});
-  ASSERT_EQ(words.size(), 19U);
+              .cuts = {Cut{{4, 1, 4, 5}, 30}}});
+  ASSERT_EQ(words.size(), 20U);
   ASSERT_NE(decode(forged(words, 2, 8)), std::nullopt) << "so it is signed";
   EXPECT_EQ(decode(forged(words, 2, 0)), std::nullopt) << "no view has the number 0";
   EXPECT_EQ(decode(forged(words, 3, 3)), std::nullopt) << "more survivors than members";
