@@ -22,7 +22,10 @@ class Marked {
 }  // namespace
 
 DiskLog::DiskLog(std::unique_ptr<log::Writer> writer, Signal& asked)
-    : writer_(std::move(writer)), asked_(asked) {}
+    : writer_(std::move(writer)),
+      directory_(writer_->directory()),
+      had_(writer_->next()),
+      asked_(asked) {}
 
 void DiskLog::begin(std::uint64_t seq) {
   {

@@ -11,6 +11,7 @@
 /// Threads: LogSink's calls the predicate thread; work() and close() the thread for logs; others
 /// as marked.
 #pragma once
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -25,13 +26,14 @@
 #include "log/batch.hpp"
 #include "log/writer.hpp"
 #include "multicast/log_sink.hpp"
+#include "node/log_replay.hpp"
 #include "node/signal.hpp"
 #include "node/slowness.hpp"
 #include "tutti/statistics.hpp"
 
 namespace tutti {
 
-class DiskLog final : public LogSink {
+class DiskLog final : public LogSink, public WholeLog {
  public:
   /// `asked` is notified when there is work. All outlive this.
   DiskLog(std::unique_ptr<log::Writer> writer, Signal& asked);
@@ -46,6 +48,10 @@ class DiskLog final : public LogSink {
   [[nodiscard]] std::uint64_t persisted() const override {
     return persisted_.load(std::memory_order_acquire);
   }
+
+  /// What it had when it was opened, and what was appended since. Any thread.
+  [[nodiscard]] std::uint64_t whole_to() const override { return std::max(had_, persisted()); }
+  [[nodiscard]] const std::string& directory() const { return directory_; }
 
   /// `persisted` and what else it counts. Any thread.
   void add_to(GroupStatistics& statistics) const;
@@ -83,6 +89,8 @@ class DiskLog final : public LogSink {
   void add(const Message& message);
 
   std::unique_ptr<log::Writer> writer_;
+  const std::string directory_;
+  const std::uint64_t had_;  // the number behind its last record when it was opened
   Signal& asked_;
   mutable std::mutex mutex_;
   std::deque<log::Batch> waiting_;  // oldest first

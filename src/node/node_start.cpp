@@ -83,7 +83,9 @@ Result<void> NodeCore::open_logs() {
       DiskLogs::open(options_, group_options_,
                      {.persisted =
                           [this] {  // before a view, incarnations come and go; it looks by itself
-                            if (life_.in_view()) notify_work();
+                            if (!life_.in_view()) return;
+                            notify_work();
+                            for (const auto& group : groups_) group->log_moved();
                           },
                       .failed = [this](const Error& why) { fail_with(why); },
                       .ended = [this] { calls_ended(); }});
@@ -263,15 +265,24 @@ void NodeCore::installed(const ViewChange& change) {
   }
   const bool first = !life_.in_view();
   if (first) {
+    const bool joined = std::ranges::find(change.joined, options_.name) != change.joined.end() &&
+                        change.joined.size() != change.members.size();
     for (std::size_t g = 0; g < groups_.size(); ++g) {
       groups_[g]->open(incarnation_->subgroup(g), incarnation_->asleep(),
-                       disk_logs_ ? disk_logs_->log(g) : nullptr);
+                       disk_logs_ ? disk_logs_->log(g) : nullptr, replay_of(g, joined),
+                       incarnation_->call(g));
     }
     life_.set_course(Course::entered);  // whatever throws from here on, close() ends the groups
     for (const auto& group : groups_) {
       if (Result<void> started = group->start_delivery(); !started) fail_with(started.error());
     }
     if (Result<void> started = requests_.start(); !started) fail_with(started.error());
+    // The others are answered meanwhile, also while a disk is slow.
+    CallMark unwatched;  // the calls have marks of their own
+    const LentForCall lent(*this, unwatched);
+    for (const auto& group : groups_) {
+      if (group->options().delivery == DeliveryThread::predicate) group->replay_here();
+    }
   }
   for (const auto& group : groups_) group->entered(change.view);
   if (options_.on_view && !failed()) {
