@@ -316,6 +316,7 @@ int tutti_group_get_statistics(tutti_group_t* group, tutti_group_statistics_t* s
     out.bytes_handed_on = from.bytes_handed_on;
     out.persisted = from.persisted;
     out.logged_bytes = from.logged_bytes;
+    out.replayed = from.replayed;
     std::memset(statistics, 0, out.size);
     std::memcpy(statistics, &out, std::min(out.size, sizeof out));
     return TUTTI_OK;

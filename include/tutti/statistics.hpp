@@ -52,6 +52,9 @@ struct GroupStatistics {
   /// that something came along the chain; a look that found none counts in the first bucket.
   BatchHistogram pending;
   BatchHistogram persist;  ///< of a group that is logged: messages per sync of the log
+  /// Likewise: messages handed to the application from the log when the node started. They count in
+  /// no other field.
+  std::uint64_t replayed = 0;
   // token_parked_ns also counts the first rest of each view, which is no `token_rests`. It goes on
   // where a member stopped with the token at rest there. A reading made just as the token leaves
   // may be larger than the next one, by the time that the member was held up then.

@@ -27,6 +27,7 @@ void each_field(Visit visit) {
   visit("bytes_handed_on", &GroupStatistics::bytes_handed_on);
   visit("persisted", &GroupStatistics::persisted);
   visit("logged_bytes", &GroupStatistics::logged_bytes);
+  visit("replayed", &GroupStatistics::replayed);
 }
 
 template <class Visit>

@@ -123,7 +123,7 @@ Result<bool> Stream::find_records() {
   return false;
 }
 
-// SR1, SR2: all up to the end of what counts; but a cut since may have made a part of it dead.
+// RS1, RS2: all up to the end of what counts; but a cut since may have made a part of it dead.
 Result<void> Stream::take(std::size_t bytes, std::uint64_t until, Batch& into) {
   Place& place = *place_;
   const std::uint64_t end = std::min({until, place.limit, place.walk.content().next});

@@ -3,9 +3,9 @@
 /// lacks records, and for the application when its node starts again.
 ///
 /// Invariants:
-///  SR1  What it gives has counted, by the same walk as read.hpp's (SG1, LR1), when it was read.
-///  SR2  It gives each number from `from` on once, in order, or an error: never another number.
-///  SR3  No segment is in memory as a whole (Window), and pieces that follow each other read no
+///  RS1  What it gives has counted, by the same walk as read.hpp's (SG1, LR1), when it was read.
+///  RS2  It gives each number from `from` on once, in order, or an error: never another number.
+///  RS3  No segment is in memory as a whole (Window), and pieces that follow each other read no
 ///       byte of the log again, but for batches that are larger than a window.
 /// Of a log that is cut at next() or behind it, or whose beginning is released, it says what is
 /// right then. Whoever cuts a log before next() reads on with a new stream.

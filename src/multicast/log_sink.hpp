@@ -21,7 +21,8 @@ class LogSink {
   LogSink(const LogSink&) = delete;
   LogSink& operator=(const LogSink&) = delete;
 
-  /// The sequence begins for this member with that number. Before the first append(), once.
+  /// The sequence begins for this member with that number. Before the first append(); again with
+  /// the same number at most.
   virtual void begin(std::uint64_t seq) = 0;
   /// It takes a batch of up to kDeliveryBatchMax messages. False: the disk is behind, and the
   /// group's space waits for it.

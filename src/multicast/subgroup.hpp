@@ -90,6 +90,7 @@ class Subgroup final : public Stepped {
   [[nodiscard]] bool knows_first_seq() const {
     return now_->started() || now_->multicast.first_seq().has_value();
   }
+  [[nodiscard]] std::optional<std::uint64_t> first_new() const;  ///< that of the first view kept
   /// A majority of the members has on disk what comes before this view; or it is not logged.
   [[nodiscard]] bool is_on_disks() const {
     return !now_->shape.logged || (now_->started() && now_->multicast.is_on_disks());
@@ -122,7 +123,6 @@ class Subgroup final : public Stepped {
   [[nodiscard]] bool caught_up() const {
     return views_.size() == 1 && now_->shape.view <= allowed_;
   }
-
   /// All that was delivered here is in the log, if there is one.
   [[nodiscard]] bool logged_all() const;
   /// After end(): the number of the next view's first message.

@@ -66,6 +66,14 @@ std::optional<Violation> Subgroup<Memory>::violation() const {
 }
 
 template <class Memory>
+std::optional<std::uint64_t> Subgroup<Memory>::first_new() const {
+  const auto first =
+      std::ranges::find_if(views_, [](const auto& view) { return view->shape.members() != 0; });
+  if (first == views_.end()) return {};
+  return (*first)->started() ? (*first)->first_seq : (*first)->multicast.first_seq();
+}
+
+template <class Memory>
 GroupStatistics Subgroup<Memory>::statistics() const {
   GroupStatistics out;
   out.sent_messages = counters_.sent_messages.get();

@@ -22,7 +22,7 @@ class Marked {
 }  // namespace
 
 DiskLog::DiskLog(std::unique_ptr<log::Writer> writer, Signal& asked)
-    : writer_(std::move(writer)), asked_(asked) {}
+    : writer_(std::move(writer)), directory_(writer_->directory()), asked_(asked) {}
 
 void DiskLog::take_over(restart::LogSummary summary) {
   {

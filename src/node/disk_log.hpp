@@ -26,6 +26,7 @@
 #include "log/batch.hpp"
 #include "log/writer.hpp"
 #include "multicast/log_sink.hpp"
+#include "node/log_replay.hpp"
 #include "node/signal.hpp"
 #include "node/slowness.hpp"
 #include "restart/log_summary.hpp"
@@ -33,7 +34,7 @@
 
 namespace tutti {
 
-class DiskLog final : public LogSink {
+class DiskLog final : public LogSink, public WholeLog {
  public:
   /// `asked` is notified when there is work. All outlive this.
   DiskLog(std::unique_ptr<log::Writer> writer, Signal& asked);
@@ -59,6 +60,10 @@ class DiskLog final : public LogSink {
   [[nodiscard]] std::uint64_t persisted() const override {
     return persisted_.load(std::memory_order_acquire);
   }
+
+  /// Nothing until take_over(): the recovery may cut it. Any thread.
+  [[nodiscard]] std::uint64_t whole_to() const override { return persisted(); }
+  [[nodiscard]] const std::string& directory() const { return directory_; }
 
   /// `persisted` and what else it counts. Any thread.
   void add_to(GroupStatistics& statistics) const;
@@ -90,6 +95,7 @@ class DiskLog final : public LogSink {
   [[nodiscard]] bool is_taken_over() const;
 
   std::unique_ptr<log::Writer> writer_;
+  const std::string directory_;
   std::function<void(std::uint64_t)> begins_;
   Signal& asked_;
   mutable std::mutex mutex_;

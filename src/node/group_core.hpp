@@ -29,6 +29,7 @@
 #include "node/completions.hpp"
 #include "node/disk_log.hpp"
 #include "node/eras.hpp"
+#include "node/group_replay.hpp"
 #include "node/readiness.hpp"
 #include "node/signal.hpp"
 #include "tutti/batch.hpp"
@@ -80,7 +81,8 @@ class GroupCore {
   [[nodiscard]] std::optional<std::uint64_t> view_of(Ticket ticket) const;
   /// True outside this group's delivery callback: rows that were read there may be gone.
   [[nodiscard]] bool intact() const noexcept {
-    return !callbacks().is_running_here(delivery_name_) || subgroup()->in_place();
+    return !callbacks().is_running_here(delivery_name_) || replay_.is_handing() ||
+           subgroup()->in_place();
   }
   [[nodiscard]] Result<void> wait_complete(std::chrono::nanoseconds timeout);
   void finish() noexcept;
@@ -91,7 +93,7 @@ class GroupCore {
   [[nodiscard]] Result<Batch> take(const std::shared_ptr<GroupCore>& self, std::size_t max,
                                    std::chrono::nanoseconds timeout);
   void release() noexcept;
-  [[nodiscard]] bool is_in_place() const noexcept { return subgroup()->in_place(); }
+  [[nodiscard]] bool is_in_place() const noexcept;
   [[nodiscard]] Result<int> event_fd();
   /// For calls that wait until groups are complete: nobody may be left who takes.
   void pass_nulls();
@@ -99,9 +101,12 @@ class GroupCore {
   [[nodiscard]] bool leaves_untaken();
 
   // The node's side, on the predicate thread; join_delivery after that ended.
-  /// `log`: null without one.
+  /// `log`: null without one. `replay`: see GroupReplay; `call`: of the delivery callback.
   void open(Subgroup<NativeMemory>& subgroup, const std::atomic<std::uint64_t>& asleep,
-            const DiskLog* log) noexcept;
+            const DiskLog* log, std::unique_ptr<LogReplay> replay, CallMark& call) noexcept;
+  /// The thread that calls the callback, before it delivers: hands it what comes from the log.
+  void replay_here();
+  void log_moved();  ///< any thread: its log has got further
   /// Once all groups are open: its delivery thread, if it has one.
   [[nodiscard]] Result<void> start_delivery();
   /// A view begins.
@@ -138,6 +143,7 @@ class GroupCore {
   [[nodiscard]] Result<void> may_take(std::size_t max) const;
   [[nodiscard]] std::optional<Error> why_ended(std::chrono::nanoseconds timeout) const;
   [[nodiscard]] Batch look(const std::shared_ptr<GroupCore>& self, std::size_t max);
+  [[nodiscard]] Batch look_at_log(const std::shared_ptr<GroupCore>& self, std::size_t max);
   /// Something was committed or delivered: wakes the predicate thread if it sleeps.
   void notify_work() noexcept;
   /// The same after a fence (T3).
@@ -165,6 +171,7 @@ class GroupCore {
   std::atomic<SendRing*> ring_{nullptr};                // likewise, if this member sends
   const std::atomic<std::uint64_t>* asleep_ = nullptr;  // the node's RowHeader::asleep
   const DiskLog* log_ = nullptr;                        // read once open_ is set
+  GroupReplay replay_;                                  // likewise
   AsymmetricFence fence_;
   Signal progress_;     // space was released, or messages were delivered
   Signal deliverable_;  // for the delivery thread

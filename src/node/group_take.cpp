@@ -35,7 +35,8 @@ Result<Batch> GroupCore::take(const std::shared_ptr<GroupCore>& self, std::size_
         progress_,
         [&] {
           batch = look(self, max);
-          return !batch.empty() || subgroup() == nullptr || subgroup()->complete();
+          return !batch.empty() || subgroup() == nullptr ||
+                 (subgroup()->complete() && !replay_.is_pending());
         },
         Deadline(timeout));
   }
@@ -75,7 +76,7 @@ Result<void> GroupCore::may_take(std::size_t max) const {
 // Nothing comes any more; or, for one that would wait, not yet.
 std::optional<Error> GroupCore::why_ended(std::chrono::nanoseconds timeout) const {
   const Subgroup<NativeMemory>* open = subgroup();
-  if (open != nullptr && open->complete()) {
+  if (open != nullptr && open->complete() && !replay_.is_pending()) {
     return Error{ErrorCode::complete, "group '" + options_.name +
                                           "' is complete: all senders have finished, and "
                                           "everything was taken"};
@@ -92,6 +93,10 @@ Batch GroupCore::look(const std::shared_ptr<GroupCore>& self, std::size_t max) {
   Batch batch;
   Subgroup<NativeMemory>* const open = subgroup();
   if (open == nullptr) return batch;
+  if (replay_.is_pending()) {  // that comes first
+    batch = look_at_log(self, max);
+    if (!batch.empty() || replay_.is_pending()) return batch;
+  }
   std::span<const Message> messages;
   if (found_.empty()) {
     const Taken taken = open->take_here(max);
@@ -106,6 +111,24 @@ Batch GroupCore::look(const std::shared_ptr<GroupCore>& self, std::size_t max) {
   batch.view_ = open->lent_view();
   return batch;
 }
+
+Batch GroupCore::look_at_log(const std::shared_ptr<GroupCore>& self, std::size_t max) {
+  Batch batch;
+  if (halted_.load(std::memory_order_acquire)) return batch;
+  const Result<std::span<const Message>> messages = replay_.next(max);
+  if (!messages) {
+    node_.replay_failed(*this, messages.error());
+    return batch;
+  }
+  if (messages->empty()) return batch;
+  replay_.lend();
+  batch.core_ = self;
+  batch.messages_ = *messages;
+  batch.view_ = messages->front().view;
+  return batch;
+}
+
+bool GroupCore::is_in_place() const noexcept { return replay_.is_lent() || subgroup()->in_place(); }
 
 // An application that has seen the group complete takes no more; but the next view begins with
 // nulls, or ends with some. A message that this finds is for the next one who takes.
@@ -133,11 +156,11 @@ bool GroupCore::leaves_untaken() {
     return true;
   const bool found = !found_.empty();
   taker_.store(Taker::none, std::memory_order_release);
-  return found;
+  return found || (replay_.is_pending() && options_.delivery == DeliveryThread::application);
 }
 
 void GroupCore::release() noexcept {
-  if (subgroup()->release_here()) has_delivered();
+  if (!replay_.give_back() && subgroup()->release_here()) has_delivered();
   taker_.store(Taker::none, std::memory_order_release);
 }
 

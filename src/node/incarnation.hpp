@@ -106,6 +106,8 @@ class Incarnation final : private EngineEvents {
   [[nodiscard]] const LagWatch& lags() const { return lags_; }
   /// Of the group's delivery callback.
   [[nodiscard]] const CallMark& call(std::size_t group) const { return calls_[group]; }
+  /// For the thread that makes the call.
+  [[nodiscard]] CallMark& call(std::size_t group) { return calls_[group]; }
   [[nodiscard]] const StateCalls& state_calls(std::size_t group) const {
     return state_calls_[group];
   }

@@ -78,6 +78,7 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
   [[nodiscard]] std::optional<Error> why_over() const;
   [[nodiscard]] bool in_view() const { return life_.in_view(); }
   void log(LogLevel level, std::string_view text) const;
+  void replay_failed(const GroupCore& group, const Error& why);
   /// A claim on one of the groups has ended after the Node (node_end.cpp).
   void late_claim_ended() noexcept;
   /// One of the threads that call the application beside the predicate thread has done its last.
@@ -125,6 +126,8 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
   [[nodiscard]] bool is_start_ended() const { return start_ended_.load(std::memory_order_acquire); }
   Error abandon_start();
   void installed(const ViewChange& change) override;
+  [[nodiscard]] bool replays(std::size_t group, bool joined) const;
+  [[nodiscard]] std::unique_ptr<LogReplay> replay_of(std::size_t group, bool joined);
   void ended(StopReason reason) override;
   void no_state(const Error& why) override;
   void distrusted(const Error& why) override;
@@ -189,7 +192,6 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
   std::unique_ptr<NodeDisk> disk_;                  // from start on, if a group is logged
   std::unique_ptr<Incarnation> incarnation_;        // from start on; has what the groups point to
   std::vector<std::unique_ptr<GroupCore>> groups_;  // by name
-
   // T5. A flag below may be true in any phase: a failure, a wish of the application, the end of a
   // thread, and how the node came into its views and out.
   NodeLife life_;
@@ -238,11 +240,9 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
   static constexpr std::size_t kCounters = 7;
   std::array<std::atomic<std::uint64_t>, kCounters> counters_{};  // a copy other threads may read
   IdlePolicy caller_idle_;
-
   std::atomic<bool> failed_{false};
   mutable std::mutex failure_mutex_;
   std::optional<Error> failure_;
-
   mutable std::mutex view_mutex_;
   ViewChange view_;
 };

@@ -86,16 +86,18 @@ bool NodeCore::gives_way() const {
 
 // For all incarnations.
 Result<void> NodeCore::open_disk() {
-  Result<std::unique_ptr<NodeDisk>> disk = NodeDisk::open(
-      options_, group_options_,
-      {.changed =
-           [this] {
-             changed_.notify();
-             if (life_.in_view()) notify_work();  // before, incarnations come and go
-           },
-       .failed = [this](const Error& why) { fail_with(why); },
-       .log = [this](LogLevel level, std::string_view text) { log(level, text); },
-       .ended = [this] { calls_ended(); }});
+  Result<std::unique_ptr<NodeDisk>> disk =
+      NodeDisk::open(options_, group_options_,
+                     {.changed =
+                          [this] {
+                            changed_.notify();
+                            if (!life_.in_view()) return;  // incarnations come and go
+                            notify_work();
+                            for (const auto& group : groups_) group->log_moved();
+                          },
+                      .failed = [this](const Error& why) { fail_with(why); },
+                      .log = [this](LogLevel level, std::string_view text) { log(level, text); },
+                      .ended = [this] { calls_ended(); }});
   if (!disk) return std::unexpected(std::move(disk.error()));
   disk_ = std::move(*disk);
   if (disk_ != nullptr) may_create_ = false;  // only views that a restart has decided
@@ -283,15 +285,24 @@ void NodeCore::installed(const ViewChange& change) {
   }
   const bool first = !life_.in_view();
   if (first) {
+    const bool joined = std::ranges::find(change.joined, options_.name) != change.joined.end() &&
+                        change.joined.size() != change.members.size();
     for (std::size_t g = 0; g < groups_.size(); ++g) {
       groups_[g]->open(incarnation_->subgroup(g), incarnation_->asleep(),
-                       disk_ ? disk_->logs().log(g) : nullptr);
+                       disk_ ? disk_->logs().log(g) : nullptr, replay_of(g, joined),
+                       incarnation_->call(g));
     }
     life_.set_course(Course::entered);  // whatever throws from here on, close() ends the groups
     for (const auto& group : groups_) {
       if (Result<void> started = group->start_delivery(); !started) fail_with(started.error());
     }
     if (Result<void> started = requests_.start(); !started) fail_with(started.error());
+    // The others are answered meanwhile, also while a disk is slow.
+    CallMark unwatched;  // the calls have marks of their own
+    const LentForCall lent(*this, unwatched);
+    for (const auto& group : groups_) {
+      if (group->options().delivery == DeliveryThread::predicate) group->replay_here();
+    }
   }
   for (const auto& group : groups_) group->entered(change.view);
   if (options_.on_view && !failed()) {

@@ -76,6 +76,7 @@ nb::dict record_of(const GroupStatistics& statistics) {
   all["delivery"] = record_of(statistics.delivery);
   all["pending"] = record_of(statistics.pending);
   all["persist"] = record_of(statistics.persist);
+  all["replayed"] = statistics.replayed;
   return all;
 }
 

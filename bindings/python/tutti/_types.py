@@ -125,6 +125,7 @@ class GroupStatistics:
     delivery: BatchHistogram
     pending: BatchHistogram
     persist: BatchHistogram
+    replayed: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -130,6 +130,7 @@ typedef struct tutti_group_statistics {
   uint64_t bytes_handed_on;
   uint64_t persisted;
   uint64_t logged_bytes;
+  uint64_t replayed;
 } tutti_group_statistics_t;
 TUTTI_C_API int tutti_group_get_statistics(tutti_group_t* group,
                                            tutti_group_statistics_t* statistics);

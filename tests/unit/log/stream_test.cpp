@@ -217,7 +217,7 @@ class LongLog : public ::testing::Test {
   std::unique_ptr<Writer> writer_{};
 };
 
-// SR3.
+// RS3.
 TEST_F(LongLog, IsReadOnceAndNeverAsAWhole) {
   WriterOptions options = small_segments(1);
   options.segment_bytes = 8 << 20;
