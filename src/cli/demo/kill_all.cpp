@@ -83,6 +83,7 @@ class KillAll {
     if (Result<void> started = lives_.start(kBurst, kLastLines); !started) return started;
     if (Result<void> caught = until_all_deliver(1); !caught) return caught;
     const std::int64_t again_ns = now_ns() - begin_ns;
+    lives_.let_end();
     if (Result<void> ended = lives_.wait_for_the_end(); !ended) return ended;
     const std::vector<MemberFiles> files = files_of(lives_);
     const Result<LifeFound> found = known_.add(files, true);

@@ -144,6 +144,10 @@ Result<void> Lives::let_run(std::int64_t deadline_ns) {
   return {};
 }
 
+void Lives::let_end() {
+  for (Member& member : members_) member.input->let_end();
+}
+
 void Lives::kill(std::size_t member) {
   members_[member].killed = true;
   members_[member].child->kill();

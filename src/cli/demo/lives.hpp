@@ -42,6 +42,8 @@ class Lives {
   [[nodiscard]] Result<void> wait_until(const std::function<bool()>& holds);
   /// Until that time (now_ns), unless a member ends by itself.
   [[nodiscard]] Result<void> let_run(std::int64_t deadline_ns);
+  /// Their inputs may end.
+  void let_end();
   void kill(std::size_t member);
   /// All of them end by themselves, well.
   [[nodiscard]] Result<void> wait_for_the_end();

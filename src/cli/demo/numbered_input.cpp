@@ -38,6 +38,7 @@ Result<std::unique_ptr<NumberedInput>> NumberedInput::start(NumberedLines lines)
 
 NumberedInput::~NumberedInput() {
   sender_.request_stop();
+  let_end();
   if (writing_end_) ::shutdown(writing_end_.get(), SHUT_RDWR);  // ends a send that waits
 }
 
@@ -54,6 +55,7 @@ void NumberedInput::send_all(const std::stop_token& told) {
     next_ns += kBurstEveryNs;
     wait_until(next_ns, false);
   }
+  may_end_.wait(false);
   if (!told.stop_requested()) ::shutdown(writing_end_.get(), SHUT_WR);
 }
 

@@ -2,6 +2,7 @@
 /// A member's standard input: lines "PREFIX 0", "PREFIX 1", ... that come at a steady rate, so that
 /// the member is killed in the middle of them.
 #pragma once
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -15,7 +16,7 @@ namespace tutti::cli {
 struct NumberedLines {
   std::string prefix;
   std::uint64_t burst = 1;  ///< so many lines every 2 ms
-  std::uint64_t count = 0;  ///< then the input ends; 0: it never does
+  std::uint64_t count = 0;  ///< then the input ends, once let_end() was called; 0: it never does
 };
 
 class NumberedInput {
@@ -30,6 +31,11 @@ class NumberedInput {
   [[nodiscard]] const UniqueFd& reading_end() const { return reading_end_; }
   /// Once the member has its copy: when the member has ended, nobody reads any more.
   void close_reading_end() { reading_end_ = UniqueFd(); }
+  /// Until then the group does not end, so a member that comes later can join.
+  void let_end() {
+    may_end_.store(true);
+    may_end_.notify_one();
+  }
 
  private:
   explicit NumberedInput(NumberedLines lines) : lines_(std::move(lines)) {}
@@ -39,6 +45,7 @@ class NumberedInput {
   const NumberedLines lines_;
   UniqueFd reading_end_;
   UniqueFd writing_end_;
+  std::atomic<bool> may_end_{false};
   std::jthread sender_;
 };
 

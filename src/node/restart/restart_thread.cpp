@@ -16,9 +16,12 @@ namespace {
 
 using restart::Recovery;
 
-// Others that start at the same time are waited for about so long before a restart goes on without
-// them; and so often those that lag behind ask again.
+// So often those that lag behind ask again.
 constexpr std::chrono::seconds kTickEvery(1);
+
+// After so many of these without a new link a restart goes on without those that are not back: they
+// join later.
+constexpr std::uint32_t kQuietTicks = 3;
 
 std::vector<std::string> names_of(const NodeOptions& node) {
   std::vector<std::string> names;
@@ -108,8 +111,10 @@ void RestartThread::tick() {
   timer_.expires_after(kTickEvery);
   timer_.async_wait([this](const boost::system::error_code& cancelled) {
     if (cancelled) return;
-    recovery_->tick();
-    look();
+    if (++quiet_ >= kQuietTicks || recovery_->stage() != Recovery::Stage::back) {
+      recovery_->tick();
+      look();
+    }
     if (const std::string why = this->why(); !why.empty() && why != said_) {
       said_ = why;
       if (events_.log) events_.log(LogLevel::info, "waits to come back into its groups: " + why);
@@ -190,6 +195,7 @@ void RestartThread::logs_grew() {
 }
 
 void RestartThread::up(std::uint32_t slot) {
+  quiet_ = 0;
   recovery_->up(slot);
   look();
 }

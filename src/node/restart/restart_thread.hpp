@@ -118,6 +118,7 @@ class RestartThread final : public ViewLog,
   std::optional<restart::NodeLogs> logs_;
   std::optional<restart::Recovery> recovery_;
   std::optional<restart::ViewRecord> installing_;  // asked, and not done yet
+  std::uint32_t quiet_ = 0;                        // ticks since the last link came about
   std::string said_;                               // of why(), to the log
   std::atomic<bool> may_join_{false};
   std::atomic<bool> awaits_logs_{false};

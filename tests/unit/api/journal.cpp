@@ -87,20 +87,16 @@ void expect_all_of(const Account& account, const std::vector<Told>& all) {
 
 void Journal::note(const ViewChange& change) {
   const std::lock_guard lock(mutex_);
-  EXPECT_FALSE(early_);
+  EXPECT_LT(replayed_view_, change.view) << "a message before its view";
   stretches_.push_back({change, {}});
 }
 
 void Journal::note(std::span<const Message> batch) {
   const std::lock_guard lock(mutex_);
-  if (stretches_.empty()) {
-    ADD_FAILURE() << "a message before the first view";
-    early_ = true;
-    stretches_.emplace_back();
-  }
+  std::vector<Told>& into = stretches_.empty() ? replayed_ : stretches_.back().messages;
   for (const Message& message : batch) {
-    stretches_.back().messages.push_back(
-        {message.seq.value, message.sender.value, std::string(message.text())});
+    into.push_back({message.seq.value, message.sender.value, std::string(message.text())});
+    if (stretches_.empty()) replayed_view_ = std::max(replayed_view_, message.view);
   }
   messages_ += batch.size();
 }
@@ -108,6 +104,11 @@ void Journal::note(std::span<const Message> batch) {
 std::vector<Stretch> Journal::stretches() const {
   const std::lock_guard lock(mutex_);
   return stretches_;
+}
+
+std::vector<Told> Journal::replayed() const {
+  const std::lock_guard lock(mutex_);
+  return replayed_;
 }
 
 std::uint64_t Journal::view() const {
@@ -121,7 +122,7 @@ std::size_t Journal::messages() const {
 }
 
 std::vector<Told> Journal::sequence() const {
-  std::vector<Told> all;
+  std::vector<Told> all = replayed();
   for (const Stretch& stretch : stretches()) {
     all.insert(all.end(), stretch.messages.begin(), stretch.messages.end());
   }

@@ -37,12 +37,15 @@ class Journal {
   /// The number of the last view that was told; 0 before the first.
   [[nodiscard]] std::uint64_t view() const;
   [[nodiscard]] std::vector<Told> sequence() const;
+  /// What came before the first view, from a log.
+  [[nodiscard]] std::vector<Told> replayed() const;
 
  private:
   mutable std::mutex mutex_;
+  std::vector<Told> replayed_;
+  std::uint64_t replayed_view_ = 0;  // the newest of theirs
   std::vector<Stretch> stretches_;
   std::size_t messages_ = 0;
-  bool early_ = false;  // a message came before the first view
 };
 
 /// A journal with what is known of its node.

@@ -1,6 +1,6 @@
 /// \file restart_test.cpp
-/// Groups that come back from their logs: all nodes at once, some of them, one after the other; what
-/// a node says while it waits; and directories that cannot be gone on with.
+/// Groups that come back from their logs: all nodes at once, some of them, one after the other;
+/// what a node says while it waits; and directories that cannot be gone on with.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
