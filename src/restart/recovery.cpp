@@ -112,7 +112,7 @@ void Recovery::receive(std::uint32_t slot, std::span<const std::byte> bytes) {
       break;
   }
   if (!catch_up_) return;
-  if (says_runs) catch_up_->hear(slot, up_[slot]->told->logs);
+  if (says_runs && !hear(slot)) return;
   if (const auto* const records = std::get_if<Records>(&*message)) {
     if (Result<void> taken = catch_up_->take(slot, *records); !taken) {
       return fail_with(taken.error());

@@ -123,6 +123,7 @@ class Recovery {
   void consider_adopting();
   // recovery_join.cpp
   void join();
+  [[nodiscard]] bool hear(std::uint32_t slot);
   void stop_joining();
   void ask_members();
   void go_on_catching_up();

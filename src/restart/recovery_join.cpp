@@ -23,9 +23,17 @@ void Recovery::join() {
   stage_ = Stage::joins;
   catch_up_.emplace(logs_);
   for (const auto& [slot, heard] : up_) {
-    if (heard && heard->runs) catch_up_->hear(slot, heard->told->logs);
+    if (heard && heard->runs && !hear(slot)) return;
   }
   go_on_catching_up();
+}
+
+bool Recovery::hear(std::uint32_t slot) {
+  if (Result<void> heard = catch_up_->hear(slot, *up_[slot]->told); !heard) {
+    fail_with(heard.error());
+    return false;
+  }
+  return true;
 }
 
 void Recovery::stop_joining() {
@@ -92,13 +100,15 @@ Recovery::Installed Recovery::install(const ViewRecord& view) {
     if (view.id != founds_->id || in_vain_) return Installed::never;
     views_ = participant_->views();
     participant_.reset();
-    catch_up_.emplace(logs_);
+    catch_up_.emplace(logs_).trust();
     stage_ = Stage::runs;
     greet_all();
     return Installed::yes;
   }
   if (!views_ || views_->promised.view == view.id) return Installed::never;  // RC3, Z12
   if (stage_ == Stage::runs && views_->installed().id >= view.id) return Installed::yes;
+  // CU3: what this node's log has must be right when others see it run.
+  if (stage_ == Stage::joins && !catch_up_->is_checked(view.id)) return Installed::not_yet;
   Views views = *views_;
   // Of a joiner: what members say may go further than what it has written down (NV1).
   for (const auto& [slot, heard] : up_) {
