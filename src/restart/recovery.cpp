@@ -149,7 +149,7 @@ bool Recovery::has_given_up(std::uint32_t slot) const {
   return founds_->has(slot) && !heard->runs;
 }
 
-// RC3. A new participant begins from what is on disk.
+// RY3. A new participant begins from what is on disk.
 void Recovery::begin_again() {
   if (stage_ != Stage::founds || error_) return;
   views_ = participant_->views();
