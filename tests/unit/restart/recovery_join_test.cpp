@@ -51,6 +51,30 @@ TEST(RecoveryJoin, ANodeWithoutADiskFetchesAllAndIsCountedFromTheNextViewOn) {
   EXPECT_EQ(trio.members[2].writer->digest(), trio.members[0].writer->digest());
 }
 
+// c was a member with the disk that it has lost, and perhaps of view 6, too.
+TEST(RecoveryJoin, ANodeThatHasLostItsDiskWaitsUntilTheOthersHaveGoneOnWithoutIt) {
+  RecoveryTrio trio;
+  for (std::uint32_t slot = 0; slot < 3; ++slot) trio.start(slot, views_at(slot), {3});
+  trio.connect_all();
+  trio.deliver();
+  trio.found({0, 1, 2});
+  trio.stop(2);
+  trio.members[2].lose_disk();
+  trio.start(2, std::nullopt);
+  trio.connect_all();
+  trio.deliver();
+  trio.tick();
+  EXPECT_EQ(trio.members[2].writer->next(), 1U);
+  EXPECT_FALSE(trio.at(2).may_join());
+  EXPECT_FALSE(trio.members[2].on_disk());
+  for (const std::uint32_t slot : {0U, 1U}) {
+    ASSERT_EQ(trio.at(slot).install(view_of(6, {0, 1}, 1)), Installed::yes);
+  }
+  trio.deliver();
+  EXPECT_TRUE(trio.at(2).may_join());
+  EXPECT_EQ(trio.members[2].on_disk()->since, 7U);
+}
+
 TEST(RecoveryJoin, WhatTheOthersDoNotHaveIsCut) {
   RecoveryTrio trio;
   run_two(trio, 5);

@@ -69,7 +69,7 @@ TEST(Recovery, NodesThatWereInNoGroupWaitAndSayForWhat) {
   }
 }
 
-// RC1: c has lost its disk, and had a vote.
+// RY1: c has lost its disk, and had a vote.
 TEST(Recovery, ANodeWithoutAVoteDoesNotHelpNodesThatAreBack) {
   RecoveryTrio trio;
   trio.start(0, views_in(0, {kOne, view_of(3, {0, 1, 2})}));

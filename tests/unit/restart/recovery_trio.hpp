@@ -44,6 +44,10 @@ class RecoveryTrio {
       EXPECT_TRUE(views);
       return views ? *views : std::nullopt;
     }
+    void lose_disk() {
+      std::destroy_at(&disk);
+      std::construct_at(&disk);
+    }
     // As a member that runs.
     void append(std::uint64_t count, std::uint64_t view) {
       log::Batch batch;

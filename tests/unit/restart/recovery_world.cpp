@@ -215,7 +215,10 @@ void RecoveryWorld::start(Node& node) {
     }
     if (!*views && mistake_ == RecoveryMistake::lost_disk_votes && origins_ > 0) {
       *views = founding();
-      (**views).origin = 101;
+      for (const Node& other : nodes_) {
+        const std::optional<Views> there = views_on(*other.disk);
+        if (there && there->installed().id > 1) (**views).origin = there->origin;
+      }
     }
     if (*views) spoil_views(**views);
     note(names_[node.slot] + " starts" +
@@ -306,9 +309,10 @@ bool RecoveryWorld::deliver_one() {
   Node& node = nodes_[way.second];
   if (const auto* const promise = std::get_if<Promise>(&*message)) {
     const std::optional<Views> views = synced(nodes_[way.first]);
-    holds(views && views->promised.view >= promise->told.views.promised.view &&
-              (views->promised.view > promise->told.views.promised.view ||
-               views->promised.ballot >= promise->ballot),
+    const bool switched = views && views->origin != promise->told.views.origin;
+    holds(switched || (views && views->promised.view >= promise->told.views.promised.view &&
+                       (views->promised.view > promise->told.views.promised.view ||
+                        views->promised.ballot >= promise->ballot)),
           "is_on_disk", names_[way.first] + " has promised what is not on its disk");
   }
   if (traces_) {

@@ -2,7 +2,7 @@
 /// Nodes with simulated disks, each with a restart::Recovery (the real thing) from its start to its
 /// end, and a running group as plain as that of world.hpp, which asks the recovery what a real node
 /// asks. A seed chooses what happens. After each step the properties of docs/restart-model.md and
-/// RC1 are checked.
+/// RY1 are checked.
 ///
 /// A node has *incarnations*, one at a time: one that only joins, or one that founds the view that
 /// a restart has decided. The incarnation that enters a view is the node's last.
@@ -210,6 +210,8 @@ class RecoveryWorld {
   std::vector<std::string> notes_{};
   std::string wrong_{};
 };
+
+[[nodiscard]] std::optional<Views> views_on(const tutti::testing::SimDisk& disk);
 
 // Calls of a node end where its disk, in which it may be, loses its power.
 template <class Do>

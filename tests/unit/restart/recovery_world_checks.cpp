@@ -6,8 +6,6 @@
 #include "unit/restart/recovery_world.hpp"
 
 namespace tutti::restart::testing {
-namespace {
-
 std::optional<Views> views_on(const tutti::testing::SimDisk& disk) {
   const std::string path = "/state/views";
   if (!disk.has(path)) return {};
@@ -15,13 +13,11 @@ std::optional<Views> views_on(const tutti::testing::SimDisk& disk) {
   return views ? std::optional(*views) : std::nullopt;
 }
 
-}  // namespace
-
 // `views` have come onto that disk.
 void RecoveryWorld::look_at_views(Node& node, const Views& views) {
   if (views.accepted) accepted_.push_back(views.accepted->proposal);
   std::ranges::copy(views.chain, std::back_inserter(node.saved));
-  // RC1. A node without a history, or with that of another founding, takes over a founding.
+  // RY1. A node without a history, or with that of another founding, takes over a founding.
   const Views* before = node.recovery ? &node.recovery->views() : nullptr;
   if (before == nullptr || before->origin == views.origin || views.since != 1) return;
   ++counts_.foundings;
