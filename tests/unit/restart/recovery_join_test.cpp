@@ -92,6 +92,28 @@ TEST(RecoveryJoin, WhatTheOthersDoNotHaveIsCut) {
   EXPECT_TRUE(std::ranges::any_of(*names, [](auto& name) { return name.starts_with("cut-"); }));
 }
 
+// CU3: view 8 is confirmed, so nobody tells of the views before it, of which one left c's record
+// out; and a has not written yet what it has in its place.
+TEST(RecoveryJoin, ALogIsNotWholeBeforeItWasCompared) {
+  RecoveryTrio trio;
+  trio.start(0, views_at(0));
+  trio.start(2, views_at(2), {3});
+  trio.connect(0, 2);
+  const Views views = views_at(0, {view_of(8, {0, 1}, 1)});
+  const ViewRecord next = view_of(9, {0, 1, 2}, 1);
+  trio.say(0, 2, Runs{{.views = views, .logs = {{.group = "log"}}}});
+  EXPECT_FALSE(trio.at(2).may_join());
+  EXPECT_EQ(trio.at(2).install(next), Installed::not_yet);
+  EXPECT_EQ(trio.members[2].writer->next(), 1U);
+  trio.say(0, 2, Runs{{.views = views, .logs = {log_of({7})}}});
+  EXPECT_EQ(trio.members[2].writer->next(), 0U);
+  trio.say(0, 2, Records{"log", false, {{.seq = 0, .view = 7}}});
+  EXPECT_TRUE(trio.at(2).may_join());
+  trio.wire.clear();
+  trio.enter(2, next);
+  EXPECT_EQ(trio.members[2].whole_at, 1U);
+}
+
 // The group begins for c with a number that no log has reached.
 TEST(RecoveryJoin, TheLogIsHandedOverExactlyWhereTheGroupBegins) {
   RecoveryTrio trio;

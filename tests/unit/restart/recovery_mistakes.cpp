@@ -15,9 +15,7 @@ Told* told_in(RestartMessage& message) {
 }  // namespace
 
 void RecoveryWorld::spoil_views(Views& views) const {
-  if (mistake_ == RecoveryMistake::keeps_since) views.since = 1;
   if (mistake_ == RecoveryMistake::forgets_promise) views.promised = {};
-  if (mistake_ == RecoveryMistake::forgets_chain) views.chain = {views.installed()};
 }
 
 // False: it does not arrive.

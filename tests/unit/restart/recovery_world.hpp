@@ -31,15 +31,12 @@ enum class RecoveryMistake : std::uint8_t {
   adopts_while_away,       ///< nodes that are away are taken to be fresh
   adopts_beyond_first,     ///< nodes that have got beyond view 1 are taken to be fresh
   lost_disk_votes,         ///< a node without `views` takes view 1 for its own
-  keeps_since,             ///< a new disk counts from view 1 on
   keeps_tail,              ///< a joiner does not cut what the others do not have
   counts_before_whole,     ///< a log counts as persisted before it is whole
-  confirms_received,       ///< a view is confirmed once its members have entered it
   installs_unsaved,        ///< install() does not write
   accepts_unsaved,         ///< accept() does not write
   promises_unsaved,        ///< a promise is not written
   forgets_promise,         ///< a start forgets what was promised
-  forgets_chain,           ///< a start forgets the views before the newest
   may_join_unsaved,        ///< a node may be admitted before its `views` say so
   not_held_back,           ///< nodes are admitted that may not join
   ignores_vain,            ///< a founding in vain is not given up
