@@ -5,10 +5,34 @@
 
 namespace tutti::restart {
 
-void CatchUp::hear(std::uint32_t slot, const std::vector<LogSummary>& logs) {
-  for (const LogSummary& log : logs) {
-    if (const std::optional<std::size_t> at = logs_.find(log.group)) state_[*at].told[slot] = log;
+void CatchUp::trust() {
+  trusted_ = true;
+  for (Of& of : state_) of.checked = true;
+}
+
+// CU3. What the chain says no longer counts goes at once [Z8]: no member's log need grow for that.
+Result<void> CatchUp::hear(std::uint32_t slot, const Told& told) {
+  const std::uint64_t view = told.views.installed().id;
+  for (Of& of : state_) of.told.erase(slot);
+  if (view < newest_) return {};
+  if (view > newest_) {
+    newest_ = view;
+    for (Of& of : state_) {
+      of.told.clear();
+      of.checked = trusted_;
+    }
   }
+  for (const LogSummary& one : told.logs) {
+    const std::optional<std::size_t> log = logs_.find(one.group);
+    if (!log || state_[*log].whole) continue;
+    state_[*log].told[slot] = one;
+    const std::uint64_t counts = counted(logs_.summary(*log), told.views.chain);
+    if (trusted_ || logs_.summary(*log).runs.empty() || counts >= logs_.writer(*log).next()) {
+      continue;
+    }
+    if (Result<void> done = cut_to(*log, counts); !done) return done;
+  }
+  return {};
 }
 
 void CatchUp::down(std::uint32_t slot) {
@@ -36,21 +60,28 @@ const LogSummary* CatchUp::best(std::size_t log, std::uint32_t& slot) const {
   return best;
 }
 
-// CU1. A log that is behind is no reason to cut this one.
-Result<void> CatchUp::cut(std::size_t log, const LogSummary& other) {
-  const std::uint64_t same = common(logs_.summary(log), other);
-  const std::uint64_t next = logs_.writer(log).next();
-  if (same >= std::min(next, other.next)) return {};
+Result<void> CatchUp::cut_to(std::size_t log, std::uint64_t seq) {
   const std::uint64_t first = logs_.writer(log).first();
-  if (same < first) {
+  if (seq < first) {
     return fail(ErrorCode::damaged,
                 "the log of group '" + logs_.group(log) + "' in " + logs_.directory(log) +
                     " begins with record " + std::to_string(first) + ", behind record " +
-                    std::to_string(same) +
+                    std::to_string(seq) +
                     ", from which on it is not that of the others; move the state directory away, "
                     "and start the node again");
   }
-  return logs_.cut_to(log, same);
+  return logs_.cut_to(log, seq);
+}
+
+// CU1, CU3. A log that is behind is no reason to cut this one; it says nothing of what comes later.
+Result<void> CatchUp::compare(std::size_t log, const LogSummary& other) {
+  const std::uint64_t same = common(logs_.summary(log), other);
+  const std::uint64_t next = logs_.writer(log).next();
+  if (logs_.summary(log).runs.empty() || next <= same) state_[log].checked = true;
+  if (same >= std::min(next, other.next)) return {};
+  if (Result<void> done = cut_to(log, same); !done) return done;
+  state_[log].checked = true;
+  return {};
 }
 
 Result<void> CatchUp::finish(std::size_t log) {
@@ -68,16 +99,20 @@ Result<std::optional<CatchUp::Question>> CatchUp::next() {
   for (std::size_t log = 0; log < state_.size(); ++log) {
     Of& of = state_[log];
     if (of.whole) continue;
-    if (of.begins && logs_.writer(log).next() >= *of.begins) {
+    std::uint32_t slot = 0;
+    const LogSummary* const other = best(log, slot);
+    if (other != nullptr && !of.checked) {
+      if (Result<void> done = compare(log, *other); !done) {
+        return std::unexpected(std::move(done.error()));
+      }
+    }
+    const bool is_right =
+        of.checked || (other != nullptr && of.begins && other->next >= *of.begins);
+    if (is_right && of.begins && logs_.writer(log).next() >= *of.begins) {
       if (Result<void> done = finish(log); !done) return std::unexpected(std::move(done.error()));
       continue;
     }
-    std::uint32_t slot = 0;
-    const LogSummary* const other = best(log, slot);
-    if (other == nullptr) continue;
-    if (Result<void> done = cut(log, *other); !done) {
-      return std::unexpected(std::move(done.error()));
-    }
+    if (other == nullptr || !of.checked) continue;
     // Nobody has what comes before: all that are here joined later.
     std::uint64_t from = logs_.writer(log).next();
     const std::uint64_t end = of.begins.value_or(std::numeric_limits<std::uint64_t>::max());
@@ -111,8 +146,14 @@ Result<void> CatchUp::take(std::uint32_t slot, const Records& records) {
   const Result<bool> appended =
       logs_.append(log, records.records, state_[log].begins.value_or(kAll), kAll);
   if (!appended) return std::unexpected(appended.error());
-  if (!*appended || logs_.writer(log).next() == before) {
+  // Else this log would be cut, and would fetch the same again, without end.
+  const auto told = state_[log].told.find(slot);
+  const std::uint64_t next = logs_.writer(log).next();
+  const bool as_told = told == state_[log].told.end() || common(logs_.summary(log), told->second) >=
+                                                             std::min(next, told->second.next);
+  if (!*appended || next == before || !as_told) {
     state_[log].told.erase(slot);
+    if (!as_told) state_[log].checked = false;
     trouble_ = "records of group '" + records.group + "' that came do not follow this node's";
     return {};
   }
@@ -125,9 +166,15 @@ bool CatchUp::has_all_told() const {
     if (state_[log].whole) continue;
     std::uint32_t slot = 0;
     const LogSummary* const other = best(log, slot);
-    if (other == nullptr || logs_.writer(log).next() < other->next) return false;
+    if (!state_[log].checked || other == nullptr) return false;
+    if (logs_.writer(log).next() < other->next) return false;
   }
   return !awaited_;
+}
+
+// Members admit a node in the view that follows theirs.
+bool CatchUp::is_checked(std::uint64_t view) const {
+  return newest_ + 1 >= view && std::ranges::all_of(state_, &Of::checked);
 }
 
 bool CatchUp::is_whole(std::size_t log) const { return state_[log].whole; }

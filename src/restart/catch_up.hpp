@@ -7,6 +7,9 @@
 ///       (Z11); what is cut stays in a file beside it.
 ///  CU2  A log is whole once it has exactly what comes before the number with which the group
 ///       begins for this node.
+///  CU3  What the log had before is compared with the log of a member of the newest view that this
+///       node has heard of, before anything is appended and before the log is whole. Members of
+///       older views may have records that a later cut has left out.
 /// Threads: one. Each call may block for as long as the disk does.
 #pragma once
 #include <cstdint>
@@ -25,8 +28,10 @@ class CatchUp {
   /// The logs, which others own, are this one's until each is whole.
   explicit CatchUp(NodeLogs& logs) : logs_(logs), state_(logs.size()) {}
 
-  /// A member says what its logs have.
-  void hear(std::uint32_t slot, const std::vector<LogSummary>& logs);
+  /// The logs are what a restart has made them: no member need confirm that (CU3).
+  void trust();
+  /// A member says what it has.
+  [[nodiscard]] Result<void> hear(std::uint32_t slot, const Told& told);
   void down(std::uint32_t slot);
 
   /// The group begins for this node with that number (CU2).
@@ -42,6 +47,8 @@ class CatchUp {
 
   /// The log has what members said last that they have.
   [[nodiscard]] bool has_all_told() const;
+  /// CU3 holds for all logs, for a node that is to enter that view.
+  [[nodiscard]] bool is_checked(std::uint64_t view) const;
   /// So many bytes of records were appended since the last call.
   [[nodiscard]] std::uint64_t appended() { return std::exchange(appended_, 0); }
   [[nodiscard]] bool is_whole(std::size_t log) const;
@@ -52,14 +59,18 @@ class CatchUp {
   struct Of {  // one log
     std::optional<std::uint64_t> begins{};
     bool whole = false;
+    bool checked = false;                        // CU3, for newest_
     std::map<std::uint32_t, LogSummary> told{};  // by the members that run
   };
   [[nodiscard]] const LogSummary* best(std::size_t log, std::uint32_t& slot) const;
-  [[nodiscard]] Result<void> cut(std::size_t log, const LogSummary& other);
+  [[nodiscard]] Result<void> cut_to(std::size_t log, std::uint64_t seq);
+  [[nodiscard]] Result<void> compare(std::size_t log, const LogSummary& other);
   [[nodiscard]] Result<void> finish(std::size_t log);
 
   NodeLogs& logs_;
   std::vector<Of> state_;
+  std::uint64_t newest_ = 0;  // the newest view that a member has told of
+  bool trusted_ = false;
   struct Awaited {
     std::uint32_t slot = 0;
     std::size_t log = 0;

@@ -113,7 +113,7 @@ void Recovery::receive(std::uint32_t slot, std::span<const std::byte> bytes) {
       break;
   }
   if (!catch_up_) return;
-  if (says_runs) catch_up_->hear(slot, up_[slot]->told->logs);
+  if (says_runs && !hear(slot)) return;
   if (const auto* const records = std::get_if<Records>(&*message)) {
     if (Result<void> taken = catch_up_->take(slot, *records); !taken) {
       return fail_with(taken.error());
@@ -150,7 +150,7 @@ bool Recovery::has_given_up(std::uint32_t slot) const {
   return founds_->has(slot) && !heard->runs;
 }
 
-// RC3. A new participant begins from what is on disk.
+// RY3. A new participant begins from what is on disk.
 void Recovery::begin_again() {
   if (stage_ != Stage::founds || error_) return;
   views_ = participant_->views();

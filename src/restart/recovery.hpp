@@ -11,16 +11,14 @@
 ///       somebody runs                       is admitted
 ///
 /// Invariants:
-///  RC1  A node without `views` founds nothing and has no vote (Z1). It adopts the founding of a
+///  RY1  A node without `views` founds nothing and has no vote (Z1). It adopts the founding of a
 ///       group, which is view 1, from another node only while all nodes are connected to it and
 ///       none of them has anything beyond that view: then no disk can have been lost.
-///  RC2  The Participant and CatchUp never have the logs at the same time.
-///  RC3  A node enters one view by itself in its life: the one that it founds, or the first in
-///  which
-///       it was admitted. Never one from which it began a restart (Z12).
-///  RC4  What a member that runs has accepted and installed is on disk before accept() and
-///  install()
-///       say so (Z2).
+///  RY2  The Participant and CatchUp never have the logs at the same time.
+///  RY3  A node enters one view by itself in its life: the one that it founds, or the first in
+///       which it was admitted. Never one from which it began a restart (Z12).
+///  RY4  What a member that runs has accepted and installed is on disk before accept() and
+///       install() say so (Z2).
 /// Threads: one. Each call may block for as long as the disk does.
 #pragma once
 #include <cstdint>
@@ -78,8 +76,8 @@ class Recovery {
   [[nodiscard]] Stage stage() const { return stage_; }
   /// Stage::founds: the view.
   [[nodiscard]] const std::optional<ViewRecord>& founds() const { return founds_; }
-  /// Stage::founds: the view cannot begin any more, for one of its members has gone: begin_again()
-  /// is to come, once the node cannot enter it.
+  /// Stage::founds: the view cannot begin any more, for one of its members has gone or has begun
+  /// again: begin_again() is to come, once the node cannot enter it.
   [[nodiscard]] bool founds_in_vain() const { return in_vain_; }
   void begin_again();
   /// Stage::joins: the logs are near those of the members, so the node may ask to be admitted.
@@ -90,7 +88,7 @@ class Recovery {
   [[nodiscard]] std::string why() const;
   [[nodiscard]] const Views& views() const;
 
-  // RC4. The node runs, or is about to.
+  // RY4. The node runs, or is about to.
   void accept(const Accepted& accepted);
   /// The next view, or the first.
   [[nodiscard]] Installed install(const ViewRecord& view);
@@ -123,6 +121,7 @@ class Recovery {
   void consider_adopting();
   // recovery_join.cpp
   void join();
+  [[nodiscard]] bool hear(std::uint32_t slot);
   void stop_joining();
   void ask_members();
   void go_on_catching_up();

@@ -47,7 +47,7 @@ bool Recovery::fits(std::uint32_t slot, const Told& told) {
   return false;
 }
 
-// RC1. Of several that were told that the group is new, the one in the lowest slot counts.
+// RY1. Of several that were told that the group is new, the one in the lowest slot counts.
 void Recovery::consider_adopting() {
   if (stage_ == Stage::back && !is_founding(views(), logs_.summaries())) return;
   if (up_.size() + 1 != options_.names.size()) return;

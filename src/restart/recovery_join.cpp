@@ -16,16 +16,24 @@ bool Recovery::somebody_runs() const {
   return std::ranges::any_of(up_, [](const auto& one) { return one.second && one.second->runs; });
 }
 
-// RC2.
+// RY2.
 void Recovery::join() {
   if (participant_) views_ = participant_->views();
   participant_.reset();
   stage_ = Stage::joins;
   catch_up_.emplace(logs_);
   for (const auto& [slot, heard] : up_) {
-    if (heard && heard->runs) catch_up_->hear(slot, heard->told->logs);
+    if (heard && heard->runs && !hear(slot)) return;
   }
   go_on_catching_up();
+}
+
+bool Recovery::hear(std::uint32_t slot) {
+  if (Result<void> heard = catch_up_->hear(slot, *up_[slot]->told); !heard) {
+    fail_with(heard.error());
+    return false;
+  }
+  return true;
 }
 
 void Recovery::stop_joining() {
@@ -67,7 +75,8 @@ void Recovery::ask_members() {
 }
 
 // The disk of a node that is about to join counts in the view that admits it, even if the node
-// stops before it has installed that view.
+// stops before it has installed that view. A node without `views` waits until the members have gone
+// on without it: with the disk that it has lost it may have been in later views than they tell of.
 void Recovery::prepare_to_join() {
   const Views* newest = nullptr;
   for (const auto& [slot, heard] : up_) {
@@ -75,7 +84,7 @@ void Recovery::prepare_to_join() {
     const Views& views = heard->told->views;
     if (newest == nullptr || views.installed().id > newest->installed().id) newest = &views;
   }
-  if (newest == nullptr) return;
+  if (newest == nullptr || (!views_ && newest->installed().has(slot_))) return;
   Views views = views_.value_or(Views{.node = options_.names[slot_],
                                       .nodes = options_.names,
                                       .origin = newest->origin,
@@ -92,13 +101,15 @@ Recovery::Installed Recovery::install(const ViewRecord& view) {
     if (view.id != founds_->id || in_vain_) return Installed::never;
     views_ = participant_->views();
     participant_.reset();
-    catch_up_.emplace(logs_);
+    catch_up_.emplace(logs_).trust();
     stage_ = Stage::runs;
     greet_all();
     return Installed::yes;
   }
-  if (!views_ || views_->promised.view == view.id) return Installed::never;  // RC3, Z12
+  if (!views_ || views_->promised.view == view.id) return Installed::never;  // RY3, Z12
   if (stage_ == Stage::runs && views_->installed().id >= view.id) return Installed::yes;
+  // CU3: what this node's log has must be right when others see it run.
+  if (stage_ == Stage::joins && !catch_up_->is_checked(view.id)) return Installed::not_yet;
   Views views = *views_;
   // Of a joiner: what members say may go further than what it has written down (NV1).
   for (const auto& [slot, heard] : up_) {

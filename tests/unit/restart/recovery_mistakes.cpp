@@ -1,0 +1,53 @@
+// What goes wrong on the way between a recovery and the rest of the world.
+#include <algorithm>
+
+#include "unit/restart/recovery_world.hpp"
+
+namespace tutti::restart::testing {
+namespace {
+
+Told* told_in(RestartMessage& message) {
+  if (auto* const hello = std::get_if<Hello>(&message)) return &hello->told;
+  if (auto* const runs = std::get_if<Runs>(&message)) return &runs->told;
+  return nullptr;
+}
+
+}  // namespace
+
+void RecoveryWorld::spoil_views(Views& views) const {
+  if (mistake_ == RecoveryMistake::forgets_promise) views.promised = {};
+}
+
+// False: it does not arrive.
+bool RecoveryWorld::spoil_message(Node& from, Node& to, RestartMessage& message) {
+  Told* const told = told_in(message);
+  if (mistake_ == RecoveryMistake::adopts_beyond_first && told != nullptr &&
+      told->views.installed().id > 1 && std::holds_alternative<Hello>(message)) {
+    message = Fresh{};
+    return true;
+  }
+  if (mistake_ == RecoveryMistake::keeps_tail && std::holds_alternative<Runs>(message)) {
+    for (LogSummary& log : told->logs) {
+      const LogSummary& mine = to.logs->summary(*to.logs->find(log.group));
+      log.next = std::max(log.next, mine.next);
+      if (!mine.runs.empty()) log.runs = mine.runs;
+    }
+  }
+  if (mistake_ != RecoveryMistake::promises_while_running) return true;
+  if (auto* const runs = std::get_if<Runs>(&message)) {
+    message = Hello{runs->told};
+  } else if (to.runs) {
+    const auto answer = [&](const RestartMessage& one) {
+      wire_[{to.slot, from.slot}].push_back(encode(one));
+    };
+    if (const auto* const prepare = std::get_if<Prepare>(&message)) {
+      Told mine{.views = to.recovery->views()};
+      for (std::size_t log = 0; log < groups_.size(); ++log) mine.logs.push_back(to.log_now(log));
+      answer(Promise{prepare->ballot, mine});
+    }
+    if (const auto* const propose = std::get_if<Propose>(&message)) answer(Accept{propose->ballot});
+  }
+  return true;
+}
+
+}  // namespace tutti::restart::testing

@@ -1,0 +1,102 @@
+// Thousands of small worlds, each from a seed. TUTTI_RESTART_SEEDS says how many, and
+// TUTTI_RESTART_FIRST which is the first; a seed that failed prints its story.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "unit/restart/recovery_world.hpp"
+
+namespace tutti::restart::testing {
+namespace {
+
+std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
+}
+
+// The address sanitizer makes each ten times as slow.
+#ifdef __SANITIZE_ADDRESS__
+constexpr std::uint64_t kSeedsUsually = 200;
+#else
+constexpr std::uint64_t kSeedsUsually = 1000;
+#endif
+
+TEST(RecoverySimulation, EveryPropertyHoldsForEverySeed) {
+  const std::uint64_t first = from_environment("TUTTI_RESTART_FIRST", 1);
+  const std::uint64_t seeds = from_environment("TUTTI_RESTART_SEEDS", kSeedsUsually);
+  RecoveryWorld::Counts all;
+  for (std::uint64_t seed = first; seed < first + seeds; ++seed) {
+    RecoveryWorld world(seed, RecoveryMistake::none);
+    world.run();
+    if (!world.wrong().empty()) {
+      RecoveryWorld again(seed, RecoveryMistake::none, true);
+      again.run();
+      FAIL() << "seed " << seed << ": " << world.wrong() << "\n" << again.story();
+    }
+    const RecoveryWorld::Counts counts = world.counts();
+    all.views += counts.views;
+    all.restarts += counts.restarts;
+    all.adoptions += counts.adoptions;
+    all.joins += counts.joins;
+    all.records_sent += counts.records_sent;
+    all.vain += counts.vain;
+    all.foundings += counts.foundings;
+    all.errors += counts.errors;
+    all.stuck += counts.stuck;
+  }
+  std::printf(
+      "%zu views, %zu restarts, %zu adoptions, %zu joins, %zu records sent, %zu in vain, %zu "
+      "foundings taken over, %zu errors, %zu without enough disks\n",
+      all.views, all.restarts, all.adoptions, all.joins, all.records_sent, all.vain, all.foundings,
+      all.errors, all.stuck);
+  // The worlds are worth something only if all this happens in them.
+  if (seeds < 1000) return;
+  EXPECT_GT(all.restarts, 3 * seeds);
+  EXPECT_GT(all.adoptions, seeds / 4);
+  EXPECT_GT(all.joins, seeds);
+  EXPECT_GT(all.records_sent, 5 * seeds);
+  EXPECT_GT(all.vain, seeds / 4);
+  EXPECT_GT(all.foundings, 2 * seeds);
+  EXPECT_GT(all.errors, seeds / 200);
+  EXPECT_LT(all.stuck, seeds / 4);
+}
+
+// A mistake, and a seed not long before one that shows it: few worlds show some of them. If the
+// worlds change, look for another seed from 1 on.
+struct PlantedInRecovery {
+  RecoveryMistake mistake;
+  std::uint64_t first = 1;
+};
+
+class RecoveryMistakes : public ::testing::TestWithParam<PlantedInRecovery> {};
+
+TEST_P(RecoveryMistakes, IsFoundInFewSeeds) {
+  const std::uint64_t seeds = from_environment("TUTTI_RESTART_SEEDS", 200);
+  std::string found;
+  const std::uint64_t first = from_environment("TUTTI_RESTART_FIRST", GetParam().first);
+  for (std::uint64_t seed = first; seed < first + seeds && found.empty(); ++seed) {
+    RecoveryWorld world(seed, GetParam().mistake, seeds == 1);
+    world.run();
+    found = world.wrong();
+    if (seeds == 1) std::printf("%s", world.story().c_str());
+    if (found.empty()) continue;
+    std::printf("seed %llu: %s\n", static_cast<unsigned long long>(seed), found.c_str());
+  }
+  EXPECT_NE(found, "");
+}
+
+using enum RecoveryMistake;
+INSTANTIATE_TEST_SUITE_P(
+    All, RecoveryMistakes,
+    ::testing::Values(PlantedInRecovery{adopts_while_away}, PlantedInRecovery{adopts_beyond_first},
+                      PlantedInRecovery{lost_disk_votes}, PlantedInRecovery{keeps_tail, 201},
+                      PlantedInRecovery{counts_before_whole, 2501},
+                      PlantedInRecovery{installs_unsaved}, PlantedInRecovery{accepts_unsaved},
+                      PlantedInRecovery{promises_unsaved},
+                      PlantedInRecovery{forgets_promise, 17201},
+                      PlantedInRecovery{may_join_unsaved}, PlantedInRecovery{not_held_back},
+                      PlantedInRecovery{ignores_vain}, PlantedInRecovery{promises_while_running}));
+
+}  // namespace
+}  // namespace tutti::restart::testing

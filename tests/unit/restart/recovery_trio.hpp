@@ -1,0 +1,168 @@
+/// \file recovery_trio.hpp
+/// Nodes a, b, c, each with a Recovery and a disk in memory; what they say arrives in the order of
+/// sending, when a test says so.
+#pragma once
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "log/writer.hpp"
+#include "restart/recovery.hpp"
+#include "support/sim_disk.hpp"
+#include "unit/restart/some_views.hpp"
+
+namespace tutti::restart::testing {
+
+class RecoveryTrio {
+ public:
+  struct Member final : RestartTransport, RecoveryOwner {
+    void send(std::uint32_t to, std::vector<std::byte> bytes) override {
+      if (trio->links.contains(std::minmax(slot, to))) {
+        trio->wire.push_back({slot, to, std::move(bytes)});
+      }
+    }
+    LogSummary log_now(std::size_t /*log*/) override {
+      auto now = summarize(disk, "/s/log", "log");
+      EXPECT_TRUE(now);
+      return now ? *now : LogSummary{.group = "log"};
+    }
+    void whole(std::size_t log, const LogSummary& summary) override {
+      EXPECT_EQ(log, 0U);
+      EXPECT_FALSE(whole_at);
+      EXPECT_EQ(summary.next, writer->next());
+      whole_at = summary.next;
+    }
+    [[nodiscard]] std::optional<Views> on_disk() const {
+      const auto left = disk.after_power_loss(tutti::testing::SimDisk::kNothingKept);
+      const auto views = ViewsFile(*left, "/s").load();
+      EXPECT_TRUE(views);
+      return views ? *views : std::nullopt;
+    }
+    void lose_disk() {
+      std::destroy_at(&disk);
+      std::construct_at(&disk);
+    }
+    // As a member that runs.
+    void append(std::uint64_t count, std::uint64_t view) {
+      log::Batch batch;
+      const std::vector<std::byte> data(10);
+      for (std::uint64_t i = 0; i < count; ++i) {
+        batch.add({.seq = writer->next() + i, .view = view, .data = data});
+      }
+      ASSERT_TRUE(writer->write(batch));
+      if (recovery) recovery->logs_grew();
+    }
+
+    RecoveryTrio* trio = nullptr;
+    std::uint32_t slot = 0;
+    tutti::testing::SimDisk disk{};
+    std::unique_ptr<ViewsFile> file{};
+    std::unique_ptr<log::Writer> writer{};
+    std::unique_ptr<NodeLogs> logs{};
+    std::unique_ptr<Recovery> recovery{};
+    std::optional<std::uint64_t> whole_at{};
+  };
+  struct Sent {
+    std::uint32_t from = 0, to = 0;
+    std::vector<std::byte> bytes{};
+  };
+
+  /// The node's log gets a record of each of these views, if it has none yet. Connected to nobody.
+  void start(std::uint32_t slot, const std::optional<Views>& views,
+             const std::vector<std::uint64_t>& log = {}) {
+    Member& one = members[slot];
+    one.trio = this;
+    one.slot = slot;
+    ASSERT_TRUE(one.disk.make_directory("/s"));
+    one.file = std::make_unique<ViewsFile>(one.disk, "/s");
+    if (views) {
+      ASSERT_TRUE(one.file->save(*views));
+    }
+    auto writer = log::Writer::open(one.disk, "/s/log", {.node = names[slot], .group = "log"},
+                                    {.segment_bytes = 8192});
+    ASSERT_TRUE(writer);
+    one.writer = std::move(*writer);
+    for (const std::uint64_t view : log) one.append(1, view);
+    one.logs = std::make_unique<NodeLogs>(
+        one.disk, std::vector<GroupLog>{{.group = "log", .writer = one.writer.get()}});
+    ASSERT_TRUE(one.logs->load());
+    one.recovery = std::make_unique<Recovery>(
+        *one.file, *one.logs, one, one,
+        RecoveryOptions{.slot = slot, .names = names, .views = views, .piece_bytes = 200});
+    one.recovery->start();
+  }
+  /// All that are started.
+  void connect_all() {
+    for (std::uint32_t one = 0; one < 3; ++one) {
+      for (std::uint32_t other = one + 1; other < 3; ++other) connect(one, other);
+    }
+  }
+  void connect(std::uint32_t one, std::uint32_t other) {
+    if (!members[one].recovery || !members[other].recovery) return;
+    if (!links.insert(std::minmax(one, other)).second) return;
+    members[one].recovery->up(other);
+    members[other].recovery->up(one);
+  }
+  void stop(std::uint32_t slot) {
+    members[slot].recovery.reset();
+    members[slot].logs.reset();
+    members[slot].writer.reset();
+    members[slot].whole_at.reset();
+    for (std::uint32_t other = 0; other < 3; ++other) disconnect(slot, other);
+  }
+  void disconnect(std::uint32_t one, std::uint32_t other) {
+    if (one == other || links.erase(std::minmax(one, other)) == 0) return;
+    std::erase_if(wire, [&](const Sent& sent) {
+      return std::minmax(sent.from, sent.to) == std::minmax(one, other);
+    });
+    if (members[one].recovery) members[one].recovery->down(other);
+    if (members[other].recovery) members[other].recovery->down(one);
+  }
+  void deliver() {
+    for (int said = 0; !wire.empty(); ++said) {
+      ASSERT_LT(said, 10000) << "they talk without end";
+      const Sent sent = std::move(wire.front());
+      wire.pop_front();
+      members[sent.to].recovery->receive(sent.from, sent.bytes);
+    }
+  }
+  void tick() {
+    for (Member& one : members) {
+      if (one.recovery) one.recovery->tick();
+      deliver();
+    }
+  }
+  void say(std::uint32_t from, std::uint32_t to, const RestartMessage& message) {
+    members[to].recovery->receive(from, encode(message));
+  }
+  /// The nodes found what a restart has decided, and run in it.
+  void found(const std::vector<std::uint32_t>& slots) {
+    for (const std::uint32_t slot : slots) {
+      ASSERT_TRUE(at(slot).founds()) << at(slot).why();
+      const ViewRecord view = *at(slot).founds();
+      ASSERT_EQ(at(slot).install(view), Recovery::Installed::yes);
+      at(slot).begin(0, *view.first_of("log"));
+    }
+    deliver();
+  }
+  /// A joiner enters the view.
+  void enter(std::uint32_t slot, const ViewRecord& view) {
+    ASSERT_EQ(at(slot).install(view), Recovery::Installed::yes);
+    at(slot).begin(0, *view.first_of("log"));
+    deliver();
+  }
+  Recovery& at(std::uint32_t slot) { return *members[slot].recovery; }
+
+  const Names names{"a", "b", "c"};
+  Member members[3];
+  std::set<std::pair<std::uint32_t, std::uint32_t>> links{};
+  std::deque<Sent> wire{};
+};
+
+}  // namespace tutti::restart::testing

@@ -1,0 +1,238 @@
+/// \file recovery_world.hpp
+/// Nodes with simulated disks, each with a restart::Recovery (the real thing) from its start to its
+/// end, and a running group as plain as that of world.hpp, which asks the recovery what a real node
+/// asks. A seed chooses what happens. After each step the properties of docs/restart-model.md and
+/// RY1 are checked.
+///
+/// A node has *incarnations*, one at a time: one that only joins, or one that founds the view that
+/// a restart has decided. The incarnation that enters a view is the node's last.
+#pragma once
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/prng.hpp"
+#include "log/writer.hpp"
+#include "restart/recovery.hpp"
+#include "support/sim_disk.hpp"
+#include "unit/restart/world.hpp"
+
+namespace tutti::restart::testing {
+
+/// What a node, or the wire that it speaks through, does wrong.
+enum class RecoveryMistake : std::uint8_t {
+  none,
+  adopts_while_away,       ///< nodes that are away are taken to be fresh
+  adopts_beyond_first,     ///< nodes that have got beyond view 1 are taken to be fresh
+  lost_disk_votes,         ///< a node without `views` takes view 1 for its own
+  keeps_tail,              ///< a joiner does not cut what the others do not have
+  counts_before_whole,     ///< a log counts as persisted before it is whole
+  installs_unsaved,        ///< install() does not write
+  accepts_unsaved,         ///< accept() does not write
+  promises_unsaved,        ///< a promise is not written
+  forgets_promise,         ///< a start forgets what was promised
+  may_join_unsaved,        ///< a node may be admitted before its `views` say so
+  not_held_back,           ///< nodes are admitted that may not join
+  ignores_vain,            ///< a founding in vain is not given up
+  promises_while_running,  ///< members take part in a restart
+};
+
+class RecoveryWorld {
+ public:
+  /// `traces`: story() has the messages, too.
+  RecoveryWorld(std::uint64_t seed, RecoveryMistake mistake, bool traces = false);
+  ~RecoveryWorld();
+  RecoveryWorld(const RecoveryWorld&) = delete;
+  RecoveryWorld& operator=(const RecoveryWorld&) = delete;
+
+  /// All of it: the steps, then all nodes are started and nothing fails any more.
+  void run();
+  /// The first property that did not hold, with what was seen; empty if all did.
+  [[nodiscard]] const std::string& wrong() const { return wrong_; }
+  /// What happened, newest last.
+  [[nodiscard]] std::string story() const;
+
+  struct Counts {
+    std::size_t views = 0, restarts = 0, adoptions = 0, joins = 0, records_sent = 0, vain = 0,
+                foundings = 0, errors = 0, stuck = 0;
+  };
+  [[nodiscard]] Counts counts() const;
+
+ private:
+  struct Crash {};  // thrown out of an operation of the disk
+  class Wire;
+  struct Incarnation {
+    std::uint64_t number = 0;
+    std::optional<ViewRecord> founds{};
+  };
+  struct Log {  // of a group, of a member
+    std::optional<std::uint64_t> begins{};
+    bool told = false;    // begin() was called
+    bool handed = false;  // whole() was
+    std::uint64_t written = 0;
+    LogSummary summary{};
+  };
+  class Node final : public RecoveryOwner {
+   public:
+    LogSummary log_now(std::size_t log) override { return logs_of[groups->at(log)].summary; }
+    void whole(std::size_t log, const LogSummary& summary) override;
+
+    RecoveryWorld* world = nullptr;
+    const std::vector<std::string>* groups = nullptr;
+    std::uint32_t slot = 0;
+    bool bootstraps = false;  // it is started so, if its disk is new
+    bool had_voted = false;   // with a disk that it has lost
+    std::unique_ptr<tutti::testing::SimDisk> disk{};
+    std::unique_ptr<ViewsFile> file{};
+    std::map<std::string, std::unique_ptr<log::Writer>> writers{};
+    std::unique_ptr<NodeLogs> logs{};
+    std::unique_ptr<Recovery> recovery{};
+    std::vector<ViewRecord> saved{};             // views, of which the checks do not know yet
+    std::optional<std::uint64_t> crash_after{};  // so many operations
+    std::optional<Incarnation> incarnation{};
+    bool vain = false;  // the incarnation was told that it may never enter
+    // In a view.
+    bool runs = false;
+    ViewRecord view{};
+    Sequences has{};  // what it has received
+    std::map<std::string, Log> logs_of{};
+    std::optional<std::uint32_t> boss{};  // it has promised to that leader, and is wedged
+    std::uint64_t vow = 0;                // the ballot
+    bool shown = false;                   // its acceptance in that ballot
+    std::optional<Accepted> accepted{};
+    std::optional<Proposed> proposed{};  // as a leader
+  };
+  struct Weights {
+    std::uint64_t all_stop = 0, crash = 0, crash_at_disk = 0, lose_disk = 0, start = 0, connect = 0,
+                  disconnect = 0, tick = 0, deliver = 0, turn = 0;
+  };
+  using Who = std::map<std::uint32_t, std::uint64_t>;  // incarnations, by slot
+  struct Known {                                       // a proposal of members that ran
+    Proposed proposal{};
+    Sequences cut{};
+    Who who{};
+  };
+
+  // recovery_world.cpp
+  void holds(bool property, const char* name, const std::string& what);
+  void note(const std::string& what) { notes_.push_back(what); }
+  [[nodiscard]] Weights some_weights();
+  void step();
+  void open(Node& node);
+  void start(Node& node);
+  void stop(Node& node);
+  void crash(Node& node);
+  void lose_disk(Node& node);
+  void connect(std::uint32_t one, std::uint32_t other);
+  void disconnect(std::uint32_t one, std::uint32_t other);
+  bool deliver_one();
+  template <class Do>
+  void at(Node& node, Do&& what);
+  [[nodiscard]] Node& some_node() { return nodes_[random_.below(nodes_.size())]; }
+
+  // recovery_mistakes.cpp
+  void spoil_views(Views& views) const;
+  [[nodiscard]] bool spoil_message(Node& from, Node& to, RestartMessage& message);
+  template <class Do>
+  void unsaved(Node& node, RecoveryMistake mistake, Do&& what);
+
+  // recovery_world_checks.cpp
+  void look_at(Node& node);
+  void look_at_views(Node& node, const Views& views);
+  void look_at_error(Node& node);
+  void decide(const Proposed& proposal, const Sequences& cut);
+  [[nodiscard]] const Sequences* cut_of(std::uint64_t view) const;
+  [[nodiscard]] Sequences cut_at(const Proposed& proposal, const Node& node);
+  [[nodiscard]] Sequence read_log(const Node& node, const std::string& group);
+  void settle(bool all_stop);
+  [[nodiscard]] bool is_settled();
+  [[nodiscard]] std::string why() const;
+  [[nodiscard]] std::optional<Views> synced(const Node& node) const;
+
+  // recovery_world_nodes.cpp
+  void turn(Node& node);
+  void incarnate(Node& node);
+  void found_together(Node& node);
+  void come_in(Node& node);
+  void install_first(Node& node, const ViewRecord& view);
+  void enter(Node& node, const ViewRecord& view, const Sequences& cut);
+  [[nodiscard]] bool named(const Node& node, std::uint64_t view) const;
+  [[nodiscard]] bool is_admissible(const Node& node, const ViewRecord& view) const;
+
+  // recovery_world_runs.cpp
+  void run_step(Node& node, std::uint64_t kind);
+  void begin_logs(Node& node);
+  void receive(Node& node);
+  void write(Node& node);
+  void see(const ViewRecord& view);
+  void confirm_view(Node& node);
+  void change(Node& node);
+  void propose(Node& node, const std::vector<Node*>& all, const std::vector<Node*>& joiners);
+  void accept(Node& node);
+  void try_decide(Node& node);
+  void hear(Node& node);
+  [[nodiscard]] std::vector<Node*> together(const ViewRecord& view);
+  [[nodiscard]] const Known* known(const Proposed& proposal) const;
+
+  Prng random_;
+  Weights weights_{};
+  const RecoveryMistake mistake_;
+  const bool traces_;
+  std::vector<std::string> groups_{};
+  std::deque<Node> nodes_{};
+  Names names_{};
+  std::set<std::pair<std::uint32_t, std::uint32_t>> links_{};
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::deque<std::vector<std::byte>>> wire_{};
+  std::vector<std::unique_ptr<Wire>> wires_{};
+  std::vector<Known> proposals_{};
+  std::vector<Proposed> accepted_{};  // by anybody
+  std::vector<Proposed> decided_{};
+  std::vector<Sequences> cuts_{};       // of decided_
+  std::map<std::uint64_t, Who> who_{};  // of the views that were founded or decided by members
+  Sequences durable_{};
+  std::uint64_t losses_ = 0;
+  std::uint64_t salt_ = 0;
+  std::uint64_t origins_ = 0;
+  std::uint64_t incarnations_ = 0;
+  std::set<std::uint32_t> slow_{};  // these seldom write
+  std::set<std::uint32_t> away_{};  // these are not started
+  bool calm_ = false;
+  Counts counts_{};
+  std::vector<std::string> notes_{};
+  std::string wrong_{};
+};
+
+[[nodiscard]] std::optional<Views> views_on(const tutti::testing::SimDisk& disk);
+
+// Calls of a node end where its disk, in which it may be, loses its power.
+template <class Do>
+void RecoveryWorld::at(Node& node, Do&& what) {
+  try {
+    what();
+  } catch (const Crash&) {
+    note(names_[node.slot] + " crashes at its disk");
+    crash(node);
+    return;
+  }
+  look_at(node);
+}
+
+// With that mistake, what is done leaves the file `views` as it was.
+template <class Do>
+void RecoveryWorld::unsaved(Node& node, RecoveryMistake mistake, Do&& what) {
+  if (mistake_ != mistake) return what();
+  const std::string path = node.file->path();
+  const bool there = node.disk->has(path);
+  const std::vector<std::byte> before =
+      there ? node.disk->contents(path) : std::vector<std::byte>{};
+  what();
+  there ? node.disk->put(path, before) : node.disk->erase(path);
+}
+
+}  // namespace tutti::restart::testing
