@@ -1,5 +1,6 @@
 /// \file message.hpp
-/// A delivered message, in place in the sender's ring buffer: no copy is made for the receiver.
+/// A delivered message, in place in the sender's ring buffer: no copy is made for the receiver. Or
+/// one from the log of a group that is logged (GroupOptions::deliver_from), in memory of the node.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -36,9 +37,10 @@ struct Message {
   const std::byte* data;  ///< aligned to GroupOptions::alignment
   std::uint32_t size;     ///< in bytes, may be 0
   MemberIndex sender;     ///< in Group::members()
-  Ticket ticket;          ///< what this member's commit() returned; 0 if another member sent it;
-                          ///< kTickTicket if no application did
-  std::uint64_t view;     ///< the view in which it is delivered, see ViewChange::view
+  Ticket ticket;          ///< what this member's commit() returned; 0 if another member sent it, or
+                          ///< if it comes from the log; kTickTicket if no application sent it
+  std::uint64_t view;     ///< the view in which it is delivered, see ViewChange::view; of one that
+                          ///< comes from the log the view in which it was
 
   [[nodiscard]] std::span<const std::byte> bytes() const { return {data, size}; }
   /// The T that was sent with Group::emplace, in place; null of a tick, if the size is another

@@ -61,7 +61,6 @@ class Replicated {
     options.load_state = [core](const StatePiece& piece) { return core->load(piece); };
     Result<Group> group = node.join(std::move(options));
     if (!group) return std::unexpected(std::move(group.error()));
-    core->own = group->own_index();
     core->query_name = "a query of group '" + group->name() + "'";
     return Replicated(std::move(core), *group);
   }
@@ -145,7 +144,7 @@ class Replicated {
             Command::decode(message.bytes().subspan(sizeof number));
         if (!command) continue;
         Reply reply = machine.apply(*command);
-        if (message.sender != own) continue;
+        if (message.ticket == Ticket{}) continue;  // nobody waits here: another's, or of the log
         const std::lock_guard replies_lock(replies_mutex);
         if (const auto at = replies.find(number); at != replies.end()) {
           at->second = std::move(reply);
@@ -168,7 +167,6 @@ class Replicated {
       return machine.load(piece);
     }
 
-    MemberIndex own;
     std::string query_name;  // in errors
     mutable detail::ReadersAndWriter machine_mutex;
     T machine;

@@ -36,7 +36,7 @@ class NodeDisk {
   /// The view that the next incarnation founds; nothing: it only joins.
   [[nodiscard]] std::optional<RestartView> begin_incarnation();
   /// The incarnation, which is in no view, is to give way to another one: it will come into none
-  /// (restart::Recovery, RC3).
+  /// (restart::Recovery, RY3).
   [[nodiscard]] bool has_news() const;
   /// The incarnation came into no view, and is gone.
   void end_incarnation();

@@ -179,6 +179,7 @@ Result<void> check_logged(const GroupOptions& group) {
     return bad(
         "level 'durable' needs logged = true: a message is delivered once it is in all logs");
   }
+  if (group.deliver_from != 0 && !group.logged) return bad("deliver_from needs logged = true");
   if (!group.logged || group.level == Level::atomic || group.level == Level::durable) return {};
   return bad("logged goes with level 'atomic' or 'durable', not " +
              in_quotes(to_string(group.level)) +

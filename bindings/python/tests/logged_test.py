@@ -28,6 +28,7 @@ def test_messages_are_in_all_logs_before_they_are_delivered(tmp_path):
             assert statistics.persisted == 2
             assert statistics.persist.items == 2
             assert statistics.logged_bytes > 10
+            assert statistics.replayed == 0, "the logs were empty"
     for name in "ab":
         segments = list((tmp_path / name / "log").iterdir())
         assert any(b"hello" in file.read_bytes() for file in segments)
@@ -56,6 +57,8 @@ def test_a_durable_group_is_logged_and_a_logged_group_has_a_folder(tmp_path):
     with tutti.Node("a", addresses("a"), state_dir=str(tmp_path)) as node:
         with pytest.raises(tutti.InvalidArgument, match="needs logged"):
             node.join("log", level="durable")
+        with pytest.raises(tutti.InvalidArgument, match="deliver_from needs logged"):
+            node.join("log", deliver_from=7)
         with pytest.raises(TypeError, match="logged"):
             node.join("log", logged="yes")
     with tutti.Node("a", addresses("a")) as node:

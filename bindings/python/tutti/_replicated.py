@@ -128,7 +128,6 @@ class Replicated(Generic[Machine]):
             self._machine.load(state)
 
     def _run(self) -> None:
-        own = self.group.own_index
         try:
             for batch in self.group:
                 with batch:
@@ -136,7 +135,7 @@ class Replicated(Generic[Machine]):
                         if message.tick is not None:
                             self._tick(message.tick)
                         else:
-                            self._deliver(bytes(message), message.sender == own)
+                            self._deliver(bytes(message), message.ticket != 0)
             self._end(Complete(ErrorCode.complete, f"group {self.group.name!r} is complete"))
         except Error as error:
             self._end(error)
@@ -149,7 +148,7 @@ class Replicated(Generic[Machine]):
         if len(data) < _NUMBER.size:
             return  # not sent by execute()
         future = None
-        if own:
+        if own:  # sent by this process: numbers of earlier runs, in the log, are others
             with self._pending_lock:
                 future = self._pending.pop(_NUMBER.unpack_from(data)[0], None)
         if future is not None and not future.set_running_or_notify_cancel():

@@ -113,6 +113,8 @@ typedef struct tutti_group_options {
   /** Of a replicated machine alone, which has no on_delivery: as tutti::TakesTicks. May be NULL. */
   void (*on_tick)(uint64_t time_ns, void* user);
   int32_t logged; /**< 0 or 1; then the node has a state_dir */
+  /** With `logged`: what is in the log from this number on is delivered first; 0: all. */
+  uint64_t deliver_from;
 } tutti_group_options_t;
 
 /** `size`: sizeof of the struct as the program knows it. 0, or TUTTI_E_INVALID_ARGUMENT if options

@@ -44,13 +44,15 @@ class CLogged : public ::testing::Test {
     options.bootstrap = bootstrap;
     ASSERT_EQ(tutti_node_create(&options, &node_, &error_), 0) << error_.message;
   }
-  [[nodiscard]] int join(int level, int logged) {
+  [[nodiscard]] int join(int level, int logged, std::uint64_t deliver_from = 0) {
     tutti_group_options_t options;
     EXPECT_EQ(tutti_group_options_init(&options, sizeof options), 0);
     EXPECT_EQ(options.logged, 0);
+    EXPECT_EQ(options.deliver_from, 0U);
     options.name = "log";
     options.level = level;
     options.logged = logged;
+    options.deliver_from = deliver_from;
     return tutti_node_join(node_, &options, &group_, &error_);
   }
 
@@ -76,6 +78,7 @@ TEST_F(CLogged, HasOnDiskWhatIsDeliveredAtDurable) {
   ASSERT_EQ(tutti_group_get_statistics(group_, &statistics), 0);
   EXPECT_EQ(statistics.persisted, 1U);
   EXPECT_GT(statistics.logged_bytes, 5U);
+  EXPECT_EQ(statistics.replayed, 0U) << "the log was empty";
   ASSERT_EQ(tutti_node_stop(node_, kLongEnough, &error_), 0) << error_.message;
   const auto disk = tutti::log::posix_disk();
   const auto reading = tutti::log::read_log(*disk, state_dir_ + "/log");
@@ -89,6 +92,8 @@ TEST_F(CLogged, NeedsAFolderAndThatItIsLogged) {
   EXPECT_THAT(error_.message, HasSubstr("state_dir"));
   EXPECT_EQ(join(TUTTI_LEVEL_DURABLE, 0), TUTTI_E_INVALID_ARGUMENT);
   EXPECT_THAT(error_.message, HasSubstr("needs logged"));
+  EXPECT_EQ(join(TUTTI_LEVEL_ATOMIC, 0, 7), TUTTI_E_INVALID_ARGUMENT);
+  EXPECT_THAT(error_.message, HasSubstr("deliver_from needs logged"));
 }
 
 TEST_F(CLogged, IsFoundedOnce) {

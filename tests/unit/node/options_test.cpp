@@ -277,8 +277,11 @@ TEST(Options, LevelAndOrderMustMakeSense) {
   EXPECT_EQ(group_error([](auto& g) {
               g.level = Level::durable;
               g.logged = true;
+              g.deliver_from = ~0ULL;
             }),
             "accepted");
+  EXPECT_THAT(group_error([](auto& g) { g.deliver_from = 1; }),
+              HasSubstr("deliver_from needs logged"));
 }
 
 TEST(Options, WindowsOfATokenRingMustMakeSenseTogether) {
