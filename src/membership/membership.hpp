@@ -192,12 +192,8 @@ class Membership final : public Stepped, private AgreementQuestions {
   [[nodiscard]] bool is_sensible_first(const Proposal& proposal) const;
   [[nodiscard]] bool is_kept(const Proposal& proposal, Rank ballot) override;
   /// Of the view that follows view 0, if this node founds it.
-  [[nodiscard]] std::uint64_t first_view() const {
-    return options_.restarts ? options_.restarts->id : kFirstView;
-  }
-  [[nodiscard]] bool joins_in(const View& next) const {
-    return view().id == 0 && next.id != first_view();
-  }
+  [[nodiscard]] std::uint64_t first_view() const;
+  [[nodiscard]] bool joins_in(const View& next) const;
   [[nodiscard]] std::uint64_t first_seq_in(const Proposal& decision, std::size_t group) const;
   [[nodiscard]] bool is_install_kept(const Proposal& decision) const;
   void tell_confirmed();

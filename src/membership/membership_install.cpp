@@ -99,6 +99,16 @@ bool Membership<Memory>::apply_decision(Effects& effects) {
   return true;
 }
 
+template <class Memory>
+std::uint64_t Membership<Memory>::first_view() const {
+  return options_.restarts ? options_.restarts->id : kFirstView;
+}
+
+template <class Memory>
+bool Membership<Memory>::joins_in(const View& next) const {
+  return view().id == 0 && next.id != first_view();
+}
+
 // Of the next view. Members that were in the view before have counted, the others are told.
 template <class Memory>
 std::uint64_t Membership<Memory>::first_seq_in(const Proposal& decision, std::size_t group) const {

@@ -1,6 +1,7 @@
 /// \file disk_log_test.cpp
-/// DiskLog on a disk in memory: what of it is persisted and when, that it leaves
-/// the log to the node's recovery until that has brought it up (DL4), and that it keeps nothing that was not as it was sent (FO4).
+/// DiskLog on a disk in memory: what of it is persisted and when, that it leaves the log to the
+/// node's recovery until that has brought it up (DL4), and that it keeps nothing that was not as it
+/// was sent (FO4).
 #include "node/disk_log.hpp"
 
 #include <gtest/gtest.h>
