@@ -18,13 +18,13 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-struct Case {
+struct RestartCase {
   FabricChoice fabric;
   Order order;
   Level level;
 };
 
-class Restarts : public ::testing::TestWithParam<Case> {
+class Restarts : public ::testing::TestWithParam<RestartCase> {
  protected:
   Restarts() {
     std::string pattern =
@@ -74,10 +74,10 @@ class Restarts : public ::testing::TestWithParam<Case> {
 
 INSTANTIATE_TEST_SUITE_P(
     Of, Restarts,
-    ::testing::Values(Case{FabricChoice::shm, Order::round_robin, Level::durable},
-                      Case{FabricChoice::tcp, Order::round_robin, Level::atomic},
-                      Case{FabricChoice::shm, Order::token_ring, Level::durable},
-                      Case{FabricChoice::tcp, Order::lcr, Level::durable}),
+    ::testing::Values(RestartCase{FabricChoice::shm, Order::round_robin, Level::durable},
+                      RestartCase{FabricChoice::tcp, Order::round_robin, Level::atomic},
+                      RestartCase{FabricChoice::shm, Order::token_ring, Level::durable},
+                      RestartCase{FabricChoice::tcp, Order::lcr, Level::durable}),
     [](const auto& each) {
       return std::string(to_string(each.param.fabric)) + "_" +
              std::string(to_string(each.param.order)) + "_" +
