@@ -56,6 +56,13 @@ class RestartTest(SystemTest):
     def wait_for_output(self, members, size):
         self.wait_for(members, lambda m: m.output_size() > size, f"{size} bytes printed by all")
 
+    def wait_for_life(self, members, life):
+        """All have printed something that each of the members has sent in that life."""
+        def has_all(member):
+            output = member.output()
+            return all(b"%s.%d says" % (name.encode(), life) in output for name in NAMES)
+        self.wait_for(members, has_all, f"messages of life {life}")
+
     def kill(self, members):
         for member in members:
             member.kill()
@@ -105,13 +112,13 @@ class AllMembersAreKilled(RestartTest):
                 known = b""
                 for life in (1, 2):
                     members = self.start_all(life)
-                    self.wait_for_output(members, len(known) + 10_000)
+                    self.wait_for_life(members, life)
                     self.kill(members)
                     now = self.longest(members)
                     self.assertTrue(now.startswith(known), "a durable message is lost")
                     known = now
                 members = self.start_all(3)
-                self.wait_for_output(members, len(known) + 10_000)
+                self.wait_for_life(members, 3)
                 self.finish(members)
                 for member in members:
                     self.assertEqual(member.output(), members[0].output())
@@ -185,15 +192,30 @@ class OneMemberIsKilled(RestartTest):
 
 
 class WrongFolders(RestartTest):
-    def test_of_another_founding(self):
+    def test_bootstrap_at_two_nodes_does_no_harm(self):
         self.expect_founded()
         done = self.bootstrap("c")
         self.assertEqual(done.returncode, 0, done.stderr)
-        members = [self.start(name) for name in NAMES]
-        wait_until(lambda: any("founded another time" in m.said() for m in members),
-                   "one says that they do not belong together")
-        for member in members:
-            self.assertEqual(member.output_size(), 0)
+        members = self.start_all(1)
+        self.wait_for_life(members, 1)
+        self.finish(members)
+
+    def test_of_a_founding_beside_the_group(self):
+        self.expect_founded()
+        members = self.start_all(1)
+        self.wait_for_life(members, 1)
+        self.kill(members)
+        shutil.rmtree(self.state_of("c"))
+        done = self.bootstrap("c")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        a, b, c = self.start_all(2)
+        self.assertNotEqual(c.wait(), 0)
+        self.assertIn("has been in one already", c.said())
+        shutil.rmtree(self.state_of("c"))
+        c = self.start("c")
+        self.feed(c, 2)
+        self.wait_for_life([a, b, c], 2)
+        self.finish([a, b, c])
 
     def test_that_two_nodes_use(self):
         self.expect_founded()
