@@ -13,6 +13,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <cerrno>
 #include <charconv>
 #include <chrono>
 #include <cstdio>
@@ -31,6 +33,8 @@
 namespace {
 
 using namespace std::chrono_literals;
+
+constexpr int kClientsMax = 1000;  // each has a thread and a descriptor
 
 struct Store {
   struct Command {
@@ -189,16 +193,27 @@ int listen_for_clients(std::uint16_t port, const tutti::Node& node,
     return complain_of("cannot listen for clients");
   }
   std::cout << "ready" << std::endl;
+  std::atomic<int> clients{0};
   while (!node.failure()) {
     const int client = ::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
-    if (client < 0) continue;
+    if (client < 0) {
+      if (errno != EAGAIN && errno != EINTR) std::this_thread::sleep_for(50ms);  // no descriptor
+      continue;
+    }
+    if (clients.fetch_add(1) >= kClientsMax) {
+      --clients;
+      ::close(client);
+      continue;
+    }
     try {
-      std::thread([client, &node, &store] {
+      std::thread([client, &node, &store, &clients] {
         talk(client, node, store);
         ::close(client);
+        --clients;
       }).detach();  // until the process ends
     } catch (const std::system_error&) {
       ::close(client);
+      --clients;
     }
   }
   complain(*node.failure());
@@ -233,12 +248,14 @@ std::optional<Arguments> arguments_from(int argc, char** argv) {
       out.join = true;
     } else if (word == "--bootstrap") {
       out.bootstrap = true;
-    } else if (word == "--state-dir" && !value.empty()) {
+    } else if (word == "--state-dir" && !value.empty() && !value.starts_with("--")) {
       out.state_dir = value;
       ++i;
     } else if (word == "--listen") {
       const auto read = std::from_chars(value.data(), value.data() + value.size(), out.port);
-      if (read.ec != std::errc() || read.ptr != value.data() + value.size()) return {};
+      if (read.ec != std::errc() || read.ptr != value.data() + value.size() || out.port == 0) {
+        return {};
+      }
       ++i;
     } else {
       return {};

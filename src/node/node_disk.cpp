@@ -36,18 +36,18 @@ Result<std::unique_ptr<NodeDisk>> NodeDisk::open(const NodeOptions& node,
 
 std::optional<RestartView> NodeDisk::begin_incarnation() {
   std::optional<RestartView> founds = restart_->progress().founds;
-  founds_ = founds.has_value();
+  founds_ = founds ? founds->id : 0;
   return founds;
 }
 
 bool NodeDisk::has_news() const {
   const RestartThread::Progress progress = restart_->progress();
-  return progress.in_vain || (progress.founds.has_value() && !founds_);
+  return progress.in_vain || (progress.founds && progress.founds->id != founds_);
 }
 
 // If the view that it was to found did not begin, or it could not enter one, that is over.
 void NodeDisk::end_incarnation() {
-  if (founds_ || restart_->progress().in_vain) restart_->begin_again();
+  if (founds_ != 0 || restart_->progress().in_vain) restart_->begin_again();
 }
 
 // The thread for restarts first: then no other has a log.

@@ -56,7 +56,7 @@ class NodeDisk {
   std::unique_ptr<DiskLogs> logs_;
   std::unique_ptr<log::DirectoryLock> lock_;  // of state_dir
   std::unique_ptr<RestartThread> restart_;    // before the logs in its end
-  bool founds_ = false;                       // the incarnation does
+  std::uint64_t founds_ = 0;                  // the view that the incarnation does; 0: none
 };
 
 }  // namespace tutti

@@ -42,6 +42,10 @@ CallWatch NodeCore::watch_of_calls() const {
   watch.add(view_call_, "the view callback", nothing_delivered("on its thread"));
   watch.add(requests_.serving(), RequestsCore::kServing, "requests of other members wait for it");
   watch.add(requests_.telling(), RequestsCore::kTelling, "other reply handlers wait for it");
+  if (disk_ != nullptr) {
+    watch.add_disk(disk_->restart().writing(), "a write to the file 'views'",
+                   "a change of view waits for it, and so do all groups of the members");
+  }
   for (std::size_t g = 0; g < groups_.size(); ++g) {
     const GroupOptions& group = groups_[g]->options();
     const std::string of_group = " of group '" + group.name + "'";

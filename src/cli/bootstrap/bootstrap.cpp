@@ -41,13 +41,15 @@ std::string json_of(const BootstrapOptions& options, const std::vector<std::stri
 }
 
 std::string text_of(const BootstrapOptions& options, const std::vector<std::string>& members) {
+  const std::string how = options.groups.size() == 1
+                              ? "as\n  tutti run --name NAME --members " + options.members +
+                                    " --group " + options.groups.front() +
+                                    " --level durable --state-dir DIR\n"
+                              : "as a program that joins all of these groups\n";
   return "new: " + std::string(options.groups.size() == 1 ? "group " : "groups ") +
          listed(options.groups) + " of the members " + listed(members) + ", says " +
          options.state_dir + "\n" + "next: start all of them, " + options.name +
-         " with this --state-dir and each of the others with one of its own, as\n"
-         "  tutti run --name NAME --members " +
-         options.members + " --group " + options.groups.front() +
-         " --level durable --state-dir DIR\n"
+         " with this --state-dir and each of the others with one of its own, " + how +
          "They begin once all of them are there. Start them with the same command again after any "
          "crash; do not bootstrap again.\n";
 }

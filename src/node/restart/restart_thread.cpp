@@ -111,6 +111,7 @@ void RestartThread::tick() {
   timer_.expires_after(kTickEvery);
   timer_.async_wait([this](const boost::system::error_code& cancelled) {
     if (cancelled) return;
+    if (recovery_->stage() != Recovery::Stage::back) came_.clear();
     if (++quiet_ >= kQuietTicks || recovery_->stage() != Recovery::Stage::back) {
       recovery_->tick();
       look();
@@ -133,9 +134,11 @@ void RestartThread::look() {
     const std::lock_guard lock(mutex_);
     why_ = recovery_->why();
     progress_.may_join = may_join;
-    if (recovery_->founds_in_vain() && !progress_.in_vain) changed = progress_.in_vain = true;
     const std::optional<restart::ViewRecord>& founds = recovery_->founds();
-    if (founds.has_value() != progress_.founds.has_value()) {
+    if (!begins_again_ && recovery_->founds_in_vain() && !progress_.in_vain) {
+      changed = progress_.in_vain = true;
+    }
+    if (!begins_again_ && founds.has_value() != progress_.founds.has_value()) {
       changed = true;
       progress_.founds.reset();
       if (founds) {
@@ -175,6 +178,7 @@ std::string RestartThread::why() const {
 void RestartThread::begin_again() {
   {
     const std::lock_guard lock(mutex_);
+    begins_again_ = true;
     progress_.in_vain = false;
     progress_.founds.reset();
     install_asked_.reset();
@@ -182,6 +186,10 @@ void RestartThread::begin_again() {
   asio::post(context_, [this] {
     installing_.reset();
     recovery_->begin_again();
+    {
+      const std::lock_guard lock(mutex_);
+      begins_again_ = false;
+    }
     look();
   });
 }
@@ -195,7 +203,7 @@ void RestartThread::logs_grew() {
 }
 
 void RestartThread::up(std::uint32_t slot) {
-  quiet_ = 0;
+  if (came_.insert(slot).second) quiet_ = 0;  // one that comes and goes holds up nobody
   recovery_->up(slot);
   look();
 }

@@ -18,6 +18,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -25,6 +26,7 @@
 #include "membership/view_log.hpp"
 #include "node/disk_logs.hpp"
 #include "node/restart/links.hpp"
+#include "node/slowness.hpp"
 #include "restart/recovery.hpp"
 #include "tutti/options.hpp"
 
@@ -74,6 +76,8 @@ class RestartThread final : public ViewLog,
   void take(LinkCall call) { links_.take(std::move(call)); }
   /// Logs have more on disk. Any thread.
   void logs_grew();
+  /// That the disk writes `views`. Any thread.
+  [[nodiscard]] const CallMark& writing() const { return writing_; }
 
   // ViewLog.
   [[nodiscard]] bool has_accepted(std::uint64_t view, const Proposal& proposal,
@@ -118,13 +122,16 @@ class RestartThread final : public ViewLog,
   std::optional<restart::NodeLogs> logs_;
   std::optional<restart::Recovery> recovery_;
   std::optional<restart::ViewRecord> installing_;  // asked, and not done yet
-  std::uint32_t quiet_ = 0;                        // ticks since the last link came about
-  std::string said_;                               // of why(), to the log
+  CallMark writing_;
+  std::set<std::uint32_t> came_;  // nodes that were linked since it came back, or began again
+  std::uint32_t quiet_ = 0;       // ticks since the last link came about
+  std::string said_;              // of why(), to the log
   std::atomic<bool> may_join_{false};
   std::atomic<bool> awaits_logs_{false};
   std::atomic<bool> ended_{false};
 
-  mutable std::mutex mutex_;  // of what stands below
+  mutable std::mutex mutex_;   // of what stands below
+  bool begins_again_ = false;  // and the recovery has not yet: what it says is of before
   Progress progress_;
   std::string why_;
   std::optional<restart::Accepted> accept_asked_;

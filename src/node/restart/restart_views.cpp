@@ -37,11 +37,12 @@ bool RestartThread::has_accepted(std::uint64_t view, const Proposal& proposal,
       .ballot = ballot,
       .proposal = {.follows = view, .next = record_of(proposal.next, firsts_of(firsts))}};
   const std::lock_guard lock(mutex_);
-  if (accepted_ == accepted) return true;
-  if (accept_asked_ == accepted) return false;
+  if (accept_asked_ == accepted) return accepted_ == accepted;
   accept_asked_ = accepted;
   asio::post(context_, [this, accepted = std::move(accepted)] {
+    writing_.begin();
     recovery_->accept(accepted);
+    writing_.end();
     look();
     if (recovery_->error()) return;
     {
@@ -68,7 +69,9 @@ bool RestartThread::has_installed(const View& view, const std::vector<std::uint6
 
 // A joiner may have to wait for what members say of the views before.
 void RestartThread::install() {
+  writing_.begin();
   const Recovery::Installed done = recovery_->install(*installing_);
+  writing_.end();
   if (done == Recovery::Installed::not_yet) return;
   {
     const std::lock_guard lock(mutex_);
@@ -84,7 +87,9 @@ void RestartThread::install() {
 
 void RestartThread::confirmed(std::uint64_t view) {
   asio::post(context_, [this, view] {
+    writing_.begin();
     recovery_->confirm(view);
+    writing_.end();
     look();
   });
 }
