@@ -332,7 +332,9 @@ bool NodeCore::fail_with(const Error& error) {
   log(LogLevel::error, error.message);
   changed_.notify();
   // Acquire: pairs with installed(): the incarnation is there.
-  if (life_.in_view()) incarnation_->sleeper().wake();
+  if (!life_.in_view()) return true;
+  incarnation_->sleeper().wake();
+  if (disk_ != nullptr) disk_->quit();  // it tells nobody any more that it runs
   return true;
 }
 

@@ -34,6 +34,14 @@ Result<std::unique_ptr<NodeDisk>> NodeDisk::open(const NodeOptions& node,
   return out;
 }
 
+NodeDisk::~NodeDisk() {
+  if (restart_ == nullptr) return;
+  restart_->quit();
+  restart_->join();
+  logs_->quit();
+  logs_->join();  // it may still tell restart_ that logs have grown
+}
+
 std::optional<RestartView> NodeDisk::begin_incarnation() {
   std::optional<RestartView> founds = restart_->progress().founds;
   founds_ = founds ? founds->id : 0;

@@ -26,6 +26,12 @@ struct NodeDiskEvents {
 
 class NodeDisk {
  public:
+  NodeDisk() = default;
+  /// Ends both threads, first the one for restarts, and waits for them.
+  ~NodeDisk();
+  NodeDisk(const NodeDisk&) = delete;
+  NodeDisk& operator=(const NodeDisk&) = delete;
+
   /// Null if no group is logged. `groups` are resolved; both outlive it.
   [[nodiscard]] static Result<std::unique_ptr<NodeDisk>> open(
       const NodeOptions& node, const std::vector<GroupOptions>& groups, NodeDiskEvents events);
@@ -55,8 +61,8 @@ class NodeDisk {
  private:
   std::unique_ptr<DiskLogs> logs_;
   std::unique_ptr<log::DirectoryLock> lock_;  // of state_dir
-  std::unique_ptr<RestartThread> restart_;    // before the logs in its end
-  std::uint64_t founds_ = 0;                  // the view that the incarnation does; 0: none
+  std::unique_ptr<RestartThread> restart_;
+  std::uint64_t founds_ = 0;  // the view that the incarnation does; 0: none
 };
 
 }  // namespace tutti

@@ -66,7 +66,8 @@ Result<void> NodeCore::start_by(const Deadline& deadline) {
     Result<void> started = try_start(deadline);
     // Others were lost while the group was founded: nobody may go on with what he had agreed to.
     if (life_.phase() != Phase::tried) return started;
-    const bool goes_on = gives_way() && !deadline.passed(now_ns());
+    const bool entered = disk_ != nullptr && disk_->restart().has_entered();
+    const bool goes_on = !entered && gives_way() && !deadline.passed(now_ns());
     // A reason that has come since try_start() said why it gave up counts more.
     const std::optional<Error> why = why_start_ended();
     if (!goes_on || why) {
@@ -76,32 +77,6 @@ Result<void> NodeCore::start_by(const Deadline& deadline) {
     if (is_unfounded()) life_.set_course(Course::outside);
     if (disk_ != nullptr) disk_->end_incarnation();
   }
-}
-
-// The incarnation came into no view, and another one may.
-bool NodeCore::gives_way() const {
-  if (is_unfounded()) return true;
-  return disk_ != nullptr && !life_.in_view() && disk_->has_news();
-}
-
-// For all incarnations.
-Result<void> NodeCore::open_disk() {
-  Result<std::unique_ptr<NodeDisk>> disk =
-      NodeDisk::open(options_, group_options_,
-                     {.changed =
-                          [this] {
-                            changed_.notify();
-                            if (!life_.in_view()) return;  // incarnations come and go
-                            notify_work();
-                            for (const auto& group : groups_) group->log_moved();
-                          },
-                      .failed = [this](const Error& why) { fail_with(why); },
-                      .log = [this](LogLevel level, std::string_view text) { log(level, text); },
-                      .ended = [this] { calls_ended(); }});
-  if (!disk) return std::unexpected(std::move(disk.error()));
-  disk_ = std::move(*disk);
-  if (disk_ != nullptr) may_create_ = false;  // only views that a restart has decided
-  return {};
 }
 
 Result<std::unique_ptr<Incarnation>> NodeCore::open_incarnation() {
@@ -197,10 +172,12 @@ std::optional<Error> NodeCore::why_start_ended() const {
 
 Error NodeCore::why_not_started() const {
   if (std::optional<Error> why = why_start_ended()) return *why;
+  const std::string refused = incarnation_->bootstrap().refused();
   if (const std::string why = disk_ != nullptr ? disk_->restart().why() : ""; !why.empty()) {
     return {ErrorCode::unreachable,
             "start_timeout of " + in_seconds(options_.start_timeout) +
-                " s is over; this node waits to come back into its groups: " + why};
+                " s is over; this node waits to come back into its groups: " + why +
+                (refused.empty() ? "" : "; " + refused)};
   }
   const std::string awaited = incarnation_->bootstrap().awaited();
   std::string why =
@@ -218,9 +195,12 @@ Error NodeCore::why_not_started() const {
                 "' yet; see whether a callback or save_state takes long there, or load_state here, "
                 "or raise start_timeout"};
   }
-  if (const std::string refused = incarnation_->bootstrap().refused(); !refused.empty()) {
-    why += "; " + refused;
+  if (disk_ != nullptr && is_unfounded()) {
+    return {ErrorCode::peer_lost,
+            "this node was admitted, and lost the other members before it had begun; start it "
+            "again to join them"};
   }
+  if (!refused.empty()) why += "; " + refused;
   if (may_create_ && !incarnation_->sees_group()) {
     if (const std::string others = incarnation_->bootstrap().only_join(); !others.empty()) {
       why += "; " + others;
@@ -331,6 +311,7 @@ void NodeCore::ended(StopReason reason) {
     return;
   }
   if (incarnation_->is_through()) {
+    if (disk_ != nullptr) disk_->quit();  // its logs go on
     return incarnation_->turn_away(
         "its groups are complete and it has lost the others, so it admits nobody; stop it and "
         "start it again");

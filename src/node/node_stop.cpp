@@ -135,6 +135,7 @@ void NodeCore::part_from_others() {
 
 void NodeCore::hang_up() {
   if (std::exchange(hung_up_, true)) return;
+  if (disk_ != nullptr) disk_->quit();
   save_counters();
   incarnation_->hang_up(std::ranges::any_of(groups_, [](const auto& group) {
     return group->subgroup() != nullptr && !group->subgroup()->at_rest();

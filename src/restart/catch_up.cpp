@@ -17,6 +17,7 @@ Result<void> CatchUp::hear(std::uint32_t slot, const Told& told) {
   if (view < newest_) return {};
   if (view > newest_) {
     newest_ = view;
+    awaited_.reset();  // who was asked may be a member no more
     for (Of& of : state_) {
       of.told.clear();
       of.checked = trusted_;
@@ -38,6 +39,14 @@ Result<void> CatchUp::hear(std::uint32_t slot, const Told& told) {
 void CatchUp::down(std::uint32_t slot) {
   for (Of& of : state_) of.told.erase(slot);
   if (awaited_ && awaited_->slot == slot) awaited_.reset();
+}
+
+// What is asked again may be answered twice; records count once, by their numbers.
+void CatchUp::tick() {
+  if (awaited_ && ++awaited_->ticks > kPatience) {
+    state_[awaited_->log].told.erase(awaited_->slot);
+    awaited_.reset();
+  }
 }
 
 void CatchUp::begin(std::size_t log, std::uint64_t seq) { state_[log].begins = seq; }
@@ -87,8 +96,7 @@ Result<void> CatchUp::compare(std::size_t log, const LogSummary& other) {
 Result<void> CatchUp::finish(std::size_t log) {
   const std::uint64_t begins = *state_[log].begins;
   if (logs_.writer(log).next() > begins) {
-    const std::uint64_t keep = std::max(begins, logs_.writer(log).first());
-    if (Result<void> done = logs_.cut_to(log, keep); !done) return done;
+    if (Result<void> done = cut_to(log, begins); !done) return done;
   }
   state_[log].whole = logs_.writer(log).next() == begins;
   return {};

@@ -33,6 +33,8 @@ class CatchUp {
   /// A member says what it has.
   [[nodiscard]] Result<void> hear(std::uint32_t slot, const Told& told);
   void down(std::uint32_t slot);
+  /// Some time has gone by: who does not answer is asked again later, and others before.
+  void tick();
 
   /// The group begins for this node with that number (CU2).
   void begin(std::size_t log, std::uint64_t seq);
@@ -74,7 +76,9 @@ class CatchUp {
   struct Awaited {
     std::uint32_t slot = 0;
     std::size_t log = 0;
+    std::uint32_t ticks = 0;
   };
+  static constexpr std::uint32_t kPatience = 3;
   std::optional<Awaited> awaited_{};
   std::uint64_t appended_ = 0;
   std::string trouble_{};

@@ -37,7 +37,9 @@ Result<void> NodeLogs::cut_to(std::size_t log, std::uint64_t seq) {
 }
 
 Result<void> NodeLogs::begin_at(std::size_t log, std::uint64_t seq) {
-  return writer(log).begin_at(seq);
+  if (Result<void> done = writer(log).begin_at(seq); !done) return done;
+  summaries_[log] = {.group = group(log), .whole_from = seq, .next = seq};
+  return {};
 }
 
 Result<bool> NodeLogs::append(std::size_t log, const std::vector<OwnedRecord>& records,
@@ -53,8 +55,12 @@ Result<bool> NodeLogs::append(std::size_t log, const std::vector<OwnedRecord>& r
     add(summary, record.record());
   }
   if (batch.empty()) return true;
+  const std::uint64_t bytes = batch.bytes();
   if (Result<void> done = writer(log).write(batch); !done) {
     return std::unexpected(std::move(done.error()));
+  }
+  if (Result<bool> more = writer(log).prepare(2 * bytes); !more) {
+    return std::unexpected(std::move(more.error()));
   }
   summaries_[log] = std::move(summary);
   return true;

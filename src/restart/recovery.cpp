@@ -129,6 +129,7 @@ void Recovery::tick() {
     look_at_participant();
   }
   if (!catch_up_) return;
+  catch_up_->tick();
   ask_members();
 }
 

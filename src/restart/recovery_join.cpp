@@ -10,6 +10,9 @@ namespace {
 // What is lacking when a node asks to be admitted: so much is fetched while the group waits.
 constexpr std::uint64_t kNear = 1U << 20;
 
+// So often it fetches what members had when they told of it, if they go on as fast as it fetches.
+constexpr std::uint32_t kRoundsMax = 6;
+
 }  // namespace
 
 bool Recovery::somebody_runs() const {
@@ -21,6 +24,7 @@ void Recovery::join() {
   if (participant_) views_ = participant_->views();
   participant_.reset();
   stage_ = Stage::joins;
+  rounds_ = 0;
   catch_up_.emplace(logs_);
   for (const auto& [slot, heard] : up_) {
     if (heard && heard->runs && !hear(slot)) return;
@@ -62,7 +66,8 @@ void Recovery::go_on_catching_up() {
   }
   if (*question) return post((*question)->slot, (*question)->fetch);
   if (stage_ != Stage::joins || may_join_ || !catch_up_->has_all_told()) return;
-  if (catch_up_->appended() <= kNear) return prepare_to_join();
+  // Once it is admitted the group's window brakes the senders.
+  if (catch_up_->appended() <= kNear || ++rounds_ >= kRoundsMax) return prepare_to_join();
   ask_members();
 }
 
@@ -101,6 +106,7 @@ Recovery::Installed Recovery::install(const ViewRecord& view) {
     if (view.id != founds_->id || in_vain_) return Installed::never;
     views_ = participant_->views();
     participant_.reset();
+    founds_.reset();
     catch_up_.emplace(logs_).trust();
     stage_ = Stage::runs;
     greet_all();
@@ -115,12 +121,18 @@ Recovery::Installed Recovery::install(const ViewRecord& view) {
   for (const auto& [slot, heard] : up_) {
     if (stage_ == Stage::runs || !heard || !heard->runs) continue;
     const std::vector<ViewRecord>& chain = heard->told->views.chain;
+    if (chain.front() == view) {  // it is confirmed already: nobody tells of those before it
+      views.chain = {view};
+      break;
+    }
     if (chain.back().id <= views.installed().id || chain.front().id >= view.id) continue;
     views.chain = chain;
     std::erase_if(views.chain, [&](const ViewRecord& one) { return one.id >= view.id; });
   }
-  if (views.installed().id + 1 != view.id) return Installed::not_yet;
-  views.chain.push_back(view);
+  if (views.installed() != view) {
+    if (views.installed().id + 1 != view.id) return Installed::not_yet;
+    views.chain.push_back(view);
+  }
   if (!save(views)) return Installed::never;
   stage_ = Stage::runs;
   greet_all();
@@ -147,11 +159,11 @@ void Recovery::answer(std::uint32_t slot, const Fetch& fetch) {
   if (fetch.from >= summary.whole_from && fetch.from < summary.next) {
     auto piece = logs_.read(slot, *log, fetch.from, std::min(fetch.until, summary.next),
                             options_.piece_bytes);
-    if (!piece) {
+    if (piece) {
+      records.records = std::move(*piece);
+    } else {  // it asks others
       trouble_ = "records for " + name_of(slot, options_.names) + ": " + piece.error().message;
-      return;
     }
-    records.records = std::move(*piece);
   }
   post(slot, records);
 }

@@ -16,6 +16,9 @@ namespace {
 
 using restart::Recovery;
 
+// Of records that one asks another for.
+constexpr std::size_t kPieceBytes = 8U << 20;
+
 // So often those that lag behind ask again.
 constexpr std::chrono::seconds kTickEvery(1);
 
@@ -63,7 +66,7 @@ RestartThread::RestartThread(const NodeOptions& node, const std::vector<GroupOpt
 
 RestartThread::~RestartThread() {
   quit();
-  if (thread_.joinable()) thread_.join();
+  join();
 }
 
 // Reading a long log takes its time; the node's start waits for it.
@@ -85,8 +88,10 @@ Result<void> RestartThread::prepare() {
   if (!views) return std::unexpected(std::move(views.error()));
   restart::RecoveryOwner& owner = *this;
   recovery_.emplace(file_, *logs_, links_, owner,
-                    restart::RecoveryOptions{
-                        .slot = slot_, .names = names_of(node_), .views = std::move(*views)});
+                    restart::RecoveryOptions{.slot = slot_,
+                                             .names = names_of(node_),
+                                             .views = std::move(*views),
+                                             .piece_bytes = kPieceBytes});
   return {};
 }
 
@@ -126,7 +131,14 @@ void RestartThread::tick() {
 
 void RestartThread::look() {
   if (installing_) install();
-  awaits_logs_.store(recovery_->awaits_logs(), std::memory_order_release);
+  // The log may have grown just before: it looks once more.
+  const bool awaits = recovery_->awaits_logs();
+  if (awaits_logs_.exchange(awaits) != awaits && awaits) {
+    asio::post(context_, [this] {
+      recovery_->logs_grew();
+      look();
+    });
+  }
   const bool may_join = recovery_->stage() == Recovery::Stage::runs ||
                         (recovery_->stage() == Recovery::Stage::joins && recovery_->may_join());
   bool changed = may_join_.exchange(may_join, std::memory_order_acq_rel) != may_join;
@@ -195,7 +207,7 @@ void RestartThread::begin_again() {
 }
 
 void RestartThread::logs_grew() {
-  if (!awaits_logs_.load(std::memory_order_acquire)) return;
+  if (!awaits_logs_.load()) return;
   asio::post(context_, [this] {
     recovery_->logs_grew();
     look();

@@ -55,6 +55,14 @@ class RestartThread final : public ViewLog,
   /// The thread ends once the disk lets it. After it the logs are the thread's for logs alone. Any
   /// thread.
   void quit() { context_.stop(); }
+  void join() {
+    if (thread_.joinable()) thread_.join();
+  }
+  /// A view was entered, or was to be: only a new start of the node may enter another. Any thread.
+  [[nodiscard]] bool has_entered() const {
+    const std::lock_guard lock(mutex_);
+    return installed_.has_value();
+  }
   [[nodiscard]] bool has_ended() const { return ended_.load(std::memory_order_acquire); }
 
   struct Progress {
