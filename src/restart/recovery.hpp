@@ -143,8 +143,8 @@ class Recovery {
   std::optional<ViewRecord> founds_{};
   bool in_vain_ = false;
   bool may_join_ = false;
-  std::uint32_t rounds_ = 0;  // of catching up, before it may join
-  std::vector<bool> handed_;  // the log is the owner's
+  std::uint64_t last_round_ = 0;  // bytes that it fetched in the last round before it may join
+  std::vector<bool> handed_;      // the log is the owner's
   std::map<std::pair<std::uint32_t, std::string>, Fetch> awaited_{};
   std::string trouble_{};
   std::optional<Error> error_{};

@@ -1,6 +1,7 @@
 // A node that joins members which run, and what it does for others that join once it runs itself.
 #include <algorithm>
 #include <iterator>
+#include <limits>
 
 #include "restart/recovery.hpp"
 
@@ -9,9 +10,6 @@ namespace {
 
 // What is lacking when a node asks to be admitted: so much is fetched while the group waits.
 constexpr std::uint64_t kNear = 1U << 20;
-
-// So often it fetches what members had when they told of it, if they go on as fast as it fetches.
-constexpr std::uint32_t kRoundsMax = 6;
 
 }  // namespace
 
@@ -24,7 +22,7 @@ void Recovery::join() {
   if (participant_) views_ = participant_->views();
   participant_.reset();
   stage_ = Stage::joins;
-  rounds_ = 0;
+  last_round_ = std::numeric_limits<std::uint64_t>::max();
   catch_up_.emplace(logs_);
   for (const auto& [slot, heard] : up_) {
     if (heard && heard->runs && !hear(slot)) return;
@@ -66,8 +64,11 @@ void Recovery::go_on_catching_up() {
   }
   if (*question) return post((*question)->slot, (*question)->fetch);
   if (stage_ != Stage::joins || may_join_ || !catch_up_->has_all_told()) return;
-  // Once it is admitted the group's window brakes the senders.
-  if (catch_up_->appended() <= kNear || ++rounds_ >= kRoundsMax) return prepare_to_join();
+  // If members log as fast as it fetches, it gets no nearer. Once it is admitted the group's window
+  // brakes the senders.
+  const std::uint64_t appended = catch_up_->appended();
+  if (appended <= kNear || appended > last_round_ / 2) return prepare_to_join();
+  last_round_ = appended;
   ask_members();
 }
 

@@ -95,7 +95,7 @@ INSTANTIATE_TEST_SUITE_P(
                       PlantedInRecovery{installs_unsaved}, PlantedInRecovery{accepts_unsaved},
                       PlantedInRecovery{promises_unsaved},
                       PlantedInRecovery{forgets_promise, 17201},
-                      PlantedInRecovery{may_join_unsaved}, PlantedInRecovery{not_held_back},
+                      PlantedInRecovery{may_join_unsaved}, PlantedInRecovery{not_held_back, 1001},
                       PlantedInRecovery{ignores_vain}, PlantedInRecovery{promises_while_running}));
 
 }  // namespace
