@@ -91,7 +91,7 @@ INSTANTIATE_TEST_SUITE_P(
     All, RecoveryMistakes,
     ::testing::Values(PlantedInRecovery{adopts_while_away}, PlantedInRecovery{adopts_beyond_first},
                       PlantedInRecovery{lost_disk_votes}, PlantedInRecovery{keeps_tail, 201},
-                      PlantedInRecovery{counts_before_whole, 2501},
+                      PlantedInRecovery{counts_before_whole, 38201},
                       PlantedInRecovery{installs_unsaved}, PlantedInRecovery{accepts_unsaved},
                       PlantedInRecovery{promises_unsaved},
                       PlantedInRecovery{forgets_promise, 17201},
