@@ -14,30 +14,13 @@ using ::testing::HasSubstr;
 using testing::log_of;
 using testing::RecoveryTrio;
 using testing::view_of;
+using testing::views_at;
 using Installed = Recovery::Installed;
 using Stage = Recovery::Stage;
 
-const std::vector<ViewRecord> kThree{view_of(3, {0, 1, 2})};
-
-Views views_at(std::uint32_t slot, std::vector<ViewRecord> chain = kThree) {
-  const Names names{"a", "b", "c"};
-  return {.node = names[slot], .nodes = names, .origin = 7, .since = 1, .chain = std::move(chain)};
-}
-
-// a and b have come back from `records` records of view 3, and run in view 5.
-void run_two(RecoveryTrio& trio, std::size_t records) {
-  const std::vector<std::uint64_t> log(records, 3);
-  trio.start(0, views_at(0), log);
-  trio.start(1, views_at(1), log);
-  trio.connect_all();
-  trio.deliver();
-  trio.tick();
-  trio.found({0, 1});
-}
-
 TEST(RecoveryJoin, ANodeWithoutADiskFetchesAllAndIsCountedFromTheNextViewOn) {
   RecoveryTrio trio;
-  run_two(trio, 20);
+  trio.run_two(20);
   trio.start(2, std::nullopt);
   trio.connect_all();
   trio.deliver();
@@ -77,7 +60,7 @@ TEST(RecoveryJoin, ANodeThatHasLostItsDiskWaitsUntilTheOthersHaveGoneOnWithoutIt
 
 TEST(RecoveryJoin, WhatTheOthersDoNotHaveIsCut) {
   RecoveryTrio trio;
-  run_two(trio, 5);
+  trio.run_two(5);
   trio.members[0].append(4, 5);
   trio.members[1].append(4, 5);
   trio.start(2, views_at(2), std::vector<std::uint64_t>(8, 3));
@@ -117,7 +100,7 @@ TEST(RecoveryJoin, ALogIsNotWholeBeforeItWasCompared) {
 // The group begins for c with a number that no log has reached.
 TEST(RecoveryJoin, TheLogIsHandedOverExactlyWhereTheGroupBegins) {
   RecoveryTrio trio;
-  run_two(trio, 50);
+  trio.run_two(50);
   trio.start(2, views_at(2), {3});
   trio.connect_all();
   trio.deliver();
@@ -139,7 +122,7 @@ TEST(RecoveryJoin, TheLogIsHandedOverExactlyWhereTheGroupBegins) {
 
 TEST(RecoveryJoin, AnotherMemberIsAskedWhenTheFirstGoesDown) {
   RecoveryTrio trio;
-  run_two(trio, 60);
+  trio.run_two(60);
   trio.start(2, views_at(2));
   trio.connect_all();
   for (int i = 0; i < 200 && trio.members[2].writer->next() < 10; ++i) {
@@ -157,7 +140,7 @@ TEST(RecoveryJoin, AnotherMemberIsAskedWhenTheFirstGoesDown) {
 
 TEST(RecoveryJoin, WithoutMembersItIsBackOrFreshAgain) {
   RecoveryTrio trio;
-  run_two(trio, 60);
+  trio.run_two(60);
   trio.start(2, views_at(2));
   trio.connect_all();
   trio.deliver();
@@ -171,7 +154,7 @@ TEST(RecoveryJoin, WithoutMembersItIsBackOrFreshAgain) {
   EXPECT_THAT(trio.at(2).why(), HasSubstr("view 5 of a, b: waits for a and b"));
 
   RecoveryTrio other;
-  run_two(other, 60);
+  other.run_two(60);
   other.start(2, std::nullopt);
   other.connect(0, 2);
   for (int i = 0; i < 6; ++i) {
@@ -212,7 +195,7 @@ TEST(RecoveryJoin, TwoThatJoinDoNotWaitForEachOther) {
 
 TEST(RecoveryJoin, RecordsThatDoNotFollowAreNotTaken) {
   RecoveryTrio trio;
-  run_two(trio, 3);
+  trio.run_two(3);
   trio.start(2, views_at(2), {3});
   trio.connect(0, 2);
   trio.wire.clear();
@@ -243,7 +226,7 @@ TEST(RecoveryJoin, BytesThatCannotBeChangeNothing) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     Prng random(seed + 1);
     RecoveryTrio trio;
-    run_two(trio, 10);
+    trio.run_two(10);
     seed % 2 == 0 ? trio.start(2, std::nullopt) : trio.start(2, views_at(2), {3, 3});
     trio.connect_all();
     for (int i = 0; i < 300 && !trio.wire.empty(); ++i) {
@@ -278,7 +261,7 @@ TEST(RecoveryJoin, ForgedMessagesEndNothingButTheNodeThatTheyReach) {
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     Prng random(seed + 1000);
     RecoveryTrio trio;
-    run_two(trio, 10);
+    trio.run_two(10);
     trio.start(2, views_at(2), {3, 3});
     trio.connect_all();
     for (int i = 0; i < 200 && !trio.wire.empty(); ++i) {

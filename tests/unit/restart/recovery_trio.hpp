@@ -27,9 +27,15 @@ class RecoveryTrio {
         trio->wire.push_back({slot, to, std::move(bytes)});
       }
     }
+    // A node that runs has it in memory: its disk need not be readable.
     LogSummary log_now(std::size_t /*log*/) override {
+      disk.on_operation({});
       auto now = summarize(disk, "/s/log", "log");
       EXPECT_TRUE(now);
+      disk.on_operation([this](const tutti::testing::DiskOperation& one) {
+        const bool fails = reads_fail && one.step == tutti::testing::DiskStep::read;
+        return fails ? tutti::testing::DiskFate::io_error : tutti::testing::DiskFate::done;
+      });
       return now ? *now : LogSummary{.group = "log"};
     }
     void whole(std::size_t log, const LogSummary& summary) override {
@@ -49,9 +55,9 @@ class RecoveryTrio {
       std::construct_at(&disk);
     }
     // As a member that runs.
-    void append(std::uint64_t count, std::uint64_t view) {
+    void append(std::uint64_t count, std::uint64_t view, std::size_t bytes = 10) {
       log::Batch batch;
-      const std::vector<std::byte> data(10);
+      const std::vector<std::byte> data(bytes);
       for (std::uint64_t i = 0; i < count; ++i) {
         batch.add({.seq = writer->next() + i, .view = view, .data = data});
       }
@@ -61,6 +67,8 @@ class RecoveryTrio {
 
     RecoveryTrio* trio = nullptr;
     std::uint32_t slot = 0;
+    bool reads_fail = false;  // for others, once it runs
+    bool hangs = false;       // nothing reaches it, and its links stay
     tutti::testing::SimDisk disk{};
     std::unique_ptr<ViewsFile> file{};
     std::unique_ptr<log::Writer> writer{};
@@ -85,7 +93,7 @@ class RecoveryTrio {
       ASSERT_TRUE(one.file->save(*views));
     }
     auto writer = log::Writer::open(one.disk, "/s/log", {.node = names[slot], .group = "log"},
-                                    {.segment_bytes = 8192});
+                                    {.segment_bytes = segment_bytes});
     ASSERT_TRUE(writer);
     one.writer = std::move(*writer);
     for (const std::uint64_t view : log) one.append(1, view);
@@ -129,6 +137,7 @@ class RecoveryTrio {
       ASSERT_LT(said, 10000) << "they talk without end";
       const Sent sent = std::move(wire.front());
       wire.pop_front();
+      if (members[sent.to].hangs) continue;
       members[sent.to].recovery->receive(sent.from, sent.bytes);
     }
   }
@@ -147,10 +156,13 @@ class RecoveryTrio {
       ASSERT_TRUE(at(slot).founds()) << at(slot).why();
       const ViewRecord view = *at(slot).founds();
       ASSERT_EQ(at(slot).install(view), Recovery::Installed::yes);
+      EXPECT_FALSE(at(slot).founds());
       at(slot).begin(0, *view.first_of("log"));
     }
     deliver();
   }
+  /// a and b come back from `records` records of view 3, and run in view 5.
+  void run_two(std::size_t records);
   /// A joiner enters the view.
   void enter(std::uint32_t slot, const ViewRecord& view) {
     ASSERT_EQ(at(slot).install(view), Recovery::Installed::yes);
@@ -160,9 +172,26 @@ class RecoveryTrio {
   Recovery& at(std::uint32_t slot) { return *members[slot].recovery; }
 
   const Names names{"a", "b", "c"};
+  std::uint64_t segment_bytes = 8192;  // before start()
   Member members[3];
   std::set<std::pair<std::uint32_t, std::uint32_t>> links{};
   std::deque<Sent> wire{};
 };
+
+/// What a member of the group has written down, view 3 of all three if nothing else is said.
+inline Views views_at(std::uint32_t slot, std::vector<ViewRecord> chain = {view_of(3, {0, 1, 2})}) {
+  const Names names{"a", "b", "c"};
+  return {.node = names[slot], .nodes = names, .origin = 7, .since = 1, .chain = std::move(chain)};
+}
+
+inline void RecoveryTrio::run_two(std::size_t records) {
+  const std::vector<std::uint64_t> log(records, 3);
+  start(0, views_at(0), log);
+  start(1, views_at(1), log);
+  connect_all();
+  deliver();
+  tick();
+  found({0, 1});
+}
 
 }  // namespace tutti::restart::testing
