@@ -22,6 +22,7 @@ std::string violations(const World& world) {
         .level = waits_for_all(group.level) ? Level::atomic : group.level,
         .round_robin = true,
         .one_service = group.order != Order::token_ring,
+        .one_number = group.order == Order::token_ring,
         .durable = group.level == Level::durable,
         .first = restarts ? restarts->firsts[g] : 0};
   }

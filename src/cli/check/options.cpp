@@ -49,8 +49,10 @@ void add_options(CLI::App& app, CheckCommand& command) {
                "some histories are missing: skip the checks that need all of them");
   app.add_flag("--round-robin", command.round_robin,
                "the histories record rounds: check that senders take turns");
-  app.add_flag("--one-service", command.one_service,
-               "no message was sent as safe in a group at agreed: check that none is delivered so");
+  app.add_flag(
+      "--one-service", command.one_service,
+      "no group is in the order token_ring: check that no message is delivered as safe in a "
+      "group at agreed, and where the views of such a group end");
   app.add_option("--deliver-bound", command.deliver_bound_s,
                  "seconds from send or healing to the delivery (V1); 0: not checked");
   app.add_option("--view-bound", command.view_bound_s,
@@ -77,9 +79,11 @@ Result<history::CheckOptions> check_options(const CheckCommand& command) {
   }
   options.other_groups.round_robin = command.round_robin;
   options.other_groups.one_service = command.one_service;
+  options.other_groups.one_number = !command.one_service;
   for (auto& [id, rules] : options.groups) {
     rules.round_robin = command.round_robin;
     rules.one_service = command.one_service;
+    rules.one_number = !command.one_service;
   }
   for (const auto& [seconds, option, bound_ns] :
        {std::tuple(command.deliver_bound_s, "--deliver-bound", &options.deliver_bound_ns),

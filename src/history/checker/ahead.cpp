@@ -1,7 +1,9 @@
 // Below atomic, a member that does not go on from a view may deliver messages in it that no other
 // member has. It must still deliver what the survivors delivered in that view in their order and
 // without gaps, as far as it gets. Apart from that it may only deliver messages of other lost
-// members that nobody else has, and all have what it delivers as safe (D6).
+// members that nobody else has, and all have what it delivers as safe (D6). Where a view ends with
+// one number (token_ring), the first of those ends it for the survivors, and they send what they
+// had numbered behind it again in the next view: the lost member may have delivered that, too.
 #include <algorithm>
 #include <optional>
 
@@ -52,6 +54,7 @@ class Ahead {
     const Installation* view = run_.installation(lost.life, view_);
     if (view == nullptr) return;
     at_ = first_;
+    behind_hole_ = false;
     const bool strictly = !was_lost(run_.lives[lost.life].who);
     const std::span<const Event> events = run_.lives[lost.life].history->events;
     for (std::uint64_t i = view->index; i <= lost.last_index; ++i) {
@@ -94,7 +97,13 @@ class Ahead {
         return true;
       }
     }
-    if (!strictly && !is_safe(event) && was_lost(event) && !is_known(sender, ticket)) return true;
+    if (!strictly && !is_safe(event) && !is_known(sender, ticket)) {
+      if (was_lost(event)) {
+        behind_hole_ = true;
+        return true;
+      }
+      if (behind_hole_ && at_ == end_ && group_.one_number) return true;
+    }
     run_.findings.add(Property::D6,
                       run_.name(ref.life) + " does not go on from view " + std::to_string(view_) +
                           ", and delivers in it what the survivors do not, or later",
@@ -125,6 +134,7 @@ class Ahead {
   std::uint64_t first_ = 0;
   std::uint64_t end_ = 0;
   std::uint64_t at_ = 0;                          // what the lost member must deliver next
+  bool behind_hole_ = false;                      // of a message that no survivor has
   std::optional<FlatMap<std::uint32_t>> last_{};  // ticket, by sender
 };
 

@@ -14,6 +14,7 @@ struct GroupRules {
   std::optional<Level> level{};
   bool round_robin = false;  ///< rounds are recorded, and (round, rank) must rise (D7)
   bool one_service = false;  ///< no sender may ask for another service than the level's (D14)
+  bool one_number = false;   ///< a view ends with one number, as with token_ring (D6)
   bool durable = false;      ///< a member that leaves lacks what was not on all disks (D7)
   std::uint64_t first = 0;   ///< the ordinal with which the group begins (D7)
 };

@@ -204,6 +204,7 @@ Run::Run(std::span<const History> histories, const CheckOptions& given, Findings
                   .level = rules.level,
                   .round_robin = rules.round_robin,
                   .one_service = rules.one_service,
+                  .one_number = rules.one_number,
                   .durable = rules.durable,
                   .first = rules.first};
   }
@@ -237,6 +238,7 @@ void Run::finish() {
     if (!options.groups.contains(id)) {
       group.round_robin = options.other_groups.round_robin;
       group.one_service = options.other_groups.one_service;
+      group.one_number = options.other_groups.one_number;
       group.durable = options.other_groups.durable;
       group.first = options.other_groups.first;
       if (options.other_groups.level) group.level = options.other_groups.level;

@@ -48,6 +48,7 @@ struct Group {
   std::optional<Level> level{};
   bool round_robin = false;
   bool one_service = false;
+  bool one_number = false;
   bool durable = false;
   std::uint64_t first = 0;
   std::uint64_t first_ordinal = kNever;  ///< the lowest with which a member began

@@ -171,6 +171,34 @@ TEST(BadDelivery, D6DifferentOrders) {
         }}});
 }
 
+// Behind a message of its own that no survivor has, the one that crashed has one of a survivor,
+// which that one sends again in the next view.
+TEST(BadDelivery, D6AViewThatEndsWithOneNumber) {
+  Story story = good_story();
+  const std::size_t hole = story.find(kC, EventKind::deliver, -1, kAgreed);
+  Event more = story.lives[kC].events[hole];
+  std::uint64_t last = 0;  // of A, that all have in that view
+  for (const Event& event : story.lives[kA].events) {
+    const bool of_a = event.kind == EventKind::deliver && event.group == kAgreed &&
+                      event.view == more.view && event.peer == story.ref(kA).node;
+    if (of_a) last = event.number;
+  }
+  ++more.position;
+  more.peer = story.ref(kA).node;
+  more.peer_incarnation = fold(story.ref(kA).incarnation);
+  more.number = last + 1;
+  story.insert(kC, hole + 1, more);
+  const auto has_d6 = [&] {
+    return to_string(story.check()).find("does not go on from view") != std::string::npos;
+  };
+  EXPECT_TRUE(has_d6());
+  story.options.groups[kAgreed].one_number = true;
+  EXPECT_FALSE(has_d6());
+  story.get(kC, EventKind::deliver, -1, kAgreed).number =
+      last;  // survivors have it before the hole
+  EXPECT_TRUE(has_d6());
+}
+
 TEST(BadDelivery, D7GapsAndTheWrongOrder) {
   expect_rejected(
       Property::D7,
