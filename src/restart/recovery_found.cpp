@@ -33,16 +33,10 @@ bool Recovery::fits(std::uint32_t slot, const Told& told) {
     return false;
   }
   if (!new_there) {
-    const std::string why =
-        other +
-        " belongs to a group that was founded another time; if what this node has is not "
-        "wanted, move its state directory " +
-        file_.directory() + " away";
-    if (stage_ != Stage::runs && stage_ != Stage::founds && up_[slot] && up_[slot]->runs) {
-      fail_with({ErrorCode::mismatch, why});
-    } else {
-      trouble_ = why;
-    }
+    trouble_ = other +
+               " belongs to a group that was founded another time; if what this node has is not "
+               "wanted, move its state directory " +
+               file_.directory() + " away";
   }
   return false;
 }
