@@ -146,7 +146,8 @@ Result<void> Stream::take(std::size_t bytes, std::uint64_t until, Batch& into) {
   return {};
 }
 
-// Nothing more is there that counts: because it is not written yet, or else it is wrong.
+// The reader found no further record that counts: the writer has not written it yet, or it is
+// wrong.
 Result<void> Stream::judge_end() {
   Place& place = *place_;
   if (place.walk.is_broken()) {

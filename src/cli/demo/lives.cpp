@@ -46,7 +46,8 @@ Result<Lives> Lives::found(const std::vector<std::string>& names, const FabricAn
   Lives lives;
   lives.folder_ = folder;
   lives.arguments_ = shared_arguments(names, 0, words, *ports);
-  // Who is killed is missed at once; who only waits for a processor is not to be removed.
+  // The others miss a killed member at once, for its connections end; a member that only waits for
+  // a processor must not be removed.
   lives.arguments_.insert(lives.arguments_.end(), {"--suspect-after", "20"});
   for (const std::string& name : names) {
     Member member;
