@@ -165,21 +165,23 @@ class Reader {
 
   Result<SegmentContent> content_of(const Candidate& candidate, std::uint64_t until) {
     const Segment& header = *candidate.header;
-    const Result<std::vector<std::byte>> file = read_file(disk_, candidate.path, header.bytes);
-    if (!file) return std::unexpected(file.error());
+    if (Result<void> read = read_file(disk_, candidate.path, header.bytes, file_); !read) {
+      return std::unexpected(std::move(read.error()));
+    }
     const Visit visit_new = [this](const Record& record, std::uint64_t offset) {
       if (record.seq < visitor_.from || record.seq < seen_) return true;
       seen_ = record.seq + 1;
       enough_ = !visitor_.visit(record, offset);
       return !enough_;
     };
-    return read_segment(header, *file, visitor_.visit ? visit_new : Visit{}, until);
+    return read_segment(header, file_, visitor_.visit ? visit_new : Visit{}, until);
   }
 
   const Disk& disk_;
   const std::string& directory_;
   const Visitor& visitor_;
-  std::uint64_t seen_ = 0;  // behind the last record that was visited
+  std::vector<std::byte> file_;  // of all segments in turn: new pages cost as much as the reading
+  std::uint64_t seen_ = 0;       // behind the last record that was visited
   bool enough_ = false;
   std::size_t at_ = 0;       // the segment that is read
   bool lacks_next_ = false;  // the damage is that none follows it
@@ -191,13 +193,21 @@ class Reader {
 
 Result<std::vector<std::byte>> read_file(const Disk& disk, const std::string& path,
                                          std::uint64_t at_most) {
+  std::vector<std::byte> out;
+  if (Result<void> read = read_file(disk, path, at_most, out); !read) {
+    return std::unexpected(std::move(read.error()));
+  }
+  return out;
+}
+
+Result<void> read_file(const Disk& disk, const std::string& path, std::uint64_t at_most,
+                       std::vector<std::byte>& into) {
   const Result<std::unique_ptr<File>> file = disk.open(path, Access::read);
   if (!file) return std::unexpected(file.error());
   const Result<std::uint64_t> size = (*file)->size();
   if (!size) return std::unexpected(size.error());
-  std::vector<std::byte> out(std::min(*size, at_most));
-  if (const Result<void> read = (*file)->read(0, out); !read) return std::unexpected(read.error());
-  return out;
+  into.resize(std::min(*size, at_most));
+  return (*file)->read(0, into);
 }
 
 std::string to_string(const Damage& damage) {

@@ -65,5 +65,7 @@ struct Visitor {
 /// A file, or the first `at_most` bytes of a larger one: a file may say that it has any size.
 [[nodiscard]] Result<std::vector<std::byte>> read_file(const Disk& disk, const std::string& path,
                                                        std::uint64_t at_most);
+[[nodiscard]] Result<void> read_file(const Disk& disk, const std::string& path,
+                                     std::uint64_t at_most, std::vector<std::byte>& into);
 
 }  // namespace tutti::log

@@ -42,6 +42,9 @@ struct WriterOptions {
   /// Cuts a damaged log behind the last record before the damage, instead of refusing it, and keeps
   /// the rest in side files.
   bool repair = false;
+  /// Sees the records that the log has when it is opened, up to damage, in order. So who needs to
+  /// know what is in a log need not read it a second time.
+  std::function<void(const Record&)> found{};
   /// LF1: a number that was never given before.
   std::function<Result<std::uint64_t>()> salts = random_u64;
 };

@@ -31,7 +31,14 @@ Result<void> Writer::recover() {
   if (!lock) return std::unexpected(std::move(lock.error()));
   lock_ = std::move(*lock);
 
-  Result<Reading> found = read_log(disk_, directory_);
+  Visit visit;
+  if (options_.found) {
+    visit = [this](const Record& record, std::uint64_t /*offset*/) {
+      options_.found(record);
+      return true;
+    };
+  }
+  Result<Reading> found = read_log(disk_, directory_, visit);
   if (!found) return std::unexpected(std::move(found.error()));
   if (!found->segments.empty() && found->segments.front().header.identity != identity_) {
     const Identity& other = found->segments.front().header.identity;

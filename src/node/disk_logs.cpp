@@ -15,10 +15,13 @@ namespace {
 constexpr std::size_t kFolderBytesMax = 255;
 
 Result<std::unique_ptr<log::Writer>> open_log(log::Disk& disk, const NodeOptions& node,
-                                              const GroupOptions& group) {
+                                              const GroupOptions& group,
+                                              restart::LogSummary& found) {
   const Result<std::string> directory = log_directory(node.state_dir, group.name);
   if (!directory) return std::unexpected(directory.error());
-  return log::Writer::open(disk, *directory, {.node = node.name, .group = group.name});
+  found.group = group.name;
+  return log::Writer::open(disk, *directory, {.node = node.name, .group = group.name},
+                           {.found = [&found](const log::Record& record) { add(found, record); }});
 }
 
 }  // namespace
@@ -57,11 +60,13 @@ Result<std::unique_ptr<DiskLogs>> DiskLogs::open(const NodeOptions& node,
   bool any = false;
   for (const GroupOptions& group : groups) {
     out->logs_.emplace_back();
+    out->found_.emplace_back();
     if (!group.logged || std::ranges::find(group.members, node.name) == group.members.end()) {
       continue;
     }
     any = true;
-    Result<std::unique_ptr<log::Writer>> writer = open_log(*out->disk_, node, group);
+    Result<std::unique_ptr<log::Writer>> writer =
+        open_log(*out->disk_, node, group, out->found_.back());
     if (!writer) {
       return fail(writer.error().code, "group '" + group.name + "': " + writer.error().message);
     }

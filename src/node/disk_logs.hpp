@@ -9,11 +9,13 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "log/disk.hpp"
 #include "node/disk_log.hpp"
 #include "node/signal.hpp"
+#include "restart/log_summary.hpp"
 #include "tutti/options.hpp"
 
 namespace tutti {
@@ -40,6 +42,10 @@ class DiskLogs {
   [[nodiscard]] std::vector<LogSink*> sinks() const;
   [[nodiscard]] const DiskLog* log(std::size_t group) const { return logs_[group].get(); }
   [[nodiscard]] DiskLog* log(std::size_t group) { return logs_[group].get(); }
+  /// What was in that group's log when it was opened; once.
+  [[nodiscard]] restart::LogSummary take_found(std::size_t group) {
+    return std::move(found_[group]);
+  }
   [[nodiscard]] log::Disk& disk() { return *disk_; }
 
   /// Nothing more is appended: the thread writes what waits, and ends. Any thread.
@@ -64,6 +70,7 @@ class DiskLogs {
   const std::unique_ptr<log::Disk> disk_;
   Signal asked_;
   std::vector<std::unique_ptr<DiskLog>> logs_;  // by group
+  std::vector<restart::LogSummary> found_;      // by group
   std::atomic<bool> quit_{false};
   std::atomic<bool> ended_{false};
   Result<void> outcome_;  // before ended_

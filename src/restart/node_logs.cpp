@@ -9,7 +9,12 @@ NodeLogs::NodeLogs(const log::Disk& disk, std::vector<GroupLog> logs)
 
 Result<void> NodeLogs::load() {
   for (std::size_t log = 0; log < size(); ++log) {
-    if (Result<void> done = look_at(log); !done) return done;
+    if (std::optional<LogSummary>& found = logs_[log].found) {
+      know(log, std::move(*found));
+      found.reset();
+    } else if (Result<void> done = look_at(log); !done) {
+      return done;
+    }
   }
   return {};
 }
@@ -17,11 +22,15 @@ Result<void> NodeLogs::load() {
 Result<void> NodeLogs::look_at(std::size_t log) {
   Result<LogSummary> summary = summarize(disk_, directory(log), group(log));
   if (!summary) return std::unexpected(std::move(summary.error()));
-  summaries_[log] = std::move(*summary);
+  know(log, std::move(*summary));
+  return {};
+}
+
+void NodeLogs::know(std::size_t log, LogSummary summary) {
+  summaries_[log] = std::move(summary);
   if (summaries_[log].runs.empty()) {
     summaries_[log].whole_from = summaries_[log].next = writer(log).next();
   }
-  return {};
 }
 
 std::optional<std::size_t> NodeLogs::find(const std::string& group) const {

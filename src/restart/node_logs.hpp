@@ -18,6 +18,7 @@ namespace tutti::restart {
 struct GroupLog {
   std::string group{};
   log::Writer* writer = nullptr;
+  std::optional<LogSummary> found{};  ///< what the writer has found; none: load() reads the log
 };
 
 class NodeLogs {
@@ -25,7 +26,7 @@ class NodeLogs {
   /// The disk and the writers outlive it.
   NodeLogs(const log::Disk& disk, std::vector<GroupLog> logs);
 
-  /// Reads all logs. Before anything else.
+  /// Reads the logs of which it does not know yet what is in them. Before anything else.
   [[nodiscard]] Result<void> load();
 
   [[nodiscard]] std::size_t size() const { return logs_.size(); }
@@ -58,9 +59,10 @@ class NodeLogs {
 
  private:
   [[nodiscard]] Result<void> look_at(std::size_t log);
+  void know(std::size_t log, LogSummary summary);
 
   const log::Disk& disk_;
-  const std::vector<GroupLog> logs_;
+  std::vector<GroupLog> logs_;
   std::vector<LogSummary> summaries_;
   PieceReader pieces_;
 };

@@ -74,7 +74,7 @@ Result<void> RestartThread::prepare() {
   std::vector<restart::GroupLog> logs;
   for (std::size_t log = 0; log < logged_.size(); ++log) {
     DiskLog& of = *disk_logs_.log(logged_[log]);
-    logs.push_back({groups_[logged_[log]].name, &of.writer()});
+    logs.push_back({groups_[logged_[log]].name, &of.writer(), disk_logs_.take_found(logged_[log])});
     of.on_begin([this, log](std::uint64_t seq) {
       asio::post(context_, [this, log, seq] {
         recovery_->begin(log, seq);

@@ -104,6 +104,21 @@ TEST_F(WriterTest, WhatIsWrittenIsReadBackOverSegmentsAndRestarts) {
   EXPECT_EQ(reading.digest, digest);
 }
 
+TEST_F(WriterTest, OpeningShowsWhatIsInTheLog) {
+  {
+    const std::unique_ptr<Writer> writer = open();
+    for (int i = 0; i < 50; ++i) write(*writer, 10);
+    ASSERT_TRUE(writer->cut_to(333));
+  }
+  std::vector<std::uint64_t> found;
+  const auto see = [&](const Record& record) { found.push_back(record.seq); };
+  const Result<std::unique_ptr<Writer>> writer = Writer::open(
+      *disk_, directory_, {.node = "n", .group = "g"}, {.segment_bytes = 16 * 1024, .found = see});
+  ASSERT_TRUE(writer) << writer.error().message;
+  EXPECT_EQ(found, range(0, 333));
+  EXPECT_EQ(found, numbers());
+}
+
 TEST_F(WriterTest, SegmentsThatAreReleasedAreUsedAgain) {
   const std::unique_ptr<Writer> writer = open();
   for (int i = 0; i < 200; ++i) {

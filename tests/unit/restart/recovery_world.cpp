@@ -178,7 +178,9 @@ void RecoveryWorld::open(Node& node) {
   node.file = std::make_unique<ViewsFile>(*node.disk, kStateDir);
   std::vector<GroupLog> logs;
   for (const std::string& group : groups_) {
+    LogSummary found{.group = group};
     log::WriterOptions options{.segment_bytes = 8192,
+                               .found = [&](const log::Record& record) { add(found, record); },
                                .salts = [this]() -> Result<std::uint64_t> { return ++salt_; }};
     auto writer =
         log::Writer::open(*node.disk, std::string(kStateDir) + "/" + group,
@@ -186,7 +188,9 @@ void RecoveryWorld::open(Node& node) {
     holds(writer.has_value(), "opens", writer ? "" : writer.error().message);
     if (!writer) return;
     node.writers[group] = std::move(*writer);
-    logs.push_back({group, node.writers.at(group).get()});
+    logs.push_back({group, node.writers.at(group).get(), found});
+    const auto read = summarize(*node.disk, std::string(kStateDir) + "/" + group, group);
+    holds(read && *read == found, "opening sees what is in the log", group);
   }
   node.logs = std::make_unique<NodeLogs>(*node.disk, std::move(logs));
   const Result<void> loaded = node.logs->load();
