@@ -34,6 +34,33 @@ TEST(RecoveryJoin, ANodeWithoutADiskFetchesAllAndIsCountedFromTheNextViewOn) {
   EXPECT_EQ(trio.members[2].writer->digest(), trio.members[0].writer->digest());
 }
 
+TEST(RecoveryJoin, ANodeThatWasAwayForAWhileCopiesLittleMoreThanItLacks) {
+  constexpr std::size_t kRecords = 2000;
+  constexpr std::size_t kBytes = 500;
+  RecoveryTrio trio;
+  trio.segment_bytes = 4U << 20;
+  for (std::uint32_t slot = 0; slot < 3; ++slot) {
+    trio.start(slot, views_at(slot));
+    trio.members[slot].append(slot == 2 ? kRecords - kRecords / 100 : kRecords, 3, kBytes);
+    trio.stop(slot);
+    trio.start(slot, views_at(slot));
+    if (slot == 1) {
+      trio.connect_all();
+      trio.deliver();
+      trio.tick();
+      trio.found({0, 1});
+    }
+  }
+  trio.said_to[2] = 0;
+  trio.connect_all();
+  trio.deliver();
+  trio.enter(2, view_of(6, {0, 1, 2}, kRecords));
+  EXPECT_EQ(trio.members[2].whole_at, kRecords);
+  EXPECT_EQ(trio.members[2].writer->digest(), trio.members[0].writer->digest());
+  EXPECT_GE(trio.said_to[2], kRecords / 100 * kBytes);
+  EXPECT_LE(trio.said_to[2], kRecords / 50 * kBytes);
+}
+
 // c was a member with the disk that it has lost, and perhaps of view 6, too.
 TEST(RecoveryJoin, ANodeThatHasLostItsDiskWaitsUntilTheOthersHaveGoneOnWithoutIt) {
   RecoveryTrio trio;

@@ -138,6 +138,7 @@ class RecoveryTrio {
       const Sent sent = std::move(wire.front());
       wire.pop_front();
       if (members[sent.to].hangs) continue;
+      said_to[sent.to] += sent.bytes.size();
       members[sent.to].recovery->receive(sent.from, sent.bytes);
     }
   }
@@ -176,6 +177,7 @@ class RecoveryTrio {
   Member members[3];
   std::set<std::pair<std::uint32_t, std::uint32_t>> links{};
   std::deque<Sent> wire{};
+  std::size_t said_to[3]{};  // bytes that were delivered to each
 };
 
 /// What a member of the group has written down, view 3 of all three if nothing else is said.
