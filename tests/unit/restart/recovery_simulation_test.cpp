@@ -44,12 +44,14 @@ TEST(RecoverySimulation, EveryPropertyHoldsForEverySeed) {
     all.foundings += counts.foundings;
     all.errors += counts.errors;
     all.stuck += counts.stuck;
+    all.failed_disks += counts.failed_disks;
+    all.damaged += counts.damaged;
   }
   std::printf(
       "%zu views, %zu restarts, %zu adoptions, %zu joins, %zu records sent, %zu in vain, %zu "
-      "foundings taken over, %zu errors, %zu without enough disks\n",
+      "foundings taken over, %zu errors, %zu without enough disks, %zu disks failed, %zu damaged\n",
       all.views, all.restarts, all.adoptions, all.joins, all.records_sent, all.vain, all.foundings,
-      all.errors, all.stuck);
+      all.errors, all.stuck, all.failed_disks, all.damaged);
   // The worlds are worth something only if all this happens in them.
   if (seeds < 1000) return;
   EXPECT_GT(all.restarts, 3 * seeds);
@@ -59,7 +61,9 @@ TEST(RecoverySimulation, EveryPropertyHoldsForEverySeed) {
   EXPECT_GT(all.vain, seeds / 4);
   EXPECT_GT(all.foundings, 2 * seeds);
   EXPECT_GT(all.errors, seeds / 200);
-  EXPECT_LT(all.stuck, seeds / 4);
+  EXPECT_LT(all.stuck, 3 * seeds / 10);
+  EXPECT_GT(all.failed_disks, seeds / 2);
+  EXPECT_GT(all.damaged, seeds / 50);
 }
 
 // A mistake, and a seed not long before one that shows it: few worlds show some of them. If the
@@ -96,7 +100,9 @@ INSTANTIATE_TEST_SUITE_P(
                       PlantedInRecovery{promises_unsaved},
                       PlantedInRecovery{forgets_promise, 17201},
                       PlantedInRecovery{may_join_unsaved}, PlantedInRecovery{not_held_back, 1001},
-                      PlantedInRecovery{ignores_vain}, PlantedInRecovery{promises_while_running}));
+                      PlantedInRecovery{ignores_vain}, PlantedInRecovery{promises_while_running},
+                      PlantedInRecovery{ignores_failed_write}, PlantedInRecovery{opens_failed_log},
+                      PlantedInRecovery{cuts_at_damage, 1801}));
 
 }  // namespace
 }  // namespace tutti::restart::testing

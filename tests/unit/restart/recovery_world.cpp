@@ -29,7 +29,13 @@ class RecoveryWorld::Wire final : public RestartTransport {
 };
 
 RecoveryWorld::RecoveryWorld(std::uint64_t seed, RecoveryMistake mistake, bool traces)
-    : random_(seed), mistake_(mistake), traces_(traces) {
+    : random_(seed),
+      faults_(~seed),
+      disks_fail_(mistake == RecoveryMistake::none
+                      ? faults_.one_in(4)
+                      : mistake >= RecoveryMistake::ignores_failed_write),
+      mistake_(mistake),
+      traces_(traces) {
   groups_ = random_.one_in(3) ? std::vector<std::string>{"a", "bb"} : std::vector<std::string>{"a"};
   nodes_.resize(3 + random_.below(3));
   Proposed first{.next = {.id = 1}};
@@ -128,6 +134,7 @@ RecoveryWorld::Weights RecoveryWorld::some_weights() {
 }
 
 void RecoveryWorld::step() {
+  if (disks_fail_ && faults_.one_in(40)) disk_fault(nodes_[faults_.below(nodes_.size())]);
   Node& node = some_node();
   const Weights& w = weights_;
   std::uint64_t kind =
@@ -154,7 +161,7 @@ void RecoveryWorld::step() {
   } else if (is(w.disconnect)) {
     disconnect(node.slot, some_node().slot);
   } else if (is(w.tick)) {
-    if (node.recovery) at(node, [&] { node.recovery->tick(); });
+    if (node.recovery && !node.ends) at(node, [&] { node.recovery->tick(); });
   } else if (is(w.deliver)) {
     deliver_one();
   } else if (node.recovery) {
@@ -162,17 +169,19 @@ void RecoveryWorld::step() {
   }
 }
 
-void RecoveryWorld::open(Node& node) {
+bool RecoveryWorld::open(Node& node) {
   node.disk->on_operation([this, &node](const tutti::testing::DiskOperation& operation) {
     if (!calm_ && node.crash_after && operation.changes() && (*node.crash_after)-- == 0) {
       node.crash_after.reset();
       throw Crash{};
     }
-    if (operation.step == tutti::testing::DiskStep::sync_directory && operation.path == kStateDir) {
+    const tutti::testing::DiskFate fate = fate_of(node, operation);
+    if (fate == tutti::testing::DiskFate::done &&
+        operation.step == tutti::testing::DiskStep::sync_directory && operation.path == kStateDir) {
       const auto views = decode_views_file(node.disk->contents(std::string(kStateDir) + "/views"));
       if (views) look_at_views(node, *views);
     }
-    return tutti::testing::DiskFate::done;
+    return fate;
   });
   (void)node.disk->make_directory(kStateDir);
   node.file = std::make_unique<ViewsFile>(*node.disk, kStateDir);
@@ -180,13 +189,16 @@ void RecoveryWorld::open(Node& node) {
   for (const std::string& group : groups_) {
     LogSummary found{.group = group};
     log::WriterOptions options{.segment_bytes = 8192,
+                               .repair = mistake_ == RecoveryMistake::cuts_at_damage,
                                .found = [&](const log::Record& record) { add(found, record); },
                                .salts = [this]() -> Result<std::uint64_t> { return ++salt_; }};
     auto writer =
         log::Writer::open(*node.disk, std::string(kStateDir) + "/" + group,
                           {.node = names_[node.slot], .group = group}, std::move(options));
-    holds(writer.has_value(), "opens", writer ? "" : writer.error().message);
-    if (!writer) return;
+    if (!writer) {
+      holds(is_excused(node, writer.error()), "opens", writer.error().message);
+      return false;
+    }
     node.writers[group] = std::move(*writer);
     logs.push_back({group, node.writers.at(group).get(), found});
     const auto read = summarize(*node.disk, std::string(kStateDir) + "/" + group, group);
@@ -195,14 +207,16 @@ void RecoveryWorld::open(Node& node) {
   node.logs = std::make_unique<NodeLogs>(*node.disk, std::move(logs));
   const Result<void> loaded = node.logs->load();
   holds(loaded.has_value(), "loads", loaded ? "" : loaded.error().message);
+  return loaded.has_value();
 }
 
 void RecoveryWorld::start(Node& node) {
   at(node, [&] {
-    open(node);
+    const bool opened = open(node);
     auto views = node.file->load();
-    holds(views.has_value(), "loads", views ? "" : views.error().message);
+    if (!views) holds(is_excused(node, views.error()), "loads", views.error().message);
     if (!wrong_.empty()) return;
+    if (!opened || !views) return replace_disk(node);
     const ViewRecord& first = decided_.front().next;
     const auto founding = [&] {
       return Views{.node = names_[node.slot],
@@ -214,7 +228,10 @@ void RecoveryWorld::start(Node& node) {
     if (!*views && node.bootstraps) {
       note(names_[node.slot] + " is told that the group is new");
       *views = founding();
-      holds(node.file->save(**views).has_value(), "saves", "the founding");
+      if (const Result<void> saved = node.file->save(**views); !saved) {
+        holds(is_excused(node, saved.error()), "saves", saved.error().message);
+        return crash(node);
+      }
       node.bootstraps = random_.one_in(5);
     }
     if (!*views && mistake_ == RecoveryMistake::lost_disk_votes) {
@@ -256,6 +273,8 @@ void RecoveryWorld::stop(Node& node) {
   node.file.reset();
   node.saved.clear();
   node.crash_after.reset();
+  node.fail_after.reset();
+  node.failed = node.ends = false;
   node.incarnation.reset();
   node.vain = node.runs = node.shown = false;
   node.view = {};
@@ -278,6 +297,7 @@ void RecoveryWorld::crash(Node& node) {
 void RecoveryWorld::connect(std::uint32_t one, std::uint32_t other) {
   if (one > other) std::swap(one, other);
   if (one == other || !nodes_[one].recovery || !nodes_[other].recovery) return;
+  if (nodes_[one].ends || nodes_[other].ends) return;
   if (!links_.insert({one, other}).second) return;
   at(nodes_[one], [&] { nodes_[one].recovery->up(other); });
   if (!links_.contains({one, other})) return;
@@ -290,7 +310,7 @@ void RecoveryWorld::disconnect(std::uint32_t one, std::uint32_t other) {
   wire_[{one, other}].clear();
   wire_[{other, one}].clear();
   const auto lost = [&](Node& node, std::uint32_t peer) {
-    if (node.recovery) at(node, [&] { node.recovery->down(peer); });
+    if (node.recovery && !node.ends) at(node, [&] { node.recovery->down(peer); });
   };
   lost(nodes_[one], other);
   lost(nodes_[other], one);
@@ -312,6 +332,7 @@ bool RecoveryWorld::deliver_one() {
     counts_.records_sent += records->records.size();
   }
   Node& node = nodes_[way.second];
+  if (node.ends) return true;
   if (const auto* const promise = std::get_if<Promise>(&*message)) {
     const std::optional<Views> views = synced(nodes_[way.first]);
     const bool switched = views && views->origin != promise->told.views.origin;

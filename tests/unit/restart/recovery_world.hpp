@@ -21,27 +21,10 @@
 #include "log/writer.hpp"
 #include "restart/recovery.hpp"
 #include "support/sim_disk.hpp"
+#include "unit/restart/recovery_mistake.hpp"
 #include "unit/restart/world.hpp"
 
 namespace tutti::restart::testing {
-
-/// What a node, or the wire that it speaks through, does wrong.
-enum class RecoveryMistake : std::uint8_t {
-  none,
-  adopts_while_away,       ///< nodes that are away are taken to be fresh
-  adopts_beyond_first,     ///< nodes that have got beyond view 1 are taken to be fresh
-  lost_disk_votes,         ///< a node without `views` takes view 1 for its own
-  keeps_tail,              ///< a joiner does not cut what the others do not have
-  counts_before_whole,     ///< a log counts as persisted before it is whole
-  installs_unsaved,        ///< install() does not write
-  accepts_unsaved,         ///< accept() does not write
-  promises_unsaved,        ///< a promise is not written
-  forgets_promise,         ///< a start forgets what was promised
-  may_join_unsaved,        ///< a node may be admitted before its `views` say so
-  not_held_back,           ///< nodes are admitted that may not join
-  ignores_vain,            ///< a founding in vain is not given up
-  promises_while_running,  ///< members take part in a restart
-};
 
 class RecoveryWorld {
  public:
@@ -60,7 +43,7 @@ class RecoveryWorld {
 
   struct Counts {
     std::size_t views = 0, restarts = 0, adoptions = 0, joins = 0, records_sent = 0, vain = 0,
-                foundings = 0, errors = 0, stuck = 0;
+                foundings = 0, errors = 0, stuck = 0, failed_disks = 0, damaged = 0;
   };
   [[nodiscard]] Counts counts() const;
 
@@ -95,6 +78,10 @@ class RecoveryWorld {
     std::unique_ptr<Recovery> recovery{};
     std::vector<ViewRecord> saved{};             // views, of which the checks do not know yet
     std::optional<std::uint64_t> crash_after{};  // so many operations
+    std::optional<std::uint64_t> fail_after{};   // then its disk fails once
+    bool failed = false;                         // it has
+    bool ends = false;                           // it knows, and does nothing more
+    bool rotten = false;                         // a byte on its disk has changed
     std::optional<Incarnation> incarnation{};
     bool vain = false;  // the incarnation was told that it may never enter
     // In a view.
@@ -124,7 +111,7 @@ class RecoveryWorld {
   void note(const std::string& what) { notes_.push_back(what); }
   [[nodiscard]] Weights some_weights();
   void step();
-  void open(Node& node);
+  [[nodiscard]] bool open(Node& node);
   void start(Node& node);
   void stop(Node& node);
   void crash(Node& node);
@@ -135,6 +122,16 @@ class RecoveryWorld {
   template <class Do>
   void at(Node& node, Do&& what);
   [[nodiscard]] Node& some_node() { return nodes_[random_.below(nodes_.size())]; }
+
+  // recovery_world_disks.cpp
+  void disk_fault(Node& node);
+  void rot(Node& node);
+  [[nodiscard]] tutti::testing::DiskFate fate_of(Node& node,
+                                                 const tutti::testing::DiskOperation& operation);
+  [[nodiscard]] bool is_excused(Node& node, const Error& error);
+  void replace_disk(Node& node);
+  void write_failed(Node& node, Log& of, const std::string& group, std::uint64_t until,
+                    const LogSummary& summary);
 
   // recovery_mistakes.cpp
   void spoil_views(Views& views) const;
@@ -181,6 +178,8 @@ class RecoveryWorld {
   [[nodiscard]] const Known* known(const Proposed& proposal) const;
 
   Prng random_;
+  Prng faults_;  // of its own, so that a world is the same with and without them
+  const bool disks_fail_;
   Weights weights_{};
   const RecoveryMistake mistake_;
   const bool traces_;

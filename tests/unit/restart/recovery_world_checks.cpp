@@ -56,8 +56,8 @@ void RecoveryWorld::look_at_error(Node& node) {
 
 // After each call of a recovery: has it installed anything, and what?
 void RecoveryWorld::look_at(Node& node) {
-  if (!node.recovery || !wrong_.empty()) return;
-  if (node.recovery->error()) return look_at_error(node);
+  if (!node.recovery || !wrong_.empty() || node.ends) return;
+  if (node.recovery->error() && !node.failed) return look_at_error(node);
   // One call may have decided several views.
   for (const ViewRecord& view : std::exchange(node.saved, {})) {
     if (view.id <= decided_.back().next.id) continue;
@@ -73,6 +73,11 @@ void RecoveryWorld::look_at(Node& node) {
     }
     node.recovery->founds() == view ? ++counts_.restarts : ++counts_.adoptions;
     decide(*proposal, cut_at(*proposal, node));
+  }
+  if (node.recovery->error()) {  // PT3
+    note(names_[node.slot] + "'s disk: " + node.recovery->error()->message);
+    node.ends = true;
+    return;
   }
   const Views& views = node.recovery->views();
   if (views.chain.empty()) return;

@@ -94,7 +94,10 @@ void RecoveryWorld::write(Node& node) {
     add(summary, record.record());
   }
   const Result<void> done = writer.write(batch);
-  holds(done.has_value(), "writes", done ? "" : done.error().message);
+  if (!done) {
+    holds(is_excused(node, done.error()), "writes", done.error().message);
+    return write_failed(node, of, group, until, summary);
+  }
   of.written = writer.next();
   of.summary = summary;
   see(node.view);

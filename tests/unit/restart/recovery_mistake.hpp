@@ -1,0 +1,30 @@
+/// \file recovery_mistake.hpp
+/// Mistakes that are planted in worlds of recoveries (recovery_world.hpp): each must be found.
+#pragma once
+#include <cstdint>
+
+namespace tutti::restart::testing {
+
+/// What a node, or the wire that it speaks through, does wrong.
+enum class RecoveryMistake : std::uint8_t {
+  none,
+  adopts_while_away,       ///< nodes that are away are taken to be fresh
+  adopts_beyond_first,     ///< nodes that have got beyond view 1 are taken to be fresh
+  lost_disk_votes,         ///< a node without `views` takes view 1 for its own
+  keeps_tail,              ///< a joiner does not cut what the others do not have
+  counts_before_whole,     ///< a log counts as persisted before it is whole
+  installs_unsaved,        ///< install() does not write
+  accepts_unsaved,         ///< accept() does not write
+  promises_unsaved,        ///< a promise is not written
+  forgets_promise,         ///< a start forgets what was promised
+  may_join_unsaved,        ///< a node may be admitted before its `views` say so
+  not_held_back,           ///< nodes are admitted that may not join
+  ignores_vain,            ///< a founding in vain is not given up
+  promises_while_running,  ///< members take part in a restart
+  // Of disks that fail or rot, which no other mistake's worlds have.
+  ignores_failed_write,  ///< what a log was to take counts as persisted though its disk has failed
+  opens_failed_log,      ///< such a log is opened again, and what is read there counts
+  cuts_at_damage,        ///< a log is cut where it is damaged, and goes on
+};
+
+}  // namespace tutti::restart::testing
