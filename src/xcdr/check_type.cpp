@@ -17,7 +17,7 @@ class Check {
  public:
   explicit Check(const Type& type) : type_(type), states_(type.nodes.size()) {}
 
-  Result<void> run() {
+  Result<LeastBytes> run() {
     if (type_.nodes.empty()) return refuse(0, "it has no nodes");
     if (type_.nodes.size() > kTypeNodesMax) return refuse(0, "it has too many nodes");
     for (std::uint32_t i = 0; i < type_.nodes.size(); ++i) {
@@ -25,7 +25,9 @@ class Check {
         return std::unexpected(size.error());
       }
     }
-    return {};
+    LeastBytes least;
+    for (const State& state : states_) least.push_back(state.bytes_min);
+    return least;
   }
 
  private:
@@ -173,6 +175,6 @@ class Check {
 
 }  // namespace
 
-Result<void> check_type(const Type& type) { return Check(type).run(); }
+Result<LeastBytes> check_type(const Type& type) { return Check(type).run(); }
 
 }  // namespace tutti::dds

@@ -7,11 +7,17 @@
 /// kDepthMax deep but for these, and the smallest sample has at most kSampleBytesMax bytes. In
 /// memory every part lies inside what contains it.
 #pragma once
+#include <cstdint>
+#include <vector>
+
 #include "tutti/dds/type.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::dds {
 
-[[nodiscard]] Result<void> check_type(const Type& type);
+/// The bytes that a value of each node has at least, encoded or in memory.
+using LeastBytes = std::vector<std::uint64_t>;
+
+[[nodiscard]] Result<LeastBytes> check_type(const Type& type);
 
 }  // namespace tutti::dds

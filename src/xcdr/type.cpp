@@ -24,7 +24,7 @@ std::uint64_t type_hash(const Type& type) {
 }
 
 Result<std::vector<std::byte>> encode_type(const Type& type) {
-  if (const Result<void> good = check_type(type); !good) return std::unexpected(good.error());
+  if (const Result<LeastBytes> good = check_type(type); !good) return std::unexpected(good.error());
   std::vector<std::byte> bytes;
   if (const Result<void> done = encode(type, bytes); !done) return std::unexpected(done.error());
   return bytes;
@@ -33,7 +33,8 @@ Result<std::vector<std::byte>> encode_type(const Type& type) {
 Result<Type> decode_type(std::span<const std::byte> bytes) {
   Result<Type> type = decode<Type>(bytes);
   if (!type) return type;
-  if (const Result<void> good = check_type(*type); !good) return std::unexpected(good.error());
+  if (const Result<LeastBytes> good = check_type(*type); !good)
+    return std::unexpected(good.error());
   return type;
 }
 
