@@ -20,6 +20,7 @@ class Check {
   Result<LeastBytes> run() {
     if (type_.nodes.empty()) return refuse(0, "it has no nodes");
     if (type_.nodes.size() > kTypeNodesMax) return refuse(0, "it has too many nodes");
+    if (!has_value(0)) return refuse(0, "a sample has no value");
     for (std::uint32_t i = 0; i < type_.nodes.size(); ++i) {
       if (const Result<std::uint64_t> size = visit(i, 0); !size) {
         return std::unexpected(size.error());
@@ -34,6 +35,7 @@ class Check {
   struct State {
     bool entered = false;
     bool done = false;
+    unsigned height = 0;  ///< how many values lie in each other below it
     std::uint64_t bytes_min = 0;
   };
 
@@ -41,6 +43,16 @@ class Check {
     return fail(ErrorCode::mismatch, "the description of a type cannot be used: node " +
                                          std::to_string(index) + ": " + std::move(why) +
                                          "; ask its sender again, or update this side");
+  }
+
+  /// Visits a part of a node.
+  Result<std::uint64_t> part(std::uint32_t index, std::uint32_t of, unsigned depth) {
+    const Result<std::uint64_t> bytes = visit(of, depth + 1);
+    if (!bytes) return bytes;
+    unsigned& height = states_[index].height;
+    height = std::max(height, states_[of].height + 1);
+    if (height > detail::kDepthMax) return refuse(index, "its parts lie too deep in each other");
+    return bytes;
   }
 
   /// The least bytes of a sample of that node, encoded or in memory.
@@ -87,6 +99,7 @@ class Check {
       case Kind::optional:
         if (type_.in_place) return refuse(index, "an optional is sent in place");
         if (node.element >= states_.size()) return refuse(index, "its value's type is not there");
+        if (!has_value(node.element)) return refuse(index, "its value is none");
         return 1;
       case Kind::sequence:
         return sequence(index, depth);
@@ -94,6 +107,7 @@ class Check {
         return array(index, depth);
       case Kind::string:
         if (!type_.in_place) return 4;
+        if (!has_count(node)) return refuse(index, "a text in memory has no bound or no count");
         return std::uint64_t{node.data_offset} + node.bound;
       case Kind::enumeration:
         if (node.size != 1 && node.size != 2 && node.size != 4) {
@@ -111,18 +125,29 @@ class Check {
     }
   }
 
+  /// Whether a value of that node is always one: an optional is a field only.
+  [[nodiscard]] bool has_value(std::uint32_t index) const {
+    const Kind kind = type_.nodes[index].kind;
+    return kind != Kind::optional && kind != Kind::no_member;
+  }
+
+  static bool has_count(const TypeNode& node) {
+    return node.bound > 0 && node.data_offset >= sizeof(std::uint32_t);
+  }
+
   Result<std::uint64_t> structure(std::uint32_t index, unsigned depth) {
     const TypeNode& node = type_.nodes[index];
     if (node.members.empty()) return refuse(index, "a structure without fields");
     std::uint64_t sum = 0;
     for (std::size_t i = 0; i < node.members.size(); ++i) {
       const TypeMember& member = node.members[i];
-      const Result<std::uint64_t> part = visit(member.type, depth + 1);
-      if (!part) return part;
+      const Result<std::uint64_t> bytes = part(index, member.type, depth);
+      if (!bytes) return bytes;
       if (type_.nodes[member.type].kind == Kind::no_member) {
         return refuse(index, "a field without a value");
       }
-      sum = type_.in_place ? std::max(sum, member.offset + *part) : sum + *part;
+      if (member.id > kFieldIdMax) return refuse(index, "the id of a field is too large");
+      sum = type_.in_place ? std::max(sum, member.offset + *bytes) : sum + *bytes;
       for (std::size_t j = 0; j < i; ++j) {
         if (node.members[j].id == member.id) return refuse(index, "two fields have one id");
       }
@@ -141,6 +166,7 @@ class Check {
     if (!is_label(discriminator)) return refuse(index, "its discriminator is no number");
     for (const TypeMember& member : node.members) {
       if (member.type >= states_.size()) return refuse(index, "the type of a case is not there");
+      if (type_.nodes[member.type].kind == Kind::optional) return refuse(index, "an optional case");
     }
     return label_bytes(discriminator);
   }
@@ -148,22 +174,21 @@ class Check {
   Result<std::uint64_t> sequence(std::uint32_t index, unsigned depth) {
     const TypeNode& node = type_.nodes[index];
     if (node.element >= states_.size()) return refuse(index, "its elements' type is not there");
-    const Kind kind = type_.nodes[node.element].kind;
-    if (kind == Kind::optional || kind == Kind::no_member) {
+    if (!has_value(node.element)) {
       return refuse(index, "its elements have no value");
     }
     if (!type_.in_place) return 4;
-    const Result<std::uint64_t> element = visit(node.element, depth + 1);
+    if (!has_count(node)) return refuse(index, "a sequence in memory has no bound or no count");
+    const Result<std::uint64_t> element = part(index, node.element, depth);
     if (!element) return element;
     return node.data_offset + std::uint64_t{node.bound} * *element;
   }
 
   Result<std::uint64_t> array(std::uint32_t index, unsigned depth) {
     const TypeNode& node = type_.nodes[index];
-    const Result<std::uint64_t> element = visit(node.element, depth + 1);
+    const Result<std::uint64_t> element = part(index, node.element, depth);
     if (!element) return element;
-    const Kind kind = type_.nodes[node.element].kind;
-    if (kind == Kind::optional || kind == Kind::no_member || node.bound == 0) {
+    if (!has_value(node.element) || node.bound == 0) {
       return refuse(index, "its elements have no value");
     }
     return node.bound * *element;

@@ -66,7 +66,7 @@ class MemoryPrinter {
 
   void elements(const TypeNode& node, const std::byte* at, std::size_t count) {
     json_.push_back('[');
-    for (std::size_t i = 0; i < count; ++i) {
+    for (std::size_t i = 0; i < count && json_.size() <= kJsonBytesMax; ++i) {
       if (i > 0) json_.push_back(',');
       value(node.element, at + i * type_.nodes[node.element].size);
     }
@@ -152,11 +152,14 @@ class CdrPrinter {
     json_.push_back('[');
     for (std::size_t i = 0; i < count; ++i) {
       if (i > 0) json_.push_back(',');
+      if (json_.size() > kJsonBytesMax) return too_long();
       if (!value(node.element, depth + 1)) return reader_.trouble.at_index(i);
     }
     json_.push_back(']');
     return true;
   }
+  bool too_long() { return reader_.trouble.too_long(json_.size(), kJsonBytesMax); }
+
   bool sequence(const TypeNode& node, unsigned depth) {
     Extent outer{};
     std::uint32_t count = 0;
@@ -218,8 +221,10 @@ class CdrPrinter {
 
   bool fields(const TypeNode& node, unsigned depth) {
     Extent outer{};
-    const bool may_end = node.extensibility == Extensibility::appendable;
-    const bool header = may_end && !reader_.version_1();
+    const bool appendable = node.extensibility == Extensibility::appendable;
+    const bool header = appendable && !reader_.version_1();
+    // Version 1 says nothing of the end of one that lies in another.
+    const bool may_end = header || (appendable && depth == 0);
     if (header && !reader_.open(outer)) return false;
     char before = '{';
     for (const TypeMember& member : node.members) {
@@ -284,7 +289,9 @@ Result<std::string> print_json(const Type& type, std::span<const std::byte> samp
       return std::unexpected(reader.trouble.error(root.name, "print"));
     }
     MemoryPrinter(type, json).value(0, sample.data());
-    return json;
+    if (json.size() <= kJsonBytesMax) return json;
+    reader.trouble.too_long(json.size(), kJsonBytesMax);
+    return std::unexpected(reader.trouble.error(root.name, "print"));
   }
   if (!reader.open_sample(sample, root.extensibility) ||
       !CdrPrinter(type, *least, reader, json).value(0, 0) ||

@@ -62,8 +62,8 @@ template <class T>
 }
 
 /// Decodes into an object that is there; its strings and vectors keep their memory. Fields that an
-/// older sender lacks get the values that they have in T{}. After an error (mismatch: the bytes are
-/// not of this type) the object has some valid value.
+/// older sender lacks get the values that they have in T{}; optional ones are not there. After an
+/// error (mismatch: the bytes are not of this type) the object has some valid value.
 template <class T>
 [[nodiscard]] Result<void> decode(std::span<const std::byte> bytes, T& into) {
   constexpr Extensibility kForm = detail::kSampleExtensibility<T>;

@@ -29,9 +29,11 @@ enum class Extensibility : std::uint8_t {
   mutable_,    ///< fields may be added, removed and moved: each is sent with its id
 };
 
+inline constexpr std::uint32_t kFieldIdMax = 0x0fffffff;
+
 struct FieldId {
   std::string_view field;
-  std::uint32_t id;  ///< up to 0x0fffffff
+  std::uint32_t id;  ///< up to kFieldIdMax
 };
 
 struct FieldBound {

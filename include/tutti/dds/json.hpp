@@ -20,6 +20,9 @@
 
 namespace tutti::dds {
 
+/// print_json refuses to make more: the names of a stranger's type may be long.
+inline constexpr std::size_t kJsonBytesMax = std::size_t{1} << 28;
+
 /// One line of JSON for a sample as it was sent: its memory if type.in_place, else what encode()
 /// made. Errors: mismatch, which names the field that does not fit the type.
 [[nodiscard]] TUTTI_API Result<std::string> print_json(const Type& type,

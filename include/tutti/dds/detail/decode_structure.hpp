@@ -11,10 +11,12 @@
 
 namespace tutti::dds::detail {
 
-/// A field that the sender lacks has the value that a new object has.
+/// A field that the sender lacks has the value that a new object has; an optional one is not there.
 template <class T, class Field>
-void set_initial(T& value, const T& initial, Field field) {
-  if constexpr (std::is_array_v<typename Field::Value>) {
+void set_initial(T& value, [[maybe_unused]] const T& initial, Field field) {
+  if constexpr (kKind<typename Field::Value> == Kind::optional) {
+    (value.*field.member).reset();
+  } else if constexpr (std::is_array_v<typename Field::Value>) {
     std::copy(std::begin(initial.*field.member), std::end(initial.*field.member),
               std::begin(value.*field.member));
   } else {
@@ -42,7 +44,9 @@ bool read_fields(Reader& reader, T& value, unsigned depth) {
       if (copied) return true;
     }
     if constexpr (kMayEnd) {
-      if (reader.left() == 0) return set_initial(value, T{}, field), true;
+      // Version 1 says nothing of the end of a structure that lies in another.
+      const bool may_end = depth == 0 || !reader.version_1();
+      if (may_end && reader.left() == 0) return set_initial(value, T{}, field), true;
     }
     if constexpr (kKind<Value> == Kind::optional) {
       return read_optional(reader, value.*field.member, kOptions, depth + 1) ||

@@ -77,7 +77,7 @@ consteval bool options_fit() {
     if (!known(with.field)) return false;
   }
   for (std::size_t i = 0; i < fields.size(); ++i) {
-    if (fields[i].id > 0x0fffffff) return false;
+    if (fields[i].id > kFieldIdMax) return false;
     for (std::size_t j = 0; j < i; ++j) {
       if (fields[i].id == fields[j].id) return false;
     }
