@@ -41,6 +41,6 @@ struct Type {
 inline constexpr std::uint32_t kTypeNodesMax = 4096;
 inline constexpr std::uint32_t kTypeMembersMax = 4096;
 inline constexpr std::uint32_t kTypeNameMax = 255;
-inline constexpr std::uint32_t kSampleBytesMax = 1U << 26;
+inline constexpr std::uint32_t kSampleBytesMax = 1U << 24;
 
 }  // namespace tutti::dds
