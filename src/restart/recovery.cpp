@@ -83,6 +83,10 @@ void Recovery::receive(std::uint32_t slot, std::span<const std::byte> bytes) {
     up_[slot] = Heard{.told = std::move(hello->told)};
   } else if (auto* const runs = std::get_if<Runs>(&*message)) {
     if (!fits(slot, runs->told)) return;
+    if (stage_ != Stage::runs && is_left_behind(runs->told)) {
+      up_[slot].reset();
+      return;
+    }
     up_[slot] = Heard{.runs = true, .told = std::move(runs->told)};
   }
   const auto* const asking = std::get_if<Runs>(&*message);
@@ -120,6 +124,12 @@ void Recovery::receive(std::uint32_t slot, std::span<const std::byte> bytes) {
     }
   }
   go_on_catching_up();
+}
+
+// RY5. Members that go on come to this node's view, and say so then.
+bool Recovery::is_left_behind(const Told& told) const {
+  const Views& mine = views();
+  return !mine.chain.empty() && told.views.installed().id < mine.installed().id;
 }
 
 void Recovery::tick() {

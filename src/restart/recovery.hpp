@@ -19,6 +19,8 @@
 ///       which it was admitted. Never one from which it began a restart (Z12).
 ///  RY4  What a member that runs has accepted and installed is on disk before accept() and
 ///       install() say so (Z2).
+///  RY5  A node joins nobody who runs in a view before its own newest one: that is a minority which
+///       was left behind, and its log may have records that a later cut has left out.
 /// Threads: one. Each call may block for as long as the disk does.
 #pragma once
 #include <cstdint>
@@ -114,6 +116,7 @@ class Recovery {
   void fail_with(const Error& error);
   void look_at_participant();
   [[nodiscard]] bool has_given_up(std::uint32_t slot) const;
+  [[nodiscard]] bool is_left_behind(const Told& told) const;
   void start_participant();
   // recovery_found.cpp
   [[nodiscard]] bool is_founding(const Views& views, const std::vector<LogSummary>& logs) const;
