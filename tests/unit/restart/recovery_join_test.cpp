@@ -85,6 +85,26 @@ TEST(RecoveryJoin, ANodeThatHasLostItsDiskWaitsUntilTheOthersHaveGoneOnWithoutIt
   EXPECT_EQ(trio.members[2].on_disk()->since, 7U);
 }
 
+// RY5. b was cut off from a and c, which went on without it; it has not stopped yet.
+TEST(RecoveryJoin, AMemberThatWasLeftBehindIsNotJoined) {
+  RecoveryTrio trio;
+  trio.start(1, views_at(1), {3, 3, 3});
+  trio.start(2, views_at(2), {3, 3, 3});
+  trio.connect_all();
+  trio.deliver();
+  trio.tick();
+  trio.found({1, 2});
+  trio.stop(2);
+  trio.members[2].lose_disk();
+  trio.start(2, views_at(2, {view_of(7, {0, 2}, 2)}), {3, 3, 7});
+  trio.connect_all();
+  trio.deliver();
+  trio.tick();
+  EXPECT_EQ(trio.at(2).stage(), Recovery::Stage::back);
+  EXPECT_EQ(trio.members[2].logs->summary(0).view_at(2), 7U);
+  EXPECT_EQ(trio.at(2).why(), "view 7 of a, c: waits for a");
+}
+
 TEST(RecoveryJoin, WhatTheOthersDoNotHaveIsCut) {
   RecoveryTrio trio;
   trio.run_two(5);

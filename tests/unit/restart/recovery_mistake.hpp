@@ -21,6 +21,10 @@ enum class RecoveryMistake : std::uint8_t {
   not_held_back,           ///< nodes are admitted that may not join
   ignores_vain,            ///< a founding in vain is not given up
   promises_while_running,  ///< members take part in a restart
+  counts_older_copy,       ///< nobody notices that a state directory is an older copy
+  older_copy_not_told,     ///< the node that has it does not learn it
+  forgets_heard,           ///< a start forgets what was heard of others' directories
+  tells_next_edition,      ///< a node tells of a save that it has not made yet
   // Of disks that fail or rot, which no other mistake's worlds have.
   ignores_failed_write,  ///< what a log was to take counts as persisted though its disk has failed
   opens_failed_log,      ///< such a log is opened again, and what is read there counts

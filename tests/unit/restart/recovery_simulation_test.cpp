@@ -46,12 +46,15 @@ TEST(RecoverySimulation, EveryPropertyHoldsForEverySeed) {
     all.stuck += counts.stuck;
     all.failed_disks += counts.failed_disks;
     all.damaged += counts.damaged;
+    all.put_back += counts.put_back;
+    all.noticed += counts.noticed;
   }
   std::printf(
       "%zu views, %zu restarts, %zu adoptions, %zu joins, %zu records sent, %zu in vain, %zu "
-      "foundings taken over, %zu errors, %zu without enough disks, %zu disks failed, %zu damaged\n",
+      "foundings taken over, %zu errors, %zu without enough disks, %zu older copies, %zu noticed, "
+      "%zu disks failed, %zu damaged\n",
       all.views, all.restarts, all.adoptions, all.joins, all.records_sent, all.vain, all.foundings,
-      all.errors, all.stuck, all.failed_disks, all.damaged);
+      all.errors, all.stuck, all.put_back, all.noticed, all.failed_disks, all.damaged);
   // The worlds are worth something only if all this happens in them.
   if (seeds < 1000) return;
   EXPECT_GT(all.restarts, 3 * seeds);
@@ -64,6 +67,7 @@ TEST(RecoverySimulation, EveryPropertyHoldsForEverySeed) {
   EXPECT_LT(all.stuck, 3 * seeds / 10);
   EXPECT_GT(all.failed_disks, seeds / 2);
   EXPECT_GT(all.damaged, seeds / 50);
+  EXPECT_GT(all.noticed, seeds / 4);
 }
 
 // A mistake, and a seed not long before one that shows it: few worlds show some of them. If the
@@ -94,15 +98,17 @@ using enum RecoveryMistake;
 INSTANTIATE_TEST_SUITE_P(
     All, RecoveryMistakes,
     ::testing::Values(PlantedInRecovery{adopts_while_away}, PlantedInRecovery{adopts_beyond_first},
-                      PlantedInRecovery{lost_disk_votes}, PlantedInRecovery{keeps_tail, 201},
-                      PlantedInRecovery{counts_before_whole, 38201},
+                      PlantedInRecovery{lost_disk_votes}, PlantedInRecovery{keeps_tail, 601},
+                      PlantedInRecovery{counts_before_whole, 3401},
                       PlantedInRecovery{installs_unsaved}, PlantedInRecovery{accepts_unsaved},
                       PlantedInRecovery{promises_unsaved},
-                      PlantedInRecovery{forgets_promise, 17201},
+                      PlantedInRecovery{forgets_promise, 45201},
                       PlantedInRecovery{may_join_unsaved}, PlantedInRecovery{not_held_back, 1001},
                       PlantedInRecovery{ignores_vain}, PlantedInRecovery{promises_while_running},
+                      PlantedInRecovery{counts_older_copy}, PlantedInRecovery{older_copy_not_told},
+                      PlantedInRecovery{forgets_heard}, PlantedInRecovery{tells_next_edition},
                       PlantedInRecovery{ignores_failed_write}, PlantedInRecovery{opens_failed_log},
-                      PlantedInRecovery{cuts_at_damage, 1801}));
+                      PlantedInRecovery{cuts_at_damage, 101}));
 
 }  // namespace
 }  // namespace tutti::restart::testing

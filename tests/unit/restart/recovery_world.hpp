@@ -43,7 +43,8 @@ class RecoveryWorld {
 
   struct Counts {
     std::size_t views = 0, restarts = 0, adoptions = 0, joins = 0, records_sent = 0, vain = 0,
-                foundings = 0, errors = 0, stuck = 0, failed_disks = 0, damaged = 0;
+                foundings = 0, errors = 0, stuck = 0, put_back = 0, noticed = 0, failed_disks = 0,
+                damaged = 0;
   };
   [[nodiscard]] Counts counts() const;
 
@@ -71,7 +72,9 @@ class RecoveryWorld {
     std::uint32_t slot = 0;
     bool bootstraps = false;  // it is started so, if its disk is new
     bool had_voted = false;   // with a disk that it has lost
+    bool put_back = false;    // its disk is an older copy, and others know of a newer one
     std::unique_ptr<tutti::testing::SimDisk> disk{};
+    std::unique_ptr<tutti::testing::SimDisk> copy{};  // as it was once when it was down
     std::unique_ptr<ViewsFile> file{};
     std::map<std::string, std::unique_ptr<log::Writer>> writers{};
     std::unique_ptr<NodeLogs> logs{};
@@ -96,8 +99,8 @@ class RecoveryWorld {
     std::optional<Proposed> proposed{};  // as a leader
   };
   struct Weights {
-    std::uint64_t all_stop = 0, crash = 0, crash_at_disk = 0, lose_disk = 0, start = 0, connect = 0,
-                  disconnect = 0, tick = 0, deliver = 0, turn = 0;
+    std::uint64_t all_stop = 0, crash = 0, crash_at_disk = 0, lose_disk = 0, put_back = 0,
+                  start = 0, connect = 0, disconnect = 0, tick = 0, deliver = 0, turn = 0;
   };
   using Who = std::map<std::uint32_t, std::uint64_t>;  // incarnations, by slot
   struct Known {                                       // a proposal of members that ran
@@ -116,6 +119,7 @@ class RecoveryWorld {
   void stop(Node& node);
   void crash(Node& node);
   void lose_disk(Node& node);
+  void put_back(Node& node);
   void connect(std::uint32_t one, std::uint32_t other);
   void disconnect(std::uint32_t one, std::uint32_t other);
   bool deliver_one();
@@ -197,6 +201,7 @@ class RecoveryWorld {
   Sequences durable_{};
   std::uint64_t losses_ = 0;
   std::uint64_t salt_ = 0;
+  std::uint64_t directories_ = 0;
   std::uint64_t origins_ = 0;
   std::uint64_t incarnations_ = 0;
   std::set<std::uint32_t> slow_{};  // these seldom write
