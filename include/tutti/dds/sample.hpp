@@ -64,6 +64,8 @@ class LoanedBytes {
     samples_.clear();
     keepers_.clear();
   }
+  /// To say that so many more are missing before the first one.
+  void add_lost(std::uint64_t lost) { samples_.front().info.lost_before += lost; }
   /// To say that its bytes are none of the type.
   void mark_invalid(std::size_t i) { samples_[i].info.valid = false; }
 
