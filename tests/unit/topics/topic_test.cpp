@@ -211,7 +211,7 @@ TEST(Topics, ReadersAndWritersLearnOfEachOther) {
     EXPECT_TRUE(until([&] { return readers == 1 && writers == 1; }));
     const auto topics = domain[0].topics();
     ASSERT_EQ(topics.size(), 1U);
-    ASSERT_EQ(topics[0].endpoints.size(), 2U);
+    ASSERT_EQ(topics[0].endpoints.size(), 2U);  // both were told
     EXPECT_EQ(topics[0].endpoints[1].readers, 1U);
     const Result<void> deleted = domain[0].delete_topic("numbers");
     ASSERT_FALSE(deleted);
