@@ -1,6 +1,7 @@
 #include "tutti/dds/writer.hpp"
 
 #include <cstring>
+#include <limits>
 #include <utility>
 
 #include "dds/clock.hpp"
@@ -20,6 +21,7 @@ class WriterCore {
         max_blocking_time_(options.max_blocking_time),
         payload_at_(
             payload_offset(topic_->definition().type.keyed, topic_->definition().type.alignment)),
+        in_place_bytes_(topic_->definition().type.in_place_bytes),
         keyed_(topic_->definition().type.keyed) {}
   ~WriterCore() { topic_->participant().remove_endpoint(topic_->key(), endpoint_); }
   WriterCore(const WriterCore&) = delete;
@@ -27,7 +29,9 @@ class WriterCore {
 
   [[nodiscard]] Result<UntypedWriter::Space> claim(std::uint32_t size,
                                                    std::chrono::nanoseconds longest) {
-    Claim claim = group_.try_claim(payload_at_ + size);
+    if (size != in_place_bytes_ && in_place_bytes_ != 0) [[unlikely]]
+      return wrong_size(size);
+    Claim claim = group_.try_claim(record_bytes(size));
     if (!claim) [[unlikely]]
       return claim_later(size, longest, claim.outcome());
     return space_of(std::move(claim), size);
@@ -65,6 +69,19 @@ class WriterCore {
   [[nodiscard]] Group& group() { return group_; }
 
  private:
+  // Of a payload that is too large, the largest number: no group takes that.
+  [[nodiscard]] std::uint32_t record_bytes(std::uint32_t size) const {
+    const std::uint32_t bytes = payload_at_ + size;
+    return bytes >= size ? bytes : std::numeric_limits<std::uint32_t>::max();
+  }
+
+  [[nodiscard]] std::unexpected<Error> wrong_size(std::uint32_t size) const {
+    return fail(ErrorCode::invalid_argument,
+                "topic '" + topic_->definition().name + "': a sample of " + std::to_string(size) +
+                    " bytes was to be written, but its type " + topic_->definition().type.name +
+                    " has " + std::to_string(in_place_bytes_));
+  }
+
   [[nodiscard]] UntypedWriter::Space space_of(Claim claim, std::uint32_t size) const {
     UntypedWriter::Space space{.claim = std::move(claim)};
     space.payload = {space.claim.data() + payload_at_, size};
@@ -81,7 +98,7 @@ class WriterCore {
                       "no space now, for not all participants have delivered what was sent "
                       "before; nothing was sent");
     }
-    Result<Claim> claim = group_.claim(payload_at_ + size, longest);
+    Result<Claim> claim = group_.claim(record_bytes(size), longest);
     if (!claim) return fail(claim.error().code, topic + claim.error().message);
     return space_of(std::move(*claim), size);
   }
@@ -100,6 +117,7 @@ class WriterCore {
   Group group_;
   const std::chrono::nanoseconds max_blocking_time_;
   const std::uint32_t payload_at_;
+  const std::uint32_t in_place_bytes_;  // 0: any size
   const bool keyed_;
   std::atomic<std::uint64_t> last_{0};  // ticket of the newest sample
 };

@@ -151,11 +151,9 @@ class DataWriter {
       std::memcpy(space->payload.data(), &sample, sizeof(T));
       return writer_.commit(std::move(*space), Support::key_hash(sample));
     } else {
-      const Result<std::size_t> size = Support::encoded_size(sample);
-      if (!size) return std::unexpected(size.error());
-      Result<UntypedWriter::Space> space = claiming(static_cast<std::uint32_t>(*size));
+      Result<UntypedWriter::Space> space = claiming(Support::encoded_size(sample));
       if (!space) return std::unexpected(std::move(space.error()));
-      if (Result<void> done = Support::encode(sample, space->payload); !done) {
+      if (auto done = Support::encode(sample, space->payload); !done) {
         return std::unexpected(std::move(done.error()));
       }
       return writer_.commit(std::move(*space), Support::key_hash(sample));
