@@ -31,6 +31,8 @@ enum class SessionKind : std::uint8_t {
 };
 
 inline constexpr std::size_t kSessionHeaderBytes = 40;
+/// In the place of a topic's id: the request takes its turn in its session, and no reader gets it.
+inline constexpr std::uint32_t kNoTopic = ~std::uint32_t{0};
 
 /// 128 random bits that a client process chose once: its name among all clients.
 struct ClientId {

@@ -47,6 +47,7 @@ SessionOutcome SessionTable::apply(std::uint64_t position, const ClientSample& r
   if (found == sessions_.end() || found->second.opened.nonce != record.nonce) return outcome;
   Session& session = found->second;
   session.touched = position;
+  outcome.client = session.opened.client;
   outcome.last = session.last;
   if (record.request <= session.last) {
     outcome.status = SessionStatus::duplicate;
@@ -71,6 +72,7 @@ SessionOutcome SessionTable::apply(std::uint64_t, const SessionClose& record) {
   const auto found = sessions_.find(record.session);
   if (found == sessions_.end() || found->second.opened.nonce != record.nonce) return outcome;
   outcome.status = SessionStatus::closed;
+  outcome.client = found->second.opened.client;
   outcome.last = found->second.last;
   erase(record.session);
   return outcome;
@@ -81,6 +83,7 @@ SessionOutcome SessionTable::apply(std::uint64_t, const SessionExpire& record) {
   const auto found = sessions_.find(record.session);
   if (found == sessions_.end()) return outcome;
   outcome.nonce = found->second.opened.nonce;
+  outcome.client = found->second.opened.client;
   outcome.last = found->second.last;
   if (found->second.last != record.last) return outcome;
   outcome.status = SessionStatus::expired;

@@ -62,7 +62,7 @@ struct SessionOutcome {
   std::uint64_t request = 0;  ///< of a sample
   std::uint64_t last = 0;     ///< after this record
   std::optional<std::uint64_t> position{};
-  ClientId client{};  ///< of an open
+  ClientId client{};  ///< whose session it is; of a session that is not there: unset
   friend bool operator==(const SessionOutcome&, const SessionOutcome&) = default;
 };
 
@@ -93,6 +93,7 @@ class SessionTable {
 
  private:
   SessionOutcome apply(std::uint64_t position, const SessionOpen& record);
+  /// Request 0 asks: it is never delivered, and its outcome says what the session's last one is.
   SessionOutcome apply(std::uint64_t position, const ClientSample& record);
   SessionOutcome apply(std::uint64_t position, const SessionClose& record);
   SessionOutcome apply(std::uint64_t position, const SessionExpire& record);
