@@ -238,6 +238,11 @@ void Machine::unsubscribe(std::uint32_t subscription) {
   }
 }
 
+std::uint64_t Machine::epoch_of(std::uint32_t subscription) const {
+  const auto found = subscriptions_.find(subscription);
+  return found == subscriptions_.end() ? 0 : found->second.epoch;
+}
+
 const relay::TopicInfo* Machine::topic(const std::string& name) const {
   const auto found = topics_.find(name);
   if (found == topics_.end() || found->second.info.bundle.empty()) return nullptr;

@@ -95,6 +95,8 @@ class Machine {
   /// Publications without an outcome.
   [[nodiscard]] std::size_t unanswered() const;
   [[nodiscard]] const relay::TopicInfo* topic(const std::string& name) const;
+  /// Of the positions that the subscription gives; 0 if there is none.
+  [[nodiscard]] std::uint64_t epoch_of(std::uint32_t subscription) const;
 
  private:
   struct Topic {
@@ -118,6 +120,7 @@ class Machine {
     std::uint64_t next_request = 1;
     bool opening = false;
     bool open = false;                     // on this connection
+    std::uint64_t opened_last = 0;         // what the relay said then
     std::deque<Publication> unanswered{};  // in the order of their numbers, then those without
   };
   struct Subscription {

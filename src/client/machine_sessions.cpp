@@ -74,6 +74,7 @@ void Machine::on(const relay::Opened& frame) {
   session.opening = false;
   session.open = true;
   session.number = frame.session;
+  session.opened_last = frame.last;
   for (Publication& one : session.unanswered) one.sent = 0;  // all are repeated, CL1
   advance(found->first, session);
 }
@@ -132,22 +133,27 @@ void Machine::on(const relay::GoBack& frame) {
   }
 }
 
-// What had a number may have been delivered: nobody can tell any more. The rest gets numbers of the
-// next session.
+// While the connection has the session, its relay tells each outcome in the bundle's order, also of
+// what went through others. So what has none when the session ends was not delivered, unless the
+// relay said at the opening that it had been, and gets a number of the next session. If it ended
+// before this connection had it, nobody can tell what became of what had a number.
 void Machine::expire(const std::string& bundle, Session& session) {
-  std::vector<std::uint64_t> unknown;
+  std::vector<std::pair<std::uint64_t, relay::Status>> known;
   std::deque<Publication> rest;
   for (Publication& one : session.unanswered) {
-    if (one.request != 0) {
-      unknown.push_back(one.publication);
+    if (one.request != 0 && !session.open) {
+      known.emplace_back(one.publication, Status::expired);
+    } else if (one.request != 0 && one.request <= session.opened_last) {
+      known.emplace_back(one.publication, Status::duplicate);
     } else {
+      one.request = one.sent = 0;
       rest.push_back(std::move(one));
     }
   }
   session = {};
   session.unanswered = std::move(rest);
-  for (const std::uint64_t publication : unknown) {
-    events_.on_answer(publication, {.status = Status::expired});
+  for (const auto& [publication, status] : known) {
+    events_.on_answer(publication, {.status = status});
   }
   advance(bundle, sessions_[bundle]);
 }

@@ -43,6 +43,10 @@ class Conversation {
   [[nodiscard]] bool may_receive() const { return !ended_ && !waiting_ && has_room(); }
   /// What the member said of a record of a session; those of others are ignored.
   void outcome(std::uint32_t bundle, const dds::SessionOutcome& outcome);
+  /// It has that session, or waits for it to be opened: outcomes of that nonce are for it.
+  [[nodiscard]] bool follows(std::uint64_t nonce) const {
+    return sessions_.contains(nonce) || opening_.contains(nonce);
+  }
   /// There may be space in a bundle, samples for a cursor, or room in the output.
   void pump();
   /// Says why, and ends.
