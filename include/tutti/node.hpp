@@ -23,6 +23,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "tutti/error.hpp"
@@ -51,6 +52,13 @@ class TUTTI_API Node {
   /// Declares a group; before start only. Every node joins every group with the same options
   /// [same]; a node that is not among the group's members delivers nothing of it.
   [[nodiscard]] Result<Group> join(GroupOptions options);
+
+  /// Calls `watcher` as NodeOptions::on_view, after it and on the same thread; before start only.
+  /// For layers above a node that its application does not see.
+  [[nodiscard]] Result<void> watch_views(ViewCallback watcher);
+
+  [[nodiscard]] const std::string& name() const;       ///< NodeOptions::name
+  [[nodiscard]] const std::string& state_dir() const;  ///< NodeOptions::state_dir
 
   /// Connects to the other nodes, compares options, maps or connects the tables, and founds a group
   /// or joins the existing one. Blocks until this node is in a view and on_view has returned from

@@ -159,6 +159,10 @@ NodeOptions Callbacks::wrap(NodeOptions options) {
   return options;
 }
 
+void Callbacks::wrap(ViewCallback& watcher) {
+  wrap<Throwing::fails_the_node>(watcher, "a watcher of views");
+}
+
 GroupOptions Callbacks::wrap(GroupOptions options) {
   const std::string of_group = " of group '" + options.name + "'";
   wrap<Throwing::fails_the_node>(options.on_delivery, delivery_name(options.name));

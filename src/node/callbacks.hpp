@@ -55,6 +55,7 @@ class Callbacks {
   /// The same options, with callbacks that keep A1 to A3; an empty one stays empty.
   [[nodiscard]] NodeOptions wrap(NodeOptions options);
   [[nodiscard]] GroupOptions wrap(GroupOptions options);
+  void wrap(ViewCallback& watcher);
 
   /// Name of the callback of this node that runs on the calling thread, the innermost; null if
   /// none does.

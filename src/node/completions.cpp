@@ -110,7 +110,7 @@ bool Completions::goes_on(IdlePolicy& policy) {
 }
 
 void Completions::run() {
-  IdlePolicy policy(node_.idle_options());
+  IdlePolicy policy(node_.options().idle);
   const auto look = [&] {
     try {
       return goes_on(policy);

@@ -366,7 +366,7 @@ void GroupCore::log_moved() {
 
 void GroupCore::run_delivery() {
   replay_here();
-  IdlePolicy policy(node_.idle_options());
+  IdlePolicy policy(node_.options().idle);
   const auto deliver = [&] {
     if (!subgroup()->deliver_here()) return false;
     policy.worked();

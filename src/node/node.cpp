@@ -45,6 +45,25 @@ Result<Group> Node::join(GroupOptions options) {
   return Group(std::shared_ptr<GroupCore>(core_, *core));
 }
 
+Result<void> Node::watch_views(ViewCallback watcher) {
+  if (core_ == nullptr) return std::unexpected(moved_from());
+  return core_->watch_views(std::move(watcher));
+}
+
+namespace {
+
+const std::string kMovedFrom;
+
+}  // namespace
+
+const std::string& Node::name() const {
+  return core_ != nullptr ? core_->options().name : kMovedFrom;
+}
+
+const std::string& Node::state_dir() const {
+  return core_ != nullptr ? core_->options().state_dir : kMovedFrom;
+}
+
 // What calls the application holds on to the core: a callback may destroy the Node.
 Result<void> Node::start() {
   const std::shared_ptr<NodeCore> core = core_;

@@ -59,6 +59,20 @@ Result<GroupCore*> NodeCore::join(GroupOptions options) {
       ->get();
 }
 
+Result<void> NodeCore::watch_views(ViewCallback watcher) {
+  if (!is_declared()) {
+    return fail(ErrorCode::invalid_argument,
+                "node '" + options_.name + "': watch_views was called after start; call it before");
+  }
+  callbacks_.wrap(watcher);
+  if (watcher) view_watchers_.push_back(std::move(watcher));
+  return {};
+}
+
+std::vector<MemberLag> NodeCore::lags(const GroupCore& group) const {
+  return incarnation_->lags().of(group.options().name);
+}
+
 void NodeCore::run() {
   IdlePolicy policy(options_.idle);
   while (life_.phase() != Phase::quitting && !has_turned_last()) {

@@ -47,6 +47,8 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
 
   // Node's side of things, see node.hpp.
   [[nodiscard]] Result<GroupCore*> join(GroupOptions options);
+  [[nodiscard]] Result<void> watch_views(ViewCallback watcher);
+  [[nodiscard]] const NodeOptions& options() const { return options_; }
   [[nodiscard]] Result<void> start();
   [[nodiscard]] Result<int> begin_start();
   [[nodiscard]] std::optional<Result<void>> started() const;
@@ -64,10 +66,7 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
   static void end(std::shared_ptr<NodeCore> core) noexcept;
 
   // For the groups.
-  [[nodiscard]] std::vector<MemberLag> lags(const GroupCore& group) const {
-    return incarnation_->lags().of(group.options().name);
-  }
-  [[nodiscard]] const Idle& idle_options() const { return options_.idle; }
+  [[nodiscard]] std::vector<MemberLag> lags(const GroupCore& group) const;
   [[nodiscard]] Signal& changed() { return changed_; }
   [[nodiscard]] bool failed() const override { return failed_.load(std::memory_order_acquire); }
   /// For marks of what counts as a callback.
@@ -187,6 +186,7 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
 
   Callbacks callbacks_;
   const NodeOptions options_;
+  std::vector<ViewCallback> view_watchers_;  // settled by start
   RequestsCore requests_;
   std::vector<GroupOptions> group_options_;         // by name
   std::unique_ptr<NodeDisk> disk_;                  // from start on, if a group is logged
@@ -238,7 +238,7 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
   std::optional<Error> notice_;  // of the bootstrap
   bool counters_stale_ = false;
   static constexpr std::size_t kCounters = 7;
-  std::array<std::atomic<std::uint64_t>, kCounters> counters_{};  // a copy other threads may read
+  std::array<std::atomic<std::uint64_t>, kCounters> counters_{};  // for other threads
   IdlePolicy caller_idle_;
   std::atomic<bool> failed_{false};
   mutable std::mutex failure_mutex_;

@@ -289,6 +289,11 @@ void NodeCore::installed(const ViewChange& change) {
     const LentForCall lent(*this, view_call_);
     options_.on_view(change);
   }
+  for (const ViewCallback& watcher : view_watchers_) {
+    if (failed()) break;
+    const LentForCall lent(*this, view_call_);
+    watcher(change);
+  }
   if (!first) return;
   // The stand-in may have seen the node to its end meanwhile.
   if (life_.course() == Course::entered) life_.set_course(Course::told);

@@ -124,7 +124,7 @@ asio::awaitable<void> Server::accept_all() {
     tcp::socket socket = adopt_socket(context_, std::move(fd), refused);
     if (refused) continue;
     ++statistics_.accepted;
-    if (peers_.size() >= options_.clients_max) {  // RC2
+    if (peers_.size() >= options_.clients_max) {  // RV2
       turn_away(std::move(socket));
     } else {
       admit(std::move(socket));
@@ -145,7 +145,7 @@ void Server::turn_away(tcp::socket socket) {
 }
 
 void Server::admit(tcp::socket socket) {
-  if (half_open_.size() >= options_.half_open_max) {  // RC2
+  if (half_open_.size() >= options_.half_open_max) {  // RV2
     Peer* const oldest = half_open_.front();
     half_open_.pop_front();
     ++statistics_.refused;

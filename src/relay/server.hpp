@@ -2,9 +2,9 @@
 /// A relay: listens for clients, has a Peer for each, and hands on what the member says.
 ///
 /// Invariants:
-///  RC1  Members never wait for it: its thread only pulls, and what their threads tell it goes into
+///  RV1  Members never wait for it: its thread only pulls, and what their threads tell it goes into
 ///       a queue of outcomes, which holds at most what they delivered since it looked last.
-///  RC2  At most clients_max connections, of which half_open_max have not said hello.
+///  RV2  At most clients_max connections, of which half_open_max have not said hello.
 /// Threads: start, stop and the destructor by one thread; all else runs on the relay's own.
 #pragma once
 #include <boost/asio/awaitable.hpp>

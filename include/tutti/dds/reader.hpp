@@ -1,0 +1,134 @@
+/// \file reader.hpp
+/// Reads the samples of a topic: called for each (on_sample), or taking them when it likes.
+///
+/// All readers of one topic at one participant that take share one store, in which each has a
+/// place: a sample is in memory once. Samples of a topic come in the bundle's order, the same at
+/// all participants; of an unordered topic only each writer's samples come in its order.
+/// Threads: any; of one reader one thread takes at a time, others wait for it.
+#pragma once
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+#include "tutti/dds/listener.hpp"
+#include "tutti/dds/options.hpp"
+#include "tutti/dds/sample.hpp"
+#include "tutti/dds/topic.hpp"
+#include "tutti/dds/type_support.hpp"
+#include "tutti/error.hpp"
+#include "tutti/export.hpp"
+
+namespace tutti::dds {
+
+class ReaderCore;
+
+class TUTTI_API UntypedReader {
+ public:
+  using Timeout = std::chrono::nanoseconds;
+
+  /// Waits, and is refused, as UntypedTopic::create. From then on it is given each sample.
+  [[nodiscard]] static Result<UntypedReader> create(const UntypedTopic& topic,
+                                                    const ReaderOptions& options = {},
+                                                    UntypedReaderListener listener = {});
+
+  /// The next samples, at most `max`; none if there is nothing now. Does not wait for others, but
+  /// of a logged topic, where it has to read the log, for the disk. Errors: the reader has
+  /// on_sample; the log is damaged or has no such sample any more; the participant or its node has
+  /// ended (stopped), once all was taken.
+  [[nodiscard]] Result<LoanedBytes> take(std::size_t max);
+  /// Waits until there is something to take, or it has ended; timed_out. Refused inside callbacks.
+  [[nodiscard]] Result<void> wait(Timeout timeout);
+  /// A descriptor for an event loop: readable (level-triggered) while there may be something to
+  /// take. A take that finds nothing makes it unreadable. Do not read from it or close it; it lasts
+  /// as long as the reader.
+  [[nodiscard]] Result<int> event_fd();
+  /// How many samples this reader has missed, because it was slower than its topic keeps them.
+  [[nodiscard]] std::uint64_t lost() const;
+
+  UntypedReader(UntypedReader&&) noexcept;
+  UntypedReader& operator=(UntypedReader&&) noexcept;
+  /// Waits for a callback of it that runs, but not inside a callback of the node.
+  ~UntypedReader();
+
+ private:
+  friend class WaitSet;
+  explicit UntypedReader(std::shared_ptr<ReaderCore> core);
+  std::shared_ptr<ReaderCore> core_;
+};
+
+template <class T>
+class DataReader {
+ public:
+  using Timeout = std::chrono::nanoseconds;
+  using Support = TypeSupport<T>;
+
+  /// See UntypedReader::create.
+  [[nodiscard]] static Result<DataReader> create(const Topic<T>& topic,
+                                                 const ReaderOptions& options = {},
+                                                 ReaderListener<T> listener = {}) {
+    UntypedReaderListener bytes;
+    if (listener.on_sample) bytes.on_sample = hand_to(std::move(listener.on_sample));
+    bytes.on_data_available = std::move(listener.on_data_available);
+    bytes.on_subscription_matched = std::move(listener.on_subscription_matched);
+    bytes.on_sample_lost = std::move(listener.on_sample_lost);
+    Result<UntypedReader> reader =
+        UntypedReader::create(topic.untyped(), options, std::move(bytes));
+    if (!reader) return std::unexpected(std::move(reader.error()));
+    return DataReader(std::move(*reader));
+  }
+
+  /// See UntypedReader::take. What is not trivially copyable is decoded here, on this thread.
+  [[nodiscard]] Result<LoanedSamples<T>> take(
+      std::size_t max = std::numeric_limits<std::size_t>::max()) {
+    Result<LoanedBytes> bytes = reader_.take(max);
+    if (!bytes) return std::unexpected(std::move(bytes.error()));
+    LoanedSamples<T> out;
+    out.bytes_ = std::move(*bytes);
+    if constexpr (!Support::kInPlace) {
+      out.decoded_.resize(out.size());
+      for (std::size_t i = 0; i < out.size(); ++i) {
+        if (Support::decode(out.bytes_[i].bytes(), out.decoded_[i])) continue;
+        out.decoded_[i] = T{};
+        out.bytes_.mark_invalid(i);
+      }
+    }
+    return out;
+  }
+  [[nodiscard]] Result<void> wait(Timeout timeout) { return reader_.wait(timeout); }
+  [[nodiscard]] Result<int> event_fd() { return reader_.event_fd(); }
+  [[nodiscard]] std::uint64_t lost() const { return reader_.lost(); }
+  [[nodiscard]] UntypedReader& untyped() { return reader_; }
+
+ private:
+  explicit DataReader(UntypedReader reader) : reader_(std::move(reader)) {}
+
+  using OnSample = std::function<void(const T&, const SampleInfo&)>;
+  [[nodiscard]] static std::function<void(std::span<const std::byte>, const SampleInfo&)> hand_to(
+      OnSample on_sample) {
+    if constexpr (Support::kInPlace) {
+      return [on_sample = std::move(on_sample)](std::span<const std::byte> bytes,
+                                                const SampleInfo& info) {
+        on_sample(*std::launder(reinterpret_cast<const T*>(bytes.data())), info);
+      };
+    } else {
+      // The one before is decoded into again, so that strings and vectors keep their memory.
+      return [on_sample = std::move(on_sample), sample = T{}](std::span<const std::byte> bytes,
+                                                              const SampleInfo& info) mutable {
+        SampleInfo told = info;
+        told.valid = Support::decode(bytes, sample).has_value();
+        if (!told.valid) sample = T{};
+        on_sample(sample, told);
+      };
+    }
+  }
+
+  UntypedReader reader_;
+};
+
+}  // namespace tutti::dds

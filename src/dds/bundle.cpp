@@ -1,0 +1,253 @@
+#include "dds/bundle.hpp"
+
+#include <utility>
+
+#include "dds/clock.hpp"
+#include "dds/reader_core.hpp"
+#include "node/disk_logs.hpp"
+
+namespace tutti::dds {
+
+namespace {
+
+constexpr std::string_view kGroupPrefix = "tutti.dds.";
+
+GroupOptions group_of(const BundleOptions& bundle) {
+  GroupOptions group;
+  group.name = std::string(kGroupPrefix) + bundle.name;
+  group.members = bundle.members;
+  group.senders = bundle.senders;
+  group.order = bundle.order;
+  group.message_max_bytes = bundle.message_max_bytes;
+  group.window_bytes = bundle.window_bytes;
+  group.window_messages = bundle.window_messages;
+  group.alignment = bundle.alignment;
+  group.delivery = bundle.delivery;
+  switch (bundle.service) {
+    case Service::unordered:
+      group.order = Order::none;
+      group.level = Level::unordered;
+      break;
+    case Service::atomic:
+      break;
+    case Service::volatile_storage:
+      group.stateful = true;
+      break;
+    case Service::logged:
+      group.level = Level::durable;
+      group.logged = true;
+      break;
+  }
+  // What participants that join would lack: which topics there are.
+  if (bundle.service == Service::atomic) group.stateful = true;
+  return group;
+}
+
+}  // namespace
+
+Bundle::~Bundle() = default;
+
+Result<std::shared_ptr<Bundle>> Bundle::join(Node& node, const BundleOptions& options) {
+  std::shared_ptr<Bundle> bundle(new Bundle(options));
+  GroupOptions group = group_of(options);
+  group.on_delivery = [bundle](std::span<const Message> batch) { bundle->deliver(batch); };
+  if (group.stateful) {
+    group.save_state = [bundle](const StateSink& write) { return bundle->save(write); };
+    group.load_state = [bundle](const StatePiece& piece) { return bundle->load(piece); };
+  }
+  if (group.logged) {
+    Result<std::string> directory = tutti::log_directory(node.state_dir(), group.name);
+    if (!directory) return std::unexpected(std::move(directory.error()));
+    bundle->log_directory_ = std::move(*directory);
+  }
+  Result<Group> joined = node.join(std::move(group));
+  if (!joined) {
+    return fail(joined.error().code, "bundle '" + options.name + "': " + joined.error().message);
+  }
+  bundle->group_.emplace(std::move(*joined));
+  return bundle;
+}
+
+bool Bundle::is_member() const { return group_->own_index().value < group_->members().size(); }
+
+bool Bundle::is_sender() const {
+  if (!is_member()) return false;
+  if (options_.senders.empty()) return true;
+  return std::ranges::find(options_.senders, group_->name_of(group_->own_index())) !=
+         options_.senders.end();
+}
+
+std::shared_ptr<TopicState> Bundle::find(std::uint32_t id) const {
+  const std::lock_guard lock(mutex_);
+  if (id >= table_.size() || table_[id] == nullptr) return nullptr;
+  return table_[id]->state;
+}
+
+BundleTopics Bundle::topics() const {
+  const std::lock_guard lock(mutex_);
+  return topics_;
+}
+
+Result<std::shared_ptr<TopicState>> Bundle::ensure(std::uint32_t id, const Definition& definition,
+                                                   Deadline deadline) {
+  if (is_ordered() && is_sender() && find(id) == nullptr) {
+    WireWriter payload;
+    definition.encode(payload);
+    const RecordHeader header{static_cast<std::uint8_t>(RecordKind::definition), 0,
+                              sizeof(RecordHeader), id, now_ns()};
+    const Result<Ticket> sent = send_record(*group_, header, payload.written(), deadline);
+    if (!sent) return std::unexpected(sent.error());
+    if (Result<void> done = group_->wait(*sent, time_until(deadline)); !done) {
+      return std::unexpected(std::move(done.error()));
+    }
+  }
+  std::unique_lock lock(mutex_);
+  const auto is_known = [&] {
+    return topics_.find(id) != nullptr || topics_.is_deleted(id) || is_closed();
+  };
+  const bool known = changed_.wait_until(lock, deadline, is_known);
+  if (topics_.find(id) != nullptr) return table_[id]->state;
+  const std::string topic = "topic '" + definition.name + "': ";
+  if (known) return fail(ErrorCode::stopped, topic + "it was deleted, or the participant ended");
+  return fail(ErrorCode::timed_out,
+              topic + "bundle '" + options_.name +
+                  "' has not delivered its definition yet. A sender of the bundle defines it: "
+                  "let one create the topic, too");
+}
+
+Result<void> Bundle::send_deletion(std::uint32_t id, Deadline deadline) {
+  const RecordHeader header{static_cast<std::uint8_t>(RecordKind::deletion), 0,
+                            sizeof(RecordHeader), id, now_ns()};
+  const Result<Ticket> sent = send_record(*group_, header, {}, deadline);
+  if (!sent) return std::unexpected(sent.error());
+  return group_->wait(*sent, time_until(deadline));
+}
+
+// Messages of the log are delivered before new ones.
+Result<void> Bundle::await_replay(Deadline deadline) {
+  const RecordHeader header{static_cast<std::uint8_t>(RecordKind::mark), 0, sizeof(RecordHeader), 0,
+                            now_ns()};
+  const Result<Ticket> sent = send_record(*group_, header, {}, deadline);
+  if (!sent) return std::unexpected(sent.error());
+  return group_->wait(*sent, time_until(deadline));
+}
+
+void Bundle::define(std::uint32_t id, const Definition& definition) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (topics_.define(id, definition) != BundleTopics::Change::defined) return;
+    add_route(id, definition);
+    publish();
+  }
+  changed_.notify_all();
+}
+
+void Bundle::remove(std::uint32_t id) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (topics_.remove(id) != BundleTopics::Change::deleted) return;
+    drop_route(id);
+    publish();
+  }
+  changed_.notify_all();
+}
+
+void Bundle::attach(const std::shared_ptr<ReaderCore>& reader) {
+  TopicState& topic = reader->topic();
+  const std::lock_guard lock(mutex_);
+  if (topic.id >= table_.size() || table_[topic.id] == nullptr || is_closed()) {
+    reader->end();
+    return;
+  }
+  Route route = *table_[topic.id];
+  if (reader->is_called()) {
+    route.callers.push_back(reader);
+  } else {
+    const std::lock_guard topic_lock(topic.mutex);
+    if (topic.store == nullptr) topic.store = std::make_unique<SampleStore>(topic.limits);
+    const bool kept = topic.definition.options.service == Service::volatile_storage;
+    // A batch that is being delivered may have left something there.
+    if (topic.takers == 0 && !kept) topic.store->clear();
+    ++topic.takers;
+    reader->open_place();
+    route.takers.push_back(reader);
+    route.stores = true;
+  }
+  change_route(topic.id, std::move(route));
+}
+
+void Bundle::detach(ReaderCore& reader) {
+  reader.end();
+  TopicState& topic = reader.topic();
+  {
+    const std::lock_guard lock(mutex_);
+    if (topic.id < table_.size() && table_[topic.id] != nullptr) {
+      Route route = *table_[topic.id];
+      const auto is_it = [&](const auto& each) { return each.get() == &reader; };
+      std::erase_if(route.callers, is_it);
+      const bool took = std::erase_if(route.takers, is_it) > 0;
+      if (took) {
+        const std::lock_guard topic_lock(topic.mutex);
+        reader.close_place();
+        const bool kept = topic.definition.options.service == Service::volatile_storage;
+        if (--topic.takers == 0 && !kept) {
+          topic.store->clear();
+          topic.begun = false;
+          route.stores = false;
+        }
+      }
+      change_route(topic.id, std::move(route));
+    }
+  }
+  topic.room.notify_all();
+  // BU2. Odd: a batch is being delivered, by a table that may have the reader.
+  const std::uint64_t turn = turns_.load(std::memory_order_seq_cst);
+  if (turn % 2 == 1 && group_->may_wait("the end of a reader")) turns_.wait(turn);
+}
+
+void Bundle::close() {
+  std::vector<std::shared_ptr<ReaderCore>> readers;
+  {
+    const std::lock_guard lock(mutex_);
+    closed_.store(true, std::memory_order_release);
+    for (const auto& route : table_) {
+      if (route == nullptr) continue;
+      readers.insert(readers.end(), route->callers.begin(), route->callers.end());
+      readers.insert(readers.end(), route->takers.begin(), route->takers.end());
+    }
+  }
+  changed_.notify_all();
+  for (const auto& reader : readers) detach(*reader);
+}
+
+void Bundle::add_to(ParticipantStatistics& statistics) const {
+  statistics.samples += samples_.load(std::memory_order_relaxed);
+  statistics.unknown += unknown_.load(std::memory_order_relaxed);
+  statistics.malformed += malformed_.load(std::memory_order_relaxed);
+  statistics.reader_waits += reader_waits_.load(std::memory_order_relaxed);
+}
+
+void Bundle::add_route(std::uint32_t id, const Definition& definition) {
+  Route route{.state = std::make_shared<TopicState>(id, definition)};
+  route.in_place_bytes = definition.type.in_place_bytes;
+  route.alignment = definition.type.alignment;
+  route.stores = definition.options.service == Service::volatile_storage;
+  if (table_.size() <= id) table_.resize(id + 1);
+  table_[id] = std::make_shared<const Route>(std::move(route));
+}
+
+void Bundle::drop_route(std::uint32_t id) {
+  const std::shared_ptr<const Route> route = std::exchange(table_[id], nullptr);
+  route->state->deleted.store(true, std::memory_order_release);
+  for (const auto& reader : route->callers) reader->end();
+  for (const auto& reader : route->takers) reader->end();
+}
+
+void Bundle::change_route(std::uint32_t id, Route route) {
+  table_[id] = std::make_shared<const Route>(std::move(route));
+  publish();
+}
+
+void Bundle::publish() { version_.fetch_add(1, std::memory_order_seq_cst); }
+
+}  // namespace tutti::dds

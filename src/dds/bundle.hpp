@@ -1,0 +1,138 @@
+/// \file bundle.hpp
+/// A group that carries topics, at this participant: hands each sample to the readers of its topic.
+///
+/// Invariants:
+///  BU1  The delivery thread reads a table of its own, which it takes over between two batches, or
+///       when it changes the table itself: so a sample costs no lock unless somebody takes it.
+///  BU2  After detach() has returned outside of callbacks, no callback of that reader runs or
+///       begins.
+///  BU3  What the table is, is a function of the sequence (BundleTopics), but for the readers; in
+///       an unordered bundle, of the control group's sequence.
+/// Threads: deliver(), load(), save() are the group's callbacks; the others any.
+#pragma once
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "dds/bundle_topics.hpp"
+#include "dds/record.hpp"
+#include "dds/topic_state.hpp"
+#include "tutti/dds/options.hpp"
+#include "tutti/dds/participant.hpp"
+#include "tutti/group.hpp"
+#include "tutti/node.hpp"
+
+namespace tutti::dds {
+
+class ReaderCore;
+
+class Bundle : public std::enable_shared_from_this<Bundle> {
+ public:
+  using Deadline = std::chrono::steady_clock::time_point;
+
+  [[nodiscard]] static Result<std::shared_ptr<Bundle>> join(Node& node,
+                                                            const BundleOptions& options);
+  ~Bundle();
+  Bundle(const Bundle&) = delete;
+  Bundle& operator=(const Bundle&) = delete;
+
+  [[nodiscard]] const BundleOptions& options() const { return options_; }
+  [[nodiscard]] Group& group() { return *group_; }
+  [[nodiscard]] const Group& group() const { return *group_; }
+  [[nodiscard]] bool is_ordered() const { return options_.service != Service::unordered; }
+  [[nodiscard]] bool is_member() const;
+  [[nodiscard]] bool is_sender() const;
+  /// Of a logged bundle: where its log is.
+  [[nodiscard]] const std::string& log_directory() const { return log_directory_; }
+
+  /// Null: not defined here.
+  [[nodiscard]] std::shared_ptr<TopicState> find(std::uint32_t id) const;
+  [[nodiscard]] BundleTopics topics() const;
+  /// Returns once the topic is defined here; of a bundle with order it sends the definition if it
+  /// has to.
+  [[nodiscard]] Result<std::shared_ptr<TopicState>> ensure(std::uint32_t id,
+                                                           const Definition& definition,
+                                                           Deadline deadline);
+  [[nodiscard]] Result<void> send_deletion(std::uint32_t id, Deadline deadline);
+  /// Returns once all that is in the log before was delivered.
+  [[nodiscard]] Result<void> await_replay(Deadline deadline);
+  /// Of an unordered bundle: what the control group says.
+  void define(std::uint32_t id, const Definition& definition);
+  void remove(std::uint32_t id);
+
+  /// The reader is handed what is delivered from now on.
+  void attach(const std::shared_ptr<ReaderCore>& reader);
+  /// BU2. Inside a callback of the node it does not wait.
+  void detach(ReaderCore& reader);
+  /// Ends all readers. Idempotent.
+  void close();
+  [[nodiscard]] bool is_closed() const { return closed_.load(std::memory_order_acquire); }
+  /// Every position before it was delivered here, at a moment between two batches.
+  [[nodiscard]] std::uint64_t delivered_to() const {
+    return delivered_to_.load(std::memory_order_acquire);
+  }
+  void add_to(ParticipantStatistics& statistics) const;
+
+ private:
+  // A topic as the delivery thread sees it.
+  struct Route {
+    std::shared_ptr<TopicState> state;
+    std::vector<std::shared_ptr<ReaderCore>> callers{};  // with on_sample
+    std::vector<std::shared_ptr<ReaderCore>> takers{};
+    std::uint32_t in_place_bytes = 0;
+    std::uint32_t alignment = 8;
+    bool stores = false;
+  };
+  using Table = std::vector<std::shared_ptr<const Route>>;  // by id
+  class Turn;
+
+  explicit Bundle(BundleOptions options) : options_(std::move(options)), topics_(options_.name) {}
+  void deliver(std::span<const Message> batch);
+  void deliver_sample(const Message& message, const Record& record);
+  void store_sample(const Route& route, const SampleInfo& info, const Record& record);
+  void deliver_change(const Message& message, const Record& record);
+  void announce_touched();
+  void refresh(std::uint64_t position);
+  void add_route(std::uint32_t id, const Definition& definition);  // mutex_
+  void drop_route(std::uint32_t id);                               // mutex_
+  void change_route(std::uint32_t id, Route route);                // mutex_
+  void publish();                                                  // mutex_
+  [[nodiscard]] Result<void> save(const StateSink& write);
+  [[nodiscard]] Result<void> load(const StatePiece& piece);
+  [[nodiscard]] bool load_topics(std::span<const std::byte> bytes);
+
+  const BundleOptions options_;
+  std::optional<Group> group_;  // from join() on
+  std::string log_directory_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;  // a topic was defined or deleted
+  BundleTopics topics_;
+  Table table_;
+  std::vector<std::byte> loading_;  // of a state, on the state thread
+
+  std::atomic<std::uint64_t> version_{1};  // of table_
+  std::atomic<std::uint64_t> turns_{0};    // odd: a batch is being delivered
+  std::atomic<std::uint64_t> delivered_to_{0};
+  std::atomic<bool> closed_{false};
+  // Written by the delivery thread alone.
+  std::atomic<std::uint64_t> samples_{0};
+  std::atomic<std::uint64_t> unknown_{0};
+  std::atomic<std::uint64_t> malformed_{0};
+  std::atomic<std::uint64_t> reader_waits_{0};
+
+  // The delivery thread's own.
+  Table seen_;
+  std::uint64_t seen_version_ = 0;
+  std::vector<const Route*> touched_;
+  std::uint64_t batch_samples_ = 0;
+};
+
+}  // namespace tutti::dds

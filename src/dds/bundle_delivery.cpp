@@ -1,0 +1,158 @@
+// What the delivery thread of a bundle does with each message.
+#include <utility>
+
+#include "dds/bundle.hpp"
+#include "dds/clock.hpp"
+#include "dds/reader_core.hpp"
+
+namespace tutti::dds {
+
+namespace {
+
+// Only the delivery thread adds.
+void add(std::atomic<std::uint64_t>& counter, std::uint64_t more) {
+  counter.store(counter.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
+}
+
+}  // namespace
+
+// A batch is being delivered: turns_ is odd. Sequentially consistent with what detach() does: it
+// changes the version, then reads turns_; a turn changes turns_, then reads the version. So either
+// the turn sees the change, or detach() sees the turn.
+class Bundle::Turn {
+ public:
+  explicit Turn(Bundle& bundle) : bundle_(bundle) {
+    bundle_.turns_.fetch_add(1, std::memory_order_seq_cst);
+  }
+  ~Turn() {
+    bundle_.turns_.fetch_add(1, std::memory_order_release);  // detach() acquires
+    bundle_.turns_.notify_all();
+  }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+
+ private:
+  Bundle& bundle_;
+};
+
+void Bundle::deliver(std::span<const Message> batch) {
+  const Turn turn(*this);
+  if (version_.load(std::memory_order_seq_cst) != seen_version_) {
+    refresh(batch.front().seq.value);
+  }
+  for (const Message& message : batch) {
+    const std::optional<Record> record = read_record(message.bytes());
+    if (!record) {
+      add(malformed_, 1);
+    } else if (record->kind() == RecordKind::sample) [[likely]] {
+      deliver_sample(message, *record);
+    } else {
+      deliver_change(message, *record);
+    }
+  }
+  announce_touched();
+  add(samples_, std::exchange(batch_samples_, 0));
+  if (is_ordered()) {
+    delivered_to_.store(batch.back().seq.value + 1, std::memory_order_release);
+  }
+}
+
+void Bundle::deliver_sample(const Message& message, const Record& record) {
+  const std::uint32_t id = record.header.topic;
+  const Route* const route = id < seen_.size() ? seen_[id].get() : nullptr;
+  if (route == nullptr) {
+    add(unknown_, 1);
+    return;
+  }
+  const bool has_size =
+      route->in_place_bytes == 0 || record.payload.size() == route->in_place_bytes;
+  if (!has_size || record.header.payload_at % route->alignment != 0) {
+    add(malformed_, 1);
+    return;
+  }
+  TopicState& topic = *route->state;
+  const SampleInfo info{.position = is_ordered() ? message.seq : SeqNo{topic.delivered},
+                        .sender = message.sender,
+                        .view = message.view,
+                        .source_timestamp = record.header.source_timestamp};
+  ++topic.delivered;
+  ++batch_samples_;
+  for (const auto& reader : route->callers) reader->call(record.payload, info);
+  if (route->stores) store_sample(*route, info, record);
+}
+
+void Bundle::store_sample(const Route& route, const SampleInfo& info, const Record& record) {
+  TopicState& topic = *route.state;
+  const SampleStore::Arrival arrival{info, record.key, record.payload};
+  std::unique_lock lock(topic.mutex);
+  if (topic.limits.max_age_ns > 0) topic.store->expire(now_ns());
+  bool added = topic.store->add(arrival);
+  if (!added) {
+    lock.unlock();
+    announce_touched();  // readers make room once they know what is there
+    add(reader_waits_, 1);
+    lock.lock();
+    topic.room.wait(lock, [&] { return is_closed() || (added = topic.store->add(arrival)); });
+  }
+  lock.unlock();
+  if (topic.touched || route.takers.empty()) return;
+  topic.touched = true;
+  touched_.push_back(&route);
+}
+
+void Bundle::deliver_change(const Message& message, const Record& record) {
+  using Change = BundleTopics::Change;
+  Change change = Change::malformed;
+  {
+    const std::lock_guard lock(mutex_);
+    switch (record.kind()) {
+      case RecordKind::definition:
+        change = is_ordered() ? topics_.define(record.header.topic, record.payload) : change;
+        if (change != Change::defined) break;
+        add_route(record.header.topic, *topics_.find(record.header.topic));
+        break;
+      case RecordKind::deletion:
+        change = is_ordered() ? topics_.remove(record.header.topic) : change;
+        if (change == Change::deleted) drop_route(record.header.topic);
+        break;
+      case RecordKind::mark:
+        change = Change::none;
+        break;
+      default:
+        break;
+    }
+    if (change == Change::defined || change == Change::deleted) publish();
+  }
+  if (change == Change::malformed) add(malformed_, 1);
+  if (change != Change::defined && change != Change::deleted) return;
+  changed_.notify_all();
+  announce_touched();  // they point into the table
+  refresh(message.seq.value + 1);
+}
+
+void Bundle::announce_touched() {
+  if (touched_.empty()) return;
+  std::atomic_thread_fence(std::memory_order_seq_cst);  // RX2
+  for (const Route* const route : touched_) {
+    route->state->touched = false;
+    for (const auto& reader : route->takers) reader->announce();
+  }
+  touched_.clear();
+}
+
+// BU1. From `position` on the stores of the new table have everything.
+void Bundle::refresh(std::uint64_t position) {
+  {
+    const std::lock_guard lock(mutex_);
+    seen_ = table_;
+    seen_version_ = version_.load(std::memory_order_seq_cst);
+  }
+  for (const auto& route : seen_) {
+    if (route == nullptr || !route->stores) continue;
+    const std::lock_guard lock(route->state->mutex);
+    if (std::exchange(route->state->begun, true)) continue;
+    route->state->store->begin_at(position);
+  }
+}
+
+}  // namespace tutti::dds

@@ -1,0 +1,99 @@
+// What a participant that joins takes over of a bundle: which topics it carries, and the samples of
+// those that are stored.
+#include <utility>
+
+#include "dds/bundle.hpp"
+
+namespace tutti::dds {
+
+namespace {
+
+void put(WireWriter& out, const SampleStore::Entry& entry) {
+  out.number(entry.key);
+  out.number(entry.sample.info.position.value);
+  out.number(entry.sample.info.sender.value);
+  out.number(entry.sample.info.view);
+  out.number(entry.sample.info.source_timestamp);
+  out.bytes(entry.sample.bytes());
+}
+
+SampleStore::Arrival get_arrival(WireReader& in, std::size_t bytes_max) {
+  SampleStore::Arrival arrival;
+  arrival.key = in.number<std::uint64_t>();
+  arrival.info.position.value = in.number<std::uint64_t>();
+  arrival.info.sender.value = in.number<std::uint32_t>();
+  arrival.info.view = in.number<std::uint64_t>();
+  arrival.info.source_timestamp = in.number<std::uint64_t>();
+  arrival.payload = in.bytes(bytes_max);
+  return arrival;
+}
+
+}  // namespace
+
+Result<void> Bundle::save(const StateSink& write) {
+  const std::lock_guard lock(mutex_);
+  WireWriter topics;
+  topics_.save(topics);
+  write(topics.written());
+  for (const auto& route : table_) {
+    if (route == nullptr || route->state->definition.options.service != Service::volatile_storage) {
+      continue;
+    }
+    TopicState& topic = *route->state;
+    const std::lock_guard topic_lock(topic.mutex);
+    WireWriter head;
+    head.number(topic.id);
+    head.number(topic.store->low_position());
+    head.number(static_cast<std::uint64_t>(topic.store->samples()));
+    write(head.written());
+    topic.store->for_each([&](const SampleStore::Entry& entry) {
+      WireWriter sample;
+      put(sample, entry);
+      write(sample.written());
+    });
+  }
+  return {};
+}
+
+Result<void> Bundle::load(const StatePiece& piece) {
+  if (piece.first) loading_.clear();
+  loading_.insert(loading_.end(), piece.bytes.begin(), piece.bytes.end());
+  if (!piece.last) return {};
+  const std::vector<std::byte> bytes = std::exchange(loading_, {});
+  const std::lock_guard lock(mutex_);
+  const bool loaded = load_topics(bytes);
+  publish();
+  if (loaded) return {};
+  return fail(ErrorCode::mismatch, "bundle '" + options_.name +
+                                       "': the state that another participant gave is none of a "
+                                       "bundle; use the same version of Tutti everywhere");
+}
+
+bool Bundle::load_topics(std::span<const std::byte> bytes) {
+  WireReader in(bytes);
+  table_.clear();
+  if (!topics_.load(in)) return false;
+  std::size_t stored = 0;
+  for (const auto& [id, definition] : topics_.all()) {
+    add_route(id, definition);
+    if (definition.options.service == Service::volatile_storage) ++stored;
+  }
+  for (; stored > 0; --stored) {
+    const auto id = in.number<std::uint32_t>();
+    const auto low_position = in.number<std::uint64_t>();
+    auto samples = in.number<std::uint64_t>();
+    if (!in.ok() || id >= table_.size() || table_[id] == nullptr) return false;
+    TopicState& topic = *table_[id]->state;
+    const std::lock_guard topic_lock(topic.mutex);
+    if (topic.store == nullptr) return false;
+    topic.store->begin_at(low_position);
+    topic.begun = true;
+    for (; samples > 0 && in.ok(); --samples) {
+      const SampleStore::Arrival arrival = get_arrival(in, options_.message_max_bytes);
+      if (in.ok() && !topic.store->add(arrival)) return false;
+    }
+  }
+  return in.ends();
+}
+
+}  // namespace tutti::dds

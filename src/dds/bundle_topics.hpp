@@ -1,0 +1,48 @@
+/// \file bundle_topics.hpp
+/// Which topics a bundle carries at this place of its sequence, by the definitions and deletions in
+/// the sequence alone.
+///
+/// Invariant BT1: the first definition of an id counts, and a deleted id is never defined again: so
+/// a definition that is sent twice, or that comes late, changes nothing.
+/// Threads: one at a time.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+
+#include "dds/definition.hpp"
+#include "dds/wire.hpp"
+
+namespace tutti::dds {
+
+class BundleTopics {
+ public:
+  /// Definitions of another bundle's topics are refused.
+  explicit BundleTopics(std::string bundle) : bundle_(std::move(bundle)) {}
+
+  enum class Change : std::uint8_t { none, defined, deleted, malformed };
+  [[nodiscard]] Change define(std::uint32_t id, std::span<const std::byte> payload);
+  [[nodiscard]] Change define(std::uint32_t id, Definition definition);
+  [[nodiscard]] Change remove(std::uint32_t id);
+
+  /// Null: it is not defined, or deleted.
+  [[nodiscard]] const Definition* find(std::uint32_t id) const;
+  [[nodiscard]] bool is_deleted(std::uint32_t id) const { return deleted_.contains(id); }
+  [[nodiscard]] const std::map<std::uint32_t, Definition>& all() const { return topics_; }
+  /// Ids before it are used.
+  [[nodiscard]] std::uint32_t next_id() const { return next_id_; }
+
+  void save(WireWriter& out) const;
+  /// False: the bytes are none; it is empty then.
+  [[nodiscard]] bool load(WireReader& in);
+
+ private:
+  std::string bundle_;
+  std::map<std::uint32_t, Definition> topics_;
+  std::set<std::uint32_t> deleted_;
+  std::uint32_t next_id_ = 1;
+};
+
+}  // namespace tutti::dds

@@ -1,0 +1,250 @@
+#include "dds/directory.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace tutti::dds {
+
+namespace {
+
+enum class ControlKind : std::uint8_t { claim = 1, announce = 2, release = 3, endpoints = 4 };
+
+constexpr std::size_t kNameMax = 255;
+constexpr std::uint32_t kLastId = 0xffffffff;
+
+WireWriter begin(ControlKind kind) {
+  WireWriter out;
+  out.number(static_cast<std::uint8_t>(kind));
+  return out;
+}
+
+void put(WireWriter& out, const TopicKey& key) {
+  out.text(key.bundle);
+  out.number(key.id);
+}
+
+TopicKey get_key(WireReader& in) {
+  TopicKey key;
+  key.bundle = in.text(kNameMax);
+  key.id = in.number<std::uint32_t>();
+  return key;
+}
+
+}  // namespace
+
+Directory::Directory(std::vector<std::string> bundles) {
+  for (std::string& bundle : bundles) next_ids_.emplace(std::move(bundle), 1);
+}
+
+std::vector<std::byte> Directory::claim(const Definition& definition, std::uint32_t topics_max) {
+  WireWriter out = begin(ControlKind::claim);
+  out.number(topics_max);
+  definition.encode(out);
+  return out.take();
+}
+
+std::vector<std::byte> Directory::announce(const TopicKey& key, std::uint32_t next_id,
+                                           const Definition* definition) {
+  WireWriter out = begin(ControlKind::announce);
+  put(out, key);
+  out.number(next_id);
+  out.number(static_cast<std::uint8_t>(definition != nullptr));
+  if (definition != nullptr) definition->encode(out);
+  return out.take();
+}
+
+std::vector<std::byte> Directory::release(const TopicKey& key) {
+  WireWriter out = begin(ControlKind::release);
+  put(out, key);
+  return out.take();
+}
+
+std::vector<std::byte> Directory::endpoints(const TopicKey& key, EndpointCounts counts) {
+  WireWriter out = begin(ControlKind::endpoints);
+  put(out, key);
+  out.number(counts.readers);
+  out.number(counts.writers);
+  return out.take();
+}
+
+Directory::Answer Directory::apply(MemberIndex sender, std::span<const std::byte> record) {
+  WireReader in(record);
+  switch (static_cast<ControlKind>(in.number<std::uint8_t>())) {
+    case ControlKind::claim:
+      return apply_claim(in);
+    case ControlKind::announce:
+      return apply_announcement(in);
+    case ControlKind::release:
+      return apply_release(in);
+    case ControlKind::endpoints:
+      return apply_endpoints(sender, in);
+  }
+  return {};
+}
+
+Directory::Answer Directory::apply_claim(WireReader& in) {
+  const auto topics_max = in.number<std::uint32_t>();
+  std::optional<Definition> wanted = decode_definition(in);
+  if (!wanted || !in.ends()) return {};
+  const auto next = next_ids_.find(wanted->options.bundle);
+  if (next == next_ids_.end()) return {};
+  Answer answer{.name = wanted->name};
+  if (const Entry* had = find(wanted->name); had != nullptr) {
+    answer.key = had->key;
+    answer.outcome = Outcome::joined;
+    if (difference(had->definition, *wanted)) {
+      answer.outcome = Outcome::mismatch;
+      answer.wanted = std::move(wanted);
+    }
+    return answer;
+  }
+  answer.outcome = Outcome::full;
+  if (topics_.size() >= topics_max || next->second == kLastId) return answer;
+  answer.key = {next->first, next->second++};  // DD2
+  insert(answer.key, std::move(*wanted));
+  answer.outcome = Outcome::created;
+  return answer;
+}
+
+// DD2. A name that another topic has keeps that one.
+Directory::Answer Directory::apply_announcement(WireReader& in) {
+  const TopicKey key = get_key(in);
+  const auto next_id = in.number<std::uint32_t>();
+  std::optional<Definition> definition;
+  const bool defines = in.number<std::uint8_t>() != 0;
+  if (defines) definition = decode_definition(in);
+  const auto next = next_ids_.find(key.bundle);
+  if (!in.ends() || next == next_ids_.end() || defines != definition.has_value()) return {};
+  if (defines && (key.id >= next_id || definition->options.bundle != key.bundle)) return {};
+  next->second = std::max(next->second, next_id);
+  Answer answer{.outcome = Outcome::noted, .key = key};
+  if (!definition) return answer;
+  answer.name = definition->name;
+  if (const Entry* had = find(definition->name); had != nullptr) {
+    answer.outcome = had->key == key ? Outcome::joined : Outcome::mismatch;
+    if (answer.outcome == Outcome::mismatch) answer.wanted = std::move(definition);
+    return answer;
+  }
+  if (names_.contains(key)) return {};
+  insert(key, std::move(*definition));
+  answer.outcome = Outcome::created;
+  return answer;
+}
+
+Directory::Answer Directory::apply_release(WireReader& in) {
+  const TopicKey key = get_key(in);
+  if (!in.ends()) return {};
+  const Entry* entry = find(key);
+  if (entry == nullptr) return {.outcome = Outcome::unknown, .key = key};
+  Answer answer{.outcome = Outcome::released, .key = key, .name = entry->definition.name};
+  if (!entry->endpoints.empty()) {
+    answer.outcome = Outcome::in_use;  // DD3
+    return answer;
+  }
+  names_.erase(key);
+  topics_.erase(answer.name);
+  return answer;
+}
+
+Directory::Answer Directory::apply_endpoints(MemberIndex sender, WireReader& in) {
+  const TopicKey key = get_key(in);
+  const auto readers = in.number<std::uint32_t>();
+  const auto writers = in.number<std::uint32_t>();
+  if (!in.ends()) return {};
+  const auto name = names_.find(key);
+  if (name == names_.end()) return {.outcome = Outcome::unknown, .key = key};
+  auto& endpoints = topics_.find(name->second)->second.endpoints;
+  Answer answer{.outcome = Outcome::noted, .key = key, .name = name->second};
+  if (const auto had = endpoints.find(sender.value); had != endpoints.end()) {
+    answer.before = had->second;
+  }
+  if (readers == 0 && writers == 0) {
+    endpoints.erase(sender.value);
+  } else {
+    endpoints[sender.value] = {readers, writers};
+  }
+  return answer;
+}
+
+std::vector<std::pair<TopicKey, EndpointCounts>> Directory::left(MemberIndex participant) {
+  std::vector<std::pair<TopicKey, EndpointCounts>> gone;
+  for (auto& [name, entry] : topics_) {
+    const auto node = entry.endpoints.extract(participant.value);
+    if (!node.empty()) gone.emplace_back(entry.key, node.mapped());
+  }
+  return gone;
+}
+
+void Directory::insert(const TopicKey& key, Definition definition) {
+  names_[key] = definition.name;
+  std::string name = definition.name;
+  topics_.emplace(std::move(name), Entry{.key = key, .definition = std::move(definition)});
+}
+
+const Directory::Entry* Directory::find(std::string_view name) const {
+  const auto at = topics_.find(name);
+  return at == topics_.end() ? nullptr : &at->second;
+}
+
+const Directory::Entry* Directory::find(const TopicKey& key) const {
+  const auto at = names_.find(key);
+  return at == names_.end() ? nullptr : find(at->second);
+}
+
+EndpointCounts Directory::total(const Entry& entry) {
+  EndpointCounts all;
+  for (const auto& [participant, counts] : entry.endpoints) {
+    all.readers += counts.readers;
+    all.writers += counts.writers;
+  }
+  return all;
+}
+
+std::vector<std::byte> Directory::save() const {
+  WireWriter out;
+  out.number(static_cast<std::uint32_t>(next_ids_.size()));
+  for (const auto& [bundle, next] : next_ids_) put(out, {bundle, next});
+  out.number(static_cast<std::uint32_t>(topics_.size()));
+  for (const auto& [name, entry] : topics_) {
+    put(out, entry.key);
+    entry.definition.encode(out);
+    out.number(static_cast<std::uint32_t>(entry.endpoints.size()));
+    for (const auto& [participant, counts] : entry.endpoints) {
+      out.number(participant);
+      out.number(counts.readers);
+      out.number(counts.writers);
+    }
+  }
+  return out.take();
+}
+
+bool Directory::load(std::span<const std::byte> bytes) {
+  WireReader in(bytes);
+  Directory read({});
+  for (auto count = in.number<std::uint32_t>(); count > 0 && in.ok(); --count) {
+    const TopicKey next = get_key(in);
+    read.next_ids_[next.bundle] = next.id;
+  }
+  for (auto count = in.number<std::uint32_t>(); count > 0 && in.ok(); --count) {
+    const TopicKey key = get_key(in);
+    std::optional<Definition> definition = decode_definition(in);
+    const auto next = read.next_ids_.find(key.bundle);
+    if (!definition || next == read.next_ids_.end() || key.id >= next->second) return false;
+    if (read.find(definition->name) != nullptr || read.names_.contains(key)) return false;
+    const std::string name = definition->name;
+    read.insert(key, std::move(*definition));
+    auto& endpoints = read.topics_.find(name)->second.endpoints;
+    for (auto each = in.number<std::uint32_t>(); each > 0 && in.ok(); --each) {
+      const auto participant = in.number<std::uint32_t>();
+      EndpointCounts& counts = endpoints[participant];
+      counts.readers = in.number<std::uint32_t>();
+      counts.writers = in.number<std::uint32_t>();
+    }
+  }
+  const auto same_bundle = [](const auto& a, const auto& b) { return a.first == b.first; };
+  if (!in.ends() || !std::ranges::equal(read.next_ids_, next_ids_, same_bundle)) return false;
+  *this = std::move(read);
+  return true;
+}
+
+}  // namespace tutti::dds

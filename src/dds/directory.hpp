@@ -1,0 +1,106 @@
+/// \file directory.hpp
+/// Which topics there are, and who reads and writes them: the state machine of the control group.
+/// All participants apply the same records in the same order, so all come to the same answers.
+///
+/// Invariants:
+///  DD1  The first claim of a name decides what the topic is. A later claim joins it, or is refused
+///       with both definitions.
+///  DD2  An id of a bundle is given once: also of a topic that is released or announced, and in a
+///       bundle that has a log after all participants were stopped (announcements come before the
+///       first claim of each participant).
+///  DD3  A topic that has readers or writers is not released.
+/// Threads: one at a time. No clock, no thread; allocates for topics alone.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "dds/definition.hpp"
+#include "dds/wire.hpp"
+#include "tutti/types.hpp"
+
+namespace tutti::dds {
+
+struct TopicKey {
+  std::string bundle{};
+  std::uint32_t id = 0;
+  auto operator<=>(const TopicKey&) const = default;
+};
+
+struct EndpointCounts {
+  std::uint32_t readers = 0;
+  std::uint32_t writers = 0;
+  bool operator==(const EndpointCounts&) const = default;
+};
+
+class Directory {
+ public:
+  struct Entry {
+    TopicKey key{};
+    Definition definition{};
+    std::map<std::uint32_t, EndpointCounts> endpoints{};  ///< by participant; none of zeros
+  };
+  enum class Outcome : std::uint8_t {
+    malformed,  ///< no record
+    created,    ///< of a claim or an announcement
+    joined,     ///< the claim is of a topic that is there
+    mismatch,   ///< DD1
+    full,       ///< as many topics as the claim allows are there
+    released,
+    in_use,   ///< DD3
+    unknown,  ///< no such topic
+    noted,    ///< endpoints
+  };
+  struct Answer {
+    Outcome outcome = Outcome::malformed;
+    TopicKey key{};
+    std::string name{};
+    std::optional<Definition> wanted{};  ///< of a mismatch
+    EndpointCounts before{};             ///< of noted endpoints: what they were
+  };
+
+  /// These bundles, and no others, carry topics.
+  explicit Directory(std::vector<std::string> bundles);
+
+  // The records.
+  [[nodiscard]] static std::vector<std::byte> claim(const Definition& definition,
+                                                    std::uint32_t topics_max);
+  /// What a bundle with a log has: without a definition only that ids before `next_id` are used.
+  [[nodiscard]] static std::vector<std::byte> announce(const TopicKey& key, std::uint32_t next_id,
+                                                       const Definition* definition);
+  [[nodiscard]] static std::vector<std::byte> release(const TopicKey& key);
+  [[nodiscard]] static std::vector<std::byte> endpoints(const TopicKey& key, EndpointCounts counts);
+
+  [[nodiscard]] Answer apply(MemberIndex sender, std::span<const std::byte> record);
+  /// It is in no view any more, or came anew: its readers and writers are gone. Returns them.
+  std::vector<std::pair<TopicKey, EndpointCounts>> left(MemberIndex participant);
+
+  [[nodiscard]] const Entry* find(std::string_view name) const;
+  [[nodiscard]] const Entry* find(const TopicKey& key) const;
+  [[nodiscard]] const std::map<std::string, Entry, std::less<>>& topics() const { return topics_; }
+  [[nodiscard]] static EndpointCounts total(const Entry& entry);
+
+  // Its state, for participants that join.
+  [[nodiscard]] std::vector<std::byte> save() const;
+  /// False: the bytes are no state; nothing was changed.
+  [[nodiscard]] bool load(std::span<const std::byte> bytes);
+
+ private:
+  [[nodiscard]] Answer apply_claim(WireReader& in);
+  [[nodiscard]] Answer apply_announcement(WireReader& in);
+  [[nodiscard]] Answer apply_release(WireReader& in);
+  [[nodiscard]] Answer apply_endpoints(MemberIndex sender, WireReader& in);
+  void insert(const TopicKey& key, Definition definition);
+
+  std::map<std::string, std::uint32_t> next_ids_;  // by bundle, all of them
+  std::map<std::string, Entry, std::less<>> topics_;
+  std::map<TopicKey, std::string> names_;
+};
+
+}  // namespace tutti::dds

@@ -1,0 +1,157 @@
+/// \file participant_core.hpp
+/// What stands behind a DomainParticipant: the control group with its Directory, the bundles, and
+/// what this participant has of topics.
+///
+/// Invariants:
+///  PC1  Before its first claim a participant has announced all topics that its logged bundles have
+///       (DD2), and delivered all of their logs.
+///  PC2  A record that says how many readers and writers this participant has is committed under
+///       the mutex, with the numbers of that moment: so the last one is right.
+///  PC3  No listener is called with the mutex held.
+/// Threads: apply(), load(), save(), note_view() are callbacks of the node; the others any.
+#pragma once
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dds/bundle.hpp"
+#include "dds/directory.hpp"
+#include "tutti/dds/listener.hpp"
+#include "tutti/dds/participant.hpp"
+#include "tutti/group.hpp"
+#include "tutti/node.hpp"
+
+namespace tutti::dds {
+
+class TopicCore;
+
+/// A reader or writer, as the participant tells it of the others.
+struct Endpoint {
+  Endpoint(bool reading, std::function<void(const MatchedStatus&)> matched)
+      : reads(reading), on_matched(std::move(matched)) {}
+
+  /// Nothing comes of it after end().
+  void tell(const MatchedStatus& status);
+  /// If it waits, no call of on_matched runs afterwards.
+  void end(bool waits);
+
+  const bool reads;
+  const std::function<void(const MatchedStatus&)> on_matched;
+  bool greeted = false;  ///< told of those that were there before it
+
+ private:
+  std::mutex calling_;
+  std::atomic<bool> ended_{false};
+};
+
+class ParticipantCore : public std::enable_shared_from_this<ParticipantCore> {
+ public:
+  using Deadline = std::chrono::steady_clock::time_point;
+
+  [[nodiscard]] static Result<std::shared_ptr<ParticipantCore>> create(Node& node,
+                                                                       ParticipantOptions options);
+  void close();
+
+  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] std::vector<TopicDescription> topics() const;
+  [[nodiscard]] ParticipantStatistics statistics() const;
+  [[nodiscard]] Result<std::shared_ptr<TopicCore>> create_topic(Definition definition,
+                                                                TopicListener listener);
+  [[nodiscard]] Result<std::shared_ptr<TopicCore>> find_topic(std::string_view name,
+                                                              TopicListener listener);
+  [[nodiscard]] Result<void> delete_topic(std::string_view name);
+
+  /// Waits until all know of it; an error if the topic is deleted.
+  [[nodiscard]] Result<void> add_endpoint(const TopicKey& key,
+                                          const std::shared_ptr<Endpoint>& endpoint);
+  /// Does not wait.
+  void remove_endpoint(const TopicKey& key, const std::shared_ptr<Endpoint>& endpoint) noexcept;
+
+  [[nodiscard]] const std::vector<std::shared_ptr<Bundle>>& bundles() const { return bundles_; }
+  /// Null: there is none of that name.
+  [[nodiscard]] std::shared_ptr<Bundle> bundle(std::string_view name) const;
+
+ private:
+  using Calls = std::vector<std::function<void()>>;
+  // What this participant has of one topic.
+  struct Local {
+    std::vector<std::shared_ptr<Endpoint>> endpoints{};
+    std::vector<std::weak_ptr<TopicCore>> topics{};
+    [[nodiscard]] EndpointCounts counts() const;
+  };
+
+  explicit ParticipantCore(ParticipantOptions options);
+  void apply(std::span<const Message> batch);
+  void note_answer(const Message& message, const Directory::Answer& answer, Calls& calls);
+  void note_mismatch(MemberIndex sender, const Directory::Answer& answer, Calls& calls);
+  void note_endpoints(MemberIndex participant, const TopicKey& key, EndpointCounts before,
+                      Calls& calls);
+  void greet(const TopicKey& key, Calls& calls);
+  void note_view(const ViewChange& change);
+  [[nodiscard]] Result<void> load(const StatePiece& piece);
+  [[nodiscard]] EndpointCounts counts_of(MemberIndex participant, const TopicKey& key) const;
+
+  [[nodiscard]] Deadline deadline() const;
+  [[nodiscard]] Result<void> resolve(Definition& definition) const;
+  [[nodiscard]] Result<void> announce(Deadline deadline);
+  [[nodiscard]] Result<Directory::Answer> ask(std::span<const std::byte> record, Deadline deadline);
+  [[nodiscard]] Result<Directory::Answer> answer_of(Ticket ticket, Deadline deadline);
+  [[nodiscard]] Result<std::shared_ptr<TopicCore>> join_topic(const TopicKey& key,
+                                                              const Definition& definition,
+                                                              TopicListener listener,
+                                                              Deadline deadline);
+  [[nodiscard]] Error refusal(const Definition& definition, const Directory::Answer& answer) const;
+  [[nodiscard]] std::size_t endpoints_bytes(const TopicKey& key) const;
+  Ticket commit_endpoints(const TopicKey& key, Claim&& claim);
+  [[nodiscard]] std::string names_of(const Directory::Entry& entry) const;
+
+  const ParticipantOptions options_;
+  std::string name_;
+  std::optional<Group> control_;  // from create() on
+  std::vector<std::shared_ptr<Bundle>> bundles_;
+  std::mutex announcing_;
+  bool announced_ = false;  // `announcing_`: PC1
+
+  mutable std::mutex mutex_;
+  Directory directory_;
+  std::map<Ticket, Directory::Answer> answers_;  // to own records that somebody waits for
+  std::map<TopicKey, Local> locals_;
+  bool in_view_ = false;
+  std::vector<std::byte> loading_;  // of a state, on the state thread
+};
+
+/// What stands behind a topic.
+class TopicCore {
+ public:
+  TopicCore(std::shared_ptr<ParticipantCore> participant, std::shared_ptr<Bundle> bundle,
+            std::shared_ptr<TopicState> topic, TopicKey key, TopicListener listener)
+      : participant_(std::move(participant)),
+        bundle_(std::move(bundle)),
+        topic_(std::move(topic)),
+        key_(std::move(key)),
+        listener_(std::move(listener)) {}
+
+  [[nodiscard]] ParticipantCore& participant() const { return *participant_; }
+  [[nodiscard]] const std::shared_ptr<ParticipantCore>& owner() const { return participant_; }
+  [[nodiscard]] const std::shared_ptr<Bundle>& bundle() const { return bundle_; }
+  [[nodiscard]] const std::shared_ptr<TopicState>& topic() const { return topic_; }
+  [[nodiscard]] const Definition& definition() const { return topic_->definition; }
+  [[nodiscard]] const TopicKey& key() const { return key_; }
+  [[nodiscard]] const TopicListener& listener() const { return listener_; }
+
+ private:
+  const std::shared_ptr<ParticipantCore> participant_;
+  const std::shared_ptr<Bundle> bundle_;
+  const std::shared_ptr<TopicState> topic_;
+  const TopicKey key_;
+  const TopicListener listener_;
+};
+
+}  // namespace tutti::dds

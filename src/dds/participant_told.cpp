@@ -1,0 +1,232 @@
+// What the control group and the views tell a participant, and what it says of its readers and
+// writers.
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "dds/clock.hpp"
+#include "dds/participant_core.hpp"
+
+namespace tutti::dds {
+
+namespace {
+
+constexpr std::size_t kAnswersMax = 1024;  // of calls that timed out
+
+}  // namespace
+
+void ParticipantCore::apply(std::span<const Message> batch) {
+  Calls calls;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const Message& message : batch) {
+      const Directory::Answer answer = directory_.apply(message.sender, message.bytes());
+      note_answer(message, answer, calls);
+      if (answer.outcome != Directory::Outcome::noted || answer.name.empty()) continue;
+      note_endpoints(message.sender, answer.key, answer.before, calls);
+    }
+  }
+  for (const auto& call : calls) call();  // PC3
+}
+
+void ParticipantCore::note_answer(const Message& message, const Directory::Answer& answer,
+                                  Calls& calls) {
+  if (message.ticket != Ticket{}) {
+    answers_[message.ticket] = answer;
+    if (answers_.size() > kAnswersMax) answers_.erase(answers_.begin());
+  }
+  const std::shared_ptr<Bundle> carrier = bundle(answer.key.bundle);
+  const bool is_told_here = carrier != nullptr && !carrier->is_ordered();
+  switch (answer.outcome) {
+    case Directory::Outcome::created:
+      if (is_told_here) {
+        carrier->define(answer.key.id, directory_.find(answer.key)->definition);
+      }
+      break;
+    case Directory::Outcome::released:
+      if (is_told_here) carrier->remove(answer.key.id);
+      break;
+    case Directory::Outcome::mismatch:
+      note_mismatch(message.sender, answer, calls);
+      break;
+    default:
+      break;
+  }
+}
+
+void ParticipantCore::note_mismatch(MemberIndex sender, const Directory::Answer& answer,
+                                    Calls& calls) {
+  const Directory::Entry* entry = directory_.find(answer.key);
+  const auto local = locals_.find(answer.key);
+  if (entry == nullptr || local == locals_.end() || !answer.wanted) return;
+  const std::optional<Difference> differs = difference(entry->definition, *answer.wanted);
+  if (!differs) return;
+  const InconsistentTopic told{answer.name, std::string(control_->name_of(sender)), differs->had,
+                               differs->wanted};
+  for (const auto& each : local->second.topics) {
+    calls.emplace_back([each, told, type = differs->type] {
+      const std::shared_ptr<TopicCore> topic = each.lock();
+      if (topic == nullptr) return;
+      const TopicListener& listener = topic->listener();
+      const auto& call =
+          type ? listener.on_inconsistent_topic : listener.on_requested_incompatible_qos;
+      if (call) call(told);
+    });
+  }
+}
+
+EndpointCounts ParticipantCore::counts_of(MemberIndex participant, const TopicKey& key) const {
+  const Directory::Entry* entry = directory_.find(key);
+  if (entry == nullptr) return {};
+  const auto at = entry->endpoints.find(participant.value);
+  return at == entry->endpoints.end() ? EndpointCounts{} : at->second;
+}
+
+void ParticipantCore::note_endpoints(MemberIndex participant, const TopicKey& key,
+                                     EndpointCounts before, Calls& calls) {
+  const auto local = locals_.find(key);
+  const Directory::Entry* entry = directory_.find(key);
+  if (local == locals_.end() || entry == nullptr) return;
+  if (participant == control_->own_index()) greet(key, calls);
+  const EndpointCounts now = counts_of(participant, key);
+  const EndpointCounts all = Directory::total(*entry);
+  const std::string name(control_->name_of(participant));
+  for (const auto& endpoint : local->second.endpoints) {
+    if (!endpoint->greeted) continue;
+    const bool changed =
+        endpoint->reads ? now.writers != before.writers : now.readers != before.readers;
+    if (!changed) continue;
+    MatchedStatus status{name, endpoint->reads ? now.writers : now.readers,
+                         endpoint->reads ? all.writers : all.readers};
+    calls.emplace_back([endpoint, status = std::move(status)] { endpoint->tell(status); });
+  }
+}
+
+// Readers and writers that are new here are told of all that are there.
+void ParticipantCore::greet(const TopicKey& key, Calls& calls) {
+  const Directory::Entry* entry = directory_.find(key);
+  const EndpointCounts all = Directory::total(*entry);
+  for (const auto& endpoint : locals_[key].endpoints) {
+    if (std::exchange(endpoint->greeted, true)) continue;
+    for (const auto& [participant, counts] : entry->endpoints) {
+      const std::uint32_t there = endpoint->reads ? counts.writers : counts.readers;
+      if (there == 0) continue;
+      MatchedStatus status{std::string(control_->name_of(MemberIndex{participant})), there,
+                           endpoint->reads ? all.writers : all.readers};
+      calls.emplace_back([endpoint, status = std::move(status)] { endpoint->tell(status); });
+    }
+  }
+}
+
+// Between the last message of one view and the first of the next. Participants that left, or that
+// came anew, have no readers and writers; this one neither, when it joins.
+void ParticipantCore::note_view(const ViewChange& change) {
+  Calls calls;
+  {
+    const std::lock_guard lock(mutex_);
+    const bool first = !std::exchange(in_view_, true);
+    const auto& all = control_->members();
+    for (const MemberIndex member : all.indices()) {
+      const auto is_it = [&](const std::string& name) { return name == all[member]; };
+      const bool stays = std::ranges::any_of(change.members, is_it) &&
+                         std::ranges::none_of(change.joined, is_it) &&
+                         !(first && member == control_->own_index());
+      if (stays) continue;
+      for (const auto& [key, before] : directory_.left(member)) {
+        note_endpoints(member, key, before, calls);
+      }
+    }
+  }
+  for (const auto& call : calls) call();
+}
+
+Result<void> ParticipantCore::load(const StatePiece& piece) {
+  if (piece.first) loading_.clear();
+  loading_.insert(loading_.end(), piece.bytes.begin(), piece.bytes.end());
+  if (!piece.last) return {};
+  const std::vector<std::byte> bytes = std::exchange(loading_, {});
+  const std::lock_guard lock(mutex_);
+  if (!directory_.load(bytes)) {
+    return fail(ErrorCode::mismatch,
+                "the list of topics that another participant gave is none; give all participants "
+                "the same bundles and the same version of Tutti");
+  }
+  for (const auto& [name, entry] : directory_.topics()) {
+    const std::shared_ptr<Bundle> carrier = bundle(entry.key.bundle);
+    if (carrier != nullptr && !carrier->is_ordered()) {
+      carrier->define(entry.key.id, entry.definition);
+    }
+  }
+  return {};
+}
+
+void Endpoint::tell(const MatchedStatus& status) {
+  const std::lock_guard lock(calling_);
+  if (on_matched && !ended_.load(std::memory_order_acquire)) on_matched(status);
+}
+
+void Endpoint::end(bool waits) {
+  ended_.store(true, std::memory_order_release);
+  if (waits) const std::lock_guard lock(calling_);
+}
+
+EndpointCounts ParticipantCore::Local::counts() const {
+  EndpointCounts counts;
+  for (const auto& endpoint : endpoints) ++(endpoint->reads ? counts.readers : counts.writers);
+  return counts;
+}
+
+std::size_t ParticipantCore::endpoints_bytes(const TopicKey& key) const {
+  return Directory::endpoints(key, {}).size();
+}
+
+// PC2, with the mutex.
+Ticket ParticipantCore::commit_endpoints(const TopicKey& key, Claim&& claim) {
+  const std::vector<std::byte> record = Directory::endpoints(key, locals_[key].counts());
+  std::memcpy(claim.data(), record.data(), record.size());
+  return control_->commit(std::move(claim));
+}
+
+Result<void> ParticipantCore::add_endpoint(const TopicKey& key,
+                                           const std::shared_ptr<Endpoint>& endpoint) {
+  const Deadline until = deadline();
+  Result<Claim> claim =
+      control_->claim(static_cast<std::uint32_t>(endpoints_bytes(key)), time_until(until));
+  if (!claim) return std::unexpected(std::move(claim.error()));
+  Ticket ticket{};
+  {
+    const std::lock_guard lock(mutex_);
+    locals_[key].endpoints.push_back(endpoint);
+    ticket = commit_endpoints(key, std::move(*claim));
+  }
+  const Result<Directory::Answer> answer = answer_of(ticket, until);
+  if (answer && answer->outcome == Directory::Outcome::noted) return {};
+  remove_endpoint(key, endpoint);
+  if (!answer) return std::unexpected(answer.error());
+  return fail(ErrorCode::stopped, "the topic was deleted; create it again");
+}
+
+void ParticipantCore::remove_endpoint(const TopicKey& key,
+                                      const std::shared_ptr<Endpoint>& endpoint) noexcept {
+  endpoint->end(control_->may_wait("the end of a reader or writer").has_value());
+  {
+    const std::lock_guard lock(mutex_);
+    if (std::erase(locals_[key].endpoints, endpoint) == 0) return;
+    Claim claim = control_->try_claim(static_cast<std::uint32_t>(endpoints_bytes(key)));
+    if (claim) {
+      static_cast<void>(commit_endpoints(key, std::move(claim)));
+      return;
+    }
+    if (claim.outcome() != ClaimOutcome::full) return;  // the node ends
+  }
+  // The others hear of it later; if the node ends before, by that.
+  static_cast<void>(control_->on_space(static_cast<std::uint32_t>(endpoints_bytes(key)),
+                                       [self = shared_from_this(), key](Result<Claim> claim) {
+                                         if (!claim) return;
+                                         const std::lock_guard lock(self->mutex_);
+                                         static_cast<void>(
+                                             self->commit_endpoints(key, std::move(*claim)));
+                                       }));
+}
+
+}  // namespace tutti::dds

@@ -1,0 +1,185 @@
+#include "tutti/dds/writer.hpp"
+
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include "dds/clock.hpp"
+#include "dds/participant_core.hpp"
+#include "dds/record.hpp"
+
+namespace tutti::dds {
+
+/// What stands behind a writer. Threads: any.
+class WriterCore {
+ public:
+  WriterCore(std::shared_ptr<TopicCore> topic, const WriterOptions& options,
+             std::shared_ptr<Endpoint> endpoint)
+      : topic_(std::move(topic)),
+        endpoint_(std::move(endpoint)),
+        group_(topic_->bundle()->group()),
+        max_blocking_time_(options.max_blocking_time),
+        payload_at_(
+            payload_offset(topic_->definition().type.keyed, topic_->definition().type.alignment)),
+        in_place_bytes_(topic_->definition().type.in_place_bytes),
+        keyed_(topic_->definition().type.keyed) {}
+  ~WriterCore() { topic_->participant().remove_endpoint(topic_->key(), endpoint_); }
+  WriterCore(const WriterCore&) = delete;
+  WriterCore& operator=(const WriterCore&) = delete;
+
+  [[nodiscard]] Result<UntypedWriter::Space> claim(std::uint32_t size,
+                                                   std::chrono::nanoseconds longest) {
+    if (size != in_place_bytes_ && in_place_bytes_ != 0) [[unlikely]]
+      return wrong_size(size);
+    Claim claim = group_.try_claim(record_bytes(size));
+    if (!claim) [[unlikely]]
+      return claim_later(size, longest, claim.outcome());
+    return space_of(std::move(claim), size);
+  }
+  [[nodiscard]] std::chrono::nanoseconds max_blocking_time() const { return max_blocking_time_; }
+
+  Ticket commit(UntypedWriter::Space&& space, std::uint64_t key_hash) noexcept {
+    std::byte* const at = space.claim.data();
+    if (!space.claim || space.payload.data() != at + payload_at_) return Ticket{};
+    RecordHeader header{};
+    header.kind = static_cast<std::uint8_t>(RecordKind::sample);
+    header.flags = keyed_ ? kKeyedFlag : 0;
+    header.payload_at = static_cast<std::uint16_t>(payload_at_);
+    header.topic = topic_->key().id;
+    header.source_timestamp = now_ns();
+    write_header(at, header);
+    std::uint32_t written = sizeof header;
+    if (keyed_) {
+      std::memcpy(at + written, &key_hash, sizeof key_hash);
+      written += sizeof key_hash;
+    }
+    // What lies between is old: nobody shall see it, in a log neither.
+    if (written < payload_at_) [[unlikely]]
+      std::memset(at + written, 0, payload_at_ - written);
+    const Ticket ticket = group_.commit(std::move(space.claim));
+    raise_last(ticket);
+    return ticket;
+  }
+
+  [[nodiscard]] Result<void> wait_for_acknowledgments(std::chrono::nanoseconds timeout) {
+    const Ticket last{last_.load(std::memory_order_acquire)};
+    if (last == Ticket{} || group_.delivered(last)) return {};
+    return group_.wait(last, timeout);
+  }
+  [[nodiscard]] Group& group() { return group_; }
+
+ private:
+  // Of a payload that is too large, the largest number: no group takes that.
+  [[nodiscard]] std::uint32_t record_bytes(std::uint32_t size) const {
+    const std::uint32_t bytes = payload_at_ + size;
+    return bytes >= size ? bytes : std::numeric_limits<std::uint32_t>::max();
+  }
+
+  [[nodiscard]] std::unexpected<Error> wrong_size(std::uint32_t size) const {
+    return fail(ErrorCode::invalid_argument,
+                "topic '" + topic_->definition().name + "': a sample of " + std::to_string(size) +
+                    " bytes was to be written, but its type " + topic_->definition().type.name +
+                    " has " + std::to_string(in_place_bytes_));
+  }
+
+  [[nodiscard]] UntypedWriter::Space space_of(Claim claim, std::uint32_t size) const {
+    UntypedWriter::Space space{.claim = std::move(claim)};
+    space.payload = {space.claim.data() + payload_at_, size};
+    return space;
+  }
+
+  [[nodiscard]] Result<UntypedWriter::Space> claim_later(std::uint32_t size,
+                                                         std::chrono::nanoseconds longest,
+                                                         ClaimOutcome outcome) {
+    const std::string topic = "topic '" + topic_->definition().name + "': ";
+    if (outcome == ClaimOutcome::full && longest.count() <= 0) {
+      return fail(ErrorCode::no_space,
+                  topic +
+                      "no space now, for not all participants have delivered what was sent "
+                      "before; nothing was sent");
+    }
+    Result<Claim> claim = group_.claim(record_bytes(size), longest);
+    if (!claim) return fail(claim.error().code, topic + claim.error().message);
+    return space_of(std::move(*claim), size);
+  }
+
+  // Tickets grow, but two threads may come here in any order.
+  void raise_last(Ticket ticket) noexcept {
+    std::uint64_t last = last_.load(std::memory_order_relaxed);
+    while (last < ticket.value &&
+           !last_.compare_exchange_weak(last, ticket.value, std::memory_order_release,
+                                        std::memory_order_relaxed)) {
+    }
+  }
+
+  const std::shared_ptr<TopicCore> topic_;
+  const std::shared_ptr<Endpoint> endpoint_;
+  Group group_;
+  const std::chrono::nanoseconds max_blocking_time_;
+  const std::uint32_t payload_at_;
+  const std::uint32_t in_place_bytes_;  // 0: any size
+  const bool keyed_;
+  std::atomic<std::uint64_t> last_{0};  // ticket of the newest sample
+};
+
+UntypedWriter::UntypedWriter(std::shared_ptr<WriterCore> core) : core_(std::move(core)) {}
+UntypedWriter::UntypedWriter(UntypedWriter&&) noexcept = default;
+UntypedWriter& UntypedWriter::operator=(UntypedWriter&&) noexcept = default;
+UntypedWriter::~UntypedWriter() = default;
+
+Result<UntypedWriter> UntypedWriter::create(const UntypedTopic& topic, const WriterOptions& options,
+                                            WriterListener listener) {
+  const std::shared_ptr<TopicCore>& core = topic.core_;
+  const std::string name = "topic '" + topic.name() + "': ";
+  const auto longest = std::chrono::nanoseconds(std::chrono::hours(24));
+  if (options.max_blocking_time.count() < 0 || options.max_blocking_time > longest) {
+    return fail(ErrorCode::invalid_argument, name + "max_blocking_time is " +
+                                                 std::to_string(options.max_blocking_time.count()) +
+                                                 " ns; take 0 .. 1 day");
+  }
+  if (!core->bundle()->is_sender()) {
+    return fail(ErrorCode::invalid_argument, name + "participant '" + core->participant().name() +
+                                                 "' is not among the senders of bundle '" +
+                                                 core->key().bundle + "' (BundleOptions::senders)");
+  }
+  auto endpoint = std::make_shared<Endpoint>(false, std::move(listener.on_publication_matched));
+  if (Result<void> added = core->participant().add_endpoint(core->key(), endpoint); !added) {
+    return fail(added.error().code, name + added.error().message);
+  }
+  return UntypedWriter(std::make_shared<WriterCore>(core, options, std::move(endpoint)));
+}
+
+Result<UntypedWriter::Space> UntypedWriter::claim(std::uint32_t size) {
+  return core_->claim(size, core_->max_blocking_time());
+}
+
+Result<UntypedWriter::Space> UntypedWriter::try_claim(std::uint32_t size) {
+  return core_->claim(size, std::chrono::nanoseconds(0));
+}
+
+Ticket UntypedWriter::commit(Space&& space, std::uint64_t key_hash) noexcept {
+  return core_->commit(std::move(space), key_hash);
+}
+
+Result<Ticket> UntypedWriter::write(std::span<const std::byte> payload, std::uint64_t key_hash) {
+  Result<Space> space = claim(static_cast<std::uint32_t>(payload.size()));
+  if (!space) return std::unexpected(std::move(space.error()));
+  if (!payload.empty()) std::memcpy(space->payload.data(), payload.data(), payload.size());
+  return commit(std::move(*space), key_hash);
+}
+
+Result<void> UntypedWriter::wait(Ticket ticket, Timeout timeout) {
+  return core_->group().wait(ticket, timeout);
+}
+
+Result<void> UntypedWriter::wait_for_acknowledgments(Timeout timeout) {
+  return core_->wait_for_acknowledgments(timeout);
+}
+
+bool UntypedWriter::delivered(Ticket ticket) const noexcept {
+  return core_->group().delivered(ticket);
+}
+
+const Group& UntypedWriter::group() const { return core_->group(); }
+
+}  // namespace tutti::dds
