@@ -22,7 +22,8 @@ class WriterCore {
         payload_at_(
             payload_offset(topic_->definition().type.keyed, topic_->definition().type.alignment)),
         in_place_bytes_(topic_->definition().type.in_place_bytes),
-        keyed_(topic_->definition().type.keyed) {}
+        keyed_(topic_->definition().type.keyed),
+        stamps_(options.source_timestamps) {}
   ~WriterCore() { topic_->participant().remove_endpoint(topic_->key(), endpoint_); }
   WriterCore(const WriterCore&) = delete;
   WriterCore& operator=(const WriterCore&) = delete;
@@ -46,7 +47,7 @@ class WriterCore {
     header.flags = keyed_ ? kKeyedFlag : 0;
     header.payload_at = static_cast<std::uint16_t>(payload_at_);
     header.topic = topic_->key().id;
-    header.source_timestamp = now_ns();
+    if (stamps_) header.source_timestamp = now_ns();
     write_header(at, header);
     std::uint32_t written = sizeof header;
     if (keyed_) {
@@ -119,6 +120,7 @@ class WriterCore {
   const std::uint32_t payload_at_;
   const std::uint32_t in_place_bytes_;  // 0: any size
   const bool keyed_;
+  const bool stamps_;
   std::atomic<std::uint64_t> last_{0};  // ticket of the newest sample
 };
 
@@ -136,6 +138,10 @@ Result<UntypedWriter> UntypedWriter::create(const UntypedTopic& topic, const Wri
     return fail(ErrorCode::invalid_argument, name + "max_blocking_time is " +
                                                  std::to_string(options.max_blocking_time.count()) +
                                                  " ns; take 0 .. 1 day");
+  }
+  if (!options.source_timestamps && topic.options().max_age.count() > 0) {
+    return fail(ErrorCode::invalid_argument,
+                name + "source_timestamps is false, but max_age compares them; set it");
   }
   if (!core->bundle()->is_sender()) {
     return fail(ErrorCode::invalid_argument, name + "participant '" + core->participant().name() +

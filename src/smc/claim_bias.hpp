@@ -22,7 +22,10 @@ class ClaimBias {
   /// True: this thread owns the ring until leave(). False: the ring is shared, use atomics.
   [[nodiscard]] bool enter() {
     const std::uintptr_t self = current_thread_id();
-    if (owner_.load(std::memory_order_relaxed) != self && !adopt(self)) return false;
+    // Acquire: pairs with the store of kShared, for threads that did not revoke.
+    const std::uintptr_t owner = owner_.load(std::memory_order_acquire);
+    if (owner == kShared) return false;
+    if (owner != self && !adopt(self)) return false;
     busy_.store(true, std::memory_order_relaxed);
     fence_.light();  // K1: pairs with the heavy one in share()
     if (owner_.load(std::memory_order_relaxed) == self) return true;
