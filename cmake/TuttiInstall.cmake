@@ -7,6 +7,9 @@ install(TARGETS tutti tutti_static tutti_client_static EXPORT tutti-targets)
 if(TARGET tutti_cli)
   install(TARGETS tutti_cli)
 endif()
+if(TARGET tutti_idl)
+  install(TARGETS tutti_idl LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/tutti")
+endif()
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/tutti" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
         FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h")
 
@@ -18,6 +21,7 @@ write_basic_package_version_file("${PROJECT_BINARY_DIR}/tutti-config-version.cma
                                  COMPATIBILITY SameMinorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/tutti-config.cmake"
               "${PROJECT_BINARY_DIR}/tutti-config-version.cmake"
+              "${PROJECT_SOURCE_DIR}/cmake/TuttiGenerate.cmake"
         DESTINATION "${tutti_package_dir}")
 
 # The prefix is relative to the .pc file, so that an installed tree may be moved.

@@ -22,6 +22,8 @@ void add_perf_join(CLI::App& app, int& status);
 void add_check(CLI::App& app, int& status);
 /// The commands that read a group's log on disk.
 void add_log(CLI::App& app, int& status);
+/// C++ of IDL.
+void add_idl(CLI::App& app, int& status);
 void add_sim(CLI::App& app, int& status);
 void add_version(CLI::App& app, int& status);
 

@@ -65,7 +65,7 @@ CODE = {".hpp", ".h", ".cpp"}
 TEXT = CODE | {".py", ".sh", ".md", ".txt", ".cmake", ".in", ".json", ".yml", ".map",
                ".pml"}
 TEXT_NAMES = {"dev", "run", ".clang-format", ".clang-tidy", ".editorconfig", ".gitignore"}
-ROOTS = ("include src tests perf examples bindings docs models cmake deploy .ci").split()
+ROOTS = ("include src tools tests perf examples bindings docs models cmake deploy .ci").split()
 HEADER_LINES_MAX = 250
 FILE_LINES_MAX = 400
 COLUMNS_MAX = 100

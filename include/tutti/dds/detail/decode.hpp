@@ -207,8 +207,13 @@ bool read_value(Reader& reader, T& value, std::size_t bound, unsigned depth) {
         union_extensibility<T>() == Extensibility::appendable && !reader.version_1();
     return (!header || reader.open(outer)) && read_union(reader, value, depth) &&
            (!header || reader.close(outer, true));
-  } else {
+  } else if constexpr (kKind<T> == Kind::structure) {
     return read_structure(reader, value, depth);
+  } else {
+    static_assert(kKind<T> != Kind::opaque,
+                  "a type that has to be decoded has a trivially copyable type in it whose fields "
+                  "are not known: name them by TUTTI_FIELDS");
+    return false;
   }
 }
 

@@ -103,9 +103,6 @@ bool read_members(Reader& reader, T& value, unsigned depth) {
 
 template <class T>
 bool read_structure(Reader& reader, T& value, unsigned depth) {
-  static_assert(kKind<T> == Kind::structure,
-                "a type that has to be decoded has a trivially copyable type in it whose fields "
-                "are not known: name them by TUTTI_FIELDS");
   refuse_bad_structure<T>();
   Extent outer{};
   const bool header = kExtensibility<T> != Extensibility::final && !reader.version_1();

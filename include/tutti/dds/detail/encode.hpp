@@ -187,14 +187,16 @@ bool write_value(Sink& sink, const T& value, std::size_t bound, unsigned depth) 
     constexpr bool kHeader = union_extensibility<T>() == Extensibility::appendable;
     return (!kHeader || sink.open(mark)) && write_union(sink, value, depth) &&
            (!kHeader || sink.close(mark));
-  } else {
-    static_assert(kKind<T> == Kind::structure,
-                  "a type that has to be encoded has a trivially copyable type in it whose fields "
-                  "are not known: name them by TUTTI_FIELDS");
+  } else if constexpr (kKind<T> == Kind::structure) {
     refuse_bad_structure<T>();
     constexpr bool kHeader = kExtensibility<T> != Extensibility::final;
     return (!kHeader || sink.open(mark)) && write_fields(sink, value, depth) &&
            (!kHeader || sink.close(mark));
+  } else {
+    static_assert(kKind<T> != Kind::opaque,
+                  "a type that has to be encoded has a trivially copyable type in it whose fields "
+                  "are not known: name them by TUTTI_FIELDS");
+    return false;
   }
 }
 
