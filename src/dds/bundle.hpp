@@ -60,6 +60,9 @@ class Bundle : public std::enable_shared_from_this<Bundle> {
   [[nodiscard]] Result<std::shared_ptr<TopicState>> ensure(std::uint32_t id,
                                                            const Definition& definition,
                                                            Deadline deadline);
+  /// Sends the definition again, if it is known here, for a participant that lacks it. Does not
+  /// wait.
+  void repeat_definition(std::uint32_t id);
   [[nodiscard]] Result<void> send_deletion(std::uint32_t id, Deadline deadline);
   /// Returns once all that is in the log before was delivered.
   [[nodiscard]] Result<void> await_replay(Deadline deadline);
