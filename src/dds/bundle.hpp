@@ -121,6 +121,7 @@ class Bundle : public std::enable_shared_from_this<Bundle> {
   void deliver_session(const Message& message, const Record& record);
   void announce_touched();
   void refresh(std::uint64_t position);
+  void greet(std::uint64_t position);
   void add_route(std::uint32_t id, const Definition& definition);  // mutex_
   void drop_route(std::uint32_t id);                               // mutex_
   void change_route(std::uint32_t id, Route route);                // mutex_
