@@ -56,6 +56,8 @@ Result<Views> founding_views(std::string node, std::vector<std::string> nodes,
                              std::vector<std::string> groups) {
   const Result<std::uint64_t> origin = random_u64();
   if (!origin) return std::unexpected(origin.error());
+  const Result<std::uint64_t> directory = random_u64();
+  if (!directory) return std::unexpected(directory.error());
   ViewRecord first{.id = kFirstView, .members = std::vector<std::uint32_t>(nodes.size())};
   std::iota(first.members.begin(), first.members.end(), 0U);
   std::ranges::sort(groups);
@@ -64,7 +66,8 @@ Result<Views> founding_views(std::string node, std::vector<std::string> nodes,
                .nodes = std::move(nodes),
                .origin = *origin,
                .since = kFirstView,
-               .chain = {std::move(first)}};
+               .chain = {std::move(first)},
+               .edition = {.directory = *directory, .saves = 1}};
 }
 
 bool is_founding(const Views& views) {

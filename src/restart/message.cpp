@@ -133,6 +133,15 @@ std::optional<RestartMessage> get_kind(std::size_t kind, Decoder& in, std::index
 
 }  // namespace
 
+const Told* told_in(const RestartMessage& message) {
+  return std::visit(
+      []<class Kind>(const Kind& one) -> const Told* {
+        if constexpr (requires { one.told; }) return &one.told;
+        return nullptr;
+      },
+      message);
+}
+
 std::vector<std::byte> encode(const RestartMessage& message) {
   Encoder out;
   out.number(static_cast<std::uint8_t>(message.index()));

@@ -79,6 +79,9 @@ struct Runs {
 using RestartMessage = std::variant<Hello, Prepare, Promise, Refuse, Propose, Fetch, Records,
                                     Progress, Accept, Decided, Fresh, Runs>;
 
+/// What the sender says of its disk with it; null if it says nothing of that.
+[[nodiscard]] const Told* told_in(const RestartMessage& message);
+
 [[nodiscard]] std::vector<std::byte> encode(const RestartMessage& message);
 /// Nothing if these are not the bytes of one.
 [[nodiscard]] std::optional<RestartMessage> decode(std::span<const std::byte> bytes);

@@ -5,10 +5,11 @@
 namespace tutti::restart {
 
 Participant::Participant(ViewsFile& file, NodeLogs& logs, RestartTransport& transport,
-                         RestartOptions options)
+                         const Editions& editions, RestartOptions options)
     : file_(file),
       logs_(logs),
       transport_(transport),
+      editions_(editions),
       options_(std::move(options)),
       slot_(options_.slot) {
   told_[slot_].views = options_.views;
@@ -89,8 +90,9 @@ bool Participant::ok(const Result<void>& result) {
 
 // PT1, PT3.
 bool Participant::save(const Views& views) {
-  if (!ok(file_.save(views))) return false;
-  mine().views = views;
+  const Views next = editions_.next(views);
+  if (!ok(file_.save(next))) return false;
+  mine().views = next;
   return true;
 }
 

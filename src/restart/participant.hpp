@@ -21,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "restart/editions.hpp"
 #include "restart/message.hpp"
 #include "restart/node_logs.hpp"
 #include "restart/views_file.hpp"
@@ -47,8 +48,10 @@ struct RestartOptions {
 
 class Participant {
  public:
-  /// File, logs and transport outlive it, and belong to it until it is gone. The logs are loaded.
-  Participant(ViewsFile& file, NodeLogs& logs, RestartTransport& transport, RestartOptions options);
+  /// File, logs, transport and editions outlive it. The first two belong to it until it is gone.
+  /// The logs are loaded. Its owner leaves out what a node says whose directory is an older copy.
+  Participant(ViewsFile& file, NodeLogs& logs, RestartTransport& transport,
+              const Editions& editions, RestartOptions options);
 
   /// First of all calls.
   void start();
@@ -138,6 +141,7 @@ class Participant {
   ViewsFile& file_;
   NodeLogs& logs_;
   RestartTransport& transport_;
+  const Editions& editions_;
   const RestartOptions options_;
   const std::uint32_t slot_;
   Present told_{};  // of those that are up, and of this node what is on disk

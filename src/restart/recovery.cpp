@@ -14,10 +14,12 @@ Recovery::Recovery(ViewsFile& file, NodeLogs& logs, RestartTransport& transport,
       options_(std::move(options)),
       slot_(options_.slot),
       views_(options_.views),
+      editions_(options_.views ? options_.views->heard : std::vector<HeardOf>{}),
       handed_(logs.size(), false) {}
 
 void Recovery::start() {
   if (views_) {
+    if (const Result<void> synced = file_.sync(); !synced) return fail_with(synced.error());
     start_participant();
   } else {
     consider_adopting();
@@ -26,7 +28,7 @@ void Recovery::start() {
 
 void Recovery::start_participant() {
   stage_ = Stage::back;
-  participant_.emplace(file_, logs_, transport_,
+  participant_.emplace(file_, logs_, transport_, editions_,
                        RestartOptions{.slot = slot_,
                                       .names = options_.names,
                                       .views = *views_,
@@ -54,6 +56,7 @@ void Recovery::up(std::uint32_t slot) {
 
 void Recovery::down(std::uint32_t slot) {
   if (error_ || up_.erase(slot) == 0) return;
+  outdated_.erase(slot);
   logs_.forget_reader(slot);
   std::erase_if(awaited_, [&](const auto& one) { return one.first.first == slot; });
   if (participant_) {
@@ -74,6 +77,11 @@ void Recovery::receive(std::uint32_t slot, std::span<const std::byte> bytes) {
   std::optional<RestartMessage> message = decode(bytes);
   if (!message) {
     trouble_ = name_of(slot, options_.names) + " says what this version does not understand";
+    return;
+  }
+  if (const Told* const told = told_in(*message)) {
+    if (!is_current(slot, *told)) return;
+  } else if (outdated_.contains(slot)) {
     return;
   }
   if (std::holds_alternative<Fresh>(*message)) {
@@ -138,6 +146,7 @@ void Recovery::tick() {
     participant_->tick();
     look_at_participant();
   }
+  if (stage_ == Stage::runs && !save_what_was_heard()) return;
   if (!catch_up_) return;
   catch_up_->tick();
   ask_members();
@@ -177,7 +186,8 @@ void Recovery::post(std::uint32_t slot, const RestartMessage& message) {
 }
 
 Told Recovery::told_now() {
-  Told told{.views = *views_};
+  Told told{.views = views()};
+  told.views.heard = editions_.heard();
   for (std::size_t log = 0; log < logs_.size(); ++log) {
     told.logs.push_back(handed_[log] ? owner_.log_now(log) : logs_.summary(log));
   }
@@ -196,11 +206,12 @@ void Recovery::greet_all() {
 }
 
 bool Recovery::save(const Views& views) {
-  if (Result<void> saved = file_.save(views); !saved) {
+  Views next = editions_.next(views);
+  if (Result<void> saved = file_.save(next); !saved) {
     fail_with(saved.error());
     return false;
   }
-  views_ = views;
+  views_ = std::move(next);
   return true;
 }
 
@@ -218,7 +229,7 @@ void Recovery::accept(const Accepted& accepted) {
   if (error_ || stage_ != Stage::runs) return;
   Views views = *views_;
   views.accepted = accepted;
-  static_cast<void>(save(views));
+  if (save(views)) greet_all();  // RY6: so that this acceptance is missed if it is forgotten
 }
 
 void Recovery::confirm(std::uint64_t view) {

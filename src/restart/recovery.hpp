@@ -21,6 +21,8 @@
 ///       install() say so (Z2).
 ///  RY5  A node joins nobody who runs in a view before its own newest one: that is a minority which
 ///       was left behind, and its log may have records that a later cut has left out.
+///  RY6  What a node says counts only if its state directory is not an older copy of one that this
+///       node has heard of (editions.hpp). A node that hears that its own is one ends.
 /// Threads: one. Each call may block for as long as the disk does.
 #pragma once
 #include <cstdint>
@@ -33,6 +35,7 @@
 #include <vector>
 
 #include "restart/catch_up.hpp"
+#include "restart/editions.hpp"
 #include "restart/message.hpp"
 #include "restart/node_logs.hpp"
 #include "restart/participant.hpp"
@@ -54,6 +57,7 @@ struct RecoveryOptions {
   std::uint32_t slot = 0;
   Names names{};                 ///< of all nodes
   std::optional<Views> views{};  ///< as the file has them; nothing: there is no file
+  std::uint64_t directory = 0;   ///< random and not 0: of the state directory, if there is no file
   std::size_t piece_bytes = 1U << 20;
 };
 
@@ -113,11 +117,15 @@ class Recovery {
   void greet_all();
   [[nodiscard]] Told told_now();
   [[nodiscard]] bool save(const Views& views);
+  [[nodiscard]] bool save_what_was_heard();
   void fail_with(const Error& error);
   void look_at_participant();
   [[nodiscard]] bool has_given_up(std::uint32_t slot) const;
   [[nodiscard]] bool is_left_behind(const Told& told) const;
   void start_participant();
+  // recovery_editions.cpp
+  [[nodiscard]] Edition edition() const;
+  [[nodiscard]] bool is_current(std::uint32_t slot, const Told& told);
   // recovery_found.cpp
   [[nodiscard]] bool is_founding(const Views& views, const std::vector<LogSummary>& logs) const;
   [[nodiscard]] bool fits(std::uint32_t slot, const Told& told);
@@ -141,6 +149,8 @@ class Recovery {
   Stage stage_ = Stage::fresh;
   std::optional<Views> views_;  // on disk; while there is a participant, it knows them
   std::map<std::uint32_t, std::optional<Heard>> up_{};  // nothing: it has not said anything yet
+  Editions editions_;
+  std::set<std::uint32_t> outdated_{};  // RY6: of those that are up
   std::optional<Participant> participant_{};
   std::optional<CatchUp> catch_up_{};
   std::optional<ViewRecord> founds_{};

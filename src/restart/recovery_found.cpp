@@ -64,7 +64,8 @@ void Recovery::consider_adopting() {
               .nodes = options_.names,
               .origin = first->origin,
               .since = 1,
-              .chain = first->chain};
+              .chain = first->chain,
+              .edition = edition()};
   participant_.reset();
   if (save(views)) start_participant();
 }

@@ -95,7 +95,8 @@ void Recovery::prepare_to_join() {
                                       .nodes = options_.names,
                                       .origin = newest->origin,
                                       .since = newest->installed().id + 1,
-                                      .chain = newest->chain});
+                                      .chain = newest->chain,
+                                      .edition = edition()});
   if (newest->installed().id > views.installed().id) views.chain = newest->chain;
   if (views_ != views && !save(views)) return;
   may_join_ = true;
@@ -108,6 +109,7 @@ Recovery::Installed Recovery::install(const ViewRecord& view) {
     views_ = participant_->views();
     participant_.reset();
     founds_.reset();
+    if (!save_what_was_heard()) return Installed::never;
     catch_up_.emplace(logs_).trust();
     stage_ = Stage::runs;
     greet_all();

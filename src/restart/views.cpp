@@ -70,6 +70,32 @@ Proposed decode_proposed(Decoder& in) {
   return proposal;
 }
 
+namespace {
+
+void encode(Encoder& out, const Edition& edition) {
+  out.number(edition.directory);
+  out.number(edition.saves);
+}
+
+Edition decode_edition(Decoder& in) {
+  Edition edition{.directory = in.number<std::uint64_t>()};
+  edition.saves = in.number<std::uint64_t>();
+  return edition;
+}
+
+std::vector<HeardOf> decode_heard(Decoder& in) {
+  std::vector<HeardOf> heard = in.list([](Decoder& from) {
+    HeardOf one{.slot = from.number<std::uint32_t>()};
+    one.editions = from.list(decode_edition);
+    return one;
+  });
+  in.check(std::ranges::adjacent_find(heard, std::ranges::greater_equal{}, &HeardOf::slot) ==
+           heard.end());
+  return heard;
+}
+
+}  // namespace
+
 void encode(Encoder& out, const Views& views) {
   out.text(views.node);
   out.list(views.nodes, [](Encoder& to, const std::string& name) { to.text(name); });
@@ -78,6 +104,11 @@ void encode(Encoder& out, const Views& views) {
   encode(out, views.chain);
   out.number(views.promised.view);
   out.number(views.promised.ballot);
+  encode(out, views.edition);
+  out.list(views.heard, [](Encoder& to, const HeardOf& one) {
+    to.number(one.slot);
+    to.list(one.editions, [](Encoder& item, const Edition& edition) { encode(item, edition); });
+  });
   out.number(static_cast<std::uint8_t>(views.accepted.has_value()));
   if (!views.accepted) return;
   out.number(views.accepted->ballot);
@@ -92,6 +123,8 @@ Views decode_views(Decoder& in) {
   views.chain = decode_chain(in);
   views.promised.view = in.number<std::uint64_t>();
   views.promised.ballot = in.number<std::uint64_t>();
+  views.edition = decode_edition(in);
+  views.heard = decode_heard(in);
   if (in.flag()) {
     views.accepted.emplace();
     views.accepted->ballot = in.number<std::uint64_t>();

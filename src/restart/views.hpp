@@ -77,6 +77,21 @@ struct Promised {
   bool operator==(const Promised&) const = default;
 };
 
+/// Which state directory a node has, and how often its `views` were written there.
+struct Edition {
+  std::uint64_t directory = 0;  ///< random, of the first save; 0: none was made yet
+  std::uint64_t saves = 0;
+  bool operator==(const Edition&) const = default;
+};
+
+/// The editions that another node has told of itself: the newest of each of its directories, and
+/// last that of the directory which was heard of last.
+struct HeardOf {
+  std::uint32_t slot = 0;
+  std::vector<Edition> editions{};
+  bool operator==(const HeardOf&) const = default;
+};
+
 struct Views {
   std::string node{};                ///< its name
   std::vector<std::string> nodes{};  ///< all nodes' names, by slot
@@ -87,6 +102,8 @@ struct Views {
   std::vector<ViewRecord> chain{};  ///< NV1
   std::optional<Accepted> accepted{};
   Promised promised{};
+  Edition edition{};
+  std::vector<HeardOf> heard{};  ///< slots ascending (editions.hpp)
   /// The newest view that it knows to be decided. On disk before this node says that it is in it
   /// (Z2).
   [[nodiscard]] const ViewRecord& installed() const { return chain.back(); }

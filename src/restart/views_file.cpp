@@ -14,7 +14,7 @@ namespace {
 // A larger file is not one of ours.
 constexpr std::uint64_t kViewsBytesMax = 16U << 20;
 constexpr std::array<char, 8> kViewsMagic{'T', 'U', 'T', 'T', 'I', 'V', 'W', 'S'};
-constexpr std::uint32_t kViewsVersion = 1;
+constexpr std::uint32_t kViewsVersion = 2;
 constexpr std::size_t kViewsHead = 20;
 constexpr const char* kViewsName = "views";
 

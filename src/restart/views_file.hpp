@@ -2,7 +2,7 @@
 /// The file `views` in a node's state directory.
 ///
 ///     0   8  "TUTTIVWS"
-///     8   4  version of the format, 1
+///     8   4  version of the format, 2
 ///     12  4  bytes of the content
 ///     16  4  crc32c of the content
 ///     20     the content: encode(Encoder&, const Views&)
@@ -36,6 +36,9 @@ class ViewsFile {
   [[nodiscard]] Result<std::optional<Views>> load() const;
   /// Once it has returned without an error, the file is on disk. After an error it may be there.
   [[nodiscard]] Result<void> save(const Views& views);
+  /// What load() has found stays, whatever happens: an earlier process may have ended between its
+  /// rename and its sync, and what only the system's memory has must not be told to others.
+  [[nodiscard]] Result<void> sync() { return disk_.sync_directory(directory_); }
   [[nodiscard]] log::Disk& disk() const { return disk_; }
   [[nodiscard]] const std::string& directory() const { return directory_; }
   [[nodiscard]] std::string path() const { return directory_ + "/views"; }

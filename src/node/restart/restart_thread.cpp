@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/memory_advice.hpp"
+#include "base/random.hpp"
 #include "base/start_thread.hpp"
 #include "node/restart/own_views.hpp"
 
@@ -86,11 +87,14 @@ Result<void> RestartThread::prepare() {
   if (Result<void> loaded = logs_->load(); !loaded) return loaded;
   Result<std::optional<restart::Views>> views = own_views(node_, groups_, file_, *logs_);
   if (!views) return std::unexpected(std::move(views.error()));
+  const Result<std::uint64_t> directory = random_u64();
+  if (!directory) return std::unexpected(directory.error());
   restart::RecoveryOwner& owner = *this;
   recovery_.emplace(file_, *logs_, links_, owner,
                     restart::RecoveryOptions{.slot = slot_,
                                              .names = names_of(node_),
                                              .views = std::move(*views),
+                                             .directory = *directory,
                                              .piece_bytes = kPieceBytes});
   return {};
 }
@@ -118,7 +122,9 @@ void RestartThread::tick() {
     if (cancelled) return;
     if (recovery_->stage() != Recovery::Stage::back) came_.clear();
     if (++quiet_ >= kQuietTicks || recovery_->stage() != Recovery::Stage::back) {
+      writing_.begin();
       recovery_->tick();
+      writing_.end();
       look();
     }
     if (const std::string why = this->why(); !why.empty() && why != said_) {

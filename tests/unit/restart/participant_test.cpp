@@ -27,6 +27,7 @@ class Trio final {
     std::unique_ptr<ViewsFile> file{};
     std::unique_ptr<log::Writer> writer{};
     std::unique_ptr<NodeLogs> logs{};
+    const Editions editions{};
     std::unique_ptr<Participant> participant{};
     std::uint32_t slot = 0;
     Trio* trio = nullptr;
@@ -92,7 +93,7 @@ class Trio final {
         one.disk, std::vector<GroupLog>{{.group = "log", .writer = one.writer.get()}});
     ASSERT_TRUE(one.logs->load());
     one.participant = std::make_unique<Participant>(
-        *one.file, *one.logs, one,
+        *one.file, *one.logs, one, one.editions,
         RestartOptions{
             .slot = slot, .names = {"a", "b", "c"}, .views = std::move(views), .piece_bytes = 100});
     one.participant->start();

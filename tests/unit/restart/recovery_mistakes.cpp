@@ -6,21 +6,29 @@
 namespace tutti::restart::testing {
 namespace {
 
-Told* told_in(RestartMessage& message) {
-  if (auto* const hello = std::get_if<Hello>(&message)) return &hello->told;
-  if (auto* const runs = std::get_if<Runs>(&message)) return &runs->told;
-  return nullptr;
-}
+Told* told_of(RestartMessage& message) { return const_cast<Told*>(told_in(message)); }
 
 }  // namespace
 
 void RecoveryWorld::spoil_views(Views& views) const {
   if (mistake_ == RecoveryMistake::forgets_promise) views.promised = {};
+  if (mistake_ == RecoveryMistake::forgets_heard) views.heard.clear();
 }
 
 // False: it does not arrive.
 bool RecoveryWorld::spoil_message(Node& from, Node& to, RestartMessage& message) {
-  Told* const told = told_in(message);
+  Told* const told = told_of(message);
+  if (told != nullptr && to.put_back &&
+      (mistake_ == RecoveryMistake::counts_older_copy ||
+       mistake_ == RecoveryMistake::older_copy_not_told)) {
+    told->views.heard.clear();
+  }
+  if (told != nullptr && from.put_back && mistake_ == RecoveryMistake::counts_older_copy) {
+    told->views.edition.saves += 1000;
+  }
+  if (told != nullptr && mistake_ == RecoveryMistake::tells_next_edition) {
+    ++told->views.edition.saves;
+  }
   if (mistake_ == RecoveryMistake::adopts_beyond_first && told != nullptr &&
       told->views.installed().id > 1 && std::holds_alternative<Hello>(message)) {
     message = Fresh{};

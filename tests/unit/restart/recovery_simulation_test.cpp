@@ -44,12 +44,14 @@ TEST(RecoverySimulation, EveryPropertyHoldsForEverySeed) {
     all.foundings += counts.foundings;
     all.errors += counts.errors;
     all.stuck += counts.stuck;
+    all.put_back += counts.put_back;
+    all.noticed += counts.noticed;
   }
   std::printf(
       "%zu views, %zu restarts, %zu adoptions, %zu joins, %zu records sent, %zu in vain, %zu "
-      "foundings taken over, %zu errors, %zu without enough disks\n",
+      "foundings taken over, %zu errors, %zu without enough disks, %zu older copies, %zu noticed\n",
       all.views, all.restarts, all.adoptions, all.joins, all.records_sent, all.vain, all.foundings,
-      all.errors, all.stuck);
+      all.errors, all.stuck, all.put_back, all.noticed);
   // The worlds are worth something only if all this happens in them.
   if (seeds < 1000) return;
   EXPECT_GT(all.restarts, 3 * seeds);
@@ -60,6 +62,7 @@ TEST(RecoverySimulation, EveryPropertyHoldsForEverySeed) {
   EXPECT_GT(all.foundings, 2 * seeds);
   EXPECT_GT(all.errors, seeds / 200);
   EXPECT_LT(all.stuck, seeds / 4);
+  EXPECT_GT(all.noticed, seeds / 4);
 }
 
 // A mistake, and a seed not long before one that shows it: few worlds show some of them. If the
@@ -90,13 +93,15 @@ using enum RecoveryMistake;
 INSTANTIATE_TEST_SUITE_P(
     All, RecoveryMistakes,
     ::testing::Values(PlantedInRecovery{adopts_while_away}, PlantedInRecovery{adopts_beyond_first},
-                      PlantedInRecovery{lost_disk_votes}, PlantedInRecovery{keeps_tail, 201},
-                      PlantedInRecovery{counts_before_whole, 38201},
+                      PlantedInRecovery{lost_disk_votes}, PlantedInRecovery{keeps_tail, 601},
+                      PlantedInRecovery{counts_before_whole, 3401},
                       PlantedInRecovery{installs_unsaved}, PlantedInRecovery{accepts_unsaved},
                       PlantedInRecovery{promises_unsaved},
-                      PlantedInRecovery{forgets_promise, 17201},
+                      PlantedInRecovery{forgets_promise, 45201},
                       PlantedInRecovery{may_join_unsaved}, PlantedInRecovery{not_held_back, 1001},
-                      PlantedInRecovery{ignores_vain}, PlantedInRecovery{promises_while_running}));
+                      PlantedInRecovery{ignores_vain}, PlantedInRecovery{promises_while_running},
+                      PlantedInRecovery{counts_older_copy}, PlantedInRecovery{older_copy_not_told},
+                      PlantedInRecovery{forgets_heard}, PlantedInRecovery{tells_next_edition}));
 
 }  // namespace
 }  // namespace tutti::restart::testing

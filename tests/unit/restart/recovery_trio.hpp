@@ -100,9 +100,12 @@ class RecoveryTrio {
     one.logs = std::make_unique<NodeLogs>(
         one.disk, std::vector<GroupLog>{{.group = "log", .writer = one.writer.get()}});
     ASSERT_TRUE(one.logs->load());
-    one.recovery = std::make_unique<Recovery>(
-        *one.file, *one.logs, one, one,
-        RecoveryOptions{.slot = slot, .names = names, .views = views, .piece_bytes = 200});
+    one.recovery = std::make_unique<Recovery>(*one.file, *one.logs, one, one,
+                                              RecoveryOptions{.slot = slot,
+                                                              .names = names,
+                                                              .views = views,
+                                                              .directory = ++directories,
+                                                              .piece_bytes = 200});
     one.recovery->start();
   }
   /// All that are started.
@@ -173,6 +176,7 @@ class RecoveryTrio {
 
   const Names names{"a", "b", "c"};
   std::uint64_t segment_bytes = 8192;  // before start()
+  std::uint64_t directories = 100;
   Member members[3];
   std::set<std::pair<std::uint32_t, std::uint32_t>> links{};
   std::deque<Sent> wire{};

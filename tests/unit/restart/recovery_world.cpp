@@ -102,6 +102,7 @@ void RecoveryWorld::run() {
       weights_ = usual;
       weights_.all_stop = 0;
       weights_.lose_disk = random_.below(3);
+      weights_.put_back = random_.below(30);
       steps(400);
       away_.clear();
     }
@@ -119,6 +120,7 @@ RecoveryWorld::Weights RecoveryWorld::some_weights() {
           .crash = any(4),
           .crash_at_disk = any(8),
           .lose_disk = any(2),
+          .put_back = any(20),
           .start = some(60),
           .connect = some(150),
           .disconnect = any(6),
@@ -131,8 +133,8 @@ void RecoveryWorld::step() {
   Node& node = some_node();
   const Weights& w = weights_;
   std::uint64_t kind =
-      random_.below(w.all_stop + w.crash + w.crash_at_disk + w.lose_disk + w.start + w.connect +
-                    w.disconnect + w.tick + w.deliver + w.turn);
+      random_.below(w.all_stop + w.crash + w.crash_at_disk + w.lose_disk + w.put_back + w.start +
+                    w.connect + w.disconnect + w.tick + w.deliver + w.turn);
   const auto is = [&](std::uint64_t weight) {
     const bool chosen = kind < weight;
     kind -= chosen ? 0 : weight;
@@ -147,6 +149,8 @@ void RecoveryWorld::step() {
     if (node.recovery && !node.crash_after) node.crash_after = random_.below(16);
   } else if (is(w.lose_disk)) {
     if (!node.recovery && losses_ < (nodes_.size() - 1) / 2) lose_disk(node);
+  } else if (is(w.put_back)) {
+    if (!node.recovery && losses_ < (nodes_.size() - 1) / 2) put_back(node);
   } else if (is(w.start)) {
     if (!node.recovery && !away_.contains(node.slot)) start(node);
   } else if (is(w.connect)) {
@@ -205,7 +209,8 @@ void RecoveryWorld::start(Node& node) {
                    .nodes = names_,
                    .origin = 100 + ++origins_,
                    .since = 1,
-                   .chain = {first}};
+                   .chain = {first},
+                   .edition = {.directory = ++directories_, .saves = 1}};
     };
     if (!*views && node.bootstraps) {
       note(names_[node.slot] + " is told that the group is new");
@@ -228,6 +233,7 @@ void RecoveryWorld::start(Node& node) {
                                                RecoveryOptions{.slot = node.slot,
                                                                .names = names_,
                                                                .views = std::move(*views),
+                                                               .directory = ++directories_,
                                                                .piece_bytes = kRecordPiece});
     node.saved = node.recovery->views().chain;
     node.recovery->start();
@@ -269,6 +275,9 @@ void RecoveryWorld::crash(Node& node) {
   auto left = node.disk->after_power_loss(random_.next());
   stop(node);
   node.disk = std::move(left);
+  if (!node.put_back && random_.one_in(3)) {
+    node.copy = node.disk->after_power_loss(tutti::testing::SimDisk::kAllKept);
+  }
 }
 
 void RecoveryWorld::connect(std::uint32_t one, std::uint32_t other) {

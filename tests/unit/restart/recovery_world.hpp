@@ -41,6 +41,10 @@ enum class RecoveryMistake : std::uint8_t {
   not_held_back,           ///< nodes are admitted that may not join
   ignores_vain,            ///< a founding in vain is not given up
   promises_while_running,  ///< members take part in a restart
+  counts_older_copy,       ///< nobody notices that a state directory is an older copy
+  older_copy_not_told,     ///< the node that has it does not learn it
+  forgets_heard,           ///< a start forgets what was heard of others' directories
+  tells_next_edition,      ///< a node tells of a save that it has not made yet
 };
 
 class RecoveryWorld {
@@ -60,7 +64,7 @@ class RecoveryWorld {
 
   struct Counts {
     std::size_t views = 0, restarts = 0, adoptions = 0, joins = 0, records_sent = 0, vain = 0,
-                foundings = 0, errors = 0, stuck = 0;
+                foundings = 0, errors = 0, stuck = 0, put_back = 0, noticed = 0;
   };
   [[nodiscard]] Counts counts() const;
 
@@ -88,7 +92,9 @@ class RecoveryWorld {
     std::uint32_t slot = 0;
     bool bootstraps = false;  // it is started so, if its disk is new
     bool had_voted = false;   // with a disk that it has lost
+    bool put_back = false;    // its disk is an older copy, and others know of a newer one
     std::unique_ptr<tutti::testing::SimDisk> disk{};
+    std::unique_ptr<tutti::testing::SimDisk> copy{};  // as it was once when it was down
     std::unique_ptr<ViewsFile> file{};
     std::map<std::string, std::unique_ptr<log::Writer>> writers{};
     std::unique_ptr<NodeLogs> logs{};
@@ -109,8 +115,8 @@ class RecoveryWorld {
     std::optional<Proposed> proposed{};  // as a leader
   };
   struct Weights {
-    std::uint64_t all_stop = 0, crash = 0, crash_at_disk = 0, lose_disk = 0, start = 0, connect = 0,
-                  disconnect = 0, tick = 0, deliver = 0, turn = 0;
+    std::uint64_t all_stop = 0, crash = 0, crash_at_disk = 0, lose_disk = 0, put_back = 0,
+                  start = 0, connect = 0, disconnect = 0, tick = 0, deliver = 0, turn = 0;
   };
   using Who = std::map<std::uint32_t, std::uint64_t>;  // incarnations, by slot
   struct Known {                                       // a proposal of members that ran
@@ -129,6 +135,7 @@ class RecoveryWorld {
   void stop(Node& node);
   void crash(Node& node);
   void lose_disk(Node& node);
+  void put_back(Node& node);
   void connect(std::uint32_t one, std::uint32_t other);
   void disconnect(std::uint32_t one, std::uint32_t other);
   bool deliver_one();
@@ -198,6 +205,7 @@ class RecoveryWorld {
   Sequences durable_{};
   std::uint64_t losses_ = 0;
   std::uint64_t salt_ = 0;
+  std::uint64_t directories_ = 0;
   std::uint64_t origins_ = 0;
   std::uint64_t incarnations_ = 0;
   std::set<std::uint32_t> slow_{};  // these seldom write

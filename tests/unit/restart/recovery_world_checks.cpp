@@ -39,12 +39,48 @@ void RecoveryWorld::lose_disk(Node& node) {
   const std::optional<Views> views = views_on(*node.disk);
   node.had_voted = node.had_voted || (views && (views->installed().id > 1 || views->accepted));
   node.disk = std::make_unique<tutti::testing::SimDisk>();
+  node.put_back = false;
 }
 
-// The operator moves away what a founding that nobody needs has left.
+// Somebody puts an older copy of its state directory back: one that can be noticed, for all others
+// have heard of a later save, and the node can do nothing without them.
+void RecoveryWorld::put_back(Node& node) {
+  const std::optional<Views> older = node.copy ? views_on(*node.copy) : std::nullopt;
+  if (!older || std::ranges::any_of(nodes_, &Node::put_back)) return;
+  for (const Node& one : nodes_) {
+    if (one.slot == node.slot) continue;
+    const std::optional<Views> there = views_on(*one.disk);
+    if (!there || !newer_than(older->edition, node.slot, there->heard)) return;
+  }
+  if (awaited(older->chain, {{node.slot, Told{.views = *older}}}).empty()) return;
+  ++losses_;
+  ++counts_.put_back;
+  note(names_[node.slot] + " gets an older copy of its disk");
+  node.had_voted = node.put_back = true;
+  std::swap(node.disk, node.copy);
+}
+
+// The operator moves away what a founding that nobody needs has left, and an older copy: some know
+// where the newest state directory is.
 void RecoveryWorld::look_at_error(Node& node) {
   const Error error = *node.recovery->error();
   note(names_[node.slot] + " ends: " + error.message);
+  if (node.put_back) {
+    // An older copy may be of a founding that gave way to another one.
+    holds(error.message.contains("was put back from an older copy") || origins_ > 1, "no_error",
+          error.message);
+    ++counts_.noticed;
+    crash(node);
+    node.put_back = node.bootstraps = false;
+    std::swap(node.disk, node.copy);
+    node.copy.reset();
+    if (random_.one_in(4)) {
+      node.disk = std::make_unique<tutti::testing::SimDisk>();
+    } else {
+      --losses_;
+    }
+    return;
+  }
   const auto views = node.file->load();
   holds(origins_ > 1 && views && *views && (**views).installed().id == 1, "no_error",
         names_[node.slot] + ": " + error.message);
@@ -58,6 +94,8 @@ void RecoveryWorld::look_at_error(Node& node) {
 void RecoveryWorld::look_at(Node& node) {
   if (!node.recovery || !wrong_.empty()) return;
   if (node.recovery->error()) return look_at_error(node);
+  holds(!node.put_back || node.recovery->stage() == Recovery::Stage::back, "is_noticed",
+        names_[node.slot] + " takes part with an older copy of its disk");
   // One call may have decided several views.
   for (const ViewRecord& view : std::exchange(node.saved, {})) {
     if (view.id <= decided_.back().next.id) continue;

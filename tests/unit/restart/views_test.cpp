@@ -28,7 +28,9 @@ Views some_views() {
           .accepted =
               Accepted{.ballot = restart_ballot(2, 1),
                        .proposal = {.follows = 2, .next = view_of(3, {1, 0}, 7), .restart = true}},
-          .promised = {.view = 2, .ballot = restart_ballot(3, 0)}};
+          .promised = {.view = 2, .ballot = restart_ballot(3, 0)},
+          .edition = {.directory = 77, .saves = 4},
+          .heard = {{1, {{88, 9}, {99, 2}}}, {2, {{66, 3}}}}};
 }
 
 std::string hex(std::span<const std::byte> bytes) {
@@ -48,9 +50,9 @@ TEST(Views, FileHasTheseBytes) {
                                    .since = 1,
                                    .chain = {view_of(1, {0, 1}, 5)}})),
             "5455545449565753"  // TUTTIVWS
-            "01000000"
-            "5f000000"
-            "e0b92d94"
+            "02000000"
+            "73000000"
+            "fcd36c00"
             "01000000"
             "61"
             "02000000"  // the names of all
@@ -71,7 +73,10 @@ TEST(Views, FileHasTheseBytes) {
             "0500000000000000"
             "0000000000000000"  // promised
             "0000000000000000"
-            "00");  // nothing accepted
+            "0000000000000000"  // edition
+            "0000000000000000"
+            "00000000"  // nothing heard
+            "00");      // nothing accepted
 }
 
 TEST(Views, WhatWasEncodedIsDecoded) {
@@ -111,6 +116,9 @@ TEST(Views, ContentThatContradictsItselfIsDamage) {
   EXPECT_TRUE(refused(views));
   views = some_views();
   views.accepted->proposal.follows = 3;
+  EXPECT_TRUE(refused(views));
+  views = some_views();
+  std::swap(views.heard[0], views.heard[1]);
   EXPECT_TRUE(refused(views));
 }
 

@@ -226,7 +226,7 @@ void World::start(Node& node) {
     if (!wrong_.empty()) return;
     note(names_[node.slot] + " starts, view " + std::to_string(options.views.installed().id));
     node.participant = std::make_unique<Participant>(*node.file, *node.logs, *wires_[node.slot],
-                                                     std::move(options));
+                                                     editions_, std::move(options));
     node.state = State::back;
     node.installed = node.participant->views().chain;
     node.participant->start();

@@ -144,6 +144,7 @@ class World {
   std::set<std::pair<std::uint32_t, std::uint32_t>> links_{};
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::deque<std::vector<std::byte>>> wire_{};
   std::unique_ptr<Wire> wires_[5];
+  const Editions editions_{};  // no directory is put back here: recovery_world.hpp
   std::vector<Known> proposals_{};
   std::vector<Proposed> accepted_{};  // by anybody, of participants
   std::vector<Proposed> decided_{};
