@@ -125,7 +125,8 @@ std::vector<Scenario> scenarios_of_applications() {
        [](Options& options) {
          Prng rare(options.seed ^ 0x62617272ULL);
          options.barrier_one_in = static_cast<std::uint32_t>(2 + rare.below(2));
-         options.level = Level::atomic;
+         options.level = options.seed % 4 == 0 ? Level::durable : Level::atomic;
+         options.logged = options.level == Level::durable;
          options.nodes = std::max(options.nodes, 3U);
          options.founders = options.nodes - options.nodes / 4;
          if (rare.one_in(2)) options.hosts = 1;
