@@ -19,7 +19,8 @@ namespace {
 
 constexpr std::size_t kMembers = 3;
 
-class LatestOfDurable : public ::testing::Test {
+// The parameter: durable_quorum.
+class LatestOfDurable : public ::testing::TestWithParam<bool> {
  protected:
   LatestOfDurable() : addresses_(loopback_members(kMembers)), lives_(kMembers) {
     std::string pattern = (std::filesystem::temp_directory_path() / "tutti-latest-XXXXXX").string();
@@ -43,6 +44,7 @@ class LatestOfDurable : public ::testing::Test {
       life.node.emplace(std::move(*node));
       GroupOptions group = small_group(Level::durable);
       group.logged = true;
+      group.durable_quorum = GetParam();
       auto sum = Replicated<Sum>::join(*life.node, group);
       ASSERT_TRUE(sum) << sum.error().message;
       life.sum.emplace(std::move(*sum));
@@ -89,13 +91,17 @@ class LatestOfDurable : public ::testing::Test {
   std::uint64_t added_ = 0;
 };
 
-TEST_F(LatestOfDurable, HasAllThatWasExecutedAnywhere) {
+INSTANTIATE_TEST_SUITE_P(By, LatestOfDurable, ::testing::Bool(), [](const auto& each) {
+  return std::string(each.param ? "quorum" : "all");
+});
+
+TEST_P(LatestOfDurable, HasAllThatWasExecutedAnywhere) {
   start_all();
   expect_latest(50);
 }
 
 // What was executed before is in the log, and applied again before anything is read.
-TEST_F(LatestOfDurable, HasAllThatWasExecutedBeforeAllWereStopped) {
+TEST_P(LatestOfDurable, HasAllThatWasExecutedBeforeAllWereStopped) {
   start_all();
   expect_latest(10);
   for (int round = 0; round < 2; ++round) {

@@ -101,7 +101,8 @@ INSTANTIATE_TEST_SUITE_P(
                       PlantedInRecovery{may_join_unsaved}, PlantedInRecovery{not_held_back, 1001},
                       PlantedInRecovery{ignores_vain}, PlantedInRecovery{promises_while_running},
                       PlantedInRecovery{counts_older_copy}, PlantedInRecovery{older_copy_not_told},
-                      PlantedInRecovery{forgets_heard}, PlantedInRecovery{tells_next_edition}));
+                      PlantedInRecovery{forgets_heard}, PlantedInRecovery{tells_next_edition},
+                      PlantedInRecovery{durable_by_less}));
 
 }  // namespace
 }  // namespace tutti::restart::testing
