@@ -76,6 +76,7 @@
 #define LOGS_UNSTABLE 21        /* the log takes what is received, stable or not */
 #define WAITS_FOR_ALL 22        /* a restart waits for all of the newest view */
 #define ENTERS_AFTER_PROMISE 23 /* a node that began a restart from a view enters that view */
+#define LESS_IS_DURABLE 24      /* what one member less than a majority has synced is durable */
 #ifndef BROKEN
 #define BROKEN 0
 #endif
@@ -215,8 +216,13 @@ inline see(v) {
 #define BY(v, n) (PERSISTED_IN(v, 0, n) + PERSISTED_IN(v, 1, n) + PERSISTED_IN(v, 2, n) + \
                   PERSISTED_IN(v, 3, n))
 #endif
+#if BROKEN == LESS_IS_DURABLE
+#define IS_DURABLE(votes, all) (2 * (votes) >= COUNT(all) - 1)
+#else
+#define IS_DURABLE(votes, all) IS_MAJORITY(votes, all)
+#endif
   do
-  :: count > 0 && !IS_MAJORITY(BY(v, count), members_of[v]) -> count--
+  :: count > 0 && !IS_DURABLE(BY(v, count), members_of[v]) -> count--
   :: else -> break
   od;
   h = UPTO(h, count);
@@ -607,7 +613,7 @@ inline restart(p, v) {
               shown = shown | BIT(r) }
 
 #if BROKEN == HALF_RESTARTS
-#define IS_ENOUGH(votes, all) (2 * (votes) >= COUNT(all))
+#define IS_ENOUGH(votes, all) (2 * (votes) >= COUNT(all) - 1)
 #else
 #define IS_ENOUGH(votes, all) IS_MAJORITY(votes, all)
 #endif

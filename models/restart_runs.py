@@ -44,6 +44,7 @@ BROKEN = [
     ("CONFIRMS_RECEIVED", "keeps_durable", "STOPS=1 FIRST=1 JOINS=1"),
     ("LOGS_UNSTABLE", "within_cut", "STOPS=1"),
     ("WAITS_FOR_ALL", "goes_on", "STOPS=1 AWAY=1"),
+    ("LESS_IS_DURABLE", "keeps_durable", "STOPS=1"),
     ("ENTERS_AFTER_PROMISE", "one_chain", f"{AGREEMENT} STOPS=1"),
 ]
 COSTLY = []

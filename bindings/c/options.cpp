@@ -51,6 +51,7 @@ tutti_group_options_t group_defaults() {
   out.tick_every_ns = from.tick_every.count();
   out.logged = from.logged ? 1 : 0;
   out.deliver_from = from.deliver_from;
+  out.durable_quorum = from.durable_quorum ? 1 : 0;
   return out;
 }
 
@@ -249,6 +250,7 @@ Result<GroupOptions> options_from(const tutti_group_options_t* options) {
   out.tick_every = std::chrono::nanoseconds(from->tick_every_ns);
   out.logged = from->logged != 0;
   out.deliver_from = from->deliver_from;
+  out.durable_quorum = from->durable_quorum != 0;
   out.delivery = enum_from<DeliveryThread>(from->delivery);
   out.stateful = from->stateful != 0;
   if (from->on_delivery != nullptr) {

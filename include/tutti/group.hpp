@@ -134,8 +134,9 @@ class TUTTI_API Group {
 
   /// Waits until this member has delivered all that any member of the view had delivered when this
   /// was called: what is read here then is not stale. It costs one null in the sequence. For
-  /// senders of a group at Level::atomic: at other levels the others may have gone on without this
-  /// member, and it would not know. Where the application takes messages, another thread must.
+  /// senders of a group at Level::atomic or durable: at other levels the others may have gone on
+  /// without this member, and it would not know. At durable it waits for disks if messages come
+  /// before the null that wait for them. Where the application takes messages, another thread must.
   [[nodiscard]] Result<void> barrier(Timeout timeout);
 
   /// The view in which this member delivered the message; empty if it has not, or does not remember

@@ -138,9 +138,14 @@ struct GroupOptions {
   /// of the group's name under NodeOptions::state_dir. At Level::atomic nothing waits for the disk,
   /// but a log that is more than a few MiB behind holds the group's space, so that it slows the
   /// group, and nothing is left out. At Level::durable messages are delivered once they are in all
-  /// members' logs. docs/log.md says what is in the files, and what happens when a disk fails.
-  /// Needs one of these two levels; Level::durable needs it [same].
+  /// members' logs, or in those of a majority. docs/log.md says what is in the files, and what
+  /// happens when a disk fails. Needs one of these two levels; Level::durable needs it [same].
   bool logged = false;
+  /// At Level::durable messages are delivered once they are in the logs of a majority of the
+  /// members, not of all: a slow or stalled disk holds up nobody until some MiB wait for it. They
+  /// are not lost as long as a majority of the disks is not; but this member's log may not have yet
+  /// what was delivered here (docs/durable.md). Needs Level::durable [same].
+  bool durable_quorum = false;
   /// Of a group that is logged: this member's application is handed what has this number
   /// (Message::seq) or a higher one, whether it ran at that time or not: what is in the log comes
   /// before anything new. 0: all. A stateful member that joins others takes their state instead.

@@ -107,7 +107,8 @@ class Replicated {
   }
 
   /// The same, but never stale: it first waits until this copy has applied all that any member had
-  /// when this was called (Group::barrier, which says for whom that works).
+  /// when this was called (Group::barrier, which says for whom that works). At Level::durable that
+  /// holds across a restart of all members, too: the log is applied before anything new.
   template <std::invocable<const T&> Read>
   [[nodiscard]] Result<std::invoke_result_t<Read, const T&>> query_latest(Read&& read,
                                                                           Timeout timeout) const {

@@ -62,7 +62,8 @@ enum class Level : std::uint8_t {
   atomic,     ///< once every member has it as well: if any member delivers it, all have received it
   durable,    ///< as atomic, and once it is in the log, on disk (GroupOptions::logged), of every
               ///< member that was in the view it was sent in and is in the newest one. A member
-              ///< that leaves is not delivered what was not durable yet when its last view ended
+              ///< that leaves is not delivered what was not durable yet when its last view ended.
+              ///< With GroupOptions::durable_quorum a majority of the newest view is enough
 };
 
 /// What the sender of one message asks for.

@@ -50,6 +50,7 @@ void add_log_options(CLI::App& command, LogPlace& log, const char* about_folder)
   command.add_flag("--logged", log.logged,
                    "each member logs what is delivered, on its disk; at level durable it always "
                    "does. tutti log reads it");
+  command.add_flag("--durable-quorum", log.durable_quorum, kDurableQuorumHelp);
   command.add_option("--state-dir", log.state_dir, about_folder);
 }
 
@@ -95,6 +96,7 @@ Result<void> apply(const FabricAndLevel& words, NodeOptions& node, GroupOptions&
   if (!order) return std::unexpected(order.error());
   group.order = *level == Level::unordered ? Order::none : *order;
   group.logged = *level == Level::durable;
+  group.durable_quorum = words.durable_quorum;
   group.personal_window = words.windows.personal;
   group.accelerated_window = words.windows.accelerated;
   group.global_window = words.windows.global;

@@ -29,6 +29,7 @@ struct FabricAndLevel {
   RingWindows windows{};
   std::uint32_t litmus_rounds = 0;
   std::string rdma_device{};
+  bool durable_quorum = false;  // not among the options that are added with these
 };
 
 /// What the help of --rdma-device says.
@@ -43,9 +44,14 @@ void add_fabric_and_level(CLI::App& command, FabricAndLevel& words);
 [[nodiscard]] Result<void> apply(const FabricAndLevel& words, NodeOptions& node,
                                  GroupOptions& group);
 
-/// --logged and --state-dir.
+inline constexpr const char* kDurableQuorumHelp =
+    "with level durable: a message is delivered once it is in the logs of a majority of the "
+    "members, not of all";
+
+/// --logged, --durable-quorum and --state-dir.
 struct LogPlace {
   bool logged = false;
+  bool durable_quorum = false;
   std::string state_dir{};
 };
 void add_log_options(CLI::App& command, LogPlace& log, const char* about_folder);

@@ -39,6 +39,7 @@ GroupSeat::Seated GroupSeat::in(const View& view, const RowOf& row_of) const {
   shape.order = options_.order;
   shape.level = options_.level;
   shape.logged = options_.logged;
+  shape.durable_quorum = options_.durable_quorum;
   shape.windows = {.personal = options_.personal_window,
                    .global = options_.global_window,
                    .accelerated = options_.accelerated_window,

@@ -6,8 +6,9 @@
 ///  FO1  The log takes what is stable at Level::atomic, in the group's order, and nothing else
 ///       (docs/restart-model.md, Z3): it goes by the same bounds as the application.
 ///  FO2  A member says `persisted` only of what its disk has (LogSink), and at Level::durable the
-///       application is handed only what comes before the least `persisted` of the newest view. It
-///       only grows: what was durable once stays so.
+///       application is handed only what comes before the least `persisted` of the newest view;
+///       with durable_quorum before the greatest that a majority of that view has. It only grows:
+///       what was durable once stays so.
 ///  FO3  Space is used again only once the log has copied what is in it: this member's position is
 ///       the lesser of both followers'.
 ///  FO4  What the log keeps is what was sent: whether others have used the space again is asked
@@ -36,7 +37,7 @@ class LogFollower {
   /// What the newest view is told, and what may be delivered by it: a number, or all.
   std::uint64_t tell(Multicast<Memory>& newest) {
     newest.set_persisted(sink_ == nullptr ? kAllPersisted : sink_->persisted());
-    durable_ = std::max(durable_, newest.least_persisted());
+    durable_ = std::max(durable_, newest.durable_end());
     return durable_;
   }
 

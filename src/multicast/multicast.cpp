@@ -1,6 +1,7 @@
 #include "multicast/multicast.hpp"
 
 #include <algorithm>
+#include <functional>
 
 #include "base/assert.hpp"
 #include "sst/control_bytes.hpp"
@@ -19,6 +20,7 @@ Multicast<Memory>::Multicast(const GroupShape& shape, Memory memory, SendRing* o
       space_(state_.blocks, shape.view, shape.self, own_ring, shape.own_base_records,
              shape.window_records, {shape.own_other_control, shape.own_reclaimed}, memory),
       pass_on_(state_, *order_, counters.received_messages),
+      said_(shape.members()),
       counters_(counters) {
   TUTTI_ASSERT((shape.own_sender == kNoSender) == (own_ring == nullptr), shape.own_sender,
                shape.view, shape.self);
@@ -152,10 +154,21 @@ std::uint64_t Multicast<Memory>::persisted_of(Rank member) const {
   return state_.blocks.count(member, persisted_word(shape.order, shape.senders()));
 }
 
+// Whether a member is suspected makes no difference: what its disk has it keeps. Members that keep
+// no log are none of those of which a majority is wanted.
 template <class Memory>
-std::uint64_t Multicast<Memory>::least_persisted() const {
+std::uint64_t Multicast<Memory>::durable_end() {
   std::uint64_t least = kAllPersisted;
   if (state_.shape.level != Level::durable) return least;
+  if (state_.shape.durable_quorum) {
+    for (const Rank m : state_.shape.ranks()) said_[m.value] = persisted_of(m);
+    const auto without = std::ranges::count(said_, kAllPersisted);
+    const auto logs = std::ssize(said_) - without;
+    if (logs == 0) return least;
+    const auto last = said_.begin() + without + logs / 2;  // of the smallest majority
+    std::ranges::nth_element(said_, last, std::ranges::greater{});
+    return *last;
+  }
   for (const Rank m : state_.shape.ranks()) least = std::min(least, persisted_of(m));
   return least;
 }

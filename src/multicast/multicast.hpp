@@ -54,8 +54,9 @@ class Multicast {
   void set_persisted(std::uint64_t seq);
   /// What that member says of it; 0 if it has said nothing yet, kAllPersisted if it keeps no log.
   [[nodiscard]] std::uint64_t persisted_of(Rank member) const;
-  /// The least that a member of this view says. kAllPersisted where the level does not wait for it.
-  [[nodiscard]] std::uint64_t least_persisted() const;
+  /// What comes before it is on the disks that Level::durable waits for: those of all members of
+  /// this view, or of a majority of them. kAllPersisted where the level waits for none.
+  [[nodiscard]] std::uint64_t durable_end();
 
   /// A majority of the members says that everything before this view is on its disk.
   [[nodiscard]] bool is_on_disks() const;
@@ -163,8 +164,9 @@ class Multicast {
   SendRing* const ring_;
   OwnSpace<Memory> space_;
   PassOn<Memory> pass_on_;
-  ViewEnd end_;                  // once the cut is applied
-  std::uint64_t persisted_ = 0;  // as said
+  ViewEnd end_;                      // once the cut is applied
+  std::uint64_t persisted_ = 0;      // as said
+  std::vector<std::uint64_t> said_;  // by rank: scratch of durable_end()
   bool nulls_since_record_ = false;
   bool complete_ = false;
   MulticastCounters& counters_;

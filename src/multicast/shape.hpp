@@ -57,6 +57,7 @@ struct GroupShape {
   Order order = Order::round_robin;
   Level level = Level::atomic;
   bool logged = false;
+  bool durable_quorum = false;         ///< at Level::durable
   TokenWindows windows{};              ///< of Order::token_ring
   std::uint64_t first_seq = 0;         ///< number of the view's first message, or kUnknownSeq
   std::uint64_t own_base_records = 0;  ///< own records that were delivered in earlier views

@@ -32,8 +32,10 @@ class DiskWatch {
         slow_after_ns_(static_cast<std::uint64_t>(slow_after.count())),
         log_(log) {}
 
-  /// The marks of all members of the view, and the time now.
-  void take(std::uint64_t now_ns, const std::string& group, std::span<const Mark> marks);
+  /// The marks of all members of the view, and the time now. `quorum`: the group waits for a
+  /// majority of the disks only.
+  void take(std::uint64_t now_ns, const std::string& group, std::span<const Mark> marks,
+            bool quorum = false);
 
  private:
   struct Watched {
@@ -42,11 +44,12 @@ class DiskWatch {
     Slowness slowness{};
     std::uint64_t persisted = 0;
     std::uint64_t moved_ns = 0;  // or lacked nothing
+    bool awaited = true;         // the group delivers nothing more before it gets further
   };
 
   [[nodiscard]] Watched& watched_of(std::uint64_t now_ns, const std::string& group,
                                     const Mark& mark);
-  void tell(std::uint64_t now_ns, Watched& watched) const;
+  void tell(std::uint64_t now_ns, Watched& watched, bool awaited) const;
 
   const std::string self_;
   const std::uint64_t slow_after_ns_;

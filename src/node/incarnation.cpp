@@ -177,7 +177,7 @@ void Incarnation::watch_disks(std::size_t group) {
   for (const Rank rank : view().ranks()) {
     marks_.push_back({member(rank), engine_->subgroup(group).persisted_of(rank)});
   }
-  disks_.take(lags_.watched_ns(), groups_[group].name, marks_);
+  disks_.take(lags_.watched_ns(), groups_[group].name, marks_, groups_[group].durable_quorum);
 }
 
 // Along a chain the position of a member is told each time that the member looks at lags itself.

@@ -64,8 +64,8 @@ CallWatch NodeCore::watch_of_calls() const {
     if (disk_ == nullptr || disk_->logs().log(g) == nullptr) continue;
     watch.add_disk(
         disk_->logs().log(g)->writing(), "a write to the log" + of_group,
-        "the group waits for this member's disk once it is some MiB behind, and at level "
-        "'durable' at once");
+        std::string("the group waits for this member's disk once it is some MiB behind") +
+            (group.durable_quorum ? "" : ", and at level 'durable' at once"));
   }
   return watch;
 }

@@ -175,12 +175,12 @@ Result<void> check_order_and_level(Order order, Level level) {
 }
 
 Result<void> check_logged(const GroupOptions& group) {
-  if (group.level == Level::durable && !group.logged) {
-    return bad(
-        "level 'durable' needs logged = true: a message is delivered once it is in all logs");
-  }
+  const bool durable = group.level == Level::durable;
+  if (durable && !group.logged)
+    return bad("level 'durable' needs logged = true: it waits for logs");
+  if (group.durable_quorum && !durable) return bad("durable_quorum needs level 'durable'");
   if (group.deliver_from != 0 && !group.logged) return bad("deliver_from needs logged = true");
-  if (!group.logged || group.level == Level::atomic || group.level == Level::durable) return {};
+  if (!group.logged || group.level == Level::atomic || durable) return {};
   return bad("logged goes with level 'atomic' or 'durable', not " +
              in_quotes(to_string(group.level)) +
              ": what one member delivers alone must not be in its log");

@@ -53,6 +53,7 @@ std::vector<GroupOptions> groups_of(const Options& options) {
     const bool durable = options.logged && (options.seed + g) % 2 == 0;
     group.level = g == 0 ? options.level : durable ? Level::durable : Level::atomic;
     group.logged = waits_for_all(group.level) && (options.logged || group.level == Level::durable);
+    group.durable_quorum = options.durable_quorum && group.level == Level::durable;
     group.order = group.level == Level::unordered ? Order::none : options.order;
     if (group.order == Order::token_ring) choose_windows(options, group);
     group.message_max_bytes = options.message_max_bytes;

@@ -37,22 +37,59 @@ void LogWatch::compare(const Key& key, Log& log) {
   }
 }
 
-void LogWatch::deliver(std::size_t group, const ViewMember& member, Level level,
+void LogWatch::deliver(std::size_t group, const ViewMember& member, const GroupOptions& options,
                        const Message& message, const View& in, const View& newest) {
   const auto own = logs_.find(key(group, member));
   if (own == logs_.end()) return;
   const std::uint64_t seq = message.seq.value;
   compare(own->first, seq, record_of(message));
   own->second.delivered_end = seq + 1;
-  if (level != Level::durable) return;
+  if (options.level != Level::durable) return;
   std::uint64_t& durable_end = durable_ends_[group];
   durable_end = std::max(durable_end, seq + 1);
+  const std::string who = "number " + std::to_string(seq) + ", which " +
+                          name_of(member.slot.value) + " is delivered in view " +
+                          std::to_string(newest.id);
+  options.durable_quorum ? check_majority(group, seq, in, newest, who)
+                         : check_all(group, seq, in, newest, who);
+}
+
+// D20.
+void LogWatch::check_all(std::size_t group, std::uint64_t seq, const View& in, const View& newest,
+                         const std::string& who) {
   for (const ViewMember& other : newest.members) {
     const auto log = logs_.find(key(group, other));
     if (log == logs_.end() || !in.contains(other) || log->second.disk.has_synced(seq)) continue;
-    find(log->first, "D20: number " + std::to_string(seq) + ", which " +
-                         name_of(member.slot.value) + " is delivered in view " +
-                         std::to_string(newest.id) + ", is not on disk");
+    find(log->first, "D20: " + who + ", is not on disk");
+  }
+}
+
+// A log of a member that joined later begins later, and says so once it has what comes before.
+bool LogWatch::has_majority(std::size_t group, std::uint64_t seq, const View& in,
+                            const View& view) const {
+  std::size_t logs = 0;
+  std::size_t have = 0;
+  for (const ViewMember& other : view.members) {
+    const auto log = logs_.find(key(group, other));
+    if (log == logs_.end()) continue;
+    ++logs;
+    const LogDisk& disk = log->second.disk;
+    have += (in.contains(other) ? disk.has_synced(seq) : disk.persisted() > seq) ? 1 : 0;
+  }
+  return 2 * have > logs;
+}
+
+// D24. What was durable in an earlier view stays so, and disks keep what they have (FO2).
+void LogWatch::check_majority(std::size_t group, std::uint64_t seq, const View& in,
+                              const View& newest, const std::string& who) {
+  if (has_majority(group, seq, in, newest)) return;
+  for (const auto& [id, view] : views_) {
+    if (in.id <= id && id < newest.id && has_majority(group, seq, in, view)) return;
+  }
+  for (const ViewMember& other : newest.members) {
+    const auto log = logs_.find(key(group, other));
+    if (log == logs_.end() || log->second.disk.has_synced(seq)) continue;
+    find(log->first, "D24: " + who + ", is not on the disks of a majority, for one");
   }
 }
 

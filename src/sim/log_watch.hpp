@@ -1,6 +1,6 @@
 /// \file log_watch.hpp
 /// All logs of a world. It compares them with each other and with what applications are delivered
-/// (docs/histories.md, D18 to D20, V8): histories do not tell of disks.
+/// (docs/histories.md, D18 to D20, D24, V8): histories do not tell of disks.
 /// Threads: one.
 #pragma once
 #include <cstddef>
@@ -12,6 +12,7 @@
 #include "membership/view.hpp"
 #include "sim/log_disk.hpp"
 #include "sim/options.hpp"
+#include "tutti/options.hpp"
 
 namespace tutti::sim {
 
@@ -24,8 +25,10 @@ class LogWatch {
 
   /// A member's application is delivered a message of the view `in`, while the newest view of its
   /// protocol is `newest`.
-  void deliver(std::size_t group, const ViewMember& member, Level level, const Message& message,
-               const View& in, const View& newest);
+  void deliver(std::size_t group, const ViewMember& member, const GroupOptions& options,
+               const Message& message, const View& in, const View& newest);
+  /// A member is in that view.
+  void enter(const View& view) { views_.try_emplace(view.id, view); }
   /// What the member's row says to be on disk; kAllPersisted if it has no log there.
   void look(std::size_t group, const ViewMember& member, std::uint64_t said);
   /// The member stops in order: its logs have all that it was delivered.
@@ -64,6 +67,12 @@ class LogWatch {
   [[nodiscard]] static bool is_of(const Key& key, const ViewMember& member) {
     return std::get<1>(key) == member.slot.value && std::get<2>(key) == member.incarnation;
   }
+  void check_all(std::size_t group, std::uint64_t seq, const View& in, const View& newest,
+                 const std::string& who);
+  void check_majority(std::size_t group, std::uint64_t seq, const View& in, const View& newest,
+                      const std::string& who);
+  [[nodiscard]] bool has_majority(std::size_t group, std::uint64_t seq, const View& in,
+                                  const View& view) const;
   void compare(const Key& key, Log& log);
   void compare(const Key& key, std::uint64_t seq, const LogRecord& record);
   void find(const Key& key, const std::string& what);
@@ -73,6 +82,7 @@ class LogWatch {
   std::map<Key, Log> logs_;
   std::map<std::size_t, std::map<std::uint64_t, LogRecord>> sequences_;  // by group, by number
   std::map<std::size_t, std::uint64_t> durable_ends_;  // by group: behind the last delivered so
+  std::map<std::uint64_t, View> views_;                // by number: that anybody was in
   bool mended_ = false;
   std::string finding_;
 };

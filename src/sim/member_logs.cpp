@@ -29,6 +29,7 @@ ViewLog* Member::take_view_log() {
 // Of its row, as others see it: in the middle of a pass, too.
 void Member::check_disks() {
   plan_.views->look(self_, row_.data(), plan_.rows.words, view_id() == 0);
+  if (view_id() != 0) plan_.logs->enter(view());
   for (std::size_t g = 0; g < seats_.size() && view_id() != 0; ++g) {
     const GroupShape& shape = engine_->subgroup(g).shape();
     if (shape.members() == 0) continue;

@@ -171,7 +171,7 @@ void Member::deliver(std::uint16_t group, std::span<const Message> batch) {
     }
     const ViewMember& sender = told_.members[*rank];
     if (plan_.logs != nullptr) {
-      plan_.logs->deliver(group, self_, level, message, told_, view());
+      plan_.logs->deliver(group, self_, plan_.rows.groups[group], message, told_, view());
       plan_.views->deliver(group, self_, message);
     }
     if (message.tick()) {

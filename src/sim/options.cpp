@@ -123,6 +123,7 @@ std::string to_string(const Options& options) {
     out << "logs of up to " << options.disk.room << ", sync in " << options.disk.sync_ns
         << " ns, slow 1/" << options.disk.slow_one_in << " in " << options.disk.slow_ns << " ns, ";
   }
+  if (options.durable_quorum) out << "durable by a majority, ";
   if (options.restarted) out << "restarted, ";
   if (options.barrier_one_in != 0) out << "barriers 1/" << options.barrier_one_in << ", ";
   if (options.request_one_in != 0) {

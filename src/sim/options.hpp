@@ -96,6 +96,7 @@ struct Options {
   std::uint64_t tick_every_ns = 0;      ///< GroupOptions; clocks differ by up to 64 times that
   /// Groups at Level::atomic are logged, some of them, but the first, at Level::durable instead.
   bool logged = false;
+  bool durable_quorum = false;  ///< GroupOptions, of the groups at Level::durable
   DiskOptions disk{};
   bool restarted = false;   ///< some of the nodes found a later view than the first (restarts.hpp)
   std::uint32_t burst = 1;  ///< how many messages are sent at once, also in a change of view

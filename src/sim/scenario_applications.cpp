@@ -125,7 +125,9 @@ std::vector<Scenario> scenarios_of_applications() {
        [](Options& options) {
          Prng rare(options.seed ^ 0x62617272ULL);
          options.barrier_one_in = static_cast<std::uint32_t>(2 + rare.below(2));
-         options.level = Level::atomic;
+         options.level = options.seed % 4 == 0 ? Level::durable : Level::atomic;
+         options.logged = options.level == Level::durable;
+         options.durable_quorum = options.seed % 8 == 0;
          options.nodes = std::max(options.nodes, 3U);
          options.founders = options.nodes - options.nodes / 4;
          if (rare.one_in(2)) options.hosts = 1;
@@ -153,6 +155,7 @@ std::vector<Scenario> scenarios_of_applications() {
          Prng rare(options.seed ^ 0x6469736BULL);
          options.logged = true;
          options.level = rare.one_in(4) ? Level::atomic : Level::durable;
+         options.durable_quorum = options.seed % 3 == 0;
          options.founders = options.nodes - options.nodes / 4;
          if (rare.one_in(3)) options.hosts = 1;
          options.parts = options.groups > 1 && rare.one_in(4);
@@ -192,6 +195,7 @@ std::vector<Scenario> scenarios_of_applications() {
          options.restarted = true;
          options.logged = true;
          options.level = rare.one_in(4) ? Level::atomic : Level::durable;
+         options.durable_quorum = options.seed % 3 == 0;
          options.nodes = static_cast<std::uint32_t>(3 + rare.below(4));
          options.founders = static_cast<std::uint32_t>(2 + rare.below(options.nodes - 1));
          options.hosts = rare.one_in(3) ? 1 : options.nodes;

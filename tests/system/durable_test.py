@@ -27,7 +27,7 @@ class DurableTest(SystemTest):
     def start_durable(self, *arguments, fabric="shm", command=None, length=0):
         """Members that are fed without an end, once all have printed something. `command`: of b.
         `length`: of the lines, about."""
-        addresses = self.address_list(NAMES)
+        addresses = self.addresses = self.address_list(NAMES)
         members = []
         for name in NAMES:
             how = {"command": command} if command and name == "b" else {}
@@ -183,6 +183,49 @@ class ADiskStandsStill(DurableTest):
             self.assertNotIn("view 4", member.said())
             self.assertTrue(self.logged(member.name) == member.output(),
                             f"the log of {member.name} is not what it delivered")
+
+    def start_by_quorum(self):
+        """b's disk stands still, and all go on printing."""
+        members = self.start_durable("--durable-quorum")
+        thread = ThreadOfTheLog(self, members[1])
+        for member in members:
+            self.expect_more_output(member)
+        return members, thread
+
+    def test_is_not_waited_for_where_a_majority_is_enough(self):
+        members, thread = self.start_by_quorum()
+        others = [members[0], members[2]]
+        self.expect_said(others, "group 'log': the disk of member 'b' is behind: it has not got")
+        for member in members:
+            self.expect_more_output(member)
+        thread.go_on()
+        self.expect_said(others, "group 'log': the disk of member 'b' has got further")
+        for member in members:
+            member.feeder.finish()
+        self.expect_all_exit(members)
+        for member in members:
+            self.assertEqual(member.output(), members[0].output())
+            self.assertTrue(self.logged(member.name) == member.output(),
+                            f"the log of {member.name} is not what it delivered")
+
+    def test_loses_nothing_that_was_delivered_when_all_are_killed(self):
+        members, thread = self.start_by_quorum()
+        for member in members:
+            member.kill()
+        thread.go_on()
+        for member in members:
+            member.wait()
+        printed = [member.output() for member in members]
+        self.assertLess(len(self.logged("b")), len(printed[1]), "b's log has what b delivered")
+        again = [self.start_member(name, self.addresses, "--fabric", "shm", "--level",
+                                   "durable", "--durable-quorum", "--state-dir",
+                                   self.state_of(name), group=GROUP) for name in NAMES]
+        self.expect_all_exit(again)
+        for member in again:
+            self.assertEqual(member.output(), again[0].output())
+            for output in printed:
+                self.assertTrue(member.output().startswith(output[:output.rfind(b"\n") + 1]),
+                                "what was delivered is lost")
 
 
 if __name__ == "__main__":

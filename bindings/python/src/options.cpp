@@ -152,6 +152,7 @@ GroupOptions group_options(const nb::dict& from) {
   keywords.to("alignment", options.alignment);
   keywords.to("tick_every", options.tick_every);
   keywords.to("logged", options.logged);
+  keywords.to("durable_quorum", options.durable_quorum);
   keywords.to("deliver_from", options.deliver_from);
   keywords.to("personal_window", options.personal_window);
   keywords.to("accelerated_window", options.accelerated_window);

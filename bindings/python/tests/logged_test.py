@@ -18,7 +18,8 @@ def test_messages_are_in_all_logs_before_they_are_delivered(tmp_path):
             node = tutti.Node(name, members, suspect_after=40, state_dir=state_dir)
             stack.callback(node.close)
             nodes.append(node)
-        groups = [node.join("log", level=tutti.Level.durable, logged=True) for node in nodes]
+        groups = [node.join("log", level=tutti.Level.durable, logged=True,
+                            durable_quorum=True) for node in nodes]  # of two it is both
         start_all(nodes)
         for group in groups:
             group.send(b"hello", timeout=WATCHDOG)
@@ -59,6 +60,8 @@ def test_a_durable_group_is_logged_and_a_logged_group_has_a_folder(tmp_path):
             node.join("log", level="durable")
         with pytest.raises(tutti.InvalidArgument, match="deliver_from needs logged"):
             node.join("log", deliver_from=7)
+        with pytest.raises(tutti.InvalidArgument, match="durable_quorum needs level 'durable'"):
+            node.join("log", logged=True, durable_quorum=True)
         with pytest.raises(TypeError, match="logged"):
             node.join("log", logged="yes")
     with tutti.Node("a", addresses("a")) as node:

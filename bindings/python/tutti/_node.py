@@ -97,6 +97,7 @@ class Node(_tutti.Node):
         alignment: int | None = None,
         tick_every: Seconds | None = None,
         logged: bool | None = None,
+        durable_quorum: bool | None = None,
         deliver_from: int | None = None,
         personal_window: int | None = None,
         accelerated_window: int | None = None,

@@ -115,6 +115,7 @@ typedef struct tutti_group_options {
   int32_t logged; /**< 0 or 1; then the node has a state_dir */
   /** With `logged`: what is in the log from this number on is delivered first; 0: all. */
   uint64_t deliver_from;
+  int32_t durable_quorum; /**< 0 or 1: at level durable a majority of the logs is enough */
 } tutti_group_options_t;
 
 /** `size`: sizeof of the struct as the program knows it. 0, or TUTTI_E_INVALID_ARGUMENT if options

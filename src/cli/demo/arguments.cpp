@@ -32,6 +32,7 @@ std::vector<std::string> shared_arguments(const std::vector<std::string>& member
         std::pair{"--global-window", windows.global}, std::pair{"--maximum-gap", windows.gap}}) {
     arguments.insert(arguments.end(), {option, std::to_string(value)});
   }
+  if (words.durable_quorum) arguments.emplace_back("--durable-quorum");
   if (words.litmus_rounds != 0) {
     arguments.insert(arguments.end(), {"--litmus", std::to_string(words.litmus_rounds)});
   }

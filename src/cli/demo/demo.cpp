@@ -252,6 +252,7 @@ void add_demo(CLI::App& app, int& status) {
                  "level durable: the members log, in a temporary folder, and at the end their logs "
                  "are compared, too")
       ->excludes("--level");
+  command->add_flag("--durable-quorum", options->words.durable_quorum, kDurableQuorumHelp);
   command->add_flag("--kill", options->kill,
                     "kill one member in the middle, without warning, and start it again: the "
                     "others go on, and it joins them");

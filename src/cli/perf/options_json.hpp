@@ -8,7 +8,7 @@
 namespace tutti::cli {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RingWindows, personal, accelerated, global, gap)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LogPlace, logged, state_dir)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LogPlace, logged, durable_quorum, state_dir)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PerfOptions, members, senders, active, size_bytes, messages,
                                    seconds, warmup_s, fabric, rdma_device, level, log, order,
                                    windows, window_bytes, window_messages, groups, active_groups,

@@ -157,6 +157,7 @@ Result<PerfPlan> plan_for(const PerfOptions& options) {
     return std::unexpected(ok.error());
   }
   plan.group.logged |= options.log.logged;
+  plan.group.durable_quorum = options.log.durable_quorum;
   if (!plan.group.logged && !options.log.state_dir.empty()) {
     return refuse("--state-dir: nothing is logged there without --logged or --level durable");
   }

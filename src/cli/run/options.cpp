@@ -15,6 +15,7 @@ namespace {
 Result<void> set_up_log_of(const RunOptions& options, RunSetup& setup) {
   const LogPlace& log = options.log;
   setup.group.logged |= log.logged;
+  setup.group.durable_quorum = log.durable_quorum;
   setup.node.state_dir = log.state_dir;
   setup.node.bootstrap = options.bootstrap;
   setup.group.deliver_from = options.deliver_from;

@@ -19,6 +19,7 @@ sim::Options SimKind::options(std::uint64_t seed) const {
   scenario.apply(options);
   if (level) options.level = *level;
   if (level == Level::durable) options.logged = true;
+  options.durable_quorum |= durable_quorum;
   options.order = order;
   if (order == Order::lcr && options.level == Level::agreed) options.level = Level::atomic;
   if (copied) options.hosts = options.nodes;
@@ -29,7 +30,7 @@ std::string SimKind::text() const {
   return "--scenario " + std::string(scenario.name) +
          (level ? " --level " + std::string(to_string(*level)) : "") +
          (order != Order::round_robin ? " --order " + std::string(to_string(order)) : "") +
-         (copied ? " --copied" : "");
+         (durable_quorum ? " --durable-quorum" : "") + (copied ? " --copied" : "");
 }
 
 Result<SimKind> kind_from(const SimWords& words) {
@@ -42,7 +43,10 @@ Result<SimKind> kind_from(const SimWords& words) {
                 "--order none: groups at level 'unordered' have none; --level unordered makes the "
                 "first group such a one, and --order is for the others");
   }
-  SimKind kind{.scenario = *scenario, .order = *order, .copied = words.copied};
+  SimKind kind{.scenario = *scenario,
+               .order = *order,
+               .durable_quorum = words.durable_quorum,
+               .copied = words.copied};
   if (words.level.empty()) return kind;
   const Result<Level> level = level_from(words.level);
   if (!level) return std::unexpected(level.error());

@@ -16,6 +16,7 @@ struct SimWords {
   std::optional<std::uint64_t> replay{};
   std::string level{};  // of each run's first group; empty: as the seed draws it
   std::string order = "round_robin";
+  bool durable_quorum = false;
   bool copied = false;
   bool trace = false;
   bool twice = false;
@@ -34,6 +35,7 @@ struct SimKind {
   sim::Scenario scenario{};
   std::optional<Level> level{};
   Order order = Order::round_robin;
+  bool durable_quorum = false;
   bool copied = false;
 
   [[nodiscard]] sim::Options options(std::uint64_t seed) const;

@@ -230,6 +230,9 @@ void add_sim(CLI::App& app, int& status) {
           "--order", words->order,
           "order of the groups that have one: round_robin, token_ring, lcr (which is atomic)")
       ->capture_default_str();
+  command->add_flag("--durable-quorum", words->durable_quorum,
+                    "groups at level durable wait for a majority of the logs only (default: in "
+                    "some seeds of the scenarios with logs)");
   command->add_flag("--copied", words->copied, "put each node of a run on a host of its own");
   CLI::Option* seed =
       command->add_option("--replay", words->replay, "run only this seed, and print its options");

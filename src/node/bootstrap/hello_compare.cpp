@@ -113,6 +113,10 @@ Result<void> check_group(const Pair& pair, const GroupOptions& here, const Group
   same_window("global_window", here.global_window, there.global_window);
   same_window("maximum_gap", here.maximum_gap, there.maximum_gap);
   if (r) r = pair.same<std::uint64_t>(group + "logged", here.logged, there.logged);
+  if (r) {
+    r = pair.same<std::uint64_t>(group + "durable_quorum", here.durable_quorum,
+                                 there.durable_quorum);
+  }
   if (r) r = pair.same<std::uint64_t>(group + "stateful", here.stateful, there.stateful);
   return r;
 }

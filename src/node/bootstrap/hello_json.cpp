@@ -48,6 +48,7 @@ json group_to_json(const std::vector<MemberAddress>& members, const GroupOptions
           {"global_window", group.global_window},
           {"maximum_gap", group.maximum_gap},
           {"logged", group.logged ? 1 : 0},
+          {"durable_quorum", group.durable_quorum ? 1 : 0},
           {"stateful", group.stateful ? 1 : 0}};
 }
 
@@ -90,6 +91,7 @@ GroupOptions group_from_json(const json& object, const std::vector<MemberAddress
   group.global_window = static_cast<std::uint32_t>(reader.number("global_window", kU32));
   group.maximum_gap = static_cast<std::uint32_t>(reader.number("maximum_gap", kU32));
   group.logged = reader.number("logged", 1) != 0;
+  group.durable_quorum = reader.number("durable_quorum", 1) != 0;
   const bool stateful = reader.number("stateful", 1) != 0;
   if (problem) return group;
   if (Result<void> valid = group.validate(); !valid) reader.note(valid.error().message);

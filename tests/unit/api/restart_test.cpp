@@ -22,6 +22,7 @@ struct RestartCase {
   FabricChoice fabric;
   Order order;
   Level level;
+  bool quorum = false;
 };
 
 class Restarts : public ::testing::TestWithParam<RestartCase> {
@@ -37,6 +38,7 @@ class Restarts : public ::testing::TestWithParam<RestartCase> {
     GroupOptions group = small_group(GetParam().level);
     group.order = GetParam().order;
     group.logged = true;
+    group.durable_quorum = GetParam().quorum;
     return {.members = 3, .fabric = GetParam().fabric, .groups = {group}};
   }
   // Always the same, but for the first start of all.
@@ -77,11 +79,12 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(RestartCase{FabricChoice::shm, Order::round_robin, Level::durable},
                       RestartCase{FabricChoice::tcp, Order::round_robin, Level::atomic},
                       RestartCase{FabricChoice::shm, Order::token_ring, Level::durable},
-                      RestartCase{FabricChoice::tcp, Order::lcr, Level::durable}),
+                      RestartCase{FabricChoice::tcp, Order::lcr, Level::durable},
+                      RestartCase{FabricChoice::tcp, Order::round_robin, Level::durable, true}),
     [](const auto& each) {
       return std::string(to_string(each.param.fabric)) + "_" +
              std::string(to_string(each.param.order)) + "_" +
-             std::string(to_string(each.param.level));
+             std::string(to_string(each.param.level)) + (each.param.quorum ? "_quorum" : "");
     });
 
 TEST_P(Restarts, OfAllNodesGoOnWithTheSequence) {

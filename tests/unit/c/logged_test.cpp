@@ -44,15 +44,18 @@ class CLogged : public ::testing::Test {
     options.bootstrap = bootstrap;
     ASSERT_EQ(tutti_node_create(&options, &node_, &error_), 0) << error_.message;
   }
-  [[nodiscard]] int join(int level, int logged, std::uint64_t deliver_from = 0) {
+  [[nodiscard]] int join(int level, int logged, std::uint64_t deliver_from = 0,
+                         int durable_quorum = 0) {
     tutti_group_options_t options;
     EXPECT_EQ(tutti_group_options_init(&options, sizeof options), 0);
     EXPECT_EQ(options.logged, 0);
     EXPECT_EQ(options.deliver_from, 0U);
+    EXPECT_EQ(options.durable_quorum, 0);
     options.name = "log";
     options.level = level;
     options.logged = logged;
     options.deliver_from = deliver_from;
+    options.durable_quorum = durable_quorum;
     return tutti_node_join(node_, &options, &group_, &error_);
   }
 
@@ -94,6 +97,8 @@ TEST_F(CLogged, NeedsAFolderAndThatItIsLogged) {
   EXPECT_THAT(error_.message, HasSubstr("needs logged"));
   EXPECT_EQ(join(TUTTI_LEVEL_ATOMIC, 0, 7), TUTTI_E_INVALID_ARGUMENT);
   EXPECT_THAT(error_.message, HasSubstr("deliver_from needs logged"));
+  EXPECT_EQ(join(TUTTI_LEVEL_ATOMIC, 1, 0, 1), TUTTI_E_INVALID_ARGUMENT);
+  EXPECT_THAT(error_.message, HasSubstr("durable_quorum needs level 'durable'"));
 }
 
 TEST_F(CLogged, IsFoundedOnce) {

@@ -25,10 +25,11 @@ class DiskWatching : public ::testing::Test {
   void go_on_for(std::uint64_t ms) {
     for (const std::uint64_t end = passed_ms_ + ms; passed_ms_ < end;) {
       passed_ms_ += 50;
-      watch_.take(passed_ms_ * kMs, "g", marks_);
+      watch_.take(passed_ms_ * kMs, "g", marks_, quorum_);
     }
   }
 
+  bool quorum_ = false;
   std::uint64_t passed_ms_ = 1'000'000;
   std::vector<DiskWatch::Mark> marks_{{"a", 10}, {"b", 10}, {"c", 10}};
   std::vector<std::string> told_;
@@ -48,6 +49,28 @@ TEST_F(DiskWatching, NamesTheMemberWhoseDiskStandsStillAndWhenThatIsOver) {
   marks_[1].persisted = 15;
   go_on_for(50);
   EXPECT_THAT(told_, ElementsAre(told_[0], "group 'g' no longer waits for the disk of member 'b'"));
+}
+
+TEST_F(DiskWatching, SaysThatNobodyWaitsWhereAMajorityOfTheDisksIsEnough) {
+  quorum_ = true;
+  marks_ = {{"a", 20}, {"b", 10}, {"c", 20}};
+  go_on_for(1100);
+  ASSERT_THAT(told_, ElementsAre("group 'g': the disk of member 'b' is behind: it has not got "
+                                 "further for 1.000 s; a majority of the disks goes on without "
+                                 "it, until some MiB wait for it"));
+  marks_[1].persisted = 15;
+  go_on_for(50);
+  EXPECT_THAT(told_, ElementsAre(told_[0], "group 'g': the disk of member 'b' has got further"));
+}
+
+TEST_F(DiskWatching, NamesTheDisksThatAMajorityWaitsFor) {
+  quorum_ = true;
+  marks_ = {{"a", 20}, {"b", 10}, {"c", 10}};
+  go_on_for(1100);
+  EXPECT_THAT(told_, ElementsAre("group 'g' waits for the disk of member 'b': it has not got "
+                                 "further for 1.000 s",
+                                 "group 'g' waits for the disk of member 'c': it has not got "
+                                 "further for 1.000 s"));
 }
 
 TEST_F(DiskWatching, DoesNotNameADiskThatIsBehindAndGoesOn) {

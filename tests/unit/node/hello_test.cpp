@@ -86,10 +86,11 @@ TEST(Hello, HasTheFieldsOfItsVersion) {
   EXPECT_EQ(fields_of(sent),
             "carriers fabric founding groups host incarnation litmus_rounds members name protocol "
             "request_max_bytes row_bytes running to version ");
-  EXPECT_EQ(fields_of(sent["groups"][0]),
-            "accelerated_window alignment global_window level logged maximum_gap members "
-            "message_max_bytes name order "
-            "personal_window senders stateful tick_every_ns window_bytes window_messages ");
+  EXPECT_EQ(
+      fields_of(sent["groups"][0]),
+      "accelerated_window alignment durable_quorum global_window level logged maximum_gap members "
+      "message_max_bytes name order "
+      "personal_window senders stateful tick_every_ns window_bytes window_messages ");
   EXPECT_EQ(fields_of(sent["host"]), "boot_id network_namespace user ");
 }
 

@@ -274,6 +274,8 @@ TEST(Options, LevelAndOrderMustMakeSense) {
               }),
               HasSubstr("order 'lcr' goes with level 'atomic' or 'durable', not 'agreed'"));
   EXPECT_THAT(group_error([](auto& g) { g.level = Level::durable; }), HasSubstr("needs logged"));
+  EXPECT_THAT(group_error([](auto& g) { g.logged = g.durable_quorum = true; }),
+              HasSubstr("durable_quorum needs level 'durable'"));
   EXPECT_EQ(group_error([](auto& g) {
               g.level = Level::durable;
               g.logged = true;

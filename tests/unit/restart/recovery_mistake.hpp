@@ -25,6 +25,7 @@ enum class RecoveryMistake : std::uint8_t {
   older_copy_not_told,     ///< the node that has it does not learn it
   forgets_heard,           ///< a start forgets what was heard of others' directories
   tells_next_edition,      ///< a node tells of a save that it has not made yet
+  durable_by_less,         ///< what one member less than a majority has is delivered as durable
   // Of disks that fail or rot, which no other mistake's worlds have.
   ignores_failed_write,  ///< what a log was to take counts as persisted though its disk has failed
   opens_failed_log,      ///< such a log is opened again, and what is read there counts

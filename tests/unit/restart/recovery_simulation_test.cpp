@@ -107,8 +107,8 @@ INSTANTIATE_TEST_SUITE_P(
                       PlantedInRecovery{ignores_vain}, PlantedInRecovery{promises_while_running},
                       PlantedInRecovery{counts_older_copy}, PlantedInRecovery{older_copy_not_told},
                       PlantedInRecovery{forgets_heard}, PlantedInRecovery{tells_next_edition},
-                      PlantedInRecovery{ignores_failed_write}, PlantedInRecovery{opens_failed_log},
-                      PlantedInRecovery{cuts_at_damage, 101}));
+                      PlantedInRecovery{durable_by_less}, PlantedInRecovery{ignores_failed_write},
+                      PlantedInRecovery{opens_failed_log}, PlantedInRecovery{cuts_at_damage, 101}));
 
 }  // namespace
 }  // namespace tutti::restart::testing

@@ -104,7 +104,8 @@ void RecoveryWorld::write(Node& node) {
   if (node.recovery->awaits_logs()) node.recovery->logs_grew();
 }
 
-// What a majority of a view has synced is durable, and somebody sees that at once.
+// What a majority of a view has synced is durable, and somebody sees that at once: as with
+// GroupOptions::durable_quorum.
 void RecoveryWorld::see(const ViewRecord& view) {
   for (const std::string& group : groups_) {
     std::vector<std::uint64_t> written;
@@ -118,7 +119,9 @@ void RecoveryWorld::see(const ViewRecord& view) {
     if (!is_majority(written.size(), view)) continue;
     written.resize(view.members.size());
     std::ranges::sort(written, std::ranges::greater{});
-    const std::uint64_t end = written[view.members.size() / 2];
+    std::size_t last = view.members.size() / 2;  // of the smallest majority
+    if (mistake_ == RecoveryMistake::durable_by_less && last != 0) --last;
+    const std::uint64_t end = written[last];
     const Sequence& all = longest->has.at(group);
     const Sequence seen(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(
                                                        std::min<std::uint64_t>(end, all.size())));
