@@ -74,6 +74,13 @@ Result<void> Snapshots::remove_others() {
   return remove(others);
 }
 
+Result<std::unique_ptr<File>> Snapshots::create(const char* name) {
+  if (Result<void> there = writer_->lock().still_there(); !there) {
+    return std::unexpected(std::move(there.error()));
+  }
+  return disk_->create(path_of(name));
+}
+
 // SN1. The older ones go only once the new one is there for good.
 Result<void> Snapshots::publish(const char* name, const Snapshot& snapshot) {
   TUTTI_ASSERT(snapshot.seq >= newest(), snapshot.seq, newest());

@@ -48,6 +48,8 @@ class Snapshots {
   [[nodiscard]] std::string path_of(std::uint64_t seq) const;
   [[nodiscard]] std::string path_of(const char* name) const;
 
+  /// An empty file of that name, in which one is to be written.
+  [[nodiscard]] Result<std::unique_ptr<File>> create(const char* name);
   /// What was written under that name, and synced, counts from now on (SN1): it is newer than all
   /// others, or takes the place of the newest.
   [[nodiscard]] Result<void> publish(const char* name, const Snapshot& snapshot);

@@ -28,9 +28,15 @@ class RecoveryWorld::Wire final : public RestartTransport {
   const std::uint32_t from_;
 };
 
-RecoveryWorld::RecoveryWorld(std::uint64_t seed, RecoveryMistake mistake, bool traces)
-    : random_(seed), mistake_(mistake), traces_(traces) {
+RecoveryWorld::RecoveryWorld(std::uint64_t seed, RecoveryMistake mistake, bool traces,
+                             bool snapshots)
+    : random_(seed),
+      mistake_(mistake),
+      traces_(traces),
+      takes_snapshots_(snapshots),
+      snapshot_random_(seed + 1) {
   groups_ = random_.one_in(3) ? std::vector<std::string>{"a", "bb"} : std::vector<std::string>{"a"};
+  if (takes_snapshots_) groups_.front() = "aaa";
   nodes_.resize(3 + random_.below(3));
   Proposed first{.next = {.id = 1}};
   Sequences nothing;
@@ -53,6 +59,7 @@ RecoveryWorld::RecoveryWorld(std::uint64_t seed, RecoveryMistake mistake, bool t
   some_node().bootstraps = true;
   if (random_.one_in(5)) some_node().bootstraps = true;
   weights_ = some_weights();
+  if (takes_snapshots_) weights_.turn *= 2;  // their logs are to grow
 }
 
 RecoveryWorld::~RecoveryWorld() {
@@ -186,11 +193,14 @@ void RecoveryWorld::open(Node& node) {
     holds(writer.has_value(), "opens", writer ? "" : writer.error().message);
     if (!writer) return;
     node.writers[group] = std::move(*writer);
-    logs.push_back({group, node.writers.at(group).get()});
+    log::Snapshots* const snapshots = open_snapshots(node, group);
+    if (!wrong_.empty()) return;
+    logs.push_back({group, node.writers.at(group).get(), snapshots});
   }
   node.logs = std::make_unique<NodeLogs>(*node.disk, std::move(logs));
   const Result<void> loaded = node.logs->load();
   holds(loaded.has_value(), "loads", loaded ? "" : loaded.error().message);
+  for (const std::string& group : groups_) (void)read_log(node, group);
 }
 
 void RecoveryWorld::start(Node& node) {
@@ -248,6 +258,7 @@ void RecoveryWorld::stop(Node& node) {
     if (one == node.slot || other == node.slot) disconnect(one, other);
   }
   node.logs.reset();
+  node.snapshots.clear();
   node.writers.clear();
   node.file.reset();
   node.saved.clear();
@@ -292,6 +303,22 @@ void RecoveryWorld::disconnect(std::uint32_t one, std::uint32_t other) {
   lost(nodes_[other], one);
 }
 
+// With that mistake, snapshots that a cut has removed are there again.
+template <class Do>
+void RecoveryWorld::around_cuts(Node& node, Do&& what) {
+  if (mistake_ != RecoveryMistake::beyond_cut_kept) return what();
+  std::map<std::string, std::vector<std::byte>> before;
+  for (const auto& [group, files] : node.snapshots) {
+    for (const log::Snapshot& one : files.all()) {
+      before[files.path_of(one.seq)] = node.disk->contents(files.path_of(one.seq));
+    }
+  }
+  what();
+  for (const auto& [path, bytes] : before) {
+    if (!node.disk->has(path)) node.disk->put(path, bytes);
+  }
+}
+
 bool RecoveryWorld::deliver_one() {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> some;
   for (const auto& [way, queue] : wire_) {
@@ -307,6 +334,9 @@ bool RecoveryWorld::deliver_one() {
   if (const auto* const records = std::get_if<Records>(&*message)) {
     counts_.records_sent += records->records.size();
   }
+  const auto* const piece = std::get_if<SnapshotPiece>(&*message);
+  const bool ends = piece != nullptr && piece->offset + piece->bytes.size() == piece->total;
+  if (ends) ++counts_.fetched;
   Node& node = nodes_[way.second];
   if (const auto* const promise = std::get_if<Promise>(&*message)) {
     const std::optional<Views> views = synced(nodes_[way.first]);
@@ -323,7 +353,13 @@ bool RecoveryWorld::deliver_one() {
     if (!spoil_message(nodes_[way.first], node, *message)) return true;
     bytes = encode(*message);
   }
-  const auto receive = [&] { node.recovery->receive(way.first, bytes); };
+  const auto receive = [&] {
+    around_cuts(node, [&] { node.recovery->receive(way.first, bytes); });
+    if (ends && mistake_ == RecoveryMistake::fetched_is_lost) {
+      const log::Snapshots& files = node.snapshots.at(piece->group);
+      node.disk->erase(files.path_of(piece->seq));
+    }
+  };
   at(node, [&] {
     if (std::holds_alternative<Prepare>(*message)) {
       return unsaved(node, RecoveryMistake::promises_unsaved, receive);

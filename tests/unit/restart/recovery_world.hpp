@@ -21,32 +21,16 @@
 #include "log/writer.hpp"
 #include "restart/recovery.hpp"
 #include "support/sim_disk.hpp"
+#include "unit/restart/recovery_mistake.hpp"
 #include "unit/restart/world.hpp"
 
 namespace tutti::restart::testing {
 
-/// What a node, or the wire that it speaks through, does wrong.
-enum class RecoveryMistake : std::uint8_t {
-  none,
-  adopts_while_away,       ///< nodes that are away are taken to be fresh
-  adopts_beyond_first,     ///< nodes that have got beyond view 1 are taken to be fresh
-  lost_disk_votes,         ///< a node without `views` takes view 1 for its own
-  keeps_tail,              ///< a joiner does not cut what the others do not have
-  counts_before_whole,     ///< a log counts as persisted before it is whole
-  installs_unsaved,        ///< install() does not write
-  accepts_unsaved,         ///< accept() does not write
-  promises_unsaved,        ///< a promise is not written
-  forgets_promise,         ///< a start forgets what was promised
-  may_join_unsaved,        ///< a node may be admitted before its `views` say so
-  not_held_back,           ///< nodes are admitted that may not join
-  ignores_vain,            ///< a founding in vain is not given up
-  promises_while_running,  ///< members take part in a restart
-};
-
 class RecoveryWorld {
  public:
-  /// `traces`: story() has the messages, too.
-  RecoveryWorld(std::uint64_t seed, RecoveryMistake mistake, bool traces = false);
+  /// `traces`: story() has the messages, too. `snapshots`: nodes take some, and release their logs.
+  RecoveryWorld(std::uint64_t seed, RecoveryMistake mistake, bool traces = false,
+                bool snapshots = false);
   ~RecoveryWorld();
   RecoveryWorld(const RecoveryWorld&) = delete;
   RecoveryWorld& operator=(const RecoveryWorld&) = delete;
@@ -60,7 +44,7 @@ class RecoveryWorld {
 
   struct Counts {
     std::size_t views = 0, restarts = 0, adoptions = 0, joins = 0, records_sent = 0, vain = 0,
-                foundings = 0, errors = 0, stuck = 0;
+                foundings = 0, errors = 0, stuck = 0, snapshots = 0, released = 0, fetched = 0;
   };
   [[nodiscard]] Counts counts() const;
 
@@ -76,12 +60,16 @@ class RecoveryWorld {
     bool told = false;    // begin() was called
     bool handed = false;  // whole() was
     std::uint64_t written = 0;
+    std::uint64_t keep_from = ~0ULL;
     LogSummary summary{};
   };
   class Node final : public RecoveryOwner {
    public:
     LogSummary log_now(std::size_t log) override { return logs_of[groups->at(log)].summary; }
     void whole(std::size_t log, const LogSummary& summary) override;
+    void keep_from(std::size_t log, std::uint64_t seq) override {
+      logs_of[groups->at(log)].keep_from = seq;
+    }
 
     RecoveryWorld* world = nullptr;
     const std::vector<std::string>* groups = nullptr;
@@ -91,6 +79,7 @@ class RecoveryWorld {
     std::unique_ptr<tutti::testing::SimDisk> disk{};
     std::unique_ptr<ViewsFile> file{};
     std::map<std::string, std::unique_ptr<log::Writer>> writers{};
+    std::map<std::string, log::Snapshots> snapshots{};
     std::unique_ptr<NodeLogs> logs{};
     std::unique_ptr<Recovery> recovery{};
     std::vector<ViewRecord> saved{};             // views, of which the checks do not know yet
@@ -155,6 +144,17 @@ class RecoveryWorld {
   [[nodiscard]] std::string why() const;
   [[nodiscard]] std::optional<Views> synced(const Node& node) const;
 
+  // recovery_world_snapshots.cpp
+  [[nodiscard]] log::Snapshots* open_snapshots(Node& node, const std::string& group);
+  [[nodiscard]] std::uint64_t durable_at_all(const Node& node, const std::string& group);
+  void take_snapshot(Node& node, const std::string& group);
+  void write_snapshot(Node& node, const std::string& group, std::uint64_t seq);
+  void release(Node& node, const std::string& group);
+  [[nodiscard]] Sequence read_beginning(const Node& node, const std::string& group,
+                                        std::uint64_t whole_from);
+  template <class Do>
+  void around_cuts(Node& node, Do&& what);
+
   // recovery_world_nodes.cpp
   void turn(Node& node);
   void incarnate(Node& node);
@@ -184,6 +184,8 @@ class RecoveryWorld {
   Weights weights_{};
   const RecoveryMistake mistake_;
   const bool traces_;
+  const bool takes_snapshots_;
+  Prng snapshot_random_;
   std::vector<std::string> groups_{};
   std::deque<Node> nodes_{};
   Names names_{};
