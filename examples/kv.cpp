@@ -34,7 +34,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr int kClientsMax = 1000;  // each has a thread and a descriptor
+constexpr int kClientsMax = 1000;                    // each has a thread and a descriptor
+constexpr std::uint64_t kSnapshotEvery = 16U << 20;  // of the log, in bytes
 
 struct Store {
   struct Command {
@@ -298,7 +299,8 @@ int main(int argc, char** argv) {
   auto store = tutti::Replicated<Store>::join(
       *node, {.name = "kv",
               .level = durable ? tutti::Level::durable : tutti::Level::atomic,
-              .logged = durable});
+              .logged = durable,
+              .snapshot_every_bytes = durable ? kSnapshotEvery : 0});
   if (!store) return complain(store.error());
   if (auto started = node->start(); !started) return complain(started.error());
   if (arguments->port != 0) return listen_for_clients(arguments->port, *node, *store);

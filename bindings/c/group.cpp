@@ -317,6 +317,9 @@ int tutti_group_get_statistics(tutti_group_t* group, tutti_group_statistics_t* s
     out.persisted = from.persisted;
     out.logged_bytes = from.logged_bytes;
     out.replayed = from.replayed;
+    out.snapshots = from.snapshots;
+    out.snapshot_before = from.snapshot_before;
+    out.log_from = from.log_from;
     std::memset(statistics, 0, out.size);
     std::memcpy(statistics, &out, std::min(out.size, sizeof out));
     return TUTTI_OK;

@@ -51,6 +51,10 @@ tutti_group_options_t group_defaults() {
   out.tick_every_ns = from.tick_every.count();
   out.logged = from.logged ? 1 : 0;
   out.deliver_from = from.deliver_from;
+  out.snapshot_every_bytes = from.snapshot_every_bytes;
+  out.snapshot_every_ns = from.snapshot_every.count();
+  out.keep_log_bytes = from.keep_log_bytes;
+  out.log_segment_bytes = from.log_segment_bytes;
   out.durable_quorum = from.durable_quorum ? 1 : 0;
   return out;
 }
@@ -250,6 +254,10 @@ Result<GroupOptions> options_from(const tutti_group_options_t* options) {
   out.tick_every = std::chrono::nanoseconds(from->tick_every_ns);
   out.logged = from->logged != 0;
   out.deliver_from = from->deliver_from;
+  out.snapshot_every_bytes = from->snapshot_every_bytes;
+  out.snapshot_every = std::chrono::nanoseconds(from->snapshot_every_ns);
+  out.keep_log_bytes = from->keep_log_bytes;
+  out.log_segment_bytes = from->log_segment_bytes;
   out.durable_quorum = from->durable_quorum != 0;
   out.delivery = enum_from<DeliveryThread>(from->delivery);
   out.stateful = from->stateful != 0;

@@ -148,8 +148,23 @@ struct GroupOptions {
   bool durable_quorum = false;
   /// Of a group that is logged: this member's application is handed what has this number
   /// (Message::seq) or a higher one, whether it ran at that time or not: what is in the log comes
-  /// before anything new. 0: all. A stateful member that joins others takes their state instead.
+  /// before anything new. 0: all; its newest snapshot, if it has one, in the place of what comes
+  /// before that. Else no snapshot is loaded, unless the log begins behind that number. A stateful
+  /// member that joins others takes their state instead.
   std::uint64_t deliver_from = 0;
+  /// Of a group that is logged and stateful: this member writes its state into a file beside its
+  /// log each time that the log has grown by so many bytes. A restart begins from there, and
+  /// segments of the log that nobody needs any more are used again (docs/durable.md). 4 KiB ..; 0:
+  /// not by size. The state is taken by snapshot or save_state, as for members that join.
+  std::uint64_t snapshot_every_bytes = 0;
+  /// The same so long after the last one, if the log has grown. 10 ms .. 1 day; 0: not by age.
+  std::chrono::nanoseconds snapshot_every{0};
+  /// Segments go only as long as those that stay have so many bytes: a node that was away while
+  /// the group logged less than that fetches what it lacks, and no snapshot.
+  std::uint64_t keep_log_bytes = 64ULL << 20;
+  /// Of a group that is logged: the size of a file of its log, of which it has two from the start
+  /// on. A multiple of 4 KiB, 64 KiB .. 1 GiB, at least four times message_max_bytes.
+  std::uint64_t log_segment_bytes = 64ULL << 20;
   // Of Order::token_ring, in messages, by the names of [Accelerated Ring, III-B]:
   // accelerated_window <= personal_window <= global_window <= maximum_gap.
   std::uint32_t personal_window = 8192;     ///< most that a visit sends, 1 .. 2^24 [same]

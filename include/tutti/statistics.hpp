@@ -55,6 +55,12 @@ struct GroupStatistics {
   /// Likewise: messages handed to the application from the log when the node started. They count in
   /// no other field.
   std::uint64_t replayed = 0;
+  /// Likewise: snapshots that this member has written since it started.
+  std::uint64_t snapshots = 0;
+  /// Likewise: the number of the first message that its newest snapshot does not have; 0: none.
+  std::uint64_t snapshot_before = 0;
+  /// Likewise: the number of the first message that its log still has.
+  std::uint64_t log_from = 0;
   // token_parked_ns also counts the first rest of each view, which is no `token_rests`. It goes on
   // where a member stopped with the token at rest there. A reading made just as the token leaves
   // may be larger than the next one, by the time that the member was held up then.

@@ -28,6 +28,9 @@ void each_field(Visit visit) {
   visit("persisted", &GroupStatistics::persisted);
   visit("logged_bytes", &GroupStatistics::logged_bytes);
   visit("replayed", &GroupStatistics::replayed);
+  visit("snapshots", &GroupStatistics::snapshots);
+  visit("snapshot_before", &GroupStatistics::snapshot_before);
+  visit("log_from", &GroupStatistics::log_from);
 }
 
 template <class Visit>

@@ -1,4 +1,5 @@
 // How the application follows the views, at its own pace (P3).
+#include <algorithm>
 #include <utility>
 
 #include "base/assert.hpp"
@@ -49,6 +50,8 @@ std::size_t Engine<Memory>::follow_views() {
   while (!untold_.empty() && !membership_->stopped() && !events_.ends()) {
     Untold& next = untold_.front();
     if (!delivered_before(next.entry.view.id)) break;
+    const auto holds = [](const auto& subgroup) { return subgroup->pause().holds_views(); };
+    if (std::ranges::any_of(subgroups_, holds)) break;  // DP2, M9
     if (!std::exchange(next.reached, true)) reach(next);
     if (states_->holds()) {  // M9
       if (next.awaits) follow_taking();

@@ -52,7 +52,7 @@ class DirectoryLock {
   DirectoryLock& operator=(const DirectoryLock&) = delete;
 
   /// An error if the path does not lead to the directory any more: it was moved away or removed,
-  /// and what is there now may be another writer's.
+  /// and what is there now may be another writer's. Any thread.
   [[nodiscard]] virtual Result<void> still_there() const = 0;
 };
 

@@ -74,6 +74,10 @@ class Writer {
   [[nodiscard]] std::uint64_t digest() const { return digest_; }
   [[nodiscard]] const Recovered& recovered() const { return recovered_; }
   [[nodiscard]] const std::string& directory() const { return directory_; }
+  [[nodiscard]] const Identity& identity() const { return identity_; }
+  [[nodiscard]] const DirectoryLock& lock() const { return *lock_; }
+  /// What a batch may have at most, with its records' headers, to leave room in a segment.
+  [[nodiscard]] std::uint64_t batch_bytes_max() const { return options_.segment_bytes / 4; }
 
   /// Writes and syncs a batch, whose first record has the number next(), and clears it.
   [[nodiscard]] Result<void> write(Batch& batch);
@@ -84,8 +88,13 @@ class Writer {
   [[nodiscard]] Result<bool> prepare(std::uint64_t bytes);
   /// Nothing is waiting: marks what was written as synced (LF2), without a sync of its own.
   [[nodiscard]] Result<void> rest();
-  /// The records before that number are not needed any more: segments that have no others go.
-  [[nodiscard]] Result<void> release_before(std::uint64_t seq);
+  /// The records before that number are not needed any more: segments that have no others go, as
+  /// long as those that stay have `keep` bytes.
+  [[nodiscard]] Result<void> release_before(std::uint64_t seq, std::uint64_t keep = 0);
+  /// It would release something.
+  [[nodiscard]] bool may_release(std::uint64_t seq, std::uint64_t keep) const;
+  /// What the segments have from that record on, with all else that is in them.
+  [[nodiscard]] std::uint64_t bytes_from(std::uint64_t seq) const;
   /// Cuts the records from that number on, which is first() .. next(); a side file keeps them. In
   /// the gap before a begin_at(), the log ends before the gap.
   [[nodiscard]] Result<void> cut_to(std::uint64_t seq);

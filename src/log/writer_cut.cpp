@@ -7,9 +7,23 @@
 
 namespace tutti::log {
 
-Result<void> Writer::release_before(std::uint64_t seq) {
+std::uint64_t Writer::bytes_from(std::uint64_t seq) const {
+  if (seq >= next_) return 0;
+  std::uint64_t bytes = offset_;  // of the newest segment what is written counts
+  for (std::size_t i = segments_.size() - 1; i != 0 && segments_[i].first > seq; --i) {
+    bytes += segments_[i - 1].bytes;
+  }
+  return bytes;
+}
+
+bool Writer::may_release(std::uint64_t seq, std::uint64_t keep) const {
+  return segments_.size() > 1 && segments_[1].first <= seq &&
+         (keep == 0 || bytes_from(segments_[1].first) >= keep);
+}
+
+Result<void> Writer::release_before(std::uint64_t seq, std::uint64_t keep) {
   if (error_) return std::unexpected(*error_);
-  while (segments_.size() > 1 && segments_[1].first <= seq) {
+  while (may_release(seq, keep)) {
     if (Result<void> done = ended(release_oldest()); !done) return done;
   }
   return {};

@@ -1,30 +1,14 @@
 #include "membership/state_jobs.hpp"
 
 #include <algorithm>
-#include <cstring>
-#include <memory>
 #include <new>
 #include <utility>
 
 #include "base/assert.hpp"
+#include "membership/saved_state.hpp"
 #include "membership/state_frame.hpp"
 
 namespace tutti {
-namespace {
-
-// A state that was saved at once, as a snapshot.
-ReadSnapshot reader_of(std::vector<std::byte> state) {
-  auto kept = std::make_shared<const std::vector<std::byte>>(std::move(state));
-  return [kept](std::uint64_t offset, std::span<std::byte> into) -> Result<std::size_t> {
-    const std::uint64_t left = kept->size() - std::min<std::uint64_t>(offset, kept->size());
-    const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(left, into.size()));
-    if (size != 0) std::memcpy(into.data(), kept->data() + offset, size);
-    return size;
-  };
-}
-
-}  // namespace
-
 StateJobs::StateJobs(std::vector<GroupState> groups, std::size_t piece_bytes,
                      std::function<void()> wake)
     : groups_(std::move(groups)), piece_bytes_(piece_bytes), wake_(std::move(wake)) {}
@@ -118,27 +102,11 @@ StateJobs::Snapshot* StateJobs::held(const StateJob& job) {
 void StateJobs::save(StateJob& job) {
   TUTTI_ASSERT(held(job) == nullptr, job.view, job.at.group);  // M9: once, at the cut
   const GroupState& group = groups_[job.at.group];
-  if (group.snapshot) {
-    Result<ReadSnapshot> taken = group.snapshot();
-    if (taken && !*taken) {
-      taken = fail(ErrorCode::invalid_argument,
-                   "it returned an empty function; return one that reads the state, or an error");
-    }
-    if (taken) {
-      snapshots_.push_back({job.view, job.at.group, std::move(*taken)});
-    } else {
-      job.result = cannot_give(job.at.group, "snapshot", taken.error());
-    }
-    return;
-  }
-  std::vector<std::byte> state;
-  job.result = group.save([&state](std::span<const std::byte> bytes) {
-    state.insert(state.end(), bytes.begin(), bytes.end());
-  });
-  if (job.result) {
-    snapshots_.push_back({job.view, job.at.group, reader_of(std::move(state))});
+  Result<ReadSnapshot> taken = take_state(group);
+  if (taken) {
+    snapshots_.push_back({job.view, job.at.group, std::move(*taken)});
   } else {
-    job.result = cannot_give(job.at.group, "save_state", job.result.error());
+    job.result = cannot_give(job.at.group, std::string(saver_of(group)), taken.error());
   }
 }
 

@@ -108,6 +108,8 @@ class Follower {
   [[nodiscard]] std::optional<RingCursor> cursor(SenderIndex sender) const {
     return told_cursors_[sender].load();
   }
+  /// The number of the next message. For the thread that is in run(), or take(), between two.
+  [[nodiscard]] std::uint64_t next_seq() const { return seq_; }
   /// For a log: it takes what is not durable yet. Before the first run().
   void wait_for_no_disk() { waits_ = false; }
   /// For a joiner, before the first run().

@@ -211,6 +211,14 @@ void Subgroup<Memory>::take_over_delivered() {
   }
 }
 
+// Only where something might be delivered: then the number of the next message is known.
+template <class Memory>
+bool Subgroup<Memory>::pauses(const InView& view) {
+  if (!pause_.is_asked()) return false;
+  pause_.reach({.seq = view.follower->next_seq(), .view = view.shape.view});
+  return true;
+}
+
 template <class Memory>
 bool Subgroup<Memory>::deliver() {
   InView& view = *views_.front();
@@ -218,6 +226,8 @@ bool Subgroup<Memory>::deliver() {
     return false;
   if (!view.bounds.is_open()) return false;
   TUTTI_ASSERT(view.shape.view <= allowed_, view.shape.view, allowed_, view.shape.self);  // Z2
+  if (pauses(view)) [[unlikely]]
+    return false;
   // Relaxed: only a thread that has the loop from us in the middle of the callback sees it.
   busy_.store(Busy::calling, std::memory_order_relaxed);
   const bool delivered = view.follower->run(kBatchesPerTurn);
@@ -230,8 +240,8 @@ template <class Memory>
 bool Subgroup<Memory>::deliver_here() {
   busy_.store(Busy::reading, std::memory_order_seq_cst);
   InView* const view = open_.load(std::memory_order_seq_cst);
-  const bool delivered =
-      view != nullptr && view->bounds.is_open() && view->follower->run(kBatchesPerTurn);
+  const bool delivered = view != nullptr && view->bounds.is_open() && !pauses(*view) &&
+                         view->follower->run(kBatchesPerTurn);
   busy_.store(Busy::no, std::memory_order_release);
   return delivered;
 }
@@ -243,7 +253,9 @@ Taken Subgroup<Memory>::take_here(std::size_t max) {
   busy_.store(Busy::reading, std::memory_order_seq_cst);
   lender_ = open_.load(std::memory_order_seq_cst);
   Taken taken;
-  if (lender_ != nullptr && lender_->bounds.is_open()) taken = lender_->follower->take(max);
+  if (lender_ != nullptr && lender_->bounds.is_open() && !pauses(*lender_)) {
+    taken = lender_->follower->take(max);
+  }
   const bool lends = !taken.messages.empty();
   busy_.store(lends ? Busy::lent : Busy::no, std::memory_order_release);
   return taken;

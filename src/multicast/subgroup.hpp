@@ -26,6 +26,7 @@
 #include "base/assert.hpp"
 #include "multicast/bounds.hpp"
 #include "multicast/cut.hpp"
+#include "multicast/delivery_pause.hpp"
 #include "multicast/follower.hpp"
 #include "multicast/group_posts.hpp"
 #include "multicast/lag.hpp"
@@ -56,6 +57,7 @@ class Subgroup final : public Stepped {
   /// release_here() comes before the next take_here().
   [[nodiscard]] Taken take_here(std::size_t max);
   bool release_here();
+  [[nodiscard]] DeliveryPause& pause() { return pause_; }  ///< whoever delivers
   /// The view of the batch that is lent.
   [[nodiscard]] std::uint64_t lent_view() const { return lender_->shape.view; }
   /// On the predicate thread: there may be more to take than when the application last looked.
@@ -120,16 +122,13 @@ class Subgroup final : public Stepped {
   /// After delivered_all(): messages of earlier views wait for disks, of which no more is heard.
   [[nodiscard]] bool waits_in_vain() const { return gave_up_ && views_.size() > 1; }
   /// Nothing of earlier views is still to be delivered, and this one is allowed.
-  [[nodiscard]] bool caught_up() const {
-    return views_.size() == 1 && now_->shape.view <= allowed_;
-  }
+  [[nodiscard]] bool caught_up() const { return views_.size() == 1 && shape().view <= allowed_; }
   /// All that was delivered here is in the log, if there is one.
   [[nodiscard]] bool logged_all() const;
   /// After end(): the number of the next view's first message.
   [[nodiscard]] std::uint64_t next_seq() const;
   /// Our own records that come before it.
   [[nodiscard]] std::uint64_t own_records_before() const;
-
   /// Of our own records, those delivered here. Any thread.
   [[nodiscard]] std::uint64_t own_records_delivered() const {
     return totals_.own_records.load(std::memory_order_acquire);
@@ -181,8 +180,7 @@ class Subgroup final : public Stepped {
   [[nodiscard]] std::uint64_t pieces_passed() const {
     return pieces_before_ + now_->multicast.pieces_passed();
   }
-  /// A member that writes what no correct one does.
-  [[nodiscard]] std::optional<Violation> violation() const;
+  [[nodiscard]] std::optional<Violation> violation() const;  ///< what no correct member does
   [[nodiscard]] GroupStatistics statistics() const;
   [[nodiscard]] const GroupShape& shape() const { return now_->shape; }
 
@@ -215,6 +213,7 @@ class Subgroup final : public Stepped {
   bool retire();
   bool open_oldest();
   bool follow_log();
+  [[nodiscard]] bool pauses(const InView& view);
   void take_over_delivered();
   [[nodiscard]] bool is_at_cut(const InView& view) const;
   [[nodiscard]] bool waits_for_disk(const InView& view) const;
@@ -244,6 +243,7 @@ class Subgroup final : public Stepped {
   // but no bounds and no headers. deliver() is always calling: whoever asks has the loop from it.
   enum class Busy : std::uint8_t { no, reading, calling, lent };
   std::atomic<Busy> busy_{Busy::no};
+  DeliveryPause pause_;
   InView* lender_ = nullptr;  // whose batch is lent; Z1: it stays
 };
 

@@ -1,5 +1,6 @@
 #include "node/disk_log.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace tutti {
@@ -22,9 +23,12 @@ class Marked {
 }  // namespace
 
 DiskLog::DiskLog(std::unique_ptr<log::Writer> writer, Signal& asked)
-    : writer_(std::move(writer)), directory_(writer_->directory()), asked_(asked) {}
+    : writer_(std::move(writer)),
+      directory_(writer_->directory()),
+      batch_bytes_(std::min<std::size_t>(kBatchBytes, writer_->batch_bytes_max())),
+      asked_(asked) {}
 
-void DiskLog::take_over(restart::LogSummary summary) {
+void DiskLog::take_over(restart::LogSummary summary, std::uint64_t origin) {
   {
     const std::lock_guard lock(mutex_);
     taken_over_ = true;
@@ -32,6 +36,7 @@ void DiskLog::take_over(restart::LogSummary summary) {
     const std::vector<restart::Run> waiting = std::move(summary_.runs);
     summary_ = std::move(summary);
     for (const restart::Run& run : waiting) restart::add_run(summary_, run.view, run.first);
+    if (snapshots_ != nullptr) snapshots_->hand_over(origin);
     persisted_.store(writer_->next(), std::memory_order_release);
   }
   asked_.notify();
@@ -69,7 +74,7 @@ bool DiskLog::append(std::span<const Message> messages, const AsSent& as_sent) {
 
 // DL3.
 void DiskLog::add(const Message& message) {
-  if (waiting_.empty() || waiting_.back().bytes() >= kBatchBytes) {
+  if (waiting_.empty() || waiting_.back().bytes() >= batch_bytes_) {
     if (empty_.empty()) {
       waiting_.emplace_back();
     } else {
@@ -90,7 +95,8 @@ void DiskLog::add(const Message& message) {
 
 bool DiskLog::waits() const {
   const std::lock_guard lock(mutex_);
-  return taken_over_ && !waiting_.empty();
+  if (!taken_over_) return false;
+  return !waiting_.empty() || (snapshots_ != nullptr && snapshots_->may_go_on());
 }
 
 bool DiskLog::is_taken_over() const {
@@ -127,6 +133,7 @@ Result<bool> DiskLog::work() {
   bytes_.add(bytes);
   syncs_.record(records);
   written_ += bytes;
+  if (snapshots_ != nullptr) snapshots_->wrote(bytes);
   return true;
 }
 
@@ -134,6 +141,7 @@ void DiskLog::add_to(GroupStatistics& statistics) const {
   statistics.persisted = persisted();
   statistics.logged_bytes = bytes_.get();
   statistics.persist = syncs_.snapshot();
+  if (snapshots_ != nullptr) snapshots_->add_to(statistics);
 }
 
 // Twice as much, so that the next segment is there before this one is full.
@@ -150,6 +158,25 @@ Result<bool> DiskLog::rest() {
   const Marked mark(writing_);
   if (Result<void> done = writer_->rest(); !done) return std::unexpected(std::move(done.error()));
   return writer_->prepare(kPrepareBytes);
+}
+
+Result<void> DiskLog::look_at_snapshots(std::uint64_t now_ns) {
+  if (snapshots_ == nullptr || !is_taken_over()) return {};
+  if (!std::exchange(snapshots_began_, true)) snapshots_->begin(now_ns);
+  const Marked mark(writing_);
+  const Result<bool> changed = snapshots_->work(now_ns);
+  if (!changed) return std::unexpected(changed.error());
+  if (!*changed) return {};
+  const std::lock_guard lock(mutex_);
+  summary_.snapshot = snapshots_->files().newest();
+  summary_.next = writer_->next();
+  restart::release_before(summary_, writer_->first());
+  return {};
+}
+
+std::chrono::nanoseconds DiskLog::rests(std::uint64_t now_ns) const {
+  constexpr std::chrono::hours kLong(1);
+  return snapshots_ != nullptr && is_taken_over() ? snapshots_->rests(now_ns) : kLong;
 }
 
 Result<void> DiskLog::close() {

@@ -12,6 +12,7 @@
 /// as marked.
 #pragma once
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -27,6 +28,7 @@
 #include "log/writer.hpp"
 #include "multicast/log_sink.hpp"
 #include "node/log_replay.hpp"
+#include "node/log_snapshots.hpp"
 #include "node/signal.hpp"
 #include "node/slowness.hpp"
 #include "restart/log_summary.hpp"
@@ -44,9 +46,16 @@ class DiskLog final : public LogSink, public WholeLog {
   void on_begin(std::function<void(std::uint64_t seq)> begins) { begins_ = std::move(begins); }
   /// DL4: the recovery's, until it says take_over().
   [[nodiscard]] log::Writer& writer() { return *writer_; }
+  /// Of a group that is stateful: with these snapshots beside the log. Before anything else.
+  void add_snapshots(log::Snapshots found, const SnapshotOptions& options) {
+    snapshots_ = std::make_unique<LogSnapshots>(*writer_, std::move(found), options, asked_);
+  }
+  /// Null of a group that is not stateful.
+  [[nodiscard]] LogSnapshots* snapshots() { return snapshots_.get(); }
   /// The log has exactly what comes before the number of begin(), and is this one's from now on.
   /// Any thread.
-  void take_over(restart::LogSummary summary);
+  /// `origin`: which founding of the group it belongs to.
+  void take_over(restart::LogSummary summary, std::uint64_t origin);
   /// What it has on disk, without sums. After take_over(); any thread.
   [[nodiscard]] restart::LogSummary summary() const;
 
@@ -74,10 +83,17 @@ class DiskLog final : public LogSink, public WholeLog {
   [[nodiscard]] Result<void> prepare();
   /// Nothing waits: does what is useful then. True if there is more of it.
   [[nodiscard]] Result<bool> rest();
+  /// After work(): what is due with snapshots.
+  [[nodiscard]] Result<void> look_at_snapshots(std::uint64_t now_ns);
+  /// Until the thread for logs is to look at this one again although nothing was appended.
+  [[nodiscard]] std::chrono::nanoseconds rests(std::uint64_t now_ns) const;
   /// After the last work().
   [[nodiscard]] Result<void> close();
   /// After that, and when that thread has ended: the folder is free for another node.
-  void release() { writer_.reset(); }
+  void release() {
+    snapshots_.reset();
+    writer_.reset();
+  }
 
   /// There is work. Any thread.
   [[nodiscard]] bool waits() const;
@@ -86,7 +102,8 @@ class DiskLog final : public LogSink, public WholeLog {
 
  private:
   static constexpr std::size_t kMostWaiting = 4U << 20;
-  // A batch takes no more messages once it has so many bytes: more would only make it late.
+  // A batch takes no more messages once it has so many bytes, or a part of a segment: more would
+  // only make it late.
   static constexpr std::size_t kBatchBytes = 1U << 20;
 
   // What waits, taken out: an empty batch if there is nothing.
@@ -96,6 +113,7 @@ class DiskLog final : public LogSink, public WholeLog {
 
   std::unique_ptr<log::Writer> writer_;
   const std::string directory_;
+  const std::size_t batch_bytes_;
   std::function<void(std::uint64_t)> begins_;
   Signal& asked_;
   mutable std::mutex mutex_;
@@ -109,6 +127,8 @@ class DiskLog final : public LogSink, public WholeLog {
   BatchCounter syncs_;       // records of each
   std::size_t written_ = 0;  // bytes, since prepare()
   CallMark writing_;
+  std::unique_ptr<LogSnapshots> snapshots_;
+  bool snapshots_began_ = false;
 };
 
 }  // namespace tutti

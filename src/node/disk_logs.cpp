@@ -7,6 +7,7 @@
 
 #include "base/memory_advice.hpp"
 #include "base/start_thread.hpp"
+#include "node/clock.hpp"
 
 namespace tutti {
 namespace {
@@ -21,7 +22,22 @@ Result<std::unique_ptr<log::Writer>> open_log(log::Disk& disk, const NodeOptions
   if (!directory) return std::unexpected(directory.error());
   found.group = group.name;
   return log::Writer::open(disk, *directory, {.node = node.name, .group = group.name},
-                           {.found = [&found](const log::Record& record) { add(found, record); }});
+                           {.segment_bytes = group.log_segment_bytes,
+                            .found = [&found](const log::Record& record) { add(found, record); }});
+}
+
+Result<void> add_snapshots(log::Disk& disk, const NodeOptions& node, const GroupOptions& group,
+                           DiskLog& log) {
+  if (!group.stateful) return {};
+  Result<log::Snapshots> found = log::Snapshots::open(disk, log.writer());
+  if (!found) return std::unexpected(std::move(found.error()));
+  for (const std::string& trouble : found->trouble()) {
+    if (node.log) node.log(LogLevel::warning, "group '" + group.name + "': " + trouble);
+  }
+  log.add_snapshots(std::move(*found), {.every_bytes = group.snapshot_every_bytes,
+                                        .every = group.snapshot_every,
+                                        .keep_bytes = group.keep_log_bytes});
+  return {};
 }
 
 }  // namespace
@@ -71,6 +87,9 @@ Result<std::unique_ptr<DiskLogs>> DiskLogs::open(const NodeOptions& node,
       return fail(writer.error().code, "group '" + group.name + "': " + writer.error().message);
     }
     out->logs_.back() = std::make_unique<DiskLog>(std::move(*writer), out->asked_);
+    if (Result<void> added = add_snapshots(*out->disk_, node, group, *out->logs_.back()); !added) {
+      return fail(added.error().code, "group '" + group.name + "': " + added.error().message);
+    }
   }
   if (!any) return nullptr;
   Result<std::thread> thread =
@@ -140,6 +159,25 @@ Result<bool> DiskLogs::rest() {
   return more;
 }
 
+Result<void> DiskLogs::look_at_snapshots() {
+  bool wanted = false;
+  for (const auto& log : logs_) {
+    if (log == nullptr || log->snapshots() == nullptr) continue;
+    if (Result<void> looked = log->look_at_snapshots(now_ns()); !looked) return looked;
+    wanted |= log->snapshots()->take_wish();
+  }
+  if (wanted) events_.wants_snapshot();
+  return {};
+}
+
+std::chrono::nanoseconds DiskLogs::rests() const {
+  std::chrono::nanoseconds out = std::chrono::hours(1);
+  for (const auto& log : logs_) {
+    if (log != nullptr) out = std::min(out, log->rests(now_ns()));
+  }
+  return out;
+}
+
 Result<void> DiskLogs::close() {
   for (const auto& log : logs_) {
     if (log == nullptr) continue;
@@ -152,6 +190,7 @@ Result<void> DiskLogs::write_all() {
   for (;;) {
     const Result<bool> worked = work();
     if (!worked) return std::unexpected(worked.error());
+    if (Result<void> looked = look_at_snapshots(); !looked) return looked;
     if (*worked) {
       events_.persisted();
       if (const Result<void> prepared = prepare(); !prepared) return prepared;
@@ -167,7 +206,7 @@ Result<void> DiskLogs::write_all() {
     if (*more || waits() || quit_.load(std::memory_order_acquire)) {
       asked_.cancel();
     } else {
-      asked_.wait(seen, std::chrono::hours(1));
+      asked_.wait(seen, rests());
     }
   }
 }

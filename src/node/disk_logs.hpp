@@ -5,6 +5,7 @@
 /// logs; others as marked.
 #pragma once
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -23,6 +24,7 @@ namespace tutti {
 /// What the node is told.
 struct DiskLogsEvents {
   std::function<void()> persisted;           ///< one of them has got further, or has room again
+  std::function<void()> wants_snapshot;      ///< one of them (LogSnapshots::is_wanted)
   std::function<void(const Error&)> failed;  ///< once: no log takes anything more
   std::function<void()> ended;               ///< the thread has
 };
@@ -62,6 +64,8 @@ class DiskLogs {
   [[nodiscard]] Result<bool> work();
   [[nodiscard]] Result<void> prepare();
   [[nodiscard]] Result<bool> rest();
+  [[nodiscard]] Result<void> look_at_snapshots();
+  [[nodiscard]] std::chrono::nanoseconds rests() const;
   [[nodiscard]] Result<void> close();
   [[nodiscard]] bool waits() const;
   [[nodiscard]] Result<void> write_all();

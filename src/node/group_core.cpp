@@ -265,12 +265,14 @@ std::vector<MemberLag> GroupCore::lags() const {
 }
 
 void GroupCore::open(Subgroup<NativeMemory>& subgroup, const std::atomic<std::uint64_t>& asleep,
-                     const DiskLog* log, std::unique_ptr<LogReplay> replay,
-                     CallMark& call) noexcept {
+                     const DiskLog* log, FromLog first, CallMark& call) noexcept {
   TUTTI_ASSERT(open_.load(std::memory_order_relaxed) == nullptr && asleep_ == nullptr);
   asleep_ = &asleep;
   log_ = log;
-  replay_.open(std::move(replay), call);
+  // M9. On the predicate thread nothing else happens meanwhile.
+  const bool apart = options_.delivery != DeliveryThread::predicate;
+  subgroup.pause().hold_views(options_.stateful && apart && first.replay != nullptr);
+  replay_.open(std::move(first), call);
   open_.store(&subgroup, std::memory_order_seq_cst);
   if (halted_.load(std::memory_order_seq_cst)) subgroup.halt();
   if (finished_.load(std::memory_order_seq_cst)) finish();
@@ -351,22 +353,10 @@ void GroupCore::has_delivered() noexcept {
   progress_.notify_fenced();
 }
 
-void GroupCore::replay_here() {
-  const Result<void> handed = replay_.hand(options_.on_delivery, halted_, deliverable_);
-  if (!handed) node_.replay_failed(*this, handed.error());
-}
-
-void GroupCore::log_moved() {
-  if (!replay_.is_pending()) return;
-  std::atomic_thread_fence(std::memory_order_seq_cst);  // RD1, G1
-  progress_.notify_fenced();
-  deliverable_.notify_fenced();
-  readiness_.rise();
-}
-
 void GroupCore::run_delivery() {
   replay_here();
-  IdlePolicy policy(node_.options().idle);
+  views_may_follow();
+  IdlePolicy policy(node_.idle_options());
   const auto deliver = [&] {
     if (!subgroup()->deliver_here()) return false;
     policy.worked();

@@ -101,14 +101,14 @@ class GroupCore {
   [[nodiscard]] bool leaves_untaken();
 
   // The node's side, on the predicate thread; join_delivery after that ended.
-  /// `log`: null without one. `replay`: see GroupReplay; `call`: of the delivery callback.
+  /// `log`: null without one. `first`: see GroupReplay; `call`: of the delivery callback.
   void open(Subgroup<NativeMemory>& subgroup, const std::atomic<std::uint64_t>& asleep,
-            const DiskLog* log, std::unique_ptr<LogReplay> replay, CallMark& call) noexcept;
+            const DiskLog* log, FromLog first, CallMark& call) noexcept;
   /// The thread that calls the callback, before it delivers: hands it what comes from the log.
   void replay_here();
-  void log_moved();  ///< any thread: its log has got further
-  /// Once all groups are open: its delivery thread, if it has one.
-  [[nodiscard]] Result<void> start_delivery();
+  void log_moved();   ///< any thread: its log has got further
+  void look_again();  ///< any thread: whoever delivers, or takes, looks again
+  [[nodiscard]] Result<void> start_delivery();  ///< its thread, once all groups are open
   /// A view begins.
   void entered(std::uint64_t view);
   /// After a pass that did something (predicate thread): wakes those who wait for it.
@@ -138,8 +138,8 @@ class GroupCore {
   enum class Taker : std::uint8_t { none, looks, holds, passes };
 
   void run_delivery();
-  /// It has delivered something: the predicate loop goes on, and those who wait look again.
-  void has_delivered() noexcept;
+  void has_delivered() noexcept;  ///< the predicate loop goes on, those who wait look again
+  void views_may_follow() noexcept;
   [[nodiscard]] Result<void> may_take(std::size_t max) const;
   [[nodiscard]] std::optional<Error> why_ended(std::chrono::nanoseconds timeout) const;
   [[nodiscard]] Batch look(const std::shared_ptr<GroupCore>& self, std::size_t max);

@@ -9,6 +9,12 @@ namespace tutti {
 
 Result<std::span<const Message>> GroupReplay::next(std::size_t max) {
   if (!is_pending()) return std::span<const Message>{};
+  if (load_ != nullptr) {
+    if (!load_->is_over()) return std::span<const Message>{};
+    if (!load_->from()) return std::unexpected(load_->from().error());
+    replay_->begin_at(*load_->from());
+    load_.reset();
+  }
   Result<std::span<const Message>> messages;
   try {
     messages = replay_->next(max);
@@ -35,7 +41,7 @@ Result<void> GroupReplay::hand(const DeliveryCallback& deliver, const std::atomi
       continue;
     }
     const std::uint32_t seen = moved.prepare();
-    if (!is_pending() || halted.load(std::memory_order_acquire) || replay_->may_go_on()) {
+    if (!is_pending() || halted.load(std::memory_order_acquire) || may_go_on()) {
       moved.cancel();
     } else {
       moved.wait(seen, std::chrono::seconds(1));

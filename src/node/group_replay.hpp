@@ -14,14 +14,22 @@
 #include "node/log_replay.hpp"
 #include "node/signal.hpp"
 #include "node/slowness.hpp"
+#include "node/snapshot_load.hpp"
 
 namespace tutti {
 
+/// What comes before anything new.
+struct FromLog {
+  std::unique_ptr<LogReplay> replay{};   ///< null: nothing
+  std::shared_ptr<SnapshotLoad> load{};  ///< null: no snapshot comes before that
+};
+
 class GroupReplay {
  public:
-  /// Null: nothing comes before what is new. `call` is the mark of the delivery callback.
-  void open(std::unique_ptr<LogReplay> replay, CallMark& call) {
-    replay_ = std::move(replay);
+  /// `call` is the mark of the delivery callback.
+  void open(FromLog first, CallMark& call) {
+    replay_ = std::move(first.replay);
+    load_ = std::move(first.load);
     call_ = &call;
     pending_.store(replay_ != nullptr, std::memory_order_relaxed);
   }
@@ -46,7 +54,12 @@ class GroupReplay {
   [[nodiscard]] bool give_back() { return std::exchange(lent_, false); }
 
  private:
+  [[nodiscard]] bool may_go_on() const {
+    return load_ != nullptr ? load_->is_over() : replay_->may_go_on();
+  }
+
   std::unique_ptr<LogReplay> replay_;
+  std::shared_ptr<SnapshotLoad> load_;  // null once it is over
   CallMark* call_ = nullptr;
   std::atomic<bool> pending_{false};
   bool handing_ = false;

@@ -96,6 +96,7 @@ Batch GroupCore::look(const std::shared_ptr<GroupCore>& self, std::size_t max) {
   if (replay_.is_pending()) {  // that comes first
     batch = look_at_log(self, max);
     if (!batch.empty() || replay_.is_pending()) return batch;
+    views_may_follow();
   }
   std::span<const Message> messages;
   if (found_.empty()) {

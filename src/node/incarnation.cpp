@@ -168,6 +168,7 @@ bool Incarnation::watch_lags() {
     lags_.take(groups_[g].name, lag_figures_, positions_);
     if (node_.remove_after.count() != 0) remove_the_still(groups_[g]);
     if (groups_[g].level == Level::durable) watch_disks(g);
+    tell_durable(g);
   }
   return tells;
 }
@@ -178,6 +179,17 @@ void Incarnation::watch_disks(std::size_t group) {
     marks_.push_back({member(rank), engine_->subgroup(group).persisted_of(rank)});
   }
   disks_.take(lags_.watched_ns(), groups_[group].name, marks_, groups_[group].durable_quorum);
+}
+
+// What all members have on disk no later cut leaves out, also one of a restart (SC1).
+void Incarnation::tell_durable(std::size_t group) {
+  DiskLog* const log = setup_.disk_logs != nullptr ? setup_.disk_logs->log(group) : nullptr;
+  if (log == nullptr || log->snapshots() == nullptr) return;
+  std::uint64_t least = ~0ULL;
+  for (const Rank rank : view().ranks()) {
+    least = std::min(least, engine_->subgroup(group).persisted_of(rank));
+  }
+  log->snapshots()->set_durable_to(least);
 }
 
 // Along a chain the position of a member is told each time that the member looks at lags itself.

@@ -26,6 +26,7 @@
 #include "node/lag_watch.hpp"
 #include "node/repeats.hpp"
 #include "node/restart/restart_thread.hpp"
+#include "node/snapshot_taker.hpp"
 #include "node/state_thread.hpp"
 #include "tutti/indexed_by.hpp"
 #include "tutti/options.hpp"
@@ -37,6 +38,7 @@ namespace tutti {
 struct IncarnationSetup {
   bool may_create = true;               ///< it may found a group
   std::vector<LogSink*> logs{};         ///< by group, or none
+  DiskLogs* disk_logs = nullptr;        ///< of a node with logs: the same
   RestartThread* restart = nullptr;     ///< of a node with logs
   std::optional<RestartView> founds{};  ///< it founds this view, with just these members
 };
@@ -61,6 +63,11 @@ class Incarnation final : private EngineEvents {
   void quit_states();
   [[nodiscard]] bool have_states_ended() const;
   void end_states() { state_thread_.reset(); }
+  /// The thread for states is to look for what there is to do. Any thread.
+  void wake_states() {
+    if (state_thread_ != nullptr) state_thread_->wake();
+  }
+  [[nodiscard]] SnapshotTaker& snapshots() { return *snapshots_; }
 
   /// Tells whoever looks at this node that it has stopped. The predicate thread.
   void show_stopped(const std::string& why) { bootstrap_->show_stopped(why); }
@@ -128,6 +135,7 @@ class Incarnation final : private EngineEvents {
   [[nodiscard]] Result<void> open_row();
   [[nodiscard]] Result<void> open_fabrics();
   void open_engine();
+  void open_snapshots();
   [[nodiscard]] Result<void> start_state_thread();
   [[nodiscard]] GroupState state_of(std::size_t index);
   [[nodiscard]] Founding founding() const;
@@ -162,6 +170,7 @@ class Incarnation final : private EngineEvents {
   [[nodiscard]] ViewChange change_of(const Entry& entry) const;
   bool watch_lags();
   void watch_disks(std::size_t group);
+  void tell_durable(std::size_t group);
   [[nodiscard]] std::chrono::nanoseconds patience_with_outsiders() const;
   void remove_the_still(const GroupOptions& group);
   void show(NodeState state, const ViewChange& change);
@@ -189,6 +198,7 @@ class Incarnation final : private EngineEvents {
   std::unique_ptr<RoutedFabric> fabric_;
   std::unique_ptr<StateJobs> state_jobs_;
   std::unique_ptr<Engine<NativeMemory>> engine_;
+  std::unique_ptr<SnapshotTaker> snapshots_;
   std::unique_ptr<StateThread> state_thread_;  // only where a group has a state
   std::atomic<bool> sees_group_{false};
   std::unique_ptr<Bootstrap> bootstrap_;  // its thread asks for what stands above

@@ -38,6 +38,8 @@ class IncarnationEvents {
   [[nodiscard]] virtual bool ends() const = 0;
   /// The thread for states has done something, or ended. On that thread.
   virtual void calls_ended() = 0;
+  /// Delivery of the group has a pause to come to, or may go on after one. On that thread.
+  virtual void delivery_may_move(std::size_t group) = 0;
   /// Around a call of the application that pass() makes and that may take its time: until
   /// take_back() returns, another thread may pass with Calls::forbidden.
   virtual void lend() = 0;

@@ -88,6 +88,7 @@ Result<std::unique_ptr<Incarnation>> Incarnation::open(const NodeOptions& node,
   if (Result<void> r = out->open_row(); !r) return std::unexpected(r.error());
   if (Result<void> r = out->open_fabrics(); !r) return std::unexpected(r.error());
   out->open_engine();
+  out->open_snapshots();
   if (Result<void> r = out->start_state_thread(); !r) return std::unexpected(r.error());
   if (Result<void> r = out->open_bootstrap(); !r) return std::unexpected(r.error());
   return out;
@@ -216,9 +217,23 @@ GroupState Incarnation::state_of(std::size_t index) {
   return state;
 }
 
+// What is taken, and loaded, are states: only groups that have one have snapshots.
+void Incarnation::open_snapshots() {
+  snapshots_ = std::make_unique<SnapshotTaker>(SnapshotTakerEvents{
+      .look = [this](std::size_t group) { events_.delivery_may_move(group); },
+      .warn = [this](const std::string& text) { log(LogLevel::warning, text); }});
+  for (std::size_t g = 0; g < groups_.size() && setup_.disk_logs != nullptr; ++g) {
+    DiskLog* const log = setup_.disk_logs->log(g);
+    if (log == nullptr || log->snapshots() == nullptr) continue;
+    DeliveryPause& pause = engine_->subgroup(g).pause();
+    pause.on_reached([this] { state_thread_->wake(); });
+    snapshots_->add(g, state_jobs_->groups()[g], *log, pause);
+  }
+}
+
 Result<void> Incarnation::start_state_thread() {
   if (std::ranges::none_of(groups_, &GroupOptions::stateful)) return {};
-  auto thread = StateThread::start(*state_jobs_, [this] {
+  auto thread = StateThread::start(*state_jobs_, *snapshots_, [this] {
     sleeper_->wake();
     events_.calls_ended();
   });

@@ -59,6 +59,11 @@ class LogReplay {
   LogReplay(std::shared_ptr<const log::Disk> disk, const WholeLog& whole, ReplayOptions options)
       : disk_(std::move(disk)), whole_(whole), options_(std::move(options)), next_(options_.from) {}
 
+  /// Before the first next(): from that number on, in the place of ReplayOptions::from.
+  void begin_at(std::uint64_t seq) {
+    options_.from = seq;
+    next_.store(seq, std::memory_order_release);
+  }
   /// The next messages, at most `max` and of one view; none once they have kHandedBytes, which the
   /// last one may exceed. They, and their bytes, are valid until the next call. None: it is over,
   /// or waits for more of the log.
@@ -82,7 +87,7 @@ class LogReplay {
 
   const std::shared_ptr<const log::Disk> disk_;
   const WholeLog& whole_;
-  const ReplayOptions options_;
+  ReplayOptions options_;
   std::atomic<std::uint64_t> next_;  // behind what was handed on
   std::optional<log::Stream> stream_;
   log::Batch batch_;                // what was read last

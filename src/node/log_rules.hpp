@@ -8,6 +8,10 @@
 
 namespace tutti {
 
+/// Of one group by itself, for GroupOptions::validate().
+[[nodiscard]] Result<void> check_logged(const GroupOptions& group);
+[[nodiscard]] Result<void> check_snapshots(const GroupOptions& group);
+
 /// Of a group that is valid by itself; accepted if it is not logged. The error does not name it.
 [[nodiscard]] Result<void> check_log(const NodeOptions& node, const GroupOptions& group);
 

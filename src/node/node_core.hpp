@@ -69,8 +69,7 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
   [[nodiscard]] std::vector<MemberLag> lags(const GroupCore& group) const;
   [[nodiscard]] Signal& changed() { return changed_; }
   [[nodiscard]] bool failed() const override { return failed_.load(std::memory_order_acquire); }
-  /// For marks of what counts as a callback.
-  [[nodiscard]] const Callbacks& callbacks() const { return callbacks_; }
+  [[nodiscard]] const Callbacks& callbacks() const { return callbacks_; }  ///< for marks
   /// Why `call`, which waits, must not do so on this thread: a callback of this node runs on it.
   [[nodiscard]] std::optional<Error> refusal_here(std::string_view call) const;
   /// Why nothing more comes of the groups; nothing while they go on, or have not begun.
@@ -126,12 +125,13 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
   Error abandon_start();
   void installed(const ViewChange& change) override;
   [[nodiscard]] bool replays(std::size_t group, bool joined) const;
-  [[nodiscard]] std::unique_ptr<LogReplay> replay_of(std::size_t group, bool joined);
+  [[nodiscard]] FromLog from_log(std::size_t group, bool joined);
   void ended(StopReason reason) override;
   void no_state(const Error& why) override;
   void distrusted(const Error& why) override;
   void lend() override;
   void take_back() override;
+  void delivery_may_move(std::size_t group) override;
   [[nodiscard]] std::string why_minority(const std::string& view) const;
   [[nodiscard]] std::string why_evicted(const std::string& view) const;
   // node_core.cpp

@@ -15,6 +15,7 @@ Result<std::unique_ptr<NodeDisk>> NodeDisk::open(const NodeOptions& node,
                             self->restart_->logs_grew();  // the logs get nothing before it is there
                             changed();
                           },
+                      .wants_snapshot = events.wants_snapshot,
                       .failed = events.failed,
                       .ended = events.ended});
   if (!logs) return std::unexpected(std::move(logs.error()));

@@ -19,6 +19,7 @@ namespace tutti {
 /// What the node is told, on one of the two threads.
 struct NodeDiskEvents {
   std::function<void()> changed{};  ///< the predicate thread, and whoever waits, are to look again
+  std::function<void()> wants_snapshot{};  ///< see DiskLogsEvents
   std::function<void(const Error&)> failed{};
   std::function<void(LogLevel, std::string_view)> log{};
   std::function<void()> ended{};  ///< one of the threads has

@@ -20,7 +20,12 @@ Result<void> NodeCore::open_disk() {
                             changed_.notify();
                             if (!life_.in_view()) return;  // incarnations come and go
                             notify_work();
+                            incarnation_->wake_states();
                             for (const auto& group : groups_) group->log_moved();
+                          },
+                      .wants_snapshot =
+                          [this] {
+                            if (life_.in_view()) incarnation_->wake_states();
                           },
                       .failed = [this](const Error& why) { fail_with(why); },
                       .log = [this](LogLevel level, std::string_view text) { log(level, text); },

@@ -85,6 +85,7 @@ Result<std::unique_ptr<Incarnation>> NodeCore::open_incarnation() {
     if (disk_ != nullptr) {
       setup.restart = &disk_->restart();
       setup.logs = disk_->logs().sinks();
+      setup.disk_logs = &disk_->logs();
       setup.founds = disk_->begin_incarnation();
       setup.may_create = setup.founds.has_value();
     }
@@ -269,10 +270,11 @@ void NodeCore::installed(const ViewChange& change) {
                         change.joined.size() != change.members.size();
     for (std::size_t g = 0; g < groups_.size(); ++g) {
       groups_[g]->open(incarnation_->subgroup(g), incarnation_->asleep(),
-                       disk_ ? disk_->logs().log(g) : nullptr, replay_of(g, joined),
+                       disk_ ? disk_->logs().log(g) : nullptr, from_log(g, joined),
                        incarnation_->call(g));
     }
     life_.set_course(Course::entered);  // whatever throws from here on, close() ends the groups
+    incarnation_->wake_states();        // which may have looked before there was anything to do
     for (const auto& group : groups_) {
       if (Result<void> started = group->start_delivery(); !started) fail_with(started.error());
     }

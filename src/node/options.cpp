@@ -12,6 +12,7 @@
 #include "fabric/address.hpp"
 #include "membership/quorum.hpp"
 #include "node/group_rules.hpp"
+#include "node/log_rules.hpp"
 #include "node/tick_rules.hpp"
 
 namespace tutti {
@@ -174,18 +175,6 @@ Result<void> check_order_and_level(Order order, Level level) {
   return {};
 }
 
-Result<void> check_logged(const GroupOptions& group) {
-  const bool durable = group.level == Level::durable;
-  if (durable && !group.logged)
-    return bad("level 'durable' needs logged = true: it waits for logs");
-  if (group.durable_quorum && !durable) return bad("durable_quorum needs level 'durable'");
-  if (group.deliver_from != 0 && !group.logged) return bad("deliver_from needs logged = true");
-  if (!group.logged || group.level == Level::atomic || durable) return {};
-  return bad("logged goes with level 'atomic' or 'durable', not " +
-             in_quotes(to_string(group.level)) +
-             ": what one member delivers alone must not be in its log");
-}
-
 Result<void> check_fabric(const NodeOptions& node) {
   if (Result<void> r = check_known(kFabrics, "fabric", node.fabric); !r) return r;
   const bool may_be_rdma =
@@ -271,6 +260,7 @@ Result<void> check_group_fields(const GroupOptions& group) {
   }
   if (Result<void> r = check_order_and_level(group.order, group.level); !r) return r;
   if (Result<void> r = check_logged(group); !r) return r;
+  if (Result<void> r = check_snapshots(group); !r) return r;
   if (Result<void> r = check_windows(group); !r) return r;
   if (Result<void> r = check_ticks(group); !r) return r;
   if (Result<void> r = check_token_windows(group); !r) return r;

@@ -12,6 +12,7 @@
 
 #include "membership/state_jobs.hpp"
 #include "node/signal.hpp"
+#include "node/snapshot_taker.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti {
@@ -19,14 +20,16 @@ namespace tutti {
 class StateThread {
  public:
   /// `done` is called on the thread after each job and when it ends. Both outlive this.
+  /// `snapshots` are done beside the jobs, which come first.
   [[nodiscard]] static Result<std::unique_ptr<StateThread>> start(StateJobs& jobs,
+                                                                  SnapshotTaker& snapshots,
                                                                   std::function<void()> done);
   /// Ends it, and waits for the callback that runs, if one does.
   ~StateThread();
   StateThread(const StateThread&) = delete;
   StateThread& operator=(const StateThread&) = delete;
 
-  /// Something was asked for.
+  /// Something was asked for. Any thread.
   void wake() { asked_.notify(); }
 
   /// Ends it as soon as the callback that runs has returned, and all snapshots are dropped; what
@@ -35,10 +38,11 @@ class StateThread {
   [[nodiscard]] bool has_ended() const { return ended_.load(std::memory_order_acquire); }
 
  private:
-  StateThread(StateJobs& jobs, std::function<void()> done);
+  StateThread(StateJobs& jobs, SnapshotTaker& snapshots, std::function<void()> done);
   void run();
 
   StateJobs& jobs_;
+  SnapshotTaker& snapshots_;
   const std::function<void()> done_;
   Signal asked_;
   std::atomic<bool> quit_{false};

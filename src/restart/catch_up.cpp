@@ -13,6 +13,7 @@ void CatchUp::trust() {
 // CU3. What the chain says no longer counts goes at once [Z8]: no member's log need grow for that.
 Result<void> CatchUp::hear(std::uint32_t slot, const Told& told) {
   const std::uint64_t view = told.views.installed().id;
+  origin_ = told.views.origin;
   for (Of& of : state_) of.told.erase(slot);
   if (view < newest_) return {};
   if (view > newest_) {
@@ -39,6 +40,7 @@ Result<void> CatchUp::hear(std::uint32_t slot, const Told& told) {
 void CatchUp::down(std::uint32_t slot) {
   for (Of& of : state_) of.told.erase(slot);
   if (awaited_ && awaited_->slot == slot) awaited_.reset();
+  if (fetch_ && fetch_->slot() == slot) fetch_.reset();
 }
 
 // What is asked again may be answered twice; records count once, by their numbers.
@@ -46,10 +48,16 @@ void CatchUp::tick() {
   if (awaited_ && ++awaited_->ticks > kPatience) {
     state_[awaited_->log].told.erase(awaited_->slot);
     awaited_.reset();
+    fetch_.reset();
   }
 }
 
 void CatchUp::begin(std::size_t log, std::uint64_t seq) { state_[log].begins = seq; }
+
+// CU4. Only a member whose group has snapshots can have released what this log is compared with.
+bool CatchUp::is_apart_from(std::size_t log, const LogSummary& other) const {
+  return other.snapshot != 0 && is_apart(logs_.summary(log), other);
+}
 
 // The log that has what this one lacks next, and of these the longest; else the one that begins
 // first.
@@ -57,8 +65,11 @@ const LogSummary* CatchUp::best(std::size_t log, std::uint32_t& slot) const {
   const std::uint64_t next = logs_.writer(log).next();
   const LogSummary* best = nullptr;
   for (const auto& [from, told] : state_[log].told) {
-    const bool has = told.whole_from <= next;
-    const bool best_has = best != nullptr && best->whole_from <= next;
+    const auto goes_on = [&](const LogSummary& one) {
+      return one.whole_from <= next && !is_apart_from(log, one);
+    };
+    const bool has = goes_on(told);
+    const bool best_has = best != nullptr && goes_on(*best);
     const bool better = best == nullptr || (has && !best_has) ||
                         (has && best_has && told.next > best->next) ||
                         (!has && !best_has && told.whole_from < best->whole_from);
@@ -102,13 +113,32 @@ Result<void> CatchUp::finish(std::size_t log) {
   return {};
 }
 
+// Trusted logs are what the others' are (CU3).
+bool CatchUp::lacks_beginning(std::size_t log, const LogSummary& other) const {
+  if (other.snapshot <= logs_.writer(log).first() || trusted_) return false;
+  const std::uint64_t next = logs_.writer(log).next();
+  return is_apart_from(log, other) || (other.whole_from > next && other.snapshot > next);
+}
+
+CatchUp::Question CatchUp::ask_for_piece() {
+  awaited_ = Awaited{.slot = fetch_->slot(), .log = fetch_->log()};
+  return {.slot = fetch_->slot(), .message = fetch_->next()};
+}
+
 Result<std::optional<CatchUp::Question>> CatchUp::next() {
   if (awaited_) return std::nullopt;
+  if (fetch_) return ask_for_piece();
   for (std::size_t log = 0; log < state_.size(); ++log) {
     Of& of = state_[log];
     if (of.whole) continue;
     std::uint32_t slot = 0;
     const LogSummary* const other = best(log, slot);
+    if (other != nullptr && logs_.snapshots(log) != nullptr && lacks_beginning(log, *other)) {
+      // One behind where the group begins for this node is not what comes before: another member's.
+      if (other->snapshot > of.begins.value_or(other->snapshot)) continue;
+      fetch_.emplace(logs_, log, slot, other->snapshot, origin_);
+      return ask_for_piece();
+    }
     if (other != nullptr && !of.checked) {
       if (Result<void> done = compare(log, *other); !done) {
         return std::unexpected(std::move(done.error()));
@@ -135,7 +165,8 @@ Result<std::optional<CatchUp::Question>> CatchUp::next() {
     awaited_ = Awaited{.slot = slot, .log = log};
     return Question{
         .slot = slot,
-        .fetch = {.group = logs_.group(log), .from = from, .until = until, .check_from = from}};
+        .message =
+            Fetch{.group = logs_.group(log), .from = from, .until = until, .check_from = from}};
   }
   return std::nullopt;
 }
@@ -169,13 +200,33 @@ Result<void> CatchUp::take(std::uint32_t slot, const Records& records) {
   return {};
 }
 
+// CU4.
+Result<void> CatchUp::take(std::uint32_t slot, const SnapshotPiece& piece) {
+  if (!awaited_ || awaited_->slot != slot || !fetch_) return {};
+  const std::size_t log = awaited_->log;
+  if (piece.group != logs_.group(log)) return {};
+  awaited_.reset();
+  const Result<SnapshotFetch::Taken> taken = fetch_->take(piece);
+  if (!taken) return std::unexpected(taken.error());
+  appended_ += piece.bytes.size();
+  if (*taken == SnapshotFetch::Taken::goes_on) return {};
+  if (*taken == SnapshotFetch::Taken::refused) {
+    trouble_ = fetch_->trouble();
+    state_[log].told.erase(slot);
+  } else {
+    state_[log].checked = true;  // it has nothing that could be wrong
+  }
+  fetch_.reset();
+  return {};
+}
+
 bool CatchUp::has_all_told() const {
   for (std::size_t log = 0; log < state_.size(); ++log) {
     if (state_[log].whole) continue;
     std::uint32_t slot = 0;
     const LogSummary* const other = best(log, slot);
     if (!state_[log].checked || other == nullptr) return false;
-    if (logs_.writer(log).next() < other->next) return false;
+    if (logs_.writer(log).next() < other->next || is_apart_from(log, *other)) return false;
   }
   return !awaited_;
 }

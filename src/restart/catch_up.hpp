@@ -10,6 +10,9 @@
 ///  CU3  What the log had before is compared with the log of a member of the newest view that this
 ///       node has heard of, before anything is appended and before the log is whole. Members of
 ///       older views may have records that a later cut has left out.
+///  CU4  A log that lacks what members have released, or that nothing can be compared with, begins
+///       anew at the number of a member's snapshot, before anything is appended and before the log
+///       is whole.
 /// Threads: one. Each call may block for as long as the disk does.
 #pragma once
 #include <cstdint>
@@ -20,6 +23,7 @@
 
 #include "restart/message.hpp"
 #include "restart/node_logs.hpp"
+#include "restart/snapshot_fetch.hpp"
 
 namespace tutti::restart {
 
@@ -42,10 +46,11 @@ class CatchUp {
   /// What to ask next, and whom. Nothing: it waits for an answer, or for members to tell more.
   struct Question {
     std::uint32_t slot = 0;
-    Fetch fetch{};
+    RestartMessage message{};
   };
   [[nodiscard]] Result<std::optional<Question>> next();
   [[nodiscard]] Result<void> take(std::uint32_t slot, const Records& records);
+  [[nodiscard]] Result<void> take(std::uint32_t slot, const SnapshotPiece& piece);
 
   /// The log has what members said last that they have.
   [[nodiscard]] bool has_all_told() const;
@@ -68,10 +73,14 @@ class CatchUp {
   [[nodiscard]] Result<void> cut_to(std::size_t log, std::uint64_t seq);
   [[nodiscard]] Result<void> compare(std::size_t log, const LogSummary& other);
   [[nodiscard]] Result<void> finish(std::size_t log);
+  [[nodiscard]] bool is_apart_from(std::size_t log, const LogSummary& other) const;
+  [[nodiscard]] bool lacks_beginning(std::size_t log, const LogSummary& other) const;
+  [[nodiscard]] Question ask_for_piece();
 
   NodeLogs& logs_;
   std::vector<Of> state_;
   std::uint64_t newest_ = 0;  // the newest view that a member has told of
+  std::uint64_t origin_ = 0;  // of the group
   bool trusted_ = false;
   struct Awaited {
     std::uint32_t slot = 0;
@@ -80,6 +89,7 @@ class CatchUp {
   };
   static constexpr std::uint32_t kPatience = 3;
   std::optional<Awaited> awaited_{};
+  std::optional<SnapshotFetch> fetch_{};  // of a snapshot, under way
   std::uint64_t appended_ = 0;
   std::string trouble_{};
 };

@@ -32,6 +32,19 @@ void add_run(LogSummary& summary, std::uint64_t view, std::uint64_t seq) {
   summary.runs.push_back({.view = view, .first = seq, .sum = summary.sum});
 }
 
+void release_before(LogSummary& summary, std::uint64_t seq) {
+  if (seq <= summary.whole_from) return;
+  summary.whole_from = seq;
+  std::vector<Run>& runs = summary.runs;
+  const auto behind = std::ranges::upper_bound(runs, seq, {}, &Run::first);
+  if (behind != runs.begin()) runs.erase(runs.begin(), std::prev(behind));
+  if (seq >= summary.next) {
+    std::erase_if(runs, [&](const Run& run) { return run.first < seq; });
+  } else if (!runs.empty()) {
+    runs.front().first = std::max(runs.front().first, seq);
+  }
+}
+
 Result<LogSummary> summarize(const log::Disk& disk, const std::string& directory,
                              const std::string& group) {
   LogSummary summary{.group = group};
@@ -75,6 +88,12 @@ std::uint64_t common(const LogSummary& one, const LogSummary& other) {
   return end;
 }
 
+bool is_apart(const LogSummary& log, const LogSummary& other) {
+  if (log.runs.empty() || other.whole_from <= log.whole_from) return false;
+  return log.next <= other.whole_from || other.runs.empty() ||
+         log.view_at(other.whole_from) != other.view_at(other.whole_from);
+}
+
 std::vector<SharedSum> shared_sums(const LogSummary& one, const LogSummary& other,
                                    std::uint64_t until) {
   std::vector<SharedSum> all;
@@ -115,6 +134,7 @@ void encode(Encoder& out, const LogSummary& summary) {
   out.number(summary.whole_from);
   out.number(summary.next);
   out.number(summary.sum);
+  out.number(summary.snapshot);
   out.list(summary.runs, [](Encoder& to, const Run& run) {
     to.number(run.view);
     to.number(run.first);
@@ -127,6 +147,7 @@ LogSummary decode_summary(Decoder& in) {
   summary.whole_from = in.number<std::uint64_t>();
   summary.next = in.number<std::uint64_t>();
   summary.sum = in.number<std::uint64_t>();
+  summary.snapshot = in.number<std::uint64_t>();
   summary.runs = in.list([](Decoder& from) {
     Run run{.view = from.number<std::uint64_t>()};
     run.first = from.number<std::uint64_t>();
@@ -135,6 +156,8 @@ LogSummary decode_summary(Decoder& in) {
   });
   const std::vector<Run>& runs = summary.runs;
   in.check(runs.size() <= kRunsMax && summary.next >= summary.whole_from);
+  in.check(summary.snapshot == 0 ||
+           (summary.snapshot >= summary.whole_from && summary.snapshot <= summary.next));
   in.check(std::ranges::adjacent_find(runs, std::ranges::greater_equal{}, &Run::first) ==
            runs.end());
   in.check(std::ranges::adjacent_find(runs, std::ranges::greater_equal{}, &Run::view) ==

@@ -37,6 +37,7 @@ struct LogSummary {
   std::uint64_t whole_from = 0;  ///< the number of its first record (SU2)
   std::uint64_t next = 0;        ///< behind its last record; whole_from if it has none
   std::uint64_t sum = 0;         ///< of the digests of its records
+  std::uint64_t snapshot = 0;    ///< the number of its newest snapshot, whole_from .. next; 0: none
   std::vector<Run> runs{};       ///< the newest kRunsMax, by number
   /// The view of the record with that number, which it has; 0 if that is not told any more.
   [[nodiscard]] std::uint64_t view_at(std::uint64_t seq) const;
@@ -49,6 +50,9 @@ void add(LogSummary& summary, const log::Record& record);
 /// A record of that view and number follows; what it is made of is not counted.
 void add_run(LogSummary& summary, std::uint64_t view, std::uint64_t seq);
 
+/// What comes before that number was released. Sums stay as they are: they count no more.
+void release_before(LogSummary& summary, std::uint64_t seq);
+
 /// Reads the whole log. A damaged one is an error.
 [[nodiscard]] Result<LogSummary> summarize(const log::Disk& disk, const std::string& directory,
                                            const std::string& group);
@@ -60,6 +64,10 @@ void add_run(LogSummary& summary, std::uint64_t view, std::uint64_t seq);
 /// Up to which number two logs have the same records (SU1). What one of them does not have any
 /// more, or has not told, is taken to be the same.
 [[nodiscard]] std::uint64_t common(const LogSummary& one, const LogSummary& other);
+
+/// Nothing tells whether `log` has before the beginning of `other`, which begins later, what comes
+/// before `other`: where they first could be compared it has nothing, or another record (SU1).
+[[nodiscard]] bool is_apart(const LogSummary& log, const LogSummary& other);
 
 /// A place up to which the sums of two logs can be compared, and what they are there.
 struct SharedSum {

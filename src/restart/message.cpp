@@ -57,6 +57,19 @@ void put(Encoder& out, const Runs& message) {
   out.number(static_cast<std::uint8_t>(message.asks));
 }
 
+void put(Encoder& out, const FetchSnapshot& message) {
+  out.text(message.group);
+  out.number(message.seq);
+  out.number(message.offset);
+}
+void put(Encoder& out, const SnapshotPiece& message) {
+  out.text(message.group);
+  out.number(message.seq);
+  out.number(message.offset);
+  out.number(message.total);
+  out.blob(message.bytes);
+}
+
 void get(Decoder& in, Hello& message) { message.told = decode_told(in); }
 void get(Decoder& in, Prepare& message) {
   message.ballot = in.number<std::uint64_t>();
@@ -121,6 +134,22 @@ void get(Decoder& /*in*/, Fresh& /*message*/) {}
 void get(Decoder& in, Runs& message) {
   message.told = decode_told(in);
   message.asks = in.flag();
+}
+
+void get(Decoder& in, FetchSnapshot& message) {
+  message.group = in.text();
+  message.seq = in.number<std::uint64_t>();
+  message.offset = in.number<std::uint64_t>();
+}
+void get(Decoder& in, SnapshotPiece& message) {
+  message.group = in.text();
+  message.seq = in.number<std::uint64_t>();
+  message.offset = in.number<std::uint64_t>();
+  message.total = in.number<std::uint64_t>();
+  const auto bytes = in.blob();
+  message.bytes.assign(bytes.begin(), bytes.end());
+  in.check(message.offset <= message.total &&
+           message.bytes.size() <= message.total - message.offset);
 }
 
 template <std::size_t... I>

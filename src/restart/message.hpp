@@ -54,6 +54,20 @@ struct Records {
   bool differ = false;  ///< the sums do; then there are no records
   std::vector<OwnedRecord> records{};
 };
+/// Asks for a piece of the file of a group's snapshot with that number.
+struct FetchSnapshot {
+  std::string group{};
+  std::uint64_t seq = 0;
+  std::uint64_t offset = 0;
+};
+/// What is in the file from there on; without bytes, the sender does not have it any more.
+struct SnapshotPiece {
+  std::string group{};
+  std::uint64_t seq = 0;
+  std::uint64_t offset = 0;
+  std::uint64_t total = 0;  ///< the size of the file
+  std::vector<std::byte> bytes{};
+};
 /// The sender has taken records and goes on.
 struct Progress {
   std::uint64_t ballot = 0;
@@ -76,8 +90,9 @@ struct Runs {
   bool asks = false;  ///< what the receiver has, if that runs, too
 };
 
-using RestartMessage = std::variant<Hello, Prepare, Promise, Refuse, Propose, Fetch, Records,
-                                    Progress, Accept, Decided, Fresh, Runs>;
+using RestartMessage =
+    std::variant<Hello, Prepare, Promise, Refuse, Propose, Fetch, Records, Progress, Accept,
+                 Decided, Fresh, Runs, FetchSnapshot, SnapshotPiece>;
 
 /// What the sender says of its disk with it; null if it says nothing of that.
 [[nodiscard]] const Told* told_in(const RestartMessage& message);

@@ -28,9 +28,18 @@ Result<void> NodeLogs::look_at(std::size_t log) {
 
 void NodeLogs::know(std::size_t log, LogSummary summary) {
   summaries_[log] = std::move(summary);
-  if (summaries_[log].runs.empty()) {
-    summaries_[log].whole_from = summaries_[log].next = writer(log).next();
+  // It has no records, or none behind its last gap (SU2).
+  if (const std::uint64_t next = writer(log).next(); summaries_[log].next != next) {
+    summaries_[log] = {.group = group(log), .whole_from = next, .next = next};
   }
+  if (logs_[log].snapshots != nullptr) {
+    summaries_[log].snapshot = logs_[log].snapshots->newest();
+  }
+}
+
+void NodeLogs::of_founding(std::size_t log, std::uint64_t origin) {
+  logs_[log].snapshots->of_founding(origin);
+  summaries_[log].snapshot = logs_[log].snapshots->newest();
 }
 
 std::optional<std::size_t> NodeLogs::find(const std::string& group) const {
@@ -41,14 +50,32 @@ std::optional<std::size_t> NodeLogs::find(const std::string& group) const {
 
 Result<void> NodeLogs::cut_to(std::size_t log, std::uint64_t seq) {
   pieces_.forget(directory(log));
+  if (logs_[log].snapshots != nullptr) {
+    if (Result<void> gone = logs_[log].snapshots->cut_to(seq); !gone) return gone;
+  }
   if (Result<void> done = writer(log).cut_to(seq); !done) return done;
   return look_at(log);
 }
 
 Result<void> NodeLogs::begin_at(std::size_t log, std::uint64_t seq) {
   if (Result<void> done = writer(log).begin_at(seq); !done) return done;
-  summaries_[log] = {.group = group(log), .whole_from = seq, .next = seq};
-  return {};
+  return look_at(log);
+}
+
+// Stopped behind any step, the log is as it was, without what is cut, or begins at the snapshot,
+// which does not count before that (SN1, SN4).
+Result<void> NodeLogs::begin_from_snapshot(std::size_t log, const log::Snapshot& snapshot) {
+  pieces_.forget(directory(log));
+  log::Snapshots& files = *logs_[log].snapshots;
+  // What does not belong to the sequence goes, and at least the record before: then it is a gap.
+  if (writer(log).next() >= snapshot.seq) {
+    if (Result<void> done = cut_to(log, snapshot.seq - 1); !done) return done;
+  }
+  if (Result<void> done = files.publish(log::Snapshots::kFetchedName, snapshot); !done) return done;
+  if (Result<void> done = writer(log).begin_at(snapshot.seq); !done) return done;
+  if (Result<void> done = writer(log).release_before(snapshot.seq); !done) return done;
+  if (Result<void> done = files.drop_before(snapshot.seq); !done) return done;
+  return look_at(log);
 }
 
 Result<bool> NodeLogs::append(std::size_t log, const std::vector<OwnedRecord>& records,
@@ -63,16 +90,28 @@ Result<bool> NodeLogs::append(std::size_t log, const std::vector<OwnedRecord>& r
     batch.add(record.record());
     add(summary, record.record());
   }
-  if (batch.empty()) return true;
-  const std::uint64_t bytes = batch.bytes();
-  if (Result<void> done = writer(log).write(batch); !done) {
-    return std::unexpected(std::move(done.error()));
-  }
-  if (Result<bool> more = writer(log).prepare(2 * bytes); !more) {
-    return std::unexpected(std::move(more.error()));
-  }
+  if (Result<void> done = write(log, batch); !done) return std::unexpected(std::move(done.error()));
   summaries_[log] = std::move(summary);
   return true;
+}
+
+// In parts that fit into a segment of this node, which may be smaller than those of others.
+Result<void> NodeLogs::write(std::size_t log, const log::Batch& all) {
+  log::Batch part;
+  const auto put = [&]() -> Result<void> {
+    const std::uint64_t bytes = part.bytes();
+    if (Result<void> done = writer(log).write(part); !done) return done;
+    Result<bool> more = writer(log).prepare(2 * bytes);
+    return more ? Result<void>{} : std::unexpected(std::move(more.error()));
+  };
+  Result<void> result;
+  all.for_each([&](const log::Record& record) {
+    if (!result) return;
+    const std::uint64_t bytes = log::bytes_of_record(record.data.size());
+    if (!part.empty() && part.bytes() + bytes > writer(log).batch_bytes_max()) result = put();
+    if (result) part.add(record);
+  });
+  return !result || part.empty() ? result : put();
 }
 
 }  // namespace tutti::restart

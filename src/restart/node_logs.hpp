@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "log/snapshots.hpp"
 #include "log/writer.hpp"
 #include "restart/log_summary.hpp"
 #include "restart/piece_reader.hpp"
@@ -18,7 +19,8 @@ namespace tutti::restart {
 struct GroupLog {
   std::string group{};
   log::Writer* writer = nullptr;
-  std::optional<LogSummary> found{};  ///< what the writer has found; none: load() reads the log
+  log::Snapshots* snapshots = nullptr;  ///< null: the group has no state
+  std::optional<LogSummary> found{};    ///< what the writer has found; none: load() reads the log
 };
 
 class NodeLogs {
@@ -36,6 +38,8 @@ class NodeLogs {
     return logs_[log].writer->directory();
   }
   [[nodiscard]] const log::Disk& disk() const { return disk_; }
+  /// Null: the group has no state.
+  [[nodiscard]] log::Snapshots* snapshots(std::size_t log) const { return logs_[log].snapshots; }
   [[nodiscard]] std::optional<std::size_t> find(const std::string& group) const;
   [[nodiscard]] const LogSummary& summary(std::size_t log) const { return summaries_[log]; }
   [[nodiscard]] const std::vector<LogSummary>& summaries() const { return summaries_; }
@@ -48,9 +52,16 @@ class NodeLogs {
   }
   void forget_reader(std::uint32_t reader) { pieces_.forget(reader); }
 
+  /// The group is of that founding: snapshots of another one do not count.
+  void of_founding(std::size_t log, std::uint64_t origin);
+
   // The writer's, and the summary follows.
+  /// First the snapshots beyond the cut go (SN3).
   [[nodiscard]] Result<void> cut_to(std::size_t log, std::uint64_t seq);
   [[nodiscard]] Result<void> begin_at(std::size_t log, std::uint64_t seq);
+  /// The snapshot was fetched (Snapshots::kFetchedName), and its number is above the log's first:
+  /// the log begins anew there, without what it had.
+  [[nodiscard]] Result<void> begin_from_snapshot(std::size_t log, const log::Snapshot& snapshot);
   /// Appends those of the records that the log does not have, by number [Z9], before `until`, and
   /// syncs them. False: they do not follow what the log has, or are of views above `newest_view`;
   /// nothing was appended. An error is one of the disk.
@@ -59,6 +70,7 @@ class NodeLogs {
 
  private:
   [[nodiscard]] Result<void> look_at(std::size_t log);
+  [[nodiscard]] Result<void> write(std::size_t log, const log::Batch& all);
   void know(std::size_t log, LogSummary summary);
 
   const log::Disk& disk_;

@@ -8,6 +8,7 @@ Participant::Participant(ViewsFile& file, NodeLogs& logs, RestartTransport& tran
                          const Editions& editions, RestartOptions options)
     : file_(file),
       logs_(logs),
+      pieces_(logs.disk()),
       transport_(transport),
       editions_(editions),
       options_(std::move(options)),
@@ -30,6 +31,7 @@ void Participant::up(std::uint32_t slot) {
 void Participant::down(std::uint32_t slot) {
   if (ended() || up_.erase(slot) == 0) return;
   told_.erase(slot);
+  pieces_.forget(slot);
   if (elsewhere_ == slot) elsewhere_.reset();
   if (follow_ && follow_->leader == slot) {
     follow_.reset();

@@ -24,6 +24,7 @@
 #include "restart/editions.hpp"
 #include "restart/message.hpp"
 #include "restart/node_logs.hpp"
+#include "restart/snapshot_fetch.hpp"
 #include "restart/views_file.hpp"
 
 namespace tutti::restart {
@@ -92,11 +93,12 @@ class Participant {
     std::uint32_t leader = 0;
     std::uint64_t ballot = 0;
     std::optional<Propose> propose{};
-    std::size_t group = 0;     // the first whose log is not as it should be yet
-    bool kept = false;         // that log has nothing any more that does not count
-    bool checked = false;      // ... and what it has is what the base has
-    std::uint32_t source = 0;  // which was asked
-    bool awaits = false;       // its answer
+    std::size_t group = 0;                    // the first whose log is not as it should be yet
+    bool kept = false;                        // that log has nothing any more that does not count
+    bool checked = false;                     // ... and what it has is what the base has
+    std::uint32_t source = 0;                 // which was asked
+    bool awaits = false;                      // its answer
+    std::optional<SnapshotFetch> snapshot{};  // the log lacks what others have released
   };
 
   // participant.cpp
@@ -128,6 +130,8 @@ class Participant {
   void on(std::uint32_t from, const Fetch& message);
   void on(std::uint32_t from, const Records& message);
   void on(std::uint32_t from, const Decided& message);
+  void on(std::uint32_t from, const FetchSnapshot& message);
+  void on(std::uint32_t from, const SnapshotPiece& message);
   // Its owner heeds these (recovery.hpp).
   void on(std::uint32_t /*from*/, const Fresh& /*message*/) {}
   void on(std::uint32_t /*from*/, const Runs& /*message*/) {}
@@ -135,11 +139,14 @@ class Participant {
   void follow();
   bool keep_what_counts(const GroupPlan& plan);
   bool fetch(const GroupPlan& plan);
+  [[nodiscard]] bool fetches_snapshot(const GroupPlan& plan);
+  void ask(const RestartMessage& message);
   bool append(const GroupPlan& plan, const std::vector<OwnedRecord>& records);
   void accept();
 
   ViewsFile& file_;
   NodeLogs& logs_;
+  SnapshotPieces pieces_;
   RestartTransport& transport_;
   const Editions& editions_;
   const RestartOptions options_;

@@ -81,6 +81,7 @@ bool Participant::keep_what_counts(const GroupPlan& plan) {
   const std::size_t log = *logs_.find(plan.base.group);
   const log::Writer& writer = logs_.writer(log);
   const LogSummary& summary = logs_.summary(log);
+  if (plan.base.snapshot != 0 && is_apart(summary, plan.base)) return true;  // fetches_snapshot()
   const std::uint64_t keep = std::min(common(summary, plan.base), plan.cut);
   const bool has_none = summary.runs.empty() && writer.first() <= plan.cut;
   if (keep < writer.first() && !has_none) {
@@ -105,6 +106,14 @@ bool Participant::fetch(const GroupPlan& plan) {
   const LogSummary& summary = logs_.summary(log);
   const std::uint64_t next = writer.next();
   if (plan.base_slot == slot_ || summary.runs.empty()) follow_->checked = true;
+  if (plan.base.snapshot != 0 && is_apart(summary, plan.base)) {
+    if (fetches_snapshot(plan)) return false;
+    refuse(follow_->leader, follow_->ballot,
+           "its log of group '" + plan.base.group +
+               "' cannot be compared with those of the others, which begin later, and none of "
+               "them has a snapshot; move its state directory away");
+    return false;
+  }
   if (follow_->checked && next == plan.cut) return true;
 
   Fetch message{.group = plan.base.group, .from = next, .until = plan.cut, .check_from = next};
@@ -125,6 +134,7 @@ bool Participant::fetch(const GroupPlan& plan) {
     const auto has = [&](const Source& one) { return one.from <= next && next < one.until; };
     auto source = std::ranges::find_if(plan.sources, has);
     if (source == plan.sources.end()) {
+      if (fetches_snapshot(plan)) return false;
       // Nobody who is back has these: all of them joined later.
       std::uint64_t begins = plan.cut;
       for (const Source& one : plan.sources) {
@@ -136,15 +146,62 @@ bool Participant::fetch(const GroupPlan& plan) {
     follow_->source = source->slot;
     message.until = source->until;
   }
-  follow_->awaits = true;
-  if (!up_.contains(follow_->source)) {
-    refuse(follow_->leader, follow_->ballot,
-           "it is not connected to " + name_of(follow_->source, options_.names) +
-               ", which has what it lacks");
-    return false;
-  }
-  post(follow_->source, message);
+  ask(message);
   return false;
+}
+
+void Participant::ask(const RestartMessage& message) {
+  if (!up_.contains(follow_->source)) {
+    return refuse(follow_->leader, follow_->ballot,
+                  "it is not connected to " + name_of(follow_->source, options_.names) +
+                      ", which has what it lacks");
+  }
+  follow_->awaits = true;
+  post(follow_->source, message);
+}
+
+// The newest that those who are back have, and that this log lacks.
+bool Participant::fetches_snapshot(const GroupPlan& plan) {
+  const std::size_t log = *logs_.find(plan.base.group);
+  if (logs_.snapshots(log) == nullptr) return false;
+  const std::uint64_t least = is_apart(logs_.summary(log), plan.base) ? logs_.writer(log).first()
+                                                                      : logs_.writer(log).next();
+  const Source* best = nullptr;
+  for (const Source& one : plan.sources) {
+    if (one.slot == slot_ || one.snapshot <= least) continue;
+    if (best == nullptr || one.snapshot > best->snapshot) best = &one;
+  }
+  if (best == nullptr) return false;
+  follow_->source = best->slot;
+  follow_->snapshot.emplace(logs_, log, best->slot, best->snapshot, mine().views.origin);
+  ask(follow_->snapshot->next());
+  return true;
+}
+
+void Participant::on(std::uint32_t from, const FetchSnapshot& message) {
+  const std::optional<std::size_t> log = logs_.find(message.group);
+  if (!log) return;
+  post(from, pieces_.read(from, logs_.directory(*log), message, options_.piece_bytes));
+}
+
+void Participant::on(std::uint32_t from, const SnapshotPiece& message) {
+  if (!follow_ || !follow_->awaits || !follow_->snapshot || follow_->source != from) return;
+  follow_->awaits = false;
+  const Result<SnapshotFetch::Taken> taken = follow_->snapshot->take(message);
+  if (!taken) {
+    error_ = taken.error();
+    return;
+  }
+  moved_ = true;
+  if (follow_->leader != slot_) post(follow_->leader, Progress{follow_->ballot});
+  if (*taken == SnapshotFetch::Taken::goes_on) return ask(follow_->snapshot->next());
+  if (*taken == SnapshotFetch::Taken::refused) {
+    return refuse(follow_->leader, follow_->ballot, follow_->snapshot->trouble());
+  }
+  follow_->snapshot.reset();
+  mine().logs = logs_.summaries();
+  tell();
+  follow();
 }
 
 void Participant::on(std::uint32_t from, const Fetch& message) {

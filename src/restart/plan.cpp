@@ -113,6 +113,7 @@ void encode(Encoder& out, const GroupPlan& plan) {
     to.number(source.slot);
     to.number(source.from);
     to.number(source.until);
+    to.number(source.snapshot);
   });
 }
 
@@ -124,6 +125,7 @@ GroupPlan decode_plan(Decoder& in) {
     Source source{.slot = from.number<std::uint32_t>()};
     source.from = from.number<std::uint64_t>();
     source.until = from.number<std::uint64_t>();
+    source.snapshot = from.number<std::uint64_t>();
     return source;
   });
   in.check(plan.base.next >= plan.cut);

@@ -58,6 +58,7 @@ struct Source {
   std::uint32_t slot = 0;
   std::uint64_t from = 0;
   std::uint64_t until = 0;
+  std::uint64_t snapshot = 0;  ///< the number of a snapshot that it has, at most `until`; 0: none
   bool operator==(const Source&) const = default;
 };
 

@@ -24,7 +24,7 @@ std::vector<Candidate> candidates(const std::string& group, const std::vector<Vi
       Candidate one{.slot = slot, .log = &log, .counted = counted(log, chain)};
       if (one.counted > log.whole_from) {
         one.view = log.view_at(one.counted - 1);
-      } else {
+      } else if (log.snapshot == 0 || one.counted < log.snapshot) {
         one.counted = 0;  // it has nothing that counts
       }
       all.push_back(one);
@@ -41,6 +41,10 @@ std::unexpected<Error> differ(const Candidate& one, const Candidate& other, std:
                   std::to_string(seq) +
                   ", and no crash explains that; find out with `tutti log verify` and `tutti log "
                   "dump` which one is wrong, and move the state directory of that node away");
+}
+
+std::uint64_t snapshot_up_to(const LogSummary& log, std::uint64_t until) {
+  return log.snapshot <= until ? log.snapshot : 0;
 }
 
 Result<void> compare(const Candidate& base, const Candidate& other,
@@ -83,15 +87,19 @@ Result<GroupPlan> plan_group(const std::string& group, const std::vector<ViewRec
                                         std::to_string(base.counted) +
                                         "; start the nodes that are away");
   }
-  plan.sources.push_back({base.slot, base.log->whole_from, plan.cut});
+  plan.sources.push_back(
+      {base.slot, base.log->whole_from, plan.cut, snapshot_up_to(*base.log, plan.cut)});
   for (const Candidate& one : all) {
     if (one.slot == base.slot) continue;
     if (Result<void> done = compare(base, one, chain, names); !done) {
       return std::unexpected(std::move(done.error()));
     }
+    // Nothing tells whether it has what comes before the base: whoever lacks that takes a snapshot.
+    if (base.log->snapshot != 0 && is_apart(*one.log, *base.log)) continue;
     const std::uint64_t until = std::min({one.counted, common(*base.log, *one.log), plan.cut});
-    if (until > one.log->whole_from) {
-      plan.sources.push_back({one.slot, one.log->whole_from, until});
+    const std::uint64_t snapshot = snapshot_up_to(*one.log, until);
+    if (until > one.log->whole_from || snapshot != 0) {
+      plan.sources.push_back({one.slot, one.log->whole_from, until, snapshot});
     }
   }
   return plan;

@@ -15,7 +15,8 @@ Recovery::Recovery(ViewsFile& file, NodeLogs& logs, RestartTransport& transport,
       slot_(options_.slot),
       views_(options_.views),
       editions_(options_.views ? options_.views->heard : std::vector<HeardOf>{}),
-      handed_(logs.size(), false) {}
+      handed_(logs.size(), false),
+      snapshot_pieces_(logs.disk()) {}
 
 void Recovery::start() {
   if (views_) {
@@ -58,6 +59,8 @@ void Recovery::down(std::uint32_t slot) {
   if (error_ || up_.erase(slot) == 0) return;
   outdated_.erase(slot);
   logs_.forget_reader(slot);
+  snapshot_pieces_.forget(slot);
+  forget_reader(slot);
   std::erase_if(awaited_, [&](const auto& one) { return one.first.first == slot; });
   if (participant_) {
     participant_->down(slot);
@@ -105,6 +108,9 @@ void Recovery::receive(std::uint32_t slot, std::span<const std::byte> bytes) {
   switch (stage_) {
     case Stage::runs:
       if (const auto* const fetch = std::get_if<Fetch>(&*message)) answer(slot, *fetch);
+      if (const auto* const fetch = std::get_if<FetchSnapshot>(&*message)) answer(slot, *fetch);
+      if (says_runs) forget_reader(slot);
+      if (std::holds_alternative<Hello>(*message)) note_reader(slot, *up_[slot]->told);
       if (asks) greet(slot);
       break;
     case Stage::founds:
@@ -131,6 +137,11 @@ void Recovery::receive(std::uint32_t slot, std::span<const std::byte> bytes) {
       return fail_with(taken.error());
     }
   }
+  if (const auto* const piece = std::get_if<SnapshotPiece>(&*message)) {
+    if (Result<void> taken = catch_up_->take(slot, *piece); !taken) {
+      return fail_with(taken.error());
+    }
+  }
   go_on_catching_up();
 }
 
@@ -142,6 +153,7 @@ bool Recovery::is_left_behind(const Told& told) const {
 
 void Recovery::tick() {
   if (error_) return;
+  age_readers();
   if (participant_ && stage_ == Stage::back) {
     participant_->tick();
     look_at_participant();

@@ -51,6 +51,8 @@ class RecoveryOwner {
   [[nodiscard]] virtual LogSummary log_now(std::size_t log) = 0;
   /// The log has what comes before the number of begin(), and is the owner's from now on.
   virtual void whole(std::size_t log, const LogSummary& summary) = 0;
+  /// No node is about to fetch what the log has before that number.
+  virtual void keep_from(std::size_t log, std::uint64_t seq) = 0;
 };
 
 struct RecoveryOptions {
@@ -139,6 +141,13 @@ class Recovery {
   void prepare_to_join();
   [[nodiscard]] bool somebody_runs() const;
   void answer(std::uint32_t slot, const Fetch& fetch);
+  void answer(std::uint32_t slot, const FetchSnapshot& fetch);
+  // recovery_readers.cpp
+  void note_reader(std::uint32_t slot, const Told& told);
+  void note_reader(std::uint32_t slot, const std::string& group, std::uint64_t seq);
+  void forget_reader(std::uint32_t slot);
+  void age_readers();
+  void tell_readers();
 
   ViewsFile& file_;
   NodeLogs& logs_;
@@ -159,6 +168,12 @@ class Recovery {
   std::uint64_t last_round_ = 0;  // bytes that it fetched in the last round before it may join
   std::vector<bool> handed_;      // the log is the owner's
   std::map<std::pair<std::uint32_t, std::string>, Fetch> awaited_{};
+  SnapshotPieces snapshot_pieces_;
+  struct Reader {  // of what this node's logs have
+    std::map<std::size_t, std::uint64_t> from{};
+    std::uint32_t ticks = 0;  // since it was heard
+  };
+  std::map<std::uint32_t, Reader> readers_{};
   std::string trouble_{};
   std::optional<Error> error_{};
 };

@@ -13,7 +13,7 @@ bool Recovery::is_founding(const Views& views, const std::vector<LogSummary>& lo
   for (std::uint32_t slot = 0; slot < view.members.size(); ++slot) {
     if (view.members[slot] != slot) return false;
   }
-  return std::ranges::all_of(logs, [](const LogSummary& log) { return log.runs.empty(); });
+  return std::ranges::all_of(logs, [](const LogSummary& log) { return log.next == 0; });
 }
 
 // What another node says counts if it is of the same group. One of the two may have to give way.

@@ -62,7 +62,7 @@ void Recovery::go_on_catching_up() {
     greet_all();  // others that catch up may have waited for this
     return;
   }
-  if (*question) return post((*question)->slot, (*question)->fetch);
+  if (*question) return post((*question)->slot, (*question)->message);
   if (stage_ != Stage::joins || may_join_ || !catch_up_->has_all_told()) return;
   // If members log as fast as it fetches, it gets no nearer. Once it is admitted the group's window
   // brakes the senders.
@@ -154,6 +154,7 @@ void Recovery::answer(std::uint32_t slot, const Fetch& fetch) {
   const std::optional<std::size_t> log = logs_.find(fetch.group);
   if (!log) return;
   const LogSummary summary = handed_[*log] ? owner_.log_now(*log) : logs_.summary(*log);
+  note_reader(slot, fetch.group, fetch.from);
   if (handed_[*log] && fetch.from >= summary.next && fetch.from < fetch.until) {
     awaited_[{slot, fetch.group}] = fetch;
     return;
@@ -169,6 +170,14 @@ void Recovery::answer(std::uint32_t slot, const Fetch& fetch) {
     }
   }
   post(slot, records);
+}
+
+// Behind it the node needs the records from its number on.
+void Recovery::answer(std::uint32_t slot, const FetchSnapshot& fetch) {
+  const std::optional<std::size_t> log = logs_.find(fetch.group);
+  if (!log) return;
+  note_reader(slot, fetch.group, fetch.seq);
+  post(slot, snapshot_pieces_.read(slot, logs_.directory(*log), fetch, options_.piece_bytes));
 }
 
 void Recovery::logs_grew() {

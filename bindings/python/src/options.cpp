@@ -154,6 +154,10 @@ GroupOptions group_options(const nb::dict& from) {
   keywords.to("logged", options.logged);
   keywords.to("durable_quorum", options.durable_quorum);
   keywords.to("deliver_from", options.deliver_from);
+  keywords.to("snapshot_every_bytes", options.snapshot_every_bytes);
+  keywords.to("snapshot_every", options.snapshot_every);
+  keywords.to("keep_log_bytes", options.keep_log_bytes);
+  keywords.to("log_segment_bytes", options.log_segment_bytes);
   keywords.to("personal_window", options.personal_window);
   keywords.to("accelerated_window", options.accelerated_window);
   keywords.to("global_window", options.global_window);

@@ -77,6 +77,9 @@ nb::dict record_of(const GroupStatistics& statistics) {
   all["pending"] = record_of(statistics.pending);
   all["persist"] = record_of(statistics.persist);
   all["replayed"] = statistics.replayed;
+  all["snapshots"] = statistics.snapshots;
+  all["snapshot_before"] = statistics.snapshot_before;
+  all["log_from"] = statistics.log_from;
   return all;
 }
 

@@ -62,6 +62,12 @@ def test_a_durable_group_is_logged_and_a_logged_group_has_a_folder(tmp_path):
             node.join("log", deliver_from=7)
         with pytest.raises(tutti.InvalidArgument, match="durable_quorum needs level 'durable'"):
             node.join("log", logged=True, durable_quorum=True)
+        with pytest.raises(tutti.InvalidArgument, match="snapshot_every_bytes needs logged"):
+            node.join("log", snapshot_every_bytes=1 << 20)
+        with pytest.raises(tutti.InvalidArgument, match="snapshot_every needs logged"):
+            node.join("log", logged=True, snapshot_every=60)
+        with pytest.raises(tutti.InvalidArgument, match="log_segment_bytes is 1;"):
+            node.join("log", logged=True, log_segment_bytes=1, keep_log_bytes=0)
         with pytest.raises(TypeError, match="logged"):
             node.join("log", logged="yes")
     with tutti.Node("a", addresses("a")) as node:

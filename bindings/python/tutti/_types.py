@@ -126,6 +126,9 @@ class GroupStatistics:
     pending: BatchHistogram
     persist: BatchHistogram
     replayed: int
+    snapshots: int
+    snapshot_before: int
+    log_from: int
 
 
 @dataclass(frozen=True, slots=True)

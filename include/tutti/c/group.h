@@ -131,6 +131,9 @@ typedef struct tutti_group_statistics {
   uint64_t persisted;
   uint64_t logged_bytes;
   uint64_t replayed;
+  uint64_t snapshots;
+  uint64_t snapshot_before;
+  uint64_t log_from;
 } tutti_group_statistics_t;
 TUTTI_C_API int tutti_group_get_statistics(tutti_group_t* group,
                                            tutti_group_statistics_t* statistics);

@@ -115,6 +115,11 @@ typedef struct tutti_group_options {
   int32_t logged; /**< 0 or 1; then the node has a state_dir */
   /** With `logged`: what is in the log from this number on is delivered first; 0: all. */
   uint64_t deliver_from;
+  /** With `logged` and `stateful`: a snapshot after so many bytes of log; 0: not by size. */
+  uint64_t snapshot_every_bytes;
+  int64_t snapshot_every_ns;  /**< the same by age; 0: not by age */
+  uint64_t keep_log_bytes;    /**< what stays of a log whatever snapshots there are */
+  uint64_t log_segment_bytes; /**< the size of a file of the log */
   int32_t durable_quorum; /**< 0 or 1: at level durable a majority of the logs is enough */
 } tutti_group_options_t;
 

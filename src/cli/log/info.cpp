@@ -8,6 +8,7 @@
 
 #include "cli/log/log.hpp"
 #include "cli/log/printable.hpp"
+#include "cli/log/snapshots.hpp"
 
 namespace tutti::cli {
 namespace {
@@ -55,6 +56,11 @@ std::string info_text(const std::string& directory, const log::Reading& reading,
           line("bytes", std::to_string(counted.bytes)) +
           line("views", views.empty() ? "none" : views);
   text += line("segments", std::to_string(reading.segments.size()));
+  std::string snapshots;
+  for (const FoundSnapshot& one : find_snapshots(directory)) {
+    snapshots += (snapshots.empty() ? "" : ", ") + escaped(snapshot_text(one));
+  }
+  if (!snapshots.empty()) text += line("snapshots", snapshots);
   text += line("digest", digest_text(reading.digest));
   if (!reading.segments.empty()) {
     text += line("tail", tail_text(reading.segments.back().content));
@@ -79,6 +85,7 @@ json info_json(const std::string& directory, const log::Reading& reading, const 
                 {"bytes", counted.bytes},
                 {"views", std::move(views)},
                 {"segments", reading.segments.size()},
+                {"snapshots", snapshots_json(find_snapshots(directory))},
                 {"digest", digest_text(reading.digest)},
                 {"damage", damage_json(reading)}};
   if (!reading.segments.empty()) {

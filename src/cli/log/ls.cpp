@@ -11,6 +11,7 @@
 #include "cli/log/log.hpp"
 #include "cli/log/printable.hpp"
 #include "cli/terminal.hpp"
+#include "log/snapshot_format.hpp"
 
 namespace tutti::cli {
 namespace {
@@ -40,6 +41,8 @@ std::vector<Sized> others_of(const std::string& directory, const log::Reading& r
 
 std::string_view use_of(const std::string& name) {
   if (log::first_of_name(name)) return "not part of the log";
+  if (log::seq_of_snapshot(name)) return "a snapshot";
+  if (name.starts_with("snapshot.")) return "a snapshot that is being written";
   if (name == "spare") return "for the next segment";
   if (name.starts_with("cut-")) return "what was cut";
   return "not of the log";

@@ -11,6 +11,7 @@
 #include "cli/log/log.hpp"
 #include "cli/log/printable.hpp"
 #include "cli/log/reading.hpp"
+#include "cli/log/snapshots.hpp"
 #include "cli/terminal.hpp"
 #include "log/writer.hpp"
 
@@ -19,24 +20,33 @@ namespace {
 
 using nlohmann::json;
 
-std::string verdict_text(const std::string& directory, const log::Reading& reading) {
+std::string verdict_text(const std::string& directory, const log::Reading& reading,
+                         const std::vector<FoundSnapshot>& snapshots) {
   const std::string name = escaped(directory);
+  std::string of_snapshots;
+  for (const FoundSnapshot& one : snapshots) {
+    of_snapshots += name + ": " + one.file + ": " +
+                    (one.header ? "good, " + snapshot_text(one) : escaped(snapshot_text(one))) +
+                    "\n";
+  }
   if (reading.damage) {
     return name + ": DAMAGED; good: " + range_text(reading) + "\n" + damage_text(reading) +
-           advice_on_damage(name) + "\n";
+           advice_on_damage(name) + "\n" + of_snapshots;
   }
   const std::string tail =
       reading.segments.empty() ? "" : "; tail " + tail_text(reading.segments.back().content);
   return name + ": good, " + range_text(reading) + ", digest " + digest_text(reading.digest) +
-         tail + "\n";
+         tail + "\n" + of_snapshots;
 }
 
-json verdict_json(const std::string& directory, const log::Reading& reading) {
+json verdict_json(const std::string& directory, const log::Reading& reading,
+                  const std::vector<FoundSnapshot>& snapshots) {
   json value = {{"directory", directory},
                 {"good", !reading.damage.has_value()},
                 {"first", reading.first},
                 {"next", reading.next},
                 {"digest", digest_text(reading.digest)},
+                {"snapshots", snapshots_json(snapshots)},
                 {"damage", damage_json(reading)}};
   if (!reading.segments.empty()) value["tail"] = to_word(reading.segments.back().content.tail);
   return value;
@@ -103,11 +113,22 @@ void add_log_verify(CLI::App& app, int& status) {
       "verify", "Whether a log, or all logs below DIR, are as they were written");
   command->footer(
       "Reads every byte. Says where the first damage is: file, offset and record. A torn tail is\n"
-      "none: its records were not synced. Exit status: 0 good, 1 cannot be read, 4 damaged.");
+      "none: its records were not synced. Snapshots are read, too.\n"
+      "Exit status: 0 good, 1 cannot be read, 4 damaged.");
   auto options = std::make_shared<LogCommand>();
   add_log_options(*command, *options, "print an array with an object for each log");
   command->callback([options, &status] {
-    status = report_on_logs(*options, {.text = verdict_text, .json = verdict_json});
+    bool damaged = false;
+    const auto with_snapshots = [&damaged](auto of) {
+      return [&damaged, of](const std::string& directory, const log::Reading& reading) {
+        const std::vector<FoundSnapshot> snapshots = find_snapshots(directory);
+        damaged |= any_is_damaged(snapshots);
+        return of(directory, reading, snapshots);
+      };
+    };
+    status = report_on_logs(
+        *options, {.text = with_snapshots(verdict_text), .json = with_snapshots(verdict_json)});
+    if (damaged && status == kExitOk) status = kExitDamaged;
   });
 }
 

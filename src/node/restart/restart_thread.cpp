@@ -10,6 +10,7 @@
 #include "base/memory_advice.hpp"
 #include "base/random.hpp"
 #include "base/start_thread.hpp"
+#include "node/restart/own_snapshots.hpp"
 #include "node/restart/own_views.hpp"
 
 namespace tutti {
@@ -75,7 +76,10 @@ Result<void> RestartThread::prepare() {
   std::vector<restart::GroupLog> logs;
   for (std::size_t log = 0; log < logged_.size(); ++log) {
     DiskLog& of = *disk_logs_.log(logged_[log]);
-    logs.push_back({groups_[logged_[log]].name, &of.writer(), disk_logs_.take_found(logged_[log])});
+    logs.push_back({.group = groups_[logged_[log]].name,
+                    .writer = &of.writer(),
+                    .snapshots = of.snapshots() ? &of.snapshots()->files() : nullptr,
+                    .found = disk_logs_.take_found(logged_[log])});
     of.on_begin([this, log](std::uint64_t seq) {
       asio::post(context_, [this, log, seq] {
         recovery_->begin(log, seq);
@@ -89,6 +93,8 @@ Result<void> RestartThread::prepare() {
   if (!views) return std::unexpected(std::move(views.error()));
   const Result<std::uint64_t> directory = random_u64();
   if (!directory) return std::unexpected(directory.error());
+  Result<void> checked = check_beginnings(node_, groups_, *views, *logs_);
+  if (!checked) return checked;
   restart::RecoveryOwner& owner = *this;
   recovery_.emplace(file_, *logs_, links_, owner,
                     restart::RecoveryOptions{.slot = slot_,
@@ -242,8 +248,13 @@ restart::LogSummary RestartThread::log_now(std::size_t log) {
   return summary;
 }
 
+void RestartThread::keep_from(std::size_t log, std::uint64_t seq) {
+  LogSnapshots* const snapshots = disk_logs_.log(logged_[log])->snapshots();
+  if (snapshots != nullptr) snapshots->keep_from(seq);
+}
+
 void RestartThread::whole(std::size_t log, const restart::LogSummary& summary) {
-  disk_logs_.log(logged_[log])->take_over(summary);
+  disk_logs_.log(logged_[log])->take_over(summary, recovery_->views().origin);
   events_.changed();
 }
 

@@ -115,6 +115,7 @@ class RestartThread final : public ViewLog,
   // RecoveryOwner.
   [[nodiscard]] restart::LogSummary log_now(std::size_t log) override;
   void whole(std::size_t log, const restart::LogSummary& summary) override;
+  void keep_from(std::size_t log, std::uint64_t seq) override;
 
   const NodeOptions& node_;
   const std::vector<GroupOptions>& groups_;

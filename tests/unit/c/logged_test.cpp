@@ -51,6 +51,10 @@ class CLogged : public ::testing::Test {
     EXPECT_EQ(options.logged, 0);
     EXPECT_EQ(options.deliver_from, 0U);
     EXPECT_EQ(options.durable_quorum, 0);
+    EXPECT_EQ(options.snapshot_every_bytes, 0U);
+    EXPECT_EQ(options.snapshot_every_ns, 0);
+    EXPECT_EQ(options.keep_log_bytes, 64U << 20);
+    EXPECT_EQ(options.log_segment_bytes, 64U << 20);
     options.name = "log";
     options.level = level;
     options.logged = logged;

@@ -31,7 +31,7 @@ class DiskLogTest : public ::testing::Test {
     }
     log_->on_begin([](std::uint64_t) {});
     log_->begin(seq);
-    log_->take_over({.whole_from = seq, .next = seq});
+    log_->take_over({.whole_from = seq, .next = seq}, 7);
   }
   bool append(std::uint64_t first, std::size_t many, std::size_t bytes = 100, bool as_sent = true,
               std::uint64_t view = 1) {
@@ -123,7 +123,7 @@ TEST_F(DiskLogTest, WritesNothingBeforeItHasTakenTheLogOver) {
     restart::add(summary, record);
   }
   ASSERT_TRUE(log_->writer().write(batch));
-  log_->take_over(summary);
+  log_->take_over(summary, 7);
   EXPECT_EQ(log_->persisted(), 7U);
   EXPECT_TRUE(log_->waits());
   work_off();

@@ -44,7 +44,7 @@ class HandedReplay : public ::testing::Test {
 };
 
 TEST_F(HandedReplay, IsAllOfIt) {
-  replay_.open(log_.make(), call_);
+  replay_.open({.replay = log_.make()}, call_);
   EXPECT_TRUE(replay_.is_pending());
   hand();
   EXPECT_TRUE(result_);
@@ -53,8 +53,49 @@ TEST_F(HandedReplay, IsAllOfIt) {
   EXPECT_FALSE(replay_.is_pending());
 }
 
+TEST_F(HandedReplay, ComesBehindTheSnapshot) {
+  auto load = std::make_shared<SnapshotLoad>(0, 10);
+  replay_.open({.replay = log_.make(), .load = load}, call_);
+  EXPECT_TRUE(replay_.is_pending());
+  const auto nothing = replay_.next(10);
+  ASSERT_TRUE(nothing);
+  EXPECT_TRUE(nothing->empty());
+  EXPECT_TRUE(replay_.is_pending());
+  handed_ = 4;
+  load->finish(4);
+  hand();
+  EXPECT_TRUE(result_);
+  EXPECT_EQ(handed_, 10U);
+  EXPECT_EQ(replay_.replayed(), 6U);
+  EXPECT_FALSE(replay_.is_pending());
+}
+
+TEST_F(HandedReplay, WaitsForTheSnapshot) {
+  auto load = std::make_shared<SnapshotLoad>(0, 10);
+  replay_.open({.replay = log_.make(), .load = load}, call_);
+  handed_ = 10;
+  std::jthread later([&] {
+    load->finish(10);
+    moved_.notify();
+  });
+  hand();
+  EXPECT_TRUE(result_);
+  EXPECT_EQ(replay_.replayed(), 0U) << "it has all of it";
+  EXPECT_FALSE(replay_.is_pending());
+}
+
+TEST_F(HandedReplay, EndsIfTheSnapshotCannotBeLoaded) {
+  auto load = std::make_shared<SnapshotLoad>(0, 10);
+  replay_.open({.replay = log_.make(), .load = load}, call_);
+  load->finish(fail(ErrorCode::damaged, "bits"));
+  hand();
+  ASSERT_FALSE(result_);
+  EXPECT_EQ(result_.error().message, "bits");
+  EXPECT_EQ(handed_, 0U);
+}
+
 TEST_F(HandedReplay, IsNothingWithoutOne) {
-  replay_.open(nullptr, call_);
+  replay_.open({}, call_);
   hand();
   EXPECT_TRUE(result_);
   EXPECT_EQ(handed_, 0U);
@@ -63,7 +104,7 @@ TEST_F(HandedReplay, IsNothingWithoutOne) {
 
 TEST_F(HandedReplay, WaitsForTheLogAndGoesOn) {
   log_.whole = 7;
-  replay_.open(log_.make(), call_);
+  replay_.open({.replay = log_.make()}, call_);
   std::thread thread([this] { hand(); });
   while (seen_.load() != 7) std::this_thread::yield();
   log_.whole = 10;
@@ -76,7 +117,7 @@ TEST_F(HandedReplay, WaitsForTheLogAndGoesOn) {
 TEST_F(HandedReplay, EndsWithTheGroup) {
   log_.whole = 7;
   halts_at_ = 5;  // between two batches
-  replay_.open(log_.make(), call_);
+  replay_.open({.replay = log_.make()}, call_);
   hand();
   EXPECT_EQ(handed_, 5U);
   halts_at_ = 100;
@@ -92,7 +133,7 @@ TEST_F(HandedReplay, EndsWithTheGroup) {
 
 TEST_F(HandedReplay, SaysWhatIsWrongWithTheLog) {
   log_.whole = 12;
-  replay_.open(log_.make(12), call_);
+  replay_.open({.replay = log_.make(12)}, call_);
   hand();
   EXPECT_FALSE(result_);
   EXPECT_EQ(handed_, 10U);
@@ -114,7 +155,7 @@ class TakenReplay : public ::testing::Test {
     group_ = std::shared_ptr<GroupCore>(core_, *joined);
   }
 
-  void open() { group_->open(subgroup_, asleep_, nullptr, log_.make(), call_); }
+  void open() { group_->open(subgroup_, asleep_, nullptr, {.replay = log_.make()}, call_); }
   void send(std::uint64_t number) {
     Claim claim = group_->try_claim(sizeof number);
     ASSERT_TRUE(claim);

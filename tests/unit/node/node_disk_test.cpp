@@ -52,7 +52,7 @@ TEST(NodeDisk, EndsWhileItsLogIsWritten) {
                           }});
   ASSERT_TRUE(disk) << disk.error().message;
   DiskLog& log = *(*disk)->logs().log(0);
-  log.take_over({.group = "g"});
+  log.take_over({.group = "g"}, 7);
   const std::vector<std::byte> data(1U << 20);
   for (std::uint64_t seq = 0; seq < kRecords; ++seq) {
     const Message message{.seq = {seq},

@@ -58,6 +58,7 @@ class Watcher final : public IncarnationEvents, public RequestEvents {
   [[nodiscard]] bool failed() const override { return false; }
   [[nodiscard]] bool ends() const override { return false; }
   void calls_ended() override {}
+  void delivery_may_move(std::size_t /*group*/) override {}
   void lend() override {}
   void take_back() override {}
 

@@ -30,7 +30,9 @@ std::vector<RestartMessage> one_of_each() {
           Accept{ballot},
           Decided{proposal, chain},
           Fresh{},
-          Runs{told, true}};
+          Runs{told, true},
+          FetchSnapshot{"log", 7, 4096},
+          SnapshotPiece{"log", 7, 4096, 5000, {std::byte{1}, std::byte{2}}}};
 }
 
 TEST(RestartMessages, WhatWasEncodedIsDecoded) {

@@ -26,6 +26,16 @@ enum class RecoveryMistake : std::uint8_t {
   forgets_heard,           ///< a start forgets what was heard of others' directories
   tells_next_edition,      ///< a node tells of a save that it has not made yet
   durable_by_less,         ///< what one member less than a majority has is delivered as durable
+  // In worlds with snapshots.
+  snapshot_not_durable,    ///< a snapshot counts once this node's own log has what it has
+  released_too_far,        ///< the log goes up to the newest snapshot, and behind it
+  beyond_cut_kept,         ///< a snapshot beyond a cut stays
+  suffix_before_snapshot,  ///< a joiner is not told that there is a snapshot
+  renamed_unsynced,        ///< a snapshot gets its name before its content is on disk
+  numbered_wrong,          ///< a snapshot has one message less than it says
+  old_goes_first,          ///< the snapshots before go before the new one is there
+  fetched_is_lost,         ///< a log begins at a snapshot that is not there for good
+  parting_hidden,          ///< logs that cannot be compared are taken for the same
   // Of disks that fail or rot, which no other mistake's worlds have.
   ignores_failed_write,  ///< what a log was to take counts as persisted though its disk has failed
   opens_failed_log,      ///< such a log is opened again, and what is read there counts

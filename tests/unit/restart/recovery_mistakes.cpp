@@ -8,6 +8,17 @@ namespace {
 
 Told* told_of(RestartMessage& message) { return const_cast<Told*>(told_in(message)); }
 
+// The first record that is told is of the view of which the receiver has it.
+void hide_parting(const NodeLogs& logs, Told& told) {
+  for (LogSummary& log : told.logs) {
+    const LogSummary& mine = logs.summary(*logs.find(log.group));
+    if (log.runs.empty() || log.whole_from <= mine.whole_from) continue;
+    const std::uint64_t at = std::min(log.whole_from, mine.next) - 1;
+    const std::uint64_t view = mine.view_at(log.whole_from < mine.next ? log.whole_from : at);
+    if (view != 0 && view < log.runs.front().view) log.runs.front().view = view;
+  }
+}
+
 }  // namespace
 
 void RecoveryWorld::spoil_views(Views& views) const {
@@ -40,6 +51,12 @@ bool RecoveryWorld::spoil_message(Node& from, Node& to, RestartMessage& message)
       log.next = std::max(log.next, mine.next);
       if (!mine.runs.empty()) log.runs = mine.runs;
     }
+  }
+  if (mistake_ == RecoveryMistake::suffix_before_snapshot && told != nullptr) {
+    for (LogSummary& log : told->logs) log.snapshot = 0;
+  }
+  if (mistake_ == RecoveryMistake::parting_hidden && told != nullptr) {
+    hide_parting(*to.logs, *told);
   }
   if (mistake_ != RecoveryMistake::promises_while_running) return true;
   if (auto* const runs = std::get_if<Runs>(&message)) {

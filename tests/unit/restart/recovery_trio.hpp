@@ -36,6 +36,7 @@ class RecoveryTrio {
         const bool fails = reads_fail && one.step == tutti::testing::DiskStep::read;
         return fails ? tutti::testing::DiskFate::io_error : tutti::testing::DiskFate::done;
       });
+      if (now) now->snapshot = snapshots->newest();
       return now ? *now : LogSummary{.group = "log"};
     }
     void whole(std::size_t log, const LogSummary& summary) override {
@@ -44,6 +45,7 @@ class RecoveryTrio {
       EXPECT_EQ(summary.next, writer->next());
       whole_at = summary.next;
     }
+    void keep_from(std::size_t /*log*/, std::uint64_t seq) override { kept_from = seq; }
     [[nodiscard]] std::optional<Views> on_disk() const {
       const auto left = disk.after_power_loss(tutti::testing::SimDisk::kNothingKept);
       const auto views = ViewsFile(*left, "/s").load();
@@ -65,6 +67,19 @@ class RecoveryTrio {
       if (recovery) recovery->logs_grew();
     }
 
+    // As a member that runs: the state before `seq`, as text. The log goes below it.
+    void take_snapshot(std::uint64_t seq, const std::string& state) {
+      auto one = log::SnapshotWriter::create(disk, snapshots->path_of(log::Snapshots::kNewName),
+                                             seq * 10 + slot);
+      ASSERT_TRUE(one);
+      ASSERT_TRUE((*one)->append(std::as_bytes(std::span(state))));
+      const auto header =
+          (*one)->finish({.identity = writer->identity(), .origin = 7, .seq = seq, .view = 5});
+      ASSERT_TRUE(header);
+      ASSERT_TRUE(snapshots->publish(log::Snapshots::kNewName, *header));
+      ASSERT_TRUE(writer->release_before(seq));
+    }
+
     RecoveryTrio* trio = nullptr;
     std::uint32_t slot = 0;
     bool reads_fail = false;  // for others, once it runs
@@ -72,9 +87,11 @@ class RecoveryTrio {
     tutti::testing::SimDisk disk{};
     std::unique_ptr<ViewsFile> file{};
     std::unique_ptr<log::Writer> writer{};
+    std::optional<log::Snapshots> snapshots{};
     std::unique_ptr<NodeLogs> logs{};
     std::unique_ptr<Recovery> recovery{};
     std::optional<std::uint64_t> whole_at{};
+    std::optional<std::uint64_t> kept_from{};
   };
   struct Sent {
     std::uint32_t from = 0, to = 0;
@@ -97,8 +114,12 @@ class RecoveryTrio {
     ASSERT_TRUE(writer);
     one.writer = std::move(*writer);
     for (const std::uint64_t view : log) one.append(1, view);
+    auto snapshots = log::Snapshots::open(one.disk, *one.writer);
+    ASSERT_TRUE(snapshots);
+    one.snapshots.emplace(std::move(*snapshots));
     one.logs = std::make_unique<NodeLogs>(
-        one.disk, std::vector<GroupLog>{{.group = "log", .writer = one.writer.get()}});
+        one.disk, std::vector<GroupLog>{
+                      {.group = "log", .writer = one.writer.get(), .snapshots = &*one.snapshots}});
     ASSERT_TRUE(one.logs->load());
     one.recovery = std::make_unique<Recovery>(*one.file, *one.logs, one, one,
                                               RecoveryOptions{.slot = slot,
@@ -123,6 +144,7 @@ class RecoveryTrio {
   void stop(std::uint32_t slot) {
     members[slot].recovery.reset();
     members[slot].logs.reset();
+    members[slot].snapshots.reset();
     members[slot].writer.reset();
     members[slot].whole_at.reset();
     for (std::uint32_t other = 0; other < 3; ++other) disconnect(slot, other);

@@ -4,8 +4,6 @@
 #include <numeric>
 #include <utility>
 
-#include "unit/restart/told.hpp"
-
 namespace tutti::restart::testing {
 namespace {
 
@@ -28,15 +26,19 @@ class RecoveryWorld::Wire final : public RestartTransport {
   const std::uint32_t from_;
 };
 
-RecoveryWorld::RecoveryWorld(std::uint64_t seed, RecoveryMistake mistake, bool traces)
+RecoveryWorld::RecoveryWorld(std::uint64_t seed, RecoveryMistake mistake, bool traces,
+                             bool snapshots)
     : random_(seed),
       faults_(~seed),
       disks_fail_(mistake == RecoveryMistake::none
-                      ? faults_.one_in(4)
+                      ? !snapshots && faults_.one_in(4)
                       : mistake >= RecoveryMistake::ignores_failed_write),
       mistake_(mistake),
-      traces_(traces) {
+      traces_(traces),
+      takes_snapshots_(snapshots),
+      snapshot_random_(seed + 1) {
   groups_ = random_.one_in(3) ? std::vector<std::string>{"a", "bb"} : std::vector<std::string>{"a"};
+  if (takes_snapshots_) groups_.front() = "aaa";
   nodes_.resize(3 + random_.below(3));
   Proposed first{.next = {.id = 1}};
   Sequences nothing;
@@ -59,6 +61,7 @@ RecoveryWorld::RecoveryWorld(std::uint64_t seed, RecoveryMistake mistake, bool t
   some_node().bootstraps = true;
   if (random_.one_in(5)) some_node().bootstraps = true;
   weights_ = some_weights();
+  if (takes_snapshots_) weights_.turn *= 2;  // their logs are to grow
 }
 
 RecoveryWorld::~RecoveryWorld() {
@@ -204,13 +207,14 @@ bool RecoveryWorld::open(Node& node) {
       return false;
     }
     node.writers[group] = std::move(*writer);
-    logs.push_back({group, node.writers.at(group).get(), found});
-    const auto read = summarize(*node.disk, std::string(kStateDir) + "/" + group, group);
-    holds(read && *read == found, "opening sees what is in the log", group);
+    log::Snapshots* const snapshots = open_snapshots(node, group);
+    if (!wrong_.empty()) return false;
+    logs.push_back({group, node.writers.at(group).get(), snapshots, found});
   }
   node.logs = std::make_unique<NodeLogs>(*node.disk, std::move(logs));
   const Result<void> loaded = node.logs->load();
   holds(loaded.has_value(), "loads", loaded ? "" : loaded.error().message);
+  for (const std::string& group : groups_) (void)read_log(node, group);
   return loaded.has_value();
 }
 
@@ -275,6 +279,7 @@ void RecoveryWorld::stop(Node& node) {
     if (one == node.slot || other == node.slot) disconnect(one, other);
   }
   node.logs.reset();
+  node.snapshots.clear();
   node.writers.clear();
   node.file.reset();
   node.saved.clear();
@@ -301,71 +306,6 @@ void RecoveryWorld::crash(Node& node) {
   if (!node.put_back && random_.one_in(3)) {
     node.copy = node.disk->after_power_loss(tutti::testing::SimDisk::kAllKept);
   }
-}
-
-void RecoveryWorld::connect(std::uint32_t one, std::uint32_t other) {
-  if (one > other) std::swap(one, other);
-  if (one == other || !nodes_[one].recovery || !nodes_[other].recovery) return;
-  if (nodes_[one].ends || nodes_[other].ends) return;
-  if (!links_.insert({one, other}).second) return;
-  at(nodes_[one], [&] { nodes_[one].recovery->up(other); });
-  if (!links_.contains({one, other})) return;
-  at(nodes_[other], [&] { nodes_[other].recovery->up(one); });
-}
-
-void RecoveryWorld::disconnect(std::uint32_t one, std::uint32_t other) {
-  if (one > other) std::swap(one, other);
-  if (links_.erase({one, other}) == 0) return;
-  wire_[{one, other}].clear();
-  wire_[{other, one}].clear();
-  const auto lost = [&](Node& node, std::uint32_t peer) {
-    if (node.recovery && !node.ends) at(node, [&] { node.recovery->down(peer); });
-  };
-  lost(nodes_[one], other);
-  lost(nodes_[other], one);
-}
-
-bool RecoveryWorld::deliver_one() {
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> some;
-  for (const auto& [way, queue] : wire_) {
-    if (!queue.empty()) some.push_back(way);
-  }
-  if (some.empty()) return false;
-  const auto way = some[random_.below(some.size())];
-  std::vector<std::byte> bytes = std::move(wire_[way].front());
-  wire_[way].pop_front();
-  std::optional<RestartMessage> message = decode(bytes);
-  holds(message.has_value() && encode(*message) == bytes, "decodes", "a message");
-  if (!message) return true;
-  if (const auto* const records = std::get_if<Records>(&*message)) {
-    counts_.records_sent += records->records.size();
-  }
-  Node& node = nodes_[way.second];
-  if (node.ends) return true;
-  if (const auto* const promise = std::get_if<Promise>(&*message)) {
-    const std::optional<Views> views = synced(nodes_[way.first]);
-    const bool switched = views && views->origin != promise->told.views.origin;
-    holds(switched || (views && views->promised.view >= promise->told.views.promised.view &&
-                       (views->promised.view > promise->told.views.promised.view ||
-                        views->promised.ballot >= promise->ballot)),
-          "is_on_disk", names_[way.first] + " has promised what is not on its disk");
-  }
-  if (traces_) {
-    note("  " + names_[way.first] + " to " + names_[way.second] + ": " + to_string(*message));
-  }
-  if (mistake_ != RecoveryMistake::none) {
-    if (!spoil_message(nodes_[way.first], node, *message)) return true;
-    bytes = encode(*message);
-  }
-  const auto receive = [&] { node.recovery->receive(way.first, bytes); };
-  at(node, [&] {
-    if (std::holds_alternative<Prepare>(*message)) {
-      return unsaved(node, RecoveryMistake::promises_unsaved, receive);
-    }
-    const bool joins = node.recovery->stage() == Recovery::Stage::joins;
-    joins ? unsaved(node, RecoveryMistake::may_join_unsaved, receive) : receive();
-  });
-  return true;
 }
 
 }  // namespace tutti::restart::testing

@@ -28,8 +28,9 @@ namespace tutti::restart::testing {
 
 class RecoveryWorld {
  public:
-  /// `traces`: story() has the messages, too.
-  RecoveryWorld(std::uint64_t seed, RecoveryMistake mistake, bool traces = false);
+  /// `traces`: story() has the messages, too. `snapshots`: nodes take some, and release their logs.
+  RecoveryWorld(std::uint64_t seed, RecoveryMistake mistake, bool traces = false,
+                bool snapshots = false);
   ~RecoveryWorld();
   RecoveryWorld(const RecoveryWorld&) = delete;
   RecoveryWorld& operator=(const RecoveryWorld&) = delete;
@@ -44,7 +45,7 @@ class RecoveryWorld {
   struct Counts {
     std::size_t views = 0, restarts = 0, adoptions = 0, joins = 0, records_sent = 0, vain = 0,
                 foundings = 0, errors = 0, stuck = 0, put_back = 0, noticed = 0, failed_disks = 0,
-                damaged = 0;
+                damaged = 0, snapshots = 0, released = 0, fetched = 0;
   };
   [[nodiscard]] Counts counts() const;
 
@@ -60,12 +61,16 @@ class RecoveryWorld {
     bool told = false;    // begin() was called
     bool handed = false;  // whole() was
     std::uint64_t written = 0;
+    std::uint64_t keep_from = ~0ULL;
     LogSummary summary{};
   };
   class Node final : public RecoveryOwner {
    public:
     LogSummary log_now(std::size_t log) override { return logs_of[groups->at(log)].summary; }
     void whole(std::size_t log, const LogSummary& summary) override;
+    void keep_from(std::size_t log, std::uint64_t seq) override {
+      logs_of[groups->at(log)].keep_from = seq;
+    }
 
     RecoveryWorld* world = nullptr;
     const std::vector<std::string>* groups = nullptr;
@@ -77,6 +82,7 @@ class RecoveryWorld {
     std::unique_ptr<tutti::testing::SimDisk> copy{};  // as it was once when it was down
     std::unique_ptr<ViewsFile> file{};
     std::map<std::string, std::unique_ptr<log::Writer>> writers{};
+    std::map<std::string, log::Snapshots> snapshots{};
     std::unique_ptr<NodeLogs> logs{};
     std::unique_ptr<Recovery> recovery{};
     std::vector<ViewRecord> saved{};             // views, of which the checks do not know yet
@@ -156,6 +162,17 @@ class RecoveryWorld {
   [[nodiscard]] std::string why() const;
   [[nodiscard]] std::optional<Views> synced(const Node& node) const;
 
+  // recovery_world_snapshots.cpp
+  [[nodiscard]] log::Snapshots* open_snapshots(Node& node, const std::string& group);
+  [[nodiscard]] std::uint64_t durable_at_all(const Node& node, const std::string& group);
+  void take_snapshot(Node& node, const std::string& group);
+  void write_snapshot(Node& node, const std::string& group, std::uint64_t seq);
+  void release(Node& node, const std::string& group);
+  [[nodiscard]] Sequence read_beginning(const Node& node, const std::string& group,
+                                        std::uint64_t whole_from);
+  template <class Do>
+  void around_cuts(Node& node, Do&& what);
+
   // recovery_world_nodes.cpp
   void turn(Node& node);
   void incarnate(Node& node);
@@ -187,6 +204,8 @@ class RecoveryWorld {
   Weights weights_{};
   const RecoveryMistake mistake_;
   const bool traces_;
+  const bool takes_snapshots_;
+  Prng snapshot_random_;
   std::vector<std::string> groups_{};
   std::deque<Node> nodes_{};
   Names names_{};
@@ -214,29 +233,6 @@ class RecoveryWorld {
 
 [[nodiscard]] std::optional<Views> views_on(const tutti::testing::SimDisk& disk);
 
-// Calls of a node end where its disk, in which it may be, loses its power.
-template <class Do>
-void RecoveryWorld::at(Node& node, Do&& what) {
-  try {
-    what();
-  } catch (const Crash&) {
-    note(names_[node.slot] + " crashes at its disk");
-    crash(node);
-    return;
-  }
-  look_at(node);
-}
-
-// With that mistake, what is done leaves the file `views` as it was.
-template <class Do>
-void RecoveryWorld::unsaved(Node& node, RecoveryMistake mistake, Do&& what) {
-  if (mistake_ != mistake) return what();
-  const std::string path = node.file->path();
-  const bool there = node.disk->has(path);
-  const std::vector<std::byte> before =
-      there ? node.disk->contents(path) : std::vector<std::byte>{};
-  what();
-  there ? node.disk->put(path, before) : node.disk->erase(path);
-}
-
 }  // namespace tutti::restart::testing
+
+#include "unit/restart/recovery_world_calls.hpp"  // IWYU pragma: keep: the templates

@@ -84,7 +84,8 @@ void RecoveryWorld::write(Node& node) {
   std::uint64_t stable = all.size() == node.view.members.size() ? until : 0;
   for (const Node* one : all) stable = std::min(stable, one->has.at(group).size());
   until = std::min(until, std::max(stable, *node.view.first_of(group)));
-  until = std::min(until, writer.next() + 1 + (calm_ ? 50 : random_.below(3)));
+  const std::uint64_t most = takes_snapshots_ ? 2 : 50;  // of long records few fit a segment
+  until = std::min(until, writer.next() + 1 + (calm_ ? most : random_.below(3)));
   if (until <= writer.next()) return;
   log::Batch batch;
   LogSummary summary = of.summary;
@@ -102,6 +103,7 @@ void RecoveryWorld::write(Node& node) {
   of.summary = summary;
   see(node.view);
   if (node.recovery->awaits_logs()) node.recovery->logs_grew();
+  take_snapshot(node, group);
 }
 
 // What a majority of a view has synced is durable, and somebody sees that at once: as with

@@ -39,6 +39,12 @@ std::string say(const Progress& one) { return "progress in " + ballot_of(one.bal
 std::string say(const Accept& one) { return "accept " + ballot_of(one.ballot); }
 std::string say(const Decided& one) { return "decided: " + view_of(one.proposal); }
 std::string say(const Fresh& /*one*/) { return "fresh"; }
+std::string say(const FetchSnapshot& one) {
+  return "fetch snapshot " + std::to_string(one.seq) + " from " + std::to_string(one.offset);
+}
+std::string say(const SnapshotPiece& one) {
+  return std::to_string(one.bytes.size()) + " bytes of snapshot " + std::to_string(one.seq);
+}
 std::string say(const Runs& one) { return "runs: " + str(one.told.views); }
 
 }  // namespace

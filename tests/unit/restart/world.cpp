@@ -33,7 +33,9 @@ OwnedRecord record_of(const std::string& group, std::uint64_t seq, std::uint64_t
                      .view = view,
                      .sender = static_cast<std::uint32_t>(hash % 3),
                      .tick = hash % 11 == 0};
-  for (std::uint64_t i = 0; i < hash % 60; ++i) {
+  // Of a group with a long name they are long, so that its log has many segments.
+  const std::uint64_t bytes = group.size() > 2 ? 900 + hash % 250 : hash % 60;
+  for (std::uint64_t i = 0; i < bytes; ++i) {
     record.data.push_back(static_cast<std::byte>(hash >> (i % 8)));
   }
   return record;
