@@ -212,7 +212,7 @@ class ADiskStandsStill(DurableTest):
         members, thread = self.start_by_quorum()
         for member in members:
             member.kill()
-        thread.go_on()
+        os.waitpid(thread.thread, thread.WALL)  # else its process does not end
         for member in members:
             member.wait()
         printed = [member.output() for member in members]
