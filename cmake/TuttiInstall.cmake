@@ -3,7 +3,7 @@ include(CMakePackageConfigHelpers)
 
 set(tutti_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/tutti")
 
-install(TARGETS tutti tutti_static EXPORT tutti-targets)
+install(TARGETS tutti tutti_static tutti_client_static EXPORT tutti-targets)
 if(TARGET tutti_cli)
   install(TARGETS tutti_cli)
 endif()

@@ -14,9 +14,9 @@
 #include <string>
 #include <vector>
 
+#include "base/bytes.hpp"
 #include "log/disk.hpp"
 #include "log/format.hpp"
-#include "restart/bytes.hpp"
 #include "restart/views.hpp"
 
 namespace tutti::restart {

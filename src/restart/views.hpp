@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-#include "restart/bytes.hpp"
+#include "base/bytes.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::restart {

@@ -19,10 +19,12 @@ from pathlib import Path
 LIBRARY = ("base xcdr log restart fabric sst smc flow predicates multicast ring membership requests "
            "engine node dds relay").split()
 # Not in libtutti: a library of their own, for the command, the tests and the benchmarks.
-TOOLS = "history doctor sim".split()
+# client is for programs that are no members: it is linked without libtutti.
+TOOLS = "client history doctor sim".split()
 LAYERS = LIBRARY + TOOLS + ["cli"]
 # The checker judges the others, so it uses nothing of theirs.
-ONLY = {"history": {"base", "history"}}
+# A client knows the frames, nothing else of the library.
+ONLY = {"history": {"base", "history"}, "client": {"base", "relay", "client"}}
 
 # Single-threaded state machines: time and effects come and go through step().
 CORE = {"sst", "flow", "smc", "predicates", "multicast", "ring", "membership", "requests",
@@ -45,7 +47,7 @@ BANNED_IN_CORE = [(re.compile(pattern, re.M), word) for pattern, word in (
 
 # Who may use what is not ours: first folder of the include -> folders of src/.
 FOREIGN = {
-    "boost": {"fabric", "node", "cli"},
+    "boost": {"fabric", "node", "relay", "client", "cli"},
     "nlohmann": {"xcdr", "node", "cli"},
     "spdlog": {"cli"},
     "CLI": {"cli"},

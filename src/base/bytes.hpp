@@ -14,12 +14,16 @@
 #include <utility>
 #include <vector>
 
-namespace tutti::restart {
+namespace tutti {
 
 static_assert(std::endian::native == std::endian::little);
 
 class Encoder {
  public:
+  Encoder() = default;
+  /// Goes on behind what is there.
+  explicit Encoder(std::vector<std::byte> bytes) : bytes_(std::move(bytes)) {}
+
   template <class Number>
   void number(Number value) {
     raw(std::as_bytes(std::span(&value, 1)));
@@ -38,6 +42,7 @@ class Encoder {
     number(static_cast<std::uint32_t>(all.size()));
     for (const auto& one : all) each(*this, one);
   }
+  [[nodiscard]] std::size_t size() const { return bytes_.size(); }
   [[nodiscard]] std::vector<std::byte> take() { return std::move(bytes_); }
 
  private:
@@ -96,4 +101,4 @@ class Decoder {
   bool good_ = true;
 };
 
-}  // namespace tutti::restart
+}  // namespace tutti

@@ -1,0 +1,220 @@
+// Connections: to one relay after the other.
+#include "client/core.hpp"
+
+#include <sys/random.h>
+
+#include <algorithm>
+#include <array>
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/connect.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/write.hpp>
+#include <utility>
+
+#include "base/start_thread.hpp"
+
+namespace tutti::client {
+namespace {
+
+using asio::ip::tcp;
+using boost::system::error_code;
+using namespace std::chrono_literals;
+
+constexpr auto kTuple = asio::as_tuple(asio::use_awaitable);
+constexpr std::size_t kReadBytes = 65536;
+constexpr auto kPauseFirst = 20ms;
+constexpr auto kPauseMax = 2s;
+// A relay takes frames of at most so many bytes; what it says is as large at most.
+constexpr std::uint32_t kFrameMax = 17U << 20;
+
+std::uint64_t random_number() {
+  std::uint64_t number = 0;
+  while (number == 0 || number == relay::kNone) {
+    if (::getrandom(&number, sizeof number, 0) != sizeof number) number = 0;
+  }
+  return number;
+}
+
+}  // namespace
+
+Core::Core(Options options) : options_(std::move(options)) {
+  machine_.emplace(Machine::Identity{.high = random_number(),
+                                     .low = random_number(),
+                                     .name = options_.name,
+                                     .token = options_.token},
+                   random_number, static_cast<MachineEvents&>(*this));
+}
+
+Result<std::shared_ptr<Core>> Core::start(Options options) {
+  if (const Result<void> valid = options.validate(); !valid) {
+    return std::unexpected(valid.error());
+  }
+  std::shared_ptr<Core> core(new Core(std::move(options)));
+  Result<std::thread> thread =
+      start_thread("the thread of a client", [raw = core.get()] { raw->run(); });
+  if (!thread) return std::unexpected(thread.error());
+  core->thread_ = std::move(*thread);
+  return core;
+}
+
+Core::~Core() { stop(); }
+
+void Core::run() {
+  asio::co_spawn(context_, stay_connected(), asio::detached);
+  context_.run();
+}
+
+void Core::stop() {
+  if (!thread_.joinable()) return;
+  post([this] {
+    over_ = true;
+    machine_->close();
+    error_code ignored;
+    // The socket is empty, mostly: what is closed then needs not expire.
+    if (!writing_ && !machine_->output().empty()) {
+      socket_.non_blocking(true, ignored);
+      socket_.write_some(asio::buffer(machine_->output()), ignored);
+    }
+    for (auto& [publication, answered] : std::exchange(answers_, {})) {
+      if (answered) answered({.outcome = Published::Outcome::unknown, .text = "the client ended"});
+    }
+    for (auto& [name, all] : std::exchange(finding_, {})) {
+      for (const OnTopic& told : all) told(fail(ErrorCode::stopped, "the client ended"));
+    }
+    socket_.close(ignored);
+    context_.stop();
+  });
+  thread_.join();
+  const std::scoped_lock lock(mutex_);
+  for (const auto& [number, inbox] : inboxes_) {
+    const std::scoped_lock inner(inbox->mutex);
+    inbox->ended = true;
+    inbox->changed.notify_all();
+  }
+}
+
+void Core::log(const std::string& text) const {
+  if (options_.log) options_.log(text);
+}
+
+asio::awaitable<void> Core::stay_connected() {
+  std::chrono::nanoseconds pause = kPauseFirst;
+  for (std::size_t next = 0; !over_; ++next) {
+    const std::string& relay = options_.relays[next % options_.relays.size()];
+    was_welcome_ = false;
+    const std::string why = co_await converse(relay);
+    connected_ = false;
+    error_code ignored;
+    socket_.close(ignored);
+    deadline_.cancel();
+    alive_.cancel();
+    writing_ = false;
+    ++connections_;
+    machine_->disconnected();
+    log("not connected to " + relay + ": " + why);
+    pause = was_welcome_ ? kPauseFirst : std::min<std::chrono::nanoseconds>(pause * 2, kPauseMax);
+    pause_.expires_after(pause);
+    (void)co_await pause_.async_wait(kTuple);
+  }
+}
+
+// Why it ended.
+asio::awaitable<std::string> Core::converse(const std::string& relay) {
+  const std::uint64_t connection = connections_;
+  why_.clear();
+  deadline_.expires_after(options_.connect_timeout);
+  deadline_.async_wait([this, connection](const error_code& error) {
+    if (!error && connection == connections_) hang_up("it did not answer in time");
+  });
+  std::string problem = co_await connect(relay);
+  if (!problem.empty()) co_return why_.empty() ? problem : why_;
+  machine_->connected();
+  flush();
+  relay::FrameReader reader(kFrameMax);
+  std::vector<std::byte> received(kReadBytes);
+  while (why_.empty()) {
+    Result<std::optional<relay::Frame>> frame = reader.next();
+    if (!frame) co_return frame.error().message;
+    if (*frame) {
+      machine_->receive(**frame);
+      flush();
+      continue;
+    }
+    const auto [error, size] = co_await socket_.async_read_some(asio::buffer(received), kTuple);
+    if (error) co_return why_.empty() ? error.message() : why_;
+    ++heard_;
+    reader.append(std::span(received).first(size));
+  }
+  co_return why_;
+}
+
+// Empty: connected.
+asio::awaitable<std::string> Core::connect(const std::string& relay) {
+  const std::size_t colon = relay.rfind(':');
+  std::string host = relay.substr(0, colon);
+  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+  tcp::resolver resolver(context_);
+  const auto [unknown, endpoints] =
+      co_await resolver.async_resolve(host, relay.substr(colon + 1), kTuple);
+  if (unknown) co_return unknown.message();
+  socket_ = tcp::socket(context_);
+  const auto [error, endpoint] = co_await asio::async_connect(socket_, endpoints, kTuple);
+  if (error) co_return error.message();
+  error_code ignored;
+  socket_.set_option(tcp::no_delay(true), ignored);
+  co_return std::string();
+}
+
+void Core::flush() {
+  if (writing_ || machine_->output().empty() || !socket_.is_open()) return;
+  writing_ = true;
+  asio::co_spawn(context_, write_all(connections_), asio::detached);
+}
+
+asio::awaitable<void> Core::write_all(std::uint64_t connection) {
+  std::vector<std::byte> writing;
+  while (connection == connections_ && !machine_->output().empty()) {
+    writing.clear();
+    std::swap(writing, machine_->output());
+    const auto [error, size] = co_await asio::async_write(socket_, asio::buffer(writing), kTuple);
+    if (error) break;  // the reader sees it, too
+  }
+  if (connection == connections_) writing_ = false;
+}
+
+asio::awaitable<void> Core::keep_alive(std::uint64_t connection) {
+  std::uint64_t before = heard_;
+  std::uint32_t silent = 0;
+  while (connection == connections_) {
+    alive_.expires_after(std::chrono::milliseconds(std::max(idle_ms_ / 4, 1U)));
+    const auto [cancelled] = co_await alive_.async_wait(kTuple);
+    if (cancelled || connection != connections_) co_return;
+    silent = heard_ == std::exchange(before, heard_) ? silent + 1 : 0;
+    if (silent >= 4) co_return hang_up("the relay says nothing any more");
+    machine_->ping();
+    flush();
+  }
+}
+
+void Core::hang_up(std::string why) {
+  if (why_.empty()) why_ = std::move(why);
+  error_code ignored;
+  socket_.close(ignored);
+}
+
+void Core::on_welcome(const relay::Welcome& welcome) {
+  deadline_.cancel();
+  was_welcome_ = connected_ = true;
+  idle_ms_ = welcome.idle_ms;
+  log("connected to the relay of " + welcome.relay);
+  asio::co_spawn(context_, keep_alive(connections_), asio::detached);
+}
+
+void Core::on_bye(relay::Code, const std::string& text) {
+  hang_up(text.empty() ? "the relay said goodbye" : text);
+}
+
+}  // namespace tutti::client

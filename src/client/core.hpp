@@ -1,0 +1,123 @@
+/// \file core.hpp
+/// The thread of a client: it moves bytes between a relay and the machine, and answers those that
+/// wait. Everything but what says so runs on it.
+#pragma once
+#include <atomic>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "client/machine.hpp"
+#include "relay/codec.hpp"
+#include "tutti/client.hpp"
+
+namespace tutti::client {
+
+namespace asio = boost::asio;
+
+/// What a subscription has for its reader. Any thread.
+struct Inbox {
+  std::mutex mutex{};
+  std::condition_variable changed{};
+  std::deque<Received> received{};  // by mutex, as ended
+  bool ended = false;
+  std::function<void(const Received&)> on_received{};
+};
+
+class Core final : private MachineEvents {
+ public:
+  static Result<std::shared_ptr<Core>> start(Options options);
+  ~Core() override;
+  Core(const Core&) = delete;
+  Core& operator=(const Core&) = delete;
+
+  using OnTopic = std::function<void(const Result<relay::TopicInfo>&)>;
+  using OnTopics = std::function<void(std::vector<relay::TopicInfo>)>;
+
+  // Any thread.
+  template <class Work>
+  void post(Work work) {
+    asio::post(context_, std::move(work));
+  }
+  [[nodiscard]] bool is_own_thread() const {
+    return thread_.get_id() == std::this_thread::get_id();
+  }
+  [[nodiscard]] bool is_connected() const { return connected_; }
+  void find(std::string name, OnTopic told);
+  void list(OnTopics told);
+  [[nodiscard]] Result<void> publish(std::string topic, std::span<const std::byte> bytes,
+                                     Client::Answered answered);
+  [[nodiscard]] Result<std::uint32_t> subscribe(std::string topic, SubscribeOptions options);
+  void unsubscribe(std::uint32_t number);
+  [[nodiscard]] Result<Received> take(std::uint32_t number, Timeout timeout);
+  void stop();
+
+ private:
+  explicit Core(Options options);
+  void run();
+  asio::awaitable<void> stay_connected();
+  asio::awaitable<std::string> converse(const std::string& relay);
+  asio::awaitable<std::string> connect(const std::string& relay);
+  asio::awaitable<void> keep_alive(std::uint64_t connection);
+  asio::awaitable<void> write_all(std::uint64_t connection);
+  void flush();
+  void hang_up(std::string why);
+  void log(const std::string& text) const;
+  [[nodiscard]] bool is_known(const std::string& topic);
+  [[nodiscard]] std::shared_ptr<Inbox> inbox(std::uint32_t number);
+  void deliver(std::uint32_t subscription, Received received);
+
+  void on_welcome(const relay::Welcome& welcome) override;
+  void on_topic(const std::string& name, const Result<relay::TopicInfo>& topic) override;
+  void on_topics(std::uint32_t request, const std::vector<relay::TopicInfo>& topics,
+                 bool last) override;
+  void on_answer(std::uint64_t publication, const Answer& answer) override;
+  void on_sample(std::uint32_t subscription, const relay::Sample& sample) override;
+  void on_gap(std::uint32_t subscription, std::uint64_t from, std::uint64_t to) override;
+  void on_ended(std::uint32_t subscription, const std::string& why) override;
+  void on_bye(relay::Code code, const std::string& text) override;
+
+  const Options options_;
+  asio::io_context context_{1};
+  asio::executor_work_guard<asio::io_context::executor_type> work_{context_.get_executor()};
+  asio::ip::tcp::socket socket_{context_};
+  asio::steady_timer deadline_{context_};
+  asio::steady_timer alive_{context_};
+  asio::steady_timer pause_{context_};
+  std::optional<Machine> machine_{};
+  std::uint64_t connections_ = 0;
+  std::uint64_t heard_ = 0;  // reads of this connection
+  std::uint32_t idle_ms_ = 0;
+  bool writing_ = false;
+  bool over_ = false;
+  bool was_welcome_ = false;
+  std::string why_{};  // it hung up
+  std::uint32_t lists_ = 0;
+  std::map<std::string, std::vector<OnTopic>> finding_{};
+  std::map<std::uint32_t, std::pair<OnTopics, std::vector<relay::TopicInfo>>> listing_{};
+  std::map<std::uint64_t, Client::Answered> answers_{};
+
+  std::atomic<bool> connected_ = false;
+  std::atomic<std::uint32_t> waiting_ = 0;  // publications
+  std::mutex mutex_{};
+  std::map<std::string, std::uint64_t> epochs_{};              // by mutex_: topics that were found
+  std::map<std::uint32_t, std::shared_ptr<Inbox>> inboxes_{};  // by mutex_
+  std::uint32_t subscriptions_ = 0;                            // by mutex_
+  std::uint64_t publications_ = 0;                             // the own thread's
+  std::thread thread_{};
+};
+
+}  // namespace tutti::client

@@ -1,0 +1,194 @@
+// What is published: numbers, repeats, outcomes.
+#include <algorithm>
+#include <utility>
+
+#include "client/machine.hpp"
+
+namespace tutti::client {
+
+using relay::kNone;
+using relay::Status;
+
+namespace {
+
+// In the place of a topic's number: the request takes its turn, and no reader gets it.
+constexpr std::uint32_t kNoTopic = ~std::uint32_t{0};
+
+}  // namespace
+
+void Machine::publish(const std::string& topic, std::uint64_t publication,
+                      std::uint64_t timestamp_ns, std::span<const std::byte> bytes) {
+  const Topic& found = topics_[topic];
+  Publication one{.publication = publication,
+                  .topic = topic,
+                  .timestamp_ns = timestamp_ns,
+                  .bytes = {bytes.begin(), bytes.end()}};
+  if (found.info.service == relay::Service::unordered) {
+    if (!found.number) {
+      return events_.on_answer(publication, {.status = Status::expired,
+                                             .refused = "not connected: a topic without order "
+                                                        "repeats nothing"});
+    }
+    one.request = ++sends_;
+    say(relay::Publish{*found.number, kNone, one.request, timestamp_ns, bytes});
+    unordered_.emplace(one.request, std::move(one));
+    return;
+  }
+  Session& session = sessions_[found.info.bundle];
+  session.unanswered.push_back(std::move(one));
+  advance(found.info.bundle, session);
+}
+
+// Opens the session where there is something to publish, and sends what may be sent.
+void Machine::advance(const std::string& bundle, Session& session) {
+  if (!welcome_ || session.unanswered.empty()) return;
+  if (!session.open) return open(bundle, session);
+  std::uint32_t sent = 0;
+  for (Publication& one : session.unanswered) {  // CL2
+    if (sent++ == kUnansweredMax) return;
+    if (one.sent != 0) continue;
+    const Topic& topic = topics_[one.topic];
+    if (!topic.number && !topic.gone) return;  // its number on this connection is to come
+    if (one.request == 0) one.request = session.next_request++;
+    send(session, one);
+  }
+}
+
+void Machine::open(const std::string& bundle, Session& session) {
+  if (session.opening) return;
+  const auto topic = std::ranges::find_if(topics_, [&](const auto& entry) {
+    return entry.second.number && entry.second.info.bundle == bundle;
+  });
+  if (topic == topics_.end()) return abandon(bundle, session);
+  if (session.nonce == 0) session.nonce = random_();
+  session.opening = true;
+  say(relay::Open{*topic->second.number, session.number, session.nonce});
+}
+
+void Machine::on(const relay::Opened& frame) {
+  const auto found = std::ranges::find_if(sessions_, [&](const auto& entry) {
+    return entry.second.opening && entry.second.nonce == frame.nonce;
+  });
+  if (found == sessions_.end()) return;
+  Session& session = found->second;
+  session.opening = false;
+  session.open = true;
+  session.number = frame.session;
+  session.opened_last = frame.last;
+  for (Publication& one : session.unanswered) one.sent = 0;  // all are repeated, CL1
+  advance(found->first, session);
+}
+
+void Machine::send(Session& session, Publication& one) {
+  const Topic& topic = topics_[one.topic];
+  one.sent = ++sends_;
+  one.empty = !topic.number;
+  say(relay::Publish{.topic = topic.number.value_or(kNoTopic),
+                     .nonce = session.nonce,
+                     .request = one.request,
+                     .timestamp_ns = one.timestamp_ns,
+                     .bytes = one.empty ? std::span<const std::byte>() : one.bytes});
+}
+
+void Machine::on(const relay::Published& frame) {
+  if (frame.nonce == kNone) {
+    const auto one = unordered_.find(frame.request);
+    if (one == unordered_.end()) return;
+    const std::uint64_t publication = one->second.publication;
+    unordered_.erase(one);
+    return events_.on_answer(publication, {.status = frame.status});
+  }
+  Session* const session = session_of(frame.nonce);
+  if (session == nullptr) return;
+  const auto one = std::ranges::find(session->unanswered, frame.request, &Publication::request);
+  if (one == session->unanswered.end()) return;  // the answer to a repeat
+  Answer answer{frame.status, frame.position, {}};
+  if (one->empty && frame.status == Status::delivered) {
+    answer.refused = "the topic " + one->topic + " is gone";
+  }
+  settle(*session, one, std::move(answer));
+}
+
+void Machine::settle(Session& session, std::deque<Publication>::iterator one, Answer answer) {
+  const std::uint64_t publication = one->publication;
+  const std::string bundle = topics_[one->topic].info.bundle;
+  session.unanswered.erase(one);
+  events_.on_answer(publication, answer);
+  const auto found = sessions_.find(bundle);
+  if (found != sessions_.end()) advance(bundle, found->second);
+}
+
+// What was sent before that request was refused may have been refused, too; what was sent again
+// since then was not.
+void Machine::on(const relay::GoBack& frame) {
+  Session* const session = session_of(frame.nonce);
+  if (session == nullptr || !session->open) return;
+  const auto refused = std::ranges::find(session->unanswered, frame.request, &Publication::request);
+  if (refused == session->unanswered.end()) return;
+  const std::uint64_t until = refused->sent;
+  for (Publication& one : session->unanswered) {
+    if (one.request == 0 || one.request > frame.request) break;
+    if (one.request <= frame.last || one.sent == 0 || one.sent > until) continue;
+    send(*session, one);
+  }
+}
+
+// While the connection has the session, its relay tells each outcome in the bundle's order, also of
+// what went through others. So what has none when the session ends was not delivered, unless the
+// relay said at the opening that it had been, and gets a number of the next session. If it ended
+// before this connection had it, nobody can tell what became of what had a number.
+void Machine::expire(const std::string& bundle, Session& session) {
+  std::vector<std::pair<std::uint64_t, relay::Status>> known;
+  std::deque<Publication> rest;
+  for (Publication& one : session.unanswered) {
+    if (one.request != 0 && !session.open) {
+      known.emplace_back(one.publication, Status::expired);
+    } else if (one.request != 0 && one.request <= session.opened_last) {
+      known.emplace_back(one.publication, Status::duplicate);
+    } else {
+      one.request = one.sent = 0;
+      rest.push_back(std::move(one));
+    }
+  }
+  session = {};
+  session.unanswered = std::move(rest);
+  for (const auto& [publication, status] : known) {
+    events_.on_answer(publication, {.status = status});
+  }
+  advance(bundle, sessions_[bundle]);
+}
+
+// All topics of the bundle are gone, so that nothing can be asked of it any more.
+void Machine::abandon(const std::string& bundle, Session& session) {
+  const bool all_gone = std::ranges::all_of(topics_, [&](const auto& entry) {
+    return entry.second.info.bundle != bundle || entry.second.gone;
+  });
+  if (!all_gone) return;
+  for (const Publication& one : std::exchange(session, {}).unanswered) {
+    events_.on_answer(one.publication,
+                      {.status = Status::expired,
+                       .refused = one.request == 0 ? "the topic " + one.topic + " is gone" : ""});
+  }
+}
+
+void Machine::close() {
+  for (const auto& [bundle, session] : sessions_) {
+    if (session.open && session.unanswered.empty()) say(relay::Close{session.nonce});
+  }
+  if (welcome_) say(relay::Bye{relay::Code::stopped, {}});
+}
+
+std::size_t Machine::unanswered() const {
+  std::size_t all = unordered_.size();
+  for (const auto& [bundle, session] : sessions_) all += session.unanswered.size();
+  return all;
+}
+
+Machine::Session* Machine::session_of(std::uint64_t nonce) {
+  for (auto& [bundle, session] : sessions_) {
+    if (session.open && session.nonce == nonce) return &session;
+  }
+  return nullptr;
+}
+
+}  // namespace tutti::client

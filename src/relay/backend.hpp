@@ -1,0 +1,108 @@
+/// \file backend.hpp
+/// What a relay needs of the member that it is in: the seam between clients and topics.
+///
+/// No call waits. What a call could not do for want of space is tried again once the member says
+/// that there is space. Members never wait for a client: a relay pulls samples when its client has
+/// room for them, and hears of a gap where what it wants is gone.
+/// Threads: a Backend and its Cursors are used by the relay's thread alone; MemberEvents are called
+/// on threads of the member, and return at once.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "dds/sessions.hpp"
+#include "relay/frame.hpp"
+#include "tutti/error.hpp"
+
+namespace tutti::relay {
+
+/// A topic, as this member knows it.
+struct MemberTopic {
+  std::uint32_t bundle = 0;  ///< index of the bundle at this member
+  std::uint32_t id = 0;      ///< of the topic in its bundle
+  std::uint32_t sample_bytes_max = 0;
+  TopicInfo info{};  ///< its number is not set
+};
+
+enum class Posted : std::uint8_t {
+  posted,
+  no_space,  ///< MemberEvents::on_space follows
+  stopped,   ///< the member or the bundle ended
+};
+
+class Cursor {
+ public:
+  struct Taken {
+    std::uint64_t position = 0;
+    std::uint32_t sender = 0;
+    std::uint64_t timestamp_ns = 0;
+    std::span<const std::byte> bytes{};  ///< valid until the next call
+  };
+  struct Missing {  ///< samples at from <= position < to are gone
+    std::uint64_t from = 0, to = 0;
+  };
+  struct Nothing {};  ///< `on_data` of the cursor follows once there is something
+  struct End {
+    std::string why{};
+  };
+  using Next = std::variant<Taken, Missing, Nothing, End>;
+
+  Cursor() = default;
+  Cursor(const Cursor&) = delete;
+  Cursor& operator=(const Cursor&) = delete;
+  virtual ~Cursor() = default;
+  [[nodiscard]] virtual Next next() = 0;
+  /// Where it begins, and in which epoch.
+  [[nodiscard]] virtual std::uint64_t epoch() const = 0;
+  [[nodiscard]] virtual std::uint64_t start() const = 0;
+};
+
+/// From threads of the member.
+class MemberEvents {
+ public:
+  MemberEvents() = default;
+  MemberEvents(const MemberEvents&) = delete;
+  MemberEvents& operator=(const MemberEvents&) = delete;
+  virtual ~MemberEvents() = default;
+  /// A record of a session was delivered here, from whichever relay.
+  virtual void on_outcome(std::uint32_t bundle, const dds::SessionOutcome& outcome) = 0;
+  virtual void on_space() = 0;
+  virtual void on_data() = 0;  ///< of any cursor
+};
+
+class Backend {
+ public:
+  struct Idle {  ///< a session, for the decision to expire it
+    std::uint32_t bundle = 0;
+    std::uint64_t session = 0, last = 0, touched = 0;
+  };
+
+  Backend() = default;
+  Backend(const Backend&) = delete;
+  Backend& operator=(const Backend&) = delete;
+  virtual ~Backend() = default;
+
+  [[nodiscard]] virtual std::string name() const = 0;
+  /// No call of `events` comes after listen(nullptr) has returned.
+  virtual void listen(MemberEvents* events) = 0;
+  [[nodiscard]] virtual std::vector<MemberTopic> topics() = 0;
+  [[nodiscard]] virtual std::optional<MemberTopic> find(std::string_view name) = 0;
+  /// Into the bundle, in the order of the calls.
+  [[nodiscard]] virtual Posted post(std::uint32_t bundle, const dds::SessionRecord& record) = 0;
+  /// To a topic without order.
+  [[nodiscard]] virtual Posted send(const MemberTopic& topic, std::uint64_t timestamp_ns,
+                                    std::span<const std::byte> bytes) = 0;
+  [[nodiscard]] virtual Result<std::unique_ptr<Cursor>> subscribe(const MemberTopic& topic,
+                                                                  const Subscribe& wanted) = 0;
+  [[nodiscard]] virtual std::vector<Idle> sessions() = 0;
+};
+
+}  // namespace tutti::relay

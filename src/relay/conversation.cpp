@@ -1,0 +1,220 @@
+#include "relay/conversation.hpp"
+
+#include <algorithm>
+#include <type_traits>
+#include <utility>
+
+#include "base/text.hpp"
+
+namespace tutti::relay {
+namespace {
+
+constexpr std::uint32_t kTopicsInAFrame = 32;
+constexpr std::size_t kTopicsMax = 65536;  // that one client may name
+
+}  // namespace
+
+void Conversation::receive(const Frame& frame) {
+  if (ended_) return;
+  if (!welcome_ && !std::holds_alternative<Hello>(frame)) {
+    return end(Code::malformed, "the first frame of a client is hello");
+  }
+  std::visit([this](const auto& one) { on(one); }, frame);
+}
+
+void Conversation::on(const Hello& frame) {
+  if (welcome_) return end(Code::malformed, "a second hello");
+  if (frame.magic != kMagic) return end(Code::malformed, "this is a relay of Tutti, see its docs");
+  if (frame.version != kVersion) {
+    return end(Code::version, "this relay speaks version " + std::to_string(kVersion) +
+                                  " of the client protocol, and the client version " +
+                                  std::to_string(frame.version));
+  }
+  // Compares all bytes, so that the time does not tell how many are right.
+  std::size_t wrong = frame.token.size() ^ limits_.token.size();
+  for (std::size_t i = 0; i < std::min(frame.token.size(), limits_.token.size()); ++i) {
+    wrong |= static_cast<unsigned char>(frame.token[i] ^ limits_.token[i]);
+  }
+  if (wrong != 0) return end(Code::token, "the token is not the one that this relay was given");
+  if (frame.client_high == 0 && frame.client_low == 0) {
+    return end(Code::malformed, "a client id of zeros: choose 128 random bits");
+  }
+  client_ = {frame.client_high, frame.client_low};
+  name_ = printable(frame.name, 64);
+  welcome_ = true;
+  say(Welcome{.relay = backend_.name(),
+              .frame_bytes_max = limits_.frame_bytes_max,
+              .unanswered_max = static_cast<std::uint32_t>(dds::kPositionsKept),
+              .idle_ms = limits_.idle_ms});
+}
+
+void Conversation::on(const List& frame) {
+  if (topics_.size() >= kTopicsMax) return end(Code::busy, "too many topics for one client");
+  Topics answer{.request = frame.request};
+  for (const MemberTopic& one : backend_.topics()) {
+    answer.topics.push_back(one.info);
+    answer.topics.back().topic = number_of(one);
+    if (answer.topics.size() < kTopicsInAFrame) continue;
+    say(answer);
+    answer.topics.clear();
+  }
+  answer.last = true;
+  say(answer);
+}
+
+void Conversation::on(const Find& frame) {
+  const std::optional<MemberTopic> found = backend_.find(frame.name);
+  if (!found) {
+    return refuse(Code::unknown_topic, kind_of<Find>(), frame.request,
+                  "no topic \"" + printable(frame.name, 255) + "\" at " + backend_.name());
+  }
+  if (topics_.size() >= kTopicsMax) return end(Code::busy, "too many topics for one client");
+  Found answer{frame.request, found->info};
+  answer.topic.topic = number_of(*found);
+  say(answer);
+}
+
+std::uint32_t Conversation::number_of(const MemberTopic& topic) {
+  const auto found = std::ranges::find_if(topics_, [&](const MemberTopic& one) {
+    return one.bundle == topic.bundle && one.id == topic.id;
+  });
+  const auto number = static_cast<std::uint32_t>(found - topics_.begin());
+  if (found == topics_.end()) topics_.push_back(topic);
+  return number;
+}
+
+const MemberTopic* Conversation::topic(std::uint32_t number) const {
+  return number < topics_.size() ? &topics_[number] : nullptr;
+}
+
+void Conversation::on(const Open& frame) {
+  const MemberTopic* const found = topic(frame.topic);
+  if (found == nullptr) {
+    return refuse(Code::unknown_topic, kind_of<Open>(), frame.topic, "ask for the topic first");
+  }
+  if (found->info.service == Service::unordered) {
+    return refuse(Code::not_offered, kind_of<Open>(), frame.topic,
+                  "a topic without order has no sessions: publish without one");
+  }
+  if (sessions_.size() + opening_.size() >= limits_.sessions_max) {
+    return refuse(Code::busy, kind_of<Open>(), frame.topic,
+                  "a connection has at most " + std::to_string(limits_.sessions_max) +
+                      " sessions: one for each bundle is enough");
+  }
+  if (frame.nonce == kNone || opening_.contains(frame.nonce) || sessions_.contains(frame.nonce)) {
+    return end(Code::malformed, "two sessions of one nonce on a connection");
+  }
+  opening_[frame.nonce] = {found->bundle, frame.topic, frame.session};
+  if (frame.session == kNone) {
+    post(found->bundle, dds::SessionOpen{client_, frame.nonce});
+  } else {
+    // It goes through the sequence, so that the answer has all that was sent before it.
+    post(found->bundle,
+         dds::ClientSample{.session = frame.session, .nonce = frame.nonce, .topic = dds::kNoTopic});
+  }
+}
+
+void Conversation::on(const Publish& frame) {
+  const MemberTopic* const found = topic(frame.topic);
+  if (frame.nonce == kNone) {
+    if (found == nullptr || found->info.service != Service::unordered) {
+      return end(Code::malformed, "a publish without a session, to a topic that has an order");
+    }
+    if (frame.bytes.size() > found->sample_bytes_max) return too_large(frame, *found);
+    return send_unordered(*found, frame);
+  }
+  const auto session = sessions_.find(frame.nonce);
+  const bool is_empty = frame.topic == dds::kNoTopic && frame.bytes.empty();
+  if (session == sessions_.end()) {
+    return refuse(Code::expired, kind_of<Publish>(), frame.nonce, "open the session first");
+  }
+  if (frame.request == 0 ||
+      (!is_empty && (found == nullptr || found->bundle != session->second.bundle))) {
+    return end(Code::malformed, "a publish of no topic of its session's bundle, or request 0");
+  }
+  if (!is_empty && frame.bytes.size() > found->sample_bytes_max) {
+    return too_large(frame, *found);
+  }
+  post(session->second.bundle, dds::ClientSample{.session = session->second.number,
+                                                 .nonce = frame.nonce,
+                                                 .request = frame.request,
+                                                 .topic = is_empty ? dds::kNoTopic : found->id,
+                                                 .timestamp_ns = frame.timestamp_ns,
+                                                 .payload = frame.bytes});
+}
+
+// A sample that cannot be delivered would be missing in its session for ever.
+void Conversation::too_large(const Publish& frame, const MemberTopic& topic) {
+  end(Code::too_large, "a sample of " + std::to_string(frame.bytes.size()) +
+                           " bytes; the topic takes " + std::to_string(topic.sample_bytes_max));
+}
+
+void Conversation::on(const Close& frame) {
+  const auto session = sessions_.find(frame.nonce);
+  if (session == sessions_.end()) return say(Closed{frame.nonce});
+  post(session->second.bundle, dds::SessionClose{session->second.number, frame.nonce});
+}
+
+void Conversation::on(const Subscribe& frame) {
+  const MemberTopic* const found = topic(frame.topic);
+  const auto no = [&](Code code, std::string text) {
+    refuse(code, kind_of<Subscribe>(), frame.subscription, std::move(text));
+  };
+  if (found == nullptr) return no(Code::unknown_topic, "ask for the topic first");
+  if (subscriptions_.contains(frame.subscription)) {
+    return end(Code::malformed, "two subscriptions of one number");
+  }
+  if (subscriptions_.size() >= limits_.subscriptions_max) {
+    return no(Code::busy,
+              "at most " + std::to_string(limits_.subscriptions_max) + " subscriptions");
+  }
+  Result<std::unique_ptr<Cursor>> cursor = backend_.subscribe(*found, frame);
+  if (!cursor) return no(Code::not_offered, cursor.error().message);
+  say(Subscribed{frame.subscription, (*cursor)->epoch(), (*cursor)->start()});
+  subscriptions_.emplace(frame.subscription, Subscription{std::move(*cursor), frame.credit});
+  pull();
+}
+
+void Conversation::on(const Credit& frame) {
+  const auto found = subscriptions_.find(frame.subscription);
+  if (found == subscriptions_.end()) return;  // it has ended meanwhile
+  found->second.credit += frame.samples;
+  pull();
+}
+
+void Conversation::on(const Unsubscribe& frame) {
+  if (subscriptions_.erase(frame.subscription) != 0) say(Ended{frame.subscription, {}});
+}
+
+void Conversation::on(const Ping& frame) { say(Pong{frame.number}); }
+
+void Conversation::on(const Bye&) { ended_ = true; }
+
+template <class Other>
+void Conversation::on(const Other&) {
+  if constexpr (std::is_same_v<Other, Pong>) return;
+  end(Code::malformed, "a frame that only relays send");
+}
+
+void Conversation::end(Code code, const std::string& text) {
+  if (ended_) return;
+  say(Bye{code, text});
+  ended_ = true;
+  subscriptions_.clear();
+  waiting_.reset();
+}
+
+void Conversation::refuse(Code code, std::uint8_t about, std::uint64_t id, std::string text) {
+  say(Refused{code, about, id, std::move(text)});
+}
+
+void Conversation::say(const Frame& frame) {
+  if (ended_) return;
+  encode(frame, output_);
+  if (output_.size() > limits_.output_bytes_max) {  // CV3: it never reads
+    output_.clear();
+    ended_ = true;
+  }
+}
+
+}  // namespace tutti::relay

@@ -1,0 +1,127 @@
+/// \file conversation.hpp
+/// One connected client: frames in, frames out, and what the member says of its sessions. A pure
+/// state machine: no socket, no clock. Its owner moves the bytes.
+///
+/// Invariants:
+///  CV1  A publish is answered by what its delivery decided, never before.
+///  CV2  Only a session that this connection opened, or whose client id and nonce it showed, is
+///       written to; publishes go into a bundle in the order in which they came.
+///  CV3  Output, pending input and subscriptions are bounded: samples are pulled only while the
+///       output is short, and no frame is taken while one waits for space in the bundle.
+/// Threads: the relay's.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "relay/backend.hpp"
+#include "relay/codec.hpp"
+
+namespace tutti::relay {
+
+struct ConversationLimits {
+  std::uint32_t frame_bytes_max = 1U << 20;
+  std::size_t output_bytes_max = 8U << 20;  ///< of one client
+  std::uint32_t subscriptions_max = 256;
+  std::uint32_t sessions_max = 64;  ///< on one connection
+  std::uint32_t idle_ms = 30'000;
+  std::string token{};  ///< empty: clients need none
+};
+
+class Conversation {
+ public:
+  Conversation(Backend& backend, const ConversationLimits& limits)
+      : backend_(backend), limits_(limits) {}
+
+  /// The next frame of the client; only while may_receive().
+  void receive(const Frame& frame);
+  /// No frame waits for space in the bundle, and the conversation goes on.
+  [[nodiscard]] bool may_receive() const { return !ended_ && !waiting_ && has_room(); }
+  /// What the member said of a record of a session; those of others are ignored.
+  void outcome(std::uint32_t bundle, const dds::SessionOutcome& outcome);
+  /// It has that session, or waits for it to be opened: outcomes of that nonce are for it.
+  [[nodiscard]] bool follows(std::uint64_t nonce) const {
+    return sessions_.contains(nonce) || opening_.contains(nonce);
+  }
+  /// There may be space in a bundle, samples for a cursor, or room in the output.
+  void pump();
+  /// Says why, and ends.
+  void end(Code code, const std::string& text);
+
+  /// What is to be sent; the owner takes from the front what it has sent.
+  [[nodiscard]] std::vector<std::byte>& output() { return output_; }
+  [[nodiscard]] bool ended() const { return ended_; }
+  [[nodiscard]] bool is_welcome() const { return welcome_; }
+  [[nodiscard]] const std::string& name() const { return name_; }
+
+ private:
+  struct Attached {  // a session that may be written to
+    std::uint32_t bundle = 0;
+    std::uint64_t number = 0;
+  };
+  struct Opening {
+    std::uint32_t bundle = 0;
+    std::uint32_t topic = 0;
+    std::uint64_t session = kNone;
+  };
+  struct Subscription {
+    std::unique_ptr<Cursor> cursor{};
+    std::uint64_t credit = 0;
+  };
+  struct Waiting {  // one publish, close or open that found no space
+    std::uint32_t bundle = 0;
+    dds::SessionRecord record{};
+    std::optional<MemberTopic> unordered{};
+    std::vector<std::byte> payload{};
+    std::uint64_t request = 0;
+  };
+
+  void on(const Hello& frame);
+  void on(const List& frame);
+  void on(const Find& frame);
+  void on(const Open& frame);
+  void on(const Publish& frame);
+  void on(const Close& frame);
+  void on(const Subscribe& frame);
+  void on(const Credit& frame);
+  void on(const Unsubscribe& frame);
+  void on(const Ping& frame);
+  void on(const Bye& frame);
+  /// Frames that only relays send.
+  template <class Other>
+  void on(const Other& frame);
+
+  void post(std::uint32_t bundle, const dds::SessionRecord& record);
+  void send_unordered(const MemberTopic& topic, const Publish& frame);
+  void answer(std::uint64_t request);
+  void too_large(const Publish& frame, const MemberTopic& topic);
+  void session_opened(const dds::SessionOutcome& outcome);
+  void retry();
+  void pull();
+  [[nodiscard]] bool pull(std::uint32_t number, Subscription& subscription);
+  [[nodiscard]] const MemberTopic* topic(std::uint32_t number) const;
+  [[nodiscard]] std::uint32_t number_of(const MemberTopic& topic);
+  [[nodiscard]] bool has_room() const { return output_.size() < limits_.output_bytes_max / 2; }
+  void say(const Frame& frame);
+  void refuse(Code code, std::uint8_t about, std::uint64_t id, std::string text);
+
+  Backend& backend_;
+  const ConversationLimits& limits_;
+  bool welcome_ = false;
+  bool ended_ = false;
+  dds::ClientId client_{};
+  std::string name_{};
+  std::vector<MemberTopic> topics_{};             // by their number on this connection
+  std::map<std::uint64_t, Attached> sessions_{};  // by nonce, as opening_
+  std::map<std::uint64_t, Opening> opening_{};
+  std::map<std::uint32_t, Subscription> subscriptions_{};
+  std::uint32_t pulled_last_ = 0;  // a subscription: the next pull begins behind it
+  std::optional<Waiting> waiting_{};
+  std::vector<std::byte> output_{};
+};
+
+}  // namespace tutti::relay

@@ -1,0 +1,148 @@
+// What goes to the member and comes from it.
+#include <utility>
+
+#include "relay/conversation.hpp"
+
+namespace tutti::relay {
+void Conversation::post(std::uint32_t bundle, const dds::SessionRecord& record) {
+  switch (backend_.post(bundle, record)) {
+    case Posted::posted:
+      return;
+    case Posted::stopped:
+      return end(Code::stopped, "the member " + backend_.name() + " stops");
+    case Posted::no_space:
+      waiting_ = Waiting{.bundle = bundle, .record = record};
+      if (auto* const sample = std::get_if<dds::ClientSample>(&waiting_->record)) {
+        waiting_->payload.assign(sample->payload.begin(), sample->payload.end());
+        sample->payload = waiting_->payload;
+      }
+  }
+}
+
+void Conversation::send_unordered(const MemberTopic& topic, const Publish& frame) {
+  switch (backend_.send(topic, frame.timestamp_ns, frame.bytes)) {
+    case Posted::posted:
+      return answer(frame.request);
+    case Posted::stopped:
+      return end(Code::stopped, "the member " + backend_.name() + " stops");
+    case Posted::no_space:
+      waiting_ = Waiting{.unordered = topic,
+                         .payload = {frame.bytes.begin(), frame.bytes.end()},
+                         .request = frame.request};
+      waiting_->record = dds::ClientSample{.timestamp_ns = frame.timestamp_ns};
+  }
+}
+
+void Conversation::answer(std::uint64_t request) {
+  say(Published{kNone, request, Status::sent, kNone});
+}
+
+void Conversation::retry() {
+  if (!waiting_) return;
+  const Waiting again = *std::exchange(waiting_, std::nullopt);
+  if (again.unordered) {
+    const auto& sample = std::get<dds::ClientSample>(again.record);
+    return send_unordered(
+        *again.unordered,
+        {.request = again.request, .timestamp_ns = sample.timestamp_ns, .bytes = again.payload});
+  }
+  dds::SessionRecord record = again.record;
+  if (auto* const sample = std::get_if<dds::ClientSample>(&record)) {
+    sample->payload = again.payload;
+  }
+  post(again.bundle, record);
+}
+
+void Conversation::outcome(std::uint32_t bundle, const dds::SessionOutcome& outcome) {
+  using enum dds::SessionStatus;
+  if (ended_) return;
+  const std::uint64_t nonce = outcome.nonce;
+  const auto opening = opening_.find(nonce);
+  if (opening != opening_.end() && opening->second.bundle == bundle) {
+    if (outcome.request == 0 && outcome.status != closed) session_opened(outcome);
+    return;
+  }
+  const auto session = sessions_.find(nonce);
+  if (session == sessions_.end() || session->second.bundle != bundle ||
+      session->second.number != outcome.session) {
+    return;
+  }
+  switch (outcome.status) {
+    case delivered:
+    case duplicate:
+      if (outcome.request == 0) return;  // another connection asked
+      return say(Published{nonce, outcome.request,
+                           outcome.status == delivered ? Status::delivered : Status::duplicate,
+                           outcome.position.value_or(kNone)});
+    case go_back:
+      return say(GoBack{nonce, outcome.request, outcome.last});
+    case expired:
+      sessions_.erase(session);
+      return refuse(Code::expired, kind_of<Publish>(), nonce, "the session has expired");
+    case closed:
+      sessions_.erase(session);
+      return say(Closed{nonce});
+    case opened:
+    case full:
+    case kept:
+      return;
+  }
+}
+
+void Conversation::session_opened(const dds::SessionOutcome& outcome) {
+  using enum dds::SessionStatus;
+  const auto found = opening_.find(outcome.nonce);
+  const Opening opening = found->second;
+  const bool asked = opening.session != kNone;
+  // The outcome of another client's open, or of another session, that has the same nonce.
+  if (asked ? outcome.session != opening.session : outcome.client != client_) return;
+  opening_.erase(found);
+  if (outcome.status == full) {
+    return refuse(Code::busy, kind_of<Open>(), opening.topic,
+                  "the bundle has as many sessions as it may have; idle ones expire");
+  }
+  if (outcome.status == expired || outcome.client != client_) {  // CV2
+    return refuse(Code::expired, kind_of<Open>(), opening.topic, "this client has no such session");
+  }
+  sessions_[outcome.nonce] = {opening.bundle, outcome.session};
+  say(Opened{opening.topic, outcome.session, outcome.nonce, outcome.last});
+}
+
+void Conversation::pump() {
+  if (ended_) return;
+  retry();
+  pull();
+}
+
+// One sample of each subscription in turn, so that none keeps the others from the output.
+void Conversation::pull() {
+  std::size_t idle = 0;
+  while (idle < subscriptions_.size() && has_room() && !ended_) {
+    auto next = subscriptions_.upper_bound(pulled_last_);
+    if (next == subscriptions_.end()) next = subscriptions_.begin();
+    pulled_last_ = next->first;
+    idle = pull(next->first, next->second) ? 0 : idle + 1;
+  }
+}
+
+bool Conversation::pull(std::uint32_t number, Subscription& subscription) {
+  if (subscription.credit == 0) return false;
+  const Cursor::Next next = subscription.cursor->next();
+  if (const auto* const sample = std::get_if<Cursor::Taken>(&next)) {
+    --subscription.credit;
+    say(Sample{number, sample->position, sample->sender, sample->timestamp_ns, sample->bytes});
+    return true;
+  }
+  if (const auto* const missing = std::get_if<Cursor::Missing>(&next)) {
+    say(Gap{number, missing->from, missing->to});
+    return true;
+  }
+  if (const auto* const end_of = std::get_if<Cursor::End>(&next)) {
+    say(Ended{number, end_of->why});
+    subscriptions_.erase(number);
+    return true;
+  }
+  return false;
+}
+
+}  // namespace tutti::relay

@@ -1,0 +1,192 @@
+#include "relay/peer.hpp"
+
+#include <algorithm>
+#include <array>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/write.hpp>
+#include <utility>
+
+#include "fabric/as_tuple.hpp"
+
+namespace tutti::relay {
+namespace {
+
+constexpr std::size_t kReadBytes = 16384;
+// Of what is to be written at once, so that a client that reads gives a sign of life in between.
+constexpr std::size_t kWriteBytes = 65536;
+// How long a client that is late may take to read why it is disconnected.
+constexpr std::chrono::milliseconds kLastWords{200};
+
+}  // namespace
+
+Peer::Peer(asio::ip::tcp::socket socket, Backend& backend, const ConversationLimits& limits,
+           const dds::RelayOptions& options, dds::RelayStatistics& statistics, PeerOwner& owner)
+    : socket_(std::move(socket)),
+      conversation_(backend, limits),
+      limits_(limits),
+      options_(options),
+      statistics_(statistics),
+      owner_(owner),
+      reads_on_(socket_.get_executor(), RelayClock::time_point::max()),
+      writes_on_(socket_.get_executor(), RelayClock::time_point::max()),
+      deadline_(RelayClock::now() + options.handshake_timeout),
+      publishes_left_(options.publishes_per_second),
+      refilled_(RelayClock::now()) {}
+
+void Peer::start() {
+  coroutines_ = 2;
+  const auto run = [self = shared_from_this()](asio::awaitable<void> work) {
+    asio::co_spawn(self->socket_.get_executor(), std::move(work),
+                   [self](const std::exception_ptr&) { self->coroutine_ended(); });
+  };
+  run(read());
+  run(write());
+}
+
+void Peer::wake() {
+  conversation_.pump();
+  reads_on_.cancel();
+  writes_on_.cancel();
+}
+
+void Peer::end(Code code, const std::string& text) {
+  conversation_.end(code, text);
+  wake();
+}
+
+void Peer::expel() {
+  if (conversation_.ended()) return close();
+  ++statistics_.timed_out;
+  deadline_ = RelayClock::now() + kLastWords;
+  end(Code::idle, conversation_.is_welcome()
+                      ? "nothing was heard of the client, or read by it, for too long"
+                      : "no hello came in time");
+}
+
+// Bytes alone are none before hello: a client could send one now and then for ever.
+void Peer::alive() {
+  if (conversation_.is_welcome()) deadline_ = RelayClock::now() + options_.idle_timeout;
+}
+
+asio::awaitable<void> Peer::read() {
+  std::array<std::byte, kReadBytes> received;
+  while (!conversation_.ended()) {
+    if (!conversation_.may_receive() || !may_publish()) {
+      co_await pause();
+      continue;
+    }
+    if (take_frame()) continue;
+    if (conversation_.ended()) break;
+    const auto [error, size] =
+        co_await socket_.async_read_some(asio::buffer(received.data(), received.size()), kAsTuple);
+    if (error) break;
+    alive();
+    reader_.append(std::span(received).first(size));
+  }
+  if (!conversation_.ended()) conversation_.receive(Bye{});
+  writes_on_.cancel();
+}
+
+// Until it is woken, or the rate allows another publish.
+asio::awaitable<void> Peer::pause() {
+  const bool rate = conversation_.may_receive();
+  reads_on_.expires_at(rate ? RelayClock::now() + std::chrono::milliseconds(10)
+                            : RelayClock::time_point::max());
+  (void)co_await reads_on_.async_wait(kAsTuple);
+}
+
+bool Peer::may_publish() {
+  if (options_.publishes_per_second == 0) return true;
+  const RelayClock::time_point now = RelayClock::now();
+  const std::chrono::duration<double> passed = now - std::exchange(refilled_, now);
+  const double rate = options_.publishes_per_second;
+  publishes_left_ = std::min(rate, publishes_left_ + passed.count() * rate);
+  return publishes_left_ >= 1;
+}
+
+// False: there is no whole frame yet.
+bool Peer::take_frame() {
+  const Result<std::optional<Frame>> frame = reader_.next();
+  if (!frame) {
+    ++statistics_.malformed;
+    conversation_.end(Code::malformed, frame.error().message);
+    return true;
+  }
+  if (!*frame) return false;
+  ++statistics_.frames_in;
+  if (std::holds_alternative<Publish>(**frame) && options_.publishes_per_second != 0) {
+    publishes_left_ -= 1;
+  }
+  const bool was_welcome = conversation_.is_welcome();
+  conversation_.receive(**frame);
+  if (const auto* const open = std::get_if<Open>(&**frame);
+      open != nullptr && conversation_.follows(open->nonce)) {
+    owner_.wants(*this, open->nonce);
+  }
+  if (!was_welcome && conversation_.is_welcome()) {
+    reader_.set_max(limits_.frame_bytes_max);
+    alive();
+    owner_.welcomed(*this);
+  } else if (!was_welcome) {
+    ++statistics_.refused;
+  }
+  writes_on_.cancel();
+  return true;
+}
+
+asio::awaitable<void> Peer::write() {
+  for (;;) {
+    std::vector<std::byte>& output = conversation_.output();
+    if (output.empty()) {
+      if (conversation_.ended()) break;
+      writes_on_.expires_at(RelayClock::time_point::max());
+      (void)co_await writes_on_.async_wait(kAsTuple);
+      continue;
+    }
+    writing_.clear();
+    std::swap(writing_, output);
+    std::size_t sent = 0;
+    while (sent < writing_.size()) {
+      const std::size_t size = std::min(kWriteBytes, writing_.size() - sent);
+      const auto [error, written] =
+          co_await socket_.async_write_some(asio::buffer(writing_.data() + sent, size), kAsTuple);
+      if (error) {
+        conversation_.receive(Bye{});
+        close();
+        co_return;
+      }
+      sent += written;
+      statistics_.bytes_out += written;
+      alive();
+    }
+    // There is room again: for samples, and for frames that would have given more output.
+    conversation_.pump();
+    reads_on_.cancel();
+  }
+  close();
+}
+
+void Peer::close() {
+  if (std::exchange(closed_, true)) return;
+  boost::system::error_code ignored;
+  socket_.shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
+  socket_.close(ignored);
+  reads_on_.cancel();
+  writes_on_.cancel();
+}
+
+void Peer::coroutine_ended() {
+  if (--coroutines_ > 0) {
+    // The other one sees that it is over.
+    if (!conversation_.ended()) conversation_.end(Code::stopped, "the relay is out of memory");
+    writes_on_.cancel();
+    reads_on_.cancel();
+    return;
+  }
+  close();
+  owner_.gone(*this);
+}
+
+}  // namespace tutti::relay

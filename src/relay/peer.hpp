@@ -1,0 +1,86 @@
+/// \file peer.hpp
+/// One connection of a client: bytes between its socket and its Conversation. Two coroutines, one
+/// that reads and one that writes; each waits until the other, the member or the clock wakes it.
+/// Threads: the relay's.
+#pragma once
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "relay/conversation.hpp"
+#include "tutti/dds/relay_options.hpp"
+
+namespace tutti::relay {
+
+namespace asio = boost::asio;
+using RelayClock = std::chrono::steady_clock;
+
+class Peer;
+
+/// Who has the peers.
+class PeerOwner {
+ public:
+  PeerOwner() = default;
+  PeerOwner(const PeerOwner&) = delete;
+  PeerOwner& operator=(const PeerOwner&) = delete;
+  virtual ~PeerOwner() = default;
+  /// Its client said hello.
+  virtual void welcomed(Peer& peer) = 0;
+  /// From now on, what the member says of the session of that nonce is for this peer, too.
+  virtual void wants(Peer& peer, std::uint64_t nonce) = 0;
+  /// Both coroutines have ended.
+  virtual void gone(Peer& peer) = 0;
+};
+
+class Peer : public std::enable_shared_from_this<Peer> {
+ public:
+  Peer(asio::ip::tcp::socket socket, Backend& backend, const ConversationLimits& limits,
+       const dds::RelayOptions& options, dds::RelayStatistics& statistics, PeerOwner& owner);
+
+  void start();
+  [[nodiscard]] Conversation& conversation() { return conversation_; }
+  /// After anything that may have given it output, room or space.
+  void wake();
+  /// Ends it, and says why if the client still listens.
+  void end(Code code, const std::string& text);
+  /// It is late: says so, and if it is late again, closes the connection.
+  void expel();
+  /// The nonces for which the owner was asked.
+  [[nodiscard]] std::vector<std::uint64_t>& wanted() { return wanted_; }
+  /// At the latest moment for its next sign of life; moves on as it gives them.
+  [[nodiscard]] bool is_late(RelayClock::time_point now) const { return now >= deadline_; }
+
+ private:
+  asio::awaitable<void> read();
+  asio::awaitable<void> write();
+  asio::awaitable<void> pause();
+  [[nodiscard]] bool take_frame();
+  [[nodiscard]] bool may_publish();
+  void alive();
+  void close();
+  void coroutine_ended();
+
+  asio::ip::tcp::socket socket_;
+  Conversation conversation_;
+  FrameReader reader_{kHelloBytesMax};
+  const ConversationLimits& limits_;
+  const dds::RelayOptions& options_;
+  dds::RelayStatistics& statistics_;
+  PeerOwner& owner_;
+  asio::steady_timer reads_on_;  // cancelled: look again
+  asio::steady_timer writes_on_;
+  RelayClock::time_point deadline_;
+  double publishes_left_ = 0;  // of the rate
+  RelayClock::time_point refilled_{};
+  std::vector<std::byte> writing_{};
+  std::vector<std::uint64_t> wanted_{};
+  bool closed_ = false;
+  int coroutines_ = 0;
+};
+
+}  // namespace tutti::relay

@@ -1,0 +1,86 @@
+// Thousands of small worlds, each from a seed. TUTTI_RELAY_SEEDS says how many, and
+// TUTTI_RELAY_FIRST which is the first.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "unit/relay/world.hpp"
+
+namespace tutti::relay::testing {
+namespace {
+
+std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
+}
+
+TEST(RelaySimulation, EveryPropertyHoldsForEverySeed) {
+  const std::uint64_t first = from_environment("TUTTI_RELAY_FIRST", 1);
+  const std::uint64_t seeds = from_environment("TUTTI_RELAY_SEEDS", 300);
+  World::Counts all;
+  for (std::uint64_t seed = first; seed < first + seeds; ++seed) {
+    World world(seed, Mistake::none);
+    world.run();
+    ASSERT_EQ(world.wrong(), "") << "seed " << seed << "\n" << world.story();
+    const World::Counts& one = world.counts();
+    all.delivered += one.delivered;
+    all.duplicates += one.duplicates;
+    all.went_back += one.went_back;
+    all.expired += one.expired;
+    all.gaps += one.gaps;
+    all.samples += one.samples;
+    all.crashes += one.crashes;
+    all.restarts += one.restarts;
+    all.full += one.full;
+    all.no_space += one.no_space;
+    all.unknown += one.unknown;
+  }
+  std::printf(
+      "%zu delivered, %zu answers to repeats, %zu out of turn, %zu sessions expired, %zu gaps, "
+      "%zu samples taken, %zu crashes, %zu restarts, %zu without room, %zu without space, %zu "
+      "unknown\n",
+      all.delivered, all.duplicates, all.went_back, all.expired, all.gaps, all.samples, all.crashes,
+      all.restarts, all.full, all.no_space, all.unknown);
+  // The worlds are worth something only if all this happens in them.
+  if (seeds < 300) return;
+  EXPECT_GT(all.delivered, 20 * seeds);
+  EXPECT_GT(all.duplicates, seeds);
+  EXPECT_GT(all.went_back, seeds);
+  EXPECT_GT(all.expired, seeds);
+  EXPECT_GT(all.gaps, seeds);
+  EXPECT_GT(all.samples, 20 * seeds);
+  EXPECT_GT(all.crashes, seeds);
+  EXPECT_GT(all.restarts, seeds);
+  EXPECT_GT(all.full, seeds / 10);
+  EXPECT_GT(all.no_space, seeds);
+  EXPECT_GT(all.unknown, seeds / 10);
+}
+
+class RelayMistakes : public ::testing::TestWithParam<Mistake> {};
+
+TEST_P(RelayMistakes, IsFoundInFewSeeds) {
+  const std::uint64_t seeds = from_environment("TUTTI_RELAY_SEEDS", 100);
+  std::string found;
+  for (std::uint64_t seed = 1; seed <= seeds && found.empty(); ++seed) {
+    World world(seed, GetParam());
+    world.run();
+    found = world.wrong();
+    if (found.empty()) continue;
+    std::printf("seed %llu: %s\n", static_cast<unsigned long long>(seed), found.c_str());
+  }
+  EXPECT_NE(found, "");
+}
+
+using enum Mistake;
+INSTANTIATE_TEST_SUITE_P(All, RelayMistakes,
+                         ::testing::Values(table_not_in_state, history_not_in_state,
+                                           replay_skips_expiry, expiry_by_clock,
+                                           ack_before_delivery, higher_delivered,
+                                           duplicate_delivered, expired_taken_as_new,
+                                           duplicate_misplaced, ack_of_another, resume_off_by_one,
+                                           gap_not_told, go_back_ignored, credit_ignored));
+
+}  // namespace
+}  // namespace tutti::relay::testing
