@@ -46,6 +46,7 @@ struct TopicDescription {
   std::string bundle{};  ///< the group that carries it: one session, one sequence of positions
   Service service{};
   std::uint64_t epoch = 0;  ///< of that sequence: positions of different epochs say nothing
+  std::uint32_t sample_bytes_max = 0;  ///< that a client may publish; 0: it may not
   std::string type{};
   std::uint64_t type_hash = 0;
   std::string type_description{};

@@ -13,6 +13,7 @@ TopicDescription described(const relay::TopicInfo& info) {
           .bundle = info.bundle,
           .service = static_cast<Service>(info.service),
           .epoch = info.epoch,
+          .sample_bytes_max = info.sample_bytes_max,
           .type = info.type,
           .type_hash = info.type_hash,
           .type_description = info.description};

@@ -76,6 +76,7 @@ class Core final : private MachineEvents {
   void flush();
   void hang_up(std::string why);
   void log(const std::string& text) const;
+  [[nodiscard]] Result<void> may_publish(const std::string& topic, std::size_t bytes);
   [[nodiscard]] bool is_known(const std::string& topic);
   [[nodiscard]] std::shared_ptr<Inbox> inbox(std::uint32_t number);
   void deliver(std::uint32_t subscription, Received received);
@@ -113,7 +114,7 @@ class Core final : private MachineEvents {
   std::atomic<bool> connected_ = false;
   std::atomic<std::uint32_t> waiting_ = 0;  // publications
   std::mutex mutex_{};
-  std::map<std::string, std::uint64_t> epochs_{};              // by mutex_: topics that were found
+  std::map<std::string, std::uint32_t> sample_bytes_max_{};    // by mutex_: of topics found
   std::map<std::uint32_t, std::shared_ptr<Inbox>> inboxes_{};  // by mutex_
   std::uint32_t subscriptions_ = 0;                            // by mutex_
   std::uint64_t publications_ = 0;                             // the own thread's

@@ -30,7 +30,7 @@ void Core::find(std::string name, OnTopic told) {
 void Core::on_topic(const std::string& name, const Result<relay::TopicInfo>& topic) {
   if (topic) {
     const std::scoped_lock lock(mutex_);
-    epochs_[name] = topic->epoch;
+    sample_bytes_max_[name] = topic->sample_bytes_max;
   }
   const auto found = finding_.extract(name);
   if (found.empty()) return;
@@ -57,14 +57,29 @@ void Core::on_topics(std::uint32_t request, const std::vector<relay::TopicInfo>&
   told.first(told.second);
 }
 
+Result<void> Core::may_publish(const std::string& topic, std::size_t bytes) {
+  const std::scoped_lock lock(mutex_);
+  const auto found = sample_bytes_max_.find(topic);
+  if (found == sample_bytes_max_.end()) return unknown_topic(topic);
+  if (found->second == 0) {
+    return fail(ErrorCode::refused,
+                "clients cannot publish to the topic \"" + topic +
+                    "\": its samples have keys, or the relay's member is no sender of its bundle");
+  }
+  if (bytes <= found->second) return {};
+  return fail(ErrorCode::invalid_argument, "a sample of " + std::to_string(bytes) +
+                                               " bytes; the topic \"" + topic +
+                                               "\" takes at most " + std::to_string(found->second));
+}
+
 bool Core::is_known(const std::string& topic) {
   const std::scoped_lock lock(mutex_);
-  return epochs_.contains(topic);
+  return sample_bytes_max_.contains(topic);
 }
 
 Result<void> Core::publish(std::string topic, std::span<const std::byte> bytes,
                            Client::Answered answered) {
-  if (!is_known(topic)) return unknown_topic(topic);
+  if (Result<void> may = may_publish(topic, bytes.size()); !may) return may;
   if (waiting_.fetch_add(1) >= options_.waiting_max) {
     waiting_.fetch_sub(1);
     return fail(ErrorCode::no_space, std::to_string(options_.waiting_max) +
@@ -98,6 +113,10 @@ void Core::on_answer(std::uint64_t publication, const Answer& answer) {
         break;
       case relay::Status::sent:
         published.outcome = Outcome::sent;
+        break;
+      case relay::Status::unfit:
+        published.outcome = Outcome::refused;
+        published.text = "it is no sample of the topic, by its size";
         break;
       case relay::Status::expired:
         published.outcome = Outcome::unknown;

@@ -220,6 +220,21 @@ void Bundle::close() {
   for (const auto& reader : readers) detach(*reader);
 }
 
+void Bundle::watch_sessions(SessionWatcher watcher) {
+  const std::lock_guard lock(watching_);
+  watcher_ = std::move(watcher);
+}
+
+std::map<std::uint64_t, Session> Bundle::sessions() const {
+  const std::lock_guard lock(mutex_);
+  return sessions_.all();
+}
+
+bool Bundle::is_refused(std::uint64_t position) const {
+  const std::lock_guard lock(mutex_);
+  return std::ranges::binary_search(refused_, position);
+}
+
 void Bundle::add_to(ParticipantStatistics& statistics) const {
   statistics.samples += samples_.load(std::memory_order_relaxed);
   statistics.unknown += unknown_.load(std::memory_order_relaxed);

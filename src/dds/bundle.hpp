@@ -8,12 +8,16 @@
 ///       begins.
 ///  BU3  What the table is, is a function of the sequence (BundleTopics), but for the readers; in
 ///       an unordered bundle, of the control group's sequence.
+///  BU4  What becomes of a client's sample is decided by the session table where it is delivered,
+///       and is so for all readers, also those that read it from the log later.
 /// Threads: deliver(), load(), save() are the group's callbacks; the others any.
 #pragma once
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -23,6 +27,7 @@
 
 #include "dds/bundle_topics.hpp"
 #include "dds/record.hpp"
+#include "dds/sessions.hpp"
 #include "dds/topic_state.hpp"
 #include "tutti/dds/options.hpp"
 #include "tutti/dds/participant.hpp"
@@ -32,6 +37,9 @@
 namespace tutti::dds {
 
 class ReaderCore;
+
+/// Of a bundle: sessions of clients that are no members, at most.
+inline constexpr std::size_t kSessionsMax = 4096;
 
 class Bundle : public std::enable_shared_from_this<Bundle> {
  public:
@@ -80,6 +88,17 @@ class Bundle : public std::enable_shared_from_this<Bundle> {
   }
   void add_to(ParticipantStatistics& statistics) const;
 
+  using SessionWatcher = std::function<void(const SessionOutcome&)>;
+  /// Called on the delivery thread for each record of a session; returns at once. Null: nobody is.
+  /// No call of the one before runs once this has returned.
+  void watch_sessions(SessionWatcher watcher);
+  [[nodiscard]] std::map<std::uint64_t, Session> sessions() const;
+  /// The record at that position is a client's sample that was not delivered.
+  [[nodiscard]] bool is_refused(std::uint64_t position) const;
+  /// Names the sequence: that of other founders of the group has another one. 0: nothing was
+  /// delivered yet.
+  [[nodiscard]] std::uint64_t epoch() const { return epoch_.load(std::memory_order_acquire); }
+
  private:
   // A topic as the delivery thread sees it.
   struct Route {
@@ -98,6 +117,7 @@ class Bundle : public std::enable_shared_from_this<Bundle> {
   void deliver_sample(const Message& message, const Record& record);
   void store_sample(const Route& route, const SampleInfo& info, const Record& record);
   void deliver_change(const Message& message, const Record& record);
+  void deliver_session(const Message& message, const Record& record);
   void announce_touched();
   void refresh(std::uint64_t position);
   void add_route(std::uint32_t id, const Definition& definition);  // mutex_
@@ -117,11 +137,18 @@ class Bundle : public std::enable_shared_from_this<Bundle> {
   BundleTopics topics_;
   Table table_;
   std::vector<std::byte> loading_;  // of a state, on the state thread
+  SessionTable sessions_{kSessionsMax};
+  // Of a logged bundle: positions of clients' samples that were not delivered, rising. There are as
+  // many as clients repeated samples.
+  std::vector<std::uint64_t> refused_;
 
   std::atomic<std::uint64_t> version_{1};  // of table_
   std::atomic<std::uint64_t> turns_{0};    // odd: a batch is being delivered
   std::atomic<std::uint64_t> delivered_to_{0};
+  std::atomic<std::uint64_t> epoch_{0};
   std::atomic<bool> closed_{false};
+  std::mutex watching_;
+  SessionWatcher watcher_;  // `watching_`
   // Written by the delivery thread alone.
   std::atomic<std::uint64_t> samples_{0};
   std::atomic<std::uint64_t> unknown_{0};

@@ -4,6 +4,7 @@
 #include "dds/bundle.hpp"
 #include "dds/clock.hpp"
 #include "dds/reader_core.hpp"
+#include "dds/session_record.hpp"
 
 namespace tutti::dds {
 
@@ -42,10 +43,16 @@ void Bundle::deliver(std::span<const Message> batch) {
   }
   for (const Message& message : batch) {
     const std::optional<Record> record = read_record(message.bytes());
+    if (message.seq.value == 0 && is_ordered()) [[unlikely]] {
+      const std::uint64_t stamp = record ? record->header.source_timestamp : 0;
+      epoch_.store(std::max<std::uint64_t>(stamp, 1), std::memory_order_release);
+    }
     if (!record) {
       add(malformed_, 1);
     } else if (record->kind() == RecordKind::sample) [[likely]] {
       deliver_sample(message, *record);
+    } else if (record->kind() >= RecordKind::client_sample) {
+      deliver_session(message, *record);
     } else {
       deliver_change(message, *record);
     }
@@ -128,6 +135,29 @@ void Bundle::deliver_change(const Message& message, const Record& record) {
   changed_.notify_all();
   announce_touched();  // they point into the table
   refresh(message.seq.value + 1);
+}
+
+// BU4.
+void Bundle::deliver_session(const Message& message, const Record& record) {
+  const std::optional<SessionRecord> session = read_session_record(message.bytes());
+  if (!session || !is_ordered()) {
+    add(malformed_, 1);
+    return;
+  }
+  SessionOutcome outcome;
+  const auto* const sample = std::get_if<ClientSample>(&*session);
+  {
+    const std::lock_guard lock(mutex_);
+    outcome = sessions_.deliver(message.seq.value, *session);
+    const bool refused = sample != nullptr && outcome.status != SessionStatus::delivered;
+    if (refused && options_.service == Service::logged) refused_.push_back(message.seq.value);
+  }
+  if (sample != nullptr && outcome.status == SessionStatus::delivered &&
+      sample->topic != kNoTopic) {
+    deliver_sample(message, record);
+  }
+  const std::lock_guard lock(watching_);
+  if (watcher_) watcher_(outcome);
 }
 
 void Bundle::announce_touched() {

@@ -1,5 +1,5 @@
-// What a participant that joins takes over of a bundle: which topics it carries, and the samples of
-// those that are stored.
+// What a participant that joins takes over of a bundle: which topics it carries, the sessions of
+// clients, and the samples of the topics that are stored.
 #include <utility>
 
 #include "dds/bundle.hpp"
@@ -34,6 +34,8 @@ Result<void> Bundle::save(const StateSink& write) {
   const std::lock_guard lock(mutex_);
   WireWriter topics;
   topics_.save(topics);
+  topics.number(epoch());
+  topics.bytes(sessions_.encode());
   write(topics.written());
   for (const auto& route : table_) {
     if (route == nullptr || route->state->definition.options.service != Service::volatile_storage) {
@@ -73,6 +75,11 @@ bool Bundle::load_topics(std::span<const std::byte> bytes) {
   WireReader in(bytes);
   table_.clear();
   if (!topics_.load(in)) return false;
+  const auto epoch = in.number<std::uint64_t>();
+  Result<SessionTable> sessions = SessionTable::decode(in.bytes(bytes.size()), kSessionsMax);
+  if (!in.ok() || !sessions) return false;
+  epoch_.store(epoch, std::memory_order_release);
+  sessions_ = std::move(*sessions);
   std::size_t stored = 0;
   for (const auto& [id, definition] : topics_.all()) {
     add_route(id, definition);

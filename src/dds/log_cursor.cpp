@@ -30,6 +30,7 @@ struct LogCursor::State {
   std::unique_ptr<log::Disk> disk;
   std::unique_ptr<log::Stream> stream;
   std::uint32_t topic = 0;
+  std::function<bool(std::uint64_t)> is_refused;
   std::uint32_t in_place_bytes = 0;
   std::uint32_t alignment = 8;
   // What was read last, and of that what was not added yet.
@@ -43,7 +44,10 @@ struct LogCursor::State {
 void LogCursor::State::add(const log::Record& logged, const std::shared_ptr<log::Batch>& batch) {
   if (logged.tick) return;
   const std::optional<Record> record = read_record(logged.data);
-  if (!record || record->kind() != RecordKind::sample || record->header.topic != topic) return;
+  if (!record || record->header.topic != topic) return;
+  const bool from_client = record->kind() == RecordKind::client_sample;
+  if (record->kind() != RecordKind::sample && !from_client) return;
+  if (from_client && is_refused(logged.seq)) return;
   if (in_place_bytes != 0 && record->payload.size() != in_place_bytes) return;
   LoanedBytes::Sample sample{.data = record->payload.data(),
                              .size = static_cast<std::uint32_t>(record->payload.size())};
@@ -63,13 +67,15 @@ void LogCursor::State::add(const log::Record& logged, const std::shared_ptr<log:
 }
 
 Result<LogCursor> LogCursor::open(const std::string& directory, std::uint32_t topic,
-                                  const Definition& definition, std::uint64_t from) {
+                                  const Definition& definition, std::uint64_t from,
+                                  std::function<bool(std::uint64_t)> is_refused) {
   auto state = std::make_shared<State>();
   state->disk = log::posix_disk();
   const Result<std::uint64_t> whole = log::whole_from(*state->disk, directory);
   if (!whole) return std::unexpected(whole.error());
   state->stream = std::make_unique<log::Stream>(*state->disk, directory, std::max(from, *whole));
   state->topic = topic;
+  state->is_refused = std::move(is_refused);
   state->in_place_bytes = definition.type.in_place_bytes;
   state->alignment = definition.type.alignment;
   return LogCursor(std::move(state));

@@ -4,6 +4,7 @@
 /// Threads: one at a time. next() blocks for as long as the disk does.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -18,8 +19,10 @@ namespace tutti::dds {
 class LogCursor {
  public:
   /// From that position on. A position before the first one that the log has is moved to that one.
+  /// `is_refused` says which clients' samples were not delivered (Bundle::is_refused).
   [[nodiscard]] static Result<LogCursor> open(const std::string& directory, std::uint32_t topic,
-                                              const Definition& definition, std::uint64_t from);
+                                              const Definition& definition, std::uint64_t from,
+                                              std::function<bool(std::uint64_t)> is_refused);
 
   /// Adds the next samples before the position `until`, at most `max`; none if there is none.
   [[nodiscard]] Result<void> next(std::size_t max, std::uint64_t until, LoanedBytes& into);

@@ -100,8 +100,9 @@ Result<bool> ReaderCore::look_at_log(std::size_t max, LoanedBytes& into) {
   }
   if (next_position_ >= until) return false;  // nothing was delivered since it began
   if (!log_) {
-    Result<LogCursor> opened =
-        LogCursor::open(bundle_->log_directory(), topic_->id, topic_->definition, next_position_);
+    Result<LogCursor> opened = LogCursor::open(
+        bundle_->log_directory(), topic_->id, topic_->definition, next_position_,
+        [bundle = bundle_](std::uint64_t position) { return bundle->is_refused(position); });
     if (!opened) return std::unexpected(std::move(opened.error()));
     log_.emplace(std::move(*opened));
     const bool asked = options_.from.kind == From::Kind::position;

@@ -22,6 +22,11 @@ enum class RecordKind : std::uint8_t {
   definition = 2,  ///< payload: Definition; from here on the topic exists
   deletion = 3,    ///< no payload; the topic exists no more
   mark = 4,        ///< nothing: its sender waits until it comes back
+  // What relays write for clients that are no members (session_record.hpp).
+  client_sample = 5,
+  session_open = 6,
+  session_close = 7,
+  session_expire = 8,
 };
 
 inline constexpr std::uint8_t kKeyedFlag = 1;

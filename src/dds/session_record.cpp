@@ -17,7 +17,7 @@ struct Words {
 };
 
 struct Parts {
-  SessionKind kind{};
+  RecordKind kind{};
   Words words{};
 };
 
@@ -26,13 +26,13 @@ Parts parts_of(const SessionRecord& record) {
       [](const auto& one) -> Parts {
         using Kind = std::remove_cvref_t<decltype(one)>;
         if constexpr (std::is_same_v<Kind, ClientSample>) {
-          return {SessionKind::client_sample, {one.session, one.nonce, one.request}};
+          return {RecordKind::client_sample, {one.session, one.nonce, one.request}};
         } else if constexpr (std::is_same_v<Kind, SessionOpen>) {
-          return {SessionKind::session_open, {one.client.high, one.client.low, one.nonce}};
+          return {RecordKind::session_open, {one.client.high, one.client.low, one.nonce}};
         } else if constexpr (std::is_same_v<Kind, SessionClose>) {
-          return {SessionKind::session_close, {one.session, one.nonce, 0}};
+          return {RecordKind::session_close, {one.session, one.nonce, 0}};
         } else {
-          return {SessionKind::session_expire, {one.session, 0, one.last}};
+          return {RecordKind::session_expire, {one.session, 0, one.last}};
         }
       },
       record);
@@ -42,7 +42,7 @@ Parts parts_of(const SessionRecord& record) {
 
 std::size_t bytes_of(const SessionRecord& record) {
   const auto* const sample = std::get_if<ClientSample>(&record);
-  return kSessionHeaderBytes + (sample == nullptr ? 0 : sample->payload.size());
+  return sample == nullptr ? kSessionHeaderBytes : sample->payload_at + sample->payload.size();
 }
 
 void write(const SessionRecord& record, std::span<std::byte> into) {
@@ -52,14 +52,18 @@ void write(const SessionRecord& record, std::span<std::byte> into) {
   const auto put = [into](std::size_t at, auto number) {
     std::memcpy(into.data() + at, &number, sizeof number);
   };
-  put(0, static_cast<std::uint32_t>(parts.kind));
+  const std::uint16_t payload_at = sample == nullptr ? kSessionHeaderBytes : sample->payload_at;
+  put(0, static_cast<std::uint16_t>(parts.kind));
+  put(2, payload_at);
   put(4, sample == nullptr ? std::uint32_t{0} : sample->topic);
   put(8, sample == nullptr ? std::uint64_t{0} : sample->timestamp_ns);
   put(16, parts.words.first);
   put(24, parts.words.second);
   put(32, parts.words.third);
+  // What lies between is old: nobody shall see it, in a log neither.
+  std::memset(into.data() + kSessionHeaderBytes, 0, payload_at - kSessionHeaderBytes);
   if (sample != nullptr && !sample->payload.empty()) {
-    std::memcpy(into.data() + kSessionHeaderBytes, sample->payload.data(), sample->payload.size());
+    std::memcpy(into.data() + payload_at, sample->payload.data(), sample->payload.size());
   }
 }
 
@@ -68,31 +72,33 @@ std::optional<SessionRecord> read_session_record(std::span<const std::byte> byte
   Decoder decoder(bytes.first(kSessionHeaderBytes));
   const auto kind = decoder.number<std::uint8_t>();
   const auto flags = decoder.number<std::uint8_t>();
-  const auto reserved = decoder.number<std::uint16_t>();
+  const auto payload_at = decoder.number<std::uint16_t>();
   const auto topic = decoder.number<std::uint32_t>();
   const auto timestamp = decoder.number<std::uint64_t>();
   const auto first = decoder.number<std::uint64_t>();
   const auto second = decoder.number<std::uint64_t>();
   const auto third = decoder.number<std::uint64_t>();
-  if (flags != 0 || reserved != 0) return std::nullopt;
-  const auto payload = bytes.subspan(kSessionHeaderBytes);
-  if (kind == static_cast<std::uint8_t>(SessionKind::client_sample)) {
-    return ClientSample{first, second, third, topic, timestamp, payload};
+  if (flags != 0 || payload_at < kSessionHeaderBytes || payload_at > bytes.size()) {
+    return std::nullopt;
   }
-  if (!payload.empty() || topic != 0 || timestamp != 0) return std::nullopt;
-  switch (static_cast<SessionKind>(kind)) {
-    case SessionKind::session_open:
+  const auto payload = bytes.subspan(payload_at);
+  if (kind == static_cast<std::uint8_t>(RecordKind::client_sample)) {
+    return ClientSample{first, second, third, topic, timestamp, payload, payload_at};
+  }
+  if (payload_at != kSessionHeaderBytes || !payload.empty() || topic != 0 || timestamp != 0)
+    return std::nullopt;
+  switch (static_cast<RecordKind>(kind)) {
+    case RecordKind::session_open:
       return SessionOpen{{first, second}, third};
-    case SessionKind::session_close:
+    case RecordKind::session_close:
       if (third != 0) return std::nullopt;
       return SessionClose{first, second};
-    case SessionKind::session_expire:
+    case RecordKind::session_expire:
       if (second != 0) return std::nullopt;
       return SessionExpire{first, third};
-    case SessionKind::client_sample:
-      break;
+    default:
+      return std::nullopt;
   }
-  return std::nullopt;
 }
 
 }  // namespace tutti::dds

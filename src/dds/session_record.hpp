@@ -1,11 +1,12 @@
 /// \file session_record.hpp
 /// What relays write into a bundle for clients that are no members, byte by byte.
 ///
-///   0  kind u8, flags u8, reserved u16, topic id u32, source timestamp ns u64   as every record
+///   0  kind u8, flags u8, payload_at u16, topic id u32, source timestamp u64    as record.hpp says
 ///  16  session_open:    client id u128 (high half first), nonce u64
-///      client_sample:   session u64, nonce u64, request u64; the payload follows at 40
+///      client_sample:   session u64, nonce u64, request u64
 ///      session_close:   session u64, nonce u64, 0
 ///      session_expire:  session u64, 0, last request u64
+///  payload_at, at least 40: the payload of a client_sample; nothing of the others
 ///
 /// All numbers are little-endian. The nonce is a random number that the client chose for this
 /// session: it is repeated in each record, so that a session whose number is the same in another
@@ -20,15 +21,9 @@
 #include <variant>
 #include <vector>
 
-namespace tutti::dds {
+#include "dds/record.hpp"
 
-/// Kinds of records of sessions; samples, definitions and deletions have 1 to 3.
-enum class SessionKind : std::uint8_t {
-  client_sample = 4,
-  session_open = 5,
-  session_close = 6,
-  session_expire = 7,
-};
+namespace tutti::dds {
 
 inline constexpr std::size_t kSessionHeaderBytes = 40;
 /// In the place of a topic's id: the request takes its turn in its session, and no reader gets it.
@@ -54,6 +49,7 @@ struct ClientSample {
   std::uint32_t topic = 0;    ///< its id in the bundle
   std::uint64_t timestamp_ns = 0;
   std::span<const std::byte> payload{};
+  std::uint16_t payload_at = kSessionHeaderBytes;  ///< as the topic's alignment needs it
 };
 
 struct SessionClose {

@@ -26,10 +26,12 @@ namespace tutti::relay {
 
 /// A topic, as this member knows it.
 struct MemberTopic {
-  std::uint32_t bundle = 0;  ///< index of the bundle at this member
-  std::uint32_t id = 0;      ///< of the topic in its bundle
-  std::uint32_t sample_bytes_max = 0;
-  TopicInfo info{};  ///< its number is not set
+  std::uint32_t bundle = 0;       ///< index of the bundle at this member
+  std::uint32_t id = 0;           ///< of the topic in its bundle
+  std::uint32_t exact_bytes = 0;  ///< of a sample; 0: any size
+  std::uint32_t alignment = 8;
+  std::uint16_t payload_at = dds::kSessionHeaderBytes;  ///< as its type's alignment needs it
+  TopicInfo info{};                                     ///< its number is not set
 };
 
 enum class Posted : std::uint8_t {
@@ -50,10 +52,11 @@ class Cursor {
     std::uint64_t from = 0, to = 0;
   };
   struct Nothing {};  ///< `on_data` of the cursor follows once there is something
-  struct End {
+  struct End {        ///< of the topic: no relay has more of it
     std::string why{};
   };
-  using Next = std::variant<Taken, Missing, Nothing, End>;
+  struct Stopped {};  ///< the member: other relays go on
+  using Next = std::variant<Taken, Missing, Nothing, End, Stopped>;
 
   Cursor() = default;
   Cursor(const Cursor&) = delete;

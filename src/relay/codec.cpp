@@ -20,7 +20,7 @@ constexpr std::uint8_t kLastOf<Service> = static_cast<std::uint8_t>(Service::log
 template <>
 constexpr std::uint8_t kLastOf<From> = static_cast<std::uint8_t>(From::position);
 template <>
-constexpr std::uint8_t kLastOf<Status> = static_cast<std::uint8_t>(Status::sent);
+constexpr std::uint8_t kLastOf<Status> = static_cast<std::uint8_t>(Status::unfit);
 
 template <class Field>
 void put(Encoder& encoder, const Field& field) {

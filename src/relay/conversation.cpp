@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::uint32_t kTopicsInAFrame = 32;
 constexpr std::size_t kTopicsMax = 65536;  // that one client may name
+constexpr std::size_t kUnfitMax = 4096;
 
 }  // namespace
 
@@ -96,6 +97,11 @@ void Conversation::on(const Open& frame) {
     return refuse(Code::not_offered, kind_of<Open>(), frame.topic,
                   "a topic without order has no sessions: publish without one");
   }
+  if (found->info.sample_bytes_max == 0) {
+    return refuse(Code::not_offered, kind_of<Open>(), frame.topic,
+                  "clients cannot publish to this topic: it has keys, or the relay's member is no "
+                  "sender of its bundle");
+  }
   if (sessions_.size() + opening_.size() >= limits_.sessions_max) {
     return refuse(Code::busy, kind_of<Open>(), frame.topic,
                   "a connection has at most " + std::to_string(limits_.sessions_max) +
@@ -120,33 +126,38 @@ void Conversation::on(const Publish& frame) {
     if (found == nullptr || found->info.service != Service::unordered) {
       return end(Code::malformed, "a publish without a session, to a topic that has an order");
     }
-    if (frame.bytes.size() > found->sample_bytes_max) return too_large(frame, *found);
+    if (!is_fit(frame, *found)) return say(Published{kNone, frame.request, Status::unfit, kNone});
     return send_unordered(*found, frame);
   }
   const auto session = sessions_.find(frame.nonce);
-  const bool is_empty = frame.topic == dds::kNoTopic && frame.bytes.empty();
   if (session == sessions_.end()) {
     return refuse(Code::expired, kind_of<Publish>(), frame.nonce, "open the session first");
   }
-  if (frame.request == 0 ||
-      (!is_empty && (found == nullptr || found->bundle != session->second.bundle))) {
+  const bool is_empty = frame.topic == dds::kNoTopic && frame.bytes.empty();
+  const bool is_of_bundle = found != nullptr && found->bundle == session->second.bundle;
+  if (frame.request == 0 || (!is_empty && !is_of_bundle)) {
     return end(Code::malformed, "a publish of no topic of its session's bundle, or request 0");
   }
-  if (!is_empty && frame.bytes.size() > found->sample_bytes_max) {
-    return too_large(frame, *found);
+  dds::ClientSample sample{.session = session->second.number,
+                           .nonce = frame.nonce,
+                           .request = frame.request,
+                           .topic = dds::kNoTopic,
+                           .timestamp_ns = frame.timestamp_ns};
+  if (!is_empty && !is_fit(frame, *found)) {
+    // Without its turn those behind it could not be delivered.
+    if (unfit_.size() >= kUnfitMax) return end(Code::busy, "too many samples that fit no topic");
+    unfit_.emplace(frame.nonce, frame.request);
+  } else if (!is_empty) {
+    sample.topic = found->id;
+    sample.payload = frame.bytes;
+    sample.payload_at = found->payload_at;
   }
-  post(session->second.bundle, dds::ClientSample{.session = session->second.number,
-                                                 .nonce = frame.nonce,
-                                                 .request = frame.request,
-                                                 .topic = is_empty ? dds::kNoTopic : found->id,
-                                                 .timestamp_ns = frame.timestamp_ns,
-                                                 .payload = frame.bytes});
+  post(session->second.bundle, sample);
 }
 
-// A sample that cannot be delivered would be missing in its session for ever.
-void Conversation::too_large(const Publish& frame, const MemberTopic& topic) {
-  end(Code::too_large, "a sample of " + std::to_string(frame.bytes.size()) +
-                           " bytes; the topic takes " + std::to_string(topic.sample_bytes_max));
+bool Conversation::is_fit(const Publish& frame, const MemberTopic& topic) {
+  if (frame.bytes.size() > topic.info.sample_bytes_max) return false;
+  return topic.exact_bytes == 0 || frame.bytes.size() == topic.exact_bytes;
 }
 
 void Conversation::on(const Close& frame) {

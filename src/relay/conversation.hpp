@@ -15,7 +15,9 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "relay/backend.hpp"
@@ -98,7 +100,7 @@ class Conversation {
   void post(std::uint32_t bundle, const dds::SessionRecord& record);
   void send_unordered(const MemberTopic& topic, const Publish& frame);
   void answer(std::uint64_t request);
-  void too_large(const Publish& frame, const MemberTopic& topic);
+  [[nodiscard]] static bool is_fit(const Publish& frame, const MemberTopic& topic);
   void session_opened(const dds::SessionOutcome& outcome);
   void retry();
   void pull();
@@ -118,6 +120,7 @@ class Conversation {
   std::vector<MemberTopic> topics_{};             // by their number on this connection
   std::map<std::uint64_t, Attached> sessions_{};  // by nonce, as opening_
   std::map<std::uint64_t, Opening> opening_{};
+  std::set<std::pair<std::uint64_t, std::uint64_t>> unfit_{};  // nonce and request
   std::map<std::uint32_t, Subscription> subscriptions_{};
   std::uint32_t pulled_last_ = 0;  // a subscription: the next pull begins behind it
   std::optional<Waiting> waiting_{};

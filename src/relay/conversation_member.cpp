@@ -71,6 +71,9 @@ void Conversation::outcome(std::uint32_t bundle, const dds::SessionOutcome& outc
     case delivered:
     case duplicate:
       if (outcome.request == 0) return;  // another connection asked
+      if (unfit_.erase({nonce, outcome.request}) != 0) {
+        return say(Published{nonce, outcome.request, Status::unfit, kNone});
+      }
       return say(Published{nonce, outcome.request,
                            outcome.status == delivered ? Status::delivered : Status::duplicate,
                            outcome.position.value_or(kNone)});
@@ -141,6 +144,9 @@ bool Conversation::pull(std::uint32_t number, Subscription& subscription) {
     say(Ended{number, end_of->why});
     subscriptions_.erase(number);
     return true;
+  }
+  if (std::holds_alternative<Cursor::Stopped>(next)) {
+    end(Code::stopped, "the member " + backend_.name() + " stops");
   }
   return false;
 }

@@ -41,6 +41,7 @@ enum class Status : std::uint8_t {
   duplicate,  ///< delivered before, at the position if it is still known
   expired,    ///< the session ended: whether this request was delivered is not known any more
   sent,       ///< a topic without order: the relay sent it, no position
+  unfit,      ///< no sample of the topic, by its size: it took its turn, and no reader gets it
 };
 
 // Both: none of the other's fields is looked at before these were exchanged.
@@ -89,12 +90,13 @@ struct TopicInfo {
   std::string name{}, bundle{};
   Service service{};
   std::uint64_t epoch = 0;  ///< of the bundle's sequence: positions are those of one epoch
+  std::uint32_t sample_bytes_max = 0;  ///< that a client may publish; 0: it may not
   std::string type{};
   std::uint64_t type_hash = 0;
   std::string description{};
   static auto fields(auto& f) {
-    return std::tie(f.topic, f.name, f.bundle, f.service, f.epoch, f.type, f.type_hash,
-                    f.description);
+    return std::tie(f.topic, f.name, f.bundle, f.service, f.epoch, f.sample_bytes_max, f.type,
+                    f.type_hash, f.description);
   }
   friend bool operator==(const TopicInfo&, const TopicInfo&) = default;
 };

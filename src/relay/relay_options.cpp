@@ -35,6 +35,7 @@ Result<void> RelayOptions::validate() const {
                             "8 KiB .. 16 MiB"),
       within<Time>("handshake_timeout", handshake_timeout, 10ms, 1h, "10 ms .. 1 hour"),
       within<Time>("idle_timeout", idle_timeout, 100ms, 24h, "100 ms .. 1 day"),
+      within<Time>("start_timeout", start_timeout, 0ns, 24h, "0 .. 1 day"),
       session_idle == 0ns ? Result<void>{}
                           : within<Time>("session_idle", session_idle, 1s, 24'000h,
                                          "1 s .. 1000 days, or 0: never"),

@@ -10,7 +10,7 @@ from tutti_client import _frames as f
 GOLDEN = Path(__file__).resolve().parents[3] / "tests/unit/relay/golden_frames.txt"
 PAYLOAD = b"\xde\xad\xbe\xef"
 EPOCH = 0x1122334455667788
-TOPIC = f.TopicInfo(3, "prices", "stored", f.Service.STORED, EPOCH, "Price", 0x99, "{}")
+TOPIC = f.TopicInfo(3, "prices", "stored", f.Service.STORED, EPOCH, 4096, "Price", 0x99, "{}")
 
 # The same as tests/unit/relay/some_frames.hpp.
 ONE_OF_EACH = {

@@ -54,6 +54,7 @@ class Status(IntEnum):
     DUPLICATE = 1
     EXPIRED = 2
     SENT = 3
+    UNFIT = 4
 
 
 _NUMBERS = {"u8": struct.Struct("<B"), "u16": struct.Struct("<H"), "u32": struct.Struct("<I"),
@@ -137,12 +138,13 @@ def _take_fields(cls: Any, reader: _Reader) -> Any:
 
 @dataclass(slots=True)
 class TopicInfo:
-    LAYOUT: ClassVar = ("u32", "text", "text", "Service", "u64", "text", "u64", "text")
+    LAYOUT: ClassVar = ("u32", "text", "text", "Service", "u64", "u32", "text", "u64", "text")
     topic: int  # its number on this connection
     name: str
     bundle: str
     service: Service
     epoch: int  # of the bundle's sequence: positions are those of one epoch
+    sample_bytes_max: int  # that a client may publish; 0: it may not
     type: str
     type_hash: int
     description: str

@@ -73,6 +73,7 @@ class TUTTI_API DomainParticipant {
 
  private:
   friend class UntypedTopic;
+  friend class Relay;
   explicit DomainParticipant(std::shared_ptr<ParticipantCore> core);
   std::shared_ptr<ParticipantCore> core_;
 };

@@ -33,6 +33,8 @@ struct RelayOptions {
   std::chrono::nanoseconds idle_timeout = std::chrono::seconds(30);
   /// Sessions that were not used for so long are ended. 1 s .. 1000 days; 0: never
   std::chrono::nanoseconds session_idle = std::chrono::hours(1);
+  /// How long Relay::create waits until the logs are delivered. 0 .. 1 day
+  std::chrono::nanoseconds start_timeout = std::chrono::seconds(30);
   /// What clients must show; empty: nothing. At most 1024 bytes.
   std::string token{};
   /// Called on the relay's thread with one line, now and then, for a person.

@@ -154,11 +154,15 @@ TEST(SessionRecords, SpoiltRecordsAreRefusedOrSound) {
   std::size_t refused = 0;
   for (int round = 0; round < 5000; ++round) {
     std::vector<std::byte> bytes(kSessionHeaderBytes + random.below(3));
-    for (std::byte& one : bytes) one = static_cast<std::byte>(random.below(8));
-    if (!random.one_in(3)) bytes[1] = bytes[2] = bytes[3] = {};
+    for (std::byte& one : bytes) one = static_cast<std::byte>(random.below(10));
+    if (!random.one_in(3)) {
+      bytes[1] = bytes[3] = {};
+      bytes[2] = std::byte{kSessionHeaderBytes};
+    }
     const auto read = read_session_record(bytes);
     refused += read ? 0 : 1;
     if (!read) continue;
+    EXPECT_EQ(bytes_of(*read), bytes.size());
     std::vector<std::byte> again(bytes_of(*read));
     write(*read, again);
     EXPECT_EQ(again, bytes);

@@ -121,11 +121,11 @@ class FakeGroup {
       if (found == group_.topics_.end()) return std::nullopt;
       return MemberTopic{.bundle = 0,
                          .id = static_cast<std::uint32_t>(found - group_.topics_.begin()),
-                         .sample_bytes_max = 60'000,
                          .info = {.name = *found,
                                   .bundle = "bundle",
                                   .service = group_.service_,
                                   .epoch = 9,
+                                  .sample_bytes_max = 60'000,
                                   .type = "text"}};
     }
     [[nodiscard]] Posted post(std::uint32_t, const dds::SessionRecord& record) override {

@@ -25,6 +25,7 @@ inline TopicInfo some_topic() {
           .bundle = "stored",
           .service = Service::stored,
           .epoch = 0x1122334455667788,
+          .sample_bytes_max = 4096,
           .type = "Price",
           .type_hash = 0x99,
           .description = "{}"};

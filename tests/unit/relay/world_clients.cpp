@@ -63,6 +63,7 @@ void World::Client::on_answer(std::uint64_t publication, const client::Answer& a
       ++world_.counts_.unknown;
       return world_.holds(world_.ended_.contains(id), "no end unasked", what);
     case Status::sent:
+    case Status::unfit:
       return world_.holds(false, "true answers", "sent");
   }
 }

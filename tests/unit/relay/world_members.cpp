@@ -48,11 +48,11 @@ std::optional<MemberTopic> World::Member::find(std::string_view name) {
   const WorldTopic& one = topic_named(std::string(name));
   return MemberTopic{.bundle = one.bundle,
                      .id = one.id,
-                     .sample_bytes_max = 64,
                      .info = {.name = one.name,
                               .bundle = "bundle" + std::to_string(one.bundle),
                               .service = Service::logged,
-                              .epoch = kEpoch}};
+                              .epoch = kEpoch,
+                              .sample_bytes_max = 64}};
 }
 
 Posted World::Member::post(std::uint32_t bundle, const dds::SessionRecord& record) {
@@ -203,7 +203,7 @@ void World::restart_all() {
       while (members_[member]->bundles[bundle].at < until) {
         Bundle& at = members_[member]->bundles[bundle];
         const std::byte kind = sequences_[bundle][at.at].record[0];
-        const bool expires = kind == static_cast<std::byte>(dds::SessionKind::session_expire);
+        const bool expires = kind == static_cast<std::byte>(dds::RecordKind::session_expire);
         if (mistake_ == Mistake::replay_skips_expiry && expires) {
           ++at.at;
         } else {

@@ -1,0 +1,205 @@
+/// \file directory_test.cpp
+/// The state machines behind topics: which name is whose, and which topics a bundle carries. What
+/// they read is input: no bytes upset them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <random>
+#include <string>
+#include <vector>
+
+#include "dds/bundle_topics.hpp"
+#include "dds/directory.hpp"
+#include "dds/record.hpp"
+
+namespace tutti::dds {
+namespace {
+
+using Outcome = Directory::Outcome;
+
+constexpr std::uint32_t kTopicsMax = 3;
+
+Definition topic(const std::string& name, const std::string& bundle = "atomic") {
+  Definition definition{.name = name};
+  definition.type = {.name = "Reading", .hash = 42, .in_place_bytes = 16};
+  definition.options.bundle = bundle;
+  return definition;
+}
+
+class DirectoryTest : public ::testing::Test {
+ protected:
+  Directory::Answer claim(const Definition& definition, std::uint32_t sender = 0) {
+    return directory.apply(MemberIndex{sender}, Directory::claim(definition, kTopicsMax));
+  }
+  Directory::Answer apply(const std::vector<std::byte>& record, std::uint32_t sender = 0) {
+    return directory.apply(MemberIndex{sender}, record);
+  }
+
+  Directory directory{{"atomic", "logged"}};
+};
+
+TEST_F(DirectoryTest, TheFirstClaimDecidesWhatATopicIs) {
+  const auto first = claim(topic("a"));
+  EXPECT_EQ(first.outcome, Outcome::created);
+  EXPECT_EQ(first.key, (TopicKey{"atomic", 1}));
+  const auto same = claim(topic("a"), 1);
+  EXPECT_EQ(same.outcome, Outcome::joined);
+  EXPECT_EQ(same.key, first.key);
+  Definition other = topic("a");
+  other.type.hash = 43;
+  const auto differs = claim(other, 1);
+  EXPECT_EQ(differs.outcome, Outcome::mismatch);
+  ASSERT_TRUE(differs.wanted);
+  EXPECT_EQ(differs.wanted->type.hash, 43U);
+  const auto difference_of = difference(directory.find("a")->definition, *differs.wanted);
+  ASSERT_TRUE(difference_of);
+  EXPECT_TRUE(difference_of->type);
+  Definition longer = topic("a");
+  longer.options.history = keep_last(5);
+  EXPECT_EQ(claim(longer).outcome, Outcome::mismatch);
+  EXPECT_FALSE(difference(directory.find("a")->definition, longer)->type);
+}
+
+TEST_F(DirectoryTest, IdsAreOfABundleAndAreNotGivenAgain) {
+  EXPECT_EQ(claim(topic("a")).key.id, 1U);
+  EXPECT_EQ(claim(topic("b", "logged")).key.id, 1U);
+  EXPECT_EQ(apply(Directory::release({"atomic", 1})).outcome, Outcome::released);
+  EXPECT_EQ(directory.find("a"), nullptr);
+  EXPECT_EQ(claim(topic("a")).key.id, 2U);
+  EXPECT_EQ(apply(Directory::release({"atomic", 1})).outcome, Outcome::unknown);
+}
+
+TEST_F(DirectoryTest, AsManyTopicsAsAClaimAllows) {
+  for (const char* name : {"a", "b", "c"}) {
+    EXPECT_EQ(claim(topic(name)).outcome, Outcome::created);
+  }
+  EXPECT_EQ(claim(topic("d")).outcome, Outcome::full);
+  EXPECT_EQ(claim(topic("c")).outcome, Outcome::joined);
+}
+
+TEST_F(DirectoryTest, AnnouncementsOfALogComeBeforeNewIds) {
+  const Definition old = topic("old", "logged");
+  EXPECT_EQ(apply(Directory::announce({"logged", 0}, 8, nullptr)).outcome, Outcome::noted);
+  EXPECT_EQ(apply(Directory::announce({"logged", 5}, 8, &old)).outcome, Outcome::created);
+  EXPECT_EQ(apply(Directory::announce({"logged", 5}, 8, &old)).outcome, Outcome::joined);
+  EXPECT_EQ(claim(topic("old", "logged")).key.id, 5U);
+  EXPECT_EQ(claim(topic("new", "logged")).key.id, 8U);
+  // Another topic of a name that is there: the one that is there stays.
+  const Definition late = topic("new", "logged");
+  EXPECT_EQ(apply(Directory::announce({"logged", 6}, 8, &late)).outcome, Outcome::mismatch);
+  // An id that it says is not used yet, or of another bundle.
+  const Definition next = topic("next", "logged");
+  EXPECT_EQ(apply(Directory::announce({"logged", 8}, 8, &next)).outcome, Outcome::malformed);
+  EXPECT_EQ(apply(Directory::announce({"atomic", 1}, 8, &next)).outcome, Outcome::malformed);
+}
+
+TEST_F(DirectoryTest, ATopicInUseStaysUntilItsReadersAndWritersAreGone) {
+  const TopicKey key = claim(topic("a")).key;
+  EXPECT_EQ(apply(Directory::endpoints(key, {1, 2}), 1).outcome, Outcome::noted);
+  EXPECT_EQ(apply(Directory::endpoints(key, {1, 0}), 2).outcome, Outcome::noted);
+  EXPECT_EQ(Directory::total(*directory.find(key)), (EndpointCounts{2, 2}));
+  EXPECT_EQ(apply(Directory::release(key)).outcome, Outcome::in_use);
+  const auto gone = directory.left(MemberIndex{1});
+  ASSERT_EQ(gone.size(), 1U);
+  EXPECT_EQ(gone[0].second, (EndpointCounts{1, 2}));
+  EXPECT_EQ(apply(Directory::release(key)).outcome, Outcome::in_use);
+  EXPECT_EQ(apply(Directory::endpoints(key, {0, 0}), 2).before, (EndpointCounts{1, 0}));
+  EXPECT_EQ(apply(Directory::release(key)).outcome, Outcome::released);
+  EXPECT_EQ(apply(Directory::endpoints(key, {1, 0}), 2).outcome, Outcome::unknown);
+}
+
+TEST_F(DirectoryTest, AParticipantThatJoinsTakesOverAllOfIt) {
+  const TopicKey key = claim(topic("a")).key;
+  static_cast<void>(claim(topic("b", "logged")));
+  static_cast<void>(apply(Directory::release({"logged", 1})));
+  static_cast<void>(apply(Directory::endpoints(key, {1, 2}), 1));
+  const std::vector<std::byte> state = directory.save();
+  Directory joiner({"logged", "atomic"});
+  ASSERT_TRUE(joiner.load(state));
+  EXPECT_EQ(joiner.save(), state);
+  EXPECT_EQ(joiner.apply({}, Directory::claim(topic("c", "logged"), kTopicsMax)).key.id, 2U);
+  Directory other({"atomic"});
+  EXPECT_FALSE(other.load(state));  // other bundles
+  for (std::size_t size = 0; size < state.size(); ++size) {
+    EXPECT_FALSE(joiner.load(std::span(state).first(size))) << size;
+  }
+}
+
+TEST_F(DirectoryTest, NoBytesUpsetIt) {
+  const std::vector<std::vector<std::byte>> records = {Directory::claim(topic("a"), kTopicsMax),
+                                                       Directory::release({"atomic", 1}),
+                                                       Directory::endpoints({"atomic", 1}, {1, 1})};
+  for (const auto& record : records) {
+    for (std::size_t size = 0; size < record.size(); ++size) {
+      const auto cut = std::span(record).first(size);
+      EXPECT_EQ(directory.apply({}, cut).outcome, Outcome::malformed);
+    }
+  }
+  std::mt19937 random(7);
+  for (int round = 0; round < 20'000; ++round) {
+    std::vector<std::byte> bytes = records[random() % records.size()];
+    for (int flips = 0; flips < 3; ++flips) {
+      bytes[random() % bytes.size()] = static_cast<std::byte>(random());
+    }
+    static_cast<void>(directory.apply(MemberIndex{0}, bytes));
+    EXPECT_LE(directory.topics().size(), 20'000U);
+  }
+  Directory copy({"atomic", "logged"});
+  EXPECT_TRUE(copy.load(directory.save()));  // it is still one
+}
+
+TEST(BundleTopics, TheFirstDefinitionOfAnIdCountsAndADeletedOneNever) {
+  using Change = BundleTopics::Change;
+  BundleTopics topics("atomic");
+  EXPECT_EQ(topics.define(3, topic("a")), Change::defined);
+  EXPECT_EQ(topics.define(3, topic("b")), Change::none);
+  EXPECT_EQ(topics.find(3)->name, "a");
+  EXPECT_EQ(topics.next_id(), 4U);
+  EXPECT_EQ(topics.remove(3), Change::deleted);
+  EXPECT_EQ(topics.define(3, topic("a")), Change::none);
+  EXPECT_EQ(topics.find(3), nullptr);
+  EXPECT_EQ(topics.remove(9), Change::none);  // before its definition
+  EXPECT_EQ(topics.define(9, topic("a")), Change::none);
+  EXPECT_EQ(topics.define(0, topic("a")), Change::malformed);
+  EXPECT_EQ(topics.define(5, topic("a", "logged")), Change::malformed);
+  EXPECT_EQ(topics.define(5, topic("c")), Change::defined);
+  WireWriter state;
+  topics.save(state);
+  BundleTopics joiner("atomic");
+  WireReader in(state.written());
+  ASSERT_TRUE(joiner.load(in));
+  EXPECT_TRUE(in.ends());
+  EXPECT_EQ(joiner.next_id(), 10U);
+  EXPECT_EQ(joiner.all(), topics.all());
+  EXPECT_TRUE(joiner.is_deleted(9));
+  for (std::size_t size = 0; size + 1 < state.written().size(); ++size) {
+    WireReader cut(state.written().first(size));
+    EXPECT_FALSE(joiner.load(cut));
+    EXPECT_TRUE(joiner.all().empty());
+  }
+}
+
+TEST(Records, WhatIsNoRecordIsRefused) {
+  std::vector<std::byte> bytes(32);
+  RecordHeader header{
+      .kind = 1, .flags = kKeyedFlag, .payload_at = 24, .topic = 7, .source_timestamp = 5};
+  write_header(bytes.data(), header);
+  const auto record = read_record(bytes);
+  ASSERT_TRUE(record);
+  EXPECT_EQ(record->payload.size(), 8U);
+  EXPECT_EQ(record->header.topic, 7U);
+  EXPECT_FALSE(read_record(std::span(bytes).first(23)));
+  EXPECT_FALSE(read_record(std::span(bytes).first(15)));
+  header.payload_at = 23;  // inside the key
+  write_header(bytes.data(), header);
+  EXPECT_FALSE(read_record(bytes));
+  header.payload_at = 33;
+  write_header(bytes.data(), header);
+  EXPECT_FALSE(read_record(bytes));
+  EXPECT_EQ(payload_offset(false, 1), 16U);
+  EXPECT_EQ(payload_offset(true, 16), 32U);
+  EXPECT_EQ(payload_offset(false, 64), 64U);
+}
+
+}  // namespace
+}  // namespace tutti::dds
