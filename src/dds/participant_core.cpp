@@ -1,6 +1,7 @@
 #include "dds/participant_core.hpp"
 
 #include <algorithm>
+#include <ranges>
 #include <utility>
 
 #include "dds/clock.hpp"
@@ -157,7 +158,9 @@ Result<void> ParticipantCore::announce(Deadline deadline) {
     std::vector<std::vector<std::byte>> records;
     const TopicKey no_topic{each->options().name, 0};
     records.push_back(Directory::announce(no_topic, topics.next_id(), nullptr));
-    for (const auto& [id, definition] : topics.all()) {
+    // The newest first: of a topic whose creator died before it could delete the one before, there
+    // are two of that name.
+    for (const auto& [id, definition] : topics.all() | std::views::reverse) {
       records.push_back(
           Directory::announce({each->options().name, id}, topics.next_id(), &definition));
     }

@@ -63,7 +63,7 @@ Result<LoanedBytes> ReaderCore::take(std::size_t max) {
                     "': this reader has on_sample, so there is nothing to take; create one without "
                     "it");
   }
-  const std::lock_guard taking(taking_);
+  std::unique_lock taking(taking_);
   Result<LoanedBytes> taken = look(max);
   if (taken && taken->empty() && max > 0) {
     if (std::optional<Error> ended = why_ended()) return std::unexpected(std::move(*ended));
@@ -72,7 +72,11 @@ Result<LoanedBytes> ReaderCore::take(std::size_t max) {
       if (!taken || !taken->empty()) readiness_.disarm();
     }
   }
-  if (taken && !taken->empty()) tell_lost(*taken);
+  const std::uint64_t lost = taken && !taken->empty() ? count_lost(*taken) : 0;
+  taking.unlock();  // the application may take in on_sample_lost
+  if (lost > 0 && listener_.on_sample_lost) {
+    listener_.on_sample_lost({.lost = lost, .total = lost_.load(std::memory_order_relaxed)});
+  }
   return taken;
 }
 
@@ -140,13 +144,12 @@ void ReaderCore::look_at_store(std::size_t max, LoanedBytes& into) {
   if (topic_->limits.waits_for_readers && !into.empty()) topic_->room.notify_all();
 }
 
-void ReaderCore::tell_lost(LoanedBytes& taken) {
+std::uint64_t ReaderCore::count_lost(LoanedBytes& taken) {
   taken.add_lost(std::exchange(lost_at_beginning_, 0));
   std::uint64_t lost = 0;
   for (const LoanedBytes::Sample& sample : taken) lost += sample.info.lost_before;
-  if (lost == 0) return;
-  const std::uint64_t total = lost_.fetch_add(lost, std::memory_order_relaxed) + lost;
-  if (listener_.on_sample_lost) listener_.on_sample_lost({.lost = lost, .total = total});
+  lost_.fetch_add(lost, std::memory_order_relaxed);
+  return lost;
 }
 
 std::optional<Error> ReaderCore::why_ended() const {

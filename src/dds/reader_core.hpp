@@ -72,7 +72,7 @@ class ReaderCore {
   [[nodiscard]] bool has_more();
   [[nodiscard]] bool fell_behind() const;  // with the topic's mutex
   void meet_tail();                        // likewise
-  void tell_lost(LoanedBytes& taken);
+  [[nodiscard]] std::uint64_t count_lost(LoanedBytes& taken);
 
   const std::shared_ptr<Bundle> bundle_;
   const std::shared_ptr<TopicState> topic_;

@@ -60,7 +60,7 @@ struct ReaderListener {
   /// Handed each sample, in place if T is trivially copyable: the fastest way. The sample is valid
   /// during the call alone. A reader that has it takes nothing.
   std::function<void(const T&, const SampleInfo&)> on_sample{};
-  /// There is something to take: once for each batch of deliveries.
+  /// There is something to take: once for each batch of deliveries, not for what was there before.
   std::function<void()> on_data_available{};
   std::function<void(const MatchedStatus&)> on_subscription_matched{};  ///< writers
   std::function<void(const SampleLostStatus&)> on_sample_lost{};

@@ -4,7 +4,8 @@
 /// All readers of one topic at one participant that take share one store, in which each has a
 /// place: a sample is in memory once. Samples of a topic come in the bundle's order, the same at
 /// all participants; of an unordered topic only each writer's samples come in its order.
-/// Threads: any; of one reader one thread takes at a time, others wait for it.
+/// Threads: any; of one reader one thread takes at a time, others wait for it. With Drive::caller
+/// nothing comes while the thread that polls is in wait(): let another one wait, or poll and take.
 #pragma once
 #include <chrono>
 #include <cstddef>

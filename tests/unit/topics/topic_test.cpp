@@ -220,5 +220,41 @@ TEST(Topics, ReadersAndWritersLearnOfEachOther) {
   EXPECT_TRUE(until([&] { return readers == 0; }));
 }
 
+TEST(Topics, WorkWhereTheApplicationPolls) {
+  TestDomain domain({.participants = 1, .adjust_node = [](std::size_t, NodeOptions& node) {
+                       node.drive = Drive::caller;
+                     }});
+  domain.start();
+  const auto topic = must(Topic<int>::create(domain[0], "numbers"));
+  auto writer = must(DataWriter<int>::create(topic));
+  auto reader = must(DataReader<int>::create(topic));
+  static_cast<void>(must(writer.write(5)));
+  LoanedSamples<int> taken;
+  ASSERT_TRUE(until([&] {
+    domain.node(0).poll();
+    taken = must(reader.take());
+    return !taken.empty();
+  }));
+  EXPECT_EQ(taken[0].data(), 5);
+}
+
+TEST(Topics, AThousandTopicsShareABundle) {
+  TestDomain domain({.participants = 2});
+  domain.start();
+  std::vector<Topic<int>> topics;
+  for (int i = 0; i < 1000; ++i) {
+    topics.push_back(must(Topic<int>::create(domain[0], "t" + std::to_string(i))));
+  }
+  const auto one_more = Topic<int>::create(domain[1], "one more");
+  ASSERT_FALSE(one_more);
+  EXPECT_THAT(one_more.error().message, HasSubstr("1000 topics"));
+  const auto theirs = must(Topic<int>::create(domain[1], "t999"));
+  auto reader = must(DataReader<int>::create(theirs));
+  auto writer = must(DataWriter<int>::create(topics[999]));
+  static_cast<void>(must(writer.write(7)));
+  must(reader.wait(kPatience));
+  EXPECT_EQ(must(reader.take())[0].data(), 7);
+}
+
 }  // namespace
 }  // namespace tutti::dds
