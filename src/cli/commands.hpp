@@ -14,8 +14,9 @@ void add_bootstrap(CLI::App& app, int& status);
 void add_members(CLI::App& app, int& status);
 void add_doctor(CLI::App& app, int& status);
 void add_demo(CLI::App& app, int& status);
-/// Hidden: one process of `tutti demo --topics`.
+/// Hidden: the processes of `tutti demo --topics`.
 void add_demo_topics_member(CLI::App& app, int& status);
+void add_demo_topics_client(CLI::App& app, int& status);
 void add_perf(CLI::App& app, int& status);
 /// Hidden: one member of a measurement, started by `tutti perf` and told what to do by pipes.
 void add_perf_member(CLI::App& app, int& status);

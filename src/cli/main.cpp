@@ -62,6 +62,7 @@ int run(int argc, char** argv) {
   add_doctor(app, status);
   add_demo(app, status);
   add_demo_topics_member(app, status);
+  add_demo_topics_client(app, status);
   add_perf(app, status);
   add_perf_member(app, status);
   add_check(app, status);

@@ -20,11 +20,12 @@ class DemoTopicsTest(SystemTest):
         for word in ("identical", "complete", "in order"):
             self.assertIn(f"\n{word}: ", done.stdout)
         rows = {row[0]: row[1:] for row in
-                re.findall(r"^(a|b|c|late)(?: \(killed\))? +([\d,]+) +([\d,]+) +([\d,]+) +([\d,]+)$",
+                re.findall(r"^(a|b|c|late|client)(?: \(killed\))? +([\d,-]+) +([\d,-]+) +([\d,]+) +([\d,]+)$",
                            done.stdout, re.M)}
-        self.assertEqual(set(rows), {"a", "b", "c", "late"}, done.stdout)
+        self.assertEqual(set(rows), {"a", "b", "c", "late", "client"}, done.stdout)
         self.assertEqual(rows["a"], rows["c"])
         self.assertEqual(rows["late"][3], rows["a"][3])
+        self.assertEqual(rows["client"][2:], rows["a"][2:])
         self.assertEqual(os.listdir(self.folder), [], "files were left behind")
 
     def test_shared_memory(self):

@@ -6,6 +6,8 @@
 ///    history before it came, of the logged one everything.
 ///  - Each writer's samples are in that sequence once, in order, without a gap; what it was told
 ///    is acknowledged is there, also if it was killed.
+///  - The client, whose relay died with the killed one, saw what is kept as if nothing had
+///  happened.
 ///  - unordered: each reader saw each writer's samples in order, without a gap.
 #pragma once
 #include <string>
@@ -16,8 +18,8 @@
 
 namespace tutti::cli {
 
-/// By index in kDemoWriters, and whether the client was there. An error names the topic, who saw
+/// By index in kDemoWriters. An error names the topic, who saw
 /// something else and where; else the lines that say what holds.
-[[nodiscard]] Result<std::string> check_seen(const std::vector<Seen>& all, bool with_client);
+[[nodiscard]] Result<std::string> check_seen(const std::vector<Seen>& all);
 
 }  // namespace tutti::cli

@@ -21,6 +21,7 @@
 #include "cli/member_list.hpp"
 #include "cli/perf/channel.hpp"
 #include "cli/signals.hpp"
+#include "tutti/dds/relay.hpp"
 
 namespace tutti::cli {
 namespace {
@@ -56,7 +57,7 @@ class DemoMember {
       endpoints_.push_back(std::move(*endpoint));
     }
     for (DemoEndpoint& each : endpoints_) readers_.add(each.reader());
-    return {};
+    return serve();
   }
 
   /// Until it is told to leave.
@@ -86,10 +87,21 @@ class DemoMember {
       if (Result<void> sent = channel.send(report()); !sent) return sent;
     }
     endpoints_.clear();
+    relay_.reset();
     return node_->leave(kPatience);
   }
 
  private:
+  Result<void> serve() {
+    if (options_.relay.empty()) return {};
+    dds::RelayOptions about{.listen = options_.relay};
+    about.start_timeout = kPatience;
+    Result<dds::Relay> relay = dds::Relay::create(*participant_, std::move(about));
+    if (!relay) return std::unexpected(std::move(relay.error()));
+    relay_.emplace(std::move(*relay));
+    return {};
+  }
+
   [[nodiscard]] Result<NodeOptions> node_options() const {
     NodeOptions node{.name = options_.name};
     Result<std::vector<MemberAddress>> members = members_from(options_.members);
@@ -159,6 +171,7 @@ class DemoMember {
   const std::size_t self_;
   std::optional<Node> node_;
   std::optional<dds::DomainParticipant> participant_;
+  std::optional<dds::Relay> relay_;
   std::vector<DemoEndpoint> endpoints_;
   dds::WaitSet readers_;
   std::vector<std::size_t> others_;  // whose last samples it waits for
@@ -198,6 +211,7 @@ void add_demo_topics_member(CLI::App& app, int& status) {
   command->add_option("--fabric", options->fabric)->required();
   command->add_option("--state-dir", options->state_dir)->required();
   command->add_option("--seen", options->seen)->required();
+  command->add_option("--relay", options->relay);
   command->add_flag("--bootstrap", options->bootstrap);
   command->callback([options, &status] { status = demo_member(*options); });
 }

@@ -20,7 +20,8 @@ struct DemoMemberOptions {
   std::string members{};
   std::string fabric{};
   std::string state_dir{};
-  std::string seen{};  ///< the file for what it saw (seen.hpp)
+  std::string seen{};   ///< the file for what it saw (seen.hpp)
+  std::string relay{};  ///< where clients call; empty: nowhere
   bool bootstrap = false;
 };
 
