@@ -1,5 +1,6 @@
 #include "dds/bundle.hpp"
 
+#include <cstring>
 #include <utility>
 
 #include "dds/clock.hpp"
@@ -38,8 +39,9 @@ GroupOptions group_of(const BundleOptions& bundle) {
       group.logged = true;
       break;
   }
-  // What participants that join would lack: which topics there are.
-  if (bundle.service == Service::atomic) group.stateful = true;
+  // What participants that join would lack: which topics there are. Only a group of all nodes has
+  // a state: in another one definitions are repeated (repeat_definition).
+  if (bundle.service == Service::atomic) group.stateful = bundle.members.empty();
   return group;
 }
 
@@ -113,6 +115,28 @@ Result<std::shared_ptr<TopicState>> Bundle::ensure(std::uint32_t id, const Defin
               topic + "bundle '" + options_.name +
                   "' has not delivered its definition yet. A sender of the bundle defines it: "
                   "let one create the topic, too");
+}
+
+void Bundle::repeat_definition(std::uint32_t id) {
+  const std::shared_ptr<TopicState> topic = find(id);
+  if (topic == nullptr || !is_sender()) return;
+  WireWriter payload;
+  topic->definition.encode(payload);
+  const RecordHeader header{static_cast<std::uint8_t>(RecordKind::definition), 0,
+                            sizeof(RecordHeader), id, now_ns()};
+  const std::vector<std::byte> bytes = payload.take();
+  const auto size = static_cast<std::uint32_t>(sizeof header + bytes.size());
+  auto send = [self = shared_from_this(), header, bytes](Result<Claim> claim) {
+    if (!claim) return;  // the node ends
+    write_header(claim->data(), header);
+    std::memcpy(claim->data() + sizeof header, bytes.data(), bytes.size());
+    static_cast<void>(self->group_->commit(std::move(*claim)));
+  };
+  if (Claim claim = group_->try_claim(size)) {
+    send(std::move(claim));
+  } else if (claim.outcome() == ClaimOutcome::full) {
+    static_cast<void>(group_->on_space(size, std::move(send)));
+  }
 }
 
 Result<void> Bundle::send_deletion(std::uint32_t id, Deadline deadline) {

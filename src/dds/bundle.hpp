@@ -68,6 +68,9 @@ class Bundle : public std::enable_shared_from_this<Bundle> {
   [[nodiscard]] Result<std::shared_ptr<TopicState>> ensure(std::uint32_t id,
                                                            const Definition& definition,
                                                            Deadline deadline);
+  /// Sends the definition again, if it is known here, for a participant that lacks it. Does not
+  /// wait.
+  void repeat_definition(std::uint32_t id);
   [[nodiscard]] Result<void> send_deletion(std::uint32_t id, Deadline deadline);
   /// Returns once all that is in the log before was delivered.
   [[nodiscard]] Result<void> await_replay(Deadline deadline);
@@ -120,6 +123,7 @@ class Bundle : public std::enable_shared_from_this<Bundle> {
   void deliver_session(const Message& message, const Record& record);
   void announce_touched();
   void refresh(std::uint64_t position);
+  void greet(std::uint64_t position);
   void add_route(std::uint32_t id, const Definition& definition);  // mutex_
   void drop_route(std::uint32_t id);                               // mutex_
   void change_route(std::uint32_t id, Route route);                // mutex_

@@ -62,6 +62,9 @@ void Bundle::deliver(std::span<const Message> batch) {
   if (is_ordered()) {
     delivered_to_.store(batch.back().seq.value + 1, std::memory_order_release);
   }
+  if (version_.load(std::memory_order_seq_cst) != seen_version_) [[unlikely]] {
+    greet(batch.back().seq.value + 1);
+  }
 }
 
 void Bundle::deliver_sample(const Message& message, const Record& record) {
@@ -168,6 +171,17 @@ void Bundle::announce_touched() {
     for (const auto& reader : route->takers) reader->announce();
   }
   touched_.clear();
+}
+
+// A reader that came during the batch may find in the log what the batch has delivered, and nobody
+// has told it yet.
+void Bundle::greet(std::uint64_t position) {
+  refresh(position);
+  std::atomic_thread_fence(std::memory_order_seq_cst);  // RX2
+  for (const auto& route : seen_) {
+    if (route == nullptr) continue;
+    for (const auto& reader : route->takers) reader->announce();
+  }
 }
 
 // BU1. From `position` on the stores of the new table have everything.

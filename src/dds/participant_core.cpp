@@ -238,18 +238,16 @@ Result<std::shared_ptr<TopicCore>> ParticipantCore::find_topic(std::string_view 
   if (Result<void> may = control_->may_wait("UntypedTopic::find"); !may) {
     return std::unexpected(std::move(may.error()));
   }
-  const Deadline until = deadline();
-  if (Result<void> done = announce(until); !done) return std::unexpected(done.error());
-  std::optional<Directory::Entry> entry;
+  if (Result<void> done = announce(deadline()); !done) return std::unexpected(done.error());
+  std::optional<Definition> definition;
   {
     const std::lock_guard lock(mutex_);
-    if (const Directory::Entry* there = directory_.find(name); there != nullptr) entry = *there;
+    const Directory::Entry* there = directory_.find(name);
+    if (there != nullptr) definition = there->definition;
   }
-  if (!entry) {
-    return fail(ErrorCode::invalid_argument,
-                "there is no topic '" + std::string(name) + "'; Topic::create makes one");
-  }
-  return join_topic(entry->key, entry->definition, std::move(listener), until);
+  if (definition) return create_topic(std::move(*definition), std::move(listener));
+  return fail(ErrorCode::invalid_argument,
+              "there is no topic '" + std::string(name) + "'; Topic::create makes one");
 }
 
 Result<std::shared_ptr<TopicCore>> ParticipantCore::join_topic(const TopicKey& key,

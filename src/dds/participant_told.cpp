@@ -43,6 +43,13 @@ void ParticipantCore::note_answer(const Message& message, const Directory::Answe
         carrier->define(answer.key.id, directory_.find(answer.key)->definition);
       }
       break;
+    case Directory::Outcome::joined:
+      // Who joins may have come after the definition, in a bundle whose group has no state.
+      if (carrier != nullptr && carrier->is_ordered() && !carrier->options().members.empty() &&
+          message.sender != control_->own_index()) {
+        calls.emplace_back([carrier, id = answer.key.id] { carrier->repeat_definition(id); });
+      }
+      break;
     case Directory::Outcome::released:
       if (is_told_here) carrier->remove(answer.key.id);
       break;

@@ -1,5 +1,6 @@
 #include "tutti/dds/writer.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 #include <utility>
@@ -19,6 +20,7 @@ class WriterCore {
         endpoint_(std::move(endpoint)),
         group_(topic_->bundle()->group()),
         max_blocking_time_(options.max_blocking_time),
+        id_(topic_->key().id),
         payload_at_(
             payload_offset(topic_->definition().type.keyed, topic_->definition().type.alignment)),
         in_place_bytes_(topic_->definition().type.in_place_bytes),
@@ -40,26 +42,27 @@ class WriterCore {
   [[nodiscard]] std::chrono::nanoseconds max_blocking_time() const { return max_blocking_time_; }
 
   Ticket commit(UntypedWriter::Space&& space, std::uint64_t key_hash) noexcept {
-    std::byte* const at = space.claim.data();
-    if (!space.claim || space.payload.data() != at + payload_at_) return Ticket{};
-    RecordHeader header{};
-    header.kind = static_cast<std::uint8_t>(RecordKind::sample);
-    header.flags = keyed_ ? kKeyedFlag : 0;
-    header.payload_at = static_cast<std::uint16_t>(payload_at_);
-    header.topic = topic_->key().id;
-    if (stamps_) header.source_timestamp = now_ns();
-    write_header(at, header);
-    std::uint32_t written = sizeof header;
-    if (keyed_) {
-      std::memcpy(at + written, &key_hash, sizeof key_hash);
-      written += sizeof key_hash;
+    if (!space.claim || space.payload.data() != space.claim.data() + payload_at_) return Ticket{};
+    return commit(std::move(space.claim), key_hash);
+  }
+
+  // The way of most samples: nothing is moved about but the bytes. How many they are is known here
+  // alone, so that the copy is one of the C library's: of a constant number the compiler may make
+  // one that is slower.
+  [[nodiscard]] Result<Ticket> write(std::span<const std::byte> payload, std::uint64_t key_hash,
+                                     std::chrono::nanoseconds longest) {
+    const auto size = static_cast<std::uint32_t>(
+        std::min<std::size_t>(payload.size(), std::numeric_limits<std::uint32_t>::max()));
+    if (size != in_place_bytes_ && in_place_bytes_ != 0) [[unlikely]]
+      return wrong_size(size);
+    Claim claim = group_.try_claim(record_bytes(size));
+    if (!claim) [[unlikely]] {
+      Result<UntypedWriter::Space> later = claim_later(size, longest, claim.outcome());
+      if (!later) return std::unexpected(std::move(later.error()));
+      claim = std::move(later->claim);
     }
-    // What lies between is old: nobody shall see it, in a log neither.
-    if (written < payload_at_) [[unlikely]]
-      std::memset(at + written, 0, payload_at_ - written);
-    const Ticket ticket = group_.commit(std::move(space.claim));
-    raise_last(ticket);
-    return ticket;
+    if (size > 0) std::memcpy(claim.data() + payload_at_, payload.data(), size);
+    return commit(std::move(claim), key_hash);
   }
 
   [[nodiscard]] Result<void> wait_for_acknowledgments(std::chrono::nanoseconds timeout) {
@@ -70,6 +73,28 @@ class WriterCore {
   [[nodiscard]] Group& group() { return group_; }
 
  private:
+  Ticket commit(Claim&& claim, std::uint64_t key_hash) noexcept {
+    std::byte* const at = claim.data();
+    RecordHeader header{};
+    header.kind = static_cast<std::uint8_t>(RecordKind::sample);
+    header.flags = keyed_ ? kKeyedFlag : 0;
+    header.payload_at = static_cast<std::uint16_t>(payload_at_);
+    header.topic = id_;
+    if (stamps_) header.source_timestamp = now_ns();
+    write_header(at, header);
+    std::uint32_t written = sizeof header;
+    if (keyed_) {
+      std::memcpy(at + written, &key_hash, sizeof key_hash);
+      written += sizeof key_hash;
+    }
+    // What lies between is old: nobody shall see it, in a log neither.
+    if (written < payload_at_) [[unlikely]]
+      std::memset(at + written, 0, payload_at_ - written);
+    const Ticket ticket = group_.commit(std::move(claim));
+    raise_last(ticket);
+    return ticket;
+  }
+
   // Of a payload that is too large, the largest number: no group takes that.
   [[nodiscard]] std::uint32_t record_bytes(std::uint32_t size) const {
     const std::uint32_t bytes = payload_at_ + size;
@@ -117,6 +142,7 @@ class WriterCore {
   const std::shared_ptr<Endpoint> endpoint_;
   Group group_;
   const std::chrono::nanoseconds max_blocking_time_;
+  const std::uint32_t id_;
   const std::uint32_t payload_at_;
   const std::uint32_t in_place_bytes_;  // 0: any size
   const bool keyed_;
@@ -168,10 +194,12 @@ Ticket UntypedWriter::commit(Space&& space, std::uint64_t key_hash) noexcept {
 }
 
 Result<Ticket> UntypedWriter::write(std::span<const std::byte> payload, std::uint64_t key_hash) {
-  Result<Space> space = claim(static_cast<std::uint32_t>(payload.size()));
-  if (!space) return std::unexpected(std::move(space.error()));
-  if (!payload.empty()) std::memcpy(space->payload.data(), payload.data(), payload.size());
-  return commit(std::move(*space), key_hash);
+  return core_->write(payload, key_hash, core_->max_blocking_time());
+}
+
+Result<Ticket> UntypedWriter::try_write(std::span<const std::byte> payload,
+                                        std::uint64_t key_hash) {
+  return core_->write(payload, key_hash, std::chrono::nanoseconds(0));
 }
 
 Result<void> UntypedWriter::wait(Ticket ticket, Timeout timeout) {

@@ -79,7 +79,8 @@ struct TopicOptions {
 struct BundleOptions {
   std::string name{};                  ///< as GroupOptions::name, without "tutti.dds" before it
   Service service = Service::atomic;   ///< of its topics
-  std::vector<std::string> members{};  ///< participants that may read; empty: all
+  std::vector<std::string> members{};  ///< participants that may read; empty: all. Those of the
+                                       ///< services volatile_storage and logged: all
   std::vector<std::string> senders{};  ///< participants that may write; empty: all members
   Order order = Order::round_robin;    ///< unless it is unordered
   std::uint32_t message_max_bytes = 64 * 1024;  ///< a sample and its header of at most 64 bytes

@@ -7,11 +7,9 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <new>
 #include <span>
-#include <type_traits>
 #include <utility>
 
 #include "tutti/claim.hpp"
@@ -49,8 +47,12 @@ class TUTTI_API UntypedWriter {
   [[nodiscard]] Result<Space> try_claim(std::uint32_t size);
   /// The key's hash is 0 unless the type is keyed. Ticket 0: it was no claim of this writer.
   Ticket commit(Space&& space, std::uint64_t key_hash = 0) noexcept;
+  /// Copies the payload into claimed space and commits it.
   [[nodiscard]] Result<Ticket> write(std::span<const std::byte> payload,
                                      std::uint64_t key_hash = 0);
+  /// The same, as try_claim.
+  [[nodiscard]] Result<Ticket> try_write(std::span<const std::byte> payload,
+                                         std::uint64_t key_hash = 0);
 
   [[nodiscard]] Result<void> wait(Ticket ticket, Timeout timeout);
   [[nodiscard]] Result<void> wait_for_acknowledgments(Timeout timeout);
@@ -104,11 +106,19 @@ class DataWriter {
   /// Waits for space as UntypedWriter::claim says. The ticket is for wait(); every reader gets the
   /// sample, whether anybody waits or not.
   [[nodiscard]] Result<Ticket> write(const T& sample) {
-    return put(sample, [this](std::uint32_t size) { return writer_.claim(size); });
+    if constexpr (Support::kInPlace) {
+      return writer_.write(bytes_of(sample), Support::key_hash(sample));
+    } else {
+      return encode_into(writer_.claim(Support::encoded_size(sample)), sample);
+    }
   }
   /// Never waits: ErrorCode::no_space.
   [[nodiscard]] Result<Ticket> try_write(const T& sample) {
-    return put(sample, [this](std::uint32_t size) { return writer_.try_claim(size); });
+    if constexpr (Support::kInPlace) {
+      return writer_.try_write(bytes_of(sample), Support::key_hash(sample));
+    } else {
+      return encode_into(writer_.try_claim(Support::encoded_size(sample)), sample);
+    }
   }
 
   /// Waits as write() does.
@@ -143,21 +153,16 @@ class DataWriter {
  private:
   explicit DataWriter(UntypedWriter writer) : writer_(std::move(writer)) {}
 
-  template <class Claiming>
-  [[nodiscard]] Result<Ticket> put(const T& sample, const Claiming& claiming) {
-    if constexpr (Support::kInPlace) {
-      Result<UntypedWriter::Space> space = claiming(sizeof(T));
-      if (!space) return std::unexpected(std::move(space.error()));
-      std::memcpy(space->payload.data(), &sample, sizeof(T));
-      return writer_.commit(std::move(*space), Support::key_hash(sample));
-    } else {
-      Result<UntypedWriter::Space> space = claiming(Support::encoded_size(sample));
-      if (!space) return std::unexpected(std::move(space.error()));
-      if (auto done = Support::encode(sample, space->payload); !done) {
-        return std::unexpected(std::move(done.error()));
-      }
-      return writer_.commit(std::move(*space), Support::key_hash(sample));
+  [[nodiscard]] static std::span<const std::byte> bytes_of(const T& sample) {
+    return {reinterpret_cast<const std::byte*>(&sample), sizeof(T)};
+  }
+
+  [[nodiscard]] Result<Ticket> encode_into(Result<UntypedWriter::Space> space, const T& sample) {
+    if (!space) return std::unexpected(std::move(space.error()));
+    if (auto done = Support::encode(sample, space->payload); !done) {
+      return std::unexpected(std::move(done.error()));
     }
+    return writer_.commit(std::move(*space), Support::key_hash(sample));
   }
 
   UntypedWriter writer_;

@@ -214,6 +214,48 @@ TEST(Refusals, AWriterThatDoesNotWaitSaysThatThereIsNoSpace) {
   open.count_down();
 }
 
+TEST(Refusals, AReaderThatJoinsABundleOfSomeIsToldOfItsTopics) {
+  ParticipantOptions options;
+  options.bundles = {{.name = "some", .members = {"a", "c"}, .senders = {"a"}}};
+  TestDomain domain({.participants = 3, .founders = 2, .participant = options});
+  domain.start({0, 1});
+  const auto topic = must(Topic<int>::create(domain[0], "t"));
+  auto writer = must(DataWriter<int>::create(topic));
+  must(writer.wait(must(writer.write(1)), kPatience));
+  domain.start({2});
+  auto reader = must(DataReader<int>::create(must(Topic<int>::create(domain[2], "t"))));
+  auto found = must(UntypedReader::create(must(UntypedTopic::find(domain[2], "t"))));
+  static_cast<void>(must(writer.write(3)));
+  must(reader.wait(kPatience));
+  EXPECT_EQ(must(reader.take())[0].data(), 3);
+  must(found.wait(kPatience));
+  EXPECT_EQ(must(found.take(5)).size(), 1U);
+}
+
+TEST(Refusals, ABundleOfSomeIsForItsMembersAndWrittenByItsSenders) {
+  ParticipantOptions options;
+  options.bundles = {{.name = "some", .members = {"a", "b"}, .senders = {"a"}}};
+  TestDomain domain({.participants = 3, .participant = options});
+  domain.start();
+  const auto outside = Topic<int>::create(domain[2], "t");
+  ASSERT_FALSE(outside);
+  EXPECT_THAT(outside.error().message, HasSubstr("not among the members of bundle 'some'"));
+  // Who does not send there waits until one who does has defined the topic.
+  std::optional<Topic<int>> theirs;
+  std::jthread waits([&] { theirs = must(Topic<int>::create(domain[1], "t")); });
+  ASSERT_TRUE(until([&] { return domain[0].topics().size() == 1; }));
+  const auto topic = must(Topic<int>::create(domain[0], "t"));
+  waits.join();
+  const auto refused = DataWriter<int>::create(*theirs);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("not among the senders of bundle 'some'"));
+  auto reader = must(DataReader<int>::create(*theirs));
+  auto writer = must(DataWriter<int>::create(topic));
+  static_cast<void>(must(writer.write(3)));
+  must(reader.wait(kPatience));
+  EXPECT_EQ(must(reader.take())[0].data(), 3);
+}
+
 TEST(Refusals, ReadersHearOfTheEndOfTheirParticipantAndTheirTopic) {
   TestDomain domain({.participants = 1});
   domain.start();

@@ -1,0 +1,211 @@
+/// \file topics.cpp
+/// Question: what does a topic cost beside the group that carries it?
+/// Set-up: members in this process, over shared memory, each with a plain group and a bundle of the
+/// same options; the first, or all, write as fast as they can, alternately to the group and to an
+/// atomic topic, in pairs. Both copy the payload into the ring once, and look at its first 8 bytes
+/// in a callback on the predicate thread. `stamps`: with source timestamps, a look at the clock for
+/// each sample. Unit: deliveries per second at the first member, and processor time of all members
+/// for each; the ratio is the median over the pairs, topic : group, of processor time.
+/// Command: build/release/bin/topics [MEMBERS] [ROUNDS] [SECONDS], default 3 9 0.5; one JSON object
+/// per line.
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "support/loopback.hpp"
+#include "tutti/dds.hpp"
+
+namespace tutti::dds {
+namespace {
+
+using namespace std::chrono_literals;
+
+template <std::size_t kBytes>
+struct Payload {
+  std::uint64_t first;
+  std::byte rest[kBytes - 8];
+};
+
+template <class T>
+T must(Result<T> result) {
+  if (!result) {
+    std::fprintf(stderr, "%s\n", result.error().message.c_str());
+    std::exit(1);
+  }
+  if constexpr (!std::is_void_v<T>) return std::move(*result);
+}
+
+double processor_seconds() {
+  timespec time{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+}
+
+// Of one member; written by its delivery thread alone.
+struct Seen {
+  std::atomic<std::uint64_t> deliveries{0};
+  std::atomic<std::uint64_t> sum{0};
+  void add(std::uint64_t count, std::uint64_t value) {
+    deliveries.store(deliveries.load(std::memory_order_relaxed) + count, std::memory_order_relaxed);
+    sum.store(sum.load(std::memory_order_relaxed) + value, std::memory_order_relaxed);
+  }
+};
+
+template <std::size_t kBytes>
+struct Member {
+  std::optional<Node> node{};
+  std::optional<Group> group{};
+  std::optional<DomainParticipant> participant{};
+  std::optional<DataReader<Payload<kBytes>>> reader{};
+  std::optional<DataWriter<Payload<kBytes>>> writer{};
+  Seen seen{};
+};
+
+struct Measured {
+  double per_second = 0;
+  double processor_ns = 0;
+};
+
+template <std::size_t kBytes>
+class Comparison {
+ public:
+  Comparison(std::size_t members, bool stamps) {
+    const std::vector<MemberAddress> addresses = loopback_members(members);
+    for (const MemberAddress& address : addresses) {
+      auto member = std::make_unique<Member<kBytes>>();
+      member->node.emplace(must(
+          Node::create({.name = address.name, .members = addresses, .fabric = FabricChoice::shm})));
+      member->group.emplace(must(
+          member->node->join({.name = "plain", .on_delivery = [seen = &member->seen](auto batch) {
+                                std::uint64_t sum = 0;
+                                for (const Message& message : batch) {
+                                  std::uint64_t first = 0;
+                                  std::memcpy(&first, message.data, sizeof first);
+                                  sum += first;
+                                }
+                                seen->add(batch.size(), sum);
+                              }})));
+      member->participant.emplace(
+          must(DomainParticipant::create(*member->node, {.bundles = {{.name = "atomic"}}})));
+      members_.push_back(std::move(member));
+    }
+    {
+      std::vector<std::jthread> starts;
+      for (const auto& member : members_) {
+        starts.emplace_back([&member] { must(member->node->start()); });
+      }
+    }
+    for (const auto& member : members_) {
+      const auto topic = must(Topic<Payload<kBytes>>::create(*member->participant, "topic"));
+      member->reader.emplace(must(DataReader<Payload<kBytes>>::create(
+          topic, {},
+          {.on_sample = [seen = &member->seen](const Payload<kBytes>& sample, const SampleInfo&) {
+            seen->add(1, sample.first);
+          }})));
+      member->writer.emplace(must(DataWriter<Payload<kBytes>>::create(
+          topic, {.max_blocking_time = 10s, .source_timestamps = stamps})));
+    }
+  }
+
+  Measured measure(std::size_t writers, bool topic, double seconds) {
+    std::atomic<bool> over{false};
+    std::vector<std::jthread> threads;
+    const Seen& seen = members_[0]->seen;
+    const std::uint64_t before = seen.deliveries;
+    const double processor = processor_seconds();
+    const auto begin = std::chrono::steady_clock::now();
+    for (std::size_t i = 0; i < writers; ++i) {
+      threads.emplace_back([&over, topic, &member = *members_[i]] {
+        Payload<kBytes> payload{.first = 1, .rest = {}};
+        const std::span<const std::byte> bytes = std::as_bytes(std::span(&payload, 1));
+        while (!over.load(std::memory_order_relaxed)) {
+          const Result<Ticket> sent =
+              topic ? member.writer->write(payload) : member.group->send(bytes, 10s);
+          if (!sent) static_cast<void>(must(sent));
+        }
+      });
+    }
+    std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+    const auto count = static_cast<double>(seen.deliveries - before);
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+    const double used = processor_seconds() - processor;
+    over = true;
+    threads.clear();
+    return {count / took.count(), used * 1e9 / count};
+  }
+
+ private:
+  std::vector<std::unique_ptr<Member<kBytes>>> members_;
+};
+
+double median(std::vector<double> values) {
+  std::ranges::sort(values);
+  return values[values.size() / 2];
+}
+
+template <std::size_t kBytes>
+void compare(std::size_t members, std::size_t writers, bool stamps, int rounds, double seconds) {
+  Comparison<kBytes> comparison(members, stamps);
+  static_cast<void>(comparison.measure(writers, false, seconds));  // warms up
+  static_cast<void>(comparison.measure(writers, true, seconds));
+  std::vector<double> ratios;
+  std::vector<double> group_rates;
+  std::vector<double> topic_rates;
+  std::vector<double> group_ns;
+  std::vector<double> topic_ns;
+  for (int round = 0; round < rounds; ++round) {
+    const bool topic_first = round % 2 == 1;
+    const Measured first = comparison.measure(writers, topic_first, seconds);
+    const Measured second = comparison.measure(writers, !topic_first, seconds);
+    const Measured& group = topic_first ? second : first;
+    const Measured& topic = topic_first ? first : second;
+    ratios.push_back(topic.processor_ns / group.processor_ns);
+    group_rates.push_back(group.per_second);
+    topic_rates.push_back(topic.per_second);
+    group_ns.push_back(group.processor_ns);
+    topic_ns.push_back(topic.processor_ns);
+  }
+  const auto [low, high] = std::ranges::minmax(ratios);
+  std::printf(
+      "{\"bytes\": %zu, \"members\": %zu, \"writers\": %zu, \"stamps\": %s, \"group_per_s\": %.0f, "
+      "\"topic_per_s\": %.0f, \"group_ns\": %.0f, \"topic_ns\": %.0f, \"ratio\": %.3f, "
+      "\"ratio_min\": %.3f, \"ratio_max\": %.3f, \"rounds\": %d}\n",
+      kBytes, members, writers, stamps ? "true" : "false", median(group_rates), median(topic_rates),
+      median(group_ns), median(topic_ns), median(ratios), low, high, rounds);
+  std::fflush(stdout);
+}
+
+}  // namespace
+}  // namespace tutti::dds
+
+int main(int argc, char** argv) {
+  const auto number = [&](int at, double otherwise) {
+    return argc > at ? std::atof(argv[at]) : otherwise;
+  };
+  const double members = number(1, 3);
+  const double rounds = number(2, 9);
+  const double seconds = number(3, 0.5);
+  if (members < 1 || members > 16 || rounds < 1 || rounds > 1000 || !(seconds > 0)) {
+    return std::fprintf(stderr, "usage: %s [MEMBERS] [ROUNDS] [SECONDS]\n", argv[0]), 2;
+  }
+  const auto all = static_cast<std::size_t>(members);
+  for (const std::size_t writers : {std::size_t{1}, all}) {
+    for (const bool stamps : {true, false}) {
+      const int times = static_cast<int>(rounds);
+      tutti::dds::compare<64>(all, writers, stamps, times, seconds);
+      tutti::dds::compare<1024>(all, writers, stamps, times, seconds);
+      tutti::dds::compare<10240>(all, writers, stamps, times, seconds);
+    }
+    if (writers == all) break;
+  }
+  return 0;
+}
