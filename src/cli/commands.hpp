@@ -11,6 +11,8 @@ namespace tutti::cli {
 void add_run(CLI::App& app, int& status);
 /// What is done before a group that is logged is run for the first time.
 void add_bootstrap(CLI::App& app, int& status);
+/// A member that serves clients which are no members.
+void add_relay(CLI::App& app, int& status);
 void add_members(CLI::App& app, int& status);
 void add_doctor(CLI::App& app, int& status);
 void add_demo(CLI::App& app, int& status);

@@ -58,6 +58,7 @@ int run(int argc, char** argv) {
   int status = kExitOk;
   add_run(app, status);
   add_bootstrap(app, status);
+  add_relay(app, status);
   add_members(app, status);
   add_doctor(app, status);
   add_demo(app, status);

@@ -249,6 +249,11 @@ void Bundle::watch_sessions(SessionWatcher watcher) {
   watcher_ = std::move(watcher);
 }
 
+bool Bundle::has_session_watcher() {
+  const std::lock_guard lock(watching_);
+  return static_cast<bool>(watcher_);
+}
+
 std::map<std::uint64_t, Session> Bundle::sessions() const {
   const std::lock_guard lock(mutex_);
   return sessions_.all();

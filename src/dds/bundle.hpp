@@ -95,6 +95,7 @@ class Bundle : public std::enable_shared_from_this<Bundle> {
   /// Called on the delivery thread for each record of a session; returns at once. Null: nobody is.
   /// No call of the one before runs once this has returned.
   void watch_sessions(SessionWatcher watcher);
+  [[nodiscard]] bool has_session_watcher();
   [[nodiscard]] std::map<std::uint64_t, Session> sessions() const;
   /// The record at that position is a client's sample that was not delivered.
   [[nodiscard]] bool is_refused(std::uint64_t position) const;

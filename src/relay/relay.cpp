@@ -17,6 +17,10 @@ class RelayCore {
 };
 
 Result<Relay> Relay::create(const DomainParticipant& participant, RelayOptions options) {
+  if (participant.core_->bundles().front()->has_session_watcher()) {
+    return fail(ErrorCode::invalid_argument,
+                "participant '" + participant.name() + "' has a relay already: one is enough");
+  }
   // Topics that are only in the logs would be unknown to its first clients.
   const auto deadline = std::chrono::steady_clock::now() + options.start_timeout;
   for (const auto& bundle : participant.core_->bundles()) {

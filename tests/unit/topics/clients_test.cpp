@@ -239,6 +239,9 @@ TEST(Clients, SamplesOfAnotherSizeThanTheTypeAreRefusedInTheirTurn) {
   const auto topic = must(Topic<std::uint64_t>::create(domain[0], "numbers"));
   auto reader = must(DataReader<std::uint64_t>::create(topic));
   const Relay relay = relay_of(domain[0]);
+  const auto second = Relay::create(domain[0], {.listen = "127.0.0.1:0"});
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().code, ErrorCode::invalid_argument);
   Client client = must(Client::create({.relays = {relay.address()}}));
   const auto found = must(client.topic("numbers", kPatience));
   EXPECT_EQ(found.service, client::Service::atomic);

@@ -1,0 +1,295 @@
+"""The client for asyncio, and the one whose calls block, which has the former in a thread."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+import time
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
+from typing import Any
+
+from . import _frames as f
+from ._machine import Machine
+from ._types import Ended, Gap, Published, RelayError, Sample
+
+_FRAME_MAX = 17 << 20
+_STARTS = {"now": f.From.NOW, "stored": f.From.STORED}
+
+
+class AsyncSubscription:
+    """What a topic has for this client: `async for` gives each Sample and each Gap."""
+
+    def __init__(self, client: AsyncClient, number: int) -> None:
+        self._client, self._number = client, number
+        self._queue: asyncio.Queue[Any] = asyncio.Queue()  # bounded by the credit
+
+    async def take(self) -> Sample | Gap:
+        """Waits for the next one; StopAsyncIteration once the subscription has ended."""
+        one = await self._queue.get()
+        if isinstance(one, Ended):
+            self._queue.put_nowait(one)
+            raise StopAsyncIteration(one.text)
+        if isinstance(one, Sample):
+            self._client._machine.consumed(self._number, 1)
+            self._client._flush()
+        return one
+
+    def __aiter__(self) -> AsyncIterator[Sample | Gap]:
+        return self
+
+    async def __anext__(self) -> Sample | Gap:
+        return await self.take()
+
+    def close(self) -> None:
+        self._client._machine.unsubscribe(self._number)
+        self._client._flush()
+
+
+class AsyncClient:
+    """Publishes and subscribes through one of the relays, as "host:port"; in one event loop.
+
+    `async with AsyncClient(relays) as client`: connects in the background, and goes on with another
+    relay when one is gone. A publication is delivered once, however often it had to be repeated.
+    """
+
+    def __init__(self, relays: Sequence[str], name: str = "python", token: str = "",
+                 connect_timeout: float = 3.0, log: Callable[[str], None] | None = None) -> None:
+        if not relays:
+            raise ValueError("name at least one relay, as host:port")
+        self._relays = [self._address(one) for one in relays]
+        self._machine = Machine(name, token)
+        self._machine.on_bye = self._hang_up
+        self._timeout = connect_timeout
+        self._log = log or (lambda line: None)
+        self._writer: asyncio.StreamWriter | None = None
+        self._why = ""
+        self._subscriptions = 0
+        self._task: asyncio.Task[None] | None = None
+
+    @staticmethod
+    def _address(text: str) -> tuple[str, int]:
+        host, colon, port = text.rpartition(":")
+        if not colon or not host or not port.isdigit():
+            raise ValueError(f"{text!r} is no address of a relay: write host:port")
+        return host.strip("[]"), int(port)
+
+    async def __aenter__(self) -> AsyncClient:
+        self._task = asyncio.create_task(self._stay_connected())
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """What has no outcome yet gets one: unknown."""
+        self._machine.close()
+        self._flush()
+        if self._task:
+            self._task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._task
+        self._machine.abandon()
+
+    @property
+    def is_connected(self) -> bool:
+        return self._machine.welcome
+
+    async def topic(self, name: str) -> f.TopicInfo:
+        """Waits for a relay that knows it; RelayError if it says that there is none."""
+        return await self._told(lambda told: self._machine.find(name, told))
+
+    async def topics(self) -> list[f.TopicInfo]:
+        return await self._told(self._machine.list)
+
+    async def publish(self, topic: str, data: bytes) -> Published:
+        """Waits for the outcome. If it is cancelled, the sample may still be delivered."""
+        info = self._machine.info(topic) or await self.topic(topic)
+        if len(data) > info.sample_bytes_max:
+            raise ValueError(f"a sample of {len(data)} bytes; clients may publish at most "
+                             f"{info.sample_bytes_max} to {topic!r}")
+        return await self._told(lambda told: self._machine.publish(
+            topic, time.time_ns(), bytes(data), told))
+
+    async def subscribe(self, topic: str, start: str | int = "now", epoch: int = 0,
+                        window: int = 256) -> AsyncSubscription:
+        """`start`: "now", "stored" (with what the topic keeps), or a position of `epoch`."""
+        if self._machine.info(topic) is None:
+            await self.topic(topic)
+        if isinstance(start, str) and start not in _STARTS:
+            raise ValueError(f"start is 'now', 'stored' or a position, not {start!r}")
+        if not 1 <= window <= 1_000_000:
+            raise ValueError(f"window is 1 .. 1,000,000, not {window}")
+        self._subscriptions += 1
+        subscription = AsyncSubscription(self, self._subscriptions)
+        at = _STARTS[start] if isinstance(start, str) else f.From.POSITION
+        self._machine.subscribe(self._subscriptions, topic, at,
+                                0 if isinstance(start, str) else start, epoch, window,
+                                subscription._queue.put_nowait)
+        self._flush()
+        return subscription
+
+    async def _told(self, ask: Callable[[Callable[[Any], None]], None]) -> Any:
+        future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+
+        def told(value: Any) -> None:
+            if future.done():
+                return
+            if isinstance(value, Exception):
+                future.set_exception(value)
+            else:
+                future.set_result(value)
+
+        ask(told)
+        self._flush()
+        return await future
+
+    def _flush(self) -> None:
+        if self._writer is not None and self._machine.output:
+            self._writer.write(bytes(self._machine.output))
+            self._machine.output.clear()
+
+    def _hang_up(self, why: str) -> None:
+        self._why = self._why or why or "the relay said goodbye"
+
+    async def _stay_connected(self) -> None:
+        pause, at = 0.02, 0
+        while True:
+            host, port = self._relays[at % len(self._relays)]
+            at += 1
+            self._why = ""
+            was_welcome = False
+            try:
+                async with asyncio.timeout(self._timeout):
+                    reader, self._writer = await asyncio.open_connection(host, port)
+                was_welcome = await self._converse(reader)
+            except (OSError, TimeoutError, f.FrameError) as problem:
+                self._why = self._why or str(problem) or "it did not answer in time"
+                was_welcome = self._machine.welcome
+            finally:
+                if self._writer is not None:
+                    self._writer.close()
+                    self._writer = None
+                self._machine.disconnect()
+            self._log(f"not connected to {host}:{port}: {self._why}")
+            pause = 0.02 if was_welcome else min(pause * 2, 2.0)
+            await asyncio.sleep(pause)
+
+    async def _converse(self, stream: asyncio.StreamReader) -> bool:
+        frames = f.FrameReader(_FRAME_MAX)
+        self._machine.connect()
+        self._flush()
+        silent = 0
+        while not self._why:
+            while not self._why and (frame := frames.next()) is not None:
+                self._machine.receive(frame)
+                self._flush()
+            if self._why:
+                break
+            welcome = self._machine.welcome
+            quarter = self._machine.idle_ms / 4000 if welcome else self._timeout
+            try:
+                async with asyncio.timeout(quarter):
+                    received = await stream.read(65536)
+            except TimeoutError:
+                silent += 1
+                if not welcome or silent >= 4:
+                    self._why = "the relay says nothing any more"
+                    break
+                self._machine.ping()
+                self._flush()
+                continue
+            silent = 0
+            if not received:
+                self._why = self._why or "the relay closed the connection"
+                break
+            frames.append(received)
+        return self._machine.welcome
+
+
+class Subscription:
+    """Iterate over it, or take(): Sample and Gap objects."""
+
+    def __init__(self, client: Client, inner: AsyncSubscription) -> None:
+        self._client, self._inner = client, inner
+
+    def take(self, timeout: float | None = None) -> Sample | Gap:
+        """TimeoutError: nothing came in time. EOFError: the subscription has ended."""
+
+        async def take() -> Sample | Gap:
+            try:
+                # Within the loop: a sample that comes at the same moment stays in the queue.
+                async with asyncio.timeout(timeout):
+                    return await self._inner.take()
+            except StopAsyncIteration as ended:
+                raise EOFError(str(ended)) from None
+
+        return self._client._run(take(), None)
+
+    def __iter__(self) -> Iterator[Sample | Gap]:
+        with contextlib.suppress(EOFError):
+            while True:
+                yield self.take()
+
+    def close(self) -> None:
+        self._client._call(self._inner.close)
+
+
+class Client:
+    """AsyncClient with calls that block, from any thread; `with Client(relays) as client`."""
+
+    def __init__(self, relays: Sequence[str], **options: Any) -> None:
+        self._inner = AsyncClient(relays, **options)
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="tutti-client",
+                                        daemon=True)
+        self._thread.start()
+        self._run(self._inner.__aenter__(), None)
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        if self._loop.is_closed():
+            return
+        self._run(self._inner.close(), None)
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    @property
+    def is_connected(self) -> bool:
+        return self._inner.is_connected
+
+    def topic(self, name: str, timeout: float | None = None) -> f.TopicInfo:
+        return self._run(self._inner.topic(name), timeout)
+
+    def topics(self, timeout: float | None = None) -> list[f.TopicInfo]:
+        return self._run(self._inner.topics(), timeout)
+
+    def publish(self, topic: str, data: bytes, timeout: float | None = None) -> Published:
+        """After TimeoutError the sample may still be delivered."""
+        return self._run(self._inner.publish(topic, data), timeout)
+
+    def subscribe(self, topic: str, start: str | int = "now", epoch: int = 0, window: int = 256,
+                  timeout: float | None = None) -> Subscription:
+        inner = self._run(self._inner.subscribe(topic, start, epoch, window), timeout)
+        return Subscription(self, inner)
+
+    def _run(self, work: Coroutine[Any, Any, Any], timeout: float | None) -> Any:
+        future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        try:
+            return future.result(timeout)
+        except TimeoutError:
+            future.cancel()
+            raise
+
+    def _call(self, work: Callable[[], None]) -> None:
+        self._loop.call_soon_threadsafe(work)
+
+
+__all__ = ["AsyncClient", "AsyncSubscription", "Client", "Ended", "Gap", "Published", "RelayError",
+           "Sample", "Subscription"]

@@ -1,0 +1,397 @@
+"""What a client remembers and says, whichever relay it is connected to (docs/client-protocol.md).
+
+A state machine without sockets and clocks: the same as src/client/machine.hpp. Callbacks are
+called from within its methods. One thread at a time.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from typing import Any
+
+from . import _frames as f
+from ._types import (
+    Ended,
+    Gap,
+    PublicationState,
+    Published,
+    RelayError,
+    Sample,
+    SessionState,
+    SubscriptionState,
+    TopicState,
+    answer_of,
+)
+
+UNANSWERED_MAX = 64
+NO_TOPIC = (1 << 32) - 1  # in the place of a topic's number: the request only takes its turn
+
+
+class Machine:
+    def __init__(self, name: str, token: str) -> None:
+        self.name, self.token = name, token
+        self.client = (secrets.randbits(64) | 1, secrets.randbits(64))
+        self.output = bytearray()
+        self.idle_ms = 0
+        self.relay = ""
+        self.on_welcome: Callable[[], None] = lambda: None
+        self.on_bye: Callable[[str], None] = lambda text: None
+        self.connected = self.welcome = False
+        self._sends = self._asks = 0
+        self._asked: dict[int, str] = {}
+        self._topics: dict[str, TopicState] = {}
+        self._sessions: dict[str, SessionState] = {}
+        self._unordered: dict[int, PublicationState] = {}
+        self._subscriptions: dict[int, SubscriptionState] = {}
+        self._lists: dict[int, tuple[list[f.TopicInfo], Callable[[Any], None]]] = {}
+        self._handlers = {
+            f.Welcome: self._on_welcome, f.Refused: self._on_refused, f.Topics: self._on_topics,
+            f.Bye: lambda frame: self.on_bye(frame.text), f.Pong: lambda frame: None,
+            f.Ping: lambda frame: self._say(f.Pong(frame.number)), f.Closed: lambda frame: None,
+            f.Found: self._on_found, f.Opened: self._on_opened, f.Published: self._on_published,
+            f.GoBack: self._on_go_back, f.Subscribed: self._on_subscribed,
+            f.Sample: self._on_sample, f.Gap: self._on_gap, f.Ended: self._on_ended}
+
+    # The connection.
+
+    def connect(self) -> None:
+        self.connected = True
+        self._say(f.Hello(f.MAGIC, f.VERSION, *self.client, self.name, self.token))
+
+    def disconnect(self) -> None:
+        self.connected = self.welcome = False
+        self.output.clear()
+        self._asked.clear()
+        for topic in self._topics.values():
+            topic.number = None
+        for session in self._sessions.values():
+            session.open = session.opening = False
+        for subscription in self._subscriptions.values():
+            subscription.asked = False
+        lost, self._unordered = self._unordered, {}
+        for one in lost.values():
+            one.answered(Published("unknown", text="the connection broke before it was answered"))
+
+    def receive(self, frame: Any) -> None:
+        handler = self._handlers.get(type(frame))
+        if handler is None or not (self.welcome or isinstance(frame, f.Welcome | f.Bye)):
+            self.on_bye("the relay says what it may not say now")
+            return
+        handler(frame)
+
+    def ping(self) -> None:
+        if self.welcome:
+            self._sends += 1
+            self._say(f.Ping(self._sends))
+
+    def close(self) -> None:
+        for session in self._sessions.values():
+            if session.open and not session.unanswered:
+                self._say(f.Close(session.nonce))
+        if self.welcome:
+            self._say(f.Bye(f.Code.STOPPED, ""))
+
+    def abandon(self) -> None:
+        """The client ends: whatever waits is answered."""
+        for session in self._sessions.values():
+            waiting, session.unanswered = session.unanswered, []
+            for one in waiting:
+                one.answered(Published("unknown", text="the client ended"))
+        for topic in self._topics.values():
+            waiting_for, topic.waiting = topic.waiting, []
+            for told in waiting_for:
+                told(RelayError("the client ended"))
+        for number in list(self._subscriptions):
+            self._on_ended(f.Ended(number, "the client ended"))
+
+    def _say(self, frame: Any) -> None:
+        if self.connected:
+            self.output += f.encode(frame)
+
+    def _on_welcome(self, frame: f.Welcome) -> None:
+        self.welcome = True
+        self.idle_ms, self.relay = frame.idle_ms, frame.relay
+        self.on_welcome()
+        for name in self._topics:
+            self._ask(name)
+        for request in self._lists:
+            self._say(f.List(request))
+
+    # Topics.
+
+    def find(self, name: str, told: Callable[[Any], None]) -> None:
+        """`told` gets a TopicInfo or a RelayError."""
+        self._topics.setdefault(name, TopicState()).waiting.append(told)
+        if self.welcome:
+            self._ask(name)
+
+    def list(self, told: Callable[[Any], None]) -> None:
+        self._asks += 1
+        self._lists[self._asks] = ([], told)
+        if self.welcome:
+            self._say(f.List(self._asks))
+
+    def info(self, name: str) -> f.TopicInfo | None:
+        topic = self._topics.get(name)
+        return topic.info if topic else None
+
+    def _ask(self, name: str) -> None:
+        self._asks += 1
+        self._asked[self._asks] = name
+        self._say(f.Find(self._asks, name))
+
+    def _on_topics(self, frame: f.Topics) -> None:
+        if (entry := self._lists.get(frame.request)) is None:
+            return
+        entry[0].extend(frame.topics)
+        if frame.last:
+            del self._lists[frame.request]
+            entry[1](entry[0])
+
+    def _on_found(self, frame: f.Found) -> None:
+        if (name := self._asked.pop(frame.request, None)) is None:
+            return
+        topic = self._topics[name]
+        topic.info, topic.number, topic.gone = frame.topic, frame.topic.topic, False
+        waiting, topic.waiting = topic.waiting, []
+        for told in waiting:
+            told(frame.topic)
+        for number, subscription in self._subscriptions.items():
+            if subscription.topic == name:
+                self._ask_for(number, subscription)
+        self._advance(frame.topic.bundle)
+
+    def _on_refused(self, frame: f.Refused) -> None:
+        if frame.about == f.kind_of(f.Find):
+            self._unknown_topic(frame)
+        elif frame.about == f.kind_of(f.Open):
+            for bundle, session in self._sessions.items():
+                if session.opening and self._bundle_of(frame.id) == bundle:
+                    if frame.code == f.Code.EXPIRED:
+                        self._expire(bundle)
+                    else:
+                        self.on_bye(frame.text)
+                    return
+        elif frame.about == f.kind_of(f.Publish):
+            for bundle, session in self._sessions.items():
+                if session.open and session.nonce == frame.id:
+                    self._expire(bundle)
+                    return
+        elif frame.about == f.kind_of(f.Subscribe):
+            self._on_ended(f.Ended(frame.id, frame.text))
+
+    def _bundle_of(self, number: int) -> str | None:
+        for topic in self._topics.values():
+            if topic.number == number and topic.info:
+                return topic.info.bundle
+        return None
+
+    def _unknown_topic(self, frame: f.Refused) -> None:
+        if (name := self._asked.pop(frame.id, None)) is None:
+            return
+        topic = self._topics[name]
+        topic.gone = True
+        waiting, topic.waiting = topic.waiting, []
+        if topic.info is None:
+            del self._topics[name]
+        for told in waiting:
+            told(RelayError(frame.text))
+        for number, subscription in list(self._subscriptions.items()):
+            if subscription.topic == name:
+                self._on_ended(f.Ended(number, frame.text))
+        if topic.info:
+            self._advance(topic.info.bundle)
+
+    # Publishing.
+
+    def publish(self, topic: str, timestamp_ns: int, data: bytes,
+                answered: Callable[[Published], None]) -> None:
+        """The topic was found."""
+        found = self._topics[topic]
+        assert found.info is not None
+        one = PublicationState(topic, timestamp_ns, data, answered)
+        if found.info.service != f.Service.UNORDERED:
+            self._sessions.setdefault(found.info.bundle, SessionState()).unanswered.append(one)
+            self._advance(found.info.bundle)
+        elif found.number is None:
+            answered(Published("refused", text="not connected: a topic without order repeats "
+                                               "nothing"))
+        else:
+            self._sends += 1
+            one.request = self._sends
+            self._unordered[one.request] = one
+            self._say(f.Publish(found.number, f.NONE, one.request, timestamp_ns, data))
+
+    def unanswered(self) -> int:
+        return len(self._unordered) + sum(len(s.unanswered) for s in self._sessions.values())
+
+    def _advance(self, bundle: str) -> None:
+        session = self._sessions.get(bundle)
+        if session is None or not self.welcome or not session.unanswered:
+            return
+        if not session.open:
+            self._open(bundle, session)
+            return
+        for one in session.unanswered[:UNANSWERED_MAX]:
+            if one.sent:
+                continue
+            topic = self._topics[one.topic]
+            if topic.number is None and not topic.gone:
+                return
+            if one.request == 0:
+                one.request, session.next_request = session.next_request, session.next_request + 1
+            self._send(session, one)
+
+    def _open(self, bundle: str, session: SessionState) -> None:
+        if session.opening:
+            return
+        of_bundle = [t for t in self._topics.values() if t.info and t.info.bundle == bundle]
+        number = next((t.number for t in of_bundle if t.number is not None), None)
+        if number is None:
+            if all(t.gone for t in of_bundle):
+                waiting, session.unanswered = session.unanswered, []
+                for one in waiting:
+                    outcome = "refused" if one.request == 0 else "unknown"
+                    one.answered(Published(outcome, text=f"the topic {one.topic} is gone"))
+            return
+        session.nonce = session.nonce or secrets.randbits(63) | 1
+        session.opening = True
+        self._say(f.Open(number, session.number, session.nonce))
+
+    def _send(self, session: SessionState, one: PublicationState) -> None:
+        number = self._topics[one.topic].number
+        self._sends += 1
+        one.sent, one.empty = self._sends, number is None
+        self._say(f.Publish(NO_TOPIC if number is None else number, session.nonce, one.request,
+                            one.timestamp_ns, b"" if one.empty else one.data))
+
+    def _on_opened(self, frame: f.Opened) -> None:
+        for bundle, session in self._sessions.items():
+            if session.opening and session.nonce == frame.nonce:
+                session.opening, session.open = False, True
+                session.number, session.opened_last = frame.session, frame.last
+                for one in session.unanswered:
+                    one.sent = 0  # all are repeated
+                self._advance(bundle)
+                return
+
+    def _session_of(self, nonce: int) -> tuple[str, SessionState] | None:
+        return next(((b, s) for b, s in self._sessions.items() if s.open and s.nonce == nonce),
+                    None)
+
+    def _on_published(self, frame: f.Published) -> None:
+        if frame.nonce == f.NONE:
+            if one := self._unordered.pop(frame.request, None):
+                one.answered(answer_of(frame))
+            return
+        if (found := self._session_of(frame.nonce)) is None:
+            return
+        bundle, session = found
+        for at, one in enumerate(session.unanswered):
+            if one.request == frame.request:
+                del session.unanswered[at]
+                gone = one.empty and frame.status == f.Status.DELIVERED
+                one.answered(Published("refused", text=f"the topic {one.topic} is gone") if gone
+                             else answer_of(frame))
+                self._advance(bundle)
+                return
+
+    def _on_go_back(self, frame: f.GoBack) -> None:
+        if (found := self._session_of(frame.nonce)) is None:
+            return
+        session = found[1]
+        until = next((o.sent for o in session.unanswered if o.request == frame.request), None)
+        if until is None:
+            return
+        for one in session.unanswered:
+            if one.request == 0 or one.request > frame.request:
+                break
+            if one.request > frame.last and 0 < one.sent <= until:
+                self._send(session, one)
+
+    def _expire(self, bundle: str) -> None:
+        session = self._sessions[bundle]
+        known: list[tuple[PublicationState, Published]] = []
+        rest: list[PublicationState] = []
+        for one in session.unanswered:
+            if one.request and not session.open:
+                known.append((one, Published("unknown", text="its session had expired")))
+            elif one.request and one.request <= session.opened_last:
+                known.append((one, Published("delivered")))
+            else:
+                one.request = one.sent = 0
+                rest.append(one)
+        self._sessions[bundle] = SessionState(unanswered=rest)
+        for one, published in known:
+            one.answered(published)
+        self._advance(bundle)
+
+    # Subscribing.
+
+    def subscribe(self, number: int, topic: str, start: f.From, position: int, epoch: int,
+                  credit: int, received: Callable[[Any], None]) -> None:
+        one = SubscriptionState(topic, start, epoch, position, credit, received,
+                            placed=start == f.From.POSITION)
+        self._subscriptions[number] = one
+        self._ask_for(number, one)
+
+    def _ask_for(self, number: int, one: SubscriptionState) -> None:
+        topic = self._topics[one.topic]
+        if not self.welcome or topic.number is None or one.asked:
+            return
+        one.asked, one.granted, one.consumed = True, one.credit - one.held, 0
+        self._say(f.Subscribe(number, topic.number, f.From.POSITION if one.placed else one.start,
+                              one.epoch, one.next, one.granted))
+
+    def _on_subscribed(self, frame: f.Subscribed) -> None:
+        if (one := self._subscriptions.get(frame.subscription)) is None:
+            return
+        other, was = one.placed and one.epoch != frame.epoch, one.next
+        one.epoch = frame.epoch
+        if other or not one.placed:
+            one.next = frame.position
+        one.placed = True
+        if other:
+            one.received(Gap(was, None))
+
+    def _on_sample(self, frame: f.Sample) -> None:
+        if (one := self._subscriptions.get(frame.subscription)) is None:
+            return
+        if one.granted == 0:
+            self.on_bye("a sample that nobody gave credit for")
+            return
+        one.granted -= 1
+        one.held += 1
+        if frame.position < one.next:
+            self.consumed(frame.subscription, 1)
+            return
+        one.next = frame.position + 1
+        one.received(Sample(frame.position, one.epoch, frame.sender, frame.timestamp_ns,
+                            frame.bytes))
+
+    def _on_gap(self, frame: f.Gap) -> None:
+        one = self._subscriptions.get(frame.subscription)
+        if one is None or frame.end <= one.next:
+            return
+        start, one.next = max(frame.start, one.next), frame.end
+        one.received(Gap(start, frame.end))
+
+    def _on_ended(self, frame: f.Ended) -> None:
+        if one := self._subscriptions.pop(frame.subscription, None):
+            one.received(Ended(frame.text))
+
+    def consumed(self, number: int, samples: int) -> None:
+        if (one := self._subscriptions.get(number)) is None:
+            return
+        samples = min(samples, one.held)
+        one.held -= samples
+        one.consumed += samples
+        if one.asked and one.consumed >= (one.credit + 1) // 2:
+            one.granted += one.consumed
+            more, one.consumed = one.consumed, 0
+            self._say(f.Credit(number, more))
+
+    def unsubscribe(self, number: int) -> None:
+        if self._subscriptions.pop(number, None) and self.welcome:
+            self._say(f.Unsubscribe(number))

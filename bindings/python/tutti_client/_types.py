@@ -1,0 +1,104 @@
+"""What the application gets of a client, and what the client remembers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from . import _frames as f
+
+
+class RelayError(Exception):
+    """The relay refused something, or ended the conversation."""
+
+
+@dataclass(slots=True, frozen=True)
+class Published:
+    """What became of a publication."""
+
+    outcome: str  # "delivered", "sent", "unknown" or "refused"
+    position: int | None = None
+    text: str = ""
+
+
+@dataclass(slots=True, frozen=True)
+class Sample:
+    position: int
+    epoch: int
+    sender: int
+    timestamp_ns: int
+    data: bytes
+
+
+@dataclass(slots=True, frozen=True)
+class Gap:
+    """Samples at start <= position < end are gone; end None: another epoch begins."""
+
+    start: int
+    end: int | None
+
+
+@dataclass(slots=True, frozen=True)
+class Ended:
+    """The subscription is over, and why."""
+
+    text: str
+
+
+@dataclass(slots=True)
+class TopicState:
+    waiting: list[Callable[[Any], None]] = field(default_factory=list)
+    gone: bool = False
+    number: int | None = None
+    info: f.TopicInfo | None = None
+
+
+@dataclass(slots=True)
+class PublicationState:
+    topic: str
+    timestamp_ns: int
+    data: bytes
+    answered: Callable[[Published], None]
+    request: int = 0  # 0: it has no number yet, so it was never sent
+    sent: int = 0
+    empty: bool = False
+
+
+@dataclass(slots=True)
+class SessionState:
+    number: int = f.NONE
+    nonce: int = 0
+    next_request: int = 1
+    opening: bool = False
+    open: bool = False
+    opened_last: int = 0
+    unanswered: list[PublicationState] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class SubscriptionState:
+    topic: str
+    start: f.From
+    epoch: int
+    next: int
+    credit: int
+    received: Callable[[Any], None]
+    placed: bool
+    asked: bool = False
+    granted: int = 0
+    held: int = 0
+    consumed: int = 0
+
+
+def answer_of(frame: f.Published) -> Published:
+    """What the relay's answer means to the application."""
+    position = None if frame.position == f.NONE else frame.position
+    match frame.status:
+        case f.Status.DELIVERED | f.Status.DUPLICATE:
+            return Published("delivered", position)
+        case f.Status.SENT:
+            return Published("sent")
+        case f.Status.UNFIT:
+            return Published("refused", text="it is no sample of the topic, by its size")
+    return Published("unknown", text="its session expired before it was answered")

@@ -1,0 +1,122 @@
+/// \file relay.cpp
+/// `tutti relay`: a member that serves clients which are no members.
+#include "tutti/dds/relay.hpp"
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "cli/commands.hpp"
+#include "cli/common_options.hpp"
+#include "cli/exit_code.hpp"
+#include "cli/log.hpp"
+#include "cli/member_list.hpp"
+#include "cli/signals.hpp"
+#include "cli/terminal.hpp"
+#include "tutti/dds.hpp"
+
+namespace tutti::cli {
+namespace {
+
+using namespace std::chrono_literals;
+
+struct RelayWords {
+  std::string name;
+  std::string members;
+  std::string listen;
+  std::string state_dir;
+  std::string token;
+  std::vector<std::string> topics;
+  std::uint32_t clients = dds::RelayOptions{}.clients_max;
+};
+
+// Of topics that only clients use: any bytes are a sample.
+const dds::TopicTypeInfo kBytes{.name = "bytes", .hash = 0x6279746573};
+
+// NAME, or NAME:OPTIONS.
+Result<void> create_topic(const dds::DomainParticipant& participant, const std::string& text,
+                          std::vector<dds::UntypedTopic>& topics) {
+  const std::size_t colon = text.find(':');
+  const std::string words = colon == std::string::npos ? std::string() : text.substr(colon + 1);
+  Result<dds::TopicOptions> options = dds::TopicOptions::from_text(words);
+  if (!options) {
+    return fail(ErrorCode::invalid_argument, "--topic " + text + ": " + options.error().message);
+  }
+  Result<dds::UntypedTopic> topic =
+      dds::UntypedTopic::create(participant, text.substr(0, colon), kBytes, *options);
+  if (!topic) return std::unexpected(std::move(topic.error()));
+  topics.push_back(std::move(*topic));
+  return {};
+}
+
+Result<void> serve(const RelayWords& words) {
+  Result<std::vector<MemberAddress>> members = members_from(words.members);
+  if (!members) return std::unexpected(std::move(members.error()));
+  NodeOptions options{.name = words.name, .members = std::move(*members)};
+  options.state_dir = words.state_dir;
+  options.log = library_log();
+  Result<Node> node = Node::create(std::move(options));
+  if (!node) return std::unexpected(std::move(node.error()));
+  Result<dds::DomainParticipant> participant = dds::DomainParticipant::create(*node);
+  if (!participant) return std::unexpected(std::move(participant.error()));
+  if (Result<void> started = node->start(); !started) return started;
+  std::vector<dds::UntypedTopic> topics;
+  for (const std::string& text : words.topics) {
+    if (Result<void> created = create_topic(*participant, text, topics); !created) return created;
+  }
+  Result<dds::Relay> relay =
+      dds::Relay::create(*participant, {.listen = words.listen,
+                                        .clients_max = words.clients,
+                                        .token = words.token,
+                                        .log = [](std::string_view line) { log_info(line); }});
+  if (!relay) return std::unexpected(std::move(relay.error()));
+  if (!print("relay of " + words.name + " at " + relay->address() + "\n")) {
+    return fail(ErrorCode::system, "standard output takes nothing");
+  }
+  while (interrupted() == 0) std::this_thread::sleep_for(20ms);  // a signal wakes nobody
+  return {};
+}
+
+}  // namespace
+
+void add_relay(CLI::App& app, int& status) {
+  CLI::App* command =
+      app.add_subcommand("relay", "Run a member that serves clients which are no members, on TCP");
+  command->footer(
+      "All members must have topics: run this command at each of them, or programs that create a\n"
+      "DomainParticipant with the default bundles. Prints where it listens, and runs until it "
+      "gets\n"
+      "SIGINT or SIGTERM. Clients use tutti/client.hpp, or tutti_client in Python.");
+  auto words = std::make_shared<RelayWords>();
+  command->add_option("--name", words->name, "the name of this member in --members")->required();
+  command
+      ->add_option("--members", words->members,
+                   "all members, the same list at each: a=HOST:PORT,b=HOST:PORT,...")
+      ->required();
+  command
+      ->add_option("--listen", words->listen,
+                   "where clients call: HOST:PORT; port 0 for one that is free")
+      ->required();
+  command
+      ->add_option("--topic", words->topics,
+                   "create a topic of bytes: NAME or NAME:OPTIONS, such as\n"
+                   "log:service=stored,history=keep_last(100); once for each")
+      ->expected(1)
+      ->take_all();
+  command->add_option("--state-dir", words->state_dir,
+                      "a folder of this member alone, for topics of the service logged");
+  command->add_option("--token", words->token, "what clients must show");
+  command->add_option("--clients", words->clients, "connections at most")
+      ->check(whole_number(1, 1'000'000))
+      ->capture_default_str();
+  command->callback([words, &status] {
+    note_interrupt(kGiveUpSeconds);
+    const Result<void> served = serve(*words);
+    status = served ? kExitOk : report(served.error());
+  });
+}
+
+}  // namespace tutti::cli
