@@ -27,6 +27,8 @@ void add_perf_join(CLI::App& app, int& status);
 void add_check(CLI::App& app, int& status);
 /// The commands that read a group's log on disk.
 void add_log(CLI::App& app, int& status);
+/// The commands that look at topics, write to them and read them.
+void add_topic(CLI::App& app, int& status);
 void add_sim(CLI::App& app, int& status);
 void add_version(CLI::App& app, int& status);
 

@@ -68,6 +68,7 @@ int run(int argc, char** argv) {
   add_perf_member(app, status);
   add_check(app, status);
   add_log(app, status);
+  add_topic(app, status);
   add_sim(app, status);
   add_version(app, status);
   app.footer(kExamples);  // after the commands, which would inherit it

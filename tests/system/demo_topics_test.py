@@ -37,7 +37,7 @@ class DemoTopicsTest(SystemTest):
     def test_wrong_options(self):
         for arguments, said in ((["--kill"], "leave out FILE, --durable, --kill"),
                                 (["/etc/passwd"], "leave out FILE"),
-                                (["--level", "atomic"], "--topics excludes --level"),
+                                (["--level", "atomic"], "--level excludes --topics"),
                                 (["--seconds", "0"], "--seconds"),
                                 (["--fabric", "pigeon"], "pigeon")):
             done = self.demo(*arguments)
