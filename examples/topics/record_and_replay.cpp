@@ -85,7 +85,8 @@ int main(int argc, char** argv) {
 
   const auto fixes = must(dds::Topic<Fix>::create(planes, "fixes"));
   auto writer = must(dds::DataWriter<Fix>::create(fixes));
-  const auto found = must(dds::UntypedTopic::find(recorders, "fixes"));  // as it is, of any type
+  // Joins the topic, and waits until it is known here. A recorder alone: DomainParticipant::topics.
+  const auto found = must(dds::UntypedTopic::create(recorders, "fixes", fixes.untyped().type()));
   auto reader = must(dds::UntypedReader::create(found));
   std::thread flight([&] {
     for (int i = 0; i < kSamples; ++i) {
