@@ -200,6 +200,17 @@ class TopicTest(SystemTest):
             done = self.client("play", path, status=2)
             self.assertIn(said, done.stderr)
             self.assertIn("line 1", done.stderr)
+        # What is deep costs no stack, and times that make no sense no time.
+        for last, said in (('{"topic":"chat","data":' + "[" * 200000 + "]" * 200000 + "}", "line 2"),
+                           ('{"topic":"chat","timestamp":-1,"hex":"0"}', "neither data nor hex")):
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(json.dumps(rows[0]) + "\n" + last + "\n")
+            self.assertIn(said, self.client("play", path, status=2).stderr)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(json.dumps(rows[0]) + "\n")
+            for timestamp in (2**64 - 1, 5, 0):
+                file.write(json.dumps({**rows[1], "timestamp": timestamp}) + "\n")
+        self.client("play", path)
 
     def test_an_interrupt_is_no_error(self):
         relay, writer = self.serve()

@@ -2,6 +2,7 @@
 /// `tutti topic play`: writes what was recorded to the same topics, at the same pace or another
 /// one.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <fstream>
 #include <map>
 #include <memory>
@@ -89,13 +90,14 @@ class Player {
   /// Samples without a time come with the one before.
   void wait_for(std::uint64_t timestamp_ns) {
     if (timestamp_ns == 0 || options_.rate <= 0) return;
-    const auto at = static_cast<std::int64_t>(timestamp_ns);
-    if (first_ns_ == 0) {
-      first_ns_ = at;
+    const auto at = static_cast<double>(timestamp_ns);
+    if (began_ns_ == 0) {
+      first_ = at;
       began_ns_ = now_ns();
     }
-    const auto due_ns =
-        began_ns_ + static_cast<std::int64_t>(static_cast<double>(at - first_ns_) / options_.rate);
+    // A file may say anything.
+    const double later_ns = std::clamp((at - first_) / options_.rate, 0.0, 1e18);
+    const std::int64_t due_ns = began_ns_ + static_cast<std::int64_t>(later_ns);
     while (now_ns() < due_ns && interrupted() == 0) {
       wait_until(std::min(due_ns, now_ns() + kTopicLookNs), false);
     }
@@ -105,7 +107,7 @@ class Player {
   const PlayOptions& options_;
   RecordingReader reader_;
   std::map<std::string, std::unique_ptr<TopicSink>> sinks_;
-  std::int64_t first_ns_ = 0;  // of the recording
+  double first_ = 0;  // ns: of the recording
   std::int64_t began_ns_ = 0;
   std::uint64_t played_ = 0;
 };

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <memory>
@@ -76,8 +77,8 @@ class Publisher {
     const auto bytes = samples_.parse(value);
     if (!bytes) return fail(bytes.error().code, where + ": " + bytes.error().message);
     if (began_ns_ == 0) began_ns_ = now_ns();
-    const auto due_ns =
-        began_ns_ + static_cast<std::int64_t>(pause_ns_ * static_cast<double>(published_));
+    const double later_ns = std::min(pause_ns_ * static_cast<double>(published_), 1e18);
+    const std::int64_t due_ns = began_ns_ + static_cast<std::int64_t>(later_ns);
     while (now_ns() < due_ns && interrupted() == 0) {
       wait_until(std::min(due_ns, now_ns() + kTopicLookNs), false);
     }

@@ -84,10 +84,11 @@ class RateRun {
                   "the samples of topic '" + options_.topic +
                       "' do not say when they were written (WriterOptions::source_timestamps)");
     }
-    window_.add({.at_ns = now_ns(),
-                 .bytes = sample.bytes.size(),
-                 .age_ns = static_cast<double>(wall_clock_ns() -
-                                               static_cast<std::int64_t>(sample.timestamp_ns))});
+    // Wraps as it should, whatever a writer says.
+    const auto age_ns = static_cast<std::int64_t>(static_cast<std::uint64_t>(wall_clock_ns()) -
+                                                  sample.timestamp_ns);
+    window_.add(
+        {.at_ns = now_ns(), .bytes = sample.bytes.size(), .age_ns = static_cast<double>(age_ns)});
     return {};
   }
 

@@ -10,6 +10,8 @@ namespace {
 using nlohmann::json;
 
 constexpr int kVersion = 1;
+// No sample is as deep (dds::parse_json), and what is deeper may not cost the stack.
+constexpr int kDepthMax = 64;
 
 std::string json_text(const json& value) {
   return value.dump(-1, ' ', true, json::error_handler_t::replace);
@@ -101,7 +103,8 @@ std::string recorded_sample(const std::string& topic, const SampleText& samples,
 }
 
 Result<std::optional<RecordingReader::Recorded>> RecordingReader::read(std::string_view line) {
-  const json object = json::parse(line, nullptr, false);
+  const auto is_shallow = [](int depth, json::parse_event_t, json&) { return depth < kDepthMax; };
+  const json object = json::parse(line, is_shallow, false);
   if (!object.is_object()) return no_recording("it is no JSON object");
   if (object.contains("recording")) {
     Result<TopicRow> row = topic_from(object);
