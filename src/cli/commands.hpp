@@ -16,6 +16,9 @@ void add_relay(CLI::App& app, int& status);
 void add_members(CLI::App& app, int& status);
 void add_doctor(CLI::App& app, int& status);
 void add_demo(CLI::App& app, int& status);
+/// Hidden: the processes of `tutti demo --topics`.
+void add_demo_topics_member(CLI::App& app, int& status);
+void add_demo_topics_client(CLI::App& app, int& status);
 void add_perf(CLI::App& app, int& status);
 /// Hidden: one member of a measurement, started by `tutti perf` and told what to do by pipes.
 void add_perf_member(CLI::App& app, int& status);
@@ -26,6 +29,8 @@ void add_check(CLI::App& app, int& status);
 void add_log(CLI::App& app, int& status);
 /// C++ of IDL.
 void add_idl(CLI::App& app, int& status);
+/// The commands that look at topics, write to them and read them.
+void add_topic(CLI::App& app, int& status);
 void add_sim(CLI::App& app, int& status);
 void add_version(CLI::App& app, int& status);
 

@@ -62,11 +62,14 @@ int run(int argc, char** argv) {
   add_members(app, status);
   add_doctor(app, status);
   add_demo(app, status);
+  add_demo_topics_member(app, status);
+  add_demo_topics_client(app, status);
   add_perf(app, status);
   add_perf_member(app, status);
   add_check(app, status);
   add_log(app, status);
   add_idl(app, status);
+  add_topic(app, status);
   add_sim(app, status);
   add_version(app, status);
   app.footer(kExamples);  // after the commands, which would inherit it

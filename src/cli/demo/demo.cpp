@@ -16,6 +16,7 @@
 #include "cli/demo/kill_all.hpp"
 #include "cli/demo/members.hpp"
 #include "cli/demo/text.hpp"
+#include "cli/demo_topics/demo_topics.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/log.hpp"
 #include "cli/project_tree.hpp"
@@ -41,6 +42,8 @@ struct DemoOptions {
   bool durable = false;
   bool kill_all = false;
   std::uint64_t rounds = 2;
+  bool topics = false;
+  DemoTopicsOptions of_topics{};
 };
 
 Result<void> validate(const DemoOptions& options) {
@@ -67,6 +70,14 @@ Result<void> validate(const DemoOptions& options) {
   if (Result<void> applied = apply(options.words, node, group); !applied) return applied;
   group.name = kDemoGroup;
   return group.validate();
+}
+
+/// --topics has its own participants, services and end.
+Result<void> validate_topics(const DemoOptions& options) {
+  if (options.files.empty() && !options.durable && !options.kill && !options.kill_all) return {};
+  return fail(ErrorCode::invalid_argument,
+              "--topics: it sends samples, no files, has a topic of each service, and kills a "
+              "participant; leave out FILE, --durable, --kill and --kill-all");
 }
 
 Result<std::vector<fs::path>> files_of(const DemoOptions& options) {
@@ -213,6 +224,12 @@ int demo_of_lives(const DemoOptions& options) {
 }
 
 int demo(const DemoOptions& options) {
+  if (options.topics) {
+    if (const Result<void> valid = validate_topics(options); !valid) return report(valid.error());
+    DemoTopicsOptions of_topics = options.of_topics;
+    of_topics.fabric = options.words.fabric;
+    return demo_topics(of_topics);
+  }
   if (const Result<void> valid = validate(options); !valid) return report(valid.error());
   if (options.kill_all) return demo_of_lives(options);
   const Result<std::vector<fs::path>> files = files_of(options);
@@ -272,6 +289,17 @@ void add_demo(CLI::App& app, int& status) {
                    "how many times each file is sent; 0: often enough for meaningful rates, some "
                    "32 MB in all")
       ->check(whole_number(0, kRepeatsMax))
+      ->capture_default_str();
+  CLI::Option* topics = command->add_flag(
+      "--topics", options->topics,
+      "topics instead of lines: participants with a topic of each service, of which one joins late "
+      "and one is killed; then what each reader saw is checked");
+  topics->excludes("--level")->excludes("--order");
+  command
+      ->add_option("--seconds", options->of_topics.seconds,
+                   "with --topics: how long they write, 1 to 3600")
+      ->check(CLI::Range(1.0, 3600.0).description(""))
+      ->needs(topics)
       ->capture_default_str();
   command->callback([options, &status] {
     if (options->durable) options->words.level = "durable";
