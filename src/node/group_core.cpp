@@ -356,7 +356,7 @@ void GroupCore::has_delivered() noexcept {
 void GroupCore::run_delivery() {
   replay_here();
   views_may_follow();
-  IdlePolicy policy(node_.idle_options());
+  IdlePolicy policy(node_.options().idle);
   const auto deliver = [&] {
     if (!subgroup()->deliver_here()) return false;
     policy.worked();
