@@ -45,6 +45,14 @@ GroupOptions group_of(const BundleOptions& bundle) {
   return group;
 }
 
+// A delivery that waits for room looks again. The mutex: it has seen the change, or waits by now.
+void wake_delivery(TopicState& topic) {
+  {
+    const std::lock_guard lock(topic.mutex);
+  }
+  topic.room.notify_all();
+}
+
 }  // namespace
 
 Bundle::~Bundle() = default;
@@ -107,9 +115,20 @@ Result<std::shared_ptr<TopicState>> Bundle::ensure(std::uint32_t id, const Defin
   const auto is_known = [&] {
     return topics_.find(id) != nullptr || topics_.is_deleted(id) || is_closed();
   };
-  const bool known = changed_.wait_until(lock, deadline, is_known);
-  if (topics_.find(id) != nullptr) return table_[id]->state;
+  const Result<bool> waited = await(*group_, changed_, lock, deadline, is_known);
+  if (!waited) return std::unexpected(waited.error());
+  const bool known = *waited;
   const std::string topic = "topic '" + definition.name + "': ";
+  if (const Definition* const there = topics_.find(id); there != nullptr) {
+    // A claim that was decided without what the log has: its samples are none of this type.
+    const std::optional<Difference> differs = difference(*there, definition);
+    if (there->name == definition.name && !differs) return table_[id]->state;
+    return fail(ErrorCode::mismatch,
+                topic + "bundle '" + options_.name + "' has topic '" + there->name +
+                    "' in its place" +
+                    (differs ? " with " + differs->had + ", not " + differs->wanted : "") +
+                    "; take another name, or start the senders of the bundle first");
+  }
   if (known) return fail(ErrorCode::stopped, topic + "it was deleted, or the participant ended");
   return fail(ErrorCode::timed_out,
               topic + "bundle '" + options_.name +
@@ -122,20 +141,33 @@ void Bundle::repeat_definition(std::uint32_t id) {
   if (topic == nullptr || !is_sender()) return;
   WireWriter payload;
   topic->definition.encode(payload);
-  const RecordHeader header{static_cast<std::uint8_t>(RecordKind::definition), 0,
-                            sizeof(RecordHeader), id, now_ns()};
-  const std::vector<std::byte> bytes = payload.take();
-  const auto size = static_cast<std::uint32_t>(sizeof header + bytes.size());
-  auto send = [self = shared_from_this(), header, bytes](Result<Claim> claim) {
+  send_later(
+      {static_cast<std::uint8_t>(RecordKind::definition), 0, sizeof(RecordHeader), id, now_ns()},
+      payload.take(), nullptr);
+}
+
+void Bundle::repeat_deletion(std::uint32_t id) {
+  if (find(id) == nullptr || !is_sender()) return;
+  send_later(
+      {static_cast<std::uint8_t>(RecordKind::deletion), 0, sizeof(RecordHeader), id, now_ns()}, {},
+      nullptr);
+}
+
+// Once there is space: this may be called inside callbacks.
+void Bundle::send_later(const RecordHeader& header, std::vector<std::byte> payload, Sent sent) {
+  const auto size = static_cast<std::uint32_t>(sizeof header + payload.size());
+  auto send = [self = shared_from_this(), header, bytes = std::move(payload),
+               sent = std::move(sent)](Result<Claim> claim) {
     if (!claim) return;  // the node ends
     write_header(claim->data(), header);
-    std::memcpy(claim->data() + sizeof header, bytes.data(), bytes.size());
-    static_cast<void>(self->group_->commit(std::move(*claim)));
+    if (!bytes.empty()) std::memcpy(claim->data() + sizeof header, bytes.data(), bytes.size());
+    const Ticket ticket = self->group_->commit(std::move(*claim));
+    if (sent) sent(ticket);
   };
   if (Claim claim = group_->try_claim(size)) {
     send(std::move(claim));
-  } else if (claim.outcome() == ClaimOutcome::full) {
-    static_cast<void>(group_->on_space(size, std::move(send)));
+  } else {
+    static_cast<void>(group_->on_space(size, std::move(send)));  // refused once the node ends
   }
 }
 
@@ -156,21 +188,32 @@ Result<void> Bundle::await_replay(Deadline deadline) {
   return group_->wait(*sent, time_until(deadline));
 }
 
+void Bundle::when_replayed(std::function<void()> handler) {
+  auto sent = [self = shared_from_this(), handler = std::move(handler)](Ticket ticket) {
+    static_cast<void>(self->group_->on_delivered(ticket, [handler](const Result<void>& done) {
+      if (done) handler();
+    }));
+  };
+  send_later({static_cast<std::uint8_t>(RecordKind::mark), 0, sizeof(RecordHeader), 0, now_ns()},
+             {}, std::move(sent));
+}
+
 void Bundle::define(std::uint32_t id, const Definition& definition) {
   {
     const std::lock_guard lock(mutex_);
     if (topics_.define(id, definition) != BundleTopics::Change::defined) return;
-    add_route(id, definition);
+    add_route(id, definition, 0);
     publish();
   }
   changed_.notify_all();
 }
 
 void Bundle::remove(std::uint32_t id) {
+  std::shared_ptr<const Route> dropped;  // BU5
   {
     const std::lock_guard lock(mutex_);
     if (topics_.remove(id) != BundleTopics::Change::deleted) return;
-    drop_route(id);
+    dropped = drop_route(id, ~std::uint64_t{0});
     publish();
   }
   changed_.notify_all();
@@ -236,6 +279,7 @@ void Bundle::close() {
     closed_.store(true, std::memory_order_release);
     for (const auto& route : table_) {
       if (route == nullptr) continue;
+      wake_delivery(*route->state);  // BU6
       readers.insert(readers.end(), route->callers.begin(), route->callers.end());
       readers.insert(readers.end(), route->takers.begin(), route->takers.end());
     }
@@ -271,8 +315,9 @@ void Bundle::add_to(ParticipantStatistics& statistics) const {
   statistics.reader_waits += reader_waits_.load(std::memory_order_relaxed);
 }
 
-void Bundle::add_route(std::uint32_t id, const Definition& definition) {
+void Bundle::add_route(std::uint32_t id, const Definition& definition, std::uint64_t position) {
   Route route{.state = std::make_shared<TopicState>(id, definition)};
+  route.state->defined_at = position;
   route.in_place_bytes = definition.type.in_place_bytes;
   route.alignment = definition.type.alignment;
   route.stores = definition.options.service == Service::volatile_storage;
@@ -280,11 +325,14 @@ void Bundle::add_route(std::uint32_t id, const Definition& definition) {
   table_[id] = std::make_shared<const Route>(std::move(route));
 }
 
-void Bundle::drop_route(std::uint32_t id) {
-  const std::shared_ptr<const Route> route = std::exchange(table_[id], nullptr);
+std::shared_ptr<const Bundle::Route> Bundle::drop_route(std::uint32_t id, std::uint64_t position) {
+  std::shared_ptr<const Route> route = std::exchange(table_[id], nullptr);
+  route->state->deleted_at.store(position, std::memory_order_release);
   route->state->deleted.store(true, std::memory_order_release);
   for (const auto& reader : route->callers) reader->end();
   for (const auto& reader : route->takers) reader->end();
+  wake_delivery(*route->state);  // BU6
+  return route;
 }
 
 void Bundle::change_route(std::uint32_t id, Route route) {

@@ -10,6 +10,10 @@
 ///       an unordered bundle, of the control group's sequence.
 ///  BU4  What becomes of a client's sample is decided by the session table where it is delivered,
 ///       and is so for all readers, also those that read it from the log later.
+///  BU5  Nothing that an application gave (what its listeners have captured) is destroyed with the
+///       mutex held: it may own other readers.
+///  BU6  A delivery that waits for a reader's room (keep_all) holds up no detach(), and ends when
+///       the bundle is closed or the topic deleted.
 /// Threads: deliver(), load(), save() are the group's callbacks; the others any.
 #pragma once
 #include <atomic>
@@ -71,9 +75,15 @@ class Bundle : public std::enable_shared_from_this<Bundle> {
   /// Sends the definition again, if it is known here, for a participant that lacks it. Does not
   /// wait.
   void repeat_definition(std::uint32_t id);
+  /// Sends the deletion of a topic that is defined here, for a participant that did not come to it.
+  /// Does not wait.
+  void repeat_deletion(std::uint32_t id);
   [[nodiscard]] Result<void> send_deletion(std::uint32_t id, Deadline deadline);
   /// Returns once all that is in the log before was delivered.
   [[nodiscard]] Result<void> await_replay(Deadline deadline);
+  /// Calls `handler` once all that is in the log was delivered; not if the node ends before. Does
+  /// not wait.
+  void when_replayed(std::function<void()> handler);
   /// Of an unordered bundle: what the control group says.
   void define(std::uint32_t id, const Definition& definition);
   void remove(std::uint32_t id);
@@ -117,6 +127,8 @@ class Bundle : public std::enable_shared_from_this<Bundle> {
   class Turn;
 
   explicit Bundle(BundleOptions options) : options_(std::move(options)), topics_(options_.name) {}
+  using Sent = std::function<void(Ticket)>;
+  void send_later(const RecordHeader& header, std::vector<std::byte> payload, Sent sent);
   void deliver(std::span<const Message> batch);
   void deliver_sample(const Message& message, const Record& record);
   void store_sample(const Route& route, const SampleInfo& info, const Record& record);
@@ -125,10 +137,11 @@ class Bundle : public std::enable_shared_from_this<Bundle> {
   void announce_touched();
   void refresh(std::uint64_t position);
   void greet(std::uint64_t position);
-  void add_route(std::uint32_t id, const Definition& definition);  // mutex_
-  void drop_route(std::uint32_t id);                               // mutex_
-  void change_route(std::uint32_t id, Route route);                // mutex_
-  void publish();                                                  // mutex_
+  // With mutex_. What drop_route() returns dies without it (BU5).
+  void add_route(std::uint32_t id, const Definition& definition, std::uint64_t position);
+  [[nodiscard]] std::shared_ptr<const Route> drop_route(std::uint32_t id, std::uint64_t position);
+  void change_route(std::uint32_t id, Route route);
+  void publish();
   [[nodiscard]] Result<void> save(const StateSink& write);
   [[nodiscard]] Result<void> load(const StatePiece& piece);
   [[nodiscard]] bool load_topics(std::span<const std::byte> bytes);

@@ -32,6 +32,18 @@ class Bundle::Turn {
   Turn(const Turn&) = delete;
   Turn& operator=(const Turn&) = delete;
 
+  // While the delivery waits for a reader it calls none, so detach() need not wait for it. After
+  // it, a reader whose detach() did not see the turn is seen as closed: end(), then turns_ is read
+  // there; turns_ is changed, then closed_ is read here.
+  static void pause(Bundle& bundle) {
+    bundle.turns_.fetch_add(1, std::memory_order_release);
+    bundle.turns_.notify_all();
+  }
+  static void go_on(Bundle& bundle) {
+    bundle.turns_.fetch_add(1, std::memory_order_seq_cst);
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+  }
+
  private:
   Bundle& bundle_;
 };
@@ -74,9 +86,7 @@ void Bundle::deliver_sample(const Message& message, const Record& record) {
     add(unknown_, 1);
     return;
   }
-  const bool has_size =
-      route->in_place_bytes == 0 || record.payload.size() == route->in_place_bytes;
-  if (!has_size || record.header.payload_at % route->alignment != 0) {
+  if (!fits_type(record, route->in_place_bytes, route->alignment)) {
     add(malformed_, 1);
     return;
   }
@@ -101,10 +111,17 @@ void Bundle::store_sample(const Route& route, const SampleInfo& info, const Reco
     lock.unlock();
     announce_touched();  // readers make room once they know what is there
     add(reader_waits_, 1);
+    Turn::pause(*this);  // BU6
     lock.lock();
-    topic.room.wait(lock, [&] { return is_closed() || (added = topic.store->add(arrival)); });
+    topic.room.wait(lock, [&] {
+      return is_closed() || topic.deleted.load(std::memory_order_acquire) ||
+             (added = topic.store->add(arrival));
+    });
+    lock.unlock();
+    Turn::go_on(*this);
+  } else {
+    lock.unlock();
   }
-  lock.unlock();
   if (topic.touched || route.takers.empty()) return;
   topic.touched = true;
   touched_.push_back(&route);
@@ -113,17 +130,18 @@ void Bundle::store_sample(const Route& route, const SampleInfo& info, const Reco
 void Bundle::deliver_change(const Message& message, const Record& record) {
   using Change = BundleTopics::Change;
   Change change = Change::malformed;
+  std::shared_ptr<const Route> dropped;  // dies without the mutex (BU5)
   {
     const std::lock_guard lock(mutex_);
     switch (record.kind()) {
       case RecordKind::definition:
         change = is_ordered() ? topics_.define(record.header.topic, record.payload) : change;
         if (change != Change::defined) break;
-        add_route(record.header.topic, *topics_.find(record.header.topic));
+        add_route(record.header.topic, *topics_.find(record.header.topic), message.seq.value);
         break;
       case RecordKind::deletion:
         change = is_ordered() ? topics_.remove(record.header.topic) : change;
-        if (change == Change::deleted) drop_route(record.header.topic);
+        if (change == Change::deleted) dropped = drop_route(record.header.topic, message.seq.value);
         break;
       case RecordKind::mark:
         change = Change::none;
@@ -186,9 +204,10 @@ void Bundle::greet(std::uint64_t position) {
 
 // BU1. From `position` on the stores of the new table have everything.
 void Bundle::refresh(std::uint64_t position) {
+  Table old;  // dies without the mutex (BU5)
   {
     const std::lock_guard lock(mutex_);
-    seen_ = table_;
+    old = std::exchange(seen_, table_);
     seen_version_ = version_.load(std::memory_order_seq_cst);
   }
   for (const auto& route : seen_) {

@@ -28,6 +28,14 @@ SampleStore::Arrival get_arrival(WireReader& in, std::size_t bytes_max) {
   return arrival;
 }
 
+// As a sample that is delivered: its type's bytes, behind the one before it.
+bool is_next(const SampleStore::Arrival& arrival, const Definition& definition,
+             std::uint64_t next_position) {
+  const std::uint32_t in_place_bytes = definition.type.in_place_bytes;
+  return (in_place_bytes == 0 || arrival.payload.size() == in_place_bytes) &&
+         arrival.info.position.value >= next_position;
+}
+
 }  // namespace
 
 Result<void> Bundle::save(const StateSink& write) {
@@ -45,6 +53,7 @@ Result<void> Bundle::save(const StateSink& write) {
     const std::lock_guard topic_lock(topic.mutex);
     WireWriter head;
     head.number(topic.id);
+    head.number(topic.defined_at);
     head.number(topic.store->low_position());
     head.number(static_cast<std::uint64_t>(topic.store->samples()));
     write(head.written());
@@ -62,7 +71,9 @@ Result<void> Bundle::load(const StatePiece& piece) {
   loading_.insert(loading_.end(), piece.bytes.begin(), piece.bytes.end());
   if (!piece.last) return {};
   const std::vector<std::byte> bytes = std::exchange(loading_, {});
+  Table old;  // BU5
   const std::lock_guard lock(mutex_);
+  old.swap(table_);
   const bool loaded = load_topics(bytes);
   publish();
   if (loaded) return {};
@@ -73,7 +84,6 @@ Result<void> Bundle::load(const StatePiece& piece) {
 
 bool Bundle::load_topics(std::span<const std::byte> bytes) {
   WireReader in(bytes);
-  table_.clear();
   if (!topics_.load(in)) return false;
   const auto epoch = in.number<std::uint64_t>();
   Result<SessionTable> sessions = SessionTable::decode(in.bytes(bytes.size()), kSessionsMax);
@@ -82,22 +92,27 @@ bool Bundle::load_topics(std::span<const std::byte> bytes) {
   sessions_ = std::move(*sessions);
   std::size_t stored = 0;
   for (const auto& [id, definition] : topics_.all()) {
-    add_route(id, definition);
+    add_route(id, definition, 0);
     if (definition.options.service == Service::volatile_storage) ++stored;
   }
   for (; stored > 0; --stored) {
     const auto id = in.number<std::uint32_t>();
+    const auto defined_at = in.number<std::uint64_t>();
     const auto low_position = in.number<std::uint64_t>();
     auto samples = in.number<std::uint64_t>();
     if (!in.ok() || id >= table_.size() || table_[id] == nullptr) return false;
     TopicState& topic = *table_[id]->state;
     const std::lock_guard topic_lock(topic.mutex);
     if (topic.store == nullptr) return false;
+    topic.defined_at = defined_at;
+    std::uint64_t next_position = defined_at;
     topic.store->begin_at(low_position);
     topic.begun = true;
     for (; samples > 0 && in.ok(); --samples) {
       const SampleStore::Arrival arrival = get_arrival(in, options_.message_max_bytes);
-      if (in.ok() && !topic.store->add(arrival)) return false;
+      if (!in.ok() || !is_next(arrival, topic.definition, next_position)) return false;
+      next_position = arrival.info.position.value + 1;
+      if (!topic.store->add(arrival)) return false;
     }
   }
   return in.ends();

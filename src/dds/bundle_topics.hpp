@@ -2,8 +2,11 @@
 /// Which topics a bundle carries at this place of its sequence, by the definitions and deletions in
 /// the sequence alone.
 ///
-/// Invariant BT1: the first definition of an id counts, and a deleted id is never defined again: so
-/// a definition that is sent twice, or that comes late, changes nothing.
+/// Invariants:
+///  BT1  The first definition of an id counts, and a deleted id is never defined again: so a
+///       definition or a deletion that is sent twice, or that comes late, changes nothing.
+///  BT2  No id is more than a million beyond the ids before it: a record with such an id is
+///       malformed, for tables are as long as the highest id.
 /// Threads: one at a time.
 #pragma once
 #include <cstdint>
@@ -39,6 +42,8 @@ class BundleTopics {
   [[nodiscard]] bool load(WireReader& in);
 
  private:
+  [[nodiscard]] bool may_be(std::uint32_t id) const;
+
   std::string bundle_;
   std::map<std::uint32_t, Definition> topics_;
   std::set<std::uint32_t> deleted_;

@@ -4,8 +4,10 @@
 #pragma once
 #include <algorithm>
 #include <chrono>
+#include <condition_variable>
 #include <cstdint>
 #include <cstring>
+#include <mutex>
 #include <span>
 
 #include "dds/record.hpp"
@@ -31,6 +33,31 @@ namespace tutti::dds {
     std::chrono::steady_clock::time_point deadline) {
   const std::chrono::nanoseconds left = deadline - std::chrono::steady_clock::now();
   return std::max(left, std::chrono::nanoseconds(0));
+}
+
+/// Waits until `holds` does, or the deadline (false). `changed` is notified when it may, with the
+/// mutex of `lock` taken before. With Drive::caller nobody else drives the node: so it is turned
+/// between. An error once the node has ended.
+template <class Holds>
+[[nodiscard]] Result<bool> await(Group& group, std::condition_variable& changed,
+                                 std::unique_lock<std::mutex>& lock,
+                                 std::chrono::steady_clock::time_point deadline,
+                                 const Holds& holds) {
+  constexpr std::chrono::milliseconds kSlice{1};
+  constexpr Ticket kNoMessage{~0ULL >> 1};  // no message has it: wait() only drives
+  while (true) {
+    const auto slice = std::min(deadline, std::chrono::steady_clock::now() + kSlice);
+    if (changed.wait_until(lock, slice, holds)) return true;
+    if (time_until(deadline).count() == 0) return false;
+    lock.unlock();
+    const Result<void> turned =
+        group.wait(kNoMessage, std::min<std::chrono::nanoseconds>(time_until(deadline), kSlice));
+    lock.lock();
+    if (holds()) return true;
+    if (!turned && turned.error().code != ErrorCode::timed_out) {
+      return std::unexpected(turned.error());
+    }
+  }
 }
 
 /// Waits for space.

@@ -32,7 +32,8 @@ TopicKey get_key(WireReader& in) {
 
 }  // namespace
 
-Directory::Directory(std::vector<std::string> bundles) {
+Directory::Directory(std::vector<std::string> bundles, std::set<std::string> logged)
+    : logged_(std::move(logged)) {
   for (std::string& bundle : bundles) next_ids_.emplace(std::move(bundle), 1);
 }
 
@@ -88,6 +89,7 @@ Directory::Answer Directory::apply_claim(WireReader& in) {
   if (!wanted || !in.ends()) return {};
   const auto next = next_ids_.find(wanted->options.bundle);
   if (next == next_ids_.end()) return {};
+  if (!unannounced().empty()) return {.outcome = Outcome::not_yet, .name = wanted->name};  // DD2
   Answer answer{.name = wanted->name};
   if (const Entry* had = find(wanted->name); had != nullptr) {
     answer.key = had->key;
@@ -115,10 +117,15 @@ Directory::Answer Directory::apply_announcement(WireReader& in) {
   if (defines) definition = decode_definition(in);
   const auto next = next_ids_.find(key.bundle);
   if (!in.ends() || next == next_ids_.end() || defines != definition.has_value()) return {};
+  if (!logged_.contains(key.bundle)) return {};
   if (defines && (key.id >= next_id || definition->options.bundle != key.bundle)) return {};
   next->second = std::max(next->second, next_id);
   Answer answer{.outcome = Outcome::noted, .key = key};
-  if (!definition) return answer;
+  if (!definition) {
+    announced_.insert(key.bundle);
+    return answer;
+  }
+  if (is_released(key)) return {.outcome = Outcome::unknown, .key = key};  // DD4
   answer.name = definition->name;
   if (const Entry* had = find(definition->name); had != nullptr) {
     answer.outcome = had->key == key ? Outcome::joined : Outcome::mismatch;
@@ -143,6 +150,7 @@ Directory::Answer Directory::apply_release(WireReader& in) {
   }
   names_.erase(key);
   topics_.erase(answer.name);
+  released_[key.bundle].insert(key.id);
   return answer;
 }
 
@@ -191,6 +199,22 @@ const Directory::Entry* Directory::find(const TopicKey& key) const {
   return at == names_.end() ? nullptr : find(at->second);
 }
 
+std::string Directory::unannounced() const {
+  for (const std::string& bundle : logged_) {
+    if (!is_announced(bundle)) return bundle;
+  }
+  return {};
+}
+
+bool Directory::is_announced(const std::string& bundle) const {
+  return announced_.contains(bundle);
+}
+
+bool Directory::is_released(const TopicKey& key) const {
+  const auto of_bundle = released_.find(key.bundle);
+  return of_bundle != released_.end() && of_bundle->second.contains(key.id);
+}
+
 EndpointCounts Directory::total(const Entry& entry) {
   EndpointCounts all;
   for (const auto& [participant, counts] : entry.endpoints) {
@@ -203,7 +227,15 @@ EndpointCounts Directory::total(const Entry& entry) {
 std::vector<std::byte> Directory::save() const {
   WireWriter out;
   out.number(static_cast<std::uint32_t>(next_ids_.size()));
-  for (const auto& [bundle, next] : next_ids_) put(out, {bundle, next});
+  for (const auto& [bundle, next] : next_ids_) {
+    put(out, {bundle, next});
+    out.number(static_cast<std::uint8_t>(is_announced(bundle)));
+    const auto released = released_.find(bundle);
+    const bool none = released == released_.end();
+    out.number(none ? 0U : static_cast<std::uint32_t>(released->second.size()));
+    if (none) continue;
+    for (const std::uint32_t id : released->second) out.number(id);
+  }
   out.number(static_cast<std::uint32_t>(topics_.size()));
   for (const auto& [name, entry] : topics_) {
     put(out, entry.key);
@@ -220,10 +252,16 @@ std::vector<std::byte> Directory::save() const {
 
 bool Directory::load(std::span<const std::byte> bytes) {
   WireReader in(bytes);
-  Directory read({});
+  Directory read({}, logged_);
   for (auto count = in.number<std::uint32_t>(); count > 0 && in.ok(); --count) {
     const TopicKey next = get_key(in);
     read.next_ids_[next.bundle] = next.id;
+    if (in.number<std::uint8_t>() != 0) read.announced_.insert(next.bundle);
+    for (auto ids = in.number<std::uint32_t>(); ids > 0 && in.ok(); --ids) {
+      const auto id = in.number<std::uint32_t>();
+      if (id >= next.id) return false;
+      read.released_[next.bundle].insert(id);
+    }
   }
   for (auto count = in.number<std::uint32_t>(); count > 0 && in.ok(); --count) {
     const TopicKey key = get_key(in);
@@ -231,6 +269,7 @@ bool Directory::load(std::span<const std::byte> bytes) {
     const auto next = read.next_ids_.find(key.bundle);
     if (!definition || next == read.next_ids_.end() || key.id >= next->second) return false;
     if (read.find(definition->name) != nullptr || read.names_.contains(key)) return false;
+    if (read.is_released(key)) return false;
     const std::string name = definition->name;
     read.insert(key, std::move(*definition));
     auto& endpoints = read.topics_.find(name)->second.endpoints;

@@ -6,15 +6,17 @@
 ///  DD1  The first claim of a name decides what the topic is. A later claim joins it, or is refused
 ///       with both definitions.
 ///  DD2  An id of a bundle is given once: also of a topic that is released or announced, and in a
-///       bundle that has a log after all participants were stopped (announcements come before the
-///       first claim of each participant).
+///       bundle that has a log after all participants were stopped: no claim is decided before
+///       the topics of every log were announced.
 ///  DD3  A topic that has readers or writers is not released.
+///  DD4  An id that was released is no topic any more, whatever is announced later.
 /// Threads: one at a time. No clock, no thread; allocates for topics alone.
 #pragma once
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -56,6 +58,7 @@ class Directory {
     in_use,   ///< DD3
     unknown,  ///< no such topic
     noted,    ///< endpoints
+    not_yet,  ///< of a claim: the topics of a log were not announced yet (DD2)
   };
   struct Answer {
     Outcome outcome = Outcome::malformed;
@@ -65,13 +68,14 @@ class Directory {
     EndpointCounts before{};             ///< of noted endpoints: what they were
   };
 
-  /// These bundles, and no others, carry topics.
-  explicit Directory(std::vector<std::string> bundles);
+  /// These bundles, and no others, carry topics. Those in `logged` have a log.
+  explicit Directory(std::vector<std::string> bundles, std::set<std::string> logged = {});
 
   // The records.
   [[nodiscard]] static std::vector<std::byte> claim(const Definition& definition,
                                                     std::uint32_t topics_max);
-  /// What a bundle with a log has: without a definition only that ids before `next_id` are used.
+  /// What a bundle with a log has: without a definition, that ids before `next_id` are used, and
+  /// that all of its topics were announced before.
   [[nodiscard]] static std::vector<std::byte> announce(const TopicKey& key, std::uint32_t next_id,
                                                        const Definition* definition);
   [[nodiscard]] static std::vector<std::byte> release(const TopicKey& key);
@@ -84,6 +88,10 @@ class Directory {
   [[nodiscard]] const Entry* find(std::string_view name) const;
   [[nodiscard]] const Entry* find(const TopicKey& key) const;
   [[nodiscard]] const std::map<std::string, Entry, std::less<>>& topics() const { return topics_; }
+  /// A bundle with a log whose topics were not all announced yet; empty: there is none.
+  [[nodiscard]] std::string unannounced() const;
+  [[nodiscard]] bool is_announced(const std::string& bundle) const;
+  [[nodiscard]] bool is_released(const TopicKey& key) const;  ///< DD4
   [[nodiscard]] static EndpointCounts total(const Entry& entry);
 
   // Its state, for participants that join.
@@ -99,6 +107,9 @@ class Directory {
   void insert(const TopicKey& key, Definition definition);
 
   std::map<std::string, std::uint32_t> next_ids_;  // by bundle, all of them
+  std::set<std::string> logged_;
+  std::set<std::string> announced_;                          // of logged_
+  std::map<std::string, std::set<std::uint32_t>> released_;  // by bundle
   std::map<std::string, Entry, std::less<>> topics_;
   std::map<TopicKey, std::string> names_;
 };

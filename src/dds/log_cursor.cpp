@@ -48,7 +48,7 @@ void LogCursor::State::add(const log::Record& logged, const std::shared_ptr<log:
   const bool from_client = record->kind() == RecordKind::client_sample;
   if (record->kind() != RecordKind::sample && !from_client) return;
   if (from_client && is_refused(logged.seq)) return;
-  if (in_place_bytes != 0 && record->payload.size() != in_place_bytes) return;
+  if (!fits_type(*record, in_place_bytes, alignment)) return;
   LoanedBytes::Sample sample{.data = record->payload.data(),
                              .size = static_cast<std::uint32_t>(record->payload.size())};
   sample.info.position = SeqNo{logged.seq};

@@ -1,7 +1,9 @@
 #include "dds/participant_core.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <ranges>
+#include <set>
 #include <utility>
 
 #include "dds/clock.hpp"
@@ -20,10 +22,19 @@ std::vector<std::string> names_in(const std::vector<BundleOptions>& bundles) {
   return names;
 }
 
+std::set<std::string> logged_in(const std::vector<BundleOptions>& bundles) {
+  std::set<std::string> names;
+  for (const BundleOptions& bundle : bundles) {
+    if (bundle.service == Service::logged) names.insert(bundle.name);
+  }
+  return names;
+}
+
 }  // namespace
 
 ParticipantCore::ParticipantCore(ParticipantOptions options)
-    : options_(std::move(options)), directory_(names_in(options_.bundles)) {}
+    : options_(std::move(options)),
+      directory_(names_in(options_.bundles), logged_in(options_.bundles)) {}
 
 Result<std::shared_ptr<ParticipantCore>> ParticipantCore::create(Node& node,
                                                                  ParticipantOptions options) {
@@ -58,6 +69,22 @@ Result<std::shared_ptr<ParticipantCore>> ParticipantCore::create(Node& node,
 }
 
 void ParticipantCore::close() {
+  std::vector<std::shared_ptr<Endpoint>> endpoints;
+  std::vector<std::shared_ptr<TopicCore>> topics;
+  {
+    const std::lock_guard lock(mutex_);
+    ended_ = true;
+    for (const auto& [key, local] : locals_) {
+      endpoints.insert(endpoints.end(), local.endpoints.begin(), local.endpoints.end());
+      for (const auto& each : local.topics) {
+        if (std::shared_ptr<TopicCore> topic = each.lock()) topics.push_back(std::move(topic));
+      }
+    }
+  }
+  announced_.notify_all();
+  const bool waits = control_->may_wait("the end of a participant").has_value();  // PC4
+  for (const auto& each : endpoints) each->gate.end(waits);
+  for (const auto& each : topics) each->gate().end(waits);
   for (const auto& each : bundles_) each->close();
 }
 
@@ -144,33 +171,51 @@ Result<void> ParticipantCore::resolve(Definition& definition) const {
                   "' carries at most " + std::to_string(bundle.message_max_bytes) +
                   "; set BundleOptions::message_max_bytes");
   }
+  WireWriter encoded;
+  definition.encode(encoded);
+  const std::uint64_t record = sizeof(RecordHeader) + encoded.written().size();
+  if (carrier->is_ordered() && record > bundle.message_max_bytes) {
+    return refuse("its definition with the description of its type takes " +
+                  std::to_string(record) + " bytes, but bundle '" + bundle.name +
+                  "' carries at most " + std::to_string(bundle.message_max_bytes) +
+                  "; set BundleOptions::message_max_bytes");
+  }
   return {};
 }
 
 // PC1.
-Result<void> ParticipantCore::announce(Deadline deadline) {
-  const std::lock_guard turn(announcing_);
-  if (announced_) return {};
-  for (const auto& each : bundles_) {
-    if (each->options().service != Service::logged || !each->is_sender()) continue;
-    if (Result<void> done = each->await_replay(deadline); !done) return done;
-    const BundleTopics topics = each->topics();
-    std::vector<std::vector<std::byte>> records;
-    const TopicKey no_topic{each->options().name, 0};
-    records.push_back(Directory::announce(no_topic, topics.next_id(), nullptr));
-    // The newest first: of a topic whose creator died before it could delete the one before, there
-    // are two of that name.
-    for (const auto& [id, definition] : topics.all() | std::views::reverse) {
-      records.push_back(
-          Directory::announce({each->options().name, id}, topics.next_id(), &definition));
-    }
-    for (const auto& record : records) {
-      const Result<Ticket> sent = control_->send(record, time_until(deadline));
-      if (!sent) return std::unexpected(sent.error());
-    }
+void ParticipantCore::announce(const std::shared_ptr<Bundle>& logged) {
+  const BundleTopics topics = logged->topics();
+  const std::string& name = logged->options().name;
+  std::vector<std::vector<std::byte>> records;
+  // The newest first: of a topic whose creator died before it could delete the one before, there
+  // are two of that name.
+  for (const auto& [id, definition] : topics.all() | std::views::reverse) {
+    records.push_back(Directory::announce({name, id}, topics.next_id(), &definition));
   }
-  announced_ = true;
-  return {};
+  records.push_back(Directory::announce({name, 0}, topics.next_id(), nullptr));
+  for (std::vector<std::byte>& record : records) {  // in this order: on_space keeps it
+    const auto size = static_cast<std::uint32_t>(record.size());
+    auto send = [self = shared_from_this(), bytes = std::move(record)](Result<Claim> claim) {
+      if (!claim) return;  // the node ends
+      std::memcpy(claim->data(), bytes.data(), bytes.size());
+      static_cast<void>(self->control_->commit(std::move(*claim)));
+    };
+    static_cast<void>(control_->on_space(size, std::move(send)));
+  }
+}
+
+Result<void> ParticipantCore::await_announcements(Deadline deadline) {
+  std::unique_lock lock(mutex_);
+  const Result<bool> done = await(*control_, announced_, lock, deadline,
+                                  [&] { return ended_ || directory_.unannounced().empty(); });
+  if (!done) return std::unexpected(done.error());
+  if (ended_) return fail(ErrorCode::stopped, "the participant has ended");
+  if (*done) return {};
+  return fail(ErrorCode::timed_out, "no sender of bundle '" + directory_.unannounced() +
+                                        "' has said yet which topics its log has, and so no topic "
+                                        "can be made or found; start a sender of the bundle, or "
+                                        "give a large log more time (ParticipantOptions::timeout)");
 }
 
 Result<Directory::Answer> ParticipantCore::ask(std::span<const std::byte> record,
@@ -210,6 +255,9 @@ Error ParticipantCore::refusal(const Definition& definition,
               topic + "there are " + std::to_string(options_.topics_max) +
                   " topics already; delete some, or set ParticipantOptions::topics_max at all "
                   "participants"};
+    case Directory::Outcome::not_yet:
+      return {ErrorCode::timed_out,
+              topic + "the topics of a log are not known yet; ask again later"};
     default:
       return {ErrorCode::mismatch, topic +
                                        "the participants do not understand each other; give all "
@@ -224,7 +272,7 @@ Result<std::shared_ptr<TopicCore>> ParticipantCore::create_topic(Definition defi
   }
   if (Result<void> good = resolve(definition); !good) return std::unexpected(good.error());
   const Deadline until = deadline();
-  if (Result<void> done = announce(until); !done) return std::unexpected(done.error());
+  if (Result<void> done = await_announcements(until); !done) return std::unexpected(done.error());
   Result<Directory::Answer> answer = ask(Directory::claim(definition, options_.topics_max), until);
   if (!answer) return std::unexpected(std::move(answer.error()));
   const bool won = answer->outcome == Directory::Outcome::created ||
@@ -238,7 +286,9 @@ Result<std::shared_ptr<TopicCore>> ParticipantCore::find_topic(std::string_view 
   if (Result<void> may = control_->may_wait("UntypedTopic::find"); !may) {
     return std::unexpected(std::move(may.error()));
   }
-  if (Result<void> done = announce(deadline()); !done) return std::unexpected(done.error());
+  if (Result<void> done = await_announcements(deadline()); !done) {
+    return std::unexpected(done.error());
+  }
   std::optional<Definition> definition;
   {
     const std::lock_guard lock(mutex_);
@@ -274,7 +324,7 @@ Result<std::shared_ptr<TopicCore>> ParticipantCore::join_topic(const TopicKey& k
 Result<void> ParticipantCore::delete_topic(std::string_view name) {
   if (Result<void> may = control_->may_wait("DomainParticipant::delete_topic"); !may) return may;
   const Deadline until = deadline();
-  if (Result<void> done = announce(until); !done) return done;
+  if (Result<void> done = await_announcements(until); !done) return done;
   TopicKey key;
   {
     const std::lock_guard lock(mutex_);
@@ -301,7 +351,11 @@ Result<void> ParticipantCore::delete_topic(std::string_view name) {
   if (answer->outcome != Directory::Outcome::released) {
     return fail(ErrorCode::invalid_argument, topic + "another participant has deleted it");
   }
-  return carrier->is_ordered() ? carrier->send_deletion(key.id, until) : Result<void>();
+  if (!carrier->is_ordered()) return {};
+  Result<void> deleted = carrier->send_deletion(key.id, until);
+  if (!deleted)
+    carrier->repeat_deletion(key.id);  // the name is free: so it goes once there is space
+  return deleted;
 }
 
 std::string ParticipantCore::names_of(const Directory::Entry& entry) const {

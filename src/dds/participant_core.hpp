@@ -3,15 +3,20 @@
 /// what this participant has of topics.
 ///
 /// Invariants:
-///  PC1  Before its first claim a participant has announced all topics that its logged bundles have
-///       (DD2), and delivered all of their logs.
+///  PC1  A sender of a logged bundle announces what its log has when it comes into its first view,
+///       unless another one did before (DD2). Calls wait for that of every logged bundle.
 ///  PC2  A record that says how many readers and writers this participant has is committed under
-///       the mutex, with the numbers of that moment: so the last one is right.
+///       the mutex, with the numbers of that moment; and its space is claimed after the change that
+///       it tells of. So the last one in the control group's order is right: a change after its
+///       commit would have claimed space behind it.
 ///  PC3  No listener is called with the mutex held.
+///  PC4  No listener of a topic, reader or writer runs or begins after close(), but for close()
+///       inside a callback: then the one that runs ends.
 /// Threads: apply(), load(), save(), note_view() are callbacks of the node; the others any.
 #pragma once
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <functional>
 #include <map>
 #include <memory>
@@ -32,23 +37,38 @@ namespace tutti::dds {
 
 class TopicCore;
 
+/// Lets a listener's calls through until it ends.
+class Gate {
+ public:
+  template <class Call>
+  void pass(const Call& call) {
+    const std::lock_guard lock(calling_);
+    if (!ended_.load(std::memory_order_acquire)) call();
+  }
+  /// If it waits, no call runs afterwards.
+  void end(bool waits) {
+    ended_.store(true, std::memory_order_release);
+    if (waits) const std::lock_guard lock(calling_);
+  }
+
+ private:
+  std::mutex calling_;
+  std::atomic<bool> ended_{false};
+};
+
 /// A reader or writer, as the participant tells it of the others.
 struct Endpoint {
   Endpoint(bool reading, std::function<void(const MatchedStatus&)> matched)
       : reads(reading), on_matched(std::move(matched)) {}
 
-  /// Nothing comes of it after end().
-  void tell(const MatchedStatus& status);
-  /// If it waits, no call of on_matched runs afterwards.
-  void end(bool waits);
+  void tell(const MatchedStatus& status) {
+    if (on_matched) gate.pass([&] { on_matched(status); });
+  }
 
   const bool reads;
   const std::function<void(const MatchedStatus&)> on_matched;
   bool greeted = false;  ///< told of those that were there before it
-
- private:
-  std::mutex calling_;
-  std::atomic<bool> ended_{false};
+  Gate gate{};           ///< of on_matched
 };
 
 class ParticipantCore : public std::enable_shared_from_this<ParticipantCore> {
@@ -100,7 +120,9 @@ class ParticipantCore : public std::enable_shared_from_this<ParticipantCore> {
 
   [[nodiscard]] Deadline deadline() const;
   [[nodiscard]] Result<void> resolve(Definition& definition) const;
-  [[nodiscard]] Result<void> announce(Deadline deadline);
+  void announce(const std::shared_ptr<Bundle>& logged);
+  [[nodiscard]] Result<void> await_announcements(Deadline deadline);
+  void finish_deletions();
   [[nodiscard]] Result<Directory::Answer> ask(std::span<const std::byte> record, Deadline deadline);
   [[nodiscard]] Result<Directory::Answer> answer_of(Ticket ticket, Deadline deadline);
   [[nodiscard]] Result<std::shared_ptr<TopicCore>> join_topic(const TopicKey& key,
@@ -116,10 +138,10 @@ class ParticipantCore : public std::enable_shared_from_this<ParticipantCore> {
   std::string name_;
   std::optional<Group> control_;  // from create() on
   std::vector<std::shared_ptr<Bundle>> bundles_;
-  std::mutex announcing_;
-  bool announced_ = false;  // `announcing_`: PC1
 
   mutable std::mutex mutex_;
+  std::condition_variable announced_;  // a logged bundle was; or the participant ended
+  bool ended_ = false;
   Directory directory_;
   std::map<Ticket, Directory::Answer> answers_;  // to own records that somebody waits for
   std::map<TopicKey, Local> locals_;
@@ -145,6 +167,7 @@ class TopicCore {
   [[nodiscard]] const Definition& definition() const { return topic_->definition; }
   [[nodiscard]] const TopicKey& key() const { return key_; }
   [[nodiscard]] const TopicListener& listener() const { return listener_; }
+  [[nodiscard]] Gate& gate() { return gate_; }  ///< of the listener
 
  private:
   const std::shared_ptr<ParticipantCore> participant_;
@@ -152,6 +175,7 @@ class TopicCore {
   const std::shared_ptr<TopicState> topic_;
   const TopicKey key_;
   const TopicListener listener_;
+  Gate gate_;
 };
 
 }  // namespace tutti::dds

@@ -26,6 +26,7 @@ void ParticipantCore::apply(std::span<const Message> batch) {
       note_endpoints(message.sender, answer.key, answer.before, calls);
     }
   }
+  announced_.notify_all();
   for (const auto& call : calls) call();  // PC3
 }
 
@@ -53,6 +54,13 @@ void ParticipantCore::note_answer(const Message& message, const Directory::Answe
     case Directory::Outcome::released:
       if (is_told_here) carrier->remove(answer.key.id);
       break;
+    case Directory::Outcome::unknown:
+      // What this participant announced was deleted meanwhile, or the deletion was never sent.
+      if (carrier != nullptr && message.sender == control_->own_index() &&
+          directory_.is_released(answer.key)) {
+        calls.emplace_back([carrier, id = answer.key.id] { carrier->repeat_deletion(id); });
+      }
+      break;
     case Directory::Outcome::mismatch:
       note_mismatch(message.sender, answer, calls);
       break;
@@ -65,7 +73,7 @@ void ParticipantCore::note_mismatch(MemberIndex sender, const Directory::Answer&
                                     Calls& calls) {
   const Directory::Entry* entry = directory_.find(answer.key);
   const auto local = locals_.find(answer.key);
-  if (entry == nullptr || local == locals_.end() || !answer.wanted) return;
+  if (ended_ || entry == nullptr || local == locals_.end() || !answer.wanted) return;  // PC4
   const std::optional<Difference> differs = difference(entry->definition, *answer.wanted);
   if (!differs) return;
   const InconsistentTopic told{answer.name, std::string(control_->name_of(sender)), differs->had,
@@ -77,7 +85,7 @@ void ParticipantCore::note_mismatch(MemberIndex sender, const Directory::Answer&
       const TopicListener& listener = topic->listener();
       const auto& call =
           type ? listener.on_inconsistent_topic : listener.on_requested_incompatible_qos;
-      if (call) call(told);
+      if (call) topic->gate().pass([&] { call(told); });
     });
   }
 }
@@ -93,7 +101,7 @@ void ParticipantCore::note_endpoints(MemberIndex participant, const TopicKey& ke
                                      EndpointCounts before, Calls& calls) {
   const auto local = locals_.find(key);
   const Directory::Entry* entry = directory_.find(key);
-  if (local == locals_.end() || entry == nullptr) return;
+  if (ended_ || local == locals_.end() || entry == nullptr) return;  // PC4
   if (participant == control_->own_index()) greet(key, calls);
   const EndpointCounts now = counts_of(participant, key);
   const EndpointCounts all = Directory::total(*entry);
@@ -129,6 +137,7 @@ void ParticipantCore::greet(const TopicKey& key, Calls& calls) {
 // came anew, have no readers and writers; this one neither, when it joins.
 void ParticipantCore::note_view(const ViewChange& change) {
   Calls calls;
+  bool someone_left = false;
   {
     const std::lock_guard lock(mutex_);
     const bool first = !std::exchange(in_view_, true);
@@ -139,12 +148,39 @@ void ParticipantCore::note_view(const ViewChange& change) {
                          std::ranges::none_of(change.joined, is_it) &&
                          !(first && member == control_->own_index());
       if (stays) continue;
+      someone_left = true;
       for (const auto& [key, before] : directory_.left(member)) {
         note_endpoints(member, key, before, calls);
       }
     }
+    for (const auto& each : bundles_) {
+      const BundleOptions& of = each->options();
+      if (!first || of.service != Service::logged || !each->is_sender()) continue;
+      if (directory_.is_announced(of.name)) continue;
+      calls.emplace_back([self = shared_from_this(), each] {  // PC1
+        each->when_replayed([self, each] { self->announce(each); });
+      });
+    }
   }
   for (const auto& call : calls) call();
+  if (someone_left) finish_deletions();
+}
+
+// Who left may have freed a name, and not have come to delete the topic in its bundle. All senders
+// do it then: a deletion that is sent twice changes nothing (BT1).
+void ParticipantCore::finish_deletions() {
+  for (const auto& carrier : bundles_) {
+    if (!carrier->is_ordered() || !carrier->is_sender()) continue;
+    const BundleTopics topics = carrier->topics();
+    for (const auto& [id, definition] : topics.all()) {
+      bool is_released = false;
+      {
+        const std::lock_guard lock(mutex_);
+        is_released = directory_.is_released({carrier->options().name, id});
+      }
+      if (is_released) carrier->repeat_deletion(id);
+    }
+  }
 }
 
 Result<void> ParticipantCore::load(const StatePiece& piece) {
@@ -167,16 +203,6 @@ Result<void> ParticipantCore::load(const StatePiece& piece) {
   return {};
 }
 
-void Endpoint::tell(const MatchedStatus& status) {
-  const std::lock_guard lock(calling_);
-  if (on_matched && !ended_.load(std::memory_order_acquire)) on_matched(status);
-}
-
-void Endpoint::end(bool waits) {
-  ended_.store(true, std::memory_order_release);
-  if (waits) const std::lock_guard lock(calling_);
-}
-
 EndpointCounts ParticipantCore::Local::counts() const {
   EndpointCounts counts;
   for (const auto& endpoint : endpoints) ++(endpoint->reads ? counts.readers : counts.writers);
@@ -197,13 +223,20 @@ Ticket ParticipantCore::commit_endpoints(const TopicKey& key, Claim&& claim) {
 Result<void> ParticipantCore::add_endpoint(const TopicKey& key,
                                            const std::shared_ptr<Endpoint>& endpoint) {
   const Deadline until = deadline();
-  Result<Claim> claim =
+  {
+    const std::lock_guard lock(mutex_);
+    if (ended_) return fail(ErrorCode::stopped, "the participant has ended");
+    locals_[key].endpoints.push_back(endpoint);
+  }
+  Result<Claim> claim =  // PC2: after the change
       control_->claim(static_cast<std::uint32_t>(endpoints_bytes(key)), time_until(until));
-  if (!claim) return std::unexpected(std::move(claim.error()));
+  if (!claim) {
+    remove_endpoint(key, endpoint);
+    return std::unexpected(std::move(claim.error()));
+  }
   Ticket ticket{};
   {
     const std::lock_guard lock(mutex_);
-    locals_[key].endpoints.push_back(endpoint);
     ticket = commit_endpoints(key, std::move(*claim));
   }
   const Result<Directory::Answer> answer = answer_of(ticket, until);
@@ -215,7 +248,7 @@ Result<void> ParticipantCore::add_endpoint(const TopicKey& key,
 
 void ParticipantCore::remove_endpoint(const TopicKey& key,
                                       const std::shared_ptr<Endpoint>& endpoint) noexcept {
-  endpoint->end(control_->may_wait("the end of a reader or writer").has_value());
+  endpoint->gate.end(control_->may_wait("the end of a reader or writer").has_value());
   {
     const std::lock_guard lock(mutex_);
     if (std::erase(locals_[key].endpoints, endpoint) == 0) return;

@@ -52,12 +52,14 @@ Result<UntypedReader> UntypedReader::create(const UntypedTopic& topic, const Rea
     return std::unexpected(std::move(good.error()));
   }
   auto endpoint = std::make_shared<Endpoint>(true, std::move(listener.on_subscription_matched));
-  if (Result<void> added = core->participant().add_endpoint(core->key(), endpoint); !added) {
-    return fail(added.error().code, "topic '" + topic.name() + "': " + added.error().message);
-  }
   const auto reader =
       std::make_shared<ReaderCore>(core->bundle(), core->topic(), options, std::move(listener));
+  // First: whoever hears of the reader may write at once.
   core->bundle()->attach(reader);
+  if (Result<void> added = core->participant().add_endpoint(core->key(), endpoint); !added) {
+    core->bundle()->detach(*reader);
+    return fail(added.error().code, "topic '" + topic.name() + "': " + added.error().message);
+  }
   return UntypedReader(owned(core, reader, endpoint));
 }
 

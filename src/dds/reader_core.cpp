@@ -36,7 +36,9 @@ void ReaderCore::open_place() {
   if (options_.from.kind == From::Kind::stored) ordinal = store.begin();
   if (options_.from.kind == From::Kind::position) {
     ordinal = store.ordinal_at(options_.from.first.value);
-    if (!is_logged && store.low_position() > options_.from.first.value) lost_at_beginning_ = 1;
+    // Before its definition a topic has no samples to lose.
+    const std::uint64_t first = std::max(options_.from.first.value, topic_->defined_at + 1);
+    if (!is_logged && store.low_position() > first) lost_at_beginning_ = 1;
   }
   place_ = store.open(ordinal);
   if (!is_logged) return;
@@ -52,7 +54,7 @@ void ReaderCore::close_place() {
 }
 
 void ReaderCore::end() {
-  if (closed_.exchange(true, std::memory_order_acq_rel)) return;
+  if (closed_.exchange(true, std::memory_order_seq_cst)) return;
   readiness_.end();
 }
 
@@ -66,8 +68,10 @@ Result<LoanedBytes> ReaderCore::take(std::size_t max) {
   std::unique_lock taking(taking_);
   Result<LoanedBytes> taken = look(max);
   if (taken && taken->empty() && max > 0) {
-    if (std::optional<Error> ended = why_ended()) return std::unexpected(std::move(*ended));
-    if (readiness_.arm()) {
+    if (std::optional<Error> ended = why_ended()) {
+      taken = look(max);  // the last samples may have come between
+      if (taken && taken->empty()) return std::unexpected(std::move(*ended));
+    } else if (readiness_.arm()) {
       taken = look(max);  // RX2
       if (!taken || !taken->empty()) readiness_.disarm();
     }
@@ -100,17 +104,18 @@ Result<bool> ReaderCore::look_at_log(std::size_t max, LoanedBytes& into) {
       meet_tail();
       return true;
     }
-    until = topic_->begun ? topic_->store->low_position() : bundle_->delivered_to();
+    until = end_in_log();
   }
   if (next_position_ >= until) return false;  // nothing was delivered since it began
   if (!log_) {
+    const std::uint64_t first = std::max(next_position_, topic_->defined_at + 1);
     Result<LogCursor> opened = LogCursor::open(
-        bundle_->log_directory(), topic_->id, topic_->definition, next_position_,
+        bundle_->log_directory(), topic_->id, topic_->definition, first,
         [bundle = bundle_](std::uint64_t position) { return bundle->is_refused(position); });
     if (!opened) return std::unexpected(std::move(opened.error()));
     log_.emplace(std::move(*opened));
     const bool asked = options_.from.kind == From::Kind::position;
-    if (asked && log_->position() > next_position_) lost_at_beginning_ = 1;
+    if (asked && log_->position() > first) lost_at_beginning_ = 1;
   }
   if (Result<void> read = log_->next(max, until, into); !read) {
     return std::unexpected(std::move(read.error()));
@@ -131,6 +136,12 @@ void ReaderCore::meet_tail() {
 
 bool ReaderCore::fell_behind() const {
   return !topic_->begun || topic_->store->low_position() > next_position_;
+}
+
+// What the log has of a topic lies between its definition and its deletion, as what is delivered.
+std::uint64_t ReaderCore::end_in_log() const {
+  const std::uint64_t end = topic_->begun ? topic_->store->low_position() : bundle_->delivered_to();
+  return std::min(end, topic_->deleted_at.load(std::memory_order_acquire));
 }
 
 void ReaderCore::look_at_store(std::size_t max, LoanedBytes& into) {
@@ -170,9 +181,7 @@ bool ReaderCore::has_more() {
   const std::lock_guard lock(topic_->mutex);
   if (place_ == 0) return false;
   if (topic_->definition.options.service == Service::logged && fell_behind()) {
-    const std::uint64_t until =
-        topic_->begun ? topic_->store->low_position() : bundle_->delivered_to();
-    return next_position_ < until;
+    return next_position_ < end_in_log();
   }
   return topic_->store->has_from(topic_->store->place(place_));
 }

@@ -70,8 +70,9 @@ class ReaderCore {
   [[nodiscard]] Result<bool> look_at_log(std::size_t max, LoanedBytes& into);
   void look_at_store(std::size_t max, LoanedBytes& into);
   [[nodiscard]] bool has_more();
-  [[nodiscard]] bool fell_behind() const;  // with the topic's mutex
-  void meet_tail();                        // likewise
+  [[nodiscard]] bool fell_behind() const;          // with the topic's mutex
+  void meet_tail();                                // likewise
+  [[nodiscard]] std::uint64_t end_in_log() const;  // likewise
   [[nodiscard]] std::uint64_t count_lost(LoanedBytes& taken);
 
   const std::shared_ptr<Bundle> bundle_;

@@ -72,6 +72,14 @@ struct Record {
   return record;
 }
 
+/// Whether the record may be a sample of a topic: in place it has exactly `in_place_bytes` (0: any
+/// size), and it lies as its type is aligned.
+[[nodiscard]] inline bool fits_type(const Record& record, std::uint32_t in_place_bytes,
+                                    std::uint32_t alignment) {
+  return (in_place_bytes == 0 || record.payload.size() == in_place_bytes) &&
+         record.header.payload_at % alignment == 0;
+}
+
 inline void write_header(std::byte* at, const RecordHeader& header) {
   std::memcpy(at, &header, sizeof header);
 }

@@ -30,7 +30,10 @@ struct TopicState {
   const std::uint32_t id;
   const Definition definition;
   const StoreLimits limits;
+  // The position of its definition; 0 in a bundle without order. Settled before others see it.
+  std::uint64_t defined_at = 0;
   std::atomic<bool> deleted{false};
+  std::atomic<std::uint64_t> deleted_at{~std::uint64_t{0}};  // where no samples are any more
 
   std::mutex mutex;
   std::condition_variable room;        // for a delivery that waits for readers (keep_all)

@@ -33,7 +33,8 @@ class TUTTI_API UntypedReader {
  public:
   using Timeout = std::chrono::nanoseconds;
 
-  /// Waits, and is refused, as UntypedTopic::create. From then on it is given each sample.
+  /// Waits, and is refused, as UntypedTopic::create. It is given each sample from a moment on that
+  /// lies before the others hear of it: so its listener may be called before this returns.
   [[nodiscard]] static Result<UntypedReader> create(const UntypedTopic& topic,
                                                     const ReaderOptions& options = {},
                                                     UntypedReaderListener listener = {});

@@ -35,7 +35,12 @@ class DirectoryTest : public ::testing::Test {
     return directory.apply(MemberIndex{sender}, record);
   }
 
-  Directory directory{{"atomic", "logged"}};
+  // As it is once the log's topics were announced.
+  void SetUp() override {
+    ASSERT_EQ(apply(Directory::announce({"logged", 0}, 1, nullptr)).outcome, Outcome::noted);
+  }
+
+  Directory directory{{"atomic", "logged"}, {"logged"}};
 };
 
 TEST_F(DirectoryTest, TheFirstClaimDecidesWhatATopicIs) {
@@ -91,6 +96,40 @@ TEST_F(DirectoryTest, AnnouncementsOfALogComeBeforeNewIds) {
   const Definition next = topic("next", "logged");
   EXPECT_EQ(apply(Directory::announce({"logged", 8}, 8, &next)).outcome, Outcome::malformed);
   EXPECT_EQ(apply(Directory::announce({"atomic", 1}, 8, &next)).outcome, Outcome::malformed);
+  const Definition atomic = topic("next");  // a bundle without a log
+  EXPECT_EQ(apply(Directory::announce({"atomic", 1}, 8, &atomic)).outcome, Outcome::malformed);
+}
+
+TEST_F(DirectoryTest, NoClaimIsDecidedBeforeEveryLogWasAnnounced) {
+  directory = Directory({"atomic", "logged"}, {"logged"});
+  EXPECT_EQ(directory.unannounced(), "logged");
+  EXPECT_EQ(claim(topic("new", "logged")).outcome, Outcome::not_yet);
+  EXPECT_EQ(claim(topic("old", "atomic")).outcome, Outcome::not_yet);  // the log may have the name
+  const Definition old = topic("old", "logged");
+  EXPECT_EQ(apply(Directory::announce({"logged", 5}, 8, &old)).outcome, Outcome::created);
+  EXPECT_EQ(claim(topic("new", "logged")).outcome, Outcome::not_yet);  // there may be more
+  Directory joiner({"atomic", "logged"}, {"logged"});
+  ASSERT_TRUE(joiner.load(directory.save()));
+  EXPECT_EQ(joiner.unannounced(), "logged");
+  EXPECT_EQ(apply(Directory::announce({"logged", 0}, 8, nullptr)).outcome, Outcome::noted);
+  EXPECT_EQ(directory.unannounced(), "");
+  ASSERT_TRUE(joiner.load(directory.save()));
+  EXPECT_EQ(joiner.unannounced(), "");
+  EXPECT_EQ(claim(topic("old", "atomic")).outcome, Outcome::mismatch);
+  EXPECT_EQ(claim(topic("new", "logged")).key.id, 8U);
+}
+
+TEST_F(DirectoryTest, AnAnnouncementThatComesLateBringsNoDeletedTopicBack) {
+  const Definition gone = topic("gone", "logged");
+  const TopicKey key = claim(gone).key;
+  EXPECT_EQ(apply(Directory::release(key)).outcome, Outcome::released);
+  EXPECT_EQ(apply(Directory::announce(key, key.id + 1, &gone)).outcome, Outcome::unknown);
+  EXPECT_EQ(directory.find("gone"), nullptr);
+  EXPECT_TRUE(directory.is_released(key));
+  Directory joiner({"atomic", "logged"}, {"logged"});
+  ASSERT_TRUE(joiner.load(directory.save()));
+  EXPECT_TRUE(joiner.is_released(key));
+  EXPECT_NE(claim(gone).key, key);
 }
 
 TEST_F(DirectoryTest, ATopicInUseStaysUntilItsReadersAndWritersAreGone) {
@@ -114,7 +153,7 @@ TEST_F(DirectoryTest, AParticipantThatJoinsTakesOverAllOfIt) {
   static_cast<void>(apply(Directory::release({"logged", 1})));
   static_cast<void>(apply(Directory::endpoints(key, {1, 2}), 1));
   const std::vector<std::byte> state = directory.save();
-  Directory joiner({"logged", "atomic"});
+  Directory joiner({"logged", "atomic"}, {"logged"});
   ASSERT_TRUE(joiner.load(state));
   EXPECT_EQ(joiner.save(), state);
   EXPECT_EQ(joiner.apply({}, Directory::claim(topic("c", "logged"), kTopicsMax)).key.id, 2U);
@@ -144,7 +183,7 @@ TEST_F(DirectoryTest, NoBytesUpsetIt) {
     static_cast<void>(directory.apply(MemberIndex{0}, bytes));
     EXPECT_LE(directory.topics().size(), 20'000U);
   }
-  Directory copy({"atomic", "logged"});
+  Directory copy({"atomic", "logged"}, {"logged"});
   EXPECT_TRUE(copy.load(directory.save()));  // it is still one
 }
 
@@ -177,6 +216,43 @@ TEST(BundleTopics, TheFirstDefinitionOfAnIdCountsAndADeletedOneNever) {
     EXPECT_FALSE(joiner.load(cut));
     EXPECT_TRUE(joiner.all().empty());
   }
+}
+
+TEST(BundleTopics, AnIdFarBeyondTheOthersIsMalformed) {
+  using Change = BundleTopics::Change;
+  BundleTopics topics("atomic");
+  EXPECT_EQ(topics.define(0xfffffffe, topic("a")), Change::malformed);
+  EXPECT_EQ(topics.remove(0xfffffffe), Change::malformed);
+  EXPECT_EQ(topics.define(1'000'002, topic("a")), Change::malformed);
+  EXPECT_EQ(topics.next_id(), 1U);
+  EXPECT_EQ(topics.define(1'000'001, topic("a")), Change::defined);
+  EXPECT_EQ(topics.remove(2'000'000), Change::none);
+  WireWriter state;
+  topics.save(state);
+  BundleTopics joiner("atomic");
+  WireReader in(state.written());
+  ASSERT_TRUE(joiner.load(in));
+  EXPECT_EQ(joiner.next_id(), 2'000'001U);
+  WireWriter forged;  // one topic, far away
+  forged.number(std::uint32_t{0xfffffff0});
+  forged.number(std::uint32_t{0});
+  forged.number(std::uint32_t{1});
+  forged.number(std::uint32_t{0xffffffef});
+  topic("a").encode(forged);
+  WireReader far(forged.written());
+  EXPECT_FALSE(joiner.load(far));
+}
+
+TEST(Records, ASampleHasTheSizeAndPlaceOfItsType) {
+  std::vector<std::byte> bytes(32);
+  const RecordHeader header{
+      .kind = 1, .flags = 0, .payload_at = 16, .topic = 7, .source_timestamp = 5};
+  write_header(bytes.data(), header);
+  const Record record = *read_record(bytes);
+  EXPECT_TRUE(fits_type(record, 16, 8));
+  EXPECT_TRUE(fits_type(record, 0, 16));
+  EXPECT_FALSE(fits_type(record, 8, 8));
+  EXPECT_FALSE(fits_type(record, 16, 32));
 }
 
 TEST(Records, WhatIsNoRecordIsRefused) {

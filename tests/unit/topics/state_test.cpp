@@ -80,6 +80,17 @@ TEST(StoredTopics, ALateReaderBeginsWithTheHistoryThatOutlivesItsWriter) {
   EXPECT_EQ(too_late.lost(), 1U);
 }
 
+TEST(StoredTopics, WhoAsksForTheFirstPositionHasLostNothingIfNothingWent) {
+  TestDomain domain({.participants = 1});
+  domain.start();
+  const auto topic = must(Topic<int>::create(domain[0], "numbers", kStored));
+  auto writer = must(DataWriter<int>::create(topic));
+  write_numbers(writer, 0, 3);
+  auto all = must(DataReader<int>::create(topic, {.from = from_position(SeqNo{0})}));
+  EXPECT_THAT(values(must(all.take())), ElementsAre(0, 1, 2));
+  EXPECT_EQ(all.lost(), 0U);
+}
+
 TEST(StoredTopics, AParticipantThatJoinsTakesOverTheHistoryAndTheTopics) {
   TestDomain domain({.participants = 3, .founders = 2});
   domain.start({0, 1});
