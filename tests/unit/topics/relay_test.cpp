@@ -57,6 +57,44 @@ TEST(RelayOfParticipant, GivesTheNewestOfEachKeyFromTheHistory) {
   EXPECT_EQ(values, (std::vector<std::uint32_t>{10, 22}));
 }
 
+// Nothing of it is kept, but its samples are counted.
+TEST(RelayOfParticipant, TellsWhatAClientMissedOfATopicWithoutOrder) {
+  TestDomain domain({.participants = 1});
+  domain.start();
+  const auto topic =
+      must(Topic<int>::create(domain[0], "numbers", {.service = Service::unordered}));
+  auto writer = must(DataWriter<int>::create(topic));
+  const Relay relay = must(Relay::create(domain[0], {.listen = "127.0.0.1:0"}));
+  client::Client client = a_client(relay, "numbers");
+  std::uint64_t written = 0;
+  const auto write = [&] {
+    static_cast<void>(must(writer.write(7)));
+    ++written;
+  };
+  client::Sample last;
+  {
+    auto subscription = must(client.subscribe("numbers"));
+    static_cast<void>(must(client.topic("numbers", kPatience)));  // it has reached the relay
+    Result<client::Received> received = subscription.take(std::chrono::nanoseconds(0));
+    for (; !received; received = subscription.take(std::chrono::milliseconds(20))) write();
+    ASSERT_TRUE(std::holds_alternative<client::Sample>(*received));
+    last = std::get<client::Sample>(*received);
+  }
+  for (int i = 0; i < 5; ++i) write();
+  ASSERT_TRUE(until([&] { return domain[0].statistics().samples >= written; }));
+  auto again = must(client.subscribe("numbers", {.from = client::SubscribeOptions::From::position,
+                                                 .position = last.position + 1,
+                                                 .epoch = last.epoch}));
+  static_cast<void>(must(client.topic("numbers", kPatience)));
+  write();
+  const client::Received first = must(again.take(kPatience));
+  ASSERT_TRUE(std::holds_alternative<client::Gap>(first));
+  const client::Received next = must(again.take(kPatience));
+  ASSERT_TRUE(std::holds_alternative<client::Sample>(next));
+  EXPECT_EQ(std::get<client::Gap>(first).from, last.position + 1);
+  EXPECT_EQ(std::get<client::Gap>(first).to, std::get<client::Sample>(next).position);
+}
+
 // A delivery that waits for a slow reader holds up no client.
 TEST(RelayOfParticipant, AnswersWhileADeliveryWaits) {
   ParticipantOptions options;
