@@ -153,7 +153,8 @@ class Client {
 
   Client(Client&&) noexcept;
   Client& operator=(Client&&) noexcept;
-  /// Disconnects. Publications without an outcome are answered: unknown.
+  /// Disconnects. Publications without an outcome are answered: unknown. In a callback of this
+  /// client it returns at once, and the client's thread ends behind that callback.
   ~Client();
 
  private:

@@ -100,9 +100,10 @@ Result<TopicDescription> Client::topic(std::string_view name, Timeout timeout) {
 Result<std::vector<TopicDescription>> Client::topics(Timeout timeout) {
   using All = std::vector<TopicDescription>;
   return wait_for<All>(*core_, timeout, "topics", [&](auto set) {
-    core_->list([set](const std::vector<relay::TopicInfo>& all) {
+    core_->list([set](const Result<std::vector<relay::TopicInfo>>& all) {
+      if (!all) return set(std::unexpected(all.error()));
       All out;
-      for (const relay::TopicInfo& one : all) out.push_back(described(one));
+      for (const relay::TopicInfo& one : *all) out.push_back(described(one));
       set(std::move(out));
     });
     return Result<void>{};

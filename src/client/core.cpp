@@ -65,29 +65,43 @@ Core::~Core() { stop(); }
 void Core::run() {
   asio::co_spawn(context_, stay_connected(), asio::detached);
   context_.run();
+  // Nobody else has it any more, perhaps: then it ends with this function.
+  const std::shared_ptr<Core> last = std::move(own_);
+  if (last != nullptr) thread_.detach();
 }
 
 void Core::stop() {
   if (!thread_.joinable()) return;
-  post([this] {
-    over_ = true;
-    machine_->close();
-    error_code ignored;
-    // The socket is empty, mostly: what is closed then needs not expire.
-    if (!writing_ && !machine_->output().empty()) {
-      socket_.non_blocking(true, ignored);
-      socket_.write_some(asio::buffer(machine_->output()), ignored);
-    }
-    for (auto& [publication, answered] : std::exchange(answers_, {})) {
-      if (answered) answered({.outcome = Published::Outcome::unknown, .text = "the client ended"});
-    }
-    for (auto& [name, all] : std::exchange(finding_, {})) {
-      for (const OnTopic& told : all) told(fail(ErrorCode::stopped, "the client ended"));
-    }
-    socket_.close(ignored);
-    context_.stop();
-  });
+  if (is_own_thread()) {
+    if (own_ != nullptr) return;
+    own_ = shared_from_this();
+    over_ = true;  // what the callback publishes from now on is refused
+    return post([this] { end(); });
+  }
+  post([this] { end(); });
   thread_.join();
+}
+
+void Core::end() {
+  over_ = true;
+  machine_->close();
+  error_code ignored;
+  // The socket is empty, mostly: what is closed then needs not expire.
+  if (!writing_ && !machine_->output().empty()) {
+    socket_.non_blocking(true, ignored);
+    socket_.write_some(asio::buffer(machine_->output()), ignored);
+  }
+  for (auto& [publication, answered] : std::exchange(answers_, {})) {
+    if (answered) answered({.outcome = Published::Outcome::unknown, .text = "the client ended"});
+  }
+  for (auto& [name, all] : std::exchange(finding_, {})) {
+    for (const OnTopic& told : all) told(fail(ErrorCode::stopped, "the client ended"));
+  }
+  for (auto& [request, waits] : std::exchange(listing_, {})) {
+    waits.first(fail(ErrorCode::stopped, "the client ended"));
+  }
+  socket_.close(ignored);
+  context_.stop();
   const std::scoped_lock lock(mutex_);
   for (const auto& [number, inbox] : inboxes_) {
     const std::scoped_lock inner(inbox->mutex);
@@ -156,10 +170,10 @@ asio::awaitable<std::string> Core::connect(const std::string& relay) {
   const std::size_t colon = relay.rfind(':');
   std::string host = relay.substr(0, colon);
   if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
-  tcp::resolver resolver(context_);
   const auto [unknown, endpoints] =
-      co_await resolver.async_resolve(host, relay.substr(colon + 1), kTuple);
+      co_await resolver_.async_resolve(host, relay.substr(colon + 1), kTuple);
   if (unknown) co_return unknown.message();
+  if (!why_.empty()) co_return why_;  // it took too long
   socket_ = tcp::socket(context_);
   const auto [error, endpoint] = co_await asio::async_connect(socket_, endpoints, kTuple);
   if (error) co_return error.message();
@@ -202,6 +216,7 @@ asio::awaitable<void> Core::keep_alive(std::uint64_t connection) {
 void Core::hang_up(std::string why) {
   if (why_.empty()) why_ = std::move(why);
   error_code ignored;
+  resolver_.cancel();
   socket_.close(ignored);
 }
 

@@ -37,7 +37,7 @@ struct Inbox {
   std::function<void(const Received&)> on_received{};
 };
 
-class Core final : private MachineEvents {
+class Core final : public std::enable_shared_from_this<Core>, private MachineEvents {
  public:
   static Result<std::shared_ptr<Core>> start(Options options);
   ~Core() override;
@@ -45,7 +45,7 @@ class Core final : private MachineEvents {
   Core& operator=(const Core&) = delete;
 
   using OnTopic = std::function<void(const Result<relay::TopicInfo>&)>;
-  using OnTopics = std::function<void(std::vector<relay::TopicInfo>)>;
+  using OnTopics = std::function<void(Result<std::vector<relay::TopicInfo>>)>;
 
   // Any thread.
   template <class Work>
@@ -63,11 +63,14 @@ class Core final : private MachineEvents {
   [[nodiscard]] Result<std::uint32_t> subscribe(std::string topic, SubscribeOptions options);
   void unsubscribe(std::uint32_t number);
   [[nodiscard]] Result<Received> take(std::uint32_t number, Timeout timeout);
+  /// Everything that waits is answered. From a callback it returns at once: the thread ends behind
+  /// the callback, and has this object until then.
   void stop();
 
  private:
   explicit Core(Options options);
   void run();
+  void end();
   asio::awaitable<void> stay_connected();
   asio::awaitable<std::string> converse(const std::string& relay);
   asio::awaitable<std::string> connect(const std::string& relay);
@@ -95,6 +98,7 @@ class Core final : private MachineEvents {
   asio::io_context context_{1};
   asio::executor_work_guard<asio::io_context::executor_type> work_{context_.get_executor()};
   asio::ip::tcp::socket socket_{context_};
+  asio::ip::tcp::resolver resolver_{context_};
   asio::steady_timer deadline_{context_};
   asio::steady_timer alive_{context_};
   asio::steady_timer pause_{context_};
@@ -103,7 +107,7 @@ class Core final : private MachineEvents {
   std::uint64_t heard_ = 0;  // reads of this connection
   std::uint32_t idle_ms_ = 0;
   bool writing_ = false;
-  bool over_ = false;
+  std::atomic<bool> over_ = false;
   bool was_welcome_ = false;
   std::string why_{};  // it hung up
   std::uint32_t lists_ = 0;
@@ -119,6 +123,7 @@ class Core final : private MachineEvents {
   std::uint32_t subscriptions_ = 0;                            // by mutex_
   std::uint64_t publications_ = 0;                             // the own thread's
   std::thread thread_{};
+  std::shared_ptr<Core> own_{};  // the own thread's: it was stopped in a callback
 };
 
 }  // namespace tutti::client

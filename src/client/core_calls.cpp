@@ -79,6 +79,7 @@ bool Core::is_known(const std::string& topic) {
 
 Result<void> Core::publish(std::string topic, std::span<const std::byte> bytes,
                            Client::Answered answered) {
+  if (over_) return fail(ErrorCode::stopped, "the client ended");
   if (Result<void> may = may_publish(topic, bytes.size()); !may) return may;
   if (waiting_.fetch_add(1) >= options_.waiting_max) {
     waiting_.fetch_sub(1);
@@ -116,7 +117,7 @@ void Core::on_answer(std::uint64_t publication, const Answer& answer) {
         break;
       case relay::Status::unfit:
         published.outcome = Outcome::refused;
-        published.text = "it is no sample of the topic, by its size";
+        published.text = "it is no sample of the topic, by its size, or the topic was deleted";
         break;
       case relay::Status::expired:
         published.outcome = Outcome::unknown;

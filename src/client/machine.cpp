@@ -25,7 +25,7 @@ void Machine::disconnected() {
   output_.clear();
   asked_.clear();
   for (auto& [name, topic] : topics_) topic.number.reset();
-  for (auto& [bundle, session] : sessions_) session.open = session.opening = false;
+  for (auto& [bundle, session] : sessions_) session.open = session.opening = session.busy = false;
   for (auto& [number, subscription] : subscriptions_) subscription.asked = false;
   // Nobody knows whether these were sent on: a topic without order promises nothing.
   for (auto& [request, one] : std::exchange(unordered_, {})) {
@@ -54,7 +54,16 @@ void Machine::on(const relay::Bye& frame) { events_.on_bye(frame.code, frame.tex
 void Machine::on(const relay::Ping& frame) { say(relay::Pong{frame.number}); }
 
 void Machine::ping() {
-  if (welcome_) say(relay::Ping{++pings_});
+  if (!welcome_) return;
+  say(relay::Ping{++pings_});
+  for (auto& [bundle, session] : sessions_) session.busy = false;
+  // advance() may change the sessions.
+  std::vector<std::string> bundles;
+  for (const auto& [bundle, session] : sessions_) bundles.push_back(bundle);
+  for (const std::string& bundle : bundles) {
+    const auto session = sessions_.find(bundle);
+    if (session != sessions_.end()) advance(bundle, session->second);
+  }
 }
 
 template <class Other>
@@ -123,6 +132,7 @@ void Machine::on(const relay::Refused& frame) {
     Topic& topic = topics_[name];
     const bool owed = std::exchange(topic.asked, false);
     topic.gone = true;
+    topic.number.reset();  // another topic of that name may come
     const std::string bundle = topic.info.bundle;
     if (owed) {
       events_.on_topic(name, fail(ErrorCode::refused, frame.text));
@@ -144,7 +154,11 @@ void Machine::on(const relay::Refused& frame) {
           });
       if (!meant) continue;
       if (frame.code == relay::Code::expired) return expire(bundle, session);
-      return events_.on_bye(frame.code, frame.text);  // no room: tries again later, elsewhere
+      if (frame.code != relay::Code::busy) return events_.on_bye(frame.code, frame.text);
+      // The bundle has no room, at all relays: what waits goes on when a session has ended.
+      session.opening = false;
+      session.busy = true;
+      return;
     }
   } else if (frame.about == kind_of<relay::Publish>()) {
     for (auto& [bundle, session] : sessions_) {

@@ -88,6 +88,7 @@ class Machine {
                  std::uint64_t position, std::uint64_t epoch, std::uint32_t credit);
   void consumed(std::uint32_t subscription, std::uint32_t samples);
   void unsubscribe(std::uint32_t subscription);
+  /// Now and then: also opens again the sessions for which there was no room.
   void ping();
   /// Closes the sessions, where the relay still hears it.
   void close();
@@ -120,6 +121,7 @@ class Machine {
     std::uint64_t next_request = 1;
     bool opening = false;
     bool open = false;                     // on this connection
+    bool busy = false;                     // there was no room for it: opened at the next ping()
     std::uint64_t opened_last = 0;         // what the relay said then
     std::deque<Publication> unanswered{};  // in the order of their numbers, then those without
   };

@@ -55,7 +55,7 @@ void Machine::advance(const std::string& bundle, Session& session) {
 }
 
 void Machine::open(const std::string& bundle, Session& session) {
-  if (session.opening) return;
+  if (session.opening || session.busy) return;
   const auto topic = std::ranges::find_if(topics_, [&](const auto& entry) {
     return entry.second.number && entry.second.info.bundle == bundle;
   });

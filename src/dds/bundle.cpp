@@ -98,6 +98,16 @@ BundleTopics Bundle::topics() const {
   return topics_;
 }
 
+// The delivery thread waits for the mutex: no definition is copied.
+std::vector<std::shared_ptr<TopicState>> Bundle::states() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::shared_ptr<TopicState>> all;
+  for (const auto& route : table_) {
+    if (route != nullptr) all.push_back(route->state);
+  }
+  return all;
+}
+
 Result<std::shared_ptr<TopicState>> Bundle::ensure(std::uint32_t id, const Definition& definition,
                                                    Deadline deadline) {
   if (is_ordered() && is_sender() && find(id) == nullptr) {
@@ -244,6 +254,13 @@ void Bundle::attach(const std::shared_ptr<ReaderCore>& reader) {
 }
 
 void Bundle::detach(ReaderCore& reader) {
+  detach_without_wait(reader);
+  // BU2. Odd: a batch is being delivered, by a table that may have the reader.
+  const std::uint64_t turn = turns_.load(std::memory_order_seq_cst);
+  if (turn % 2 == 1 && group_->may_wait("the end of a reader")) turns_.wait(turn);
+}
+
+void Bundle::detach_without_wait(ReaderCore& reader) {
   reader.end();
   TopicState& topic = reader.topic();
   {
@@ -267,9 +284,6 @@ void Bundle::detach(ReaderCore& reader) {
     }
   }
   topic.room.notify_all();
-  // BU2. Odd: a batch is being delivered, by a table that may have the reader.
-  const std::uint64_t turn = turns_.load(std::memory_order_seq_cst);
-  if (turn % 2 == 1 && group_->may_wait("the end of a reader")) turns_.wait(turn);
 }
 
 void Bundle::close() {
@@ -298,9 +312,15 @@ bool Bundle::has_session_watcher() {
   return static_cast<bool>(watcher_);
 }
 
-std::map<std::uint64_t, Session> Bundle::sessions() const {
+// The delivery thread waits for the mutex: only numbers are copied.
+std::vector<Bundle::SessionUse> Bundle::sessions() const {
   const std::lock_guard lock(mutex_);
-  return sessions_.all();
+  std::vector<SessionUse> all;
+  all.reserve(sessions_.size());
+  for (const auto& [number, one] : sessions_.all()) {
+    all.push_back({number, one.last, one.touched});
+  }
+  return all;
 }
 
 bool Bundle::is_refused(std::uint64_t position) const {

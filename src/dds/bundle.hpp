@@ -67,6 +67,8 @@ class Bundle : public std::enable_shared_from_this<Bundle> {
   /// Null: not defined here.
   [[nodiscard]] std::shared_ptr<TopicState> find(std::uint32_t id) const;
   [[nodiscard]] BundleTopics topics() const;
+  /// All that are here, by rising id: a deleted topic may still be there in what somebody holds.
+  [[nodiscard]] std::vector<std::shared_ptr<TopicState>> states() const;
   /// Returns once the topic is defined here; of a bundle with order it sends the definition if it
   /// has to.
   [[nodiscard]] Result<std::shared_ptr<TopicState>> ensure(std::uint32_t id,
@@ -92,6 +94,9 @@ class Bundle : public std::enable_shared_from_this<Bundle> {
   void attach(const std::shared_ptr<ReaderCore>& reader);
   /// BU2. Inside a callback of the node it does not wait.
   void detach(ReaderCore& reader);
+  /// As detach(), but never waits: a callback of the reader may still run, so what it uses must
+  /// outlive the reader.
+  void detach_without_wait(ReaderCore& reader);
   /// Ends all readers. Idempotent.
   void close();
   [[nodiscard]] bool is_closed() const { return closed_.load(std::memory_order_acquire); }
@@ -106,7 +111,10 @@ class Bundle : public std::enable_shared_from_this<Bundle> {
   /// No call of the one before runs once this has returned.
   void watch_sessions(SessionWatcher watcher);
   [[nodiscard]] bool has_session_watcher();
-  [[nodiscard]] std::map<std::uint64_t, Session> sessions() const;
+  struct SessionUse {
+    std::uint64_t number = 0, last = 0, touched = 0;
+  };
+  [[nodiscard]] std::vector<SessionUse> sessions() const;
   /// The record at that position is a client's sample that was not delivered.
   [[nodiscard]] bool is_refused(std::uint64_t position) const;
   /// Names the sequence: that of other founders of the group has another one. 0: nothing was

@@ -169,8 +169,12 @@ void Bundle::deliver_session(const Message& message, const Record& record) {
   const auto* const sample = std::get_if<ClientSample>(&*session);
   {
     const std::lock_guard lock(mutex_);
-    outcome = sessions_.deliver(message.seq.value, *session);
-    const bool refused = sample != nullptr && outcome.status != SessionStatus::delivered;
+    const bool has_topic = sample == nullptr || sample->topic == kNoTopic ||
+                           (sample->topic < seen_.size() && seen_[sample->topic] != nullptr);
+    outcome = sessions_.deliver(message.seq.value, *session, has_topic);
+    // What is of no topic, no reader of the log would take.
+    const bool refused = sample != nullptr && sample->topic != kNoTopic &&
+                         (outcome.status != SessionStatus::delivered || outcome.dropped);
     if (refused && options_.service == Service::logged) refused_.push_back(message.seq.value);
   }
   if (sample != nullptr && outcome.status == SessionStatus::delivered &&

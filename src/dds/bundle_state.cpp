@@ -43,6 +43,7 @@ Result<void> Bundle::save(const StateSink& write) {
   WireWriter topics;
   topics_.save(topics);
   topics.number(epoch());
+  topics.number(delivered_to());
   topics.bytes(sessions_.encode());
   write(topics.written());
   for (const auto& route : table_) {
@@ -86,9 +87,11 @@ bool Bundle::load_topics(std::span<const std::byte> bytes) {
   WireReader in(bytes);
   if (!topics_.load(in)) return false;
   const auto epoch = in.number<std::uint64_t>();
+  const auto delivered = in.number<std::uint64_t>();
   Result<SessionTable> sessions = SessionTable::decode(in.bytes(bytes.size()), kSessionsMax);
   if (!in.ok() || !sessions) return false;
   epoch_.store(epoch, std::memory_order_release);
+  delivered_to_.store(delivered, std::memory_order_release);
   sessions_ = std::move(*sessions);
   std::size_t stored = 0;
   for (const auto& [id, definition] : topics_.all()) {

@@ -81,7 +81,8 @@ Result<LogCursor> LogCursor::open(const std::string& directory, std::uint32_t to
   return LogCursor(std::move(state));
 }
 
-Result<void> LogCursor::next(std::size_t max, std::uint64_t until, LoanedBytes& into) {
+Result<void> LogCursor::next(std::size_t max, std::uint64_t until, LoanedBytes& into,
+                             std::size_t pieces) {
   State& state = *state_;
   while (into.size() < max) {
     if (state.at < state.found.size()) {
@@ -93,7 +94,7 @@ Result<void> LogCursor::next(std::size_t max, std::uint64_t until, LoanedBytes& 
     state.found.clear();
     state.keepers.clear();
     state.at = 0;
-    if (state.stream->next() >= until) return {};
+    if (state.stream->next() >= until || pieces-- == 0) return {};
     auto batch = std::make_shared<log::Batch>();
     if (Result<void> read = state.stream->read(kPieceBytes, until, *batch); !read) return read;
     if (batch->empty()) return {};

@@ -24,8 +24,10 @@ class LogCursor {
                                               const Definition& definition, std::uint64_t from,
                                               std::function<bool(std::uint64_t)> is_refused);
 
-  /// Adds the next samples before the position `until`, at most `max`; none if there is none.
-  [[nodiscard]] Result<void> next(std::size_t max, std::uint64_t until, LoanedBytes& into);
+  /// Adds the next samples before the position `until`, at most `max`; none if there is none, or if
+  /// the next `pieces` of the log (256 KiB each) have none: then position() is before `until`.
+  [[nodiscard]] Result<void> next(std::size_t max, std::uint64_t until, LoanedBytes& into,
+                                  std::size_t pieces);
   /// What comes before it was added, or is not of the topic.
   [[nodiscard]] std::uint64_t position() const;
 

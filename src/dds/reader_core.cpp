@@ -41,12 +41,21 @@ void ReaderCore::open_place() {
     if (!is_logged && store.low_position() > first) lost_at_beginning_ = 1;
   }
   place_ = store.open(ordinal);
+  if (topic_->begun) covers_from_ = store.end_position();
   if (!is_logged) return;
   // What a reader of the log takes begins at a position. One that begins now has taken all that was
   // delivered; a batch that is being delivered may be before its beginning or behind it.
   next_position_ = options_.from.kind == From::Kind::now        ? bundle_->delivered_to()
                    : options_.from.kind == From::Kind::position ? options_.from.first.value
                                                                 : 0;
+  covers_from_ = next_position_;
+}
+
+std::optional<std::uint64_t> ReaderCore::covers_from() {
+  const std::lock_guard lock(topic_->mutex);
+  // It came while its store was not kept, which begins with the next batch.
+  if (!covers_from_ && topic_->begun) covers_from_ = topic_->store->low_position();
+  return covers_from_;
 }
 
 void ReaderCore::close_place() {
@@ -117,7 +126,7 @@ Result<bool> ReaderCore::look_at_log(std::size_t max, LoanedBytes& into) {
     const bool asked = options_.from.kind == From::Kind::position;
     if (asked && log_->position() > first) lost_at_beginning_ = 1;
   }
-  if (Result<void> read = log_->next(max, until, into); !read) {
+  if (Result<void> read = log_->next(max, until, into, log_pieces_); !read) {
     return std::unexpected(std::move(read.error()));
   }
   next_position_ = std::max(next_position_, log_->position());

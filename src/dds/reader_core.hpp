@@ -62,6 +62,14 @@ class ReaderCore {
   /// There is something to take, or nothing will come any more. Else the descriptor is unreadable
   /// from now on until there is.
   [[nodiscard]] bool is_ready_or_armed();
+  /// Samples with that position or a higher one come to it, if it begins now. Empty: no batch has
+  /// begun since it was attached. Of a bundle with order.
+  [[nodiscard]] std::optional<std::uint64_t> covers_from();
+  /// take() reads at most so many pieces of a log in one look; then it may bring nothing although
+  /// has_more(). Before the first take().
+  void limit_log_pieces(std::size_t pieces) { log_pieces_ = pieces; }
+  /// There is something to take, or more of a log to read.
+  [[nodiscard]] bool has_more();
   /// Why nothing comes any more; empty while it may.
   [[nodiscard]] std::optional<Error> why_ended() const;
 
@@ -69,7 +77,6 @@ class ReaderCore {
   [[nodiscard]] Result<LoanedBytes> look(std::size_t max);
   [[nodiscard]] Result<bool> look_at_log(std::size_t max, LoanedBytes& into);
   void look_at_store(std::size_t max, LoanedBytes& into);
-  [[nodiscard]] bool has_more();
   [[nodiscard]] bool fell_behind() const;          // with the topic's mutex
   void meet_tail();                                // likewise
   [[nodiscard]] std::uint64_t end_in_log() const;  // likewise
@@ -85,7 +92,9 @@ class ReaderCore {
 
   std::mutex taking_;
   // `taking_`, and the topic's mutex where they change the store.
-  SampleStore::ReaderId place_ = 0;      // 0: none
+  SampleStore::ReaderId place_ = 0;  // 0: none
+  std::optional<std::uint64_t> covers_from_;
+  std::size_t log_pieces_ = SIZE_MAX;
   std::optional<LogCursor> log_;         // it reads the log
   std::uint64_t next_position_ = 0;      // of a logged topic: behind what was taken
   std::uint64_t lost_at_beginning_ = 0;  // to be told with the first sample

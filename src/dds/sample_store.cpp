@@ -38,7 +38,7 @@ bool SampleStore::add(const Arrival& arrival) {
   const std::uint64_t size = arrival.payload.size();
   if (size > limits_.max_bytes) {  // SS1
     ++next_;
-    low_position_ = arrival.info.position.value + 1;
+    low_position_ = end_position_ = arrival.info.position.value + 1;
     return true;
   }
   if (limits_.waits_for_readers && !fits(arrival)) return false;  // SS2
@@ -58,6 +58,7 @@ bool SampleStore::add(const Arrival& arrival) {
   }
   drop_front();
   if (chunk_bytes_ > 2 * room_ + 2 * kChunkMax) repack();  // SS3
+  end_position_ = arrival.info.position.value + 1;
   Entry entry{.ordinal = next_++, .key = limits_.keyed ? arrival.key : 0};
   std::byte* const data = room(static_cast<std::uint32_t>(size), entry.chunk);
   if (size > 0) std::memcpy(data, arrival.payload.data(), size);
@@ -151,6 +152,13 @@ std::uint64_t SampleStore::begin() const {
     if (entry.sample.data != nullptr) return entry.ordinal;
   }
   return next_;
+}
+
+std::uint64_t SampleStore::oldest_position() const {
+  for (const Entry& entry : entries_) {
+    if (entry.sample.data != nullptr) return entry.sample.info.position.value;
+  }
+  return low_position_;
 }
 
 std::uint64_t SampleStore::ordinal_at(std::uint64_t position) const {

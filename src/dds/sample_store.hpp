@@ -84,7 +84,12 @@ class SampleStore {
   [[nodiscard]] bool has_from(std::uint64_t ordinal) const;
   [[nodiscard]] std::uint64_t low_position() const { return low_position_; }
   /// The store has all samples from that position on: of a store that begins there.
-  void begin_at(std::uint64_t position) { low_position_ = position; }
+  void begin_at(std::uint64_t position) { low_position_ = end_position_ = position; }
+  /// Every sample that was added has a lower position, and what is added later none of these.
+  [[nodiscard]] std::uint64_t end_position() const { return end_position_; }
+  /// Of the oldest sample that is kept; of samples with keys newer ones may be gone. low_position()
+  /// if none is kept.
+  [[nodiscard]] std::uint64_t oldest_position() const;
 
   [[nodiscard]] std::size_t samples() const { return samples_; }
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
@@ -117,6 +122,7 @@ class SampleStore {
   ReaderId next_reader_ = 1;
   std::uint64_t next_ = 1;
   std::uint64_t low_position_ = 0;
+  std::uint64_t end_position_ = 0;
   std::size_t samples_ = 0;
   std::uint64_t bytes_ = 0;
   std::uint64_t room_ = 0;  // what the samples take of chunks

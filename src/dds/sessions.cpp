@@ -8,15 +8,26 @@
 namespace tutti::dds {
 
 std::optional<std::uint64_t> Session::position_of(std::uint64_t request) const {
+  const std::optional<std::uint64_t> kept = kept_of(request);
+  if (!kept) return std::nullopt;
+  return *kept & ~kDroppedBit;
+}
+
+bool Session::was_dropped(std::uint64_t request) const {
+  return (kept_of(request).value_or(0) & kDroppedBit) != 0;
+}
+
+std::optional<std::uint64_t> Session::kept_of(std::uint64_t request) const {
   if (request == 0 || request > last || last - request >= positions.size()) return std::nullopt;
   return positions[positions.size() - 1 - (last - request)];
 }
 
-SessionOutcome SessionTable::deliver(std::uint64_t position, const SessionRecord& record) {
-  return std::visit([&](const auto& one) { return apply(position, one); }, record);
+SessionOutcome SessionTable::deliver(std::uint64_t position, const SessionRecord& record,
+                                     bool has_topic) {
+  return std::visit([&](const auto& one) { return apply(position, one, has_topic); }, record);
 }
 
-SessionOutcome SessionTable::apply(std::uint64_t position, const SessionOpen& record) {
+SessionOutcome SessionTable::apply(std::uint64_t position, const SessionOpen& record, bool) {
   SessionOutcome outcome{.status = SessionStatus::opened,
                          .session = position,
                          .nonce = record.nonce,
@@ -28,7 +39,7 @@ SessionOutcome SessionTable::apply(std::uint64_t position, const SessionOpen& re
     outcome.last = session.last;
     return outcome;
   }
-  if (sessions_.size() >= sessions_max_) {
+  if (!has_room_for(record.client)) {
     outcome.status = SessionStatus::full;
     return outcome;
   }
@@ -38,7 +49,19 @@ SessionOutcome SessionTable::apply(std::uint64_t position, const SessionOpen& re
   return outcome;
 }
 
-SessionOutcome SessionTable::apply(std::uint64_t position, const ClientSample& record) {
+// SE3.
+bool SessionTable::has_room_for(const ClientId& client) const {
+  if (sessions_.size() >= sessions_max_) return false;
+  std::size_t own = 0;
+  for (auto at = numbers_.lower_bound({client, 0});
+       at != numbers_.end() && at->first.first == client; ++at) {
+    if (++own == kSessionsOfClientMax) return false;
+  }
+  return true;
+}
+
+SessionOutcome SessionTable::apply(std::uint64_t position, const ClientSample& record,
+                                   bool has_topic) {
   SessionOutcome outcome{.status = SessionStatus::expired,
                          .session = record.session,
                          .nonce = record.nonce,
@@ -52,6 +75,7 @@ SessionOutcome SessionTable::apply(std::uint64_t position, const ClientSample& r
   if (record.request <= session.last) {
     outcome.status = SessionStatus::duplicate;
     outcome.position = session.position_of(record.request);
+    outcome.dropped = session.was_dropped(record.request);
     return outcome;
   }
   if (record.request - session.last != 1) {
@@ -59,14 +83,15 @@ SessionOutcome SessionTable::apply(std::uint64_t position, const ClientSample& r
     return outcome;
   }
   session.last = outcome.last = record.request;  // SE2
-  session.positions.push_back(position);
+  outcome.dropped = !has_topic;
+  session.positions.push_back(has_topic ? position : position | Session::kDroppedBit);
   if (session.positions.size() > kPositionsKept) session.positions.pop_front();  // SE3
   outcome.status = SessionStatus::delivered;
   outcome.position = position;
   return outcome;
 }
 
-SessionOutcome SessionTable::apply(std::uint64_t, const SessionClose& record) {
+SessionOutcome SessionTable::apply(std::uint64_t, const SessionClose& record, bool) {
   SessionOutcome outcome{
       .status = SessionStatus::expired, .session = record.session, .nonce = record.nonce};
   const auto found = sessions_.find(record.session);
@@ -78,7 +103,7 @@ SessionOutcome SessionTable::apply(std::uint64_t, const SessionClose& record) {
   return outcome;
 }
 
-SessionOutcome SessionTable::apply(std::uint64_t, const SessionExpire& record) {
+SessionOutcome SessionTable::apply(std::uint64_t, const SessionExpire& record, bool) {
   SessionOutcome outcome{.status = SessionStatus::kept, .session = record.session};
   const auto found = sessions_.find(record.session);
   if (found == sessions_.end()) return outcome;
@@ -155,8 +180,9 @@ Result<SessionTable> SessionTable::decode(std::span<const std::byte> bytes,
     std::uint64_t before = number;
     for (std::uint32_t k = 0; k < kept && decoder.good(); ++k) {
       session.positions.push_back(decoder.number<std::uint64_t>());
-      decoder.check(session.positions.back() > before);
-      before = session.positions.back();
+      const std::uint64_t at = session.positions.back() & ~Session::kDroppedBit;
+      decoder.check(at > before);
+      before = at;
     }
     decoder.check(session.touched >= before);
     decoder.check(table.sessions_.empty() || number > table.sessions_.rbegin()->first);

@@ -11,7 +11,9 @@
 ///  SE1  A session's number is the position of the record that opened it: no two sessions of one
 ///       sequence have the same number, and one that ended never exists again.
 ///  SE2  Of a session, exactly the requests 1 to last were delivered, each once, in this order.
-///  SE3  There are at most sessions_max sessions, and kPositionsKept positions for each.
+///  SE3  There are at most sessions_max sessions, kSessionsOfClientMax of one client id, and
+///       kPositionsKept positions for each.
+///  SE4  Whether a request was dropped is remembered with its position: a repeat is told the same.
 /// Threads: one for each object.
 #pragma once
 #include <cstddef>
@@ -32,20 +34,32 @@ namespace tutti::dds {
 /// positions of so many: a repeated sample that was delivered is always answered with its position.
 inline constexpr std::uint64_t kPositionsKept = 64;
 
+/// So many sessions one client id has at most, so that one client alone does not fill a table.
+inline constexpr std::size_t kSessionsOfClientMax = 64;
+
 struct Session {
   SessionOpen opened{};
-  std::uint64_t last = 0;                 ///< the last request that was delivered; 0: none
-  std::uint64_t touched = 0;              ///< position of the last record that changed the session
-  std::deque<std::uint64_t> positions{};  ///< of the newest requests, up to `last`
+  std::uint64_t last = 0;     ///< the last request that was delivered; 0: none
+  std::uint64_t touched = 0;  ///< position of the last record that changed the session
+  /// Of the newest requests, up to `last`; with kDroppedBit where the request was dropped.
+  std::deque<std::uint64_t> positions{};
   friend bool operator==(const Session&, const Session&) = default;
 
   /// Where that request was delivered; empty if it was not, or the table has forgotten it.
   [[nodiscard]] std::optional<std::uint64_t> position_of(std::uint64_t request) const;
+  /// The table remembers that it was dropped.
+  [[nodiscard]] bool was_dropped(std::uint64_t request) const;
+
+  /// No position has it.
+  static constexpr std::uint64_t kDroppedBit = std::uint64_t{1} << 63;
+
+ private:
+  [[nodiscard]] std::optional<std::uint64_t> kept_of(std::uint64_t request) const;
 };
 
 enum class SessionStatus : std::uint8_t {
   opened,     ///< the session exists: now, or because this open is a repeated one
-  full,       ///< not opened: there are sessions_max already
+  full,       ///< not opened: there are as many already as SE3 allows
   delivered,  ///< the sample is the next one of its session: it is to be delivered
   duplicate,  ///< it was delivered earlier, at `position` if the table remembers it
   go_back,    ///< requests before it are missing: not delivered; `last` says which is the last
@@ -62,7 +76,8 @@ struct SessionOutcome {
   std::uint64_t request = 0;  ///< of a sample
   std::uint64_t last = 0;     ///< after this record
   std::optional<std::uint64_t> position{};
-  ClientId client{};  ///< whose session it is; of a session that is not there: unset
+  bool dropped = false;  ///< of a sample: it took its turn, but its topic was deleted before
+  ClientId client{};     ///< whose session it is; of a session that is not there: unset
   friend bool operator==(const SessionOutcome&, const SessionOutcome&) = default;
 };
 
@@ -70,8 +85,10 @@ class SessionTable {
  public:
   explicit SessionTable(std::size_t sessions_max) : sessions_max_(sessions_max) {}
 
-  /// The record at that position was delivered. Positions rise from call to call.
-  SessionOutcome deliver(std::uint64_t position, const SessionRecord& record);
+  /// The record at that position was delivered. Positions rise from call to call. `has_topic`: of a
+  /// sample, its topic exists at that position.
+  SessionOutcome deliver(std::uint64_t position, const SessionRecord& record,
+                         bool has_topic = true);
 
   /// Null if there is none of that number.
   [[nodiscard]] const Session* find(std::uint64_t number) const;
@@ -92,11 +109,12 @@ class SessionTable {
   friend bool operator==(const SessionTable&, const SessionTable&) = default;
 
  private:
-  SessionOutcome apply(std::uint64_t position, const SessionOpen& record);
+  SessionOutcome apply(std::uint64_t position, const SessionOpen& record, bool has_topic);
   /// Request 0 asks: it is never delivered, and its outcome says what the session's last one is.
-  SessionOutcome apply(std::uint64_t position, const ClientSample& record);
-  SessionOutcome apply(std::uint64_t position, const SessionClose& record);
-  SessionOutcome apply(std::uint64_t position, const SessionExpire& record);
+  SessionOutcome apply(std::uint64_t position, const ClientSample& record, bool has_topic);
+  SessionOutcome apply(std::uint64_t position, const SessionClose& record, bool has_topic);
+  SessionOutcome apply(std::uint64_t position, const SessionExpire& record, bool has_topic);
+  [[nodiscard]] bool has_room_for(const ClientId& client) const;
   void erase(std::uint64_t number);
   [[nodiscard]] bool add(std::uint64_t number, Session session);
 

@@ -52,17 +52,20 @@ class Cursor {
     std::uint64_t from = 0, to = 0;
   };
   struct Nothing {};  ///< `on_data` of the cursor follows once there is something
+  struct Again {};    ///< it has looked for long enough: call next() later, others first
   struct End {        ///< of the topic: no relay has more of it
     std::string why{};
   };
   struct Stopped {};  ///< the member: other relays go on
-  using Next = std::variant<Taken, Missing, Nothing, End, Stopped>;
+  using Next = std::variant<Taken, Missing, Nothing, Again, End, Stopped>;
 
   Cursor() = default;
   Cursor(const Cursor&) = delete;
   Cursor& operator=(const Cursor&) = delete;
   virtual ~Cursor() = default;
-  [[nodiscard]] virtual Next next() = 0;
+  /// Work and memory are bounded; it may hold up to `wanted` samples more than it gives, which is
+  /// at least 1.
+  [[nodiscard]] virtual Next next(std::uint64_t wanted) = 0;
   /// Where it begins, and in which epoch.
   [[nodiscard]] virtual std::uint64_t epoch() const = 0;
   [[nodiscard]] virtual std::uint64_t start() const = 0;

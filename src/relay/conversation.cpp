@@ -10,7 +10,8 @@ namespace tutti::relay {
 namespace {
 
 constexpr std::uint32_t kTopicsInAFrame = 32;
-constexpr std::size_t kTopicsMax = 65536;  // that one client may name
+constexpr std::size_t kTopicsBytes = 16384;  // of a frame, but for the last topic
+constexpr std::size_t kTopicsMax = 65536;    // that one client may name
 constexpr std::size_t kUnfitMax = 4096;
 
 }  // namespace
@@ -51,16 +52,27 @@ void Conversation::on(const Hello& frame) {
 
 void Conversation::on(const List& frame) {
   if (topics_.size() >= kTopicsMax) return end(Code::busy, "too many topics for one client");
-  Topics answer{.request = frame.request};
-  for (const MemberTopic& one : backend_.topics()) {
-    answer.topics.push_back(one.info);
-    answer.topics.back().topic = number_of(one);
-    if (answer.topics.size() < kTopicsInAFrame) continue;
+  listing_ = Listing{.request = frame.request, .topics = backend_.topics()};
+  say_topics();
+}
+
+// CV3: a frame has few topics, so that the output is not much longer than its half.
+void Conversation::say_topics() {
+  while (listing_ && has_room() && !ended_) {
+    Topics answer{.request = listing_->request};
+    const std::size_t most = std::min(kTopicsBytes, room() / 4);
+    std::size_t bytes = 0;
+    while (listing_->at < listing_->topics.size() && bytes < most &&
+           answer.topics.size() < kTopicsInAFrame) {
+      answer.topics.push_back(named(listing_->topics[listing_->at++]));
+      const TopicInfo& info = answer.topics.back();
+      bytes += kFrameOverhead + info.name.size() + info.bundle.size() + info.type.size() +
+               info.description.size();
+    }
+    answer.last = listing_->at == listing_->topics.size();
+    if (answer.last) listing_.reset();
     say(answer);
-    answer.topics.clear();
   }
-  answer.last = true;
-  say(answer);
 }
 
 void Conversation::on(const Find& frame) {
@@ -70,18 +82,25 @@ void Conversation::on(const Find& frame) {
                   "no topic \"" + printable(frame.name, 255) + "\" at " + backend_.name());
   }
   if (topics_.size() >= kTopicsMax) return end(Code::busy, "too many topics for one client");
-  Found answer{frame.request, found->info};
-  answer.topic.topic = number_of(*found);
-  say(answer);
+  say(Found{frame.request, named(*found)});
 }
 
-std::uint32_t Conversation::number_of(const MemberTopic& topic) {
+// CV4: what a client may publish fits into a frame, and a description that does not fit is left
+// out.
+TopicInfo Conversation::named(const MemberTopic& topic) {
+  TopicInfo info = topic.info;
+  info.sample_bytes_max = std::min(info.sample_bytes_max, limits_.frame_bytes_max - kFrameOverhead);
+  if (info.description.size() > room() / 2) info.description.clear();
   const auto found = std::ranges::find_if(topics_, [&](const MemberTopic& one) {
     return one.bundle == topic.bundle && one.id == topic.id;
   });
-  const auto number = static_cast<std::uint32_t>(found - topics_.begin());
-  if (found == topics_.end()) topics_.push_back(topic);
-  return number;
+  info.topic = static_cast<std::uint32_t>(found - topics_.begin());
+  if (found == topics_.end()) {
+    topics_.push_back(topic);
+    topics_.back().info = info;
+    topics_.back().info.description = {};
+  }
+  return info;
 }
 
 const MemberTopic* Conversation::topic(std::uint32_t number) const {
@@ -222,7 +241,7 @@ void Conversation::refuse(Code code, std::uint8_t about, std::uint64_t id, std::
 void Conversation::say(const Frame& frame) {
   if (ended_) return;
   encode(frame, output_);
-  if (output_.size() > limits_.output_bytes_max) {  // CV3: it never reads
+  if (output_.size() + sending_ > limits_.output_bytes_max) {  // CV3: it never reads
     output_.clear();
     ended_ = true;
   }

@@ -8,6 +8,8 @@
 ///       written to; publishes go into a bundle in the order in which they came.
 ///  CV3  Output, pending input and subscriptions are bounded: samples are pulled only while the
 ///       output is short, and no frame is taken while one waits for space in the bundle.
+///  CV4  What can never be said or taken within the limits does not end the connection, as the
+///       client would come back and do the same again: it is refused, left out or a gap.
 /// Threads: the relay's.
 #pragma once
 #include <cstddef>
@@ -42,7 +44,13 @@ class Conversation {
   /// The next frame of the client; only while may_receive().
   void receive(const Frame& frame);
   /// No frame waits for space in the bundle, and the conversation goes on.
-  [[nodiscard]] bool may_receive() const { return !ended_ && !waiting_ && has_room(); }
+  [[nodiscard]] bool may_receive() const { return !ended_ && !waiting_ && !listing_ && has_room(); }
+  /// A frame waits for space in the bundle: it is not the client that is silent.
+  [[nodiscard]] bool waits_for_space() const { return !ended_ && waiting_.has_value(); }
+  /// A subscription has more to look at: pump() again, after others had their turn.
+  [[nodiscard]] bool wants_pump() const { return !ended_ && again_; }
+  /// So many bytes that were taken from output() are not sent yet: they count as output.
+  void set_sending(std::size_t bytes) { sending_ = bytes; }
   /// What the member said of a record of a session; those of others are ignored.
   void outcome(std::uint32_t bundle, const dds::SessionOutcome& outcome);
   /// It has that session, or waits for it to be opened: outcomes of that nonce are for it.
@@ -73,6 +81,11 @@ class Conversation {
   struct Subscription {
     std::unique_ptr<Cursor> cursor{};
     std::uint64_t credit = 0;
+  };
+  struct Listing {  // an answer that is said in parts, as there is room
+    std::uint32_t request = 0;
+    std::vector<MemberTopic> topics{};
+    std::size_t at = 0;
   };
   struct Waiting {  // one publish, close or open that found no space
     std::uint32_t bundle = 0;
@@ -106,8 +119,14 @@ class Conversation {
   void pull();
   [[nodiscard]] bool pull(std::uint32_t number, Subscription& subscription);
   [[nodiscard]] const MemberTopic* topic(std::uint32_t number) const;
-  [[nodiscard]] std::uint32_t number_of(const MemberTopic& topic);
-  [[nodiscard]] bool has_room() const { return output_.size() < limits_.output_bytes_max / 2; }
+  [[nodiscard]] TopicInfo named(const MemberTopic& topic);
+  void say_topics();
+  [[nodiscard]] std::size_t room() const {  // for one frame of data
+    return limits_.output_bytes_max / 2 - kFrameOverhead;
+  }
+  [[nodiscard]] bool has_room() const {
+    return output_.size() + sending_ < limits_.output_bytes_max / 2;
+  }
   void say(const Frame& frame);
   void refuse(Code code, std::uint8_t about, std::uint64_t id, std::string text);
 
@@ -117,13 +136,16 @@ class Conversation {
   bool ended_ = false;
   dds::ClientId client_{};
   std::string name_{};
-  std::vector<MemberTopic> topics_{};             // by their number on this connection
+  std::vector<MemberTopic> topics_{};             // by number, without their descriptions
   std::map<std::uint64_t, Attached> sessions_{};  // by nonce, as opening_
   std::map<std::uint64_t, Opening> opening_{};
   std::set<std::pair<std::uint64_t, std::uint64_t>> unfit_{};  // nonce and request
   std::map<std::uint32_t, Subscription> subscriptions_{};
   std::uint32_t pulled_last_ = 0;  // a subscription: the next pull begins behind it
   std::optional<Waiting> waiting_{};
+  std::optional<Listing> listing_{};
+  bool again_ = false;
+  std::size_t sending_ = 0;
   std::vector<std::byte> output_{};
 };
 

@@ -71,7 +71,7 @@ void Conversation::outcome(std::uint32_t bundle, const dds::SessionOutcome& outc
     case delivered:
     case duplicate:
       if (outcome.request == 0) return;  // another connection asked
-      if (unfit_.erase({nonce, outcome.request}) != 0) {
+      if (unfit_.erase({nonce, outcome.request}) != 0 || outcome.dropped) {
         return say(Published{nonce, outcome.request, Status::unfit, kNone});
       }
       return say(Published{nonce, outcome.request,
@@ -114,11 +114,13 @@ void Conversation::session_opened(const dds::SessionOutcome& outcome) {
 void Conversation::pump() {
   if (ended_) return;
   retry();
+  say_topics();
   pull();
 }
 
 // One sample of each subscription in turn, so that none keeps the others from the output.
 void Conversation::pull() {
+  again_ = false;
   std::size_t idle = 0;
   while (idle < subscriptions_.size() && has_room() && !ended_) {
     auto next = subscriptions_.upper_bound(pulled_last_);
@@ -130,8 +132,12 @@ void Conversation::pull() {
 
 bool Conversation::pull(std::uint32_t number, Subscription& subscription) {
   if (subscription.credit == 0) return false;
-  const Cursor::Next next = subscription.cursor->next();
+  const Cursor::Next next = subscription.cursor->next(subscription.credit);
   if (const auto* const sample = std::get_if<Cursor::Taken>(&next)) {
+    if (sample->bytes.size() > room()) {  // CV4
+      say(Gap{number, sample->position, sample->position + 1});
+      return true;
+    }
     --subscription.credit;
     say(Sample{number, sample->position, sample->sender, sample->timestamp_ns, sample->bytes});
     return true;
@@ -145,6 +151,7 @@ bool Conversation::pull(std::uint32_t number, Subscription& subscription) {
     subscriptions_.erase(number);
     return true;
   }
+  if (std::holds_alternative<Cursor::Again>(next)) again_ = true;
   if (std::holds_alternative<Cursor::Stopped>(next)) {
     end(Code::stopped, "the member " + backend_.name() + " stops");
   }

@@ -41,7 +41,7 @@ enum class Status : std::uint8_t {
   duplicate,  ///< delivered before, at the position if it is still known
   expired,    ///< the session ended: whether this request was delivered is not known any more
   sent,       ///< a topic without order: the relay sent it, no position
-  unfit,      ///< no sample of the topic, by its size: it took its turn, and no reader gets it
+  unfit,      ///< no sample of the topic, by its size, or the topic was deleted: no reader gets it
 };
 
 // Both: none of the other's fields is looked at before these were exchanged.

@@ -46,9 +46,25 @@ void Peer::start() {
 }
 
 void Peer::wake() {
-  conversation_.pump();
+  pump();
   reads_on_.cancel();
   writes_on_.cancel();
+}
+
+// What has more to look at gets another turn behind what else there is to do.
+void Peer::pump() {
+  conversation_.pump();
+  if (!conversation_.wants_pump() || std::exchange(pumping_, true)) return;
+  asio::post(socket_.get_executor(), [self = shared_from_this()] {
+    self->pumping_ = false;
+    self->wake();
+  });
+}
+
+bool Peer::is_late(RelayClock::time_point now) {
+  if (conversation_.waits_for_space()) alive();  // the bundle holds it back
+  if (now < deadline_) return suspected_ = false;
+  return std::exchange(suspected_, true);
 }
 
 void Peer::end(Code code, const std::string& text) {
@@ -116,11 +132,14 @@ bool Peer::take_frame() {
   }
   if (!*frame) return false;
   ++statistics_.frames_in;
-  if (std::holds_alternative<Publish>(**frame) && options_.publishes_per_second != 0) {
-    publishes_left_ -= 1;
-  }
+  // Each of them is a record in a bundle.
+  const bool is_record = std::holds_alternative<Publish>(**frame) ||
+                         std::holds_alternative<Open>(**frame) ||
+                         std::holds_alternative<Close>(**frame);
+  if (is_record && options_.publishes_per_second != 0) publishes_left_ -= 1;
   const bool was_welcome = conversation_.is_welcome();
   conversation_.receive(**frame);
+  if (conversation_.wants_pump()) pump();
   if (const auto* const open = std::get_if<Open>(&**frame);
       open != nullptr && conversation_.follows(open->nonce)) {
     owner_.wants(*this, open->nonce);
@@ -148,6 +167,7 @@ asio::awaitable<void> Peer::write() {
     writing_.clear();
     std::swap(writing_, output);
     std::size_t sent = 0;
+    conversation_.set_sending(writing_.size());
     while (sent < writing_.size()) {
       const std::size_t size = std::min(kWriteBytes, writing_.size() - sent);
       const auto [error, written] =
@@ -159,10 +179,11 @@ asio::awaitable<void> Peer::write() {
       }
       sent += written;
       statistics_.bytes_out += written;
+      conversation_.set_sending(writing_.size() - sent);
       alive();
     }
     // There is room again: for samples, and for frames that would have given more output.
-    conversation_.pump();
+    pump();
     reads_on_.cancel();
   }
   close();

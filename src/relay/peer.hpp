@@ -52,8 +52,9 @@ class Peer : public std::enable_shared_from_this<Peer> {
   void expel();
   /// The nonces for which the owner was asked.
   [[nodiscard]] std::vector<std::uint64_t>& wanted() { return wanted_; }
-  /// At the latest moment for its next sign of life; moves on as it gives them.
-  [[nodiscard]] bool is_late(RelayClock::time_point now) const { return now >= deadline_; }
+  /// Whether it gave no sign of life for too long. A relay that was busy itself has not read what
+  /// came: so a peer is late only if it was already at the look before, and was read since.
+  [[nodiscard]] bool is_late(RelayClock::time_point now);
 
  private:
   asio::awaitable<void> read();
@@ -62,6 +63,7 @@ class Peer : public std::enable_shared_from_this<Peer> {
   [[nodiscard]] bool take_frame();
   [[nodiscard]] bool may_publish();
   void alive();
+  void pump();
   void close();
   void coroutine_ended();
 
@@ -80,6 +82,8 @@ class Peer : public std::enable_shared_from_this<Peer> {
   std::vector<std::byte> writing_{};
   std::vector<std::uint64_t> wanted_{};
   bool closed_ = false;
+  bool suspected_ = false;  // it was late at the last look
+  bool pumping_ = false;    // another pump() is to come
   int coroutines_ = 0;
 };
 

@@ -39,11 +39,15 @@ Result<std::unique_ptr<Server>> Server::start(Backend& backend, dds::RelayOption
   if (const Result<void> listening = server->listen(); !listening) {
     return std::unexpected(listening.error());
   }
+  // Before a client can ask for anything: no outcome is missed. What is told waits for the thread.
+  backend.listen(server.get());
   Result<std::thread> thread =
       start_thread("the thread of a relay", [raw = server.get()] { raw->run(); });
-  if (!thread) return std::unexpected(thread.error());
+  if (!thread) {
+    backend.listen(nullptr);
+    return std::unexpected(thread.error());
+  }
   server->thread_ = std::move(*thread);
-  backend.listen(server.get());
   return server;
 }
 

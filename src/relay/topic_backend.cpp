@@ -1,6 +1,7 @@
 #include "relay/topic_backend.hpp"
 
 #include <algorithm>
+#include <ranges>
 #include <utility>
 
 #include "relay/topic_cursor.hpp"
@@ -8,8 +9,8 @@
 namespace tutti::relay {
 namespace {
 
-// What one look at the topic's store brings. They stay in memory until the client has had them.
-constexpr std::size_t kTakenAtOnce = 64;
+// What one call of Cursor::next() reads of a log, in pieces.
+constexpr std::size_t kLogPieces = 1;
 
 Service service_of(dds::Service service) {
   switch (service) {
@@ -46,7 +47,8 @@ void TopicBackend::Told::data() {
 void TopicBackend::listen(MemberEvents* events) {
   {
     const std::lock_guard lock(told_->mutex);
-    told_->events = events;
+    // Whoever else watches the sessions is not sent away by a backend that never listened.
+    if (std::exchange(told_->events, events) == events) return;
   }
   const auto& bundles = participant_->bundles();
   for (std::uint32_t i = 0; i < bundles.size(); ++i) {
@@ -64,21 +66,25 @@ std::vector<MemberTopic> TopicBackend::topics() {
   std::vector<MemberTopic> all;
   const auto& bundles = participant_->bundles();
   for (std::uint32_t i = 0; i < bundles.size(); ++i) {
-    const dds::BundleTopics here = bundles[i]->topics();
-    for (const auto& [id, definition] : here.all()) all.push_back(described(i, id, definition));
+    for (const auto& topic : bundles[i]->states()) {
+      all.push_back(described(i, topic->id, topic->definition));
+    }
   }
   return all;
 }
 
 std::optional<MemberTopic> TopicBackend::find(std::string_view name) {
+  // Of two of one name, the older one's deletion is on its way. Ids rise within a bundle.
   const auto& bundles = participant_->bundles();
+  std::optional<MemberTopic> found;
   for (std::uint32_t i = 0; i < bundles.size(); ++i) {
-    const dds::BundleTopics here = bundles[i]->topics();
-    for (const auto& [id, definition] : here.all()) {
-      if (definition.name == name) return described(i, id, definition);
+    for (const auto& topic : bundles[i]->states() | std::views::reverse) {
+      if (topic->deleted || topic->definition.name != name) continue;
+      found = described(i, topic->id, topic->definition);
+      break;
     }
   }
-  return std::nullopt;
+  return found;
 }
 
 MemberTopic TopicBackend::described(std::uint32_t bundle_index, std::uint32_t id,
@@ -179,60 +185,35 @@ Result<std::unique_ptr<Cursor>> TopicBackend::subscribe(const MemberTopic& topic
   listener.on_data_available = [told = told_] { told->data(); };
   const auto reader =
       std::make_shared<dds::ReaderCore>(bundle, state, options, std::move(listener));
-  const std::uint64_t now = is_ordered ? bundle->delivered_to() : 0;
+  reader->limit_log_pieces(kLogPieces);
+  bundle->attach(reader);
+  const bool from_past = has_past && wanted.from != From::now;
   std::uint64_t start = goes_on ? wanted.position : 0;
-  if (wanted.from == From::now) start = now;
-  if (!goes_on && topic.info.service == Service::stored && wanted.from != From::now) {
+  TopicCursor::Gaps gaps = TopicCursor::Gaps::of_store;
+  if (!is_ordered) {
+    if (goes_on) gaps = TopicCursor::Gaps::of_numbers;
+  } else if (!from_past) {
+    // A batch that is being delivered may have samples that the reader does not get.
+    gaps = TopicCursor::Gaps::of_begin;
+    if (!goes_on) start = reader->covers_from().value_or(bundle->delivered_to());
+  } else if (!goes_on && topic.info.service == Service::stored) {
     // Where the history begins now: a client that comes back before its first sample has missed
     // nothing that was before.
     const std::lock_guard lock(state->mutex);
-    if (state->store != nullptr) start = state->store->low_position();
+    if (state->store != nullptr) start = state->store->oldest_position();
   }
-  bundle->attach(reader);
-  auto cursor = std::make_unique<TopicCursor>(bundle, reader, epoch, start);
-  if (goes_on && !has_past && is_ordered) cursor->miss(bundle->delivered_to());
-  return cursor;
+  return std::make_unique<TopicCursor>(bundle, reader, epoch, start, gaps);
 }
 
 std::vector<Backend::Idle> TopicBackend::sessions() {
   std::vector<Idle> all;
   const auto& bundles = participant_->bundles();
   for (std::uint32_t i = 0; i < bundles.size(); ++i) {
-    for (const auto& [number, one] : bundles[i]->sessions()) {
-      all.push_back({i, number, one.last, one.touched});
+    for (const auto& one : bundles[i]->sessions()) {
+      all.push_back({i, one.number, one.last, one.touched});
     }
   }
   return all;
-}
-
-Cursor::Next TopicCursor::next() {
-  if (missed_to_ > next_) {
-    const std::uint64_t from = std::exchange(next_, std::exchange(missed_to_, 0));
-    return Missing{from, next_};
-  }
-  for (;;) {
-    if (at_ == taken_.size()) {
-      Result<dds::LoanedBytes> taken = reader_->take(kTakenAtOnce);
-      if (!taken && taken.error().code == ErrorCode::stopped && !reader_->topic().deleted) {
-        return Stopped{};
-      }
-      if (!taken) return End{taken.error().message};
-      if (taken->empty()) return Nothing{};
-      taken_ = std::move(*taken);
-      at_ = 0;
-    }
-    const dds::LoanedBytes::Sample& sample = taken_[at_];
-    const std::uint64_t position = sample.info.position.value;
-    if (sample.info.lost_before != 0 && !told_ && position > next_) {
-      told_ = true;
-      return Missing{std::exchange(next_, position), position};
-    }
-    told_ = false;
-    ++at_;
-    if (position < next_) continue;  // the client has it
-    next_ = position + 1;
-    return Taken{position, sample.info.sender.value, sample.info.source_timestamp, sample.bytes()};
-  }
 }
 
 }  // namespace tutti::relay

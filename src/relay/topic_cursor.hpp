@@ -12,29 +12,38 @@ namespace tutti::relay {
 
 class TopicCursor final : public Cursor {
  public:
-  /// `start`: no sample before it is given; what is missing from it on is told.
+  enum class Gaps : std::uint8_t {
+    of_store,   ///< where the store says that samples were lost
+    of_begin,   ///< and from the start to where the reader begins
+    of_numbers  ///< wherever a position is left out: the topic's own numbers
+  };
+
+  /// The reader is attached. `start`: no sample before it is given; what is missing from it on is
+  /// told.
   TopicCursor(std::shared_ptr<dds::Bundle> bundle, std::shared_ptr<dds::ReaderCore> reader,
-              std::uint64_t epoch, std::uint64_t start)
+              std::uint64_t epoch, std::uint64_t start, Gaps gaps)
       : bundle_(std::move(bundle)),
         reader_(std::move(reader)),
         epoch_(epoch),
         start_(start),
-        next_(start) {}
-  ~TopicCursor() override { bundle_->detach(*reader_); }
+        next_(start),
+        gaps_(gaps) {}
+  /// Never waits for the delivery thread: the reader's callback has what it uses itself.
+  ~TopicCursor() override { bundle_->detach_without_wait(*reader_); }
 
-  [[nodiscard]] Next next() override;
+  [[nodiscard]] Next next(std::uint64_t wanted) override;
   [[nodiscard]] std::uint64_t epoch() const override { return epoch_; }
   [[nodiscard]] std::uint64_t start() const override { return start_; }
-  /// Samples at start() <= position < `to` are gone, as nothing of the topic is kept.
-  void miss(std::uint64_t to) { missed_to_ = to; }
 
  private:
+  [[nodiscard]] bool is_missing_before(const dds::SampleInfo& info) const;
+
   const std::shared_ptr<dds::Bundle> bundle_;
   const std::shared_ptr<dds::ReaderCore> reader_;
   const std::uint64_t epoch_;
   const std::uint64_t start_;
-  std::uint64_t next_;           // all before it was given or told
-  std::uint64_t missed_to_ = 0;  // to be told
+  std::uint64_t next_;  // all before it was given or told
+  Gaps gaps_;
   dds::LoanedBytes taken_{};
   std::size_t at_ = 0;  // in taken_
   bool told_ = false;   // what is missing before the sample at at_

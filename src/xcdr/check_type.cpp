@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tutti/dds/detail/name.hpp"
@@ -152,9 +153,23 @@ class Check {
         if (node.members[j].id == member.id) return refuse(index, "two fields have one id");
       }
     }
+    if (type_.in_place && overlaps(node)) return refuse(index, "two fields lie in one place");
     const bool may_lack = node.extensibility != Extensibility::final;
     if (may_lack && type_.in_place) return refuse(index, "it is sent in place, but not final");
     return may_lack ? std::min<std::uint64_t>(sum, 4) : sum;
+  }
+
+  /// Without it a sample of few bytes could have any number of values. Its fields were visited.
+  [[nodiscard]] bool overlaps(const TypeNode& node) const {
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> places;  // begin and end
+    for (const TypeMember& member : node.members) {
+      places.emplace_back(member.offset, member.offset + states_[member.type].bytes_min);
+    }
+    std::ranges::sort(places);
+    for (std::size_t i = 1; i < places.size(); ++i) {
+      if (places[i].first < places[i - 1].second) return true;
+    }
+    return false;
   }
 
   Result<std::uint64_t> union_of(std::uint32_t index) {

@@ -37,6 +37,7 @@ class MemoryPrinter {
     if (node.kind == Kind::structure) {
       char before = '{';
       for (const TypeMember& member : node.members) {
+        if (json_.size() > kJsonBytesMax) return;
         json_.push_back(before);
         before = ',';
         append_text(json_, member.name);
@@ -229,6 +230,7 @@ class CdrPrinter {
     char before = '{';
     for (const TypeMember& member : node.members) {
       if (may_end && reader_.left() == 0) break;  // what its sender does not have
+      if (json_.size() > kJsonBytesMax) return too_long();
       json_.push_back(std::exchange(before, ','));
       name(member);
       const TypeNode& part = type_.nodes[member.type];
@@ -256,6 +258,7 @@ class CdrPrinter {
         reader_.close(outer, true);
         continue;
       }
+      if (json_.size() > kJsonBytesMax) return too_long();
       json_.push_back(std::exchange(before, ','));
       name(*member);
       if (!value(member->type, depth + 1) || !reader_.close(outer, false)) {

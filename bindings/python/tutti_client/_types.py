@@ -100,5 +100,5 @@ def answer_of(frame: f.Published) -> Published:
         case f.Status.SENT:
             return Published("sent")
         case f.Status.UNFIT:
-            return Published("refused", text="it is no sample of the topic, by its size")
+            return Published("refused", text="no sample of the topic, by its size, or the topic was deleted")
     return Published("unknown", text="its session expired before it was answered")

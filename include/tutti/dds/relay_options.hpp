@@ -25,7 +25,8 @@ struct RelayOptions {
   std::size_t memory_per_client = 8U << 20;
   /// The largest frame, and so the largest sample, in bytes. 8 KiB .. 16 MiB
   std::uint32_t frame_bytes_max = 1U << 20;
-  /// Publishes of one client in a second, on average; it is read from more slowly. 0: no limit
+  /// Publishes of one client in a second, on average, and sessions that it opens and closes; it is
+  /// read from more slowly. 0: no limit
   std::uint32_t publishes_per_second = 0;
   /// For hello. 10 ms .. 1 hour
   std::chrono::nanoseconds handshake_timeout = std::chrono::seconds(5);

@@ -125,6 +125,43 @@ TEST(Hostile, LengthsThatNothingFollowsAllocateNothing) {
   EXPECT_LE(allocated, 4096U);
 }
 
+// X3: a bound that a field was given does not replace what the object can hold.
+TEST(Hostile, MoreThanABoundedObjectHoldsIsRefused) {
+  Bytes bytes = encoded(std::vector<std::int32_t>(20, 7));
+  detail::Reader reader;
+  ASSERT_TRUE(reader.open_sample(bytes, Extensibility::final));
+  struct {
+    bounded_vector<std::int32_t, 4> held;
+    std::int32_t behind[20] = {};
+  } object;
+  EXPECT_FALSE(detail::read_value(reader, object.held, 100, 0));
+  for (const std::int32_t one : object.behind) EXPECT_EQ(one, 0);
+
+  bytes = encoded(std::string("longer than four"));
+  detail::Reader text;
+  ASSERT_TRUE(text.open_sample(bytes, Extensibility::final));
+  bounded_string<4> held;
+  EXPECT_FALSE(detail::read_value(text, held, 100, 0));
+  EXPECT_TRUE(held.empty());
+}
+
+// Each level doubles the values of a sample that has a single byte.
+TEST(Hostile, FieldsThatLieInEachOtherAreRefused) {
+  Type type{.in_place = true};
+  for (std::uint32_t level = 0; level < 12; ++level) {
+    type.nodes.push_back({.kind = Kind::structure,
+                          .size = 1,
+                          .members = {{.name = "a", .type = level + 1, .id = 0},
+                                      {.name = "b", .type = level + 1, .id = 1}}});
+  }
+  type.nodes.push_back({.kind = Kind::uint8, .size = 1});
+  const Result<std::string> json = print_json(type, Bytes(1));
+  ASSERT_FALSE(json);
+  EXPECT_NE(json.error().message.find("two fields lie in one place"), std::string::npos)
+      << json.error().message;
+  EXPECT_FALSE(parse_json(type, "{}"));
+}
+
 /// Trees in a single line: `depth` of them, in bytes that each have what the reader asks for.
 Bytes line_of_trees(std::size_t depth, std::size_t size) {
   Bytes bytes = bytes_of({0, 7, 0, 0});

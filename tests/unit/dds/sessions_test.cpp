@@ -52,6 +52,36 @@ TEST(SessionTable, DeliversEachRequestOnceAndInOrder) {
   EXPECT_EQ(table.deliver(12, sample(5, 3)).status, SessionStatus::delivered);
 }
 
+// SE4.
+TEST(SessionTable, ASampleOfADeletedTopicTakesItsTurnAndARepeatIsToldTheSame) {
+  SessionTable table = table_with_session_at_5();
+  EXPECT_FALSE(table.deliver(6, sample(5, 1)).dropped);
+  const SessionOutcome dropped = table.deliver(7, sample(5, 2), false);
+  EXPECT_EQ(dropped.status, SessionStatus::delivered);
+  EXPECT_TRUE(dropped.dropped);
+  auto copy = SessionTable::decode(table.encode(), 4);
+  ASSERT_TRUE(copy) << copy.error().message;
+  for (SessionTable* one : {&table, &*copy}) {
+    EXPECT_FALSE(one->deliver(8, sample(5, 1)).dropped);
+    const SessionOutcome again = one->deliver(9, sample(5, 2));
+    EXPECT_EQ(again.status, SessionStatus::duplicate);
+    EXPECT_EQ(again.position, 7U);
+    EXPECT_TRUE(again.dropped);
+  }
+}
+
+// SE3.
+TEST(SessionTable, OneClientIdDoesNotFillIt) {
+  SessionTable table(1000);
+  std::uint64_t position = 1;
+  for (std::uint64_t nonce = 1; nonce <= kSessionsOfClientMax; ++nonce) {
+    EXPECT_EQ(table.deliver(position++, SessionOpen{{1, 2}, nonce}).status, SessionStatus::opened);
+  }
+  EXPECT_EQ(table.deliver(position++, SessionOpen{{1, 2}, 999}).status, SessionStatus::full);
+  EXPECT_EQ(table.deliver(position++, SessionOpen{{1, 2}, 1}).status, SessionStatus::opened);
+  EXPECT_EQ(table.deliver(position++, SessionOpen{{1, 3}, 999}).status, SessionStatus::opened);
+}
+
 TEST(SessionTable, RemembersAsManyPositionsAsAClientMayHaveUnanswered) {
   SessionTable table = table_with_session_at_5();
   for (std::uint64_t request = 1; request <= kPositionsKept + 1; ++request) {

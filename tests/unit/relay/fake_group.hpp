@@ -48,6 +48,16 @@ class FakeGroup {
     if (full) return;
     for (MemberEvents* const one : listeners_) one->on_space();
   }
+  /// What is published to a topic from now on comes too late.
+  void delete_topics() {
+    const std::scoped_lock lock(mutex_);
+    deleted_ = true;
+  }
+  /// So many looks of a cursor bring nothing, though there is more.
+  void look_in_vain(std::size_t looks) {
+    const std::scoped_lock lock(mutex_);
+    vain_looks_ = looks;
+  }
   [[nodiscard]] std::vector<Sample> delivered(std::size_t topic = 0) {
     const std::scoped_lock lock(mutex_);
     return histories_[topic].all;
@@ -75,8 +85,9 @@ class FakeGroup {
       if (wanted.from == From::stored) next_ = first();
       start_ = next_;
     }
-    [[nodiscard]] Next next() override {
+    [[nodiscard]] Next next(std::uint64_t) override {
       const std::scoped_lock lock(group_.mutex_);
+      if (group_.vain_looks_ != 0) return --group_.vain_looks_, Next(Again{});
       if (next_ < first()) return Missing{std::exchange(next_, first()), first()};
       const auto& all = group_.histories_[topic_].all;
       const auto found = std::ranges::lower_bound(all, next_, {}, &Sample::position);
@@ -170,9 +181,10 @@ class FakeGroup {
   void deliver_all() {
     for (const auto& bytes : std::exchange(waiting_, {})) {
       const auto record = dds::read_session_record(bytes);
-      const dds::SessionOutcome outcome = table_.deliver(position_, *record);
+      const dds::SessionOutcome outcome = table_.deliver(position_, *record, !deleted_);
       const auto* const sample = std::get_if<dds::ClientSample>(&*record);
-      if (outcome.status == dds::SessionStatus::delivered && sample->topic != dds::kNoTopic) {
+      if (outcome.status == dds::SessionStatus::delivered && sample->topic != dds::kNoTopic &&
+          !deleted_) {
         keep(sample->topic, sample->payload);
       } else {
         ++position_;
@@ -192,6 +204,8 @@ class FakeGroup {
   dds::SessionTable table_{1000};
   bool held_ = false;
   bool full_ = false;
+  bool deleted_ = false;
+  std::size_t vain_looks_ = 0;
 };
 
 }  // namespace tutti::relay::testing

@@ -104,6 +104,7 @@ void World::move_down(Client& client) {
   if (client.connection == nullptr) return;
   Connection& connection = *client.connection;
   if (random_.one_in(8)) client.consume();
+  if (random_.one_in(32) && client.machine.unanswered() != 0) client.machine.ping();
   cut_into_frames(client.machine.output(), connection.up);
   cut_into_frames(connection.conversation->output(), connection.down);
   if (!connection.down.empty()) {
@@ -111,6 +112,10 @@ void World::move_down(Client& client) {
     connection.down.pop_front();
     const auto frame = decode(std::span(bytes).subspan(4));
     if (!frame) return holds(false, "frames", "one that cannot be read");
+    if (const auto* const refused = std::get_if<Refused>(&*frame);
+        refused != nullptr && refused->code == Code::busy) {
+      ++counts_.full;
+    }
     const bool unheard =
         mistake_ == Mistake::go_back_ignored && std::holds_alternative<GoBack>(*frame);
     if (!unheard) client.machine.receive(*frame);

@@ -112,7 +112,6 @@ void World::Client::on_ended(std::uint32_t, const std::string& why) {
 
 void World::Client::on_bye(Code code, const std::string& text) {
   world_.holds(code != Code::malformed, "no end unasked", text);
-  if (code == Code::busy) ++world_.counts_.full;
   hangs_up = true;
 }
 

@@ -21,7 +21,7 @@ class World::FakeCursor final : public Cursor {
     start_ = next_;
   }
 
-  [[nodiscard]] Next next() override {
+  [[nodiscard]] Next next(std::uint64_t) override {
     const History& kept = history();
     if (next_ < kept.whole_from) {
       const std::uint64_t from = std::exchange(next_, kept.whole_from);

@@ -82,6 +82,8 @@ TEST(SampleStore, KeepsTheNewestOfEachKeyAndCountsWhatAReaderMissed) {
   EXPECT_EQ(taken[1].info.lost_before, 4U);
   EXPECT_EQ(store.samples(), 3U);
   EXPECT_EQ(store.low_position(), 8U);
+  EXPECT_EQ(store.oldest_position(), 3U);
+  EXPECT_EQ(store.end_position(), 10U);
 }
 
 TEST(SampleStore, WaitsForTheSlowestReaderAndThenGoesOn) {

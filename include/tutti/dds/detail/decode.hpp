@@ -38,10 +38,17 @@ bool read_enum(Reader& reader, T& value) {
   return true;
 }
 
+/// X3: what is read never exceeds what the object holds, whatever bound its field was given.
+template <class T>
+constexpr std::size_t bound_of(std::size_t bound) {
+  constexpr std::size_t kHeld = Container<T>::bound;
+  return kHeld != 0 && (bound == 0 || bound > kHeld) ? kHeld : bound;
+}
+
 template <class Text>
 bool read_string(Reader& reader, Text& text, std::size_t bound) {
   std::string_view read;
-  if (!reader.get_text(read, bound)) return false;
+  if (!reader.get_text(read, bound_of<Text>(bound))) return false;
   text.assign(read);
   return true;
 }
@@ -111,11 +118,10 @@ template <class T>
 bool read_sequence(Reader& reader, T& sequence, std::size_t bound, unsigned depth) {
   using Element = typename Container<T>::Element;
   const bool header = kElementsHaveHeader<Element> && !reader.version_1();
-  const std::size_t max = bound == 0 ? Container<T>::bound : bound;
   Extent outer{};
   std::uint32_t count = 0;
   return (!header || reader.open(outer)) &&
-         reader.get_count(count, max, wire_bytes_min<Element>()) &&
+         reader.get_count(count, bound_of<T>(bound), wire_bytes_min<Element>()) &&
          read_sequence_elements(reader, sequence, count, depth) &&
          (!header || reader.close(outer, false));
 }
@@ -193,7 +199,7 @@ bool read_value(Reader& reader, T& value, std::size_t bound, unsigned depth) {
   } else if constexpr (kKind<T> == Kind::enumeration) {
     return read_enum(reader, value);
   } else if constexpr (kKind<T> == Kind::string) {
-    return read_string(reader, value, bound == 0 ? Container<T>::bound : bound);
+    return read_string(reader, value, bound);
   } else if constexpr (kKind<T> == Kind::optional) {
     return read_optional(reader, value, {.bound = static_cast<std::uint32_t>(bound)}, depth);
   } else if constexpr (kKind<T> == Kind::sequence) {

@@ -58,6 +58,31 @@ consteval std::array<FieldOptions, kFields<T>> field_options_of() {
 template <class T>
 inline constexpr std::array<FieldOptions, kFields<T>> kFieldOptions = field_options_of<T>();
 
+template <class T>
+struct Present {
+  using type = T;
+};
+template <class T>
+struct Present<std::optional<T>> {
+  using type = T;
+};
+
+/// No bound in TUTTI_OPTIONS is above what the bounded_string or bounded_vector can hold.
+template <class T>
+consteval bool bounds_fit() {
+  constexpr auto fields = field_options_of<T>();
+  std::size_t at = 0;
+  return each_field<T>([&](auto field) {
+    using Value = typename Present<typename decltype(field)::Value>::type;
+    const std::uint32_t bound = fields[at++].bound;
+    if constexpr (Container<Value>::kBounded) {
+      return bound <= Container<Value>::bound;
+    } else {
+      return true;
+    }
+  });
+}
+
 /// Every name in TUTTI_OPTIONS is that of a field, and no two fields have the same id.
 template <class T>
 consteval bool options_fit() {
@@ -94,6 +119,9 @@ consteval void refuse_bad_structure() {
   static_assert(options_fit<T>(),
                 "TUTTI_OPTIONS names a field that TUTTI_FIELDS does not, or two fields have the "
                 "same id, or an id is above 0x0fffffff");
+  static_assert(bounds_fit<T>(),
+                "TUTTI_OPTIONS gives a bounded_string or bounded_vector a bound that is above its "
+                "own: its own is enough");
 }
 
 /// The element of an array of arrays of ...: one array of several dimensions on the wire.

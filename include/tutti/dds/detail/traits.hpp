@@ -166,6 +166,12 @@ consteval Kind kind_of() {
 template <class T>
 inline constexpr Kind kKind = kind_of<T>();
 
+template <class T>
+inline constexpr std::size_t kElements = 0;
+template <class T>
+  requires Container<T>::kArray
+inline constexpr std::size_t kElements<T> = Container<T>::count;
+
 /// Compiles only if T can be (part of) a topic's type.
 template <class T>
 consteval void refuse_unsupported() {
@@ -185,6 +191,8 @@ consteval void refuse_unsupported() {
   static_assert(!std::is_union_v<T>,
                 "a topic's type has a union in it: use a std::variant and "
                 "specialise tutti::dds::Union for it");
+  static_assert(!Container<T>::kArray || kElements<T> > 0,
+                "a topic's type has an array of no elements in it: leave it out");
   static_assert(kKind<T> != Kind{},
                 "this cannot be (part of) a topic's type: name its fields by TUTTI_FIELDS, right "
                 "after the type, or use std::string, std::vector, std::array, std::optional or "

@@ -1,0 +1,53 @@
+#include "relay/topic_cursor.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace tutti::relay {
+namespace {
+
+// What one look at the topic's store brings. It stays in memory until the client has had it.
+constexpr std::uint64_t kTakenAtOnce = 16;
+
+}  // namespace
+
+Cursor::Next TopicCursor::next(std::uint64_t wanted) {
+  if (gaps_ == Gaps::of_begin) {
+    const std::optional<std::uint64_t> begin = reader_->covers_from();
+    if (!begin && !reader_->is_closed()) return Nothing{};
+    gaps_ = Gaps::of_store;
+    if (begin && *begin > next_) return Missing{std::exchange(next_, *begin), *begin};
+  }
+  for (;;) {
+    if (at_ == taken_.size()) {
+      taken_ = {};
+      at_ = 0;
+      Result<dds::LoanedBytes> taken =
+          reader_->take(static_cast<std::size_t>(std::min(wanted, kTakenAtOnce)));
+      if (!taken && taken.error().code == ErrorCode::stopped && !reader_->topic().deleted) {
+        return Stopped{};
+      }
+      if (!taken) return End{taken.error().message};
+      if (taken->empty() && reader_->has_more()) return Again{};
+      if (taken->empty()) return Nothing{};
+      taken_ = std::move(*taken);
+    }
+    const dds::LoanedBytes::Sample& sample = taken_[at_];
+    const std::uint64_t position = sample.info.position.value;
+    if (!told_ && position > next_ && is_missing_before(sample.info)) {
+      told_ = true;
+      return Missing{std::exchange(next_, position), position};
+    }
+    told_ = false;
+    ++at_;
+    if (position < next_) continue;  // the client has it
+    next_ = position + 1;
+    return Taken{position, sample.info.sender.value, sample.info.source_timestamp, sample.bytes()};
+  }
+}
+
+bool TopicCursor::is_missing_before(const dds::SampleInfo& info) const {
+  return gaps_ == Gaps::of_numbers || info.lost_before != 0;
+}
+
+}  // namespace tutti::relay

@@ -1,0 +1,205 @@
+// What does not fit, comes too late or waits: it is answered, and the connection goes on.
+#include <gtest/gtest.h>
+
+#include <future>
+
+#include "relay/server.hpp"
+#include "tutti/client.hpp"
+#include "unit/relay/fake_group.hpp"
+#include "unit/relay/raw_client.hpp"
+#include "unit/relay/some_frames.hpp"
+
+namespace tutti::relay::testing {
+namespace {
+
+using namespace std::chrono_literals;
+
+struct Limited {
+  explicit Limited(FakeGroup& group, dds::RelayOptions options = {}) : backend(group.member("m")) {
+    options.listen = "127.0.0.1:0";
+    auto started = Server::start(*backend, options);
+    EXPECT_TRUE(started) << started.error().message;
+    if (started) server = std::move(*started);
+  }
+  [[nodiscard]] const std::string& address() const { return server->address(); }
+  std::unique_ptr<Backend> backend;
+  std::unique_ptr<Server> server{};
+};
+
+constexpr std::uint32_t kFrame = 8U << 10;
+constexpr std::size_t kMemory = 64U << 10;
+
+void open(RawClient& client, std::uint64_t id) {
+  ASSERT_TRUE(client.hello(id));
+  client.say(Find{1, "a"});
+  client.say(Open{.nonce = id});
+  ASSERT_TRUE(client.hear<Opened>());
+}
+
+// CV4.
+TEST(RelayLimits, AClientIsToldOfNoLargerSamplesThanAFrameHolds) {
+  FakeGroup group({"a"}, Service::stored);
+  Limited relay(group, {.memory_per_client = kMemory, .frame_bytes_max = kFrame});
+  RawClient client(relay.address());
+  ASSERT_TRUE(client.hello(1));
+  client.say(Find{1, "a"});
+  const auto found = client.hear<Found>();
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->topic.sample_bytes_max, kFrame - kFrameOverhead);
+  client.say(Open{.nonce = 1});
+  ASSERT_TRUE(client.hear<Opened>());
+  const std::vector<std::byte> largest(found->topic.sample_bytes_max);
+  client.say(Publish{.nonce = 1, .request = 1, .bytes = largest});
+  const auto published = client.hear<Published>();
+  ASSERT_TRUE(published);
+  EXPECT_EQ(published->status, Status::delivered);
+}
+
+// CV4.
+TEST(RelayLimits, ASampleThatIsTooLargeForASubscriberIsAGap) {
+  FakeGroup group({"a"}, Service::stored);
+  Limited large(group);
+  Limited small(group, {.memory_per_client = kMemory, .frame_bytes_max = kFrame});
+  RawClient writer(large.address());
+  open(writer, 1);
+  const std::vector<std::byte> bytes(50'000);
+  writer.say(Publish{.nonce = 1, .request = 1, .bytes = bytes});
+  writer.say(Publish{.nonce = 1, .request = 2, .bytes = kPayload});
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(writer.hear<Published>());
+  RawClient reader(small.address());
+  ASSERT_TRUE(reader.hello(2));
+  reader.say(Find{1, "a"});
+  reader.say(Subscribe{.subscription = 1, .from = From::stored, .credit = 1});
+  const auto gap = reader.hear<Gap>();
+  ASSERT_TRUE(gap);
+  EXPECT_EQ(gap->to, gap->from + 1);
+  const auto sample = reader.hear<Sample>();
+  ASSERT_TRUE(sample);
+  EXPECT_EQ(sample->bytes.size(), kPayload.size());
+}
+
+// CV4.
+TEST(RelayLimits, AListThatIsLongerThanTheOutputComesInParts) {
+  std::vector<std::string> names;
+  for (int i = 0; i < 1000; ++i) names.push_back(std::to_string(i) + std::string(200, 'x'));
+  FakeGroup group(names, Service::stored);
+  Limited relay(group, {.memory_per_client = kMemory, .frame_bytes_max = kFrame});
+  RawClient client(relay.address());
+  ASSERT_TRUE(client.hello(1));
+  client.say(List{1});
+  std::size_t topics = 0;
+  for (bool last = false; !last;) {
+    const auto part = client.hear<Topics>();
+    ASSERT_TRUE(part);
+    topics += part->topics.size();
+    last = part->last;
+  }
+  EXPECT_EQ(topics, names.size());
+  client.say(Ping{1});
+  EXPECT_TRUE(client.hear<Pong>());
+}
+
+TEST(RelayLimits, ASampleOfADeletedTopicIsNotDelivered) {
+  FakeGroup group({"a"}, Service::stored);
+  Limited relay(group);
+  RawClient client(relay.address());
+  open(client, 1);
+  group.delete_topics();
+  for (int i = 0; i < 2; ++i) {  // the second one is a repeat
+    client.say(Publish{.nonce = 1, .request = 1, .bytes = kPayload});
+    const auto published = client.hear<Published>();
+    ASSERT_TRUE(published);
+    EXPECT_EQ(published->status, Status::unfit);
+  }
+  EXPECT_TRUE(group.delivered().empty());
+}
+
+TEST(RelayLimits, OneSubscriberWithMuchToReadKeepsNobodyWaiting) {
+  FakeGroup group({"a"}, Service::stored);
+  Limited relay(group);
+  RawClient client(relay.address());
+  open(client, 1);
+  client.say(Publish{.nonce = 1, .request = 1, .bytes = kPayload});
+  ASSERT_TRUE(client.hear<Published>());
+  group.look_in_vain(1000);
+  client.say(Subscribe{.subscription = 1, .from = From::stored, .credit = 1});
+  EXPECT_TRUE(client.hear<Sample>());
+}
+
+TEST(RelayLimits, OpensAndClosesCountAsPublishes) {
+  FakeGroup group({"a"}, Service::stored);
+  Limited relay(group, {.publishes_per_second = 200});
+  RawClient client(relay.address());
+  open(client, 1);
+  const auto begin = std::chrono::steady_clock::now();
+  for (std::uint64_t nonce = 2; nonce <= 131; ++nonce) {
+    client.say(Open{.nonce = nonce});
+    ASSERT_TRUE(client.hear<Opened>());
+    client.say(Close{nonce});
+    ASSERT_TRUE(client.hear<Closed>());
+  }
+  // The first 200 come out of what was saved up.
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, 250ms);
+}
+
+TEST(RelayLimits, APublisherThatTheBundleHoldsBackIsNotSilent) {
+  FakeGroup group({"a"}, Service::stored);
+  Limited relay(group, {.idle_timeout = 100ms});
+  RawClient held(relay.address());
+  open(held, 1);
+  group.set_full(true);
+  held.say(Publish{.nonce = 1, .request = 1, .bytes = kPayload});
+  RawClient other(relay.address());
+  ASSERT_TRUE(other.hello(2));
+  const auto begin = std::chrono::steady_clock::now();
+  while (std::chrono::steady_clock::now() - begin < 600ms) {
+    other.say(Ping{1});
+    ASSERT_TRUE(other.hear<Pong>());
+  }
+  group.set_full(false);
+  EXPECT_TRUE(held.hear<Published>());
+  EXPECT_EQ(relay.server->statistics().timed_out, 0U);
+}
+
+TEST(ClientEnd, AClientMayBeDestroyedInItsOwnCallback) {
+  FakeGroup group({"a"}, Service::stored);
+  Limited relay(group);
+  auto made = client::Client::create({.relays = {relay.address()}, .name = "test"});
+  ASSERT_TRUE(made) << made.error().message;
+  ASSERT_TRUE(made->topic("a", 30s));
+  auto own = std::make_unique<client::Client>(std::move(*made));
+  group.hold(true);
+  std::promise<void> ended;
+  const auto answered = [&](const client::Published&) {
+    own.reset();
+    ended.set_value();
+  };
+  ASSERT_TRUE(own->publish("a", kPayload, answered));
+  group.hold(false);
+  ended.get_future().get();
+  // Its thread lets go of the connection.
+  while (relay.server->statistics().clients != 0) std::this_thread::yield();
+}
+
+TEST(ClientEnd, WhatIsPublishedWhileItEndsIsRefused) {
+  FakeGroup group({"a"}, Service::stored);
+  Limited relay(group);
+  auto made = client::Client::create({.relays = {relay.address()}, .name = "test"});
+  ASSERT_TRUE(made) << made.error().message;
+  ASSERT_TRUE(made->topic("a", 30s));
+  group.hold(true);
+  auto own = std::make_unique<client::Client>(std::move(*made));
+  client::Client& one = *own;
+  std::optional<ErrorCode> code;
+  const auto answered = [&](const client::Published& published) {
+    EXPECT_EQ(published.outcome, client::Published::Outcome::unknown);
+    const Result<void> again = one.publish("a", kPayload, [](const client::Published&) {});
+    if (!again) code = again.error().code;
+  };
+  ASSERT_TRUE(own->publish("a", kPayload, answered));
+  own.reset();
+  EXPECT_EQ(code, ErrorCode::stopped);
+}
+
+}  // namespace
+}  // namespace tutti::relay::testing
