@@ -96,7 +96,8 @@ class Parity(unittest.TestCase):
         "members": ["members", "member_count"], "senders": ["senders", "sender_count"],
         "snapshot": [],  # save_state is the way in C
     }
-    TIMES = {"start_timeout", "suspect_after", "slow_after", "remove_after", "tick_every"}
+    TIMES = {"start_timeout", "suspect_after", "slow_after", "remove_after", "tick_every",
+             "snapshot_every"}
     OF_C = {"size", "user"}
     OF_GROUPS_IN_C = {"on_tick"}  # of a replicated machine: TakesTicks in C++
 

@@ -121,7 +121,7 @@ TEST(Contacts, OfAnotherProtocolVersionEndTheStart) {
       failed_start({.name = "b", .members = members, .start_timeout = kPatience}, small_group());
   EXPECT_EQ(error.code, ErrorCode::mismatch);
   EXPECT_THAT(error.message, AllOf(HasSubstr("a (" + members[0].address +
-                                             "): protocol version is 12 there but 11"),
+                                             "): protocol version is 13 there but 12"),
                                    HasSubstr("start all members with the same release")));
 }
 

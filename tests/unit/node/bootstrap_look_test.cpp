@@ -181,9 +181,9 @@ TEST_F(LookAtAStranger, ThatIsNoNodeSaysSo) {
 }
 
 TEST_F(LookAtAStranger, OfAnotherVersionNamesBoth) {
-  const Error error = look(hello_prefix(12, 100), false);
+  const Error error = look(hello_prefix(13, 100), false);
   EXPECT_EQ(error.code, ErrorCode::mismatch);
-  EXPECT_THAT(error.message, AllOf(HasSubstr("protocol version is 12 there but 11 here"),
+  EXPECT_THAT(error.message, AllOf(HasSubstr("protocol version is 13 there but 12 here"),
                                    HasSubstr("same release"), HasSubstr(address)));
 }
 

@@ -205,8 +205,8 @@ class StrangersThatSpeak : public Strangers {
 };
 
 TEST_F(StrangersThatSpeak, OfAnotherProtocolVersionAreRefused) {
-  const std::string why = "protocol version is 12 there but 11 here";
-  EXPECT_THAT(refusal_of(hello_prefix(12, 100)), HasSubstr(why));
+  const std::string why = "protocol version is 13 there but 12 here";
+  EXPECT_THAT(refusal_of(hello_prefix(13, 100)), HasSubstr(why));
   EXPECT_THAT(a.bootstrap().refused(), AllOf(HasSubstr("1 caller was refused"), HasSubstr(why)));
   expect_that_a_waits_on(why);
 }
@@ -218,7 +218,7 @@ TEST_F(StrangersThatSpeak, OfAnOlderBuildAreToldBothVersions) {
   body.erase(body.find(founding), founding.size());
   const std::string frame = hello_prefix(1, static_cast<std::uint32_t>(body.size())) + body;
   const std::string why =
-      "protocol version is 1 there but 11 here; start all members with the same";
+      "protocol version is 1 there but 12 here; start all members with the same";
   EXPECT_THAT(refusal_of(frame), HasSubstr(why));
   expect_that_a_waits_on(why);
 }
