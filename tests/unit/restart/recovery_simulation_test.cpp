@@ -124,11 +124,11 @@ INSTANTIATE_TEST_SUITE_P(
         PlantedInRecovery{tells_next_edition}, PlantedInRecovery{durable_by_less},
         PlantedInRecovery{ignores_failed_write}, PlantedInRecovery{opens_failed_log},
         PlantedInRecovery{cuts_at_damage, 101}, PlantedInRecovery{snapshot_not_durable, 1, true},
-        PlantedInRecovery{released_too_far, 1, true}, PlantedInRecovery{beyond_cut_kept, 1, true},
+        PlantedInRecovery{released_too_far, 1, true}, PlantedInRecovery{beyond_cut_kept, 301, true},
         PlantedInRecovery{suffix_before_snapshot, 1, true},
         PlantedInRecovery{renamed_unsynced, 1, true}, PlantedInRecovery{numbered_wrong, 1, true},
         PlantedInRecovery{old_goes_first, 301, true}, PlantedInRecovery{fetched_is_lost, 1, true},
-        PlantedInRecovery{parting_hidden, 4601, true}));
+        PlantedInRecovery{parting_hidden, 901, true}));
 
 }  // namespace
 }  // namespace tutti::restart::testing
