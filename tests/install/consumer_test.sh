@@ -31,7 +31,9 @@ expect_version() {
 }
 
 installed=$(cd "$libdir" && echo *tutti*)
-if [[ $installed != "libtutti.a libtutti.so libtutti.so.${version%.*} libtutti.so.$version" ]]; then
+# The folder is that of the plug-in for idlc, where that is installed.
+if [[ ${installed% tutti} != \
+  "libtutti.a libtutti.so libtutti.so.${version%.*} libtutti.so.$version libtutti_client.a" ]]; then
   echo "installed are the libraries $installed" >&2
   exit 1
 fi
