@@ -20,6 +20,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/coroutine_frames.hpp"
 #include "client/machine.hpp"
 #include "relay/codec.hpp"
 #include "tutti/client.hpp"

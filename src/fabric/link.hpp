@@ -18,14 +18,9 @@
 #include <span>
 #include <string>
 
+#include "base/coroutine_frames.hpp"
 #include "base/unique_fd.hpp"
 #include "tutti/error.hpp"
-
-// GCC sees Asio's allocation of coroutine frames inlined but not the matching release: a false
-// alarm at the end of coroutines, so it is silenced for the files that include this.
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
-#endif
 
 namespace tutti {
 

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "base/coroutine_frames.hpp"
 #include "relay/conversation.hpp"
 #include "tutti/dds/relay_options.hpp"
 
