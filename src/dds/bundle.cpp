@@ -57,10 +57,26 @@ void wake_delivery(TopicState& topic) {
 
 Bundle::~Bundle() = default;
 
+// Goes with the callback, when the node has ended: readers in the delivery thread's table own the
+// bundle, which would own itself.
+struct Bundle::Delivering {
+  explicit Delivering(std::shared_ptr<Bundle> of) : bundle(std::move(of)) {}
+  ~Delivering() {
+    bundle->touched_.clear();
+    const Table last = std::exchange(bundle->seen_, {});
+  }
+  Delivering(const Delivering&) = delete;
+  Delivering& operator=(const Delivering&) = delete;
+  const std::shared_ptr<Bundle> bundle;
+};
+
 Result<std::shared_ptr<Bundle>> Bundle::join(Node& node, const BundleOptions& options) {
   std::shared_ptr<Bundle> bundle(new Bundle(options));
   GroupOptions group = group_of(options);
-  group.on_delivery = [bundle](std::span<const Message> batch) { bundle->deliver(batch); };
+  const auto delivering = std::make_shared<Delivering>(bundle);
+  group.on_delivery = [delivering](std::span<const Message> batch) {
+    delivering->bundle->deliver(batch);
+  };
   if (group.stateful) {
     group.save_state = [bundle](const StateSink& write) { return bundle->save(write); };
     group.load_state = [bundle](const StatePiece& piece) { return bundle->load(piece); };

@@ -133,6 +133,7 @@ class Bundle : public std::enable_shared_from_this<Bundle> {
   };
   using Table = std::vector<std::shared_ptr<const Route>>;  // by id
   class Turn;
+  struct Delivering;
 
   explicit Bundle(BundleOptions options) : options_(std::move(options)), topics_(options_.name) {}
   using Sent = std::function<void(Ticket)>;
