@@ -184,10 +184,11 @@ void Bundle::send_later(const RecordHeader& header, std::vector<std::byte> paylo
   const auto size = static_cast<std::uint32_t>(sizeof header + payload.size());
   auto send = [self = shared_from_this(), header, bytes = std::move(payload),
                sent = std::move(sent)](Result<Claim> claim) {
-    if (!claim) return;  // the node ends
-    write_header(claim->data(), header);
-    if (!bytes.empty()) std::memcpy(claim->data() + sizeof header, bytes.data(), bytes.size());
-    const Ticket ticket = self->group_->commit(std::move(*claim));
+    Claim space = claim ? std::move(*claim) : Claim{};
+    if (!space) return;  // the node ends
+    write_header(space.data(), header);
+    if (!bytes.empty()) std::memcpy(space.data() + sizeof header, bytes.data(), bytes.size());
+    const Ticket ticket = self->group_->commit(std::move(space));
     if (sent) sent(ticket);
   };
   if (Claim claim = group_->try_claim(size)) {

@@ -255,7 +255,6 @@ bool NodeCore::close(const Deadline& deadline) {
   hang_up();
   incarnation_->quit_states();
   if (!await_end_of([this] { return incarnation_->have_states_ended(); }, deadline)) return false;
-  incarnation_->end_states();
   if (disk_ != nullptr) {
     disk_->quit();
     awaits_disk_ = true;
@@ -263,6 +262,7 @@ bool NodeCore::close(const Deadline& deadline) {
     awaits_disk_ = false;
     disk_->join();
   }
+  incarnation_->end_states();  // now nothing of the disk wakes it
   dismiss_stand_in();
   TUTTI_ASSERT(!standing_in_, incarnation_->view().id);  // T1
   halt_groups();
