@@ -137,8 +137,9 @@ TEST(SnapshotOptions, AnApplicationThatTakesHasThemBetweenTwoBatches) {
   std::uint64_t sent = 0;
   for (int run = 0; run < 3; ++run) {
     SCOPED_TRACE(run);
-    std::uint64_t count = 0;  // of the messages that were released, or a state stands for
-    bool holds = false;
+    // Of the messages that were released, or a state stands for.
+    std::atomic<std::uint64_t> count = 0;
+    std::atomic<bool> holds = false;
     GroupOptions options{.name = "taken",
                          .level = Level::durable,
                          .message_max_bytes = 4096,
@@ -150,12 +151,15 @@ TEST(SnapshotOptions, AnApplicationThatTakesHasThemBetweenTwoBatches) {
                          .stateful = true};
     options.save_state = [&](const StateSink& write) -> Result<void> {
       EXPECT_FALSE(holds) << "a batch is not part of the state before it is released";
-      write(std::as_bytes(std::span(&count, 1)));
+      const std::uint64_t state = count;
+      write(std::as_bytes(std::span(&state, 1)));
       return {};
     };
     options.load_state = [&](const StatePiece& piece) -> Result<void> {
-      EXPECT_EQ(piece.bytes.size(), sizeof count);
-      std::memcpy(&count, piece.bytes.data(), sizeof count);
+      std::uint64_t state = 0;
+      EXPECT_EQ(piece.bytes.size(), sizeof state);
+      std::memcpy(&state, piece.bytes.data(), sizeof state);
+      count = state;
       return {};
     };
     auto node = Node::create(
