@@ -69,15 +69,13 @@ void every_property_holds(bool snapshots) {
   EXPECT_GT(all.foundings, 2 * seeds);
   EXPECT_GT(all.errors, seeds / 200);
   EXPECT_LT(all.stuck, 3 * seeds / 10);
-  EXPECT_GT(all.noticed, seeds / 4);
-  if (!snapshots) {
-    EXPECT_GT(all.failed_disks, seeds / 2);
-    EXPECT_GT(all.damaged, seeds / 50);
-    return;
-  }
+  EXPECT_GT(all.noticed, seeds / 6);
+  EXPECT_GT(all.failed_disks, seeds / 2);
+  EXPECT_GT(all.damaged, seeds / 50);
+  if (!snapshots) return;
   EXPECT_GT(all.snapshots, 2 * seeds);
   EXPECT_GT(all.released, 2 * seeds);
-  EXPECT_GT(all.fetched, seeds / 25);
+  EXPECT_GT(all.fetched, seeds / 50);
 }
 
 TEST(RecoverySimulation, EveryPropertyHoldsForEverySeed) { every_property_holds(false); }

@@ -31,7 +31,7 @@ RecoveryWorld::RecoveryWorld(std::uint64_t seed, RecoveryMistake mistake, bool t
     : random_(seed),
       faults_(~seed),
       disks_fail_(mistake == RecoveryMistake::none
-                      ? !snapshots && faults_.one_in(4)
+                      ? faults_.one_in(4)
                       : mistake >= RecoveryMistake::ignores_failed_write),
       mistake_(mistake),
       traces_(traces),

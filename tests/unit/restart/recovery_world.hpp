@@ -139,6 +139,7 @@ class RecoveryWorld {
   [[nodiscard]] tutti::testing::DiskFate fate_of(Node& node,
                                                  const tutti::testing::DiskOperation& operation);
   [[nodiscard]] bool is_excused(Node& node, const Error& error);
+  void disk_failed(Node& node, const Error& error);
   void replace_disk(Node& node);
   void write_failed(Node& node, Log& of, const std::string& group, std::uint64_t until,
                     const LogSummary& summary);

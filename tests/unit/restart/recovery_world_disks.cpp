@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "log/read.hpp"
+#include "log/snapshots.hpp"
 #include "unit/restart/recovery_world.hpp"
 
 namespace tutti::restart::testing {
@@ -43,6 +44,10 @@ void RecoveryWorld::rot(Node& node) {
   };
   at_end_too("/state/views");
   for (const std::string& group : groups_) {
+    const auto names = node.disk->list("/state/" + group);
+    for (const std::string& name : names ? *names : std::vector<std::string>{}) {
+      if (log::seq_of_snapshot(name)) at_end_too("/state/" + group + "/" + name);
+    }
     const auto reading = log::read_log(*node.disk, "/state/" + group);
     if (!reading || reading->segments.empty()) continue;
     for (const log::SegmentFile& segment : reading->segments) {
@@ -71,6 +76,12 @@ bool RecoveryWorld::is_excused(Node& node, const Error& error) {
   return node.rotten || (node.failed && error.code != ErrorCode::damaged);
 }
 
+// Its node ends, and says nothing more.
+void RecoveryWorld::disk_failed(Node& node, const Error& error) {
+  holds(is_excused(node, error), "writes", error.message);
+  node.ends = true;
+}
+
 // The operator moves a damaged directory away.
 void RecoveryWorld::replace_disk(Node& node) {
   ++counts_.damaged;
@@ -85,10 +96,8 @@ void RecoveryWorld::write_failed(Node& node, Log& of, const std::string& group, 
   if (mistake_ == RecoveryMistake::opens_failed_log) {
     until = read_log(node, group).size();
   } else if (mistake_ != RecoveryMistake::ignores_failed_write) {
-    node.ends = true;
     return;
   }
-  node.ends = true;
   if (until != summary.next) return;
   of.written = until;
   of.summary = summary;

@@ -96,7 +96,7 @@ void RecoveryWorld::write(Node& node) {
   }
   const Result<void> done = writer.write(batch);
   if (!done) {
-    holds(is_excused(node, done.error()), "writes", done.error().message);
+    disk_failed(node, done.error());
     return write_failed(node, of, group, until, summary);
   }
   of.written = writer.next();
