@@ -34,7 +34,10 @@ Result<Value> wait_for(const Core& core, Timeout timeout, const std::string& wha
       std::future_status::ready) {
     return fail(ErrorCode::timed_out,
                 what + ": no answer in time" +
-                    (core.is_connected() ? "" : "; the client is not connected to any relay"));
+                    (core.is_connected() ? ""
+                                         : "; the client is connected to no relay, and the last "
+                                           "try was " +
+                                               core.trouble()));
   }
   return future.get();
 }

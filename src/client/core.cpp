@@ -128,6 +128,10 @@ asio::awaitable<void> Core::stay_connected() {
     writing_ = false;
     ++connections_;
     machine_->disconnected();
+    {
+      const std::scoped_lock lock(mutex_);
+      trouble_ = relay + ": " + why;
+    }
     log("not connected to " + relay + ": " + why);
     pause = was_welcome_ ? kPauseFirst : std::min<std::chrono::nanoseconds>(pause * 2, kPauseMax);
     pause_.expires_after(pause);

@@ -57,6 +57,11 @@ class Core final : public std::enable_shared_from_this<Core>, private MachineEve
     return thread_.get_id() == std::this_thread::get_id();
   }
   [[nodiscard]] bool is_connected() const { return connected_; }
+  /// Why the last connection ended, or none was made, with the relay's address. Any thread.
+  [[nodiscard]] std::string trouble() const {
+    const std::scoped_lock lock(mutex_);
+    return trouble_;
+  }
   void find(std::string name, OnTopic told);
   void list(OnTopics told);
   [[nodiscard]] Result<void> publish(std::string topic, std::span<const std::byte> bytes,
@@ -118,7 +123,8 @@ class Core final : public std::enable_shared_from_this<Core>, private MachineEve
 
   std::atomic<bool> connected_ = false;
   std::atomic<std::uint32_t> waiting_ = 0;  // publications
-  std::mutex mutex_{};
+  mutable std::mutex mutex_{};
+  std::string trouble_{};                                      // by mutex_
   std::map<std::string, std::uint32_t> sample_bytes_max_{};    // by mutex_: of topics found
   std::map<std::uint32_t, std::shared_ptr<Inbox>> inboxes_{};  // by mutex_
   std::uint32_t subscriptions_ = 0;                            // by mutex_

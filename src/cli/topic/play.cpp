@@ -132,7 +132,9 @@ Result<void> play(TopicDomain& domain, const PlayOptions& options) {
 void add_topic_play(CLI::App& topic, int& status) {
   CLI::App* command = topic.add_subcommand("play", "Write what was recorded to the same topics");
   auto options = std::make_shared<PlayOptions>();
-  command->add_option("FILE", options->file, "what `tutti topic record` wrote")->required();
+  command->add_option("FILE", options->file, "what `tutti topic record` wrote")
+      ->required()
+      ->check(CLI::ExistingFile);
   command
       ->add_option("--rate", options->rate,
                    "how many times as fast as it was written; 0: as fast as it is taken")
