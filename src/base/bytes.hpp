@@ -43,6 +43,7 @@ class Encoder {
     for (const auto& one : all) each(*this, one);
   }
   [[nodiscard]] std::size_t size() const { return bytes_.size(); }
+  [[nodiscard]] std::span<const std::byte> written() const { return bytes_; }
   [[nodiscard]] std::vector<std::byte> take() { return std::move(bytes_); }
 
  private:
@@ -66,9 +67,14 @@ class Decoder {
     check(value <= 1);
     return value == 1;
   }
-  [[nodiscard]] std::span<const std::byte> blob() { return raw(number<std::uint32_t>()); }
-  [[nodiscard]] std::string text() {
-    const auto from = blob();
+  /// More than `most` bytes are wrong.
+  [[nodiscard]] std::span<const std::byte> blob(std::size_t most = ~std::size_t{0}) {
+    const std::size_t size = number<std::uint32_t>();
+    check(size <= most);
+    return raw(size);
+  }
+  [[nodiscard]] std::string text(std::size_t most = ~std::size_t{0}) {
+    const auto from = blob(most);
     return {reinterpret_cast<const char*>(from.data()), from.size()};
   }
   /// An element takes at least one byte, so that a wrong count cannot ask for much memory.

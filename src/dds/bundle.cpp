@@ -127,7 +127,7 @@ std::vector<std::shared_ptr<TopicState>> Bundle::states() const {
 Result<std::shared_ptr<TopicState>> Bundle::ensure(std::uint32_t id, const Definition& definition,
                                                    Deadline deadline) {
   if (is_ordered() && is_sender() && find(id) == nullptr) {
-    WireWriter payload;
+    Encoder payload;
     definition.encode(payload);
     const RecordHeader header{static_cast<std::uint8_t>(RecordKind::definition), 0,
                               sizeof(RecordHeader), id, now_ns()};
@@ -165,7 +165,7 @@ Result<std::shared_ptr<TopicState>> Bundle::ensure(std::uint32_t id, const Defin
 void Bundle::repeat_definition(std::uint32_t id) {
   const std::shared_ptr<TopicState> topic = find(id);
   if (topic == nullptr || !is_sender()) return;
-  WireWriter payload;
+  Encoder payload;
   topic->definition.encode(payload);
   send_later(
       {static_cast<std::uint8_t>(RecordKind::definition), 0, sizeof(RecordHeader), id, now_ns()},

@@ -8,23 +8,23 @@ namespace tutti::dds {
 
 namespace {
 
-void put(WireWriter& out, const SampleStore::Entry& entry) {
+void put(Encoder& out, const SampleStore::Entry& entry) {
   out.number(entry.key);
   out.number(entry.sample.info.position.value);
   out.number(entry.sample.info.sender.value);
   out.number(entry.sample.info.view);
   out.number(entry.sample.info.source_timestamp);
-  out.bytes(entry.sample.bytes());
+  out.blob(entry.sample.bytes());
 }
 
-SampleStore::Arrival get_arrival(WireReader& in, std::size_t bytes_max) {
+SampleStore::Arrival get_arrival(Decoder& in, std::size_t bytes_max) {
   SampleStore::Arrival arrival;
   arrival.key = in.number<std::uint64_t>();
   arrival.info.position.value = in.number<std::uint64_t>();
   arrival.info.sender.value = in.number<std::uint32_t>();
   arrival.info.view = in.number<std::uint64_t>();
   arrival.info.source_timestamp = in.number<std::uint64_t>();
-  arrival.payload = in.bytes(bytes_max);
+  arrival.payload = in.blob(bytes_max);
   return arrival;
 }
 
@@ -40,11 +40,11 @@ bool is_next(const SampleStore::Arrival& arrival, const Definition& definition,
 
 Result<void> Bundle::save(const StateSink& write) {
   const std::lock_guard lock(mutex_);
-  WireWriter topics;
+  Encoder topics;
   topics_.save(topics);
   topics.number(epoch());
   topics.number(delivered_to());
-  topics.bytes(sessions_.encode());
+  topics.blob(sessions_.encode());
   write(topics.written());
   for (const auto& route : table_) {
     if (route == nullptr || route->state->definition.options.service != Service::volatile_storage) {
@@ -52,14 +52,14 @@ Result<void> Bundle::save(const StateSink& write) {
     }
     TopicState& topic = *route->state;
     const std::lock_guard topic_lock(topic.mutex);
-    WireWriter head;
+    Encoder head;
     head.number(topic.id);
     head.number(topic.defined_at);
     head.number(topic.store->low_position());
     head.number(static_cast<std::uint64_t>(topic.store->samples()));
     write(head.written());
     topic.store->for_each([&](const SampleStore::Entry& entry) {
-      WireWriter sample;
+      Encoder sample;
       put(sample, entry);
       write(sample.written());
     });
@@ -84,12 +84,12 @@ Result<void> Bundle::load(const StatePiece& piece) {
 }
 
 bool Bundle::load_topics(std::span<const std::byte> bytes) {
-  WireReader in(bytes);
+  Decoder in(bytes);
   if (!topics_.load(in)) return false;
   const auto epoch = in.number<std::uint64_t>();
   const auto delivered = in.number<std::uint64_t>();
-  Result<SessionTable> sessions = SessionTable::decode(in.bytes(bytes.size()), kSessionsMax);
-  if (!in.ok() || !sessions) return false;
+  Result<SessionTable> sessions = SessionTable::decode(in.blob(bytes.size()), kSessionsMax);
+  if (!in.good() || !sessions) return false;
   epoch_.store(epoch, std::memory_order_release);
   delivered_to_.store(delivered, std::memory_order_release);
   sessions_ = std::move(*sessions);
@@ -103,7 +103,7 @@ bool Bundle::load_topics(std::span<const std::byte> bytes) {
     const auto defined_at = in.number<std::uint64_t>();
     const auto low_position = in.number<std::uint64_t>();
     auto samples = in.number<std::uint64_t>();
-    if (!in.ok() || id >= table_.size() || table_[id] == nullptr) return false;
+    if (!in.good() || id >= table_.size() || table_[id] == nullptr) return false;
     TopicState& topic = *table_[id]->state;
     const std::lock_guard topic_lock(topic.mutex);
     if (topic.store == nullptr) return false;
@@ -111,14 +111,14 @@ bool Bundle::load_topics(std::span<const std::byte> bytes) {
     std::uint64_t next_position = defined_at;
     topic.store->begin_at(low_position);
     topic.begun = true;
-    for (; samples > 0 && in.ok(); --samples) {
+    for (; samples > 0 && in.good(); --samples) {
       const SampleStore::Arrival arrival = get_arrival(in, options_.message_max_bytes);
-      if (!in.ok() || !is_next(arrival, topic.definition, next_position)) return false;
+      if (!in.good() || !is_next(arrival, topic.definition, next_position)) return false;
       next_position = arrival.info.position.value + 1;
       if (!topic.store->add(arrival)) return false;
     }
   }
-  return in.ends();
+  return in.done();
 }
 
 }  // namespace tutti::dds

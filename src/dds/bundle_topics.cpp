@@ -46,7 +46,7 @@ const Definition* BundleTopics::find(std::uint32_t id) const {
   return at == topics_.end() ? nullptr : &at->second;
 }
 
-void BundleTopics::save(WireWriter& out) const {
+void BundleTopics::save(Encoder& out) const {
   out.number(next_id_);
   out.number(static_cast<std::uint32_t>(deleted_.size()));
   for (const std::uint32_t id : deleted_) out.number(id);
@@ -57,16 +57,16 @@ void BundleTopics::save(WireWriter& out) const {
   }
 }
 
-bool BundleTopics::load(WireReader& in) {
+bool BundleTopics::load(Decoder& in) {
   *this = BundleTopics(bundle_);
   const auto next_id = in.number<std::uint32_t>();
   std::set<std::uint32_t> deleted;
-  for (auto count = in.number<std::uint32_t>(); count > 0 && in.ok(); --count) {
+  for (auto count = in.number<std::uint32_t>(); count > 0 && in.good(); --count) {
     deleted.insert(in.number<std::uint32_t>());
   }
   std::map<std::uint32_t, Definition> topics;
   bool good = true;
-  for (auto count = in.number<std::uint32_t>(); count > 0 && in.ok() && good; --count) {
+  for (auto count = in.number<std::uint32_t>(); count > 0 && in.good() && good; --count) {
     const auto id = in.number<std::uint32_t>();
     std::optional<Definition> definition = decode_definition(in);
     good = definition && !deleted.contains(id) && topics.emplace(id, std::move(*definition)).second;
@@ -84,7 +84,7 @@ bool BundleTopics::load(WireReader& in) {
     good = good && define(id, std::move(definition)) == Change::defined;
   }
   remove_before(kIdMax + 1);
-  good = good && in.ok() && next_id_ == next_id;
+  good = good && in.good() && next_id_ == next_id;
   if (!good) {
     *this = BundleTopics(bundle_);
     return false;

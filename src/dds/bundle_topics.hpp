@@ -15,8 +15,8 @@
 #include <span>
 #include <string>
 
+#include "base/bytes.hpp"
 #include "dds/definition.hpp"
-#include "dds/wire.hpp"
 
 namespace tutti::dds {
 
@@ -37,9 +37,9 @@ class BundleTopics {
   /// Ids before it are used.
   [[nodiscard]] std::uint32_t next_id() const { return next_id_; }
 
-  void save(WireWriter& out) const;
+  void save(Encoder& out) const;
   /// False: the bytes are none; it is empty then.
-  [[nodiscard]] bool load(WireReader& in);
+  [[nodiscard]] bool load(Decoder& in);
 
  private:
   [[nodiscard]] bool may_be(std::uint32_t id) const;

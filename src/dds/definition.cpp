@@ -44,11 +44,11 @@ Result<void> Definition::validate() const {
   return {};
 }
 
-void Definition::encode(WireWriter& out) const {
+void Definition::encode(Encoder& out) const {
   out.text(name);
   out.text(type.name);
   out.number(type.hash);
-  out.bytes(type.description);
+  out.blob(type.description);
   out.number(type.in_place_bytes);
   out.number(type.alignment);
   out.number(static_cast<std::uint8_t>(type.keyed));
@@ -61,12 +61,12 @@ void Definition::encode(WireWriter& out) const {
   out.number(static_cast<std::int64_t>(options.max_age.count()));
 }
 
-std::optional<Definition> decode_definition(WireReader& in) {
+std::optional<Definition> decode_definition(Decoder& in) {
   Definition out;
   out.name = in.text(kTopicNameMax);
   out.type.name = in.text(kTopicNameMax);
   out.type.hash = in.number<std::uint64_t>();
-  const std::span<const std::byte> description = in.bytes(kTypeDescriptionMax);
+  const std::span<const std::byte> description = in.blob(kTypeDescriptionMax);
   out.type.description.assign(description.begin(), description.end());
   out.type.in_place_bytes = in.number<std::uint32_t>();
   out.type.alignment = in.number<std::uint32_t>();
@@ -78,7 +78,7 @@ std::optional<Definition> decode_definition(WireReader& in) {
   out.options.max_samples = in.number<std::uint32_t>();
   out.options.max_bytes = in.number<std::uint64_t>();
   out.options.max_age = std::chrono::nanoseconds(in.number<std::int64_t>());
-  if (!in.ok() || service > static_cast<std::uint8_t>(Service::logged) ||
+  if (!in.good() || service > static_cast<std::uint8_t>(Service::logged) ||
       kind > static_cast<std::uint8_t>(History::Kind::keep_all)) {
     return {};
   }
@@ -89,9 +89,9 @@ std::optional<Definition> decode_definition(WireReader& in) {
 }
 
 std::optional<Definition> decode_definition(std::span<const std::byte> bytes) {
-  WireReader in(bytes);
+  Decoder in(bytes);
   std::optional<Definition> out = decode_definition(in);
-  if (!in.ends()) return {};
+  if (!in.done()) return {};
   return out;
 }
 

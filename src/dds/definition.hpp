@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "dds/wire.hpp"
+#include "base/bytes.hpp"
 #include "tutti/dds/options.hpp"
 #include "tutti/dds/type_support.hpp"
 
@@ -22,11 +22,11 @@ struct Definition {
 
   /// An error that names the field, its value and what would be legal.
   [[nodiscard]] Result<void> validate() const;
-  void encode(WireWriter& out) const;
+  void encode(Encoder& out) const;
 };
 
 /// Empty: the bytes are no valid definition.
-[[nodiscard]] std::optional<Definition> decode_definition(WireReader& in);
+[[nodiscard]] std::optional<Definition> decode_definition(Decoder& in);
 [[nodiscard]] std::optional<Definition> decode_definition(std::span<const std::byte> bytes);
 
 /// How two definitions of one name differ, as people read it.

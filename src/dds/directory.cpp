@@ -12,18 +12,18 @@ enum class ControlKind : std::uint8_t { claim = 1, announce = 2, release = 3, en
 constexpr std::size_t kNameMax = 255;
 constexpr std::uint32_t kLastId = 0xffffffff;
 
-WireWriter begin(ControlKind kind) {
-  WireWriter out;
+Encoder begin(ControlKind kind) {
+  Encoder out;
   out.number(static_cast<std::uint8_t>(kind));
   return out;
 }
 
-void put(WireWriter& out, const TopicKey& key) {
+void put(Encoder& out, const TopicKey& key) {
   out.text(key.bundle);
   out.number(key.id);
 }
 
-TopicKey get_key(WireReader& in) {
+TopicKey get_key(Decoder& in) {
   TopicKey key;
   key.bundle = in.text(kNameMax);
   key.id = in.number<std::uint32_t>();
@@ -38,7 +38,7 @@ Directory::Directory(std::vector<std::string> bundles, std::set<std::string> log
 }
 
 std::vector<std::byte> Directory::claim(const Definition& definition, std::uint32_t topics_max) {
-  WireWriter out = begin(ControlKind::claim);
+  Encoder out = begin(ControlKind::claim);
   out.number(topics_max);
   definition.encode(out);
   return out.take();
@@ -46,7 +46,7 @@ std::vector<std::byte> Directory::claim(const Definition& definition, std::uint3
 
 std::vector<std::byte> Directory::announce(const TopicKey& key, std::uint32_t next_id,
                                            const Definition* definition) {
-  WireWriter out = begin(ControlKind::announce);
+  Encoder out = begin(ControlKind::announce);
   put(out, key);
   out.number(next_id);
   out.number(static_cast<std::uint8_t>(definition != nullptr));
@@ -55,13 +55,13 @@ std::vector<std::byte> Directory::announce(const TopicKey& key, std::uint32_t ne
 }
 
 std::vector<std::byte> Directory::release(const TopicKey& key) {
-  WireWriter out = begin(ControlKind::release);
+  Encoder out = begin(ControlKind::release);
   put(out, key);
   return out.take();
 }
 
 std::vector<std::byte> Directory::endpoints(const TopicKey& key, EndpointCounts counts) {
-  WireWriter out = begin(ControlKind::endpoints);
+  Encoder out = begin(ControlKind::endpoints);
   put(out, key);
   out.number(counts.readers);
   out.number(counts.writers);
@@ -69,7 +69,7 @@ std::vector<std::byte> Directory::endpoints(const TopicKey& key, EndpointCounts 
 }
 
 Directory::Answer Directory::apply(MemberIndex sender, std::span<const std::byte> record) {
-  WireReader in(record);
+  Decoder in(record);
   switch (static_cast<ControlKind>(in.number<std::uint8_t>())) {
     case ControlKind::claim:
       return apply_claim(in);
@@ -83,10 +83,10 @@ Directory::Answer Directory::apply(MemberIndex sender, std::span<const std::byte
   return {};
 }
 
-Directory::Answer Directory::apply_claim(WireReader& in) {
+Directory::Answer Directory::apply_claim(Decoder& in) {
   const auto topics_max = in.number<std::uint32_t>();
   std::optional<Definition> wanted = decode_definition(in);
-  if (!wanted || !in.ends()) return {};
+  if (!wanted || !in.done()) return {};
   const auto next = next_ids_.find(wanted->options.bundle);
   if (next == next_ids_.end()) return {};
   if (!unannounced().empty()) return {.outcome = Outcome::not_yet, .name = wanted->name};  // DD2
@@ -109,14 +109,14 @@ Directory::Answer Directory::apply_claim(WireReader& in) {
 }
 
 // DD2. A name that another topic has keeps that one.
-Directory::Answer Directory::apply_announcement(WireReader& in) {
+Directory::Answer Directory::apply_announcement(Decoder& in) {
   const TopicKey key = get_key(in);
   const auto next_id = in.number<std::uint32_t>();
   std::optional<Definition> definition;
   const bool defines = in.number<std::uint8_t>() != 0;
   if (defines) definition = decode_definition(in);
   const auto next = next_ids_.find(key.bundle);
-  if (!in.ends() || next == next_ids_.end() || defines != definition.has_value()) return {};
+  if (!in.done() || next == next_ids_.end() || defines != definition.has_value()) return {};
   if (!logged_.contains(key.bundle)) return {};
   if (defines && (key.id >= next_id || definition->options.bundle != key.bundle)) return {};
   next->second = std::max(next->second, next_id);
@@ -138,9 +138,9 @@ Directory::Answer Directory::apply_announcement(WireReader& in) {
   return answer;
 }
 
-Directory::Answer Directory::apply_release(WireReader& in) {
+Directory::Answer Directory::apply_release(Decoder& in) {
   const TopicKey key = get_key(in);
-  if (!in.ends()) return {};
+  if (!in.done()) return {};
   const Entry* entry = find(key);
   if (entry == nullptr) return {.outcome = Outcome::unknown, .key = key};
   Answer answer{.outcome = Outcome::released, .key = key, .name = entry->definition.name};
@@ -154,11 +154,11 @@ Directory::Answer Directory::apply_release(WireReader& in) {
   return answer;
 }
 
-Directory::Answer Directory::apply_endpoints(MemberIndex sender, WireReader& in) {
+Directory::Answer Directory::apply_endpoints(MemberIndex sender, Decoder& in) {
   const TopicKey key = get_key(in);
   const auto readers = in.number<std::uint32_t>();
   const auto writers = in.number<std::uint32_t>();
-  if (!in.ends()) return {};
+  if (!in.done()) return {};
   const auto name = names_.find(key);
   if (name == names_.end()) return {.outcome = Outcome::unknown, .key = key};
   auto& endpoints = topics_.find(name->second)->second.endpoints;
@@ -225,7 +225,7 @@ EndpointCounts Directory::total(const Entry& entry) {
 }
 
 std::vector<std::byte> Directory::save() const {
-  WireWriter out;
+  Encoder out;
   out.number(static_cast<std::uint32_t>(next_ids_.size()));
   for (const auto& [bundle, next] : next_ids_) {
     put(out, {bundle, next});
@@ -251,19 +251,19 @@ std::vector<std::byte> Directory::save() const {
 }
 
 bool Directory::load(std::span<const std::byte> bytes) {
-  WireReader in(bytes);
+  Decoder in(bytes);
   Directory read({}, logged_);
-  for (auto count = in.number<std::uint32_t>(); count > 0 && in.ok(); --count) {
+  for (auto count = in.number<std::uint32_t>(); count > 0 && in.good(); --count) {
     const TopicKey next = get_key(in);
     read.next_ids_[next.bundle] = next.id;
     if (in.number<std::uint8_t>() != 0) read.announced_.insert(next.bundle);
-    for (auto ids = in.number<std::uint32_t>(); ids > 0 && in.ok(); --ids) {
+    for (auto ids = in.number<std::uint32_t>(); ids > 0 && in.good(); --ids) {
       const auto id = in.number<std::uint32_t>();
       if (id >= next.id) return false;
       read.released_[next.bundle].insert(id);
     }
   }
-  for (auto count = in.number<std::uint32_t>(); count > 0 && in.ok(); --count) {
+  for (auto count = in.number<std::uint32_t>(); count > 0 && in.good(); --count) {
     const TopicKey key = get_key(in);
     std::optional<Definition> definition = decode_definition(in);
     const auto next = read.next_ids_.find(key.bundle);
@@ -273,7 +273,7 @@ bool Directory::load(std::span<const std::byte> bytes) {
     const std::string name = definition->name;
     read.insert(key, std::move(*definition));
     auto& endpoints = read.topics_.find(name)->second.endpoints;
-    for (auto each = in.number<std::uint32_t>(); each > 0 && in.ok(); --each) {
+    for (auto each = in.number<std::uint32_t>(); each > 0 && in.good(); --each) {
       const auto participant = in.number<std::uint32_t>();
       EndpointCounts& counts = endpoints[participant];
       counts.readers = in.number<std::uint32_t>();
@@ -281,7 +281,7 @@ bool Directory::load(std::span<const std::byte> bytes) {
     }
   }
   const auto same_bundle = [](const auto& a, const auto& b) { return a.first == b.first; };
-  if (!in.ends() || !std::ranges::equal(read.next_ids_, next_ids_, same_bundle)) return false;
+  if (!in.done() || !std::ranges::equal(read.next_ids_, next_ids_, same_bundle)) return false;
   *this = std::move(read);
   return true;
 }

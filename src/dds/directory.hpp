@@ -23,8 +23,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/bytes.hpp"
 #include "dds/definition.hpp"
-#include "dds/wire.hpp"
 #include "tutti/types.hpp"
 
 namespace tutti::dds {
@@ -100,10 +100,10 @@ class Directory {
   [[nodiscard]] bool load(std::span<const std::byte> bytes);
 
  private:
-  [[nodiscard]] Answer apply_claim(WireReader& in);
-  [[nodiscard]] Answer apply_announcement(WireReader& in);
-  [[nodiscard]] Answer apply_release(WireReader& in);
-  [[nodiscard]] Answer apply_endpoints(MemberIndex sender, WireReader& in);
+  [[nodiscard]] Answer apply_claim(Decoder& in);
+  [[nodiscard]] Answer apply_announcement(Decoder& in);
+  [[nodiscard]] Answer apply_release(Decoder& in);
+  [[nodiscard]] Answer apply_endpoints(MemberIndex sender, Decoder& in);
   void insert(const TopicKey& key, Definition definition);
 
   std::map<std::string, std::uint32_t> next_ids_;  // by bundle, all of them

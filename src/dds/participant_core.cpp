@@ -171,7 +171,7 @@ Result<void> ParticipantCore::resolve(Definition& definition) const {
                   "' carries at most " + std::to_string(bundle.message_max_bytes) +
                   "; set BundleOptions::message_max_bytes");
   }
-  WireWriter encoded;
+  Encoder encoded;
   definition.encode(encoded);
   const std::uint64_t record = sizeof(RecordHeader) + encoded.written().size();
   if (carrier->is_ordered() && record > bundle.message_max_bytes) {

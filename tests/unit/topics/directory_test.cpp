@@ -202,17 +202,17 @@ TEST(BundleTopics, TheFirstDefinitionOfAnIdCountsAndADeletedOneNever) {
   EXPECT_EQ(topics.define(0, topic("a")), Change::malformed);
   EXPECT_EQ(topics.define(5, topic("a", "logged")), Change::malformed);
   EXPECT_EQ(topics.define(5, topic("c")), Change::defined);
-  WireWriter state;
+  Encoder state;
   topics.save(state);
   BundleTopics joiner("atomic");
-  WireReader in(state.written());
+  Decoder in(state.written());
   ASSERT_TRUE(joiner.load(in));
-  EXPECT_TRUE(in.ends());
+  EXPECT_TRUE(in.done());
   EXPECT_EQ(joiner.next_id(), 10U);
   EXPECT_EQ(joiner.all(), topics.all());
   EXPECT_TRUE(joiner.is_deleted(9));
   for (std::size_t size = 0; size + 1 < state.written().size(); ++size) {
-    WireReader cut(state.written().first(size));
+    Decoder cut(state.written().first(size));
     EXPECT_FALSE(joiner.load(cut));
     EXPECT_TRUE(joiner.all().empty());
   }
@@ -227,19 +227,19 @@ TEST(BundleTopics, AnIdFarBeyondTheOthersIsMalformed) {
   EXPECT_EQ(topics.next_id(), 1U);
   EXPECT_EQ(topics.define(1'000'001, topic("a")), Change::defined);
   EXPECT_EQ(topics.remove(2'000'000), Change::none);
-  WireWriter state;
+  Encoder state;
   topics.save(state);
   BundleTopics joiner("atomic");
-  WireReader in(state.written());
+  Decoder in(state.written());
   ASSERT_TRUE(joiner.load(in));
   EXPECT_EQ(joiner.next_id(), 2'000'001U);
-  WireWriter forged;  // one topic, far away
+  Encoder forged;  // one topic, far away
   forged.number(std::uint32_t{0xfffffff0});
   forged.number(std::uint32_t{0});
   forged.number(std::uint32_t{1});
   forged.number(std::uint32_t{0xffffffef});
   topic("a").encode(forged);
-  WireReader far(forged.written());
+  Decoder far(forged.written());
   EXPECT_FALSE(joiner.load(far));
 }
 
