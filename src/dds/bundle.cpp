@@ -3,8 +3,9 @@
 #include <cstring>
 #include <utility>
 
-#include "dds/clock.hpp"
 #include "dds/reader_core.hpp"
+#include "dds/waiting.hpp"
+#include "node/clock.hpp"
 #include "node/disk_logs.hpp"
 
 namespace tutti::dds {
@@ -130,7 +131,7 @@ Result<std::shared_ptr<TopicState>> Bundle::ensure(std::uint32_t id, const Defin
     Encoder payload;
     definition.encode(payload);
     const RecordHeader header{static_cast<std::uint8_t>(RecordKind::definition), 0,
-                              sizeof(RecordHeader), id, now_ns()};
+                              sizeof(RecordHeader), id, time_of_day_ns()};
     const Result<Ticket> sent = send_record(*group_, header, payload.written(), deadline);
     if (!sent) return std::unexpected(sent.error());
     if (Result<void> done = group_->wait(*sent, time_until(deadline)); !done) {
@@ -167,16 +168,16 @@ void Bundle::repeat_definition(std::uint32_t id) {
   if (topic == nullptr || !is_sender()) return;
   Encoder payload;
   topic->definition.encode(payload);
-  send_later(
-      {static_cast<std::uint8_t>(RecordKind::definition), 0, sizeof(RecordHeader), id, now_ns()},
-      payload.take(), nullptr);
+  send_later({static_cast<std::uint8_t>(RecordKind::definition), 0, sizeof(RecordHeader), id,
+              time_of_day_ns()},
+             payload.take(), nullptr);
 }
 
 void Bundle::repeat_deletion(std::uint32_t id) {
   if (find(id) == nullptr || !is_sender()) return;
-  send_later(
-      {static_cast<std::uint8_t>(RecordKind::deletion), 0, sizeof(RecordHeader), id, now_ns()}, {},
-      nullptr);
+  send_later({static_cast<std::uint8_t>(RecordKind::deletion), 0, sizeof(RecordHeader), id,
+              time_of_day_ns()},
+             {}, nullptr);
 }
 
 // Once there is space: this may be called inside callbacks.
@@ -200,7 +201,7 @@ void Bundle::send_later(const RecordHeader& header, std::vector<std::byte> paylo
 
 Result<void> Bundle::send_deletion(std::uint32_t id, Deadline deadline) {
   const RecordHeader header{static_cast<std::uint8_t>(RecordKind::deletion), 0,
-                            sizeof(RecordHeader), id, now_ns()};
+                            sizeof(RecordHeader), id, time_of_day_ns()};
   const Result<Ticket> sent = send_record(*group_, header, {}, deadline);
   if (!sent) return std::unexpected(sent.error());
   return group_->wait(*sent, time_until(deadline));
@@ -209,7 +210,7 @@ Result<void> Bundle::send_deletion(std::uint32_t id, Deadline deadline) {
 // Messages of the log are delivered before new ones.
 Result<void> Bundle::await_replay(Deadline deadline) {
   const RecordHeader header{static_cast<std::uint8_t>(RecordKind::mark), 0, sizeof(RecordHeader), 0,
-                            now_ns()};
+                            time_of_day_ns()};
   const Result<Ticket> sent = send_record(*group_, header, {}, deadline);
   if (!sent) return std::unexpected(sent.error());
   return group_->wait(*sent, time_until(deadline));
@@ -221,8 +222,9 @@ void Bundle::when_replayed(std::function<void()> handler) {
       if (done) handler();
     }));
   };
-  send_later({static_cast<std::uint8_t>(RecordKind::mark), 0, sizeof(RecordHeader), 0, now_ns()},
-             {}, std::move(sent));
+  send_later(
+      {static_cast<std::uint8_t>(RecordKind::mark), 0, sizeof(RecordHeader), 0, time_of_day_ns()},
+      {}, std::move(sent));
 }
 
 void Bundle::define(std::uint32_t id, const Definition& definition) {

@@ -2,9 +2,10 @@
 #include <utility>
 
 #include "dds/bundle.hpp"
-#include "dds/clock.hpp"
 #include "dds/reader_core.hpp"
 #include "dds/session_record.hpp"
+#include "dds/waiting.hpp"
+#include "node/clock.hpp"
 
 namespace tutti::dds {
 
@@ -105,7 +106,7 @@ void Bundle::store_sample(const Route& route, const SampleInfo& info, const Reco
   TopicState& topic = *route.state;
   const SampleStore::Arrival arrival{info, record.key, record.payload};
   std::unique_lock lock(topic.mutex);
-  if (topic.limits.max_age_ns > 0) topic.store->expire(now_ns());
+  if (topic.limits.max_age_ns > 0) topic.store->expire(time_of_day_ns());
   bool added = topic.store->add(arrival);
   if (!added) {
     lock.unlock();

@@ -6,7 +6,7 @@
 #include <set>
 #include <utility>
 
-#include "dds/clock.hpp"
+#include "dds/waiting.hpp"
 
 namespace tutti::dds {
 

@@ -4,8 +4,8 @@
 #include <cstring>
 #include <utility>
 
-#include "dds/clock.hpp"
 #include "dds/participant_core.hpp"
+#include "dds/waiting.hpp"
 
 namespace tutti::dds {
 

@@ -5,7 +5,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "dds/clock.hpp"
+#include "dds/waiting.hpp"
+#include "node/clock.hpp"
 
 namespace tutti::dds {
 
@@ -157,7 +158,7 @@ void ReaderCore::look_at_store(std::size_t max, LoanedBytes& into) {
   {
     const std::lock_guard lock(topic_->mutex);
     if (place_ == 0) return;
-    if (topic_->limits.max_age_ns > 0) topic_->store->expire(now_ns());
+    if (topic_->limits.max_age_ns > 0) topic_->store->expire(time_of_day_ns());
     topic_->store->take(place_, max, into);
     if (!into.empty()) next_position_ = into[into.size() - 1].info.position.value + 1;
   }

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "dds/clock.hpp"
 #include "dds/reader_core.hpp"
+#include "dds/waiting.hpp"
 
 namespace tutti::dds {
 

@@ -5,9 +5,10 @@
 #include <limits>
 #include <utility>
 
-#include "dds/clock.hpp"
 #include "dds/participant_core.hpp"
 #include "dds/record.hpp"
+#include "dds/waiting.hpp"
+#include "node/clock.hpp"
 
 namespace tutti::dds {
 
@@ -80,7 +81,7 @@ class WriterCore {
     header.flags = keyed_ ? kKeyedFlag : 0;
     header.payload_at = static_cast<std::uint16_t>(payload_at_);
     header.topic = id_;
-    if (stamps_) header.source_timestamp = now_ns();
+    if (stamps_) header.source_timestamp = time_of_day_ns();
     write_header(at, header);
     std::uint32_t written = sizeof header;
     if (keyed_) {

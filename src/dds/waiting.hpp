@@ -1,6 +1,6 @@
-/// \file clock.hpp
-/// Time stamps of samples, deadlines of calls that wait, and what they have in common: records that
-/// a participant sends for itself.
+/// \file waiting.hpp
+/// Deadlines of calls that wait, and what they have in common: records that a participant sends for
+/// itself.
 #pragma once
 #include <algorithm>
 #include <chrono>
@@ -14,13 +14,6 @@
 #include "tutti/group.hpp"
 
 namespace tutti::dds {
-
-/// Nanoseconds since 1970.
-[[nodiscard]] inline std::uint64_t now_ns() {
-  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
-                                        std::chrono::system_clock::now().time_since_epoch())
-                                        .count());
-}
 
 [[nodiscard]] inline std::chrono::steady_clock::time_point deadline_in(
     std::chrono::nanoseconds timeout) {
