@@ -69,7 +69,8 @@ class DurableTest(SystemTest):
         """Without b."""
         a, _, c = members
         for member in (a, c):
-            wait_until(lambda m=member: "tutti: view 4: a, c" in m.said() or not m.running(),
+            # Its number is not known: on a slow machine a group may be founded more than once.
+            wait_until(lambda m=member: ": a, c (b was lost)" in m.said() or not m.running(),
                        "the next view")
             self.expect_more_output(member)
         for member in (a, c):
@@ -180,7 +181,7 @@ class ADiskStandsStill(DurableTest):
         self.expect_all_exit(members)
         for member in members:
             self.assertEqual(member.output(), members[0].output())
-            self.assertNotIn("view 4", member.said())
+            self.assertNotIn("was lost", member.said())
             self.assertTrue(self.logged(member.name) == member.output(),
                             f"the log of {member.name} is not what it delivered")
 
