@@ -40,8 +40,8 @@ CallWatch NodeCore::watch_of_calls() const {
            " meanwhile, and the others wait once they are out of window";
   };
   watch.add(view_call_, "the view callback", nothing_delivered("on its thread"));
-  watch.add(requests_.serving(), RequestsCore::kServing, "requests of other members wait for it");
-  watch.add(requests_.telling(), RequestsCore::kTelling, "other reply handlers wait for it");
+  watch.add(requests_.serving(), requests_.serving_name(), "requests of other members wait for it");
+  watch.add(requests_.telling(), requests_.telling_name(), "other reply handlers wait for it");
   if (disk_ != nullptr) {
     watch.add_disk(disk_->restart().writing(), "a write to the file 'views'",
                    "a change of view waits for it, and so do all groups of the members");

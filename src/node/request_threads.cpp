@@ -48,7 +48,7 @@ void RequestsCore::serve(const Arrived& one) {
   try {
     send_answer(one, answer_to(one));
   } catch (const std::bad_alloc&) {  // the node fails, so its caller hears that it is lost
-    node_.callbacks().call(kServing, [] { throw; });
+    node_.callbacks().call(serving_name_, [] { throw; });
   }
 }
 
@@ -60,7 +60,7 @@ Result<std::vector<std::byte>> RequestsCore::answer_to(const Arrived& one) {
   }
   std::optional<Result<std::vector<std::byte>>> answer;
   serving_call_.begin();
-  node_.callbacks().call(kServing, [&] {
+  node_.callbacks().call(serving_name_, [&] {
     answer = options_.on_request(Request{.from = name_of(one.from), .bytes = one.bytes});
   });
   serving_call_.end();
@@ -133,13 +133,13 @@ void RequestsCore::tell_all() {
       due = next_due(now, over, next);
     } catch (const std::bad_alloc&) {  // nothing is lost: what is next is looked at again
       to_tell_.cancel();
-      node_.callbacks().call(kTelling, [] { throw; });
+      node_.callbacks().call(telling_name_, [] { throw; });
       continue;
     }
     if (due) {
       to_tell_.cancel();
       telling_call_.begin();
-      node_.callbacks().call(kTelling,
+      node_.callbacks().call(telling_name_,
                              [&] { std::exchange(due->handler, {})(std::move(due->outcome)); });
       telling_call_.end();
       continue;

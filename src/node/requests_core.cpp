@@ -9,9 +9,6 @@
 
 namespace tutti {
 
-const std::string RequestsCore::kServing = "the request callback";
-const std::string RequestsCore::kTelling = "a reply handler";
-
 RequestsCore::RequestsCore(NodeCore& node, const NodeOptions& options)
     : node_(node), options_(options), sessions_(options.members.size()) {}
 

@@ -69,11 +69,13 @@ class RequestsCore final : public RequestEvents {
   }
   void join();
 
-  /// That the application's handlers run, and what they are called.
+  /// That the application's handlers run, and what they are called. The names live as long as this
+  /// does, and not as static objects: a node that a callback destroys may end on its threads while
+  /// the process ends.
   [[nodiscard]] const CallMark& serving() const { return serving_call_; }
   [[nodiscard]] const CallMark& telling() const { return telling_call_; }
-  static const std::string kServing;
-  static const std::string kTelling;
+  [[nodiscard]] const std::string& serving_name() const { return serving_name_; }
+  [[nodiscard]] const std::string& telling_name() const { return telling_name_; }
 
   // RequestEvents.
   void opened(Slot peer, std::uint64_t session) override;
@@ -149,6 +151,8 @@ class RequestsCore final : public RequestEvents {
   Signal moved_;                 // an outcome, space, or the end
   Signal to_serve_;              // a request, or the end
   Signal to_tell_;               // an outcome for a handler, a time-out, or the end
+  const std::string serving_name_ = "the request callback";
+  const std::string telling_name_ = "a reply handler";
   CallMark serving_call_;
   CallMark telling_call_;
   std::thread serving_thread_;
