@@ -7,7 +7,10 @@
 namespace tutti::restart {
 namespace {
 
-void put(Encoder& out, const Hello& message) { encode(out, message.told); }
+void put(Encoder& out, const Hello& message) {
+  encode(out, message.told);
+  out.number(static_cast<std::uint8_t>(message.founds));
+}
 void put(Encoder& out, const Prepare& message) {
   out.number(message.ballot);
   encode(out, message.chain);
@@ -70,7 +73,10 @@ void put(Encoder& out, const SnapshotPiece& message) {
   out.blob(message.bytes);
 }
 
-void get(Decoder& in, Hello& message) { message.told = decode_told(in); }
+void get(Decoder& in, Hello& message) {
+  message.told = decode_told(in);
+  message.founds = in.flag();
+}
 void get(Decoder& in, Prepare& message) {
   message.ballot = in.number<std::uint64_t>();
   message.chain = decode_chain(in);

@@ -18,6 +18,7 @@ namespace tutti::restart {
 /// What the sender has on disk, whenever that changes.
 struct Hello {
   Told told{};
+  bool founds = false;  ///< the newest view, which it has neither entered nor given up yet
 };
 /// Of a leader: begins a restart from the last view of the chain.
 struct Prepare {

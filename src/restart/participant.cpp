@@ -25,7 +25,7 @@ void Participant::start() {
 void Participant::up(std::uint32_t slot) {
   if (ended() || slot == slot_ || slot >= options_.names.size()) return;
   up_.insert(slot);
-  post(slot, Hello{mine()});
+  post(slot, Hello{mine(), decided_.has_value()});
 }
 
 void Participant::down(std::uint32_t slot) {

@@ -91,7 +91,7 @@ void Recovery::receive(std::uint32_t slot, std::span<const std::byte> bytes) {
     up_[slot] = Heard{};
   } else if (auto* const hello = std::get_if<Hello>(&*message)) {
     if (!fits(slot, hello->told)) return;
-    up_[slot] = Heard{.told = std::move(hello->told)};
+    up_[slot] = Heard{.told = std::move(hello->told), .founds = hello->founds};
   } else if (auto* const runs = std::get_if<Runs>(&*message)) {
     if (!fits(slot, runs->told)) return;
     if (stage_ != Stage::runs && is_left_behind(runs->told)) {
@@ -173,13 +173,13 @@ void Recovery::look_at_participant() {
 }
 
 // A member of the view that this node founds has begun again from it, or others have gone on after
-// it. One that founds it, too, says hello before it knows that it is decided.
+// it. One that founds it, too, says hello before it knows that it is decided, or that it founds it.
 bool Recovery::has_given_up(std::uint32_t slot) const {
   const std::optional<Heard>& heard = up_.at(slot);
   if (!heard || !heard->told) return false;
   const std::uint64_t installed = heard->told->views.installed().id;
   if (installed != founds_->id) return installed > founds_->id;
-  return founds_->has(slot) && !heard->runs;
+  return founds_->has(slot) && !heard->runs && !heard->founds;
 }
 
 // RY3. A new participant begins from what is on disk.

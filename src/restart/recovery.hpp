@@ -113,6 +113,7 @@ class Recovery {
   struct Heard {  // of a node that is up
     bool runs = false;
     std::optional<Told> told{};  // nothing: it is fresh
+    bool founds = false;         // the newest view that it told of
   };
   void post(std::uint32_t slot, const RestartMessage& message);
   void greet(std::uint32_t slot);

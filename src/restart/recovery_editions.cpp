@@ -33,7 +33,7 @@ bool Recovery::is_current(std::uint32_t slot, const Told& told) {
     if (stage_ == Stage::runs) {
       post(slot, Runs{told_now()});
     } else {
-      post(slot, Hello{told_now()});
+      post(slot, Hello{told_now(), stage_ == Stage::founds});
     }
     return false;
   }

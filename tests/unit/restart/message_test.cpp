@@ -19,7 +19,7 @@ std::vector<RestartMessage> one_of_each() {
   const Proposed proposal{.follows = 2, .next = view_of(3, {0, 1}, 3), .restart = true};
   const GroupPlan plan{.cut = 3, .base_slot = 1, .base = log_of({1, 1, 2}), .sources = {{1, 0, 3}}};
   const OwnedRecord record{.seq = 3, .view = 2, .sender = 1, .tick = true, .data = {std::byte{5}}};
-  return {Hello{told},
+  return {Hello{told, true},
           Prepare{ballot, chain},
           Promise{ballot, told},
           Refuse{ballot, told, "why"},

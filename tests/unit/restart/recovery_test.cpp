@@ -181,6 +181,21 @@ TEST(Recovery, AFounderHearsThatAnotherHasBegunAgain) {
   EXPECT_TRUE(trio.at(2).founds_in_vain());
 }
 
+// b and c are connected only once both found the view: neither has begun again.
+TEST(Recovery, FoundersMayMeetLate) {
+  RecoveryTrio trio;
+  const std::vector<ViewRecord> chain{view_of(3, {0, 1, 2})};
+  for (std::uint32_t slot = 0; slot < 3; ++slot) trio.start(slot, views_in(slot, chain), {3});
+  trio.connect(0, 1);
+  trio.connect(0, 2);
+  trio.deliver();
+  trio.tick();
+  for (const std::uint32_t slot : {1U, 2U}) ASSERT_EQ(trio.at(slot).stage(), Stage::founds);
+  trio.connect(1, 2);
+  trio.deliver();
+  trio.found({0, 1, 2});
+}
+
 TEST(Recovery, InstallsOnlyWhatItMayEnter) {
   RecoveryTrio trio;
   const std::vector<ViewRecord> chain{view_of(3, {0, 1, 2})};
