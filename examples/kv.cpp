@@ -7,12 +7,15 @@
 //
 // With --state-dir FOLDER, one for each member, what was set is on the disks of all members before
 // it is acknowledged. Say once, at one member, that the store is new, by --bootstrap; from then on
-// the command line of a member never changes, also if all of them are killed at once. As a service,
-// with --listen, it answers these lines at a port instead (deploy/README.md).
+// the command line of a member never changes, also if all of them are killed at once. A member
+// writes a snapshot of the store each 16 MiB of its log, or as --snapshot-every says in MiB, so
+// that the log stays short. As a service, with --listen, it answers these lines at a port instead
+// (deploy/README.md).
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <charconv>
@@ -34,8 +37,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr int kClientsMax = 1000;                    // each has a thread and a descriptor
-constexpr std::uint64_t kSnapshotEvery = 16U << 20;  // of the log, in bytes
+constexpr int kClientsMax = 1000;  // each has a thread and a descriptor
 
 struct Store {
   struct Command {
@@ -236,8 +238,15 @@ struct Arguments {
   bool join = false;
   bool bootstrap = false;
   std::string state_dir{};
-  std::uint16_t port = 0;  // of clients; 0: standard input
+  std::uint16_t port = 0;             // of clients; 0: standard input
+  std::uint16_t snapshot_every = 16;  // MiB of the log
 };
+
+// From 1 on.
+bool read_number(std::string_view text, std::uint16_t& out) {
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), out);
+  return read.ec == std::errc() && read.ptr == text.data() + text.size() && out != 0;
+}
 
 std::optional<Arguments> arguments_from(int argc, char** argv) {
   Arguments out;
@@ -253,10 +262,10 @@ std::optional<Arguments> arguments_from(int argc, char** argv) {
       out.state_dir = value;
       ++i;
     } else if (word == "--listen") {
-      const auto read = std::from_chars(value.data(), value.data() + value.size(), out.port);
-      if (read.ec != std::errc() || read.ptr != value.data() + value.size() || out.port == 0) {
-        return {};
-      }
+      if (!read_number(value, out.port)) return {};
+      ++i;
+    } else if (word == "--snapshot-every") {
+      if (!read_number(value, out.snapshot_every)) return {};
       ++i;
     } else {
       return {};
@@ -273,7 +282,7 @@ int main(int argc, char** argv) {
   if (!arguments) {
     std::fprintf(stderr,
                  "usage: kv NAME a=HOST:PORT,b=HOST:PORT,... [--join] [--listen PORT]\n"
-                 "          [--state-dir FOLDER [--bootstrap]]\n");
+                 "          [--state-dir FOLDER [--bootstrap] [--snapshot-every MIB]]\n");
     return 2;
   }
   const bool durable = !arguments->state_dir.empty();
@@ -296,11 +305,15 @@ int main(int argc, char** argv) {
   }
   auto node = tutti::Node::create(std::move(options));
   if (!node) return complain(node.error());
-  auto store = tutti::Replicated<Store>::join(
-      *node, {.name = "kv",
-              .level = durable ? tutti::Level::durable : tutti::Level::atomic,
-              .logged = durable,
-              .snapshot_every_bytes = durable ? kSnapshotEvery : 0});
+  tutti::GroupOptions group{.name = "kv"};
+  if (durable) {
+    group.level = tutti::Level::durable;
+    group.logged = true;
+    group.snapshot_every_bytes = std::uint64_t{arguments->snapshot_every} << 20;
+    group.log_segment_bytes = std::min(group.snapshot_every_bytes, group.log_segment_bytes);
+    group.keep_log_bytes = 2 * group.snapshot_every_bytes;
+  }
+  auto store = tutti::Replicated<Store>::join(*node, std::move(group));
   if (!store) return complain(store.error());
   if (auto started = node->start(); !started) return complain(started.error());
   if (arguments->port != 0) return listen_for_clients(arguments->port, *node, *store);

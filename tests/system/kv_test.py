@@ -169,7 +169,8 @@ class KeyValueStore(KeyValueStoreTest):
 
     def test_usage(self):
         for words in ([], ["a"], ["a", self.addresses, "--what"],
-                      ["a", self.addresses, "--bootstrap"], ["a", self.addresses, "--listen", "x"]):
+                      ["a", self.addresses, "--bootstrap"], ["a", self.addresses, "--listen", "x"],
+                      ["a", self.addresses, "--snapshot-every", "0"]):
             done = subprocess.run([KV, *words], capture_output=True, text=True, timeout=WATCHDOG,
                                   check=False)
             self.assertEqual(done.returncode, 2, words)
