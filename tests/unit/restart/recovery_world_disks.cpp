@@ -87,7 +87,7 @@ void RecoveryWorld::replace_disk(Node& node) {
   ++counts_.damaged;
   stop(node);
   node.disk = std::make_unique<tutti::testing::SimDisk>();
-  node.rotten = node.bootstraps = false;
+  node.rotten = node.put_back = node.bootstraps = false;
 }
 
 // WL2: a log whose disk has failed takes nothing more, and its node ends.
