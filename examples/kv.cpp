@@ -12,6 +12,7 @@
 // that the log stays short. As a service, with --listen, it answers these lines at a port instead
 // (deploy/README.md).
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -183,11 +184,9 @@ int complain_of(const char* what) {
 // just ends, as if it was killed, so that its view goes on to count it among those with the data.
 int listen_for_clients(std::uint16_t port, const tutti::Node& node,
                        tutti::Replicated<Store>& store) {
-  const int listener = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const int listener = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   const int yes = 1;
   ::setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-  const timeval look{.tv_sec = 0, .tv_usec = 200'000};  // how soon a failure is seen
-  ::setsockopt(listener, SOL_SOCKET, SO_RCVTIMEO, &look, sizeof look);
   sockaddr_in any{};
   any.sin_family = AF_INET;
   any.sin_port = htons(port);
@@ -198,6 +197,8 @@ int listen_for_clients(std::uint16_t port, const tutti::Node& node,
   std::cout << "ready" << std::endl;
   std::atomic<int> clients{0};
   while (!node.failure()) {
+    pollfd waits{.fd = listener, .events = POLLIN, .revents = 0};
+    if (::poll(&waits, 1, 200) <= 0) continue;  // ms: so soon a failure is seen
     const int client = ::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
     if (client < 0) {
       if (errno != EAGAIN && errno != EINTR) std::this_thread::sleep_for(50ms);  // no descriptor
