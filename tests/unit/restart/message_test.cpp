@@ -47,6 +47,12 @@ TEST(RestartMessages, WhatWasEncodedIsDecoded) {
   }
 }
 
+// Its file may have been removed since the piece before.
+TEST(RestartMessages, ASnapshotMayBeGone) {
+  const RestartMessage gone = SnapshotPiece{.group = "log", .seq = 7, .offset = 4096};
+  EXPECT_TRUE(decode(encode(gone)));
+}
+
 TEST(RestartMessages, AMessageThatIsShorterOrLongerIsRefused) {
   for (const RestartMessage& message : one_of_each()) {
     std::vector<std::byte> bytes = encode(message);
