@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "c/handle.hpp"
+#include "node/group_sends.hpp"
 #include "tutti/batch.hpp"
 
 namespace {
@@ -96,13 +97,14 @@ void tutti_group_destroy(tutti_group_t* group) {
 }
 
 int tutti_group_try_claim(tutti_group_t* group, uint32_t size, tutti_claim_t* claim) {
-  make_empty(claim);
-  return with(group, kGroup, nullptr, [&](Group& of) -> int {
-    if (claim == nullptr) return TUTTI_E_INVALID_ARGUMENT;
-    const Claim& made = *new (claim->opaque) Claim(of.try_claim(size));
-    show(*claim);
-    return made ? TUTTI_OK : code_of(made.outcome());
-  });
+  const Group* const of = group != nullptr ? group->get() : nullptr;
+  if (of == nullptr || claim == nullptr) [[unlikely]] {
+    make_empty(claim);
+    return with(group, kGroup, nullptr, [](Group&) { return TUTTI_E_INVALID_ARGUMENT; });
+  }
+  const Claim& made = *new (claim->opaque) Claim(core_of(*of).try_claim(size));
+  show(*claim);
+  return made ? TUTTI_OK : code_of(made.outcome());
 }
 
 int tutti_group_claim(tutti_group_t* group, uint32_t size, int64_t timeout_ns, tutti_claim_t* claim,
@@ -143,8 +145,15 @@ uint64_t tutti_message_tick(const tutti_message_t* message) {
 }
 
 int tutti_group_commit(tutti_group_t* group, tutti_claim_t* claim, int service, uint64_t* ticket) {
+  const Group* const usable = group != nullptr ? group->get() : nullptr;
+  if (usable != nullptr && claim != nullptr && claim->data != nullptr &&
+      service == TUTTI_SERVICE_OF_LEVEL) [[likely]] {
+    const tutti::Ticket given = core_of(*usable).commit_own(claim_in(*claim));
+    make_empty(claim);
+    if (ticket != nullptr) *ticket = given.value;
+    return given.value != 0 ? TUTTI_OK : TUTTI_E_INVALID_ARGUMENT;
+  }
   return commit_by(group, claim, service, ticket, [service](Group& of, Claim&& space) {
-    if (service == TUTTI_SERVICE_OF_LEVEL) return of.commit(std::move(space));
     return of.commit(std::move(space), static_cast<tutti::Service>(service));
   });
 }

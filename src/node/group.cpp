@@ -6,7 +6,7 @@
 
 #include "multicast/stability.hpp"
 #include "node/callbacks.hpp"
-#include "node/group_core.hpp"
+#include "node/group_sends.hpp"
 
 namespace tutti {
 
@@ -21,15 +21,7 @@ Result<Claim> Group::claim(std::uint32_t size, Timeout timeout) {
   return core->claim(std::move(space), size, timeout);
 }
 
-Ticket Group::commit(Claim&& claim) noexcept {
-  if (claim.core_ != core_.get()) [[unlikely]] {
-    core_->refuse(claim, {});
-    return Ticket{0};
-  }
-  const Ticket ticket{claim.index_ + 1};
-  core_->commit(claim);
-  return ticket;
-}
+Ticket Group::commit(Claim&& claim) noexcept { return core_->commit_own(claim); }
 
 Ticket Group::commit(Claim&& claim, Service service) noexcept {
   if (service == Service::of_level || waits_for_all(core_->options().level)) {

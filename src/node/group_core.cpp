@@ -8,6 +8,7 @@
 
 #include "base/assert.hpp"
 #include "base/start_thread.hpp"
+#include "node/group_sends.hpp"
 #include "node/node_core.hpp"
 
 namespace tutti {
