@@ -127,13 +127,6 @@ std::optional<std::uint64_t> SessionTable::find(const SessionOpen& opened) const
   return found->second;
 }
 
-std::optional<std::uint64_t> SessionTable::oldest() const {
-  const auto found = std::ranges::min_element(
-      sessions_, {}, [](const auto& entry) { return entry.second.touched; });
-  if (found == sessions_.end()) return std::nullopt;
-  return found->first;
-}
-
 void SessionTable::erase(std::uint64_t number) {
   const auto found = sessions_.find(number);
   numbers_.erase({found->second.opened.client, found->second.opened.nonce});

@@ -94,9 +94,6 @@ class SessionTable {
   [[nodiscard]] const Session* find(std::uint64_t number) const;
   /// The session that this client opened with that nonce.
   [[nodiscard]] std::optional<std::uint64_t> find(const SessionOpen& opened) const;
-  /// The number of the session whose last record is the oldest: the first to expire if there is no
-  /// room. Empty if there is no session.
-  [[nodiscard]] std::optional<std::uint64_t> oldest() const;
   [[nodiscard]] std::size_t size() const { return sessions_.size(); }
   [[nodiscard]] std::size_t sessions_max() const { return sessions_max_; }
   [[nodiscard]] const std::map<std::uint64_t, Session>& all() const { return sessions_; }

@@ -221,7 +221,10 @@ void World::expire(std::uint32_t member, std::uint32_t bundle, bool if_full) {
   if (if_full && at.table.size() < sessions_max_) return;
   auto chosen = at.table.all().begin();
   std::advance(chosen, random_.below(at.table.size()));
-  if (if_full) chosen = at.table.all().find(at.table.oldest().value());
+  if (if_full) {
+    chosen = std::ranges::min_element(at.table.all(), {},
+                                      [](const auto& entry) { return entry.second.touched; });
+  }
   const dds::SessionExpire record{chosen->first, chosen->second.last};
   if (mistake_ == Mistake::expiry_by_clock) {
     (void)at.table.deliver(at.at, record);
