@@ -326,11 +326,6 @@ void Bundle::watch_sessions(SessionWatcher watcher) {
   watcher_ = std::move(watcher);
 }
 
-bool Bundle::has_session_watcher() {
-  const std::lock_guard lock(watching_);
-  return static_cast<bool>(watcher_);
-}
-
 // The delivery thread waits for the mutex: only numbers are copied.
 std::vector<Bundle::SessionUse> Bundle::sessions() const {
   const std::lock_guard lock(mutex_);

@@ -110,7 +110,6 @@ class Bundle : public std::enable_shared_from_this<Bundle> {
   /// Called on the delivery thread for each record of a session; returns at once. Null: nobody is.
   /// No call of the one before runs once this has returned.
   void watch_sessions(SessionWatcher watcher);
-  [[nodiscard]] bool has_session_watcher();
   struct SessionUse {
     std::uint64_t number = 0, last = 0, touched = 0;
   };

@@ -98,6 +98,12 @@ class ParticipantCore : public std::enable_shared_from_this<ParticipantCore> {
   /// Null: there is none of that name.
   [[nodiscard]] std::shared_ptr<Bundle> bundle(std::string_view name) const;
 
+  /// The one relay that a participant may have; false: it has one, until end_relay().
+  [[nodiscard]] bool begin_relay() { return !has_relay_.exchange(true, std::memory_order_acquire); }
+  void end_relay() {
+    has_relay_.store(false, std::memory_order_release);
+  }  // begin_relay() acquires
+
  private:
   using Calls = std::vector<std::function<void()>>;
   // What this participant has of one topic.
@@ -135,6 +141,7 @@ class ParticipantCore : public std::enable_shared_from_this<ParticipantCore> {
   [[nodiscard]] std::string names_of(const Directory::Entry& entry) const;
 
   const ParticipantOptions options_;
+  std::atomic<bool> has_relay_{false};
   std::string name_;
   std::optional<Group> control_;  // from create() on
   std::vector<std::shared_ptr<Bundle>> bundles_;

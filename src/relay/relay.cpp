@@ -1,5 +1,6 @@
 #include "tutti/dds/relay.hpp"
 
+#include <optional>
 #include <utility>
 
 #include "base/random.hpp"
@@ -10,17 +11,27 @@ namespace tutti::dds {
 
 class RelayCore {
  public:
-  RelayCore(std::shared_ptr<ParticipantCore> participant, std::uint64_t run)
-      : backend(std::move(participant), run) {}
-  relay::TopicBackend backend;
-  std::unique_ptr<relay::Server> server{};  // ends before the backend
+  explicit RelayCore(std::shared_ptr<ParticipantCore> begun) : participant(std::move(begun)) {}
+  ~RelayCore() {
+    server.reset();
+    backend.reset();
+    participant->end_relay();
+  }
+  RelayCore(const RelayCore&) = delete;
+  RelayCore& operator=(const RelayCore&) = delete;
+
+  const std::shared_ptr<ParticipantCore> participant;  // its relay has begun
+  std::optional<relay::TopicBackend> backend{};
+  std::unique_ptr<relay::Server> server{};
 };
 
 Result<Relay> Relay::create(const DomainParticipant& participant, RelayOptions options) {
-  if (participant.core_->bundles().front()->has_session_watcher()) {
+  // Before anything that waits: of two calls at once, one is refused.
+  if (!participant.core_->begin_relay()) {
     return fail(ErrorCode::invalid_argument,
                 "participant '" + participant.name() + "' has a relay already: one is enough");
   }
+  auto core = std::make_unique<RelayCore>(participant.core_);
   // Topics that are only in the logs would be unknown to its first clients.
   const auto deadline = std::chrono::steady_clock::now() + options.start_timeout;
   for (const auto& bundle : participant.core_->bundles()) {
@@ -33,9 +44,9 @@ Result<Relay> Relay::create(const DomainParticipant& participant, RelayOptions o
   }
   const Result<std::uint64_t> run = random_u64();
   if (!run) return std::unexpected(run.error());
-  auto core = std::make_unique<RelayCore>(participant.core_, *run);
+  core->backend.emplace(participant.core_, *run);
   Result<std::unique_ptr<relay::Server>> server =
-      relay::Server::start(core->backend, std::move(options));
+      relay::Server::start(*core->backend, std::move(options));
   if (!server) return std::unexpected(std::move(server.error()));
   core->server = std::move(*server);
   return Relay(std::move(core));

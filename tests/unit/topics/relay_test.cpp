@@ -2,9 +2,13 @@
 /// What a relay does in its participant: it begins where the history does, and waits for nobody.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
+#include <latch>
+#include <mutex>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "domain.hpp"
@@ -26,6 +30,28 @@ client::Client a_client(const Relay& relay, const std::string& topic) {
   auto made = must(client::Client::create({.relays = {relay.address()}, .name = "test"}));
   static_cast<void>(must(made.topic(topic, kPatience)));
   return made;
+}
+
+// Of several calls at once, one has it; it may have another one once that has ended.
+TEST(RelayOfParticipant, HasOneRelayWhoeverCreatesIt) {
+  TestDomain domain({.participants = 1});
+  domain.start();
+  for (int round = 0; round < 20; ++round) {
+    std::latch begin(2);
+    std::vector<Result<Relay>> made;
+    std::mutex mutex;
+    const auto create = [&] {
+      begin.arrive_and_wait();
+      Result<Relay> one = Relay::create(domain[0], {.listen = "127.0.0.1:0"});
+      const std::lock_guard lock(mutex);
+      made.push_back(std::move(one));
+    };
+    {
+      const std::jthread one(create);
+      const std::jthread other(create);
+    }
+    EXPECT_EQ(std::ranges::count_if(made, [](const auto& one) { return one.has_value(); }), 1);
+  }
 }
 
 // What was published of another key since does not hide it.
