@@ -106,11 +106,16 @@ void Machine::on(const relay::Found& frame) {
   const std::string name = asked->second;
   asked_.erase(asked);
   Topic& topic = topics_[name];
-  topic.info = frame.topic;
+  const std::string before = std::exchange(topic.info, frame.topic).bundle;
   topic.number = frame.topic.topic;
   topic.gone = false;
   if (std::exchange(topic.asked, false)) events_.on_topic(name, topic.info);
   topic_known(name);
+  // It was created again in another bundle: what was published to the one before is answered.
+  const auto session = sessions_.find(before);
+  if (session != sessions_.end() && before != topic.info.bundle) {
+    advance(session->first, session->second);
+  }
 }
 
 void Machine::topic_known(const std::string& name) {

@@ -159,12 +159,12 @@ class Machine {
   void topic_known(const std::string& name);
   void open(const std::string& bundle, Session& session);
   void advance(const std::string& bundle, Session& session);
-  void send(Session& session, Publication& one);
+  void send(const std::string& bundle, Session& session, Publication& one);
   void expire(const std::string& bundle, Session& session);
   void abandon(const std::string& bundle, Session& session);
-  void settle(Session& session, std::deque<Publication>::iterator one, Answer answer);
   void ask_for(std::uint32_t number, Subscription& subscription);
-  [[nodiscard]] Session* session_of(std::uint64_t nonce);
+  /// The open one of that nonce.
+  [[nodiscard]] std::map<std::string, Session>::iterator session_of(std::uint64_t nonce);
   void say(const relay::Frame& frame);
   void broken(const std::string& what);
 

@@ -48,9 +48,10 @@ void Machine::advance(const std::string& bundle, Session& session) {
     if (sent++ == kUnansweredMax) return;
     if (one.sent != 0) continue;
     const Topic& topic = topics_[one.topic];
-    if (!topic.number && !topic.gone) return;  // its number on this connection is to come
+    // Its number on this connection is to come.
+    if (!topic.number && !topic.gone && topic.info.bundle == bundle) return;
     if (one.request == 0) one.request = session.next_request++;
-    send(session, one);
+    send(bundle, session, one);
   }
 }
 
@@ -79,11 +80,12 @@ void Machine::on(const relay::Opened& frame) {
   advance(found->first, session);
 }
 
-void Machine::send(Session& session, Publication& one) {
+// Of a topic that is gone, or that was created again in another bundle, it only takes its turn.
+void Machine::send(const std::string& bundle, Session& session, Publication& one) {
   const Topic& topic = topics_[one.topic];
   one.sent = ++sends_;
-  one.empty = !topic.number;
-  say(relay::Publish{.topic = topic.number.value_or(kNoTopic),
+  one.empty = !topic.number || topic.info.bundle != bundle;
+  say(relay::Publish{.topic = one.empty ? kNoTopic : *topic.number,
                      .nonce = session.nonce,
                      .request = one.request,
                      .timestamp_ns = one.timestamp_ns,
@@ -98,38 +100,34 @@ void Machine::on(const relay::Published& frame) {
     unordered_.erase(one);
     return events_.on_answer(publication, {.status = frame.status});
   }
-  Session* const session = session_of(frame.nonce);
-  if (session == nullptr) return;
-  const auto one = std::ranges::find(session->unanswered, frame.request, &Publication::request);
-  if (one == session->unanswered.end()) return;  // the answer to a repeat
+  const auto found = session_of(frame.nonce);
+  if (found == sessions_.end()) return;
+  Session& session = found->second;
+  const auto one = std::ranges::find(session.unanswered, frame.request, &Publication::request);
+  if (one == session.unanswered.end()) return;  // the answer to a repeat
   Answer answer{frame.status, frame.position, {}};
   if (one->empty && frame.status == Status::delivered) {
     answer.refused = "the topic " + one->topic + " is gone";
   }
-  settle(*session, one, std::move(answer));
-}
-
-void Machine::settle(Session& session, std::deque<Publication>::iterator one, Answer answer) {
   const std::uint64_t publication = one->publication;
-  const std::string bundle = topics_[one->topic].info.bundle;
   session.unanswered.erase(one);
   events_.on_answer(publication, answer);
-  const auto found = sessions_.find(bundle);
-  if (found != sessions_.end()) advance(bundle, found->second);
+  advance(found->first, session);
 }
 
 // What was sent before that request was refused may have been refused, too; what was sent again
 // since then was not.
 void Machine::on(const relay::GoBack& frame) {
-  Session* const session = session_of(frame.nonce);
-  if (session == nullptr || !session->open) return;
-  const auto refused = std::ranges::find(session->unanswered, frame.request, &Publication::request);
-  if (refused == session->unanswered.end()) return;
+  const auto found = session_of(frame.nonce);
+  if (found == sessions_.end()) return;
+  Session& session = found->second;
+  const auto refused = std::ranges::find(session.unanswered, frame.request, &Publication::request);
+  if (refused == session.unanswered.end()) return;
   const std::uint64_t until = refused->sent;
-  for (Publication& one : session->unanswered) {
+  for (Publication& one : session.unanswered) {
     if (one.request == 0 || one.request > frame.request) break;
     if (one.request <= frame.last || one.sent == 0 || one.sent > until) continue;
-    send(*session, one);
+    send(found->first, session, one);
   }
 }
 
@@ -184,11 +182,10 @@ std::size_t Machine::unanswered() const {
   return all;
 }
 
-Machine::Session* Machine::session_of(std::uint64_t nonce) {
-  for (auto& [bundle, session] : sessions_) {
-    if (session.open && session.nonce == nonce) return &session;
-  }
-  return nullptr;
+std::map<std::string, Machine::Session>::iterator Machine::session_of(std::uint64_t nonce) {
+  return std::ranges::find_if(sessions_, [&](const auto& entry) {
+    return entry.second.open && entry.second.nonce == nonce;
+  });
 }
 
 }  // namespace tutti::client

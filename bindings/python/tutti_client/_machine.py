@@ -66,7 +66,7 @@ class Machine:
         for topic in self._topics.values():
             topic.number = None
         for session in self._sessions.values():
-            session.open = session.opening = False
+            session.open = session.opening = session.busy = False
         for subscription in self._subscriptions.values():
             subscription.asked = False
         lost, self._unordered = self._unordered, {}
@@ -84,6 +84,9 @@ class Machine:
         if self.welcome:
             self._sends += 1
             self._say(f.Ping(self._sends))
+            for bundle, session in list(self._sessions.items()):
+                session.busy = False
+                self._advance(bundle)
 
     def close(self) -> None:
         for session in self._sessions.values():
@@ -153,6 +156,7 @@ class Machine:
         if (name := self._asked.pop(frame.request, None)) is None:
             return
         topic = self._topics[name]
+        before = topic.info.bundle if topic.info else None
         topic.info, topic.number, topic.gone = frame.topic, frame.topic.topic, False
         waiting, topic.waiting = topic.waiting, []
         for told in waiting:
@@ -161,6 +165,9 @@ class Machine:
             if subscription.topic == name:
                 self._ask_for(number, subscription)
         self._advance(frame.topic.bundle)
+        # It was created again in another bundle: what was published to the one before is answered.
+        if before is not None and before != frame.topic.bundle:
+            self._advance(before)
 
     def _on_refused(self, frame: f.Refused) -> None:
         if frame.about == f.kind_of(f.Find):
@@ -170,6 +177,8 @@ class Machine:
                 if session.opening and self._bundle_of(frame.id) == bundle:
                     if frame.code == f.Code.EXPIRED:
                         self._expire(bundle)
+                    elif frame.code == f.Code.BUSY:  # at all relays: others must end first
+                        session.opening, session.busy = False, True
                     else:
                         self.on_bye(frame.text)
                     return
@@ -237,14 +246,15 @@ class Machine:
             if one.sent:
                 continue
             topic = self._topics[one.topic]
-            if topic.number is None and not topic.gone:
+            moved = topic.info is None or topic.info.bundle != bundle
+            if topic.number is None and not topic.gone and not moved:
                 return
             if one.request == 0:
                 one.request, session.next_request = session.next_request, session.next_request + 1
-            self._send(session, one)
+            self._send(bundle, session, one)
 
     def _open(self, bundle: str, session: SessionState) -> None:
-        if session.opening:
+        if session.opening or session.busy:
             return
         of_bundle = [t for t in self._topics.values() if t.info and t.info.bundle == bundle]
         number = next((t.number for t in of_bundle if t.number is not None), None)
@@ -259,8 +269,10 @@ class Machine:
         session.opening = True
         self._say(f.Open(number, session.number, session.nonce))
 
-    def _send(self, session: SessionState, one: PublicationState) -> None:
-        number = self._topics[one.topic].number
+    def _send(self, bundle: str, session: SessionState, one: PublicationState) -> None:
+        """Of a topic that is gone, or was created again in another bundle, it only takes its turn."""
+        topic = self._topics[one.topic]
+        number = topic.number if topic.info and topic.info.bundle == bundle else None
         self._sends += 1
         one.sent, one.empty = self._sends, number is None
         self._say(f.Publish(NO_TOPIC if number is None else number, session.nonce, one.request,
@@ -300,7 +312,7 @@ class Machine:
     def _on_go_back(self, frame: f.GoBack) -> None:
         if (found := self._session_of(frame.nonce)) is None:
             return
-        session = found[1]
+        bundle, session = found
         until = next((o.sent for o in session.unanswered if o.request == frame.request), None)
         if until is None:
             return
@@ -308,7 +320,7 @@ class Machine:
             if one.request == 0 or one.request > frame.request:
                 break
             if one.request > frame.last and 0 < one.sent <= until:
-                self._send(session, one)
+                self._send(bundle, session, one)
 
     def _expire(self, bundle: str) -> None:
         session = self._sessions[bundle]

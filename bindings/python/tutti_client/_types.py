@@ -72,6 +72,7 @@ class SessionState:
     next_request: int = 1
     opening: bool = False
     open: bool = False
+    busy: bool = False  # there was no room for it: opened at the next ping
     opened_last: int = 0
     unanswered: list[PublicationState] = field(default_factory=list)
 

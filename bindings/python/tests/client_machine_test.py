@@ -1,0 +1,76 @@
+"""What the Python client says where its topics change, or a bundle has no room for its session."""
+
+from tutti_client import _frames as f
+from tutti_client._machine import NO_TOPIC, Machine
+
+NUMBERS = {"t": 3, "u": 7}
+
+
+def said(machine):
+    reader = f.FrameReader(1 << 20)
+    reader.append(bytes(machine.output))
+    machine.output.clear()
+    return list(iter(reader.next, None))
+
+
+def heard(machine, kind):
+    return next(one for one in said(machine) if isinstance(one, kind))
+
+
+def connect(machine, bundles):
+    """Answers each find by the bundle that the topic is in now."""
+    machine.connect()
+    machine.receive(f.Welcome(1, "a", 1 << 20, 64, 30000))
+    for one in said(machine):
+        if isinstance(one, f.Find):
+            machine.receive(f.Found(one.request, f.TopicInfo(
+                NUMBERS[one.name], one.name, bundles[one.name], f.Service.STORED, 9, 100, "", 0,
+                "")))
+
+
+def opened(machine):
+    machine.receive(f.Opened(3, 20, heard(machine, f.Open).nonce, 0))
+
+
+def machine_that_published(answers):
+    machine = Machine("test", "")
+    for name in NUMBERS:
+        machine.find(name, lambda told: None)
+    connect(machine, {"t": "one", "u": "one"})
+    machine.publish("t", 0, b"bytes", answers.append)
+    return machine
+
+
+def test_what_was_published_to_a_topic_that_moved_takes_its_turn_without_bytes():
+    answers = []
+    machine = machine_that_published(answers)
+    opened(machine)
+    machine.disconnect()
+    connect(machine, {"t": "two", "u": "one"})
+    opened(machine)
+    again = heard(machine, f.Publish)
+    assert (again.topic, again.request, again.bytes) == (NO_TOPIC, 1, b"")
+    machine.receive(f.Published(again.nonce, 1, f.Status.DELIVERED, 30))
+    assert [one.outcome for one in answers] == ["refused"]
+
+
+def test_what_was_published_is_answered_though_its_bundle_has_no_topic_any_more():
+    answers = []
+    machine = machine_that_published(answers)
+    opened(machine)
+    machine.disconnect()
+    connect(machine, {"t": "two", "u": "two"})
+    assert [one.outcome for one in answers] == ["unknown"]
+
+
+def test_a_session_for_which_there_is_no_room_is_opened_later_on_the_same_connection():
+    said_goodbye, answers = [], []
+    machine = machine_that_published(answers)
+    machine.on_bye = said_goodbye.append
+    opening = heard(machine, f.Open)
+    machine.receive(f.Refused(f.Code.BUSY, f.kind_of(f.Open), opening.topic, "full"))
+    assert not said(machine)
+    machine.ping()
+    opened(machine)
+    assert heard(machine, f.Publish).bytes == b"bytes"
+    assert not said_goodbye and not answers

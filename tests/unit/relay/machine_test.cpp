@@ -1,0 +1,128 @@
+// What a client says where its topics change between two connections.
+#include "client/machine.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "relay/codec.hpp"
+
+namespace tutti::client {
+namespace {
+
+using relay::Frame;
+
+class Answers final : public MachineEvents {
+ public:
+  void on_welcome(const relay::Welcome&) override {}
+  void on_topic(const std::string&, const Result<relay::TopicInfo>&) override {}
+  void on_topics(std::uint32_t, const std::vector<relay::TopicInfo>&, bool) override {}
+  void on_answer(std::uint64_t publication, const Answer& answer) override {
+    all[publication] = answer;
+  }
+  void on_sample(std::uint32_t, const relay::Sample&) override {}
+  void on_gap(std::uint32_t, std::uint64_t, std::uint64_t) override {}
+  void on_ended(std::uint32_t, const std::string&) override {}
+  void on_bye(relay::Code, const std::string& text) override { bye = text; }
+
+  std::map<std::uint64_t, Answer> all{};
+  std::string bye{};
+};
+
+// A client that knows the topics t and u of bundle "one"; the test is its relay.
+class TopicsThatMove : public ::testing::Test {
+ protected:
+  TopicsThatMove() {
+    machine_.find("t");
+    machine_.find("u");
+    connect({{"t", "one"}, {"u", "one"}});
+  }
+
+  // Answers each find by the bundle that the topic is in now.
+  void connect(const std::map<std::string, std::string>& bundles) {
+    machine_.connected();
+    machine_.receive(relay::Welcome{.frame_bytes_max = 1U << 20});
+    const std::vector<Frame> said = take();
+    for (const Frame& one : said) {
+      const auto* const find = std::get_if<relay::Find>(&one);
+      if (find == nullptr) continue;
+      const std::string& name = find->name;
+      machine_.receive(relay::Found{find->request,
+                                    {.topic = name == "t" ? 3U : 7U,
+                                     .name = name,
+                                     .bundle = bundles.at(name),
+                                     .service = relay::Service::stored,
+                                     .sample_bytes_max = 100}});
+    }
+  }
+
+  std::vector<Frame> take() {
+    bytes_ = std::exchange(machine_.output(), {});
+    std::vector<Frame> all;
+    for (std::size_t at = 0; at < bytes_.size();) {
+      std::uint32_t length = 0;
+      std::memcpy(&length, bytes_.data() + at, sizeof length);
+      at += sizeof length;
+      all.push_back(relay::decode(std::span(bytes_).subspan(at, length)).value());
+      at += length;
+    }
+    return all;
+  }
+  template <class Kind>
+  std::optional<Kind> heard() {
+    for (const Frame& one : take()) {
+      if (const Kind* const found = std::get_if<Kind>(&one)) return *found;
+    }
+    return std::nullopt;
+  }
+  void publish(const std::string& topic) {
+    machine_.publish(topic, 1, 0, std::as_bytes(std::span("bytes")));
+  }
+  void open() {
+    const auto opening = heard<relay::Open>();
+    ASSERT_TRUE(opening);
+    machine_.receive(relay::Opened{opening->topic, 20, opening->nonce, 0});
+  }
+
+  Answers events_;
+  std::uint64_t random_ = 0;
+  Machine machine_{{.high = 1, .low = 2}, [this] { return ++random_; }, events_};
+  std::vector<std::byte> bytes_{};
+};
+
+TEST_F(TopicsThatMove, WhatWasPublishedToTheOneBeforeTakesItsTurnWithoutBytes) {
+  publish("t");
+  open();
+  ASSERT_TRUE(heard<relay::Publish>());
+  machine_.disconnected();
+  connect({{"t", "two"}, {"u", "one"}});
+  open();
+  const auto again = heard<relay::Publish>();
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->topic, ~std::uint32_t{0});
+  EXPECT_TRUE(again->bytes.empty());
+  EXPECT_EQ(again->request, 1U);
+  machine_.receive(relay::Published{again->nonce, 1, relay::Status::delivered, 30});
+  ASSERT_TRUE(events_.all.contains(1));
+  EXPECT_FALSE(events_.all.at(1).refused.empty());
+  EXPECT_EQ(events_.bye, "");
+}
+
+TEST_F(TopicsThatMove, WhatWasPublishedIsAnsweredThoughItsBundleHasNoTopicAnyMore) {
+  publish("t");
+  open();
+  ASSERT_TRUE(heard<relay::Publish>());
+  machine_.disconnected();
+  connect({{"t", "two"}, {"u", "two"}});
+  EXPECT_TRUE(events_.all.contains(1));
+  EXPECT_EQ(machine_.unanswered(), 0U);
+}
+
+}  // namespace
+}  // namespace tutti::client
