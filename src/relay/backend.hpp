@@ -7,6 +7,7 @@
 /// Threads: a Backend and its Cursors are used by the relay's thread alone; MemberEvents are called
 /// on threads of the member, and return at once.
 #pragma once
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -38,6 +39,13 @@ enum class Posted : std::uint8_t {
   posted,
   no_space,  ///< MemberEvents::on_space follows
   stopped,   ///< the member or the bundle ended
+};
+
+/// Whether a member has come to what others had delivered when it was asked.
+enum class CaughtUp : std::uint8_t {
+  not_yet,
+  done,
+  stopped,  ///< the member or a bundle ended: it never will
 };
 
 class Cursor {
@@ -81,7 +89,7 @@ class MemberEvents {
   /// A record of a session was delivered here, from whichever relay.
   virtual void on_outcome(std::uint32_t bundle, const dds::SessionOutcome& outcome) = 0;
   virtual void on_space() = 0;
-  virtual void on_data() = 0;  ///< of any cursor
+  virtual void on_data() = 0;  ///< of any cursor, or what catch_up() tells
 };
 
 class Backend {
@@ -103,6 +111,10 @@ class Backend {
   [[nodiscard]] virtual std::optional<MemberTopic> find(std::string_view name) = 0;
   /// Into the bundle, in the order of the calls.
   [[nodiscard]] virtual Posted post(std::uint32_t bundle, const dds::SessionRecord& record) = 0;
+  /// Sets `told` once this member has delivered what any member had delivered before, and calls
+  /// on_data(). That is known of bundles with an order of which it is a sender; the others are left
+  /// out. What this member does not know then, nobody who was told of an outcome can have meant.
+  [[nodiscard]] virtual Posted catch_up(std::shared_ptr<std::atomic<CaughtUp>> told) = 0;
   /// To a topic without order.
   [[nodiscard]] virtual Posted send(const MemberTopic& topic, std::uint64_t timestamp_ns,
                                     std::span<const std::byte> bytes) = 0;

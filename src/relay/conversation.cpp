@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::uint32_t kTopicsInAFrame = 32;
 constexpr std::size_t kTopicsBytes = 16384;  // of a frame, but for the last topic
-constexpr std::size_t kTopicsMax = 65536;    // that one client may name
+// Of the topics that one client may name, in bytes of the relay.
+constexpr std::size_t kTopicsBytesMax = 4U << 20;
 constexpr std::size_t kUnfitMax = 4096;
 
 }  // namespace
@@ -51,7 +52,6 @@ void Conversation::on(const Hello& frame) {
 }
 
 void Conversation::on(const List& frame) {
-  if (topics_.size() >= kTopicsMax) return end(Code::busy, "too many topics for one client");
   listing_ = Listing{.request = frame.request, .topics = backend_.topics()};
   say_topics();
 }
@@ -76,13 +76,35 @@ void Conversation::say_topics() {
 }
 
 void Conversation::on(const Find& frame) {
-  const std::optional<MemberTopic> found = backend_.find(frame.name);
-  if (!found) {
-    return refuse(Code::unknown_topic, kind_of<Find>(), frame.request,
-                  "no topic \"" + printable(frame.name, 255) + "\" at " + backend_.name());
+  if (const std::optional<MemberTopic> found = backend_.find(frame.name)) {
+    return say(Found{frame.request, named(*found)});
   }
-  if (topics_.size() >= kTopicsMax) return end(Code::busy, "too many topics for one client");
-  say(Found{frame.request, named(*found)});
+  finding_ = Finding{.request = frame.request,
+                     .name = frame.name,
+                     .told = std::make_shared<std::atomic<CaughtUp>>(CaughtUp::not_yet)};
+  find_topic();
+}
+
+// CV5.
+void Conversation::find_topic() {
+  if (!finding_) return;
+  if (!finding_->asked) {
+    const Posted asked = backend_.catch_up(finding_->told);
+    if (asked == Posted::no_space) return;
+    if (asked == Posted::stopped) finding_->told->store(CaughtUp::stopped);
+    finding_->asked = true;
+  }
+  // Before the topic is looked for; released by the backend behind the deliveries.
+  const CaughtUp told = finding_->told->load(std::memory_order_acquire);
+  const std::optional<MemberTopic> found = backend_.find(finding_->name);
+  if (!found && told == CaughtUp::not_yet) return;
+  const Finding asked = *std::exchange(finding_, std::nullopt);
+  if (found) return say(Found{asked.request, named(*found)});
+  if (told == CaughtUp::stopped) {
+    return end(Code::stopped, "the member " + backend_.name() + " stops");
+  }
+  refuse(Code::unknown_topic, kind_of<Find>(), asked.request,
+         "no topic \"" + printable(asked.name, 255) + "\" at " + backend_.name());
 }
 
 // CV4: what a client may publish fits into a frame, and a description that does not fit is left
@@ -97,8 +119,12 @@ TopicInfo Conversation::named(const MemberTopic& topic) {
   info.topic = static_cast<std::uint32_t>(found - topics_.begin());
   if (found == topics_.end()) {
     topics_.push_back(topic);
-    topics_.back().info = info;
-    topics_.back().info.description = {};
+    topics_.back().info = {.name = info.name,
+                           .service = info.service,
+                           .epoch = info.epoch,
+                           .sample_bytes_max = info.sample_bytes_max};
+    topic_bytes_ += sizeof(MemberTopic) + info.name.size();
+    if (topic_bytes_ > kTopicsBytesMax) end(Code::busy, "too many topics for one client");
   }
   return info;
 }
@@ -232,6 +258,7 @@ void Conversation::end(Code code, const std::string& text) {
   ended_ = true;
   subscriptions_.clear();
   waiting_.reset();
+  finding_.reset();
 }
 
 void Conversation::refuse(Code code, std::uint8_t about, std::uint64_t id, std::string text) {

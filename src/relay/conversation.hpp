@@ -10,8 +10,12 @@
 ///       output is short, and no frame is taken while one waits for space in the bundle.
 ///  CV4  What can never be said or taken within the limits does not end the connection, as the
 ///       client would come back and do the same again: it is refused, left out or a gap.
+///  CV5  A topic is refused as unknown only once the member has delivered what others had
+///       delivered when the client asked: a member that is behind does not know all topics, and a
+///       client gives up what it published to one that is gone.
 /// Threads: the relay's.
 #pragma once
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -43,10 +47,16 @@ class Conversation {
 
   /// The next frame of the client; only while may_receive().
   void receive(const Frame& frame);
-  /// No frame waits for space in the bundle, and the conversation goes on.
-  [[nodiscard]] bool may_receive() const { return !ended_ && !waiting_ && !listing_ && has_room(); }
-  /// A frame waits for space in the bundle: it is not the client that is silent.
-  [[nodiscard]] bool waits_for_space() const { return !ended_ && waiting_.has_value(); }
+  /// No frame waits for the member, and the conversation goes on.
+  [[nodiscard]] bool may_receive() const {
+    return !ended_ && !waiting_ && !finding_ && !listing_ && has_room();
+  }
+  /// A frame waits for the member: it is not the client that is silent.
+  [[nodiscard]] bool waits_for_member() const {
+    return !ended_ && (waiting_.has_value() || is_finding());
+  }
+  /// A topic that the member does not know: it looks whether it is behind.
+  [[nodiscard]] bool is_finding() const { return finding_.has_value(); }
   /// A subscription has more to look at: pump() again, after others had their turn.
   [[nodiscard]] bool wants_pump() const { return !ended_ && again_; }
   /// So many bytes that were taken from output() are not sent yet: they count as output.
@@ -87,6 +97,12 @@ class Conversation {
     std::vector<MemberTopic> topics{};
     std::size_t at = 0;
   };
+  struct Finding {  // CV5
+    std::uint32_t request = 0;
+    std::string name{};
+    bool asked = false;
+    std::shared_ptr<std::atomic<CaughtUp>> told{};
+  };
   struct Waiting {  // one publish, close or open that found no space
     std::uint32_t bundle = 0;
     dds::SessionRecord record{};
@@ -121,6 +137,7 @@ class Conversation {
   [[nodiscard]] const MemberTopic* topic(std::uint32_t number) const;
   [[nodiscard]] TopicInfo named(const MemberTopic& topic);
   void say_topics();
+  void find_topic();
   [[nodiscard]] std::size_t room() const {  // for one frame of data
     return limits_.output_bytes_max / 2 - kFrameOverhead;
   }
@@ -136,13 +153,15 @@ class Conversation {
   bool ended_ = false;
   dds::ClientId client_{};
   std::string name_{};
-  std::vector<MemberTopic> topics_{};             // by number, without their descriptions
+  std::vector<MemberTopic> topics_{};             // by number, without long texts
+  std::size_t topic_bytes_ = 0;                   // of topics_
   std::map<std::uint64_t, Attached> sessions_{};  // by nonce, as opening_
   std::map<std::uint64_t, Opening> opening_{};
   std::set<std::pair<std::uint64_t, std::uint64_t>> unfit_{};  // nonce and request
   std::map<std::uint32_t, Subscription> subscriptions_{};
   std::uint32_t pulled_last_ = 0;  // a subscription: the next pull begins behind it
   std::optional<Waiting> waiting_{};
+  std::optional<Finding> finding_{};
   std::optional<Listing> listing_{};
   bool again_ = false;
   std::size_t sending_ = 0;

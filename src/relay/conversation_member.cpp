@@ -114,6 +114,7 @@ void Conversation::session_opened(const dds::SessionOutcome& outcome) {
 void Conversation::pump() {
   if (ended_) return;
   retry();
+  find_topic();
   say_topics();
   pull();
 }

@@ -62,7 +62,7 @@ void Peer::pump() {
 }
 
 bool Peer::is_late(RelayClock::time_point now) {
-  if (conversation_.waits_for_space()) alive();  // the bundle holds it back
+  if (conversation_.waits_for_member()) alive();  // the bundle holds it back
   if (now < deadline_) return suspected_ = false;
   return std::exchange(suspected_, true);
 }
@@ -139,6 +139,8 @@ bool Peer::take_frame() {
   if (is_record && options_.publishes_per_second != 0) publishes_left_ -= 1;
   const bool was_welcome = conversation_.is_welcome();
   conversation_.receive(**frame);
+  // So is the question whether the member is behind.
+  if (conversation_.is_finding() && options_.publishes_per_second != 0) publishes_left_ -= 1;
   if (conversation_.wants_pump()) pump();
   if (const auto* const open = std::get_if<Open>(&**frame);
       open != nullptr && conversation_.follows(open->nonce)) {

@@ -121,15 +121,19 @@ Posted TopicBackend::into(std::uint32_t bundle, std::size_t bytes, Write&& write
     group.commit(std::move(claim));
     return Posted::posted;
   }
-  if (claim.outcome() != ClaimOutcome::full) return Posted::stopped;
+  return await_space(bundle, claim, size);
+}
+
+Posted TopicBackend::await_space(std::uint32_t bundle, const Claim& refused, std::uint32_t size) {
+  if (refused.outcome() != ClaimOutcome::full) return Posted::stopped;
   // One question for each bundle, however many clients wait. The space is returned at once: the
   // relay then asks for each of them.
   {
     const std::lock_guard lock(told_->mutex);
     if (!told_->asked.insert(bundle).second) return Posted::no_space;
   }
-  const Result<void> asked =
-      group.on_space(size, [told = told_, bundle](const Result<Claim>&) { told->space(bundle); });
+  const Result<void> asked = participant_->bundles()[bundle]->group().on_space(
+      size, [told = told_, bundle](const Result<Claim>&) { told->space(bundle); });
   if (asked) return Posted::no_space;
   const std::lock_guard lock(told_->mutex);
   told_->asked.erase(bundle);
@@ -139,6 +143,38 @@ Posted TopicBackend::into(std::uint32_t bundle, std::size_t bytes, Write&& write
 Posted TopicBackend::post(std::uint32_t bundle, const dds::SessionRecord& record) {
   return into(bundle, dds::bytes_of(record),
               [&](std::span<std::byte> space) { dds::write(record, space); });
+}
+
+// As Group::barrier, but without waiting: a record that changes nothing. All claims come first, so
+// that nothing is sent if one bundle has no space.
+Posted TopicBackend::catch_up(std::shared_ptr<std::atomic<CaughtUp>> told) {
+  const dds::SessionRecord nothing = dds::SessionExpire{.session = kNone};
+  const auto size = static_cast<std::uint32_t>(dds::bytes_of(nothing));
+  const auto& bundles = participant_->bundles();
+  std::vector<std::pair<std::uint32_t, Claim>> claims;
+  for (std::uint32_t i = 0; i < bundles.size(); ++i) {
+    if (!bundles[i]->is_ordered() || !bundles[i]->is_sender()) continue;
+    Claim claim = bundles[i]->group().try_claim(size);
+    if (!claim) return await_space(i, claim, size);
+    claims.emplace_back(i, std::move(claim));
+  }
+  const auto left = std::make_shared<std::atomic<std::size_t>>(claims.size());
+  const auto one_delivered = [events = told_, told, left](const Result<void>& delivered) {
+    if (!delivered) told->store(CaughtUp::stopped, std::memory_order_release);
+    if (left->fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+    auto before = CaughtUp::not_yet;
+    told->compare_exchange_strong(before, CaughtUp::done, std::memory_order_acq_rel);
+    events->data();
+  };
+  for (auto& [bundle, claim] : claims) {
+    Group& group = bundles[bundle]->group();
+    dds::write(nothing, claim.bytes());
+    const Ticket ticket = group.commit(std::move(claim));
+    const Result<void> asked = group.on_delivered(ticket, one_delivered);
+    if (!asked) one_delivered(asked);
+  }
+  if (claims.empty()) told->store(CaughtUp::done, std::memory_order_release);
+  return Posted::posted;
 }
 
 Posted TopicBackend::send(const MemberTopic& topic, std::uint64_t timestamp_ns,
@@ -202,7 +238,9 @@ Result<std::unique_ptr<Cursor>> TopicBackend::subscribe(const MemberTopic& topic
     const std::lock_guard lock(state->mutex);
     if (state->store != nullptr) start = state->store->oldest_position();
   }
-  return std::make_unique<TopicCursor>(bundle, reader, epoch, start, gaps);
+  const std::uint32_t sample_bytes_max =
+      topic.exact_bytes != 0 ? topic.exact_bytes : bundle->options().message_max_bytes;
+  return std::make_unique<TopicCursor>(bundle, reader, epoch, start, gaps, sample_bytes_max);
 }
 
 std::vector<Backend::Idle> TopicBackend::sessions() {

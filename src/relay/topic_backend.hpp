@@ -27,6 +27,7 @@ class TopicBackend final : public Backend {
   [[nodiscard]] std::vector<MemberTopic> topics() override;
   [[nodiscard]] std::optional<MemberTopic> find(std::string_view name) override;
   [[nodiscard]] Posted post(std::uint32_t bundle, const dds::SessionRecord& record) override;
+  [[nodiscard]] Posted catch_up(std::shared_ptr<std::atomic<CaughtUp>> told) override;
   [[nodiscard]] Posted send(const MemberTopic& topic, std::uint64_t timestamp_ns,
                             std::span<const std::byte> bytes) override;
   [[nodiscard]] Result<std::unique_ptr<Cursor>> subscribe(const MemberTopic& topic,
@@ -46,6 +47,7 @@ class TopicBackend final : public Backend {
  private:
   [[nodiscard]] MemberTopic described(std::uint32_t bundle_index, std::uint32_t id,
                                       const dds::Definition& definition);
+  [[nodiscard]] Posted await_space(std::uint32_t bundle, const Claim& refused, std::uint32_t size);
   template <class Write>
   [[nodiscard]] Posted into(std::uint32_t bundle, std::size_t bytes, Write&& write);
 

@@ -1,15 +1,8 @@
 #include "relay/topic_cursor.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace tutti::relay {
-namespace {
-
-// What one look at the topic's store brings. It stays in memory until the client has had it.
-constexpr std::uint64_t kTakenAtOnce = 16;
-
-}  // namespace
 
 Cursor::Next TopicCursor::next(std::uint64_t wanted) {
   if (gaps_ == Gaps::of_begin) {
@@ -23,7 +16,7 @@ Cursor::Next TopicCursor::next(std::uint64_t wanted) {
       taken_ = {};
       at_ = 0;
       Result<dds::LoanedBytes> taken =
-          reader_->take(static_cast<std::size_t>(std::min(wanted, kTakenAtOnce)));
+          reader_->take(static_cast<std::size_t>(look_of(wanted, sample_bytes_max_)));
       if (!taken && taken.error().code == ErrorCode::stopped && !reader_->topic().deleted) {
         return Stopped{};
       }

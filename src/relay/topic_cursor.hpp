@@ -2,6 +2,7 @@
 /// A client's place in a topic: a reader of the participant that takes, and what it missed as
 /// positions.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 
@@ -18,16 +19,26 @@ class TopicCursor final : public Cursor {
     of_numbers  ///< wherever a position is left out: the topic's own numbers
   };
 
+  /// What one look at the topic's store brings, in samples: it stays in memory until the client has
+  /// had it, also when the topic keeps it no longer.
+  [[nodiscard]] static constexpr std::uint64_t look_of(std::uint64_t wanted,
+                                                       std::uint32_t sample_bytes_max) {
+    constexpr std::uint64_t kSamples = 16, kBytes = 64U << 10;
+    const std::uint64_t fit = kBytes / std::max(sample_bytes_max, 1U);
+    return std::min(wanted, std::clamp<std::uint64_t>(fit, 1, kSamples));
+  }
+
   /// The reader is attached. `start`: no sample before it is given; what is missing from it on is
   /// told.
   TopicCursor(std::shared_ptr<dds::Bundle> bundle, std::shared_ptr<dds::ReaderCore> reader,
-              std::uint64_t epoch, std::uint64_t start, Gaps gaps)
+              std::uint64_t epoch, std::uint64_t start, Gaps gaps, std::uint32_t sample_bytes_max)
       : bundle_(std::move(bundle)),
         reader_(std::move(reader)),
         epoch_(epoch),
         start_(start),
         next_(start),
-        gaps_(gaps) {}
+        gaps_(gaps),
+        sample_bytes_max_(sample_bytes_max) {}
   /// Never waits for the delivery thread: the reader's callback has what it uses itself.
   ~TopicCursor() override { bundle_->detach_without_wait(*reader_); }
 
@@ -44,6 +55,7 @@ class TopicCursor final : public Cursor {
   const std::uint64_t start_;
   std::uint64_t next_;  // all before it was given or told
   Gaps gaps_;
+  const std::uint32_t sample_bytes_max_;
   dds::LoanedBytes taken_{};
   std::size_t at_ = 0;  // in taken_
   bool told_ = false;   // what is missing before the sample at at_

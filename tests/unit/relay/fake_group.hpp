@@ -2,6 +2,7 @@
 /// Members without a group: what one of them posts, all deliver at once, or when the test says so.
 #pragma once
 #include <algorithm>
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -52,6 +53,11 @@ class FakeGroup {
   void delete_topics() {
     const std::scoped_lock lock(mutex_);
     deleted_ = true;
+  }
+  /// A topic that no member has heard of yet: it exists from hold(false) on.
+  void create_later(std::string name) {
+    const std::scoped_lock lock(mutex_);
+    to_create_.push_back(std::move(name));
   }
   /// So many looks of a cursor bring nothing, though there is more.
   void look_in_vain(std::size_t looks) {
@@ -124,10 +130,11 @@ class FakeGroup {
     }
     [[nodiscard]] std::vector<MemberTopic> topics() override {
       std::vector<MemberTopic> all;
-      for (const std::string& one : group_.topics_) all.push_back(*find(one));
+      for (const std::string& one : std::vector(group_.topics_)) all.push_back(*find(one));
       return all;
     }
     [[nodiscard]] std::optional<MemberTopic> find(std::string_view name) override {
+      const std::scoped_lock lock(group_.mutex_);
       const auto found = std::ranges::find(group_.topics_, name);
       if (found == group_.topics_.end()) return std::nullopt;
       return MemberTopic{.bundle = 0,
@@ -145,6 +152,13 @@ class FakeGroup {
       std::vector<std::byte> bytes(dds::bytes_of(record));
       dds::write(record, bytes);
       group_.waiting_.push_back(std::move(bytes));
+      if (!group_.held_) group_.deliver_all();
+      return Posted::posted;
+    }
+    [[nodiscard]] Posted catch_up(std::shared_ptr<std::atomic<CaughtUp>> told) override {
+      const std::scoped_lock lock(group_.mutex_);
+      if (group_.full_) return Posted::no_space;
+      group_.asking_.push_back(std::move(told));
       if (!group_.held_) group_.deliver_all();
       return Posted::posted;
     }
@@ -191,10 +205,20 @@ class FakeGroup {
       }
       for (MemberEvents* const one : listeners_) one->on_outcome(0, outcome);
     }
+    for (std::string& name : std::exchange(to_create_, {})) {
+      topics_.push_back(std::move(name));
+      histories_.emplace_back();
+    }
+    for (const auto& told : std::exchange(asking_, {})) {
+      told->store(CaughtUp::done, std::memory_order_release);
+      for (MemberEvents* const one : listeners_) one->on_data();
+    }
   }
 
   std::mutex mutex_{};
-  const std::vector<std::string> topics_;
+  std::vector<std::string> topics_;
+  std::vector<std::string> to_create_{};
+  std::vector<std::shared_ptr<std::atomic<CaughtUp>>> asking_{};
   const Service service_;
   const std::size_t keep_;
   std::vector<History> histories_;

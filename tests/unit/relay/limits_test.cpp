@@ -4,6 +4,7 @@
 #include <future>
 
 #include "relay/server.hpp"
+#include "relay/topic_cursor.hpp"
 #include "tutti/client.hpp"
 #include "unit/relay/fake_group.hpp"
 #include "unit/relay/raw_client.hpp"
@@ -97,6 +98,48 @@ TEST(RelayLimits, AListThatIsLongerThanTheOutputComesInParts) {
   EXPECT_EQ(topics, names.size());
   client.say(Ping{1});
   EXPECT_TRUE(client.hear<Pong>());
+}
+
+// CV5.
+TEST(RelayLimits, ATopicIsRefusedOnlyOnceTheMemberIsNotBehind) {
+  FakeGroup group({"a"}, Service::stored);
+  Limited relay(group);
+  RawClient client(relay.address());
+  ASSERT_TRUE(client.hello(1));
+  group.hold(true);
+  group.create_later("b");
+  client.say(Find{1, "b"});
+  RawClient other(relay.address());
+  ASSERT_TRUE(other.hello(2));  // the relay goes on meanwhile
+  group.hold(false);
+  client.say(Find{2, "c"});
+  const auto found = client.hear<Found>();
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->topic.name, "b");
+  const auto refused = client.hear<Refused>();
+  ASSERT_TRUE(refused);
+  EXPECT_EQ(refused->code, Code::unknown_topic);
+  EXPECT_EQ(refused->id, 2U);
+}
+
+TEST(RelayLimits, TopicsThatAClientNamesAreLimitedByTheirBytes) {
+  std::vector<std::string> names;
+  for (int i = 0; i < 12'000; ++i) names.push_back(std::to_string(i) + std::string(240, 'x'));
+  FakeGroup group(names, Service::stored);
+  Limited relay(group);
+  RawClient client(relay.address());
+  ASSERT_TRUE(client.hello(1));
+  client.say(List{1});
+  const auto bye = client.hear<Bye>();
+  ASSERT_TRUE(bye);
+  EXPECT_EQ(bye->code, Code::busy);
+}
+
+TEST(RelayLimits, WhatACursorHoldsIsLimitedByItsBytes) {
+  EXPECT_EQ(TopicCursor::look_of(1000, 100), 16U);
+  EXPECT_EQ(TopicCursor::look_of(3, 100), 3U);
+  EXPECT_EQ(TopicCursor::look_of(1000, 20'000), 3U);
+  EXPECT_EQ(TopicCursor::look_of(1000, 16U << 20), 1U);
 }
 
 TEST(RelayLimits, ASampleOfADeletedTopicIsNotDelivered) {
