@@ -57,6 +57,10 @@ class Conversation {
   }
   /// A topic that the member does not know: it looks whether it is behind.
   [[nodiscard]] bool is_finding() const { return finding_.has_value(); }
+  /// What the member has, samples or space, may change what it says.
+  [[nodiscard]] bool awaits_member() const {
+    return !ended_ && (!subscriptions_.empty() || waits_for_member());
+  }
   /// A subscription has more to look at: pump() again, after others had their turn.
   [[nodiscard]] bool wants_pump() const { return !ended_ && again_; }
   /// So many bytes that were taken from output() are not sent yet: they count as output.

@@ -54,11 +54,17 @@ void Peer::wake() {
 // What has more to look at gets another turn behind what else there is to do.
 void Peer::pump() {
   conversation_.pump();
+  note_interest();
   if (!conversation_.wants_pump() || std::exchange(pumping_, true)) return;
   asio::post(socket_.get_executor(), [self = shared_from_this()] {
     self->pumping_ = false;
     self->wake();
   });
+}
+
+void Peer::note_interest() {
+  const bool awaits = conversation_.awaits_member();
+  if (std::exchange(awaits_member_, awaits) != awaits) owner_.awaits_member(*this, awaits);
 }
 
 bool Peer::is_late(RelayClock::time_point now) {
@@ -142,6 +148,7 @@ bool Peer::take_frame() {
   // So is the question whether the member is behind.
   if (conversation_.is_finding() && options_.publishes_per_second != 0) publishes_left_ -= 1;
   if (conversation_.wants_pump()) pump();
+  note_interest();
   if (const auto* const open = std::get_if<Open>(&**frame);
       open != nullptr && conversation_.follows(open->nonce)) {
     owner_.wants(*this, open->nonce);

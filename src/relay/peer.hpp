@@ -34,6 +34,8 @@ class PeerOwner {
   virtual void welcomed(Peer& peer) = 0;
   /// From now on, what the member says of the session of that nonce is for this peer, too.
   virtual void wants(Peer& peer, std::uint64_t nonce) = 0;
+  /// Whether it is to be woken when the member has samples or space.
+  virtual void awaits_member(Peer& peer, bool awaits) = 0;
   /// Both coroutines have ended.
   virtual void gone(Peer& peer) = 0;
 };
@@ -65,6 +67,7 @@ class Peer : public std::enable_shared_from_this<Peer> {
   [[nodiscard]] bool may_publish();
   void alive();
   void pump();
+  void note_interest();
   void close();
   void coroutine_ended();
 
@@ -83,8 +86,9 @@ class Peer : public std::enable_shared_from_this<Peer> {
   std::vector<std::byte> writing_{};
   std::vector<std::uint64_t> wanted_{};
   bool closed_ = false;
-  bool suspected_ = false;  // it was late at the last look
-  bool pumping_ = false;    // another pump() is to come
+  bool suspected_ = false;      // it was late at the last look
+  bool pumping_ = false;        // another pump() is to come
+  bool awaits_member_ = false;  // the owner knows it
   int coroutines_ = 0;
 };
 

@@ -128,7 +128,7 @@ asio::awaitable<void> Server::accept_all() {
     tcp::socket socket = adopt_socket(context_, std::move(fd), refused);
     if (refused) continue;
     ++statistics_.accepted;
-    if (peers_.size() >= options_.clients_max) {  // RV2
+    if (peers_.size() >= options_.clients_max) {  // RV3
       turn_away(std::move(socket));
     } else {
       admit(std::move(socket));
@@ -149,7 +149,7 @@ void Server::turn_away(tcp::socket socket) {
 }
 
 void Server::admit(tcp::socket socket) {
-  if (half_open_.size() >= options_.half_open_max) {  // RV2
+  if (half_open_.size() >= options_.half_open_max) {  // RV3
     Peer* const oldest = half_open_.front();
     half_open_.pop_front();
     ++statistics_.refused;
@@ -181,7 +181,16 @@ void Server::forget(Peer& peer, std::uint64_t nonce) {
   if (one != to) wanted_.erase(one);
 }
 
+void Server::awaits_member(Peer& peer, bool awaits) {
+  if (awaits) {
+    awaiting_.insert(&peer);
+  } else {
+    awaiting_.erase(&peer);
+  }
+}
+
 void Server::gone(Peer& peer) {
+  awaiting_.erase(&peer);
   std::erase(half_open_, &peer);
   for (const std::uint64_t nonce : peer.wanted()) forget(peer, nonce);
   peers_.erase(&peer);
@@ -237,21 +246,32 @@ void Server::on_outcome(std::uint32_t bundle, const dds::SessionOutcome& outcome
 
 void Server::look_again() {
   const std::scoped_lock lock(mutex_);
+  looks_ = true;
   if (!std::exchange(told_, true)) asio::post(context_, [this] { hear(); });
 }
 
 void Server::hear() {
   std::vector<std::pair<std::uint32_t, dds::SessionOutcome>> outcomes;
+  bool looks = false;
   {
     const std::scoped_lock lock(mutex_);
     outcomes.swap(outcomes_);
     told_ = false;
+    looks = std::exchange(looks_, false);
   }
+  to_wake_.clear();
   for (const auto& [bundle, outcome] : outcomes) {
     const auto [from, to] = wanted_.equal_range(outcome.nonce);
-    for (auto one = from; one != to; ++one) one->second->conversation().outcome(bundle, outcome);
+    for (auto one = from; one != to; ++one) {
+      one->second->conversation().outcome(bundle, outcome);
+      to_wake_.push_back(one->second);
+    }
   }
-  for (const auto& [raw, peer] : peers_) peer->wake();
+  // RV2. A peer goes from peers_ only later, in a turn of its own.
+  if (looks) to_wake_.insert(to_wake_.end(), awaiting_.begin(), awaiting_.end());
+  std::ranges::sort(to_wake_);
+  to_wake_.erase(std::ranges::unique(to_wake_).begin(), to_wake_.end());
+  for (Peer* const peer : to_wake_) peer->wake();
 }
 
 dds::RelayStatistics Server::statistics() {

@@ -4,7 +4,9 @@
 /// Invariants:
 ///  RV1  Members never wait for it: its thread only pulls, and what their threads tell it goes into
 ///       a queue of outcomes, which holds at most what they delivered since it looked last.
-///  RV2  At most clients_max connections, of which half_open_max have not said hello.
+///  RV2  A client costs nothing while nothing happens that is for it: of what the member tells,
+///       only those hear that have subscriptions, wait for the member, or have the session.
+///  RV3  At most clients_max connections, of which half_open_max have not said hello.
 /// Threads: start, stop and the destructor by one thread; all else runs on the relay's own.
 #pragma once
 #include <boost/asio/awaitable.hpp>
@@ -15,6 +17,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <thread>
 #include <utility>
@@ -59,6 +62,7 @@ class Server final : private PeerOwner, private MemberEvents {
 
   void welcomed(Peer& peer) override;
   void wants(Peer& peer, std::uint64_t nonce) override;
+  void awaits_member(Peer& peer, bool awaits) override;
   void gone(Peer& peer) override;
 
   // Threads of the member.
@@ -78,6 +82,8 @@ class Server final : private PeerOwner, private MemberEvents {
   std::map<Peer*, std::shared_ptr<Peer>> peers_{};
   std::deque<Peer*> half_open_{};                 // oldest first
   std::multimap<std::uint64_t, Peer*> wanted_{};  // by nonce
+  std::set<Peer*> awaiting_{};                    // RV2
+  std::vector<Peer*> to_wake_{};                  // of hear()
   std::map<std::pair<std::uint32_t, std::uint64_t>, Seen> seen_{};
   RelayClock::time_point looked_at_sessions_{};
   bool over_ = false;
@@ -85,7 +91,8 @@ class Server final : private PeerOwner, private MemberEvents {
 
   std::mutex mutex_;
   std::vector<std::pair<std::uint32_t, dds::SessionOutcome>> outcomes_{};  // by mutex_
-  bool told_ = false;  // by mutex_: hear() is to run
+  bool told_ = false;   // by mutex_: hear() is to run
+  bool looks_ = false;  // by mutex_: there may be samples or space
   std::thread thread_{};
 };
 
