@@ -25,8 +25,8 @@ SHORT_HISTORY = 50  # samples: those that are away for long hear gaps
 
 
 def options_of(arguments, number):
-    """Every third round has a short history, so that there are gaps."""
-    short = number % 3 == 2
+    """Every third round has a short history, so that there are gaps; a log keeps all."""
+    short = number % 3 == 2 and arguments.service == "stored"
     rounds = -(-arguments.crashes // arguments.round)
     return Options(
         seed=arguments.seed + number, members=arguments.members, publishers=arguments.publishers,

@@ -30,6 +30,7 @@ struct RelayWords {
   std::string state_dir;
   std::string token;
   std::vector<std::string> topics;
+  bool bootstrap = false;
   std::uint32_t clients = dds::RelayOptions{}.clients_max;
 };
 
@@ -57,6 +58,7 @@ Result<void> serve(const RelayWords& words) {
   if (!members) return std::unexpected(std::move(members.error()));
   NodeOptions options{.name = words.name, .members = std::move(*members)};
   options.state_dir = words.state_dir;
+  options.bootstrap = words.bootstrap;
   options.log = library_log();
   Result<Node> node = Node::create(std::move(options));
   if (!node) return std::unexpected(std::move(node.error()));
@@ -108,6 +110,9 @@ void add_relay(CLI::App& app, int& status) {
       ->take_all();
   command->add_option("--state-dir", words->state_dir,
                       "a folder of this member alone, for topics of the service logged");
+  command->add_flag(
+      "--bootstrap", words->bootstrap,
+      "with --state-dir: the groups are new; at one member, at its first start alone");
   command->add_option("--token", words->token, "what clients must show");
   command->add_option("--clients", words->clients, "connections at most")
       ->check(whole_number(1, 1'000'000))

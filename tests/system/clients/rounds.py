@@ -3,7 +3,8 @@ and started again; then relays are left alone, all clients come to their end, an
 judged.
 
 Each client process is a fork of this one, so that it costs milliseconds. This process has no
-threads. Of the members one at a time is down: a majority goes on.
+threads. Of the members one at a time is down: a majority goes on. Only where the topic is
+logged, all of them are killed now and then, and go on from their logs.
 """
 
 import os
@@ -23,6 +24,7 @@ TOPIC = "soak"
 _LOOK = 0.002  # seconds between two looks at what happens
 _IN_THE_DARK = 0.2  # share of the kills that wait for no progress
 _STOPPED = 0.2  # share of the relays that are told to end, and not killed
+_TOTAL = 0.2  # share of the times at which all are killed, where all is in logs
 _FINISH = 20  # requests that each publisher still publishes in the end
 
 
@@ -114,16 +116,19 @@ class Relay:
         self.name, self.address = name, listen
         self._log = os.path.join(folder, f"relay-{name}")
         self._command = [TUTTI, "relay", "--name", name, "--members", members, "--listen", listen]
-        self._topic = ["--topic",
-                       f"{TOPIC}:service={options.service},history=keep_last({options.history})"]
-        if options.service == "logged":
+        self._is_logged = options.service == "logged"
+        history = "" if self._is_logged else f",history=keep_last({options.history})"
+        self._topic = ["--topic", f"{TOPIC}:service={options.service}{history}"]
+        if self._is_logged:
             self._command += ["--state-dir", os.path.join(folder, f"state-{name}")]
         self.process = None
 
-    def start(self, names_topic=True):
+    def start(self, names_topic=True, founds=False):
         """Without the topic's name it learns of the topic from the others, while clients ask."""
         self._said = f"{self._log}.out"
         command = self._command + (self._topic if names_topic else [])
+        if founds and self._is_logged:
+            command.append("--bootstrap")
         with open(self._said, "wb") as out, open(f"{self._log}.err", "ab") as err:
             self.process = subprocess.Popen(command, stdout=out, stderr=err)
 
@@ -166,7 +171,8 @@ class Round:
             list(listens), TOPIC, steady, journal, options.rate,
             lambda: os.path.exists(self._over)))
         self._end = Child(folder, "end", self._publishes(listens, record.END_WRITER, 1))
-        self._down = None
+        self._down = []  # relays
+        self._is_coming = False  # they were started again
         self._next_strike = 0.0
 
     def _publishes(self, relays, writer, count=None):
@@ -183,7 +189,7 @@ class Round:
     def run(self):
         try:
             for relay in self._relays:
-                relay.start()
+                relay.start(founds=relay is self._relays[0])
             self._until("all relays serve", lambda: all(one.serves() for one in self._relays))
             self._witness.start()
             self._steady.start()
@@ -221,20 +227,26 @@ class Round:
             self.relay_kills >= self.options.relay_kills and not self._down
 
     def _strike_relay(self, now):
+        if self._down and not self._is_coming:
+            if now >= self._next_strike:
+                for relay in self._down:
+                    relay.start(names_topic=self._random.random() < 0.5)
+                self._is_coming = True
+            return
         if self._down:
-            if self._down.process.poll() is not None and now >= self._next_strike:
-                self._down.start(names_topic=self._random.random() < 0.5)
-            elif self._down.process.poll() is None and self._down.serves():
-                self._down = None
+            if all([relay.serves() for relay in self._down]):
+                self._down, self._is_coming = [], False
                 self._next_strike = now + self._random.random() * 0.2
             return
         # Spread over the round, so that most clients are killed while a relay is down or joins.
         if now < self._next_strike or self.relay_kills >= self.options.relay_kills:
             return
-        self._down = self._random.choice(self._relays)
-        stopped = self._random.random() < _STOPPED
-        self._down.end(signal.SIGTERM if stopped else signal.SIGKILL)
-        self.relay_kills += not stopped
+        total = self.options.service == "logged" and self._random.random() < _TOTAL
+        self._down = list(self._relays) if total else [self._random.choice(self._relays)]
+        stopped = not total and self._random.random() < _STOPPED
+        for relay in self._down:
+            relay.end(signal.SIGTERM if stopped else signal.SIGKILL)
+            self.relay_kills += not stopped
         self._next_strike = now + self._random.random() * 0.3
 
     def _finish(self):
