@@ -31,12 +31,12 @@ class Publisher:
         self._socket = self._reader = None
         self._session = f.NONE
         self._number = self._last = self._acknowledged = 0
+        self._until = None  # the last request that is wanted
 
     def run(self, count=None):
         """Without end, or until `count` more were acknowledged."""
         random.shuffle(self._relays)
         turn = 0
-        self._until = None
         while True:
             try:
                 self._connect(self._relays[turn % len(self._relays)])
@@ -89,7 +89,8 @@ class Publisher:
 
     def _answered(self, frame):
         if frame.status not in (f.Status.DELIVERED, f.Status.DUPLICATE):
-            raise AssertionError(f"writer {self._writer}: request {frame.request} is {frame.status}")
+            raise AssertionError(
+                f"writer {self._writer}: request {frame.request} is {frame.status}")
         self._journal.add(record.ACK, self._writer, frame.request, frame.position)
         self._acknowledged = max(self._acknowledged, frame.request)
 
