@@ -191,10 +191,8 @@ class Machine:
             self._on_ended(f.Ended(frame.id, frame.text))
 
     def _bundle_of(self, number: int) -> str | None:
-        for topic in self._topics.values():
-            if topic.number == number and topic.info:
-                return topic.info.bundle
-        return None
+        return next((t.info.bundle for t in self._topics.values()
+                     if t.number == number and t.info), None)
 
     def _unknown_topic(self, frame: f.Refused) -> None:
         if (name := self._asked.pop(frame.id, None)) is None:
@@ -232,9 +230,6 @@ class Machine:
             self._unordered[one.request] = one
             self._say(f.Publish(found.number, f.NONE, one.request, timestamp_ns, data))
 
-    def unanswered(self) -> int:
-        return len(self._unordered) + sum(len(s.unanswered) for s in self._sessions.values())
-
     def _advance(self, bundle: str) -> None:
         session = self._sessions.get(bundle)
         if session is None or not self.welcome or not session.unanswered:
@@ -246,8 +241,7 @@ class Machine:
             if one.sent:
                 continue
             topic = self._topics[one.topic]
-            moved = topic.info is None or topic.info.bundle != bundle
-            if topic.number is None and not topic.gone and not moved:
+            if topic.number is None and not topic.gone and topic.is_of(bundle):
                 return
             if one.request == 0:
                 one.request, session.next_request = session.next_request, session.next_request + 1
@@ -256,7 +250,7 @@ class Machine:
     def _open(self, bundle: str, session: SessionState) -> None:
         if session.opening or session.busy:
             return
-        of_bundle = [t for t in self._topics.values() if t.info and t.info.bundle == bundle]
+        of_bundle = [t for t in self._topics.values() if t.is_of(bundle)]
         number = next((t.number for t in of_bundle if t.number is not None), None)
         if number is None:
             if all(t.gone for t in of_bundle):
@@ -272,7 +266,7 @@ class Machine:
     def _send(self, bundle: str, session: SessionState, one: PublicationState) -> None:
         """Of a topic that is gone, or was created again in another bundle, it only takes its turn."""
         topic = self._topics[one.topic]
-        number = topic.number if topic.info and topic.info.bundle == bundle else None
+        number = topic.number if topic.is_of(bundle) else None
         self._sends += 1
         one.sent, one.empty = self._sends, number is None
         self._say(f.Publish(NO_TOPIC if number is None else number, session.nonce, one.request,
@@ -313,13 +307,9 @@ class Machine:
         if (found := self._session_of(frame.nonce)) is None:
             return
         bundle, session = found
-        until = next((o.sent for o in session.unanswered if o.request == frame.request), None)
-        if until is None:
-            return
+        until = next((o.sent for o in session.unanswered if o.request == frame.request), 0)
         for one in session.unanswered:
-            if one.request == 0 or one.request > frame.request:
-                break
-            if one.request > frame.last and 0 < one.sent <= until:
+            if frame.last < one.request <= frame.request and 0 < one.sent <= until:
                 self._send(bundle, session, one)
 
     def _expire(self, bundle: str) -> None:

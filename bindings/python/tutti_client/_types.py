@@ -53,6 +53,9 @@ class TopicState:
     number: int | None = None
     info: f.TopicInfo | None = None
 
+    def is_of(self, bundle: str) -> bool:
+        return self.info is not None and self.info.bundle == bundle
+
 
 @dataclass(slots=True)
 class PublicationState:
