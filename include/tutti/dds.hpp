@@ -6,6 +6,7 @@
 #include "tutti/dds/participant.hpp"
 #include "tutti/dds/reader.hpp"
 #include "tutti/dds/sample.hpp"
+#include "tutti/dds/sample_batch.hpp"
 #include "tutti/dds/topic.hpp"
 #include "tutti/dds/type_support.hpp"
 #include "tutti/dds/wait_set.hpp"

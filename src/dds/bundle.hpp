@@ -14,6 +14,9 @@
 ///       mutex held: it may own other readers.
 ///  BU6  A delivery that waits for a reader's room (keep_all) holds up no detach(), and ends when
 ///       the bundle is closed or the topic deleted.
+///  BU7  A run, samples of one topic that are next to each other in a batch, is handed to each
+///       reader at once: so what a sample costs is looked up for the run. Nothing that changes the
+///       table lies in a run.
 /// Threads: deliver(), load(), save() are the group's callbacks; the others any.
 #pragma once
 #include <atomic>
@@ -35,6 +38,7 @@
 #include "dds/topic_state.hpp"
 #include "tutti/dds/options.hpp"
 #include "tutti/dds/participant.hpp"
+#include "tutti/dds/sample_batch.hpp"
 #include "tutti/group.hpp"
 #include "tutti/node.hpp"
 
@@ -124,7 +128,7 @@ class Bundle : public std::enable_shared_from_this<Bundle> {
   // A topic as the delivery thread sees it.
   struct Route {
     std::shared_ptr<TopicState> state;
-    std::vector<std::shared_ptr<ReaderCore>> callers{};  // with on_sample
+    std::vector<std::shared_ptr<ReaderCore>> callers{};  // with on_sample or on_samples
     std::vector<std::shared_ptr<ReaderCore>> takers{};
     std::uint32_t in_place_bytes = 0;
     std::uint32_t alignment = 8;
@@ -138,8 +142,13 @@ class Bundle : public std::enable_shared_from_this<Bundle> {
   using Sent = std::function<void(Ticket)>;
   void send_later(const RecordHeader& header, std::vector<std::byte> payload, Sent sent);
   void deliver(std::span<const Message> batch);
-  void deliver_sample(const Message& message, const Record& record);
-  void store_sample(const Route& route, const SampleInfo& info, const Record& record);
+  std::size_t deliver_next(std::span<const Message> batch);
+  [[nodiscard]] const Route* route_of(const Record& sample);
+  void deliver_samples(const Route& route, std::span<const Message> run, const Record& first);
+  void store_samples(const Route& route, std::span<const Message> run, const ByteBatch& batch);
+  [[nodiscard]] std::unique_lock<std::mutex> store_later(TopicState& topic,
+                                                         const SampleStore::Arrival& arrival,
+                                                         std::unique_lock<std::mutex> lock);
   void deliver_change(const Message& message, const Record& record);
   void deliver_session(const Message& message, const Record& record);
   void announce_touched();

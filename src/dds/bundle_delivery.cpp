@@ -1,4 +1,7 @@
 // What the delivery thread of a bundle does with each message.
+#include <cstddef>
+#include <cstring>
+#include <limits>
 #include <utility>
 
 #include "dds/bundle.hpp"
@@ -14,6 +17,23 @@ namespace {
 // Only the delivery thread adds.
 void add(std::atomic<std::uint64_t>& counter, std::uint64_t more) {
   counter.store(counter.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
+}
+
+// A store is locked for about so many bytes at a time, so that readers need not wait for a batch.
+constexpr std::size_t kStoredAtOnceBytes = 64 * 1024;
+
+// How many samples from the front of the batch have the header of the first, but for their time
+// stamps, and fit the type as it does.
+std::size_t run_length(std::span<const Message> batch, const Record& first, bool in_place) {
+  constexpr std::size_t kSame = offsetof(RecordHeader, source_timestamp);
+  const std::uint32_t least = in_place ? batch.front().size : first.header.payload_at;
+  const std::uint32_t most = in_place ? least : std::numeric_limits<std::uint32_t>::max();
+  std::size_t count = 1;
+  while (count < batch.size() && batch[count].size >= least && batch[count].size <= most &&
+         std::memcmp(batch[count].data, &first.header, kSame) == 0) {
+    ++count;
+  }
+  return count;
 }
 
 }  // namespace
@@ -54,21 +74,13 @@ void Bundle::deliver(std::span<const Message> batch) {
   if (version_.load(std::memory_order_seq_cst) != seen_version_) {
     refresh(batch.front().seq.value);
   }
-  for (const Message& message : batch) {
-    const std::optional<Record> record = read_record(message.bytes());
-    if (message.seq.value == 0 && is_ordered()) [[unlikely]] {
-      const std::uint64_t stamp = record ? record->header.source_timestamp : 0;
-      epoch_.store(std::max<std::uint64_t>(stamp, 1), std::memory_order_release);
-    }
-    if (!record) {
-      add(malformed_, 1);
-    } else if (record->kind() == RecordKind::sample) [[likely]] {
-      deliver_sample(message, *record);
-    } else if (record->kind() >= RecordKind::client_sample) {
-      deliver_session(message, *record);
-    } else {
-      deliver_change(message, *record);
-    }
+  if (batch.front().seq.value == 0 && is_ordered()) [[unlikely]] {
+    const std::optional<Record> record = read_record(batch.front().bytes());
+    const std::uint64_t stamp = record ? record->header.source_timestamp : 0;
+    epoch_.store(std::max<std::uint64_t>(stamp, 1), std::memory_order_release);
+  }
+  for (std::span<const Message> rest = batch; !rest.empty();) {
+    rest = rest.subspan(deliver_next(rest));
   }
   announce_touched();
   add(samples_, std::exchange(batch_samples_, 0));
@@ -80,52 +92,95 @@ void Bundle::deliver(std::span<const Message> batch) {
   }
 }
 
-void Bundle::deliver_sample(const Message& message, const Record& record) {
-  const std::uint32_t id = record.header.topic;
+// Returns how many messages it took from the front.
+std::size_t Bundle::deliver_next(std::span<const Message> batch) {
+  const Message& message = batch.front();
+  const std::optional<Record> record = read_record(message.bytes());
+  if (!record) {
+    add(malformed_, 1);
+  } else if (record->kind() == RecordKind::sample) [[likely]] {
+    const Route* const route = route_of(*record);
+    if (route == nullptr) return 1;
+    const std::size_t count = run_length(batch, *record, route->in_place_bytes != 0);
+    deliver_samples(*route, batch.first(count), *record);
+    return count;
+  } else if (record->kind() >= RecordKind::client_sample) {
+    deliver_session(message, *record);
+  } else {
+    deliver_change(message, *record);
+  }
+  return 1;
+}
+
+// Null: the sample is none of a topic here, and was counted.
+const Bundle::Route* Bundle::route_of(const Record& sample) {
+  const std::uint32_t id = sample.header.topic;
   const Route* const route = id < seen_.size() ? seen_[id].get() : nullptr;
   if (route == nullptr) {
     add(unknown_, 1);
-    return;
+    return nullptr;
   }
-  if (!fits_type(record, route->in_place_bytes, route->alignment)) {
+  if (!fits_type(sample, route->in_place_bytes, route->alignment)) {
     add(malformed_, 1);
-    return;
+    return nullptr;
   }
-  TopicState& topic = *route->state;
-  const SampleInfo info{.position = is_ordered() ? message.seq : SeqNo{topic.delivered},
-                        .sender = message.sender,
-                        .view = message.view,
-                        .source_timestamp = record.header.source_timestamp};
-  ++topic.delivered;
-  ++batch_samples_;
-  for (const auto& reader : route->callers) reader->call(record.payload, info);
-  if (route->stores) store_sample(*route, info, record);
+  return route;
 }
 
-void Bundle::store_sample(const Route& route, const SampleInfo& info, const Record& record) {
+// BU7.
+void Bundle::deliver_samples(const Route& route, std::span<const Message> run,
+                             const Record& first) {
   TopicState& topic = *route.state;
-  const SampleStore::Arrival arrival{info, record.key, record.payload};
-  std::unique_lock lock(topic.mutex);
-  if (topic.limits.max_age_ns > 0) topic.store->expire(time_of_day_ns());
-  bool added = topic.store->add(arrival);
-  if (!added) {
-    lock.unlock();
-    announce_touched();  // readers make room once they know what is there
-    add(reader_waits_, 1);
-    Turn::pause(*this);  // BU6
-    lock.lock();
-    topic.room.wait(lock, [&] {
-      return is_closed() || topic.deleted.load(std::memory_order_acquire) ||
-             (added = topic.store->add(arrival));
-    });
-    lock.unlock();
-    Turn::go_on(*this);
-  } else {
-    lock.unlock();
+  ByteBatch batch(run, first.header.payload_at);
+  if (!is_ordered()) batch.count_from(topic.delivered);
+  topic.delivered += run.size();
+  batch_samples_ += run.size();
+  for (const auto& reader : route.callers) reader->call(batch);
+  if (route.stores) store_samples(route, run, batch);
+}
+
+void Bundle::store_samples(const Route& route, std::span<const Message> run,
+                           const ByteBatch& batch) {
+  TopicState& topic = *route.state;
+  std::unique_lock lock(topic.mutex, std::defer_lock);
+  std::size_t stored_bytes = 0;
+  for (std::size_t i = 0; i < run.size(); ++i) {
+    const std::optional<Record> record = read_record(run[i].bytes());
+    const SampleStore::Arrival arrival{batch.info(i), record->key, record->payload};
+    if (!lock.owns_lock()) {
+      lock.lock();
+      if (topic.limits.max_age_ns > 0) topic.store->expire(time_of_day_ns());
+    }
+    if (!topic.store->add(arrival)) lock = store_later(topic, arrival, std::move(lock));
+    if (!topic.touched && !route.takers.empty()) {
+      topic.touched = true;
+      touched_.push_back(&route);
+    }
+    stored_bytes += arrival.payload.size();
+    if (lock.owns_lock() && stored_bytes >= kStoredAtOnceBytes) {
+      lock.unlock();
+      stored_bytes = 0;
+    }
   }
-  if (topic.touched || route.takers.empty()) return;
-  topic.touched = true;
-  touched_.push_back(&route);
+}
+
+// Once readers have made room (BU6). Returns the lock unlocked.
+std::unique_lock<std::mutex> Bundle::store_later(TopicState& topic,
+                                                 const SampleStore::Arrival& arrival,
+                                                 std::unique_lock<std::mutex> lock) {
+  lock.unlock();
+  announce_touched();  // readers make room once they know what is there
+  add(reader_waits_, 1);
+  Turn::pause(*this);
+  lock.lock();
+  bool added = false;
+  topic.room.wait(lock, [&] {
+    return is_closed() || topic.deleted.load(std::memory_order_acquire) ||
+           (added = topic.store->add(arrival));
+  });
+  lock.unlock();
+  Turn::go_on(*this);
+  return lock;
 }
 
 void Bundle::deliver_change(const Message& message, const Record& record) {
@@ -180,7 +235,9 @@ void Bundle::deliver_session(const Message& message, const Record& record) {
   }
   if (sample != nullptr && outcome.status == SessionStatus::delivered &&
       sample->topic != kNoTopic) {
-    deliver_sample(message, record);
+    if (const Route* const route = route_of(record); route != nullptr) {
+      deliver_samples(*route, {&message, 1}, record);
+    }
   }
   const std::lock_guard lock(watching_);
   if (watcher_) watcher_(outcome);

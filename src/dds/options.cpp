@@ -106,10 +106,11 @@ Result<void> ParticipantOptions::validate() const {
                           "take one of the enumeration's values");
     }
     if (bundle.delivery == DeliveryThread::application) {
-      return fail(ErrorCode::invalid_argument,
-                  field +
-                      "delivery is application; take predicate or own. To take samples on a "
-                      "thread of the application, give the reader no on_sample");
+      return fail(
+          ErrorCode::invalid_argument,
+          field +
+              "delivery is application; take predicate or own. To take samples on a "
+              "thread of the application, give the reader neither on_sample nor on_samples");
     }
     if (bundle.order == Order::none && bundle.service != Service::unordered) {
       return fail(ErrorCode::invalid_argument,

@@ -30,10 +30,13 @@ Result<void> check(const TopicCore& topic, const ReaderOptions& options,
     return refuse("a reader cannot begin in the past, for nothing is kept of a topic of service '" +
                   std::string(to_string(service)) + "'; take the service stored or logged");
   }
-  if (options.from.kind != From::Kind::now && listener.on_sample) {
+  if (listener.on_sample && listener.on_samples) {
+    return refuse("a reader has on_sample or on_samples; give it one of them");
+  }
+  if (options.from.kind != From::Kind::now && (listener.on_sample || listener.on_samples)) {
     return refuse(
-        "a reader with on_sample begins with what comes now; to have what came before, "
-        "take (on_data_available, WaitSet)");
+        "a reader that is called with its samples (on_sample, on_samples) begins with what comes "
+        "now; to have what came before, take (on_data_available, WaitSet)");
   }
   return {};
 }

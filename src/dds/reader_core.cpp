@@ -25,6 +25,17 @@ ReaderCore::ReaderCore(std::shared_ptr<Bundle> bundle, std::shared_ptr<TopicStat
       options_(options),
       listener_(std::move(listener)) {}
 
+void ReaderCore::call(ByteBatch batch) const {
+  batch.ended_ = &closed_;
+  if (listener_.on_samples) {
+    if (!is_closed()) listener_.on_samples(batch);
+    return;
+  }
+  for (std::size_t i = 0; i < batch.size() && !is_closed(); ++i) {
+    listener_.on_sample(batch.bytes(i), batch.info(i));
+  }
+}
+
 void ReaderCore::announce() {
   if (readiness_.is_armed()) readiness_.rise();
   if (listener_.on_data_available && !is_closed()) listener_.on_data_available();
@@ -72,8 +83,8 @@ Result<LoanedBytes> ReaderCore::take(std::size_t max) {
   if (is_called()) {
     return fail(ErrorCode::invalid_argument,
                 "topic '" + topic_->definition.name +
-                    "': this reader has on_sample, so there is nothing to take; create one without "
-                    "it");
+                    "': this reader is called with its samples (on_sample, on_samples), so there "
+                    "is nothing to take; create one that is not");
   }
   std::unique_lock taking(taking_);
   Result<LoanedBytes> taken = look(max);

@@ -36,15 +36,13 @@ class ReaderCore {
   ReaderCore(std::shared_ptr<Bundle> bundle, std::shared_ptr<TopicState> topic,
              const ReaderOptions& options, UntypedReaderListener listener);
 
-  [[nodiscard]] bool is_called() const { return static_cast<bool>(listener_.on_sample); }
+  [[nodiscard]] bool is_called() const { return listener_.on_sample || listener_.on_samples; }
   [[nodiscard]] const UntypedReaderListener& listener() const { return listener_; }
   [[nodiscard]] TopicState& topic() const { return *topic_; }
   [[nodiscard]] Bundle& bundle() const { return *bundle_; }
 
   // The delivery thread.
-  void call(std::span<const std::byte> payload, const SampleInfo& info) const {
-    if (!is_closed()) listener_.on_sample(payload, info);
-  }
+  void call(ByteBatch batch) const;
   void announce();
 
   // With the topic's mutex.

@@ -1,10 +1,10 @@
 /// \file listener.hpp
 /// What the owner of a topic, a reader or a writer may be told of. All functions may be empty.
 ///
-/// Threads: on_sample and on_data_available are called on the delivery thread of the topic's bundle
-/// (BundleOptions::delivery), on_sample_lost on the thread that takes, the others on a thread of
-/// the participant's own, one call at a time. They are callbacks of the node: they must not throw,
-/// and calls that wait are refused inside (tutti/node.hpp).
+/// Threads: on_sample, on_samples and on_data_available are called on the delivery thread of the
+/// topic's bundle (BundleOptions::delivery), on_sample_lost on the thread that takes, the others on
+/// a thread of the participant's own, one call at a time. They are callbacks of the node: they must
+/// not throw, and calls that wait are refused inside (tutti/node.hpp).
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -12,6 +12,7 @@
 #include <string>
 
 #include "tutti/dds/sample.hpp"
+#include "tutti/dds/sample_batch.hpp"
 
 namespace tutti::dds {
 
@@ -50,6 +51,8 @@ struct WriterListener {
 struct UntypedReaderListener {
   /// The payload is valid during the call alone.
   std::function<void(std::span<const std::byte>, const SampleInfo&)> on_sample{};
+  /// The same for many at once, instead of on_sample.
+  std::function<void(const ByteBatch&)> on_samples{};
   std::function<void()> on_data_available{};
   std::function<void(const MatchedStatus&)> on_subscription_matched{};  ///< writers
   std::function<void(const SampleLostStatus&)> on_sample_lost{};
@@ -57,9 +60,12 @@ struct UntypedReaderListener {
 
 template <class T>
 struct ReaderListener {
-  /// Handed each sample, in place if T is trivially copyable: the fastest way. The sample is valid
-  /// during the call alone. A reader that has it takes nothing.
+  /// Handed each sample, in place if T is trivially copyable. The sample is valid during the call
+  /// alone. A reader that has it takes nothing.
   std::function<void(const T&, const SampleInfo&)> on_sample{};
+  /// Instead of on_sample, if T is trivially copyable: handed all samples that were delivered one
+  /// after another, in place, at most kDeliveryBatchMax. The fastest way.
+  std::function<void(const SampleBatch<T>&)> on_samples{};
   /// There is something to take: once for each batch of deliveries, not for what was there before.
   std::function<void()> on_data_available{};
   std::function<void(const MatchedStatus&)> on_subscription_matched{};  ///< writers

@@ -88,7 +88,7 @@ struct BundleOptions {
   std::uint32_t window_messages = 65536;        ///< see GroupOptions
   /// Types that need more cannot be sent in place: see GroupOptions::alignment.
   std::uint32_t alignment = 8;
-  /// predicate or own. The thread that calls `on_sample` of the topics' readers.
+  /// predicate or own. The thread that calls `on_sample` (or `on_samples`) of topics' readers.
   DeliveryThread delivery = DeliveryThread::predicate;
 };
 
@@ -123,7 +123,7 @@ inline constexpr From kFromStored{From::Kind::stored, {}};
 [[nodiscard]] constexpr From from_position(SeqNo first) { return {From::Kind::position, first}; }
 
 struct ReaderOptions {
-  /// Of a reader with `on_sample`: kFromNow.
+  /// Of a reader with `on_sample` or `on_samples`: kFromNow.
   From from{};
 };
 

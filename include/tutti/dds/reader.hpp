@@ -1,5 +1,5 @@
 /// \file reader.hpp
-/// Reads the samples of a topic: called for each (on_sample), or taking them when it likes.
+/// Reads the samples of a topic: called (on_sample, on_samples), or taking them when it likes.
 ///
 /// All readers of one topic at one participant that take share one store, in which each has a
 /// place: a sample is in memory once. Samples of a topic come in the bundle's order, the same at
@@ -41,8 +41,8 @@ class TUTTI_API UntypedReader {
 
   /// The next samples, at most `max`; none if there is nothing now. Does not wait for others, but
   /// of a logged topic, where it has to read the log, for the disk. Errors: the reader has
-  /// on_sample; the log is damaged or has no such sample any more; the participant or its node has
-  /// ended (stopped), once all was taken.
+  /// on_sample or on_samples; the log is damaged or has no such sample any more; the participant or
+  /// its node has ended (stopped), once all was taken.
   [[nodiscard]] Result<LoanedBytes> take(std::size_t max);
   /// Waits until there is something to take, or it has ended; timed_out. Refused inside callbacks.
   [[nodiscard]] Result<void> wait(Timeout timeout);
@@ -75,7 +75,11 @@ class DataReader {
                                                  const ReaderOptions& options = {},
                                                  ReaderListener<T> listener = {}) {
     UntypedReaderListener bytes;
-    if (listener.on_sample) bytes.on_sample = hand_to(std::move(listener.on_sample));
+    if (Result<void> good = check(topic, listener); !good) {
+      return std::unexpected(std::move(good.error()));
+    }
+    if (listener.on_sample) bytes.on_samples = hand_each_to(std::move(listener.on_sample));
+    if (listener.on_samples) bytes.on_samples = hand_to(std::move(listener.on_samples));
     bytes.on_data_available = std::move(listener.on_data_available);
     bytes.on_subscription_matched = std::move(listener.on_subscription_matched);
     bytes.on_sample_lost = std::move(listener.on_sample_lost);
@@ -110,24 +114,44 @@ class DataReader {
  private:
   explicit DataReader(UntypedReader reader) : reader_(std::move(reader)) {}
 
+  using OnBatch = std::function<void(const ByteBatch&)>;
   using OnSample = std::function<void(const T&, const SampleInfo&)>;
-  [[nodiscard]] static std::function<void(std::span<const std::byte>, const SampleInfo&)> hand_to(
-      OnSample on_sample) {
+  [[nodiscard]] static OnBatch hand_each_to(OnSample on_sample) {
     if constexpr (Support::kInPlace) {
-      return [on_sample = std::move(on_sample)](std::span<const std::byte> bytes,
-                                                const SampleInfo& info) {
-        on_sample(*std::launder(reinterpret_cast<const T*>(bytes.data())), info);
+      return [on_sample = std::move(on_sample)](const ByteBatch& batch) {
+        for (std::size_t i = 0; i < batch.size() && !batch.is_over(); ++i) {
+          on_sample(*std::launder(reinterpret_cast<const T*>(batch.data(i))), batch.info(i));
+        }
       };
     } else {
       // The one before is decoded into again, so that strings and vectors keep their memory.
-      return [on_sample = std::move(on_sample), sample = T{}](std::span<const std::byte> bytes,
-                                                              const SampleInfo& info) mutable {
-        SampleInfo told = info;
-        told.valid = Support::decode(bytes, sample).has_value();
-        if (!told.valid) sample = T{};
-        on_sample(sample, told);
+      return [on_sample = std::move(on_sample), sample = T{}](const ByteBatch& batch) mutable {
+        for (std::size_t i = 0; i < batch.size() && !batch.is_over(); ++i) {
+          SampleInfo info = batch.info(i);
+          info.valid = Support::decode(batch.bytes(i), sample).has_value();
+          if (!info.valid) sample = T{};
+          on_sample(sample, info);
+        }
       };
     }
+  }
+  [[nodiscard]] static OnBatch hand_to(std::function<void(const SampleBatch<T>&)> on_samples) {
+    if constexpr (Support::kInPlace) {
+      return [on_samples = std::move(on_samples)](const ByteBatch& batch) {
+        on_samples(SampleBatch<T>(batch));
+      };
+    } else {
+      return {};  // check() has refused it
+    }
+  }
+  [[nodiscard]] static Result<void> check(const Topic<T>& topic,
+                                          const ReaderListener<T>& listener) {
+    if (!listener.on_samples || (Support::kInPlace && !listener.on_sample)) return {};
+    const char* const why =
+        Support::kInPlace ? "a reader has on_sample or on_samples; give it one of them"
+                          : "on_samples hands over samples in place, and this type is encoded; "
+                            "give the reader on_sample";
+    return fail(ErrorCode::invalid_argument, "topic '" + topic.name() + "': " + why);
   }
 
   UntypedReader reader_;
