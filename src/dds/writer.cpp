@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "base/thread_id.hpp"
 #include "dds/participant_core.hpp"
 #include "dds/record.hpp"
 #include "dds/waiting.hpp"
@@ -67,7 +68,8 @@ class WriterCore {
   }
 
   [[nodiscard]] Result<void> wait_for_acknowledgments(std::chrono::nanoseconds timeout) {
-    const Ticket last{last_.load(std::memory_order_acquire)};
+    const Ticket last{std::max(own_last_.load(std::memory_order_acquire),
+                               others_last_.load(std::memory_order_acquire))};
     if (last == Ticket{} || group_.delivered(last)) return {};
     return group_.wait(last, timeout);
   }
@@ -92,7 +94,7 @@ class WriterCore {
     if (written < payload_at_) [[unlikely]]
       std::memset(at + written, 0, payload_at_ - written);
     const Ticket ticket = group_.commit(std::move(claim));
-    raise_last(ticket);
+    note_last(ticket);
     return ticket;
   }
 
@@ -130,12 +132,25 @@ class WriterCore {
     return space_of(std::move(*claim), size);
   }
 
-  // Tickets grow, but two threads may come here in any order.
-  void raise_last(Ticket ticket) noexcept {
-    std::uint64_t last = last_.load(std::memory_order_relaxed);
+  // The first thread that writes has a word of its own, which costs it no locked instruction. The
+  // others share one: tickets grow, but two threads may come here in any order, as one thread may
+  // with loans.
+  void note_last(Ticket ticket) noexcept {
+    const std::uintptr_t self = current_thread_id();
+    std::uintptr_t owner = owner_.load(std::memory_order_relaxed);
+    if (owner == 0 && owner_.compare_exchange_strong(owner, self, std::memory_order_relaxed)) {
+      owner = self;
+    }
+    if (owner == self) [[likely]] {
+      if (own_last_.load(std::memory_order_relaxed) < ticket.value) {
+        own_last_.store(ticket.value, std::memory_order_release);
+      }
+      return;
+    }
+    std::uint64_t last = others_last_.load(std::memory_order_relaxed);
     while (last < ticket.value &&
-           !last_.compare_exchange_weak(last, ticket.value, std::memory_order_release,
-                                        std::memory_order_relaxed)) {
+           !others_last_.compare_exchange_weak(last, ticket.value, std::memory_order_release,
+                                               std::memory_order_relaxed)) {
     }
   }
 
@@ -148,7 +163,10 @@ class WriterCore {
   const std::uint32_t in_place_bytes_;  // 0: any size
   const bool keyed_;
   const bool stamps_;
-  std::atomic<std::uint64_t> last_{0};  // ticket of the newest sample
+  // Tickets of the newest sample: of the first thread that wrote, and of all others.
+  std::atomic<std::uintptr_t> owner_{0};
+  std::atomic<std::uint64_t> own_last_{0};
+  std::atomic<std::uint64_t> others_last_{0};
 };
 
 UntypedWriter::UntypedWriter(std::shared_ptr<WriterCore> core) : core_(std::move(core)) {}
