@@ -26,6 +26,7 @@ from bench.session import PROGRAMS, Options, Session, bytes_of, size_name  # noq
 
 BENCH = Path(__file__).with_name("bench.py")
 PAIRS = Path(__file__).with_name("pairs.py")
+COMPARE = Path(__file__).with_name("compare_dds.py")
 WATCHDOG = 60  # seconds; far above what anything takes
 
 
@@ -70,6 +71,16 @@ class Rows(unittest.TestCase):
         self.assertEqual(with_spread(Samples.of([0]), "count"), "0 (0..0)")
         self.assertEqual(target_text(Row("a", "ns", Samples.of([1]),
                                          target=at_most(5000, of="figure"))), "<= 5 us")
+
+
+class CompareDds(unittest.TestCase):
+    def test_arguments(self):
+        for arguments, status, said in ((["--help"], 0, "--sizes"), (["--sizes", "x"], 2, "no list"),
+                                        (["--sizes", "64,4"], 2, "no list"), (["--runs", "0"], 2, "")):
+            done = subprocess.run([sys.executable, COMPARE, *arguments], capture_output=True, text=True,
+                                  check=False, timeout=WATCHDOG)
+            self.assertEqual(done.returncode, status, done.stderr)
+            self.assertIn(said, done.stdout + done.stderr)
 
 
 class Commands(unittest.TestCase):

@@ -5,7 +5,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Callable
 
-from bench import costs, interfaces, latencies, logs, loops, rates, rdma
+from bench import costs, interfaces, latencies, logs, loops, rates, rdma, topics
+
+
+SIZES = {"64": 64, "1k": 1024, "10k": 10240}
 
 
 @dataclass(frozen=True)
@@ -17,9 +20,8 @@ class Measurement:
 
 def sized(prefix, run, targets, words):
     """One measurement per size; run also takes the size and its target."""
-    sizes = {"64": 64, "1k": 1024, "10k": 10240}
     return [Measurement(f"{prefix}_{size}", words.format(target),
-                        partial(run, size=sizes[size], **{target_name: target}))
+                        partial(run, size=SIZES[size], **{target_name: target}))
             for size, (target_name, target) in targets.items()]
 
 
@@ -66,6 +68,12 @@ ALL = [
                 costs.nulls_one_active),
     Measurement("nulls_pausing", "one of 3 senders pauses: the others keep >= 0.9 of their rate",
                 costs.nulls_pausing),
+    *(Measurement(f"topic_{senders}_{size}", f"3 members, {senders} may send: an atomic topic <= 1.05 of "
+                  "the processor time of its group",
+                  partial(topics.topic, size=count, senders=senders))
+      for senders in ("one", "all") for size, count in SIZES.items()),
+    Measurement("topic_quiet", "1,000 quiet topics beside: >= 0.97 of the rate",
+                topics.topic_quiet),
     Measurement("idle", "at most 1 % of a core per member, no pushes, no nulls, heartbeats only",
                 costs.idle),
     Measurement("silent_group", "a silent group beside: >= 0.98 of the rate", costs.silent_group),

@@ -28,6 +28,8 @@ const std::string& UntypedTopic::name() const { return core_->definition().name;
 const TopicTypeInfo& UntypedTopic::type() const { return core_->definition().type; }
 const TopicOptions& UntypedTopic::options() const { return core_->definition().options; }
 
+const Group& UntypedTopic::group() const { return core_->bundle()->group(); }
+
 std::string_view UntypedTopic::name_of(MemberIndex sender) const {
   return core_->bundle()->group().name_of(sender);
 }

@@ -41,6 +41,8 @@ class TUTTI_API UntypedTopic {
   [[nodiscard]] const std::string& name() const;
   [[nodiscard]] const TopicTypeInfo& type() const;
   [[nodiscard]] const TopicOptions& options() const;  ///< `bundle` is named
+  /// Of its bundle: for statistics, and what else a group can say.
+  [[nodiscard]] const Group& group() const;
   /// The name of a member of its bundle, such as SampleInfo::sender.
   [[nodiscard]] std::string_view name_of(MemberIndex sender) const;
 

@@ -4,8 +4,8 @@
 
 #include <chrono>
 #include <filesystem>
-#include <functional>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -33,8 +33,6 @@ std::int64_t cpu_ns() {
   };
   return ns(usage.ru_utime) + ns(usage.ru_stime);
 }
-
-std::string group_name(std::uint32_t index) { return "g" + std::to_string(index); }
 
 std::vector<MemberAddress> addresses_of(const json& setup) {
   const auto names = perf_member_names(setup.at("options").at("members").get<std::uint32_t>());
@@ -87,8 +85,9 @@ Result<void> PerfMember::found(const NodeOptions& node_options) const {
                     " has groups of an earlier run; move it away, or name another folder");
   }
   if (self_.value != 0) return {};
+  const std::string prefix = plan_.service ? "tutti.dds." : "";
   std::vector<std::string> names;
-  for (std::uint32_t i = 0; i < options_.groups; ++i) names.push_back(group_name(i));
+  for (std::uint32_t i = 0; i < options_.groups; ++i) names.push_back(prefix + perf_group_name(i));
   return bootstrap(node_options, names);
 }
 
@@ -96,28 +95,58 @@ Result<void> PerfMember::join(const NodeOptions& node_options) {
   Result<Node> node = Node::create(node_options);
   if (!node) return std::unexpected(std::move(node.error()));
   node_.emplace(std::move(*node));
-  const std::vector<std::string> names = perf_member_names(plan_.senders);
   for (std::uint32_t i = 0; i < options_.groups; ++i) {
     const bool small = options_.size_bytes < kStampedMinBytes;
     stamps_.push_back(small ? std::make_unique<Stamps>(options_.window_messages) : nullptr);
     receivers_.emplace_back(plan_, options_, self_, stamps_.back().get(), same_clock_);
-    GroupOptions group_options = plan_.group;
-    group_options.name = group_name(i);
-    group_options.senders = names;
-    if (plan_.taking == Taking::none) {
-      group_options.on_delivery = std::bind_front(&Receiver::deliver, &receivers_.back());
-    }
-    Result<Group> group = node_->join(std::move(group_options));
-    if (!group) return std::unexpected(std::move(group.error()));
-    groups_.push_back(*group);
-    if (self_.value < plan_.active && i < plan_.active_groups) {
-      senders_.emplace_back(*group, plan_, options_, self_, stamps_.back().get());
-    }
+  }
+  if (plan_.service) {
+    Result<PerfTopics> topics = PerfTopics::join(*node_, plan_, options_);
+    if (!topics) return std::unexpected(std::move(topics.error()));
+    topics_.emplace(std::move(*topics));
+  } else if (Result<void> joined = join_groups(); !joined) {
+    return joined;
   }
   if (Result<void> started = node_->start(); !started) return started;
+  if (topics_) {
+    if (Result<void> opened = topics_->open(receivers_); !opened) return opened;
+    groups_ = topics_->groups();
+  }
+  if (Result<void> added = add_senders(); !added) return added;
   Result<Takers> takers = Takers::start(plan_.taking, groups_, receivers_);
   if (!takers) return std::unexpected(std::move(takers.error()));
   takers_.emplace(std::move(*takers));
+  return {};
+}
+
+Result<void> PerfMember::join_groups() {
+  for (std::uint32_t i = 0; i < options_.groups; ++i) {
+    GroupOptions group_options = plan_.group;
+    group_options.name = perf_group_name(i);
+    group_options.senders = perf_member_names(plan_.senders);
+    if (plan_.taking == Taking::none) {
+      group_options.on_delivery = [receiver = &receivers_[i]](std::span<const Message> batch) {
+        receiver->deliver(batch);
+      };
+    }
+    Result<Group> group = node_->join(std::move(group_options));
+    if (!group) return std::unexpected(std::move(group.error()));
+    groups_.push_back(std::move(*group));
+  }
+  return {};
+}
+
+Result<void> PerfMember::add_senders() {
+  if (self_.value >= plan_.active) return {};
+  for (std::uint32_t i = 0; i < plan_.active_groups; ++i) {
+    dds::UntypedWriter* writer = nullptr;
+    if (topics_) {
+      Result<dds::UntypedWriter*> added = topics_->write(i);
+      if (!added) return std::unexpected(std::move(added.error()));
+      writer = *added;
+    }
+    senders_.emplace_back(groups_[i], writer, plan_, options_, self_, stamps_[i].get());
+  }
   return {};
 }
 

@@ -14,6 +14,7 @@
 #include "cli/perf/receiver.hpp"
 #include "cli/perf/sender.hpp"
 #include "cli/perf/takers.hpp"
+#include "cli/perf/topics.hpp"
 #include "cli/perf/worker.hpp"
 #include "tutti/node.hpp"
 
@@ -45,6 +46,8 @@ class PerfMember {
   PerfMember() = default;
   [[nodiscard]] Result<void> found(const NodeOptions& node_options) const;
   [[nodiscard]] Result<void> join(const NodeOptions& node_options);
+  [[nodiscard]] Result<void> join_groups();
+  [[nodiscard]] Result<void> add_senders();
   [[nodiscard]] Mark mark() const;
   [[nodiscard]] std::uint64_t delivered() const;
   void allow(std::uint64_t more);
@@ -63,6 +66,7 @@ class PerfMember {
   std::deque<Receiver> receivers_;               // outlive the node, whose threads call them
   std::optional<Takers> takers_;                 // likewise: they end once the node has
   std::optional<Node> node_;
+  std::optional<PerfTopics> topics_;  // goes before the node, as what has its groups does
   std::vector<Group> groups_;
   std::deque<Sender> senders_;  // to the active groups, if this member sends
   std::int64_t send_ns_ = 0;    // when the last request to send came

@@ -6,6 +6,9 @@ namespace tutti::cli {
 namespace {
 
 constexpr std::int64_t kMessagesMax = 1'000'000'000'000;
+constexpr const char* kLogFolderHelp =
+    "where members log, each in a folder of its name, which is removed at the end if it was not "
+    "there. Default, on this host alone: a temporary folder in the current one";
 
 }  // namespace
 
@@ -68,7 +71,7 @@ void add_common_perf_options(CLI::App& command, PerfOptions& options, const char
       ->capture_default_str();
 }
 
-void add_multicast_options(CLI::App& command, PerfOptions& options) {
+void add_load_options(CLI::App& command, PerfOptions& options) {
   command
       .add_option("--senders", options.senders,
                   "members that may send: all, half (rounded up), one, or a number")
@@ -82,14 +85,6 @@ void add_multicast_options(CLI::App& command, PerfOptions& options) {
       .add_option("--messages", options.messages,
                   "messages that each active sender sends to each group, instead of --seconds")
       ->check(whole_number(0, kMessagesMax));
-  command
-      .add_option("--level", options.level,
-                  "when messages are delivered: unordered, agreed, atomic, durable")
-      ->capture_default_str();
-  add_log_options(command, options.log,
-                  "where members log, each in a folder of its name, which is removed at the end if "
-                  "it was not there. Default, on this host alone: a temporary folder in the "
-                  "current one");
   command.add_option("--active-groups", options.active_groups,
                      "how many groups the members send to; the others stay silent. Default: all");
   command.add_option("--rate", options.rate,
@@ -108,6 +103,29 @@ void add_multicast_options(CLI::App& command, PerfOptions& options) {
   command.add_flag("--spin", options.spin, "senders and callers spin instead of yielding");
   command.add_flag("--verify", options.verify,
                    "check every byte, and that all members deliver the same sequence");
+}
+
+void add_multicast_options(CLI::App& command, PerfOptions& options) {
+  command
+      .add_option("--level", options.level,
+                  "when messages are delivered: unordered, agreed, atomic, durable")
+      ->capture_default_str();
+  add_log_options(command, options.log, kLogFolderHelp);
+}
+
+void add_topic_options(CLI::App& command, PerfOptions& options) {
+  command
+      .add_option("--service", options.service,
+                  "of the topics, one in each group: unordered, atomic, stored, logged")
+      ->capture_default_str();
+  command
+      .add_option("--topics", options.quiet_topics,
+                  "quiet topics in the first group, 0 to 100000, each with a reader at each member")
+      ->check(whole_number(0, 100'000))
+      ->capture_default_str();
+  command.add_flag("!--no-source-timestamps", options.source_timestamps,
+                   "writers do not look at the clock for each sample");
+  command.add_option("--state-dir", options.log.state_dir, kLogFolderHelp);
 }
 
 }  // namespace tutti::cli

@@ -22,6 +22,9 @@ struct PerfOptions {
   std::string fabric = "auto";
   std::string rdma_device{};  ///< of each member's host
   std::string level = "atomic";
+  std::string service{};           ///< of topics; empty: plain groups, with `level`
+  std::uint32_t quiet_topics = 0;  ///< beside those of the load, in the first group
+  bool source_timestamps = true;   ///< of samples
   LogPlace log{};  ///< each member logs in its own folder in that one; empty: a temporary one
   std::string order = "round_robin";
   RingWindows windows{};
@@ -50,7 +53,11 @@ struct PerfOptions {
 
 /// The options that `perf multicast` and `perf idle` share.
 void add_common_perf_options(CLI::App& command, PerfOptions& options, const char* about_order);
+/// Those of `perf multicast` and `perf topic`, but not of `perf idle`.
+void add_load_options(CLI::App& command, PerfOptions& options);
 /// Those of `perf multicast` alone.
 void add_multicast_options(CLI::App& command, PerfOptions& options);
+/// Those of `perf topic` alone.
+void add_topic_options(CLI::App& command, PerfOptions& options);
 
 }  // namespace tutti::cli

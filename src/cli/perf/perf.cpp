@@ -1,5 +1,6 @@
 /// \file perf.cpp
-/// `tutti perf multicast` and `tutti perf idle`: measurements on this host or several.
+/// `tutti perf multicast`, `tutti perf topic` and `tutti perf idle`: measurements on this host or
+/// several.
 #include <CLI/CLI.hpp>
 #include <deque>
 #include <memory>
@@ -161,10 +162,30 @@ void add_multicast(CLI::App& app, int& status) {
   add_common_perf_options(*command, perf->options,
                           "who decides the sequence, but at level unordered: round_robin, "
                           "token_ring, lcr; all: one measurement of each, compared");
+  add_load_options(*command, perf->options);
   add_multicast_options(*command, perf->options);
   add_place_options(*command, perf->places);
   add_output_options(*command, *perf);
   command->callback([perf, &status] { status = run(*perf, "multicast", multicast_table); });
+}
+
+void add_topics(CLI::App& app, int& status) {
+  CLI::App* command = app.add_subcommand(
+      "topic", "Participants write topics and read them: what `multicast` measures of groups");
+  command->footer(
+      "Each group carries one topic of the load. Samples are of a type that is sent as it lies in\n"
+      "memory: writers build them in place, readers are handed them in batches (on_samples).\n"
+      "All else is as `tutti perf multicast --help` says.");
+  auto perf = std::make_shared<PerfCommand>();
+  perf->options.service = "atomic";
+  add_common_perf_options(*command, perf->options,
+                          "who decides the sequence, but of unordered topics: round_robin, "
+                          "token_ring, lcr");
+  add_load_options(*command, perf->options);
+  add_topic_options(*command, perf->options);
+  add_place_options(*command, perf->places);
+  add_output_options(*command, *perf);
+  command->callback([perf, &status] { status = run(*perf, "topic", multicast_table); });
 }
 
 void add_idle(CLI::App& app, int& status) {
@@ -186,6 +207,7 @@ void add_perf(CLI::App& app, int& status) {
   CLI::App* command = app.add_subcommand("perf", "Measure, on this host or several");
   command->require_subcommand(1);
   add_multicast(*command, status);
+  add_topics(*command, status);
   add_idle(*command, status);
   add_perf_join(*command, status);
 }

@@ -128,6 +128,20 @@ Result<void> choose_words(const PerfOptions& options, PerfPlan& plan) {
   return choose_delivery(options, plan);
 }
 
+/// A topic has the level of its service.
+Result<std::string> choose_service(const PerfOptions& options, PerfPlan& plan) {
+  if (options.service.empty()) return options.level;
+  const Result<dds::Service> service = dds::service_from(options.service);
+  if (!service) return refuse("--service: " + service.error().message);
+  if (plan.taking != Taking::none) {
+    return refuse("--delivery: " + options.delivery +
+                  " takes messages of a group; samples are delivered by predicate or own");
+  }
+  plan.service = *service;
+  if (*service == dds::Service::unordered) return "unordered";
+  return *service == dds::Service::logged ? "durable" : "atomic";
+}
+
 /// The library judges the rest, with names and addresses that are surely right.
 Result<void> check_with_library(const PerfPlan& plan) {
   NodeOptions node = plan.node;
@@ -148,8 +162,10 @@ Result<PerfPlan> plan_for(const PerfOptions& options) {
   if (const Result<void> ok = choose_senders(options, plan); !ok)
     return std::unexpected(ok.error());
   if (const Result<void> ok = choose_words(options, plan); !ok) return std::unexpected(ok.error());
+  const Result<std::string> level = choose_service(options, plan);
+  if (!level) return std::unexpected(level.error());
   const FabricAndLevel words{.fabric = options.fabric,
-                             .level = options.level,
+                             .level = *level,
                              .order = options.order,
                              .windows = options.windows,
                              .rdma_device = options.rdma_device};
@@ -174,11 +190,17 @@ Result<PerfPlan> plan_for(const PerfOptions& options) {
   plan.group.delivery = plan.delivery;
   plan.group.window_bytes = options.window_bytes;
   plan.group.window_messages = options.window_messages;
-  plan.group.message_max_bytes =
-      static_cast<std::uint32_t>(std::max<std::uint64_t>(options.size_bytes, 1));
+  constexpr std::uint64_t kSampleHeaderMax = 64;
+  constexpr std::uint64_t kBundleMessageMin = 1024;
+  const std::uint64_t most =
+      plan.service ? std::max(options.size_bytes + kSampleHeaderMax, kBundleMessageMin)
+                   : std::max<std::uint64_t>(options.size_bytes, 1);
+  plan.group.message_max_bytes = static_cast<std::uint32_t>(most);
   if (const Result<void> ok = check_with_library(plan); !ok) return std::unexpected(ok.error());
   return plan;
 }
+
+std::string perf_group_name(std::uint32_t number) { return "g" + std::to_string(number); }
 
 std::vector<std::string> perf_member_names(std::uint32_t count) {
   std::vector<std::string> names;

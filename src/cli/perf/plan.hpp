@@ -2,10 +2,12 @@
 /// PerfOptions, checked and turned from words into what the library and the loops take.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/perf/options.hpp"
+#include "tutti/dds/options.hpp"
 #include "tutti/options.hpp"
 
 namespace tutti::cli {
@@ -29,12 +31,16 @@ struct PerfPlan {
   DeliveryThread delivery = DeliveryThread::predicate;
   Taking taking = Taking::none;
   bool touch_all = true;
-  NodeOptions node;    ///< name, members and log are still empty
+  std::optional<dds::Service> service{};  ///< of topics; empty: plain groups
+  NodeOptions node;                       ///< name, members and log are still empty
   GroupOptions group;  ///< name and on_delivery are still empty, members and senders too
 };
 
 /// Checks all that can be checked without starting anything.
 [[nodiscard]] Result<PerfPlan> plan_for(const PerfOptions& options);
+
+/// g0, g1, ...
+[[nodiscard]] std::string perf_group_name(std::uint32_t number);
 
 /// m0, m1, ...
 [[nodiscard]] std::vector<std::string> perf_member_names(std::uint32_t count);

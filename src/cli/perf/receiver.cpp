@@ -21,6 +21,7 @@ Receiver::Receiver(const PerfPlan& plan, const PerfOptions& options, MemberIndex
       carry_stamps_(options.size_bytes >= kStampedMinBytes),
       verify_(options.verify),
       ordered_(plan.group.order != Order::none),
+      is_topic_(plan.service.has_value()),
       sample_every_(plan.sample_every),
       self_(self),
       stamps_(stamps),
@@ -28,12 +29,42 @@ Receiver::Receiver(const PerfPlan& plan, const PerfOptions& options, MemberIndex
       sender_digests_(options.members),
       sender_counts_(options.members) {}
 
-void Receiver::deliver(std::span<const Message> batch) {
+class Receiver::Messages {
+ public:
+  explicit Messages(std::span<const Message> batch) : batch_(batch) {}
+  [[nodiscard]] std::size_t size() const { return batch_.size(); }
+  [[nodiscard]] Received operator[](std::size_t i) const {
+    const Message& message = batch_[i];
+    return {message.data, message.size, message.sender, message.seq};
+  }
+
+ private:
+  std::span<const Message> batch_;
+};
+
+class Receiver::Samples {
+ public:
+  explicit Samples(const dds::ByteBatch& batch) : batch_(batch) {}
+  [[nodiscard]] std::size_t size() const { return batch_.size(); }
+  [[nodiscard]] Received operator[](std::size_t i) const {
+    const dds::SampleInfo info = batch_.info(i);
+    return {batch_.data(i), batch_.bytes(i).size(), info.sender, info.position};
+  }
+
+ private:
+  const dds::ByteBatch& batch_;
+};
+
+void Receiver::deliver(std::span<const Message> batch) { deliver_batch(Messages(batch)); }
+void Receiver::deliver(const dds::ByteBatch& batch) { deliver_batch(Samples(batch)); }
+
+template <class Batch>
+void Receiver::deliver_batch(const Batch& batch) {
   const bool measuring = measuring_.load(std::memory_order_relaxed);
   touch(batch, measuring);
   if (stamps_ != nullptr) time_small(batch, measuring);
   if (verify_) {
-    for (const Message& message : batch) verify(message);
+    for (std::size_t i = 0; i < batch.size(); ++i) verify(batch[i]);
   }
   const std::uint64_t delivered = delivered_.load(std::memory_order_relaxed) + batch.size();
   delivered_.store(delivered, std::memory_order_relaxed);
@@ -42,10 +73,12 @@ void Receiver::deliver(std::span<const Message> batch) {
   }
 }
 
-void Receiver::touch(std::span<const Message> batch, bool measuring) {
+template <class Batch>
+void Receiver::touch(const Batch& batch, bool measuring) {
   std::uint64_t total = 0;
   std::uint64_t bytes = 0;
-  for (const Message& message : batch) {
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    const Received message = batch[i];
     bytes += message.size;
     if (carry_stamps_ && measuring && is_stamped(load_word(message.data))) [[unlikely]] {
       time_stamped(message);
@@ -58,15 +91,16 @@ void Receiver::touch(std::span<const Message> batch, bool measuring) {
   bytes_.store(bytes_.load(std::memory_order_relaxed) + bytes, std::memory_order_relaxed);
 }
 
-void Receiver::time_stamped(const Message& message) {
+void Receiver::time_stamped(const Received& message) {
   if (!same_clock_[message.sender.value]) return;
   Histogram& latency = message.sender == self_ ? own_latency_ : others_latency_;
   latency.record(now_ns() - stamp_of(message.data));
 }
 
-void Receiver::time_small(std::span<const Message> batch, bool measuring) {
-  for (const Message& message : batch) {
-    if (message.sender != self_) continue;
+template <class Batch>
+void Receiver::time_small(const Batch& batch, bool measuring) {
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    if (batch[i].sender != self_) continue;
     const bool sampled = own_ % sample_every_ == 0;  // the same
     const Ticket ticket{++own_};
     if (sampled && measuring) own_latency_.record(now_ns() - stamps_->get(ticket));
@@ -78,14 +112,17 @@ void Receiver::expect(std::uint64_t total) {
   expected_.store(total, std::memory_order_relaxed);
 }
 
-void Receiver::verify(const Message& message) {
+void Receiver::verify(const Received& message) {
   const std::uint32_t sender = message.sender.value;
   const std::uint64_t index = sender_counts_[sender]++;
   const bool stamped = carry_stamps_ && index % sample_every_ == 0;  // as Sender decides
   const std::uint64_t seed = seed_of(sender, index, stamped);
-  const std::uint64_t seq = ordered_ ? verified_ : index;
+  const bool has_gaps = is_topic_ && ordered_;
+  const std::uint64_t counted = is_topic_ || ordered_ ? verified_ : index;
+  const std::uint64_t seq = has_gaps ? next_seq_ : counted;
   ++verified_;
-  if (problem_.empty() && message.seq.value != seq) {
+  next_seq_ = message.seq.value + 1;
+  if (problem_.empty() && (has_gaps ? message.seq.value < seq : message.seq.value != seq)) {
     problem_ = "sequence number " + std::to_string(message.seq.value) + " came in place of " +
                std::to_string(seq);
   }
@@ -93,8 +130,9 @@ void Receiver::verify(const Message& message) {
     problem_ = "message " + std::to_string(index) + " of m" + std::to_string(sender) +
                " is not what was sent";
   }
-  order_digest_ = mixed(mixed(mixed(order_digest_, message.seq.value), sender), seed);
-  sender_digests_[sender] = mixed(mixed(sender_digests_[sender], message.seq.value), seed);
+  const std::uint64_t place = ordered_ ? message.seq.value : index;  // the same at all members
+  order_digest_ = mixed(mixed(mixed(order_digest_, place), sender), seed);
+  sender_digests_[sender] = mixed(mixed(sender_digests_[sender], place), seed);
 }
 
 }  // namespace tutti::cli

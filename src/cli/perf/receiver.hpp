@@ -1,7 +1,7 @@
 /// \file receiver.hpp
-/// Takes the deliveries of one group in a measurement: reads the bytes, counts, times, verifies.
-/// Threads: deliver() the group's delivery thread; counters and switches any; the rest after the
-/// node has stopped.
+/// Takes the deliveries of one group, or one topic, in a measurement: reads the bytes, counts,
+/// times, verifies. Threads: deliver() the group's delivery thread; counters and switches any; the
+/// rest after the node has stopped.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -12,6 +12,7 @@
 #include "cli/histogram.hpp"
 #include "cli/perf/plan.hpp"
 #include "cli/stamps.hpp"
+#include "tutti/dds/sample_batch.hpp"
 #include "tutti/message.hpp"
 
 namespace tutti::cli {
@@ -24,6 +25,7 @@ class Receiver {
            std::vector<bool> same_clock);
 
   void deliver(std::span<const Message> batch);
+  void deliver(const dds::ByteBatch& batch);
 
   [[nodiscard]] std::uint64_t delivered() const {
     return delivered_.load(std::memory_order_relaxed);
@@ -50,15 +52,29 @@ class Receiver {
   [[nodiscard]] const std::vector<std::uint64_t>& sender_digests() const { return sender_digests_; }
 
  private:
-  void touch(std::span<const Message> batch, bool measuring);
-  void time_stamped(const Message& message);
-  void time_small(std::span<const Message> batch, bool measuring);
-  void verify(const Message& message);
+  // A message, or a sample as if it were one.
+  struct Received {
+    const std::byte* data = nullptr;
+    std::size_t size = 0;
+    MemberIndex sender{};
+    SeqNo seq{};
+  };
+  class Messages;
+  class Samples;
+  template <class Batch>
+  void deliver_batch(const Batch& batch);
+  template <class Batch>
+  void touch(const Batch& batch, bool measuring);
+  template <class Batch>
+  void time_small(const Batch& batch, bool measuring);
+  void time_stamped(const Received& message);
+  void verify(const Received& message);
 
   const bool touch_all_;
   const bool carry_stamps_;  // messages have room for one
   const bool verify_;
   const bool ordered_;
+  const bool is_topic_;  // its sequence has gaps, or if unordered is counted over all senders
   const std::uint64_t sample_every_;
   const MemberIndex self_;
   const Stamps* const stamps_;
@@ -68,6 +84,7 @@ class Receiver {
   std::uint64_t sum_ = 0;
   std::uint64_t own_ = 0;
   std::uint64_t verified_ = 0;
+  std::uint64_t next_seq_ = 0;
   std::uint64_t order_digest_ = 0;
   std::vector<std::uint64_t> sender_digests_;
   std::vector<std::uint64_t> sender_counts_;

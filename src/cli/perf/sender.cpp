@@ -12,9 +12,10 @@ std::uint64_t burst_for(std::uint64_t size_bytes) {
 
 }  // namespace
 
-Sender::Sender(const Group& group, const PerfPlan& plan, const PerfOptions& options,
-               MemberIndex self, Stamps* stamps)
+Sender::Sender(const Group& group, dds::UntypedWriter* writer, const PerfPlan& plan,
+               const PerfOptions& options, MemberIndex self, Stamps* stamps)
     : group_(group),
+      writer_(writer),
       self_(self),
       size_(static_cast<std::uint32_t>(options.size_bytes)),
       burst_(burst_for(options.size_bytes)),
@@ -57,9 +58,17 @@ void Sender::schedule_next() {
 }
 
 void Sender::send_when_space(std::chrono::nanoseconds timeout) {
-  Result<Claim> claim = group_.claim(size_, timeout);
-  if (!claim) return;
-  publish(std::move(*claim));
+  if (writer_ != nullptr) {  // which waits as long as it was created for
+    Result<dds::UntypedWriter::Space> space = writer_->claim(size_);
+    if (!space) return;
+    fill_next(space->payload.data());
+    writer_->commit(std::move(*space));
+    if (scheduled_) schedule_next();
+  } else {
+    Result<Claim> claim = group_.claim(size_, timeout);
+    if (!claim) return;
+    publish(std::move(*claim));
+  }
   sent_.store(next_, std::memory_order_relaxed);
 }
 

@@ -1,6 +1,6 @@
 /// \file sender.hpp
-/// Sends to one group in a measurement: as fast as there is space, or to a schedule.
-/// Threads: the worker's, but sent() any.
+/// Sends to one group, or one topic of it, in a measurement: as fast as there is space, or to a
+/// schedule. Threads: the worker's, but sent() any.
 #pragma once
 #include <algorithm>
 #include <atomic>
@@ -13,6 +13,7 @@
 #include "cli/payload.hpp"
 #include "cli/perf/plan.hpp"
 #include "cli/stamps.hpp"
+#include "tutti/dds/writer.hpp"
 #include "tutti/group.hpp"
 
 namespace tutti::cli {
@@ -30,9 +31,10 @@ class Sender {
  public:
   static constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint64_t>::max();
 
-  /// `stamps` is given (not null) if messages are too small to carry a time stamp.
-  Sender(const Group& group, const PerfPlan& plan, const PerfOptions& options, MemberIndex self,
-         Stamps* stamps);
+  /// `writer`: of the topic, and outlives this; null: the group itself. `stamps` is given (not
+  /// null) if messages are too small to carry a time stamp.
+  Sender(const Group& group, dds::UntypedWriter* writer, const PerfPlan& plan,
+         const PerfOptions& options, MemberIndex self, Stamps* stamps);
 
   /// Sends a bounded number of messages, until blocked. Returns how many.
   std::uint64_t step();
@@ -57,10 +59,13 @@ class Sender {
   void schedule_next();
   void note_start();
   // Once a message: the compiler does not inline it by itself, which small messages pay for.
+  [[gnu::always_inline]] void fill_next(std::byte* payload);
   [[gnu::always_inline]] void publish(Claim&& claim);
+  [[nodiscard]] bool write_one();
   [[nodiscard]] Ticket awaited() const { return Ticket{next_ - in_flight_max_ + 1}; }
 
   Group group_;
+  dds::UntypedWriter* const writer_;
   const MemberIndex self_;
   const std::uint32_t size_;
   const std::uint64_t burst_;
@@ -90,6 +95,10 @@ inline std::uint64_t Sender::step() {
   while (next_ < end) {
     if (scheduled_ && !may_send()) break;
     note_start();
+    if (writer_ != nullptr) {
+      if (!write_one()) break;
+      continue;
+    }
     Claim claim = group_.try_claim(size_);
     if (!claim) {
       blocked_ = claim.outcome() == ClaimOutcome::full ? Blocked::full : Blocked::finished;
@@ -107,18 +116,37 @@ inline void Sender::note_start() {
 }
 
 inline void Sender::publish(Claim&& claim) {
+  fill_next(claim.data());
+  group_.commit(std::move(claim));
+  if (scheduled_) schedule_next();
+}
+
+inline bool Sender::write_one() {
+  Result<dds::UntypedWriter::Space> space = writer_->try_claim(size_);
+  if (!space) {
+    const bool full = space.error().code == ErrorCode::no_space;
+    blocked_ = full ? Blocked::full : Blocked::finished;
+    return false;
+  }
+  fill_next(space->payload.data());
+  writer_->commit(std::move(*space));
+  if (scheduled_) schedule_next();
+  return true;
+}
+
+inline void Sender::fill_next(std::byte* payload) {
   const bool timed = until_sample_ == 0;
   const bool stamped = timed && stamps_ == nullptr;
   const std::uint64_t seed = seed_of(self_.value, next_, stamped);
   if (verify_) {
-    fill_counting(claim.data(), size_, seed);
+    fill_counting(payload, size_, seed);
   } else {
-    fill(claim.data(), size_, seed);
+    fill(payload, size_, seed);
   }
   ++next_;
   if (timed) {
     if (stamped) {
-      set_stamp(claim.data(), started_ns_);
+      set_stamp(payload, started_ns_);
     } else {
       stamps_->set(Ticket{next_}, started_ns_);
     }
@@ -126,8 +154,6 @@ inline void Sender::publish(Claim&& claim) {
     until_sample_ = sample_every_;
   }
   --until_sample_;
-  group_.commit(std::move(claim));
-  if (scheduled_) schedule_next();
 }
 
 }  // namespace tutti::cli
