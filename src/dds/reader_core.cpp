@@ -47,10 +47,10 @@ void ReaderCore::open_place() {
   std::uint64_t ordinal = store.end();
   if (options_.from.kind == From::Kind::stored) ordinal = store.begin();
   if (options_.from.kind == From::Kind::position) {
-    ordinal = store.ordinal_at(options_.from.first.value);
     // Before its definition a topic has no samples to lose.
     const std::uint64_t first = std::max(options_.from.first.value, topic_->defined_at + 1);
-    if (!is_logged && store.low_position() > first) lost_at_beginning_ = 1;
+    ordinal = is_logged ? store.ordinal_at(first) : store.ordinal_from(first);
+    if (!is_logged && store.front_position() > first) lost_at_beginning_ = 1;
   }
   place_ = store.open(ordinal);
   if (topic_->begun) covers_from_ = store.end_position();

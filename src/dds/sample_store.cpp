@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <new>
 
 namespace tutti::dds {
@@ -37,8 +38,9 @@ SampleStore::~SampleStore() = default;
 bool SampleStore::add(const Arrival& arrival) {
   const std::uint64_t size = arrival.payload.size();
   if (size > limits_.max_bytes) {  // SS1
-    ++next_;
     low_position_ = end_position_ = arrival.info.position.value + 1;
+    entries_.push_back({.ordinal = next_++, .key = 0, .sample = {.info = arrival.info}});
+    drop_front();
     return true;
   }
   if (limits_.waits_for_readers && !fits(arrival)) return false;  // SS2
@@ -170,6 +172,14 @@ std::uint64_t SampleStore::ordinal_at(std::uint64_t position) const {
   return next_;
 }
 
+std::uint64_t SampleStore::ordinal_from(std::uint64_t position) const {
+  const auto at = std::ranges::lower_bound(
+      entries_, position, {}, [](const Entry& entry) { return entry.sample.info.position.value; });
+  // Entries were erased: so as not to miss one, all between two others count.
+  if (entry_position_ > position && at != entries_.begin()) return std::prev(at)->ordinal + 1;
+  return at == entries_.end() ? next_ : at->ordinal;
+}
+
 bool SampleStore::has_from(std::uint64_t ordinal) const {
   // The newest entry is of a sample that is kept, but for what expired or was released.
   for (auto at = entries_.rbegin(); at != entries_.rend() && at->ordinal >= ordinal; ++at) {
@@ -235,12 +245,21 @@ void SampleStore::evict_oldest() {
   drop_front();
 }
 
+void SampleStore::pop_front() {
+  front_position_ = std::max(front_position_, entries_.front().sample.info.position.value + 1);
+  entries_.pop_front();
+}
+
 // Entries of what was evicted are kept only behind one that was not; and of these at most as many
 // as there are others.
 void SampleStore::drop_front() {
-  while (!entries_.empty() && entries_.front().sample.data == nullptr) entries_.pop_front();
+  while (!entries_.empty() && entries_.front().sample.data == nullptr) pop_front();
   if (entries_.size() <= 2 * samples_ + kTombsMin) return;
-  std::erase_if(entries_, [](const Entry& entry) { return entry.sample.data == nullptr; });
+  std::erase_if(entries_, [&](const Entry& entry) {
+    if (entry.sample.data != nullptr) return false;
+    entry_position_ = std::max(entry_position_, entry.sample.info.position.value + 1);
+    return true;
+  });
 }
 
 void SampleStore::drop_taken() {
@@ -248,7 +267,7 @@ void SampleStore::drop_taken() {
   const std::uint64_t unread = first_unread();
   while (!entries_.empty() && entries_.front().ordinal < unread) {
     if (entries_.front().sample.data != nullptr) evict(entries_.front());
-    entries_.pop_front();
+    pop_front();
   }
 }
 

@@ -80,11 +80,17 @@ class SampleStore {
   [[nodiscard]] std::uint64_t begin() const;
   /// Of the first one that is kept with that position or a higher one; end() if none is.
   [[nodiscard]] std::uint64_t ordinal_at(std::uint64_t position) const;
+  /// Where a reader begins that wants samples from that position on: what is missing behind it is
+  /// counted when it takes. Of samples before front_position() nobody knows how many are missing.
+  [[nodiscard]] std::uint64_t ordinal_from(std::uint64_t position) const;
+  [[nodiscard]] std::uint64_t front_position() const { return front_position_; }
   /// A sample with that ordinal or a higher one is kept.
   [[nodiscard]] bool has_from(std::uint64_t ordinal) const;
   [[nodiscard]] std::uint64_t low_position() const { return low_position_; }
   /// The store has all samples from that position on: of a store that begins there.
-  void begin_at(std::uint64_t position) { low_position_ = end_position_ = position; }
+  void begin_at(std::uint64_t position) {
+    low_position_ = end_position_ = front_position_ = position;
+  }
   /// Every sample that was added has a lower position, and what is added later none of these.
   [[nodiscard]] std::uint64_t end_position() const { return end_position_; }
   /// Of the oldest sample that is kept; of samples with keys newer ones may be gone. low_position()
@@ -109,6 +115,7 @@ class SampleStore {
   std::byte* room(std::uint32_t size, struct Chunk*& chunk);
   void evict(Entry& entry);
   void evict_oldest();
+  void pop_front();
   void drop_front();
   void drop_taken();
   void repack();
@@ -123,6 +130,10 @@ class SampleStore {
   std::uint64_t next_ = 1;
   std::uint64_t low_position_ = 0;
   std::uint64_t end_position_ = 0;
+  // What was added with this position or a higher one has an ordinal behind that of the first
+  // entry; and an entry, if its position is also this other one or a higher one.
+  std::uint64_t front_position_ = 0;
+  std::uint64_t entry_position_ = 0;
   std::size_t samples_ = 0;
   std::uint64_t bytes_ = 0;
   std::uint64_t room_ = 0;  // what the samples take of chunks

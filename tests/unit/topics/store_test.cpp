@@ -59,6 +59,37 @@ TEST(SampleStore, EachReaderHasItsOwnPlace) {
   EXPECT_EQ(take(store, second), (Positions{9}));
 }
 
+std::uint64_t lost_in(const LoanedBytes& taken) {
+  std::uint64_t lost = 0;
+  for (const auto& sample : taken) lost += sample.info.lost_before;
+  return lost;
+}
+
+// What is missing behind the first sample is counted with the next one, and nowhere else.
+TEST(SampleStore, AReaderFromAPositionCountsEachMissingSampleOnce) {
+  SampleStore store({.depth = 1, .max_bytes = 100, .keyed = true});
+  ASSERT_TRUE(add(store, 5, 1));
+  ASSERT_TRUE(add(store, 7, 2));
+  ASSERT_TRUE(add(store, 8, 3, 101));  // too large
+  ASSERT_TRUE(add(store, 9, 2));       // evicts 7
+  LoanedBytes taken;
+  const auto reader = store.open(store.ordinal_from(5));
+  EXPECT_EQ(store.front_position(), 0U);
+  store.take(reader, 1, taken);
+  EXPECT_EQ(lost_in(taken), 0U);
+  store.take(reader, 1, taken);
+  EXPECT_EQ(positions(taken), (Positions{5, 9}));
+  EXPECT_EQ(lost_in(taken), 2U);
+}
+
+TEST(SampleStore, SaysFromWhereOnItKnowsWhatIsMissing) {
+  SampleStore store({.depth = 1});
+  ASSERT_TRUE(add(store, 3));
+  ASSERT_TRUE(add(store, 6));
+  EXPECT_EQ(store.front_position(), 4U);
+  EXPECT_EQ(store.ordinal_from(0), store.ordinal_at(6));
+}
+
 TEST(SampleStore, ALoanOutlivesWhatWasEvictedAndTheStore) {
   auto store = std::make_unique<SampleStore>(StoreLimits{.depth = 1});
   ASSERT_TRUE(add(*store, 7));
