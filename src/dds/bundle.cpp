@@ -104,6 +104,8 @@ bool Bundle::is_sender() const {
          options_.senders.end();
 }
 
+bool Bundle::has_state() const { return group_of(options_).stateful; }
+
 std::shared_ptr<TopicState> Bundle::find(std::uint32_t id) const {
   const std::lock_guard lock(mutex_);
   if (id >= table_.size() || table_[id] == nullptr) return nullptr;
@@ -173,8 +175,12 @@ void Bundle::repeat_definition(std::uint32_t id) {
              payload.take(), nullptr);
 }
 
-void Bundle::repeat_deletion(std::uint32_t id) {
-  if (find(id) == nullptr || !is_sender()) return;
+void Bundle::send_deletion(std::uint32_t id) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (topics_.is_deleted(id)) return;
+  }
+  if (!is_sender()) return;
   send_later({static_cast<std::uint8_t>(RecordKind::deletion), 0, sizeof(RecordHeader), id,
               time_of_day_ns()},
              {}, nullptr);
@@ -199,12 +205,18 @@ void Bundle::send_later(const RecordHeader& header, std::vector<std::byte> paylo
   }
 }
 
-Result<void> Bundle::send_deletion(std::uint32_t id, Deadline deadline) {
-  const RecordHeader header{static_cast<std::uint8_t>(RecordKind::deletion), 0,
-                            sizeof(RecordHeader), id, time_of_day_ns()};
-  const Result<Ticket> sent = send_record(*group_, header, {}, deadline);
-  if (!sent) return std::unexpected(sent.error());
-  return group_->wait(*sent, time_until(deadline));
+Result<void> Bundle::await_deletion(std::uint32_t id, Deadline deadline) {
+  std::unique_lock lock(mutex_);
+  const Result<bool> waited = await(*group_, changed_, lock, deadline,
+                                    [&] { return topics_.is_deleted(id) || is_closed(); });
+  if (!waited) return std::unexpected(waited.error());
+  const std::string topic = "topic " + std::to_string(id) + " of bundle '" + options_.name + "': ";
+  if (topics_.is_deleted(id)) return {};
+  if (*waited) return fail(ErrorCode::stopped, topic + "the participant has ended");
+  return fail(ErrorCode::timed_out,
+              topic +
+                  "its name is free, but the bundle has not delivered its deletion yet; it "
+                  "will, once there is space for it");
 }
 
 // Messages of the log are delivered before new ones.

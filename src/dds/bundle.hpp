@@ -65,6 +65,8 @@ class Bundle : public std::enable_shared_from_this<Bundle> {
   [[nodiscard]] bool is_ordered() const { return options_.service != Service::unordered; }
   [[nodiscard]] bool is_member() const;
   [[nodiscard]] bool is_sender() const;
+  /// Who joins takes over what the others have, also which topics were deleted.
+  [[nodiscard]] bool has_state() const;
   /// Of a logged bundle: where its log is.
   [[nodiscard]] const std::string& log_directory() const { return log_directory_; }
 
@@ -81,10 +83,11 @@ class Bundle : public std::enable_shared_from_this<Bundle> {
   /// Sends the definition again, if it is known here, for a participant that lacks it. Does not
   /// wait.
   void repeat_definition(std::uint32_t id);
-  /// Sends the deletion of a topic that is defined here, for a participant that did not come to it.
-  /// Does not wait.
-  void repeat_deletion(std::uint32_t id);
-  [[nodiscard]] Result<void> send_deletion(std::uint32_t id, Deadline deadline);
+  /// Sends the deletion of a topic whose name is free, unless it is deleted here. Its definition
+  /// may yet come: then it counts no more. Does not wait.
+  void send_deletion(std::uint32_t id);
+  /// Returns once the topic is deleted here.
+  [[nodiscard]] Result<void> await_deletion(std::uint32_t id, Deadline deadline);
   /// Returns once all that is in the log before was delivered.
   [[nodiscard]] Result<void> await_replay(Deadline deadline);
   /// Calls `handler` once all that is in the log was delivered; not if the node ends before. Does

@@ -215,6 +215,11 @@ bool Directory::is_released(const TopicKey& key) const {
   return of_bundle != released_.end() && of_bundle->second.contains(key.id);
 }
 
+std::set<std::uint32_t> Directory::released(const std::string& bundle) const {
+  const auto of_bundle = released_.find(bundle);
+  return of_bundle == released_.end() ? std::set<std::uint32_t>() : of_bundle->second;
+}
+
 EndpointCounts Directory::total(const Entry& entry) {
   EndpointCounts all;
   for (const auto& [participant, counts] : entry.endpoints) {

@@ -92,6 +92,7 @@ class Directory {
   [[nodiscard]] std::string unannounced() const;
   [[nodiscard]] bool is_announced(const std::string& bundle) const;
   [[nodiscard]] bool is_released(const TopicKey& key) const;  ///< DD4
+  [[nodiscard]] std::set<std::uint32_t> released(const std::string& bundle) const;
   [[nodiscard]] static EndpointCounts total(const Entry& entry);
 
   // Its state, for participants that join.

@@ -352,10 +352,7 @@ Result<void> ParticipantCore::delete_topic(std::string_view name) {
     return fail(ErrorCode::invalid_argument, topic + "another participant has deleted it");
   }
   if (!carrier->is_ordered()) return {};
-  Result<void> deleted = carrier->send_deletion(key.id, until);
-  if (!deleted)
-    carrier->repeat_deletion(key.id);  // the name is free: so it goes once there is space
-  return deleted;
+  return carrier->await_deletion(key.id, until);
 }
 
 std::string ParticipantCore::names_of(const Directory::Entry& entry) const {

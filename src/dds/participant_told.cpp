@@ -2,6 +2,7 @@
 // writers.
 #include <algorithm>
 #include <cstring>
+#include <set>
 #include <utility>
 
 #include "dds/participant_core.hpp"
@@ -52,13 +53,18 @@ void ParticipantCore::note_answer(const Message& message, const Directory::Answe
       }
       break;
     case Directory::Outcome::released:
-      if (is_told_here) carrier->remove(answer.key.id);
+      if (is_told_here) {
+        carrier->remove(answer.key.id);
+      } else if (carrier != nullptr && message.sender == control_->own_index()) {
+        // Here, for the call that asked for it may have given up.
+        calls.emplace_back([carrier, id = answer.key.id] { carrier->send_deletion(id); });
+      }
       break;
     case Directory::Outcome::unknown:
       // What this participant announced was deleted meanwhile, or the deletion was never sent.
       if (carrier != nullptr && message.sender == control_->own_index() &&
           directory_.is_released(answer.key)) {
-        calls.emplace_back([carrier, id = answer.key.id] { carrier->repeat_deletion(id); });
+        calls.emplace_back([carrier, id = answer.key.id] { carrier->send_deletion(id); });
       }
       break;
     case Directory::Outcome::mismatch:
@@ -167,18 +173,18 @@ void ParticipantCore::note_view(const ViewChange& change) {
 }
 
 // Who left may have freed a name, and not have come to delete the topic in its bundle. All senders
-// do it then: a deletion that is sent twice changes nothing (BT1).
+// do it then: a deletion that is sent twice, or before the definition, changes nothing (BT1).
 void ParticipantCore::finish_deletions() {
   for (const auto& carrier : bundles_) {
     if (!carrier->is_ordered() || !carrier->is_sender()) continue;
-    const BundleTopics topics = carrier->topics();
-    for (const auto& [id, definition] : topics.all()) {
-      bool is_released = false;
-      {
-        const std::lock_guard lock(mutex_);
-        is_released = directory_.is_released({carrier->options().name, id});
-      }
-      if (is_released) carrier->repeat_deletion(id);
+    std::set<std::uint32_t> released;
+    {
+      const std::lock_guard lock(mutex_);
+      released = directory_.released(carrier->options().name);
+    }
+    for (const std::uint32_t id : released) {
+      // Of a group without a state this participant may not know that it was deleted.
+      if (carrier->has_state() || carrier->find(id) != nullptr) carrier->send_deletion(id);
     }
   }
 }
