@@ -1,0 +1,130 @@
+/// \file cluster.hpp
+/// Groups as virtual synchrony promises them, without a network: one sequence for each group with
+/// an order, one for each sender of a group without, which members deliver at their own pace.
+///
+/// At a change of view each sequence is cut somewhere behind what anybody has delivered. All that
+/// stay deliver up to the cut, then hear of the view, then go on; what survivors sent behind the
+/// cut comes again in the next view, what others sent is lost. Who joins loads the states that a
+/// survivor has saved between. Nothing here decides anything by itself: a world makes the steps.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/prng.hpp"
+#include "domain/cores.hpp"
+#include "tutti/message.hpp"
+#include "tutti/view.hpp"
+
+namespace tutti::domain {
+
+struct Entry {
+  MemberIndex sender{};
+  std::uint64_t incarnation = 0;
+  Ticket ticket{};
+  std::vector<std::byte> bytes{};
+};
+struct Stream {
+  MemberIndex sender{};  // of a group without order
+  std::uint64_t incarnation = 0;
+  bool ended = false;  // its sender is gone
+  std::vector<Entry> entries{};
+};
+using State = std::vector<std::byte>;
+struct View {
+  static constexpr std::uint64_t kEnded = ~std::uint64_t{0};
+  ViewChange change{};
+  std::vector<std::vector<std::uint64_t>>
+      cuts{};                                  // by group and stream; kEnded: its sender is gone
+  std::vector<std::optional<State>> states{};  // by group, as the first that stays has saved it
+};
+
+/// What a world wants to hear of.
+class ClusterEvents {
+ public:
+  virtual ~ClusterEvents() = default;
+  /// Before the group's callback gets it.
+  virtual void delivering(NodeCore& node, GroupCore& group, const Message& message) = 0;
+  /// After the batch.
+  virtual void delivered(NodeCore& node, GroupCore& group) = 0;
+  /// The node is about to hear of the view; `joins`: it has loaded the states.
+  virtual void entering(NodeCore& node, const View& view, bool joins) = 0;
+  virtual void entered(NodeCore& node) = 0;
+  /// Blocks the calling thread of an application until it holds, or that time. False: not there.
+  virtual bool pause(const std::function<bool()>& holds, std::uint64_t until_ns) = 0;
+  /// No call may wait now.
+  [[nodiscard]] virtual bool is_in_callback() const = 0;
+  virtual void committed(GroupCore& group, Ticket ticket, std::span<const std::byte> bytes) = 0;
+  virtual void wrong(const std::string& property, const std::string& what) = 0;
+};
+
+class Cluster {
+ public:
+  Cluster(std::vector<std::string> names, Prng& random, ClusterEvents& events);
+  ~Cluster();
+  Cluster(const Cluster&) = delete;
+  Cluster& operator=(const Cluster&) = delete;
+
+  /// Where Node::create makes a member now.
+  [[nodiscard]] static Cluster* current();
+  [[nodiscard]] std::shared_ptr<NodeCore> make(const std::string& name);
+  /// What make() has made last.
+  [[nodiscard]] const std::shared_ptr<NodeCore>& newest() const { return newest_; }
+  [[nodiscard]] std::shared_ptr<GroupCore> join(NodeCore& node, GroupOptions options);
+
+  /// Whether members that save at one place must have the same samples.
+  void compare_stored(bool compares) { compares_stored_ = compares; }
+  void found(const std::vector<std::shared_ptr<NodeCore>>& members);
+  /// Each member of the newest view has entered it.
+  [[nodiscard]] bool all_have_entered() const;
+  /// A view without those that are over, and with `joining`.
+  void change_view(const std::vector<std::shared_ptr<NodeCore>>& joining);
+  /// Some members of the newest view are over.
+  [[nodiscard]] bool needs_view() const;
+  [[nodiscard]] const std::vector<View>& views() const { return views_; }
+  [[nodiscard]] const std::vector<std::shared_ptr<NodeCore>>& members() const { return members_; }
+  [[nodiscard]] const std::vector<Stream>& streams(std::size_t group) const {
+    return streams_[group];
+  }
+
+  // Steps. False: there is nothing to do.
+  bool place_one(NodeCore& node, std::size_t group);
+  bool deliver(NodeCore& node, std::size_t group, std::uint64_t most);
+  bool enter_view(NodeCore& node);
+  bool call_handler(NodeCore& node, std::size_t group);
+  /// Nothing is left to be placed, delivered or entered.
+  [[nodiscard]] bool is_quiet() const;
+
+  /// Of a stream: every member that runs has delivered so many.
+  [[nodiscard]] std::uint64_t delivered_by_all(std::size_t group, std::size_t stream) const;
+  /// Where the sender's messages go in the group.
+  [[nodiscard]] std::size_t stream_of(const GroupCore& group);
+
+  ClusterEvents& events;
+
+ private:
+  [[nodiscard]] std::uint64_t limit(const NodeCore& node, std::size_t group,
+                                    std::size_t stream) const;
+  [[nodiscard]] bool is_ready_for(const NodeCore& node, const View& view) const;
+  void cut(View& view, std::size_t group);
+  void take_back(std::size_t group, std::uint64_t cut);
+  [[nodiscard]] State save(GroupCore& group);
+  void load(GroupCore& group, const State& state);
+  void save_all(NodeCore& node, View& view, bool gives);
+  void join_view(NodeCore& node, const View& view);
+
+  const std::vector<std::string> names_;
+  Prng& random_;
+  std::vector<std::shared_ptr<NodeCore>> members_;  // of the newest view
+  std::vector<std::vector<Stream>> streams_;        // by group
+  std::vector<View> views_;
+  std::uint64_t incarnations_ = 0;
+  bool compares_stored_ = true;
+  std::shared_ptr<NodeCore> newest_{};
+  std::vector<std::vector<std::byte>> handed_;  // the bytes of a batch
+};
+
+}  // namespace tutti::domain

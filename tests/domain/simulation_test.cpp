@@ -1,0 +1,82 @@
+// Thousands of small worlds, each from a seed. TUTTI_DOMAIN_SEEDS says how many, and
+// TUTTI_DOMAIN_FIRST which is the first. What is wrong is also said as `seed N: property`, for
+// tests/sim/mutants.py.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "domain/world.hpp"
+
+namespace tutti::domain {
+namespace {
+
+std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
+}
+
+TEST(DomainSimulation, EveryPropertyHoldsForEverySeed) {
+  const std::uint64_t first = from_environment("TUTTI_DOMAIN_FIRST", 1);
+  const std::uint64_t seeds = from_environment("TUTTI_DOMAIN_SEEDS", 300);
+  World::Counts all;
+  for (std::uint64_t seed = first; seed < first + seeds; ++seed) {
+    World world(seed);
+    world.run();
+    if (!world.wrong().empty()) {
+      std::fprintf(stderr, "seed %llu: %s\n", static_cast<unsigned long long>(seed),
+                   world.wrong().c_str());
+    }
+    ASSERT_EQ(world.wrong(), "") << "seed " << seed << "\n" << world.story();
+    const World::Counts& one = world.counts();
+    all.created += one.created;
+    all.joined += one.joined;
+    all.refused += one.refused;
+    all.deleted += one.deleted;
+    all.in_use += one.in_use;
+    all.written += one.written;
+    all.taken += one.taken;
+    all.called += one.called;
+    all.lost += one.lost;
+    all.crashes += one.crashes;
+    all.leaves += one.leaves;
+    all.joins += one.joins;
+    all.history += one.history;
+    all.timed_out += one.timed_out;
+    all.full += one.full;
+    all.clients += one.clients;
+    all.acknowledged += one.acknowledged;
+    all.finished += one.finished;
+  }
+  std::printf(
+      "topics: %zu created, %zu joined, %zu refused, %zu deleted, %zu in use, %zu timed out; "
+      "samples: %zu written, %zu acknowledged, %zu taken, %zu called with, %zu lost, %zu without "
+      "space, %zu of clients; members: %zu crashed, %zu left, %zu joined, %zu looked in the end; "
+      "%zu readers found a history\n",
+      all.created, all.joined, all.refused, all.deleted, all.in_use, all.timed_out, all.written,
+      all.acknowledged, all.taken, all.called, all.lost, all.full, all.clients, all.crashes,
+      all.leaves, all.joins, all.finished, all.history);
+  // The worlds are worth something only if all this happens in them.
+  if (seeds < 300) return;
+  EXPECT_GT(all.created, 5 * seeds);
+  EXPECT_GT(all.joined, 5 * seeds);
+  EXPECT_GT(all.refused, seeds);
+  EXPECT_GT(all.deleted, seeds);
+  EXPECT_GT(all.in_use, seeds / 2);
+  EXPECT_GT(all.written, 50 * seeds);
+  EXPECT_GT(all.acknowledged, 5 * seeds);
+  EXPECT_GT(all.taken, 20 * seeds);
+  EXPECT_GT(all.called, 10 * seeds);
+  EXPECT_GT(all.lost, 2 * seeds);
+  EXPECT_GT(all.full, seeds);
+  EXPECT_GT(all.clients, 2 * seeds);
+  EXPECT_GT(all.crashes, seeds);
+  EXPECT_GT(all.leaves, seeds / 2);
+  EXPECT_GT(all.joins, seeds);
+  EXPECT_GT(all.history, seeds);
+  EXPECT_GT(all.timed_out, seeds / 10);
+}
+
+}  // namespace
+}  // namespace tutti::domain

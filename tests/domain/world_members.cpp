@@ -1,0 +1,170 @@
+// Members that crash, leave, join; and what the cluster tells of them.
+#include "domain/world_parts.hpp"
+
+namespace tutti::domain {
+
+void World::fault() {
+  std::size_t running = 0;
+  for (const MemberPtr& one : members_) running += one != nullptr;
+  const MemberPtr member = members_[random_.below(members_.size())];
+  // Whoever waits for a state is not left without the last one that could give it.
+  if (member == nullptr || running < 3 || !cluster_->all_have_entered()) return;
+  if (random_.one_in(3)) {
+    member->leaves = true;
+  } else {
+    ++counts_.crashes;
+    crash(member);
+  }
+}
+
+void World::crash(const MemberPtr& member) {
+  note(member->name() + (member->leaves ? " leaves" : " crashes"));
+  member->node->over = true;
+  retire(*member);
+  members_[member->slot] = nullptr;
+}
+
+// What an application had is destroyed in any order, once its calls have returned.
+void World::retire(Member& member) {
+  member.node->over = true;
+  for (std::size_t group = 0; group < member.node->groups.size(); ++group) {
+    while (cluster_->call_handler(*member.node, group)) {
+    }
+  }
+  finish_threads(member);
+  const bool first_the_participant = random_.one_in(2);
+  if (first_the_participant) member.participant.reset();
+  member.readers.clear();
+  member.writers.clear();
+  member.topics.clear();
+  member.participant.reset();
+  member.handle.reset();
+  for (const auto& group : member.node->groups) {
+    // What a node's callbacks keep goes with it.
+    group->options.on_delivery = nullptr;
+    group->options.save_state = nullptr;
+    group->options.load_state = nullptr;
+  }
+  member.node->watcher = nullptr;
+}
+
+// Without those that are gone, and with some that come.
+void World::change_view() {
+  for (const MemberPtr& one : members_) {
+    if (one == nullptr || !one->leaves || !one->node->is_in_view()) continue;
+    bool has_sent_all = true;
+    for (const auto& group : one->node->groups) {
+      has_sent_all &= group->outbox.empty();
+      for (const auto& placed : group->unreleased) {
+        has_sent_all &= group->is_delivered(Ticket{placed.ticket});
+      }
+    }
+    if (!has_sent_all || !cluster_->all_have_entered()) continue;
+    ++counts_.leaves;
+    crash(one);
+    break;
+  }
+  if (!cluster_->all_have_entered() && !random_.one_in(20)) return;
+  std::vector<std::shared_ptr<NodeCore>> joining;
+  if (cluster_->all_have_entered()) {
+    for (std::size_t slot = 0; slot < members_.size(); ++slot) {
+      const bool was_there = std::ranges::any_of(cluster_->members(), [&](const auto& one) {
+        return one->name == names_[slot] && !cluster_->needs_view();
+      });
+      if (members_[slot] != nullptr || was_there || !random_.one_in(calm_ ? 1 : 12)) continue;
+      members_[slot] = make(slot);
+      joining.push_back(members_[slot]->node);
+      note(names_[slot] + " joins");
+      ++counts_.joins;
+    }
+  }
+  if (joining.empty() && !cluster_->needs_view()) return;
+  if (joining.empty() && std::ranges::any_of(cluster_->members(), [](const auto& one) {
+        return one->runs() && one->entered == 0;
+      })) {
+    return;
+  }
+  cluster_->change_view(joining);
+}
+
+void World::delivering(NodeCore& node, GroupCore& group, const Message& message) {
+  const MemberPtr member = members_[node.own.value];
+  if (group.number == 0) {
+    const Outcome outcome = member->model.directory.apply(message.sender.value, message.bytes());
+    if (message.ticket != Ticket{}) answers_[{node.incarnation, message.ticket.value}] = outcome;
+    if (outcome.answer != Answer::created && outcome.answer != Answer::released) return;
+    if (message.ticket != Ticket{}) {
+      note(node.name + (outcome.answer == Answer::created ? " created " : " released ") +
+           outcome.key.first + " " + std::to_string(outcome.key.second));
+    }
+    ModelBundle& bundle = member->model.bundle(outcome.key.first);
+    if (bundle.ordered) return;  // defined by its own sequence
+    if (outcome.answer == Answer::released) return bundle.remove(outcome.key.second);
+    for (const auto& [name, entry] : member->model.directory.topics) {
+      if (entry.key == outcome.key) bundle.define(outcome.key.second, entry.definition, 0);
+    }
+    return;
+  }
+  ModelBundle& bundle = member->model.bundles[group.number - 1];
+  if (!bundle.apply(message)) return;
+  const auto record = dds::read_record(message.bytes());
+  const Key key{bundle.name, record->header.topic};
+  const ModelTopic& topic = *member->find(key);
+  if (record->payload.size() <= topic.definition.options.max_bytes) member->fresh.insert(key);
+}
+
+void World::delivered(NodeCore& node, GroupCore& group) {
+  const MemberPtr member = members_[node.own.value];
+  if (group.number == 0) return entered(node);
+  for (const auto& reader : member->readers) {
+    const bool was_told = reader->told > std::exchange(reader->told_before, reader->told);
+    if (!member->fresh.contains(reader->topic->key)) continue;
+    holds(reader->is_called || was_told || member->find(reader->topic->key) == nullptr, "told",
+          member->name() + " was not told of " + reader->topic->definition.name);
+    const ModelTopic* topic = member->find(reader->topic->key);
+    if (!reader->is_called || topic == nullptr) continue;
+    holds(reader->last == topic->samples.back().position, "exactly once",
+          member->name() + " was not called with all of " + reader->topic->definition.name);
+  }
+  member->fresh.clear();
+}
+
+void World::entering(NodeCore& node, const View& view, bool joins) {
+  const MemberPtr member = members_[node.own.value];
+  const std::uint64_t number = view.change.view;
+  if (joins) {
+    member->model = given_.at(number);
+    for (ModelBundle& bundle : member->model.bundles) {
+      bundle = bundle.copy();
+      if (bundle.name == "part") bundle = {.name = "part"};  // its group has no state
+      if (bundle.ordered) continue;
+      bundle = {.name = bundle.name, .ordered = false};
+      for (const auto& [name, entry] : member->model.directory.topics) {
+        if (entry.key.first == bundle.name) bundle.define(entry.key.second, entry.definition, 0);
+      }
+    }
+  } else if (!given_.contains(number)) {
+    Model& model = given_[number] = member->model;
+    for (ModelBundle& bundle : model.bundles) bundle = bundle.copy();
+  }
+  member->model.directory.view(names_, view.change);
+}
+
+// As everybody may see it: by the public interface.
+void World::entered(NodeCore& node) {
+  const MemberPtr member = members_[node.own.value];
+  std::string seen;
+  for (const dds::TopicDescription& one : member->participant->topics()) {
+    seen +=
+        one.name + " " + one.type.name + " " + one.options.to_text() + " " + std::to_string(one.id);
+    for (const dds::TopicEndpoints& each : one.endpoints) {
+      seen += " " + each.participant + ":" + std::to_string(each.readers) + "," +
+              std::to_string(each.writers);
+    }
+    seen += "\n";
+  }
+  const std::string ought = member->model.directory.text(names_);
+  holds(seen == ought, "one directory", member->name() + " sees\n" + seen + "not\n" + ought);
+}
+
+}  // namespace tutti::domain

@@ -1,0 +1,73 @@
+// Topics: created, found, deleted.
+#include "domain/world_parts.hpp"
+
+namespace tutti::domain {
+
+void World::create_topic(Member& member, std::size_t name, std::size_t variant) {
+  const dds::Definition& wanted = definitions_[name][variant];
+  Result<dds::UntypedTopic> topic =
+      dds::UntypedTopic::create(*member.participant, wanted.name, wanted.type, wanted.options);
+  judge_topic(member, name, topic);
+  const std::optional<Outcome> said = answer(member);
+  if (!topic) return;
+  const bool same = topic->type() == wanted.type && topic->options() == wanted.options;
+  holds(same, "true answers", member.name() + " got another topic than it asked for");
+  if (said) {
+    member.topics.push_back(
+        std::make_shared<WorldTopic>(WorldTopic{std::move(*topic), name, said->key, wanted}));
+  }
+}
+
+void World::find_topic(Member& member, std::size_t name) {
+  Result<dds::UntypedTopic> topic =
+      dds::UntypedTopic::find(*member.participant, topic_names_[name]);
+  judge_topic(member, name, topic);
+  const std::optional<Outcome> said = answer(member);
+  if (!topic || !said) return;
+  const dds::Definition found{topic_names_[name], topic->type(), topic->options()};
+  member.topics.push_back(
+      std::make_shared<WorldTopic>(WorldTopic{std::move(*topic), name, said->key, found}));
+}
+
+void World::judge_topic(Member& member, std::size_t name, const Result<dds::UntypedTopic>& topic) {
+  const std::optional<Outcome> said = answer(member);
+  const std::string what = member.name() + " and " + topic_names_[name] +
+                           (topic ? std::string() : ": " + topic.error().message);
+  if (!topic) note(what);
+  if (!said) return holds(!topic, "true answers", what + " without a claim");
+  const bool is_there = said->answer == Answer::created || said->answer == Answer::joined;
+  if (topic) {
+    ++(said->answer == Answer::created ? counts_.created : counts_.joined);
+    return holds(is_there, "true answers", what + " was refused in the sequence");
+  }
+  const ErrorCode code = topic.error().code;
+  if (said->answer == Answer::mismatch) {
+    ++counts_.refused;
+    return holds(
+        code == ErrorCode::mismatch || code == ErrorCode::stopped || code == ErrorCode::timed_out,
+        "true answers", what);
+  }
+  if (code == ErrorCode::timed_out) ++counts_.timed_out;
+  const bool in_vain = code == ErrorCode::timed_out || code == ErrorCode::stopped;
+  const bool no_member = code == ErrorCode::invalid_argument;
+  holds(in_vain || (no_member && !is_there), "true answers", what);
+}
+
+void World::delete_topic(Member& member, std::size_t name) {
+  const Result<void> deleted = member.participant->delete_topic(topic_names_[name]);
+  const std::optional<Outcome> said = answer(member);
+  const std::string what = member.name() + " and " + topic_names_[name] +
+                           (deleted ? std::string() : ": " + deleted.error().message);
+  if (!said) return holds(!deleted, "true answers", what + " deleted without a record");
+  if (deleted) {
+    ++counts_.deleted;
+    return holds(said->answer == Answer::released, "true answers", what + " deleted, but was not");
+  }
+  const ErrorCode code = deleted.error().code;
+  if (said->answer == Answer::in_use) ++counts_.in_use;
+  const bool in_vain = code == ErrorCode::timed_out || code == ErrorCode::stopped;
+  holds(in_vain || (code == ErrorCode::invalid_argument && said->answer != Answer::released),
+        "true answers", what);
+}
+
+}  // namespace tutti::domain
