@@ -9,7 +9,8 @@
 
 A mutant is a file: a line that says what is broken, `key: value` lines (breaks: the invariants;
 file: where; scenario: where else than in swarm it may show; order: of the groups, if it is not
-round_robin; quick: yes, if it is found in few seeds), then the change: texts after `--- find`, each to be found exactly once, and what stands
+round_robin; quick: yes, if it is found in few seeds; program: domain, if topics on simulated groups,
+tests/domain, are to find it), then the change: texts after `--- find`, each to be found exactly once, and what stands
 instead after `--- replace`. Its program is the simulator of the build folder (--build, default
 build/release), of which only the objects that have the changed file in them are compiled anew.
 
@@ -40,13 +41,15 @@ CHUNK_FIRST = 10
 CPU_S = 60          # a seed takes 0.2 s of processor time on average
 CPU_PER_SEED_S = 3
 MEMORY_BYTES = 4 << 30
-# What the simulator runs; of the library, the rest is only linked.
-LAYERS = {"base", "fabric", "sst", "flow", "smc", "predicates", "multicast", "ring", "membership",
-          "requests", "engine", "sim"}
+# What each program runs of the library; the rest is only linked.
+LAYERS = {"tutti": {"base", "fabric", "sst", "flow", "smc", "predicates", "multicast", "ring",
+                    "membership", "requests", "engine", "sim"},
+          "domain": {"base", "xcdr", "log", "dds"}}
 OBJECT = re.compile(r"CMakeFiles/tutti_(\w+)\.dir/.*\.o$")
 # Where a compiler notes what it read: Ninja's business.
 DEPENDENCIES = re.compile(r" -MD -MT \S+ -MF \S+")
-VIOLATION = re.compile(r"seed (\d+): (\w+)")
+VIOLATION = {"tutti": re.compile(r"seed (\d+): (\w+)"),
+             "domain": re.compile(r"seed (\d+): ([a-z ]+):")}
 
 
 class Refused(Exception):
@@ -64,6 +67,7 @@ class Mutant:
         self.scenario = keys.get("scenario")
         self.order = keys.get("order", "round_robin")
         self.quick = keys.get("quick") == "yes"
+        self.program = keys.get("program", "tutti")
         self.changes = [tuple(change.split("--- replace\n")) for change in changes]
         if not self.changes or any(len(change) != 2 for change in self.changes):
             raise Refused("it is not: find, replace")
@@ -80,6 +84,8 @@ class Mutant:
     def runs(self, seeds):
         """Chunks (scenario, first, last) in the order in which they run."""
         scenarios = ["swarm"] + ([self.scenario] if self.scenario else [])
+        if self.program == "domain":
+            scenarios = ["domain"]
         left, first, size = seeds, 1, CHUNK_FIRST
         while left > 0:
             for scenario in scenarios:
@@ -92,20 +98,20 @@ class Mutant:
 
 
 class Build:
-    """The built simulator: how its objects were compiled and linked, and from what."""
+    """A built program: how its objects were compiled and linked, and from what."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, program):
         self.folder = folder
         cache = (folder / "CMakeCache.txt").read_text(encoding="utf-8")
         self.program_of_ninja = re.search(r"^CMAKE_MAKE_PROGRAM:\w+=(.*)$", cache, re.M)[1]
         self.compile = {}
         for entry in json.loads(self.ninja("-t", "compdb")):
             layer = OBJECT.match(entry["output"])
-            if layer and layer[1] in LAYERS:
+            if layer and layer[1] in LAYERS[program]:
                 source = Path(os.path.normpath(folder / entry["file"]))
                 command = shlex.split(DEPENDENCIES.sub("", entry["command"]))
                 self.compile[entry["output"]] = (source, command)
-        self.link = shlex.split(self.ninja("-t", "commands", "bin/tutti").splitlines()[-1])
+        self.link = shlex.split(self.ninja("-t", "commands", f"bin/{program}").splitlines()[-1])
         self.needs = {}
         for line in self.ninja("-t", "deps").splitlines():
             if line.endswith(")") and ": #deps" in line:
@@ -118,19 +124,20 @@ class Build:
                               check=True, capture_output=True, text=True).stdout
 
     def outputs(self, file):
-        """Objects of the simulator that have the file in them."""
+        """Objects of the program that have the file in them."""
         changed = os.path.normpath(ROOT / file)
         found = [out for out in self.compile if changed in self.needs.get(out, ())]
-        core = next(out for out in self.compile if out.endswith("sim/core.cpp.o"))
+        core = next((out for out in self.compile if out.endswith("sim/core.cpp.o")), None)
         # The templates of those .cpp files are instantiated for the simulator's memory in core.cpp.
         return [out for out in found
-                if out == core or str(self.compile[out][0]) not in self.needs[core]]
+                if out == core or str(self.compile[out][0]) not in self.needs.get(core, ())]
 
     def program(self, mutant, folder):
         changed = folder / mutant.file
         changed.parent.mkdir(parents=True)
         changed.write_text(mutant.source(), encoding="utf-8")
         objects = []
+        link = [*self.link]
         for number, output in enumerate(self.outputs(mutant.file)):
             source, command = self.compile[output]
             source = self.mutated(source, mutant, folder)
@@ -139,13 +146,14 @@ class Build:
             include = next(i for i, flag in enumerate(flags) if flag.startswith("-I"))
             flags.insert(include, f"-I{folder / 'src'}")
             self.run([*flags, "-w", "-O1", "-g0", "-o", objects[-1], "-c", str(source)])
+            link = [word for word in link if word != output]
         if not objects:
-            raise Refused(f"{mutant.file} is not a part of the simulator")
-        program = folder / "tutti"
-        link = [*self.link]
+            raise Refused(f"{mutant.file} is not a part of {mutant.program}")
+        program = folder / mutant.program
         link[link.index("-o") + 1] = str(program)
         # Before every library: from there only what is still missing is taken.
-        library = next(i for i, word in enumerate(link) if word.startswith("lib/libtutti"))
+        library = next(i for i, word in enumerate(link) if word.startswith("lib/libtutti")
+                       or "gtest" in word)
         link[library:library] = objects
         self.run(link[:link.index("&&", 2)] if "&&" in link[2:] else link)
         return program
@@ -171,17 +179,25 @@ class Build:
             raise Refused(f"{shlex.join(command)}\n{done.stderr}")
 
 
+def command_of(program, order, scenario, first, last):
+    if scenario == "domain":
+        return ["env", f"TUTTI_DOMAIN_FIRST={first}", f"TUTTI_DOMAIN_SEEDS={last - first + 1}",
+                program, "--gtest_filter=DomainSimulation.EveryProperty*"]
+    return [program, "sim", "--order", order, "--scenario", scenario, "--seeds",
+            f"{first}..{last}", "--jobs", "1"]
+
+
 def simulate(program, order, scenario, first, last):
     """What went wrong first: (seed, property); seed None: some of them. Nothing if all is well."""
     limit = CPU_S + CPU_PER_SEED_S * (last - first)
     command = ["prlimit", f"--cpu={limit}:{limit + CPU_S}", "--core=0", f"--as={MEMORY_BYTES}",
-               program, "sim", "--order", order, "--scenario", scenario, "--seeds", f"{first}..{last}",
-               "--jobs", "1"]
+               *command_of(program, order, scenario, first, last)]
+    violation = VIOLATION["domain" if scenario == "domain" else "tutti"]
     text = []
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                           text=True) as process:
         for line in process.stderr:
-            if found := VIOLATION.search(line):
+            if found := violation.search(line):
                 process.kill()
                 return int(found[1]), found[2]
             text.append(line)
@@ -210,7 +226,8 @@ class Result:
         self.refused = None
 
 
-def judge(build, mutant, seeds):
+def judge(builds, mutant, seeds):
+    build = builds[mutant.program]
     result = Result(mutant)
     try:
         with tempfile.TemporaryDirectory() as folder:
@@ -290,10 +307,11 @@ def main():
                 results[-1].refused = str(refused)
                 print(line_of(results[-1]))
     else:
-        build = Build(options.build.resolve())
+        builds = {program: Build(options.build.resolve(), program)
+                  for program in {mutant.program for mutant in mutants}}
         with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
             for done in concurrent.futures.as_completed(
-                    [pool.submit(judge, build, mutant, options.seeds) for mutant in mutants]):
+                    [pool.submit(judge, builds, mutant, options.seeds) for mutant in mutants]):
                 results.append(done.result())
                 print(line_of(results[-1]), flush=True)
     results.sort(key=lambda one: one.mutant.name)
