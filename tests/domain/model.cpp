@@ -81,7 +81,7 @@ bool ModelBundle::apply(const Message& message) {
 
 bool ModelBundle::add(const Message& message, const dds::Record& record) {
   const auto found = topics.find(record.header.topic);
-  if (found == topics.end() || found->second->deleted) return ++dropped, false;
+  if (found == topics.end() || found->second->deleted) return false;
   std::vector<ModelSample>& samples = found->second->samples;
   samples.push_back({.position = ordered ? message.seq.value : samples.size(),
                      .sender = message.sender.value,

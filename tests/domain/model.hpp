@@ -52,7 +52,6 @@ struct ModelBundle {
   bool ordered = true;
   std::map<std::uint32_t, std::shared_ptr<ModelTopic>> topics{};  // also deleted ones
   std::map<std::uint64_t, ModelSession> sessions{};
-  std::uint64_t dropped = 0;  // samples of topics that are not there
 
   void define(std::uint32_t id, const dds::Definition& definition, std::uint64_t position);
   void remove(std::uint32_t id);
