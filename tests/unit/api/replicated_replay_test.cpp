@@ -6,20 +6,12 @@
 #include <vector>
 
 #include "cluster.hpp"
-#include "node/group_core.hpp"
+#include "node/group_sends.hpp"
 #include "replicated_sum.hpp"
 #include "support/loopback.hpp"
 
 namespace tutti {
 namespace {
-
-// Group::core_, which is private: how its callback is called from a log, without one.
-template <auto kMember>
-struct Opens {
-  friend const GroupCore& core_of(const Group& group) { return *(group.*kMember); }
-};
-template struct Opens<&Group::core_>;
-const GroupCore& core_of(const Group& group);
 
 // As Replicated encodes the command, for the numbers of its process.
 std::vector<std::byte> command(std::uint64_t number, std::uint64_t add) {
@@ -46,6 +38,7 @@ TEST(ReplicatedReplay, RebuildsTheStateFromMessagesOfEarlierRuns) {
   ASSERT_TRUE(sum);
   const auto value = [&] { return sum->query([](const Sum& machine) { return machine.value; }); };
 
+  // How a log calls the callback, without a log.
   const DeliveryCallback& deliver = core_of(sum->group()).options().on_delivery;
   const std::vector<std::byte> one = command(1, 10);
   const std::vector<std::byte> again = command(1, 200);  // of the next run: numbers begin anew
