@@ -1,6 +1,7 @@
 // What a group's log has comes first: to a callback, which it waits for and ends with the group,
 // and to an application that takes.
 #include "node/group_replay.hpp"
+#include "node/group_sends.hpp"
 
 #include <gtest/gtest.h>
 
