@@ -220,15 +220,35 @@ Result<void> CatchUp::take(std::uint32_t slot, const SnapshotPiece& piece) {
   return {};
 }
 
-bool CatchUp::has_all_told() const {
+void CatchUp::begin_round() {
+  for (Of& of : state_) of.goal.reset();
+}
+
+bool CatchUp::is_round_over() {
+  return each_has([](Of& of, const LogSummary& other) {
+    if (!of.goal) of.goal = other.next;
+    return std::min(*of.goal, other.next);  // the members of a newer view may have less
+  });
+}
+
+bool CatchUp::has_all_told() {
+  return !awaited_ && each_has([](const Of&, const LogSummary& other) { return other.next; });
+}
+
+template <class Until>
+bool CatchUp::each_has(Until&& until) {
+  bool all = true;
   for (std::size_t log = 0; log < state_.size(); ++log) {
-    if (state_[log].whole) continue;
+    Of& of = state_[log];
+    if (of.whole) continue;
     std::uint32_t slot = 0;
     const LogSummary* const other = best(log, slot);
-    if (!state_[log].checked || other == nullptr) return false;
-    if (logs_.writer(log).next() < other->next || is_apart_from(log, *other)) return false;
+    all = all && other != nullptr;
+    if (other == nullptr) continue;
+    const std::uint64_t end = until(of, *other);
+    all = all && of.checked && !is_apart_from(log, *other) && logs_.writer(log).next() >= end;
   }
-  return !awaited_;
+  return all;
 }
 
 // Members admit a node in the view that follows theirs.

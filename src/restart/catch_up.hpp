@@ -52,12 +52,17 @@ class CatchUp {
   [[nodiscard]] Result<void> take(std::uint32_t slot, const Records& records);
   [[nodiscard]] Result<void> take(std::uint32_t slot, const SnapshotPiece& piece);
 
+  /// A round fetches what members have at its beginning: they may log as fast as this node fetches,
+  /// and say so all the time.
+  void begin_round();
+  [[nodiscard]] bool is_round_over();
   /// The log has what members said last that they have.
-  [[nodiscard]] bool has_all_told() const;
+  [[nodiscard]] bool has_all_told();
   /// CU3 holds for all logs, for a node that is to enter that view.
   [[nodiscard]] bool is_checked(std::uint64_t view) const;
-  /// So many bytes of records were appended since the last call.
-  [[nodiscard]] std::uint64_t appended() { return std::exchange(appended_, 0); }
+  /// So many bytes of records were appended since that was forgotten last.
+  [[nodiscard]] std::uint64_t appended() const { return appended_; }
+  void forget_appended() { appended_ = 0; }
   [[nodiscard]] bool is_whole(std::size_t log) const;
   /// A member has sent records that cannot be; why, for people. Others are asked.
   [[nodiscard]] const std::string& trouble() const { return trouble_; }
@@ -67,6 +72,7 @@ class CatchUp {
     std::optional<std::uint64_t> begins{};
     bool whole = false;
     bool checked = false;                        // CU3, for newest_
+    std::optional<std::uint64_t> goal{};         // of the round
     std::map<std::uint32_t, LogSummary> told{};  // by the members that run
   };
   [[nodiscard]] const LogSummary* best(std::size_t log, std::uint32_t& slot) const;
@@ -76,6 +82,8 @@ class CatchUp {
   [[nodiscard]] bool is_apart_from(std::size_t log, const LogSummary& other) const;
   [[nodiscard]] bool lacks_beginning(std::size_t log, const LogSummary& other) const;
   [[nodiscard]] Question ask_for_piece();
+  template <class Until>
+  [[nodiscard]] bool each_has(Until&& until);
 
   NodeLogs& logs_;
   std::vector<Of> state_;

@@ -139,6 +139,7 @@ class Recovery {
   void stop_joining();
   void ask_members();
   void go_on_catching_up();
+  void look_at_round();
   void prepare_to_join();
   [[nodiscard]] bool somebody_runs() const;
   void answer(std::uint32_t slot, const Fetch& fetch);
@@ -167,6 +168,7 @@ class Recovery {
   bool in_vain_ = false;
   bool may_join_ = false;
   std::uint64_t last_round_ = 0;  // bytes that it fetched in the last round before it may join
+  bool in_round_ = false;
   std::vector<bool> handed_;      // the log is the owner's
   std::map<std::pair<std::uint32_t, std::string>, Fetch> awaited_{};
   SnapshotPieces snapshot_pieces_;

@@ -23,6 +23,7 @@ void Recovery::join() {
   participant_.reset();
   stage_ = Stage::joins;
   last_round_ = std::numeric_limits<std::uint64_t>::max();
+  in_round_ = false;
   catch_up_.emplace(logs_);
   for (const auto& [slot, heard] : up_) {
     if (heard && heard->runs && !hear(slot)) return;
@@ -62,14 +63,23 @@ void Recovery::go_on_catching_up() {
     greet_all();  // others that catch up may have waited for this
     return;
   }
-  if (*question) return post((*question)->slot, (*question)->message);
-  if (stage_ != Stage::joins || may_join_ || !catch_up_->has_all_told()) return;
-  // If members log as fast as it fetches, it gets no nearer. Once it is admitted the group's window
-  // brakes the senders.
+  if (*question) post((*question)->slot, (*question)->message);
+  if (stage_ == Stage::joins && !may_join_) look_at_round();
+}
+
+// If members log as fast as it fetches, it gets no nearer. Once it is admitted the group's window
+// brakes the senders. What is as little as may be lacking in the end says nothing of that.
+void Recovery::look_at_round() {
+  if (!in_round_) catch_up_->begin_round();
+  in_round_ = !catch_up_->is_round_over();
+  if (in_round_) return;
+  const bool has_all = catch_up_->has_all_told();
   const std::uint64_t appended = catch_up_->appended();
+  if (appended <= kNear && !has_all) return;
+  catch_up_->forget_appended();
   if (appended <= kNear || appended > last_round_ / 2) return prepare_to_join();
   last_round_ = appended;
-  ask_members();
+  if (has_all) ask_members();
 }
 
 // They say again what they have.

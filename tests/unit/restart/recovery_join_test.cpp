@@ -61,6 +61,23 @@ TEST(RecoveryJoin, ANodeThatWasAwayForAWhileCopiesLittleMoreThanItLacks) {
   EXPECT_LE(trio.said_to[2], kRecords / 50 * kBytes);
 }
 
+// It gets no nearer, and is told so in each tick.
+TEST(RecoveryJoin, ANodeThatFetchesAsFastAsTheOthersLogIsAdmitted) {
+  constexpr std::size_t kBytes = 4000;
+  RecoveryTrio trio;
+  trio.segment_bytes = 16U << 20;
+  trio.run_two(1);
+  trio.members[0].append(1000, 5, kBytes);
+  trio.start(2, std::nullopt);
+  trio.connect(0, 2);
+  for (int said = 0; !trio.at(2).may_join(); ++said) {
+    ASSERT_LT(said, 10'000) << trio.at(2).why();
+    ASSERT_TRUE(trio.deliver_one());
+    trio.members[0].append(1, 5, kBytes);
+    if (said % 10 == 0) trio.at(2).tick();
+  }
+}
+
 // c was a member with the disk that it has lost, and perhaps of view 6, too.
 TEST(RecoveryJoin, ANodeThatHasLostItsDiskWaitsUntilTheOthersHaveGoneOnWithoutIt) {
   RecoveryTrio trio;

@@ -158,14 +158,19 @@ class RecoveryTrio {
     if (members[other].recovery) members[other].recovery->down(one);
   }
   void deliver() {
-    for (int said = 0; !wire.empty(); ++said) {
+    for (int said = 0; deliver_one(); ++said) {
       ASSERT_LT(said, 10000) << "they talk without end";
-      const Sent sent = std::move(wire.front());
-      wire.pop_front();
-      if (members[sent.to].hangs) continue;
-      said_to[sent.to] += sent.bytes.size();
-      members[sent.to].recovery->receive(sent.from, sent.bytes);
     }
+  }
+  /// False if nothing is under way.
+  bool deliver_one() {
+    if (wire.empty()) return false;
+    const Sent sent = std::move(wire.front());
+    wire.pop_front();
+    if (members[sent.to].hangs) return true;
+    said_to[sent.to] += sent.bytes.size();
+    members[sent.to].recovery->receive(sent.from, sent.bytes);
+    return true;
   }
   void tick() {
     for (Member& one : members) {
