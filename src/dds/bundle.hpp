@@ -149,6 +149,7 @@ class Bundle : public std::enable_shared_from_this<Bundle> {
   [[nodiscard]] const Route* route_of(const Record& sample);
   void deliver_samples(const Route& route, std::span<const Message> run, const Record& first);
   void store_samples(const Route& route, std::span<const Message> run, const ByteBatch& batch);
+  void announce_newcomers(std::uint32_t id);
   [[nodiscard]] std::unique_lock<std::mutex> store_later(TopicState& topic,
                                                          const SampleStore::Arrival& arrival,
                                                          std::unique_lock<std::mutex> lock);

@@ -56,14 +56,22 @@ class Bundle::Turn {
   // While the delivery waits for a reader it calls none, so detach() need not wait for it. After
   // it, a reader whose detach() did not see the turn is seen as closed: end(), then turns_ is read
   // there; turns_ is changed, then closed_ is read here.
-  static void pause(Bundle& bundle) {
-    bundle.turns_.fetch_add(1, std::memory_order_release);
-    bundle.turns_.notify_all();
-  }
-  static void go_on(Bundle& bundle) {
-    bundle.turns_.fetch_add(1, std::memory_order_seq_cst);
-    std::atomic_thread_fence(std::memory_order_seq_cst);
-  }
+  class Pause {
+   public:
+    explicit Pause(Bundle& bundle) : bundle_(bundle) {
+      bundle_.turns_.fetch_add(1, std::memory_order_release);
+      bundle_.turns_.notify_all();
+    }
+    ~Pause() {
+      bundle_.turns_.fetch_add(1, std::memory_order_seq_cst);
+      std::atomic_thread_fence(std::memory_order_seq_cst);
+    }
+    Pause(const Pause&) = delete;
+    Pause& operator=(const Pause&) = delete;
+
+   private:
+    Bundle& bundle_;
+  };
 
  private:
   Bundle& bundle_;
@@ -170,8 +178,9 @@ std::unique_lock<std::mutex> Bundle::store_later(TopicState& topic,
                                                  std::unique_lock<std::mutex> lock) {
   lock.unlock();
   announce_touched();  // readers make room once they know what is there
+  announce_newcomers(topic.id);
   add(reader_waits_, 1);
-  Turn::pause(*this);
+  const Turn::Pause pause(*this);
   lock.lock();
   bool added = false;
   topic.room.wait(lock, [&] {
@@ -179,8 +188,18 @@ std::unique_lock<std::mutex> Bundle::store_later(TopicState& topic,
            (added = topic.store->add(arrival));
   });
   lock.unlock();
-  Turn::go_on(*this);
   return lock;
+}
+
+// A reader that came during the batch counts in the store, and is not in `seen_`.
+void Bundle::announce_newcomers(std::uint32_t id) {
+  std::shared_ptr<const Route> now;  // dies without the mutex (BU5)
+  {
+    const std::lock_guard guard(mutex_);
+    if (id < table_.size()) now = table_[id];
+  }
+  if (now == nullptr) return;
+  for (const auto& reader : now->takers) reader->announce();
 }
 
 void Bundle::deliver_change(const Message& message, const Record& record) {

@@ -66,6 +66,7 @@ bool SampleStore::add(const Arrival& arrival) {
   if (size > 0) std::memcpy(data, arrival.payload.data(), size);
   entry.sample = {data, static_cast<std::uint32_t>(size), arrival.info};
   entry.sample.info.lost_before = 0;
+  entry.gap_end = std::exchange(last_gap_end_, 0);
   if (limits_.keyed && limits_.depth > 0) by_key_[entry.key].push_back(entry.ordinal);
   ++samples_;
   bytes_ += size;
@@ -175,8 +176,9 @@ std::uint64_t SampleStore::ordinal_at(std::uint64_t position) const {
 std::uint64_t SampleStore::ordinal_from(std::uint64_t position) const {
   const auto at = std::ranges::lower_bound(
       entries_, position, {}, [](const Entry& entry) { return entry.sample.info.position.value; });
-  // Entries were erased: so as not to miss one, all between two others count.
-  if (entry_position_ > position && at != entries_.begin()) return std::prev(at)->ordinal + 1;
+  const std::uint64_t gap_end = at == entries_.end() ? last_gap_end_ : at->gap_end;
+  // Entries were erased there: so as not to miss one, all of that gap count.
+  if (gap_end > position && at != entries_.begin()) return std::prev(at)->ordinal + 1;
   return at == entries_.end() ? next_ : at->ordinal;
 }
 
@@ -248,6 +250,8 @@ void SampleStore::evict_oldest() {
 void SampleStore::pop_front() {
   front_position_ = std::max(front_position_, entries_.front().sample.info.position.value + 1);
   entries_.pop_front();
+  const std::uint64_t gap_end = entries_.empty() ? last_gap_end_ : entries_.front().gap_end;
+  front_position_ = std::max(front_position_, gap_end);
 }
 
 // Entries of what was evicted are kept only behind one that was not; and of these at most as many
@@ -255,11 +259,16 @@ void SampleStore::pop_front() {
 void SampleStore::drop_front() {
   while (!entries_.empty() && entries_.front().sample.data == nullptr) pop_front();
   if (entries_.size() <= 2 * samples_ + kTombsMin) return;
-  std::erase_if(entries_, [&](const Entry& entry) {
-    if (entry.sample.data != nullptr) return false;
-    entry_position_ = std::max(entry_position_, entry.sample.info.position.value + 1);
-    return true;
-  });
+  std::uint64_t gap_end = 0;
+  for (Entry& entry : entries_) {
+    if (entry.sample.data == nullptr) {
+      gap_end = entry.sample.info.position.value + 1;
+    } else {
+      entry.gap_end = std::max(entry.gap_end, std::exchange(gap_end, 0));
+    }
+  }
+  last_gap_end_ = std::max(last_gap_end_, gap_end);
+  std::erase_if(entries_, [](const Entry& entry) { return entry.sample.data == nullptr; });
 }
 
 void SampleStore::drop_taken() {

@@ -50,6 +50,7 @@ class SampleStore {
     std::uint64_t key = 0;
     LoanedBytes::Sample sample{};  ///< data null: it was evicted
     struct Chunk* chunk = nullptr;
+    std::uint64_t gap_end = 0;  ///< entries directly before it that were erased had lower positions
   };
 
   explicit SampleStore(const StoreLimits& limits);
@@ -130,10 +131,9 @@ class SampleStore {
   std::uint64_t next_ = 1;
   std::uint64_t low_position_ = 0;
   std::uint64_t end_position_ = 0;
-  // What was added with this position or a higher one has an ordinal behind that of the first
-  // entry; and an entry, if its position is also this other one or a higher one.
+  // What was added with this position or a higher one has an entry, or was erased behind the first.
   std::uint64_t front_position_ = 0;
-  std::uint64_t entry_position_ = 0;
+  std::uint64_t last_gap_end_ = 0;  // Entry::gap_end of the next one
   std::size_t samples_ = 0;
   std::uint64_t bytes_ = 0;
   std::uint64_t room_ = 0;  // what the samples take of chunks

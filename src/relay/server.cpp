@@ -214,6 +214,12 @@ asio::awaitable<void> Server::watch() {
       peer->expel();
     }
     expire_sessions(now);
+    // Nobody tells of topics that were deleted, and of a node that has ended.
+    {
+      const std::scoped_lock lock(mutex_);
+      looks_ = true;
+    }
+    hear();
   }
 }
 

@@ -255,6 +255,7 @@ class Machine:
         if number is None:
             if all(t.gone for t in of_bundle):
                 waiting, session.unanswered = session.unanswered, []
+                session.number, session.nonce, session.next_request = f.NONE, 0, 1  # another one
                 for one in waiting:
                     outcome = "refused" if one.request == 0 else "unknown"
                     one.answered(Published(outcome, text=f"the topic {one.topic} is gone"))

@@ -90,6 +90,31 @@ TEST(SampleStore, SaysFromWhereOnItKnowsWhatIsMissing) {
   EXPECT_EQ(store.ordinal_from(0), store.ordinal_at(6));
 }
 
+// 1 to 101 of the keys a, b, c and b again: entries of b before that of c are forgotten.
+void fill_with_a_gap(SampleStore& store) {
+  add(store, 1, 1);
+  for (std::uint64_t position = 2; position <= 40; ++position) add(store, position, 2);
+  add(store, 41, 3);
+  for (std::uint64_t position = 42; position <= 101; ++position) add(store, position, 2);
+}
+
+TEST(SampleStore, ForgetsNoLossWhenTheFirstOneGoes) {
+  SampleStore store({.depth = 1, .keyed = true});
+  fill_with_a_gap(store);
+  add(store, 102, 1);
+  EXPECT_EQ(store.front_position(), 41U);  // so a reader from 10 on has a loss at its beginning
+}
+
+TEST(SampleStore, CountsNoLossBeforeTheReadersPosition) {
+  SampleStore store({.depth = 1, .keyed = true});
+  fill_with_a_gap(store);
+  const SampleStore::ReaderId reader = store.open(store.ordinal_from(41));
+  LoanedBytes taken;
+  store.take(reader, 1, taken);
+  EXPECT_EQ(positions(taken), Positions{41});
+  EXPECT_EQ((*taken.begin()).info.lost_before, 0U);
+}
+
 TEST(SampleStore, ALoanOutlivesWhatWasEvictedAndTheStore) {
   auto store = std::make_unique<SampleStore>(StoreLimits{.depth = 1});
   ASSERT_TRUE(add(*store, 7));
