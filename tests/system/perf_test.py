@@ -130,7 +130,8 @@ class Multicast(PerfTest):
         with subprocess.Popen([TUTTI, "perf", "multicast", "--logged", "--seconds", str(WATCHDOG)],
                               cwd=self.folder, stderr=subprocess.PIPE) as process:
             wait_until(lambda: len([path for path, _, files in os.walk(self.folder)
-                                    if "LOCK" in files]) == 3, "all members log")
+                                    if path.endswith("g0") and "LOCK" in files]) == 3,
+                       "all members log")
             process.send_signal(signal.SIGINT)
             _, said = process.communicate(timeout=WATCHDOG)
         self.assertEqual(process.returncode, 130, said)
