@@ -129,17 +129,22 @@ class FakeGroup {
       if (events != nullptr) group_.listeners_.push_back(events);
     }
     [[nodiscard]] std::vector<MemberTopic> topics() override {
+      const std::scoped_lock lock(group_.mutex_);
       std::vector<MemberTopic> all;
-      for (const std::string& one : std::vector(group_.topics_)) all.push_back(*find(one));
+      for (std::size_t at = 0; at < group_.topics_.size(); ++at) all.push_back(topic(at));
       return all;
     }
     [[nodiscard]] std::optional<MemberTopic> find(std::string_view name) override {
       const std::scoped_lock lock(group_.mutex_);
       const auto found = std::ranges::find(group_.topics_, name);
       if (found == group_.topics_.end()) return std::nullopt;
+      return topic(static_cast<std::size_t>(found - group_.topics_.begin()));
+    }
+    // With the mutex.
+    [[nodiscard]] MemberTopic topic(std::size_t at) const {
       return MemberTopic{.bundle = 0,
-                         .id = static_cast<std::uint32_t>(found - group_.topics_.begin()),
-                         .info = {.name = *found,
+                         .id = static_cast<std::uint32_t>(at),
+                         .info = {.name = group_.topics_[at],
                                   .bundle = "bundle",
                                   .service = group_.service_,
                                   .epoch = 9,
