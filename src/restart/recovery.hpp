@@ -169,7 +169,7 @@ class Recovery {
   bool may_join_ = false;
   std::uint64_t last_round_ = 0;  // bytes that it fetched in the last round before it may join
   bool in_round_ = false;
-  std::vector<bool> handed_;      // the log is the owner's
+  std::vector<bool> handed_;  // the log is the owner's
   std::map<std::pair<std::uint32_t, std::string>, Fetch> awaited_{};
   SnapshotPieces snapshot_pieces_;
   struct Reader {  // of what this node's logs have
