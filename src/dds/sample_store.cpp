@@ -4,6 +4,7 @@
 #include <cstring>
 #include <iterator>
 #include <new>
+#include <utility>
 
 namespace tutti::dds {
 
@@ -39,7 +40,9 @@ bool SampleStore::add(const Arrival& arrival) {
   const std::uint64_t size = arrival.payload.size();
   if (size > limits_.max_bytes) {  // SS1
     low_position_ = end_position_ = arrival.info.position.value + 1;
-    entries_.push_back({.ordinal = next_++, .key = 0, .sample = {.info = arrival.info}});
+    entries_.push_back({.ordinal = next_++,
+                        .sample = {.info = arrival.info},
+                        .gap_end = std::exchange(last_gap_end_, 0)});
     drop_front();
     return true;
   }

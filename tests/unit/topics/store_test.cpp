@@ -115,6 +115,19 @@ TEST(SampleStore, CountsNoLossBeforeTheReadersPosition) {
   EXPECT_EQ((*taken.begin()).info.lost_before, 0U);
 }
 
+// Those that are larger than all that may be kept leave entries, which are forgotten in turn.
+TEST(SampleStore, CountsAllThatWereTooLarge) {
+  SampleStore store({.max_bytes = 100});
+  add(store, 1);
+  for (std::uint64_t position = 2; position <= 200; ++position) add(store, position, 0, 200);
+  add(store, 201);
+  const SampleStore::ReaderId reader = store.open(store.ordinal_from(10));
+  LoanedBytes taken;
+  store.take(reader, 1, taken);
+  EXPECT_EQ(positions(taken), Positions{201});
+  EXPECT_GE((*taken.begin()).info.lost_before, 191U);
+}
+
 TEST(SampleStore, ALoanOutlivesWhatWasEvictedAndTheStore) {
   auto store = std::make_unique<SampleStore>(StoreLimits{.depth = 1});
   ASSERT_TRUE(add(*store, 7));
