@@ -125,6 +125,41 @@ TEST(Batches, SamplesOfOneTopicComeTogetherAndTopicsKeepTheirOrder) {
   }
 }
 
+// A topic that keeps all waits for both readers, the second of which comes when the delivery has
+// begun with a run that is longer than what may be kept.
+TEST(Batches, AReaderThatComesDuringARunIsToldOfIt) {
+  constexpr int kSamples = 200;
+  TestDomain domain({.participants = 1, .participant = with_thread_of_its_own()});
+  domain.start();
+  const auto topic =
+      must(Topic<int>::create(domain[0], "t", {.history = keep_all(), .max_samples = 10}));
+  std::latch in_run(1);
+  std::latch has_come(1);
+  bool waited = false;
+  auto caller =
+      must(DataReader<int>::create(topic, {}, {.on_samples = [&](const SampleBatch<int>& batch) {
+                                     if (batch.size() < 50 || std::exchange(waited, true)) return;
+                                     in_run.count_down();
+                                     has_come.wait();
+                                   }}));
+  auto first = must(DataReader<int>::create(topic));
+  std::size_t taken_first = 0;
+  const auto take_first = [&] { taken_first += must(first.take()).size(); };
+  auto writer = must(DataWriter<int>::create(topic));
+  Plug plug(domain[0]);
+  for (int i = 0; i < kSamples; ++i) static_cast<void>(must(writer.write(i)));
+  plug.pull();
+  ASSERT_TRUE(until([&] { return take_first(), in_run.try_wait(); }));
+  std::atomic<int> told{0};
+  auto second = must(DataReader<int>::create(topic, {}, {.on_data_available = [&] { ++told; }}));
+  has_come.count_down();
+  EXPECT_TRUE(until([&] {
+    take_first();
+    if (told.exchange(0) > 0) static_cast<void>(must(second.take()));
+    return taken_first == kSamples;
+  }));
+}
+
 TEST(Batches, PositionsOfAnUnorderedTopicAreCountedOverBatches) {
   TestDomain domain({.participants = 1, .participant = with_thread_of_its_own()});
   domain.start();

@@ -83,6 +83,21 @@ TEST(RelayOfParticipant, GivesTheNewestOfEachKeyFromTheHistory) {
   EXPECT_EQ(values, (std::vector<std::uint32_t>{10, 22}));
 }
 
+// Nobody else is told of anything, and no client pings, which would have the relay look.
+TEST(RelayOfParticipant, TellsASubscriberThatItsTopicWasDeleted) {
+  TestDomain domain({.participants = 1});
+  domain.start();
+  static_cast<void>(must(Topic<int>::create(domain[0], "numbers")));
+  const Relay relay = must(
+      Relay::create(domain[0], {.listen = "127.0.0.1:0", .idle_timeout = std::chrono::hours(1)}));
+  client::Client client = a_client(relay, "numbers");
+  auto subscription = must(client.subscribe("numbers"));
+  static_cast<void>(must(client.topic("numbers", kPatience)));  // it has reached the relay
+  must(domain[0].delete_topic("numbers"));
+  const client::Received received = must(subscription.take(kPatience));
+  EXPECT_TRUE(std::holds_alternative<client::Ended>(received));
+}
+
 // Nothing of it is kept, but its samples are counted.
 TEST(RelayOfParticipant, TellsWhatAClientMissedOfATopicWithoutOrder) {
   TestDomain domain({.participants = 1});
