@@ -16,6 +16,7 @@ namespace {
 using tutti::Batch;
 using tutti::Claim;
 using tutti::Group;
+using tutti::GroupSends;
 using tutti::Message;
 using tutti::c::with;
 
@@ -102,7 +103,7 @@ int tutti_group_try_claim(tutti_group_t* group, uint32_t size, tutti_claim_t* cl
     make_empty(claim);
     return with(group, kGroup, nullptr, [](Group&) { return TUTTI_E_INVALID_ARGUMENT; });
   }
-  const Claim& made = *new (claim->opaque) Claim(core_of(*of).try_claim(size));
+  const Claim& made = *new (claim->opaque) Claim(GroupSends::core_of(*of).try_claim(size));
   show(*claim);
   return made ? TUTTI_OK : code_of(made.outcome());
 }
@@ -148,7 +149,7 @@ int tutti_group_commit(tutti_group_t* group, tutti_claim_t* claim, int service, 
   const Group* const usable = group != nullptr ? group->get() : nullptr;
   if (usable != nullptr && claim != nullptr && claim->data != nullptr &&
       service == TUTTI_SERVICE_OF_LEVEL) [[likely]] {
-    const tutti::Ticket given = core_of(*usable).commit_own(claim_in(*claim));
+    const tutti::Ticket given = GroupSends::core_of(*usable).commit_own(claim_in(*claim));
     make_empty(claim);
     if (ticket != nullptr) *ticket = given.value;
     return given.value != 0 ? TUTTI_OK : TUTTI_E_INVALID_ARGUMENT;

@@ -200,7 +200,7 @@ class TUTTI_API Group {
  private:
   friend class Node;
   friend class HoldsDeliveries;
-  friend GroupCore& core_of(const Group& group) noexcept;
+  friend class GroupSends;
   explicit Group(std::shared_ptr<GroupCore> core) : core_(std::move(core)) {}
   std::shared_ptr<GroupCore> core_;  // never null; keeps the row alive
 };

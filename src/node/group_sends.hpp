@@ -70,6 +70,9 @@ inline void GroupCore::notify_claim_ended(std::uint64_t index) noexcept {
   wake_sleeper();
 }
 
-inline GroupCore& core_of(const Group& group) noexcept { return *group.core_; }
+class GroupSends {
+ public:
+  [[nodiscard]] static GroupCore& core_of(const Group& group) noexcept { return *group.core_; }
+};
 
 }  // namespace tutti

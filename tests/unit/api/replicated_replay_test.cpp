@@ -39,7 +39,7 @@ TEST(ReplicatedReplay, RebuildsTheStateFromMessagesOfEarlierRuns) {
   const auto value = [&] { return sum->query([](const Sum& machine) { return machine.value; }); };
 
   // How a log calls the callback, without a log.
-  const DeliveryCallback& deliver = core_of(sum->group()).options().on_delivery;
+  const DeliveryCallback& deliver = GroupSends::core_of(sum->group()).options().on_delivery;
   const std::vector<std::byte> one = command(1, 10);
   const std::vector<std::byte> again = command(1, 200);  // of the next run: numbers begin anew
   const std::vector<std::byte> others = command(1, 3000);
