@@ -32,12 +32,13 @@ Result<Value> wait_for(const Core& core, Timeout timeout, const std::string& wha
   if (!begun) return std::unexpected(begun.error());
   if (future.wait_for(std::min<Timeout>(timeout, std::chrono::hours(24 * 365))) !=
       std::future_status::ready) {
-    return fail(ErrorCode::timed_out,
-                what + ": no answer in time" +
-                    (core.is_connected() ? ""
-                                         : "; the client is connected to no relay, and the last "
-                                           "try was " +
-                                               core.trouble()));
+    std::string why = what + ": no answer in time";
+    if (!core.is_connected()) {
+      const std::string trouble = core.trouble();
+      why += "; the client is connected to no relay" +
+             (trouble.empty() ? "" : ", and the last try was " + trouble);
+    }
+    return fail(ErrorCode::timed_out, std::move(why));
   }
   return future.get();
 }

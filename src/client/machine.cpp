@@ -152,12 +152,7 @@ void Machine::on(const relay::Refused& frame) {
     if (session != sessions_.end()) advance(bundle, session->second);
   } else if (frame.about == kind_of<relay::Open>()) {
     for (auto& [bundle, session] : sessions_) {
-      const auto& opened = session;
-      const bool meant =
-          opened.opening && std::ranges::any_of(topics_, [&](const auto& entry) {
-            return entry.second.number == frame.id && entry.second.info.bundle == bundle;
-          });
-      if (!meant) continue;
+      if (!session.opening || session.opens_by != frame.id) continue;
       if (frame.code == relay::Code::expired) return expire(bundle, session);
       if (frame.code != relay::Code::busy) return events_.on_bye(frame.code, frame.text);
       // The bundle has no room, at all relays: what waits goes on when a session has ended.

@@ -120,6 +120,7 @@ class Machine {
     std::uint64_t nonce = 0;
     std::uint64_t next_request = 1;
     bool opening = false;
+    std::uint32_t opens_by = 0;            // the number of a topic, as it was said
     bool open = false;                     // on this connection
     bool busy = false;                     // there was no room for it: opened at the next ping()
     std::uint64_t opened_last = 0;         // what the relay said then

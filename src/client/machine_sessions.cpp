@@ -63,7 +63,8 @@ void Machine::open(const std::string& bundle, Session& session) {
   if (topic == topics_.end()) return abandon(bundle, session);
   if (session.nonce == 0) session.nonce = random_();
   session.opening = true;
-  say(relay::Open{*topic->second.number, session.number, session.nonce});
+  session.opens_by = *topic->second.number;
+  say(relay::Open{session.opens_by, session.number, session.nonce});
 }
 
 void Machine::on(const relay::Opened& frame) {

@@ -74,3 +74,30 @@ def test_a_session_for_which_there_is_no_room_is_opened_later_on_the_same_connec
     opened(machine)
     assert heard(machine, f.Publish).bytes == b"bytes"
     assert not said_goodbye and not answers
+
+
+def test_a_session_whose_requests_were_given_up_begins_anew():
+    answers = []
+    machine = machine_that_published(answers)
+    opened(machine)
+    machine.disconnect()
+    connect(machine, {"t": "two", "u": "two"})
+    assert [one.outcome for one in answers] == ["unknown"]
+    connect_again = {"t": "one", "u": "two"}
+    machine.disconnect()
+    connect(machine, connect_again)
+    machine.publish("t", 0, b"more", answers.append)
+    opened(machine)
+    assert heard(machine, f.Publish).request == 1
+
+
+def test_a_refused_session_is_known_by_the_number_that_was_said():
+    machine = machine_that_published([])
+    opening = heard(machine, f.Open)
+    machine.find("t", lambda told: None)
+    asked = heard(machine, f.Find)
+    machine.receive(f.Found(asked.request, f.TopicInfo(
+        11, "t", "two", f.Service.STORED, 9, 100, "", 0, "")))
+    machine.receive(f.Refused(f.Code.BUSY, f.kind_of(f.Open), opening.topic, "full"))
+    machine.ping()
+    assert heard(machine, f.Open).topic == NUMBERS["u"]

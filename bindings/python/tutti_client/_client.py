@@ -180,6 +180,7 @@ class AsyncClient:
         self._machine.connect()
         self._flush()
         silent = 0
+        next_ping = 0.0  # however much the relay says: a session that waits is opened with it
         while not self._why:
             while not self._why and (frame := frames.next()) is not None:
                 self._machine.receive(frame)
@@ -188,6 +189,11 @@ class AsyncClient:
                 break
             welcome = self._machine.welcome
             quarter = self._machine.idle_ms / 4000 if welcome else self._timeout
+            now = time.monotonic()
+            if welcome and now >= (next_ping := next_ping or now + quarter):
+                next_ping = now + quarter
+                self._machine.ping()
+                self._flush()
             try:
                 async with asyncio.timeout(quarter):
                     received = await stream.read(65536)
@@ -196,8 +202,6 @@ class AsyncClient:
                 if not welcome or silent >= 4:
                     self._why = "the relay says nothing any more"
                     break
-                self._machine.ping()
-                self._flush()
                 continue
             silent = 0
             if not received:

@@ -174,7 +174,7 @@ class Machine:
             self._unknown_topic(frame)
         elif frame.about == f.kind_of(f.Open):
             for bundle, session in self._sessions.items():
-                if session.opening and self._bundle_of(frame.id) == bundle:
+                if session.opening and session.opens_by == frame.id:
                     if frame.code == f.Code.EXPIRED:
                         self._expire(bundle)
                     elif frame.code == f.Code.BUSY:  # at all relays: others must end first
@@ -189,10 +189,6 @@ class Machine:
                     return
         elif frame.about == f.kind_of(f.Subscribe):
             self._on_ended(f.Ended(frame.id, frame.text))
-
-    def _bundle_of(self, number: int) -> str | None:
-        return next((t.info.bundle for t in self._topics.values()
-                     if t.number == number and t.info), None)
 
     def _unknown_topic(self, frame: f.Refused) -> None:
         if (name := self._asked.pop(frame.id, None)) is None:
@@ -261,7 +257,7 @@ class Machine:
                     one.answered(Published(outcome, text=f"the topic {one.topic} is gone"))
             return
         session.nonce = session.nonce or secrets.randbits(63) | 1
-        session.opening = True
+        session.opening, session.opens_by = True, number
         self._say(f.Open(number, session.number, session.nonce))
 
     def _send(self, bundle: str, session: SessionState, one: PublicationState) -> None:

@@ -74,6 +74,7 @@ class SessionState:
     nonce: int = 0
     next_request: int = 1
     opening: bool = False
+    opens_by: int = 0  # the number of a topic, as it was said
     open: bool = False
     busy: bool = False  # there was no room for it: opened at the next ping
     opened_last: int = 0
