@@ -96,8 +96,10 @@ void add_load_options(CLI::App& command, PerfOptions& options) {
       ->capture_default_str();
   command.add_option("--pausing", options.pausing, "how many active senders pause after each send");
   command.add_option("--pause-us", options.pause_us, "how long they pause, in microseconds");
-  command.add_option("--in-flight", options.in_flight,
-                     "most messages that a sender has in flight; 1: wait for each delivery");
+  command
+      .add_option("--in-flight", options.in_flight,
+                  "most messages that a sender has in flight; 1: wait for each delivery")
+      ->check(whole_number(0, 16'777'216));
   command.add_option("--sample-every", options.sample_every,
                      "time one message in so many. Default: chosen by load");
   command.add_flag("--spin", options.spin, "senders and callers spin instead of yielding");

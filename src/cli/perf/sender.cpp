@@ -27,6 +27,7 @@ Sender::Sender(const Group& group, dds::UntypedWriter* writer, const PerfPlan& p
                     : 0),
       verify_(options.verify),
       scheduled_(in_flight_max_ > 0 || gap_ns_ > 0 || pause_ns_ > 0),
+      sent_tickets_(in_flight_max_),
       stamps_(stamps) {}
 
 void Sender::allow(std::uint64_t more) {
@@ -48,6 +49,12 @@ bool Sender::may_send() {
   return false;
 }
 
+// fill_next() has counted it.
+void Sender::note_sent(Ticket ticket) {
+  if (in_flight_max_ > 0) sent_tickets_[(next_ - 1) % in_flight_max_] = ticket;
+  schedule_next();
+}
+
 void Sender::schedule_next() {
   if (pause_ns_ > 0) {
     due_ns_ = now_ns() + pause_ns_;
@@ -62,8 +69,8 @@ void Sender::send_when_space(std::chrono::nanoseconds timeout) {
     Result<dds::UntypedWriter::Space> space = writer_->claim(size_);
     if (!space) return;
     fill_next(space->payload.data());
-    writer_->commit(std::move(*space));
-    if (scheduled_) schedule_next();
+    const Ticket ticket = writer_->commit(std::move(*space));
+    if (scheduled_) note_sent(ticket);
   } else {
     Result<Claim> claim = group_.claim(size_, timeout);
     if (!claim) return;

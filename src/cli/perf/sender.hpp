@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <limits>
 #include <utility>
+#include <vector>
 
 #include "cli/clock.hpp"
 #include "cli/payload.hpp"
@@ -62,7 +63,9 @@ class Sender {
   [[gnu::always_inline]] void fill_next(std::byte* payload);
   [[gnu::always_inline]] void publish(Claim&& claim);
   [[nodiscard]] bool write_one();
-  [[nodiscard]] Ticket awaited() const { return Ticket{next_ - in_flight_max_ + 1}; }
+  void note_sent(Ticket ticket);
+  /// Of the oldest message that may be under way: tickets of a topic's group have gaps.
+  [[nodiscard]] Ticket awaited() const { return sent_tickets_[next_ % in_flight_max_]; }
 
   Group group_;
   dds::UntypedWriter* const writer_;
@@ -74,7 +77,8 @@ class Sender {
   const double gap_ns_;                // between two messages of the schedule, 0: none
   const std::int64_t pause_ns_;
   const bool verify_;
-  const bool scheduled_;  // any of in_flight_max_, gap_ns_, pause_ns_
+  const bool scheduled_;              // any of in_flight_max_, gap_ns_, pause_ns_
+  std::vector<Ticket> sent_tickets_;  // the last in_flight_max_, by index of the message
   Stamps* const stamps_;
 
   Blocked blocked_ = Blocked::finished;
@@ -117,8 +121,8 @@ inline void Sender::note_start() {
 
 inline void Sender::publish(Claim&& claim) {
   fill_next(claim.data());
-  group_.commit(std::move(claim));
-  if (scheduled_) schedule_next();
+  const Ticket ticket = group_.commit(std::move(claim));
+  if (scheduled_) note_sent(ticket);
 }
 
 inline bool Sender::write_one() {
@@ -129,8 +133,8 @@ inline bool Sender::write_one() {
     return false;
   }
   fill_next(space->payload.data());
-  writer_->commit(std::move(*space));
-  if (scheduled_) schedule_next();
+  const Ticket ticket = writer_->commit(std::move(*space));
+  if (scheduled_) note_sent(ticket);
   return true;
 }
 
