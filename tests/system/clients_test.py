@@ -8,7 +8,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from support import TUTTI, WATCHDOG, free_ports
+from support import SUSPECT_AFTER, TUTTI, WATCHDOG, free_ports
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bindings/python"))
 import tutti_client  # noqa: E402
@@ -36,7 +36,7 @@ class ClientsTest(unittest.TestCase):
     def begin(self, name, *more):
         self.relays[name] = subprocess.Popen(
             [TUTTI, "relay", "--name", name, "--members", self.members, "--listen",
-             self.listen[name], "--topic", TOPIC, *more], stdout=subprocess.PIPE, text=True)
+             self.listen[name], "--suspect-after", SUSPECT_AFTER, "--topic", TOPIC, *more], stdout=subprocess.PIPE, text=True)
 
     def await_relays(self):
         for name, relay in self.relays.items():

@@ -75,8 +75,8 @@ class TopicTest(SystemTest):
 
     def serve(self):
         """A participant that is a relay, and one that has created the topic "chat" and writes it."""
-        relay = Verb(self.folder, ["--name", "host", "--members", self.addresses, "--listen",
-                                   self.listen, "--topic", "raw:service=stored"], "relay")
+        relay = Verb(self.folder, [*self.participant("host"), "--listen", self.listen, "--topic",
+                                   "raw:service=stored"], "relay")
         self.verbs.append(relay)
         writer = self.start("pub", "chat", "--create", "service=stored,history=keep_last(5)",
                             *self.participant("tool"))

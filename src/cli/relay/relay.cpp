@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -31,6 +32,7 @@ struct RelayWords {
   std::string token;
   std::vector<std::string> topics;
   bool bootstrap = false;
+  double suspect_after_s = 1;
   std::uint32_t clients = dds::RelayOptions{}.clients_max;
 };
 
@@ -56,7 +58,10 @@ Result<void> create_topic(const dds::DomainParticipant& participant, const std::
 Result<void> serve(const RelayWords& words) {
   Result<std::vector<MemberAddress>> members = members_from(words.members);
   if (!members) return std::unexpected(std::move(members.error()));
+  const auto suspect_after = duration_from(words.suspect_after_s, "--suspect-after");
+  if (!suspect_after) return std::unexpected(suspect_after.error());
   NodeOptions options{.name = words.name, .members = std::move(*members)};
+  options.suspect_after = *suspect_after;
   options.state_dir = words.state_dir;
   options.bootstrap = words.bootstrap;
   options.log = library_log();
@@ -78,7 +83,10 @@ Result<void> serve(const RelayWords& words) {
   if (!print("relay of " + words.name + " at " + relay->address() + "\n")) {
     return fail(ErrorCode::system, "standard output takes nothing");
   }
-  while (interrupted() == 0) std::this_thread::sleep_for(20ms);  // a signal wakes nobody
+  while (interrupted() == 0) {
+    if (const std::optional<Error> failure = node->failure()) return std::unexpected(*failure);
+    std::this_thread::sleep_for(20ms);  // a signal wakes nobody
+  }
   return {};
 }
 
@@ -113,6 +121,8 @@ void add_relay(CLI::App& app, int& status) {
   command->add_flag(
       "--bootstrap", words->bootstrap,
       "with --state-dir: the groups are new; at one member, at its first start alone");
+  command->add_option("--suspect-after", words->suspect_after_s, "as in tutti run")
+      ->capture_default_str();
   command->add_option("--token", words->token, "what clients must show");
   command->add_option("--clients", words->clients, "connections at most")
       ->check(whole_number(1, 1'000'000))

@@ -7,6 +7,7 @@ threads. Of the members one at a time is down: a majority goes on. Only where th
 logged, all of them are killed now and then, and go on from their logs.
 """
 
+import ctypes
 import os
 import random
 import signal
@@ -14,18 +15,24 @@ import subprocess
 import time
 from dataclasses import dataclass
 
-from support import TUTTI, WATCHDOG, free_ports
+from support import SUSPECT_AFTER, TUTTI, WATCHDOG, free_ports
 
 from . import library, record
 from .judge import judge
 from .publisher import Publisher
 
 TOPIC = "soak"
+PR_SET_PDEATHSIG = 1  # of prctl(2)
 _LOOK = 0.002  # seconds between two looks at what happens
 _IN_THE_DARK = 0.2  # share of the kills that wait for no progress
 _STOPPED = 0.2  # share of the relays that are told to end, and not killed
 _TOTAL = 0.2  # share of the times at which all are killed, where all is in logs
 _FINISH = 20  # requests that each publisher still publishes in the end
+
+
+def end_with_parent():
+    """In a child: the kernel kills it once this process ends, in whatever way."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 class Failure(Exception):
@@ -66,6 +73,7 @@ class Child:
             return
         status = 1
         try:
+            end_with_parent()
             random.seed()
             (work or self._work)(record.Journal(self.path))
             status = 0
@@ -115,7 +123,8 @@ class Relay:
     def __init__(self, folder, name, members, listen, options):
         self.name, self.address = name, listen
         self._log = os.path.join(folder, f"relay-{name}")
-        self._command = [TUTTI, "relay", "--name", name, "--members", members, "--listen", listen]
+        self._command = [TUTTI, "relay", "--name", name, "--members", members, "--listen", listen,
+                         "--suspect-after", SUSPECT_AFTER]
         self._is_logged = options.service == "logged"
         history = "" if self._is_logged else f",history=keep_last({options.history})"
         self._topic = ["--topic", f"{TOPIC}:service={options.service}{history}"]
@@ -130,7 +139,8 @@ class Relay:
         if founds and self._is_logged:
             command.append("--bootstrap")
         with open(self._said, "wb") as out, open(f"{self._log}.err", "ab") as err:
-            self.process = subprocess.Popen(command, stdout=out, stderr=err)
+            self.process = subprocess.Popen(command, stdout=out, stderr=err,
+                                            preexec_fn=end_with_parent)
 
     def serves(self):
         if self.process.poll() is not None:
