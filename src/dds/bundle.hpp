@@ -65,7 +65,7 @@ class Bundle : public std::enable_shared_from_this<Bundle> {
   [[nodiscard]] bool is_ordered() const { return options_.service != Service::unordered; }
   [[nodiscard]] bool is_member() const;
   [[nodiscard]] bool is_sender() const;
-  /// Who joins takes over what the others have, also which topics were deleted.
+  /// A participant that joins takes over what the others have, and which topics were deleted.
   [[nodiscard]] bool has_state() const;
   /// Of a logged bundle: where its log is.
   [[nodiscard]] const std::string& log_directory() const { return log_directory_; }

@@ -100,9 +100,7 @@ class ParticipantCore : public std::enable_shared_from_this<ParticipantCore> {
 
   /// The one relay that a participant may have; false: it has one, until end_relay().
   [[nodiscard]] bool begin_relay() { return !has_relay_.exchange(true, std::memory_order_acquire); }
-  void end_relay() {
-    has_relay_.store(false, std::memory_order_release);
-  }  // begin_relay() acquires
+  void end_relay() { has_relay_.store(false, std::memory_order_release); }
 
  private:
   using Calls = std::vector<std::function<void()>>;
