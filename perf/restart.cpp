@@ -20,6 +20,7 @@
 #include <thread>
 #include <vector>
 
+#include "must.hpp"
 #include "support/loopback.hpp"
 #include "tutti/bootstrap.hpp"
 #include "tutti/node.hpp"
@@ -31,15 +32,6 @@ using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
 constexpr auto kLong = 10min;
-
-template <class T>
-T must(Result<T> result) {
-  if (!result) {
-    std::fprintf(stderr, "%s\n", result.error().message.c_str());
-    std::exit(1);
-  }
-  if constexpr (!std::is_void_v<T>) return std::move(*result);
-}
 
 double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();

@@ -32,6 +32,7 @@
 #include <utility>
 #include <vector>
 
+#include "must.hpp"
 #include "tutti/tutti.hpp"
 
 namespace tutti {
@@ -59,15 +60,6 @@ double p99_us(std::vector<std::int64_t> times) {
   const auto at = times.begin() + static_cast<std::ptrdiff_t>(times.size() * 99 / 100);
   std::ranges::nth_element(times, at);
   return static_cast<double>(*at) / 1'000;
-}
-
-template <class T>
-T must(Result<T> result) {
-  if (!result) {
-    std::fprintf(stderr, "state_bench: %s\n", result.error().message.c_str());
-    std::exit(1);
-  }
-  if constexpr (!std::is_void_v<T>) return std::move(*result);
 }
 
 std::uint16_t free_port() {

@@ -25,6 +25,7 @@
 #include <thread>
 #include <vector>
 
+#include "must.hpp"
 #include "support/loopback.hpp"
 #include "tutti/dds.hpp"
 
@@ -38,15 +39,6 @@ struct Payload {
   std::uint64_t first;
   std::byte rest[kBytes - 8];
 };
-
-template <class T>
-T must(Result<T> result) {
-  if (!result) {
-    std::fprintf(stderr, "%s\n", result.error().message.c_str());
-    std::exit(1);
-  }
-  if constexpr (!std::is_void_v<T>) return std::move(*result);
-}
 
 double processor_seconds() {
   timespec time{};
