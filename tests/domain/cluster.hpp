@@ -3,9 +3,10 @@
 /// an order, one for each sender of a group without, which members deliver at their own pace.
 ///
 /// At a change of view each sequence is cut somewhere behind what anybody has delivered. All that
-/// stay deliver up to the cut, then hear of the view, then go on; what survivors sent behind the
-/// cut comes again in the next view, what others sent is lost. Who joins loads the states that a
-/// survivor has saved between. Nothing here decides anything by itself: a world makes the steps.
+/// stay deliver up to the cut, then hear of the view, then go on. What survivors sent behind the
+/// cut comes again in the next view; what members that have gone sent there is lost. A member that
+/// joins loads the states that a survivor has saved between. Nothing here decides anything by
+/// itself: a world makes the steps.
 #pragma once
 #include <cstdint>
 #include <functional>

@@ -4,22 +4,17 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <string>
 
 #include "domain/world.hpp"
+#include "support/from_environment.hpp"
 
 namespace tutti::domain {
 namespace {
 
-std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
-
 TEST(DomainSimulation, EveryPropertyHoldsForEverySeed) {
-  const std::uint64_t first = from_environment("TUTTI_DOMAIN_FIRST", 1);
-  const std::uint64_t seeds = from_environment("TUTTI_DOMAIN_SEEDS", 300);
+  const std::uint64_t first = tutti::testing::from_environment("TUTTI_DOMAIN_FIRST", 1);
+  const std::uint64_t seeds = tutti::testing::from_environment("TUTTI_DOMAIN_SEEDS", 300);
   World::Counts all;
   for (std::uint64_t seed = first; seed < first + seeds; ++seed) {
     World world(seed);

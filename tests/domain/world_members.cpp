@@ -7,7 +7,7 @@ void World::fault() {
   std::size_t running = 0;
   for (const MemberPtr& one : members_) running += one != nullptr && !one->leaves;
   const MemberPtr member = members_[random_.below(members_.size())];
-  // Whoever waits for a state is not left without the last one that could give it.
+  // A member that waits for a state is not left without the last member that could give it.
   if (member == nullptr || running < 3 || !cluster_->all_have_entered()) return;
   if (random_.one_in(3)) {
     member->leaves = true;

@@ -86,7 +86,7 @@ void World::take(Member& member, WorldReader& reader, std::size_t most) {
     judge_sample(member, reader, *all[i], (*taken)[i].bytes(), (*taken)[i].info);
     ++counts_.taken;
   }
-  // One that took fewer than there were is not told again of what is there.
+  // A reader that took fewer samples than there were is not told again of the rest.
   if (all.size() > most) ++reader.told;
 }
 

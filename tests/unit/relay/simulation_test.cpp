@@ -3,22 +3,17 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <string>
 
+#include "support/from_environment.hpp"
 #include "unit/relay/world.hpp"
 
 namespace tutti::relay::testing {
 namespace {
 
-std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
-
 TEST(RelaySimulation, EveryPropertyHoldsForEverySeed) {
-  const std::uint64_t first = from_environment("TUTTI_RELAY_FIRST", 1);
-  const std::uint64_t seeds = from_environment("TUTTI_RELAY_SEEDS", 300);
+  const std::uint64_t first = tutti::testing::from_environment("TUTTI_RELAY_FIRST", 1);
+  const std::uint64_t seeds = tutti::testing::from_environment("TUTTI_RELAY_SEEDS", 300);
   World::Counts all;
   for (std::uint64_t seed = first; seed < first + seeds; ++seed) {
     World world(seed, Mistake::none);
@@ -61,7 +56,7 @@ TEST(RelaySimulation, EveryPropertyHoldsForEverySeed) {
 class RelayMistakes : public ::testing::TestWithParam<Mistake> {};
 
 TEST_P(RelayMistakes, IsFoundInFewSeeds) {
-  const std::uint64_t seeds = from_environment("TUTTI_RELAY_SEEDS", 100);
+  const std::uint64_t seeds = tutti::testing::from_environment("TUTTI_RELAY_SEEDS", 100);
   std::string found;
   for (std::uint64_t seed = 1; seed <= seeds && found.empty(); ++seed) {
     World world(seed, GetParam());

@@ -2,18 +2,13 @@
 // TUTTI_RESTART_FIRST which is the first; a seed that failed prints its story.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <string>
 
+#include "support/from_environment.hpp"
 #include "unit/restart/recovery_world.hpp"
 
 namespace tutti::restart::testing {
 namespace {
-
-std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
 
 // The address sanitizer makes each ten times as slow.
 #ifdef __SANITIZE_ADDRESS__
@@ -23,8 +18,9 @@ constexpr std::uint64_t kSeedsUsually = 1000;
 #endif
 
 void every_property_holds(bool snapshots) {
-  const std::uint64_t first = from_environment("TUTTI_RESTART_FIRST", 1);
-  const std::uint64_t seeds = from_environment("TUTTI_RESTART_SEEDS", kSeedsUsually);
+  const std::uint64_t first = tutti::testing::from_environment("TUTTI_RESTART_FIRST", 1);
+  const std::uint64_t seeds =
+      tutti::testing::from_environment("TUTTI_RESTART_SEEDS", kSeedsUsually);
   RecoveryWorld::Counts all;
   for (std::uint64_t seed = first; seed < first + seeds; ++seed) {
     RecoveryWorld world(seed, RecoveryMistake::none, false, snapshots);
@@ -93,9 +89,10 @@ struct PlantedInRecovery {
 class RecoveryMistakes : public ::testing::TestWithParam<PlantedInRecovery> {};
 
 TEST_P(RecoveryMistakes, IsFoundInFewSeeds) {
-  const std::uint64_t seeds = from_environment("TUTTI_RESTART_SEEDS", 200);
+  const std::uint64_t seeds = tutti::testing::from_environment("TUTTI_RESTART_SEEDS", 200);
   std::string found;
-  const std::uint64_t first = from_environment("TUTTI_RESTART_FIRST", GetParam().first);
+  const std::uint64_t first =
+      tutti::testing::from_environment("TUTTI_RESTART_FIRST", GetParam().first);
   for (std::uint64_t seed = first; seed < first + seeds && found.empty(); ++seed) {
     RecoveryWorld world(seed, GetParam().mistake, seeds == 1, GetParam().snapshots);
     world.run();

@@ -2,18 +2,13 @@
 // TUTTI_RESTART_FIRST which is the first; a seed that failed prints its story.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <string>
 
+#include "support/from_environment.hpp"
 #include "unit/restart/world.hpp"
 
 namespace tutti::restart::testing {
 namespace {
-
-std::uint64_t number_of(const char* name, std::uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
 
 // The address sanitizer makes each ten times as slow.
 #ifdef __SANITIZE_ADDRESS__
@@ -23,8 +18,9 @@ constexpr std::uint64_t kSeedsByDefault = 2000;
 #endif
 
 TEST(RestartSimulation, EveryPropertyHoldsForEverySeed) {
-  const std::uint64_t first = number_of("TUTTI_RESTART_FIRST", 1);
-  const std::uint64_t seeds = number_of("TUTTI_RESTART_SEEDS", kSeedsByDefault);
+  const std::uint64_t first = tutti::testing::from_environment("TUTTI_RESTART_FIRST", 1);
+  const std::uint64_t seeds =
+      tutti::testing::from_environment("TUTTI_RESTART_SEEDS", kSeedsByDefault);
   std::size_t restarts = 0;
   std::size_t adoptions = 0;
   std::size_t records = 0;
