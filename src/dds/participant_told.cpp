@@ -172,8 +172,9 @@ void ParticipantCore::note_view(const ViewChange& change) {
   if (someone_left) finish_deletions();
 }
 
-// Who left may have freed a name, and not have come to delete the topic in its bundle. All senders
-// do it then: a deletion that is sent twice, or before the definition, changes nothing (BT1).
+// A participant that left may have freed a name, and not have deleted the topic in its bundle. All
+// senders do it then: a deletion that is sent twice, or before the definition, changes nothing
+// (BT1).
 void ParticipantCore::finish_deletions() {
   for (const auto& carrier : bundles_) {
     if (!carrier->is_ordered() || !carrier->is_sender()) continue;
