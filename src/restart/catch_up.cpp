@@ -37,6 +37,21 @@ Result<void> CatchUp::hear(std::uint32_t slot, const Told& told) {
   return {};
 }
 
+void CatchUp::hear_joiner(std::uint32_t slot, const Told& told,
+                          const std::vector<ViewRecord>& chain) {
+  for (Of& of : state_) of.told.erase(slot);
+  const std::vector<ViewRecord>& its = told.views.chain;
+  if (its.empty() || std::ranges::find(chain, its.back()) == chain.end()) return;
+  for (LogSummary one : told.logs) {
+    const std::optional<std::size_t> log = logs_.find(one.group);
+    if (!log || state_[*log].whole) continue;
+    one.next = counted(one, chain);
+    if (one.snapshot > one.next) one.snapshot = 0;
+    std::erase_if(one.runs, [&](const Run& run) { return run.first >= one.next; });
+    if (one.next > one.whole_from) state_[*log].told[slot] = std::move(one);
+  }
+}
+
 void CatchUp::down(std::uint32_t slot) {
   for (Of& of : state_) of.told.erase(slot);
   if (awaited_ && awaited_->slot == slot) awaited_.reset();

@@ -13,6 +13,9 @@
 ///  CU4  A log that lacks what members have released, or that nothing can be compared with, begins
 ///       anew at the number of a member's snapshot, before anything is appended and before the log
 ///       is whole.
+///  CU5  A member whose log is not whole takes records of nodes that only join, too: those that
+///       had them may all have crashed. These are right as far as this member's chain says that
+///       they count, if the node has installed a view of that chain: it had the sequence there.
 /// Threads: one. Each call may block for as long as the disk does.
 #pragma once
 #include <cstdint>
@@ -36,6 +39,8 @@ class CatchUp {
   void trust();
   /// A member says what it has.
   [[nodiscard]] Result<void> hear(std::uint32_t slot, const Told& told);
+  /// A node that joins says what it has, to a member with that chain (CU5).
+  void hear_joiner(std::uint32_t slot, const Told& told, const std::vector<ViewRecord>& chain);
   void down(std::uint32_t slot);
   /// Some time has gone by: who does not answer is asked again later, and others before.
   void tick();

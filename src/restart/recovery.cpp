@@ -110,7 +110,10 @@ void Recovery::receive(std::uint32_t slot, std::span<const std::byte> bytes) {
       if (const auto* const fetch = std::get_if<Fetch>(&*message)) answer(slot, *fetch);
       if (const auto* const fetch = std::get_if<FetchSnapshot>(&*message)) answer(slot, *fetch);
       if (says_runs) forget_reader(slot);
-      if (std::holds_alternative<Hello>(*message)) note_reader(slot, *up_[slot]->told);
+      if (std::holds_alternative<Hello>(*message)) {
+        note_reader(slot, *up_[slot]->told);
+        if (catch_up_) catch_up_->hear_joiner(slot, *up_[slot]->told, views_->chain);
+      }
       if (asks) greet(slot);
       break;
     case Stage::founds:
@@ -127,7 +130,9 @@ void Recovery::receive(std::uint32_t slot, std::span<const std::byte> bytes) {
     case Stage::fresh:
       if (says_runs) return join();
       return consider_adopting();
-    case Stage::joins:
+    case Stage::joins:  // members whose logs are not whole ask joiners, too (CU5)
+      if (const auto* const fetch = std::get_if<Fetch>(&*message)) answer(slot, *fetch);
+      if (const auto* const fetch = std::get_if<FetchSnapshot>(&*message)) answer(slot, *fetch);
       break;
   }
   if (!catch_up_) return;

@@ -123,6 +123,53 @@ TEST(RecoveryStuck, ANodeThatGetsNoNearerJoinsAllTheSame) {
   EXPECT_EQ(trio.members[2].writer->next(), 1U + 7 + 3 + 1 + 1);
 }
 
+// c is admitted while it lacks three records; then those that have them crash.
+void lose_all_but_c(RecoveryTrio& trio) {
+  trio.run_two(5);
+  trio.start(2, views_at(2), std::vector<std::uint64_t>(5, 3));
+  trio.connect_all();
+  trio.deliver();
+  EXPECT_TRUE(trio.at(2).may_join());
+  const ViewRecord view = view_of(6, {0, 1, 2}, 8);
+  for (RecoveryTrio::Member& one : trio.members) {
+    if (one.slot != 2) one.append(3, 5);
+    EXPECT_EQ(one.recovery->install(view), Installed::yes);
+    one.recovery->begin(0, 8);
+  }
+  for (const std::uint32_t slot : {0U, 1U}) trio.stop(slot);
+  trio.tick();
+  EXPECT_FALSE(trio.members[2].whole_at);
+}
+
+// Each has what the other needs: b is admitted once its log was compared with that of c.
+TEST(RecoveryStuck, AMemberFetchesFromNodesThatComeBackWhatOnlyTheyHave) {
+  RecoveryTrio trio;
+  lose_all_but_c(trio);
+  trio.start(1, trio.members[1].on_disk(), {});
+  trio.members[1].append(1, 5);  // behind the cut, so none of the sequence
+  trio.stop(1);
+  trio.start(1, trio.members[1].on_disk());
+  trio.connect(1, 2);
+  for (int i = 0; i < 3; ++i) trio.tick();
+  EXPECT_EQ(trio.members[2].whole_at, 8U);
+  EXPECT_TRUE(trio.at(1).may_join()) << trio.at(1).why();
+  EXPECT_EQ(trio.members[1].writer->next(), 8U);
+  EXPECT_EQ(trio.members[2].writer->digest(), trio.members[1].writer->digest());
+}
+
+// Nothing tells whether records of view 4 come before view 6, or were left out.
+TEST(RecoveryStuck, AMemberTakesNothingOfANodeThatWasInNoneOfItsViews) {
+  RecoveryTrio trio;
+  lose_all_but_c(trio);
+  trio.at(2).confirm(6);
+  trio.members[1].lose_disk();
+  trio.start(1, views_at(1), {3, 3, 3, 3, 3, 4, 4, 4});
+  trio.connect(1, 2);
+  for (int i = 0; i < 3; ++i) trio.tick();
+  EXPECT_EQ(trio.at(1).stage(), Stage::joins);
+  EXPECT_EQ(trio.members[2].writer->next(), 5U);
+}
+
 // The members joined later, so that nobody has what comes before record 100.
 TEST(RecoveryStuck, ALogThatBeginsLaterIsToldAsItIs) {
   RecoveryTrio trio;

@@ -200,12 +200,7 @@ void RecoveryWorld::propose(Node& node, const std::vector<Node*>& all,
       if (one->has.at(group).size() < sequence.size()) sequence = one->has.at(group);
     }
   }
-  for (const Node* one : joiners) {
-    name(*one);
-    const std::optional<Views> views = synced(*one);
-    holds(views && views->since <= fresh.proposal.next.id, "has_a_vote",
-          names_[one->slot] + " is admitted, and its disk will not count");
-  }
+  for (const Node* one : joiners) name(*one);
   for (const auto& [group, sequence] : fresh.cut) {
     fresh.proposal.next.first.push_back({group, sequence.size()});
   }
@@ -219,6 +214,11 @@ void RecoveryWorld::propose(Node& node, const std::vector<Node*>& all,
   } else if (known(fresh.proposal) != nullptr) {
     node.boss.reset();  // the same view of other incarnations: not now
   } else {
+    for (const Node* one : joiners) {
+      const std::optional<Views> views = synced(*one);
+      holds(views && views->since <= fresh.proposal.next.id, "has_a_vote",
+            names_[one->slot] + " is admitted, and its disk will not count");
+    }
     node.proposed = fresh.proposal;
     proposals_.push_back(fresh);
   }
