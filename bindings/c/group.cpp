@@ -11,6 +11,23 @@
 #include "node/group_sends.hpp"
 #include "tutti/batch.hpp"
 
+namespace tutti {
+
+// A claim is filled in where it lies, in the struct of C, and committed there.
+struct ClaimLayout {
+  static_assert(sizeof(Claim) <= sizeof(tutti_claim_t));
+  static_assert(alignof(Claim) <= alignof(tutti_claim_t));
+  static_assert(offsetof(Claim, core_) == offsetof(tutti_claim_t, owner));
+  static_assert(offsetof(Claim, data_) == offsetof(tutti_claim_t, data));
+  static_assert(offsetof(Claim, size_) == offsetof(tutti_claim_t, size));
+  static_assert(offsetof(Claim, end_) == offsetof(tutti_claim_t, end));
+  static_assert(offsetof(Claim, index_) == offsetof(tutti_claim_t, index));
+  static_assert(offsetof(Claim, outcome_) == offsetof(tutti_claim_t, outcome));
+  static_assert(sizeof(ClaimOutcome) == sizeof(tutti_claim_t{}.outcome));
+};
+
+}  // namespace tutti
+
 namespace {
 
 using tutti::Batch;
@@ -31,45 +48,18 @@ static_assert(offsetof(tutti_message_t, sender) == offsetof(Message, sender));
 static_assert(offsetof(tutti_message_t, ticket) == offsetof(Message, ticket));
 static_assert(offsetof(tutti_message_t, view) == offsetof(Message, view));
 
-// Claims and batches lie in the caller's structs, which may be moved: neither points to itself.
-static_assert(sizeof(Claim) <= sizeof tutti_claim_t{}.opaque &&
-              alignof(Claim) <= alignof(uint64_t));
+// Claims and batches lie in the caller's structs, which may be moved: nothing points to them.
 static_assert(sizeof(Batch) <= sizeof tutti_batch_t{}.opaque &&
               alignof(Batch) <= alignof(uint64_t));
 
-Claim& claim_in(tutti_claim_t& claim) {
-  return *std::launder(reinterpret_cast<Claim*>(claim.opaque));
-}
+Claim& claim_in(tutti_claim_t& claim) { return *std::launder(reinterpret_cast<Claim*>(&claim)); }
 Batch& batch_in(tutti_batch_t& batch) {
   return *std::launder(reinterpret_cast<Batch*>(batch.opaque));
 }
 
-// The claim was made in the struct.
-void show(tutti_claim_t& claim) {
-  const Claim& made = claim_in(claim);
-  claim.data = made.data();
-  claim.size = made.size();
-  claim.outcome = static_cast<std::int32_t>(made.outcome());
-}
-
-void put(tutti_claim_t& into, Claim&& claim) {
-  new (into.opaque) Claim(std::move(claim));
-  show(into);
-}
-
-// Whatever comes of a call, the struct is one that may be abandoned: `opaque` is looked at only
-// where there is data.
+// Whatever comes of a call, the struct is one that may be abandoned.
 void make_empty(tutti_claim_t* claim) {
-  if (claim == nullptr) return;
-  claim->data = nullptr;
-  claim->size = 0;
-  claim->outcome = TUTTI_CLAIM_STOPPED;
-}
-
-// Ends the claim in the struct, whoever has it now.
-void clear(tutti_claim_t& claim) {
-  claim_in(claim).~Claim();
-  make_empty(&claim);
+  if (claim != nullptr) new (claim) Claim();
 }
 
 int code_of(tutti::ClaimOutcome outcome) {
@@ -103,8 +93,7 @@ int tutti_group_try_claim(tutti_group_t* group, uint32_t size, tutti_claim_t* cl
     make_empty(claim);
     return with(group, kGroup, nullptr, [](Group&) { return TUTTI_E_INVALID_ARGUMENT; });
   }
-  const Claim& made = *new (claim->opaque) Claim(GroupSends::core_of(*of).try_claim(size));
-  show(*claim);
+  const Claim& made = *new (claim) Claim(GroupSends::core_of(*of).try_claim(size));
   return made ? TUTTI_OK : code_of(made.outcome());
 }
 
@@ -115,7 +104,7 @@ int tutti_group_claim(tutti_group_t* group, uint32_t size, int64_t timeout_ns, t
     if (claim == nullptr) return tutti::c::refused(error, "the place for the claim is NULL");
     tutti::Result<Claim> space = of.claim(size, std::chrono::nanoseconds(timeout_ns));
     if (!space) return tutti::c::failed(error, space.error());
-    put(*claim, std::move(*space));
+    claim_in(*claim) = std::move(*space);
     return tutti::c::ok(error);
   });
 }
@@ -127,7 +116,7 @@ int commit_by(tutti_group_t* group, tutti_claim_t* claim, int service, uint64_t*
               Commit&& commit) {
   if (ticket != nullptr) *ticket = 0;
   return with(group, kGroup, nullptr, [&](Group& of) -> int {
-    if (claim == nullptr || claim->data == nullptr || !is_service(service)) {
+    if (claim == nullptr || !claim_in(*claim) || !is_service(service)) {
       return TUTTI_E_INVALID_ARGUMENT;
     }
     const tutti::Ticket given = commit(of, std::move(claim_in(*claim)));
@@ -147,10 +136,9 @@ uint64_t tutti_message_tick(const tutti_message_t* message) {
 
 int tutti_group_commit(tutti_group_t* group, tutti_claim_t* claim, int service, uint64_t* ticket) {
   const Group* const usable = group != nullptr ? group->get() : nullptr;
-  if (usable != nullptr && claim != nullptr && claim->data != nullptr &&
-      service == TUTTI_SERVICE_OF_LEVEL) [[likely]] {
+  if (usable != nullptr && claim != nullptr && service == TUTTI_SERVICE_OF_LEVEL) [[likely]] {
     const tutti::Ticket given = GroupSends::core_of(*usable).commit_own(claim_in(*claim));
-    make_empty(claim);
+    claim->data = nullptr;
     if (ticket != nullptr) *ticket = given.value;
     return given.value != 0 ? TUTTI_OK : TUTTI_E_INVALID_ARGUMENT;
   }
@@ -167,7 +155,9 @@ int tutti_group_commit_used(tutti_group_t* group, tutti_claim_t* claim, uint32_t
 }
 
 void tutti_claim_abandon(tutti_claim_t* claim) {
-  if (claim != nullptr && claim->data != nullptr) clear(*claim);
+  if (claim == nullptr) return;
+  claim_in(*claim).~Claim();
+  make_empty(claim);
 }
 
 int tutti_group_send(tutti_group_t* group, const void* bytes, size_t size, int service,
@@ -224,7 +214,7 @@ int tutti_group_on_space(tutti_group_t* group, uint32_t size, tutti_space_callba
         return callback(nullptr, &why, user);
       }
       tutti_claim_t claim;
-      put(claim, std::move(*space));
+      new (&claim) Claim(std::move(*space));
       callback(&claim, nullptr, user);
     }));
   });

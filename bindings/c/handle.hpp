@@ -32,29 +32,34 @@ void keep(Remains& remains);
 template <class Object>
 class Handle : private Remains {
  public:
-  explicit Handle(Object object) : object_(std::move(object)), forks_(c::forks()) { count_forks(); }
+  explicit Handle(Object object) : object_(std::move(object)), usable_after_(c::forks()) {
+    count_forks();
+  }
 
   [[nodiscard]] Object* get() {
-    return ended_.load(std::memory_order_acquire) || forks_ != c::forks() ? nullptr : &*object_;
+    return usable_after_.load(std::memory_order_acquire) == c::forks() ? &*object_ : nullptr;
   }
   [[nodiscard]] const char* why_not() const {
-    return forks_ != c::forks()
-               ? "belongs to the parent of this process, which forked: a child may "
-                 "call nothing of Tutti"
-               : "was destroyed before";
+    return usable_after_.load(std::memory_order_relaxed) == kEnded
+               ? "was destroyed before"
+               : "belongs to the parent of this process, which forked: a child may "
+                 "call nothing of Tutti";
   }
   /// False if it was ended before. In the child of a fork nothing is destroyed.
   bool end() {
-    if (forks_ != c::forks() || ended_.exchange(true, std::memory_order_acq_rel)) return false;
+    std::uint64_t now = c::forks();
+    if (!usable_after_.compare_exchange_strong(now, kEnded, std::memory_order_acq_rel)) {
+      return false;
+    }
     object_.reset();
     keep(*this);
     return true;
   }
 
  private:
+  static constexpr std::uint64_t kEnded = ~std::uint64_t{0};
   std::optional<Object> object_;
-  const std::uint64_t forks_;
-  std::atomic<bool> ended_{false};
+  std::atomic<std::uint64_t> usable_after_;  // so many forks, and no other number of them; kEnded
 };
 
 /// Says that the handle of a `what` is NULL, or else `why_not`. Not inline: the strings would weigh

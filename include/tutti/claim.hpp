@@ -13,7 +13,7 @@ namespace tutti {
 class GroupCore;
 
 /// The outcome of a claim.
-enum class ClaimOutcome : std::uint8_t {
+enum class ClaimOutcome : std::int32_t {
   ok,
   full,        ///< no space: not every member has delivered enough yet. Try again later.
   too_large,   ///< larger than GroupOptions::message_max_bytes
@@ -49,6 +49,7 @@ class TUTTI_API Claim {
  private:
   friend class Group;
   friend class GroupCore;
+  friend struct ClaimLayout;
   void abandon() noexcept;
   void swap(Claim& other) noexcept {
     std::swap(core_, other.core_);
@@ -59,6 +60,7 @@ class TUTTI_API Claim {
     std::swap(outcome_, other.outcome_);
   }
 
+  // tutti_claim_t of the C interface has the same layout.
   GroupCore* core_ = nullptr;
   std::byte* data_ = nullptr;
   std::uint32_t size_ = 0;

@@ -30,10 +30,13 @@ TUTTI_C_API uint64_t tutti_message_tick(const tutti_message_t* message);
 /** Space for one message: fill `data`, then commit or abandon it, once. It may be moved, but then
  *  the old copy must not be used any more. */
 typedef struct tutti_claim {
-  void* data; /**< aligned to the option alignment; NULL if there is none */
+  void* owner; /**< the library's */
+  void* data;  /**< aligned to the option alignment; NULL if there is none */
   uint32_t size;
+  uint32_t end;       /**< the library's */
+  uint64_t index;     /**< the library's */
   int32_t outcome;    /**< enum tutti_claim_outcome */
-  uint64_t opaque[6]; /**< the library's */
+  uint64_t opaque[3]; /**< the library's */
 } tutti_claim_t;
 
 /** Never blocks. 0 if there is space; else a negative code, and claim->outcome says why:
