@@ -2,6 +2,7 @@
 /// Makes samples of JSON: encoded by version 2 of XCDR, or as they lie in memory.
 ///
 /// A sample has at most kSampleBytesMax bytes: an array that is left out may be large.
+#include <algorithm>
 #include <cstring>
 #include <nlohmann/json.hpp>
 
@@ -88,6 +89,8 @@ class Maker {
   const Type& type_;
 };
 
+bool has_key(const TypeNode& node) { return std::ranges::any_of(node.members, &TypeMember::key); }
+
 class MemoryMaker : public Maker {
  public:
   using Maker::Maker;
@@ -173,6 +176,22 @@ class CdrMaker : public Maker {
         return scalar_bits(node, from, bits) && put(bits, scalar_bytes(node));
       }
     }
+  }
+
+  /// As detail::write_key.
+  bool key(std::uint32_t index, const Json* from, unsigned depth) {
+    const TypeNode& node = type_.nodes[index];
+    if (node.kind != Kind::structure) return value(index, from, depth);
+    if (depth > detail::kDepthMax) return trouble.too_deep();
+    if (!object_of(node, from)) return false;
+    const bool some = has_key(node);
+    for (const TypeMember& member : node.members) {
+      if (some && !member.key) continue;
+      if (!key(member.type, member_of(from, member), depth + 1)) {
+        return trouble.at_field(member.name);
+      }
+    }
+    return true;
   }
 
   /// The payload, to be moved from.
@@ -268,18 +287,23 @@ std::vector<std::byte> sample_of(const std::vector<std::byte>& payload, Extensib
   return sample;
 }
 
+Result<Json> parsed(const Type& type, std::string_view text) {
+  const Result<LeastBytes> least = check_type(type);
+  if (!least) return std::unexpected(least.error());
+  Json value = Json::parse(text, nullptr, false);
+  if (!value.is_discarded()) return value;
+  return fail(ErrorCode::invalid_argument, "cannot make a " + type.nodes[0].name +
+                                               ": this is no JSON; write one object, such as "
+                                               "{\"name\": 1}");
+}
+
 }  // namespace
 
 Result<std::vector<std::byte>> parse_json(const Type& type, std::string_view text) {
-  const Result<LeastBytes> least = check_type(type);
-  if (!least) return std::unexpected(least.error());
+  const Result<Json> json = parsed(type, text);
+  if (!json) return std::unexpected(json.error());
+  const Json& value = *json;
   const TypeNode& root = type.nodes[0];
-  const Json value = Json::parse(text, nullptr, false);
-  if (value.is_discarded()) {
-    return fail(ErrorCode::invalid_argument, "cannot make a " + root.name +
-                                                 ": this is no JSON; write one object, such as "
-                                                 "{\"name\": 1}");
-  }
   if (type.in_place) {
     MemoryMaker maker(type);
     std::vector<std::byte> sample(root.size);
@@ -289,6 +313,16 @@ Result<std::vector<std::byte>> parse_json(const Type& type, std::string_view tex
   CdrMaker maker(type);
   if (maker.value(0, &value, 0)) return sample_of(maker.bytes, root.extensibility);
   return std::unexpected(maker.trouble.error(root.name, "make"));
+}
+
+Result<std::vector<std::byte>> parse_json_key(const Type& type, std::string_view text) {
+  const Result<Json> json = parsed(type, text);
+  if (!json) return std::unexpected(json.error());
+  const TypeNode& root = type.nodes[0];
+  if (!has_key(root)) return std::vector<std::byte>{};
+  CdrMaker maker(type);
+  if (maker.key(0, &*json, 0)) return std::move(maker.bytes);
+  return std::unexpected(maker.trouble.error(root.name, "make the key of"));
 }
 
 }  // namespace tutti::dds

@@ -33,4 +33,9 @@ inline constexpr std::size_t kJsonBytesMax = std::size_t{1} << 28;
 [[nodiscard]] TUTTI_API Result<std::vector<std::byte>> parse_json(const Type& type,
                                                                   std::string_view json);
 
+/// The key of the sample that parse_json makes, as key_of (cdr.hpp) gives it; empty if the type has
+/// none. Errors: as parse_json.
+[[nodiscard]] TUTTI_API Result<std::vector<std::byte>> parse_json_key(const Type& type,
+                                                                      std::string_view json);
+
 }  // namespace tutti::dds

@@ -31,6 +31,13 @@ struct TopicTypeInfo {
 /// The longest of these.
 inline constexpr std::size_t kTypeDescriptionMax = 32 * 1024;
 
+/// By which a topic's history tells keys apart: FNV-1a, 64 bits, of what key_of gives.
+[[nodiscard]] constexpr std::uint64_t hash_of_key(std::span<const std::byte> key) {
+  std::uint64_t sum = 0xcbf29ce484222325;
+  for (const std::byte byte : key) sum = (sum ^ static_cast<std::uint64_t>(byte)) * 0x100000001b3;
+  return sum;
+}
+
 /// How samples of T are sent: as they lie in memory (kInPlace), or encoded by XCDR2.
 template <class T>
 struct TypeSupport {
@@ -60,11 +67,7 @@ struct TypeSupport {
     } else {
       thread_local std::vector<std::byte> key;
       static_cast<void>(key_of(sample, key));  // what fails here encode() refuses
-      std::uint64_t sum = 0xcbf29ce484222325;  // FNV-1a
-      for (const std::byte byte : key) {
-        sum = (sum ^ static_cast<std::uint64_t>(byte)) * 0x100000001b3;
-      }
-      return sum;
+      return hash_of_key(key);
     }
   }
 

@@ -1,5 +1,6 @@
 // `tutti topic --members`: the command is a participant of its own.
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "cli/common_options.hpp"
@@ -9,6 +10,7 @@
 #include "cli/topic/reach.hpp"
 #include "cli/view_text.hpp"
 #include "tutti/dds.hpp"
+#include "tutti/dds/json.hpp"
 
 namespace tutti::cli {
 namespace {
@@ -69,11 +71,14 @@ class ReaderFeed : public TopicFeed {
 
 class WriterSink : public TopicSink {
  public:
-  explicit WriterSink(dds::UntypedWriter writer) : writer_(std::move(writer)) {}
+  WriterSink(dds::UntypedWriter writer, std::optional<dds::Type> keyed)
+      : writer_(std::move(writer)), keyed_(std::move(keyed)) {}
 
   Result<void> write(std::span<const std::byte> bytes) override {
+    const Result<std::uint64_t> key = key_hash(bytes);
+    if (!key) return std::unexpected(key.error());
     while (true) {
-      const Result<Ticket> ticket = writer_.write(bytes);
+      const Result<Ticket> ticket = writer_.write(bytes, *key);
       if (ticket) return {};
       if (ticket.error().code != ErrorCode::timed_out) return std::unexpected(ticket.error());
       if (interrupted() != 0) return fail(ErrorCode::stopped, "interrupted");
@@ -89,7 +94,17 @@ class WriterSink : public TopicSink {
   }
 
  private:
+  [[nodiscard]] Result<std::uint64_t> key_hash(std::span<const std::byte> bytes) const {
+    if (!keyed_) return 0;
+    const Result<std::string> shown = dds::print_json(*keyed_, bytes);
+    if (!shown) return std::unexpected(shown.error());
+    const Result<std::vector<std::byte>> key = dds::parse_json_key(*keyed_, *shown);
+    if (!key) return std::unexpected(key.error());
+    return dds::hash_of_key(*key);
+  }
+
   dds::UntypedWriter writer_;
+  const std::optional<dds::Type> keyed_;  // the type, if samples have a key
 };
 
 class ParticipantDomain : public TopicDomain {
@@ -139,16 +154,22 @@ class ParticipantDomain : public TopicDomain {
   }
 
   Result<std::unique_ptr<TopicSink>> write(const TopicRow& row) override {
+    std::optional<dds::Type> keyed;
     if (row.type.keyed) {
-      return fail(ErrorCode::invalid_argument,
-                  "topic '" + row.name +
-                      "' has keys: only a program that was compiled with its type writes it");
+      Result<dds::Type> type = dds::decode_type(row.type.description);
+      if (!type) {
+        return fail(type.error().code, "topic '" + row.name +
+                                           "' has keys, and its type is not known: only a program "
+                                           "that was compiled with it writes it; " +
+                                           type.error().message);
+      }
+      keyed = std::move(*type);
     }
     auto topic = dds::UntypedTopic::find(*participant_, row.name);
     if (!topic) return std::unexpected(std::move(topic.error()));
     auto writer = dds::UntypedWriter::create(*topic, {.max_blocking_time = kTopicLook});
     if (!writer) return std::unexpected(std::move(writer.error()));
-    return std::make_unique<WriterSink>(std::move(*writer));
+    return std::make_unique<WriterSink>(std::move(*writer), std::move(keyed));
   }
 
   Result<void> leave() override {
