@@ -104,6 +104,7 @@ Result<void> Group::on_space(std::uint32_t size, SpaceHandler handler) {
   return {};
 }
 
+bool Group::has_halted() const noexcept { return false; }
 Result<void> Group::may_wait(std::string_view call) const {
   if (!core_->node.cluster.events.is_in_callback()) return {};
   return fail(ErrorCode::in_callback, std::string(call) + " inside a callback");

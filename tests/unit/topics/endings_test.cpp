@@ -102,6 +102,11 @@ TEST_F(WaitingDelivery, EndsWithItsParticipant) {
   must(writer->wait_for_acknowledgments(kPatience));
 }
 
+TEST_F(WaitingDelivery, EndsWithItsNode) {
+  domain.kill(0);
+  EXPECT_THAT(slow->take().error().message, HasSubstr("has ended"));
+}
+
 TEST_F(WaitingDelivery, HoldsUpTheEndOfNoOtherReader) {
   reader.reset();
   EXPECT_EQ(domain[0].statistics().reader_waits, 1U);  // it waits still
