@@ -2,6 +2,7 @@
 
 #include "python.hpp"
 #include "request.hpp"
+#include "topics.hpp"
 #include "tutti/version.hpp"
 
 NB_MODULE(_tutti, module) {
@@ -21,4 +22,6 @@ NB_MODULE(_tutti, module) {
   tutti::python::bind_claim(module);
   tutti::python::bind_space(module);
   tutti::python::bind_batch(module);
+  tutti::python::bind_participant(module);
+  tutti::python::bind_endpoints(module);
 }

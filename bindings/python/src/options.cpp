@@ -70,6 +70,20 @@ class Keywords {
   static void set(Enumeration& field, nb::handle value, const std::string& what) {
     field = from_word<Enumeration>(value, what);
   }
+  static void set(dds::Service& field, nb::handle value, const std::string& what) {
+    std::string word;
+    set(word, value, what);
+    field = or_raise(dds::service_from(word));
+  }
+  static void set(std::vector<dds::BundleOptions>& field, nb::handle value,
+                  const std::string& what) {
+    field.clear();
+    for (const nb::handle bundle : nb::iter(value)) {
+      if (!nb::isinstance<nb::dict>(bundle)) wrong_type(what, "a list of dicts of options", value);
+      field.push_back(bundle_options(nb::cast<nb::dict>(bundle)));
+    }
+  }
+  static dds::BundleOptions bundle_options(const nb::dict& from);
   // A dictionary of names and addresses, or pairs of these.
   static void set(std::vector<MemberAddress>& field, nb::handle value, const std::string& what) {
     const bool mapping = nb::hasattr(value, "items");
@@ -88,6 +102,23 @@ class Keywords {
   std::string where_;
   nb::dict left_;
 };
+
+dds::BundleOptions Keywords::bundle_options(const nb::dict& from) {
+  dds::BundleOptions options;
+  Keywords keywords(from, "BundleOptions.");
+  keywords.to("name", options.name);
+  keywords.to("service", options.service);
+  keywords.to("members", options.members);
+  keywords.to("senders", options.senders);
+  keywords.to("order", options.order);
+  keywords.to("message_max_bytes", options.message_max_bytes);
+  keywords.to("window_bytes", options.window_bytes);
+  keywords.to("window_messages", options.window_messages);
+  keywords.to("alignment", options.alignment);
+  keywords.to("delivery", options.delivery);
+  keywords.end();
+  return options;
+}
 
 }  // namespace
 
@@ -169,6 +200,17 @@ GroupOptions group_options(const nb::dict& from) {
   if (const nb::object load = keywords.take("load_state"); load.is_valid()) {
     options.load_state = loaded_by(load);
   }
+  keywords.end();
+  return options;
+}
+
+dds::ParticipantOptions participant_options(const nb::dict& from) {
+  const InPython inside;
+  dds::ParticipantOptions options;
+  Keywords keywords(from, "ParticipantOptions.");
+  keywords.to("bundles", options.bundles);
+  keywords.to("topics_max", options.topics_max);
+  keywords.to("timeout", options.timeout);
   keywords.end();
   return options;
 }

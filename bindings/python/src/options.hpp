@@ -4,6 +4,7 @@
 #include <string>
 
 #include "python.hpp"
+#include "tutti/dds/options.hpp"
 #include "tutti/options.hpp"
 #include "words.hpp"
 
@@ -14,6 +15,7 @@ namespace tutti::python {
 /// has the default of C++. The library itself checks the rest.
 [[nodiscard]] NodeOptions node_options(const nb::dict& from);
 [[nodiscard]] GroupOptions group_options(const nb::dict& from);
+[[nodiscard]] dds::ParticipantOptions participant_options(const nb::dict& from);
 
 /// The index of a word in a list; raises tutti.InvalidArgument, which lists them.
 [[nodiscard]] std::size_t index_of_word(nb::handle value, const std::string& what,

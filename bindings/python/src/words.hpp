@@ -38,6 +38,10 @@ struct Words<Drive> {
   static constexpr std::array all{"own_thread", "caller"};
 };
 template <>
+struct Words<DeliveryThread> {
+  static constexpr std::array all{"predicate", "own", "application"};
+};
+template <>
 struct Words<LogLevel> {
   static constexpr std::array all{"debug", "info", "warning", "error"};
 };

@@ -9,6 +9,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import tutti
+from tutti import dds
 
 ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "tests/system"))
@@ -80,3 +81,25 @@ def run(code, *arguments, **options):
 
 def python_path():
     return os.pathsep.join([str(HERE), os.environ.get("PYTHONPATH", "")])
+
+
+@contextmanager
+def domain(names="ab", **options):
+    """The participants of nodes in this process, all started."""
+    members = addresses(names)
+    with ExitStack() as stack:
+        nodes = []
+        for name in names:
+            node = tutti.Node(name, members, suspect_after=40)
+            stack.callback(node.close)
+            nodes.append(node)
+        participants = [dds.DomainParticipant(node, **options) for node in nodes]
+        start_all(nodes)
+        yield nodes, participants
+
+
+@contextmanager
+def alone_in_domain(**options):
+    """The only node of a cluster, and its participant."""
+    with domain("a", **options) as (nodes, participants):
+        yield nodes[0], participants[0]

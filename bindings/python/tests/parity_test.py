@@ -7,6 +7,7 @@ import re
 
 import pytest
 import tutti
+import tutti.dds
 from cluster import ROOT, alone
 
 INCLUDE = ROOT / "include/tutti"
@@ -69,6 +70,29 @@ def test_enumerations(name):
 def test_records(name):
     fields = [field.name for field in dataclasses.fields(getattr(tutti, name))]
     assert fields == fields_of(header("statistics.hpp", "view.hpp"), name)
+
+
+@pytest.mark.parametrize("name", ["BundleOptions", "ParticipantOptions"])
+def test_options_of_participants(name):
+    for field in fields_of(header("dds/options.hpp"), name):
+        with tutti.Node("a", {"a": "127.0.0.1:7101"}) as node:
+            options = {field: object()}
+            if name == "BundleOptions":
+                options = {"bundles": [options]}
+            with pytest.raises((TypeError, tutti.Error)) as raised:
+                tutti.dds.DomainParticipant(node, **options)
+            assert "there is no option" not in str(raised.value)
+
+
+def test_kinds_of_types():
+    words = words_of(header("dds/kind.hpp"), "Kind")
+    assert [kind.name.lower() for kind in tutti.dds._types.Kind] == [
+        word.rstrip("_") for word in words]
+
+
+def test_records_of_participants():
+    fields = [field.name for field in dataclasses.fields(tutti.dds.ParticipantStatistics)]
+    assert fields == fields_of(header("dds/participant.hpp"), "ParticipantStatistics")
 
 
 def test_each_code_has_an_exception():

@@ -1,0 +1,178 @@
+"""Types of topics: the same description and hash as C++ gives the same structure, and samples that
+come back as they were."""
+
+import enum
+import math
+from dataclasses import dataclass, field
+from typing import Optional
+
+import pytest
+import tutti
+from cluster import alone_in_domain
+from tutti import dds
+
+
+@dds.enumeration("same::Color", bits=8)
+class Color(enum.Enum):
+    red = 0
+    green = 7
+
+
+@dds.structure("same::Point")
+@dataclass
+class Point:
+    x: float = 0.0
+    y: dds.float32 = 0.0
+
+
+@dds.structure("same::Robot", keys=["id"])
+@dataclass
+class Robot:
+    id: dds.uint16 = 0
+    at: Point = field(default_factory=Point)
+    color: Color = Color.red
+    grid: dds.array(dds.array(dds.int16, 3), 2) = field(default_factory=lambda: [[0] * 3] * 2)
+    on: bool = False
+    seen: int = 0
+
+
+@dds.structure("same::Tree")
+@dataclass
+class Tree:
+    name: str = ""
+    children: list["Tree"] = field(default_factory=list)
+
+
+@dds.structure("same::Report", extensibility="appendable", keys=["station"], ids={"notes": 40})
+@dataclass
+class Report:
+    station: dds.uint32 = 0
+    unit: dds.string(16) = "K"
+    values: dds.sequence(dds.float32, 1024) = field(default_factory=list)
+    calibrated_ns: int | None = None
+    at: Optional[Point] = None
+    notes: list[str] = field(default_factory=list)
+    color: Color = Color.red
+    tree: Tree = field(default_factory=Tree)
+
+
+# As in tests/unit/dds/same_types_test.cpp.
+@pytest.mark.parametrize("cls, hash", [
+    (Point, 14241724955535722901), (Robot, 8218533641680962556), (Tree, 17719779072982144465),
+    (Report, 5286114778071267524)])
+def test_a_type_has_the_hash_that_it_has_in_cpp(cls, hash):
+    with alone_in_domain() as (_, participant):
+        assert participant.create_topic("t", cls).raw.info_record()["hash"] == hash
+
+
+@dds.structure("All")
+@dataclass
+class All:
+    flag: bool = True
+    raw: dds.byte = 255
+    i8: dds.int8 = -128
+    u8: dds.uint8 = 255
+    i16: dds.int16 = -32768
+    u16: dds.uint16 = 65535
+    i32: dds.int32 = -(1 << 31)
+    u32: dds.uint32 = (1 << 32) - 1
+    i64: dds.int64 = -(1 << 63)
+    u64: dds.uint64 = (1 << 64) - 1
+    f32: dds.float32 = 0.5
+    f64: dds.float64 = 0.1
+    letter: dds.char = "x"
+    wide: dds.char16 = 0x20AC
+
+
+SAMPLES = [
+    All(),
+    Point(math.inf, -math.inf),
+    Robot(7, Point(1.5, 2.5), Color.green, [[1, 2, 3], [-4, 5, 6]], True, -1),
+    Tree("root", [Tree("leaf"), Tree("branch", [Tree("€")])]),
+    Report(1, "°C", [0.5, 1.5], 1 << 62, Point(1, 2), ["a", ""], Color.green, Tree("t")),
+    Report(2),
+]
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: type(sample).__name__)
+def test_a_sample_comes_back_as_it_was(sample):
+    with alone_in_domain() as (_, participant):
+        topic = participant.create_topic("t", type(sample))
+        reader, writer = topic.reader(), topic.writer()
+        writer.write(sample, timeout=5)
+        [taken] = reader.take(timeout=5)
+        assert taken.data == sample and taken.valid
+        assert taken.sender == "a" and taken.view == 1 and taken.timestamp_ns > 1e18
+
+
+def test_nan_comes_back():
+    with alone_in_domain() as (_, participant):
+        topic = participant.create_topic("t", Point)
+        reader = topic.reader()
+        topic.writer().write(Point(math.nan, 1), timeout=5)
+        assert math.isnan(reader.take(timeout=5)[0].data.x)
+
+
+@pytest.mark.parametrize("sample, says", [
+    (Report(-1), "station"),
+    (Report(1, unit="x" * 17), "unit"),
+    (Report(1, values=[0.0] * 1025), "values"),
+    (Report(1, notes=[7]), "notes"),
+])
+def test_a_value_that_does_not_fit_is_refused(sample, says):
+    with alone_in_domain() as (_, participant):
+        topic = participant.create_topic("t", Report)
+        reader, writer = topic.reader(), topic.writer()
+        with pytest.raises(tutti.Error, match=says):
+            writer.write(sample, timeout=5)
+        assert reader.take(timeout=0) == []
+
+
+def test_an_object_of_another_class_is_refused():
+    with alone_in_domain() as (_, participant):
+        writer = participant.create_topic("t", Point).writer()
+        with pytest.raises(TypeError, match="a Point is expected"):
+            writer.write(Tree())
+
+
+def test_what_makes_no_type_is_refused():
+    with pytest.raises(TypeError, match="put @dataclass"):
+        dds.structure("x")(object)
+    with pytest.raises(ValueError, match="has no field 'b'"):
+        @dds.structure("x", keys=["b"])
+        @dataclass
+        class Bad:
+            a: int
+    with pytest.raises(ValueError, match="extensibility"):
+        dds.structure("x", extensibility="none")
+    with pytest.raises(ValueError, match="bits"):
+        dds.enumeration("x", bits=64)
+
+    @dds.structure("x")
+    @dataclass
+    class WithDict:
+        a: dict
+
+    @dataclass
+    class Plain:
+        a: int
+
+    with alone_in_domain() as (_, participant):
+        with pytest.raises(TypeError, match="WithDict.a is"):
+            participant.create_topic("t", WithDict)
+        with pytest.raises(TypeError, match="put @dds.structure"):
+            participant.create_topic("t", Plain)
+
+
+def test_a_sample_in_memory_is_an_array_of_numpy():
+    numpy = pytest.importorskip("numpy")
+    with alone_in_domain() as (_, participant):
+        topic = participant.create_topic("t", Robot)
+        reader, writer = topic.reader(), topic.writer()
+        row = numpy.zeros(1, topic.dtype)
+        row["id"], row["grid"][0, 4], row["at"]["y"] = 9, -5, 0.25
+        writer.write_raw(row, timeout=5)
+        [taken] = reader.take(timeout=5)
+        assert taken.data == Robot(9, Point(0, 0.25), Color.red, [[0, 0, 0], [0, -5, 0]])
+        assert numpy.frombuffer(taken.raw, topic.dtype)[0]["grid"][4] == -5
+        assert participant.create_topic("u", Tree).dtype is None
