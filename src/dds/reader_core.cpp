@@ -43,23 +43,25 @@ void ReaderCore::announce() {
 
 void ReaderCore::open_place() {
   SampleStore& store = *topic_->store;
-  const bool is_logged = topic_->definition.options.service == Service::logged;
   std::uint64_t ordinal = store.end();
+  std::uint64_t first = 0;
   if (options_.from.kind == From::Kind::stored) ordinal = store.begin();
   if (options_.from.kind == From::Kind::position) {
     // Before its definition a topic has no samples to lose.
-    const std::uint64_t first = std::max(options_.from.first.value, topic_->defined_at + 1);
-    ordinal = is_logged ? store.ordinal_at(first) : store.ordinal_from(first);
-    if (!is_logged && store.front_position() > first) lost_at_beginning_ = 1;
+    first = std::max(options_.from.first.value, topic_->defined_at + 1);
+    ordinal = is_logged() ? store.ordinal_at(first) : store.ordinal_from(first);
+    if (!is_logged() && store.front_position() > first) lost_at_beginning_ = 1;
   }
-  place_ = store.open(ordinal);
+  place_ = store.open(ordinal, first);
   if (topic_->begun) covers_from_ = store.end_position();
-  if (!is_logged) return;
+  if (!is_logged()) return;
   // What a reader of the log takes begins at a position. One that begins now has taken all that was
-  // delivered; a batch that is being delivered may be before its beginning or behind it.
-  next_position_ = options_.from.kind == From::Kind::now        ? bundle_->delivered_to()
-                   : options_.from.kind == From::Kind::position ? options_.from.first.value
-                                                                : 0;
+  // delivered. Of a batch that is being delivered it is given what its store does not have yet: all
+  // of it, from the log, if the store is not kept yet.
+  if (options_.from.kind == From::Kind::position) next_position_ = options_.from.first.value;
+  if (options_.from.kind == From::Kind::now) {
+    next_position_ = std::max(bundle_->delivered_to(), topic_->begun ? store.end_position() : 0);
+  }
   covers_from_ = next_position_;
 }
 
@@ -107,7 +109,7 @@ Result<LoanedBytes> ReaderCore::take(std::size_t max) {
 
 Result<LoanedBytes> ReaderCore::look(std::size_t max) {
   LoanedBytes out;
-  if (topic_->definition.options.service == Service::logged) {
+  if (is_logged()) {
     const Result<bool> met = look_at_log(max, out);
     if (!met) return std::unexpected(met.error());
     if (!*met) return out;
@@ -201,9 +203,7 @@ std::optional<Error> ReaderCore::why_ended() const {
 bool ReaderCore::has_more() {
   const std::lock_guard lock(topic_->mutex);
   if (place_ == 0) return false;
-  if (topic_->definition.options.service == Service::logged && fell_behind()) {
-    return next_position_ < end_in_log();
-  }
+  if (is_logged() && fell_behind()) return next_position_ < end_in_log();
   return topic_->store->has_from(topic_->store->place(place_));
 }
 

@@ -75,6 +75,9 @@ class ReaderCore {
   [[nodiscard]] Result<LoanedBytes> look(std::size_t max);
   [[nodiscard]] Result<bool> look_at_log(std::size_t max, LoanedBytes& into);
   void look_at_store(std::size_t max, LoanedBytes& into);
+  [[nodiscard]] bool is_logged() const {
+    return topic_->definition.options.service == Service::logged;
+  }
   [[nodiscard]] bool fell_behind() const;          // with the topic's mutex
   void meet_tail();                                // likewise
   [[nodiscard]] std::uint64_t end_in_log() const;  // likewise

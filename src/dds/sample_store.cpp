@@ -43,6 +43,7 @@ bool SampleStore::add(const Arrival& arrival) {
     entries_.push_back({.ordinal = next_++,
                         .sample = {.info = arrival.info},
                         .gap_end = std::exchange(last_gap_end_, 0)});
+    if (!ahead_.empty()) pass_by(arrival.info.position.value);
     drop_front();
     return true;
   }
@@ -75,6 +76,8 @@ bool SampleStore::add(const Arrival& arrival) {
   bytes_ += size;
   room_ += padded(size);
   entries_.push_back(entry);
+  if (!ahead_.empty()) [[unlikely]]
+    pass_by(arrival.info.position.value);
   return true;
 }
 
@@ -117,13 +120,23 @@ void SampleStore::clear() {
   drop_front();
 }
 
-SampleStore::ReaderId SampleStore::open(std::uint64_t ordinal) {
+SampleStore::ReaderId SampleStore::open(std::uint64_t ordinal, std::uint64_t first) {
   readers_[next_reader_] = ordinal;
+  if (first > end_position_) ahead_[next_reader_] = first;
   return next_reader_++;
+}
+
+// Of the sample that was just added.
+void SampleStore::pass_by(std::uint64_t position) {
+  std::erase_if(ahead_, [&](const auto& one) {
+    if (position < one.second) readers_.at(one.first) = next_;
+    return position >= one.second;
+  });
 }
 
 void SampleStore::close(ReaderId reader) {
   readers_.erase(reader);
+  ahead_.erase(reader);
   drop_taken();
 }
 

@@ -66,8 +66,9 @@ class SampleStore {
   void clear();
 
   using ReaderId = std::uint64_t;
-  /// A reader whose place is that ordinal.
-  [[nodiscard]] ReaderId open(std::uint64_t ordinal);
+  /// A reader whose place is that ordinal. It passes by what is added with a position before
+  /// `first`: of a reader that knows a position that was not delivered here yet.
+  [[nodiscard]] ReaderId open(std::uint64_t ordinal, std::uint64_t first = 0);
   void close(ReaderId reader);
   [[nodiscard]] std::uint64_t place(ReaderId reader) const { return readers_.at(reader); }
   void move_to(ReaderId reader, std::uint64_t ordinal);
@@ -119,6 +120,7 @@ class SampleStore {
   void pop_front();
   void drop_front();
   void drop_taken();
+  void pass_by(std::uint64_t position);
   void repack();
 
   const StoreLimits limits_;
@@ -127,6 +129,8 @@ class SampleStore {
   std::map<struct Chunk*, std::shared_ptr<struct Chunk>> chunks_;
   struct Chunk* current_ = nullptr;
   std::map<ReaderId, std::uint64_t> readers_;
+  // Readers that have passed all that was added, and want nothing before that position.
+  std::map<ReaderId, std::uint64_t> ahead_;
   ReaderId next_reader_ = 1;
   std::uint64_t next_ = 1;
   std::uint64_t low_position_ = 0;

@@ -82,6 +82,23 @@ TEST(SampleStore, AReaderFromAPositionCountsEachMissingSampleOnce) {
   EXPECT_EQ(lost_in(taken), 2U);
 }
 
+// Of a position that was not delivered here yet. What was evicted behind it counts.
+TEST(SampleStore, AReaderIsGivenNothingBeforeItsPosition) {
+  SampleStore store({.depth = 2});
+  ASSERT_TRUE(add(store, 3));
+  const auto reader = store.open(store.ordinal_from(6), 6);
+  const auto other = store.open(store.ordinal_from(5), 5);
+  ASSERT_TRUE(add(store, 4));
+  ASSERT_TRUE(add(store, 5));
+  EXPECT_EQ(take(store, reader), Positions{});
+  EXPECT_EQ(take(store, other), Positions{5});
+  for (const std::uint64_t position : {6, 7, 8}) ASSERT_TRUE(add(store, position));
+  LoanedBytes taken;
+  store.take(reader, 10, taken);
+  EXPECT_EQ(positions(taken), (Positions{7, 8}));
+  EXPECT_EQ(lost_in(taken), 1U);
+}
+
 TEST(SampleStore, SaysFromWhereOnItKnowsWhatIsMissing) {
   SampleStore store({.depth = 1});
   ASSERT_TRUE(add(store, 3));
