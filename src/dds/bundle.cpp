@@ -71,8 +71,9 @@ struct Bundle::Delivering {
   const std::shared_ptr<Bundle> bundle;
 };
 
-Result<std::shared_ptr<Bundle>> Bundle::join(Node& node, const BundleOptions& options) {
-  std::shared_ptr<Bundle> bundle(new Bundle(options));
+Result<std::shared_ptr<Bundle>> Bundle::join(Node& node, const BundleOptions& options,
+                                             LacksDeletion lacks_deletion) {
+  std::shared_ptr<Bundle> bundle(new Bundle(options, std::move(lacks_deletion)));
   GroupOptions group = group_of(options);
   const auto delivering = std::make_shared<Delivering>(bundle);
   group.on_delivery = [delivering](std::span<const Message> batch) {
@@ -175,10 +176,10 @@ void Bundle::repeat_definition(std::uint32_t id) {
              payload.take(), nullptr);
 }
 
-void Bundle::send_deletion(std::uint32_t id) {
+void Bundle::send_deletion(std::uint32_t id, bool again) {
   {
     const std::lock_guard lock(mutex_);
-    if (topics_.is_deleted(id)) return;
+    if (topics_.is_deleted(id) && !again) return;
   }
   if (!is_sender()) return;
   send_later({static_cast<std::uint8_t>(RecordKind::deletion), 0, sizeof(RecordHeader), id,

@@ -53,8 +53,14 @@ class Bundle : public std::enable_shared_from_this<Bundle> {
  public:
   using Deadline = std::chrono::steady_clock::time_point;
 
+  /// Whether the name of a topic that is defined in a message of that view is free. Then those who
+  /// would delete it may be gone, or some participants may have come behind its deletion. Called on
+  /// the delivery thread.
+  using LacksDeletion = std::function<bool(std::uint32_t id, std::uint64_t view)>;
+
   [[nodiscard]] static Result<std::shared_ptr<Bundle>> join(Node& node,
-                                                            const BundleOptions& options);
+                                                            const BundleOptions& options,
+                                                            LacksDeletion lacks_deletion);
   ~Bundle();
   Bundle(const Bundle&) = delete;
   Bundle& operator=(const Bundle&) = delete;
@@ -83,9 +89,9 @@ class Bundle : public std::enable_shared_from_this<Bundle> {
   /// Sends the definition again, if it is known here, for a participant that lacks it. Does not
   /// wait.
   void repeat_definition(std::uint32_t id);
-  /// Sends the deletion of a topic whose name is free, unless it is deleted here. Its definition
-  /// may yet come: then it counts no more. Does not wait.
-  void send_deletion(std::uint32_t id);
+  /// Sends the deletion of a topic whose name is free; unless `again`, only if it is not deleted
+  /// here. Its definition may yet come: then it counts no more. Does not wait.
+  void send_deletion(std::uint32_t id, bool again = false);
   /// Returns once the topic is deleted here.
   [[nodiscard]] Result<void> await_deletion(std::uint32_t id, Deadline deadline);
   /// Returns once all that is in the log before was delivered.
@@ -141,7 +147,10 @@ class Bundle : public std::enable_shared_from_this<Bundle> {
   class Turn;
   struct Delivering;
 
-  explicit Bundle(BundleOptions options) : options_(std::move(options)), topics_(options_.name) {}
+  Bundle(BundleOptions options, LacksDeletion lacks_deletion)
+      : options_(std::move(options)),
+        lacks_deletion_(std::move(lacks_deletion)),
+        topics_(options_.name) {}
   using Sent = std::function<void(Ticket)>;
   void send_later(const RecordHeader& header, std::vector<std::byte> payload, Sent sent);
   void deliver(std::span<const Message> batch);
@@ -154,6 +163,7 @@ class Bundle : public std::enable_shared_from_this<Bundle> {
                                                          const SampleStore::Arrival& arrival,
                                                          std::unique_lock<std::mutex> lock);
   void deliver_change(const Message& message, const Record& record);
+  void settle_change(const Message& message, BundleTopics::Change change);
   void deliver_session(const Message& message, const Record& record);
   void announce_touched();
   void refresh(std::uint64_t position);
@@ -168,6 +178,7 @@ class Bundle : public std::enable_shared_from_this<Bundle> {
   [[nodiscard]] bool load_topics(std::span<const std::byte> bytes);
 
   const BundleOptions options_;
+  const LacksDeletion lacks_deletion_;
   std::optional<Group> group_;  // from join() on
   std::string log_directory_;
 

@@ -233,6 +233,16 @@ void Bundle::deliver_change(const Message& message, const Record& record) {
     if (change == Change::defined || change == Change::deleted) publish();
   }
   if (change == Change::malformed) add(malformed_, 1);
+  settle_change(message, change);
+  const bool is_late = record.kind() == RecordKind::definition && change != Change::malformed;
+  if (!is_late || !lacks_deletion_(record.header.topic, message.view)) return;
+  // Where participants that join take over nothing, one may have come behind the deletion.
+  send_deletion(record.header.topic, options_.service != Service::logged);
+}
+
+// Without the mutex.
+void Bundle::settle_change(const Message& message, BundleTopics::Change change) {
+  using Change = BundleTopics::Change;
   if (change != Change::defined && change != Change::deleted) return;
   changed_.notify_all();
   announce_touched();  // they point into the table

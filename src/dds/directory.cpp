@@ -128,6 +128,10 @@ Directory::Answer Directory::apply_announcement(Decoder& in) {
   if (is_released(key)) return {.outcome = Outcome::unknown, .key = key};  // DD4
   answer.name = definition->name;
   if (const Entry* had = find(definition->name); had != nullptr) {
+    if (had->key.bundle == key.bundle && key.id < had->key.id) {  // DD4: the name was free once
+      released_[key.bundle].insert(key.id);
+      return {.outcome = Outcome::unknown, .key = key};
+    }
     answer.outcome = had->key == key ? Outcome::joined : Outcome::mismatch;
     if (answer.outcome == Outcome::mismatch) answer.wanted = std::move(definition);
     return answer;

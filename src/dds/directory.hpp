@@ -9,7 +9,8 @@
 ///       bundle that has a log after all participants were stopped: no claim is decided before
 ///       the topics of every log were announced.
 ///  DD3  A topic that has readers or writers is not released.
-///  DD4  An id that was released is no topic any more, whatever is announced later.
+///  DD4  An id that was released is no topic any more, whatever is announced later. Of two topics
+///       of one name in the log of a bundle the older one was released: its deletion is missing.
 /// Threads: one at a time. No clock, no thread; allocates for topics alone.
 #pragma once
 #include <cstddef>

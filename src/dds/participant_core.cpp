@@ -58,7 +58,12 @@ Result<std::shared_ptr<ParticipantCore>> ParticipantCore::create(Node& node,
   if (!joined) return std::unexpected(std::move(joined.error()));
   core->control_.emplace(std::move(*joined));
   for (const BundleOptions& each : core->options_.bundles) {
-    Result<std::shared_ptr<Bundle>> bundle = Bundle::join(node, each);
+    Result<std::shared_ptr<Bundle>> bundle = Bundle::join(
+        node, each,
+        [weak = std::weak_ptr(core), name = each.name](std::uint32_t id, std::uint64_t view) {
+          const std::shared_ptr<ParticipantCore> self = weak.lock();
+          return self != nullptr && self->lacks_deletion({name, id}, view);
+        });
     if (!bundle) return std::unexpected(std::move(bundle.error()));
     core->bundles_.push_back(std::move(*bundle));
   }
@@ -188,8 +193,8 @@ void ParticipantCore::announce(const std::shared_ptr<Bundle>& logged) {
   const BundleTopics topics = logged->topics();
   const std::string& name = logged->options().name;
   std::vector<std::vector<std::byte>> records;
-  // The newest first: of a topic whose creator died before it could delete the one before, there
-  // are two of that name.
+  // The newest first: where all died before the deletion of a topic was sent, there may be two of
+  // that name, and the older one is deleted then (DD4).
   for (const auto& [id, definition] : topics.all() | std::views::reverse) {
     records.push_back(Directory::announce({name, id}, topics.next_id(), &definition));
   }

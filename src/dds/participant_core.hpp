@@ -127,6 +127,8 @@ class ParticipantCore : public std::enable_shared_from_this<ParticipantCore> {
   void announce(const std::shared_ptr<Bundle>& logged);
   [[nodiscard]] Result<void> await_announcements(Deadline deadline);
   void finish_deletions();
+  void finish_deletions(const std::shared_ptr<Bundle>& carrier);
+  [[nodiscard]] bool lacks_deletion(const TopicKey& key, std::uint64_t view) const;
   [[nodiscard]] Result<Directory::Answer> ask(std::span<const std::byte> record, Deadline deadline);
   [[nodiscard]] Result<Directory::Answer> answer_of(Ticket ticket, Deadline deadline);
   [[nodiscard]] Result<std::shared_ptr<TopicCore>> join_topic(const TopicKey& key,
@@ -150,8 +152,8 @@ class ParticipantCore : public std::enable_shared_from_this<ParticipantCore> {
   Directory directory_;
   std::map<Ticket, Directory::Answer> answers_;  // to own records that somebody waits for
   std::map<TopicKey, Local> locals_;
-  bool in_view_ = false;
-  std::vector<std::byte> loading_;  // of a state, on the state thread
+  std::optional<std::uint64_t> first_view_;  // of this participant
+  std::vector<std::byte> loading_;           // of a state, on the state thread
 };
 
 /// What stands behind a topic.

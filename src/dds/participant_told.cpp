@@ -146,7 +146,8 @@ void ParticipantCore::note_view(const ViewChange& change) {
   bool someone_left = false;
   {
     const std::lock_guard lock(mutex_);
-    const bool first = !std::exchange(in_view_, true);
+    const bool first = !first_view_;
+    if (first) first_view_ = change.view;
     const auto& all = control_->members();
     for (const MemberIndex member : all.indices()) {
       const auto is_it = [&](const std::string& name) { return name == all[member]; };
@@ -162,10 +163,16 @@ void ParticipantCore::note_view(const ViewChange& change) {
     for (const auto& each : bundles_) {
       const BundleOptions& of = each->options();
       if (!first || of.service != Service::logged || !each->is_sender()) continue;
-      if (directory_.is_announced(of.name)) continue;
-      calls.emplace_back([self = shared_from_this(), each] {  // PC1
-        each->when_replayed([self, each] { self->announce(each); });
-      });
+      if (!directory_.is_announced(of.name)) {
+        calls.emplace_back([self = shared_from_this(), each] {  // PC1
+          each->when_replayed([self, each] { self->announce(each); });
+        });
+      } else if (!directory_.released(of.name).empty()) {
+        // Whoever was to delete them may be gone, and all other senders with it.
+        calls.emplace_back([self = shared_from_this(), each] {
+          each->when_replayed([self, each] { self->finish_deletions(each); });
+        });
+      }
     }
   }
   for (const auto& call : calls) call();
@@ -177,17 +184,29 @@ void ParticipantCore::note_view(const ViewChange& change) {
 // (BT1).
 void ParticipantCore::finish_deletions() {
   for (const auto& carrier : bundles_) {
-    if (!carrier->is_ordered() || !carrier->is_sender()) continue;
-    std::set<std::uint32_t> released;
-    {
-      const std::lock_guard lock(mutex_);
-      released = directory_.released(carrier->options().name);
-    }
-    for (const std::uint32_t id : released) {
-      // Of a group without a state this participant may not know that it was deleted.
-      if (carrier->has_state() || carrier->find(id) != nullptr) carrier->send_deletion(id);
-    }
+    if (carrier->is_ordered() && carrier->is_sender()) finish_deletions(carrier);
   }
+}
+
+void ParticipantCore::finish_deletions(const std::shared_ptr<Bundle>& carrier) {
+  std::set<std::uint32_t> released;
+  {
+    const std::lock_guard lock(mutex_);
+    released = directory_.released(carrier->options().name);
+  }
+  for (const std::uint32_t id : released) {
+    // Of a group without a state this participant may not know that it was deleted. What is
+    // defined later is deleted then (lacks_deletion).
+    if (carrier->has_state() || carrier->find(id) != nullptr) carrier->send_deletion(id);
+  }
+}
+
+// What a log hands on again may be deleted further on in it: finish_deletions() sees to it behind
+// the log. In a group with a state, a deletion is sent before the definition, too.
+bool ParticipantCore::lacks_deletion(const TopicKey& key, std::uint64_t view) const {
+  if (bundle(key.bundle)->has_state()) return false;
+  const std::lock_guard lock(mutex_);
+  return first_view_ && view >= *first_view_ && directory_.is_released(key);
 }
 
 Result<void> ParticipantCore::load(const StatePiece& piece) {

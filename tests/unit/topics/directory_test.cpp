@@ -89,9 +89,10 @@ TEST_F(DirectoryTest, AnnouncementsOfALogComeBeforeNewIds) {
   EXPECT_EQ(apply(Directory::announce({"logged", 5}, 8, &old)).outcome, Outcome::joined);
   EXPECT_EQ(claim(topic("old", "logged")).key.id, 5U);
   EXPECT_EQ(claim(topic("new", "logged")).key.id, 8U);
-  // Another topic of a name that is there: the one that is there stays.
+  // Another topic of a name that is there: the newer one stays, for the older one was released.
   const Definition late = topic("new", "logged");
-  EXPECT_EQ(apply(Directory::announce({"logged", 6}, 8, &late)).outcome, Outcome::mismatch);
+  EXPECT_EQ(apply(Directory::announce({"logged", 6}, 8, &late)).outcome, Outcome::unknown);
+  EXPECT_TRUE(directory.is_released({"logged", 6}));
   // An id that it says is not used yet, or of another bundle.
   const Definition next = topic("next", "logged");
   EXPECT_EQ(apply(Directory::announce({"logged", 8}, 8, &next)).outcome, Outcome::malformed);
