@@ -7,6 +7,7 @@
 
 #include "dds/record.hpp"
 #include "log/batch.hpp"
+#include "node/disk_logs.hpp"
 
 namespace tutti::dds {
 
@@ -27,7 +28,7 @@ std::shared_ptr<std::byte> aligned_copy(std::span<const std::byte> bytes, std::s
 }  // namespace
 
 struct LogCursor::State {
-  std::unique_ptr<log::Disk> disk;
+  std::shared_ptr<const log::Disk> disk;
   std::unique_ptr<log::Stream> stream;
   std::uint32_t topic = 0;
   std::function<bool(std::uint64_t)> is_refused;
@@ -70,7 +71,7 @@ Result<LogCursor> LogCursor::open(const std::string& directory, std::uint32_t to
                                   const Definition& definition, std::uint64_t from,
                                   std::function<bool(std::uint64_t)> is_refused) {
   auto state = std::make_shared<State>();
-  state->disk = log::posix_disk();
+  state->disk = disk_of_logs();
   const Result<std::uint64_t> whole = log::whole_from(*state->disk, directory);
   if (!whole) return std::unexpected(whole.error());
   state->stream = std::make_unique<log::Stream>(*state->disk, directory, std::max(from, *whole));

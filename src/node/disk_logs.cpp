@@ -61,6 +61,8 @@ std::string log_folder(std::string_view group) {
   return out;
 }
 
+std::shared_ptr<const log::Disk> disk_of_logs() { return log::posix_disk(); }
+
 Result<std::string> log_directory(const std::string& state_dir, const std::string& group) {
   const std::string folder = log_folder(group);
   if (folder.size() <= kFolderBytesMax) return state_dir + "/" + folder;

@@ -85,6 +85,9 @@ class DiskLogs {
 /// that is none of letters, digits, '-', '_' and '.', or that is a '.' at the beginning.
 [[nodiscard]] std::string log_folder(std::string_view group);
 
+/// The disk that the logs are on. A program of tests that stands in for the node has another one.
+[[nodiscard]] std::shared_ptr<const log::Disk> disk_of_logs();
+
 /// Where the log of that group is. The error does not name the group.
 [[nodiscard]] Result<std::string> log_directory(const std::string& state_dir,
                                                 const std::string& group);

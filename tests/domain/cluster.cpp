@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "domain/group_log.hpp"
+
 namespace tutti::domain {
 
 namespace {
@@ -41,7 +43,23 @@ std::shared_ptr<GroupCore> Cluster::join(NodeCore& node, GroupOptions options) {
   return node.groups.back();
 }
 
-void Cluster::found(const std::vector<std::shared_ptr<NodeCore>>& members) { change_view(members); }
+void Cluster::found(const std::vector<std::shared_ptr<NodeCore>>& members) {
+  View view;
+  view.founds = true;
+  view.cuts.resize(streams_.size());
+  for (std::size_t group = 0; group < streams_.size(); ++group) {
+    const GroupCore& any = *members.front()->groups[group];
+    if (any.options.logged) {
+      cut(view, group);
+      continue;
+    }
+    streams_[group].clear();  // nobody has it any more
+    if (any.is_ordered()) streams_[group].emplace_back();
+    view.cuts[group].resize(streams_[group].size());
+  }
+  members_.clear();
+  begin(std::move(view), members);
+}
 
 bool Cluster::all_have_entered() const {
   return std::ranges::all_of(
@@ -54,7 +72,6 @@ bool Cluster::needs_view() const {
 
 void Cluster::change_view(const std::vector<std::shared_ptr<NodeCore>>& joining) {
   View view;
-  view.change.view = views_.size() + 1;
   std::vector<std::shared_ptr<NodeCore>> stay;
   for (const auto& one : members_) {
     if (!one->over) {
@@ -69,27 +86,40 @@ void Cluster::change_view(const std::vector<std::shared_ptr<NodeCore>>& joining)
     }
   }
   view.cuts.resize(streams_.size());
-  view.states.resize(streams_.size());
   for (std::size_t group = 0; group < streams_.size(); ++group) cut(view, group);
   members_ = std::move(stay);
+  begin(std::move(view), joining);
+}
+
+void Cluster::begin(View view, const std::vector<std::shared_ptr<NodeCore>>& joining) {
+  view.change.view = views_.size() + 1;
+  view.states.resize(streams_.size());
   for (const auto& one : joining) {
-    one->started = true;
     members_.push_back(one);
     view.change.joined.push_back(one->name);
-    for (const auto& group : one->groups) {
-      group->at.clear();
-      for (std::size_t stream = 0; stream < streams_[group->number].size(); ++stream) {
-        const std::uint64_t cut_at = view.cuts[group->number][stream];
-        group->at.push_back(cut_at == View::kEnded ? streams_[group->number][stream].entries.size()
-                                                   : cut_at);
-      }
-    }
+    place(*one, view);
   }
   for (const auto& one : members_) {
     view.change.members.push_back(one->name);
     view.change.incarnations.push_back(one->incarnation);
   }
   views_.push_back(std::move(view));
+}
+
+// A group that is logged hands on its log first.
+void Cluster::place(NodeCore& joiner, const View& view) {
+  joiner.started = true;
+  for (const auto& group : joiner.groups) {
+    group->at.clear();
+    const std::vector<Stream>& streams = streams_[group->number];
+    for (std::size_t stream = 0; stream < streams.size(); ++stream) {
+      const std::uint64_t cut_at = view.cuts[group->number][stream];
+      group->at.push_back(cut_at == View::kEnded ? streams[stream].entries.size() : cut_at);
+    }
+    if (!group->options.logged) continue;
+    group->log = std::make_unique<GroupLog>(disk_, salts_, joiner, *group);
+    group->log->append(streams.front().entries, std::exchange(group->at.front(), 0), events);
+  }
 }
 
 // Of a group with order: somewhere behind what anybody has delivered, also who is gone.
@@ -106,8 +136,12 @@ void Cluster::cut(View& view, std::size_t group) {
       least = std::max(least, one->groups[group]->at.front());
     }
   }
-  cuts.front() = least + random_.below(streams.front().entries.size() - least + 1);
+  std::vector<Entry>& entries = streams.front().entries;
+  cuts.front() = least + random_.below(entries.size() - least + 1);
   take_back(group, cuts.front());
+  for (auto entry = entries.rbegin(); entry != entries.rend() && entry->view == 0; ++entry) {
+    entry->view = views_.size();
+  }
 }
 
 // What the old view does not deliver is sent again by whoever stays.
@@ -162,7 +196,7 @@ std::uint64_t Cluster::delivered_by_all(std::size_t group, std::size_t stream) c
   for (const auto& one : members_) {
     const GroupCore& core = *one->groups[group];
     if (one->over || !core.is_member()) continue;
-    least = std::min(least, stream < core.at.size() ? core.at[stream] : 0);
+    least = std::min(least, core.delivered_of(stream));
   }
   return least;
 }
@@ -175,42 +209,10 @@ std::uint64_t Cluster::limit(const NodeCore& node, std::size_t group, std::size_
   return std::min(all, cuts[stream]);
 }
 
-bool Cluster::deliver(NodeCore& node, std::size_t number, std::uint64_t most) {
-  GroupCore& group = *node.groups[number];
-  const std::vector<Stream>& streams = streams_[number];
-  if (!node.is_in_view() || !group.is_member() || streams.empty()) return false;
-  group.at.resize(streams.size());
-  std::vector<Message> batch;
-  handed_.clear();
-  std::uint64_t done = group.delivered;
-  for (std::uint64_t looks = 0; looks < 2 * streams.size() + most && batch.size() < most; ++looks) {
-    const std::size_t stream = group.is_ordered() ? 0 : random_.below(streams.size());
-    if (group.at[stream] >= limit(node, number, stream)) continue;
-    const std::uint64_t position = group.at[stream]++;
-    const Entry& entry = streams[stream].entries[position];
-    handed_.push_back(entry.bytes);
-    const bool own = entry.incarnation == node.incarnation;
-    if (own) done = entry.ticket.value;
-    batch.push_back({.seq = SeqNo{position},
-                     .data = handed_.back().data(),
-                     .size = static_cast<std::uint32_t>(entry.bytes.size()),
-                     .sender = entry.sender,
-                     .ticket = own ? entry.ticket : Ticket{},
-                     .view = views_[node.entered - 1].change.view});
-  }
-  if (batch.empty()) return false;
-  for (const Message& message : batch) events.delivering(node, group, message);
-  group.options.on_delivery(batch);
-  // The space is used again.
-  for (auto& bytes : handed_) std::ranges::fill(bytes, std::byte{0xEE});
-  group.delivered = done;
-  events.delivered(node, group);
-  return true;
-}
-
 bool Cluster::is_ready_for(const NodeCore& node, const View& view) const {
   for (const auto& group : node.groups) {
     if (!group->is_member()) continue;
+    if (group->is_delivering()) return false;
     const std::vector<std::uint64_t>& cuts = view.cuts[group->number];
     for (std::size_t stream = 0; stream < cuts.size(); ++stream) {
       if (cuts[stream] == View::kEnded) continue;
@@ -228,7 +230,7 @@ bool Cluster::enter_view(NodeCore& node) {
              one.change.incarnations.end();
     };
     const auto first = std::ranges::find_if(views_, own);
-    if (first->change.view > 1 && !first->states.front()) return false;  // nobody has saved yet
+    if (!first->founds && !first->states.front()) return false;  // nobody has saved yet
     node.entered = first->change.view;
     join_view(node, *first);
     return true;
@@ -266,7 +268,7 @@ void Cluster::save_all(NodeCore& node, View& view, bool gives) {
 }
 
 void Cluster::join_view(NodeCore& node, const View& view) {
-  const bool loads = view.change.view > 1;
+  const bool loads = !view.founds;
   if (loads) {
     for (const auto& group : node.groups) {
       if (group->options.stateful) load(*group, *view.states[group->number]);
@@ -315,7 +317,9 @@ bool Cluster::is_quiet() const {
     if (one->over || one->entered != views_.size()) return false;
     for (const auto& group : one->groups) {
       if (!group->outbox.empty() || !group->wait_for_space.empty()) return false;
+      if (!group->wait_for_delivery.empty()) return false;
       if (!group->is_member()) continue;
+      if (group->is_delivering()) return false;
       for (std::size_t stream = 0; stream < streams_[group->number].size(); ++stream) {
         const std::uint64_t at = stream < group->at.size() ? group->at[stream] : 0;
         if (at < streams_[group->number][stream].entries.size()) return false;

@@ -5,9 +5,13 @@
 /// At a change of view each sequence is cut somewhere behind what anybody has delivered. All that
 /// stay deliver up to the cut, then hear of the view, then go on. What survivors sent behind the
 /// cut comes again in the next view; what members that have gone sent there is lost. A member that
-/// joins loads the states that a survivor has saved between. Nothing here decides anything by
-/// itself: a world makes the steps.
+/// joins loads the states that a survivor has saved between. A group that is logged has its
+/// sequence also in a log at each member, which hands it on again when it comes back, from the
+/// beginning; after all have stopped, such a group goes on behind what any of them has delivered.
+/// A group with a delivery thread of its own may stop in the middle of a batch. Nothing here
+/// decides anything by itself: a world makes the steps.
 #pragma once
+#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -17,6 +21,8 @@
 
 #include "base/prng.hpp"
 #include "domain/cores.hpp"
+#include "domain/delivery.hpp"
+#include "support/sim_disk.hpp"
 #include "tutti/message.hpp"
 #include "tutti/view.hpp"
 
@@ -27,6 +33,7 @@ struct Entry {
   std::uint64_t incarnation = 0;
   Ticket ticket{};
   std::vector<std::byte> bytes{};
+  std::uint64_t view = 0;  // in which it is delivered; 0: not settled yet
 };
 struct Stream {
   MemberIndex sender{};  // of a group without order
@@ -38,6 +45,7 @@ using State = std::vector<std::byte>;
 struct View {
   static constexpr std::uint64_t kEnded = ~std::uint64_t{0};
   ViewChange change{};
+  bool founds = false;  // nobody was there before: its members have nobody to take a state from
   std::vector<std::vector<std::uint64_t>>
       cuts{};                                  // by group and stream; kEnded: its sender is gone
   std::vector<std::optional<State>> states{};  // by group, as the first that stays has saved it
@@ -78,6 +86,7 @@ class Cluster {
 
   /// Whether members that save at one place must have the same samples.
   void compare_stored(bool compares) { compares_stored_ = compares; }
+  /// The first view of all, or the first one after all members have stopped.
   void found(const std::vector<std::shared_ptr<NodeCore>>& members);
   /// Each member of the newest view has entered it.
   [[nodiscard]] bool all_have_entered() const;
@@ -93,7 +102,17 @@ class Cluster {
 
   // Steps. False: there is nothing to do.
   bool place_one(NodeCore& node, std::size_t group);
+  /// Also goes on with a delivery that has stopped in a batch.
   bool deliver(NodeCore& node, std::size_t group, std::uint64_t most);
+  /// The delivery that runs, if one does, stops in the middle of a callback.
+  void stop_in_callback();
+  /// It stops until that is notified.
+  void stop_until_notified(const std::condition_variable& condition);
+  void notify(const std::condition_variable& condition);
+  /// A delivery of the node has stopped in a callback.
+  [[nodiscard]] static bool is_in_callback(const NodeCore& node);
+  /// Deliveries that have stopped go on, but for those that wait for what was not notified.
+  void go_on(NodeCore& node);
   bool enter_view(NodeCore& node);
   bool call_handler(NodeCore& node, std::size_t group);
   /// Nothing is left to be placed, delivered or entered.
@@ -103,6 +122,7 @@ class Cluster {
   [[nodiscard]] std::uint64_t delivered_by_all(std::size_t group, std::size_t stream) const;
   /// Where the sender's messages go in the group.
   [[nodiscard]] std::size_t stream_of(const GroupCore& group);
+  [[nodiscard]] const std::shared_ptr<testing::SimDisk>& disk() const { return disk_; }
 
   ClusterEvents& events;
 
@@ -111,6 +131,10 @@ class Cluster {
                                     std::size_t stream) const;
   [[nodiscard]] bool is_ready_for(const NodeCore& node, const View& view) const;
   void cut(View& view, std::size_t group);
+  void begin(View view, const std::vector<std::shared_ptr<NodeCore>>& joining);
+  void place(NodeCore& joiner, const View& view);
+  bool resume(GroupCore& group);
+  void hand_on(GroupCore& group);
   void take_back(std::size_t group, std::uint64_t cut);
   [[nodiscard]] State save(GroupCore& group);
   void load(GroupCore& group, const State& state);
@@ -125,7 +149,10 @@ class Cluster {
   std::uint64_t incarnations_ = 0;
   bool compares_stored_ = true;
   std::shared_ptr<NodeCore> newest_{};
-  std::vector<std::vector<std::byte>> handed_;  // the bytes of a batch
+  std::shared_ptr<testing::SimDisk> disk_ = std::make_shared<testing::SimDisk>();
+  std::uint64_t salts_ = 0;           // of logs: how many were given
+  Delivery* running_ = nullptr;       // in it
+  std::vector<Delivery*> stopped_{};  // until they are notified
 };
 
 }  // namespace tutti::domain

@@ -16,7 +16,9 @@
 
 namespace tutti::domain {
 class Cluster;
-}
+struct Delivery;
+struct GroupLog;
+}  // namespace tutti::domain
 
 namespace tutti {
 
@@ -47,11 +49,18 @@ class GroupCore {
  public:
   GroupCore(NodeCore& at, std::size_t which, GroupOptions with,
             IndexedBy<MemberIndex, std::string> all);
+  ~GroupCore();
+  GroupCore(const GroupCore&) = delete;
+  GroupCore& operator=(const GroupCore&) = delete;
 
   [[nodiscard]] bool is_ordered() const { return options.order != Order::none; }
   [[nodiscard]] bool is_member() const { return own.value < members.size(); }
   [[nodiscard]] bool is_sender() const;
   [[nodiscard]] bool has_space();
+  /// A batch is being delivered: its callback has not returned.
+  [[nodiscard]] bool is_delivering() const;
+  /// Of a stream: messages whose delivery here has ended.
+  [[nodiscard]] std::uint64_t delivered_of(std::size_t stream) const;
   [[nodiscard]] bool is_delivered(Ticket ticket) const {
     return ticket.value != 0 && ticket.value <= delivered;
   }
@@ -80,12 +89,14 @@ class GroupCore {
   GroupOptions options;
   const IndexedBy<MemberIndex, std::string> members;
   MemberIndex own{};
-  std::uint64_t window = 4;           // messages
-  std::deque<Slot> outbox{};          // without a place yet
-  std::uint64_t first_in_outbox = 1;  // ticket
-  std::uint64_t delivered = 0;        // tickets
-  std::deque<Placed> unreleased{};    // with a place, and not delivered by all
-  std::vector<std::uint64_t> at{};    // by stream: messages that were delivered here
+  std::uint64_t window = 4;                      // messages
+  std::deque<Slot> outbox{};                     // without a place yet
+  std::uint64_t first_in_outbox = 1;             // ticket
+  std::uint64_t delivered = 0;                   // tickets
+  std::deque<Placed> unreleased{};               // with a place, and not delivered by all
+  std::vector<std::uint64_t> at{};               // by stream: messages that were handed on here
+  std::unique_ptr<domain::Delivery> delivery{};  // with DeliveryThread::own, once it has delivered
+  std::unique_ptr<domain::GroupLog> log{};       // of a group that is logged, once it is in a view
   std::deque<std::pair<std::uint32_t, SpaceHandler>> wait_for_space{};
   std::deque<std::pair<Ticket, DeliveredHandler>> wait_for_delivery{};
 };

@@ -3,6 +3,8 @@
 #include <utility>
 
 #include "domain/cluster.hpp"
+#include "domain/delivery.hpp"
+#include "domain/group_log.hpp"
 
 namespace tutti {
 
@@ -11,6 +13,17 @@ GroupCore::GroupCore(NodeCore& at_node, std::size_t which, GroupOptions with,
     : node(at_node), number(which), options(std::move(with)), members(std::move(all)) {
   const auto found = std::ranges::find(members, node.name);
   own = {static_cast<std::uint32_t>(found - members.begin())};
+}
+
+GroupCore::~GroupCore() = default;
+
+bool GroupCore::is_delivering() const {
+  return delivery != nullptr && delivery->state != domain::Delivery::State::idle;
+}
+
+std::uint64_t GroupCore::delivered_of(std::size_t stream) const {
+  if (stream >= at.size()) return 0;
+  return is_delivering() ? delivery->batch.front().seq.value : at[stream];
 }
 
 bool GroupCore::is_sender() const {

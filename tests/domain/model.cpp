@@ -1,8 +1,8 @@
 #include "domain/model.hpp"
 
 #include <algorithm>
+#include <limits>
 
-#include "base/bytes.hpp"
 #include "dds/session_record.hpp"
 
 namespace tutti::domain {
@@ -11,12 +11,15 @@ namespace {
 
 std::uint32_t depth_of(const dds::TopicOptions& options) {
   if (options.history.kind == dds::History::Kind::keep_last) return options.history.depth;
+  const bool all = options.history.kind == dds::History::Kind::keep_all ||
+                   options.service == dds::Service::logged;
+  if (all) return std::numeric_limits<std::uint32_t>::max();
   return options.service == dds::Service::volatile_storage ? 1 : 1024;
 }
 
 }  // namespace
 
-std::vector<const ModelSample*> ModelTopic::kept(std::uint64_t now_ns) const {
+std::vector<const ModelSample*> ModelTopic::kept(std::uint64_t now_ns, std::uint64_t until) const {
   const dds::TopicOptions& options = definition.options;
   const std::size_t depth = depth_of(options);
   std::vector<const ModelSample*> all;
@@ -26,6 +29,7 @@ std::vector<const ModelSample*> ModelTopic::kept(std::uint64_t now_ns) const {
     all.erase(which);
   };
   for (const ModelSample& one : samples) {
+    if (one.position >= until) break;
     if (one.payload.size() > options.max_bytes) continue;
     const auto same_key = [&](const ModelSample* other) {
       return !definition.type.keyed || other->key == one.key;
@@ -124,6 +128,7 @@ ModelDirectory::Outcome ModelDirectory::apply(std::uint32_t sender,
   if (kind == 1) {  // a claim
     const auto most = in.number<std::uint32_t>();
     const dds::Definition wanted = dds::decode_definition(in).value();
+    if (!unannounced.empty()) return {Answer::not_yet, {}};
     if (const auto there = topics.find(wanted.name); there != topics.end()) {
       const bool same = there->second.definition == wanted;
       return {same ? Answer::joined : Answer::mismatch, there->second.key};
@@ -133,6 +138,7 @@ ModelDirectory::Outcome ModelDirectory::apply(std::uint32_t sender,
     topics[wanted.name] = {.key = key, .definition = wanted};
     return {Answer::created, key};
   }
+  if (kind == 2) return announce(in);
   Key key;
   key.first = in.text(255);
   key.second = in.number<std::uint32_t>();
@@ -150,6 +156,29 @@ ModelDirectory::Outcome ModelDirectory::apply(std::uint32_t sender,
   found->second.endpoints[sender] = {readers, writers};
   if (readers + writers == 0) found->second.endpoints.erase(sender);
   return {Answer::noted, key};
+}
+
+// A topic of a log. Of two of one name the older one was released.
+ModelDirectory::Outcome ModelDirectory::announce(Decoder& in) {
+  Key key;
+  key.first = in.text(255);
+  key.second = in.number<std::uint32_t>();
+  const auto next_id = in.number<std::uint32_t>();
+  next[key.first] = std::max(next[key.first], next_id - 1);
+  if (in.number<std::uint8_t>() == 0) {
+    unannounced.erase(key.first);
+    return {Answer::noted, key};
+  }
+  const dds::Definition definition = dds::decode_definition(in).value();
+  if (released.contains(key)) return {Answer::unknown, key};
+  const auto there = topics.find(definition.name);
+  if (there == topics.end()) {
+    topics[definition.name] = {.key = key, .definition = definition};
+    return {Answer::created, key};
+  }
+  if (there->second.key == key) return {Answer::joined, key};
+  released.insert(key);
+  return {Answer::unknown, key};
 }
 
 void ModelDirectory::view(const std::vector<std::string>& names, const ViewChange& change) {

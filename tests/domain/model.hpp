@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/bytes.hpp"
 #include "dds/definition.hpp"
 #include "dds/record.hpp"
 #include "tutti/message.hpp"
@@ -37,8 +38,17 @@ struct ModelTopic {
   std::uint64_t defined_at = 0;
   bool deleted = false;
   std::vector<ModelSample> samples{};  // all, in order
-  /// Which of its samples are kept for readers at that time, oldest first.
-  [[nodiscard]] std::vector<const ModelSample*> kept(std::uint64_t now_ns) const;
+  [[nodiscard]] bool is_logged() const {
+    return definition.options.service == dds::Service::logged;
+  }
+  /// Deliveries wait for its readers.
+  [[nodiscard]] bool waits() const {
+    return definition.options.history.kind == dds::History::Kind::keep_all;
+  }
+  /// Which of its samples before the position `until` are kept for readers at that time, oldest
+  /// first.
+  [[nodiscard]] std::vector<const ModelSample*> kept(std::uint64_t now_ns,
+                                                     std::uint64_t until) const;
 };
 
 struct ModelSession {
@@ -50,6 +60,7 @@ struct ModelSession {
 struct ModelBundle {
   std::string name{};
   bool ordered = true;
+  bool has_state = true;  // of an ordered one: who joins takes over what the others have
   std::map<std::uint32_t, std::shared_ptr<ModelTopic>> topics{};  // also deleted ones
   std::map<std::uint64_t, ModelSession> sessions{};
 
@@ -76,6 +87,7 @@ enum class Answer : std::uint8_t {
   joined,
   mismatch,
   full,
+  not_yet,
   released,
   in_use,
   unknown,
@@ -86,6 +98,7 @@ struct ModelDirectory {
   std::map<std::string, ModelEntry> topics{};
   std::map<std::string, std::uint32_t> next{};  // by bundle
   std::set<Key> released{};
+  std::set<std::string> unannounced{};  // bundles that are logged
 
   struct Outcome {
     Answer answer{};
@@ -94,6 +107,9 @@ struct ModelDirectory {
   Outcome apply(std::uint32_t sender, std::span<const std::byte> record);
   void view(const std::vector<std::string>& names, const ViewChange& change);
   [[nodiscard]] std::string text(const std::vector<std::string>& names) const;
+
+ private:
+  Outcome announce(Decoder& in);
 };
 
 struct Model {

@@ -6,6 +6,7 @@
 
 #include "domain/clock.hpp"
 #include "domain/cluster.hpp"
+#include "domain/group_log.hpp"
 #include "node/disk_logs.hpp"
 
 namespace tutti {
@@ -38,7 +39,9 @@ Error why_in_vain(const GroupCore& group, std::chrono::nanoseconds timeout) {
 }  // namespace
 
 Result<Node> Node::create(NodeOptions options) {
-  return Node(domain::Cluster::current()->make(options.name));
+  const std::shared_ptr<NodeCore> core = domain::Cluster::current()->make(options.name);
+  core->state_dir = options.state_dir;
+  return Node(core);
 }
 Node::Node(std::shared_ptr<NodeCore> core) : core_(std::move(core)) {}
 Node::Node(Node&&) noexcept = default;
@@ -118,8 +121,10 @@ std::string_view Group::name_of(MemberIndex member) const {
                                               : std::string_view();
 }
 
-Result<std::string> log_directory(const std::string&, const std::string& group) {
-  return fail(ErrorCode::invalid_argument, "group '" + group + "': no disk is simulated");
+Result<std::string> log_directory(const std::string& state_dir, const std::string& group) {
+  return domain::directory_of_log(state_dir, group);
 }
+
+std::shared_ptr<const log::Disk> disk_of_logs() { return domain::Cluster::current()->disk(); }
 
 }  // namespace tutti

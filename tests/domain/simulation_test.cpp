@@ -43,15 +43,21 @@ TEST(DomainSimulation, EveryPropertyHoldsForEverySeed) {
     all.clients += one.clients;
     all.acknowledged += one.acknowledged;
     all.finished += one.finished;
+    all.restarts += one.restarts;
+    all.waits += one.waits;
+    all.amid += one.amid;
+    all.from_log += one.from_log;
   }
   std::printf(
       "topics: %zu created, %zu joined, %zu refused, %zu deleted, %zu in use, %zu timed out; "
       "samples: %zu written, %zu acknowledged, %zu taken, %zu called with, %zu lost, %zu without "
       "space, %zu of clients; members: %zu crashed, %zu left, %zu joined, %zu looked in the end; "
-      "%zu readers found a history\n",
+      "%zu readers found a history, %zu came in a batch; %zu samples of logs, %zu restarts of all, "
+      "%zu deliveries waited\n",
       all.created, all.joined, all.refused, all.deleted, all.in_use, all.timed_out, all.written,
       all.acknowledged, all.taken, all.called, all.lost, all.full, all.clients, all.crashes,
-      all.leaves, all.joins, all.finished, all.history);
+      all.leaves, all.joins, all.finished, all.history, all.amid, all.from_log, all.restarts,
+      all.waits);
   // The worlds are worth something only if all this happens in them.
   if (seeds < 300) return;
   EXPECT_GT(all.created, 2 * seeds);
@@ -71,6 +77,10 @@ TEST(DomainSimulation, EveryPropertyHoldsForEverySeed) {
   EXPECT_GT(all.joins, seeds);
   EXPECT_GT(all.history, seeds);
   EXPECT_GT(all.timed_out, seeds / 10);
+  EXPECT_GT(all.amid, seeds / 10);
+  EXPECT_GT(all.from_log, 2 * seeds);
+  EXPECT_GT(all.restarts, seeds / 2);
+  EXPECT_GT(all.waits, seeds / 4);
 }
 
 }  // namespace

@@ -16,6 +16,9 @@ World::World(std::uint64_t seed) : seed_(seed), random_(seed) {
   const std::size_t slots = 3 + random_.below(3);
   for (std::size_t slot = 0; slot < slots; ++slot) names_.push_back("p" + std::to_string(slot));
   ages_ = random_.one_in(4);
+  logs_ = random_.one_in(2);
+  keeps_all_ = random_.one_in(2);
+  disks_.resize(slots);
   window_ = 2 + random_.below(8);
   const std::uint64_t timeouts[] = {80, 1000, 25'000};
   timeout_ns_ = timeouts[random_.below(3)] * kStepNs;
@@ -24,12 +27,8 @@ World::World(std::uint64_t seed) : seed_(seed), random_(seed) {
   cluster_ = std::make_unique<Cluster>(names_, random_, *this);
   // Each looks at the clock at another time, so what is old goes at another place of the sequence.
   cluster_->compare_stored(!ages_);
-  std::vector<std::shared_ptr<NodeCore>> founders;
-  for (std::size_t slot = 0; slot < slots; ++slot) {
-    members_.push_back(slot < 2 || random_.one_in(2) ? make(slot) : nullptr);
-    if (members_.back() != nullptr) founders.push_back(members_.back()->node);
-  }
-  cluster_->found(founders);
+  members_.resize(slots);
+  found();
   note("ages " + std::to_string(ages_) + ", timeout " + std::to_string(timeout_ns_ / kStepNs) +
        " steps, window " + std::to_string(window_));
   for (const auto& variants : definitions_) {
@@ -65,30 +64,34 @@ std::string World::story() const {
 
 void World::choose_topics() {
   const std::size_t names = 2 + random_.below(4);
-  const char* const bundles[] = {"atomic", "stored", "stored", "unordered", "part", "few"};
-  const dds::Service services[] = {dds::Service::atomic,           dds::Service::volatile_storage,
-                                   dds::Service::volatile_storage, dds::Service::unordered,
-                                   dds::Service::atomic,           dds::Service::volatile_storage};
+  std::vector<std::string> bundles = {"atomic", "stored", "stored", "unordered", "part", "few"};
+  if (logs_) bundles.insert(bundles.end(), {"logged", "logged", "logged", "chronicle"});
+  if (keeps_all_) bundles.insert(bundles.end(), {"patient", "patient", "archive"});
+  const std::vector<dds::BundleOptions> all = participant_options().bundles;
   for (std::size_t name = 0; name < names; ++name) {
     topic_names_.push_back("topic" + std::to_string(name));
     dds::Definition topic{.name = topic_names_.back()};
     topic.type = {.name = "type" + std::to_string(name), .hash = 10 + name};
     topic.type.keyed = random_.one_in(2);
     if (random_.one_in(3)) topic.type.in_place_bytes = 64;
-    const std::size_t which = random_.below(std::size(bundles));
-    topic.options.bundle = bundles[which];
-    topic.options.service = services[which];
-    if (!random_.one_in(4)) {
+    topic.options.bundle = bundles[random_.below(bundles.size())];
+    const auto carrier = std::ranges::find(all, topic.options.bundle, &dds::BundleOptions::name);
+    topic.options.service = carrier->service;
+    const bool is_logged = carrier->service == dds::Service::logged;
+    const bool may_wait = topic.options.bundle == "patient" || topic.options.bundle == "archive";
+    if (!is_logged && !random_.one_in(4)) {
       topic.options.history = dds::keep_last(static_cast<std::uint32_t>(1 + random_.below(4)));
     }
-    if (random_.one_in(2)) {
+    const bool waits = may_wait && !random_.one_in(4);
+    if (waits) topic.options.history = dds::keep_all();
+    if (waits || random_.one_in(2)) {
       topic.options.max_samples = static_cast<std::uint32_t>(1 + random_.below(8));
     }
     if (random_.one_in(3)) topic.options.max_bytes = 1024;
     // Where what was taken goes, it depends on other readers what stands before a sample that is
     // old.
     const bool is_stored = topic.options.service == dds::Service::volatile_storage;
-    if (ages_ && is_stored) topic.options.max_age = std::chrono::milliseconds(100);
+    if (ages_ && is_stored && !waits) topic.options.max_age = std::chrono::milliseconds(100);
     std::vector<dds::Definition> variants(3, topic);
     variants[1].type.hash += 1000;
     variants[2].options.max_samples += 1;
@@ -102,13 +105,30 @@ dds::ParticipantOptions World::participant_options() const {
   options.topics_max = names_.size() == 3 ? 2 : 1000;
   options.bundles = {
       {.name = "atomic", .service = dds::Service::atomic},
-      {.name = "stored", .service = dds::Service::volatile_storage},
+      {.name = "stored",
+       .service = dds::Service::volatile_storage,
+       .delivery = DeliveryThread::own},
       {.name = "unordered", .service = dds::Service::unordered},
       {.name = "part",
        .service = dds::Service::atomic,
        .members = {"p0", "p1", "p2"},
        .senders = {"p0", "p1"}},
       {.name = "few", .service = dds::Service::volatile_storage, .senders = {"p0", "p2"}}};
+  if (keeps_all_) {
+    options.bundles.push_back(
+        {.name = "patient", .service = dds::Service::atomic, .delivery = DeliveryThread::own});
+    options.bundles.push_back({.name = "archive",
+                               .service = dds::Service::volatile_storage,
+                               .delivery = DeliveryThread::own});
+  }
+  if (logs_) {
+    options.bundles.push_back(
+        {.name = "logged", .service = dds::Service::logged, .delivery = DeliveryThread::own});
+    options.bundles.push_back({.name = "chronicle",
+                               .service = dds::Service::logged,
+                               .senders = {"p0"},
+                               .delivery = DeliveryThread::own});
+  }
   return options;
 }
 
@@ -116,11 +136,15 @@ World::MemberPtr World::make(std::size_t slot) {
   auto member = std::make_shared<Member>();
   member->slot = slot;
   for (const dds::BundleOptions& one : participant_options().bundles) {
-    member->model.bundles.push_back(
-        {.name = one.name, .ordered = one.service != dds::Service::unordered});
+    const bool is_logged = one.service == dds::Service::logged;
+    member->model.bundles.push_back({.name = one.name,
+                                     .ordered = one.service != dds::Service::unordered,
+                                     .has_state = one.members.empty() && !is_logged});
+    if (is_logged) member->model.directory.unannounced.insert(one.name);
   }
   NodeOptions options;
   options.name = names_[slot];
+  options.state_dir = "/" + names_[slot] + "/" + std::to_string(disks_[slot]);
   member->handle.emplace(std::move(*Node::create(options)));
   auto participant = dds::DomainParticipant::create(*member->handle, participant_options());
   holds(participant.has_value(), "clean end", participant ? "" : participant.error().message);
@@ -158,6 +182,8 @@ void World::step() {
   calling_ = false;
   if (kind < 15) return;
   for (Thread& thread : member->threads) resume(*member, thread);
+  if (member->leaves) end_readers(*member);
+  if (calm_) take_for_others(*member);
   if (!calm_ && node.is_in_view() && !member->leaves) act(member);
 }
 
@@ -177,6 +203,7 @@ void World::run() {
   for (std::size_t i = 0; i < kSteps && wrong_.empty(); ++i) {
     step();
     if (random_.one_in(500)) fault();
+    if (logs_ && random_.one_in(3000)) restart();
     if (random_.one_in(8)) change_view();
   }
   if (wrong_.empty()) settle();

@@ -3,24 +3,26 @@
 /// seed chooses. The participants are the library's, as it is linked: directory, bundles, topics,
 /// stores, readers, writers. Below them is a Cluster, beside each of them a Model; applications
 /// create, find, delete, read and write on threads that wait in the middle of a call. Members
-/// crash, leave, join with a state, and come again. The properties:
+/// crash, leave, join with a state or with their logs, and come again, also after all have stopped.
+/// Deliveries stop in the middle of a batch, where a listener takes long or a reader of keep_all
+/// does not take; some never do. The properties:
 ///
 ///  one directory      at each place of the control group all see the same topics and endpoints
-///  same state         members that save between the same two views save the same bytes, and so
-///  does
+///  same state         members that save between the same two views save the same bytes; so does
 ///                     a joiner at once after it has loaded them
 ///  true answers       a call that creates, finds or deletes says what its place in the sequence
 ///                     means; another type or other options are refused always, equal ones never
 ///  one order          what a reader is given is what the sequence has there: the same for all
+///  all of it          no reader loses a sample of a logged topic, nor of one with keep_all; and no
+///                     more are kept for a reader than the options allow, so deliveries wait
 ///  exactly once       each sample of a topic once, or counted as lost; no sample of another topic,
 ///                     or of an earlier one of that name; in the order in which its writer wrote
 ///  history            a reader finds what the topic's options keep, whenever its participant came
 ///  honest losses      no sample is counted as lost that was there, and none is left out uncounted
 ///  told               a reader is told of each batch that has something for it
 ///  acknowledged       what a writer hears of is delivered, and in the sequence for good
-///  clean end          once all is quiet: endpoints as they are, matches as they were told, no
-///  topic
-///                     left in a bundle whose name is free, everything taken, every topic usable
+///  clean end          once all is quiet: no delivery waits, endpoints and matches are true, no
+///                     topic is left whose name is free, all is taken, every topic is usable
 #pragma once
 #include <array>
 #include <cstdint>
@@ -56,7 +58,8 @@ class World final : public ClusterEvents {
   struct Counts {
     std::size_t created = 0, joined = 0, refused = 0, deleted = 0, in_use = 0, written = 0,
                 taken = 0, called = 0, lost = 0, crashes = 0, leaves = 0, joins = 0, history = 0,
-                timed_out = 0, full = 0, clients = 0, acknowledged = 0, finished = 0;
+                timed_out = 0, full = 0, clients = 0, acknowledged = 0, finished = 0, restarts = 0,
+                waits = 0, amid = 0, from_log = 0;
   };
   [[nodiscard]] const Counts& counts() const { return counts_; }
 
@@ -78,10 +81,16 @@ class World final : public ClusterEvents {
     std::function<bool()> holds{};  // what it waits for
     std::uint64_t until_ns = 0;
     std::optional<Ticket> asked{};  // its newest record in the control group
+    bool makes_reader = false;
   };
   struct Member;
   using MemberPtr = std::shared_ptr<Member>;
   using Outcome = ModelDirectory::Outcome;
+  // What a reader may take next; `maybe`: or not, for it came in the middle of a batch.
+  struct Expected {
+    const ModelSample* sample;
+    bool maybe;
+  };
   struct Client {
     std::uint64_t id = 0;
     std::uint64_t nonce = 0;
@@ -95,16 +104,20 @@ class World final : public ClusterEvents {
   [[nodiscard]] MemberPtr make(std::size_t slot);
   void step();
   void fault();
+  void restart();
+  void found();
   void change_view();
   void crash(const MemberPtr& member);
   void retire(Member& member);
   void settle();
   bool quieten(std::size_t steps);
   // world_threads.cpp
-  void start(Member& member, std::function<void()> act);
+  void start(Member& member, std::function<void()> act, bool makes_reader = false);
   bool resume(Member& member, Thread& thread);
   void act(const MemberPtr& member);
   void finish_threads(Member& member);
+  void end_readers(Member& member);
+  void take_for_others(Member& member);
   [[nodiscard]] std::optional<Outcome> answer(const Member& member);
   // world_topics.cpp
   void create_topic(Member& member, std::size_t name, std::size_t variant);
@@ -129,10 +142,14 @@ class World final : public ClusterEvents {
                     std::span<const std::byte> payload, const dds::SampleInfo& info);
   void judge_lost(Member& member, WorldReader& reader, const ModelTopic& topic,
                   const dds::SampleInfo& info);
-  [[nodiscard]] std::vector<const ModelSample*> expected(Member& member, const WorldReader& reader);
+  [[nodiscard]] std::vector<Expected> expected(Member& member, const WorldReader& reader,
+                                               std::uint64_t until);
+  [[nodiscard]] bool has_something(Member& member, const WorldReader& reader, std::uint64_t until);
+  void judge_unread(Member& member, const WorldReader& reader);
   // world_end.cpp
   void look_at_all(Member& member);
   void check_end(Member& member);
+  [[nodiscard]] bool has_first_sender() const;
 
   const std::uint64_t seed_;
   Prng random_;
@@ -140,6 +157,9 @@ class World final : public ClusterEvents {
   std::vector<std::string> topic_names_{};
   std::vector<std::vector<dds::Definition>> definitions_{};  // by name and variant
   bool ages_ = false;
+  bool logs_ = false;                   // there are topics that are logged
+  bool keeps_all_ = false;              // and such with keep_all
+  std::vector<std::uint64_t> disks_{};  // by slot: how many were lost
   std::uint64_t timeout_ns_ = 0;
   std::uint64_t window_ = 4;
   std::unique_ptr<Cluster> cluster_{};

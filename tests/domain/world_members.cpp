@@ -17,6 +17,27 @@ void World::fault() {
   }
 }
 
+// All stop at once, and some of them, enough, come back.
+void World::restart() {
+  note("all stop");
+  ++counts_.restarts;
+  for (const MemberPtr& one : std::vector(members_)) {
+    if (one != nullptr) crash(one);
+  }
+  found();
+}
+
+void World::found() {
+  std::vector<std::shared_ptr<NodeCore>> founders;
+  for (std::size_t slot = 0; slot < members_.size(); ++slot) {
+    members_[slot] = slot < 2 || random_.one_in(2) ? make(slot) : nullptr;
+    if (members_[slot] == nullptr) continue;
+    members_[slot]->is_founder = true;
+    founders.push_back(members_[slot]->node);
+  }
+  cluster_->found(founders);
+}
+
 void World::crash(const MemberPtr& member) {
   note(member->name() + (member->leaves ? " leaves" : " crashes"));
   member->node->over = true;
@@ -27,6 +48,8 @@ void World::crash(const MemberPtr& member) {
 // What an application had is destroyed in any order, once its calls have returned.
 void World::retire(Member& member) {
   member.node->over = true;
+  counts_.waits += member.participant->statistics().reader_waits;
+  cluster_->go_on(*member.node);
   for (std::size_t group = 0; group < member.node->groups.size(); ++group) {
     while (cluster_->call_handler(*member.node, group)) {
     }
@@ -38,8 +61,14 @@ void World::retire(Member& member) {
   member.writers.clear();
   member.topics.clear();
   member.participant.reset();
+  cluster_->go_on(*member.node);
+  for (const auto& group : member.node->groups) {
+    holds(!group->is_delivering(), "clean end",
+          member.name() + " has ended, and a delivery of it waits for a reader");
+  }
   member.handle.reset();
   for (const auto& group : member.node->groups) {
+    group->log.reset();
     // What a node's callbacks keep goes with it.
     group->options.on_delivery = nullptr;
     group->options.save_state = nullptr;
@@ -54,7 +83,7 @@ void World::change_view() {
     if (one == nullptr || !one->leaves || !one->node->is_in_view()) continue;
     bool has_sent_all = true;
     for (const auto& group : one->node->groups) {
-      has_sent_all &= group->outbox.empty();
+      has_sent_all &= group->outbox.empty() && !group->is_delivering();
       for (const auto& placed : group->unreleased) {
         has_sent_all &= group->is_delivered(Ticket{placed.ticket});
       }
@@ -72,6 +101,7 @@ void World::change_view() {
         return one->name == names_[slot] && !cluster_->needs_view();
       });
       if (members_[slot] != nullptr || was_there || !random_.one_in(calm_ ? 1 : 12)) continue;
+      if (random_.one_in(6)) ++disks_[slot];  // it comes with an empty disk
       members_[slot] = make(slot);
       joining.push_back(members_[slot]->node);
       note(names_[slot] + " joins");
@@ -110,23 +140,32 @@ void World::delivering(NodeCore& node, GroupCore& group, const Message& message)
   const auto record = dds::read_record(message.bytes());
   const Key key{bundle.name, record->header.topic};
   const ModelTopic& topic = *member->find(key);
-  if (record->payload.size() <= topic.definition.options.max_bytes) member->fresh.insert(key);
+  const bool is_kept =
+      topic.is_logged() || record->payload.size() <= topic.definition.options.max_bytes;
+  if (is_kept) member->fresh.insert(key);
 }
 
 void World::delivered(NodeCore& node, GroupCore& group) {
   const MemberPtr member = members_[node.own.value];
   if (group.number == 0) return entered(node);
+  const std::string& bundle = member->model.bundles[group.number - 1].name;
   for (const auto& reader : member->readers) {
+    const Key& key = reader->topic->key;
+    if (key.first != bundle) continue;
     const bool was_told = reader->told > std::exchange(reader->told_before, reader->told);
-    if (!member->fresh.contains(reader->topic->key)) continue;
-    holds(reader->is_called || was_told || member->find(reader->topic->key) == nullptr, "told",
+    judge_unread(*member, *reader);
+    if (!member->fresh.contains(key)) continue;
+    const ModelTopic* topic = member->find(key);
+    // Of a batch in which it came there may be nothing for it.
+    const bool has_none = reader->amid && !has_something(*member, *reader, member->position(key));
+    holds(reader->is_called || was_told || topic == nullptr || has_none, "told",
           member->name() + " was not told of " + reader->topic->definition.name);
-    const ModelTopic* topic = member->find(reader->topic->key);
     if (!reader->is_called || topic == nullptr) continue;
-    holds(reader->last == topic->samples.back().position, "exactly once",
+    const std::uint64_t newest = topic->samples.back().position;
+    holds(reader->last == newest || newest < reader->begin, "exactly once",
           member->name() + " was not called with all of " + reader->topic->definition.name);
   }
-  member->fresh.clear();
+  std::erase_if(member->fresh, [&](const Key& key) { return key.first == bundle; });
 }
 
 void World::entering(NodeCore& node, const View& view, bool joins) {
@@ -136,7 +175,7 @@ void World::entering(NodeCore& node, const View& view, bool joins) {
     member->model = given_.at(number);
     for (ModelBundle& bundle : member->model.bundles) {
       bundle = bundle.copy();
-      if (bundle.name == "part") bundle = {.name = "part"};  // its group has no state
+      if (!bundle.has_state) bundle = {.name = bundle.name, .has_state = false};
       if (bundle.ordered) continue;
       bundle = {.name = bundle.name, .ordered = false};
       for (const auto& [name, entry] : member->model.directory.topics) {

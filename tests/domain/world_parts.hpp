@@ -53,8 +53,11 @@ struct WorldReader {
   bool waits_to_be_told = false;
   dds::From from{};
   std::uint64_t begin = 0;        // what has this position or a higher one comes live
+  std::uint64_t came = 0;         // what has a lower position was delivered before it
+  bool amid = false;              // it came in a batch, so somewhere between these two
+  bool is_dead = false;           // it takes nothing
   std::uint64_t floor = 0;        // nothing with a lower position is given
-  std::set<std::uint64_t> had{};  // positions before `begin` that were there when it began
+  std::set<std::uint64_t> had{};  // positions before `came` that were there when it began
   std::set<std::uint64_t> given{};
   std::uint64_t lost = 0;
   std::optional<std::uint64_t> last{};
@@ -74,9 +77,12 @@ struct World::Member {
   std::optional<Node> handle{};
   std::optional<dds::DomainParticipant> participant{};
   Model model{};
-  std::set<Key> fresh{};  // topics with samples of this batch that are kept
+  std::set<Key> fresh{};  // topics with samples of a batch that are kept
+  // By bundle: of a batch that is being delivered, what has a lower position was delivered.
+  std::map<std::string, std::uint64_t> shown_of{};
   std::array<Thread, 2> threads{};
   bool leaves = false;
+  bool is_founder = false;
   std::vector<std::shared_ptr<WorldTopic>> topics{};
   std::vector<std::shared_ptr<WorldWriter>> writers{};
   std::vector<std::shared_ptr<WorldReader>> readers{};
@@ -91,8 +97,27 @@ struct World::Member {
   [[nodiscard]] std::uint64_t position(const Key& key) {
     const ModelBundle& bundle = model.bundle(key.first);
     if (!bundle.ordered) return find(key) == nullptr ? 0 : find(key)->samples.size();
-    const auto at = static_cast<std::size_t>(&bundle - model.bundles.data()) + 1;
-    return node->groups[at]->at.empty() ? 0 : node->groups[at]->at.front();
+    const GroupCore& group = group_of(key);
+    return group.at.empty() ? 0 : group.at.front();
+  }
+  [[nodiscard]] GroupCore& group_of(const Key& key) {
+    const auto at = static_cast<std::size_t>(&model.bundle(key.first) - model.bundles.data());
+    return *node->groups[at + 1];
+  }
+  [[nodiscard]] bool is_amid(const Key& key) {
+    return model.bundle(key.first).ordered && group_of(key).is_delivering();
+  }
+  /// What has a lower position was delivered for sure.
+  [[nodiscard]] std::uint64_t shown(const Key& key) {
+    if (!is_amid(key)) return position(key);
+    return std::max(shown_of[key.first], group_of(key).delivery->batch.front().seq.value);
+  }
+  /// One more of the batch has come to be seen. False: all of it was.
+  bool show_more(const Key& key) {
+    const std::uint64_t next = shown(key) + 1;
+    if (next > position(key)) return false;
+    shown_of[key.first] = next;
+    return true;
   }
 };
 

@@ -10,6 +10,8 @@ std::shared_ptr<WorldReader> World::create_reader(Member& member, std::shared_pt
   reader->is_called = is_called;
   reader->waits_to_be_told = !is_called && random_.one_in(2);
   reader->from = from;
+  const bool waits = topic->definition.options.history.kind == dds::History::Kind::keep_all;
+  reader->is_dead = waits && !is_called && !calm_ && random_.one_in(4);
   dds::UntypedReaderListener listener;
   WorldReader* const raw = reader.get();
   if (is_called) {
@@ -46,48 +48,112 @@ std::shared_ptr<WorldReader> World::create_reader(Member& member, std::shared_pt
 
 // It is attached at once, before its create waits for anything.
 void World::begin(Member& member, WorldReader& reader) {
-  reader.begin = reader.floor = member.position(reader.topic->key);
-  const ModelTopic* topic = member.find(reader.topic->key);
+  const Key& key = reader.topic->key;
+  reader.begin = member.position(key);
+  reader.came = reader.floor = member.shown(key);
+  reader.amid = member.is_amid(key);
+  counts_.amid += reader.amid;
+  const ModelTopic* topic = member.find(key);
   if (topic == nullptr || reader.from.kind == dds::From::Kind::now) return;
   const std::uint64_t first =
       reader.from.kind == dds::From::Kind::position ? reader.from.first.value : 0;
   reader.floor = first;
-  for (const ModelSample* one : topic->kept(time_of_day())) {
+  for (const ModelSample* one : topic->kept(time_of_day(), reader.came)) {
     if (one->position >= first) reader.had.insert(one->position);
   }
   if (reader.from.kind == dds::From::Kind::stored && !reader.had.empty()) ++counts_.history;
 }
 
-std::vector<const ModelSample*> World::expected(Member& member, const WorldReader& reader) {
+// Of what lies before `until`.
+std::vector<World::Expected> World::expected(Member& member, const WorldReader& reader,
+                                             std::uint64_t until) {
   const ModelTopic* topic = member.find(reader.topic->key);
   if (topic == nullptr) return {};
-  std::vector<const ModelSample*> all = topic->kept(time_of_day());
-  std::erase_if(all, [&](const ModelSample* one) {
-    return one->position < reader.floor || (reader.last && one->position <= *reader.last);
-  });
-  return all;
+  std::vector<const ModelSample*> all;
+  if (!topic->is_logged() && !topic->waits()) {
+    all = topic->kept(time_of_day(), until);
+  } else {
+    for (const ModelSample& one : topic->samples) {
+      if (one.position >= until) break;
+      const bool is_kept = one.payload.size() <= topic->definition.options.max_bytes &&
+                           (one.position >= reader.came || reader.had.contains(one.position));
+      if (topic->is_logged() || is_kept) all.push_back(&one);
+    }
+  }
+  std::vector<Expected> out;
+  for (const ModelSample* one : all) {
+    if (one->position < reader.floor || (reader.last && one->position <= *reader.last)) continue;
+    const bool is_sure = !reader.amid || reader.last || one->position >= reader.begin ||
+                         (topic->is_logged() && reader.from.kind != dds::From::Kind::now);
+    out.push_back({one, !is_sure});
+  }
+  return out;
 }
+
+bool World::has_something(Member& member, const WorldReader& reader, std::uint64_t until) {
+  return std::ranges::any_of(expected(member, reader, until),
+                             [](const Expected& one) { return !one.maybe; });
+}
+
+namespace {
+
+// Which samples were taken. Empty: they are not what was expected.
+template <class Expected>
+std::optional<std::vector<const ModelSample*>> match(const dds::LoanedBytes& taken,
+                                                     const std::vector<Expected>& expected,
+                                                     std::size_t most, bool may_be_fewer) {
+  std::vector<const ModelSample*> out;
+  auto next = expected.begin();
+  for (std::size_t i = 0; i < taken.size(); ++i) {
+    const std::uint64_t position = taken[i].info.position.value;
+    // Of a reader that came in a batch: from a sample on it has all.
+    while (next != expected.end() && i == 0 && next->maybe && next->sample->position != position) {
+      ++next;
+    }
+    if (next == expected.end() || next->sample->position != position) return {};
+    out.push_back((next++)->sample);
+  }
+  if (taken.size() == most || (may_be_fewer && taken.size() > 0)) return out;
+  const bool is_all = std::all_of(
+      next, expected.end(), [&](const Expected& one) { return one.maybe && taken.size() == 0; });
+  if (!is_all) return {};
+  return out;
+}
+
+}  // namespace
 
 void World::take(Member& member, WorldReader& reader, std::size_t most) {
   reader.heard = reader.told;
-  const ModelTopic* topic = member.find(reader.topic->key);
+  const Key& key = reader.topic->key;
+  const ModelTopic* topic = member.find(key);
   Result<dds::LoanedBytes> taken = reader.reader->take(most);
   if (!taken) {
     return holds(member.node->over || topic == nullptr, "exactly once",
                  member.name() + " cannot take: " + taken.error().message);
   }
   if (topic == nullptr) return;
-  const std::vector<const ModelSample*> all = expected(member, reader);
-  holds(taken->size() == std::min(all.size(), most), "history",
-        member.name() + " took " + std::to_string(taken->size()) + " samples of " +
-            reader.topic->definition.name + ", not " + std::to_string(std::min(all.size(), most)));
-  for (std::size_t i = 0; i < taken->size() && i < all.size() && wrong_.empty(); ++i) {
+  std::optional<std::vector<const ModelSample*>> all;
+  do {  // NOLINT(cppcoreguidelines-avoid-do-while)
+    all = match(*taken, expected(member, reader, member.shown(key)), most, topic->is_logged());
+  } while (!all && member.show_more(key));
+  if (!all) {
+    const auto ought = expected(member, reader, member.position(key));
+    return wrong("history",
+                 member.name() + " took " + std::to_string(taken->size()) + " samples of " +
+                     reader.topic->definition.name + ", not " +
+                     std::to_string(std::min(ought.size(), most)) +
+                     (ought.empty() ? std::string()
+                                    : " from " + std::to_string(ought.front().sample->position)));
+  }
+  for (std::size_t i = 0; i < all->size() && wrong_.empty(); ++i) {
     judge_lost(member, reader, *topic, (*taken)[i].info);
-    judge_sample(member, reader, *all[i], (*taken)[i].bytes(), (*taken)[i].info);
+    judge_sample(member, reader, *(*all)[i], (*taken)[i].bytes(), (*taken)[i].info);
     ++counts_.taken;
+    if (topic->is_logged() && (*all)[i]->position < reader.begin) ++counts_.from_log;
   }
   // A reader that took fewer samples than there were is not told again of the rest.
-  if (all.size() > most) ++reader.told;
+  const bool is_all = taken->size() < most && !has_something(member, reader, member.shown(key));
+  if (!is_all) ++reader.told;
 }
 
 // Of all that it was not given up to this one. Of what was gone before it began, one stands for
@@ -100,7 +166,8 @@ void World::judge_lost(Member& member, WorldReader& reader, const ModelTopic& to
   bool will_be_gone = false;  // the same, but behind this one
   for (const ModelSample& one : topic.samples) {
     if (one.position < reader.floor || reader.given.contains(one.position)) continue;
-    const bool came_since = one.position >= reader.begin || reader.had.contains(one.position);
+    const bool came_since =
+        one.position >= reader.begin || (!reader.amid && reader.had.contains(one.position));
     const bool is_before = one.position < info.position.value;
     most += is_before;
     least += is_before && came_since;
@@ -108,8 +175,12 @@ void World::judge_lost(Member& member, WorldReader& reader, const ModelTopic& to
     will_be_gone |= one.position > info.position.value && !came_since;
   }
   if (reader.from.kind == dds::From::Kind::position) {
-    least += were_gone;
+    least += were_gone && !reader.amid;
     if (will_be_gone) ++most;
+  }
+  if (topic.is_logged()) {
+    return holds(info.lost_before == 0, "all of it",
+                 member.name() + " lost some of " + reader.topic->definition.name);
   }
   counts_.lost += info.lost_before;
   reader.lost += info.lost_before;
@@ -149,7 +220,9 @@ void World::called(Member& member, WorldReader& reader, std::span<const std::byt
     return holds(false, "exactly once", member.name() + ": an unknown topic");
   }
   const std::vector<ModelSample>& samples = topic->second->samples;
-  const std::uint64_t from = reader.last ? *reader.last + 1 : reader.begin;
+  std::uint64_t from = reader.last ? *reader.last + 1 : reader.begin;
+  // It may have come into the table in the middle of the batch.
+  if (reader.amid && !reader.last) from = std::clamp(info.position.value, reader.came, from);
   const auto next = std::ranges::lower_bound(samples, from, {}, &ModelSample::position);
   if (next == samples.end()) {
     return holds(false, "exactly once", member.name() + ": nothing was sent there");
@@ -157,6 +230,23 @@ void World::called(Member& member, WorldReader& reader, std::span<const std::byt
   ++counts_.called;
   holds(info.lost_before == 0, "honest losses", member.name() + " was called, and lost some");
   judge_sample(member, reader, *next, payload, info);
+  if (!member.node->over && random_.one_in(4)) cluster_->stop_in_callback();
+}
+
+// Of a topic with keep_all: the delivery waits in time.
+void World::judge_unread(Member& member, const WorldReader& reader) {
+  const ModelTopic* topic = member.find(reader.topic->key);
+  if (topic == nullptr || !topic->waits() || reader.is_called || reader.amid) return;
+  std::uint64_t samples = 0;
+  std::uint64_t bytes = 0;
+  for (const Expected& one : expected(member, reader, member.position(reader.topic->key))) {
+    ++samples;
+    bytes += one.sample->payload.size();
+  }
+  const dds::TopicOptions& options = topic->definition.options;
+  holds(samples <= options.max_samples && bytes <= options.max_bytes, "all of it",
+        member.name() + " has " + std::to_string(samples) + " samples for a reader of " +
+            reader.topic->definition.name);
 }
 
 }  // namespace tutti::domain

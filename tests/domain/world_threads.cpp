@@ -16,12 +16,13 @@ bool World::pause(const std::function<bool()>& condition, std::uint64_t until_ns
   return condition();
 }
 
-void World::start(Member& member, std::function<void()> acts) {
+void World::start(Member& member, std::function<void()> acts, bool makes_reader) {
   const auto idle = std::ranges::find(member.threads, false, &Thread::busy);
   if (idle == member.threads.end()) return;
   Thread& thread = *idle;
   thread.busy = true;
   thread.asked.reset();
+  thread.makes_reader = makes_reader;
   running_ = &thread;
   thread.fiber.start([&thread, acts = std::move(acts)] {
     acts();
@@ -30,8 +31,10 @@ void World::start(Member& member, std::function<void()> acts) {
   running_ = nullptr;
 }
 
-bool World::resume(Member&, Thread& thread) {
+bool World::resume(Member& member, Thread& thread) {
   if (!thread.busy) return false;
+  // A reader that is not made in the end waits until no callback of the bundle runs.
+  if (thread.makes_reader && Cluster::is_in_callback(*member.node)) return false;
   if (thread.holds && !thread.holds() && steady_time() < thread.until_ns) return false;
   running_ = &thread;
   thread.fiber.resume();
@@ -50,6 +53,22 @@ void World::finish_threads(Member& member) {
 
 void World::committed(GroupCore& group, Ticket ticket, std::span<const std::byte>) {
   if (group.number == 0 && running_ != nullptr) running_->asked = ticket;
+}
+
+void World::end_readers(Member& member) {
+  if (Cluster::is_in_callback(*member.node)) return;
+  std::erase_if(member.readers, [](const auto& one) { return one->live; });
+}
+
+// Somebody waits for them.
+void World::take_for_others(Member& member) {
+  for (const auto& reader : member.readers) {
+    const bool waits =
+        reader->topic->definition.options.history.kind == dds::History::Kind::keep_all;
+    if (!waits || !reader->live || reader->is_called) continue;
+    if (reader->waits_to_be_told && reader->told == reader->heard) continue;
+    take(member, *reader, 1 + random_.below(3));
+  }
 }
 
 // To the newest record that the running thread has sent; empty: it was not delivered here.
@@ -87,19 +106,25 @@ void World::act(const MemberPtr& held) {
       if (member.topics.empty() || member.readers.size() > 6) return;
       const std::shared_ptr<WorldTopic> topic = any_of(member.topics);
       dds::From from{};
-      const bool is_stored = topic->definition.options.service == dds::Service::volatile_storage;
-      if (is_stored && random_.one_in(2)) from = dds::kFromStored;
-      if (is_stored && random_.one_in(3)) {
-        const std::uint64_t at = member.position(topic->key);
-        from = dds::from_position(SeqNo{at - random_.below(std::min<std::uint64_t>(at, 30) + 1)});
+      const dds::Service service = topic->definition.options.service;
+      const bool is_logged = service == dds::Service::logged;
+      const bool has_past = is_logged || service == dds::Service::volatile_storage;
+      if (has_past && random_.one_in(2)) from = dds::kFromStored;
+      if (has_past && random_.one_in(3)) {
+        std::uint64_t at = member.position(topic->key);
+        at -= random_.below(std::min<std::uint64_t>(at, 30) + 1);
+        // What it has seen elsewhere, or before this participant started again.
+        if (random_.one_in(3)) at += random_.below(60);
+        from = dds::from_position(SeqNo{at});
       }
       const bool is_called = from.kind == dds::From::Kind::now && random_.one_in(2);
-      return start(member, [=, this, &member] {
-        static_cast<void>(create_reader(member, topic, is_called, from));
-      });
+      return start(
+          member,
+          [=, this, &member] { static_cast<void>(create_reader(member, topic, is_called, from)); },
+          true);
     }
-    case 7:  // these calls do not wait
-      if (!member.readers.empty()) {
+    case 7:  // these calls do not wait, but the end of a reader for a callback that runs
+      if (!member.readers.empty() && !Cluster::is_in_callback(*member.node)) {
         const std::size_t which = random_.below(member.readers.size());
         if (member.readers[which]->live)
           member.readers.erase(member.readers.begin() + static_cast<std::ptrdiff_t>(which));
@@ -130,7 +155,7 @@ void World::act(const MemberPtr& held) {
     case 13: {
       if (member.readers.empty()) return;
       const std::shared_ptr<WorldReader> reader = any_of(member.readers);
-      if (!reader->live || reader->is_called) return;
+      if (!reader->live || reader->is_called || reader->is_dead) return;
       if (reader->waits_to_be_told && reader->told == reader->heard) return;
       return take(member, *reader, random_.one_in(2) ? 1000 : 1 + random_.below(3));
     }
