@@ -202,6 +202,8 @@ bool World::quieten(std::size_t steps) {
 void World::run() {
   for (std::size_t i = 0; i < kSteps && wrong_.empty(); ++i) {
     step();
+    if (doomed_ != nullptr) crash_the_doomed();
+    if (all_stop_in_ > 0 && --all_stop_in_ == 0) restart();
     if (random_.one_in(500)) fault();
     if (logs_ && random_.one_in(3000)) restart();
     if (random_.one_in(8)) change_view();

@@ -104,6 +104,8 @@ class World final : public ClusterEvents {
   [[nodiscard]] MemberPtr make(std::size_t slot);
   void step();
   void fault();
+  [[nodiscard]] bool may_lose_one() const;
+  void crash_the_doomed();
   void restart();
   void found();
   void change_view();
@@ -167,6 +169,8 @@ class World final : public ClusterEvents {
   std::map<std::uint64_t, Model> given_{};  // by view: what joiners take over
   std::map<std::pair<std::uint64_t, std::uint64_t>, Outcome> answers_{};  // incarnation, ticket
   std::vector<Client> clients_{};
+  MemberPtr doomed_{};           // it crashes now
+  std::size_t all_stop_in_ = 0;  // steps; 0: they do not
   Thread* running_ = nullptr;
   bool calling_ = false;  // a callback of a node
   bool calm_ = false;

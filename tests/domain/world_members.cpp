@@ -3,12 +3,32 @@
 
 namespace tutti::domain {
 
+namespace {
+
+constexpr std::size_t kAllStopIn = 40;  // steps
+
+}  // namespace
+
+// A member that waits for a state is not left without the last member that could give it.
+bool World::may_lose_one() const {
+  const auto running = std::ranges::count_if(
+      members_, [](const MemberPtr& one) { return one != nullptr && !one->leaves; });
+  return running >= 3 && cluster_->all_have_entered();
+}
+
+// A member has freed the name of a topic in a bundle whose joiners take over nothing: half of the
+// time it crashes before it has deleted the topic; and some time later all may stop.
+void World::crash_the_doomed() {
+  const MemberPtr member = std::exchange(doomed_, nullptr);
+  if (members_[member->slot] != member || !may_lose_one()) return;
+  ++counts_.crashes;
+  crash(member);
+  if (logs_ && numbers_ % 3 == 0) all_stop_in_ = kAllStopIn;
+}
+
 void World::fault() {
-  std::size_t running = 0;
-  for (const MemberPtr& one : members_) running += one != nullptr && !one->leaves;
   const MemberPtr member = members_[random_.below(members_.size())];
-  // A member that waits for a state is not left without the last member that could give it.
-  if (member == nullptr || running < 3 || !cluster_->all_have_entered()) return;
+  if (member == nullptr || !may_lose_one()) return;
   if (random_.one_in(3)) {
     member->leaves = true;
   } else {
@@ -128,6 +148,8 @@ void World::delivering(NodeCore& node, GroupCore& group, const Message& message)
            outcome.key.first + " " + std::to_string(outcome.key.second));
     }
     ModelBundle& bundle = member->model.bundle(outcome.key.first);
+    const bool is_own = message.ticket != Ticket{} && outcome.answer == Answer::released;
+    if (is_own && !bundle.has_state && bundle.ordered && numbers_ % 2 == 0) doomed_ = member;
     if (bundle.ordered) return;  // defined by its own sequence
     if (outcome.answer == Answer::released) return bundle.remove(outcome.key.second);
     for (const auto& [name, entry] : member->model.directory.topics) {
