@@ -113,19 +113,17 @@ std::shared_ptr<TopicState> Bundle::find(std::uint32_t id) const {
   return table_[id]->state;
 }
 
+std::shared_ptr<TopicState> Bundle::find_from(std::uint32_t id) const {
+  const std::lock_guard lock(mutex_);
+  for (; id < table_.size(); ++id) {
+    if (table_[id] != nullptr) return table_[id]->state;
+  }
+  return nullptr;
+}
+
 BundleTopics Bundle::topics() const {
   const std::lock_guard lock(mutex_);
   return topics_;
-}
-
-// The delivery thread waits for the mutex: no definition is copied.
-std::vector<std::shared_ptr<TopicState>> Bundle::states() const {
-  const std::lock_guard lock(mutex_);
-  std::vector<std::shared_ptr<TopicState>> all;
-  for (const auto& route : table_) {
-    if (route != nullptr) all.push_back(route->state);
-  }
-  return all;
 }
 
 Result<std::shared_ptr<TopicState>> Bundle::ensure(std::uint32_t id, const Definition& definition,

@@ -78,9 +78,9 @@ class Bundle : public std::enable_shared_from_this<Bundle> {
 
   /// Null: not defined here.
   [[nodiscard]] std::shared_ptr<TopicState> find(std::uint32_t id) const;
+  /// The topic of that id, or the next one; null: there is none.
+  [[nodiscard]] std::shared_ptr<TopicState> find_from(std::uint32_t id) const;
   [[nodiscard]] BundleTopics topics() const;
-  /// All that are here, by rising id: a deleted topic may still be there in what somebody holds.
-  [[nodiscard]] std::vector<std::shared_ptr<TopicState>> states() const;
   /// Returns once the topic is defined here; of a bundle with order it sends the definition if it
   /// has to.
   [[nodiscard]] Result<std::shared_ptr<TopicState>> ensure(std::uint32_t id,

@@ -7,7 +7,13 @@ namespace tutti::dds {
 
 namespace {
 
-enum class ControlKind : std::uint8_t { claim = 1, announce = 2, release = 3, endpoints = 4 };
+enum class ControlKind : std::uint8_t {
+  claim = 1,
+  announce = 2,
+  release = 3,
+  endpoints = 4,
+  mark = 5,
+};
 
 constexpr std::size_t kNameMax = 255;
 constexpr std::uint32_t kLastId = 0xffffffff;
@@ -68,6 +74,8 @@ std::vector<std::byte> Directory::endpoints(const TopicKey& key, EndpointCounts 
   return out.take();
 }
 
+std::vector<std::byte> Directory::mark() { return begin(ControlKind::mark).take(); }
+
 Directory::Answer Directory::apply(MemberIndex sender, std::span<const std::byte> record) {
   Decoder in(record);
   switch (static_cast<ControlKind>(in.number<std::uint8_t>())) {
@@ -79,6 +87,8 @@ Directory::Answer Directory::apply(MemberIndex sender, std::span<const std::byte
       return apply_release(in);
     case ControlKind::endpoints:
       return apply_endpoints(sender, in);
+    case ControlKind::mark:
+      return {.outcome = in.done() ? Outcome::marked : Outcome::malformed};
   }
   return {};
 }

@@ -60,6 +60,7 @@ class Directory {
     unknown,  ///< no such topic
     noted,    ///< endpoints
     not_yet,  ///< of a claim: the topics of a log were not announced yet (DD2)
+    marked,   ///< of a mark
   };
   struct Answer {
     Outcome outcome = Outcome::malformed;
@@ -81,6 +82,8 @@ class Directory {
                                                        const Definition* definition);
   [[nodiscard]] static std::vector<std::byte> release(const TopicKey& key);
   [[nodiscard]] static std::vector<std::byte> endpoints(const TopicKey& key, EndpointCounts counts);
+  /// Nothing: its sender waits until it comes back.
+  [[nodiscard]] static std::vector<std::byte> mark();
 
   [[nodiscard]] Answer apply(MemberIndex sender, std::span<const std::byte> record);
   /// It is in no view any more, or came anew: its readers and writers are gone. Returns them.

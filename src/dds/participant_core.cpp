@@ -100,6 +100,17 @@ std::shared_ptr<Bundle> ParticipantCore::bundle(std::string_view name) const {
   return nullptr;
 }
 
+std::optional<TopicKey> ParticipantCore::key_of(std::string_view name) const {
+  const std::lock_guard lock(mutex_);
+  const Directory::Entry* const entry = directory_.find(name);
+  return entry == nullptr ? std::nullopt : std::optional(entry->key);
+}
+
+bool ParticipantCore::is_announced(const std::string& bundle) const {
+  const std::lock_guard lock(mutex_);
+  return directory_.is_announced(bundle);
+}
+
 std::vector<TopicDescription> ParticipantCore::topics() const {
   const std::lock_guard lock(mutex_);
   std::vector<TopicDescription> out;

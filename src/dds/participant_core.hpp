@@ -98,6 +98,13 @@ class ParticipantCore : public std::enable_shared_from_this<ParticipantCore> {
   /// Null: there is none of that name.
   [[nodiscard]] std::shared_ptr<Bundle> bundle(std::string_view name) const;
 
+  /// Its sequence gives names to topics.
+  [[nodiscard]] const Group& control() const { return *control_; }
+  /// Whose that name is, as far as the control group was delivered here; empty: nobody's.
+  [[nodiscard]] std::optional<TopicKey> key_of(std::string_view name) const;
+  /// The names of all topics in that bundle's log are known.
+  [[nodiscard]] bool is_announced(const std::string& bundle) const;
+
   /// The one relay that a participant may have; false: it has one, until end_relay().
   [[nodiscard]] bool begin_relay() { return !has_relay_.exchange(true, std::memory_order_acquire); }
   void end_relay() { has_relay_.store(false, std::memory_order_release); }

@@ -33,7 +33,7 @@ void ParticipantCore::apply(std::span<const Message> batch) {
 
 void ParticipantCore::note_answer(const Message& message, const Directory::Answer& answer,
                                   Calls& calls) {
-  if (message.ticket != Ticket{}) {
+  if (message.ticket != Ticket{} && answer.outcome != Directory::Outcome::marked) {
     answers_[message.ticket] = answer;
     if (answers_.size() > kAnswersMax) answers_.erase(answers_.begin());
   }

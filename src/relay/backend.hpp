@@ -1,13 +1,14 @@
 /// \file backend.hpp
 /// What a relay needs of the member that it is in: the seam between clients and topics.
 ///
-/// No call waits. What a call could not do for want of space is tried again once the member says
-/// that there is space. Members never wait for a client: a relay pulls samples when its client has
+/// No call waits. A record that finds no space is sent in its turn, and the member says so. Members
+/// never wait for a client: a relay pulls samples when its client has
 /// room for them, and hears of a gap where what it wants is gone.
 /// Threads: a Backend and its Cursors are used by the relay's thread alone; MemberEvents are called
 /// on threads of the member, and return at once.
 #pragma once
 #include <atomic>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -21,24 +22,25 @@
 
 #include "dds/sessions.hpp"
 #include "relay/frame.hpp"
+#include "relay/posting.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::relay {
 
+/// Where a topic is defined.
+struct TopicPlace {
+  std::uint32_t bundle = 0;  ///< index of the bundle at this member
+  std::uint32_t id = 0;      ///< of the topic in its bundle
+  friend auto operator<=>(const TopicPlace&, const TopicPlace&) = default;
+};
+
 /// A topic, as this member knows it.
 struct MemberTopic {
-  std::uint32_t bundle = 0;       ///< index of the bundle at this member
-  std::uint32_t id = 0;           ///< of the topic in its bundle
+  TopicPlace place{};
   std::uint32_t exact_bytes = 0;  ///< of a sample; 0: any size
   std::uint32_t alignment = 8;
   std::uint16_t payload_at = dds::kSessionHeaderBytes;  ///< as its type's alignment needs it
   TopicInfo info{};                                     ///< its number is not set
-};
-
-enum class Posted : std::uint8_t {
-  posted,
-  no_space,  ///< MemberEvents::on_space follows
-  stopped,   ///< the member or the bundle ended
 };
 
 /// Whether a member has come to what others had delivered when it was asked.
@@ -46,6 +48,16 @@ enum class CaughtUp : std::uint8_t {
   not_yet,
   done,
   stopped,  ///< the member or a bundle ended: it never will
+};
+
+/// What one who asked is told, once; released behind what was delivered by then.
+using CatchingUp = std::shared_ptr<const std::atomic<CaughtUp>>;
+
+/// Whose a name is, by what the member knows.
+struct Named {
+  std::optional<MemberTopic> topic{};
+  /// Without a topic: the name is that of a topic there, which the member has not heard of yet.
+  std::optional<TopicPlace> place{};
 };
 
 class Cursor {
@@ -88,9 +100,13 @@ class MemberEvents {
   virtual ~MemberEvents() = default;
   /// A record of a session was delivered here, from whichever relay.
   virtual void on_outcome(std::uint32_t bundle, const dds::SessionOutcome& outcome) = 0;
-  virtual void on_space() = 0;
-  virtual void on_data() = 0;  ///< of any cursor, or what catch_up() tells
+  virtual void on_space() = 0;  ///< what became of records that waited
+  /// Of any cursor, or what catch_up() tells. It may be called no more until Backend::look().
+  virtual void on_data() = 0;
 };
+
+/// In the place of a bundle's index: the sequence that gives names to topics.
+inline constexpr std::uint32_t kNames = ~std::uint32_t{0};
 
 class Backend {
  public:
@@ -107,17 +123,22 @@ class Backend {
   [[nodiscard]] virtual std::string name() const = 0;
   /// No call of `events` comes after listen(nullptr) has returned.
   virtual void listen(MemberEvents* events) = 0;
-  [[nodiscard]] virtual std::vector<MemberTopic> topics() = 0;
-  [[nodiscard]] virtual std::optional<MemberTopic> find(std::string_view name) = 0;
+  /// The relay is about to look at cursors: what comes from now on is told again.
+  virtual void look() {}
+  /// The first one at that place or behind it; so one call after the other gives all topics that
+  /// are there meanwhile, and nothing is held between them.
+  [[nodiscard]] virtual std::optional<MemberTopic> topic_from(TopicPlace place) = 0;
+  /// Of two topics of one name, the one that has the name: the other one's deletion is on its way.
+  [[nodiscard]] virtual Named find(std::string_view name) = 0;
   /// Into the bundle, in the order of the calls.
-  [[nodiscard]] virtual Posted post(std::uint32_t bundle, const dds::SessionRecord& record) = 0;
-  /// Sets `told` once this member has delivered what any member had delivered before, and calls
-  /// on_data(). That is known of bundles with an order of which it is a sender; the others are left
-  /// out. What this member does not know then, nobody who was told of an outcome can have meant.
-  [[nodiscard]] virtual Posted catch_up(std::shared_ptr<std::atomic<CaughtUp>> told) = 0;
+  [[nodiscard]] virtual Posting post(std::uint32_t bundle, const dds::SessionRecord& record) = 0;
+  /// Says once this member has delivered what any member had delivered before, of that bundle, or
+  /// (kNames) of the sequence that gives names to topics; on_data() follows. Of a bundle without
+  /// order, or of which the member is no sender, that cannot be known: it is said at once.
+  [[nodiscard]] virtual CatchingUp catch_up(std::uint32_t sequence) = 0;
   /// To a topic without order.
-  [[nodiscard]] virtual Posted send(const MemberTopic& topic, std::uint64_t timestamp_ns,
-                                    std::span<const std::byte> bytes) = 0;
+  [[nodiscard]] virtual Posting send(const MemberTopic& topic, std::uint64_t timestamp_ns,
+                                     std::span<const std::byte> bytes) = 0;
   [[nodiscard]] virtual Result<std::unique_ptr<Cursor>> subscribe(const MemberTopic& topic,
                                                                   const Subscribe& wanted) = 0;
   [[nodiscard]] virtual std::vector<Idle> sessions() = 0;

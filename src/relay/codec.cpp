@@ -92,6 +92,25 @@ void encode(const Frame& frame, std::vector<std::byte>& into) {
   std::memcpy(into.data() + start, &length, sizeof length);
 }
 
+void encode(const Sample& sample, std::vector<std::byte>& into) {
+  std::array<std::byte, sizeof(std::uint32_t) + 1 + 28> head;
+  std::size_t at = 0;
+  const auto put_number = [&](const auto number) {
+    std::memcpy(head.data() + at, &number, sizeof number);
+    at += sizeof number;
+  };
+  const auto bytes = static_cast<std::uint32_t>(sample.bytes.size());
+  put_number(static_cast<std::uint32_t>(head.size() - sizeof(std::uint32_t)) + bytes);
+  put_number(kind_of<Sample>());
+  put_number(sample.subscription);
+  put_number(sample.position);
+  put_number(sample.sender);
+  put_number(sample.timestamp_ns);
+  put_number(bytes);
+  into.insert(into.end(), head.begin(), head.end());
+  into.insert(into.end(), sample.bytes.begin(), sample.bytes.end());
+}
+
 std::optional<Frame> decode(std::span<const std::byte> bytes) {
   Decoder decoder(bytes);
   const auto kind = decoder.number<std::uint8_t>();

@@ -23,6 +23,8 @@ inline constexpr std::uint32_t kFrameOverhead = 64;
 
 /// Puts the frame, with its length, at the end of `into`. A text that is too long is cut.
 void encode(const Frame& frame, std::vector<std::byte>& into);
+/// The same bytes: of this kind there is one for each sample and each client.
+void encode(const Sample& sample, std::vector<std::byte>& into);
 
 /// Of a frame without its length. Empty: it is none. Bytes in it are those of `bytes`.
 [[nodiscard]] std::optional<Frame> decode(std::span<const std::byte> bytes);

@@ -11,8 +11,12 @@ namespace {
 
 constexpr std::uint32_t kTopicsInAFrame = 32;
 constexpr std::size_t kTopicsBytes = 16384;  // of a frame, but for the last topic
-// Of the topics that one client may name, in bytes of the relay.
+// Of the topics that have a number on one connection, in bytes of the relay. Those that are only
+// listed get numbers from a half of it.
 constexpr std::size_t kTopicsBytesMax = 4U << 20;
+constexpr std::size_t kListedBytesMax = kTopicsBytesMax / 2;
+// Beside MemberTopic and name: the topic's entry in a map.
+constexpr std::size_t kNumberBytes = 64;
 constexpr std::size_t kUnfitMax = 4096;
 
 }  // namespace
@@ -52,80 +56,94 @@ void Conversation::on(const Hello& frame) {
 }
 
 void Conversation::on(const List& frame) {
-  listing_ = Listing{.request = frame.request, .topics = backend_.topics()};
+  listing_ = Listing{.request = frame.request};
   say_topics();
 }
 
-// CV3: a frame has few topics, so that the output is not much longer than its half.
+// CV3: a frame has few topics, so that the output is not much longer than its half; and nothing is
+// held for what is still to be said.
 void Conversation::say_topics() {
   while (listing_ && has_room() && !ended_) {
     Topics answer{.request = listing_->request};
     const std::size_t most = std::min(kTopicsBytes, room() / 4);
     std::size_t bytes = 0;
-    while (listing_->at < listing_->topics.size() && bytes < most &&
-           answer.topics.size() < kTopicsInAFrame) {
-      answer.topics.push_back(named(listing_->topics[listing_->at++]));
-      const TopicInfo& info = answer.topics.back();
+    while (!answer.last && bytes < most && answer.topics.size() < kTopicsInAFrame) {
+      const std::optional<MemberTopic> topic = backend_.topic_from(listing_->next);
+      answer.last = !topic;
+      if (!topic) break;
+      listing_->next = {topic->place.bundle, topic->place.id + 1};
+      const TopicInfo& info =
+          answer.topics.emplace_back(info_of(*topic, number_of(*topic, kListedBytesMax)));
       bytes += kFrameOverhead + info.name.size() + info.bundle.size() + info.type.size() +
                info.description.size();
     }
-    answer.last = listing_->at == listing_->topics.size();
     if (answer.last) listing_.reset();
     say(answer);
   }
 }
 
 void Conversation::on(const Find& frame) {
-  if (const std::optional<MemberTopic> found = backend_.find(frame.name)) {
-    return say(Found{frame.request, named(*found)});
-  }
-  finding_ = Finding{.request = frame.request,
-                     .name = frame.name,
-                     .told = std::make_shared<std::atomic<CaughtUp>>(CaughtUp::not_yet)};
+  finding_ =
+      Finding{.request = frame.request, .name = frame.name, .told = backend_.catch_up(kNames)};
   find_topic();
 }
 
-// CV5.
+// CV5: first whose the name is; then, if the member has not heard of that topic, what its bundle
+// says.
 void Conversation::find_topic() {
-  if (!finding_) return;
-  if (!finding_->asked) {
-    const Posted asked = backend_.catch_up(finding_->told);
-    if (asked == Posted::no_space) return;
-    if (asked == Posted::stopped) finding_->told->store(CaughtUp::stopped);
-    finding_->asked = true;
+  while (finding_) {
+    const CaughtUp told = finding_->told->load(std::memory_order_acquire);
+    if (told == CaughtUp::not_yet) return;
+    if (told == CaughtUp::stopped) {
+      return end(Code::stopped, "the member " + backend_.name() + " stops");
+    }
+    const Named found = backend_.find(finding_->name);
+    if (!found.topic && found.place && found.place != finding_->place) {
+      finding_->place = found.place;
+      finding_->told = backend_.catch_up(found.place->bundle);
+      continue;
+    }
+    const Finding asked = *std::exchange(finding_, std::nullopt);
+    if (found.topic) return say_found(asked.request, *found.topic);
+    refuse(Code::unknown_topic, kind_of<Find>(), asked.request,
+           "no topic \"" + printable(asked.name, 255) + "\" at " + backend_.name());
   }
-  // Before the topic is looked for; released by the backend behind the deliveries.
-  const CaughtUp told = finding_->told->load(std::memory_order_acquire);
-  const std::optional<MemberTopic> found = backend_.find(finding_->name);
-  if (!found && told == CaughtUp::not_yet) return;
-  const Finding asked = *std::exchange(finding_, std::nullopt);
-  if (found) return say(Found{asked.request, named(*found)});
-  if (told == CaughtUp::stopped) {
-    return end(Code::stopped, "the member " + backend_.name() + " stops");
-  }
-  refuse(Code::unknown_topic, kind_of<Find>(), asked.request,
-         "no topic \"" + printable(asked.name, 255) + "\" at " + backend_.name());
+}
+
+// CV4: the client asks for the same topics on each connection.
+void Conversation::say_found(std::uint32_t request, const MemberTopic& topic) {
+  const std::uint32_t number = number_of(topic, kTopicsBytesMax);
+  if (number != kNoNumber) return say(Found{request, info_of(topic, number)});
+  refuse(Code::busy, kind_of<Find>(), request,
+         "a connection names topics of at most " + std::to_string(kTopicsBytesMax >> 20U) +
+             " MiB of the relay: use another client for the others");
+}
+
+// kNoNumber: it has none, and topics_ would become too large.
+std::uint32_t Conversation::number_of(const MemberTopic& topic, std::size_t bytes_max) {
+  const auto found = numbers_.find(topic.place);
+  if (found != numbers_.end()) return found->second;
+  const std::size_t bytes = sizeof(MemberTopic) + kNumberBytes + topic.info.name.size();
+  if (topic_bytes_ + bytes > bytes_max) return kNoNumber;
+  topic_bytes_ += bytes;
+  const auto number = static_cast<std::uint32_t>(topics_.size());
+  numbers_.emplace(topic.place, number);
+  const TopicInfo info = info_of(topic, number);
+  topics_.push_back(topic);
+  topics_.back().info = {.name = info.name,
+                         .service = info.service,
+                         .epoch = info.epoch,
+                         .sample_bytes_max = info.sample_bytes_max};
+  return number;
 }
 
 // CV4: what a client may publish fits into a frame, and a description that does not fit is left
 // out.
-TopicInfo Conversation::named(const MemberTopic& topic) {
+TopicInfo Conversation::info_of(const MemberTopic& topic, std::uint32_t number) const {
   TopicInfo info = topic.info;
+  info.topic = number;
   info.sample_bytes_max = std::min(info.sample_bytes_max, limits_.frame_bytes_max - kFrameOverhead);
   if (info.description.size() > room() / 2) info.description.clear();
-  const auto found = std::ranges::find_if(topics_, [&](const MemberTopic& one) {
-    return one.bundle == topic.bundle && one.id == topic.id;
-  });
-  info.topic = static_cast<std::uint32_t>(found - topics_.begin());
-  if (found == topics_.end()) {
-    topics_.push_back(topic);
-    topics_.back().info = {.name = info.name,
-                           .service = info.service,
-                           .epoch = info.epoch,
-                           .sample_bytes_max = info.sample_bytes_max};
-    topic_bytes_ += sizeof(MemberTopic) + info.name.size();
-    if (topic_bytes_ > kTopicsBytesMax) end(Code::busy, "too many topics for one client");
-  }
   return info;
 }
 
@@ -155,12 +173,12 @@ void Conversation::on(const Open& frame) {
   if (frame.nonce == kNone || opening_.contains(frame.nonce) || sessions_.contains(frame.nonce)) {
     return end(Code::malformed, "two sessions of one nonce on a connection");
   }
-  opening_[frame.nonce] = {found->bundle, frame.topic, frame.session};
+  opening_[frame.nonce] = {found->place.bundle, frame.topic, frame.session};
   if (frame.session == kNone) {
-    post(found->bundle, dds::SessionOpen{client_, frame.nonce});
+    post(found->place.bundle, dds::SessionOpen{client_, frame.nonce});
   } else {
     // It goes through the sequence, so that the answer has all that was sent before it.
-    post(found->bundle,
+    post(found->place.bundle,
          dds::ClientSample{.session = frame.session, .nonce = frame.nonce, .topic = dds::kNoTopic});
   }
 }
@@ -172,14 +190,14 @@ void Conversation::on(const Publish& frame) {
       return end(Code::malformed, "a publish without a session, to a topic that has an order");
     }
     if (!is_fit(frame, *found)) return say(Published{kNone, frame.request, Status::unfit, kNone});
-    return send_unordered(*found, frame);
+    return posted(backend_.send(*found, frame.timestamp_ns, frame.bytes), frame.request);
   }
   const auto session = sessions_.find(frame.nonce);
   if (session == sessions_.end()) {
     return refuse(Code::expired, kind_of<Publish>(), frame.nonce, "open the session first");
   }
   const bool is_empty = frame.topic == dds::kNoTopic && frame.bytes.empty();
-  const bool is_of_bundle = found != nullptr && found->bundle == session->second.bundle;
+  const bool is_of_bundle = found != nullptr && found->place.bundle == session->second.bundle;
   if (frame.request == 0 || (!is_empty && !is_of_bundle)) {
     return end(Code::malformed, "a publish of no topic of its session's bundle, or request 0");
   }
@@ -193,7 +211,7 @@ void Conversation::on(const Publish& frame) {
     if (unfit_.size() >= kUnfitMax) return end(Code::busy, "too many samples that fit no topic");
     unfit_.emplace(frame.nonce, frame.request);
   } else if (!is_empty) {
-    sample.topic = found->id;
+    sample.topic = found->place.id;
     sample.payload = frame.bytes;
     sample.payload_at = found->payload_at;
   }
@@ -265,13 +283,10 @@ void Conversation::refuse(Code code, std::uint8_t about, std::uint64_t id, std::
   say(Refused{code, about, id, std::move(text)});
 }
 
-void Conversation::say(const Frame& frame) {
-  if (ended_) return;
-  encode(frame, output_);
-  if (output_.size() + sending_ > limits_.output_bytes_max) {  // CV3: it never reads
-    output_.clear();
-    ended_ = true;
-  }
+// CV3: it never reads.
+void Conversation::overflow() {
+  output_.clear();
+  ended_ = true;
 }
 
 }  // namespace tutti::relay

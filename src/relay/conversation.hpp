@@ -10,12 +10,12 @@
 ///       output is short, and no frame is taken while one waits for space in the bundle.
 ///  CV4  What can never be said or taken within the limits does not end the connection, as the
 ///       client would come back and do the same again: it is refused, left out or a gap.
-///  CV5  A topic is refused as unknown only once the member has delivered what others had
-///       delivered when the client asked: a member that is behind does not know all topics, and a
-///       client gives up what it published to one that is gone.
+///  CV5  `find` is answered by what the member knows once it has delivered what others had
+///       delivered when the client asked. A member that is behind does not know all topics, and may
+///       know one that was deleted and created again; a client gives up what it published to a
+///       topic that is gone.
 /// Threads: the relay's.
 #pragma once
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -63,6 +63,8 @@ class Conversation {
   }
   /// A subscription has more to look at: pump() again, after others had their turn.
   [[nodiscard]] bool wants_pump() const { return !ended_ && again_; }
+  /// It has more to say, perhaps, once output was sent.
+  [[nodiscard]] bool is_full() const { return !has_room(); }
   /// So many bytes that were taken from output() are not sent yet: they count as output.
   void set_sending(std::size_t bytes) { sending_ = bytes; }
   /// What the member said of a record of a session; those of others are ignored.
@@ -98,21 +100,17 @@ class Conversation {
   };
   struct Listing {  // an answer that is said in parts, as there is room
     std::uint32_t request = 0;
-    std::vector<MemberTopic> topics{};
-    std::size_t at = 0;
+    TopicPlace next{};  // where it goes on
   };
   struct Finding {  // CV5
     std::uint32_t request = 0;
     std::string name{};
-    bool asked = false;
-    std::shared_ptr<std::atomic<CaughtUp>> told{};
+    CatchingUp told{};                  // of the names, then of the bundle of `place`
+    std::optional<TopicPlace> place{};  // of the topic that has the name
   };
   struct Waiting {  // one publish, close or open that found no space
-    std::uint32_t bundle = 0;
-    dds::SessionRecord record{};
-    std::optional<MemberTopic> unordered{};
-    std::vector<std::byte> payload{};
-    std::uint64_t request = 0;
+    std::shared_ptr<const Queued> record{};
+    std::optional<std::uint64_t> unordered{};  // a publish to a topic without order: its request
   };
 
   void on(const Hello& frame);
@@ -131,15 +129,16 @@ class Conversation {
   void on(const Other& frame);
 
   void post(std::uint32_t bundle, const dds::SessionRecord& record);
-  void send_unordered(const MemberTopic& topic, const Publish& frame);
-  void answer(std::uint64_t request);
+  void posted(Posting posting, std::optional<std::uint64_t> unordered);
   [[nodiscard]] static bool is_fit(const Publish& frame, const MemberTopic& topic);
   void session_opened(const dds::SessionOutcome& outcome);
-  void retry();
+  void look_at_waiting();
   void pull();
   [[nodiscard]] bool pull(std::uint32_t number, Subscription& subscription);
   [[nodiscard]] const MemberTopic* topic(std::uint32_t number) const;
-  [[nodiscard]] TopicInfo named(const MemberTopic& topic);
+  [[nodiscard]] std::uint32_t number_of(const MemberTopic& topic, std::size_t bytes_max);
+  [[nodiscard]] TopicInfo info_of(const MemberTopic& topic, std::uint32_t number) const;
+  void say_found(std::uint32_t request, const MemberTopic& topic);
   void say_topics();
   void find_topic();
   [[nodiscard]] std::size_t room() const {  // for one frame of data
@@ -148,7 +147,13 @@ class Conversation {
   [[nodiscard]] bool has_room() const {
     return output_.size() + sending_ < limits_.output_bytes_max / 2;
   }
-  void say(const Frame& frame);
+  template <class Kind>
+  void say(const Kind& frame) {
+    if (ended_) return;
+    encode(frame, output_);
+    if (output_.size() + sending_ > limits_.output_bytes_max) overflow();
+  }
+  void overflow();
   void refuse(Code code, std::uint8_t about, std::uint64_t id, std::string text);
 
   Backend& backend_;
@@ -157,9 +162,10 @@ class Conversation {
   bool ended_ = false;
   dds::ClientId client_{};
   std::string name_{};
-  std::vector<MemberTopic> topics_{};             // by number, without long texts
-  std::size_t topic_bytes_ = 0;                   // of topics_
-  std::map<std::uint64_t, Attached> sessions_{};  // by nonce, as opening_
+  std::vector<MemberTopic> topics_{};              // by number, without long texts
+  std::map<TopicPlace, std::uint32_t> numbers_{};  // of topics_
+  std::size_t topic_bytes_ = 0;                    // of both
+  std::map<std::uint64_t, Attached> sessions_{};   // by nonce, as opening_
   std::map<std::uint64_t, Opening> opening_{};
   std::set<std::pair<std::uint64_t, std::uint64_t>> unfit_{};  // nonce and request
   std::map<std::uint32_t, Subscription> subscriptions_{};

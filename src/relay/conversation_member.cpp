@@ -4,53 +4,33 @@
 #include "relay/conversation.hpp"
 
 namespace tutti::relay {
+namespace {
+
+constexpr std::size_t kPulledBytes = 128U << 10;
+
+}  // namespace
+
 void Conversation::post(std::uint32_t bundle, const dds::SessionRecord& record) {
-  switch (backend_.post(bundle, record)) {
+  posted(backend_.post(bundle, record), std::nullopt);
+}
+
+void Conversation::posted(Posting posting, std::optional<std::uint64_t> unordered) {
+  switch (posting.outcome) {
     case Posted::posted:
+      if (unordered) say(Published{kNone, *unordered, Status::sent, kNone});
+      return;
+    case Posted::waits:
+      waiting_ = Waiting{std::move(posting.queued), unordered};
       return;
     case Posted::stopped:
-      return end(Code::stopped, "the member " + backend_.name() + " stops");
-    case Posted::no_space:
-      waiting_ = Waiting{.bundle = bundle, .record = record};
-      if (auto* const sample = std::get_if<dds::ClientSample>(&waiting_->record)) {
-        waiting_->payload.assign(sample->payload.begin(), sample->payload.end());
-        sample->payload = waiting_->payload;
-      }
+      end(Code::stopped, "the member " + backend_.name() + " stops");
   }
 }
 
-void Conversation::send_unordered(const MemberTopic& topic, const Publish& frame) {
-  switch (backend_.send(topic, frame.timestamp_ns, frame.bytes)) {
-    case Posted::posted:
-      return answer(frame.request);
-    case Posted::stopped:
-      return end(Code::stopped, "the member " + backend_.name() + " stops");
-    case Posted::no_space:
-      waiting_ = Waiting{.unordered = topic,
-                         .payload = {frame.bytes.begin(), frame.bytes.end()},
-                         .request = frame.request};
-      waiting_->record = dds::ClientSample{.timestamp_ns = frame.timestamp_ns};
-  }
-}
-
-void Conversation::answer(std::uint64_t request) {
-  say(Published{kNone, request, Status::sent, kNone});
-}
-
-void Conversation::retry() {
+void Conversation::look_at_waiting() {
   if (!waiting_) return;
-  const Waiting again = *std::exchange(waiting_, std::nullopt);
-  if (again.unordered) {
-    const auto& sample = std::get<dds::ClientSample>(again.record);
-    return send_unordered(
-        *again.unordered,
-        {.request = again.request, .timestamp_ns = sample.timestamp_ns, .bytes = again.payload});
-  }
-  dds::SessionRecord record = again.record;
-  if (auto* const sample = std::get_if<dds::ClientSample>(&record)) {
-    sample->payload = again.payload;
-  }
-  post(again.bundle, record);
+  const Posted now = waiting_->record->state.load(std::memory_order_acquire);
+  if (now != Posted::waits) posted({now}, std::exchange(waiting_, std::nullopt)->unordered);
 }
 
 void Conversation::outcome(std::uint32_t bundle, const dds::SessionOutcome& outcome) {
@@ -113,17 +93,23 @@ void Conversation::session_opened(const dds::SessionOutcome& outcome) {
 
 void Conversation::pump() {
   if (ended_) return;
-  retry();
+  look_at_waiting();
   find_topic();
   say_topics();
   pull();
 }
 
-// One sample of each subscription in turn, so that none keeps the others from the output.
+// One sample of each subscription in turn, so that none keeps the others from the output; and not
+// too much, so that other clients have their turn, and what is written is still in the cache.
 void Conversation::pull() {
   again_ = false;
   std::size_t idle = 0;
+  const std::size_t most = output_.size() + kPulledBytes;
   while (idle < subscriptions_.size() && has_room() && !ended_) {
+    if (output_.size() >= most) {
+      again_ = true;
+      return;
+    }
     auto next = subscriptions_.upper_bound(pulled_last_);
     if (next == subscriptions_.end()) next = subscriptions_.begin();
     pulled_last_ = next->first;

@@ -85,8 +85,11 @@ struct Pong {  // both
   static auto fields(auto& f) { return std::tie(f.number); }
 };
 
+/// In the place of a topic's number on a connection: it has none.
+inline constexpr std::uint32_t kNoNumber = ~std::uint32_t{0};
+
 struct TopicInfo {
-  std::uint32_t topic = 0;  ///< its number on this connection
+  std::uint32_t topic = 0;  ///< its number on this connection; in Topics also kNoNumber
   std::string name{}, bundle{};
   Service service{};
   std::uint64_t epoch = 0;  ///< of the bundle's sequence: positions are those of one epoch

@@ -265,6 +265,7 @@ void Server::hear() {
     told_ = false;
     looks = std::exchange(looks_, false);
   }
+  if (looks) backend_.look();
   to_wake_.clear();
   for (const auto& [bundle, outcome] : outcomes) {
     const auto [from, to] = wanted_.equal_range(outcome.nonce);

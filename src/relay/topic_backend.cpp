@@ -1,13 +1,25 @@
 #include "relay/topic_backend.hpp"
 
 #include <algorithm>
-#include <ranges>
 #include <utility>
 
+#include "node/clock.hpp"
 #include "relay/topic_cursor.hpp"
 
 namespace tutti::relay {
 namespace {
+
+// A record of a bundle that changes nothing. It may be the first one of the sequence, which is
+// named by its time stamp.
+std::vector<std::byte> mark() {
+  std::vector<std::byte> bytes(sizeof(dds::RecordHeader));
+  dds::write_header(bytes.data(), {.kind = static_cast<std::uint8_t>(dds::RecordKind::mark),
+                                   .flags = 0,
+                                   .payload_at = sizeof(dds::RecordHeader),
+                                   .topic = 0,
+                                   .source_timestamp = time_of_day_ns()});
+  return bytes;
+}
 
 // What one call of Cursor::next() reads of a log, in pieces.
 constexpr std::size_t kLogPieces = 1;
@@ -33,13 +45,32 @@ constexpr std::uint16_t rounded(std::uint32_t bytes, std::uint32_t alignment) {
 
 }  // namespace
 
-void TopicBackend::Told::space(std::uint32_t bundle) {
+TopicBackend::TopicBackend(std::shared_ptr<dds::ParticipantCore> participant, std::uint64_t run)
+    : participant_(std::move(participant)), run_(run) {
+  const auto outbox_of = [told = told_](const Group& group) {
+    return std::make_shared<Outbox>(group, [told] { told->space(); });
+  };
+  const auto catch_ups_of = [told = told_](const std::shared_ptr<Outbox>& outbox, auto mark) {
+    return std::make_shared<CatchUps>(outbox, mark, [told] { told->data(); });
+  };
+  catch_ups_[kNames] = catch_ups_of(outbox_of(participant_->control()), dds::Directory::mark);
+  const auto& bundles = participant_->bundles();
+  for (std::uint32_t i = 0; i < bundles.size(); ++i) {
+    outboxes_.push_back(outbox_of(bundles[i]->group()));
+    if (!bundles[i]->is_ordered() || !bundles[i]->is_sender()) continue;
+    catch_ups_[i] = catch_ups_of(outboxes_[i], mark);
+  }
+}
+
+void TopicBackend::Told::space() {
   const std::lock_guard lock(mutex);
-  asked.erase(bundle);
   if (events != nullptr) events->on_space();
 }
 
+// Readers of all clients say it for each batch, on a thread of the member: so all but the first
+// cost next to nothing. Paired with look(): what was there before this is seen behind that.
 void TopicBackend::Told::data() {
+  if (has_told.exchange(true, std::memory_order_acq_rel)) return;
   const std::lock_guard lock(mutex);
   if (events != nullptr) events->on_data();
 }
@@ -49,6 +80,7 @@ void TopicBackend::listen(MemberEvents* events) {
     const std::lock_guard lock(told_->mutex);
     // Whoever else watches the sessions is not sent away by a backend that never listened.
     if (std::exchange(told_->events, events) == events) return;
+    told_->has_told.store(false, std::memory_order_release);
   }
   const auto& bundles = participant_->bundles();
   for (std::uint32_t i = 0; i < bundles.size(); ++i) {
@@ -61,37 +93,53 @@ void TopicBackend::listen(MemberEvents* events) {
   }
 }
 
+void TopicBackend::look() { told_->has_told.exchange(false, std::memory_order_acq_rel); }
+
 // As the bundles have them, not the control group: what a client does with a topic goes there.
-std::vector<MemberTopic> TopicBackend::topics() {
-  std::vector<MemberTopic> all;
+std::optional<MemberTopic> TopicBackend::topic_from(TopicPlace place) {
   const auto& bundles = participant_->bundles();
-  for (std::uint32_t i = 0; i < bundles.size(); ++i) {
-    for (const auto& topic : bundles[i]->states()) {
-      all.push_back(described(i, topic->id, topic->definition));
-    }
+  for (; place.bundle < bundles.size(); place = {place.bundle + 1, 0}) {
+    const auto topic = bundles[place.bundle]->find_from(place.id);
+    if (topic != nullptr) return described({place.bundle, topic->id}, topic->definition);
   }
-  return all;
+  return std::nullopt;
 }
 
-std::optional<MemberTopic> TopicBackend::find(std::string_view name) {
-  // Of two of one name, the older one's deletion is on its way. Ids rise within a bundle.
+// The control group gives the names. So of two topics of one name, of which the older one's
+// deletion is on its way in a bundle, this is the newer one.
+Named TopicBackend::find(std::string_view name) {
+  const std::optional<dds::TopicKey> key = participant_->key_of(name);
+  if (!key) return {.topic = find_in_log(name)};
   const auto& bundles = participant_->bundles();
+  const auto bundle = std::ranges::find(
+      bundles, key->bundle, [](const auto& one) -> const auto& { return one->options().name; });
+  if (bundle == bundles.end()) return {};
+  const TopicPlace place{static_cast<std::uint32_t>(bundle - bundles.begin()), key->id};
+  const auto topic = (*bundle)->find(key->id);
+  if (topic == nullptr) return {.place = place};
+  return {.topic = described(place, topic->definition)};
+}
+
+// What a bundle has in its log, before a participant has announced it: the newest, as ids rise.
+std::optional<MemberTopic> TopicBackend::find_in_log(std::string_view name) {
   std::optional<MemberTopic> found;
+  const auto& bundles = participant_->bundles();
   for (std::uint32_t i = 0; i < bundles.size(); ++i) {
-    for (const auto& topic : bundles[i]->states() | std::views::reverse) {
-      if (topic->deleted || topic->definition.name != name) continue;
-      found = described(i, topic->id, topic->definition);
-      break;
+    const dds::BundleOptions& options = bundles[i]->options();
+    if (options.service != dds::Service::logged || participant_->is_announced(options.name)) {
+      continue;
+    }
+    for (auto one = bundles[i]->find_from(0); one != nullptr;
+         one = bundles[i]->find_from(one->id + 1)) {
+      if (one->definition.name == name) found = described({i, one->id}, one->definition);
     }
   }
   return found;
 }
 
-MemberTopic TopicBackend::described(std::uint32_t bundle_index, std::uint32_t id,
-                                    const dds::Definition& definition) {
-  const dds::Bundle& bundle = *participant_->bundles()[bundle_index];
-  MemberTopic out{.bundle = bundle_index,
-                  .id = id,
+MemberTopic TopicBackend::described(TopicPlace place, const dds::Definition& definition) {
+  const dds::Bundle& bundle = *participant_->bundles()[place.bundle];
+  MemberTopic out{.place = place,
                   .exact_bytes = definition.type.in_place_bytes,
                   .alignment = definition.type.alignment,
                   .payload_at = rounded(dds::kSessionHeaderBytes, definition.type.alignment)};
@@ -111,90 +159,36 @@ MemberTopic TopicBackend::described(std::uint32_t bundle_index, std::uint32_t id
   return out;
 }
 
-template <class Write>
-Posted TopicBackend::into(std::uint32_t bundle, std::size_t bytes, Write&& write) {
-  Group& group = participant_->bundles()[bundle]->group();
-  const auto size = static_cast<std::uint32_t>(bytes);
-  Claim claim = group.try_claim(size);
-  if (claim) {
-    write(claim.bytes());
-    group.commit(std::move(claim));
-    return Posted::posted;
-  }
-  return await_space(bundle, claim, size);
+Posting TopicBackend::post(std::uint32_t bundle, const dds::SessionRecord& record) {
+  return outboxes_[bundle]->post(static_cast<std::uint32_t>(dds::bytes_of(record)),
+                                 [&](std::span<std::byte> space) { dds::write(record, space); });
 }
 
-Posted TopicBackend::await_space(std::uint32_t bundle, const Claim& refused, std::uint32_t size) {
-  if (refused.outcome() != ClaimOutcome::full) return Posted::stopped;
-  // One question for each bundle, however many clients wait. The space is returned at once: the
-  // relay then asks for each of them.
-  {
-    const std::lock_guard lock(told_->mutex);
-    if (!told_->asked.insert(bundle).second) return Posted::no_space;
-  }
-  const Result<void> asked = participant_->bundles()[bundle]->group().on_space(
-      size, [told = told_, bundle](const Result<Claim>&) { told->space(bundle); });
-  if (asked) return Posted::no_space;
-  const std::lock_guard lock(told_->mutex);
-  told_->asked.erase(bundle);
-  return Posted::stopped;
+CatchingUp TopicBackend::catch_up(std::uint32_t sequence) {
+  const auto one = catch_ups_.find(sequence);
+  if (one != catch_ups_.end()) return one->second->ask();
+  return std::make_shared<std::atomic<CaughtUp>>(CaughtUp::done);
 }
 
-Posted TopicBackend::post(std::uint32_t bundle, const dds::SessionRecord& record) {
-  return into(bundle, dds::bytes_of(record),
-              [&](std::span<std::byte> space) { dds::write(record, space); });
-}
-
-// As Group::barrier, but without waiting: a record that changes nothing. All claims come first, so
-// that nothing is sent if one bundle has no space.
-Posted TopicBackend::catch_up(std::shared_ptr<std::atomic<CaughtUp>> told) {
-  const dds::SessionRecord nothing = dds::SessionExpire{.session = kNone};
-  const auto size = static_cast<std::uint32_t>(dds::bytes_of(nothing));
-  const auto& bundles = participant_->bundles();
-  std::vector<std::pair<std::uint32_t, Claim>> claims;
-  for (std::uint32_t i = 0; i < bundles.size(); ++i) {
-    if (!bundles[i]->is_ordered() || !bundles[i]->is_sender()) continue;
-    Claim claim = bundles[i]->group().try_claim(size);
-    if (!claim) return await_space(i, claim, size);
-    claims.emplace_back(i, std::move(claim));
-  }
-  const auto left = std::make_shared<std::atomic<std::size_t>>(claims.size());
-  const auto one_delivered = [events = told_, told, left](const Result<void>& delivered) {
-    if (!delivered) told->store(CaughtUp::stopped, std::memory_order_release);
-    if (left->fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-    auto before = CaughtUp::not_yet;
-    told->compare_exchange_strong(before, CaughtUp::done, std::memory_order_acq_rel);
-    events->data();
-  };
-  for (auto& [bundle, claim] : claims) {
-    Group& group = bundles[bundle]->group();
-    dds::write(nothing, claim.bytes());
-    const Ticket ticket = group.commit(std::move(claim));
-    const Result<void> asked = group.on_delivered(ticket, one_delivered);
-    if (!asked) one_delivered(asked);
-  }
-  if (claims.empty()) told->store(CaughtUp::done, std::memory_order_release);
-  return Posted::posted;
-}
-
-Posted TopicBackend::send(const MemberTopic& topic, std::uint64_t timestamp_ns,
-                          std::span<const std::byte> bytes) {
+Posting TopicBackend::send(const MemberTopic& topic, std::uint64_t timestamp_ns,
+                           std::span<const std::byte> bytes) {
   const std::uint16_t at = rounded(sizeof(dds::RecordHeader), topic.alignment);
-  return into(topic.bundle, at + bytes.size(), [&](std::span<std::byte> space) {
+  const auto write = [&](std::span<std::byte> space) {
     std::ranges::fill(space.first(at), std::byte{});
     dds::write_header(space.data(), {.kind = static_cast<std::uint8_t>(dds::RecordKind::sample),
                                      .flags = 0,
                                      .payload_at = at,
-                                     .topic = topic.id,
+                                     .topic = topic.place.id,
                                      .source_timestamp = timestamp_ns});
     std::ranges::copy(bytes, space.subspan(at).begin());
-  });
+  };
+  return outboxes_[topic.place.bundle]->post(static_cast<std::uint32_t>(at + bytes.size()), write);
 }
 
 Result<std::unique_ptr<Cursor>> TopicBackend::subscribe(const MemberTopic& topic,
                                                         const Subscribe& wanted) {
-  const std::shared_ptr<dds::Bundle>& bundle = participant_->bundles()[topic.bundle];
-  const std::shared_ptr<dds::TopicState> state = bundle->find(topic.id);
+  const std::shared_ptr<dds::Bundle>& bundle = participant_->bundles()[topic.place.bundle];
+  const std::shared_ptr<dds::TopicState> state = bundle->find(topic.place.id);
   const auto refuse = [&](const std::string& what) {
     return fail(ErrorCode::refused, "topic '" + topic.info.name + "': " + what);
   };

@@ -13,6 +13,7 @@
 namespace tutti::relay {
 namespace {
 
+using testing::kPayload;
 using testing::NamedFrame;
 using testing::one_of_each;
 
@@ -54,6 +55,15 @@ TEST(Frames, OfEachKindComeOutAsTheyWentIn) {
     const auto decoded = decode(std::span(bytes).subspan(4));
     ASSERT_TRUE(decoded) << all[kind].name;
     EXPECT_EQ(bytes_of(*decoded), bytes);
+  }
+}
+
+TEST(Frames, OfSamplesHaveTheSameBytesByThemselves) {
+  for (const Sample& sample :
+       {Sample{1, 58, 2, 1000, kPayload}, Sample{.subscription = ~0U, .position = kNone}}) {
+    std::vector<std::byte> bytes;
+    encode(sample, bytes);
+    EXPECT_EQ(hex(bytes), hex(bytes_of(Frame(sample))));
   }
 }
 

@@ -43,18 +43,14 @@ class FakeGroup {
     const std::scoped_lock lock(mutex_);
     waiting_.clear();
   }
-  void set_full(bool full) {
-    const std::scoped_lock lock(mutex_);
-    full_ = full;
-    if (full) return;
-    for (MemberEvents* const one : listeners_) one->on_space();
-  }
+  void set_full(bool full);
   /// What is published to a topic from now on comes too late.
   void delete_topics() {
     const std::scoped_lock lock(mutex_);
     deleted_ = true;
   }
-  /// A topic that no member has heard of yet: it exists from hold(false) on.
+  /// A topic that no member has heard of yet, also if there is one of that name: it exists from
+  /// hold(false) on.
   void create_later(std::string name) {
     const std::scoped_lock lock(mutex_);
     to_create_.push_back(std::move(name));
@@ -128,22 +124,22 @@ class FakeGroup {
       events_ = events;
       if (events != nullptr) group_.listeners_.push_back(events);
     }
-    [[nodiscard]] std::vector<MemberTopic> topics() override {
+    [[nodiscard]] std::optional<MemberTopic> topic_from(TopicPlace place) override {
       const std::scoped_lock lock(group_.mutex_);
-      std::vector<MemberTopic> all;
-      for (std::size_t at = 0; at < group_.topics_.size(); ++at) all.push_back(topic(at));
-      return all;
+      if (place.bundle != 0 || place.id >= group_.topics_.size()) return std::nullopt;
+      return topic(place.id);
     }
-    [[nodiscard]] std::optional<MemberTopic> find(std::string_view name) override {
+    [[nodiscard]] Named find(std::string_view name) override {
       const std::scoped_lock lock(group_.mutex_);
-      const auto found = std::ranges::find(group_.topics_, name);
-      if (found == group_.topics_.end()) return std::nullopt;
-      return topic(static_cast<std::size_t>(found - group_.topics_.begin()));
+      // The newest one of that name.
+      for (std::size_t at = group_.topics_.size(); at-- > 0;) {
+        if (group_.topics_[at] == name) return {.topic = topic(at)};
+      }
+      return {};
     }
     // With the mutex.
     [[nodiscard]] MemberTopic topic(std::size_t at) const {
-      return MemberTopic{.bundle = 0,
-                         .id = static_cast<std::uint32_t>(at),
+      return MemberTopic{.place = {0, static_cast<std::uint32_t>(at)},
                          .info = {.name = group_.topics_[at],
                                   .bundle = "bundle",
                                   .service = group_.service_,
@@ -151,32 +147,25 @@ class FakeGroup {
                                   .sample_bytes_max = 60'000,
                                   .type = "text"}};
     }
-    [[nodiscard]] Posted post(std::uint32_t, const dds::SessionRecord& record) override {
-      const std::scoped_lock lock(group_.mutex_);
-      if (group_.full_) return Posted::no_space;
+    [[nodiscard]] Posting post(std::uint32_t, const dds::SessionRecord& record) override {
       std::vector<std::byte> bytes(dds::bytes_of(record));
       dds::write(record, bytes);
-      group_.waiting_.push_back(std::move(bytes));
-      if (!group_.held_) group_.deliver_all();
-      return Posted::posted;
+      return group_.post(std::nullopt, bytes);
     }
-    [[nodiscard]] Posted catch_up(std::shared_ptr<std::atomic<CaughtUp>> told) override {
+    [[nodiscard]] CatchingUp catch_up(std::uint32_t) override {
       const std::scoped_lock lock(group_.mutex_);
-      if (group_.full_) return Posted::no_space;
-      group_.asking_.push_back(std::move(told));
-      if (!group_.held_) group_.deliver_all();
-      return Posted::posted;
+      auto told = std::make_shared<std::atomic<CaughtUp>>(CaughtUp::not_yet);
+      group_.asking_.push_back(told);
+      if (!group_.held_ && !group_.full_) group_.deliver_all();
+      return told;
     }
-    [[nodiscard]] Posted send(const MemberTopic& topic, std::uint64_t,
-                              std::span<const std::byte> bytes) override {
-      const std::scoped_lock lock(group_.mutex_);
-      if (group_.full_) return Posted::no_space;
-      group_.keep(topic.id, bytes);
-      return Posted::posted;
+    [[nodiscard]] Posting send(const MemberTopic& topic, std::uint64_t,
+                               std::span<const std::byte> bytes) override {
+      return group_.post(topic.place.id, bytes);
     }
     [[nodiscard]] Result<std::unique_ptr<Cursor>> subscribe(const MemberTopic& topic,
                                                             const Subscribe& wanted) override {
-      return std::make_unique<Reader>(group_, topic.id, wanted);
+      return std::make_unique<Reader>(group_, topic.place.id, wanted);
     }
     [[nodiscard]] std::vector<Idle> sessions() override {
       const std::scoped_lock lock(group_.mutex_);
@@ -193,32 +182,18 @@ class FakeGroup {
     MemberEvents* events_ = nullptr;
   };
 
+  // A record of a session, or a sample of that topic without order.
+  Posting post(std::optional<std::uint32_t> unordered, std::span<const std::byte> bytes);
+  // With the mutex, as the functions below it.
+  void put(std::optional<std::uint32_t> unordered, std::span<const std::byte> bytes) {
+    if (unordered) return keep(*unordered, bytes);
+    waiting_.emplace_back(bytes.begin(), bytes.end());
+  }
   void keep(std::size_t topic, std::span<const std::byte> bytes) {
     histories_[topic].all.push_back({position_++, {bytes.begin(), bytes.end()}});
     for (MemberEvents* const one : listeners_) one->on_data();
   }
-  void deliver_all() {
-    for (const auto& bytes : std::exchange(waiting_, {})) {
-      const auto record = dds::read_session_record(bytes);
-      const dds::SessionOutcome outcome = table_.deliver(position_, *record, !deleted_);
-      const auto* const sample = std::get_if<dds::ClientSample>(&*record);
-      if (outcome.status == dds::SessionStatus::delivered && sample->topic != dds::kNoTopic &&
-          !deleted_) {
-        keep(sample->topic, sample->payload);
-      } else {
-        ++position_;
-      }
-      for (MemberEvents* const one : listeners_) one->on_outcome(0, outcome);
-    }
-    for (std::string& name : std::exchange(to_create_, {})) {
-      topics_.push_back(std::move(name));
-      histories_.emplace_back();
-    }
-    for (const auto& told : std::exchange(asking_, {})) {
-      told->store(CaughtUp::done, std::memory_order_release);
-      for (MemberEvents* const one : listeners_) one->on_data();
-    }
-  }
+  void deliver_all();
 
   std::mutex mutex_{};
   std::vector<std::string> topics_;
@@ -228,6 +203,8 @@ class FakeGroup {
   const std::size_t keep_;
   std::vector<History> histories_;
   std::vector<MemberEvents*> listeners_{};
+  // While it is full; as post() has them.
+  std::vector<std::pair<std::optional<std::uint32_t>, std::weak_ptr<Queued>>> queued_{};
   std::vector<std::vector<std::byte>> waiting_{};
   std::uint64_t position_ = 0;
   dds::SessionTable table_{1000};

@@ -30,6 +30,12 @@ struct Limited {
 constexpr std::uint32_t kFrame = 8U << 10;
 constexpr std::size_t kMemory = 64U << 10;
 
+std::vector<std::string> many_names(int count) {
+  std::vector<std::string> names;
+  for (int i = 0; i < count; ++i) names.push_back(std::to_string(i) + std::string(240, 'x'));
+  return names;
+}
+
 void open(RawClient& client, std::uint64_t id) {
   ASSERT_TRUE(client.hello(id));
   client.say(Find{1, "a"});
@@ -122,17 +128,78 @@ TEST(RelayLimits, ATopicIsRefusedOnlyOnceTheMemberIsNotBehind) {
   EXPECT_EQ(refused->id, 2U);
 }
 
-TEST(RelayLimits, TopicsThatAClientNamesAreLimitedByTheirBytes) {
-  std::vector<std::string> names;
-  for (int i = 0; i < 12'000; ++i) names.push_back(std::to_string(i) + std::string(240, 'x'));
-  FakeGroup group(names, Service::stored);
+// CV4: it would ask again on each connection.
+TEST(RelayLimits, AListOfMoreTopicsThanMayHaveNumbersIsWhole) {
+  FakeGroup group(many_names(12'000), Service::stored);
   Limited relay(group);
   RawClient client(relay.address());
   ASSERT_TRUE(client.hello(1));
   client.say(List{1});
-  const auto bye = client.hear<Bye>();
-  ASSERT_TRUE(bye);
-  EXPECT_EQ(bye->code, Code::busy);
+  std::size_t numbered = 0;
+  std::vector<TopicInfo> all;
+  for (bool last = false; !last;) {
+    const auto part = client.hear<Topics>();
+    ASSERT_TRUE(part);
+    for (const TopicInfo& one : part->topics) {
+      numbered += one.topic != kNoNumber ? 1 : 0;
+      all.push_back(one);
+    }
+    last = part->last;
+  }
+  ASSERT_EQ(all.size(), 12'000U);
+  EXPECT_GT(numbered, 1000U);
+  ASSERT_EQ(all.back().topic, kNoNumber);
+  client.say(Open{.topic = kNoNumber, .nonce = 1});
+  const auto refused = client.hear<Refused>();
+  ASSERT_TRUE(refused);
+  EXPECT_EQ(refused->code, Code::unknown_topic);
+  client.say(Find{1, all.back().name});
+  const auto found = client.hear<Found>();
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->topic.topic, numbered);
+}
+
+// CV4.
+TEST(RelayLimits, MoreTopicsThanMayHaveNumbersAreRefusedAndTheConnectionGoesOn) {
+  const std::vector<std::string> names = many_names(12'000);
+  FakeGroup group(names, Service::stored);
+  Limited relay(group);
+  RawClient client(relay.address());
+  ASSERT_TRUE(client.hello(1));
+  std::size_t found = 0;
+  for (; found < names.size(); ++found) {
+    client.say(Find{1, names[found]});
+    const auto answer = client.hear<Found, Refused>();
+    ASSERT_TRUE(answer);
+    if (const auto* const refused = std::get_if<Refused>(&*answer)) {
+      EXPECT_EQ(refused->code, Code::busy);
+      break;
+    }
+  }
+  EXPECT_GT(found, 1000U);
+  EXPECT_LT(found, names.size());
+  client.say(Find{2, names.front()});  // it has a number
+  EXPECT_TRUE(client.hear<Found>());
+}
+
+// CV5.
+TEST(RelayLimits, OfTwoTopicsOfOneNameAMemberThatWasBehindGivesTheNewOne) {
+  FakeGroup group({"a"}, Service::stored);
+  Limited relay(group);
+  RawClient client(relay.address());
+  ASSERT_TRUE(client.hello(1));
+  group.hold(true);
+  group.create_later("a");
+  client.say(Find{1, "a"});
+  RawClient other(relay.address());
+  ASSERT_TRUE(other.hello(2));
+  group.hold(false);
+  client.say(Open{.nonce = 1});
+  ASSERT_TRUE(client.hear<Opened>());
+  client.say(Publish{.nonce = 1, .request = 1, .bytes = kPayload});
+  ASSERT_TRUE(client.hear<Published>());
+  EXPECT_TRUE(group.delivered(0).empty());
+  EXPECT_EQ(group.delivered(1).size(), 1U);
 }
 
 TEST(RelayLimits, WhatACursorHoldsIsLimitedByItsBytes) {

@@ -58,11 +58,20 @@ class RawClient {
   /// The next frame of that kind, others are left out; empty: the connection has ended.
   template <class Kind>
   std::optional<Kind> hear() {
+    const std::optional<Frame> frame = hear<Kind, Kind>();
+    if (!frame) return std::nullopt;
+    return std::get<Kind>(*frame);
+  }
+  /// The next frame of one of these kinds.
+  template <class Kind, class Other>
+  std::optional<Frame> hear() {
     for (;;) {
       const Result<std::optional<Frame>> frame = reader_.next();
       if (!frame) return std::nullopt;
       if (*frame) {
-        if (const Kind* const one = std::get_if<Kind>(&**frame)) return *one;
+        if (std::holds_alternative<Kind>(**frame) || std::holds_alternative<Other>(**frame)) {
+          return *frame;
+        }
         continue;
       }
       std::byte bytes[4096];

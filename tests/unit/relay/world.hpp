@@ -84,6 +84,7 @@ class World {
     dds::SessionTable table{0};
     std::map<std::uint32_t, History> histories{};
     std::deque<std::vector<std::byte>> outbox{};
+    std::deque<std::weak_ptr<Queued>> queued{};  // behind a full outbox
   };
   class Member;
   class FakeCursor;

@@ -44,25 +44,27 @@ class World::FakeCursor final : public Cursor {
   std::uint64_t start_ = 0;
 };
 
-std::optional<MemberTopic> World::Member::find(std::string_view name) {
+Named World::Member::find(std::string_view name) {
   const WorldTopic& one = topic_named(std::string(name));
-  return MemberTopic{.bundle = one.bundle,
-                     .id = one.id,
-                     .info = {.name = one.name,
-                              .bundle = "bundle" + std::to_string(one.bundle),
-                              .service = Service::logged,
-                              .epoch = kEpoch,
-                              .sample_bytes_max = 64}};
+  return {.topic = MemberTopic{.place = {one.bundle, one.id},
+                               .info = {.name = one.name,
+                                        .bundle = "bundle" + std::to_string(one.bundle),
+                                        .service = Service::logged,
+                                        .epoch = kEpoch,
+                                        .sample_bytes_max = 64}}};
 }
 
-Posted World::Member::post(std::uint32_t bundle, const dds::SessionRecord& record) {
+Posting World::Member::post(std::uint32_t bundle, const dds::SessionRecord& record) {
   Bundle& to = bundles[bundle];
-  if (to.outbox.size() >= kOutboxMax) {
-    ++world_.counts_.no_space;
-    return Posted::no_space;
-  }
   std::vector<std::byte> bytes(dds::bytes_of(record));
   dds::write(record, bytes);
+  if (to.outbox.size() >= kOutboxMax) {
+    ++world_.counts_.no_space;
+    auto queued = std::make_shared<Queued>(bytes.size());
+    queued->bytes = std::move(bytes);
+    to.queued.push_back(queued);
+    return {Posted::waits, std::move(queued)};
+  }
   to.outbox.push_back(std::move(bytes));
   const auto* const sample = std::get_if<dds::ClientSample>(&record);
   if (world_.mistake_ == Mistake::ack_before_delivery && sample != nullptr &&
@@ -74,7 +76,7 @@ Posted World::Member::post(std::uint32_t bundle, const dds::SessionRecord& recor
                  .request = sample->request,
                  .position = world_.sequences_[bundle].size()});
   }
-  return Posted::posted;
+  return {};
 }
 
 Result<std::unique_ptr<Cursor>> World::Member::subscribe(const MemberTopic& topic,
@@ -83,10 +85,17 @@ Result<std::unique_ptr<Cursor>> World::Member::subscribe(const MemberTopic& topi
 }
 
 void World::order_one(std::uint32_t member, std::uint32_t bundle) {
-  auto& outbox = members_[member]->bundles[bundle].outbox;
-  if (!members_[member]->runs || outbox.empty()) return;
-  sequences_[bundle].push_back({.record = std::move(outbox.front()), .member = member});
-  outbox.pop_front();
+  Bundle& from = members_[member]->bundles[bundle];
+  if (!members_[member]->runs || from.outbox.empty()) return;
+  sequences_[bundle].push_back({.record = std::move(from.outbox.front()), .member = member});
+  from.outbox.pop_front();
+  while (from.outbox.size() < kOutboxMax && !from.queued.empty()) {
+    if (const auto next = from.queued.front().lock()) {
+      from.outbox.push_back(next->bytes);
+      next->state = Posted::posted;
+    }
+    from.queued.pop_front();
+  }
 }
 
 void World::deliver_one(std::uint32_t member, std::uint32_t bundle) {

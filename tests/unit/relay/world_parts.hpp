@@ -43,16 +43,15 @@ class World::Member final : public Backend {
 
   [[nodiscard]] std::string name() const override { return "m" + std::to_string(index_); }
   void listen(MemberEvents*) override {}
-  [[nodiscard]] std::vector<MemberTopic> topics() override { return {}; }
-  [[nodiscard]] std::optional<MemberTopic> find(std::string_view name) override;
-  [[nodiscard]] Posted post(std::uint32_t bundle, const dds::SessionRecord& record) override;
-  [[nodiscard]] Posted catch_up(std::shared_ptr<std::atomic<CaughtUp>> told) override {
-    told->store(CaughtUp::done);  // all members know all topics
-    return Posted::posted;
+  [[nodiscard]] std::optional<MemberTopic> topic_from(TopicPlace) override { return {}; }
+  [[nodiscard]] Named find(std::string_view name) override;
+  [[nodiscard]] Posting post(std::uint32_t bundle, const dds::SessionRecord& record) override;
+  [[nodiscard]] CatchingUp catch_up(std::uint32_t) override {
+    return std::make_shared<std::atomic<CaughtUp>>(CaughtUp::done);  // all know all topics
   }
-  [[nodiscard]] Posted send(const MemberTopic&, std::uint64_t,
-                            std::span<const std::byte>) override {
-    return Posted::stopped;
+  [[nodiscard]] Posting send(const MemberTopic&, std::uint64_t,
+                             std::span<const std::byte>) override {
+    return {Posted::stopped};
   }
   [[nodiscard]] Result<std::unique_ptr<Cursor>> subscribe(const MemberTopic& topic,
                                                           const Subscribe& wanted) override;
