@@ -1,11 +1,13 @@
 #include "relay/peer.hpp"
 
+#include <sys/socket.h>
+
 #include <algorithm>
 #include <array>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
-#include <boost/asio/write.hpp>
+#include <cerrno>
 #include <utility>
 
 #include "fabric/as_tuple.hpp"
@@ -47,17 +49,32 @@ void Peer::start() {
 
 void Peer::wake() {
   pump();
-  reads_on_.cancel();
-  writes_on_.cancel();
+  flush();
+  if (reader_pauses_) reads_on_.cancel();
 }
 
-// What has more to look at gets another turn behind what else there is to do.
+// Here, not by the writer: a turn of a coroutine costs more than most writes. The writer goes on
+// with what the socket does not take now.
+void Peer::flush() {
+  const bool was_full = conversation_.is_full();
+  if (!send_now() || has_unsent() || conversation_.ended()) {
+    writes_on_.cancel();
+  } else if (was_full) {
+    wake_later();
+  }
+}
+
 void Peer::pump() {
   conversation_.pump();
   note_interest();
-  if (!conversation_.wants_pump() || std::exchange(pumping_, true)) return;
+  if (conversation_.wants_pump()) wake_later();
+}
+
+// What has more to look at gets another turn behind what else there is to do.
+void Peer::wake_later() {
+  if (std::exchange(wakes_later_, true)) return;
   asio::post(socket_.get_executor(), [self = shared_from_this()] {
-    self->pumping_ = false;
+    self->wakes_later_ = false;
     self->wake();
   });
 }
@@ -101,6 +118,7 @@ asio::awaitable<void> Peer::read() {
     }
     if (take_frame()) continue;
     if (conversation_.ended()) break;
+    flush();
     const auto [error, size] =
         co_await socket_.async_read_some(asio::buffer(received.data(), received.size()), kAsTuple);
     if (error) break;
@@ -113,10 +131,13 @@ asio::awaitable<void> Peer::read() {
 
 // Until it is woken, or the rate allows another publish.
 asio::awaitable<void> Peer::pause() {
+  flush();
   const bool rate = conversation_.may_receive();
   reads_on_.expires_at(rate ? RelayClock::now() + std::chrono::milliseconds(10)
                             : RelayClock::time_point::max());
+  reader_pauses_ = true;
   (void)co_await reads_on_.async_wait(kAsTuple);
+  reader_pauses_ = false;
 }
 
 bool Peer::may_publish() {
@@ -160,40 +181,55 @@ bool Peer::take_frame() {
   } else if (!was_welcome) {
     ++statistics_.refused;
   }
-  writes_on_.cancel();
   return true;
 }
 
+// As much as the socket takes. False: the connection has ended.
+bool Peer::send_now() {
+  while (!closed_) {
+    if (!has_unsent()) {
+      writing_.clear();
+      sent_ = 0;
+      std::swap(writing_, conversation_.output());
+      conversation_.set_sending(writing_.size());
+      if (writing_.empty()) return true;
+    }
+    const std::size_t size = std::min(kWriteBytes, writing_.size() - sent_);
+    const ssize_t written =
+        ::send(socket_.native_handle(), writing_.data() + sent_, size, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return errno == EAGAIN || errno == EWOULDBLOCK;
+    sent_ += static_cast<std::size_t>(written);
+    statistics_.bytes_out += static_cast<std::uint64_t>(written);
+    conversation_.set_sending(writing_.size() - sent_);
+    alive();
+  }
+  return false;
+}
+
 asio::awaitable<void> Peer::write() {
+  bool was_full = false;
   for (;;) {
-    std::vector<std::byte>& output = conversation_.output();
-    if (output.empty()) {
-      if (conversation_.ended()) break;
-      writes_on_.expires_at(RelayClock::time_point::max());
-      (void)co_await writes_on_.async_wait(kAsTuple);
+    if (!send_now()) {
+      conversation_.receive(Bye{});
+      break;
+    }
+    if (has_unsent()) {
+      const auto [error] = co_await socket_.async_wait(asio::socket_base::wait_write, kAsTuple);
+      was_full = true;
+      if (!error) continue;
+      conversation_.receive(Bye{});
+      break;
+    }
+    if (std::exchange(was_full, false)) {
+      // There is room again: for samples, and for frames that would have given more output.
+      pump();
+      reads_on_.cancel();
       continue;
     }
-    writing_.clear();
-    std::swap(writing_, output);
-    std::size_t sent = 0;
-    conversation_.set_sending(writing_.size());
-    while (sent < writing_.size()) {
-      const std::size_t size = std::min(kWriteBytes, writing_.size() - sent);
-      const auto [error, written] =
-          co_await socket_.async_write_some(asio::buffer(writing_.data() + sent, size), kAsTuple);
-      if (error) {
-        conversation_.receive(Bye{});
-        close();
-        co_return;
-      }
-      sent += written;
-      statistics_.bytes_out += written;
-      conversation_.set_sending(writing_.size() - sent);
-      alive();
-    }
-    // There is room again: for samples, and for frames that would have given more output.
-    pump();
-    reads_on_.cancel();
+    if (conversation_.ended()) break;
+    writes_on_.expires_at(RelayClock::time_point::max());
+    (void)co_await writes_on_.async_wait(kAsTuple);
   }
   close();
 }

@@ -1,12 +1,14 @@
 /// \file peer.hpp
 /// One connection of a client: bytes between its socket and its Conversation. Two coroutines, one
 /// that reads and one that writes; each waits until the other, the member or the clock wakes it.
+/// The one that writes has to do only where the socket is full: all else is sent where it arises.
 /// Threads: the relay's.
 #pragma once
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -65,8 +67,12 @@ class Peer : public std::enable_shared_from_this<Peer> {
   asio::awaitable<void> pause();
   [[nodiscard]] bool take_frame();
   [[nodiscard]] bool may_publish();
+  void flush();
+  [[nodiscard]] bool send_now();
+  [[nodiscard]] bool has_unsent() const { return sent_ < writing_.size(); }
   void alive();
   void pump();
+  void wake_later();
   void note_interest();
   void close();
   void coroutine_ended();
@@ -84,10 +90,12 @@ class Peer : public std::enable_shared_from_this<Peer> {
   double publishes_left_ = 0;  // of the rate
   RelayClock::time_point refilled_{};
   std::vector<std::byte> writing_{};
+  std::size_t sent_ = 0;  // of writing_
   std::vector<std::uint64_t> wanted_{};
   bool closed_ = false;
+  bool reader_pauses_ = false;  // until reads_on_ is cancelled
   bool suspected_ = false;      // it was late at the last look
-  bool pumping_ = false;        // another pump() is to come
+  bool wakes_later_ = false;    // wake() is to come
   bool awaits_member_ = false;  // the owner knows it
   int coroutines_ = 0;
 };

@@ -23,6 +23,13 @@ using asio::ip::tcp;
 using namespace std::chrono_literals;
 using boost::system::error_code;
 
+namespace {
+
+// RV4. Samples come so much later at most.
+constexpr auto kRestMax = 2ms;
+
+}  // namespace
+
 Server::Server(Backend& backend, dds::RelayOptions options)
     : backend_(backend), options_(std::move(options)) {
   limits_.frame_bytes_max = options_.frame_bytes_max;
@@ -91,6 +98,7 @@ Server::~Server() {
     listener_.close(ignored);
     tick_.cancel();
     pause_.cancel();
+    rest_.cancel();
     for (const auto& [raw, peer] : peers_) peer->end(Code::stopped, "the relay stops");
     // What the clients read within a moment is said; then it ends in any case.
     tick_.expires_after(200ms);
@@ -250,21 +258,36 @@ void Server::on_outcome(std::uint32_t bundle, const dds::SessionOutcome& outcome
   if (!std::exchange(told_, true)) asio::post(context_, [this] { hear(); });
 }
 
-void Server::look_again() {
+void Server::on_space() {
+  const std::scoped_lock lock(mutex_);
+  space_ = true;
+  hear_later();
+}
+
+void Server::on_data() {
   const std::scoped_lock lock(mutex_);
   looks_ = true;
+  hear_later();
+}
+
+// With the mutex.
+void Server::hear_later() {
   if (!std::exchange(told_, true)) asio::post(context_, [this] { hear(); });
 }
 
 void Server::hear() {
   std::vector<std::pair<std::uint32_t, dds::SessionOutcome>> outcomes;
   bool looks = false;
+  bool space = false;
   {
     const std::scoped_lock lock(mutex_);
     outcomes.swap(outcomes_);
     told_ = false;
-    looks = std::exchange(looks_, false);
+    space = std::exchange(space_, false);
+    looks = looks_ && may_look();
+    if (looks) looks_ = false;
   }
+  const RelayClock::time_point begin = RelayClock::now();
   if (looks) backend_.look();
   to_wake_.clear();
   for (const auto& [bundle, outcome] : outcomes) {
@@ -275,10 +298,28 @@ void Server::hear() {
     }
   }
   // RV2. A peer goes from peers_ only later, in a turn of its own.
-  if (looks) to_wake_.insert(to_wake_.end(), awaiting_.begin(), awaiting_.end());
+  for (Peer* const peer : awaiting_) {
+    if (looks || (space && peer->conversation().waits_for_member())) to_wake_.push_back(peer);
+  }
   std::ranges::sort(to_wake_);
   to_wake_.erase(std::ranges::unique(to_wake_).begin(), to_wake_.end());
   for (Peer* const peer : to_wake_) peer->wake();
+  if (!looks) return;
+  const RelayClock::time_point end = RelayClock::now();
+  next_look_ = end + std::min<RelayClock::duration>(end - begin, kRestMax);
+}
+
+// RV4. It hears again once it may.
+bool Server::may_look() {
+  const RelayClock::time_point now = RelayClock::now();
+  if (now >= next_look_) return true;
+  if (std::exchange(rests_, true)) return false;
+  rest_.expires_at(next_look_);
+  rest_.async_wait([this](const error_code&) {
+    rests_ = false;
+    if (!over_) hear();
+  });
+  return false;
 }
 
 dds::RelayStatistics Server::statistics() {

@@ -7,6 +7,10 @@
 ///  RV2  A client costs nothing while nothing happens that is for it: of what the member tells,
 ///       only those hear that have subscriptions, wait for the member, or have the session.
 ///  RV3  At most clients_max connections, of which half_open_max have not said hello.
+///  RV4  A look at what clients subscribe to is followed by a rest as long as the look took, at
+///  most
+///       2 ms: where there are many clients, samples gather meanwhile, and one write to a client
+///       carries several. With few clients the rest is too short to be noticed.
 /// Threads: start, stop and the destructor by one thread; all else runs on the relay's own.
 #pragma once
 #include <boost/asio/awaitable.hpp>
@@ -57,6 +61,7 @@ class Server final : private PeerOwner, private MemberEvents {
   void turn_away(asio::ip::tcp::socket socket);
   void expire_sessions(RelayClock::time_point now);
   void hear();
+  [[nodiscard]] bool may_look();
   void forget(Peer& peer, std::uint64_t nonce);
   void log(const std::string& text);
 
@@ -67,9 +72,9 @@ class Server final : private PeerOwner, private MemberEvents {
 
   // Threads of the member.
   void on_outcome(std::uint32_t bundle, const dds::SessionOutcome& outcome) override;
-  void on_space() override { look_again(); }
-  void on_data() override { look_again(); }
-  void look_again();
+  void on_space() override;
+  void on_data() override;
+  void hear_later();
 
   Backend& backend_;
   const dds::RelayOptions options_;
@@ -79,6 +84,9 @@ class Server final : private PeerOwner, private MemberEvents {
   asio::posix::stream_descriptor listener_{context_};
   asio::steady_timer tick_{context_};
   asio::steady_timer pause_{context_};
+  asio::steady_timer rest_{context_};
+  RelayClock::time_point next_look_{};  // RV4
+  bool rests_ = false;                  // until rest_
   std::map<Peer*, std::shared_ptr<Peer>> peers_{};
   std::deque<Peer*> half_open_{};                 // oldest first
   std::multimap<std::uint64_t, Peer*> wanted_{};  // by nonce
@@ -92,7 +100,8 @@ class Server final : private PeerOwner, private MemberEvents {
   std::mutex mutex_;
   std::vector<std::pair<std::uint32_t, dds::SessionOutcome>> outcomes_{};  // by mutex_
   bool told_ = false;   // by mutex_: hear() is to run
-  bool looks_ = false;  // by mutex_: there may be samples or space
+  bool looks_ = false;  // by mutex_: there may be samples
+  bool space_ = false;  // by mutex_: records that waited went out
   std::thread thread_{};
 };
 
