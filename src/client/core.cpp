@@ -25,8 +25,6 @@ using namespace std::chrono_literals;
 
 constexpr auto kTuple = asio::as_tuple(asio::use_awaitable);
 constexpr std::size_t kReadBytes = 65536;
-constexpr auto kPauseFirst = 20ms;
-constexpr auto kPauseMax = 2s;
 // A relay takes frames of at most so many bytes; what it says is as large at most.
 constexpr std::uint32_t kFrameMax = 17U << 20;
 
@@ -115,10 +113,10 @@ void Core::log(const std::string& text) const {
 }
 
 asio::awaitable<void> Core::stay_connected() {
-  std::chrono::nanoseconds pause = kPauseFirst;
+  Pauses pauses;
   for (std::size_t next = 0; !over_; ++next) {
     const std::string& relay = options_.relays[next % options_.relays.size()];
-    was_welcome_ = false;
+    welcome_at_.reset();
     const std::string why = co_await converse(relay);
     connected_ = false;
     error_code ignored;
@@ -133,8 +131,9 @@ asio::awaitable<void> Core::stay_connected() {
       trouble_ = relay + ": " + why;
     }
     log("not connected to " + relay + ": " + why);
-    pause = was_welcome_ ? kPauseFirst : std::min<std::chrono::nanoseconds>(pause * 2, kPauseMax);
-    pause_.expires_after(pause);
+    std::optional<std::chrono::nanoseconds> stood;
+    if (welcome_at_) stood = std::chrono::steady_clock::now() - *welcome_at_;
+    pause_.expires_after(pauses.next(stood));
     (void)co_await pause_.async_wait(kTuple);
   }
 }
@@ -226,7 +225,8 @@ void Core::hang_up(std::string why) {
 
 void Core::on_welcome(const relay::Welcome& welcome) {
   deadline_.cancel();
-  was_welcome_ = connected_ = true;
+  welcome_at_ = std::chrono::steady_clock::now();
+  connected_ = true;
   idle_ms_ = welcome.idle_ms;
   log("connected to the relay of " + welcome.relay);
   asio::co_spawn(context_, keep_alive(connections_), asio::detached);

@@ -9,6 +9,7 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -22,6 +23,7 @@
 
 #include "base/coroutine_frames.hpp"
 #include "client/machine.hpp"
+#include "client/pauses.hpp"
 #include "relay/codec.hpp"
 #include "tutti/client.hpp"
 
@@ -114,8 +116,8 @@ class Core final : public std::enable_shared_from_this<Core>, private MachineEve
   std::uint32_t idle_ms_ = 0;
   bool writing_ = false;
   std::atomic<bool> over_ = false;
-  bool was_welcome_ = false;
-  std::string why_{};  // it hung up
+  std::optional<std::chrono::steady_clock::time_point> welcome_at_{};  // of this connection
+  std::string why_{};                                                  // it hung up
   std::uint32_t lists_ = 0;
   std::map<std::string, std::vector<OnTopic>> finding_{};
   std::map<std::uint32_t, std::pair<OnTopics, std::vector<relay::TopicInfo>>> listing_{};

@@ -14,6 +14,7 @@ from ._machine import Machine
 from ._types import Ended, Gap, Published, RelayError, Sample
 
 _FRAME_MAX = 17 << 20
+_STEADY = 0.1  # seconds: a connection that stood so long ended because its relay did
 _STARTS = {"now": f.From.NOW, "stored": f.From.STORED}
 
 
@@ -60,6 +61,8 @@ class AsyncClient:
         self._relays = [self._address(one) for one in relays]
         self._machine = Machine(name, token)
         self._machine.on_bye = self._hang_up
+        self._machine.on_welcome = lambda: self._log(
+            f"connected to the relay of {self._machine.relay}")
         self._timeout = connect_timeout
         self._log = log or (lambda line: None)
         self._writer: asyncio.StreamWriter | None = None
@@ -153,29 +156,33 @@ class AsyncClient:
         self._why = self._why or why or "the relay said goodbye"
 
     async def _stay_connected(self) -> None:
-        pause, at = 0.02, 0
+        pause, at = 0.0, 0
         while True:
             host, port = self._relays[at % len(self._relays)]
             at += 1
             self._why = ""
+            begin = time.monotonic()
             was_welcome = False
             try:
                 async with asyncio.timeout(self._timeout):
                     reader, self._writer = await asyncio.open_connection(host, port)
-                was_welcome = await self._converse(reader)
+                await self._converse(reader)
             except (OSError, TimeoutError, f.FrameError) as problem:
                 self._why = self._why or str(problem) or "it did not answer in time"
-                was_welcome = self._machine.welcome
             finally:
+                was_welcome = self._machine.welcome
                 if self._writer is not None:
                     self._writer.close()
                     self._writer = None
                 self._machine.disconnect()
             self._log(f"not connected to {host}:{port}: {self._why}")
-            pause = 0.02 if was_welcome else min(pause * 2, 2.0)
+            if not was_welcome:
+                pause = min(max(pause * 2, 0.02), 2.0)
+            else:  # the next one at once, unless this one may end again and again
+                pause = 0.0 if time.monotonic() - begin >= _STEADY else 0.02
             await asyncio.sleep(pause)
 
-    async def _converse(self, stream: asyncio.StreamReader) -> bool:
+    async def _converse(self, stream: asyncio.StreamReader) -> None:
         frames = f.FrameReader(_FRAME_MAX)
         self._machine.connect()
         self._flush()
@@ -208,7 +215,6 @@ class AsyncClient:
                 self._why = self._why or "the relay closed the connection"
                 break
             frames.append(received)
-        return self._machine.welcome
 
 
 class Subscription:

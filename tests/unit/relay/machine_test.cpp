@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstring>
 #include <map>
 #include <optional>
@@ -11,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "client/pauses.hpp"
 #include "relay/codec.hpp"
 
 namespace tutti::client {
@@ -122,6 +124,20 @@ TEST_F(TopicsThatMove, WhatWasPublishedIsAnsweredThoughItsBundleHasNoTopicAnyMor
   connect({{"t", "two"}, {"u", "two"}});
   EXPECT_TRUE(events_.all.contains(1));
   EXPECT_EQ(machine_.unanswered(), 0U);
+}
+
+TEST(ClientPauses, TheNextRelayIsCalledAtOnceIfOneIsLostThatServed) {
+  using std::chrono::milliseconds;
+  Pauses pauses;
+  EXPECT_EQ(pauses.next(milliseconds(100)), milliseconds(0));
+  // Nobody answers: ever more slowly.
+  EXPECT_EQ(pauses.next({}), milliseconds(20));
+  EXPECT_EQ(pauses.next({}), milliseconds(40));
+  for (int i = 0; i < 20; ++i) static_cast<void>(pauses.next({}));
+  EXPECT_EQ(pauses.next({}), milliseconds(2000));
+  // Relays that welcome a client and send it away are not called without end.
+  EXPECT_EQ(pauses.next(milliseconds(1)), milliseconds(20));
+  EXPECT_EQ(pauses.next(milliseconds(1)), milliseconds(20));
 }
 
 }  // namespace
