@@ -6,13 +6,15 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bindings/python"))
 
-from clients import record
+from clients import record, rounds
 from clients.judge import judge
+from clients.progress import Progress
 from support import WATCHDOG
 
 SOAK = Path(__file__).with_name("clients_soak.py")
@@ -41,6 +43,42 @@ class Soak(unittest.TestCase):
         self.assertEqual(done.returncode, 1, done.stdout)
         self.assertIn("relay a ended with 1", done.stdout)
         self.assertTrue(list(Path(self.folder).glob("clients-soak-*/relay-a.err")), done.stdout)
+
+
+class Hanging(unittest.TestCase):
+    def test_one_that_stands_still_is_found_though_others_go_on(self):
+        progress = Progress(10)
+        for now in range(25):
+            self.assertEqual(progress.look(now, "goes on", now, 0), 0)
+            hangs = progress.look(now, "hangs", min(now, 3), 0)
+            self.assertEqual(hangs, now - 3 if now > 13 else 0)
+
+    def test_nobody_hangs_while_no_majority_runs(self):
+        progress = Progress(10)
+        for now in range(25):
+            self.assertEqual(progress.look(now, "waits", 1, now), 0)
+        self.assertEqual(progress.look(30, "waits", 1, 24), 0)
+        self.assertEqual(progress.look(35, "waits", 1, 24), 11)
+
+    def test_a_round_says_who_hangs_where_and_since_when(self):
+        """No relay was started, so that a publisher cannot connect."""
+        folder = tempfile.mkdtemp(prefix="clients-soak-test-")
+        self.addCleanup(shutil.rmtree, folder, ignore_errors=True)
+        one = rounds.Round(rounds.Options(
+            seed=1, members=3, publishers=1, subscribers=0, crashes=1, relay_kills=0, history=1,
+            gaps_allowed=False, service="stored", rate=10, life=1), folder)
+        child = one._publishers[0]
+        child.start()
+        self.addCleanup(child.kill)
+        deadline = time.monotonic() + WATCHDOG
+        while not child.where().startswith("at relay") and time.monotonic() < deadline:
+            time.sleep(0.001)
+        one._find_hanging(1000.0)
+        with self.assertRaisesRegex(
+                rounds.Failure, rf"client publisher-0 \(process {child.pid}\) hangs since "
+                r"\d\d:\d\d:\d\d, for \d+\.\d s: at relay 127\.0\.0\.1:\d+, it waits for the "
+                "connection, and 0 requests are acknowledged; relays that are down: none"):
+            one._find_hanging(1001.0 + rounds.HANGS)
 
 
 def journal(*rows):

@@ -17,7 +17,7 @@ def subscribe(relays, topic, journal):
 
 async def _subscribe(relays, topic, journal):
     random.shuffle(relays)
-    async with tutti_client.AsyncClient(relays) as client:
+    async with tutti_client.AsyncClient(relays, log=journal.say_where) as client:
         start, epoch = "stored", (await client.topic(topic)).epoch
         if last := journal.last():
             kind, epoch, second, third = last
@@ -48,7 +48,7 @@ async def _publish(relays, topic, writer, journal, per_second, is_over):
         position = record.NO_POSITION if published.position is None else published.position
         journal.add(record.ACK, writer, request, position)
 
-    async with tutti_client.AsyncClient(relays) as client:
+    async with tutti_client.AsyncClient(relays, log=journal.say_where) as client:
         await client.topic(topic)
         waiting = set()
         for request in itertools.count(1):

@@ -53,6 +53,8 @@ class Publisher:
 
     def _connect(self, relay):
         host, _, port = relay.rpartition(":")
+        self._relay = relay
+        self._where("the connection")
         self._socket = socket.create_connection((host, int(port)), timeout=3)
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._reader = f.FrameReader(17 << 20)
@@ -68,6 +70,7 @@ class Publisher:
     def _publish(self):
         """True: all that were wanted are acknowledged."""
         sent, next_at = self._last, time.monotonic()
+        self._where("acknowledgements")
         while True:
             now = time.monotonic()
             wanted = self._until is None or sent < self._until
@@ -94,10 +97,15 @@ class Publisher:
         self._journal.add(record.ACK, self._writer, frame.request, frame.position)
         self._acknowledged = max(self._acknowledged, frame.request)
 
+    def _where(self, waits_for):
+        self._journal.say_where(f"at relay {self._relay}, it waits for {waits_for}, and "
+                                f"{self._acknowledged} requests are acknowledged")
+
     def _say(self, frame):
         self._socket.sendall(f.encode(frame))
 
     def _hear(self, kind):
+        self._where(f"the frame {kind.__name__}")
         while True:
             frame = self._next(3)
             if isinstance(frame, kind):

@@ -9,6 +9,7 @@ _RECORD = struct.Struct("<BQQQ")
 _PAYLOAD = struct.Struct("<IQ")  # writer, request
 
 ACK, SAMPLE, GAP = 1, 2, 3
+WHERE = ".where"  # behind a journal's name: what its client does, for a person
 END_WRITER = 0xFFFFFFFF  # of the sample behind all others
 NO_POSITION = (1 << 64) - 1  # the relay has forgotten where
 
@@ -26,6 +27,7 @@ class Journal:
     position, writer and request. GAP: epoch, from, to."""
 
     def __init__(self, path):
+        self._path = path
         self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
         size = os.fstat(self._fd).st_size
         os.ftruncate(self._fd, size - size % _RECORD.size)
@@ -36,6 +38,11 @@ class Journal:
         if size == 0:
             return None
         return _RECORD.unpack(os.pread(self._fd, _RECORD.size, size - _RECORD.size))
+
+    def say_where(self, text):
+        """In the place of what was said before."""
+        with open(self._path + WHERE, "w", encoding="utf-8") as file:
+            file.write(text)
 
     def add(self, kind, first, second, third):
         os.write(self._fd, _RECORD.pack(kind, first, second, third))

@@ -19,6 +19,7 @@ from support import SUSPECT_AFTER, TUTTI, WATCHDOG, free_ports
 
 from . import library, record
 from .judge import judge
+from .progress import Progress
 from .publisher import Publisher
 
 TOPIC = "soak"
@@ -27,6 +28,7 @@ _LOOK = 0.002  # seconds between two looks at what happens
 _IN_THE_DARK = 0.2  # share of the kills that wait for no progress
 _STOPPED = 0.2  # share of the relays that are told to end, and not killed
 _TOTAL = 0.2  # share of the times at which all are killed, where all is in logs
+HANGS = WATCHDOG / 2  # seconds without a word in its journal, of a client
 _FINISH = 20  # requests that each publisher still publishes in the end
 
 
@@ -112,11 +114,18 @@ class Child:
         return True
 
     def said(self):
+        return self._text(".failed") or "nothing is said of why"
+
+    def where(self):
+        """Which relay it has, and what it waits for, as it wrote last."""
+        return self._text(record.WHERE) or "it never said where"
+
+    def _text(self, suffix):
         try:
-            with open(self.path + ".failed", encoding="utf-8") as file:
+            with open(self.path + suffix, encoding="utf-8") as file:
                 return file.read().strip()
         except FileNotFoundError:
-            return "nothing is said of why"
+            return ""
 
 
 class Relay:
@@ -184,6 +193,8 @@ class Round:
         self._down = []  # relays
         self._is_coming = False  # they were started again
         self._next_strike = 0.0
+        self._progress = Progress(HANGS)
+        self._serve_since = 0.0  # of a majority of the relays
 
     def _publishes(self, relays, writer, count=None):
         nonce = self._random.getrandbits(62) + 1
@@ -217,9 +228,22 @@ class Round:
         child.blind = self._random.random() < _IN_THE_DARK
         child.kill_at = time.monotonic() + self._random.random() * self.options.life
 
+    def _find_hanging(self, now):
+        """Failure if a client does not go on, though a majority of the relays serves."""
+        if 2 * len(self._down) >= len(self._relays):
+            self._serve_since = now
+        for child in [*self._publishers, *self._subscribers, self._witness, self._steady]:
+            hangs = self._progress.look(now, child.name, child.size(), self._serve_since)
+            if hangs:
+                since = time.strftime("%H:%M:%S", time.localtime(time.time() - hangs))
+                down = ", ".join(relay.name for relay in self._down) or "none"
+                raise Failure(f"client {child.name} (process {child.pid}) hangs since {since}, "
+                              f"for {hangs:.1f} s: {child.where()}; relays that are down: {down}")
+
     def _strike(self):
         """One look; true: there were as many kills as are wanted."""
         now = time.monotonic()
+        self._find_hanging(now)
         for child in [*self._publishers, *self._subscribers]:
             if now < child.kill_at or not (child.blind or child.made_progress()):
                 if child.has_ended():
