@@ -23,6 +23,7 @@
 #include <optional>
 #include <thread>
 
+#include "client/pauses.hpp"
 #include "clients/load.hpp"
 #include "clients/member.hpp"
 #include "tutti/client.hpp"
@@ -142,6 +143,8 @@ void measure_kill() {
     std::this_thread::sleep_for(1ms);
     if (is_killed || started < kClients) continue;
     is_killed = true;
+    // Clients that were welcomed just now wait a moment before the next relay.
+    std::this_thread::sleep_for(2 * client::Pauses::kSteady);
     killed_ns = Clock::now().time_since_epoch().count();
     members.kill(0);
   }

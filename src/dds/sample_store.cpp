@@ -98,9 +98,18 @@ bool SampleStore::fits(const Arrival& arrival) const {
 }
 
 std::uint64_t SampleStore::first_unread() const {
-  std::uint64_t first = next_;
-  for (const auto& [reader, place] : readers_) first = std::min(first, place);
-  return first;
+  return places_.empty() ? next_ : std::min(next_, places_.begin()->first);
+}
+
+// A relay has a reader for each client: so the first place is kept, not looked for.
+void SampleStore::come_to(std::uint64_t place) {
+  if (has_places()) ++places_[place];
+}
+
+void SampleStore::leave(std::uint64_t place) {
+  if (!has_places()) return;
+  const auto at = places_.find(place);
+  if (--at->second == 0) places_.erase(at);
 }
 
 void SampleStore::expire(std::uint64_t now_ns) {
@@ -123,30 +132,37 @@ void SampleStore::clear() {
 SampleStore::ReaderId SampleStore::open(std::uint64_t ordinal, std::uint64_t first) {
   readers_[next_reader_] = ordinal;
   if (first > end_position_) ahead_[next_reader_] = first;
+  come_to(ordinal);
   return next_reader_++;
 }
 
 // Of the sample that was just added.
 void SampleStore::pass_by(std::uint64_t position) {
   std::erase_if(ahead_, [&](const auto& one) {
-    if (position < one.second) readers_.at(one.first) = next_;
+    if (position < one.second) {
+      leave(std::exchange(readers_.at(one.first), next_));
+      come_to(next_);
+    }
     return position >= one.second;
   });
 }
 
 void SampleStore::close(ReaderId reader) {
+  leave(readers_.at(reader));
   readers_.erase(reader);
   ahead_.erase(reader);
   drop_taken();
 }
 
 void SampleStore::move_to(ReaderId reader, std::uint64_t ordinal) {
-  readers_.at(reader) = ordinal;
+  leave(std::exchange(readers_.at(reader), ordinal));
+  come_to(ordinal);
   drop_taken();
 }
 
 void SampleStore::take(ReaderId reader, std::size_t max, LoanedBytes& into) {
   std::uint64_t& place = readers_.at(reader);
+  const std::uint64_t before = place;
   auto at = std::ranges::lower_bound(entries_, place, {}, &Entry::ordinal);
   std::shared_ptr<const void> keeper;
   const Chunk* kept = nullptr;
@@ -163,6 +179,10 @@ void SampleStore::take(ReaderId reader, std::size_t max, LoanedBytes& into) {
     --max;
   }
   // What came last and was evicted, or is too large, shows with the sample after it.
+  if (place != before) {
+    leave(before);
+    come_to(place);
+  }
   drop_taken();
 }
 

@@ -112,6 +112,11 @@ class SampleStore {
  private:
   [[nodiscard]] bool fits(const Arrival& arrival) const;
   [[nodiscard]] std::uint64_t first_unread() const;
+  [[nodiscard]] bool has_places() const {
+    return !limits_.keeps_taken || limits_.waits_for_readers;
+  }
+  void come_to(std::uint64_t place);
+  void leave(std::uint64_t place);
   [[nodiscard]] Entry* find(std::uint64_t ordinal);
   [[nodiscard]] std::size_t padded(std::size_t size) const;
   std::byte* room(std::uint32_t size, struct Chunk*& chunk);
@@ -131,6 +136,7 @@ class SampleStore {
   std::map<ReaderId, std::uint64_t> readers_;
   // Readers that have passed all that was added, and want nothing before that position.
   std::map<ReaderId, std::uint64_t> ahead_;
+  std::map<std::uint64_t, std::size_t> places_;  // of readers_, where they matter: how many each
   ReaderId next_reader_ = 1;
   std::uint64_t next_ = 1;
   std::uint64_t low_position_ = 0;

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <map>
 #include <random>
 #include <vector>
@@ -45,6 +47,48 @@ std::vector<std::uint64_t> take(SampleStore& store, SampleStore::ReaderId reader
 }
 
 using Positions = std::vector<std::uint64_t>;
+
+// Compared with the least place of all readers.
+TEST(SampleStore, WhatAllReadersHavePassedGoes) {
+  std::mt19937 random(7);
+  const auto below = [&](std::uint64_t end) { return end == 0 ? 0 : random() % end; };
+  SampleStore store({.keeps_taken = false});
+  std::map<SampleStore::ReaderId, std::uint64_t> places;  // of the next sample, from 1
+  std::uint64_t next = 1;
+  std::uint64_t first = 1;  // that is kept
+  const auto reader_at = [&](std::uint64_t number) {
+    return std::next(places.begin(), static_cast<std::ptrdiff_t>(number));
+  };
+  for (int step = 0; step < 20'000; ++step) {
+    const std::uint64_t what = below(100);
+    if (what < 30) {
+      ASSERT_TRUE(add(store, next++));
+      continue;
+    }
+    if (what < 35 || places.empty()) {
+      const std::uint64_t place = first + below(next - first + 1);
+      places[store.open(place)] = place;
+      continue;
+    }
+    const auto reader = reader_at(below(places.size()));
+    if (what < 39) {
+      store.close(reader->first);
+      places.erase(reader);
+    } else if (what < 42) {
+      reader->second = std::max(reader->second, next - below(3));
+      reader->second = std::min(reader->second, next);
+      store.move_to(reader->first, reader->second);
+    } else {
+      const std::uint64_t count = std::min(below(4), next - reader->second);
+      EXPECT_EQ(take(store, reader->first, count).size(), count);
+      reader->second += count;
+    }
+    std::uint64_t least = next;
+    for (const auto& [id, place] : places) least = std::min(least, place);
+    first = std::max(first, least);
+    ASSERT_EQ(store.samples(), next - first) << step;
+  }
+}
 
 TEST(SampleStore, EachReaderHasItsOwnPlace) {
   SampleStore store({});
