@@ -66,11 +66,12 @@ inline constexpr std::uint16_t kAllGroups = std::numeric_limits<std::uint16_t>::
 enum class FailReason : std::uint8_t { view_change, stopped, too_late };  // send_fail
 enum class LeftReason : std::uint8_t { leave, suspected };                // view_left
 enum class SuspectReason : std::uint8_t { connection, heartbeat, told, transport, process };
-/// Why a member wedged. suspicion, leave, join: the first of these that it saw. told: it saw only
-/// that others had wedged. unsaid: its recorder does not say.
-enum class WedgeReason : std::uint8_t { unsaid, told, suspicion, leave, join };  // wedge
-enum class StopReason : std::uint8_t { minority, left, failure, shutdown };      // stopped
-enum class ResourceKind : std::uint8_t { memory, fds, threads, queue };          // resources
+/// Why a member wedged. suspicion, leave, join, groups: the first of these that it saw; groups:
+/// members wish to be in others. told: it saw only that others had wedged. unsaid: its recorder
+/// does not say.
+enum class WedgeReason : std::uint8_t { unsaid, told, suspicion, leave, join, groups };  // wedge
+enum class StopReason : std::uint8_t { minority, left, failure, shutdown };              // stopped
+enum class ResourceKind : std::uint8_t { memory, fds, threads, queue };  // resources
 /// link, slow: what the first node writes to the second (to any, if there is no second) does not
 /// arrive, or arrives late. minority: the harness says that the node can reach no majority of its
 /// view; the second node is the same node if the faults that cut it off are recorded as well.

@@ -78,8 +78,8 @@ std::string reason(const Event& event) {
                                                                 "transport", "process"};
   static constexpr std::array<std::string_view, 4> kStops = {"minority", "left", "failure",
                                                              "shutdown"};
-  static constexpr std::array<std::string_view, 5> kWedges = {"unsaid", "told", "suspicion",
-                                                              "leave", "join"};
+  static constexpr std::array<std::string_view, 6> kWedges = {"unsaid", "told", "suspicion",
+                                                              "leave",  "join", "groups"};
   switch (event.kind) {
     case EventKind::wedge:
       return word(kWedges, event.detail) +

@@ -16,11 +16,9 @@ class InView {
          std::span<const Tally> tallies)
       : run_(run), timing_(timing), group_(group), view_(view), tallies_(tallies) {
     for (const std::uint32_t life : run_.survivors(view)) {
-      const ViewContent* content = run_.content_at(life, view);
-      if (content == nullptr || run_.lives[life].gaps() ||
-          content->group_member(group.id, run_.lives[life].who) == nullptr) {
-        continue;
-      }
+      if (run_.lives[life].gaps() || !run_.is_in(life, group, view)) continue;
+      // Who comes out of a group delivers a part of the view.
+      if (!run_.stays_in(life, group, view)) continue;
       survivors_.push_back(life);
     }
     const auto cut = run_.cuts.find({view, group.id});
@@ -153,7 +151,8 @@ class InView {
 void check_begin(Run& run, const Group& group, const GroupTrace& trace, const Ending& ending) {
   const Life& life = run.lives[ending.life];
   if (life.installs.empty() || life.gaps()) return;
-  const std::uint64_t view = life.installs.front().view;
+  const std::uint64_t view =
+      group.at_run_time ? run.first_view_in(ending.life, group) : life.installs.front().view;
   const EventRef ref{ending.life, ending.first_index};
   const auto at = [&](const std::map<Key, std::vector<EventRef>>& refs, std::uint64_t of) {
     const auto found = refs.find({of, group.id});

@@ -17,6 +17,10 @@ struct GroupRules {
   bool one_number = false;   ///< a view ends with one number, as with token_ring (D6)
   bool durable = false;      ///< a member that leaves lacks what was not on all disks (D7)
   std::uint64_t first = 0;   ///< the ordinal with which the group begins (D7)
+  bool at_run_time = false;  ///< members come and go; a view that lists none has none
+  /// By incarnation, the view in which a member asked to be out of such a group: from then on it
+  /// need not deliver all, also in views that still list it (D4 D5 D10).
+  std::map<std::uint64_t, std::uint64_t> parted{};
 };
 
 struct CheckOptions {

@@ -63,7 +63,7 @@ class Removals {
       const NodeRef joiner{wedge.peer, wedge.number};
       const bool joins = reason == WedgeReason::join && from.member(joiner) == nullptr &&
                          run_.life_of(joiner) != nullptr;
-      if (joins || (!same && reason != WedgeReason::told)) return;
+      if (joins || reason == WedgeReason::groups || (!same && reason != WedgeReason::told)) return;
     }
     add(view.variants.front(), id,
         same ? "though it has the same members as the one before"

@@ -206,7 +206,9 @@ Run::Run(std::span<const History> histories, const CheckOptions& given, Findings
                   .one_service = rules.one_service,
                   .one_number = rules.one_number,
                   .durable = rules.durable,
-                  .first = rules.first};
+                  .first = rules.first,
+                  .at_run_time = rules.at_run_time,
+                  .parted = rules.parted};
   }
   lives.resize(histories.size());
   for (std::uint32_t i = 0; i < histories.size(); ++i) {
@@ -282,6 +284,28 @@ const Installation* Run::installation(std::uint32_t life, std::uint64_t view) co
   if (nth < installs.size() && installs[nth].view == view) return &installs[nth];
   const auto found = std::ranges::find(installs, view, &Installation::view);
   return found != installs.end() ? &*found : nullptr;
+}
+
+bool Run::is_in(std::uint32_t life, const Group& group, std::uint64_t view) const {
+  const ViewContent* const content = content_at(life, view);
+  if (content == nullptr || (group.at_run_time && !content->groups.contains(group.id))) {
+    return false;
+  }
+  return content->group_member(group.id, lives[life].who) != nullptr;
+}
+
+bool Run::stays_in(std::uint32_t life, const Group& group, std::uint64_t view) const {
+  if (!group.at_run_time) return true;
+  const auto parted = group.parted.find(lives[life].who.incarnation);
+  if (parted != group.parted.end() && parted->second <= view) return false;
+  return is_in(life, group, view + 1);
+}
+
+std::uint64_t Run::first_view_in(std::uint32_t life, const Group& group) const {
+  for (const Installation& install : lives[life].installs) {
+    if (is_in(life, group, install.view)) return install.view;
+  }
+  return kNever;
 }
 
 const ViewContent* Run::content_at(std::uint32_t life, std::uint64_t view) const {

@@ -51,6 +51,8 @@ struct Group {
   bool one_number = false;
   bool durable = false;
   std::uint64_t first = 0;
+  bool at_run_time = false;
+  std::map<std::uint64_t, std::uint64_t> parted{};
   std::uint64_t first_ordinal = kNever;  ///< the lowest with which a member began
   std::uint64_t deliveries = 0;
   [[nodiscard]] bool ordered() const { return level != Level::unordered; }
@@ -118,6 +120,12 @@ class Run {
   [[nodiscard]] const Installation* installation(std::uint32_t life, std::uint64_t view) const;
   /// The view as that member installed it; null if it did not, or its history ends amid the list.
   [[nodiscard]] const ViewContent* content_at(std::uint32_t life, std::uint64_t view) const;
+  /// Whether it is in the group in that view, which it has installed.
+  [[nodiscard]] bool is_in(std::uint32_t life, const Group& group, std::uint64_t view) const;
+  /// Whether it must deliver all of that view and go on: it is in the group, then and in the next.
+  [[nodiscard]] bool stays_in(std::uint32_t life, const Group& group, std::uint64_t view) const;
+  /// The first view in which it is; kNever if there is none.
+  [[nodiscard]] std::uint64_t first_view_in(std::uint32_t life, const Group& group) const;
   /// A send's time, rounded up to the unit of kTimeShift.
   [[nodiscard]] std::uint64_t time_of(const Sent& sent) const {
     return begin_ns + (std::uint64_t{sent.time} << Sent::kTimeShift);

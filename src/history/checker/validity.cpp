@@ -39,6 +39,11 @@ class Validity {
     return !member.crashed && !member.gaps() && member.leave == kNever &&
            member.evicted == kNever && stopped_for(life) != StopReason::left;
   }
+  [[nodiscard]] bool stays_in(std::uint32_t life, std::uint16_t group) const {
+    const Group& rules = run_.groups.at(group);
+    return !rules.at_run_time || (run_.is_in(life, rules, run_.lives[life].installs.back().view) &&
+                                  !rules.parted.contains(run_.lives[life].who.incarnation));
+  }
   [[nodiscard]] std::optional<StopReason> stopped_for(std::uint32_t life) const {
     const std::uint64_t at = run_.lives[life].stopped;
     if (at == kNever) return std::nullopt;
@@ -93,12 +98,13 @@ class Validity {
     for (std::uint32_t life = 0; life < run_.lives.size(); ++life) {
       if (run_.lives[life].installs.empty()) continue;
       const Ending* ending = traced.ending(life);
-      if (ending == nullptr || ending->next >= next) continue;
+      if (ending == nullptr || ending->next >= next || !stays_in(life, group)) continue;
       check_missing(group, traced, *ending);
     }
     if (last_good_ == nullptr) return;
     for (std::uint32_t life = 0; life < run_.lives.size(); ++life) {
-      if (!core(life) || run_.lives[life].installs.empty() || traced.ending(life) != nullptr)
+      if (!core(life) || run_.lives[life].installs.empty() || traced.ending(life) != nullptr ||
+          !stays_in(life, group))
         continue;
       check_silent(group, traced, life);
     }

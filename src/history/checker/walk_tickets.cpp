@@ -10,6 +10,11 @@ namespace tutti::history {
 /// the sender joined.
 std::uint64_t Walk::first_expected(const Step& step) const {
   if (life_.installs.empty() || step.sender.life == nullptr) return step.event.number;
+  if (step.in.group->at_run_time) {
+    const std::uint64_t began = run_.first_view_in(number_, *step.in.group);
+    const bool was_there = began <= run_.first_view_in(*step.sender.life, *step.in.group);
+    return was_there ? 1 : step.event.number;
+  }
   const std::vector<Installation>& theirs = run_.lives[*step.sender.life].installs;
   const bool was_there = !theirs.empty() && life_.installs.front().view <= theirs.front().view;
   return was_there ? 1 : step.event.number;

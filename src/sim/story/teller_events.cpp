@@ -18,6 +18,8 @@ std::string why(const Event& wedge) {
       return " because a member asks to leave";
     case history::WedgeReason::join:
       return " because a node wants to join";
+    case history::WedgeReason::groups:
+      return " because members wish to be in other groups";
     default:
       return " because another member has";
   }
