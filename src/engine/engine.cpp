@@ -19,6 +19,7 @@ Engine<Memory>::Engine(const EngineOptions& options, EngineContext context, Engi
       events_(events),
       memory_(memory),
       loop_(std::make_unique<PredicateLoop>(context.fabric)),
+      clock_(context.clock),
       time_of_day_(context.time_of_day),
       connected_(context.plan.nodes()),
       outsiders_(context.plan.nodes(), options.patience_ns) {
@@ -62,10 +63,14 @@ void Engine<Memory>::seat_groups(const EngineOptions& options, EngineContext& co
                context.logs.size(), plan.groups.size(), self_);
   std::vector<typename Membership<Memory>::Group> seated;
   for (std::size_t g = 0; g < plan.groups.size(); ++g) {
-    GroupSeat seat(plan.groups[g], self_, plan.names, plan.layouts, own_row_,
-                   [this](Slot slot) { return fabric_.replica(slot); });
+    GroupSeat seat(
+        plan.groups[g], self_, plan.names, plan.layouts, own_row_,
+        [this](Slot slot) { return fabric_.replica(slot); },
+        plan.spaces.find(static_cast<std::uint32_t>(g)) != nullptr
+            ? std::optional(static_cast<std::uint32_t>(g))
+            : std::nullopt);
     auto [shape, at] = seat.in(View{}, row_of_);
-    subgroups_.push_back(std::make_unique<Subgroup<Memory>>(
+    subgroups_.push_back(std::make_shared<Subgroup<Memory>>(
         shape, std::move(at), std::move(context.deliveries[g]), memory, context.clock,
         context.logs.empty() ? nullptr : context.logs[g]));
     subgroups_.back()->allow(0);  // P3
@@ -75,7 +80,25 @@ void Engine<Memory>::seat_groups(const EngineOptions& options, EngineContext& co
   }
   MembershipEvents& events = *this;
   membership_ = std::make_unique<Membership<Memory>>(
-      options.membership, plan.words, std::move(seated), own_row_, row_of_, events, memory);
+      options.membership, plan.words, std::move(seated), own_row_, row_of_, events, memory,
+      plan.spaces, [this](std::size_t group, const OpenGroup* open, const GroupSeat::Seated& at) {
+        return renew(group, open, at);
+      });
+}
+
+// GR4. The old one is in no call of the application: it has nothing to deliver to, or is muted and
+// was at rest since.
+template <class Memory>
+Subgroup<Memory>* Engine<Memory>::renew(std::size_t group, const OpenGroup* open,
+                                        const GroupSeat::Seated& seated) {
+  auto next = std::make_shared<Subgroup<Memory>>(
+      seated.shape, seated.in_row,
+      open == nullptr ? DeliveryCallback() : events_.joins(group, *open), memory_, clock_);
+  next->allow(0);  // P3
+  next->set_lacks_state(subgroups_[group]->lacks_state());
+  loop_->replace(*subgroups_[group], *next);
+  subgroups_[group] = std::move(next);
+  return subgroups_[group].get();
 }
 
 template <class Memory>

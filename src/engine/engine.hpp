@@ -94,7 +94,13 @@ class Engine final : private MembershipEvents {
   [[nodiscard]] const StateTransfer<Memory>& states() const { return *states_; }
   /// Null if the plan has none. Its write() and release() may be called as it says.
   [[nodiscard]] Requests<Memory>* requests() { return requests_.get(); }
+  /// Of a group that is joined at run time it is another one whenever this member comes into it or
+  /// out of it.
   [[nodiscard]] Subgroup<Memory>& subgroup(std::size_t group) { return *subgroups_[group]; }
+  /// The same, to be kept for as long as the application knows of it.
+  [[nodiscard]] std::shared_ptr<Subgroup<Memory>> subgroup_kept(std::size_t group) {
+    return subgroups_[group];
+  }
   [[nodiscard]] const Subgroup<Memory>& subgroup(std::size_t group) const {
     return *subgroups_[group];
   }
@@ -146,6 +152,8 @@ class Engine final : private MembershipEvents {
   };
 
   void seat_groups(const EngineOptions& options, EngineContext& context, Memory memory);
+  Subgroup<Memory>* renew(std::size_t group, const OpenGroup* open,
+                          const GroupSeat::Seated& seated);
   // Everything that comes before that view was delivered here, in all groups.
   [[nodiscard]] bool delivered_before(std::uint64_t view) const;
   [[nodiscard]] bool is_in_view(Slot slot) const;
@@ -197,7 +205,8 @@ class Engine final : private MembershipEvents {
   EngineEvents& events_;
   Memory memory_;
   std::unique_ptr<PredicateLoop> loop_;
-  std::vector<std::unique_ptr<Subgroup<Memory>>> subgroups_;
+  std::vector<std::shared_ptr<Subgroup<Memory>>> subgroups_;
+  std::uint64_t (*clock_)();
   struct GroupTicker {
     std::size_t group;
     Ticker<Memory> ticker;

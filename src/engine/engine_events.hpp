@@ -33,6 +33,12 @@ class EngineEvents {
   /// That incarnation was removed: it must not come again (M6).
   virtual void removed(const ViewMember& /*member*/) {}
 
+  /// With the view that is about to begin this member comes into a group that is joined at run time
+  /// and has the place of that group of the plan (Engine::subgroup). Returns what its messages are
+  /// delivered to.
+  [[nodiscard]] virtual DeliveryCallback joins(std::size_t /*group*/, const OpenGroup& /*open*/) {
+    return {};
+  }
   /// This member has put a tick into that group's sequence.
   virtual void ticked(std::size_t /*group*/, const PutTick& /*tick*/) {}
 

@@ -31,7 +31,8 @@ void Engine<Memory>::installed(const View& view, const View& before) {
   TUTTI_ASSERT(view.id > before.id && view.rank_of(self_).has_value(), view.id, before.id, self_);
   TUTTI_ASSERT(untold_.empty() || untold_.back().entry.view.id < view.id, view.id, self_);  // Z1
   states_->expect(view, self_);
-  joined_since_ |= was_complete_.load(std::memory_order_acquire) && has_joiners();
+  joined_since_ |= was_complete_.load(std::memory_order_acquire) &&
+                   (has_joiners() || view.groups != before.groups);
   untold_.push_back({.entry = {.view = view, .before = before, .decision = *decision_}});
   events_.entered(untold_.back().entry);
   if (requests_ != nullptr) requests_->enter(view);

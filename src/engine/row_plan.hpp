@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "fabric/slot.hpp"
+#include "membership/open_groups.hpp"
 #include "membership/state_words.hpp"
 #include "membership/view_words.hpp"
 #include "requests/request_words.hpp"
@@ -22,8 +23,10 @@ struct RowPlan {
   /// `state_ring_bytes`: of what is under way of a state, a power of two, or 0 for no states.
   /// `litmus`: there are trials of paths (litmus.hpp).
   /// `request_max_bytes`: of a request or a reply, 0 for no requests.
+  /// `group_spaces`: those of the groups that nodes join at run time.
   RowPlan(std::vector<std::string> node_names, std::vector<GroupOptions> node_groups,
-          std::size_t state_ring_bytes, bool litmus, std::size_t request_max_bytes);
+          std::size_t state_ring_bytes, bool litmus, std::size_t request_max_bytes,
+          GroupSpaces group_spaces = {});
 
   [[nodiscard]] std::uint32_t nodes() const { return static_cast<std::uint32_t>(names.size()); }
   /// Of the largest row.
@@ -31,6 +34,7 @@ struct RowPlan {
 
   IndexedBy<Slot, std::string> names;
   std::vector<GroupOptions> groups;
+  GroupSpaces spaces;
   ViewWords words;
   StateWords states{};            ///< its ring has no bytes if there are no states
   std::size_t litmus_offset = 0;  ///< 0 if there are no trials

@@ -15,8 +15,12 @@ namespace tutti {
 GroupSeat::GroupSeat(const GroupOptions& options, Slot self,
                      const IndexedBy<Slot, std::string>& nodes,
                      const IndexedBy<Slot, RowLayout>& layouts, std::byte* own_row,
-                     ReplicaOf replica_of)
-    : options_(options), self_(self), own_row_(own_row), replica_of_(std::move(replica_of)) {
+                     ReplicaOf replica_of, std::optional<std::uint32_t> space)
+    : options_(options),
+      self_(self),
+      space_(space),
+      own_row_(own_row),
+      replica_of_(std::move(replica_of)) {
   TUTTI_ASSERT(self.value < nodes.size() && nodes.size() == layouts.size(), self, nodes.size(),
                layouts.size());
   for (const Slot slot : nodes.indices()) {
@@ -30,8 +34,15 @@ GroupSeat::GroupSeat(const GroupOptions& options, Slot self,
   }
 }
 
+std::optional<MemberIndex> GroupSeat::sends_as(Slot slot, const OpenGroup* open) const {
+  if (space_ && (open == nullptr || !open->has(slot))) return {};
+  return send_as_[slot];
+}
+
 GroupSeat::Seated GroupSeat::in(const View& view, const RowOf& row_of) const {
   const std::size_t parity = view.id % 2;
+  const OpenGroup* const open = space_ ? find_space(view.groups, *space_) : nullptr;
+  const bool is_member = space_ ? open != nullptr && open->has(self_) : is_member_;
   GroupShape shape;
   GroupInRow in_row;
   in_row.self = self_;
@@ -64,9 +75,9 @@ GroupSeat::Seated GroupSeat::in(const View& view, const RowOf& row_of) const {
     shape.own_lane = own_row_ + offsets_[self_].lane[parity];
     in_row.lane_offset = offsets_[self_].lane[parity];
   }
-  in_row.delivered_elsewhere = options_.delivery == DeliveryThread::own ||
-                               (options_.delivery == DeliveryThread::application && is_member_);
-  if (send_as_[self_]) shape.own_ring = own_row_ + offsets_[self_].ring;
+  in_row.delivered_elsewhere = (options_.delivery == DeliveryThread::own && !space_) ||
+                               (options_.delivery != DeliveryThread::predicate && is_member);
+  if (sends_as(self_, open)) shape.own_ring = own_row_ + offsets_[self_].ring;
   for (const ViewMember& member : view.members) {
     TUTTI_ASSERT(member.slot.value < offsets_.size(), member.slot, view.id, self_);
     const GroupOffsets& there = offsets_[member.slot];
@@ -86,10 +97,11 @@ GroupSeat::Seated GroupSeat::in(const View& view, const RowOf& row_of) const {
     } else {
       in_row.peers.push_back(member.slot);
     }
-    if (!send_as_[member.slot]) continue;
+    const std::optional<MemberIndex> sends = sends_as(member.slot, open);
+    if (!sends) continue;
     if (own) shape.own_sender = {shape.senders()};
     shape.sender_ranks.push_back(rank);
-    shape.sender_ids.push_back(*send_as_[member.slot]);
+    shape.sender_ids.push_back(*sends);
     shape.sender_rings.push_back(row + there.ring);
     std::byte* const replica = own || !(passes_on || chain) ? nullptr : replica_of_(member.slot);
     shape.sender_replicas.push_back(replica != nullptr ? replica + there.ring : nullptr);

@@ -31,9 +31,11 @@ using ReplicaOf = std::function<std::byte*(Slot slot)>;
 class GroupSeat {
  public:
   /// `nodes` are the names of all nodes by slot; `layouts` their rows' layouts. The options are
-  /// resolved: members and senders filled in.
+  /// resolved: members and senders filled in. `space`: the group's index, of one that nodes join at
+  /// run time: then its members and senders are those that the view says (OpenGroup).
   GroupSeat(const GroupOptions& options, Slot self, const IndexedBy<Slot, std::string>& nodes,
-            const IndexedBy<Slot, RowLayout>& layouts, std::byte* own_row, ReplicaOf replica_of);
+            const IndexedBy<Slot, RowLayout>& layouts, std::byte* own_row, ReplicaOf replica_of,
+            std::optional<std::uint32_t> space = {});
 
   struct Seated {
     GroupShape shape;
@@ -64,10 +66,14 @@ class GroupSeat {
     return static_cast<std::uint32_t>(options_.senders.size());
   }
   [[nodiscard]] const GroupOptions& options() const { return options_; }
+  [[nodiscard]] std::optional<std::uint32_t> space() const { return space_; }
 
  private:
+  [[nodiscard]] std::optional<MemberIndex> sends_as(Slot slot, const OpenGroup* open) const;
+
   GroupOptions options_;
   Slot self_;
+  const std::optional<std::uint32_t> space_;
   bool is_member_ = false;  // of the group: only then the application has anything of it
   IndexedBy<Slot, GroupOffsets> offsets_;
   IndexedBy<Slot, std::optional<MemberIndex>> send_as_;  // as which sender, if it is one

@@ -30,9 +30,12 @@ View view_0_of(const MembershipOptions& options) {
 template <class Memory>
 Membership<Memory>::Membership(MembershipOptions options, const ViewWords& words,
                                std::vector<Group> groups, std::byte* own_row, RowOf row_of,
-                               MembershipEvents& events, Memory memory)
+                               MembershipEvents& events, Memory memory, const GroupSpaces& spaces,
+                               Renew renew)
     : options_(std::move(options)),
       groups_(std::move(groups)),
+      spaces_(spaces),
+      renew_(std::move(renew)),
       events_(events),
       ready_(options_.nodes.size()),
       rows_(words, {options_.self, options_.incarnation}, view_0_of(options_), own_row,
@@ -44,7 +47,8 @@ Membership<Memory>::Membership(MembershipOptions options, const ViewWords& words
             return !stopped_;
           },
           [this](Slot slot) { return events_.heard(slot); }),
-      agreement_(rows_, suspicion_, quorum(), ready_, *this) {
+      agreement_(rows_, suspicion_, quorum(), ready_, *this),
+      wishes_(rows_, spaces, static_cast<std::uint32_t>(options_.nodes.size())) {
   TUTTI_ASSERT(!options_.restarts || options_.restarts->id % 2 == 1, options_.restarts->id,
                options_.self);  // view 0 has the other block
   TUTTI_ASSERT(!options_.restarts || options_.restarts->firsts.size() == groups_.size(),
@@ -67,6 +71,7 @@ bool Membership<Memory>::step(Effects& effects) {
   if (view().id == 0) {
     begin(effects);
   } else {
+    if (!spaces_.all.empty()) wishes_.look();
     hear_decision();
     leave_alone();
     // Once the next view is decided, it may be the last one on disk.
@@ -210,9 +215,10 @@ void Membership<Memory>::expel(Slot slot) {
   if (rank && *rank != rows_.rank()) suspect(*rank);
 }
 
-// What this member sees itself: a suspicion, or, as leader, a node that wants to join or a member
-// that wants to leave. A member that is alone and leaves waits until it has delivered everything
-// (leave_alone()). Others change their words meanwhile, so this member reads them once.
+// What this member sees itself: a suspicion, or, as leader, a node that wants to join, a member
+// that wants to leave, or one that wishes to be in other groups. A member that is alone and leaves
+// waits until it has delivered everything (leave_alone()). Others change their words meanwhile, so
+// this member reads them once.
 template <class Memory>
 typename Membership<Memory>::Wedge Membership<Memory>::reason_to_wedge() const {
   if (suspicion_.unsuspected() != view().members.size()) return {WedgeReason::suspicion, {}};
@@ -224,7 +230,8 @@ typename Membership<Memory>::Wedge Membership<Memory>::reason_to_wedge() const {
     return {WedgeReason::leave, {}};
   }
   const std::vector<ViewMember> joiners = this->joiners();
-  return joiners.empty() ? Wedge{} : Wedge{WedgeReason::join, joiners.front()};
+  if (!joiners.empty()) return {WedgeReason::join, joiners.front()};
+  return wishes_differ() ? Wedge{WedgeReason::groups, {}} : Wedge{};
 }
 
 template <class Memory>
@@ -299,6 +306,9 @@ void Membership<Memory>::publish(Effects& effects) {
   }
   for (const Slot slot : ready_.indices()) {
     if (ready_[slot] != 0 && !view().rank_of(slot)) told_.push_back(slot);
+  }
+  if (wishes_.take_changed()) {
+    for (const Slot slot : told_) effects.write(slot, wishes_.extent());
   }
   const std::array<Effects::Words, 2> words{{
       {rows_.words().block(view().id), {rows_.own_block(), rows_.words().word_bytes()}},

@@ -24,6 +24,7 @@
 #pragma once
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,6 +32,8 @@
 #include "fabric/slot.hpp"
 #include "membership/agreement.hpp"
 #include "membership/group_seat.hpp"
+#include "membership/group_wishes.hpp"
+#include "membership/membership_events.hpp"
 #include "membership/proposal.hpp"
 #include "membership/quorum.hpp"
 #include "membership/suspicion.hpp"
@@ -41,39 +44,6 @@
 #include "tutti/indexed_by.hpp"
 
 namespace tutti {
-
-enum class StopReason : std::uint8_t {
-  left,      ///< it asked to leave, and the others let it go
-  evicted,   ///< the others suspected it and went on
-  minority,  ///< it is not connected to a majority of its view
-  orphaned,  ///< it joined, and all members that knew the number of its first message are lost
-};
-
-/// Why a member ends its view: the first of these that holds. `told`: only because others wedge.
-enum class WedgeReason : std::uint8_t { told, suspicion, leave, join };
-
-/// What the driver is told. Called from step(), on the predicate thread.
-class MembershipEvents {
- public:
-  virtual ~MembershipEvents() = default;
-  virtual void suspected(const ViewMember& /*member*/) {}
-  /// `joiner`: a node that waits to join, if that is the reason.
-  virtual void wedged(WedgeReason /*reason*/, const ViewMember& /*joiner*/) {}
-  virtual void decided(const Proposal& /*proposal*/) {}
-  /// The view is in force. `before` is the last one, empty for the first. Its messages, and those
-  /// of earlier views, may still have to be delivered (Subgroup::delivered_before).
-  virtual void installed(const View& view, const View& before) = 0;
-  virtual void stopped(StopReason reason) = 0;
-  /// A member that is gone. Deliveries of views that it was in may still read its row.
-  virtual void removed(const ViewMember& member) = 0;
-  /// A member that left, or was removed, in the change by which this node joins: it must not come
-  /// again (M6).
-  virtual void left_before(const ViewMember& /*member*/, bool /*in_order*/) {}
-  /// Asked at each look: what Fabric::heard() says of the node in that slot.
-  [[nodiscard]] virtual std::uint64_t heard(Slot /*slot*/) const { return 0; }
-  /// Asked where this member wants to leave: while others need it, it does not ask to.
-  [[nodiscard]] virtual bool is_needed() const { return false; }
-};
 
 struct MembershipOptions {
   Slot self{};
@@ -104,10 +74,16 @@ class Membership final : public Stepped, private AgreementQuestions {
     GroupSeat seat;
     Subgroup<Memory>* subgroup = nullptr;
   };
+  /// Gives the group with that index, a space, a new subgroup, which has not entered a view.
+  /// `open`: the group that this member is in there from now on; null: it leaves one.
+  using Renew = std::function<Subgroup<Memory>*(std::size_t group, const OpenGroup* open,
+                                                const GroupSeat::Seated& seated)>;
 
   /// `groups` are in the same order at all nodes. In view 0: it creates a group, or joins one.
+  /// `spaces`: those of them that are joined at run time; it outlives this. `renew`: null without.
   Membership(MembershipOptions options, const ViewWords& words, std::vector<Group> groups,
-             std::byte* own_row, RowOf row_of, MembershipEvents& events, Memory memory = {});
+             std::byte* own_row, RowOf row_of, MembershipEvents& events, Memory memory,
+             const GroupSpaces& spaces, Renew renew);
 
   void set_time(std::uint64_t now_ns) { now_ns_ = now_ns; }
   /// The next step looks at the others' words, however short ago the last one did.
@@ -134,6 +110,18 @@ class Membership final : public Stepped, private AgreementQuestions {
 
   /// Suspects the node in that slot although it answers, if it is in the view: it delivers nothing.
   void expel(Slot slot);
+
+  // Groups at run time (membership_groups.cpp).
+  enum class Wished : std::uint8_t { yes, already, too_many };
+  /// This member is to be in the group from one of the next views on. `already`: it wishes that, or
+  /// is in a group of that name still. `too_many`: it wishes to be in as many as there are spaces.
+  Wished wish(const GroupWish& wish);
+  /// It is to be in the group no more: nothing more of it is handed to the application. False: its
+  /// ring is not closed, or not all that it sent is delivered everywhere, or the application is in
+  /// a callback or holds a batch; ask again (GR4).
+  bool withdraw(std::string_view name);
+  /// What the members wish, as read last.
+  [[nodiscard]] const GroupWishes<Memory>& wishes() const { return wishes_; }
 
   bool step(Effects& effects) override;
   bool deliver() override { return false; }
@@ -200,6 +188,9 @@ class Membership final : public Stepped, private AgreementQuestions {
   [[nodiscard]] std::optional<Proposal> first_proposal();
   [[nodiscard]] std::optional<Proposal> next_proposal();
   [[nodiscard]] std::vector<ViewMember> joiners() const;
+  [[nodiscard]] OpenGroups groups_of(const std::vector<Slot>& stay) const;
+  [[nodiscard]] bool wishes_differ() const;
+  [[nodiscard]] bool renew(std::size_t group, const View& before, const View& next);
 
   // What is decided, and installed.
   void hear_decision();
@@ -220,11 +211,14 @@ class Membership final : public Stepped, private AgreementQuestions {
 
   const MembershipOptions options_;
   std::vector<Group> groups_;
+  const GroupSpaces& spaces_;
+  const Renew renew_;
   MembershipEvents& events_;
   IndexedBy<Slot, std::uint64_t> ready_;  // the incarnation that is connected, 0 if none
   ViewRows<Memory> rows_;
   Suspicion<Memory> suspicion_;
   Agreement<Memory> agreement_;
+  GroupWishes<Memory> wishes_;
 
   bool leaves_ = false;
   bool wedged_ = false;

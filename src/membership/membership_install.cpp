@@ -227,9 +227,11 @@ void Membership<Memory>::enter(const Proposal& decision, Effects& effects) {
 
   for (std::size_t g = 0; g < groups_.size(); ++g) {
     Group& group = groups_[g];
+    const bool is_new = renew(g, before, next);
     auto [shape, in_row] = group.seat.in(next, rows_.row_of());
     shape.first_seq = firsts[g];
-    shape.own_base_records = joins || before.id == 0 ? 0 : group.subgroup->own_records_before();
+    shape.own_base_records =
+        is_new || joins || before.id == 0 ? 0 : group.subgroup->own_records_before();
     const std::vector<Slot> peers = in_row.peers;
     const std::uint32_t base = group.subgroup->enter(shape, std::move(in_row));
     group.subgroup->hold_space(space_held_);

@@ -11,6 +11,8 @@ template <class Memory>
 bool Membership<Memory>::is_sensible(const Proposal& proposal, std::uint64_t follows) const {
   const View& next = proposal.next;
   if (proposal.cuts.size() != groups_.size()) return false;
+  if (!tutti::is_sensible(spaces_, next.groups, static_cast<std::uint32_t>(options_.nodes.size())))
+    return false;
   for (const Rank rank : next.ranks()) {
     if (next.members[rank].slot.value >= options_.nodes.size()) return false;
     if (next.rank_of(next.members[rank].slot) != rank) return false;
@@ -32,6 +34,7 @@ template <class Memory>
 bool Membership<Memory>::is_sensible_first(const Proposal& proposal) const {
   const View& next = proposal.next;
   if (next.id != first_view() || next.survivors != 0) return false;
+  if (!next.groups.empty()) return false;
   if (!options_.restarts) return true;
   if (!std::ranges::equal(next.members, options_.restarts->members, {}, &ViewMember::slot)) {
     return false;
@@ -135,6 +138,9 @@ std::optional<Proposal> Membership<Memory>::next_proposal() {
       proposal.next.members.push_back(member);
     }
   }
+  std::vector<Slot> stay;
+  for (const ViewMember& member : proposal.next.members) stay.push_back(member.slot);
+  proposal.next.groups = groups_of(stay);
   proposal.next.survivors = static_cast<std::uint32_t>(proposal.next.members.size());
   for (const ViewMember& joiner : joiners()) proposal.next.members.push_back(joiner);
   for (const Group& group : groups_) {

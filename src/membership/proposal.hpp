@@ -5,7 +5,7 @@
 /// As words, for a row: digest | number of words | the rest. Words of another member are input:
 /// decode() checks the digest, which tells a proposal that is not whole yet, every count, and that
 /// the proposal does not contradict itself. What the words of a cut say is the group's business
-/// (Subgroup::is_sensible).
+/// (Subgroup::is_sensible), and which groups may be open is the plan's (open_groups.hpp).
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -33,9 +33,11 @@ struct Proposal {
   friend bool operator==(const Proposal&, const Proposal&) = default;
 };
 
-/// The most words that a proposal can take: for so many nodes, and groups with so many senders.
+/// The most words that a proposal can take: for so many nodes, groups with so many senders, and so
+/// many spaces among these.
 [[nodiscard]] std::size_t proposal_words(std::size_t nodes,
-                                         std::span<const std::uint32_t> senders_by_group);
+                                         std::span<const std::uint32_t> senders_by_group,
+                                         std::size_t spaces = 0);
 
 [[nodiscard]] std::vector<std::uint64_t> encode(const Proposal& proposal);
 

@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "fabric/slot.hpp"
+#include "membership/open_groups.hpp"
 #include "tutti/indexed_by.hpp"
 #include "tutti/types.hpp"
 
@@ -30,6 +31,8 @@ struct View {
   IndexedBy<Rank, ViewMember> members{};
   /// So many of them, the first in rank order, were in the view before; the others joined.
   std::uint32_t survivors = 0;
+  /// Those that nodes joined at run time; the groups that all nodes have are not in the list.
+  OpenGroups groups{};
 
   /// All ranks, from 0 on.
   [[nodiscard]] auto ranks() const { return members.indices(); }

@@ -5,6 +5,8 @@
 ///     installed | heartbeat | leaving | ready ...
 ///     per block: epoch | wedged | settled | accepted | decided | suspected ...
 ///                | proposal 0 | proposal 1
+///     after the blocks, if groups may be joined at run time: the member's wishes
+///     (group_wishes.hpp)
 ///
 /// Invariant L4: a block is cleared for view k + 1 only once all members of view k that are not
 /// suspected have left view k - 1, and at all that may be in view k + 1, joiners too, before the
@@ -23,9 +25,9 @@ namespace tutti {
 
 class ViewWords {
  public:
-  /// For so many nodes, and proposals of at most so many words.
-  ViewWords(std::uint32_t nodes, std::size_t proposal_words)
-      : nodes_(nodes), proposal_words_(proposal_words) {}
+  /// For so many nodes, and proposals and lists of wishes of at most so many words.
+  ViewWords(std::uint32_t nodes, std::size_t proposal_words, std::size_t wish_words = 0)
+      : nodes_(nodes), proposal_words_(proposal_words), wish_words_(wish_words) {}
 
   // For the life of the member, in its row. Nothing guards them: each says all by itself.
   struct Life;
@@ -65,14 +67,21 @@ class ViewWords {
   [[nodiscard]] std::size_t block(std::uint64_t view) const {
     return on_line(ready(Slot{nodes_}).offset) + (view % 2) * on_line(block_bytes());
   }
+  /// Where the wishes are in the row, for the life of the member.
+  [[nodiscard]] std::size_t wishes() const { return block(1) + on_line(block_bytes()); }
+  [[nodiscard]] std::size_t wish_bytes() const { return 8 * wish_words_; }
   /// What a RowLayout leaves for all of this.
-  [[nodiscard]] std::size_t bytes() const { return block(1) + block_bytes() - kMembershipOffset; }
+  [[nodiscard]] std::size_t bytes() const {
+    const std::size_t end = wish_words_ == 0 ? block(1) + block_bytes() : wishes() + wish_bytes();
+    return end - kMembershipOffset;
+  }
 
  private:
   static constexpr std::size_t on_line(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
 
   std::uint32_t nodes_;
   std::size_t proposal_words_;
+  std::size_t wish_words_;
 };
 
 }  // namespace tutti

@@ -1,5 +1,9 @@
 #include "predicates/predicate_loop.hpp"
 
+#include <algorithm>
+
+#include "base/assert.hpp"
+
 namespace tutti {
 
 std::size_t PredicateLoop::step() {
@@ -16,6 +20,12 @@ std::size_t PredicateLoop::step() {
   passes_.add(1);
   if (worked_) working_passes_.add(1);
   return work;
+}
+
+void PredicateLoop::replace(const Stepped& old, Stepped& next) {
+  const auto found = std::ranges::find(stepped_, &old);
+  TUTTI_ASSERT(found != stepped_.end(), stepped_.size());
+  *found = &next;
 }
 
 std::size_t PredicateLoop::deliver() {

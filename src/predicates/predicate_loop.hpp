@@ -40,6 +40,8 @@ class PredicateLoop {
   explicit PredicateLoop(Fabric& fabric) : fabric_(fabric), effects_(fabric) {}
 
   void add(Stepped& stepped) { stepped_.push_back(&stepped); }
+  /// From now on, also in the middle of a pass, `next` has the place of `old`, which was added.
+  void replace(const Stepped& old, Stepped& next);
 
   /// One pass. Returns how many things were done, 0 if there was nothing.
   std::size_t pass() {

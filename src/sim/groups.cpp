@@ -47,12 +47,14 @@ void choose_windows(const Options& options, GroupOptions& group) {
 
 std::vector<GroupOptions> groups_of(const Options& options) {
   std::vector<GroupOptions> groups;
-  for (std::uint32_t g = 0; g < options.groups; ++g) {
+  for (std::uint32_t g = 0; g < options.groups + options.spaces; ++g) {
+    const bool space = g >= options.groups;
     GroupOptions group;
-    group.name = "g" + std::to_string(g);
+    group.name = (space ? "s" : "g") + std::to_string(g);
     const bool durable = options.logged && (options.seed + g) % 2 == 0;
-    group.level = g == 0 ? options.level : durable ? Level::durable : Level::atomic;
-    group.logged = waits_for_all(group.level) && (options.logged || group.level == Level::durable);
+    group.level = g == 0 ? options.level : durable && !space ? Level::durable : Level::atomic;
+    group.logged =
+        !space && waits_for_all(group.level) && (options.logged || group.level == Level::durable);
     group.durable_quorum = options.durable_quorum && group.level == Level::durable;
     group.order = group.level == Level::unordered ? Order::none : options.order;
     if (group.order == Order::token_ring) choose_windows(options, group);
@@ -60,12 +62,12 @@ std::vector<GroupOptions> groups_of(const Options& options) {
     group.window_bytes = options.window_bytes;
     group.window_messages = options.window_messages;
     group.alignment = options.alignment;
-    if (group.order != Order::none)
+    if (group.order != Order::none && !space)
       group.tick_every = std::chrono::nanoseconds(options.tick_every_ns);
-    if (options.own_threads) {
+    if (options.own_threads && !space) {
       group.delivery = options.takes ? DeliveryThread::application : DeliveryThread::own;
     }
-    if (options.parts) choose_parts(options, group);
+    if (options.parts && !space) choose_parts(options, group);
     groups.push_back(std::move(group));
   }
   return groups;

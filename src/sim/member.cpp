@@ -33,6 +33,8 @@ history::WedgeReason told(WedgeReason reason) {
       return history::WedgeReason::leave;
     case WedgeReason::join:
       return history::WedgeReason::join;
+    case WedgeReason::groups:
+      return history::WedgeReason::groups;
     default:
       return history::WedgeReason::told;
   }
@@ -46,20 +48,24 @@ constexpr std::size_t kStateRingBytes = 256;
 std::string name_of(std::uint32_t slot) { return "n" + std::to_string(slot); }
 
 Plan make_plan(std::uint32_t nodes, std::vector<GroupOptions> groups, bool litmus,
-               std::size_t request_max_bytes) {
+               std::size_t request_max_bytes, std::uint32_t spaces) {
   std::vector<std::string> names;
   for (std::uint32_t slot = 0; slot < nodes; ++slot) names.push_back(name_of(slot));
   for (GroupOptions& group : groups) {
     if (group.members.empty()) group.members = names;
     if (group.senders.empty()) group.senders = group.members;
   }
+  GroupSpaces of_groups;
+  const auto first = static_cast<std::uint32_t>(groups.size() - spaces);
+  for (std::uint32_t g = first; g < groups.size(); ++g) of_groups.all.push_back({g, first});
   return {.rows = RowPlan(std::move(names), std::move(groups), kStateRingBytes, litmus,
-                          request_max_bytes)};
+                          request_max_bytes, std::move(of_groups))};
 }
 
 bool has_state(const Plan& plan, std::size_t group) {
   const GroupOptions& options = plan.rows.groups[group];
   const bool all = options.members.size() == plan.rows.nodes();
+  if (is_space(plan, group)) return false;
   return !plan.stateless && options.level != Level::unordered && all;
 }
 
@@ -68,6 +74,7 @@ Member::Member(const Plan& plan, ViewMember self, bool may_create, Net& net, std
       self_(self),
       net_(net),
       random_(seed),
+      wishing_(seed),
       recorder_(history::Recorder::in_memory({.name = plan.rows.names[self.slot],
                                               .node = static_cast<std::uint16_t>(self.slot.value),
                                               .incarnation = self.incarnation})),
@@ -149,6 +156,7 @@ std::size_t Member::pass() {
   }
   if (!on_trial_.empty()) heed_trials();
   if (!claims_.empty()) end_claims();
+  if (plan_.openings != nullptr) change_groups();
   for (std::uint16_t g = 0; g < seats_.size(); ++g) pass_barriers(g);
   if (work != 0) wake_handlers(false);
   note_writes();
@@ -200,6 +208,10 @@ std::optional<StopReason> Member::stopped() const { return engine_->membership()
 void Member::leave() {
   record(event(EventKind::leave));
   engine_->membership().leave();
+}
+
+void Member::get_stuck(std::uint64_t until_ns, bool on_own_threads) {
+  (on_own_threads ? threads_stuck_until_ns_ : stuck_until_ns_) = until_ns;
 }
 
 void Member::believe_lost(std::uint32_t node) {

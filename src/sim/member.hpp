@@ -27,6 +27,7 @@
 #include "sim/row.hpp"
 #include "sim/seat.hpp"
 #include "sim/suspicion.hpp"
+#include "sim/wishing.hpp"
 
 namespace tutti::sim {
 
@@ -44,9 +45,7 @@ class Member final : private EngineEvents {
   void end_handlers();   ///< the node has ended: these threads end
   /// Until then the application does not return from its callbacks: those on the predicate thread,
   /// or those on the delivery threads.
-  void get_stuck(std::uint64_t until_ns, bool on_own_threads) {
-    (on_own_threads ? threads_stuck_until_ns_ : stuck_until_ns_) = until_ns;
-  }
+  void get_stuck(std::uint64_t until_ns, bool on_own_threads);
 
   /// The application sends to one of its groups if there is space, as safe if asked where it may.
   void send(bool safe = false);
@@ -118,6 +117,7 @@ class Member final : private EngineEvents {
   /// What a group's application has taken so far.
   [[nodiscard]] const AppState& state(std::size_t group) const { return seats_[group].state; }
   [[nodiscard]] bool is_in(std::size_t group) const { return seats_[group].is_member; }
+  [[nodiscard]] const Wishing& wishing() const { return wishing_; }
   /// Its last ticket in the group, and the last ticket of another that it delivered.
   [[nodiscard]] std::uint64_t last_sent(std::size_t group) const { return seats_[group].last_sent; }
   [[nodiscard]] std::uint64_t last_ticket(std::size_t group, const ViewMember& sender) const;
@@ -138,6 +138,7 @@ class Member final : private EngineEvents {
   void entered(const Entry& entry) override;
   void stopped(StopReason reason) override;
   void ticked(std::size_t group, const PutTick& tick) override;
+  [[nodiscard]] DeliveryCallback joins(std::size_t group, const OpenGroup& open) override;
   void let_go(Slot slot) override;
   void silent(Slot slot) override;
   void distrusted(Slot slot, const std::string& what) override;
@@ -160,6 +161,9 @@ class Member final : private EngineEvents {
   void note_writes();
   void take_seat(std::uint16_t group);
   void record_group(std::uint16_t group, const View& view);
+  void record_open_group(const OpenGroup& open, const View& view);
+  void change_groups();
+  void leave_groups();
   void commit(const Claim& claim);
   void end_claims();
   void check_aligned(std::uint16_t group, const std::byte* data);
@@ -191,20 +195,16 @@ class Member final : private EngineEvents {
   void check_stable();
   void check_violations();
   void check_tokens();
-  [[nodiscard]] bool is_frozen() const {
-    return frozen_view_ != 0 && frozen_view_ == view_id() && changing() && !stopped() &&
-           !engine_->membership().has_decided();
-  }
+  [[nodiscard]] bool is_frozen() const;
   [[nodiscard]] history::Event event(history::EventKind kind) const;
   [[nodiscard]] std::uint64_t view_id() const { return engine_ ? view().id : 0; }
-  [[nodiscard]] history::At told_at(std::uint16_t group) const {
-    return {.view = told_.id, .time_ns = net_.now_ns(), .group = group};
-  }
+  [[nodiscard]] history::At told_at(std::uint16_t group) const;
 
   const Plan& plan_;
   const ViewMember self_;
   Net& net_;
   Prng random_;
+  Wishing wishing_;
   std::unique_ptr<history::Recorder> recorder_;
   Row row_;
   std::unique_ptr<Fabric> fabric_;

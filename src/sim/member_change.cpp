@@ -49,6 +49,11 @@ void Member::note_frozen() {
   }
 }
 
+bool Member::is_frozen() const {
+  return frozen_view_ != 0 && frozen_view_ == view_id() && changing() && !stopped() &&
+         !engine_->membership().has_decided();
+}
+
 void Member::check_frozen() {
   const std::vector<std::uint64_t> before = frozen_words_;
   note_frozen();

@@ -46,7 +46,8 @@ void Member::take_seat(std::uint16_t group) {
   for (const std::string& member : options.members) {
     seat.slots.push_back(slot_in(plan_.rows.names, member));
   }
-  seat.is_member = std::ranges::find(seat.slots, self_.slot) != seat.slots.end();
+  seat.is_member =
+      !is_space(plan_, group) && std::ranges::find(seat.slots, self_.slot) != seat.slots.end();
 }
 
 void Member::send(bool safe) {
@@ -54,6 +55,7 @@ void Member::send(bool safe) {
   const auto group = static_cast<std::uint16_t>(random_.below(seats_.size()));
   SendRing* ring = engine_->subgroup(group).ring();
   if (ring == nullptr || told_.id == 0) return;
+  if (is_space(plan_, group) && joined(told_, group, self_.slot) == nullptr) return;
   const GroupOptions& options = plan_.rows.groups[group];
   if (plan_.skew_ns != 0 && number() == 0 && random_.one_in(64)) return finish();  // TI1
   if (plan_.barrier_one_in != 0 && waits_for_all(options.level) &&

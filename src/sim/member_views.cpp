@@ -4,6 +4,7 @@
 
 #include "history/make_event.hpp"
 #include "sim/member.hpp"
+#include "sim/openings.hpp"
 #include "sim/view_watch.hpp"
 
 namespace tutti::sim {
@@ -59,12 +60,21 @@ void Member::entered(const Entry& entry) {
     if (plan_.views == nullptr || !plan_.rows.groups[g].logged) continue;
     plan_.views->enters(self_, g, entry.decision, first.back());
   }
+  for (const OpenGroup& open : entry.view.groups) {
+    const std::uint64_t seq = first[open.group];
+    const bool tells = open.since == entry.view.id && seq != kUnknownSeq;
+    plan_.openings->enter(open, tells ? std::optional(seq) : std::nullopt);
+    if (!open.has(self_.slot) || engine_->membership().wishes().has(open.name)) continue;
+    plan_.openings->part(open, self_.incarnation, entry.view.id);
+  }
 }
 
 void Member::reached(const Entry& entry) {
   const View& view = entry.view;
   const std::uint64_t digest = digest_of(entry.decision);
   for (std::uint16_t g = 0; g < seats_.size() && entry.before.id != 0; ++g) {
+    // Of an open group all tell: its only members may be slow to be told, and lost.
+    if (is_space(plan_, g) && find_space(entry.before.groups, g) == nullptr) continue;
     const bool ordered = plan_.rows.groups[g].level != Level::unordered;
     record(history::make_cut(told_at(g), digest, ordered ? first_seqs_.front()[g] : 0));
   }
@@ -83,6 +93,7 @@ void Member::reached(const Entry& entry) {
   for (std::uint16_t g = 0; g < seats_.size(); ++g) {
     if (plan_.rows.groups[g].senders.size() != plan_.rows.nodes()) record_group(g, view);
   }
+  for (const OpenGroup& open : view.groups) record_open_group(open, view);
   for (const ViewMember& member : entry.decision.left) {
     const bool in_order = entry.decision.leaves_in_order(member);
     record(history::make_view_left(

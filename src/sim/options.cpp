@@ -115,6 +115,7 @@ std::string to_string(const Options& options) {
   if (options.own_threads) out << (options.takes ? "batches taken, " : "own delivery threads, ");
   if (options.litmus_rounds != 0) out << "trials of " << options.litmus_rounds << " rounds, ";
   if (options.parts) out << "groups of some nodes, ";
+  if (options.spaces != 0) out << options.spaces << " groups at run time, ";
   if (options.look_every_ns != 0) out << "a look in " << options.look_every_ns << " ns, ";
   if (options.claims != 0) out << "up to " << options.claims << " claims open, ";
   if (options.handler_one_in != 0) out << "handlers 1/" << options.handler_one_in << ", ";

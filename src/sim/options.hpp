@@ -98,8 +98,9 @@ struct Options {
   bool logged = false;
   bool durable_quorum = false;  ///< GroupOptions, of the groups at Level::durable
   DiskOptions disk{};
-  bool restarted = false;   ///< some of the nodes found a later view than the first (restarts.hpp)
-  std::uint32_t burst = 1;  ///< how many messages are sent at once, also in a change of view
+  bool restarted = false;    ///< some of the nodes found a later view than the first (restarts.hpp)
+  std::uint32_t spaces = 0;  ///< of groups that members join and leave while they run
+  std::uint32_t burst = 1;   ///< how many messages are sent at once, also in a change of view
   std::uint32_t litmus_rounds = 0;  ///< NodeOptions
   NetOptions net{};
   std::uint64_t step_ns = 500;          ///< a pass takes at most so long, without its stops

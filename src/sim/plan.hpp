@@ -15,6 +15,7 @@
 namespace tutti::sim {
 
 class LogWatch;
+class Openings;
 class Rounds;
 class TickWatch;
 class TokenWatch;
@@ -53,6 +54,7 @@ struct Plan {
   TickWatch* ticks = nullptr;        ///< likewise; null: no group has ticks
   LogWatch* logs = nullptr;          ///< likewise; null: no group is logged
   ViewWatch* views = nullptr;        ///< likewise
+  Openings* openings = nullptr;      ///< likewise; null: groups are not joined at run time
   /// The nodes in it begin with this view, and all others join; nothing: with the first.
   std::optional<RestartView> restarts{};
   std::uint64_t skew_ns = 0;  ///< the most by which two nodes' system clocks differ
@@ -72,10 +74,23 @@ struct Plan {
   return plan.restarts ? plan.restarts->firsts[group] : 0;
 }
 
+/// Whether members join the group at run time.
+[[nodiscard]] inline bool is_space(const Plan& plan, std::size_t group) {
+  return plan.rows.spaces.find(static_cast<std::uint32_t>(group)) != nullptr;
+}
+
+/// The group that the node in that slot is in then, in that space; null if it is in none.
+[[nodiscard]] inline const OpenGroup* joined(const View& view, std::size_t group, Slot slot) {
+  const OpenGroup* const open = find_space(view.groups, static_cast<std::uint32_t>(group));
+  return open != nullptr && open->has(slot) ? open : nullptr;
+}
+
 /// Whether joiners take over a state of the group: all nodes are in it, and it has an order.
 [[nodiscard]] bool has_state(const Plan& plan, std::size_t group);
 
+/// The last `spaces` of the groups, all of a kind, are those that nodes join at run time.
 [[nodiscard]] Plan make_plan(std::uint32_t nodes, std::vector<GroupOptions> groups,
-                             bool litmus = false, std::size_t request_max_bytes = 0);
+                             bool litmus = false, std::size_t request_max_bytes = 0,
+                             std::uint32_t spaces = 0);
 
 }  // namespace tutti::sim

@@ -26,6 +26,15 @@ std::string violations(const World& world) {
         .durable = group.level == Level::durable,
         .first = restarts ? restarts->firsts[g] : 0};
   }
+  for (std::size_t i = 0; i < world.openings().all().size(); ++i) {
+    options.groups[world.openings().number(i)] = {
+        .level = Level::atomic,
+        .round_robin = true,
+        .one_service = true,
+        .first = world.openings().all()[i].first_seq.value_or(0),
+        .at_run_time = true,
+        .parted = world.openings().all()[i].parted};
+  }
   options.suspect_after_ns = world.suspect_after_ns();
   options.stop_bound_ns = options.evict_bound_ns = world.stop_bound_ns();
   // These two hold where nothing else keeps a member from hearing or delivering.

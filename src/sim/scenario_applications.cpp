@@ -120,6 +120,35 @@ std::vector<Scenario> scenarios_of_applications() {
                                .pauses = static_cast<std::uint32_t>(rare.below(3)),
                                .deaths = static_cast<std::uint32_t>(rare.below(2))};
        }},
+      {"groups",
+       "applications join and leave groups while members crash, pause, join, leave and are cut off",
+       [](Options& options) {
+         Prng rare(options.seed ^ 0x67726f75ULL);
+         options.spaces = static_cast<std::uint32_t>(1 + rare.below(3));
+         options.nodes = std::max(options.nodes, 3U);
+         options.founders = options.nodes - options.nodes / 4;
+         if (rare.one_in(2)) options.hosts = 1;
+         options.claims = rare.one_in(3) ? 2 : 0;
+         // So that space is soon used again.
+         options.message_max_bytes = 1000;
+         options.large_one_in = 2;
+         options.send_every_ns = (options.net.delay_ns + options.net.jitter_ns) << rare.below(3);
+         options.net.slow_one_in = 0;
+         options.faults = {.crashes = 2,
+                           .pauses = static_cast<std::uint32_t>(rare.below(3)),
+                           .one_way_cuts = static_cast<std::uint32_t>(rare.below(2)),
+                           .broken_links = 2,
+                           .leaves = 2,
+                           .stuck = static_cast<std::uint32_t>(rare.below(4)),
+                           .in_changes = static_cast<std::uint32_t>(rare.below(4)),
+                           .silent_crashes = rare.one_in(4),
+                           .late_writes = rare.one_in(3)};
+         if (options.hosts != 1 || rare.one_in(2)) return;
+         options.interrupts = {.one_in = 1U << rare.below(4),
+                               .most_ns = options.net.delay_ns << rare.below(4),
+                               .pauses = static_cast<std::uint32_t>(rare.below(3)),
+                               .deaths = static_cast<std::uint32_t>(rare.below(2))};
+       }},
       {"barriers",
        "applications call barriers while members crash, pause, join, leave and are cut off",
        [](Options& options) {

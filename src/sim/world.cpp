@@ -14,12 +14,13 @@ namespace tutti::sim {
 namespace {
 
 Plan plan_of(const Options& options, Rounds& rounds, TokenWatch& tokens, TickWatch& ticks,
-             LogWatch& logs, ViewWatch& views, std::function<Lingered(std::uint32_t)> linger) {
+             LogWatch& logs, ViewWatch& views, Openings& openings,
+             std::function<Lingered(std::uint32_t)> linger) {
   TUTTI_ASSERT(options.restarted || options.founders >= PrimaryQuorum::founders_min(options.nodes),
                options.founders,
                options.nodes);  // J7
   Plan plan = make_plan(options.nodes, groups_of(options), options.litmus_rounds != 0,
-                        options.request_max_bytes);
+                        options.request_max_bytes, options.spaces);
   plan.heartbeat_ns = options.heartbeat_ns;
   plan.suspect_after_ns = options.suspect_after_ns;
   plan.hold_ns = options.step_ns + (options.seed % 2) * options.suspect_after_ns / 2;
@@ -45,6 +46,7 @@ Plan plan_of(const Options& options, Rounds& rounds, TokenWatch& tokens, TickWat
     plan.logs = &logs;
     plan.views = &views;
   }
+  if (options.spaces != 0) plan.openings = &openings;
   plan.restarts = restarts_of(options);
   plan.skew_ns = 64 * options.tick_every_ns;
   if (options.faults.lingers != 0) plan.linger = std::move(linger);
@@ -58,7 +60,8 @@ World::World(const Options& options)
       rounds_(options.nodes),
       logs_(options.disk, options.seed),
       views_(options.disk, options.seed, logs_, restarts_of(options)),
-      plan_(plan_of(options, rounds_, tokens_, ticks_, logs_, views_,
+      openings_(options.groups + options.spaces),
+      plan_(plan_of(options, rounds_, tokens_, ticks_, logs_, views_, openings_,
                     [this](std::uint32_t node) { return linger(node); })),
       random_(options.seed),
       rare_random_(options.seed ^ 0x656E6473ULL),

@@ -21,6 +21,7 @@
 #include "sim/log_watch.hpp"
 #include "sim/member.hpp"
 #include "sim/net.hpp"
+#include "sim/openings.hpp"
 #include "sim/options.hpp"
 #include "sim/rounds.hpp"
 #include "sim/tick_watch.hpp"
@@ -56,6 +57,7 @@ class World {
   [[nodiscard]] const Options& options() const { return options_; }
   /// By the number that they have in the histories.
   [[nodiscard]] const std::vector<GroupOptions>& groups() const { return plan_.rows.groups; }
+  [[nodiscard]] const Openings& openings() const { return openings_; }
   /// V3, F2: how long a member may go on after it lost the majority, or after the others went on
   /// without it, not counting its pauses.
   [[nodiscard]] std::uint64_t stop_bound_ns() const;
@@ -169,6 +171,7 @@ class World {
   [[nodiscard]] std::string unended() const;
   void record_core();
   [[nodiscard]] std::string died_in_calm() const;
+  [[nodiscard]] std::string unmet_wishes() const;
   // world_minority.cpp
   void record_minorities();
   void record_minorities(Member& member, std::uint64_t gone_ns);
@@ -200,6 +203,7 @@ class World {
   TickWatch ticks_;
   LogWatch logs_;
   ViewWatch views_;
+  Openings openings_;
   const Plan plan_;
   Prng random_;
   Prng rare_random_;

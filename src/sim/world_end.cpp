@@ -10,6 +10,7 @@ std::string World::finding() const {
   if (!net_.stale_read().empty()) return net_.stale_read();
   if (!logs_.finding().empty()) return logs_.finding();
   if (!views_.finding().empty()) return views_.finding();
+  if (!openings_.finding().empty()) return openings_.finding();
   const auto of = [this](const Member* member) -> std::string {
     if (member == nullptr) return {};
     if (member->finding().empty() && member->suspected_any() && !options_.faults.ends &&
@@ -141,7 +142,29 @@ std::string World::unfinished() const {
     if (plan_.views == nullptr) continue;
     if (const std::string what = views_.lacks(here->self(), newest); !what.empty()) return what;
   }
+  if (const std::string what = unmet_wishes(); !what.empty()) return what;
   return lacks_ticks_;
+}
+
+// GR3: the groups are those that follow from what the members wish. All are in one view.
+std::string World::unmet_wishes() const {
+  const std::vector<std::uint32_t> nodes = running();
+  if (options_.spaces == 0 || nodes.empty()) return {};
+  const View& view = member(nodes.front())->view();
+  IndexedBy<Slot, std::vector<GroupWish>> wishes(options_.nodes);
+  std::vector<Slot> stay;
+  for (const ViewMember& one : view.members) {
+    stay.push_back(one.slot);
+    wishes[one.slot] = member(one.slot.value)->wishing().wishes;
+    if (!member(one.slot.value)->wishing().leaving.empty()) {
+      return "GR3: " + plan_.rows.names[one.slot] + " does not come out of a group";
+    }
+  }
+  if (next_groups(plan_.rows.spaces, view.groups, view.id + 1, stay, wishes) == view.groups) {
+    return {};
+  }
+  return "GR3: the groups of view " + std::to_string(view.id) +
+         " are not those that are wished for";
 }
 
 }  // namespace tutti::sim

@@ -317,6 +317,7 @@ void World::lost(const Happening& now) {
 
 void World::heal() {
   calm_ = true;
+  openings_.calm();
   net_.mend_all();
   if (options_.faults.disorders != 0) mend_paths();
   net_.set_slow_one_in(0);

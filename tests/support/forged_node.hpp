@@ -59,9 +59,7 @@ class ForgedNodeOver final : private EngineEvents {
                       .fabric = fabric,
                       .row_of = [&rows](Slot peer) { return rows[peer.value].data(); },
                       .jobs = jobs,
-                      .deliveries = {[this](std::span<const Message> batch) {
-                        for (const Message& message : batch) delivered.emplace_back(message.text());
-                      }},
+                      .deliveries = deliveries(plan),
                       .clock = nullptr,
                       .time_of_day = [this] { return now_ns + 1; }},
         events, memory);
@@ -75,12 +73,13 @@ class ForgedNodeOver final : private EngineEvents {
     }
     engine->pass(now_ns, stuck ? Calls::forbidden : Calls::allowed);
   }
-  bool send(std::string_view text) {
+  bool send(std::string_view text, std::size_t to = 0) {
     SendRing::Space space;
     const auto size = static_cast<std::uint32_t>(text.size());
-    if (group->ring()->claim(size, space) != SendRing::Outcome::ok) return false;
+    SendRing* const ring = engine->subgroup(to).ring();
+    if (ring == nullptr || ring->claim(size, space) != SendRing::Outcome::ok) return false;
     std::memcpy(space.payload, text.data(), text.size());
-    group->ring()->commit(space);
+    ring->commit(space);
     return true;
   }
   /// It sends nothing more.
@@ -93,6 +92,7 @@ class ForgedNodeOver final : private EngineEvents {
   bool saves = true;
   bool asked_to_leave = false;  // by itself
   std::vector<std::string> delivered;
+  std::vector<OpenGroup> joined;  // at run time
   std::vector<View> views;
   std::vector<ViewMember> gone;
   std::vector<std::uint32_t> let_go_slots;
@@ -109,7 +109,22 @@ class ForgedNodeOver final : private EngineEvents {
   void let_go(Slot slot) override { let_go_slots.push_back(slot.value); }
   void asks_to_leave() override { asked_to_leave = true; }
   void tell(const Entry& /*entry*/) override {}
+  DeliveryCallback joins(std::size_t /*group*/, const OpenGroup& open) override {
+    joined.push_back(open);
+    return to(delivered);
+  }
   void no_state(const Error& why) override { FAIL() << why.message; }
+
+  static DeliveryCallback to(std::vector<std::string>& texts) {
+    return [&texts](std::span<const Message> batch) {
+      for (const Message& message : batch) texts.emplace_back(message.text());
+    };
+  }
+  std::vector<DeliveryCallback> deliveries(const sim::Plan& plan) {
+    std::vector<DeliveryCallback> out(plan.rows.groups.size());
+    out.front() = to(delivered);
+    return out;
+  }
 
   static std::optional<RestartView> restarts_of(const sim::Plan& plan, std::uint32_t slot) {
     return plan.restarts && plan.restarts->has(Slot{slot}) ? plan.restarts : std::nullopt;

@@ -8,8 +8,10 @@
 #include "engine/litmus.cpp"                  // NOLINT(bugprone-suspicious-include)
 #include "flow/own_space.cpp"                 // NOLINT(bugprone-suspicious-include)
 #include "membership/agreement.cpp"           // NOLINT(bugprone-suspicious-include)
+#include "membership/group_wishes.cpp"        // NOLINT(bugprone-suspicious-include)
 #include "membership/membership.cpp"          // NOLINT(bugprone-suspicious-include)
 #include "membership/membership_begin.cpp"    // NOLINT(bugprone-suspicious-include)
+#include "membership/membership_groups.cpp"   // NOLINT(bugprone-suspicious-include)
 #include "membership/membership_install.cpp"  // NOLINT(bugprone-suspicious-include)
 #include "membership/membership_propose.cpp"  // NOLINT(bugprone-suspicious-include)
 #include "membership/state_giver.cpp"         // NOLINT(bugprone-suspicious-include)
@@ -65,6 +67,7 @@ template class Subgroup<testing::LandingMemory>;
 template class ViewRows<testing::LandingMemory>;
 template class Suspicion<testing::LandingMemory>;
 template class Agreement<testing::LandingMemory>;
+template class GroupWishes<testing::LandingMemory>;
 template class Membership<testing::LandingMemory>;
 template class StateGiver<testing::LandingMemory>;
 template class StateTaker<testing::LandingMemory>;

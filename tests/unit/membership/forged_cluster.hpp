@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <deque>
+#include <utility>
 #include <vector>
 
 #include "support/forged_node.hpp"
@@ -17,7 +18,11 @@ class ForgedClusterOver {
   /// Each node reads through the memory, which is told its slot if it asks for that.
   explicit ForgedClusterOver(std::uint32_t count, std::uint32_t joining = 0, Memory memory = {},
                              bool stateless = false)
-      : plan(sim::make_plan(count, {forged_group()})) {
+      : ForgedClusterOver(sim::make_plan(count, {forged_group()}), joining, memory, stateless) {}
+
+  ForgedClusterOver(sim::Plan of, std::uint32_t joining, Memory memory, bool stateless)
+      : plan(std::move(of)) {
+    const std::uint32_t count = plan.rows.nodes();
     for (std::uint32_t slot = 0; slot < count; ++slot) rows.emplace_back(plan.rows.row_bytes());
     plan.founders = count - joining;
     plan.stateless = stateless;
