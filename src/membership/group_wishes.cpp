@@ -46,6 +46,7 @@ void GroupWishes<Memory>::write() {
   for (std::size_t i = 1; i < words.size(); ++i) rows_.store(at + 8 * i, words[i]);
   rows_.store(at, words[0]);
   changed_ = true;
+  ++version_;
   rows_.mark_changed();
 }
 
@@ -65,6 +66,7 @@ void GroupWishes<Memory>::look() {
     if (member.slot == rows_.self().slot) continue;
     if (std::exchange(incarnation_[member.slot], member.incarnation) != member.incarnation) {
       wishes_[member.slot].clear();
+      ++version_;
       read_[member.slot] = 0;
     }
     read(member.slot);
@@ -87,6 +89,7 @@ void GroupWishes<Memory>::read(Slot slot) {
   if (!found) return;
   wishes_[slot] = std::move(*found);
   read_[slot] = digest;
+  ++version_;
 }
 
 #ifndef TUTTI_DEFINITIONS_ONLY  // see sst/memory.hpp

@@ -40,6 +40,8 @@ class GroupWishes {
   void look();
   /// By slot, as they were at the last look().
   [[nodiscard]] const IndexedBy<Slot, std::vector<GroupWish>>& all() const { return wishes_; }
+  /// Grows whenever these change.
+  [[nodiscard]] std::uint64_t version() const { return version_; }
 
  private:
   [[nodiscard]] const std::vector<GroupWish>& own() const { return wishes_[rows_.self().slot]; }
@@ -51,6 +53,7 @@ class GroupWishes {
   IndexedBy<Slot, std::vector<GroupWish>> wishes_;
   IndexedBy<Slot, std::uint64_t> read_;         // the digest of what was read there last
   IndexedBy<Slot, std::uint64_t> incarnation_;  // of whom
+  std::uint64_t version_ = 1;
   bool changed_ = false;
 };
 

@@ -220,7 +220,7 @@ void Membership<Memory>::expel(Slot slot) {
 // waits until it has delivered everything (leave_alone()). Others change their words meanwhile, so
 // this member reads them once.
 template <class Memory>
-typename Membership<Memory>::Wedge Membership<Memory>::reason_to_wedge() const {
+typename Membership<Memory>::Wedge Membership<Memory>::reason_to_wedge() {
   if (suspicion_.unsuspected() != view().members.size()) return {WedgeReason::suspicion, {}};
   if (suspicion_.leader() != rows_.rank()) return {};
   const auto leaves = [this](const ViewMember& member) {

@@ -157,7 +157,7 @@ class Membership final : public Stepped, private AgreementQuestions {
     WedgeReason reason = WedgeReason::told;
     ViewMember joiner{};
   };
-  [[nodiscard]] Wedge reason_to_wedge() const;
+  [[nodiscard]] Wedge reason_to_wedge();
   [[nodiscard]] bool others_wedge() const;
   void wedge(const Wedge& why);
   void fill_gaps(Effects& effects);
@@ -189,7 +189,8 @@ class Membership final : public Stepped, private AgreementQuestions {
   [[nodiscard]] std::optional<Proposal> next_proposal();
   [[nodiscard]] std::vector<ViewMember> joiners() const;
   [[nodiscard]] OpenGroups groups_of(const std::vector<Slot>& stay) const;
-  [[nodiscard]] bool wishes_differ() const;
+  [[nodiscard]] bool wishes_differ();
+  [[nodiscard]] bool takes_from_us(const View& next) const;
   [[nodiscard]] bool renew(std::size_t group, const View& before, const View& next);
 
   // What is decided, and installed.
@@ -219,6 +220,10 @@ class Membership final : public Stepped, private AgreementQuestions {
   Suspicion<Memory> suspicion_;
   Agreement<Memory> agreement_;
   GroupWishes<Memory> wishes_;
+  struct {
+    std::uint64_t view = 0;
+    std::uint64_t wishes = 0;
+  } met_;  // the groups of that view are those that followed from these
 
   bool leaves_ = false;
   bool wedged_ = false;

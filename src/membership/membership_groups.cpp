@@ -5,6 +5,9 @@
 //      joins another group in that space, and begins anew in the ring. This member's subgroup there
 //      is a new one whenever it comes into a group or out of one: what is left of the old one says
 //      nothing of the new one.
+// GR5  As long as a member wishes to be in a group, it stays in it once it is. A leader reads the
+//      wishes after the words by which the members have wedged in this view: a wish that a view was
+//      made of was posted before these, on the same way. A member accepts nothing else.
 #include <algorithm>
 
 #include "base/assert.hpp"
@@ -53,11 +56,25 @@ OpenGroups Membership<Memory>::groups_of(const std::vector<Slot>& stay) const {
 }
 
 template <class Memory>
-bool Membership<Memory>::wishes_differ() const {
+bool Membership<Memory>::wishes_differ() {
   if (spaces_.all.empty()) return false;
+  if (met_.view == view().id && met_.wishes == wishes_.version()) return false;
   std::vector<Slot> stay;
   for (const ViewMember& member : view().members) stay.push_back(member.slot);
-  return groups_of(stay) != view().groups;
+  if (groups_of(stay) != view().groups) return true;
+  met_ = {view().id, wishes_.version()};
+  return false;
+}
+
+// GR5.
+template <class Memory>
+bool Membership<Memory>::takes_from_us(const View& next) const {
+  if (!next.contains(rows_.self())) return false;
+  return std::ranges::any_of(view().groups, [&](const OpenGroup& was) {
+    if (!was.has(options_.self) || !wishes_.has(was.name)) return false;
+    const OpenGroup* const is = find_space(next.groups, was.group);
+    return is == nullptr || is->name != was.name || !is->has(options_.self);
+  });
 }
 
 // GR4. True if the group has a new subgroup.

@@ -22,6 +22,7 @@ bool Membership<Memory>::is_sensible(const Proposal& proposal, std::uint64_t fol
   }
   if (follows == 0 && !is_sensible_first(proposal)) return false;
   if (view().id != follows) return true;
+  if (takes_from_us(next)) return false;
   for (std::size_t g = 0; g < groups_.size(); ++g) {
     if (!groups_[g].subgroup->is_sensible(proposal.cuts[g])) return false;
   }
@@ -138,6 +139,8 @@ std::optional<Proposal> Membership<Memory>::next_proposal() {
       proposal.next.members.push_back(member);
     }
   }
+  // GR5: after the members' words that say that they have wedged.
+  if (!spaces_.all.empty()) wishes_.look();
   std::vector<Slot> stay;
   for (const ViewMember& member : proposal.next.members) stay.push_back(member.slot);
   proposal.next.groups = groups_of(stay);
