@@ -270,6 +270,12 @@ int tutti_group_finish(tutti_group_t* group) {
   });
 }
 
+int tutti_group_leave(tutti_group_t* group, int64_t timeout_ns, tutti_error_t* error) {
+  return with(group, kGroup, error, [&](Group& of) {
+    return tutti::c::done(error, of.leave(std::chrono::nanoseconds(timeout_ns)));
+  });
+}
+
 int tutti_group_complete(tutti_group_t* group) {
   return with(group, kGroup, nullptr, [](Group& of) { return of.complete() ? 1 : 0; });
 }

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "c/handle.hpp"
 #include "c/options.hpp"
@@ -14,6 +15,33 @@ using tutti::Node;
 using tutti::c::with;
 
 constexpr const char* kNode = "node";
+
+// Of a group that is no replicated machine.
+tutti::Result<tutti::GroupOptions> plain_options_from(const tutti_group_options_t* options) {
+  tutti::Result<tutti::GroupOptions> from = tutti::c::options_from(options);
+  if (!from) return from;
+  if (const auto tick = tutti::c::tick_callback_of(options); !tick || *tick != nullptr) {
+    return tutti::fail(tutti::ErrorCode::invalid_argument,
+                       "on_tick is set: it is for replicated machines alone; a "
+                       "group's ticks come among its messages (TUTTI_TICK)");
+  }
+  return from;
+}
+
+template <class Join>
+int joined_with(tutti_node_t* node, const tutti_group_options_t* options, tutti_group_t** group,
+                tutti_error_t* error, const Join& join) {
+  if (group != nullptr) *group = nullptr;
+  return with(node, kNode, error, [&](Node& of) {
+    if (group == nullptr) return tutti::c::refused(error, "the place for the group is NULL");
+    tutti::Result<tutti::GroupOptions> from = plain_options_from(options);
+    if (!from) return tutti::c::failed(error, from.error());
+    tutti::Result<tutti::Group> joined = join(of, std::move(*from));
+    if (!joined) return tutti::c::failed(error, joined.error());
+    *group = new tutti_group(std::move(*joined));
+    return tutti::c::ok(error);
+  });
+}
 
 }  // namespace
 
@@ -74,20 +102,23 @@ void tutti_node_destroy(tutti_node_t* node) {
 
 int tutti_node_join(tutti_node_t* node, const tutti_group_options_t* options, tutti_group_t** group,
                     tutti_error_t* error) {
-  if (group != nullptr) *group = nullptr;
+  return joined_with(node, options, group, error,
+                     [](Node& of, tutti::GroupOptions from) { return of.join(std::move(from)); });
+}
+
+int tutti_node_reserve(tutti_node_t* node, const tutti_group_options_t* options, size_t count,
+                       tutti_error_t* error) {
   return with(node, kNode, error, [&](Node& of) {
-    if (group == nullptr) return tutti::c::refused(error, "the place for the group is NULL");
-    tutti::Result<tutti::GroupOptions> from = tutti::c::options_from(options);
+    const tutti::Result<tutti::GroupOptions> from = plain_options_from(options);
     if (!from) return tutti::c::failed(error, from.error());
-    if (const auto tick = tutti::c::tick_callback_of(options); !tick || *tick != nullptr) {
-      return tutti::c::refused(error,
-                               "on_tick is set: it is for replicated machines alone; a "
-                               "group's ticks come among its messages (TUTTI_TICK)");
-    }
-    tutti::Result<tutti::Group> joined = of.join(std::move(*from));
-    if (!joined) return tutti::c::failed(error, joined.error());
-    *group = new tutti_group(std::move(*joined));
-    return tutti::c::ok(error);
+    return tutti::c::done(error, of.reserve(*from, count));
+  });
+}
+
+int tutti_node_join_within(tutti_node_t* node, const tutti_group_options_t* options,
+                           int64_t timeout_ns, tutti_group_t** group, tutti_error_t* error) {
+  return joined_with(node, options, group, error, [&](Node& of, tutti::GroupOptions from) {
+    return of.join(std::move(from), std::chrono::nanoseconds(timeout_ns));
   });
 }
 

@@ -1,22 +1,22 @@
 /// \file node.hpp
 /// One member of a cluster: joins groups, meets the other members, drives the protocol, stops.
 ///
-/// Order of calls: create, join (once per group), start (or begin_start, which does not wait), then
-/// Group calls from any thread, then stop or leave. If members crash, are cut off or leave, a
-/// majority of the last view goes on without them in the next; a minority stops and says so. A
-/// removed member may be started again. One process may have several nodes. Threads: create, join,
-/// start and the destructor from one thread at a time; stop and leave from any, also at the same
-/// time.
+/// Order of calls: create, join (once per group) and reserve, start (or begin_start, which does not
+/// wait), then Group calls from any thread, and joins of further groups, then stop or leave. If
+/// members crash, are cut off or leave, a majority of the last view goes on without them in the
+/// next; a minority stops and says so. A removed member may be started again. One process may have
+/// several nodes. Threads: create, join before start, start and the destructor from one thread at a
+/// time; stop, leave and a join after start from any, also at the same time.
 ///
 /// Callbacks: delivery, view, log, snapshot, the function that reads a snapshot and its destructor,
 /// save, load, requests, handlers (NodeOptions::slow_after warns of slow ones). Inside a callback,
 /// on any thread, the calls of the same node that wait return at once with ErrorCode::in_callback,
-/// which names the call and the callback: start, stop, leave, a send_to that waits, Group::wait,
-/// wait_complete, barrier, a take that waits, and a claim or send that finds no space. The same
-/// holds inside Replicated::query. All other calls, and all calls of other nodes, are allowed. If a
-/// delivery, view, request or log callback or a handler throws, the node fails: failure() names
-/// callback and group, the node delivers nothing more, and the others go on without this member. A
-/// node that was moved from does nothing and says so.
+/// which names the call and the callback: start, a join with a time-out, stop, leave, a send_to
+/// that waits, Group::wait, leave, wait_complete, barrier, a take that waits, and a claim or send
+/// that finds no space. The same holds inside Replicated::query. All other calls, and all calls of
+/// other nodes, are allowed. If a delivery, view, request or log callback or a handler throws, the
+/// node fails: failure() names callback and group, the node delivers nothing more, and the others
+/// go on without this member. A node that was moved from does nothing and says so.
 #pragma once
 #include <chrono>
 #include <cstddef>
@@ -52,6 +52,24 @@ class TUTTI_API Node {
   /// Declares a group; before start only. Every node joins every group with the same options
   /// [same]; a node that is not among the group's members delivers nothing of it.
   [[nodiscard]] Result<Group> join(GroupOptions options);
+
+  /// Reserves places for `count` groups that are joined after start, 64 at most in all; before
+  /// start only, and in the same order at all nodes [same]. They have the options of `shape`, whose
+  /// name and callbacks count for nothing: order `round_robin` at level `atomic`; no
+  /// members or senders named; no log, state, ticks or delivery thread of their own. Each costs the
+  /// memory of a group (window_bytes for each node), whether it is joined or not.
+  [[nodiscard]] Result<void> reserve(const GroupOptions& shape, std::size_t count);
+
+  /// Joins a group after start: opens it if nobody is in it. Its options are those of a shape that
+  /// was reserved; its name has at most 64 bytes. Waits for a view in which this node is in it.
+  /// From that view on this node sends, and delivers what is sent, so on_delivery may be called
+  /// before this returns; it is given no earlier message. The nodes that have joined are its
+  /// members and senders; Group::members and Message::sender count all nodes. Numbers
+  /// (Message::seq) rise by one, from any. Errors: mismatch (the group is open with other options),
+  /// invalid_argument, timed_out (also if all places are in use; it says so), and those of a node
+  /// that has ended. After an error this node is not in the group. Any thread; not inside a
+  /// callback of the node.
+  [[nodiscard]] Result<Group> join(GroupOptions options, Timeout timeout);
 
   /// Calls `watcher` as NodeOptions::on_view, after it and on the same thread; before start only.
   /// For layers above a node that its application does not see.

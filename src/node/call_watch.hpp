@@ -4,6 +4,7 @@
 /// Threads: add() before the others begin; look() one at a time.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -19,9 +20,13 @@ class CallWatch {
       : slow_after_ns_(static_cast<std::uint64_t>(slow_after.count())), log_(log) {}
 
   /// `what` is called: "the delivery callback of group 'x'"; `meanwhile` says what comes of it. The
-  /// mark outlives this.
-  void add(const CallMark& mark, std::string what, std::string meanwhile) {
-    calls_.push_back({.mark = &mark, .what = std::move(what), .meanwhile = std::move(meanwhile)});
+  /// mark outlives this, or is part of what is `kept`.
+  void add(const CallMark& mark, std::string what, std::string meanwhile,
+           std::shared_ptr<const void> kept = {}) {
+    calls_.push_back({.mark = &mark,
+                      .what = std::move(what),
+                      .meanwhile = std::move(meanwhile),
+                      .kept = std::move(kept)});
   }
   /// The same for what is no call of the application, but may take long as well.
   void add_disk(const CallMark& mark, std::string what, std::string meanwhile) {
@@ -57,6 +62,7 @@ class CallWatch {
     const CallMark* mark = nullptr;
     std::string what;
     std::string meanwhile;
+    std::shared_ptr<const void> kept{};
     bool is_call = true;
     CallTime time{};
     Slowness slowness{};

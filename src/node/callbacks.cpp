@@ -93,7 +93,9 @@ void Callbacks::wrap(Function& callback, std::string name) {
   if (!callback) return;
   auto entry =
       std::make_shared<Entry<Function>>(*this, std::move(name), std::exchange(callback, {}));
-  drops_.emplace_back([entry] { entry->call = {}; });
+  const std::lock_guard lock(drops_mutex_);
+  std::erase_if(drops_, [](const Drop& drop) { return drop.entry.expired(); });  // of groups left
+  drops_.push_back({entry, [](void* of) { static_cast<Entry<Function>*>(of)->call = {}; }});
   callback = [entry](const auto&... arguments) {
     using Outcome = decltype(entry->call(arguments...));
     if constexpr (throwing == Throwing::is_handled_above) {
@@ -185,7 +187,9 @@ Result<void> Callbacks::start_log() {
 
 void Callbacks::drop() {
   if (log_) log_->end();
-  for (const auto& drop : drops_) drop();
+  for (const Drop& drop : drops_) {
+    if (const std::shared_ptr<void> entry = drop.entry.lock()) drop.drop(entry.get());
+  }
 }
 
 }  // namespace tutti

@@ -8,12 +8,13 @@
 /// after mute() no callback begins but the log's and handlers (call()); after drop() none is left.
 /// The log callback has a thread of its own (log_thread.hpp): no other thread waits for it but in
 /// drop(), which has it told what waits. Threads: marks, the wrapped callbacks, running_here() and
-/// mute() any; the rest before start, and drop() after the last thread of the node has ended, never
-/// inside a callback.
+/// mute() any, wrap() of a group any; the rest before start, and drop() after the last thread of
+/// the node has ended, never inside a callback.
 #pragma once
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -99,7 +100,12 @@ class Callbacks {
   const std::string node_;
   const Failed failed_;
   std::atomic<bool> muted_{false};
-  std::vector<std::function<void()>> drops_;
+  struct Drop {
+    std::weak_ptr<void> entry;
+    std::function<void(void*)> drop;
+  };
+  std::mutex drops_mutex_;
+  std::vector<Drop> drops_;
   std::shared_ptr<LogThread> log_;  // null: the application wants no log
 };
 

@@ -30,7 +30,7 @@ template <class Put>
 Result<void> Completions::accept(const Put& put) {
   {
     const std::lock_guard lock(mutex_);
-    if (std::optional<Error> over = node_.why_over()) return std::unexpected(std::move(*over));
+    if (std::optional<Error> over = group_.why_over()) return std::unexpected(std::move(*over));
     if (queue_.is_closed()) {  // why_over() says so soon
       return fail(ErrorCode::stopped, "group '" + group_.options().name +
                                           "': its node ends, and calls no more handlers");
@@ -78,7 +78,7 @@ CompletionTurn Completions::look() {
   std::optional<Queue::Due> due;
   {
     const std::lock_guard lock(mutex_);
-    const std::optional<Error> over = node_.why_over();
+    const std::optional<Error> over = group_.why_over();
     due = over ? queue_.refuse(group_, *over) : queue_.take(group_);
     if (!due) return over ? CompletionTurn::never : queue_.waits_for();
   }

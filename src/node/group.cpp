@@ -128,6 +128,11 @@ Result<int> Group::event_fd() { return core_->event_fd(); }
 bool Group::intact() const noexcept { return core_->intact(); }
 void Group::finish() noexcept { core_->finish(); }
 
+Result<void> Group::leave(Timeout timeout) {
+  const std::shared_ptr<GroupCore> core = core_;
+  return core->leave(timeout);
+}
+
 bool Group::complete() const noexcept {
   return core_->subgroup() != nullptr && core_->subgroup()->complete();
 }

@@ -100,7 +100,7 @@ Error GroupCore::refusal(ClaimOutcome outcome, std::uint32_t size) const {
     default:
       break;
   }
-  if (std::optional<Error> over = node_.why_over()) return *over;
+  if (std::optional<Error> over = why_over()) return *over;
   return {ErrorCode::stopped,
           "group '" + options_.name + "' takes no messages: it is not started, or finished"};
 }
@@ -108,7 +108,7 @@ Error GroupCore::refusal(ClaimOutcome outcome, std::uint32_t size) const {
 // What a wait ended without: the groups are over, it was no place to wait, or time is up.
 Error GroupCore::why_in_vain(std::string_view call, std::chrono::nanoseconds timeout,
                              std::string late) const {
-  if (std::optional<Error> over = node_.why_over()) return std::move(*over);
+  if (std::optional<Error> over = why_over()) return std::move(*over);
   if (timeout.count() > 0) {
     if (Result<void> may = may_wait(call); !may) return std::move(may.error());
   }
@@ -177,8 +177,13 @@ Result<void> GroupCore::barrier(std::chrono::nanoseconds timeout) {
   Result<Claim> space = claim(try_claim(0), 0, timeout);
   if (!space) return std::unexpected(std::move(space.error()));
   const Barrier barrier = begin_barrier(*space);
-  const auto passed = [&] { return barrier.passed(*subgroup()); };
-  if (node_.wait_until(progress_, passed, deadline)) return {};
+  bool passed = false;
+  const auto over = [&] {
+    passed = barrier.passed(*subgroup());
+    return passed || has_left();
+  };
+  static_cast<void>(node_.wait_until(progress_, over, deadline));
+  if (passed) return {};
   return std::unexpected(why_in_vain(
       "Group::barrier", deadline.left(now_ns()),
       "the barrier was not passed before the deadline: a member delivers slowly or not at all, or "
@@ -229,11 +234,14 @@ Result<void> GroupCore::may_wait(std::string_view call) const {
 const Callbacks& GroupCore::callbacks() const { return node_.callbacks(); }
 
 Result<void> GroupCore::wait_complete(std::chrono::nanoseconds timeout) {
-  const auto complete = [this] {
+  bool complete = false;
+  const auto over = [&] {
     pass_nulls();
-    return subgroup() != nullptr && subgroup()->complete();
+    complete = subgroup() != nullptr && subgroup()->complete();
+    return complete || has_left();
   };
-  if (node_.wait_until(node_.changed(), complete, Deadline(timeout))) return {};
+  static_cast<void>(node_.wait_until(node_.changed(), over, Deadline(timeout)));
+  if (complete) return {};
   return std::unexpected(why_in_vain("Group::wait_complete", timeout,
                                      "not every member had finished and delivered everything "
                                      "before the deadline; they may still"));
@@ -261,7 +269,7 @@ GroupStatistics GroupCore::statistics() const {
 }
 
 std::vector<MemberLag> GroupCore::lags() const {
-  if (subgroup() == nullptr) return {};
+  if (subgroup() == nullptr || has_left()) return {};
   return node_.lags(*this);
 }
 

@@ -89,6 +89,11 @@ class GroupCore {
   }
   [[nodiscard]] Result<void> wait_complete(std::chrono::nanoseconds timeout);
   void finish() noexcept;
+  [[nodiscard]] Result<void> leave(std::chrono::nanoseconds timeout);
+  /// This member has left it, while its node goes on.
+  [[nodiscard]] bool has_left() const { return left_.load(std::memory_order_acquire); }
+  /// Why nothing more comes of it; nothing while it goes on, or has not begun.
+  [[nodiscard]] std::optional<Error> why_over() const;
   [[nodiscard]] GroupStatistics statistics() const;
   [[nodiscard]] std::vector<MemberLag> lags() const;
 
@@ -118,6 +123,8 @@ class GroupCore {
   void after_pass();
   /// Ends the group: claims and waits fail from now on.
   void halt();
+  /// This member is in the group no more.
+  void part();
   /// The application is called no more and sends no more; for the others the group goes on. Any
   /// thread, in a view.
   void end_calls();
@@ -181,6 +188,7 @@ class GroupCore {
   std::atomic<std::uint64_t> sender_waits_{0};
   std::atomic<bool> halted_{false};
   std::atomic<bool> finished_{false};
+  std::atomic<bool> left_{false};
   std::atomic<bool> over_{false};  // C1
   std::mutex late_mutex_;
   std::vector<bool> late_;  // by record, from the first that was not taken

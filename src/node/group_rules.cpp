@@ -112,6 +112,32 @@ Result<void> check_group(const NodeOptions& node, std::span<const GroupOptions* 
   return check_room(node, joined, group);
 }
 
+// Each refusal says what a space, or a part that begins with a view, does not have.
+Result<void> check_reserved(const GroupOptions& group) {
+  const auto refuse = [](const std::string& what) {
+    return fail(ErrorCode::invalid_argument, "a group that is joined after start " + what);
+  };
+  if (!group.members.empty() || !group.senders.empty()) {
+    return refuse("names no members and senders: who joins it is both; leave them empty");
+  }
+  if (group.logged) {
+    return refuse("has no log: logs are opened before a node meets the others; set logged = false");
+  }
+  if (group.stateful) {
+    return refuse(
+        "has no state for joiners: they begin with the first message of their view; set "
+        "stateful = false");
+  }
+  if (group.tick_every.count() != 0) return refuse("has no ticks; set tick_every = 0");
+  if (group.delivery == DeliveryThread::own) {
+    return refuse("has no thread of its own; choose DeliveryThread::predicate or application");
+  }
+  if (group.order != Order::round_robin || group.level != Level::atomic) {
+    return refuse("has order 'round_robin' at level 'atomic'");
+  }
+  return {};
+}
+
 std::uint64_t rounded_window_bytes(std::uint64_t window_bytes) {
   return std::bit_ceil(window_bytes);
 }

@@ -35,7 +35,7 @@ Result<Batch> GroupCore::take(const std::shared_ptr<GroupCore>& self, std::size_
         progress_,
         [&] {
           batch = look(self, max);
-          return !batch.empty() || subgroup() == nullptr ||
+          return !batch.empty() || subgroup() == nullptr || has_left() ||
                  (subgroup()->complete() && !replay_.is_pending());
         },
         Deadline(timeout));
@@ -76,12 +76,12 @@ Result<void> GroupCore::may_take(std::size_t max) const {
 // Nothing comes any more; or, for one that would wait, not yet.
 std::optional<Error> GroupCore::why_ended(std::chrono::nanoseconds timeout) const {
   const Subgroup<NativeMemory>* open = subgroup();
-  if (open != nullptr && open->complete() && !replay_.is_pending()) {
+  if (open != nullptr && open->complete() && !replay_.is_pending() && !has_left()) {
     return Error{ErrorCode::complete, "group '" + options_.name +
                                           "' is complete: all senders have finished, and "
                                           "everything was taken"};
   }
-  if (std::optional<Error> over = node_.why_over()) return over;
+  if (std::optional<Error> over = why_over()) return over;
   if (open == nullptr && timeout.count() > 0) {
     return Error{ErrorCode::stopped,
                  "group '" + options_.name + "' has no messages yet: its node is not started"};

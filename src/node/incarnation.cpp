@@ -148,8 +148,11 @@ bool Incarnation::watch_lags() {
     lags_.stop();
     return false;
   }
+  if (view().groups != lagged_) forget_closed();
   bool tells = false;
   for (std::size_t g = 0; g < groups_.size(); ++g) {
+    const std::string* const name = shown_name(g);
+    if (name == nullptr) continue;
     Subgroup<NativeMemory>& group = engine_->subgroup(g);
     tells |= group.note_course(lags_.watched_ns());
     const std::size_t members = view().members.size();
@@ -165,12 +168,27 @@ bool Incarnation::watch_lags() {
       figures.holds_window = group.holds_window(rank);
       positions_[rank.value] = group.position_of(rank);
     }
-    lags_.take(groups_[g].name, lag_figures_, positions_);
-    if (node_.remove_after.count() != 0) remove_the_still(groups_[g]);
+    lags_.take(*name, lag_figures_, positions_);
+    if (node_.remove_after.count() != 0) remove_the_still(groups_[g], *name);
     if (groups_[g].level == Level::durable) watch_disks(g);
     tell_durable(g);
   }
   return tells;
+}
+
+void Incarnation::forget_closed() {
+  for (const OpenGroup& group : lagged_) {
+    if (find_name(view().groups, group.name) == nullptr) lags_.forget(group.name);
+  }
+  lagged_ = view().groups;
+}
+
+// Null: nobody is in the group.
+const std::string* Incarnation::shown_name(std::size_t group) const {
+  const auto space = static_cast<std::uint32_t>(group);
+  if (plan_.spaces.find(space) == nullptr) return &groups_[group].name;
+  const OpenGroup* const open = find_space(view().groups, space);
+  return open != nullptr ? &open->name : nullptr;
 }
 
 void Incarnation::watch_disks(std::size_t group) {
@@ -193,17 +211,17 @@ void Incarnation::tell_durable(std::size_t group) {
 }
 
 // Along a chain the position of a member is told each time that the member looks at lags itself.
-void Incarnation::remove_the_still(const GroupOptions& group) {
+void Incarnation::remove_the_still(const GroupOptions& group, const std::string& name) {
   const std::chrono::nanoseconds late(group.order == Order::lcr ? 2 * kLagsEveryNs : 0);
   for (const Rank rank : view().ranks()) {
     const Slot slot = view().members[rank].slot;
-    const std::chrono::nanoseconds still = lags_.still(group.name, plan_.names[slot]);
+    const std::chrono::nanoseconds still = lags_.still(name, plan_.names[slot]);
     if (slot == self_ || engine_->membership().suspects(rank) || still < node_.remove_after + late)
       continue;
     log(LogLevel::warning, "member '" + plan_.names[slot] +
                                "' is to be removed: it has delivered " + "nothing of group '" +
-                               group.name + "' for " + in_seconds(still) +
-                               " s, and remove_after is " + in_seconds(node_.remove_after) + " s");
+                               name + "' for " + in_seconds(still) + " s, and remove_after is " +
+                               in_seconds(node_.remove_after) + " s");
     engine_->membership().expel(slot);
   }
 }
@@ -225,7 +243,7 @@ Incarnation::Incarnation(const NodeOptions& node, const std::vector<GroupOptions
       setup_(std::move(setup)),
       plan_(names_of(node.members), groups,
             std::ranges::any_of(groups, &GroupOptions::stateful) ? kStateRingBytes : 0,
-            node.litmus_rounds != 0, node.request_max_bytes),
+            node.litmus_rounds != 0, node.request_max_bytes, setup_.spaces),
       self_{static_cast<std::uint32_t>(std::ranges::find(plan_.names, node.name) -
                                        plan_.names.begin())},
       calls_(groups.size()),

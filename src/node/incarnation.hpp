@@ -37,6 +37,7 @@ namespace tutti {
 /// How a node comes into its first view, and where it keeps what lasts.
 struct IncarnationSetup {
   bool may_create = true;               ///< it may found a group
+  GroupSpaces spaces{};                 ///< the groups that are joined at run time
   std::vector<LogSink*> logs{};         ///< by group, or none
   DiskLogs* disk_logs = nullptr;        ///< of a node with logs: the same
   RestartThread* restart = nullptr;     ///< of a node with logs
@@ -81,6 +82,12 @@ class Incarnation final : private EngineEvents {
   [[nodiscard]] Subgroup<NativeMemory>& subgroup(std::size_t group) {
     return engine_->subgroup(group);
   }
+  /// See Membership::wish() and withdraw(), and Engine::subgroup_kept().
+  [[nodiscard]] Membership<NativeMemory>& membership() { return engine_->membership(); }
+  [[nodiscard]] std::shared_ptr<Subgroup<NativeMemory>> subgroup_kept(std::size_t group) {
+    return engine_->subgroup_kept(group);
+  }
+  [[nodiscard]] Slot self() const { return self_; }
   /// Null without requests. See there who may call.
   [[nodiscard]] Requests<NativeMemory>* requests() { return engine_->requests(); }
   /// Name of the member at that rank of the view.
@@ -166,13 +173,18 @@ class Incarnation final : private EngineEvents {
   void asks_to_leave() override { gives_state_.store(0, std::memory_order_relaxed); }
   void tell(const Entry& entry) override;
   void no_state(const Error& why) override { events_.no_state(why); }
+  [[nodiscard]] DeliveryCallback joins(std::size_t group, const OpenGroup& open) override {
+    return events_.joins(open, view().id, calls_[group]);
+  }
 
   [[nodiscard]] ViewChange change_of(const Entry& entry) const;
   bool watch_lags();
+  void forget_closed();
+  [[nodiscard]] const std::string* shown_name(std::size_t group) const;
   void watch_disks(std::size_t group);
   void tell_durable(std::size_t group);
   [[nodiscard]] std::chrono::nanoseconds patience_with_outsiders() const;
-  void remove_the_still(const GroupOptions& group);
+  void remove_the_still(const GroupOptions& group, const std::string& name);
   void show(NodeState state, const ViewChange& change);
 
   const NodeOptions& node_;
@@ -186,6 +198,7 @@ class Incarnation final : private EngineEvents {
   std::vector<CallMark> calls_;          // by group
   std::vector<StateCalls> state_calls_;  // the same
   LagWatch lags_;
+  OpenGroups lagged_;  // those in lags_
   DiskWatch disks_;
   std::uint64_t next_lags_ns_ = 0;
   std::vector<MemberLag> lag_figures_;    // of one group at a time, memory to be used again

@@ -9,6 +9,7 @@
 #include "membership/membership.hpp"
 #include "node/slowness.hpp"
 #include "tutti/error.hpp"
+#include "tutti/message.hpp"
 #include "tutti/view.hpp"
 
 namespace tutti {
@@ -26,6 +27,10 @@ class IncarnationEvents {
  public:
   virtual ~IncarnationEvents() = default;
   virtual void installed(const ViewChange& change) = 0;
+  /// This member is about to be in that group, which is joined at run time, in that view. Returns
+  /// what its messages are delivered to.
+  [[nodiscard]] virtual DeliveryCallback joins(const OpenGroup& open, std::uint64_t view,
+                                               CallMark& call) = 0;
   /// It is in no view any more, or has come into none.
   virtual void ended(StopReason reason) = 0;
   /// It joined, but the state it needs cannot be had.

@@ -35,6 +35,11 @@ std::chrono::nanoseconds LagWatch::still(const std::string& group, const std::st
   return std::chrono::nanoseconds(time_.ns() - watched->moved_ns);
 }
 
+void LagWatch::forget(const std::string& group) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(groups_, [&](const Group& one) { return one.name == group; });
+}
+
 void LagWatch::stop() {
   const std::lock_guard lock(mutex_);
   stopped_ = true;

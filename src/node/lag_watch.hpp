@@ -44,6 +44,9 @@ class LagWatch {
   /// For how long a member has delivered nothing of that group although it lacks something.
   [[nodiscard]] std::chrono::nanoseconds still(const std::string& group, const std::string& member);
 
+  /// The group is not there any more.
+  void forget(const std::string& group);
+
   /// This node has stopped: nobody is behind it any more. Not to be given anything after that.
   void stop();
 

@@ -45,6 +45,25 @@ Result<Group> Node::join(GroupOptions options) {
   return Group(std::shared_ptr<GroupCore>(core_, *core));
 }
 
+Result<void> Node::reserve(const GroupOptions& shape, std::size_t count) {
+  if (core_ == nullptr) return std::unexpected(moved_from());
+  return core_->joined().reserve(shape, count);
+}
+
+Result<Group> Node::join(GroupOptions options, Timeout timeout) {
+  const std::shared_ptr<NodeCore> core = core_;
+  if (core == nullptr) return std::unexpected(moved_from());
+  Result<std::shared_ptr<JoinedGroup>> group = core->joined().join(std::move(options), timeout);
+  if (!group) return std::unexpected(std::move(group.error()));
+  // Of both: the group works on the node, which keeps it only until it is left.
+  struct Handle {
+    std::shared_ptr<NodeCore> node;
+    std::shared_ptr<JoinedGroup> group;
+  };
+  const auto handle = std::make_shared<Handle>(core, std::move(*group));
+  return Group(std::shared_ptr<GroupCore>(handle, &handle->group->core));
+}
+
 Result<void> Node::watch_views(ViewCallback watcher) {
   if (core_ == nullptr) return std::unexpected(moved_from());
   return core_->watch_views(std::move(watcher));

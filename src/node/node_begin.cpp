@@ -59,6 +59,10 @@ void NodeCore::tell_started(const Result<void>& result) {
   if (begun_.load(std::memory_order_acquire)) ::eventfd_write(start_over_.get(), 1);
 }
 
+bool NodeCore::polls_start() const {
+  return options_.drive == Drive::caller && begun_.load(std::memory_order_acquire);
+}
+
 bool NodeCore::await_start(const std::function<bool()>& ready, const Deadline& deadline) {
   return polls_start() ? wait_beside(changed_, ready, deadline)
                        : wait_until(changed_, ready, deadline);

@@ -8,10 +8,12 @@
 #include "base/assert.hpp"
 #include "base/text.hpp"
 #include "node/clock.hpp"
-#include "node/group_rules.hpp"
 
 namespace tutti {
 namespace {
+
+// Of how many groups are complete: other groups than at the last look are counted.
+constexpr std::size_t kUnknown = ~std::size_t{0};
 
 // The clock is read once in this many idle turns while spinning.
 constexpr int kSpinsPerPause = 4;
@@ -36,28 +38,6 @@ NodeCore::NodeCore(NodeOptions options)
       caller_idle_(options_.idle) {}
 
 NodeCore::~NodeCore() { static_cast<void>(close(Deadline(kForever))); }
-
-Result<GroupCore*> NodeCore::join(GroupOptions options) {
-  if (!is_declared()) {
-    return fail(ErrorCode::invalid_argument,
-                "group '" + options.name + "' was joined after start; join all groups before");
-  }
-  std::vector<const GroupOptions*> joined;
-  joined.reserve(groups_.size());
-  for (const auto& group : groups_) joined.push_back(&group->options());
-  if (Result<void> checked = check_group(options_, joined, options); !checked) {
-    return std::unexpected(checked.error());
-  }
-  GroupOptions resolved = callbacks_.wrap(resolve_group(options_, std::move(options)));
-  const auto index = std::ranges::find(resolved.members, options_.name) - resolved.members.begin();
-  const auto at = std::ranges::lower_bound(groups_, resolved.name, {}, [](const auto& group) {
-    return std::string_view(group->options().name);
-  });
-  return groups_
-      .insert(at, std::make_unique<GroupCore>(*this, std::move(resolved),
-                                              MemberIndex{static_cast<std::uint32_t>(index)}))
-      ->get();
-}
 
 Result<void> NodeCore::watch_views(ViewCallback watcher) {
   if (!is_declared()) {
@@ -125,6 +105,9 @@ std::size_t NodeCore::turn() {
     incarnation_->end(ending);
   if (incarnation_->bootstrap().has_failed() && !notice_ && !failed()) [[unlikely]]
     notice_ = incarnation_->bootstrap().failure();
+  if (joined_.asks() && life_.in_view() && !failed() && !ends()) [[unlikely]] {
+    if (joined_.follow(*incarnation_)) groups_complete_ = kUnknown;
+  }
   const std::uint64_t before_ns = incarnation_->passed_ns();
   const bool calls = !standing_in_ && !ends();
   const std::size_t work = pass(calls ? Calls::allowed : Calls::forbidden);
@@ -136,6 +119,7 @@ std::size_t NodeCore::turn() {
     std::atomic_thread_fence(std::memory_order_seq_cst);  // G1, for all signals of this turn
     if (life_.in_view()) {
       for (const auto& group : groups_) group->after_pass();
+      for (GroupCore* const group : joined_.here()) group->after_pass();
       check_groups();
     }
   } else if (has_said_all()) {
@@ -193,16 +177,22 @@ void NodeCore::heed_notice(bool idle) {
 
 void NodeCore::check_groups() {
   std::size_t complete = 0;
+  const auto is_well = [&](const GroupCore& group) {
+    TUTTI_ASSERT(group.subgroup() != nullptr);  // in a view
+    if (group.subgroup()->complete()) ++complete;
+    const std::optional<Violation> violation = group.subgroup()->violation();
+    if (!violation) return true;
+    fail_with({ErrorCode::peer_lost, "member '" + incarnation_->name_of(violation->slot) +
+                                         "' is corrupt in group '" + group.options().name +
+                                         "': " + violation->what +
+                                         "; nothing more is delivered. Restart the group"});
+    return false;
+  };
   for (const auto& group : groups_) {
-    TUTTI_ASSERT(group->subgroup() != nullptr);  // in a view
-    if (group->subgroup()->complete()) ++complete;
-    if (const std::optional<Violation> violation = group->subgroup()->violation()) {
-      fail_with({ErrorCode::peer_lost, "member '" + incarnation_->name_of(violation->slot) +
-                                           "' is corrupt in group '" + group->options().name +
-                                           "': " + violation->what +
-                                           "; nothing more is delivered. Restart the group"});
-      return;
-    }
+    if (!is_well(*group)) return;
+  }
+  for (const GroupCore* const group : joined_.here()) {
+    if (!is_well(*group)) return;
   }
   const Requests<NativeMemory>* requests = incarnation_->requests();
   if (requests != nullptr && requests->violation()) [[unlikely]] {
@@ -215,6 +205,7 @@ void NodeCore::check_groups() {
   if (std::exchange(groups_complete_, complete) == complete) return;
   changed_.notify();
   for (const auto& group : groups_) group->completed();
+  for (GroupCore* const group : joined_.here()) group->completed();
 }
 
 void NodeCore::idle(IdlePolicy& policy, std::chrono::nanoseconds longest) {
@@ -227,7 +218,8 @@ void NodeCore::idle(IdlePolicy& policy, std::chrono::nanoseconds longest) {
       break;
     case IdleAction::sleep:
       // Acknowledgements wake nobody; a change of view does, and until then it waits for that.
-      if (may_end()) longest = std::min<std::chrono::nanoseconds>(longest, kLeavingSleep);
+      if (may_end() || joined_.awaits_others())
+        longest = std::min<std::chrono::nanoseconds>(longest, kLeavingSleep);
       stays_awake(policy, doze(longest));
       break;
   }
@@ -353,7 +345,8 @@ bool NodeCore::fail_with(const Error& error) {
 }
 
 void NodeCore::halt_groups() {
-  for (const auto& group : groups_) group->halt();
+  joined_.end();
+  for (const auto& group : cores()) group->halt();
   requests_.wake();
 }
 
@@ -363,25 +356,11 @@ std::optional<Error> NodeCore::failure() const {
 }
 
 void NodeCore::save_counters() {
-  const FabricCounters fabric = incarnation_->fabric().counters();
-  const PredicateLoop& loop = incarnation_->loop();
-  const std::array<std::uint64_t, kCounters> now{
-      fabric.writes,    fabric.bytes,  fabric.doorbells,     fabric.posting_ns,
-      fabric.signalled, loop.passes(), loop.working_passes()};
-  for (std::size_t i = 0; i < kCounters; ++i) counters_[i].store(now[i], std::memory_order_relaxed);
+  counters_.save(incarnation_->fabric().counters(), incarnation_->loop());
 }
 
-// From the copy alone: a start that is tried again replaces the incarnation.
 NodeStatistics NodeCore::statistics() const {
-  const auto count = [this](std::size_t i) { return counters_[i].load(std::memory_order_relaxed); };
-  NodeStatistics out;
-  out.writes_posted = count(0);
-  out.bytes_posted = count(1);
-  out.doorbells = count(2);
-  out.posting_ns = count(3);
-  out.signalled_writes = count(4);
-  out.passes = count(5);
-  out.working_passes = count(6);
+  NodeStatistics out = counters_.get();
   out.sleeps = sleeps_.get();
   return out;
 }

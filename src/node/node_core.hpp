@@ -12,7 +12,6 @@
 /// ends, no call of the application begins; the loop is turned until none reads messages any more,
 /// and the others are asked to go on without this member meanwhile. T5 see node_life.hpp.
 #pragma once
-#include <array>
 #include <atomic>
 #include <chrono>
 #include <functional>
@@ -32,6 +31,8 @@
 #include "node/callbacks.hpp"
 #include "node/group_core.hpp"
 #include "node/incarnation.hpp"
+#include "node/joined_groups.hpp"
+#include "node/node_counters.hpp"
 #include "node/node_disk.hpp"
 #include "node/node_life.hpp"
 #include "node/requests_core.hpp"
@@ -47,6 +48,7 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
 
   // Node's side of things, see node.hpp.
   [[nodiscard]] Result<GroupCore*> join(GroupOptions options);
+  [[nodiscard]] JoinedGroups& joined() { return joined_; }
   [[nodiscard]] Result<void> watch_views(ViewCallback watcher);
   [[nodiscard]] const NodeOptions& options() const { return options_; }
   [[nodiscard]] Result<void> start();
@@ -66,6 +68,8 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
   static void end(std::shared_ptr<NodeCore> core) noexcept;
 
   // For the groups.
+  [[nodiscard]] std::vector<const GroupOptions*> declared() const;  ///< before start
+  [[nodiscard]] bool is_declared() const;  ///< groups may be joined, and it may be started
   [[nodiscard]] std::vector<MemberLag> lags(const GroupCore& group) const;
   [[nodiscard]] Signal& changed() { return changed_; }
   [[nodiscard]] bool failed() const override { return failed_.load(std::memory_order_acquire); }
@@ -101,16 +105,10 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
   void turn_for_start();
   void end_begun_start();
   /// Drive::caller: the start turns nothing, poll() does.
-  [[nodiscard]] bool polls_start() const {
-    return options_.drive == Drive::caller && begun_.load(std::memory_order_acquire);
-  }
+  [[nodiscard]] bool polls_start() const;
   // node_start.cpp
   [[nodiscard]] Result<void> may_start(std::string_view call) const;
   [[nodiscard]] Result<void> run_start();
-  /// Groups may be joined, and it may be started.
-  [[nodiscard]] bool is_declared() const {
-    return life_.phase() == Phase::created && !begun_.load(std::memory_order_acquire);
-  }
   [[nodiscard]] Result<void> start_by(const Deadline& deadline);
   [[nodiscard]] Result<void> try_start(const Deadline& deadline);
   [[nodiscard]] Result<void> open_disk();
@@ -124,6 +122,8 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
   [[nodiscard]] bool is_start_ended() const { return start_ended_.load(std::memory_order_acquire); }
   Error abandon_start();
   void installed(const ViewChange& change) override;
+  DeliveryCallback joins(const OpenGroup& open, std::uint64_t view, CallMark& call) override;
+  [[nodiscard]] std::vector<std::shared_ptr<GroupCore>> cores() const;
   [[nodiscard]] bool replays(std::size_t group, bool joined) const;
   [[nodiscard]] FromLog from_log(std::size_t group, bool joined);
   void ended(StopReason reason) override;
@@ -191,7 +191,8 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
   std::vector<GroupOptions> group_options_;         // by name
   std::unique_ptr<NodeDisk> disk_;                  // from start on, if a group is logged
   std::unique_ptr<Incarnation> incarnation_;        // from start on; has what the groups point to
-  std::vector<std::unique_ptr<GroupCore>> groups_;  // by name
+  std::vector<std::unique_ptr<GroupCore>> groups_;  // by name; joined before start
+  JoinedGroups joined_{*this, callbacks_};          // at run time
   // T5. A flag below may be true in any phase: a failure, a wish of the application, the end of a
   // thread, and how the node came into its views and out.
   NodeLife life_;
@@ -237,8 +238,7 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
   bool shown_stopped_ = false;
   std::optional<Error> notice_;  // of the bootstrap
   bool counters_stale_ = false;
-  static constexpr std::size_t kCounters = 7;
-  std::array<std::atomic<std::uint64_t>, kCounters> counters_{};  // for other threads
+  NodeCounters counters_;
   IdlePolicy caller_idle_;
   std::atomic<bool> failed_{false};
   mutable std::mutex failure_mutex_;

@@ -90,7 +90,7 @@ void NodeCore::keep_for_claims() {
                static_cast<int>(life_.phase()));
   kept_ = shared_from_this();
   late_claims_.store(kStillCounting, std::memory_order_release);
-  for (const auto& group : groups_) {
+  for (const auto& group : cores()) {
     const std::uint64_t open = group->count_late_claims();
     if (open == 0) continue;
     late_claims_.fetch_add(open, std::memory_order_acq_rel);

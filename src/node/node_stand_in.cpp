@@ -67,6 +67,16 @@ CallWatch NodeCore::watch_of_calls() const {
         std::string("the group waits for this member's disk once it is some MiB behind") +
             (group.durable_quorum ? "" : ", and at level 'durable' at once"));
   }
+  for (const GroupSpaces::Space& space : joined_.in_plan().all) {
+    watch.add(incarnation_->call(space.group),
+              "the delivery callback of a group that was joined after start",
+              nothing_delivered("on its thread"));
+  }
+  for (const auto& joined : joined_.opened()) {
+    const Completions& completions = joined->core.completions();
+    watch.add(completions.call(), completions.name(),
+              "the group's other completion handlers wait for it", joined);
+  }
   return watch;
 }
 

@@ -55,7 +55,8 @@ Result<void> NodeCore::start_by(const Deadline& deadline) {
     return log;
   }
   group_options_.clear();  // of a start that found no memory
-  for (const auto& group : groups_) group_options_.push_back(group->options());
+  for (const GroupOptions* const group : declared()) group_options_.push_back(*group);
+  joined_.begin(groups_.size());
   Result<void> logs = check_bootstrap(options_, group_options_);
   if (logs) logs = open_disk();
   if (!logs) {
@@ -81,7 +82,7 @@ Result<void> NodeCore::start_by(const Deadline& deadline) {
 
 Result<std::unique_ptr<Incarnation>> NodeCore::open_incarnation() {
   try {
-    IncarnationSetup setup{.may_create = may_create_};
+    IncarnationSetup setup{.may_create = may_create_, .spaces = joined_.in_plan()};
     if (disk_ != nullptr) {
       setup.restart = &disk_->restart();
       setup.logs = disk_->logs().sinks();
@@ -287,6 +288,7 @@ void NodeCore::installed(const ViewChange& change) {
     }
   }
   for (const auto& group : groups_) group->entered(change.view);
+  joined_.entered(*incarnation_, change.view);
   if (options_.on_view && !failed()) {
     const LentForCall lent(*this, view_call_);
     options_.on_view(change);
@@ -354,7 +356,7 @@ std::string NodeCore::why_evicted(const std::string& view) const {
     why += ", or it did not take its messages within remove_after (here " +
            in_seconds(options_.remove_after) + " s)";
   }
-  for (const auto& group : groups_) {
+  for (const auto& group : cores()) {
     if (options_.remove_after.count() == 0) break;
     for (const MemberLag& lag : lags(*group)) {
       if (lag.member != options_.name || 2 * lag.behind < options_.remove_after) continue;

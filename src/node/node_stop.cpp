@@ -32,7 +32,8 @@ Result<void> NodeCore::finish_by(Ending how, const Deadline& deadline) {
     if (life_.phase() == Phase::created) return {};  // a start that comes later is none of ours
   } while (takes_part() && !life_.in_view());
   if (!takes_part()) return go_on_ending(deadline);
-  for (const auto& group : groups_) group->finish();
+  joined_.end();
+  for (const auto& group : cores()) group->finish();
   Ending before = ending_.load(std::memory_order_relaxed);
   while (before < how && !ending_.compare_exchange_weak(before, how, std::memory_order_release)) {
   }
@@ -42,7 +43,7 @@ Result<void> NodeCore::finish_by(Ending how, const Deadline& deadline) {
   static_cast<void>(is_over());  // the engine keeps it: a view with new nodes may be about to begin
   incarnation_->sleeper().wake();
   const auto said_all = [this] {
-    for (const auto& group : groups_) group->pass_nulls();
+    for (const auto& group : cores()) group->pass_nulls();
     return life_.course() == Course::said_all;
   };
   // Another thread that ends the node may have done all of it.
@@ -113,7 +114,7 @@ Error NodeCore::why_not_finished() const {
            ", which joined, to take the group's state from here: see whether snapshot or "
            "save_state takes long here, or load_state there";
   }
-  for (const auto& group : groups_) {
+  for (const auto& group : cores()) {
     if (!group->leaves_untaken()) continue;
     why += "; the application must take what is left of group '" + group->options().name +
            "' and release it: another thread meanwhile, or before this call";
@@ -129,7 +130,7 @@ Error NodeCore::why_not_finished() const {
 // to wait: it can ask whether that is intact.
 void NodeCore::part_from_others() {
   const auto rests = [](const auto& group) { return group->rests(); };
-  if (std::ranges::all_of(groups_, rests)) return hang_up();
+  if (std::ranges::all_of(cores(), rests)) return hang_up();
   if (!failed() && !std::exchange(asks_to_go_, true)) incarnation_->leave();
 }
 
@@ -137,7 +138,7 @@ void NodeCore::hang_up() {
   if (std::exchange(hung_up_, true)) return;
   if (disk_ != nullptr) disk_->quit();
   save_counters();
-  incarnation_->hang_up(std::ranges::any_of(groups_, [](const auto& group) {
+  incarnation_->hang_up(std::ranges::any_of(cores(), [](const auto& group) {
     return group->subgroup() != nullptr && !group->subgroup()->at_rest();
   }));
 }
@@ -161,11 +162,12 @@ bool NodeCore::has_turned_last() const { return ends() && (hung_up_ || !life_.in
 
 // T4. Groups first: who sees that the node ends may part from the others.
 void NodeCore::end_calls() {
+  joined_.end();
   if (life_.in_view()) {
-    for (const auto& group : groups_) group->end_calls();
+    for (const auto& group : cores()) group->end_calls();
   }
   life_.try_phase(Phase::closing);  // of several threads that end it, one does
-  for (const auto& group : groups_) group->wake_waiters();
+  for (const auto& group : cores()) group->wake_waiters();
   requests_.wake();
   changed_.notify();
   incarnation_->sleeper().wake();
@@ -239,11 +241,11 @@ bool NodeCore::close(const Deadline& deadline) {
   if (!await_last_turn(deadline)) return false;
   if (thread_.joinable()) thread_.join();
   TUTTI_ASSERT(has_turned_last(), hung_up_, incarnation_->view().id);  // T4
-  for (const auto& group : groups_) {
+  for (const auto& group : cores()) {
     if (!await_end_of([&] { return group->has_delivery_ended(); }, deadline)) return false;
     group->join_delivery();
   }
-  for (const auto& group : groups_) {
+  for (const auto& group : cores()) {
     Completions& completions = group->completions();
     completions.end();
     if (!await_end_of([&] { return completions.has_ended(); }, deadline)) return false;

@@ -103,6 +103,8 @@ TUTTI_C_API int tutti_batch_intact(const tutti_batch_t* batch);
 TUTTI_C_API int tutti_group_event_fd(tutti_group_t* group, tutti_error_t* error);
 
 TUTTI_C_API int tutti_group_finish(tutti_group_t* group);
+/** Leaves a group that was joined after the start (tutti_node_join_within). */
+TUTTI_C_API int tutti_group_leave(tutti_group_t* group, int64_t timeout_ns, tutti_error_t* error);
 /** 1 if all senders finished and every member has delivered everything, 0 if not, or a code. */
 TUTTI_C_API int tutti_group_complete(tutti_group_t* group);
 TUTTI_C_API int tutti_group_wait_complete(tutti_group_t* group, int64_t timeout_ns,

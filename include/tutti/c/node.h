@@ -22,6 +22,15 @@ TUTTI_C_API void tutti_node_destroy(tutti_node_t* node);
  *  the node. */
 TUTTI_C_API int tutti_node_join(tutti_node_t* node, const tutti_group_options_t* options,
                                 tutti_group_t** group, tutti_error_t* error);
+/** Reserves places for `count` groups that are joined after the start, with these options; before
+ *  the start, and the same at all nodes. */
+TUTTI_C_API int tutti_node_reserve(tutti_node_t* node, const tutti_group_options_t* options,
+                                   size_t count, tutti_error_t* error);
+/** Joins a group after the start, with options that were reserved: waits until this node is in it.
+ *  tutti_group_leave leaves it; destroying the handle does not. */
+TUTTI_C_API int tutti_node_join_within(tutti_node_t* node, const tutti_group_options_t* options,
+                                       int64_t timeout_ns, tutti_group_t** group,
+                                       tutti_error_t* error);
 
 TUTTI_C_API int tutti_node_start(tutti_node_t* node, tutti_error_t* error);
 /** Begins a start and returns at once a descriptor that becomes readable once the start has ended,

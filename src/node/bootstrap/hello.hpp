@@ -71,6 +71,11 @@ using HelloPrefix = std::array<std::byte, 12>;
 /// members.
 [[nodiscard]] Result<void> compatible(const Hello& mine, const Hello& theirs);
 
+/// Whether two members that have these options may be in one group. The error names the group as
+/// `here` does, the field, both values and both members.
+[[nodiscard]] Result<void> same_options(const GroupOptions& here, const std::string& at_here,
+                                        const GroupOptions& there, const std::string& at_there);
+
 /// Which carrier joins this pair: the same answer at both ends. Not `without`.
 [[nodiscard]] Result<const CarrierKind*> choose_carrier(const Hello& mine, const Hello& theirs,
                                                         const CarrierKind* without = nullptr);

@@ -154,6 +154,15 @@ CarrierEnd end_of(const Hello& hello, std::string_view carrier) {
 
 }  // namespace
 
+Result<void> same_options(const GroupOptions& here, const std::string& at_here,
+                          const GroupOptions& there, const std::string& at_there) {
+  Hello mine;
+  mine.name = at_here;
+  Hello theirs;
+  theirs.name = at_there;
+  return check_group({mine, theirs}, here, there);
+}
+
 Result<void> compatible(const Hello& mine, const Hello& theirs) {
   const Pair pair{mine, theirs};
   if (Result<void> r = check_identity(mine, theirs); !r) return r;

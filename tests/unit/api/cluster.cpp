@@ -102,6 +102,10 @@ std::unique_ptr<Life> TestCluster::make(std::size_t member, const Adjust& adjust
     EXPECT_TRUE(joined) << joined.error().message;
     life->groups.push_back(*joined);
   }
+  for (const GroupOptions& shape : options_.reserved) {
+    const Result<void> reserved = life->node->reserve(shape, 1);
+    EXPECT_TRUE(reserved) << reserved.error().message;
+  }
   return life;
 }
 

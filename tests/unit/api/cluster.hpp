@@ -28,6 +28,7 @@ struct ClusterOptions {
   Drive drive = Drive::own_thread;
   Idle idle{};
   std::vector<GroupOptions> groups = {GroupOptions{.name = "log"}};
+  std::vector<GroupOptions> reserved{};  ///< a place of each, for groups joined after the start
   std::uint32_t founders = 0;
   /// Longer than any member is kept from the processor: nobody is suspected who has not died.
   std::chrono::nanoseconds suspect_after = 20s;

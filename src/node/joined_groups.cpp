@@ -1,0 +1,150 @@
+#include "node/joined_groups.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/assert.hpp"
+#include "node/bootstrap/hello.hpp"
+#include "node/incarnation.hpp"
+#include "node/node_core.hpp"
+
+namespace tutti {
+
+void JoinedGroups::end() {
+  const std::lock_guard lock(mutex_);
+  ended_ = true;
+  for (const auto& group : all_) {
+    const bool asked = group->phase == Phase::wanted || group->phase == Phase::wished;
+    if (asked) settle(*group, Phase::leaves);
+  }
+}
+
+std::vector<std::shared_ptr<JoinedGroup>> JoinedGroups::opened() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::shared_ptr<JoinedGroup>> out;
+  std::ranges::copy_if(all_, std::back_inserter(out),
+                       [](const auto& group) { return group->opened; });
+  return out;
+}
+
+JoinedGroup* JoinedGroups::find(std::string_view name) const {
+  const auto found = std::ranges::find_if(all_, [name](const auto& group) {
+    return group->core.options().name == name && group->phase != Phase::left;
+  });
+  return found == all_.end() ? nullptr : found->get();
+}
+
+// `mutex_` is held.
+void JoinedGroups::settle(JoinedGroup& group, Phase phase) {
+  const bool was_open = std::exchange(group.phase, phase) == Phase::open;
+  if (was_open == (phase == Phase::open)) return;
+  unsettled_.fetch_add(was_open ? 1 : ~std::size_t{0}, std::memory_order_release);
+}
+
+bool JoinedGroups::is_in(const JoinedGroup& group, Slot self) const {
+  const OpenGroup* const open = find_name(open_, group.core.options().name);
+  return open != nullptr && open->has(self);
+}
+
+bool JoinedGroups::follow(Incarnation& incarnation) {
+  bool left = false;
+  std::vector<std::shared_ptr<JoinedGroup>> gone;
+  {
+    const std::lock_guard lock(mutex_);
+    if (std::exchange(seen_view_, incarnation.view().id) != incarnation.view().id) {
+      open_ = incarnation.view().groups;
+    }
+    for (const auto& group : all_) left |= follow(incarnation, *group);
+    awaits_others_ = std::ranges::any_of(
+        all_, [](const auto& group) { return group->phase == Phase::leaves || group->closed; });
+    for (const auto& group : all_) {
+      if (group->phase == Phase::left && has_told_all(*group)) gone.push_back(group);
+    }
+    for (const auto& group : gone) std::erase(all_, group);
+    unsettled_.fetch_sub(gone.size(), std::memory_order_release);
+  }
+  node_.changed().notify();
+  // Without the lock: what the application's callback refers to may go with it.
+  for (std::shared_ptr<JoinedGroup>& group : gone) {
+    const std::string name = Callbacks::delivery_name(group->core.options().name);
+    callbacks_.call(name, [&] { group.reset(); });
+  }
+  return left;
+}
+
+// `mutex_` is held. A handle may be dropped inside a handler: so that thread has ended before.
+bool JoinedGroups::has_told_all(JoinedGroup& group) {
+  if (!group.opened) return true;
+  Completions& completions = group.core.completions();
+  if (!std::exchange(group.closed, true)) completions.end();
+  if (!completions.has_ended()) return false;
+  completions.join();
+  return true;
+}
+
+// `mutex_` is held. True if this member has left it.
+bool JoinedGroups::follow(Incarnation& incarnation, JoinedGroup& group) {
+  const bool asks = group.phase == Phase::wanted || group.phase == Phase::wished;
+  if (asks && !group.refused) group.refused = mismatch(group);
+  if (group.phase == Phase::wanted && !group.refused) {
+    // If it is still in a group of that name, it asks again in the next view.
+    const auto wished = incarnation.membership().wish({group.core.options().name, group.kind});
+    if (wished == Membership<NativeMemory>::Wished::yes) settle(group, Phase::wished);
+  }
+  if (group.phase == Phase::leaves) take_back(incarnation, group);
+  if (group.phase != Phase::parts || is_in(group, incarnation.self())) return false;
+  settle(group, Phase::left);
+  std::erase(here_, &group.core);
+  if (group.opened) group.core.part();
+  return group.opened;
+}
+
+// Of a group whose join has failed, the application knows nothing, though this member may be in it.
+void JoinedGroups::take_back(Incarnation& incarnation, JoinedGroup& group) {
+  const std::string& name = group.core.options().name;
+  if (!group.opened && is_in(group, incarnation.self())) {
+    incarnation.subgroup(find_name(open_, name)->group).mute();
+  }
+  if (incarnation.membership().withdraw(name)) settle(group, Phase::parts);
+}
+
+// The options live as long as this member is in the group.
+DeliveryCallback JoinedGroups::admit(IncarnationEvents& events, const OpenGroup& open,
+                                     std::uint64_t view, CallMark& call) {
+  const std::lock_guard lock(mutex_);
+  JoinedGroup* const group = find(open.name);
+  // Wished for no more, or not yet: the membership mutes it.
+  if (group == nullptr || (group->phase != Phase::wished && group->phase != Phase::leaves)) {
+    return {};
+  }
+  group->first_view = view;
+  if (!group->core.options().on_delivery) return {};
+  return [&events, &call, group](std::span<const Message> batch) {
+    if (!group->opened) return;  // JG1
+    const LentForCall lent(events, call);
+    group->core.options().on_delivery(batch);
+  };
+}
+
+void JoinedGroups::entered(Incarnation& incarnation, std::uint64_t view) {
+  const std::lock_guard lock(mutex_);
+  for (const auto& group : all_) {
+    const bool is_there = group->first_view != 0 && group->first_view <= view;
+    if (group->phase == Phase::wished && is_there && !ended_) {
+      // The newest view has it in the same space: this member's wish stands.
+      const OpenGroup* const open =
+          find_name(incarnation.view().groups, group->core.options().name);
+      TUTTI_ASSERT(open != nullptr && open->has(incarnation.self()), view, group->first_view);
+      group->subgroup = incarnation.subgroup_kept(open->group);
+      group->core.open(*group->subgroup, incarnation.asleep(), nullptr, {},
+                       incarnation.call(open->group));
+      group->opened = true;
+      here_.push_back(&group->core);
+      settle(*group, Phase::open);
+    }
+    if (group->opened && group->phase != Phase::left) group->core.entered(view);
+  }
+  node_.changed().notify();
+}
+
+}  // namespace tutti
