@@ -55,7 +55,8 @@ void Member::send(bool safe) {
   const auto group = static_cast<std::uint16_t>(random_.below(seats_.size()));
   SendRing* ring = engine_->subgroup(group).ring();
   if (ring == nullptr || told_.id == 0) return;
-  if (is_space(plan_, group) && joined(told_, group, self_.slot) == nullptr) return;
+  // The protocol may be in a view in which the space is another group's.
+  if (is_space(plan_, group) && !is_in_both(told_, view(), group, self_.slot)) return;
   const GroupOptions& options = plan_.rows.groups[group];
   if (plan_.skew_ns != 0 && number() == 0 && random_.one_in(64)) return finish();  // TI1
   if (plan_.barrier_one_in != 0 && waits_for_all(options.level) &&

@@ -85,6 +85,14 @@ struct Plan {
   return open != nullptr && open->has(slot) ? open : nullptr;
 }
 
+/// Whether the node is in one group there in both views.
+[[nodiscard]] inline bool is_in_both(const View& one, const View& other, std::size_t group,
+                                     Slot slot) {
+  const OpenGroup* const in_one = joined(one, group, slot);
+  const OpenGroup* const in_other = joined(other, group, slot);
+  return in_one != nullptr && in_other != nullptr && in_one->since == in_other->since;
+}
+
 /// Whether joiners take over a state of the group: all nodes are in it, and it has an order.
 [[nodiscard]] bool has_state(const Plan& plan, std::size_t group);
 
