@@ -191,6 +191,7 @@ class Membership final : public Stepped, private AgreementQuestions {
   [[nodiscard]] OpenGroups groups_of(const std::vector<Slot>& stay) const;
   [[nodiscard]] bool wishes_differ();
   [[nodiscard]] bool takes_from_us(const View& next) const;
+  [[nodiscard]] bool has_parted(const Group& group) const;
   [[nodiscard]] bool renew(std::size_t group, const View& before, const View& next);
 
   // What is decided, and installed.

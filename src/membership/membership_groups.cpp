@@ -77,6 +77,15 @@ bool Membership<Memory>::takes_from_us(const View& next) const {
   });
 }
 
+// GR4: it is still in the group in this view, and has nothing more to deliver there.
+template <class Memory>
+bool Membership<Memory>::has_parted(const Group& group) const {
+  if (!group.seat.space()) return false;
+  const OpenGroup* const open = find_space(view().groups, *group.seat.space());
+  const bool is_in = open != nullptr && open->has(options_.self);
+  return is_in && !wishes_.has(open->name) && group.subgroup->at_rest();
+}
+
 // GR4. True if the group has a new subgroup.
 template <class Memory>
 bool Membership<Memory>::renew(std::size_t group, const View& before, const View& next) {

@@ -82,7 +82,7 @@ bool Membership<Memory>::apply_decision(Effects& effects) {
       std::vector<Subgroup<Memory>*> behind;
       for (const Group& group : groups_) {
         Subgroup<Memory>& subgroup = *group.subgroup;
-        if (subgroup.lacks_state()) continue;
+        if (subgroup.lacks_state() || has_parted(group)) continue;
         if (!subgroup.delivered_all()) behind.push_back(&subgroup);
         in_vain |= subgroup.waits_in_vain();
       }
