@@ -176,10 +176,6 @@ class TUTTI_API Group {
   /// does inside a callback. It has ErrorCode::in_callback and names `call` and the callback.
   [[nodiscard]] Result<void> may_wait(std::string_view call) const;
 
-  /// For a callback that waits for the application: true once the node delivers nothing more, as in
-  /// ~Node and after the time-out of Node::stop. They wait for the callback, so return then.
-  [[nodiscard]] bool has_halted() const noexcept;
-
   /// This member sends no more; the others go on without waiting for it. Idempotent. A member that
   /// calls it before start() sends nothing at all.
   void finish() noexcept;

@@ -74,6 +74,10 @@ class TUTTI_API Node {
   /// Calls `watcher` as NodeOptions::on_view, after it and on the same thread; before start only.
   /// For layers above a node that its application does not see.
   [[nodiscard]] Result<void> watch_views(ViewCallback watcher);
+  /// Calls `watcher`, once or more, when the node begins no further callback: it has failed, or
+  /// stop(), leave() or ~Node ends it, and waits for the callbacks that run. So one that waits for
+  /// something must be woken here. On any thread; it must not block. Before start only.
+  [[nodiscard]] Result<void> watch_end(std::function<void()> watcher);
 
   [[nodiscard]] const std::string& name() const;       ///< NodeOptions::name
   [[nodiscard]] const std::string& state_dir() const;  ///< NodeOptions::state_dir

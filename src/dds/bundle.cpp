@@ -46,14 +46,6 @@ GroupOptions group_of(const BundleOptions& bundle) {
   return group;
 }
 
-// A delivery that waits for room looks again. The mutex: it has seen the change, or waits by now.
-void wake_delivery(TopicState& topic) {
-  {
-    const std::lock_guard lock(topic.mutex);
-  }
-  topic.room.notify_all();
-}
-
 }  // namespace
 
 Bundle::~Bundle() = default;
@@ -323,13 +315,28 @@ void Bundle::close() {
     closed_.store(true, std::memory_order_release);
     for (const auto& route : table_) {
       if (route == nullptr) continue;
-      wake_delivery(*route->state);  // BU6
+      route->state->wake_delivery();  // BU6
       readers.insert(readers.end(), route->callers.begin(), route->callers.end());
       readers.insert(readers.end(), route->takers.begin(), route->takers.end());
     }
   }
   changed_.notify_all();
   for (const auto& reader : readers) detach(*reader);
+}
+
+void Bundle::end_with_node() {
+  std::vector<std::shared_ptr<ReaderCore>> readers;  // die without the mutex (BU5)
+  {
+    const std::lock_guard lock(mutex_);
+    node_ended_.store(true, std::memory_order_release);
+    for (const auto& route : table_) {
+      if (route == nullptr) continue;
+      route->state->wake_delivery();  // BU6
+      readers.insert(readers.end(), route->takers.begin(), route->takers.end());
+    }
+  }
+  changed_.notify_all();
+  for (const auto& reader : readers) reader->raise();
 }
 
 void Bundle::watch_sessions(SessionWatcher watcher) {
@@ -376,7 +383,7 @@ std::shared_ptr<const Bundle::Route> Bundle::drop_route(std::uint32_t id, std::u
   route->state->deleted.store(true, std::memory_order_release);
   for (const auto& reader : route->callers) reader->end();
   for (const auto& reader : route->takers) reader->end();
-  wake_delivery(*route->state);  // BU6
+  route->state->wake_delivery();  // BU6
   return route;
 }
 

@@ -112,6 +112,8 @@ class Bundle : public std::enable_shared_from_this<Bundle> {
   void detach_without_wait(ReaderCore& reader);
   /// Ends all readers. Idempotent.
   void close();
+  /// The node ends: nothing waits for a reader any more, and readers hear of it. Idempotent.
+  void end_with_node();
   [[nodiscard]] bool is_closed() const { return closed_.load(std::memory_order_acquire); }
   /// Every position before it was delivered here, at a moment between two batches.
   [[nodiscard]] std::uint64_t delivered_to() const {
@@ -197,6 +199,7 @@ class Bundle : public std::enable_shared_from_this<Bundle> {
   std::atomic<std::uint64_t> delivered_to_{0};
   std::atomic<std::uint64_t> epoch_{0};
   std::atomic<bool> closed_{false};
+  std::atomic<bool> node_ended_{false};
   std::mutex watching_;
   SessionWatcher watcher_;  // `watching_`
   // Written by the delivery thread alone.

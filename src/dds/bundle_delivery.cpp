@@ -1,5 +1,4 @@
 // What the delivery thread of a bundle does with each message.
-#include <chrono>
 #include <cstddef>
 #include <cstring>
 #include <limits>
@@ -20,8 +19,6 @@ void add(std::atomic<std::uint64_t>& counter, std::uint64_t more) {
   counter.store(counter.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
 }
 
-// How soon a delivery that waits for readers sees that its node ends.
-constexpr std::chrono::milliseconds kLookForTheEnd{20};
 // A store is locked for about so many bytes at a time, so that readers need not wait for a batch.
 constexpr std::size_t kStoredAtOnceBytes = 64 * 1024;
 
@@ -186,13 +183,10 @@ std::unique_lock<std::mutex> Bundle::store_later(TopicState& topic,
   const Turn::Pause pause(*this);
   lock.lock();
   bool added = false;
-  const auto is_over = [&] {
-    return is_closed() || topic.deleted.load(std::memory_order_acquire) ||
-           (added = topic.store->add(arrival));
-  };
-  // A node that ends waits for this callback, and tells nobody.
-  while (!topic.room.wait_for(lock, kLookForTheEnd, is_over) && !group_->has_halted()) {
-  }
+  topic.room.wait(lock, [&] {
+    return is_closed() || node_ended_.load(std::memory_order_acquire) ||
+           topic.deleted.load(std::memory_order_acquire) || (added = topic.store->add(arrival));
+  });
   lock.unlock();
   return lock;
 }

@@ -70,6 +70,12 @@ Result<std::shared_ptr<ParticipantCore>> ParticipantCore::create(Node& node,
   Result<void> watched =
       node.watch_views([core](const ViewChange& change) { core->note_view(change); });
   if (!watched) return std::unexpected(std::move(watched.error()));
+  watched = node.watch_end([core = std::weak_ptr(core)] {
+    const std::shared_ptr<ParticipantCore> here = core.lock();
+    if (here == nullptr) return;
+    for (const auto& bundle : here->bundles_) bundle->end_with_node();
+  });
+  if (!watched) return std::unexpected(std::move(watched.error()));
   return core;
 }
 

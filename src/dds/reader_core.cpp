@@ -36,8 +36,12 @@ void ReaderCore::call(ByteBatch batch) const {
   }
 }
 
-void ReaderCore::announce() {
+void ReaderCore::raise() {
   if (readiness_.is_armed()) readiness_.rise();
+}
+
+void ReaderCore::announce() {
+  raise();
   if (listener_.on_data_available && !is_closed()) listener_.on_data_available();
 }
 

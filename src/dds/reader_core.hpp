@@ -44,6 +44,8 @@ class ReaderCore {
   // The delivery thread.
   void call(ByteBatch batch) const;
   void announce();
+  /// Any thread: whoever waits for the descriptor looks.
+  void raise();
 
   // With the topic's mutex.
   void open_place();

@@ -27,6 +27,14 @@ struct TopicState {
     }
   }
 
+  /// A delivery that waits for room looks again.
+  void wake_delivery() {
+    {
+      const std::lock_guard lock(mutex);  // it has seen the change, or waits by now
+    }
+    room.notify_all();
+  }
+
   const std::uint32_t id;
   const Definition definition;
   const StoreLimits limits;

@@ -112,8 +112,6 @@ Result<void> Group::on_space(std::uint32_t size, SpaceHandler handler) {
 
 Result<void> Group::may_wait(std::string_view call) const { return core_->may_wait(call); }
 
-bool Group::has_halted() const noexcept { return core_->has_halted(); }
-
 std::optional<std::uint64_t> Group::view_of(Ticket ticket) const { return core_->view_of(ticket); }
 
 Result<Batch> Group::take(std::size_t max) { return core_->take(core_, max, Timeout(0)); }

@@ -79,7 +79,6 @@ class GroupCore {
   [[nodiscard]] Result<void> on_space(std::uint32_t size, SpaceHandler handler);
   [[nodiscard]] Completions& completions() { return completions_; }
   [[nodiscard]] Result<void> may_wait(std::string_view call) const;
-  [[nodiscard]] bool has_halted() const noexcept { return halted_.load(std::memory_order_acquire); }
   [[nodiscard]] const Callbacks& callbacks() const;
   [[nodiscard]] std::optional<std::uint64_t> view_of(Ticket ticket) const;
   /// True outside this group's delivery callback: rows that were read there may be gone.

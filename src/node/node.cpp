@@ -69,6 +69,11 @@ Result<void> Node::watch_views(ViewCallback watcher) {
   return core_->watch_views(std::move(watcher));
 }
 
+Result<void> Node::watch_end(std::function<void()> watcher) {
+  if (core_ == nullptr) return std::unexpected(moved_from());
+  return core_->watch_end(std::move(watcher));
+}
+
 namespace {
 
 const std::string kMovedFrom;

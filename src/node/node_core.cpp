@@ -45,7 +45,16 @@ Result<void> NodeCore::watch_views(ViewCallback watcher) {
                 "node '" + options_.name + "': watch_views was called after start; call it before");
   }
   callbacks_.wrap(watcher);
-  if (watcher) view_watchers_.push_back(std::move(watcher));
+  if (watcher) watchers_.of_views.push_back(std::move(watcher));
+  return {};
+}
+
+Result<void> NodeCore::watch_end(std::function<void()> watcher) {
+  if (!is_declared()) {
+    return fail(ErrorCode::invalid_argument,
+                "node '" + options_.name + "': watch_end was called after start; call it before");
+  }
+  if (watcher) watchers_.of_end.push_back(std::move(watcher));
   return {};
 }
 
@@ -347,6 +356,7 @@ bool NodeCore::fail_with(const Error& error) {
 void NodeCore::halt_groups() {
   joined_.end();
   for (const auto& group : cores()) group->halt();
+  watchers_.tell_end();
   requests_.wake();
 }
 

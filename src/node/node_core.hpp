@@ -35,6 +35,7 @@
 #include "node/node_counters.hpp"
 #include "node/node_disk.hpp"
 #include "node/node_life.hpp"
+#include "node/node_watchers.hpp"
 #include "node/requests_core.hpp"
 #include "predicates/idle_policy.hpp"
 #include "tutti/node.hpp"
@@ -50,6 +51,7 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
   [[nodiscard]] Result<GroupCore*> join(GroupOptions options);
   [[nodiscard]] JoinedGroups& joined() { return joined_; }
   [[nodiscard]] Result<void> watch_views(ViewCallback watcher);
+  [[nodiscard]] Result<void> watch_end(std::function<void()> watcher);
   [[nodiscard]] const NodeOptions& options() const { return options_; }
   [[nodiscard]] Result<void> start();
   [[nodiscard]] Result<int> begin_start();
@@ -186,16 +188,14 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
 
   Callbacks callbacks_;
   const NodeOptions options_;
-  std::vector<ViewCallback> view_watchers_;  // settled by start
+  NodeWatchers watchers_;
   RequestsCore requests_;
   std::vector<GroupOptions> group_options_;         // by name
   std::unique_ptr<NodeDisk> disk_;                  // from start on, if a group is logged
   std::unique_ptr<Incarnation> incarnation_;        // from start on; has what the groups point to
   std::vector<std::unique_ptr<GroupCore>> groups_;  // by name; joined before start
   JoinedGroups joined_{*this, callbacks_};          // at run time
-  // T5. A flag below may be true in any phase: a failure, a wish of the application, the end of a
-  // thread, and how the node came into its views and out.
-  NodeLife life_;
+  NodeLife life_;                                   // T5. A flag below may be true in any phase.
   std::thread thread_;
   std::atomic<bool> run_ended_{false};  // the node's own thread has
   Baton baton_;                         // T1; Drive::caller: nobody else takes it

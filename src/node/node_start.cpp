@@ -293,7 +293,7 @@ void NodeCore::installed(const ViewChange& change) {
     const LentForCall lent(*this, view_call_);
     options_.on_view(change);
   }
-  for (const ViewCallback& watcher : view_watchers_) {
+  for (const ViewCallback& watcher : watchers_.of_views) {
     if (failed()) break;
     const LentForCall lent(*this, view_call_);
     watcher(change);

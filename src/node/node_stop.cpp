@@ -168,6 +168,7 @@ void NodeCore::end_calls() {
   }
   life_.try_phase(Phase::closing);  // of several threads that end it, one does
   for (const auto& group : cores()) group->wake_waiters();
+  watchers_.tell_end();
   requests_.wake();
   changed_.notify();
   incarnation_->sleeper().wake();

@@ -55,6 +55,7 @@ Result<void> Node::watch_views(ViewCallback watcher) {
   core_->watcher = std::move(watcher);
   return {};
 }
+Result<void> Node::watch_end(std::function<void()> /*watcher*/) { return {}; }
 const std::string& Node::name() const { return core_->name; }
 const std::string& Node::state_dir() const { return core_->state_dir; }
 
@@ -107,7 +108,6 @@ Result<void> Group::on_space(std::uint32_t size, SpaceHandler handler) {
   return {};
 }
 
-bool Group::has_halted() const noexcept { return false; }
 Result<void> Group::may_wait(std::string_view call) const {
   if (!core_->node.cluster.events.is_in_callback()) return {};
   return fail(ErrorCode::in_callback, std::string(call) + " inside a callback");
