@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <thread>
 
-#include "cluster.hpp"
+#include "heard.hpp"
 #include "log/read.hpp"
 
 namespace tutti {
@@ -116,6 +116,29 @@ TEST_P(Restarts, OfAllNodesGoOnWithTheSequence) {
 }
 
 // The first that is killed is not in the others' last view.
+// The views that were kept say nothing of them: they are opened anew.
+TEST_P(Restarts, OfNodesThatWereInGroupsJoinedAtRunTime) {
+  ClusterOptions with = options();
+  with.reserved = {small_group(), small_group()};
+  TestCluster cluster(with, in_folders());
+  for (int round = 0; round < 2; ++round) {
+    cluster.start();
+    cluster.talk({0, 1, 2});
+    Heard b;
+    Heard c;
+    Group at_b = joined(cluster, 1, b.group("x"));
+    Group at_c = joined(cluster, 2, c.group("x"));
+    send(at_b, std::to_string(round));
+    ASSERT_TRUE(until([&] { return c.has(std::to_string(round)); }));
+    EXPECT_EQ(c.texts().size(), 1U);
+    ASSERT_TRUE(cluster.hear_more({0, 1, 2}));
+    kill_all(cluster);
+    renew_all(cluster);
+  }
+  cluster.start();
+  expect_ok(cluster.stop());
+}
+
 TEST_P(Restarts, OfAMajorityLetTheOthersJoinLater) {
   TestCluster cluster(options(), in_folders());
   cluster.start();
