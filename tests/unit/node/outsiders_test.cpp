@@ -52,6 +52,7 @@ class Watcher final : public IncarnationEvents, public RequestEvents {
   [[nodiscard]] bool sees_group() const { return incarnation_->sees_group(); }
 
   void installed(const ViewChange&) override {}
+  DeliveryCallback joins(const OpenGroup&, std::uint64_t, CallMark&) override { return {}; }
   void ended(StopReason) override {}
   void no_state(const Error&) override {}
   void distrusted(const Error&) override {}
