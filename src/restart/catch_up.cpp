@@ -15,6 +15,7 @@ Result<void> CatchUp::hear(std::uint32_t slot, const Told& told) {
   const std::uint64_t view = told.views.installed().id;
   origin_ = told.views.origin;
   for (Of& of : state_) of.told.erase(slot);
+  joiners_.erase(slot);
   if (view < newest_) return {};
   if (view > newest_) {
     newest_ = view;
@@ -40,6 +41,7 @@ Result<void> CatchUp::hear(std::uint32_t slot, const Told& told) {
 void CatchUp::hear_joiner(std::uint32_t slot, const Told& told,
                           const std::vector<ViewRecord>& chain) {
   for (Of& of : state_) of.told.erase(slot);
+  joiners_.insert(slot);
   const std::vector<ViewRecord>& its = told.views.chain;
   if (its.empty() || std::ranges::find(chain, its.back()) == chain.end()) return;
   for (LogSummary one : told.logs) {
@@ -48,12 +50,14 @@ void CatchUp::hear_joiner(std::uint32_t slot, const Told& told,
     one.next = counted(one, chain);
     if (one.snapshot > one.next) one.snapshot = 0;
     std::erase_if(one.runs, [&](const Run& run) { return run.first >= one.next; });
-    if (one.next > one.whole_from) state_[*log].told[slot] = std::move(one);
+    if (one.next <= one.whole_from) continue;
+    state_[*log].told[slot] = std::move(one);
   }
 }
 
 void CatchUp::down(std::uint32_t slot) {
   for (Of& of : state_) of.told.erase(slot);
+  joiners_.erase(slot);
   if (awaited_ && awaited_->slot == slot) awaited_.reset();
   if (fetch_ && fetch_->slot() == slot) fetch_.reset();
 }
@@ -175,7 +179,9 @@ Result<std::optional<CatchUp::Question>> CatchUp::next() {
         return std::unexpected(std::move(done.error()));
       }
     }
-    const std::uint64_t until = of.begins.value_or(other->next);
+    // A member answers once it has more. Of a joiner no more counts than it was said to have.
+    const std::uint64_t until =
+        joiners_.contains(slot) ? std::min(other->next, end) : of.begins.value_or(other->next);
     if (from >= until) continue;
     awaited_ = Awaited{.slot = slot, .log = log};
     return Question{
@@ -197,11 +203,14 @@ Result<void> CatchUp::take(std::uint32_t slot, const Records& records) {
   }
   constexpr auto kAll = std::numeric_limits<std::uint64_t>::max();
   const std::uint64_t before = logs_.writer(log).next();
-  const Result<bool> appended =
-      logs_.append(log, records.records, state_[log].begins.value_or(kAll), kAll);
+  const auto told = state_[log].told.find(slot);
+  std::uint64_t end = state_[log].begins.value_or(kAll);
+  if (joiners_.contains(slot)) {  // more may have come, and that may count no more
+    end = told == state_[log].told.end() ? 0 : std::min(end, told->second.next);
+  }
+  const Result<bool> appended = logs_.append(log, records.records, end, kAll);
   if (!appended) return std::unexpected(appended.error());
   // Else this log would be cut, and would fetch the same again, without end.
-  const auto told = state_[log].told.find(slot);
   const std::uint64_t next = logs_.writer(log).next();
   const bool as_told = told == state_[log].told.end() || common(logs_.summary(log), told->second) >=
                                                              std::min(next, told->second.next);

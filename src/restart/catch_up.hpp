@@ -21,6 +21,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -92,8 +93,9 @@ class CatchUp {
 
   NodeLogs& logs_;
   std::vector<Of> state_;
-  std::uint64_t newest_ = 0;  // the newest view that a member has told of
-  std::uint64_t origin_ = 0;  // of the group
+  std::set<std::uint32_t> joiners_{};  // CU5
+  std::uint64_t newest_ = 0;           // the newest view that a member has told of
+  std::uint64_t origin_ = 0;           // of the group
   bool trusted_ = false;
   struct Awaited {
     std::uint32_t slot = 0;
