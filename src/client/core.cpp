@@ -126,6 +126,7 @@ asio::awaitable<void> Core::stay_connected() {
     writing_ = false;
     ++connections_;
     machine_->disconnected();
+    for (auto& [request, found] : listing_) found.second.clear();  // told from the beginning again
     {
       const std::scoped_lock lock(mutex_);
       trouble_ = relay + ": " + why;

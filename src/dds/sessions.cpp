@@ -83,8 +83,9 @@ SessionOutcome SessionTable::apply(std::uint64_t position, const ClientSample& r
     return outcome;
   }
   session.last = outcome.last = record.request;  // SE2
-  outcome.dropped = !has_topic;
-  session.positions.push_back(has_topic ? position : position | Session::kDroppedBit);
+  // What only takes its turn is dropped: whoever repeats it must not hear that it was delivered.
+  outcome.dropped = !has_topic || record.topic == kNoTopic;
+  session.positions.push_back(outcome.dropped ? position | Session::kDroppedBit : position);
   if (session.positions.size() > kPositionsKept) session.positions.pop_front();  // SE3
   outcome.status = SessionStatus::delivered;
   outcome.position = position;

@@ -41,6 +41,9 @@ struct MemberTopic {
   std::uint32_t alignment = 8;
   std::uint16_t payload_at = dds::kSessionHeaderBytes;  ///< as its type's alignment needs it
   TopicInfo info{};                                     ///< its number is not set
+  /// Clients may have sessions in its bundle. They learn there what became of what they published
+  /// before, so it need not be a topic to which they may publish.
+  bool may_open = true;
 };
 
 /// Whether a member has come to what others had delivered when it was asked.

@@ -160,10 +160,10 @@ void Conversation::on(const Open& frame) {
     return refuse(Code::not_offered, kind_of<Open>(), frame.topic,
                   "a topic without order has no sessions: publish without one");
   }
-  if (found->info.sample_bytes_max == 0) {
+  if (!found->may_open) {
     return refuse(Code::not_offered, kind_of<Open>(), frame.topic,
-                  "clients cannot publish to this topic: it has keys, or the relay's member is no "
-                  "sender of its bundle");
+                  "clients cannot publish to the topics of this bundle: the relay's member is no "
+                  "sender of it, or members that join it learn nothing of sessions");
   }
   if (sessions_.size() + opening_.size() >= limits_.sessions_max) {
     return refuse(Code::busy, kind_of<Open>(), frame.topic,
@@ -219,7 +219,8 @@ void Conversation::on(const Publish& frame) {
 }
 
 bool Conversation::is_fit(const Publish& frame, const MemberTopic& topic) {
-  if (frame.bytes.size() > topic.info.sample_bytes_max) return false;
+  const std::uint32_t most = topic.info.sample_bytes_max;
+  if (most == 0 || frame.bytes.size() > most) return false;
   return topic.exact_bytes == 0 || frame.bytes.size() == topic.exact_bytes;
 }
 

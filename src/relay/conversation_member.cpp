@@ -49,14 +49,17 @@ void Conversation::outcome(std::uint32_t bundle, const dds::SessionOutcome& outc
   }
   switch (outcome.status) {
     case delivered:
-    case duplicate:
+    case duplicate: {
       if (outcome.request == 0) return;  // another connection asked
-      if (unfit_.erase({nonce, outcome.request}) != 0 || outcome.dropped) {
+      // What was delivered before stays so, whatever becomes of its repeat.
+      const bool unfit = unfit_.erase({nonce, outcome.request}) != 0;
+      if (outcome.dropped || (unfit && outcome.status == delivered)) {
         return say(Published{nonce, outcome.request, Status::unfit, kNone});
       }
       return say(Published{nonce, outcome.request,
                            outcome.status == delivered ? Status::delivered : Status::duplicate,
                            outcome.position.value_or(kNone)});
+    }
     case go_back:
       return say(GoBack{nonce, outcome.request, outcome.last});
     case expired:

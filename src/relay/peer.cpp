@@ -210,6 +210,7 @@ bool Peer::send_now() {
 asio::awaitable<void> Peer::write() {
   bool was_full = false;
   for (;;) {
+    was_full |= conversation_.is_full();
     if (!send_now()) {
       conversation_.receive(Bye{});
       break;

@@ -144,8 +144,12 @@ MemberTopic TopicBackend::described(TopicPlace place, const dds::Definition& def
                   .alignment = definition.type.alignment,
                   .payload_at = rounded(dds::kSessionHeaderBytes, definition.type.alignment)};
   const std::uint32_t room = bundle.options().message_max_bytes;
+  // Who joins a bundle that gives it no state would take what goes on in a session for nobody's.
+  out.may_open = bundle.is_sender() &&
+                 (bundle.has_state() || bundle.options().service == dds::Service::logged ||
+                  !bundle.is_ordered());
   // A sample without the key of its own would take the place of others in the history.
-  const bool may_publish = bundle.is_sender() && !definition.type.keyed && room > out.payload_at;
+  const bool may_publish = out.may_open && !definition.type.keyed && room > out.payload_at;
   const auto& description = definition.type.description;
   out.info = {
       .name = definition.name,

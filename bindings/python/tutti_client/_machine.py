@@ -105,6 +105,9 @@ class Machine:
             waiting_for, topic.waiting = topic.waiting, []
             for told in waiting_for:
                 told(RelayError("the client ended"))
+        lists, self._lists = self._lists, {}
+        for _, told in lists.values():
+            told(RelayError("the client ended"))
         for number in list(self._subscriptions):
             self._on_ended(f.Ended(number, "the client ended"))
 
@@ -118,7 +121,8 @@ class Machine:
         self.on_welcome()
         for name in self._topics:
             self._ask(name)
-        for request in self._lists:
+        for request, (found, _) in self._lists.items():
+            found.clear()  # it is told from the beginning again
             self._say(f.List(request))
 
     # Topics.
@@ -294,7 +298,7 @@ class Machine:
         for at, one in enumerate(session.unanswered):
             if one.request == frame.request:
                 del session.unanswered[at]
-                gone = one.empty and frame.status == f.Status.DELIVERED
+                gone = one.empty and frame.status in (f.Status.DELIVERED, f.Status.UNFIT)
                 one.answered(Published("refused", text=f"the topic {one.topic} is gone") if gone
                              else answer_of(frame))
                 self._advance(bundle)

@@ -71,6 +71,16 @@ TEST(SessionTable, ASampleOfADeletedTopicTakesItsTurnAndARepeatIsToldTheSame) {
 }
 
 // SE3.
+TEST(SessionTable, ARepeatOfWhatOnlyTookItsTurnIsNotToldThatItWasDelivered) {
+  SessionTable table = table_with_session_at_5();
+  ClientSample turn = sample(5, 1);
+  turn.topic = kNoTopic;
+  EXPECT_TRUE(table.deliver(6, turn).dropped);
+  const SessionOutcome again = table.deliver(7, sample(5, 1));
+  EXPECT_EQ(again.status, SessionStatus::duplicate);
+  EXPECT_TRUE(again.dropped);
+}
+
 TEST(SessionTable, OneClientIdDoesNotFillIt) {
   SessionTable table(1000);
   std::uint64_t position = 1;

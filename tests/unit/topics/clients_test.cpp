@@ -233,6 +233,28 @@ TEST(Clients, GoOnAfterAllMembersWereStopped) {
   std::filesystem::remove_all(root);
 }
 
+struct Alarm {
+  std::uint32_t place = 0;
+  std::uint32_t level = 0;
+};
+TUTTI_FIELDS(Alarm, place, level);
+TUTTI_OPTIONS(Alarm, .keys = {"place"});
+
+// A session is of a bundle: it may be opened by a topic to which clients cannot publish.
+TEST(Clients, MayUseATopicWithKeysBesideOneWithout) {
+  TestDomain domain({.participants = 1});
+  domain.start();
+  const auto alarms = must(Topic<Alarm>::create(domain[0], "alarms"));
+  const UntypedTopic topic = texts(domain[0], {});
+  const Relay relay = relay_of(domain[0]);
+  Client client = must(Client::create({.relays = {relay.address()}}));
+  EXPECT_EQ(must(client.topic("alarms", kPatience)).sample_bytes_max, 0U);
+  must(client.topic("texts", kPatience));
+  const auto bytes = std::as_bytes(std::span("hello", 5));
+  EXPECT_EQ(must(client.publish("texts", bytes, kPatience)).outcome, Published::Outcome::delivered);
+  EXPECT_FALSE(client.publish("alarms", bytes, kPatience));
+}
+
 TEST(Clients, SamplesOfAnotherSizeThanTheTypeAreRefusedInTheirTurn) {
   TestDomain domain({.participants = 2});
   domain.start();
