@@ -266,7 +266,10 @@ void Bundle::attach(const std::shared_ptr<ReaderCore>& reader) {
     if (topic.store == nullptr) topic.store = std::make_unique<SampleStore>(topic.limits);
     const bool kept = topic.definition.options.service == Service::volatile_storage;
     // A batch that is being delivered may have left something there.
-    if (topic.takers == 0 && !kept) topic.store->clear();
+    if (topic.takers == 0 && !kept) {
+      topic.store->clear();
+      topic.begun = false;
+    }
     ++topic.takers;
     reader->open_place();
     route.takers.push_back(reader);
@@ -336,7 +339,7 @@ void Bundle::end_with_node() {
     }
   }
   changed_.notify_all();
-  for (const auto& reader : readers) reader->raise();
+  for (const auto& reader : readers) reader->end_with_node();
 }
 
 void Bundle::watch_sessions(SessionWatcher watcher) {

@@ -303,9 +303,13 @@ void Bundle::refresh(std::uint64_t position) {
   }
   for (const auto& route : seen_) {
     if (route == nullptr || !route->stores) continue;
-    const std::lock_guard lock(route->state->mutex);
-    if (std::exchange(route->state->begun, true)) continue;
-    route->state->store->begin_at(position);
+    TopicState& topic = *route->state;
+    const std::lock_guard lock(topic.mutex);
+    // The last of those that take may have gone since the table was made.
+    const bool kept = topic.definition.options.service == Service::volatile_storage;
+    if (topic.takers == 0 && !kept) continue;
+    if (std::exchange(topic.begun, true)) continue;
+    topic.store->begin_at(position);
   }
 }
 

@@ -36,12 +36,10 @@ void ReaderCore::call(ByteBatch batch) const {
   }
 }
 
-void ReaderCore::raise() {
-  if (readiness_.is_armed()) readiness_.rise();
-}
+void ReaderCore::end_with_node() { readiness_.end(); }
 
 void ReaderCore::announce() {
-  raise();
+  if (readiness_.is_armed()) readiness_.rise();
   if (listener_.on_data_available && !is_closed()) listener_.on_data_available();
 }
 

@@ -44,8 +44,8 @@ class ReaderCore {
   // The delivery thread.
   void call(ByteBatch batch) const;
   void announce();
-  /// Any thread: whoever waits for the descriptor looks.
-  void raise();
+  /// Any thread: the descriptor is readable from now on.
+  void end_with_node();
 
   // With the topic's mutex.
   void open_place();
