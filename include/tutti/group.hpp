@@ -184,10 +184,11 @@ class TUTTI_API Group {
   /// it. This member sends no more, as after finish(). Waits until every member has delivered all
   /// that this one sent, which this member does, too: take on meanwhile, end claims, release
   /// batches. Then until a view is without it. What others sent is delivered here up to some
-  /// message, and none behind it; no callback of the group is called after this has returned. After
-  /// a time-out the group is left as soon as that may be; call again to wait. Calls that send, take
-  /// or wait say that it was left. A handle that is dropped does not leave. Any thread; not inside
-  /// a callback of the node.
+  /// message, and none behind it; on_delivery is not called after this has returned. Handlers of
+  /// on_delivered and on_space that wait still are told, and what the options refer to is let go of
+  /// soon after, on a thread of the node. After a time-out the group is left as soon as that may
+  /// be; call again to wait. Calls that send, take or wait say that it was left. A handle that is
+  /// dropped does not leave. Any thread; not inside a callback of the node.
   [[nodiscard]] Result<void> leave(Timeout timeout);
 
   /// True once all senders finished and every member has delivered everything.

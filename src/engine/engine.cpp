@@ -22,7 +22,8 @@ Engine<Memory>::Engine(const EngineOptions& options, EngineContext context, Engi
       clock_(context.clock),
       time_of_day_(context.time_of_day),
       connected_(context.plan.nodes()),
-      outsiders_(context.plan.nodes(), options.patience_ns) {
+      outsiders_(context.plan.nodes(), options.patience_ns),
+      renews_(!context.plan.spaces.all.empty()) {
   TUTTI_ASSERT(self_.value < context.plan.nodes() && own_row_ != nullptr, self_,
                context.plan.nodes());
   TUTTI_ASSERT(options.membership.incarnation != 0, self_);

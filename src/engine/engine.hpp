@@ -230,6 +230,7 @@ class Engine final : private MembershipEvents {
   std::deque<Untold> untold_;           // the oldest first
   Ending ending_ = Ending::none;
   std::atomic<bool> was_complete_{false};
+  const bool renews_;          // subgroups: then only the predicate thread looks at all of them
   bool joined_since_ = false;  // a node, after somebody saw that all was complete
   bool asked_to_leave_ = false;
   bool idle_ = false;  // the last pass found nothing to do

@@ -26,7 +26,7 @@ void Engine<Memory>::end(Ending how) {
 
 template <class Memory>
 bool Engine<Memory>::was_complete() {
-  if (complete()) was_complete_.store(true, std::memory_order_release);
+  if (!renews_ && complete()) was_complete_.store(true, std::memory_order_release);
   return was_complete_.load(std::memory_order_acquire);
 }
 
@@ -44,6 +44,7 @@ template <class Memory>
 bool Engine<Memory>::follow_end() {
   const bool all_complete = complete();
   if (all_complete) joined_since_ = false;
+  if (all_complete) was_complete_.store(true, std::memory_order_release);
   const bool waits_in_vain = was_complete() && !all_complete && (joined_since_ || has_joiners());
   const bool leaves = ending_ == Ending::leaves && sent_all();
   if (asked_to_leave_ || membership_->stopped() || !(leaves || waits_in_vain)) return false;

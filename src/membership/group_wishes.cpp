@@ -23,6 +23,13 @@ bool GroupWishes<Memory>::has(std::string_view name) const {
 }
 
 template <class Memory>
+bool GroupWishes<Memory>::has(const OpenGroup& open) const {
+  const auto wish = std::ranges::find(own(), open.name, &GroupWish::name);
+  const GroupSpaces::Space* const space = spaces_.find(open.group);
+  return wish != own().end() && space != nullptr && wish->kind == space->kind;
+}
+
+template <class Memory>
 void GroupWishes<Memory>::add(GroupWish wish) {
   TUTTI_ASSERT(!has(wish.name) && !is_full(), own().size(), rows_.self().slot);
   wishes_[rows_.self().slot].push_back(std::move(wish));

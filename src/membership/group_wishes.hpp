@@ -27,6 +27,8 @@ class GroupWishes {
 
   // Our own.
   [[nodiscard]] bool has(std::string_view name) const;
+  /// To be in that very group: it has the name and the kind.
+  [[nodiscard]] bool has(const OpenGroup& open) const;
   /// There may be as many as there are spaces.
   [[nodiscard]] bool is_full() const { return own().size() == spaces_.all.size(); }
   void add(GroupWish wish);

@@ -38,7 +38,7 @@ template <class Memory>
 bool Membership<Memory>::withdraw(std::string_view name) {
   if (!wishes_.has(name)) return true;
   const OpenGroup* const open = find_name(view().groups, name);
-  if (open != nullptr && open->has(options_.self)) {
+  if (open != nullptr && open->has(options_.self) && wishes_.has(*open)) {
     Subgroup<Memory>& subgroup = *groups_[open->group].subgroup;
     // From mute() to the next view this member holds the others' space: it is not asked before.
     if (!is_released(*subgroup.ring())) return false;
@@ -71,7 +71,7 @@ template <class Memory>
 bool Membership<Memory>::takes_from_us(const View& next) const {
   if (!next.contains(rows_.self())) return false;
   return std::ranges::any_of(view().groups, [&](const OpenGroup& was) {
-    if (!was.has(options_.self) || !wishes_.has(was.name)) return false;
+    if (!was.has(options_.self) || !wishes_.has(was)) return false;
     const OpenGroup* const is = find_space(next.groups, was.group);
     return is == nullptr || is->name != was.name || !is->has(options_.self);
   });
@@ -83,7 +83,7 @@ bool Membership<Memory>::has_parted(const Group& group) const {
   if (!group.seat.space()) return false;
   const OpenGroup* const open = find_space(view().groups, *group.seat.space());
   const bool is_in = open != nullptr && open->has(options_.self);
-  return is_in && !wishes_.has(open->name) && group.subgroup->at_rest();
+  return is_in && !wishes_.has(*open) && group.subgroup->at_rest();
 }
 
 // GR4. True if the group has a new subgroup.
@@ -106,8 +106,9 @@ bool Membership<Memory>::renew(std::size_t group, const View& before, const View
   View nobody;
   nobody.groups = next.groups;
   groups_[group].subgroup = renew_(group, is, groups_[group].seat.in(nobody, rows_.row_of()));
-  // A leader may have acted on a wish that this member has taken back since.
-  if (is != nullptr && !wishes_.has(is->name)) groups_[group].subgroup->mute();
+  // A leader may have acted on a wish that this member has taken back since, or that it has for a
+  // group of that name and another kind by now.
+  if (is != nullptr && !wishes_.has(*is)) groups_[group].subgroup->mute();
   return true;
 }
 

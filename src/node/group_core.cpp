@@ -32,6 +32,7 @@ void GroupCore::abandon(Claim& claim) noexcept {
   TUTTI_ASSERT(claim.core_ == this && ring_.load(std::memory_order_relaxed) != nullptr,
                claim.index_);
   const std::shared_ptr<const NodeCore> held = node_.weak_from_this().lock();
+  const std::shared_ptr<const void> group = keeper_.lock();  // it may be left meanwhile
   ring_.load(std::memory_order_relaxed)->abandon(space_of(claim));
   claim.core_ = nullptr;
   notify_claim_ended(claim.index_);

@@ -89,6 +89,8 @@ class GroupCore {
   [[nodiscard]] Result<void> wait_complete(std::chrono::nanoseconds timeout);
   void finish() noexcept;
   [[nodiscard]] Result<void> leave(std::chrono::nanoseconds timeout);
+  /// What has this group as a part, and is let go of when it was left: claims keep it, too.
+  void keep_by(const std::weak_ptr<const void>& keeper) { keeper_ = keeper; }
   /// This member has left it, while its node goes on.
   [[nodiscard]] bool has_left() const { return left_.load(std::memory_order_acquire); }
   /// Why nothing more comes of it; nothing while it goes on, or has not begun.
@@ -188,7 +190,8 @@ class GroupCore {
   std::atomic<bool> halted_{false};
   std::atomic<bool> finished_{false};
   std::atomic<bool> left_{false};
-  std::atomic<bool> over_{false};  // C1
+  std::weak_ptr<const void> keeper_{};  // empty: the node
+  std::atomic<bool> over_{false};       // C1
   std::mutex late_mutex_;
   std::vector<bool> late_;  // by record, from the first that was not taken
   std::atomic<Taker> taker_{Taker::none};

@@ -46,7 +46,7 @@ bool JoinedGroups::is_in(const JoinedGroup& group, Slot self) const {
   return open != nullptr && open->has(self);
 }
 
-bool JoinedGroups::follow(Incarnation& incarnation) {
+bool JoinedGroups::follow(Incarnation& incarnation, bool may_call) {
   bool left = false;
   std::vector<std::shared_ptr<JoinedGroup>> gone;
   {
@@ -55,12 +55,12 @@ bool JoinedGroups::follow(Incarnation& incarnation) {
       open_ = incarnation.view().groups;
     }
     for (const auto& group : all_) left |= follow(incarnation, *group);
-    awaits_others_ = std::ranges::any_of(
-        all_, [](const auto& group) { return group->phase == Phase::leaves || group->closed; });
     for (const auto& group : all_) {
-      if (group->phase == Phase::left && has_told_all(*group)) gone.push_back(group);
+      if (may_call && group->phase == Phase::left && has_told_all(*group)) gone.push_back(group);
     }
     for (const auto& group : gone) std::erase(all_, group);
+    awaits_others_ = std::ranges::any_of(
+        all_, [](const auto& group) { return group->phase == Phase::leaves || group->closed; });
     unsettled_.fetch_sub(gone.size(), std::memory_order_release);
   }
   node_.changed().notify();
@@ -113,10 +113,10 @@ DeliveryCallback JoinedGroups::admit(IncarnationEvents& events, const OpenGroup&
                                      std::uint64_t view, CallMark& call) {
   const std::lock_guard lock(mutex_);
   JoinedGroup* const group = find(open.name);
-  // Wished for no more, or not yet: the membership mutes it.
-  if (group == nullptr || (group->phase != Phase::wished && group->phase != Phase::leaves)) {
-    return {};
-  }
+  // Wished for no more, or not yet, or another kind is: the membership mutes it.
+  const bool asks =
+      group != nullptr && (group->phase == Phase::wished || group->phase == Phase::leaves);
+  if (!asks || in_plan_.find(open.group)->kind != group->kind) return {};
   group->first_view = view;
   if (!group->core.options().on_delivery) return {};
   return [&events, &call, group](std::span<const Message> batch) {

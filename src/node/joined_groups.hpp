@@ -83,8 +83,8 @@ class JoinedGroups {
 
   /// There is something to follow.
   [[nodiscard]] bool asks() const { return unsettled_.load(std::memory_order_acquire) != 0; }
-  /// True if a group was left.
-  bool follow(Incarnation& incarnation);
+  /// True if a group was left. `may_call`: what the application gave it may be destroyed here.
+  bool follow(Incarnation& incarnation, bool may_call);
   /// What is followed waits for acknowledgements, which wake nobody.
   [[nodiscard]] bool awaits_others() const { return awaits_others_; }
   /// This member is about to be in that group, in that view. Returns what its messages are

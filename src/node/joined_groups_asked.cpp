@@ -130,10 +130,20 @@ Result<std::shared_ptr<JoinedGroup>> JoinedGroups::join(GroupOptions options,
   const Result<std::uint32_t> kind = kind_of(options);
   if (!kind) return std::unexpected(kind.error());
   std::shared_ptr<JoinedGroup> group;
+  // One of that name that is being left is waited for.
+  const auto is_free = [&] {
+    const std::lock_guard lock(mutex_);
+    const JoinedGroup* const one = find(options.name);
+    return one == nullptr || one->phase < Phase::leaves || ended_;
+  };
+  static_cast<void>(node_.wait_until(node_.changed(), is_free, deadline));
   {
     const std::lock_guard lock(mutex_);
-    if (find(options.name) != nullptr) {
-      return bad_group(options.name, "this node has joined it already, or still leaves it");
+    if (const JoinedGroup* const one = find(options.name); one != nullptr && !ended_) {
+      if (one->phase < Phase::leaves) return bad_group(options.name, "this node has joined it");
+      return fail(ErrorCode::timed_out, "group '" + options.name +
+                                            "': this node still leaves the one of that name; it "
+                                            "may join it once the members have agreed on that");
     }
     if (ended_) {
       return fail(ErrorCode::stopped, "group '" + options.name + "': its node is being stopped");
@@ -141,6 +151,7 @@ Result<std::shared_ptr<JoinedGroup>> JoinedGroups::join(GroupOptions options,
     const MemberIndex own{static_cast<std::uint32_t>(
         std::ranges::find(options.members, node_.options().name) - options.members.begin())};
     group = std::make_shared<JoinedGroup>(node_, options, own, *kind);
+    group->core.keep_by(group);
     all_.push_back(group);
     unsettled_.fetch_add(1, std::memory_order_release);
   }
@@ -154,6 +165,7 @@ Result<std::shared_ptr<JoinedGroup>> JoinedGroups::join(GroupOptions options,
   if (group->opened) return group;
   Error why = group->refused ? *group->refused : why_not_joined(*group);
   if (group->phase < Phase::leaves) settle(*group, Phase::leaves);
+  node_.notify_work();
   return std::unexpected(std::move(why));
 }
 
@@ -227,8 +239,8 @@ Result<void> JoinedGroups::leave(GroupCore& core, std::chrono::nanoseconds timeo
   if (node_.wait_until(node_.changed(), left, deadline)) return {};
   if (std::optional<Error> over = node_.why_over()) return std::unexpected(std::move(*over));
   std::string why =
-      "a member has not delivered all that this one sent, a callback of this member "
-      "has not returned, or there is no next view yet";
+      "a member has not delivered all that this one sent, a claim of this member has not "
+      "ended, a callback of it has not returned, or there is no next view yet";
   if (core.leaves_untaken()) {
     why =
         "the application must take what is left and release it: another thread meanwhile, or "

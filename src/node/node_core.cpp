@@ -115,7 +115,7 @@ std::size_t NodeCore::turn() {
   if (incarnation_->bootstrap().has_failed() && !notice_ && !failed()) [[unlikely]]
     notice_ = incarnation_->bootstrap().failure();
   if (joined_.asks() && life_.in_view() && !failed() && !ends()) [[unlikely]] {
-    if (joined_.follow(*incarnation_)) groups_complete_ = kUnknown;
+    if (joined_.follow(*incarnation_, !standing_in_)) groups_complete_ = kUnknown;
   }
   const std::uint64_t before_ns = incarnation_->passed_ns();
   const bool calls = !standing_in_ && !ends();
