@@ -57,7 +57,8 @@ Batch& batch_in(tutti_batch_t& batch) {
   return *std::launder(reinterpret_cast<Batch*>(batch.opaque));
 }
 
-// Whatever comes of a call, the struct is one that may be abandoned.
+// Whatever comes of a call, the struct is one that may be abandoned: only where there is data is
+// the rest looked at.
 void make_empty(tutti_claim_t* claim) {
   if (claim != nullptr) new (claim) Claim();
 }
@@ -116,7 +117,7 @@ int commit_by(tutti_group_t* group, tutti_claim_t* claim, int service, uint64_t*
               Commit&& commit) {
   if (ticket != nullptr) *ticket = 0;
   return with(group, kGroup, nullptr, [&](Group& of) -> int {
-    if (claim == nullptr || !claim_in(*claim) || !is_service(service)) {
+    if (claim == nullptr || claim->data == nullptr || !is_service(service)) {
       return TUTTI_E_INVALID_ARGUMENT;
     }
     const tutti::Ticket given = commit(of, std::move(claim_in(*claim)));
@@ -136,11 +137,13 @@ uint64_t tutti_message_tick(const tutti_message_t* message) {
 
 int tutti_group_commit(tutti_group_t* group, tutti_claim_t* claim, int service, uint64_t* ticket) {
   const Group* const usable = group != nullptr ? group->get() : nullptr;
-  if (usable != nullptr && claim != nullptr && service == TUTTI_SERVICE_OF_LEVEL) [[likely]] {
+  if (usable != nullptr && claim != nullptr && service == TUTTI_SERVICE_OF_LEVEL &&
+      claim->owner == &GroupSends::core_of(*usable) && claim->data != nullptr) [[likely]] {
     const tutti::Ticket given = GroupSends::core_of(*usable).commit_own(claim_in(*claim));
     claim->data = nullptr;
+    claim->outcome = TUTTI_CLAIM_STOPPED;
     if (ticket != nullptr) *ticket = given.value;
-    return given.value != 0 ? TUTTI_OK : TUTTI_E_INVALID_ARGUMENT;
+    return TUTTI_OK;
   }
   return commit_by(group, claim, service, ticket, [service](Group& of, Claim&& space) {
     return of.commit(std::move(space), static_cast<tutti::Service>(service));
@@ -156,7 +159,7 @@ int tutti_group_commit_used(tutti_group_t* group, tutti_claim_t* claim, uint32_t
 
 void tutti_claim_abandon(tutti_claim_t* claim) {
   if (claim == nullptr) return;
-  claim_in(*claim).~Claim();
+  if (claim->data != nullptr) claim_in(*claim).~Claim();
   make_empty(claim);
 }
 

@@ -177,7 +177,12 @@ static void batch_outlives_its_node(void) {
   memcpy(claim.data, "kept", 4);
   moved = claim;
   EXPECT(tutti_group_commit(group, &moved, TUTTI_SERVICE_OF_LEVEL, &ticket) == 0);
-  EXPECT(ticket == 1 && moved.data == NULL);
+  EXPECT(ticket == 1 && moved.data == NULL && moved.outcome == TUTTI_CLAIM_STOPPED);
+  memset(&moved, 0xff, sizeof moved); /* whoever sets `data` alone may abandon it */
+  moved.data = NULL;
+  EXPECT(tutti_group_commit(group, &moved, TUTTI_SERVICE_OF_LEVEL, NULL) ==
+         TUTTI_E_INVALID_ARGUMENT);
+  tutti_claim_abandon(&moved);
   EXPECT(tutti_group_take(group, 8, 10000000000, &batch, &error) == 0);
   EXPECT(batch.count == 1 && batch.view == 1);
   EXPECT(tutti_group_take(group, 8, 0, &second, &error) == TUTTI_E_INVALID_ARGUMENT);
