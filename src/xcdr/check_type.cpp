@@ -147,6 +147,10 @@ class Check {
       if (type_.nodes[member.type].kind == Kind::no_member) {
         return refuse(index, "a field without a value");
       }
+      const Kind kind = type_.nodes[member.type].kind;
+      if (member.key && (kind == Kind::opaque || kind == Kind::optional)) {
+        return refuse(index, "a key is opaque or optional");
+      }
       if (member.id > kFieldIdMax) return refuse(index, "the id of a field is too large");
       sum = type_.in_place ? std::max(sum, member.offset + *bytes) : sum + *bytes;
       for (std::size_t j = 0; j < i; ++j) {

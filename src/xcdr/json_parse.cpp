@@ -171,6 +171,8 @@ class CdrMaker : public Maker {
         return value(node.element, from, depth);  // it is there, or nobody would ask
       case Kind::no_member:
         return true;
+      case Kind::opaque:  // of what is sent in place alone: check_type
+        return trouble.because(ErrorCode::invalid_argument, "an opaque value is not encoded");
       default: {
         std::uint64_t bits = 0;
         return scalar_bits(node, from, bits) && put(bits, scalar_bytes(node));

@@ -45,8 +45,9 @@ class PyReader {
       : domain_(topic.domain), reader_(made(topic, from), "reader") {}
 
   [[nodiscard]] nb::list take(std::size_t max, nb::handle timeout) {
-    const nanoseconds at_most = duration_from(timeout, "timeout");
+    const nanoseconds at_most = std::max(duration_from(timeout, "timeout"), nanoseconds(0));
     const std::shared_ptr<dds::UntypedReader>& reader = reader_.get();
+    if (max == 0) return {};
     const auto attempt = [&](nanoseconds slice) -> Result<dds::LoanedBytes> {
       Result<dds::LoanedBytes> taken = reader->take(max);
       if (!taken || !taken->empty() || slice <= nanoseconds(0)) return taken;
@@ -62,6 +63,7 @@ class PyReader {
       const nanoseconds left = at_most == kForever ? kForever : at_most - gone;
       dds::LoanedBytes taken = or_raise(in_slices(left, attempt));
       if (!taken.empty() || left <= nanoseconds(0)) return samples(std::move(taken));
+      check_signals();
     }
   }
   [[nodiscard]] int descriptor() { return or_raise(reader_->event_fd()); }
@@ -175,7 +177,11 @@ void bind_samples(nb::module_& module) {
 }
 
 dds::From from_of(nb::handle word) {
-  if (nb::isinstance<nb::int_>(word)) return dds::from_position({nb::cast<std::uint64_t>(word)});
+  const InPython inside;  // word.__str__
+  std::uint64_t position = 0;
+  if (!nb::isinstance<nb::bool_>(word) && nb::try_cast(word, position)) {
+    return dds::from_position({position});
+  }
   const std::string text = str_of(word);
   if (text == "now") return dds::kFromNow;
   if (text == "stored") return dds::kFromStored;

@@ -10,7 +10,12 @@ namespace {
 
 template <class T>
 T of(const nb::dict& from, const char* key) {
-  return nb::cast<T>(from[key]);
+  T value{};
+  if (!from.contains(key) || !nb::try_cast(nb::object(from[key]), value)) {
+    raise({ErrorCode::invalid_argument,
+           "the description of a type: '" + std::string(key) + "' is missing, or cannot be"});
+  }
+  return value;
 }
 
 dds::TypeMember member_from(const nb::dict& from) {
@@ -42,6 +47,7 @@ dds::TypeNode node_from(const nb::dict& from) {
 }  // namespace
 
 dds::TopicTypeInfo type_info_from(const nb::dict& from) {
+  const InPython inside;  // numbers of any class
   dds::Type type{.in_place = of<bool>(from, "in_place"), .nodes = {}};
   for (const nb::handle node : of<nb::list>(from, "nodes")) {
     type.nodes.push_back(node_from(nb::cast<nb::dict>(node)));

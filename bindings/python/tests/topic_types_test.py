@@ -164,6 +164,58 @@ def test_what_makes_no_type_is_refused():
             participant.create_topic("t", Plain)
 
 
+@pytest.mark.parametrize("make", [
+    lambda: dds.enumeration("x", bits=8)(enum.Enum("E", {"a": 0, "b": 256})),
+    lambda: dds.enumeration("x", bits=8)(enum.Enum("E", {"a": -1, "b": 255})),
+    lambda: dds.enumeration("x")(enum.Enum("E", {"a": "text"})),
+    lambda: dds.string(-1), lambda: dds.sequence(int, 1 << 32), lambda: dds.array(int, 0),
+    lambda: dds.structure("x", ids={"x": 1 << 28})(Point),
+])
+def test_what_does_not_fit_the_wire_is_refused(make):
+    with pytest.raises(ValueError):
+        make()
+
+
+def test_keys_may_come_from_an_iterator():
+    @dds.structure("x", keys=(name for name in ["a"]))
+    @dataclass
+    class Keyed:
+        a: int = 0
+
+    with alone_in_domain() as (_, participant):
+        assert participant.create_topic("t", Keyed).raw.info_record()["keyed"]
+    with pytest.raises(TypeError, match="list of names"):
+        dds.structure("x", keys="a")
+
+
+def test_rows_of_an_array_have_one_length():
+    with alone_in_domain() as (_, participant):
+        writer = participant.create_topic("t", Robot).writer()
+        for grid in ([[1, 2], [3, 4, 5, 6]], [[1, 2, 3]]):
+            with pytest.raises(ValueError, match="2 rows"):
+                writer.write(Robot(grid=grid))
+
+
+def test_one_bad_sample_costs_no_other():
+    @dds.structure("test::Checked")
+    @dataclass
+    class Checked:
+        x: int = 0
+
+        def __post_init__(self):
+            assert self.x >= 0
+
+    with alone_in_domain() as (_, participant):
+        topic = participant.create_topic("t", Checked)
+        reader, writer = topic.reader(), topic.writer()
+        for x in (1, -1, 2):
+            writer.write_json('{"x": %d}' % x, timeout=5)
+        writer.wait_for_acknowledgments(timeout=5)
+        taken = reader.take(timeout=5)
+        assert [(one.data and one.data.x, one.valid) for one in taken] == [
+            (1, True), (None, False), (2, True)]
+
+
 def test_a_sample_in_memory_is_an_array_of_numpy():
     numpy = pytest.importorskip("numpy")
     with alone_in_domain() as (_, participant):

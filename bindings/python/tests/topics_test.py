@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import pytest
 import tutti
 from cluster import WATCHDOG, addresses, alone_in_domain, domain, run
-from support import TUTTI
+from support import TUTTI, wait_until
 from tutti import dds
 
 
@@ -185,6 +185,49 @@ def test_waits_end():
         with pytest.raises(tutti.Stopped):
             reader.take(timeout=WATCHDOG)
         assert list(reader) == []
+
+
+def test_a_loop_that_is_left_has_taken_what_it_has_seen():
+    with alone_in_domain() as (_, participant):
+        topic = participant.create_topic("t", Line)
+        reader, writer = topic.reader(), topic.writer()
+        for number in range(4):
+            writer.write(Line(str(number)), timeout=WATCHDOG)
+        writer.wait_for_acknowledgments(timeout=WATCHDOG)
+        for sample in reader:
+            assert sample.data.text == "0"
+            break
+        assert next(iter(reader)).data.text == "1"
+
+        async def one():
+            async for sample in reader:
+                return sample.data.text
+
+        assert asyncio.run(one()) == "2"
+        assert reader.take(max=0) == []
+        assert [one.data.text for one in reader.take(timeout=float("-inf"))] == ["3"]
+        for start in (-1, 1 << 64, True, "then"):
+            with pytest.raises(tutti.InvalidArgument, match="start = "):
+                topic.reader(start)
+
+
+def test_a_reader_that_asyncio_used_ends_with_its_last_name():
+    with alone_in_domain() as (_, participant):
+        topic = participant.create_topic("t", Line)
+        reader = topic.reader()
+
+        async def wait_in_vain():
+            with pytest.raises(asyncio.TimeoutError):
+                await asyncio.wait_for(reader.taken(), 0.01)
+
+        loop = asyncio.new_event_loop()
+        try:
+            loop.run_until_complete(wait_in_vain())
+            del reader
+            wait_until(lambda: not participant.topics()[0].endpoints, "the reader has ended")
+            participant.delete_topic("t")
+        finally:
+            loop.close()
 
 
 def test_a_sample_outlives_all():

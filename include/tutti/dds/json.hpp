@@ -34,7 +34,8 @@ inline constexpr std::size_t kJsonBytesMax = std::size_t{1} << 28;
                                                                   std::string_view json);
 
 /// The key of the sample that parse_json makes, as key_of (cdr.hpp) gives it; empty if the type has
-/// none. Errors: as parse_json.
+/// none. JSON does not tell texts that are no UTF-8, and 0 and -0.0, from what it shows for them:
+/// nor do keys that come this way. Errors: as parse_json.
 [[nodiscard]] TUTTI_API Result<std::vector<std::byte>> parse_json_key(const Type& type,
                                                                       std::string_view json);
 

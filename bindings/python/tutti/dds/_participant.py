@@ -10,7 +10,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from .. import _tutti
-from .._errors import Error, ErrorCode, Mismatch, Stopped
+from .._errors import ErrorCode, Mismatch, Stopped
 from .._readable import Reading
 from ._types import describe
 from ._values import from_plain, to_plain
@@ -88,13 +88,12 @@ class DomainParticipant(_tutti.DomainParticipant):
         Mismatch, which names both, if the topic has another type or other options.
         """
         text = ",".join(filter(None, [options, *(f"{key}={value}" for key, value in more.items())]))
-        return Topic(super().create_topic(name, describe(type), text), type,
-                     self._node.ended_descriptor)
+        return Topic(self._node, super().create_topic(name, describe(type), text), type)
 
     def find_topic(self, name: str, type: type | None = None) -> Topic:  # type: ignore[override]
         """Joins the topic of that name as it is. Without a class its samples are dicts, as JSON has
         them (include/tutti/dds/json.hpp); with one it must have the topic's type."""
-        found = Topic(super().find_topic(name), type, self._node.ended_descriptor)
+        found = Topic(self._node, super().find_topic(name), type)
         if type is not None:
             found._must_be(type)
         return found
@@ -113,9 +112,9 @@ class DomainParticipant(_tutti.DomainParticipant):
 class Topic:
     """A name for samples of one type; made by DomainParticipant.create_topic and find_topic."""
 
-    def __init__(self, raw: _tutti.Topic, cls: type | None, ended_descriptor: int) -> None:
+    def __init__(self, node: Node, raw: _tutti.Topic, cls: type | None) -> None:
+        self.node = node
         self.raw = raw
-        self.ended_descriptor = ended_descriptor  #: readable once the node has ended
         self._cls = cls
         self.name = raw.name
         self.type_name: str = raw.info_record()["name"]
@@ -161,7 +160,7 @@ class Topic:
             data = json.loads(self.raw.to_json(raw))
             if self._made is not None:
                 data = self._made(data)
-        except (Error, ValueError, TypeError, KeyError):
+        except Exception:  # the other samples of the batch are taken as well
             data, valid = None, False
         return Sample(data, self.raw.name_of(raw.sender), raw.position, raw.view, raw.timestamp_ns,
                       raw.lost_before, raw, valid)
@@ -212,7 +211,8 @@ class DataReader(_tutti.Reader):
 
     async def _readable(self) -> None:
         """There may be something to take, or the node has ended."""
-        here, ended = Reading(self.fileno(), self), Reading(self.topic.ended_descriptor)
+        # No owner: the loop would keep the reader.
+        here, ended = Reading(self.fileno()), Reading(self.topic.node.ended_descriptor)
         try:
             await asyncio.wait([here.future, ended.future],
                                return_when=asyncio.FIRST_COMPLETED)
@@ -223,14 +223,14 @@ class DataReader(_tutti.Reader):
     def __iter__(self) -> Iterator[Sample]:
         try:
             while True:
-                yield from self.take()
+                yield from self.take(1)  # who leaves the loop has taken no more than it has seen
         except Stopped:
             return
 
     async def __aiter__(self) -> AsyncIterator[Sample]:
         try:
             while True:
-                for sample in await self.taken():
+                for sample in await self.taken(1):
                     yield sample
         except Stopped:
             return

@@ -76,20 +76,27 @@ _PLAIN = {bool: Spec(Kind.BOOLEAN), int: Spec(Kind.INT64), float: Spec(Kind.FLOA
           str: Spec(Kind.STRING)}
 
 
+def _bound(value: int, least: int) -> int:
+    if not least <= value < 1 << 32:
+        raise ValueError(f"{value}: must be from {least} to {(1 << 32) - 1}")
+    return value
+
+
 def string(bound: int) -> Any:
     """A str of at most so many bytes of UTF-8."""
+    bound = _bound(bound, 0)
     return Annotated[str, Spec(Kind.STRING, bound)]
 
 
 def sequence(element: Any, bound: int = 0) -> Any:
     """A list of at most so many elements; 0 is no bound."""
+    bound = _bound(bound, 0)
     return Annotated[list, Spec(Kind.SEQUENCE, bound, element)]
 
 
 def array(element: Any, count: int) -> Any:
     """A list of just so many elements."""
-    if count < 1:
-        raise ValueError(f"an array of {count} elements: take 1 or more")
+    count = _bound(count, 1)
     return Annotated[list, Spec(Kind.ARRAY, count, element)]
 
 
@@ -112,6 +119,9 @@ def structure(name: str, *, keys: Iterable[str] = (), extensibility: str = "fina
     of TUTTI_OPTIONS (include/tutti/dds/fields.hpp). A structure of numbers, enumerations, arrays
     and such structures that is final is sent as it lies in the memory of a C++ program.
     """
+    if isinstance(keys, str):
+        raise TypeError(f"keys = {keys!r}: must be a list of names")
+    keys = tuple(keys)
     if extensibility not in EXTENSIBILITY:
         raise ValueError(f"extensibility = {extensibility!r}: must be one of {', '.join(EXTENSIBILITY)}")
 
@@ -119,11 +129,16 @@ def structure(name: str, *, keys: Iterable[str] = (), extensibility: str = "fina
         if not dataclasses.is_dataclass(cls):
             raise TypeError(f"{cls.__name__} is no dataclass: put @dataclass below @structure")
         names = [field.name for field in dataclasses.fields(cls)]
+        for field, number in (ids or {}).items():
+            if not 0 <= number < 1 << 28:
+                raise ValueError(f"the id of {field!r} is {number}: must be from 0 to 0x0fffffff")
         for unknown in {*keys, *(ids or {})} - set(names):
             raise ValueError(f"{cls.__name__} has no field {unknown!r}")
         if not names:
             raise ValueError(f"{cls.__name__} has no field: a sample would have no bytes")
-        options = _Options(name, EXTENSIBILITY.index(extensibility), in_place, tuple(keys),
+        if not all(field.init for field in dataclasses.fields(cls)):
+            raise ValueError(f"{cls.__name__} has a field with init=False: no sample could be made")
+        options = _Options(name, EXTENSIBILITY.index(extensibility), in_place, keys,
                            dict(ids or {}))
         cls.__tutti_type__ = options  # type: ignore[attr-defined]
         return cls
@@ -139,6 +154,12 @@ def enumeration(name: str, *, bits: int = 32) -> Callable[[type[T]], type[T]]:
     def of(cls: type[T]) -> type[T]:
         if not (isinstance(cls, type) and issubclass(cls, enum.Enum)):
             raise TypeError(f"{cls.__name__} is no enum.Enum")
+        for one in cls:
+            if type(one.value) is not int or not -(1 << bits - 1) <= one.value < 1 << bits:
+                raise ValueError(f"{cls.__name__}.{one.name} is {one.value!r}: must be a number of "
+                                 f"{bits} bits")
+        if len({one.value % (1 << bits) for one in cls}) < len(cls):
+            raise ValueError(f"two values of {cls.__name__} are the same in {bits} bits")
         cls.__tutti_enum__ = (name, bits // 8)  # type: ignore[attr-defined]
         return cls
 

@@ -62,7 +62,13 @@ class _Converters:
 
     def _nested(self, count: int, part: Convert | None) -> Convert:
         if self._out:
-            return lambda rows: [value for row in rows for value in (part(row) if part else row)]
+            def flat(rows: Any) -> list[Any]:
+                if len(rows) != count or len({len(row) for row in rows}) != 1:
+                    raise ValueError(f"an array of {count} rows of one length is expected, "
+                                     f"not {rows!r}")
+                return [value for row in rows for value in (part(row) if part else row)]
+
+            return flat
 
         def rows(values: list[Any]) -> list[Any]:
             size = len(values) // count
