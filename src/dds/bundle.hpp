@@ -212,6 +212,7 @@ class Bundle : public std::enable_shared_from_this<Bundle> {
   Table seen_;
   std::uint64_t seen_version_ = 0;
   std::vector<const Route*> touched_;
+  bool refreshed_ = false;  // amid the batch: readers that came in it may be in seen_
   std::uint64_t batch_samples_ = 0;
 };
 

@@ -95,7 +95,8 @@ void Bundle::deliver(std::span<const Message> batch) {
   if (is_ordered()) {
     delivered_to_.store(batch.back().seq.value + 1, std::memory_order_release);
   }
-  if (version_.load(std::memory_order_seq_cst) != seen_version_) [[unlikely]] {
+  const bool refreshed = std::exchange(refreshed_, false);
+  if (refreshed || version_.load(std::memory_order_seq_cst) != seen_version_) [[unlikely]] {
     greet(batch.back().seq.value + 1);
   }
 }
@@ -241,6 +242,7 @@ void Bundle::settle_change(const Message& message, BundleTopics::Change change) 
   changed_.notify_all();
   announce_touched();  // they point into the table
   refresh(message.seq.value + 1);
+  refreshed_ = true;
 }
 
 // BU4.

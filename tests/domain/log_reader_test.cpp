@@ -43,9 +43,8 @@ class ReaderOfALog : public ::testing::Test {
     const dds::Definition numbers{.name = "numbers",
                                   .type = {.name = "number", .hash = 1},
                                   .options = {.service = dds::Service::logged, .bundle = "l"}};
-    Encoder definition;
-    numbers.encode(definition);
-    send(dds::RecordKind::definition, definition.written());
+    numbers.encode(definition_);
+    define(kTopic);
     deliver();
   }
   ~ReaderOfALog() override {
@@ -54,8 +53,8 @@ class ReaderOfALog : public ::testing::Test {
     cluster.newest()->groups.front()->options.on_delivery = nullptr;
   }
 
-  void send(dds::RecordKind kind, std::span<const std::byte> payload) {
-    const dds::RecordHeader header{static_cast<std::uint8_t>(kind), 0, sizeof header, kTopic, 1};
+  void send(dds::RecordKind kind, std::uint32_t topic, std::span<const std::byte> payload) {
+    const dds::RecordHeader header{static_cast<std::uint8_t>(kind), 0, sizeof header, topic, 1};
     Claim claim =
         bundle->group().try_claim(static_cast<std::uint32_t>(sizeof header + payload.size()));
     dds::write_header(claim.data(), header);
@@ -63,9 +62,12 @@ class ReaderOfALog : public ::testing::Test {
     static_cast<void>(bundle->group().commit(std::move(claim)));
     ASSERT_TRUE(cluster.place_one(*cluster.newest(), 0));
   }
+  void define(std::uint32_t topic) {
+    send(dds::RecordKind::definition, topic, definition_.written());
+  }
   void send_sample() {
     const std::byte value{7};
-    send(dds::RecordKind::sample, {&value, 1});
+    send(dds::RecordKind::sample, kTopic, {&value, 1});
   }
   // Of a batch that has stopped: the rest.
   void deliver() { ASSERT_TRUE(cluster.deliver(*cluster.newest(), 0, 10)); }
@@ -86,6 +88,7 @@ class ReaderOfALog : public ::testing::Test {
     return out;
   }
 
+  Encoder definition_;
   NothingToHear nothing;
   Prng random{1};
   Cluster cluster{{"a"}, random, nothing};
@@ -115,6 +118,24 @@ TEST_F(ReaderOfALog, IsGivenAllFromWhereItSaysThatItBegins) {
   }
   EXPECT_EQ(positions(*second), ought);
   EXPECT_FALSE(ought.empty());
+}
+
+// It came between a sample and the definition of another topic, with which the delivery thread
+// looked at who reads.
+TEST_F(ReaderOfALog, IsToldOfTheBatchInWhichItCame) {
+  bool stops = true;
+  const auto first = attach(dds::kFromNow, [&] {
+    if (std::exchange(stops, false)) cluster.stop_in_callback();
+  });
+  send_sample();
+  define(kTopic + 1);
+  deliver();  // stops: the sample was told of, and the definition is next
+  ASSERT_TRUE(Cluster::is_in_callback(*cluster.newest()));
+  int told = 0;
+  const auto second = attach(dds::from_position(SeqNo{1}), [&] { ++told; });
+  deliver();
+  EXPECT_GT(told, 0);
+  EXPECT_EQ(positions(*second), std::vector<std::uint64_t>{1});
 }
 
 // As of a participant that starts again, and is still handed its log.
