@@ -57,7 +57,10 @@ Plan make_plan(std::uint32_t nodes, std::vector<GroupOptions> groups, bool litmu
   }
   GroupSpaces of_groups;
   const auto first = static_cast<std::uint32_t>(groups.size() - spaces);
-  for (std::uint32_t g = first; g < groups.size(); ++g) of_groups.all.push_back({g, first});
+  const std::uint32_t second = first + (spaces + 1) / 2;
+  for (std::uint32_t g = first; g < groups.size(); ++g) {
+    of_groups.all.push_back({g, g < second ? first : second});
+  }
   return {.rows = RowPlan(std::move(names), std::move(groups), kStateRingBytes, litmus,
                           request_max_bytes, std::move(of_groups))};
 }

@@ -148,7 +148,6 @@ class Member final : private EngineEvents {
   // Its history has it since reached().
   void tell(const Entry& entry) override { announced_view_ = entry.view.id; }
   void no_state(const Error& why) override;
-
   [[nodiscard]] std::vector<GroupState> group_states();
   bool work_on_states();
   [[nodiscard]] Result<void> save(std::uint16_t group, const StateSink& write);
@@ -164,6 +163,7 @@ class Member final : private EngineEvents {
   void record_open_group(const OpenGroup& open, const View& view);
   void change_groups();
   void leave_groups();
+  void wish_for(const GroupWish& wish);
   void commit(const Claim& claim);
   void end_claims();
   void check_aligned(std::uint16_t group, const std::byte* data);

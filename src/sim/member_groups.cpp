@@ -43,15 +43,12 @@ void Member::change_groups() {
   constexpr std::uint64_t kPassesPerWish = 64;
   if (plan_.openings->is_calm() || !wishing_.random.one_in(kPassesPerWish)) return;
   if (wishing_.random.one_in(2)) {
-    // Few at a time, so that members meet; each once, so that it is another group when it is opened
-    // again.
+    // Few at a time, so that members meet.
     const std::uint64_t period = 1 + net_.now_ns() / (8 * plan_.suspect_after_ns);
-    const GroupWish wish{.name = "t" + std::to_string(3 * period + wishing_.random.below(3)),
-                         .kind = plan_.rows.spaces.all.front().kind};
-    if (std::ranges::find(wishing_.wished, wish.name) != wishing_.wished.end()) return;
-    if (engine_->membership().wish(wish) != Membership<Memory>::Wished::yes) return;
-    wishing_.wished.push_back(wish.name);
-    wishing_.wishes.push_back(wish);
+    const std::vector<GroupSpaces::Space>& spaces = plan_.rows.spaces.all;
+    const bool first_kind = spaces.size() == 1 || wishing_.random.one_in(2);
+    wish_for({.name = "t" + std::to_string(3 * period + wishing_.random.below(3)),
+              .kind = first_kind ? spaces.front().kind : spaces.back().kind});
     return;
   }
   if (wishing_.wishes.empty()) return;
@@ -61,8 +58,19 @@ void Member::change_groups() {
   }
 }
 
+// Each once, so that it is another group when it is opened again.
+void Member::wish_for(const GroupWish& wish) {
+  if (std::ranges::find(wishing_.wished, wish) != wishing_.wished.end()) return;
+  if (engine_->membership().wish(wish) != Membership<Memory>::Wished::yes) return;
+  wishing_.wished.push_back(wish);
+  wishing_.wishes.push_back(wish);
+  // A join may time out while the leader acts on it.
+  if (wishing_.random.one_in(4)) wishing_.leaving.push_back(wish.name);
+}
+
 void Member::leave_groups() {
-  std::erase_if(wishing_.leaving, [this](const std::string& left) {
+  std::vector<GroupWish> again;
+  std::erase_if(wishing_.leaving, [&](const std::string& left) {
     const OpenGroup* const open = find_name(view().groups, left);
     const bool is_in = open != nullptr && open->has(self_.slot);
     if (is_in) engine_->subgroup(open->group).ring()->close();
@@ -71,9 +79,16 @@ void Member::leave_groups() {
       finding_ = "GR4: " + name() + " left group '" + left + "' before all it sent was delivered";
     }
     if (is_in) plan_.openings->part(*open, self_.incarnation, view_id());
-    std::erase_if(wishing_.wishes, [&](const GroupWish& wish) { return wish.name == left; });
+    const auto wish = std::ranges::find(wishing_.wishes, left, &GroupWish::name);
+    // Also of another kind, while a view may yet be made of this wish.
+    const GroupSpaces& spaces = plan_.rows.spaces;
+    const bool first = wish->kind == spaces.all.front().kind;
+    again.push_back({left, first ? spaces.all.back().kind : spaces.all.front().kind});
+    wishing_.wishes.erase(wish);
     return true;
   });
+  if (plan_.openings->is_calm()) return;
+  for (const GroupWish& wish : again) wish_for(wish);
 }
 
 }  // namespace tutti::sim

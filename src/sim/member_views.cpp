@@ -64,7 +64,7 @@ void Member::entered(const Entry& entry) {
     const std::uint64_t seq = first[open.group];
     const bool tells = open.since == entry.view.id && seq != kUnknownSeq;
     plan_.openings->enter(open, tells ? std::optional(seq) : std::nullopt);
-    if (!open.has(self_.slot) || engine_->membership().wishes().has(open.name)) continue;
+    if (!open.has(self_.slot) || engine_->membership().wishes().has(open)) continue;
     plan_.openings->part(open, self_.incarnation, entry.view.id);
   }
 }

@@ -96,7 +96,8 @@ struct Plan {
 /// Whether joiners take over a state of the group: all nodes are in it, and it has an order.
 [[nodiscard]] bool has_state(const Plan& plan, std::size_t group);
 
-/// The last `spaces` of the groups, all of a kind, are those that nodes join at run time.
+/// The last `spaces` of the groups are those that nodes join at run time. If there are several,
+/// they are of two kinds, as if their options were not the same.
 [[nodiscard]] Plan make_plan(std::uint32_t nodes, std::vector<GroupOptions> groups,
                              bool litmus = false, std::size_t request_max_bytes = 0,
                              std::uint32_t spaces = 0);

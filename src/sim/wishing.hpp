@@ -16,7 +16,7 @@ struct Wishing {
   Prng random;
   std::vector<GroupWish> wishes{};     ///< now, those included that it is about to leave
   std::vector<std::string> leaving{};  ///< about to: not all it sent is delivered
-  std::vector<std::string> wished{};   ///< ever
+  std::vector<GroupWish> wished{};     ///< ever
 };
 
 }  // namespace tutti::sim
