@@ -168,7 +168,7 @@ void ParticipantCore::note_view(const ViewChange& change) {
           each->when_replayed([self, each] { self->announce(each); });
         });
       } else if (!directory_.released(of.name).empty()) {
-        // Whoever was to delete them may be gone, and all other senders with it.
+        // The participant that was to delete them may be gone, and all other senders, too.
         calls.emplace_back([self = shared_from_this(), each] {
           each->when_replayed([self, each] { self->finish_deletions(each); });
         });

@@ -9,8 +9,7 @@
 ///  GR1  The lists of a view are the same at all its members: they are part of the proposal.
 ///  GR2  In a list no name and no space is twice, members are of the view, and no group is without
 ///       one. A space that one group gives up is free for a view before it is another's.
-///  GR3  If no wish changes, the list that follows from a list is that list: changes come to an
-///  end.
+///  GR3  If no wish changes, the list that follows from a list is that list: changes end.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -41,7 +40,7 @@ struct GroupSpaces {
 struct OpenGroup {
   std::string name{};
   std::uint32_t group = 0;      ///< the space that it has
-  std::uint64_t since = 0;      ///< the first view in which it is open: with `group`, who it is
+  std::uint64_t since = 0;      ///< the first view in which it is open; its identity, with `group`
   std::vector<Slot> members{};  ///< in ascending order
 
   [[nodiscard]] bool has(Slot slot) const;

@@ -5,9 +5,8 @@
 /// CompletionQueue says which handler is due, and what the thread waits for; here are the lock and
 /// the thread. One thread calls the handlers, one at a time: it begins with the first handler and
 /// ends when the group is over, or was left. No other thread waits for it but those that end the
-/// node. So a slow
-/// handler holds up other handlers alone (CP2). While nothing is asked for, the thread waits for
-/// `asked_` alone: a pass of the predicate loop wakes nobody (CP4).
+/// node. So a slow handler holds up other handlers alone (CP2). While nothing is asked for, the
+/// thread waits for `asked_` alone: a pass of the predicate loop wakes nobody (CP4).
 /// Threads: wait(), claim() and the getters any; end() and join() the thread that ends the node, or
 /// the predicate thread once the group was left.
 #pragma once

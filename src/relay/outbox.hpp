@@ -6,9 +6,8 @@
 ///  OX2  Space that was claimed is used. A claim that is given up takes its space in the ring and a
 ///       message of the window all the same, until all members have passed it: in a full group as
 ///       often as there is space.
-///  OX3  What waits is bounded by its owners: a record whose owner went is forgotten, but for the
-///  one
-///       for which space was asked.
+///  OX3  What waits is bounded by its owners: the outbox forgets a record whose owner went, but for
+///       the one for which it has asked for space.
 /// Threads: any. No call waits.
 #pragma once
 #include <cstddef>

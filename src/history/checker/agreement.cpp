@@ -17,7 +17,7 @@ class InView {
       : run_(run), timing_(timing), group_(group), view_(view), tallies_(tallies) {
     for (const std::uint32_t life : run_.survivors(view)) {
       if (run_.lives[life].gaps() || !run_.is_in(life, group, view)) continue;
-      // Who comes out of a group delivers a part of the view.
+      // A member that leaves a group delivers a part of the view.
       if (!run_.stays_in(life, group, view)) continue;
       survivors_.push_back(life);
     }

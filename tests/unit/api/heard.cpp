@@ -6,6 +6,12 @@
 
 namespace tutti {
 
+ClusterOptions with_places(std::size_t members, std::size_t reserved) {
+  return {.members = members,
+          .groups = {small_group()},
+          .reserved = std::vector<GroupOptions>(reserved, small_group())};
+}
+
 Group joined(TestCluster& cluster, std::size_t member, const GroupOptions& options) {
   Result<Group> group = cluster.node(member).join(options, kPatience);
   if (!group) throw std::runtime_error(group.error().message);

@@ -2,6 +2,7 @@
 /// What a member heard of a group that it joined after its node had started.
 #pragma once
 #include <algorithm>
+#include <cstddef>
 #include <mutex>
 #include <span>
 #include <string>
@@ -38,6 +39,8 @@ class Heard {
   std::vector<std::string> texts_;
 };
 
+/// So many members, with one group from the start and so many places for groups at run time.
+ClusterOptions with_places(std::size_t members, std::size_t reserved);
 /// Joins it at that member; throws if it cannot.
 Group joined(TestCluster& cluster, std::size_t member, const GroupOptions& options);
 /// The test fails if it cannot be sent.

@@ -21,12 +21,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-ClusterOptions shared(std::size_t members, std::size_t reserved) {
-  return {.members = members,
-          .groups = {small_group()},
-          .reserved = std::vector<GroupOptions>(reserved, small_group())};
-}
-
 GroupOptions shorter() {
   GroupOptions group = small_group();
   group.message_max_bytes = 128;
@@ -39,7 +33,7 @@ bool is_readable(int fd) {
 }
 
 TEST(RunTimeGroupCalls, SayThatTheGroupWasLeft) {
-  TestCluster cluster(shared(2, 1));
+  TestCluster cluster(with_places(2, 1));
   cluster.start();
   Heard heard;
   Heard other;
@@ -71,7 +65,7 @@ TEST(RunTimeGroupCalls, SayThatTheGroupWasLeft) {
 }
 
 TEST(RunTimeGroupCalls, TakeBatchesUntilTheGroupIsLeft) {
-  ClusterOptions with = shared(2, 1);
+  ClusterOptions with = with_places(2, 1);
   with.reserved[0].delivery = DeliveryThread::application;
   TestCluster cluster(with);
   cluster.start();
@@ -111,7 +105,7 @@ TEST(RunTimeGroupCalls, TakeBatchesUntilTheGroupIsLeft) {
 }
 
 TEST(RunTimeGroupCalls, RefuseOtherOptionsThanWereReserved) {
-  TestCluster cluster(shared(1, 1));
+  TestCluster cluster(with_places(1, 1));
   const Result<Group> early = cluster.node(0).join(small_group(), 1s);
   ASSERT_FALSE(early);
   EXPECT_THAT(early.error().message, HasSubstr("has started"));
@@ -140,7 +134,7 @@ TEST(RunTimeGroupCalls, RefuseOtherOptionsThanWereReserved) {
 }
 
 TEST(RunTimeGroupCalls, RefuseToReserveWhatCannotBe) {
-  TestCluster cluster(shared(1, 0));
+  TestCluster cluster(with_places(1, 0));
   Node& node = cluster.node(0);
   const auto refused = [&](const GroupOptions& shape, std::size_t count = 1) {
     const Result<void> reserved = node.reserve(shape, count);
@@ -161,7 +155,7 @@ TEST(RunTimeGroupCalls, RefuseToReserveWhatCannotBe) {
 }
 
 TEST(RunTimeGroupCalls, DifferAtTheStart) {
-  TestCluster cluster(shared(2, 0));
+  TestCluster cluster(with_places(2, 0));
   ASSERT_TRUE(cluster.node(0).reserve(small_group(), 1));
   ASSERT_TRUE(cluster.node(1).reserve(shorter(), 1));
   std::vector<Result<void>> started(2);
@@ -176,7 +170,7 @@ TEST(RunTimeGroupCalls, DifferAtTheStart) {
 }
 
 TEST(RunTimeGroupCalls, NeedAPlaceThatWasReserved) {
-  TestCluster cluster(shared(1, 0));
+  TestCluster cluster(with_places(1, 0));
   cluster.start();
   Heard heard;
   const Result<Group> none = cluster.node(0).join(heard.group("x"), kPatience);
@@ -189,7 +183,7 @@ TEST(RunTimeGroupCalls, NeedAPlaceThatWasReserved) {
 }
 
 TEST(RunTimeGroupCalls, NameBothValuesOfAMismatch) {
-  ClusterOptions with = shared(2, 1);
+  ClusterOptions with = with_places(2, 1);
   with.reserved.push_back(shorter());
   TestCluster cluster(with);
   cluster.start();
@@ -209,7 +203,7 @@ TEST(RunTimeGroupCalls, NameBothValuesOfAMismatch) {
 }
 
 TEST(RunTimeGroupCalls, AreRefusedInTimeBeyondWhatWasReserved) {
-  TestCluster cluster(shared(2, 1));
+  TestCluster cluster(with_places(2, 1));
   cluster.start();
   Heard a;
   Heard b;
@@ -227,7 +221,7 @@ TEST(RunTimeGroupCalls, AreRefusedInTimeBeyondWhatWasReserved) {
 }
 
 TEST(RunTimeGroupCalls, WaitInNoCallback) {
-  TestCluster cluster(shared(1, 1));
+  TestCluster cluster(with_places(1, 1));
   std::atomic<int> refused{0};
   Heard heard;
   std::optional<Group> group;
@@ -247,7 +241,7 @@ TEST(RunTimeGroupCalls, WaitInNoCallback) {
 }
 
 TEST(RunTimeGroupCalls, LeaveLaterIfAMemberIsSlow) {
-  TestCluster cluster(shared(2, 1));
+  TestCluster cluster(with_places(2, 1));
   cluster.start();
   Heard a;
   Gate gate;
@@ -270,7 +264,7 @@ TEST(RunTimeGroupCalls, LeaveLaterIfAMemberIsSlow) {
 }
 
 TEST(RunTimeGroupCalls, WaitForClaimsAndHandlersBeforeTheGroupIsLeft) {
-  TestCluster cluster(shared(2, 1));
+  TestCluster cluster(with_places(2, 1));
   cluster.start();
   Heard heard;
   std::atomic<int> called{0};
@@ -302,7 +296,7 @@ TEST(RunTimeGroupCalls, WaitForClaimsAndHandlersBeforeTheGroupIsLeft) {
 }
 
 TEST(RunTimeGroupCalls, EndWithTheNode) {
-  TestCluster cluster(shared(2, 1));
+  TestCluster cluster(with_places(2, 1));
   cluster.start();
   Heard a;
   Heard b;
@@ -324,7 +318,7 @@ TEST(RunTimeGroupCalls, EndWithTheNode) {
 }
 
 TEST(RunTimeGroupCalls, WorkWhereTheApplicationDrives) {
-  ClusterOptions with = shared(1, 1);
+  ClusterOptions with = with_places(1, 1);
   with.drive = Drive::caller;
   TestCluster cluster(with);
   cluster.start();

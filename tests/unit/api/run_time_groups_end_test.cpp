@@ -15,12 +15,6 @@ namespace {
 
 using ::testing::HasSubstr;
 
-ClusterOptions with_places(std::size_t members, std::size_t reserved) {
-  return {.members = members,
-          .groups = {small_group()},
-          .reserved = std::vector<GroupOptions>(reserved, small_group())};
-}
-
 TEST(RunTimeGroupEnds, OfAMemberThatLeavesTheCluster) {
   TestCluster cluster(with_places(3, 1));
   cluster.start();

@@ -19,10 +19,9 @@ using ::testing::HasSubstr;
 class RunTimeGroups : public ::testing::TestWithParam<FabricChoice> {
  protected:
   static ClusterOptions options(std::size_t members = 3, std::size_t reserved = 2) {
-    return {.members = members,
-            .fabric = GetParam(),
-            .groups = {small_group()},
-            .reserved = std::vector<GroupOptions>(reserved, small_group())};
+    ClusterOptions of = with_places(members, reserved);
+    of.fabric = GetParam();
+    return of;
   }
 };
 
