@@ -31,6 +31,7 @@ Follower<Memory>::Follower(const GroupShape& shape, Memory memory, const Bounds&
 
 template <class Memory>
 bool Follower<Memory>::run(std::size_t max_batches) {
+  looked_at_.store(bounds_.moves(), std::memory_order_relaxed);  // N3: before the bounds are read
   if (!goes_on()) return false;
   refresh();
   bool moved = false;

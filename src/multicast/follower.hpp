@@ -93,7 +93,7 @@ class Follower {
   [[nodiscard]] Taken take(std::size_t max);
   /// The batch lent last counts as delivered (Y3). True if anything moved.
   bool release();
-  /// Bounds::moves() when the last take() began.
+  /// Bounds::moves() when the last run() or take() began.
   [[nodiscard]] std::uint64_t looked_at() const {
     return looked_at_.load(std::memory_order_relaxed);
   }

@@ -60,7 +60,7 @@ class Subgroup final : public Stepped {
   [[nodiscard]] DeliveryPause& pause() { return pause_; }  ///< whoever delivers
   /// The view of the batch that is lent.
   [[nodiscard]] std::uint64_t lent_view() const { return lender_->shape.view; }
-  /// On the predicate thread: there may be more to take than when the application last looked.
+  /// On the predicate thread: there may be more to deliver than when its thread last looked (N3).
   [[nodiscard]] bool may_have_more() const {
     const InView& view = *views_.front();
     return view.bounds.is_open() && view.bounds.moves() != view.follower->looked_at();

@@ -321,12 +321,15 @@ std::optional<std::uint64_t> GroupCore::view_of(Ticket ticket) const {
   return eras_.view_of(ticket.value);
 }
 
+// Wakes only those who have a reason to look: a node may have many groups where nothing moves.
 void GroupCore::after_pass() {
-  progress_.notify_fenced();
-  if (options_.delivery == DeliveryThread::own) deliverable_.notify_fenced();
-  if (readiness_.is_armed() && (subgroup()->may_have_more() || subgroup()->complete())) {
-    readiness_.rise();
-  }
+  const bool may_have_more = subgroup()->may_have_more();
+  const SendRing* const ring = subgroup()->ring();
+  const Moved moved{.delivered = subgroup()->own_records_delivered(),
+                    .released = ring == nullptr ? 0 : ring->released()};
+  if (std::exchange(moved_, moved) != moved || may_have_more) progress_.notify_fenced();
+  if (may_have_more && options_.delivery == DeliveryThread::own) deliverable_.notify_fenced();
+  if (readiness_.is_armed() && (may_have_more || subgroup()->complete())) readiness_.rise();
 }
 
 void GroupCore::completed() {

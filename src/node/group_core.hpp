@@ -184,7 +184,14 @@ class GroupCore {
   const DiskLog* log_ = nullptr;                        // read once open_ is set
   GroupReplay replay_;                                  // likewise
   AsymmetricFence fence_;
-  Signal progress_;     // space was released, or messages were delivered
+  // Records of this member: what waiters on progress_ wait for, besides something to take.
+  struct Moved {
+    std::uint64_t delivered = 0;
+    std::uint64_t released = 0;
+    bool operator==(const Moved&) const = default;
+  };
+  Moved moved_;         // when they were woken last; of the predicate thread
+  Signal progress_;     // space was released, messages were delivered, or may be taken
   Signal deliverable_;  // for the delivery thread
   std::atomic<std::uint64_t> sender_waits_{0};
   std::atomic<bool> halted_{false};

@@ -183,7 +183,7 @@ class Member final : private EngineEvents {
   void linger(std::uint16_t group, std::span<const Message> batch);
   void look_again(std::uint16_t group, std::span<const Message> batch,
                   std::span<const std::uint32_t> crcs);
-  bool turn_taker(std::uint16_t group);
+  bool turn_delivery(std::uint16_t group);
   void note_rounds(std::uint16_t group);
   [[nodiscard]] std::uint64_t round_of(std::uint16_t group, const ViewMember& sender,
                                        std::uint64_t ticket);

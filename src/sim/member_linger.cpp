@@ -54,12 +54,13 @@ void Member::look_again(std::uint16_t group, std::span<const Message> batch,
   }
 }
 
-// An application that takes batches: it holds one for a while, which it has seen whole, then
-// releases it and takes another. Where it found nothing it looks again only if it is told to (N3).
-bool Member::turn_taker(std::uint16_t group) {
+// The thread of a group delivers, or an application takes batches: it holds one for a while, which
+// it has seen whole, then releases it and takes another. Where they found nothing they look again
+// only if they are told to (N3).
+bool Member::turn_delivery(std::uint16_t group) {
   Seat& seat = seats_[group];
   Subgroup<Memory>& subgroup = engine_->subgroup(group);
-  if (!seat.is_member) return false;
+  if (seat.takes && !seat.is_member) return false;
   if (seat.held) {
     if (net_.now_ns() < seat.held->until_ns) return false;
     look_again(group, seat.held->batch, seat.held->crcs);
@@ -67,13 +68,19 @@ bool Member::turn_taker(std::uint16_t group) {
     return subgroup.release_here();
   }
   const bool told = !seat.found_nothing || subgroup.may_have_more();
-  const Taken taken = subgroup.take_here(1 + random_.below(kDeliveryBatchMax));
-  seat.found_nothing = taken.messages.empty();
-  if (taken.messages.empty()) return taken.moved;
-  if (!told && finding_.empty()) {
-    finding_ = "N3: " + name() + " was not told that there is more to take in group " +
+  Taken taken;
+  if (seat.takes) {
+    taken = subgroup.take_here(1 + random_.below(kDeliveryBatchMax));
+  } else {
+    taken.moved = subgroup.deliver_here();
+  }
+  const bool found = seat.takes ? !taken.messages.empty() : taken.moved;
+  seat.found_nothing = !found;
+  if (found && !told && finding_.empty()) {
+    finding_ = "N3: " + name() + " was not told that there is more to deliver in group " +
                std::to_string(group);
   }
+  if (taken.messages.empty()) return taken.moved;
   const bool holds = random_.one_in(4);
   seat.held = Held{.batch = taken.messages,
                    .crcs = crcs_of(taken.messages),

@@ -13,10 +13,8 @@ bool Member::turn_delivery_threads() {
   bool delivered = false;
   if (net_.now_ns() < threads_stuck_until_ns_ || stopped()) return false;
   for (std::size_t g = 0; g < seats_.size(); ++g) {
-    if (seats_[g].takes) {
-      delivered |= turn_taker(static_cast<std::uint16_t>(g));
-    } else if (seats_[g].own_thread) {
-      delivered |= engine_->subgroup(g).deliver_here();
+    if (seats_[g].takes || seats_[g].own_thread) {
+      delivered |= turn_delivery(static_cast<std::uint16_t>(g));
     }
     if (died_) return false;
     pass_barriers(static_cast<std::uint16_t>(g));
