@@ -68,7 +68,8 @@ template <SendRing::Sharing sharing>
   }
 }
 
-inline SendRing::Outcome SendRing::claim(std::uint32_t bytes, Space& space) noexcept {
+[[gnu::always_inline]] inline SendRing::Outcome SendRing::claim(std::uint32_t bytes,
+                                                                Space& space) noexcept {
   if (!bias_.enter()) return claim_shared(bytes, space);
   // Alone, what was released is looked up only when space runs out: the predicate thread writes
   // that line at every pass.

@@ -256,7 +256,7 @@ TEST(SendRingThreads, TakesExactlyWhatWasGrantedBeforeClose) {
   }
 }
 
-// The first thread that claims owns the ring until a second one comes (ClaimBias).
+// The ring passes from owner to owner until two want it at the same time (ClaimBias).
 TEST(SendRingThreads, PassesFromItsFirstThreadToManyAtAnyMoment) {
   const Effort effort;
   for (std::uint64_t seed = 1; seed <= 100 && !effort.spent(); ++seed) {
