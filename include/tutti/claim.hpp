@@ -28,7 +28,13 @@ enum class ClaimOutcome : std::int32_t {
 class TUTTI_API Claim {
  public:
   Claim() = default;
-  Claim(Claim&& other) noexcept { swap(other); }
+  Claim(Claim&& other) noexcept
+      : core_(std::exchange(other.core_, nullptr)),
+        data_(std::exchange(other.data_, nullptr)),
+        size_(std::exchange(other.size_, 0)),
+        end_(other.end_),
+        index_(other.index_),
+        outcome_(std::exchange(other.outcome_, ClaimOutcome::stopped)) {}
   Claim& operator=(Claim&& other) noexcept {
     swap(other);
     return *this;

@@ -184,13 +184,6 @@ class GroupCore {
   const DiskLog* log_ = nullptr;                        // read once open_ is set
   GroupReplay replay_;                                  // likewise
   AsymmetricFence fence_;
-  // Records of this member: what waiters on progress_ wait for, besides something to take.
-  struct Moved {
-    std::uint64_t delivered = 0;
-    std::uint64_t released = 0;
-    bool operator==(const Moved&) const = default;
-  };
-  Moved moved_;         // when they were woken last; of the predicate thread
   Signal progress_;     // space was released, messages were delivered, or may be taken
   Signal deliverable_;  // for the delivery thread
   std::atomic<std::uint64_t> sender_waits_{0};
@@ -211,6 +204,16 @@ class GroupCore {
 
   mutable std::mutex eras_mutex_;
   Eras eras_;
+
+  // Records of this member: what waiters on progress_ wait for, besides something to take. On a
+  // line of its own, for the predicate thread stores it at each pass, and senders read what is
+  // around.
+  struct Moved {
+    std::uint64_t delivered = 0;
+    std::uint64_t released = 0;
+    bool operator==(const Moved&) const = default;
+  };
+  alignas(64) Moved moved_;  // when they were woken last
 };
 
 }  // namespace tutti
