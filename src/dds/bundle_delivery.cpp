@@ -140,7 +140,7 @@ const Bundle::Route* Bundle::route_of(const Record& sample) {
 void Bundle::deliver_samples(const Route& route, std::span<const Message> run,
                              const Record& first) {
   TopicState& topic = *route.state;
-  ByteBatch batch(run, first.header.payload_at);
+  ByteBatch batch(run, first.header.payload_at, (first.header.flags & kUnstampedFlag) == 0);
   if (!is_ordered()) batch.count_from(topic.delivered);
   topic.delivered += run.size();
   batch_samples_ += run.size();

@@ -186,8 +186,9 @@ Result<void> ParticipantCore::resolve(Definition& definition) const {
                   " bytes, but bundle '" + bundle.name + "' to " +
                   std::to_string(bundle.alignment) + "; set BundleOptions::alignment");
   }
-  const std::uint64_t most = std::uint64_t{definition.type.in_place_bytes} +
-                             payload_offset(definition.type.keyed, definition.type.alignment);
+  const std::uint64_t most =
+      std::uint64_t{definition.type.in_place_bytes} +
+      payload_offset(definition.type.keyed ? kKeyedFlag : 0, definition.type.alignment);
   if (most > bundle.message_max_bytes) {
     return refuse("a sample takes " + std::to_string(most) + " bytes, but bundle '" + bundle.name +
                   "' carries at most " + std::to_string(bundle.message_max_bytes) +

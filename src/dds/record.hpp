@@ -1,8 +1,9 @@
 /// \file record.hpp
 /// What a message of a bundle is: a header, then a payload. All numbers are little-endian.
 ///
-///     0   kind u8, flags u8, payload_at u16, topic u32, source timestamp u64 (ns since 1970)
-///     16  with kKeyedFlag: the hash of the sample's key, u64
+///     0   kind u8, flags u8, payload_at u16, topic u32
+///     8   without kUnstampedFlag: source timestamp u64 (ns since 1970)
+///     then, with kKeyedFlag: the hash of the sample's key, u64
 ///     payload_at ..: the payload
 ///
 /// Definitions and deletions of topics are records in the bundle itself (but not in an unordered
@@ -30,6 +31,7 @@ enum class RecordKind : std::uint8_t {
 };
 
 inline constexpr std::uint8_t kKeyedFlag = 1;
+inline constexpr std::uint8_t kUnstampedFlag = 2;
 
 struct RecordHeader {
   std::uint8_t kind;
@@ -43,11 +45,15 @@ static_assert(sizeof(RecordHeader) == 16);
 /// The most that stands before a payload, but for types with a larger alignment.
 inline constexpr std::size_t kRecordOverhead = 64;
 
-/// Where the payload begins: behind the header, at a multiple of the type's alignment.
-[[nodiscard]] constexpr std::uint32_t payload_offset(bool keyed, std::uint32_t alignment) {
-  const std::uint32_t header = keyed ? 24 : 16;
+/// What stands before the payload at least.
+[[nodiscard]] constexpr std::uint32_t header_bytes(std::uint8_t flags) {
+  return 8 + ((flags & kUnstampedFlag) != 0 ? 0 : 8) + ((flags & kKeyedFlag) != 0 ? 8 : 0);
+}
+
+/// Where the payload of a sample with these flags begins: at a multiple of the type's alignment.
+[[nodiscard]] constexpr std::uint32_t payload_offset(std::uint8_t flags, std::uint32_t alignment) {
   const std::uint32_t unit = alignment < 8 ? 8 : alignment;
-  return (header + unit - 1) / unit * unit;
+  return (header_bytes(flags) + unit - 1) / unit * unit;
 }
 
 struct Record {
@@ -59,14 +65,19 @@ struct Record {
 
 /// Empty: the bytes are no record.
 [[nodiscard]] inline std::optional<Record> read_record(std::span<const std::byte> bytes) {
+  constexpr std::size_t kAlways = offsetof(RecordHeader, source_timestamp);
   Record record;
-  if (bytes.size() < sizeof(RecordHeader)) return {};
-  std::memcpy(&record.header, bytes.data(), sizeof(RecordHeader));
-  const bool keyed = (record.header.flags & kKeyedFlag) != 0;
-  const std::size_t least = sizeof(RecordHeader) + (keyed ? sizeof record.key : 0);
-  if (record.header.payload_at < least || record.header.payload_at > bytes.size()) return {};
-  if (keyed) {
-    std::memcpy(&record.key, bytes.data() + sizeof(RecordHeader), sizeof record.key);
+  if (bytes.size() < kAlways) return {};
+  std::memcpy(&record.header, bytes.data(), kAlways);
+  const std::uint8_t flags = record.header.flags;
+  const std::uint32_t header = header_bytes(flags);
+  if (record.header.payload_at < header || record.header.payload_at > bytes.size()) return {};
+  if ((flags & kUnstampedFlag) == 0) {
+    std::memcpy(&record.header.source_timestamp, bytes.data() + kAlways,
+                sizeof record.header.source_timestamp);
+  }
+  if ((flags & kKeyedFlag) != 0) {
+    std::memcpy(&record.key, bytes.data() + header - sizeof record.key, sizeof record.key);
   }
   record.payload = bytes.subspan(record.header.payload_at);
   return record;
@@ -80,8 +91,15 @@ struct Record {
          record.header.payload_at % alignment == 0;
 }
 
-inline void write_header(std::byte* at, const RecordHeader& header) {
+/// Returns how many bytes it wrote.
+inline std::uint32_t write_header(std::byte* at, const RecordHeader& header) {
+  if ((header.flags & kUnstampedFlag) != 0) {
+    constexpr std::size_t kAlways = offsetof(RecordHeader, source_timestamp);
+    std::memcpy(at, &header, kAlways);
+    return kAlways;
+  }
   std::memcpy(at, &header, sizeof header);
+  return sizeof header;
 }
 
 }  // namespace tutti::dds

@@ -33,8 +33,10 @@ class ByteBatch {
     SampleInfo info{.position = counts_ ? SeqNo{first_ + i} : message.seq,
                     .sender = message.sender,
                     .view = message.view};
-    // src/dds/record.hpp has the layout.
-    std::memcpy(&info.source_timestamp, message.data + kTimestampAt, sizeof info.source_timestamp);
+    if (stamped_) {  // src/dds/record.hpp has the layout
+      std::memcpy(&info.source_timestamp, message.data + kTimestampAt,
+                  sizeof info.source_timestamp);
+    }
     return info;
   }
   /// The reader was destroyed, or has ended, during the call: the rest is not for it.
@@ -45,8 +47,8 @@ class ByteBatch {
   friend class ReaderCore;
   static constexpr std::size_t kTimestampAt = 8;
 
-  ByteBatch(std::span<const Message> messages, std::uint32_t payload_at)
-      : messages_(messages), payload_at_(payload_at) {}
+  ByteBatch(std::span<const Message> messages, std::uint32_t payload_at, bool stamped)
+      : messages_(messages), payload_at_(payload_at), stamped_(stamped) {}
   void count_from(std::uint64_t first) {
     counts_ = true;
     first_ = first;
@@ -54,6 +56,7 @@ class ByteBatch {
 
   std::span<const Message> messages_;
   std::uint32_t payload_at_;
+  bool stamped_;
   bool counts_ = false;      // of an unordered topic: positions are counted here,
   std::uint64_t first_ = 0;  // from this one on
   const std::atomic<bool>* ended_ = nullptr;

@@ -120,9 +120,10 @@ TEST(Contacts, OfAnotherProtocolVersionEndTheStart) {
   const Error error =
       failed_start({.name = "b", .members = members, .start_timeout = kPatience}, small_group());
   EXPECT_EQ(error.code, ErrorCode::mismatch);
-  EXPECT_THAT(error.message, AllOf(HasSubstr("a (" + members[0].address +
-                                             "): protocol version is 13 there but 12"),
-                                   HasSubstr("start all members with the same release")));
+  EXPECT_THAT(error.message,
+              AllOf(HasSubstr("a (" + members[0].address + "): protocol version is " +
+                              std::to_string(kProtocolVersion + 1) + " there but "),
+                    HasSubstr("start all members with the same release")));
 }
 
 TEST(GroupNames, AreUniqueInTheNode) {

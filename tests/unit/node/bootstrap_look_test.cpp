@@ -6,6 +6,7 @@
 #include <memory>
 #include <thread>
 
+#include "hellos.hpp"
 #include "members.hpp"
 #include "node/bootstrap/status.hpp"
 #include "tutti/look.hpp"
@@ -181,10 +182,10 @@ TEST_F(LookAtAStranger, ThatIsNoNodeSaysSo) {
 }
 
 TEST_F(LookAtAStranger, OfAnotherVersionNamesBoth) {
-  const Error error = look(hello_prefix(13, 100), false);
+  const Error error = look(hello_prefix(kOtherVersion, 100), false);
   EXPECT_EQ(error.code, ErrorCode::mismatch);
-  EXPECT_THAT(error.message, AllOf(HasSubstr("protocol version is 13 there but 12 here"),
-                                   HasSubstr("same release"), HasSubstr(address)));
+  EXPECT_THAT(error.message,
+              AllOf(HasSubstr(versions_differ()), HasSubstr("same release"), HasSubstr(address)));
 }
 
 TEST_F(LookAtAStranger, ThatHangsUpIsUnreachable) {

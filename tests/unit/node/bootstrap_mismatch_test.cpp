@@ -8,6 +8,7 @@
 #include <functional>
 #include <thread>
 
+#include "hellos.hpp"
 #include "members.hpp"
 
 namespace tutti {
@@ -235,7 +236,7 @@ TEST_F(Contradiction, OfTheProtocolsVersionDoesNotEndAMemberThatRuns) {
   a.start();
   a.bootstrap().set_running();
   RawPeer other(addresses[0].address);
-  other.send(hello_prefix(13, 100));
+  other.send(hello_prefix(kOtherVersion, 100));
   other.wait_for_close();
   b.start();
   EXPECT_EQ(a.await(1).incarnation, b.incarnation);

@@ -8,6 +8,7 @@
 
 #include "descriptors.hpp"
 #include "fabric/shm/fd_passing.hpp"
+#include "hellos.hpp"
 #include "members.hpp"
 
 namespace tutti {
@@ -205,8 +206,8 @@ class StrangersThatSpeak : public Strangers {
 };
 
 TEST_F(StrangersThatSpeak, OfAnotherProtocolVersionAreRefused) {
-  const std::string why = "protocol version is 13 there but 12 here";
-  EXPECT_THAT(refusal_of(hello_prefix(13, 100)), HasSubstr(why));
+  const std::string why = versions_differ();
+  EXPECT_THAT(refusal_of(hello_prefix(kOtherVersion, 100)), HasSubstr(why));
   EXPECT_THAT(a.bootstrap().refused(), AllOf(HasSubstr("1 caller was refused"), HasSubstr(why)));
   expect_that_a_waits_on(why);
 }
@@ -217,8 +218,7 @@ TEST_F(StrangersThatSpeak, OfAnOlderBuildAreToldBothVersions) {
   const std::string founding = R"("founding":0,)";
   body.erase(body.find(founding), founding.size());
   const std::string frame = hello_prefix(1, static_cast<std::uint32_t>(body.size())) + body;
-  const std::string why =
-      "protocol version is 1 there but 12 here; start all members with the same";
+  const std::string why = versions_differ(1) + "; start all members with the same";
   EXPECT_THAT(refusal_of(frame), HasSubstr(why));
   expect_that_a_waits_on(why);
 }

@@ -36,8 +36,9 @@ TEST(Compatible, MembersWithTheSameOptionsAre) {
 TEST(Compatible, VersionsMustBeEqual) {
   EXPECT_EQ(mismatch([](Hello&, Hello& b) { b.library_version = "2.0"; }, "version"),
             "version of Tutti is '1.2.3' at a but '2.0' at b; it must be the same at all members");
-  EXPECT_THAT(mismatch([](Hello&, Hello& b) { b.protocol = 13; }, "protocol version"),
-              HasSubstr("is " + std::to_string(kProtocolVersion) + " at a but 13 at b"));
+  EXPECT_THAT(mismatch([](Hello&, Hello& b) { b.protocol = kOtherVersion; }, "protocol version"),
+              HasSubstr("is " + std::to_string(kProtocolVersion) + " at a but " +
+                        std::to_string(kOtherVersion) + " at b"));
 }
 
 TEST(Compatible, MemberListsMustBeEqual) {

@@ -76,7 +76,7 @@ TEST(Hello, NamesTheFabricAndWhatEachCarrierSays) {
 // If these change, kProtocolVersion must be raised: a node of an older build is then told so,
 // instead of which field is missing.
 TEST(Hello, HasTheFieldsOfItsVersion) {
-  EXPECT_EQ(kProtocolVersion, 12);
+  EXPECT_EQ(kProtocolVersion, 13);
   const auto fields_of = [](const nlohmann::json& object) {
     std::string fields;
     for (const auto& [name, value] : object.items()) fields += name + " ";
@@ -106,7 +106,7 @@ TEST(Hello, StrangersAreToldFromOtherVersions) {
   EXPECT_EQ(decode_prefix(prefix_of("GET / HTTP/1.1")).error().code, ErrorCode::invalid_argument);
   const Error version = decode_prefix(prefix_of(hello_prefix(kProtocolVersion + 1, 10))).error();
   EXPECT_EQ(version.code, ErrorCode::mismatch);
-  EXPECT_THAT(version.message, HasSubstr("protocol version is 13 there but 12 here"));
+  EXPECT_THAT(version.message, HasSubstr(versions_differ()));
   EXPECT_FALSE(decode_prefix(prefix_of(hello_prefix(kProtocolVersion, 0))));
   EXPECT_FALSE(decode_prefix(prefix_of(hello_prefix(kProtocolVersion, kHelloMax + 1))));
   EXPECT_FALSE(decode_prefix(prefix_of(hello_prefix(kProtocolVersion, 0xffffffffU))));

@@ -10,6 +10,13 @@
 
 namespace tutti {
 
+inline constexpr std::uint16_t kOtherVersion = kProtocolVersion + 1;
+
+inline std::string versions_differ(std::uint16_t there = kOtherVersion) {
+  return "protocol version is " + std::to_string(there) + " there but " +
+         std::to_string(kProtocolVersion) + " here";
+}
+
 inline GroupOptions group(const std::string& name, std::vector<std::string> members) {
   GroupOptions options;
   options.name = name;

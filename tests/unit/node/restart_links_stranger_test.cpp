@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "descriptors.hpp"
+#include "hellos.hpp"
 #include "link_nodes.hpp"
 
 namespace tutti {
@@ -167,7 +168,7 @@ class StrangersThatAreCalled : public StrangersOfLinks {
 TEST_F(StrangersThatAreCalled, AreTroubleUntilTheNodeIsThere) {
   expect_trouble("HTTP/1.1 400 Bad Request\r\n\r\n", "wrong peer: no member answers at " + address);
   expect_trouble(noise(100'000), "wrong peer: no member answers at " + address);
-  expect_trouble(hello_prefix(13, 100), "protocol version is 13 there but 12 here");
+  expect_trouble(hello_prefix(kOtherVersion, 100), versions_differ());
   expect_trouble("", "no answer from " + address, true);
   expect_trouble(frame(hello()).substr(0, 100), "no answer from " + address, true);
   Hello other = hello();

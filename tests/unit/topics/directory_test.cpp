@@ -273,9 +273,31 @@ TEST(Records, WhatIsNoRecordIsRefused) {
   header.payload_at = 33;
   write_header(bytes.data(), header);
   EXPECT_FALSE(read_record(bytes));
-  EXPECT_EQ(payload_offset(false, 1), 16U);
-  EXPECT_EQ(payload_offset(true, 16), 32U);
-  EXPECT_EQ(payload_offset(false, 64), 64U);
+  EXPECT_EQ(payload_offset(0, 1), 16U);
+  EXPECT_EQ(payload_offset(kKeyedFlag, 16), 32U);
+  EXPECT_EQ(payload_offset(0, 64), 64U);
+}
+
+TEST(Records, ASampleWithoutATimeStampIsShorter) {
+  EXPECT_EQ(payload_offset(kUnstampedFlag, 8), 8U);
+  EXPECT_EQ(payload_offset(kUnstampedFlag | kKeyedFlag, 8), 16U);
+  EXPECT_EQ(payload_offset(kUnstampedFlag, 64), 64U);
+  std::vector<std::byte> bytes(20, std::byte{0xff});
+  const RecordHeader header{.kind = 1,
+                            .flags = kUnstampedFlag | kKeyedFlag,
+                            .payload_at = 16,
+                            .topic = 7,
+                            .source_timestamp = 5};
+  EXPECT_EQ(write_header(bytes.data(), header), 8U);
+  const std::uint64_t key = 9;
+  std::memcpy(bytes.data() + 8, &key, sizeof key);
+  const auto record = read_record(bytes);
+  ASSERT_TRUE(record);
+  EXPECT_EQ(record->key, key);
+  EXPECT_EQ(record->header.source_timestamp, 0U);
+  EXPECT_EQ(record->payload.size(), 4U);
+  EXPECT_FALSE(read_record(std::span(bytes).first(15)));
+  EXPECT_FALSE(read_record(std::span(bytes).first(7)));
 }
 
 }  // namespace
