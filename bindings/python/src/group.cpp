@@ -13,11 +13,21 @@ namespace {
 
 constexpr std::size_t kTakeMax = kDeliveryBatchMax;
 
-std::shared_ptr<GroupState> joined(PyNode& node, const nb::dict& options) {
-  const std::shared_ptr<Running> with = node.running();
+std::shared_ptr<GroupState> joined(PyNode& node, const nb::dict& options, nb::handle timeout) {
+  const nanoseconds at_most = duration_from(timeout, "timeout");
   GroupOptions of = group_options(options);
   const std::uint32_t alignment = of.alignment;
-  return std::make_shared<GroupState>(or_raise(with->node.join(std::move(of))), alignment);
+  const std::shared_ptr<Running> with = node.running();
+  const bool at_run_time = !timeout.is_none() || with->node.started().has_value();
+  Group group = at_run_time ? join_while_running(with->node, with->joins, std::move(of), at_most)
+                            : or_raise(with->node.join(std::move(of)));
+  return std::make_shared<GroupState>(std::move(group), alignment);
+}
+
+void leave(const PyGroup& of, nb::handle timeout) {
+  Group group = of.group();
+  or_raise(in_slices(duration_from(timeout, "timeout"),
+                     [&](nanoseconds slice) { return group.leave(slice); }));
 }
 
 void wait_for(const PyGroup& of, std::uint64_t ticket, nb::handle timeout) {
@@ -47,7 +57,8 @@ nb::list lags(const PyGroup& of) {
 
 }  // namespace
 
-PyGroup::PyGroup(PyNode& node, const nb::dict& options) : state_(joined(node, options)) {}
+PyGroup::PyGroup(PyNode& node, const nb::dict& options, nb::handle timeout)
+    : state_(joined(node, options, timeout)) {}
 
 PyGroup::~PyGroup() { drop(state_); }
 
@@ -73,8 +84,10 @@ Service service_from(const Group& group, nb::handle word) {
 void bind_group(nb::module_& module) {
   nb::class_<PyGroup> group(module, "Group", "One group of a node.");
   group
-      .def(nb::init<PyNode&, nb::dict>(), nb::arg("node"), nb::arg("options"),
-           nb::sig("def __init__(self, node: Node, options: dict[str, object]) -> None"))
+      .def(nb::init<PyNode&, nb::dict, nb::handle>(), nb::arg("node"), nb::arg("options"),
+           nb::arg("timeout").none(),
+           nb::sig("def __init__(self, node: Node, options: dict[str, object], timeout: float | "
+                   "datetime.timedelta | None) -> None"))
       .def("take", &take, nb::arg("max") = kTakeMax, nb::arg("timeout").none() = nb::none(),
            nb::sig("def take(self, max: int = 256, timeout: float | datetime.timedelta | None = "
                    "None) -> Batch"),
@@ -118,6 +131,16 @@ void bind_group(nb::module_& module) {
       .def(
           "finish", [](const PyGroup& of) { of.group().finish(); },
           "This member sends no more; the others go on without waiting for it.")
+      .def("leave", &leave, nb::arg("timeout").none() = nb::none(),
+           nb::sig("def leave(self, timeout: float | datetime.timedelta | None = None) -> None"),
+           "Leaves a group that was joined while the node runs; the others go on.\n\n"
+           "This member sends no more. Waits until every member has delivered all that this one "
+           "sent,\n"
+           "then until a view is without it: another thread must take meanwhile, and claims must "
+           "end.\n"
+           "After TimedOut, or a Ctrl-C, the group is left as soon as that may be; call again to "
+           "wait.\n"
+           "From then on calls that send, take or wait raise Stopped.")
       .def(
           "complete", [](const PyGroup& of) { return of.group().complete(); },
           "Whether all senders have finished and every member has delivered everything.")

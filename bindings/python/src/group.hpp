@@ -25,7 +25,9 @@ struct GroupState {
 
 class PyGroup {
  public:
-  PyGroup(PyNode& node, const nb::dict& options);
+  /// Declares the group before start. Once the node has started, or with a time-out, joins it and
+  /// waits for that.
+  PyGroup(PyNode& node, const nb::dict& options, nb::handle timeout);
   PyGroup(const PyGroup&) = delete;
   PyGroup& operator=(const PyGroup&) = delete;
   ~PyGroup();

@@ -55,6 +55,11 @@ std::shared_ptr<Running> PyNode::running() const {
   return running_;
 }
 
+void PyNode::reserve(std::size_t count, const nb::dict& options) {
+  const std::shared_ptr<Running> with = running();
+  or_raise(with->node.reserve(group_options(options), count));
+}
+
 void PyNode::start() {
   std::shared_ptr<Running> with = running();
   if (starts_) {
@@ -126,6 +131,8 @@ void bind_node(nb::module_& module) {
   nb::class_<PyNode>(module, "Node", "One member of a cluster.")
       .def(nb::init<nb::dict>(), nb::arg("options"),
            nb::sig("def __init__(self, options: dict[str, object]) -> None"))
+      .def("reserve_places", &PyNode::reserve, nb::arg("count"), nb::arg("options"),
+           nb::sig("def reserve_places(self, count: int, options: dict[str, object]) -> None"))
       .def("start", &PyNode::start)
       .def("stop", &PyNode::stop, nb::arg("timeout").none(),
            nb::sig("def stop(self, timeout: float | datetime.timedelta | None) -> None"))

@@ -2,10 +2,12 @@
 /// A node as an object of Python.
 #pragma once
 #include <atomic>
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
 
+#include "joining.hpp"
 #include "python.hpp"
 #include "told.hpp"
 #include "tutti/node.hpp"
@@ -26,6 +28,13 @@ struct Running {
             }};
   }
   Running(Node made, bool driven) : driven_by_caller(driven), node(std::move(made)) {}
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+  ~Running() {
+    if (!joins->any()) return;
+    static_cast<void>(node.stop(nanoseconds(0)));  // they return then
+    joins->wait();
+  }
 
   struct Counted {
     Counted() { count_node(1); }
@@ -36,6 +45,7 @@ struct Running {
   Counted counted;                   // until the node is destroyed
   std::atomic<bool> closing{false};  // calls that wait must return
   const bool driven_by_caller;
+  const std::shared_ptr<Joins> joins = std::make_shared<Joins>();
   Node node;
 };
 
@@ -49,6 +59,8 @@ class PyNode {
   /// Raises tutti.Stopped if the node was closed, or belongs to the parent of a fork.
   [[nodiscard]] std::shared_ptr<Running> running() const;
 
+  /// Takes places for groups that are joined after start, as Node::reserve.
+  void reserve(std::size_t count, const nb::dict& options);
   void start();
   void stop(nb::handle timeout);
   void leave(nb::handle timeout);

@@ -142,12 +142,17 @@ Result<void> interruptible(const std::function<Result<void>()>& call,
   return outcome->get();
 }
 
-Result<void> interruptible_alone(std::function<Result<void>()> call) {
-  const auto outcome = std::make_shared<Outcome>();
-  Result<std::thread> worker =
-      thread_for([call = std::move(call), outcome] { outcome->set(call()); });
+Result<void> start_alone(std::function<void()> run) {
+  Result<std::thread> worker = thread_for(std::move(run));
   if (!worker) return std::unexpected(std::move(worker.error()));
   worker->detach();
+  return {};
+}
+
+Result<void> interruptible_alone(std::function<Result<void>()> call) {
+  const auto outcome = std::make_shared<Outcome>();
+  Result<void> begun = start_alone([call = std::move(call), outcome] { outcome->set(call()); });
+  if (!begun) return begun;
   while (!outcome->is_there(kSlice)) check_signals();
   return outcome->get();
 }

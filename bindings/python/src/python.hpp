@@ -76,8 +76,12 @@ auto in_slices(nanoseconds timeout, Attempt&& attempt) -> decltype(attempt(timeo
                                          const std::function<void()>& interrupt,
                                          const std::atomic<bool>& ends);
 
-/// The same for a call that nothing interrupts: if a signal raises, it goes on alone, and its
-/// thread ends with it. So it must own all that it uses.
+/// Begins `run` on a thread of its own, which nobody waits for: so it must own all that it uses, or
+/// see to that.
+[[nodiscard]] Result<void> start_alone(std::function<void()> run);
+
+/// The same as interruptible() for a call that nothing interrupts: if a signal raises, it goes on
+/// alone, and its thread ends with it. So it must own all that it uses.
 [[nodiscard]] Result<void> interruptible_alone(std::function<Result<void>()> call);
 
 /// Grows in the child of each fork that had a node in its parent.

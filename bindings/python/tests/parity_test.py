@@ -25,6 +25,22 @@ OTHERWISE = {
         "snapshot": [],  # save_state is the way in Python
     },
 }
+# Calls of C++ with another name in Python; none: Python has another way, or no use for it.
+CALLS = {
+    "Node": {
+        "create": "__init__",
+        "watch_views": "views", "watch_end": "ended_descriptor",
+        "begin_start": None, "started": None,  # asyncio.to_thread(node.start)
+        "state_dir": None, "may_wait": None,  # for layers above a node in C++
+    },
+    "Group": {
+        "try_claim": "claim", "emplace": "send", "event_fd": "fileno",
+        "delivered": "is_delivered", "on_delivered": "delivered", "on_space": "claimed",
+        "commit": None,  # Claim.commit
+        "intact": None,  # Batch.intact
+        "may_ask_for": None, "may_hold": None, "may_wait": None,  # the calls themselves raise
+    },
+}
 
 
 def header(*names):
@@ -48,13 +64,32 @@ def words_of(text, name):
     return [word.split("=")[0].strip() for word in body.split(",") if word.strip()]
 
 
+def calls_of(text, name):
+    body = re.search(rf"class TUTTI_API {name} \{{(.*?)\n private:", text, re.S).group(1)
+    body = re.sub(r"//[^\n]*", "", body)
+    return {found for found in re.findall(r"^  [^\s(][^(\n]*?\b([a-z]\w*)\(", body, re.M)
+            if found not in ("operator", "requires")}
+
+
 @pytest.mark.parametrize("struct, function", [
     ("NodeOptions", tutti.Node.__init__), ("GroupOptions", tutti.Node.join)])
 def test_options(struct, function):
     wanted = set()
     for field in fields_of(header("options.hpp"), struct):
         wanted |= set(OTHERWISE[struct].get(field, [field]))
-    assert set(inspect.signature(function).parameters) - {"self"} == wanted
+    assert set(inspect.signature(function).parameters) - {"self", "timeout"} == wanted
+
+
+@pytest.mark.parametrize("cls", [tutti.Node, tutti.Group])
+def test_calls(cls):
+    calls = calls_of(header("node.hpp", "group.hpp"), cls.__name__)
+    assert {"leave", "send", "statistics"} <= calls if cls is tutti.Group else {
+        "create", "join", "reserve", "send_to", "failure"} <= calls
+    otherwise = CALLS[cls.__name__]
+    assert set(otherwise) <= calls
+    for call in calls:
+        name = otherwise.get(call, call)
+        assert name is None or hasattr(cls, name), f"{cls.__name__}::{call} is not in Python"
 
 
 @pytest.mark.parametrize("name", ENUMERATIONS)

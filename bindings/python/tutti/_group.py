@@ -30,8 +30,9 @@ class Group(_tutti.Group):
     release each batch when the next one is asked for.
     """
 
-    def __init__(self, node: Node, options: dict[str, Any]) -> None:
-        super().__init__(node, options)
+    def __init__(self, node: Node, options: dict[str, Any],
+                 timeout: float | timedelta | None) -> None:
+        super().__init__(node, options, timeout)
         self._node = node
         # Those who wait in delivered(): by ticket, with their loop.
         self._tickets: list[tuple[int, asyncio.Future[None]]] = []

@@ -39,8 +39,8 @@ def _given(options: dict[str, Any]) -> dict[str, Any]:
 class Node(_tutti.Node):
     """One member of a cluster: joins groups, meets the other members, drives the protocol, stops.
 
-    Order of calls: Node(...), join() once per group, start(), then calls of the groups from any
-    thread, then stop() or leave(). As a context manager it stops at the end of the with statement
+    Order of calls: Node(...), join() once per group and reserve(), start(), then calls of the groups
+    from any thread and joins of further groups, then stop() or leave(). As a context manager it stops at the end of the with statement
     (STOP_TIMEOUT), or leaves at once if its body raised.
 
     `on_request(member, data)` answers the requests of other members (send_to): it returns the reply as
@@ -110,16 +110,44 @@ class Node(_tutti.Node):
         stateful: bool | None = None,
         save_state: Callable[[], Any] | None = None,
         load_state: Callable[[bytes], object] | None = None,
+        timeout: Seconds | None = None,
     ) -> Group:
-        """Declares a group; before start() only. Every node joins every group with the same options.
+        """Before start() declares a group, which lasts as long as the nodes: every node joins every
+        such group with the same options.
+
+        Once the node has started: joins a group at run time, and opens it if nobody is in it. Its
+        options are those of places that were reserved (reserve). Waits for a view in which this node
+        is in it, at most `timeout`; raises TimedOut, Mismatch if the group is open with other
+        options, or why the node ended. This member is not in the group then. After a Ctrl-C what was
+        asked for stands until `timeout`, and a group that is joined by then is left at once. Group.leave
+        leaves it.
 
         Stateful groups give their state to members that join: `save_state()` returns it as bytes,
         `load_state(bytes)` takes it over. Both are called on a thread of the node, while this
         member delivers nothing.
         """
         options = {key: value for key, value in locals().items()
-                   if key not in ("self", "__class__")}
-        return Group(self, _given(options))
+                   if key not in ("self", "__class__", "timeout")}
+        return Group(self, _given(options), timeout)
+
+    def reserve(
+        self,
+        count: int,
+        *,
+        order: Order | str | None = None,
+        level: Level | str | None = None,
+        message_max_bytes: int | None = None,
+        window_bytes: int | None = None,
+        window_messages: int | None = None,
+        alignment: int | None = None,
+    ) -> None:
+        """Reserves places for `count` groups that are joined after start(), 64 at most in all; before
+        start() only, and in the same order at all nodes. The options are those that the groups will
+        be joined with: order round_robin at level atomic. Each place costs the memory of a group
+        (window_bytes for each node), whether it is in use or not."""
+        options = {key: value for key, value in locals().items()
+                   if key not in ("self", "__class__", "count")}
+        self.reserve_places(count, _given(options))
 
     def start(self) -> None:
         """Connects to the other nodes, and founds the groups or joins those that exist. Blocks until

@@ -1,0 +1,64 @@
+/// \file joining.hpp
+/// A join of a group while the node runs.
+///
+/// Node::join withdraws what it has asked the others for at its time-out, so it cannot wait in
+/// slices (PY2). It runs on a thread of its own, which outlives the call of Python if a signal ends
+/// that.
+/// Invariants:
+///  JN1  The node outlives such threads: whoever destroys it waits for them (Joins::wait).
+///  JN2  A group that nobody was given is left: a signal came before the call returned it.
+#pragma once
+#include <condition_variable>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+
+#include "python.hpp"
+#include "tutti/group.hpp"
+#include "tutti/node.hpp"
+
+namespace tutti::python {
+
+/// Counts the threads that join groups of one node. Any thread.
+class Joins {
+ public:
+  /// Counts while it exists.
+  class One {
+   public:
+    explicit One(std::shared_ptr<Joins> of) : of_(std::move(of)) { of_->add(1); }
+    ~One() { of_->add(-1); }
+    One(const One&) = delete;
+    One& operator=(const One&) = delete;
+
+   private:
+    std::shared_ptr<Joins> of_;
+  };
+
+  [[nodiscard]] bool any() const {
+    const std::lock_guard lock(mutex_);
+    return count_ != 0;
+  }
+  /// Until there are none. Without the GIL.
+  void wait() {
+    std::unique_lock lock(mutex_);
+    none_.wait(lock, [&] { return count_ == 0; });
+  }
+
+ private:
+  void add(int difference) {
+    const std::lock_guard lock(mutex_);
+    count_ += difference;
+    if (count_ == 0) none_.notify_all();
+  }
+
+  mutable std::mutex mutex_;
+  std::condition_variable none_;
+  int count_ = 0;
+};
+
+/// Joins the group and waits for that. Raises what Node::join returns, or what a signal's handler
+/// raises.
+[[nodiscard]] Group join_while_running(Node& node, const std::shared_ptr<Joins>& joins,
+                                       GroupOptions options, nanoseconds timeout);
+
+}  // namespace tutti::python
