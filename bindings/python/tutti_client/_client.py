@@ -68,6 +68,7 @@ class AsyncClient:
         self._writer: asyncio.StreamWriter | None = None
         self._why = ""
         self._subscriptions = 0
+        self._closed = False
         self._task: asyncio.Task[None] | None = None
 
     @staticmethod
@@ -85,7 +86,8 @@ class AsyncClient:
         await self.close()
 
     async def close(self) -> None:
-        """What has no outcome yet gets one: unknown."""
+        """What has no outcome yet gets one: unknown. Later calls raise RelayError."""
+        self._closed = True
         self._machine.close()
         self._flush()
         if self._task:
@@ -107,6 +109,7 @@ class AsyncClient:
 
     async def publish(self, topic: str, data: bytes) -> Published:
         """Waits for the outcome. If it is cancelled, the sample may still be delivered."""
+        self._must_be_open()
         info = self._machine.info(topic) or await self.topic(topic)
         if len(data) > info.sample_bytes_max:
             raise ValueError(f"a sample of {len(data)} bytes; clients may publish at most "
@@ -117,6 +120,7 @@ class AsyncClient:
     async def subscribe(self, topic: str, start: str | int = "now", epoch: int = 0,
                         window: int = 256) -> AsyncSubscription:
         """`start`: "now", "stored" (with what the topic keeps), or a position of `epoch`."""
+        self._must_be_open()
         if self._machine.info(topic) is None:
             await self.topic(topic)
         if isinstance(start, str) and start not in _STARTS:
@@ -132,7 +136,12 @@ class AsyncClient:
         self._flush()
         return subscription
 
+    def _must_be_open(self) -> None:
+        if self._closed:  # nobody would answer any more
+            raise RelayError("the client ended")
+
     async def _told(self, ask: Callable[[Callable[[Any], None]], None]) -> Any:
+        self._must_be_open()
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
 
         def told(value: Any) -> None:
@@ -290,6 +299,9 @@ class Client:
         return Subscription(self, inner)
 
     def _run(self, work: Coroutine[Any, Any, Any], timeout: float | None) -> Any:
+        if self._loop.is_closed():
+            work.close()
+            raise RelayError("the client ended")
         future = asyncio.run_coroutine_threadsafe(work, self._loop)
         try:
             return future.result(timeout)
