@@ -133,17 +133,17 @@ void Machine::on(const relay::GoBack& frame) {
 }
 
 // While the connection has the session, its relay tells each outcome in the bundle's order, also of
-// what went through others. So what has none when the session ends was not delivered, unless the
-// relay said at the opening that it had been, and gets a number of the next session. If it ended
-// before this connection had it, nobody can tell what became of what had a number.
+// what went through others. So what has none when the session ends took no turn, unless it had
+// taken it when this connection opened the session, and gets a number of the next one. What had
+// taken its turn by then was delivered or dropped: only the answer to its repeat would have said
+// which. If the session ended before this connection had it, the same holds of all that had a
+// number.
 void Machine::expire(const std::string& bundle, Session& session) {
-  std::vector<std::pair<std::uint64_t, relay::Status>> known;
+  std::vector<std::uint64_t> unknown;
   std::deque<Publication> rest;
   for (Publication& one : session.unanswered) {
-    if (one.request != 0 && !session.open) {
-      known.emplace_back(one.publication, Status::expired);
-    } else if (one.request != 0 && one.request <= session.opened_last) {
-      known.emplace_back(one.publication, Status::duplicate);
+    if (one.request != 0 && (!session.open || one.request <= session.opened_last)) {
+      unknown.push_back(one.publication);
     } else {
       one.request = one.sent = 0;
       rest.push_back(std::move(one));
@@ -151,8 +151,8 @@ void Machine::expire(const std::string& bundle, Session& session) {
   }
   session = {};
   session.unanswered = std::move(rest);
-  for (const auto& [publication, status] : known) {
-    events_.on_answer(publication, {.status = status});
+  for (const std::uint64_t publication : unknown) {
+    events_.on_answer(publication, {.status = Status::expired});
   }
   advance(bundle, sessions_[bundle]);
 }

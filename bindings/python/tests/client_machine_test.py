@@ -28,8 +28,13 @@ def connect(machine, bundles):
                 "")))
 
 
-def opened(machine):
-    machine.receive(f.Opened(3, 20, heard(machine, f.Open).nonce, 0))
+def opened(machine, last=0):
+    """`last`: the request that took its turn last."""
+    machine.receive(f.Opened(3, 20, heard(machine, f.Open).nonce, last))
+
+
+def expired(machine, nonce):
+    machine.receive(f.Refused(f.Code.EXPIRED, f.kind_of(f.Publish), nonce, "expired"))
 
 
 def machine_that_published(answers):
@@ -52,6 +57,32 @@ def test_what_was_published_to_a_topic_that_moved_takes_its_turn_without_bytes()
     assert (again.topic, again.request, again.bytes) == (NO_TOPIC, 1, b"")
     machine.receive(f.Published(again.nonce, 1, f.Status.DELIVERED, 30))
     assert [one.outcome for one in answers] == ["refused"]
+
+
+def test_what_took_its_turn_is_not_called_delivered_if_its_session_expires():
+    """It may have taken it with its bytes or, after that topic had moved, without."""
+    answers = []
+    machine = machine_that_published(answers)
+    opened(machine)
+    machine.disconnect()
+    connect(machine, {"t": "two", "u": "one"})
+    opened(machine, 1)
+    expired(machine, heard(machine, f.Publish).nonce)
+    assert [one.outcome for one in answers] == ["unknown"]
+
+
+def test_what_took_no_turn_is_published_in_the_next_session():
+    answers = []
+    machine = machine_that_published(answers)
+    opened(machine)
+    machine.disconnect()
+    connect(machine, {"t": "one", "u": "one"})
+    opened(machine)
+    nonce = heard(machine, f.Publish).nonce
+    expired(machine, nonce)
+    opened(machine)
+    again = heard(machine, f.Publish)
+    assert not answers and again.nonce != nonce and again.bytes == b"bytes"
 
 
 def test_what_was_published_is_answered_though_its_bundle_has_no_topic_any_more():

@@ -314,20 +314,20 @@ class Machine:
                 self._send(bundle, session, one)
 
     def _expire(self, bundle: str) -> None:
+        """What had taken its turn when this connection opened the session was delivered or dropped:
+        only the answer to its repeat would have said which."""
         session = self._sessions[bundle]
-        known: list[tuple[PublicationState, Published]] = []
+        unknown: list[PublicationState] = []
         rest: list[PublicationState] = []
         for one in session.unanswered:
-            if one.request and not session.open:
-                known.append((one, Published("unknown", text="its session had expired")))
-            elif one.request and one.request <= session.opened_last:
-                known.append((one, Published("delivered")))
+            if one.request and (not session.open or one.request <= session.opened_last):
+                unknown.append(one)
             else:
                 one.request = one.sent = 0
                 rest.append(one)
         self._sessions[bundle] = SessionState(unanswered=rest)
-        for one, published in known:
-            one.answered(published)
+        for one in unknown:
+            one.answered(Published("unknown", text="its session expired before it was answered"))
         self._advance(bundle)
 
     # Subscribing.

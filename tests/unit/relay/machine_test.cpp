@@ -86,10 +86,15 @@ class TopicsThatMove : public ::testing::Test {
   void publish(const std::string& topic) {
     machine_.publish(topic, 1, 0, std::as_bytes(std::span("bytes")));
   }
-  void open() {
+  // `last`: the request that took its turn last.
+  void open(std::uint64_t last = 0) {
     const auto opening = heard<relay::Open>();
     ASSERT_TRUE(opening);
-    machine_.receive(relay::Opened{opening->topic, 20, opening->nonce, 0});
+    machine_.receive(relay::Opened{opening->topic, 20, opening->nonce, last});
+  }
+  void expire(std::uint64_t nonce) {
+    machine_.receive(
+        relay::Refused{relay::Code::expired, relay::kind_of<relay::Publish>(), nonce, "expired"});
   }
 
   Answers events_;
@@ -124,6 +129,40 @@ TEST_F(TopicsThatMove, WhatWasPublishedIsAnsweredThoughItsBundleHasNoTopicAnyMor
   connect({{"t", "two"}, {"u", "two"}});
   EXPECT_TRUE(events_.all.contains(1));
   EXPECT_EQ(machine_.unanswered(), 0U);
+}
+
+// It may have taken it with its bytes or, after that topic had moved, without.
+TEST_F(TopicsThatMove, WhatTookItsTurnIsNotCalledDeliveredIfItsSessionExpires) {
+  publish("t");
+  open();
+  ASSERT_TRUE(heard<relay::Publish>());
+  machine_.disconnected();
+  connect({{"t", "two"}, {"u", "one"}});
+  open(1);
+  const auto again = heard<relay::Publish>();
+  ASSERT_TRUE(again);
+  expire(again->nonce);
+  ASSERT_TRUE(events_.all.contains(1));
+  EXPECT_EQ(events_.all.at(1).status, relay::Status::expired);
+  EXPECT_EQ(machine_.unanswered(), 0U);
+}
+
+TEST_F(TopicsThatMove, WhatTookNoTurnIsPublishedInTheNextSession) {
+  publish("t");
+  open();
+  ASSERT_TRUE(heard<relay::Publish>());
+  machine_.disconnected();
+  connect({{"t", "one"}, {"u", "one"}});
+  open(0);
+  const auto again = heard<relay::Publish>();
+  ASSERT_TRUE(again);
+  expire(again->nonce);
+  EXPECT_FALSE(events_.all.contains(1));
+  open();
+  const auto anew = heard<relay::Publish>();
+  ASSERT_TRUE(anew);
+  EXPECT_NE(anew->nonce, again->nonce);
+  EXPECT_FALSE(anew->bytes.empty());
 }
 
 TEST(ClientPauses, TheNextRelayIsCalledAtOnceIfOneIsLostThatServed) {

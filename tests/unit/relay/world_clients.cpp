@@ -52,9 +52,6 @@ void World::Client::on_answer(std::uint64_t publication, const client::Answer& a
   switch (answer.status) {
     case Status::duplicate:
       ++world_.counts_.duplicates;
-      if (answer.position == kNone) {  // its session ended before the repeat could be answered
-        return world_.holds(world_.where_.contains(publication), "true answers", what);
-      }
       [[fallthrough]];
     case Status::delivered:
       return world_.holds(there != nullptr && there->publication == publication, "true answers",
