@@ -11,7 +11,8 @@ nb::object taken_object(const PyGroup& of, Batch batch) {
 }
 
 PyMessage message_at(nb::handle self, Py_ssize_t at) {
-  auto* const batch = nb::inst_ptr<PyBatch>(self);
+  auto* const batch = initialised<PyBatch>(self);
+  if (batch == nullptr) throw nb::python_error();
   const auto size = static_cast<Py_ssize_t>(batch->messages().size());
   if (at < 0) at += size;
   if (at < 0 || at >= size) throw nb::index_error("the batch has no message of that index");
@@ -40,9 +41,11 @@ nb::bytes all_bytes(const PyBatch& batch) {
 }
 
 int get_buffer(PyObject* self, Py_buffer* view, int flags) {
-  const PyMessage& message = *nb::inst_ptr<PyMessage>(self);
-  return lend(view, *message.batch, [&] {
-    const Message& shown = message.get();
+  view->obj = nullptr;
+  const auto* const message = initialised<PyMessage>(self);
+  if (message == nullptr) return -1;
+  return lend(view, *message->batch, [&] {
+    const Message& shown = message->get();
     if ((flags & PyBUF_WRITABLE) == PyBUF_WRITABLE) {
       throw nb::buffer_error("messages are read-only: they lie in the ring buffer of their sender");
     }

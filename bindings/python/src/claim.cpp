@@ -83,9 +83,10 @@ class PyClaim {
 
 int get_buffer(PyObject* self, Py_buffer* view, int flags) {
   view->obj = nullptr;
-  PyClaim& claim = *nb::inst_ptr<PyClaim>(self);
+  auto* const claim = initialised<PyClaim>(self);
+  if (claim == nullptr) return -1;
   try {
-    const std::span<std::byte> bytes = claim.bytes();
+    const std::span<std::byte> bytes = claim->bytes();
     show_bytes(*view, self, bytes.data(), static_cast<Py_ssize_t>(bytes.size()), false, flags);
   } catch (const nb::builtin_exception& refused) {
     PyErr_SetString(PyExc_ValueError, refused.what());
@@ -94,7 +95,7 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
     refused.restore();
     return -1;
   }
-  claim.view_added();
+  claim->view_added();
   return 0;
 }
 
@@ -106,7 +107,11 @@ const PyType_Slot kSlots[] = {
     {0, nullptr},
 };
 
-nb::object all_bytes(nb::handle claim) { return nb::steal(PyMemoryView_FromObject(claim.ptr())); }
+nb::object all_bytes(nb::handle claim) {
+  const nb::object bytes = nb::steal(PyMemoryView_FromObject(claim.ptr()));
+  if (!bytes.is_valid()) throw nb::python_error();
+  return bytes;
+}
 
 }  // namespace
 

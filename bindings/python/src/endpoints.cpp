@@ -28,7 +28,9 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
     PyErr_SetString(PyExc_BufferError, "samples are read-only: all readers of a topic share them");
     return -1;
   }
-  const dds::LoanedBytes::Sample& sample = nb::inst_ptr<PySample>(self)->get();
+  const PySample* const of = initialised<PySample>(self);
+  if (of == nullptr) return -1;
+  const dds::LoanedBytes::Sample& sample = of->get();
   show_bytes(*view, self, const_cast<std::byte*>(sample.data), static_cast<Py_ssize_t>(sample.size),
              true, flags);
   return 0;

@@ -43,6 +43,18 @@ T or_raise(Result<T> result) {
 [[nodiscard]] std::string str_of(nb::handle value);
 [[nodiscard]] std::string repr_of(nb::handle value);
 
+/// The object of C++ in `self`; null, with the error of Python, if it is none, or was never
+/// initialised, as T.__new__(T) leaves it. For slots, and for methods that take a handle: nanobind
+/// checks only typed arguments.
+template <class T>
+[[nodiscard]] T* initialised(nb::handle self) {
+  if (nb::isinstance<T>(self) && nb::inst_ready(self)) return nb::inst_ptr<T>(self);
+  PyErr_SetString(PyExc_TypeError,
+                  "this object is of another type, or was never initialised: only calls of this "
+                  "package make such objects");
+  return nullptr;
+}
+
 /// Seconds as a number, or a timedelta; None is for ever. Raises for what is neither, and for NaN.
 [[nodiscard]] nanoseconds duration_from(nb::handle value, std::string_view what);
 [[nodiscard]] double seconds_of(nanoseconds duration);

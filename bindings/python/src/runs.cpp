@@ -47,7 +47,10 @@ std::vector<Found> find(std::span<const Message> messages, std::uint64_t alignme
 }
 
 int get_buffer(PyObject* self, Py_buffer* view, int flags) {
-  PyRun& run = *nb::inst_ptr<PyRun>(self);
+  view->obj = nullptr;
+  auto* const made = initialised<PyRun>(self);
+  if (made == nullptr) return -1;
+  PyRun& run = *made;
   return lend(view, *run.batch, [&] {
     static_cast<void>(run.batch->messages());
     if ((flags & PyBUF_WRITABLE) == PyBUF_WRITABLE) {
@@ -85,7 +88,8 @@ const PyType_Slot kSlots[] = {
 }  // namespace
 
 nb::list runs_of(nb::handle self) {
-  auto* const batch = nb::inst_ptr<PyBatch>(self);
+  auto* const batch = initialised<PyBatch>(self);
+  if (batch == nullptr) throw nb::python_error();
   nb::list all;
   for (Found& found : find(batch->messages(), batch->alignment())) {
     const auto count = static_cast<Py_ssize_t>(found.positions.size());
