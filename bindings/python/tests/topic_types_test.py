@@ -188,6 +188,66 @@ def test_keys_may_come_from_an_iterator():
         dds.structure("x", keys="a")
 
 
+def test_a_key_must_be_there():
+    """As C++ has it: also of a structure that is a key, what counts of it."""
+    with pytest.raises(ValueError, match="Plain.k is a key, but Plain.k may be None"):
+        @dds.structure("x", keys=["k"])
+        @dataclass
+        class Plain:
+            k: int | None = None
+
+    with pytest.raises(ValueError, match="Recursive.k may be None"):
+        @dds.structure("x", keys=["k"])
+        @dataclass
+        class Recursive:
+            others: list["Recursive"]
+            k: Optional[int] = None
+
+    @dds.structure("inner")
+    @dataclass
+    class Inner:
+        a: int = 0
+        b: int | None = None
+
+    with pytest.raises(ValueError, match="Outer.k is a key, but Inner.b may be None"):
+        @dds.structure("x", keys=["k"])
+        @dataclass
+        class Outer:
+            k: Inner
+
+    @dds.structure("inner", keys=["a"])
+    @dataclass
+    class Keyed:
+        a: int = 0
+        b: int | None = None
+
+    @dds.structure("x", keys=["k"])
+    @dataclass
+    class WithKeyed:
+        k: Keyed
+        later: "Later | None" = None  # what it is is known when the topic is made
+
+    assert WithKeyed
+
+
+def test_a_key_whose_type_comes_later_must_be_there():
+    global Later
+
+    @dds.structure("x", keys=["k"])
+    @dataclass
+    class Early:
+        k: "Later"
+
+    @dds.structure("later")
+    @dataclass
+    class Later:
+        a: int | None = None
+
+    with alone_in_domain() as (_, participant):
+        with pytest.raises(ValueError, match="Early.k is a key, but Later.a may be None"):
+            participant.create_topic("t", Early)
+
+
 def test_rows_of_an_array_have_one_length():
     with alone_in_domain() as (_, participant):
         writer = participant.create_topic("t", Robot).writer()

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import enum
 import types
@@ -116,7 +117,8 @@ def structure(name: str, *, keys: Iterable[str] = (), extensibility: str = "fina
 
     A field is a bool, int (int64), float (float64), str, one of the types of this module, an
     enumeration, another structure, a list of these, or one of them `| None`. The options are those
-    of TUTTI_OPTIONS (include/tutti/dds/fields.hpp). A structure of numbers, enumerations, arrays
+    of TUTTI_OPTIONS (include/tutti/dds/fields.hpp). A key must be there: no field of `keys` is
+    optional, nor is one that counts of a structure among them. A structure of numbers, enumerations, arrays
     and such structures that is final is sent as it lies in the memory of a C++ program.
     """
     if isinstance(keys, str):
@@ -141,6 +143,9 @@ def structure(name: str, *, keys: Iterable[str] = (), extensibility: str = "fina
         options = _Options(name, EXTENSIBILITY.index(extensibility), in_place, keys,
                            dict(ids or {}))
         cls.__tutti_type__ = options  # type: ignore[attr-defined]
+        for key in keys:
+            with contextlib.suppress(NameError, TypeError):  # known later: describe() looks again
+                _must_be_there(cls, key, spec_of(_hint_of(cls, key), key))
         return cls
 
     return of
@@ -194,6 +199,33 @@ def fields_of(cls: type) -> list[tuple[str, Spec]]:
     hints = typing.get_type_hints(cls, include_extras=True)
     return [(field.name, spec_of(hints[field.name], f"{cls.__name__}.{field.name}"))
             for field in dataclasses.fields(cls)]
+
+
+def _must_be_there(cls: type, name: str, spec: Spec) -> None:
+    """Raises for a key that may be None: C++ refuses it, too (detail/key.hpp)."""
+    if (lacks := _optional_in(f"{cls.__name__}.{name}", spec)) is not None:
+        raise ValueError(f"{cls.__name__}.{name} is a key, but {lacks} may be None: a key must be "
+                         "there")
+
+
+def _optional_in(where: str, spec: Spec) -> str | None:
+    """What may be None of that key. A structure counts with its own keys, or with all its fields."""
+    if spec.kind is Kind.OPTIONAL:
+        return where
+    if spec.kind is not Kind.STRUCTURE:
+        return None
+    cls, fields = spec.python, dict(fields_of(spec.python))
+    of_fields = (_optional_in(f"{cls.__name__}.{name}", fields[name])
+                 for name in cls.__tutti_type__.keys or fields)
+    return next(filter(None, of_fields), None)
+
+
+def _hint_of(cls: type, name: str) -> Any:
+    """The type of one field, whatever classes the others name that come later."""
+    [annotation] = [field.type for field in dataclasses.fields(cls) if field.name == name]
+    alone = type(cls.__name__, (), {"__module__": cls.__module__,
+                                    "__annotations__": {name: annotation}})
+    return typing.get_type_hints(alone, include_extras=True)[name]
 
 
 def _lies_in_memory(spec: Spec, above: tuple[type, ...] = ()) -> bool:
@@ -251,6 +283,8 @@ class _Describer:
                 node["name"], node["extensibility"] = options.name, options.extensibility
                 offset, number = 0, -1
                 for name, field in fields_of(spec.python):
+                    if name in options.keys:
+                        _must_be_there(spec.python, name, field)
                     if self.in_place:
                         size, align = _layout(field)
                         offset = -(-offset // align) * align
