@@ -227,9 +227,7 @@ def test_a_node_that_its_caller_drives():
         group.leave(WATCHDOG)
 
 
-@pytest.mark.parametrize("call", ["join('second', None)", "first.leave(None)"])
-def test_ctrl_c_ends_what_waits(call):
-    done = run("""
+PROGRAM = """
 import os, signal, threading
 import tutti, cluster
 shape = {"message_max_bytes": 256, "window_bytes": 16384}
@@ -240,18 +238,51 @@ node.start()
 def join(name, timeout=cluster.WATCHDOG):
     return node.join(name, timeout=timeout, **shape)
 
+def interrupted(call):
+    threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+    try:
+        call()
+    except KeyboardInterrupt:
+        print("interrupted", flush=True)
+
 first = join("first")
+"""
+
+
+def prints(program, text):
+    done = run(PROGRAM + program)
+    assert (done.returncode, done.stdout, done.stderr) == (0, text, "")
+
+
+@pytest.mark.parametrize("call", ["join('second', None)", "first.leave(None)"])
+def test_ctrl_c_ends_what_waits(call):
+    prints("""
 first.send(b"untaken")
-threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
-try:
-    CALL
-except KeyboardInterrupt:
-    print("interrupted")
+interrupted(lambda: CALL)
 cluster.take_all(first, 1)
 first.leave(cluster.WATCHDOG)
 # The place is free again, also if what was interrupted has taken it meanwhile.
 join("third").send(b"x")
 print("third")
 node.close()
-""".replace("CALL", call))
-    assert (done.returncode, done.stdout, done.stderr) == (0, "interrupted\nthird\n", "")
+""".replace("CALL", call), "interrupted\nthird\n")
+
+
+@pytest.mark.parametrize("end", ["", "node.close()", "del node, first"])
+def test_a_program_ends_while_what_was_interrupted_stands(end):
+    prints("interrupted(lambda: join('second', None))\n" + end, "interrupted\n")
+
+
+def test_the_child_of_a_fork_joins_and_leaves_nothing():
+    prints("""
+child = os.fork()
+if child == 0:
+    for use in (lambda: join("second"), lambda: node.reserve(1), lambda: first.leave(1)):
+        try:
+            use()
+        except tutti.Stopped as error:
+            print("fork" in str(error))
+    raise SystemExit(0)
+os.waitpid(child, 0)
+node.close()
+""", "True\n" * 3)
