@@ -12,9 +12,6 @@
 namespace tutti {
 namespace {
 
-// Of how many groups are complete: other groups than at the last look are counted.
-constexpr std::size_t kUnknown = ~std::size_t{0};
-
 // The clock is read once in this many idle turns while spinning.
 constexpr int kSpinsPerPause = 4;
 
@@ -114,9 +111,6 @@ std::size_t NodeCore::turn() {
     incarnation_->end(ending);
   if (incarnation_->bootstrap().has_failed() && !notice_ && !failed()) [[unlikely]]
     notice_ = incarnation_->bootstrap().failure();
-  if (joined_.asks() && life_.in_view() && !failed() && !ends()) [[unlikely]] {
-    if (joined_.follow(*incarnation_, !standing_in_)) groups_complete_ = kUnknown;
-  }
   const std::uint64_t before_ns = incarnation_->passed_ns();
   const bool calls = !standing_in_ && !ends();
   const std::size_t work = pass(calls ? Calls::allowed : Calls::forbidden);

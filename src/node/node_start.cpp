@@ -19,6 +19,9 @@ namespace {
 // So long a start that is abandoned waits until what it said last has gone out.
 constexpr std::chrono::nanoseconds kLongestDrain = std::chrono::seconds(1);
 
+// Of how many groups are complete: other groups than at the last look are counted.
+constexpr std::size_t kUnknown = ~std::size_t{0};
+
 }  // namespace
 
 Result<void> NodeCore::start() {
@@ -100,6 +103,9 @@ Result<std::unique_ptr<Incarnation>> NodeCore::open_incarnation() {
 std::size_t NodeCore::pass(Calls calls) {
   if (out_of_memory_) return 0;
   try {
+    if (joined_.asks() && life_.in_view() && !failed() && !ends()) [[unlikely]] {
+      if (joined_.follow(*incarnation_, !standing_in_)) groups_complete_ = kUnknown;
+    }
     return incarnation_->pass(calls);
   } catch (const std::bad_alloc&) {
     out_of_memory_ = true;
