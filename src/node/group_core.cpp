@@ -326,10 +326,11 @@ void GroupCore::after_pass() {
   const bool may_have_more = subgroup()->may_have_more();
   const SendRing* const ring = subgroup()->ring();
   const Moved moved{.delivered = subgroup()->own_records_delivered(),
-                    .released = ring == nullptr ? 0 : ring->released()};
+                    .released = ring == nullptr ? 0 : ring->released(),
+                    .complete = subgroup()->complete()};
   if (std::exchange(moved_, moved) != moved || may_have_more) progress_.notify_fenced();
   if (may_have_more && options_.delivery == DeliveryThread::own) deliverable_.notify_fenced();
-  if (readiness_.is_armed() && (may_have_more || subgroup()->complete())) readiness_.rise();
+  if (readiness_.is_armed() && (may_have_more || moved.complete)) readiness_.rise();
 }
 
 void GroupCore::completed() {

@@ -211,6 +211,7 @@ class GroupCore {
   struct Moved {
     std::uint64_t delivered = 0;
     std::uint64_t released = 0;
+    bool complete = false;  // of the group: a taker waits for it, too
     bool operator==(const Moved&) const = default;
   };
   alignas(64) Moved moved_;  // when they were woken last

@@ -7,8 +7,7 @@
 /// leaves with plain stores.
 ///
 /// Invariants:
-///  K1  While one thread is inside enter() .. leave(), no other is inside, and neither share() nor
-///  a
+///  K1  While one thread is inside enter() .. leave(), no other is inside, and no share() and no
 ///      take-over has returned.
 ///  K2  Each owner has a flag of its own: one that is late, and does not know yet that it lost the
 ///      ring, raises and lowers only a flag that nobody looks at any more.
