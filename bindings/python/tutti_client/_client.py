@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
 import contextlib
 import threading
 import time
@@ -45,6 +46,12 @@ class AsyncSubscription:
     def close(self) -> None:
         self._client._machine.unsubscribe(self._number)
         self._client._flush()
+        self._queue.put_nowait(Ended("it was closed"))  # behind what is there, for who waits
+
+    def _left(self) -> Sample | Gap | None:
+        """What is there, without waiting; None at the end."""
+        one = None if self._queue.empty() else self._queue.get_nowait()
+        return None if isinstance(one, Ended) else one
 
 
 class AsyncClient:
@@ -61,7 +68,7 @@ class AsyncClient:
         self._relays = [self._address(one) for one in relays]
         self._machine = Machine(name, token)
         self._machine.on_bye = self._hang_up
-        self._machine.on_welcome = lambda: self._log(
+        self._machine.on_welcome = lambda: self._say(
             f"connected to the relay of {self._machine.relay}")
         self._timeout = connect_timeout
         self._log = log or (lambda line: None)
@@ -76,9 +83,12 @@ class AsyncClient:
         host, colon, port = text.rpartition(":")
         if not colon or not host or not port.isdigit():
             raise ValueError(f"{text!r} is no address of a relay: write host:port")
+        if not 0 < int(port) < 65536:
+            raise ValueError(f"{text!r} is no address of a relay: a port is 1 .. 65535")
         return host.strip("[]"), int(port)
 
     async def __aenter__(self) -> AsyncClient:
+        self._must_be_open()
         self._task = asyncio.create_task(self._stay_connected())
         return self
 
@@ -88,13 +98,15 @@ class AsyncClient:
     async def close(self) -> None:
         """What has no outcome yet gets one: unknown. Later calls raise RelayError."""
         self._closed = True
-        self._machine.close()
-        self._flush()
-        if self._task:
-            self._task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._task
-        self._machine.abandon()
+        try:
+            self._machine.close()
+            self._flush()
+            if self._task:
+                self._task.cancel()
+                with contextlib.suppress(asyncio.CancelledError):
+                    await self._task
+        finally:
+            self._machine.abandon()
 
     @property
     def is_connected(self) -> bool:
@@ -123,6 +135,7 @@ class AsyncClient:
         self._must_be_open()
         if self._machine.info(topic) is None:
             await self.topic(topic)
+            self._must_be_open()
         if isinstance(start, str) and start not in _STARTS:
             raise ValueError(f"start is 'now', 'stored' or a position, not {start!r}")
         if not 1 <= window <= 1_000_000:
@@ -164,6 +177,13 @@ class AsyncClient:
     def _hang_up(self, why: str) -> None:
         self._why = self._why or why or "the relay said goodbye"
 
+    def _say(self, line: str) -> None:
+        try:
+            self._log(line)
+        except Exception as problem:  # the client goes on, whatever its user's function does
+            asyncio.get_running_loop().call_exception_handler(
+                {"message": "log of a tutti client raised", "exception": problem})
+
     async def _stay_connected(self) -> None:
         pause, at = 0.0, 0
         while True:
@@ -176,7 +196,7 @@ class AsyncClient:
                 async with asyncio.timeout(self._timeout):
                     reader, self._writer = await asyncio.open_connection(host, port)
                 await self._converse(reader)
-            except (OSError, TimeoutError, f.FrameError) as problem:
+            except Exception as problem:  # such as a host's name that is none: calls must not hang
                 self._why = self._why or str(problem) or "it did not answer in time"
             finally:
                 was_welcome = self._machine.welcome
@@ -184,7 +204,7 @@ class AsyncClient:
                     self._writer.close()
                     self._writer = None
                 self._machine.disconnect()
-            self._log(f"not connected to {host}:{port}: {self._why}")
+            self._say(f"not connected to {host}:{port}: {self._why}")
             if not was_welcome:
                 pause = min(max(pause * 2, 0.02), 2.0)
             else:  # the next one at once, unless this one may end again and again
@@ -243,7 +263,12 @@ class Subscription:
             except StopAsyncIteration as ended:
                 raise EOFError(str(ended)) from None
 
-        return self._client._run(take(), None)
+        try:
+            return self._client._run(take(), None)
+        except _ClosedError as closed:
+            if (one := self._inner._left()) is None:
+                raise EOFError(str(closed)) from None
+            return one
 
     def __iter__(self) -> Iterator[Sample | Gap]:
         with contextlib.suppress(EOFError):
@@ -251,7 +276,15 @@ class Subscription:
                 yield self.take()
 
     def close(self) -> None:
-        self._client._call(self._inner.close)
+        async def close() -> None:
+            self._inner.close()
+
+        with contextlib.suppress(_ClosedError):
+            self._client._run(close(), None)
+
+
+class _ClosedError(RelayError):
+    pass
 
 
 class Client:
@@ -259,6 +292,9 @@ class Client:
 
     def __init__(self, relays: Sequence[str], **options: Any) -> None:
         self._inner = AsyncClient(relays, **options)
+        self._lock = threading.Lock()
+        self._closing = False  # of _lock: nothing is begun in the loop any more
+        self._ended = threading.Event()
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="tutti-client",
                                         daemon=True)
@@ -272,12 +308,31 @@ class Client:
         self.close()
 
     def close(self) -> None:
-        if self._loop.is_closed():
+        """Calls of other threads end with an error. Waits if another thread closes it."""
+        with self._lock:
+            closes, self._closing = not self._closing, True
+        if not closes:
+            self._ended.wait()
             return
-        self._run(self._inner.close(), None)
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
+        try:
+            asyncio.run_coroutine_threadsafe(self._end(), self._loop).result()
+        finally:
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join()
+            self._loop.close()
+            self._ended.set()
+
+    async def _end(self) -> None:
+        """What waits in the loop is answered, and has returned when this does."""
+        try:
+            await self._inner.close()
+        finally:
+            if others := asyncio.all_tasks() - {asyncio.current_task()}:
+                _, waiting = await asyncio.wait(others, timeout=1)
+                for task in waiting:
+                    task.cancel()
+                if waiting:
+                    await asyncio.wait(waiting)
 
     @property
     def is_connected(self) -> bool:
@@ -299,18 +354,18 @@ class Client:
         return Subscription(self, inner)
 
     def _run(self, work: Coroutine[Any, Any, Any], timeout: float | None) -> Any:
-        if self._loop.is_closed():
-            work.close()
-            raise RelayError("the client ended")
-        future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        with self._lock:
+            if self._closing:
+                work.close()
+                raise _ClosedError("the client ended")
+            future = asyncio.run_coroutine_threadsafe(work, self._loop)
         try:
             return future.result(timeout)
         except TimeoutError:
             future.cancel()
             raise
-
-    def _call(self, work: Callable[[], None]) -> None:
-        self._loop.call_soon_threadsafe(work)
+        except concurrent.futures.CancelledError:
+            raise _ClosedError("the client ended") from None
 
 
 __all__ = ["AsyncClient", "AsyncSubscription", "Client", "Ended", "Gap", "Published", "RelayError",
