@@ -3,7 +3,9 @@ come back as they were."""
 
 import enum
 import math
+import sys
 from dataclasses import dataclass, field
+from dataclasses import fields as dataclass_fields
 from typing import Optional
 
 import pytest
@@ -246,6 +248,33 @@ def test_a_key_whose_type_comes_later_must_be_there():
     with alone_in_domain() as (_, participant):
         with pytest.raises(ValueError, match="Early.k is a key, but Later.a may be None"):
             participant.create_topic("t", Early)
+
+
+class Within:
+    """Known already when the structure of that name is made."""
+
+
+def test_a_key_that_contains_itself_is_an_error():
+    global Within
+
+    @dds.structure("x", keys=["k"])
+    @dataclass
+    class Within:
+        k: "Within"
+        n: int
+
+    with alone_in_domain() as (_, participant):
+        with pytest.raises(tutti.Mismatch, match="contains itself"):
+            participant.create_topic("t", Within)
+
+
+def test_a_key_may_name_what_a_module_will_have():
+    @dds.structure("x", keys=["k"])
+    @dataclass
+    class Early:
+        k: "sys.NotThereYet"
+
+    assert dataclass_fields(Early)[0].name == "k"
 
 
 def test_rows_of_an_array_have_one_length():

@@ -144,7 +144,8 @@ def structure(name: str, *, keys: Iterable[str] = (), extensibility: str = "fina
                            dict(ids or {}))
         cls.__tutti_type__ = options  # type: ignore[attr-defined]
         for key in keys:
-            with contextlib.suppress(NameError, TypeError):  # known later: describe() looks again
+            # What is known later describe() looks at again.
+            with contextlib.suppress(NameError, TypeError, AttributeError):
                 _must_be_there(cls, key, spec_of(_hint_of(cls, key), key))
         return cls
 
@@ -208,14 +209,14 @@ def _must_be_there(cls: type, name: str, spec: Spec) -> None:
                          "there")
 
 
-def _optional_in(where: str, spec: Spec) -> str | None:
+def _optional_in(where: str, spec: Spec, above: tuple[type, ...] = ()) -> str | None:
     """What may be None of that key. A structure counts with its own keys, or with all its fields."""
     if spec.kind is Kind.OPTIONAL:
         return where
-    if spec.kind is not Kind.STRUCTURE:
+    if spec.kind is not Kind.STRUCTURE or spec.python in above:
         return None
     cls, fields = spec.python, dict(fields_of(spec.python))
-    of_fields = (_optional_in(f"{cls.__name__}.{name}", fields[name])
+    of_fields = (_optional_in(f"{cls.__name__}.{name}", fields[name], (*above, cls))
                  for name in cls.__tutti_type__.keys or fields)
     return next(filter(None, of_fields), None)
 
