@@ -13,14 +13,16 @@ namespace {
 
 constexpr std::size_t kTakeMax = kDeliveryBatchMax;
 
-std::shared_ptr<GroupState> joined(PyNode& node, const nb::dict& options, nb::handle timeout) {
+std::shared_ptr<GroupState> joined(PyNode& node, const nb::dict& options, nb::handle timeout,
+                                   std::unique_ptr<Handover>& handover) {
   const nanoseconds at_most = duration_from(timeout, "timeout");
   GroupOptions of = group_options(options);
   const std::uint32_t alignment = of.alignment;
   const std::shared_ptr<Running> with = node.running();
   const bool at_run_time = !timeout.is_none() || with->node.started().has_value();
-  Group group = at_run_time ? join_while_running(with->node, with->joins, std::move(of), at_most)
+  Group group = at_run_time ? join_while_running(with, std::move(of), at_most)
                             : or_raise(with->node.join(std::move(of)));
+  if (at_run_time) handover = std::make_unique<Handover>(with, group);
   return std::make_shared<GroupState>(std::move(group), alignment);
 }
 
@@ -58,9 +60,12 @@ nb::list lags(const PyGroup& of) {
 }  // namespace
 
 PyGroup::PyGroup(PyNode& node, const nb::dict& options, nb::handle timeout)
-    : state_(joined(node, options, timeout)) {}
+    : state_(joined(node, options, timeout, handover_)) {}
 
-PyGroup::~PyGroup() { drop(state_); }
+PyGroup::~PyGroup() {
+  if (handover_ != nullptr && !state_->here.is_here()) static_cast<void>(handover_.release());
+  drop(state_);
+}
 
 Group& PyGroup::group() const {
   state_->here.must_be_here("group");
@@ -131,6 +136,7 @@ void bind_group(nb::module_& module) {
       .def(
           "finish", [](const PyGroup& of) { of.group().finish(); },
           "This member sends no more; the others go on without waiting for it.")
+      .def("_keep", &PyGroup::keep, nb::sig("def _keep(self) -> None"))
       .def("leave", &leave, nb::arg("timeout").none() = nb::none(),
            nb::sig("def leave(self, timeout: float | datetime.timedelta | None = None) -> None"),
            "Leaves a group that was joined while the node runs; the others go on.\n\n"

@@ -35,8 +35,14 @@ class PyGroup {
   /// Raises tutti.Stopped in the child of a fork.
   [[nodiscard]] Group& group() const;
   [[nodiscard]] const std::shared_ptr<GroupState>& state() const { return state_; }
+  /// Python has it now; one that was joined at run time is left if it is destroyed before (JN2).
+  void keep() {
+    if (handover_ != nullptr) handover_->kept();
+    handover_.reset();
+  }
 
  private:
+  std::unique_ptr<Handover> handover_;  // null: Python has it, or it was declared before start
   std::shared_ptr<GroupState> state_;
 };
 

@@ -6,12 +6,15 @@
 /// that.
 /// Invariants:
 ///  JN1  The node outlives such threads: whoever destroys it waits for them (Joins::wait).
-///  JN2  A group that nobody was given is left: a signal came before the call returned it.
+///  JN2  A group that nobody was given is left: a signal came before Python had it. Signals come
+///       also between two steps of Python, so a Group of Python says itself that it has arrived.
 #pragma once
 #include <condition_variable>
 #include <cstddef>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <utility>
 
 #include "python.hpp"
 #include "tutti/group.hpp"
@@ -56,9 +59,32 @@ class Joins {
   int count_ = 0;
 };
 
+struct Running;
+
+/// JN2. Destroyed before kept() was called, it leaves the group, on a thread of its own. That holds
+/// the node, as calls that wait do.
+class Handover {
+ public:
+  Handover(std::weak_ptr<Running> node, Group group)
+      : node_(std::move(node)), group_(std::move(group)) {}
+  ~Handover();
+  Handover(const Handover&) = delete;
+  Handover& operator=(const Handover&) = delete;
+
+  void kept() { group_.reset(); }
+
+ private:
+  std::weak_ptr<Running> node_;
+  std::optional<Group> group_;
+};
+
 /// Joins the group and waits for that. Raises what Node::join returns, or what a signal's handler
 /// raises.
-[[nodiscard]] Group join_while_running(Node& node, const std::shared_ptr<Joins>& joins,
-                                       GroupOptions options, nanoseconds timeout);
+[[nodiscard]] Group join_while_running(const std::shared_ptr<Running>& with, GroupOptions options,
+                                       nanoseconds timeout);
+
+/// JN1: stops the node, waits for those threads, and destroys it. In a callback of the node, for
+/// which they wait, it does so on a thread of its own. Without the GIL.
+void end_after_joins(std::unique_ptr<Node> node, std::shared_ptr<Joins> joins);
 
 }  // namespace tutti::python

@@ -14,6 +14,14 @@
 
 namespace tutti::python {
 
+/// One node more, until it is destroyed.
+struct Counted {
+  Counted() { count_node(1); }
+  ~Counted() { count_node(-1); }
+  Counted(const Counted&) = delete;
+  Counted& operator=(const Counted&) = delete;
+};
+
 /// The node. Calls that wait hold it, so that it is destroyed after they have
 /// returned: without the GIL, since a function for states may still run and want it.
 struct Running {
@@ -27,26 +35,20 @@ struct Running {
               }
             }};
   }
-  Running(Node made, bool driven) : driven_by_caller(driven), node(std::move(made)) {}
+  Running(Node made, bool driven)
+      : driven_by_caller(driven), owned(std::make_unique<Node>(std::move(made))), node(*owned) {}
   Running(const Running&) = delete;
   Running& operator=(const Running&) = delete;
   ~Running() {
-    if (!joins->any()) return;
-    static_cast<void>(node.stop(nanoseconds(0)));  // they return then
-    joins->wait();
+    if (joins->any()) end_after_joins(std::move(owned), joins);
   }
 
-  struct Counted {
-    Counted() { count_node(1); }
-    ~Counted() { count_node(-1); }
-    Counted(const Counted&) = delete;
-    Counted& operator=(const Counted&) = delete;
-  };
-  Counted counted;                   // until the node is destroyed
+  Counted counted;
   std::atomic<bool> closing{false};  // calls that wait must return
   const bool driven_by_caller;
   const std::shared_ptr<Joins> joins = std::make_shared<Joins>();
-  Node node;
+  std::unique_ptr<Node> owned;
+  Node& node;
 };
 
 class PyNode {

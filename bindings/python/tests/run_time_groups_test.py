@@ -228,7 +228,7 @@ def test_a_node_that_its_caller_drives():
 
 
 PROGRAM = """
-import os, signal, threading
+import os, signal, sys, threading
 import tutti, cluster
 shape = {"message_max_bytes": 256, "window_bytes": 16384}
 node = tutti.Node("a", cluster.addresses("a"))
@@ -271,6 +271,67 @@ node.close()
 @pytest.mark.parametrize("end", ["", "node.close()", "del node, first"])
 def test_a_program_ends_while_what_was_interrupted_stands(end):
     prints("interrupted(lambda: join('second', None))\n" + end, "interrupted\n")
+
+
+def test_a_group_that_an_interrupt_kept_from_its_caller_is_left():
+    """The interrupt comes in Group.__init__, once the group is joined."""
+    prints("""
+first.leave(cluster.WATCHDOG)
+
+class Interrupts:
+    def Lock():
+        raise KeyboardInterrupt
+
+module = sys.modules["tutti._group"]
+module.threading = Interrupts
+try:
+    join("second")
+except KeyboardInterrupt:
+    print("interrupted")
+module.threading = threading
+while True:  # refused until it is left
+    try:
+        join("second").send(b"x")
+        break
+    except tutti.InvalidArgument:
+        pass
+print("second")
+node.close()
+""", "interrupted\nsecond\n")
+
+
+def test_a_node_is_closed_in_its_callback_while_an_interrupted_join_stands():
+    prints("""
+import logging
+logging.disable()  # of the loss of "a"
+closed = threading.Event()
+
+def answer(*_):
+    a.close()
+    closed.set()
+    return b""
+
+def ask():
+    try:
+        b.send_to("a", b"", cluster.WATCHDOG)
+    except tutti.Error:
+        pass
+
+members = cluster.addresses("ab")
+a = tutti.Node("a", members, suspect_after=40, request_max_bytes=16, on_request=answer)
+b = tutti.Node("b", members, suspect_after=40, request_max_bytes=16)
+for each in (a, b):
+    each.reserve(1, **shape)
+cluster.start_all([a, b])
+taken = a.join("taken", timeout=cluster.WATCHDOG, **shape)
+interrupted(lambda: a.join("second", timeout=None, **shape))
+asks = threading.Thread(target=ask)
+asks.start()
+print(closed.wait(cluster.WATCHDOG))
+asks.join()
+b.close()
+node.close()
+""", "interrupted\nTrue\n")
 
 
 def test_the_child_of_a_fork_joins_and_leaves_nothing():

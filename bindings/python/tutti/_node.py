@@ -128,7 +128,9 @@ class Node(_tutti.Node):
         """
         options = {key: value for key, value in locals().items()
                    if key not in ("self", "__class__", "timeout")}
-        return Group(self, _given(options), timeout)
+        group = Group(self, _given(options), timeout)
+        group._keep()  # an interrupt before this leaves a group that was joined at run time
+        return group
 
     def reserve(
         self,
