@@ -206,32 +206,50 @@ class LogFolders : public ::testing::Test {
       node.bootstrap = !std::filesystem::exists(node.state_dir);
     };
   }
+
+  // So many messages of each member, as large as they may be, come into the log.
+  void expect_logged(const ClusterOptions& options, std::uint64_t count) {
+    TestCluster cluster(options, [this](std::size_t member, NodeOptions& node) {
+      node.state_dir = root_ + "/" + std::to_string(member);
+      node.bootstrap = member == 0;
+    });
+    cluster.start();
+    const std::vector<std::byte> bytes(options.groups[0].message_max_bytes, std::byte{7});
+    std::vector<std::thread> senders;
+    for (std::size_t member = 0; member < options.members; ++member) {
+      senders.emplace_back([&, member] {
+        for (std::uint64_t i = 0; i < count; ++i) {
+          EXPECT_TRUE(cluster.group(member).send(bytes, kPatience));
+        }
+      });
+    }
+    for (std::thread& sender : senders) sender.join();
+    expect_ok(cluster.stop());
+    const std::unique_ptr<log::Disk> disk = log::posix_disk();
+    EXPECT_EQ(log::read_log(*disk, root_ + "/0/log")->next, options.members * count);
+  }
+
   std::string root_;
 };
 
 // What one round brings is more than a segment of the log holds.
+TEST_F(LogFolders, TakeRoundsLargerThanASegment) {
+  expect_logged({.members = 5,
+                 .groups = {GroupOptions{.name = "log",
+                                         .message_max_bytes = 16U << 10,
+                                         .window_bytes = 64U << 10,
+                                         .logged = true,
+                                         .log_segment_bytes = 64U << 10}}},
+                100);
+}
+
 TEST_F(LogFolders, TakeMessagesOfTheLargestSize) {
-  ClusterOptions large{.members = 5,
-                       .groups = {GroupOptions{.name = "log",
-                                               .message_max_bytes = 16U << 20,
-                                               .window_bytes = 64U << 20,
-                                               .logged = true}}};
-  TestCluster cluster(large, [this](std::size_t member, NodeOptions& node) {
-    node.state_dir = root_ + "/" + std::to_string(member);
-    node.bootstrap = member == 0;
-  });
-  cluster.start();
-  const std::vector<std::byte> bytes(16U << 20, std::byte{7});
-  std::vector<std::thread> senders;
-  for (std::size_t member = 0; member < 5; ++member) {
-    senders.emplace_back([&, member] {
-      for (int i = 0; i < 2; ++i) EXPECT_TRUE(cluster.group(member).send(bytes, kPatience));
-    });
-  }
-  for (std::thread& sender : senders) sender.join();
-  expect_ok(cluster.stop());
-  const std::unique_ptr<log::Disk> disk = log::posix_disk();
-  EXPECT_EQ(log::read_log(*disk, root_ + "/0/log")->next, 10U);
+  expect_logged({.members = 2,
+                 .groups = {GroupOptions{.name = "log",
+                                         .message_max_bytes = 16U << 20,
+                                         .window_bytes = 64U << 20,
+                                         .logged = true}}},
+                3);
 }
 
 TEST_F(LogFolders, ServeOneNodeAtATime) {
