@@ -5,19 +5,24 @@
 namespace tutti::c {
 namespace {
 
-std::atomic<Remains*> kept{nullptr};
+// The last that was listed. In the child of a fork it is whole: a handle that another thread of the
+// parent had not listed yet is nobody's there.
+std::atomic<Listed*> last{nullptr};
+
+void forbid_all() {
+  for (Listed* each = last.load(std::memory_order_acquire); each != nullptr; each = each->next) {
+    Usable now = Usable::yes;
+    each->usable.compare_exchange_strong(now, Usable::forked, std::memory_order_relaxed);
+  }
+}
 
 }  // namespace
 
-void count_forks() {
-  static const int registered =
-      ::pthread_atfork(nullptr, nullptr, [] { forked.fetch_add(1, std::memory_order_relaxed); });
-  static_cast<void>(registered);
-}
-
-void keep(Remains& remains) {
-  remains.next = kept.load(std::memory_order_relaxed);
-  while (!kept.compare_exchange_weak(remains.next, &remains, std::memory_order_release,
+void list(Listed& handle) {
+  static const int watched = ::pthread_atfork(nullptr, nullptr, forbid_all);
+  static_cast<void>(watched);
+  handle.next = last.load(std::memory_order_relaxed);
+  while (!last.compare_exchange_weak(handle.next, &handle, std::memory_order_release,
                                      std::memory_order_relaxed)) {
   }
 }

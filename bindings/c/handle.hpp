@@ -17,49 +17,45 @@
 
 namespace tutti::c {
 
-/// Grows in the child of each fork, once forks are counted. Each use of a handle asks for it.
-inline std::atomic<std::uint64_t> forked{0};
-[[nodiscard]] inline std::uint64_t forks() { return forked.load(std::memory_order_relaxed); }
-void count_forks();
+enum class Usable : std::uint32_t { yes, ended, forked };
 
-/// What stays of a handle. All of them can be reached, so that tools which look for lost memory
-/// find none.
-struct Remains {
-  Remains* next = nullptr;
+/// Of a handle: all there are, also those that were ended, in a list. So the child of a fork finds
+/// those of its parent, and a use asks for nothing but its own handle; and tools that look for lost
+/// memory find what stays of them.
+struct Listed {
+  std::atomic<Usable> usable{Usable::yes};
+  Listed* next = nullptr;
 };
-void keep(Remains& remains);
+
+/// The first call has forks watched.
+void list(Listed& handle);
 
 template <class Object>
-class Handle : private Remains {
+class Handle : private Listed {
  public:
-  explicit Handle(Object object) : object_(std::move(object)), usable_after_(c::forks()) {
-    count_forks();
-  }
+  explicit Handle(Object object) : object_(std::move(object)) { list(*this); }
 
   [[nodiscard]] Object* get() {
-    return usable_after_.load(std::memory_order_acquire) == c::forks() ? &*object_ : nullptr;
+    return usable.load(std::memory_order_acquire) == Usable::yes ? &*object_ : nullptr;
   }
   [[nodiscard]] const char* why_not() const {
-    return usable_after_.load(std::memory_order_relaxed) == kEnded
+    return usable.load(std::memory_order_relaxed) == Usable::ended
                ? "was destroyed before"
                : "belongs to the parent of this process, which forked: a child may "
                  "call nothing of Tutti";
   }
   /// False if it was ended before. In the child of a fork nothing is destroyed.
   bool end() {
-    std::uint64_t now = c::forks();
-    if (!usable_after_.compare_exchange_strong(now, kEnded, std::memory_order_acq_rel)) {
+    Usable now = Usable::yes;
+    if (!usable.compare_exchange_strong(now, Usable::ended, std::memory_order_acq_rel)) {
       return false;
     }
     object_.reset();
-    keep(*this);
     return true;
   }
 
  private:
-  static constexpr std::uint64_t kEnded = ~std::uint64_t{0};
   std::optional<Object> object_;
-  std::atomic<std::uint64_t> usable_after_;  // so many forks, and no other number of them; kEnded
 };
 
 /// Says that the handle of a `what` is NULL, or else `why_not`. Not inline: the strings would weigh
