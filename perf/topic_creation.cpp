@@ -5,11 +5,12 @@
 /// an atomic topic: 1,000 a second, or, with `full`, as fast as it goes. Meanwhile the second
 /// creates topics in the same bundle, one after the other. Unit: ns from the call to the return of
 /// Topic::create (p50 and most), beside the time from a write to its delivery at the writer (p50:
-/// two one-way delays); the longest time between two deliveries of the busy topic at any member,
-/// while topics are created and then for as long without; bytes by which the resident memory of the
-/// process has grown, for each topic and member.
-/// Command: build/release/bin/topic_creation [MEMBERS] [TOPICS] [paced|full], default 3 1000 paced;
-/// one JSON object.
+/// two one-way delays), and the time of one change of view (p50 of the calls with which the second
+/// member then joins a group at run time); the longest time between two deliveries of the busy
+/// topic at any member, while topics are created and then for as long without; bytes by which the
+/// resident memory of the process has grown, for each topic and member. Command:
+/// build/release/bin/topic_creation [MEMBERS] [TOPICS] [paced|full], default 3 1000 paced; one JSON
+/// object.
 #include <unistd.h>
 #include <algorithm>
 #include <atomic>
@@ -86,6 +87,13 @@ std::int64_t longest_gap(std::vector<std::unique_ptr<Member>>& members) {
   return longest;
 }
 
+constexpr int kViewChanges = 20;
+
+// Of the group that is joined at run time.
+GroupOptions group_options() {
+  return {.name = "now and then", .message_max_bytes = 64, .window_bytes = 4096};
+}
+
 std::vector<std::unique_ptr<Member>> start(std::size_t count, std::uint32_t topics) {
   const std::vector<MemberAddress> addresses = loopback_members(count);
   std::vector<std::unique_ptr<Member>> members;
@@ -93,6 +101,7 @@ std::vector<std::unique_ptr<Member>> start(std::size_t count, std::uint32_t topi
     auto member = std::make_unique<Member>();
     member->node.emplace(must(
         Node::create({.name = address.name, .members = addresses, .fabric = FabricChoice::shm})));
+    must(member->node->reserve(group_options(), 1));
     member->participant.emplace(must(DomainParticipant::create(
         *member->node, {.bundles = {{.name = "atomic"}}, .topics_max = topics + 1})));
     members.push_back(std::move(member));
@@ -121,6 +130,7 @@ void measure(std::size_t count, std::uint32_t topics, bool full) {
     round_trips.push_back(now_ns() - begin);
   }
   std::vector<std::int64_t> creations;
+  std::vector<std::int64_t> view_changes;
   std::int64_t without = 0;
   std::int64_t meanwhile = 0;
   std::uint64_t grown = 0;
@@ -150,13 +160,20 @@ void measure(std::size_t count, std::uint32_t topics, bool full) {
     grown = resident_bytes() - resident;
     std::this_thread::sleep_for(took);  // as long, without
     without = longest_gap(members);
+    for (int i = 0; i < kViewChanges; ++i) {
+      const std::int64_t called = now_ns();
+      Group group = must(members[1 % count]->node->join(group_options(), 10s));
+      view_changes.push_back(now_ns() - called);
+      must(group.leave(10s));
+    }
   }
   std::printf(
       "{\"members\": %zu, \"topics\": %u, \"writer\": \"%s\", \"round_trip_p50_ns\": %lld, "
-      "\"create_p50_ns\": %lld, \"create_max_ns\": %lld, \"gap_without_ns\": %lld, "
+      "\"view_change_p50_ns\": %lld, \"create_p50_ns\": %lld, \"create_max_ns\": %lld, "
+      "\"gap_without_ns\": %lld, "
       "\"gap_while_creating_ns\": %lld, \"bytes_per_topic_and_member\": %.0f}\n",
       count, topics, full ? "full" : "paced", static_cast<long long>(median(round_trips)),
-      static_cast<long long>(median(creations)),
+      static_cast<long long>(median(view_changes)), static_cast<long long>(median(creations)),
       static_cast<long long>(*std::ranges::max_element(creations)), static_cast<long long>(without),
       static_cast<long long>(meanwhile),
       static_cast<double>(grown) / static_cast<double>(topics) / static_cast<double>(count));
