@@ -90,27 +90,25 @@ bool Client::is_connected() const { return core_->is_connected(); }
 Result<TopicDescription> Client::topic(std::string_view name, Timeout timeout) {
   const std::string text(name);
   return wait_for<TopicDescription>(*core_, timeout, "topic " + text, [&](auto set) {
-    core_->find(text, [set](const Result<relay::TopicInfo>& info) {
+    return core_->find(text, [set](const Result<relay::TopicInfo>& info) {
       if (info) {
         set(described(*info));
       } else {
         set(std::unexpected(info.error()));
       }
     });
-    return Result<void>{};
   });
 }
 
 Result<std::vector<TopicDescription>> Client::topics(Timeout timeout) {
   using All = std::vector<TopicDescription>;
   return wait_for<All>(*core_, timeout, "topics", [&](auto set) {
-    core_->list([set](const Result<std::vector<relay::TopicInfo>>& all) {
+    return core_->list([set](const Result<std::vector<relay::TopicInfo>>& all) {
       if (!all) return set(std::unexpected(all.error()));
       All out;
       for (const relay::TopicInfo& one : *all) out.push_back(described(one));
       set(std::move(out));
     });
-    return Result<void>{};
   });
 }
 
@@ -141,6 +139,7 @@ Subscription::Subscription(std::shared_ptr<Core> core, std::uint32_t number)
     : core_(std::move(core)), number_(number) {}
 Subscription::Subscription(Subscription&&) noexcept = default;
 Subscription& Subscription::operator=(Subscription&& other) noexcept {
+  if (this == &other) return *this;
   if (core_ != nullptr) core_->unsubscribe(number_);
   core_ = std::move(other.core_);
   number_ = other.number_;

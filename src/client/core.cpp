@@ -70,18 +70,20 @@ void Core::run() {
 
 void Core::stop() {
   if (!thread_.joinable()) return;
-  if (is_own_thread()) {
+  const bool in_callback = is_own_thread();
+  if (in_callback) {
     if (own_ != nullptr) return;
     own_ = shared_from_this();
-    over_ = true;  // what the callback publishes from now on is refused
-    return post([this] { end(); });
   }
-  post([this] { end(); });
-  thread_.join();
+  {
+    const std::scoped_lock lock(posting_);
+    over_ = true;
+    asio::post(context_, [this] { end(); });
+  }
+  if (!in_callback) thread_.join();
 }
 
 void Core::end() {
-  over_ = true;
   machine_->close();
   error_code ignored;
   // The socket is empty, mostly: what is closed then needs not expire.

@@ -51,10 +51,6 @@ class Core final : public std::enable_shared_from_this<Core>, private MachineEve
   using OnTopics = std::function<void(Result<std::vector<relay::TopicInfo>>)>;
 
   // Any thread.
-  template <class Work>
-  void post(Work work) {
-    asio::post(context_, std::move(work));
-  }
   [[nodiscard]] bool is_own_thread() const {
     return thread_.get_id() == std::this_thread::get_id();
   }
@@ -64,8 +60,9 @@ class Core final : public std::enable_shared_from_this<Core>, private MachineEve
     const std::scoped_lock lock(mutex_);
     return trouble_;
   }
-  void find(std::string name, OnTopic told);
-  void list(OnTopics told);
+  // Those that return an error after stop() have done nothing then.
+  [[nodiscard]] Result<void> find(std::string name, OnTopic told);
+  [[nodiscard]] Result<void> list(OnTopics told);
   [[nodiscard]] Result<void> publish(std::string topic, std::span<const std::byte> bytes,
                                      Client::Answered answered);
   [[nodiscard]] Result<std::uint32_t> subscribe(std::string topic, SubscribeOptions options);
@@ -79,6 +76,15 @@ class Core final : public std::enable_shared_from_this<Core>, private MachineEve
   explicit Core(Options options);
   void run();
   void end();
+  /// False: the client has ended, or is about to. Else the own thread does the work before end(),
+  /// which answers what waits: so nothing is asked that nobody answers.
+  template <class Work>
+  [[nodiscard]] bool post(Work work) {
+    const std::scoped_lock lock(posting_);
+    if (over_) return false;
+    asio::post(context_, std::move(work));
+    return true;
+  }
   asio::awaitable<void> stay_connected();
   asio::awaitable<std::string> converse(const std::string& relay);
   asio::awaitable<std::string> connect(const std::string& relay);
@@ -115,7 +121,8 @@ class Core final : public std::enable_shared_from_this<Core>, private MachineEve
   std::uint64_t heard_ = 0;  // reads of this connection
   std::uint32_t idle_ms_ = 0;
   bool writing_ = false;
-  std::atomic<bool> over_ = false;
+  std::mutex posting_{};
+  std::atomic<bool> over_ = false;  // set by posting_: end() is the last work
   std::optional<std::chrono::steady_clock::time_point> welcome_at_{};  // of this connection
   std::string why_{};                                                  // it hung up
   std::uint32_t lists_ = 0;

@@ -17,14 +17,18 @@ std::unexpected<Error> unknown_topic(const std::string& topic) {
               "the topic \"" + topic + "\" is not known here: ask for it with topic() first");
 }
 
+std::unexpected<Error> client_ended() { return fail(ErrorCode::stopped, "the client ended"); }
+
 }  // namespace
 
-void Core::find(std::string name, OnTopic told) {
-  post([this, name = std::move(name), told = std::move(told)]() mutable {
+Result<void> Core::find(std::string name, OnTopic told) {
+  const bool asks = post([this, name = std::move(name), told = std::move(told)]() mutable {
     finding_[name].push_back(std::move(told));
     machine_->find(name);
     flush();
   });
+  if (!asks) return client_ended();
+  return {};
 }
 
 void Core::on_topic(const std::string& name, const Result<relay::TopicInfo>& topic) {
@@ -37,12 +41,14 @@ void Core::on_topic(const std::string& name, const Result<relay::TopicInfo>& top
   for (const OnTopic& told : found.mapped()) told(topic);
 }
 
-void Core::list(OnTopics told) {
-  post([this, told = std::move(told)]() mutable {
+Result<void> Core::list(OnTopics told) {
+  const bool asks = post([this, told = std::move(told)]() mutable {
     listing_[++lists_].first = std::move(told);
     machine_->list(lists_);
     flush();
   });
+  if (!asks) return client_ended();
+  return {};
 }
 
 void Core::on_topics(std::uint32_t request, const std::vector<relay::TopicInfo>& topics,
@@ -79,7 +85,7 @@ bool Core::is_known(const std::string& topic) {
 
 Result<void> Core::publish(std::string topic, std::span<const std::byte> bytes,
                            Client::Answered answered) {
-  if (over_) return fail(ErrorCode::stopped, "the client ended");
+  if (over_) return client_ended();
   if (Result<void> may = may_publish(topic, bytes.size()); !may) return may;
   if (waiting_.fetch_add(1) >= options_.waiting_max) {
     waiting_.fetch_sub(1);
@@ -87,14 +93,17 @@ Result<void> Core::publish(std::string topic, std::span<const std::byte> bytes,
                                          " publications have no outcome yet; wait for some, or "
                                          "raise Options::waiting_max");
   }
-  post([this, topic = std::move(topic), answered = std::move(answered), at = now_ns(),
-        copy = std::vector<std::byte>(bytes.begin(), bytes.end())]() mutable {
-    const std::uint64_t publication = ++publications_;
-    answers_.emplace(publication, std::move(answered));
-    machine_->publish(topic, publication, at, copy);
-    flush();
-  });
-  return {};
+  const bool publishes =
+      post([this, topic = std::move(topic), answered = std::move(answered), at = now_ns(),
+            copy = std::vector<std::byte>(bytes.begin(), bytes.end())]() mutable {
+        const std::uint64_t publication = ++publications_;
+        answers_.emplace(publication, std::move(answered));
+        machine_->publish(topic, publication, at, copy);
+        flush();
+      });
+  if (publishes) return {};
+  waiting_.fetch_sub(1);
+  return client_ended();
 }
 
 void Core::on_answer(std::uint64_t publication, const Answer& answer) {
@@ -128,6 +137,7 @@ void Core::on_answer(std::uint64_t publication, const Answer& answer) {
 }
 
 Result<std::uint32_t> Core::subscribe(std::string topic, SubscribeOptions options) {
+  if (over_) return client_ended();
   if (!is_known(topic)) return unknown_topic(topic);
   if (options.window == 0 || options.window > 1'000'000) {
     return fail(ErrorCode::invalid_argument,
@@ -141,12 +151,16 @@ Result<std::uint32_t> Core::subscribe(std::string topic, SubscribeOptions option
     number = ++subscriptions_;
     inboxes_.emplace(number, inbox);
   }
-  post([this, number, topic = std::move(topic), from = static_cast<relay::From>(options.from),
-        position = options.position, epoch = options.epoch, window = options.window] {
-    machine_->subscribe(number, topic, from, position, epoch, window);
-    flush();
-  });
-  return number;
+  const bool asks =
+      post([this, number, topic = std::move(topic), from = static_cast<relay::From>(options.from),
+            position = options.position, epoch = options.epoch, window = options.window] {
+        machine_->subscribe(number, topic, from, position, epoch, window);
+        flush();
+      });
+  if (asks) return number;
+  const std::scoped_lock lock(mutex_);
+  inboxes_.erase(number);
+  return client_ended();
 }
 
 void Core::unsubscribe(std::uint32_t number) {
@@ -154,10 +168,10 @@ void Core::unsubscribe(std::uint32_t number) {
     const std::scoped_lock lock(mutex_);
     inboxes_.erase(number);
   }
-  post([this, number] {
+  static_cast<void>(post([this, number] {
     machine_->unsubscribe(number);
     flush();
-  });
+  }));
 }
 
 std::shared_ptr<Inbox> Core::inbox(std::uint32_t number) {
@@ -200,10 +214,10 @@ Result<Received> Core::take(std::uint32_t number, Timeout timeout) {
   const bool is_sample = std::holds_alternative<Sample>(received);
   lock.unlock();
   if (is_sample) {
-    post([this, number] {
+    static_cast<void>(post([this, number] {
       machine_->consumed(number, 1);
       flush();
-    });
+    }));
   }
   return received;
 }

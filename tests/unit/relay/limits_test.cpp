@@ -311,5 +311,48 @@ TEST(ClientEnd, WhatIsPublishedWhileItEndsIsRefused) {
   EXPECT_EQ(code, ErrorCode::stopped);
 }
 
+// Another thread calls while the client answers what waits, which is its last work: nobody would
+// answer.
+TEST(ClientEnd, NoOtherCallWaitsForAClientThatEnds) {
+  FakeGroup group({"a"}, Service::stored);
+  Limited relay(group);
+  auto made = client::Client::create({.relays = {relay.address()}, .name = "test"});
+  ASSERT_TRUE(made) << made.error().message;
+  ASSERT_TRUE(made->topic("a", 30s));
+  group.hold(true);
+  auto own = std::make_unique<client::Client>(std::move(*made));
+  client::Client& one = *own;
+  std::vector<ErrorCode> codes;
+  const auto note = [&](const auto& result) {
+    if (!result) codes.push_back(result.error().code);
+  };
+  const auto answered = [&](const client::Published&) {
+    std::thread other([&] {
+      note(one.topic("a", 30s));
+      note(one.topics(30s));
+      note(one.publish("a", kPayload, 30s));
+      note(one.subscribe("a"));
+    });
+    other.join();
+  };
+  ASSERT_TRUE(own->publish("a", kPayload, answered));
+  own.reset();
+  EXPECT_EQ(codes, std::vector<ErrorCode>(4, ErrorCode::stopped));
+}
+
+TEST(ClientEnd, ASubscriptionThatIsMovedToItselfGoesOn) {
+  FakeGroup group({"a"}, Service::stored);
+  Limited relay(group);
+  auto made = client::Client::create({.relays = {relay.address()}, .name = "test"});
+  ASSERT_TRUE(made) << made.error().message;
+  ASSERT_TRUE(made->topic("a", 30s));
+  auto subscription = made->subscribe("a", {.from = client::SubscribeOptions::From::stored});
+  ASSERT_TRUE(subscription);
+  client::Subscription& same = *subscription;
+  *subscription = std::move(same);
+  ASSERT_TRUE(made->publish("a", kPayload, 30s));
+  EXPECT_TRUE(subscription->take(30s));
+}
+
 }  // namespace
 }  // namespace tutti::relay::testing
