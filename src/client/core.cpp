@@ -161,6 +161,7 @@ asio::awaitable<std::string> Core::converse(const std::string& relay) {
     if (*frame) {
       machine_->receive(**frame);
       flush();
+      ask_later();
       continue;
     }
     const auto [error, size] = co_await socket_.async_read_some(asio::buffer(received), kTuple);
@@ -219,6 +220,18 @@ asio::awaitable<void> Core::keep_alive(std::uint64_t connection) {
   }
 }
 
+void Core::ask_later() {
+  if (asks_later_ || !machine_->has_late()) return;
+  asks_later_ = true;
+  again_.expires_after(finds_again_.next(std::nullopt));
+  again_.async_wait([this](const error_code& error) {
+    asks_later_ = false;
+    if (error) return;
+    machine_->ask_again();
+    flush();
+  });
+}
+
 void Core::hang_up(std::string why) {
   if (why_.empty()) why_ = std::move(why);
   error_code ignored;
@@ -230,6 +243,7 @@ void Core::on_welcome(const relay::Welcome& welcome) {
   deadline_.cancel();
   welcome_at_ = std::chrono::steady_clock::now();
   connected_ = true;
+  finds_again_ = {};
   idle_ms_ = welcome.idle_ms;
   log("connected to the relay of " + welcome.relay);
   asio::co_spawn(context_, keep_alive(connections_), asio::detached);

@@ -91,6 +91,7 @@ class Core final : public std::enable_shared_from_this<Core>, private MachineEve
   asio::awaitable<void> keep_alive(std::uint64_t connection);
   asio::awaitable<void> write_all(std::uint64_t connection);
   void flush();
+  void ask_later();
   void hang_up(std::string why);
   void log(const std::string& text) const;
   [[nodiscard]] Result<void> may_publish(const std::string& topic, std::size_t bytes);
@@ -116,11 +117,14 @@ class Core final : public std::enable_shared_from_this<Core>, private MachineEve
   asio::steady_timer deadline_{context_};
   asio::steady_timer alive_{context_};
   asio::steady_timer pause_{context_};
+  asio::steady_timer again_{context_};
   std::optional<Machine> machine_{};
   std::uint64_t connections_ = 0;
   std::uint64_t heard_ = 0;  // reads of this connection
   std::uint32_t idle_ms_ = 0;
   bool writing_ = false;
+  bool asks_later_ = false;  // again_ runs
+  Pauses finds_again_{};     // between questions for topics that are not known yet
   std::mutex posting_{};
   std::atomic<bool> over_ = false;  // set by posting_: end() is the last work
   std::optional<std::chrono::steady_clock::time_point> welcome_at_{};  // of this connection

@@ -32,6 +32,7 @@ Result<void> Core::find(std::string name, OnTopic told) {
 }
 
 void Core::on_topic(const std::string& name, const Result<relay::TopicInfo>& topic) {
+  finds_again_ = {};
   if (topic) {
     const std::scoped_lock lock(mutex_);
     sample_bytes_max_[name] = topic->sample_bytes_max;

@@ -24,6 +24,7 @@ void Machine::disconnected() {
   connected_ = welcome_ = false;
   output_.clear();
   asked_.clear();
+  late_.clear();
   for (auto& [name, topic] : topics_) topic.number.reset();
   for (auto& [bundle, session] : sessions_) session.open = session.opening = session.busy = false;
   for (auto& [number, subscription] : subscriptions_) subscription.asked = false;
@@ -84,6 +85,10 @@ void Machine::find(const std::string& name) {
   if (welcome_) ask(name);
 }
 
+void Machine::ask_again() {
+  for (const std::string& name : std::exchange(late_, {})) ask(name);
+}
+
 void Machine::list(std::uint32_t request) {
   lists_.insert(request);
   if (welcome_) say(relay::List{request});
@@ -135,6 +140,12 @@ void Machine::on(const relay::Refused& frame) {
     const std::string name = asked->second;
     asked_.erase(asked);
     Topic& topic = topics_[name];
+    if (frame.code == relay::Code::not_yet) {  // it is not gone, and may be another one
+      topic.number.reset();
+      topic.gone = false;
+      late_.insert(name);
+      return;
+    }
     const bool owed = std::exchange(topic.asked, false);
     topic.gone = true;
     topic.number.reset();  // another topic of that name may come

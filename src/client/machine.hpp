@@ -79,6 +79,9 @@ class Machine {
 
   /// on_topic follows, once connected.
   void find(const std::string& name);
+  /// Topics that the relay's member does not know yet: ask again a little later.
+  [[nodiscard]] bool has_late() const { return !late_.empty(); }
+  void ask_again();
   void list(std::uint32_t request);
   /// The topic was found. on_answer follows; the bytes are copied.
   void publish(const std::string& topic, std::uint64_t publication, std::uint64_t timestamp_ns,
@@ -178,6 +181,7 @@ class Machine {
   std::uint64_t pings_ = 0;
   std::uint32_t finds_ = 0;
   std::map<std::uint32_t, std::string> asked_{};  // finds on this connection
+  std::set<std::string> late_{};                  // to be asked for again on it
   std::map<std::string, Topic> topics_{};
   std::map<std::string, Session> sessions_{};         // by bundle
   std::map<std::uint64_t, Publication> unordered_{};  // by their request

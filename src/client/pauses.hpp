@@ -1,5 +1,6 @@
 /// \file pauses.hpp
-/// How long a client waits before it calls the next relay.
+/// How long a client waits before it calls the next relay, or asks again for what its relay does
+/// not know yet.
 #pragma once
 #include <algorithm>
 #include <chrono>

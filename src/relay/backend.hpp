@@ -59,8 +59,13 @@ using CatchingUp = std::shared_ptr<const std::atomic<CaughtUp>>;
 /// Whose a name is, by what the member knows.
 struct Named {
   std::optional<MemberTopic> topic{};
-  /// Without a topic: the name is that of a topic there, which the member has not heard of yet.
+  // Without a topic:
+  /// The name is that of a topic there, which the member has not heard of yet.
   std::optional<TopicPlace> place{};
+  /// unknown_topic: nobody has the name. not_yet: the member will hear of the topic, or of that
+  /// there is none. not_offered: it never will.
+  Code code = Code::unknown_topic;
+  std::string why{};  ///< but for unknown_topic
 };
 
 class Cursor {
@@ -137,7 +142,8 @@ class Backend {
   [[nodiscard]] virtual Posting post(std::uint32_t bundle, const dds::SessionRecord& record) = 0;
   /// Says once this member has delivered what any member had delivered before, of that bundle, or
   /// (kNames) of the sequence that gives names to topics; on_data() follows. Of a bundle without
-  /// order, or of which the member is no sender, that cannot be known: it is said at once.
+  /// order, or of which the member is no sender, that cannot be known: it is said at once, and
+  /// find() tells whether the member may be behind.
   [[nodiscard]] virtual CatchingUp catch_up(std::uint32_t sequence) = 0;
   /// To a topic without order.
   [[nodiscard]] virtual Posting send(const MemberTopic& topic, std::uint64_t timestamp_ns,

@@ -14,7 +14,7 @@ namespace {
 template <class Enum>
 constexpr std::uint8_t kLastOf = 0;
 template <>
-constexpr std::uint8_t kLastOf<Code> = static_cast<std::uint8_t>(Code::idle);
+constexpr std::uint8_t kLastOf<Code> = static_cast<std::uint8_t>(Code::not_yet);
 template <>
 constexpr std::uint8_t kLastOf<Service> = static_cast<std::uint8_t>(Service::logged);
 template <>

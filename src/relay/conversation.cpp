@@ -89,7 +89,7 @@ void Conversation::on(const Find& frame) {
 }
 
 // CV5: first whose the name is; then, if the member has not heard of that topic, what its bundle
-// says.
+// says. If that is not known, the client asks again.
 void Conversation::find_topic() {
   while (finding_) {
     const CaughtUp told = finding_->told->load(std::memory_order_acquire);
@@ -105,8 +105,9 @@ void Conversation::find_topic() {
     }
     const Finding asked = *std::exchange(finding_, std::nullopt);
     if (found.topic) return say_found(asked.request, *found.topic);
-    refuse(Code::unknown_topic, kind_of<Find>(), asked.request,
-           "no topic \"" + printable(asked.name, 255) + "\" at " + backend_.name());
+    const std::string topic = "topic \"" + printable(asked.name, 255) + "\" at " + backend_.name();
+    refuse(found.code, kind_of<Find>(), asked.request,
+           found.code == Code::unknown_topic ? "no " + topic : topic + ": " + found.why);
   }
 }
 

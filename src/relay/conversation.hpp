@@ -13,7 +13,8 @@
 ///  CV5  `find` is answered by what the member knows once it has delivered what others had
 ///       delivered when the client asked. A member that is behind does not know all topics, and may
 ///       know one that was deleted and created again; a client gives up what it published to a
-///       topic that is gone.
+///       topic that is gone. So there is "no topic" only if nobody has the name; where the member
+///       cannot know the topic that has it, or whether one has it, the answer is `not_yet`.
 /// Threads: the relay's.
 #pragma once
 #include <cstddef>

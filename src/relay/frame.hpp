@@ -32,6 +32,7 @@ enum class Code : std::uint8_t {
   too_large,      ///< more bytes than the topic's bundle or the relay takes
   stopped,        ///< the relay or the topic ended
   idle,           ///< nothing was heard of the client for too long
+  not_yet,        ///< the relay's member cannot know it yet: ask again later
 };
 
 enum class Service : std::uint8_t { unordered, atomic, stored, logged };

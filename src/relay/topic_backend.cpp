@@ -108,30 +108,52 @@ std::optional<MemberTopic> TopicBackend::topic_from(TopicPlace place) {
 // The control group gives the names. So of two topics of one name, of which the older one's
 // deletion is on its way in a bundle, this is the newer one.
 Named TopicBackend::find(std::string_view name) {
-  const std::optional<dds::TopicKey> key = participant_->key_of(name);
-  if (!key) return {.topic = find_in_log(name)};
-  const auto& bundles = participant_->bundles();
-  const auto bundle = std::ranges::find(
-      bundles, key->bundle, [](const auto& one) -> const auto& { return one->options().name; });
-  if (bundle == bundles.end()) return {};
-  const TopicPlace place{static_cast<std::uint32_t>(bundle - bundles.begin()), key->id};
-  const auto topic = (*bundle)->find(key->id);
-  if (topic == nullptr) return {.place = place};
-  return {.topic = described(place, topic->definition)};
+  if (const auto key = participant_->key_of(name)) return find_by(*key);
+  Named logged = find_in_logs(name);
+  if (logged.topic || logged.code != Code::unknown_topic) return logged;
+  // Logs that were not asked had been announced: it may have been between the two questions.
+  if (const auto key = participant_->key_of(name)) return find_by(*key);
+  return {};
 }
 
-// What a bundle has in its log, before a participant has announced it: the newest, as ids rise.
-std::optional<MemberTopic> TopicBackend::find_in_log(std::string_view name) {
-  std::optional<MemberTopic> found;
+Named TopicBackend::find_by(const dds::TopicKey& key) {
+  const auto& bundles = participant_->bundles();
+  const auto at = std::ranges::find(
+      bundles, key.bundle, [](const auto& one) -> const auto& { return one->options().name; });
+  if (at == bundles.end()) return {};
+  const dds::Bundle& bundle = **at;
+  if (!bundle.is_member()) {
+    return {.code = Code::not_offered,
+            .why = "it is in bundle '" + key.bundle +
+                   "', of which this participant is no member; use relays of its members"};
+  }
+  const TopicPlace place{static_cast<std::uint32_t>(at - bundles.begin()), key.id};
+  if (const auto topic = bundle.find(key.id)) return {.topic = described(place, topic->definition)};
+  return {.place = place,
+          .code = Code::not_yet,
+          .why = "its definition has not come in bundle '" + key.bundle + "' yet; ask again"};
+}
+
+// What a bundle has in its log, before a participant has announced it: the newest, as ids rise. A
+// sender has delivered all of its log when its relay begins; others do not know how much of theirs
+// is still to come, and wait for the announcement.
+Named TopicBackend::find_in_logs(std::string_view name) {
+  Named found;
   const auto& bundles = participant_->bundles();
   for (std::uint32_t i = 0; i < bundles.size(); ++i) {
     const dds::BundleOptions& options = bundles[i]->options();
     if (options.service != dds::Service::logged || participant_->is_announced(options.name)) {
       continue;
     }
+    if (!bundles[i]->is_sender()) {
+      found.code = Code::not_yet;
+      found.why = "no sender of bundle '" + options.name +
+                  "' has said yet which topics its log has; start one, and ask again";
+      continue;
+    }
     for (auto one = bundles[i]->find_from(0); one != nullptr;
          one = bundles[i]->find_from(one->id + 1)) {
-      if (one->definition.name == name) found = described({i, one->id}, one->definition);
+      if (one->definition.name == name) found.topic = described({i, one->id}, one->definition);
     }
   }
   return found;
@@ -197,6 +219,10 @@ Result<std::unique_ptr<Cursor>> TopicBackend::subscribe(const MemberTopic& topic
     return fail(ErrorCode::refused, "topic '" + topic.info.name + "': " + what);
   };
   if (state == nullptr) return refuse("it was deleted");
+  if (!bundle->is_member()) {
+    return refuse("the relay's participant is no member of its bundle '" + bundle->options().name +
+                  "'; use relays of its members");
+  }
   if (state->limits.waits_for_readers) {
     return refuse(
         "its history is keep_all, so that members would wait for its subscribers; "

@@ -47,7 +47,8 @@ class TopicBackend final : public Backend {
 
  private:
   [[nodiscard]] MemberTopic described(TopicPlace place, const dds::Definition& definition);
-  [[nodiscard]] std::optional<MemberTopic> find_in_log(std::string_view name);
+  [[nodiscard]] Named find_by(const dds::TopicKey& key);
+  [[nodiscard]] Named find_in_logs(std::string_view name);
 
   const std::shared_ptr<dds::ParticipantCore> participant_;
   const std::uint64_t run_;

@@ -11,6 +11,10 @@
 #include "support/sim_disk.hpp"
 #include "tutti/group.hpp"
 
+namespace tutti {
+class NodeCore;
+}
+
 namespace tutti::domain {
 
 class ClusterEvents;

@@ -70,11 +70,14 @@ class AsyncClient:
         self._machine.on_bye = self._hang_up
         self._machine.on_welcome = lambda: self._say(
             f"connected to the relay of {self._machine.relay}")
+        self._machine.on_late = self._ask_later
         self._timeout = connect_timeout
         self._log = log or (lambda line: None)
         self._writer: asyncio.StreamWriter | None = None
         self._why = ""
         self._subscriptions = 0
+        self._again: asyncio.TimerHandle | None = None
+        self._pause_again = 0.0
         self._closed = False
         self._task: asyncio.Task[None] | None = None
 
@@ -98,6 +101,8 @@ class AsyncClient:
     async def close(self) -> None:
         """What has no outcome yet gets one: unknown. Later calls raise RelayError."""
         self._closed = True
+        if self._again:
+            self._again.cancel()
         try:
             self._machine.close()
             self._flush()
@@ -114,7 +119,10 @@ class AsyncClient:
 
     async def topic(self, name: str) -> f.TopicInfo:
         """Waits for a relay that knows it; RelayError if it says that there is none."""
-        return await self._told(lambda told: self._machine.find(name, told))
+        try:
+            return await self._told(lambda told: self._machine.find(name, told))
+        finally:
+            self._pause_again = 0.0
 
     async def topics(self) -> list[f.TopicInfo]:
         return await self._told(self._machine.list)
@@ -173,6 +181,16 @@ class AsyncClient:
         if self._writer is not None and self._machine.output:
             self._writer.write(bytes(self._machine.output))
             self._machine.output.clear()
+
+    def _ask_later(self) -> None:
+        if self._again is None and not self._closed:
+            self._pause_again = min(max(self._pause_again * 2, 0.02), 2.0)
+            self._again = asyncio.get_running_loop().call_later(self._pause_again, self._ask_again)
+
+    def _ask_again(self) -> None:
+        self._again = None
+        self._machine.ask_again()
+        self._flush()
 
     def _hang_up(self, why: str) -> None:
         self._why = self._why or why or "the relay said goodbye"

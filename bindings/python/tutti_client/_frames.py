@@ -34,6 +34,7 @@ class Code(IntEnum):
     TOO_LARGE = 7
     STOPPED = 8
     IDLE = 9
+    NOT_YET = 10
 
 
 class Service(IntEnum):

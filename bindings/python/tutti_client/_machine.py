@@ -34,9 +34,11 @@ class Machine(Subscriptions):
         self.idle_ms = 0
         self.relay = ""
         self.on_welcome: Callable[[], None] = lambda: None
+        self.on_late: Callable[[], None] = lambda: None
         self.connected = False
         self._sends = self._asks = 0
         self._asked: dict[int, str] = {}
+        self._late: set[str] = set()  # topics to be asked for again on this connection
         self._sessions: dict[str, SessionState] = {}
         self._unordered: dict[int, PublicationState] = {}
         self._lists: dict[int, tuple[list[f.TopicInfo], Callable[[Any], None]]] = {}
@@ -58,6 +60,7 @@ class Machine(Subscriptions):
         self.connected = self.welcome = False
         self.output.clear()
         self._asked.clear()
+        self._late.clear()
         for topic in self._topics.values():
             topic.number = None
         for session in self._sessions.values():
@@ -128,6 +131,12 @@ class Machine(Subscriptions):
         if self.welcome:
             self._ask(name)
 
+    def ask_again(self) -> None:
+        """A little after on_late: for topics that the relay's member did not know yet."""
+        late, self._late = self._late, set()
+        for name in sorted(late):
+            self._ask(name)
+
     def list(self, told: Callable[[Any], None]) -> None:
         self._asks += 1
         self._lists[self._asks] = ([], told)
@@ -193,6 +202,11 @@ class Machine(Subscriptions):
         if (name := self._asked.pop(frame.id, None)) is None:
             return
         topic = self._topics[name]
+        if frame.code == f.Code.NOT_YET:  # it is not gone, and may be another one
+            topic.number, topic.gone = None, False
+            self._late.add(name)
+            self.on_late()
+            return
         topic.gone = True
         waiting, topic.waiting = topic.waiting, []
         if topic.info is None:

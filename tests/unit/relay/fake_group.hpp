@@ -55,6 +55,11 @@ class FakeGroup {
     const std::scoped_lock lock(mutex_);
     to_create_.push_back(std::move(name));
   }
+  /// So many questions for a topic are answered by not_yet.
+  void know_later(std::size_t questions) {
+    const std::scoped_lock lock(mutex_);
+    not_yet_ = questions;
+  }
   /// So many looks of a cursor bring nothing, though there is more.
   void look_in_vain(std::size_t looks) {
     const std::scoped_lock lock(mutex_);
@@ -131,6 +136,10 @@ class FakeGroup {
     }
     [[nodiscard]] Named find(std::string_view name) override {
       const std::scoped_lock lock(group_.mutex_);
+      if (group_.not_yet_ != 0) {
+        --group_.not_yet_;
+        return {.code = Code::not_yet, .why = "ask again"};
+      }
       // The newest one of that name.
       for (std::size_t at = group_.topics_.size(); at-- > 0;) {
         if (group_.topics_[at] == name) return {.topic = topic(at)};
@@ -212,6 +221,7 @@ class FakeGroup {
   bool full_ = false;
   bool deleted_ = false;
   std::size_t vain_looks_ = 0;
+  std::size_t not_yet_ = 0;
 };
 
 }  // namespace tutti::relay::testing

@@ -46,7 +46,7 @@ class TopicsThatMove : public ::testing::Test {
     connect({{"t", "one"}, {"u", "one"}});
   }
 
-  // Answers each find by the bundle that the topic is in now.
+  // Answers each find by the bundle that the topic is in now, or by not_yet.
   void connect(const std::map<std::string, std::string>& bundles) {
     machine_.connected();
     machine_.receive(relay::Welcome{.frame_bytes_max = 1U << 20});
@@ -54,14 +54,21 @@ class TopicsThatMove : public ::testing::Test {
     for (const Frame& one : said) {
       const auto* const find = std::get_if<relay::Find>(&one);
       if (find == nullptr) continue;
-      const std::string& name = find->name;
-      machine_.receive(relay::Found{find->request,
-                                    {.topic = name == "t" ? 3U : 7U,
-                                     .name = name,
-                                     .bundle = bundles.at(name),
-                                     .service = relay::Service::stored,
-                                     .sample_bytes_max = 100}});
+      if (bundles.contains(find->name)) {
+        answer(*find, bundles.at(find->name));
+      } else {
+        machine_.receive(relay::Refused{relay::Code::not_yet, relay::kind_of<relay::Find>(),
+                                        find->request, "ask again"});
+      }
     }
+  }
+  void answer(const relay::Find& find, const std::string& bundle) {
+    machine_.receive(relay::Found{find.request,
+                                  {.topic = find.name == "t" ? 3U : 7U,
+                                   .name = find.name,
+                                   .bundle = bundle,
+                                   .service = relay::Service::stored,
+                                   .sample_bytes_max = 100}});
   }
 
   std::vector<Frame> take() {
@@ -163,6 +170,40 @@ TEST_F(TopicsThatMove, WhatTookNoTurnIsPublishedInTheNextSession) {
   ASSERT_TRUE(anew);
   EXPECT_NE(anew->nonce, again->nonce);
   EXPECT_FALSE(anew->bytes.empty());
+}
+
+// As of a relay whose member is behind: the topic is not gone.
+TEST_F(TopicsThatMove, WhatWasPublishedWaitsForARelayThatDoesNotKnowItsTopicYet) {
+  publish("t");
+  open();
+  ASSERT_TRUE(heard<relay::Publish>());
+  machine_.disconnected();
+  connect({{"u", "one"}});
+  open();
+  EXPECT_FALSE(heard<relay::Publish>());
+  EXPECT_FALSE(events_.all.contains(1));
+  ASSERT_TRUE(machine_.has_late());
+  machine_.ask_again();
+  EXPECT_FALSE(machine_.has_late());
+  const auto find = heard<relay::Find>();
+  ASSERT_TRUE(find);
+  EXPECT_EQ(find->name, "t");
+  answer(*find, "one");
+  const auto again = heard<relay::Publish>();
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->topic, 3U);
+  EXPECT_EQ(again->request, 1U);
+  EXPECT_FALSE(again->bytes.empty());
+}
+
+TEST_F(TopicsThatMove, NothingIsAskedAgainOnAnotherConnection) {
+  machine_.disconnected();
+  connect({{"u", "one"}});
+  ASSERT_TRUE(machine_.has_late());
+  machine_.disconnected();
+  EXPECT_FALSE(machine_.has_late());
+  connect({{"t", "one"}, {"u", "one"}});
+  EXPECT_FALSE(machine_.has_late());
 }
 
 TEST(ClientPauses, TheNextRelayIsCalledAtOnceIfOneIsLostThatServed) {

@@ -110,6 +110,14 @@ TEST(Relay, ATopicThatIsNotThereIsRefused) {
   EXPECT_FALSE(writer.subscribe("nothing"));
 }
 
+TEST(Relay, AClientAsksAgainForWhatTheMemberDoesNotKnowYet) {
+  FakeGroup group({"a"}, Service::stored);
+  const OneRelay one(group, "m1");
+  group.know_later(3);
+  const Client client = connected({one.address()});
+  EXPECT_TRUE(client.is_connected());
+}
+
 // The first relay dies with samples that nobody has delivered, and after others that it could not
 // answer: the second one gets all that were not answered.
 TEST(Relay, WhatARelayTookWithItIsDeliveredOnceThroughAnother) {

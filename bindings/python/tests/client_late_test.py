@@ -1,0 +1,87 @@
+"""A relay whose member does not know a topic yet: the client gives up nothing, and asks again."""
+
+import asyncio
+
+import tutti_client
+from client_machine_test import connect, heard, machine_that_published, opened, said
+from tutti_client import _frames as f
+
+
+def test_what_was_published_waits_for_a_relay_that_does_not_know_its_topic_yet():
+    answers, told = [], []
+    machine = machine_that_published(answers)
+    opened(machine)
+    machine.disconnect()
+    machine.on_late = lambda: told.append(True)
+    machine.connect()
+    machine.receive(f.Welcome(1, "a", 1 << 20, 64, 30000))
+    for one in said(machine):
+        if isinstance(one, f.Find):
+            machine.receive(f.Refused(f.Code.NOT_YET, f.kind_of(f.Find), one.request, "again"))
+    assert (answers, len(told)) == ([], 2)
+    machine.ask_again()
+    asked = {one.name: one.request for one in said(machine)}
+    assert set(asked) == {"t", "u"}
+    machine.receive(f.Found(asked["t"], f.TopicInfo(
+        3, "t", "one", f.Service.STORED, 9, 100, "", 0, "")))
+    opened(machine)
+    again = heard(machine, f.Publish)
+    assert (again.topic, again.request, again.bytes) == (3, 1, b"bytes")
+
+
+def test_nothing_is_asked_again_on_another_connection():
+    machine = machine_that_published([])
+    machine.disconnect()
+    machine.connect()
+    machine.receive(f.Welcome(1, "a", 1 << 20, 64, 30000))
+    for one in said(machine):
+        if isinstance(one, f.Find):
+            machine.receive(f.Refused(f.Code.NOT_YET, f.kind_of(f.Find), one.request, "again"))
+    machine.disconnect()
+    connect(machine, {"t": "one", "u": "one"})
+    said(machine)
+    machine.ask_again()
+    assert said(machine) == []
+
+
+class Relay:
+    """Its member knows the topic when it is asked for the third time."""
+
+    def __init__(self):
+        self.finds = 0
+
+    async def serve(self, reader, writer):
+        frames = f.FrameReader(1 << 20)
+        while received := await reader.read(65536):
+            frames.append(received)
+            while (frame := frames.next()) is not None:
+                if answer := self.answer(frame):
+                    writer.write(f.encode(answer))
+        writer.close()
+
+    def answer(self, frame):
+        match frame:
+            case f.Hello():
+                return f.Welcome(1, "a", 1 << 20, 64, 30000)
+            case f.Find():
+                self.finds += 1
+                if self.finds < 3:
+                    return f.Refused(f.Code.NOT_YET, f.kind_of(f.Find), frame.request, "again")
+                return f.Found(frame.request, f.TopicInfo(
+                    0, frame.name, "one", f.Service.STORED, 7, 100, "", 0, ""))
+        return None
+
+
+async def find():
+    relay = Relay()
+    server = await asyncio.start_server(relay.serve, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    async with tutti_client.AsyncClient([f"127.0.0.1:{port}"]) as client:
+        async with asyncio.timeout(60):
+            found = await client.topic("t")
+    server.close()
+    return found.name, relay.finds
+
+
+def test_a_client_asks_again_by_itself():
+    assert asyncio.run(find()) == ("t", 3)

@@ -1,0 +1,235 @@
+// What a relay answers to `find` at a member that is no sender of the topic's bundle, step by step:
+// never that there is no topic where there is one.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "dds/participant_core.hpp"
+#include "domain/clock.hpp"
+#include "domain/cluster.hpp"
+#include "domain/group_log.hpp"
+#include "relay/conversation.hpp"
+#include "relay/topic_backend.hpp"
+
+namespace tutti::domain {
+namespace {
+
+constexpr std::uint64_t kRun = 77;  // of the relay
+constexpr std::size_t kBundle = 1;  // the number of its group: 0 gives the names
+
+// Calls that wait let all members go on, but for deliveries of the bundle that are held.
+class Members final : public ClusterEvents {
+ public:
+  void delivering(NodeCore&, GroupCore&, const Message&) override {}
+  void delivered(NodeCore&, GroupCore&) override {}
+  void entering(NodeCore&, const View&, bool) override {}
+  void entered(NodeCore&) override {}
+  bool pause(const std::function<bool()>& holds, std::uint64_t) override {
+    while (!holds() && step()) {
+    }
+    return holds();
+  }
+  [[nodiscard]] bool is_in_callback() const override { return false; }
+  void committed(GroupCore&, Ticket, std::span<const std::byte>) override {}
+  void wrong(const std::string& property, const std::string& what) override {
+    ADD_FAILURE() << property << ": " << what;
+  }
+
+  // Messages of the bundle that the member may deliver from now on.
+  void hold(const std::string& member, std::uint64_t messages = 0) { held_[member] = messages; }
+  void release(const std::string& member) { held_.erase(member); }
+  void run() {
+    while (step()) {
+    }
+  }
+
+ private:
+  bool step() {
+    Cluster& cluster = *Cluster::current();
+    bool moved = false;
+    for (const auto& node : std::vector(cluster.members())) {
+      if (node->over) continue;
+      moved |= cluster.enter_view(*node);
+      for (std::size_t group = 0; group < node->groups.size(); ++group) {
+        moved |= cluster.place_one(*node, group);
+        moved |= deliver(cluster, *node, group);
+        moved |= cluster.call_handler(*node, group);
+      }
+    }
+    return moved;
+  }
+  // One message at a time.
+  bool deliver(Cluster& cluster, NodeCore& node, std::size_t group) {
+    const auto held = held_.find(node.name);
+    if (group != kBundle || held == held_.end()) return cluster.deliver(node, group, 1);
+    if (held->second == 0 || !cluster.deliver(node, group, 1)) return false;
+    --held->second;
+    return true;
+  }
+
+  std::map<std::string, std::uint64_t> held_{};
+};
+
+// Member a sends in the bundle, and b does not; b has the relay.
+using Heard = std::variant<std::string, relay::Code>;
+
+class AFindAtNoSender : public ::testing::Test {
+ protected:
+  struct Member {
+    std::shared_ptr<NodeCore> node;
+    std::optional<Node> handle;
+    std::shared_ptr<dds::ParticipantCore> participant;
+  };
+
+  AFindAtNoSender() { reset_clocks(); }
+  ~AFindAtNoSender() override { stop(); }
+
+  void start(const dds::BundleOptions& bundle) {
+    a_ = make("a", bundle);
+    b_ = make("b", bundle);
+    cluster_.found({a_.node, b_.node});
+    relay_at_b();
+  }
+  void relay_at_b() {
+    backend_.emplace(b_.participant, kRun);
+    relay_.emplace(*backend_, limits_);
+    relay_->receive(relay::Hello{.client_high = 1});
+  }
+  void stop() {
+    relay_.reset();
+    backend_.reset();
+    for (Member* const one : {&a_, &b_}) {
+      if (one->node == nullptr) continue;
+      one->node->over = true;
+      cluster_.go_on(*one->node);
+      for (std::size_t group = 0; group < one->node->groups.size(); ++group) {
+        while (cluster_.call_handler(*one->node, group)) {
+        }
+      }
+      one->participant->close();
+      one->participant.reset();
+      one->handle.reset();
+      for (const auto& group : one->node->groups) {
+        group->log.reset();
+        group->options.on_delivery = nullptr;
+        group->options.save_state = nullptr;
+        group->options.load_state = nullptr;
+      }
+      one->node->watcher = nullptr;
+      one->node.reset();
+    }
+  }
+  Member make(const std::string& name, const dds::BundleOptions& bundle) {
+    Member made;
+    made.handle.emplace(*Node::create({.name = name, .state_dir = "/" + name}));
+    made.node = cluster_.newest();
+    dds::ParticipantOptions options;
+    options.bundles = {bundle};
+    auto participant = dds::ParticipantCore::create(*made.handle, options);
+    EXPECT_TRUE(participant) << participant.error().message;
+    made.participant = *participant;
+    return made;
+  }
+  void create(const std::string& topic, const std::string& type) { create(a_, topic, type); }
+  static void create(const Member& at, const std::string& topic, const std::string& type) {
+    const dds::BundleOptions& bundle = at.participant->bundles().front()->options();
+    const auto made = at.participant->create_topic(
+        {.name = topic,
+         .type = {.name = type, .hash = 1},
+         .options = {.service = bundle.service, .bundle = bundle.name}},
+        {});
+    ASSERT_TRUE(made) << made.error().message;
+  }
+  // What the client hears: the topic's type, or the code of the refusal.
+  Heard find(const std::string& topic) {
+    relay_->output().clear();
+    relay_->receive(relay::Find{1, topic});
+    members_.run();
+    relay_->pump();
+    const std::vector<std::byte>& output = relay_->output();
+    std::uint32_t length = 0;
+    if (output.size() < sizeof length) return "nothing";
+    std::memcpy(&length, output.data(), sizeof length);
+    const auto frame = relay::decode(std::span(output).subspan(sizeof length, length));
+    if (const auto* const found = std::get_if<relay::Found>(&*frame)) return found->topic.type;
+    return std::get<relay::Refused>(*frame).code;
+  }
+
+  Members members_;
+  Prng random_{1};
+  Cluster cluster_{{"a", "b"}, random_, members_};
+  Member a_{}, b_{};
+  const relay::ConversationLimits limits_{};
+  std::optional<relay::TopicBackend> backend_;
+  std::optional<relay::Conversation> relay_;
+};
+
+const dds::BundleOptions kLogged{.name = "l",
+                                 .service = dds::Service::logged,
+                                 .senders = {"a"},
+                                 .delivery = DeliveryThread::own};
+
+TEST_F(AFindAtNoSender, IsNotYetAnsweredWhileTheDefinitionHasNotCome) {
+  for (const dds::BundleOptions& bundle :
+       {kLogged, dds::BundleOptions{.name = "at", .senders = {"a"}},
+        dds::BundleOptions{
+            .name = "st", .service = dds::Service::volatile_storage, .senders = {"a"}}}) {
+    start(bundle);
+    members_.run();
+    members_.hold("b");
+    create("t", "new");
+    EXPECT_EQ(find("t"), Heard(relay::Code::not_yet)) << bundle.name;
+    EXPECT_EQ(find("other"), Heard(relay::Code::unknown_topic)) << bundle.name;
+    members_.release("b");
+    members_.run();
+    EXPECT_EQ(find("t"), Heard("new")) << bundle.name;
+    stop();
+  }
+}
+
+// All have stopped; the log has a topic that was deleted, and created again.
+TEST_F(AFindAtNoSender, IsNotAnsweredFromALogThatIsHandedOnInPart) {
+  start(kLogged);
+  members_.run();
+  create("t", "old");
+  ASSERT_TRUE(a_.participant->delete_topic("t"));
+  create("t", "new");
+  members_.run();
+  stop();
+  members_.hold("a");
+  members_.hold("b");
+  start(kLogged);
+  members_.run();
+  EXPECT_EQ(find("t"), Heard(relay::Code::not_yet)) << "no sender has said what its log has";
+  EXPECT_EQ(find("other"), Heard(relay::Code::not_yet));
+  while (b_.participant->bundles().front()->find_from(0) == nullptr) {
+    members_.hold("b", 1);
+    members_.run();
+  }
+  EXPECT_EQ(find("t"), Heard(relay::Code::not_yet)) << "it has come to the deleted one";
+  members_.release("a");
+  members_.run();
+  EXPECT_EQ(find("t"), Heard(relay::Code::not_yet)) << "it knows the name";
+  EXPECT_EQ(find("other"), Heard(relay::Code::unknown_topic));
+  members_.release("b");
+  members_.run();
+  EXPECT_EQ(find("t"), Heard("new"));
+}
+
+TEST_F(AFindAtNoSender, SaysWhoseMembersHaveTheBundle) {
+  start({.name = "at", .members = {"a"}});
+  members_.run();
+  create("t", "new");
+  EXPECT_EQ(find("t"), Heard(relay::Code::not_offered));
+  EXPECT_EQ(find("other"), Heard(relay::Code::unknown_topic));
+}
+
+}  // namespace
+}  // namespace tutti::domain
