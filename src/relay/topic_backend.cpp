@@ -159,6 +159,13 @@ Named TopicBackend::find_in_logs(std::string_view name) {
   return found;
 }
 
+// A member that joined a bundle without a state, or of which nothing was delivered yet, does not
+// know the sequence's name: positions are this relay's own then.
+std::uint64_t TopicBackend::epoch_of(const dds::Bundle& bundle) const {
+  const std::uint64_t epoch = bundle.is_ordered() ? bundle.epoch() : 0;
+  return epoch != 0 ? epoch : run_;
+}
+
 MemberTopic TopicBackend::described(TopicPlace place, const dds::Definition& definition) {
   const dds::Bundle& bundle = *participant_->bundles()[place.bundle];
   MemberTopic out{.place = place,
@@ -177,7 +184,7 @@ MemberTopic TopicBackend::described(TopicPlace place, const dds::Definition& def
       .name = definition.name,
       .bundle = bundle.options().name,
       .service = service_of(definition.options.service),
-      .epoch = bundle.is_ordered() ? bundle.epoch() : run_,
+      .epoch = epoch_of(bundle),
       .sample_bytes_max = may_publish ? room - out.payload_at : 0,
       .type = definition.type.name,
       .type_hash = definition.type.hash,
@@ -229,7 +236,7 @@ Result<std::unique_ptr<Cursor>> TopicBackend::subscribe(const MemberTopic& topic
         "clients may subscribe to topics of other histories");
   }
   const bool is_ordered = bundle->is_ordered();
-  const std::uint64_t epoch = is_ordered ? bundle->epoch() : run_;
+  const std::uint64_t epoch = epoch_of(*bundle);
   const bool has_past =
       topic.info.service == Service::stored || topic.info.service == Service::logged;
   const bool goes_on = wanted.from == From::position && wanted.epoch == epoch;

@@ -158,7 +158,10 @@ class AFindAtNoSender : public ::testing::Test {
     if (output.size() < sizeof length) return "nothing";
     std::memcpy(&length, output.data(), sizeof length);
     const auto frame = relay::decode(std::span(output).subspan(sizeof length, length));
-    if (const auto* const found = std::get_if<relay::Found>(&*frame)) return found->topic.type;
+    if (const auto* const found = std::get_if<relay::Found>(&*frame)) {
+      epoch_ = found->topic.epoch;
+      return found->topic.type;
+    }
     return std::get<relay::Refused>(*frame).code;
   }
 
@@ -167,6 +170,7 @@ class AFindAtNoSender : public ::testing::Test {
   Cluster cluster_{{"a", "b"}, random_, members_};
   Member a_{}, b_{};
   const relay::ConversationLimits limits_{};
+  std::uint64_t epoch_ = 0;  // of the topic that was found
   std::optional<relay::TopicBackend> backend_;
   std::optional<relay::Conversation> relay_;
 };
@@ -229,6 +233,23 @@ TEST_F(AFindAtNoSender, SaysWhoseMembersHaveTheBundle) {
   create("t", "new");
   EXPECT_EQ(find("t"), Heard(relay::Code::not_offered));
   EXPECT_EQ(find("other"), Heard(relay::Code::unknown_topic));
+}
+
+// Where a bundle has no state, who joins does not learn what its sequence is called: positions are
+// those of one relay then, not of a sequence without a name, which the next one would have, too.
+TEST_F(AFindAtNoSender, GivesNoEpochThatAnotherSequenceMayHave) {
+  const dds::BundleOptions bundle{.name = "at", .members = {"a", "b"}};
+  a_ = make("a", bundle);
+  cluster_.found({a_.node});
+  members_.run();
+  create("t", "new");
+  b_ = make("b", bundle);
+  cluster_.change_view({b_.node});
+  members_.run();
+  create(b_, "t", "new");
+  relay_at_b();
+  EXPECT_EQ(find("t"), Heard("new"));
+  EXPECT_EQ(epoch_, kRun);
 }
 
 }  // namespace
