@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "dds/record.hpp"
+#include "dds/session_record.hpp"
 #include "log/batch.hpp"
 #include "node/disk_logs.hpp"
 
@@ -48,6 +49,8 @@ void LogCursor::State::add(const log::Record& logged, const std::shared_ptr<log:
   if (!record || record->header.topic != topic) return;
   const bool from_client = record->kind() == RecordKind::client_sample;
   if (record->kind() != RecordKind::sample && !from_client) return;
+  // As Bundle::deliver_session: what is no record there has no outcome that could be remembered.
+  if (from_client && !read_session_record(logged.data)) return;
   if (from_client && is_refused(logged.seq)) return;
   if (!fits_type(*record, in_place_bytes, alignment)) return;
   LoanedBytes::Sample sample{.data = record->payload.data(),

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "dds/reader_core.hpp"
+#include "dds/session_record.hpp"
 #include "domain/clock.hpp"
 #include "domain/cluster.hpp"
 
@@ -55,12 +56,22 @@ class ReaderOfALog : public ::testing::Test {
 
   void send(dds::RecordKind kind, std::uint32_t topic, std::span<const std::byte> payload) {
     const dds::RecordHeader header{static_cast<std::uint8_t>(kind), 0, sizeof header, topic, 1};
-    Claim claim =
-        bundle->group().try_claim(static_cast<std::uint32_t>(sizeof header + payload.size()));
-    dds::write_header(claim.data(), header);
-    std::memcpy(claim.data() + sizeof header, payload.data(), payload.size());
+    std::vector<std::byte> bytes(sizeof header + payload.size());
+    dds::write_header(bytes.data(), header);
+    std::memcpy(bytes.data() + sizeof header, payload.data(), payload.size());
+    send(bytes);
+  }
+  void send(std::span<const std::byte> bytes) {
+    Claim claim = bundle->group().try_claim(static_cast<std::uint32_t>(bytes.size()));
+    ASSERT_TRUE(claim);
+    std::memcpy(claim.data(), bytes.data(), bytes.size());
     static_cast<void>(bundle->group().commit(std::move(claim)));
     ASSERT_TRUE(cluster.place_one(*cluster.newest(), 0));
+  }
+  void send(const dds::SessionRecord& record) {
+    std::vector<std::byte> bytes(dds::bytes_of(record));
+    dds::write(record, bytes);
+    send(bytes);
   }
   void define(std::uint32_t topic) {
     send(dds::RecordKind::definition, topic, definition_.written());
@@ -136,6 +147,39 @@ TEST_F(ReaderOfALog, IsToldOfTheBatchInWhichItCame) {
   deliver();
   EXPECT_GT(told, 0);
   EXPECT_EQ(positions(*second), std::vector<std::uint64_t>{1});
+}
+
+// What a relay would never write, and some member did.
+TEST_F(ReaderOfALog, IsGivenTheSamplesOfClientsThatWereDelivered) {
+  const auto live = attach(dds::kFromNow);
+  const std::byte value{7};
+  const auto sample = [&](std::uint64_t session, std::uint64_t request) {
+    return dds::ClientSample{.session = session,
+                             .nonce = 9,
+                             .request = request,
+                             .topic = kTopic,
+                             .payload = {&value, 1}};
+  };
+  send(dds::SessionOpen{.client = {1, 2}, .nonce = 9});  // position 1
+  deliver();
+  send(sample(1, 1));
+  send(sample(1, 1));  // a repeat
+  send(sample(5, 1));  // of no session
+  deliver();
+  send(dds::RecordKind::client_sample, kTopic, {&value, 1});  // shorter than its header
+  const std::vector<std::byte> payload(40, value);
+  send(dds::RecordKind::client_sample, kTopic, payload);  // its payload begins too early
+  deliver();
+  std::vector<std::byte> flagged(dds::bytes_of(sample(1, 2)));
+  dds::write(sample(1, 2), flagged);
+  flagged[1] = static_cast<std::byte>(dds::kKeyedFlag);
+  send(flagged);
+  send(sample(1, 2));
+  deliver();
+  EXPECT_EQ(positions(*live), (std::vector<std::uint64_t>{2, 8}));
+  bundle->detach(*live);  // nothing is kept in memory for readers any more
+  const auto late = attach(dds::from_position(SeqNo{1}));
+  EXPECT_EQ(positions(*late), (std::vector<std::uint64_t>{2, 8}));
 }
 
 // As of a participant that starts again, and is still handed its log.
