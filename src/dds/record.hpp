@@ -32,6 +32,7 @@ enum class RecordKind : std::uint8_t {
 
 inline constexpr std::uint8_t kKeyedFlag = 1;
 inline constexpr std::uint8_t kUnstampedFlag = 2;
+inline constexpr std::uint8_t kKnownFlags = kKeyedFlag | kUnstampedFlag;
 
 struct RecordHeader {
   std::uint8_t kind;
@@ -63,13 +64,15 @@ struct Record {
   [[nodiscard]] RecordKind kind() const { return static_cast<RecordKind>(header.kind); }
 };
 
-/// Empty: the bytes are no record.
+/// Empty: the bytes are no record of this version. The flags say where its parts are: with one that
+/// is not known it could only be read wrongly.
 [[nodiscard]] inline std::optional<Record> read_record(std::span<const std::byte> bytes) {
   constexpr std::size_t kAlways = offsetof(RecordHeader, source_timestamp);
   Record record;
   if (bytes.size() < kAlways) return {};
   std::memcpy(&record.header, bytes.data(), kAlways);
   const std::uint8_t flags = record.header.flags;
+  if ((flags & ~kKnownFlags) != 0) return {};
   const std::uint32_t header = header_bytes(flags);
   if (record.header.payload_at < header || record.header.payload_at > bytes.size()) return {};
   if ((flags & kUnstampedFlag) == 0) {

@@ -273,6 +273,10 @@ TEST(Records, WhatIsNoRecordIsRefused) {
   header.payload_at = 33;
   write_header(bytes.data(), header);
   EXPECT_FALSE(read_record(bytes));
+  header.payload_at = 24;
+  header.flags = 4;  // of a later version
+  write_header(bytes.data(), header);
+  EXPECT_FALSE(read_record(bytes));
   EXPECT_EQ(payload_offset(0, 1), 16U);
   EXPECT_EQ(payload_offset(kKeyedFlag, 16), 32U);
   EXPECT_EQ(payload_offset(0, 64), 64U);
