@@ -3,9 +3,9 @@
 /// those of the others.
 ///
 /// The list is of the member, not of a view. It is written over in place, and its words may land in
-/// any order: the digest says when all of it is there. A reader keeps what it read last until then.
-/// Words of another member are input: a list that no correct member writes counts as one that is
-/// not whole. Threads: the predicate thread.
+/// any order: the digest says when all of it is there. A reader keeps what it read last until then,
+/// and a leader proposes no groups before (GR5). Words of another member are input: of a list that
+/// is whole and that no correct member writes nothing is read. Threads: the predicate thread.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -40,6 +40,8 @@ class GroupWishes {
 
   /// Reads those of the members of the view. What was there before a node came again is forgotten.
   void look();
+  /// Of these members, all that is there was read at the last look(): none was writing.
+  [[nodiscard]] bool has_read(const std::vector<Slot>& members) const;
   /// By slot, as they were at the last look().
   [[nodiscard]] const IndexedBy<Slot, std::vector<GroupWish>>& all() const { return wishes_; }
   /// Grows whenever these change.
@@ -48,13 +50,14 @@ class GroupWishes {
  private:
   [[nodiscard]] const std::vector<GroupWish>& own() const { return wishes_[rows_.self().slot]; }
   void write();
-  void read(Slot slot);
+  [[nodiscard]] bool read(Slot slot);
 
   ViewRows<Memory>& rows_;
   const GroupSpaces& spaces_;
   IndexedBy<Slot, std::vector<GroupWish>> wishes_;
   IndexedBy<Slot, std::uint64_t> read_;         // the digest of what was read there last
   IndexedBy<Slot, std::uint64_t> incarnation_;  // of whom
+  std::vector<Slot> torn_;                      // at the last look(), some words were of two lists
   std::uint64_t version_ = 1;
   bool changed_ = false;
 };

@@ -7,7 +7,8 @@
 //      nothing of the new one.
 // GR5  As long as a member wishes to be in a group, it stays in it once it is. A leader reads the
 //      wishes after the words by which the members have wedged in this view: a wish that a view was
-//      made of was posted before these, on the same way. A member accepts nothing else.
+//      made of was posted before these, on the same way. It waits for a list that is being written
+//      over. A member accepts nothing else, which only a corrupt leader proposes.
 #include <algorithm>
 
 #include "base/assert.hpp"

@@ -139,10 +139,13 @@ std::optional<Proposal> Membership<Memory>::next_proposal() {
       proposal.next.members.push_back(member);
     }
   }
-  // GR5: after the members' words that say that they have wedged.
-  if (!spaces_.all.empty()) wishes_.look();
   std::vector<Slot> stay;
   for (const ViewMember& member : proposal.next.members) stay.push_back(member.slot);
+  // GR5: after the members' words that say that they have wedged.
+  if (!spaces_.all.empty()) {
+    wishes_.look();
+    if (!wishes_.has_read(stay)) return {};
+  }
   proposal.next.groups = groups_of(stay);
   proposal.next.survivors = static_cast<std::uint32_t>(proposal.next.members.size());
   for (const ViewMember& joiner : joiners()) proposal.next.members.push_back(joiner);

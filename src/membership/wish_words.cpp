@@ -18,13 +18,17 @@ std::vector<std::uint64_t> encode(const std::vector<GroupWish>& wishes) {
   return words;
 }
 
+bool is_whole_list(std::span<const std::uint64_t> words) {
+  if (words.size() < kWishHeaderWords || words[1] < kWishHeaderWords || words[1] > words.size())
+    return false;
+  words = words.first(static_cast<std::size_t>(words[1]));
+  return words[0] == digest_of(words.subspan(1));
+}
+
 std::optional<std::vector<GroupWish>> decode_wishes(const GroupSpaces& spaces,
                                                     std::span<const std::uint64_t> words) {
-  if (words.size() < kWishHeaderWords || words[1] < kWishHeaderWords || words[1] > words.size())
-    return {};
-  words = words.first(static_cast<std::size_t>(words[1]));
-  if (words[0] != digest_of(words.subspan(1))) return {};
-  WordReader reader(words.subspan(kWishHeaderWords));
+  if (!is_whole_list(words)) return {};
+  WordReader reader(words.first(static_cast<std::size_t>(words[1])).subspan(kWishHeaderWords));
   std::vector<GroupWish> out(reader.count(2));
   for (auto wish = out.begin(); wish != out.end(); ++wish) {
     wish->kind = static_cast<std::uint32_t>(reader.word());

@@ -16,8 +16,10 @@ namespace tutti {
 /// So many words tell how long a list is.
 inline constexpr std::size_t kWishHeaderWords = 2;
 
-/// The words of a list, or the list of such words: nothing if they are no whole list.
 [[nodiscard]] std::vector<std::uint64_t> encode(const std::vector<GroupWish>& wishes);
+/// These are all words of one list: words of a row may be those of a list that is being written.
+[[nodiscard]] bool is_whole_list(std::span<const std::uint64_t> words);
+/// The list of such words: nothing if it is not whole, or none that a correct member writes.
 [[nodiscard]] std::optional<std::vector<GroupWish>> decode_wishes(
     const GroupSpaces& spaces, std::span<const std::uint64_t> words);
 /// The most words of a list, with so many spaces: 0 without any.

@@ -1,6 +1,9 @@
 /// Members join and leave groups while they run: what they deliver, and what becomes of a space.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "membership/wish_words.hpp"
 #include "unit/membership/forged_cluster.hpp"
 
 namespace tutti::testing {
@@ -39,6 +42,10 @@ struct Cluster : ForgedCluster {
     for (int i = 0; i < 20 && !nodes[node].membership->withdraw(name); ++i) run(all, 1);
     ASSERT_FALSE(nodes[node].membership->wishes().has(name));
     run(all);
+  }
+  /// The words of its list of wishes in its row, which the others read. They begin with the digest.
+  [[nodiscard]] std::uint64_t* wish_words(std::uint32_t node) {
+    return reinterpret_cast<std::uint64_t*>(rows[node].data() + plan.rows.words.wishes());
   }
   [[nodiscard]] const View& view(std::uint32_t node) const { return nodes[node].engine->view(); }
 
@@ -176,6 +183,47 @@ TEST(RunTimeGroups, LetGoOfAMemberThatTookItsWishBack) {
   EXPECT_TRUE(cluster.view(0).groups.empty());
   EXPECT_TRUE(cluster.view(1).groups.empty());
   EXPECT_FALSE(cluster.nodes[1].send("not", 1));
+}
+
+// GR5: a leader that took the list before for all there is would take its member out of the group,
+// which the member does not accept: no view would follow.
+TEST(RunTimeGroups, AreNotProposedWhileWordsOfWishesHaveYetToLand) {
+  Cluster cluster(3);
+  ASSERT_EQ(cluster.wish(2, "x"), Cluster::Wished::yes);
+  std::uint64_t& digest = cluster.wish_words(2)[0];
+  const std::uint64_t whole = digest;
+  for (int i = 0; i < 20; ++i) {
+    cluster.run({0, 2}, 1);
+    digest = 0;  // at member 1 they have not landed when all enter the view that is made of them
+    cluster.run({1}, 1);
+    digest = whole;
+  }
+  const OpenGroups open{{"x", 1, 2, {Slot{2}}}};
+  ASSERT_EQ(cluster.view(1).groups, open);
+  ASSERT_TRUE(cluster.nodes[2].send("under way", 1));
+  digest = whole + 1;  // by now member 2 writes them over
+  for (const std::uint32_t node : {1U, 2U}) cluster.nodes[node].membership->lost(Slot{0});
+  cluster.run({1, 2});
+  EXPECT_EQ(cluster.view(1).id, 2U);
+  digest = whole;
+  cluster.run({1, 2});
+  EXPECT_EQ(cluster.view(1).id, 3U);
+  EXPECT_EQ(cluster.view(1).groups, open);
+  EXPECT_EQ(cluster.nodes[2].delivered, (Texts{"under way"}));
+}
+
+// GR5: no correct leader proposes that.
+TEST(RunTimeGroups, KeepAMemberThatACorruptLeaderWouldTakeOut) {
+  Cluster cluster(3);
+  cluster.join(1, "x");
+  ASSERT_TRUE(cluster.nodes[1].send("under way", 1));
+  std::ranges::copy(encode(std::vector<GroupWish>{}), cluster.wish_words(1));
+  ASSERT_EQ(cluster.wish(2, "y"), Cluster::Wished::yes) << "so that the leader looks";
+  cluster.run(cluster.all);
+  EXPECT_TRUE(cluster.nodes[0].membership->changing()) << "it proposes a view without the group";
+  EXPECT_EQ(cluster.view(1).id, 2U);
+  EXPECT_EQ(cluster.view(1).groups, (OpenGroups{{"x", 1, 2, {Slot{1}}}}));
+  EXPECT_FALSE(cluster.nodes[1].why_stopped);
 }
 
 TEST(RunTimeGroups, AreKnownToANodeThatJoinsTheCluster) {
