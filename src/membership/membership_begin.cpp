@@ -58,7 +58,6 @@ void Membership<Memory>::greet(Effects& effects) {
   if (view().id == 0 && !options_.may_create) rows_.say_suspected(options_.self);
   for (const Slot slot : greeted_) {
     const Slot peer{slot};
-    if (!spaces_.all.empty()) effects.write(peer, wishes_.extent());
     effects.publish(peer, ViewWords::kInstalled.offset,
                     {rows_.own_row() + ViewWords::kInstalled, sizeof(std::uint64_t)});
     effects.publish(peer, ViewWords::kInstalled.offset,

@@ -226,6 +226,7 @@ TEST(RunTimeGroups, KeepAMemberThatACorruptLeaderWouldTakeOut) {
   EXPECT_FALSE(cluster.nodes[1].why_stopped);
 }
 
+// It is told nothing of what they wished for before: it leads none of them (GR5).
 TEST(RunTimeGroups, AreKnownToANodeThatJoinsTheCluster) {
   Cluster cluster(4, 1);
   cluster.join(1, "x");
