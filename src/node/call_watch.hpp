@@ -1,8 +1,11 @@
 /// \file call_watch.hpp
 /// Tells a person which call of the application takes long, and when it is over.
 ///
-/// Threads: add() before the others begin; look() one at a time.
+/// Calls of what lasts as long as the node are added once; those of groups that come and go are
+/// exchanged. Their marks are shared, so that no group is kept for being watched.
+/// Threads: one at a time.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -19,20 +22,38 @@ class CallWatch {
   CallWatch(std::chrono::nanoseconds slow_after, const LogCallback& log)
       : slow_after_ns_(static_cast<std::uint64_t>(slow_after.count())), log_(log) {}
 
+  /// A call of what comes and goes.
+  struct Passing {
+    std::shared_ptr<const CallMark> mark;
+    std::string what;
+    std::string meanwhile;
+  };
+
   /// `what` is called: "the delivery callback of group 'x'"; `meanwhile` says what comes of it. The
-  /// mark outlives this, or is part of what is `kept`.
-  void add(const CallMark& mark, std::string what, std::string meanwhile,
-           std::shared_ptr<const void> kept = {}) {
-    calls_.push_back({.mark = &mark,
-                      .what = std::move(what),
-                      .meanwhile = std::move(meanwhile),
-                      .kept = std::move(kept)});
+  /// mark outlives this.
+  void add(const CallMark& mark, std::string what, std::string meanwhile) {
+    calls_.push_back({.mark = &mark, .what = std::move(what), .meanwhile = std::move(meanwhile)});
   }
   /// The same for what is no call of the application, but may take long as well.
   void add_disk(const CallMark& mark, std::string what, std::string meanwhile) {
     add(mark, std::move(what), std::move(meanwhile));
     calls_.back().is_call = false;
   }
+
+  /// These are there now, in place of those that it was given before; as of that version, which is
+  /// 0 before there was any.
+  void exchange(std::uint64_t version, std::vector<Passing> passing) {
+    std::erase_if(calls_, [&](const Call& call) {
+      return call.kept && std::ranges::find(passing, call.kept, &Passing::mark) == passing.end();
+    });
+    for (Passing& one : passing) {
+      if (std::ranges::find(calls_, one.mark.get(), &Call::mark) != calls_.end()) continue;
+      add(*one.mark, std::move(one.what), std::move(one.meanwhile));
+      calls_.back().kept = std::move(one.mark);
+    }
+    version_ = version;
+  }
+  [[nodiscard]] std::uint64_t version() const { return version_; }
 
   /// A call that is going on, by what it was added as; empty if none is.
   [[nodiscard]] std::string going_on() const {
@@ -62,7 +83,7 @@ class CallWatch {
     const CallMark* mark = nullptr;
     std::string what;
     std::string meanwhile;
-    std::shared_ptr<const void> kept{};
+    std::shared_ptr<const CallMark> kept{};  // of what comes and goes
     bool is_call = true;
     CallTime time{};
     Slowness slowness{};
@@ -76,6 +97,7 @@ class CallWatch {
   std::uint64_t slow_after_ns_;
   const LogCallback& log_;
   std::vector<Call> calls_;
+  std::uint64_t version_ = 0;  // of those that come and go
 };
 
 }  // namespace tutti

@@ -66,11 +66,11 @@ void Completions::join() {
 
 // What a handler refers to goes with it, while it counts as running.
 void Completions::call(Queue::Due due) {
-  call_.begin();
+  call_->begin();
   node_.callbacks().call(name_, [&] {
     std::visit([](auto& one) { std::exchange(one.handler, {})(std::move(one.outcome)); }, due);
   });
-  call_.end();
+  call_->end();
 }
 
 // Calls one that is due, if any is.

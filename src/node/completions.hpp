@@ -12,6 +12,7 @@
 #pragma once
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -43,8 +44,8 @@ class Completions {
   [[nodiscard]] bool has_ended() const { return ended_.load(std::memory_order_acquire); }
   void join();
 
-  /// That a handler runs, and what it is called.
-  [[nodiscard]] const CallMark& call() const { return call_; }
+  /// That a handler runs, also for who watches it when this is gone; and what it is called.
+  [[nodiscard]] std::shared_ptr<const CallMark> call() const { return call_; }
   [[nodiscard]] const std::string& name() const { return name_; }
 
  private:
@@ -62,7 +63,7 @@ class Completions {
   Signal& progress_;
   Signal asked_;  // there is a handler, or the end
   const std::string name_;
-  CallMark call_;
+  const std::shared_ptr<CallMark> call_ = std::make_shared<CallMark>();
   std::mutex mutex_;
   Queue queue_;
   std::thread thread_;

@@ -80,6 +80,7 @@ class GroupCore {
   [[nodiscard]] Completions& completions() { return completions_; }
   [[nodiscard]] Result<void> may_wait(std::string_view call) const;
   [[nodiscard]] const Callbacks& callbacks() const;
+  [[nodiscard]] const std::string& delivery_name() const { return delivery_name_; }
   [[nodiscard]] std::optional<std::uint64_t> view_of(Ticket ticket) const;
   /// True outside this group's delivery callback: rows that were read there may be gone.
   [[nodiscard]] bool intact() const noexcept {

@@ -1,6 +1,7 @@
 #include "node/joined_groups.hpp"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "base/assert.hpp"
@@ -48,7 +49,6 @@ bool JoinedGroups::is_in(const JoinedGroup& group, Slot self) const {
 
 bool JoinedGroups::follow(Incarnation& incarnation, bool may_call) {
   bool left = false;
-  std::vector<std::shared_ptr<JoinedGroup>> gone;
   {
     const std::lock_guard lock(mutex_);
     if (std::exchange(seen_view_, incarnation.view().id) != incarnation.view().id) {
@@ -56,20 +56,43 @@ bool JoinedGroups::follow(Incarnation& incarnation, bool may_call) {
     }
     for (const auto& group : all_) left |= follow(incarnation, *group);
     for (const auto& group : all_) {
-      if (may_call && group->phase == Phase::left && has_told_all(*group)) gone.push_back(group);
+      if (may_call && group->phase == Phase::left && has_told_all(*group)) gone_.push_back(group);
     }
-    for (const auto& group : gone) std::erase(all_, group);
+    for (const auto& group : gone_) std::erase(all_, group);
     awaits_others_ = std::ranges::any_of(
         all_, [](const auto& group) { return group->phase == Phase::leaves || group->closed; });
-    unsettled_.fetch_sub(gone.size(), std::memory_order_release);
+    unsettled_.fetch_sub(gone_.size(), std::memory_order_release);
+    if (!gone_.empty()) opened_version_.fetch_add(1, std::memory_order_release);
   }
   node_.changed().notify();
-  // Without the lock: what the application's callback refers to may go with it.
-  for (std::shared_ptr<JoinedGroup>& group : gone) {
-    const std::string name = Callbacks::delivery_name(group->core.options().name);
-    callbacks_.call(name, [&] { group.reset(); });
-  }
   return left;
+}
+
+// The stand-in may pass meanwhile, and adds none.
+bool JoinedGroups::let_go(IncarnationEvents& events) {
+  if (gone_.empty()) return false;
+  for (const std::shared_ptr<JoinedGroup>& group : std::exchange(gone_, {})) {
+    if (!group->on_delivery) continue;
+    const LentForCall lent(events, letting_go_);
+    callbacks_.call(group->core.delivery_name(), [&] { group->on_delivery = {}; });
+  }
+  return true;
+}
+
+void JoinedGroups::show(CallWatch& watch) const {
+  if (watch.version() == opened_version_.load(std::memory_order_acquire)) return;
+  try {
+    const std::lock_guard lock(mutex_);
+    std::vector<CallWatch::Passing> calls;
+    for (const auto& group : all_) {
+      if (!group->opened) continue;
+      const Completions& completions = group->core.completions();
+      calls.push_back({completions.call(), completions.name(),
+                       "the group's other completion handlers wait for it"});
+    }
+    watch.exchange(opened_version_.load(std::memory_order_relaxed), std::move(calls));
+  } catch (const std::bad_alloc&) {  // nothing is lost: they are shown at the next look
+  }
 }
 
 // `mutex_` is held. A handle may be dropped inside a handler: so that thread has ended before.
@@ -118,11 +141,11 @@ DeliveryCallback JoinedGroups::admit(IncarnationEvents& events, const OpenGroup&
       group != nullptr && (group->phase == Phase::wished || group->phase == Phase::leaves);
   if (!asks || in_plan_.find(open.group)->kind != group->kind) return {};
   group->first_view = view;
-  if (!group->core.options().on_delivery) return {};
+  if (!group->on_delivery) return {};
   return [&events, &call, group](std::span<const Message> batch) {
     if (!group->opened) return;  // JG1
     const LentForCall lent(events, call);
-    group->core.options().on_delivery(batch);
+    group->on_delivery(batch);
   };
 }
 
@@ -139,6 +162,7 @@ void JoinedGroups::entered(Incarnation& incarnation, std::uint64_t view) {
       group->core.open(*group->subgroup, incarnation.asleep(), nullptr, {},
                        incarnation.call(open->group));
       group->opened = true;
+      opened_version_.fetch_add(1, std::memory_order_release);
       here_.push_back(&group->core);
       settle(*group, Phase::open);
     }

@@ -9,6 +9,8 @@
 ///  JG1  A group's callback is called only while the group is open: from entered() on, until its
 ///       wish is taken back (GR4).
 ///  JG2  After end() no group is opened: who ends the node knows all of them.
+///  JG3  What a group's callback refers to is destroyed by the predicate thread, as a call of the
+///       application: named and watched, and the loop is lent for it. Without the mutex.
 /// Threads: reserve() and begin() before or in start; admit, follow, entered, here and
 /// awaits_others the predicate thread, or who has the loop from it; the rest any.
 #pragma once
@@ -19,9 +21,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "membership/open_groups.hpp"
+#include "node/call_watch.hpp"
 #include "node/group_core.hpp"
 #include "node/slowness.hpp"
 #include "tutti/options.hpp"
@@ -43,13 +47,16 @@ struct JoinedGroup {
     left,    ///< or it was never in it, and will not be
   };
 
-  JoinedGroup(NodeCore& node, const GroupOptions& options, MemberIndex own, std::uint32_t of_kind)
-      : core(node, options, own), kind(of_kind) {}
+  JoinedGroup(NodeCore& node, const GroupOptions& options, MemberIndex own, std::uint32_t of_kind,
+              DeliveryCallback deliver)
+      : core(node, options, own), kind(of_kind), on_delivery(std::move(deliver)) {}
 
   std::shared_ptr<Subgroup<NativeMemory>> subgroup{};  ///< that of the core; outlives it
   GroupCore core;
   const std::uint32_t kind;
-  bool opened = false;  ///< the predicate thread's: JG1
+  // The predicate thread's.
+  DeliveryCallback on_delivery;  ///< not the core's: that one lasts as long as there are handles
+  bool opened = false;           ///< JG1
   // Of JoinedGroups::mutex_.
   Phase phase = Phase::wanted;
   std::uint64_t first_view = 0;  ///< in which this member is in it for its wish; 0: none yet
@@ -83,8 +90,14 @@ class JoinedGroups {
 
   /// There is something to follow.
   [[nodiscard]] bool asks() const { return unsettled_.load(std::memory_order_acquire) != 0; }
-  /// True if a group was left. `may_call`: what the application gave it may be destroyed here.
+  /// True if a group was left. `may_call`: let_go() comes next.
   bool follow(Incarnation& incarnation, bool may_call);
+  /// JG3, for the groups that are gone. True if there were any: the node may have ended meanwhile.
+  bool let_go(IncarnationEvents& events);
+  /// That this goes on.
+  [[nodiscard]] const CallMark& letting_go() const { return letting_go_; }
+  /// Those who watch calls are to watch the handlers of the groups that are here now. Any thread.
+  void show(CallWatch& watch) const;
   /// What is followed waits for acknowledgements, which wake nobody.
   [[nodiscard]] bool awaits_others() const { return awaits_others_; }
   /// This member is about to be in that group, in that view. Returns what its messages are
@@ -119,6 +132,9 @@ class JoinedGroups {
   std::uint64_t seen_view_ = 0;                    // that of open_
   OpenGroups open_;                                // of the newest view, as last followed
   std::vector<GroupCore*> here_;
+  std::vector<std::shared_ptr<JoinedGroup>> gone_;  // the predicate thread's: for let_go()
+  CallMark letting_go_;
+  std::atomic<std::uint64_t> opened_version_{0};  // grows whenever opened() changes
   bool awaits_others_ = false;
   std::atomic<std::size_t> unsettled_{0};  // how many of all_ are not open
 };

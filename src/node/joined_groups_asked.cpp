@@ -129,6 +129,7 @@ Result<std::shared_ptr<JoinedGroup>> JoinedGroups::join(GroupOptions options,
   options = callbacks_.wrap(resolve_group(node_.options(), std::move(options)));
   const Result<std::uint32_t> kind = kind_of(options);
   if (!kind) return std::unexpected(kind.error());
+  DeliveryCallback deliver = std::exchange(options.on_delivery, {});
   std::shared_ptr<JoinedGroup> group;
   // One of that name that is being left is waited for.
   const auto is_free = [&] {
@@ -150,7 +151,7 @@ Result<std::shared_ptr<JoinedGroup>> JoinedGroups::join(GroupOptions options,
     }
     const MemberIndex own{static_cast<std::uint32_t>(
         std::ranges::find(options.members, node_.options().name) - options.members.begin())};
-    group = std::make_shared<JoinedGroup>(node_, options, own, *kind);
+    group = std::make_shared<JoinedGroup>(node_, options, own, *kind, std::move(deliver));
     group->core.keep_by(group);
     all_.push_back(group);
     unsettled_.fetch_add(1, std::memory_order_release);

@@ -153,7 +153,7 @@ void NodeCore::show_failure() {
 void NodeCore::note_turn(std::uint64_t since_ns) {
   constexpr std::uint64_t kQuietNs = 10'000'000'000;
   const std::uint64_t now = incarnation_->passed_ns();
-  watch_beside(now);
+  watch_calls(now);
   const auto limit_ns = static_cast<std::uint64_t>(options_.suspect_after.count()) / 2;
   if (since_ns == 0 || now - since_ns < limit_ns || !options_.log) return;
   if (late_told_ns_ != 0 && now - late_told_ns_ < kQuietNs) return;

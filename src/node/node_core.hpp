@@ -157,9 +157,9 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
   [[nodiscard]] bool takes_part() const { return life_.is_open() && !life_.ends(); }
   // node_stand_in.cpp
   void stand_by();
-  void stand_in(CallWatch& watch);
+  void stand_in();
   [[nodiscard]] CallWatch watch_of_calls() const;
-  void watch_beside(std::uint64_t now_ns);
+  void watch_calls(std::uint64_t now_ns);
   [[nodiscard]] std::chrono::nanoseconds look_every() const;
   // node_end.cpp
   [[nodiscard]] bool refuses_turn(std::string_view call);
@@ -205,7 +205,7 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
   std::atomic<bool> dismissed_{false};
   Signal dismissal_;                // of the stand-in
   CallMark view_call_;              // of on_view
-  std::optional<CallWatch> watch_;  // Drive::caller: of calls on other threads than the caller's
+  std::optional<CallWatch> watch_;  // the stand-in's, or, with Drive::caller, of who turns
   std::uint64_t next_watch_ns_ = 0;
   std::uint64_t late_told_ns_ = 0;   // that poll() came late
   std::mutex starting_;              // held by start(): a callback may destroy the node meanwhile

@@ -49,7 +49,7 @@ CallWatch NodeCore::watch_of_calls() const {
   for (std::size_t g = 0; g < groups_.size(); ++g) {
     const GroupOptions& group = groups_[g]->options();
     const std::string of_group = " of group '" + group.name + "'";
-    watch.add(groups_[g]->completions().call(), groups_[g]->completions().name(),
+    watch.add(*groups_[g]->completions().call(), groups_[g]->completions().name(),
               "the group's other completion handlers wait for it");
     const StateCalls& states = incarnation_->state_calls(g);
     const std::string others_wait =
@@ -72,49 +72,43 @@ CallWatch NodeCore::watch_of_calls() const {
               "the delivery callback of a group that was joined after start",
               nothing_delivered("on its thread"));
   }
-  for (const auto& joined : joined_.opened()) {
-    const Completions& completions = joined->core.completions();
-    watch.add(completions.call(), completions.name(),
-              "the group's other completion handlers wait for it", joined);
-  }
+  watch.add(joined_.letting_go(), "a destructor of what the options of a left group refer to",
+            nothing_delivered("on its thread"));
+  joined_.show(watch);
   return watch;
 }
 
-// Drive::caller, which has no stand-in: after a pass, when no call is going on but on the threads
-// for states and for deliveries.
-void NodeCore::watch_beside(std::uint64_t now_ns) {
+// The stand-in's thread; with Drive::caller, which has none, after a pass, when no call is going on
+// but on the threads for states, handlers and deliveries. Calls of groups that have come or gone
+// are shown after the look, which tells of what is over.
+void NodeCore::watch_calls(std::uint64_t now_ns) {
   if (now_ns < next_watch_ns_) return;
   next_watch_ns_ = now_ns + static_cast<std::uint64_t>(look_every().count());
   watch_->look(now_ns);
+  joined_.show(*watch_);
 }
 
 // The stand-in's thread. It counts passes and not calls: of many short calls in a row, each with
 // another number, all might be made in one pass.
 void NodeCore::stand_by() {
-  CallWatch watch = watch_of_calls();
   std::uint64_t passes = 0;
   while (!dismissed_.load(std::memory_order_acquire)) {
     const std::uint32_t seen = dismissal_.prepare();
     if (dismissed_.load(std::memory_order_acquire)) return dismissal_.cancel();
     dismissal_.wait(seen, look_every());
-    watch.look(now_ns());
-    if (incarnation_->loop().passes() == passes && baton_.take()) stand_in(watch);
+    watch_calls(now_ns());
+    if (incarnation_->loop().passes() == passes && baton_.take()) stand_in();
     passes = incarnation_->loop().passes();
   }
 }
 
-void NodeCore::stand_in(CallWatch& watch) {
+void NodeCore::stand_in() {
   TUTTI_ASSERT(!standing_in_ && !armed_, standing_in_, armed_);  // T1: lent by one that is awake
   standing_in_ = true;
-  const auto every_ns = static_cast<std::uint64_t>(look_every().count());
-  std::uint64_t next_ns = now_ns() + every_ns;
   IdlePolicy policy(options_.idle);
   while (!baton_.asked()) {
     if (!stays_awake(policy, turn())) idle(policy, kLongestSleep);
-    const std::uint64_t now = now_ns();
-    if (now < next_ns) continue;
-    next_ns = now + every_ns;
-    watch.look(now);
+    watch_calls(now_ns());
   }
   standing_in_ = false;
   baton_.give_back();

@@ -105,6 +105,7 @@ std::size_t NodeCore::pass(Calls calls) {
   try {
     if (joined_.asks() && life_.in_view() && !failed() && !ends()) [[unlikely]] {
       if (joined_.follow(*incarnation_, !standing_in_)) groups_complete_ = kUnknown;
+      if (joined_.let_go(*this)) return 1;
     }
     return incarnation_->pass(calls);
   } catch (const std::bad_alloc&) {
@@ -125,7 +126,7 @@ Result<void> NodeCore::try_start(const Deadline& deadline) {
   }
   incarnation_ = std::move(*incarnation);
   requests_.use(incarnation_->requests());
-  if (options_.drive == Drive::caller) watch_.emplace(watch_of_calls());
+  watch_.emplace(watch_of_calls());
   life_.set_phase(Phase::running);
   if (options_.drive == Drive::own_thread) {
     if (Result<void> r = start_threads(); !r) {
