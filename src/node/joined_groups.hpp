@@ -68,7 +68,8 @@ class JoinedGroups {
  public:
   JoinedGroups(NodeCore& node, Callbacks& callbacks) : node_(node), callbacks_(callbacks) {}
 
-  /// See Node::reserve, Node::join and Group::leave.
+  /// See Node::reserve, Node::join and Group::leave. Without memory join() throws; this member is
+  /// then out of the group, or will be.
   [[nodiscard]] Result<void> reserve(GroupOptions shape, std::size_t count);
   [[nodiscard]] Result<std::shared_ptr<JoinedGroup>> join(GroupOptions options,
                                                           std::chrono::nanoseconds timeout);
@@ -113,6 +114,7 @@ class JoinedGroups {
   [[nodiscard]] Result<void> may_join(const GroupOptions& options) const;
   [[nodiscard]] Result<std::uint32_t> kind_of(const GroupOptions& options) const;
   [[nodiscard]] std::optional<Error> mismatch(const JoinedGroup& group) const;
+  void give_up(JoinedGroup& group);
   [[nodiscard]] Error why_not_joined(const JoinedGroup& group) const;
   [[nodiscard]] bool has_place(std::uint32_t kind) const;
   [[nodiscard]] bool is_in(const JoinedGroup& group, Slot self) const;

@@ -1,5 +1,6 @@
 // What the application asks for: to reserve, to join, to leave.
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "base/assert.hpp"
@@ -161,13 +162,24 @@ Result<std::shared_ptr<JoinedGroup>> JoinedGroups::join(GroupOptions options,
     const std::lock_guard lock(mutex_);
     return group->phase >= Phase::open || group->refused.has_value();
   };
-  static_cast<void>(node_.wait_until(node_.changed(), settled, deadline));
+  try {
+    static_cast<void>(node_.wait_until(node_.changed(), settled, deadline));
+  } catch (const std::bad_alloc&) {
+    const std::lock_guard lock(mutex_);
+    give_up(*group);  // this member may be in it by now
+    throw;
+  }
   const std::lock_guard lock(mutex_);
   if (group->opened) return group;
-  Error why = group->refused ? *group->refused : why_not_joined(*group);
-  if (group->phase < Phase::leaves) settle(*group, Phase::leaves);
+  give_up(*group);
+  return std::unexpected(group->refused ? *group->refused : why_not_joined(*group));
+}
+
+// `mutex_` is held.
+void JoinedGroups::give_up(JoinedGroup& group) {
+  if (group.phase < Phase::leaves) settle(group, Phase::leaves);
+  group.core.finish();
   node_.notify_work();
-  return std::unexpected(std::move(why));
 }
 
 // `mutex_` is held.

@@ -1,7 +1,9 @@
 #include "tutti/node.hpp"
 
+#include <new>
 #include <utility>
 
+#include "base/memory_advice.hpp"
 #include "node/node_core.hpp"
 #include "tutti/version.hpp"
 
@@ -53,15 +55,23 @@ Result<void> Node::reserve(const GroupOptions& shape, std::size_t count) {
 Result<Group> Node::join(GroupOptions options, Timeout timeout) {
   const std::shared_ptr<NodeCore> core = core_;
   if (core == nullptr) return std::unexpected(moved_from());
-  Result<std::shared_ptr<JoinedGroup>> group = core->joined().join(std::move(options), timeout);
-  if (!group) return std::unexpected(std::move(group.error()));
+  std::string name;
   // Of both: the group works on the node, which keeps it only until it is left.
   struct Handle {
     std::shared_ptr<NodeCore> node;
     std::shared_ptr<JoinedGroup> group;
   };
-  const auto handle = std::make_shared<Handle>(core, std::move(*group));
-  return Group(std::shared_ptr<GroupCore>(handle, &handle->group->core));
+  try {
+    name = options.name;
+    const auto handle = std::make_shared<Handle>(core);  // before there is a group to be left again
+    Result<std::shared_ptr<JoinedGroup>> group = core->joined().join(std::move(options), timeout);
+    if (!group) return std::unexpected(std::move(group.error()));
+    handle->group = std::move(*group);
+    return Group(std::shared_ptr<GroupCore>(handle, &handle->group->core));
+  } catch (const std::bad_alloc&) {
+    return fail(ErrorCode::system,
+                "group '" + name + "': there is no memory to join it: " + memory_advice());
+  }
 }
 
 Result<void> Node::watch_views(ViewCallback watcher) {

@@ -2,9 +2,11 @@
 /// Sending and delivering allocates nothing once it runs: the program's own operator new counts.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
 #include <cstdlib>
 #include <new>
+#include <optional>
 #include <set>
 #include <string>
 #include <thread>
@@ -19,12 +21,15 @@ std::atomic<std::uint64_t> allocations{0};
 // So many of a page or more are given yet; negative: any.
 std::atomic<int> pages_left{-1};
 constexpr std::size_t kPage = 4096;
+// So many of any size are given yet, then one is not; negative: any.
+std::atomic<int> any_left{-1};
 
 void* counted(std::size_t size) {
   allocations.fetch_add(1, std::memory_order_relaxed);
   if (size >= kPage && pages_left.load() >= 0 && pages_left.fetch_sub(1) == 0) {
     throw std::bad_alloc();
   }
+  if (any_left.load() >= 0 && any_left.fetch_sub(1) == 0) throw std::bad_alloc();
   if (void* memory = std::malloc(size)) return memory;
   throw std::bad_alloc();
 }
@@ -115,6 +120,70 @@ TEST(Memory, ThatIsRefusedEndsTheStartWithAnError) {
     messages.insert(started.error().message.substr(0, 20));
   }
   EXPECT_EQ(messages.size(), 2U) << "of both threads";
+}
+
+class MemoryAtRunTime : public ::testing::TestWithParam<Drive> {
+ protected:
+  void start() {
+    Result<Node> created =
+        Node::create({.name = "a", .members = loopback_members(1), .drive = GetParam()});
+    ASSERT_TRUE(created);
+    node.emplace(std::move(*created));
+    ASSERT_TRUE(node->reserve(group(), 1));
+    const Result<void> started = node->start();
+    ASSERT_TRUE(started) << started.error().message;
+  }
+  // With a callback that takes memory.
+  static GroupOptions group() {
+    return {.name = "a group with a name that takes memory",
+            .on_delivery = [large = std::array<char, 100>()](std::span<const Message>) {}};
+  }
+  Result<void> join_and_leave() {
+    Result<Group> joined = node->join(group(), 60s);
+    return joined ? joined->leave(60s) : std::unexpected(joined.error());
+  }
+
+  std::optional<Node> node;
+};
+
+INSTANTIATE_TEST_SUITE_P(Drive, MemoryAtRunTime,
+                         ::testing::Values(Drive::own_thread, Drive::caller),
+                         [](const auto& drive) {
+                           return drive.param == Drive::caller ? "caller" : "own_thread";
+                         });
+
+// Of the thread that joins it costs the join; of the node's own, the node, which says so.
+TEST_P(MemoryAtRunTime, ThatIsRefusedEndsTheJoinWithAnErrorAndNothingElse) {
+  int joins = 0;
+  int nodes = 0;
+  bool all = false;
+  for (int refused = 0; !all; ++refused) {
+    ASSERT_LT(refused, 10'000);
+    if (!node) {
+      ASSERT_NO_FATAL_FAILURE(start());
+    }
+    GroupOptions options = group();
+    any_left = refused;
+    Result<Group> joined = node->join(std::move(options), 60s);
+    all = any_left.exchange(-1) >= 0 && joined;
+    if (joined) static_cast<void>(joined->leave(60s));
+    if (!joined) {
+      EXPECT_EQ(joined.error().code, ErrorCode::system);
+      EXPECT_NE(joined.error().message.find("there is no memory"), std::string::npos)
+          << joined.error().message;
+      if (!node->failure()) ++joins;
+    }
+    const Result<void> again = join_and_leave();
+    if (!again) {
+      ASSERT_TRUE(node->failure()) << again.error().message;
+      EXPECT_NE(node->failure()->message.find("there is no memory"), std::string::npos)
+          << node->failure()->message;
+      ++nodes;
+      node.reset();
+    }
+  }
+  EXPECT_GT(joins, 0);
+  EXPECT_GT(nodes, 0);
 }
 
 }  // namespace
