@@ -140,11 +140,12 @@ class FakeGroup {
         --group_.not_yet_;
         return {.code = Code::not_yet, .why = "ask again"};
       }
-      // The newest one of that name.
-      for (std::size_t at = group_.topics_.size(); at-- > 0;) {
-        if (group_.topics_[at] == name) return {.topic = topic(at)};
+      for (; group_.indexed_ < group_.topics_.size(); ++group_.indexed_) {
+        group_.newest_[group_.topics_[group_.indexed_]] = group_.indexed_;
       }
-      return {};
+      const auto newest = group_.newest_.find(name);
+      if (newest == group_.newest_.end()) return {};
+      return {.topic = topic(newest->second)};
     }
     // With the mutex.
     [[nodiscard]] MemberTopic topic(std::size_t at) const {
@@ -206,6 +207,8 @@ class FakeGroup {
 
   std::mutex mutex_{};
   std::vector<std::string> topics_;
+  std::map<std::string, std::size_t, std::less<>> newest_{};  // by name, of the first so many
+  std::size_t indexed_ = 0;
   std::vector<std::string> to_create_{};
   std::vector<std::shared_ptr<std::atomic<CaughtUp>>> asking_{};
   const Service service_;
