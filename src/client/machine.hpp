@@ -164,6 +164,7 @@ class Machine {
   void open(const std::string& bundle, Session& session);
   void advance(const std::string& bundle, Session& session);
   void send(const std::string& bundle, Session& session, Publication& one);
+  [[nodiscard]] bool awaits_number(const Publication& one, const std::string& bundle);
   void expire(const std::string& bundle, Session& session);
   void abandon(const std::string& bundle, Session& session);
   void ask_for(std::uint32_t number, Subscription& subscription);

@@ -47,12 +47,16 @@ void Machine::advance(const std::string& bundle, Session& session) {
   for (Publication& one : session.unanswered) {  // CL2
     if (sent++ == kUnansweredMax) return;
     if (one.sent != 0) continue;
-    const Topic& topic = topics_[one.topic];
-    // Its number on this connection is to come.
-    if (!topic.number && !topic.gone && topic.info.bundle == bundle) return;
+    if (awaits_number(one, bundle)) return;
     if (one.request == 0) one.request = session.next_request++;
     send(bundle, session, one);
   }
+}
+
+// The number of its topic on this connection is to come.
+bool Machine::awaits_number(const Publication& one, const std::string& bundle) {
+  const Topic& topic = topics_[one.topic];
+  return !topic.number && !topic.gone && topic.info.bundle == bundle;
 }
 
 void Machine::open(const std::string& bundle, Session& session) {
@@ -117,7 +121,8 @@ void Machine::on(const relay::Published& frame) {
 }
 
 // What was sent before that request was refused may have been refused, too; what was sent again
-// since then was not.
+// since then was not. Where one waits for the number of its topic, those behind it keep their turn:
+// advance() sends them.
 void Machine::on(const relay::GoBack& frame) {
   const auto found = session_of(frame.nonce);
   if (found == sessions_.end()) return;
@@ -125,10 +130,16 @@ void Machine::on(const relay::GoBack& frame) {
   const auto refused = std::ranges::find(session.unanswered, frame.request, &Publication::request);
   if (refused == session.unanswered.end()) return;
   const std::uint64_t until = refused->sent;
+  bool waits = false;
   for (Publication& one : session.unanswered) {
     if (one.request == 0 || one.request > frame.request) break;
-    if (one.request <= frame.last || one.sent == 0 || one.sent > until) continue;
-    send(found->first, session, one);
+    if (one.request <= frame.last || one.sent > until) continue;
+    waits = waits || one.sent == 0 || awaits_number(one, found->first);
+    if (waits) {
+      one.sent = 0;
+    } else {
+      send(found->first, session, one);
+    }
   }
 }
 

@@ -31,13 +31,14 @@ TEST(RelaySimulation, EveryPropertyHoldsForEverySeed) {
     all.full += one.full;
     all.no_space += one.no_space;
     all.unknown += one.unknown;
+    all.not_yet += one.not_yet;
   }
   std::printf(
       "%zu delivered, %zu answers to repeats, %zu out of turn, %zu sessions expired, %zu gaps, "
       "%zu samples taken, %zu crashes, %zu restarts, %zu without room, %zu without space, %zu "
-      "unknown\n",
+      "unknown, %zu asked too early\n",
       all.delivered, all.duplicates, all.went_back, all.expired, all.gaps, all.samples, all.crashes,
-      all.restarts, all.full, all.no_space, all.unknown);
+      all.restarts, all.full, all.no_space, all.unknown, all.not_yet);
   // The worlds are worth something only if all this happens in them.
   if (seeds < 300) return;
   EXPECT_GT(all.delivered, 20 * seeds);
@@ -51,6 +52,7 @@ TEST(RelaySimulation, EveryPropertyHoldsForEverySeed) {
   EXPECT_GT(all.full, seeds / 10);
   EXPECT_GT(all.no_space, seeds);
   EXPECT_GT(all.unknown, seeds / 10);
+  EXPECT_GT(all.not_yet, 10 * seeds);
 }
 
 class RelayMistakes : public ::testing::TestWithParam<Mistake> {};
@@ -75,7 +77,8 @@ INSTANTIATE_TEST_SUITE_P(All, RelayMistakes,
                                            ack_before_delivery, higher_delivered,
                                            duplicate_delivered, expired_taken_as_new,
                                            duplicate_misplaced, ack_of_another, resume_off_by_one,
-                                           gap_not_told, go_back_ignored, credit_ignored));
+                                           gap_not_told, go_back_ignored, credit_ignored,
+                                           not_yet_means_gone, never_asked_again));
 
 }  // namespace
 }  // namespace tutti::relay::testing

@@ -105,16 +105,19 @@ void World::move_down(Client& client) {
   Connection& connection = *client.connection;
   if (random_.one_in(8)) client.consume();
   if (random_.one_in(32) && client.machine.unanswered() != 0) client.machine.ping();
+  if (random_.one_in(8) && mistake_ != Mistake::never_asked_again) client.machine.ask_again();
   cut_into_frames(client.machine.output(), connection.up);
   cut_into_frames(connection.conversation->output(), connection.down);
   if (!connection.down.empty()) {
     const std::vector<std::byte> bytes = std::move(connection.down.front());
     connection.down.pop_front();
-    const auto frame = decode(std::span(bytes).subspan(4));
+    auto frame = decode(std::span(bytes).subspan(4));
     if (!frame) return holds(false, "frames", "one that cannot be read");
-    if (const auto* const refused = std::get_if<Refused>(&*frame);
-        refused != nullptr && refused->code == Code::busy) {
-      ++counts_.full;
+    if (auto* const refused = std::get_if<Refused>(&*frame)) {
+      counts_.full += refused->code == Code::busy ? 1 : 0;
+      if (mistake_ == Mistake::not_yet_means_gone && refused->code == Code::not_yet) {
+        refused->code = Code::unknown_topic;
+      }
     }
     const bool unheard =
         mistake_ == Mistake::go_back_ignored && std::holds_alternative<GoBack>(*frame);
@@ -149,6 +152,7 @@ void World::step() {
   if (calm_) return connect(client);
   if (what < 950) return client.publish();
   if (what < 955) return client.subscribe();
+  if (what < 957) return client.machine.find(kTopics[random_.below(std::size(kTopics))].name);
   if (what < 980) return connect(client);
   if (what < 986) return disconnect(client);
   if (what < 990) return expire(member, bundle, random_.one_in(2));
@@ -172,7 +176,10 @@ bool World::is_settled() {
     }
   }
   for (const auto& client : clients_) {
-    if (client->connection == nullptr || client->machine.unanswered() != 0) return false;
+    if (client->connection == nullptr || client->machine.unanswered() != 0 ||
+        client->machine.has_late()) {
+      return false;
+    }
     client->connection->conversation->pump();
     client->consume();
     if (!client->machine.output().empty() || !client->connection->up.empty() ||

@@ -46,6 +46,8 @@ enum class Mistake : std::uint8_t {
   gap_not_told,          ///< a subscription leaves out what is gone
   go_back_ignored,       ///< the client does not hear that it shall go back
   credit_ignored,        ///< a relay sends more than it got credit for
+  not_yet_means_gone,    ///< the client hears that there is no topic where it is to ask again
+  never_asked_again,     ///< the client does not ask again
 };
 
 class World {
@@ -62,7 +64,7 @@ class World {
 
   struct Counts {
     std::size_t delivered = 0, duplicates = 0, went_back = 0, expired = 0, gaps = 0, samples = 0,
-                crashes = 0, restarts = 0, full = 0, no_space = 0, unknown = 0;
+                crashes = 0, restarts = 0, full = 0, no_space = 0, unknown = 0, not_yet = 0;
   };
   [[nodiscard]] const Counts& counts() const { return counts_; }
 

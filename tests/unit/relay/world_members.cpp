@@ -46,6 +46,10 @@ class World::FakeCursor final : public Cursor {
 
 Named World::Member::find(std::string_view name) {
   const WorldTopic& one = topic_named(std::string(name));
+  if (world_.random_.one_in(4)) {  // its definition has not come
+    ++world_.counts_.not_yet;
+    return {.code = Code::not_yet, .why = "ask again"};
+  }
   return {.topic = MemberTopic{.place = {one.bundle, one.id},
                                .info = {.name = one.name,
                                         .bundle = "bundle" + std::to_string(one.bundle),
