@@ -86,7 +86,9 @@ void Machine::find(const std::string& name) {
 }
 
 void Machine::ask_again() {
-  for (const std::string& name : std::exchange(late_, {})) ask(name);
+  for (const std::string& name : std::exchange(late_, {})) {
+    if (topics_.contains(name)) ask(name);
+  }
 }
 
 void Machine::list(std::uint32_t request) {
@@ -110,6 +112,7 @@ void Machine::on(const relay::Found& frame) {
   if (asked == asked_.end()) return broken("an answer to no question");
   const std::string name = asked->second;
   asked_.erase(asked);
+  if (!topics_.contains(name)) return;  // asked twice, and answered before
   Topic& topic = topics_[name];
   const std::string before = std::exchange(topic.info, frame.topic).bundle;
   topic.number = frame.topic.topic;
@@ -139,6 +142,7 @@ void Machine::on(const relay::Refused& frame) {
     if (asked == asked_.end()) return;
     const std::string name = asked->second;
     asked_.erase(asked);
+    if (!topics_.contains(name)) return;  // asked twice, and answered before
     Topic& topic = topics_[name];
     if (frame.code == relay::Code::not_yet) {  // it is not gone, and may be another one
       topic.number.reset();

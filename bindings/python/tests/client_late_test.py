@@ -44,6 +44,48 @@ def test_nothing_is_asked_again_on_another_connection():
     assert said(machine) == []
 
 
+def refused(machine, code):
+    """Answers each find so."""
+    for one in said(machine):
+        if isinstance(one, f.Find):
+            machine.receive(f.Refused(code, f.kind_of(f.Find), one.request, "refused"))
+
+
+def test_what_goes_back_waits_for_the_number_of_its_topic():
+    answers, found = [], []
+    machine = machine_that_published(answers)
+    opened(machine)
+    first = heard(machine, f.Publish)
+    machine.publish("u", 0, b"behind", answers.append)
+    machine.find("t", found.append)
+    asked = [one for one in said(machine) if isinstance(one, f.Find)][0]
+    machine.receive(f.Refused(f.Code.NOT_YET, f.kind_of(f.Find), asked.request, "again"))
+    machine.receive(f.GoBack(first.nonce, 2, 0))
+    assert (said(machine), answers, found) == ([], [], [])
+    machine.ask_again()
+    machine.receive(f.Found(heard(machine, f.Find).request, f.TopicInfo(
+        3, "t", "one", f.Service.STORED, 9, 100, "", 0, "")))
+    again = [(one.request, one.bytes) for one in said(machine) if isinstance(one, f.Publish)]
+    assert again == [(1, b"bytes"), (2, b"behind")] and len(found) == 1
+
+
+def test_a_topic_that_is_asked_for_twice_may_be_unknown_the_first_time():
+    told = []
+    machine = machine_that_published([])
+    said(machine)
+    machine.find("nothing", told.append)
+    machine.find("nothing", told.append)
+    refused(machine, f.Code.UNKNOWN_TOPIC)
+    assert len(told) == 2
+    machine.find("later", told.append)
+    refused(machine, f.Code.NOT_YET)
+    machine.find("later", told.append)
+    refused(machine, f.Code.UNKNOWN_TOPIC)
+    assert len(told) == 4
+    machine.ask_again()
+    assert said(machine) == []
+
+
 class Relay:
     """Its member knows the topic when it is asked for the third time."""
 

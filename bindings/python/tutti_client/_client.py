@@ -68,8 +68,7 @@ class AsyncClient:
         self._relays = [self._address(one) for one in relays]
         self._machine = Machine(name, token)
         self._machine.on_bye = self._hang_up
-        self._machine.on_welcome = lambda: self._say(
-            f"connected to the relay of {self._machine.relay}")
+        self._machine.on_welcome = self._welcomed
         self._machine.on_late = self._ask_later
         self._timeout = connect_timeout
         self._log = log or (lambda line: None)
@@ -119,10 +118,9 @@ class AsyncClient:
 
     async def topic(self, name: str) -> f.TopicInfo:
         """Waits for a relay that knows it; RelayError if it says that there is none."""
-        try:
-            return await self._told(lambda told: self._machine.find(name, told))
-        finally:
-            self._pause_again = 0.0
+        found = await self._told(lambda told: self._machine.find(name, told))
+        self._pause_again = 0.0
+        return found
 
     async def topics(self) -> list[f.TopicInfo]:
         return await self._told(self._machine.list)
@@ -181,6 +179,10 @@ class AsyncClient:
         if self._writer is not None and self._machine.output:
             self._writer.write(bytes(self._machine.output))
             self._machine.output.clear()
+
+    def _welcomed(self) -> None:
+        self._pause_again = 0.0
+        self._say(f"connected to the relay of {self._machine.relay}")
 
     def _ask_later(self) -> None:
         if self._again is None and not self._closed:

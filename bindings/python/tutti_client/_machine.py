@@ -134,7 +134,7 @@ class Machine(Subscriptions):
     def ask_again(self) -> None:
         """A little after on_late: for topics that the relay's member did not know yet."""
         late, self._late = self._late, set()
-        for name in sorted(late):
+        for name in sorted(late & self._topics.keys()):
             self._ask(name)
 
     def list(self, told: Callable[[Any], None]) -> None:
@@ -163,7 +163,8 @@ class Machine(Subscriptions):
     def _on_found(self, frame: f.Found) -> None:
         if (name := self._asked.pop(frame.request, None)) is None:
             return
-        topic = self._topics[name]
+        if (topic := self._topics.get(name)) is None:
+            return  # asked twice, and answered before
         before = topic.info.bundle if topic.info else None
         topic.info, topic.number, topic.gone = frame.topic, frame.topic.topic, False
         waiting, topic.waiting = topic.waiting, []
@@ -201,13 +202,14 @@ class Machine(Subscriptions):
     def _unknown_topic(self, frame: f.Refused) -> None:
         if (name := self._asked.pop(frame.id, None)) is None:
             return
-        topic = self._topics[name]
+        if (topic := self._topics.get(name)) is None:
+            return  # asked twice, and answered before
         if frame.code == f.Code.NOT_YET:  # it is not gone, and may be another one
             topic.number, topic.gone = None, False
             self._late.add(name)
             self.on_late()
             return
-        topic.gone = True
+        topic.number, topic.gone = None, True
         waiting, topic.waiting = topic.waiting, []
         if topic.info is None:
             del self._topics[name]
@@ -249,12 +251,15 @@ class Machine(Subscriptions):
         for one in session.unanswered[:UNANSWERED_MAX]:
             if one.sent:
                 continue
-            topic = self._topics[one.topic]
-            if topic.number is None and not topic.gone and topic.is_of(bundle):
+            if self._awaits_number(one, bundle):
                 return
             if one.request == 0:
                 one.request, session.next_request = session.next_request, session.next_request + 1
             self._send(bundle, session, one)
+
+    def _awaits_number(self, one: PublicationState, bundle: str) -> bool:
+        topic = self._topics[one.topic]
+        return topic.number is None and not topic.gone and topic.is_of(bundle)
 
     def _open(self, bundle: str, session: SessionState) -> None:
         if session.opening or session.busy:
@@ -318,8 +323,14 @@ class Machine(Subscriptions):
             return
         bundle, session = found
         until = next((o.sent for o in session.unanswered if o.request == frame.request), 0)
+        waits = False  # one for the number of its topic: those behind it keep their turn
         for one in session.unanswered:
-            if frame.last < one.request <= frame.request and 0 < one.sent <= until:
+            if not (frame.last < one.request <= frame.request and one.sent <= until):
+                continue
+            waits = waits or one.sent == 0 or self._awaits_number(one, bundle)
+            if waits:
+                one.sent = 0
+            else:
                 self._send(bundle, session, one)
 
     def _expire(self, bundle: str) -> None:

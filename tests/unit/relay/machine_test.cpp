@@ -206,6 +206,25 @@ TEST_F(TopicsThatMove, NothingIsAskedAgainOnAnotherConnection) {
   EXPECT_FALSE(machine_.has_late());
 }
 
+TEST_F(TopicsThatMove, ATopicThatIsAskedForTwiceMayBeUnknownTheFirstTime) {
+  const auto refuse = [&](relay::Code code) {
+    for (const Frame& one : take()) {
+      if (const auto* const find = std::get_if<relay::Find>(&one)) {
+        machine_.receive(
+            relay::Refused{code, relay::kind_of<relay::Find>(), find->request, "refused"});
+      }
+    }
+  };
+  machine_.find("later");
+  refuse(relay::Code::not_yet);
+  machine_.find("later");
+  machine_.find("later");
+  refuse(relay::Code::unknown_topic);
+  machine_.ask_again();
+  EXPECT_TRUE(take().empty());
+  EXPECT_FALSE(machine_.has_late());
+}
+
 TEST(ClientPauses, TheNextRelayIsCalledAtOnceIfOneIsLostThatServed) {
   using std::chrono::milliseconds;
   Pauses pauses;
