@@ -78,7 +78,9 @@ void Core::stop() {
   {
     const std::scoped_lock lock(posting_);
     over_ = true;
-    asio::post(context_, [this] { end(); });
+    // By way of the own thread: Asio puts what a handler has posted behind what other threads
+    // posted meanwhile, so that end() would come before what a callback asked for.
+    asio::post(context_, [this] { asio::post(context_, [this] { end(); }); });
   }
   if (!in_callback) thread_.join();
 }

@@ -1,11 +1,8 @@
 // What does not fit, comes too late or waits: it is answered, and the connection goes on.
 #include <gtest/gtest.h>
 
-#include <future>
-
 #include "relay/server.hpp"
 #include "relay/topic_cursor.hpp"
-#include "tutti/client.hpp"
 #include "unit/relay/fake_group.hpp"
 #include "unit/relay/raw_client.hpp"
 #include "unit/relay/some_frames.hpp"
@@ -269,89 +266,6 @@ TEST(RelayLimits, APublisherThatTheBundleHoldsBackIsNotSilent) {
   group.set_full(false);
   EXPECT_TRUE(held.hear<Published>());
   EXPECT_EQ(relay.server->statistics().timed_out, 0U);
-}
-
-TEST(ClientEnd, AClientMayBeDestroyedInItsOwnCallback) {
-  FakeGroup group({"a"}, Service::stored);
-  Limited relay(group);
-  auto made = client::Client::create({.relays = {relay.address()}, .name = "test"});
-  ASSERT_TRUE(made) << made.error().message;
-  ASSERT_TRUE(made->topic("a", 30s));
-  auto own = std::make_unique<client::Client>(std::move(*made));
-  group.hold(true);
-  std::promise<void> ended;
-  const auto answered = [&](const client::Published&) {
-    own.reset();
-    ended.set_value();
-  };
-  ASSERT_TRUE(own->publish("a", kPayload, answered));
-  group.hold(false);
-  ended.get_future().get();
-  // Its thread lets go of the connection.
-  while (relay.server->statistics().clients != 0) std::this_thread::yield();
-}
-
-TEST(ClientEnd, WhatIsPublishedWhileItEndsIsRefused) {
-  FakeGroup group({"a"}, Service::stored);
-  Limited relay(group);
-  auto made = client::Client::create({.relays = {relay.address()}, .name = "test"});
-  ASSERT_TRUE(made) << made.error().message;
-  ASSERT_TRUE(made->topic("a", 30s));
-  group.hold(true);
-  auto own = std::make_unique<client::Client>(std::move(*made));
-  client::Client& one = *own;
-  std::optional<ErrorCode> code;
-  const auto answered = [&](const client::Published& published) {
-    EXPECT_EQ(published.outcome, client::Published::Outcome::unknown);
-    const Result<void> again = one.publish("a", kPayload, [](const client::Published&) {});
-    if (!again) code = again.error().code;
-  };
-  ASSERT_TRUE(own->publish("a", kPayload, answered));
-  own.reset();
-  EXPECT_EQ(code, ErrorCode::stopped);
-}
-
-// Another thread calls while the client answers what waits, which is its last work: nobody would
-// answer.
-TEST(ClientEnd, NoOtherCallWaitsForAClientThatEnds) {
-  FakeGroup group({"a"}, Service::stored);
-  Limited relay(group);
-  auto made = client::Client::create({.relays = {relay.address()}, .name = "test"});
-  ASSERT_TRUE(made) << made.error().message;
-  ASSERT_TRUE(made->topic("a", 30s));
-  group.hold(true);
-  auto own = std::make_unique<client::Client>(std::move(*made));
-  client::Client& one = *own;
-  std::vector<ErrorCode> codes;
-  const auto note = [&](const auto& result) {
-    if (!result) codes.push_back(result.error().code);
-  };
-  const auto answered = [&](const client::Published&) {
-    std::thread other([&] {
-      note(one.topic("a", 30s));
-      note(one.topics(30s));
-      note(one.publish("a", kPayload, 30s));
-      note(one.subscribe("a"));
-    });
-    other.join();
-  };
-  ASSERT_TRUE(own->publish("a", kPayload, answered));
-  own.reset();
-  EXPECT_EQ(codes, std::vector<ErrorCode>(4, ErrorCode::stopped));
-}
-
-TEST(ClientEnd, ASubscriptionThatIsMovedToItselfGoesOn) {
-  FakeGroup group({"a"}, Service::stored);
-  Limited relay(group);
-  auto made = client::Client::create({.relays = {relay.address()}, .name = "test"});
-  ASSERT_TRUE(made) << made.error().message;
-  ASSERT_TRUE(made->topic("a", 30s));
-  auto subscription = made->subscribe("a", {.from = client::SubscribeOptions::From::stored});
-  ASSERT_TRUE(subscription);
-  client::Subscription& same = *subscription;
-  *subscription = std::move(same);
-  ASSERT_TRUE(made->publish("a", kPayload, 30s));
-  EXPECT_TRUE(subscription->take(30s));
 }
 
 }  // namespace
