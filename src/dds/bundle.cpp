@@ -41,7 +41,7 @@ GroupOptions group_of(const BundleOptions& bundle) {
       break;
   }
   // What participants that join would lack: which topics there are. Only a group of all nodes has
-  // a state: in another one definitions are repeated (repeat_definition).
+  // a state: in another one definitions are repeated (ParticipantCore::note_answer).
   if (bundle.service == Service::atomic) group.stateful = bundle.members.empty();
   return group;
 }
@@ -156,11 +156,10 @@ Result<std::shared_ptr<TopicState>> Bundle::ensure(std::uint32_t id, const Defin
                   "let one create the topic, too");
 }
 
-void Bundle::repeat_definition(std::uint32_t id) {
-  const std::shared_ptr<TopicState> topic = find(id);
-  if (topic == nullptr || !is_sender()) return;
+void Bundle::send_definition(std::uint32_t id, const Definition& definition) {
+  if (!is_sender()) return;
   Encoder payload;
-  topic->definition.encode(payload);
+  definition.encode(payload);
   send_later({static_cast<std::uint8_t>(RecordKind::definition), 0, sizeof(RecordHeader), id,
               time_of_day_ns()},
              payload.take(), nullptr);

@@ -86,9 +86,9 @@ class Bundle : public std::enable_shared_from_this<Bundle> {
   [[nodiscard]] Result<std::shared_ptr<TopicState>> ensure(std::uint32_t id,
                                                            const Definition& definition,
                                                            Deadline deadline);
-  /// Sends the definition again, if it is known here, for a participant that lacks it. Does not
-  /// wait.
-  void repeat_definition(std::uint32_t id);
+  /// Of a bundle with order: sends the definition, for a participant that lacks it, if this one
+  /// sends here. Who has the definition takes no notice. Does not wait.
+  void send_definition(std::uint32_t id, const Definition& definition);
   /// Sends the deletion of a topic whose name is free; unless `again`, only if it is not deleted
   /// here. Its definition may yet come: then it counts no more. Does not wait.
   void send_deletion(std::uint32_t id, bool again = false);

@@ -102,6 +102,10 @@ class ParticipantCore : public std::enable_shared_from_this<ParticipantCore> {
   [[nodiscard]] const Group& control() const { return *control_; }
   /// Whose that name is, as far as the control group was delivered here; empty: nobody's.
   [[nodiscard]] std::optional<TopicKey> key_of(std::string_view name) const;
+  /// Sends the definition of a topic that has its name and that its bundle was not told of, where
+  /// this participant may: its creator has ended, or is no sender, or this one came later. Does not
+  /// wait.
+  void define(const TopicKey& key) const;
   /// The names of all topics in that bundle's log are known.
   [[nodiscard]] bool is_announced(const std::string& bundle) const;
 

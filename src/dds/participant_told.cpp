@@ -49,7 +49,9 @@ void ParticipantCore::note_answer(const Message& message, const Directory::Answe
       // Who joins may have come after the definition, in a bundle whose group has no state.
       if (carrier != nullptr && carrier->is_ordered() && !carrier->options().members.empty() &&
           message.sender != control_->own_index()) {
-        calls.emplace_back([carrier, id = answer.key.id] { carrier->repeat_definition(id); });
+        calls.emplace_back([carrier, id = answer.key.id] {
+          if (const auto topic = carrier->find(id)) carrier->send_definition(id, topic->definition);
+        });
       }
       break;
     case Directory::Outcome::released:
@@ -73,6 +75,18 @@ void ParticipantCore::note_answer(const Message& message, const Directory::Answe
     default:
       break;
   }
+}
+
+void ParticipantCore::define(const TopicKey& key) const {
+  std::optional<Definition> definition;
+  {
+    const std::lock_guard lock(mutex_);
+    const Directory::Entry* const entry = directory_.find(key);
+    if (entry != nullptr) definition = entry->definition;
+  }
+  const std::shared_ptr<Bundle> carrier = bundle(key.bundle);
+  if (!definition || carrier == nullptr || !carrier->is_ordered()) return;
+  carrier->send_definition(key.id, *definition);
 }
 
 void ParticipantCore::note_mismatch(MemberIndex sender, const Directory::Answer& answer,

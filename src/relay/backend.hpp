@@ -145,6 +145,9 @@ class Backend {
   /// order, or of which the member is no sender, that cannot be known: it is said at once, and
   /// find() tells whether the member may be behind.
   [[nodiscard]] virtual CatchingUp catch_up(std::uint32_t sequence) = 0;
+  /// Nothing but the name of that topic has come, although the member has caught up: it gives the
+  /// topic its definition, if it may.
+  virtual void define(TopicPlace) {}
   /// To a topic without order.
   [[nodiscard]] virtual Posting send(const MemberTopic& topic, std::uint64_t timestamp_ns,
                                      std::span<const std::byte> bytes) = 0;

@@ -105,6 +105,7 @@ void Conversation::find_topic() {
     }
     const Finding asked = *std::exchange(finding_, std::nullopt);
     if (found.topic) return say_found(asked.request, *found.topic);
+    if (found.place) backend_.define(*found.place);
     const std::string topic = "topic \"" + printable(asked.name, 255) + "\" at " + backend_.name();
     refuse(found.code, kind_of<Find>(), asked.request,
            found.code == Code::unknown_topic ? "no " + topic : topic + ": " + found.why);

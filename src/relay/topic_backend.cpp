@@ -203,6 +203,10 @@ CatchingUp TopicBackend::catch_up(std::uint32_t sequence) {
   return std::make_shared<std::atomic<CaughtUp>>(CaughtUp::done);
 }
 
+void TopicBackend::define(TopicPlace place) {
+  participant_->define({participant_->bundles()[place.bundle]->options().name, place.id});
+}
+
 Posting TopicBackend::send(const MemberTopic& topic, std::uint64_t timestamp_ns,
                            std::span<const std::byte> bytes) {
   const std::uint16_t at = rounded(sizeof(dds::RecordHeader), topic.alignment);

@@ -29,6 +29,7 @@ class TopicBackend final : public Backend {
   [[nodiscard]] Named find(std::string_view name) override;
   [[nodiscard]] Posting post(std::uint32_t bundle, const dds::SessionRecord& record) override;
   [[nodiscard]] CatchingUp catch_up(std::uint32_t sequence) override;
+  void define(TopicPlace place) override;
   [[nodiscard]] Posting send(const MemberTopic& topic, std::uint64_t timestamp_ns,
                              std::span<const std::byte> bytes) override;
   [[nodiscard]] Result<std::unique_ptr<Cursor>> subscribe(const MemberTopic& topic,
