@@ -2,10 +2,11 @@
 /// Which groups each member wishes to be in: what this one says in its row, and what it reads in
 /// those of the others.
 ///
-/// The list is of the member, not of a view. It is written over in place, and its words may land in
-/// any order: the digest says when all of it is there. A reader keeps what it read last until then,
-/// and a leader proposes no groups before (GR5). Words of another member are input: of a list that
-/// is whole and that no correct member writes nothing is read. Threads: the predicate thread.
+/// The list is of the member, not of a view. The member writes it over in place, and its words may
+/// land in any order: the digest tells a reader when all are there. Until then the reader keeps the
+/// list that it read last, and a leader proposes no groups (GR5). Words of another member are
+/// input: a reader takes nothing of a whole list that no correct member writes. Threads: the
+/// predicate thread.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -40,7 +41,7 @@ class GroupWishes {
 
   /// Reads those of the members of the view. What was there before a node came again is forgotten.
   void look();
-  /// Of these members, all that is there was read at the last look(): none was writing.
+  /// The last look() found whole lists of these members: none of them was writing.
   [[nodiscard]] bool has_read(const std::vector<Slot>& members) const;
   /// By slot, as they were at the last look().
   [[nodiscard]] const IndexedBy<Slot, std::vector<GroupWish>>& all() const { return wishes_; }
@@ -57,7 +58,7 @@ class GroupWishes {
   IndexedBy<Slot, std::vector<GroupWish>> wishes_;
   IndexedBy<Slot, std::uint64_t> read_;         // the digest of what was read there last
   IndexedBy<Slot, std::uint64_t> incarnation_;  // of whom
-  std::vector<Slot> torn_;                      // at the last look(), some words were of two lists
+  std::vector<Slot> torn_;                      // whose lists the last look() did not find whole
   std::uint64_t version_ = 1;
   bool changed_ = false;
 };
