@@ -55,22 +55,21 @@ Result<void> Node::reserve(const GroupOptions& shape, std::size_t count) {
 Result<Group> Node::join(GroupOptions options, Timeout timeout) {
   const std::shared_ptr<NodeCore> core = core_;
   if (core == nullptr) return std::unexpected(moved_from());
-  std::string name;
+  std::string no_memory = "no memory";  // so short that it needs none
   // Of both: the group works on the node, which keeps it only until it is left.
   struct Handle {
     std::shared_ptr<NodeCore> node;
     std::shared_ptr<JoinedGroup> group;
   };
   try {
-    name = options.name;
+    no_memory = "group '" + options.name + "': there is no memory to join it: " + memory_advice();
     const auto handle = std::make_shared<Handle>(core);  // before there is a group to be left again
     Result<std::shared_ptr<JoinedGroup>> group = core->joined().join(std::move(options), timeout);
     if (!group) return std::unexpected(std::move(group.error()));
     handle->group = std::move(*group);
     return Group(std::shared_ptr<GroupCore>(handle, &handle->group->core));
   } catch (const std::bad_alloc&) {
-    return fail(ErrorCode::system,
-                "group '" + name + "': there is no memory to join it: " + memory_advice());
+    return std::unexpected(Error{ErrorCode::system, std::move(no_memory)});
   }
 }
 
