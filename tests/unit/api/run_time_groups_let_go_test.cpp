@@ -170,6 +170,14 @@ TEST_P(LetGo, InACallThatDestroysTheNode) {
 // waiting.
 constexpr auto kSuspectAfter = 1000ms;
 
+// Member 0 has left a group, and a destructor of what its callback refers to is at the gate.
+void leave_up_to(Gate& gate, TestCluster& cluster) {
+  gate.shut();
+  Group slow = joined(cluster, 0, group_with([&gate] { gate.pass(); }));
+  leave(slow);
+  ASSERT_TRUE(until([&] { return gate.reached(); }));
+}
+
 TEST(SlowDestructors, KeepNobodyFromTheViewAndNoOtherMemberFromItsGroups) {
   ClusterOptions with = with_places(2, 2);
   with.suspect_after = kSuspectAfter;
@@ -180,10 +188,7 @@ TEST(SlowDestructors, KeepNobodyFromTheViewAndNoOtherMemberFromItsGroups) {
   });
   cluster.start();
   Gate gate;
-  gate.shut();
-  Group slow = joined(cluster, 0, group_with([&] { gate.pass(); }));
-  leave(slow);
-  ASSERT_TRUE(until([&] { return gate.reached(); }));
+  ASSERT_NO_FATAL_FAILURE(leave_up_to(gate, cluster));
   const auto begin = std::chrono::steady_clock::now();
   Heard b;
   do {
@@ -209,10 +214,7 @@ TEST(SlowDestructors, KeepNoCallThatStopsBeyondItsTime) {
   TestCluster cluster(with_places(3, 1));
   cluster.start();
   Gate gate;
-  gate.shut();
-  Group slow = joined(cluster, 0, group_with([&] { gate.pass(); }));
-  leave(slow);
-  ASSERT_TRUE(until([&] { return gate.reached(); }));
+  ASSERT_NO_FATAL_FAILURE(leave_up_to(gate, cluster));
   const Result<void> late = cluster.node(0).stop(1ms);
   const bool others_go_on = until([&] { return cluster.are_in_view_of({1, 2}); });
   gate.open();
