@@ -8,13 +8,17 @@
 
 #include "domain/world.hpp"
 #include "support/from_environment.hpp"
+#include "support/sanitized.hpp"
 
 namespace tutti::domain {
 namespace {
 
+constexpr std::uint64_t kSeedsByDefault = tutti::testing::kSanitized ? 20 : 300;
+
 TEST(DomainSimulation, EveryPropertyHoldsForEverySeed) {
   const std::uint64_t first = tutti::testing::from_environment("TUTTI_DOMAIN_FIRST", 1);
-  const std::uint64_t seeds = tutti::testing::from_environment("TUTTI_DOMAIN_SEEDS", 300);
+  const std::uint64_t seeds =
+      tutti::testing::from_environment("TUTTI_DOMAIN_SEEDS", kSeedsByDefault);
   World::Counts all;
   for (std::uint64_t seed = first; seed < first + seeds; ++seed) {
     World world(seed);

@@ -3,16 +3,12 @@
 
 #include "sim/run.hpp"
 #include "sim/scenario.hpp"
+#include "support/sanitized.hpp"
 
 namespace tutti::testing {
 namespace {
 
-// One thread does it all: ThreadSanitizer has nothing to find here and is slow.
-#ifdef __SANITIZE_THREAD__
-constexpr std::uint64_t kSimulationSeeds = 2;
-#else
-constexpr std::uint64_t kSimulationSeeds = 8;
-#endif
+constexpr std::uint64_t kSimulationSeeds = kSanitized ? 2 : 8;
 
 class Simulation : public ::testing::TestWithParam<std::string> {};
 

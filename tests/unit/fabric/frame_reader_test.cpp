@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "support/sanitized.hpp"
+
 namespace tutti::tcp {
 namespace {
 
@@ -253,12 +255,7 @@ TEST(FrameReader, AppliesNothingAfterAnError) {
   EXPECT_TRUE(receiver.untouched());
 }
 
-// One thread, in which ThreadSanitizer finds nothing and takes many times as long.
-#ifdef __SANITIZE_THREAD__
-constexpr std::uint64_t kGarbageSeeds = 60;
-#else
-constexpr std::uint64_t kGarbageSeeds = 300;
-#endif
+constexpr std::uint64_t kGarbageSeeds = tutti::testing::kSanitized ? 30 : 300;
 
 TEST(FrameReader, SurvivesGarbage) {
   for (std::uint64_t seed = 0; seed < kGarbageSeeds; ++seed) {

@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "support/sanitized.hpp"
+
 #include "fabric/tcp/frame_reader.hpp"
 
 namespace tutti::tcp {
@@ -111,12 +113,8 @@ struct Ring {
   std::uint64_t checked = 0;
 };
 
-// One thread: ThreadSanitizer finds nothing there, and is slow.
-#ifdef __SANITIZE_THREAD__
-constexpr std::uint64_t kWriterSeeds = 6;  // each combination of record_max and drain_max
-#else
-constexpr std::uint64_t kWriterSeeds = 12;
-#endif
+// Six have each combination of record_max and drain_max.
+constexpr std::uint64_t kWriterSeeds = tutti::testing::kSanitized ? 6 : 12;
 
 TEST(FrameWriter, NeverLetsAGuardOvertakeItsData) {
   for (std::uint64_t seed = 0; seed < kWriterSeeds; ++seed) {

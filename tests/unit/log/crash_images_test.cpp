@@ -12,6 +12,7 @@
 
 #include "log/read.hpp"
 #include "log/writer.hpp"
+#include "support/sanitized.hpp"
 #include "support/sim_disk.hpp"
 #include "unit/log/expected.hpp"
 #include "unit/log/trace.hpp"
@@ -32,7 +33,7 @@ std::uint64_t seeds() {
   if (const char* wish = std::getenv("TUTTI_CRASH_IMAGES")) {
     std::from_chars(wish, wish + std::strlen(wish), images);
   }
-  return std::max<std::uint64_t>(8, images / kImagesAtLeast);
+  return std::max<std::uint64_t>(tutti::testing::kSanitized ? 2 : 8, images / kImagesAtLeast);
 }
 
 // Reads and opens images; counts them, and stops at the first that is wrong.

@@ -13,6 +13,7 @@
 #include <string>
 
 #include "log/read.hpp"
+#include "support/sanitized.hpp"
 #include "unit/log/expected.hpp"
 #include "unit/log/sample_log.hpp"
 
@@ -21,13 +22,9 @@ namespace {
 
 constexpr std::array<int, 5> kMasks{0x01, 0x80, 0xff, 0x20, 0x5a};
 
-// With the address sanitizer each takes ten times as long: then every fifth byte is changed, which
-// comes by every field, for records are at multiples of 8.
-#ifdef __SANITIZE_ADDRESS__
-constexpr std::size_t kStride = 5;
-#else
-constexpr std::size_t kStride = 1;
-#endif
+// With a sanitizer every 21st byte is changed, which comes by every field, for records are at
+// multiples of 8.
+constexpr std::size_t kStride = tutti::testing::kSanitized ? 21 : 1;
 
 std::size_t masks_for_each_byte() {
   std::size_t number = 1;

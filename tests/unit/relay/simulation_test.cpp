@@ -6,14 +6,18 @@
 #include <string>
 
 #include "support/from_environment.hpp"
+#include "support/sanitized.hpp"
 #include "unit/relay/world.hpp"
 
 namespace tutti::relay::testing {
 namespace {
 
+constexpr std::uint64_t kSeedsByDefault = tutti::testing::kSanitized ? 20 : 300;
+
 TEST(RelaySimulation, EveryPropertyHoldsForEverySeed) {
   const std::uint64_t first = tutti::testing::from_environment("TUTTI_RELAY_FIRST", 1);
-  const std::uint64_t seeds = tutti::testing::from_environment("TUTTI_RELAY_SEEDS", 300);
+  const std::uint64_t seeds =
+      tutti::testing::from_environment("TUTTI_RELAY_SEEDS", kSeedsByDefault);
   World::Counts all;
   for (std::uint64_t seed = first; seed < first + seeds; ++seed) {
     World world(seed, Mistake::none);

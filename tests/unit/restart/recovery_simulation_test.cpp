@@ -5,17 +5,13 @@
 #include <string>
 
 #include "support/from_environment.hpp"
+#include "support/sanitized.hpp"
 #include "unit/restart/recovery_world.hpp"
 
 namespace tutti::restart::testing {
 namespace {
 
-// The address sanitizer makes each ten times as slow.
-#ifdef __SANITIZE_ADDRESS__
-constexpr std::uint64_t kSeedsUsually = 200;
-#else
-constexpr std::uint64_t kSeedsUsually = 1000;
-#endif
+constexpr std::uint64_t kSeedsUsually = tutti::testing::kSanitized ? 40 : 1000;
 
 void every_property_holds(bool snapshots) {
   const std::uint64_t first = tutti::testing::from_environment("TUTTI_RESTART_FIRST", 1);

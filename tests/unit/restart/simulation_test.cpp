@@ -5,17 +5,13 @@
 #include <string>
 
 #include "support/from_environment.hpp"
+#include "support/sanitized.hpp"
 #include "unit/restart/world.hpp"
 
 namespace tutti::restart::testing {
 namespace {
 
-// The address sanitizer makes each ten times as slow.
-#ifdef __SANITIZE_ADDRESS__
-constexpr std::uint64_t kSeedsByDefault = 500;
-#else
-constexpr std::uint64_t kSeedsByDefault = 2000;
-#endif
+constexpr std::uint64_t kSeedsByDefault = tutti::testing::kSanitized ? 100 : 2000;
 
 TEST(RestartSimulation, EveryPropertyHoldsForEverySeed) {
   const std::uint64_t first = tutti::testing::from_environment("TUTTI_RESTART_FIRST", 1);
