@@ -21,6 +21,8 @@ TUTTI = os.environ.get("TUTTI", "tutti")
 # Seconds: far above what anything takes, below the watchdog of the test run.
 WATCHDOG = int(os.environ.get("TUTTI_TEST_WATCHDOG", "100"))
 SUSPECT_AFTER = "40"  # longer than any process is kept from running, so that only the dead are lost
+# A member that opens libfabric's verbs in an emulated machine, beside busy ones, needs 30 s for that.
+START_TIMEOUT = str(WATCHDOG * 4 // 5)
 FABRICS = ("shm", "tcp", "mixed")
 
 _PORTS = range(10000, 32000)  # below the ports that the kernel gives to outgoing connections
@@ -259,6 +261,8 @@ class SystemTest(unittest.TestCase):
         options = ["--members", addresses, "--group", group, *map(str, arguments)]
         if "--suspect-after" not in options:
             options += ["--suspect-after", SUSPECT_AFTER]
+        if "--start-timeout" not in options:
+            options += ["--start-timeout", START_TIMEOUT]
         starts = sum(member.name == name for member in self.members)
         member = Member(name, options, self.folder, data, start=starts, **how)
         self.members.append(member)

@@ -28,10 +28,14 @@ class ViewsTest(SystemTest):
             return any(all(part in line for part in parts)
                        for line in member.said().splitlines() if "view " in line)
 
-        for member in members:
-            wait_until(lambda m=member: said(m) or not m.running(), f"{member.name}: {parts}")
-            self.assertTrue(said(member), f"{parts} was not said by {member.name}, which said:\n"
-                                          f"{member.said()}")
+        def missing():
+            return [member for member in members if not said(member)]
+
+        members = list(members)
+        wait_until(lambda: not missing() or not all(m.running() for m in missing()),
+                   f"all say {parts}")
+        self.assertFalse(missing(), f"{parts} was not said by" + "".join(
+            f" {member.name}, which said:\n{member.said()}" for member in missing()))
 
     def await_more(self, members, more=20_000):
         goals = {member: member.output_size() + more for member in members}
