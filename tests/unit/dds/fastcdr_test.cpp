@@ -58,7 +58,7 @@ TEST(FastCdr, WritesWhatIsReadHere) {
   for (std::uint64_t seed = 1; seed <= 500; ++seed) {
     const auto value = samples::Random(seed).make<fast::Sample>();
     for (const auto order : {fast::Cdr::LITTLE_ENDIANNESS, fast::Cdr::BIG_ENDIANNESS}) {
-      SCOPED_TRACE(testing::Message() << "seed " << seed << ", order " << order);
+      SCOPED_TRACE(::testing::Message() << "seed " << seed << ", order " << order);
       const Result<fast::Sample> read = decode<fast::Sample>(fast::written(value, order));
       ASSERT_TRUE(read) << read.error().message;
       ASSERT_TRUE(*read == value);

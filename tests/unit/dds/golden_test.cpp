@@ -167,8 +167,8 @@ std::size_t expect_golden(const std::string& name, const T& value) {
   const Result<std::string> json = print_json(type_of<T>(), encoded);
   for (const Line& line : lines_of_file()) {
     if (line.name != name) continue;
-    SCOPED_TRACE(testing::Message() << line.name << " by " << line.encoder << ", version "
-                                    << line.version << ", " << line.order << " endian");
+    SCOPED_TRACE(::testing::Message() << line.name << " by " << line.encoder << ", version "
+                                      << line.version << ", " << line.order << " endian");
     ++count;
     const Result<T> decoded = decode<T>(line.bytes);
     EXPECT_TRUE(decoded) << decoded.error().message;

@@ -90,7 +90,7 @@ void expect_safe(const Bytes& bytes, std::size_t times) {
 
 TEST(Hostile, BytesThatWereCutOrChangedAreHarmless) {
   for (std::uint64_t seed = 1; seed <= (tutti::testing::kSanitized ? 1 : 4); ++seed) {
-    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    SCOPED_TRACE(::testing::Message() << "seed " << seed);
     Bytes bytes = encoded(Random(seed).make<Everything>());
     expect_safe<Everything>(bytes, 64);
     for (const unsigned form : {0U, 1U, 6U}) {  // other versions and orders of the same bytes

@@ -92,7 +92,7 @@ TEST(Json, ShowsTextThatIsNoUtf8) {
 template <class T>
 void expect_json_round_trips(std::uint64_t seeds) {
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
-    SCOPED_TRACE(testing::Message() << type_name<T>() << ", seed " << seed);
+    SCOPED_TRACE(::testing::Message() << type_name<T>() << ", seed " << seed);
     const T value = Random(seed).make<T>();
     const std::string json = json_of(value);
     const auto bytes = parse_json(type_of<T>(), json);

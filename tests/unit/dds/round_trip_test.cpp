@@ -13,7 +13,7 @@ void expect_round_trips(std::uint64_t seeds) {
   std::vector<std::byte> bytes;
   T into{};
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
-    SCOPED_TRACE(testing::Message() << type_name<T>() << ", seed " << seed);
+    SCOPED_TRACE(::testing::Message() << type_name<T>() << ", seed " << seed);
     const T value = Random(seed).make<T>();
     const Result<void> encoded = encode(value, bytes);
     ASSERT_TRUE(encoded) << encoded.error().message;
