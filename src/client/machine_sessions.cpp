@@ -111,7 +111,8 @@ void Machine::on(const relay::Published& frame) {
   const auto one = std::ranges::find(session.unanswered, frame.request, &Publication::request);
   if (one == session.unanswered.end()) return;  // the answer to a repeat
   Answer answer{frame.status, frame.position, {}};
-  if (one->empty && (frame.status == Status::delivered || frame.status == Status::unfit)) {
+  // Without its topic it is never delivered: then it was before, with its bytes, by another relay.
+  if (one->empty && frame.status == Status::unfit) {
     answer.refused = "the topic " + one->topic + " is gone";
   }
   const std::uint64_t publication = one->publication;

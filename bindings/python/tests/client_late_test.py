@@ -75,7 +75,7 @@ def test_a_topic_that_is_asked_for_twice_may_be_unknown_the_first_time():
     said(machine)
     machine.find("nothing", told.append)
     machine.find("nothing", told.append)
-    refused(machine, f.Code.UNKNOWN_TOPIC)
+    refused(machine, f.Code.UNKNOWN_TOPIC)  # both questions
     assert len(told) == 2
     machine.find("later", told.append)
     refused(machine, f.Code.NOT_YET)
@@ -84,6 +84,35 @@ def test_a_topic_that_is_asked_for_twice_may_be_unknown_the_first_time():
     assert len(told) == 4
     machine.ask_again()
     assert said(machine) == []
+
+
+def test_an_answer_is_not_that_of_an_older_question():
+    """The topic came between the two."""
+    told = []
+    machine = machine_that_published([])
+    said(machine)
+    machine.find("came", told.append)
+    first = heard(machine, f.Find)
+    machine.find("came", told.append)
+    second = heard(machine, f.Find)
+    machine.receive(f.Refused(f.Code.UNKNOWN_TOPIC, f.kind_of(f.Find), first.request, "no topic"))
+    assert told == []
+    machine.receive(f.Found(second.request, f.TopicInfo(
+        3, "came", "one", f.Service.STORED, 9, 100, "", 0, "")))
+    assert [one.name for one in told] == ["came", "came"]
+
+
+def test_who_waits_no_more_is_forgotten():
+    told = []
+    machine = machine_that_published([])
+    said(machine)
+    machine.find("came", told.append)
+    machine.forget("came", told.append)
+    machine.find("came", lambda topic: told.append(topic.name))
+    for question in [one for one in said(machine) if isinstance(one, f.Find)]:
+        machine.receive(f.Found(question.request, f.TopicInfo(
+            3, "came", "one", f.Service.STORED, 9, 100, "", 0, "")))
+    assert told == ["came"]
 
 
 class Relay:

@@ -55,8 +55,21 @@ def test_what_was_published_to_a_topic_that_moved_takes_its_turn_without_bytes()
     opened(machine)
     again = heard(machine, f.Publish)
     assert (again.topic, again.request, again.bytes) == (NO_TOPIC, 1, b"")
-    machine.receive(f.Published(again.nonce, 1, f.Status.DELIVERED, 30))
+    machine.receive(f.Published(again.nonce, 1, f.Status.UNFIT, 30))
     assert [one.outcome for one in answers] == ["refused"]
+
+
+def test_what_was_delivered_is_not_called_refused_though_it_was_repeated_without_bytes():
+    """Through the relay before, with its bytes."""
+    answers = []
+    machine = machine_that_published(answers)
+    opened(machine)
+    machine.disconnect()
+    connect(machine, {"t": "two", "u": "one"})
+    opened(machine)
+    again = heard(machine, f.Publish)
+    machine.receive(f.Published(again.nonce, 1, f.Status.DELIVERED, 30))
+    assert [one.outcome for one in answers] == ["delivered"]
 
 
 def test_what_took_its_turn_is_not_called_delivered_if_its_session_expires():

@@ -312,7 +312,8 @@ class Machine(Subscriptions):
         for at, one in enumerate(session.unanswered):
             if one.request == frame.request:
                 del session.unanswered[at]
-                gone = one.empty and frame.status in (f.Status.DELIVERED, f.Status.UNFIT)
+                # Delivered: before, with its bytes, by another relay.
+                gone = one.empty and frame.status == f.Status.UNFIT
                 one.answered(Published("refused", text=f"the topic {one.topic} is gone") if gone
                              else answer_of(frame))
                 self._advance(bundle)

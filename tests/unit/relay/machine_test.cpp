@@ -23,7 +23,9 @@ using relay::Frame;
 class Answers final : public MachineEvents {
  public:
   void on_welcome(const relay::Welcome&) override {}
-  void on_topic(const std::string&, const Result<relay::TopicInfo>&) override {}
+  void on_topic(const std::string& name, const Result<relay::TopicInfo>& topic) override {
+    found[name] = topic.has_value();
+  }
   void on_topics(std::uint32_t, const std::vector<relay::TopicInfo>&, bool) override {}
   void on_answer(std::uint64_t publication, const Answer& answer) override {
     all[publication] = answer;
@@ -34,6 +36,7 @@ class Answers final : public MachineEvents {
   void on_bye(relay::Code, const std::string& text) override { bye = text; }
 
   std::map<std::uint64_t, Answer> all{};
+  std::map<std::string, bool> found{};
   std::string bye{};
 };
 
@@ -122,10 +125,26 @@ TEST_F(TopicsThatMove, WhatWasPublishedToTheOneBeforeTakesItsTurnWithoutBytes) {
   EXPECT_EQ(again->topic, ~std::uint32_t{0});
   EXPECT_TRUE(again->bytes.empty());
   EXPECT_EQ(again->request, 1U);
-  machine_.receive(relay::Published{again->nonce, 1, relay::Status::delivered, 30});
+  machine_.receive(relay::Published{again->nonce, 1, relay::Status::unfit, 30});
   ASSERT_TRUE(events_.all.contains(1));
   EXPECT_FALSE(events_.all.at(1).refused.empty());
   EXPECT_EQ(events_.bye, "");
+}
+
+// Through the relay before, with its bytes, although this client was told that its topic is gone.
+TEST_F(TopicsThatMove, WhatWasDeliveredIsNotCalledRefusedThoughItWasRepeatedWithoutBytes) {
+  publish("t");
+  open();
+  ASSERT_TRUE(heard<relay::Publish>());
+  machine_.disconnected();
+  connect({{"t", "two"}, {"u", "one"}});
+  open();
+  const auto again = heard<relay::Publish>();
+  ASSERT_TRUE(again && again->bytes.empty());
+  machine_.receive(relay::Published{again->nonce, 1, relay::Status::delivered, 30});
+  ASSERT_TRUE(events_.all.contains(1));
+  EXPECT_EQ(events_.all.at(1).status, relay::Status::delivered);
+  EXPECT_EQ(events_.all.at(1).refused, "");
 }
 
 TEST_F(TopicsThatMove, WhatWasPublishedIsAnsweredThoughItsBundleHasNoTopicAnyMore) {
@@ -204,6 +223,47 @@ TEST_F(TopicsThatMove, NothingIsAskedAgainOnAnotherConnection) {
   EXPECT_FALSE(machine_.has_late());
   connect({{"t", "one"}, {"u", "one"}});
   EXPECT_FALSE(machine_.has_late());
+}
+
+TEST_F(TopicsThatMove, WhatGoesBackWaitsForTheNumberOfItsTopic) {
+  publish("t");
+  open();
+  const auto first = heard<relay::Publish>();
+  ASSERT_TRUE(first);
+  publish("u");
+  machine_.find("t");
+  const auto asked = heard<relay::Find>();
+  ASSERT_TRUE(asked);
+  machine_.receive(relay::Refused{relay::Code::not_yet, relay::kind_of<relay::Find>(),
+                                  asked->request, "ask again"});
+  machine_.receive(relay::GoBack{first->nonce, 2, 0});
+  EXPECT_TRUE(take().empty());
+  machine_.ask_again();
+  const auto again = heard<relay::Find>();
+  ASSERT_TRUE(again);
+  answer(*again, "one");
+  std::vector<std::uint64_t> requests;
+  for (const Frame& one : take()) {
+    if (const auto* const sent = std::get_if<relay::Publish>(&one)) {
+      requests.push_back(sent->request);
+    }
+  }
+  EXPECT_EQ(requests, (std::vector<std::uint64_t>{1, 2}));
+}
+
+// The topic came between the two questions.
+TEST_F(TopicsThatMove, AnAnswerIsNotThatOfAnOlderQuestion) {
+  machine_.find("came");
+  const auto first = heard<relay::Find>();
+  machine_.find("came");
+  const auto second = heard<relay::Find>();
+  ASSERT_TRUE(first && second);
+  machine_.receive(relay::Refused{relay::Code::unknown_topic, relay::kind_of<relay::Find>(),
+                                  first->request, "no topic"});
+  EXPECT_FALSE(events_.found.contains("came"));
+  answer(*second, "one");
+  ASSERT_TRUE(events_.found.contains("came"));
+  EXPECT_TRUE(events_.found.at("came"));
 }
 
 TEST_F(TopicsThatMove, ATopicThatIsAskedForTwiceMayBeUnknownTheFirstTime) {
