@@ -89,15 +89,22 @@ bool Client::is_connected() const { return core_->is_connected(); }
 
 Result<TopicDescription> Client::topic(std::string_view name, Timeout timeout) {
   const std::string text(name);
-  return wait_for<TopicDescription>(*core_, timeout, "topic " + text, [&](auto set) {
-    return core_->find(text, [set](const Result<relay::TopicInfo>& info) {
-      if (info) {
-        set(described(*info));
-      } else {
-        set(std::unexpected(info.error()));
-      }
-    });
+  std::uint64_t waiter = 0;
+  auto topic = wait_for<TopicDescription>(*core_, timeout, "topic " + text, [&](auto set) {
+    const Result<std::uint64_t> asked =
+        core_->find(text, [set](const Result<relay::TopicInfo>& info) {
+          if (info) {
+            set(described(*info));
+          } else {
+            set(std::unexpected(info.error()));
+          }
+        });
+    if (!asked) return Result<void>(std::unexpected(asked.error()));
+    waiter = *asked;
+    return Result<void>();
   });
+  if (!topic && topic.error().code == ErrorCode::timed_out) core_->forget(text, waiter);
+  return topic;
 }
 
 Result<std::vector<TopicDescription>> Client::topics(Timeout timeout) {

@@ -97,7 +97,7 @@ void Core::end() {
     if (answered) answered({.outcome = Published::Outcome::unknown, .text = "the client ended"});
   }
   for (auto& [name, all] : std::exchange(finding_, {})) {
-    for (const OnTopic& told : all) told(fail(ErrorCode::stopped, "the client ended"));
+    for (const auto& [waiter, told] : all) told(fail(ErrorCode::stopped, "the client ended"));
   }
   for (auto& [request, waits] : std::exchange(listing_, {})) {
     waits.first(fail(ErrorCode::stopped, "the client ended"));
@@ -227,8 +227,8 @@ void Core::ask_later() {
   asks_later_ = true;
   again_.expires_after(finds_again_.next(std::nullopt));
   again_.async_wait([this](const error_code& error) {
+    if (error) return;  // the next ask_later() took its place
     asks_later_ = false;
-    if (error) return;
     machine_->ask_again();
     flush();
   });
@@ -246,6 +246,7 @@ void Core::on_welcome(const relay::Welcome& welcome) {
   welcome_at_ = std::chrono::steady_clock::now();
   connected_ = true;
   finds_again_ = {};
+  asks_later_ = false;  // what again_ waits for is of the connection before, and up to 2 s ahead
   idle_ms_ = welcome.idle_ms;
   log("connected to the relay of " + welcome.relay);
   asio::co_spawn(context_, keep_alive(connections_), asio::detached);

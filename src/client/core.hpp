@@ -61,7 +61,10 @@ class Core final : public std::enable_shared_from_this<Core>, private MachineEve
     return trouble_;
   }
   // Those that return an error after stop() have done nothing then.
-  [[nodiscard]] Result<void> find(std::string name, OnTopic told);
+  /// Returns the number of who waits, for forget().
+  [[nodiscard]] Result<std::uint64_t> find(std::string name, OnTopic told);
+  /// Nobody waits for that any more.
+  void forget(std::string name, std::uint64_t waiter);
   [[nodiscard]] Result<void> list(OnTopics told);
   [[nodiscard]] Result<void> publish(std::string topic, std::span<const std::byte> bytes,
                                      Client::Answered answered);
@@ -123,14 +126,15 @@ class Core final : public std::enable_shared_from_this<Core>, private MachineEve
   std::uint64_t heard_ = 0;  // reads of this connection
   std::uint32_t idle_ms_ = 0;
   bool writing_ = false;
-  bool asks_later_ = false;  // again_ runs
-  Pauses finds_again_{};     // between questions for topics that are not known yet
+  bool asks_later_ = false;                 // again_ runs
+  Pauses finds_again_{};                    // between questions for topics that are not known yet
+  std::atomic<std::uint64_t> waiters_ = 0;  // of find(), so far
   std::mutex posting_{};
   std::atomic<bool> over_ = false;  // set by posting_: end() is the last work
   std::optional<std::chrono::steady_clock::time_point> welcome_at_{};  // of this connection
   std::string why_{};                                                  // it hung up
   std::uint32_t lists_ = 0;
-  std::map<std::string, std::vector<OnTopic>> finding_{};
+  std::map<std::string, std::map<std::uint64_t, OnTopic>> finding_{};  // by name and waiter
   std::map<std::uint32_t, std::pair<OnTopics, std::vector<relay::TopicInfo>>> listing_{};
   std::map<std::uint64_t, Client::Answered> answers_{};
 

@@ -21,14 +21,24 @@ std::unexpected<Error> client_ended() { return fail(ErrorCode::stopped, "the cli
 
 }  // namespace
 
-Result<void> Core::find(std::string name, OnTopic told) {
-  const bool asks = post([this, name = std::move(name), told = std::move(told)]() mutable {
-    finding_[name].push_back(std::move(told));
+Result<std::uint64_t> Core::find(std::string name, OnTopic told) {
+  const std::uint64_t waiter = ++waiters_;
+  const bool asks = post([this, waiter, name = std::move(name), told = std::move(told)]() mutable {
+    finding_[name].emplace(waiter, std::move(told));
     machine_->find(name);
     flush();
   });
   if (!asks) return client_ended();
-  return {};
+  return waiter;
+}
+
+void Core::forget(std::string name, std::uint64_t waiter) {
+  static_cast<void>(post([this, waiter, name = std::move(name)] {
+    const auto found = finding_.find(name);
+    if (found == finding_.end()) return;
+    found->second.erase(waiter);
+    if (found->second.empty()) finding_.erase(found);
+  }));
 }
 
 void Core::on_topic(const std::string& name, const Result<relay::TopicInfo>& topic) {
@@ -39,7 +49,7 @@ void Core::on_topic(const std::string& name, const Result<relay::TopicInfo>& top
   }
   const auto found = finding_.extract(name);
   if (found.empty()) return;
-  for (const OnTopic& told : found.mapped()) told(topic);
+  for (const auto& [waiter, told] : found.mapped()) told(topic);
 }
 
 Result<void> Core::list(OnTopics told) {

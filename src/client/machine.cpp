@@ -112,7 +112,6 @@ void Machine::on(const relay::Found& frame) {
   if (asked == asked_.end()) return broken("an answer to no question");
   const std::string name = asked->second;
   asked_.erase(asked);
-  if (!topics_.contains(name)) return;  // asked twice, and answered before
   Topic& topic = topics_[name];
   const std::string before = std::exchange(topic.info, frame.topic).bundle;
   topic.number = frame.topic.topic;
@@ -142,7 +141,8 @@ void Machine::on(const relay::Refused& frame) {
     if (asked == asked_.end()) return;
     const std::string name = asked->second;
     asked_.erase(asked);
-    if (!topics_.contains(name)) return;  // asked twice, and answered before
+    // Asked again since then: the topic may have come between the two, and the next answer counts.
+    if (std::ranges::any_of(asked_, [&](const auto& one) { return one.second == name; })) return;
     Topic& topic = topics_[name];
     if (frame.code == relay::Code::not_yet) {  // it is not gone, and may be another one
       topic.number.reset();

@@ -118,7 +118,8 @@ class AsyncClient:
 
     async def topic(self, name: str) -> f.TopicInfo:
         """Waits for a relay that knows it; RelayError if it says that there is none."""
-        found = await self._told(lambda told: self._machine.find(name, told))
+        found = await self._told(lambda told: self._machine.find(name, told),
+                                 lambda told: self._machine.forget(name, told))
         self._pause_again = 0.0
         return found
 
@@ -159,7 +160,8 @@ class AsyncClient:
         if self._closed:  # nobody would answer any more
             raise RelayError("the client ended")
 
-    async def _told(self, ask: Callable[[Callable[[Any], None]], None]) -> Any:
+    async def _told(self, ask: Callable[[Callable[[Any], None]], None],
+                    forget: Callable[[Callable[[Any], None]], None] = lambda told: None) -> Any:
         self._must_be_open()
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
 
@@ -173,7 +175,10 @@ class AsyncClient:
 
         ask(told)
         self._flush()
-        return await future
+        try:
+            return await future
+        finally:
+            forget(told)
 
     def _flush(self) -> None:
         if self._writer is not None and self._machine.output:
@@ -182,6 +187,9 @@ class AsyncClient:
 
     def _welcomed(self) -> None:
         self._pause_again = 0.0
+        if self._again is not None:  # of the connection before, and may be as far as 2 s ahead
+            self._again.cancel()
+            self._again = None
         self._say(f"connected to the relay of {self._machine.relay}")
 
     def _ask_later(self) -> None:

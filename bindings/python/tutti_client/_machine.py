@@ -131,6 +131,11 @@ class Machine(Subscriptions):
         if self.welcome:
             self._ask(name)
 
+    def forget(self, name: str, told: Callable[[Any], None]) -> None:
+        """Nobody waits for that any more."""
+        if (topic := self._topics.get(name)) and told in topic.waiting:
+            topic.waiting.remove(told)
+
     def ask_again(self) -> None:
         """A little after on_late: for topics that the relay's member did not know yet."""
         late, self._late = self._late, set()
@@ -163,8 +168,7 @@ class Machine(Subscriptions):
     def _on_found(self, frame: f.Found) -> None:
         if (name := self._asked.pop(frame.request, None)) is None:
             return
-        if (topic := self._topics.get(name)) is None:
-            return  # asked twice, and answered before
+        topic = self._topics[name]
         before = topic.info.bundle if topic.info else None
         topic.info, topic.number, topic.gone = frame.topic, frame.topic.topic, False
         waiting, topic.waiting = topic.waiting, []
@@ -202,8 +206,9 @@ class Machine(Subscriptions):
     def _unknown_topic(self, frame: f.Refused) -> None:
         if (name := self._asked.pop(frame.id, None)) is None:
             return
-        if (topic := self._topics.get(name)) is None:
-            return  # asked twice, and answered before
+        if name in self._asked.values():
+            return  # the topic may have come between the two questions: the next answer counts
+        topic = self._topics[name]
         if frame.code == f.Code.NOT_YET:  # it is not gone, and may be another one
             topic.number, topic.gone = None, False
             self._late.add(name)
