@@ -63,7 +63,7 @@ struct Named {
   /// The name is that of a topic there, which the member has not heard of yet.
   std::optional<TopicPlace> place{};
   /// unknown_topic: nobody has the name. not_yet: the member will hear of the topic, or of that
-  /// there is none. not_offered: it never will.
+  /// there is none, once a sender of its bundle defines it. not_offered: it never will.
   Code code = Code::unknown_topic;
   std::string why{};  ///< but for unknown_topic
 };

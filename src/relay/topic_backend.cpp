@@ -9,6 +9,8 @@
 namespace tutti::relay {
 namespace {
 
+constexpr std::size_t kDefinedMax = 1024;
+
 // A record of a bundle that changes nothing. It may be the first one of the sequence, which is
 // named by its time stamp.
 std::vector<std::byte> mark() {
@@ -128,7 +130,10 @@ Named TopicBackend::find_by(const dds::TopicKey& key) {
                    "', of which this participant is no member; use relays of its members"};
   }
   const TopicPlace place{static_cast<std::uint32_t>(at - bundles.begin()), key.id};
-  if (const auto topic = bundle.find(key.id)) return {.topic = described(place, topic->definition)};
+  if (const auto topic = bundle.find(key.id)) {
+    defined_.erase(place);
+    return {.topic = described(place, topic->definition)};
+  }
   return {.place = place,
           .code = Code::not_yet,
           .why = "its definition has not come in bundle '" + key.bundle + "' yet; ask again"};
@@ -203,7 +208,10 @@ CatchingUp TopicBackend::catch_up(std::uint32_t sequence) {
   return std::make_shared<std::atomic<CaughtUp>>(CaughtUp::done);
 }
 
+// 1,000 clients that ask for it before it is delivered here cost the members one record.
 void TopicBackend::define(TopicPlace place) {
+  if (defined_.size() >= kDefinedMax) defined_.clear();  // of topics that were deleted meanwhile
+  if (!defined_.insert(place).second) return;
   participant_->define({participant_->bundles()[place.bundle]->options().name, place.id});
 }
 
