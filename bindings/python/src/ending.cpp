@@ -9,7 +9,8 @@
 namespace tutti::python {
 namespace {
 
-std::atomic<int> counted{0};  // IE1
+std::atomic<int> counted{0};     // IE1
+std::atomic<int> ends_nodes{0};  // IE3
 std::atomic<bool> ending{false};
 std::atomic<std::thread::id> ends_it{};
 // How often this thread has asked and has not come, and whether it is counted for that.
@@ -72,8 +73,19 @@ Acquired::~Acquired() {
   has_come();
 }
 
+EndsNode::EndsNode() { ends_nodes.fetch_add(1); }
+
+EndsNode::~EndsNode() {
+  ends_nodes.fetch_sub(1);
+  ends_nodes.notify_all();
+}
+
 void end_interpreter(bool threads_stay) {
   if (threads_stay) nanobind::set_leak_warnings(false);
+  {
+    const Released released;
+    for (int some = ends_nodes.load(); some > 0; some = ends_nodes.load()) ends_nodes.wait(some);
+  }
   ends_it.store(std::this_thread::get_id());
   ending.store(true, std::memory_order_seq_cst);
   const Released released;
@@ -81,6 +93,9 @@ void end_interpreter(bool threads_stay) {
   for (int others = counted.load(); others > own; others = counted.load()) counted.wait(others);
 }
 
-void forget_other_threads() { counted.store(counted_here ? 1 : 0, std::memory_order_relaxed); }
+void forget_other_threads() {
+  counted.store(counted_here ? 1 : 0, std::memory_order_relaxed);
+  ends_nodes.store(0, std::memory_order_relaxed);
+}
 
 }  // namespace tutti::python

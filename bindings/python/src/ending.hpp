@@ -10,6 +10,8 @@
 ///  IE2  end_interpreter waits until no thread counts. A thread that asks later does not count: it
 ///       waits where it is until the process is gone. So Python code that the module calls must not
 ///       block for ever: the end of the interpreter waits for it.
+///  IE3  Before that it waits for nodes that threads of this module end: these give back what they
+///       hold of Python.
 #pragma once
 #include <nanobind/nanobind.h>
 
@@ -54,6 +56,15 @@ class Acquired {
  private:
   const bool here_;
   PyGILState_STATE state_{};
+};
+
+/// A thread of this module ends a node (IE3), until this is destroyed.
+class EndsNode {
+ public:
+  EndsNode();
+  ~EndsNode();
+  EndsNode(const EndsNode&) = delete;
+  EndsNode& operator=(const EndsNode&) = delete;
 };
 
 /// The last call, on the thread that ends the interpreter (IE2).

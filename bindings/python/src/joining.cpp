@@ -79,7 +79,8 @@ void end_after_joins(std::unique_ptr<Node> node, std::shared_ptr<Joins> joins) {
   rest->node = std::move(node);
   rest->joins = std::move(joins);
   if (rest->node->may_wait("Node.close")) return rest->end();
-  if (start_alone([rest] { rest->end(); })) return;
+  const auto ends = std::make_shared<EndsNode>();
+  if (start_alone([rest, ends] { rest->end(); })) return;
   static_cast<void>(new std::shared_ptr<Rest>(rest));  // without a thread it stays in memory
 }
 
