@@ -21,7 +21,8 @@ TopicDescription described(const relay::TopicInfo& info) {
 
 // Waits for what `begin` hands to the function that it is given, which may come after the wait.
 template <class Value, class Begin>
-Result<Value> wait_for(const Core& core, Timeout timeout, const std::string& what, Begin&& begin) {
+Result<Value> wait_for(const Core& core, Timeout timeout, const std::string& what,
+                       const Begin& begin) {
   if (core.is_own_thread()) {
     return fail(ErrorCode::in_callback, what + ": this call waits, and a callback must not");
   }
@@ -90,7 +91,7 @@ bool Client::is_connected() const { return core_->is_connected(); }
 Result<TopicDescription> Client::topic(std::string_view name, Timeout timeout) {
   const std::string text(name);
   std::uint64_t waiter = 0;
-  auto topic = wait_for<TopicDescription>(*core_, timeout, "topic " + text, [&](auto set) {
+  auto topic = wait_for<TopicDescription>(*core_, timeout, "topic " + text, [&](const auto& set) {
     const Result<std::uint64_t> asked =
         core_->find(text, [set](const Result<relay::TopicInfo>& info) {
           if (info) {
@@ -109,7 +110,7 @@ Result<TopicDescription> Client::topic(std::string_view name, Timeout timeout) {
 
 Result<std::vector<TopicDescription>> Client::topics(Timeout timeout) {
   using All = std::vector<TopicDescription>;
-  return wait_for<All>(*core_, timeout, "topics", [&](auto set) {
+  return wait_for<All>(*core_, timeout, "topics", [&](const auto& set) {
     return core_->list([set](const Result<std::vector<relay::TopicInfo>>& all) {
       if (!all) return set(std::unexpected(all.error()));
       All out;
@@ -122,7 +123,7 @@ Result<std::vector<TopicDescription>> Client::topics(Timeout timeout) {
 Result<Published> Client::publish(std::string_view topic, std::span<const std::byte> bytes,
                                   Timeout timeout) {
   const std::string name(topic);
-  return wait_for<Published>(*core_, timeout, "publish to " + name, [&](auto set) {
+  return wait_for<Published>(*core_, timeout, "publish to " + name, [&](const auto& set) {
     return core_->publish(name, bytes, [set](const Published& published) { set(published); });
   });
 }

@@ -131,11 +131,13 @@ asio::awaitable<void> Core::stay_connected() {
     ++connections_;
     machine_->disconnected();
     for (auto& [request, found] : listing_) found.second.clear();  // told from the beginning again
+    std::string trouble = relay;
+    trouble.append(": ").append(why);
+    log("not connected to " + trouble);
     {
       const std::scoped_lock lock(mutex_);
-      trouble_ = relay + ": " + why;
+      trouble_ = std::move(trouble);
     }
-    log("not connected to " + relay + ": " + why);
     std::optional<std::chrono::nanoseconds> stood;
     if (welcome_at_) stood = std::chrono::steady_clock::now() - *welcome_at_;
     pause_.expires_after(pauses.next(stood));

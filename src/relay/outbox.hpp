@@ -34,8 +34,8 @@ class Outbox : public std::enable_shared_from_this<Outbox> {
   using Sent = std::function<void(std::optional<Ticket>)>;
 
   /// `on_posted` is called when records that waited were posted, or will never be.
-  Outbox(Group group, std::function<void()> on_posted)
-      : group_(std::move(group)), on_posted_(std::move(on_posted)) {}
+  Outbox(const Group& group, std::function<void()> on_posted)
+      : group_(group), on_posted_(std::move(on_posted)) {}
 
   /// `write` is called within, with `size` bytes. With `sent` the record needs no owner.
   [[nodiscard]] Posting post(std::uint32_t size, const Write& write, Sent sent = {});

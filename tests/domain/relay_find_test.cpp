@@ -81,6 +81,9 @@ class Members final : public ClusterEvents {
 using Heard = std::variant<std::string, relay::Code>;
 
 class AFindThatComesEarly : public ::testing::Test {
+ public:
+  ~AFindThatComesEarly() override { stop(); }
+
  protected:
   struct Member {
     std::shared_ptr<NodeCore> node;
@@ -89,7 +92,6 @@ class AFindThatComesEarly : public ::testing::Test {
   };
 
   AFindThatComesEarly() { reset_clocks(); }
-  ~AFindThatComesEarly() override { stop(); }
 
   void start(const dds::BundleOptions& bundle) {
     a_ = make("a", bundle);

@@ -136,7 +136,9 @@ class MemoryAtRunTime : public ::testing::TestWithParam<Drive> {
   // With a callback that takes memory.
   static GroupOptions group() {
     return {.name = "a group with a name that takes memory",
-            .on_delivery = [large = std::array<char, 100>()](std::span<const Message>) {}};
+            .on_delivery = [large = std::array<char, 100>()](std::span<const Message>) {
+              static_cast<void>(large);
+            }};
   }
   Result<void> join_and_leave() {
     Result<Group> joined = node->join(group(), 60s);
