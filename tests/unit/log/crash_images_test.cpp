@@ -24,9 +24,9 @@ using tutti::testing::DiskFate;
 using tutti::testing::DiskOperation;
 using tutti::testing::SimDisk;
 
-constexpr int kCrashSteps = 120;
-constexpr std::uint64_t kImagesAtLeast = 1000;  // of each seed
-constexpr int kRandomImages = 2;                // at each operation
+constexpr int kCrashSteps = tutti::testing::kSanitized ? 40 : 120;
+constexpr std::uint64_t kImagesAtLeast = tutti::testing::kSanitized ? 200 : 1000;  // of each seed
+constexpr int kRandomImages = 2;  // at each operation
 
 std::uint64_t seeds() {
   std::uint64_t images = 0;
