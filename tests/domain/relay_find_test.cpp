@@ -269,5 +269,22 @@ TEST_F(AFindThatComesEarly, HasASenderDefineWhatHasItsNameAlone) {
   EXPECT_EQ(find("t"), Heard("new"));
 }
 
+// Many clients may ask before it is delivered.
+TEST_F(AFindThatComesEarly, HasItDefinedOnce) {
+  start({.name = "at", .senders = {"b"}});
+  members_.run();
+  ASSERT_FALSE(a_.participant->create_topic(
+      {.name = "t", .type = {.name = "new", .hash = 1}, .options = {.bundle = "at"}}, {}));
+  members_.run();
+  const relay::Named named = backend_->find("t");
+  ASSERT_TRUE(named.place);
+  const std::uint64_t before = cluster_.delivered_by_all(kBundle, 0);
+  backend_->define(*named.place);
+  backend_->define(*named.place);
+  members_.run();
+  EXPECT_EQ(cluster_.delivered_by_all(kBundle, 0), before + 1);
+  EXPECT_TRUE(backend_->find("t").topic);
+}
+
 }  // namespace
 }  // namespace tutti::domain
