@@ -46,14 +46,19 @@ def machine_that_published(answers):
     return machine
 
 
-def test_what_was_published_to_a_topic_that_moved_takes_its_turn_without_bytes():
-    answers = []
+def repeated_without_topic(answers):
+    """The machine, and what it says again of what it had published to a topic that moved."""
     machine = machine_that_published(answers)
     opened(machine)
     machine.disconnect()
     connect(machine, {"t": "two", "u": "one"})
     opened(machine)
-    again = heard(machine, f.Publish)
+    return machine, heard(machine, f.Publish)
+
+
+def test_what_was_published_to_a_topic_that_moved_takes_its_turn_without_bytes():
+    answers = []
+    machine, again = repeated_without_topic(answers)
     assert (again.topic, again.request, again.bytes) == (NO_TOPIC, 1, b"")
     machine.receive(f.Published(again.nonce, 1, f.Status.UNFIT, 30))
     assert [one.outcome for one in answers] == ["refused"]
@@ -62,12 +67,7 @@ def test_what_was_published_to_a_topic_that_moved_takes_its_turn_without_bytes()
 def test_what_was_delivered_is_not_called_refused_though_it_was_repeated_without_bytes():
     """Through the relay before, with its bytes."""
     answers = []
-    machine = machine_that_published(answers)
-    opened(machine)
-    machine.disconnect()
-    connect(machine, {"t": "two", "u": "one"})
-    opened(machine)
-    again = heard(machine, f.Publish)
+    machine, again = repeated_without_topic(answers)
     machine.receive(f.Published(again.nonce, 1, f.Status.DELIVERED, 30))
     assert [one.outcome for one in answers] == ["delivered"]
 

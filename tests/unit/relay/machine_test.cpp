@@ -107,6 +107,17 @@ class TopicsThatMove : public ::testing::Test {
         relay::Refused{relay::Code::expired, relay::kind_of<relay::Publish>(), nonce, "expired"});
   }
 
+  // What was published to t is repeated after t has moved.
+  std::optional<relay::Publish> repeated_without_topic() {
+    publish("t");
+    open();
+    EXPECT_TRUE(heard<relay::Publish>());
+    machine_.disconnected();
+    connect({{"t", "two"}, {"u", "one"}});
+    open();
+    return heard<relay::Publish>();
+  }
+
   Answers events_;
   std::uint64_t random_ = 0;
   Machine machine_{{.high = 1, .low = 2}, [this] { return ++random_; }, events_};
@@ -114,13 +125,7 @@ class TopicsThatMove : public ::testing::Test {
 };
 
 TEST_F(TopicsThatMove, WhatWasPublishedToTheOneBeforeTakesItsTurnWithoutBytes) {
-  publish("t");
-  open();
-  ASSERT_TRUE(heard<relay::Publish>());
-  machine_.disconnected();
-  connect({{"t", "two"}, {"u", "one"}});
-  open();
-  const auto again = heard<relay::Publish>();
+  const auto again = repeated_without_topic();
   ASSERT_TRUE(again);
   EXPECT_EQ(again->topic, ~std::uint32_t{0});
   EXPECT_TRUE(again->bytes.empty());
@@ -133,13 +138,7 @@ TEST_F(TopicsThatMove, WhatWasPublishedToTheOneBeforeTakesItsTurnWithoutBytes) {
 
 // Through the relay before, with its bytes, although this client was told that its topic is gone.
 TEST_F(TopicsThatMove, WhatWasDeliveredIsNotCalledRefusedThoughItWasRepeatedWithoutBytes) {
-  publish("t");
-  open();
-  ASSERT_TRUE(heard<relay::Publish>());
-  machine_.disconnected();
-  connect({{"t", "two"}, {"u", "one"}});
-  open();
-  const auto again = heard<relay::Publish>();
+  const auto again = repeated_without_topic();
   ASSERT_TRUE(again && again->bytes.empty());
   machine_.receive(relay::Published{again->nonce, 1, relay::Status::delivered, 30});
   ASSERT_TRUE(events_.all.contains(1));
