@@ -73,14 +73,15 @@ def free_ports(count):
 
 
 def wait_until(condition, what):
-    """Looks until condition() is true, and returns what it returned."""
+    """Looks until condition() is true, and returns what it returned. `what`: text, or what gives it
+    when the time is over."""
     deadline = time.monotonic() + WATCHDOG
     while True:
         value = condition()
         if value:
             return value
         if time.monotonic() > deadline:
-            raise AssertionError("waited in vain: " + what)
+            raise AssertionError("waited in vain: " + (what() if callable(what) else what))
         time.sleep(0.002)
 
 
