@@ -1,7 +1,7 @@
 /// \file sanitized.hpp
-/// How much a test tries. With the address sanitizer a step takes up to thirty times as long: a
-/// test that tries many seeds, or changes many bytes, tries some of them there, and all of them in
-/// a build without sanitizers.
+/// How much a test tries. With a sanitizer a step takes up to thirty times as long: a test that
+/// tries many seeds, or changes many bytes, tries some of them there, and all of them in a build
+/// without sanitizers.
 #pragma once
 
 namespace tutti::testing {

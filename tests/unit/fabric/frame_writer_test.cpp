@@ -13,9 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "support/sanitized.hpp"
-
 #include "fabric/tcp/frame_reader.hpp"
+#include "support/sanitized.hpp"
 
 namespace tutti::tcp {
 namespace {

@@ -122,10 +122,10 @@ TEST_F(LogStream, GoesOnWhereALogIsCutBehindIt) {
   }
 }
 
-// P5: each byte is changed, alone. What is read is what was written, and what is not read is an
-// error; but for the last batch, of which nothing says that it was synced.
-constexpr std::size_t kFewer = tutti::testing::kSanitized ? 7 : 1;
+constexpr std::size_t kFewer = tutti::testing::kSanitized ? 7 : 1;  // bytes are changed
 
+// P5: a byte is changed, alone. What is read is what was written, and what is not read is an
+// error; but for the last batch, of which nothing says that it was synced.
 class FlippedStream : public LogStream {
  protected:
   void flip_all(std::uint64_t from, std::uint64_t until) {
