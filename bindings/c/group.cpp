@@ -78,6 +78,11 @@ int code_of(tutti::ClaimOutcome outcome) {
   return TUTTI_E_INVALID_ARGUMENT;
 }
 
+[[gnu::noinline, gnu::cold]] int refuse_claim(tutti_group_t* group, tutti_claim_t* claim) {
+  make_empty(claim);
+  return with(group, kGroup, nullptr, [](Group&) { return TUTTI_E_INVALID_ARGUMENT; });
+}
+
 bool is_service(int service) {
   return service == TUTTI_SERVICE_OF_LEVEL || service == TUTTI_SERVICE_SAFE;
 }
@@ -88,13 +93,17 @@ void tutti_group_destroy(tutti_group_t* group) {
   if (group != nullptr) group->end();
 }
 
-int tutti_group_try_claim(tutti_group_t* group, uint32_t size, tutti_claim_t* claim) {
-  const Group* const of = group != nullptr ? group->get() : nullptr;
-  if (of == nullptr || claim == nullptr) [[unlikely]] {
-    make_empty(claim);
-    return with(group, kGroup, nullptr, [](Group&) { return TUTTI_E_INVALID_ARGUMENT; });
-  }
-  const Claim& made = *new (claim) Claim(GroupSends::core_of(*of).try_claim(size));
+tutti_group::tutti_group(const tutti::Group& group) : Handle(group) {
+  sends.store(&GroupSends::core_of(*get()), std::memory_order_release);
+}
+
+// What becomes of each message is in one piece, with what is refused out of line.
+[[gnu::flatten]] int tutti_group_try_claim(tutti_group_t* group, uint32_t size,
+                                           tutti_claim_t* claim) {
+  tutti::GroupCore* const sends = group != nullptr ? group->sends_to() : nullptr;
+  if (sends == nullptr || claim == nullptr) [[unlikely]]
+    return refuse_claim(group, claim);
+  const Claim& made = *new (claim) Claim(sends->try_claim(size));
   return made ? TUTTI_OK : code_of(made.outcome());
 }
 
@@ -114,7 +123,7 @@ namespace {
 
 template <class Commit>
 int commit_by(tutti_group_t* group, tutti_claim_t* claim, int service, uint64_t* ticket,
-              Commit&& commit) {
+              const Commit& commit) {
   if (ticket != nullptr) *ticket = 0;
   return with(group, kGroup, nullptr, [&](Group& of) -> int {
     if (claim == nullptr || claim->data == nullptr || !is_service(service)) {
@@ -127,6 +136,13 @@ int commit_by(tutti_group_t* group, tutti_claim_t* claim, int service, uint64_t*
   });
 }
 
+[[gnu::noinline]] int commit_any(tutti_group_t* group, tutti_claim_t* claim, int service,
+                                 uint64_t* ticket) {
+  return commit_by(group, claim, service, ticket, [service](Group& of, Claim&& space) {
+    return of.commit(std::move(space), static_cast<tutti::Service>(service));
+  });
+}
+
 }  // namespace
 
 uint64_t tutti_message_tick(const tutti_message_t* message) {
@@ -136,18 +152,19 @@ uint64_t tutti_message_tick(const tutti_message_t* message) {
 }
 
 int tutti_group_commit(tutti_group_t* group, tutti_claim_t* claim, int service, uint64_t* ticket) {
-  const Group* const usable = group != nullptr ? group->get() : nullptr;
-  if (usable != nullptr && claim != nullptr && service == TUTTI_SERVICE_OF_LEVEL &&
-      claim->owner == &GroupSends::core_of(*usable) && claim->data != nullptr) [[likely]] {
-    const tutti::Ticket given = GroupSends::core_of(*usable).commit_own(claim_in(*claim));
-    claim->data = nullptr;
-    claim->outcome = TUTTI_CLAIM_STOPPED;
-    if (ticket != nullptr) *ticket = given.value;
-    return TUTTI_OK;
+  if (group != nullptr && claim != nullptr && service == TUTTI_SERVICE_OF_LEVEL) [[likely]] {
+    tutti::GroupCore* const sends = group->sends_to();
+    if (sends != nullptr && claim->owner == sends && claim->data != nullptr) [[likely]] {
+      // All that is told is written before, as a ring commits by end and index alone: so nothing
+      // has to be kept in registers meanwhile.
+      if (ticket != nullptr) *ticket = tutti::ticket_of(claim->index).value;
+      claim->data = nullptr;
+      claim->outcome = TUTTI_CLAIM_STOPPED;
+      sends->commit(claim_in(*claim));
+      return TUTTI_OK;
+    }
   }
-  return commit_by(group, claim, service, ticket, [service](Group& of, Claim&& space) {
-    return of.commit(std::move(space), static_cast<tutti::Service>(service));
-  });
+  return commit_any(group, claim, service, ticket);
 }
 
 int tutti_group_commit_used(tutti_group_t* group, tutti_claim_t* claim, uint32_t used, int service,
@@ -255,6 +272,10 @@ void tutti_batch_release(tutti_batch_t* batch) {
 int tutti_batch_intact(const tutti_batch_t* batch) {
   if (batch == nullptr || batch->count == 0) return 1;
   return batch_in(const_cast<tutti_batch_t&>(*batch)).intact() ? 1 : 0;
+}
+
+int tutti_group_intact(tutti_group_t* group) {
+  return with(group, kGroup, nullptr, [](Group& of) { return of.intact() ? 1 : 0; });
 }
 
 int tutti_group_event_fd(tutti_group_t* group, tutti_error_t* error) {

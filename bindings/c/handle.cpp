@@ -11,8 +11,7 @@ std::atomic<Listed*> last{nullptr};
 
 void forbid_all() {
   for (Listed* each = last.load(std::memory_order_acquire); each != nullptr; each = each->next) {
-    Usable now = Usable::yes;
-    each->usable.compare_exchange_strong(now, Usable::forked, std::memory_order_relaxed);
+    each->forbid(Usable::forked);
   }
 }
 

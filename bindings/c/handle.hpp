@@ -15,6 +15,10 @@
 #include "tutti/group.hpp"
 #include "tutti/node.hpp"
 
+namespace tutti {
+class GroupCore;
+}
+
 namespace tutti::c {
 
 enum class Usable : std::uint32_t { yes, ended, forked };
@@ -24,7 +28,17 @@ enum class Usable : std::uint32_t { yes, ended, forked };
 /// memory find what stays of them.
 struct Listed {
   std::atomic<Usable> usable{Usable::yes};
+  /// Of a group that is usable: where its messages are claimed and committed. Null otherwise. So a
+  /// message looks at one word of its handle.
+  std::atomic<GroupCore*> sends{nullptr};
   Listed* next = nullptr;
+
+  /// False if it was forbidden before.
+  bool forbid(Usable why) {
+    sends.store(nullptr, std::memory_order_relaxed);  // first: a fork may come in between
+    Usable now = Usable::yes;
+    return usable.compare_exchange_strong(now, why, std::memory_order_acq_rel);
+  }
 };
 
 /// The first call has forks watched.
@@ -46,13 +60,13 @@ class Handle : private Listed {
   }
   /// False if it was ended before. In the child of a fork nothing is destroyed.
   bool end() {
-    Usable now = Usable::yes;
-    if (!usable.compare_exchange_strong(now, Usable::ended, std::memory_order_acq_rel)) {
-      return false;
-    }
+    if (!forbid(Usable::ended)) return false;
     object_.reset();
     return true;
   }
+
+ protected:
+  using Listed::sends;
 
  private:
   std::optional<Object> object_;
@@ -79,5 +93,7 @@ struct tutti_node : tutti::c::Handle<tutti::Node> {
   using Handle::Handle;
 };
 struct tutti_group : tutti::c::Handle<tutti::Group> {
-  using Handle::Handle;
+  explicit tutti_group(const tutti::Group& group);
+  /// Null if it is not usable.
+  [[nodiscard]] tutti::GroupCore* sends_to() const { return sends.load(std::memory_order_acquire); }
 };

@@ -38,7 +38,7 @@ int joined_with(tutti_node_t* node, const tutti_group_options_t* options, tutti_
     if (!from) return tutti::c::failed(error, from.error());
     tutti::Result<tutti::Group> joined = join(of, std::move(*from));
     if (!joined) return tutti::c::failed(error, joined.error());
-    *group = new tutti_group(std::move(*joined));
+    *group = new tutti_group(*joined);
     return tutti::c::ok(error);
   });
 }

@@ -6,6 +6,9 @@
 
 namespace tutti {
 
+/// Of the claim with that index, from its commit on.
+[[nodiscard]] constexpr Ticket ticket_of(std::uint64_t index) { return Ticket{index + 1}; }
+
 inline Claim GroupCore::try_claim(std::uint32_t size) noexcept {
   Claim claim;
   // Acquire: pairs with open(): the ring is whole.
@@ -58,7 +61,7 @@ inline Ticket GroupCore::commit_own(Claim& claim) noexcept {
     refuse(claim, {});
     return Ticket{0};
   }
-  const Ticket ticket{claim.index_ + 1};
+  const Ticket ticket = ticket_of(claim.index_);
   commit(claim);
   return ticket;
 }

@@ -178,6 +178,13 @@ static void batch_outlives_its_node(void) {
   moved = claim;
   EXPECT(tutti_group_commit(group, &moved, TUTTI_SERVICE_OF_LEVEL, &ticket) == 0);
   EXPECT(ticket == 1 && moved.data == NULL && moved.outcome == TUTTI_CLAIM_STOPPED);
+  EXPECT(tutti_group_try_claim(group, 4, &claim) == 0);
+  moved = claim;
+  claim.data = NULL; /* moved away: the copy is the claim now */
+  EXPECT(tutti_group_commit(group, &claim, TUTTI_SERVICE_OF_LEVEL, &late) ==
+         TUTTI_E_INVALID_ARGUMENT);
+  EXPECT(late == 0);
+  tutti_claim_abandon(&moved);
   memset(&moved, 0xff, sizeof moved); /* whoever sets `data` alone may abandon it */
   moved.data = NULL;
   EXPECT(tutti_group_commit(group, &moved, TUTTI_SERVICE_OF_LEVEL, NULL) ==

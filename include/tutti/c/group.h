@@ -99,6 +99,11 @@ TUTTI_C_API int tutti_group_take(tutti_group_t* group, size_t max, int64_t timeo
 TUTTI_C_API void tutti_batch_release(tutti_batch_t* batch);
 /** 1 if what was read so far is what was sent, else 0 (Batch::intact). */
 TUTTI_C_API int tutti_batch_intact(const tutti_batch_t* batch);
+/** For on_delivery, as tutti::Group::intact: 1 if what it has read so far is what was sent; 0 once
+ *  members on this host have gone on without this one and used the space again. A callback that
+ *  acts on the world outside asks after it has read and before it acts. A negative code: the
+ *  handle. */
+TUTTI_C_API int tutti_group_intact(tutti_group_t* group);
 /** The descriptor, which is not to be read or closed; or a negative code. */
 TUTTI_C_API int tutti_group_event_fd(tutti_group_t* group, tutti_error_t* error);
 

@@ -103,6 +103,7 @@ typedef struct tutti_group_options {
   uint32_t maximum_gap;
   int32_t delivery; /**< enum tutti_delivery */
   int32_t stateful; /**< 0 or 1; then save_state and load_state */
+  /** See tutti_group_intact. */
   void (*on_delivery)(const tutti_message_t* messages, size_t count, void* user);
   /** Return 0; anything else is an error of the state's transfer. */
   int (*save_state)(tutti_sink_t* sink, void* user);
@@ -120,7 +121,7 @@ typedef struct tutti_group_options {
   int64_t snapshot_every_ns;  /**< the same by age; 0: not by age */
   uint64_t keep_log_bytes;    /**< what stays of a log whatever snapshots there are */
   uint64_t log_segment_bytes; /**< the size of a file of the log */
-  int32_t durable_quorum; /**< 0 or 1: at level durable a majority of the logs is enough */
+  int32_t durable_quorum;     /**< 0 or 1: at level durable a majority of the logs is enough */
 } tutti_group_options_t;
 
 /** `size`: sizeof of the struct as the program knows it. 0, or TUTTI_E_INVALID_ARGUMENT if options

@@ -211,6 +211,7 @@ TEST_F(CInterface, OneThreadTakesWhileAnotherClaims) {
         }
         note(batch.messages, batch.count, of);
         EXPECT_EQ(tutti_batch_intact(&batch), 1);
+        EXPECT_EQ(tutti_group_intact(of->group), 1);
         tutti_batch_release(&batch);
       }
     });

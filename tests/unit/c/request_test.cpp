@@ -44,6 +44,7 @@ class CRequests : public ::testing::Test {
       options.members = members.data();
       options.member_count = members.size();
       options.request_max_bytes = 256;
+      options.suspect_after_ns = 20'000'000'000;  // nobody dies here
       options.on_request = answer;
       options.user = const_cast<char*>("to ");
       EXPECT_EQ(tutti_node_create(&options, &node[i], &error), 0) << error.message;
