@@ -10,8 +10,13 @@
 #include "dds/record.hpp"
 #include "dds/waiting.hpp"
 #include "node/clock.hpp"
+#include "node/group_sends.hpp"
 
 namespace tutti::dds {
+
+// Of a record without time stamp and key.
+constexpr std::uint32_t kShortHeader = header_bytes(kUnstampedFlag);
+constexpr std::uint32_t kTooMany = std::numeric_limits<std::uint32_t>::max();
 
 /// What stands behind a writer. Threads: any.
 class WriterCore {
@@ -21,30 +26,30 @@ class WriterCore {
       : topic_(std::move(topic)),
         endpoint_(std::move(endpoint)),
         group_(topic_->bundle()->group()),
+        sends_(GroupSends::core_of(group_)),
         max_blocking_time_(options.max_blocking_time),
-        id_(topic_->key().id),
-        flags_(static_cast<std::uint8_t>((topic_->definition().type.keyed ? kKeyedFlag : 0) |
-                                         (options.source_timestamps ? 0 : kUnstampedFlag))),
-        payload_at_(payload_offset(flags_, topic_->definition().type.alignment)),
+        header_(header_of(*topic_, options)),
+        payload_at_(header_.payload_at),
+        has_short_header_(payload_at_ == kShortHeader),
         in_place_bytes_(topic_->definition().type.in_place_bytes) {}
   ~WriterCore() { topic_->participant().remove_endpoint(topic_->key(), endpoint_); }
   WriterCore(const WriterCore&) = delete;
   WriterCore& operator=(const WriterCore&) = delete;
 
-  [[nodiscard]] Result<UntypedWriter::Space> claim(std::uint32_t size,
-                                                   std::chrono::nanoseconds longest) {
-    if (size != in_place_bytes_ && in_place_bytes_ != 0) [[unlikely]]
-      return wrong_size(size);
-    Claim claim = group_.try_claim(record_bytes(size));
-    if (!claim) [[unlikely]]
-      return claim_later(size, longest, claim.outcome());
-    return space_of(std::move(claim), size);
+  // In one piece, as is commit(): beside small samples each store counts, also those that save
+  // registers for a call.
+  [[nodiscard, gnu::flatten, gnu::noinline]] Result<UntypedWriter::Space> claim(
+      std::uint32_t size, std::chrono::nanoseconds longest) {
+    Result<UntypedWriter::Space> space(std::in_place, TriesClaim{*this, size});
+    if (!space->claim) [[unlikely]]
+      claim_later(size, longest, space);
+    return space;
   }
   [[nodiscard]] std::chrono::nanoseconds max_blocking_time() const { return max_blocking_time_; }
 
   Ticket commit(UntypedWriter::Space&& space, std::uint64_t key_hash) noexcept {
     if (!space.claim || space.payload.data() != space.claim.data() + payload_at_) return Ticket{};
-    return commit(std::move(space.claim), key_hash);
+    return commit(space.claim, key_hash);
   }
 
   // The way of most samples: nothing is moved about but the bytes. How many they are is known here
@@ -52,18 +57,16 @@ class WriterCore {
   // one that is slower.
   [[nodiscard]] Result<Ticket> write(std::span<const std::byte> payload, std::uint64_t key_hash,
                                      std::chrono::nanoseconds longest) {
-    const auto size = static_cast<std::uint32_t>(
-        std::min<std::size_t>(payload.size(), std::numeric_limits<std::uint32_t>::max()));
-    if (size != in_place_bytes_ && in_place_bytes_ != 0) [[unlikely]]
-      return wrong_size(size);
-    Claim claim = group_.try_claim(record_bytes(size));
+    const auto size = static_cast<std::uint32_t>(std::min<std::size_t>(payload.size(), kTooMany));
+    Claim claim = sends_.try_claim(claim_bytes(size));
     if (!claim) [[unlikely]] {
-      Result<UntypedWriter::Space> later = claim_later(size, longest, claim.outcome());
-      if (!later) return std::unexpected(std::move(later.error()));
-      claim = std::move(later->claim);
+      Result<UntypedWriter::Space> waited(std::in_place, std::move(claim));
+      claim_later(size, longest, waited);
+      if (!waited) return std::unexpected(std::move(waited.error()));
+      claim = std::move(waited->claim);
     }
     if (size > 0) std::memcpy(claim.data() + payload_at_, payload.data(), size);
-    return commit(std::move(claim), key_hash);
+    return commit(claim, key_hash);
   }
 
   [[nodiscard]] Result<void> wait_for_acknowledgments(std::chrono::nanoseconds timeout) {
@@ -75,31 +78,63 @@ class WriterCore {
   [[nodiscard]] Group& group() { return group_; }
 
  private:
-  Ticket commit(Claim&& claim, std::uint64_t key_hash) noexcept {
-    std::byte* const at = claim.data();
+  // What is initialized from it is the space, made in place: to move a claim costs as much as to
+  // make it.
+  struct TriesClaim {
+    const WriterCore& writer;
+    std::uint32_t size;
+    // NOLINTNEXTLINE(google-explicit-constructor)
+    operator UntypedWriter::Space() && noexcept {
+      UntypedWriter::Space space{.claim = writer.sends_.try_claim(writer.claim_bytes(size))};
+      if (space.claim) [[likely]]
+        space.payload = writer.payload_of(space.claim, size);
+      return space;
+    }
+  };
+
+  [[nodiscard]] static RecordHeader header_of(const TopicCore& topic,
+                                              const WriterOptions& options) {
+    const TopicTypeInfo& type = topic.definition().type;
     RecordHeader header{};
     header.kind = static_cast<std::uint8_t>(RecordKind::sample);
-    header.flags = flags_;
-    header.payload_at = static_cast<std::uint16_t>(payload_at_);
-    header.topic = id_;
-    if ((flags_ & kUnstampedFlag) == 0) header.source_timestamp = time_of_day_ns();
-    std::uint32_t written = write_header(at, header);
-    if ((flags_ & kKeyedFlag) != 0) {
-      std::memcpy(at + written, &key_hash, sizeof key_hash);
-      written += sizeof key_hash;
+    header.flags = static_cast<std::uint8_t>((type.keyed ? kKeyedFlag : 0) |
+                                             (options.source_timestamps ? 0 : kUnstampedFlag));
+    header.payload_at = static_cast<std::uint16_t>(payload_offset(header.flags, type.alignment));
+    header.topic = topic.key().id;
+    return header;
+  }
+
+  Ticket commit(Claim& claim, std::uint64_t key_hash) noexcept {
+    if (has_short_header_) {
+      std::memcpy(claim.data(), &header_, kShortHeader);
+    } else {
+      write_long_header(claim.data(), key_hash);
     }
-    // What lies between is old: nobody shall see it, in a log neither.
-    if (written < payload_at_) [[unlikely]]
-      std::memset(at + written, 0, payload_at_ - written);
-    const Ticket ticket = group_.commit(std::move(claim));
+    const Ticket ticket = sends_.commit_own(claim);
     note_last(ticket);
     return ticket;
   }
 
-  // Of a payload that is too large, the largest number: no group takes that.
-  [[nodiscard]] std::uint32_t record_bytes(std::uint32_t size) const {
+  [[gnu::noinline]] void write_long_header(std::byte* at, std::uint64_t key_hash) const noexcept {
+    RecordHeader header = header_;
+    if ((header.flags & kUnstampedFlag) == 0) header.source_timestamp = time_of_day_ns();
+    std::uint32_t written = write_header(at, header);
+    if ((header.flags & kKeyedFlag) != 0) {
+      std::memcpy(at + written, &key_hash, sizeof key_hash);
+      written += sizeof key_hash;
+    }
+    // What lies between is old: nobody shall see it, in a log neither.
+    if (written < payload_at_) std::memset(at + written, 0, payload_at_ - written);
+  }
+
+  // Of a sample. The largest number, which no group takes, if it is too large or no sample of the
+  // topic's type: claim_later() then says which.
+  [[nodiscard]] std::uint32_t claim_bytes(std::uint32_t size) const {
     const std::uint32_t bytes = payload_at_ + size;
-    return bytes >= size ? bytes : std::numeric_limits<std::uint32_t>::max();
+    return bytes >= size && fits_type(size) ? bytes : kTooMany;
+  }
+  [[nodiscard]] bool fits_type(std::uint32_t size) const {
+    return size == in_place_bytes_ || in_place_bytes_ == 0;
   }
 
   [[nodiscard]] std::unexpected<Error> wrong_size(std::uint32_t size) const {
@@ -109,26 +144,33 @@ class WriterCore {
                     " has " + std::to_string(in_place_bytes_));
   }
 
-  // Built where the caller wants it: each move of a claim costs as much as the rest.
-  [[nodiscard]] Result<UntypedWriter::Space> space_of(Claim&& claim, std::uint32_t size) const {
-    std::byte* const payload = claim.data() + payload_at_;
-    return Result<UntypedWriter::Space>(std::in_place, std::move(claim),
-                                        std::span<std::byte>(payload, size));
+  [[nodiscard]] std::span<std::byte> payload_of(const Claim& claim, std::uint32_t size) const {
+    return {claim.data() + payload_at_, size};
   }
 
-  [[nodiscard]] Result<UntypedWriter::Space> claim_later(std::uint32_t size,
-                                                         std::chrono::nanoseconds longest,
-                                                         ClaimOutcome outcome) {
-    const std::string topic = "topic '" + topic_->definition().name + "': ";
-    if (outcome == ClaimOutcome::full && longest.count() <= 0) {
-      return fail(ErrorCode::no_space,
-                  topic +
-                      "no space now, for not all participants have delivered what was sent "
-                      "before; nothing was sent");
+  // `space` holds a claim that was not granted. Never inline, as the fast way has to be short.
+  [[gnu::noinline, gnu::cold]] void claim_later(std::uint32_t size,
+                                                std::chrono::nanoseconds longest,
+                                                Result<UntypedWriter::Space>& space) {
+    if (!fits_type(size)) {
+      space = wrong_size(size);
+      return;
     }
-    Result<Claim> claim = group_.claim(record_bytes(size), longest);
-    if (!claim) return fail(claim.error().code, topic + claim.error().message);
-    return space_of(std::move(*claim), size);
+    const std::string topic = "topic '" + topic_->definition().name + "': ";
+    if (space->claim.outcome() == ClaimOutcome::full && longest.count() <= 0) {
+      space = fail(ErrorCode::no_space,
+                   topic +
+                       "no space now, for not all participants have delivered what was sent "
+                       "before; nothing was sent");
+      return;
+    }
+    Result<Claim> claim = group_.claim(claim_bytes(size), longest);
+    if (!claim) {
+      space = fail(claim.error().code, topic + claim.error().message);
+      return;
+    }
+    space->claim = std::move(*claim);
+    space->payload = payload_of(space->claim, size);
   }
 
   // The first thread that writes has a word of its own, which costs it no locked instruction. The
@@ -146,6 +188,9 @@ class WriterCore {
       }
       return;
     }
+    note_others_last(ticket);
+  }
+  [[gnu::noinline, gnu::cold]] void note_others_last(Ticket ticket) noexcept {
     std::uint64_t last = others_last_.load(std::memory_order_relaxed);
     while (last < ticket.value &&
            !others_last_.compare_exchange_weak(last, ticket.value, std::memory_order_release,
@@ -156,10 +201,11 @@ class WriterCore {
   const std::shared_ptr<TopicCore> topic_;
   const std::shared_ptr<Endpoint> endpoint_;
   Group group_;
+  GroupCore& sends_;  // what group_ is; its claims and commits are inline
   const std::chrono::nanoseconds max_blocking_time_;
-  const std::uint32_t id_;
-  const std::uint8_t flags_;  // of its records
+  const RecordHeader header_;  // of its records, but for the time stamp
   const std::uint32_t payload_at_;
+  const bool has_short_header_;         // and nothing between it and the payload
   const std::uint32_t in_place_bytes_;  // 0: any size
   // Tickets of the newest sample: of the first thread that wrote, and of all others.
   std::atomic<std::uintptr_t> owner_{0};

@@ -60,7 +60,7 @@ Claim GroupCore::try_claim(std::uint32_t size) {
   return claim;
 }
 
-Ticket GroupCore::commit(Claim& claim) {
+Ticket GroupCore::commit_own(Claim& claim) {
   if (claim.core_ != this) return Ticket{};
   const Ticket ticket{claim.index_ + 1};
   Slot& slot = outbox[ticket.value - first_in_outbox];
@@ -85,6 +85,12 @@ Error GroupCore::why_none(ClaimOutcome outcome) const {
     default:
       return {ErrorCode::stopped, name + "it is not started, or has ended"};
   }
+}
+
+bool GroupCore::is_intact() {
+  const bool was = !overwritten;
+  if (was && overwritten_after && --*overwritten_after == 0) node.cluster.overwrite(*this);
+  return was;
 }
 
 bool GroupCore::call_handler() {
