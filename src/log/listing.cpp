@@ -44,7 +44,9 @@ Result<std::vector<Candidate>> candidates(const Disk& disk, const std::string& d
   for (const std::string& name : *names) {
     const std::optional<std::uint64_t> first = first_of_name(name);
     if (!first) continue;
-    Result<Candidate> candidate = look_at(disk, directory + "/" + name, *first);
+    std::string path = directory;
+    path += "/" + name;
+    Result<Candidate> candidate = look_at(disk, std::move(path), *first);
     if (candidate) {
       out.push_back(std::move(*candidate));
       continue;

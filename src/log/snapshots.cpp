@@ -33,7 +33,8 @@ Result<void> Snapshots::look() {
     const bool counts = seq && *seq >= *whole_from && *seq <= writer_->next();
     if (name == kNewName || name == kFetchedName || (seq && !counts)) useless.push_back(name);
     if (!counts) continue;
-    const std::string path = directory + "/" + name;
+    std::string path = directory;
+    path += "/" + name;
     Result<std::unique_ptr<SnapshotFile>> file = SnapshotFile::open(*disk_, path);
     Result<void> whole = file ? (*file)->verify() : std::unexpected(file.error());
     if (!whole) {

@@ -101,11 +101,11 @@ Result<void> Writer::write(Batch& batch) {
                              .bytes = options_.segment_bytes,
                              .begins = begins,
                              .before = begins ? now_.before : 0},
-                            std::move(batch));
+                            std::exchange(batch, {}));
   } else {
     written = append(batch);
+    batch.clear();
   }
-  batch.clear();
   return ended(std::move(written));
 }
 

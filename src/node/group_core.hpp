@@ -82,10 +82,11 @@ class GroupCore {
   [[nodiscard]] const Callbacks& callbacks() const;
   [[nodiscard]] const std::string& delivery_name() const { return delivery_name_; }
   [[nodiscard]] std::optional<std::uint64_t> view_of(Ticket ticket) const;
-  /// True outside this group's delivery callback: rows that were read there may be gone.
+  /// True outside this group's delivery callback: rows that were read there may be gone; and of
+  /// what comes from the log, also before the group is open.
   [[nodiscard]] bool intact() const noexcept {
     return !callbacks().is_running_here(delivery_name_) || replay_.is_handing() ||
-           subgroup()->in_place();
+           subgroup() == nullptr || subgroup()->in_place();
   }
   [[nodiscard]] Result<void> wait_complete(std::chrono::nanoseconds timeout);
   void finish() noexcept;

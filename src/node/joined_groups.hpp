@@ -73,7 +73,7 @@ class JoinedGroups {
   [[nodiscard]] Result<void> reserve(GroupOptions shape, std::size_t count);
   [[nodiscard]] Result<std::shared_ptr<JoinedGroup>> join(GroupOptions options,
                                                           std::chrono::nanoseconds timeout);
-  [[nodiscard]] Result<void> leave(GroupCore& group, std::chrono::nanoseconds timeout);
+  [[nodiscard]] Result<void> leave(GroupCore& core, std::chrono::nanoseconds timeout);
 
   /// The spaces, which stand behind the groups that all nodes have.
   [[nodiscard]] const std::vector<GroupOptions>& spaces() const { return spaces_; }

@@ -122,7 +122,7 @@ bool Participant::keep(std::uint32_t slot, Told told) {
 std::string Participant::why() const {
   if (error_) return error_->message;
   if (decided_) return "view " + std::to_string(decided_->id) + " is decided";
-  const auto also = [&](std::string text) {
+  const auto also = [&](const std::string& text) {
     return trouble_.empty() ? text : text + " (" + trouble_ + ")";
   };
   const std::vector<ViewRecord> chain = chain_of(told_);

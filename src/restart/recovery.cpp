@@ -237,9 +237,9 @@ void Recovery::fail_with(const Error& error) {
 }
 
 const Views& Recovery::views() const {
-  static const Views kNone{};
+  static const Views none{};
   if (participant_) return participant_->views();
-  return views_ ? *views_ : kNone;
+  return views_ ? *views_ : none;
 }
 
 void Recovery::accept(const Accepted& accepted) {

@@ -72,7 +72,7 @@ void Recovery::consider_adopting() {
 
 std::string Recovery::why() const {
   if (error_) return error_->message;
-  const auto also = [&](std::string text) {
+  const auto also = [&](const std::string& text) {
     return trouble_.empty() ? text : text + " (" + trouble_ + ")";
   };
   if (stage_ == Stage::back) return also(participant_->why());

@@ -106,7 +106,7 @@ void Fiber::unwind() {
 
 void Fiber::enter(unsigned low, unsigned high) {
   const std::uintptr_t self = std::uintptr_t{high} << 32 | low;
-  reinterpret_cast<Fiber*>(self)->run();
+  reinterpret_cast<Fiber*>(self)->run();  // NOLINT(performance-no-int-to-ptr)
 }
 
 void Fiber::run() {

@@ -55,7 +55,7 @@ class AppRequests final : public RequestEvents {
                std::span<const std::byte> bytes) override;
   void reply(Slot from, std::uint64_t session, std::uint64_t id, bool failed,
              std::span<const std::byte> bytes) override;
-  void gone(Slot peer, std::uint64_t session) override;
+  void gone(Slot slot, std::uint64_t session) override;
   void space(Slot peer) override;
 
  private:

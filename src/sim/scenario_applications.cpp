@@ -6,6 +6,7 @@
 
 namespace tutti::sim {
 
+// NOLINTNEXTLINE(readability-function-size): a table
 std::vector<Scenario> scenarios_of_applications() {
   return {
       {"stuck", "applications stay in callbacks during changes of view",

@@ -52,9 +52,10 @@ class RestartThread final : public ViewLog,
   RestartThread(const RestartThread&) = delete;
   RestartThread& operator=(const RestartThread&) = delete;
 
-  /// The thread ends once the disk lets it. After it the logs are the thread's for logs alone. Any
-  /// thread.
-  void quit() { context_.stop(); }
+  /// The thread ends once it has done what it was asked before, and the disk lets it: logs that
+  /// began have been handed over then, as far as that takes no other node. After it the logs are
+  /// the thread's for logs alone. Any thread.
+  void quit();
   void join() {
     if (thread_.joinable()) thread_.join();
   }

@@ -234,10 +234,13 @@ TEST_F(LinksOfTwo, MayBeClosedInAnEvent) {
       peer.send(link_frame("message") + link_frame("message"));
       EXPECT_EQ(c.next(1), "message");
     }
+    // What a link has not read yet is lost when it goes down.
+    if (when == "down") {
+      EXPECT_EQ(c.next(1), "message");
+    }
     RawPeer again = ask_for_link(address(), request(7));
     again.wait_for_close();
     if (when == "down") {
-      EXPECT_EQ(c.next(1), "message");
       EXPECT_EQ(c.next(1), "down");
     }
     c.on_thread([] {});
