@@ -6,7 +6,8 @@
 ///  CL1  A publication has one outcome. It is repeated until it has one, and with the same number,
 ///       so that it is delivered at most once as long as its session lives.
 ///  CL2  Publications of a session are sent in the order of the calls, at most kUnansweredMax
-///       unanswered ones.
+///       unanswered ones. What was sent and given up may still be delivered: it takes its turn
+///       before what is published later.
 ///  CL3  A subscription gives each sample once, in the order of positions; what is missing is told
 ///       before the sample behind it.
 /// Threads: one at a time.
@@ -117,6 +118,7 @@ class Machine {
     std::uint64_t request = 0;  // 0: it has no number yet, so it was never sent
     std::uint64_t sent = 0;     // when it was sent last, by sends_
     bool empty = false;         // sent last without its bytes, as its topic is gone
+    bool given_up = false;      // answered, it only has to take its turn (CL2)
   };
   struct Session {  // of a bundle
     std::uint64_t number = relay::kNone;

@@ -1,6 +1,7 @@
 // What is published: numbers, repeats, outcomes.
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "client/machine.hpp"
 
@@ -55,6 +56,7 @@ void Machine::advance(const std::string& bundle, Session& session) {
 
 // The number of its topic on this connection is to come.
 bool Machine::awaits_number(const Publication& one, const std::string& bundle) {
+  if (one.given_up) return false;
   const Topic& topic = topics_[one.topic];
   return !topic.number && !topic.gone && topic.info.bundle == bundle;
 }
@@ -89,7 +91,7 @@ void Machine::on(const relay::Opened& frame) {
 void Machine::send(const std::string& bundle, Session& session, Publication& one) {
   const Topic& topic = topics_[one.topic];
   one.sent = ++sends_;
-  one.empty = !topic.number || topic.info.bundle != bundle;
+  one.empty = one.given_up || !topic.number || topic.info.bundle != bundle;
   say(relay::Publish{.topic = one.empty ? kNoTopic : *topic.number,
                      .nonce = session.nonce,
                      .request = one.request,
@@ -116,8 +118,9 @@ void Machine::on(const relay::Published& frame) {
     answer.refused = "the topic " + one->topic + " is gone";
   }
   const std::uint64_t publication = one->publication;
+  const bool was_answered = one->given_up;
   session.unanswered.erase(one);
-  events_.on_answer(publication, answer);
+  if (!was_answered) events_.on_answer(publication, answer);
   advance(found->first, session);
 }
 
@@ -154,6 +157,7 @@ void Machine::expire(const std::string& bundle, Session& session) {
   std::vector<std::uint64_t> unknown;
   std::deque<Publication> rest;
   for (Publication& one : session.unanswered) {
+    if (one.given_up) continue;
     if (one.request != 0 && (!session.open || one.request <= session.opened_last)) {
       unknown.push_back(one.publication);
     } else {
@@ -169,17 +173,25 @@ void Machine::expire(const std::string& bundle, Session& session) {
   advance(bundle, sessions_[bundle]);
 }
 
-// All topics of the bundle are gone, so that nothing can be asked of it any more.
+// All topics of the bundle are gone, so that nothing can be asked of it any more. The session
+// stays, for what was sent may still come from a relay before (CL2).
 void Machine::abandon(const std::string& bundle, Session& session) {
   const bool all_gone = std::ranges::all_of(topics_, [&](const auto& entry) {
     return entry.second.info.bundle != bundle || entry.second.gone;
   });
   if (!all_gone) return;
-  for (const Publication& one : std::exchange(session, {}).unanswered) {
-    events_.on_answer(one.publication,
-                      {.status = Status::expired,
-                       .refused = one.request == 0 ? "the topic " + one.topic + " is gone" : ""});
+  std::vector<std::pair<std::uint64_t, Answer>> answers;
+  for (Publication& one : std::exchange(session.unanswered, {})) {
+    if (!one.given_up) {
+      answers.push_back({one.publication, {.status = Status::expired}});
+      if (one.request == 0) answers.back().second.refused = "the topic " + one.topic + " is gone";
+    }
+    if (one.request == 0) continue;
+    one.given_up = true;
+    one.bytes = {};
+    session.unanswered.push_back(std::move(one));
   }
+  for (const auto& [publication, answer] : answers) events_.on_answer(publication, answer);
 }
 
 void Machine::close() {
@@ -191,7 +203,10 @@ void Machine::close() {
 
 std::size_t Machine::unanswered() const {
   std::size_t all = unordered_.size();
-  for (const auto& [bundle, session] : sessions_) all += session.unanswered.size();
+  for (const auto& [bundle, session] : sessions_) {
+    all += static_cast<std::size_t>(
+        std::ranges::count(session.unanswered, false, &Publication::given_up));
+  }
   return all;
 }
 

@@ -156,3 +156,51 @@ async def find():
 
 def test_a_client_asks_again_by_itself():
     assert asyncio.run(find()) == ("t", 3)
+
+
+async def cancelled():
+    relay = Relay()
+    relay.finds = -1_000_000  # it never knows the topic
+    server = await asyncio.start_server(relay.serve, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    async with tutti_client.AsyncClient([f"127.0.0.1:{port}"]) as client:
+        call = asyncio.create_task(client.topic("t"))
+        while relay.finds < -999_998:
+            await asyncio.sleep(0)
+        assert len(client._machine._topics["t"].waiting) == 1
+        call.cancel()
+        await asyncio.gather(call, return_exceptions=True)
+        waiting = list(client._machine._topics["t"].waiting)
+    server.close()
+    return waiting
+
+
+def test_a_call_that_was_cancelled_is_forgotten():
+    assert asyncio.run(cancelled()) == []
+
+
+async def pauses():
+    """Of questions for a topic that is not known yet: on one connection, and on the next one while
+    the last of them still lasts."""
+    client = tutti_client.AsyncClient(["127.0.0.1:1"])
+    machine = client._machine
+    made = []
+    for _ in range(2):
+        machine.connect()
+        machine.receive(f.Welcome(1, "a", 1 << 20, 64, 30000))
+        for _ in range(4):
+            machine.on_late()
+            made.append((client._pause_again, client._again))
+            machine.on_late()  # another topic waits for the same timer
+            assert client._again is made[-1][1]
+            if len(made) % 4 != 0:
+                client._ask_again()
+        machine.disconnect()
+    await client.close()
+    return [pause for pause, _ in made], [timer.cancelled() for _, timer in made]
+
+
+def test_pauses_begin_anew_on_each_connection():
+    lengths, ended = asyncio.run(pauses())
+    assert lengths == [0.02, 0.04, 0.08, 0.16] * 2
+    assert ended[3]  # it would ask on the connection behind

@@ -107,6 +107,41 @@ def test_what_was_published_is_answered_though_its_bundle_has_no_topic_any_more(
     assert [one.outcome for one in answers] == ["unknown"]
 
 
+def test_what_is_published_later_comes_behind_what_was_given_up():
+    """The relay before may still send it, with its bytes."""
+    answers = []
+    machine = machine_that_published(answers)
+    opened(machine)
+    first = heard(machine, f.Publish)
+    machine.disconnect()
+    connect(machine, {"t": "two", "u": "two"})
+    machine.disconnect()
+    connect(machine, {"t": "one", "u": "one"})
+    machine.publish("t", 0, b"later", answers.append)
+    opening = heard(machine, f.Open)
+    assert (opening.session, opening.nonce) == (20, first.nonce)
+    machine.receive(f.Opened(3, 20, first.nonce, 0))
+    sent = [(one.request, one.topic == NO_TOPIC, one.bytes) for one in said(machine)]
+    assert sent == [(1, True, b""), (2, False, b"later")]
+    machine.receive(f.Published(first.nonce, 1, f.Status.DELIVERED, 30))
+    machine.receive(f.Published(first.nonce, 2, f.Status.DELIVERED, 31))
+    assert [(one.outcome, one.position) for one in answers] == [
+        ("unknown", answers[0].position), ("delivered", 31)]
+
+
+def test_what_was_given_up_ends_with_its_session():
+    answers = []
+    machine = machine_that_published(answers)
+    opened(machine)
+    machine.disconnect()
+    connect(machine, {"t": "two", "u": "two"})
+    machine.disconnect()
+    connect(machine, {"t": "one", "u": "two"})
+    opening = heard(machine, f.Open)
+    machine.receive(f.Refused(f.Code.EXPIRED, f.kind_of(f.Open), opening.topic, "none"))
+    assert len(answers) == 1 and said(machine) == []
+
+
 def test_a_session_for_which_there_is_no_room_is_opened_later_on_the_same_connection():
     said_goodbye, answers = [], []
     machine = machine_that_published(answers)

@@ -98,7 +98,8 @@ class Machine(Subscriptions):
         for session in self._sessions.values():
             waiting, session.unanswered = session.unanswered, []
             for one in waiting:
-                one.answered(Published("unknown", text="the client ended"))
+                if not one.given_up:
+                    one.answered(Published("unknown", text="the client ended"))
         for topic in self._topics.values():
             waiting_for, topic.waiting = topic.waiting, []
             for told in waiting_for:
@@ -264,7 +265,8 @@ class Machine(Subscriptions):
 
     def _awaits_number(self, one: PublicationState, bundle: str) -> bool:
         topic = self._topics[one.topic]
-        return topic.number is None and not topic.gone and topic.is_of(bundle)
+        waits = topic.number is None and not topic.gone and topic.is_of(bundle)
+        return waits and not one.given_up
 
     def _open(self, bundle: str, session: SessionState) -> None:
         if session.opening or session.busy:
@@ -273,20 +275,26 @@ class Machine(Subscriptions):
         number = next((t.number for t in of_bundle if t.number is not None), None)
         if number is None:
             if all(t.gone for t in of_bundle):
-                waiting, session.unanswered = session.unanswered, []
-                session.number, session.nonce, session.next_request = f.NONE, 0, 1  # another one
-                for one in waiting:
-                    outcome = "refused" if one.request == 0 else "unknown"
-                    one.answered(Published(outcome, text=f"the topic {one.topic} is gone"))
+                self._give_up(session)
             return
         session.nonce = session.nonce or secrets.randbits(63) | 1
         session.opening, session.opens_by = True, number
         self._say(f.Open(number, session.number, session.nonce))
 
+    def _give_up(self, session: SessionState) -> None:
+        """What was sent may still be delivered: it takes its turn before what is published later."""
+        told = [one for one in session.unanswered if not one.given_up]
+        session.unanswered = [one for one in session.unanswered if one.request]
+        for one in session.unanswered:
+            one.given_up, one.data = True, b""
+        for one in told:
+            one.answered(Published("unknown" if one.request else "refused",
+                                   text=f"the topic {one.topic} is gone"))
+
     def _send(self, bundle: str, session: SessionState, one: PublicationState) -> None:
         """Of a topic that is gone, or was created again in another bundle, it only takes its turn."""
         topic = self._topics[one.topic]
-        number = topic.number if topic.is_of(bundle) else None
+        number = topic.number if topic.is_of(bundle) and not one.given_up else None
         self._sends += 1
         one.sent, one.empty = self._sends, number is None
         self._say(f.Publish(NO_TOPIC if number is None else number, session.nonce, one.request,
@@ -319,8 +327,9 @@ class Machine(Subscriptions):
                 del session.unanswered[at]
                 # Delivered: before, with its bytes, by another relay.
                 gone = one.empty and frame.status == f.Status.UNFIT
-                one.answered(Published("refused", text=f"the topic {one.topic} is gone") if gone
-                             else answer_of(frame))
+                if not one.given_up:
+                    one.answered(Published("refused", text=f"the topic {one.topic} is gone")
+                                 if gone else answer_of(frame))
                 self._advance(bundle)
                 return
 
@@ -346,6 +355,8 @@ class Machine(Subscriptions):
         unknown: list[PublicationState] = []
         rest: list[PublicationState] = []
         for one in session.unanswered:
+            if one.given_up:
+                continue
             if one.request and (not session.open or one.request <= session.opened_last):
                 unknown.append(one)
             else:

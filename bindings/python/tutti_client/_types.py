@@ -66,6 +66,7 @@ class PublicationState:
     request: int = 0  # 0: it has no number yet, so it was never sent
     sent: int = 0
     empty: bool = False
+    given_up: bool = False  # answered, it only has to take its turn
 
 
 @dataclass(slots=True)

@@ -156,6 +156,63 @@ TEST_F(TopicsThatMove, WhatWasPublishedIsAnsweredThoughItsBundleHasNoTopicAnyMor
   EXPECT_EQ(machine_.unanswered(), 0U);
 }
 
+// The relay before may still send it, with its bytes.
+TEST_F(TopicsThatMove, WhatIsPublishedLaterComesBehindWhatWasGivenUp) {
+  publish("t");
+  open();
+  const auto first = heard<relay::Publish>();
+  ASSERT_TRUE(first);
+  machine_.disconnected();
+  connect({{"t", "two"}, {"u", "two"}});
+  ASSERT_TRUE(events_.all.contains(1));
+  EXPECT_EQ(events_.all.at(1).status, relay::Status::expired);
+  machine_.disconnected();
+  connect({{"t", "one"}, {"u", "one"}});
+  machine_.publish("t", 2, 0, std::as_bytes(std::span("later")));
+  const auto opening = heard<relay::Open>();
+  ASSERT_TRUE(opening);
+  EXPECT_EQ(opening->session, 20U);
+  EXPECT_EQ(opening->nonce, first->nonce);
+  machine_.receive(relay::Opened{opening->topic, 20, opening->nonce, 0});
+  std::vector<std::pair<std::uint64_t, bool>> sent;  // requests; without bytes
+  for (const Frame& one : take()) {
+    if (const auto* const again = std::get_if<relay::Publish>(&one)) {
+      sent.emplace_back(again->request, again->topic == ~std::uint32_t{0} && again->bytes.empty());
+    }
+  }
+  EXPECT_EQ(sent, (std::vector<std::pair<std::uint64_t, bool>>{{1, true}, {2, false}}));
+  machine_.receive(relay::Published{first->nonce, 1, relay::Status::delivered, 30});
+  EXPECT_EQ(events_.all.at(1).status, relay::Status::expired);
+  machine_.receive(relay::Published{first->nonce, 2, relay::Status::delivered, 31});
+  ASSERT_TRUE(events_.all.contains(2));
+  EXPECT_EQ(events_.all.at(2).position, 31U);
+  EXPECT_EQ(machine_.unanswered(), 0U);
+}
+
+// Nobody is told again of it.
+TEST_F(TopicsThatMove, WhatWasGivenUpEndsWithItsSession) {
+  publish("t");
+  open();
+  ASSERT_TRUE(heard<relay::Publish>());
+  machine_.disconnected();
+  connect({{"t", "two"}, {"u", "two"}});
+  ASSERT_EQ(events_.all.size(), 1U);
+  events_.all.clear();
+  machine_.disconnected();
+  connect({{"t", "one"}, {"u", "two"}});
+  const auto opening = heard<relay::Open>();
+  ASSERT_TRUE(opening);
+  machine_.receive(
+      relay::Refused{relay::Code::expired, relay::kind_of<relay::Open>(), opening->topic, "none"});
+  EXPECT_TRUE(events_.all.empty());
+  EXPECT_TRUE(take().empty());
+  publish("t");
+  const auto next = heard<relay::Open>();
+  ASSERT_TRUE(next);
+  EXPECT_EQ(next->session, relay::kNone);
+  EXPECT_NE(next->nonce, opening->nonce);
+}
+
 // It may have taken it with its bytes or, after that topic had moved, without.
 TEST_F(TopicsThatMove, WhatTookItsTurnIsNotCalledDeliveredIfItsSessionExpires) {
   publish("t");

@@ -221,7 +221,6 @@ TEST(Relay, ASessionThatIsNotUsedExpiresAndTheClientOpensAnother) {
                       .session_idle = 1s});
   Client writer = connected({one.address()});
   ASSERT_TRUE(writer.publish("a", "0", kLong));
-  EXPECT_EQ(group.sessions(), 1U);
   while (group.sessions() != 0) std::this_thread::yield();
   const auto published = writer.publish("a", "1", kLong);
   ASSERT_TRUE(published) << published.error().message;

@@ -36,13 +36,17 @@ TEST(RelaySimulation, EveryPropertyHoldsForEverySeed) {
     all.no_space += one.no_space;
     all.unknown += one.unknown;
     all.not_yet += one.not_yet;
+    all.released += one.released;
+    all.created += one.created;
+    all.refused += one.refused;
   }
   std::printf(
       "%zu delivered, %zu answers to repeats, %zu out of turn, %zu sessions expired, %zu gaps, "
       "%zu samples taken, %zu crashes, %zu restarts, %zu without room, %zu without space, %zu "
-      "unknown, %zu asked too early\n",
+      "unknown, %zu asked too early, %zu topics deleted, %zu created again, %zu refused\n",
       all.delivered, all.duplicates, all.went_back, all.expired, all.gaps, all.samples, all.crashes,
-      all.restarts, all.full, all.no_space, all.unknown, all.not_yet);
+      all.restarts, all.full, all.no_space, all.unknown, all.not_yet, all.released, all.created,
+      all.refused);
   // The worlds are worth something only if all this happens in them.
   if (seeds < 300) return;
   EXPECT_GT(all.delivered, 20 * seeds);
@@ -57,14 +61,18 @@ TEST(RelaySimulation, EveryPropertyHoldsForEverySeed) {
   EXPECT_GT(all.no_space, seeds);
   EXPECT_GT(all.unknown, seeds / 10);
   EXPECT_GT(all.not_yet, 10 * seeds);
+  EXPECT_GT(all.released, seeds / 2);
+  EXPECT_GT(all.created, seeds / 4);
+  EXPECT_GT(all.refused, seeds);
 }
 
 class RelayMistakes : public ::testing::TestWithParam<Mistake> {};
 
 TEST_P(RelayMistakes, IsFoundInFewSeeds) {
-  const std::uint64_t seeds = tutti::testing::from_environment("TUTTI_RELAY_SEEDS", 100);
+  const std::uint64_t first = tutti::testing::from_environment("TUTTI_RELAY_FIRST", 1);
+  const std::uint64_t seeds = tutti::testing::from_environment("TUTTI_RELAY_SEEDS", 300);
   std::string found;
-  for (std::uint64_t seed = 1; seed <= seeds && found.empty(); ++seed) {
+  for (std::uint64_t seed = first; seed < first + seeds && found.empty(); ++seed) {
     World world(seed, GetParam());
     world.run();
     found = world.wrong();
@@ -82,7 +90,8 @@ INSTANTIATE_TEST_SUITE_P(All, RelayMistakes,
                                            duplicate_delivered, expired_taken_as_new,
                                            duplicate_misplaced, ack_of_another, resume_off_by_one,
                                            gap_not_told, go_back_ignored, credit_ignored,
-                                           not_yet_means_gone, never_asked_again));
+                                           not_yet_means_gone, never_asked_again, delivered_refused,
+                                           dropped_delivered, deleted_not_in_state));
 
 }  // namespace
 }  // namespace tutti::relay::testing

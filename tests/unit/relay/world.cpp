@@ -10,6 +10,9 @@ World::World(std::uint64_t seed, Mistake mistake) : random_(seed), mistake_(mist
   keep_last_ = 2 + random_.below(20);
   limits_.output_bytes_max = 2000;
   sequences_.resize(kBundles);
+  deletes_ = !random_.one_in(3);
+  names_ = first_topics();
+  ids_ = {2, 1};
   for (std::uint32_t i = 0; i < 3; ++i) members_.push_back(std::make_unique<Member>(*this, i));
   clients_.resize(1 + random_.below(3));
   for (std::uint32_t i = 0; i < clients_.size(); ++i) new_client(i);
@@ -55,15 +58,6 @@ void World::connect(Client& client) {
   client.machine.connected();
 }
 
-// The relay reads what is on its way, and hears of it later.
-void World::disconnect(Client& client) {
-  if (client.connection == nullptr) return;
-  note("client " + std::to_string(client.id) + " disconnects");
-  orphans_.push_back(std::move(client.connection));
-  orphans_.back()->client_is_there = false;
-  client.machine.disconnected();
-}
-
 namespace {
 
 // Whole frames, as the other end will read them.
@@ -80,6 +74,16 @@ void cut_into_frames(std::vector<std::byte>& output, std::deque<std::vector<std:
 }
 
 }  // namespace
+
+// The relay reads what is on its way, and hears of it later.
+void World::disconnect(Client& client) {
+  if (client.connection == nullptr) return;
+  note("client " + std::to_string(client.id) + " disconnects");
+  if (random_.one_in(2)) cut_into_frames(client.machine.output(), client.connection->up);
+  orphans_.push_back(std::move(client.connection));
+  orphans_.back()->client_is_there = false;
+  client.machine.disconnected();
+}
 
 void World::move_up(Connection& connection) {
   connection.conversation->pump();
@@ -106,7 +110,9 @@ void World::move_down(Client& client) {
   if (random_.one_in(8)) client.consume();
   if (random_.one_in(32) && client.machine.unanswered() != 0) client.machine.ping();
   if (random_.one_in(8) && mistake_ != Mistake::never_asked_again) client.machine.ask_again();
+  const std::size_t sent_before = connection.up.size();
   cut_into_frames(client.machine.output(), connection.up);
+  if (mistake_ == Mistake::delivered_refused) note_sent(connection, sent_before);
   cut_into_frames(connection.conversation->output(), connection.down);
   if (!connection.down.empty()) {
     const std::vector<std::byte> bytes = std::move(connection.down.front());
@@ -118,6 +124,11 @@ void World::move_down(Client& client) {
       if (mistake_ == Mistake::not_yet_means_gone && refused->code == Code::not_yet) {
         refused->code = Code::unknown_topic;
       }
+    }
+    if (auto* const published = std::get_if<Published>(&*frame);
+        published != nullptr && published->status == Status::delivered &&
+        connection.empty.contains({published->nonce, published->request})) {
+      published->status = Status::unfit;
     }
     const bool unheard =
         mistake_ == Mistake::go_back_ignored && std::holds_alternative<GoBack>(*frame);
@@ -150,16 +161,18 @@ void World::step() {
     return;
   }
   if (calm_) return connect(client);
-  if (what < 950) return client.publish();
-  if (what < 955) return client.subscribe();
-  if (what < 957) return client.machine.find(kTopics[random_.below(std::size(kTopics))].name);
-  if (what < 980) return connect(client);
-  if (what < 986) return disconnect(client);
-  if (what < 990) return expire(member, bundle, random_.one_in(2));
-  if (what < 993) return start(member);
-  if (what < 995) return crash(member);
-  if (what < 996) return restart_all();
-  if (what < 997) new_client(static_cast<std::uint32_t>(random_.below(clients_.size())));
+  if (what < 948) return client.publish();
+  if (what < 953) return client.subscribe();
+  if (what < 955) return client.machine.find(kTopicNames[random_.below(std::size(kTopicNames))]);
+  if (what < 978) return connect(client);
+  if (what < 984) return disconnect(client);
+  if (what < 988) return expire(member, bundle, random_.one_in(2));
+  if (what < 991) return start(member);
+  if (what < 993) return crash(member);
+  if (what < 994) return restart_all();
+  if (what < 995) return new_client(static_cast<std::uint32_t>(random_.below(clients_.size())));
+  if (what < 998) return change_name();
+  tend(member, bundle);
 }
 
 void World::run() {
@@ -170,9 +183,10 @@ void World::run() {
 
 bool World::is_settled() {
   for (std::uint32_t bundle = 0; bundle < kBundles; ++bundle) {
-    for (const auto& member : members_) {
-      const Bundle& at = member->bundles[bundle];
+    for (std::uint32_t member = 0; member < members_.size(); ++member) {
+      const Bundle& at = members_[member]->bundles[bundle];
       if (!at.outbox.empty() || at.at != sequences_[bundle].size()) return false;
+      if (!is_tended(member, bundle)) return false;
     }
   }
   for (const auto& client : clients_) {
@@ -202,7 +216,10 @@ void World::settle() {
   for (std::uint64_t i = 0; i < 400'000 && wrong_.empty(); ++i) {
     step();
     if (i % 64 != 0) continue;
-    for (std::uint32_t bundle = 0; bundle < kBundles; ++bundle) expire(0, bundle, true);
+    for (std::uint32_t bundle = 0; bundle < kBundles; ++bundle) {
+      expire(0, bundle, true);
+      tend(0, bundle);
+    }
     if (is_settled()) break;
   }
   if (!wrong_.empty()) return;
@@ -210,18 +227,17 @@ void World::settle() {
   for (const auto& client : clients_) {
     holds(client->answers.size() == client->made, "progress", "an answer is missing");
     for (const auto& [publication, answer] : client->answers) {
-      if (answer.status == Status::expired) continue;
+      if (answer.status == Status::expired || refused_.contains(publication)) continue;
       const auto found = where_.find(publication);
       holds(found != where_.end() &&
                 (answer.position == kNone || found->second.second == answer.position),
             "true answers", std::to_string(publication) + " in the end");
     }
     for (const auto& [number, one] : client->subscribers) {
-      if (!one.begins) continue;
-      const WorldTopic& topic = topic_named(one.topic);
-      for (std::uint64_t at = one.next; at < sequences_[topic.bundle].size(); ++at) {
-        const Entry& there = sequences_[topic.bundle][at];
-        holds(!there.publication || there.topic != topic.id, "progress",
+      if (!one.begins || one.is_loose) continue;
+      for (std::uint64_t at = one.next; at < sequences_[one.place.bundle].size(); ++at) {
+        const Entry& there = sequences_[one.place.bundle][at];
+        holds(!there.publication || there.topic != one.place.id, "progress",
               "client " + std::to_string(client->id) + " waits for " + std::to_string(at));
       }
     }

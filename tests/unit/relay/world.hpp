@@ -3,12 +3,15 @@
 /// bundle is a total order of records, which each member delivers at its own pace; the session
 /// table, the relays' conversations and the clients' machines are the real ones. Members crash and
 /// come back, with the state of another or, all of them, from the log; connections break at any
-/// frame; clients move, repeat, crash; sessions expire. After each step the properties hold:
+/// frame; clients move, repeat, crash; sessions expire. In most worlds topics are deleted and
+/// created again: first all know whose the name is, later a record in the bundle deletes or defines
+/// the topic. After each step the properties hold:
 ///
 ///  exactly once   no publication is delivered twice
 ///  order          a client's publications are delivered in the order in which it made them
 ///  same tables    members that have delivered the same records have the same session table
-///  true answers   what a client was told stands in the sequence, also after restarts
+///  true answers   what a client was told stands in the sequence, also after restarts; what was
+///                 refused is never delivered, and nothing is refused while no topic was deleted
 ///  honest gaps    a subscriber gets each sample of its topic once, or hears that it is gone
 ///  no end unasked sessions end only by records; no frame is malformed
 /// In the end, once nothing fails any more: each publication has an answer, each subscriber all.
@@ -19,6 +22,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -48,6 +52,10 @@ enum class Mistake : std::uint8_t {
   credit_ignored,        ///< a relay sends more than it got credit for
   not_yet_means_gone,    ///< the client hears that there is no topic where it is to ask again
   never_asked_again,     ///< the client does not ask again
+  delivered_refused,     ///< the client takes for refused what was delivered, if it had repeated it
+                         ///< without bytes
+  dropped_delivered,     ///< a relay says delivered of a sample whose topic was deleted before
+  deleted_not_in_state,  ///< a joiner does not know which topics were deleted
 };
 
 class World {
@@ -64,7 +72,8 @@ class World {
 
   struct Counts {
     std::size_t delivered = 0, duplicates = 0, went_back = 0, expired = 0, gaps = 0, samples = 0,
-                crashes = 0, restarts = 0, full = 0, no_space = 0, unknown = 0, not_yet = 0;
+                crashes = 0, restarts = 0, full = 0, no_space = 0, unknown = 0, not_yet = 0,
+                released = 0, created = 0, refused = 0;
   };
   [[nodiscard]] const Counts& counts() const { return counts_; }
 
@@ -84,6 +93,7 @@ class World {
   struct Bundle {  // at a member
     std::uint64_t at = 0;
     dds::SessionTable table{0};
+    std::set<std::uint32_t> defined{}, deleted{};  // topics, by id
     std::map<std::uint32_t, History> histories{};
     std::deque<std::vector<std::byte>> outbox{};
     std::deque<std::weak_ptr<Queued>> queued{};  // behind a full outbox
@@ -94,10 +104,15 @@ class World {
     std::uint32_t member = 0;
     std::unique_ptr<Conversation> conversation{};
     std::deque<std::vector<std::byte>> up{}, down{};  // frames on their way
+    // Sent without bytes, by nonce and request.
+    std::set<std::pair<std::uint64_t, std::uint64_t>> empty{};
     bool client_is_there = true;
   };
   struct Subscriber {
     std::string topic{};
+    TopicPlace place{};
+    bool is_loose =
+        false;  // its topic has lost its name: it may end, and goes on with the next one
     std::optional<std::uint64_t> begins{};
     std::uint64_t next = 0;  // all before it was given or told
     std::uint32_t held = 0;  // not consumed yet
@@ -109,6 +124,14 @@ class World {
   void step();
   void settle();
   [[nodiscard]] bool is_settled();
+  void change_name();
+  void tend(std::uint32_t member, std::uint32_t bundle);
+  void send_change(std::uint32_t member, TopicPlace place, dds::RecordKind kind);
+  bool deliver_change(Bundle& at, std::span<const std::byte> record);
+  [[nodiscard]] bool is_tended(std::uint32_t member, std::uint32_t bundle) const;
+  [[nodiscard]] std::optional<TopicPlace> named(const std::string& name) const;
+  [[nodiscard]] bool has_released(std::uint32_t bundle) const;
+  void note_sent(Connection& connection, std::size_t from) const;
   void order_one(std::uint32_t member, std::uint32_t bundle);
   void deliver_one(std::uint32_t member, std::uint32_t bundle);
   dds::SessionOutcome spoil(dds::SessionOutcome outcome, std::uint64_t position);
@@ -140,6 +163,11 @@ class World {
   std::map<std::uint64_t, std::pair<std::uint32_t, std::uint64_t>> where_{};   // publications
   std::map<std::pair<std::uint64_t, std::uint32_t>, std::uint64_t> newest_{};  // of client, bundle
   std::set<std::uint64_t> ended_{};  // clients of which a session was ended by a record
+  bool deletes_ = false;
+  std::map<std::string, TopicPlace> names_{};
+  std::set<TopicPlace> released_{};    // topics that have no name any more
+  std::vector<std::uint32_t> ids_{};   // by bundle: of the next topic
+  std::set<std::uint64_t> refused_{};  // publications
   std::uint64_t clients_made_ = 0;
   std::uint64_t nonces_ = 0;
   Counts counts_{};

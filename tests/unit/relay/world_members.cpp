@@ -5,8 +5,11 @@ namespace tutti::relay::testing {
 
 class World::FakeCursor final : public Cursor {
  public:
-  FakeCursor(World& world, Member& member, const WorldTopic& topic, const Subscribe& wanted)
-      : world_(world), bundle_(member.bundles[topic.bundle]), topic_(topic.id) {
+  FakeCursor(World& world, Member& member, TopicPlace topic, const Subscribe& wanted)
+      : world_(world),
+        bundle_(member.bundles[topic.bundle]),
+        epoch_(epoch_of(topic.bundle)),
+        topic_(topic.id) {
     switch (wanted.from) {
       case From::now:
         next_ = bundle_.at;
@@ -15,13 +18,14 @@ class World::FakeCursor final : public Cursor {
         next_ = history().whole_from;
         break;
       case From::position:
-        next_ = wanted.position;
+        next_ = wanted.epoch == epoch_ ? wanted.position : 0;
         if (world.mistake_ == Mistake::resume_off_by_one) ++next_;
     }
     start_ = next_;
   }
 
   [[nodiscard]] Next next(std::uint64_t) override {
+    if (bundle_.deleted.contains(topic_)) return End{"it was deleted"};
     const History& kept = history();
     if (next_ < kept.whole_from) {
       const std::uint64_t from = std::exchange(next_, kept.whole_from);
@@ -32,30 +36,34 @@ class World::FakeCursor final : public Cursor {
     next_ = found->first + 1;
     return Taken{found->first, 0, 0, found->second};
   }
-  [[nodiscard]] std::uint64_t epoch() const override { return kEpoch; }
+  [[nodiscard]] std::uint64_t epoch() const override { return epoch_; }
   [[nodiscard]] std::uint64_t start() const override { return start_; }
 
  private:
   [[nodiscard]] const History& history() { return bundle_.histories[topic_]; }
   World& world_;
   Bundle& bundle_;
+  const std::uint64_t epoch_;
   const std::uint32_t topic_;
   std::uint64_t next_ = 0;
   std::uint64_t start_ = 0;
 };
 
 Named World::Member::find(std::string_view name) {
-  const WorldTopic& one = topic_named(std::string(name));
-  if (world_.random_.one_in(4)) {  // its definition has not come
+  const std::optional<TopicPlace> place = world_.named(std::string(name));
+  if (!place) return {};
+  const bool is_defined = bundles[place->bundle].defined.contains(place->id);
+  if (!is_defined || world_.random_.one_in(4)) {
     ++world_.counts_.not_yet;
-    return {.code = Code::not_yet, .why = "ask again"};
+    return {.place = is_defined ? std::nullopt : place, .code = Code::not_yet, .why = "ask again"};
   }
-  return {.topic = MemberTopic{.place = {one.bundle, one.id},
-                               .info = {.name = one.name,
-                                        .bundle = "bundle" + std::to_string(one.bundle),
+  return {.topic = MemberTopic{.place = *place,
+                               .info = {.name = std::string(name),
+                                        .bundle = "bundle" + std::to_string(place->bundle),
                                         .service = Service::logged,
-                                        .epoch = kEpoch,
-                                        .sample_bytes_max = 64}}};
+                                        .epoch = epoch_of(place->bundle),
+                                        .sample_bytes_max = 64,
+                                        .type_hash = place->id}}};
 }
 
 Posting World::Member::post(std::uint32_t bundle, const dds::SessionRecord& record) {
@@ -85,7 +93,10 @@ Posting World::Member::post(std::uint32_t bundle, const dds::SessionRecord& reco
 
 Result<std::unique_ptr<Cursor>> World::Member::subscribe(const MemberTopic& topic,
                                                          const Subscribe& wanted) {
-  return std::make_unique<FakeCursor>(world_, *this, topic_named(topic.info.name), wanted);
+  if (!bundles[topic.place.bundle].defined.contains(topic.place.id)) {
+    return fail(ErrorCode::refused, "it was deleted");
+  }
+  return std::make_unique<FakeCursor>(world_, *this, topic.place, wanted);
 }
 
 void World::order_one(std::uint32_t member, std::uint32_t bundle) {
@@ -107,13 +118,18 @@ void World::deliver_one(std::uint32_t member, std::uint32_t bundle) {
   if (!members_[member]->runs || at.at >= sequences_[bundle].size()) return;
   const std::uint64_t position = at.at++;
   Entry& entry = sequences_[bundle][position];
+  if (deliver_change(at, entry.record)) {
+    if (!std::exchange(entry.judged, true)) entry.after = at.table;
+    return;
+  }
   const auto record = dds::read_session_record(entry.record);
   if (!record) return holds(false, "records", "one that cannot be read");
-  const dds::SessionOutcome outcome = spoil(at.table.deliver(position, *record), position);
+  const auto* const sample = std::get_if<dds::ClientSample>(&*record);
+  const bool has_topic = sample == nullptr || at.defined.contains(sample->topic);
+  const dds::SessionOutcome outcome =
+      spoil(at.table.deliver(position, *record, has_topic), position);
   judge(bundle, position, outcome, *record);
-  if (const auto* const sample = std::get_if<dds::ClientSample>(&*record);
-      sample != nullptr && outcome.status == dds::SessionStatus::delivered &&
-      sample->topic != dds::kNoTopic) {
+  if (sample != nullptr && outcome.status == dds::SessionStatus::delivered && !outcome.dropped) {
     History& history = at.histories[sample->topic];
     history.samples.emplace(position,
                             std::vector<std::byte>(sample->payload.begin(), sample->payload.end()));
@@ -150,6 +166,7 @@ dds::SessionOutcome World::spoil(dds::SessionOutcome outcome, std::uint64_t posi
 void World::tell(std::uint32_t member, std::uint32_t bundle, const dds::SessionOutcome& outcome) {
   dds::SessionOutcome told = outcome;
   if (mistake_ == Mistake::ack_of_another && outcome.request != 0) ++told.request;
+  if (mistake_ == Mistake::dropped_delivered) told.dropped = false;
   const auto hear = [&](Connection* connection) {
     if (connection != nullptr && connection->member == member) {
       connection->conversation->outcome(bundle, told);
@@ -195,6 +212,9 @@ void World::start(std::uint32_t member) {
       to.table = std::move(*table);
     }
     if (mistake_ != Mistake::history_not_in_state) to.histories = from.histories;
+    to.defined = from.defined;
+    to.deleted = from.deleted;
+    if (mistake_ == Mistake::deleted_not_in_state) to.defined.merge(to.deleted);
   }
 }
 

@@ -15,16 +15,21 @@ namespace tutti::relay::testing {
 
 inline constexpr std::uint64_t kEpoch = 7;
 inline constexpr std::size_t kOutboxMax = 6;
-struct WorldTopic {
-  const char* name;
-  std::uint32_t bundle;
-  std::uint32_t id;
-};
-inline constexpr WorldTopic kTopics[] = {{"a", 0, 0}, {"b", 0, 1}, {"c", 1, 0}};
+inline constexpr const char* kTopicNames[] = {"a", "b", "c"};
 inline constexpr std::uint32_t kBundles = 2;
 
-[[nodiscard]] inline const WorldTopic& topic_named(const std::string& name) {
-  return *std::ranges::find_if(kTopics, [&](const WorldTopic& one) { return one.name == name; });
+/// What the names stand for in the beginning.
+[[nodiscard]] inline std::map<std::string, TopicPlace> first_topics() {
+  return {{"a", {0, 0}}, {"b", {0, 1}}, {"c", {1, 0}}};
+}
+
+/// Each bundle's sequence has one of its own.
+[[nodiscard]] constexpr std::uint64_t epoch_of(std::uint32_t bundle) { return kEpoch + bundle; }
+
+/// The place of a topic, as its description says.
+[[nodiscard]] inline TopicPlace place_of(const TopicInfo& info) {
+  return {static_cast<std::uint32_t>(info.bundle.back() - '0'),
+          static_cast<std::uint32_t>(info.type_hash)};
 }
 
 /// A publication's bytes are its number: the client's, and how many it made before.
@@ -39,6 +44,7 @@ class World::Member final : public Backend {
   Member(World& world, std::uint32_t index) : world_(world), index_(index) {
     bundles.resize(kBundles);
     for (Bundle& one : bundles) one.table = dds::SessionTable(world.sessions_max_);
+    for (const auto& [name, place] : first_topics()) bundles[place.bundle].defined.insert(place.id);
   }
 
   [[nodiscard]] std::string name() const override { return "m" + std::to_string(index_); }
@@ -47,7 +53,10 @@ class World::Member final : public Backend {
   [[nodiscard]] Named find(std::string_view name) override;
   [[nodiscard]] Posting post(std::uint32_t bundle, const dds::SessionRecord& record) override;
   [[nodiscard]] CatchingUp catch_up(std::uint32_t) override {
-    return std::make_shared<std::atomic<CaughtUp>>(CaughtUp::done);  // all know all topics
+    return std::make_shared<std::atomic<CaughtUp>>(CaughtUp::done);  // all know all names
+  }
+  void define(TopicPlace place) override {
+    world_.send_change(index_, place, dds::RecordKind::definition);
   }
   [[nodiscard]] Posting send(const MemberTopic&, std::uint64_t,
                              std::span<const std::byte>) override {
@@ -88,8 +97,9 @@ class World::Client final : public client::MachineEvents {
   bool hangs_up = false;
   std::map<std::uint32_t, Subscriber> subscribers{};
   std::map<std::uint64_t, client::Answer> answers{};
-  std::map<std::uint64_t, std::string> topics_of{};  // publications
+  std::map<std::uint64_t, std::uint32_t> bundles_of{};  // publications
   std::uint64_t made = 0;
+  std::uint32_t subscribed = 0;  // so often
 
  private:
   void covered(std::uint32_t subscription, std::uint64_t from, std::uint64_t to);
