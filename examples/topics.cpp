@@ -18,8 +18,15 @@
 
 using namespace std::chrono_literals;
 using tutti::Result;
+using tutti::dds::DataReader;
+using tutti::dds::DataWriter;
 using tutti::dds::DomainParticipant;
+using tutti::dds::kFromStored;
+using tutti::dds::SampleInfo;
 using tutti::dds::Service;
+using tutti::dds::Topic;
+using tutti::dds::TopicOptions;
+using tutti::dds::WaitSet;
 
 // Trivially copyable: built and read in place.
 struct Reading {
@@ -57,7 +64,6 @@ static tutti::Node make_node(const std::string& name, const std::string& folder,
 
 // unordered, atomic: b is called with each sample as it comes.
 static void show_calls(DomainParticipant& a, DomainParticipant& b, Service service) {
-  using namespace tutti::dds;
   const std::string name = "readings." + std::string(to_string(service));
   auto topic = must(Topic<Reading>::create(a, name, {.service = service}));
   auto theirs = must(Topic<Reading>::create(b, name, {.service = service}));
@@ -77,7 +83,6 @@ static void show_calls(DomainParticipant& a, DomainParticipant& b, Service servi
 
 // stored: a late reader gets the newest sample of each key, though their writer is gone.
 static void show_history(DomainParticipant& a, DomainParticipant& b) {
-  using namespace tutti::dds;
   const TopicOptions options{.service = Service::volatile_storage};
   auto topic = must(Topic<Reading>::create(a, "readings.stored", options));
   {
@@ -101,7 +106,6 @@ static void show_history(DomainParticipant& a, DomainParticipant& b) {
 
 // logged: on the disks of both; a reader has all of it, of earlier runs as well.
 static void show_log(DomainParticipant& a, DomainParticipant& b) {
-  using namespace tutti::dds;
   const TopicOptions options{.service = Service::logged};
   auto topic = must(Topic<Order>::create(a, "orders", options));
   auto writer = must(DataWriter<Order>::create(topic));

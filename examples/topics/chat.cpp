@@ -72,8 +72,9 @@ static void talk(const std::string& name, const char* relays) {
     }
   };
   const auto subscription = must(client.subscribe("chat", options));
+  const std::string who = name + ": ";
   for (std::string line; std::getline(std::cin, line);) {
-    const auto said = must(client.publish("chat", name + ": " + line, 30s));
+    const auto said = must(client.publish("chat", who + line, 30s));
     if (said.outcome != tutti::client::Published::Outcome::delivered) {
       std::fprintf(stderr, "not said: %s\n", said.text.c_str());
     }

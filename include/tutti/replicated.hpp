@@ -10,6 +10,7 @@
 /// delivery callback.
 #pragma once
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <concepts>
 #include <cstddef>
@@ -28,6 +29,7 @@
 
 #include "tutti/error.hpp"
 #include "tutti/group.hpp"
+#include "tutti/message_copies.hpp"
 #include "tutti/node.hpp"
 #include "tutti/options.hpp"
 #include "tutti/replicated_locks.hpp"
@@ -62,6 +64,7 @@ class Replicated {
     Result<Group> group = node.join(std::move(options));
     if (!group) return std::unexpected(std::move(group.error()));
     core->query_name = "a query of group '" + group->name() + "'";
+    core->group.emplace(*group);
     return Replicated(std::move(core), *group);
   }
 
@@ -114,6 +117,7 @@ class Replicated {
                                                                           Timeout timeout) const {
     Result<void> latest = Group(group_).barrier(timeout);
     if (!latest) return std::unexpected(std::move(latest.error()));
+    if (core_->overtaken.load(std::memory_order_acquire)) return core_->was_overtaken();
     if constexpr (std::is_void_v<std::invoke_result_t<Read, const T&>>) {
       return query(std::forward<Read>(read)), Result<void>();
     } else {
@@ -130,27 +134,42 @@ class Replicated {
   struct Core {
     explicit Core(T initial) : machine(std::move(initial)) {}
 
+    // What lies in a batch may be overwritten while it is read, if the others have removed this
+    // member (Group::intact). So commands are copied and found intact before the machine sees them,
+    // and a copy of the machine that is left behind is of a moment that there was.
     void deliver(std::span<const Message> batch) {
       const std::unique_lock lock(machine_mutex);
       const detail::InUse use(this);
-      for (const Message& message : batch) {
-        if (const std::optional<Tick> tick = message.tick()) {
-          if constexpr (TakesTicks<T>) machine.on_tick(*tick);
-          continue;
-        }
-        std::uint64_t number = 0;
-        if (message.size < sizeof number) continue;  // not sent by execute()
-        std::memcpy(&number, message.data, sizeof number);
-        const std::optional<Command> command =
-            Command::decode(message.bytes().subspan(sizeof number));
-        if (!command) continue;
-        Reply reply = machine.apply(*command);
-        if (message.ticket == Ticket{}) continue;  // nobody waits here: another's, or of the log
-        const std::lock_guard replies_lock(replies_mutex);
-        if (const auto at = replies.find(number); at != replies.end()) {
-          at->second = std::move(reply);
-        }
+      while (!batch.empty() && !overtaken.load(std::memory_order_relaxed)) {
+        const std::size_t count = copies.take(batch);
+        if (!group->intact()) return overtaken.store(true, std::memory_order_release);
+        for (std::size_t i = 0; i < count; ++i) apply(copies.of(batch[i], i));
+        batch = batch.subspan(count);
       }
+    }
+    void apply(const Message& message) {
+      if (const std::optional<Tick> tick = message.tick()) {
+        if constexpr (TakesTicks<T>) machine.on_tick(*tick);
+        return;
+      }
+      std::uint64_t number = 0;
+      if (message.size < sizeof number) return;  // not sent by execute()
+      std::memcpy(&number, message.data, sizeof number);
+      const std::optional<Command> command =
+          Command::decode(message.bytes().subspan(sizeof number));
+      if (!command) return;
+      Reply reply = machine.apply(*command);
+      if (message.ticket == Ticket{}) return;  // nobody waits here: another's, or of the log
+      const std::lock_guard replies_lock(replies_mutex);
+      if (const auto at = replies.find(number); at != replies.end()) {
+        at->second = std::move(reply);
+      }
+    }
+    [[nodiscard]] std::unexpected<Error> was_overtaken() const {
+      return fail(ErrorCode::stopped,
+                  "group '" + group->name() +
+                      "': the others have gone on without this member "
+                      "while it read what they had sent; start it again to join them");
     }
     Result<ReadSnapshot> snapshot() {
       const std::shared_lock lock(machine_mutex);
@@ -168,7 +187,10 @@ class Replicated {
       return machine.load(piece);
     }
 
-    std::string query_name;  // in errors
+    std::string query_name;      // in errors
+    std::optional<Group> group;  // its callbacks go with its node, and this with them
+    detail::MessageCopies copies;
+    std::atomic<bool> overtaken{false};  // and the machine stays as it is
     mutable detail::ReadersAndWriter machine_mutex;
     T machine;
     std::mutex replies_mutex;
@@ -196,6 +218,7 @@ class Replicated {
       const std::lock_guard lock(core_.replies_mutex);
       std::optional<Reply>& reply = core_.replies[number_];
       if (reply) return std::move(*reply);
+      if (core_.overtaken.load(std::memory_order_acquire)) return core_.was_overtaken();
       return fail(ErrorCode::mismatch,
                   "Command::decode does not understand what Command::encode has written");
     }

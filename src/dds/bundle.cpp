@@ -46,6 +46,10 @@ GroupOptions group_of(const BundleOptions& bundle) {
   return group;
 }
 
+RecordHeader header_of(RecordKind kind, std::uint32_t topic) {
+  return {static_cast<std::uint8_t>(kind), 0, sizeof(RecordHeader), topic, time_of_day_ns()};
+}
+
 }  // namespace
 
 Bundle::~Bundle() = default;
@@ -123,9 +127,8 @@ Result<std::shared_ptr<TopicState>> Bundle::ensure(std::uint32_t id, const Defin
   if (is_ordered() && is_sender() && find(id) == nullptr) {
     Encoder payload;
     definition.encode(payload);
-    const RecordHeader header{static_cast<std::uint8_t>(RecordKind::definition), 0,
-                              sizeof(RecordHeader), id, time_of_day_ns()};
-    const Result<Ticket> sent = send_record(*group_, header, payload.written(), deadline);
+    const Result<Ticket> sent =
+        send_record(*group_, header_of(RecordKind::definition, id), payload.written(), deadline);
     if (!sent) return std::unexpected(sent.error());
     if (Result<void> done = group_->wait(*sent, time_until(deadline)); !done) {
       return std::unexpected(std::move(done.error()));
@@ -152,17 +155,19 @@ Result<std::shared_ptr<TopicState>> Bundle::ensure(std::uint32_t id, const Defin
   if (known) return fail(ErrorCode::stopped, topic + "it was deleted, or the participant ended");
   return fail(ErrorCode::timed_out,
               topic + "bundle '" + options_.name +
-                  "' has not delivered its definition yet. A sender of the bundle defines it: "
-                  "let one create the topic, too");
+                  "' has not delivered its definition yet. The senders of the bundle define it: "
+                  "start one of them");
 }
 
 void Bundle::send_definition(std::uint32_t id, const Definition& definition) {
   if (!is_sender()) return;
   Encoder payload;
   definition.encode(payload);
-  send_later({static_cast<std::uint8_t>(RecordKind::definition), 0, sizeof(RecordHeader), id,
-              time_of_day_ns()},
-             payload.take(), nullptr);
+  {
+    const std::lock_guard lock(mutex_);
+    if (topics_.is_deleted(id) || !defining_.insert(id).second) return;  // BU8
+  }
+  send_later(header_of(RecordKind::definition, id), payload.take(), nullptr);
 }
 
 void Bundle::send_deletion(std::uint32_t id, bool again) {
@@ -171,9 +176,7 @@ void Bundle::send_deletion(std::uint32_t id, bool again) {
     if (topics_.is_deleted(id) && !again) return;
   }
   if (!is_sender()) return;
-  send_later({static_cast<std::uint8_t>(RecordKind::deletion), 0, sizeof(RecordHeader), id,
-              time_of_day_ns()},
-             {}, nullptr);
+  send_later(header_of(RecordKind::deletion, id), {}, nullptr);
 }
 
 // Once there is space: this may be called inside callbacks.
@@ -190,8 +193,10 @@ void Bundle::send_later(const RecordHeader& header, std::vector<std::byte> paylo
   };
   if (Claim claim = group_->try_claim(size)) {
     send(std::move(claim));
-  } else {
-    static_cast<void>(group_->on_space(size, std::move(send)));  // refused once the node ends
+  } else if (!group_->on_space(size, std::move(send))) {  // the node ends, or has no thread for it
+    const std::lock_guard lock(mutex_);
+    const bool defines = header.kind == static_cast<std::uint8_t>(RecordKind::definition);
+    if (defines) defining_.erase(header.topic);
   }
 }
 
@@ -211,9 +216,7 @@ Result<void> Bundle::await_deletion(std::uint32_t id, Deadline deadline) {
 
 // Messages of the log are delivered before new ones.
 Result<void> Bundle::await_replay(Deadline deadline) {
-  const RecordHeader header{static_cast<std::uint8_t>(RecordKind::mark), 0, sizeof(RecordHeader), 0,
-                            time_of_day_ns()};
-  const Result<Ticket> sent = send_record(*group_, header, {}, deadline);
+  const Result<Ticket> sent = send_record(*group_, header_of(RecordKind::mark, 0), {}, deadline);
   if (!sent) return std::unexpected(sent.error());
   return group_->wait(*sent, time_until(deadline));
 }
@@ -224,9 +227,7 @@ void Bundle::when_replayed(std::function<void()> handler) {
       if (done) handler();
     }));
   };
-  send_later(
-      {static_cast<std::uint8_t>(RecordKind::mark), 0, sizeof(RecordHeader), 0, time_of_day_ns()},
-      {}, std::move(sent));
+  send_later(header_of(RecordKind::mark, 0), {}, std::move(sent));
 }
 
 void Bundle::define(std::uint32_t id, const Definition& definition) {

@@ -17,6 +17,15 @@
 ///  BU7  A run, samples of one topic that are next to each other in a batch, is handed to each
 ///       reader at once: so what a sample costs is looked up for the run. Nothing that changes the
 ///       table lies in a run.
+///  BU8  Of one topic send_definition() has at most one record on its way, but for what others have
+///       sent and ensure(). That serves all that ask meanwhile: a question is delivered once all
+///       groups have delivered the views before (P3 in docs/protocol.md), so what is on its way
+///       then is delivered in a view that has whoever asked.
+///  BU9  What lies in a batch may be overwritten while it is read, if this participant was removed
+///       meanwhile (Group::intact). So nothing of a record counts, in stores, topics or sessions,
+///       before deliver() has asked after it had read it; then nothing more is delivered here.
+///       Older samples of a store may have made room for one that is taken back. Listeners that are
+///       handed samples in place ask themselves.
 /// Threads: deliver(), load(), save() are the group's callbacks; the others any.
 #pragma once
 #include <atomic>
@@ -28,6 +37,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -87,7 +97,8 @@ class Bundle : public std::enable_shared_from_this<Bundle> {
                                                            const Definition& definition,
                                                            Deadline deadline);
   /// Of a bundle with order: sends the definition, for a participant that lacks it, if this one
-  /// sends here. Who has the definition takes no notice. Does not wait.
+  /// sends here, unless one of its own is on its way or the topic is deleted. A participant that
+  /// has the definition takes no notice. Does not wait.
   void send_definition(std::uint32_t id, const Definition& definition);
   /// Sends the deletion of a topic whose name is free; unless `again`, only if it is not deleted
   /// here. Its definition may yet come: then it counts no more. Does not wait.
@@ -164,7 +175,8 @@ class Bundle : public std::enable_shared_from_this<Bundle> {
   [[nodiscard]] std::unique_lock<std::mutex> store_later(TopicState& topic,
                                                          const SampleStore::Arrival& arrival,
                                                          std::unique_lock<std::mutex> lock);
-  void deliver_change(const Message& message, const Record& record);
+  void deliver_change(const Message& message);
+  [[nodiscard]] bool is_overtaken();
   void settle_change(const Message& message, BundleTopics::Change change);
   void deliver_session(const Message& message, const Record& record);
   void announce_touched();
@@ -188,7 +200,8 @@ class Bundle : public std::enable_shared_from_this<Bundle> {
   std::condition_variable changed_;  // a topic was defined or deleted
   BundleTopics topics_;
   Table table_;
-  std::vector<std::byte> loading_;  // of a state, on the state thread
+  std::vector<std::byte> loading_;    // of a state, on the state thread
+  std::set<std::uint32_t> defining_;  // topics (BU8)
   SessionTable sessions_{kSessionsMax};
   // Of a logged bundle: positions of clients' samples that were not delivered, rising. There are as
   // many as clients repeated samples.
@@ -214,6 +227,7 @@ class Bundle : public std::enable_shared_from_this<Bundle> {
   std::vector<const Route*> touched_;
   bool refreshed_ = false;  // amid the batch: readers that came in it may be in seen_
   std::uint64_t batch_samples_ = 0;
+  bool overtaken_ = false;  // BU9
 };
 
 }  // namespace tutti::dds

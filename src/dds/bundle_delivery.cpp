@@ -77,7 +77,14 @@ class Bundle::Turn {
   Bundle& bundle_;
 };
 
+// BU9.
+bool Bundle::is_overtaken() {
+  if (!overtaken_ && !group_->intact()) overtaken_ = true;
+  return overtaken_;
+}
+
 void Bundle::deliver(std::span<const Message> batch) {
+  if (overtaken_) return;
   const Turn turn(*this);
   if (version_.load(std::memory_order_seq_cst) != seen_version_) {
     refresh(batch.front().seq.value);
@@ -85,12 +92,15 @@ void Bundle::deliver(std::span<const Message> batch) {
   if (batch.front().seq.value == 0 && is_ordered()) [[unlikely]] {
     const std::optional<Record> record = read_record(batch.front().bytes());
     const std::uint64_t stamp = record ? record->header.source_timestamp : 0;
+    if (is_overtaken()) return;
     epoch_.store(std::max<std::uint64_t>(stamp, 1), std::memory_order_release);
   }
-  for (std::span<const Message> rest = batch; !rest.empty();) {
+  for (std::span<const Message> rest = batch; !rest.empty() && !overtaken_;) {
     rest = rest.subspan(deliver_next(rest));
   }
   announce_touched();
+  if (is_overtaken()) [[unlikely]]
+    return;
   add(samples_, std::exchange(batch_samples_, 0));
   if (is_ordered()) {
     delivered_to_.store(batch.back().seq.value + 1, std::memory_order_release);
@@ -116,7 +126,7 @@ std::size_t Bundle::deliver_next(std::span<const Message> batch) {
   } else if (record->kind() >= RecordKind::client_sample) {
     deliver_session(message, *record);
   } else {
-    deliver_change(message, *record);
+    deliver_change(message);
   }
   return 1;
 }
@@ -144,6 +154,8 @@ void Bundle::deliver_samples(const Route& route, std::span<const Message> run,
   if (!is_ordered()) batch.count_from(topic.delivered);
   topic.delivered += run.size();
   batch_samples_ += run.size();
+  if (!route.callers.empty() && is_overtaken()) [[unlikely]]
+    return;
   for (const auto& reader : route.callers) reader->call(batch);
   if (route.stores) store_samples(route, run, batch);
 }
@@ -153,24 +165,40 @@ void Bundle::store_samples(const Route& route, std::span<const Message> run,
   TopicState& topic = *route.state;
   std::unique_lock lock(topic.mutex, std::defer_lock);
   std::size_t stored_bytes = 0;
+  std::uint64_t first = 0;  // that was stored since the lock was taken
+  // BU9: while the lock is held, no reader sees what was stored.
+  const auto is_as_sent = [&] {
+    if (!is_overtaken()) [[likely]]
+      return true;
+    topic.store->take_back(first);
+    return false;
+  };
   for (std::size_t i = 0; i < run.size(); ++i) {
     const std::optional<Record> record = read_record(run[i].bytes());
+    if (!record) [[unlikely]]
+      break;  // it was one: it was overwritten
     const SampleStore::Arrival arrival{batch.info(i), record->key, record->payload};
     if (!lock.owns_lock()) {
       lock.lock();
+      first = topic.store->end();
       if (topic.limits.max_age_ns > 0) topic.store->expire(time_of_day_ns());
     }
-    if (!topic.store->add(arrival)) lock = store_later(topic, arrival, std::move(lock));
+    if (!topic.store->add(arrival)) {
+      if (!is_as_sent()) return;
+      lock = store_later(topic, arrival, std::move(lock));
+    }
     if (!topic.touched && !route.takers.empty()) {
       topic.touched = true;
       touched_.push_back(&route);
     }
     stored_bytes += arrival.payload.size();
     if (lock.owns_lock() && stored_bytes >= kStoredAtOnceBytes) {
+      if (!is_as_sent()) return;
       lock.unlock();
       stored_bytes = 0;
     }
   }
+  if (lock.owns_lock()) static_cast<void>(is_as_sent());
 }
 
 // Once readers have made room (BU6). Returns the lock unlocked.
@@ -188,6 +216,7 @@ std::unique_lock<std::mutex> Bundle::store_later(TopicState& topic,
     return is_closed() || node_ended_.load(std::memory_order_acquire) ||
            topic.deleted.load(std::memory_order_acquire) || (added = topic.store->add(arrival));
   });
+  if (added && is_overtaken()) topic.store->take_back(topic.store->end() - 1);  // BU9
   lock.unlock();
   return lock;
 }
@@ -203,14 +232,19 @@ void Bundle::announce_newcomers(std::uint32_t id) {
   for (const auto& reader : now->takers) reader->announce();
 }
 
-void Bundle::deliver_change(const Message& message, const Record& record) {
+void Bundle::deliver_change(const Message& message) {
   using Change = BundleTopics::Change;
+  const std::vector<std::byte> copy(message.data, message.data + message.size);
+  const std::optional<Record> copied = read_record(copy);
+  if (!copied || is_overtaken()) return;  // BU9
+  const Record& record = *copied;
   Change change = Change::malformed;
   std::shared_ptr<const Route> dropped;  // dies without the mutex (BU5)
   {
     const std::lock_guard lock(mutex_);
     switch (record.kind()) {
       case RecordKind::definition:
+        defining_.erase(record.header.topic);
         change = is_ordered() ? topics_.define(record.header.topic, record.payload) : change;
         if (change != Change::defined) break;
         add_route(record.header.topic, *topics_.find(record.header.topic), message.seq.value);
@@ -248,6 +282,7 @@ void Bundle::settle_change(const Message& message, BundleTopics::Change change) 
 // BU4.
 void Bundle::deliver_session(const Message& message, const Record& record) {
   const std::optional<SessionRecord> session = read_session_record(message.bytes());
+  if (is_overtaken()) return;  // BU9; a sample's payload is read behind it
   if (!session || !is_ordered()) {
     add(malformed_, 1);
     return;
@@ -270,6 +305,7 @@ void Bundle::deliver_session(const Message& message, const Record& record) {
       deliver_samples(*route, {&message, 1}, record);
     }
   }
+  if (overtaken_) return;
   const std::lock_guard lock(watching_);
   if (watcher_) watcher_(outcome);
 }

@@ -13,6 +13,7 @@ enum class ControlKind : std::uint8_t {
   release = 3,
   endpoints = 4,
   mark = 5,
+  want = 6,
 };
 
 constexpr std::size_t kNameMax = 255;
@@ -76,6 +77,12 @@ std::vector<std::byte> Directory::endpoints(const TopicKey& key, EndpointCounts 
 
 std::vector<std::byte> Directory::mark() { return begin(ControlKind::mark).take(); }
 
+std::vector<std::byte> Directory::want(const TopicKey& key) {
+  Encoder out = begin(ControlKind::want);
+  put(out, key);
+  return out.take();
+}
+
 Directory::Answer Directory::apply(MemberIndex sender, std::span<const std::byte> record) {
   Decoder in(record);
   switch (static_cast<ControlKind>(in.number<std::uint8_t>())) {
@@ -89,8 +96,10 @@ Directory::Answer Directory::apply(MemberIndex sender, std::span<const std::byte
       return apply_endpoints(sender, in);
     case ControlKind::mark:
       return {.outcome = in.done() ? Outcome::marked : Outcome::malformed};
+    case ControlKind::want:
+      return apply_want(in);
   }
-  return {};
+  return {};  // DD5
 }
 
 Directory::Answer Directory::apply_claim(Decoder& in) {
@@ -186,6 +195,14 @@ Directory::Answer Directory::apply_endpoints(MemberIndex sender, Decoder& in) {
     endpoints[sender.value] = {readers, writers};
   }
   return answer;
+}
+
+Directory::Answer Directory::apply_want(Decoder& in) const {
+  const TopicKey key = get_key(in);
+  if (!in.done()) return {};
+  const Entry* const entry = find(key);
+  if (entry == nullptr) return {.outcome = Outcome::marked};  // it was deleted meanwhile
+  return {.outcome = Outcome::wanted, .key = key, .name = entry->definition.name};
 }
 
 std::vector<std::pair<TopicKey, EndpointCounts>> Directory::left(MemberIndex participant) {

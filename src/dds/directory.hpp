@@ -11,6 +11,9 @@
 ///  DD3  A topic that has readers or writers is not released.
 ///  DD4  An id that was released is no topic any more, whatever is announced later. Of two topics
 ///       of one name in the log of a bundle the older one was released: its deletion is missing.
+///  DD5  What a record means depends on its kind alone. One of a kind that is not known is
+///       malformed and changes nothing. So a kind that changes nothing may be added, and
+///       participants of an older version have the same topics beside newer ones.
 /// Threads: one at a time. No clock, no thread; allocates for topics alone.
 #pragma once
 #include <cstddef>
@@ -60,7 +63,8 @@ class Directory {
     unknown,  ///< no such topic
     noted,    ///< endpoints
     not_yet,  ///< of a claim: the topics of a log were not announced yet (DD2)
-    marked,   ///< of a mark
+    marked,   ///< of a mark: nothing is to be done
+    wanted,   ///< its definition, by a participant that cannot send it
   };
   struct Answer {
     Outcome outcome = Outcome::malformed;
@@ -84,6 +88,8 @@ class Directory {
   [[nodiscard]] static std::vector<std::byte> endpoints(const TopicKey& key, EndpointCounts counts);
   /// Nothing: its sender waits until it comes back.
   [[nodiscard]] static std::vector<std::byte> mark();
+  /// Changes nothing (DD5): asks those that send in the topic's bundle for its definition there.
+  [[nodiscard]] static std::vector<std::byte> want(const TopicKey& key);
 
   [[nodiscard]] Answer apply(MemberIndex sender, std::span<const std::byte> record);
   /// It is in no view any more, or came anew: its readers and writers are gone. Returns them.
@@ -109,6 +115,7 @@ class Directory {
   [[nodiscard]] Answer apply_announcement(Decoder& in);
   [[nodiscard]] Answer apply_release(Decoder& in);
   [[nodiscard]] Answer apply_endpoints(MemberIndex sender, Decoder& in);
+  [[nodiscard]] Answer apply_want(Decoder& in) const;
   void insert(const TopicKey& key, Definition definition);
 
   std::map<std::string, std::uint32_t> next_ids_;  // by bundle, all of them

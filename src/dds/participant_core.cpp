@@ -217,15 +217,7 @@ void ParticipantCore::announce(const std::shared_ptr<Bundle>& logged) {
     records.push_back(Directory::announce({name, id}, topics.next_id(), &definition));
   }
   records.push_back(Directory::announce({name, 0}, topics.next_id(), nullptr));
-  for (std::vector<std::byte>& record : records) {  // in this order: on_space keeps it
-    const auto size = static_cast<std::uint32_t>(record.size());
-    auto send = [self = shared_from_this(), bytes = std::move(record)](Result<Claim> claim) {
-      if (!claim) return;  // the node ends
-      std::memcpy(claim->data(), bytes.data(), bytes.size());
-      static_cast<void>(self->control_->commit(std::move(*claim)));
-    };
-    static_cast<void>(control_->on_space(size, std::move(send)));
-  }
+  for (std::vector<std::byte>& record : records) send_later(std::move(record));  // in this order
 }
 
 Result<void> ParticipantCore::await_announcements(Deadline deadline) {
@@ -254,6 +246,11 @@ Result<Directory::Answer> ParticipantCore::answer_of(Ticket ticket, Deadline dea
   }
   const std::lock_guard lock(mutex_);
   auto node = answers_.extract(ticket);
+  if (node.empty() && overtaken_) {
+    return fail(ErrorCode::stopped,
+                "the other members have gone on without this one while it read what they had sent; "
+                "nothing more is delivered here. Start this member again to join them");
+  }
   if (node.empty()) return Directory::Answer{};
   return std::move(node.mapped());
 }
@@ -333,6 +330,7 @@ Result<std::shared_ptr<TopicCore>> ParticipantCore::join_topic(const TopicKey& k
                                                  name_ + "' is not among the members of bundle '" +
                                                  key.bundle + "'");
   }
+  if (!carrier->is_sender() && carrier->find(key.id) == nullptr) define(key);
   Result<std::shared_ptr<TopicState>> topic = carrier->ensure(key.id, definition, deadline);
   if (!topic) return std::unexpected(std::move(topic.error()));
   auto core = std::make_shared<TopicCore>(shared_from_this(), std::move(carrier), std::move(*topic),

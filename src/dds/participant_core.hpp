@@ -12,6 +12,12 @@
 ///  PC3  No listener is called with the mutex held.
 ///  PC4  No listener of a topic, reader or writer runs or begins after close(), but for close()
 ///       inside a callback: then the one that runs ends.
+///  PC5  This participant asks the senders of a bundle for a definition once in a view, and in each
+///       view until it has it. That is enough: a sender that was asked sends it, unless the sender
+///       ends, and then there is another view; a sender that comes is in another view, too.
+///  PC6  A record of the control group counts once it was copied, and found intact after that
+///       (Group::intact). If it was not, the others have removed this participant, and nothing
+///       more counts.
 /// Threads: apply(), load(), save(), note_view() are callbacks of the node; the others any.
 #pragma once
 #include <atomic>
@@ -22,6 +28,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -102,10 +109,10 @@ class ParticipantCore : public std::enable_shared_from_this<ParticipantCore> {
   [[nodiscard]] const Group& control() const { return *control_; }
   /// Whose that name is, as far as the control group was delivered here; empty: nobody's.
   [[nodiscard]] std::optional<TopicKey> key_of(std::string_view name) const;
-  /// Sends the definition of a topic that has its name and that its bundle was not told of, where
-  /// this participant may: its creator has ended, or is no sender, or this one came later. Does not
-  /// wait.
-  void define(const TopicKey& key) const;
+  /// Has the definition of a topic sent that has its name and that is not defined here: its creator
+  /// has ended, or is no sender, or this participant came later. One that sends in the bundle sends
+  /// it; another one asks the senders (PC5). Does not wait.
+  void define(const TopicKey& key);
   /// The names of all topics in that bundle's log are known.
   [[nodiscard]] bool is_announced(const std::string& bundle) const;
 
@@ -125,17 +132,21 @@ class ParticipantCore : public std::enable_shared_from_this<ParticipantCore> {
   explicit ParticipantCore(ParticipantOptions options);
   void apply(std::span<const Message> batch);
   void note_answer(const Message& message, const Directory::Answer& answer, Calls& calls);
+  void note_want(const TopicKey& key, Calls& calls) const;
   void note_mismatch(MemberIndex sender, const Directory::Answer& answer, Calls& calls);
   void note_endpoints(MemberIndex participant, const TopicKey& key, EndpointCounts before,
                       Calls& calls);
   void greet(const TopicKey& key, Calls& calls);
   void note_view(const ViewChange& change);
+  void note_logs(Calls& calls);
   [[nodiscard]] Result<void> load(const StatePiece& piece);
   [[nodiscard]] EndpointCounts counts_of(MemberIndex participant, const TopicKey& key) const;
 
   [[nodiscard]] Deadline deadline() const;
   [[nodiscard]] Result<void> resolve(Definition& definition) const;
   void announce(const std::shared_ptr<Bundle>& logged);
+  /// Into the control group, behind what was to be sent later before.
+  bool send_later(std::vector<std::byte> record);
   [[nodiscard]] Result<void> await_announcements(Deadline deadline);
   void finish_deletions();
   void finish_deletions(const std::shared_ptr<Bundle>& carrier);
@@ -161,8 +172,10 @@ class ParticipantCore : public std::enable_shared_from_this<ParticipantCore> {
   std::condition_variable announced_;  // a logged bundle was; or the participant ended
   bool ended_ = false;
   Directory directory_;
+  bool overtaken_ = false;                       // PC6
   std::map<Ticket, Directory::Answer> answers_;  // to own records that somebody waits for
   std::map<TopicKey, Local> locals_;
+  std::set<TopicKey> wanted_;                // asked for in this view (PC5)
   std::optional<std::uint64_t> first_view_;  // of this participant
   std::vector<std::byte> loading_;           // of a state, on the state thread
 };

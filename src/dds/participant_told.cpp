@@ -18,10 +18,14 @@ constexpr std::size_t kAnswersMax = 1024;  // of calls that timed out
 
 void ParticipantCore::apply(std::span<const Message> batch) {
   Calls calls;
+  std::vector<std::byte> record;
   {
     const std::lock_guard lock(mutex_);
     for (const Message& message : batch) {
-      const Directory::Answer answer = directory_.apply(message.sender, message.bytes());
+      record.assign(message.data, message.data + message.size);
+      overtaken_ = overtaken_ || !control_->intact();
+      if (overtaken_) break;  // PC6
+      const Directory::Answer answer = directory_.apply(message.sender, record);
       note_answer(message, answer, calls);
       if (answer.outcome != Directory::Outcome::noted || answer.name.empty()) continue;
       note_endpoints(message.sender, answer.key, answer.before, calls);
@@ -33,7 +37,9 @@ void ParticipantCore::apply(std::span<const Message> batch) {
 
 void ParticipantCore::note_answer(const Message& message, const Directory::Answer& answer,
                                   Calls& calls) {
-  if (message.ticket != Ticket{} && answer.outcome != Directory::Outcome::marked) {
+  const bool is_waited_for =
+      answer.outcome != Directory::Outcome::marked && answer.outcome != Directory::Outcome::wanted;
+  if (message.ticket != Ticket{} && is_waited_for) {
     answers_[message.ticket] = answer;
     if (answers_.size() > kAnswersMax) answers_.erase(answers_.begin());
   }
@@ -54,7 +60,11 @@ void ParticipantCore::note_answer(const Message& message, const Directory::Answe
         });
       }
       break;
+    case Directory::Outcome::wanted:
+      note_want(answer.key, calls);
+      break;
     case Directory::Outcome::released:
+      wanted_.erase(answer.key);
       if (is_told_here) {
         carrier->remove(answer.key.id);
       } else if (carrier != nullptr && message.sender == control_->own_index()) {
@@ -77,16 +87,54 @@ void ParticipantCore::note_answer(const Message& message, const Directory::Answe
   }
 }
 
-void ParticipantCore::define(const TopicKey& key) const {
+// All senders do it, for each of them may end before it does; a definition that comes twice changes
+// nothing (BT1).
+void ParticipantCore::note_want(const TopicKey& key, Calls& calls) const {
+  std::shared_ptr<Bundle> carrier = bundle(key.bundle);
+  if (carrier == nullptr || !carrier->is_ordered() || !carrier->is_sender()) return;
+  calls.emplace_back(
+      [carrier = std::move(carrier), id = key.id, definition = directory_.find(key)->definition] {
+        // It comes to whoever asked by itself, unless the bundle tells those that join nothing.
+        if (carrier->find(id) != nullptr && carrier->options().members.empty()) return;
+        carrier->send_definition(id, definition);
+      });
+}
+
+void ParticipantCore::define(const TopicKey& key) {
+  const std::shared_ptr<Bundle> carrier = bundle(key.bundle);
+  if (carrier == nullptr || !carrier->is_ordered()) return;
+  std::vector<std::byte> question = Directory::want(key);
   std::optional<Definition> definition;
   {
     const std::lock_guard lock(mutex_);
     const Directory::Entry* const entry = directory_.find(key);
-    if (entry != nullptr) definition = entry->definition;
+    if (entry == nullptr) return;
+    if (carrier->is_sender()) {
+      definition = entry->definition;
+    } else if (!wanted_.insert(key).second) {  // PC5
+      return;
+    }
   }
-  const std::shared_ptr<Bundle> carrier = bundle(key.bundle);
-  if (!definition || carrier == nullptr || !carrier->is_ordered()) return;
-  carrier->send_definition(key.id, *definition);
+  if (definition) return carrier->send_definition(key.id, *definition);
+  if (Claim space = control_->try_claim(static_cast<std::uint32_t>(question.size()))) {
+    std::memcpy(space.data(), question.data(), question.size());
+    static_cast<void>(control_->commit(std::move(space)));
+  } else if (!send_later(std::move(question))) {
+    const std::lock_guard lock(mutex_);
+    wanted_.erase(key);
+  }
+}
+
+// Once there is space: this may be called inside callbacks. False: the node ends, or has no thread
+// to wait for it.
+bool ParticipantCore::send_later(std::vector<std::byte> record) {
+  const auto size = static_cast<std::uint32_t>(record.size());
+  auto send = [self = shared_from_this(), bytes = std::move(record)](Result<Claim> claim) {
+    if (!claim) return;  // the node ends
+    std::memcpy(claim->data(), bytes.data(), bytes.size());
+    static_cast<void>(self->control_->commit(std::move(*claim)));
+  };
+  return control_->on_space(size, std::move(send)).has_value();
 }
 
 void ParticipantCore::note_mismatch(MemberIndex sender, const Directory::Answer& answer,
@@ -162,6 +210,11 @@ void ParticipantCore::note_view(const ViewChange& change) {
     const std::lock_guard lock(mutex_);
     const bool first = !first_view_;
     if (first) first_view_ = change.view;
+    for (const TopicKey& key : std::exchange(wanted_, {})) {  // PC5
+      calls.emplace_back([self = shared_from_this(), key, carrier = bundle(key.bundle)] {
+        if (carrier->find(key.id) == nullptr) self->define(key);
+      });
+    }
     const auto& all = control_->members();
     for (const MemberIndex member : all.indices()) {
       const auto is_it = [&](const std::string& name) { return name == all[member]; };
@@ -174,23 +227,28 @@ void ParticipantCore::note_view(const ViewChange& change) {
         note_endpoints(member, key, before, calls);
       }
     }
-    for (const auto& each : bundles_) {
-      const BundleOptions& of = each->options();
-      if (!first || of.service != Service::logged || !each->is_sender()) continue;
-      if (!directory_.is_announced(of.name)) {
-        calls.emplace_back([self = shared_from_this(), each] {  // PC1
-          each->when_replayed([self, each] { self->announce(each); });
-        });
-      } else if (!directory_.released(of.name).empty()) {
-        // The participant that was to delete them may be gone, and all other senders, too.
-        calls.emplace_back([self = shared_from_this(), each] {
-          each->when_replayed([self, each] { self->finish_deletions(each); });
-        });
-      }
-    }
+    if (first) note_logs(calls);
   }
   for (const auto& call : calls) call();
   if (someone_left) finish_deletions();
+}
+
+// Of the bundles that are logged, in the first view: of one that this participant sends.
+void ParticipantCore::note_logs(Calls& calls) {
+  for (const auto& each : bundles_) {
+    const BundleOptions& of = each->options();
+    if (of.service != Service::logged || !each->is_sender()) continue;
+    if (!directory_.is_announced(of.name)) {
+      calls.emplace_back([self = shared_from_this(), each] {  // PC1
+        each->when_replayed([self, each] { self->announce(each); });
+      });
+    } else if (!directory_.released(of.name).empty()) {
+      // The participant that was to delete them may be gone, and all other senders, too.
+      calls.emplace_back([self = shared_from_this(), each] {
+        each->when_replayed([self, each] { self->finish_deletions(each); });
+      });
+    }
+  }
 }
 
 // A participant that left may have freed a name, and not have deleted the topic in its bundle. All

@@ -70,5 +70,6 @@ Result<LoanedBytes> UntypedReader::take(std::size_t max) { return core_->take(ma
 Result<void> UntypedReader::wait(Timeout timeout) { return core_->wait(timeout); }
 Result<int> UntypedReader::event_fd() { return core_->event_fd(); }
 std::uint64_t UntypedReader::lost() const { return core_->lost(); }
+bool UntypedReader::intact() const { return core_->bundle().group().intact(); }
 
 }  // namespace tutti::dds

@@ -81,6 +81,14 @@ bool SampleStore::add(const Arrival& arrival) {
   return true;
 }
 
+void SampleStore::take_back(std::uint64_t ordinal) {
+  const auto first = std::ranges::lower_bound(entries_, ordinal, {}, &Entry::ordinal);
+  for (auto at = first; at != entries_.end(); ++at) {
+    if (at->sample.data != nullptr) evict(*at);
+  }
+  drop_front();
+}
+
 // Whether what has to go for it was passed by all readers (SS2).
 bool SampleStore::fits(const Arrival& arrival) const {
   std::size_t samples = samples_;

@@ -146,7 +146,7 @@ class Backend {
   /// find() tells whether the member may be behind.
   [[nodiscard]] virtual CatchingUp catch_up(std::uint32_t sequence) = 0;
   /// Nothing but the name of that topic has come, although the member has caught up: it gives the
-  /// topic its definition, if it may.
+  /// topic its definition, or asks those that may.
   virtual void define(TopicPlace) {}
   /// To a topic without order.
   [[nodiscard]] virtual Posting send(const MemberTopic& topic, std::uint64_t timestamp_ns,

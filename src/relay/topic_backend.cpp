@@ -9,8 +9,6 @@
 namespace tutti::relay {
 namespace {
 
-constexpr std::size_t kDefinedMax = 1024;
-
 // A record of a bundle that changes nothing. It may be the first one of the sequence, which is
 // named by its time stamp.
 std::vector<std::byte> mark() {
@@ -131,7 +129,6 @@ Named TopicBackend::find_by(const dds::TopicKey& key) {
   }
   const TopicPlace place{static_cast<std::uint32_t>(at - bundles.begin()), key.id};
   if (const auto topic = bundle.find(key.id)) {
-    defined_.erase(place);
     return {.topic = described(place, topic->definition)};
   }
   return {.place = place,
@@ -208,10 +205,8 @@ CatchingUp TopicBackend::catch_up(std::uint32_t sequence) {
   return std::make_shared<std::atomic<CaughtUp>>(CaughtUp::done);
 }
 
-// 1,000 clients that ask for it before it is delivered here cost the members one record.
+// 1,000 clients that ask for it before it is delivered here cost the members one record (BU8).
 void TopicBackend::define(TopicPlace place) {
-  if (defined_.size() >= kDefinedMax) defined_.clear();  // of topics that were deleted meanwhile
-  if (!defined_.insert(place).second) return;
   participant_->define({participant_->bundles()[place.bundle]->options().name, place.id});
 }
 

@@ -6,7 +6,6 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -59,8 +58,6 @@ class TopicBackend final : public Backend {
   std::vector<std::shared_ptr<Outbox>> outboxes_{};  // by bundle
   // By bundle and kNames; none of what cannot be known.
   std::map<std::uint32_t, std::shared_ptr<CatchUps>> catch_ups_{};
-  // What define() sent the definition of, and find_by() has not found yet.
-  std::set<TopicPlace> defined_{};
 };
 
 }  // namespace tutti::relay

@@ -104,6 +104,11 @@ class Cluster {
   bool place_one(NodeCore& node, std::size_t group);
   /// Also goes on with a delivery that has stopped in a batch.
   bool deliver(NodeCore& node, std::size_t group, std::uint64_t most);
+  /// The others have gone on without the node, which is about to end. It goes on with a batch that
+  /// it delivers, or with the next one, and at some moment other records lie in that space. All
+  /// that is by chance of `random`. False: there is no batch.
+  bool overtake(NodeCore& node, std::size_t group, Prng& random);
+  void overwrite(GroupCore& group);
   /// The delivery that runs, if one does, stops in the middle of a callback.
   void stop_in_callback();
   /// It stops until that is notified.
@@ -133,6 +138,8 @@ class Cluster {
   void cut(View& view, std::size_t group);
   void begin(View view, const std::vector<std::shared_ptr<NodeCore>>& joining);
   void place(NodeCore& joiner, const View& view);
+  bool fill(NodeCore& node, std::size_t number, std::uint64_t most, bool settled, Prng& random);
+  void hand_over(GroupCore& group);
   bool resume(GroupCore& group);
   void hand_on(GroupCore& group);
   void take_back(std::size_t group, std::uint64_t cut);
@@ -152,6 +159,7 @@ class Cluster {
   std::shared_ptr<testing::SimDisk> disk_ = std::make_shared<testing::SimDisk>();
   std::uint64_t salts_ = 0;           // of logs: how many were given
   Delivery* running_ = nullptr;       // in it
+  Prng* overwriting_ = nullptr;       // chooses what overwrites
   std::vector<Delivery*> stopped_{};  // until they are notified
 };
 

@@ -67,9 +67,11 @@ class GroupCore {
   /// ok, or why there is no space.
   [[nodiscard]] ClaimOutcome may_claim(std::uint32_t size);
   [[nodiscard]] Claim try_claim(std::uint32_t size);
-  [[nodiscard]] Ticket commit(Claim& claim);
+  [[nodiscard]] Ticket commit_own(Claim& claim);
   void abandon(Claim& claim);
   [[nodiscard]] Error why_none(ClaimOutcome outcome) const;
+  /// As Group::intact. The others may use the space again just after it was asked.
+  [[nodiscard]] bool is_intact();
   /// Calls a handler that may be called now. False: there is none.
   bool call_handler();
 
@@ -96,7 +98,11 @@ class GroupCore {
   std::deque<Placed> unreleased{};               // with a place, and not delivered by all
   std::vector<std::uint64_t> at{};               // by stream: messages that were handed on here
   std::unique_ptr<domain::Delivery> delivery{};  // with DeliveryThread::own, once it has delivered
-  std::unique_ptr<domain::GroupLog> log{};       // of a group that is logged, once it is in a view
+  // The others have gone on without this member, and use the space of the batch that it is handed
+  // again, once it has asked so often whether it is intact.
+  std::optional<std::uint64_t> overwritten_after{};
+  bool overwritten = false;                 // that has happened
+  std::unique_ptr<domain::GroupLog> log{};  // of a group that is logged, once it is in a view
   std::deque<std::pair<std::uint32_t, SpaceHandler>> wait_for_space{};
   std::deque<std::pair<Ticket, DeliveredHandler>> wait_for_delivery{};
 };

@@ -24,6 +24,9 @@ namespace tutti::domain {
 using Bytes = std::vector<std::byte>;
 using Key = std::pair<std::string, std::uint32_t>;  // bundle, id
 
+/// The kind of a record of the control group that changes nothing there.
+inline constexpr std::uint8_t kWant = 6;
+
 struct ModelSample {
   std::uint64_t position = 0;
   std::uint32_t sender = 0;

@@ -77,7 +77,7 @@ Result<Claim> Group::claim(std::uint32_t size, Timeout timeout) {
   return std::unexpected(why_in_vain(*core, timeout));
 }
 
-Ticket Group::commit(Claim&& claim) noexcept { return core_->commit(claim); }
+Ticket Group::commit(Claim&& claim) noexcept { return core_->commit_own(claim); }
 
 Result<Ticket> Group::send(std::span<const std::byte> bytes, Timeout timeout, Service) {
   Result<Claim> space = claim(static_cast<std::uint32_t>(bytes.size()), timeout);
@@ -86,6 +86,7 @@ Result<Ticket> Group::send(std::span<const std::byte> bytes, Timeout timeout, Se
   return commit(std::move(*space));
 }
 
+bool Group::intact() const noexcept { return core_->is_intact(); }
 bool Group::delivered(Ticket ticket) const noexcept { return core_->is_delivered(ticket); }
 
 Result<void> Group::wait(Ticket ticket, Timeout timeout) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <map>
 #include <memory>
@@ -20,6 +21,8 @@
 
 namespace tutti::domain {
 namespace {
+
+using namespace std::chrono_literals;
 
 constexpr std::uint64_t kRun = 77;  // of the relay
 constexpr std::size_t kBundle = 1;  // the number of its group: 0 gives the names
@@ -107,26 +110,27 @@ class AFindThatComesEarly : public ::testing::Test {
   void stop() {
     relay_.reset();
     backend_.reset();
-    for (Member* const one : {&a_, &b_}) {
-      if (one->node == nullptr) continue;
-      one->node->over = true;
-      cluster_.go_on(*one->node);
-      for (std::size_t group = 0; group < one->node->groups.size(); ++group) {
-        while (cluster_.call_handler(*one->node, group)) {
-        }
+    for (Member* const one : {&a_, &b_, &c_}) end(*one);
+  }
+  void end(Member& one) {
+    if (one.node == nullptr) return;
+    one.node->over = true;
+    cluster_.go_on(*one.node);
+    for (std::size_t group = 0; group < one.node->groups.size(); ++group) {
+      while (cluster_.call_handler(*one.node, group)) {
       }
-      one->participant->close();
-      one->participant.reset();
-      one->handle.reset();
-      for (const auto& group : one->node->groups) {
-        group->log.reset();
-        group->options.on_delivery = nullptr;
-        group->options.save_state = nullptr;
-        group->options.load_state = nullptr;
-      }
-      one->node->watcher = nullptr;
-      one->node.reset();
     }
+    one.participant->close();
+    one.participant.reset();
+    one.handle.reset();
+    for (const auto& group : one.node->groups) {
+      group->log.reset();
+      group->options.on_delivery = nullptr;
+      group->options.save_state = nullptr;
+      group->options.load_state = nullptr;
+    }
+    one.node->watcher = nullptr;
+    one.node.reset();
   }
   Member make(const std::string& name, const dds::BundleOptions& bundle) {
     Member made;
@@ -139,15 +143,22 @@ class AFindThatComesEarly : public ::testing::Test {
     made.participant = *participant;
     return made;
   }
-  void create(const std::string& topic, const std::string& type) { create(a_, topic, type); }
-  static void create(const Member& at, const std::string& topic, const std::string& type) {
+  static dds::Definition defined(const Member& at, const std::string& topic,
+                                 const std::string& type) {
     const dds::BundleOptions& bundle = at.participant->bundles().front()->options();
-    const auto made = at.participant->create_topic(
-        {.name = topic,
-         .type = {.name = type, .hash = 1},
-         .options = {.service = bundle.service, .bundle = bundle.name}},
-        {});
+    return {.name = topic,
+            .type = {.name = type, .hash = 1},
+            .options = {.service = bundle.service, .bundle = bundle.name}};
+  }
+  void create(const std::string& topic, const std::string& type) {
+    const auto made = a_.participant->create_topic(defined(a_, topic, type), {});
     ASSERT_TRUE(made) << made.error().message;
+  }
+  // As of a participant that ends before it has defined the topic.
+  void claim(const std::string& topic, const std::string& type) {
+    Group names = b_.participant->control();
+    ASSERT_TRUE(names.send(dds::Directory::claim(defined(b_, topic, type), 10), 1s));
+    members_.run();
   }
   // What the client hears: the topic's type, or the code of the refusal.
   Heard find(const std::string& topic) {
@@ -171,8 +182,8 @@ class AFindThatComesEarly : public ::testing::Test {
 
   Members members_;
   Prng random_{1};
-  Cluster cluster_{{"a", "b"}, random_, members_};
-  Member a_{}, b_{};
+  Cluster cluster_{{"a", "b", "c"}, random_, members_};
+  Member a_{}, b_{}, c_{};
   const relay::ConversationLimits limits_{};
   std::uint64_t epoch_ = 0;  // of the topic that was found
   std::optional<relay::TopicBackend> backend_;
@@ -257,33 +268,83 @@ TEST_F(AFindThatComesEarly, GivesNoEpochThatAnotherSequenceMayHave) {
   EXPECT_EQ(epoch_, kRun);
 }
 
-// Its creator is no sender, or has died: nobody else would define it.
+// Its creator has died: nobody else would define it.
 TEST_F(AFindThatComesEarly, HasASenderDefineWhatHasItsNameAlone) {
-  start({.name = "at", .senders = {"b"}});
-  members_.run();
-  const auto created = a_.participant->create_topic(
-      {.name = "t", .type = {.name = "new", .hash = 1}, .options = {.bundle = "at"}}, {});
-  ASSERT_FALSE(created);
-  EXPECT_EQ(created.error().code, ErrorCode::timed_out);
-  EXPECT_EQ(find("t"), Heard(relay::Code::not_yet));
-  EXPECT_EQ(find("t"), Heard("new"));
+  for (const std::string sender : {"a", "b"}) {  // another member; the relay's
+    for (dds::BundleOptions bundle :
+         {kLogged, dds::BundleOptions{.name = "at"},
+          dds::BundleOptions{.name = "st", .service = dds::Service::volatile_storage}}) {
+      bundle.name += sender;  // of another log
+      bundle.senders = {sender};
+      start(bundle);
+      members_.run();
+      claim("t", "new");
+      EXPECT_EQ(find("t"), Heard(relay::Code::not_yet)) << bundle.name;
+      EXPECT_EQ(find("t"), Heard("new")) << bundle.name;
+      stop();
+    }
+  }
 }
 
 // Many clients may ask before it is delivered.
 TEST_F(AFindThatComesEarly, HasItDefinedOnce) {
-  start({.name = "at", .senders = {"b"}});
+  for (const std::string sender : {"a", "b"}) {
+    start({.name = "at", .senders = {sender}});
+    members_.run();
+    claim("t", "new");
+    const relay::Named named = backend_->find("t");
+    ASSERT_TRUE(named.place);
+    const std::uint64_t names = cluster_.delivered_by_all(0, 0);
+    const std::uint64_t before = cluster_.delivered_by_all(kBundle, 0);
+    backend_->define(*named.place);
+    backend_->define(*named.place);
+    members_.run();
+    EXPECT_EQ(cluster_.delivered_by_all(0, 0), names + (sender == "a" ? 1 : 0)) << "questions";
+    EXPECT_EQ(cluster_.delivered_by_all(kBundle, 0), before + 1) << "definitions";
+    EXPECT_TRUE(backend_->find("t").topic);
+    stop();
+  }
+}
+
+// A bundle without a state tells those that join nothing; and a sender that is asked by several
+// members sends its definition once.
+TEST_F(AFindThatComesEarly, HasASenderDefineItAgainForThoseThatCameLater) {
+  const dds::BundleOptions bundle{
+      .name = "at", .members = {"a", "b", "c"}, .senders = {"a"}, .delivery = DeliveryThread::own};
+  a_ = make("a", bundle);
+  cluster_.found({a_.node});
   members_.run();
-  ASSERT_FALSE(a_.participant->create_topic(
-      {.name = "t", .type = {.name = "new", .hash = 1}, .options = {.bundle = "at"}}, {}));
+  create("t", "new");
+  b_ = make("b", bundle);
+  c_ = make("c", bundle);
+  cluster_.change_view({b_.node, c_.node});
   members_.run();
-  const relay::Named named = backend_->find("t");
-  ASSERT_TRUE(named.place);
+  relay_at_b();
   const std::uint64_t before = cluster_.delivered_by_all(kBundle, 0);
-  backend_->define(*named.place);
-  backend_->define(*named.place);
+  members_.hold("a");
+  EXPECT_EQ(find("t"), Heard(relay::Code::not_yet)) << "its definition came before b";
+  c_.participant->define({"at", 1});
   members_.run();
+  members_.release("a");
+  members_.run();
+  EXPECT_EQ(find("t"), Heard("new"));
+  EXPECT_NE(c_.participant->bundles().front()->find(1), nullptr);
   EXPECT_EQ(cluster_.delivered_by_all(kBundle, 0), before + 1);
-  EXPECT_TRUE(backend_->find("t").topic);
+}
+
+TEST_F(AFindThatComesEarly, IsAnsweredOnceASenderHasCome) {
+  const dds::BundleOptions bundle{.name = "at", .senders = {"a"}};
+  start(bundle);
+  members_.run();
+  end(a_);
+  cluster_.change_view({});
+  members_.run();
+  claim("t", "new");
+  for (int asked = 0; asked < 3; ++asked) EXPECT_EQ(find("t"), Heard(relay::Code::not_yet));
+  a_ = make("a", bundle);
+  cluster_.change_view({a_.node});
+  members_.run();
+  EXPECT_EQ(find("t"), Heard("new")) << "the sender was asked in its first view, by nobody's call";
 }
 
 }  // namespace

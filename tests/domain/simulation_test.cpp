@@ -51,17 +51,19 @@ TEST(DomainSimulation, EveryPropertyHoldsForEverySeed) {
     all.waits += one.waits;
     all.amid += one.amid;
     all.from_log += one.from_log;
+    all.overtaken += one.overtaken;
+    all.given_late += one.given_late;
   }
   std::printf(
       "topics: %zu created, %zu joined, %zu refused, %zu deleted, %zu in use, %zu timed out; "
       "samples: %zu written, %zu acknowledged, %zu taken, %zu called with, %zu lost, %zu without "
       "space, %zu of clients; members: %zu crashed, %zu left, %zu joined, %zu looked in the end; "
       "%zu readers found a history, %zu came in a batch; %zu samples of logs, %zu restarts of all, "
-      "%zu deliveries waited\n",
+      "%zu deliveries waited; %zu members were overtaken and took %zu samples then\n",
       all.created, all.joined, all.refused, all.deleted, all.in_use, all.timed_out, all.written,
       all.acknowledged, all.taken, all.called, all.lost, all.full, all.clients, all.crashes,
       all.leaves, all.joins, all.finished, all.history, all.amid, all.from_log, all.restarts,
-      all.waits);
+      all.waits, all.overtaken, all.given_late);
   // The worlds are worth something only if all this happens in them.
   if (seeds < 300) return;
   EXPECT_GT(all.created, 2 * seeds);
@@ -85,6 +87,8 @@ TEST(DomainSimulation, EveryPropertyHoldsForEverySeed) {
   EXPECT_GT(all.from_log, 2 * seeds);
   EXPECT_GT(all.restarts, seeds / 2);
   EXPECT_GT(all.waits, seeds / 4);
+  EXPECT_GT(all.overtaken, seeds / 8);
+  EXPECT_GT(all.given_late, seeds / 8);
 }
 
 }  // namespace

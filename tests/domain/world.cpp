@@ -11,7 +11,7 @@ constexpr std::size_t kSteps = 5000;
 
 }  // namespace
 
-World::World(std::uint64_t seed) : seed_(seed), random_(seed) {
+World::World(std::uint64_t seed) : seed_(seed), random_(seed), overtaking_(~seed) {
   reset_clocks();
   const std::size_t slots = 3 + random_.below(3);
   for (std::size_t slot = 0; slot < slots; ++slot) names_.push_back("p" + std::to_string(slot));

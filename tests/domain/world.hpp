@@ -21,6 +21,9 @@
 ///  honest losses      no sample is counted as lost that was there, and none is left out uncounted
 ///  told               a reader is told of each batch that has something for it
 ///  acknowledged       what a writer hears of is delivered, and in the sequence for good
+///  a prefix           a member that the others removed while it read a batch, whose space they use
+///                     again, is given nothing but what was sent, and sees a directory that there
+///                     was; but listeners that are called in place see what lies there
 ///  clean end          once all is quiet: no delivery waits, endpoints and matches are true, no
 ///                     topic is left whose name is free, all is taken, every topic is usable
 #pragma once
@@ -59,7 +62,7 @@ class World final : public ClusterEvents {
     std::size_t created = 0, joined = 0, refused = 0, deleted = 0, in_use = 0, written = 0,
                 taken = 0, called = 0, lost = 0, crashes = 0, leaves = 0, joins = 0, history = 0,
                 timed_out = 0, full = 0, clients = 0, acknowledged = 0, finished = 0, restarts = 0,
-                waits = 0, amid = 0, from_log = 0;
+                waits = 0, amid = 0, from_log = 0, overtaken = 0, given_late = 0;
   };
   [[nodiscard]] const Counts& counts() const { return counts_; }
 
@@ -109,6 +112,10 @@ class World final : public ClusterEvents {
   void restart();
   void found();
   void change_view();
+  void overtake(Member& member);
+  void judge_prefix(Member& member, WorldReader& reader, const dds::LoanedBytes& taken);
+  [[nodiscard]] static bool is_overtaken(const Member& member);
+  [[nodiscard]] std::string seen_by(const Member& member) const;
   void crash(const MemberPtr& member);
   void retire(Member& member);
   void settle();
@@ -169,8 +176,10 @@ class World final : public ClusterEvents {
   std::map<std::uint64_t, Model> given_{};  // by view: what joiners take over
   std::map<std::pair<std::uint64_t, std::uint64_t>, Outcome> answers_{};  // incarnation, ticket
   std::vector<Client> clients_{};
-  MemberPtr doomed_{};           // it crashes now
-  std::size_t all_stop_in_ = 0;  // steps; 0: they do not
+  Prng overtaking_;                         // of its own: without it all worlds are the same
+  std::vector<std::string> directories_{};  // of a member that is being overtaken
+  MemberPtr doomed_{};                      // it crashes now
+  std::size_t all_stop_in_ = 0;             // steps; 0: they do not
   Thread* running_ = nullptr;
   bool calling_ = false;  // a callback of a node
   bool calm_ = false;

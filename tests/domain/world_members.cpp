@@ -33,8 +33,35 @@ void World::fault() {
     member->leaves = true;
   } else {
     ++counts_.crashes;
+    if (overtaking_.one_in(2)) overtake(*member);
     crash(member);
   }
+}
+
+// It was stopped while it read a batch, and the others have removed it.
+void World::overtake(Member& member) {
+  const std::size_t groups = member.node->groups.size();
+  const std::size_t first = overtaking_.below(groups);
+  directories_ = {member.model.directory.text(names_)};
+  calling_ = true;
+  for (std::size_t i = 0; i < groups && !is_overtaken(member); ++i) {
+    cluster_->overtake(*member.node, (first + i) % groups, overtaking_);
+  }
+  calling_ = false;
+  directories_.clear();
+  if (!is_overtaken(member)) return;
+  ++counts_.overtaken;
+  note(member.name() + " is overtaken");
+  for (const auto& reader : member.readers) {
+    if (!reader->live || reader->is_called) continue;
+    const Result<dds::LoanedBytes> taken = reader->reader->take(1000);
+    if (taken) judge_prefix(member, *reader, *taken);
+  }
+}
+
+bool World::is_overtaken(const Member& member) {
+  return std::ranges::any_of(member.node->groups,
+                             [](const auto& group) { return group->overwritten; });
 }
 
 // All stop at once, and some of them, enough, come back.
@@ -141,6 +168,7 @@ void World::delivering(NodeCore& node, GroupCore& group, const Message& message)
   const MemberPtr member = members_[node.own.value];
   if (group.number == 0) {
     const Outcome outcome = member->model.directory.apply(message.sender.value, message.bytes());
+    if (!directories_.empty()) directories_.push_back(member->model.directory.text(names_));
     if (message.ticket != Ticket{}) answers_[{node.incarnation, message.ticket.value}] = outcome;
     if (outcome.answer != Answer::created && outcome.answer != Answer::released) return;
     if (message.ticket != Ticket{}) {
@@ -169,6 +197,11 @@ void World::delivering(NodeCore& node, GroupCore& group, const Message& message)
 
 void World::delivered(NodeCore& node, GroupCore& group) {
   const MemberPtr member = members_[node.own.value];
+  if (group.overwritten) {
+    const std::string seen = seen_by(*member);
+    const bool was_there = std::ranges::find(directories_, seen) != directories_.end();
+    return holds(group.number != 0 || was_there, "a prefix", member->name() + " sees\n" + seen);
+  }
   if (group.number == 0) return entered(node);
   const std::string& bundle = member->model.bundles[group.number - 1].name;
   for (const auto& reader : member->readers) {
@@ -211,11 +244,17 @@ void World::entering(NodeCore& node, const View& view, bool joins) {
   member->model.directory.view(names_, view.change);
 }
 
-// As everybody may see it: by the public interface.
 void World::entered(NodeCore& node) {
   const MemberPtr member = members_[node.own.value];
+  const std::string seen = seen_by(*member);
+  const std::string ought = member->model.directory.text(names_);
+  holds(seen == ought, "one directory", member->name() + " sees\n" + seen + "not\n" + ought);
+}
+
+// As everybody may see it: by the public interface.
+std::string World::seen_by(const Member& member) const {
   std::string seen;
-  for (const dds::TopicDescription& one : member->participant->topics()) {
+  for (const dds::TopicDescription& one : member.participant->topics()) {
     seen +=
         one.name + " " + one.type.name + " " + one.options.to_text() + " " + std::to_string(one.id);
     for (const dds::TopicEndpoints& each : one.endpoints) {
@@ -224,8 +263,7 @@ void World::entered(NodeCore& node) {
     }
     seen += "\n";
   }
-  const std::string ought = member->model.directory.text(names_);
-  holds(seen == ought, "one directory", member->name() + " sees\n" + seen + "not\n" + ought);
+  return seen;
 }
 
 }  // namespace tutti::domain

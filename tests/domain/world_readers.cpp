@@ -132,6 +132,7 @@ void World::take(Member& member, WorldReader& reader, std::size_t most) {
                  member.name() + " cannot take: " + taken.error().message);
   }
   if (topic == nullptr) return;
+  if (member.group_of(key).overwritten) return judge_prefix(member, reader, *taken);
   std::optional<std::vector<const ModelSample*>> all;
   do {  // NOLINT(cppcoreguidelines-avoid-do-while)
     all = match(*taken, expected(member, reader, member.shown(key)), most, topic->is_logged());
@@ -154,6 +155,21 @@ void World::take(Member& member, WorldReader& reader, std::size_t most) {
   // A reader that took fewer samples than there were is not told again of the rest.
   const bool is_all = taken->size() < most && !has_something(member, reader, member.shown(key));
   if (!is_all) ++reader.told;
+}
+
+void World::judge_prefix(Member& member, WorldReader& reader, const dds::LoanedBytes& taken) {
+  const ModelTopic* topic = member.find(reader.topic->key);
+  if (topic == nullptr) return;
+  for (const dds::LoanedBytes::Sample& one : taken) {
+    const auto sent =
+        std::ranges::find(topic->samples, one.info.position.value, &ModelSample::position);
+    if (sent == topic->samples.end()) {
+      return wrong("a prefix", member.name() + " took what nobody has sent as " +
+                                   reader.topic->definition.name);
+    }
+    judge_sample(member, reader, *sent, one.bytes(), one.info);
+    ++counts_.given_late;
+  }
 }
 
 // Of all that it was not given up to this one. Of what was gone before it began, one stands for
@@ -213,6 +229,7 @@ void World::judge_sample(Member& member, WorldReader& reader, const ModelSample&
 
 void World::called(Member& member, WorldReader& reader, std::span<const std::byte> payload,
                    const dds::SampleInfo& info) {
+  if (member.group_of(reader.topic->key).overwritten) return;
   // The model has seen the whole batch, and the topic's deletion may be in it.
   const ModelBundle& bundle = member.model.bundle(reader.topic->key.first);
   const auto topic = bundle.topics.find(reader.topic->key.second);

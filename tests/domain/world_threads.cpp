@@ -51,8 +51,10 @@ void World::finish_threads(Member& member) {
   }
 }
 
-void World::committed(GroupCore& group, Ticket ticket, std::span<const std::byte>) {
-  if (group.number == 0 && running_ != nullptr) running_->asked = ticket;
+// Nobody waits for the answer to a question for a definition.
+void World::committed(GroupCore& group, Ticket ticket, std::span<const std::byte> bytes) {
+  if (group.number != 0 || running_ == nullptr || bytes.front() == std::byte{kWant}) return;
+  running_->asked = ticket;
 }
 
 void World::end_readers(Member& member) {

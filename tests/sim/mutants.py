@@ -107,7 +107,8 @@ class Build:
         self.compile = {}
         for entry in json.loads(self.ninja("-t", "compdb")):
             layer = OBJECT.match(entry["output"])
-            if layer and layer[1] in LAYERS[program]:
+            own = entry["output"].startswith(f"tests/CMakeFiles/{program}.dir/")
+            if own or (layer and layer[1] in LAYERS[program]):
                 source = Path(os.path.normpath(folder / entry["file"]))
                 command = shlex.split(DEPENDENCIES.sub("", entry["command"]))
                 self.compile[entry["output"]] = (source, command)
@@ -127,6 +128,10 @@ class Build:
         """Objects of the program that have the file in them."""
         changed = os.path.normpath(ROOT / file)
         found = [out for out in self.compile if changed in self.needs.get(out, ())]
+        own = [out for out in found if out.startswith("tests/")]
+        if own and file.endswith(".cpp"):
+            return own  # the program compiles it itself, and the library's is not linked
+        found = [out for out in found if out not in own]
         core = next((out for out in self.compile if out.endswith("sim/core.cpp.o")), None)
         # The templates of those .cpp files are instantiated for the simulator's memory in core.cpp.
         return [out for out in found

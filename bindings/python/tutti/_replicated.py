@@ -131,11 +131,18 @@ class Replicated(Generic[Machine]):
         try:
             for batch in self.group:
                 with batch:
-                    for message in batch:
-                        if message.tick is not None:
-                            self._tick(message.tick)
+                    # Copied first: what lies in a batch may be overwritten once the others have
+                    # removed this member. Then nothing of it is applied, nor what follows.
+                    copies = [(m.tick, bytes(m), m.ticket != 0) for m in batch]
+                    if not batch.intact():
+                        raise Stopped(ErrorCode.stopped, f"group {self.group.name!r}: the others "
+                                      "have gone on without this member while it read what they "
+                                      "had sent; start it again to join them")
+                    for tick, data, own in copies:
+                        if tick is not None:
+                            self._tick(tick)
                         else:
-                            self._deliver(bytes(message), message.ticket != 0)
+                            self._deliver(data, own)
             self._end(Complete(ErrorCode.complete, f"group {self.group.name!r} is complete"))
         except Error as error:
             self._end(error)

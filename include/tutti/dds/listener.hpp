@@ -4,7 +4,8 @@
 /// Threads: on_sample, on_samples and on_data_available are called on the delivery thread of the
 /// topic's bundle (BundleOptions::delivery), on_sample_lost on the thread that takes, the others on
 /// a thread of the participant's own, one call at a time. They are callbacks of the node: they must
-/// not throw, and calls that wait are refused inside (tutti/node.hpp).
+/// not throw, and calls that wait are refused inside (tutti/node.hpp). on_sample and on_samples
+/// read in place: one that acts on the world outside the node asks UntypedReader::intact before.
 #pragma once
 #include <cstdint>
 #include <functional>

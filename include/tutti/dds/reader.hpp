@@ -52,6 +52,9 @@ class TUTTI_API UntypedReader {
   [[nodiscard]] Result<int> event_fd();
   /// How many samples this reader has missed, because it was slower than its topic keeps them.
   [[nodiscard]] std::uint64_t lost() const;
+  /// For listeners that are handed samples in place (on_sample, on_samples): true if what they have
+  /// read so far is what was sent, as Group::intact says. What take() gives always is.
+  [[nodiscard]] bool intact() const;
 
   UntypedReader(UntypedReader&&) noexcept;
   UntypedReader& operator=(UntypedReader&&) noexcept;
@@ -109,6 +112,7 @@ class DataReader {
   [[nodiscard]] Result<void> wait(Timeout timeout) { return reader_.wait(timeout); }
   [[nodiscard]] Result<int> event_fd() { return reader_.event_fd(); }
   [[nodiscard]] std::uint64_t lost() const { return reader_.lost(); }
+  [[nodiscard]] bool intact() const { return reader_.intact(); }
   [[nodiscard]] UntypedReader& untyped() { return reader_; }
 
  private:

@@ -33,6 +33,9 @@ class Receiver::Messages {
  public:
   explicit Messages(std::span<const Message> batch) : batch_(batch) {}
   [[nodiscard]] std::size_t size() const { return batch_.size(); }
+  [[nodiscard]] std::span<const std::byte> bytes(std::size_t i) const {
+    return {batch_[i].data, batch_[i].size};
+  }
   [[nodiscard]] Received operator[](std::size_t i) const {
     const Message& message = batch_[i];
     return {message.data, message.size, message.sender, message.seq};
@@ -46,6 +49,7 @@ class Receiver::Samples {
  public:
   explicit Samples(const dds::ByteBatch& batch) : batch_(batch) {}
   [[nodiscard]] std::size_t size() const { return batch_.size(); }
+  [[nodiscard]] std::span<const std::byte> bytes(std::size_t i) const { return batch_.bytes(i); }
   [[nodiscard]] Received operator[](std::size_t i) const {
     const dds::SampleInfo info = batch_.info(i);
     return {batch_.data(i), batch_.bytes(i).size(), info.sender, info.position};
@@ -78,13 +82,13 @@ void Receiver::touch(const Batch& batch, bool measuring) {
   std::uint64_t total = 0;
   std::uint64_t bytes = 0;
   for (std::size_t i = 0; i < batch.size(); ++i) {
-    const Received message = batch[i];
-    bytes += message.size;
-    if (carry_stamps_ && measuring && is_stamped(load_word(message.data))) [[unlikely]] {
-      time_stamped(message);
+    const std::span<const std::byte> message = batch.bytes(i);
+    bytes += message.size();
+    if (carry_stamps_ && measuring && is_stamped(load_word(message.data()))) [[unlikely]] {
+      time_stamped(batch[i]);
     }
-    total += touch_all_ || message.size < kWordBytes ? sum(message.data, message.size)
-                                                     : load_word(message.data);
+    total += touch_all_ || message.size() < kWordBytes ? sum(message.data(), message.size())
+                                                       : load_word(message.data());
   }
   sum_ += total;
   sink_.store(sum_, std::memory_order_relaxed);

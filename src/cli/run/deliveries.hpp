@@ -1,5 +1,7 @@
 /// \file deliveries.hpp
-/// Prints each delivered message as `seq sender line`, and measures on the way.
+/// Prints each delivered message as `seq sender line`, and measures on the way. What is printed is
+/// what was sent: if the others removed this member while it read a batch (Group::intact), nothing
+/// more is printed.
 /// Invariant D1: a message that could not be printed does not count as delivered, so that the other
 /// members do not end without an error.
 /// Threads: deliver() the group's delivery thread; failed(), error() and abandon() any; the rest
@@ -7,6 +9,7 @@
 #pragma once
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -24,8 +27,9 @@ class Deliveries {
   Deliveries(const std::vector<std::string>& members, MemberIndex self, const Stamps* stamps);
 
   /// Prints the batch and flushes, so that an interactive user sees each line at once. If that
-  /// fails it returns only after abandon() (D1).
-  void deliver(std::span<const Message> batch);
+  /// fails it returns only after abandon() (D1). `intact`: what was read of the batch is what was
+  /// sent.
+  void deliver(std::span<const Message> batch, const std::function<bool()>& intact);
 
   /// The node is about to end: the others hear of no deliveries any more.
   void abandon() {
@@ -48,12 +52,15 @@ class Deliveries {
 
  private:
   void note_own(std::int64_t now);
+  void print(const std::function<bool()>& intact);
 
   std::vector<std::string> labels_;  // " name "
   const MemberIndex self_;
   const Stamps* const stamps_;
+  std::string text_;  // of messages that were read, and not printed yet
   Output output_;
   std::atomic<bool> abandoned_ = false;
+  bool overtaken_ = false;  // the last batch was not intact
   std::uint64_t messages_ = 0;
   std::uint64_t bytes_ = 0;
   std::uint64_t own_ = 0;

@@ -8,6 +8,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -57,7 +58,12 @@ Result<Member> start(const RunSetup& setup, bool measure) {
   member.deliveries =
       std::make_unique<Deliveries>(names, MemberIndex{rank_of(setup)}, member.stamps.get());
   GroupOptions options = setup.group;
-  options.on_delivery = std::bind_front(&Deliveries::deliver, member.deliveries.get());
+  // This function puts the group here before it starts the node, which only then delivers.
+  const auto group_there = std::make_shared<std::optional<Group>>();
+  options.on_delivery = [deliveries = member.deliveries.get(),
+                         group_there](std::span<const Message> batch) {
+    deliveries->deliver(batch, [&] { return (*group_there)->intact(); });
+  };
 
   // From its first view on there is a group to leave, though start() may return later, when others'
   // messages are printed already.
@@ -72,6 +78,7 @@ Result<Member> start(const RunSetup& setup, bool measure) {
   Result<Group> group = member.node->join(std::move(options));
   if (!group) return std::unexpected(std::move(group.error()));
   member.group = *group;
+  *group_there = *group;
   if (Result<void> started = member.node->start(); !started) {
     return std::unexpected(std::move(started.error()));
   }

@@ -44,8 +44,9 @@ Result<std::string> field_of(const std::string& sample, const std::string& path)
     } else if (is_index && std::stoul(part) < at->size()) {
       at = &(*at)[std::stoul(part)];
     } else {
-      return fail(ErrorCode::invalid_argument,
-                  "--field " + path + ": the sample " + sample + " has no '" + part + "' there");
+      std::string text = "--field " + path;
+      text.append(": the sample ").append(sample).append(" has no '").append(part);
+      return fail(ErrorCode::invalid_argument, text.append("' there"));
     }
   }
   return at->dump(-1, ' ', false, json::error_handler_t::replace);

@@ -208,11 +208,17 @@ TEST(LossOfTheMajority, LeavesWhatIsBeingDeliveredInPlace) {
     std::atomic<bool> read_on{false};
     std::string text;
     const std::vector<MemberAddress> members = loopback_members(2);
-    auto created = Node::create({.name = "b", .members = members, .fabric = fabric});
+    const auto node_of = [&](const char* name) {
+      return Node::create({.name = name,
+                           .members = members,
+                           .fabric = fabric,
+                           .suspect_after = ClusterOptions{}.suspect_after});
+    };
+    auto created = node_of("b");
     ASSERT_TRUE(created);
     std::optional<Node> b(std::move(*created));
     Group from = *b->join({.name = "log"});
-    auto blocked = Node::create({.name = "a", .members = members, .fabric = fabric});
+    auto blocked = node_of("a");
     ASSERT_TRUE(blocked);
     Node a = std::move(*blocked);
     GroupOptions group{.name = "log", .delivery = DeliveryThread::own};

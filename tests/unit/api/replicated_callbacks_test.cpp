@@ -50,6 +50,7 @@ class ReplicatedInCallbacks : public ::testing::Test {
         Node::create({.name = addresses_[i].name,
                       .members = addresses_,
                       .founders = 2,
+                      .suspect_after = ClusterOptions{}.suspect_after,
                       .on_view = [this, i](const ViewChange&) { execute("the view callback", i); },
                       .log =
                           [this, i](LogLevel, std::string_view text) {

@@ -265,7 +265,10 @@ TEST(ReplicatedSnapshots, AreWhatJoinersGet) {
   std::vector<Node> nodes;
   std::vector<Replicated<SnapshotSum>> sums;
   for (const MemberAddress& own : addresses) {
-    auto node = Node::create({.name = own.name, .members = addresses, .founders = 2});
+    auto node = Node::create({.name = own.name,
+                              .members = addresses,
+                              .founders = 2,
+                              .suspect_after = ClusterOptions{}.suspect_after});
     ASSERT_TRUE(node) << node.error().message;
     nodes.push_back(std::move(*node));
     auto joined = Replicated<SnapshotSum>::join(nodes.back(), small_group());

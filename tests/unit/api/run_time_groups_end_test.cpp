@@ -60,7 +60,6 @@ TEST(RunTimeGroupEnds, ComeThoughNobodyWaitsAndTheHandleIsGone) {
 
 TEST(RunTimeGroupEnds, DoNotWaitForACallbackOfAnotherGroup) {
   ClusterOptions with = with_places(2, 1);
-  with.suspect_after = 1s;  // so that its stand-in soon takes over
   Gate gate;
   TestCluster cluster(with);
   cluster.life(0).in_delivery = [&gate] { gate.pass(); };

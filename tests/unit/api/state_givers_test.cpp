@@ -119,6 +119,7 @@ TEST_F(Givers, WhoCannotWaitToLeaveSayForWhom) {
   cluster.start({0, 1});
   std::jthread joiner([&] { cluster.start({2}); });
   EXPECT_TRUE(until([&] { return loaded_ != 0; }));
+  EXPECT_TRUE(until([&] { return cluster.node(1).view().members.size() == 3; }));
   const Result<void> left = cluster.node(1).leave(10ms);
   EXPECT_FALSE(left);
   if (!left) {

@@ -210,9 +210,11 @@ TEST(Batches, AReaderThatEndsItselfIsHandedNoMoreOfTheBatch) {
   std::optional<DataReader<int>> batches;
   int calls = 0;
   int seen = 0;
+  bool was_intact = false;
   bool was_over = true;
   bool is_over = false;
   each = must(DataReader<int>::create(topic, {}, {.on_sample = [&](const int&, const SampleInfo&) {
+                                        was_intact = each->intact();
                                         each.reset();
                                         ++calls;
                                       }}));
@@ -230,6 +232,7 @@ TEST(Batches, AReaderThatEndsItselfIsHandedNoMoreOfTheBatch) {
   must(writer.wait_for_acknowledgments(kPatience));
   EXPECT_EQ(calls, 1);
   EXPECT_EQ(seen, 1);
+  EXPECT_TRUE(was_intact);
   EXPECT_FALSE(was_over);
   EXPECT_TRUE(is_over);
 }

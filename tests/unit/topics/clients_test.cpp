@@ -148,9 +148,7 @@ INSTANTIATE_TEST_SUITE_P(Services, ClientsOf,
                                            Service::volatile_storage));
 
 TEST(Clients, LoseAndRepeatNothingWhenMembersDieAndJoin) {
-  TestDomain domain({.participants = 3, .adjust_node = [](std::size_t, NodeOptions& node) {
-                       node.suspect_after = 500ms;
-                     }});
+  TestDomain domain({.participants = 3});
   domain.start();
   const UntypedTopic topic =
       texts(domain[0], {.service = Service::volatile_storage, .history = keep_last(10'000)});

@@ -165,10 +165,36 @@ TEST_F(DirectoryTest, AParticipantThatJoinsTakesOverAllOfIt) {
   }
 }
 
+TEST_F(DirectoryTest, ADefinitionIsWantedOfATopicThatIsThere) {
+  const TopicKey key = claim(topic("a")).key;
+  const std::vector<std::byte> before = directory.save();
+  const auto wanted = apply(Directory::want(key), 1);
+  EXPECT_EQ(wanted.outcome, Outcome::wanted);
+  EXPECT_EQ(wanted.key, key);
+  EXPECT_EQ(wanted.name, "a");
+  EXPECT_EQ(apply(Directory::want({"atomic", 2})).outcome, Outcome::marked);
+  EXPECT_EQ(apply(Directory::want({"none", 1})).outcome, Outcome::marked);
+  EXPECT_EQ(directory.save(), before);
+}
+
+// DD5.
+TEST_F(DirectoryTest, ARecordOfAKindThatIsNotKnownChangesNothing) {
+  const std::vector<std::byte> definition = Directory::claim(topic("a"), kTopicsMax);
+  static_cast<void>(claim(topic("b")));
+  const std::vector<std::byte> before = directory.save();
+  for (const int kind : {0, 7, 8, 255}) {
+    for (std::vector<std::byte> record : {definition, Directory::release({"atomic", 1})}) {
+      record.front() = static_cast<std::byte>(kind);
+      EXPECT_EQ(apply(record).outcome, Outcome::malformed);
+    }
+  }
+  EXPECT_EQ(directory.save(), before);
+}
+
 TEST_F(DirectoryTest, NoBytesUpsetIt) {
-  const std::vector<std::vector<std::byte>> records = {Directory::claim(topic("a"), kTopicsMax),
-                                                       Directory::release({"atomic", 1}),
-                                                       Directory::endpoints({"atomic", 1}, {1, 1})};
+  const std::vector<std::vector<std::byte>> records = {
+      Directory::claim(topic("a"), kTopicsMax), Directory::release({"atomic", 1}),
+      Directory::endpoints({"atomic", 1}, {1, 1}), Directory::want({"atomic", 1})};
   for (const auto& record : records) {
     for (std::size_t size = 0; size < record.size(); ++size) {
       const auto cut = std::span(record).first(size);

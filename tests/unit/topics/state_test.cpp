@@ -122,9 +122,7 @@ TEST(StoredTopics, AParticipantThatJoinsTakesOverTheHistoryAndTheTopics) {
 }
 
 TEST(StoredTopics, ReadersOfAParticipantThatDiedAreGone) {
-  TestDomain domain({.participants = 3, .adjust_node = [](std::size_t, NodeOptions& node) {
-                       node.suspect_after = 500ms;
-                     }});
+  TestDomain domain({.participants = 3});
   domain.start();
   const auto topic = must(Topic<int>::create(domain[0], "numbers", kStored));
   auto writer = must(DataWriter<int>::create(topic));
@@ -228,7 +226,6 @@ TEST_F(LoggedTopics, AParticipantThatComesBackReadsWhatItMissed) {
   with.participants = 3;
   with.adjust_node = [this, inner = with.adjust_node](std::size_t which, NodeOptions& node) {
     inner(which, node);
-    node.suspect_after = 500ms;
     if (std::filesystem::exists(root_ + "/0/views")) node.bootstrap = false;
   };
   TestDomain domain(with);
