@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 # Each folder of src/ may include itself and what stands before it; tutti/ is open to all.
@@ -205,14 +206,19 @@ class Tree:
     def check_public_headers_compile(self):
         compiler = os.environ.get("CXX", "c++").split()
         folder = self.root / "include"
-        for path in sorted((folder / "tutti").rglob("*.h*")):
-            done = subprocess.run(
+        headers = sorted((folder / "tutti").rglob("*.h*"))
+
+        def compiled(path):
+            return subprocess.run(
                 [*compiler, "-std=c++23", "-Wall", "-Wextra", "-fsyntax-only", "-I", str(folder),
                  "-x", "c++", "-"],
                 input=f'#include "{path.relative_to(folder)}"\n', capture_output=True, text=True,
                 check=False)
-            if done.returncode != 0:
-                self.report(path, 1, "does not compile alone:\n" + done.stderr)
+
+        with ThreadPoolExecutor(os.cpu_count()) as compilers:
+            for path, done in zip(headers, compilers.map(compiled, headers), strict=True):
+                if done.returncode != 0:
+                    self.report(path, 1, "does not compile alone:\n" + done.stderr)
 
 
 class SelfTest(unittest.TestCase):

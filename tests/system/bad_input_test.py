@@ -316,7 +316,7 @@ class WrongPeers(SystemTest):
         running[0].process.stdin.write(b"line\n")
         running[0].process.stdin.flush()
         wait_until(lambda: running[1].output_size() > 0, "the group runs")
-        running[1].kill()
+        running[1].clean_up()  # killed, and its port is free
         self.expect_exit(running[0], 3)
         alone = self.start_member("b", addresses, "--start-timeout", 1)
         self.expect_exit(alone, 1)

@@ -8,11 +8,11 @@ import stat
 import subprocess
 import unittest
 
-from support import TUTTI, WATCHDOG, SystemTest, free_ports, wait_until
+from support import SUSPECT_AFTER, TUTTI, WATCHDOG, SystemTest, free_ports, wait_until
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 MEASURE = ("multicast", "--messages", "500", "--warmup", "0", "--size", "64", "--verify",
-           "--fabric", "tcp")
+           "--fabric", "tcp", "--suspect-after", SUSPECT_AFTER)
 
 
 class ClusterTest(SystemTest):

@@ -203,11 +203,13 @@ class ADiskStandsStill(DurableTest):
                             f"the log of {member.name} is not what it delivered")
 
     def start_by_quorum(self):
-        """b's disk stands still, and all go on printing."""
+        """b's disk stands still, and all go on printing, b beyond what its log has."""
         members = self.start_durable("--durable-quorum")
         thread = ThreadOfTheLog(self, members[1])
         for member in members:
             self.expect_more_output(member)
+        logged = len(self.logged("b"))
+        wait_until(lambda: members[1].output_size() > logged, "b prints what its log lacks")
         return members, thread
 
     def test_is_not_waited_for_where_a_majority_is_enough(self):

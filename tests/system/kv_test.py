@@ -104,6 +104,7 @@ class KeyValueStore(KeyValueStoreTest):
                 for i in range(300):
                     self.assertEqual(others[i % 2].ask(f"set key{i} {'x' * 4000}{i}"), "ok")
                 stores[victim].process.kill()
+                stores[victim].process.wait(WATCHDOG)  # its port is free
                 self.assertEqual(others[0].ask("set after the kill"), "ok")
                 back = self.start("abc"[victim], "--join")
                 self.assertEqual(back.next_line(), "ready")

@@ -7,14 +7,14 @@ import subprocess
 import threading
 import unittest
 
-from support import FABRICS, Feeder, SystemTest, free_ports, tutti, wait_until
+from support import FABRICS, WATCHDOG, Feeder, SystemTest, free_ports, tutti, wait_until
 
 NAMES = ("a", "b", "c")
 
 
 def look(address, *more):
     """What the member at that address says, or None if nobody answers."""
-    done = tutti("members", address, "--json", *more)
+    done = tutti("members", address, "--json", *(more or ("--timeout", WATCHDOG)))
     return json.loads(done.stdout) if done.returncode == 0 else None
 
 
@@ -86,7 +86,7 @@ class OfAGroupThatRuns(MembersTest):
 
     def test_people_can_read_it(self):
         _, members = self.start_all()
-        done = tutti("members", self.addresses["b"])
+        done = tutti("members", self.addresses["b"], "--timeout", WATCHDOG)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         first, head, *rows = done.stdout.splitlines()
         self.assertEqual(first, "member b of group log: in view 1")
@@ -107,7 +107,7 @@ class OfAMemberThatWaits(MembersTest):
         seen = wait_until(lambda: look(where), "it listens")
         self.assertEqual((seen["state"], seen["view"], seen["members"]), ("waiting", 0, []))
         self.assertEqual([node["name"] for node in seen["absent"]], ["a", "b"])
-        done = tutti("members", where)
+        done = tutti("members", where, "--timeout", WATCHDOG)
         self.assertIn("member a of group log: waiting for the others, in no view yet", done.stdout)
         self.expect_all_exit([member, self.start_member("b", addresses, data=b"")])
 

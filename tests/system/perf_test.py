@@ -65,7 +65,8 @@ class Multicast(PerfTest):
         self.assertEqual(orders, ["round_robin", "token_ring", "lcr"])
         for result in compared["results"]:
             self.expect_figures(result, 9000, 64)
-        done = tutti("perf", "multicast", "--order", "all", "--messages", 100, "--warmup", 0)
+        done = tutti("perf", "multicast", "--order", "all", "--messages", 100, "--warmup", 0,
+                     "--suspect-after", SUSPECT_AFTER)
         self.assertEqual(done.returncode, 0, done.stderr)
         for order in orders:
             self.assertEqual(done.stdout.count(order), 2, "a line of the table, and a bar")
@@ -212,7 +213,8 @@ class Multicast(PerfTest):
         self.expect_figures(result, 150, 64)
 
     def test_touching_the_header_only(self):
-        result = self.perf("multicast", "--touch", "header", "--warmup", 0, "--messages", 1000)
+        result = self.perf("multicast", "--touch", "header", "--warmup", 0, "--messages", 1000,
+                           "--suspect-after", SUSPECT_AFTER)
         self.expect_figures(result, 3000, 1024)
         self.assertEqual(result["options"]["touch"], "header")
 
@@ -220,7 +222,7 @@ class Multicast(PerfTest):
         for fabric in ("shm", "tcp"):
             with self.subTest(fabric=fabric):
                 result = self.perf("multicast", "--verify", "--seconds", 0.2, "--warmup", 0.1,
-                                   "--fabric", fabric)
+                                   "--fabric", fabric, "--suspect-after", SUSPECT_AFTER)
                 self.assertGreater(result["delivered_messages_per_second"], 0)
                 self.expect_latencies(result["latency_ns"]["own"])
 
@@ -235,7 +237,8 @@ class Multicast(PerfTest):
 
     def test_a_file_beside_the_table(self):
         path = os.path.join(self.folder, "result.json")
-        done = tutti("perf", "multicast", "--messages", 100, "--warmup", 0, "--json", path)
+        done = tutti("perf", "multicast", "--messages", 100, "--warmup", 0, "--json", path,
+                     "--suspect-after", SUSPECT_AFTER)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertNotEqual(done.stdout, "")
         with open(path, encoding="utf-8") as file:
@@ -299,9 +302,15 @@ class AMemberFails(PerfTest):
         with open(f"/proc/{process.pid}/task/{process.pid}/children", encoding="ascii") as file:
             return [int(word) for word in file.read().split()]
 
+    def fields_of(self, process):
+        with open(f"/proc/{process}/stat", encoding="utf-8") as file:
+            return file.read().rpartition(")")[2].split()
+
+    def state_of(self, process):
+        return self.fields_of(process)[0]
+
     def is_busy(self, member):
-        with open(f"/proc/{member}/stat", encoding="utf-8") as file:
-            fields = file.read().rpartition(")")[2].split()
+        fields = self.fields_of(member)
         return int(fields[11]) + int(fields[12]) >= 10  # ticks of processor time
 
     def streaming_members_of(self, process):
@@ -325,8 +334,13 @@ class AMemberFails(PerfTest):
 
     def test_two_at_once(self):
         process = self.start()
-        for member in self.streaming_members_of(process)[1:]:
+        victims = self.streaming_members_of(process)[1:]
+        # Else it might see the first one's death, and end the second one itself, before the test.
+        process.send_signal(signal.SIGSTOP)
+        wait_until(lambda: self.state_of(process.pid) == "T", "it is stopped")
+        for member in victims:
             os.kill(member, signal.SIGKILL)
+        process.send_signal(signal.SIGCONT)
         self.expect_named(process, "12")
 
     def test_at_the_start(self):

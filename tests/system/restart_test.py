@@ -132,7 +132,7 @@ class AllMembersAreKilled(RestartTest):
     def test_a_minority_waits_and_says_for_whom(self):
         self.expect_founded()
         members = self.start_all(1)
-        self.wait_for_output(members, 10_000)
+        self.wait_for_life(members, 1)
         self.kill(members)
         known = self.longest(members)
         a = self.start("a")
@@ -144,7 +144,7 @@ class AllMembersAreKilled(RestartTest):
         self.wait_for_output([a, b], len(known) + 10_000)
         c = self.start("c")  # and joins
         self.feed(c, 2)
-        self.wait_for_output([c], len(known) + 10_000)
+        self.wait_for_life([a, b, c], 2)
         self.finish([a, b, c])
         self.assertEqual(a.output(), b.output())
         self.assertEqual(a.output(), c.output())

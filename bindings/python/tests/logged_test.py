@@ -5,6 +5,7 @@ from contextlib import ExitStack
 import pytest
 import tutti
 from cluster import WATCHDOG, addresses, start_all, take_all
+from support import wait_until
 
 
 def test_messages_are_in_all_logs_before_they_are_delivered(tmp_path):
@@ -25,9 +26,10 @@ def test_messages_are_in_all_logs_before_they_are_delivered(tmp_path):
             group.send(b"hello", timeout=WATCHDOG)
         for group in groups:
             assert take_all(group, 2) == [b"hello", b"hello"]
+            # Counted a moment after the log says that it has them.
+            wait_until(lambda g=group: g.statistics().persist.items == 2, "both are counted")
             statistics = group.statistics()
             assert statistics.persisted == 2
-            assert statistics.persist.items == 2
             assert statistics.logged_bytes > 10
             assert statistics.replayed == 0, "the logs were empty"
     for name in "ab":

@@ -171,8 +171,8 @@ node.next_view()
 second = tutti.Node("x", cluster.addresses("xy"), start_timeout=1000)
 if any(word in sys.argv[1] for word in ("stop", "leave", "barrier")):
     group.send(b"nobody takes it")
-threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
 try:
+    threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
     CALL
 except KeyboardInterrupt:
     print("interrupted")

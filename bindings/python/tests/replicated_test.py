@@ -219,6 +219,18 @@ def test_a_load_that_raises_ends_the_start_and_is_reported(monkeypatch):
         del broken
 
 
+def test_a_batch_that_was_overwritten_ends_it(monkeypatch):
+    with Members("a", addresses("a")) as one:
+        assert one.machines[0].execute(b"x", WATCHDOG) == 1
+        with monkeypatch.context() as others:
+            others.setattr(tutti.Batch, "intact", lambda _: False)
+            with pytest.raises(tutti.Stopped, match="have gone on without this member"):
+                one.machines[0].execute(b"x", WATCHDOG)
+        with pytest.raises(tutti.Stopped, match="have gone on without this member"):
+            one.machines[0].execute(b"x", WATCHDOG)
+        assert counts(one.machines[0]) == {"x": 1}
+
+
 def test_a_save_that_raises_lets_the_next_member_give_the_state(monkeypatch):
     reported = []
     monkeypatch.setattr("sys.unraisablehook", lambda what: reported.append(repr(what.exc_value)))

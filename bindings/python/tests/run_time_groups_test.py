@@ -8,6 +8,7 @@ from contextlib import ExitStack, contextmanager
 import pytest
 import tutti
 from cluster import WATCHDOG, addresses, alone, run, start_all, take_all
+from support import wait_until
 
 SHAPE = {"message_max_bytes": 256, "window_bytes": 16384}
 
@@ -125,6 +126,7 @@ def test_a_task_takes_and_leaves():
 def test_places_are_limited_and_come_back():
     with running(places=1) as (a, b):
         first = join(a, "first")
+        wait_until(lambda: b.view().view >= a.view().view, "b knows of it")
         with pytest.raises(tutti.TimedOut, match="in use"):
             join(b, "second", timeout=0.1)
         with pytest.raises(tutti.TimedOut):
@@ -239,8 +241,8 @@ def join(name, timeout=cluster.WATCHDOG):
     return node.join(name, timeout=timeout, **shape)
 
 def interrupted(call):
-    threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
     try:
+        threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
         call()
     except KeyboardInterrupt:
         print("interrupted", flush=True)

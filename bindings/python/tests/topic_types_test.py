@@ -10,7 +10,7 @@ from typing import Optional
 
 import pytest
 import tutti
-from cluster import alone_in_domain
+from cluster import WATCHDOG, alone_in_domain
 from tutti import dds
 
 
@@ -101,8 +101,8 @@ def test_a_sample_comes_back_as_it_was(sample):
     with alone_in_domain() as (_, participant):
         topic = participant.create_topic("t", type(sample))
         reader, writer = topic.reader(), topic.writer()
-        writer.write(sample, timeout=5)
-        [taken] = reader.take(timeout=5)
+        writer.write(sample, timeout=WATCHDOG)
+        [taken] = reader.take(timeout=WATCHDOG)
         assert taken.data == sample and taken.valid
         assert taken.sender == "a" and taken.view == 1 and taken.timestamp_ns > 1e18
 
@@ -111,8 +111,8 @@ def test_nan_comes_back():
     with alone_in_domain() as (_, participant):
         topic = participant.create_topic("t", Point)
         reader = topic.reader()
-        topic.writer().write(Point(math.nan, 1), timeout=5)
-        assert math.isnan(reader.take(timeout=5)[0].data.x)
+        topic.writer().write(Point(math.nan, 1), timeout=WATCHDOG)
+        assert math.isnan(reader.take(timeout=WATCHDOG)[0].data.x)
 
 
 @pytest.mark.parametrize("sample, says", [
@@ -126,7 +126,7 @@ def test_a_value_that_does_not_fit_is_refused(sample, says):
         topic = participant.create_topic("t", Report)
         reader, writer = topic.reader(), topic.writer()
         with pytest.raises(tutti.Error, match=says):
-            writer.write(sample, timeout=5)
+            writer.write(sample, timeout=WATCHDOG)
         assert reader.take(timeout=0) == []
 
 
@@ -298,9 +298,9 @@ def test_one_bad_sample_costs_no_other():
         topic = participant.create_topic("t", Checked)
         reader, writer = topic.reader(), topic.writer()
         for x in (1, -1, 2):
-            writer.write_json('{"x": %d}' % x, timeout=5)
-        writer.wait_for_acknowledgments(timeout=5)
-        taken = reader.take(timeout=5)
+            writer.write_json('{"x": %d}' % x, timeout=WATCHDOG)
+        writer.wait_for_acknowledgments(timeout=WATCHDOG)
+        taken = reader.take(timeout=WATCHDOG)
         assert [(one.data and one.data.x, one.valid) for one in taken] == [
             (1, True), (None, False), (2, True)]
 
@@ -312,8 +312,8 @@ def test_a_sample_in_memory_is_an_array_of_numpy():
         reader, writer = topic.reader(), topic.writer()
         row = numpy.zeros(1, topic.dtype)
         row["id"], row["grid"][0, 4], row["at"]["y"] = 9, -5, 0.25
-        writer.write_raw(row, timeout=5)
-        [taken] = reader.take(timeout=5)
+        writer.write_raw(row, timeout=WATCHDOG)
+        [taken] = reader.take(timeout=WATCHDOG)
         assert taken.data == Robot(9, Point(0, 0.25), Color.red, [[0, 0, 0], [0, -5, 0]])
         assert numpy.frombuffer(taken.raw, topic.dtype)[0]["grid"][4] == -5
         assert participant.create_topic("u", Tree).dtype is None

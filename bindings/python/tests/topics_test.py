@@ -158,16 +158,18 @@ def test_topics_are_listed_and_deleted():
     with domain() as (_, (a, b)):
         topic = a.create_topic("t", Line, service="stored")
         reader, writer = topic.reader(), topic.writer()
+        wait_until(lambda: [one.endpoints for one in b.topics()] == [{"a": (1, 1)}],
+                   "b hears of the topic, and of both ends")
         [one] = b.topics()
         assert (one.name, one.type) == ("t", "test::Line")
         assert one.options == topic.options and "service=stored" in one.options
-        assert one.endpoints == {"a": (1, 1)}
         with pytest.raises(tutti.Error, match="a"):
             b.delete_topic("t")
         del reader, writer
         a.create_topic("t", Line, service="stored")  # the ends above were told before this
         b.delete_topic("t")
-        assert a.find_topic and a.topics() == [] and b.topics() == []
+        assert b.topics() == []
+        wait_until(lambda: a.topics() == [], "a hears of the deletion")
         assert a.statistics().malformed == 0
 
 
@@ -294,8 +296,8 @@ import tutti
 from topics_test import Line, alone_in_domain
 with alone_in_domain() as (_, participant):
     reader = participant.create_topic("t", Line).reader()
-    threading.Timer(0.3, signal.raise_signal, [signal.SIGINT]).start()
     try:
+        threading.Timer(0.3, signal.raise_signal, [signal.SIGINT]).start()
         reader.take()
     except KeyboardInterrupt:
         print("interrupted")
@@ -307,7 +309,7 @@ def test_the_child_of_a_fork_may_use_nothing():
     ended = run("""
 import os, sys
 import tutti
-from topics_test import Line, alone_in_domain
+from topics_test import WATCHDOG, Line, alone_in_domain
 with alone_in_domain() as (_, participant):
     topic = participant.create_topic("t", Line)
     reader, writer = topic.reader(), topic.writer()
@@ -324,7 +326,7 @@ with alone_in_domain() as (_, participant):
         del reader, writer, topic, participant
         os._exit(0)
     assert os.waitpid(child, 0)[1] == 0
-    writer.write(Line("on"), timeout=5)
-    print(reader.take(timeout=5)[0].data.text)
+    writer.write(Line("on"), timeout=WATCHDOG)
+    print(reader.take(timeout=WATCHDOG)[0].data.text)
 """)
     assert ended.stdout == "on\n", ended.stderr

@@ -41,8 +41,10 @@ class Journal:
 
     def say_where(self, text):
         """In the place of what was said before."""
-        with open(self._path + WHERE, "w", encoding="utf-8") as file:
+        beside = self._path + WHERE + ".new"
+        with open(beside, "w", encoding="utf-8") as file:
             file.write(text)
+        os.replace(beside, self._path + WHERE)  # whoever reads it never finds half of it
 
     def add(self, kind, first, second, third):
         os.write(self._fd, _RECORD.pack(kind, first, second, third))
