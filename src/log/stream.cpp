@@ -14,7 +14,8 @@
 namespace tutti::log {
 namespace {
 
-// The log may change between two looks; one that never stands still is an error.
+// The log may change between two looks; one that changes so often before it gives a record is an
+// error.
 constexpr int kChangesMost = 100;
 
 Result<std::vector<std::string>> segment_names(const Disk& disk, const std::string& directory) {
@@ -191,6 +192,7 @@ Result<void> Stream::read(std::size_t bytes, std::uint64_t until, Batch& into) {
                                          "later");
     }
     if (Result<void> looked = look(); !looked) return into.empty() ? looked : Result<void>{};
+    const std::uint64_t at_look = next_;
     Result<void> result;
     for (;;) {
       const Result<bool> found = find_records();
@@ -201,6 +203,7 @@ Result<void> Stream::read(std::size_t bytes, std::uint64_t until, Batch& into) {
       if (result && (next_ == before || next_ >= until || into.bytes() >= bytes)) return {};
       if (!result || next_ >= place_->limit) break;
     }
+    if (next_ != at_look) looks = 0;
     if (result && next_ >= place_->limit) continue;
     if (!into.empty()) return {};  // what is wrong the next call finds, too
     if (result) result = judge_end();

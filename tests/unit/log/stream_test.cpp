@@ -243,6 +243,15 @@ TEST_F(LongLog, IsReadOnceAndNeverAsAWhole) {
   EXPECT_LT(bytes, 2 * written + pieces * 2 * kHeaderBytes) << written << " were written";
 }
 
+TEST_F(LongLog, MayHaveManySegmentsInOnePiece) {
+  writer_ = open_writer(disk_, small_segments(1));
+  const auto segments = [&] { return list_segments(disk_, kDirectory)->live.size(); };
+  while (segments() < 300) write(1, 1500);
+  Stream stream(disk_, kDirectory, 0);
+  read(stream, 8 << 20, writer_->next());
+  EXPECT_EQ(stream.next(), writer_->next());
+}
+
 TEST_F(LongLog, MayHaveBatchesAndRecordsLargerThanAWindow) {
   WriterOptions options = small_segments(1);
   options.segment_bytes = 16 << 20;
