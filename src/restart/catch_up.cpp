@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "log/format.hpp"
+
 namespace tutti::restart {
 
 void CatchUp::trust() {
@@ -64,7 +66,8 @@ void CatchUp::down(std::uint32_t slot) {
 
 // What is asked again may be answered twice; records count once, by their numbers.
 void CatchUp::tick() {
-  if (awaited_ && ++awaited_->ticks > kPatience) {
+  if (awaited_ && ++awaited_->ticks > patience_) {
+    patience_ = std::min(2 * patience_, kPatienceMost);  // it may be slow, or the way to it
     state_[awaited_->log].told.erase(awaited_->slot);
     awaited_.reset();
     fetch_.reset();
@@ -195,6 +198,8 @@ Result<std::optional<CatchUp::Question>> CatchUp::next() {
 Result<void> CatchUp::take(std::uint32_t slot, const Records& records) {
   if (!awaited_ || awaited_->slot != slot || records.group != logs_.group(awaited_->log)) return {};
   const std::size_t log = awaited_->log;
+  const std::uint64_t before = logs_.writer(log).next();
+  if (!records.records.empty() && records.records.back().seq < before) return {};  // come twice
   awaited_.reset();
   // That member is asked again once it says what it has.
   if (records.records.empty()) {
@@ -202,7 +207,6 @@ Result<void> CatchUp::take(std::uint32_t slot, const Records& records) {
     return {};
   }
   constexpr auto kAll = std::numeric_limits<std::uint64_t>::max();
-  const std::uint64_t before = logs_.writer(log).next();
   const auto told = state_[log].told.find(slot);
   std::uint64_t end = state_[log].begins.value_or(kAll);
   if (joiners_.contains(slot)) {  // more may have come, and that may count no more
@@ -220,7 +224,9 @@ Result<void> CatchUp::take(std::uint32_t slot, const Records& records) {
     trouble_ = "records of group '" + records.group + "' that came do not follow this node's";
     return {};
   }
-  for (const OwnedRecord& record : records.records) appended_ += record.data.size();
+  for (const OwnedRecord& record : records.records) {
+    appended_ += log::bytes_of_record(record.data.size());
+  }
   return {};
 }
 
@@ -229,6 +235,8 @@ Result<void> CatchUp::take(std::uint32_t slot, const SnapshotPiece& piece) {
   if (!awaited_ || awaited_->slot != slot || !fetch_) return {};
   const std::size_t log = awaited_->log;
   if (piece.group != logs_.group(log)) return {};
+  const FetchSnapshot asked = fetch_->next();
+  if (piece.seq != asked.seq || piece.offset != asked.offset) return {};  // it comes twice
   awaited_.reset();
   const Result<SnapshotFetch::Taken> taken = fetch_->take(piece);
   if (!taken) return std::unexpected(taken.error());

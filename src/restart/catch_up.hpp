@@ -66,7 +66,7 @@ class CatchUp {
   [[nodiscard]] bool has_all_told();
   /// CU3 holds for all logs, for a node that is to enter that view.
   [[nodiscard]] bool is_checked(std::uint64_t view) const;
-  /// So many bytes of records were appended since that was forgotten last.
+  /// So many bytes of log, or of a snapshot, were appended since that was forgotten last.
   [[nodiscard]] std::uint64_t appended() const { return appended_; }
   void forget_appended() { appended_ = 0; }
   [[nodiscard]] bool is_whole(std::size_t log) const;
@@ -102,7 +102,8 @@ class CatchUp {
     std::size_t log = 0;
     std::uint32_t ticks = 0;
   };
-  static constexpr std::uint32_t kPatience = 3;
+  static constexpr std::uint32_t kPatienceMost = 96;
+  std::uint32_t patience_ = 3;  // so many ticks an answer may take
   std::optional<Awaited> awaited_{};
   std::optional<SnapshotFetch> fetch_{};  // of a snapshot, under way
   std::uint64_t appended_ = 0;

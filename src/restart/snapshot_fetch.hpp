@@ -38,7 +38,8 @@ class SnapshotFetch {
     done,     ///< the log begins at the snapshot's number
     refused,  ///< the node does not have it any more, or it is not right: trouble() says so
   };
-  /// An answer of that node. An error is one of this node's disk.
+  /// An answer of that node; one to an earlier question changes nothing. An error is one of this
+  /// node's disk.
   [[nodiscard]] Result<Taken> take(const SnapshotPiece& piece);
   [[nodiscard]] const std::string& trouble() const { return trouble_; }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/prng.hpp"
+#include "log/format.hpp"
 #include "unit/restart/recovery_trio.hpp"
 
 namespace tutti::restart {
@@ -75,6 +76,54 @@ TEST(RecoveryJoin, ANodeThatFetchesAsFastAsTheOthersLogIsAdmitted) {
     ASSERT_TRUE(trio.deliver_one());
     trio.members[0].append(1, 5, kBytes);
     if (said % 10 == 0) trio.at(2).tick();
+  }
+}
+
+// A record without data fills the log, too.
+TEST(RecoveryJoin, ANodeThatFetchesEmptyRecordsAsFastAsTheOthersLogThemIsAdmitted) {
+  constexpr std::size_t kInAPiece = 1000;
+  RecoveryTrio trio;
+  trio.segment_bytes = 16U << 20;
+  trio.piece_bytes = log::bytes_of_record(0) * kInAPiece;
+  trio.run_two(1);
+  trio.members[0].append(5 * kInAPiece, 5, 0);
+  trio.start(2, std::nullopt);
+  trio.connect(0, 2);
+  for (int said = 0; !trio.at(2).may_join(); ++said) {
+    ASSERT_LT(said, 500) << trio.at(2).why();
+    ASSERT_TRUE(trio.deliver_one());
+    trio.members[0].append(kInAPiece, 5, 0);
+    if (said % 10 == 0) trio.at(2).tick();
+  }
+}
+
+bool is_records(const RecoveryTrio::Sent& sent) {
+  const auto message = decode(sent.bytes);
+  return message && std::holds_alternative<Records>(*message);
+}
+
+TEST(RecoveryJoin, AMemberWhoseAnswersTakeLongIsHeard) {
+  for (const int ticks : {1, 2, 3, 4, 5, 6, 10}) {  // that a message is under way
+    RecoveryTrio trio;
+    trio.run_two(60);
+    trio.start(2, views_at(2));
+    trio.connect(0, 2);
+    std::deque<std::pair<int, RecoveryTrio::Sent>> late;  // and when each arrives
+    int records = 0;
+    for (int now = 0; !trio.at(2).may_join(); ++now) {
+      ASSERT_LT(now, 100 * ticks) << trio.at(2).why();
+      for (; !trio.wire.empty(); trio.wire.pop_front()) {
+        late.emplace_back(now + ticks, trio.wire.front());
+        records += trio.wire.front().to == 2 && is_records(trio.wire.front()) ? 1 : 0;
+      }
+      for (; !late.empty() && late.front().first <= now; late.pop_front()) {
+        const RecoveryTrio::Sent& sent = late.front().second;
+        trio.members[sent.to].recovery->receive(sent.from, sent.bytes);
+      }
+      for (RecoveryTrio::Member& one : trio.members) one.recovery->tick();
+    }
+    EXPECT_EQ(trio.members[2].writer->digest(), trio.members[0].writer->digest());
+    EXPECT_LT(records, 20 + 5) << "all of it is said once, and few pieces twice";
   }
 }
 

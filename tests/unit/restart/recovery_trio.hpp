@@ -126,7 +126,7 @@ class RecoveryTrio {
                                                               .names = names,
                                                               .views = views,
                                                               .directory = ++directories,
-                                                              .piece_bytes = 200});
+                                                              .piece_bytes = piece_bytes});
     one.recovery->start();
   }
   /// All that are started.
@@ -203,7 +203,8 @@ class RecoveryTrio {
   Recovery& at(std::uint32_t slot) { return *members[slot].recovery; }
 
   const Names names{"a", "b", "c"};
-  std::uint64_t segment_bytes = 8192;  // before start()
+  std::uint64_t segment_bytes = 8192;  // before start(), as the next
+  std::size_t piece_bytes = 200;
   std::uint64_t directories = 100;
   Member members[3];
   std::set<std::pair<std::uint32_t, std::uint32_t>> links{};
