@@ -55,7 +55,7 @@ void Participant::receive(std::uint32_t slot, std::span<const std::byte> bytes) 
 
 void Participant::tick() {
   if (ended() || decided_) return;
-  if (!std::exchange(moved_, false)) lead_.reset();
+  if (lead_ && waits_in_vain()) lead_.reset();
   holds_back_ = false;
   consider(true);
   work_off();

@@ -61,7 +61,9 @@ class Participant {
   void down(std::uint32_t slot);
   void receive(std::uint32_t slot, std::span<const std::byte> bytes);
   /// Some time has gone by, such as a second: a leader then goes on without those members that are
-  /// not back, if the others are enough, and begins again if nothing has moved.
+  /// not back, if the others are enough. It begins again if nothing has moved since the tick
+  /// before; once all have promised, if nothing has moved for longer and longer: 1, 2, 4, ...
+  /// ticks.
   void tick();
 
   /// This node is in that view of a restart, which is on disk: its owner founds it. A group's cut
@@ -87,6 +89,7 @@ class Participant {
     std::optional<Proposed> proposal{};
     bool adopted = false;
     std::set<std::uint32_t> accepted{};
+    std::uint32_t ticks = 0;  // since anything has moved, with a proposal
   };
   // As a member that has promised.
   struct Follow {
@@ -115,6 +118,7 @@ class Participant {
 
   // participant_leads.cpp
   void consider(bool now);
+  [[nodiscard]] bool waits_in_vain();
   void begin(const std::vector<ViewRecord>& chain, std::set<std::uint32_t> asked);
   void propose();
   void decide();
@@ -156,7 +160,9 @@ class Participant {
   std::deque<std::pair<std::uint32_t, RestartMessage>> own_{};  // to itself
   std::optional<Lead> lead_{};
   std::optional<Follow> follow_{};
-  bool moved_ = false;       // since the last tick
+  bool moved_ = false;            // since the last tick
+  std::uint32_t patience_ = 1;    // so many ticks a proposal may rest
+  std::uint32_t unpromised_ = 0;  // so many ticks leads have waited since the last proposal
   bool holds_back_ = false;  // a restart that it led was refused: not again before the next tick
   std::string trouble_{};    // why it does not go on, if it is not that nodes are missing
   std::optional<Decided> last_{};  // with decided_: what others are told

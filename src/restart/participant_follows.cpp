@@ -186,6 +186,10 @@ void Participant::on(std::uint32_t from, const FetchSnapshot& message) {
 
 void Participant::on(std::uint32_t from, const SnapshotPiece& message) {
   if (!follow_ || !follow_->awaits || !follow_->snapshot || follow_->source != from) return;
+  const FetchSnapshot asked = follow_->snapshot->next();
+  if (message.group != asked.group || message.seq != asked.seq || message.offset != asked.offset) {
+    return;  // an answer to a question of an earlier ballot
+  }
   follow_->awaits = false;
   const Result<SnapshotFetch::Taken> taken = follow_->snapshot->take(message);
   if (!taken) {
@@ -227,10 +231,9 @@ void Participant::on(std::uint32_t from, const Fetch& message) {
 }
 
 void Participant::on(std::uint32_t from, const Records& message) {
-  if (!follow_ || !follow_->awaits || follow_->source != from || !follow_->propose) return;
+  if (!follow_ || !follow_->awaits || follow_->snapshot || follow_->source != from) return;
   const GroupPlan& plan = follow_->propose->plans[follow_->group];
   if (message.group != plan.base.group) return;
-  follow_->awaits = false;
   const std::string other = name_of(from, options_.names);
   if (message.differ) {
     return refuse(follow_->leader, follow_->ballot,
@@ -241,6 +244,10 @@ void Participant::on(std::uint32_t from, const Records& message) {
   }
   const log::Writer& writer = logs_.writer(*logs_.find(message.group));
   const std::uint64_t before = writer.next();
+  if (follow_->checked && !message.records.empty() && message.records.back().seq < before) {
+    return;  // an answer to a question of an earlier ballot; that to this one follows
+  }
+  follow_->awaits = false;
   const bool was_checked = std::exchange(follow_->checked, true);
   if (!append(plan, message.records)) return;
   const std::uint64_t after = writer.next();

@@ -1,9 +1,12 @@
 #include <algorithm>
 #include <ranges>
+#include <utility>
 
 #include "restart/participant.hpp"
 
 namespace tutti::restart {
+
+constexpr std::uint32_t kPatienceMost = 1024;  // ticks
 
 // Z4, Z5. Begins a restart if this node leads, or drops one that cannot go on. Without `now` it
 // begins only if all members are back: there is nobody to wait for.
@@ -28,6 +31,21 @@ void Participant::consider(bool now) {
   }
   const bool all = back.size() == view.members.size() && !holds_back_;
   if (leads && (now || all)) begin(chain, std::move(back));
+}
+
+// A member that compares a long log says nothing meanwhile, not even a promise, and compares it
+// again for each proposal. So a proposal rests for longer each time that this node begins again,
+// and for three times as long as the promises took: the other side compares as much, perhaps twice.
+bool Participant::waits_in_vain() {
+  if (!lead_->proposal) ++unpromised_;
+  if (std::exchange(moved_, false)) {
+    lead_->ticks = 0;
+    return false;
+  }
+  if (!lead_->proposal) return true;
+  if (++lead_->ticks < patience_) return false;
+  patience_ = std::min(2 * patience_, kPatienceMost);
+  return true;
 }
 
 // Z6: above all ballots that anybody who is back has heard of.
@@ -100,6 +118,7 @@ void Participant::propose() {
   lead_->chain = chain;
   lead_->adopted = adopted.has_value();
   lead_->proposal = message.proposal;
+  patience_ = std::min(std::max(patience_, 3 * std::exchange(unpromised_, 0)), kPatienceMost);
   for (const std::uint32_t slot : lead_->asked) post(slot, message);
 }
 

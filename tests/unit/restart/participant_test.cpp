@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <deque>
 #include <memory>
+#include <utility>
 
 #include "support/sim_disk.hpp"
 #include "unit/restart/some_views.hpp"
@@ -20,7 +21,7 @@ using tutti::testing::DiskStep;
 using tutti::testing::SimDisk;
 
 // Nodes a, b, c whose messages arrive at once, in the order of sending.
-class Trio final {
+class Trio {
  public:
   struct Member final : RestartTransport {
     SimDisk disk{};
@@ -236,6 +237,89 @@ TEST(RestartParticipant, NodesOfAnotherGroupDoNotCount) {
   EXPECT_NE(trio.at(0).why().find("b belongs to a group that was founded another time"),
             std::string::npos)
       << trio.at(0).why();
+}
+
+// To compare a log takes its reader six ticks, in which nothing reaches that member.
+class SlowTrio final : public Trio {
+ public:
+  void tick_slowly() {
+    ++now_;
+    for (Member& one : members) {
+      if (!is_busy(one.slot)) one.participant->tick();
+    }
+    for (std::size_t at = 0; at < wire.size();) {
+      if (takes_long(wire[at])) {
+        ++at;
+        continue;
+      }
+      const Sent sent = std::move(wire[at]);
+      wire.erase(wire.begin() + static_cast<std::ptrdiff_t>(at));
+      members[sent.to].participant->receive(sent.from, sent.bytes);
+      at = 0;
+    }
+  }
+
+ private:
+  [[nodiscard]] bool is_busy(std::uint32_t slot) const { return busy_until_[slot] > now_; }
+  // The reader begins with it, or is busy with it or another one.
+  bool takes_long(const Sent& sent) {
+    if (is_busy(sent.to)) return true;
+    if (std::exchange(reads_[sent.to], false)) return false;
+    const auto message = decode(sent.bytes);
+    reads_[sent.to] =
+        std::holds_alternative<Propose>(*message) || std::holds_alternative<Fetch>(*message);
+    if (reads_[sent.to]) busy_until_[sent.to] = now_ + 6;
+    return reads_[sent.to];
+  }
+
+  std::uint64_t now_ = 0;
+  std::uint64_t busy_until_[3]{};
+  bool reads_[3]{};  // the first message for it that is under way
+};
+
+TEST(RestartParticipant, LogsThatTakeLongToCompareAreCompared) {
+  SlowTrio trio;
+  for (const std::uint32_t slot : {0U, 1U, 2U}) {
+    trio.start(slot, std::vector<std::uint64_t>(slot == 1 ? 60 : 20, 1), views_of({kFirst}));
+  }
+  for (int ticks = 0; !trio.at(0).decided(); ++ticks) {
+    ASSERT_LT(ticks, 400) << trio.at(0).why();
+    trio.tick_slowly();
+  }
+  trio.deliver();
+  for (Trio::Member& one : trio.members) {
+    EXPECT_EQ(one.participant->decided(), view_of(3, {0, 1, 2}, 60));
+    EXPECT_EQ(one.writer->digest(), trio.members[1].writer->digest());
+  }
+}
+
+TEST(RestartParticipant, AnswersToQuestionsOfEarlierBallotsAreLeft) {
+  Trio trio;
+  for (const std::uint32_t slot : {0U, 1U, 2U}) {
+    trio.start(slot, std::vector<std::uint64_t>(slot == 1 ? 60 : 20, 1), views_of({kFirst}));
+  }
+  std::deque<Trio::Sent> held;  // questions to b
+  const auto deliver = [&](bool holds) {
+    for (; !trio.wire.empty(); trio.wire.pop_front()) {
+      const Trio::Sent sent = trio.wire.front();
+      const auto message = decode(sent.bytes);
+      EXPECT_FALSE(std::holds_alternative<Refuse>(*message)) << std::get<Refuse>(*message).why;
+      if (holds && std::holds_alternative<Fetch>(*message)) {
+        held.push_back(sent);
+      } else {
+        trio.members[sent.to].participant->receive(sent.from, sent.bytes);
+      }
+    }
+  };
+  for (int ticks = 0; held.size() < 4; ++ticks) {
+    ASSERT_LT(ticks, 10);
+    deliver(true);
+    trio.at(0).tick();
+  }
+  trio.wire.insert(trio.wire.end(), held.begin(), held.end());
+  deliver(false);
+  EXPECT_TRUE(trio.at(0).decided()) << trio.at(0).why();
+  EXPECT_EQ(trio.members[2].writer->digest(), trio.members[1].writer->digest());
 }
 
 TEST(RestartParticipant, BytesThatAreNoMessageAreIgnored) {

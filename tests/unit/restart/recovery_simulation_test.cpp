@@ -119,7 +119,7 @@ INSTANTIATE_TEST_SUITE_P(
         PlantedInRecovery{suffix_before_snapshot, 1, true},
         PlantedInRecovery{renamed_unsynced, 1, true}, PlantedInRecovery{numbered_wrong, 1, true},
         PlantedInRecovery{old_goes_first, 301, true}, PlantedInRecovery{fetched_is_lost, 1, true},
-        PlantedInRecovery{parting_hidden, 901, true}));
+        PlantedInRecovery{parting_hidden, 6901, true}));
 
 }  // namespace
 }  // namespace tutti::restart::testing

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
+#include <vector>
 
 #include "unit/restart/recovery_trio.hpp"
 
@@ -124,6 +126,34 @@ TEST(RecoverySnapshots, OfTwoMembersAreNotMixedIfTheFirstGoesDown) {
   EXPECT_EQ(state_at(c, 30), std::string(3000, static_cast<char>('a' + 1 - *from)));
 }
 
+TEST(RecoverySnapshots, AreAskedForOnceHoweverOftenTheViewChanges) {
+  RecoveryTrio trio;
+  run_two_that_have_released(trio);
+  trio.start(2, std::nullopt);
+  trio.connect_all();
+  std::uint64_t view = 5;
+  std::size_t pieces = 0;
+  std::set<std::uint64_t> offsets;
+  while (!trio.wire.empty()) {
+    const auto message = decode(trio.wire.front().bytes);
+    if (const auto* const piece = std::get_if<SnapshotPiece>(&*message)) {
+      ++pieces;
+      offsets.insert(piece->offset);
+      if (pieces % 3 == 0 && view < 10) {
+        ++view;
+        for (const std::uint32_t slot : {0U, 1U}) {
+          ASSERT_EQ(trio.at(slot).install(view_of(view, {0, 1}, 38)), Recovery::Installed::yes);
+        }
+      }
+    }
+    ASSERT_TRUE(trio.deliver_one());
+  }
+  EXPECT_EQ(view, 10U);
+  EXPECT_GT(offsets.size(), 30U);
+  EXPECT_LE(pieces, offsets.size() + 5);
+  EXPECT_EQ(trio.members[2].writer->next(), 38U);
+}
+
 TEST(RecoverySnapshots, ThatAreDamagedOnTheWayAreNotTaken) {
   RecoveryTrio trio;
   run_two_that_have_released(trio);
@@ -202,8 +232,7 @@ TEST(RecoverySnapshots, OfWhatIsFetchedNothingIsReleased) {
 }
 
 // All stop. c was in their view, and comes back with a log that ends below where theirs begin.
-TEST(RecoverySnapshots, ComeToAFollowerInARestartOfAll) {
-  RecoveryTrio trio;
+void start_all_again(RecoveryTrio& trio) {
   run_two_that_have_released(trio);
   const auto views = trio.members[0].on_disk();
   for (const std::uint32_t slot : {0U, 1U}) trio.stop(slot);
@@ -216,8 +245,9 @@ TEST(RecoverySnapshots, ComeToAFollowerInARestartOfAll) {
   }
   trio.start(1, views_at(1, chain));
   trio.connect_all();
-  trio.deliver();
-  trio.tick();
+}
+
+void expect_found_from_30(RecoveryTrio& trio) {
   for (const std::uint32_t slot : {0U, 1U, 2U}) {
     ASSERT_EQ(trio.at(slot).stage(), Stage::founds) << trio.at(slot).why();
   }
@@ -227,6 +257,49 @@ TEST(RecoverySnapshots, ComeToAFollowerInARestartOfAll) {
   EXPECT_EQ(c.snapshots->newest(), 30U);
   trio.found({0, 1, 2});
   EXPECT_EQ(c.whole_at, 38U);
+}
+
+TEST(RecoverySnapshots, ComeToAFollowerInARestartOfAll) {
+  RecoveryTrio trio;
+  start_all_again(trio);
+  trio.deliver();
+  trio.tick();
+  expect_found_from_30(trio);
+}
+
+// The answer takes so long that the leader begins again.
+TEST(RecoverySnapshots, AreAskedForOnceHoweverOftenARestartBegins) {
+  RecoveryTrio trio;
+  start_all_again(trio);
+  std::vector<RecoveryTrio::Sent> held;
+  std::size_t pieces = 0;
+  std::set<std::uint64_t> offsets;
+  const auto deliver = [&](bool holds) {
+    while (!trio.wire.empty()) {
+      const auto message = decode(trio.wire.front().bytes);
+      if (holds && std::holds_alternative<FetchSnapshot>(*message)) {
+        held.push_back(trio.wire.front());
+        trio.wire.pop_front();
+        continue;
+      }
+      if (const auto* const piece = std::get_if<SnapshotPiece>(&*message)) {
+        ++pieces;
+        offsets.insert(piece->offset);
+      }
+      ASSERT_TRUE(trio.deliver_one());
+    }
+  };
+  for (int ticks = 0; held.size() < 3; ++ticks) {
+    ASSERT_LT(ticks, 20);
+    deliver(true);
+    trio.at(0).tick();
+  }
+  deliver(true);
+  trio.wire.insert(trio.wire.end(), held.begin(), held.end());
+  deliver(false);
+  EXPECT_GT(offsets.size(), 30U);
+  EXPECT_LE(pieces, offsets.size() + held.size());
+  expect_found_from_30(trio);
 }
 
 }  // namespace
