@@ -114,6 +114,7 @@ struct Ring {
 
 // Six have each combination of record_max and drain_max.
 constexpr std::uint64_t kWriterSeeds = tutti::testing::kSanitized ? 6 : 12;
+constexpr int kTurns = tutti::testing::kSanitized ? 600 : 2500;
 
 TEST(FrameWriter, NeverLetsAGuardOvertakeItsData) {
   for (std::uint64_t seed = 0; seed < kWriterSeeds; ++seed) {
@@ -127,7 +128,7 @@ TEST(FrameWriter, NeverLetsAGuardOvertakeItsData) {
     }
     const std::uint64_t record_max = seed % 2 == 0 ? 40 : 8000;  // in words
     const std::uint64_t drain_max = seed % 3 == 0 ? 1000 : 300'000;
-    for (int turn = 0; turn < 2500; ++turn) {
+    for (int turn = 0; turn < kTurns; ++turn) {
       Ring& ring = rings[random() % rings.size()];
       const std::uint64_t bytes = 8 * (1 + random() % record_max);
       if (bytes <= ring.space()) ring.append(link, bytes);
