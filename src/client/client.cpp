@@ -110,14 +110,21 @@ Result<TopicDescription> Client::topic(std::string_view name, Timeout timeout) {
 
 Result<std::vector<TopicDescription>> Client::topics(Timeout timeout) {
   using All = std::vector<TopicDescription>;
-  return wait_for<All>(*core_, timeout, "topics", [&](const auto& set) {
-    return core_->list([set](const Result<std::vector<relay::TopicInfo>>& all) {
-      if (!all) return set(std::unexpected(all.error()));
-      All out;
-      for (const relay::TopicInfo& one : *all) out.push_back(described(one));
-      set(std::move(out));
-    });
+  std::uint32_t request = 0;
+  auto topics = wait_for<All>(*core_, timeout, "topics", [&](const auto& set) {
+    const Result<std::uint32_t> asked =
+        core_->list([set](const Result<std::vector<relay::TopicInfo>>& all) {
+          if (!all) return set(std::unexpected(all.error()));
+          All out;
+          for (const relay::TopicInfo& one : *all) out.push_back(described(one));
+          set(std::move(out));
+        });
+    if (!asked) return Result<void>(std::unexpected(asked.error()));
+    request = *asked;
+    return Result<void>();
   });
+  if (!topics && topics.error().code == ErrorCode::timed_out) core_->forget_list(request);
+  return topics;
 }
 
 Result<Published> Client::publish(std::string_view topic, std::span<const std::byte> bytes,

@@ -65,7 +65,9 @@ class Core final : public std::enable_shared_from_this<Core>, private MachineEve
   [[nodiscard]] Result<std::uint64_t> find(std::string name, OnTopic told);
   /// Nobody waits for that any more.
   void forget(std::string name, std::uint64_t waiter);
-  [[nodiscard]] Result<void> list(OnTopics told);
+  /// Returns its number, for forget_list().
+  [[nodiscard]] Result<std::uint32_t> list(OnTopics told);
+  void forget_list(std::uint32_t request);
   [[nodiscard]] Result<void> publish(std::string topic, std::span<const std::byte> bytes,
                                      Client::Answered answered);
   [[nodiscard]] Result<std::uint32_t> subscribe(std::string topic, SubscribeOptions options);
@@ -129,11 +131,11 @@ class Core final : public std::enable_shared_from_this<Core>, private MachineEve
   bool asks_later_ = false;                 // again_ runs
   Pauses finds_again_{};                    // between questions for topics that are not known yet
   std::atomic<std::uint64_t> waiters_ = 0;  // of find(), so far
+  std::atomic<std::uint32_t> lists_ = 0;    // asked for so far
   std::mutex posting_{};
   std::atomic<bool> over_ = false;  // set by posting_: end() is the last work
   std::optional<std::chrono::steady_clock::time_point> welcome_at_{};  // of this connection
   std::string why_{};                                                  // it hung up
-  std::uint32_t lists_ = 0;
   std::map<std::string, std::map<std::uint64_t, OnTopic>> finding_{};  // by name and waiter
   std::map<std::uint32_t, std::pair<OnTopics, std::vector<relay::TopicInfo>>> listing_{};
   std::map<std::uint64_t, Client::Answered> answers_{};

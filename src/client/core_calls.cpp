@@ -52,14 +52,22 @@ void Core::on_topic(const std::string& name, const Result<relay::TopicInfo>& top
   for (const auto& [waiter, told] : found.mapped()) told(topic);
 }
 
-Result<void> Core::list(OnTopics told) {
-  const bool asks = post([this, told = std::move(told)]() mutable {
-    listing_[++lists_].first = std::move(told);
-    machine_->list(lists_);
+Result<std::uint32_t> Core::list(OnTopics told) {
+  const std::uint32_t request = ++lists_;
+  const bool asks = post([this, request, told = std::move(told)]() mutable {
+    listing_[request].first = std::move(told);
+    machine_->list(request);
     flush();
   });
   if (!asks) return client_ended();
-  return {};
+  return request;
+}
+
+void Core::forget_list(std::uint32_t request) {
+  static_cast<void>(post([this, request] {
+    listing_.erase(request);
+    machine_->forget_list(request);
+  }));
 }
 
 void Core::on_topics(std::uint32_t request, const std::vector<relay::TopicInfo>& topics,

@@ -96,6 +96,8 @@ void Machine::list(std::uint32_t request) {
   if (welcome_) say(relay::List{request});
 }
 
+void Machine::forget_list(std::uint32_t request) { lists_.erase(request); }
+
 void Machine::on(const relay::Topics& frame) {
   if (!lists_.contains(frame.request)) return;
   if (frame.last) lists_.erase(frame.request);

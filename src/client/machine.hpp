@@ -84,6 +84,8 @@ class Machine {
   [[nodiscard]] bool has_late() const { return !late_.empty(); }
   void ask_again();
   void list(std::uint32_t request);
+  /// Nobody waits for that any more: what comes of it is left.
+  void forget_list(std::uint32_t request);
   /// The topic was found. on_answer follows; the bytes are copied.
   void publish(const std::string& topic, std::uint64_t publication, std::uint64_t timestamp_ns,
                std::span<const std::byte> bytes);

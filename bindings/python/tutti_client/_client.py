@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import collections
 import concurrent.futures
 import contextlib
 import threading
@@ -62,15 +63,19 @@ class AsyncClient:
     """
 
     def __init__(self, relays: Sequence[str], name: str = "python", token: str = "",
-                 connect_timeout: float = 3.0, log: Callable[[str], None] | None = None) -> None:
+                 connect_timeout: float = 3.0, log: Callable[[str], None] | None = None,
+                 waiting_max: int = 4096) -> None:
         if not relays:
             raise ValueError("name at least one relay, as host:port")
+        if not 1 <= waiting_max <= 1_000_000:
+            raise ValueError(f"waiting_max is 1 .. 1,000,000, not {waiting_max}")
         self._relays = [self._address(one) for one in relays]
         self._machine = Machine(name, token)
         self._machine.on_bye = self._hang_up
         self._machine.on_welcome = self._welcomed
         self._machine.on_late = self._ask_later
         self._timeout = connect_timeout
+        self._waiting_max, self._waiting = waiting_max, 0
         self._log = log or (lambda line: None)
         self._writer: asyncio.StreamWriter | None = None
         self._why = ""
@@ -124,17 +129,27 @@ class AsyncClient:
         return found
 
     async def topics(self) -> list[f.TopicInfo]:
-        return await self._told(self._machine.list)
+        return await self._told(self._machine.list, self._machine.forget_list)
 
     async def publish(self, topic: str, data: bytes) -> Published:
-        """Waits for the outcome. If it is cancelled, the sample may still be delivered."""
+        """Waits for the outcome. If it is cancelled, the sample may still be delivered, but not if it
+        was never sent. RelayError if `waiting_max` publications have no outcome yet: wait for some.
+        """
         self._must_be_open()
         info = self._machine.info(topic) or await self.topic(topic)
         if len(data) > info.sample_bytes_max:
             raise ValueError(f"a sample of {len(data)} bytes; clients may publish at most "
                              f"{info.sample_bytes_max} to {topic!r}")
-        return await self._told(lambda told: self._machine.publish(
-            topic, time.time_ns(), bytes(data), told))
+        if self._waiting >= self._waiting_max:
+            raise RelayError(f"{self._waiting_max} publications have no outcome yet; wait for some, "
+                             "or raise waiting_max")
+        self._waiting += 1
+        try:
+            return await self._told(
+                lambda told: self._machine.publish(topic, time.time_ns(), bytes(data), told),
+                self._machine.take_back)
+        finally:
+            self._waiting -= 1
 
     async def subscribe(self, topic: str, start: str | int = "now", epoch: int = 0,
                         window: int = 256) -> AsyncSubscription:
@@ -178,7 +193,8 @@ class AsyncClient:
         try:
             return await future
         finally:
-            forget(told)
+            if future.cancelled():
+                forget(told)
 
     def _flush(self) -> None:
         if self._writer is not None and self._machine.output:
@@ -279,24 +295,29 @@ class Subscription:
 
     def __init__(self, client: Client, inner: AsyncSubscription) -> None:
         self._client, self._inner = client, inner
+        # What calls have taken, until they return it: one that Ctrl-C interrupts leaves it here.
+        self._taken: collections.deque[Sample | Gap] = collections.deque()
 
     def take(self, timeout: float | None = None) -> Sample | Gap:
         """TimeoutError: nothing came in time. EOFError: the subscription has ended."""
 
-        async def take() -> Sample | Gap:
+        async def take() -> None:
             try:
                 # Within the loop: a sample that comes at the same moment stays in the queue.
                 async with asyncio.timeout(timeout):
-                    return await self._inner.take()
+                    self._taken.append(await self._inner.take())
             except StopAsyncIteration as ended:
                 raise EOFError(str(ended)) from None
 
-        try:
-            return self._client._run(take(), None)
-        except _ClosedError as closed:
-            if (one := self._inner._left()) is None:
-                raise EOFError(str(closed)) from None
-            return one
+        while True:
+            with contextlib.suppress(IndexError):  # none, or another thread was faster
+                return self._taken.popleft()
+            try:
+                self._client._run(take(), None)
+            except _ClosedError as closed:
+                if (one := self._inner._left()) is None:
+                    raise EOFError(str(closed)) from None
+                return one
 
     def __iter__(self) -> Iterator[Sample | Gap]:
         with contextlib.suppress(EOFError):
@@ -378,8 +399,23 @@ class Client:
 
     def subscribe(self, topic: str, start: str | int = "now", epoch: int = 0, window: int = 256,
                   timeout: float | None = None) -> Subscription:
-        inner = self._run(self._inner.subscribe(topic, start, epoch, window), timeout)
-        return Subscription(self, inner)
+        made: list[AsyncSubscription] = []
+
+        async def subscribe() -> None:
+            made.append(await self._inner.subscribe(topic, start, epoch, window))
+
+        def close() -> None:
+            for one in made:
+                one.close()
+
+        try:
+            self._run(subscribe(), timeout)
+            return Subscription(self, made[0])
+        except BaseException:  # such as Ctrl-C: nobody has what was made meanwhile
+            with self._lock:
+                if not self._closing:
+                    self._loop.call_soon_threadsafe(close)
+            raise
 
     def _run(self, work: Coroutine[Any, Any, Any], timeout: float | None) -> Any:
         with self._lock:
@@ -389,11 +425,11 @@ class Client:
             future = asyncio.run_coroutine_threadsafe(work, self._loop)
         try:
             return future.result(timeout)
-        except TimeoutError:
-            future.cancel()
-            raise
         except concurrent.futures.CancelledError:
             raise _ClosedError("the client ended") from None
+        except BaseException:  # also Ctrl-C: what nobody waits for shall take nothing
+            future.cancel()
+            raise
 
 
 __all__ = ["AsyncClient", "AsyncSubscription", "Client", "Ended", "Gap", "Published", "RelayError",

@@ -149,6 +149,11 @@ class Machine(Subscriptions):
         if self.welcome:
             self._say(f.List(self._asks))
 
+    def forget_list(self, told: Callable[[Any], None]) -> None:
+        """Nobody waits for that list any more: what comes of it is left."""
+        self._lists = {request: (found, waits) for request, (found, waits) in self._lists.items()
+                       if waits != told}
+
     def info(self, name: str) -> f.TopicInfo | None:
         topic = self._topics.get(name)
         return topic.info if topic else None
@@ -246,6 +251,12 @@ class Machine(Subscriptions):
             one.request = self._sends
             self._unordered[one.request] = one
             self._say(f.Publish(found.number, f.NONE, one.request, timestamp_ns, data))
+
+    def take_back(self, answered: Callable[[Published], None]) -> None:
+        """Nobody waits for that outcome any more: what was never sent will not be."""
+        for session in self._sessions.values():
+            session.unanswered = [one for one in session.unanswered
+                                  if one.request or one.answered != answered]
 
     def _advance(self, bundle: str) -> None:
         session = self._sessions.get(bundle)

@@ -26,7 +26,9 @@ class Answers final : public MachineEvents {
   void on_topic(const std::string& name, const Result<relay::TopicInfo>& topic) override {
     found[name] = topic.has_value();
   }
-  void on_topics(std::uint32_t, const std::vector<relay::TopicInfo>&, bool) override {}
+  void on_topics(std::uint32_t request, const std::vector<relay::TopicInfo>&, bool) override {
+    lists.push_back(request);
+  }
   void on_answer(std::uint64_t publication, const Answer& answer) override {
     all[publication] = answer;
   }
@@ -37,6 +39,7 @@ class Answers final : public MachineEvents {
 
   std::map<std::uint64_t, Answer> all{};
   std::map<std::string, bool> found{};
+  std::vector<std::uint32_t> lists{};
   std::string bye{};
 };
 
@@ -339,6 +342,22 @@ TEST_F(TopicsThatMove, ATopicThatIsAskedForTwiceMayBeUnknownTheFirstTime) {
   machine_.ask_again();
   EXPECT_TRUE(take().empty());
   EXPECT_FALSE(machine_.has_late());
+}
+
+TEST_F(TopicsThatMove, AListThatNobodyWaitsForIsForgotten) {
+  machine_.list(1);
+  machine_.list(2);
+  machine_.forget_list(1);
+  machine_.receive(relay::Topics{.request = 1, .last = true, .topics = {}});
+  EXPECT_TRUE(events_.lists.empty());
+  machine_.disconnected();
+  machine_.connected();
+  machine_.receive(relay::Welcome{.frame_bytes_max = 1U << 20});
+  std::vector<std::uint32_t> asked;
+  for (const Frame& one : take()) {
+    if (const auto* const list = std::get_if<relay::List>(&one)) asked.push_back(list->request);
+  }
+  EXPECT_EQ(asked, std::vector<std::uint32_t>{2});
 }
 
 TEST(ClientPauses, TheNextRelayIsCalledAtOnceIfOneIsLostThatServed) {
