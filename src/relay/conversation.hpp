@@ -76,6 +76,8 @@ class Conversation {
   }
   /// There may be space in a bundle, samples for a cursor, or room in the output.
   void pump();
+  /// Asks for a sign of life, and gives one.
+  void ping() { say(Ping{++pings_}); }
   /// Says why, and ends.
   void end(Code code, const std::string& text);
 
@@ -175,6 +177,7 @@ class Conversation {
   std::optional<Finding> finding_{};
   std::optional<Listing> listing_{};
   bool again_ = false;
+  std::uint64_t pings_ = 0;
   std::size_t sending_ = 0;
   std::vector<std::byte> output_{};
 };

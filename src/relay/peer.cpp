@@ -85,9 +85,19 @@ void Peer::note_interest() {
 }
 
 bool Peer::is_late(RelayClock::time_point now) {
-  if (conversation_.waits_for_member()) alive();  // the bundle holds it back
+  if (conversation_.waits_for_member()) alive(now);  // the bundle holds it back
   if (now < deadline_) return suspected_ = false;
   return std::exchange(suspected_, true);
+}
+
+// That the socket takes a ping is no sign of life of the client.
+void Peer::ping_if_quiet(RelayClock::time_point now) {
+  if (!conversation_.is_welcome() || conversation_.ended() || has_unsent()) return;
+  if (now - said_at_ < options_.idle_timeout / 4) return;
+  const RelayClock::time_point deadline = deadline_;
+  conversation_.ping();
+  flush();
+  deadline_ = deadline;
 }
 
 void Peer::end(Code code, const std::string& text) {
@@ -105,8 +115,8 @@ void Peer::expel() {
 }
 
 // Bytes alone are none before hello: a client could send one now and then for ever.
-void Peer::alive() {
-  if (conversation_.is_welcome()) deadline_ = RelayClock::now() + options_.idle_timeout;
+void Peer::alive(RelayClock::time_point now) {
+  if (conversation_.is_welcome()) deadline_ = now + options_.idle_timeout;
 }
 
 asio::awaitable<void> Peer::read() {
@@ -122,7 +132,7 @@ asio::awaitable<void> Peer::read() {
     const auto [error, size] =
         co_await socket_.async_read_some(asio::buffer(received.data(), received.size()), kAsTuple);
     if (error) break;
-    alive();
+    alive(RelayClock::now());
     reader_.append(std::span(received).first(size));
   }
   if (!conversation_.ended()) conversation_.receive(Bye{});
@@ -176,7 +186,7 @@ bool Peer::take_frame() {
   }
   if (!was_welcome && conversation_.is_welcome()) {
     reader_.set_max(limits_.frame_bytes_max);
-    alive();
+    alive(RelayClock::now());
     owner_.welcomed(*this);
   } else if (!was_welcome) {
     ++statistics_.refused;
@@ -202,7 +212,8 @@ bool Peer::send_now() {
     sent_ += static_cast<std::size_t>(written);
     statistics_.bytes_out += static_cast<std::uint64_t>(written);
     conversation_.set_sending(writing_.size() - sent_);
-    alive();
+    said_at_ = RelayClock::now();
+    alive(said_at_);
   }
   return false;
 }

@@ -60,6 +60,10 @@ class Peer : public std::enable_shared_from_this<Peer> {
   /// Whether it gave no sign of life for too long. A relay that was busy itself has not read what
   /// came: so a peer is late only if it was already at the look before, and was read since.
   [[nodiscard]] bool is_late(RelayClock::time_point now);
+  /// Says something, if it has said nothing for a while: its client shall know that the relay
+  /// lives, and the relay whether the connection does. While the member holds it back, or a long
+  /// frame comes, it would hear and say nothing else.
+  void ping_if_quiet(RelayClock::time_point now);
 
  private:
   asio::awaitable<void> read();
@@ -70,7 +74,7 @@ class Peer : public std::enable_shared_from_this<Peer> {
   void flush();
   [[nodiscard]] bool send_now();
   [[nodiscard]] bool has_unsent() const { return sent_ < writing_.size(); }
-  void alive();
+  void alive(RelayClock::time_point now);
   void pump();
   void wake_later();
   void note_interest();
@@ -87,7 +91,8 @@ class Peer : public std::enable_shared_from_this<Peer> {
   asio::steady_timer reads_on_;  // cancelled: look again
   asio::steady_timer writes_on_;
   RelayClock::time_point deadline_;
-  double publishes_left_ = 0;  // of the rate
+  RelayClock::time_point said_at_{};  // when its socket took something last
+  double publishes_left_ = 0;         // of the rate
   RelayClock::time_point refilled_{};
   std::vector<std::byte> writing_{};
   std::size_t sent_ = 0;  // of writing_

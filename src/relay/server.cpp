@@ -216,7 +216,11 @@ asio::awaitable<void> Server::watch() {
     const RelayClock::time_point now = RelayClock::now();
     std::vector<std::shared_ptr<Peer>> late;
     for (const auto& [raw, peer] : peers_) {
-      if (peer->is_late(now)) late.push_back(peer);
+      if (peer->is_late(now)) {
+        late.push_back(peer);
+      } else {
+        peer->ping_if_quiet(now);
+      }
     }
     for (const auto& peer : late) {
       peer->expel();

@@ -1,6 +1,12 @@
 // What does not fit, comes too late or waits: it is answered, and the connection goes on.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
+#include <span>
+#include <thread>
+#include <vector>
+
 #include "relay/server.hpp"
 #include "relay/topic_cursor.hpp"
 #include "unit/relay/fake_group.hpp"
@@ -263,9 +269,44 @@ TEST(RelayLimits, APublisherThatTheBundleHoldsBackIsNotSilent) {
     other.say(Ping{1});
     ASSERT_TRUE(other.hear<Pong>());
   }
+  ASSERT_TRUE(held.hear<Ping>()) << "nor is the relay";
   group.set_full(false);
   EXPECT_TRUE(held.hear<Published>());
   EXPECT_EQ(relay.server->statistics().timed_out, 0U);
+}
+
+TEST(RelayLimits, APublisherThatIsHeldBackAndHangsUpIsForgotten) {
+  FakeGroup group({"a"}, Service::stored);
+  Limited relay(group, {.idle_timeout = 2s});
+  {
+    RawClient held(relay.address());
+    open(held, 1);
+    group.set_full(true);
+    held.say(Publish{.nonce = 1, .request = 1, .bytes = kPayload});
+    held.say(Publish{.nonce = 1, .request = 2, .bytes = kPayload});
+  }
+  const auto end = std::chrono::steady_clock::now() + 20s;
+  while (relay.server->statistics().clients != 0) {
+    ASSERT_LT(std::chrono::steady_clock::now(), end);
+    std::this_thread::sleep_for(1ms);
+  }
+}
+
+// Each piece of the frame comes within the time that a client may be silent, all of it does not.
+TEST(RelayLimits, ALongFrameThatComesSlowlyIsAnsweredByPings) {
+  FakeGroup group({"a"}, Service::stored);
+  Limited relay(group, {.idle_timeout = 2s});
+  RawClient client(relay.address());
+  open(client, 1);
+  std::vector<std::byte> frame;
+  encode(Frame(Publish{.nonce = 1, .request = 1, .bytes = kPayload}), frame);
+  for (std::size_t at = 0; at < frame.size(); at += 8) {
+    ASSERT_TRUE(
+        client.send(std::span(frame).subspan(at, std::min<std::size_t>(8, frame.size() - at))));
+    if (at % 16 != 0) continue;
+    ASSERT_TRUE(client.hear<Ping>());
+  }
+  EXPECT_TRUE(client.hear<Published>());
 }
 
 }  // namespace
