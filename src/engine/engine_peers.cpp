@@ -155,7 +155,9 @@ void Engine<Memory>::watch_outsiders() {
   outsiders_.look(now_ns_);
   for (const Slot slot : connected_.indices()) {
     if (connected_[slot] == 0 || is_in_view(slot) || is_parting(slot)) continue;
-    outsiders_.heard(slot, memory_.load(row_of_(slot) + ViewWords::kHeartbeat));
+    // As of members: a beat may wait behind much data of its own.
+    outsiders_.heard(slot,
+                     memory_.load(row_of_(slot) + ViewWords::kHeartbeat) + fabric_.heard(slot));
     if (!outsiders_.silent(slot)) continue;
     events_.silent(slot);
     lost_outsider(slot);

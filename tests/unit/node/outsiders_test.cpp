@@ -12,6 +12,7 @@
 #include <memory>
 #include <vector>
 
+#include "fabric/tcp/tcp_fabric.hpp"
 #include "members.hpp"
 #include "membership/view_words.hpp"
 #include "node/incarnation.hpp"
@@ -113,6 +114,29 @@ TEST_F(Outsiders, ThatAreSilentOnAPathThatIsTriedAreClosedAsWell) {
   try_paths();
   Watcher a(*members[0]);
   silent(1);
+  while (!a.closed_at(1)) a.pass();
+}
+
+TEST_F(Outsiders, WhoseBeatsWaitBehindTheirDataAreHeard) {
+  for (const auto& member : members) member->node.fabric = FabricChoice::tcp;
+  Watcher a(*members[0]);
+  TestMember& b = silent(1);
+  const auto* const made = made_by<TcpConnection>(b.await(0));
+  ASSERT_NE(made, nullptr);
+  const auto sleeper = Sleeper::create().value();
+  const auto fabric = TcpFabric::create(*sleeper, b.row.data(), b.row.size()).value();
+  ASSERT_TRUE(fabric->attach({.peer = made->peer,
+                              .socket = UniqueFd(::dup(made->socket.get())),
+                              .row_bytes = made->row_bytes,
+                              .epoch = made->epoch}));
+  const Clock::time_point before = Clock::now();
+  while (Clock::now() - before < 2s) {
+    if (fabric->drained()) fabric->write(made->peer, {4096, 32768});
+    fabric->flush();
+    fabric->poll();
+    a.pass();
+    ASSERT_FALSE(a.closed_at(1));
+  }
   while (!a.closed_at(1)) a.pass();
 }
 
