@@ -84,8 +84,8 @@ class TUTTI_API Node {
 
   /// Connects to the other nodes, compares options, maps or connects the tables, and founds a group
   /// or joins the existing one. Blocks until this node is in a view and on_view has returned from
-  /// it, at most for NodeOptions::start_timeout; if it is in no view then, the error names what is
-  /// missing or what differs.
+  /// it, at most for NodeOptions::start_timeout, behind what it takes to read its logs; if it is in
+  /// no view then, the error names what is missing or what differs.
   [[nodiscard]] Result<void> start();
 
   /// Begins a start and returns at once, for an event loop: a thread of the node's goes on as

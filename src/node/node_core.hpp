@@ -111,7 +111,7 @@ class NodeCore final : public std::enable_shared_from_this<NodeCore>, private In
   // node_start.cpp
   [[nodiscard]] Result<void> may_start(std::string_view call) const;
   [[nodiscard]] Result<void> run_start();
-  [[nodiscard]] Result<void> start_by(const Deadline& deadline);
+  [[nodiscard]] Result<void> start_now();
   [[nodiscard]] Result<void> try_start(const Deadline& deadline);
   [[nodiscard]] Result<void> open_disk();
   [[nodiscard]] Result<std::unique_ptr<Incarnation>> open_incarnation();

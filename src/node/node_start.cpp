@@ -46,13 +46,13 @@ Result<void> NodeCore::run_start() {
     NodeCore& node;
   };
   const Starts starts{*this};
-  Result<void> result = start_by(Deadline(options_.start_timeout));
+  Result<void> result = start_now();
   if (!result && !life_.in_view()) disk_.reset();  // its folders are free for another node
   tell_started(result);
   return result;
 }
 
-Result<void> NodeCore::start_by(const Deadline& deadline) {
+Result<void> NodeCore::start_now() {
   if (Result<void> log = callbacks_.start_log(); !log) {
     life_.set_phase(Phase::stopped);
     return log;
@@ -66,6 +66,7 @@ Result<void> NodeCore::start_by(const Deadline& deadline) {
     life_.set_phase(Phase::stopped);
     return logs;
   }
+  const Deadline deadline(options_.start_timeout);  // what was read is not read again for nothing
   for (;;) {
     Result<void> started = try_start(deadline);
     // Others were lost while the group was founded: nobody may go on with what he had agreed to.
