@@ -1,9 +1,11 @@
 """A relay whose member does not know a topic yet: the client gives up nothing, and asks again."""
 
 import asyncio
+import time
 
 import tutti_client
 from client_machine_test import connect, heard, machine_that_published, opened, said
+from cluster import WATCHDOG
 from tutti_client import _frames as f
 
 
@@ -204,3 +206,26 @@ def test_pauses_begin_anew_on_each_connection():
     lengths, ended = asyncio.run(pauses())
     assert lengths == [0.02, 0.04, 0.08, 0.16] * 2
     assert ended[3]  # it would ask on the connection behind
+
+
+async def busy():
+    """A program that lets the loop run for a moment only, now and then."""
+    server = await asyncio.start_server(Relay().serve, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+
+    async def compute():
+        while True:
+            time.sleep(0.1)
+            await asyncio.sleep(0)
+
+    computes = asyncio.create_task(compute())
+    async with tutti_client.AsyncClient([f"127.0.0.1:{port}"], connect_timeout=0.05) as client:
+        async with asyncio.timeout(WATCHDOG):
+            info = await client.topic("t")
+        computes.cancel()
+    server.close()
+    return info.name
+
+
+def test_a_busy_loop_connects():
+    assert asyncio.run(busy()) == "t"

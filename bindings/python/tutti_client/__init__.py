@@ -8,18 +8,10 @@
 AsyncClient has the same for asyncio. docs/client-protocol.md says what is promised.
 """
 
-from ._client import (
-    AsyncClient,
-    AsyncSubscription,
-    Client,
-    Ended,
-    Gap,
-    Published,
-    RelayError,
-    Sample,
-    Subscription,
-)
+from ._blocking import Client, Subscription
+from ._client import AsyncClient, AsyncSubscription
 from ._frames import Service, TopicInfo
+from ._types import Ended, Gap, Published, RelayError, Sample
 
 __all__ = ["AsyncClient", "AsyncSubscription", "Client", "Ended", "Gap", "Published", "RelayError",
            "Sample", "Service", "Subscription", "TopicInfo"]
