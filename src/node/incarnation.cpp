@@ -213,9 +213,10 @@ void Incarnation::tell_durable(std::size_t group) {
 // Along a chain the position of a member is told each time that the member looks at lags itself.
 void Incarnation::remove_the_still(const GroupOptions& group, const std::string& name) {
   const std::chrono::nanoseconds late(group.order == Order::lcr ? 2 * kLagsEveryNs : 0);
+  const std::vector<std::chrono::nanoseconds> all = lags_.still(name);
   for (const Rank rank : view().ranks()) {
     const Slot slot = view().members[rank].slot;
-    const std::chrono::nanoseconds still = lags_.still(name, plan_.names[slot]);
+    const std::chrono::nanoseconds still = all[rank.value];
     if (slot == self_ || engine_->membership().suspects(rank) || still < node_.remove_after + late)
       continue;
     log(LogLevel::warning, "member '" + plan_.names[slot] +

@@ -21,23 +21,26 @@ void LagWatch::take(const std::string& group, std::vector<MemberLag>& lags,
   Group* at = nullptr;
   {
     const std::lock_guard lock(mutex_);
-    at = &group_of(group);
+    at = &groups_[group];
     at->lags.swap(lags);
   }
-  follow(*at, positions);
+  follow(group, *at, positions);
 }
 
-std::chrono::nanoseconds LagWatch::still(const std::string& group, const std::string& member) {
-  const Group& at = group_of(group);
-  const auto watched = std::ranges::find(at.watched, member, &Watched::member);
-  if (watched == at.watched.end()) return {};
-  TUTTI_ASSERT(time_.ns() >= watched->moved_ns, time_.ns(), watched->moved_ns);
-  return std::chrono::nanoseconds(time_.ns() - watched->moved_ns);
+std::vector<std::chrono::nanoseconds> LagWatch::still(const std::string& group) const {
+  std::vector<std::chrono::nanoseconds> out;
+  const auto at = groups_.find(group);
+  if (at == groups_.end()) return out;
+  for (const Watched& watched : at->second.watched) {
+    TUTTI_ASSERT(time_.ns() >= watched.moved_ns, time_.ns(), watched.moved_ns);
+    out.emplace_back(time_.ns() - watched.moved_ns);
+  }
+  return out;
 }
 
 void LagWatch::forget(const std::string& group) {
   const std::lock_guard lock(mutex_);
-  std::erase_if(groups_, [&](const Group& one) { return one.name == group; });
+  groups_.erase(group);
 }
 
 void LagWatch::stop() {
@@ -47,8 +50,8 @@ void LagWatch::stop() {
 
 std::vector<MemberLag> LagWatch::of(const std::string& group) const {
   const std::lock_guard lock(mutex_);
-  const auto at = std::ranges::find(groups_, group, &Group::name);
-  return at == groups_.end() ? std::vector<MemberLag>{} : at->lags;
+  const auto at = groups_.find(group);
+  return at == groups_.end() ? std::vector<MemberLag>{} : at->second.lags;
 }
 
 std::vector<SeenLag> LagWatch::behind() const {
@@ -56,9 +59,9 @@ std::vector<SeenLag> LagWatch::behind() const {
   {
     const std::lock_guard lock(mutex_);
     if (stopped_) return out;
-    for (const Group& group : groups_) {
+    for (const auto& [name, group] : groups_) {
       for (const MemberLag& lag : group.lags) {
-        if (lag.messages != 0 && lag.behind >= kToldFrom) out.push_back({group.name, lag});
+        if (lag.messages != 0 && lag.behind >= kToldFrom) out.push_back({name, lag});
       }
     }
   }
@@ -67,37 +70,35 @@ std::vector<SeenLag> LagWatch::behind() const {
   return out;
 }
 
-LagWatch::Group& LagWatch::group_of(const std::string& name) {
-  const auto at = std::ranges::find(groups_, name, &Group::name);
-  if (at != groups_.end()) return *at;
-  return groups_.emplace_back(Group{.name = name});
-}
-
 // A member that left is forgotten: that it has caught up would not be true. Positions begin anew
-// with a view, which does not mean that anything was delivered.
-void LagWatch::follow(Group& group, const std::vector<std::uint64_t>& positions) const {
+// with a view, which does not mean that anything was delivered. Mostly all are where they were.
+void LagWatch::follow(const std::string& name, Group& group,
+                      const std::vector<std::uint64_t>& positions) const {
   const std::uint64_t now_ns = time_.ns();
-  std::erase_if(group.watched, [&](const Watched& watched) {
-    return std::ranges::find(group.lags, watched.member, &MemberLag::member) == group.lags.end();
-  });
+  std::vector<Watched>& all = group.watched;
   for (std::size_t rank = 0; rank < group.lags.size(); ++rank) {
     const MemberLag& lag = group.lags[rank];
-    auto watched = std::ranges::find(group.watched, lag.member, &Watched::member);
-    if (watched == group.watched.end()) {
-      watched = group.watched.insert(watched, Watched{.member = lag.member, .moved_ns = now_ns});
+    const auto here = all.begin() + static_cast<std::ptrdiff_t>(rank);
+    const auto before = std::ranges::find(here, all.end(), lag.member, &Watched::member);
+    if (before == all.end()) {
+      all.insert(here, Watched{.member = lag.member, .moved_ns = now_ns});
+    } else {
+      std::iter_swap(here, before);
     }
-    if (lag.messages == 0 || positions[rank] > watched->position) watched->moved_ns = now_ns;
-    watched->position = positions[rank];
-    if (lag.member != self_) tell(group, lag, *watched);
+    Watched& watched = all[rank];
+    if (lag.messages == 0 || positions[rank] > watched.position) watched.moved_ns = now_ns;
+    watched.position = positions[rank];
+    if (lag.member != self_) tell(name, lag, watched);
   }
+  all.resize(group.lags.size());
 }
 
-void LagWatch::tell(const Group& group, const MemberLag& lag, Watched& watched) const {
+void LagWatch::tell(const std::string& group, const MemberLag& lag, Watched& watched) const {
   const auto behind_ns = static_cast<std::uint64_t>(lag.behind.count());
   const Slowness::Say say = watched.slowness.look(time_.ns(), behind_ns, slow_after_ns_);
   if (say == Slowness::Say::nothing || !log_) return;
   const std::string who = "member '" + lag.member + "' ";
-  const std::string where = " group '" + group.name + "'";
+  const std::string where = " group '" + group + "'";
   if (say == Slowness::Say::over) {
     log_(LogLevel::warning, who + "has caught up in" + where);
     return;

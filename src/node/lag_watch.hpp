@@ -6,7 +6,9 @@
 /// this node was looking (V6).
 /// Threads: of() and behind() any; the others the predicate thread.
 #pragma once
+#include <chrono>
 #include <cstdint>
+#include <map>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -41,8 +43,9 @@ class LagWatch {
   void take(const std::string& group, std::vector<MemberLag>& lags,
             const std::vector<std::uint64_t>& positions);
 
-  /// For how long a member has delivered nothing of that group although it lacks something.
-  [[nodiscard]] std::chrono::nanoseconds still(const std::string& group, const std::string& member);
+  /// By member, in the order of `lags` as they were taken last: for how long it has delivered
+  /// nothing of that group although it lacks something.
+  [[nodiscard]] std::vector<std::chrono::nanoseconds> still(const std::string& group) const;
 
   /// The group is not there any more.
   void forget(const std::string& group);
@@ -64,21 +67,20 @@ class LagWatch {
     std::uint64_t moved_ns = 0;  // or lacked nothing; in watched time
   };
   struct Group {
-    std::string name;
     std::vector<MemberLag> lags{};
-    std::vector<Watched> watched{};  // those of the view
+    std::vector<Watched> watched{};  // as many as lags, in their order
   };
 
-  [[nodiscard]] Group& group_of(const std::string& name);
-  void follow(Group& group, const std::vector<std::uint64_t>& positions) const;
-  void tell(const Group& group, const MemberLag& lag, Watched& watched) const;
+  void follow(const std::string& name, Group& group,
+              const std::vector<std::uint64_t>& positions) const;
+  void tell(const std::string& group, const MemberLag& lag, Watched& watched) const;
 
   const std::string self_;
   const std::uint64_t slow_after_ns_;
   const LogCallback& log_;
   WatchedTime time_;
-  mutable std::mutex mutex_;  // of stopped_, and of what groups_ holds but `watched`
-  std::vector<Group> groups_;
+  mutable std::mutex mutex_;             // of stopped_, and of what groups_ holds but `watched`
+  std::map<std::string, Group> groups_;  // by name
   bool stopped_ = false;
 };
 

@@ -36,7 +36,7 @@ class LagWatching : public ::testing::Test {
     passed_ms_ += ms;
     look();
   }
-  [[nodiscard]] std::chrono::nanoseconds still() { return watch_.still("g", "b"); }
+  [[nodiscard]] std::chrono::nanoseconds still() { return watch_.still("g").at(1); }
 
   std::uint64_t passed_ms_ = 0;
   std::uint64_t position_ = 1;
@@ -54,6 +54,24 @@ TEST_F(LagWatching, IsExactToOneLookWhereTheNodeLooksAllTheTime) {
   EXPECT_EQ(still(), 0ms) << "it has delivered something";
   go_on_for(2000);
   EXPECT_EQ(still(), 2s);
+}
+
+// A view may leave members out, bring others, and put all in another order.
+TEST_F(LagWatching, FollowsEachMemberOverViews) {
+  const auto see = [&](const std::vector<std::string>& members) {
+    passed_ms_ += 50;
+    watch_.look(1'000'000 * kMs + passed_ms_ * kMs);
+    std::vector<MemberLag> lags;
+    for (const std::string& member : members) lags.push_back({.member = member, .messages = 3});
+    watch_.take("g", lags, std::vector<std::uint64_t>(members.size(), 1));
+    return watch_.still("g");
+  };
+  using Times = std::vector<std::chrono::nanoseconds>;
+  EXPECT_EQ(see({"a", "b", "c"}), (Times{0ms, 0ms, 0ms}));
+  EXPECT_EQ(see({"a", "b", "c"}), (Times{50ms, 50ms, 50ms}));
+  EXPECT_EQ(see({"c", "d", "a"}), (Times{100ms, 0ms, 100ms}));
+  EXPECT_EQ(see({"d", "b"}), (Times{50ms, 0ms}));
+  EXPECT_EQ(watch_.still("h"), Times{});
 }
 
 // V6: our own pause is nobody else's standing still.
