@@ -176,7 +176,8 @@ class Bundle : public std::enable_shared_from_this<Bundle> {
                                                          const SampleStore::Arrival& arrival,
                                                          std::unique_lock<std::mutex> lock);
   void deliver_change(const Message& message);
-  [[nodiscard]] bool is_overtaken();
+  [[nodiscard]] bool is_overtaken(std::uint64_t read_to);
+  void take_back(TopicState& topic, std::uint64_t first) const;
   void settle_change(const Message& message, BundleTopics::Change change);
   void deliver_session(const Message& message, const Record& record);
   void announce_touched();
@@ -227,7 +228,8 @@ class Bundle : public std::enable_shared_from_this<Bundle> {
   std::vector<const Route*> touched_;
   bool refreshed_ = false;  // amid the batch: readers that came in it may be in seen_
   std::uint64_t batch_samples_ = 0;
-  bool overtaken_ = false;  // BU9
+  bool overtaken_ = false;       // BU9
+  std::uint64_t intact_to_ = 0;  // what comes before was read as it was sent
 };
 
 }  // namespace tutti::dds

@@ -1,4 +1,5 @@
 // What the delivery thread of a bundle does with each message.
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <limits>
@@ -77,10 +78,20 @@ class Bundle::Turn {
   Bundle& bundle_;
 };
 
-// BU9.
-bool Bundle::is_overtaken() {
+// BU9. `read_to`: what comes before that position has been read.
+bool Bundle::is_overtaken(std::uint64_t read_to) {
   if (!overtaken_ && !group_->intact()) overtaken_ = true;
+  if (!overtaken_) [[likely]]
+    intact_to_ = std::max(intact_to_, read_to);
   return overtaken_;
+}
+
+// What was stored with that ordinal or a higher one; with the topic's mutex. Of the log, too, no
+// more counts than was read intact: of what clients sent behind that, nobody knows what was
+// refused.
+void Bundle::take_back(TopicState& topic, std::uint64_t first) const {
+  constexpr auto kAll = std::numeric_limits<std::uint64_t>::max();
+  topic.store->take_back(first, is_ordered() ? intact_to_ : kAll);
 }
 
 void Bundle::deliver(std::span<const Message> batch) {
@@ -92,14 +103,14 @@ void Bundle::deliver(std::span<const Message> batch) {
   if (batch.front().seq.value == 0 && is_ordered()) [[unlikely]] {
     const std::optional<Record> record = read_record(batch.front().bytes());
     const std::uint64_t stamp = record ? record->header.source_timestamp : 0;
-    if (is_overtaken()) return;
+    if (is_overtaken(0)) return;
     epoch_.store(std::max<std::uint64_t>(stamp, 1), std::memory_order_release);
   }
   for (std::span<const Message> rest = batch; !rest.empty() && !overtaken_;) {
     rest = rest.subspan(deliver_next(rest));
   }
   announce_touched();
-  if (is_overtaken()) [[unlikely]]
+  if (is_overtaken(batch.back().seq.value + 1)) [[unlikely]]
     return;
   add(samples_, std::exchange(batch_samples_, 0));
   if (is_ordered()) {
@@ -154,7 +165,7 @@ void Bundle::deliver_samples(const Route& route, std::span<const Message> run,
   if (!is_ordered()) batch.count_from(topic.delivered);
   topic.delivered += run.size();
   batch_samples_ += run.size();
-  if (!route.callers.empty() && is_overtaken()) [[unlikely]]
+  if (!route.callers.empty() && is_overtaken(run.front().seq.value)) [[unlikely]]
     return;
   for (const auto& reader : route.callers) reader->call(batch);
   if (route.stores) store_samples(route, run, batch);
@@ -165,12 +176,13 @@ void Bundle::store_samples(const Route& route, std::span<const Message> run,
   TopicState& topic = *route.state;
   std::unique_lock lock(topic.mutex, std::defer_lock);
   std::size_t stored_bytes = 0;
-  std::uint64_t first = 0;  // that was stored since the lock was taken
+  std::uint64_t first = 0;                    // that was stored since the lock was taken
+  std::uint64_t end = run.front().seq.value;  // the position behind what was stored
   // BU9: while the lock is held, no reader sees what was stored.
   const auto is_as_sent = [&] {
-    if (!is_overtaken()) [[likely]]
+    if (!is_overtaken(end)) [[likely]]
       return true;
-    topic.store->take_back(first);
+    take_back(topic, first);
     return false;
   };
   for (std::size_t i = 0; i < run.size(); ++i) {
@@ -187,6 +199,7 @@ void Bundle::store_samples(const Route& route, std::span<const Message> run,
       if (!is_as_sent()) return;
       lock = store_later(topic, arrival, std::move(lock));
     }
+    end = run[i].seq.value + 1;
     if (!topic.touched && !route.takers.empty()) {
       topic.touched = true;
       touched_.push_back(&route);
@@ -216,7 +229,9 @@ std::unique_lock<std::mutex> Bundle::store_later(TopicState& topic,
     return is_closed() || node_ended_.load(std::memory_order_acquire) ||
            topic.deleted.load(std::memory_order_acquire) || (added = topic.store->add(arrival));
   });
-  if (added && is_overtaken()) topic.store->take_back(topic.store->end() - 1);  // BU9
+  if (added && is_overtaken(arrival.info.position.value + 1)) {  // BU9
+    take_back(topic, topic.store->end() - 1);
+  }
   lock.unlock();
   return lock;
 }
@@ -236,7 +251,7 @@ void Bundle::deliver_change(const Message& message) {
   using Change = BundleTopics::Change;
   const std::vector<std::byte> copy(message.data, message.data + message.size);
   const std::optional<Record> copied = read_record(copy);
-  if (!copied || is_overtaken()) return;  // BU9
+  if (!copied || is_overtaken(message.seq.value + 1)) return;  // BU9
   const Record& record = *copied;
   Change change = Change::malformed;
   std::shared_ptr<const Route> dropped;  // dies without the mutex (BU5)
@@ -282,7 +297,8 @@ void Bundle::settle_change(const Message& message, BundleTopics::Change change) 
 // BU4.
 void Bundle::deliver_session(const Message& message, const Record& record) {
   const std::optional<SessionRecord> session = read_session_record(message.bytes());
-  if (is_overtaken()) return;  // BU9; a sample's payload is read behind it
+  // BU9. What it is of a session is known; a sample's payload is read behind it.
+  if (is_overtaken(message.seq.value + 1)) return;
   if (!session || !is_ordered()) {
     add(malformed_, 1);
     return;

@@ -81,12 +81,13 @@ bool SampleStore::add(const Arrival& arrival) {
   return true;
 }
 
-void SampleStore::take_back(std::uint64_t ordinal) {
+void SampleStore::take_back(std::uint64_t ordinal, std::uint64_t position) {
   const auto first = std::ranges::lower_bound(entries_, ordinal, {}, &Entry::ordinal);
   for (auto at = first; at != entries_.end(); ++at) {
     if (at->sample.data != nullptr) evict(*at);
   }
   drop_front();
+  low_position_ = std::min(low_position_, position);
 }
 
 // Whether what has to go for it was passed by all readers (SS2).

@@ -64,8 +64,9 @@ class SampleStore {
   void expire(std::uint64_t now_ns);
   /// All goes, also what readers have not passed.
   void clear();
-  /// What was added with that ordinal or a higher one goes: it is not what was sent.
-  void take_back(std::uint64_t ordinal);
+  /// What was added with that ordinal or a higher one goes: it is not what was sent. low_position()
+  /// is not above `position` then.
+  void take_back(std::uint64_t ordinal, std::uint64_t position);
 
   using ReaderId = std::uint64_t;
   /// A reader whose place is that ordinal. It passes by what is added with a position before

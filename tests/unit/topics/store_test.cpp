@@ -189,6 +189,20 @@ TEST(SampleStore, CountsAllThatWereTooLarge) {
   EXPECT_GE((*taken.begin()).info.lost_before, 191U);
 }
 
+// SS4. What was added before it is here or was evicted by its limits; of what is taken back nothing
+// counts, nor does what a log has there.
+TEST(SampleStore, WhatIsTakenBackWasNeverThere) {
+  SampleStore store({.max_samples = 3});
+  for (std::uint64_t position = 1; position <= 4; ++position) ASSERT_TRUE(add(store, position));
+  const auto reader = store.open(0);
+  const std::uint64_t first = store.end();
+  for (std::uint64_t position = 5; position <= 9; ++position) ASSERT_TRUE(add(store, position));
+  store.take_back(first, 5);
+  EXPECT_EQ(store.low_position(), 5U);
+  EXPECT_EQ(take(store, reader), Positions{});
+  EXPECT_EQ(store.samples(), 0U);
+}
+
 TEST(SampleStore, ALoanOutlivesWhatWasEvictedAndTheStore) {
   auto store = std::make_unique<SampleStore>(StoreLimits{.depth = 1});
   ASSERT_TRUE(add(*store, 7));
