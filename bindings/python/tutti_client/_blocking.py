@@ -27,6 +27,8 @@ class Subscription:
         """TimeoutError: nothing came in time. EOFError: the subscription has ended."""
 
         async def take() -> None:
+            if self._taken:  # by a call that was interrupted a moment ago
+                return
             try:
                 # Within the loop: a sample that comes at the same moment stays in the queue.
                 async with asyncio.timeout(timeout):
@@ -39,9 +41,13 @@ class Subscription:
                 return self._taken.popleft()
             try:
                 self._client._run(take(), None)
-            except _ClosedError as closed:
+            except (_ClosedError, EOFError, TimeoutError) as problem:
+                if self._taken:
+                    continue
+                if not isinstance(problem, _ClosedError):
+                    raise
                 if (one := self._inner._left()) is None:
-                    raise EOFError(str(closed)) from None
+                    raise EOFError(str(problem)) from None
                 return one
 
     def __iter__(self) -> Iterator[Sample | Gap]:
@@ -143,15 +149,17 @@ class Client:
             raise
 
     def _run(self, work: Coroutine[Any, Any, Any], timeout: float | None) -> Any:
-        with self._lock:
-            if self._closing:
-                work.close()
-                raise _ClosedError("the client ended")
-            future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        future: concurrent.futures.Future[Any] | None = None
         try:
+            with self._lock:
+                if self._closing:
+                    work.close()
+                    raise _ClosedError("the client ended")
+                future = asyncio.run_coroutine_threadsafe(work, self._loop)
             return future.result(timeout)
         except concurrent.futures.CancelledError:
             raise _ClosedError("the client ended") from None
         except BaseException:  # also Ctrl-C: what nobody waits for shall take nothing
-            future.cancel()
+            if future is not None:
+                future.cancel()
             raise

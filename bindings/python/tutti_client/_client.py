@@ -10,7 +10,7 @@ from typing import Any
 
 from . import _frames as f
 from ._machine import Machine
-from ._types import Ended, Gap, Published, RelayError, Sample
+from ._types import Ended, Gap, PublicationState, Published, RelayError, Sample
 
 _FRAME_MAX = 17 << 20
 _LOOKS = 16  # in the time that a connection may take
@@ -141,11 +141,13 @@ class AsyncClient:
         if self._waiting >= self._waiting_max:
             raise RelayError(f"{self._waiting_max} publications have no outcome yet; wait for some, "
                              "or raise waiting_max")
+        made: list[PublicationState] = []
         self._waiting += 1
         try:
             return await self._told(
-                lambda told: self._machine.publish(topic, time.time_ns(), bytes(data), told),
-                self._machine.take_back)
+                lambda told: made.append(
+                    self._machine.publish(topic, time.time_ns(), bytes(data), told)),
+                lambda _: self._machine.take_back(made[0]))
         finally:
             self._waiting -= 1
 
@@ -265,9 +267,10 @@ class AsyncClient:
                 raise TimeoutError
             return opens.result()
         except BaseException:
-            if opens.done() and not opens.cancelled() and opens.exception() is None:
-                opens.result()[1].close()
             opens.cancel()
+            [ended] = await asyncio.gather(opens, return_exceptions=True)
+            if not isinstance(ended, BaseException):
+                ended[1].close()
             raise
 
     async def _converse(self, stream: asyncio.StreamReader) -> None:

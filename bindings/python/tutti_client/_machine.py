@@ -37,6 +37,7 @@ class Machine(Subscriptions):
         self.on_late: Callable[[], None] = lambda: None
         self.connected = False
         self._sends = self._asks = 0
+        self._taken_back = False
         self._asked: dict[int, str] = {}
         self._late: set[str] = set()  # topics to be asked for again on this connection
         self._sessions: dict[str, SessionState] = {}
@@ -235,7 +236,7 @@ class Machine(Subscriptions):
     # Publishing.
 
     def publish(self, topic: str, timestamp_ns: int, data: bytes,
-                answered: Callable[[Published], None]) -> None:
+                answered: Callable[[Published], None]) -> PublicationState:
         """The topic was found."""
         found = self._topics[topic]
         assert found.info is not None
@@ -251,14 +252,23 @@ class Machine(Subscriptions):
             one.request = self._sends
             self._unordered[one.request] = one
             self._say(f.Publish(found.number, f.NONE, one.request, timestamp_ns, data))
+        return one
 
-    def take_back(self, answered: Callable[[Published], None]) -> None:
-        """Nobody waits for that outcome any more: what was never sent will not be."""
+    def take_back(self, one: PublicationState) -> None:
+        """Nobody waits for its outcome any more: if it was never sent, it will not be."""
+        if one.request == 0:
+            one.given_up, one.data = True, b""
+            self._taken_back = True
+
+    def _drop_taken_back(self) -> None:
         for session in self._sessions.values():
             session.unanswered = [one for one in session.unanswered
-                                  if one.request or one.answered != answered]
+                                  if one.request or not one.given_up]
+        self._taken_back = False
 
     def _advance(self, bundle: str) -> None:
+        if self._taken_back:
+            self._drop_taken_back()
         session = self._sessions.get(bundle)
         if session is None or not self.welcome or not session.unanswered:
             return
