@@ -7,6 +7,8 @@
 namespace tutti::restart {
 
 constexpr std::uint32_t kPatienceMost = 1024;  // ticks
+// A member may have been silent for another reason, and a proposal may be lost without a word.
+constexpr std::uint32_t kMeasuredMost = 60;
 
 // Z4, Z5. Begins a restart if this node leads, or drops one that cannot go on. Without `now` it
 // begins only if all members are back: there is nobody to wait for.
@@ -118,7 +120,7 @@ void Participant::propose() {
   lead_->chain = chain;
   lead_->adopted = adopted.has_value();
   lead_->proposal = message.proposal;
-  patience_ = std::min(std::max(patience_, 3 * std::exchange(unpromised_, 0)), kPatienceMost);
+  patience_ = std::max(patience_, std::min(3 * std::exchange(unpromised_, 0), kMeasuredMost));
   for (const std::uint32_t slot : lead_->asked) post(slot, message);
 }
 
