@@ -92,6 +92,7 @@ bool Bundle::load_topics(std::span<const std::byte> bytes) {
   if (!in.good() || !sessions) return false;
   epoch_.store(epoch, std::memory_order_release);
   delivered_to_.store(delivered, std::memory_order_release);
+  intact_to_ = delivered;
   sessions_ = std::move(*sessions);
   std::size_t stored = 0;
   for (const auto& [id, definition] : topics_.all()) {
