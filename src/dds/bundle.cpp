@@ -214,11 +214,14 @@ Result<void> Bundle::await_deletion(std::uint32_t id, Deadline deadline) {
                   "will, once there is space for it");
 }
 
-// Messages of the log are delivered before new ones.
+// Messages of the log are delivered before new ones. One mark, however often it is called.
 Result<void> Bundle::await_replay(Deadline deadline) {
-  const Result<Ticket> sent = send_record(*group_, header_of(RecordKind::mark, 0), {}, deadline);
-  if (!sent) return std::unexpected(sent.error());
-  return group_->wait(*sent, time_until(deadline));
+  if (!replay_mark_) {
+    const Result<Ticket> sent = send_record(*group_, header_of(RecordKind::mark, 0), {}, deadline);
+    if (!sent) return std::unexpected(sent.error());
+    replay_mark_ = *sent;
+  }
+  return group_->wait(*replay_mark_, time_until(deadline));
 }
 
 void Bundle::when_replayed(std::function<void()> handler) {

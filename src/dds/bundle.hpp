@@ -196,6 +196,7 @@ class Bundle : public std::enable_shared_from_this<Bundle> {
   const LacksDeletion lacks_deletion_;
   std::optional<Group> group_;  // from join() on
   std::string log_directory_;
+  std::optional<Ticket> replay_mark_;  // of await_replay()
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;  // a topic was defined or deleted

@@ -25,7 +25,7 @@ namespace {
 using namespace std::chrono_literals;
 
 // After which a call that waits for a log looks whether it should go on.
-constexpr std::chrono::seconds kLook{5};
+constexpr std::chrono::seconds kLook{1};
 
 struct RelayWords {
   std::string name;
@@ -36,6 +36,7 @@ struct RelayWords {
   std::vector<std::string> topics;
   bool bootstrap = false;
   double suspect_after_s = 1;
+  double start_timeout_s = 30;
   std::uint32_t clients = dds::RelayOptions{}.clients_max;
 };
 
@@ -46,12 +47,12 @@ const dds::TopicTypeInfo kBytes{.name = "bytes", .hash = 0x6279746573};
 // and is made again until it works. A signal ends that, and the node's failure.
 template <class Call>
 auto try_on(const Node& node, const Call& call) -> decltype(call()) {
-  for (;;) {
+  for (std::uint32_t calls = 0;; ++calls) {
     auto made = call();
     if (made || made.error().code != ErrorCode::timed_out) return made;
     if (const std::optional<Error> failure = node.failure()) return std::unexpected(*failure);
     if (interrupted() != 0) return made;
-    log_info("still waiting: " + made.error().message);
+    if (calls % 10 == 0) log_info("still waiting: " + made.error().message);
   }
 }
 
@@ -76,8 +77,11 @@ Result<void> serve(const RelayWords& words) {
   if (!members) return std::unexpected(std::move(members.error()));
   const auto suspect_after = duration_from(words.suspect_after_s, "--suspect-after");
   if (!suspect_after) return std::unexpected(suspect_after.error());
+  const auto start_timeout = duration_from(words.start_timeout_s, "--start-timeout");
+  if (!start_timeout) return std::unexpected(start_timeout.error());
   NodeOptions options{.name = words.name, .members = std::move(*members)};
   options.suspect_after = *suspect_after;
+  options.start_timeout = *start_timeout;
   options.state_dir = words.state_dir;
   options.bootstrap = words.bootstrap;
   options.log = library_log();
@@ -142,6 +146,10 @@ void add_relay(CLI::App& app, int& status) {
       "--bootstrap", words->bootstrap,
       "with --state-dir: the groups are new; at one member, at its first start alone");
   command->add_option("--suspect-after", words->suspect_after_s, "as in tutti run")
+      ->capture_default_str();
+  command
+      ->add_option("--start-timeout", words->start_timeout_s,
+                   "seconds until the members must be there, and have compared their logs")
       ->capture_default_str();
   command->add_option("--token", words->token, "what clients must show");
   command->add_option("--clients", words->clients, "connections at most")
