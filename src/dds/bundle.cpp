@@ -5,7 +5,6 @@
 
 #include "dds/reader_core.hpp"
 #include "dds/waiting.hpp"
-#include "node/clock.hpp"
 #include "node/disk_logs.hpp"
 
 namespace tutti::dds {
@@ -44,10 +43,6 @@ GroupOptions group_of(const BundleOptions& bundle) {
   // a state: in another one definitions are repeated (ParticipantCore::note_answer).
   if (bundle.service == Service::atomic) group.stateful = bundle.members.empty();
   return group;
-}
-
-RecordHeader header_of(RecordKind kind, std::uint32_t topic) {
-  return {static_cast<std::uint8_t>(kind), 0, sizeof(RecordHeader), topic, time_of_day_ns()};
 }
 
 }  // namespace

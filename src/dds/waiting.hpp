@@ -11,6 +11,7 @@
 #include <span>
 
 #include "dds/record.hpp"
+#include "node/clock.hpp"
 #include "tutti/group.hpp"
 
 namespace tutti::dds {
@@ -51,6 +52,11 @@ template <class Holds>
       return std::unexpected(turned.error());
     }
   }
+}
+
+/// Of a record that is made now.
+[[nodiscard]] inline RecordHeader header_of(RecordKind kind, std::uint32_t topic) {
+  return {static_cast<std::uint8_t>(kind), 0, sizeof(RecordHeader), topic, time_of_day_ns()};
 }
 
 /// Waits for space.
