@@ -234,12 +234,10 @@ Result<void> CatchUp::take(std::uint32_t slot, const Records& records) {
 Result<void> CatchUp::take(std::uint32_t slot, const SnapshotPiece& piece) {
   if (!awaited_ || awaited_->slot != slot || !fetch_) return {};
   const std::size_t log = awaited_->log;
-  if (piece.group != logs_.group(log)) return {};
-  const FetchSnapshot asked = fetch_->next();
-  if (piece.seq != asked.seq || piece.offset != asked.offset) return {};  // it comes twice
-  awaited_.reset();
   const Result<SnapshotFetch::Taken> taken = fetch_->take(piece);
   if (!taken) return std::unexpected(taken.error());
+  if (*taken == SnapshotFetch::Taken::earlier) return {};
+  awaited_.reset();
   appended_ += piece.bytes.size();
   if (*taken == SnapshotFetch::Taken::goes_on) return {};
   if (*taken == SnapshotFetch::Taken::refused) {

@@ -186,16 +186,13 @@ void Participant::on(std::uint32_t from, const FetchSnapshot& message) {
 
 void Participant::on(std::uint32_t from, const SnapshotPiece& message) {
   if (!follow_ || !follow_->awaits || !follow_->snapshot || follow_->source != from) return;
-  const FetchSnapshot asked = follow_->snapshot->next();
-  if (message.group != asked.group || message.seq != asked.seq || message.offset != asked.offset) {
-    return;  // an answer to a question of an earlier ballot
-  }
-  follow_->awaits = false;
   const Result<SnapshotFetch::Taken> taken = follow_->snapshot->take(message);
   if (!taken) {
     error_ = taken.error();
     return;
   }
+  if (*taken == SnapshotFetch::Taken::earlier) return;
+  follow_->awaits = false;
   moved_ = true;
   if (follow_->leader != slot_) post(follow_->leader, Progress{follow_->ballot});
   if (*taken == SnapshotFetch::Taken::goes_on) return ask(follow_->snapshot->next());

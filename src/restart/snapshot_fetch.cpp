@@ -12,8 +12,9 @@ SnapshotFetch::Taken SnapshotFetch::refuse(std::string why) {
 
 // SH1. What comes is input.
 Result<SnapshotFetch::Taken> SnapshotFetch::take(const SnapshotPiece& piece) {
-  if (piece.seq != seq_ || piece.offset != offset_)
-    return Taken::goes_on;  // of an earlier question
+  if (piece.group != logs_->group(log_) || piece.seq != seq_ || piece.offset != offset_) {
+    return Taken::earlier;
+  }
   if (piece.bytes.empty()) {
     return refuse("a snapshot of group '" + piece.group + "' is not there any more");
   }

@@ -34,12 +34,12 @@ class SnapshotFetch {
     return {.group = logs_->group(log_), .seq = seq_, .offset = offset_};
   }
   enum class Taken : std::uint8_t {
+    earlier,  ///< it answers an earlier question: nothing has changed, and the answer is to come
     goes_on,
     done,     ///< the log begins at the snapshot's number
     refused,  ///< the node does not have it any more, or it is not right: trouble() says so
   };
-  /// An answer of that node; one to an earlier question changes nothing. An error is one of this
-  /// node's disk.
+  /// An answer of that node. An error is one of this node's disk.
   [[nodiscard]] Result<Taken> take(const SnapshotPiece& piece);
   [[nodiscard]] const std::string& trouble() const { return trouble_; }
 
