@@ -9,8 +9,9 @@
 
 A mutant is a file: a line that says what is broken, `key: value` lines (breaks: the invariants;
 file: where; scenario: where else than in swarm it may show; order: of the groups, if it is not
-round_robin; quick: yes, if it is found in few seeds; program: domain, if topics on simulated groups,
-tests/domain, are to find it), then the change: texts after `--- find`, each to be found exactly once, and what stands
+round_robin; quick: yes, if it is found in few seeds; first: the seed to begin with, not long before
+one that shows it, if few do; program: domain, if topics on simulated groups, tests/domain, are to
+find it), then the change: texts after `--- find`, each to be found exactly once, and what stands
 instead after `--- replace`. Its program is the simulator of the build folder (--build, default
 build/release), of which only the objects that have the changed file in them are compiled anew.
 
@@ -67,6 +68,7 @@ class Mutant:
         self.scenario = keys.get("scenario")
         self.order = keys.get("order", "round_robin")
         self.quick = keys.get("quick") == "yes"
+        self.first = int(keys.get("first", 1))
         self.program = keys.get("program", "tutti")
         self.changes = [tuple(change.split("--- replace\n")) for change in changes]
         if not self.changes or any(len(change) != 2 for change in self.changes):
@@ -86,7 +88,7 @@ class Mutant:
         scenarios = ["swarm"] + ([self.scenario] if self.scenario else [])
         if self.program == "domain":
             scenarios = ["domain"]
-        left, first, size = seeds, 1, CHUNK_FIRST
+        left, first, size = seeds, self.first, CHUNK_FIRST
         while left > 0:
             for scenario in scenarios:
                 count = min(size, left)
