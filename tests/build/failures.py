@@ -1,0 +1,36 @@
+#!/usr/bin/env python3
+"""What the tests that failed said last.
+
+    failures.py REPORT [--lines N]      REPORT: of `ctest --output-junit`
+
+A log of thousands of tests has the output of one that failed somewhere in it. This says it once
+more, to be printed at the end of a run.
+"""
+
+import argparse
+import sys
+import xml.etree.ElementTree
+from pathlib import Path
+
+
+def failures(report, lines):
+    """Name and last lines of each test that failed."""
+    for case in xml.etree.ElementTree.parse(report).iter("testcase"):
+        if case.get("status") != "fail":
+            continue
+        said = (case.findtext("system-out") or "").rstrip().split("\n")
+        yield case.get("name"), said[-lines:]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("report", type=Path)
+    parser.add_argument("--lines", type=int, default=60, help="of each test, at most")
+    arguments = parser.parse_args()
+    for name, said in failures(arguments.report, arguments.lines):
+        print(f"FAILED {name}")
+        print("\n".join(f"    {line}" for line in said))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
