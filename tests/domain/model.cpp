@@ -139,6 +139,7 @@ ModelDirectory::Outcome ModelDirectory::apply(std::uint32_t sender,
     return {Answer::created, key};
   }
   if (kind == 2) return announce(in);
+  if (kind == kMark) return {Answer::noted, {}};
   if (kind == kWant) return {Answer::noted, {}};  // the definition comes in the bundle
   Key key;
   key.first = in.text(255);
@@ -180,6 +181,11 @@ ModelDirectory::Outcome ModelDirectory::announce(Decoder& in) {
   if (there->second.key == key) return {Answer::joined, key};
   released.insert(key);
   return {Answer::unknown, key};
+}
+
+bool ModelDirectory::has_come_to(const Key& key) const {
+  const auto last = next.find(key.first);
+  return last != next.end() && last->second >= key.second;
 }
 
 void ModelDirectory::view(const std::vector<std::string>& names, const ViewChange& change) {

@@ -25,6 +25,7 @@ using Bytes = std::vector<std::byte>;
 using Key = std::pair<std::string, std::uint32_t>;  // bundle, id
 
 /// The kind of a record of the control group that changes nothing there.
+inline constexpr std::uint8_t kMark = 5;
 inline constexpr std::uint8_t kWant = 6;
 
 struct ModelSample {
@@ -109,6 +110,8 @@ struct ModelDirectory {
   };
   Outcome apply(std::uint32_t sender, std::span<const std::byte> record);
   void view(const std::vector<std::string>& names, const ViewChange& change);
+  /// That id was given, here or before.
+  [[nodiscard]] bool has_come_to(const Key& key) const;
   [[nodiscard]] std::string text(const std::vector<std::string>& names) const;
 
  private:

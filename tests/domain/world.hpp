@@ -131,6 +131,9 @@ class World final : public ClusterEvents {
   // world_topics.cpp
   void create_topic(Member& member, std::size_t name, std::size_t variant);
   void find_topic(Member& member, std::size_t name);
+  [[nodiscard]] std::optional<Key> newest(std::size_t name) const;
+  void judge_none(const Member& member, std::size_t name, const std::optional<Key>& before,
+                  const Error& error);
   void judge_topic(Member& member, std::size_t name, const Result<dds::UntypedTopic>& topic);
   void delete_topic(Member& member, std::size_t name);
   // world_endpoints.cpp

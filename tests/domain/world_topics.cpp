@@ -19,14 +19,46 @@ void World::create_topic(Member& member, std::size_t name, std::size_t variant) 
 }
 
 void World::find_topic(Member& member, std::size_t name) {
+  const std::optional<Key> before = newest(name);
   Result<dds::UntypedTopic> topic =
       dds::UntypedTopic::find(*member.participant, topic_names_[name]);
   judge_topic(member, name, topic);
+  if (!topic) return judge_none(member, name, before, topic.error());
   const std::optional<Outcome> said = answer(member);
-  if (!topic || !said) return;
+  if (!said) return;
+  holds(said->answer == Answer::joined, "true answers",
+        member.name() + " found what was not there");
   const dds::Definition found{topic_names_[name], topic->type(), topic->options()};
   member.topics.push_back(
       std::make_shared<WorldTopic>(WorldTopic{std::move(*topic), name, said->key, found}));
+}
+
+// Of the participant that has come farthest.
+std::optional<Key> World::newest(std::size_t name) const {
+  std::optional<Key> key;
+  std::uint64_t most = 0;
+  for (const MemberPtr& member : members_) {
+    if (member == nullptr || member->node->entered == 0) continue;
+    std::uint64_t given = 0;
+    for (const auto& [bundle, last] : member->model.directory.next) given += last;
+    if (given < most) continue;
+    const auto there = member->model.directory.topics.find(topic_names_[name]);
+    if (there == member->model.directory.topics.end()) continue;
+    most = given;
+    key = there->second.key;
+  }
+  return key;
+}
+
+// Who knows of no topic has come to where the others were when it was asked, and it was deleted.
+void World::judge_none(const Member& member, std::size_t name, const std::optional<Key>& before,
+                       const Error& error) {
+  if (!before || error.message.find("there is no") == std::string::npos) return;
+  const ModelDirectory& directory = member.model.directory;
+  const auto there = directory.topics.find(topic_names_[name]);
+  const bool is_there = there != directory.topics.end() && there->second.key == *before;
+  holds(directory.has_come_to(*before) && !is_there, "true answers",
+        member.name() + " does not know of " + topic_names_[name]);
 }
 
 void World::judge_topic(Member& member, std::size_t name, const Result<dds::UntypedTopic>& topic) {
@@ -54,7 +86,9 @@ void World::judge_topic(Member& member, std::size_t name, const Result<dds::Unty
 }
 
 void World::delete_topic(Member& member, std::size_t name) {
+  const std::optional<Key> before = newest(name);
   const Result<void> deleted = member.participant->delete_topic(topic_names_[name]);
+  if (!deleted) judge_none(member, name, before, deleted.error());
   const std::optional<Outcome> said = answer(member);
   const std::string what = member.name() + " and " + topic_names_[name] +
                            (deleted ? std::string() : ": " + deleted.error().message);

@@ -33,7 +33,8 @@ class TUTTI_API UntypedTopic {
                                                    std::string_view name, TopicTypeInfo type,
                                                    const TopicOptions& options = {},
                                                    TopicListener listener = {});
-  /// Joins the topic of that name as it is. An error if there is none.
+  /// Joins the topic of that name as it is, also if another participant created it just before.
+  /// Never creates one: invalid_argument if there is none. Waits like create, with its errors.
   [[nodiscard]] static Result<UntypedTopic> find(const DomainParticipant& participant,
                                                  std::string_view name,
                                                  TopicListener listener = {});
