@@ -27,9 +27,12 @@ def main():
     parser.add_argument("report", type=Path)
     parser.add_argument("--lines", type=int, default=60, help="of each test, at most")
     arguments = parser.parse_args()
-    for name, said in failures(arguments.report, arguments.lines):
-        print(f"FAILED {name}")
-        print("\n".join(f"    {line}" for line in said))
+    try:
+        for name, said in failures(arguments.report, arguments.lines):
+            print(f"FAILED {name}")
+            print("\n".join(f"    {line}" for line in said))
+    except xml.etree.ElementTree.ParseError as error:
+        print(f"{arguments.report}: {error}")
 
 
 if __name__ == "__main__":
