@@ -1,12 +1,14 @@
 """Three members as Python processes stream the text of a folder to one another; one is killed on
 the way. The outputs of the others must be identical, and that of the killed one their beginning.
 
-    demo.py [FOLDER]
+    demo.py [FOLDER [PORT PORT PORT]]     (of 127.0.0.1; by default any that are free)
 """
 
+import contextlib
 import hashlib
 import json
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -32,7 +34,9 @@ def send(group, folder):
 
 
 def member(name, addresses, folder, output):
-    with tutti.Node(name, addresses, fabric="shm") as node, open(output, "wb", 0) as file:
+    # The one that is killed is seen by its connection. A busy machine may hold up the others.
+    with (tutti.Node(name, addresses, fabric="shm", suspect_after=40) as node,
+          open(output, "wb", 0) as file):
         group = node.join("text")
         node.start()
         threading.Thread(target=send, args=(group, folder)).start()
@@ -43,18 +47,26 @@ def member(name, addresses, folder, output):
                                 for message in batch))
 
 
-def free_addresses():
-    probes = [socket.socket() for _ in NAMES]
-    for probe in probes:
-        probe.bind(("127.0.0.1", 0))
-    addresses = {name: f"127.0.0.1:{probe.getsockname()[1]}" for name, probe in zip(NAMES, probes)}
+def free_ports():
+    """Below those that the system gives to outgoing connections: one of these may be gone before
+    the member listens that it was meant for."""
+    probes, ports = [], []
+    for port in random.sample(range(10000, 32000), 1000):
+        probe = socket.socket()  # all open until the end, so that no port comes twice
+        probes.append(probe)
+        with contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            ports.append(port)
+        if len(ports) == len(NAMES):
+            break
     for probe in probes:
         probe.close()
-    return addresses
+    return ports
 
 
-def main(folder):
-    addresses = json.dumps(free_addresses())
+def main(folder, *ports):
+    addresses = json.dumps({name: f"127.0.0.1:{port}"
+                            for name, port in zip(NAMES, ports or free_ports())})
     with tempfile.TemporaryDirectory() as outputs:
         files = {name: Path(outputs, name) for name in NAMES}
         members = {name: subprocess.Popen([sys.executable, __file__, "--member", name, addresses,
@@ -77,4 +89,4 @@ if __name__ == "__main__":
     if sys.argv[1:2] == ["--member"]:
         member(sys.argv[2], json.loads(sys.argv[3]), *sys.argv[4:])
     else:
-        main(sys.argv[1] if len(sys.argv) > 1 else str(Path(__file__).resolve().parents[1]))
+        main(*sys.argv[1:] or [str(Path(__file__).resolve().parents[1])])

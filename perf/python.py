@@ -15,28 +15,21 @@ bytes of each message (--touch header). `--once` is what a member does.
 import argparse
 import json
 import os
-import socket
 import statistics
 import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
-from bench.arguments import need_program, whole
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "system"))
+
+from bench.arguments import need_program, whole  # noqa: E402
+from support import free_ports  # noqa: E402
 
 NAMES = "abc"
 SHARES = (0.01, 0.1, 1)  # of a run's messages, at which the memory is looked at
 SIZES = {64: 6_000_000, 10240: 300_000}  # bytes -> messages of all members in a run
-
-
-def free_addresses():
-    probes = [socket.socket() for _ in NAMES]
-    for probe in probes:
-        probe.bind(("127.0.0.1", 0))
-    found = [f"127.0.0.1:{probe.getsockname()[1]}" for probe in probes]
-    for probe in probes:
-        probe.close()
-    return dict(zip(NAMES, found))
 
 
 def resident():
@@ -85,7 +78,8 @@ def member(name, addresses, size, count):
 
 
 def python_run(size, count):
-    addresses = json.dumps(free_addresses())
+    addresses = json.dumps({name: f"127.0.0.1:{port}"
+                            for name, port in zip(NAMES, free_ports(len(NAMES)))})
     members = [subprocess.Popen([sys.executable, __file__, "--once", name, addresses, str(size),
                                  str(count)], stdout=subprocess.PIPE, text=True) for name in NAMES]
     results = [json.loads(process.communicate()[0]) for process in members]

@@ -343,10 +343,10 @@ logging.getLogger("tutti").propagate = False
 sys.unraisablehook = lambda _: None
 members = cluster.addresses("abc")
 state = {"stateful": True, "save_state": save, "load_state": print}
-nodes = [tutti.Node(name, members, founders=2) for name in "ab"]
+nodes = [tutti.Node(name, members, founders=2, suspect_after=40) for name in "ab"]
 groups = [node.join("log", **state) for node in nodes]
 cluster.start_all(nodes)
-joiner = tutti.Node("c", members, join_only=True)
+joiner = tutti.Node("c", members, join_only=True, suspect_after=40)
 joiner.join("log", **state)
 starting = threading.Thread(target=cluster.start_all, args=([joiner],), daemon=True)
 threading.excepthook = lambda _: None  # it does not start

@@ -209,7 +209,8 @@ def test_a_load_that_raises_ends_the_start_and_is_reported(monkeypatch):
     members = addresses("abc")
     with Members("ab", members, founders=2) as both:
         both.machines[0].execute(b"x", WATCHDOG)
-        joiner = tutti.Node("c", members, join_only=True, start_timeout=WATCHDOG)
+        joiner = tutti.Node("c", members, join_only=True, suspect_after=40,
+                            start_timeout=WATCHDOG)
         broken = tutti.Replicated(joiner, "counters", Broken())
         with pytest.raises(tutti.Error, match="cannot load"):
             joiner.start()
