@@ -45,11 +45,23 @@ void RequestsCore::serve_all() {
 }
 
 void RequestsCore::serve(const Arrived& one) {
+  if (give_up(one)) return;
   try {
     send_answer(one, answer_to(one));
   } catch (const std::bad_alloc&) {  // the node fails, so its caller hears that it is lost
     node_.callbacks().call(serving_name_, [] { throw; });
   }
+}
+
+// RC2. Its caller's clock began before ours.
+bool RequestsCore::give_up(const Arrived& one) {
+  if (one.until_ns == 0 || now_ns() < one.until_ns) return false;
+  {
+    const std::lock_guard lock(mutex_);
+    if (sessions_[one.from] == one.session) lanes_->release(one.from, one.session);
+  }
+  node_.notify_work();
+  return true;
 }
 
 Result<std::vector<std::byte>> RequestsCore::answer_to(const Arrived& one) {

@@ -67,7 +67,8 @@ std::size_t RequestsCore::most_due() const {
 
 // The call's number; 0 if there is no space. Then, and after an error, the call is as it was: what
 // its handler refers to must not be destroyed with the lock (RC3).
-Result<std::uint64_t> RequestsCore::write(Slot to, std::span<const std::byte> bytes, Call& call) {
+Result<std::uint64_t> RequestsCore::write(Slot to, std::span<const std::byte> bytes,
+                                          std::chrono::nanoseconds patience, Call& call) {
   if (std::optional<Error> over = node_.why_over()) return std::unexpected(std::move(*over));
   if (ended_) return std::unexpected(own_end());
   call.to = to;
@@ -77,7 +78,9 @@ Result<std::uint64_t> RequestsCore::write(Slot to, std::span<const std::byte> by
   const std::uint64_t id = next_id_;
   // First, for it may find no memory; the reply waits for the lock.
   const auto at = calls_.emplace_hint(calls_.end(), id, std::move(call));
-  switch (lanes_->write(to, at->second.session, FrameKind::request, id, bytes)) {
+  const auto left = static_cast<std::uint64_t>(patience.count());
+  switch (lanes_->write(to, at->second.session, FrameKind::request, id, bytes,
+                        RequestFrame::patience_ms(left))) {
     case Lanes::Written::ok:
       ++next_id_;
       return id;
@@ -100,6 +103,7 @@ Result<Reply> RequestsCore::ask(std::string_view member, std::span<const std::by
   }
   const Result<Slot> to = check(member, bytes.size());
   if (!to) return std::unexpected(to.error());
+  const Deadline deadline(timeout);
   std::uint64_t id = 0;  // not written yet
   std::optional<Result<Reply>> outcome;
   Call call;
@@ -115,7 +119,7 @@ Result<Reply> RequestsCore::ask(std::string_view member, std::span<const std::by
       const std::lock_guard lock(mutex_);
       if (id != 0) {
         look();
-      } else if (const Result<std::uint64_t> written = write(*to, bytes, call); written) {
+      } else if (const auto written = write(*to, bytes, deadline.left(now_ns()), call); written) {
         id = *written;
         wrote = id != 0;
       } else {
@@ -125,7 +129,7 @@ Result<Reply> RequestsCore::ask(std::string_view member, std::span<const std::by
     if (wrote) node_.notify_work();
     return outcome.has_value();
   };
-  if (node_.wait_until(moved_, is_over, Deadline(timeout))) return std::move(*outcome);
+  if (node_.wait_until(moved_, is_over, deadline)) return std::move(*outcome);
   const std::lock_guard lock(mutex_);
   look();  // it may have come since
   if (outcome) return std::move(*outcome);
@@ -155,11 +159,12 @@ Result<void> RequestsCore::ask(std::string_view member, std::span<const std::byt
                       "; see whether one is slow");
     }
     const std::uint64_t now = now_ns();
-    call.until_ns = now + static_cast<std::uint64_t>(Deadline(timeout).left(now).count());
+    const std::chrono::nanoseconds patience = Deadline(timeout).left(now);
+    call.until_ns = now + static_cast<std::uint64_t>(patience.count());
     const auto limit = limits_.emplace(call.until_ns, next_id_).first;
     Result<std::uint64_t> written = 0;
     try {
-      written = write(*to, bytes, call);
+      written = write(*to, bytes, patience, call);
     } catch (...) {  // no memory: a limit has a call
       limits_.erase(limit);
       throw;
@@ -239,10 +244,11 @@ void RequestsCore::ended() {
 }
 
 void RequestsCore::request(Slot from, std::uint64_t session, std::uint64_t id,
-                           std::span<const std::byte> bytes) {
+                           std::uint32_t patience_ms, std::span<const std::byte> bytes) {
+  const std::uint64_t until_ns = patience_ms == 0 ? 0 : now_ns() + patience_ms * 1'000'000ULL;
   {
     const std::lock_guard lock(mutex_);
-    arrived_.push_back({from, session, id, {bytes.begin(), bytes.end()}});
+    arrived_.push_back({from, session, id, until_ns, {bytes.begin(), bytes.end()}});
   }
   to_serve_.notify();
 }

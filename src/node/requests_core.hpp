@@ -5,12 +5,14 @@
 /// Invariants: RC1 a request that was written has exactly one outcome: it is among `calls_` until a
 /// reply, the end of its session, its time-out or the end of the node takes it from there. RC2 a
 /// request of another member is released once its answer is written, in the order of arrival, so a
-/// slow handler fills the lanes of its callers alone. RC3 no call of the application is made while
-/// `mutex_` is held. Two threads call the application: one the handler of requests, from the first
-/// view on; the other the handlers of replies, from the first of these on, which also ends what is
-/// late. RC4 outcomes that wait for a slow handler of replies are bounded: beyond that no request
-/// with a handler is taken. Threads: the events the predicate thread; use(), start(), end() and
-/// join() those that open and close the node; all else any.
+/// slow handler fills the lanes of its callers alone. One whose caller waits no more is released
+/// without an answer: else a member that was late once would for ever answer what is late already.
+/// RC3 no call of the application is made while `mutex_` is held. Two threads call the application:
+/// one the handler of requests, from the first view on; the other the handlers of replies, from the
+/// first of these on, which also ends what is late. RC4 outcomes that wait for a slow handler of
+/// replies are bounded: beyond that no request with a handler is taken. Threads: the events the
+/// predicate thread; use(), start(), end() and join() those that open and close the node; all else
+/// any.
 #pragma once
 #include <atomic>
 #include <chrono>
@@ -80,7 +82,7 @@ class RequestsCore final : public RequestEvents {
   // RequestEvents.
   void opened(Slot peer, std::uint64_t session) override;
   void ended() override;
-  void request(Slot from, std::uint64_t session, std::uint64_t id,
+  void request(Slot from, std::uint64_t session, std::uint64_t id, std::uint32_t patience_ms,
                std::span<const std::byte> bytes) override;
   void reply(Slot from, std::uint64_t session, std::uint64_t id, bool failed,
              std::span<const std::byte> bytes) override;
@@ -110,6 +112,7 @@ class RequestsCore final : public RequestEvents {
     Slot from{};
     std::uint64_t session = 0;
     std::uint64_t id = 0;
+    std::uint64_t until_ns = 0;  // its caller waits; 0: as long as it takes
     std::vector<std::byte> bytes{};
   };
 
@@ -122,7 +125,8 @@ class RequestsCore final : public RequestEvents {
   [[nodiscard]] std::size_t most_due() const;
   // With the lock.
   [[nodiscard]] Error own_end() const;
-  [[nodiscard]] Result<std::uint64_t> write(Slot to, std::span<const std::byte> bytes, Call& call);
+  [[nodiscard]] Result<std::uint64_t> write(Slot to, std::span<const std::byte> bytes,
+                                            std::chrono::nanoseconds patience, Call& call);
   void finish(Calls::iterator call, Result<Reply> outcome);
   void finish_handled(const Error& why);
   void finish_late(std::uint64_t now);
@@ -130,6 +134,7 @@ class RequestsCore final : public RequestEvents {
   // request_threads.cpp
   void serve_all();
   void serve(const Arrived& one);
+  [[nodiscard]] bool give_up(const Arrived& one);
   [[nodiscard]] Result<std::vector<std::byte>> answer_to(const Arrived& one);
   void send_answer(const Arrived& one, const Result<std::vector<std::byte>>& answer);
   void tell_all();

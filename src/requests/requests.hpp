@@ -48,9 +48,9 @@ class RequestEvents {
   /// From now on requests may be written to that member.
   virtual void opened(Slot peer, std::uint64_t session) = 0;
   /// A request has arrived. `bytes` are a copy that nobody changes, valid during the call.
-  /// release() it once it was handled.
+  /// release() it once it was handled, or its caller waits no more (request_frame.hpp).
   virtual void request(Slot from, std::uint64_t session, std::uint64_t id,
-                       std::span<const std::byte> bytes) = 0;
+                       std::uint32_t patience_ms, std::span<const std::byte> bytes) = 0;
   /// `id` is what the peer says: 1 to the largest that was written to it in this session. That it
   /// waits for a reply is for the owner to look up. `failed`: `bytes` are a text that says why.
   virtual void reply(Slot from, std::uint64_t session, std::uint64_t id, bool failed,
@@ -77,9 +77,9 @@ class Requests final : public Stepped {
     gone,  ///< the session has ended, or has not begun
   };
   /// Writes a frame to the lane for `to`. `id` is not 0: that of the caller's choice for a request,
-  /// that of the request for its reply. At most bytes_max(kind) bytes.
+  /// that of the request for its reply. At most bytes_max(kind) bytes. A request has a patience.
   Written write(Slot to, std::uint64_t session, FrameKind kind, std::uint64_t id,
-                std::span<const std::byte> bytes);
+                std::span<const std::byte> bytes, std::uint32_t patience_ms = 0);
   /// The oldest request of that session that was not released has been handled: its space may be
   /// used again. Nothing happens if the session has ended.
   void release(Slot from, std::uint64_t session);
@@ -138,6 +138,7 @@ class Requests final : public Stepped {
     std::uint64_t kind = 0;
     std::uint64_t id = 0;
     std::uint64_t granules = 0;  // with the pad before it
+    std::uint32_t patience = 0;  // of a request
     std::size_t length = 0;      // of its bytes, which are in copy_
   };
 

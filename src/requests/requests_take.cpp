@@ -73,7 +73,7 @@ auto Requests<Memory>::read(Slot slot, Lane lane, std::uint64_t from, std::uint6
   std::uint64_t pad = 0;
   if (RequestFrame::kind_in(header) == RequestFrame::kPad) {
     pad = length - at;
-    if (RequestFrame::length_in(header) != pad || pad >= there) return {};
+    if (header != RequestFrame::header(RequestFrame::kPad, pad) || pad >= there) return {};
     at = 0;
     header = memory_.load(begin);
   }
@@ -84,13 +84,16 @@ auto Requests<Memory>::read(Slot slot, Lane lane, std::uint64_t from, std::uint6
                              : kind == static_cast<std::uint64_t>(FrameKind::reply) ||
                                    kind == static_cast<std::uint64_t>(FrameKind::failed);
   if (!fits_lane || bytes > bytes_max(static_cast<FrameKind>(kind))) return {};
+  const std::uint32_t patience = RequestFrame::patience_in(header);
+  if (lane == Lane::replies && patience != 0) return {};
   const std::uint64_t granules = RequestFrame::granules(bytes);
   if (granules > there - pad || at + granules > length) return {};
   const std::uint64_t id = memory_.load(begin + 8 * (at + 1));
   for (std::uint64_t i = RequestFrame::kHeaderGranules; i < granules; ++i) {
     copy_[i] = memory_.load(begin + 8 * (at + i));
   }
-  return Frame{.kind = kind, .id = id, .granules = pad + granules, .length = bytes};
+  return Frame{
+      .kind = kind, .id = id, .granules = pad + granules, .patience = patience, .length = bytes};
 }
 
 // False if no member sends it.
@@ -105,7 +108,7 @@ bool Requests<Memory>::hand(Slot slot, Peer& peer, Lane lane, const Frame& frame
   in.read += frame.granules;
   if (lane == Lane::requests) {
     peer.granules_of.push_back(frame.granules);
-    events_.request(slot, session, frame.id, bytes);
+    events_.request(slot, session, frame.id, frame.patience, bytes);
     return true;
   }
   // The peer has seen the request that it replies to, so we have, too.

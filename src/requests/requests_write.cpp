@@ -10,7 +10,8 @@ namespace tutti {
 // The bytes mean nothing before `sent` covers them, which the predicate thread raises.
 template <class Memory>
 auto Requests<Memory>::write(Slot to, std::uint64_t session, FrameKind kind, std::uint64_t id,
-                             std::span<const std::byte> bytes) -> Written {
+                             std::span<const std::byte> bytes, std::uint32_t patience_ms)
+    -> Written {
   TUTTI_ASSERT(to.value < words_.nodes && to != self_.slot && id != 0, to, self_.slot, id);
   TUTTI_ASSERT(bytes.size() <= bytes_max(kind), bytes.size(), bytes_max(kind));
   Peer& peer = peers_[to.value];
@@ -33,7 +34,8 @@ auto Requests<Memory>::write(Slot to, std::uint64_t session, FrameKind kind, std
     store_cell(begin + 8 * at, RequestFrame::header(RequestFrame::kPad, pad));
     at = 0;
   }
-  store_cell(begin + 8 * at, RequestFrame::header(static_cast<std::uint64_t>(kind), bytes.size()));
+  store_cell(begin + 8 * at,
+             RequestFrame::header(static_cast<std::uint64_t>(kind), bytes.size(), patience_ms));
   store_cell(begin + 8 * (at + 1), id);
   std::byte* cell = begin + 8 * (at + RequestFrame::kHeaderGranules);
   for (std::size_t done = 0; done < bytes.size(); done += 8, cell += 8) {

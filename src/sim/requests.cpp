@@ -44,6 +44,7 @@ std::optional<AskMark> ask_mark_in(std::span<const std::byte> bytes) {
 
 // What a handler makes of that request.
 bool is_refused(std::uint64_t id) { return id % 7 == 3; }
+std::uint32_t patience_of(std::uint64_t id) { return id * 0x9E3779B9 % RequestFrame::kPatienceMax; }
 std::size_t reply_size(const RequestWords& words, std::uint64_t id) {
   const std::size_t most = is_refused(id) ? 200 : words.bytes_max;
   return sizeof(AskMark) + id * 0x9E3779B97F4A7C15 % (most - sizeof(AskMark) + 1);
@@ -76,8 +77,8 @@ void AppRequests::write_waiting() {
 // False if there is no space for it.
 bool AppRequests::write(Slot to, Peer& peer, const Waiting& call) {
   const AskMark mark{self_.incarnation, node_.member(to), call.id, peer.written + 1};
-  const Written written =
-      node_.lanes().write(to, peer.session, FrameKind::request, call.id, ask_text(mark, call.size));
+  const Written written = node_.lanes().write(to, peer.session, FrameKind::request, call.id,
+                                              ask_text(mark, call.size), patience_of(call.id));
   if (written == Written::gone) find("D17: a session has ended, and nobody was told");
   if (written == Written::full) return false;
   ++peer.written;
@@ -139,7 +140,7 @@ void AppRequests::opened(Slot peer, std::uint64_t session) {
 }
 
 void AppRequests::request(Slot from, std::uint64_t session, std::uint64_t id,
-                          std::span<const std::byte> bytes) {
+                          std::uint32_t patience_ms, std::span<const std::byte> bytes) {
   Peer& peer = peers_[from.value];
   const AskMark wanted{node_.member(from), self_.incarnation, id, ++peer.arrived};
   if (session != peer.session || session == 0) find("D17: a request is of no session");
@@ -147,6 +148,7 @@ void AppRequests::request(Slot from, std::uint64_t session, std::uint64_t id,
     find("D17: a request is handled that is not the next one for this member: number " +
          std::to_string(peer.arrived) + " of slot " + std::to_string(from.value));
   }
+  if (patience_ms != patience_of(id)) find("D17: a request has the patience of another");
   const Job job{
       .from = from, .session = session, .id = id, .granules = RequestFrame::granules(bytes.size())};
   peer.unhandled += job.granules;

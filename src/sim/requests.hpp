@@ -51,7 +51,7 @@ class AppRequests final : public RequestEvents {
   [[nodiscard]] const std::string& finding() const { return finding_; }
 
   void opened(Slot peer, std::uint64_t session) override;
-  void request(Slot from, std::uint64_t session, std::uint64_t id,
+  void request(Slot from, std::uint64_t session, std::uint64_t id, std::uint32_t patience_ms,
                std::span<const std::byte> bytes) override;
   void reply(Slot from, std::uint64_t session, std::uint64_t id, bool failed,
              std::span<const std::byte> bytes) override;

@@ -21,7 +21,7 @@
 
 namespace tutti {
 
-inline constexpr std::uint16_t kProtocolVersion = 13;
+inline constexpr std::uint16_t kProtocolVersion = 14;
 inline constexpr std::uint32_t kHelloMax = 1U << 20;
 inline constexpr std::size_t kGroupsMax = 4096;
 inline constexpr std::uint32_t kVerdictMax = 4096;

@@ -76,7 +76,7 @@ TEST(Hello, NamesTheFabricAndWhatEachCarrierSays) {
 // If these change, kProtocolVersion must be raised: a node of an older build is then told so,
 // instead of which field is missing.
 TEST(Hello, HasTheFieldsOfItsVersion) {
-  EXPECT_EQ(kProtocolVersion, 13);
+  EXPECT_EQ(kProtocolVersion, 14);
   const auto fields_of = [](const nlohmann::json& object) {
     std::string fields;
     for (const auto& [name, value] : object.items()) fields += name + " ";

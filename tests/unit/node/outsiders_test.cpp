@@ -66,7 +66,8 @@ class Watcher final : public IncarnationEvents, public RequestEvents {
 
   // Its members have no requests.
   void opened(Slot, std::uint64_t) override {}
-  void request(Slot, std::uint64_t, std::uint64_t, std::span<const std::byte>) override {}
+  void request(Slot, std::uint64_t, std::uint64_t, std::uint32_t,
+               std::span<const std::byte>) override {}
   void reply(Slot, std::uint64_t, std::uint64_t, bool, std::span<const std::byte>) override {}
   void gone(Slot, std::uint64_t) override {}
   void space(Slot) override {}

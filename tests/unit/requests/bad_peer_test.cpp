@@ -122,7 +122,7 @@ INSTANTIATE_TEST_SUITE_P(
     All, BadFrames,
     ::testing::Values(BadFrame{"NoKind", Lane::requests, 0, 8, 1, 3},
                       BadFrame{"UnknownKind", Lane::requests, 9, 8, 1, 3},
-                      BadFrame{"LargeKind", Lane::requests, 0x1000'0001, 8, 1, 3},
+                      BadFrame{"ReplyWithPatience", Lane::replies, 0x102, 8, 5, 3},
                       BadFrame{"ReplyAmongRequests", Lane::requests, 2, 8, 1, 3},
                       BadFrame{"RequestAmongReplies", Lane::replies, 1, 8, 5, 3},
                       BadFrame{"LongerThanAllowed", Lane::requests, 1, kAskMax + 1, 1, 200},

@@ -24,17 +24,18 @@ struct Told final : RequestEvents {
     std::uint64_t id = 0;
     std::string text;
     bool failed = false;
+    std::uint32_t patience_ms = 0;
     friend bool operator==(const Message&, const Message&) = default;
   };
 
   void opened(Slot, std::uint64_t session) override { sessions.push_back(session); }
-  void request(Slot, std::uint64_t session, std::uint64_t id,
+  void request(Slot, std::uint64_t session, std::uint64_t id, std::uint32_t patience_ms,
                std::span<const std::byte> bytes) override {
-    requests.push_back({session, id, text_of(bytes), false});
+    requests.push_back({session, id, text_of(bytes), false, patience_ms});
   }
   void reply(Slot, std::uint64_t session, std::uint64_t id, bool failed,
              std::span<const std::byte> bytes) override {
-    replies.push_back({session, id, text_of(bytes), failed});
+    replies.push_back({session, id, text_of(bytes), failed, 0});
   }
   void gone(Slot, std::uint64_t session) override { over.push_back(session); }
   void space(Slot) override { ++spaces; }

@@ -60,6 +60,23 @@ TEST_P(RequestsTest, ArriveWholeAndAreAnswered) {
   EXPECT_THAT(a().told.replies, ElementsAre(Told::Message{session, 7, "nobody counts", true}));
 }
 
+TEST_P(RequestsTest, SayForHowLongTheirCallersWait) {
+  constexpr std::uint32_t kMost = RequestFrame::kPatienceMax;
+  EXPECT_EQ(RequestFrame::patience_ms(0), 1);
+  EXPECT_EQ(RequestFrame::patience_ms(1'000'001), 2);
+  EXPECT_EQ(RequestFrame::patience_ms(kMost * 1'000'000ULL), kMost);
+  EXPECT_EQ(RequestFrame::patience_ms(kMost * 1'000'000ULL + 1), 0);
+  EXPECT_EQ(RequestFrame::patience_ms(~0ULL), 0);
+  enter();
+  const std::uint64_t session = a().told.sessions.back();
+  const auto bytes = std::as_bytes(std::span("?", 1));
+  EXPECT_EQ(a().ask.write({1}, session, FrameKind::request, 1, bytes, kMost), Written::ok);
+  EXPECT_EQ(a().ask.write({1}, session, FrameKind::request, 2, bytes), Written::ok);
+  run();
+  EXPECT_THAT(b().told.requests, ElementsAre(Told::Message{session, 1, "?", false, kMost},
+                                             Told::Message{session, 2, "?", false, 0}));
+}
+
 TEST_P(RequestsTest, OfNoBytesArriveToo) {
   enter();
   EXPECT_EQ(a().write({1}, FrameKind::request, 1, ""), Written::ok);
