@@ -212,6 +212,15 @@ class TopicTest(SystemTest):
                 file.write(json.dumps({**rows[1], "timestamp": timestamp}) + "\n")
         self.client("play", path)
 
+    def test_a_relay_that_is_told_to_end_leaves(self):
+        relay, writer = self.serve()
+        relay.process.terminate()
+        self.expect(relay)
+        self.assertIn("told to end: leaving", relay.err())
+        writer.tell('"alone"')  # one of two is no majority if the other one was lost
+        writer.close()
+        self.expect(writer)
+
     def test_an_interrupt_is_no_error(self):
         relay, writer = self.serve()
         reader = self.start("echo", "chat", "--from-start", "--relay", self.listen)

@@ -26,6 +26,7 @@ using namespace std::chrono_literals;
 
 // After which a call that waits for a log looks whether it should go on.
 constexpr std::chrono::seconds kLook{1};
+constexpr std::chrono::seconds kLeaveEarly{3};  // below kGiveUpSeconds
 
 struct RelayWords {
   std::string name;
@@ -111,6 +112,13 @@ Result<void> serve(const RelayWords& words) {
     if (const std::optional<Error> failure = node->failure()) return std::unexpected(*failure);
     std::this_thread::sleep_for(20ms);  // a signal wakes nobody
   }
+  log_warning("told to end: leaving the other members, for at most " +
+              std::to_string(kGiveUpSeconds) + " s; another signal ends this one at once");
+  {
+    const dds::Relay ends = std::move(*relay);
+  }  // its clients call another one
+  // If that fails the others see this member as lost.
+  static_cast<void>(node->leave(kLeaveEarly));
   return {};
 }
 
@@ -123,7 +131,8 @@ void add_relay(CLI::App& app, int& status) {
       "All members must have topics: run this command at each of them, or programs that create a\n"
       "DomainParticipant with the default bundles. Prints where it listens, and runs until it "
       "gets\n"
-      "SIGINT or SIGTERM. Clients use tutti/client.hpp, or tutti_client in Python.");
+      "SIGINT or SIGTERM; then it leaves the other members. Clients use tutti/client.hpp, or "
+      "tutti_client in Python.");
   auto words = std::make_shared<RelayWords>();
   command->add_option("--name", words->name, "the name of this member in --members")->required();
   command
