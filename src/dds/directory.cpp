@@ -115,7 +115,7 @@ Directory::Answer Directory::apply_claim(Decoder& in) {
     answer.outcome = Outcome::joined;
     if (difference(had->definition, *wanted)) {
       answer.outcome = Outcome::mismatch;
-      answer.wanted = std::move(wanted);
+      if (topics_max != 0) answer.wanted = std::move(wanted);
     }
     return answer;
   }

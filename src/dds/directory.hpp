@@ -70,7 +70,7 @@ class Directory {
     Outcome outcome = Outcome::malformed;
     TopicKey key{};
     std::string name{};
-    std::optional<Definition> wanted{};  ///< of a mismatch
+    std::optional<Definition> wanted{};  ///< of a mismatch, unless the claim only finds
     EndpointCounts before{};             ///< of noted endpoints: what they were
   };
 
@@ -78,6 +78,7 @@ class Directory {
   explicit Directory(std::vector<std::string> bundles, std::set<std::string> logged = {});
 
   // The records.
+  /// With 0 it finds: it joins the topic that is there as it is, or none.
   [[nodiscard]] static std::vector<std::byte> claim(const Definition& definition,
                                                     std::uint32_t topics_max);
   /// What a bundle with a log has: without a definition, that ids before `next_id` are used, and

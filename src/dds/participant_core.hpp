@@ -18,9 +18,9 @@
 ///  PC6  A record of the control group counts once it was copied, and found intact after that
 ///       (Group::intact). If it was not, the others have removed this participant, and nothing
 ///       more counts.
-///  PC7  A call that names a topic says that there is none only if there was none in the control
-///       group's order when the call was made, or later: what it does not know it looks up again
-///       once it has delivered a record that it sends for this.
+///  PC7  A call that finds or deletes a topic knows all that was in the control group's order when
+///       the call was made, before it says that there is none, and before it deletes one: it has
+///       delivered a record that it sends for this.
 /// Threads: apply(), load(), save(), note_view() are callbacks of the node; the others any.
 #pragma once
 #include <atomic>
@@ -154,8 +154,9 @@ class ParticipantCore : public std::enable_shared_from_this<ParticipantCore> {
   void finish_deletions();
   void finish_deletions(const std::shared_ptr<Bundle>& carrier);
   [[nodiscard]] bool lacks_deletion(const TopicKey& key, std::uint64_t view) const;
-  [[nodiscard]] Result<std::optional<Directory::Entry>> entry_of(std::string_view name,
-                                                                 Deadline deadline);
+  [[nodiscard]] std::optional<Directory::Entry> known_as(std::string_view name) const;
+  /// Until this participant has delivered all that any had when this was called.
+  [[nodiscard]] Result<void> catch_up(Deadline deadline);
   [[nodiscard]] Result<Directory::Answer> ask(std::span<const std::byte> record, Deadline deadline);
   [[nodiscard]] Result<Directory::Answer> answer_of(Ticket ticket, Deadline deadline);
   [[nodiscard]] Result<std::shared_ptr<TopicCore>> join_topic(const TopicKey& key,

@@ -7,6 +7,15 @@
 
 namespace tutti::dds {
 
+namespace {
+
+Error no_topic(std::string_view name) {
+  return {ErrorCode::invalid_argument,
+          "there is no topic '" + std::string(name) + "'; Topic::create makes one"};
+}
+
+}  // namespace
+
 // Names the bundle, and says what it does not offer.
 Result<void> ParticipantCore::resolve(Definition& definition) const {
   const auto refuse = [&](const std::string& what) {
@@ -138,26 +147,28 @@ Result<std::shared_ptr<TopicCore>> ParticipantCore::create_topic(Definition defi
 }
 
 // What is known here may be old: a topic may have been created, or deleted, by the time that the
-// claim is decided. The claim allows no new topic, so it joins what is there, or nothing.
+// claim is decided. The claim allows no new topic, so it joins what is there, or nothing; and what
+// the definition asks for is looked at once that is decided.
 Result<std::shared_ptr<TopicCore>> ParticipantCore::find_topic(std::string_view name,
                                                                TopicListener listener) {
   if (Result<void> may = control_->may_wait("UntypedTopic::find"); !may) {
     return std::unexpected(std::move(may.error()));
   }
   const Deadline until = deadline();
+  if (Result<void> done = await_announcements(until); !done) return std::unexpected(done.error());
   while (true) {
-    const Result<std::optional<Directory::Entry>> known = entry_of(name, until);
-    if (!known) return std::unexpected(known.error());
-    if (!*known) {
-      return fail(ErrorCode::invalid_argument,
-                  "there is no topic '" + std::string(name) + "'; Topic::create makes one");
+    std::optional<Directory::Entry> known = known_as(name);
+    if (!known) {
+      if (Result<void> done = catch_up(until); !done) return std::unexpected(done.error());
+      known = known_as(name);
     }
-    Definition definition = (*known)->definition;
-    if (Result<void> good = resolve(definition); !good) return std::unexpected(good.error());
+    if (!known) return std::unexpected(no_topic(name));
+    Definition& definition = known->definition;
     const Result<Directory::Answer> answer = ask(Directory::claim(definition, 0), until);
     if (!answer) return std::unexpected(answer.error());
     switch (answer->outcome) {
       case Directory::Outcome::joined:
+        if (Result<void> good = resolve(definition); !good) return std::unexpected(good.error());
         return join_topic(answer->key, definition, std::move(listener), until);
       case Directory::Outcome::full:      // it was deleted meanwhile
       case Directory::Outcome::mismatch:  // and created anew
@@ -168,22 +179,18 @@ Result<std::shared_ptr<TopicCore>> ParticipantCore::find_topic(std::string_view 
   }
 }
 
+std::optional<Directory::Entry> ParticipantCore::known_as(std::string_view name) const {
+  const std::lock_guard lock(mutex_);
+  const Directory::Entry* const there = directory_.find(name);
+  return there == nullptr ? std::nullopt : std::optional(*there);
+}
+
 // PC7.
-Result<std::optional<Directory::Entry>> ParticipantCore::entry_of(std::string_view name,
-                                                                  Deadline deadline) {
-  if (Result<void> done = await_announcements(deadline); !done) {
-    return std::unexpected(done.error());
+Result<void> ParticipantCore::catch_up(Deadline deadline) {
+  if (const auto came_back = ask(Directory::mark(), deadline); !came_back) {
+    return std::unexpected(came_back.error());
   }
-  const auto known = [&]() -> std::optional<Directory::Entry> {
-    const std::lock_guard lock(mutex_);
-    const Directory::Entry* const there = directory_.find(name);
-    return there == nullptr ? std::nullopt : std::optional(*there);
-  };
-  if (std::optional<Directory::Entry> there = known()) return there;
-  if (const auto caught_up = ask(Directory::mark(), deadline); !caught_up) {
-    return std::unexpected(caught_up.error());
-  }
-  return known();
+  return {};
 }
 
 Result<std::shared_ptr<TopicCore>> ParticipantCore::join_topic(const TopicKey& key,
@@ -211,12 +218,13 @@ Result<std::shared_ptr<TopicCore>> ParticipantCore::join_topic(const TopicKey& k
 Result<void> ParticipantCore::delete_topic(std::string_view name) {
   if (Result<void> may = control_->may_wait("DomainParticipant::delete_topic"); !may) return may;
   const Deadline until = deadline();
-  const Result<std::optional<Directory::Entry>> known = entry_of(name, until);
-  if (!known) return std::unexpected(known.error());
+  if (Result<void> done = await_announcements(until); !done) return done;
+  // First: it may have been deleted, and created again.
+  if (Result<void> done = catch_up(until); !done) return done;
+  const std::optional<Directory::Entry> known = known_as(name);
+  if (!known) return std::unexpected(no_topic(name));
   const std::string topic = "topic '" + std::string(name) + "': ";
-  if (!*known)
-    return fail(ErrorCode::invalid_argument, "there is no topic '" + std::string(name) + "'");
-  const TopicKey& key = (*known)->key;
+  const TopicKey& key = known->key;
   const std::shared_ptr<Bundle> carrier = bundle(key.bundle);
   if (carrier->is_ordered() && !carrier->is_sender()) {
     return fail(ErrorCode::invalid_argument, topic + "participant '" + name_ +

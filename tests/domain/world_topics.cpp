@@ -81,8 +81,10 @@ void World::judge_topic(Member& member, std::size_t name, const Result<dds::Unty
   }
   if (code == ErrorCode::timed_out) ++counts_.timed_out;
   const bool in_vain = code == ErrorCode::timed_out || code == ErrorCode::stopped;
-  const bool no_member = code == ErrorCode::invalid_argument;
-  holds(in_vain || (no_member && !is_there), "true answers", what);
+  // What is found may be in a bundle of which this participant is no member.
+  const bool refused =
+      code == ErrorCode::invalid_argument && (!is_there || !member.group_of(said->key).is_member());
+  holds(in_vain || refused, "true answers", what);
 }
 
 void World::delete_topic(Member& member, std::size_t name) {
@@ -98,6 +100,11 @@ void World::delete_topic(Member& member, std::size_t name) {
     return holds(said->answer == Answer::released, "true answers", what + " deleted, but was not");
   }
   const ErrorCode code = deleted.error().code;
+  if (said->answer == Answer::unknown && before && code == ErrorCode::invalid_argument) {
+    const auto there = member.model.directory.topics.find(topic_names_[name]);
+    const bool lasts = there != member.model.directory.topics.end() && there->second.key == *before;
+    holds(!lasts, "true answers", what + ", which was there all the time");
+  }
   if (said->answer == Answer::in_use) ++counts_.in_use;
   const bool in_vain = code == ErrorCode::timed_out || code == ErrorCode::stopped;
   holds(in_vain || (code == ErrorCode::invalid_argument && said->answer != Answer::released),
