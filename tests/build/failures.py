@@ -16,10 +16,13 @@ from pathlib import Path
 def failures(report, lines):
     """Name and last lines of each test that failed."""
     for case in xml.etree.ElementTree.parse(report).iter("testcase"):
-        if case.get("status") != "fail":
-            continue
-        said = (case.findtext("system-out") or "").rstrip().split("\n")
-        yield case.get("name"), said[-lines:]
+        skipped = case.find("skipped")
+        why = "" if skipped is None else skipped.get("message", "")
+        if case.get("status") == "notrun" and not why.startswith("SKIP_"):
+            yield case.get("name"), [why]  # ctest could not run it
+        if case.get("status") == "fail":
+            said = (case.findtext("system-out") or "").rstrip().split("\n")
+            yield case.get("name"), said[-lines:]
 
 
 def main():
