@@ -73,6 +73,34 @@ Result<void> create_topic(const dds::DomainParticipant& participant, const std::
   return {};
 }
 
+// Until a signal, or the node's failure.
+Result<void> serve_clients(const RelayWords& words, const Node& node,
+                           const dds::DomainParticipant& participant) {
+  std::vector<dds::UntypedTopic> topics;
+  for (const std::string& text : words.topics) {
+    const auto create = [&] { return create_topic(participant, text, topics); };
+    if (Result<void> created = try_on(node, create); !created) return created;
+  }
+  const Result<dds::Relay> relay = try_on(node, [&] {
+    return dds::Relay::create(participant, {.listen = words.listen,
+                                            .clients_max = words.clients,
+                                            .start_timeout = kLook,
+                                            .token = words.token,
+                                            .log = [](std::string_view line) { log_info(line); }});
+  });
+  if (!relay) return std::unexpected(relay.error());
+  if (!print("relay of " + words.name + " at " + relay->address() + "\n")) {
+    return fail(ErrorCode::system, "standard output takes nothing");
+  }
+  while (interrupted() == 0) {
+    if (const std::optional<Error> failure = node.failure()) return std::unexpected(*failure);
+    std::this_thread::sleep_for(20ms);  // a signal wakes nobody
+  }
+  log_warning("told to end: leaving the other members, for at most " +
+              std::to_string(kGiveUpSeconds) + " s; another signal ends this one at once");
+  return {};  // the clients call another relay
+}
+
 Result<void> serve(const RelayWords& words) {
   Result<std::vector<MemberAddress>> members = members_from(words.members);
   if (!members) return std::unexpected(std::move(members.error()));
@@ -92,34 +120,10 @@ Result<void> serve(const RelayWords& words) {
       dds::DomainParticipant::create(*node, {.timeout = kLook});
   if (!participant) return std::unexpected(std::move(participant.error()));
   if (Result<void> started = node->start(); !started) return started;
-  std::vector<dds::UntypedTopic> topics;
-  for (const std::string& text : words.topics) {
-    const auto create = [&] { return create_topic(*participant, text, topics); };
-    if (Result<void> created = try_on(*node, create); !created) return created;
-  }
-  Result<dds::Relay> relay = try_on(*node, [&] {
-    return dds::Relay::create(*participant, {.listen = words.listen,
-                                             .clients_max = words.clients,
-                                             .start_timeout = kLook,
-                                             .token = words.token,
-                                             .log = [](std::string_view line) { log_info(line); }});
-  });
-  if (!relay) return std::unexpected(std::move(relay.error()));
-  if (!print("relay of " + words.name + " at " + relay->address() + "\n")) {
-    return fail(ErrorCode::system, "standard output takes nothing");
-  }
-  while (interrupted() == 0) {
-    if (const std::optional<Error> failure = node->failure()) return std::unexpected(*failure);
-    std::this_thread::sleep_for(20ms);  // a signal wakes nobody
-  }
-  log_warning("told to end: leaving the other members, for at most " +
-              std::to_string(kGiveUpSeconds) + " s; another signal ends this one at once");
-  {
-    const dds::Relay ends = std::move(*relay);
-  }  // its clients call another one
-  // If that fails the others see this member as lost.
-  static_cast<void>(node->leave(kLeaveEarly));
-  return {};
+  Result<void> served = serve_clients(words, *node, *participant);
+  // If that fails, the others see this member as lost.
+  if (!node->failure()) static_cast<void>(node->leave(kLeaveEarly));
+  return served;
 }
 
 }  // namespace
