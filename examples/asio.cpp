@@ -129,7 +129,9 @@ asio::awaitable<void> accept_clients(tcp::acceptor acceptor, tutti::Group& group
 int main(int argc, char** argv) {
   if (argc != 4) return complain("usage: asio NAME a=HOST:PORT,b=HOST:PORT,... PORT"), 2;
   asio::io_context loop(1);  // before the node, whose handlers use it until the node ends
-  auto node = tutti::Node::create({.name = argv[1], .members = members_from(argv[2])});
+  auto node = tutti::Node::create({.name = argv[1],
+                                   .members = members_from(argv[2]),
+                                   .suspect_after = 20s});  // a busy host may hold one up
   if (!node) return complain(node.error().message);
   auto group = node->join({.name = "lines", .delivery = tutti::DeliveryThread::application});
   if (!group) return complain(group.error().message);

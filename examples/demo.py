@@ -51,7 +51,7 @@ def free_ports():
     """Below those that the system gives to outgoing connections: one of these may be gone before
     the member listens that it was meant for."""
     probes, ports = [], []
-    for port in random.sample(range(10000, 32000), 1000):
+    for port in random.sample(range(10000, 21000), 1000):
         probe = socket.socket()  # all open until the end, so that no port comes twice
         probes.append(probe)
         with contextlib.suppress(OSError):
@@ -66,7 +66,7 @@ def free_ports():
 
 def main(folder, *ports):
     addresses = json.dumps({name: f"127.0.0.1:{port}"
-                            for name, port in zip(NAMES, ports or free_ports())})
+                            for name, port in zip(NAMES, ports or free_ports(), strict=True)})
     with tempfile.TemporaryDirectory() as outputs:
         files = {name: Path(outputs, name) for name in NAMES}
         members = {name: subprocess.Popen([sys.executable, __file__, "--member", name, addresses,

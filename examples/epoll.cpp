@@ -178,7 +178,9 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: epoll NAME a=HOST:PORT,b=HOST:PORT,...\n");
     return 2;
   }
-  auto node = tutti::Node::create({.name = argv[1], .members = members_from(argv[2])});
+  auto node = tutti::Node::create({.name = argv[1],
+                                   .members = members_from(argv[2]),
+                                   .suspect_after = 20s});  // a busy host may hold one up
   if (!node) return complain(node.error());
   auto group = node->join({.name = "lines", .delivery = tutti::DeliveryThread::application});
   if (!group) return complain(group.error());

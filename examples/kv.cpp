@@ -290,6 +290,7 @@ int main(int argc, char** argv) {
   tutti::NodeOptions options{.name = argv[1],
                              .members = members_from(argv[2]),
                              .join_only = arguments->join,
+                             .suspect_after = 20s,  // a busy host may hold one up
                              .state_dir = arguments->state_dir};
   if (arguments->bootstrap) {
     const auto founded = tutti::bootstrap(options, {"kv"});

@@ -150,6 +150,7 @@ int main(int argc, char** argv) {
   options.name = argv[1];
   options.members = members;
   options.member_count = members_from(argv[2], members);
+  options.suspect_after_ns = 20000000000;  /* a busy host may hold one up */
   tutti_group_options_init(&group_options, sizeof group_options);
   group_options.name = "lines";
   group_options.delivery = TUTTI_DELIVERY_APPLICATION;

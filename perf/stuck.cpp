@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "support/loopback.hpp"
 #include "tutti/tutti.hpp"
 
 namespace tutti {
@@ -53,16 +54,6 @@ void deliver(Member& member, bool is_slow, std::chrono::duration<double> blocks,
 [[noreturn]] void give_up(const std::string& why) {
   std::fprintf(stderr, "%s\n", why.c_str());
   std::exit(1);
-}
-
-std::vector<MemberAddress> three_addresses() {
-  const int port = 20'000 + static_cast<int>(now_ns() / 1000 % 20'000);
-  std::vector<MemberAddress> addresses;
-  for (int i = 0; i < 3; ++i) {
-    addresses.push_back(
-        {std::string(1, static_cast<char>('a' + i)), "127.0.0.1:" + std::to_string(port + i)});
-  }
-  return addresses;
 }
 
 void create(Member& member, NodeOptions options, bool is_slow,
@@ -135,7 +126,7 @@ bool finish(std::vector<Member>& members) {
 }
 
 bool measure(FabricChoice fabric, std::chrono::duration<double> blocks) {
-  const std::vector<MemberAddress> addresses = three_addresses();
+  const std::vector<MemberAddress> addresses = loopback_members(3);
   std::vector<Member> members(3);
   for (std::size_t i = 0; i < 3; ++i) {
     create(members[i], {.name = addresses[i].name, .members = addresses, .fabric = fabric}, i == 2,

@@ -41,6 +41,7 @@ static std::vector<std::string> parts_of(const std::string& text) {
 /// Until the end of standard input.
 static void serve(const char* name, const char* members, const char* listen) {
   tutti::NodeOptions options{.name = name};
+  options.suspect_after = 20s;  // a busy host may hold one up
   for (const std::string& part : parts_of(members)) {
     const std::size_t equals = part.find('=');
     options.members.push_back({part.substr(0, equals), part.substr(equals + 1)});

@@ -118,6 +118,7 @@ int main(int argc, char** argv) {
   auto node = must(
       tutti::Node::create({.name = argv[1],
                            .members = members,
+                           .suspect_after = 20s,  // a busy host may hold one up
                            .state_dir = argv[3],
                            .bootstrap = argc > 5 && std::string_view(argv[5]) == "--bootstrap"}));
   auto participant = must(dds::DomainParticipant::create(node));

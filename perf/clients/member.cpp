@@ -41,7 +41,9 @@ std::uint64_t processor_ns() {
 // Until it is killed.
 [[noreturn]] void run(const std::vector<MemberAddress>& addresses, std::size_t index,
                       Shared& shared) {
-  Node node = must(Node::create({.name = addresses[index].name, .members = addresses}));
+  Node node = must(Node::create({.name = addresses[index].name,
+                                 .members = addresses,
+                                 .suspect_after = std::chrono::seconds(20)}));
   dds::DomainParticipant participant = must(dds::DomainParticipant::create(node));
   must(node.start());
   const auto topic = must(dds::UntypedTopic::create(

@@ -21,7 +21,7 @@ namespace {
 // Below those that the kernel gives to who asks for any, as connections and libfabric do: one of
 // those may be gone before the member listens that it was meant for.
 constexpr std::uint16_t kFirstPort = 10000;
-constexpr std::uint32_t kPorts = 22000;
+constexpr std::uint32_t kPorts = 11000;
 
 std::unexpected<Error> fail_with_errno(const std::string& what) {
   return fail(ErrorCode::system, what + ": " + std::strerror(errno));

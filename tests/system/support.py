@@ -25,7 +25,9 @@ SUSPECT_AFTER = "40"  # longer than any process is kept from running, so that on
 START_TIMEOUT = str(WATCHDOG * 4 // 5)
 FABRICS = ("shm", "tcp", "mixed")
 
-_PORTS = range(10000, 32000)  # below the ports that the kernel gives to outgoing connections
+# Below the ports that the kernel gives to outgoing connections, and above those that the command
+# takes for members of its own (src/cli/child.cpp).
+_PORTS = range(21000, 32000)
 _BLOCK = 128  # ports that one test process takes at a time, for as long as it runs
 _block = os.getpid()
 _free = []  # of the block
@@ -40,7 +42,8 @@ def _take_block():
     for _ in range(blocks):
         _block += 1
         number = _block % blocks
-        path = os.path.join(tempfile.gettempdir(), f"tutti-test-ports-{os.getuid()}-{number}")
+        # Not below TMPDIR: some tests give their processes one of their own.
+        path = f"/tmp/tutti-test-ports-{os.getuid()}-{number}"
         lock = open(path, "w", encoding="utf-8")  # until the process ends
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

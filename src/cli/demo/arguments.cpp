@@ -20,11 +20,14 @@ std::vector<MemberAddress> loopback_addresses(const std::vector<std::string>& me
 std::vector<std::string> shared_arguments(const std::vector<std::string>& members,
                                           std::uint64_t longest_line, const FabricAndLevel& words,
                                           const std::vector<int>& ports) {
+  // The others miss a killed member at once, for its connections end; a member that only waits for
+  // a processor must not be removed.
   std::vector<std::string> arguments = {
       "run",        "--members", to_text(loopback_addresses(members, ports)),
       "--group",    kDemoGroup,  "--fabric",
       words.fabric, "--level",   words.level,
-      "--order",    words.order};
+      "--order",    words.order, "--suspect-after",
+      "20"};
   const RingWindows& windows = words.windows;
   for (const auto& [option, value] :
        {std::pair{"--personal-window", windows.personal},

@@ -46,9 +46,6 @@ Result<Lives> Lives::found(const std::vector<std::string>& names, const FabricAn
   Lives lives;
   lives.folder_ = folder;
   lives.arguments_ = shared_arguments(names, 0, words, *ports);
-  // The others miss a killed member at once, for its connections end; a member that only waits for
-  // a processor must not be removed.
-  lives.arguments_.insert(lives.arguments_.end(), {"--suspect-after", "20"});
   for (const std::string& name : names) {
     Member member;
     member.name = name;

@@ -262,14 +262,7 @@ TEST(RelayLimits, APublisherThatTheBundleHoldsBackIsNotSilent) {
   open(held, 1);
   group.set_full(true);
   held.say(Publish{.nonce = 1, .request = 1, .bytes = kPayload});
-  RawClient other(relay.address());
-  ASSERT_TRUE(other.hello(2));
-  const auto begin = std::chrono::steady_clock::now();
-  while (std::chrono::steady_clock::now() - begin < 600ms) {
-    other.say(Ping{1});
-    ASSERT_TRUE(other.hear<Pong>());
-  }
-  ASSERT_TRUE(held.hear<Ping>()) << "nor is the relay";
+  for (int i = 0; i < 12; ++i) ASSERT_TRUE(held.hear<Ping>()) << "the relay is not silent either";
   group.set_full(false);
   EXPECT_TRUE(held.hear<Published>());
   EXPECT_EQ(relay.server->statistics().timed_out, 0U);
