@@ -264,8 +264,7 @@ class WrongPeers(SystemTest):
     def test_another_member_answers_at_the_address(self):
         one, two = free_ports(2)
         # x thinks that it is alone with y; b takes x's port for the one of a.
-        members = [self.start_member("x", f"x=127.0.0.1:{one},y=127.0.0.1:{two}",
-                                     "--start-timeout", 60),
+        members = [self.start_member("x", f"x=127.0.0.1:{one},y=127.0.0.1:{two}"),
                    self.start_member("b", f"a=127.0.0.1:{one},b=127.0.0.1:{two}",
                                      "--start-timeout", 60)]
         self.expect_exit(members[1], 1)
