@@ -18,6 +18,7 @@ BOUNDS = ("--view-bound", "20", "--deliver-bound", "20", "--leave-bound", "40")
 MORE_MESSAGES = 20  # how many of its own messages each member must deliver after the last fault
 SETTLE = 0.4  # seconds
 TICK = 0.002
+GROUPS_MOST = 5  # that end early in a round, before the machine is not to blame any more
 STALL = 0.25  # seconds; after so long without a tick, members may not have run either: it is noted
 
 
@@ -35,6 +36,10 @@ class Hang(Failure):
 
 class GroupLost(Failure):
     """No majority is left to go on."""
+
+
+class Removed(GroupLost):
+    """A member was removed that no fault had struck, when all were to go on together."""
 
 
 def offered(levels, order):
@@ -103,6 +108,7 @@ class Round:
         self.stops = 0
         self.groups_lost = 0  # because the machine stood still
         self.removed_unstruck = 0
+        self._healed = False  # no fault lasts, and none follows
         self._network = network
         self._random = random.Random(options.seed)
         self._addresses = network.addresses() if network else ",".join(
@@ -143,6 +149,7 @@ class Round:
             self._faults_left -= 1
         self._heal()
         core = self._wait(self._whole, "all members are in one view after the last fault")
+        self._healed = True
         sent = self._counts()
         healed_ns = time.monotonic_ns()
         self._note(f"healed: view {core.number} of {len(core.members)}")
@@ -156,9 +163,11 @@ class Round:
 
     def _bury(self, lost):
         """If the machine stands still, members suspect others that the nemesis has not struck. If
-        that costs the majority, the group ends, as it must. The nemesis checks what the group
-        delivered, and strikes a new group with the remaining faults."""
-        if not self._is_disturbed():
+        that costs the majority, the group ends, as it must; if it is after the last fault, there is
+        no core that all must agree with. The nemesis checks what the group delivered, and strikes a
+        new group with the remaining faults."""
+        disturbed = isinstance(lost, Removed) or self._is_disturbed()
+        if not disturbed or self.groups_lost == GROUPS_MOST:
             raise lost
         self._check()
         self.groups_lost += 1
@@ -166,7 +175,7 @@ class Round:
         if self._network:
             self._network.heal_all()
         self._members, self._lives, self._faulty, self._due = {}, [], {}, []
-        self._stall, self._last_tick = 0.0, time.monotonic()
+        self._stall, self._last_tick, self._healed = 0.0, time.monotonic(), False
 
     def _start(self, name, join=True):
         options = self.options
@@ -259,6 +268,10 @@ class Round:
         self._wait(lambda: all(not member.running() for member in self._members.values()),
                    "all members stop", ends=True)
         for member in self._members.values():
+            if member.ending == "evicted":
+                self._note_removed(member.name)
+            if member.ending == "minority":
+                raise GroupLost(f"{member.name} was cut off at the end: {self._state()}")
             if member.process.returncode != 0:
                 raise Failure(f"{member.name} ended with {member.process.returncode}: "
                               f"{member.said()}")
@@ -368,9 +381,14 @@ class Round:
             raise Failure(f"{name} ended with {status}: {member.said()}")
         self._note(f"{name} is down: {member.ending or 'killed'}")
         if name not in self._faulty and member.ending == "evicted":
-            self.removed_unstruck += 1
+            self._note_removed(name)
         self._faulty[name] = "down"
         self._later(self._random.uniform(0.0, self.options.down_max), lambda: self._start(name))
+
+    def _note_removed(self, name):
+        self.removed_unstruck += 1
+        if self._healed:
+            raise Removed(f"{name} was removed after the last fault: {self._state()}")
 
     def _state(self):
         return "; ".join(
