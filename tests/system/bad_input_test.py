@@ -278,7 +278,7 @@ class WrongPeers(SystemTest):
         one, two = free_ports(2)
         with socket.create_server(("127.0.0.1", one)) as server:
             member = self.start_member("b", f"a=127.0.0.1:{one},b=127.0.0.1:{two}",
-                                       "--start-timeout", 2)
+                                       "--start-timeout", 8)
             server.settimeout(60)
             connection, _ = server.accept()
             connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")

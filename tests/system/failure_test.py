@@ -154,12 +154,12 @@ class AMemberIsKilled(FailureTest):
 
     def test_and_does_not_come_again_during_the_start(self):
         addresses = self.address_list(NAMES)
-        first = self.start_member("a", addresses, "--start-timeout", 5)
+        first = self.start_member("a", addresses, "--start-timeout", 12)
         other = self.start_member("b", addresses, "--start-timeout", 60)
         wait_until(lambda: "waiting for" in other.said(), "b listens")
         other.kill()
         self.expect_exit(first, 1)
-        self.assertRegex(first.said(), "start_timeout of 5.000 s is over; still waiting for b")
+        self.assertRegex(first.said(), "start_timeout of 12.000 s is over; still waiting for b")
 
     def test_leaves_no_files_behind(self):
         def shared_memory():

@@ -40,7 +40,7 @@ class TopicExamplesTest(SystemTest):
     def test_a_flight_deck(self):
         addresses = self.address_list(["a", "b", "c"])
         started = [self.start(name, "example_flight_deck", name, addresses,
-                              self.path(name + ".state"), 3,
+                              self.path(name + ".state"), 3 if name == "a" else 6,
                               *(["--bootstrap"] if name == "a" else [])) for name in "abc"]
         for process, name in zip(started, "abc"):
             self.assertEqual(process.wait(WATCHDOG), 0, self.text(name))
