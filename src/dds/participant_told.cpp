@@ -53,7 +53,8 @@ void ParticipantCore::note_answer(const Message& message, const Directory::Answe
       break;
     case Directory::Outcome::joined:
       // Who joins may have come after the definition, in a bundle whose group has no state.
-      if (carrier != nullptr && carrier->is_ordered() && !carrier->options().members.empty() &&
+      if (carrier != nullptr && carrier->is_ordered() &&
+          std::ranges::count(carrier->options().members, control_->name_of(message.sender)) != 0 &&
           message.sender != control_->own_index()) {
         calls.emplace_back([carrier, id = answer.key.id] {
           if (const auto topic = carrier->find(id)) carrier->send_definition(id, topic->definition);

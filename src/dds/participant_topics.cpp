@@ -11,7 +11,7 @@ namespace {
 
 Error no_topic(std::string_view name) {
   return {ErrorCode::invalid_argument,
-          "there is no topic '" + std::string(name) + "'; Topic::create makes one"};
+          "there is no topic '" + std::string(name) + "'; see DomainParticipant::topics"};
 }
 
 }  // namespace

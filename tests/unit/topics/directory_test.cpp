@@ -65,6 +65,21 @@ TEST_F(DirectoryTest, TheFirstClaimDecidesWhatATopicIs) {
   EXPECT_FALSE(difference(directory.find("a")->definition, longer)->type);
 }
 
+TEST_F(DirectoryTest, AClaimThatOnlyFindsCreatesNothingAndContradictsNobody) {
+  const auto find = [this](const Definition& definition) {
+    return apply(Directory::claim(definition, 0), 1);
+  };
+  EXPECT_EQ(find(topic("a")).outcome, Outcome::full);
+  EXPECT_EQ(directory.find("a"), nullptr);
+  const auto first = claim(topic("a"));
+  EXPECT_EQ(find(topic("a")).outcome, Outcome::joined);
+  EXPECT_EQ(find(topic("a")).key, first.key);
+  Definition other = topic("a");
+  other.options.history = keep_last(5);
+  EXPECT_EQ(find(other).outcome, Outcome::mismatch);
+  EXPECT_FALSE(find(other).wanted);
+}
+
 TEST_F(DirectoryTest, IdsAreOfABundleAndAreNotGivenAgain) {
   EXPECT_EQ(claim(topic("a")).key.id, 1U);
   EXPECT_EQ(claim(topic("b", "logged")).key.id, 1U);
