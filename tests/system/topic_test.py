@@ -221,6 +221,23 @@ class TopicTest(SystemTest):
         writer.close()
         self.expect(writer)
 
+    def test_a_relay_that_cannot_serve_leaves(self):
+        host = Verb(self.folder, [*self.participant("host"), "--listen", self.listen, "--topic",
+                                  "raw:service=stored"], "relay")
+        second = f"127.0.0.1:{free_ports(1)[0]}"
+        other = Verb(self.folder, [*self.participant("tool"), "--listen", second, "--topic",
+                                   "raw:service=atomic"], "relay")
+        self.verbs += [host, other]
+        refused = wait_until(lambda: next((one for one in (host, other) if one.process.poll()), None),
+                             "one of them is refused")
+        self.assertIn("differs", refused.err())
+        served = host if refused is other else other
+        self.listen = self.listen if served is host else second
+        self.client("info", "raw", "--wait", WATCHDOG)
+        self.assertIsNone(served.process.poll(), served.err())  # one of two that lost the other ends
+        served.interrupt()
+        self.expect(served)
+
     def test_an_interrupt_is_no_error(self):
         relay, writer = self.serve()
         reader = self.start("echo", "chat", "--from-start", "--relay", self.listen)

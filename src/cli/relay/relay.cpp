@@ -96,8 +96,6 @@ Result<void> serve_clients(const RelayWords& words, const Node& node,
     if (const std::optional<Error> failure = node.failure()) return std::unexpected(*failure);
     std::this_thread::sleep_for(20ms);  // a signal wakes nobody
   }
-  log_warning("told to end: leaving the other members, for at most " +
-              std::to_string(kGiveUpSeconds) + " s; another signal ends this one at once");
   return {};  // the clients call another relay
 }
 
@@ -121,6 +119,10 @@ Result<void> serve(const RelayWords& words) {
   if (!participant) return std::unexpected(std::move(participant.error()));
   if (Result<void> started = node->start(); !started) return started;
   Result<void> served = serve_clients(words, *node, *participant);
+  if (interrupted() != 0) {
+    log_warning("told to end: leaving the other members, for at most " +
+                std::to_string(kGiveUpSeconds) + " s; another signal ends this one at once");
+  }
   // If that fails, the others see this member as lost.
   if (!node->failure()) static_cast<void>(node->leave(kLeaveEarly));
   return served;
