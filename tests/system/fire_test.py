@@ -16,7 +16,8 @@ import subprocess
 import sys
 import unittest
 
-from fire.nemesis import Failure, Options
+from fire.failures import Failure
+from fire.nemesis import Options
 from fire.network import UNSHARE, why_impossible
 from fire.rounds import run_round
 

@@ -24,7 +24,8 @@ import time
 sys.dont_write_bytecode = True  # the source tree stays as it is
 
 from fire import member as fire_member  # noqa: E402
-from fire.nemesis import Failure, offered, Options  # noqa: E402
+from fire.failures import Failure  # noqa: E402
+from fire.nemesis import offered, Options  # noqa: E402
 from fire.rounds import run_round  # noqa: E402
 from fire.tally import Tally, seconds, table  # noqa: E402
 from support import TUTTI  # noqa: E402

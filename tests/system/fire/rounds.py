@@ -5,7 +5,8 @@ import shutil
 import tempfile
 import time
 
-from fire.nemesis import Failure, Round
+from fire.failures import Failure
+from fire.nemesis import Round
 from fire.network import Network
 
 
