@@ -18,8 +18,9 @@ import sys
 sys.dont_write_bytecode = True  # the source tree stays as it is
 
 from bench import catalogue, machine  # noqa: E402
-from bench.arguments import (PROGRAMS_DEFAULT, ROOT, Interrupted, duration, folder,  # noqa: E402
-                             interrupt_on_signals, open_for_json, programs_folder, whole)
+from bench.arguments import (PROGRAMS_DEFAULT, ROOT, Interrupted, add_suspect_after,  # noqa: E402
+                             duration, folder, interrupt_on_signals, open_for_json,
+                             programs_folder, whole)
 from bench.report import Progress, Report  # noqa: E402
 from bench.samples import MeasurementFailed  # noqa: E402
 from bench.session import PROGRAMS, Options, Session  # noqa: E402
@@ -42,6 +43,7 @@ def parse(words):
                         help=f"repetitions (default {DEFAULTS.runs})")
     parser.add_argument("--seconds", type=duration, metavar="S",
                         help=f"measured time of each run (default {DEFAULTS.seconds})")
+    add_suspect_after(parser)
     parser.add_argument("--json", metavar="FILE", help="write all figures and commands there too")
     parser.add_argument("--markdown", action="store_true", help="print the table as Markdown")
     parser.add_argument("--dir", metavar="DIR", default=".", type=folder,
@@ -55,7 +57,7 @@ def parse(words):
         parser.error(f"--only: {error}")
     base = QUICK if arguments.quick else DEFAULTS
     arguments.options = Options(arguments.runs or base.runs, arguments.seconds or base.seconds,
-                                base.warmup, arguments.dir)
+                                base.warmup, arguments.dir, arguments.suspect_after)
     return arguments
 
 

@@ -25,7 +25,7 @@ from dataclasses import asdict
 sys.dont_write_bytecode = True  # the source tree stays as it is
 
 from bench import machine, orders  # noqa: E402
-from bench.arguments import (PROGRAMS_DEFAULT, ROOT, Interrupted, duration,  # noqa: E402
+from bench.arguments import (PROGRAMS_DEFAULT, ROOT, Interrupted, add_suspect_after, duration,  # noqa: E402
                              interrupt_on_signals, open_for_json, programs_folder, whole)
 from bench.links import Links, NoLinks  # noqa: E402
 from bench.report import Progress, say  # noqa: E402
@@ -59,6 +59,7 @@ def parse(words):
                         help="repetitions of each point (default 5)")
     parser.add_argument("--seconds", type=duration, default=0.5, metavar="S",
                         help="measured time of each run (default 0.5)")
+    add_suspect_after(parser)
     parser.add_argument("--json", metavar="FILE", help="write all figures and commands there too; "
                                                        "-: to standard output, no table")
     parser.add_argument("--markdown", action="store_true", help="print the table as Markdown")
@@ -119,7 +120,8 @@ def mbit(text):
 
 def measure(arguments, programs, table, links):
     """Returns what was found for the JSON file, the failures as text, and what interrupted it."""
-    options = Options(arguments.repeat, arguments.seconds, WARMUP)
+    options = Options(arguments.repeat, arguments.seconds, WARMUP,
+                      suspect_after=arguments.suspect_after)
     points = [orders.Point(*values) for values in itertools.product(
         arguments.fabrics, arguments.members, arguments.sizes, arguments.active)]
     progress = Progress(sys.stderr)

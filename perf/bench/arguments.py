@@ -46,6 +46,12 @@ def duration(text):
     return seconds
 
 
+def add_suspect_after(parser):
+    parser.add_argument("--suspect-after", type=duration, metavar="S",
+                        help="seconds for which a member may wait for a processor before the "
+                             "others remove it (default: that of tutti perf)")
+
+
 def folder(text):
     path = Path(text).absolute()
     if not path.is_dir():

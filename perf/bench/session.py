@@ -22,6 +22,7 @@ class Options:
     seconds: float
     warmup: float
     dir: str = "."  # where files of logs are written
+    suspect_after: float | None = None  # of members, but those of idle, which counts heartbeats
 
 
 def bytes_of(size):
@@ -66,6 +67,8 @@ class Session:
         """`tutti perf WHAT`; options by their names, True for a flag."""
         times = {"seconds": float(seconds or self.options.seconds),
                  "warmup": float(self.options.warmup)}
+        if self.options.suspect_after is not None and what != "idle":
+            times["suspect_after"] = self.options.suspect_after
         return [f"{self.programs}/tutti", "perf", what, *words_of({**options, **times}),
                 "--json", "-"]
 

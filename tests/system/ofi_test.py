@@ -4,7 +4,7 @@ import json
 import os
 import unittest
 
-from support import SystemTest, numbered, tutti, wait_until
+from support import SUSPECT_AFTER, SystemTest, numbered, tutti, wait_until
 
 FABRICS = ("ofi:tcp", "ofi:tcp;ofi_rxm", "ofi:shm")
 SURVIVING = FABRICS[:2]  # of libfabric's shm, members are told that it does not survive a kill
@@ -69,7 +69,8 @@ class Libfabric(SystemTest):
             for size in (1, 1024, 200_000):
                 with self.subTest(fabric=fabric, size=size):
                     said = self.succeed(fabric, "perf", "multicast", "--json", "-", "--verify",
-                                        "--warmup", 0, "--messages", 300, "--size", size)
+                                        "--warmup", 0, "--messages", 300, "--size", size,
+                                        "--suspect-after", SUSPECT_AFTER)
                     result = json.loads(said)
                     self.assertEqual([member["delivered_messages"] for member in result["members"]],
                                      [900] * 3)

@@ -128,7 +128,8 @@ class Multicast(PerfTest):
         self.assertEqual(os.listdir(there), ["m1"])
 
     def test_logs_are_removed_after_a_signal(self):
-        with subprocess.Popen([TUTTI, "perf", "multicast", "--logged", "--seconds", str(WATCHDOG)],
+        with subprocess.Popen([TUTTI, "perf", "multicast", "--logged", "--seconds", str(WATCHDOG),
+                               "--suspect-after", SUSPECT_AFTER],
                               cwd=self.folder, stderr=subprocess.PIPE) as process:
             wait_until(lambda: len([path for path, _, files in os.walk(self.folder)
                                     if path.endswith("g0") and "LOCK" in files]) == 3,
@@ -250,7 +251,8 @@ class Pairs(PerfTest):
         script = os.path.join(os.path.dirname(__file__), "..", "..", "perf", "pairs.py")
         command = [sys.executable, script, "--programs", os.path.dirname(os.path.abspath(TUTTI)),
                    "--orders", "round_robin,lcr", "--fabrics", "shm,tcp", "--sizes", "64",
-                   "--active", "one", "--repeat", "2", "--seconds", "0.1"]
+                   "--active", "one", "--repeat", "2", "--seconds", "0.1", "--suspect-after",
+                   SUSPECT_AFTER]
         done = subprocess.run([*command, "--json", "-"], capture_output=True, text=True,
                               check=False, timeout=WATCHDOG)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
@@ -267,14 +269,15 @@ class Pairs(PerfTest):
 
 
 class Idle(PerfTest):
-    BEAT = 1 / 40  # seconds: the default suspect_after of 1 s has 40 heartbeats
+    BEAT = float(SUSPECT_AFTER) / 40  # seconds: there are 40 heartbeats in a suspect_after
 
     def test_nothing_is_written_but_heartbeats(self):
         for fabric in ("shm", "tcp"):
             for groups in (1, 3):
                 with self.subTest(fabric=fabric, groups=groups):
                     result = self.perf("idle", "--seconds", 0.3, "--warmup", 0.3, "--groups",
-                                       groups, "--fabric", fabric)
+                                       groups, "--fabric", fabric, "--suspect-after",
+                                       SUSPECT_AFTER)
                     for name in ("pushes", "nulls_sent", "null_pushes"):
                         self.assertEqual(result[name], 0, name)
                     self.assertEqual(len(result["members"]), 3)

@@ -23,7 +23,8 @@ class Topics(PerfTest):
 
     def test_a_service_that_logs(self):
         done = tutti("perf", "topic", "--json", "-", "--verify", "--warmup", 0, "--messages", 1000,
-                     "--size", 64, "--service", "logged", cwd=self.folder)
+                     "--size", 64, "--service", "logged", "--suspect-after", SUSPECT_AFTER,
+                     cwd=self.folder)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertEqual(os.listdir(self.folder), [], "files were left behind")
         self.assertGreaterEqual(json.loads(done.stdout)["persisted"], 3 * 3000)

@@ -48,7 +48,7 @@ struct PerfOptions {
   std::int64_t numa_node = -1;         ///< that each member stays on; < 0: any
   bool verify = false;
   double start_timeout_s = 30;
-  double suspect_after_s = 20;  ///< a member that waits for a processor ends no measurement
+  double suspect_after_s = 1;
 };
 
 /// The options that `perf multicast` and `perf idle` share.

@@ -193,7 +193,6 @@ void add_idle(CLI::App& app, int& status) {
       "idle", "Members with nothing to do: processor time and writes, which should be none");
   auto perf = std::make_shared<PerfCommand>();
   perf->options.active = "0";
-  perf->options.suspect_after_s = 1;  // the default of a node, for heartbeats are what is written
   add_common_perf_options(
       *command, perf->options,
       "who decides the sequence, but at level unordered: round_robin, token_ring, lcr");
