@@ -44,7 +44,11 @@ std::optional<AskMark> ask_mark_in(std::span<const std::byte> bytes) {
 
 // What a handler makes of that request.
 bool is_refused(std::uint64_t id) { return id % 7 == 3; }
-std::uint32_t patience_of(std::uint64_t id) { return id * 0x9E3779B9 % RequestFrame::kPatienceMax; }
+// Its caller waits for no reply, and it is released without one, as one that comes too late is.
+bool is_given_up(std::uint64_t id) { return id % 11 == 5; }
+std::uint32_t patience_of(std::uint64_t id) {
+  return is_given_up(id) ? 1 : 2 + id * 0x9E3779B9 % (RequestFrame::kPatienceMax - 1);
+}
 std::size_t reply_size(const RequestWords& words, std::uint64_t id) {
   const std::size_t most = is_refused(id) ? 200 : words.bytes_max;
   return sizeof(AskMark) + id * 0x9E3779B97F4A7C15 % (most - sizeof(AskMark) + 1);
@@ -60,7 +64,7 @@ void AppRequests::call(Prng& random) {
   const std::size_t most = random.one_in(2) ? words_.bytes_max : 64;
   const Waiting call{.id = ++ids_,
                      .size = sizeof(AskMark) + random.below(most - sizeof(AskMark) + 1)};
-  open_[call.id] = {.to = to, .session = peer.session};
+  if (!is_given_up(call.id)) open_[call.id] = {.to = to, .session = peer.session};
   if (!peer.waiting.empty() || !write(to, peer, call)) peer.waiting.push_back(call);
 }
 
@@ -94,7 +98,7 @@ bool AppRequests::turn(Prng& random, std::uint64_t handler_ns) {
   }
   if (now_ns < busy_until_ns_) return true;
   const Job job = jobs_.front();
-  if (!answer(job)) {
+  if (!is_given_up(job.id) && !answer(job)) {
     waits_ = true;
     return false;
   }

@@ -1,6 +1,7 @@
 /// \file requests.hpp
 /// What a simulated application asks other members, and the thread that handles what they ask: it
-/// is slow at times, replies or refuses, and waits for space where its replies find none.
+/// is slow at times, replies or refuses, releases without a reply what its caller has given up, and
+/// waits for space where its replies find none.
 ///
 /// It checks D17: each request is handled at most once, whole, by the incarnation that it was for,
 /// and in the order of asking; a reply is that request's; each call ends with one reply or one
