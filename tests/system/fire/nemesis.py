@@ -20,7 +20,7 @@ MORE_MESSAGES = 20  # how many of its own messages each member must deliver afte
 SETTLE = 0.4  # seconds
 ENDINGS = (("shutdown", 0), ("evicted", 3), ("minority", 3))  # of members that were told to stop
 TICK = 0.002
-GROUPS_MOST = 5  # that end early in a round, before the machine is not to blame any more
+GROUPS_MOST = 5  # groups that may end early in a round
 STALL = 0.25  # seconds; after so long without a tick, members may not have run either: it is noted
 
 
@@ -88,10 +88,9 @@ class Round:
         self.lives = []       # all that ever ran
         self.kills = []
         self.stops = 0
-        self.groups_lost = 0  # because the machine or a member stood still
+        self.groups_lost = 0  # because the machine stood still
         self.removed_unstruck = 0
         self._healed = False  # no fault lasts, and none follows
-        self._removed_late = False  # a member was removed after that
         self._network = network
         self._random = random.Random(options.seed)
         self._addresses = network.addresses() if network else ",".join(
@@ -148,15 +147,12 @@ class Round:
         """If the machine stands still, members suspect others that the nemesis has not struck. If
         that costs the majority, the group ends, as it must; if it is after the last fault, there is
         no core that all must agree with. The nemesis checks what the group delivered, and strikes a
-        new group with the remaining faults. One member may be held up while the nemesis runs: once
-        a round a member may be removed after the last fault though the machine stood not still."""
-        excused = isinstance(lost, Removed) and not self._removed_late
-        self._removed_late |= isinstance(lost, Removed)
-        if not (excused or self._is_disturbed(lost)) or self.groups_lost == GROUPS_MOST:
+        new group with the remaining faults."""
+        if not self._is_disturbed(lost) or self.groups_lost == GROUPS_MOST:
             raise lost
         self._check()
         self.groups_lost += 1
-        self._note(f"{lost}\nthe longest stall took {self._stall:.2f} s: a new group")
+        self._note(f"{lost}\nthe machine stood still for {self._stall:.2f} s: a new group")
         if self._network:
             self._network.heal_all()
         self._members, self._lives, self._faulty, self._due = {}, [], {}, []

@@ -20,7 +20,7 @@ class Tally:
     hangs: int = 0
     failed: int = 0             # in any other way
     removed_unstruck: int = 0   # members that no fault had struck
-    groups_lost: int = 0        # because the machine, or once a round one member, stood still
+    groups_lost: int = 0        # because the machine stood still
     failover_s: list = field(default_factory=list)
     join_s: list = field(default_factory=list)
     awake_failover_s: list = field(default_factory=list)  # while no other member stood still
