@@ -85,8 +85,8 @@ int main(int argc, char** argv) {
 
   const auto fixes = must(dds::Topic<Fix>::create(planes, "fixes"));
   auto writer = must(dds::DataWriter<Fix>::create(fixes));
-  // Joins the topic, and waits until it is known here. A recorder alone: DomainParticipant::topics.
-  const auto found = must(dds::UntypedTopic::create(recorders, "fixes", fixes.untyped().type()));
+  // A recorder takes a topic as it is. DomainParticipant::topics lists them.
+  const auto found = must(dds::UntypedTopic::find(recorders, "fixes"));
   auto reader = must(dds::UntypedReader::create(found));
   std::thread flight([&] {
     for (int i = 0; i < kSamples; ++i) {
