@@ -25,8 +25,9 @@ from dataclasses import asdict
 sys.dont_write_bytecode = True  # the source tree stays as it is
 
 from bench import machine, orders  # noqa: E402
-from bench.arguments import (PROGRAMS_DEFAULT, ROOT, Interrupted, add_suspect_after, duration,  # noqa: E402
-                             interrupt_on_signals, open_for_json, programs_folder, whole)
+from bench.arguments import (PROGRAMS_DEFAULT, ROOT, Interrupted, add_suspect_after,  # noqa: E402
+                             duration, interrupt_on_signals, open_for_json, programs_folder,
+                             whole)
 from bench.links import Links, NoLinks  # noqa: E402
 from bench.report import Progress, say  # noqa: E402
 from bench.samples import MeasurementFailed  # noqa: E402

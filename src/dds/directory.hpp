@@ -78,7 +78,7 @@ class Directory {
   explicit Directory(std::vector<std::string> bundles, std::set<std::string> logged = {});
 
   // The records.
-  /// With 0 it finds: it joins the topic that is there as it is, or none.
+  /// A claim with `topics_max` 0 creates nothing: it joins a topic that is there, or is `full`.
   [[nodiscard]] static std::vector<std::byte> claim(const Definition& definition,
                                                     std::uint32_t topics_max);
   /// What a bundle with a log has: without a definition, that ids before `next_id` are used, and

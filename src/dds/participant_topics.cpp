@@ -146,9 +146,9 @@ Result<std::shared_ptr<TopicCore>> ParticipantCore::create_topic(Definition defi
   return join_topic(answer->key, definition, std::move(listener), until);
 }
 
-// What is known here may be old: a topic may have been created, or deleted, by the time that the
-// claim is decided. The claim allows no new topic, so it joins what is there, or nothing; and what
-// the definition asks for is looked at once that is decided.
+// What this participant knows may be old: others may create or delete the topic before the claim is
+// decided. The claim allows no new topic, so the directory answers with the topic that is there, or
+// refuses. This participant judges a definition (resolve) only once the claim has joined it.
 Result<std::shared_ptr<TopicCore>> ParticipantCore::find_topic(std::string_view name,
                                                                TopicListener listener) {
   if (Result<void> may = control_->may_wait("UntypedTopic::find"); !may) {

@@ -53,7 +53,7 @@ void RequestsCore::serve(const Arrived& one) {
   }
 }
 
-// RC2. Its caller's clock began before ours.
+// RC2. The caller began to count its time-out before the request arrived here.
 bool RequestsCore::give_up(const Arrived& one) {
   if (one.until_ns == 0 || now_ns() < one.until_ns) return false;
   {

@@ -28,7 +28,7 @@ struct RequestFrame {
   [[nodiscard]] static constexpr std::uint64_t granules(std::uint64_t bytes) {
     return kHeaderGranules + (bytes + 7) / 8;
   }
-  /// Longer than the longest is 0.
+  /// A caller that waits for longer than this writes 0.
   static constexpr std::uint32_t kPatienceMax = (1U << 24) - 1;
   [[nodiscard]] static constexpr std::uint32_t patience_ms(std::uint64_t ns) {
     const std::uint64_t ms = std::max<std::uint64_t>(ns / 1'000'000 + (ns % 1'000'000 != 0), 1);

@@ -77,7 +77,8 @@ class Requests final : public Stepped {
     gone,  ///< the session has ended, or has not begun
   };
   /// Writes a frame to the lane for `to`. `id` is not 0: that of the caller's choice for a request,
-  /// that of the request for its reply. At most bytes_max(kind) bytes. A request has a patience.
+  /// that of the request for its reply. At most bytes_max(kind) bytes. `patience_ms` is of a
+  /// request (request_frame.hpp).
   Written write(Slot to, std::uint64_t session, FrameKind kind, std::uint64_t id,
                 std::span<const std::byte> bytes, std::uint32_t patience_ms = 0);
   /// The oldest request of that session that was not released has been handled: its space may be

@@ -139,8 +139,7 @@ ModelDirectory::Outcome ModelDirectory::apply(std::uint32_t sender,
     return {Answer::created, key};
   }
   if (kind == 2) return announce(in);
-  if (kind == kMark) return {Answer::noted, {}};
-  if (kind == kWant) return {Answer::noted, {}};  // the definition comes in the bundle
+  if (kind == kMark || kind == kWant) return {Answer::noted, {}};
   Key key;
   key.first = in.text(255);
   key.second = in.number<std::uint32_t>();

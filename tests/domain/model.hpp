@@ -24,7 +24,7 @@ namespace tutti::domain {
 using Bytes = std::vector<std::byte>;
 using Key = std::pair<std::string, std::uint32_t>;  // bundle, id
 
-/// The kind of a record of the control group that changes nothing there.
+/// The kinds of records of the control group that change nothing there.
 inline constexpr std::uint8_t kMark = 5;
 inline constexpr std::uint8_t kWant = 6;
 

@@ -46,7 +46,7 @@ void World::find_topic(Member& member, std::size_t name) {
       std::make_shared<WorldTopic>(WorldTopic{std::move(*topic), name, said->key, found}));
 }
 
-// Of the participant that has come farthest.
+// The topic of that name at the participant that has come farthest, of those that know one.
 std::optional<Key> World::newest(std::size_t name) const {
   std::optional<Key> key;
   std::uint64_t most = 0;
@@ -63,7 +63,8 @@ std::optional<Key> World::newest(std::size_t name) const {
   return key;
 }
 
-// Who knows of no topic has come to where the others were when it was asked, and it was deleted.
+// A participant that says that there is no topic has delivered the creation of the one that another
+// participant knew when the call began, and its deletion.
 void World::judge_none(const Member& member, std::size_t name, const std::optional<Key>& before,
                        const Error& error) {
   if (!before || !says_none(error)) return;

@@ -31,7 +31,7 @@ def test_three_processes_print_the_same(tmp_path):
     assert shown in text  # what README.md shows is this program
     for address in addresses().values():
         text = re.sub(r"127\.0\.0\.1:710\d", address, text, count=1)
-    text = text.replace("members)", "members, suspect_after=40)")  # of a busy machine
+    text = text.replace("members)", "members, suspect_after=40)")  # a busy machine may hold one up
     program = tmp_path / "hello.py"
     program.write_text(text)
     members = [subprocess.Popen([sys.executable, program, name], stdout=subprocess.PIPE,
