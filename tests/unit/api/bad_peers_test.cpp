@@ -76,10 +76,10 @@ Error failed_start(NodeOptions options, const GroupOptions& group) {
 TEST(Contacts, WhereNobodyListensAreNamed) {
   const std::vector<MemberAddress> members = loopback_members(3);
   const Error error =
-      failed_start({.name = "b", .members = members, .start_timeout = 500ms}, small_group());
+      failed_start({.name = "b", .members = members, .start_timeout = 3s}, small_group());
   EXPECT_EQ(error.code, ErrorCode::unreachable);
   EXPECT_THAT(error.message,
-              AllOf(HasSubstr("start_timeout of 0.500 s is over; still waiting for a (" +
+              AllOf(HasSubstr("start_timeout of 3.000 s is over; still waiting for a (" +
                               members[0].address + ": connection refused at "),
                     HasSubstr("c (" + members[2].address + ": it never connected to us)"),
                     HasSubstr("start the missing members, or check their addresses")));
@@ -160,7 +160,7 @@ class AGroupThatRuns : public ::testing::Test {
   }
 
   std::vector<MemberAddress> members;
-  TestCluster cluster{{.groups = {small_group()}, .founders = 2, .suspect_after = 3s},
+  TestCluster cluster{{.groups = {small_group()}, .founders = 2},
                       [this](std::size_t, NodeOptions& node) { members = node.members; }};
 };
 

@@ -28,7 +28,7 @@ TEST_P(Ended, AllThatComeAreToldInTheirTimeAndMayFoundAnotherGroup) {
                        .fabric = GetParam(),
                        .groups = {small_group()},
                        .founders = 2,
-                       .suspect_after = 1s});
+                       .suspect_after = 5s});
   cluster.start({0, 1});
   for (const std::size_t member : {0, 1}) cluster.group(member).finish();
   for (const std::size_t member : {0, 1}) {
@@ -98,7 +98,7 @@ TEST(EndedMember, TellsAllThatComeWhyItAdmitsNobodyAndWhatToDo) {
     SCOPED_TRACE(std::to_string(ended) + " " + std::to_string(comes));
     std::atomic<bool> told{false};
     TestCluster cluster(
-        {.members = 3, .groups = {small_group()}, .founders = 2, .suspect_after = 1s});
+        {.members = 3, .groups = {small_group()}, .founders = 2, .suspect_after = 5s});
     cluster.start({ended, lost});
     for (const std::size_t member : {ended, lost}) cluster.group(member).finish();
     for (const std::size_t member : {ended, lost}) {

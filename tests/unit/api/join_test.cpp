@@ -134,7 +134,7 @@ TEST_P(Joining, ThatIsGivenUpHalfWayDisturbsNobody) {
 TEST_P(Joining, AgainFollowsForWhoWasSilentForTooLong) {
   TestCluster cluster(options(3), [](std::size_t member, NodeOptions& node) {
     if (member == 1) node.drive = Drive::caller;
-    if (member == 0) node.suspect_after = 2s;  // one is enough, and c is not to suspect a falsely
+    if (member == 0) node.suspect_after = 5s;  // one is enough, and c is not to suspect a falsely
   });
   cluster.start();
   cluster.talk({0, 2});

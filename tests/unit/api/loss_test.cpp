@@ -249,7 +249,7 @@ TEST(LossOfTheMajority, LeavesWhatIsBeingDeliveredInPlace) {
 TEST(LossOfTheOnlySender, DoesNotHideALaterLossOfTheMajority) {
   GroupOptions group = small_group();
   group.senders = {"a"};
-  TestCluster cluster({.groups = {group}, .suspect_after = 2s});
+  TestCluster cluster({.groups = {group}});
   cluster.start();
   cluster.kill(0);
   ASSERT_TRUE(until([&] { return cluster.are_in_view_of({1, 2}); }));
@@ -260,7 +260,7 @@ TEST(LossOfTheOnlySender, DoesNotHideALaterLossOfTheMajority) {
 // Its connections stand: only its silence, and the next view, say that it is gone.
 TEST(LossOf, ASilentMemberIsNamedInTheLogOfAllOthers) {
   std::array<LogBook, 3> books;
-  TestCluster cluster({.groups = {small_group()}, .suspect_after = 3s},
+  TestCluster cluster({.groups = {small_group()}, .suspect_after = 6s},
                       [&](std::size_t member, NodeOptions& node) {
                         if (member == 2) node.drive = Drive::caller;
                         node.log = books[member].callback();

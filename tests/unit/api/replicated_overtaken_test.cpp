@@ -72,8 +72,8 @@ class OvertakenMachine : public ::testing::Test {
       auto node = Node::create({.name = addresses[i].name,
                                 .members = addresses,
                                 .fabric = FabricChoice::shm,
-                                .suspect_after = i == 0 ? 2s : ClusterOptions{}.suspect_after,
-                                .remove_after = i == 0 ? 2s : 0s});
+                                .suspect_after = i == 0 ? 5s : ClusterOptions{}.suspect_after,
+                                .remove_after = i == 0 ? 5s : 0s});
       ASSERT_TRUE(node) << node.error().message;
       member.node.emplace(std::move(*node));
       GroupOptions group{.name = "words"};

@@ -99,9 +99,9 @@ INSTANTIATE_TEST_SUITE_P(On, RemoveAfter,
 
 TEST_P(RemoveAfter, IsTheEndOfWhoTakesNothingAndItIsToldWhy) {
   std::array<LogBook, 3> books;
-  TestCluster cluster({.groups = {small_group(Level::atomic, GetParam())}, .suspect_after = 1s},
+  TestCluster cluster({.groups = {small_group(Level::atomic, GetParam())}, .suspect_after = 5s},
                       [&](std::size_t member, NodeOptions& options) {
-                        options.remove_after = 1500ms;
+                        options.remove_after = 6s;
                         options.log = books[member].callback();
                       });
   Gate gate;
@@ -128,9 +128,9 @@ TEST_P(RemoveAfter, IsTheEndOfWhoTakesNothingAndItIsToldWhy) {
 
 // By its own figures it is not late enough, so it cannot tell for which of the two it was removed.
 TEST(RemovedForLess, ThanItWouldRemoveOthersForItNamesBothReasons) {
-  TestCluster cluster({.groups = {small_group()}, .suspect_after = 1s},
+  TestCluster cluster({.groups = {small_group()}, .suspect_after = 5s},
                       [&](std::size_t member, NodeOptions& options) {
-                        options.remove_after = member == 2 ? 3600s : 1500ms;
+                        options.remove_after = member == 2 ? 3600s : 6s;
                       });
   Gate gate;
   cluster.life(2).in_delivery = [&] { gate.pass(); };

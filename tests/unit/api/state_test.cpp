@@ -276,7 +276,7 @@ TEST_P(State, ThatIsSavedForLongIsNamedWhereItIsAndByWhoWaits) {
   TestCluster cluster(options(3, 2), [this](std::size_t member, NodeOptions& node) {
     with_log()(member, node);
     node.slow_after = 10ms;
-    if (member == 2) node.start_timeout = 1s;
+    if (member == 2) node.start_timeout = 8s;
   });
   cluster.start({0, 1});
   holds_saves_ = true;

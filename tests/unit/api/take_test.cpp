@@ -145,7 +145,7 @@ TEST(Take, ABatchIsDeliveredOnceItIsReleased) {
 }
 
 TEST(Take, ABatchThatIsHeldHoldsUpItsSendersAndRemovesNobody) {
-  TestCluster cluster({.members = 2, .groups = {taken_group()}, .suspect_after = 1s});
+  TestCluster cluster({.members = 2, .groups = {taken_group()}, .suspect_after = 4s});
   cluster.start();
   Group& sender = cluster.group(0);
   std::thread reader([&] {  // member 0 takes what comes
@@ -157,7 +157,7 @@ TEST(Take, ABatchThatIsHeldHoldsUpItsSendersAndRemovesNobody) {
   Batch held = take_some(cluster.group(1));
   EXPECT_THAT(texts_of(held), ElementsAre("0"));
   int sent = 0;
-  while (sender.send(std::to_string(sent + 1), 1500ms)) ++sent;  // longer than suspect_after
+  while (sender.send(std::to_string(sent + 1), 6s)) ++sent;  // longer than suspect_after
   EXPECT_GT(sent, 0);
   EXPECT_LE(sent, 64);
   EXPECT_EQ(cluster.node(0).view().members.size(), 2U);

@@ -159,7 +159,7 @@ TEST(SlowViewCallback, IsNoReasonForAStartToFail) {
   std::atomic<bool> started{false};
   TestCluster cluster({.members = 2, .groups = {small_group()}},
                       [](std::size_t member, NodeOptions& node) {
-                        if (member == 0) node.start_timeout = 2s;
+                        if (member == 0) node.start_timeout = 8s;
                       });
   cluster.life(0).in_view = [&] { EXPECT_TRUE(until([&] { return started.load(); })); };
   std::thread other([&] { EXPECT_TRUE(cluster.node(1).start()); });

@@ -150,7 +150,7 @@ TEST_P(Leaving, OfTheOneThatIsCalledLetsItsCallerTryAgain) {
 
 TEST_P(Leaving, InSilenceFreesTheSlot) {
   if (is_handed_over(GetParam())) return;  // it is the fabric's
-  a.silence_limit = 200ms;
+  a.silence_limit = 2s;
   a.start();
   const Half silent = half_b();
   expect_that_b_gets_in();
@@ -158,7 +158,7 @@ TEST_P(Leaving, InSilenceFreesTheSlot) {
 
 TEST_P(Leaving, InSilenceOfTheOneThatIsCalledLetsItsCallerTryAgain) {
   if (is_handed_over(GetParam())) return;  // it is the fabric's
-  b.silence_limit = 200ms;
+  b.silence_limit = 2s;
   std::optional<Half> silent;
   {
     const RawServer server(addresses[0].address);

@@ -165,7 +165,7 @@ TEST_F(LookAtAStranger, ThatIsMuteEndsAtItsDeadline) {
 }
 
 TEST_F(LookAtAStranger, ThatSaysHelloOnlyEndsAtItsDeadline) {
-  const Error error = look(hello(), false, 300ms);
+  const Error error = look(hello(), false, 3s);
   EXPECT_EQ(error.code, ErrorCode::timed_out);
   EXPECT_THAT(error.message, HasSubstr("node 'a' said hello, but nothing of its view"));
 }

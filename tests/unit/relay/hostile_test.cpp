@@ -156,7 +156,7 @@ TEST_F(Hostile, MoreClientsThanAllowedAreToldThatTheRelayIsBusy) {
 }
 
 TEST_F(Hostile, AClientThatNeverReadsCostsALimitedMemoryAndIsDisconnected) {
-  start({.memory_per_client = 128 << 10, .frame_bytes_max = 60'000, .idle_timeout = 1s});
+  start({.memory_per_client = 128 << 10, .frame_bytes_max = 60'000, .idle_timeout = 5s});
   RawClient deaf(address(), 4096);
   ASSERT_TRUE(deaf.hello(1));
   deaf.say(Find{1, "a"});

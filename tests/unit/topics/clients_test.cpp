@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "domain.hpp"
+#include "support/loopback.hpp"
 #include "tutti/client.hpp"
 #include "tutti/dds/relay.hpp"
 
@@ -25,7 +26,9 @@ UntypedTopic texts(DomainParticipant& participant, const TopicOptions& options) 
   return must(UntypedTopic::create(participant, "texts", {.name = "text", .hash = 1}, options));
 }
 
-Relay relay_of(DomainParticipant& participant, const std::string& listen = "127.0.0.1:0") {
+// At an address that no other process takes while no relay is there.
+Relay relay_of(DomainParticipant& participant,
+               const std::string& listen = loopback_members(1)[0].address) {
   return must(Relay::create(participant, {.listen = listen}));
 }
 
