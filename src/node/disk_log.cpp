@@ -124,14 +124,15 @@ Result<bool> DiskLog::work() {
       return std::unexpected(std::move(done.error()));
     }
   }
+  // Before what it counts is told: who waits for that may look at the figures then.
+  bytes_.add(bytes);
+  syncs_.record(records);
   {
     const std::lock_guard lock(mutex_);
     persisted_.store(next, std::memory_order_release);  // DL1
     waiting_bytes_.fetch_sub(bytes, std::memory_order_relaxed);
     empty_.push_back(std::move(batch));
   }
-  bytes_.add(bytes);
-  syncs_.record(records);
   written_ += bytes;
   if (snapshots_ != nullptr) snapshots_->wrote(bytes);
   return true;
